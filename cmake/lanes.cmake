@@ -1,0 +1,69 @@
+# What ctest runs. Labels are the lanes of ./cook test; cmake/lanes/*.sh does the work. A lane that
+# cannot run ends with 77, which ctest shows as skipped.
+
+# What every program of a test sees. OCL_ICD_VENDORS stays the user's.
+set(clcook_test_environment
+    "POCL_CACHE_DIR=${PROJECT_BINARY_DIR}/pocl-cache"
+    "CLCOOK_CACHE_DIR=${PROJECT_BINARY_DIR}/clcook-cache" "CLCOOK_BIN_DIR=${PROJECT_BINARY_DIR}/bin"
+    "CLCOOK_SHARED_DIR=${PROJECT_SOURCE_DIR}/../shared")
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/pocl-cache" "${PROJECT_BINARY_DIR}/clcook-cache")
+
+# clcook_lane(<name> <label> <processors> <timeout> <command...>)
+function(clcook_lane name label processors timeout)
+  add_test(NAME "${name}" COMMAND ${ARGN})
+  set_tests_properties(
+    "${name}" PROPERTIES LABELS "${label}" PROCESSORS ${processors} TIMEOUT ${timeout}
+                         SKIP_RETURN_CODE 77 ENVIRONMENT "${clcook_test_environment}")
+endfunction()
+set(clcook_lanes "${PROJECT_SOURCE_DIR}/cmake/lanes")
+
+foreach(name IN LISTS CLCOOK_TESTS)
+  clcook_lane("${name}" unit 1 600 test_${name})
+endforeach()
+
+# The lanes below look at the whole project, once; nested builds have only the test programs.
+if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
+  foreach(compiler IN ITEMS g++ clang++)
+    foreach(standard IN ITEMS 17 20)
+      clcook_lane(
+        "headers.${compiler}.c++${standard}" headers 2 300 "${clcook_lanes}/headers.sh" ${compiler}
+        c++${standard} "" "${PROJECT_SOURCE_DIR}/lib" "${CLCOOK_GENERATED_DIR}")
+    endforeach()
+  endforeach()
+  clcook_lane(lint lint 1 120 "${clcook_lanes}/lint.sh" "${PROJECT_SOURCE_DIR}/kernels")
+  clcook_lane(format format 1 120 "${clcook_lanes}/format.sh" "${PROJECT_SOURCE_DIR}")
+  clcook_lane(shell lint 1 120 "${clcook_lanes}/shell.sh" "${PROJECT_SOURCE_DIR}")
+
+  foreach(kind IN ITEMS find_package subdirectory fetch_content single_header two_tu)
+    set(label consumer)
+    if(kind STREQUAL "two_tu")
+      set(label two_tu)
+    endif()
+    if(kind STREQUAL "find_package" AND NOT CLCOOK_INSTALL)
+      continue()
+    endif()
+    clcook_lane(
+      "consumer.${kind}" ${label} 1 300 "${clcook_lanes}/consumer.sh" "${CMAKE_COMMAND}" ${kind}
+      "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}/consumer/${kind}")
+  endforeach()
+
+  foreach(name IN LISTS CLCOOK_EXAMPLES)
+    clcook_lane(
+      "example.${name}" examples 1 300 "${clcook_lanes}/example.sh" $<TARGET_FILE:example_${name}>
+      "${PROJECT_SOURCE_DIR}/examples/${name}.cpp" "${PROJECT_BINARY_DIR}/example-out/${name}")
+  endforeach()
+
+  if(TARGET clcook_tool)
+    foreach(recipe IN LISTS CLCOOK_RECIPES)
+      clcook_lane(
+        "oclgrind.${recipe}" oclgrind 1 600 "${clcook_lanes}/oclgrind.sh"
+        $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/oclgrind-${recipe}.log" "${recipe}")
+    endforeach()
+    clcook_lane(rusticl rusticl 1 600 "${clcook_lanes}/rusticl.sh" $<TARGET_FILE:clcook_tool>)
+  endif()
+
+  clcook_lane(new_recipe new_recipe 1 300 "${clcook_lanes}/new_recipe.sh" "${CMAKE_COMMAND}"
+              "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/new_recipe")
+  clcook_lane(sanitize sanitize 2 900 "${clcook_lanes}/sanitize.sh" "${CMAKE_COMMAND}"
+              "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/sanitize")
+endif()

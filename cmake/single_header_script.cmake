@@ -1,0 +1,53 @@
+# cmake -DROOTS=lib|generated -DVERSION= -DLICENSE= -DOUTPUT=clcook.hpp -P single_header_script.cmake
+#
+# Puts the text of every header of ours in the place where it is first included. Kernels inside raw
+# literals are safe: they include .clh files, we look for .hpp only.
+cmake_minimum_required(VERSION 3.25)
+
+string(REPLACE "|" ";" roots "${ROOTS}")
+
+# clcook_inline(<header> <variable>): the text of the header, or nothing when it is there already.
+function(clcook_inline header result)
+  get_property(seen GLOBAL PROPERTY clcook_seen)
+  if(header IN_LIST seen)
+    set(${result} "" PARENT_SCOPE)
+    return()
+  endif()
+  set_property(GLOBAL APPEND PROPERTY clcook_seen "${header}")
+  set(file "")
+  foreach(root IN LISTS roots)
+    if(EXISTS "${root}/${header}")
+      set(file "${root}/${header}")
+      break()
+    endif()
+  endforeach()
+  if(NOT file)
+    message(FATAL_ERROR "no header <${header}> under ${roots}")
+  endif()
+
+  file(READ "${file}" rest)
+  set(rest "\n${rest}")
+  string(REPLACE "\n#pragma once\n" "\n" rest "${rest}")
+  set(text "\n// ---- ${header}")
+  while(rest MATCHES "\n#include [<\"](clcook/[A-Za-z0-9_/]+\\.hpp)[>\"]")
+    set(directive "${CMAKE_MATCH_0}")
+    set(inner "${CMAKE_MATCH_1}")
+    string(FIND "${rest}" "${directive}" position)
+    string(LENGTH "${directive}" length)
+    string(SUBSTRING "${rest}" 0 ${position} before)
+    math(EXPR position "${position} + ${length}")
+    string(SUBSTRING "${rest}" ${position} -1 rest)
+    clcook_inline("${inner}" inner_text)
+    string(APPEND text "${before}" "${inner_text}")
+  endwhile()
+  string(APPEND text "${rest}")
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
+clcook_inline("clcook/clcook.hpp" text)
+file(READ "${LICENSE}" license)
+string(STRIP "${license}" license)
+string(REPLACE "\n" "\n// " license "${license}")
+string(REPLACE "// \n" "//\n" license "${license}")
+file(WRITE "${OUTPUT}" "// clcook ${VERSION} in one file. Generated; needs CL/opencl.hpp and C++17.\n//\n"
+     "// ${license}\n#pragma once\n" "${text}")

@@ -1,0 +1,112 @@
+// Typed preprocessor definitions for kernels.
+#pragma once
+
+#include <clcook/core/error.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <string>
+#include <type_traits>
+
+namespace clcook {
+
+// A piece of OpenCL C for a definition, such as a type name: Token{"float4"}. No blanks, quotes or
+// line ends.
+struct Token {
+  std::string value;
+};
+
+// Definitions that change the shape of a kernel's code. Ordered by name, so that equal sets give
+// equal options. Floating-point values become hexadecimal literals: exact, and independent of the
+// locale.
+class Defines {
+ public:
+  Defines() = default;
+
+  // -Dname=value for any integer type. Unsigned values get the suffix u, 64-bit values ul or l.
+  template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>
+  Defines& set(const std::string& name, T value) {
+    if constexpr (std::is_same_v<T, bool>) return put(name, value ? "1" : "0");
+    std::string digits = std::to_string(value);
+    if constexpr (std::is_signed_v<T>) {
+      const auto wide = static_cast<std::int64_t>(value);
+      // The literal of the smallest value would overflow before its minus sign applies.
+      if (wide == std::numeric_limits<std::int64_t>::min()) {
+        return put(name, "(-9223372036854775807l-1)");
+      }
+      if (wide > 2147483647LL || wide < -2147483647LL) digits += "l";
+      if (wide < 0) digits = "(" + digits + ")";
+    } else {
+      digits += static_cast<std::uint64_t>(value) > 4294967295ULL ? "ul" : "u";
+    }
+    return put(name, digits);
+  }
+
+  // -Dname=value as a float (suffix f) or double literal. NaN and infinity are refused.
+  template <class T, std::enable_if_t<std::is_floating_point_v<T>, int> = 0>
+  Defines& set(const std::string& name, T value) {
+    if (!std::isfinite(static_cast<double>(value))) {
+      fail(Errc::invalid_argument, "Defines",
+           text("the value of ", name, " must be finite, got ", value));
+    }
+    char digits[64];
+    std::snprintf(digits, sizeof digits, "%a%s", static_cast<double>(value),
+                  std::is_same_v<T, float> ? "f" : "");
+    std::string literal = digits;
+    for (char& c : literal) {
+      if (c == ',') c = '.';  // the decimal sign of some locales
+    }
+    return put(name, literal[0] == '-' ? "(" + literal + ")" : literal);
+  }
+
+  Defines& set(const std::string& name, const Token& token) {
+    bool good = !token.value.empty();
+    for (const char c : token.value) {
+      const auto code = static_cast<unsigned char>(c);
+      good = good && code > ' ' && code != 127 && c != '"' && c != '\'' && c != '\\' && c != ';';
+    }
+    if (!good) {
+      fail(Errc::invalid_argument, "Defines",
+           "the value of " + name +
+               " must be one token without blanks, quotes, semicolons or backslashes, got '" +
+               token.value + "'");
+    }
+    return put(name, token.value);
+  }
+
+  // -Dname, for #ifdef.
+  Defines& flag(const std::string& name) { return put(name, ""); }
+
+  // The definitions as compiler options: "-DA=1 -DB".
+  std::string options() const {
+    std::string out;
+    for (const auto& [name, value] : values_) {
+      if (!out.empty()) out += ' ';
+      out += "-D" + name + (value.empty() ? "" : "=" + value);
+    }
+    return out;
+  }
+
+  const std::map<std::string, std::string>& values() const { return values_; }
+
+ private:
+  Defines& put(const std::string& name, const std::string& value) {
+    bool good = !name.empty() && !(name[0] >= '0' && name[0] <= '9');
+    for (char c : name) {
+      good = good && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_');
+    }
+    if (!good) {
+      fail(Errc::invalid_argument, "Defines",
+           "a definition's name must be a C identifier, got '" + name + "'");
+    }
+    values_[name] = value;
+    return *this;
+  }
+
+  std::map<std::string, std::string> values_;
+};
+
+}  // namespace clcook

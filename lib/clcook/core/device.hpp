@@ -1,0 +1,325 @@
+// Devices: what they report, and choosing one.
+#pragma once
+
+#include <algorithm>
+#include <clcook/core/error.hpp>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clcook {
+
+// Reads a string property through an OpenCL query such as clGetDeviceInfo.
+template <class Handle, class Query>
+std::string query_string(Query query, Handle handle, cl_uint name, const char* where) {
+  std::size_t size = 0;
+  check(query(handle, name, 0, nullptr, &size), where);
+  std::string value(size, '\0');
+  if (size > 0) check(query(handle, name, size, value.data(), nullptr), where);
+  while (!value.empty() && value.back() == '\0') value.pop_back();
+  return value;
+}
+
+// What a device reports. Sizes in bytes.
+struct DeviceInfo {
+  std::string platform;          // platform name, such as "NVIDIA CUDA"
+  std::string platform_version;  // "OpenCL 3.0 ..."
+  std::string name;
+  std::string vendor;
+  std::string version;
+  std::string c_version;
+  std::string driver;
+  std::string extensions;
+  bool cpu = false;
+  bool gpu = false;
+  bool accelerator = false;
+  bool compiler = false;
+  bool images = false;
+  cl_uint compute_units = 0;
+  cl_uint clock_mhz = 0;
+  std::size_t max_group = 0;  // work-items per work-group
+  std::size_t max_items[3] = {0, 0, 0};
+  cl_ulong local_mem = 0;
+  bool local_mem_dedicated = false;  // false where "local" memory is ordinary memory, as on CPUs
+  cl_ulong global_mem = 0;
+  cl_ulong max_allocation = 0;
+  cl_ulong global_cache = 0;  // as reported; not always the last-level cache
+  cl_ulong constant_buffer = 0;
+  cl_uint base_alignment = 0;
+  std::size_t image_width = 0;
+  std::size_t image_height = 0;
+
+  bool has_extension(std::string_view extension) const {
+    const std::string padded = " " + extensions + " ";
+    return padded.find(" " + std::string(extension) + " ") != std::string::npos;
+  }
+};
+
+namespace detail {
+
+template <class T>
+T device_value(cl_device_id device, cl_device_info name) {
+  T value{};
+  check(clGetDeviceInfo(device, name, sizeof value, &value, nullptr), "clGetDeviceInfo");
+  return value;
+}
+
+}  // namespace detail
+
+// Queries a device. Thread-safe.
+inline DeviceInfo device_info(const cl::Device& handle) {
+  const cl_device_id device = handle();
+  const auto string = [&](cl_device_info name) {
+    return query_string(clGetDeviceInfo, device, name, "clGetDeviceInfo");
+  };
+  const auto platform = detail::device_value<cl_platform_id>(device, CL_DEVICE_PLATFORM);
+  const auto platform_string = [&](cl_platform_info name) {
+    return query_string(clGetPlatformInfo, platform, name, "clGetPlatformInfo");
+  };
+  DeviceInfo info;
+  info.platform = platform_string(CL_PLATFORM_NAME);
+  info.platform_version = platform_string(CL_PLATFORM_VERSION);
+  info.name = string(CL_DEVICE_NAME);
+  info.vendor = string(CL_DEVICE_VENDOR);
+  info.version = string(CL_DEVICE_VERSION);
+  info.c_version = string(CL_DEVICE_OPENCL_C_VERSION);
+  info.driver = string(CL_DRIVER_VERSION);
+  info.extensions = string(CL_DEVICE_EXTENSIONS);
+  const auto type = detail::device_value<cl_device_type>(device, CL_DEVICE_TYPE);
+  info.cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+  info.gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
+  info.accelerator = (type & CL_DEVICE_TYPE_ACCELERATOR) != 0;
+  info.compiler = detail::device_value<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;
+  info.images = detail::device_value<cl_bool>(device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE;
+  info.compute_units = detail::device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS);
+  info.clock_mhz = detail::device_value<cl_uint>(device, CL_DEVICE_MAX_CLOCK_FREQUENCY);
+  info.max_group = detail::device_value<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  const auto dims = detail::device_value<cl_uint>(device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS);
+  std::vector<std::size_t> items(std::max<cl_uint>(dims, 3), 1);
+  check(clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, items.size() * sizeof(std::size_t),
+                        items.data(), nullptr),
+        "clGetDeviceInfo");
+  std::copy_n(items.begin(), 3, info.max_items);
+  info.local_mem = detail::device_value<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);
+  info.local_mem_dedicated =
+      detail::device_value<cl_device_local_mem_type>(device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
+  info.global_mem = detail::device_value<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
+  info.max_allocation = detail::device_value<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  info.global_cache = detail::device_value<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
+  info.constant_buffer = detail::device_value<cl_ulong>(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
+  info.base_alignment = detail::device_value<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
+  if (info.images) {
+    info.image_width = detail::device_value<std::size_t>(device, CL_DEVICE_IMAGE2D_MAX_WIDTH);
+    info.image_height = detail::device_value<std::size_t>(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
+  }
+  return info;
+}
+
+// One device seen while choosing: where it is and why it was taken or not.
+struct DeviceCandidate {
+  cl::Device device;
+  DeviceInfo info;
+  std::string spec;     // an exact specification of this device, "PLATFORM-INDEX:DEVICE-INDEX"
+  std::string verdict;  // "chosen", "usable", or the reason for rejecting it
+  bool usable = false;
+};
+
+namespace detail {
+
+inline std::string lower(std::string_view in) {
+  std::string out(in);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+// Whether a device specification without its index matches.
+inline bool matches_name(const DeviceInfo& info, const std::string& wanted) {
+  if (wanted.empty() || wanted == "any") return true;
+  if (wanted == "gpu") return info.gpu;
+  if (wanted == "cpu") return info.cpu;
+  if (wanted == "accelerator") return info.accelerator;
+  std::string names = lower(info.platform + "\n" + info.name + "\n" + info.vendor);
+  if (wanted == "pocl") return names.find("portable computing language") != std::string::npos;
+  if (wanted == "amd") {
+    // Not the CPU that calls itself "AMD EPYC" below another vendor's platform.
+    return !info.cpu && (names.find("advanced micro devices") != std::string::npos ||
+                         names.find("amd") != std::string::npos);
+  }
+  return names.find(wanted) != std::string::npos;
+}
+
+// clCreateCommandQueue is deprecated but the only call that every platform from 1.0 to 3.0 serves.
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
+inline cl_command_queue create_queue(cl_context context, cl_device_id device,
+                                     cl_command_queue_properties properties, cl_int* status) {
+  return clCreateCommandQueue(context, device, properties, status);
+}
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+// Builds and runs a small kernel on a device. Returns an empty string when the result is right,
+// else what failed.
+inline std::string probe(const cl::Device& device) {
+  const cl_device_id id = device();
+  cl_int status = CL_SUCCESS;
+  const auto broken = [&](const char* step) {
+    return std::string(step) + " failed with " + status_name(status);
+  };
+  const cl::Context context(clCreateContext(nullptr, 1, &id, nullptr, nullptr, &status));
+  if (status != CL_SUCCESS) return broken("clCreateContext");
+  const cl::CommandQueue queue(create_queue(context(), id, 0, &status));
+  if (status != CL_SUCCESS) return broken("clCreateCommandQueue");
+  const char* source =
+      "__kernel void clcook_probe(__global int* out, int add) {"
+      "  size_t i = get_global_id(0); out[i] = (int)(i * i) + add; }";
+  const cl::Program program(clCreateProgramWithSource(context(), 1, &source, nullptr, &status));
+  if (status != CL_SUCCESS) return broken("clCreateProgramWithSource");
+  status = clBuildProgram(program(), 1, &id, "-cl-std=CL1.2", nullptr, nullptr);
+  if (status != CL_SUCCESS) return broken("building a probe kernel");
+  const cl::Kernel kernel(clCreateKernel(program(), "clcook_probe", &status));
+  if (status != CL_SUCCESS) return broken("clCreateKernel");
+  constexpr std::size_t kItems = 16;
+  const cl::Buffer buffer(
+      clCreateBuffer(context(), CL_MEM_READ_WRITE, kItems * sizeof(cl_int), nullptr, &status));
+  if (status != CL_SUCCESS) return broken("clCreateBuffer");
+  const cl_mem memory = buffer();
+  const cl_int add = 7;
+  status = clSetKernelArg(kernel(), 0, sizeof memory, &memory);
+  if (status == CL_SUCCESS) status = clSetKernelArg(kernel(), 1, sizeof add, &add);
+  if (status != CL_SUCCESS) return broken("clSetKernelArg");
+  status =
+      clEnqueueNDRangeKernel(queue(), kernel(), 1, nullptr, &kItems, nullptr, 0, nullptr, nullptr);
+  if (status != CL_SUCCESS) return broken("running a probe kernel");
+  cl_int result[kItems] = {};
+  status =
+      clEnqueueReadBuffer(queue(), memory, CL_TRUE, 0, sizeof result, result, 0, nullptr, nullptr);
+  if (status != CL_SUCCESS) return broken("reading the probe's result");
+  for (std::size_t i = 0; i < kItems; ++i) {
+    if (result[i] != static_cast<cl_int>(i * i) + add) return "a probe kernel gave a wrong result";
+  }
+  return {};
+}
+
+}  // namespace detail
+
+// Lists the devices of all platforms in the order of the ICD loader, each with the verdict for
+// `spec`.
+//
+// A specification is one string: "" or "any"; a type, "gpu", "cpu" or "accelerator"; part of a
+// platform, device or vendor name, such as "nvidia", "amd", "intel", "pocl", "rusticl"; one of
+// these with an index among its matches, "pocl:0"; or "PLATFORM-INDEX:DEVICE-INDEX", such as "0:0".
+// Case does not matter. Of the usable matches a GPU goes before an accelerator before a CPU. With
+// `run_probe` each match must build and run a kernel to be usable. Throws Error(invalid_argument)
+// for a malformed index. No platform at all gives an empty list.
+inline std::vector<DeviceCandidate> find_devices(std::string_view spec = {},
+                                                 bool run_probe = true) {
+  std::string wanted = detail::lower(spec);
+  long index = -1;
+  long platform_index = -1;
+  const std::size_t colon = wanted.rfind(':');
+  if (colon != std::string::npos) {
+    const auto number = [&](const std::string& digits) {
+      if (digits.empty() || digits.size() > 6 ||
+          digits.find_first_not_of("0123456789") != std::string::npos) {
+        fail(Errc::invalid_argument, "device specification '" + std::string(spec) + "'",
+             "the part after ':' must be an index such as 0, got '" + digits + "'");
+      }
+      return std::stol(digits);
+    };
+    index = number(wanted.substr(colon + 1));
+    wanted.resize(colon);
+    if (!wanted.empty() && wanted.find_first_not_of("0123456789") == std::string::npos) {
+      platform_index = number(wanted);
+      wanted.clear();
+    }
+  }
+
+  std::vector<DeviceCandidate> found;
+  cl_uint platform_count = 0;
+  if (clGetPlatformIDs(0, nullptr, &platform_count) != CL_SUCCESS || platform_count == 0)
+    return found;
+  std::vector<cl_platform_id> platforms(platform_count);
+  check(clGetPlatformIDs(platform_count, platforms.data(), nullptr), "clGetPlatformIDs");
+  long match = 0;
+  for (cl_uint p = 0; p < platform_count; ++p) {
+    cl_uint device_count = 0;
+    if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, nullptr, &device_count) != CL_SUCCESS)
+      continue;
+    std::vector<cl_device_id> devices(device_count);
+    if (device_count == 0 || clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, device_count,
+                                            devices.data(), nullptr) != CL_SUCCESS) {
+      continue;
+    }
+    for (cl_uint d = 0; d < device_count; ++d) {
+      DeviceCandidate candidate;
+      candidate.device = cl::Device(devices[d], true);
+      candidate.spec = std::to_string(p) + ":" + std::to_string(d);
+      try {
+        candidate.info = device_info(candidate.device);
+      } catch (const Error& error) {  // one broken driver must not hide the other devices
+        candidate.verdict = std::string("rejected: ") + error.what();
+        found.push_back(std::move(candidate));
+        continue;
+      }
+      bool matched = detail::matches_name(candidate.info, wanted);
+      if (platform_index >= 0) {
+        matched = platform_index == static_cast<long>(p) && index == static_cast<long>(d);
+      } else if (matched && index >= 0) {
+        matched = match++ == index;
+      }
+      if (!matched) {
+        candidate.verdict = "does not match '" + std::string(spec) + "'";
+      } else if (!candidate.info.compiler) {
+        candidate.verdict = "rejected: it has no OpenCL C compiler";
+      } else {
+        const std::string problem = run_probe ? detail::probe(candidate.device) : std::string();
+        candidate.usable = problem.empty();
+        candidate.verdict = problem.empty() ? "usable" : "rejected: " + problem;
+      }
+      found.push_back(std::move(candidate));
+    }
+  }
+
+  DeviceCandidate* best = nullptr;
+  const auto rank = [](const DeviceInfo& info) {
+    return info.gpu ? 0 : info.accelerator ? 1 : info.cpu ? 2 : 3;
+  };
+  for (DeviceCandidate& candidate : found) {
+    if (candidate.usable && (best == nullptr || rank(candidate.info) < rank(best->info)))
+      best = &candidate;
+  }
+  if (best != nullptr) best->verdict = "chosen";
+  return found;
+}
+
+// Chooses a device. An empty specification means the environment variable CLCOOK_DEVICE, else any
+// device. Throws Error(no_device) that says for every device why it was not taken.
+inline cl::Device pick_device(std::string_view spec = {}) {
+  std::string wanted(spec);
+  const char* variable = std::getenv("CLCOOK_DEVICE");
+  if (wanted.empty() && variable != nullptr) wanted = variable;
+  const std::vector<DeviceCandidate> found = find_devices(wanted);
+  std::string reasons;
+  for (const DeviceCandidate& candidate : found) {
+    if (candidate.verdict == "chosen") return candidate.device;
+    reasons += "\n  " + candidate.spec + " " + candidate.info.platform + ", " +
+               candidate.info.name + ": " + candidate.verdict;
+  }
+  if (found.empty()) {
+    fail(Errc::no_device, "device specification '" + wanted + "'",
+         "there is no OpenCL device on this machine; install a driver, or PoCL for the CPU "
+         "(Debian: pocl-opencl-icd)");
+  }
+  fail(Errc::no_device, "device specification '" + wanted + "'",
+       "no usable device; these were seen:" + reasons);
+}
+
+}  // namespace clcook

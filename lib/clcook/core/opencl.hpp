@@ -1,0 +1,25 @@
+// The one place where clcook includes the OpenCL headers.
+//
+// An application that includes <CL/opencl.hpp> first keeps its own settings. CLHPP's classes are
+// used as carriers of handles only: clcook calls the C API, so it behaves alike with and without
+// CL_HPP_ENABLE_EXCEPTIONS.
+#pragma once
+
+#ifndef CL_HPP_TARGET_OPENCL_VERSION
+#define CL_HPP_TARGET_OPENCL_VERSION 300
+#endif
+#ifndef CL_HPP_MINIMUM_OPENCL_VERSION
+#define CL_HPP_MINIMUM_OPENCL_VERSION 110
+#endif
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION CL_HPP_TARGET_OPENCL_VERSION
+#endif
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+#endif
+#include <CL/opencl.hpp>
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif

@@ -1,0 +1,235 @@
+// Conformance: every recipe x variant x tune x shape x kind of queue against the scalar reference.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <clcook/core/error.hpp>
+#include <clcook/core/runtime.hpp>
+#include <clcook/registry/diff.hpp>
+#include <clcook/registry/params.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace clcook {
+
+// What to run. Empty lists and strings mean everything.
+struct ConformanceOptions {
+  std::vector<std::string> recipes;
+  std::string variant;
+  std::vector<Params> shapes;  // instead of each recipe's test shapes
+  std::uint64_t seed = 1;
+  bool tiny =
+      false;  // only the shapes marked tiny=1 and one tuning: for interpreters and slow devices
+  bool out_of_order = true;  // also on an out-of-order queue
+};
+
+enum class Outcome { passed, failed, skipped };
+
+inline const char* to_string(Outcome outcome) {
+  return outcome == Outcome::passed ? "passed" : outcome == Outcome::failed ? "failed" : "skipped";
+}
+
+// One run of one variant.
+struct ConformanceRow {
+  std::string recipe;
+  std::string variant;
+  Params tune;
+  Params shape;
+  std::string queue;  // "in-order" or "out-of-order"
+  Outcome outcome = Outcome::failed;
+  std::string reason;                // why it failed or was skipped
+  std::vector<std::string> kernels;  // the kernels that were launched, in order
+  Diff diff;
+
+  std::string name() const {
+    return recipe + "/" + variant + (tune.empty() ? "" : " [" + tune.str() + "]") + " (" +
+           shape.str() + ") " + queue;
+  }
+};
+
+struct ConformanceSummary {
+  std::uint64_t passed = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t skipped = 0;
+  std::uint64_t launches = 0;  // kernels that really ran
+
+  bool ok() const { return failed == 0 && passed > 0; }
+};
+
+namespace detail {
+
+// A gate that holds commands back until the whole chain is enqueued. Opens itself when it goes out
+// of scope, so that an error cannot leave a command waiting for ever.
+class Gate {
+ public:
+  explicit Gate(const Runtime& runtime) {
+    cl_int status = CL_SUCCESS;
+    event_ = cl::Event(clCreateUserEvent(runtime.context()(), &status));
+    check(status, "clCreateUserEvent");
+  }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+  ~Gate() { open(); }
+
+  const cl::Event& event() const { return event_; }
+  void open() {
+    if (!open_) clSetUserEventStatus(event_(), CL_COMPLETE);
+    open_ = true;
+  }
+
+ private:
+  cl::Event event_;
+  bool open_ = false;
+};
+
+}  // namespace detail
+
+// Runs one prepared case once: inputs and outputs are poisoned first, and the upload is held back
+// until everything is enqueued, so that an operation that ignores its wait list reads poison.
+inline Diff run_once(Case& one, const Runtime& runtime) {
+  one.poison();
+  std::vector<cl::Event> done;
+  {
+    detail::Gate gate(runtime);
+    const cl::Event uploaded = one.upload({gate.event()});
+    done = {one.run({uploaded})};
+    check(clFlush(runtime.queue()()), "clFlush");
+    // Time for a command that ignores its wait list to overtake the upload.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return one.check(done);
+}
+
+// An out-of-order queue beside the runtime's own, nothing where the device has none.
+inline std::optional<Runtime> out_of_order_runtime(const Runtime& runtime) {
+  cl_int status = CL_SUCCESS;
+  cl::CommandQueue queue(detail::create_queue(runtime.context()(), runtime.device()(),
+                                              CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &status));
+  if (status != CL_SUCCESS) return std::nullopt;
+  return runtime.with_queue(std::move(queue));
+}
+
+// Runs the recipes and hands each row to `sink` as soon as it is known. `runtime` has an in-order
+// queue. Throws Error(invalid_argument) for an unknown recipe or variant; what goes wrong in a run
+// becomes a failed row.
+inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
+                                          const Runtime& runtime, const ConformanceOptions& options,
+                                          const std::function<void(const ConformanceRow&)>& sink) {
+  for (const std::string& wanted : options.recipes) find_recipe(recipes, wanted);
+  const auto wanted = [&](const Recipe& recipe) {
+    if (options.recipes.empty()) return true;
+    return std::find(options.recipes.begin(), options.recipes.end(), recipe.name) !=
+           options.recipes.end();
+  };
+  if (!options.variant.empty()) {
+    bool found = false;
+    std::string known;
+    for (const Recipe& recipe : recipes) {
+      if (!wanted(recipe)) continue;
+      for (const VariantInfo& variant : recipe.variants) {
+        found = found || variant.name == options.variant;
+        known += " " + recipe.name + "/" + variant.name;
+      }
+    }
+    if (!found)
+      fail(Errc::invalid_argument, "check",
+           "there is no variant '" + options.variant + "'; known are" + known);
+  }
+
+  ConformanceSummary summary;
+  const auto finish = [&](const ConformanceRow& row) {
+    summary.launches += row.kernels.size();
+    (row.outcome == Outcome::passed   ? summary.passed
+     : row.outcome == Outcome::failed ? summary.failed
+                                      : summary.skipped) += 1;
+    sink(row);
+  };
+
+  std::vector<std::pair<std::string, Runtime>> queues{{"in-order", runtime}};
+  bool no_out_of_order = false;
+  if (options.out_of_order) {
+    if (auto second = out_of_order_runtime(runtime)) {
+      queues.emplace_back("out-of-order", *second);
+    } else {
+      no_out_of_order = true;
+    }
+  }
+
+  for (const Recipe& recipe : recipes) {
+    if (!wanted(recipe)) continue;
+    if (no_out_of_order) {
+      ConformanceRow row;
+      row.recipe = recipe.name;
+      row.variant = "*";
+      row.queue = "out-of-order";
+      row.outcome = Outcome::skipped;
+      row.reason = "the device has no out-of-order queue";
+      finish(row);
+    }
+    std::vector<Params> shapes = options.shapes.empty() ? recipe.test_shapes : options.shapes;
+    for (const Params& shape : shapes) {
+      if (options.tiny && options.shapes.empty() && shape.integer("tiny", 0) == 0) continue;
+      for (const auto& [queue_name, queue_runtime] : queues) {
+        std::vector<std::string> kernels;
+        const Runtime observed = queue_runtime.with_observer(
+            [&](const std::string& kernel, const cl::Event&) { kernels.push_back(kernel); });
+        ConformanceRow row;
+        row.recipe = recipe.name;
+        row.shape = shape;
+        row.queue = queue_name;
+        const auto attempt = [&](const auto& body) {
+          kernels.clear();
+          row.reason.clear();
+          row.diff = Diff();
+          try {
+            body();
+            row.outcome = row.diff.ok() ? Outcome::passed : Outcome::failed;
+            row.reason = row.diff.first();
+          } catch (const Error& error) {
+            row.outcome = error.code == Errc::unsupported ? Outcome::skipped : Outcome::failed;
+            row.reason = error.what();
+          } catch (const std::exception& error) {
+            row.outcome = Outcome::failed;
+            row.reason = error.what();
+          }
+          row.kernels = kernels;
+        };
+        std::unique_ptr<Case> one;
+        try {
+          one = recipe.make(observed, shape, options.seed);
+        } catch (const std::exception& error) {
+          row.variant = "*";
+          row.reason = std::string("the case could not be made: ") + error.what();
+          const auto* known = dynamic_cast<const Error*>(&error);
+          row.outcome = known != nullptr && known->code == Errc::unsupported ? Outcome::skipped
+                                                                             : Outcome::failed;
+          finish(row);
+          continue;
+        }
+        for (const VariantInfo& variant : recipe.variants) {
+          if (!options.variant.empty() && variant.name != options.variant) continue;
+          row.variant = variant.name;
+          for (const Params& tune : combinations(variant.tunes)) {
+            row.tune = tune;
+            attempt([&] {
+              one->prepare(variant.name, tune);
+              row.diff = run_once(*one, observed);
+            });
+            finish(row);
+            if (options.tiny) break;
+          }
+        }
+      }
+    }
+  }
+  return summary;
+}
+
+}  // namespace clcook

@@ -1,0 +1,127 @@
+// Device memory with guard bands, for tests.
+#pragma once
+
+#include <clcook/core/error.hpp>
+#include <clcook/core/runtime.hpp>
+#include <clcook/core/view.hpp>
+#include <clcook/registry/diff.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace clcook {
+
+// Rows on a device with a pattern around them: before the first byte, between the rows, and behind
+// the last one.
+//
+// The operation under test sees a sub-buffer, so that it can neither use an offset of its own to
+// find the guard bands nor be excused from staying within its rows. Rows begin at `offset` inside
+// the sub-buffer and are `pitch` bytes apart.
+class GuardedBuffer {
+ public:
+  static constexpr std::size_t kGuard = 4096;
+
+  // `fill` is the byte of the pattern: 0xFF makes every float a NaN, 0xCD is an unlikely integer.
+  // Inputs and outputs need different ones, else a copy that runs past both is not seen.
+  GuardedBuffer(const Runtime& runtime, std::size_t row_bytes, std::size_t rows,
+                std::size_t offset = 0, std::size_t pitch = 0, unsigned char fill = 0xCD)
+      : runtime_(runtime),
+        row_bytes_(row_bytes),
+        rows_(rows),
+        offset_(offset),
+        pitch_(pitch == 0 ? row_bytes : pitch),
+        fill_(fill) {
+    if (row_bytes == 0 || rows == 0 || pitch_ < row_bytes) {
+      fail(Errc::invalid_argument, "GuardedBuffer",
+           text(rows, " rows of ", row_bytes, " bytes at a pitch of ", pitch_));
+    }
+    const std::size_t body = offset_ + (rows_ - 1) * pitch_ + row_bytes_;
+    total_ = kGuard + body + kGuard;
+    parent_ = create_buffer(runtime_, total_);
+    const cl_buffer_region region{kGuard, body};
+    cl_int status = CL_SUCCESS;
+    body_ = cl::Buffer(clCreateSubBuffer(parent_(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                         &region, &status));
+    clcook::check(status, "clCreateSubBuffer");
+  }
+
+  BufferView view() const { return BufferView(body_, offset_, pitch_); }
+  const cl::Buffer& buffer() const { return body_; }
+
+  // Writes the pattern over everything. Blocks.
+  void poison() {
+    const std::vector<unsigned char> pattern(total_, fill_);
+    clcook::check(clEnqueueWriteBuffer(runtime_.queue()(), parent_(), CL_TRUE, 0, total_,
+                                       pattern.data(), 0, nullptr, nullptr),
+                  "clEnqueueWriteBuffer");
+  }
+
+  // Enqueues the upload of rows that lie without gaps at `data`, which must stay alive until the
+  // event is complete.
+  cl::Event upload(const void* data, const std::vector<cl::Event>& wait) const {
+    std::vector<cl_event> waits;
+    for (const cl::Event& event : wait) waits.push_back(event());
+    const std::size_t to[3] = {kGuard + offset_, 0, 0};
+    const std::size_t from[3] = {0, 0, 0};
+    const std::size_t region[3] = {row_bytes_, rows_, 1};
+    cl_event done = nullptr;
+    cl_int status = CL_SUCCESS;
+    if (pitch_ == row_bytes_) {
+      status = clEnqueueWriteBuffer(runtime_.queue()(), parent_(), CL_FALSE, kGuard + offset_,
+                                    row_bytes_ * rows_, data, static_cast<cl_uint>(waits.size()),
+                                    waits.empty() ? nullptr : waits.data(), &done);
+    } else {
+      status = clEnqueueWriteBufferRect(
+          runtime_.queue()(), parent_(), CL_FALSE, to, from, region, pitch_, 0, row_bytes_, 0, data,
+          static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), &done);
+    }
+    clcook::check(status, "clEnqueueWriteBuffer");
+    return cl::Event(done);
+  }
+
+  // Reads the rows without their gaps, and reports the first guard byte that changed to `diff`.
+  // Blocks.
+  std::vector<unsigned char> read(const std::vector<cl::Event>& wait, Diff& diff,
+                                  const std::string& name) const {
+    std::vector<cl_event> waits;
+    for (const cl::Event& event : wait) waits.push_back(event());
+    std::vector<unsigned char> all(total_);
+    clcook::check(clEnqueueReadBuffer(runtime_.queue()(), parent_(), CL_TRUE, 0, total_, all.data(),
+                                      static_cast<cl_uint>(waits.size()),
+                                      waits.empty() ? nullptr : waits.data(), nullptr),
+                  "clEnqueueReadBuffer");
+    std::vector<unsigned char> rows(row_bytes_ * rows_);
+    std::size_t guard_begin = 0;
+    bool damaged = false;
+    for (std::size_t row = 0; row <= rows_; ++row) {
+      const std::size_t begin = row < rows_ ? kGuard + offset_ + row * pitch_ : total_;
+      for (std::size_t i = guard_begin; i < begin && !damaged; ++i) {
+        if (all[i] == fill_) continue;
+        damaged = true;
+        diff.damaged(
+            text(name, ": the byte at ",
+                 static_cast<std::int64_t>(i) - static_cast<std::int64_t>(kGuard + offset_),
+                 " relative to the first row lies outside the rows and was changed"));
+      }
+      if (row == rows_) break;
+      std::memcpy(rows.data() + row * row_bytes_, all.data() + begin, row_bytes_);
+      guard_begin = begin + row_bytes_;
+    }
+    return rows;
+  }
+
+ private:
+  Runtime runtime_;
+  std::size_t row_bytes_;
+  std::size_t rows_;
+  std::size_t offset_;
+  std::size_t pitch_;
+  unsigned char fill_;
+  std::size_t total_ = 0;
+  cl::Buffer parent_;
+  cl::Buffer body_;
+};
+
+}  // namespace clcook
