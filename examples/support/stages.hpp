@@ -1,0 +1,52 @@
+// Timing a chain of stages on a device, for the examples that print a table of them.
+#pragma once
+
+#include <algorithm>
+#include <clcook/core/runtime.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace clcook::example {
+
+// Median of a non-empty list.
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Adds up the device time of all kernels of a call: give observer() to Runtime::with_observer(),
+// and the queue must have profiling on.
+class DeviceTimer {
+ public:
+  LaunchObserver observer() {
+    return [this](const std::string&, const cl::Event& event) { events_.push_back(event); };
+  }
+
+  // Runs one call, waits for it, and returns the sum of its kernels' times in seconds.
+  double time(const std::function<cl::Event()>& call) {
+    events_.clear();
+    const cl::Event last = call();
+    const cl_event handle = last();
+    check(clWaitForEvents(1, &handle), "clWaitForEvents");
+    double seconds = 0;
+    for (const cl::Event& event : events_) {
+      cl_ulong begin = 0;
+      cl_ulong end = 0;
+      check(clGetEventProfilingInfo(event(), CL_PROFILING_COMMAND_START, sizeof begin, &begin,
+                                    nullptr),
+            "clGetEventProfilingInfo");
+      check(clGetEventProfilingInfo(event(), CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr),
+            "clGetEventProfilingInfo");
+      seconds += static_cast<double>(end - begin) * 1e-9;
+    }
+    return seconds;
+  }
+
+ private:
+  std::vector<cl::Event> events_;
+};
+
+}  // namespace clcook::example

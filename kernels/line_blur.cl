@@ -1,0 +1,666 @@
+// Separable Gaussian blur by lines: every variant of the recipe line_blur.
+//
+// A pass blurs each line of `length` pixels and stores it transposed: pixel x of line y goes to
+// row x, column y of the destination. Two passes give the blurred picture, the right way round.
+// Weight of offset k: exp(-(k / R)^2 / (2 sigma^2)), |k| <= radius, divided
+// by the sum of the weights. Positions outside of the line take its first or last pixel.
+//
+// Common arguments: src, src_offset, src_pitch, dst, dst_offset, dst_pitch in pixels; a kernel of
+// one work-group per line is started with as many groups as there are lines.
+//
+// The host compiles one variant per program: -DCLCOOK_LINE_BLUR_ONLY -DCLCOOK_LINE_BLUR_<VARIANT>,
+// with -DCLCOOK_SRC_RGBA8 and -DCLCOOK_DST_RGBA8 for 8-bit pixels on either side.
+#include <clcook/pixel.clh>
+
+#ifndef CLCOOK_LINE_BLUR_ONLY
+#define CLCOOK_LINE_BLUR_COPY
+#define CLCOOK_LINE_BLUR_NAIVE
+#define CLCOOK_LINE_BLUR_LOCAL_LINE
+#define CLCOOK_LINE_BLUR_SUBSAMPLED
+#define CLCOOK_LINE_BLUR_SYMMETRIC
+#define CLCOOK_LINE_BLUR_UNROLLED
+#define CLCOOK_LINE_BLUR_PADDED
+#define CLCOOK_LINE_BLUR_WEIGHTS_TABLE
+#define CLCOOK_LINE_BLUR_COALESCED
+#define CLCOOK_LINE_BLUR_CPU_STRIP
+#endif
+
+#ifdef CLCOOK_LINE_BLUR_GROUP
+#define LINE_BLUR_GROUP __attribute__((reqd_work_group_size(CLCOOK_LINE_BLUR_GROUP, 1, 1)))
+#else
+#define LINE_BLUR_GROUP
+#endif
+
+#ifdef CLCOOK_SRC_RGBA8
+typedef uchar4 source_pixel;
+#define LOAD_PIXEL clcook_load_rgba8
+#else
+typedef float4 source_pixel;
+#define LOAD_PIXEL clcook_load_rgba32f
+#endif
+
+#ifdef CLCOOK_DST_RGBA8
+typedef uchar4 result_pixel;
+#define STORE_PIXEL clcook_store_rgba8
+#else
+typedef float4 result_pixel;
+#define STORE_PIXEL clcook_store_rgba32f
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// copy: radius below 1 or sigma 0. One work-group per row of the picture, not transposed, one
+// launch.
+#ifdef CLCOOK_LINE_BLUR_COPY
+__kernel void line_blur_copy(__global const source_pixel* restrict src, ulong src_offset,
+                             ulong src_pitch, __global result_pixel* restrict dst, ulong dst_offset,
+                             ulong dst_pitch, int width) {
+  const ulong row = get_group_id(0);
+  const int group = (int)get_local_size(0);
+  src += src_offset + row * src_pitch;
+  dst += dst_offset + row * dst_pitch;
+  for (int x = (int)get_local_id(0); x < width; x += group) {
+    STORE_PIXEL(dst, (ulong)x, LOAD_PIXEL(src, (ulong)x));
+  }
+}
+#endif
+
+// The weight as the article computes it, for every tap of every pixel, with the factor that cancels
+// and the division. gauss holds 1 / R, 1 / (sigma sqrt(2 pi)) and 2 sigma^2.
+static inline float line_blur_weight(int k, float4 gauss) {
+  const float d = (float)k * gauss.x;
+  return gauss.y * exp(-(d * d) / gauss.z);
+}
+
+// ------------------------------------------------------------------------------------------------
+// naive: the article's first kernel, with its tap at +R. Every tap is a read of global memory and
+// an exponential; neighbours store a whole column pitch apart.
+#ifdef CLCOOK_LINE_BLUR_NAIVE
+__kernel LINE_BLUR_GROUP void line_blur_naive(__global const source_pixel* restrict src,
+                                              ulong src_offset, ulong src_pitch,
+                                              __global result_pixel* restrict dst, ulong dst_offset,
+                                              ulong dst_pitch, int length, int radius,
+                                              float4 gauss) {
+  const ulong line = get_group_id(0);
+  const int group = (int)get_local_size(0);
+  src += src_offset + line * src_pitch;
+  dst += dst_offset + line;
+
+  for (int x = (int)get_local_id(0); x < length; x += group) {
+    float4 sum = (float4)(0.0f);
+    float norm = 0.0f;
+    for (int k = -radius; k <= radius; ++k) {
+      const float w = line_blur_weight(k, gauss);
+      sum = fma((float4)(w), LOAD_PIXEL(src, (ulong)clamp(x + k, 0, length - 1)), sum);
+      norm += w;
+    }
+    STORE_PIXEL(dst, (ulong)x * dst_pitch, sum / norm);
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// The line in local memory.
+//
+// A line of any length is cut into segments of `segment` outputs, and the window of taps into
+// tiles, so that a tile and its halo fit in the local memory that the host gives. Where one tile
+// holds all taps a segment may have several outputs per item; with more tiles the host sets segment
+// = group, so that the sums of the one output per item stay in registers from tile to tile. All
+// trip counts of loops with a barrier depend on arguments alone.
+
+// Pixels first .. first + cells - 1 of the line; the clamp is here, none is left in the tap loops.
+#define FILL_TILE(first_position, cells)                                                \
+  for (int cell = lid; cell < (cells); cell += group) {                                 \
+    tile[cell] = LOAD_PIXEL(src, (ulong)clamp((first_position) + cell, 0, length - 1)); \
+  }
+
+#ifdef CLCOOK_LINE_BLUR_LOCAL_LINE
+__kernel LINE_BLUR_GROUP void line_blur_local_line(__global const source_pixel* restrict src,
+                                                   ulong src_offset, ulong src_pitch,
+                                                   __global result_pixel* restrict dst,
+                                                   ulong dst_offset, ulong dst_pitch, int length,
+                                                   int radius, float4 gauss, int segment,
+                                                   int tile_taps, __local float4* tile) {
+  const ulong line = get_group_id(0);
+  const int group = (int)get_local_size(0);
+  const int lid = (int)get_local_id(0);
+  src += src_offset + line * src_pitch;
+  dst += dst_offset + line;
+
+  float4 sum = (float4)(0.0f);
+  float norm = 0.0f;
+  for (int first = 0; first < length; first += segment) {
+    const int outputs = min(segment, length - first);
+    for (int k0 = -radius; k0 <= radius; k0 += tile_taps) {
+      const int k1 = min(k0 + tile_taps, radius + 1);
+      FILL_TILE(first + k0, segment + k1 - k0 - 1);
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int x = lid; x < outputs; x += group) {
+        if (k0 == -radius) {
+          sum = (float4)(0.0f);
+          norm = 0.0f;
+        }
+        for (int k = k0; k < k1; ++k) {
+          const float w = line_blur_weight(k, gauss);
+          sum = fma((float4)(w), tile[x + k - k0], sum);
+          norm += w;
+        }
+        if (k1 > radius) {
+          STORE_PIXEL(dst, (ulong)(first + x) * dst_pitch, sum / norm);
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+}
+#endif
+
+// weights_table: the same with the normalised weights as data. weights[k + radius], |k| <= radius.
+#ifdef CLCOOK_LINE_BLUR_WEIGHTS_TABLE
+__kernel LINE_BLUR_GROUP void line_blur_weights_table(
+    __global const source_pixel* restrict src, ulong src_offset, ulong src_pitch,
+    __global result_pixel* restrict dst, ulong dst_offset, ulong dst_pitch, int length, int radius,
+    __global const float* restrict weights, int segment, int tile_taps, __local float4* tile) {
+  const ulong line = get_group_id(0);
+  const int group = (int)get_local_size(0);
+  const int lid = (int)get_local_id(0);
+  src += src_offset + line * src_pitch;
+  dst += dst_offset + line;
+
+  float4 sum = (float4)(0.0f);
+  for (int first = 0; first < length; first += segment) {
+    const int outputs = min(segment, length - first);
+    for (int k0 = -radius; k0 <= radius; k0 += tile_taps) {
+      const int k1 = min(k0 + tile_taps, radius + 1);
+      FILL_TILE(first + k0, segment + k1 - k0 - 1);
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int x = lid; x < outputs; x += group) {
+        if (k0 == -radius) {
+          sum = (float4)(0.0f);
+        }
+        for (int k = k0; k < k1; ++k) {
+          sum = fma((float4)(weights[k + radius]), tile[x + k - k0], sum);
+        }
+        if (k1 > radius) {
+          STORE_PIXEL(dst, (ulong)(first + x) * dst_pitch, sum);
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+}
+#endif
+
+// subsampled: taps k = s step, |s| <= side. tile_taps counts these taps.
+#ifdef CLCOOK_LINE_BLUR_SUBSAMPLED
+__kernel LINE_BLUR_GROUP void line_blur_subsampled(__global const source_pixel* restrict src,
+                                                   ulong src_offset, ulong src_pitch,
+                                                   __global result_pixel* restrict dst,
+                                                   ulong dst_offset, ulong dst_pitch, int length,
+                                                   int side, int step, float4 gauss, int segment,
+                                                   int tile_taps, __local float4* tile) {
+  const ulong line = get_group_id(0);
+  const int group = (int)get_local_size(0);
+  const int lid = (int)get_local_id(0);
+  src += src_offset + line * src_pitch;
+  dst += dst_offset + line;
+
+  float4 sum = (float4)(0.0f);
+  float norm = 0.0f;
+  for (int first = 0; first < length; first += segment) {
+    const int outputs = min(segment, length - first);
+    for (int s0 = -side; s0 <= side; s0 += tile_taps) {
+      const int s1 = min(s0 + tile_taps, side + 1);
+      FILL_TILE(first + s0 * step, segment + (s1 - s0 - 1) * step);
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int x = lid; x < outputs; x += group) {
+        if (s0 == -side) {
+          sum = (float4)(0.0f);
+          norm = 0.0f;
+        }
+        for (int s = s0; s < s1; ++s) {
+          const float w = line_blur_weight(s * step, gauss);
+          sum = fma((float4)(w), tile[x + (s - s0) * step], sum);
+          norm += w;
+        }
+        if (s1 > side) {
+          STORE_PIXEL(dst, (ulong)(first + x) * dst_pitch, sum / norm);
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+}
+#endif
+
+// symmetric: one weight for the two taps of a pair. The first tile holds the centre and the pairs
+// 1 .. first_pairs; further tiles hold more_pairs each, as a window before and a window after the
+// outputs, which run together to one where they overlap.
+//   unrolled  the same, with a fixed loop of 32 pairs that the compiler unrolls; weight 0 past the
+//   end padded    the same, with one float4 of padding after every 32
+#if defined(CLCOOK_LINE_BLUR_SYMMETRIC) || defined(CLCOOK_LINE_BLUR_UNROLLED) || \
+    defined(CLCOOK_LINE_BLUR_PADDED)
+#define SYMMETRIC_PAIRS 32
+
+static inline int line_blur_cell(int cell, int padded) {
+  return padded ? cell + (cell >> 5) : cell;
+}
+
+static inline void line_blur_pairs(__global const source_pixel* restrict src, ulong src_offset,
+                                   ulong src_pitch, __global result_pixel* restrict dst,
+                                   ulong dst_offset, ulong dst_pitch, int length, int side,
+                                   int step, float4 gauss, int segment, int first_pairs,
+                                   int more_pairs, __local float4* tile, const int padded,
+                                   const int unrolled) {
+  const ulong line = get_group_id(0);
+  const int group = (int)get_local_size(0);
+  const int lid = (int)get_local_id(0);
+  src += src_offset + line * src_pitch;
+  dst += dst_offset + line;
+
+  float4 sum = (float4)(0.0f);
+  float norm = 0.0f;
+  for (int first = 0; first < length; first += segment) {
+    const int outputs = min(segment, length - first);
+    // The nearest and the furthest tap of a tile, in steps; 0 is the centre.
+    int furthest = first_pairs;
+    for (int nearest = 0; nearest <= side;
+         nearest = furthest + 1, furthest = min(furthest + more_pairs, side)) {
+      // Cells 0 .. width - 1: positions from first - furthest step; cells after .. after + width -
+      // 1: positions from first + nearest step.
+      const int width = segment + (furthest - nearest) * step;
+      const int after = min(width, (nearest + furthest) * step);
+      const int jump = (nearest + furthest) * step - after;
+      for (int cell = lid; cell < after + width; cell += group) {
+        const int position = first - furthest * step + cell + (cell < after ? 0 : jump);
+        tile[line_blur_cell(cell, padded)] = LOAD_PIXEL(src, (ulong)clamp(position, 0, length - 1));
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int x = lid; x < outputs; x += group) {
+        if (nearest == 0) {
+          norm = line_blur_weight(0, gauss);
+          sum = norm * tile[line_blur_cell(x + after, padded)];
+        }
+        const int s0 = max(nearest, 1);
+        if (unrolled) {
+#pragma unroll
+          for (int i = 0; i < SYMMETRIC_PAIRS; ++i) {
+            // Past the end the last pair is read again, so that no foreign pixel meets the 0.
+            const int s = max(min(s0 + i, furthest), nearest);
+            const float w = s0 + i <= furthest ? line_blur_weight((s0 + i) * step, gauss) : 0.0f;
+            const float4 pair =
+                tile[x + (furthest - s) * step] + tile[x + after + (s - nearest) * step];
+            sum = fma((float4)(w), pair, sum);
+            norm += 2.0f * w;
+          }
+        } else {
+          for (int s = s0; s <= furthest; ++s) {
+            const float w = line_blur_weight(s * step, gauss);
+            const float4 pair = tile[line_blur_cell(x + (furthest - s) * step, padded)] +
+                                tile[line_blur_cell(x + after + (s - nearest) * step, padded)];
+            sum = fma((float4)(w), pair, sum);
+            norm += 2.0f * w;
+          }
+        }
+        if (furthest == side) {
+          STORE_PIXEL(dst, (ulong)(first + x) * dst_pitch, sum / norm);
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+}
+#endif
+
+#ifdef CLCOOK_LINE_BLUR_SYMMETRIC
+__kernel LINE_BLUR_GROUP void line_blur_symmetric(
+    __global const source_pixel* restrict src, ulong src_offset, ulong src_pitch,
+    __global result_pixel* restrict dst, ulong dst_offset, ulong dst_pitch, int length, int side,
+    int step, float4 gauss, int segment, int first_pairs, int more_pairs, __local float4* tile) {
+  line_blur_pairs(src, src_offset, src_pitch, dst, dst_offset, dst_pitch, length, side, step, gauss,
+                  segment, first_pairs, more_pairs, tile, 0, 0);
+}
+#endif
+
+#ifdef CLCOOK_LINE_BLUR_UNROLLED
+__kernel LINE_BLUR_GROUP void line_blur_unrolled(
+    __global const source_pixel* restrict src, ulong src_offset, ulong src_pitch,
+    __global result_pixel* restrict dst, ulong dst_offset, ulong dst_pitch, int length, int side,
+    int step, float4 gauss, int segment, int first_pairs, int more_pairs, __local float4* tile) {
+  line_blur_pairs(src, src_offset, src_pitch, dst, dst_offset, dst_pitch, length, side, step, gauss,
+                  segment, first_pairs, more_pairs, tile, 0, 1);
+}
+#endif
+
+#ifdef CLCOOK_LINE_BLUR_PADDED
+__kernel LINE_BLUR_GROUP void line_blur_padded(
+    __global const source_pixel* restrict src, ulong src_offset, ulong src_pitch,
+    __global result_pixel* restrict dst, ulong dst_offset, ulong dst_pitch, int length, int side,
+    int step, float4 gauss, int segment, int first_pairs, int more_pairs, __local float4* tile) {
+  line_blur_pairs(src, src_offset, src_pitch, dst, dst_offset, dst_pitch, length, side, step, gauss,
+                  segment, first_pairs, more_pairs, tile, 1, 0);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// coalesced: a group blurs 128 pixels of 8 lines. Each item makes OUTPUTS consecutive pixels of one
+// line and keeps their window in registers, so that one read of local memory feeds OUTPUTS taps.
+//   load     neighbouring items read neighbouring pixels of a line
+//   store    neighbouring items hold the same pixel of neighbouring lines: 8 float4 = 128 bytes of
+//            the transposed row, in one piece
+//   tile     [position][line] with one float4 of padding per position: free of bank conflicts in
+//   both
+//            directions
+// Groups: ceil(length / 128) * ceil(lines / 8), in one dimension: some devices allow no more than
+// 65535 groups in the others. tile_taps is a multiple of COALESCED_UNROLL; the tiles hold (128 +
+// tile_taps) * 9 float4, and tile_taps floats of weights.
+#ifdef CLCOOK_LINE_BLUR_COALESCED
+#ifndef CLCOOK_LINE_BLUR_OUTPUTS
+#define CLCOOK_LINE_BLUR_OUTPUTS 8
+#endif
+#define OUTPUTS CLCOOK_LINE_BLUR_OUTPUTS
+#define COALESCED_LINES 8
+#define COALESCED_PITCH (COALESCED_LINES + 1)
+#define COALESCED_SEGMENT 128
+#define COALESCED_GROUP (COALESCED_LINES * COALESCED_SEGMENT / OUTPUTS)
+#define COALESCED_LANES (COALESCED_GROUP / COALESCED_LINES)
+#if OUTPUTS > 8
+#define COALESCED_UNROLL OUTPUTS
+#else
+#define COALESCED_UNROLL 8
+#endif
+
+__kernel __attribute__((reqd_work_group_size(COALESCED_GROUP, 1, 1))) void line_blur_coalesced(
+    __global const source_pixel* restrict src, ulong src_offset, ulong src_pitch,
+    __global result_pixel* restrict dst, ulong dst_offset, ulong dst_pitch, int length, int lines,
+    int taps, __global const float* restrict weights, int tile_taps, __local float4* tile) {
+  __local float4* tile_weights = tile + (COALESCED_SEGMENT + tile_taps) * COALESCED_PITCH;
+  const int lid = (int)get_local_id(0);
+  const size_t segments = (size_t)((length + COALESCED_SEGMENT - 1) / COALESCED_SEGMENT);
+  const int first = (int)(get_group_id(0) % segments) * COALESCED_SEGMENT - taps / 2;
+  const int first_line = (int)(get_group_id(0) / segments) * COALESCED_LINES;
+
+  const int load_lane = lid % COALESCED_LANES;
+  const int load_line = lid / COALESCED_LANES;
+  src += src_offset + (ulong)min(first_line + load_line, lines - 1) * src_pitch;
+
+  const int line = lid % COALESCED_LINES;
+  const int column = lid / COALESCED_LINES * OUTPUTS;
+  __local const float4* window = tile + column * COALESCED_PITCH + line;
+
+  float4 sum[OUTPUTS];
+#pragma unroll
+  for (int j = 0; j < OUTPUTS; ++j) {
+    sum[j] = (float4)(0.0f);
+  }
+
+  for (int t0 = 0; t0 < taps; t0 += tile_taps) {
+    const int count = min(tile_taps, taps - t0);
+    // Four loads at a time, so that their latencies overlap.
+    for (int x0 = load_lane; x0 < COALESCED_SEGMENT + count; x0 += 4 * COALESCED_LANES) {
+      float4 pixel[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int x = min(x0 + i * COALESCED_LANES, COALESCED_SEGMENT + count - 1);
+        pixel[i] = LOAD_PIXEL(src, (ulong)clamp(first + t0 + x, 0, length - 1));
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int x = x0 + i * COALESCED_LANES;
+        if (x < COALESCED_SEGMENT + count) {
+          tile[x * COALESCED_PITCH + load_line] = pixel[i];
+        }
+      }
+    }
+    for (int t = lid; t < count; t += COALESCED_GROUP) {
+      ((__local float*)tile_weights)[t] = weights[t0 + t];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    // ring[(t + j) % OUTPUTS] is the pixel of tap t for output j. The unrolled count is a multiple
+    // of OUTPUTS, so that every index is a constant and nothing is moved.
+    float4 ring[OUTPUTS];
+#pragma unroll
+    for (int j = 0; j < OUTPUTS; ++j) {
+      ring[j] = window[j * COALESCED_PITCH];
+    }
+    int t = 0;
+    for (; t + COALESCED_UNROLL <= count; t += COALESCED_UNROLL) {
+      __local const float4* next = window + (t + OUTPUTS) * COALESCED_PITCH;
+#pragma unroll
+      for (int u4 = 0; u4 < COALESCED_UNROLL / 4; ++u4) {
+        const float4 w4 = tile_weights[t / 4 + u4];
+        const float w[4] = {w4.x, w4.y, w4.z, w4.w};
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int u = u4 * 4 + i;
+#pragma unroll
+          for (int j = 0; j < OUTPUTS; ++j) {
+            sum[j] = fma((float4)(w[i]), ring[(u + j) % OUTPUTS], sum[j]);
+          }
+          ring[u % OUTPUTS] = next[u * COALESCED_PITCH];
+        }
+      }
+    }
+    for (; t < count; ++t) {
+      const float w = ((__local const float*)tile_weights)[t];
+#pragma unroll
+      for (int j = 0; j < OUTPUTS; ++j) {
+        sum[j] = fma((float4)(w), window[(t + j) * COALESCED_PITCH], sum[j]);
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+
+  if (first_line + line < lines) {
+    const int x0 = first + taps / 2 + column;
+    dst += dst_offset + (ulong)(first_line + line);
+#pragma unroll
+    for (int j = 0; j < OUTPUTS; ++j) {
+      if (x0 + j < length) {
+        STORE_PIXEL(dst, (ulong)(x0 + j) * dst_pitch, sum[j]);
+      }
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// cpu_strip: as a CPU wants it. One work-item is a task: a tile of columns in a strip of rows. It
+// walks down its tile, filters 8 source rows at a time into a ring of rows that stays in the L2
+// cache, and makes 8 rows of results from the ring. Both passes in one launch, nothing transposed,
+// no local memory:
+//   - explicit float16 vectors of 4 pixels; 8 rows x 3 vectors of sums in registers, so that one
+//   vector
+//     and one weight feed many fused multiply-adds
+//   - borders are written into padded copies of the source rows, so no tap is clamped
+// The ends of the window, where only some of the sums have a tap, are separate loops: a weight of 0
+// would spread the NaN and infinities of foreign pixels.
+//
+// Tasks: ceil(width / tile) x ceil(height / strip) work-groups of one item. tile is a multiple of
+// 12, strip and ring of 8, ring >= 2 radius + 16. Scratch of a task: 8 (tile + 2 radius) + ring
+// tile float4, scratch_pitch float4 apart; scratch_pitch is a multiple of 4.
+#ifdef CLCOOK_LINE_BLUR_CPU_STRIP
+#define STRIP_ROWS 8
+#define STRIP_VECTORS 3
+#define STRIP_PIXELS (4 * STRIP_VECTORS)
+
+// A vector of 4 pixels at the address of any pixel: vload16 would become several loads.
+typedef float16 __attribute__((aligned(16))) strip_vector;
+
+// Copies `cells` pixels of a source row that begins at position `from`, the borders repeated.
+static inline void line_blur_pad_row(__global const source_pixel* restrict row, int from, int cells,
+                                     int width, __global float4* restrict out) {
+  const int begin = clamp(-from, 0, cells);
+  const int end = clamp(width - from, begin, cells);
+  const float4 head = LOAD_PIXEL(row, 0);
+  const float4 tail = LOAD_PIXEL(row, (ulong)(width - 1));
+  for (int i = 0; i < begin; ++i) {
+    out[i] = head;
+  }
+  int i = begin;
+#ifdef CLCOOK_SRC_RGBA8
+  for (; i + 4 <= end; i += 4) {
+    *(__global strip_vector*)(out + i) =
+        convert_float16(vload16(0, (__global const uchar*)(row + from + i)));
+  }
+#else
+  for (; i + 4 <= end; i += 4) {
+    *(__global strip_vector*)(out + i) = *(__global const strip_vector*)(row + from + i);
+  }
+#endif
+  for (; i < end; ++i) {
+    out[i] = LOAD_PIXEL(row, (ulong)(from + i));
+  }
+  for (; i < cells; ++i) {
+    out[i] = tail;
+  }
+}
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip(
+    __global const source_pixel* restrict src, ulong src_offset, ulong src_pitch,
+    __global result_pixel* restrict dst, ulong dst_offset, ulong dst_pitch, int width, int height,
+    int radius, __global const float* restrict weights, int tile, int strip, int ring,
+    __global float4* restrict scratch, ulong scratch_pitch) {
+  const int taps = 2 * radius + 1;
+  const int x0 = (int)get_group_id(0) * tile;
+  const int y0 = (int)get_group_id(1) * strip;
+  const int y1 = min(y0 + strip, height);
+  const int columns = min(tile, width - x0);
+  const int padded = tile + 2 * radius;
+  src += src_offset;
+  dst += dst_offset + (ulong)x0;
+  scratch += (get_group_id(1) * get_num_groups(0) + get_group_id(0)) * scratch_pitch;
+  __global float4* restrict lines = scratch + (ulong)ring * (ulong)tile;
+
+  const int base = max(y0 - radius, 0);  // the first row of the ring
+  int ready = base;                      // rows below are filtered
+  for (int y = y0; y < y1; y += STRIP_ROWS) {
+    const int needed = min(y + STRIP_ROWS - 1 + radius, height - 1);
+    for (; ready <= needed; ready += STRIP_ROWS) {
+      for (int q = 0; q < STRIP_ROWS; ++q) {
+        line_blur_pad_row(src + (ulong)min(ready + q, height - 1) * src_pitch, x0 - radius, padded,
+                          width, lines + q * padded);
+      }
+      __global float4* out = scratch + (ulong)((ready - base) % ring) * (ulong)tile;
+      for (int x = 0; x < columns; x += STRIP_PIXELS) {
+        float16 sum[STRIP_ROWS][STRIP_VECTORS];
+#pragma unroll
+        for (int q = 0; q < STRIP_ROWS; ++q) {
+#pragma unroll
+          for (int v = 0; v < STRIP_VECTORS; ++v) {
+            sum[q][v] = (float16)(0.0f);
+          }
+        }
+        __global const float4* in = lines + x;
+        // Pixel t of the window is tap t - 4 v of vector v.
+        const int full = taps - 4 * (STRIP_VECTORS - 1);
+        for (int t = 0; t < taps + 4 * (STRIP_VECTORS - 1); ++t) {
+          if (t >= 4 * (STRIP_VECTORS - 1) && t < taps) {
+            continue;
+          }
+#pragma unroll
+          for (int v = 0; v < STRIP_VECTORS; ++v) {
+            if (t >= 4 * v && t < taps + 4 * v) {
+              const float16 w = (float16)(weights[t - 4 * v]);
+#pragma unroll
+              for (int q = 0; q < STRIP_ROWS; ++q) {
+                sum[q][v] = fma(w, *(__global const strip_vector*)(in + q * padded + t), sum[q][v]);
+              }
+            }
+          }
+        }
+        __global const float* w = weights;
+        for (int t = 0; t < full; ++t) {
+          __global const float4* at = in + t + 4 * (STRIP_VECTORS - 1);
+          const float16 w0 = (float16)(w[t + 8]);
+          const float16 w1 = (float16)(w[t + 4]);
+          const float16 w2 = (float16)(w[t]);
+#pragma unroll
+          for (int q = 0; q < STRIP_ROWS; ++q) {
+            const float16 s = *(__global const strip_vector*)(at + q * padded);
+            sum[q][0] = fma(w0, s, sum[q][0]);
+            sum[q][1] = fma(w1, s, sum[q][1]);
+            sum[q][2] = fma(w2, s, sum[q][2]);
+          }
+        }
+#pragma unroll
+        for (int q = 0; q < STRIP_ROWS; ++q) {
+#pragma unroll
+          for (int v = 0; v < STRIP_VECTORS; ++v) {
+            *(__global strip_vector*)(out + q * tile + x + 4 * v) = sum[q][v];
+          }
+        }
+      }
+    }
+
+    for (int x = 0; x < columns; x += STRIP_PIXELS) {
+      float16 sum[STRIP_ROWS][STRIP_VECTORS];
+#pragma unroll
+      for (int q = 0; q < STRIP_ROWS; ++q) {
+#pragma unroll
+        for (int v = 0; v < STRIP_VECTORS; ++v) {
+          sum[q][v] = (float16)(0.0f);
+        }
+      }
+      // Row t of the window is tap t - q of result row q.
+      for (int t = 0; t < taps + STRIP_ROWS - 1; ++t) {
+        if (t >= STRIP_ROWS - 1 && t < taps) {
+          continue;
+        }
+        const int slot = (clamp(y - radius + t, 0, height - 1) - base) % ring;
+        __global const float4* in = scratch + (ulong)slot * (ulong)tile + x;
+#pragma unroll
+        for (int q = 0; q < STRIP_ROWS; ++q) {
+          if (t >= q && t < taps + q) {
+            const float16 w = (float16)(weights[t - q]);
+#pragma unroll
+            for (int v = 0; v < STRIP_VECTORS; ++v) {
+              sum[q][v] = fma(w, *(__global const strip_vector*)(in + 4 * v), sum[q][v]);
+            }
+          }
+        }
+      }
+      int row = y - radius + STRIP_ROWS - 1;
+      int slot = (clamp(row, 0, height - 1) - base) % ring;
+      for (int t = 0; t < taps - (STRIP_ROWS - 1); ++t) {
+        __global const float4* in = scratch + (ulong)slot * (ulong)tile + x;
+        const float16 s0 = *(__global const strip_vector*)(in);
+        const float16 s1 = *(__global const strip_vector*)(in + 4);
+        const float16 s2 = *(__global const strip_vector*)(in + 8);
+#pragma unroll
+        for (int q = 0; q < STRIP_ROWS; ++q) {
+          const float16 w = (float16)(weights[t + STRIP_ROWS - 1 - q]);
+          sum[q][0] = fma(w, s0, sum[q][0]);
+          sum[q][1] = fma(w, s1, sum[q][1]);
+          sum[q][2] = fma(w, s2, sum[q][2]);
+        }
+        if (row >= 0 && row < height - 1) {
+          slot = slot + 1 == ring ? 0 : slot + 1;
+        }
+        ++row;
+      }
+#pragma unroll
+      for (int q = 0; q < STRIP_ROWS; ++q) {
+        if (y + q < y1) {
+          __global result_pixel* out = dst + (ulong)(y + q) * dst_pitch + x;
+          for (int v = 0; v < STRIP_VECTORS; ++v) {
+            if (x + 4 * v + 4 <= columns) {
+#ifdef CLCOOK_DST_RGBA8
+              vstore16(convert_uchar16_sat_rte(sum[q][v]), 0, (__global uchar*)(out + 4 * v));
+#else
+              *(__global strip_vector*)(out + 4 * v) = sum[q][v];
+#endif
+            } else {
+              const float4 pixel[4] = {sum[q][v].s0123, sum[q][v].s4567, sum[q][v].s89ab,
+                                       sum[q][v].scdef};
+              for (int i = 0; i < 4 && x + 4 * v + i < columns; ++i) {
+                STORE_PIXEL(out, (ulong)(4 * v + i), pixel[i]);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+#endif

@@ -1,0 +1,665 @@
+// The line blur: what the generic conformance test cannot know.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <clcook/line_blur.hpp>
+#include <clcook/reference/line_blur.hpp>
+#include <clcook/registry/random.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/testing.hpp"
+
+namespace {
+
+namespace ref = clcook::reference::line_blur;
+using clcook::BufferView;
+using clcook::Errc;
+using clcook::Error;
+using clcook::ImageView;
+using clcook::LineBlur;
+using clcook::Runtime;
+using clcook::testing::contains;
+using clcook::testing::error_of;
+using clcook::testing::runtime;
+using Pixel = LineBlur::Pixel;
+using Variant = LineBlur::Variant;
+
+constexpr double kSigma = 0.5;  // the article's
+
+std::vector<float> noise(std::size_t values, std::uint64_t seed = 1) {
+  clcook::Random random(seed);
+  std::vector<float> out(values);
+  for (float& value : out) value = random.uniform();
+  return out;
+}
+
+std::vector<float> noise_of(const LineBlur::Problem& p, std::uint64_t seed = 1) {
+  return noise(static_cast<std::size_t>(p.width) * static_cast<std::size_t>(p.height) * 4, seed);
+}
+
+std::vector<double> expected(const LineBlur::Problem& p, const std::vector<float>& in,
+                             int step = 1) {
+  return ref::blur(in.data(), static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
+                   ref::taps(p.radius, p.sigma, step));
+}
+
+template <class T>
+cl::Buffer upload(const std::vector<T>& data, cl_mem_flags flags = CL_MEM_READ_WRITE) {
+  return clcook::create_buffer(runtime(), data.size() * sizeof(T), flags, data.data());
+}
+
+template <class T>
+double difference(const std::vector<double>& a, const std::vector<T>& b) {
+  REQUIRE(a.size() == b.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double one = std::abs(a[i] - static_cast<double>(b[i]));
+    worst = one <= worst ? worst : one;  // NaN wins
+  }
+  return worst;
+}
+
+// The conformance test derives exact bounds; here a wrong result is off by far more than this.
+constexpr double kClose = 1e-5;
+
+std::vector<double> stripes(std::size_t length, std::size_t period) {
+  std::vector<double> out(length);
+  for (std::size_t i = 0; i < length; i += period) out[i] = 1;
+  return out;
+}
+
+double spread(const std::vector<double>& line, std::size_t margin) {
+  const auto range = std::minmax_element(line.begin() + static_cast<std::ptrdiff_t>(margin),
+                                         line.end() - static_cast<std::ptrdiff_t>(margin));
+  return *range.second - *range.first;
+}
+
+Errc code_of(const LineBlur::Problem& problem, Variant variant, LineBlur::Tune tune,
+             const std::string& part) {
+  const Error error = error_of([&] { LineBlur(runtime(), problem, variant, tune); });
+  INFO(error.what());
+  CHECK(contains(error.what(), part));
+  return error.code;
+}
+
+Errc code_of(const LineBlur::Problem& problem, const std::string& part) {
+  return code_of(problem, Variant::automatic, {}, part);
+}
+
+}  // namespace
+
+// ---- The article's arithmetic ------------------------------------------------------------------
+
+TEST_CASE("the article's loop has 128 taps and moves the picture by -0.113 pixels") {
+  const auto taps = ref::article::taps(64, kSigma, 0);
+  CHECK(ref::tap_count(taps) == 128);  // the text says 129
+  CHECK(taps.front().offset == -64);
+  CHECK(taps.back().offset == 63);
+  CHECK(ref::centroid(taps) == doctest::Approx(-0.1131).epsilon(0.001));
+  CHECK(std::abs(ref::edge_shift(taps)) == doctest::Approx(0.068).epsilon(0.01));
+  // For any large whole radius; a fractional one truncates towards zero and is symmetric.
+  CHECK(ref::centroid(ref::article::taps(200, kSigma, 0)) == doctest::Approx(-0.113).epsilon(0.01));
+  CHECK(ref::tap_count(ref::article::taps(42.67, kSigma, 0)) == 85);
+  CHECK(ref::tap_count(ref::article::taps(85.33, kSigma, 0)) == 171);
+  CHECK(std::abs(ref::centroid(ref::article::taps(42.67, kSigma, 0))) < 1e-12);
+
+  const auto ours = ref::taps(64, kSigma);
+  CHECK(ref::tap_count(ours) == 129);
+  CHECK(std::abs(ref::centroid(ours)) < 1e-12);
+  CHECK(std::abs(ref::edge_shift(ours)) < 1e-12);
+}
+
+TEST_CASE("the weight that the article's loop leaves out is no trifle") {
+  const auto taps = ref::taps(64, kSigma);
+  CHECK(taps.front().weight / taps[64].weight == doctest::Approx(std::exp(-2.0)));
+  CHECK(taps.back().weight == doctest::Approx(0.00177).epsilon(0.01));
+}
+
+TEST_CASE("the article's step is one too large where the radius is a multiple of 32") {
+  CHECK(ref::article::step(64) == 3);  // the text says every other pixel
+  CHECK(ref::subsampling_step(64) == 2);
+  const auto pairs = ref::article::iterations(64, kSigma, 3);
+  CHECK(pairs.total == 31);
+  CHECK(pairs.idle == 10);
+  const auto singles = ref::article::iterations(64, kSigma, 2);
+  CHECK(singles.total == 63);
+  CHECK(singles.idle == 20);
+  CHECK(ref::tap_count(ref::article::taps(64, kSigma, 2)) == 43);
+  CHECK(ref::article::iterations(32, kSigma, 2).idle == 30);
+  CHECK(ref::article::iterations(63, kSigma, 2).idle == 0);
+  CHECK(ref::article::iterations(16, kSigma, 2).idle == 30);
+}
+
+TEST_CASE("our step covers the whole radius with at most 65 taps") {
+  for (double radius : {1.0, 31.0, 31.5, 32.0, 33.0, 63.0, 64.0, 65.0, 100.0, 1000.0}) {
+    CAPTURE(radius);
+    const int step = ref::subsampling_step(radius);
+    CHECK(step == LineBlur::subsampling_step(radius));
+    const auto taps = ref::taps(radius, kSigma, step);
+    CHECK(taps.size() <= 65);
+    CHECK(ref::tap_count(taps) == taps.size());  // no tap is idle
+    CHECK(taps.back().offset <= radius);
+    CHECK(taps.back().offset + step > radius);
+    CHECK(std::abs(ref::centroid(taps)) < 1e-12);
+  }
+}
+
+TEST_CASE("subsampling lets stripes pass whose period is the step") {
+  const auto article = ref::article::taps(64, kSigma, 2);
+  CHECK(ref::response(article, 1.0 / 3) == doctest::Approx(1.0));
+  CHECK(ref::response(ref::taps(64, kSigma), 1.0 / 3) < 0.01);
+  // As a picture: 1, 0, 0, 1, 0, 0 stays between 0 and 1 instead of settling at a third.
+  const auto in = stripes(601, 3);
+  CHECK(spread(ref::article::line(in, 64, kSigma, 2), 100) == doctest::Approx(1.0));
+  CHECK(spread(ref::article::line(in, 64, kSigma, 0), 100) < 0.01);
+  // Ours has the same weakness at its own step of 2; no choice of the step cures it.
+  const auto ours = ref::taps(64, kSigma, ref::subsampling_step(64));
+  CHECK(ref::response(ours, 1.0 / 3) < 0.01);
+  CHECK(ref::response(ours, 1.0 / 2) == doctest::Approx(1.0));
+}
+
+TEST_CASE("the article's stages 0 and 1, and 2 and 3, compute the same") {
+  std::vector<double> in;
+  for (const float value : noise(300)) in.push_back(static_cast<double>(value));
+  CHECK(difference(ref::article::line(in, 64, kSigma, 0), ref::article::line(in, 64, kSigma, 1)) ==
+        0);
+  CHECK(difference(ref::article::line(in, 64, kSigma, 2), ref::article::line(in, 64, kSigma, 3)) <
+        2e-15);
+  // And subsampling is far from the full kernel.
+  CHECK(difference(ref::article::line(in, 64, kSigma, 2), ref::article::line(in, 64, kSigma, 0)) >
+        0.02);
+}
+
+TEST_CASE("the article's clamp is right only because it happens in signed numbers") {
+  CHECK(ref::article::clamp_as_signed(5, 9, 100) == 0);
+  CHECK(ref::article::clamp_as_unsigned(5, 9, 100) == 99);  // the wrong end of the line
+}
+
+TEST_CASE("most of the gain of the article's smaller group is that fewer lanes are wasted") {
+  CHECK(ref::article::lane_slots(1920, 1080, 1024) == 6144000);
+  CHECK(ref::article::lane_slots(1920, 1080, 512) == 5160960);
+  CHECK(ref::article::lane_slots(1920, 1080, 1) == 2 * 1920 * 1080);
+  CHECK(6144000.0 / 5160960.0 == doctest::Approx(1.19).epsilon(0.001));  // it measured 1.226
+}
+
+TEST_CASE("the article's kernel at sigma 0 is NaN, ours is a copy") {
+  CHECK(std::isnan(ref::article::taps(8, 0, 0).front().weight));
+  const auto taps = ref::taps(8, 0);
+  REQUIRE(taps.size() == 1);
+  CHECK(taps[0].offset == 0);
+  CHECK(taps[0].weight == 1);
+}
+
+// ---- The kernels against the article's defects -------------------------------------------------
+
+TEST_CASE("no full-quality variant moves an edge") {
+  const LineBlur::Problem p{301, 2, 64, kSigma, Pixel::rgba32f};
+  std::vector<float> in(301 * 2 * 4);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = (i / 4) % 301 >= 151 ? 1.0f : 0.0f;
+  const cl::Buffer src = upload(in);
+  const cl::Buffer dst = upload(in);
+  for (const Variant v : {Variant::naive, Variant::local_line, Variant::weights_table,
+                          Variant::coalesced, Variant::cpu_strip}) {
+    CAPTURE(LineBlur::to_string(v));
+    const cl::Event done = LineBlur(runtime(), p, v)(src, dst);
+    const auto got = clcook::testing::read_buffer<float>(runtime(), dst, in.size(), {done});
+    // The edge lies between pixels 150 and 151: they are symmetric about one half.
+    CHECK(std::abs(got[150 * 4] + got[151 * 4] - 1.0f) < kClose);
+    CHECK(got[150 * 4] < 0.5f);
+    CHECK(got[151 * 4] > 0.5f);
+  }
+}
+
+TEST_CASE("stripes of period 3 are blurred away by every variant") {
+  const LineBlur::Problem p{401, 1, 64, kSigma, Pixel::rgba32f};
+  std::vector<float> in(401 * 4);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = (i / 4) % 3 == 0 ? 1.0f : 0.0f;
+  const cl::Buffer src = upload(in);
+  const cl::Buffer dst = upload(in);
+  for (const Variant v : LineBlur::kVariants) {
+    CAPTURE(LineBlur::to_string(v));
+    const cl::Event done = LineBlur(runtime(), p, v)(src, dst);
+    const auto got = clcook::testing::read_buffer<float>(runtime(), dst, in.size(), {done});
+    for (std::size_t x = 64; x < 401 - 64; ++x) REQUIRE(std::abs(got[x * 4] - 1.0f / 3) < 0.01f);
+  }
+}
+
+TEST_CASE("not-a-number reaches exactly the pixels whose taps see it") {
+  const LineBlur::Problem p{200, 40, 5, kSigma, Pixel::rgba32f};
+  std::vector<float> in = noise_of(p);
+  in[(20 * 200 + 100) * 4] = std::numeric_limits<float>::quiet_NaN();
+  const cl::Buffer src = upload(in);
+  const cl::Buffer dst = upload(in);
+  for (const Variant v : LineBlur::kVariants) {
+    CAPTURE(LineBlur::to_string(v));
+    const cl::Event done = LineBlur(runtime(), p, v)(src, dst);
+    const auto got = clcook::testing::read_buffer<float>(runtime(), dst, in.size(), {done});
+    for (int y = 0; y < 40; ++y) {
+      for (int x = 0; x < 200; ++x) {
+        const bool seen = std::abs(x - 100) <= 5 && std::abs(y - 20) <= 5;
+        const std::size_t at = static_cast<std::size_t>(y * 200 + x) * 4;
+        REQUIRE(std::isnan(got[at]) == seen);
+        REQUIRE(!std::isnan(got[at + 1]));
+      }
+    }
+  }
+}
+
+// ---- Plans ------------------------------------------------------------------------------------
+
+TEST_CASE("another sigma, radius or size builds no program") {
+  const LineBlur::Problem p{40, 30, 9, kSigma, Pixel::rgba32f};
+  for (const Variant v : LineBlur::kVariants) {
+    CAPTURE(LineBlur::to_string(v));
+    const LineBlur first(runtime(), p, v);
+    const auto before = runtime().cache().stats();
+    const LineBlur other_sigma(runtime(), {40, 30, 9, 0.7, Pixel::rgba32f}, v);
+    const LineBlur other_size(runtime(), {77, 20, 33.5, 0.4, Pixel::rgba32f}, v);
+    const auto after = runtime().cache().stats();
+    CHECK(after.from_source == before.from_source);
+    CHECK(after.from_disk == before.from_disk);
+    CHECK(after.from_memory > before.from_memory);
+  }
+}
+
+TEST_CASE("automatic names a variant that runs, of full quality") {
+  const LineBlur::Problem p{33, 17, 6.5, kSigma, Pixel::rgba32f};
+  const LineBlur blur(runtime(), p);
+  CHECK(blur.variant() != Variant::automatic);
+  CHECK(blur.group() >= 1);
+  CHECK(blur.problem().width == 33);
+  const auto in = noise_of(p);
+  const cl::Buffer dst = upload(in);
+  const cl::Event done = blur(upload(in), dst);
+  CHECK(difference(expected(p, in), clcook::testing::read_buffer<float>(runtime(), dst, in.size(),
+                                                                        {done})) < kClose);
+}
+
+TEST_CASE("names of variants and pixel types") {
+  for (const Variant v : LineBlur::kVariants) {
+    CHECK(LineBlur::parse_variant(LineBlur::to_string(v)) == v);
+  }
+  CHECK(LineBlur::parse_variant("automatic") == Variant::automatic);
+  CHECK(LineBlur::parse_pixel("rgba8") == Pixel::rgba8);
+  CHECK(LineBlur::parse_pixel("rgba32f") == Pixel::rgba32f);
+  const Error variant = error_of([] { LineBlur::parse_variant("fastest"); });
+  CHECK(variant.code == Errc::invalid_argument);
+  CHECK(contains(variant.what(), "'fastest'"));
+  CHECK(contains(variant.what(), "weights_table"));
+  const Error pixel = error_of([] { LineBlur::parse_pixel("rgb"); });
+  CHECK(contains(pixel.what(), "'rgb'"));
+  CHECK(contains(pixel.what(), "rgba32f"));
+}
+
+TEST_CASE("a problem out of range is refused with its value") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  const int most = LineBlur::kMaxSize;
+  CHECK(code_of({0, 5, 3, 0.5}, "width must be") == Errc::invalid_argument);
+  CHECK(code_of({-7, 5, 3, 0.5}, "got -7") == Errc::invalid_argument);
+  CHECK(code_of({5, 0, 3, 0.5}, "height must be") == Errc::invalid_argument);
+  CHECK(code_of({most + 1, 5, 3, 0.5}, "width must be") == Errc::invalid_argument);
+  CHECK(code_of({most, most, 3, 0.5}, "overflows") == Errc::invalid_argument);
+  CHECK(code_of({5, 5, -1, 0.5}, "radius must be 0 to") == Errc::invalid_argument);
+  CHECK(code_of({5, 5, nan, 0.5}, "got nan") == Errc::invalid_argument);
+  CHECK(code_of({5, 5, inf, 0.5}, "radius must be") == Errc::invalid_argument);
+  CHECK(code_of({5, 5, 1e9, 0.5}, "radius must be") == Errc::invalid_argument);
+  CHECK(code_of({5, 5, 3, -0.5}, "got -0.5") == Errc::invalid_argument);
+  CHECK(code_of({5, 5, 3, nan}, "sigma must be finite") == Errc::invalid_argument);
+  CHECK(code_of({5, 5, 3, inf}, "sigma must be finite") == Errc::invalid_argument);
+  CHECK(code_of({5, 5, 3, 0.5, static_cast<Pixel>(9)}, "pixel must be") == Errc::invalid_argument);
+  CHECK(code_of({5, 5, 3, 0.5}, static_cast<Variant>(99), {}, "no variant of the value 99") ==
+        Errc::invalid_argument);
+}
+
+TEST_CASE("a picture that no device can hold is out of resources, not a crash") {
+  const Error error = error_of([] {
+    LineBlur(runtime(), {LineBlur::kMaxSize, 1 << 20, 3, 0.5}, Variant::naive);
+  });
+  CHECK(error.code == Errc::out_of_resources);
+}
+
+TEST_CASE("a work-group that cannot run is refused before anything is enqueued") {
+  const LineBlur::Problem p{5, 5, 3, 0.5};
+  CHECK(code_of(p, Variant::naive, {-1}, "must not be negative, got -1") == Errc::invalid_argument);
+  CHECK(code_of(p, Variant::naive, {1 << 20}, "1048576") == Errc::unsupported);
+  CHECK(code_of(p, Variant::local_line, {1 << 20}, "1048576") == Errc::unsupported);
+  CHECK(code_of(p, Variant::coalesced, {96}, "got 96") == Errc::invalid_argument);
+  CHECK(code_of(p, Variant::cpu_strip, {64}, "got 64") == Errc::invalid_argument);
+  // Pairs of taps in several tiles need two windows of a group each.
+  CHECK(code_of({5, 5, 5000, 0.5}, Variant::symmetric, {2000}, "2000") == Errc::unsupported);
+}
+
+TEST_CASE("views that break a rule are refused before anything is enqueued") {
+  const LineBlur::Problem p{16, 8, 3, kSigma, Pixel::rgba32f};
+  const std::size_t bytes = 16 * 8 * 16;
+  std::size_t launches = 0;
+  const Runtime observed =
+      runtime().with_observer([&](const std::string&, const cl::Event&) { ++launches; });
+  const LineBlur blur(observed, p);
+  const cl::Buffer src = clcook::create_buffer(runtime(), bytes);
+  const cl::Buffer dst = clcook::create_buffer(runtime(), bytes);
+  const cl::Buffer small = clcook::create_buffer(runtime(), bytes - 1);
+  const cl::Buffer large = clcook::create_buffer(runtime(), 4 * bytes);
+  const auto refused = [&](const BufferView& from, const BufferView& to, const std::string& part) {
+    const Error error = error_of([&] { blur(from, to); });
+    INFO(error.what());
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), part));
+  };
+  refused(small, dst, "src has 2047 bytes, needs 2048");
+  refused(src, small, "dst has 2047 bytes, needs 2048");
+  refused(cl::Buffer(), dst, "src is null");
+  refused(src, cl::Buffer(), "dst is null");
+  refused({large, 8}, dst, "multiples of 16");
+  refused(src, {large, 0, 16 * 16 + 4}, "multiples of 16");
+  refused(src, {large, 0, 16 * 15}, "pitch of 240 bytes");
+  refused(src, {large, 4 * bytes}, "dst has");
+  refused(src, {large, std::numeric_limits<std::size_t>::max() / 16 * 16}, "overflow");
+  refused(src, src, "overlap");
+  refused({large, 0}, {large, bytes - 16}, "overlap");
+  refused(src, clcook::create_buffer(runtime(), bytes, CL_MEM_READ_ONLY), "CL_MEM_READ_ONLY");
+
+  const Runtime foreign = Runtime::pick();
+  refused(clcook::create_buffer(foreign, bytes), dst, "another context");
+  refused(src, clcook::create_buffer(foreign, bytes), "another context");
+
+  const Error null_event = error_of([&] { blur(src, dst, {cl::Event()}); });
+  CHECK(contains(null_event.what(), "null event"));
+  CHECK(launches == 0);
+  blur(src, dst).wait();
+  CHECK(launches > 0);
+}
+
+TEST_CASE("the user's buffer may hold source and result side by side, and sub-buffers") {
+  const LineBlur::Problem p{24, 10, 4.5, kSigma, Pixel::rgba32f};
+  const auto in = noise_of(p);
+  const auto want = expected(p, in);
+  const std::size_t row = 24 * 16;
+  const cl::Buffer both = clcook::create_buffer(runtime(), 2 * row * 10);
+  const std::size_t origin[3] = {0, 0, 0};
+  const std::size_t region[3] = {row, 10, 1};
+  clcook::check(
+      clEnqueueWriteBufferRect(runtime().queue()(), both(), CL_TRUE, origin, origin, region,
+                               2 * row, 0, row, 0, in.data(), 0, nullptr, nullptr),
+      "clEnqueueWriteBufferRect");
+  // Left half into right half: the same rows of memory, no common byte.
+  const LineBlur blur(runtime(), p);
+  const cl::Event done = blur({both, 0, 2 * row}, {both, row, 2 * row});
+  const auto all = clcook::testing::read_buffer<float>(runtime(), both, 2 * in.size(), {done});
+  std::vector<float> right;
+  for (std::size_t y = 0; y < 10; ++y) {
+    right.insert(right.end(), all.begin() + static_cast<std::ptrdiff_t>((2 * y + 1) * 96),
+                 all.begin() + static_cast<std::ptrdiff_t>((2 * y + 2) * 96));
+  }
+  CHECK(difference(want, right) < kClose);
+
+  const std::size_t bytes = in.size() * sizeof(float);
+  const std::size_t part = (bytes + 4095) / 4096 * 4096;  // sub-buffers begin at aligned bytes
+  const cl::Buffer parent = clcook::create_buffer(runtime(), 2 * part);
+  const auto sub = [&](std::size_t begin) {
+    const cl_buffer_region where{begin, bytes};
+    cl_int status = CL_SUCCESS;
+    cl::Buffer out(clCreateSubBuffer(parent(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                     &where, &status));
+    clcook::check(status, "clCreateSubBuffer");
+    return out;
+  };
+  const cl::Buffer first = sub(0);
+  const cl::Buffer second = sub(part);
+  const cl::Buffer twin = sub(0);
+  clcook::check(clEnqueueWriteBuffer(runtime().queue()(), first(), CL_TRUE, 0, bytes, in.data(), 0,
+                                     nullptr, nullptr),
+                "write");
+  const cl::Event sub_done = blur(first, second);
+  CHECK(difference(want, clcook::testing::read_buffer<float>(runtime(), second, in.size(),
+                                                             {sub_done})) < kClose);
+  CHECK(contains(error_of([&] { blur(first, twin); }).what(), "overlap"));
+  CHECK(contains(error_of([&] { blur(first, parent); }).what(), "overlap"));
+}
+
+TEST_CASE("calls of one plan on an out-of-order queue follow one another") {
+  cl_int status = CL_SUCCESS;
+  const cl::CommandQueue queue(
+      clcook::detail::create_queue(runtime().context()(), runtime().device()(),
+                                   CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &status));
+  if (status != CL_SUCCESS) {
+    MESSAGE("skipped: the device has no out-of-order queue");
+    return;
+  }
+  const Runtime rt = runtime().with_queue(queue);
+  const LineBlur::Problem p{150, 60, 20, kSigma, Pixel::rgba32f};
+  const auto in = noise_of(p, 3);
+  const auto other = noise_of(p, 4);
+  for (const Variant v : {Variant::naive, Variant::coalesced, Variant::cpu_strip}) {
+    CAPTURE(LineBlur::to_string(v));
+    const LineBlur blur(rt, p, v);
+    const std::size_t bytes = in.size() * sizeof(float);
+    const cl::Buffer a = upload(in);
+    const cl::Buffer b = upload(other);
+    const cl::Buffer out_a = clcook::create_buffer(rt, bytes);
+    const cl::Buffer out_b = clcook::create_buffer(rt, bytes);
+    const cl::Buffer twice = clcook::create_buffer(rt, bytes);
+    // Two independent calls share the plan's scratch memory; the third waits by its event.
+    const cl::Event first = blur(a, out_a);
+    const cl::Event second = blur(b, out_b);
+    const cl::Event third = blur(out_a, twice, {first});
+    const auto want = expected(p, in);
+    std::vector<float> once(want.begin(), want.end());
+    CHECK(difference(want, clcook::testing::read_buffer<float>(rt, out_a, in.size(), {first})) <
+          kClose);
+    CHECK(difference(expected(p, other),
+                     clcook::testing::read_buffer<float>(rt, out_b, in.size(), {second})) < kClose);
+    CHECK(difference(expected(p, once),
+                     clcook::testing::read_buffer<float>(rt, twice, in.size(), {third})) < kClose);
+  }
+}
+
+TEST_CASE("a call behind a failed event fails alone; the plan works on") {
+  const LineBlur::Problem p{20, 20, 3, kSigma, Pixel::rgba32f};
+  const auto in = noise_of(p);
+  const LineBlur blur(runtime(), p);
+  const cl::Buffer src = upload(in);
+  const cl::Buffer dst = upload(in);
+  cl_int status = CL_SUCCESS;
+  const cl::Event never(clCreateUserEvent(runtime().context()(), &status));
+  clcook::check(status, "clCreateUserEvent");
+  // Its own queue: a failed command may block an in-order queue for good.
+  const cl::CommandQueue queue(
+      clcook::detail::create_queue(runtime().context()(), runtime().device()(),
+                                   CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &status));
+  if (status != CL_SUCCESS) {
+    MESSAGE("skipped: the device has no out-of-order queue");
+    return;
+  }
+  const Runtime rt = runtime().with_queue(queue);
+  const LineBlur plan(rt, p);
+  const cl::Event failed = plan(src, dst, {never});
+  clcook::check(clSetUserEventStatus(never(), -1), "clSetUserEventStatus");
+  const cl_event handle = failed();
+  CHECK(clWaitForEvents(1, &handle) != CL_SUCCESS);
+  const cl::Event done = plan(src, dst);
+  CHECK(difference(expected(p, in),
+                   clcook::testing::read_buffer<float>(rt, dst, in.size(), {done})) < kClose);
+}
+
+TEST_CASE("two threads on one plan") {
+  const LineBlur::Problem p{90, 50, 8, kSigma, Pixel::rgba32f};
+  const LineBlur blur(runtime(), p);
+  const std::vector<float> in[2] = {noise_of(p, 5), noise_of(p, 6)};
+  double worst[2] = {1, 1};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 2; ++t) {
+    threads.emplace_back([&, t] {
+      try {
+        const auto want = expected(p, in[t]);
+        const cl::Buffer src =
+            clcook::create_buffer(runtime(), in[t].size() * 4, CL_MEM_READ_WRITE, in[t].data());
+        const cl::Buffer dst = clcook::create_buffer(runtime(), in[t].size() * 4);
+        double all = 0;
+        for (int i = 0; i < 20; ++i) {
+          const cl::Event done = blur(src, dst);
+          const auto got =
+              clcook::testing::read_buffer<float>(runtime(), dst, in[t].size(), {done});
+          for (std::size_t k = 0; k < got.size(); ++k)
+            all = std::max(all, std::abs(want[k] - static_cast<double>(got[k])));
+        }
+        worst[t] = all;
+      } catch (...) {
+        worst[t] = 2;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(worst[0] < kClose);
+  CHECK(worst[1] < kClose);
+}
+
+TEST_CASE("the plan may go before its work is done") {
+  const LineBlur::Problem p{64, 64, 12, kSigma, Pixel::rgba32f};
+  const auto in = noise_of(p);
+  const cl::Buffer src = upload(in);
+  const cl::Buffer dst = upload(in);
+  cl::Event done;
+  for (const Variant v : {Variant::coalesced, Variant::cpu_strip}) {
+    done = LineBlur(runtime(), p, v)(src, dst);
+    CHECK(difference(expected(p, in), clcook::testing::read_buffer<float>(runtime(), dst, in.size(),
+                                                                          {done})) < kClose);
+  }
+}
+
+// ---- Values ------------------------------------------------------------------------------------
+
+TEST_CASE("a constant picture stays what it is") {
+  for (const Variant v : LineBlur::kVariants) {
+    CAPTURE(LineBlur::to_string(v));
+    const LineBlur::Problem p{75, 33, 21.5, 0.6, Pixel::rgba8};
+    const std::vector<unsigned char> in(75 * 33 * 4, 255);
+    const cl::Buffer dst = clcook::create_buffer(runtime(), in.size());
+    const cl::Event done = LineBlur(runtime(), p, v)(upload(in), dst);
+    CHECK(clcook::testing::read_buffer<unsigned char>(runtime(), dst, in.size(), {done}) == in);
+  }
+}
+
+TEST_CASE("copies are exact: radius 0, radius below 1, sigma 0") {
+  const std::vector<LineBlur::Problem> copies = {{19, 7, 0, 0.5, Pixel::rgba32f},
+                                                 {19, 7, 0.99, 0.5, Pixel::rgba32f},
+                                                 {19, 7, 12, 0, Pixel::rgba32f}};
+  for (const LineBlur::Problem& p : copies) {
+    CHECK(LineBlur::is_copy(p));
+    auto in = noise_of(p);
+    in[5] = std::numeric_limits<float>::infinity();
+    in[6] = -0.0f;
+    for (const Variant v : LineBlur::kVariants) {
+      const cl::Buffer dst = clcook::create_buffer(runtime(), in.size() * 4);
+      const cl::Event done = LineBlur(runtime(), p, v)(upload(in), dst);
+      const auto got = clcook::testing::read_buffer<float>(runtime(), dst, in.size(), {done});
+      CHECK(std::memcmp(got.data(), in.data(), in.size() * 4) == 0);
+    }
+  }
+  CHECK_FALSE(LineBlur::is_copy({19, 7, 1, 0.5}));
+}
+
+TEST_CASE("a sigma that underflows is a copy in effect, one that overflows a box") {
+  const LineBlur::Problem tiny{40, 9, 6, 1e-30, Pixel::rgba32f};
+  const LineBlur::Problem huge{40, 9, 6, 1e30, Pixel::rgba32f};
+  const auto in = noise_of(tiny);
+  for (const Variant v : LineBlur::kVariants) {
+    CAPTURE(LineBlur::to_string(v));
+    for (const LineBlur::Problem& p : {tiny, huge}) {
+      const cl::Buffer dst = clcook::create_buffer(runtime(), in.size() * 4);
+      const cl::Event done = LineBlur(runtime(), p, v)(upload(in), dst);
+      CHECK(difference(expected(p, in), clcook::testing::read_buffer<float>(
+                                            runtime(), dst, in.size(), {done})) < kClose);
+    }
+  }
+}
+
+TEST_CASE("values beyond 0..1 survive: float pictures are not cut") {
+  const LineBlur::Problem p{50, 20, 5, kSigma, Pixel::rgba32f};
+  auto in = noise_of(p);
+  for (float& value : in) value = value * 2000.0f - 1000.0f;
+  const cl::Buffer dst = clcook::create_buffer(runtime(), in.size() * 4);
+  const cl::Event done = LineBlur(runtime(), p)(upload(in), dst);
+  CHECK(difference(expected(p, in), clcook::testing::read_buffer<float>(runtime(), dst, in.size(),
+                                                                        {done})) < 1000 * kClose);
+}
+
+// ---- Images ------------------------------------------------------------------------------------
+
+TEST_CASE("images are blurred as buffers are") {
+  if (!runtime().info().images) {
+    MESSAGE("skipped: the device has no images");
+    return;
+  }
+  const auto make = [](cl_channel_type type, std::size_t width, std::size_t height,
+                       const void* data) {
+    const cl_image_format format{CL_RGBA, type};
+    cl_image_desc desc{};
+    desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+    desc.image_width = width;
+    desc.image_height = height;
+    cl_int status = CL_SUCCESS;
+    cl::Image2D image(clCreateImage(runtime().context()(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                    &format, &desc, const_cast<void*>(data), &status));
+    clcook::check(status, "clCreateImage");
+    return image;
+  };
+  const auto read = [](const cl::Image2D& image, std::size_t x, std::size_t y, std::size_t width,
+                       std::size_t height, void* to, const cl::Event& wait) {
+    const std::size_t origin[3] = {x, y, 0};
+    const std::size_t region[3] = {width, height, 1};
+    const cl_event handle = wait();
+    clcook::check(clEnqueueReadImage(runtime().queue()(), image(), CL_TRUE, origin, region, 0, 0,
+                                     to, 1, &handle, nullptr),
+                  "clEnqueueReadImage");
+  };
+
+  const LineBlur::Problem p{30, 12, 4, kSigma, Pixel::rgba32f};
+  const auto in = noise_of(p);
+  const auto want = expected(p, in);
+  const LineBlur blur(runtime(), p);
+  std::vector<float> canvas(40 * 20 * 4, -1.0f);
+  const cl::Image2D src = make(CL_FLOAT, 30, 12, in.data());
+  const cl::Image2D dst = make(CL_FLOAT, 40, 20, canvas.data());
+  const cl::Event done = blur(ImageView(src), ImageView(dst, 7, 5));
+  std::vector<float> got(in.size());
+  read(dst, 7, 5, 30, 12, got.data(), done);
+  CHECK(difference(want, got) < kClose);
+  std::vector<float> corner(6 * 4 * 4);
+  read(dst, 0, 0, 6, 4, corner.data(), done);
+  CHECK(corner == std::vector<float>(corner.size(), -1.0f));
+  // In place: the pixels go through buffers of the plan.
+  const cl::Event in_place = blur(ImageView(src), ImageView(src), {done});
+  read(src, 0, 0, 30, 12, got.data(), in_place);
+  CHECK(difference(want, got) < kClose);
+
+  const LineBlur::Problem bytes{30, 12, 4, kSigma, Pixel::rgba8};
+  std::vector<unsigned char> in8(30 * 12 * 4);
+  clcook::Random random(9);
+  for (unsigned char& value : in8) value = static_cast<unsigned char>(random.below(256));
+  const LineBlur blur8(runtime(), bytes);
+  for (const cl_channel_type type :
+       {cl_channel_type{CL_UNORM_INT8}, cl_channel_type{CL_UNSIGNED_INT8}}) {
+    const cl::Image2D image = make(type, 30, 12, in8.data());
+    const cl::Event done8 = blur8(ImageView(image), ImageView(image));
+    std::vector<unsigned char> got8(in8.size());
+    read(image, 0, 0, 30, 12, got8.data(), done8);
+    CHECK(difference(ref::blur(in8.data(), 30, 12, ref::taps(4, kSigma)), got8) <=
+          0.5 + 255 * kClose);
+  }
+
+  const Error format = error_of([&] { blur8(ImageView(src), ImageView(src)); });
+  CHECK(format.code == Errc::invalid_argument);
+  CHECK(contains(format.what(), "image format"));
+  const Error size = error_of([&] { blur(ImageView(src, 1, 0), ImageView(dst)); });
+  CHECK(contains(size.what(), "do not fit"));
+  CHECK(contains(error_of([&] { blur(ImageView(cl::Image2D()), ImageView(dst)); }).what(),
+                 "src is null"));
+}
