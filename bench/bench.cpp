@@ -1,0 +1,332 @@
+// clcook bench: time every variant against its baseline and against what the device can do.
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <clcook/core/source.hpp>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "ceilings.hpp"
+#include "command.hpp"
+#include "compare.hpp"
+#include "measure.hpp"
+#include "statistics.hpp"
+
+namespace clcook::tool {
+
+namespace {
+
+struct BenchArguments {
+  std::vector<std::string> recipes;
+  std::string variant;
+  std::vector<std::string> shapes;
+  std::string mode = "hot";
+  std::string device;
+  std::string out;
+  std::string compare;
+  std::string with;
+  int samples = 20;
+  std::uint64_t seed = 1;
+  bool all_tunes = false;
+  bool smoke = false;
+  bool once = false;
+};
+
+// The limit that binds a subject, and how close it came.
+struct Share {
+  const char* limit = "";
+  double value = 0;
+};
+
+Share share_of_ceiling(const Subject& subject, const Ceilings& ceilings, double seconds) {
+  const double bytes = subject.work.bytes_read + subject.work.bytes_written;
+  const double memory = bytes / (ceilings.copy_gbs * 1e9);
+  const double arithmetic = subject.work.operations / (ceilings.fma_gops * 1e9);
+  const double launches = static_cast<double>(subject.launches) * ceilings.launch_us * 1e-6;
+  if (memory >= arithmetic && memory >= launches) return {"copy", memory / seconds};
+  if (arithmetic >= launches) return {"fma", arithmetic / seconds};
+  return {"launch", launches / seconds};
+}
+
+Json microseconds(const std::vector<double>& seconds) {
+  Json out = Json::array();
+  for (const double one : seconds) out.push_back(std::round(one * 1e9) / 1e3);
+  return out;
+}
+
+// The rows of one shape. `baseline` has the hot or cold samples that ratios are taken to.
+Json row_of(const Recipe& recipe, const Params& shape, const Subject& subject,
+            const Subject* baseline, const Ceilings& ceilings) {
+  Json row{{"recipe", recipe.name},
+           {"variant", subject.variant},
+           {"tune", to_json(subject.tune)},
+           {"shape", to_json(shape)},
+           {"mode", subject.cold ? "cold" : "hot"},
+           {"baseline", baseline == &subject}};
+  if (!subject.problem.empty() || subject.samples.empty()) {
+    row["status"] = subject.problem.empty() ? "not run" : subject.skipped ? "skipped" : "failed";
+    row["reason"] = subject.problem;
+    return row;
+  }
+  const double time = median(subject.samples);
+  const double bytes = subject.work.bytes_read + subject.work.bytes_written;
+  const Share share = share_of_ceiling(subject, ceilings, time);
+  row["status"] = "measured";
+  row["max_error"] = subject.max_error;
+  row["bound"] = subject.bound;
+  row["launches"] = subject.launches;
+  row["median_us"] = time * 1e6;
+  row["mad_us"] = median_deviation(subject.samples) * 1e6;
+  row["span_us"] = median(subject.spans) * 1e6;
+  row["bytes"] = bytes;
+  row["operations"] = subject.work.operations;
+  row["gbs"] = bytes / time * 1e-9;
+  row["gops"] = subject.work.operations / time * 1e-9;
+  row["limit"] = share.limit;
+  row["share"] = share.value;
+  if (share.value > 1.05)
+    row["flag"] = "over 105 % of the ceiling: a cache hit or a wrong byte count";
+  if (baseline != nullptr && !baseline->samples.empty()) {
+    const Ratio ratio = bootstrap_ratio(baseline->samples, subject.samples);
+    row["ratio"] = {
+        {"value", ratio.value}, {"low", ratio.low}, {"high", ratio.high}, {"tie", ratio.tie()}};
+  }
+  row["samples_us"] = microseconds(subject.samples);
+  return row;
+}
+
+std::string render(const Json& rows) {
+  std::string out =
+      fmt::format("{:<28}{:>11}{:>9}{:>10}{:>10}{:>14}   {}\n", "variant", "median us", "+-",
+                  "GB/s", "Gop/s", "of ceiling", "against baseline");
+  for (const Json& row : rows) {
+    std::string name = row["variant"].get<std::string>();
+    for (const auto& [key, value] : row["tune"].items()) name += " " + key + "=" + value.dump();
+    if (row["mode"] == "cold") name += " cold";
+    if (row["status"] != "measured") {
+      out += fmt::format("{:<28}  {}: {}\n", name, row["status"].get<std::string>(),
+                         row["reason"].get<std::string>());
+      continue;
+    }
+    std::string ratio = row["baseline"].get<bool>() ? "baseline" : "-";
+    if (!row["baseline"].get<bool>() && row.contains("ratio")) {
+      const Json& r = row["ratio"];
+      ratio = fmt::format("{:.2f}x [{:.2f}, {:.2f}]{}", r["value"].get<double>(),
+                          r["low"].get<double>(), r["high"].get<double>(),
+                          r["tie"].get<bool>() ? " tie" : "");
+    }
+    out += fmt::format("{:<28}{:>11.1f}{:>9.1f}{:>10.1f}{:>10.1f}{:>7.0f} % {:<6}  {}{}\n", name,
+                       row["median_us"].get<double>(), row["mad_us"].get<double>(),
+                       row["gbs"].get<double>(), row["gops"].get<double>(),
+                       100 * row["share"].get<double>(), row["limit"].get<std::string>(), ratio,
+                       row.contains("flag") ? "  (" + row["flag"].get<std::string>() + ")" : "");
+  }
+  return out;
+}
+
+// The samples as Google Benchmark writes them, so that its compare.py reads our files.
+void add_benchmark_entries(Json& entries, const Json& row) {
+  if (row["status"] != "measured") return;
+  const std::string name = row_name(row);
+  const Json& samples = row["samples_us"];
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    entries.push_back({{"name", name},
+                       {"run_name", name},
+                       {"run_type", "iteration"},
+                       {"repetitions", samples.size()},
+                       {"repetition_index", i},
+                       {"threads", 1},
+                       {"iterations", 1},
+                       {"real_time", samples[i]},
+                       {"cpu_time", samples[i]},
+                       {"time_unit", "us"}});
+  }
+}
+
+std::vector<Params> shapes_of(const Recipe& recipe, const BenchArguments& arguments) {
+  if (!arguments.shapes.empty()) {
+    std::vector<Params> out;
+    for (const std::string& shape : arguments.shapes) out.push_back(Params::parse(shape));
+    return out;
+  }
+  if (!arguments.smoke) return recipe.bench_shapes;
+  for (const Params& shape : recipe.test_shapes) {
+    if (shape.integer("tiny", 0) != 0) return {shape};
+  }
+  return {recipe.test_shapes.front()};
+}
+
+int bench(const BenchArguments& arguments, const std::string& program,
+          const std::vector<std::string>& passed_on) {
+  if (!arguments.with.empty())
+    return compare_results(read_result(arguments.compare, "bench"),
+                           read_result(arguments.with, "bench"));
+  Json old;
+  if (!arguments.compare.empty())
+    old = read_result(arguments.compare, "bench");  // before anything is measured
+
+  std::vector<std::string> flags{program, "--benchmark_enable_random_interleaving=true"};
+  for (const std::string& flag : passed_on) {
+    if (flag.rfind("--benchmark_", 0) != 0) {
+      fail(Errc::invalid_argument, "bench",
+           "unknown argument '" + flag + "'; flags of Google Benchmark begin with --benchmark_");
+    }
+    if (flag.rfind("--benchmark_out", 0) == 0) {
+      fail(Errc::invalid_argument, "bench",
+           "use --out FILE: its JSON holds the entries that Google Benchmark's tools read");
+    }
+    flags.push_back(flag);
+  }
+  std::vector<char*> pointers;
+  for (std::string& flag : flags) pointers.push_back(flag.data());
+  int count = static_cast<int>(pointers.size());
+  benchmark::Initialize(&count, pointers.data());
+
+  EventTimer timer;
+  PickOptions pick;
+  pick.profiling = true;
+  pick.runtime.on_launch = timer.observer();
+  const Runtime runtime = Runtime::pick(arguments.device, pick);
+  if (!old.is_null()) check_same_device(old, to_json(runtime.info()));
+
+  std::vector<const Recipe*> chosen;
+  if (arguments.recipes.empty()) {
+    for (const Recipe& recipe : recipes()) chosen.push_back(&recipe);
+  }
+  for (const std::string& name : arguments.recipes) chosen.push_back(&find_recipe(recipes(), name));
+  for (const Recipe* recipe : chosen) {
+    if (!arguments.variant.empty() && chosen.size() == 1) recipe->variant(arguments.variant);
+  }
+
+  const bool progress = isatty(STDERR_FILENO) != 0;
+  const Ceilings ceilings = measure_ceilings(runtime, arguments.smoke);
+  Json result = result_head("bench", runtime.info());
+  result["seed"] = arguments.seed;
+  result["ceilings"] = to_json(ceilings);
+  Json rows = Json::array();
+  if (arguments.out != "-") {
+    fmt::print(
+        "{}, {}, driver {}\nceilings: copy {:.1f} GB/s (in cache {:.1f}), FMA {:.1f} Gop/s, launch "
+        "{:.1f} us\n",
+        runtime.info().platform, runtime.info().name, runtime.info().driver, ceilings.copy_gbs,
+        ceilings.cached_copy_gbs, ceilings.fma_gops, ceilings.launch_us);
+  }
+  bool failed = false;
+  for (const Recipe* recipe : chosen) {
+    for (const Params& shape : shapes_of(*recipe, arguments)) {
+      std::vector<Subject> subjects;
+      for (const VariantInfo& variant : recipe->variants) {
+        // The baseline is always there, for the ratios.
+        if (!arguments.variant.empty() && variant.name != arguments.variant && !variant.baseline)
+          continue;
+        std::vector<Params> tunes = combinations(variant.tunes);
+        if (!arguments.all_tunes) tunes.resize(1);
+        for (const Params& tune : tunes) {
+          for (const bool cold : {false, true}) {
+            if (arguments.mode != "both" && (arguments.mode == "cold") != cold) continue;
+            Subject subject;
+            subject.variant = variant.name;
+            subject.tune = tune;
+            subject.cold = cold;
+            subjects.push_back(std::move(subject));
+          }
+        }
+      }
+      MeasureOptions options;
+      options.samples = arguments.once ? 1 : arguments.smoke ? 3 : arguments.samples;
+      options.progress = progress;
+      options.prefix = recipe->name + "/" + shape.str();
+      try {
+        const std::unique_ptr<Case> one = recipe->make(runtime, shape, arguments.seed);
+        measure(*one, runtime, timer, subjects, options);
+      } catch (const Error& error) {
+        if (error.code != Errc::unsupported && error.code != Errc::out_of_resources) throw;
+        for (Subject& subject : subjects) {
+          subject.problem = error.what();
+          subject.skipped = true;
+        }
+      }
+      Json part = Json::array();
+      for (const Subject& subject : subjects) {
+        const Subject* baseline = nullptr;
+        for (const Subject& other : subjects) {
+          // With several tunings of the baseline, its default is the one that ratios are taken to.
+          if (recipe->variant(other.variant).baseline && other.cold == subject.cold) {
+            baseline = &other;
+            break;
+          }
+        }
+        failed = failed || (!subject.problem.empty() && !subject.skipped);
+        part.push_back(row_of(*recipe, shape, subject, baseline, ceilings));
+        rows.push_back(part.back());
+      }
+      if (arguments.out != "-") fmt::print("\n{}  {}\n{}", recipe->name, shape.str(), render(part));
+      std::fflush(stdout);
+    }
+  }
+  result["rows"] = rows;
+  // For the tools of Google Benchmark.
+  result["context"] = {{"date", result["date"]},
+                       {"executable", program},
+                       {"num_cpus", runtime.info().compute_units},
+                       {"library_build_type", "release"}};
+  Json entries = Json::array();
+  for (const Json& row : rows) add_benchmark_entries(entries, row);
+  result["benchmarks"] = entries;
+  if (!arguments.out.empty())
+    deliver(arguments.out == "-" ? "" : arguments.out, result.dump(1) + "\n");
+  int code = failed ? 1 : 0;
+  if (!old.is_null()) code = std::max(code, compare_results(old, result));
+  return code;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "bench", "Time every variant against its baseline and the device's measured ceilings");
+  auto arguments = std::make_shared<BenchArguments>();
+  command->add_option("RECIPE", arguments->recipes, "Only these recipes");
+  command->add_option("--variant", arguments->variant, "Only this variant (and the baseline)");
+  command
+      ->add_option("--shape", arguments->shapes,
+                   "Use this shape instead of the recipe's bench shapes")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--mode", arguments->mode,
+                   "hot: repeat in warm caches; cold: caches written over before each run; both")
+      ->check(CLI::IsMember({"hot", "cold", "both"}))
+      ->capture_default_str();
+  command->add_option("--device", arguments->device,
+                      "Device specification; default CLCOOK_DEVICE, else any");
+  command->add_option("--out", arguments->out,
+                      "Write the result as JSON to this file, '-' for standard output");
+  command->add_option("--samples", arguments->samples, "Timed runs of each variant")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  command->add_option("--seed", arguments->seed, "Seed of the pseudo-random data")
+      ->capture_default_str();
+  command->add_option("--compare", arguments->compare,
+                      "Compare with this older result; exit code 1 when something became slower");
+  command->add_option("--with", arguments->with,
+                      "With --compare: compare with this result instead of measuring");
+  command->add_flag("--all-tunes", arguments->all_tunes,
+                    "Every value of every tune axis, not only the defaults");
+  command->add_flag("--smoke", arguments->smoke,
+                    "Tiny shapes and three runs: does everything work? Its figures mean nothing");
+  command->add_flag("--once", arguments->once, "One timed run of each variant, for profilers");
+  command->allow_extras();
+  command->footer("Flags of Google Benchmark, such as --benchmark_filter=REGEX, are passed on.");
+  command->callback([arguments, command, &exit_code] {
+    if (!arguments->with.empty() && arguments->compare.empty())
+      fail(Errc::invalid_argument, "bench", "--with needs --compare");
+    exit_code = bench(*arguments, "clcook bench", command->remaining());
+  });
+}
+
+}  // namespace clcook::tool

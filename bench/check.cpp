@@ -1,0 +1,143 @@
+// clcook check: every recipe against its scalar reference on one device.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <clcook/registry/conformance.hpp>
+#include <cstdint>
+#include <map>
+
+#include "command.hpp"
+
+namespace clcook::tool {
+
+namespace {
+
+struct CheckArguments {
+  std::vector<std::string> recipes;
+  std::string variant;
+  std::vector<std::string> shapes;
+  std::string device;
+  std::string out;
+  std::uint64_t seed = 1;
+  bool json = false;
+  bool tiny = false;
+  bool in_order_only = false;
+};
+
+Json to_json(const ConformanceRow& row) {
+  return {{"recipe", row.recipe},
+          {"variant", row.variant},
+          {"tune", tool::to_json(row.tune)},
+          {"shape", tool::to_json(row.shape)},
+          {"queue", row.queue},
+          {"outcome", to_string(row.outcome)},
+          {"reason", row.reason},
+          {"kernels", row.kernels},
+          {"compared", row.diff.compared()},
+          {"mismatches", row.diff.mismatches()},
+          {"max_error", row.diff.max_error()},
+          {"bound", row.diff.bound()},
+          {"guards_ok", row.diff.guards_ok()}};
+}
+
+// All rows of one variant in one line.
+struct Total {
+  std::uint64_t passed = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t skipped = 0;
+  double max_error = 0;
+  double worst_share = 0;  // largest error as a share of its bound
+  std::map<std::string, std::uint64_t> skips;
+};
+
+int check(const CheckArguments& arguments) {
+  const Runtime runtime = Runtime::pick(arguments.device);
+  ConformanceOptions options;
+  options.recipes = arguments.recipes;
+  options.variant = arguments.variant;
+  options.seed = arguments.seed;
+  options.tiny = arguments.tiny;
+  options.out_of_order = !arguments.in_order_only;
+  for (const std::string& shape : arguments.shapes) options.shapes.push_back(Params::parse(shape));
+
+  Json rows = Json::array();
+  std::vector<std::pair<std::string, Total>> totals;
+  const ConformanceSummary summary =
+      run_conformance(recipes(), runtime, options, [&](const ConformanceRow& row) {
+        rows.push_back(to_json(row));
+        const std::string name = row.recipe + "/" + row.variant;
+        auto found = std::find_if(totals.begin(), totals.end(),
+                                  [&](const auto& one) { return one.first == name; });
+        if (found == totals.end()) found = totals.insert(totals.end(), {name, Total{}});
+        Total& total = found->second;
+        total.max_error = std::max(total.max_error, row.diff.max_error());
+        if (row.diff.bound() > 0)
+          total.worst_share = std::max(total.worst_share, row.diff.max_error() / row.diff.bound());
+        if (row.outcome == Outcome::passed) ++total.passed;
+        if (row.outcome == Outcome::skipped) {
+          ++total.skipped;
+          ++total.skips[row.reason];
+        }
+        if (row.outcome == Outcome::failed) {
+          ++total.failed;
+          fmt::print(stderr, "FAILED {}: {}\n", row.name(), row.reason);
+        }
+      });
+
+  if (arguments.json || !arguments.out.empty()) {
+    Json result = result_head("check", runtime.info());
+    result["seed"] = arguments.seed;
+    result["summary"] = {{"passed", summary.passed},
+                         {"failed", summary.failed},
+                         {"skipped", summary.skipped},
+                         {"launches", summary.launches}};
+    result["rows"] = rows;
+    const std::string content = result.dump(arguments.out.empty() ? 2 : 1) + "\n";
+    deliver(arguments.out, content);
+  }
+  if (!arguments.json) {
+    std::string out = fmt::format("{}, {}\n{:<34} {:>7} {:>7} {:>8}  {:>10}  {:>9}\n",
+                                  runtime.info().platform, runtime.info().name, "variant", "passed",
+                                  "failed", "skipped", "max error", "of bound");
+    for (const auto& [name, total] : totals) {
+      out += fmt::format("{:<34} {:>7} {:>7} {:>8}  {:>10.3g}  {:>8.1f}%\n", name, total.passed,
+                         total.failed, total.skipped, total.max_error, 100 * total.worst_share);
+      for (const auto& [reason, count] : total.skips)
+        out += fmt::format("    skipped {} times: {}\n", count, reason);
+    }
+    out += fmt::format("{} passed, {} failed, {} skipped; {} kernels ran\n", summary.passed,
+                       summary.failed, summary.skipped, summary.launches);
+    deliver("", out);
+  }
+  if (summary.passed == 0 && summary.failed == 0)
+    fmt::print(stderr, "clcook check: nothing was checked\n");
+  return summary.ok() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "check", "Compare every variant with its scalar reference; exit code 1 on any mismatch");
+  auto arguments = std::make_shared<CheckArguments>();
+  command->add_option("RECIPE", arguments->recipes, "Only these recipes");
+  command->add_option("--variant", arguments->variant, "Only this variant");
+  command
+      ->add_option("--shape", arguments->shapes,
+                   "Use this shape, such as \"width=65 height=3 ...\", instead of the test shapes")
+      ->allow_extra_args(false);
+  command->add_option("--device", arguments->device,
+                      "Device specification; default CLCOOK_DEVICE, else any");
+  command->add_option("--seed", arguments->seed, "Seed of the pseudo-random data")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--out", arguments->out, "Also write the rows to this JSON file");
+  command->add_flag("--json", arguments->json, "Print JSON: one row per run");
+  command->add_flag("--tiny", arguments->tiny,
+                    "Only the smallest shapes and the first tuning, for slow devices and Oclgrind");
+  command->add_flag("--in-order", arguments->in_order_only, "Leave out the out-of-order queue");
+  command->callback([arguments, &exit_code] { exit_code = check(*arguments); });
+}
+
+}  // namespace clcook::tool

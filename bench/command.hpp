@@ -1,0 +1,49 @@
+// What the subcommands of `clcook` share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <clcook/core/runtime.hpp>
+#include <clcook/registry/params.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clcook::tool {
+
+using Json = nlohmann::ordered_json;
+
+// Version of the JSON files that the tool writes and reads.
+constexpr int kFormat = 1;
+
+// Each adds one subcommand. Its callback sets the exit code: 0 success, 1 a check failed, 2 an
+// error.
+void add_list(CLI::App& app, int& exit_code);
+void add_devices(CLI::App& app, int& exit_code);
+void add_check(CLI::App& app, int& exit_code);
+void add_flatten(CLI::App& app, int& exit_code);
+void add_bench(CLI::App& app, int& exit_code);
+void add_tune(CLI::App& app, int& exit_code);
+void add_isa(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
+
+// All recipes, built once.
+const std::vector<Recipe>& recipes();
+
+Json to_json(const Value& value);
+Json to_json(const Params& params);
+// Everything that a result must carry to be compared later: names and versions of device, driver
+// and platform.
+Json to_json(const DeviceInfo& info);
+// {"format", "kind", "commit", "date", "device"}: the head of a result file.
+Json result_head(const std::string& kind, const DeviceInfo& info);
+
+// Writes a file whole or not at all: a temporary file beside it, then a rename. Throws Error(io).
+void write_file(const std::filesystem::path& path, std::string_view content);
+
+// Prints to standard output, or writes a file when `path` is not empty.
+void deliver(const std::string& path, const std::string& content);
+
+}  // namespace clcook::tool

@@ -1,0 +1,57 @@
+// clcook devices: what is there, which device a specification chooses, and why the others are not
+// taken.
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "command.hpp"
+
+namespace clcook::tool {
+
+void add_devices(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "devices", "List the OpenCL devices, which one is chosen, and why not the others");
+  auto json = std::make_shared<bool>(false);
+  auto spec = std::make_shared<std::string>();
+  command->add_flag("--json", *json, "Write JSON");
+  command->add_option("--device", *spec, "Device specification; default CLCOOK_DEVICE, else any");
+  command->callback([json, spec, &exit_code] {
+    std::string wanted = *spec;
+    if (const char* variable = std::getenv("CLCOOK_DEVICE"); wanted.empty() && variable != nullptr)
+      wanted = variable;
+    const std::vector<DeviceCandidate> found = find_devices(wanted);
+    bool chosen = false;
+    Json rows = Json::array();
+    std::string out;
+    for (const DeviceCandidate& one : found) {
+      chosen = chosen || one.verdict == "chosen";
+      Json row = to_json(one.info);
+      row["spec"] = one.spec;
+      row["verdict"] = one.verdict;
+      rows.push_back(row);
+      out += fmt::format(
+          "{}  {} ({})\n     {}, {}, driver {}\n     {} compute units, work-groups up to {}, {} "
+          "KiB local memory{}, {:.1f} GiB global memory\n"
+          "     {}\n",
+          one.spec, one.info.name,
+          one.info.gpu   ? "gpu"
+          : one.info.cpu ? "cpu"
+                         : "other",
+          one.info.platform, one.info.c_version, one.info.driver, one.info.compute_units,
+          one.info.max_group, one.info.local_mem / 1024,
+          one.info.local_mem_dedicated ? "" : " (not dedicated)",
+          static_cast<double>(one.info.global_mem) / 1073741824.0, one.verdict);
+    }
+    if (found.empty())
+      out = "no OpenCL device; install a driver, or PoCL for the CPU (Debian: pocl-opencl-icd)\n";
+    deliver(
+        "",
+        *json
+            ? Json{{"format", kFormat}, {"specification", wanted}, {"devices", rows}}.dump(2) + "\n"
+            : out);
+    exit_code = chosen ? 0 : 2;
+  });
+}
+
+}  // namespace clcook::tool

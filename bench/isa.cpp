@@ -1,0 +1,675 @@
+// clcook isa: the machine code of every variant, counted, without a GPU.
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <clcook/core/commit.hpp>
+
+#include "command.hpp"
+#include "isa/gate.hpp"
+#include "isa/verdict.hpp"
+#include "isa_show.hpp"
+#include "isa_tools.hpp"
+
+namespace clcook::tool {
+
+namespace {
+
+using isa::Job;
+using isa::Measured;
+using isa::Target;
+using isa::Toolchain;
+
+constexpr int kSkipped = 77;  // what ctest and automake show as skipped
+
+struct IsaArguments {
+  std::vector<std::string> recipes;
+  std::string variant;
+  std::vector<std::string> targets;
+  std::string json;
+  std::vector<std::string> show;
+  std::vector<std::string> diff;
+  std::string gate;
+  std::string update_gate;
+  std::string device;
+  bool all_tunes = false;
+  bool live = false;
+  unsigned jobs = 2;
+};
+
+DiskCache isa_cache() {
+  const DiskCache standard = DiskCache::standard();
+  return standard.enabled() ? DiskCache(standard.folder() / "isa") : DiskCache();
+}
+
+const Params& shape_of(const Recipe& recipe) {
+  const auto& shapes = recipe.bench_shapes.empty() ? recipe.test_shapes : recipe.bench_shapes;
+  if (shapes.empty())
+    fail(Errc::invalid_argument, recipe.name, "the recipe declares no shape to compile for");
+  return shapes.front();
+}
+
+// The kernels of one variant with one tuning, without a target.
+std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
+                         bool name_tune) {
+  if (!recipe.units)
+    fail(Errc::invalid_argument, recipe.name,
+         "the recipe does not say what to compile (Recipe::units)");
+  std::vector<Job> out;
+  const std::vector<CompileUnit> units = recipe.units(variant.name, tune, shape_of(recipe));
+  for (const CompileUnit& unit : units) {
+    Job job;
+    job.recipe = recipe.name;
+    job.variant = variant.name;
+    job.tune = name_tune ? tune.str() : "";
+    job.needs = variant.needs;
+    job.unit = out.size();
+    job.units = units.size();
+    job.label = unit.label;
+    job.kernel = unit.kernel;
+    job.source = unit.source.flatten();
+    job.options = Runtime::build_options(unit.defines, unit.options);
+    out.push_back(std::move(job));
+  }
+  return out;
+}
+
+// Baseline first, then the variants in their order.
+std::vector<Job> select_jobs(const IsaArguments& arguments) {
+  std::vector<const Recipe*> chosen;
+  for (const std::string& name : arguments.recipes) chosen.push_back(&find_recipe(recipes(), name));
+  if (chosen.empty()) {
+    for (const Recipe& recipe : recipes()) {
+      // A variant alone chooses the recipes that have it.
+      const auto has = [&](const VariantInfo& one) { return one.name == arguments.variant; };
+      if (arguments.variant.empty() ||
+          std::any_of(recipe.variants.begin(), recipe.variants.end(), has))
+        chosen.push_back(&recipe);
+    }
+    if (chosen.empty() && !recipes().empty()) {
+      fail(Errc::invalid_argument, "clcook isa",
+           "no recipe has a variant '" + arguments.variant + "'; clcook list names them");
+    }
+  }
+  std::vector<Job> out;
+  for (const Recipe* recipe : chosen) {
+    if (!arguments.variant.empty()) recipe->variant(arguments.variant);  // names the known ones
+    std::vector<const VariantInfo*> variants = {&recipe->baseline()};
+    for (const VariantInfo& one : recipe->variants) {
+      if (!one.baseline && (arguments.variant.empty() || one.name == arguments.variant))
+        variants.push_back(&one);
+    }
+    for (const VariantInfo* variant : variants) {
+      std::vector<Params> tunes = combinations(variant->tunes);
+      if (!arguments.all_tunes) tunes.resize(1);
+      for (std::size_t i = 0; i < tunes.size(); ++i) {
+        std::vector<Job> jobs = jobs_of(*recipe, *variant, tunes[i], i > 0);
+        out.insert(out.end(), jobs.begin(), jobs.end());
+      }
+    }
+  }
+  return out;
+}
+
+// "line_blur/naive", "line_blur/naive#2", either with "@gfx900".
+Job parse_kernel(const std::string& spec, const std::vector<Target>& targets,
+                 const Toolchain& tools) {
+  const std::size_t slash = spec.find('/');
+  if (slash == std::string::npos) {
+    fail(Errc::invalid_argument, "clcook isa",
+         "a kernel is RECIPE/VARIANT, RECIPE/VARIANT#2 for the second kernel of a variant, with "
+         "@TARGET for another target; got '" +
+             spec + "'");
+  }
+  const std::size_t at = spec.find('@');
+  const std::string path = spec.substr(0, at);
+  const std::size_t hash = path.find('#');
+  const Recipe& recipe = find_recipe(recipes(), path.substr(0, slash));
+  const VariantInfo& variant =
+      recipe.variant(path.substr(slash + 1, hash == std::string::npos ? hash : hash - slash - 1));
+  const std::vector<Job> jobs =
+      jobs_of(recipe, variant, combinations(variant.tunes).front(), false);
+  const unsigned number =
+      hash == std::string::npos ? 1 : isa::detail::to_unsigned(path.substr(hash + 1));
+  if (number < 1 || number > jobs.size()) {
+    fail(Errc::invalid_argument, "clcook isa",
+         text("'", spec, "': the variant has ", jobs.size(), " kernels"));
+  }
+  Job job = jobs[number - 1];
+  job.target =
+      at == std::string::npos ? targets.front() : isa::parse_target(spec.substr(at + 1), tools);
+  return job;
+}
+
+std::size_t terminal_width() {
+  if (const char* columns = std::getenv("COLUMNS")) {
+    if (const unsigned value = isa::detail::to_unsigned(columns); value > 0) return value;
+  }
+  winsize size{};
+  if (isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return size.ws_col;
+  return 160;
+}
+
+// What the driver's compiler says about a kernel.
+struct Live {
+  std::string name;
+  std::string problem;
+  isa::Resources resources;
+};
+
+struct LiveDevice {
+  DeviceInfo info;
+  std::vector<Live> rows;
+};
+
+// The chosen device when it is an NVIDIA GPU. With --live anything else is an error.
+std::optional<LiveDevice> ask_driver(const IsaArguments& arguments, const std::vector<Job>& jobs) {
+  const char* variable = std::getenv("CLCOOK_DEVICE");
+  std::string spec = arguments.device.empty() && variable != nullptr ? variable : arguments.device;
+  if (spec.empty() && !arguments.live) return std::nullopt;
+  if (spec.empty()) spec = "nvidia";
+  // A program from the driver's own cache has no log. Read when the driver is loaded, so set
+  // before.
+  setenv("CUDA_CACHE_DISABLE", "1", 1);
+  if (!arguments.live) {
+    // Not worth an error: the device may be there for other commands.
+    const std::vector<DeviceCandidate> found = find_devices(spec, false);
+    const auto nvidia = [](const DeviceCandidate& one) {
+      return one.verdict == "chosen" && one.info.gpu &&
+             detail::lower(one.info.vendor).find("nvidia") != std::string::npos;
+    };
+    if (std::none_of(found.begin(), found.end(), nvidia)) return std::nullopt;
+  }
+  PickOptions options;
+  options.runtime.disk_cache = DiskCache();  // nor has one from ours
+  const Runtime runtime = Runtime::pick(spec, options);
+  LiveDevice out;
+  out.info = runtime.info();
+  if (!out.info.gpu || detail::lower(out.info.vendor).find("nvidia") == std::string::npos) {
+    fail(Errc::unsupported, "clcook isa --live",
+         "only NVIDIA's OpenCL reports registers in its build log; chosen is " + out.info.name);
+  }
+  for (const Job& job : jobs) {
+    Live row;
+    row.name = job.name();
+    try {
+      const std::string options_text = job.options.substr(std::string("-cl-std=CL1.2").size());
+      const cl::Program program = runtime.build(Source(job.recipe + ".cl", job.source), Defines(),
+                                                row.name, options_text + " -cl-nv-verbose");
+      const std::string log = build_log(program, runtime.device());
+      const auto said = isa::read_ptxas_log(log);
+      const auto found = said.find(job.kernel);
+      if (found == said.end()) {
+        row.problem = "the build log does not speak of " + job.kernel;
+      } else {
+        row.resources = found->second;
+      }
+    } catch (const Error& error) {
+      row.problem = std::string(error.what()).substr(0, std::string(error.what()).find('\n'));
+    }
+    out.rows.push_back(std::move(row));
+  }
+  return out;
+}
+
+std::string number(long value) { return value < 0 ? "-" : std::to_string(value); }
+
+// Kernels of one recipe on one target, grouped by variant and tuning.
+struct Group {
+  std::vector<const Measured*> kernels;
+  isa::Verdict verdict;
+  bool baseline = false;
+  bool broken = false;
+};
+
+std::vector<Group> group_by_variant(const std::vector<const Measured*>& rows) {
+  std::vector<Group> groups;
+  for (const Measured* row : rows) {
+    if (groups.empty() || groups.back().kernels.front()->job.variant != row->job.variant ||
+        groups.back().kernels.front()->job.tune != row->job.tune) {
+      groups.emplace_back();
+    }
+    groups.back().kernels.push_back(row);
+    groups.back().broken = groups.back().broken || !row->problem.empty();
+  }
+  const auto shape = [](const Group& group) {
+    std::vector<isa::Shape> parts;
+    for (const Measured* one : group.kernels) {
+      parts.push_back(
+          isa::shape_of(one->counts, one->resources, one->dialect == isa::Dialect::ptx));
+    }
+    return isa::total(parts);
+  };
+  if (groups.empty()) return groups;
+  groups.front().baseline = true;
+  for (Group& group : groups) {
+    if (group.baseline) continue;
+    if (group.broken || groups.front().broken) {
+      group.verdict = {isa::Finding::none, group.broken
+                                               ? "no verdict: it does not compile"
+                                               : "no verdict: the baseline does not compile"};
+    } else {
+      group.verdict = isa::compare(shape(groups.front()), shape(group));
+    }
+  }
+  return groups;
+}
+
+std::string counted(const Target& target, const Toolchain& tools, isa::Dialect dialect) {
+  if (target.vendor == isa::Vendor::x86)
+    return "one work-item, before an OpenCL implementation vectorises";
+  if (target.vendor == isa::Vendor::amd) return "machine code";
+  const std::string ptxas = tools.ptxas.empty()
+                                ? "no ptxas here: no registers, spills or bytes"
+                                : "registers, spills and bytes from ptxas " + tools.ptxas_version;
+  if (dialect == isa::Dialect::sass) return "machine code; " + ptxas;
+  return "PTX counts, not yet machine code (nvdisasm is not here); " + ptxas;
+}
+
+std::string render(const Recipe& recipe, const Target& target, const Toolchain& tools,
+                   const std::vector<Group>& groups) {
+  std::size_t width = 18;
+  for (const Group& group : groups) {
+    for (const Measured* one : group.kernels)
+      width = std::max(width, one->job.name().size() - recipe.name.size() - 1);
+  }
+  const Measured& sample = *groups.front().kernels.front();
+  std::string out = fmt::format("\n{}  {}  {}: {}\n", recipe.name, target.name, target.label,
+                                counted(target, tools, sample.dialect));
+  out += fmt::format(
+      "  {:<{}} {:>6} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>7} {:>5} {:>5} "
+      "{:>6} {:>6} {:>7} {:>4}\n",
+      "", width, "instr", "vALU", "sALU", "bran", "vmem", "smem", "lmem", "wait", "other", "loops",
+      "bytes", "vreg", "sreg", "local", "spills", "scratch", "occ");
+  for (const Group& group : groups) {
+    for (const Measured* one : group.kernels) {
+      const std::string name = one->job.name().substr(recipe.name.size() + 1);
+      if (!one->problem.empty()) {
+        out += fmt::format("  {:<{}} does not compile{}: {}\n", name, width,
+                           one->job.needs.empty() ? "" : " (it needs " + one->job.needs + ")",
+                           one->problem);
+        continue;
+      }
+      const isa::Counts& c = one->counts;
+      const auto of = [&](isa::Kind kind) { return static_cast<long>(c.of(kind)); };
+      const bool ptx = one->dialect == isa::Dialect::ptx;
+      const bool x86 = one->dialect == isa::Dialect::x86;
+      const isa::Resources& r = one->resources;
+      out += fmt::format(
+          "  {:<{}} {:>6} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>7} {:>5} {:>5} "
+          "{:>6} {:>6} {:>7} {:>4}\n",
+          name, width, c.total, of(isa::Kind::vector_alu),
+          ptx ? "-" : number(of(isa::Kind::scalar_alu)), of(isa::Kind::branch),
+          of(isa::Kind::vector_memory), of(isa::Kind::scalar_memory),
+          x86 ? "-" : number(of(isa::Kind::local_memory)), of(isa::Kind::wait),
+          of(isa::Kind::other), c.loops, number(r.bytes), number(r.registers),
+          number(r.scalar_registers), number(r.local_bytes), number(r.spills), number(r.scratch),
+          number(r.occupancy));
+      if (!c.calls.empty()) {
+        std::string names;
+        for (const std::string& call : c.calls) names += " " + call;
+        out += fmt::format("      CALLS, the numbers mean nothing:{}\n", names);
+      }
+      for (const std::string& note : one->notes) out += "      " + note + "\n";
+    }
+    out += group.baseline ? "      baseline\n" : "      " + group.verdict.text + "\n";
+  }
+  return out;
+}
+
+Json to_json(const isa::Counts& counts) {
+  Json out = {{"instructions", counts.total}};
+  for (std::size_t i = 0; i < isa::kKinds; ++i) out[isa::kKindNames[i]] = counts.by_kind[i];
+  out["loops"] = counts.loops;
+  out["calls"] = counts.calls;
+  out["unknown"] = counts.unknown;
+  return out;
+}
+
+Json to_json(const isa::Resources& r) {
+  Json out = Json::object();
+  const auto put = [&](const char* name, long value) {
+    out[name] = value < 0 ? Json(nullptr) : Json(value);
+  };
+  put("registers", r.registers);
+  put("scalar_registers", r.scalar_registers);
+  put("local_bytes", r.local_bytes);
+  put("spills", r.spills);
+  put("scratch", r.scratch);
+  put("occupancy", r.occupancy);
+  put("bytes", r.bytes);
+  return out;
+}
+
+const char* to_string(isa::Dialect dialect) {
+  switch (dialect) {
+    case isa::Dialect::amdgcn:
+      return "amdgcn";
+    case isa::Dialect::ptx:
+      return "ptx";
+    case isa::Dialect::sass:
+      return "sass";
+    case isa::Dialect::x86:
+      return "x86";
+  }
+  return "";
+}
+
+Json to_json(const Toolchain& tools) {
+  const auto optional = [](const std::string& version) {
+    return version.empty() ? Json(nullptr) : Json(version);
+  };
+  return {{"clang", tools.clang_line},
+          {"ptxas", optional(tools.ptxas_version)},
+          {"nvdisasm", optional(tools.nvdisasm_version)}};
+}
+
+// The gate's figures of what was measured. On NVIDIA always the PTX counts: they do not depend on a
+// disassembler.
+isa::Gate gate_of(const std::vector<Measured>& all, const Toolchain& tools) {
+  isa::Gate gate;
+  gate.clang = tools.clang_version;
+  gate.ptxas = tools.ptxas_version;
+  for (const Measured& one : all) {
+    if (!one.problem.empty()) continue;
+    const isa::Counts& counts = one.job.target.vendor == isa::Vendor::nvidia ? one.ptx : one.counts;
+    isa::GateRow& row = gate.rows[one.job.name()][one.job.target.name];
+    row.instructions = counts.total;
+    row.branches = counts.branches();
+    row.registers = one.resources.registers;
+    row.scalar_registers = one.resources.scalar_registers;
+    row.spills = one.resources.spills;
+    row.scratch = one.resources.scratch;
+    row.bytes = one.resources.bytes;
+  }
+  return gate;
+}
+
+// bench/isa_gate.json below the current folder when there is one, else that of the sources this
+// program was built from.
+std::filesystem::path gate_path(const std::string& given) {
+  if (given != "true") return given;
+  const std::filesystem::path here = "bench/isa_gate.json";
+  std::error_code error;
+  if (std::filesystem::exists(here, error)) return here;
+  return std::filesystem::path(CLCOOK_SOURCE_DIR) / here;
+}
+
+constexpr const char* kRecord = "record it with: clcook isa --update-gate";
+
+int run_gate(const IsaArguments& arguments, const std::vector<Measured>& all,
+             const Toolchain& tools, bool whole) {
+  const std::filesystem::path path = gate_path(arguments.gate);
+  const std::string shown = path.string();
+  std::error_code error;
+  if (!std::filesystem::exists(path, error))
+    fail(Errc::io, "read " + shown, std::string("there is no gate file; ") + kRecord);
+  const isa::Gate gate = isa::read_gate(read_text_file(path), shown);
+  if (gate.clang != tools.clang_version) {
+    deliver("", fmt::format("SKIPPED: {} was recorded with clang {}, this is clang {}; counts of "
+                            "two compilers are not compared. "
+                            "With the new compiler {}\n",
+                            shown, gate.clang, tools.clang_version, kRecord));
+    return kSkipped;
+  }
+  isa::GateResult result = isa::compare_gate(gate, gate_of(all, tools), whole);
+  for (const Measured& one : all) {
+    if (one.problem.empty()) continue;
+    const auto known = gate.rows.find(one.job.name());
+    const bool was = known != gate.rows.end() && known->second.count(one.job.target.name) > 0;
+    const std::string line =
+        one.job.name() + " " + one.job.target.name + ": does not compile: " + one.problem;
+    (was || one.job.needs.empty() ? result.failures : result.notes).push_back(line);
+  }
+  std::string out;
+  for (const std::string& one : result.failures) out += "WORSE  " + one + "\n";
+  for (const std::string& one : result.notes) out += "note   " + one + "\n";
+  if (result.failures.empty()) {
+    out += fmt::format("isa gate: {} kernels hold against {}\n", all.size(), shown);
+    if (!result.notes.empty()) out += std::string("to keep what is noted, ") + kRecord + "\n";
+  } else {
+    out += fmt::format(
+        "isa gate: {} of {} kernels are new or gained registers, branches, spills or bytes against "
+        "{}.\n"
+        "Look with: clcook isa --show RECIPE/VARIANT --target TARGET. If the change is meant, {}\n",
+        result.failures.size(), all.size(), shown, kRecord);
+  }
+  deliver("", out);
+  return result.failures.empty() ? 0 : 1;
+}
+
+int update_gate(const IsaArguments& arguments, const std::vector<Measured>& all,
+                const Toolchain& tools, bool whole) {
+  const std::filesystem::path path = gate_path(arguments.update_gate);
+  isa::Gate now = gate_of(all, tools);
+  for (const Measured& one : all) {
+    if (!one.problem.empty() && one.job.needs.empty()) {
+      fail(Errc::build_failed, one.job.name() + " for " + one.job.target.name,
+           "does not compile, so the gate is left alone: " + one.problem);
+    }
+  }
+  std::error_code error;
+  isa::Gate old;
+  const bool exists = std::filesystem::exists(path, error);
+  if (exists && !whole) {
+    old = isa::read_gate(read_text_file(path), path.string());
+    if (old.clang != now.clang || old.ptxas != now.ptxas) {
+      fail(Errc::invalid_argument, "clcook isa --update-gate",
+           "the gate was recorded with other tools (clang " + old.clang + ", ptxas " +
+               (old.ptxas.empty() ? "absent" : old.ptxas) +
+               "); record all of it: no recipe, no --variant, no --target");
+    }
+    for (const auto& [kernel, targets] : now.rows) {
+      for (const auto& [target, row] : targets) old.rows[kernel][target] = row;
+    }
+    now = old;
+  }
+  write_file(path, isa::write_gate(now));
+  deliver("", fmt::format("wrote {}: {} kernels, clang {}, ptxas {}\n", path.string(),
+                          now.rows.size(), now.clang, now.ptxas.empty() ? "absent" : now.ptxas));
+  return 0;
+}
+
+int isa_command(const IsaArguments& arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  const bool gating = !arguments.gate.empty() || !arguments.update_gate.empty();
+  if (gating && arguments.all_tunes)
+    fail(Errc::invalid_argument, "clcook isa",
+         "the gate holds the default tuning; leave out --all-tunes");
+  Toolchain tools;
+  bool compile = true;
+  try {
+    tools = isa::find_toolchain();
+  } catch (const Error& error) {
+    // The driver has a compiler of its own.
+    if (!arguments.live || gating || error.code != Errc::unsupported) throw;
+    fmt::print(stderr, "{}\n", error.what());
+    compile = false;
+  }
+  const DiskCache cache = isa_cache();
+  std::vector<Target> targets;
+  for (const std::string& name :
+       arguments.targets.empty() ? isa::default_targets() : arguments.targets) {
+    if (!compile) break;
+    targets.push_back(isa::parse_target(name, tools));
+  }
+
+  if (compile && (!arguments.show.empty() || !arguments.diff.empty())) {
+    std::vector<Target> one = {isa::parse_target("gfx1030", tools)};
+    if (!arguments.targets.empty()) one = targets;
+    std::string out;
+    for (const std::string& kernel : arguments.show) {
+      if (kernel.find('@') != std::string::npos) {
+        out += isa::show(parse_kernel(kernel, one, tools), tools, cache);
+        continue;
+      }
+      for (const Target& target : one)
+        out += isa::show(parse_kernel(kernel, {target}, tools), tools, cache);
+    }
+    if (!arguments.diff.empty()) {
+      out += isa::diff(parse_kernel(arguments.diff[0], one, tools),
+                       parse_kernel(arguments.diff[1], one, tools), tools, cache, terminal_width());
+    }
+    deliver("", out);
+    return 0;
+  }
+
+  const std::vector<Job> plain = select_jobs(arguments);
+  std::vector<Job> jobs;
+  for (const Job& job : plain) {
+    for (const Target& target : targets) {
+      jobs.push_back(job);
+      jobs.back().target = target;
+    }
+  }
+  const std::vector<Measured> all = isa::measure_all(jobs, tools, cache, arguments.jobs);
+  const bool whole =
+      arguments.recipes.empty() && arguments.variant.empty() && arguments.targets.empty();
+  if (!arguments.update_gate.empty()) return update_gate(arguments, all, tools, whole);
+  if (!arguments.gate.empty()) return run_gate(arguments, all, tools, whole);
+  const std::optional<LiveDevice> live = ask_driver(arguments, plain);
+
+  std::string out;
+  if (compile) {
+    out = fmt::format("clcook isa: {}, libclc in {}\n", tools.clang_line, tools.libclc);
+  }
+  Json kernels = Json::array();
+  Json verdicts = Json::array();
+  std::map<std::string, std::set<std::string>> unknown;
+  std::size_t cached = 0;
+  bool broken = false;
+  for (const Recipe& recipe : recipes()) {
+    for (const Target& target : targets) {
+      std::vector<const Measured*> rows;
+      for (const Measured& one : all) {
+        if (one.job.recipe == recipe.name && one.job.target.name == target.name)
+          rows.push_back(&one);
+      }
+      if (rows.empty()) continue;
+      const std::vector<Group> groups = group_by_variant(rows);
+      out += render(recipe, target, tools, groups);
+      for (const Group& group : groups) {
+        if (!group.baseline) {
+          verdicts.push_back({{"recipe", recipe.name},
+                              {"variant", group.kernels.front()->job.variant},
+                              {"tune", group.kernels.front()->job.tune},
+                              {"target", target.name},
+                              {"baseline", recipe.baseline().name},
+                              {"finding", isa::to_string(group.verdict.finding)},
+                              {"text", group.verdict.text}});
+        }
+      }
+      for (const Measured* one : rows) {
+        cached += one->cached ? 1 : 0;
+        broken = broken || (!one->problem.empty() && one->job.needs.empty());
+        if (!one->counts.unknown.empty())
+          unknown[target.name].insert(one->counts.unknown.begin(), one->counts.unknown.end());
+        Json row = {{"recipe", recipe.name},       {"variant", one->job.variant},
+                    {"tune", one->job.tune},       {"kernel", one->job.kernel},
+                    {"label", one->job.label},     {"target", target.name},
+                    {"options", one->job.options}, {"problem", one->problem}};
+        if (one->problem.empty()) {
+          row["counted"] = to_string(one->dialect);
+          row["counts"] = to_json(one->counts);
+          if (target.vendor == isa::Vendor::nvidia) row["ptx"] = to_json(one->ptx);
+          row["resources"] = to_json(one->resources);
+        }
+        kernels.push_back(std::move(row));
+      }
+    }
+  }
+  Json driver = nullptr;
+  if (live) {
+    out += fmt::format(
+        "\n{}, driver {}: what its own compiler reports (-cl-nv-verbose)\n  {:<34} {:>9} {:>12} "
+        "{:>8} {:>11}\n",
+        live->info.name, live->info.driver, "", "registers", "spill bytes", "scratch",
+        "local bytes");
+    driver = {{"device", tool::to_json(live->info)}, {"kernels", Json::array()}};
+    for (const Live& row : live->rows) {
+      const isa::Resources& r = row.resources;
+      out += row.problem.empty() ? fmt::format("  {:<34} {:>9} {:>12} {:>8} {:>11}\n", row.name,
+                                               number(r.registers), number(r.spills),
+                                               number(r.scratch), number(r.local_bytes))
+                                 : fmt::format("  {:<34} {}\n", row.name, row.problem);
+      driver["kernels"].push_back(
+          {{"name", row.name}, {"problem", row.problem}, {"resources", to_json(r)}});
+    }
+  }
+  for (const auto& [target, names] : unknown) {
+    out += "not classified, counted as other on " + target + ":";
+    for (const std::string& name : names) out += " " + name;
+    out += "\n";
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  out += fmt::format("\n{} kernels, {} from the cache, {:.1f} s\n", all.size(), cached, seconds);
+  if (plain.empty()) out += "there is no recipe to compile\n";
+
+  if (!arguments.json.empty()) {
+    Json result = result_head("isa", DeviceInfo());
+    result.erase("device");
+    result["tools"] = to_json(tools);
+    result["targets"] = Json::array();
+    for (const Target& target : targets)
+      result["targets"].push_back({{"name", target.name}, {"family", target.label}});
+    result["kernels"] = std::move(kernels);
+    result["verdicts"] = std::move(verdicts);
+    result["driver"] = std::move(driver);
+    deliver(arguments.json == "-" ? "" : arguments.json, result.dump(1) + "\n");
+  }
+  if (arguments.json != "-") deliver("", out);
+  return broken ? 1 : 0;
+}
+
+}  // namespace
+
+void add_isa(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("isa",
+                         "Compile every variant to machine code, without a GPU: instructions, "
+                         "registers, spills, and what the recipe changes");
+  auto arguments = std::make_shared<IsaArguments>();
+  command->add_option("RECIPE", arguments->recipes, "Only these recipes");
+  command->add_option("--variant", arguments->variant, "Only this variant, beside the baseline");
+  command
+      ->add_option("--target", arguments->targets,
+                   "Targets, separated by commas; default "
+                   "gfx900,gfx942,gfx1030,gfx1100,gfx1201,sm_80,sm_90,x86-64")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_flag("--all-tunes", arguments->all_tunes,
+                    "Every tuning of a variant, not the default alone");
+  command->add_option("--json", arguments->json,
+                      "Also write JSON to this file; - prints JSON alone");
+  command->add_option(
+      "--show", arguments->show,
+      "Print the annotated assembly of kernels RECIPE/VARIANT; default target gfx1030");
+  command
+      ->add_option("--diff", arguments->diff,
+                   "Print two kernels RECIPE/VARIANT[@TARGET] side by side")
+      ->expected(2);
+  command->add_flag(
+      "--gate", arguments->gate,
+      "Compare with the committed counts; exit code 1 when a kernel got worse, 77 when they are of "
+      "another compiler; --gate=FILE for another file");
+  command->add_flag("--update-gate", arguments->update_gate,
+                    "Record the counts of now; --update-gate=FILE for another file");
+  command->add_option("--device", arguments->device,
+                      "An NVIDIA GPU whose own compiler is asked too; default CLCOOK_DEVICE");
+  command->add_flag("--live", arguments->live, "It is an error when there is no such GPU");
+  command->add_option("--jobs", arguments->jobs, "Compilers that run at the same time")
+      ->capture_default_str()
+      ->check(CLI::Range(1U, 64U));
+  command->callback([arguments, &exit_code] { exit_code = isa_command(*arguments); });
+}
+
+}  // namespace clcook::tool

@@ -1,0 +1,95 @@
+// The compilers behind `clcook isa`: finding them, running them, and remembering what they said.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <clcook/core/cache.hpp>
+#include <clcook/registry/recipe.hpp>
+
+#include "isa/listing.hpp"
+#include "isa/resources.hpp"
+#include "isa/targets.hpp"
+
+namespace clcook::isa {
+
+struct Finished {
+  int code = -1;  // exit code; 128 + the signal's number
+  std::string out;
+  std::string err;
+};
+
+// Runs a program to its end, without a shell. Throws Error(io) when it cannot be started.
+Finished run_tool(const std::vector<std::string>& command);
+
+// What is installed. The environment may name others: CLCOOK_CLANG, CLCOOK_LIBCLC (a folder),
+// CLCOOK_PTXAS, CLCOOK_NVDISASM.
+struct Toolchain {
+  std::string clang;
+  std::string clang_line;     // first line of --version
+  std::string clang_version;  // "19.1.7"
+  std::string libclc;         // folder
+  std::string ptxas;          // empty: not found
+  std::string ptxas_version;
+  std::string nvdisasm;
+  std::string nvdisasm_version;
+};
+
+// Throws Error(unsupported) that says what to install.
+Toolchain find_toolchain();
+
+// Throws Error(invalid_argument) that lists the targets.
+Target parse_target(const std::string& name, const Toolchain& tools);
+
+// One kernel for one machine.
+struct Job {
+  std::string recipe;
+  std::string variant;
+  std::string tune;       // "group=256", empty for the default
+  std::string needs;      // of the variant
+  std::size_t unit = 0;   // position among the variant's kernels
+  std::size_t units = 1;  // how many kernels the variant has
+  std::string label;
+  std::string kernel;
+  std::string source;   // flattened
+  std::string options;  // as the host passes them to the OpenCL compiler
+  Target target;
+
+  std::string name() const;  // "line_blur/naive", "line_blur/naive group=64", "line_blur/naive#2"
+};
+
+struct Compiled {
+  std::string problem;   // the compiler's first complaint; empty: it compiled
+  std::string log;       // all it said
+  std::string assembly;  // AMD, x86 or PTX text
+  std::string sass;      // NVIDIA machine code as text, where nvdisasm is installed
+  std::string ptxas_log;
+  std::string ptxas_problem;
+  long bytes = -1;  // x86 and NVIDIA: from the object file
+  bool cached = false;
+};
+
+// Compiles, or takes the result of an equal compilation from the cache. Safe from several threads.
+Compiled compile(const Job& job, const Toolchain& tools, const DiskCache& cache);
+
+// The figures of one job.
+struct Measured {
+  Job job;
+  std::string problem;
+  Dialect dialect = Dialect::amdgcn;  // of the counts below; ptx: not yet machine code
+  Counts counts;
+  Counts ptx;  // NVIDIA: the PTX counts, also where there are others
+  Resources resources;
+  std::vector<std::string> notes;
+  bool cached = false;
+};
+
+Measured measure(const Job& job, const Toolchain& tools, const DiskCache& cache);
+
+// All jobs, by `threads` at a time, in order. The first exception is thrown when all threads have
+// stopped.
+std::vector<Measured> measure_all(const std::vector<Job>& jobs, const Toolchain& tools,
+                                  const DiskCache& cache, unsigned threads);
+
+}  // namespace clcook::isa

@@ -1,0 +1,75 @@
+// Timing the variants of one case against each other.
+#pragma once
+
+#include <clcook/core/runtime.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace clcook::tool {
+
+// Collects the kernels of a call and reads their times.
+class EventTimer {
+ public:
+  struct Time {
+    double sum = 0;   // seconds in kernels
+    double span = 0;  // seconds from the first kernel's start to the last one's end
+    std::size_t launches = 0;
+  };
+
+  LaunchObserver observer() {
+    return [this](const std::string& kernel, const cl::Event& event) {
+      kernels_.push_back(kernel);
+      events_.push_back(event);
+    };
+  }
+
+  // Runs a call, waits for its last event, and adds up the times of its kernels.
+  Time time(const std::function<cl::Event()>& call);
+
+  // The kernels of the last call.
+  const std::vector<std::string>& kernels() const { return kernels_; }
+
+ private:
+  std::vector<std::string> kernels_;
+  std::vector<cl::Event> events_;
+};
+
+// One thing to be timed.
+struct Subject {
+  std::string variant;
+  Params tune;
+  bool cold =
+      false;  // the caches are written over before every run; else the run before has warmed them
+
+  // What its validation said; only subjects without a problem are timed.
+  std::string problem;
+  bool skipped = false;  // the problem is that the device or the shape cannot serve it
+  double max_error = 0;
+  double bound = 0;
+  Work work;
+
+  // One entry per run, in seconds.
+  std::vector<double> samples;
+  std::vector<double> spans;
+  std::size_t launches = 0;
+
+  std::string name() const {
+    return variant + (tune.empty() ? "" : " " + tune.str()) + (cold ? " cold" : "");
+  }
+};
+
+struct MeasureOptions {
+  int samples = 20;
+  bool progress = false;  // a progress line on standard error
+  std::string prefix;     // of the benchmark names: "line_blur/width=1920 height=1080"
+};
+
+// Validates every subject and times those that pass, interleaved in random order, through Google
+// Benchmark with manual time: the flags given to benchmark::Initialize, such as --benchmark_filter,
+// apply. `runtime` must have a profiling queue and `timer` as its observer; `one` was made from it.
+void measure(Case& one, const Runtime& runtime, EventTimer& timer, std::vector<Subject>& subjects,
+             const MeasureOptions& options);
+
+}  // namespace clcook::tool

@@ -1,0 +1,172 @@
+// The parts of `clcook report`: reading results, tables, plots, pictures, the page, the markdown.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command.hpp"
+#include "statistics.hpp"
+
+namespace clcook::tool::report {
+
+// ---- Results (report_results.cpp) ----
+
+struct Result {
+  std::string stem;  // file name without folder and .json: how documents refer to it
+  std::string path;
+  std::string kind;
+  std::string device;  // name, platform and driver; empty for results of no device (isa)
+  Json json;
+};
+
+// Reads results and checks what the tables and plots rely on. Throws Error(io) that names the file
+// and the problem; two files of one stem are an error. Files of a kind that has no table here are
+// kept: documents may quote them.
+std::vector<Result> load(const std::vector<std::string>& paths);
+
+// The one of that stem. Throws Error(invalid_argument) that lists the stems; also when `kind` is
+// not empty and the result is of another.
+const Result& find(const std::vector<Result>& results, const std::string& stem,
+                   const std::string& kind);
+
+// The devices with a result of that kind ("" for any), in order of appearance.
+std::vector<std::string> devices_of(const std::vector<Result>& results, const std::string& kind);
+
+// Name of the device alone, with its platform and driver where another device here has that name.
+std::string short_device(const std::vector<Result>& results, const std::string& device);
+
+// A number, NaN where it is missing or null (JSON has no infinity).
+double number(const Json& object, const char* key);
+// A string, empty where it is missing.
+std::string word(const Json& object, const char* key);
+// A flag, false where it is missing.
+bool flag(const Json& object, const char* key);
+// "width=3 height=5"; empty where it is missing.
+std::string params(const Json& object, const char* key);
+
+enum class Verdict { baseline, faster, tie, slower, none };
+const char* to_string(Verdict verdict);
+// What the ratio to the baseline says of a bench row; none without a ratio.
+Verdict verdict_of(const Json& row);
+
+// Rows of one recipe that can be compared: one shape, one mode.
+struct Group {
+  std::string shape;
+  std::string mode;
+  std::vector<const Json*> rows;
+};
+std::vector<Group> groups_of(const Result& bench, const std::string& recipe);
+
+// The steps of a stage table, with the interval of each step from its samples.
+struct Stage {
+  std::string name;     // "coalesced@64"
+  std::string skipped;  // why it was not run
+  Ratio time_us;        // the median with its 95 % interval
+  double total = 0;
+  std::string previous;
+  Ratio step;
+  Verdict verdict = Verdict::none;
+  double max_error = 0;
+  double off_full = 0;
+};
+std::vector<Stage> stages_of(const Result& stages);
+
+// The median of samples with its 95 % bootstrap interval.
+Ratio interval(const std::vector<double>& samples);
+
+// "12.3", "1234", "0.012", "-" for NaN: about three digits.
+std::string digits(double value);
+// "2.31x [2.20, 2.40]".
+std::string to_string(const Ratio& ratio);
+
+// ---- Tables (report_tables.cpp): made once, written as markdown and as HTML ----
+
+struct Cell {
+  std::string text;
+  std::string mark;  // faster, tie, slower, failed, skipped, strong or empty
+  std::string link;
+};
+struct Column {
+  std::string title;
+  bool figures = false;  // right-aligned
+};
+struct Table {
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+std::string to_markdown(const Table& table);
+std::string to_html(const Table& table);
+
+// All recipes with the best measured gain at their first shape, one column per device. Links are
+// `prefix` + name + `suffix`.
+Table recipes_table(const std::vector<Result>& results, const std::string& prefix,
+                    const std::string& suffix);
+Table results_table(const std::vector<Result>& results);
+Table ceilings_table(const Result& bench);
+Table check_table(const Result& check, const std::string& recipe);  // "" for all recipes
+Table bench_table(const Result& bench, const std::string& recipe);
+Table bench_table(const Group& group);
+Table stages_table(const Result& stages);
+// Counts and resources of every kernel, and the verdict; "" for all targets.
+Table isa_table(const Result& isa, const std::string& recipe, const std::string& target);
+// One row per variant, one column per target: the findings alone.
+Table findings_table(const Result& isa, const std::string& recipe);
+std::vector<std::string> targets_of(const Result& isa, const std::string& recipe);
+Table curve_table(const Json& curve);
+
+// ---- Plots (report_plots.cpp): inline SVG in the page's colours ----
+
+struct Bar {
+  std::string label;
+  std::string note;  // written behind the label: "412 us, 2.3x"
+  Ratio value;
+  Verdict verdict = Verdict::none;
+};
+struct Dot {
+  std::string label;
+  double x = 0;
+  double y = 0;
+  Verdict verdict = Verdict::none;
+};
+// One line of a divergence plot. Series of one `colour` belong together.
+struct Series {
+  std::size_t colour = 0;
+  bool dashed = false;
+  std::vector<std::pair<double, double>> points;
+};
+
+// Whether bars of these values need a logarithmic axis.
+bool needs_log(const std::vector<Bar>& bars);
+// `title` is what a screen reader says.
+std::string bar_plot(const std::vector<Bar>& bars, const std::string& unit,
+                     const std::string& title);
+std::string roofline_plot(const std::vector<Dot>& dots, const Json& ceilings,
+                          const std::string& title);
+std::string curve_plot(const std::vector<Series>& series, const std::string& x_title,
+                       const std::string& title);
+
+// ---- Pictures (report_pictures.cpp) ----
+
+// --picture RECIPE=BEFORE,AFTER[,REFERENCE]. Returns the figures as HTML. Throws Error for files
+// that cannot be read or differ in size.
+struct Pictures {
+  std::string recipe;
+  std::vector<std::string> files;
+};
+Pictures parse_pictures(const std::string& argument);
+std::string pictures_html(const Pictures& pictures);
+
+// ---- Output ----
+
+std::string escape(const std::string& text);  // for HTML text and attributes
+std::string html_page(const std::vector<Result>& results, const std::vector<Pictures>& pictures);
+
+// Rewrites the tables and figures of README.md and docs/*.md under `root`; with `check_only` it
+// prints what differs instead. Returns 1 when something differs, else 0.
+int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result>& results,
+                     bool check_only);
+
+}  // namespace clcook::tool::report

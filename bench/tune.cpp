@@ -1,0 +1,202 @@
+// clcook tune: measure every tuning of a recipe and remember the winners for this device.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <clcook/core/tuning.hpp>
+
+#include "command.hpp"
+#include "measure.hpp"
+#include "statistics.hpp"
+
+namespace clcook::tool {
+
+namespace {
+
+struct TuneArguments {
+  std::string recipe;
+  std::vector<std::string> shapes;
+  std::string device;
+  std::string out;
+  int samples = 15;
+  bool dry_run = false;
+};
+
+// The fastest of some measured subjects, and those that are within the noise of it.
+struct Winner {
+  const Subject* best = nullptr;
+  std::vector<const Subject*> ties;
+};
+
+Winner fastest(const std::vector<const Subject*>& subjects) {
+  Winner winner;
+  for (const Subject* one : subjects) {
+    if (winner.best == nullptr || median(one->samples) < median(winner.best->samples))
+      winner.best = one;
+  }
+  for (const Subject* one : subjects) {
+    if (one != winner.best && bootstrap_ratio(one->samples, winner.best->samples).tie())
+      winner.ties.push_back(one);
+  }
+  return winner;
+}
+
+TuningEntry entry_of(const Recipe& recipe, const DeviceInfo& info, double bytes,
+                     const Winner& winner, bool best) {
+  TuningEntry entry;
+  entry.recipe = recipe.name;
+  entry.device = info.name;
+  entry.platform = info.platform;
+  entry.vendor = info.vendor;
+  entry.driver = info.driver;
+  entry.type = info.gpu ? "gpu" : info.accelerator ? "accelerator" : "cpu";
+  entry.compute_units = info.compute_units;
+  entry.size_class = size_class(bytes);
+  entry.best = best;
+  entry.variant = winner.best->variant;
+  entry.tune = winner.best->tune.str();
+  for (const Subject* tie : winner.ties)
+    entry.ties += (entry.ties.empty() ? "" : ", ") + tie->name();
+  return entry;
+}
+
+// Puts entries of the file that are about the same thing aside for the new ones.
+std::vector<TuningEntry> merge(std::vector<TuningEntry> old,
+                               const std::vector<TuningEntry>& fresh) {
+  const auto same = [](const TuningEntry& a, const TuningEntry& b) {
+    return a.recipe == b.recipe && a.device == b.device && a.platform == b.platform &&
+           a.size_class == b.size_class && a.best == b.best && (a.best || a.variant == b.variant);
+  };
+  old.erase(std::remove_if(old.begin(), old.end(),
+                           [&](const TuningEntry& entry) {
+                             return std::any_of(
+                                 fresh.begin(), fresh.end(),
+                                 [&](const TuningEntry& one) { return same(one, entry); });
+                           }),
+            old.end());
+  old.insert(old.end(), fresh.begin(), fresh.end());
+  return old;
+}
+
+int tune(const TuneArguments& arguments) {
+  const Recipe& recipe = find_recipe(recipes(), arguments.recipe);
+  std::string flags[] = {"clcook tune", "--benchmark_enable_random_interleaving=true"};
+  char* pointers[] = {flags[0].data(), flags[1].data()};
+  int count = 2;
+  benchmark::Initialize(&count, pointers);
+
+  EventTimer timer;
+  PickOptions pick;
+  pick.profiling = true;
+  pick.runtime.on_launch = timer.observer();
+  const Runtime runtime = Runtime::pick(arguments.device, pick);
+  const std::string file = arguments.out.empty()
+                               ? Tuning::user_file(runtime.cache().disk().folder()).string()
+                               : arguments.out;
+  if (file.empty() && !arguments.dry_run) {
+    fail(Errc::io, "tune",
+         "there is no place for the result: set CLCOOK_TUNING_FILE or give --out FILE");
+  }
+  std::vector<TuningEntry> old;
+  std::error_code error;
+  if (!file.empty() && std::filesystem::exists(file, error))
+    old = Tuning::parse(read_text_file(file), file);
+
+  std::vector<Params> shapes = recipe.bench_shapes;
+  if (!arguments.shapes.empty()) {
+    shapes.clear();
+    for (const std::string& shape : arguments.shapes) shapes.push_back(Params::parse(shape));
+  }
+  fmt::print("{}, {}, driver {}\n", runtime.info().platform, runtime.info().name,
+             runtime.info().driver);
+  std::vector<TuningEntry> fresh;
+  for (const Params& shape : shapes) {
+    std::vector<Subject> subjects;
+    for (const VariantInfo& variant : recipe.variants) {
+      for (const Params& tune : combinations(variant.tunes)) {
+        Subject subject;
+        subject.variant = variant.name;
+        subject.tune = tune;
+        subjects.push_back(std::move(subject));
+      }
+    }
+    MeasureOptions options;
+    options.samples = arguments.samples;
+    options.progress = isatty(STDERR_FILENO) != 0;
+    options.prefix = recipe.name + "/" + shape.str();
+    const std::unique_ptr<Case> one = recipe.make(runtime, shape, 1);
+    measure(*one, runtime, timer, subjects, options);
+
+    fmt::print("\n{}\n", options.prefix);
+    std::map<std::string, std::vector<const Subject*>> by_variant;
+    std::vector<const Subject*> exact;
+    for (const Subject& subject : subjects) {
+      if (subject.samples.empty()) {
+        fmt::print("  dropped {}: {}\n", subject.name(),
+                   subject.problem.empty() ? "not run" : subject.problem);
+        continue;
+      }
+      by_variant[subject.variant].push_back(&subject);
+      if (!recipe.variant(subject.variant).approximate) exact.push_back(&subject);
+    }
+    std::vector<TuningEntry> entries;
+    for (const VariantInfo& variant : recipe.variants) {
+      if (by_variant[variant.name].empty()) continue;
+      entries.push_back(entry_of(recipe, runtime.info(), recipe.problem_bytes(shape),
+                                 fastest(by_variant[variant.name]), false));
+      const Winner winner = fastest(by_variant[variant.name]);
+      fmt::print("  {:<16} {:<12} {:>10.1f} us{}{}\n", variant.name, winner.best->tune.str(),
+                 1e6 * median(winner.best->samples),
+                 entries.back().ties.empty() ? "" : "   ties: ", entries.back().ties);
+    }
+    if (!exact.empty()) {
+      entries.push_back(
+          entry_of(recipe, runtime.info(), recipe.problem_bytes(shape), fastest(exact), true));
+      fmt::print("  best: {} {}{}{}\n", entries.back().variant, entries.back().tune,
+                 entries.back().ties.empty() ? "" : ", ties: ", entries.back().ties);
+    }
+    // The first shape of a size class is the recipe's more typical one.
+    const bool known =
+        !entries.empty() && std::any_of(fresh.begin(), fresh.end(), [&](const TuningEntry& entry) {
+          return entry.size_class == entries.front().size_class;
+        });
+    if (!known) fresh.insert(fresh.end(), entries.begin(), entries.end());
+  }
+  if (fresh.empty())
+    fail(Errc::unsupported, "tune", "no variant of '" + recipe.name + "' could be measured");
+  if (arguments.dry_run) return 0;
+  write_file(file, Tuning::format(merge(std::move(old), fresh)));
+  fmt::print("\nwritten to {}\n", file);
+  return 0;
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "tune", "Measure every tuning of a recipe and remember the winners for this device");
+  auto arguments = std::make_shared<TuneArguments>();
+  command->add_option("RECIPE", arguments->recipe, "The recipe")->required();
+  command
+      ->add_option("--shape", arguments->shapes,
+                   "Use this shape instead of the recipe's bench shapes")
+      ->allow_extra_args(false);
+  command->add_option("--device", arguments->device,
+                      "Device specification; default CLCOOK_DEVICE, else any");
+  command->add_option(
+      "--out", arguments->out,
+      "The file to update; default CLCOOK_TUNING_FILE, else tuning.txt in the cache folder");
+  command->add_option("--samples", arguments->samples, "Timed runs of each tuning")
+      ->check(CLI::Range(3, 100000))
+      ->capture_default_str();
+  command->add_flag("--dry-run", arguments->dry_run, "Print the winners, write nothing");
+  command->callback([arguments, &exit_code] { exit_code = tune(*arguments); });
+}
+
+}  // namespace clcook::tool

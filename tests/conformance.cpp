@@ -1,0 +1,323 @@
+// Conformance on the default device: every recipe x variant x tune x shape x kind of queue.
+//
+// Fails on a failed row, on a skip that tests/allowed_skips.txt does not allow, on a recipe or
+// variant of which nothing ran, and on rows that passed without launching a kernel.
+#include <clcook/registry/conformance.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <clcook/core/launch.hpp>
+#include <clcook/registry/all.hpp>
+#include <clcook/registry/guarded_buffer.hpp>
+
+#include "support/testing.hpp"
+
+#ifndef CLCOOK_TEST_DIR
+#define CLCOOK_TEST_DIR CLCOOK_SOURCE_DIR "/tests"
+#endif
+
+using namespace clcook;
+using namespace clcook::testing;
+
+namespace {
+
+struct AllowedSkip {
+  std::string platform;
+  std::string variant;
+  std::string reason;
+};
+
+std::vector<AllowedSkip> read_allowed_skips(const std::string& content) {
+  std::vector<AllowedSkip> out;
+  std::istringstream lines(content);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    AllowedSkip one;
+    if (!(words >> one.platform) || one.platform[0] == '#') continue;
+    words >> one.variant >> std::ws;
+    std::getline(words, one.reason);
+    if (one.reason.empty())
+      throw std::runtime_error("allowed_skips.txt: a reason is missing in '" + line + "'");
+    out.push_back(one);
+  }
+  return out;
+}
+
+bool allows(const AllowedSkip& skip, const std::string& device, const std::string& recipe,
+            const std::string& variant, const std::string& reason) {
+  std::string name = device;
+  for (char& c : name) {
+    if (c == ' ') c = '_';
+  }
+  if (skip.platform != "*" && !contains(name, skip.platform)) return false;
+  if (skip.variant != recipe + "/" + variant && skip.variant != recipe + "/*") return false;
+  return contains(reason, skip.reason);
+}
+
+bool allowed(const std::vector<AllowedSkip>& skips, const std::string& device,
+             const ConformanceRow& row) {
+  for (const AllowedSkip& skip : skips) {
+    if (allows(skip, device, row.recipe, row.variant, row.reason)) return true;
+  }
+  return false;
+}
+
+// A recipe that writes `size` ones; its variants misbehave in the ways that their names say.
+class ToyCase : public Case {
+ public:
+  explicit ToyCase(const Runtime& on) : on_(on), out_(on, 64, 1), in_(on, 64, 1, 0, 0, 0xFF) {}
+  void prepare(const std::string& variant, const Params&) override {
+    variant_ = variant;
+    if (variant == "unsupported") fail(Errc::unsupported, "toy", "not here");
+    if (variant == "broken_build") on_.build(Source("toy.cl", "nonsense"), {}, "toy/broken_build");
+    program_ = on_.build(
+        Source("toy.cl",
+               "__kernel void toy_copy(__global const int* in, __global int* out, int n) {"
+               "  int i = (int)get_global_id(0); if (i < n) out[i] = in[i]; }"),
+        {}, "toy");
+  }
+  void poison() override {
+    out_.poison();
+    in_.poison();
+  }
+  cl::Event upload(const std::vector<cl::Event>& wait) override {
+    return in_.upload(data_.data(), wait);
+  }
+  cl::Event run(const std::vector<cl::Event>& wait) override {
+    if (variant_ == "no_launch") return wait.front();
+    if (variant_ == "throws") throw std::runtime_error("a foreign exception");
+    Kernel kernel(on_, program_, "toy_copy");
+    const std::size_t items = variant_ == "short" ? 15 : variant_ == "overrun" ? 17 : 16;
+    const Launch launch = Launch::cover({items, 1, 1}, {1, 1, 1});
+    const auto count = static_cast<cl_int>(items);
+    cl_command_queue_properties properties = 0;
+    clGetCommandQueueInfo(on_.queue()(), CL_QUEUE_PROPERTIES, sizeof properties, &properties,
+                          nullptr);
+    const bool reorders = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+    if (variant_ == "ignores_wait" && reorders) {
+      const cl::Event done = kernel(launch, {}, in_.buffer(), out_.buffer(), count);
+      const cl_event handle = done();
+      clWaitForEvents(1, &handle);  // so that it is over before the upload may begin
+      return done;
+    }
+    return kernel(launch, wait, in_.buffer(), out_.buffer(), count);
+  }
+  Diff check(const std::vector<cl::Event>& wait) override {
+    Diff diff;
+    const std::vector<unsigned char> got = out_.read(wait, diff, "out");
+    if (variant_ == "compares_nothing") return diff;
+    for (std::size_t i = 0; i < 64; ++i) diff.match(i, data_[i], got[i]);
+    return diff;
+  }
+  Work work() const override { return {}; }
+
+ private:
+  Runtime on_;
+  GuardedBuffer out_;
+  GuardedBuffer in_;
+  std::string variant_;
+  cl::Program program_;
+  std::vector<unsigned char> data_ = std::vector<unsigned char>(64, 1);
+};
+
+Recipe toy(const std::vector<std::string>& variants) {
+  Recipe recipe;
+  recipe.name = "toy";
+  for (const std::string& name : variants) {
+    VariantInfo info;
+    info.name = name;
+    info.baseline = recipe.variants.empty();
+    recipe.variants.push_back(info);
+  }
+  recipe.test_shapes = {Params{{"size", std::int64_t{16}}, {"tiny", std::int64_t{1}}},
+                        Params{{"size", std::int64_t{17}}}};
+  recipe.make = [](const Runtime& on, const Params&, std::uint64_t) {
+    return std::unique_ptr<Case>(new ToyCase(on));
+  };
+  return recipe;
+}
+
+std::vector<ConformanceRow> run_toy(const std::vector<std::string>& variants,
+                                    ConformanceOptions options = {}) {
+  std::vector<ConformanceRow> rows;
+  const ConformanceSummary summary = run_conformance(
+      {toy(variants)}, runtime(), options, [&](const ConformanceRow& row) { rows.push_back(row); });
+  CHECK(summary.passed + summary.failed + summary.skipped == rows.size());
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("the runner finds what is wrong") {
+  const std::map<std::string, Outcome> expected{
+      {"right", Outcome::passed},     {"short", Outcome::failed},
+      {"overrun", Outcome::failed},   {"broken_build", Outcome::failed},
+      {"throws", Outcome::failed},    {"unsupported", Outcome::skipped},
+      {"no_launch", Outcome::failed}, {"compares_nothing", Outcome::failed}};
+  for (const auto& [variant, outcome] : expected) {
+    CAPTURE(variant);
+    const std::vector<ConformanceRow> rows = run_toy({variant});
+    CHECK((rows.size() == 4 || rows.size() == 3));  // 2 shapes on 2 queues, or on one and a skip
+    for (const ConformanceRow& row : rows) {
+      if (row.variant == "*") continue;
+      CHECK(row.outcome == outcome);
+      CHECK(row.reason.empty() == (outcome == Outcome::passed));
+    }
+  }
+  CHECK(contains(run_toy({"short"})[0].reason, "at 60"));
+  CHECK(contains(run_toy({"overrun"})[0].reason, "the byte at 64 "));
+  CHECK(contains(run_toy({"throws"})[0].reason, "a foreign exception"));
+  CHECK(contains(run_toy({"broken_build"})[0].reason, "toy/broken_build"));
+  CHECK(contains(run_toy({"unsupported"})[0].reason, "not here"));
+  CHECK(contains(run_toy({"compares_nothing"})[0].reason, "nothing was compared"));
+}
+
+TEST_CASE("an operation that ignores its wait list fails on an out-of-order queue") {
+  if (!out_of_order_runtime(runtime())) {
+    MESSAGE("SKIPPED: the device has no out-of-order queue");
+    return;
+  }
+  int failed = 0;
+  for (const ConformanceRow& row : run_toy({"ignores_wait"})) {
+    if (row.queue == "out-of-order" && row.outcome == Outcome::failed) ++failed;
+  }
+  CHECK(failed == 2);
+}
+
+TEST_CASE("a failure does not spoil the variants behind it") {
+  for (const ConformanceRow& row :
+       run_toy({"throws", "right", "short", "right2", "unsupported", "right3"})) {
+    CAPTURE(row.name());
+    if (row.variant.rfind("right", 0) == 0) CHECK(row.outcome == Outcome::passed);
+  }
+}
+
+TEST_CASE("options choose variants, shapes and queues, and unknown names are refused") {
+  ConformanceOptions options;
+  options.out_of_order = false;
+  CHECK(run_toy({"right", "short"}, options).size() == 4);
+  options.tiny = true;
+  CHECK(run_toy({"right", "short"}, options).size() == 2);
+  options.variant = "right";
+  const std::vector<ConformanceRow> rows = run_toy({"right", "short"}, options);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].kernels == std::vector<std::string>{"toy_copy"});
+  CHECK(rows[0].queue == "in-order");
+  CHECK(contains(rows[0].name(), "toy/right (size=16 tiny=1) in-order"));
+  options.shapes = {Params::parse("size=3")};
+  CHECK(run_toy({"right"}, options)[0].shape.str() == "size=3");
+  options.variant = "wrong";
+  Error error = error_of([&] { run_toy({"right"}, options); });
+  CHECK(error.code == Errc::invalid_argument);
+  CHECK(contains(error.what(), "'wrong'"));
+  CHECK(contains(error.what(), "toy/right"));
+  options.variant = "";
+  options.recipes = {"wrong"};
+  error = error_of([&] { run_toy({"right"}, options); });
+  CHECK(contains(error.what(), "'wrong'"));
+  CHECK_FALSE(ConformanceSummary().ok());  // nothing at all is not ok
+}
+
+TEST_CASE("a line of allowed skips allows what it says and nothing else") {
+  const std::vector<AllowedSkip> skips =
+      read_allowed_skips("# comment\n\nPortable_Computing a/b too large\n* c/* no queue\n");
+  REQUIRE(skips.size() == 2);
+  const std::string device = "Portable Computing Language, some CPU";
+  CHECK(allows(skips[0], device, "a", "b", "it is too large here"));
+  CHECK_FALSE(allows(skips[0], device, "a", "c", "it is too large here"));
+  CHECK_FALSE(allows(skips[0], device, "a", "b", "too small"));
+  CHECK_FALSE(allows(skips[0], "NVIDIA CUDA, H200", "a", "b", "too large"));
+  CHECK(allows(skips[1], "NVIDIA CUDA, H200", "c", "x", "no queue"));
+  CHECK_FALSE(allows(skips[1], device, "a", "x", "no queue"));
+  CHECK_THROWS(read_allowed_skips("* a/b\n"));
+}
+
+TEST_CASE("every recipe describes itself") {
+  const std::vector<Recipe> recipes = cookbook::all();
+  REQUIRE_FALSE(recipes.empty());
+  for (const Recipe& recipe : recipes) {
+    CAPTURE(recipe.name);
+    CHECK_FALSE(recipe.title.empty());
+    CHECK_FALSE(recipe.technique.empty());
+    CHECK_FALSE(recipe.summary.empty());
+    CHECK_FALSE(recipe.bench_shapes.empty());
+    int baselines = 0;
+    std::set<std::string> names;
+    for (const VariantInfo& variant : recipe.variants) {
+      CHECK(names.insert(variant.name).second);
+      CHECK_FALSE(variant.summary.empty());
+      baselines += variant.baseline ? 1 : 0;
+      for (const Axis& axis : variant.tunes) CHECK_FALSE(axis.values.empty());
+      CHECK(&recipe.variant(variant.name) == &variant);
+    }
+    CHECK(baselines == 1);
+    bool tiny = false;
+    for (const Params& shape : recipe.test_shapes) tiny = tiny || shape.integer("tiny", 0) != 0;
+    CHECK(tiny);  // something for Oclgrind
+  }
+}
+
+TEST_CASE("every variant of every recipe agrees with its reference") {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<Recipe> recipes = cookbook::all();
+  const std::string device = runtime().info().platform + ", " + runtime().info().name;
+  const std::vector<AllowedSkip> skips =
+      read_allowed_skips(read_bytes(CLCOOK_TEST_DIR "/allowed_skips.txt"));
+  std::map<std::string, std::uint64_t> passed;
+  std::map<std::string, std::set<std::string>> kernels;
+  std::map<std::string, std::uint64_t> skipped;
+  const ConformanceSummary summary =
+      run_conformance(recipes, runtime(), {}, [&](const ConformanceRow& row) {
+        const std::string name = row.recipe + "/" + row.variant;
+        CAPTURE(row.name());
+        CAPTURE(row.reason);
+        switch (row.outcome) {
+          case Outcome::passed:
+            ++passed[name];
+            CHECK_FALSE(row.kernels.empty());
+            CHECK(row.diff.compared() > 0);
+            for (const std::string& kernel : row.kernels) kernels[name].insert(kernel);
+            break;
+          case Outcome::failed:
+            FAIL_CHECK("failed");
+            break;
+          case Outcome::skipped:
+            ++skipped[name + ": " + row.reason];
+            CHECK_MESSAGE(allowed(skips, device, row),
+                          "no line of allowed_skips.txt allows this skip");
+            break;
+        }
+      });
+  for (const Recipe& recipe : recipes) {
+    for (const VariantInfo& variant : recipe.variants) {
+      const std::string name = recipe.name + "/" + variant.name;
+      CAPTURE(name);
+      if (passed[name] == 0) {
+        // Only a variant that the device cannot run at all may be absent.
+        CHECK_MESSAGE(!variant.needs.empty(), "nothing of this variant ran");
+        continue;
+      }
+      // Kernels are named after their variant, so a variant that runs another's kernel shows.
+      CHECK(kernels[name].count(recipe.name + "_" + variant.name) == 1);
+    }
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  for (const auto& [reason, count] : skipped) {
+    std::printf("SKIPPED %llu times: %s\n", static_cast<unsigned long long>(count), reason.c_str());
+  }
+  std::printf("%s: %llu passed, %llu failed, %llu skipped, %llu kernels ran, %.1f s\n",
+              device.c_str(), static_cast<unsigned long long>(summary.passed),
+              static_cast<unsigned long long>(summary.failed),
+              static_cast<unsigned long long>(summary.skipped),
+              static_cast<unsigned long long>(summary.launches), took.count());
+  CHECK(summary.failed == 0);
+  CHECK(summary.passed > 0);
+  CHECK(summary.launches > 0);
+  CHECK(summary.ok());
+}

@@ -1,0 +1,2 @@
+#define UNIT without_exceptions
+#include "unit.hpp"

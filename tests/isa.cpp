@@ -1,0 +1,569 @@
+// The offline analyser: classes of instructions, reading assembly and compilers' messages, the
+// verdict, the gate, and the command itself where clang-19 is installed.
+#include <nlohmann/json.hpp>
+
+#include "../bench/isa/gate.hpp"
+#include "../bench/isa/listing.hpp"
+#include "../bench/isa/resources.hpp"
+#include "../bench/isa/targets.hpp"
+#include "../bench/isa/verdict.hpp"
+#include "support/testing.hpp"
+
+using namespace clcook;
+using namespace clcook::testing;
+using isa::Dialect;
+using isa::Kind;
+
+namespace {
+
+std::string data(const std::string& name) {
+  return read_bytes(std::string(CLCOOK_SOURCE_DIR) + "/tests/data/isa/" + name);
+}
+
+void check_class(Dialect dialect, Kind kind, const std::string& mnemonics,
+                 const std::string& operands = "") {
+  std::istringstream in(mnemonics);
+  for (std::string one; in >> one;) {
+    CAPTURE(one);
+    const isa::Classified found = isa::classify(dialect, one, operands);
+    CHECK(found.known);
+    CHECK(isa::kKindNames[static_cast<std::size_t>(found.kind)] ==
+          std::string(isa::kKindNames[static_cast<std::size_t>(kind)]));
+  }
+}
+
+// Counts in the order of isa::Kind.
+void check_counts(const isa::Counts& counts, const std::vector<unsigned>& expected) {
+  unsigned total = 0;
+  for (std::size_t i = 0; i < isa::kKinds; ++i) {
+    CAPTURE(isa::kKindNames[i]);
+    CHECK(counts.by_kind[i] == expected[i]);
+    total += expected[i];
+  }
+  CHECK(counts.total == total);
+  CHECK(counts.unknown.empty());
+}
+
+isa::Shape straight(long instructions, long branches, long memory) {
+  isa::Shape shape;
+  shape.instructions = instructions;
+  shape.branches = branches;
+  shape.memory = memory;
+  shape.resources.registers = 20;
+  shape.resources.spills = 0;
+  shape.resources.occupancy = 16;
+  shape.resources.bytes = instructions * 5;
+  return shape;
+}
+
+// The tool built beside the tests, when it and a compiler are there.
+std::string tool() {
+  const char* folder = std::getenv("CLCOOK_BIN_DIR");
+  const std::filesystem::path path =
+      folder != nullptr ? std::filesystem::path(folder) / "clcook"
+                        : std::filesystem::path(self_path()).parent_path().parent_path() / "clcook";
+  if (!std::filesystem::exists(path)) {
+    MESSAGE("skipped: the tool is not built: " << path.string());
+    return "";
+  }
+  if (!std::filesystem::exists("/usr/bin/clang-19") ||
+      !std::filesystem::exists("/usr/lib/clc/gfx1030-amdgcn--.bc")) {
+    MESSAGE("skipped: clang-19 and libclc-19 are not installed");
+    return "";
+  }
+  return path.string();
+}
+
+}  // namespace
+
+TEST_CASE("AMD mnemonics") {
+  const Dialect d = Dialect::amdgcn;
+  check_class(d, Kind::vector_alu,
+              "v_mul_f32_e32 v_cmpx_gt_i32_e64 v_mfma_f32_32x32x1f32 v_readfirstlane_b32 "
+              "v_dual_mul_f32 v_accvgpr_read_b32 v_wmma_f32_16x16x16_f16 v_swap_b32");
+  check_class(
+      d, Kind::scalar_alu,
+      "s_add_u32 s_mov_b32 s_cmp_lt_i32 s_cselect_b32 s_lshl_b64 s_getpc_b64 s_and_saveexec_b64 "
+      "s_bfe_u32 s_movk_i32 s_addk_i32 s_bitcmp1_b32 s_fmac_f32 s_ctz_i32_b32 s_sub_co_u32");
+  check_class(d, Kind::branch,
+              "s_branch s_cbranch_execz s_cbranch_scc1 s_setpc_b64 s_swappc_b64 s_call_b64");
+  check_class(d, Kind::vector_memory,
+              "global_load_dwordx4 buffer_store_dword flat_load_b32 image_sample scratch_load_b32 "
+              "global_atomic_add_u32 tbuffer_load_format_x");
+  check_class(
+      d, Kind::scalar_memory,
+      "s_load_dwordx4 s_load_b128 s_buffer_load_dword s_memtime s_dcache_inv s_prefetch_data");
+  check_class(d, Kind::local_memory, "ds_read_b32 ds_load_b128 ds_bpermute_b32 lds_direct_load");
+  check_class(
+      d, Kind::wait,
+      "s_waitcnt s_waitcnt_vscnt s_wait_loadcnt s_wait_kmcnt s_barrier s_barrier_signal s_nop "
+      "s_delay_alu buffer_gl0_inv buffer_wbinvl1_vol global_inv s_sleep");
+  check_class(d, Kind::other, "s_endpgm s_clause s_inst_prefetch v_nop s_sendmsg s_setprio");
+  const isa::Classified unknown = isa::classify(d, "q_new_thing");
+  CHECK_FALSE(unknown.known);
+  CHECK(unknown.kind == Kind::other);
+  CHECK_FALSE(isa::classify(d, "s_unheard_of").known);
+}
+
+TEST_CASE("PTX mnemonics") {
+  const Dialect d = Dialect::ptx;
+  check_class(
+      d, Kind::vector_alu,
+      "fma.rn.f32 mov.u32 setp.lt.s32 selp.f32 cvt.rn.f32.s32 mad.lo.s32 shl.b64 min.s32 "
+      "ex2.approx.f32 shfl.sync.bfly.b32 mul.wide.u32 redux.sync.add.s32 cvta.to.global.u64");
+  check_class(d, Kind::branch, "bra bra.uni brx.idx call.uni call");
+  check_class(
+      d, Kind::vector_memory,
+      "ld.global.v4.f32 ld.global.nc.f32 st.global.f32 atom.global.add.u32 red.global.add.f32 "
+      "ld.local.f32 st.local.f32 tex.2d.v4.f32.s32 ld.f32 cp.async.ca.shared.global");
+  check_class(d, Kind::scalar_memory,
+              "ld.param.u64 st.param.b32 ld.const.f32 ld.volatile.const.f32");
+  check_class(
+      d, Kind::local_memory,
+      "ld.shared.f32 st.shared.v4.f32 atom.shared.add.u32 ld.volatile.shared.f32 ldmatrix.sync");
+  check_class(d, Kind::wait, "bar.sync barrier.sync membar.gl fence.acq_rel.gpu cp.async.wait_all");
+  check_class(d, Kind::other, "ret exit trap");
+  CHECK_FALSE(isa::classify(d, "zzz.f32").known);
+}
+
+TEST_CASE("NVIDIA machine code mnemonics") {
+  const Dialect d = Dialect::sass;
+  check_class(
+      d, Kind::vector_alu,
+      "FFMA IMAD.WIDE.U32 ISETP.GE.AND MUFU.RCP LOP3.LUT IADD3.X S2R I2FP.F32.S32 SHFL.BFLY "
+      "REDUX VIADD HFMA2.MMA MOV P2R SHF.R.U32.HI F2I.TRUNC.NTZ BREV FCHK");
+  check_class(d, Kind::scalar_alu, "UIADD3 ULEA.HI.X UMOV S2UR R2UR UISETP.GE.AND USEL VOTEU.ANY");
+  check_class(d, Kind::branch, "BRA BRA.DIV CALL.REL.NOINC RET.REL.NODEC BRX");
+  check_class(d, Kind::vector_memory,
+              "LDG.E.128.CONSTANT STG.E ATOMG.E.ADD RED.E.ADD LDL STL.64 LD.E ST.E TEX LDGSTS.E");
+  check_class(d, Kind::scalar_memory, "LDC.64 ULDC LDCU.64");
+  check_class(d, Kind::local_memory, "LDS.128 STS ATOMS.ADD LDSM.16.M88.4 STSM");
+  check_class(d, Kind::wait,
+              "BAR.SYNC.DEFER_BLOCKING BSSY BSYNC DEPBAR.LE LDGDEPBAR NOP WARPSYNC MEMBAR.SC.GPU");
+  check_class(d, Kind::other, "EXIT");
+  CHECK_FALSE(isa::classify(d, "ZZTOP").known);
+}
+
+TEST_CASE("x86 mnemonics, whose operands matter") {
+  const Dialect d = Dialect::x86;
+  check_class(d, Kind::vector_alu, "vmulps vfmadd231ps vmovaps vpaddd vxorps kmovd vcvttps2dq",
+              "%xmm0, %xmm1");
+  check_class(d, Kind::vector_alu, "vaddps vfmadd213ss", "(%rdi,%r9,4), %xmm1, %xmm0");
+  check_class(d, Kind::vector_memory, "vmovups vmovss vbroadcastss vgatherdps vpmovzxbd",
+              "(%rdi), %zmm0");
+  check_class(d, Kind::scalar_alu,
+              "addq imulq cmpl leaq movslq cltq setg cmovgel shlq sarl xorl incq movl",
+              "%eax, %ecx");
+  check_class(d, Kind::scalar_alu, "addq leaq cmovgel", "8(%rdi), %rcx");
+  check_class(d, Kind::scalar_memory, "movq movslq movzbl", "8(%rdi), %rcx");
+  check_class(d, Kind::scalar_memory, "pushq popq lock", "%rbx");
+  check_class(d, Kind::branch, "jmp jle jne callq", ".LBB0_1");
+  check_class(d, Kind::wait, "mfence pause");
+  check_class(d, Kind::other, "retq vzeroupper nop ud2");
+  CHECK_FALSE(isa::classify(d, "zzz").known);
+}
+
+TEST_CASE("a kernel in AMD assembly") {
+  const std::string text = data("gfx1030.s");
+  const isa::Listing listing = isa::read_listing(Dialect::amdgcn, text, "sample");
+  //                            valu salu bran vmem smem lmem wait other
+  check_counts(listing.counts, {18, 5, 2, 2, 4, 2, 5, 2});
+  CHECK(listing.counts.loops == 1);
+  CHECK(listing.counts.calls.empty());
+  isa::Resources resources;
+  isa::read_amd_comments(text, "sample", resources);
+  isa::read_amd_remarks(data("gfx1030.remarks"), "sample", resources);
+  CHECK(resources.bytes == 220);
+  CHECK(resources.registers == 7);
+  CHECK(resources.scalar_registers == 13);
+  CHECK(resources.scratch == 0);
+  CHECK(resources.spills == 0);
+  CHECK(resources.local_bytes == 0);
+  CHECK(resources.occupancy == 16);
+  // Source lines: the load in the loop comes from line 7.
+  bool found = false;
+  for (const isa::Line& line : listing.lines) {
+    if (line.mnemonic != "global_load_dword") continue;
+    found = true;
+    CHECK(line.file == "sample.cl");
+    CHECK(line.line == 7);
+  }
+  CHECK(found);
+}
+
+TEST_CASE("built-ins left as calls are found in every language") {
+  CHECK(isa::read_listing(Dialect::amdgcn, data("gfx1030.s"), "calls").counts.calls ==
+        std::set<std::string>{"_Z3expf"});
+  CHECK(isa::read_listing(Dialect::ptx, data("sm_90.ptx"), "calls").counts.calls ==
+        std::set<std::string>{"_Z3expf"});
+  CHECK(isa::read_listing(Dialect::x86, data("x86-64.s"), "calls").counts.calls ==
+        std::set<std::string>{"_Z3expf"});
+  isa::Resources resources;
+  isa::read_amd_comments(data("gfx1030.s"), "calls", resources);
+  CHECK(resources.registers == 41);  // its own block, not the first one
+}
+
+TEST_CASE("a kernel in PTX") {
+  const isa::Listing listing = isa::read_listing(Dialect::ptx, data("sm_90.ptx"), "sample");
+  check_counts(listing.counts, {24, 0, 3, 2, 4, 2, 1, 1});
+  CHECK(listing.counts.loops == 1);
+  CHECK(listing.counts.calls.empty());
+}
+
+TEST_CASE("a kernel in NVIDIA machine code") {
+  const std::string text = data("sm_90.sass");
+  const isa::Listing listing = isa::read_listing(Dialect::sass, text, "sample");
+  check_counts(listing.counts, {17, 1, 2, 2, 8, 2, 1, 1});  // without the padding
+  CHECK(listing.counts.loops == 1);
+  // The slow path of the division belongs to the kernel and has no loop.
+  const isa::Listing division = isa::read_listing(Dialect::sass, text, "calls");
+  CHECK(division.counts.loops == 0);
+  CHECK(division.counts.total == 145);
+  CHECK(division.counts.unknown.empty());
+}
+
+TEST_CASE("a kernel in x86 assembly") {
+  const isa::Listing listing = isa::read_listing(Dialect::x86, data("x86-64.s"), "sample");
+  check_counts(listing.counts, {3, 13, 3, 4, 3, 0, 0, 1});
+  CHECK(listing.counts.loops == 1);
+  CHECK(listing.counts.vector_registers == 2);
+  CHECK(listing.counts.spill_bytes == 0);
+  const std::string spilling =
+      "\nk:\n\tsubq\t$120, %rsp\n\tmovq\t%rsi, (%rsp)   # 8-byte Spill\n"
+      "\tvmovaps\t%zmm31, 64(%rsp)  # 64-byte Spill\n\tmovq\t(%rsp), %rax  # 8-byte Reload\n"
+      "\tcallq\tmemcpy@PLT\n\tfancyop\t%rax\n\tretq\n.Lfunc_end0:\n";
+  const isa::Counts counts = isa::read_listing(Dialect::x86, spilling, "k").counts;
+  CHECK(counts.spill_bytes == 72);
+  CHECK(counts.frame_bytes == 120);
+  CHECK(counts.calls.empty());  // the C library's copies are the compiler's own
+  CHECK(counts.unknown == std::set<std::string>{"fancyop"});
+  CHECK(counts.of(Kind::other) == 2);  // counted, not dropped
+  CHECK(counts.total == 7);
+}
+
+TEST_CASE("a kernel that is not in the text") {
+  CHECK_THROWS_WITH(isa::read_listing(Dialect::ptx, data("sm_90.ptx"), "absent"),
+                    "the assembly does not hold a kernel 'absent'");
+}
+
+TEST_CASE("loops are back edges, not backward jumps") {
+  // Blocks out of order: the jump back to .LBB0_2 closes no cycle.
+  const std::string text =
+      "\nk:\n\ts_branch .LBB0_3\n.LBB0_2:\n\ts_endpgm\n.LBB0_3:\n\ts_cbranch_scc0 .LBB0_2\n"
+      "\ts_endpgm\n.Lfunc_end0:\n";
+  CHECK(isa::read_listing(Dialect::amdgcn, text, "k").counts.loops == 0);
+  const std::string nested =
+      "\nk:\n.LBB0_1:\n\tv_nop\n.LBB0_2:\n\ts_cbranch_scc0 .LBB0_2\n\ts_cbranch_scc1 .LBB0_1\n"
+      "\ts_endpgm\n.Lfunc_end0:\n";
+  CHECK(isa::read_listing(Dialect::amdgcn, nested, "k").counts.loops == 2);
+}
+
+TEST_CASE("the messages of ptxas") {
+  const auto said = isa::read_ptxas_log(data("ptxas.log"));
+  REQUIRE(said.count("sample") == 1);
+  CHECK(said.at("sample").registers == 12);
+  CHECK(said.at("sample").spills == 0);
+  CHECK(said.at("sample").scratch == 0);
+  CHECK(said.at("sample").local_bytes == 0);
+  CHECK(said.at("calls").registers == 18);
+  const auto shared = isa::read_ptxas_log(
+      "ptxas info    : Compiling entry function 'k' for 'sm_80'\n"
+      "ptxas info    : Function properties for k\n"
+      "    3376 bytes stack frame, 6436 bytes spill stores, 5336 bytes spill loads\n"
+      "ptxas info    : Used 255 registers, used 1 barriers, 3376 bytes cumulative stack size, "
+      "16384 bytes smem, 388 bytes cmem[0]\n"
+      "ptxas info    : Function properties for helper\n"
+      "    8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads\n");
+  CHECK(shared.size() == 1);
+  CHECK(shared.at("k").registers == 255);
+  CHECK(shared.at("k").spills == 6436);
+  CHECK(shared.at("k").scratch == 3376);
+  CHECK(shared.at("k").local_bytes == 16384);
+  CHECK(isa::read_ptxas_log("").empty());
+  CHECK(isa::read_ptxas_log("nothing of use\n").empty());
+}
+
+TEST_CASE("the build log of NVIDIA's OpenCL compiler") {
+  // Three programs on an H200, driver 580; the last with two kernels and at most 32 registers.
+  const auto said = isa::read_ptxas_log(data("nv_verbose.log"));
+  CHECK(said.size() == 4);
+  CHECK(said.at("line_blur_naive").registers == 32);
+  CHECK(said.at("line_blur_naive").spills == 0);
+  CHECK(said.at("line_blur_coalesced").registers == 87);
+  CHECK(said.at("second").registers == 10);
+  CHECK(said.at("second").local_bytes == 0);
+  CHECK(said.at("spill").registers == 32);
+  CHECK(said.at("spill").local_bytes == 2052);
+  CHECK(said.at("spill").scratch == 0);
+}
+
+TEST_CASE("spills in the remarks for AMD") {
+  isa::Resources resources;
+  isa::read_amd_remarks(
+      "k.cl:1:1: remark: Function Name: k2 [-R]\nremark:     SGPRs Spill: 1 [-R]\nremark:     "
+      "VGPRs Spill: 1 [-R]\n"
+      "k.cl:1:1: remark: Function Name: k [-R]\nremark:     SGPRs Spill: 3 [-R]\nremark:     VGPRs "
+      "Spill: 40 [-R]\n",
+      "k", resources);
+  CHECK(resources.spills == 43);
+}
+
+TEST_CASE("function sizes in ELF files") {
+  CHECK(isa::elf_function_size("", "k") == -1);
+  CHECK(isa::elf_function_size("not an ELF file", "k") == -1);
+  // This very program has a main function.
+  CHECK(isa::elf_function_size(read_bytes(self_path()), "main") > 0);
+  CHECK(isa::elf_function_size(read_bytes(self_path()), "no_such_function_anywhere") == -1);
+  const std::string whole = read_bytes(self_path());
+  for (const std::size_t size : {64U, 100U, 1000U}) {
+    CHECK(isa::elf_function_size(whole.substr(0, size), "main") == -1);
+  }
+}
+
+TEST_CASE("the verdict") {
+  const isa::Shape baseline = straight(425, 8, 20);
+  const auto finding = [&](const isa::Shape& variant) {
+    return isa::compare(baseline, variant).finding;
+  };
+
+  SUBCASE("the article's example") {
+    const isa::Verdict verdict = isa::compare(baseline, straight(223, 3, 20));
+    CHECK(verdict.finding == isa::Finding::pays);
+    CHECK(verdict.text == "recipe pays: 425 -> 223 instructions, 8 -> 3 branches");
+  }
+  SUBCASE("equal within the noise") {
+    CHECK(finding(baseline) == isa::Finding::same);
+    CHECK(finding(straight(425 + 13, 8, 20)) == isa::Finding::same);  // 3 %
+    CHECK(finding(straight(425 - 13, 8, 21)) == isa::Finding::same);
+    CHECK(finding(straight(425 + 14, 8, 20)) == isa::Finding::costs);
+    CHECK(isa::noise(10) == 2);
+    CHECK(isa::noise(425) == 13);
+    CHECK(contains(isa::compare(baseline, baseline).text, "compiler does it"));
+  }
+  SUBCASE("branches are exact") {
+    CHECK(finding(straight(425, 7, 20)) == isa::Finding::pays);
+    CHECK(finding(straight(425, 9, 20)) == isa::Finding::costs);
+  }
+  SUBCASE("both ways") { CHECK(finding(straight(300, 9, 20)) == isa::Finding::mixed); }
+  SUBCASE("registers alone decide nothing, and are told") {
+    isa::Shape variant = straight(425, 8, 20);
+    variant.resources.registers = 30;
+    CHECK(finding(variant) == isa::Finding::same);
+    variant.branches = 3;
+    CHECK(contains(isa::compare(baseline, variant).text, "20 -> 30 registers"));
+  }
+  SUBCASE("a spill or an occupancy step decides") {
+    isa::Shape variant = straight(425, 8, 20);
+    variant.resources.spills = 4;
+    CHECK(isa::compare(baseline, variant).text == "costs: 0 -> 4 spills");
+    variant.resources.spills = 0;
+    variant.resources.occupancy = 10;
+    CHECK(isa::compare(baseline, variant).text == "costs: 16 -> 10 waves per SIMD");
+  }
+  SUBCASE("a loop: shape only") {
+    isa::Shape variant = straight(223, 3, 20);
+    variant.loops = 1;
+    CHECK(finding(variant) == isa::Finding::shape_only);
+    CHECK(contains(isa::compare(baseline, variant).text, "shape only (loops): 425 -> 223"));
+  }
+  SUBCASE("calls: no verdict") {
+    isa::Shape variant = straight(10, 0, 2);
+    variant.calls = true;
+    CHECK(finding(variant) == isa::Finding::none);
+  }
+  SUBCASE("PTX: bytes of machine code in the place of instructions") {
+    isa::Shape from = straight(840, 18, 20);
+    isa::Shape to = straight(228, 18, 20);
+    from.ptx = to.ptx = true;
+    from.resources.bytes = 15232;
+    to.resources.bytes = 4224;
+    CHECK(isa::compare(from, to).text == "recipe pays: 15232 -> 4224 bytes of machine code");
+    to.resources.bytes = 15232 + 128;  // one step of the padding
+    CHECK(isa::compare(from, to).finding == isa::Finding::same);
+    to.resources.bytes = -1;
+    CHECK(isa::compare(from, to).text == "recipe pays: 840 -> 228 PTX instructions");
+  }
+  SUBCASE("several kernels together") {
+    const isa::Shape both = isa::total({straight(100, 2, 4), straight(50, 1, 3)});
+    CHECK(both.instructions == 150);
+    CHECK(both.branches == 3);
+    CHECK(both.memory == 7);
+    CHECK(both.resources.registers == 20);
+    CHECK(both.resources.bytes == 750);
+  }
+}
+
+TEST_CASE("the gate") {
+  isa::Gate gate;
+  gate.clang = "19.1.7";
+  gate.ptxas = "13.0.88";
+  gate.rows["r/a"]["gfx1030"] = {100, 5, 20, 30, 0, 0, 500};
+  gate.rows["r/a"]["sm_90"] = {90, 4, 32, -1, 0, 0, 1024};
+
+  SUBCASE("is written and read") {
+    const std::string content = isa::write_gate(gate);
+    const isa::Gate again = isa::read_gate(content, "gate.json");
+    CHECK(isa::write_gate(again) == content);
+    CHECK(again.rows.at("r/a").at("gfx1030").bytes == 500);
+    CHECK(again.rows.at("r/a").at("sm_90").scalar_registers == -1);
+    CHECK(isa::compare_gate(again, gate, true).failures.empty());
+    CHECK(isa::compare_gate(again, gate, true).notes.empty());
+  }
+  SUBCASE("fails for registers, branches, spills, scratch and bytes") {
+    for (const isa::GateField& field : isa::kGateFields) {
+      isa::Gate now = gate;
+      ++(now.rows["r/a"]["gfx1030"].*field.value);
+      const isa::GateResult result = isa::compare_gate(gate, now, true);
+      CAPTURE(field.name);
+      CHECK(result.failures.size() == (field.fails ? 1U : 0U));
+      CHECK(result.notes.size() == (field.fails ? 0U : 1U));
+    }
+  }
+  SUBCASE("notes what became better") {
+    isa::Gate now = gate;
+    now.rows["r/a"]["gfx1030"].branches = 3;
+    const isa::GateResult result = isa::compare_gate(gate, now, true);
+    CHECK(result.failures.empty());
+    REQUIRE(result.notes.size() == 1);
+    CHECK(result.notes[0] == "r/a gfx1030: branches 5 -> 3");
+  }
+  SUBCASE("fails for a kernel that it does not have, notes one that is gone") {
+    isa::Gate now = gate;
+    now.rows["r/b"]["gfx1030"] = {1, 1, 1, 1, 0, 0, 1};
+    now.rows.erase("r/a");
+    const isa::GateResult result = isa::compare_gate(gate, now, true);
+    REQUIRE(result.failures.size() == 1);
+    CHECK(contains(result.failures[0], "r/b gfx1030: not in the gate"));
+    CHECK(result.notes.size() == 2);
+    CHECK(isa::compare_gate(gate, now, false).notes.empty());
+  }
+  SUBCASE("another ptxas: its figures are not compared, and that is said") {
+    isa::Gate now = gate;
+    now.ptxas = "";
+    now.rows["r/a"]["sm_90"] = {90, 4, -1, -1, -1, -1, -1};
+    const isa::GateResult result = isa::compare_gate(gate, now, true);
+    CHECK(result.failures.empty());
+    REQUIRE(result.notes.size() == 1);
+    CHECK(contains(result.notes[0], "were not compared"));
+    now.rows["r/a"]["sm_90"].branches = 5;  // PTX counts still are
+    CHECK(isa::compare_gate(gate, now, true).failures.size() == 1);
+  }
+  SUBCASE("broken files are named") {
+    for (const char* content :
+         {"", "{", "[]", "{\"format\": 99}", "{\"format\": 1}",
+          "{\"format\": 1, \"clang\": 3, \"ptxas\": \"\", \"kernels\": {}}"}) {
+      CAPTURE(content);
+      const Error error = error_of([&] { isa::read_gate(content, "some/gate.json"); });
+      CHECK(error.code == Errc::io);
+      CHECK(contains(error.what(), "some/gate.json"));
+      CHECK(contains(error.what(), "--update-gate"));
+    }
+  }
+}
+
+TEST_CASE("the command" * doctest::timeout(300)) {
+  const std::string clcook = tool();
+  if (clcook.empty()) return;
+  const TempFolder folder;
+  const std::string cache = (folder / "cache").string();
+  using Variables = std::vector<std::pair<std::string, std::optional<std::string>>>;
+  const auto run = [&](std::vector<std::string> arguments, Variables more = {}) {
+    arguments.insert(arguments.begin(), {clcook, "isa"});
+    more.insert(more.begin(), {{"CLCOOK_CACHE_DIR", cache}, {"CLCOOK_DEVICE", std::nullopt}});
+    return run_program(arguments, more);
+  };
+  const std::vector<std::string> some = {"line_blur", "--variant", "symmetric", "--target",
+                                         "gfx1030,sm_90,x86-64"};
+  const auto with = [&](std::initializer_list<std::string> more) {
+    std::vector<std::string> all = some;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+
+  // Cold, warm, and JSON that says the same.
+  const Ran cold = run(some);
+  CHECK(cold.code == 0);
+  CHECK(contains(cold.out, "6 kernels, 0 from the cache"));
+  CHECK(contains(cold.out, "shape only (loops)"));
+  CHECK_FALSE(contains(cold.out, "CALLS"));
+  CHECK_FALSE(contains(cold.out, "not classified"));
+  const std::string file = (folder / "isa.json").string();
+  const Ran warm = run(with({"--json", file}));
+  CHECK(warm.code == 0);
+  CHECK(contains(warm.out, "6 kernels, 6 from the cache"));
+  const nlohmann::json json = nlohmann::json::parse(read_bytes(file));
+  CHECK(json.at("kind") == "isa");
+  CHECK(json.at("kernels").size() == 6);
+  CHECK(json.at("verdicts").size() == 3);
+  CHECK(json.at("kernels")[0].at("counts").at("instructions").get<int>() > 50);
+
+  // The gate: recorded, held, broken, foreign.
+  const std::string gate = (folder / "gate.json").string();
+  CHECK(run(with({"--gate=" + gate})).code == 2);
+  CHECK(run(with({"--update-gate=" + gate})).code == 0);
+  CHECK(run(with({"--gate=" + gate})).code == 0);
+  isa::Gate recorded = isa::read_gate(read_bytes(gate), gate);
+  recorded.rows.at("line_blur/symmetric").at("gfx1030").branches -= 1;
+  write_bytes(gate, isa::write_gate(recorded));
+  const Ran worse = run(with({"--gate=" + gate}));
+  CHECK(worse.code == 1);
+  CHECK(contains(worse.out, "WORSE  line_blur/symmetric gfx1030: branches"));
+  CHECK(contains(worse.out, "clcook isa --update-gate"));
+  recorded.clang = "18.0.0";
+  write_bytes(gate, isa::write_gate(recorded));
+  const Ran foreign = run(with({"--gate=" + gate}));
+  CHECK(foreign.code == 77);
+  CHECK(contains(foreign.out, "SKIPPED"));
+  CHECK(run(with({"--update-gate=" + gate})).code == 2);  // a part may not mix two compilers
+  CHECK(isa::read_gate(read_bytes(gate), gate).clang == "18.0.0");
+
+  // Assembly.
+  const Ran shown = run({"--show", "line_blur/naive", "--target", "gfx1030"});
+  CHECK(shown.code == 0);
+  CHECK(contains(shown.out, "-- line_blur.cl:"));
+  CHECK(contains(shown.out, "vmem      global_store"));
+  const Ran beside =
+      run({"--diff", "line_blur/naive", "line_blur/symmetric"}, {{"COLUMNS", "100"}});
+  CHECK(beside.code == 0);
+  std::istringstream lines(beside.out);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
+
+  // Bad input: a message that helps, exit code 2.
+  const auto refuses = [&](const std::vector<std::string>& arguments, const std::string& message,
+                           const Variables& more = {}) {
+    const Ran ran = run(arguments, more);
+    CAPTURE(message);
+    CAPTURE(ran.err);
+    CHECK(ran.code == 2);
+    CHECK(contains(ran.err, message));
+  };
+  refuses({"nothing"}, "known are");
+  refuses({"line_blur", "--variant", "nothing"}, "known are");
+  refuses({"--target", "gfx9999"}, "gfx1030");
+  refuses({"--target", "../../x"}, "there is no target");
+  refuses({"--show", "naive"}, "RECIPE/VARIANT");
+  refuses({"--show", "line_blur/naive#9"}, "the variant has");
+  refuses({}, "apt-get install clang-19 libclc-19", {{"PATH", "/nowhere"}});
+  refuses({}, "no program", {{"CLCOOK_CLANG", "/nowhere/clang"}});
+  refuses({}, "libclc", {{"CLCOOK_LIBCLC", "/nowhere"}});
+  refuses(with({"--json", "/proc/isa.json"}), "/proc/isa.json");
+
+  // A damaged cache is a miss.
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(cache) / "isa")) {
+    std::filesystem::resize_file(entry.path(), 40);
+  }
+  CHECK(contains(run({"line_blur", "--variant", "symmetric", "--target", "gfx1030"}).out,
+                 "2 kernels, 0 from the cache"));
+}
+
+TEST_CASE("the command without ptxas counts PTX") {
+  const std::string clcook = tool();
+  if (clcook.empty()) return;
+  const Ran ran =
+      run_program({clcook, "isa", "line_blur", "--variant", "naive", "--target", "sm_80"},
+                  {{"CLCOOK_CACHE", "0"}, {"CLCOOK_PTXAS", "0"}, {"CLCOOK_DEVICE", std::nullopt}});
+  CHECK(ran.code == 0);
+  CHECK(contains(ran.out, "PTX counts, not yet machine code"));
+  CHECK(contains(ran.out, "no ptxas here"));
+}

@@ -1,0 +1,38 @@
+#!/bin/bash
+# oclgrind.sh CLCOOK PLANTED_BUGS WORK [BUG...]: Oclgrind must complain about each kernel that the test
+# program planted_bugs breaks for it (all, or those named). Silence is the failure here.
+set -u
+clcook=$1 planted_bugs=$2 work=$3
+shift 3
+if ! command -v oclgrind >/dev/null; then
+  echo "SKIP: oclgrind is not installed"
+  exit 77
+fi
+unset CLCOOK_DEVICE
+export CLCOOK_CACHE=0
+rm -rf "$work"
+mkdir -p "$work"
+list=$(CLCOOK_PLANTED_DIR="$work" "$planted_bugs" --no-skip \
+  --test-case="child: write the kernels for Oclgrind" | grep '^BUG ') || {
+  echo "FAILED: no kernels were written"
+  exit 1
+}
+failed=0 caught=0
+while read -r _ bug recipe variant; do
+  if [ $# -gt 0 ] && [[ " $* " != *" $bug "* ]]; then
+    continue
+  fi
+  log=$work/$bug.log
+  CLCOOK_KERNEL_DIR="$work/$bug" timeout 300 oclgrind --data-races --uninitialized --log "$log" \
+    "$clcook" check "$recipe" --variant "$variant" --tiny --in-order >"$work/$bug.out" 2>&1
+  if [ -s "$log" ]; then
+    caught=$((caught + 1))
+    echo "caught: $recipe/$variant $bug: $(grep -m1 . "$log")"
+  else
+    failed=1
+    echo "FAILED: Oclgrind does not see $bug in $recipe/$variant"
+  fi
+done <<<"$list"
+echo "$caught planted bugs caught by Oclgrind"
+[ $caught -gt 0 ] || failed=1
+exit $failed

@@ -1,0 +1,301 @@
+// Planted bugs: kernels broken on purpose must fail the conformance check. An oracle that passes
+// them is decoration. The bugs are in planted/<recipe>.txt, with the format explained there.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <clcook/registry/all.hpp>
+#include <clcook/registry/conformance.hpp>
+
+#include "support/testing.hpp"
+
+#ifndef CLCOOK_TEST_DIR
+#define CLCOOK_TEST_DIR CLCOOK_SOURCE_DIR "/tests"
+#endif
+
+using namespace clcook;
+using namespace clcook::testing;
+
+namespace {
+
+struct Bug {
+  std::string recipe;
+  std::string name;
+  std::string file;
+  std::string after;
+  std::size_t times = 1;
+  std::vector<std::string> variants;
+  std::string shape;
+  bool by_check = false;
+  bool by_oclgrind = false;
+  std::string replace;
+  std::string with;
+};
+
+std::vector<Bug> read_bugs(const std::string& recipe, const std::string& content) {
+  std::vector<Bug> out;
+  std::istringstream lines(content);
+  Bug bug;
+  bool open = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const std::size_t blank = line.find(' ');
+    const std::string key = line.substr(0, blank);
+    const std::string value = blank == std::string::npos ? "" : line.substr(blank + 1);
+    std::istringstream words(value);
+    const auto bad = [&](const char* what) {
+      throw std::runtime_error(recipe + ".txt: " + what + " in '" + line + "'");
+    };
+    if ((key == "bug") == open) bad("'bug' and 'end' do not alternate");
+    if (key == "bug") {
+      bug = Bug();
+      bug.recipe = recipe;
+      bug.name = value;
+      bug.file = recipe + ".cl";
+      open = true;
+    } else if (key == "file") {
+      bug.file = value;
+    } else if (key == "after") {
+      bug.after = value;
+    } else if (key == "times") {
+      bug.times = std::stoul(value);
+    } else if (key == "variant") {
+      for (std::string word; words >> word;) bug.variants.push_back(word);
+    } else if (key == "shape") {
+      bug.shape = value;
+    } else if (key == "caught-by") {
+      for (std::string word; words >> word;) {
+        if (word != "check" && word != "oclgrind") bad("an unknown catcher");
+        (word == "check" ? bug.by_check : bug.by_oclgrind) = true;
+      }
+    } else if (key == "replace") {
+      bug.replace = value;
+    } else if (key == "with") {
+      bug.with = value;
+    } else if (key == "end") {
+      if (bug.variants.empty() || bug.replace.empty() || !(bug.by_check || bug.by_oclgrind)) {
+        bad("an incomplete bug");
+      }
+      out.push_back(bug);
+      open = false;
+    } else {
+      bad("an unknown key");
+    }
+  }
+  if (open) throw std::runtime_error(recipe + ".txt: 'end' is missing");
+  return out;
+}
+
+std::vector<Bug> all_bugs() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(CLCOOK_TEST_DIR "/planted")) {
+    if (entry.path().extension() == ".txt") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<Bug> out;
+  for (const auto& file : files) {
+    for (Bug& bug : read_bugs(file.stem().string(), read_bytes(file)))
+      out.push_back(std::move(bug));
+  }
+  return out;
+}
+
+// The places of `part` in `text`, begin and end, where blanks and line ends do not count.
+std::vector<std::pair<std::size_t, std::size_t>> find_loosely(const std::string& text,
+                                                              const std::string& part) {
+  const auto squeeze = [](const std::string& in, std::vector<std::size_t>* places) {
+    std::string out;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      if (in[i] == ' ' || in[i] == '\n' || in[i] == '\t') continue;
+      out += in[i];
+      if (places != nullptr) places->push_back(i);
+    }
+    return out;
+  };
+  std::vector<std::size_t> places;
+  const std::string in = squeeze(text, &places);
+  const std::string wanted = squeeze(part, nullptr);
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  for (std::size_t at = in.find(wanted); at != std::string::npos;
+       at = in.find(wanted, at + wanted.size())) {
+    out.emplace_back(places[at], places[at + wanted.size() - 1] + 1);
+  }
+  return out;
+}
+
+// Makes the change. Throws when the text to replace is not there exactly as often as stated.
+std::string plant(const std::string& text, const Bug& bug) {
+  std::size_t begin = 0;
+  std::size_t end = text.size();
+  if (!bug.after.empty()) {
+    const auto marks = find_loosely(text, bug.after);
+    if (marks.empty()) throw std::runtime_error(bug.name + ": there is no '" + bug.after + "'");
+    begin = marks.front().first;
+    end = std::min(end, text.find("__kernel", marks.front().second));
+  }
+  std::string section = text.substr(begin, end - begin);
+  const auto places = find_loosely(section, bug.replace);
+  if (places.size() != bug.times) {
+    throw std::runtime_error(bug.name + ": '" + bug.replace + "' is there " +
+                             std::to_string(places.size()) + " times, not " +
+                             std::to_string(bug.times));
+  }
+  for (auto place = places.rbegin(); place != places.rend(); ++place) {
+    section.replace(place->first, place->second - place->first, bug.with);
+  }
+  return text.substr(0, begin) + section + text.substr(end);
+}
+
+// A folder with the recipe's kernels, one of them changed.
+void write_kernels(const std::filesystem::path& folder, const Bug* bug) {
+  const std::filesystem::path kernels = CLCOOK_SOURCE_DIR "/kernels";
+  std::filesystem::copy(
+      kernels, folder,
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+  if (bug == nullptr) return;
+  const std::string changed = plant(read_bytes(kernels / bug->file), *bug);
+  CHECK(changed != read_bytes(kernels / bug->file));
+  write_bytes(folder / bug->file, changed);
+}
+
+struct Result {
+  bool crashed = false;  // a store out of bounds may end the process before the check sees it
+  bool built = true;
+  unsigned long passed = 0;
+  unsigned long failed = 0;
+  std::string output;
+};
+
+// Runs the variant with the kernels of a folder in a process of its own.
+Result run_variant(const Bug& bug, const std::string& variant,
+                   const std::filesystem::path& kernels) {
+  const Ran ran = run_self("child: check one variant", {{"CLCOOK_KERNEL_DIR", kernels.string()},
+                                                        {"CLCOOK_PLANTED_RECIPE", bug.recipe},
+                                                        {"CLCOOK_PLANTED_VARIANT", variant},
+                                                        {"CLCOOK_PLANTED_SHAPE", bug.shape}});
+  Result result;
+  result.output = ran.out + ran.err;
+  result.built = !contains(ran.out, "does not build");
+  const std::size_t at = ran.out.find("SUMMARY ");
+  if (ran.code == -1) {
+    result.crashed = true;
+  } else if (at != std::string::npos) {
+    std::istringstream numbers(ran.out.substr(at + 8));
+    numbers >> result.passed >> result.failed;
+  }
+  return result;
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+TEST_CASE("a change is made exactly where and as often as stated") {
+  Bug bug;
+  bug.name = "test";
+  bug.replace = "a + b";
+  bug.with = "X";
+  CHECK(plant("1 a+b 2", bug) == "1 X 2");
+  CHECK(plant("a\n  +\tb", bug) == "X");
+  CHECK_THROWS(plant("nothing", bug));
+  CHECK_THROWS(plant("a + b, a + b", bug));
+  bug.times = 2;
+  CHECK(plant("a + b, a+b;", bug) == "X, X;");
+  CHECK_THROWS(plant("a + b", bug));
+  bug.times = 1;
+  bug.after = "here(";
+  CHECK(plant("a+b here( a+b __kernel a+b", bug) == "a+b here( X __kernel a+b");
+  CHECK_THROWS(plant("a+b elsewhere[ a+b", bug));
+  CHECK_THROWS(read_bugs("x", "bug a\nbug b\n"));
+  CHECK_THROWS(read_bugs("x", "bug a\nvariant v\nreplace t\n"));
+  CHECK_THROWS(read_bugs("x", "bug a\nvariant v\nreplace t\nend\n"));
+  CHECK_THROWS(read_bugs("x", "bug a\nvarient v\nend\n"));
+}
+
+TEST_CASE("every recipe has planted bugs for every variant") {
+  std::map<std::string, int> bugs;
+  for (const Bug& bug : all_bugs()) {
+    for (const std::string& variant : bug.variants) ++bugs[bug.recipe + "/" + variant];
+  }
+  for (const Recipe& recipe : cookbook::all()) {
+    for (const VariantInfo& variant : recipe.variants) {
+      const std::string name = recipe.name + "/" + variant.name;
+      CAPTURE(name);
+      CHECK(bugs[name] > 0);
+    }
+  }
+}
+
+// Run by the next test, in a process of its own.
+TEST_CASE("child: check one variant" * doctest::skip()) {
+  ConformanceOptions options;
+  options.recipes = {variable("CLCOOK_PLANTED_RECIPE")};
+  options.variant = variable("CLCOOK_PLANTED_VARIANT");
+  options.tiny = true;  // and the first tuning only
+  options.out_of_order = false;
+  const std::string shape = variable("CLCOOK_PLANTED_SHAPE");
+  if (!shape.empty()) options.shapes = {Params::parse(shape)};
+  const ConformanceSummary summary =
+      run_conformance(cookbook::all(), runtime(), options, [](const ConformanceRow& row) {
+        if (row.outcome != Outcome::passed) std::printf("%s\n", row.reason.c_str());
+      });
+  std::printf("SUMMARY %lu %lu\n", static_cast<unsigned long>(summary.passed),
+              static_cast<unsigned long>(summary.failed));
+  std::fflush(stdout);
+  std::_Exit(0);  // a damaged heap must not hide the result
+}
+
+TEST_CASE("unchanged copies pass, planted bugs fail") {
+  int caught = 0;
+  int crashed = 0;
+  std::set<std::string> clean;  // variants with a shape that were seen to pass
+  const TempFolder unchanged;
+  write_kernels(unchanged.path(), nullptr);
+  for (const Bug& bug : all_bugs()) {
+    const TempFolder changed;
+    REQUIRE_NOTHROW(write_kernels(changed.path(), &bug));
+    if (!bug.by_check) continue;
+    for (const std::string& variant : bug.variants) {
+      const std::string name = bug.recipe + "/" + variant + ": " + bug.name;
+      CAPTURE(name);
+      if (clean.insert(bug.recipe + "/" + variant + " " + bug.shape).second) {
+        const Result good = run_variant(bug, variant, unchanged.path());
+        CAPTURE(good.output);
+        CHECK(good.passed > 0);
+        CHECK(good.failed == 0);
+      }
+      const Result broken = run_variant(bug, variant, changed.path());
+      CAPTURE(broken.output);
+      CHECK(broken.built);  // a kernel that does not build would prove nothing
+      CHECK_MESSAGE((broken.failed > 0 || broken.crashed), "the planted bug was not found");
+      caught += broken.failed > 0 ? 1 : 0;
+      crashed += broken.crashed ? 1 : 0;
+    }
+  }
+  std::printf("%d planted bugs caught by the check, %d crashed the process\n", caught, crashed);
+  CHECK(caught > crashed);
+}
+
+// For planted/oclgrind.sh: writes the kernels of each bug that Oclgrind must find below
+// $CLCOOK_PLANTED_DIR, and a line "FOLDER RECIPE VARIANT" for each on standard output.
+TEST_CASE("child: write the kernels for Oclgrind" * doctest::skip()) {
+  const std::string folder = variable("CLCOOK_PLANTED_DIR");
+  REQUIRE_FALSE(folder.empty());
+  for (const Bug& bug : all_bugs()) {
+    if (!bug.by_oclgrind) continue;
+    const std::filesystem::path kernels = std::filesystem::path(folder) / bug.name;
+    std::filesystem::create_directories(kernels);
+    write_kernels(kernels, &bug);
+    std::printf("BUG %s %s %s\n", bug.name.c_str(), bug.recipe.c_str(),
+                bug.variants.front().c_str());
+  }
+}

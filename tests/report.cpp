@@ -1,0 +1,241 @@
+// clcook report: the page, and the files that it refuses.
+#include <algorithm>
+#include <set>
+
+#include "support/testing.hpp"
+
+using namespace clcook::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kData = CLCOOK_SOURCE_DIR "/tests/data/report/";
+
+// The clcook command beside this test, empty where it was not built.
+std::string tool() {
+  const fs::path path = fs::path(self_path()).parent_path().parent_path() / "clcook";
+  return fs::exists(path) ? path.string() : "";
+}
+
+// Skips the test, visibly, where the command or gnuplot is missing.
+bool can_plot() {
+  if (tool().empty()) MESSAGE("skipped: the clcook command was not built");
+  const bool gnuplot = run_program({"/bin/sh", "-c", "command -v gnuplot"}).code == 0;
+  if (!gnuplot) MESSAGE("skipped: gnuplot is not installed");
+  return !tool().empty() && gnuplot;
+}
+
+std::vector<std::string> fixtures() {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(kData + "results"))
+    files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Ran report(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {tool(), "report"});
+  return run_program(arguments);
+}
+
+// The page of some results.
+std::string page_of(std::vector<std::string> arguments) {
+  const TempFolder folder;
+  const std::string out = (folder / "page.html").string();
+  arguments.insert(arguments.end(), {"--out", out});
+  const Ran ran = report(arguments);
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  return read_bytes(out);
+}
+
+// What is wrong with a document that should be well-formed as XML as well; empty: nothing.
+std::string complaint(const std::string& text) {
+  std::vector<std::string> open;
+  std::set<std::string> ids;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '&') {
+      static const std::vector<std::string> known{"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+      if (std::none_of(known.begin(), known.end(), [&](const std::string& one) {
+            return text.compare(at, one.size(), one) == 0;
+          }))
+        return "a bare & at " + text.substr(at, 40);
+    }
+    if (text[at] != '<') {
+      ++at;
+      continue;
+    }
+    if (text.compare(at, 2, "<!") == 0) {
+      at = text.find('>', at) + 1;
+      continue;
+    }
+    const bool closing = text[at + 1] == '/';
+    std::size_t end = at + (closing ? 2 : 1);
+    const std::size_t name_at = end;
+    while (std::isalnum(static_cast<unsigned char>(text[end])) != 0) ++end;
+    const std::string name = text.substr(name_at, end - name_at);
+    if (name.empty()) return "a bare < at " + text.substr(at, 40);
+    bool empty = false;
+    std::set<std::string> attributes;
+    while (text[end] != '>') {
+      if (text[end] == '/') empty = true;
+      if (std::isspace(static_cast<unsigned char>(text[end])) != 0 || text[end] == '/') {
+        ++end;
+        continue;
+      }
+      const std::size_t equals = text.find('=', end);
+      const std::size_t quote = text.find_first_of("\"'", equals);
+      if (equals == std::string::npos || quote == std::string::npos) return "<" + name;
+      const std::size_t last = text.find(text[quote], quote + 1);
+      std::string attribute = text.substr(end, equals - end);
+      while (attribute.back() == ' ') attribute.pop_back();
+      if (attribute.find_first_of("<>\"' ") != std::string::npos) return attribute;
+      const std::string value = text.substr(quote + 1, last - quote - 1);
+      if (value.find('<') != std::string::npos) return "a < in " + attribute;
+      if (!attributes.insert(attribute).second) return "two " + attribute + " in " + name;
+      if (attribute == "id" && !ids.insert(value).second) return "two elements of id " + value;
+      end = last + 1;
+    }
+    at = end + 1;
+    if (closing) {
+      if (open.empty() || open.back() != name) return "</" + name + "> closes nothing";
+      open.pop_back();
+    } else if (!empty) {
+      open.push_back(name);
+      // Style is no markup.
+      if (name == "style") at = text.find("</style>", at);
+    }
+  }
+  return open.empty() ? "" : "<" + open.back() + "> is not closed";
+}
+
+}  // namespace
+
+TEST_CASE("the page of every kind of result is well-formed and stands alone") {
+  if (!can_plot()) return;
+  const std::string page = page_of(fixtures());
+  CHECK(complaint(page) == "");
+  CHECK(contains(page, "name=\"viewport\""));
+  CHECK(contains(page, "prefers-color-scheme: dark"));
+  for (const char* outside : {"<script", "http://", "https://", "<link", "@import", "url("}) {
+    const std::size_t allowed = std::string(outside) == "http://"
+                                    ? count_of(page, "xmlns=\"http://www.w3.org/2000/svg\"")
+                                    : 0;
+    CHECK_MESSAGE(count_of(page, outside) == allowed, outside);
+  }
+  // 2 devices x (2 shapes + 1 shape) bars, rooflines where operations are counted, one curve.
+  CHECK(count_of(page, "<svg class=\"plot\"") == 6 + 4 + 1);
+  CHECK(contains(page, "No roofline"));
+  for (const char* fixed : {"rgb(", "#000000", "black", "gnuplot", "gpPt"})
+    CHECK_MESSAGE(!contains(page.substr(page.find("</style>")), fixed), fixed);
+}
+
+TEST_CASE("negative results stand at the top of the card") {
+  if (!can_plot()) return;
+  const std::string page = page_of(fixtures());
+  const std::size_t card = page.find("id=\"fixture_blur\"");
+  const std::size_t box = page.find("Does not pay here", card);
+  const std::size_t proof = page.find("Is it right?", card);
+  REQUIRE(box != std::string::npos);
+  REQUIRE(box < proof);
+  const std::string list = page.substr(box, proof - box);
+  CHECK(contains(list, "<strong>packed</strong>: <span class=\"failed\">1 of 2 runs are wrong"));
+  CHECK(contains(list, "<strong>packed</strong>: <span class=\"\">slower 0.7"));
+  CHECK(contains(list, "<strong>unrolled</strong>: <span class=\"\">tie "));
+  CHECK(contains(list, "<strong>tiled@256</strong>: <span class=\"\">tie "));
+  CHECK(contains(list, "the compiler does it already on gfx900, sm_90"));
+  CHECK(contains(list, "On Fixture GPU, Fixture CL, driver 1.0"));
+  CHECK(contains(list, "On Fixture CPU, Fixture CL, driver 2.0"));
+}
+
+TEST_CASE("names are escaped") {
+  if (!can_plot()) return;
+  const std::string page = page_of(fixtures());
+  CHECK(contains(page, "&lt;b&gt;&amp;&quot;odd&#39;|name"));
+  CHECK(!contains(page, "<b>"));
+  CHECK(!contains(page, "<i>"));
+}
+
+TEST_CASE("a card says which proof is missing") {
+  if (!can_plot()) return;
+  const std::string page = page_of({kData + "results/gpu-check.json"});
+  CHECK(complaint(page) == "");
+  CHECK(contains(page, "No offline compilation was given for this recipe."));
+  CHECK(contains(page, "Not measured on any device yet."));
+  CHECK(!contains(page, "<svg"));
+}
+
+TEST_CASE("pictures come with their error and PSNR") {
+  if (!can_plot()) return;
+  const std::string before = kData + "before.png";
+  const std::string after = kData + "after.png";
+  const std::string page = page_of({"--picture", "fixture_blur=" + before + "," + after});
+  CHECK(complaint(page) == "");
+  CHECK(contains(page, "Unknown: there is no time measurement here."));
+  CHECK(count_of(page, "data:image/png;base64,") == 3);
+  // One of 16 pixels is off by 16 in one channel.
+  CHECK(contains(page, "PSNR 40.9 dB, largest difference 16 of 255, 6.25 % of 4 × 4 pixels"));
+  CHECK(contains(page_of({"--picture", "a=" + before + "," + before}), "infinite (identical)"));
+  CHECK(count_of(page_of({"--picture", "a=" + before + "," + after + "," + after}), "base64,") ==
+        4);
+
+  const std::string other = kData + "wide.png";
+  CHECK(contains(report({"--picture", "a=" + before + "," + other}).err, "pictures of one size"));
+  CHECK(report({"--picture", "a=" + before}).code == 2);
+  CHECK(report({"--picture", before}).code == 2);
+  CHECK(report({"--picture", "a=" + before + "," + kData + "README.md"}).code == 2);
+}
+
+TEST_CASE("files that are no results of this version are refused and nothing is written") {
+  if (tool().empty()) return;
+  const auto refused = [](const std::string& file, const std::string& because) {
+    const TempFolder folder;
+    const std::string out = (folder / "page.html").string();
+    const Ran ran = report({kData + file, "--out", out});
+    CHECK(ran.code == 2);
+    CHECK_MESSAGE(contains(ran.err, because), ran.err);
+    CHECK(contains(ran.err, file));
+    CHECK(fs::is_empty(folder.path()));
+  };
+  refused("bad/version.json", "format version 99, this clcook reads version 1");
+  refused("bad/truncated.json", "not a whole JSON file");
+  refused("bad/kind.json", "no place for a result of kind 'shopping_list'");
+  refused("bad/rows.json", "rows[0] has no 'variant'");
+  refused("bad/nodevice.json", "'device' is missing");
+  refused("bad/absent.json", "absent.json");
+  const std::string twice = kData + "results/gpu-bench.json";
+  CHECK(contains(report({twice, twice}).err, "have the same name"));
+}
+
+TEST_CASE("an unwritable place leaves no half-written file") {
+  if (!can_plot()) return;
+  const TempFolder folder;
+  const std::string check = kData + "results/gpu-check.json";
+  write_bytes(folder / "file", "not a folder");
+  const Ran ran = report({check, "--out", (folder / "file" / "page.html").string()});
+  CHECK(ran.code == 2);
+  CHECK(contains(ran.err, "write "));
+  CHECK(read_bytes(folder / "file") == "not a folder");
+  // A folder of that name: the rename fails.
+  fs::create_directories(folder / "page.html" / "inside");
+  CHECK(report({check, "--out", (folder / "page.html").string()}).code == 2);
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 2);
+}
+
+TEST_CASE("without gnuplot the error says what to install") {
+  if (tool().empty()) return;
+  const TempFolder folder;
+  const std::string out = (folder / "page.html").string();
+  const Ran ran = run_program({tool(), "report", kData + "results/gpu-bench.json", "--out", out},
+                              {{"PATH", folder.path().string()}});
+  CHECK(ran.code == 2);
+  CHECK(contains(ran.err, "apt-get install gnuplot-nox"));
+  CHECK(!fs::exists(out));
+}
+
+TEST_CASE("options that do not belong together are refused") {
+  if (tool().empty()) return;
+  CHECK(report({"--check"}).code == 2);
+  CHECK(report({"--markdown", "--picture", "a=b,c"}).code == 2);
+  const TempFolder empty;
+  CHECK(contains(report({"--root", empty.path().string()}).err, "give result files"));
+}

@@ -1,0 +1,142 @@
+// clcook report --markdown: the tables and figures of the documents.
+#include "support/testing.hpp"
+
+using namespace clcook::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kData = CLCOOK_SOURCE_DIR "/tests/data/report/";
+
+// The clcook command beside this test; where it was not built, the test is skipped visibly.
+std::string tool() {
+  const fs::path path = fs::path(self_path()).parent_path().parent_path() / "clcook";
+  if (fs::exists(path)) return path.string();
+  MESSAGE("skipped: the clcook command was not built");
+  return "";
+}
+
+// A project of one document, with the fixtures as its results.
+struct Project {
+  TempFolder folder;
+
+  explicit Project(const std::string& document, const std::string& name = "docs/page.md") {
+    write_bytes(folder / name, document);
+    fs::create_directories(folder / "bench");
+    fs::copy(kData + "results", folder / "bench" / "results");
+  }
+
+  Ran report(bool check) const {
+    std::vector<std::string> command{tool(), "report", "--markdown", "--root",
+                                     folder.path().string()};
+    if (check) command.push_back("--check");
+    return run_program(command);
+  }
+  std::string document(const std::string& name = "docs/page.md") const {
+    return read_bytes(folder / name);
+  }
+};
+
+const std::string kEnd = "\n<!-- /clcook:table -->\n";
+
+}  // namespace
+
+TEST_CASE("the committed tables and figures belong to the committed results") {
+  if (tool().empty()) return;
+  const Ran ran =
+      run_program({tool(), "report", "--markdown", "--check", "--root", CLCOOK_SOURCE_DIR});
+  CHECK_MESSAGE(ran.code == 0, (ran.out + ran.err));
+}
+
+TEST_CASE("the tables of the fixtures are as committed") {
+  if (tool().empty()) return;
+  const Project project(read_bytes(kData + "document.md"));
+  const Ran ran = project.report(true);
+  CHECK_MESSAGE(ran.code == 0, (ran.out + ran.err));
+  CHECK(contains(ran.out, "12 tables and figures, 0 differ"));
+}
+
+TEST_CASE("what differs is shown, and written without --check") {
+  if (tool().empty()) return;
+  const std::string good = read_bytes(kData + "document.md");
+  std::string stale = good;
+  const std::size_t at = stale.find("| tiled group=256 |");
+  REQUIRE(at != std::string::npos);
+  stale[at + 2] = 'T';
+  const Project project(stale);
+  const Ran check = project.report(true);
+  CHECK(check.code == 1);
+  CHECK(contains(check.out, "docs/page.md:"));
+  CHECK(contains(check.out, "table bench gpu-bench fixture_blur"));
+  CHECK(contains(check.out, "\n- | Tiled group=256 |"));
+  CHECK(contains(check.out, "\n+ | tiled group=256 |"));
+  CHECK(project.document() == stale);
+  CHECK(project.report(false).code == 0);
+  CHECK(project.document() == good);
+  CHECK(contains(project.report(false).out, "0 changed"));
+}
+
+TEST_CASE("the table of recipes has a column per device") {
+  if (tool().empty()) return;
+  const Project project("<!-- clcook:table recipes -->" + kEnd, "README.md");
+  REQUIRE(project.report(false).code == 0);
+  const std::string text = project.document("README.md");
+  CHECK(contains(text, "| Gain on Fixture CPU | Gain on Fixture GPU |"));
+  CHECK(contains(text, "| [fixture_blur](docs/fixture_blur.md) |"));
+  CHECK(contains(text, "(tiled)** |"));
+  // Nothing in a name becomes markup.
+  CHECK(contains(text, "&lt;b&gt;&amp;\"odd'\\|name"));
+  CHECK(contains(text, "fast\\`x\\`&lt;i&gt;"));
+}
+
+TEST_CASE("markers that make no sense are errors with file and line, and nothing is written") {
+  if (tool().empty()) return;
+  const auto refused = [](const std::string& part, const std::string& because) {
+    const std::string good = "<!-- clcook:value gpu-bench /seed -->old<!-- /clcook:value -->\n";
+    const Project project(good + "\n" + part);
+    const Ran ran = project.report(false);
+    CHECK(ran.code == 2);
+    CHECK_MESSAGE(contains(ran.err, because), ran.err);
+    CHECK(contains(ran.err, "docs/page.md:3"));
+    CHECK(contains(project.document(), ">old<"));
+  };
+  const auto table = [](const std::string& what) {
+    return "<!-- clcook:table " + what + " -->" + kEnd;
+  };
+  const auto value = [](const std::string& what) {
+    return "<!-- clcook:value " + what + " --><!-- /clcook:value -->\n";
+  };
+  refused(table("nonsense"), "there is no table 'nonsense'; known are recipes");
+  refused(table("bench gpu-bench"), "expected: clcook:table bench RESULT RECIPE");
+  refused(table("bench gpu-bench other"), "'gpu-bench' has nothing about 'other'");
+  refused(table("bench gpu-check fixture_blur"), "is a result of kind 'check', this needs 'bench'");
+  refused(table("stages absent"), "there is no result 'absent'; known are cpu-bench gpu-bench");
+  refused("<!-- clcook:table results -->\n", "not closed by <!-- /clcook:table -->");
+  refused("<!-- clcook:table results -->\n" + table("results"), "not closed");
+  refused("<!-- /clcook:table -->\n", "nothing is open here");
+  refused("<!-- clcook:figure x -->\n", "unknown marker");
+  refused(value("gpu-bench"), "expected: clcook:value RESULT POINTER");
+  refused(value("gpu-bench /nothing"), "there is no 'nothing'");
+  refused(value("gpu-bench /rows/99"), "there is no element 99");
+  refused(value("gpu-bench /rows/0"), "neither a number nor a text");
+  refused(value("gpu-bench /rows/variant=tiled/median_us"), "several elements");
+  refused(value("gpu-bench /rows/variant=absent/median_us"), "no element has");
+  refused(value("gpu-bench /seed {:s}"), "does not fit 1");
+  refused(value("gpu-bench /seed x*{}"), "no number before the '*'");
+}
+
+TEST_CASE("broken results and unwritable documents are errors") {
+  if (tool().empty()) return;
+  const std::string part = "<!-- clcook:value gpu-bench /seed -->old<!-- /clcook:value -->\n";
+  const Project project(part);
+  fs::copy(kData + "bad/truncated.json", project.folder / "bench" / "results");
+  const Ran ran = project.report(false);
+  CHECK(ran.code == 2);
+  CHECK(contains(ran.err, "not a whole JSON file"));
+  CHECK(project.document() == part);
+
+  const TempFolder nothing;
+  CHECK(
+      contains(run_program({tool(), "report", "--markdown", "--root", nothing.path().string()}).err,
+               "there is neither README.md nor docs/*.md"));
+}

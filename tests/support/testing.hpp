@@ -1,0 +1,192 @@
+// What several test programs need: temporary folders, environment variables, subprocesses, a
+// device.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <clcook/core/runtime.hpp>
+
+namespace clcook::testing {
+
+// A new empty folder that is removed at the end.
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "clcook-test-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed: " + pattern);
+    path_ = pattern;
+  }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  ~TempFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Sets or removes an environment variable and restores it at the end. Not for tests with threads.
+class ScopedVariable {
+ public:
+  ScopedVariable(std::string name, const std::optional<std::string>& value)
+      : name_(std::move(name)) {
+    if (const char* old = std::getenv(name_.c_str())) old_ = old;
+    put(value);
+  }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+  ~ScopedVariable() { put(old_); }
+
+ private:
+  void put(const std::optional<std::string>& value) {
+    if (value) {
+      setenv(name_.c_str(), value->c_str(), 1);
+    } else {
+      unsetenv(name_.c_str());
+    }
+  }
+
+  std::string name_;
+  std::optional<std::string> old_;
+};
+
+inline void write_bytes(const std::filesystem::path& path, const std::string& content) {
+  std::error_code error;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  out.close();
+  if (!out) throw std::runtime_error("cannot write " + path.string());
+}
+
+inline std::string read_bytes(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error("cannot read " + path.string());
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+// The Error that a call throws. A call that throws nothing, or something else, fails the test.
+template <class Call>
+Error error_of(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  FAIL("an Error was expected and none was thrown");
+  throw std::logic_error("not reached");
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+inline std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + part.size())) {
+    ++count;
+  }
+  return count;
+}
+
+// How a program ended and what it printed. `code` is -1 when a signal ended it.
+struct Ran {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+// Runs a program to its end. `variables` are set for it; a value of nullopt removes the variable.
+inline Ran run_program(
+    const std::vector<std::string>& command,
+    const std::vector<std::pair<std::string, std::optional<std::string>>>& variables = {}) {
+  const TempFolder folder;
+  const std::string out = (folder / "out").string();
+  const std::string err = (folder / "err").string();
+  std::vector<char*> arguments;
+  for (const std::string& one : command) arguments.push_back(const_cast<char*>(one.c_str()));
+  arguments.push_back(nullptr);
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("fork failed");
+  if (child == 0) {
+    for (const auto& [name, value] : variables) {
+      if (value) {
+        setenv(name.c_str(), value->c_str(), 1);
+      } else {
+        unsetenv(name.c_str());
+      }
+    }
+    const int to_out = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int to_err = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (to_out < 0 || to_err < 0) _exit(126);
+    dup2(to_out, STDOUT_FILENO);
+    dup2(to_err, STDERR_FILENO);
+    execv(arguments[0], arguments.data());
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  Ran ran;
+  ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  ran.out = read_bytes(out);
+  ran.err = read_bytes(err);
+  return ran;
+}
+
+// The running program.
+inline std::string self_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+
+// Runs one test case of this very program, also one that is marked doctest::skip().
+inline Ran run_self(
+    const std::string& test_case,
+    const std::vector<std::pair<std::string, std::optional<std::string>>>& variables = {}) {
+  return run_program({self_path(), "--no-skip", "--test-case=" + test_case}, variables);
+}
+
+// A runtime on the default device without a disk cache. Made once; lives until the process ends,
+// because some drivers do not survive the order of static destructors.
+inline const Runtime& runtime() {
+  static const Runtime* one = [] {
+    PickOptions options;
+    options.runtime.disk_cache = DiskCache();
+    return new Runtime(Runtime::pick({}, options));
+  }();
+  return *one;
+}
+
+// A finished copy of a buffer's content.
+template <class T>
+std::vector<T> read_buffer(const Runtime& on, const cl::Buffer& buffer, std::size_t count,
+                           const std::vector<cl::Event>& wait = {}) {
+  std::vector<cl_event> waits;
+  for (const cl::Event& event : wait) waits.push_back(event());
+  std::vector<T> values(count);
+  check(clEnqueueReadBuffer(on.queue()(), buffer(), CL_TRUE, 0, count * sizeof(T), values.data(),
+                            static_cast<cl_uint>(waits.size()),
+                            waits.empty() ? nullptr : waits.data(), nullptr),
+        "clEnqueueReadBuffer");
+  return values;
+}
+
+}  // namespace clcook::testing

@@ -1,0 +1,306 @@
+// The command line tool: what it prints, its JSON, its exit codes and its errors.
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <clcook/core/program.hpp>
+#include <clcook/core/source.hpp>
+#include <clcook/registry/all.hpp>
+#include <clcook/registry/conformance.hpp>
+
+#include "support/testing.hpp"
+
+using namespace clcook;
+using namespace clcook::testing;
+using Json = nlohmann::json;
+
+namespace {
+
+// The tool: as the build says, else beside the folder of this program.
+std::string tool_path() {
+#ifdef CLCOOK_TOOL
+  return CLCOOK_TOOL;
+#else
+  if (const char* folder = std::getenv("CLCOOK_BIN_DIR")) {
+    return (std::filesystem::path(folder) / "clcook").string();
+  }
+  return (std::filesystem::path(self_path()).parent_path().parent_path() / "clcook").string();
+#endif
+}
+
+using Variables = std::vector<std::pair<std::string, std::optional<std::string>>>;
+
+Ran tool(std::vector<std::string> arguments, const Variables& variables = {}) {
+  arguments.insert(arguments.begin(), tool_path());
+  return run_program(arguments, variables);
+}
+
+// Builds without the tool (the sanitizer's) skip these tests, visibly.
+bool no_tool() {
+  if (std::filesystem::exists(tool_path())) return false;
+  MESSAGE("SKIPPED: there is no ", tool_path());
+  return true;
+}
+
+// An error: exit code 2, a message that holds `part`, nothing on standard output.
+void refused(const std::vector<std::string>& arguments, const std::string& part,
+             const Variables& variables = {}) {
+  const Ran ran = tool(arguments, variables);
+  CAPTURE(arguments.back());
+  CAPTURE(ran.out);
+  CAPTURE(ran.err);
+  CHECK(ran.code == 2);
+  CHECK(contains(ran.err, part));
+  CHECK(ran.out.empty());
+}
+
+const Recipe& first_recipe() {
+  static const Recipe one = cookbook::all().front();
+  return one;
+}
+
+// A copy of the kernels with the first recipe's baseline broken: it computes from its index + 1.
+void write_broken_kernels(const std::filesystem::path& folder) {
+  const std::filesystem::path kernels = CLCOOK_SOURCE_DIR "/kernels";
+  std::filesystem::copy(
+      kernels, folder,
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+  const std::filesystem::path file = folder / (first_recipe().name + ".cl");
+  std::string text = read_bytes(file);
+  REQUIRE(contains(text, "get_local_id(0)"));
+  text.insert(0, "#define get_local_id(d) (get_local_id(d) + 1)\n");
+  write_bytes(file, text);
+}
+
+}  // namespace
+
+TEST_CASE("list names every recipe and variant") {
+  if (no_tool()) return;
+  const Ran ran = tool({"list"});
+  CHECK(ran.code == 0);
+  CHECK(ran.err.empty());
+  for (const Recipe& recipe : cookbook::all()) {
+    CHECK(contains(ran.out, recipe.name));
+    CHECK(contains(ran.out, recipe.title));
+    for (const VariantInfo& variant : recipe.variants) CHECK(contains(ran.out, variant.name));
+  }
+  CHECK(count_of(ran.out, "(baseline)") == cookbook::all().size());
+}
+
+TEST_CASE("list --json holds every recipe with variants, baseline and tune axes") {
+  if (no_tool()) return;
+  const Ran ran =
+      tool({"list", "--json"}, {{"OCL_ICD_VENDORS", "/nonexistent"}});  // needs no device
+  REQUIRE(ran.code == 0);
+  const Json json = Json::parse(ran.out);
+  const std::vector<Recipe> recipes = cookbook::all();
+  REQUIRE(json.at("recipes").size() == recipes.size());
+  for (std::size_t r = 0; r < recipes.size(); ++r) {
+    const Json& one = json.at("recipes")[r];
+    CHECK(one.at("name") == recipes[r].name);
+    CHECK(one.at("baseline") == recipes[r].baseline().name);
+    REQUIRE(one.at("variants").size() == recipes[r].variants.size());
+    for (std::size_t v = 0; v < recipes[r].variants.size(); ++v) {
+      const VariantInfo& variant = recipes[r].variants[v];
+      const Json& row = one.at("variants")[v];
+      CHECK(row.at("name") == variant.name);
+      CHECK(row.at("baseline") == variant.baseline);
+      CHECK(row.at("summary") == variant.summary);
+      REQUIRE(row.at("tunes").size() == variant.tunes.size());
+      for (std::size_t t = 0; t < variant.tunes.size(); ++t) {
+        CHECK(row.at("tunes")[t].at("name") == variant.tunes[t].name);
+        CHECK(row.at("tunes")[t].at("values").size() == variant.tunes[t].values.size());
+      }
+    }
+  }
+}
+
+TEST_CASE("devices lists them with the choice and the reasons") {
+  if (no_tool()) return;
+  const Ran plain = tool({"devices"});
+  CHECK(plain.code == 0);
+  CHECK(contains(plain.out, runtime().info().name));
+  CHECK(contains(plain.out, "chosen"));
+  const Ran json_ran = tool({"devices", "--json"});
+  REQUIRE(json_ran.code == 0);
+  const Json json = Json::parse(json_ran.out);
+  int chosen = 0;
+  for (const Json& row : json.at("devices")) {
+    CHECK_FALSE(row.at("name").get<std::string>().empty());
+    CHECK(contains(row.at("spec").get<std::string>(), ":"));
+    chosen += row.at("verdict") == "chosen" ? 1 : 0;
+  }
+  CHECK(chosen == 1);
+  const Ran none = tool({"devices", "--device", "no such device"});
+  CHECK(none.code == 2);
+  CHECK(contains(none.out, "does not match 'no such device'"));
+  const Ran variable = tool({"devices"}, {{"CLCOOK_DEVICE", "no such device"}});
+  CHECK(variable.code == 2);
+  const Ran bare = tool({"devices"}, {{"OCL_ICD_VENDORS", "/nonexistent"}});
+  CHECK(bare.code == 2);
+  CHECK(contains(bare.out, "pocl-opencl-icd"));
+}
+
+TEST_CASE("check --json has one row per run with errors and bound") {
+  if (no_tool()) return;
+  const Ran ran =
+      tool({"check", first_recipe().name, "--tiny", "--in-order", "--json", "--seed", "7"});
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  const Json json = Json::parse(ran.out);
+  CHECK(json.at("seed") == 7);
+  CHECK(json.at("device").at("name") == runtime().info().name);
+  CHECK(json.at("device").at("driver") == runtime().info().driver);
+  CHECK_FALSE(json.at("commit").get<std::string>().empty());
+  const Json& summary = json.at("summary");
+  CHECK(summary.at("failed") == 0);
+  CHECK(summary.at("passed").get<int>() > 0);
+  CHECK(summary.at("launches").get<int>() >= summary.at("passed").get<int>());
+  CHECK(json.at("rows").size() ==
+        summary.at("passed").get<std::size_t>() + summary.at("skipped").get<std::size_t>());
+  std::set<std::string> variants;
+  for (const Json& row : json.at("rows")) {
+    CAPTURE(row.dump());
+    CHECK(row.at("recipe") == first_recipe().name);
+    variants.insert(row.at("variant").get<std::string>());
+    CHECK(row.at("shape").is_object());
+    CHECK(row.at("tune").is_object());
+    CHECK(row.at("queue") == "in-order");
+    if (row.at("outcome") != "passed") continue;
+    CHECK_FALSE(row.at("kernels").empty());
+    CHECK(row.at("compared").get<int>() > 0);
+    CHECK(row.at("mismatches") == 0);
+    CHECK(row.at("max_error").get<double>() <= row.at("bound").get<double>());
+    CHECK(row.at("guards_ok") == true);
+  }
+  CHECK(variants.size() == first_recipe().variants.size());
+}
+
+TEST_CASE("check prints a table, and takes one variant and one shape") {
+  if (no_tool()) return;
+  const std::string variant = first_recipe().baseline().name;
+  const std::string shape = first_recipe().test_shapes.front().str();
+  const Ran ran = tool({"check", "--variant", variant, "--shape", shape});
+  CAPTURE(ran.err);
+  CHECK(ran.code == 0);
+  CHECK(contains(ran.out, first_recipe().name + "/" + variant));
+  CHECK(contains(ran.out, " 0 failed"));
+  CHECK(contains(ran.out, "kernels ran"));
+}
+
+TEST_CASE("check ends with 1 on a mismatch and says where") {
+  if (no_tool()) return;
+  const TempFolder folder;
+  write_broken_kernels(folder.path());
+  const Variables variables{{"CLCOOK_KERNEL_DIR", folder.path().string()}, {"CLCOOK_CACHE", "0"}};
+  const std::string variant = first_recipe().baseline().name;
+  const Ran ran =
+      tool({"check", first_recipe().name, "--variant", variant, "--tiny", "--json"}, variables);
+  CAPTURE(ran.err);
+  CHECK(ran.code == 1);
+  CHECK(contains(ran.err, "FAILED " + first_recipe().name + "/" + variant));
+  const Json json = Json::parse(ran.out);
+  CHECK(json.at("summary").at("failed").get<int>() > 0);
+  bool described = false;
+  for (const Json& row : json.at("rows")) {
+    if (row.at("outcome") == "failed")
+      described = described || contains(row.at("reason"), "expected");
+  }
+  CHECK(described);
+}
+
+TEST_CASE("check ends with 1 and the log when a kernel does not build") {
+  if (no_tool()) return;
+  const TempFolder folder;
+  write_bytes(folder / (first_recipe().name + ".cl"),
+              "__kernel void broken(void) { undeclared_thing; }\n");
+  const Ran ran =
+      tool({"check", first_recipe().name, "--variant", first_recipe().baseline().name, "--tiny"},
+           {{"CLCOOK_KERNEL_DIR", folder.path().string()}, {"CLCOOK_CACHE", "0"}});
+  CHECK(ran.code == 1);
+  CHECK(contains(ran.err, "undeclared_thing"));
+  CHECK(contains(ran.err, first_recipe().name + ".cl:1:"));
+}
+
+TEST_CASE("check --out writes the rows to a file") {
+  if (no_tool()) return;
+  const TempFolder folder;
+  const std::string variant = first_recipe().baseline().name;
+  const std::string file = (folder / "new" / "rows.json").string();
+  const Ran ran = tool({"check", "--variant", variant, "--tiny", "--out", file});
+  CHECK(ran.code == 0);
+  CHECK(Json::parse(read_bytes(file)).at("rows").size() > 0);
+  write_bytes(folder / "file", "x");
+  const Ran bad = tool(
+      {"check", "--variant", variant, "--tiny", "--out", (folder / "file" / "rows.json").string()});
+  CHECK(bad.code == 2);
+  CHECK(contains(bad.err, "rows.json"));
+}
+
+TEST_CASE("unknown names and broken values are errors that name them") {
+  if (no_tool()) return;
+  const std::string recipe = first_recipe().name;
+  refused({"check", "no_such_recipe"}, "no_such_recipe");
+  refused({"check", recipe, "--variant", "no_such_variant"}, "no_such_variant");
+  refused({"check", "--device", "no such device"}, "no such device");
+  refused({"check", "--device", "pocl:x"}, "pocl:x");
+  refused({"check"}, "no such device", {{"CLCOOK_DEVICE", "no such device"}});
+  refused({"check"}, "pocl-opencl-icd", {{"OCL_ICD_VENDORS", "/nonexistent"}});
+  refused({"check", "--seed", "many"}, "many");
+  refused({"check", "--seed", "-1"}, "-1");
+  refused({"check", "--shape", "width"}, "width");
+  refused({"check", "--no-such-option"}, "--no-such-option");
+  refused({"no_such_command"}, "no_such_command");
+  CHECK(tool({}).code == 2);
+  CHECK(tool({"--help"}).code == 0);
+  CHECK(contains(tool({"--help"}).out, "check"));
+  CHECK(contains(tool({"--version"}).out, "clcook"));
+  // An unknown recipe is named before any device is asked for.
+  CHECK(contains(tool({"check", "no_such_recipe"}).err, recipe));  // with the known ones
+}
+
+TEST_CASE("flatten prints a text that builds by itself") {
+  if (no_tool()) return;
+  for (const Recipe& recipe : cookbook::all()) {
+    const std::filesystem::path file = CLCOOK_SOURCE_DIR "/kernels/" + recipe.name + ".cl";
+    if (!std::filesystem::exists(file)) continue;
+    const Ran ran = tool({"flatten", file.string()});
+    CHECK(ran.code == 0);
+    CHECK_FALSE(contains(ran.out, "#include <clcook/"));
+    CHECK(contains(ran.out, "#line 1 "));
+    // The plain OpenCL call, with nothing of ours: the text must be complete.
+    const char* text = ran.out.c_str();
+    cl_int status = CL_SUCCESS;
+    const cl::Program program(
+        clCreateProgramWithSource(runtime().context()(), 1, &text, nullptr, &status));
+    REQUIRE(status == CL_SUCCESS);
+    const cl_device_id device = runtime().device()();
+    status = clBuildProgram(program(), 1, &device, "-cl-std=CL1.2", nullptr, nullptr);
+    CAPTURE(build_log(program, runtime().device()));
+    CHECK(status == CL_SUCCESS);
+  }
+}
+
+TEST_CASE("flatten writes files and refuses what is not there") {
+  if (no_tool()) return;
+  const TempFolder folder;
+  write_bytes(folder / "k.cl", "#include \"h.clh\"\nmain\n");
+  write_bytes(folder / "h.clh", "header\n");
+  const std::string out = (folder / "flat.cl").string();
+  const Ran ran = tool({"flatten", (folder / "k.cl").string(), "--out", out});
+  CHECK(ran.code == 0);
+  CHECK(ran.out.empty());
+  CHECK(contains(read_bytes(out), "\nheader\n"));
+  refused({"flatten", (folder / "missing.cl").string()}, "missing.cl");
+  refused({"flatten", folder.path().string()}, folder.path().string());
+  refused({"flatten"}, "FILE");
+  write_bytes(folder / "bad.cl", "#include <clcook/no_such_header.clh>\n");
+  refused({"flatten", (folder / "bad.cl").string()}, "no_such_header");
+  write_bytes(folder / "self.clh", "#include \"self.clh\"\n");
+  write_bytes(folder / "cycle.cl", "#include \"self.clh\"\n");
+  refused({"flatten", (folder / "cycle.cl").string()}, "self.clh -> self.clh");
+}
