@@ -59,6 +59,8 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
         "oclgrind.${recipe}" oclgrind 1 600 "${clcook_lanes}/oclgrind.sh"
         $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/oclgrind-${recipe}.log" "${recipe}")
     endforeach()
+    clcook_lane(isa.gate isa 2 300 $<TARGET_FILE:clcook_tool> isa --gate)
+    set_tests_properties(isa.gate PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     clcook_lane(rusticl rusticl 1 600 "${clcook_lanes}/rusticl.sh" $<TARGET_FILE:clcook_tool>)
   endif()
 

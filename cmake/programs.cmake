@@ -77,6 +77,7 @@ if(CLCOOK_BUILD_TESTS)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/*.cpp")
   add_library(clcook_test_objects OBJECT ${sources})
   target_link_libraries(clcook_test_objects PUBLIC clcook_test_support)
+  set_target_properties(clcook_test_objects PROPERTIES CXX_EXTENSIONS OFF)
   # The tests share a precompiled header: it halves the time to build them.
   target_precompile_headers(
     clcook_test_objects PRIVATE <clcook/core/opencl.hpp> <doctest/doctest.h> <map> <sstream> <string>
