@@ -279,7 +279,7 @@ int bench(const BenchArguments& arguments, const std::string& program,
   for (const Json& row : rows) add_benchmark_entries(entries, row);
   result["benchmarks"] = entries;
   if (!arguments.out.empty())
-    deliver(arguments.out == "-" ? "" : arguments.out, result.dump(1) + "\n");
+    deliver(arguments.out == "-" ? "" : arguments.out, dump_result(result));
   int code = failed ? 1 : 0;
   if (!old.is_null()) code = std::max(code, compare_results(old, result));
   return code;

@@ -93,7 +93,7 @@ int check(const CheckArguments& arguments) {
                          {"skipped", summary.skipped},
                          {"launches", summary.launches}};
     result["rows"] = rows;
-    const std::string content = result.dump(arguments.out.empty() ? 2 : 1) + "\n";
+    const std::string content = dump_result(result);
     deliver(arguments.out, content);
   }
   if (!arguments.json) {

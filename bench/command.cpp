@@ -52,6 +52,27 @@ Json result_head(const std::string& kind, const DeviceInfo& info) {
           {"device", to_json(info)}};
 }
 
+std::string dump_result(const Json& result) {
+  std::string out = "{";
+  const char* separator = "\n";
+  for (const auto& [key, value] : result.items()) {
+    out += separator + Json(key).dump() + ": ";
+    separator = ",\n";
+    if (!value.is_array()) {
+      out += value.dump();
+      continue;
+    }
+    const char* comma = "\n  ";
+    out += "[";
+    for (const Json& row : value) {
+      out += comma + row.dump();
+      comma = ",\n  ";
+    }
+    out += "\n]";
+  }
+  return out + "\n}\n";
+}
+
 void write_file(const std::filesystem::path& path, std::string_view content) {
   const std::string where = "write " + path.string();
   std::error_code error;

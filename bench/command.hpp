@@ -40,6 +40,10 @@ Json to_json(const DeviceInfo& info);
 // {"format", "kind", "commit", "date", "device"}: the head of a result file.
 Json result_head(const std::string& kind, const DeviceInfo& info);
 
+// A result as JSON text with one line per element of its lists, so that files stay small and
+// differences readable.
+std::string dump_result(const Json& result);
+
 // Writes a file whole or not at all: a temporary file beside it, then a rename. Throws Error(io).
 void write_file(const std::filesystem::path& path, std::string_view content);
 

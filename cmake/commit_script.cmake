@@ -1,6 +1,9 @@
-# cmake -DROOT=source -DOUTPUT=commit.hpp -P commit_script.cmake
+# cmake -DROOT=source -DOUTPUT=commit.hpp [-DCOMMIT=fallback] -P commit_script.cmake
 cmake_minimum_required(VERSION 3.25)
 set(commit "unknown")
+if(COMMIT MATCHES "^[A-Za-z0-9._/-]+$")
+  set(commit "${COMMIT}")
+endif()
 find_program(git git)
 if(git)
   execute_process(
