@@ -21,6 +21,9 @@ namespace clcook::tool {
 
 namespace {
 
+// Blocks of samples, see Blocks.
+constexpr int kBlocks = 5;
+
 struct BenchArguments {
   std::vector<std::string> recipes;
   std::string variant;
@@ -30,7 +33,7 @@ struct BenchArguments {
   std::string out;
   std::string compare;
   std::string with;
-  int samples = 20;
+  int samples = 30;
   std::uint64_t seed = 1;
   bool all_tunes = false;
   bool smoke = false;
@@ -68,12 +71,12 @@ Json row_of(const Recipe& recipe, const Params& shape, const Subject& subject,
            {"shape", to_json(shape)},
            {"mode", subject.cold ? "cold" : "hot"},
            {"baseline", baseline == &subject}};
-  if (!subject.problem.empty() || subject.samples.empty()) {
+  if (!subject.problem.empty() || subject.blocks.empty()) {
     row["status"] = subject.problem.empty() ? "not run" : subject.skipped ? "skipped" : "failed";
     row["reason"] = subject.problem;
     return row;
   }
-  const double time = median(subject.samples);
+  const double time = median(subject.samples());
   const double bytes = subject.work.bytes_read + subject.work.bytes_written;
   const Share share = share_of_ceiling(subject, ceilings, time);
   row["status"] = "measured";
@@ -81,7 +84,7 @@ Json row_of(const Recipe& recipe, const Params& shape, const Subject& subject,
   row["bound"] = subject.bound;
   row["launches"] = subject.launches;
   row["median_us"] = time * 1e6;
-  row["mad_us"] = median_deviation(subject.samples) * 1e6;
+  row["mad_us"] = median_deviation(subject.samples()) * 1e6;
   row["span_us"] = median(subject.spans) * 1e6;
   row["bytes"] = bytes;
   row["operations"] = subject.work.operations;
@@ -91,12 +94,13 @@ Json row_of(const Recipe& recipe, const Params& shape, const Subject& subject,
   row["share"] = share.value;
   if (share.value > 1.05)
     row["flag"] = "over 105 % of the ceiling: a cache hit or a wrong byte count";
-  if (baseline != nullptr && !baseline->samples.empty()) {
-    const Ratio ratio = bootstrap_ratio(baseline->samples, subject.samples);
+  if (baseline != nullptr && !baseline->blocks.empty()) {
+    const Ratio ratio = bootstrap_ratio(baseline->blocks, subject.blocks);
     row["ratio"] = {
         {"value", ratio.value}, {"low", ratio.low}, {"high", ratio.high}, {"tie", ratio.tie()}};
   }
-  row["samples_us"] = microseconds(subject.samples);
+  row["blocks"] = subject.blocks.size();
+  row["samples_us"] = microseconds(subject.samples());
   return row;
 }
 
@@ -238,12 +242,16 @@ int bench(const BenchArguments& arguments, const std::string& program,
         }
       }
       MeasureOptions options;
-      options.samples = arguments.once ? 1 : arguments.smoke ? 3 : arguments.samples;
+      const bool quick = arguments.once || arguments.smoke;
+      options.blocks = quick ? 1 : std::min(kBlocks, arguments.samples);
+      options.samples = arguments.once    ? 1
+                        : arguments.smoke ? 3
+                                          : arguments.samples / options.blocks;
       options.progress = progress;
       options.prefix = recipe->name + "/" + shape.str();
       try {
-        const std::unique_ptr<Case> one = recipe->make(runtime, shape, arguments.seed);
-        measure(*one, runtime, timer, subjects, options);
+        measure([&] { return recipe->make(runtime, shape, arguments.seed); }, runtime, timer,
+                subjects, options);
       } catch (const Error& error) {
         if (error.code != Errc::unsupported && error.code != Errc::out_of_resources) throw;
         for (Subject& subject : subjects) {
@@ -306,7 +314,9 @@ void add_bench(CLI::App& app, int& exit_code) {
                       "Device specification; default CLCOOK_DEVICE, else any");
   command->add_option("--out", arguments->out,
                       "Write the result as JSON to this file, '-' for standard output");
-  command->add_option("--samples", arguments->samples, "Timed runs of each variant")
+  command
+      ->add_option("--samples", arguments->samples,
+                   "Timed runs of each variant, in blocks for which all memory is allocated anew")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "Seed of the pseudo-random data")

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <clcook/core/source.hpp>
 #include <map>
 #include <vector>
@@ -50,6 +51,21 @@ std::string row_name(const Json& row) {
   return name;
 }
 
+namespace {
+
+// The samples of a row as they were taken: equal blocks, one after the other.
+Blocks blocks_of(const Json& row) {
+  const auto samples = row["samples_us"].get<std::vector<double>>();
+  const std::size_t count = std::max<std::size_t>(1, row.value("blocks", std::size_t{1}));
+  Blocks blocks(count);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    blocks[std::min(i * count / samples.size(), count - 1)].push_back(samples[i]);
+  }
+  return blocks;
+}
+
+}  // namespace
+
 void check_same_device(const Json& result, const Json& device) {
   for (const char* key : {"name", "platform"}) {
     if (result["device"].value(key, "") != device.value(key, "")) {
@@ -85,8 +101,7 @@ int compare_results(const Json& before, const Json& after) {
       continue;
     }
     ++compared;
-    const Ratio ratio = bootstrap_ratio(row["samples_us"].get<std::vector<double>>(),
-                                        (*found->second)["samples_us"].get<std::vector<double>>());
+    const Ratio ratio = bootstrap_ratio(blocks_of(row), blocks_of(*found->second));
     if (ratio.tie()) continue;
     (ratio.value > 1 ? slower : faster) += 1;
     fmt::print("{} {}: {:.1f} -> {:.1f} us, {:.3f}x [{:.3f}, {:.3f}]\n",

@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include <clcook/core/tuning.hpp>
+
 #include "command.hpp"
 
 namespace clcook::tool {
@@ -21,6 +23,7 @@ void add_devices(CLI::App& app, int& exit_code) {
     if (const char* variable = std::getenv("CLCOOK_DEVICE"); wanted.empty() && variable != nullptr)
       wanted = variable;
     const std::vector<DeviceCandidate> found = find_devices(wanted);
+    const Tuning tuning = Tuning::standard(Tuning::user_file(DiskCache::standard().folder()));
     bool chosen = false;
     Json rows = Json::array();
     std::string out;
@@ -29,7 +32,6 @@ void add_devices(CLI::App& app, int& exit_code) {
       Json row = to_json(one.info);
       row["spec"] = one.spec;
       row["verdict"] = one.verdict;
-      rows.push_back(row);
       out += fmt::format(
           "{}  {} ({})\n     {}, {}, driver {}\n     {} compute units, work-groups up to {}, {} "
           "KiB local memory{}, {:.1f} GiB global memory\n"
@@ -42,6 +44,16 @@ void add_devices(CLI::App& app, int& exit_code) {
           one.info.max_group, one.info.local_mem / 1024,
           one.info.local_mem_dedicated ? "" : " (not dedicated)",
           static_cast<double>(one.info.global_mem) / 1073741824.0, one.verdict);
+      // What Variant::automatic would take for the headline problem of each recipe, and why.
+      Json tunings = Json::object();
+      for (const Recipe& recipe : recipes()) {
+        const TuningChoice choice =
+            tuning.choose(one.info, recipe.name, recipe.problem_bytes(recipe.bench_shapes.front()));
+        tunings[recipe.name] = choice.reason;
+        out += fmt::format("     {}: {}\n", recipe.name, choice.reason);
+      }
+      row["tuning"] = tunings;
+      rows.push_back(row);
     }
     if (found.empty())
       out = "no OpenCL device; install a driver, or PoCL for the CPU (Debian: pocl-opencl-icd)\n";

@@ -24,6 +24,11 @@ int main(int argc, char** argv) {
   clcook::tool::add_tune(app, exit_code);
   clcook::tool::add_isa(app, exit_code);
   clcook::tool::add_report(app, exit_code);
+  // CLI11 would only say that a subcommand is required.
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr) {
+    fmt::print(stderr, "clcook: there is no command '{}'; see clcook --help\n", argv[1]);
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

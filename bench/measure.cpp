@@ -103,76 +103,88 @@ void validate(Case& one, const Runtime& runtime, Subject& subject) {
   }
 }
 
-}  // namespace
-
-void measure(Case& one, const Runtime& runtime, EventTimer& timer, std::vector<Subject>& subjects,
-             const MeasureOptions& options) {
-  std::size_t step = 0;
-  const auto progress = [&](const std::string& what) {
-    if (options.progress) fmt::print(stderr, "\r\033[K[{}] {}", ++step, what);
-  };
-  // A subject may occur cold and hot: it is validated once.
+// A subject may occur cold and hot: it is validated once.
+void validate_all(Case& one, const Runtime& runtime, std::vector<Subject>& subjects,
+                  const std::function<void(const Subject&)>& progress) {
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     Subject& subject = subjects[i];
-    const auto twin =
-        std::find_if(subjects.begin(), subjects.begin() + static_cast<std::ptrdiff_t>(i),
-                     [&](const Subject& other) {
-                       return other.variant == subject.variant && other.tune == subject.tune;
-                     });
-    if (twin != subjects.begin() + static_cast<std::ptrdiff_t>(i)) {
+    const auto here = subjects.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto twin = std::find_if(subjects.begin(), here, [&](const Subject& other) {
+      return other.variant == subject.variant && other.tune == subject.tune;
+    });
+    if (twin == here) {
+      progress(subject);
+      validate(one, runtime, subject);
+    } else {
       subject.problem = twin->problem;
       subject.skipped = twin->skipped;
       subject.max_error = twin->max_error;
       subject.bound = twin->bound;
       subject.work = twin->work;
-      continue;
     }
-    progress("checking " + options.prefix + " " + subject.name());
-    validate(one, runtime, subject);
   }
+}
 
-  const cl::Event uploaded = one.upload({});
-  const cl_event uploaded_handle = uploaded();
-  check(clWaitForEvents(1, &uploaded_handle), "clWaitForEvents");
+}  // namespace
 
+void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& runtime,
+             EventTimer& timer, std::vector<Subject>& subjects, const MeasureOptions& options) {
+  std::size_t step = 0;
+  const auto progress = [&](const std::string& what) {
+    if (options.progress) fmt::print(stderr, "\r\033[K[{}] {}", ++step, what);
+  };
+  SilentReporter reporter([&](const std::string& name) { progress(name); });
   std::unique_ptr<CacheSweeper> sweeper;
-  for (Subject& subject : subjects) {
-    if (!subject.problem.empty()) continue;
-    if (subject.cold && !sweeper) sweeper = std::make_unique<CacheSweeper>(runtime);
-    const std::string name = options.prefix + "/" + subject.name();
-    benchmark::RegisterBenchmark(name.c_str(),
-                                 [&one, &timer, &subject, &sweeper](benchmark::State& state) {
-                                   try {
-                                     one.prepare(subject.variant, subject.tune);
-                                     // The warm-up at this very local size: PoCL compiles at the
-                                     // first launch of each. A run of this length needs none beyond
-                                     // its validation.
-                                     constexpr double kLong = 0.2;
-                                     if (subject.samples.empty() || subject.samples.back() < kLong)
-                                       timer.time([&] { return one.run({}); });
-                                     for ([[maybe_unused]] auto _ : state) {
-                                       if (subject.cold) sweeper->sweep();
-                                       const EventTimer::Time time =
-                                           timer.time([&] { return one.run({}); });
-                                       state.SetIterationTime(time.sum);
-                                       subject.samples.push_back(time.sum);
-                                       subject.spans.push_back(time.span);
-                                       subject.launches = time.launches;
-                                     }
-                                   } catch (const std::exception& error) {
-                                     state.SkipWithError(error.what());
-                                   }
-                                 })
-        ->Iterations(1)
-        ->Repetitions(options.samples)
-        ->UseManualTime()
-        ->Unit(benchmark::kMicrosecond);
+  for (int block = 0; block < options.blocks; ++block) {
+    const std::unique_ptr<Case> one = make();
+    if (block == 0)
+      validate_all(*one, runtime, subjects, [&](const Subject& subject) {
+        progress("checking " + options.prefix + " " + subject.name());
+      });
+    const cl::Event uploaded = one->upload({});
+    const cl_event uploaded_handle = uploaded();
+    check(clWaitForEvents(1, &uploaded_handle), "clWaitForEvents");
+
+    for (Subject& subject : subjects) {
+      if (!subject.problem.empty()) continue;
+      if (subject.cold && !sweeper) sweeper = std::make_unique<CacheSweeper>(runtime);
+      subject.blocks.emplace_back();
+      const std::string name = options.prefix + "/" + subject.name();
+      benchmark::RegisterBenchmark(
+          name.c_str(),
+          [&](benchmark::State& state) {
+            std::vector<double>& samples = subject.blocks.back();
+            try {
+              one->prepare(subject.variant, subject.tune);
+              // The warm-up at this very local size: PoCL compiles at the first launch of each. A
+              // run of this length needs none beyond its validation.
+              constexpr double kLong = 0.2;
+              const bool is_long = !subject.spans.empty() && subject.spans.back() > kLong;
+              if (!is_long) timer.time([&] { return one->run({}); });
+              for ([[maybe_unused]] auto _ : state) {
+                if (subject.cold) sweeper->sweep();
+                const EventTimer::Time time = timer.time([&] { return one->run({}); });
+                state.SetIterationTime(time.sum);
+                samples.push_back(time.sum);
+                subject.spans.push_back(time.span);
+                subject.launches = time.launches;
+              }
+            } catch (const std::exception& error) {
+              state.SkipWithError(error.what());
+            }
+          })
+          ->Iterations(1)
+          ->Repetitions(options.samples)
+          ->UseManualTime()
+          ->Unit(benchmark::kMicrosecond);
+    }
+    benchmark::RunSpecifiedBenchmarks(&reporter);
+    benchmark::ClearRegisteredBenchmarks();
   }
-  SilentReporter reporter(options.progress ? std::function<void(const std::string&)>(
-                                                 [&](const std::string& name) { progress(name); })
-                                           : std::function<void(const std::string&)>());
-  benchmark::RunSpecifiedBenchmarks(&reporter);
-  benchmark::ClearRegisteredBenchmarks();
+  // A filter leaves subjects without samples.
+  for (Subject& subject : subjects) {
+    if (flat(subject.blocks).empty()) subject.blocks.clear();
+  }
   if (options.progress) fmt::print(stderr, "\r\033[K");
   for (const std::string& error : reporter.errors) fmt::print(stderr, "clcook: {}\n", error);
 }

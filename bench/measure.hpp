@@ -3,9 +3,12 @@
 
 #include <clcook/core/runtime.hpp>
 #include <clcook/registry/recipe.hpp>
+
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
+#include "statistics.hpp"
 
 namespace clcook::tool {
 
@@ -50,9 +53,10 @@ struct Subject {
   double bound = 0;
   Work work;
 
-  // One entry per run, in seconds.
-  std::vector<double> samples;
+  // One entry per run, in seconds, in the blocks in which they were taken.
+  Blocks blocks;
   std::vector<double> spans;
+  std::vector<double> samples() const { return flat(blocks); }
   std::size_t launches = 0;
 
   std::string name() const {
@@ -61,15 +65,17 @@ struct Subject {
 };
 
 struct MeasureOptions {
-  int samples = 20;
+  int samples = 20;       // of each block
+  int blocks = 1;         // the case, with all its memory, is made anew for each
   bool progress = false;  // a progress line on standard error
   std::string prefix;     // of the benchmark names: "line_blur/width=1920 height=1080"
 };
 
 // Validates every subject and times those that pass, interleaved in random order, through Google
 // Benchmark with manual time: the flags given to benchmark::Initialize, such as --benchmark_filter,
-// apply. `runtime` must have a profiling queue and `timer` as its observer; `one` was made from it.
-void measure(Case& one, const Runtime& runtime, EventTimer& timer, std::vector<Subject>& subjects,
-             const MeasureOptions& options);
+// apply. `runtime` must have a profiling queue and `timer` as its observer; `make` makes the case
+// from it.
+void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& runtime,
+             EventTimer& timer, std::vector<Subject>& subjects, const MeasureOptions& options);
 
 }  // namespace clcook::tool

@@ -412,8 +412,8 @@ Table isa_table(const Result& isa, const std::string& recipe, const std::string&
   Table table;
   if (target.empty()) table.columns.push_back({"Target"});
   table.columns.push_back({"Kernel of"});
-  for (const auto& figure : kFigures) table.columns.push_back({figure[2], true});
   table.columns.push_back({"Verdict"});
+  for (const auto& figure : kFigures) table.columns.push_back({figure[2], true});
   for (const std::string& machine : targets_of(isa, recipe)) {
     if (!target.empty() && machine != target) continue;
     std::string previous;
@@ -423,11 +423,6 @@ Table isa_table(const Result& isa, const std::string& recipe, const std::string&
       if (target.empty()) row.push_back({machine, "", ""});
       const std::string label = word(one, "label");
       row.push_back({tuned(one) + (label.empty() ? "" : " (" + label + ")"), "", ""});
-      for (const auto& figure : kFigures) {
-        const double value =
-            one.contains(figure[0]) ? number(one[figure[0]], figure[1]) : std::nan("");
-        row.push_back({std::isnan(value) ? "-" : fmt::format("{:.0f}", value), "", ""});
-      }
       const std::string problem = word(one, "problem");
       Cell verdict{tuned(one) == previous ? "as above" : "baseline", "", ""};
       if (!problem.empty()) {
@@ -440,6 +435,11 @@ Table isa_table(const Result& isa, const std::string& recipe, const std::string&
       }
       previous = tuned(one);
       row.push_back(verdict);
+      for (const auto& figure : kFigures) {
+        const double value =
+            one.contains(figure[0]) ? number(one[figure[0]], figure[1]) : std::nan("");
+        row.push_back({std::isnan(value) ? "-" : fmt::format("{:.0f}", value), "", ""});
+      }
       table.rows.push_back(std::move(row));
     }
   }

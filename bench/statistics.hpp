@@ -40,21 +40,38 @@ struct Ratio {
   bool tie() const { return low <= 1 && high >= 1; }
 };
 
-// median(above) / median(below) with a percentile-bootstrap interval: both lists are resampled with
-// replacement, always with the same pseudo-random numbers, so that equal samples give equal
-// intervals.
-inline Ratio bootstrap_ratio(const std::vector<double>& above, const std::vector<double>& below,
-                             int rounds = 2000) {
+// Samples of one subject, taken in blocks: the memory is allocated anew for each, so that the
+// spread between blocks holds what the place in memory and the state of the device do to a whole
+// block.
+using Blocks = std::vector<std::vector<double>>;
+
+inline std::vector<double> flat(const Blocks& blocks) {
+  std::vector<double> out;
+  for (const auto& block : blocks) out.insert(out.end(), block.begin(), block.end());
+  return out;
+}
+
+// median(above) / median(below) with a percentile-bootstrap interval: blocks are resampled with
+// replacement, and the samples within each, always with the same pseudo-random numbers, so that
+// equal samples give equal intervals.
+inline Ratio bootstrap_ratio(const Blocks& above, const Blocks& below, int rounds = 2000) {
   Ratio ratio;
-  ratio.value = median(above) / median(below);
+  ratio.value = median(flat(above)) / median(flat(below));
   Random random(20);
+  std::vector<double> drawn;
+  const auto draw = [&](const Blocks& blocks) {
+    drawn.clear();
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const std::vector<double>& block = blocks[random.below(blocks.size())];
+      for (std::size_t k = 0; k < block.size(); ++k)
+        drawn.push_back(block[random.below(block.size())]);
+    }
+    return median(drawn);
+  };
   std::vector<double> ratios;
-  std::vector<double> a(above.size());
-  std::vector<double> b(below.size());
   for (int round = 0; round < rounds; ++round) {
-    for (double& one : a) one = above[random.below(above.size())];
-    for (double& one : b) one = below[random.below(below.size())];
-    ratios.push_back(median(a) / median(b));
+    const double a = draw(above);
+    ratios.push_back(a / draw(below));
   }
   std::sort(ratios.begin(), ratios.end());
   const auto at = [&](double share) {

@@ -37,11 +37,11 @@ struct Winner {
 Winner fastest(const std::vector<const Subject*>& subjects) {
   Winner winner;
   for (const Subject* one : subjects) {
-    if (winner.best == nullptr || median(one->samples) < median(winner.best->samples))
+    if (winner.best == nullptr || median(one->samples()) < median(winner.best->samples()))
       winner.best = one;
   }
   for (const Subject* one : subjects) {
-    if (one != winner.best && bootstrap_ratio(one->samples, winner.best->samples).tie())
+    if (one != winner.best && bootstrap_ratio(one->blocks, winner.best->blocks).tie())
       winner.ties.push_back(one);
   }
   return winner;
@@ -127,17 +127,17 @@ int tune(const TuneArguments& arguments) {
       }
     }
     MeasureOptions options;
-    options.samples = arguments.samples;
+    options.blocks = 3;
+    options.samples = std::max(1, arguments.samples / options.blocks);
     options.progress = isatty(STDERR_FILENO) != 0;
     options.prefix = recipe.name + "/" + shape.str();
-    const std::unique_ptr<Case> one = recipe.make(runtime, shape, 1);
-    measure(*one, runtime, timer, subjects, options);
+    measure([&] { return recipe.make(runtime, shape, 1); }, runtime, timer, subjects, options);
 
     fmt::print("\n{}\n", options.prefix);
     std::map<std::string, std::vector<const Subject*>> by_variant;
     std::vector<const Subject*> exact;
     for (const Subject& subject : subjects) {
-      if (subject.samples.empty()) {
+      if (subject.blocks.empty()) {
         fmt::print("  dropped {}: {}\n", subject.name(),
                    subject.problem.empty() ? "not run" : subject.problem);
         continue;
@@ -152,7 +152,7 @@ int tune(const TuneArguments& arguments) {
                                  fastest(by_variant[variant.name]), false));
       const Winner winner = fastest(by_variant[variant.name]);
       fmt::print("  {:<16} {:<12} {:>10.1f} us{}{}\n", variant.name, winner.best->tune.str(),
-                 1e6 * median(winner.best->samples),
+                 1e6 * median(winner.best->samples()),
                  entries.back().ties.empty() ? "" : "   ties: ", entries.back().ties);
     }
     if (!exact.empty()) {

@@ -55,9 +55,12 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
 
   if(TARGET clcook_tool)
     foreach(recipe IN LISTS CLCOOK_RECIPES)
-      clcook_lane(
-        "oclgrind.${recipe}" oclgrind 1 600 "${clcook_lanes}/oclgrind.sh"
-        $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/oclgrind-${recipe}.log" "${recipe}")
+      foreach(mode IN ITEMS races uninitialized)
+        clcook_lane(
+          "oclgrind.${recipe}.${mode}" oclgrind 1 300 "${clcook_lanes}/oclgrind.sh"
+          $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/oclgrind-${recipe}-${mode}.log" ${mode}
+          "${recipe}")
+      endforeach()
     endforeach()
     clcook_lane(isa.gate isa 2 300 $<TARGET_FILE:clcook_tool> isa --gate)
     set_tests_properties(isa.gate PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")

@@ -245,12 +245,12 @@ static inline int line_blur_cell(int cell, int padded) {
   return padded ? cell + (cell >> 5) : cell;
 }
 
-static inline void line_blur_pairs(__global const source_pixel* restrict src, ulong src_offset,
-                                   ulong src_pitch, __global result_pixel* restrict dst,
-                                   ulong dst_offset, ulong dst_pitch, int length, int side,
-                                   int step, float4 gauss, int segment, int first_pairs,
-                                   int more_pairs, __local float4* tile, const int padded,
-                                   const int unrolled) {
+// Without restrict here: inlined, it becomes an LLVM intrinsic that Oclgrind does not know.
+static inline void line_blur_pairs(__global const source_pixel* src, ulong src_offset,
+                                   ulong src_pitch, __global result_pixel* dst, ulong dst_offset,
+                                   ulong dst_pitch, int length, int side, int step, float4 gauss,
+                                   int segment, int first_pairs, int more_pairs,
+                                   __local float4* tile, const int padded, const int unrolled) {
   const ulong line = get_group_id(0);
   const int group = (int)get_local_size(0);
   const int lid = (int)get_local_id(0);
@@ -376,15 +376,17 @@ __kernel __attribute__((reqd_work_group_size(COALESCED_GROUP, 1, 1))) void line_
   __local float4* tile_weights = tile + (COALESCED_SEGMENT + tile_taps) * COALESCED_PITCH;
   const int lid = (int)get_local_id(0);
   const size_t segments = (size_t)((length + COALESCED_SEGMENT - 1) / COALESCED_SEGMENT);
-  const int first = (int)(get_group_id(0) % segments) * COALESCED_SEGMENT - taps / 2;
-  const int first_line = (int)(get_group_id(0) / segments) * COALESCED_LINES;
+  const size_t block = get_group_id(0) / segments;
+  const int first = (int)(get_group_id(0) - block * segments) * COALESCED_SEGMENT - taps / 2;
+  const int first_line = (int)block * COALESCED_LINES;
 
-  const int load_lane = lid % COALESCED_LANES;
-  const int load_line = lid / COALESCED_LANES;
+  // Shifts and masks: with / and % of one number some compilers make code that Oclgrind refuses.
+  const int load_lane = lid & (COALESCED_LANES - 1);
+  const int load_line = (int)((uint)lid / COALESCED_LANES);
   src += src_offset + (ulong)min(first_line + load_line, lines - 1) * src_pitch;
 
-  const int line = lid % COALESCED_LINES;
-  const int column = lid / COALESCED_LINES * OUTPUTS;
+  const int line = lid & (COALESCED_LINES - 1);
+  const int column = (int)((uint)lid / COALESCED_LINES) * OUTPUTS;
   __local const float4* window = tile + column * COALESCED_PITCH + line;
 
   float4 sum[OUTPUTS];
@@ -488,8 +490,8 @@ __kernel __attribute__((reqd_work_group_size(COALESCED_GROUP, 1, 1))) void line_
 typedef float16 __attribute__((aligned(16))) strip_vector;
 
 // Copies `cells` pixels of a source row that begins at position `from`, the borders repeated.
-static inline void line_blur_pad_row(__global const source_pixel* restrict row, int from, int cells,
-                                     int width, __global float4* restrict out) {
+static inline void line_blur_pad_row(__global const source_pixel* row, int from, int cells,
+                                     int width, __global float4* out) {
   const int begin = clamp(-from, 0, cells);
   const int end = clamp(width - from, begin, cells);
   const float4 head = LOAD_PIXEL(row, 0);
@@ -651,10 +653,10 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
               *(__global strip_vector*)(out + 4 * v) = sum[q][v];
 #endif
             } else {
-              const float4 pixel[4] = {sum[q][v].s0123, sum[q][v].s4567, sum[q][v].s89ab,
-                                       sum[q][v].scdef};
-              for (int i = 0; i < 4 && x + 4 * v + i < columns; ++i) {
-                STORE_PIXEL(out, (ulong)(4 * v + i), pixel[i]);
+              // The end of a row: through memory, a pixel at a time.
+              *(__global strip_vector*)lines = sum[q][v];
+              for (int i = 0; i < columns - x - 4 * v; ++i) {
+                STORE_PIXEL(out, (ulong)(4 * v + i), lines[i]);
               }
             }
           }

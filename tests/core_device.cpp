@@ -202,7 +202,7 @@ TEST_CASE("a picked runtime has the queue that was asked for") {
     CHECK((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0);
   } catch (const Error& error) {
     CHECK(error.code == Errc::unsupported);
-    MESSAGE("SKIPPED: ", error.what());
+    MESSAGE("SKIPPED: ", std::string(error.what()));
   }
 }
 

@@ -251,6 +251,31 @@ TEST_CASE("not-a-number reaches exactly the pixels whose taps see it") {
   }
 }
 
+TEST_CASE("nothing of an earlier picture is left in the scratch memory") {
+  for (const int width : {1, 7, 12, 13, 130}) {
+    const LineBlur::Problem p{width, 19, 2.5, kSigma, Pixel::rgba32f};
+    const auto in = noise_of(p);
+    const std::vector<float> bad(in.size(), std::numeric_limits<float>::quiet_NaN());
+    const cl::Buffer src = upload(in);
+    const cl::Buffer poison = upload(bad);
+    const cl::Buffer dst = upload(bad);
+    for (const Variant v : LineBlur::kVariants) {
+      CAPTURE(LineBlur::to_string(v));
+      CAPTURE(width);
+      const LineBlur blur(runtime(), p, v);
+      const cl::Event first = blur(poison, dst);
+      const cl::Event done = blur(src, dst, {first});
+      const auto got = clcook::testing::read_buffer<float>(runtime(), dst, in.size(), {done});
+      const int step = v == Variant::naive || v == Variant::local_line ||
+                               v == Variant::weights_table || v == Variant::coalesced ||
+                               v == Variant::cpu_strip
+                           ? 1
+                           : ref::subsampling_step(p.radius);
+      CHECK(difference(expected(p, in, step), got) < kClose);
+    }
+  }
+}
+
 // ---- Plans ------------------------------------------------------------------------------------
 
 TEST_CASE("another sigma, radius or size builds no program") {

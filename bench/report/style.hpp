@@ -39,11 +39,12 @@ p { margin: .4rem 0; max-width: 46rem; }
 .negative ul { margin: .1rem 0 .3rem; padding-left: 1.2rem; }
 .proofs { margin: .5rem 0; padding-left: 1.2rem; }
 .scroll { overflow-x: auto; margin: .5rem 0; border: 1px solid var(--line); border-radius: 6px; }
-table { border-collapse: collapse; width: 100%; font-size: .875rem; line-height: 1.35; }
+table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: .875rem; line-height: 1.35; }
 th, td { padding: .35rem .6rem; text-align: left; vertical-align: top; }
 th { background: var(--soft); font-weight: 600; vertical-align: bottom; min-width: 4.5rem; }
 td { border-top: 1px solid var(--line); min-width: 3.5rem; }
-td:first-child { overflow-wrap: normal; }
+th:first-child, td:first-child { position: sticky; left: 0; }
+td:first-child { background: var(--card); box-shadow: 1px 0 var(--line); }
 .figure { text-align: right; font-variant-numeric: tabular-nums; }
 td.figure { white-space: nowrap; }
 td.long { min-width: 13rem; }
@@ -70,7 +71,8 @@ summary { cursor: pointer; padding: .3rem 0; }
 @media (max-width: 40rem) {
   body { padding: .5rem; }
   .card { padding: .6rem .7rem 1rem; }
-  .negative { padding: .5rem .7rem; } }
+  .negative { padding: .5rem .7rem; }
+  td:first-child { max-width: 8.5rem; min-width: 0; } }
 )css";
 
 }  // namespace clcook::tool::report

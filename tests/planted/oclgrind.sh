@@ -18,13 +18,15 @@ list=$(CLCOOK_PLANTED_DIR="$work" "$planted_bugs" --no-skip \
   exit 1
 }
 failed=0 caught=0
-while read -r _ bug recipe variant; do
+while read -r _ bug recipe variant shape; do
   if [ $# -gt 0 ] && [[ " $* " != *" $bug "* ]]; then
     continue
   fi
   log=$work/$bug.log
-  CLCOOK_KERNEL_DIR="$work/$bug" timeout 300 oclgrind --data-races --uninitialized --log "$log" \
-    "$clcook" check "$recipe" --variant "$variant" --tiny --in-order >"$work/$bug.out" 2>&1
+  check=(check "$recipe" --variant "$variant" --tiny --in-order)
+  [ -z "$shape" ] || check+=(--shape "$shape")
+  CLCOOK_KERNEL_DIR="$work/$bug" timeout 120 oclgrind --build-options -cl-opt-disable \
+    --data-races --log "$log" "$clcook" "${check[@]}" >"$work/$bug.out" 2>&1
   if [ -s "$log" ]; then
     caught=$((caught + 1))
     echo "caught: $recipe/$variant $bug: $(grep -m1 . "$log")"

@@ -75,6 +75,8 @@ class Kernel {
     check(status, "clCreateKernel");
     // Read while no argument is set: some implementations add __local arguments to it.
     static_local_ = static_cast<std::size_t>(group_info<cl_ulong>(CL_KERNEL_LOCAL_MEM_SIZE));
+    // NVIDIA's driver says 1 for a kernel without local variables.
+    if (static_local_ == 1) static_local_ = 0;
   }
 
   const std::string& name() const { return name_; }
