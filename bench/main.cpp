@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
   clcook::tool::add_isa(app, exit_code);
   clcook::tool::add_report(app, exit_code);
   // CLI11 would only say that a subcommand is required.
-  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr) {
+  const auto named = [&](const CLI::App* one) { return one->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
     fmt::print(stderr, "clcook: there is no command '{}'; see clcook --help\n", argv[1]);
     return 2;
   }

@@ -73,8 +73,9 @@ struct Stage {
 };
 std::vector<Stage> stages_of(const Result& stages);
 
-// The median of samples with its 95 % bootstrap interval.
-Ratio interval(const std::vector<double>& samples);
+// The median of samples with its 95 % bootstrap interval; of a measured bench row, in its blocks.
+Ratio interval(const Blocks& blocks);
+Ratio time_of(const Json& row);
 
 // "12.3", "1234", "0.012", "-" for NaN: about three digits.
 std::string digits(double value);

@@ -241,7 +241,7 @@ std::string group_html(const Result& result, const Group& group) {
   for (const Json* row : plotted(group, fewer)) {
     Bar bar;
     bar.label = row_label(*row);
-    bar.value = interval((*row)["samples_us"].get<std::vector<double>>());
+    bar.value = time_of(*row);
     bar.verdict = verdict_of(*row);
     bar.note = digits(bar.value.value) + " µs";
     if (bar.verdict == Verdict::baseline) bar.note += ", baseline";

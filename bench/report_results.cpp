@@ -230,7 +230,7 @@ std::vector<Group> groups_of(const Result& bench, const std::string& recipe) {
 
 std::vector<Stage> stages_of(const Result& stages) {
   std::vector<Stage> out;
-  std::vector<std::vector<double>> samples;
+  std::vector<Blocks> samples;  // each one block
   for (const Json& row : stages.json["rows"]) {
     Stage stage;
     const double group = number(row, "group");
@@ -238,8 +238,8 @@ std::vector<Stage> stages_of(const Result& stages) {
     stage.skipped = word(row, "skipped");
     samples.emplace_back();
     if (stage.skipped.empty()) {
-      samples.back() = row["seconds"].get<std::vector<double>>();
-      for (double& one : samples.back()) one *= 1e6;
+      samples.back().push_back(row["seconds"].get<std::vector<double>>());
+      for (double& one : samples.back().front()) one *= 1e6;
       stage.time_us = interval(samples.back());
       stage.total = number(row, "total_ratio");
       stage.previous = word(row, "previous");
@@ -256,7 +256,19 @@ std::vector<Stage> stages_of(const Result& stages) {
   return out;
 }
 
-Ratio interval(const std::vector<double>& samples) { return bootstrap_ratio(samples, {1.0}); }
+Ratio interval(const Blocks& blocks) { return bootstrap_ratio(blocks, {{1.0}}); }
+
+Ratio time_of(const Json& row) {
+  const auto samples = row["samples_us"].get<std::vector<double>>();
+  // Equal blocks, one after the other; results of older versions are one block.
+  const double said = number(row, "blocks");
+  const std::size_t count =
+      said >= 1 ? std::min(static_cast<std::size_t>(said), samples.size()) : 1;
+  Blocks blocks(count);
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    blocks[i * count / samples.size()].push_back(samples[i]);
+  return interval(blocks);
+}
 
 std::string digits(double value) {
   if (std::isnan(value)) return "-";

@@ -300,7 +300,7 @@ Table bench_rows(const std::vector<const Json*>& rows, bool with_shape) {
       table.rows.push_back(std::move(row));
       continue;
     }
-    const Ratio time = interval((*one)["samples_us"].get<std::vector<double>>());
+    const Ratio time = time_of(*one);
     const std::string warning = word(*one, "flag");
     row.push_back({digits(time.value), "", ""});
     row.push_back({fmt::format("{} to {}", digits(time.low), digits(time.high)), "", ""});

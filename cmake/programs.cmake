@@ -4,6 +4,8 @@
 add_library(clcook_program INTERFACE)
 target_link_libraries(clcook_program INTERFACE clcook::clcook clcook_warnings clcook_sanitize
                                                clcook_portable)
+# They spend their time in kernels, and -O1 compiles a quarter faster than -O3.
+target_compile_options(clcook_program INTERFACE "$<$<CONFIG:Release>:-O1>")
 target_compile_definitions(
   clcook_program INTERFACE "CLCOOK_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\""
                            "CLCOOK_SHARED_DIR=\"${PROJECT_SOURCE_DIR}/../shared\"")

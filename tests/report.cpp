@@ -11,18 +11,20 @@ namespace {
 
 const std::string kData = CLCOOK_SOURCE_DIR "/tests/data/report/";
 
-// The clcook command beside this test, empty where it was not built.
+// The clcook command beside this test; where it was not built, the test is skipped visibly.
 std::string tool() {
   const fs::path path = fs::path(self_path()).parent_path().parent_path() / "clcook";
-  return fs::exists(path) ? path.string() : "";
+  if (fs::exists(path)) return path.string();
+  MESSAGE("skipped: the clcook command was not built");
+  return "";
 }
 
 // Skips the test, visibly, where the command or gnuplot is missing.
 bool can_plot() {
-  if (tool().empty()) MESSAGE("skipped: the clcook command was not built");
-  const bool gnuplot = run_program({"/bin/sh", "-c", "command -v gnuplot"}).code == 0;
-  if (!gnuplot) MESSAGE("skipped: gnuplot is not installed");
-  return !tool().empty() && gnuplot;
+  if (tool().empty()) return false;
+  if (run_program({"/bin/sh", "-c", "command -v gnuplot"}).code == 0) return true;
+  MESSAGE("skipped: gnuplot is not installed");
+  return false;
 }
 
 std::vector<std::string> fixtures() {
