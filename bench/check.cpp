@@ -23,6 +23,7 @@ struct CheckArguments {
   bool json = false;
   bool tiny = false;
   bool in_order_only = false;
+  bool plan = false;
 };
 
 Json to_json(const ConformanceRow& row) {
@@ -50,6 +51,25 @@ struct Total {
   double worst_share = 0;  // largest error as a share of its bound
   std::map<std::string, std::uint64_t> skips;
 };
+
+// One line per recipe, variant and shape that would run, separated by tabs.
+int print_plan(const CheckArguments& arguments) {
+  std::string out;
+  for (const Recipe& recipe : recipes()) {
+    const auto& wanted = arguments.recipes;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), recipe.name) == wanted.end())
+      continue;
+    for (const VariantInfo& variant : recipe.variants) {
+      if (!arguments.variant.empty() && variant.name != arguments.variant) continue;
+      for (const Params& shape : recipe.test_shapes) {
+        if (arguments.tiny && shape.integer("tiny", 0) == 0) continue;
+        out += recipe.name + "\t" + variant.name + "\t" + shape.str() + "\n";
+      }
+    }
+  }
+  deliver("", out);
+  return 0;
+}
 
 int check(const CheckArguments& arguments) {
   const Runtime runtime = Runtime::pick(arguments.device);
@@ -136,8 +156,12 @@ void add_check(CLI::App& app, int& exit_code) {
   command->add_flag("--json", arguments->json, "Print JSON: one row per run");
   command->add_flag("--tiny", arguments->tiny,
                     "Only the smallest shapes and the first tuning, for slow devices and Oclgrind");
+  command->add_flag("--plan", arguments->plan,
+                    "Only print what would run: recipe, variant, shape, separated by tabs");
   command->add_flag("--in-order", arguments->in_order_only, "Leave out the out-of-order queue");
-  command->callback([arguments, &exit_code] { exit_code = check(*arguments); });
+  command->callback([arguments, &exit_code] {
+    exit_code = arguments->plan ? print_plan(*arguments) : check(*arguments);
+  });
 }
 
 }  // namespace clcook::tool

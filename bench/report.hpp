@@ -79,7 +79,9 @@ Ratio time_of(const Json& row);
 
 // "12.3", "1234", "0.012", "-" for NaN: about three digits.
 std::string digits(double value);
-// "2.31x [2.20, 2.40]".
+// A ratio with two decimals, four when it is small.
+std::string times(double ratio);
+// "2.31× [2.20, 2.40]".
 std::string to_string(const Ratio& ratio);
 
 // ---- Tables (report_tables.cpp): made once, written as markdown and as HTML ----

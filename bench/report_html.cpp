@@ -247,7 +247,7 @@ std::string group_html(const Result& result, const Group& group) {
     if (bar.verdict == Verdict::baseline) bar.note += ", baseline";
     if (bar.verdict == Verdict::tie) bar.note += ", tie";
     if (bar.verdict == Verdict::faster || bar.verdict == Verdict::slower)
-      bar.note += fmt::format(", {:.2f}× {}", ratio_of(*row).value, to_string(bar.verdict));
+      bar.note += fmt::format(", {}× {}", times(ratio_of(*row).value), to_string(bar.verdict));
     const double intensity = number(*row, "operations") / number(*row, "bytes");
     const double rate = number(*row, "gops");
     if (intensity > 0 && std::isfinite(intensity) && rate > 0)

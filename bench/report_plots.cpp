@@ -269,10 +269,10 @@ std::string roofline_plot(const std::vector<Dot>& dots, const Json& ceilings,
   }
   y_low = std::min(y_low, fma / 30);
   // The labels stand in a column at the right, in the order of their dots, with a line to each.
-  constexpr double kPlotLeft = 0.13;
+  constexpr double kPlotLeft = 0.16;
   constexpr double kPlotRight = 0.60;
   const double bottom = 46.0 / height;
-  const double top = 1 - 20.0 / height;
+  const double top = 1 - 28.0 / height;
   std::vector<Dot> sorted = dots;
   std::sort(sorted.begin(), sorted.end(), [](const Dot& a, const Dot& b) { return a.y < b.y; });
   std::vector<double> at(sorted.size());

@@ -280,8 +280,12 @@ std::string digits(double value) {
   return size >= 1 ? fmt::format("{:.2f}", value) : fmt::format("{:.3f}", value);
 }
 
+std::string times(double ratio) {
+  return std::isnan(ratio) ? "-" : fmt::format("{:.{}f}", ratio, std::abs(ratio) < 0.1 ? 4 : 2);
+}
+
 std::string to_string(const Ratio& ratio) {
-  return fmt::format("{:.2f}× [{:.2f}, {:.2f}]", ratio.value, ratio.low, ratio.high);
+  return fmt::format("{}× [{}, {}]", times(ratio.value), times(ratio.low), times(ratio.high));
 }
 
 }  // namespace clcook::tool::report

@@ -348,13 +348,13 @@ Table stages_table(const Result& stages) {
     Cell step = ratio_cell(stage.verdict, stage.step);
     if (stage.verdict != Verdict::none) step.text += " after " + stage.previous;
     const auto error = [](double value) {
-      return std::isnan(value) ? std::string("-") : fmt::format("{:.2g}", value);
+      return std::isnan(value) ? std::string("-") : fmt::format("{:.3g}", value);
     };
     table.rows.push_back(
         {{stage.name, "", ""},
          {digits(stage.time_us.value), "", ""},
          {fmt::format("{} to {}", digits(stage.time_us.low), digits(stage.time_us.high)), "", ""},
-         {std::isnan(stage.total) ? "-" : fmt::format("{:.2f}×", stage.total), "", ""},
+         {std::isnan(stage.total) ? "-" : times(stage.total) + "×", "", ""},
          step,
          {error(stage.max_error), "", ""},
          {error(stage.off_full), "", ""}});

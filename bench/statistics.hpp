@@ -61,7 +61,10 @@ inline Ratio bootstrap_ratio(const Blocks& above, const Blocks& below, int round
   std::vector<double> drawn;
   const auto draw = [&](const Blocks& blocks) {
     drawn.clear();
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
+    // One block fewer than there are: without that the interval of few blocks is too narrow (Rao
+    // and Wu 1988).
+    const std::size_t count = blocks.size() > 1 ? blocks.size() - 1 : 1;
+    for (std::size_t i = 0; i < count; ++i) {
       const std::vector<double>& block = blocks[random.below(blocks.size())];
       for (std::size_t k = 0; k < block.size(); ++k)
         drawn.push_back(block[random.below(block.size())]);

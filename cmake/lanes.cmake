@@ -62,6 +62,10 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
           "${recipe}")
       endforeach()
     endforeach()
+    clcook_lane(
+      oclgrind.planted oclgrind 1 300 "${PROJECT_SOURCE_DIR}/tests/planted/oclgrind.sh"
+      $<TARGET_FILE:clcook_tool> $<TARGET_FILE:test_planted_bugs>
+      "${PROJECT_BINARY_DIR}/oclgrind-planted")
     clcook_lane(isa.gate isa 2 300 $<TARGET_FILE:clcook_tool> isa --gate)
     set_tests_properties(isa.gate PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     clcook_lane(rusticl rusticl 1 600 "${clcook_lanes}/rusticl.sh" $<TARGET_FILE:clcook_tool>)

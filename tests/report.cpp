@@ -29,7 +29,7 @@ bool can_plot() {
 
 std::vector<std::string> fixtures() {
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(kData + "results"))
+  for (const auto& entry : fs::directory_iterator(kData + "bench/results"))
     files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   return files;
@@ -159,7 +159,7 @@ TEST_CASE("names are escaped") {
 
 TEST_CASE("a card says which proof is missing") {
   if (!can_plot()) return;
-  const std::string page = page_of({kData + "results/gpu-check.json"});
+  const std::string page = page_of({kData + "bench/results/gpu-check.json"});
   CHECK(complaint(page) == "");
   CHECK(contains(page, "No offline compilation was given for this recipe."));
   CHECK(contains(page, "Not measured on any device yet."));
@@ -204,14 +204,14 @@ TEST_CASE("files that are no results of this version are refused and nothing is 
   refused("bad/rows.json", "rows[0] has no 'variant'");
   refused("bad/nodevice.json", "'device' is missing");
   refused("bad/absent.json", "absent.json");
-  const std::string twice = kData + "results/gpu-bench.json";
+  const std::string twice = kData + "bench/results/gpu-bench.json";
   CHECK(contains(report({twice, twice}).err, "have the same name"));
 }
 
 TEST_CASE("an unwritable place leaves no half-written file") {
   if (!can_plot()) return;
   const TempFolder folder;
-  const std::string check = kData + "results/gpu-check.json";
+  const std::string check = kData + "bench/results/gpu-check.json";
   write_bytes(folder / "file", "not a folder");
   const Ran ran = report({check, "--out", (folder / "file" / "page.html").string()});
   CHECK(ran.code == 2);
@@ -227,8 +227,9 @@ TEST_CASE("without gnuplot the error says what to install") {
   if (tool().empty()) return;
   const TempFolder folder;
   const std::string out = (folder / "page.html").string();
-  const Ran ran = run_program({tool(), "report", kData + "results/gpu-bench.json", "--out", out},
-                              {{"PATH", folder.path().string()}});
+  const Ran ran =
+      run_program({tool(), "report", kData + "bench/results/gpu-bench.json", "--out", out},
+                  {{"PATH", folder.path().string()}});
   CHECK(ran.code == 2);
   CHECK(contains(ran.err, "apt-get install gnuplot-nox"));
   CHECK(!fs::exists(out));

@@ -23,7 +23,7 @@ struct Project {
   explicit Project(const std::string& document, const std::string& name = "docs/page.md") {
     write_bytes(folder / name, document);
     fs::create_directories(folder / "bench");
-    fs::copy(kData + "results", folder / "bench" / "results");
+    fs::copy(kData + "bench/results", folder / "bench" / "results");
   }
 
   Ran report(bool check) const {
@@ -50,7 +50,7 @@ TEST_CASE("the committed tables and figures belong to the committed results") {
 
 TEST_CASE("the tables of the fixtures are as committed") {
   if (tool().empty()) return;
-  const Project project(read_bytes(kData + "document.md"));
+  const Project project(read_bytes(kData + "docs/document.md"));
   const Ran ran = project.report(true);
   CHECK_MESSAGE(ran.code == 0, (ran.out + ran.err));
   CHECK(contains(ran.out, "12 tables and figures, 0 differ"));
@@ -58,7 +58,7 @@ TEST_CASE("the tables of the fixtures are as committed") {
 
 TEST_CASE("what differs is shown, and written without --check") {
   if (tool().empty()) return;
-  const std::string good = read_bytes(kData + "document.md");
+  const std::string good = read_bytes(kData + "docs/document.md");
   std::string stale = good;
   const std::size_t at = stale.find("| tiled group=256 |");
   REQUIRE(at != std::string::npos);

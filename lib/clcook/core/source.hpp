@@ -84,6 +84,9 @@ class Source {
     if (dir == nullptr || *dir == '\0') return std::nullopt;
     const std::filesystem::path path = std::filesystem::path(dir) / name;
     std::error_code error;
+    if (!std::filesystem::is_directory(dir, error)) {
+      fail(Errc::io, "CLCOOK_KERNEL_DIR", std::string("names no folder: '") + dir + "'");
+    }
     if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
     return read_text_file(path);
   }
