@@ -38,6 +38,7 @@ struct BenchArguments {
   bool all_tunes = false;
   bool smoke = false;
   bool once = false;
+  bool lean = false;
 };
 
 // The limit that binds a subject, and how close it came.
@@ -278,14 +279,16 @@ int bench(const BenchArguments& arguments, const std::string& program,
     }
   }
   result["rows"] = rows;
-  // For the tools of Google Benchmark.
-  result["context"] = {{"date", result["date"]},
-                       {"executable", program},
-                       {"num_cpus", runtime.info().compute_units},
-                       {"library_build_type", "release"}};
-  Json entries = Json::array();
-  for (const Json& row : rows) add_benchmark_entries(entries, row);
-  result["benchmarks"] = entries;
+  if (!arguments.lean) {
+    // For the tools of Google Benchmark.
+    result["context"] = {{"date", result["date"]},
+                         {"executable", program},
+                         {"num_cpus", runtime.info().compute_units},
+                         {"library_build_type", "release"}};
+    Json entries = Json::array();
+    for (const Json& row : rows) add_benchmark_entries(entries, row);
+    result["benchmarks"] = entries;
+  }
   if (!arguments.out.empty())
     deliver(arguments.out == "-" ? "" : arguments.out, dump_result(result));
   int code = failed ? 1 : 0;
@@ -330,6 +333,9 @@ void add_bench(CLI::App& app, int& exit_code) {
   command->add_flag("--smoke", arguments->smoke,
                     "Tiny shapes and three runs: does everything work? Its figures mean nothing");
   command->add_flag("--once", arguments->once, "One timed run of each variant, for profilers");
+  command->add_flag(
+      "--lean", arguments->lean,
+      "Leave the entries for Google Benchmark's tools out of the JSON: a third of the size");
   command->allow_extras();
   command->footer("Flags of Google Benchmark, such as --benchmark_filter=REGEX, are passed on.");
   command->callback([arguments, command, &exit_code] {
