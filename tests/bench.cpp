@@ -1,0 +1,213 @@
+// Measuring: the statistics, comparing results, and the bench and tune commands end to end.
+#include "bench/statistics.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <clcook/core/tuning.hpp>
+#include <clcook/registry/all.hpp>
+
+#include "support/testing.hpp"
+
+using namespace clcook;
+using namespace clcook::testing;
+using namespace clcook::tool;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::string tool_path() {
+  if (const char* folder = std::getenv("CLCOOK_BIN_DIR")) {
+    return (std::filesystem::path(folder) / "clcook").string();
+  }
+  return (std::filesystem::path(self_path()).parent_path().parent_path() / "clcook").string();
+}
+
+bool no_tool() {
+  if (std::filesystem::exists(tool_path())) return false;
+  MESSAGE("SKIPPED: there is no ", tool_path());
+  return true;
+}
+
+Ran clcook_command(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), tool_path());
+  return run_program(arguments, {});
+}
+
+// A bench result of one row with these samples.
+Json result(const std::vector<double>& samples, const std::string& device = "toy device") {
+  const Json row{{"recipe", "toy"},         {"variant", "fast"},
+                 {"tune", {{"group", 64}}}, {"shape", {{"width", 3}}},
+                 {"mode", "hot"},           {"baseline", true},
+                 {"status", "measured"},    {"median_us", median(samples)},
+                 {"samples_us", samples}};
+  return {{"format", 1},
+          {"kind", "bench"},
+          {"device", {{"name", device}, {"platform", "P"}, {"driver", "1"}}},
+          {"rows", {row}}};
+}
+
+Blocks around(double centre, double spread, std::size_t blocks, std::uint64_t seed) {
+  Random random(seed);
+  Blocks out(blocks);
+  for (auto& block : out) {
+    for (int i = 0; i < 6; ++i) block.push_back(centre + spread * (random.uniform() - 0.5));
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("median and median deviation") {
+  CHECK(std::isnan(median({})));
+  CHECK(median({3}) == 3);
+  CHECK(median({5, 1}) == 3);
+  CHECK(median({9, 1, 5}) == 5);
+  CHECK(median({4, 1, 3, 2}) == 2.5);
+  CHECK(median_deviation({1, 2, 3, 4, 100}) == 1);
+}
+
+TEST_CASE("a bootstrap interval holds the ratio, ties where nothing differs, and is reproducible") {
+  const Blocks slow = around(200, 4, 5, 1);
+  const Blocks fast = around(100, 4, 5, 2);
+  const Ratio ratio = bootstrap_ratio(slow, fast);
+  CHECK(ratio.low <= ratio.value);
+  CHECK(ratio.value <= ratio.high);
+  CHECK(ratio.value == doctest::Approx(2).epsilon(0.02));
+  CHECK_FALSE(ratio.tie());
+  CHECK(bootstrap_ratio(around(100, 4, 5, 3), fast).tie());
+  const Ratio again = bootstrap_ratio(slow, fast);
+  CHECK(again.low == ratio.low);
+  CHECK(again.high == ratio.high);
+  const Ratio inverse = bootstrap_ratio(fast, slow);
+  CHECK(inverse.value == doctest::Approx(1 / ratio.value));
+}
+
+TEST_CASE("drift between blocks widens the interval") {
+  Blocks drifting;
+  for (const double centre : {96.0, 98.0, 100.0, 102.0, 104.0}) {
+    drifting.push_back(std::vector<double>(6, centre));
+  }
+  const Blocks steady(5, std::vector<double>(6, 100.0));
+  const Ratio ratio = bootstrap_ratio(drifting, steady);
+  CHECK(ratio.low <= 0.98);
+  CHECK(ratio.high >= 1.02);
+  CHECK(ratio.tie());
+  CHECK(bootstrap_ratio(steady, steady).low == 1);
+}
+
+TEST_CASE("compare finds what became slower and refuses what cannot be compared") {
+  if (no_tool()) return;
+  const TempFolder folder;
+  const auto write = [&](const char* name, const Json& content) {
+    const std::filesystem::path path = folder.path() / name;
+    write_bytes(path, content.dump());
+    return path.string();
+  };
+  const std::string old = write("old.json", result({100, 101, 99, 100}));
+  const std::string same = write("same.json", result({101, 99, 100, 100}));
+  const std::string slow = write("slow.json", result({120, 121, 119, 120}));
+  const std::string other = write("other.json", result({100, 101}, "another device"));
+  const auto compare = [&](const std::string& a, const std::string& b) {
+    return clcook_command({"bench", "--compare", a, "--with", b});
+  };
+  CHECK(compare(old, same).code == 0);
+  const Ran slower = compare(old, slow);
+  CHECK(slower.code == 1);
+  CHECK(contains(slower.out, "SLOWER toy/fast group=64"));
+  CHECK(compare(slow, old).code == 0);
+  CHECK(contains(compare(slow, old).out, "faster toy/fast"));
+  CHECK(compare(old, other).code == 2);
+  CHECK(contains(compare(old, other).err, "another device"));
+
+  Json moved = result({100, 101});
+  moved["rows"][0]["shape"]["width"] = 4;
+  CHECK(contains(compare(old, write("moved.json", moved)).err, "no row"));
+  Json version = result({100});
+  version["format"] = 99;
+  CHECK(contains(compare(write("version.json", version), old).err, "99"));
+  Json kind = result({100});
+  kind["kind"] = "check";
+  CHECK(contains(compare(write("kind.json", kind), old).err, "check"));
+  const std::string whole = result({100, 101}).dump();
+  for (std::size_t length = 0; length < whole.size(); length += 37) {
+    write_bytes(folder.path() / "cut.json", whole.substr(0, length));
+    CHECK(compare((folder.path() / "cut.json").string(), old).code == 2);
+  }
+  CHECK(compare((folder.path() / "absent.json").string(), old).code == 2);
+}
+
+TEST_CASE("the smoke run measures every variant of every recipe and writes a result") {
+  if (no_tool()) return;
+  const TempFolder folder;
+  const std::string out = (folder.path() / "bench.json").string();
+  const Ran ran = clcook_command({"bench", "--smoke", "--out", out});
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  CHECK_FALSE(contains(ran.err, "\r"));  // no progress line in a pipe
+  const Json result = Json::parse(read_bytes(out));
+  CHECK(result["kind"] == "bench");
+  CHECK(result["ceilings"]["copy_gbs"].get<double>() > 0);
+  std::size_t variants = 0;
+  for (const Recipe& recipe : cookbook::all()) variants += recipe.variants.size();
+  CHECK(result["rows"].size() >= variants);
+  std::size_t measured = 0;
+  for (const Json& row : result["rows"]) {
+    CAPTURE(row.dump());
+    CHECK((row["status"] == "measured" || row["status"] == "skipped"));
+    if (row["status"] != "measured") continue;
+    ++measured;
+    CHECK(row["samples_us"].size() == 3);
+    CHECK(row["median_us"].get<double>() > 0);
+  }
+  CHECK(measured > 0);
+  CHECK(result["benchmarks"].size() == 3 * measured);
+}
+
+TEST_CASE("bench refuses what it does not know") {
+  if (no_tool()) return;
+  const auto refused = [](const std::vector<std::string>& arguments, const std::string& part) {
+    const Ran ran = clcook_command(arguments);
+    CAPTURE(arguments.back());
+    CAPTURE(ran.err);
+    CHECK(ran.code == 2);
+    CHECK(contains(ran.err, part));
+  };
+  const std::string recipe = cookbook::all().front().name;
+  refused({"bench", "no_such_recipe"}, "no_such_recipe");
+  refused({"bench", recipe, "--variant", "no_such_variant"}, "no_such_variant");
+  refused({"bench", "--device", "no_such_device"}, "no_such_device");
+  refused({"bench", "--frobnicate"}, "--frobnicate");
+  refused({"bench", "--smoke", recipe, "--out", "/proc/no/such/place.json"},
+          "/proc/no/such/place.json");
+  refused({"bench", "--with", "x.json"}, "--compare");
+  refused({"tune", "no_such_recipe"}, "no_such_recipe");
+}
+
+TEST_CASE("tune writes winners that the library reads, and keeps the entries of others") {
+  if (no_tool()) return;
+  const TempFolder folder;
+  const std::filesystem::path file = folder.path() / "tuning.txt";
+  TuningEntry foreign;
+  foreign.recipe = "another";
+  foreign.device = "elsewhere";
+  foreign.type = "gpu";
+  foreign.variant = "kept";
+  write_bytes(file, Tuning::format({foreign}));
+  const Recipe recipe = cookbook::all().front();
+  const Ran ran = clcook_command({"tune", recipe.name, "--samples", "3", "--out", file.string(),
+                                  "--shape", recipe.test_shapes[1].str()});
+  CAPTURE(ran.out);
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  const std::vector<TuningEntry> entries = Tuning::parse(read_bytes(file), file.string());
+  CHECK(entries.front().variant == "kept");
+  const DeviceInfo& info = runtime().info();
+  const TuningChoice choice =
+      Tuning(entries).choose(info, recipe.name, recipe.problem_bytes(recipe.test_shapes[1]));
+  CHECK(choice.match == TuningChoice::Match::exact);
+  CHECK_FALSE(recipe.variant(choice.entry.variant).approximate);
+}
