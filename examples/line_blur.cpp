@@ -292,7 +292,7 @@ int main(int argc, char** argv) {
   app.add_flag("!--no-table", arguments.table, "Only write the picture");
   CLI11_PARSE(app, argc, argv);
   if (arguments.files.size() == 1) {
-    fmt::print(stderr, "line_blur: give an input and an output, or neither; got only '{}'\n",
+    fmt::print(stderr, "line_blur: give both or none of input and output; got only '{}'\n",
                arguments.files[0]);
     return 2;
   }

@@ -1,0 +1,128 @@
+// The examples' pictures: what is read, what is refused, and that nothing is half written.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "support/testing.hpp"
+
+using namespace clcook;
+using namespace clcook::testing;
+
+namespace {
+
+std::string example() {
+  if (const char* folder = std::getenv("CLCOOK_BIN_DIR")) {
+    return (std::filesystem::path(folder) / "line_blur").string();
+  }
+  return (std::filesystem::path(self_path()).parent_path().parent_path() / "line_blur").string();
+}
+
+bool no_example() {
+  if (std::filesystem::exists(example())) return false;
+  MESSAGE("SKIPPED: there is no ", example());
+  return true;
+}
+
+Ran line_blur(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), example());
+  arguments.push_back("--no-table");
+  return run_program(arguments, {});
+}
+
+// Exit code 2, a message with `part`, and no file but those that were there.
+void refused(const std::vector<std::string>& arguments, const std::string& part,
+             const TempFolder& folder) {
+  const auto files = [&] {
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto& one :
+         std::filesystem::recursive_directory_iterator(folder.path()))
+      ++count;
+    return count;
+  };
+  const std::size_t before = files();
+  const Ran ran = line_blur(arguments);
+  CAPTURE(ran.out);
+  CAPTURE(ran.err);
+  CHECK(ran.code != 0);
+  CHECK(contains(ran.err, part));
+  CHECK(files() == before);
+}
+
+}  // namespace
+
+TEST_CASE("a scene is rendered, blurred and written, alike on every run") {
+  if (no_example()) return;
+  const TempFolder folder;
+  const std::string one = (folder.path() / "one.png").string();
+  const std::string two = (folder.path() / "sub" / "two.png").string();
+  const std::string scene = (folder.path() / "scene.png").string();
+  REQUIRE(line_blur({"scene:64x40", one, "--radius", "4", "--input", scene}).code == 0);
+  REQUIRE(line_blur({scene, two, "--radius", "4"}).code == 0);
+  CHECK(read_bytes(one) == read_bytes(two));
+  CHECK(read_bytes(one) != read_bytes(scene));
+  CHECK(contains(read_bytes(one).substr(0, 8), "PNG"));
+  REQUIRE(line_blur({scene, two, "--radius", "0", "--pixel", "rgba8"}).code == 0);
+  CHECK(read_bytes(scene) == read_bytes(two));
+}
+
+TEST_CASE("missing and broken pictures are errors that name the file") {
+  if (no_example()) return;
+  const TempFolder folder;
+  const std::string out = (folder.path() / "out.png").string();
+  const auto file = [&](const char* name, const std::string& content) {
+    const std::filesystem::path path = folder.path() / name;
+    write_bytes(path, content);
+    return path.string();
+  };
+  refused({(folder.path() / "absent.png").string(), out}, "absent.png", folder);
+  refused({folder.path().string(), out}, "folder", folder);
+  refused({file("empty.png", ""), out}, "empty", folder);
+  refused({file("text.png", "no picture"), out}, "neither PNG nor JPEG", folder);
+  REQUIRE(line_blur({"scene:32x24", (folder.path() / "whole.png").string()}).code == 0);
+  const std::string whole = read_bytes(folder.path() / "whole.png");
+  for (const std::size_t length :
+       {std::size_t{8}, std::size_t{20}, std::size_t{33}, whole.size() / 2, whole.size() - 13}) {
+    CAPTURE(length);
+    refused({file("cut.png", whole.substr(0, length)), out}, "cut.png", folder);
+  }
+  std::string damaged = whole;
+  damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 0x55);
+  refused({file("damaged.png", damaged), out}, "damaged.png", folder);
+  refused({file("cut.jpg", "\xff\xd8\xff\xe0 no more"), out}, "cut.jpg", folder);
+}
+
+TEST_CASE("values out of range and unknown names are refused before anything is written") {
+  if (no_example()) return;
+  const TempFolder folder;
+  const std::string out = (folder.path() / "out.png").string();
+  refused({"scene:16x16", out, "--radius", "-1"}, "radius", folder);
+  refused({"scene:16x16", out, "--radius", "nan"}, "radius", folder);
+  refused({"scene:16x16", out, "--sigma", "-0.5"}, "sigma", folder);
+  refused({"scene:16x16", out, "--variant", "fastest"}, "fastest", folder);
+  refused({"scene:16x16", out, "--device", "no_such_device"}, "no_such_device", folder);
+  refused({"scene:16", out}, "scene:WIDTHxHEIGHT", folder);
+  refused({"scene:0x16", out}, "0 x 16", folder);
+  refused({"scene:-4x16", out}, "scene", folder);
+  refused({out}, "both or none", folder);
+  refused({"scene:16x16", "/proc/no/such/place.png"}, "/proc/no/such/place.png", folder);
+}
+
+TEST_CASE("real pictures, PNG and JPEG") {
+  if (no_example()) return;
+  const char* shared = std::getenv("CLCOOK_SHARED_DIR");
+  const std::filesystem::path data =
+      std::filesystem::path(shared == nullptr ? CLCOOK_SHARED_DIR : shared) / "data";
+  for (const char* name : {"astronaut.png", "hubble_deep_field.jpg"}) {
+    if (!std::filesystem::exists(data / name)) {
+      MESSAGE("SKIPPED: there is no ", name);
+      continue;
+    }
+    const TempFolder folder;
+    const std::string out = (folder.path() / "out.png").string();
+    CHECK(line_blur({(data / name).string(), out, "--radius", "6"}).code == 0);
+    CHECK(read_bytes(out).size() > 1000);
+    const std::string whole = read_bytes(data / name);
+    write_bytes(folder.path() / "cut", whole.substr(0, whole.size() / 3));
+    refused({(folder.path() / "cut").string(), out}, "cut", folder);
+  }
+}
