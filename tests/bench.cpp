@@ -54,7 +54,8 @@ Blocks around(double centre, double spread, std::size_t blocks, std::uint64_t se
   Random random(seed);
   Blocks out(blocks);
   for (auto& block : out) {
-    for (int i = 0; i < 6; ++i) block.push_back(centre + spread * (random.uniform() - 0.5));
+    for (int i = 0; i < 6; ++i)
+      block.push_back(centre + spread * (static_cast<double>(random.uniform()) - 0.5));
   }
   return out;
 }

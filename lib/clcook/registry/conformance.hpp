@@ -89,6 +89,18 @@ class Gate {
   bool open_ = false;
 };
 
+// Waits for all commands of the queue when it goes out of scope.
+class Drain {
+ public:
+  explicit Drain(const Runtime& runtime) : queue_(runtime.queue()) {}
+  Drain(const Drain&) = delete;
+  Drain& operator=(const Drain&) = delete;
+  ~Drain() { clFinish(queue_()); }
+
+ private:
+  cl::CommandQueue queue_;
+};
+
 }  // namespace detail
 
 // Runs one prepared case once: inputs and outputs are poisoned first, and the upload is held back
@@ -96,6 +108,9 @@ class Gate {
 inline Diff run_once(Case& one, const Runtime& runtime) {
   one.poison();
   std::vector<cl::Event> done;
+  // Whatever happens, an operation that throws or ignores its wait list included: no upload is
+  // under way any more when the case, and with it the host memory, goes.
+  const detail::Drain drain(runtime);
   {
     detail::Gate gate(runtime);
     const cl::Event uploaded = one.upload({gate.event()});
