@@ -171,9 +171,9 @@ TEST_CASE("the header that is written, word by word") {
       {4, 124},  {8, 0x81007}, {12, 10}, {16, 20}, {20, 240},     {24, 0},
       {28, 1},   {76, 32},     {80, 4},  {88, 0},  {108, 0x1000}, {112, 0},
       {128, 96}, {132, 3},     {136, 0}, {140, 1}, {144, 3}};
-  for (const auto& [at, value] : words) {
-    CAPTURE(at);
-    CHECK(word_at(plain, at) == value);
+  for (const auto& word : words) {
+    CAPTURE(word[0]);
+    CHECK(word_at(plain, word[0]) == word[1]);
   }
   const std::string cube = io::dds_header({DdsFormat::bc6h_uf16, 8, 8, 4, 2, true});
   CHECK(word_at(cube, 8) == 0xA1007);
@@ -202,10 +202,10 @@ TEST_CASE("where a mip of a cube map in an array lies") {
 
 TEST_CASE("a mip count of 0 means one mip, and a wrong linear size, flags or caps do not matter") {
   const std::string file = file_for({DdsFormat::bc6h_uf16, 12, 8, 1, 1, false});
-  for (const auto& [at, value] : std::vector<std::array<std::uint32_t, 2>>{
+  for (const auto& word : std::vector<std::array<std::uint32_t, 2>>{
            {28, 0}, {20, 0xFFFFFFFF}, {20, 0}, {8, 0}, {24, 1}, {68, 0x3354564E}, {144, 7}}) {
-    CAPTURE(at);
-    const Dds dds = parse_tight(with_word(file, at, value));
+    CAPTURE(word[0]);
+    const Dds dds = parse_tight(with_word(file, word[0], word[1]));
     CHECK(consistent(dds, file.size()));
     CHECK(dds.mips.size() == 1);
   }
