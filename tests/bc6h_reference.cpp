@@ -634,6 +634,48 @@ TEST_CASE("every mode can be asked for") {
   CHECK_THROWS_AS(ref::encode_block_as(far, Format::uf16, 0, 32), std::invalid_argument);
 }
 
+TEST_CASE("each texel has the index that fits it best, and the block means what was chosen") {
+  clcook::Random random(8);
+  for (const Format format : kFormats) {
+    for (int m = 0; m < ref::kModes; ++m) {
+      CAPTURE(m);
+      const ref::Mode& mode = ref::kMode[m];
+      int taken = 0;
+      for (int i = 0; i < 600; ++i) {
+        const int partition = mode.regions == 2 ? static_cast<int>(random.below(32)) : 0;
+        // Spreads from one half to all of them, so that some differences just fit, others do not.
+        const std::uint64_t spread = 1ull << random.below(15);
+        Texels texels = {};
+        for (std::uint16_t& half : texels) half = static_cast<std::uint16_t>(random.below(spread));
+        const auto block = ref::encode_block_as(texels, format, m, partition);
+        if (!block) continue;
+        ++taken;
+        const ref::Parts parts = ref::unpack(block->data());
+        auto ends = ref::endpoints(parts, format);
+        for (int& e : ends) e = ref::unquantise(e, mode.precision, format);
+        for (std::size_t k = 0; k < 16; ++k) {
+          const std::size_t first = static_cast<std::size_t>(
+              6 * ref::region_of(mode, parts.partition, static_cast<int>(k)));
+          const auto off = [&](int index) {
+            double sum = 0;
+            for (std::size_t c = 0; c < 3; ++c) {
+              const double d = ref::interpolate(ends[first + c], ends[first + 3 + c],
+                                                ref::weight_of(mode, index)) -
+                               ref::unfinish(texels[3 * k + c], format);
+              sum += d * d;
+            }
+            return sum;
+          };
+          for (int index = 0; index < 1 << ref::index_bits(mode); ++index) {
+            if (off(index) < off(parts.indices[k])) FAIL_CHECK("texel " << k << " of block " << i);
+          }
+        }
+      }
+      CHECK(taken > 20);
+    }
+  }
+}
+
 TEST_CASE("two colours along a partition come back as two colours") {
   for (int k = 0; k < 32; ++k) {
     CAPTURE(k);
