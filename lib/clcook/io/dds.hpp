@@ -1,0 +1,337 @@
+// Reads and writes the layout of DDS files with BC6H textures: mip chains, arrays, cube maps. std
+// only.
+//
+// A file is a header of 148 bytes (128 in the legacy form), then for each slice (array element,
+// cube face) all mips from large to small, each the rows of its blocks without padding. A block is
+// 16 bytes for 4 x 4 texels. All header fields are 32-bit little-endian.
+//
+// The reader believes no size field. From width, height, mipMapCount and arraySize it computes
+// where every mip lies, checks the sum against the length of the file, and allocates nothing that
+// depends on the file but one entry per mip. What it does not need it does not look at: the flags
+// and caps of a DX10 file, pitchOrLinearSize, the reserved words and miscFlags2 differ among
+// writers that exist.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <clcook/io/format_error.hpp>
+
+namespace clcook::io {
+
+// DXGI_FORMAT_BC6H_UF16 and DXGI_FORMAT_BC6H_SF16.
+enum class DdsFormat : std::uint32_t { bc6h_uf16 = 95, bc6h_sf16 = 96 };
+
+constexpr std::size_t kDdsHeaderBytes = 148;
+constexpr std::size_t kDdsLegacyHeaderBytes = 128;
+constexpr std::uint64_t kDdsBlockBytes = 16;
+constexpr std::uint32_t kDdsMaxSide = 1u << 20;  // texels; more is refused as nonsense
+
+// What a file must do about bytes after the last mip.
+enum class DdsTrailing {
+  refuse,  // they are an error: one of the sizes is wrong
+  allow,   // Dds::trailing_bytes counts them
+};
+
+// One mip of one slice.
+struct DdsLevel {
+  std::uint32_t width = 0;  // texels
+  std::uint32_t height = 0;
+  std::uint32_t blocks_wide = 0;
+  std::uint32_t blocks_high = 0;
+  std::uint64_t offset = 0;  // of its first byte in the file
+  std::uint64_t bytes = 0;   // blocks_wide x blocks_high x 16
+
+  std::uint64_t row_bytes() const { return blocks_wide * kDdsBlockBytes; }
+};
+
+// The layout of a file. Made by dds_layout or parse_dds only; all sums in it are exact.
+struct Dds {
+  DdsFormat format = DdsFormat::bc6h_uf16;
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+  std::uint32_t array_size = 1;  // of a cube map: the number of cubes
+  bool cube = false;             // six slices each: +x -x +y -y +z -z
+  bool legacy = false;           // FourCC "BC6H" without a DX10 header
+  std::uint64_t slices = 1;      // array_size, times 6 for cubes
+  std::uint64_t data_offset = kDdsHeaderBytes;
+  std::uint64_t slice_bytes = 0;     // all mips of one slice
+  std::uint64_t data_bytes = 0;      // all slices
+  std::uint64_t trailing_bytes = 0;  // after the last mip
+  std::vector<DdsLevel> mips;        // of slice 0; at least one
+
+  // Throws FormatError when there is no such slice or mip.
+  DdsLevel level(std::uint64_t slice, std::size_t mip) const {
+    if (slice >= slices || mip >= mips.size()) {
+      throw FormatError("DDS", "slice " + std::to_string(slice) + ", mip " + std::to_string(mip) +
+                                   " asked for; there are " + std::to_string(slices) +
+                                   " slices of " + std::to_string(mips.size()) + " mips");
+    }
+    DdsLevel out = mips[mip];
+    out.offset += slice * slice_bytes;
+    return out;
+  }
+};
+
+// What a texture is to hold.
+struct DdsDescription {
+  DdsFormat format = DdsFormat::bc6h_uf16;
+  std::uint32_t width = 1;
+  std::uint32_t height = 1;
+  std::uint32_t mips = 1;  // 1 .. dds_max_mips; halving, rounded down, at least 1
+  std::uint32_t array_size = 1;
+  bool cube = false;
+};
+
+// Mips down to 1 x 1.
+constexpr std::uint32_t dds_max_mips(std::uint32_t width, std::uint32_t height) {
+  std::uint32_t count = 1;
+  for (std::uint32_t side = width > height ? width : height; side > 1; side /= 2) ++count;
+  return count;
+}
+
+namespace detail {
+
+[[noreturn]] inline void dds_fail(const std::string& message) { throw FormatError("DDS", message); }
+
+inline std::string hexadecimal(std::uint32_t value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08X", static_cast<unsigned>(value));
+  return text;
+}
+
+// As it lies in the file, unprintable characters as dots.
+inline std::string four_cc(std::uint32_t value) {
+  std::string text = "\"";
+  for (unsigned i = 0; i < 4; ++i) {
+    const unsigned c = value >> (8 * i) & 255;
+    text += c >= 32 && c < 127 ? static_cast<char>(c) : '.';
+  }
+  return text + "\" (" + hexadecimal(value) + ")";
+}
+
+// The little-endian word at a byte; the caller has checked the length.
+inline std::uint32_t word_at(std::string_view bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    value |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at + i])) << (8 * i);
+  }
+  return value;
+}
+
+inline void put_word(std::string& bytes, std::size_t at, std::uint32_t value) {
+  for (std::size_t i = 0; i < 4; ++i) {
+    bytes[at + i] = static_cast<char>(static_cast<unsigned char>(value >> (8 * i)));
+  }
+}
+
+}  // namespace detail
+
+// Where everything lies in a file of this texture. Throws FormatError when a value is out of range,
+// the blocks of one mip are 2^32 or more, or the bytes of the file 2^63 or more.
+inline Dds dds_layout(const DdsDescription& what) {
+  const std::string sides = std::to_string(what.width) + " x " + std::to_string(what.height);
+  if (what.format != DdsFormat::bc6h_uf16 && what.format != DdsFormat::bc6h_sf16) {
+    detail::dds_fail("dxgiFormat is " + std::to_string(static_cast<std::uint32_t>(what.format)) +
+                     "; only 95 (BC6H_UF16) and 96 (BC6H_SF16) are known here");
+  }
+  if (what.width == 0 || what.height == 0 || what.width > kDdsMaxSide ||
+      what.height > kDdsMaxSide) {
+    detail::dds_fail("width x height is " + sides + "; each must be 1 .. " +
+                     std::to_string(kDdsMaxSide));
+  }
+  const std::uint32_t most = dds_max_mips(what.width, what.height);
+  if (what.mips == 0 || what.mips > most) {
+    detail::dds_fail("mipMapCount is " + std::to_string(what.mips) + "; " + sides +
+                     " texels have 1 .. " + std::to_string(most));
+  }
+  if (what.array_size == 0) detail::dds_fail("arraySize is 0; must be 1 or more");
+  if (what.cube && what.width != what.height) {
+    detail::dds_fail("width x height is " + sides + "; the faces of a cube map are square");
+  }
+
+  Dds out;
+  out.format = what.format;
+  out.width = what.width;
+  out.height = what.height;
+  out.array_size = what.array_size;
+  out.cube = what.cube;
+  out.slices = std::uint64_t{what.array_size} * (what.cube ? 6 : 1);
+  for (std::uint32_t mip = 0; mip < what.mips; ++mip) {
+    DdsLevel level;
+    level.width = std::max(1u, what.width >> mip);
+    level.height = std::max(1u, what.height >> mip);
+    level.blocks_wide = (level.width + 3) / 4;
+    level.blocks_high = (level.height + 3) / 4;
+    const std::uint64_t blocks = std::uint64_t{level.blocks_wide} * level.blocks_high;
+    if (blocks > std::numeric_limits<std::uint32_t>::max()) {
+      detail::dds_fail("width x height is " + sides + ", " + std::to_string(blocks) +
+                       " blocks; one mip may have 4294967295");
+    }
+    level.offset = out.data_offset + out.slice_bytes;
+    level.bytes = blocks * kDdsBlockBytes;
+    out.slice_bytes += level.bytes;  // at most 21 mips below 2^36 bytes each
+    out.mips.push_back(level);
+  }
+  const std::uint64_t limit = std::uint64_t{1} << 63;
+  if (out.slices > (limit - kDdsHeaderBytes - 1) / out.slice_bytes) {
+    detail::dds_fail("arraySize is " + std::to_string(what.array_size) + " with " +
+                     std::to_string(out.slice_bytes) +
+                     " bytes for each slice; the file would pass 2^63 bytes");
+  }
+  out.data_bytes = out.slices * out.slice_bytes;
+  return out;
+}
+
+// Reads the layout of a file of `file_bytes` bytes from its beginning: `head` holds its first 148
+// bytes, or all of it when it is shorter, and may hold more. Throws FormatError.
+inline Dds parse_dds(std::string_view head, std::uint64_t file_bytes,
+                     DdsTrailing trailing = DdsTrailing::refuse) {
+  using detail::dds_fail;
+  // A file is as long as it says, and the head may be shorter than it was promised to be.
+  const std::uint64_t there = std::min<std::uint64_t>(head.size(), file_bytes);
+  const auto need = [&](std::size_t bytes, const char* what) {
+    if (there < bytes) {
+      dds_fail(std::to_string(there) + " bytes are too few: " + what + " ends at byte " +
+               std::to_string(bytes));
+    }
+  };
+  const auto word = [&](std::size_t at) { return detail::word_at(head, at); };
+  const auto text = [](std::uint32_t value) { return std::to_string(value); };
+
+  need(4, "the magic number");
+  if (word(0) != 0x20534444) {
+    dds_fail("the magic number is " + detail::four_cc(word(0)) + "; must be \"DDS \"");
+  }
+  need(kDdsLegacyHeaderBytes, "the header");
+  if (word(4) != 124) dds_fail("size of the header is " + text(word(4)) + "; must be 124");
+  if (word(76) != 32) dds_fail("size of ddspf is " + text(word(76)) + "; must be 32");
+  if ((word(80) & 4) == 0) {
+    dds_fail("flags of ddspf are " + detail::hexadecimal(word(80)) +
+             "; without FOURCC (0x4) the texels are not BC6H");
+  }
+  const std::uint32_t four_cc = word(84);
+  constexpr std::uint32_t kDx10 = 0x30315844;
+  constexpr std::uint32_t kBc6h = 0x48364342;
+  if (four_cc != kDx10 && four_cc != kBc6h) {
+    dds_fail("fourCC is " + detail::four_cc(four_cc) +
+             "; only \"DX10\" and \"BC6H\" can hold BC6H");
+  }
+  const bool legacy = four_cc == kBc6h;
+  const std::uint32_t caps2 = word(112);
+  if (word(24) > 1 || (caps2 & 0x200000) != 0) {
+    dds_fail("depth is " + text(word(24)) + " and caps2 " + detail::hexadecimal(caps2) +
+             "; volume textures are not known here");
+  }
+
+  DdsDescription what;
+  what.height = word(12);
+  what.width = word(16);
+  what.mips = std::max(1u, word(28));  // 0 and 1 both mean one mip
+  if (legacy) {
+    // A cube map here must have all six faces.
+    constexpr std::uint32_t kCube = 0x200;
+    constexpr std::uint32_t kFaces = 0xFC00;
+    what.cube = (caps2 & kCube) != 0;
+    if (what.cube ? (caps2 & kFaces) != kFaces : (caps2 & kFaces) != 0) {
+      dds_fail("caps2 is " + detail::hexadecimal(caps2) +
+               "; a cube map has CUBEMAP (0x200) and all six faces (0xFC00)");
+    }
+  } else {
+    need(kDdsHeaderBytes, "the DX10 header");
+    const std::uint32_t format = word(128);
+    if (format != 95 && format != 96) {
+      dds_fail("dxgiFormat is " + text(format) +
+               (format == 94 ? " (BC6H_TYPELESS, neither signed nor unsigned)" : "") +
+               "; only 95 (BC6H_UF16) and 96 (BC6H_SF16) are known here");
+    }
+    if (word(132) != 3) {
+      dds_fail("resourceDimension is " + text(word(132)) + "; must be 3 (two dimensions)");
+    }
+    what.format = static_cast<DdsFormat>(format);
+    what.cube = (word(136) & 4) != 0;
+    what.array_size = word(140);
+  }
+
+  Dds out = dds_layout(what);
+  if (legacy) {
+    out.legacy = true;
+    out.data_offset = kDdsLegacyHeaderBytes;
+    for (DdsLevel& mip : out.mips) mip.offset -= kDdsHeaderBytes - kDdsLegacyHeaderBytes;
+  }
+  const std::uint64_t end = out.data_offset + out.data_bytes;
+  const auto sizes = [&] {
+    return std::to_string(out.slices) + " slices of " + std::to_string(out.mips.size()) +
+           " mips of " + text(out.width) + " x " + text(out.height) + " texels end at byte " +
+           std::to_string(end) + ", the file at byte " + std::to_string(file_bytes);
+  };
+  if (file_bytes < end) dds_fail("the file is cut off: " + sizes());
+  out.trailing_bytes = file_bytes - end;
+  if (out.trailing_bytes != 0 && trailing == DdsTrailing::refuse) {
+    dds_fail("bytes are left over: " + sizes());
+  }
+  return out;
+}
+
+// Reads the layout of a whole file in memory.
+inline Dds parse_dds(std::string_view file, DdsTrailing trailing = DdsTrailing::refuse) {
+  return parse_dds(file, file.size(), trailing);
+}
+
+inline Dds parse_dds(const void* file, std::size_t bytes,
+                     DdsTrailing trailing = DdsTrailing::refuse) {
+  return parse_dds(std::string_view(static_cast<const char*>(file), bytes), trailing);
+}
+
+// The header of a file: 148 bytes, always with a DX10 part. The data of dds_layout(what) follows.
+// Throws FormatError as dds_layout does.
+inline std::string dds_header(const DdsDescription& what) {
+  const Dds layout = dds_layout(what);
+  std::string out(kDdsHeaderBytes, '\0');
+  const auto put = [&](std::size_t at, std::uint32_t value) { detail::put_word(out, at, value); };
+  const bool several = what.mips > 1;
+  put(0, 0x20534444);
+  put(4, 124);
+  // CAPS, HEIGHT, WIDTH, PIXELFORMAT, LINEARSIZE and, for a chain, MIPMAPCOUNT.
+  put(8, 0x1u | 0x2u | 0x4u | 0x1000u | 0x80000u | (several ? 0x20000u : 0u));
+  put(12, what.height);
+  put(16, what.width);
+  // The field has no room for more than 4 GiB; no reader of sense believes it.
+  put(20, static_cast<std::uint32_t>(std::min<std::uint64_t>(
+              layout.mips[0].bytes, std::numeric_limits<std::uint32_t>::max())));
+  put(28, what.mips);
+  put(76, 32);
+  put(80, 4);
+  put(84, 0x30315844);
+  // TEXTURE; COMPLEX for a chain or a cube; MIPMAP for a chain.
+  put(108, 0x1000u | (several || what.cube ? 0x8u : 0u) | (several ? 0x400000u : 0u));
+  put(112, what.cube ? 0xFE00u : 0u);
+  put(128, static_cast<std::uint32_t>(what.format));
+  put(132, 3);
+  put(136, what.cube ? 4u : 0u);
+  put(140, what.array_size);
+  put(144, 3);  // alpha is opaque
+  return out;
+}
+
+// A whole file. `data` is every mip of every slice in the order of the file; throws FormatError
+// when it has another length.
+inline std::string write_dds(const DdsDescription& what, std::string_view data) {
+  const Dds layout = dds_layout(what);
+  if (data.size() != layout.data_bytes) {
+    detail::dds_fail(std::to_string(data.size()) + " bytes given for " +
+                     std::to_string(layout.slices) + " slices of " +
+                     std::to_string(layout.slice_bytes) + " bytes");
+  }
+  std::string out = dds_header(what);
+  out.append(data);
+  return out;
+}
+
+}  // namespace clcook::io
