@@ -6,9 +6,8 @@ target_link_libraries(clcook_program INTERFACE clcook::clcook clcook_warnings cl
                                                clcook_portable)
 # They spend their time in kernels, and -O1 compiles a quarter faster than -O3.
 target_compile_options(clcook_program INTERFACE "$<$<CONFIG:Release>:-O1>")
-target_compile_definitions(
-  clcook_program INTERFACE "CLCOOK_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\""
-                           "CLCOOK_SHARED_DIR=\"${PROJECT_SOURCE_DIR}/../shared\"")
+target_compile_definitions(clcook_program
+                           INTERFACE "CLCOOK_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
 
 # clcook_place(<target> <file name> <folder>): where the program lies and where it finds libraries.
 function(clcook_place target name folder)
@@ -71,6 +70,9 @@ endif()
 
 if(CLCOOK_BUILD_TESTS)
   add_library(clcook_test_support INTERFACE)
+  # Real inputs beside the checkout; tests that want them skip visibly without.
+  target_compile_definitions(
+    clcook_test_support INTERFACE "CLCOOK_SHARED_DIR=\"${PROJECT_SOURCE_DIR}/../shared\"")
   target_include_directories(clcook_test_support INTERFACE "${PROJECT_SOURCE_DIR}/tests"
                                                            "${PROJECT_SOURCE_DIR}")
   target_link_libraries(clcook_test_support INTERFACE clcook_program doctest::doctest
