@@ -53,15 +53,9 @@ std::string row_name(const Json& row) {
 
 namespace {
 
-// The samples of a row as they were taken: equal blocks, one after the other.
+// The samples of a row as they were taken.
 Blocks blocks_of(const Json& row) {
-  const auto samples = row["samples_us"].get<std::vector<double>>();
-  const std::size_t count = std::max<std::size_t>(1, row.value("blocks", std::size_t{1}));
-  Blocks blocks(count);
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    blocks[std::min(i * count / samples.size(), count - 1)].push_back(samples[i]);
-  }
-  return blocks;
+  return split(row["samples_us"].get<std::vector<double>>(), row.value("blocks", 1.0));
 }
 
 }  // namespace

@@ -259,15 +259,8 @@ std::vector<Stage> stages_of(const Result& stages) {
 Ratio interval(const Blocks& blocks) { return bootstrap_ratio(blocks, {{1.0}}); }
 
 Ratio time_of(const Json& row) {
-  const auto samples = row["samples_us"].get<std::vector<double>>();
-  // Equal blocks, one after the other; results of older versions are one block.
-  const double said = number(row, "blocks");
-  const std::size_t count =
-      said >= 1 ? std::min(static_cast<std::size_t>(said), samples.size()) : 1;
-  Blocks blocks(count);
-  for (std::size_t i = 0; i < samples.size(); ++i)
-    blocks[i * count / samples.size()].push_back(samples[i]);
-  return interval(blocks);
+  // Results of older versions have no blocks: they are one.
+  return interval(split(row["samples_us"].get<std::vector<double>>(), number(row, "blocks")));
 }
 
 std::string digits(double value) {

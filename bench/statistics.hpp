@@ -45,6 +45,18 @@ struct Ratio {
 // block.
 using Blocks = std::vector<std::vector<double>>;
 
+// Samples that were taken in `count` equal blocks, one after the other; a count that cannot be
+// means one block.
+inline Blocks split(const std::vector<double>& samples, double count) {
+  Blocks blocks(count >= 1 && !samples.empty()
+                    ? std::min(static_cast<std::size_t>(count), samples.size())
+                    : 1);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    blocks[i * blocks.size() / samples.size()].push_back(samples[i]);
+  }
+  return blocks;
+}
+
 inline std::vector<double> flat(const Blocks& blocks) {
   std::vector<double> out;
   for (const auto& block : blocks) out.insert(out.end(), block.begin(), block.end());

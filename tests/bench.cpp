@@ -19,21 +19,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-std::string tool_path() {
-  if (const char* folder = std::getenv("CLCOOK_BIN_DIR")) {
-    return (std::filesystem::path(folder) / "clcook").string();
-  }
-  return (std::filesystem::path(self_path()).parent_path().parent_path() / "clcook").string();
-}
-
-bool no_tool() {
-  if (std::filesystem::exists(tool_path())) return false;
-  MESSAGE("SKIPPED: there is no ", tool_path());
-  return true;
-}
-
 Ran clcook_command(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), tool_path());
+  arguments.insert(arguments.begin(), built_program("clcook"));
   return run_program(arguments, {});
 }
 
@@ -101,7 +88,7 @@ TEST_CASE("drift between blocks widens the interval") {
 }
 
 TEST_CASE("compare finds what became slower and refuses what cannot be compared") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   const TempFolder folder;
   const auto write = [&](const char* name, const Json& content) {
     const std::filesystem::path path = folder.path() / name;
@@ -142,7 +129,7 @@ TEST_CASE("compare finds what became slower and refuses what cannot be compared"
 }
 
 TEST_CASE("the smoke run measures every variant of every recipe and writes a result") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   const TempFolder folder;
   const std::string out = (folder.path() / "bench.json").string();
   const Ran ran = clcook_command({"bench", "--smoke", "--out", out});
@@ -169,7 +156,7 @@ TEST_CASE("the smoke run measures every variant of every recipe and writes a res
 }
 
 TEST_CASE("bench refuses what it does not know") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   const auto refused = [](const std::vector<std::string>& arguments, const std::string& part) {
     const Ran ran = clcook_command(arguments);
     CAPTURE(arguments.back());
@@ -189,7 +176,7 @@ TEST_CASE("bench refuses what it does not know") {
 }
 
 TEST_CASE("tune writes winners that the library reads, and keeps the entries of others") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   const TempFolder folder;
   const std::filesystem::path file = folder.path() / "tuning.txt";
   TuningEntry foreign;

@@ -58,20 +58,13 @@ isa::Shape straight(long instructions, long branches, long memory) {
 
 // The tool built beside the tests, when it and a compiler are there.
 std::string tool() {
-  const char* folder = std::getenv("CLCOOK_BIN_DIR");
-  const std::filesystem::path path =
-      folder != nullptr ? std::filesystem::path(folder) / "clcook"
-                        : std::filesystem::path(self_path()).parent_path().parent_path() / "clcook";
-  if (!std::filesystem::exists(path)) {
-    MESSAGE("skipped: the tool is not built: " << path.string());
-    return "";
-  }
+  if (not_built("clcook")) return "";
   if (!std::filesystem::exists("/usr/bin/clang-19") ||
       !std::filesystem::exists("/usr/lib/clc/gfx1030-amdgcn--.bc")) {
     MESSAGE("skipped: clang-19 and libclc-19 are not installed");
     return "";
   }
-  return path.string();
+  return built_program("clcook");
 }
 
 }  // namespace

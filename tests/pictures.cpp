@@ -10,21 +10,8 @@ using namespace clcook::testing;
 
 namespace {
 
-std::string example() {
-  if (const char* folder = std::getenv("CLCOOK_BIN_DIR")) {
-    return (std::filesystem::path(folder) / "line_blur").string();
-  }
-  return (std::filesystem::path(self_path()).parent_path().parent_path() / "line_blur").string();
-}
-
-bool no_example() {
-  if (std::filesystem::exists(example())) return false;
-  MESSAGE("SKIPPED: there is no ", example());
-  return true;
-}
-
 Ran line_blur(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), example());
+  arguments.insert(arguments.begin(), built_program("line_blur"));
   arguments.push_back("--no-table");
   return run_program(arguments, {});
 }
@@ -51,7 +38,7 @@ void refused(const std::vector<std::string>& arguments, const std::string& part,
 }  // namespace
 
 TEST_CASE("a scene is rendered, blurred and written, alike on every run") {
-  if (no_example()) return;
+  if (not_built("line_blur")) return;
   const TempFolder folder;
   const std::string one = (folder.path() / "one.png").string();
   const std::string two = (folder.path() / "sub" / "two.png").string();
@@ -66,7 +53,7 @@ TEST_CASE("a scene is rendered, blurred and written, alike on every run") {
 }
 
 TEST_CASE("missing and broken pictures are errors that name the file") {
-  if (no_example()) return;
+  if (not_built("line_blur")) return;
   const TempFolder folder;
   const std::string out = (folder.path() / "out.png").string();
   const auto file = [&](const char* name, const std::string& content) {
@@ -92,7 +79,7 @@ TEST_CASE("missing and broken pictures are errors that name the file") {
 }
 
 TEST_CASE("values out of range and unknown names are refused before anything is written") {
-  if (no_example()) return;
+  if (not_built("line_blur")) return;
   const TempFolder folder;
   const std::string out = (folder.path() / "out.png").string();
   refused({"scene:16x16", out, "--radius", "-1"}, "radius", folder);
@@ -108,7 +95,7 @@ TEST_CASE("values out of range and unknown names are refused before anything is 
 }
 
 TEST_CASE("real pictures, PNG and JPEG") {
-  if (no_example()) return;
+  if (not_built("line_blur")) return;
   const char* shared = std::getenv("CLCOOK_SHARED_DIR");
   const std::filesystem::path data =
       std::filesystem::path(shared == nullptr ? CLCOOK_SHARED_DIR : shared) / "data";

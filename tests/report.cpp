@@ -12,12 +12,7 @@ namespace {
 const std::string kData = CLCOOK_SOURCE_DIR "/tests/data/report/";
 
 // The clcook command beside this test; where it was not built, the test is skipped visibly.
-std::string tool() {
-  const fs::path path = fs::path(self_path()).parent_path().parent_path() / "clcook";
-  if (fs::exists(path)) return path.string();
-  MESSAGE("skipped: the clcook command was not built");
-  return "";
-}
+std::string tool() { return not_built("clcook") ? "" : built_program("clcook"); }
 
 // Skips the test, visibly, where the command or gnuplot is missing.
 bool can_plot() {

@@ -20,30 +20,11 @@ using Json = nlohmann::json;
 
 namespace {
 
-// The tool: as the build says, else beside the folder of this program.
-std::string tool_path() {
-#ifdef CLCOOK_TOOL
-  return CLCOOK_TOOL;
-#else
-  if (const char* folder = std::getenv("CLCOOK_BIN_DIR")) {
-    return (std::filesystem::path(folder) / "clcook").string();
-  }
-  return (std::filesystem::path(self_path()).parent_path().parent_path() / "clcook").string();
-#endif
-}
-
 using Variables = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
 Ran tool(std::vector<std::string> arguments, const Variables& variables = {}) {
-  arguments.insert(arguments.begin(), tool_path());
+  arguments.insert(arguments.begin(), built_program("clcook"));
   return run_program(arguments, variables);
-}
-
-// Builds without the tool (the sanitizer's) skip these tests, visibly.
-bool no_tool() {
-  if (std::filesystem::exists(tool_path())) return false;
-  MESSAGE("SKIPPED: there is no ", tool_path());
-  return true;
 }
 
 // An error: exit code 2, a message that holds `part`, nothing on standard output.
@@ -79,7 +60,7 @@ void write_broken_kernels(const std::filesystem::path& folder) {
 }  // namespace
 
 TEST_CASE("list names every recipe and variant") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   const Ran ran = tool({"list"});
   CHECK(ran.code == 0);
   CHECK(ran.err.empty());
@@ -92,7 +73,7 @@ TEST_CASE("list names every recipe and variant") {
 }
 
 TEST_CASE("list --json holds every recipe with variants, baseline and tune axes") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   const Ran ran =
       tool({"list", "--json"}, {{"OCL_ICD_VENDORS", "/nonexistent"}});  // needs no device
   REQUIRE(ran.code == 0);
@@ -120,7 +101,7 @@ TEST_CASE("list --json holds every recipe with variants, baseline and tune axes"
 }
 
 TEST_CASE("devices lists them with the choice and the reasons") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   const Ran plain = tool({"devices"});
   CHECK(plain.code == 0);
   CHECK(contains(plain.out, runtime().info().name));
@@ -146,7 +127,7 @@ TEST_CASE("devices lists them with the choice and the reasons") {
 }
 
 TEST_CASE("check --json has one row per run with errors and bound") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   const Ran ran =
       tool({"check", first_recipe().name, "--tiny", "--in-order", "--json", "--seed", "7"});
   CAPTURE(ran.err);
@@ -181,7 +162,7 @@ TEST_CASE("check --json has one row per run with errors and bound") {
 }
 
 TEST_CASE("check prints a table, and takes one variant and one shape") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   const std::string variant = first_recipe().baseline().name;
   const std::string shape = first_recipe().test_shapes.front().str();
   const Ran ran = tool({"check", "--variant", variant, "--shape", shape});
@@ -193,7 +174,7 @@ TEST_CASE("check prints a table, and takes one variant and one shape") {
 }
 
 TEST_CASE("check ends with 1 on a mismatch and says where") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   const TempFolder folder;
   write_broken_kernels(folder.path());
   const Variables variables{{"CLCOOK_KERNEL_DIR", folder.path().string()}, {"CLCOOK_CACHE", "0"}};
@@ -214,7 +195,7 @@ TEST_CASE("check ends with 1 on a mismatch and says where") {
 }
 
 TEST_CASE("check ends with 1 and the log when a kernel does not build") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   const TempFolder folder;
   write_bytes(folder / (first_recipe().name + ".cl"),
               "__kernel void broken(void) { undeclared_thing; }\n");
@@ -227,7 +208,7 @@ TEST_CASE("check ends with 1 and the log when a kernel does not build") {
 }
 
 TEST_CASE("check --out writes the rows to a file") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   const TempFolder folder;
   const std::string variant = first_recipe().baseline().name;
   const std::string file = (folder / "new" / "rows.json").string();
@@ -242,7 +223,7 @@ TEST_CASE("check --out writes the rows to a file") {
 }
 
 TEST_CASE("unknown names and broken values are errors that name them") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   const std::string recipe = first_recipe().name;
   refused({"check", "no_such_recipe"}, "no_such_recipe");
   refused({"check", recipe, "--variant", "no_such_variant"}, "no_such_variant");
@@ -264,7 +245,7 @@ TEST_CASE("unknown names and broken values are errors that name them") {
 }
 
 TEST_CASE("flatten prints a text that builds by itself") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   for (const Recipe& recipe : cookbook::all()) {
     const std::filesystem::path file = CLCOOK_SOURCE_DIR "/kernels/" + recipe.name + ".cl";
     if (!std::filesystem::exists(file)) continue;
@@ -286,7 +267,7 @@ TEST_CASE("flatten prints a text that builds by itself") {
 }
 
 TEST_CASE("flatten writes files and refuses what is not there") {
-  if (no_tool()) return;
+  if (not_built("clcook")) return;
   const TempFolder folder;
   write_bytes(folder / "k.cl", "#include \"h.clh\"\nmain\n");
   write_bytes(folder / "h.clh", "header\n");

@@ -157,6 +157,21 @@ inline Ran run_program(
 // The running program.
 inline std::string self_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
+// A program of this build, such as "clcook".
+inline std::string built_program(const std::string& name) {
+  if (const char* folder = std::getenv("CLCOOK_BIN_DIR")) {
+    return (std::filesystem::path(folder) / name).string();
+  }
+  return (std::filesystem::path(self_path()).parent_path().parent_path() / name).string();
+}
+
+// Builds without the program (the sanitizer's) skip what needs it, visibly.
+inline bool not_built(const std::string& name) {
+  if (std::filesystem::exists(built_program(name))) return false;
+  MESSAGE("SKIPPED: there is no ", built_program(name));
+  return true;
+}
+
 // Runs one test case of this very program, also one that is marked doctest::skip().
 inline Ran run_self(
     const std::string& test_case,
