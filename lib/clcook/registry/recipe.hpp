@@ -5,6 +5,7 @@
 #include <clcook/core/defines.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
+#include <clcook/model/lanes.hpp>
 #include <clcook/registry/diff.hpp>
 #include <clcook/registry/params.hpp>
 #include <cstdint>
@@ -78,6 +79,25 @@ struct CompileUnit {
   std::string options;  // beyond the defaults of Runtime::build()
 };
 
+// Data along which the paths of the work-items part more and more: what `clcook explore` sweeps. A
+// problem of the sweep is `shape` with one value of `along` and one of each family set.
+struct Sweep {
+  Params shape;                // the rest of the problem
+  Axis along;                  // numbers in rising order: the x axis
+  std::string label;           // what `along` is, with its unit
+  std::vector<Axis> families;  // each combination gives curves of its own
+  // The segments that the work-items of a variant take: the lane-mask model's prediction.
+  std::function<model::LaneMasks(const std::string& variant, const Params& shape,
+                                 std::uint64_t seed)>
+      lanes;
+};
+
+// A technique of the numbered list (`clcook list --techniques`) that a recipe covers.
+struct Technique {
+  int number = 0;     // 1 to 28
+  std::string where;  // the place inside the recipe: variants, axis or table that shows it
+};
+
 struct Recipe {
   std::string name;
   std::string title;
@@ -87,7 +107,9 @@ struct Recipe {
   std::vector<Params>
       test_shapes;  // small, awkward; entries with tiny=1 are small enough for an interpreter
   std::vector<Params>
-      bench_shapes;  // large enough to be measured; the first is the recipe's headline
+      bench_shapes;           // large enough to be measured; the first is the recipe's headline
+  std::vector<Sweep> sweeps;  // for `clcook explore`; empty where divergence is no question
+  std::vector<Technique> techniques;  // of the numbered list
   // Bytes of input and output of a shape, the size that tunings are filed under.
   std::function<double(const Params& shape)> problem_bytes;
   std::function<std::unique_ptr<Case>(const Runtime&, const Params& shape, std::uint64_t seed)>
