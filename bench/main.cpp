@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   clcook::tool::add_check(app, exit_code);
   clcook::tool::add_flatten(app, exit_code);
   clcook::tool::add_bench(app, exit_code);
+  clcook::tool::add_explore(app, exit_code);
   clcook::tool::add_tune(app, exit_code);
   clcook::tool::add_isa(app, exit_code);
   clcook::tool::add_report(app, exit_code);

@@ -13,6 +13,7 @@ struct ReportArguments {
   std::vector<std::string> files;
   std::string out = "out/report.html";
   std::vector<std::string> pictures;
+  std::vector<std::string> curves;
   std::string root = ".";
   bool markdown = false;
   bool check = false;
@@ -34,6 +35,11 @@ int run_report(const ReportArguments& arguments) {
   const std::vector<std::string> files =
       arguments.files.empty() ? committed(arguments.root) : arguments.files;
   const std::vector<report::Result> results = report::load(files);
+  if (!arguments.curves.empty()) {
+    const report::Result& from = report::find(results, arguments.curves[0], "explore");
+    write_file(arguments.curves[2], report::curves_file(from, arguments.curves[1]));
+    return 0;
+  }
   if (arguments.markdown) {
     if (!arguments.pictures.empty())
       fail(Errc::invalid_argument, "report", "--picture is for the page, not for --markdown");
@@ -68,6 +74,11 @@ void add_report(CLI::App& app, int& exit_code) {
   command
       ->add_option("--picture", arguments->pictures,
                    "RECIPE=BEFORE,AFTER[,REFERENCE]: pictures for a card, PNG or JPEG")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--curves", arguments->curves,
+                   "RESULT RECIPE FILE.svg: only draw the curves of a result of kind explore")
+      ->expected(3)
       ->allow_extra_args(false);
   command->add_flag("--markdown", arguments->markdown,
                     "Rewrite the tables and figures of README.md and docs/*.md");

@@ -120,6 +120,19 @@ Table findings_table(const Result& isa, const std::string& recipe);
 std::vector<std::string> targets_of(const Result& isa, const std::string& recipe);
 Table curve_table(const Json& curve);
 
+// ---- Curves (report_curves.cpp) ----
+
+// Curves of a recipe that belong on one plot: they differ in one parameter at most.
+struct Figure {
+  std::string title;   // what all have in common, beside what other figures have too
+  std::string varies;  // the parameter that tells the curves apart; empty for one curve
+  std::vector<const Json*> curves;
+};
+std::vector<Figure> figures_of(const Result& explore, const std::string& recipe);
+std::string figure_svg(const Figure& figure);
+// The figures of a recipe below each other, as a file of its own.
+std::string curves_file(const Result& explore, const std::string& recipe);
+
 // ---- Plots (report_plots.cpp): inline SVG in the page's colours ----
 
 struct Bar {
@@ -134,11 +147,18 @@ struct Dot {
   double y = 0;
   Verdict verdict = Verdict::none;
 };
-// One line of a divergence plot. Series of one `colour` belong together.
-struct Series {
-  std::size_t colour = 0;
-  bool dashed = false;
+// One line of a plot of curves.
+struct Line {
+  enum class Style { baseline, other, predicted };
+  std::string label;       // stands at its right end; empty for none
+  std::size_t colour = 0;  // of baselines and predictions; the other variants are grey
+  Style style = Style::baseline;
   std::vector<std::pair<double, double>> points;
+};
+// A point that matters: where a variant breaks even.
+struct Mark {
+  double x = 0;
+  double y = 0;
 };
 
 // Whether bars of these values need a logarithmic axis.
@@ -148,8 +168,8 @@ std::string bar_plot(const std::vector<Bar>& bars, const std::string& unit,
                      const std::string& title);
 std::string roofline_plot(const std::vector<Dot>& dots, const Json& ceilings,
                           const std::string& title);
-std::string curve_plot(const std::vector<Series>& series, const std::string& x_title,
-                       const std::string& title);
+std::string curve_plot(const std::vector<Line>& lines, const std::vector<Mark>& marks,
+                       const std::string& x_title, const std::string& title);
 
 // ---- Pictures (report_pictures.cpp) ----
 

@@ -286,38 +286,22 @@ std::string group_html(const Result& result, const Group& group) {
 
 std::string curves_html(const Result& result, const std::string& recipe) {
   std::string out;
-  for (const Json& curve : result.json["curves"]) {
-    if (curve["recipe"] != recipe) continue;
-    std::vector<Series> series;
-    std::string legend;
-    std::size_t colour = 0;
-    for (const Json& one : curve["variants"]) {
-      for (const char* key : {"measured_us", "predicted_us"}) {
-        if (!one.contains(key) || !one[key].is_array()) continue;
-        Series line;
-        line.colour = colour;
-        line.dashed = key[0] == 'p';
-        for (std::size_t i = 0; i < std::min(one[key].size(), curve["points"].size()); ++i) {
-          if (one[key][i].is_number())
-            line.points.emplace_back(curve["points"][i].get<double>(), one[key][i].get<double>());
-        }
-        if (!line.points.empty()) series.push_back(std::move(line));
-      }
-      legend +=
-          fmt::format("<li><span class=\"swatch\" style=\"background:var(--s{})\"></span>{}</li>",
-                      colour % 8 + 1, escape(word(one, "variant")));
-      ++colour;
-    }
-    if (series.empty()) continue;
-    const std::string shape = params(curve, "shape");
-    out += fmt::format("<h4>Divergence{}</h4>\n", shape.empty() ? "" : ", " + escape(shape));
+  for (const Figure& figure : figures_of(result, recipe)) {
+    const std::string svg = figure_svg(figure);
+    if (svg.empty()) continue;
+    out += fmt::format("<h4>Divergence{}</h4>\n",
+                       figure.title.empty() ? "" : ", " + escape(figure.title));
     out +=
-        "<div class=\"plots\"><figure>\n" +
-        curve_plot(series, word(curve, "axis"), "Curves: time against " + word(curve, "axis")) +
-        "<ul class=\"legend\">" + legend +
-        "</ul><figcaption>Solid with dots: measured. Dashed: predicted by the model.</figcaption>"
-        "</figure></div>\n";
-    out += to_html(curve_table(curve));
+        "<div class=\"plots\"><figure>\n" + svg +
+        "<figcaption>Coloured with dots: the baseline, measured; dashed: predicted by the model. "
+        "Grey: the other variants, measured. Large dots: break-even.</figcaption>"
+        "</figure></div>\n<details><summary>The figures</summary>\n";
+    for (const Json* curve : figure.curves) {
+      const std::string shape = params(*curve, "shape");
+      if (!shape.empty()) out += "<p class=\"note\">" + escape(shape) + "</p>\n";
+      out += to_html(curve_table(*curve));
+    }
+    out += "</details>\n";
   }
   return out.empty() ? out : out + source_of(result);
 }

@@ -49,7 +49,7 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
                                     {"stages", 1, 1, " RESULT"},
                                     {"isa", 2, 3, " RESULT RECIPE [TARGET]"},
                                     {"findings", 2, 2, " RESULT RECIPE"},
-                                    {"explore", 2, 2, " RESULT RECIPE"}};
+                                    {"explore", 2, 9, " RESULT RECIPE [NAME=VALUE]..."}};
   std::string known;
   for (const Kind& kind : kKinds) known += std::string(" ") + kind.name;
   if (words.empty())
@@ -80,8 +80,12 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
   if (name == "findings") return some(findings_table(find(results, words[1], "isa"), words[2]));
   std::string out;
   for (const Json& curve : find(results, words[1], "explore").json["curves"]) {
-    if (curve["recipe"] == words[2])
-      out += (out.empty() ? "" : "\n") + to_markdown(curve_table(curve));
+    if (curve["recipe"] != words[2]) continue;
+    const std::string shape = " " + params(curve, "shape") + " ";
+    const bool wanted = std::all_of(words.begin() + 3, words.end(), [&](const std::string& one) {
+      return shape.find(" " + one + " ") != std::string::npos;
+    });
+    if (wanted) out += (out.empty() ? "" : "\n") + to_markdown(curve_table(curve));
   }
   return out.empty() ? some({}) : out;
 }

@@ -181,16 +181,17 @@ std::string paint(std::string svg, int width, int height, const std::string& tit
 
 constexpr int kWidth = 420;
 
-std::string head(int height) {
+std::string head(int width, int height) {
   return fmt::format(
       "set terminal svg size {},{} dynamic noenhanced font 'sans-serif,13'\nset encoding utf8\n"
       "unset key\nset tics nomirror textcolor rgb '{}'\nset format '%g'\n"
       "set style fill solid 1 noborder\n",
-      kWidth, height, kSoft);
+      width, height, kSoft);
 }
 
-std::string plot(const std::string& script, int height, const std::string& title) {
-  return paint(run_gnuplot(head(height) + script), kWidth, height, title);
+std::string plot(const std::string& script, int height, const std::string& title,
+                 int width = kWidth) {
+  return paint(run_gnuplot(head(width, height) + script), width, height, title);
 }
 
 // A number as gnuplot reads it.
@@ -324,40 +325,83 @@ std::string roofline_plot(const std::vector<Dot>& dots, const Json& ceilings,
   return plot(script + plots + "\n", height, title);
 }
 
-std::string curve_plot(const std::vector<Series>& series, const std::string& x_title,
-                       const std::string& title) {
-  constexpr int kHeight = 270;
+std::string curve_plot(const std::vector<Line>& lines, const std::vector<Mark>& marks,
+                       const std::string& x_title, const std::string& title) {
+  constexpr int kCurveWidth = 640;
+  constexpr int kHeight = 360;
+  constexpr double kTop = 0.93;
+  constexpr double kBottom = 0.13;
   double low = HUGE_VAL;
   double high = 0;
-  std::string data;
-  std::string plots;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    data += fmt::format("$s{} << END_OF_DATA\n", i);
-    for (const auto& [x, y] : series[i].points) {
-      data += fmt::format("{} {}\n", exact(x), exact(y));
-      if (y > 0) low = std::min(low, y);
-      high = std::max(high, y);
+  for (const Line& line : lines) {
+    for (const auto& point : line.points) {
+      if (point.second > 0) low = std::min(low, point.second);
+      high = std::max(high, point.second);
     }
-    data += "END_OF_DATA\n";
-    const char* colour = kInks[6 + series[i].colour % 8].code;
-    plots += fmt::format("{}$s{} with {} lc rgb '{}' lw 1.8 {}", i == 0 ? "plot " : ", ", i,
-                         series[i].dashed ? "lines" : "linespoints pt 7 ps 0.5", colour,
-                         series[i].dashed ? "dt (6,4)" : "");
   }
   const bool log = high > 20 * low;
-  return plot(
-      fmt::format("set lmargin at screen 0.13\nset rmargin at screen 0.97\n"
-                  "set bmargin at screen 0.17\nset tmargin at screen 0.92\n"
-                  "set border 3 lc rgb '{}'\nset tics out scale 0.6\nset xtics offset 0,0.4\n"
-                  "set grid xtics ytics lc rgb '{}' lt 1 lw 0.7\n{}"
-                  "set label {} at screen 0.012, screen 0.965 left tc rgb '{}' font ',12'\n"
-                  "set label {} at graph 1, screen 0.035 right tc rgb '{}' font ',12'\n",
-                  kSoft, kGrid,
-                  log ? "set logscale y\n" : fmt::format("set yrange [0:{}]\n", exact(high * 1.08)),
-                  quoted(log ? "µs, logarithmic" : "µs"), kSoft, quoted(shortened(x_title, 60)),
-                  kSoft) +
-          data + plots + "\n",
-      kHeight, title);
+  const double y_low = log ? low / 1.2 : 0;
+  const double y_high = high * (log ? 1.2 : 1.08);
+  const auto screen_y = [&](double y) {
+    const double share = log ? std::log(std::max(y, y_low) / y_low) / std::log(y_high / y_low)
+                             : (y - y_low) / (y_high - y_low);
+    return kBottom + (kTop - kBottom) * share;
+  };
+  // Labels stand at the ends of their lines, from the top down, none over another.
+  struct Label {
+    double at;
+    const Line* line;
+  };
+  std::vector<Label> labels;
+  for (const Line& line : lines) {
+    if (!line.label.empty() && !line.points.empty())
+      labels.push_back({screen_y(line.points.back().second), &line});
+  }
+  std::stable_sort(labels.begin(), labels.end(),
+                   [](const Label& a, const Label& b) { return a.at > b.at; });
+  constexpr double kGap = 14.0 / kHeight;
+  double edge = kTop + kGap;
+  for (Label& label : labels) edge = label.at = std::min(label.at, edge - kGap);
+  edge = kBottom - kGap;
+  for (auto label = labels.rbegin(); label != labels.rend(); ++label)
+    edge = label->at = std::max(label->at, edge + kGap);
+
+  std::string data;
+  std::string plots;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Line& line = lines[i];
+    data += fmt::format("$s{} << END_OF_DATA\n", i);
+    for (const auto& [x, y] : line.points) data += fmt::format("{} {}\n", exact(x), exact(y));
+    data += "END_OF_DATA\n";
+    const char* colour =
+        line.style == Line::Style::other ? kInks[0].code : kInks[6 + line.colour % 8].code;
+    const char* with = line.style == Line::Style::predicted ? "lines lw 1.2 dt (6,4)"
+                       : line.style == Line::Style::other   ? "lines lw 2.6"
+                                                            : "linespoints pt 7 ps 0.4 lw 1.8";
+    plots += fmt::format("{}$s{} with {} lc rgb '{}'", i == 0 ? "plot " : ", ", i, with, colour);
+  }
+  data += "$marks << END_OF_DATA\n";
+  for (const Mark& mark : marks) data += fmt::format("{} {}\n", exact(mark.x), exact(mark.y));
+  data += "END_OF_DATA\n";
+  if (!marks.empty())
+    plots += fmt::format(", $marks with points pt 7 ps 1.1 lc rgb '{}'", kInks[3].code);
+  std::string script = fmt::format(
+      "set lmargin at screen 0.085\nset rmargin at screen 0.76\n"
+      "set bmargin at screen {}\nset tmargin at screen {}\n"
+      "set border 3 lc rgb '{}'\nset tics out scale 0.6\nset xtics offset 0,0.4\n"
+      "set grid xtics ytics lc rgb '{}' lt 1 lw 0.7\n{}set yrange [{}:{}]\n"
+      "set label {} at screen 0.008, screen 0.97 left tc rgb '{}' font ',12'\n"
+      "set label {} at graph 1, screen 0.03 right tc rgb '{}' font ',12'\n",
+      kBottom, kTop, kSoft, kGrid, log ? "set logscale y\n" : "", exact(y_low), exact(y_high),
+      quoted(log ? "µs, logarithmic" : "µs"), kSoft, quoted(shortened(x_title, 60)), kSoft);
+  for (const Label& label : labels) {
+    script += fmt::format(
+        "set arrow from first {}, first {} to screen 0.775, screen {} nohead lc rgb '{}' lw 0.6\n"
+        "set label {} at screen 0.78, screen {} left tc rgb '{}' font ',12'\n",
+        exact(label.line->points.back().first), exact(label.line->points.back().second),
+        exact(label.at), kSoft, quoted(shortened(label.line->label, 24)), exact(label.at), kText);
+  }
+  return plot(script + data + plots + "\n", kHeight, title, kCurveWidth);
 }
 
 }  // namespace clcook::tool::report

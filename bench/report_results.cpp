@@ -86,6 +86,13 @@ void check_content(const Result& result) {
         need_numbers(result, one, "measured_us");
         if (one["measured_us"].size() != curve["points"].size() || word(one, "variant").empty())
           malformed(result.path, "a curve's variant has no name or not one time per point");
+        if (!one.contains("predicted_us") || one["predicted_us"].is_null()) continue;
+        if (!one["predicted_us"].is_object())
+          malformed(result.path, "'predicted_us' is no object of one list per model");
+        for (const auto& [model, times] : one["predicted_us"].items()) {
+          if (!times.is_array() || times.size() != curve["points"].size())
+            malformed(result.path, "the prediction '" + model + "' has not one time per point");
+        }
       }
     }
   }

@@ -472,17 +472,19 @@ Table findings_table(const Result& isa, const std::string& recipe) {
 Table curve_table(const Json& curve) {
   Table table{{{word(curve, "axis"), true}}, {}};
   for (const Json& point : curve["points"]) table.rows.push_back({{point.dump(), "", ""}});
-  for (const Json& one : curve["variants"]) {
-    for (const char* key : {"measured_us", "predicted_us"}) {
-      if (!one.contains(key) || !one[key].is_array()) continue;
-      table.columns.push_back(
-          {fmt::format("{}, {} µs", word(one, "variant"), key[0] == 'm' ? "measured" : "predicted"),
-           true});
-      for (std::size_t i = 0; i < table.rows.size(); ++i) {
-        const bool there = i < one[key].size() && one[key][i].is_number();
-        table.rows[i].push_back({there ? digits(one[key][i].get<double>()) : "-", "", ""});
-      }
+  const auto add = [&](const std::string& title, const Json& times) {
+    if (!times.is_array()) return;
+    table.columns.push_back({title, true});
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      const bool there = i < times.size() && times[i].is_number();
+      table.rows[i].push_back({there ? digits(times[i].get<double>()) : "-", "", ""});
     }
+  };
+  for (const Json& one : curve["variants"]) {
+    add(word(one, "variant") + ", measured µs", one["measured_us"]);
+    if (!one.contains("predicted_us") || !one["predicted_us"].is_object()) continue;
+    for (const auto& [model, times] : one["predicted_us"].items())
+      add(fmt::format("{}, predicted for {}", word(one, "variant"), model), times);
   }
   return table;
 }

@@ -1,0 +1,266 @@
+// clcook explore: time against how far the paths of the work-items part, beside what the lane-mask
+// model says.
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "measure.hpp"
+#include "statistics.hpp"
+
+namespace clcook::tool {
+
+namespace {
+
+// Widths of the lock-step that the model is asked about: none, NVIDIA's and AMD's.
+constexpr std::size_t kWidths[] = {1, 32, 64};
+
+// A variant pays where it is faster than the baseline by more than this: two runs of one kernel
+// differ by less.
+constexpr double kMargin = 1.01;
+
+struct ExploreArguments {
+  std::string recipe;
+  std::string variant;
+  std::string device;
+  std::string out;
+  std::string shape;
+  int samples = 9;
+  std::uint64_t seed = 1;
+  bool smoke = false;
+};
+
+double number_of(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  fail(Errc::invalid_argument, "explore",
+       "the axis of a sweep holds numbers, got '" + std::get<std::string>(value) + "'");
+}
+
+Params merged(Params into, const Params& from) {
+  for (const Params::Entry& entry : from.entries()) into.set(entry.name, entry.value);
+  return into;
+}
+
+double rounded(double microseconds) { return std::round(microseconds * 1e3) / 1e3; }
+
+Json list_of(const std::vector<double>& values) {
+  Json out = Json::array();
+  for (const double one : values) out.push_back(std::isnan(one) ? Json() : Json(rounded(one)));
+  return out;
+}
+
+// The ranges of x in which `variant` is faster than `baseline`; their ends are the break-even
+// points, interpolated between the points of the sweep.
+Json ranges_where_it_pays(const std::vector<double>& x, const std::vector<double>& baseline,
+                          const std::vector<double>& variant) {
+  Json out = Json::array();
+  bool inside = false;
+  double from = 0;
+  bool any = false;
+  double last_x = 0;
+  double last_gain = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (std::isnan(baseline[i]) || std::isnan(variant[i])) continue;
+    const double gain = baseline[i] / variant[i] - kMargin;
+    // Used where the gain changes its sign only.
+    const double crossing =
+        any && gain != last_gain ? last_x + (x[i] - last_x) * last_gain / (last_gain - gain) : x[i];
+    if (gain > 0 && !inside) from = crossing;
+    if (gain <= 0 && inside) out.push_back({rounded(from), rounded(crossing)});
+    inside = gain > 0;
+    last_x = x[i];
+    last_gain = gain;
+    any = true;
+  }
+  if (inside) out.push_back({rounded(from), last_x});
+  return out;
+}
+
+// What the model says of every point, scaled so that it agrees with the first measured one.
+Json predictions(const Sweep& sweep, const std::string& variant, const std::vector<Params>& points,
+                 const std::vector<double>& measured, std::uint64_t seed) {
+  std::vector<std::vector<double>> costs(std::size(kWidths));
+  for (const Params& point : points) {
+    const model::LaneMasks masks = sweep.lanes(variant, point, seed);
+    for (std::size_t w = 0; w < costs.size(); ++w)
+      costs[w].push_back(model::lane_mask_cost(masks, kWidths[w]));
+  }
+  std::size_t first = 0;
+  while (first < measured.size() && std::isnan(measured[first])) ++first;
+  Json out = Json::object();
+  if (first == measured.size()) return out;
+  for (std::size_t w = 0; w < costs.size(); ++w) {
+    const double scale = measured[first] / costs[w][first];
+    for (double& cost : costs[w]) cost *= scale;
+    out[fmt::format("{} lane{}", kWidths[w], kWidths[w] == 1 ? "" : "s")] = list_of(costs[w]);
+  }
+  return out;
+}
+
+std::string render(const Json& curve) {
+  std::string out = fmt::format("\n{}  {}\n{:>14}", curve["recipe"].get<std::string>(),
+                                curve["shape"].dump(), curve["along"].get<std::string>());
+  for (const Json& one : curve["variants"])
+    out += fmt::format("{:>20}", one["variant"].get<std::string>() + " us");
+  for (std::size_t i = 0; i < curve["points"].size(); ++i) {
+    out += fmt::format("\n{:>14}", curve["points"][i].dump());
+    for (const Json& one : curve["variants"])
+      out += fmt::format("{:>20}", one["measured_us"][i].dump());
+  }
+  out += "\n";
+  for (const Json& one : curve["variants"]) {
+    if (one.contains("reason"))
+      out += fmt::format("{}: {}\n", one["variant"].get<std::string>(),
+                         one["reason"].get<std::string>());
+    if (!one.contains("pays")) continue;
+    std::string ranges;
+    for (const Json& range : one["pays"])
+      ranges +=
+          fmt::format("{}{} to {}", ranges.empty() ? "" : ", ", range[0].dump(), range[1].dump());
+    out += fmt::format("{} pays {}\n", one["variant"].get<std::string>(),
+                       ranges.empty() ? "nowhere" : "from " + ranges);
+  }
+  return out;
+}
+
+int explore(const ExploreArguments& arguments) {
+  const Recipe& recipe = find_recipe(recipes(), arguments.recipe);
+  if (recipe.sweeps.empty()) {
+    std::string known;
+    for (const Recipe& one : recipes()) {
+      if (!one.sweeps.empty()) known += " " + one.name;
+    }
+    fail(Errc::invalid_argument, "explore",
+         fmt::format("{} declares no sweep; those that do:{}", recipe.name,
+                     known.empty() ? " none" : known));
+  }
+  if (!arguments.variant.empty()) recipe.variant(arguments.variant);
+  const Params override = Params::parse(arguments.shape);
+
+  std::string program = "clcook explore";
+  std::string interleave = "--benchmark_enable_random_interleaving=true";
+  char* pointers[] = {program.data(), interleave.data(), nullptr};
+  int count = 2;
+  benchmark::Initialize(&count, pointers);
+  EventTimer timer;
+  PickOptions pick;
+  pick.profiling = true;
+  pick.runtime.on_launch = timer.observer();
+  const Runtime runtime = Runtime::pick(arguments.device, pick);
+
+  Json result = result_head("explore", runtime.info());
+  result["seed"] = arguments.seed;
+  Json curves = Json::array();
+  bool failed = false;
+  for (const Sweep& sweep : recipe.sweeps) {
+    std::vector<Value> along = sweep.along.values;
+    if (arguments.smoke && along.size() > 2) along = {along.front(), along.back()};
+    std::vector<Params> families = combinations(sweep.families);
+    if (arguments.smoke) families.resize(1);
+    for (const Params& family : families) {
+      const Params base = merged(merged(sweep.shape, family), override);
+      std::vector<Params> points;
+      std::vector<double> x;
+      for (const Value& value : along) {
+        points.push_back(Params(base).set(sweep.along.name, value));
+        x.push_back(number_of(value));
+      }
+      struct Line {
+        std::string variant;
+        bool baseline = false;
+        std::vector<double> measured;
+        std::string reason;
+      };
+      std::vector<Line> lines;
+      for (const VariantInfo& variant : recipe.variants) {
+        if (arguments.variant.empty() || variant.name == arguments.variant || variant.baseline)
+          lines.push_back({variant.name, variant.baseline, {}, ""});
+      }
+      for (const Params& point : points) {
+        std::vector<Subject> subjects;
+        for (const Line& line : lines) {
+          Subject subject;
+          subject.variant = line.variant;
+          for (const Axis& axis : recipe.variant(line.variant).tunes)
+            subject.tune.set(axis.name, axis.values.front());
+          subjects.push_back(std::move(subject));
+        }
+        MeasureOptions options;
+        options.samples = arguments.smoke ? 1 : arguments.samples;
+        options.progress = isatty(STDERR_FILENO) != 0;
+        options.prefix = recipe.name + "/" + point.str();
+        measure([&] { return recipe.make(runtime, point, arguments.seed); }, runtime, timer,
+                subjects, options);
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+          const Subject& subject = subjects[i];
+          if (!subject.problem.empty()) {
+            lines[i].reason = subject.problem;
+            failed = failed || !subject.skipped;
+          }
+          lines[i].measured.push_back(subject.blocks.empty() ? std::nan("")
+                                                             : median(subject.samples()) * 1e6);
+        }
+      }
+      Json variants = Json::array();
+      const auto baseline =
+          std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.baseline; });
+      for (const Line& line : lines) {
+        Json one{{"variant", line.variant},
+                 {"baseline", line.baseline},
+                 {"measured_us", list_of(line.measured)}};
+        if (!line.reason.empty()) one["reason"] = line.reason;
+        if (sweep.lanes)
+          one["predicted_us"] =
+              predictions(sweep, line.variant, points, line.measured, arguments.seed);
+        if (!line.baseline)
+          one["pays"] = ranges_where_it_pays(x, baseline->measured, line.measured);
+        variants.push_back(std::move(one));
+      }
+      curves.push_back({{"recipe", recipe.name},
+                        {"axis", sweep.label},
+                        {"along", sweep.along.name},
+                        {"shape", to_json(base)},
+                        {"points", x},
+                        {"variants", variants}});
+      if (arguments.out != "-") fmt::print("{}", render(curves.back()));
+      std::fflush(stdout);
+    }
+  }
+  result["curves"] = curves;
+  if (!arguments.out.empty())
+    deliver(arguments.out == "-" ? "" : arguments.out, dump_result(result));
+  return failed ? 1 : 0;
+}
+
+}  // namespace
+
+void add_explore(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "explore", "Sweep how far the work-items' paths part: measured and predicted times");
+  auto arguments = std::make_shared<ExploreArguments>();
+  command->add_option("RECIPE", arguments->recipe, "A recipe that declares a sweep")->required();
+  command->add_option("--variant", arguments->variant, "Only this variant (and the baseline)");
+  command->add_option("--shape", arguments->shape,
+                      "Replace parameters of every problem of the sweep, such as \"count=65536\"");
+  command->add_option("--device", arguments->device,
+                      "Device specification; default CLCOOK_DEVICE, else any");
+  command->add_option("--out", arguments->out,
+                      "Write the result as JSON to this file, '-' for standard output");
+  command->add_option("--samples", arguments->samples, "Timed runs of each variant at each point")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--seed", arguments->seed, "Seed of the pseudo-random data")
+      ->capture_default_str();
+  command->add_flag("--smoke", arguments->smoke,
+                    "First curve, two points, one run: does it work? Its figures mean nothing");
+  command->callback([arguments, &exit_code] { exit_code = explore(*arguments); });
+}
+
+}  // namespace clcook::tool
