@@ -194,14 +194,25 @@ std::string curves_file(const Result& explore, const std::string& recipe) {
   if (body.empty())
     fail(Errc::invalid_argument, "report",
          fmt::format("'{}' has no curves of '{}'", explore.stem, recipe));
-  // The colours of the page; a picture in another page has only its own style.
-  const std::string style(kStyle);
-  const std::string colours = style.substr(0, style.find("* {"));
-  return fmt::format(
+  std::string file = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
-      "height=\"{1}\" font-family=\"sans-serif\" style=\"color:var(--text)\">\n<style>{2}</style>\n"
-      "<rect width=\"{0}\" height=\"{1}\" fill=\"var(--back)\"/>\n{3}</svg>\n",
-      kWidth, y, colours, body);
+      "height=\"{1}\" font-family=\"sans-serif\" color=\"var(--text)\">\n"
+      "<rect width=\"{0}\" height=\"{1}\" fill=\"var(--back)\"/>\n{2}</svg>\n",
+      kWidth, y, body);
+  // The page's light colours by value: not every viewer of pictures knows variables.
+  const std::string style(kStyle);
+  const std::string light = style.substr(0, style.find('}'));
+  for (std::size_t at = light.find("--"); at != std::string::npos; at = light.find("--", at + 1)) {
+    const std::size_t colon = light.find(':', at);
+    const std::size_t end = light.find(';', colon);
+    if (colon == std::string::npos || end == std::string::npos) break;
+    const std::string variable = "var(" + light.substr(at, colon - at) + ")";
+    const std::string value = light.substr(colon + 2, end - colon - 2);
+    for (std::size_t use = file.find(variable); use != std::string::npos;
+         use = file.find(variable, use))
+      file.replace(use, variable.size(), value);
+  }
+  return file;
 }
 
 }  // namespace clcook::tool::report

@@ -339,6 +339,9 @@ std::string curve_plot(const std::vector<Line>& lines, const std::vector<Mark>& 
       high = std::max(high, point.second);
     }
   }
+  const auto ink_of = [](const Line& line) {
+    return line.style == Line::Style::other ? kInks[0].code : kInks[6 + line.colour % 8].code;
+  };
   const bool log = high > 20 * low;
   const double y_low = log ? low / 1.2 : 0;
   const double y_high = high * (log ? 1.2 : 1.08);
@@ -373,8 +376,7 @@ std::string curve_plot(const std::vector<Line>& lines, const std::vector<Mark>& 
     data += fmt::format("$s{} << END_OF_DATA\n", i);
     for (const auto& [x, y] : line.points) data += fmt::format("{} {}\n", exact(x), exact(y));
     data += "END_OF_DATA\n";
-    const char* colour =
-        line.style == Line::Style::other ? kInks[0].code : kInks[6 + line.colour % 8].code;
+    const char* colour = ink_of(line);
     const char* with = line.style == Line::Style::predicted ? "lines lw 1.2 dt (6,4)"
                        : line.style == Line::Style::other   ? "lines lw 2.6"
                                                             : "linespoints pt 7 ps 0.4 lw 1.8";
@@ -384,7 +386,7 @@ std::string curve_plot(const std::vector<Line>& lines, const std::vector<Mark>& 
   for (const Mark& mark : marks) data += fmt::format("{} {}\n", exact(mark.x), exact(mark.y));
   data += "END_OF_DATA\n";
   if (!marks.empty())
-    plots += fmt::format(", $marks with points pt 7 ps 1.1 lc rgb '{}'", kInks[3].code);
+    plots += fmt::format(", $marks with points pt 7 ps 0.8 lc rgb '{}'", kInks[3].code);
   std::string script = fmt::format(
       "set lmargin at screen 0.085\nset rmargin at screen 0.76\n"
       "set bmargin at screen {}\nset tmargin at screen {}\n"
@@ -399,7 +401,8 @@ std::string curve_plot(const std::vector<Line>& lines, const std::vector<Mark>& 
         "set arrow from first {}, first {} to screen 0.775, screen {} nohead lc rgb '{}' lw 0.6\n"
         "set label {} at screen 0.78, screen {} left tc rgb '{}' font ',12'\n",
         exact(label.line->points.back().first), exact(label.line->points.back().second),
-        exact(label.at), kSoft, quoted(shortened(label.line->label, 24)), exact(label.at), kText);
+        exact(label.at), kSoft, quoted(shortened(label.line->label, 24)), exact(label.at),
+        ink_of(*label.line));
   }
   return plot(script + data + plots + "\n", kHeight, title, kCurveWidth);
 }
