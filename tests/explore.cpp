@@ -1,0 +1,100 @@
+// clcook explore: the sweeps that recipes declare, and what the command makes of them.
+#include <nlohmann/json.hpp>
+
+#include <clcook/registry/all.hpp>
+
+#include "support/testing.hpp"
+
+using namespace clcook;
+using namespace clcook::testing;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Ran explore(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {built_program("clcook"), "explore"});
+  return run_program(arguments, {});
+}
+
+// Small enough for a CPU.
+Params small(Params shape) {
+  if (shape.find("count") != nullptr) shape.set("count", std::int64_t{4096});
+  return shape;
+}
+
+}  // namespace
+
+TEST_CASE("a sweep has numbers in rising order and a model that knows every variant") {
+  for (const Recipe& recipe : cookbook::all()) {
+    for (const Sweep& sweep : recipe.sweeps) {
+      CAPTURE(recipe.name);
+      CHECK(!sweep.label.empty());
+      REQUIRE(sweep.along.values.size() >= 3);
+      double last = -1e300;
+      for (const Value& value : sweep.along.values) {
+        const double x = Params{{"x", value}}.real("x");
+        CHECK(x > last);
+        last = x;
+      }
+      if (!sweep.lanes) continue;
+      for (const Params& family : combinations(sweep.families)) {
+        Params shape = small(sweep.shape);
+        for (const Params::Entry& entry : family.entries()) shape.set(entry.name, entry.value);
+        for (const Value& value : {sweep.along.values.front(), sweep.along.values.back()}) {
+          shape.set(sweep.along.name, value);
+          for (const VariantInfo& variant : recipe.variants) {
+            CAPTURE(variant.name);
+            const model::LaneMasks masks = sweep.lanes(variant.name, shape, 1);
+            CHECK(!masks.taken.empty());
+            CHECK(model::lane_mask_cost(masks, 32) >= model::lane_mask_cost(masks, 1));
+            CHECK(model::lane_mask_cost(masks, 1) > 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every sweep runs, and the result holds measured and predicted times") {
+  for (const Recipe& recipe : cookbook::all()) {
+    if (recipe.sweeps.empty()) continue;
+    CAPTURE(recipe.name);
+    TempFolder folder;
+    const std::string file = (folder / "explore.json").string();
+    const bool counted = recipe.sweeps.front().shape.find("count") != nullptr;
+    std::vector<std::string> arguments{recipe.name, "--smoke", "--out", file};
+    if (counted) arguments.insert(arguments.end(), {"--shape", "count=4096"});
+    const Ran ran = explore(arguments);
+    CHECK_MESSAGE(ran.code == 0, ran.err);
+    const Json result = Json::parse(read_bytes(file));
+    CHECK(result["kind"] == "explore");
+    CHECK(result["curves"].size() == recipe.sweeps.size());
+    for (const Json& curve : result["curves"]) {
+      CHECK(curve["recipe"] == recipe.name);
+      CHECK(curve["points"].size() == 2);
+      if (counted) CHECK(curve["shape"]["count"] == 4096);
+      int baselines = 0;
+      CHECK(curve["variants"].size() == recipe.variants.size());
+      for (const Json& one : curve["variants"]) {
+        baselines += one["baseline"].get<bool>() ? 1 : 0;
+        CHECK(one["measured_us"].size() == 2);
+        CHECK(one.contains("pays") != one["baseline"].get<bool>());
+        if (!one.contains("predicted_us") || one["measured_us"][0].is_null()) continue;
+        for (const char* width : {"1 lane", "32 lanes", "64 lanes"})
+          CHECK(one["predicted_us"][width][0] == one["measured_us"][0]);
+      }
+      CHECK(baselines == 1);
+    }
+  }
+}
+
+TEST_CASE("what cannot be explored is refused with a reason") {
+  const Ran none = explore({"line_blur"});
+  CHECK(none.code == 2);
+  CHECK(none.err.find("line_blur declares no sweep; those that do:") != std::string::npos);
+  const Ran unknown = explore({"no_such_recipe"});
+  CHECK(unknown.code == 2);
+  CHECK(unknown.err.find("there is no recipe 'no_such_recipe'") != std::string::npos);
+  CHECK(explore({}).code == 2);
+  CHECK(explore({"line_blur", "--samples", "0"}).code == 2);
+}
