@@ -17,10 +17,6 @@
 #define CLCOOK_ARGUMENT_SWAP_SELECT
 #endif
 
-#ifndef CLCOOK_ARGUMENT_SWAP_COST
-#define CLCOOK_ARGUMENT_SWAP_COST 40
-#endif
-
 #include <clcook/select.clh>
 
 #ifndef CLCOOK_ARGUMENT_SWAP_OWN_FUNCTION
@@ -38,7 +34,7 @@ __kernel void argument_swap_two_calls(__global const float2* restrict a, ulong a
                                       __global const float2* restrict b, ulong b_offset,
                                       __global const float* restrict x, ulong x_offset,
                                       __global float* restrict y, ulong y_offset, ulong count,
-                                      float2 parameters) {
+                                      float2 parameters, int cost) {
   const ulong i = get_global_id(0);
   if (i < count) {
     const float2 outside = a[a_offset + i];
@@ -46,11 +42,9 @@ __kernel void argument_swap_two_calls(__global const float2* restrict a, ulong a
     const float signed_x = x[x_offset + i];
     float value;
     if (signbit(signed_x)) {
-      value = clcook_swap_function(inside, outside, fabs(signed_x), parameters,
-                                   CLCOOK_ARGUMENT_SWAP_COST);
+      value = clcook_swap_function(inside, outside, fabs(signed_x), parameters, cost);
     } else {
-      value = clcook_swap_function(outside, inside, fabs(signed_x), parameters,
-                                   CLCOOK_ARGUMENT_SWAP_COST);
+      value = clcook_swap_function(outside, inside, fabs(signed_x), parameters, cost);
     }
     y[y_offset + i] = value;
   }
@@ -66,7 +60,7 @@ __kernel void argument_swap_swap_in_place(__global const float2* restrict a, ulo
                                           __global const float2* restrict b, ulong b_offset,
                                           __global const float* restrict x, ulong x_offset,
                                           __global float* restrict y, ulong y_offset, ulong count,
-                                          float2 parameters) {
+                                          float2 parameters, int cost) {
   const ulong i = get_global_id(0);
   if (i < count) {
     float2 from = a[a_offset + i];
@@ -77,8 +71,7 @@ __kernel void argument_swap_swap_in_place(__global const float2* restrict a, ulo
       from = to;
       to = t;
     }
-    y[y_offset + i] =
-        clcook_swap_function(from, to, fabs(signed_x), parameters, CLCOOK_ARGUMENT_SWAP_COST);
+    y[y_offset + i] = clcook_swap_function(from, to, fabs(signed_x), parameters, cost);
   }
 }
 #endif
@@ -90,7 +83,7 @@ __kernel void argument_swap_select(__global const float2* restrict a, ulong a_of
                                    __global const float2* restrict b, ulong b_offset,
                                    __global const float* restrict x, ulong x_offset,
                                    __global float* restrict y, ulong y_offset, ulong count,
-                                   float2 parameters) {
+                                   float2 parameters, int cost) {
   const ulong i = get_global_id(0);
   if (i < count) {
     const float2 outside = a[a_offset + i];
@@ -99,8 +92,7 @@ __kernel void argument_swap_select(__global const float2* restrict a, ulong a_of
     const int leaves = signbit(signed_x);
     const float2 from = clcook_select_float2(leaves, inside, outside);
     const float2 to = clcook_select_float2(leaves, outside, inside);
-    y[y_offset + i] =
-        clcook_swap_function(from, to, fabs(signed_x), parameters, CLCOOK_ARGUMENT_SWAP_COST);
+    y[y_offset + i] = clcook_swap_function(from, to, fabs(signed_x), parameters, cost);
   }
 }
 #endif

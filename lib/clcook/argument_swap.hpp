@@ -27,8 +27,8 @@
 
 namespace clcook {
 
-// A plan: constructed once, called often. All const member functions may be called from several
-// threads.
+// A plan: constructed once, called often. The program depends on the variant and the function only.
+// All const member functions may be called from several threads.
 class ArgumentSwap {
  public:
   // A function to call instead of ours: OpenCL C 1.2 text that defines
@@ -38,7 +38,7 @@ class ArgumentSwap {
   //
   // a, b   the item's two arguments, exchanged where the sign bit of its x is set
   // x      the item's own value without its sign
-  // parameters, cost   those of the problem; cost is a constant
+  // parameters, cost   those of the problem
   //
   // The text may include <clcook/...> device headers. It must not contain a barrier: work-items
   // call the function in different branches. Messages of the compiler show `name` and the lines of
@@ -69,18 +69,17 @@ class ArgumentSwap {
     std::size_t group = 0;  // work-items per work-group, 0 for the default
   };
 
-  static constexpr int kMaxCost = 1024;
+  static constexpr int kMaxCost = 1 << 20;
   static constexpr std::size_t kDefaultGroup = 128;
 
   // Throws Error: invalid_argument for a value out of range, unsupported where the device cannot
-  // run a group of this size, build_failed, for example by the caller's function. The cost is a
-  // constant of the program: another one is another build.
+  // run a group of this size, build_failed, for example by the caller's function.
   ArgumentSwap(const Runtime& runtime, const Problem& problem, Variant variant, Tune tune)
       : runtime_(runtime), problem_(problem), variant_(variant), group_(tune.group) {
     check_problem(problem);
     to_string(variant);  // refuses a value that is no variant
     choose();
-    program_ = runtime.build(source(problem.function), defines(variant_, problem),
+    program_ = runtime.build(source(problem.function), defines(variant_, problem.function),
                              std::string("argument_swap/") + to_string(variant_));
     Kernel(runtime_, program_, kernel_name(variant_)).check_launch(launch());
   }
@@ -112,7 +111,8 @@ class ArgumentSwap {
                   from_b.buffer, static_cast<cl_ulong>(from_b.offset / kPairBytes), from_x.buffer,
                   static_cast<cl_ulong>(from_x.offset / sizeof(float)), to.buffer,
                   static_cast<cl_ulong>(to.offset / sizeof(float)),
-                  static_cast<cl_ulong>(problem_.count), parameters);
+                  static_cast<cl_ulong>(problem_.count), parameters,
+                  static_cast<cl_int>(problem_.cost));
   }
 
   const Problem& problem() const { return problem_; }
@@ -135,10 +135,10 @@ class ArgumentSwap {
   }
 
   // The definitions that select a variant's program. For tools; plans call it themselves.
-  static Defines defines(Variant variant, const Problem& problem) {
+  static Defines defines(Variant variant, const Function& function = {}) {
     Defines out;
-    out.flag("CLCOOK_ARGUMENT_SWAP_ONLY").set("CLCOOK_ARGUMENT_SWAP_COST", problem.cost);
-    if (!problem.function.text.empty()) out.flag("CLCOOK_ARGUMENT_SWAP_OWN_FUNCTION");
+    out.flag("CLCOOK_ARGUMENT_SWAP_ONLY");
+    if (!function.text.empty()) out.flag("CLCOOK_ARGUMENT_SWAP_OWN_FUNCTION");
     switch (variant) {
       case Variant::two_calls:
         return out.flag("CLCOOK_ARGUMENT_SWAP_TWO_CALLS");
