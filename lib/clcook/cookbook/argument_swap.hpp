@@ -122,7 +122,8 @@ inline double bound(Medium from, Medium to, double cosine, double first, double 
                            double roundings) {
     const double sum = p + low;
     const double lever = std::max(std::abs(p - low) / sum, std::abs(p - high) / (p + high));
-    const double inherited = lever * (p * dq + high * dp) / (sum * sum);
+    // f itself lies between 0 and 1/4.
+    const double inherited = std::min(lever * (p * dq + high * dp) / (sum * sum), 0.25);
     return inherited + roundings * u * (p * q / ((p + q) * (p + q)) + inherited);
   };
   double errors = 0;
