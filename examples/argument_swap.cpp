@@ -118,7 +118,8 @@ int run(const Arguments& arguments) {
   fmt::print("{} on {} ({})\n", arguments.out, rt.info().name, rt.info().platform);
 
   using Variant = ArgumentSwap::Variant;
-  const ArgumentSwap plans[] = {{rt, problem, Variant::two_calls}, {rt, problem, Variant::select}};
+  const ArgumentSwap plans[] = {ArgumentSwap{rt, problem, Variant::two_calls},
+                                ArgumentSwap{rt, problem, Variant::select}};
   std::vector<double> seconds[2];
   for (int round = 0; round <= arguments.rounds; ++round) {
     for (std::size_t i = 0; i < 2; ++i) {

@@ -135,7 +135,7 @@ TEST_CASE("select.clh keeps payloads of NaN, signs of zero and every other bit")
   const cl::Event done =
       kernel(clcook::Launch::cover({flags.size(), 1, 1}, {64, 1, 1}), {}, source, condition, out[0],
              out[1], out[2], static_cast<cl_int>(flags.size()));
-  for (int way = 0; way < 3; ++way) {
+  for (std::size_t way = 0; way < 3; ++way) {
     const auto got = read_buffer<std::uint32_t>(runtime(), out[way], in.size(), {done});
     for (std::size_t i = 0; i < flags.size(); ++i) {
       CAPTURE(way);
