@@ -17,10 +17,10 @@
 #define CLCOOK_ARGUMENT_SWAP_SELECT
 #endif
 
+#include <clcook/fresnel.clh>
 #include <clcook/select.clh>
 
 #ifndef CLCOOK_ARGUMENT_SWAP_OWN_FUNCTION
-#include <clcook/fresnel.clh>
 static inline float clcook_swap_function(float2 a, float2 b, float x, float2 parameters, int cost) {
   return clcook_fresnel_transmittance(a, b, x, parameters, cost);
 }
