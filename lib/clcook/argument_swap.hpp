@@ -41,8 +41,9 @@ class ArgumentSwap {
   // parameters, cost   those of the problem
   //
   // The text may include <clcook/...> device headers. It must not contain a barrier: work-items
-  // call the function in different branches. Messages of the compiler show `name` and the lines of
-  // the text.
+  // call the function in different branches. Messages of the compiler show `name` and the lines
+  // of the text where it follows #line; NVIDIA's says <kernel> and a line number that is 2 too
+  // large.
   struct Function {
     std::string name;  // such as the text's file name; not empty, no quotes or line ends
     std::string text;  // empty for our function
