@@ -98,7 +98,7 @@ inline Medium medium(std::uint64_t which) {
                                         {1.728f, 0.01342f},  // dense flint SF10
                                         {1.00028f, 0.0f}};   // air
   const auto& one = kMedia[std::min<std::uint64_t>(which, 6)];
-  return {one[0], one[1]};
+  return {static_cast<double>(one[0]), static_cast<double>(one[1])};
 }
 
 // How far the kernel's result may lie from the exact one: the kernel's steps in their order, each
@@ -262,11 +262,14 @@ class SwapCase : public Case {
     expected_.resize(shape_.count);
     const auto some = [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
-        const Medium outside{outside_[2 * i], outside_[2 * i + 1]};
-        const Medium inside{inside_[2 * i], inside_[2 * i + 1]};
-        const double x = cosines_[i];
-        const double first = problem_.parameters[0];
-        const double last = problem_.parameters[1];
+        const auto medium_of = [i](const std::vector<float>& of) {
+          return Medium{static_cast<double>(of[2 * i]), static_cast<double>(of[2 * i + 1])};
+        };
+        const Medium outside = medium_of(outside_);
+        const Medium inside = medium_of(inside_);
+        const double x = static_cast<double>(cosines_[i]);
+        const double first = static_cast<double>(problem_.parameters[0]);
+        const double last = static_cast<double>(problem_.parameters[1]);
         const bool leaves = std::signbit(x);
         expected_[i].value =
             reference::argument_swap::ray(outside, inside, x, first, last, shape_.cost);
