@@ -47,10 +47,10 @@ Winner fastest(const std::vector<const Subject*>& subjects) {
   return winner;
 }
 
-TuningEntry entry_of(const Recipe& recipe, const DeviceInfo& info, double bytes,
+TuningEntry entry_of(const std::string& name, const DeviceInfo& info, double bytes,
                      const Winner& winner, bool best) {
   TuningEntry entry;
-  entry.recipe = recipe.name;
+  entry.recipe = name;
   entry.device = info.name;
   entry.platform = info.platform;
   entry.vendor = info.vendor;
@@ -145,10 +145,11 @@ int tune(const TuneArguments& arguments) {
       by_variant[subject.variant].push_back(&subject);
       if (!recipe.variant(subject.variant).approximate) exact.push_back(&subject);
     }
+    const std::string name = recipe.tuning_name ? recipe.tuning_name(shape) : recipe.name;
     std::vector<TuningEntry> entries;
     for (const VariantInfo& variant : recipe.variants) {
       if (by_variant[variant.name].empty()) continue;
-      entries.push_back(entry_of(recipe, runtime.info(), recipe.problem_bytes(shape),
+      entries.push_back(entry_of(name, runtime.info(), recipe.problem_bytes(shape),
                                  fastest(by_variant[variant.name]), false));
       const Winner winner = fastest(by_variant[variant.name]);
       fmt::print("  {:<16} {:<12} {:>10.1f} us{}{}\n", variant.name, winner.best->tune.str(),
@@ -157,14 +158,14 @@ int tune(const TuneArguments& arguments) {
     }
     if (!exact.empty()) {
       entries.push_back(
-          entry_of(recipe, runtime.info(), recipe.problem_bytes(shape), fastest(exact), true));
+          entry_of(name, runtime.info(), recipe.problem_bytes(shape), fastest(exact), true));
       fmt::print("  best: {} {}{}{}\n", entries.back().variant, entries.back().tune,
                  entries.back().ties.empty() ? "" : ", ties: ", entries.back().ties);
     }
     // The first shape of a size class is the recipe's more typical one.
     const bool known =
         !entries.empty() && std::any_of(fresh.begin(), fresh.end(), [&](const TuningEntry& entry) {
-          return entry.size_class == entries.front().size_class;
+          return entry.recipe == name && entry.size_class == entries.front().size_class;
         });
     if (!known) fresh.insert(fresh.end(), entries.begin(), entries.end());
   }

@@ -48,6 +48,16 @@ struct TuningEntry {
     }
     return missing;
   }
+
+  // The word after "name=" in the tuning, empty when there is none.
+  std::string word(const std::string& name) const {
+    std::istringstream in(tune);
+    std::string one;
+    while (in >> one) {
+      if (one.rfind(name + "=", 0) == 0) return one.substr(name.size() + 1);
+    }
+    return "";
+  }
 };
 
 // The class of a problem that reads and writes this many bytes: the whole part of log2.

@@ -112,6 +112,9 @@ struct Recipe {
   std::vector<Technique> techniques;  // of the numbered list
   // Bytes of input and output of a shape, the size that tunings are filed under.
   std::function<double(const Params& shape)> problem_bytes;
+  // The name that the tunings of a shape are filed under, where one recipe has several kinds of
+  // problems with winners of their own; else the recipe's name.
+  std::function<std::string(const Params& shape)> tuning_name;
   std::function<std::unique_ptr<Case>(const Runtime&, const Params& shape, std::uint64_t seed)>
       make;
   std::function<std::vector<CompileUnit>(const std::string& variant, const Params& tune,

@@ -1,0 +1,563 @@
+// Neighbourhood filters of pictures and volumes: every variant of the recipe halo_tile.
+//
+// A filter looks at the (2 radius + 1)^2 neighbours of each pixel, itself included; in a volume at
+// (2 radius + 1)^3. CLCOOK_HALO_TILE_DILATION: their maximum. CLCOOK_HALO_TILE_MEDIAN: their
+// median, radius 1 only. CLCOOK_HALO_TILE_CLAMP: the pixel of a second picture, the history,
+// brought between their minimum and maximum. A NaN among the neighbours counts as -infinity in a
+// maximum, as +infinity in a minimum and in the median; without any number among the neighbours the
+// history stays what it is. Channels are filtered independently.
+//
+// The host compiles one variant per program: -DCLCOOK_HALO_TILE_ONLY -DCLCOOK_HALO_TILE_<VARIANT>,
+// the filter, CLCOOK_HALO_TILE_RGBA32F for float4 pixels (else float), CLCOOK_HALO_TILE_VOLUME,
+// RADIUS, and the outputs of a group: TILE_W x TILE_H x TILE_D.
+//
+// Common arguments: offsets and pitches in pixels; a volume is depth times height rows at one
+// pitch. border is one of CLCOOK_BORDER_*. history is read by the clamp alone.
+#include <clcook/halo.clh>
+
+#ifndef CLCOOK_HALO_TILE_ONLY
+#define CLCOOK_HALO_TILE_DIRECT
+#define CLCOOK_HALO_TILE_DIRECT_MULTI
+#define CLCOOK_HALO_TILE_IMAGE
+#define CLCOOK_HALO_TILE_LOCAL_TILE
+#define CLCOOK_HALO_TILE_LOCAL_TILE_MULTI
+#define CLCOOK_HALO_TILE_CPU_ROWS
+#endif
+#ifndef CLCOOK_HALO_TILE_RADIUS
+#define CLCOOK_HALO_TILE_RADIUS 1
+#endif
+#ifndef CLCOOK_HALO_TILE_TILE_W
+#define CLCOOK_HALO_TILE_TILE_W 16
+#define CLCOOK_HALO_TILE_TILE_H 16
+#define CLCOOK_HALO_TILE_TILE_D 1
+#endif
+#ifndef CLCOOK_HALO_TILE_OUTPUTS
+#define CLCOOK_HALO_TILE_OUTPUTS 4
+#endif
+
+#define RADIUS CLCOOK_HALO_TILE_RADIUS
+#define TILE_W CLCOOK_HALO_TILE_TILE_W
+#define TILE_H CLCOOK_HALO_TILE_TILE_H
+#define TILE_D CLCOOK_HALO_TILE_TILE_D
+#define OUTPUTS CLCOOK_HALO_TILE_OUTPUTS
+#ifdef CLCOOK_HALO_TILE_VOLUME
+#define RADIUS_Z RADIUS
+#else
+#define RADIUS_Z 0
+#endif
+
+#ifdef CLCOOK_HALO_TILE_RGBA32F
+typedef float4 pixel;
+#define CHANNELS 4
+#define OUTSIDE outside
+#else
+typedef float pixel;
+#define CHANNELS 1
+#define OUTSIDE outside.x
+#endif
+
+#define HALO_TILE_SOURCE __global const pixel *restrict src, ulong src_offset, ulong src_pitch
+#define HALO_TILE_REST                                                                        \
+  __global const pixel *restrict history, ulong history_offset, ulong history_pitch,          \
+      __global pixel *restrict dst, ulong dst_offset, ulong dst_pitch, int width, int height, \
+      int depth, int border, float4 outside
+#define HALO_TILE_GROUP(w, h, d) __attribute__((reqd_work_group_size(w, h, d)))
+
+CLCOOK_HALO_2D(halo_tile_load, pixel)
+CLCOOK_HALO_3D(halo_tile_load_3d, pixel)
+
+// ------------------------------------------------------------------------------------------------
+// The filters, in two steps that every variant shares: the pixels 0, 1, ... of a row of neighbours
+// go into a row value, the rows 0, 1, ... into a sum. MAX(v, a) and MIN(v, a) ignore a NaN in v.
+// With constant positions nothing is left of the `if`s.
+#if defined(CLCOOK_HALO_TILE_MEDIAN)
+// A row is sorted: 3 compare-exchanges. The median of 9 is the median of three: the largest of the
+// smallest, the middle of the middle ones, the smallest of the largest.
+#define HALO_TILE_FILTER(NAME, V, MAX, MIN)                                        \
+  typedef struct {                                                                 \
+    V low, mid, high;                                                              \
+  } NAME##_row;                                                                    \
+  typedef struct {                                                                 \
+    V low, mid, other, high;                                                       \
+  } NAME##_sum;                                                                    \
+  static inline void NAME##_pixel(NAME##_row* row, V v, int i) {                   \
+    const V number = MIN(v, (V)(INFINITY));                                        \
+    if (i == 0) {                                                                  \
+      row->low = number;                                                           \
+    } else if (i == 1) {                                                           \
+      row->mid = MAX(number, row->low);                                            \
+      row->low = MIN(number, row->low);                                            \
+    } else {                                                                       \
+      row->high = MAX(number, row->mid);                                           \
+      const V lower = MIN(number, row->mid);                                       \
+      row->mid = MAX(lower, row->low);                                             \
+      row->low = MIN(lower, row->low);                                             \
+    }                                                                              \
+  }                                                                                \
+  static inline void NAME##_merge(NAME##_sum* sum, const NAME##_row* row, int i) { \
+    if (i == 0) {                                                                  \
+      sum->low = row->low;                                                         \
+      sum->mid = row->mid;                                                         \
+      sum->high = row->high;                                                       \
+    } else {                                                                       \
+      sum->low = MAX(row->low, sum->low);                                          \
+      sum->high = MIN(row->high, sum->high);                                       \
+      if (i == 1) {                                                                \
+        sum->other = MAX(row->mid, sum->mid);                                      \
+        sum->mid = MIN(row->mid, sum->mid);                                        \
+      } else {                                                                     \
+        sum->mid = MAX(MIN(row->mid, sum->other), sum->mid);                       \
+      }                                                                            \
+    }                                                                              \
+  }                                                                                \
+  static inline V NAME##_result(const NAME##_sum* sum, V history) {                \
+    const V above = MAX(sum->low, sum->high);                                      \
+    const V below = MIN(sum->low, sum->high);                                      \
+    return MAX(below, MIN(above, sum->mid));                                       \
+  }
+#define HALO_TILE_HISTORY(index) (pixel)(0.0f)
+#elif defined(CLCOOK_HALO_TILE_CLAMP)
+#define HALO_TILE_FILTER(NAME, V, MAX, MIN)                                        \
+  typedef struct {                                                                 \
+    V low, high;                                                                   \
+  } NAME##_row;                                                                    \
+  typedef NAME##_row NAME##_sum;                                                   \
+  static inline void NAME##_pixel(NAME##_row* row, V v, int i) {                   \
+    row->low = MIN(v, i == 0 ? (V)(INFINITY) : row->low);                          \
+    row->high = MAX(v, i == 0 ? (V)(-INFINITY) : row->high);                       \
+  }                                                                                \
+  static inline void NAME##_merge(NAME##_sum* sum, const NAME##_row* row, int i) { \
+    sum->low = i == 0 ? row->low : MIN(row->low, sum->low);                        \
+    sum->high = i == 0 ? row->high : MAX(row->high, sum->high);                    \
+  }                                                                                \
+  static inline V NAME##_result(const NAME##_sum* sum, V history) {                \
+    const V raised = MAX(history, sum->low);                                       \
+    return sum->low > sum->high ? history : MIN(raised, sum->high);                \
+  }
+#define HALO_TILE_HISTORY(index) history[history_offset + (index)]
+#else
+#define HALO_TILE_FILTER(NAME, V, MAX, MIN)                                        \
+  typedef struct {                                                                 \
+    V high;                                                                        \
+  } NAME##_row;                                                                    \
+  typedef NAME##_row NAME##_sum;                                                   \
+  static inline void NAME##_pixel(NAME##_row* row, V v, int i) {                   \
+    row->high = MAX(v, i == 0 ? (V)(-INFINITY) : row->high);                       \
+  }                                                                                \
+  static inline void NAME##_merge(NAME##_sum* sum, const NAME##_row* row, int i) { \
+    sum->high = i == 0 ? row->high : MAX(row->high, sum->high);                    \
+  }                                                                                \
+  static inline V NAME##_result(const NAME##_sum* sum, V history) { return sum->high; }
+#define HALO_TILE_HISTORY(index) (pixel)(0.0f)
+#endif
+
+HALO_TILE_FILTER(halo_tile, pixel, fmax, fmin)
+
+static inline ulong halo_tile_index(int x, int y, int z, int height, ulong pitch) {
+  return ((ulong)z * (ulong)height + (ulong)y) * pitch + (ulong)x;
+}
+
+// ------------------------------------------------------------------------------------------------
+// direct: every neighbour from global memory. Where the whole neighbourhood lies inside, no index
+// is mapped.
+#ifdef CLCOOK_HALO_TILE_DIRECT
+__kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_direct(HALO_TILE_SOURCE,
+                                                                       HALO_TILE_REST) {
+  const int x = (int)get_global_id(0);
+  const int y = (int)get_global_id(1);
+  const int z = (int)get_global_id(2);
+  if (x >= width || y >= height || z >= depth) return;
+  src += src_offset;
+  const ulong slice = (ulong)height * src_pitch;
+  halo_tile_sum sum;
+  if (x >= RADIUS && y >= RADIUS && z >= RADIUS_Z && x + RADIUS < width && y + RADIUS < height &&
+      z + RADIUS_Z < depth) {
+    src += halo_tile_index(x - RADIUS, y - RADIUS, z - RADIUS_Z, height, src_pitch);
+    for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
+      for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
+        __global const pixel* in = src + (ulong)dz * slice + (ulong)dy * src_pitch;
+        halo_tile_row row;
+        for (int dx = 0; dx <= 2 * RADIUS; ++dx) halo_tile_pixel(&row, in[dx], dx);
+        halo_tile_merge(&sum, &row, dz + dy);
+      }
+    }
+  } else {
+    for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
+      for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
+        halo_tile_row row;
+        for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
+          const pixel v =
+              halo_tile_load_3d_at(src, src_pitch, slice, width, height, depth, x + dx - RADIUS,
+                                   y + dy - RADIUS, z + dz - RADIUS_Z, border, OUTSIDE);
+          halo_tile_pixel(&row, v, dx);
+        }
+        halo_tile_merge(&sum, &row, dz + dy);
+      }
+    }
+  }
+  dst[dst_offset + halo_tile_index(x, y, z, height, dst_pitch)] =
+      halo_tile_result(&sum, HALO_TILE_HISTORY(halo_tile_index(x, y, z, height, history_pitch)));
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// direct_multi: OUTPUTS pixels of a column per item. A row of neighbours is read once, and its
+// value is merged into the sums of all outputs that see it: (OUTPUTS + 2 radius) (2 radius + 1) /
+// OUTPUTS reads per output, no local memory. Group: TILE_W x TILE_H / OUTPUTS.
+#ifdef CLCOOK_HALO_TILE_DIRECT_MULTI
+__kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_direct_multi(HALO_TILE_SOURCE,
+                                                                                  HALO_TILE_REST) {
+  const int x = (int)get_global_id(0);
+  const int y = (int)get_global_id(1) * OUTPUTS;
+  if (x >= width || y >= height) return;
+  src += src_offset;
+  halo_tile_sum sum[OUTPUTS];
+  if (x >= RADIUS && y >= RADIUS && x + RADIUS < width && y + OUTPUTS - 1 + RADIUS < height) {
+    src += halo_tile_index(x - RADIUS, y - RADIUS, 0, height, src_pitch);
+#if RADIUS <= 4
+#pragma unroll
+#endif
+    for (int t = 0; t < OUTPUTS + 2 * RADIUS; ++t) {
+      __global const pixel* in = src + (ulong)t * src_pitch;
+      halo_tile_row row;
+      for (int dx = 0; dx <= 2 * RADIUS; ++dx) halo_tile_pixel(&row, in[dx], dx);
+#pragma unroll
+      for (int j = 0; j < OUTPUTS; ++j) {
+        if (t >= j && t <= j + 2 * RADIUS) halo_tile_merge(&sum[j], &row, t - j);
+      }
+    }
+  } else {
+#if RADIUS <= 4
+#pragma unroll
+#endif
+    for (int t = 0; t < OUTPUTS + 2 * RADIUS; ++t) {
+      halo_tile_row row;
+      for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
+        const pixel v = halo_tile_load_at(src, src_pitch, width, height, x + dx - RADIUS,
+                                          y + t - RADIUS, border, OUTSIDE);
+        halo_tile_pixel(&row, v, dx);
+      }
+#pragma unroll
+      for (int j = 0; j < OUTPUTS; ++j) {
+        if (t >= j && t <= j + 2 * RADIUS) halo_tile_merge(&sum[j], &row, t - j);
+      }
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < OUTPUTS; ++j) {
+    if (y + j < height) {
+      dst[dst_offset + halo_tile_index(x, y + j, 0, height, dst_pitch)] = halo_tile_result(
+          &sum[j], HALO_TILE_HISTORY(halo_tile_index(x, y + j, 0, height, history_pitch)));
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// image: every neighbour through the texture unit. The sampler does the border mode clamp; the
+// others are mapped where the neighbourhood crosses the border.
+#ifdef CLCOOK_HALO_TILE_IMAGE
+#ifdef CLCOOK_HALO_TILE_RGBA32F
+#define HALO_TILE_TEXEL(column, row) read_imagef(src, halo_tile_sampler, (int2)(column, row))
+#else
+#define HALO_TILE_TEXEL(column, row) read_imagef(src, halo_tile_sampler, (int2)(column, row)).x
+#endif
+
+__constant sampler_t halo_tile_sampler =
+    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+
+__kernel HALO_TILE_GROUP(TILE_W, TILE_H, 1) void halo_tile_image(__read_only image2d_t src,
+                                                                 HALO_TILE_REST) {
+  const int x = (int)get_global_id(0);
+  const int y = (int)get_global_id(1);
+  if (x >= width || y >= height) return;
+  halo_tile_sum sum;
+  if (border == CLCOOK_BORDER_CLAMP ||
+      (x >= RADIUS && y >= RADIUS && x + RADIUS < width && y + RADIUS < height)) {
+    for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
+      halo_tile_row row;
+      for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
+        halo_tile_pixel(&row, HALO_TILE_TEXEL(x + dx - RADIUS, y + dy - RADIUS), dx);
+      }
+      halo_tile_merge(&sum, &row, dy);
+    }
+  } else {
+    for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
+      const int v = clcook_border(y + dy - RADIUS, height, border);
+      halo_tile_row row;
+      for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
+        const int u = clcook_border(x + dx - RADIUS, width, border);
+        const pixel texel = HALO_TILE_TEXEL(u, v);
+        halo_tile_pixel(&row, u < 0 || v < 0 ? OUTSIDE : texel, dx);
+      }
+      halo_tile_merge(&sum, &row, dy);
+    }
+  }
+  dst[dst_offset + halo_tile_index(x, y, 0, height, dst_pitch)] =
+      halo_tile_result(&sum, HALO_TILE_HISTORY(halo_tile_index(x, y, 0, height, history_pitch)));
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// local_tile: the group loads its tile and the halo once; every neighbour comes from local memory.
+// One output per item. Local memory: SPAN_W x SPAN_H x SPAN_D pixels.
+#define SPAN_W (TILE_W + 2 * RADIUS)
+#define SPAN_H (TILE_H + 2 * RADIUS)
+#define SPAN_D (TILE_D + 2 * RADIUS_Z)
+
+#ifdef CLCOOK_HALO_TILE_LOCAL_TILE
+__kernel HALO_TILE_GROUP(TILE_W, TILE_H,
+                         TILE_D) void halo_tile_local_tile(HALO_TILE_SOURCE, HALO_TILE_REST,
+                                                           __local pixel* restrict tile) {
+  const int i = (int)get_local_id(0);
+  const int j = (int)get_local_id(1);
+  const int k = (int)get_local_id(2);
+  const int x0 = (int)get_group_id(0) * TILE_W;
+  const int y0 = (int)get_group_id(1) * TILE_H;
+  const int z0 = (int)get_group_id(2) * TILE_D;
+  const int lid = (k * TILE_H + j) * TILE_W + i;
+#ifdef CLCOOK_HALO_TILE_VOLUME
+  halo_tile_load_3d(tile, SPAN_W, SPAN_W * SPAN_H, SPAN_W, SPAN_H, SPAN_D, lid,
+                    TILE_W * TILE_H * TILE_D, src + src_offset, src_pitch,
+                    (ulong)height * src_pitch, width, height, depth, x0 - RADIUS, y0 - RADIUS,
+                    z0 - RADIUS_Z, border, OUTSIDE);
+#else
+  halo_tile_load(tile, SPAN_W, SPAN_W, SPAN_H, lid, TILE_W * TILE_H, src + src_offset, src_pitch,
+                 width, height, x0 - RADIUS, y0 - RADIUS, border, OUTSIDE);
+#endif
+  barrier(CLK_LOCAL_MEM_FENCE);
+
+  const int x = x0 + i;
+  const int y = y0 + j;
+  const int z = z0 + k;
+  if (x < width && y < height && z < depth) {
+    halo_tile_sum sum;
+    for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
+      for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
+        __local const pixel* in = tile + ((k + dz) * SPAN_H + j + dy) * SPAN_W + i;
+        halo_tile_row row;
+        for (int dx = 0; dx <= 2 * RADIUS; ++dx) halo_tile_pixel(&row, in[dx], dx);
+        halo_tile_merge(&sum, &row, dz + dy);
+      }
+    }
+    dst[dst_offset + halo_tile_index(x, y, z, height, dst_pitch)] =
+        halo_tile_result(&sum, HALO_TILE_HISTORY(halo_tile_index(x, y, z, height, history_pitch)));
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// local_tile_multi: OUTPUTS pixels of a column per item, from a tile in local memory. Group: TILE_W
+// x TILE_H / OUTPUTS.
+//   radius 1, median   as direct_multi, with the rows read from the tile
+//   radius 2 and more  the filters separate: the row values are made first, 4 in a row per step
+//   from
+//                      2 radius + 4 reads, and stored in local memory; then each item merges
+//                      OUTPUTS + 2 radius of them. The steps of a group run down the rows, and both
+//                      pitches are odd: no bank conflicts.
+#ifdef CLCOOK_HALO_TILE_LOCAL_TILE_MULTI
+#define MULTI_ITEMS (TILE_W * (TILE_H / OUTPUTS))
+#define MULTI_STEP 4
+#if RADIUS >= 2
+#define MULTI_PITCH (SPAN_W | 1)
+#define MULTI_ROWS_PITCH (TILE_W | 1)
+#else
+#define MULTI_PITCH SPAN_W
+#endif
+
+__kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS,
+                         1) void halo_tile_local_tile_multi(HALO_TILE_SOURCE, HALO_TILE_REST,
+                                                            __local pixel* restrict tile) {
+  const int i = (int)get_local_id(0);
+  const int j0 = (int)get_local_id(1) * OUTPUTS;
+  const int lid = (int)get_local_id(1) * TILE_W + i;
+  const int x0 = (int)get_group_id(0) * TILE_W;
+  const int y0 = (int)get_group_id(1) * TILE_H;
+  halo_tile_load(tile, MULTI_PITCH, SPAN_W, SPAN_H, lid, MULTI_ITEMS, src + src_offset, src_pitch,
+                 width, height, x0 - RADIUS, y0 - RADIUS, border, OUTSIDE);
+  barrier(CLK_LOCAL_MEM_FENCE);
+
+#if RADIUS >= 2
+  __local halo_tile_row* rows = (__local halo_tile_row*)(tile + SPAN_H * MULTI_PITCH);
+  for (int task = lid; task < SPAN_H * (TILE_W / MULTI_STEP); task += MULTI_ITEMS) {
+    const int block = task / SPAN_H;
+    const int line = task - block * SPAN_H;
+    __local const pixel* in = tile + line * MULTI_PITCH + block * MULTI_STEP;
+    halo_tile_row row[MULTI_STEP];
+#if RADIUS <= 8
+#pragma unroll
+#endif
+    for (int t = 0; t < MULTI_STEP + 2 * RADIUS; ++t) {
+      const pixel v = in[t];
+#pragma unroll
+      for (int s = 0; s < MULTI_STEP; ++s) {
+        if (t >= s && t <= s + 2 * RADIUS) halo_tile_pixel(&row[s], v, t - s);
+      }
+    }
+#pragma unroll
+    for (int s = 0; s < MULTI_STEP; ++s) {
+      rows[line * MULTI_ROWS_PITCH + block * MULTI_STEP + s] = row[s];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+
+  halo_tile_sum sum[OUTPUTS];
+#if RADIUS <= 8
+#pragma unroll
+#endif
+  for (int t = 0; t < OUTPUTS + 2 * RADIUS; ++t) {
+#if RADIUS >= 2
+    const halo_tile_row row = rows[(j0 + t) * MULTI_ROWS_PITCH + i];
+#else
+    __local const pixel* in = tile + (j0 + t) * MULTI_PITCH + i;
+    halo_tile_row row;
+    for (int dx = 0; dx <= 2 * RADIUS; ++dx) halo_tile_pixel(&row, in[dx], dx);
+#endif
+#pragma unroll
+    for (int j = 0; j < OUTPUTS; ++j) {
+      if (t >= j && t <= j + 2 * RADIUS) halo_tile_merge(&sum[j], &row, t - j);
+    }
+  }
+  const int x = x0 + i;
+  if (x < width) {
+#pragma unroll
+    for (int j = 0; j < OUTPUTS; ++j) {
+      const int y = y0 + j0 + j;
+      if (y < height) {
+        dst[dst_offset + halo_tile_index(x, y, 0, height, dst_pitch)] = halo_tile_result(
+            &sum[j], HALO_TILE_HISTORY(halo_tile_index(x, y, 0, height, history_pitch)));
+      }
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// cpu_rows: as a CPU wants it. One work-item is a task: it walks down a tile of columns, CPU_ROWS
+// rows at a time. Pixels are floats in a row, the neighbour in x is CHANNELS floats away, and 16
+// floats are one explicit vector; a row of neighbours is read once for all rows of results that see
+// it, as in direct_multi. Only vectors whose neighbours cross the left or right border go float by
+// float. Comparisons instead of fmax(): one instruction instead of three.
+//
+// tile: floats per task, a multiple of 16. strip: rows per task. Group: one item.
+#ifdef CLCOOK_HALO_TILE_CPU_ROWS
+#define CPU_ROWS 4
+#define CPU_MAX(v, a) ((v) > (a) ? (v) : (a))
+#define CPU_MIN(v, a) ((v) < (a) ? (v) : (a))
+
+HALO_TILE_FILTER(halo_tile_wide, float16, CPU_MAX, CPU_MIN)
+HALO_TILE_FILTER(halo_tile_one, float, CPU_MAX, CPU_MIN)
+
+// 16 floats at the address of any float: vload16 would become several loads.
+typedef float16 __attribute__((aligned(4))) cpu_vector;
+
+__kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(HALO_TILE_SOURCE, HALO_TILE_REST,
+                                                          int tile, int strip) {
+  const int floats = width * CHANNELS;
+  const int begin = (int)get_group_id(0) * tile;
+  const int end = min(begin + tile, floats);
+  const int y0 = (int)get_group_id(1) * strip;
+  const int y1 = min(y0 + strip, height);
+  const int z = (int)get_group_id(2);
+  const ulong slice = (ulong)height * src_pitch * CHANNELS;
+  __global const float* in = (__global const float*)(src + src_offset);
+#ifdef CLCOOK_HALO_TILE_CLAMP
+  __global const float* past = (__global const float*)(history + history_offset);
+#endif
+  __global float* out = (__global float*)(dst + dst_offset);
+  const float constants[4] = {outside.x, outside.y, outside.z, outside.w};
+#ifdef CLCOOK_HALO_TILE_RGBA32F
+  const float16 wide_outside = outside.xyzwxyzwxyzwxyzw;
+#else
+  const float16 wide_outside = (float16)(outside.x);
+#endif
+
+  for (int y = y0; y < y1; y += CPU_ROWS) {
+    int lines[CPU_ROWS + 2 * RADIUS];  // the rows of the source, -1 for the constant
+    for (int t = 0; t < CPU_ROWS + 2 * RADIUS; ++t) {
+      lines[t] = clcook_border(y + t - RADIUS, height, border);
+    }
+    for (int f = begin; f < end; f += 16) {
+      if (f >= RADIUS * CHANNELS && f + 16 <= end && f + 16 + RADIUS * CHANNELS <= floats) {
+        halo_tile_wide_sum sum[CPU_ROWS];
+        for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
+          const int layer = clcook_border(z + dz - RADIUS_Z, depth, border);
+          __global const float* from = in + (ulong)max(layer, 0) * slice + f - RADIUS * CHANNELS;
+#if RADIUS <= 4
+#pragma unroll
+#endif
+          for (int t = 0; t < CPU_ROWS + 2 * RADIUS; ++t) {
+            halo_tile_wide_row row;
+            if (layer < 0 || lines[t] < 0) {
+              for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
+                halo_tile_wide_pixel(&row, wide_outside, dx);
+              }
+            } else {
+              __global const float* line = from + (ulong)lines[t] * (src_pitch * CHANNELS);
+              for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
+                halo_tile_wide_pixel(&row, *(__global const cpu_vector*)(line + dx * CHANNELS), dx);
+              }
+            }
+#pragma unroll
+            for (int q = 0; q < CPU_ROWS; ++q) {
+              if (t >= q && t <= q + 2 * RADIUS) {
+                halo_tile_wide_merge(&sum[q], &row, dz + t - q);
+              }
+            }
+          }
+        }
+#pragma unroll
+        for (int q = 0; q < CPU_ROWS; ++q) {
+          if (y + q < y1) {
+#ifdef CLCOOK_HALO_TILE_CLAMP
+            const float16 old =
+                *(__global const cpu_vector*)(past +
+                                              halo_tile_index(0, y + q, z, height, history_pitch) *
+                                                  CHANNELS +
+                                              f);
+#else
+            const float16 old = (float16)(0.0f);
+#endif
+            *(__global cpu_vector*)(out +
+                                    halo_tile_index(0, y + q, z, height, dst_pitch) * CHANNELS +
+                                    f) = halo_tile_wide_result(&sum[q], old);
+          }
+        }
+      } else {
+        for (int q = 0; q < CPU_ROWS && y + q < y1; ++q) {
+          for (int g = f; g < min(f + 16, end); ++g) {
+            const int channel = g % CHANNELS;
+            halo_tile_one_sum sum;
+            for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
+              const int layer = clcook_border(z + dz - RADIUS_Z, depth, border);
+              for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
+                const int line = lines[q + dy];
+                halo_tile_one_row row;
+                for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
+                  const int column = clcook_border(g / CHANNELS + dx - RADIUS, width, border);
+                  float v = constants[channel];
+                  if (layer >= 0 && line >= 0 && column >= 0) {
+                    v = in[(ulong)layer * slice + (ulong)line * (src_pitch * CHANNELS) +
+                           (ulong)(column * CHANNELS + channel)];
+                  }
+                  halo_tile_one_pixel(&row, v, dx);
+                }
+                halo_tile_one_merge(&sum, &row, dz + dy);
+              }
+            }
+#ifdef CLCOOK_HALO_TILE_CLAMP
+            const float old =
+                past[halo_tile_index(0, y + q, z, height, history_pitch) * CHANNELS + (ulong)g];
+#else
+            const float old = 0.0f;
+#endif
+            out[halo_tile_index(0, y + q, z, height, dst_pitch) * CHANNELS + (ulong)g] =
+                halo_tile_one_result(&sum, old);
+          }
+        }
+      }
+    }
+  }
+}
+#endif

@@ -1,0 +1,401 @@
+// The card of the recipe halo_tile.
+//
+// Problem: a filter of a pixel's neighbourhood, such as the largest of 3 x 3 pixels, reads every
+// pixel of a picture nine times. Why direct is slow: each of these reads goes through the cache
+// hierarchy, 81 per pixel at radius 4. What each variant changes: see its summary, and
+// docs/halo_tile.md. When it does not help: where the first-level cache is as fast as local memory
+// and the radius is small, the cache does the tile's work without a barrier; on a CPU local memory
+// is ordinary memory.
+#pragma once
+
+#include <clcook/halo_tile.hpp>
+#include <clcook/reference/halo_tile.hpp>
+#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/random.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace clcook::cookbook {
+namespace halo_tile_card {
+
+// Parameters of a shape: filter, width, height, depth (1 when missing), radius, pixel, border;
+// offset = pixels before the first row and pad = pixels behind each row, 0 when missing; sources
+// start one and two pixels later than results, so that an exchange of offsets shows. specials=1
+// puts NaN and infinities among the data.
+inline HaloTile::Problem problem(const Params& shape) {
+  const auto size = [&](const char* name, std::int64_t missing, int most) {
+    const std::int64_t value = shape.integer(name, missing);
+    if (value < 1 || value > most) {
+      fail(Errc::invalid_argument, "halo_tile",
+           text(name, " must be 1 to ", most, ", got ", value));
+    }
+    return static_cast<int>(value);
+  };
+  HaloTile::Problem out;
+  out.filter = HaloTile::parse_filter(shape.word("filter", "dilation"));
+  out.width = size("width", 0, HaloTile::kMaxSize);
+  out.height = size("height", 0, HaloTile::kMaxSize);
+  out.depth = size("depth", 1, HaloTile::kMaxSize);
+  out.radius = size("radius", 1, HaloTile::kMaxRadius);
+  out.pixel = HaloTile::parse_pixel(shape.word("pixel", "rgba32f"));
+  out.border = HaloTile::parse_border(shape.word("border", "clamp"));
+  out.outside = {0.25f, -2.0f, std::numeric_limits<float>::quiet_NaN(), 3.0f};
+  return out;
+}
+
+inline HaloTile::Tune tune_of(const Params& tune) {
+  HaloTile::Tune out;
+  if (const std::string tile = tune.word("tile", ""); !tile.empty()) {
+    out = HaloTile::parse_tile(tile);
+  }
+  out.outputs = static_cast<int>(tune.integer("outputs", 0));
+  return out;
+}
+
+inline reference::halo_tile::Border reference_border(HaloTile::Border border) {
+  switch (border) {
+    case HaloTile::Border::mirror:
+      return reference::halo_tile::Border::mirror;
+    case HaloTile::Border::wrap:
+      return reference::halo_tile::Border::wrap;
+    case HaloTile::Border::constant:
+      return reference::halo_tile::Border::constant;
+    case HaloTile::Border::clamp:
+      break;
+  }
+  return reference::halo_tile::Border::clamp;
+}
+
+class HaloCase : public Case {
+ public:
+  HaloCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
+      : runtime_(runtime), problem_(problem(shape)) {
+    const std::size_t bytes = HaloTile::pixel_bytes(problem_.pixel);
+    const auto extra = [&](const char* name) {
+      const std::int64_t value = shape.integer(name, 0);
+      if (value < 0 || value > 1 << 20) {
+        fail(Errc::invalid_argument, "halo_tile", text(name, " must be 0 to 1048576, got ", value));
+      }
+      return static_cast<std::size_t>(value);
+    };
+    const std::size_t offset = extra("offset");
+    const std::size_t row = static_cast<std::size_t>(problem_.width) * bytes;
+    const std::size_t rows =
+        static_cast<std::size_t>(problem_.height) * static_cast<std::size_t>(problem_.depth);
+    const std::size_t pitch = row + extra("pad") * bytes;
+    const auto later = [&](std::size_t pixels) {
+      return (offset == 0 ? 0 : offset + pixels) * bytes;
+    };
+    // A NaN would be ignored by the filters, so the poison of the sources is another: 0x7F bytes
+    // are the float 3.4e38, larger than all data.
+    src_.emplace(runtime, row, rows, later(1), pitch, 0x7F);
+    history_.emplace(runtime, row, rows, later(2), pitch, 0x7E);
+    dst_.emplace(runtime, row, rows, later(0), pitch, 0xCD);
+    in_.width = problem_.width;
+    in_.height = problem_.height;
+    in_.depth = problem_.depth;
+    in_.channels = static_cast<int>(bytes / sizeof(float));
+    Random random(seed);
+    const std::size_t values = row / sizeof(float) * rows;
+    const bool specials = shape.integer("specials", 0) != 0;
+    in_.values = data(random, values, specials);
+    if (problem_.filter == HaloTile::Filter::clamp) past_ = data(random, values, specials);
+    if (problem_.depth == 1 && runtime.info().images) image_ = make_image();
+  }
+
+  void prepare(const std::string& variant, const Params& tune) override {
+    halo_.emplace(runtime_, problem_, HaloTile::parse_variant(variant), tune_of(tune));
+  }
+
+  void poison() override {
+    src_->poison();
+    history_->poison();
+    dst_->poison();
+    if (image_() == nullptr) return;
+    const std::vector<float> pattern(in_.values.size(), 3e38f);
+    write_image(pattern, {}, CL_TRUE);
+  }
+
+  cl::Event upload(const std::vector<cl::Event>& wait) override {
+    cl::Event done = src_->upload(in_.values.data(), wait);
+    if (!past_.empty()) done = history_->upload(past_.data(), {done});
+    if (image_() != nullptr) done = write_image(in_.values, {done}, CL_FALSE);
+    return done;
+  }
+
+  cl::Event run(const std::vector<cl::Event>& wait) override {
+    const HaloTile& halo = prepared();
+    const bool clamp = problem_.filter == HaloTile::Filter::clamp;
+    if (halo.variant() == HaloTile::Variant::image) {
+      return clamp ? halo(image_, history_->view(), dst_->view(), wait)
+                   : halo(image_, dst_->view(), wait);
+    }
+    return clamp ? halo(src_->view(), history_->view(), dst_->view(), wait)
+                 : halo(src_->view(), dst_->view(), wait);
+  }
+
+  // The filters only compare, so the bound is 0. -0 and +0 are equal.
+  Diff check(const std::vector<cl::Event>& wait) override {
+    Diff diff;
+    const std::vector<unsigned char> got = dst_->read(wait, diff, "dst");
+    const std::vector<float>& expected = reference();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      float value = 0;
+      std::memcpy(&value, got.data() + i * sizeof value, sizeof value);
+      diff.compare(Where{i, &in_}, static_cast<double>(expected[i]), static_cast<double>(value), 0);
+    }
+    return diff;
+  }
+
+  Work work() const override {
+    Work work;
+    const double bytes = static_cast<double>(in_.values.size()) * sizeof(float);
+    work.bytes_read = past_.empty() ? bytes : 2 * bytes;
+    work.bytes_written = bytes;
+    return work;
+  }
+
+ private:
+  // Says which value; turned into text for the first mismatch only.
+  struct Where {
+    std::size_t index;
+    const reference::halo_tile::Volume* in;
+    friend std::ostream& operator<<(std::ostream& out, const Where& where) {
+      const auto channels = static_cast<std::size_t>(where.in->channels);
+      const auto width = static_cast<std::size_t>(where.in->width);
+      const auto height = static_cast<std::size_t>(where.in->height);
+      const std::size_t pixel = where.index / channels;
+      return out << "x " << pixel % width << ", y " << pixel / width % height << ", z "
+                 << pixel / width / height << ", channel " << where.index % channels;
+    }
+  };
+
+  // Few different values, so that there are ties. Specials come one by one and in blocks, so that
+  // some neighbourhoods hold nothing else.
+  std::vector<float> data(Random& random, std::size_t count, bool specials) const {
+    std::vector<float> out(count);
+    for (float& value : out) {
+      value = static_cast<float>(static_cast<int>(random.below(4001)) - 2000) * 0.0005f;
+    }
+    if (!specials) return out;
+    const float inf = std::numeric_limits<float>::infinity();
+    const float kinds[] = {std::numeric_limits<float>::quiet_NaN(),
+                           std::numeric_limits<float>::quiet_NaN(), inf, -inf, -0.0f};
+    for (float& value : out) {
+      if (random.below(12) == 0) value = kinds[random.below(5)];
+    }
+    const auto row =
+        static_cast<std::size_t>(problem_.width) * static_cast<std::size_t>(in_.channels);
+    for (std::size_t block = 0; block < 1 + count / 200; ++block) {
+      const std::size_t first = random.below(count);
+      const float kind = kinds[random.below(5)];
+      for (std::size_t y = 0; y < 6; ++y) {
+        for (std::size_t x = 0; x < 6 * static_cast<std::size_t>(in_.channels); ++x) {
+          if (first + y * row + x < count) out[first + y * row + x] = kind;
+        }
+      }
+    }
+    return out;
+  }
+
+  cl::Image2D make_image() const {
+    const cl_image_format format{static_cast<cl_channel_order>(in_.channels == 4 ? CL_RGBA : CL_R),
+                                 CL_FLOAT};
+    cl_image_desc desc{};
+    desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+    desc.image_width = static_cast<std::size_t>(problem_.width);
+    desc.image_height = static_cast<std::size_t>(problem_.height);
+    cl_int status = CL_SUCCESS;
+    // Without an image, prepare() of the variant image throws Error(unsupported).
+    return cl::Image2D(
+        clCreateImage(runtime_.context()(), CL_MEM_READ_ONLY, &format, &desc, nullptr, &status));
+  }
+
+  cl::Event write_image(const std::vector<float>& values, const std::vector<cl::Event>& wait,
+                        cl_bool blocking) const {
+    const std::size_t origin[3] = {0, 0, 0};
+    const std::size_t region[3] = {static_cast<std::size_t>(problem_.width),
+                                   static_cast<std::size_t>(problem_.height), 1};
+    std::vector<cl_event> waits;
+    for (const cl::Event& event : wait) waits.push_back(event());
+    cl_event done = nullptr;
+    clcook::check(clEnqueueWriteImage(runtime_.queue()(), image_(), blocking, origin, region, 0, 0,
+                                      values.data(), static_cast<cl_uint>(waits.size()),
+                                      waits.empty() ? nullptr : waits.data(), &done),
+                  "clEnqueueWriteImage");
+    return cl::Event(done);
+  }
+
+  const HaloTile& prepared() const {
+    if (!halo_) fail(Errc::invalid_argument, "halo_tile", "prepare() was not called");
+    return *halo_;
+  }
+
+  const std::vector<float>& reference() {
+    if (!expected_.empty()) return expected_;
+    namespace ref = reference::halo_tile;
+    const ref::Border border = reference_border(problem_.border);
+    switch (problem_.filter) {
+      case HaloTile::Filter::dilation:
+        expected_ = ref::dilation(in_, problem_.radius, border, problem_.outside);
+        break;
+      case HaloTile::Filter::median:
+        expected_ = ref::median(in_, problem_.radius, border, problem_.outside);
+        break;
+      case HaloTile::Filter::clamp:
+        expected_ = ref::clamp(in_, past_, problem_.radius, border, problem_.outside);
+        break;
+    }
+    return expected_;
+  }
+
+  Runtime runtime_;
+  HaloTile::Problem problem_;
+  std::optional<GuardedBuffer> src_;
+  std::optional<GuardedBuffer> history_;
+  std::optional<GuardedBuffer> dst_;
+  cl::Image2D image_;
+  reference::halo_tile::Volume in_;
+  std::vector<float> past_;
+  std::optional<HaloTile> halo_;
+  std::vector<float> expected_;
+};
+
+// A picture, or with a depth a volume.
+inline Params shape(const char* filter, int width, int height, int radius, const char* pixel,
+                    const char* border, int depth = 1) {
+  Params out{{"filter", std::string(filter)},
+             {"width", std::int64_t{width}},
+             {"height", std::int64_t{height}}};
+  if (depth != 1) out.set("depth", std::int64_t{depth});
+  out.set("radius", std::int64_t{radius});
+  out.set("pixel", std::string(pixel));
+  out.set("border", std::string(border));
+  return out;
+}
+
+inline Params test(Params shape, int offset = 0, int pad = 0, bool tiny = false) {
+  shape.set("specials", std::int64_t{1});
+  if (offset != 0) shape.set("offset", std::int64_t{offset});
+  if (pad != 0) shape.set("pad", std::int64_t{pad});
+  if (tiny) shape.set("tiny", std::int64_t{1});
+  return shape;
+}
+
+}  // namespace halo_tile_card
+
+inline Recipe halo_tile() {
+  using halo_tile_card::shape;
+  using halo_tile_card::test;
+  Recipe recipe;
+  recipe.name = "halo_tile";
+  recipe.title = "Neighbourhoods in a local tile";
+  recipe.technique = "memory locality";
+  recipe.summary =
+      "Dilation, 3 x 3 median and neighbourhood clamp: every neighbour from global memory, through "
+      "an image, from a tile in local memory, and with rows of neighbours shared by several "
+      "outputs "
+      "per item.";
+  const auto words = [](const char* name, std::initializer_list<const char*> values) {
+    Axis axis{name, {}};
+    for (const char* value : values) axis.values.emplace_back(std::string(value));
+    return axis;
+  };
+  const auto add = [&](HaloTile::Variant variant, const char* summary, std::vector<Axis> tunes) {
+    VariantInfo info;
+    info.name = HaloTile::to_string(variant);
+    info.summary = summary;
+    info.baseline = variant == HaloTile::Variant::direct;
+    if (variant == HaloTile::Variant::image) info.needs = "images of CL_FLOAT";
+    info.tunes = std::move(tunes);
+    recipe.variants.push_back(std::move(info));
+  };
+  const Axis outputs{"outputs", {std::int64_t{4}, std::int64_t{8}}};
+  add(HaloTile::Variant::direct, "every neighbour is a read of global memory",
+      {words("tile", {"16x16", "8x8", "32x32", "64x4", "256x1"})});
+  add(HaloTile::Variant::direct_multi,
+      "several outputs per item share rows of neighbours in registers, no local memory",
+      {words("tile", {"32x16", "64x16"}), outputs});
+  add(HaloTile::Variant::image, "every neighbour through the texture unit",
+      {words("tile", {"16x16", "64x4"})});
+  add(HaloTile::Variant::local_tile, "the tile and its halo once into local memory",
+      {words("tile", {"16x16", "8x8", "32x32", "64x4", "256x1", "8x8x8"})});
+  add(HaloTile::Variant::local_tile_multi,
+      "several outputs per item from the tile; wide filters in two steps, rows then columns",
+      {words("tile", {"32x16", "32x32", "64x16"}), outputs});
+  add(HaloTile::Variant::cpu_rows,
+      "for CPUs: float16 vectors, rows of neighbours shared by 4 rows of results", {});
+
+  recipe.test_shapes = {
+      test(shape("dilation", 1, 1, 1, "rgba32f", "clamp"), 0, 0, true),
+      test(shape("median", 9, 5, 1, "r32f", "mirror"), 3, 2, true),
+      test(shape("clamp", 17, 6, 1, "rgba32f", "constant"), 1, 5, true),
+      test(shape("clamp", 33, 3, 2, "r32f", "wrap"), 2, 1, true),
+      test(shape("dilation", 7, 4, 1, "r32f", "wrap", 3), 2, 3, true),
+      test(shape("dilation", 1, 97, 1, "rgba32f", "wrap")),
+      test(shape("dilation", 97, 1, 1, "rgba32f", "mirror")),
+      test(shape("dilation", 257, 35, 1, "rgba32f", "clamp"), 4, 3),
+      test(shape("median", 15, 17, 1, "r32f", "constant")),
+      test(shape("median", 16, 16, 1, "r32f", "wrap"), 5, 7),
+      test(shape("median", 131, 67, 1, "r32f", "clamp"), 7, 9),
+      test(shape("clamp", 64, 33, 1, "rgba32f", "clamp")),
+      test(shape("clamp", 65, 31, 1, "rgba32f", "mirror"), 1, 1),
+      test(shape("clamp", 127, 41, 2, "r32f", "constant")),
+      test(shape("clamp", 32, 32, 2, "r32f", "clamp"), 2, 5),
+      test(shape("dilation", 53, 41, 4, "rgba32f", "constant"), 3, 4),
+      test(shape("dilation", 3, 2, 4, "rgba32f", "mirror"), 1, 2),
+      test(shape("dilation", 2, 7, 4, "rgba32f", "wrap")),
+      test(shape("dilation", 61, 23, 9, "r32f", "mirror"), 1, 2),
+      test(shape("dilation", 5, 3, 9, "r32f", "wrap")),
+      test(shape("dilation", 37, 9, 1, "r32f", "mirror", 11), 1, 3),
+      test(shape("dilation", 8, 8, 1, "r32f", "constant", 8)),
+      test(shape("dilation", 9, 7, 1, "r32f", "clamp", 17), 6, 1),
+  };
+  recipe.bench_shapes = {
+      shape("dilation", 3840, 2160, 1, "rgba32f", "clamp"),
+      shape("dilation", 3840, 2160, 4, "rgba32f", "clamp"),
+      shape("median", 3840, 2160, 1, "r32f", "clamp"),
+      shape("clamp", 3840, 2160, 1, "rgba32f", "clamp"),
+      shape("dilation", 256, 256, 1, "r32f", "clamp", 256),
+      shape("dilation", 1024, 1024, 1, "rgba32f", "clamp"),
+  };
+  recipe.techniques = {
+      {10, "direct against local_tile, at every tile, in 2-D and 3-D"},
+      {11, "the axis tile of local_tile, and the table of the halo's overhead on the page"},
+      {4,
+       "the axis tile of direct and local_tile: groups of 64 to 1024 items with and without "
+       "sharing"},
+      {25, "local_tile against direct and image: local memory against the cache"},
+  };
+  recipe.problem_bytes = [](const Params& shape) {
+    const HaloTile::Problem p = halo_tile_card::problem(shape);
+    return (p.filter == HaloTile::Filter::clamp ? 3.0 : 2.0) *
+           static_cast<double>(HaloTile::pixel_bytes(p.pixel)) * p.width * p.height * p.depth;
+  };
+  recipe.tuning_name = [](const Params& shape) {
+    return HaloTile::tuning_name(halo_tile_card::problem(shape));
+  };
+  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
+    return std::unique_ptr<Case>(new halo_tile_card::HaloCase(runtime, shape, seed));
+  };
+  recipe.units = [](const std::string& variant, const Params& tune, const Params& shape) {
+    const HaloTile::Variant one = HaloTile::parse_variant(variant);
+    const HaloTile::Problem p = halo_tile_card::problem(shape);
+    const HaloTile::Tune how = HaloTile::with_defaults(p, one, halo_tile_card::tune_of(tune));
+    std::vector<CompileUnit> out;
+    out.push_back({HaloTile::kernel_name(one),
+                   text(HaloTile::to_string(p.filter), " ", HaloTile::to_string(p.pixel)),
+                   Source(embedded::halo_tile), HaloTile::defines(p, one, how), ""});
+    return out;
+  };
+  return recipe;
+}
+
+}  // namespace clcook::cookbook

@@ -1,0 +1,160 @@
+// Scalar reference of the neighbourhood filters: dilation, median and clamp, with all border modes.
+//
+// The filters only compare, so results are exact. A NaN among the neighbours counts as -infinity in
+// a maximum, as +infinity in a minimum and in the median. A clamp without any number among the
+// neighbours leaves the history as it is, NaN included; a history of NaN becomes the minimum.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace clcook::reference::halo_tile {
+
+enum class Border {
+  clamp,     // aaa|abcd|ddd
+  mirror,    // cba|abcd|dcb
+  wrap,      // bcd|abcd|abc
+  constant,  // a value of its own
+};
+
+// Pixels of `channels` floats in rows without gaps; a picture has a depth of 1.
+struct Volume {
+  int width = 0;
+  int height = 0;
+  int depth = 1;
+  int channels = 1;
+  std::vector<float> values;
+};
+
+// The index inside of 0 .. count - 1 that stands for index i, -1 for the constant.
+inline int border_index(int i, int count, Border border) {
+  if (i >= 0 && i < count) return i;
+  switch (border) {
+    case Border::clamp:
+      return std::clamp(i, 0, count - 1);
+    case Border::wrap:
+      return (i % count + count) % count;
+    case Border::mirror: {
+      const int at = (i % (2 * count) + 2 * count) % (2 * count);
+      return at < count ? at : 2 * count - 1 - at;
+    }
+    case Border::constant:
+      break;
+  }
+  return -1;
+}
+
+// Calls body(index, neighbours) for each value, in the order of memory; neighbours are the values
+// of the same channel within `radius`, row by row. A picture has no neighbours in z.
+template <class Body>
+void for_each_neighbourhood(const Volume& in, int radius, Border border,
+                            const std::array<float, 4>& outside, const Body& body) {
+  const int radius_z = in.depth > 1 ? radius : 0;
+  const auto side = static_cast<std::size_t>(2 * radius + 1);
+  // Column x + k - radius of each x, so that the loop over the neighbours only looks it up.
+  std::vector<int> columns(static_cast<std::size_t>(in.width) * side);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    columns[i] = border_index(static_cast<int>(i / side) + static_cast<int>(i % side) - radius,
+                              in.width, border);
+  }
+  std::vector<float> neighbours;
+  std::size_t index = 0;
+  for (int z = 0; z < in.depth; ++z) {
+    for (int y = 0; y < in.height; ++y) {
+      for (int x = 0; x < in.width; ++x) {
+        for (int c = 0; c < in.channels; ++c) {
+          neighbours.clear();
+          for (int dz = -radius_z; dz <= radius_z; ++dz) {
+            const int layer = border_index(z + dz, in.depth, border);
+            for (int dy = -radius; dy <= radius; ++dy) {
+              const int row = border_index(y + dy, in.height, border);
+              for (std::size_t k = 0; k < side; ++k) {
+                const int column = columns[static_cast<std::size_t>(x) * side + k];
+                if (layer < 0 || row < 0 || column < 0) {
+                  neighbours.push_back(outside[static_cast<std::size_t>(c)]);
+                } else {
+                  const std::size_t pixel =
+                      (static_cast<std::size_t>(layer) * static_cast<std::size_t>(in.height) +
+                       static_cast<std::size_t>(row)) *
+                          static_cast<std::size_t>(in.width) +
+                      static_cast<std::size_t>(column);
+                  neighbours.push_back(in.values[pixel * static_cast<std::size_t>(in.channels) +
+                                                 static_cast<std::size_t>(c)]);
+                }
+              }
+            }
+          }
+          body(index++, neighbours);
+        }
+      }
+    }
+  }
+}
+
+inline float largest(const std::vector<float>& values) {
+  float out = -std::numeric_limits<float>::infinity();
+  for (const float value : values) {
+    if (value > out) out = value;  // false for NaN
+  }
+  return out;
+}
+
+inline float smallest(const std::vector<float>& values) {
+  float out = std::numeric_limits<float>::infinity();
+  for (const float value : values) {
+    if (value < out) out = value;
+  }
+  return out;
+}
+
+inline float middle(std::vector<float> values) {
+  for (float& value : values) {
+    if (std::isnan(value)) value = std::numeric_limits<float>::infinity();
+  }
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+inline float clamped(float history, const std::vector<float>& values) {
+  const float low = smallest(values);
+  const float high = largest(values);
+  if (low > high) return history;
+  if (!(history > low)) return low;  // NaN too
+  return history < high ? history : high;
+}
+
+inline std::vector<float> dilation(const Volume& in, int radius, Border border,
+                                   const std::array<float, 4>& outside) {
+  std::vector<float> out(in.values.size());
+  for_each_neighbourhood(
+      in, radius, border, outside,
+      [&](std::size_t i, const std::vector<float>& neighbours) { out[i] = largest(neighbours); });
+  return out;
+}
+
+inline std::vector<float> median(const Volume& in, int radius, Border border,
+                                 const std::array<float, 4>& outside) {
+  std::vector<float> out(in.values.size());
+  for_each_neighbourhood(
+      in, radius, border, outside,
+      [&](std::size_t i, const std::vector<float>& neighbours) { out[i] = middle(neighbours); });
+  return out;
+}
+
+// The history brought into the range of the neighbours in `in`.
+inline std::vector<float> clamp(const Volume& in, const std::vector<float>& history, int radius,
+                                Border border, const std::array<float, 4>& outside) {
+  std::vector<float> out(in.values.size());
+  for_each_neighbourhood(in, radius, border, outside,
+                         [&](std::size_t i, const std::vector<float>& neighbours) {
+                           out[i] = clamped(history[i], neighbours);
+                         });
+  return out;
+}
+
+}  // namespace clcook::reference::halo_tile

@@ -1,0 +1,708 @@
+// The neighbourhood filters: what the generic conformance test cannot know. And clcook/halo.clh,
+// used by kernels that are not ours.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <clcook/halo_tile.hpp>
+#include <clcook/reference/halo_tile.hpp>
+#include <clcook/registry/random.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/testing.hpp"
+
+namespace {
+
+namespace ref = clcook::reference::halo_tile;
+using clcook::BufferView;
+using clcook::Errc;
+using clcook::Error;
+using clcook::HaloTile;
+using clcook::Runtime;
+using clcook::testing::contains;
+using clcook::testing::error_of;
+using clcook::testing::runtime;
+using Border = HaloTile::Border;
+using Filter = HaloTile::Filter;
+using Pixel = HaloTile::Pixel;
+using Problem = HaloTile::Problem;
+using Tune = HaloTile::Tune;
+using Variant = HaloTile::Variant;
+
+const float kNan = std::numeric_limits<float>::quiet_NaN();
+const float kInf = std::numeric_limits<float>::infinity();
+
+Problem picture(Filter filter, int width, int height, int radius = 1, Pixel pixel = Pixel::r32f) {
+  Problem p;
+  p.filter = filter;
+  p.width = width;
+  p.height = height;
+  p.radius = radius;
+  p.pixel = pixel;
+  return p;
+}
+
+std::size_t values_of(const Problem& p) {
+  return static_cast<std::size_t>(p.width) * static_cast<std::size_t>(p.height) *
+         static_cast<std::size_t>(p.depth) * (p.pixel == Pixel::rgba32f ? 4 : 1);
+}
+
+std::vector<float> noise(std::size_t count, std::uint64_t seed = 1) {
+  clcook::Random random(seed);
+  std::vector<float> out(count);
+  for (float& value : out) value = random.uniform(-1.0f, 1.0f);
+  return out;
+}
+
+cl::Buffer upload(const Runtime& rt, const std::vector<float>& data) {
+  return clcook::create_buffer(rt, data.size() * sizeof(float), CL_MEM_READ_WRITE, data.data());
+}
+
+cl::Image2D make_image(std::size_t width, std::size_t height, cl_channel_order order,
+                       cl_channel_type type, const void* data) {
+  const cl_image_format format{order, type};
+  cl_image_desc desc{};
+  desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+  desc.image_width = width;
+  desc.image_height = height;
+  cl_int status = CL_SUCCESS;
+  cl::Image2D image(clCreateImage(runtime().context()(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                  &format, &desc, const_cast<void*>(data), &status));
+  clcook::check(status, "clCreateImage");
+  return image;
+}
+
+// The result of a variant, nothing where the device or the problem does not allow it.
+std::optional<std::vector<float>> filtered(const Problem& p, Variant variant,
+                                           const std::vector<float>& in,
+                                           const std::vector<float>& history = {}) {
+  std::optional<HaloTile> plan;
+  try {
+    plan.emplace(runtime(), p, variant);
+  } catch (const Error& error) {
+    if (error.code != Errc::unsupported) throw;
+    return std::nullopt;
+  }
+  const cl::Buffer dst = clcook::create_buffer(runtime(), in.size() * sizeof(float));
+  cl::Event done;
+  cl::Buffer past;
+  cl::Buffer src;
+  cl::Image2D image;
+  if (!history.empty()) past = upload(runtime(), history);
+  if (plan->variant() == Variant::image) {
+    image = make_image(static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
+                       p.pixel == Pixel::rgba32f ? CL_RGBA : CL_R, CL_FLOAT, in.data());
+    done = history.empty() ? (*plan)(image, dst) : (*plan)(image, past, dst);
+  } else {
+    src = upload(runtime(), in);
+    done = history.empty() ? (*plan)(src, dst) : (*plan)(src, past, dst);
+  }
+  return clcook::testing::read_buffer<float>(runtime(), dst, in.size(), {done});
+}
+
+// Equal by value, NaN where NaN is expected.
+std::size_t differences(const std::vector<float>& expected, const std::vector<float>& got) {
+  REQUIRE(expected.size() == got.size());
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const bool same = std::isnan(expected[i])
+                          ? std::isnan(got[i])
+                          : !(expected[i] < got[i] || got[i] < expected[i]) && !std::isnan(got[i]);
+    if (!same) ++count;
+  }
+  return count;
+}
+
+Errc code_of(const Problem& problem, Variant variant, Tune tune, const std::string& part) {
+  const Error error = error_of([&] { HaloTile(runtime(), problem, variant, tune); });
+  INFO(error.what());
+  CHECK(contains(error.what(), part));
+  return error.code;
+}
+
+Errc code_of(const Problem& problem, const std::string& part) {
+  return code_of(problem, Variant::automatic, {}, part);
+}
+
+Tune tile(int width, int height, int depth = 1, int outputs = 0) {
+  Tune out;
+  out.tile_width = width;
+  out.tile_height = height;
+  out.tile_depth = depth;
+  out.outputs = outputs;
+  return out;
+}
+
+}  // namespace
+
+// ---- The reference ------------------------------------------------------------------------------
+
+TEST_CASE("border modes continue a row of three as they say") {
+  const auto row = [](ref::Border border) {
+    std::string out;
+    for (int i = -7; i < 10; ++i) {
+      const int at = ref::border_index(i, 3, border);
+      out += at < 0 ? '.' : static_cast<char>('a' + at);
+    }
+    return out;
+  };
+  CHECK(row(ref::Border::clamp) == "aaaaaaaabcccccccc");
+  CHECK(row(ref::Border::wrap) == "cabcabcabcabcabca");
+  CHECK(row(ref::Border::mirror) == "aabccbaabccbaabcc");
+  CHECK(row(ref::Border::constant) == ".......abc.......");
+  for (const ref::Border border : {ref::Border::clamp, ref::Border::wrap, ref::Border::mirror}) {
+    for (int i = -5; i < 6; ++i) CHECK(ref::border_index(i, 1, border) == 0);
+  }
+}
+
+TEST_CASE("the reference's filters by hand") {
+  CHECK(ref::largest({1, kNan, 3, 2}) == 3);
+  CHECK(ref::largest({kNan, kNan}) == -kInf);
+  CHECK(ref::smallest({kNan}) == kInf);
+  CHECK(ref::middle({9, 1, 8, 2, 7, 3, 6, 4, 5}) == 5);
+  CHECK(ref::middle({1, 1, 1, 1, kNan, kNan, kNan, kNan, 0}) == 1);
+  CHECK(ref::middle({1, 1, 1, 1, kNan, kNan, kNan, kNan, kNan}) == kInf);
+  CHECK(ref::clamped(5, {1, 2, 3}) == 3);
+  CHECK(ref::clamped(0, {1, 2, 3}) == 1);
+  CHECK(ref::clamped(2.5f, {1, 2, 3}) == 2.5f);
+  CHECK(ref::clamped(kNan, {1, 2, 3}) == 1);
+  CHECK(ref::clamped(5, {kNan, kNan}) == 5);
+  CHECK(std::isnan(ref::clamped(kNan, {kNan})));
+}
+
+// ---- Values -------------------------------------------------------------------------------------
+
+TEST_CASE("the median network sorts every pattern of zeros and ones") {
+  // A network of compare-exchanges that is right for all 512 patterns of 0 and 1 is right for all
+  // values. Pattern n lies in a 3 x 3 cell of its own; its median is the middle pixel of the cell.
+  const Problem p = picture(Filter::median, 3 * 512, 3);
+  std::vector<float> in(values_of(p));
+  for (std::size_t n = 0; n < 512; ++n) {
+    for (std::size_t k = 0; k < 9; ++k) {
+      in[k / 3 * 1536 + 3 * n + k % 3] = (n >> k & 1) != 0 ? 1.0f : 0.0f;
+    }
+  }
+  for (const Variant v : HaloTile::kVariants) {
+    CAPTURE(HaloTile::to_string(v));
+    const auto got = filtered(p, v, in);
+    if (!got) continue;
+    for (std::size_t n = 0; n < 512; ++n) {
+      int ones = 0;
+      for (std::size_t bits = n; bits != 0; bits >>= 1) ones += static_cast<int>(bits & 1);
+      REQUIRE((*got)[1536 + 3 * n + 1] == (ones >= 5 ? 1.0f : 0.0f));
+    }
+  }
+}
+
+TEST_CASE("one bright pixel grows to a square of 2 radius + 1") {
+  for (const int radius : {1, 2, 3, 7}) {
+    const Problem p = picture(Filter::dilation, 41, 39, radius);
+    std::vector<float> in(values_of(p));
+    in[19 * 41 + 20] = 1;
+    for (const Variant v : HaloTile::kVariants) {
+      CAPTURE(HaloTile::to_string(v));
+      CAPTURE(radius);
+      const auto got = filtered(p, v, in);
+      if (!got) continue;
+      for (int y = 0; y < 39; ++y) {
+        for (int x = 0; x < 41; ++x) {
+          const bool near = std::abs(x - 20) <= radius && std::abs(y - 19) <= radius;
+          REQUIRE((*got)[static_cast<std::size_t>(y * 41 + x)] == (near ? 1.0f : 0.0f));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("NaN and infinities by the rules") {
+  const std::size_t n = 40 * 9;
+  std::vector<float> all_nan(n, kNan);
+  std::vector<float> one(n, kNan);
+  one[4 * 40 + 20] = -3;
+  std::vector<float> low(n, -kInf);
+  std::vector<float> history(n, 7);
+  history[4 * 40 + 19] = kNan;
+  history[0] = kNan;
+  history[1] = -kInf;
+  for (const Variant v : HaloTile::kVariants) {
+    CAPTURE(HaloTile::to_string(v));
+    const Problem grow = picture(Filter::dilation, 40, 9);
+    if (!filtered(grow, v, low)) continue;
+    CHECK(differences(*filtered(grow, v, all_nan), std::vector<float>(n, -kInf)) == 0);
+    CHECK(differences(*filtered(grow, v, low), std::vector<float>(n, -kInf)) == 0);
+    const auto grown = *filtered(grow, v, one);
+    CHECK(grown[3 * 40 + 19] == -3);
+    CHECK(grown[5 * 40 + 21] == -3);
+    CHECK(grown[4 * 40 + 22] == -kInf);
+    const Problem middle = picture(Filter::median, 40, 9);
+    CHECK(differences(*filtered(middle, v, all_nan), std::vector<float>(n, kInf)) == 0);
+    const Problem clamp = picture(Filter::clamp, 40, 9);
+    CHECK(differences(*filtered(clamp, v, all_nan, history), history) == 0);
+    const auto held = *filtered(clamp, v, one, history);
+    CHECK(held[4 * 40 + 19] == -3);  // a history of NaN becomes the minimum
+    CHECK(held[4 * 40 + 20] == -3);
+    CHECK(held[4 * 40 + 22] == 7);
+    CHECK(std::isnan(held[0]));
+  }
+}
+
+TEST_CASE("minus zero and zero are equal") {
+  const Problem p = picture(Filter::dilation, 33, 5);
+  std::vector<float> in(values_of(p), -0.0f);
+  for (std::size_t i = 0; i < in.size(); i += 2) in[i] = 0.0f;
+  for (const Variant v : HaloTile::kVariants) {
+    const auto got = filtered(p, v, in);
+    if (got) CHECK(differences(std::vector<float>(in.size(), 0.0f), *got) == 0);
+  }
+}
+
+TEST_CASE("a constant border of NaN leaves the border pixels alone") {
+  Problem p = picture(Filter::dilation, 50, 20, 3, Pixel::rgba32f);
+  p.border = Border::constant;
+  p.outside = {kNan, kNan, kNan, kNan};
+  const auto in = noise(values_of(p));
+  Problem clamped = p;
+  clamped.border = Border::clamp;
+  for (const Variant v : HaloTile::kVariants) {
+    CAPTURE(HaloTile::to_string(v));
+    const auto got = filtered(p, v, in);
+    // For a maximum, repeating the nearest pixel adds nothing either.
+    if (got) CHECK(differences(*filtered(clamped, v, in), *got) == 0);
+  }
+}
+
+TEST_CASE("a history within the neighbourhood's range is not touched, one outside is cut") {
+  const Problem p = picture(Filter::clamp, 70, 40, 2, Pixel::rgba32f);
+  const auto in = noise(values_of(p), 3);
+  const std::vector<float> high(in.size(), 5.0f);
+  const std::vector<float> low(in.size(), -5.0f);
+  ref::Volume volume{70, 40, 1, 4, in};
+  const auto most = ref::dilation(volume, 2, ref::Border::clamp, {});
+  for (float& value : volume.values) value = -value;
+  auto least = ref::dilation(volume, 2, ref::Border::clamp, {});
+  for (float& value : least) value = -value;
+  for (const Variant v : HaloTile::kVariants) {
+    CAPTURE(HaloTile::to_string(v));
+    const auto same = filtered(p, v, in, in);
+    if (!same) continue;
+    CHECK(differences(in, *same) == 0);
+    CHECK(differences(most, *filtered(p, v, in, high)) == 0);
+    CHECK(differences(least, *filtered(p, v, in, low)) == 0);
+  }
+}
+
+TEST_CASE("the largest radius, beyond the picture on all sides") {
+  Problem p = picture(Filter::dilation, 19, 6, HaloTile::kMaxRadius);
+  const auto in = noise(values_of(p));
+  const float most = *std::max_element(in.begin(), in.end());
+  for (const Border border : {Border::clamp, Border::mirror, Border::wrap}) {
+    p.border = border;
+    const HaloTile plan(runtime(), p);
+    const cl::Buffer dst = clcook::create_buffer(runtime(), in.size() * 4);
+    const cl::Event done = plan(upload(runtime(), in), dst);
+    const auto got = clcook::testing::read_buffer<float>(runtime(), dst, in.size(), {done});
+    CHECK(differences(std::vector<float>(in.size(), most), got) == 0);
+  }
+}
+
+// ---- Plans --------------------------------------------------------------------------------------
+
+TEST_CASE("another size or border mode builds no program") {
+  Problem p = picture(Filter::dilation, 40, 30);
+  for (const Variant v : {Variant::direct, Variant::local_tile_multi, Variant::cpu_rows}) {
+    CAPTURE(HaloTile::to_string(v));
+    const HaloTile first(runtime(), p, v);
+    const auto before = runtime().cache().stats();
+    Problem other = picture(Filter::dilation, 77, 21);
+    other.border = Border::wrap;
+    const HaloTile second(runtime(), other, v);
+    const auto after = runtime().cache().stats();
+    CHECK(after.from_source == before.from_source);
+    CHECK(after.from_memory > before.from_memory);
+  }
+}
+
+TEST_CASE("automatic names a variant that runs and reads buffers") {
+  for (const Filter filter : {Filter::dilation, Filter::median, Filter::clamp}) {
+    const HaloTile plan(runtime(), picture(filter, 100, 50));
+    CHECK(plan.variant() != Variant::automatic);
+    CHECK(plan.variant() != Variant::image);
+  }
+  Problem volume = picture(Filter::dilation, 20, 20);
+  volume.depth = 20;
+  const HaloTile plan(runtime(), volume);
+  CHECK((plan.variant() == Variant::direct || plan.variant() == Variant::local_tile ||
+         plan.variant() == Variant::cpu_rows));
+}
+
+TEST_CASE("automatic follows the tunings as far as they can run") {
+  const auto& info = runtime().info();
+  const auto with = [&](const std::string& name, const std::string& variant,
+                        const std::string& tune, const Problem& p) {
+    clcook::TuningEntry entry;
+    entry.recipe = name;
+    entry.device = info.name;
+    entry.platform = info.platform;
+    entry.vendor = info.vendor;
+    entry.driver = info.driver;
+    entry.type = info.gpu ? "gpu" : info.accelerator ? "accelerator" : "cpu";
+    entry.best = true;
+    entry.variant = variant;
+    entry.tune = tune;
+    const clcook::testing::TempFolder folder;
+    const auto file = folder / "tuning.txt";
+    clcook::testing::write_bytes(file, clcook::Tuning::format({entry}));
+    const clcook::testing::ScopedVariable variable("CLCOOK_TUNING_FILE", file.string());
+    return HaloTile(Runtime(runtime().queue()), p);
+  };
+  const Problem p = picture(Filter::dilation, 64, 64);
+  const HaloTile tuned = with("halo_tile/dilation", "local_tile_multi", "tile=64x16 outputs=8", p);
+  CHECK(tuned.variant() == Variant::local_tile_multi);
+  CHECK(tuned.tune().tile_width == 64);
+  CHECK(tuned.tune().tile_height == 16);
+  CHECK(tuned.tune().outputs == 8);
+  CHECK(with("halo_tile/dilation", "image", "tile=16x16", p).variant() != Variant::image);
+  CHECK(HaloTile::tuning_name(p) == "halo_tile/dilation");
+  Problem wide = picture(Filter::dilation, 64, 64, HaloTile::kMaxRadius, Pixel::rgba32f);
+  CHECK(HaloTile::tuning_name(wide) == "halo_tile/dilation wide");
+  // The tile of a tuning may be too large for another radius: never an error of automatic.
+  if (info.local_mem < 1 << 20) {
+    CHECK(with("halo_tile/dilation wide", "local_tile_multi", "tile=64x16 outputs=8", wide)
+              .variant() == Variant::direct_multi);
+  }
+}
+
+TEST_CASE("names") {
+  for (const Variant v : HaloTile::kVariants) {
+    CHECK(HaloTile::parse_variant(HaloTile::to_string(v)) == v);
+  }
+  CHECK(HaloTile::parse_border("mirror") == Border::mirror);
+  CHECK(HaloTile::parse_filter("clamp") == Filter::clamp);
+  CHECK(HaloTile::parse_pixel("rgba32f") == Pixel::rgba32f);
+  CHECK(HaloTile::parse_tile("8x4x2").tile_depth == 2);
+  CHECK(HaloTile::parse_tile("256x1").tile_depth == 1);
+  CHECK(contains(error_of([] { HaloTile::parse_variant("fastest"); }).what(), "local_tile_multi"));
+  CHECK(contains(error_of([] { HaloTile::parse_border("repeat"); }).what(), "'repeat'"));
+  CHECK(contains(error_of([] { HaloTile::parse_filter("erosion"); }).what(), "dilation, median"));
+  CHECK(contains(error_of([] { HaloTile::parse_pixel("rgb"); }).what(), "r32f, rgba32f"));
+  for (const char* bad : {"", "16", "x", "16x", "16x16x", "1x2x3x4", "16*16", "-1x4", "99999x1"}) {
+    CHECK(contains(error_of([&] { HaloTile::parse_tile(bad); }).what(), "WIDTHxHEIGHT"));
+  }
+}
+
+TEST_CASE("a problem out of range is refused with its value") {
+  const int most = HaloTile::kMaxSize;
+  CHECK(code_of(picture(Filter::dilation, 0, 5), "width must be 1 to") == Errc::invalid_argument);
+  CHECK(code_of(picture(Filter::dilation, 5, -3), "got -3") == Errc::invalid_argument);
+  CHECK(code_of(picture(Filter::dilation, most + 1, 5), "width") == Errc::invalid_argument);
+  CHECK(code_of(picture(Filter::dilation, 5, 5, 0), "radius must be 1 to 64, got 0") ==
+        Errc::invalid_argument);
+  CHECK(code_of(picture(Filter::dilation, 5, 5, 65), "got 65") == Errc::invalid_argument);
+  CHECK(code_of(picture(Filter::dilation, 5, 5, -1), "got -1") == Errc::invalid_argument);
+  CHECK(code_of(picture(Filter::median, 5, 5, 2), "median takes radius 1") ==
+        Errc::invalid_argument);
+  Problem p = picture(Filter::dilation, most, most);
+  p.depth = most;
+  CHECK(code_of(p, "overflows") == Errc::invalid_argument);
+  p = picture(Filter::dilation, 5, 5);
+  p.depth = 0;
+  CHECK(code_of(p, "depth must be") == Errc::invalid_argument);
+  p = picture(Filter::median, 5, 5);
+  p.depth = 2;
+  CHECK(code_of(p, "volume of depth 2") == Errc::invalid_argument);
+  p = picture(Filter::dilation, 5, 5);
+  p.border = static_cast<Border>(4);
+  CHECK(code_of(p, "no border mode of the value 4") == Errc::invalid_argument);
+  p.border = Border::clamp;
+  p.filter = static_cast<Filter>(-1);
+  CHECK(code_of(p, "no filter of the value -1") == Errc::invalid_argument);
+  p.filter = Filter::dilation;
+  p.pixel = static_cast<Pixel>(7);
+  CHECK(code_of(p, "no pixel type of the value 7") == Errc::invalid_argument);
+  p.pixel = Pixel::r32f;
+  CHECK(code_of(p, static_cast<Variant>(99), {}, "no variant of the value 99") ==
+        Errc::invalid_argument);
+}
+
+TEST_CASE("tiles that cannot run are refused with limit and value") {
+  const Problem p = picture(Filter::dilation, 50, 50);
+  const auto limit = std::to_string(runtime().info().local_mem);
+  const Problem wide = picture(Filter::dilation, 50, 50, HaloTile::kMaxRadius, Pixel::rgba32f);
+  Problem deep = wide;
+  deep.depth = 9;
+  // 136^3 float4 are 40 MB.
+  CHECK(code_of(deep, Variant::local_tile, tile(8, 8, 8), "40247296 bytes of local memory") ==
+        Errc::unsupported);
+  CHECK(code_of(deep, Variant::local_tile, tile(8, 8, 8), limit) == Errc::unsupported);
+  CHECK(code_of(p, Variant::direct, tile(1024, 1024), "1048576 work-items") == Errc::unsupported);
+  CHECK(code_of(p, Variant::direct, tile(2048, 1), "tile_width must be 1 to 1024, got 2048") ==
+        Errc::invalid_argument);
+  CHECK(code_of(p, Variant::direct, tile(-4, 4), "got -4") == Errc::invalid_argument);
+  CHECK(code_of(p, Variant::direct, tile(8, 8, 2), "needs a volume") == Errc::unsupported);
+  CHECK(code_of(p, Variant::direct, tile(8, 8, 1, 4), "1 output per item, got 4") ==
+        Errc::invalid_argument);
+  CHECK(code_of(p, Variant::direct_multi, tile(8, 6, 1, 4), "multiple of outputs, got 6 and 4") ==
+        Errc::invalid_argument);
+  CHECK(code_of(p, Variant::local_tile_multi, tile(6, 8, 1, 4), "multiple of 4, got 6") ==
+        Errc::invalid_argument);
+  CHECK(code_of(p, Variant::direct_multi, tile(8, 34, 1, 17), "outputs must be 1 to 16, got 17") ==
+        Errc::invalid_argument);
+  CHECK(code_of(p, Variant::cpu_rows, tile(8, 8), "no tile to choose") == Errc::invalid_argument);
+  Problem volume = p;
+  volume.depth = 5;
+  for (const Variant v : {Variant::direct_multi, Variant::image, Variant::local_tile_multi}) {
+    CHECK(code_of(volume, v, {}, "volume of depth 5") == Errc::unsupported);
+  }
+  if (runtime().info().images) {
+    const auto most = runtime().info().image_width;
+    Problem line = p;
+    line.width = static_cast<int>(most) + 1;
+    CHECK(code_of(line, Variant::image, {},
+                  "exceeds the device's limit of " + std::to_string(most)) == Errc::unsupported);
+  }
+}
+
+TEST_CASE("views that break a rule are refused before anything is enqueued") {
+  std::size_t launches = 0;
+  const Runtime observed =
+      runtime().with_observer([&](const std::string&, const cl::Event&) { ++launches; });
+  const Problem p = picture(Filter::dilation, 16, 8, 1, Pixel::rgba32f);
+  const std::size_t bytes = 16 * 8 * 16;
+  const HaloTile grow(observed, p, Variant::direct);
+  const HaloTile clamp(observed, picture(Filter::clamp, 16, 8, 1, Pixel::rgba32f), Variant::direct);
+  const cl::Buffer a = clcook::create_buffer(runtime(), bytes);
+  const cl::Buffer b = clcook::create_buffer(runtime(), bytes);
+  const cl::Buffer c = clcook::create_buffer(runtime(), bytes);
+  const cl::Buffer small = clcook::create_buffer(runtime(), bytes - 1);
+  const cl::Buffer large = clcook::create_buffer(runtime(), 4 * bytes);
+  const auto refused = [&](const auto& call, const std::string& part) {
+    const Error error = error_of(call);
+    INFO(error.what());
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), part));
+  };
+  refused([&] { grow(small, b); }, "src has 2047 bytes, needs 2048");
+  refused([&] { grow(a, small); }, "dst has 2047 bytes");
+  refused([&] { grow(BufferView{large, 8}, b); }, "multiples of 16");
+  refused([&] { grow(a, BufferView{large, 0, 15 * 16}); }, "pitch of 240");
+  refused([&] { grow(a, a); }, "overlap");
+  refused([&] { grow(cl::Buffer(), b); }, "src is null");
+  refused([&] { grow(a, b, {cl::Event()}); }, "null event");
+  refused([&] { grow(a, b, c); }, "takes no history");
+  refused([&] { clamp(a, b); }, "takes a history");
+  refused([&] { clamp(a, small, c); }, "history has 2047 bytes");
+  refused([&] { clamp(a, b, b); }, "overlap");
+  refused([&] { clamp(a, b, a); }, "overlap");
+  if (runtime().info().images) {
+    const std::vector<float> data(16 * 8 * 4);
+    const cl::Image2D image = make_image(16, 8, CL_RGBA, CL_FLOAT, data.data());
+    const cl::Image2D wider = make_image(17, 4, CL_RGBA, CL_FLOAT, data.data());
+    const cl::Image2D bytes_image = make_image(16, 8, CL_RGBA, CL_UNORM_INT8, data.data());
+    const HaloTile through(observed, p, Variant::image);
+    refused([&] { grow(image, b); }, "reads a buffer, got an image");
+    refused([&] { through(a, b); }, "reads a 2-D image, got a buffer");
+    refused([&] { through(wider, b); }, "do not fit an image of 17 x 4");
+    refused([&] { through(bytes_image, b); }, "image format");
+    const cl::Image2D larger =
+        make_image(16, 16, CL_RGBA, CL_FLOAT, std::vector<float>(16 * 16 * 4).data());
+    refused([&] { through(larger, b); }, "they must be equal");
+  }
+  CHECK(launches == 0);
+  grow(a, b).wait();
+  clamp(a, a, b).wait();  // a picture may be its own history
+  CHECK(launches == 2);
+}
+
+TEST_CASE("two threads on one plan") {
+  const Problem p = picture(Filter::dilation, 90, 50, 2);
+  const HaloTile grow(runtime(), p);
+  std::size_t wrong[2] = {1, 1};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 2; ++t) {
+    threads.emplace_back([&, t] {
+      try {
+        const auto in = noise(values_of(p), 10 + t);
+        const auto expected = ref::dilation({90, 50, 1, 1, in}, 2, ref::Border::clamp, {});
+        const cl::Buffer src = upload(runtime(), in);
+        const cl::Buffer dst = clcook::create_buffer(runtime(), in.size() * 4);
+        std::size_t bad = 0;
+        for (int i = 0; i < 20; ++i) {
+          const auto got =
+              clcook::testing::read_buffer<float>(runtime(), dst, in.size(), {grow(src, dst)});
+          for (std::size_t k = 0; k < got.size(); ++k) {
+            if (!(std::abs(got[k] - expected[k]) <= 0)) ++bad;
+          }
+        }
+        wrong[t] = bad;
+      } catch (...) {
+        wrong[t] = 2;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong[0] == 0);
+  CHECK(wrong[1] == 0);
+}
+
+// ---- clcook/halo.clh in kernels of others -------------------------------------------------------
+
+TEST_CASE("the cooperative load in a foreign kernel: any type, size, pitch and border") {
+  // A blur of somebody's own would be longer; this one copies its tile out, halo and all.
+  const clcook::Source source("foreign.cl", R"cl(
+#include <clcook/halo.clh>
+CLCOOK_HALO_2D(load_shorts, ushort)
+__kernel void foreign_tiles(__global const ushort* src, ulong pitch, int width, int height,
+                            int w, int h, int tile_pitch, int dx, int dy, int step_x, int step_y,
+                            int border, __global ushort* out, __local ushort* tile) {
+  const int items = (int)(get_local_size(0) * get_local_size(1));
+  const int lid = (int)(get_local_id(1) * get_local_size(0) + get_local_id(0));
+  load_shorts(tile, tile_pitch, w, h, lid, items, src, pitch, width, height,
+              (int)get_group_id(0) * step_x - dx, (int)get_group_id(1) * step_y - dy, border, 999);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out += (get_group_id(1) * get_num_groups(0) + get_group_id(0)) * (size_t)(w * h);
+  for (int cell = lid; cell < w * h; cell += items) {
+    out[cell] = tile[cell / w * tile_pitch + cell % w];
+  }
+}
+)cl");
+  const cl::Program program = runtime().build(source, {}, "foreign");
+  const int width = 21;
+  const int height = 13;
+  const int pitch = 25;
+  std::vector<std::uint16_t> in(static_cast<std::size_t>(pitch * height), 60000);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      in[static_cast<std::size_t>(y * pitch + x)] = static_cast<std::uint16_t>(100 * y + x);
+    }
+  }
+  const cl::Buffer src =
+      clcook::create_buffer(runtime(), in.size() * 2, CL_MEM_READ_ONLY, in.data());
+  struct Halo {
+    int x, y;
+  };
+  for (const Halo halo : {Halo{1, 1}, Halo{0, 3}, Halo{30, 2}}) {
+    for (int border = 0; border < 4; ++border) {
+      const int w = 8 + 2 * halo.x;
+      const int h = 4 + 2 * halo.y;
+      const int tile_pitch = w | 1;
+      const std::size_t groups_x = 3;
+      const std::size_t groups_y = 4;
+      const std::size_t cells = static_cast<std::size_t>(w * h);
+      const cl::Buffer out = clcook::create_buffer(runtime(), groups_x * groups_y * cells * 2);
+      clcook::Kernel kernel(runtime(), program, "foreign_tiles");
+      const cl::Event done =
+          kernel(clcook::Launch::groups({groups_x, groups_y, 1}, {8, 4, 1}), {}, src,
+                 static_cast<cl_ulong>(pitch), width, height, w, h, tile_pitch, halo.x, halo.y, 8,
+                 4, border, out, clcook::LocalBytes{static_cast<std::size_t>(tile_pitch * h) * 2});
+      const auto got = clcook::testing::read_buffer<std::uint16_t>(
+          runtime(), out, groups_x * groups_y * cells, {done});
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        const int group = static_cast<int>(i / cells);
+        const int cell = static_cast<int>(i % cells);
+        const auto mode = static_cast<ref::Border>(border);
+        const int x = ref::border_index(group % 3 * 8 - halo.x + cell % w, width, mode);
+        const int y = ref::border_index(group / 3 * 4 - halo.y + cell / w, height, mode);
+        const int expected = x < 0 || y < 0 ? 999 : 100 * y + x;
+        if (got[i] != expected) ++wrong;
+      }
+      CAPTURE(border);
+      CAPTURE(halo.x);
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("the cooperative load of volumes in a foreign kernel") {
+  const clcook::Source source("foreign.cl", R"cl(
+#include <clcook/halo.clh>
+CLCOOK_HALO_3D(load_pairs, int2)
+#define SIDE 6
+__kernel void foreign_blocks(__global const int2* src, int width, int height, int depth, int border,
+                             __global int2* out) {
+  __local int2 tile[SIDE * SIDE * SIDE];
+  const int lid =
+      (int)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) +
+            get_local_id(0));
+  load_pairs(tile, SIDE, SIDE * SIDE, SIDE, SIDE, SIDE, lid, 64, src, (ulong)width,
+             (ulong)width * (ulong)height, width, height, depth, (int)get_group_id(0) * 4 - 1,
+             (int)get_group_id(1) * 4 - 1, (int)get_group_id(2) * 4 - 1, border, (int2)(-5, -6));
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const size_t group = (get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) +
+                       get_group_id(0);
+  for (int cell = lid; cell < SIDE * SIDE * SIDE; cell += 64) {
+    out[group * (SIDE * SIDE * SIDE) + cell] = tile[cell];
+  }
+}
+)cl");
+  const cl::Program program = runtime().build(source, {}, "foreign");
+  const int width = 7;
+  const int height = 5;
+  const int depth = 3;
+  std::vector<cl_int2> in(static_cast<std::size_t>(width * height * depth));
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    in[i].s[0] = static_cast<cl_int>(i);
+    in[i].s[1] = -static_cast<cl_int>(2 * i);
+  }
+  const cl::Buffer src =
+      clcook::create_buffer(runtime(), in.size() * 8, CL_MEM_READ_ONLY, in.data());
+  const std::size_t count = 2 * 2 * 1 * 216;
+  const cl::Buffer out = clcook::create_buffer(runtime(), count * 8);
+  for (int border = 0; border < 4; ++border) {
+    clcook::Kernel kernel(runtime(), program, "foreign_blocks");
+    const cl::Event done = kernel(clcook::Launch::groups({2, 2, 1}, {4, 4, 4}), {}, src, width,
+                                  height, depth, border, out);
+    const auto got = clcook::testing::read_buffer<cl_int2>(runtime(), out, count, {done});
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const int group = static_cast<int>(i / 216);
+      const int cell = static_cast<int>(i % 216);
+      const auto mode = static_cast<ref::Border>(border);
+      const int x = ref::border_index(group % 2 * 4 - 1 + cell % 6, width, mode);
+      const int y = ref::border_index(group / 2 * 4 - 1 + cell / 6 % 6, height, mode);
+      const int z = ref::border_index(cell / 36 - 1, depth, mode);
+      const bool outside = x < 0 || y < 0 || z < 0;
+      const int at = (z * height + y) * width + x;
+      if (got[i].s[0] != (outside ? -5 : at) || got[i].s[1] != (outside ? -6 : -2 * at)) ++wrong;
+    }
+    CAPTURE(border);
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("the pitch against bank conflicts puts items of a group on different banks") {
+  // CLCOOK_HALO_PITCH evaluated by the device compiler, checked with 32 banks of 4 bytes.
+  const cl::Program program = runtime().build(clcook::Source("pitch.cl", R"cl(
+#include <clcook/halo.clh>
+__kernel void foreign_pitch(__global int* out) {
+  out[0] = CLCOOK_HALO_PITCH(8, 1, 4);
+  out[1] = CLCOOK_HALO_PITCH(16, 1, 4);
+  out[2] = CLCOOK_HALO_PITCH(16, 4, 4);
+  out[3] = CLCOOK_HALO_PITCH(32, 1, 4);
+  out[4] = CLCOOK_HALO_PITCH(16, 1, 16);
+}
+)cl"),
+                                              {}, "pitch");
+  const cl::Buffer out = clcook::create_buffer(runtime(), 5 * sizeof(cl_int));
+  clcook::Kernel kernel(runtime(), program, "foreign_pitch");
+  const cl::Event done = kernel(clcook::Launch::groups({1, 1, 1}, {1, 1, 1}), {}, out);
+  const auto pitch = clcook::testing::read_buffer<cl_int>(runtime(), out, 5, {done});
+  const int widths[] = {8, 16, 16, 32};
+  const int radii[] = {1, 1, 4, 1};
+  for (int k = 0; k < 4; ++k) {
+    CHECK(pitch[static_cast<std::size_t>(k)] >= widths[k] + 2 * radii[k]);
+    std::uint32_t banks = 0;
+    for (int lane = 0; lane < 32; ++lane) {
+      const int cell = lane / widths[k] * pitch[static_cast<std::size_t>(k)] + lane % widths[k];
+      banks |= std::uint32_t{1} << (cell % 32);
+    }
+    CHECK(banks == 0xFFFFFFFFu);
+  }
+  CHECK(pitch[4] == 18);
+}
