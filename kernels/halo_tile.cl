@@ -300,10 +300,16 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, 1) void halo_tile_image(__read_only ima
 
 // ------------------------------------------------------------------------------------------------
 // local_tile: the group loads its tile and the halo once; every neighbour comes from local memory.
-// One output per item. Local memory: SPAN_W x SPAN_H x SPAN_D pixels.
+// One output per item. Local memory: TILE_PITCH x SPAN_H x SPAN_D pixels. Measured on an H200: the
+// pitch without bank conflicts makes volumes a fifth faster and pictures a little slower.
 #define SPAN_W (TILE_W + 2 * RADIUS)
 #define SPAN_H (TILE_H + 2 * RADIUS)
 #define SPAN_D (TILE_D + 2 * RADIUS_Z)
+#ifdef CLCOOK_HALO_TILE_VOLUME
+#define TILE_PITCH CLCOOK_HALO_PITCH(TILE_W, RADIUS, 4 * CHANNELS)
+#else
+#define TILE_PITCH SPAN_W
+#endif
 
 #ifdef CLCOOK_HALO_TILE_LOCAL_TILE
 __kernel HALO_TILE_GROUP(TILE_W, TILE_H,
@@ -317,13 +323,13 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H,
   const int z0 = (int)get_group_id(2) * TILE_D;
   const int lid = (k * TILE_H + j) * TILE_W + i;
 #ifdef CLCOOK_HALO_TILE_VOLUME
-  halo_tile_load_3d(tile, SPAN_W, SPAN_W * SPAN_H, SPAN_W, SPAN_H, SPAN_D, lid,
+  halo_tile_load_3d(tile, TILE_PITCH, TILE_PITCH * SPAN_H, SPAN_W, SPAN_H, SPAN_D, lid,
                     TILE_W * TILE_H * TILE_D, src + src_offset, src_pitch,
                     (ulong)height * src_pitch, width, height, depth, x0 - RADIUS, y0 - RADIUS,
                     z0 - RADIUS_Z, border, OUTSIDE);
 #else
-  halo_tile_load(tile, SPAN_W, SPAN_W, SPAN_H, lid, TILE_W * TILE_H, src + src_offset, src_pitch,
-                 width, height, x0 - RADIUS, y0 - RADIUS, border, OUTSIDE);
+  halo_tile_load(tile, TILE_PITCH, SPAN_W, SPAN_H, lid, TILE_W * TILE_H, src + src_offset,
+                 src_pitch, width, height, x0 - RADIUS, y0 - RADIUS, border, OUTSIDE);
 #endif
   barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -334,7 +340,7 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H,
     halo_tile_sum sum;
     for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
       for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
-        __local const pixel* in = tile + ((k + dz) * SPAN_H + j + dy) * SPAN_W + i;
+        __local const pixel* in = tile + ((k + dz) * SPAN_H + j + dy) * TILE_PITCH + i;
         halo_tile_row row;
         for (int dx = 0; dx <= 2 * RADIUS; ++dx) halo_tile_pixel(&row, in[dx], dx);
         halo_tile_merge(&sum, &row, dz + dy);
@@ -349,7 +355,7 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H,
 // ------------------------------------------------------------------------------------------------
 // local_tile_multi: OUTPUTS pixels of a column per item, from a tile in local memory. Group: TILE_W
 // x TILE_H / OUTPUTS.
-//   radius 1, median   as direct_multi, with the rows read from the tile
+//   radius 1           as direct_multi, with the rows read from the tile
 //   radius 2 and more  the filters separate: the row values are made first, 4 in a row per step
 //   from
 //                      2 radius + 4 reads, and stored in local memory; then each item merges

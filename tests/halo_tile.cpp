@@ -297,6 +297,43 @@ TEST_CASE("a history within the neighbourhood's range is not touched, one outsid
   }
 }
 
+TEST_CASE("radii and pixel types that the conformance test leaves out") {
+  struct Row {
+    Filter filter;
+    int radius;
+    Pixel pixel;
+    Border border;
+    int depth;
+  };
+  for (const Row& row : {Row{Filter::clamp, 2, Pixel::r32f, Border::mirror, 1},
+                         Row{Filter::clamp, 3, Pixel::rgba32f, Border::constant, 1},
+                         Row{Filter::median, 1, Pixel::rgba32f, Border::wrap, 1},
+                         Row{Filter::dilation, 9, Pixel::r32f, Border::constant, 1},
+                         Row{Filter::clamp, 2, Pixel::r32f, Border::wrap, 7},
+                         Row{Filter::dilation, 2, Pixel::rgba32f, Border::constant, 5}}) {
+    Problem p = picture(row.filter, 61, 29, row.radius, row.pixel);
+    p.border = row.border;
+    p.depth = row.depth;
+    p.outside = {0.5f, kNan, -2, 2};
+    const auto in = noise(values_of(p), 21);
+    const auto history = noise(values_of(p), 22);
+    const ref::Volume volume{61, 29, row.depth, row.pixel == Pixel::rgba32f ? 4 : 1, in};
+    const auto border = static_cast<ref::Border>(row.border);
+    const bool clamp = row.filter == Filter::clamp;
+    const auto expected = clamp ? ref::clamp(volume, history, row.radius, border, p.outside)
+                          : row.filter == Filter::median
+                              ? ref::median(volume, 1, border, p.outside)
+                              : ref::dilation(volume, row.radius, border, p.outside);
+    for (const Variant v : HaloTile::kVariants) {
+      CAPTURE(HaloTile::to_string(v));
+      CAPTURE(row.radius);
+      CAPTURE(row.depth);
+      const auto got = filtered(p, v, in, clamp ? history : std::vector<float>());
+      if (got) CHECK(differences(expected, *got) == 0);
+    }
+  }
+}
+
 TEST_CASE("the largest radius, beyond the picture on all sides") {
   Problem p = picture(Filter::dilation, 19, 6, HaloTile::kMaxRadius);
   const auto in = noise(values_of(p));
@@ -436,7 +473,7 @@ TEST_CASE("tiles that cannot run are refused with limit and value") {
   const Problem wide = picture(Filter::dilation, 50, 50, HaloTile::kMaxRadius, Pixel::rgba32f);
   Problem deep = wide;
   deep.depth = 9;
-  // 136^3 float4 are 40 MB.
+  // 136^3 float4.
   CHECK(code_of(deep, Variant::local_tile, tile(8, 8, 8), "40247296 bytes of local memory") ==
         Errc::unsupported);
   CHECK(code_of(deep, Variant::local_tile, tile(8, 8, 8), limit) == Errc::unsupported);

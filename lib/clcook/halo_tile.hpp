@@ -207,7 +207,13 @@ class HaloTile {
       const std::uint64_t row = static_cast<std::uint64_t>(tune.tile_width) | 1;
       return ((w | 1) * h + values * row * h) * pixel_bytes(p.pixel);
     }
-    return w * h * d * pixel_bytes(p.pixel);
+    std::uint64_t pitch = w;
+    // CLCOOK_HALO_PITCH
+    const auto tile = static_cast<std::uint64_t>(tune.tile_width);
+    if (p.depth > 1 && p.pixel == Pixel::r32f && tile < 32 && 32 % tile == 0) {
+      pitch = tile * (((halo + tile - 1) / tile + 1) | 1);
+    }
+    return pitch * h * d * pixel_bytes(p.pixel);
   }
 
   static std::string kernel_name(Variant variant) {

@@ -317,19 +317,20 @@ inline Recipe halo_tile() {
     info.tunes = std::move(tunes);
     recipe.variants.push_back(std::move(info));
   };
-  const Axis outputs{"outputs", {std::int64_t{4}, std::int64_t{8}}};
+  const Axis few{"outputs", {std::int64_t{4}, std::int64_t{2}}};
+  const Axis many{"outputs", {std::int64_t{4}, std::int64_t{8}}};
   add(HaloTile::Variant::direct, "every neighbour is a read of global memory",
-      {words("tile", {"16x16", "8x8", "32x32", "64x4", "256x1"})});
+      {words("tile", {"16x16", "8x8", "32x32", "64x4"})});
   add(HaloTile::Variant::direct_multi,
       "several outputs per item share rows of neighbours in registers, no local memory",
-      {words("tile", {"32x16", "64x16"}), outputs});
+      {words("tile", {"32x16"}), few});
   add(HaloTile::Variant::image, "every neighbour through the texture unit",
-      {words("tile", {"16x16", "64x4"})});
+      {words("tile", {"16x16"})});
   add(HaloTile::Variant::local_tile, "the tile and its halo once into local memory",
       {words("tile", {"16x16", "8x8", "32x32", "64x4", "256x1", "8x8x8"})});
   add(HaloTile::Variant::local_tile_multi,
       "several outputs per item from the tile; wide filters in two steps, rows then columns",
-      {words("tile", {"32x16", "32x32", "64x16"}), outputs});
+      {words("tile", {"32x16", "32x32"}), many});
   add(HaloTile::Variant::cpu_rows,
       "for CPUs: float16 vectors, rows of neighbours shared by 4 rows of results", {});
 
@@ -337,7 +338,7 @@ inline Recipe halo_tile() {
       test(shape("dilation", 1, 1, 1, "rgba32f", "clamp"), 0, 0, true),
       test(shape("median", 9, 5, 1, "r32f", "mirror"), 3, 2, true),
       test(shape("clamp", 17, 6, 1, "rgba32f", "constant"), 1, 5, true),
-      test(shape("clamp", 33, 3, 2, "r32f", "wrap"), 2, 1, true),
+      test(shape("dilation", 33, 2, 4, "r32f", "wrap"), 2, 1, true),
       test(shape("dilation", 7, 4, 1, "r32f", "wrap", 3), 2, 3, true),
       test(shape("dilation", 1, 97, 1, "rgba32f", "wrap")),
       test(shape("dilation", 97, 1, 1, "rgba32f", "mirror")),
@@ -347,13 +348,10 @@ inline Recipe halo_tile() {
       test(shape("median", 131, 67, 1, "r32f", "clamp"), 7, 9),
       test(shape("clamp", 64, 33, 1, "rgba32f", "clamp")),
       test(shape("clamp", 65, 31, 1, "rgba32f", "mirror"), 1, 1),
-      test(shape("clamp", 127, 41, 2, "r32f", "constant")),
-      test(shape("clamp", 32, 32, 2, "r32f", "clamp"), 2, 5),
-      test(shape("dilation", 53, 41, 4, "rgba32f", "constant"), 3, 4),
-      test(shape("dilation", 3, 2, 4, "rgba32f", "mirror"), 1, 2),
-      test(shape("dilation", 2, 7, 4, "rgba32f", "wrap")),
-      test(shape("dilation", 61, 23, 9, "r32f", "mirror"), 1, 2),
-      test(shape("dilation", 5, 3, 9, "r32f", "wrap")),
+      test(shape("dilation", 53, 41, 4, "r32f", "constant"), 3, 4),
+      test(shape("dilation", 3, 2, 4, "r32f", "mirror"), 1, 2),
+      test(shape("dilation", 32, 32, 4, "r32f", "clamp")),
+      test(shape("dilation", 131, 71, 4, "r32f", "mirror"), 1, 3),
       test(shape("dilation", 37, 9, 1, "r32f", "mirror", 11), 1, 3),
       test(shape("dilation", 8, 8, 1, "r32f", "constant", 8)),
       test(shape("dilation", 9, 7, 1, "r32f", "clamp", 17), 6, 1),
