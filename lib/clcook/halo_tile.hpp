@@ -413,6 +413,12 @@ class HaloTile {
       // Measured with another radius or on another device.
       if (!fits(variant, tune)) tune = Tune{};
     }
+    // A wide halo wants a large tile, where the local memory has room for it.
+    if (open && !measured && variant == Variant::local_tile_multi && problem_.radius >= 2) {
+      Tune large;
+      large.tile_height = 32;
+      if (fits(variant, large)) tune = large;
+    }
     if (automatic && open && !fits(variant, tune)) {
       variant = problem_.depth > 1 ? Variant::direct : Variant::direct_multi;
       tune = Tune{};
