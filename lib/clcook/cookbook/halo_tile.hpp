@@ -14,7 +14,6 @@
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -119,7 +118,7 @@ class HaloCase : public Case {
     src_->poison();
     history_->poison();
     dst_->poison();
-    if (image_() == nullptr || fixed_image()) return;
+    if (image_() == nullptr) return;
     const std::vector<float> pattern(in_.values.size(), 3e38f);
     write_image(pattern, {}, CL_TRUE);
   }
@@ -127,7 +126,7 @@ class HaloCase : public Case {
   cl::Event upload(const std::vector<cl::Event>& wait) override {
     cl::Event done = src_->upload(in_.values.data(), wait);
     if (!past_.empty()) done = history_->upload(past_.data(), {done});
-    if (image_() != nullptr && !fixed_image()) done = write_image(in_.values, {done}, CL_FALSE);
+    if (image_() != nullptr) done = write_image(in_.values, {done}, CL_FALSE);
     return done;
   }
 
@@ -205,10 +204,6 @@ class HaloCase : public Case {
     }
     return out;
   }
-
-  // As GuardedBuffer does for its lane: Oclgrind 21.10 takes what is written into an image later
-  // for uninitialised.
-  static bool fixed_image() { return std::getenv("CLCOOK_PLAIN_BUFFERS") != nullptr; }
 
   cl::Image2D make_image() const {
     const cl_image_format format{static_cast<cl_channel_order>(in_.channels == 4 ? CL_RGBA : CL_R),
