@@ -43,6 +43,10 @@ case $mode in
     export CLCOOK_PLAIN_BUFFERS=1
     runs=0
     while IFS=$'\t' read -r _ variant shape; do
+      if [ "$variant" = image ]; then
+        echo "SKIPPED: $recipe/image: Oclgrind takes values of float images for uninitialised"
+        continue
+      fi
       run "$recipe" --tiny --in-order --variant "$variant" --shape "$shape"
       runs=$((runs + 1))
     done < <("$clcook" check "$recipe" --tiny --plan)
