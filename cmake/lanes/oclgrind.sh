@@ -44,7 +44,7 @@ case $mode in
     runs=0
     while IFS=$'\t' read -r _ variant shape; do
       if [ "$variant" = image ]; then
-        echo "SKIPPED: $recipe/image: Oclgrind takes values of float images for uninitialised"
+        echo "SKIPPED: $recipe/image: Oclgrind reports values of float images as uninitialised; the cause is not known"
         continue
       fi
       run "$recipe" --tiny --in-order --variant "$variant" --shape "$shape"
