@@ -2,10 +2,10 @@
 // local_multipass.
 //
 // An island is `particles` float4: x, y, z and the inverse mass w, 0 for a particle that is held.
-// All islands have the same distance constraints (a, b, rest length, stiffness as bits), sorted by
-// colour: no two constraints of one colour share a particle, so a colour may be solved in parallel.
-// Constraints colour_begin[c] to colour_begin[c + 1] have colour c. An iteration solves colour
-// after colour; a call makes `iterations` of them.
+// All islands have the same distance constraints (a, b, and as bits stiffness times rest length,
+// and stiffness), sorted by colour: no two constraints of one colour share a particle, so a colour
+// may be solved in parallel. Constraints colour_begin[c] to colour_begin[c + 1] have colour c. An
+// iteration solves colour after colour; a call makes `iterations` of them.
 //
 // Offsets and pitches (from one island to the next) are in float4. dst may be src. The host
 // compiles one variant per program: -DCLCOOK_LOCAL_MULTIPASS_ONLY
@@ -31,26 +31,27 @@
 // Solves one constraint between the particles a and b, for scalars and for vectors whose elements
 // are islands.
 //
-// With d = a - b and w = wa + wb, a moves by -wa c d and b by wb c d, c = stiffness (|d| - rest) /
-// (|d| w). q = 1 / (|d| w) comes from three Newton steps, and |d| = |d|^2 w q. Both come from
-// additions, multiplications and fma() alone, which every device rounds alike, and no product goes
-// into an addition that a compiler could fuse: all variants on all devices give the same bits.
-// Where x is below the smallest normal number (both particles held, or at one place) nothing moves.
+// With d = a - b, w = wa + wb and q = 1 / (|d| w), a moves by -wa c d and b by wb c d, where
+// c = stiffness (|d| - rest) / (|d| w) = q (|d|^2 stiffness w q - stiffness rest). q is a guess
+// from the bits of its x, a Newton step, and one of third order. All of it are additions,
+// multiplications and fma(), which every device rounds alike, and no product goes into an addition
+// that a compiler could fuse: all variants on all devices give the same bits. Where x is below the
+// smallest normal number (both particles held, or at one place) nothing moves.
+//
+// NAME_move takes what depends on the masses: ww = w w, kw = stiffness w, pull = stiffness rest.
 #define LOCAL_MULTIPASS_PROJECT(NAME, REAL, INT)                                               \
-  static inline void NAME(REAL* ax, REAL* ay, REAL* az, REAL wa, REAL* bx, REAL* by, REAL* bz, \
-                          REAL wb, REAL rest, REAL stiffness) {                                \
+  static inline void NAME##_move(REAL* ax, REAL* ay, REAL* az, REAL wa, REAL* bx, REAL* by,    \
+                                 REAL* bz, REAL wb, REAL ww, REAL kw, REAL pull) {             \
     const REAL dx = *ax - *bx;                                                                 \
     const REAL dy = *ay - *by;                                                                 \
     const REAL dz = *az - *bz;                                                                 \
-    const REAL w = wa + wb;                                                                    \
-    const REAL lw = fma(dz, dz, fma(dy, dy, dx * dx)) * w;                                     \
-    const REAL x = lw * w;                                                                     \
-    const REAL minus_half_x = x * -0.5f;                                                       \
+    const REAL dd = fma(dz, dz, fma(dy, dy, dx * dx));                                         \
+    const REAL x = dd * ww;                                                                    \
     REAL q = as_##REAL(0x5F3759DF - (as_##INT(x) >> 1));                                       \
-    q = q * fma(minus_half_x, q * q, (REAL)(1.5f));                                            \
-    q = q * fma(minus_half_x, q * q, (REAL)(1.5f));                                            \
-    q = q * fma(minus_half_x, q * q, (REAL)(1.5f));                                            \
-    const REAL scale = stiffness * fma(lw, q, -rest) * q;                                      \
+    q = q * fma(x * -0.5f, q * q, (REAL)(1.5f));                                               \
+    const REAL e = fma(x * -q, q, (REAL)(1.0f));                                               \
+    q = fma(q * e, fma(e, (REAL)(0.375f), (REAL)(0.5f)), q);                                   \
+    const REAL scale = q * fma(dd * kw, q, -pull);                                             \
     const REAL c = x >= 0x1p-126f ? scale : (REAL)(0.0f);                                      \
     const REAL ca = -(wa * c);                                                                 \
     const REAL cb = wb * c;                                                                    \
@@ -60,6 +61,11 @@
     *bx = fma(cb, dx, *bx);                                                                    \
     *by = fma(cb, dy, *by);                                                                    \
     *bz = fma(cb, dz, *bz);                                                                    \
+  }                                                                                            \
+  static inline void NAME(REAL* ax, REAL* ay, REAL* az, REAL wa, REAL* bx, REAL* by, REAL* bz, \
+                          REAL wb, REAL pull, REAL stiffness) {                                \
+    const REAL w = wa + wb;                                                                    \
+    NAME##_move(ax, ay, az, wa, bx, by, bz, wb, w* w, stiffness* w, pull);                     \
   }
 
 LOCAL_MULTIPASS_PROJECT(local_multipass_project, float, int)
@@ -199,9 +205,9 @@ __kernel LOCAL_MULTIPASS_GROUP void local_multipass_packed_islands(
 
 // ------------------------------------------------------------------------------------------------
 // resident: as packed_islands, and what does not change between the iterations stays in registers:
-// each item's constraints with the inverse masses of their particles. Local memory holds x, y, z
-// and w apart, and only x, y and z are read again. One float of padding per island keeps equal
-// places of neighbouring islands in different banks.
+// each item's constraints with the inverse masses of their particles. Local memory holds x, y and z
+// alone, an odd number of floats per island: places that differ by less than 32 are in different
+// banks, and so are equal places of neighbouring islands.
 //
 // CLCOOK_LOCAL_MULTIPASS_COLOURS colours; an item has CLCOOK_LOCAL_MULTIPASS_EACH constraints of
 // each, so lanes * EACH is at least the size of the largest colour. Constraints are uint4 as above,
@@ -211,6 +217,7 @@ __kernel LOCAL_MULTIPASS_GROUP void local_multipass_packed_islands(
 #define CLCOOK_LOCAL_MULTIPASS_COLOURS 2
 #define CLCOOK_LOCAL_MULTIPASS_EACH 1
 #endif
+#define LOCAL_MULTIPASS_HELD (CLCOOK_LOCAL_MULTIPASS_COLOURS * CLCOOK_LOCAL_MULTIPASS_EACH)
 __kernel LOCAL_MULTIPASS_GROUP void local_multipass_resident(
     __global const float4* src, ulong src_offset, ulong src_pitch, __global float4* dst,
     ulong dst_offset, ulong dst_pitch, __global const uint4* restrict constraints,
@@ -221,62 +228,69 @@ __kernel LOCAL_MULTIPASS_GROUP void local_multipass_resident(
   const uint lane = lid - place * lanes;
   const uint island = (uint)get_group_id(0) * packed + place;
   const uint used = place < packed && island < islands ? particles : 0;
-  __local float* x = cells + place * (particles * 4 + 1);
-  __local float* y = x + particles;
-  __local float* z = y + particles;
-  __local float* w = z + particles;
+  const uint base = place * (particles * 3 | 1);
   src += src_offset + island * src_pitch;
   dst += dst_offset + island * dst_pitch;
-  for (uint i = lane; i < used; i += lanes) {
-    const float4 particle = src[i];
-    x[i] = particle.x;
-    y[i] = particle.y;
-    z[i] = particle.z;
-    w[i] = particle.w;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
 
-  // a == b marks no constraint.
-  ushort2 ends[CLCOOK_LOCAL_MULTIPASS_COLOURS * CLCOOK_LOCAL_MULTIPASS_EACH];
-  float4 data[CLCOOK_LOCAL_MULTIPASS_COLOURS * CLCOOK_LOCAL_MULTIPASS_EACH];
+  // The cells of both ends, equal where there is no constraint; wa, wb, ww, kw; pull.
+  uint a[LOCAL_MULTIPASS_HELD];
+  uint b[LOCAL_MULTIPASS_HELD];
+  float4 masses[LOCAL_MULTIPASS_HELD];
+  float pull[LOCAL_MULTIPASS_HELD];
 #pragma unroll
-  for (uint k = 0; k < CLCOOK_LOCAL_MULTIPASS_COLOURS * CLCOOK_LOCAL_MULTIPASS_EACH; ++k) {
+  for (uint k = 0; k < LOCAL_MULTIPASS_HELD; ++k) {
     const uint colour = k / CLCOOK_LOCAL_MULTIPASS_EACH;
     const uint c = colour_begin[colour] + lane + k % CLCOOK_LOCAL_MULTIPASS_EACH * lanes;
-    ends[k] = (ushort2)(0, 0);
-    data[k] = (float4)(0.0f, 0.0f, 0.0f, 0.0f);
+    a[k] = b[k] = 0;
+    masses[k] = (float4)(0.0f, 0.0f, 0.0f, 0.0f);
+    pull[k] = 0.0f;
     if (used != 0 && c < colour_begin[colour + 1]) {
       const uint4 constraint = constraints[c];
-      ends[k] = (ushort2)((ushort)constraint.x, (ushort)constraint.y);
-      data[k] = (float4)(w[constraint.x], w[constraint.y], as_float(constraint.z),
-                         as_float(constraint.w));
+      const float wa = src[constraint.x].w;
+      const float wb = src[constraint.y].w;
+      const float w = wa + wb;
+      a[k] = base + constraint.x * 3;
+      b[k] = base + constraint.y * 3;
+      masses[k] = (float4)(wa, wb, w * w, as_float(constraint.w) * w);
+      pull[k] = as_float(constraint.z);
     }
   }
+  for (uint i = lane; i < used; i += lanes) {
+    const float4 particle = src[i];
+    cells[base + i * 3] = particle.x;
+    cells[base + i * 3 + 1] = particle.y;
+    cells[base + i * 3 + 2] = particle.z;
+  }
+  // Global, too: dst may be src, whose masses other items have read.
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (uint iteration = 0; iteration < iterations; ++iteration) {
 #pragma unroll
     for (uint colour = 0; colour < CLCOOK_LOCAL_MULTIPASS_COLOURS; ++colour) {
 #pragma unroll
       for (uint j = 0; j < CLCOOK_LOCAL_MULTIPASS_EACH; ++j) {
         const uint k = colour * CLCOOK_LOCAL_MULTIPASS_EACH + j;
-        const uint a = ends[k].x;
-        const uint b = ends[k].y;
-        if (a != b) {
-          float ax = x[a], ay = y[a], az = z[a];
-          float bx = x[b], by = y[b], bz = z[b];
-          local_multipass_project(&ax, &ay, &az, data[k].x, &bx, &by, &bz, data[k].y, data[k].z,
-                                  data[k].w);
-          x[a] = ax;
-          y[a] = ay;
-          z[a] = az;
-          x[b] = bx;
-          y[b] = by;
-          z[b] = bz;
+        if (a[k] != b[k]) {
+          __local float* p = cells + a[k];
+          __local float* o = cells + b[k];
+          float px = p[0], py = p[1], pz = p[2];
+          float ox = o[0], oy = o[1], oz = o[2];
+          local_multipass_project_move(&px, &py, &pz, masses[k].x, &ox, &oy, &oz, masses[k].y,
+                                       masses[k].z, masses[k].w, pull[k]);
+          p[0] = px;
+          p[1] = py;
+          p[2] = pz;
+          o[0] = ox;
+          o[1] = oy;
+          o[2] = oz;
         }
       }
       barrier(CLK_LOCAL_MEM_FENCE);
     }
   }
-  for (uint i = lane; i < used; i += lanes) dst[i] = (float4)(x[i], y[i], z[i], w[i]);
+  for (uint i = lane; i < used; i += lanes) {
+    const uint at = base + i * 3;
+    dst[i] = (float4)(cells[at], cells[at + 1], cells[at + 2], src[i].w);
+  }
 }
 #endif
 

@@ -370,9 +370,8 @@ class LocalMultipass {
         bytes = island.particles * kParticleBytes;
         break;
       case Variant::resident:
-        // An odd number of floats, so that equal places of neighbouring islands are in different
-        // banks.
-        bytes = island.particles * kParticleBytes + sizeof(float);
+        // x, y and z, an odd number of floats.
+        bytes = (island.particles * std::size_t{3} | 1) * sizeof(float);
         break;
       case Variant::cpu_lanes:
         if (out.group != 1) {
@@ -503,9 +502,18 @@ class LocalMultipass {
   static void upload(State& s) {
     Island island = s.problem.island;
     if (s.variant == Variant::resident) spread_over_banks(island, s.plan.lanes);
-    static_assert(sizeof(Constraint) == 16, "the kernels read a constraint as uint4");
-    s.constraints = create_buffer(s.runtime, island.constraints.size() * sizeof(Constraint),
-                                  CL_MEM_READ_ONLY, island.constraints.data());
+    // As the kernels take it.
+    struct Record {
+      cl_uint a;
+      cl_uint b;
+      cl_float pull;
+      cl_float stiffness;
+    };
+    std::vector<Record> records;
+    for (const Constraint& one : island.constraints)
+      records.push_back({one.a, one.b, one.stiffness * one.rest, one.stiffness});
+    s.constraints =
+        create_buffer(s.runtime, records.size() * sizeof(Record), CL_MEM_READ_ONLY, records.data());
     s.colour_begin = create_buffer(s.runtime, island.colour_begin.size() * sizeof(std::uint32_t),
                                    CL_MEM_READ_ONLY, island.colour_begin.data());
   }
