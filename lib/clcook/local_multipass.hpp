@@ -16,6 +16,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <clcook/core/defines.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/launch.hpp>
@@ -501,7 +502,8 @@ class LocalMultipass {
 
   static void upload(State& s) {
     Island island = s.problem.island;
-    if (s.variant == Variant::resident) spread_over_banks(island, s.plan.lanes);
+    if (s.variant == Variant::resident)
+      island = spread_over_banks(island, s.plan.lanes, s.plan.each);
     // As the kernels take it.
     struct Record {
       cl_uint a;
@@ -518,40 +520,80 @@ class LocalMultipass {
                                    CL_MEM_READ_ONLY, island.colour_begin.data());
   }
 
-  // Reorders the constraints within each colour, and exchanges ends, so that work-items that run
-  // together read different banks where that is possible. Neither changes a bit of the result: the
-  // constraints of a colour share no particle, and the arithmetic is symmetric.
-  static void spread_over_banks(Island& island, int lanes) {
-    constexpr std::size_t kBanks = 32;       // of 4 bytes: what GPUs have
-    constexpr std::size_t kLookAhead = 256;  // keeps it linear
-    const std::size_t window = std::min<std::size_t>(static_cast<std::size_t>(lanes), kBanks);
-    for (std::size_t colour = 0; colour + 1 < island.colour_begin.size(); ++colour) {
-      const std::size_t begin = island.colour_begin[colour];
-      const std::size_t end = island.colour_begin[colour + 1];
-      std::vector<bool> a(kBanks);
-      std::vector<bool> b(kBanks);
-      for (std::size_t to = begin; to < end; ++to) {
-        if ((to - begin) % window == 0) {
-          a.assign(kBanks, false);
-          b.assign(kBanks, false);
-        }
-        std::size_t found = to;
-        for (std::size_t i = to; i < end && i < to + kLookAhead; ++i) {
-          Constraint& one = island.constraints[i];
-          if (a[one.a % kBanks] || b[one.b % kBanks]) {
-            if (a[one.b % kBanks] || b[one.a % kBanks]) continue;
-            std::swap(one.a, one.b);
-          }
-          found = i;
-          break;
-        }
-        std::rotate(island.constraints.begin() + static_cast<std::ptrdiff_t>(to),
-                    island.constraints.begin() + static_cast<std::ptrdiff_t>(found),
-                    island.constraints.begin() + static_cast<std::ptrdiff_t>(found) + 1);
-        a[island.constraints[to].a % kBanks] = true;
-        b[island.constraints[to].b % kBanks] = true;
+  // Places the constraints of each colour on the work-items of resident, and exchanges ends, so
+  // that the items of one warp read different banks where that is possible. Neither changes a bit
+  // of the result: the constraints of a colour share no particle, and the arithmetic is symmetric.
+  // Colours get room for `lanes` * `each` constraints; a constraint of equal ends is none.
+  static Island spread_over_banks(const Island& island, int lanes, int each) {
+    constexpr std::size_t kBanks = 32;  // of 4 bytes, and the items that read together
+    const auto width = static_cast<std::size_t>(lanes);
+    const std::size_t room = width * static_cast<std::size_t>(each);
+    struct Warp {
+      std::size_t first;  // place in the colour
+      std::size_t size;
+      std::vector<Constraint> held;
+      std::array<int, kBanks> a{};  // how many read each bank
+      std::array<int, kBanks> b{};
+      // By how much more reads collide with this constraint.
+      int cost(const Constraint& one) const { return a[one.a % kBanks] + b[one.b % kBanks]; }
+      void add(const Constraint& one, int count) {
+        a[one.a % kBanks] += count;
+        b[one.b % kBanks] += count;
       }
+    };
+    Island out;
+    out.particles = island.particles;
+    out.colour_begin.push_back(0);
+    for (std::size_t colour = 0; colour + 1 < island.colour_begin.size(); ++colour) {
+      std::vector<Warp> warps;
+      for (std::size_t first = 0; first < room;) {
+        const std::size_t size = std::min(kBanks, width - first % width);
+        warps.push_back({first, size, {}, {}, {}});
+        first += size;
+      }
+      // The place with the fewest collisions; the emptiest of equals.
+      const auto place = [&](Constraint one) {
+        Warp* best = nullptr;
+        bool swapped = false;
+        for (Warp& warp : warps) {
+          if (warp.held.size() == warp.size) continue;
+          for (const bool swap : {false, true}) {
+            const Constraint turned{swap ? one.b : one.a, swap ? one.a : one.b, 0, 1};
+            const Constraint there{swapped ? one.b : one.a, swapped ? one.a : one.b, 0, 1};
+            if (best != nullptr &&
+                (warp.cost(turned) > best->cost(there) ||
+                 (warp.cost(turned) == best->cost(there) && warp.held.size() >= best->held.size())))
+              continue;
+            best = &warp;
+            swapped = swap;
+          }
+        }
+        if (swapped) std::swap(one.a, one.b);
+        best->held.push_back(one);
+        best->add(one, 1);
+      };
+      for (std::uint32_t i = island.colour_begin[colour]; i < island.colour_begin[colour + 1]; ++i)
+        place(island.constraints[i]);
+      // Then each is taken out and placed again, which mends most of the collisions left.
+      for (int round = 0; round < 16; ++round) {
+        for (Warp& warp : warps) {
+          for (std::size_t i = 0; i < warp.held.size(); ++i) {
+            const Constraint one = warp.held.front();
+            warp.held.erase(warp.held.begin());
+            warp.add(one, -1);
+            place(one);
+          }
+        }
+      }
+      const std::size_t begin = out.constraints.size();
+      out.constraints.resize(begin + room);
+      for (const Warp& warp : warps) {
+        std::copy(warp.held.begin(), warp.held.end(),
+                  out.constraints.begin() + static_cast<std::ptrdiff_t>(begin + warp.first));
+      }
+      out.colour_begin.push_back(static_cast<std::uint32_t>(out.constraints.size()));
     }
+    return out;
   }
 
   cl::Event enqueue(const CheckedView& src, const CheckedView& dst, bool in_place,
