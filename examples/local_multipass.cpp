@@ -2,7 +2,7 @@
 // cloths as islands of one call. Writes pictures of it and prints what each variant takes for a
 // step.
 //
-//   local_multipass early.png late.png --seconds 2.5    pictures at even times, the last at the end
+//   local_multipass early.png late.png --seconds 1    pictures at even times, the last at the end
 //   local_multipass                                     writes local_multipass.png
 //
 // test: {out}/cloth.png --cloths 2 --side 10 --seconds 0.05 --size 96x54 --rounds 1
@@ -36,7 +36,7 @@ struct Arguments {
   std::uint32_t cloths = 6;
   std::uint32_t side = 40;
   std::uint32_t iterations = 20;
-  double seconds = 2.5;
+  double seconds = 1;
   int rounds = 9;
 };
 
@@ -133,7 +133,7 @@ void collide(Cloths& cloths, std::uint32_t count) {
 clcook::example::Picture picture(const Arguments& arguments, const Cloths& cloths) {
   const Vec3 colours[] = {{0.80f, 0.10f, 0.12f}, {0.90f, 0.52f, 0.06f}, {0.10f, 0.45f, 0.22f},
                           {0.09f, 0.26f, 0.65f}, {0.46f, 0.13f, 0.52f}, {0.06f, 0.50f, 0.55f}};
-  clcook::example::Scene3d scene({{0.3f, 2.9f, 4.6f}, {0.15f, 0.35f, -0.95f}, 2.35f});
+  clcook::example::Scene3d scene({{0.3f, 2.9f, 4.6f}, {0.17f, 0.38f, -0.75f}, 3.0f});
   const std::size_t each = std::size_t{arguments.side} * arguments.side;
   for (std::uint32_t c = 0; c < arguments.cloths; ++c) {
     scene.add(clcook::example::sphere(place(c, arguments.cloths), kRadius, {0.75f, 0.75f, 0.72f}));
@@ -164,7 +164,7 @@ int run(const Arguments& arguments) {
   problem.islands = arguments.cloths;
   problem.iterations = arguments.iterations;
   problem.island = LocalMultipass::cloth(arguments.side, arguments.side,
-                                         kCloth / static_cast<float>(arguments.side - 1), 1, 0.1f);
+                                         kCloth / static_cast<float>(arguments.side - 1), 1, 0.02f);
   const LocalMultipass solve(rt, problem, LocalMultipass::parse_variant(arguments.variant));
   fmt::print(
       "{} cloths of {} x {} particles, {} constraints of {} colours, {} iterations a step, "

@@ -86,7 +86,7 @@ class Scene3d {
     };
     std::vector<float> shadow(std::size_t{kShadow} * kShadow, std::numeric_limits<float>::max());
     for (const Grid& grid : grids_) {
-      for_triangles(grid, [&](std::size_t a, std::size_t b, std::size_t c) {
+      for_triangles(grid, [&](std::size_t a, std::size_t b, std::size_t c, std::size_t) {
         fill(kShadow, kShadow,
              {to_light(grid.vertices[a]), to_light(grid.vertices[b]), to_light(grid.vertices[c])},
              [&](std::size_t at, float wa, float wb, float wc, const std::array<Vec3, 3>& t) {
@@ -161,7 +161,7 @@ class Scene3d {
     }
     for (std::size_t g = 0; g < grids_.size(); ++g) {
       const Grid& grid = grids_[g];
-      for_triangles(grid, [&](std::size_t a, std::size_t b, std::size_t c) {
+      for_triangles(grid, [&](std::size_t a, std::size_t b, std::size_t c, std::size_t cell) {
         fill(wide, high,
              {project(grid.vertices[a]), project(grid.vertices[b]), project(grid.vertices[c])},
              [&](std::size_t at, float wa, float wb, float wc, const std::array<Vec3, 3>& t) {
@@ -178,7 +178,6 @@ class Scene3d {
                if (behind) n = n * -1;
                Vec3 colour = behind ? grid.back : grid.front;
                if (grid.checker != 0) {
-                 const std::size_t cell = std::min({a, b, c});
                  const bool dark =
                      ((cell % grid.width / grid.checker) + (cell / grid.width / grid.checker)) %
                          2 !=
@@ -225,20 +224,21 @@ class Scene3d {
   static constexpr int kSamples = 2;
   static constexpr int kShadow = 2048;
 
+  // Calls draw with the vertices of each triangle, and with the first vertex of its cell.
   template <class Draw>
   static void for_triangles(const Grid& grid, const Draw& draw) {
     for (std::size_t y = 0; y + 1 < grid.height; ++y) {
       for (std::size_t x = 0; x + 1 < grid.width; ++x) {
         const std::size_t a = y * grid.width + x;
-        draw(a, a + 1, a + grid.width);
-        draw(a + 1, a + grid.width + 1, a + grid.width);
+        draw(a, a + 1, a + grid.width, a);
+        draw(a + 1, a + grid.width + 1, a + grid.width, a);
       }
     }
   }
 
   static std::vector<Vec3> vertex_normals(const Grid& grid) {
     std::vector<Vec3> out(grid.vertices.size());
-    for_triangles(grid, [&](std::size_t a, std::size_t b, std::size_t c) {
+    for_triangles(grid, [&](std::size_t a, std::size_t b, std::size_t c, std::size_t) {
       const Vec3 n =
           cross(grid.vertices[c] - grid.vertices[a], grid.vertices[b] - grid.vertices[a]);
       for (const std::size_t v : {a, b, c}) out[v] = out[v] + n;
