@@ -35,8 +35,8 @@
 // c = stiffness (|d| - rest) / (|d| w) = q (|d|^2 stiffness w q - stiffness rest). q is a guess
 // from the bits of its x, a Newton step, and one of third order. All of it are additions,
 // multiplications and fma(), which every device rounds alike, and no product goes into an addition
-// that a compiler could fuse: all variants on all devices give the same bits. Where x is below the
-// smallest normal number (both particles held, or at one place) nothing moves.
+// that a compiler could fuse: all variants on all devices give the same bits. Where both particles
+// are held, or at one place, q is large and finite and nothing moves.
 //
 // NAME_move takes what depends on the masses: ww = w w, kw = stiffness w, pull = stiffness rest.
 #define LOCAL_MULTIPASS_PROJECT(NAME, REAL, INT)                                               \
@@ -51,8 +51,7 @@
     q = q * fma(x * -0.5f, q * q, (REAL)(1.5f));                                               \
     const REAL e = fma(x * -q, q, (REAL)(1.0f));                                               \
     q = fma(q * e, fma(e, (REAL)(0.375f), (REAL)(0.5f)), q);                                   \
-    const REAL scale = q * fma(dd * kw, q, -pull);                                             \
-    const REAL c = x >= 0x1p-126f ? scale : (REAL)(0.0f);                                      \
+    const REAL c = q * fma(dd * kw, q, -pull);                                                 \
     const REAL ca = -(wa * c);                                                                 \
     const REAL cb = wb * c;                                                                    \
     *ax = fma(ca, dx, *ax);                                                                    \

@@ -11,8 +11,8 @@
 //
 // Every variant on every device gives the same bits, those of the scalar reference: the arithmetic
 // is additions, multiplications and fma() of IEEE floats. It is meant for distances and masses for
-// which (|d| w)^2 is a normal float, w being the sum of the two inverse masses; where that is
-// smaller, the constraint moves nothing.
+// which (|d| w)^2 is a normal float, w being the sum of the two inverse masses. A constraint whose
+// particles are both held, or at one place, moves nothing.
 #pragma once
 
 #include <algorithm>
@@ -488,7 +488,9 @@ class LocalMultipass {
         if (fits(runtime, problem, variant, asked)) break;
       }
     }
-    if (tune.group == 0 || (automatic && variant == Variant::cpu_lanes)) tune.group = group;
+    if (tune.group != 0 && !(automatic && variant == Variant::cpu_lanes)) return;
+    // A group that was measured with another island may be too small for this one.
+    tune.group = fits(runtime, problem, variant, group) ? group : 0;
   }
 
   static Launch launch(const State& s) {

@@ -43,9 +43,8 @@ inline void project(float* a, float* b, float rest, float stiffness) {
   const float x = dd * (w * w);
   const float q = reciprocal_root(x);  // 1 / (|d| w)
   const float pull = stiffness * rest;
-  const float scale = q * std::fma(dd * (stiffness * w), q, -pull);
-  // Below: both are held, or at one place; or not-a-number.
-  const float c = x >= 0x1p-126f ? scale : 0.0f;
+  // Both held, or at one place: q is large and finite, and the products below are 0.
+  const float c = q * std::fma(dd * (stiffness * w), q, -pull);
   for (int e = 0; e < 3; ++e) {
     a[e] = std::fma(-(a[3] * c), d[e], a[e]);
     b[e] = std::fma(b[3] * c, d[e], b[e]);
