@@ -2,7 +2,7 @@
 // cloths as islands of one call. Writes pictures of it and prints what each variant takes for a
 // step.
 //
-//   local_multipass early.png late.png --seconds 1    pictures at even times, the last at the end
+//   local_multipass early.png late.png    pictures at even times, the last at the end
 //   local_multipass                                     writes local_multipass.png
 //
 // test: {out}/cloth.png --cloths 2 --side 10 --seconds 0.05 --size 96x54 --rounds 1
