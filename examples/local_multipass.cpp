@@ -2,8 +2,8 @@
 // cloths as islands of one call. Writes pictures of it and prints what each variant takes for a
 // step.
 //
-//   local_multipass early.png late.png    pictures at even times, the last at the end
-//   local_multipass                                     writes local_multipass.png
+//   local_multipass early.png late.png   pictures at even times, the last at the end
+//   local_multipass                      writes local_multipass.png
 //
 // test: {out}/cloth.png --cloths 2 --side 10 --seconds 0.05 --size 96x54 --rounds 1
 // demo: {out}/cloth_falling.png {out}/cloth.png
