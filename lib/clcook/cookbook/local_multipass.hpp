@@ -1,0 +1,310 @@
+// The card of the recipe local_multipass.
+//
+// Problem: an iterative solver on many small independent problems, here position-based dynamics of
+// cloth patches and ropes, coloured Gauss-Seidel. Why naive is slow: colours must follow one
+// another, so each is a launch of its own, and every launch takes the positions from global memory
+// and puts them back for a few additions. What the variants change: an island fits the local memory
+// of a work-group, whose barriers order the colours, so one launch makes all iterations; see the
+// summaries and docs/local_multipass.md. When it does not help: at one iteration there is nothing
+// to save but launches; an island that does not fit local memory stays in global memory; and on a
+// CPU local memory is ordinary memory, where vectors across islands pay instead.
+#pragma once
+
+#include <algorithm>
+#include <clcook/local_multipass.hpp>
+#include <clcook/reference/local_multipass.hpp>
+#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/random.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace clcook::cookbook {
+namespace local_multipass_card {
+
+// Parameters of a shape: islands; width and height of a cloth in particles, a rope being a cloth of
+// height 1; iterations. extra = that many constraints more between any two particles, so that the
+// graph is irregular. offset = particles before the first island and pad = particles behind each,
+// of source and result; sources start one particle later than results. in_place = 1: one buffer.
+inline std::uint32_t number(const Params& shape, const char* name, std::int64_t low,
+                            std::int64_t missing = -1) {
+  const std::int64_t value = missing < 0 ? shape.integer(name) : shape.integer(name, missing);
+  if (value < low || value > 1 << 24) {
+    fail(Errc::invalid_argument, "local_multipass",
+         text(name, " must be ", low, " to 16777216, got ", value));
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+constexpr float kSpacing = 0.125f;
+
+// The graph of a shape without its random part, which does not change the shape of the code.
+inline LocalMultipass::Island graph(const Params& shape, std::uint64_t seed) {
+  const std::uint32_t width = number(shape, "width", 1);
+  const std::uint32_t height = number(shape, "height", 1);
+  LocalMultipass::Island island = LocalMultipass::cloth(width, height, kSpacing);
+  Random random(seed);
+  std::vector<LocalMultipass::Constraint> all = std::move(island.constraints);
+  for (std::uint32_t i = number(shape, "extra", 0, 0); i > 0; --i) {
+    const auto a = static_cast<std::uint32_t>(random.below(island.particles));
+    const auto b = static_cast<std::uint32_t>(random.below(island.particles - 1));
+    all.push_back({a, b < a ? b : b + 1, kSpacing, 1});
+  }
+  // Lengths and stiffnesses that differ, so that an exchange of two constraints shows.
+  for (LocalMultipass::Constraint& one : all) {
+    one.rest *= random.uniform(0.75f, 1.0f);
+    one.stiffness = random.uniform(0.5f, 1.0f);
+  }
+  return LocalMultipass::coloured(island.particles, all);
+}
+
+class IslandsCase : public Case {
+ public:
+  IslandsCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
+      : runtime_(runtime), in_place_(number(shape, "in_place", 0, 0) != 0) {
+    problem_.islands = number(shape, "islands", 1);
+    problem_.iterations = number(shape, "iterations", 1);
+    problem_.island = graph(shape, seed);
+    const std::uint32_t width = number(shape, "width", 1);
+    const std::size_t particles = problem_.island.particles;
+    const std::size_t offset = number(shape, "offset", 0, 0);
+    const std::size_t row = particles * kBytes;
+    const std::size_t pitch = row + number(shape, "pad", 0, 0) * kBytes;
+    // 0xFF in the poison makes every float a NaN. The result's is another, so that poison which is
+    // copied past the end of an island shows.
+    src_.emplace(runtime, row, problem_.islands, (offset == 0 ? 0 : offset + 1) * kBytes, pitch,
+                 0xFF);
+    if (!in_place_) dst_.emplace(runtime, row, problem_.islands, offset * kBytes, pitch, 0xCD);
+    // A stretched, rumpled cloth. One particle in 16 is held.
+    Random random(seed + 1);
+    values_.resize(particles * problem_.islands * 4);
+    for (std::size_t i = 0; i < values_.size() / 4; ++i) {
+      const std::size_t particle = i % particles;
+      const float at[3] = {static_cast<float>(particle % width), 0,
+                           static_cast<float>(particle / width)};
+      for (std::size_t e = 0; e < 3; ++e)
+        values_[4 * i + e] = 1.25f * kSpacing * (at[e] + random.uniform(-0.25f, 0.25f));
+      values_[4 * i + 3] = random.below(16) == 0 ? 0.0f : random.uniform(0.5f, 2.0f);
+    }
+    // The first island has two particles at one place, both held, and the last has two that are
+    // not.
+    const std::size_t last = values_.size() - 8;
+    for (std::size_t e = 0; e < 3; ++e) {
+      values_[4 + e] = values_[e];
+      values_[last + 4 + e] = values_[last + e];
+    }
+    values_[3] = values_[7] = 0;
+    if (problem_.islands > 1) values_[last + 3] = values_[last + 7] = 1;
+  }
+
+  void prepare(const std::string& variant, const Params& tune) override {
+    LocalMultipass::Tune how;
+    how.group = static_cast<int>(tune.integer("group", 0));
+    solve_.emplace(runtime_, problem_, LocalMultipass::parse_variant(variant), how);
+  }
+
+  void poison() override {
+    src_->poison();
+    if (dst_) dst_->poison();
+  }
+
+  cl::Event upload(const std::vector<cl::Event>& wait) override {
+    return src_->upload(values_.data(), wait);
+  }
+
+  cl::Event run(const std::vector<cl::Event>& wait) override {
+    if (!solve_) fail(Errc::invalid_argument, "local_multipass", "prepare() was not called");
+    return (*solve_)(src_->view(), result().view(), wait);
+  }
+
+  Diff check(const std::vector<cl::Event>& wait) override {
+    Diff diff;
+    const std::vector<unsigned char> got = result().read(wait, diff, "dst");
+    const std::vector<float>& expected = reference();
+    const std::size_t particles = problem_.island.particles;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      float value = 0;
+      std::memcpy(&value, got.data() + i * sizeof value, sizeof value);
+      diff.compare(Where{i, particles}, static_cast<double>(expected[i]),
+                   static_cast<double>(value), 0);
+    }
+    return diff;
+  }
+
+  Work work() const override {
+    Work work;
+    work.bytes_read = static_cast<double>(values_.size() * sizeof(float));
+    work.bytes_written = work.bytes_read;
+    // A projection: 3 + 5 for the square of the distance, 1 + 5 + 3 + 5 for the reciprocal root, 4
+    // for c, 2 + 12 for the moves. What depends on the masses alone is needed once.
+    work.operations = 40.0 * static_cast<double>(problem_.island.constraints.size()) *
+                      problem_.islands * problem_.iterations;
+    return work;
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 16;
+
+  // Says which value of which particle; turned into text for the first mismatch only.
+  struct Where {
+    std::size_t index;
+    std::size_t particles;
+    friend std::ostream& operator<<(std::ostream& out, const Where& where) {
+      return out << "island " << where.index / 4 / where.particles << ", particle "
+                 << where.index / 4 % where.particles << ", element " << where.index % 4;
+    }
+  };
+
+  const GuardedBuffer& result() const { return in_place_ ? *src_ : *dst_; }
+
+  // Islands are independent: threads share them out.
+  const std::vector<float>& reference() {
+    if (!expected_.empty()) return expected_;
+    std::vector<reference::local_multipass::Constraint> constraints;
+    for (const LocalMultipass::Constraint& one : problem_.island.constraints)
+      constraints.push_back({one.a, one.b, one.rest, one.stiffness});
+    expected_ = values_;
+    const std::size_t threads =
+        std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), problem_.islands);
+    const auto share = [&](std::size_t first) {
+      for (std::size_t i = first; i < problem_.islands; i += threads) {
+        reference::local_multipass::solve(
+            expected_.data() + i * std::size_t{4} * problem_.island.particles, constraints,
+            problem_.iterations);
+      }
+    };
+    std::vector<std::thread> others;
+    for (std::size_t t = 1; t < threads; ++t) others.emplace_back(share, t);
+    share(0);
+    for (std::thread& other : others) other.join();
+    return expected_;
+  }
+
+  Runtime runtime_;
+  bool in_place_;
+  LocalMultipass::Problem problem_;
+  std::optional<GuardedBuffer> src_;
+  std::optional<GuardedBuffer> dst_;
+  std::vector<float> values_;
+  std::vector<float> expected_;
+  std::optional<LocalMultipass> solve_;
+};
+
+inline Params shape(std::int64_t islands, std::int64_t width, std::int64_t height,
+                    std::int64_t iterations) {
+  return Params{
+      {"islands", islands}, {"width", width}, {"height", height}, {"iterations", iterations}};
+}
+
+inline Params shape(std::int64_t islands, std::int64_t width, std::int64_t height,
+                    std::int64_t iterations, const Params& more) {
+  Params out = shape(islands, width, height, iterations);
+  for (const Params::Entry& entry : more.entries()) out.set(entry.name, entry.value);
+  return out;
+}
+
+}  // namespace local_multipass_card
+
+inline Recipe local_multipass() {
+  using local_multipass_card::shape;
+  Recipe recipe;
+  recipe.name = "local_multipass";
+  recipe.title = "Multi-pass solver in local memory";
+  recipe.technique = "memory locality";
+  recipe.summary =
+      "Position-based dynamics of many cloth patches or ropes, from one launch per colour and "
+      "iteration to all iterations in local memory.";
+  const auto add = [&](LocalMultipass::Variant variant, const char* summary,
+                       std::vector<std::int64_t> groups) {
+    VariantInfo info;
+    info.name = LocalMultipass::to_string(variant);
+    info.summary = summary;
+    info.baseline = variant == LocalMultipass::Variant::per_colour;
+    if (!groups.empty()) {
+      Axis group{"group", {}};
+      for (const std::int64_t one : groups) group.values.emplace_back(one);
+      info.tunes = {group};
+    }
+    recipe.variants.push_back(std::move(info));
+  };
+  add(LocalMultipass::Variant::per_colour,
+      "one launch per colour and iteration, through global memory", {256, 64});
+  add(LocalMultipass::Variant::per_iteration,
+      "one launch per iteration: an island per work-group, barriers between the colours",
+      {128, 64});
+  add(LocalMultipass::Variant::all_local,
+      "one launch for all iterations: an island per work-group, in local memory", {128, 64});
+  add(LocalMultipass::Variant::packed_islands,
+      "as many islands per work-group as its work-items and local memory can serve",
+      {128, 64, 256});
+  add(LocalMultipass::Variant::resident,
+      "packed_islands with each item's constraints in registers and few bank conflicts", {128, 64});
+  add(LocalMultipass::Variant::cpu_lanes,
+      "for CPUs: 16 islands as the elements of a vector, no barriers", {});
+
+  recipe.test_shapes = {
+      shape(1, 2, 1, 1, {{"tiny", std::int64_t{1}}}),
+      shape(5, 5, 3, 2,
+            {{"offset", std::int64_t{3}}, {"pad", std::int64_t{2}}, {"tiny", std::int64_t{1}}}),
+      shape(19, 7, 1, 2, {{"in_place", std::int64_t{1}}, {"tiny", std::int64_t{1}}}),
+      shape(1, 32, 1, 100),
+      shape(15, 31, 1, 3, {{"offset", std::int64_t{1}}, {"pad", std::int64_t{5}}}),
+      shape(16, 37, 1, 3),
+      shape(17, 13, 1, 100),
+      shape(67, 3, 1, 2, {{"offset", std::int64_t{5}}}),
+      shape(9, 16, 16, 3),
+      shape(3, 16, 16, 100, {{"in_place", std::int64_t{1}}, {"pad", std::int64_t{1}}}),
+      shape(7, 23, 1, 3, {{"extra", std::int64_t{17}}}),
+      shape(33, 17, 9, 1, {{"pad", std::int64_t{3}}}),
+  };
+  recipe.bench_shapes = {
+      shape(4096, 16, 16, 100),
+      shape(4096, 16, 16, 10),
+      shape(65536, 32, 1, 100),
+      shape(65536, 32, 1, 10),
+  };
+  // Nothing parts here: the time against the number of iterations, which the launches of the first
+  // variants grow with.
+  Sweep sweep;
+  sweep.shape = shape(4096, 16, 16, 1);
+  sweep.along.name = "iterations";
+  for (const std::int64_t k : {1, 2, 5, 10, 20, 50, 100, 200}) sweep.along.values.emplace_back(k);
+  sweep.label = "iterations of all colours";
+  recipe.sweeps = {sweep};
+  recipe.techniques = {
+      {12,
+       "all_local, packed_islands and resident against per_colour and per_iteration; clcook "
+       "explore "
+       "plots the time over the iterations"},
+      {8,
+       "the group axis of packed_islands: several small groups per compute unit, or few large "
+       "ones, "
+       "between the same barriers"},
+      {5, "packed_islands and its group axis: the local memory of a group decides how many reside"},
+  };
+  recipe.problem_bytes = [](const Params& shape) {
+    return 32.0 * static_cast<double>(shape.integer("islands")) *
+           static_cast<double>(shape.integer("width")) *
+           static_cast<double>(shape.integer("height"));
+  };
+  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
+    return std::unique_ptr<Case>(new local_multipass_card::IslandsCase(runtime, shape, seed));
+  };
+  recipe.units = [](const std::string& variant, const Params& tune, const Params& shape) {
+    const LocalMultipass::Unit unit = LocalMultipass::unit(
+        LocalMultipass::parse_variant(variant), local_multipass_card::graph(shape, 1),
+        static_cast<int>(tune.integer("group", 0)));
+    std::vector<CompileUnit> out;
+    out.push_back({unit.kernel, "", Source(embedded::local_multipass), unit.defines, ""});
+    return out;
+  };
+  return recipe;
+}
+
+}  // namespace clcook::cookbook

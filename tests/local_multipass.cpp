@@ -1,0 +1,571 @@
+// The multi-pass solver: what the generic conformance test cannot know.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <clcook/local_multipass.hpp>
+#include <clcook/reference/local_multipass.hpp>
+#include <clcook/registry/random.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/testing.hpp"
+
+namespace {
+
+namespace ref = clcook::reference::local_multipass;
+using clcook::BufferView;
+using clcook::Errc;
+using clcook::Error;
+using clcook::LocalMultipass;
+using clcook::Runtime;
+using clcook::testing::contains;
+using clcook::testing::error_of;
+using clcook::testing::read_buffer;
+using clcook::testing::runtime;
+using Constraint = LocalMultipass::Constraint;
+using Island = LocalMultipass::Island;
+using Problem = LocalMultipass::Problem;
+using Variant = LocalMultipass::Variant;
+
+// Rumpled islands: particles 0.1 apart along x in rows of `width`, one in eight held.
+std::vector<float> particles(const Problem& p, std::uint32_t width, std::uint64_t seed = 1) {
+  clcook::Random random(seed);
+  std::vector<float> out(std::size_t{4} * p.islands * p.island.particles);
+  for (std::size_t i = 0; i < out.size() / 4; ++i) {
+    const std::size_t at = i % p.island.particles;
+    out[4 * i] = 0.1f * (static_cast<float>(at % width) + random.uniform(-0.3f, 0.3f));
+    out[4 * i + 1] = 0.1f * random.uniform(-0.3f, 0.3f);
+    out[4 * i + 2] = 0.1f * (static_cast<float>(at / width) + random.uniform(-0.3f, 0.3f));
+    out[4 * i + 3] = random.below(8) == 0 ? 0.0f : random.uniform(0.5f, 2.0f);
+  }
+  return out;
+}
+
+std::vector<ref::Constraint> constraints(const Island& island) {
+  std::vector<ref::Constraint> out;
+  for (const Constraint& one : island.constraints)
+    out.push_back({one.a, one.b, one.rest, one.stiffness});
+  return out;
+}
+
+std::vector<float> solved(const Problem& p, std::vector<float> values) {
+  const auto list = constraints(p.island);
+  for (std::uint32_t i = 0; i < p.islands; ++i)
+    ref::solve(values.data() + std::size_t{4} * i * p.island.particles, list, p.iterations);
+  return values;
+}
+
+cl::Buffer upload(const std::vector<float>& data) {
+  return clcook::create_buffer(runtime(), data.size() * sizeof(float), CL_MEM_READ_WRITE,
+                               data.data());
+}
+
+// Equal bits; one not-a-number is like another.
+bool same(const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::isnan(a[i]) && std::isnan(b[i])) continue;
+    if (std::memcmp(&a[i], &b[i], sizeof(float)) != 0) return false;
+  }
+  return true;
+}
+
+double length(const float* a, const float* b) {
+  double sum = 0;
+  for (int e = 0; e < 3; ++e) {
+    const double d = static_cast<double>(a[e]) - static_cast<double>(b[e]);
+    sum += d * d;
+  }
+  return std::sqrt(sum);
+}
+
+void refused(const Problem& problem, Variant variant, LocalMultipass::Tune tune, Errc code,
+             const std::string& part) {
+  const Error error = error_of([&] { LocalMultipass(runtime(), problem, variant, tune); });
+  INFO(error.what());
+  CHECK(error.code == code);
+  CHECK(contains(error.what(), part));
+}
+
+void refused(const Problem& problem, const std::string& part) {
+  refused(problem, Variant::automatic, {}, Errc::invalid_argument, part);
+}
+
+bool fits(const Problem& problem, Variant variant) {
+  try {
+    LocalMultipass(runtime(), problem, variant);
+  } catch (const Error& error) {
+    CHECK(error.code == Errc::unsupported);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// ---- The arithmetic ----------------------------------------------------------------------------
+
+TEST_CASE("the reciprocal root is good to about a unit in the last place") {
+  double worst = 0;
+  for (std::uint32_t bits = 0x3F800000; bits < 0x40800000; bits += 3) {  // 1 to 4: all mantissas
+    float x = 0;
+    std::memcpy(&x, &bits, sizeof x);
+    const double exact = 1 / std::sqrt(static_cast<double>(x));
+    worst = std::max(worst, std::abs(static_cast<double>(ref::reciprocal_root(x)) / exact - 1));
+  }
+  MESSAGE("largest relative error 2^", std::log2(worst));
+  CHECK(worst < 0x1p-22);
+  // Powers of four scale exactly, so that was every normal number.
+  CHECK(ref::reciprocal_root(0x1p-126f) == 0x1p63f * ref::reciprocal_root(1.0f));
+  CHECK(ref::reciprocal_root(0x1p126f) == 0x1p-63f * ref::reciprocal_root(1.0f));
+}
+
+TEST_CASE("a projection with full stiffness restores the length and keeps the centre of mass") {
+  clcook::Random random(3);
+  for (int round = 0; round < 1000; ++round) {
+    float p[8];
+    for (float& value : p) value = random.uniform(-1.0f, 1.0f);
+    p[3] = random.uniform(0.1f, 3.0f);
+    p[7] = random.uniform(0.1f, 3.0f);
+    const float rest = random.uniform(0.1f, 2.0f);
+    double before[3];
+    for (int e = 0; e < 3; ++e) {
+      before[e] = static_cast<double>(p[e]) / static_cast<double>(p[3]) +
+                  static_cast<double>(p[4 + e]) / static_cast<double>(p[7]);
+    }
+    if (length(p, p + 4) < 0.01) continue;
+    ref::project(p, p + 4, rest, 1);
+    CHECK(length(p, p + 4) == doctest::Approx(static_cast<double>(rest)).epsilon(2e-6));
+    for (int e = 0; e < 3; ++e) {
+      const double after = static_cast<double>(p[e]) / static_cast<double>(p[3]) +
+                           static_cast<double>(p[4 + e]) / static_cast<double>(p[7]);
+      CHECK(std::abs(after - before[e]) < 2e-5);
+    }
+  }
+}
+
+TEST_CASE("held particles and particles at one place do not move") {
+  float held[8] = {0, 0, 0, 0, 3, 0, 0, 0};
+  ref::project(held, held + 4, 1, 1);
+  CHECK(held[0] == 0);
+  CHECK(held[4] == 3);
+  float one[8] = {1, 2, 3, 1, 1, 2, 3, 1};
+  ref::project(one, one + 4, 1, 1);
+  CHECK(one[0] == 1);
+  CHECK(one[6] == 3);
+  float half[8] = {0, 0, 0, 0, 4, 0, 0, 1};
+  ref::project(half, half + 4, 1, 1);
+  CHECK(half[0] == 0);
+  CHECK(half[4] == doctest::Approx(1));
+}
+
+TEST_CASE("exchanged ends and another order within a colour change no bit") {
+  Problem p{3, 7, LocalMultipass::cloth(9, 7, 0.08f, 0.9f, 0.3f)};
+  const auto values = particles(p, 9);
+  const auto want = solved(p, values);
+  clcook::Random random(5);
+  for (std::size_t c = 0; c + 1 < p.island.colour_begin.size(); ++c) {
+    for (std::uint32_t i = p.island.colour_begin[c]; i + 1 < p.island.colour_begin[c + 1]; ++i) {
+      const std::uint64_t left = p.island.colour_begin[c + 1] - i;
+      std::swap(p.island.constraints[i], p.island.constraints[i + random.below(left)]);
+      if (random.below(2) == 0) std::swap(p.island.constraints[i].a, p.island.constraints[i].b);
+    }
+  }
+  CHECK(same(solved(p, values), want));
+}
+
+TEST_CASE("the float solver stays near the textbook's in double") {
+  for (const std::uint32_t iterations : {1u, 10u, 100u}) {
+    const Problem p{1, iterations, LocalMultipass::cloth(12, 12, 0.08f)};
+    const auto values = particles(p, 12);
+    std::vector<double> exact(values.begin(), values.end());
+    ref::textbook::solve(exact.data(), constraints(p.island), iterations);
+    const auto got = solved(p, values);
+    double worst = 0;
+    for (std::size_t i = 0; i < got.size(); ++i)
+      worst = std::max(worst, std::abs(exact[i] - static_cast<double>(got[i])));
+    MESSAGE(iterations, " iterations: largest difference ", worst);
+    CHECK(worst < 2e-6 * std::sqrt(static_cast<double>(iterations)));
+  }
+}
+
+TEST_CASE("a rope that is held at one end comes to its length") {
+  Problem p{1, 2000, LocalMultipass::rope(16, 0.1f)};
+  std::vector<float> values(16 * 4);
+  for (std::size_t i = 0; i < 16; ++i) {
+    values[4 * i] = 0.17f * static_cast<float>(i);
+    values[4 * i + 3] = i == 0 ? 0.0f : 1.0f;
+  }
+  const auto got = solved(p, values);
+  CHECK(got[0] == 0);
+  CHECK(got[15 * 4] == doctest::Approx(1.5).epsilon(1e-4));
+}
+
+// ---- Islands -----------------------------------------------------------------------------------
+
+TEST_CASE("coloured islands are valid and keep the order within a colour") {
+  CHECK(LocalMultipass::rope(2, 1).colours() == 1);
+  CHECK(LocalMultipass::rope(33, 1).colours() == 2);
+  const Island cloth = LocalMultipass::cloth(16, 16, 1);
+  CHECK(cloth.particles == 256);
+  CHECK(cloth.constraints.size() == 2 * 15 * 16 + 2 * 15 * 15);
+  CHECK(cloth.colours() == 8);
+  const Island stiff = LocalMultipass::cloth(16, 16, 1, 1, 0.2f);
+  CHECK(stiff.constraints.size() == 2 * 15 * 16 + 2 * 15 * 15 + 2 * 14 * 16);
+  CHECK(stiff.colours() == 12);
+
+  clcook::Random random(7);
+  std::vector<Constraint> all;
+  for (std::uint32_t i = 0; i < 400; ++i) {
+    const auto a = static_cast<std::uint32_t>(random.below(50));
+    const auto b = (a + 1 + static_cast<std::uint32_t>(random.below(49))) % 50;
+    all.push_back({a, b, static_cast<float>(i), 1});  // its length tells its place in the list
+  }
+  const Island island = LocalMultipass::coloured(50, all);
+  REQUIRE(island.constraints.size() == all.size());
+  REQUIRE(island.colour_begin.back() == all.size());
+  std::set<float> seen;
+  for (std::size_t c = 0; c + 1 < island.colour_begin.size(); ++c) {
+    std::set<std::uint32_t> used;
+    for (std::uint32_t i = island.colour_begin[c]; i < island.colour_begin[c + 1]; ++i) {
+      const Constraint& one = island.constraints[i];
+      CHECK(used.insert(one.a).second);
+      CHECK(used.insert(one.b).second);
+      CHECK(seen.insert(one.rest).second);
+      if (i > island.colour_begin[c]) CHECK(one.rest > island.constraints[i - 1].rest);
+    }
+  }
+  CHECK(seen.size() == all.size());
+}
+
+TEST_CASE("a cloth or a graph that cannot be is refused") {
+  const auto message = [](const auto& call) {
+    const Error error = error_of(call);
+    CHECK(error.code == Errc::invalid_argument);
+    return std::string(error.what());
+  };
+  CHECK(contains(message([] { LocalMultipass::cloth(0, 5, 1); }), "got 0 x 5"));
+  CHECK(contains(message([] { LocalMultipass::cloth(1, 1, 1); }), "got 1 x 1"));
+  CHECK(contains(message([] { LocalMultipass::cloth(1u << 31, 1u << 31, 1); }), "2147483647"));
+  CHECK(contains(message([] { LocalMultipass::rope(1, 1); }), "got 1 x 1"));
+  CHECK(contains(message([] {
+                   LocalMultipass::coloured(4, {{0, 1, 1, 1}, {2, 4, 1, 1}});
+                 }),
+                 "constraint 1 is at particle 4, the island has 4"));
+  CHECK(contains(message([] {
+                   LocalMultipass::coloured(4, {{3, 3, 1, 1}});
+                 }),
+                 "both ends of constraint 0 are particle 3"));
+}
+
+TEST_CASE("particles on the host can be checked") {
+  const float inf = std::numeric_limits<float>::infinity();
+  std::vector<float> values{0, 0, 0, 1, 1, 0, 0, 0};
+  LocalMultipass::check_particles(values.data(), 2);
+  values[7] = -0.5f;
+  const Error negative = error_of([&] { LocalMultipass::check_particles(values.data(), 2); });
+  CHECK(negative.code == Errc::invalid_argument);
+  CHECK(contains(negative.what(), "inverse mass of particle 1 must not be negative, got -0.5"));
+  values[7] = inf;
+  CHECK(contains(error_of([&] { LocalMultipass::check_particles(values.data(), 2); }).what(),
+                 "inverse mass of particle 1 must be finite"));
+  values[7] = 1;
+  values[2] = std::nanf("");
+  CHECK(contains(error_of([&] { LocalMultipass::check_particles(values.data(), 2); }).what(),
+                 "coordinate of particle 0 must be finite, got nan"));
+}
+
+TEST_CASE("a problem that breaks a rule is refused with rule and value") {
+  const Island rope = LocalMultipass::rope(5, 0.1f);  // colours 0-1 2-3, 1-2 3-4
+  const auto with = [&](const auto& change) {
+    Problem p{3, 2, rope};
+    change(p);
+    return p;
+  };
+  const float nan = std::nanf("");
+  const float inf = std::numeric_limits<float>::infinity();
+  refused(with([](Problem& p) { p.islands = 0; }), "islands must be at least 1, got 0");
+  refused(with([](Problem& p) { p.iterations = 0; }), "iterations must be 1 to 1048576, got 0");
+  refused(with([](Problem& p) { p.iterations = 1 << 21; }), "got 2097152");
+  refused(with([](Problem& p) { p.island.particles = 0; }), "particles must be at least 1, got 0");
+  refused(with([](Problem& p) { p.island = {5, {}, {0}}; }), "no constraints");
+  refused(with([](Problem& p) { p.islands = 1 << 30; }), "exceed the limit of 2147483647");
+  refused(with([](Problem& p) { p.island.constraints[2].a = 5; }),
+          "constraint 2 is at particle 5, the island has 5 particles");
+  refused(with([](Problem& p) { p.island.constraints[1].b = 0xFFFFFFFF; }), "4294967295");
+  refused(with([](Problem& p) { p.island.constraints[3].b = p.island.constraints[3].a; }),
+          "both ends of constraint 3 are particle 3");
+  refused(with([](Problem& p) {
+            p.island.constraints[1] = {1, 4, 1, 1};
+          }),
+          "colour 0 uses particle 1 twice, the second time in constraint 1");
+  refused(with([](Problem& p) {
+            p.island.colour_begin = {0, 4};
+          }),
+          "colour 0 uses particle 1 twice");
+  refused(with([&](Problem& p) { p.island.constraints[0].rest = nan; }),
+          "rest length of constraint 0 must be finite and not negative, got nan");
+  refused(with([&](Problem& p) { p.island.constraints[3].rest = inf; }), "got inf");
+  refused(with([](Problem& p) { p.island.constraints[3].rest = -1; }), "got -1");
+  refused(with([](Problem& p) { p.island.constraints[2].stiffness = 0; }),
+          "stiffness of constraint 2 must be above 0 and at most 1, got 0");
+  refused(with([](Problem& p) { p.island.constraints[2].stiffness = 1.5f; }), "got 1.5");
+  refused(with([&](Problem& p) { p.island.constraints[2].stiffness = nan; }), "got nan");
+  refused(with([](Problem& p) { p.island.colour_begin = {}; }), "got no entries");
+  refused(with([](Problem& p) { p.island.colour_begin = {0, 2}; }), "got 0 to 2");
+  refused(with([](Problem& p) { p.island.colour_begin = {1, 4}; }), "got 1 to 4");
+  refused(with([](Problem& p) {
+            p.island.colour_begin = {0, 2, 2, 4};
+          }),
+          "colour 1 goes from 2 to 2");
+  refused(with([](Problem& p) {
+            p.island.colour_begin = {0, 9, 2, 4};
+          }),
+          "colour 1 goes from 9 to 2");
+  refused({3, 2, rope}, static_cast<Variant>(99), {}, Errc::invalid_argument,
+          "no variant of the value 99");
+  refused({3, 2, rope}, Variant::all_local, {-1}, Errc::invalid_argument, "got -1");
+  refused({3, 2, rope}, Variant::cpu_lanes, {64}, Errc::invalid_argument, "got 64");
+  refused({3, 2, rope}, Variant::per_iteration, {1 << 20}, Errc::unsupported, "1048576");
+}
+
+TEST_CASE("names of variants") {
+  for (const Variant v : LocalMultipass::kVariants)
+    CHECK(LocalMultipass::parse_variant(LocalMultipass::to_string(v)) == v);
+  CHECK(LocalMultipass::parse_variant("automatic") == Variant::automatic);
+  const Error error = error_of([] { LocalMultipass::parse_variant("fastest"); });
+  CHECK(error.code == Errc::invalid_argument);
+  CHECK(contains(error.what(), "'fastest'"));
+  CHECK(contains(error.what(), "packed_islands"));
+}
+
+// ---- Plans -------------------------------------------------------------------------------------
+
+TEST_CASE("an island that does not fit local memory is refused, and automatic steps back") {
+  const std::size_t local = static_cast<std::size_t>(runtime().info().local_mem);
+  const auto count = static_cast<std::uint32_t>(local / 12 + 1);
+  const Problem p{2, 1, LocalMultipass::rope(count, 0.1f)};
+  for (const Variant v : {Variant::all_local, Variant::packed_islands, Variant::resident}) {
+    const std::size_t bytes =
+        v == Variant::resident ? (std::size_t{count} * 3 | 1) * 4 : std::size_t{count} * 16;
+    refused(p, v, {}, Errc::unsupported,
+            std::to_string(bytes) + " bytes of local memory for an island of " +
+                std::to_string(count) + " particles, the device has " + std::to_string(local));
+  }
+  refused(p, Variant::cpu_lanes, {}, Errc::unsupported,
+          std::to_string(std::size_t{count} * 256) + " bytes of local memory");
+  const LocalMultipass solve(runtime(), p);
+  CHECK(solve.variant() == Variant::per_iteration);
+  const auto values = particles(p, count);
+  const cl::Buffer buffer = upload(values);
+  const cl::Event done = solve(buffer, buffer);
+  CHECK(same(read_buffer<float>(runtime(), buffer, values.size(), {done}), solved(p, values)));
+}
+
+TEST_CASE("resident refuses more constraints than fit in registers") {
+  const Problem p{2, 1, LocalMultipass::cloth(40, 12, 0.1f)};
+  refused(p, Variant::resident, {64}, Errc::unsupported, "8 colours of up to 240 constraints");
+  CHECK(LocalMultipass(runtime(), p).variant() != Variant::resident);
+}
+
+TEST_CASE("automatic names a variant that runs, and every variant gives the same bits") {
+  const Problem p{21, 4, LocalMultipass::cloth(6, 5, 0.08f, 0.75f)};
+  const auto values = particles(p, 6);
+  const auto want = solved(p, values);
+  const cl::Buffer src = upload(values);
+  for (const Variant v :
+       {Variant::automatic, Variant::per_colour, Variant::per_iteration, Variant::all_local,
+        Variant::packed_islands, Variant::resident, Variant::cpu_lanes}) {
+    CAPTURE(LocalMultipass::to_string(v));
+    const LocalMultipass solve(runtime(), p, v);
+    CHECK(solve.variant() != Variant::automatic);
+    CHECK(solve.group() >= 1);
+    const cl::Buffer dst = upload(std::vector<float>(values.size(), -1.0f));
+    const cl::Event done = solve(src, dst);
+    CHECK(same(read_buffer<float>(runtime(), dst, values.size(), {done}), want));
+    CHECK(same(read_buffer<float>(runtime(), src, values.size()), values));
+  }
+  CHECK(LocalMultipass(runtime(), p, Variant::packed_islands).packed() == 8);  // 15 per colour
+}
+
+TEST_CASE("two calls of one iteration are one call of two, in place and chained by events") {
+  cl_int status = CL_SUCCESS;
+  const cl::CommandQueue queue(
+      clcook::detail::create_queue(runtime().context()(), runtime().device()(),
+                                   CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &status));
+  if (status != CL_SUCCESS) {
+    MESSAGE("skipped: the device has no out-of-order queue");
+    return;
+  }
+  const Runtime rt = runtime().with_queue(queue);
+  Problem p{40, 1, LocalMultipass::cloth(8, 8, 0.08f)};
+  const auto values = particles(p, 8);
+  for (const Variant v : LocalMultipass::kVariants) {
+    CAPTURE(LocalMultipass::to_string(v));
+    p.iterations = 3;
+    const LocalMultipass three(rt, p, v);
+    p.iterations = 4;
+    const LocalMultipass four(rt, p, v);
+    p.iterations = 7;
+    const cl::Buffer buffer = upload(values);
+    const cl::Event first = three(buffer, buffer);
+    const cl::Event second = four(buffer, buffer, {first});
+    CHECK(same(read_buffer<float>(rt, buffer, values.size(), {second}), solved(p, values)));
+  }
+}
+
+TEST_CASE("the number of launches is what each variant says") {
+  const Problem p{5, 6, LocalMultipass::cloth(4, 4, 0.1f)};
+  const std::size_t colours = p.island.colours();
+  std::size_t launches = 0;
+  const Runtime observed =
+      runtime().with_observer([&](const std::string&, const cl::Event&) { ++launches; });
+  const auto values = particles(p, 4);
+  const cl::Buffer src = upload(values);
+  const cl::Buffer dst = upload(values);
+  const auto count = [&](Variant v, const cl::Buffer& from, const cl::Buffer& to) {
+    launches = 0;
+    LocalMultipass(observed, p, v)(from, to).wait();
+    return launches;
+  };
+  CHECK(count(Variant::per_colour, src, dst) == 6 * colours + 1);
+  CHECK(count(Variant::per_colour, dst, dst) == 6 * colours);
+  CHECK(count(Variant::per_iteration, src, dst) == 6);
+  for (const Variant v :
+       {Variant::all_local, Variant::packed_islands, Variant::resident, Variant::cpu_lanes})
+    CHECK(count(v, src, dst) == 1);
+}
+
+TEST_CASE("other numbers of islands, iterations and particles build no program") {
+  for (const Variant v : LocalMultipass::kVariants) {
+    CAPTURE(LocalMultipass::to_string(v));
+    const LocalMultipass first(runtime(), {3, 2, LocalMultipass::rope(9, 0.1f)}, v);
+    const auto before = runtime().cache().stats();
+    const LocalMultipass other(runtime(), {77, 31, LocalMultipass::rope(40, 0.3f, 0.5f)}, v);
+    const auto after = runtime().cache().stats();
+    CHECK(after.from_source == before.from_source);
+    CHECK(after.from_memory > before.from_memory);
+  }
+}
+
+TEST_CASE("not-a-number stays in its island and spreads there as in the reference") {
+  const Problem p{20, 2, LocalMultipass::cloth(5, 4, 0.08f)};
+  auto values = particles(p, 5);
+  values[(7 * 20 + 11) * 4 + 1] = std::nanf("");
+  values[(9 * 20 + 3) * 4] = std::numeric_limits<float>::infinity();
+  const auto want = solved(p, values);
+  const cl::Buffer src = upload(values);
+  const cl::Buffer dst = upload(values);
+  for (const Variant v : LocalMultipass::kVariants) {
+    CAPTURE(LocalMultipass::to_string(v));
+    const cl::Event done = LocalMultipass(runtime(), p, v)(src, dst);
+    const auto got = read_buffer<float>(runtime(), dst, values.size(), {done});
+    CHECK(same(got, want));
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      if (i / 80 != 7 && i / 80 != 9) REQUIRE(std::isfinite(got[i]));
+    }
+  }
+}
+
+TEST_CASE("views that break a rule are refused before anything is enqueued") {
+  const Problem p{4, 2, LocalMultipass::rope(6, 0.1f)};
+  const std::size_t bytes = 4 * 6 * 16;
+  std::size_t launches = 0;
+  const Runtime observed =
+      runtime().with_observer([&](const std::string&, const cl::Event&) { ++launches; });
+  const LocalMultipass solve(observed, p);
+  const cl::Buffer src = upload(particles(p, 6));
+  const cl::Buffer dst = clcook::create_buffer(runtime(), bytes);
+  const cl::Buffer large = clcook::create_buffer(runtime(), 4 * bytes);
+  const auto bad = [&](const BufferView& from, const BufferView& to, const std::string& part) {
+    const Error error = error_of([&] { solve(from, to); });
+    INFO(error.what());
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), part));
+  };
+  bad(clcook::create_buffer(runtime(), bytes - 1), dst, "src has 383 bytes, needs 384");
+  bad(src, clcook::create_buffer(runtime(), bytes - 1), "dst has 383 bytes, needs 384");
+  bad(cl::Buffer(), dst, "src is null");
+  bad(src, cl::Buffer(), "dst is null");
+  bad({large, 8}, dst, "multiples of 16");
+  bad(src, {large, 0, 6 * 16 + 4}, "multiples of 16");
+  bad(src, {large, 0, 5 * 16}, "pitch of 80 bytes");
+  bad(src, {large, 4 * bytes}, "dst has");
+  bad({large, 0}, {large, 16}, "overlap");
+  bad({large, 0}, {large, 0, 7 * 16}, "overlap");
+  bad(src, clcook::create_buffer(runtime(), bytes, CL_MEM_READ_ONLY), "CL_MEM_READ_ONLY");
+  const Runtime foreign = Runtime::pick();
+  bad(clcook::create_buffer(foreign, bytes), dst, "another context");
+  CHECK(contains(error_of([&] { solve(src, dst, {cl::Event()}); }).what(), "null event"));
+  CHECK(launches == 0);
+  solve(src, dst).wait();
+  CHECK(launches > 0);
+}
+
+TEST_CASE("islands side by side in one buffer") {
+  const Problem p{9, 3, LocalMultipass::rope(7, 0.08f)};
+  const auto values = particles(p, 7);
+  const auto want = solved(p, values);
+  // Rows of 7 + 7 particles: sources left, results right.
+  std::vector<float> both(2 * values.size(), -1.0f);
+  for (std::size_t i = 0; i < 9; ++i)
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i * 28), 28,
+                both.begin() + static_cast<std::ptrdiff_t>(i * 56));
+  for (const Variant v : LocalMultipass::kVariants) {
+    CAPTURE(LocalMultipass::to_string(v));
+    const cl::Buffer buffer = upload(both);
+    const cl::Event done = LocalMultipass(runtime(), p, v)({buffer, 0, 224}, {buffer, 112, 224});
+    const auto got = read_buffer<float>(runtime(), buffer, both.size(), {done});
+    std::vector<float> left;
+    std::vector<float> right;
+    for (std::size_t i = 0; i < 9; ++i) {
+      const auto row = got.begin() + static_cast<std::ptrdiff_t>(i * 56);
+      left.insert(left.end(), row, row + 28);
+      right.insert(right.end(), row + 28, row + 56);
+    }
+    CHECK(same(left, values));
+    CHECK(same(right, want));
+  }
+}
+
+TEST_CASE("two threads on one plan") {
+  const Problem p{50, 10, LocalMultipass::cloth(6, 6, 0.08f)};
+  for (const Variant v : {Variant::automatic, Variant::per_colour, Variant::all_local}) {
+    const LocalMultipass solve(runtime(), p, v);
+    bool good[2] = {false, false};
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < 2; ++t) {
+      threads.emplace_back([&, t] {
+        try {
+          const auto values = particles(p, 6, 10 + t);
+          const auto want = solved(p, values);
+          bool all = true;
+          for (int i = 0; i < 5; ++i) {
+            const cl::Buffer buffer = upload(values);
+            const cl::Event done = solve(buffer, buffer);
+            all = all && same(read_buffer<float>(runtime(), buffer, values.size(), {done}), want);
+          }
+          good[t] = all;
+        } catch (...) {
+          good[t] = false;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(good[0]);
+    CHECK(good[1]);
+  }
+}
+
+TEST_CASE("the planned variants fit a cloth of 16 x 16 on this device") {
+  const Problem p{3, 2, LocalMultipass::cloth(16, 16, 0.1f)};
+  for (const Variant v : {Variant::per_colour, Variant::per_iteration, Variant::all_local,
+                          Variant::packed_islands, Variant::resident})
+    CHECK(fits(p, v));
+}
