@@ -47,7 +47,7 @@ class ThresholdCount {
 
   enum class Variant {
     automatic,        // what was measured to be fastest; without that compare_sum up to 8
-                      // thresholds, binary_search up to 96, then table; on CPUs cpu_strip up to
+                      // thresholds, binary_search up to 48, then table; on CPUs cpu_strip up to
                       // kFew, then binary_search
     else_if_chain,    // one comparison after the other
     independent_ifs,  // N comparisons, each with an assignment
@@ -256,7 +256,7 @@ class ThresholdCount {
       variant_ = measured  ? parse_variant(choice.entry.variant)
                  : cpu     ? (few ? Variant::cpu_strip : Variant::binary_search)
                  : n <= 8  ? Variant::compare_sum
-                 : n <= 96 ? Variant::binary_search
+                 : n <= 48 ? Variant::binary_search
                            : Variant::table;
     }
     if (variant_ == Variant::cpu_strip) {
