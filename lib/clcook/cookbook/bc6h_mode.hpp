@@ -245,6 +245,10 @@ inline Recipe bc6h_mode() {
   sweep.label = "headers with a random mode among headers of one mode, %";
   sweep.lanes = bc6h_mode_card::lanes;
   recipe.sweeps = {sweep};
+  recipe.techniques = {
+      {25, "local_table beside constant_table: a table that all items of a group read"},
+      {28, "per_item: all reads of an item before its first store"},
+  };
   recipe.problem_bytes = [](const Params& shape) {
     const Bc6hMode::Problem p = bc6h_mode_card::problem(shape);
     return static_cast<double>(p.count) * (4.0 * p.stride + 1);

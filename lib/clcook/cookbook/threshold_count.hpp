@@ -302,6 +302,11 @@ inline Recipe threshold_count() {
   sweep.label = "thresholds";
   sweep.lanes = threshold_count_card::lanes;
   recipe.sweeps = {sweep};
+  recipe.techniques = {
+      {13, "else_if_chain, independent_ifs, compare_sum: thresholds in constant memory"},
+      {20, "compare_sum: comparisons that are added up"},
+      {25, "binary_search, table: thresholds that the items of a group read at different places"},
+  };
   recipe.problem_bytes = [](const Params& shape) {
     const ThresholdCount::Problem p = threshold_count_card::problem(shape);
     return static_cast<double>(p.count) *
