@@ -11,7 +11,6 @@
 #include <clcook/reference/bc6h_decode.hpp>
 #include <clcook/reference/bc6h_encode.hpp>
 #include <clcook/reference/bc6h_mode.hpp>
-#include <clcook/registry/conformance.hpp>
 #include <clcook/registry/random.hpp>
 #include <cstdint>
 #include <cstring>

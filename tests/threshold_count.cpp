@@ -8,7 +8,6 @@
 #include <array>
 #include <clcook/cookbook/threshold_count.hpp>
 #include <clcook/reference/threshold_count.hpp>
-#include <clcook/registry/conformance.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/threshold_count.hpp>
 #include <cmath>
