@@ -1,0 +1,213 @@
+// Which of N sorted thresholds a value falls below: every variant of the recipe threshold_count.
+//
+// Thresholds fall from t[0] to t[N-1]. The slot of x is the first k with x >= t[k], else N, which
+// is also the slot of NaN.
+//
+// The host compiles one variant per program: -DCLCOOK_THRESHOLD_COUNT_ONLY
+// -DCLCOOK_THRESHOLD_COUNT_<VARIANT>, with -DCLCOOK_THRESHOLDS=N, -DCLCOOK_SLOT=uchar or uint, and
+// -DCLCOOK_THRESHOLD_COUNT_PER_ITEM values per work-item. The thresholds are data. Offsets are in
+// floats and results. The global size is padded to whole work-groups; the loops of map_row.clh
+// guard.
+
+#ifndef CLCOOK_THRESHOLD_COUNT_ONLY
+#define CLCOOK_THRESHOLD_COUNT_ELSE_IF_CHAIN
+#define CLCOOK_THRESHOLD_COUNT_INDEPENDENT_IFS
+#define CLCOOK_THRESHOLD_COUNT_COMPARE_SUM
+#define CLCOOK_THRESHOLD_COUNT_VECTOR_COMPARE
+#define CLCOOK_THRESHOLD_COUNT_BINARY_SEARCH
+#define CLCOOK_THRESHOLD_COUNT_TABLE
+#define CLCOOK_THRESHOLD_COUNT_CPU_STRIP
+#endif
+#ifndef CLCOOK_THRESHOLDS
+#define CLCOOK_THRESHOLDS 5
+#endif
+#ifndef CLCOOK_SLOT
+#define CLCOOK_SLOT uchar
+#endif
+#ifndef CLCOOK_THRESHOLD_COUNT_PER_ITEM
+#define CLCOOK_THRESHOLD_COUNT_PER_ITEM 16
+#endif
+
+#include <clcook/map_row.clh>
+#include <clcook/threshold.clh>
+
+#define N CLCOOK_THRESHOLDS
+#define SLOT CLCOOK_SLOT
+#define PER_ITEM CLCOOK_THRESHOLD_COUNT_PER_ITEM
+
+// A loop over a few thresholds is unrolled, so that the chain is one of `else if`; over many it
+// stays a loop.
+#if N <= 16
+#define THRESHOLD_COUNT_UNROLL _Pragma("unroll")
+#else
+#define THRESHOLD_COUNT_UNROLL
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// else_if_chain: one comparison after the other, until x reaches a threshold.
+#ifdef CLCOOK_THRESHOLD_COUNT_ELSE_IF_CHAIN
+static inline int threshold_count_chain(float x, __constant const float* t) {
+  THRESHOLD_COUNT_UNROLL
+  for (int k = 0; k < N; ++k) {
+    if (x >= t[k]) {
+      return k;
+    }
+  }
+  return N;
+}
+
+#define THRESHOLD_COUNT_CHAIN(x) threshold_count_chain(x, thresholds)
+__kernel void threshold_count_else_if_chain(__global const float* restrict values,
+                                            ulong values_offset, __global SLOT* restrict slots,
+                                            ulong slots_offset, ulong count,
+                                            __constant const float* thresholds) {
+  CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_CHAIN, values, values_offset, 1, slots, slots_offset,
+                 count, PER_ITEM);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// independent_ifs: every threshold that x does not reach raises the slot; the last one counts.
+#ifdef CLCOOK_THRESHOLD_COUNT_INDEPENDENT_IFS
+static inline int threshold_count_ifs(float x, __constant const float* t) {
+  int slot = 0;
+  THRESHOLD_COUNT_UNROLL
+  for (int k = 0; k < N; ++k) {
+    if (!(x >= t[k])) {
+      slot = k + 1;
+    }
+  }
+  return slot;
+}
+
+#define THRESHOLD_COUNT_IFS(x) threshold_count_ifs(x, thresholds)
+__kernel void threshold_count_independent_ifs(__global const float* restrict values,
+                                              ulong values_offset, __global SLOT* restrict slots,
+                                              ulong slots_offset, ulong count,
+                                              __constant const float* thresholds) {
+  CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_IFS, values, values_offset, 1, slots, slots_offset,
+                 count, PER_ITEM);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// compare_sum: the sum of the comparisons, which are 1 where they hold.
+#ifdef CLCOOK_THRESHOLD_COUNT_COMPARE_SUM
+#define THRESHOLD_COUNT_SUM(x) clcook_slot_sum_constant(x, thresholds, N)
+__kernel void threshold_count_compare_sum(__global const float* restrict values,
+                                          ulong values_offset, __global SLOT* restrict slots,
+                                          ulong slots_offset, ulong count,
+                                          __constant const float* thresholds) {
+  CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_SUM, values, values_offset, 1, slots, slots_offset,
+                 count, PER_ITEM);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// vector_compare: a value against a vector of thresholds, which are padded with NaN.
+#ifdef CLCOOK_THRESHOLD_COUNT_VECTOR_COMPARE
+static inline int threshold_count_vector(float x, __constant const float* t) {
+#if N <= 4
+  return N - clcook_reached4(x, *(__constant const float4*)t);
+#elif N <= 8
+  return N - clcook_reached8(x, *(__constant const float8*)t);
+#else
+  int slot = N;
+  for (int k = 0; k < (N + 15) / 16; ++k) {
+    slot -= clcook_reached16(x, ((__constant const float16*)t)[k]);
+  }
+  return slot;
+#endif
+}
+
+#define THRESHOLD_COUNT_VECTOR(x) threshold_count_vector(x, thresholds)
+__kernel void threshold_count_vector_compare(__global const float* restrict values,
+                                             ulong values_offset, __global SLOT* restrict slots,
+                                             ulong slots_offset, ulong count,
+                                             __constant const float* thresholds) {
+  CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_VECTOR, values, values_offset, 1, slots, slots_offset,
+                 count, PER_ITEM);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// binary_search: log2(N) + 1 comparisons, no branch. Work-items read different thresholds, which
+// constant memory would serialise, so they are copied to local memory.
+#ifdef CLCOOK_THRESHOLD_COUNT_BINARY_SEARCH
+#define THRESHOLD_COUNT_SEARCH(x) clcook_slot_search_local(x, t, N)
+__kernel void threshold_count_binary_search(__global const float* restrict values,
+                                            ulong values_offset, __global SLOT* restrict slots,
+                                            ulong slots_offset, ulong count,
+                                            __constant const float* thresholds) {
+  __local float t[N];
+  for (int i = (int)get_local_id(0); i < N; i += (int)get_local_size(0)) {
+    t[i] = thresholds[i];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_SEARCH, values, values_offset, 1, slots, slots_offset,
+                 count, PER_ITEM);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// table: the range of the thresholds is cut into CELLS equal cells, and a table has a guess of the
+// slot for each. From the guess, comparisons with the neighbouring thresholds lead to the slot: it
+// is exact however good or bad the guess is, and whatever the rounding of the cell. The loops end
+// at once where the thresholds are spread evenly; at worst they are the chain. In local memory a
+// NaN stands before the first threshold and another behind the last: there both loops end.
+#ifdef CLCOOK_THRESHOLD_COUNT_TABLE
+#ifndef CLCOOK_THRESHOLD_COUNT_CELLS
+#define CLCOOK_THRESHOLD_COUNT_CELLS 64
+#endif
+#define CELLS CLCOOK_THRESHOLD_COUNT_CELLS
+// t[k + 1] is threshold k.
+static inline int threshold_count_guess(float x, __local const float* t, __local const uchar* guess,
+                                        float low, float scale) {
+  // fmax() of NaN and 0 is 0.
+  const int cell = (int)fmin(fmax((x - low) * scale, 0.0f), (float)(CELLS - 1));
+  int slot = guess[cell];
+  while (x < t[slot + 1]) {
+    ++slot;
+  }
+  while (x >= t[slot]) {
+    --slot;
+  }
+  return isnan(x) ? N : slot;
+}
+
+#define THRESHOLD_COUNT_TABLE(x) threshold_count_guess(x, t, guess, low, scale)
+__kernel void threshold_count_table(__global const float* restrict values, ulong values_offset,
+                                    __global SLOT* restrict slots, ulong slots_offset, ulong count,
+                                    __constant const float* thresholds,
+                                    __global const uchar* restrict guesses, float low,
+                                    float scale) {
+  __local float t[N + 2];
+  __local uchar guess[CELLS];
+  for (int i = (int)get_local_id(0); i < N + 2; i += (int)get_local_size(0)) {
+    t[i] = i == 0 || i > N ? nan(0u) : thresholds[i - 1];
+  }
+  for (int i = (int)get_local_id(0); i < CELLS; i += (int)get_local_size(0)) {
+    guess[i] = guesses[i];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_TABLE, values, values_offset, 1, slots, slots_offset,
+                 count, PER_ITEM);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// cpu_strip: compare_sum as a CPU wants it: 16 values against one threshold at a time, a work-item
+// per strip.
+#ifdef CLCOOK_THRESHOLD_COUNT_CPU_STRIP
+#define THRESHOLD_COUNT_CONVERT(OUT) THRESHOLD_COUNT_CONVERT_TO(OUT)
+#define THRESHOLD_COUNT_CONVERT_TO(OUT) convert_##OUT##16
+#define THRESHOLD_COUNT_ONE(x) clcook_slot_sum_constant(x, thresholds, N)
+#define THRESHOLD_COUNT_SIXTEEN(x) \
+  THRESHOLD_COUNT_CONVERT(SLOT)(clcook_slot_sum16_constant(x, thresholds, N))
+__kernel void threshold_count_cpu_strip(__global const float* restrict values, ulong values_offset,
+                                        __global SLOT* restrict slots, ulong slots_offset,
+                                        ulong count, __constant const float* thresholds) {
+  CLCOOK_MAP_ROW_STRIP(float, SLOT, THRESHOLD_COUNT_ONE, THRESHOLD_COUNT_SIXTEEN, values,
+                       values_offset, 1, slots, slots_offset, count);
+}
+#endif

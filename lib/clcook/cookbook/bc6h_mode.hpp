@@ -1,0 +1,271 @@
+// The card of the recipe bc6h_mode.
+//
+// Problem: which of 14 modes a BC6H block has is coded in 2 or 5 bits, and the sample decoder of
+// the DirectX SDK finds it by comparing with one code after the other. Why that is slow:
+// neighbouring blocks have different modes, so a group of lanes walks through nearly all fourteen
+// comparisons. What each variant changes: see its summary, and docs/bc6h_mode.md. All of them read
+// and write in the same way, so that a difference comes from the lookup alone; per_item=1 is the
+// plain kernel with one header per work-item. When it does not help: where all blocks of a group
+// have one mode, and where memory is the limit anyway, which it is with 16 headers per work-item on
+// a large GPU.
+#pragma once
+
+#include <clcook/bc6h_mode.hpp>
+#include <clcook/reference/bc6h_mode.hpp>
+#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/random.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace clcook::cookbook {
+namespace bc6h_mode_card {
+
+// Parameters of a shape: count of headers; stride in words, 1 when missing; modes, the distribution
+// of the modes:
+//   one       all headers have mode 2
+//   uniform   the 14 modes, equally often
+//   texture   as often as in a real texture (see kTexture)
+//   reserved  random words: a quarter each for the modes 0 and 1, the reserved codes one in eight
+//   share     mode 2, but `share` percent of the headers are as in uniform
+// offset = headers before the first, of source and result, 0 when missing. Sources start one word
+// later than results, so that an exchange of the two offsets shows.
+inline std::size_t size(const Params& shape, const char* name, std::int64_t least,
+                        std::int64_t most, std::int64_t missing) {
+  const std::int64_t value = shape.integer(name, missing);
+  if (value < least || value > most) {
+    fail(Errc::invalid_argument, "bc6h_mode",
+         text(name, " must be ", least, " to ", most, ", got ", value));
+  }
+  return static_cast<std::size_t>(value);
+}
+
+inline Bc6hMode::Problem problem(const Params& shape) {
+  Bc6hMode::Problem out;
+  out.count = size(shape, "count", 1, std::int64_t{1} << 36, 0);
+  out.stride = static_cast<int>(size(shape, "stride", 1, 4, 1));
+  return out;
+}
+
+// Blocks of each mode in an environment map of 1024 x 512 texels, signed.
+constexpr std::uint64_t kTexture[reference::bc6h_mode::kModes] = {
+    2144, 182, 14825, 237, 1903, 1302, 1084, 53, 156, 0, 131, 1344, 9402, 5};
+constexpr std::uint64_t kTextureBlocks = 32768;
+
+// A random word with this mode.
+inline std::uint32_t word_of(std::size_t mode, Random& random) {
+  const reference::bc6h_mode::Code& code = reference::bc6h_mode::kCode[mode];
+  return random.bits32() << code.bits | code.value;
+}
+
+// `count` headers, `stride` words apart; the words between are random too.
+inline std::vector<std::uint32_t> headers(const Params& shape, std::uint64_t seed) {
+  const Bc6hMode::Problem p = problem(shape);
+  const std::string modes = shape.word("modes", "uniform");
+  constexpr auto kModes = static_cast<std::uint64_t>(reference::bc6h_mode::kModes);
+  constexpr std::size_t kOne = 2;
+  const std::uint64_t share = modes == "share" ? size(shape, "share", 0, 100, 0) : 0;
+  Random random(seed);
+  const auto draw = [&]() -> std::uint32_t {
+    if (modes == "one") return word_of(kOne, random);
+    if (modes == "uniform") return word_of(random.below(kModes), random);
+    if (modes == "reserved") return random.bits32();
+    if (modes == "share") {
+      return word_of(random.below(100) < share ? random.below(kModes) : kOne, random);
+    }
+    if (modes == "texture") {
+      std::uint64_t at = random.below(kTextureBlocks);
+      std::size_t mode = 0;
+      while (at >= kTexture[mode]) at -= kTexture[mode++];
+      return word_of(mode, random);
+    }
+    fail(Errc::invalid_argument, "bc6h_mode",
+         "modes must be one, uniform, texture, reserved or share, got '" + modes + "'");
+  };
+  const auto stride = static_cast<std::size_t>(p.stride);
+  std::vector<std::uint32_t> words(p.count * stride);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    words[i] = i % stride == 0 ? draw() : random.bits32();
+  }
+  return words;
+}
+
+class ModeCase : public Case {
+ public:
+  ModeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
+      : runtime_(runtime), problem_(problem(shape)), words_(headers(shape, seed)) {
+    const std::size_t offset = size(shape, "offset", 0, 1 << 20, 0);
+    const std::size_t before = offset == 0 ? 0 : offset + 1;
+    src_.emplace(runtime, words_.size() * 4, 1, before * 4, 0, static_cast<unsigned char>(0xAA));
+    dst_.emplace(runtime, problem_.count, 1, offset, 0, static_cast<unsigned char>(0xCD));
+  }
+
+  void prepare(const std::string& variant, const Params& tune) override {
+    Bc6hMode::Tune how;
+    how.group = static_cast<int>(tune.integer("group", 0));
+    how.per_item = static_cast<int>(tune.integer("per_item", 0));
+    mode_.emplace(runtime_, problem_, Bc6hMode::parse_variant(variant), how);
+  }
+
+  void poison() override {
+    src_->poison();
+    dst_->poison();
+  }
+
+  cl::Event upload(const std::vector<cl::Event>& wait) override {
+    return src_->upload(words_.data(), wait);
+  }
+
+  cl::Event run(const std::vector<cl::Event>& wait) override {
+    if (!mode_) fail(Errc::invalid_argument, "bc6h_mode", "prepare() was not called");
+    return (*mode_)(src_->view(), dst_->view(), wait);
+  }
+
+  Diff check(const std::vector<cl::Event>& wait) override {
+    Diff diff;
+    const std::vector<unsigned char> got = dst_->read(wait, diff, "modes");
+    if (expected_.empty()) {
+      expected_ =
+          reference::bc6h_mode::mode_indices(words_, static_cast<std::size_t>(problem_.stride));
+    }
+    for (std::size_t i = 0; i < expected_.size(); ++i) diff.match(i, expected_[i], got[i]);
+    return diff;
+  }
+
+  // At a stride of 4 all 16 bytes of a block count as read: memory moves 32 bytes or more at once.
+  Work work() const override {
+    Work work;
+    work.bytes_read = static_cast<double>(words_.size()) * 4;
+    work.bytes_written = static_cast<double>(problem_.count);
+    return work;
+  }
+
+ private:
+  Runtime runtime_;
+  Bc6hMode::Problem problem_;
+  std::vector<std::uint32_t> words_;
+  std::vector<unsigned char> expected_;
+  std::optional<GuardedBuffer> src_;
+  std::optional<GuardedBuffer> dst_;
+  std::optional<Bc6hMode> mode_;
+};
+
+// Which comparisons of the cascade each header goes through: all up to its own, in the unit of one
+// comparison. The other variants have one path for all.
+inline model::LaneMasks lanes(const std::string& variant, const Params& shape, std::uint64_t seed) {
+  model::LaneMasks out;
+  const std::vector<std::uint32_t> words = headers(shape, seed);
+  const std::vector<unsigned char> modes =
+      reference::bc6h_mode::mode_indices(words, static_cast<std::size_t>(problem(shape).stride));
+  out.taken.reserve(modes.size());
+  if (Bc6hMode::parse_variant(variant) != Bc6hMode::Variant::cascade) {
+    out.cost = {1};
+    out.taken.assign(modes.size(), 1);
+    return out;
+  }
+  out.cost.assign(reference::bc6h_mode::kModes, 1);
+  const std::uint64_t all = (std::uint64_t{1} << reference::bc6h_mode::kModes) - 1;
+  for (const unsigned char mode : modes) {
+    out.taken.push_back(mode == reference::bc6h_mode::kReserved
+                            ? all
+                            : (std::uint64_t{2} << static_cast<unsigned>(mode)) - 1);
+  }
+  return out;
+}
+
+inline Params shape(std::int64_t count, const char* modes, std::int64_t stride = 1,
+                    std::int64_t offset = 0, bool tiny = false) {
+  Params out{{"count", count}, {"modes", std::string(modes)}, {"stride", stride}};
+  if (offset != 0) out.set("offset", offset);
+  if (tiny) out.set("tiny", std::int64_t{1});
+  return out;
+}
+
+}  // namespace bc6h_mode_card
+
+inline Recipe bc6h_mode() {
+  using bc6h_mode_card::shape;
+  Recipe recipe;
+  recipe.name = "bc6h_mode";
+  recipe.title = "Mode index of BC6H blocks";
+  recipe.technique = "branch divergence";
+  recipe.summary =
+      "A chain of fourteen comparisons becomes a table of 32 entries, four packed words, or three "
+      "lines of arithmetic.";
+  const auto add = [&](Bc6hMode::Variant variant, const char* summary) {
+    VariantInfo info;
+    info.name = Bc6hMode::to_string(variant);
+    info.summary = summary;
+    info.baseline = variant == Bc6hMode::Variant::cascade;
+    if (variant != Bc6hMode::Variant::cpu_strip) {
+      Axis per_item{"per_item", {std::int64_t{16}, std::int64_t{1}}};
+      if (variant == Bc6hMode::Variant::arithmetic) {
+        for (const std::int64_t more : {4, 8, 32}) per_item.values.emplace_back(more);
+      }
+      info.tunes = {per_item};
+    }
+    recipe.variants.push_back(std::move(info));
+  };
+  add(Bc6hMode::Variant::cascade, "one comparison after the other, up to fourteen");
+  add(Bc6hMode::Variant::switch_code, "one switch over the five bits");
+  add(Bc6hMode::Variant::constant_table, "32 entries in constant memory");
+  add(Bc6hMode::Variant::local_table, "32 entries in local memory, a bank each");
+  add(Bc6hMode::Variant::packed_nibbles, "32 entries of 4 bits in four words of the code");
+  add(Bc6hMode::Variant::arithmetic, "no table: shifts, a sum and two selects");
+  add(Bc6hMode::Variant::cpu_strip, "for CPUs: arithmetic on vectors of 16, a strip per work-item");
+
+  recipe.test_shapes = {
+      shape(1, "reserved", 1, 0, true),
+      shape(67, "reserved", 4, 3, true),
+      shape(255, "uniform"),
+      shape(256, "texture", 4),
+      shape(257, "one", 1, 1),
+      shape(4096, "reserved", 1, 12),
+      shape(4097, "reserved", 4, 4),
+      shape(8191, "reserved", 1, 4),
+      shape(40009, "reserved", 1, 7),
+      shape(33013, "texture", 4, 3),
+  };
+  const std::int64_t large = std::int64_t{1} << 26;
+  recipe.bench_shapes = {
+      shape(large, "uniform"),        shape(large, "one"),
+      shape(large, "texture"),        shape(large, "reserved"),
+      shape(large / 4, "uniform", 4), shape(std::int64_t{1} << 20, "uniform"),
+  };
+  Sweep sweep;
+  sweep.shape = Params{{"count", std::int64_t{1} << 24}, {"modes", std::string("share")}};
+  sweep.along = {"share", {}};
+  for (const std::int64_t percent : {0, 1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100}) {
+    sweep.along.values.emplace_back(percent);
+  }
+  sweep.label = "headers with a random mode among headers of one mode, %";
+  sweep.lanes = bc6h_mode_card::lanes;
+  recipe.sweeps = {sweep};
+  recipe.techniques = {
+      {25, "local_table beside constant_table: a table that all items of a group read"},
+      {28, "per_item: all reads of an item before its first store"},
+  };
+  recipe.problem_bytes = [](const Params& shape) {
+    const Bc6hMode::Problem p = bc6h_mode_card::problem(shape);
+    return static_cast<double>(p.count) * (4.0 * p.stride + 1);
+  };
+  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
+    return std::unique_ptr<Case>(new bc6h_mode_card::ModeCase(runtime, shape, seed));
+  };
+  recipe.units = [](const std::string& variant, const Params& tune, const Params& shape) {
+    const Bc6hMode::Variant one = Bc6hMode::parse_variant(variant);
+    std::vector<CompileUnit> out;
+    out.push_back({Bc6hMode::kernel_name(one), "", Source(embedded::bc6h_mode),
+                   Bc6hMode::defines(one, bc6h_mode_card::problem(shape).stride,
+                                     static_cast<int>(tune.integer("per_item", 0))),
+                   ""});
+    return out;
+  };
+  return recipe;
+}
+
+}  // namespace clcook::cookbook

@@ -1,0 +1,331 @@
+// The card of the recipe threshold_count.
+//
+// Problem: which of N sorted thresholds a value falls below, as a chain of `else if`. Why that is
+// slow: neighbouring values leave the chain at different places, so a group of lanes walks on until
+// its last value has left. What each variant changes: see its summary, and docs/threshold_count.md.
+// All of them read and write in the same way, so that a difference comes from the counting alone;
+// per_item=1 is the plain kernel with one value per work-item. When it does not help: for a few
+// thresholds compilers turn the chain into selects by themselves, and memory is the limit.
+#pragma once
+
+#include <algorithm>
+#include <clcook/reference/threshold_count.hpp>
+#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/random.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <clcook/threshold_count.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace clcook::cookbook {
+namespace threshold_count_card {
+
+// Parameters of a shape: count of values; n, the number of thresholds, 5 when missing; slot, u8 or
+// u32, u8 when missing and n is below 256; spread, how the thresholds lie:
+//   sectors   cosines of n equal parts of a right angle; for n = 5 with the article's six decimals
+//   uneven    powers of two of either sign from 2^120 down, some of them repeated, and an infinity
+// values, what is looked up:
+//   cosine    cosines of random directions in a right angle, equally often in each sector
+//   one       all in the middle of the thresholds
+//   special   random bit patterns, NaN, infinities, zeros, denormals, and the thresholds with their
+//             neighbours
+// offset = values before the first, of source and result, 0 when missing. Sources start one value
+// later than results, so that an exchange of the two offsets shows.
+inline std::size_t size(const Params& shape, const char* name, std::int64_t least,
+                        std::int64_t most, std::int64_t missing) {
+  const std::int64_t value = shape.integer(name, missing);
+  if (value < least || value > most) {
+    fail(Errc::invalid_argument, "threshold_count",
+         text(name, " must be ", least, " to ", most, ", got ", value));
+  }
+  return static_cast<std::size_t>(value);
+}
+
+inline ThresholdCount::Problem problem(const Params& shape) {
+  ThresholdCount::Problem out;
+  out.count = size(shape, "count", 1, std::int64_t{1} << 36, 0);
+  const std::size_t n = size(shape, "n", 1, ThresholdCount::kMaxThresholds, 5);
+  const std::string slot = shape.word("slot", n < 256 ? "u8" : "u32");
+  if (slot != "u8" && slot != "u32") {
+    fail(Errc::invalid_argument, "threshold_count", "slot must be u8 or u32, got '" + slot + "'");
+  }
+  out.slot = slot == "u8" ? ThresholdCount::Slot::u8 : ThresholdCount::Slot::u32;
+  const std::string spread = shape.word("spread", "sectors");
+  if (spread == "sectors") {
+    out.thresholds = ThresholdCount::sector_cosines();
+    if (n != out.thresholds.size()) {
+      out.thresholds.clear();
+      for (std::size_t k = 1; k <= n; ++k) {
+        const double part = static_cast<double>(k) / static_cast<double>(n + 1);
+        out.thresholds.push_back(static_cast<float>(std::cos(part * 1.5707963267948966)));
+      }
+    }
+  } else if (spread == "uneven") {
+    for (std::size_t k = 0; k < n; ++k) {
+      const int exponent = 120 - 2 * static_cast<int>(k % 128 / 2 * 2);
+      const auto power = static_cast<float>(std::ldexp(1.0, k < 128 ? exponent : -12 - exponent));
+      out.thresholds.push_back(k == 0    ? std::numeric_limits<float>::infinity()
+                               : k < 128 ? power
+                                         : -power);
+    }
+  } else {
+    fail(Errc::invalid_argument, "threshold_count",
+         "spread must be sectors or uneven, got '" + spread + "'");
+  }
+  return out;
+}
+
+inline std::uint32_t bits_of(float x) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+inline float float_of(std::uint32_t bits) {
+  float x = 0;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+inline std::vector<float> values(const Params& shape, const std::vector<float>& thresholds,
+                                 std::uint64_t seed) {
+  const std::string kind = shape.word("values", "cosine");
+  std::vector<float> out(size(shape, "count", 1, std::int64_t{1} << 36, 0));
+  Random random(seed);
+  if (kind == "cosine") {
+    for (float& value : out) value = std::cos(random.uniform() * 1.57079633f);
+  } else if (kind == "one") {
+    for (float& value : out) value = thresholds[thresholds.size() / 2];
+  } else if (kind == "special") {
+    constexpr std::uint32_t kPatterns[] = {0x00000000, 0x80000000, 0x00000001, 0x80000001,
+                                           0x007FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000,
+                                           0xFFC00000, 0x7F800001, 0x7F7FFFFF, 0xFF7FFFFF};
+    for (float& value : out) {
+      const std::uint64_t what = random.below(4);
+      if (what == 0) {
+        value = float_of(random.bits32());
+      } else if (what == 1) {
+        value = float_of(kPatterns[random.below(sizeof kPatterns / sizeof *kPatterns)]);
+      } else {
+        const float near = thresholds[random.below(thresholds.size())];
+        value = float_of(bits_of(near) + static_cast<std::uint32_t>(random.below(9)) - 4);
+      }
+    }
+  } else {
+    fail(Errc::invalid_argument, "threshold_count",
+         "values must be cosine, one or special, got '" + kind + "'");
+  }
+  return out;
+}
+
+class ThresholdCase : public Case {
+ public:
+  ThresholdCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
+      : runtime_(runtime),
+        problem_(problem(shape)),
+        values_(values(shape, problem_.thresholds, seed)) {
+    const std::size_t offset = size(shape, "offset", 0, 1 << 20, 0);
+    const std::size_t bytes = ThresholdCount::slot_bytes(problem_.slot);
+    const std::size_t before = offset == 0 ? 0 : offset + 1;
+    src_.emplace(runtime, values_.size() * sizeof(float), 1, before * sizeof(float), 0,
+                 static_cast<unsigned char>(0xFF));
+    dst_.emplace(runtime, values_.size() * bytes, 1, offset * bytes, 0,
+                 static_cast<unsigned char>(0xCD));
+  }
+
+  void prepare(const std::string& variant, const Params& tune) override {
+    ThresholdCount::Tune how;
+    how.group = static_cast<int>(tune.integer("group", 0));
+    how.per_item = static_cast<int>(tune.integer("per_item", 0));
+    plan_.emplace(runtime_, problem_, ThresholdCount::parse_variant(variant), how);
+  }
+
+  void poison() override {
+    src_->poison();
+    dst_->poison();
+  }
+
+  cl::Event upload(const std::vector<cl::Event>& wait) override {
+    return src_->upload(values_.data(), wait);
+  }
+
+  cl::Event run(const std::vector<cl::Event>& wait) override {
+    return plan()(src_->view(), dst_->view(), wait);
+  }
+
+  Diff check(const std::vector<cl::Event>& wait) override {
+    Diff diff;
+    const std::vector<unsigned char> got = dst_->read(wait, diff, "slots");
+    if (expected_.empty()) {
+      for (const float x : values_) {
+        expected_.push_back(reference::threshold_count::slot(x, problem_.thresholds));
+      }
+    }
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      std::uint32_t slot = 0;
+      if (problem_.slot == ThresholdCount::Slot::u8) {
+        slot = got[i];
+      } else {
+        std::memcpy(&slot, got.data() + i * sizeof slot, sizeof slot);
+      }
+      diff.match(i, expected_[i], slot);
+    }
+    return diff;
+  }
+
+  // The thresholds are small and read from a cache; they do not count.
+  Work work() const override {
+    Work work;
+    const auto count = static_cast<double>(problem_.count);
+    work.bytes_read = count * sizeof(float);
+    work.bytes_written = count * static_cast<double>(ThresholdCount::slot_bytes(problem_.slot));
+    return work;
+  }
+
+ private:
+  const ThresholdCount& plan() const {
+    if (!plan_) fail(Errc::invalid_argument, "threshold_count", "prepare() was not called");
+    return *plan_;
+  }
+
+  Runtime runtime_;
+  ThresholdCount::Problem problem_;
+  std::vector<float> values_;
+  std::vector<std::uint32_t> expected_;
+  std::optional<GuardedBuffer> src_;
+  std::optional<GuardedBuffer> dst_;
+  std::optional<ThresholdCount> plan_;
+};
+
+// The comparisons that each value goes through, in the unit of one comparison. The chain has up to
+// 64 segments of neighbouring comparisons, and a value takes those up to the one in which it
+// leaves. The other variants have one path for all; the table's is the lookup and three
+// comparisons.
+inline model::LaneMasks lanes(const std::string& variant, const Params& shape, std::uint64_t seed) {
+  using Variant = ThresholdCount::Variant;
+  model::LaneMasks out;
+  const ThresholdCount::Problem p = problem(shape);
+  const std::size_t n = p.thresholds.size();
+  const Variant which = ThresholdCount::parse_variant(variant);
+  if (which != Variant::else_if_chain) {
+    const double all = which == Variant::binary_search ? 1 + std::ceil(std::log2(n))
+                       : which == Variant::table       ? 4
+                                                       : static_cast<double>(n);
+    out.cost = {all};
+    out.taken.assign(p.count, 1);
+    return out;
+  }
+  const std::size_t each = (n + 63) / 64;
+  for (std::size_t first = 0; first < n; first += each) {
+    out.cost.push_back(static_cast<double>(std::min(each, n - first)));
+  }
+  for (const float x : values(shape, p.thresholds, seed)) {
+    const std::size_t slot = reference::threshold_count::slot(x, p.thresholds);
+    const std::size_t last = std::min(slot, n - 1) / each;
+    out.taken.push_back(last == 63 ? ~std::uint64_t{0} : (std::uint64_t{2} << last) - 1);
+  }
+  return out;
+}
+
+inline Params shape(std::int64_t count, std::int64_t n, const char* values, std::int64_t offset = 0,
+                    bool tiny = false) {
+  Params out{{"count", count}, {"n", n}, {"values", std::string(values)}};
+  if (offset != 0) out.set("offset", offset);
+  if (tiny) out.set("tiny", std::int64_t{1});
+  return out;
+}
+
+}  // namespace threshold_count_card
+
+inline Recipe threshold_count() {
+  using threshold_count_card::shape;
+  Recipe recipe;
+  recipe.name = "threshold_count";
+  recipe.title = "Counting thresholds";
+  recipe.technique = "branch divergence";
+  recipe.summary =
+      "A chain of comparisons with sorted thresholds becomes a sum of comparisons, a search "
+      "without "
+      "branches, or a table with a correction.";
+  const auto add = [&](ThresholdCount::Variant variant, const char* summary) {
+    VariantInfo info;
+    info.name = ThresholdCount::to_string(variant);
+    info.summary = summary;
+    info.baseline = variant == ThresholdCount::Variant::else_if_chain;
+    if (variant != ThresholdCount::Variant::cpu_strip) {
+      info.tunes = {{"per_item", {std::int64_t{16}, std::int64_t{1}}}};
+    }
+    recipe.variants.push_back(std::move(info));
+  };
+  add(ThresholdCount::Variant::else_if_chain, "one comparison after the other");
+  add(ThresholdCount::Variant::independent_ifs, "all comparisons, each with an assignment");
+  add(ThresholdCount::Variant::compare_sum, "the sum of all comparisons");
+  add(ThresholdCount::Variant::vector_compare, "a value against vectors of thresholds");
+  add(ThresholdCount::Variant::binary_search, "log2(N) + 1 comparisons without a branch");
+  add(ThresholdCount::Variant::table,
+      "a guess from a table of equal cells, corrected by comparisons with its neighbours");
+  add(ThresholdCount::Variant::cpu_strip,
+      "for CPUs: compare_sum on vectors of 16 values, a strip per work-item");
+
+  // Few numbers of thresholds: each is a program of its own.
+  recipe.test_shapes = {
+      shape(1, 5, "special", 0, true), shape(67, 5, "special", 3, true),
+      shape(255, 5, "cosine"),         shape(256, 5, "one"),
+      shape(257, 5, "special", 1),     shape(4096, 5, "special", 12),
+      shape(40009, 5, "special", 7),   shape(4099, 1, "special", 4),
+      shape(8192, 256, "special"),     shape(4097, 256, "cosine", 4),
+  };
+  Params uneven = shape(8191, 255, "special");
+  uneven.set("spread", std::string("uneven"));
+  recipe.test_shapes.push_back(uneven);
+  const std::int64_t large = std::int64_t{1} << 26;
+  recipe.bench_shapes = {
+      shape(large, 5, "cosine"),   shape(large, 5, "one"),
+      shape(large, 16, "cosine"),  shape(large, 64, "cosine"),
+      shape(large, 256, "cosine"), shape(std::int64_t{1} << 20, 5, "cosine"),
+  };
+  Sweep sweep;
+  sweep.shape = Params{{"count", std::int64_t{1} << 24},
+                       {"values", std::string("cosine")},
+                       {"slot", std::string("u32")}};
+  sweep.along = {"n", {}};
+  for (const std::int64_t n : {1, 2, 3, 5, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}) {
+    sweep.along.values.emplace_back(n);
+  }
+  sweep.label = "thresholds";
+  sweep.lanes = threshold_count_card::lanes;
+  recipe.sweeps = {sweep};
+  recipe.techniques = {
+      {13, "else_if_chain, independent_ifs, compare_sum: thresholds in constant memory"},
+      {20, "compare_sum: comparisons that are added up"},
+      {25, "binary_search, table: thresholds that the items of a group read at different places"},
+  };
+  recipe.problem_bytes = [](const Params& shape) {
+    const ThresholdCount::Problem p = threshold_count_card::problem(shape);
+    return static_cast<double>(p.count) *
+           static_cast<double>(4 + ThresholdCount::slot_bytes(p.slot));
+  };
+  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
+    return std::unique_ptr<Case>(new threshold_count_card::ThresholdCase(runtime, shape, seed));
+  };
+  recipe.units = [](const std::string& variant, const Params& tune, const Params& shape) {
+    const ThresholdCount::Variant one = ThresholdCount::parse_variant(variant);
+    const ThresholdCount::Problem p = threshold_count_card::problem(shape);
+    std::vector<CompileUnit> out;
+    out.push_back({ThresholdCount::kernel_name(one), "", Source(embedded::threshold_count),
+                   ThresholdCount::defines(one, static_cast<int>(p.thresholds.size()), p.slot,
+                                           static_cast<int>(tune.integer("per_item", 0))),
+                   ""});
+    return out;
+  };
+  return recipe;
+}
+
+}  // namespace clcook::cookbook

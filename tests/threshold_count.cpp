@@ -1,0 +1,384 @@
+// What the generic conformance test cannot know about threshold_count: every exponent and the
+// neighbours of every threshold on every variant, all 2^32 floats on demand, the article's
+// rewritten cascade, the refusals, and the device header threshold.clh in a kernel that is not
+// ours.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <clcook/cookbook/threshold_count.hpp>
+#include <clcook/reference/threshold_count.hpp>
+#include <clcook/registry/random.hpp>
+#include <clcook/threshold_count.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "support/testing.hpp"
+
+using namespace clcook;
+using namespace clcook::testing;
+using cookbook::threshold_count_card::bits_of;
+using cookbook::threshold_count_card::float_of;
+using Slot = ThresholdCount::Slot;
+using Variant = ThresholdCount::Variant;
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// Zeros, denormals, both ends of every exponent, infinities and NaN of either sign, and each
+// threshold with four neighbours on both sides.
+std::vector<float> awkward_values(const std::vector<float>& thresholds) {
+  std::vector<float> out;
+  for (std::uint32_t exponent = 0; exponent < 512; ++exponent) {
+    for (const std::uint32_t fraction : {0u, 1u, 0x400000u, 0x400001u, 0x7FFFFEu, 0x7FFFFFu}) {
+      out.push_back(float_of(exponent << 23 | fraction));
+    }
+  }
+  for (const float t : thresholds) {
+    for (std::uint32_t step = 0; step < 9; ++step) {
+      out.push_back(float_of(bits_of(t) + step - 4));
+      out.push_back(float_of((bits_of(t) ^ 0x80000000) + step - 4));
+    }
+  }
+  return out;
+}
+
+std::vector<std::uint32_t> run(const std::vector<float>& values,
+                               const std::vector<float>& thresholds, Variant variant, Slot slot,
+                               int per_item = 0) {
+  const std::size_t count = values.size();
+  const cl::Buffer in = create_buffer(runtime(), count * 4, CL_MEM_READ_ONLY, values.data());
+  const cl::Buffer out = create_buffer(runtime(), count * ThresholdCount::slot_bytes(slot));
+  const ThresholdCount plan(runtime(), {count, thresholds, slot}, variant, {0, per_item});
+  const cl::Event done = plan(in, out);
+  if (slot == Slot::u32) return read_buffer<std::uint32_t>(runtime(), out, count, {done});
+  const auto bytes = read_buffer<unsigned char>(runtime(), out, count, {done});
+  return {bytes.begin(), bytes.end()};
+}
+
+std::size_t differences(const std::vector<float>& values, const std::vector<float>& thresholds,
+                        const std::vector<std::uint32_t>& got) {
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (got[i] == reference::threshold_count::slot(values[i], thresholds)) continue;
+    if (wrong++ == 0) {
+      MESSAGE("bits " << bits_of(values[i]) << " has slot " << got[i]);
+    }
+  }
+  return wrong;
+}
+
+// What the article's rewrite of its cascade returns: three of its ifs became one chain, of which at
+// most one branch happens, so that it never gets beyond 3.
+int article(float x, const std::vector<float>& t) {
+  int slot = 0;
+  if (x < t[0]) ++slot;
+  if (x < t[2]) {
+    if (x >= t[3]) return slot;
+    ++slot;
+    if (x < t[4]) ++slot;
+  }
+  return slot;
+}
+
+}  // namespace
+
+TEST_CASE("threshold_count: awkward values of every kind on every variant") {
+  struct Set {
+    const char* name;
+    std::vector<float> thresholds;
+    Slot slot;
+  };
+  std::vector<float> hundred;
+  for (int i = 0; i < 100; ++i) hundred.push_back(std::sinh(static_cast<float>(50 - i)));
+  const std::vector<Set> sets = {
+      {"sectors", ThresholdCount::sector_cosines(), Slot::u8},
+      {"one at minus zero", {-0.0f}, Slot::u8},
+      {"infinities, repeats and denormals",
+       {kInfinity, kInfinity, 3e38f, 1e-44f, 0.0f, -0.0f, 0.0f, -1e-44f, -kInfinity},
+       Slot::u8},
+      {"a hundred far apart", hundred, Slot::u32},
+  };
+  for (const Set& set : sets) {
+    const std::vector<float> values = awkward_values(set.thresholds);
+    for (const Variant variant : ThresholdCount::variants()) {
+      INFO(set.name << ", " << ThresholdCount::to_string(variant));
+      CHECK(differences(values, set.thresholds, run(values, set.thresholds, variant, set.slot)) ==
+            0);
+    }
+  }
+}
+
+TEST_CASE("threshold_count: the largest numbers of thresholds that a slot type can hold") {
+  const auto thresholds_of = [](std::size_t n) {
+    std::vector<float> out;
+    for (std::size_t k = 0; k < n; ++k) out.push_back(1.0f - static_cast<float>(k) / 256);
+    return out;
+  };
+  const std::vector<float> values = {kNan, -1, kInfinity, 1, 0.5f, 1.0f / 512};
+  CHECK(run(values, thresholds_of(255), Variant::automatic, Slot::u8) ==
+        std::vector<std::uint32_t>{255, 255, 0, 0, 128, 255});
+  CHECK(run(values, thresholds_of(256), Variant::automatic, Slot::u32) ==
+        std::vector<std::uint32_t>{256, 256, 0, 0, 128, 256});
+}
+
+TEST_CASE("threshold_count: other values of the thresholds build no program") {
+  PickOptions options;
+  options.runtime.disk_cache = DiskCache();
+  const Runtime own = Runtime::pick({}, options);
+  const ThresholdCount first(own, {1, {3, 2, 1}}, Variant::table);
+  const auto builds = own.cache().stats().from_source;
+  const ThresholdCount second(own, {7, {0.5f, 0.25f, -8}}, Variant::table);
+  CHECK(builds == 1);
+  CHECK(own.cache().stats().from_source == builds);
+}
+
+TEST_CASE("threshold_count: the article's rewritten cascade on awkward values") {
+  const std::vector<float> t = ThresholdCount::sector_cosines();
+  const std::vector<float> values = awkward_values(t);
+  std::size_t wrong_above = 0;
+  std::size_t right_below = 0;
+  for (const float x : values) {
+    const bool right = article(x, t) == static_cast<int>(reference::threshold_count::slot(x, t));
+    if (x >= t[1]) {
+      wrong_above += right ? 0 : 1;
+    } else {
+      right_below += right ? 1 : 0;
+    }
+  }
+  CHECK(wrong_above == 0);
+  CHECK(right_below == 0);
+  CHECK(article(kNan, t) == 0);
+  CHECK(article(0.75f, t) == 1);
+  CHECK(article(0.6f, t) == 1);
+  CHECK(article(0.3f, t) == 2);
+  CHECK(article(0.0f, t) == 3);
+  CHECK(article(-kInfinity, t) == 3);
+}
+
+// Set CLCOOK_EXHAUSTIVE=1 to run it: 2^32 values on every variant, some minutes on two cores.
+TEST_CASE("threshold_count: all 2^32 floats") {
+  if (std::getenv("CLCOOK_EXHAUSTIVE") == nullptr) {
+    MESSAGE("skipped: CLCOOK_EXHAUSTIVE is not set");
+    return;
+  }
+  const std::vector<float> t = ThresholdCount::sector_cosines();
+  constexpr std::size_t kChunk = std::size_t{1} << 24;
+  const cl::Buffer in = create_buffer(runtime(), kChunk * 4);
+  const cl::Buffer out = create_buffer(runtime(), kChunk);
+  std::vector<ThresholdCount> plans;
+  for (const Variant variant : ThresholdCount::variants()) {
+    plans.emplace_back(runtime(), ThresholdCount::Problem{kChunk, t, Slot::u8}, variant);
+  }
+  std::vector<float> values(kChunk);
+  std::vector<unsigned char> expected(kChunk);
+  std::array<std::uint64_t, 7> patterns{};  // per slot, NaN apart
+  std::array<std::uint64_t, 7> article_right{};
+  std::vector<std::uint64_t> wrong(plans.size());
+  for (std::uint64_t begin = 0; begin < std::uint64_t{1} << 32; begin += kChunk) {
+    for (std::size_t i = 0; i < kChunk; ++i) {
+      values[i] = float_of(static_cast<std::uint32_t>(begin + i));
+      expected[i] = static_cast<unsigned char>(reference::threshold_count::slot(values[i], t));
+      const std::size_t row = std::isnan(values[i]) ? 6 : expected[i];
+      ++patterns[row];
+      article_right[row] += article(values[i], t) == int{expected[i]} ? 1u : 0u;
+    }
+    check(clEnqueueWriteBuffer(runtime().queue()(), in(), CL_TRUE, 0, kChunk * 4, values.data(), 0,
+                               nullptr, nullptr),
+          "clEnqueueWriteBuffer");
+    for (std::size_t p = 0; p < plans.size(); ++p) {
+      const auto got = read_buffer<unsigned char>(runtime(), out, kChunk, {plans[p](in, out)});
+      if (got == expected) continue;
+      for (std::size_t i = 0; i < kChunk; ++i) wrong[p] += got[i] != expected[i];
+    }
+  }
+  for (std::size_t p = 0; p < plans.size(); ++p) {
+    INFO(ThresholdCount::to_string(plans[p].variant()));
+    CHECK(wrong[p] == 0);
+  }
+  CHECK(patterns == std::array<std::uint64_t, 7>{1074313492, 1676061, 2666201, 3474679, 8092691,
+                                                 3187966958, 16777214});
+  CHECK(article_right == std::array<std::uint64_t, 7>{1074313492, 1676061, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("threshold_count: wrong calls are refused with value and rule") {
+  const auto refused = [](const auto& call, Errc code, const char* part) {
+    const Error error = error_of(call);
+    CHECK(error.code == code);
+    CHECK_MESSAGE(contains(error.what(), part), error.what());
+  };
+  const Runtime& rt = runtime();
+  const std::vector<float> five = ThresholdCount::sector_cosines();
+  constexpr Errc kBad = Errc::invalid_argument;
+  refused([&] { ThresholdCount(rt, {0, five}); }, kBad, "count must be at least 1, got 0");
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  for (const std::size_t count : {kMost, kMost / 4, kMost / 8 + 1}) {
+    refused([&] { ThresholdCount(rt, {count, five}); }, kBad, "overflows");
+  }
+  refused([&] { ThresholdCount(rt, {1, {}}); }, kBad, "1 to 256 thresholds, got 0");
+  refused(
+      [&] {
+        ThresholdCount(rt, {1, std::vector<float>(257, 1.0f), Slot::u32});
+      },
+      kBad, "1 to 256 thresholds, got 257");
+  refused(
+      [&] {
+        ThresholdCount(rt, {1, std::vector<float>(256, 1.0f), Slot::u8});
+      },
+      kBad, "do not fit u8; use u32");
+  refused([&] { ThresholdCount(rt, {1, {3, 2, kNan}}); }, kBad, "threshold 2 is NaN");
+  refused([&] { ThresholdCount(rt, {1, {kNan}}); }, kBad, "threshold 0 is NaN");
+  refused([&] { ThresholdCount(rt, {1, {3, 1, 2}}); }, kBad, "threshold 2 is 2 after 1");
+  refused([&] { ThresholdCount(rt, {1, {1, kInfinity}}); }, kBad, "threshold 1 is inf after 1");
+  refused([&] { ThresholdCount(rt, {1, five, static_cast<Slot>(7)}); }, kBad, "the value 7");
+  refused(
+      [&] {
+        ThresholdCount(rt, {1, five}, Variant::table, {-1, 0});
+      },
+      kBad, "group must not be negative, got -1");
+  refused(
+      [&] {
+        ThresholdCount(rt, {1, five}, Variant::table, {1 << 30, 0});
+      },
+      Errc::unsupported, "1073741824");
+  refused(
+      [&] {
+        ThresholdCount(rt, {1, five}, Variant::table, {0, 5});
+      },
+      kBad, "per_item must be 1, 4, 8, 16 or 32, got 5");
+  refused(
+      [&] {
+        ThresholdCount(rt, {1, five}, Variant::cpu_strip, {2, 0});
+      },
+      kBad, "cpu_strip takes a group of 1");
+  refused([] { ThresholdCount::parse_variant("fastest"); }, kBad,
+          "known are automatic, else_if_chain");
+  refused([] { ThresholdCount::to_string(static_cast<Variant>(99)); }, kBad, "99");
+
+  const ThresholdCount plan(rt, {16, five});
+  const cl::Buffer in = create_buffer(rt, 64);
+  const cl::Buffer out = create_buffer(rt, 16);
+  refused([&] { plan(create_buffer(rt, 63), out); }, kBad, "values has 63 bytes, needs 64");
+  refused([&] { plan(in, create_buffer(rt, 15)); }, kBad, "slots has 15 bytes, needs 16");
+  refused([&] { plan(BufferView(create_buffer(rt, 80), 2), out); }, kBad, "multiples of 4");
+  refused([&] { plan(in, BufferView(in, 48)); }, kBad, "overlap");
+  refused([&] { plan(cl::Buffer(), out); }, kBad, "values is null");
+  const ThresholdCount words(rt, {4, five, Slot::u32});
+  refused([&] { words(in, BufferView(create_buffer(rt, 32), 2)); }, kBad, "multiples of 4");
+  // More values than 32 bits can count are no error in themselves; the buffer is too small.
+  const ThresholdCount wide(rt, {(std::size_t{1} << 32) + 1, five}, Variant::compare_sum);
+  refused([&] { wide(in, out); }, kBad, "needs 17179869188");
+}
+
+TEST_CASE("threshold_count: the lane-mask model of the chain") {
+  const Sweep sweep = cookbook::threshold_count().sweeps.at(0);
+  Params shape = sweep.shape;
+  shape.set("count", std::int64_t{6400});
+  const auto cost = [&](const char* variant, std::int64_t n, std::size_t width) {
+    shape.set("n", n);
+    return model::lane_mask_cost(sweep.lanes(variant, shape, 1), width) / 6400;
+  };
+  CHECK(cost("else_if_chain", 1, 1) == doctest::Approx(1));
+  // The mean over six sectors of 1 2 3 4 5 5 comparisons, and of 32 lanes nearly always all.
+  CHECK(cost("else_if_chain", 5, 1) == doctest::Approx(20.0 / 6).epsilon(0.03));
+  CHECK(cost("else_if_chain", 5, 32) > 4.99);
+  CHECK(cost("else_if_chain", 256, 1) == doctest::Approx(130).epsilon(0.05));
+  CHECK(cost("else_if_chain", 256, 32) > 230);
+  CHECK(cost("else_if_chain", 256, 64) <= 256);
+  CHECK(cost("compare_sum", 64, 32) == doctest::Approx(64));
+  CHECK(cost("binary_search", 256, 32) == doctest::Approx(9));
+}
+
+TEST_CASE("threshold.clh: all forms in a kernel that is not ours") {
+  const Source source("mine.cl", R"(
+#include <clcook/threshold.clh>
+#define FORMS 16
+__constant float fixed[5] = {2.5f, 1.0f, 0.0f, -1.0f, -7.25f};
+__kernel void mine(__global const float* x, __global const float* t, __global int* out) {
+  const size_t i = get_global_id(0);
+  __local float shared[5];
+  float own[5];
+  for (int k = 0; k < 5; ++k) own[k] = t[k];
+  if (get_local_id(0) == 0) {
+    for (int k = 0; k < 5; ++k) shared[k] = t[k];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const float v = x[i];
+  __global int* o = out + i * FORMS;
+  const float8 eight = (float8)(t[0], t[1], t[2], t[3], t[4], nan(0u), nan(0u), nan(0u));
+  o[0] = clcook_slot_chain_global(v, t, 5);
+  o[1] = clcook_slot_chain_constant(v, fixed, 5);
+  o[2] = clcook_slot_chain_local(v, shared, 5);
+  o[3] = clcook_slot_chain_private(v, own, 5);
+  o[4] = clcook_slot_sum_global(v, t, 5);
+  o[5] = clcook_slot_sum_constant(v, fixed, 5);
+  o[6] = clcook_slot_search_global(v, t, 5);
+  o[7] = clcook_slot_search_local(v, shared, 5);
+  o[8] = clcook_slot_sum_private(v, own, 5);
+  o[9] = clcook_slot_search_private(v, own, 5);
+  o[10] = 5 - clcook_reached8(v, eight);
+  o[11] = 5 - clcook_reached16(v, (float16)(eight, (float8)(nan(0u))));
+  o[12] = 5 - clcook_reached4(v, eight.lo) - clcook_reached2(v, eight.hi.lo);
+  o[13] = clcook_slot_sum4_local((float4)(v), shared, 5).z;
+  o[14] = clcook_slot_sum16_constant((float16)(v), fixed, 5).sd;
+  o[15] = clcook_slot_search_constant(v, fixed, 1) + 4;
+}
+)");
+  const std::vector<float> t = {2.5f, 1.0f, 0.0f, -1.0f, -7.25f};
+  std::vector<float> values = awkward_values(t);
+  values.resize(values.size() / 64 * 64 + 64, kNan);
+  const cl::Program program = runtime().build(source, {}, "mine");
+  const cl::Buffer in =
+      create_buffer(runtime(), values.size() * 4, CL_MEM_READ_ONLY, values.data());
+  const cl::Buffer thresholds = create_buffer(runtime(), t.size() * 4, CL_MEM_READ_ONLY, t.data());
+  const cl::Buffer out = create_buffer(runtime(), values.size() * 16 * 4);
+  Kernel kernel(runtime(), program, "mine");
+  const cl::Event done =
+      kernel(Launch::cover({values.size(), 1, 1}, {64, 1, 1}), {}, in, thresholds, out);
+  const auto got = read_buffer<std::int32_t>(runtime(), out, values.size() * 16, {done});
+  for (std::size_t form = 0; form < 16; ++form) {
+    INFO("form " << form);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto expected = form < 15 ? reference::threshold_count::slot(values[i], t)
+                                      : reference::threshold_count::slot(values[i], {t[0]}) + 4;
+      wrong += got[16 * i + form] != static_cast<std::int32_t>(expected);
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("threshold.clh: the search at every number of thresholds") {
+  const Source source("mine.cl", R"(
+#include <clcook/threshold.clh>
+__kernel void mine(__global const float* t, int most, __global int* wrong) {
+  const int n = (int)get_global_id(0) + 1;
+  if (n > most) return;
+  int bad = 0;
+  for (int twice = -2; twice <= 2 * n + 2; ++twice) {
+    const float x = 1000.0f - 0.5f * (float)twice;  // on the thresholds and between them
+    bad += clcook_slot_search_global(x, t, n) != clcook_slot_chain_global(x, t, n);
+    bad += clcook_slot_sum_global(x, t, n) != clcook_slot_chain_global(x, t, n);
+  }
+  bad += clcook_slot_search_global(nan(0u), t, n) != n;
+  wrong[n - 1] = bad;
+}
+)");
+  std::vector<float> t;
+  for (int k = 0; k < 256; ++k) t.push_back(1000.0f - static_cast<float>(k));
+  const cl::Program program = runtime().build(source, {}, "mine");
+  const cl::Buffer in = create_buffer(runtime(), t.size() * 4, CL_MEM_READ_ONLY, t.data());
+  const cl::Buffer out = create_buffer(runtime(), t.size() * 4);
+  Kernel kernel(runtime(), program, "mine");
+  const cl::Event done = kernel(Launch::cover({256, 1, 1}, {64, 1, 1}), {}, in, cl_int{256}, out);
+  for (const std::int32_t wrong : read_buffer<std::int32_t>(runtime(), out, t.size(), {done})) {
+    CHECK(wrong == 0);
+  }
+}
