@@ -1,0 +1,397 @@
+// The card of the recipe bc6h_decode.
+//
+// Problem: BC6H packs 4 x 4 HDR texels into 16 bytes in one of 14 modes, each with bits in other
+// places. Why the branchy kernel is slow: neighbours in lock-step have blocks of different modes,
+// so the group pays for every arm that one of them takes; and a work-item that writes its block
+// texel by texel writes each cache line in small pieces. What each variant changes: see its
+// summary, and docs/bc6h_decode.md. When it does not help: where all blocks have one mode there is
+// nothing to gain from branch-free headers but the stores.
+#pragma once
+
+#include <algorithm>
+#include <clcook/bc6h_decode.hpp>
+#include <clcook/reference/bc6h_decode.hpp>
+#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/random.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace clcook::cookbook {
+namespace bc6h_decode_card {
+
+namespace ref = reference::bc6h;
+
+// Parameters of a shape: width and height in texels; signed, 0 or 1; output, half or float; modes,
+// what the blocks are:
+//   uniform  all 14 modes equally often
+//   texture  as often as in a real environment map
+//   random   random bits: all 32 codes, with the reserved ones
+//   0 to 13  one mode
+// or different, a number n from 1 to 14 instead of modes: n modes equally often. All other bits of
+// a block are random, and every bit pattern is a block. offset = texels before the first row and
+// pad = texels behind each row of the result, 0 when missing; the source starts one block later and
+// has pad blocks behind each row, so that an exchange of the two shows.
+inline Bc6hDecode::Problem problem(const Params& shape) {
+  const auto size = [&](const char* name) {
+    const std::int64_t value = shape.integer(name);
+    if (value < 1 || value > Bc6hDecode::kMaxSize) {
+      fail(Errc::invalid_argument, "bc6h_decode",
+           text(name, " must be 1 to ", Bc6hDecode::kMaxSize, ", got ", value));
+    }
+    return static_cast<int>(value);
+  };
+  Bc6hDecode::Problem out;
+  out.width = size("width");
+  out.height = size("height");
+  const std::int64_t is_signed = shape.integer("signed", 0);
+  const std::string output = shape.word("output", "half");
+  if (is_signed != 0 && is_signed != 1) {
+    fail(Errc::invalid_argument, "bc6h_decode", text("signed must be 0 or 1, got ", is_signed));
+  }
+  if (output != "half" && output != "float") {
+    fail(Errc::invalid_argument, "bc6h_decode", "output must be half or float, got " + output);
+  }
+  out.format =
+      is_signed != 0 ? Bc6hDecode::Format::signed_float : Bc6hDecode::Format::unsigned_float;
+  out.texel = output == "half" ? Bc6hDecode::Texel::rgba16f : Bc6hDecode::Texel::rgba32f;
+  return out;
+}
+
+// How often each mode occurs. The histogram of `texture` is that of a 1024 x 512 environment map of
+// a room, 32768 blocks.
+class ModeMix {
+ public:
+  explicit ModeMix(const Params& shape) {
+    const Value* modes = shape.find("modes");
+    if (shape.find("different") != nullptr) {
+      // An order in which no two neighbours are alike.
+      constexpr int kOrder[ref::kModes] = {2, 12, 0, 10, 4, 1, 11, 5, 9, 13, 6, 3, 8, 7};
+      const std::int64_t count = shape.integer("different");
+      if (count < 1 || count > ref::kModes) {
+        fail(Errc::invalid_argument, "bc6h_decode", text("different must be 1 to 14, got ", count));
+      }
+      for (std::int64_t i = 0; i < count; ++i) add(kOrder[i], 1);
+    } else if (modes != nullptr && std::holds_alternative<std::int64_t>(*modes)) {
+      const std::int64_t mode = std::get<std::int64_t>(*modes);
+      if (mode < 0 || mode >= ref::kModes) {
+        fail(Errc::invalid_argument, "bc6h_decode", text("modes must be 0 to 13, got ", mode));
+      }
+      add(static_cast<int>(mode), 1);
+    } else {
+      const std::string word = shape.word("modes", "uniform");
+      if (word == "uniform") {
+        for (int mode = 0; mode < ref::kModes; ++mode) add(mode, 1);
+      } else if (word == "texture") {
+        constexpr int kHistogram[ref::kModes] = {2144, 182, 14825, 237, 1903, 1302, 1084,
+                                                 53,   156, 0,     131, 1344, 9402, 5};
+        for (int mode = 0; mode < ref::kModes; ++mode) add(mode, kHistogram[mode]);
+      } else if (word != "random") {
+        fail(Errc::invalid_argument, "bc6h_decode",
+             "modes must be uniform, texture, random or 0 to 13, got " + word);
+      }
+    }
+  }
+
+  ref::Block block(Random& random) const {
+    ref::Block out;
+    for (std::size_t half = 0; half < 2; ++half) {
+      const std::uint64_t bits = random.bits();
+      for (std::size_t i = 0; i < 8; ++i) {
+        out[8 * half + i] = static_cast<unsigned char>(bits >> (8 * i) & 255);
+      }
+    }
+    if (modes_.empty()) return out;
+    const ref::Mode& mode = ref::kMode[modes_[random.below(modes_.size())]];
+    const int ones = (1 << mode.code_bits) - 1;
+    out[0] = static_cast<unsigned char>((out[0] & ~ones) | mode.code);
+    return out;
+  }
+
+ private:
+  void add(int mode, int count) {
+    modes_.insert(modes_.end(), static_cast<std::size_t>(count), mode);
+  }
+
+  std::vector<int> modes_;  // one is drawn from these; empty for random bits
+};
+
+// Decoding a block with the scalar reference takes about a microsecond. So textures of more blocks
+// than this repeat that many, a prime, along the rows and on into the next one: no row begins like
+// another, and every texel of the result is compared all the same.
+constexpr std::size_t kDistinctBlocks = 65521;
+
+inline std::vector<ref::Block> blocks_of(const Params& shape, std::size_t count,
+                                         std::uint64_t seed) {
+  const ModeMix mix(shape);
+  Random random(seed);
+  std::vector<ref::Block> out(std::min(count, kDistinctBlocks));
+  for (ref::Block& block : out) block = mix.block(random);
+  return out;
+}
+
+class DecodeCase : public Case {
+ public:
+  DecodeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
+      : runtime_(runtime), problem_(problem(shape)) {
+    const auto extra = [&](const char* name) {
+      const std::int64_t value = shape.integer(name, 0);
+      if (value < 0 || value > 1 << 20) {
+        fail(Errc::invalid_argument, "bc6h_decode",
+             text(name, " must be 0 to 1048576, got ", value));
+      }
+      return static_cast<std::size_t>(value);
+    };
+    const std::size_t offset = extra("offset");
+    const std::size_t pad = extra("pad");
+    wide_ = Bc6hDecode::blocks_wide(problem_.width);
+    high_ = Bc6hDecode::blocks_high(problem_.height);
+    blocks_ = blocks_of(shape, wide_ * high_, seed);
+    // 0xFF is a block of a reserved mode, which would be black; the poison of the result is
+    // another.
+    const std::size_t row = wide_ * ref::kBlockBytes;
+    src_.emplace(runtime, row, high_, (offset == 0 ? 0 : offset + 1) * ref::kBlockBytes,
+                 row + pad * ref::kBlockBytes, 0xFF);
+    const std::size_t bytes = Bc6hDecode::texel_bytes(problem_.texel);
+    const std::size_t texels = static_cast<std::size_t>(problem_.width) * bytes;
+    dst_.emplace(runtime, texels, static_cast<std::size_t>(problem_.height), offset * bytes,
+                 texels + pad * bytes, 0xCD);
+  }
+
+  void prepare(const std::string& variant, const Params& tune) override {
+    Bc6hDecode::Tune how;
+    how.group = static_cast<int>(tune.integer("group", 0));
+    decode_.emplace(runtime_, problem_, Bc6hDecode::parse_variant(variant), how);
+  }
+
+  void poison() override {
+    src_->poison();
+    dst_->poison();
+  }
+
+  cl::Event upload(const std::vector<cl::Event>& wait) override {
+    const std::size_t bytes = wide_ * high_ * ref::kBlockBytes;
+    if (texture_.empty()) {
+      const std::size_t period = blocks_.size() * ref::kBlockBytes;
+      texture_.resize(bytes);
+      for (std::size_t at = 0; at < bytes; at += period) {
+        std::memcpy(texture_.data() + at, blocks_.data(), std::min(period, bytes - at));
+      }
+    }
+    return src_->upload(texture_.data(), wait);
+  }
+
+  cl::Event run(const std::vector<cl::Event>& wait) override {
+    return decode()(src_->view(), dst_->view(), wait);
+  }
+
+  // Bit for bit.
+  Diff check(const std::vector<cl::Event>& wait) override {
+    Diff diff;
+    const std::vector<unsigned char> got = dst_->read(wait, diff, "texels");
+    if (problem_.texel == Bc6hDecode::Texel::rgba16f) {
+      compare<std::uint16_t>(got, diff, [](std::uint16_t half) { return half; });
+    } else {
+      compare<std::uint32_t>(got, diff, [](std::uint16_t half) {
+        const float value = ref::half_to_float(half);
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, &value, sizeof bits);
+        return bits;
+      });
+    }
+    return diff;
+  }
+
+  Work work() const override {
+    Work work;
+    work.bytes_read = static_cast<double>(Bc6hDecode::block_bytes(problem_));
+    work.bytes_written = static_cast<double>(Bc6hDecode::texture_bytes(problem_));
+    return work;
+  }
+
+ private:
+  // Says which channel of which texel; turned into text for the first mismatch only.
+  struct Where {
+    std::size_t x, y, channel;
+    const ref::Block* block;
+    friend std::ostream& operator<<(std::ostream& out, const Where& where) {
+      return out << "x " << where.x << ", y " << where.y << ", channel " << where.channel
+                 << " (mode " << ref::mode_of(where.block->data()) << "; halfs as bits)";
+    }
+  };
+
+  template <class T, class Convert>
+  void compare(const std::vector<unsigned char>& got, Diff& diff, const Convert& convert) {
+    const ref::Format format =
+        problem_.format == Bc6hDecode::Format::signed_float ? ref::Format::sf16 : ref::Format::uf16;
+    if (expected_.empty()) {
+      for (const ref::Block& block : blocks_) {
+        const ref::Texels texels = ref::decode_block(block.data(), format);
+        for (std::size_t i = 0; i < 16; ++i) {
+          for (std::size_t c = 0; c < 3; ++c) expected_.push_back(convert(texels[3 * i + c]));
+          expected_.push_back(convert(ref::kHalfOne));
+        }
+      }
+    }
+    const auto width = static_cast<std::size_t>(problem_.width);
+    const auto height = static_cast<std::size_t>(problem_.height);
+    for (std::size_t y = 0; y < height; ++y) {
+      for (std::size_t x = 0; x < width; ++x) {
+        const std::size_t block = (y / 4 * wide_ + x / 4) % blocks_.size();
+        T values[4];
+        std::memcpy(values, got.data() + (y * width + x) * sizeof values, sizeof values);
+        for (std::size_t c = 0; c < 4; ++c) {
+          diff.match(Where{x, y, c, &blocks_[block]},
+                     static_cast<T>(expected_[block * 64 + y % 4 * 16 + x % 4 * 4 + c]), values[c]);
+        }
+      }
+    }
+  }
+
+  const Bc6hDecode& decode() const {
+    if (!decode_) fail(Errc::invalid_argument, "bc6h_decode", "prepare() was not called");
+    return *decode_;
+  }
+
+  Runtime runtime_;
+  Bc6hDecode::Problem problem_;
+  std::size_t wide_ = 0;
+  std::size_t high_ = 0;
+  std::vector<ref::Block> blocks_;
+  std::vector<unsigned char> texture_;
+  std::vector<std::uint32_t> expected_;  // RGBA of the texels of each of blocks_
+  std::optional<GuardedBuffer> src_;
+  std::optional<GuardedBuffer> dst_;
+  std::optional<Bc6hDecode> decode_;
+};
+
+// The arms that the work-items take, for the lane-mask model: an arm of branchy costs one for each
+// piece of a field that it takes out of the block; what follows, the same for all, costs as much as
+// ten pieces for each texel. The other variants have no arms.
+inline model::LaneMasks lanes(const std::string& variant, const Params& shape, std::uint64_t seed) {
+  model::LaneMasks out;
+  const Bc6hDecode::Problem p = problem(shape);
+  const std::size_t count = Bc6hDecode::blocks_wide(p.width) * Bc6hDecode::blocks_high(p.height);
+  const std::vector<ref::Block> blocks = blocks_of(shape, count, seed);
+  for (const ref::Mode& mode : ref::kMode) {
+    double pieces = mode.scattered;
+    for (const unsigned char length : mode.length) pieces += length != 0 ? 1 : 0;
+    out.cost.push_back(pieces);
+  }
+  constexpr std::uint64_t kTexels = std::uint64_t{1} << ref::kModes;
+  out.cost.push_back(160);
+  const bool branchy = Bc6hDecode::parse_variant(variant) == Bc6hDecode::Variant::branchy;
+  for (std::size_t i = 0; i < count; ++i) {
+    const int mode = ref::mode_of(blocks[i % blocks.size()].data());
+    const bool arm = branchy && mode < ref::kModes;
+    out.taken.push_back(kTexels | (arm ? std::uint64_t{1} << mode : 0));
+  }
+  return out;
+}
+
+inline Params shape(int width, int height, int is_signed, const char* output, Value modes,
+                    int offset = 0, int pad = 0, bool tiny = false) {
+  Params out{{"width", std::int64_t{width}},
+             {"height", std::int64_t{height}},
+             {"signed", std::int64_t{is_signed}},
+             {"output", std::string(output)},
+             {"modes", std::move(modes)}};
+  if (offset != 0) out.set("offset", std::int64_t{offset});
+  if (pad != 0) out.set("pad", std::int64_t{pad});
+  if (tiny) out.set("tiny", std::int64_t{1});
+  return out;
+}
+
+}  // namespace bc6h_decode_card
+
+inline Recipe bc6h_decode() {
+  using bc6h_decode_card::shape;
+  Recipe recipe;
+  recipe.name = "bc6h_decode";
+  recipe.title = "BC6H textures to half and float";
+  recipe.technique = "branch divergence";
+  recipe.summary =
+      "A complete decoder for 14 block layouts, from one branch per layout to headers without "
+      "branches and stores of whole cache lines.";
+  const auto add = [&](Bc6hDecode::Variant variant, const char* summary) {
+    VariantInfo info;
+    info.name = Bc6hDecode::to_string(variant);
+    info.summary = summary;
+    info.baseline = variant == Bc6hDecode::Variant::branchy;
+    if (variant == Bc6hDecode::Variant::columns) {
+      info.tunes = {{"group", {std::int64_t{64}, std::int64_t{256}}}};
+    }
+    recipe.variants.push_back(std::move(info));
+  };
+  add(Bc6hDecode::Variant::branchy, "one block per work-item, a switch with one arm per mode");
+  add(Bc6hDecode::Variant::table_driven,
+      "one block per work-item, fields and single bits from tables");
+  add(Bc6hDecode::Variant::columns,
+      "16 bytes of each row per work-item: whole cache lines; headers without branches or loops");
+  add(Bc6hDecode::Variant::cpu_lanes,
+      "for CPUs: headers of 16 blocks at once in vectors, then the 16 texels of each as one "
+      "vector");
+
+  const std::string uniform = "uniform";
+  const std::string texture = "texture";
+  const std::string random = "random";
+  recipe.test_shapes = {
+      shape(1, 1, 0, "half", random, 0, 0, true),
+      shape(14, 6, 1, "float", uniform, 1, 3, true),
+      shape(71, 9, 0, "half", uniform, 3, 1, true),
+      shape(4, 4, 1, "half", std::int64_t{13}),
+      shape(252, 8, 1, "half", random),
+      shape(256, 12, 0, "float", random, 4, 4),
+      shape(260, 33, 1, "half", uniform, 8, 8),
+      shape(1, 1021, 0, "half", texture),
+      shape(1031, 3, 1, "float", texture),
+      shape(2050, 61, 0, "half", random, 5, 2),
+      shape(2049, 37, 1, "half", random, 0, 7),
+      shape(1023, 129, 0, "float", uniform, 2, 0),
+      shape(4100, 16, 1, "float", random, 0, 1),
+      shape(1026, 1030, 0, "half", uniform),
+  };
+  recipe.bench_shapes = {
+      shape(16384, 16384, 0, "half", texture),
+      shape(16384, 16384, 0, "half", uniform),
+      shape(4096, 4096, 1, "float", texture),
+      shape(1024, 1024, 0, "half", texture),
+  };
+  Sweep sweep;
+  sweep.shape = Params{{"width", std::int64_t{8192}},
+                       {"height", std::int64_t{8192}},
+                       {"signed", std::int64_t{0}},
+                       {"output", std::string("half")}};
+  sweep.along = {"different", {}};
+  for (const std::int64_t count : {1, 2, 3, 4, 6, 8, 11, 14})
+    sweep.along.values.emplace_back(count);
+  sweep.label = "different modes in the texture";
+  sweep.lanes = bc6h_decode_card::lanes;
+  recipe.sweeps = {std::move(sweep)};
+  recipe.problem_bytes = [](const Params& shape) {
+    const Bc6hDecode::Problem p = bc6h_decode_card::problem(shape);
+    return static_cast<double>(Bc6hDecode::block_bytes(p)) +
+           static_cast<double>(Bc6hDecode::texture_bytes(p));
+  };
+  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
+    return std::unique_ptr<Case>(new bc6h_decode_card::DecodeCase(runtime, shape, seed));
+  };
+  recipe.units = [](const std::string& variant, const Params&, const Params& shape) {
+    const Bc6hDecode::Problem p = bc6h_decode_card::problem(shape);
+    const Bc6hDecode::Variant one = Bc6hDecode::parse_variant(variant);
+    std::vector<CompileUnit> out;
+    out.push_back({Bc6hDecode::kernel_name(one),
+                   p.texel == Bc6hDecode::Texel::rgba16f ? "to half" : "to float",
+                   Source(embedded::bc6h_decode), Bc6hDecode::defines(one, p.format, p.texel), ""});
+    return out;
+  };
+  return recipe;
+}
+
+}  // namespace clcook::cookbook
