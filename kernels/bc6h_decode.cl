@@ -15,7 +15,7 @@
 #ifndef CLCOOK_BC6H_DECODE_ONLY
 #define CLCOOK_BC6H_DECODE_BRANCHY
 #define CLCOOK_BC6H_DECODE_TABLE_DRIVEN
-#define CLCOOK_BC6H_DECODE_COLUMNS
+#define CLCOOK_BC6H_DECODE_LOCAL_HEADERS
 #define CLCOOK_BC6H_DECODE_CPU_LANES
 #endif
 
@@ -298,14 +298,23 @@ __kernel void bc6h_decode_table_driven(__global const uint4* restrict src, ulong
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// columns: for GPUs. The work-items of a block take whole columns of it, each as many as fill 16
-// bytes of a row: two of halfs, one of floats. So the stores of neighbours join to whole cache
-// lines without local memory, at the price of taking each header apart two or four times; that
-// costs the same whatever the modes are.
-#ifdef CLCOOK_BC6H_DECODE_COLUMNS
+// local_headers: for GPUs. Each work-item takes one header apart, without a branch, into local
+// memory; after the barrier the group writes the texels of all its blocks, each item 16 bytes of
+// four rows at a time, so that the stores of neighbours join to whole cache lines.
+//
+// Texels are computed in float, exactly: integers are a few times slower on GPUs. With
+// M = 1.5 * 2^23, t + M - M is t rounded to a whole number, and the low bits of t + M are that
+// number. What must be rounded down is first moved by half a unit less half of its own step, so
+// that it never lies between two numbers:
+//   v = floor(a + 1/2 + d w / 64) = round(a + 1/128 + d w / 64)
+//   h = floor(31 v / 64) = round(31 v / 64 - 63/128), or 31 |v| / 32 - 31/64 for signed textures
+// All sums and products before the rounding fit into the 24 bits of a float.
+#ifdef CLCOOK_BC6H_DECODE_LOCAL_HEADERS
 
 #undef CLCOOK_BC6H_SIXTEEN
 #include <clcook/bc6h_lanes.clh>
+
+#define GROUP 64
 
 #ifdef CLCOOK_BC6H_FLOAT
 #define COLUMNS 1
@@ -313,50 +322,87 @@ __kernel void bc6h_decode_table_driven(__global const uint4* restrict src, ulong
 #define COLUMNS 2
 #endif
 
-__kernel void bc6h_decode_columns(__global const uint4* restrict src, ulong src_offset,
-                                  ulong src_pitch, __global texel* restrict dst, ulong dst_offset,
-                                  ulong dst_pitch, uint width, uint height) {
-  const uint x = (uint)get_global_id(0) * COLUMNS;
-  const uint y = (uint)get_global_id(1) * 4;
-  if (x >= width || y >= height) return;
-  const uint4 block = src[src_offset + get_global_id(1) * src_pitch + x / 4];
-  dst += dst_offset + y * dst_pitch + x;
-  const clcook_bc6h_header h = clcook_bc6h_read(block.x, block.y, block.z, block.w, IS_SIGNED);
-  const uint bits = 4 - h.two;
-  const uint ones = (1u << bits) - 1;
-  const uint factor = h.two ? 585 : 273;
-  const uint regions = h.regions >> (x & 3);
-  const uint skip = bits * (x & 3);
+// The halfs of a + (b - a) * weight / 64, from a + 1/128 and (b - a) / 64.
+static inline uint3 bc6h_halfs(float3 first, float3 step, float weight) {
+  const float3 v = (fma(step, (float3)(weight), first) + 12582912.0f) - 12582912.0f;
+  if (!IS_SIGNED) {
+    return as_uint3(fma(v, (float3)(31.0f / 64), (float3)(-63.0f / 128)) + 12582912.0f) & 0xFFFF;
+  }
+  const float3 whole = fma(fabs(v), (float3)(31.0f / 32), (float3)(-31.0f / 64)) + 12582912.0f;
+  return (as_uint3(whole) & 0xFFFF) | ((as_uint3(v + 1.0f) >> 16) & 0x8000);
+}
 
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void bc6h_decode_local_headers(
+    __global const uint4* restrict src, ulong src_offset, ulong src_pitch,
+    __global texel* restrict dst, ulong dst_offset, ulong dst_pitch, uint width, uint height) {
+  // R G B of a + 1/128 and (b - a) / 64 of region 0, and what region 1 has more. In the fourth
+  // places: the regions of the texels, with bit 16 for two regions, and both words of indices.
+  __local float4 local_first[GROUP];
+  __local float4 local_step[GROUP];
+  __local float4 local_more_first[GROUP];
+  __local float4 local_more_step[GROUP];
+
+  const uint lid = (uint)get_local_id(0);
+  const uint y = (uint)get_global_id(1) * 4;
+  const uint span = (uint)get_group_id(0) * (4 * GROUP);
+  if (span + 4 * lid < width) {
+    const uint4 block = src[src_offset + get_global_id(1) * src_pitch + (uint)get_global_id(0)];
+    const clcook_bc6h_header h = clcook_bc6h_read(block.x, block.y, block.z, block.w, IS_SIGNED);
+    const int3 base = (int3)(h.base[0], h.base[1], h.base[2]) >> 6;
+    const int3 base_1 = (int3)(h.base[3], h.base[4], h.base[5]) >> 6;
+    const int3 step = (int3)(h.step[0], h.step[1], h.step[2]);
+    const int3 step_1 = (int3)(h.step[3], h.step[4], h.step[5]);
+    local_first[lid] =
+        (float4)(convert_float3(base) + 1.0f / 128, as_float(h.regions | (h.two << 16)));
+    local_step[lid] = (float4)(convert_float3(step) * (1.0f / 64), as_float(h.low));
+    local_more_first[lid] = (float4)(convert_float3(base_1 - base), as_float(h.high));
+    local_more_step[lid] = (float4)(convert_float3(step_1 - step) * (1.0f / 64), 0.0f);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+
+  dst += dst_offset + y * dst_pitch + span;
+  for (uint part = 0; part < 4 / COLUMNS; ++part) {
+    const uint x = (part * GROUP + lid) * COLUMNS;
+    if (span + x >= width) break;
+    const float4 first = local_first[x / 4];
+    const float4 step = local_step[x / 4];
+    const float4 more_first = local_more_first[x / 4];
+    const float4 more_step = local_more_step[x / 4];
+    const uint two = as_uint(first.w) >> 16;
+    const uint bits = 4 - two;
+    const uint ones = (1u << bits) - 1;
+    const float scale = two ? 64.0f / 7 : 64.0f / 15;
+    const uint second = as_uint(first.w) >> (x & 3);
+    const uint skip = bits * (x & 3);
 #pragma unroll
-  for (uint row = 0; row < 4; ++row) {
-    const uint word = (row < 2 ? h.low : h.high) >> (skip + (row & 1) * 4 * bits);
-    texel out[COLUMNS];
+    for (uint row = 0; row < 4; ++row) {
+      const uint word = as_uint(row < 2 ? step.w : more_first.w) >> (skip + (row & 1) * 4 * bits);
+      texel out[COLUMNS];
 #pragma unroll
-    for (uint column = 0; column < COLUMNS; ++column) {
-      const int weight = (int)((((word >> (column * bits)) & ones) * factor + 32) >> 6);
-      const uint second = (regions >> (4 * row + column)) & 1;
-      uint rgb[3];
-#pragma unroll
-      for (int c = 0; c < 3; ++c) {
-        const int base = second ? h.base[3 + c] : h.base[c];
-        const int step = second ? h.step[3 + c] : h.step[c];
-        rgb[c] = clcook_bc6h_finish((base + step * weight) >> 6, IS_SIGNED);
+      for (uint column = 0; column < COLUMNS; ++column) {
+        // 2^23 + index, as a float; the weight is the nearest number to index * 64 / 7 or / 15.
+        const float index = as_float(((word >> (column * bits)) & ones) | 0x4B000000) - 8388608.0f;
+        const float weight = (fma(index, scale, 12582912.0f)) - 12582912.0f;
+        // 1.0f in region 1, else 0.
+        const uint bit = 4 * row + column;
+        const float region = as_float((second & (1u << bit)) * (0x3F800000u >> bit));
+        const uint3 rgb = bc6h_halfs(fma((float3)(region), more_first.xyz, first.xyz),
+                                     fma((float3)(region), more_step.xyz, step.xyz), weight);
+        out[column] = make_texel(rgb.x, rgb.y, rgb.z);
       }
-      out[column] = make_texel(rgb[0], rgb[1], rgb[2]);
-    }
-    if (row < height - y) {
+      if (row < height - y) {
+        __global texel* to = dst + row * dst_pitch + x;
 #ifdef CLCOOK_BC6H_FLOAT
-      dst[row * dst_pitch] = out[0];
+        *to = out[0];
 #else
-      __global texel* to = dst + row * dst_pitch;
-      if (x + 1 < width && ((uintptr_t)to & 15) == 0) {
-        *(__global uint4*)to = (uint4)(out[0], out[1]);
-      } else {
-        to[0] = out[0];
-        if (x + 1 < width) to[1] = out[1];
-      }
+        if (span + x + 1 < width && ((uintptr_t)to & 15) == 0) {
+          *(__global uint4*)to = (uint4)(out[0], out[1]);
+        } else {
+          to[0] = out[0];
+          if (span + x + 1 < width) to[1] = out[1];
+        }
 #endif
+      }
     }
   }
 }

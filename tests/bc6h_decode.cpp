@@ -349,7 +349,7 @@ TEST_CASE("results at addresses that are not those of a whole vector") {
 TEST_CASE("automatic takes the variant for the kind of device") {
   const Bc6hDecode plan(runtime(), {64, 64});
   if (runtime().info().cpu) CHECK(plan.variant() == Variant::cpu_lanes);
-  if (runtime().info().gpu) CHECK(plan.variant() == Variant::columns);
+  if (runtime().info().gpu) CHECK(plan.variant() == Variant::local_headers);
   CHECK(plan.group() > 0);
   for (const Variant variant : Bc6hDecode::variants()) {
     CHECK(Bc6hDecode::parse_variant(Bc6hDecode::to_string(variant)) == variant);
@@ -372,11 +372,13 @@ TEST_CASE("problems that are none") {
   refused({4, 4, Format::signed_float, static_cast<Texel>(9)},
           "texel must be rgba16f or rgba32f, got the value 9");
   refused({4, 4}, "there is no variant of the value 99", static_cast<Variant>(99));
-  refused({4, 4}, "group must not be negative, got -3", Variant::columns, {-3});
-  refused({4, 4}, "takes a group of 1 work-item, got 64", Variant::cpu_lanes, {64});
-  CHECK(refused({4, 4}, "exceeds", Variant::columns, {1 << 30}).code == Errc::unsupported);
+  refused({4, 4}, "group must not be negative, got -3", Variant::branchy, {-3});
+  refused({4, 4}, "cpu_lanes takes a group of 1, got 64", Variant::cpu_lanes, {64});
+  CHECK(refused({4, 4}, "exceeds", Variant::branchy, {1 << 30}).code == Errc::unsupported);
+  refused({4, 4}, "local_headers takes a group of 64, got 96", Variant::local_headers, {96});
   const Error error = error_of([] { Bc6hDecode::parse_variant("fastest"); });
-  CHECK(contains(error.what(), "known are automatic, branchy, table_driven, columns, cpu_lanes"));
+  CHECK(contains(error.what(),
+                 "known are automatic, branchy, table_driven, local_headers, cpu_lanes"));
   CHECK_THROWS_AS(Bc6hDecode::texture_bytes({1 << 18, 1 << 18}), Error);
   CHECK(Bc6hDecode::block_bytes({(1 << 18) - 1, 1 << 17}) == std::size_t{1} << 35);
 }

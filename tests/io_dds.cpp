@@ -1,15 +1,18 @@
-// The DDS reader against files of every kind and against files that lie, and the PFM writer.
+// The DDS reader against files of every kind and against files that lie, and the writers of PFM and
+// EXR.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
 #include <clcook/io/dds.hpp>
+#include <clcook/io/exr.hpp>
 #include <clcook/io/pfm.hpp>
 #include <clcook/registry/random.hpp>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -490,6 +493,149 @@ TEST_CASE("PFM pictures that cannot be written") {
   CHECK(out.str().empty());
   out.setstate(std::ios::badbit);
   CHECK(contains(message_of([&] { io::write_pfm(out, texel, 1, 1); }), "the stream"));
+}
+
+TEST_CASE("a PFM picture in strips is the picture") {
+  std::vector<float> rgb(7 * 11 * 3);
+  for (std::size_t i = 0; i < rgb.size(); ++i) rgb[i] = static_cast<float>(i);
+  std::ostringstream whole;
+  io::write_pfm(whole, rgb.data(), 7, 11);
+  std::ostringstream strips;
+  strips << io::pfm_header(7, 11);
+  for (const std::size_t first : {std::size_t{8}, std::size_t{4}, std::size_t{0}}) {
+    io::write_pfm_rows(strips, rgb.data() + first * 21, 7, std::min<std::size_t>(4, 11 - first));
+  }
+  CHECK(strips.str() == whole.str());
+}
+
+// ---- EXR ---------------------------------------------------------------------------------------
+
+namespace {
+
+// An EXR file of uncompressed scan lines, taken apart by the format's description.
+struct Exr {
+  std::map<std::string, std::string> types;
+  std::map<std::string, std::string> attributes;
+  std::vector<std::uint64_t> places;
+};
+
+Exr take_apart(const std::string& file, std::size_t lines) {
+  Exr exr;
+  REQUIRE(file.size() > 8);
+  CHECK(word_at(file, 0) == 0x01312F76);
+  CHECK(word_at(file, 4) == 2);
+  std::size_t at = 8;
+  const auto name = [&] {
+    const std::size_t end = file.find('\0', at);
+    REQUIRE(end != std::string::npos);
+    const std::string out = file.substr(at, end - at);
+    at = end + 1;
+    return out;
+  };
+  for (std::string key = name(); !key.empty(); key = name()) {
+    exr.types[key] = name();
+    const std::size_t size = word_at(file, at);
+    REQUIRE(at + 4 + size < file.size());
+    exr.attributes[key] = file.substr(at + 4, size);
+    at += 4 + size;
+  }
+  REQUIRE(at + lines * 8 <= file.size());
+  for (std::size_t y = 0; y < lines; ++y, at += 8) {
+    exr.places.push_back(word_at(file, at) | std::uint64_t{word_at(file, at + 4)} << 32);
+  }
+  CHECK(exr.places[0] == at);
+  return exr;
+}
+
+}  // namespace
+
+TEST_CASE("an EXR picture, by the format's description") {
+  std::vector<std::uint16_t> rgba;
+  for (int i = 0; i < 5 * 3 * 4; ++i) rgba.push_back(static_cast<std::uint16_t>(0x3C00 + 257 * i));
+  std::ostringstream out;
+  io::write_exr(out, rgba.data(), 5, 3, io::ExrTexel::rgba16f);
+  const std::string file = out.str();
+  const Exr exr = take_apart(file, 3);
+  // The attributes that every file must have, with their types.
+  const std::map<std::string, std::string> types = {
+      {"channels", "chlist"},        {"compression", "compression"}, {"dataWindow", "box2i"},
+      {"displayWindow", "box2i"},    {"lineOrder", "lineOrder"},     {"pixelAspectRatio", "float"},
+      {"screenWindowCenter", "v2f"}, {"screenWindowWidth", "float"}};
+  CHECK(exr.types == types);
+  const std::string& window = exr.attributes.at("dataWindow");
+  REQUIRE(window.size() == 16);
+  CHECK(word_at(window, 8) == 4);
+  CHECK(word_at(window, 12) == 2);
+  CHECK(exr.attributes.at("displayWindow") == window);
+  CHECK(exr.attributes.at("compression") == std::string(1, '\0'));
+  const std::string& channels = exr.attributes.at("channels");
+  REQUIRE(channels.size() == 4 * 18 + 1);
+  for (std::size_t c = 0; c < 4; ++c) {
+    CHECK(channels.substr(18 * c, 2) == std::string{"ABGR"[c], '\0'});
+    CHECK(word_at(channels, 18 * c + 2) == 1);
+    CHECK(word_at(channels, 18 * c + 10) == 1);
+    CHECK(word_at(channels, 18 * c + 14) == 1);
+  }
+  const std::size_t line = 8 + 5 * 8;
+  CHECK(file.size() == exr.places[0] + 3 * line);
+  for (std::size_t y = 0; y < 3; ++y) {
+    const std::size_t at = exr.places[0] + y * line;
+    CHECK(exr.places[y] == at);
+    CHECK(word_at(file, at) == y);
+    CHECK(word_at(file, at + 4) == 40);
+    for (std::size_t c = 0; c < 4; ++c) {
+      for (std::size_t x = 0; x < 5; ++x) {
+        std::uint16_t half = 0;
+        std::memcpy(&half, file.data() + at + 8 + (c * 5 + x) * 2, 2);
+        CHECK(half == rgba[(y * 5 + x) * 4 + 3 - c]);
+      }
+    }
+  }
+
+  // In strips, and as floats.
+  std::ostringstream strips;
+  strips << io::exr_header(5, 3, io::ExrTexel::rgba16f);
+  io::write_exr_lines(strips, rgba.data(), 5, 0, 2, io::ExrTexel::rgba16f);
+  io::write_exr_lines(strips, rgba.data() + 40, 5, 2, 1, io::ExrTexel::rgba16f);
+  CHECK(strips.str() == file);
+  const float floats[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  std::ostringstream wide;
+  io::write_exr(wide, floats, 2, 1, io::ExrTexel::rgba32f);
+  const std::string values = wide.str().substr(wide.str().size() - 32);
+  const float lines[8] = {4, 8, 3, 7, 2, 6, 1, 5};
+  CHECK(std::memcmp(values.data(), lines, 32) == 0);
+}
+
+TEST_CASE("an independent reader takes our EXR pictures") {
+  constexpr const char* kReader = "/usr/bin/exrmakepreview";
+  if (!std::filesystem::exists(kReader)) {
+    MESSAGE("SKIPPED: there is no ", kReader, " (Debian package openexr)");
+    return;
+  }
+  const clcook::testing::TempFolder folder;
+  for (const io::ExrTexel texel : {io::ExrTexel::rgba16f, io::ExrTexel::rgba32f}) {
+    const std::vector<unsigned char> texels(19 * 7 * 16, 0x3C);
+    std::ostringstream out;
+    io::write_exr(out, texels.data(), 19, 7, texel);
+    const std::string in = (folder / "in.exr").string();
+    clcook::testing::write_bytes(in, out.str());
+    const auto ran = clcook::testing::run_program({kReader, in, (folder / "preview.exr").string()});
+    CHECK_MESSAGE(ran.code == 0, ran.err);
+    CHECK(std::filesystem::exists(folder / "preview.exr"));
+  }
+}
+
+TEST_CASE("EXR pictures that cannot be written") {
+  const std::uint16_t texel[4] = {};
+  std::ostringstream out;
+  CHECK(contains(message_of([&] { io::write_exr(out, texel, 0, 1, io::ExrTexel::rgba16f); }),
+                 "width x height is 0 x 1; each must be 1 .. 67108863"));
+  CHECK(contains(message_of([&] { io::exr_header(1, 1u << 26, io::ExrTexel::rgba16f); }),
+                 "1 x 67108864"));
+  CHECK(out.str().empty());
+  out.setstate(std::ios::badbit);
+  CHECK(contains(message_of([&] { io::write_exr(out, texel, 1, 1, io::ExrTexel::rgba16f); }),
+                 "the stream"));
 }
 
 TEST_CASE("SHA-256 of the standard's examples") {

@@ -54,16 +54,18 @@ class Bc6hDecode {
   };
 
   enum class Variant {
-    automatic,     // what was measured to be fastest; without that cpu_lanes on CPUs, else columns
-    branchy,       // one work-item per block, a switch with one arm per mode
-    table_driven,  // one work-item per block, fields and single bits from tables
-    columns,       // for GPUs: a work-item fills 16 bytes of four rows, headers without branches
-    cpu_lanes,     // for CPUs: headers of 16 blocks as vectors, then the texels of each
+    automatic,      // what was measured to be fastest; without that cpu_lanes on CPUs, else
+                    // local_headers
+    branchy,        // one work-item per block, a switch with one arm per mode
+    table_driven,   // one work-item per block, fields and single bits from tables
+    local_headers,  // for GPUs: headers without branches into local memory, whole cache lines out
+    cpu_lanes,      // for CPUs: headers of 16 blocks as vectors, then the texels of each
   };
 
   // How to run, for tuning; the defaults are good.
   struct Tune {
-    int group = 0;  // work-items per work-group, 0 for the variant's default. cpu_lanes: 0 or 1.
+    int group = 0;  // work-items per work-group, 0 for the variant's default. local_headers takes
+                    // only 64 and cpu_lanes only 1.
   };
 
   static constexpr int kMaxSize = 1 << 30;
@@ -79,9 +81,11 @@ class Bc6hDecode {
     if (tune.group < 0)
       fail(Errc::invalid_argument, kName, text("group must not be negative, got ", tune.group));
     group_ = tune.group == 0 ? default_group(variant_) : tune.group;
-    if (variant_ == Variant::cpu_lanes && group_ != 1) {
+    const bool fixed = variant_ == Variant::local_headers || variant_ == Variant::cpu_lanes;
+    if (fixed && group_ != default_group(variant_)) {
       fail(Errc::invalid_argument, kName,
-           text("the variant cpu_lanes takes a group of 1 work-item, got ", group_));
+           text("the variant ", to_string(variant_), " takes a group of ", default_group(variant_),
+                ", got ", group_));
     }
     program_ = runtime.build(Source(embedded::bc6h_decode),
                              defines(variant_, problem.format, problem.texel),
@@ -175,8 +179,8 @@ class Bc6hDecode {
         return "branchy";
       case Variant::table_driven:
         return "table_driven";
-      case Variant::columns:
-        return "columns";
+      case Variant::local_headers:
+        return "local_headers";
       case Variant::cpu_lanes:
         return "cpu_lanes";
     }
@@ -186,7 +190,7 @@ class Bc6hDecode {
 
   // Every variant but automatic.
   static std::vector<Variant> variants() {
-    return {Variant::branchy, Variant::table_driven, Variant::columns, Variant::cpu_lanes};
+    return {Variant::branchy, Variant::table_driven, Variant::local_headers, Variant::cpu_lanes};
   }
 
   // The variant of that name. Throws Error(invalid_argument) that lists the names.
@@ -257,7 +261,7 @@ class Bc6hDecode {
       if (measured) {
         variant_ = parse_variant(choice.entry.variant);
       } else {
-        variant_ = runtime_.info().cpu ? Variant::cpu_lanes : Variant::columns;
+        variant_ = runtime_.info().cpu ? Variant::cpu_lanes : Variant::local_headers;
       }
     }
     if (tune.group != 0 || !measured) return;
@@ -271,11 +275,6 @@ class Bc6hDecode {
     const std::size_t high = blocks_high(problem_.height);
     const auto group = static_cast<std::size_t>(group_);
     switch (variant_) {
-      case Variant::columns: {
-        const std::size_t columns = problem_.texel == Texel::rgba16f ? 2 : 1;
-        const auto width = static_cast<std::size_t>(problem_.width);
-        return Launch::cover({(width + columns - 1) / columns, high, 1}, {group, 1, 1});
-      }
       case Variant::cpu_lanes:
         return Launch::cover({(wide + kRun - 1) / kRun, high, 1}, {1, 1, 1});
       default:

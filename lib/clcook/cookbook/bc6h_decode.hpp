@@ -324,16 +324,13 @@ inline Recipe bc6h_decode() {
     info.name = Bc6hDecode::to_string(variant);
     info.summary = summary;
     info.baseline = variant == Bc6hDecode::Variant::branchy;
-    if (variant == Bc6hDecode::Variant::columns) {
-      info.tunes = {{"group", {std::int64_t{64}, std::int64_t{256}}}};
-    }
     recipe.variants.push_back(std::move(info));
   };
   add(Bc6hDecode::Variant::branchy, "one block per work-item, a switch with one arm per mode");
   add(Bc6hDecode::Variant::table_driven,
       "one block per work-item, fields and single bits from tables");
-  add(Bc6hDecode::Variant::columns,
-      "16 bytes of each row per work-item: whole cache lines; headers without branches or loops");
+  add(Bc6hDecode::Variant::local_headers,
+      "headers without branches into local memory, texels in float arithmetic, whole cache lines");
   add(Bc6hDecode::Variant::cpu_lanes,
       "for CPUs: headers of 16 blocks at once in vectors, then the 16 texels of each as one "
       "vector");

@@ -95,7 +95,7 @@ inline void write_exr_lines(std::ostream& out, const void* texels, std::uint32_t
     detail::exr_put(line, row, 4);
     line.resize(8 + row);
     char* to = line.data() + 8;
-    for (const std::size_t channel : {3, 2, 1, 0}) {
+    for (std::size_t channel = 4; channel-- > 0;) {
       for (std::size_t x = 0; x < width; ++x) {
         std::uint32_t value = 0;
         if (bytes == 2) {
