@@ -607,7 +607,7 @@ TEST_CASE("an EXR picture, by the format's description") {
 }
 
 TEST_CASE("an independent reader takes our EXR pictures") {
-  constexpr const char* kReader = "/usr/bin/exrmakepreview";
+  const std::string kReader = "/usr/bin/exrmakepreview";
   if (!std::filesystem::exists(kReader)) {
     MESSAGE("SKIPPED: there is no ", kReader, " (Debian package openexr)");
     return;
