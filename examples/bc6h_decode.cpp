@@ -76,12 +76,10 @@ std::vector<std::uint16_t> render_sunset(std::uint32_t width, std::uint32_t heig
                        sky * (1.1 - 0.7 * mirrored) + glow * 0.25 + disc * 0.6};
       if (v > horizon) {
         const double wave =
-            0.5 + 0.5 * std::sin(60 / (v - horizon + 0.02) + 6 * std::sin(37 * u + 90 * v));
+            0.5 + 0.5 * std::sin(40 * std::log(v - horizon + 0.08) + 3 * std::sin(23 * u + 40 * v));
         const double tint[3] = {0.25, 0.35, 0.5};
         for (int c = 0; c < 3; ++c) rgb[c] = rgb[c] * tint[c] * wave * wave + 0.01;
-      } else if (std::fabs(v - (0.56 + 0.05 * std::sin(9 * u) + 0.01 * std::sin(71 * u))) +
-                     std::max(0.0, u - 0.4) <
-                 0.06) {
+      } else if (v > 0.5 + 0.04 * std::sin(9 * u) + 0.01 * std::sin(71 * u) + 0.25 * u) {
         rgb[0] = rgb[1] = 0.004;  // a shore in the dark
         rgb[2] = 0.007;
       }

@@ -56,7 +56,8 @@ typedef struct {
 static inline void bc6h_store_block(uint4 block, bc6h_header* h, __global texel* dst, ulong pitch,
                                     uint columns, uint rows) {
   const uint p = h->precision;
-  for (int f = 0; f < (h->two ? 12 : 6); ++f) {
+  const int fields = h->two ? 12 : 6;
+  for (int f = 0; f < fields; ++f) {
     int e = h->field[f];
     if (f >= 3) {
       if (h->differ || IS_SIGNED) e = clcook_bc6h_sign_extend(e, h->width[f % 3]);
@@ -65,7 +66,9 @@ static inline void bc6h_store_block(uint4 block, bc6h_header* h, __global texel*
     if (IS_SIGNED && (f < 3 || h->differ)) e = clcook_bc6h_sign_extend(e, p);
     h->field[f] = e;
   }
-  for (int f = 0; f < 12; ++f) h->field[f] = clcook_bc6h_unquantise(h->field[f], p, IS_SIGNED);
+  for (int f = 0; f < fields; ++f) {
+    h->field[f] = clcook_bc6h_unquantise(h->field[f], p, IS_SIGNED);
+  }
 
   const uint number = h->two ? clcook_bc6h_bits(block, 77, 5) : 0;
   const uint regions = h->two ? clcook_bc6h_partition(number) : 0;
@@ -423,6 +426,15 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void bc6h_decode_loc
 #define STREAM(value, to) (*(to) = (value))
 #endif
 
+// Vectors are put together from numbers: from smaller vectors it would be shuffles with undefined
+// lanes, on which Oclgrind 21.10 crashes.
+#define WORDS(a, b, c, d)                                                                          \
+  (uint16)(q[0].a, q[0].b, q[0].c, q[0].d, q[1].a, q[1].b, q[1].c, q[1].d, q[2].a, q[2].b, q[2].c, \
+           q[2].d, q[3].a, q[3].b, q[3].c, q[3].d)
+#define JOIN(a, b)                                                                                 \
+  (uint16)((a).s0, (a).s1, (a).s2, (a).s3, (a).s4, (a).s5, (a).s6, (a).s7, (b).s0, (b).s1, (b).s2, \
+           (b).s3, (b).s4, (b).s5, (b).s6, (b).s7)
+
 // The index of texel i is at shift[i] of its word.
 __constant uint bc6h_shift[2][16] = {{0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28},
                                      {0, 3, 6, 9, 12, 15, 18, 21, 0, 3, 6, 9, 12, 15, 18, 21}};
@@ -451,7 +463,10 @@ static inline void bc6h_texels(const bc6h_sixteen* h, uint n, uint16* r, uint16*
   const uint16 bit =
       (uint16)(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768);
   const int16 second = ((uint16)(h->regions[n]) & bit) != 0;
-  const uint16 word = (uint16)((uint8)(h->low[n]), (uint8)(h->high[n]));
+  const uint low = h->low[n];
+  const uint high = h->high[n];
+  const uint16 word = (uint16)(low, low, low, low, low, low, low, low, high, high, high, high, high,
+                               high, high, high);
   const uint16 index = (word >> vload16(0, bc6h_shift[two])) & (15 >> two);
   const int16 weight = as_int16((index * (two ? 585 : 273) + 32) >> 6);
   *r = bc6h_channel(h, n, 0, second, weight);
@@ -536,10 +551,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void bc6h_decode_cpu_lan
       for (int k = 0; k < 4; ++k) q[k] = vload16(k, (const uint*)last);
     }
     const clcook_bc6h_header_16 lanes =
-        clcook_bc6h_read_16((uint16)(q[0].s048c, q[1].s048c, q[2].s048c, q[3].s048c),
-                            (uint16)(q[0].s159d, q[1].s159d, q[2].s159d, q[3].s159d),
-                            (uint16)(q[0].s26ae, q[1].s26ae, q[2].s26ae, q[3].s26ae),
-                            (uint16)(q[0].s37bf, q[1].s37bf, q[2].s37bf, q[3].s37bf), IS_SIGNED);
+        clcook_bc6h_read_16(WORDS(s0, s4, s8, sc), WORDS(s1, s5, s9, sd), WORDS(s2, s6, sa, se),
+                            WORDS(s3, s7, sb, sf), IS_SIGNED);
     bc6h_sixteen h;
     for (int k = 0; k < 6; ++k) {
       vstore16(lanes.base[k], 0, h.base[k]);
@@ -560,7 +573,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void bc6h_decode_cpu_lan
       bc6h_rows(&h, n, a);
       bc6h_rows(&h, n + 1, b);
       __global texel* to = dst + (first + n) * 4;
-      for (int k = 0; k < 4; ++k) store_line((uint16)(a[k], b[k]), to + k * dst_pitch, aligned);
+      for (int k = 0; k < 4; ++k) store_line(JOIN(a[k], b[k]), to + k * dst_pitch, aligned);
     }
 #endif
     for (; n < count; ++n) {
