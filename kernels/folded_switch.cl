@@ -1,0 +1,564 @@
+// Catmull-Clark patches to bicubic Bezier patches: every variant of the recipe folded_switch.
+//
+// A patch is a quad of a mesh with the ring of vertices around it. Its points: 0 to 3 the quad, in
+// counter-clockwise order, then the ring, counter-clockwise, from the neighbour of vertex 0 beyond
+// the edge 0-3. Corner k has valence n_k; 2 n_k - 5 ring points belong to it, and Pref_k = 4 + sum
+// of 2 n_i - 5 for i <= k is the index behind them. All valences 4 give this grid:
+//
+//   14 13 12 11        The 16 control points of the result       12 13 14 15
+//   15  3  2 10        lie row by row; those at the corners       8  9 10 11
+//    4  0  1  9        0, 3, 15 and 12 belong to the vertices      4  5  6  7
+//    5  6  7  8        0, 1, 2 and 3.                              0  1  2  3
+//
+// Three functions make them (n = valence of the corner, all weights positive, their sum 1):
+//   corner   (n^2 v_k + 4 sum of edge neighbours + sum of diagonals) / (n (n + 5))
+//   edge     (2 n v_a + 4 v_b + v_c + 2 v_d + 2 p + q) / (2 n + 10), p and q beyond the edge a-b
+//   interior (n v_k + 2 v_(k+1) + v_(k+2) + 2 v_(k+3)) / (n + 5)
+//
+// Common arguments: vertices (float4, all four components are treated alike) and their offset,
+// indices of the points of all patches, one after the other, heads (per patch: where its indices
+// begin, and its four valences, one byte each), the result and its offset, the number of patches.
+// Offsets are in points.
+//
+// The host compiles one variant per program: -DCLCOOK_FOLDED_SWITCH_ONLY
+// -DCLCOOK_FOLDED_SWITCH_<VARIANT>. The global size is padded to whole work-groups.
+
+#ifndef CLCOOK_FOLDED_SWITCH_ONLY
+#define CLCOOK_FOLDED_SWITCH_SWITCH16
+#define CLCOOK_FOLDED_SWITCH_FOLDED3
+#define CLCOOK_FOLDED_SWITCH_INDEX_TABLES
+#define CLCOOK_FOLDED_SWITCH_WEIGHT_MATRIX
+#define CLCOOK_FOLDED_SWITCH_PER_CORNER
+#define CLCOOK_FOLDED_SWITCH_CPU_PATCH
+#endif
+
+// A patch as the functions take it. sums: byte k is the sum of the valences 0 to k.
+typedef struct {
+  __global const float4* vertices;
+  __global const uint* indices;
+  uint valences;
+  uint sums;
+} folded_switch_patch;
+
+static inline folded_switch_patch folded_switch_open(__global const float4* vertices,
+                                                     __global const uint* indices, uint2 head) {
+  folded_switch_patch patch;
+  patch.vertices = vertices;
+  patch.indices = indices + head.x;
+  patch.valences = head.y;
+  patch.sums = head.y * 0x01010101u;
+  return patch;
+}
+
+static inline float4 folded_switch_point(folded_switch_patch patch, int i) {
+  return patch.vertices[patch.indices[i]];
+}
+
+static inline int folded_switch_valence(uint valences, int k) {
+  return (int)(valences >> (8 * k) & 255u);
+}
+
+// Pref_k of the comment above, for k = -1 to 3.
+static inline int folded_switch_prefix(uint sums, int k) {
+  return k < 0 ? 4 : 4 + 2 * (int)(sums >> (8 * k) & 255u) - 5 * (k + 1);
+}
+
+// The ring is closed: before its first point comes its last one.
+static inline int folded_switch_wrap(int i, int points) {
+  return i < 4 ? i + points - 4 : (i >= points ? i - points + 4 : i);
+}
+
+// ------------------------------------------------------------------------------------------------
+// The three functions as the article and its source have them: each edge and each vertex is a case
+// of its own.
+#if defined(CLCOOK_FOLDED_SWITCH_SWITCH16) || defined(CLCOOK_FOLDED_SWITCH_FOLDED3)
+
+static inline float4 folded_switch_interior_of(folded_switch_patch patch, int v0, int v1, int v2,
+                                               int v3) {
+  const float n = (float)folded_switch_valence(patch.valences, v0);
+  float4 sum = n * folded_switch_point(patch, v0);
+  sum = fma((float4)(2.0f), folded_switch_point(patch, v1), sum);
+  sum += folded_switch_point(patch, v2);
+  sum = fma((float4)(2.0f), folded_switch_point(patch, v3), sum);
+  return sum * (1.0f / (n + 5.0f));
+}
+
+static inline float4 folded_switch_interior(folded_switch_patch patch, int k) {
+  switch (k) {
+    case 0:
+      return folded_switch_interior_of(patch, 0, 1, 2, 3);
+    case 1:
+      return folded_switch_interior_of(patch, 1, 2, 3, 0);
+    case 2:
+      return folded_switch_interior_of(patch, 2, 3, 0, 1);
+    default:
+      return folded_switch_interior_of(patch, 3, 0, 1, 2);
+  }
+}
+
+static inline float4 folded_switch_corner(folded_switch_patch patch, int k) {
+  const int count = folded_switch_valence(patch.valences, k);
+  const int points = folded_switch_prefix(patch.sums, 3);
+  const int first = folded_switch_prefix(patch.sums, k - 1);
+  const float n = (float)count;
+  float4 edges = folded_switch_point(patch, (k + 1) & 3) + folded_switch_point(patch, (k + 3) & 3);
+  float4 diagonals = folded_switch_point(patch, (k + 2) & 3) +
+                     folded_switch_point(patch, folded_switch_wrap(first - 1, points));
+  for (int j = 0; j < count - 2; ++j) {
+    edges += folded_switch_point(patch, first + 2 * j);
+    diagonals += folded_switch_point(patch, folded_switch_wrap(first + 2 * j + 1, points));
+  }
+  float4 sum = fma((float4)(n * n), folded_switch_point(patch, k), diagonals);
+  sum = fma((float4)(4.0f), edges, sum);
+  return sum * (1.0f / (n * (n + 5.0f)));
+}
+
+static inline float4 folded_switch_edge_of(folded_switch_patch patch, int a, int b, int c, int d,
+                                           int p, int q) {
+  const float n = (float)folded_switch_valence(patch.valences, a);
+  float4 sum = (2.0f * n) * folded_switch_point(patch, a);
+  sum = fma((float4)(4.0f), folded_switch_point(patch, b), sum);
+  sum += folded_switch_point(patch, c);
+  sum = fma((float4)(2.0f), folded_switch_point(patch, d), sum);
+  sum = fma((float4)(2.0f), folded_switch_point(patch, p), sum);
+  sum += folded_switch_point(patch, q);
+  return sum * (1.0f / (2.0f * n + 10.0f));
+}
+
+static inline float4 folded_switch_edge(folded_switch_patch patch, int j) {
+  const int end0 = folded_switch_prefix(patch.sums, 0);
+  const int end1 = folded_switch_prefix(patch.sums, 1);
+  const int end2 = folded_switch_prefix(patch.sums, 2);
+  const int end3 = folded_switch_prefix(patch.sums, 3);
+  switch (j) {
+    case 0:
+      return folded_switch_edge_of(patch, 0, 1, 2, 3, end0 - 1, end0);
+    case 1:
+      return folded_switch_edge_of(patch, 1, 0, 3, 2, end0, end0 - 1);
+    case 2:
+      return folded_switch_edge_of(patch, 3, 2, 1, 0, end2, end2 - 1);
+    case 3:
+      return folded_switch_edge_of(patch, 2, 3, 0, 1, end2 - 1, end2);
+    case 4:
+      return folded_switch_edge_of(patch, 0, 3, 2, 1, 4, end3 - 1);
+    case 5:
+      return folded_switch_edge_of(patch, 3, 0, 1, 2, end3 - 1, 4);
+    case 6:
+      return folded_switch_edge_of(patch, 1, 2, 3, 0, end1 - 1, end1);
+    default:
+      return folded_switch_edge_of(patch, 2, 1, 0, 3, end1, end1 - 1);
+  }
+}
+#endif
+
+// One work-item per control point. 2^run neighbouring work-items make the same control point of
+// as many patches: run 0 is the natural order, in which 16 neighbours have 16 cases.
+#define FOLDED_SWITCH_ITEM(patch_index, cp)                                           \
+  const ulong item = get_global_id(0);                                                \
+  const ulong patch_index = (item >> (4 + run) << run) + (item & ((1ul << run) - 1)); \
+  const int cp = (int)(item >> run & 15)
+
+// ------------------------------------------------------------------------------------------------
+// switch16: one arm per control point.
+#ifdef CLCOOK_FOLDED_SWITCH_SWITCH16
+__kernel void folded_switch_switch16(__global const float4* restrict vertices,
+                                     ulong vertices_offset, __global const uint* restrict indices,
+                                     __global const uint2* restrict heads,
+                                     __global float4* restrict bezier, ulong bezier_offset,
+                                     ulong patches, int run) {
+  FOLDED_SWITCH_ITEM(index, cp);
+  if (index >= patches) return;
+  const folded_switch_patch patch =
+      folded_switch_open(vertices + vertices_offset, indices, heads[index]);
+  float4 result;
+  switch (cp) {
+    case 0:
+      result = folded_switch_corner(patch, 0);
+      break;
+    case 1:
+      result = folded_switch_edge(patch, 0);
+      break;
+    case 2:
+      result = folded_switch_edge(patch, 1);
+      break;
+    case 3:
+      result = folded_switch_corner(patch, 1);
+      break;
+    case 4:
+      result = folded_switch_edge(patch, 4);
+      break;
+    case 5:
+      result = folded_switch_interior(patch, 0);
+      break;
+    case 6:
+      result = folded_switch_interior(patch, 1);
+      break;
+    case 7:
+      result = folded_switch_edge(patch, 6);
+      break;
+    case 8:
+      result = folded_switch_edge(patch, 5);
+      break;
+    case 9:
+      result = folded_switch_interior(patch, 3);
+      break;
+    case 10:
+      result = folded_switch_interior(patch, 2);
+      break;
+    case 11:
+      result = folded_switch_edge(patch, 7);
+      break;
+    case 12:
+      result = folded_switch_corner(patch, 3);
+      break;
+    case 13:
+      result = folded_switch_edge(patch, 2);
+      break;
+    case 14:
+      result = folded_switch_edge(patch, 3);
+      break;
+    default:
+      result = folded_switch_corner(patch, 2);
+      break;
+  }
+  bezier[bezier_offset + index * 16 + (ulong)cp] = result;
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// folded3: the article's. The switch chooses a function and its argument; then there are three
+// calls instead of sixteen. Two of the functions still switch over their argument.
+#ifdef CLCOOK_FOLDED_SWITCH_FOLDED3
+__kernel void folded_switch_folded3(__global const float4* restrict vertices, ulong vertices_offset,
+                                    __global const uint* restrict indices,
+                                    __global const uint2* restrict heads,
+                                    __global float4* restrict bezier, ulong bezier_offset,
+                                    ulong patches, int run) {
+  FOLDED_SWITCH_ITEM(index, cp);
+  if (index >= patches) return;
+  const folded_switch_patch patch =
+      folded_switch_open(vertices + vertices_offset, indices, heads[index]);
+  enum { kInterior, kCorner, kEdge };
+  int function = kCorner;
+  int argument = 2;
+#define FOLDED_CASE(number, f, a) \
+  case number:                    \
+    function = f;                 \
+    argument = a;                 \
+    break
+  switch (cp) {
+    FOLDED_CASE(0, kCorner, 0);
+    FOLDED_CASE(1, kEdge, 0);
+    FOLDED_CASE(2, kEdge, 1);
+    FOLDED_CASE(3, kCorner, 1);
+    FOLDED_CASE(4, kEdge, 4);
+    FOLDED_CASE(5, kInterior, 0);
+    FOLDED_CASE(6, kInterior, 1);
+    FOLDED_CASE(7, kEdge, 6);
+    FOLDED_CASE(8, kEdge, 5);
+    FOLDED_CASE(9, kInterior, 3);
+    FOLDED_CASE(10, kInterior, 2);
+    FOLDED_CASE(11, kEdge, 7);
+    FOLDED_CASE(12, kCorner, 3);
+    FOLDED_CASE(13, kEdge, 2);
+    FOLDED_CASE(14, kEdge, 3);
+    default:
+      break;
+  }
+#undef FOLDED_CASE
+  float4 result;
+  if (function == kInterior) {
+    result = folded_switch_interior(patch, argument);
+  } else if (function == kCorner) {
+    result = folded_switch_corner(patch, argument);
+  } else {
+    result = folded_switch_edge(patch, argument);
+  }
+  bezier[bezier_offset + index * 16 + (ulong)cp] = result;
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// index_tables: the three functions are one formula,
+//
+//   f n v_k + next v_(k+1) + v_(k+2) + previous v_(k+3)
+//     + w0 r_0 + w1 r_1 + w0 r_2 + w1 r_3 + ...,   divided by f (n + 5),
+//
+// over a stretch r of the ring, with f = n, 2, 1 for corner, edge, interior. What differs is data.
+#ifdef CLCOOK_FOLDED_SWITCH_INDEX_TABLES
+// Bits: owner k 0-1, next 2-4, previous 5-7, w0 8-9, w1 10-12, f 13-14 (0 stands for n), whether
+// the stretch lies at the end of the corner's ring points instead of before them 15, its length
+// 16-17 (3 stands for 2 n - 3).
+#define ENTRY(owner, next, previous, w0, w1, f, at_end, length)                                    \
+  ((owner) | (next) << 2 | (previous) << 5 | (w0) << 8 | (w1) << 10 | (f) << 13 | (at_end) << 15 | \
+   (length) << 16)
+#define CORNER(k) ENTRY(k, 4, 4, 1, 4, 0, 0, 3)
+#define TO_NEXT(k) ENTRY(k, 4, 2, 2, 1, 2, 1, 2)
+#define TO_PREVIOUS(k) ENTRY(k, 2, 4, 1, 2, 2, 0, 2)
+#define INTERIOR(k) ENTRY(k, 2, 2, 0, 0, 1, 0, 0)
+__constant int folded_switch_table[16] = {
+    CORNER(0),      TO_NEXT(0),     TO_PREVIOUS(1), CORNER(1),   //
+    TO_PREVIOUS(0), INTERIOR(0),    INTERIOR(1),    TO_NEXT(1),  //
+    TO_NEXT(3),     INTERIOR(3),    INTERIOR(2),    TO_PREVIOUS(2),
+    CORNER(3),      TO_PREVIOUS(3), TO_NEXT(2),     CORNER(2),
+};
+
+__kernel void folded_switch_index_tables(__global const float4* restrict vertices,
+                                         ulong vertices_offset,
+                                         __global const uint* restrict indices,
+                                         __global const uint2* restrict heads,
+                                         __global float4* restrict bezier, ulong bezier_offset,
+                                         ulong patches, int run) {
+  FOLDED_SWITCH_ITEM(index, cp);
+  if (index >= patches) return;
+  const folded_switch_patch patch =
+      folded_switch_open(vertices + vertices_offset, indices, heads[index]);
+  const int entry = folded_switch_table[cp];
+  const int k = entry & 3;
+  const int valence = folded_switch_valence(patch.valences, k);
+  const int points = folded_switch_prefix(patch.sums, 3);
+  const int f_or_0 = entry >> 13 & 3;
+  const int f = f_or_0 == 0 ? valence : f_or_0;
+  const int first = folded_switch_prefix(patch.sums, (entry >> 15 & 1) ? k : k - 1) - 1;
+  const int length_or_3 = entry >> 16 & 3;
+  const int length = length_or_3 == 3 ? 2 * valence - 3 : length_or_3;
+  const float w0 = (float)(entry >> 8 & 3);
+  const float w1 = (float)(entry >> 10 & 7);
+
+  float4 sum = fma((float4)((float)(f * valence)), folded_switch_point(patch, k),
+                   folded_switch_point(patch, (k + 2) & 3));
+  sum = fma((float4)((float)(entry >> 2 & 7)), folded_switch_point(patch, (k + 1) & 3), sum);
+  sum = fma((float4)((float)(entry >> 5 & 7)), folded_switch_point(patch, (k + 3) & 3), sum);
+  for (int j = 0; j < length; ++j) {
+    sum = fma((float4)((j & 1) ? w1 : w0),
+              folded_switch_point(patch, folded_switch_wrap(first + j, points)), sum);
+  }
+  bezier[bezier_offset + index * 16 + (ulong)cp] = sum * (1.0f / (float)(f * (valence + 5)));
+}
+#undef ENTRY
+#undef CORNER
+#undef TO_NEXT
+#undef TO_PREVIOUS
+#undef INTERIOR
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// One dimension of the change from B-spline to Bezier, times 6.
+#if defined(CLCOOK_FOLDED_SWITCH_WEIGHT_MATRIX) || defined(CLCOOK_FOLDED_SWITCH_CPU_PATCH)
+#define FOLDED_SWITCH_ROW0(a0, a1, a2) fma(4.0f, a1, (a0) + (a2))
+#define FOLDED_SWITCH_ROW1(a1, a2) fma(4.0f, a1, 2.0f * (a2))
+#define FOLDED_SWITCH_ROW2(a1, a2) fma(4.0f, a2, 2.0f * (a1))
+#define FOLDED_SWITCH_ROW3(a1, a2, a3) fma(4.0f, a2, (a1) + (a3))
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// weight_matrix: regular patches alone, as M P M^T: a work-item transforms a row of the grid, and
+// then, through local memory, a column. `grid` holds 16 indices per patch in the order of the grid,
+// from the row y = 0. Four work-items per patch; local memory: 20 float4 per patch, 5 per row,
+// which keeps both the stores by rows and the loads by columns free of bank conflicts.
+#ifdef CLCOOK_FOLDED_SWITCH_WEIGHT_MATRIX
+__kernel void folded_switch_weight_matrix(__global const float4* restrict vertices,
+                                          ulong vertices_offset,
+                                          __global const uint4* restrict grid,
+                                          __global float4* restrict bezier, ulong bezier_offset,
+                                          ulong patches, __local float4* rows) {
+  const ulong index = get_global_id(0) >> 2;
+  const int lane = (int)get_local_id(0);
+  const int own = (lane >> 2) * 20;
+  vertices += vertices_offset;
+  if (index < patches) {
+    const uint4 at = grid[get_global_id(0)];
+    const float4 a0 = vertices[at.x];
+    const float4 a1 = vertices[at.y];
+    const float4 a2 = vertices[at.z];
+    const float4 a3 = vertices[at.w];
+    __local float4* out = rows + own + (lane & 3) * 5;
+    out[0] = FOLDED_SWITCH_ROW0(a0, a1, a2);
+    out[1] = FOLDED_SWITCH_ROW1(a1, a2);
+    out[2] = FOLDED_SWITCH_ROW2(a1, a2);
+    out[3] = FOLDED_SWITCH_ROW3(a1, a2, a3);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (index < patches) {
+    const __local float4* in = rows + own + (lane & 3);
+    const float4 a0 = in[0];
+    const float4 a1 = in[5];
+    const float4 a2 = in[10];
+    const float4 a3 = in[15];
+    __global float4* out = bezier + bezier_offset + index * 16 + (ulong)(lane & 3);
+    out[0] = FOLDED_SWITCH_ROW0(a0, a1, a2) * (1.0f / 36.0f);
+    out[4] = FOLDED_SWITCH_ROW1(a1, a2) * (1.0f / 36.0f);
+    out[8] = FOLDED_SWITCH_ROW2(a1, a2) * (1.0f / 36.0f);
+    out[12] = FOLDED_SWITCH_ROW3(a1, a2, a3) * (1.0f / 36.0f);
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// per_corner: the patch looks alike from each of its corners. A work-item makes the four control
+// points of one corner, all from the same few points: no case is left. Four work-items per patch.
+//
+// The points of a work-group's patches are gathered into local memory once; the results go through
+// it too, so that neighbours store neighbouring points.
+#ifdef CLCOOK_FOLDED_SWITCH_PER_CORNER
+__kernel void folded_switch_per_corner(__global const float4* restrict vertices,
+                                       ulong vertices_offset, __global const uint* restrict indices,
+                                       __global const uint2* restrict heads,
+                                       __global float4* restrict bezier, ulong bezier_offset,
+                                       ulong patches, __local float4* tile) {
+  const uint lane = (uint)get_local_id(0);
+  const uint group = (uint)get_local_size(0);
+  const ulong first_patch = (ulong)get_group_id(0) * (group >> 2);
+  const uint count = (uint)min((ulong)(group >> 2), patches - first_patch);
+  heads += first_patch;
+  bezier += bezier_offset + first_patch * 16;
+  vertices += vertices_offset;
+
+  const uint begin = heads[0].x;
+  const uint2 last = heads[count - 1];
+  const uint end = last.x + (uint)folded_switch_prefix(last.y * 0x01010101u, 3);
+  for (uint i = lane; i < end - begin; i += group) {
+    tile[i] = vertices[indices[begin + i]];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+
+  float4 corner = (float4)(0.0f);
+  float4 to_next = (float4)(0.0f);
+  float4 to_previous = (float4)(0.0f);
+  float4 interior = (float4)(0.0f);
+  if (lane >> 2 < count) {
+    const int k = (int)(lane & 3);
+    const uint2 head = heads[lane >> 2];
+    const __local float4* points = tile + (head.x - begin);
+    const uint sums = head.y * 0x01010101u;
+    const int total = folded_switch_prefix(sums, 3);
+    const int before = folded_switch_prefix(sums, k - 1);
+    const int behind = folded_switch_prefix(sums, k);  // of the corner's own ring points
+    const float n = (float)folded_switch_valence(head.y, k);
+    const float4 own = points[k];
+    const float4 next = points[(k + 1) & 3];
+    const float4 previous = points[(k + 3) & 3];
+    const float4 opposite = points[(k + 2) & 3];
+    // The ring from the diagonal beyond the edge to `previous` to that beyond the edge to `next`.
+    const float4 first_diagonal = points[folded_switch_wrap(before - 1, total)];
+    const float4 first_edge = points[before];
+    const float4 last_edge = points[behind - 1];
+    const float4 last_diagonal = points[folded_switch_wrap(behind, total)];
+    float4 edges = next + previous + first_edge;
+    float4 diagonals = opposite + first_diagonal + last_diagonal;
+    for (int i = before + 1; i < behind; i += 2) {
+      diagonals += points[i];
+      edges += points[i + 1];
+    }
+    const float scale = 1.0f / (n * (n + 5.0f));
+    const float4 inside = fma((float4)(n), own, opposite);
+    const float4 outside = fma((float4)(2.0f * n), own, opposite);
+    corner = fma((float4)(4.0f), edges, fma((float4)(n * n), own, diagonals)) * scale;
+    interior = fma((float4)(2.0f), next + previous, inside) * (n * scale);
+    to_next = fma((float4)(4.0f), next, fma((float4)(2.0f), previous + last_edge, outside));
+    to_next = (to_next + last_diagonal) * (0.5f * n * scale);
+    to_previous = fma((float4)(4.0f), previous, fma((float4)(2.0f), next + first_edge, outside));
+    to_previous = (to_previous + first_diagonal) * (0.5f * n * scale);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lane >> 2 < count) {
+    // The control points of corner k, as offsets in its patch: corner, to_next, to_previous,
+    // interior are 0 1 4 5, 3 7 2 6, 15 14 11 10 and 12 8 13 9.
+    const uint k = lane & 3;
+    const uint at = (lane & ~3u) * 4 + (0xCF30u >> (4 * k) & 15);
+    tile[at] = corner;
+    tile[(lane & ~3u) * 4 + (0x8E71u >> (4 * k) & 15)] = to_next;
+    tile[(lane & ~3u) * 4 + (0xDB24u >> (4 * k) & 15)] = to_previous;
+    tile[(lane & ~3u) * 4 + (0x9A65u >> (4 * k) & 15)] = interior;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint i = lane; i < 16 * count; i += group) {
+    bezier[i] = tile[i];
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// cpu_patch: for CPUs. A work-item is a whole task of `task` patches: float16 holds a row of four
+// points; regular patches go through the matrix, the others corner by corner.
+#ifdef CLCOOK_FOLDED_SWITCH_CPU_PATCH
+typedef float16 __attribute__((aligned(16))) folded_switch_row;
+
+#define AT(i) folded_switch_point(patch, i)
+
+static inline void folded_switch_regular(folded_switch_patch patch, __global float4* out) {
+  const float16 p0 = (float16)(AT(5), AT(4), AT(15), AT(14));
+  const float16 p1 = (float16)(AT(6), AT(0), AT(3), AT(13));
+  const float16 p2 = (float16)(AT(7), AT(1), AT(2), AT(12));
+  const float16 p3 = (float16)(AT(8), AT(9), AT(10), AT(11));
+  // Columns of the result in the rows of the grid, then the rows.
+  const float16 c0 = FOLDED_SWITCH_ROW0(p0, p1, p2);
+  const float16 c1 = FOLDED_SWITCH_ROW1(p1, p2);
+  const float16 c2 = FOLDED_SWITCH_ROW2(p1, p2);
+  const float16 c3 = FOLDED_SWITCH_ROW3(p1, p2, p3);
+  const float16 r0 = (float16)(c0.s0123, c1.s0123, c2.s0123, c3.s0123);
+  const float16 r1 = (float16)(c0.s4567, c1.s4567, c2.s4567, c3.s4567);
+  const float16 r2 = (float16)(c0.s89ab, c1.s89ab, c2.s89ab, c3.s89ab);
+  const float16 r3 = (float16)(c0.scdef, c1.scdef, c2.scdef, c3.scdef);
+  *(__global folded_switch_row*)(out) = FOLDED_SWITCH_ROW0(r0, r1, r2) * (1.0f / 36.0f);
+  *(__global folded_switch_row*)(out + 4) = FOLDED_SWITCH_ROW1(r1, r2) * (1.0f / 36.0f);
+  *(__global folded_switch_row*)(out + 8) = FOLDED_SWITCH_ROW2(r1, r2) * (1.0f / 36.0f);
+  *(__global folded_switch_row*)(out + 12) = FOLDED_SWITCH_ROW3(r1, r2, r3) * (1.0f / 36.0f);
+}
+
+static inline void folded_switch_general(folded_switch_patch patch, __global float4* out) {
+  const int total = folded_switch_prefix(patch.sums, 3);
+  int before = 4;
+  for (int k = 0; k < 4; ++k) {
+    const int valence = folded_switch_valence(patch.valences, k);
+    const int behind = before + 2 * valence - 5;
+    const float n = (float)valence;
+    const float4 own = AT(k);
+    const float4 next = AT((k + 1) & 3);
+    const float4 previous = AT((k + 3) & 3);
+    const float4 opposite = AT((k + 2) & 3);
+    const float4 first_diagonal = AT(folded_switch_wrap(before - 1, total));
+    const float4 first_edge = AT(before);
+    const float4 last_edge = AT(behind - 1);
+    const float4 last_diagonal = AT(folded_switch_wrap(behind, total));
+    float4 edges = next + previous + first_edge;
+    float4 diagonals = opposite + first_diagonal + last_diagonal;
+    for (int i = before + 1; i < behind; i += 2) {
+      diagonals += AT(i);
+      edges += AT(i + 1);
+    }
+    const float scale = 1.0f / (n * (n + 5.0f));
+    const float4 inside = fma((float4)(n), own, opposite);
+    const float4 outside = fma((float4)(2.0f * n), own, opposite);
+    float4 to_next = fma((float4)(4.0f), next, fma((float4)(2.0f), previous + last_edge, outside));
+    float4 to_previous =
+        fma((float4)(4.0f), previous, fma((float4)(2.0f), next + first_edge, outside));
+    out[0xCF30u >> (4 * k) & 15] =
+        fma((float4)(4.0f), edges, fma((float4)(n * n), own, diagonals)) * scale;
+    out[0x8E71u >> (4 * k) & 15] = (to_next + last_diagonal) * (0.5f * n * scale);
+    out[0xDB24u >> (4 * k) & 15] = (to_previous + first_diagonal) * (0.5f * n * scale);
+    out[0x9A65u >> (4 * k) & 15] = fma((float4)(2.0f), next + previous, inside) * (n * scale);
+    before = behind;
+  }
+}
+#undef AT
+
+__kernel void folded_switch_cpu_patch(__global const float4* restrict vertices,
+                                      ulong vertices_offset, __global const uint* restrict indices,
+                                      __global const uint2* restrict heads,
+                                      __global float4* restrict bezier, ulong bezier_offset,
+                                      ulong patches, ulong task) {
+  const ulong begin = get_global_id(0) * task;
+  const ulong end = min(begin + task, patches);
+  for (ulong i = begin; i < end; ++i) {
+    const folded_switch_patch patch =
+        folded_switch_open(vertices + vertices_offset, indices, heads[i]);
+    __global float4* out = bezier + bezier_offset + i * 16;
+    if (patch.valences == 0x04040404u) {
+      folded_switch_regular(patch, out);
+    } else {
+      folded_switch_general(patch, out);
+    }
+  }
+}
+#endif
