@@ -479,31 +479,36 @@ __kernel void folded_switch_per_corner(__global const float4* restrict vertices,
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// cpu_patch: for CPUs. A work-item is a whole task of `task` patches: float16 holds a row of four
-// points; regular patches go through the matrix, the others corner by corner.
+// cpu_patch: for CPUs. A work-item is a whole task of `task` patches: regular ones go through the
+// matrix in registers, the others corner by corner.
 #ifdef CLCOOK_FOLDED_SWITCH_CPU_PATCH
-typedef float16 __attribute__((aligned(16))) folded_switch_row;
-
 #define AT(i) folded_switch_point(patch, i)
 
 static inline void folded_switch_regular(folded_switch_patch patch, __global float4* out) {
-  const float16 p0 = (float16)(AT(5), AT(4), AT(15), AT(14));
-  const float16 p1 = (float16)(AT(6), AT(0), AT(3), AT(13));
-  const float16 p2 = (float16)(AT(7), AT(1), AT(2), AT(12));
-  const float16 p3 = (float16)(AT(8), AT(9), AT(10), AT(11));
-  // Columns of the result in the rows of the grid, then the rows.
-  const float16 c0 = FOLDED_SWITCH_ROW0(p0, p1, p2);
-  const float16 c1 = FOLDED_SWITCH_ROW1(p1, p2);
-  const float16 c2 = FOLDED_SWITCH_ROW2(p1, p2);
-  const float16 c3 = FOLDED_SWITCH_ROW3(p1, p2, p3);
-  const float16 r0 = (float16)(c0.s0123, c1.s0123, c2.s0123, c3.s0123);
-  const float16 r1 = (float16)(c0.s4567, c1.s4567, c2.s4567, c3.s4567);
-  const float16 r2 = (float16)(c0.s89ab, c1.s89ab, c2.s89ab, c3.s89ab);
-  const float16 r3 = (float16)(c0.scdef, c1.scdef, c2.scdef, c3.scdef);
-  *(__global folded_switch_row*)(out) = FOLDED_SWITCH_ROW0(r0, r1, r2) * (1.0f / 36.0f);
-  *(__global folded_switch_row*)(out + 4) = FOLDED_SWITCH_ROW1(r1, r2) * (1.0f / 36.0f);
-  *(__global folded_switch_row*)(out + 8) = FOLDED_SWITCH_ROW2(r1, r2) * (1.0f / 36.0f);
-  *(__global folded_switch_row*)(out + 12) = FOLDED_SWITCH_ROW3(r1, r2, r3) * (1.0f / 36.0f);
+  float4 h[4][4];
+#define GRID_ROW(y, i0, i1, i2, i3)           \
+  {                                           \
+    const float4 a0 = AT(i0);                 \
+    const float4 a1 = AT(i1);                 \
+    const float4 a2 = AT(i2);                 \
+    const float4 a3 = AT(i3);                 \
+    h[y][0] = FOLDED_SWITCH_ROW0(a0, a1, a2); \
+    h[y][1] = FOLDED_SWITCH_ROW1(a1, a2);     \
+    h[y][2] = FOLDED_SWITCH_ROW2(a1, a2);     \
+    h[y][3] = FOLDED_SWITCH_ROW3(a1, a2, a3); \
+  }
+  GRID_ROW(0, 5, 6, 7, 8)
+  GRID_ROW(1, 4, 0, 1, 9)
+  GRID_ROW(2, 15, 3, 2, 10)
+  GRID_ROW(3, 14, 13, 12, 11)
+#undef GRID_ROW
+#pragma unroll
+  for (int x = 0; x < 4; ++x) {
+    out[x] = FOLDED_SWITCH_ROW0(h[0][x], h[1][x], h[2][x]) * (1.0f / 36.0f);
+    out[4 + x] = FOLDED_SWITCH_ROW1(h[1][x], h[2][x]) * (1.0f / 36.0f);
+    out[8 + x] = FOLDED_SWITCH_ROW2(h[1][x], h[2][x]) * (1.0f / 36.0f);
+    out[12 + x] = FOLDED_SWITCH_ROW3(h[1][x], h[2][x], h[3][x]) * (1.0f / 36.0f);
+  }
 }
 
 static inline void folded_switch_general(folded_switch_patch patch, __global float4* out) {

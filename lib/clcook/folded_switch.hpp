@@ -54,7 +54,7 @@ class BezierPatches {
     index_tables,   // one formula for all sixteen, its arguments and weights from a table
     weight_matrix,  // M P M^T by rows and columns; all valences must be 4
     per_corner,     // four control points per work-item: the same formulas at each corner
-    cpu_patch,      // for CPUs: explicit vectors, many patches per work-item
+    cpu_patch,      // for CPUs: a whole patch at a time, many patches per work-item
   };
 
   // How to run, for tuning; the defaults are good.

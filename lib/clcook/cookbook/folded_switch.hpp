@@ -336,7 +336,7 @@ inline Recipe folded_switch() {
   add(Variant::per_corner,
       "four control points per work-item: the formulas are the same at each corner; points and "
       "results through local memory");
-  add(Variant::cpu_patch, "for CPUs: float16 rows, many patches per work-item");
+  add(Variant::cpu_patch, "for CPUs: a whole patch at a time, many patches per work-item");
 
   recipe.test_shapes = {
       shape(1, "regular", "random", 0, true),
