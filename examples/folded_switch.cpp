@@ -53,12 +53,17 @@ Vec unit(Vec a) {
   return length > 0 ? (1 / length) * a : Vec{0, 0, 1};
 }
 
-// The surface of a cube of 3 x 3 x 3 cells without the seven in the middle of its sides and its
-// centre: valences 3 to 6.
+// The surface of a cube with three tunnels, every side of its 20 blocks cut into 3 x 3 quads and
+// the whole relaxed: valences 3 to 6 where the blocks have their corners, 4 elsewhere.
 QuadMesh sponge() {
-  const auto solid = [](int x, int y, int z) {
-    const auto inside = [](int i) { return i >= 0 && i < 3; };
-    return inside(x) && inside(y) && inside(z) && (x == 1) + (y == 1) + (z == 1) < 2;
+  constexpr int kCuts = 3;
+  const auto solid = [](const std::array<int, 3>& at) {
+    int middle = 0;
+    for (const int i : at) {
+      if (i < 0 || i >= 3 * kCuts) return false;
+      middle += i / kCuts == 1;
+    }
+    return middle < 2;
   };
   QuadMesh mesh;
   std::map<std::array<int, 3>, std::uint32_t> numbers;
@@ -66,19 +71,20 @@ QuadMesh sponge() {
     const auto [found, is_new] =
         numbers.emplace(at, static_cast<std::uint32_t>(mesh.vertices.size()));
     if (is_new) {
-      mesh.vertices.push_back({static_cast<float>(at[0]) - 1.5f, static_cast<float>(at[1]) - 1.5f,
-                               static_cast<float>(at[2]) - 1.5f});
+      mesh.vertices.push_back(
+          {static_cast<float>(at[0]), static_cast<float>(at[1]), static_cast<float>(at[2])});
     }
     return found->second;
   };
-  for (int cell = 0; cell < 27; ++cell) {
-    const std::array<int, 3> at{cell % 3, cell / 3 % 3, cell / 9};
-    if (!solid(at[0], at[1], at[2])) continue;
+  constexpr int kSize = 3 * kCuts;
+  for (int cell = 0; cell < kSize * kSize * kSize; ++cell) {
+    const std::array<int, 3> at{cell % kSize, cell / kSize % kSize, cell / kSize / kSize};
+    if (!solid(at)) continue;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       for (const int side : {0, 1}) {
         std::array<int, 3> next = at;
         next[axis] += side == 1 ? 1 : -1;
-        if (solid(next[0], next[1], next[2])) continue;
+        if (solid(next)) continue;
         // Counter-clockwise seen from outside.
         const std::size_t u = (axis + (side == 1 ? 1 : 2)) % 3;
         const std::size_t v = (axis + (side == 1 ? 2 : 1)) % 3;
@@ -92,6 +98,20 @@ QuadMesh sponge() {
         }
         mesh.quads.push_back(quad);
       }
+    }
+  }
+  // Every vertex to the mean of its neighbours, a few times.
+  for (int round = 0; round < 5; ++round) {
+    std::vector<std::array<float, 4>> sums(mesh.vertices.size());
+    for (const auto& quad : mesh.quads) {
+      for (std::size_t k = 0; k < 4; ++k) {
+        const auto& next = mesh.vertices[quad[(k + 1) % 4]];
+        for (std::size_t c = 0; c < 3; ++c) sums[quad[k]][c] += next[c];
+        sums[quad[k]][3] += 1;
+      }
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      for (std::size_t c = 0; c < 3; ++c) mesh.vertices[i][c] = sums[i][c] / sums[i][3];
     }
   }
   return mesh;
@@ -145,10 +165,10 @@ Sample evaluate(const float* control, float u, float v) {
   return {position, unit(cross(along_u, along_v))};
 }
 
-// A picture of triangles with a depth buffer, 3 x 3 samples per pixel.
+// A picture of triangles with a depth buffer, 2 x 2 samples per pixel.
 class Canvas {
  public:
-  static constexpr int kSide = 3;
+  static constexpr int kSide = 2;
 
   Canvas(int width, int height)
       : width_(width * kSide),
@@ -245,7 +265,7 @@ Vec shade(Vec base, Vec normal, float u, float v) {
   const float shine = std::pow(std::max(0.0f, dot(normal, halfway)), 60.0f);
   // A thin line along the border of the patch.
   const float border = std::min({u, v, 1 - u, 1 - v});
-  const float line = border < 0.02f ? 0.55f : 1.0f;
+  const float line = border < 0.025f ? 0.6f : 1.0f;
   const float amount = line * (0.16f + 0.22f * sky + 0.66f * diffuse);
   const float gloss = 0.35f * shine;
   return amount * base + Vec{gloss, gloss, gloss};
@@ -280,7 +300,7 @@ Picture draw(const std::vector<float>& control, const PatchList& patches, int wi
         u,
         v};
   };
-  constexpr int kCuts = 24;
+  constexpr int kCuts = 10;
   for (std::size_t i = 0; i < patches.valences.size(); ++i) {
     const std::array<std::uint8_t, 4> regular{4, 4, 4, 4};
     const Vec base =
