@@ -29,6 +29,7 @@
 #define CLCOOK_FOLDED_SWITCH_INDEX_TABLES
 #define CLCOOK_FOLDED_SWITCH_WEIGHT_MATRIX
 #define CLCOOK_FOLDED_SWITCH_PER_CORNER
+#define CLCOOK_FOLDED_SWITCH_SPLIT
 #define CLCOOK_FOLDED_SWITCH_CPU_PATCH
 #endif
 
@@ -344,7 +345,8 @@ __kernel void folded_switch_index_tables(__global const float4* restrict vertice
 
 // ------------------------------------------------------------------------------------------------
 // One dimension of the change from B-spline to Bezier, times 6.
-#if defined(CLCOOK_FOLDED_SWITCH_WEIGHT_MATRIX) || defined(CLCOOK_FOLDED_SWITCH_CPU_PATCH)
+#if defined(CLCOOK_FOLDED_SWITCH_WEIGHT_MATRIX) || defined(CLCOOK_FOLDED_SWITCH_SPLIT) || \
+    defined(CLCOOK_FOLDED_SWITCH_CPU_PATCH)
 #define FOLDED_SWITCH_ROW0(a0, a1, a2) fma(4.0f, a1, (a0) + (a2))
 #define FOLDED_SWITCH_ROW1(a1, a2) fma(4.0f, a1, 2.0f * (a2))
 #define FOLDED_SWITCH_ROW2(a1, a2) fma(4.0f, a2, 2.0f * (a1))
@@ -352,128 +354,190 @@ __kernel void folded_switch_index_tables(__global const float4* restrict vertice
 #endif
 
 // ------------------------------------------------------------------------------------------------
+// Seen from each of its corners a patch looks alike: the four control points next to corner k, all
+// from the quad and the ring points around the corner.
+#if defined(CLCOOK_FOLDED_SWITCH_PER_CORNER) || defined(CLCOOK_FOLDED_SWITCH_SPLIT) || \
+    defined(CLCOOK_FOLDED_SWITCH_CPU_PATCH)
+typedef struct {
+  float4 corner;
+  float4 to_next;
+  float4 to_previous;
+  float4 interior;
+} folded_switch_four;
+
+// Where they lie in the patch: 0 1 4 5, 3 7 2 6, 15 14 11 10 and 12 8 13 9 for the corners 0 to 3.
+#define FOLDED_SWITCH_CORNER_AT(k) (0xCF30u >> (4 * (k)) & 15)
+#define FOLDED_SWITCH_NEXT_AT(k) (0x8E71u >> (4 * (k)) & 15)
+#define FOLDED_SWITCH_PREVIOUS_AT(k) (0xDB24u >> (4 * (k)) & 15)
+#define FOLDED_SWITCH_INTERIOR_AT(k) (0x9A65u >> (4 * (k)) & 15)
+
+static inline folded_switch_four folded_switch_at_corner(folded_switch_patch patch, int k) {
+  const int total = folded_switch_prefix(patch.sums, 3);
+  const int before = folded_switch_prefix(patch.sums, k - 1);
+  const int behind = folded_switch_prefix(patch.sums, k);  // of the corner's own ring points
+  const float n = (float)folded_switch_valence(patch.valences, k);
+  const float4 own = folded_switch_point(patch, k);
+  const float4 next = folded_switch_point(patch, (k + 1) & 3);
+  const float4 previous = folded_switch_point(patch, (k + 3) & 3);
+  const float4 opposite = folded_switch_point(patch, (k + 2) & 3);
+  // The ring from the diagonal beyond the edge to `previous` to that beyond the edge to `next`.
+  const float4 first_diagonal = folded_switch_point(patch, folded_switch_wrap(before - 1, total));
+  const float4 first_edge = folded_switch_point(patch, before);
+  const float4 last_diagonal = folded_switch_point(patch, folded_switch_wrap(behind, total));
+  float4 last_edge = first_edge;
+  float4 edges = next + previous + first_edge;
+  float4 diagonals = opposite + first_diagonal + last_diagonal;
+  for (int i = before + 1; i < behind; i += 2) {
+    diagonals += folded_switch_point(patch, i);
+    last_edge = folded_switch_point(patch, i + 1);
+    edges += last_edge;
+  }
+  const float scale = 1.0f / (n * (n + 5.0f));
+  const float4 inside = fma((float4)(n), own, opposite);
+  const float4 outside = fma((float4)(2.0f * n), own, opposite);
+  folded_switch_four four;
+  four.corner = fma((float4)(4.0f), edges, fma((float4)(n * n), own, diagonals)) * scale;
+  four.interior = fma((float4)(2.0f), next + previous, inside) * (n * scale);
+  four.to_next = fma((float4)(4.0f), next, fma((float4)(2.0f), previous + last_edge, outside));
+  four.to_next = (four.to_next + last_diagonal) * (0.5f * n * scale);
+  four.to_previous = fma((float4)(4.0f), previous, fma((float4)(2.0f), next + first_edge, outside));
+  four.to_previous = (four.to_previous + first_diagonal) * (0.5f * n * scale);
+  return four;
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// Four work-items per patch, in three kernels. Local memory: 20 float4 per patch, 5 per row of the
+// patch: no bank conflicts in the matrix. Both steps of all three keep to the lanes of a patch; the
+// last stores 64 contiguous bytes per row.
+#define FOLDED_SWITCH_CELLS 20
+#define FOLDED_SWITCH_CELL(at) ((at) + ((at) >> 2))
+
+#if defined(CLCOOK_FOLDED_SWITCH_WEIGHT_MATRIX) || defined(CLCOOK_FOLDED_SWITCH_SPLIT)
+// The rows of M P: at holds the indices of a row of the grid.
+static inline void folded_switch_rows(__global const float4* vertices, uint4 at,
+                                      __local float4* row) {
+  const float4 a0 = vertices[at.x];
+  const float4 a1 = vertices[at.y];
+  const float4 a2 = vertices[at.z];
+  const float4 a3 = vertices[at.w];
+  row[0] = FOLDED_SWITCH_ROW0(a0, a1, a2);
+  row[1] = FOLDED_SWITCH_ROW1(a1, a2);
+  row[2] = FOLDED_SWITCH_ROW2(a1, a2);
+  row[3] = FOLDED_SWITCH_ROW3(a1, a2, a3);
+}
+
+static inline void folded_switch_columns(const __local float4* column, __global float4* out) {
+  const float4 a0 = column[0];
+  const float4 a1 = column[5];
+  const float4 a2 = column[10];
+  const float4 a3 = column[15];
+  out[0] = FOLDED_SWITCH_ROW0(a0, a1, a2) * (1.0f / 36.0f);
+  out[4] = FOLDED_SWITCH_ROW1(a1, a2) * (1.0f / 36.0f);
+  out[8] = FOLDED_SWITCH_ROW2(a1, a2) * (1.0f / 36.0f);
+  out[12] = FOLDED_SWITCH_ROW3(a1, a2, a3) * (1.0f / 36.0f);
+}
+#endif
+
+#if defined(CLCOOK_FOLDED_SWITCH_PER_CORNER) || defined(CLCOOK_FOLDED_SWITCH_SPLIT)
+static inline void folded_switch_put(folded_switch_four four, int k, __local float4* cells) {
+  cells[FOLDED_SWITCH_CELL(FOLDED_SWITCH_CORNER_AT(k))] = four.corner;
+  cells[FOLDED_SWITCH_CELL(FOLDED_SWITCH_NEXT_AT(k))] = four.to_next;
+  cells[FOLDED_SWITCH_CELL(FOLDED_SWITCH_PREVIOUS_AT(k))] = four.to_previous;
+  cells[FOLDED_SWITCH_CELL(FOLDED_SWITCH_INTERIOR_AT(k))] = four.interior;
+}
+
+static inline void folded_switch_copy(const __local float4* column, __global float4* out) {
+  out[0] = column[0];
+  out[4] = column[5];
+  out[8] = column[10];
+  out[12] = column[15];
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
 // weight_matrix: regular patches alone, as M P M^T: a work-item transforms a row of the grid, and
-// then, through local memory, a column. `grid` holds 16 indices per patch in the order of the grid,
-// from the row y = 0. Four work-items per patch; local memory: 20 float4 per patch, 5 per row,
-// which keeps both the stores by rows and the loads by columns free of bank conflicts.
+// then a column. `grid` holds 16 indices per patch in the order of the grid, from the row y = 0.
 #ifdef CLCOOK_FOLDED_SWITCH_WEIGHT_MATRIX
 __kernel void folded_switch_weight_matrix(__global const float4* restrict vertices,
                                           ulong vertices_offset,
                                           __global const uint4* restrict grid,
                                           __global float4* restrict bezier, ulong bezier_offset,
-                                          ulong patches, __local float4* rows) {
+                                          ulong patches, __local float4* tile) {
   const ulong index = get_global_id(0) >> 2;
-  const int lane = (int)get_local_id(0);
-  const int own = (lane >> 2) * 20;
-  vertices += vertices_offset;
+  const int lane = (int)get_local_id(0) & 3;
+  __local float4* cells = tile + ((int)get_local_id(0) >> 2) * FOLDED_SWITCH_CELLS;
   if (index < patches) {
-    const uint4 at = grid[get_global_id(0)];
-    const float4 a0 = vertices[at.x];
-    const float4 a1 = vertices[at.y];
-    const float4 a2 = vertices[at.z];
-    const float4 a3 = vertices[at.w];
-    __local float4* out = rows + own + (lane & 3) * 5;
-    out[0] = FOLDED_SWITCH_ROW0(a0, a1, a2);
-    out[1] = FOLDED_SWITCH_ROW1(a1, a2);
-    out[2] = FOLDED_SWITCH_ROW2(a1, a2);
-    out[3] = FOLDED_SWITCH_ROW3(a1, a2, a3);
+    folded_switch_rows(vertices + vertices_offset, grid[get_global_id(0)], cells + 5 * lane);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (index < patches) {
-    const __local float4* in = rows + own + (lane & 3);
-    const float4 a0 = in[0];
-    const float4 a1 = in[5];
-    const float4 a2 = in[10];
-    const float4 a3 = in[15];
-    __global float4* out = bezier + bezier_offset + index * 16 + (ulong)(lane & 3);
-    out[0] = FOLDED_SWITCH_ROW0(a0, a1, a2) * (1.0f / 36.0f);
-    out[4] = FOLDED_SWITCH_ROW1(a1, a2) * (1.0f / 36.0f);
-    out[8] = FOLDED_SWITCH_ROW2(a1, a2) * (1.0f / 36.0f);
-    out[12] = FOLDED_SWITCH_ROW3(a1, a2, a3) * (1.0f / 36.0f);
+    folded_switch_columns(cells + lane, bezier + bezier_offset + index * 16 + (ulong)lane);
   }
 }
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// per_corner: the patch looks alike from each of its corners. A work-item makes the four control
-// points of one corner, all from the same few points: no case is left. Four work-items per patch.
-//
-// The points of a work-group's patches are gathered into local memory once; the results go through
-// it too, so that neighbours store neighbouring points.
+// per_corner: a work-item makes the four control points of a corner. No case is left.
 #ifdef CLCOOK_FOLDED_SWITCH_PER_CORNER
 __kernel void folded_switch_per_corner(__global const float4* restrict vertices,
                                        ulong vertices_offset, __global const uint* restrict indices,
                                        __global const uint2* restrict heads,
                                        __global float4* restrict bezier, ulong bezier_offset,
                                        ulong patches, __local float4* tile) {
-  const uint lane = (uint)get_local_id(0);
-  const uint group = (uint)get_local_size(0);
-  const ulong first_patch = (ulong)get_group_id(0) * (group >> 2);
-  const uint count = (uint)min((ulong)(group >> 2), patches - first_patch);
-  heads += first_patch;
-  bezier += bezier_offset + first_patch * 16;
+  const ulong index = get_global_id(0) >> 2;
+  const int lane = (int)get_local_id(0) & 3;
+  __local float4* cells = tile + ((int)get_local_id(0) >> 2) * FOLDED_SWITCH_CELLS;
+  if (index < patches) {
+    const folded_switch_patch patch =
+        folded_switch_open(vertices + vertices_offset, indices, heads[index]);
+    folded_switch_put(folded_switch_at_corner(patch, lane), lane, cells);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (index < patches) {
+    folded_switch_copy(cells + lane, bezier + bezier_offset + index * 16 + (ulong)lane);
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// split: the plan has sorted the patches, `regular` ones first; `slots` says where each belongs in
+// the result. The first `regular_groups` work-groups take regular patches through the matrix (16
+// indices each, in the order of the grid), the others the rest, corner by corner. Heads begin with
+// the first patch that is not regular.
+#ifdef CLCOOK_FOLDED_SWITCH_SPLIT
+__kernel void folded_switch_split(__global const float4* restrict vertices, ulong vertices_offset,
+                                  __global const uint* restrict indices,
+                                  __global const uint2* restrict heads,
+                                  __global const uint* restrict slots,
+                                  __global float4* restrict bezier, ulong bezier_offset,
+                                  ulong patches, ulong regular, ulong regular_groups,
+                                  __local float4* tile) {
+  const ulong group = get_group_id(0);
+  const ulong per_group = get_local_size(0) >> 2;
+  const int in_matrix = group < regular_groups;
+  const ulong first =
+      in_matrix ? group * per_group : regular + (group - regular_groups) * per_group;
+  const ulong index = first + (get_local_id(0) >> 2);
+  const int inside = index < (in_matrix ? regular : patches);
+  const int lane = (int)get_local_id(0) & 3;
+  __local float4* cells = tile + ((int)get_local_id(0) >> 2) * FOLDED_SWITCH_CELLS;
   vertices += vertices_offset;
-
-  const uint begin = heads[0].x;
-  const uint2 last = heads[count - 1];
-  const uint end = last.x + (uint)folded_switch_prefix(last.y * 0x01010101u, 3);
-  for (uint i = lane; i < end - begin; i += group) {
-    tile[i] = vertices[indices[begin + i]];
+  if (inside && in_matrix) {
+    folded_switch_rows(vertices, ((__global const uint4*)indices)[index * 4 + (ulong)lane],
+                       cells + 5 * lane);
+  } else if (inside) {
+    const folded_switch_patch patch = folded_switch_open(vertices, indices, heads[index - regular]);
+    folded_switch_put(folded_switch_at_corner(patch, lane), lane, cells);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-
-  float4 corner = (float4)(0.0f);
-  float4 to_next = (float4)(0.0f);
-  float4 to_previous = (float4)(0.0f);
-  float4 interior = (float4)(0.0f);
-  if (lane >> 2 < count) {
-    const int k = (int)(lane & 3);
-    const uint2 head = heads[lane >> 2];
-    const __local float4* points = tile + (head.x - begin);
-    const uint sums = head.y * 0x01010101u;
-    const int total = folded_switch_prefix(sums, 3);
-    const int before = folded_switch_prefix(sums, k - 1);
-    const int behind = folded_switch_prefix(sums, k);  // of the corner's own ring points
-    const float n = (float)folded_switch_valence(head.y, k);
-    const float4 own = points[k];
-    const float4 next = points[(k + 1) & 3];
-    const float4 previous = points[(k + 3) & 3];
-    const float4 opposite = points[(k + 2) & 3];
-    // The ring from the diagonal beyond the edge to `previous` to that beyond the edge to `next`.
-    const float4 first_diagonal = points[folded_switch_wrap(before - 1, total)];
-    const float4 first_edge = points[before];
-    const float4 last_edge = points[behind - 1];
-    const float4 last_diagonal = points[folded_switch_wrap(behind, total)];
-    float4 edges = next + previous + first_edge;
-    float4 diagonals = opposite + first_diagonal + last_diagonal;
-    for (int i = before + 1; i < behind; i += 2) {
-      diagonals += points[i];
-      edges += points[i + 1];
+  if (inside) {
+    __global float4* out = bezier + bezier_offset + (ulong)slots[index] * 16 + (ulong)lane;
+    if (in_matrix) {
+      folded_switch_columns(cells + lane, out);
+    } else {
+      folded_switch_copy(cells + lane, out);
     }
-    const float scale = 1.0f / (n * (n + 5.0f));
-    const float4 inside = fma((float4)(n), own, opposite);
-    const float4 outside = fma((float4)(2.0f * n), own, opposite);
-    corner = fma((float4)(4.0f), edges, fma((float4)(n * n), own, diagonals)) * scale;
-    interior = fma((float4)(2.0f), next + previous, inside) * (n * scale);
-    to_next = fma((float4)(4.0f), next, fma((float4)(2.0f), previous + last_edge, outside));
-    to_next = (to_next + last_diagonal) * (0.5f * n * scale);
-    to_previous = fma((float4)(4.0f), previous, fma((float4)(2.0f), next + first_edge, outside));
-    to_previous = (to_previous + first_diagonal) * (0.5f * n * scale);
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (lane >> 2 < count) {
-    // The control points of corner k, as offsets in its patch: corner, to_next, to_previous,
-    // interior are 0 1 4 5, 3 7 2 6, 15 14 11 10 and 12 8 13 9.
-    const uint k = lane & 3;
-    const uint at = (lane & ~3u) * 4 + (0xCF30u >> (4 * k) & 15);
-    tile[at] = corner;
-    tile[(lane & ~3u) * 4 + (0x8E71u >> (4 * k) & 15)] = to_next;
-    tile[(lane & ~3u) * 4 + (0xDB24u >> (4 * k) & 15)] = to_previous;
-    tile[(lane & ~3u) * 4 + (0x9A65u >> (4 * k) & 15)] = interior;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint i = lane; i < 16 * count; i += group) {
-    bezier[i] = tile[i];
   }
 }
 #endif
@@ -512,38 +576,12 @@ static inline void folded_switch_regular(folded_switch_patch patch, __global flo
 }
 
 static inline void folded_switch_general(folded_switch_patch patch, __global float4* out) {
-  const int total = folded_switch_prefix(patch.sums, 3);
-  int before = 4;
   for (int k = 0; k < 4; ++k) {
-    const int valence = folded_switch_valence(patch.valences, k);
-    const int behind = before + 2 * valence - 5;
-    const float n = (float)valence;
-    const float4 own = AT(k);
-    const float4 next = AT((k + 1) & 3);
-    const float4 previous = AT((k + 3) & 3);
-    const float4 opposite = AT((k + 2) & 3);
-    const float4 first_diagonal = AT(folded_switch_wrap(before - 1, total));
-    const float4 first_edge = AT(before);
-    const float4 last_edge = AT(behind - 1);
-    const float4 last_diagonal = AT(folded_switch_wrap(behind, total));
-    float4 edges = next + previous + first_edge;
-    float4 diagonals = opposite + first_diagonal + last_diagonal;
-    for (int i = before + 1; i < behind; i += 2) {
-      diagonals += AT(i);
-      edges += AT(i + 1);
-    }
-    const float scale = 1.0f / (n * (n + 5.0f));
-    const float4 inside = fma((float4)(n), own, opposite);
-    const float4 outside = fma((float4)(2.0f * n), own, opposite);
-    float4 to_next = fma((float4)(4.0f), next, fma((float4)(2.0f), previous + last_edge, outside));
-    float4 to_previous =
-        fma((float4)(4.0f), previous, fma((float4)(2.0f), next + first_edge, outside));
-    out[0xCF30u >> (4 * k) & 15] =
-        fma((float4)(4.0f), edges, fma((float4)(n * n), own, diagonals)) * scale;
-    out[0x8E71u >> (4 * k) & 15] = (to_next + last_diagonal) * (0.5f * n * scale);
-    out[0xDB24u >> (4 * k) & 15] = (to_previous + first_diagonal) * (0.5f * n * scale);
-    out[0x9A65u >> (4 * k) & 15] = fma((float4)(2.0f), next + previous, inside) * (n * scale);
-    before = behind;
+    const folded_switch_four four = folded_switch_at_corner(patch, k);
+    out[FOLDED_SWITCH_CORNER_AT(k)] = four.corner;
+    out[FOLDED_SWITCH_NEXT_AT(k)] = four.to_next;
+    out[FOLDED_SWITCH_PREVIOUS_AT(k)] = four.to_previous;
+    out[FOLDED_SWITCH_INTERIOR_AT(k)] = four.interior;
   }
 }
 #undef AT

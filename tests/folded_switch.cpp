@@ -35,8 +35,8 @@ using Valences = ref::Valences;
 using Variant = BezierPatches::Variant;
 
 constexpr Valences kRegular{4, 4, 4, 4};
-constexpr Variant kGeneral[] = {Variant::switch16, Variant::folded3, Variant::index_tables,
-                                Variant::per_corner, Variant::cpu_patch};
+constexpr Variant kGeneral[] = {Variant::switch16,   Variant::folded3, Variant::index_tables,
+                                Variant::per_corner, Variant::split,   Variant::cpu_patch};
 // The conformance test derives exact bounds; here a wrong result is off by far more than this.
 constexpr double kClose = 2e-6;
 

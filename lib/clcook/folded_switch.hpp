@@ -48,12 +48,13 @@ class BezierPatches {
 
   enum class Variant {
     automatic,      // what was measured to be fastest; without that cpu_patch on CPUs, else
-                    // weight_matrix for regular patches and per_corner for others
+                    // weight_matrix for regular patches and split for others
     switch16,       // a control point per work-item, a switch with an arm for each of the sixteen
     folded3,        // the switch only chooses one of three functions and its argument
     index_tables,   // one formula for all sixteen, its arguments and weights from a table
     weight_matrix,  // M P M^T by rows and columns; all valences must be 4
     per_corner,     // four control points per work-item: the same formulas at each corner
+    split,          // weight_matrix for the regular patches, per_corner for the others, sorted
     cpu_patch,      // for CPUs: a whole patch at a time, many patches per work-item
   };
 
@@ -108,6 +109,11 @@ class BezierPatches {
       case Variant::per_corner:
         return kernel(where, wait, from.buffer, from_offset, s.indices, s.heads, to.buffer,
                       to_offset, patches, LocalBytes{s.local_bytes});
+      case Variant::split:
+        return kernel(where, wait, from.buffer, from_offset, s.indices, s.heads, s.slots, to.buffer,
+                      to_offset, patches, static_cast<cl_ulong>(s.regular_patches),
+                      static_cast<cl_ulong>(groups_for(s, s.regular_patches)),
+                      LocalBytes{s.local_bytes});
       case Variant::cpu_patch:
         return kernel(where, wait, from.buffer, from_offset, s.indices, s.heads, to.buffer,
                       to_offset, patches, static_cast<cl_ulong>(s.task));
@@ -133,7 +139,10 @@ class BezierPatches {
   }
 
   // Work-items per work-group where Tune::group is 0.
-  static int default_group(Variant variant) { return variant == Variant::cpu_patch ? 1 : 128; }
+  static int default_group(Variant variant) {
+    if (variant == Variant::cpu_patch) return 1;
+    return has_run(variant) ? 128 : 64;
+  }
 
   // Whether the variant has the tuning `run`.
   static bool has_run(Variant variant) {
@@ -163,9 +172,9 @@ class BezierPatches {
   }
 
   // Every variant that runs, in the order of the recipe.
-  static constexpr Variant kVariants[] = {Variant::switch16,     Variant::folded3,
-                                          Variant::index_tables, Variant::weight_matrix,
-                                          Variant::per_corner,   Variant::cpu_patch};
+  static constexpr Variant kVariants[] = {
+      Variant::switch16,   Variant::folded3, Variant::index_tables, Variant::weight_matrix,
+      Variant::per_corner, Variant::split,   Variant::cpu_patch};
 
   static const char* to_string(Variant variant) {
     switch (variant) {
@@ -181,6 +190,8 @@ class BezierPatches {
         return "weight_matrix";
       case Variant::per_corner:
         return "per_corner";
+      case Variant::split:
+        return "split";
       case Variant::cpu_patch:
         return "cpu_patch";
     }
@@ -203,7 +214,7 @@ class BezierPatches {
 
  private:
   static constexpr const char* kName = "BezierPatches";
-  static constexpr std::size_t kRowsOfMatrix = 20;  // float4 of local memory per patch
+  static constexpr std::size_t kCells = 20;  // float4 of local memory per patch
 
   struct State {
     Runtime runtime;
@@ -213,12 +224,14 @@ class BezierPatches {
     Variant variant = Variant::switch16;
     int group = 0;
     int run_bits = 0;
-    std::size_t task = 1;  // cpu_patch: patches per work-item
+    std::size_t task = 1;             // cpu_patch: patches per work-item
+    std::size_t regular_patches = 0;  // split
     std::size_t local_bytes = 0;
     std::size_t topology_bytes = 0;
     cl::Program program;
     cl::Buffer heads;
     cl::Buffer indices;
+    cl::Buffer slots;  // split
 
     explicit State(Runtime rt) : runtime(std::move(rt)) {}
   };
@@ -303,7 +316,7 @@ class BezierPatches {
         measured = false;
         variant = runtime.info().cpu ? Variant::cpu_patch
                   : state.regular    ? Variant::weight_matrix
-                                     : Variant::per_corner;
+                                     : Variant::split;
       }
     }
     if (!measured) return;
@@ -339,45 +352,74 @@ class BezierPatches {
 
   // The lists as the variant wants them.
   static void upload(State& state, const Problem& p) {
-    std::vector<std::uint32_t> data;
-    if (state.variant == Variant::weight_matrix) {
-      // The grid of a regular patch, row by row.
-      constexpr std::size_t kGrid[16] = {5, 6, 7, 8, 4, 0, 1, 9, 15, 3, 2, 10, 14, 13, 12, 11};
-      data.resize(p.indices.size());
-      for (std::size_t i = 0; i < data.size(); ++i)
-        data[i] = p.indices[i / 16 * 16 + kGrid[i % 16]];
-      state.indices = make_buffer(state.runtime, data);
-      state.topology_bytes = data.size() * sizeof data[0];
-      state.local_bytes = static_cast<std::size_t>(state.group) / 4 * kRowsOfMatrix * kPointBytes;
-      return;
+    const Variant variant = state.variant;
+    const bool sorts = variant == Variant::weight_matrix || variant == Variant::split;
+    if (sorts || variant == Variant::per_corner) {
+      state.local_bytes = static_cast<std::size_t>(state.group) / 4 * kCells * kPointBytes;
     }
-    data.reserve(2 * state.patches);
-    std::size_t first = 0;
-    for (const auto& n : p.valences) {
-      data.push_back(static_cast<std::uint32_t>(first));
-      data.push_back(std::uint32_t{n[0]} | std::uint32_t{n[1]} << 8 | std::uint32_t{n[2]} << 16 |
-                     std::uint32_t{n[3]} << 24);
-      first += point_count(n);
-    }
-    state.heads = make_buffer(state.runtime, data);
-    state.indices = make_buffer(state.runtime, p.indices);
-    state.topology_bytes = (data.size() + p.indices.size()) * sizeof data[0];
-    if (state.variant == Variant::per_corner) {
-      // The points of the largest group, and room for its results.
-      const std::size_t per_group = static_cast<std::size_t>(state.group) / 4;
-      std::size_t most = 16 * std::min(per_group, state.patches);
-      for (std::size_t i = 0; i < state.patches; i += per_group) {
-        const std::size_t next = i + per_group;
-        const std::size_t end = next < state.patches ? data[2 * next] : p.indices.size();
-        most = std::max(most, end - data[2 * i]);
-      }
-      state.local_bytes = most * kPointBytes;
-    }
-    if (state.variant == Variant::cpu_patch) {
+    if (variant == Variant::cpu_patch) {
       // Enough tasks for all cores to end together, each long enough to be worth its start.
       const std::size_t tasks = 16 * std::max<std::size_t>(1, state.runtime.info().compute_units);
       state.task = std::max<std::size_t>(64, (state.patches + tasks - 1) / tasks);
     }
+    std::vector<std::uint32_t> heads;
+    std::size_t first = 0;
+    if (!sorts) {
+      for (const auto& n : p.valences) {
+        add_head(heads, first, n);
+        first += point_count(n);
+      }
+      state.heads = make_buffer(state.runtime, heads);
+      state.indices = make_buffer(state.runtime, p.indices);
+      state.topology_bytes = (heads.size() + p.indices.size()) * sizeof heads[0];
+      return;
+    }
+    // Regular patches first, their points in the order of the grid, row by row.
+    constexpr std::size_t kGrid[16] = {5, 6, 7, 8, 4, 0, 1, 9, 15, 3, 2, 10, 14, 13, 12, 11};
+    std::vector<std::uint32_t> indices;
+    std::vector<std::uint32_t> slots;
+    indices.reserve(p.indices.size());
+    for (const bool regular : {true, false}) {
+      first = 0;
+      for (std::size_t i = 0; i < state.patches; ++i) {
+        const auto& n = p.valences[i];
+        const std::size_t points = point_count(n);
+        if (is_regular(n) == regular) {
+          if (!regular) add_head(heads, indices.size(), n);
+          for (std::size_t j = 0; j < points; ++j) {
+            indices.push_back(p.indices[first + (regular ? kGrid[j] : j)]);
+          }
+          slots.push_back(static_cast<std::uint32_t>(i));
+        }
+        first += points;
+      }
+      if (regular) state.regular_patches = slots.size();
+    }
+    state.indices = make_buffer(state.runtime, indices);
+    state.topology_bytes = indices.size() * sizeof indices[0];
+    if (variant == Variant::split) {
+      state.topology_bytes += (heads.size() + slots.size()) * sizeof slots[0];
+      if (heads.empty()) heads = {0, 0};  // a buffer has at least one element
+      state.heads = make_buffer(state.runtime, heads);
+      state.slots = make_buffer(state.runtime, slots);
+    }
+  }
+
+  static bool is_regular(const std::array<std::uint8_t, 4>& n) {
+    return n[0] == 4 && n[1] == 4 && n[2] == 4 && n[3] == 4;
+  }
+
+  static void add_head(std::vector<std::uint32_t>& heads, std::size_t first,
+                       const std::array<std::uint8_t, 4>& n) {
+    heads.push_back(static_cast<std::uint32_t>(first));
+    heads.push_back(std::uint32_t{n[0]} | std::uint32_t{n[1]} << 8 | std::uint32_t{n[2]} << 16 |
+                    std::uint32_t{n[3]} << 24);
+  }
+
+  // Work-groups for that many patches at four work-items each.
+  static std::size_t groups_for(const State& s, std::size_t patches) {
+    const std::size_t per_group = static_cast<std::size_t>(s.group) / 4;
+    return (patches + per_group - 1) / per_group;
   }
 
   static cl::Buffer make_buffer(const Runtime& runtime, const std::vector<std::uint32_t>& data) {
@@ -386,6 +428,11 @@ class BezierPatches {
 
   static Launch launch(const State& s) {
     const auto group = static_cast<std::size_t>(s.group);
+    if (s.variant == Variant::split) {
+      return Launch::groups(
+          {groups_for(s, s.regular_patches) + groups_for(s, s.patches - s.regular_patches), 1, 1},
+          {group, 1, 1});
+    }
     std::size_t items = 0;
     if (s.variant == Variant::cpu_patch) {
       items = (s.patches + s.task - 1) / s.task;

@@ -249,8 +249,7 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& shape, s
   const Variant which = BezierPatches::parse_variant(variant);
   model::LaneMasks masks;
   if (!BezierPatches::has_run(which)) {
-    // per_corner reads each point once into local memory and 9 from there.
-    masks.cost = {which == Variant::cpu_patch ? 16.0 : which == Variant::per_corner ? 13.0 : 8.0};
+    masks.cost = {which == Variant::cpu_patch ? 16.0 : which == Variant::per_corner ? 9.0 : 8.0};
     masks.taken.assign(p.valences.size() * (which == Variant::cpu_patch ? 1 : 4), 1);
     return masks;
   }
@@ -322,7 +321,7 @@ inline Recipe folded_switch() {
     if (BezierPatches::has_run(variant)) {
       info.tunes = {{"run", {std::int64_t{1}, std::int64_t{32}}}};
     } else if (variant != Variant::cpu_patch) {
-      info.tunes = {{"group", {std::int64_t{128}, std::int64_t{64}, std::int64_t{256}}}};
+      info.tunes = {{"group", {std::int64_t{64}, std::int64_t{32}, std::int64_t{128}}}};
     }
     recipe.variants.push_back(std::move(info));
   };
@@ -334,8 +333,9 @@ inline Recipe folded_switch() {
   add(Variant::weight_matrix,
       "regular patches as M P M^T, a row and a column per work-item; none but regular ones");
   add(Variant::per_corner,
-      "four control points per work-item: the formulas are the same at each corner; points and "
-      "results through local memory");
+      "four control points per work-item: the formulas are the same at each corner");
+  add(Variant::split,
+      "weight_matrix for regular patches and per_corner for the others, sorted by the plan");
   add(Variant::cpu_patch, "for CPUs: a whole patch at a time, many patches per work-item");
 
   recipe.test_shapes = {
