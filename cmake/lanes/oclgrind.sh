@@ -19,6 +19,11 @@ failed=0
 run() {
   rm -f "$log"
   oclgrind "${options[@]}" "$clcook" check "$@" >"$log.out" 2>&1 || {
+    # A variant that does not take this one shape was skipped, visibly; that is no failure.
+    if [ "$mode" = uninitialized ] && grep -q "nothing was checked" "$log.out" &&
+      grep -q ", 0 failed" "$log.out"; then
+      return
+    fi
     cat "$log.out"
     echo "FAILED: clcook check $* under oclgrind"
     failed=1
