@@ -73,6 +73,13 @@ if(CLCOOK_BUILD_TESTS)
   # Real inputs beside the checkout; tests that want them skip visibly without.
   target_compile_definitions(
     clcook_test_support INTERFACE "CLCOOK_SHARED_DIR=\"${PROJECT_SOURCE_DIR}/../shared\"")
+  # NVIDIA's own occupancy calculator, which the model is compared with.
+  find_file(CLCOOK_CUDA_OCCUPANCY_HEADER cuda_occupancy.h PATHS /usr/local/cuda/include)
+  mark_as_advanced(CLCOOK_CUDA_OCCUPANCY_HEADER)
+  if(CLCOOK_CUDA_OCCUPANCY_HEADER)
+    target_compile_definitions(
+      clcook_test_support INTERFACE "CLCOOK_CUDA_OCCUPANCY=\"${CLCOOK_CUDA_OCCUPANCY_HEADER}\"")
+  endif()
   target_include_directories(clcook_test_support INTERFACE "${PROJECT_SOURCE_DIR}/tests"
                                                            "${PROJECT_SOURCE_DIR}")
   target_link_libraries(clcook_test_support INTERFACE clcook_program doctest::doctest
