@@ -357,12 +357,13 @@ TEST_CASE("waves per SIMD as clang prints them") {
     source += "  *out = 1;\n}\n";
     kernels.push_back({name, reg + std::to_string(count) + ", " + std::to_string(local), group});
   };
-  for (int registers = 8; registers <= 256; registers += 4) {
-    add("v", registers - 1, 0, 256);
+  // Both sides of the steps: every granule is a multiple of 4.
+  for (int registers = 24; registers <= 256; registers += registers < 96 ? 4 : 12) {
     add("v", registers, 0, 64);
+    if (registers % 8 == 0) add("v", registers + 1 < 256 ? registers + 1 : 256, 0, 256);
   }
-  for (int scalars = 20; scalars <= 96; scalars += 1) add("s", scalars, 0, 256);
-  for (int kib = 1; kib <= 64; ++kib) {
+  for (int scalars = 70; scalars <= 96; scalars += 2) add("s", scalars, 0, 256);
+  for (const int kib : {1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 17, 21, 22, 32, 33, 43, 64}) {
     for (const int group : {64, 256, 1024}) add("v", 16, kib * 1024, group);
   }
   const TempFolder folder;
