@@ -28,6 +28,7 @@ void add_bench(CLI::App& app, int& exit_code);
 void add_tune(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);
 void add_isa(CLI::App& app, int& exit_code);
+void add_occupancy(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 
 // All recipes, built once.

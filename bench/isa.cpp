@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "isa/gate.hpp"
 #include "isa/verdict.hpp"
+#include "isa_jobs.hpp"
 #include "isa_show.hpp"
 #include "isa_tools.hpp"
 
@@ -23,6 +24,7 @@ namespace clcook::tool {
 namespace {
 
 using isa::Job;
+using isa::jobs_of;
 using isa::Measured;
 using isa::Target;
 using isa::Toolchain;
@@ -43,43 +45,6 @@ struct IsaArguments {
   bool live = false;
   unsigned jobs = 2;
 };
-
-DiskCache isa_cache() {
-  const DiskCache standard = DiskCache::standard();
-  return standard.enabled() ? DiskCache(standard.folder() / "isa") : DiskCache();
-}
-
-const Params& shape_of(const Recipe& recipe) {
-  const auto& shapes = recipe.bench_shapes.empty() ? recipe.test_shapes : recipe.bench_shapes;
-  if (shapes.empty())
-    fail(Errc::invalid_argument, recipe.name, "the recipe declares no shape to compile for");
-  return shapes.front();
-}
-
-// The kernels of one variant with one tuning, without a target.
-std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
-                         bool name_tune) {
-  if (!recipe.units)
-    fail(Errc::invalid_argument, recipe.name,
-         "the recipe does not say what to compile (Recipe::units)");
-  std::vector<Job> out;
-  const std::vector<CompileUnit> units = recipe.units(variant.name, tune, shape_of(recipe));
-  for (const CompileUnit& unit : units) {
-    Job job;
-    job.recipe = recipe.name;
-    job.variant = variant.name;
-    job.tune = name_tune ? tune.str() : "";
-    job.needs = variant.needs;
-    job.unit = out.size();
-    job.units = units.size();
-    job.label = unit.label;
-    job.kernel = unit.kernel;
-    job.source = unit.source.flatten();
-    job.options = Runtime::build_options(unit.defines, unit.options);
-    out.push_back(std::move(job));
-  }
-  return out;
-}
 
 // Baseline first, then the variants in their order.
 std::vector<Job> select_jobs(const IsaArguments& arguments) {
@@ -156,68 +121,6 @@ std::size_t terminal_width() {
   if (isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
     return size.ws_col;
   return 160;
-}
-
-// What the driver's compiler says about a kernel.
-struct Live {
-  std::string name;
-  std::string problem;
-  isa::Resources resources;
-};
-
-struct LiveDevice {
-  DeviceInfo info;
-  std::vector<Live> rows;
-};
-
-// The chosen device when it is an NVIDIA GPU. With --live anything else is an error.
-std::optional<LiveDevice> ask_driver(const IsaArguments& arguments, const std::vector<Job>& jobs) {
-  const char* variable = std::getenv("CLCOOK_DEVICE");
-  std::string spec = arguments.device.empty() && variable != nullptr ? variable : arguments.device;
-  if (spec.empty() && !arguments.live) return std::nullopt;
-  if (spec.empty()) spec = "nvidia";
-  // A program from the driver's own cache has no log. Read when the driver is loaded, so set
-  // before.
-  setenv("CUDA_CACHE_DISABLE", "1", 1);
-  if (!arguments.live) {
-    // Not worth an error: the device may be there for other commands.
-    const std::vector<DeviceCandidate> found = find_devices(spec, false);
-    const auto nvidia = [](const DeviceCandidate& one) {
-      return one.verdict == "chosen" && one.info.gpu &&
-             detail::lower(one.info.vendor).find("nvidia") != std::string::npos;
-    };
-    if (std::none_of(found.begin(), found.end(), nvidia)) return std::nullopt;
-  }
-  PickOptions options;
-  options.runtime.disk_cache = DiskCache();  // nor has one from ours
-  const Runtime runtime = Runtime::pick(spec, options);
-  LiveDevice out;
-  out.info = runtime.info();
-  if (!out.info.gpu || detail::lower(out.info.vendor).find("nvidia") == std::string::npos) {
-    fail(Errc::unsupported, "clcook isa --live",
-         "only NVIDIA's OpenCL reports registers in its build log; chosen is " + out.info.name);
-  }
-  for (const Job& job : jobs) {
-    Live row;
-    row.name = job.name();
-    try {
-      const std::string options_text = job.options.substr(std::string("-cl-std=CL1.2").size());
-      const cl::Program program = runtime.build(Source(job.recipe + ".cl", job.source), Defines(),
-                                                row.name, options_text + " -cl-nv-verbose");
-      const std::string log = build_log(program, runtime.device());
-      const auto said = isa::read_ptxas_log(log);
-      const auto found = said.find(job.kernel);
-      if (found == said.end()) {
-        row.problem = "the build log does not speak of " + job.kernel;
-      } else {
-        row.resources = found->second;
-      }
-    } catch (const Error& error) {
-      row.problem = std::string(error.what()).substr(0, std::string(error.what()).find('\n'));
-    }
-    out.rows.push_back(std::move(row));
-  }
-  return out;
 }
 
 std::string number(long value) { return value < 0 ? "-" : std::to_string(value); }
@@ -494,7 +397,7 @@ int isa_command(const IsaArguments& arguments) {
     fmt::print(stderr, "{}\n", error.what());
     compile = false;
   }
-  const DiskCache cache = isa_cache();
+  const DiskCache cache = isa::isa_cache();
   std::vector<Target> targets;
   for (const std::string& name :
        arguments.targets.empty() ? isa::default_targets() : arguments.targets) {
@@ -535,7 +438,8 @@ int isa_command(const IsaArguments& arguments) {
       arguments.recipes.empty() && arguments.variant.empty() && arguments.targets.empty();
   if (!arguments.update_gate.empty()) return update_gate(arguments, all, tools, whole);
   if (!arguments.gate.empty()) return run_gate(arguments, all, tools, whole);
-  const std::optional<LiveDevice> live = ask_driver(arguments, plain);
+  const std::optional<isa::LiveDevice> live =
+      isa::ask_driver(arguments.device, arguments.live, "clcook isa --live", plain);
 
   std::string out;
   if (compile) {
@@ -594,7 +498,7 @@ int isa_command(const IsaArguments& arguments) {
         live->info.name, live->info.driver, "", "registers", "spill bytes", "scratch",
         "local bytes");
     driver = {{"device", tool::to_json(live->info)}, {"kernels", Json::array()}};
-    for (const Live& row : live->rows) {
+    for (const isa::Live& row : live->rows) {
       const isa::Resources& r = row.resources;
       out += row.problem.empty() ? fmt::format("  {:<34} {:>9} {:>12} {:>8} {:>11}\n", row.name,
                                                number(r.registers), number(r.spills),

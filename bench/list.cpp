@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "command.hpp"
+#include "techniques.hpp"
 
 namespace clcook::tool {
 
@@ -24,12 +27,16 @@ Json describe(const Recipe& recipe) {
                         {"needs", variant.needs},
                         {"tunes", tunes}});
   }
+  Json techniques = Json::array();
+  for (const Technique& one : recipe.techniques)
+    techniques.push_back({{"number", one.number}, {"where", one.where}});
   return {{"name", recipe.name},
           {"title", recipe.title},
           {"technique", recipe.technique},
           {"summary", recipe.summary},
           {"baseline", recipe.baseline().name},
-          {"variants", variants}};
+          {"variants", variants},
+          {"techniques", techniques}};
 }
 
 std::string render() {
@@ -51,15 +58,56 @@ std::string render() {
   return out;
 }
 
+// Each technique with the places that show it.
+Json techniques_json() {
+  Json out = Json::array();
+  for (const TechniqueTitle& title : kTechniques) {
+    Json places = Json::array();
+    for (const Recipe& recipe : recipes()) {
+      for (const Technique& one : recipe.techniques) {
+        if (one.number == title.number)
+          places.push_back({{"recipe", recipe.name}, {"where", one.where}});
+      }
+    }
+    out.push_back({{"number", title.number}, {"title", title.title}, {"covered", places}});
+  }
+  return out;
+}
+
+std::string render_techniques() {
+  std::string out;
+  int covered = 0;
+  for (const Json& one : techniques_json()) {
+    out += fmt::format("{:>2}  {}\n", one["number"].get<int>(), one["title"].get<std::string>());
+    for (const Json& place : one["covered"]) {
+      out += fmt::format("      {}: {}\n", place["recipe"].get<std::string>(),
+                         place["where"].get<std::string>());
+    }
+    if (one["covered"].empty()) {
+      out += "      not covered yet\n";
+    } else {
+      ++covered;
+    }
+  }
+  return out + fmt::format("{} of {} techniques are covered\n", covered, std::size(kTechniques));
+}
+
 }  // namespace
 
 void add_list(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("list", "List the recipes with their variants and tune axes");
   auto json = std::make_shared<bool>(false);
+  auto techniques = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Write JSON");
-  command->callback([json, &exit_code] {
-    if (*json) {
+  command->add_flag("--techniques", *techniques,
+                    "List the numbered techniques with the recipes that show them instead");
+  command->callback([json, techniques, &exit_code] {
+    if (*techniques && *json) {
+      deliver("", Json{{"format", kFormat}, {"techniques", techniques_json()}}.dump(2) + "\n");
+    } else if (*techniques) {
+      deliver("", render_techniques());
+    } else if (*json) {
       Json all = Json::array();
       for (const Recipe& recipe : recipes()) all.push_back(describe(recipe));
       deliver("", Json{{"format", kFormat}, {"recipes", all}}.dump(2) + "\n");

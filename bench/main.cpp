@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   clcook::tool::add_explore(app, exit_code);
   clcook::tool::add_tune(app, exit_code);
   clcook::tool::add_isa(app, exit_code);
+  clcook::tool::add_occupancy(app, exit_code);
   clcook::tool::add_report(app, exit_code);
   // CLI11 would only say that a subcommand is required.
   const auto named = [&](const CLI::App* one) { return one->get_name() == argv[1]; };
