@@ -17,8 +17,20 @@ function(clcook_lane name label processors timeout)
 endfunction()
 set(clcook_lanes "${PROJECT_SOURCE_DIR}/cmake/lanes")
 
+# These two go through all recipes: a test for each recipe, so that they run side by side.
+set(clcook_by_recipe_conformance "every variant of every recipe agrees with its reference")
+set(clcook_by_recipe_planted_bugs "unchanged copies pass*")
 foreach(name IN LISTS CLCOOK_TESTS)
-  clcook_lane("${name}" unit 1 600 test_${name})
+  if(NOT DEFINED clcook_by_recipe_${name})
+    clcook_lane("${name}" unit 1 600 test_${name})
+    continue()
+  endif()
+  set(cases "${clcook_by_recipe_${name}}")
+  clcook_lane("${name}" unit 1 600 test_${name} "--test-case-exclude=${cases}")
+  foreach(recipe IN LISTS CLCOOK_RECIPES)
+    clcook_lane("${name}.${recipe}" unit 1 900 test_${name} "--test-case=${cases}")
+    set_property(TEST "${name}.${recipe}" APPEND PROPERTY ENVIRONMENT "CLCOOK_TEST_RECIPE=${recipe}")
+  endforeach()
 endforeach()
 
 # The lanes below look at the whole project, once; nested builds have only the test programs.
@@ -57,22 +69,24 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
     foreach(recipe IN LISTS CLCOOK_RECIPES)
       foreach(mode IN ITEMS races uninitialized)
         clcook_lane(
-          "oclgrind.${recipe}.${mode}" oclgrind 1 300 "${clcook_lanes}/oclgrind.sh"
+          "oclgrind.${recipe}.${mode}" oclgrind 1 600 "${clcook_lanes}/oclgrind.sh"
           $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/oclgrind-${recipe}-${mode}.log" ${mode}
           "${recipe}")
       endforeach()
+      clcook_lane(
+        "oclgrind.${recipe}.planted" oclgrind 1 600
+        "${PROJECT_SOURCE_DIR}/tests/planted/oclgrind.sh" $<TARGET_FILE:clcook_tool>
+        $<TARGET_FILE:test_planted_bugs> "${PROJECT_BINARY_DIR}/oclgrind-planted-${recipe}")
+      set_property(TEST "oclgrind.${recipe}.planted" APPEND
+                   PROPERTY ENVIRONMENT "CLCOOK_TEST_RECIPE=${recipe}")
     endforeach()
-    clcook_lane(
-      oclgrind.planted oclgrind 1 300 "${PROJECT_SOURCE_DIR}/tests/planted/oclgrind.sh"
-      $<TARGET_FILE:clcook_tool> $<TARGET_FILE:test_planted_bugs>
-      "${PROJECT_BINARY_DIR}/oclgrind-planted")
-    clcook_lane(isa.gate isa 2 300 $<TARGET_FILE:clcook_tool> isa --gate)
+    clcook_lane(isa.gate isa 2 900 $<TARGET_FILE:clcook_tool> isa --gate)
     set_tests_properties(isa.gate PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    clcook_lane(rusticl rusticl 1 600 "${clcook_lanes}/rusticl.sh" $<TARGET_FILE:clcook_tool>)
+    clcook_lane(rusticl rusticl 1 1800 "${clcook_lanes}/rusticl.sh" $<TARGET_FILE:clcook_tool>)
   endif()
 
   clcook_lane(new_recipe new_recipe 1 300 "${clcook_lanes}/new_recipe.sh" "${CMAKE_COMMAND}"
               "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/new_recipe")
-  clcook_lane(sanitize sanitize 2 900 "${clcook_lanes}/sanitize.sh" "${CMAKE_COMMAND}"
+  clcook_lane(sanitize sanitize 2 2400 "${clcook_lanes}/sanitize.sh" "${CMAKE_COMMAND}"
               "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/sanitize")
 endif()

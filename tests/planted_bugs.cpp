@@ -95,10 +95,13 @@ std::vector<Bug> read_bugs(const std::string& recipe, const std::string& content
   return out;
 }
 
+// All, or those of the recipe $CLCOOK_TEST_RECIPE: the lanes run one recipe at a time.
 std::vector<Bug> all_bugs() {
   std::vector<std::filesystem::path> files;
+  const char* only = std::getenv("CLCOOK_TEST_RECIPE");
   for (const auto& entry : std::filesystem::directory_iterator(CLCOOK_TEST_DIR "/planted")) {
-    if (entry.path().extension() == ".txt") files.push_back(entry.path());
+    if (entry.path().extension() != ".txt") continue;
+    if (only == nullptr || entry.path().stem() == only) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   std::vector<Bug> out;

@@ -21,4 +21,4 @@ done
 export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1
 export UBSAN_OPTIONS=print_stacktrace=1
 cd "$build"
-"${cmake%cmake}ctest" -R "^(${names#|})$" --output-on-failure --no-tests=error -j2
+"${cmake%cmake}ctest" -R "^(${names#|})(\\.[a-z0-9_]+)?$" --output-on-failure --no-tests=error -j2

@@ -1,0 +1,393 @@
+// The card of the recipe argument_swap.
+//
+// Problem: one expensive function, called in both branches with two arguments exchanged; here the
+// light that passes a boundary from outside to inside, or from inside to outside. Why the naive
+// kernel is slow: work-items in lock-step that disagree run both calls one after the other, each
+// with the others idle. What each variant changes: see its summary. When it does not help: where
+// neighbours agree, where a device does not run work-items in lock-step, where the function is so
+// cheap that memory decides, and where a compiler joins the two calls itself: NVIDIA's does so with
+// functions without loops and branches, such as this one with the quadrature unrolled.
+#pragma once
+
+#include <algorithm>
+#include <clcook/argument_swap.hpp>
+#include <clcook/reference/argument_swap.hpp>
+#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/random.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace clcook::cookbook {
+namespace argument_swap_card {
+
+using Medium = reference::argument_swap::Medium;
+
+// Parameters of a shape: count; share = percent of the items that take the branch, 0 to 100; run =
+// length of the runs of equal outcomes, 1 to 4096; cost = quadrature points; offset = items before
+// the first of y, 0 when missing. The other views start one to three items later than y, so that an
+// exchange of offsets shows.
+struct Shape {
+  std::size_t count;
+  double share;
+  std::size_t run;
+  int cost;
+  std::size_t offset;
+};
+
+inline Shape read(const Params& shape) {
+  const auto integer = [&](const char* name, std::int64_t least, std::int64_t most,
+                           std::int64_t missing) {
+    const std::int64_t value = shape.integer(name, missing);
+    if (value < least || value > most) {
+      fail(Errc::invalid_argument, "argument_swap",
+           text(name, " must be ", least, " to ", most, ", got ", value));
+    }
+    return value;
+  };
+  Shape out{};
+  out.count = static_cast<std::size_t>(integer("count", 1, std::int64_t{1} << 40, 0));
+  out.share = shape.real("share", 50);
+  if (!(out.share >= 0 && out.share <= 100)) {
+    fail(Errc::invalid_argument, "argument_swap",
+         text("share must be 0 to 100 percent, got ", out.share));
+  }
+  out.run = static_cast<std::size_t>(integer("run", 1, 4096, 1));
+  const ArgumentSwap::Problem problem;
+  out.cost = static_cast<int>(integer("cost", 1, ArgumentSwap::kMaxCost, problem.cost));
+  out.offset = static_cast<std::size_t>(integer("offset", 0, 1 << 20, 0));
+  return out;
+}
+
+// Which items take the branch. They come in blocks of `run` items with one outcome; of the blocks,
+// share percent take the branch, at random places. Where that is no whole number of blocks, it is
+// the next lower or higher one, at random, so that the share is right on average. Neighbouring
+// blocks may agree.
+inline std::vector<bool> outcomes(const Shape& shape, std::uint64_t seed) {
+  Random random(seed ^ 0x5A17ULL);
+  const std::size_t blocks = (shape.count + shape.run - 1) / shape.run;
+  const double wanted = static_cast<double>(blocks) * shape.share / 100;
+  std::size_t left = static_cast<std::size_t>(wanted);
+  if (static_cast<double>(random.uniform()) < wanted - std::floor(wanted)) ++left;
+  std::vector<bool> taken(shape.count);
+  // Each block takes one of the remaining places with equal chances: every choice of places is
+  // equally likely, and exactly as many as wanted are taken.
+  for (std::size_t block = 0; block < blocks; ++block) {
+    if (random.below(blocks - block) >= left) continue;
+    --left;
+    const std::size_t end = std::min(shape.count, (block + 1) * shape.run);
+    for (std::size_t i = block * shape.run; i < end; ++i) taken[i] = true;
+  }
+  return taken;
+}
+
+// Air or a glass outside, a glass inside; Cauchy's coefficients of glasses that are made.
+inline Medium medium(std::uint64_t which) {
+  static constexpr float kMedia[][2] = {{1.458f, 0.00354f},  // fused silica
+                                        {1.5046f, 0.0042f},  // borosilicate crown BK7
+                                        {1.522f, 0.00459f},  // hard crown K5
+                                        {1.569f, 0.00531f},  // barium crown BaK4
+                                        {1.67f, 0.00743f},   // barium flint BaF10
+                                        {1.728f, 0.01342f},  // dense flint SF10
+                                        {1.00028f, 0.0f}};   // air
+  const auto& one = kMedia[std::min<std::uint64_t>(which, 6)];
+  return {static_cast<double>(one[0]), static_cast<double>(one[1])};
+}
+
+// How far the kernel's result may lie from the exact one: the kernel's steps in their order, each
+// with the absolute error that it inherits and the one that it adds. u = 2^-24 is the relative
+// error of a rounding; a division is good to 2.5 ulp (5 u), a square root to 3 ulp (6 u). A fused
+// operation that is written as two has one rounding less. Products of errors are left out; the
+// factor at the end covers them.
+//
+// The transmittance is ill-conditioned at the critical angle, where it falls to 0 like a square
+// root: q2 is the root of a number that has a rounding error of its own. No formulation avoids
+// that, because n1 and n2 are themselves rounded. So the error of q2 is taken from the two ends of
+// the interval that its square may lie in, which at the critical angle is the root of the error and
+// everywhere else the error over 2 q2.
+inline double bound(Medium from, Medium to, double cosine, double first, double last, int points) {
+  constexpr double u = 0x1p-24;
+  if (std::isnan(cosine)) return 0;
+  const double c = std::max(cosine, 0x1p-60);
+  // f = p q / (p + q)^2 with errors dp and dq: |df/dq| = p |p - q| / (p + q)^3, and p for q.
+  // |p - q| / (p + q) has its largest value at one of the ends of q's interval.
+  const auto fraction = [](double p, double dp, double q, double low, double high, double dq,
+                           double roundings) {
+    const double sum = p + low;
+    const double lever = std::max(std::abs(p - low) / sum, std::abs(p - high) / (p + high));
+    // f itself lies between 0 and 1/4.
+    const double inherited = std::min(lever * (p * dq + high * dp) / (sum * sum), 0.25);
+    return inherited + roundings * u * (p * q / ((p + q) * (p + q)) + inherited);
+  };
+  double errors = 0;
+  double sum = 0;
+  for (int k = 0; k < points; ++k) {
+    const double s = first + (k + 0.5) * (last - first) / points;
+    // s: the width has a subtraction and a division, 6 u, and the fma 1 u; squared 15 u.
+    const double n1 = from.index(s);
+    const double n2 = to.index(s);
+    const double dn1 = 15 * u * std::abs(from.b) * s * s + u * n1;
+    const double dn2 = 15 * u * std::abs(to.b) * s * s + u * n2;
+    const double e1 = n1 * n1;
+    const double e2 = n2 * n2;
+    const double de1 = 2 * n1 * dn1 + u * e1;
+    const double de2 = 2 * n2 * dn2 + u * e2;
+    const double q1 = n1 * c;
+    const double dq1 = c * dn1 + u * q1;
+    const double minus = n2 - n1;
+    const double plus = n2 + n1;
+    const double dminus = dn1 + dn2 + u * std::abs(minus);
+    const double dplus = dn1 + dn2 + u * plus;
+    const double product = minus * plus;
+    const double square = product + q1 * q1;
+    const double dsquare = std::abs(minus) * dplus + plus * dminus + u * std::abs(product) +
+                           2 * q1 * dq1 + u * std::abs(square);
+    const double q2 = std::sqrt(std::max(square, 0.0));
+    const double low = std::sqrt(std::max(square - dsquare, 0.0));
+    const double high = std::sqrt(std::max(square + dsquare, 0.0));
+    const double dq2 = std::max(high - q2, q2 - low) + 6 * u * high;
+    // T_s / 4: the product 1 u, the square of the sum 3 u, the division 5 u.
+    errors += fraction(q1, dq1, q2, low, high, dq2, 9);
+    // T_p / 4, the same of e2 q1 and e1 q2: the products 3 u, the square 5 u, the division 5 u.
+    errors += fraction(e2 * q1, e2 * dq1 + q1 * de2, e1 * q2, e1 * low, e1 * high,
+                       e1 * dq2 + high * de1, 13);
+    const double v = e2 * q1 + e1 * q2;
+    sum += q1 * q2 / ((q1 + q2) * (q1 + q2)) + e1 * e2 * q1 * q2 / (v * v);
+  }
+  // Two additions per point, each at most u of the sum; the last division 5 u.
+  const double mean = 2 * sum / points;
+  return (2 * errors / points + (2.0 * points + 5) * u * mean) * (1 + 0x1p-8) + 0x1p-48;
+}
+
+// A value with its bound, as floats: of millions of items.
+struct Expected {
+  float error;  // the bound
+  double value;
+};
+
+class SwapCase : public Case {
+ public:
+  SwapCase(const Runtime& runtime, const Params& params, std::uint64_t seed)
+      : runtime_(runtime), shape_(read(params)) {
+    problem_.count = shape_.count;
+    problem_.cost = shape_.cost;
+    const std::size_t first = shape_.offset;
+    const auto skip = [&](std::size_t more) { return first == 0 ? 0 : first + more; };
+    // 0xFF in the poison makes every float a NaN.
+    const std::size_t count = shape_.count;
+    a_.emplace(runtime, count * 8, 1, skip(1) * 8, 0, static_cast<unsigned char>(0xFF));
+    b_.emplace(runtime, count * 8, 1, skip(2) * 8, 0, static_cast<unsigned char>(0xFF));
+    x_.emplace(runtime, count * 4, 1, skip(3) * 4, 0, static_cast<unsigned char>(0xFF));
+    y_.emplace(runtime, count * 4, 1, first * 4, 0, static_cast<unsigned char>(0xCD));
+    const std::vector<bool> taken = outcomes(shape_, seed);
+    Random random(seed);
+    outside_.resize(2 * count);
+    inside_.resize(2 * count);
+    cosines_.resize(count);
+    const auto put = [](std::vector<float>& to, std::size_t i, Medium medium) {
+      to[2 * i] = static_cast<float>(medium.a);
+      to[2 * i + 1] = static_cast<float>(medium.b);
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+      put(outside_, i, medium(random.below(12)));  // air for every other ray
+      put(inside_, i, medium(random.below(6)));
+      const float cosine = 1.0f - random.uniform();
+      cosines_[i] = taken[i] ? -cosine : cosine;
+    }
+  }
+
+  void prepare(const std::string& variant, const Params& tune) override {
+    const std::int64_t group = tune.integer("group", 0);
+    if (group < 0) {
+      fail(Errc::invalid_argument, "argument_swap",
+           text("group must not be negative, got ", group));
+    }
+    swap_.emplace(runtime_, problem_, ArgumentSwap::parse_variant(variant),
+                  ArgumentSwap::Tune{static_cast<std::size_t>(group)});
+  }
+
+  void poison() override {
+    a_->poison();
+    b_->poison();
+    x_->poison();
+    y_->poison();
+  }
+
+  cl::Event upload(const std::vector<cl::Event>& wait) override {
+    const cl::Event a = a_->upload(outside_.data(), wait);
+    const cl::Event b = b_->upload(inside_.data(), {a});
+    return x_->upload(cosines_.data(), {b});
+  }
+
+  cl::Event run(const std::vector<cl::Event>& wait) override {
+    if (!swap_) fail(Errc::invalid_argument, "argument_swap", "prepare() was not called");
+    return (*swap_)(a_->view(), b_->view(), x_->view(), y_->view(), wait);
+  }
+
+  Diff check(const std::vector<cl::Event>& wait) override {
+    Diff diff;
+    const std::vector<unsigned char> bytes = y_->read(wait, diff, "y");
+    expect();
+    for (std::size_t i = 0; i < shape_.count; ++i) {
+      float got = 0;
+      std::memcpy(&got, bytes.data() + i * sizeof got, sizeof got);
+      diff.compare(i, expected_[i].value, static_cast<double>(got),
+                   static_cast<double>(expected_[i].error));
+    }
+    return diff;
+  }
+
+  Work work() const override {
+    const double count = static_cast<double>(shape_.count);
+    Work work;
+    work.bytes_read = count * 20;
+    work.bytes_written = count * 4;
+    // Of a point: additions, multiplications (with two in an fma), two divisions and a root.
+    work.operations = count * shape_.cost * 29;
+    return work;
+  }
+
+ private:
+  // The reference of all items, once per case, by several threads: a problem that keeps a GPU busy
+  // keeps a core busy for long.
+  void expect() {
+    if (!expected_.empty()) return;
+    expected_.resize(shape_.count);
+    const auto some = [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto medium_of = [i](const std::vector<float>& of) {
+          return Medium{static_cast<double>(of[2 * i]), static_cast<double>(of[2 * i + 1])};
+        };
+        const Medium outside = medium_of(outside_);
+        const Medium inside = medium_of(inside_);
+        const double x = static_cast<double>(cosines_[i]);
+        const double first = static_cast<double>(problem_.parameters[0]);
+        const double last = static_cast<double>(problem_.parameters[1]);
+        const bool leaves = std::signbit(x);
+        expected_[i].value =
+            reference::argument_swap::ray(outside, inside, x, first, last, shape_.cost);
+        // Rounded up.
+        expected_[i].error = std::nextafter(
+            static_cast<float>(bound(leaves ? inside : outside, leaves ? outside : inside,
+                                     std::abs(x), first, last, shape_.cost)),
+            1e30f);
+      }
+    };
+    const std::size_t threads =
+        shape_.count < 4096 ? 1 : std::max(1u, std::thread::hardware_concurrency());
+    const std::size_t part = (shape_.count + threads - 1) / threads;
+    std::vector<std::thread> running;
+    for (std::size_t begin = part; begin < shape_.count; begin += part) {
+      running.emplace_back(some, begin, std::min(shape_.count, begin + part));
+    }
+    some(0, std::min(shape_.count, part));
+    for (std::thread& one : running) one.join();
+  }
+
+  Runtime runtime_;
+  Shape shape_;
+  ArgumentSwap::Problem problem_;
+  std::optional<GuardedBuffer> a_;
+  std::optional<GuardedBuffer> b_;
+  std::optional<GuardedBuffer> x_;
+  std::optional<GuardedBuffer> y_;
+  std::vector<float> outside_;
+  std::vector<float> inside_;
+  std::vector<float> cosines_;
+  std::vector<Expected> expected_;
+  std::optional<ArgumentSwap> swap_;
+};
+
+inline Params shape(std::int64_t count, double share, std::int64_t run, std::int64_t cost = 0,
+                    std::int64_t offset = 0, bool tiny = false) {
+  Params out{{"count", count}, {"share", share}, {"run", run}};
+  if (cost != 0) out.set("cost", cost);
+  if (offset != 0) out.set("offset", offset);
+  if (tiny) out.set("tiny", std::int64_t{1});
+  return out;
+}
+
+// The segments: what every item does, the call for a ray that enters, and the one for a ray that
+// leaves. Costs in operations of an item, see SwapCase::work().
+inline model::LaneMasks lanes(const std::string& variant, const Params& params,
+                              std::uint64_t seed) {
+  const Shape shape = read(params);
+  const std::vector<bool> taken = outcomes(shape, seed);
+  const bool two = ArgumentSwap::parse_variant(variant) == ArgumentSwap::Variant::two_calls;
+  const double call = 29.0 * shape.cost;
+  model::LaneMasks out;
+  out.cost = {20, call, call};
+  out.taken.resize(shape.count);
+  for (std::size_t i = 0; i < shape.count; ++i) out.taken[i] = two && taken[i] ? 5 : 3;
+  return out;
+}
+
+}  // namespace argument_swap_card
+
+inline Recipe argument_swap() {
+  using argument_swap_card::shape;
+  Recipe recipe;
+  recipe.name = "argument_swap";
+  recipe.title = "Exchange arguments, call once";
+  recipe.technique = "branch divergence";
+  recipe.summary =
+      "An expensive function called in both branches with two arguments exchanged: the light that "
+      "passes the boundary of two media, in or out.";
+  const auto add = [&](ArgumentSwap::Variant variant, const char* summary) {
+    VariantInfo info;
+    info.name = ArgumentSwap::to_string(variant);
+    info.summary = summary;
+    info.baseline = variant == ArgumentSwap::Variant::two_calls;
+    info.tunes = {{"group", {std::int64_t{128}, std::int64_t{256}}}};
+    recipe.variants.push_back(std::move(info));
+  };
+  add(ArgumentSwap::Variant::two_calls, "one call in each branch");
+  add(ArgumentSwap::Variant::swap_in_place, "the arguments exchanged in a branch, one call");
+  add(ArgumentSwap::Variant::select, "the arguments chosen into fresh variables, one call");
+
+  recipe.test_shapes = {
+      shape(1, 100, 1, 2, 0, true), shape(131, 50, 1, 2, 5, true), shape(127, 30, 1, 2, 3),
+      shape(128, 0, 1, 2),          shape(129, 100, 1, 2, 1),      shape(255, 50, 8, 2),
+      shape(256, 35, 32, 2, 7),     shape(257, 65, 64, 2),         shape(4999, 50, 1, 2, 11),
+      shape(20011, 20, 512, 2),     shape(20011, 50, 1, 0, 2),     shape(997, 80, 8, 7),
+  };
+  constexpr std::int64_t kCount = std::int64_t{1} << 22;
+  recipe.bench_shapes = {shape(kCount, 50, 1), shape(kCount, 50, 4096), shape(kCount, 0, 1),
+                         shape(kCount, 100, 1)};
+  Sweep sweep;
+  sweep.shape = {{"count", kCount}};
+  sweep.label = "share of the rays that leave, %";
+  sweep.along.name = "share";
+  for (const std::int64_t share : {0, 1, 2, 5, 10, 20, 35, 50, 65, 80, 90, 95, 98, 99, 100}) {
+    sweep.along.values.emplace_back(share);
+  }
+  Axis run{"run", {}};
+  for (const std::int64_t length : {1, 8, 32, 64, 512, 4096}) run.values.emplace_back(length);
+  const Axis cost{"cost", {std::int64_t{ArgumentSwap::Problem{}.cost}, std::int64_t{4}}};
+  sweep.families = {run, cost};
+  sweep.lanes = argument_swap_card::lanes;
+  recipe.sweeps.push_back(std::move(sweep));
+  recipe.problem_bytes = [](const Params& shape) {
+    return ArgumentSwap::bytes(static_cast<double>(argument_swap_card::read(shape).count));
+  };
+  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
+    return std::unique_ptr<Case>(new argument_swap_card::SwapCase(runtime, shape, seed));
+  };
+  recipe.units = [](const std::string& variant, const Params&, const Params&) {
+    const ArgumentSwap::Variant one = ArgumentSwap::parse_variant(variant);
+    std::vector<CompileUnit> out;
+    out.push_back({ArgumentSwap::kernel_name(one), "", ArgumentSwap::source({}),
+                   ArgumentSwap::defines(one), ""});
+    return out;
+  };
+  return recipe;
+}
+
+}  // namespace clcook::cookbook

@@ -1,0 +1,477 @@
+// What the generic conformance test cannot know about argument_swap: physics, special values, the
+// caller's own function, the data generator, and the refusals.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <clcook/argument_swap.hpp>
+#include <clcook/cookbook/argument_swap.hpp>
+#include <clcook/reference/argument_swap.hpp>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/testing.hpp"
+
+namespace {
+
+namespace ref = clcook::reference::argument_swap;
+namespace card = clcook::cookbook::argument_swap_card;
+using clcook::ArgumentSwap;
+using clcook::BufferView;
+using clcook::Errc;
+using clcook::Error;
+using clcook::Params;
+using clcook::Runtime;
+using clcook::testing::contains;
+using clcook::testing::error_of;
+using clcook::testing::read_buffer;
+using clcook::testing::runtime;
+using ref::Medium;
+using Variant = ArgumentSwap::Variant;
+
+// Stored as floats, as the kernels see them.
+const Medium kAir{1, 0};
+const Medium kGlass{static_cast<double>(1.5046f), static_cast<double>(0.0042f)};
+const Medium kFlint{static_cast<double>(1.728f), static_cast<double>(0.01342f)};
+
+struct Ray {
+  Medium outside;
+  Medium inside;
+  float x;
+};
+
+cl::Buffer upload(const std::vector<float>& data) {
+  return clcook::create_buffer(runtime(), data.size() * sizeof(float), CL_MEM_READ_WRITE,
+                               data.data());
+}
+
+std::vector<float> run(const std::vector<Ray>& rays, Variant variant,
+                       ArgumentSwap::Problem problem = {}) {
+  std::vector<float> a, b, x;
+  for (const Ray& ray : rays) {
+    a.insert(a.end(), {static_cast<float>(ray.outside.a), static_cast<float>(ray.outside.b)});
+    b.insert(b.end(), {static_cast<float>(ray.inside.a), static_cast<float>(ray.inside.b)});
+    x.push_back(ray.x);
+  }
+  problem.count = rays.size();
+  const cl::Buffer y = clcook::create_buffer(runtime(), rays.size() * sizeof(float));
+  const ArgumentSwap swap(runtime(), problem, variant);
+  const cl::Event done = swap(upload(a), upload(b), upload(x), y);
+  return read_buffer<float>(runtime(), y, rays.size(), {done});
+}
+
+double expected(const Ray& ray, const ArgumentSwap::Problem& p = {}) {
+  return ref::ray(ray.outside, ray.inside, static_cast<double>(ray.x),
+                  static_cast<double>(p.parameters[0]), static_cast<double>(p.parameters[1]),
+                  p.cost);
+}
+
+double bound(const Ray& ray, const ArgumentSwap::Problem& p = {}) {
+  const bool leaves = std::signbit(ray.x);
+  return card::bound(leaves ? ray.inside : ray.outside, leaves ? ray.outside : ray.inside,
+                     std::abs(static_cast<double>(ray.x)), static_cast<double>(p.parameters[0]),
+                     static_cast<double>(p.parameters[1]), p.cost);
+}
+
+ArgumentSwap::Function own(std::string text) { return {"brdf/mine.clh", std::move(text)}; }
+
+}  // namespace
+
+// ---- The reference is physics -------------------------------------------------------------------
+
+TEST_CASE("reference: at normal incidence ((n1 - n2) / (n1 + n2))^2 is reflected") {
+  for (const auto& [n1, n2] : {std::pair{1.0, 1.5}, {1.5, 1.0}, {1.33, 1.728}, {2.4, 1.0}}) {
+    const double r = (n1 - n2) / (n1 + n2);
+    CHECK(ref::transmittance(n1, n2, 1.0) == doctest::Approx(1 - r * r).epsilon(1e-14));
+  }
+  CHECK(ref::transmittance(1.0, 1.5, 1.0) == doctest::Approx(0.96).epsilon(1e-14));
+}
+
+TEST_CASE("reference: beyond the critical angle nothing passes, before it something does") {
+  const double critical = std::sqrt(1 - 1 / (1.5 * 1.5));
+  CHECK(ref::transmittance(1.5, 1.0, critical * (1 - 1e-9)) == 0);
+  CHECK(ref::transmittance(1.5, 1.0, 0.01) == 0);
+  CHECK(ref::transmittance(1.5, 1.0, critical * (1 + 1e-9)) > 0);
+  CHECK(ref::transmittance(1.0, 1.5, 0.01) > 0);  // never from the thin side
+}
+
+TEST_CASE("reference: the way back through a boundary lets the same share pass") {
+  for (double cosine = 0.01; cosine <= 1; cosine += 0.01) {
+    const double back = std::sqrt(1 - (1 - cosine * cosine) / (1.5 * 1.5));
+    CHECK(ref::transmittance(1.0, 1.5, cosine) ==
+          doctest::Approx(ref::transmittance(1.5, 1.0, back)).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("reference: at Brewster's angle all light of one polarisation passes") {
+  // Then the mean of 1 and T_s = 1 - r^2 with r = (1 - n^2) / (1 + n^2).
+  const double n = 1.5;
+  const double cosine = 1 / std::sqrt(1 + n * n);
+  const double r = (1 - n * n) / (1 + n * n);
+  CHECK(ref::transmittance(1.0, n, cosine) == doctest::Approx(1 - r * r / 2).epsilon(1e-12));
+}
+
+TEST_CASE("reference: shares lie in 0 to 1, nothing at grazing incidence, all without a boundary") {
+  for (const double n2 : {1.0, 1.3, 1.5, 2.4}) {
+    for (double cosine = 0x1p-20; cosine <= 1; cosine *= 1.1) {
+      for (const double t :
+           {ref::transmittance(1.2, n2, cosine), ref::transmittance(n2, 1.2, cosine)}) {
+        CHECK(t >= 0);
+        CHECK(t <= 1);
+      }
+    }
+  }
+  CHECK(ref::transmittance(kAir, kGlass, 0.0, 1.5, 2.5, 8) < 1e-15);
+  CHECK(ref::transmittance(kGlass, kGlass, 0.3, 1.5, 2.5, 8) == doctest::Approx(1));
+  CHECK(ref::transmittance(kGlass, kGlass, 0.0, 1.5, 2.5, 8) == doctest::Approx(1));
+}
+
+TEST_CASE("reference: more points change little, and the band matters near the critical angle") {
+  const auto at = [](double cosine, double first, double last, int points) {
+    return ref::transmittance(kFlint, kAir, cosine, first, last, points);
+  };
+  CHECK(at(0.9, 1.43, 2.5, 40) == doctest::Approx(at(0.9, 1.43, 2.5, 4000)).epsilon(1e-5));
+  // Red light still leaves where blue is already reflected.
+  const double cosine = std::sqrt(1 - 1 / std::pow(kFlint.index(2.0), 2));
+  CHECK(at(cosine, 1.45, 1.5, 20) > 0.2);
+  CHECK(at(cosine, 2.4, 2.5, 20) == 0);
+}
+
+// ---- The kernels on special values --------------------------------------------------------------
+
+TEST_CASE("special cosines: signed zeros, 1, denormals, NaN, at and around the critical angle") {
+  std::vector<Ray> rays;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const auto& [outside, inside] :
+       {std::pair{kAir, kGlass}, {kAir, kFlint}, {kGlass, kFlint}, {kGlass, kGlass}}) {
+    const double n = inside.index(2.0) / outside.index(2.0);
+    const auto critical = static_cast<float>(std::sqrt(std::max(0.0, 1 - 1 / (n * n))));
+    for (const float x : {0.0f, 1.0f, 0x1p-149f, 0x1p-100f, 0x1p-60f, 0x1p-24f, nan, critical,
+                          std::nextafter(critical, 0.0f), std::nextafter(critical, 1.0f),
+                          critical * 0.999f, critical * 1.001f, 0.5f}) {
+      rays.push_back({outside, inside, x});
+      rays.push_back({outside, inside, -x});
+    }
+  }
+  for (const int cost : {1, 3, 40}) {
+    ArgumentSwap::Problem problem;
+    problem.cost = cost;
+    // A single wavelength: all points at the critical angle at once, the worst case.
+    for (const bool single : {false, true}) {
+      if (single) problem.parameters[0] = problem.parameters[1] = 2.0f;
+      for (const Variant v : ArgumentSwap::kVariants) {
+        const std::vector<float> got = run(rays, v, problem);
+        for (std::size_t i = 0; i < rays.size(); ++i) {
+          CAPTURE(ArgumentSwap::to_string(v));
+          CAPTURE(cost);
+          CAPTURE(i);
+          CAPTURE(rays[i].x);
+          if (std::isnan(rays[i].x)) {
+            CHECK(std::isnan(got[i]));
+            continue;
+          }
+          CHECK(std::abs(static_cast<double>(got[i]) - expected(rays[i], problem)) <=
+                bound(rays[i], problem));
+          CHECK(got[i] >= 0.0f);
+          CHECK(got[i] <= 1.00001f);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the bound is tight away from the critical angle and honest at it") {
+  CHECK(bound({kAir, kGlass, 0.7f}) < 2e-5);
+  CHECK(bound({kAir, kGlass, -0.95f}) < 2e-5);
+  CHECK(bound({kAir, kGlass, -0.3f}) < 1e-12);  // total reflection is exact
+  ArgumentSwap::Problem single;
+  single.cost = 1;
+  single.parameters[0] = single.parameters[1] = 2.0f;
+  const double n = kGlass.index(2.0);
+  const double critical = std::sqrt(1 - 1 / (n * n));
+  CHECK(bound({kAir, kGlass, static_cast<float>(-critical)}, single) > 1e-4);
+}
+
+TEST_CASE("the variants agree bit by bit") {
+  std::vector<Ray> rays;
+  for (int i = 1; i <= 1000; ++i) {
+    rays.push_back({kAir, i % 2 != 0 ? kGlass : kFlint,
+                    static_cast<float>(i) * (i % 3 == 0 ? -1e-3f : 1e-3f)});
+  }
+  const std::vector<float> baseline = run(rays, Variant::two_calls);
+  CHECK(run(rays, Variant::swap_in_place) == run(rays, Variant::select));
+  const std::vector<float> select = run(rays, Variant::select);
+  // Compilers may contract the two calls differently.
+  for (std::size_t i = 0; i < rays.size(); ++i) {
+    CHECK(std::abs(static_cast<double>(baseline[i] - select[i])) <= 2 * bound(rays[i]));
+  }
+}
+
+// ---- The caller's own function ------------------------------------------------------------------
+
+TEST_CASE("a function of the caller's takes the place of ours, in every variant") {
+  ArgumentSwap::Problem problem;
+  problem.cost = 5;
+  problem.parameters[0] = 0.25f;
+  problem.parameters[1] = -3;  // not a band: ours alone has rules
+  problem.function = own(R"(#include <clcook/select.clh>
+static inline float clcook_swap_function(float2 a, float2 b, float x, float2 parameters, int cost) {
+  float sum = 0.0f;
+  for (int k = 0; k < cost; ++k) sum += a.x - 2.0f * b.x;
+  return sum + 16.0f * a.y - 32.0f * b.y + clcook_select_float(x > 1.0f, 0.5f, x) +
+         parameters.x * parameters.y;
+})");
+  const std::vector<Ray> rays = {{{1, 2}, {3, 4}, 0.5f},
+                                 {{1, 2}, {3, 4}, -0.5f},
+                                 {{7, -1}, {-2, 5}, 8.0f},
+                                 {{7, -1}, {-2, 5}, -8.0f},
+                                 {{7, -1}, {-2, 5}, -0.0f}};
+  // All of it is exact in float.
+  const std::vector<float> want = {-25 - 96 + 0.5f - 0.75f, 5 + 0 + 0.5f - 0.75f,
+                                   55 - 176 + 0.5f - 0.75f, -80 + 112 + 0.5f - 0.75f,
+                                   -80 + 112 + 0.0f - 0.75f};
+  for (const Variant v : ArgumentSwap::kVariants) {
+    CAPTURE(ArgumentSwap::to_string(v));
+    CHECK(run(rays, v, problem) == want);
+  }
+  // Another cost is no other program.
+  const auto before = runtime().cache().stats();
+  problem.cost = 6;
+  problem.count = 77;
+  const ArgumentSwap other(runtime(), problem, Variant::select);
+  CHECK(runtime().cache().stats().from_source == before.from_source);
+}
+
+TEST_CASE("mistakes in the caller's function are shown with its name and line") {
+  // NVIDIA's compiler ignores #line: it says <kernel> and counts the lines of the whole text.
+  const bool follows_line = !contains(runtime().info().platform, "NVIDIA");
+  const auto refused = [&](const std::string& text, const std::string& place,
+                           const std::string& what) {
+    ArgumentSwap::Problem problem;
+    problem.count = 4;
+    problem.function = own(text);
+    const Error error = error_of([&] { ArgumentSwap(runtime(), problem, Variant::select); });
+    CHECK(error.code == Errc::build_failed);
+    CAPTURE(error.build_log);
+    CHECK(contains(error.build_log, what));
+    if (follows_line) CHECK(contains(error.build_log, place));
+  };
+  refused(
+      "\n\nstatic inline float clcook_swap_function(float2 a, float2 b, float x, float2 p, int c) "
+      "{\n"
+      "  return no_such_name;\n}\n",
+      "brdf/mine.clh:4", "no_such_name");
+  refused("// nothing in it\n", "argument_swap.cl:", "clcook_swap_function");
+  refused("static inline float clcook_swap_function(float2 a) { return a.x; }\n",
+          "argument_swap.cl:", "argument");
+}
+
+TEST_CASE("names of functions that cannot stand in an #include are refused") {
+  const auto code = [](const char* name, const char* text, const char* part) {
+    ArgumentSwap::Problem problem;
+    problem.count = 4;
+    problem.function = {name, text};
+    const Error error = error_of([&] { ArgumentSwap(runtime(), problem); });
+    INFO(error.what());
+    CHECK(contains(error.what(), part));
+    return error.code;
+  };
+  const char* const body = "float f;";
+  CHECK(code("", body, "got ''") == Errc::invalid_argument);
+  CHECK(code("a\"b", body, "a\"b") == Errc::invalid_argument);
+  CHECK(code("a\nb", body, "line ends") == Errc::invalid_argument);
+  CHECK(code("clcook/select.clh", body, "clcook/select.clh") == Errc::invalid_argument);
+  CHECK(code("argument_swap.cl", body, "argument_swap.cl") == Errc::invalid_argument);
+  CHECK(code("mine.clh", "", "'mine.clh' has no text") == Errc::invalid_argument);
+}
+
+// ---- The data generator -------------------------------------------------------------------------
+
+TEST_CASE(
+    "outcomes come in blocks of exactly the run's length, and the share is exact on average") {
+  for (const std::size_t length : {std::size_t{1}, std::size_t{8}, std::size_t{64}}) {
+    for (const double share : {0.0, 1.0, 20.0, 50.0, 99.0, 100.0}) {
+      CAPTURE(length);
+      CAPTURE(share);
+      const card::Shape shape{64 * 150, share, length, 1, 0};
+      double sum = 0;
+      for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        const std::vector<bool> taken = card::outcomes(shape, seed);
+        std::size_t count = 0;
+        std::size_t broken = 0;  // blocks with two outcomes
+        for (std::size_t i = 0; i < taken.size(); ++i) {
+          if (i % length != 0 && taken[i] != taken[i - 1]) ++broken;
+          count += taken[i] ? 1u : 0u;
+        }
+        REQUIRE(broken == 0);
+        // Never further off than a block.
+        const double wanted = share / 100 * static_cast<double>(taken.size());
+        REQUIRE(std::abs(static_cast<double>(count) - wanted) < static_cast<double>(length));
+        sum += static_cast<double>(count) / static_cast<double>(taken.size());
+      }
+      // Rounded at random to a whole block: at most half a block of deviation per seed, and four
+      // deviations of the mean of 200.
+      const double blocks = 64 * 150.0 / static_cast<double>(length);
+      CHECK(std::abs(sum / 200 * 100 - share) <= 100 * 4 * 0.5 / blocks / std::sqrt(200.0));
+    }
+  }
+}
+
+TEST_CASE("the places of the outcomes are random") {
+  const card::Shape shape{100000, 50, 1, 1, 0};
+  const std::vector<bool> taken = card::outcomes(shape, 1);
+  CHECK(taken != card::outcomes(shape, 2));
+  CHECK(taken == card::outcomes(shape, 1));
+  std::size_t changes = 0;
+  for (std::size_t i = 1; i < taken.size(); ++i) changes += taken[i] != taken[i - 1] ? 1u : 0u;
+  CHECK(static_cast<double>(changes) / 1e5 == doctest::Approx(0.5).epsilon(0.02));
+  // So a warp of 32 that agrees is rare; in runs of 4096 nearly all do.
+  const Params random = Params::parse("count=65536 share=50 run=1 cost=40");
+  const Params coherent = Params::parse("count=65536 share=50 run=4096 cost=40");
+  const auto gain = [](const Params& params, std::size_t width) {
+    return clcook::model::lane_mask_cost(card::lanes("two_calls", params, 1), width) /
+           clcook::model::lane_mask_cost(card::lanes("select", params, 1), width);
+  };
+  CHECK(gain(random, 1) == 1);
+  CHECK(gain(random, 32) > 1.95);
+  CHECK(gain(random, 32) <= 2);
+  CHECK(gain(coherent, 32) == 1);
+}
+
+TEST_CASE("shapes out of range are refused") {
+  const auto refused = [](const char* shape, const char* part) {
+    const Error error = error_of([&] { card::read(Params::parse(shape)); });
+    INFO(error.what());
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), part));
+  };
+  refused("count=0", "count must be 1 to");
+  refused("count=5 share=101", "share must be 0 to 100 percent, got 101");
+  refused("count=5 share=-1", "got -1");
+  refused("count=5 run=0", "run must be 1 to 4096, got 0");
+  refused("count=5 run=4097", "got 4097");
+  refused("count=5 cost=0", "cost must be 1 to");
+  refused("count=5 offset=-1", "offset must be 0 to");
+}
+
+// ---- Plans --------------------------------------------------------------------------------------
+
+TEST_CASE("names, and what automatic runs") {
+  for (const Variant v : ArgumentSwap::kVariants) {
+    CHECK(ArgumentSwap::parse_variant(ArgumentSwap::to_string(v)) == v);
+  }
+  CHECK(ArgumentSwap::parse_variant("automatic") == Variant::automatic);
+  const Error error = error_of([] { ArgumentSwap::parse_variant("fastest"); });
+  CHECK(contains(error.what(), "'fastest'"));
+  CHECK(contains(error.what(), "swap_in_place"));
+  const ArgumentSwap swap(runtime(), {100});
+  CHECK(swap.variant() != Variant::automatic);
+  CHECK(swap.group() >= 1);
+  CHECK(swap.problem().count == 100);
+}
+
+TEST_CASE("problems out of range are refused with their values") {
+  const auto refused = [](const ArgumentSwap::Problem& problem, Variant variant,
+                          ArgumentSwap::Tune tune, const char* part) {
+    const Error error = error_of([&] { ArgumentSwap(runtime(), problem, variant, tune); });
+    INFO(error.what());
+    CHECK(contains(error.what(), part));
+    return error.code;
+  };
+  const auto bad = [&](const ArgumentSwap::Problem& problem, const char* part) {
+    return refused(problem, Variant::select, {}, part) == Errc::invalid_argument;
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float inf = std::numeric_limits<float>::infinity();
+  CHECK(bad({0}, "count must be 1 to"));
+  CHECK(bad({std::numeric_limits<std::size_t>::max()}, "count must be 1 to"));
+  CHECK(bad({4, 0}, "cost must be 1 to 1048576, got 0"));
+  CHECK(bad({4, -3}, "got -3"));
+  CHECK(bad({4, ArgumentSwap::kMaxCost + 1}, "got 1048577"));
+  CHECK(bad({4, 4, {0, 1}}, "got 0 to 1"));
+  CHECK(bad({4, 4, {2, 1}}, "rising order, got 2 to 1"));
+  CHECK(bad({4, 4, {nan, 1}}, "got nan"));
+  CHECK(bad({4, 4, {1, inf}}, "to inf"));
+  CHECK(bad({4, 4, {1, nan}}, "to nan"));
+  CHECK(refused({4}, static_cast<Variant>(9), {}, "no variant of the value 9") ==
+        Errc::invalid_argument);
+  CHECK(refused({4}, Variant::select, {std::size_t{1} << 30}, "1073741824") == Errc::unsupported);
+}
+
+TEST_CASE("views that break a rule are refused before anything is enqueued") {
+  std::size_t launches = 0;
+  const Runtime observed =
+      runtime().with_observer([&](const std::string&, const cl::Event&) { ++launches; });
+  const ArgumentSwap swap(observed, {8});
+  const cl::Buffer pair = clcook::create_buffer(runtime(), 64);
+  const cl::Buffer other = clcook::create_buffer(runtime(), 64);
+  const cl::Buffer x = clcook::create_buffer(runtime(), 32);
+  const cl::Buffer y = clcook::create_buffer(runtime(), 32);
+  const cl::Buffer small = clcook::create_buffer(runtime(), 28);
+  const cl::Buffer large = clcook::create_buffer(runtime(), 256);
+  const auto refused = [&](const BufferView& a, const BufferView& b, const BufferView& at,
+                           const BufferView& to, const char* part) {
+    const Error error = error_of([&] { swap(a, b, at, to); });
+    INFO(error.what());
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), part));
+  };
+  refused(x, other, x, y, "a has 32 bytes, needs 64");
+  refused(pair, x, x, y, "b has 32 bytes, needs 64");
+  refused(pair, other, small, y, "x has 28 bytes, needs 32");
+  refused(pair, other, x, small, "y has 28 bytes, needs 32");
+  refused(cl::Buffer(), other, x, y, "a is null");
+  refused({large, 4}, other, x, y, "multiples of 8");
+  refused(pair, other, {large, 2}, y, "multiples of 4");
+  refused(pair, other, x, {large, 240}, "y has 256 bytes, needs 272");
+  refused(large, other, x, {large, 32}, "a (bytes 0 to 64) and y (bytes 32 to 64) overlap");
+  refused(pair, large, x, {large, 60}, "overlap");
+  refused(pair, other, y, y, "x (bytes 0 to 32) and y");
+  refused(pair, other, x, clcook::create_buffer(runtime(), 32, CL_MEM_READ_ONLY),
+          "CL_MEM_READ_ONLY");
+  const Runtime foreign = Runtime::pick();
+  refused(clcook::create_buffer(foreign, 64), other, x, y, "another context");
+  const Error null_event = error_of([&] { swap(pair, other, x, y, {cl::Event()}); });
+  CHECK(contains(null_event.what(), "null event"));
+  CHECK(launches == 0);
+  swap(pair, pair, x, y).wait();  // a and b may be one
+  CHECK(launches == 1);
+}
+
+TEST_CASE("two threads on one plan") {
+  const ArgumentSwap swap(runtime(), {500});
+  std::vector<float> a, b, x;
+  std::vector<Ray> rays;
+  for (int i = 0; i < 500; ++i) {
+    rays.push_back({kAir, kGlass, static_cast<float>(i % 2 != 0 ? i : -i) / 500});
+    a.insert(a.end(), {1, 0});
+    b.insert(b.end(), {1.5046f, 0.0042f});
+    x.push_back(rays.back().x);
+  }
+  const cl::Buffer in_a = upload(a);
+  const cl::Buffer in_b = upload(b);
+  const cl::Buffer in_x = upload(x);
+  bool good[2] = {false, false};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 2; ++t) {
+    threads.emplace_back([&, t] {
+      const cl::Buffer y = clcook::create_buffer(runtime(), 2000);
+      bool all = true;
+      for (int round = 0; round < 20; ++round) {
+        const cl::Event done = swap(in_a, in_b, in_x, y);
+        const auto got = read_buffer<float>(runtime(), y, 500, {done});
+        for (std::size_t i = 0; i < 500; ++i) {
+          all = all && std::abs(static_cast<double>(got[i]) - expected(rays[i])) <= bound(rays[i]);
+        }
+      }
+      good[t] = all;
+    });
+  }
+  for (std::thread& one : threads) one.join();
+  CHECK(good[0]);
+  CHECK(good[1]);
+}
