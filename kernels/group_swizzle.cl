@@ -2,10 +2,9 @@
 // group_swizzle, with one of two uses of it.
 //
 //   filter  dst(x, y) = matrix * src(x, y). Every pixel is read once, by one item.
-//   gather  dst(x, y) = the mean of `taps` pixels at pseudo-random places at most `radius` away
-//   from
-//           (x, y) in x and y; places outside of the picture take the nearest border pixel. A pixel
-//           is read by items that are up to twice the radius apart.
+//   gather  dst(x, y) = the mean of `taps` pixels at pseudo-random places at most `radius` away in
+//           x and y. Places outside of the picture take the nearest border pixel. A pixel is read
+//           by items that are up to twice the radius apart.
 //
 // The launch has one dimension of groups: global (groups * S, S), local (S, S), so that
 // get_group_id(0) is the number of the group in the device's own order. grid_x * grid_y = groups is
