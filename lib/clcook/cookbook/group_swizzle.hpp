@@ -291,7 +291,7 @@ inline Recipe group_swizzle() {
       shape("gather", 37, 613, 3, 64),         shape("gather", 23, 29, 7, 32767),
   };
   recipe.bench_shapes = {
-      shape("gather", 16384, 2048, 16, 256),
+      shape("gather", 32768, 1024, 16, 256),
       shape("gather", 1024, 1024, 16, 256),
       shape("filter", 8192, 8192),
   };
