@@ -1,5 +1,5 @@
-// clcook explore: time against how far the paths of the work-items part, beside what the lane-mask
-// model says.
+// clcook explore: time against how far the paths of the work-items part, or against another number
+// that a recipe sweeps, beside what its model says.
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -83,23 +83,33 @@ Json ranges_where_it_pays(const std::vector<double>& x, const std::vector<double
   return out;
 }
 
-// What the model says of every point, scaled so that it agrees with the first measured one.
+// What the models of the sweep say of every point, scaled so that they agree with the first
+// measured one.
 Json predictions(const Sweep& sweep, const std::string& variant, const std::vector<Params>& points,
                  const std::vector<double>& measured, std::uint64_t seed) {
-  std::vector<std::vector<double>> costs(std::size(kWidths));
-  for (const Params& point : points) {
-    const model::LaneMasks masks = sweep.lanes(variant, point, seed);
-    for (std::size_t w = 0; w < costs.size(); ++w)
-      costs[w].push_back(model::lane_mask_cost(masks, kWidths[w]));
-  }
+  Json out = Json::object();
   std::size_t first = 0;
   while (first < measured.size() && std::isnan(measured[first])) ++first;
-  Json out = Json::object();
   if (first == measured.size()) return out;
-  for (std::size_t w = 0; w < costs.size(); ++w) {
-    const double scale = measured[first] / costs[w][first];
-    for (double& cost : costs[w]) cost *= scale;
-    out[fmt::format("{} lane{}", kWidths[w], kWidths[w] == 1 ? "" : "s")] = list_of(costs[w]);
+  const auto add = [&](const std::string& model, std::vector<double> costs) {
+    const double scale = measured[first] / costs[first];
+    for (double& cost : costs) cost *= scale;
+    out[model] = list_of(costs);
+  };
+  if (sweep.lanes) {
+    std::vector<std::vector<double>> costs(std::size(kWidths));
+    for (const Params& point : points) {
+      const model::LaneMasks masks = sweep.lanes(variant, point, seed);
+      for (std::size_t w = 0; w < costs.size(); ++w)
+        costs[w].push_back(model::lane_mask_cost(masks, kWidths[w]));
+    }
+    for (std::size_t w = 0; w < costs.size(); ++w)
+      add(fmt::format("{} lane{}", kWidths[w], kWidths[w] == 1 ? "" : "s"), costs[w]);
+  }
+  if (sweep.model) {
+    std::vector<double> costs;
+    for (const Params& point : points) costs.push_back(sweep.model(variant, point, seed));
+    add(sweep.model_name, std::move(costs));
   }
   return out;
 }
@@ -216,7 +226,7 @@ int explore(const ExploreArguments& arguments) {
                  {"baseline", line.baseline},
                  {"measured_us", list_of(line.measured)}};
         if (!line.reason.empty()) one["reason"] = line.reason;
-        if (sweep.lanes)
+        if (sweep.lanes || sweep.model)
           one["predicted_us"] =
               predictions(sweep, line.variant, points, line.measured, arguments.seed);
         if (!line.baseline)
@@ -243,7 +253,7 @@ int explore(const ExploreArguments& arguments) {
 
 void add_explore(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "explore", "Sweep how far the work-items' paths part: measured and predicted times");
+      "explore", "Sweep what a recipe's time hangs on: measured and predicted times");
   auto arguments = std::make_shared<ExploreArguments>();
   command->add_option("RECIPE", arguments->recipe, "A recipe that declares a sweep")->required();
   command->add_option("--variant", arguments->variant, "Only this variant (and the baseline)");

@@ -19,9 +19,6 @@ Ran explore(std::vector<std::string> arguments) {
 // Small enough for a CPU.
 Params small(Params shape) {
   if (shape.find("count") != nullptr) shape.set("count", std::int64_t{4096});
-  for (const char* side : {"width", "height"}) {
-    if (shape.find(side) != nullptr) shape.set(side, std::int64_t{64});
-  }
   return shape;
 }
 
@@ -67,15 +64,16 @@ TEST_CASE("every sweep runs, and the result holds measured and predicted times")
     const bool counted = recipe.sweeps.front().shape.find("count") != nullptr;
     std::vector<std::string> arguments{recipe.name, "--smoke", "--out", file};
     if (counted) arguments.insert(arguments.end(), {"--shape", "count=4096"});
-    if (recipe.sweeps.front().shape.find("width") != nullptr) {
-      arguments.insert(arguments.end(), {"--shape", "width=64 height=64"});
-    }
+    if (recipe.sweeps.front().shape.find("width") != nullptr)
+      arguments.insert(arguments.end(), {"--shape", "width=320 height=96"});
     const Ran ran = explore(arguments);
     CHECK_MESSAGE(ran.code == 0, ran.err);
     const Json result = Json::parse(read_bytes(file));
     CHECK(result["kind"] == "explore");
-    CHECK(result["curves"].size() == recipe.sweeps.size());
-    for (const Json& curve : result["curves"]) {
+    REQUIRE(result["curves"].size() == recipe.sweeps.size());
+    for (std::size_t i = 0; i < result["curves"].size(); ++i) {
+      const Json& curve = result["curves"][i];
+      const Sweep& sweep = recipe.sweeps[i];
       CHECK(curve["recipe"] == recipe.name);
       CHECK(curve["points"].size() == 2);
       if (counted) CHECK(curve["shape"]["count"] == 4096);
@@ -86,8 +84,12 @@ TEST_CASE("every sweep runs, and the result holds measured and predicted times")
         CHECK(one["measured_us"].size() == 2);
         CHECK(one.contains("pays") != one["baseline"].get<bool>());
         if (!one.contains("predicted_us") || one["measured_us"][0].is_null()) continue;
-        for (const char* width : {"1 lane", "32 lanes", "64 lanes"})
-          CHECK(one["predicted_us"][width][0] == one["measured_us"][0]);
+        std::vector<std::string> models;
+        if (sweep.lanes) models = {"1 lane", "32 lanes", "64 lanes"};
+        if (sweep.model) models.push_back(sweep.model_name);
+        CHECK(one["predicted_us"].size() == models.size());
+        for (const std::string& model : models)
+          CHECK(one["predicted_us"][model][0] == one["measured_us"][0]);
       }
       CHECK(baselines == 1);
     }

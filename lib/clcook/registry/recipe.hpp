@@ -79,8 +79,9 @@ struct CompileUnit {
   std::string options;  // beyond the defaults of Runtime::build()
 };
 
-// Data along which the paths of the work-items part more and more: what `clcook explore` sweeps. A
-// problem of the sweep is `shape` with one value of `along` and one of each family set.
+// What `clcook explore` sweeps: data along which the paths of the work-items part more and more, or
+// another number that the time hangs on. A problem of the sweep is `shape` with one value of
+// `along` and one of each family set.
 struct Sweep {
   Params shape;                // the rest of the problem
   Axis along;                  // numbers in rising order: the x axis
@@ -90,6 +91,9 @@ struct Sweep {
   std::function<model::LaneMasks(const std::string& variant, const Params& shape,
                                  std::uint64_t seed)>
       lanes;
+  // Or another model: the predicted time of a variant in any unit, and the model's name.
+  std::function<double(const std::string& variant, const Params& shape, std::uint64_t seed)> model;
+  std::string model_name;
 };
 
 // A technique of the numbered list (`clcook list --techniques`) that a recipe covers.
@@ -108,7 +112,7 @@ struct Recipe {
       test_shapes;  // small, awkward; entries with tiny=1 are small enough for an interpreter
   std::vector<Params>
       bench_shapes;           // large enough to be measured; the first is the recipe's headline
-  std::vector<Sweep> sweeps;  // for `clcook explore`; empty where divergence is no question
+  std::vector<Sweep> sweeps;  // for `clcook explore`; may be empty
   std::vector<Technique> techniques;  // of the numbered list
   // Bytes of input and output of a shape, the size that tunings are filed under.
   std::function<double(const Params& shape)> problem_bytes;

@@ -1,0 +1,133 @@
+// The order in which the work-groups of a launch cover a picture: every variant of the recipe
+// group_swizzle, with one of two uses of it.
+//
+//   filter  dst(x, y) = matrix * src(x, y). Every pixel is read once, by one item.
+//   gather  dst(x, y) = the mean of `taps` pixels at pseudo-random places at most `radius` away in
+//           x and y. Places outside of the picture take the nearest border pixel. A pixel is read
+//           by items that are up to twice the radius apart.
+//
+// The launch has one dimension of groups: global (groups * S, S), local (S, S), so that
+// get_group_id(0) is the number of the group in the device's own order. grid_x * grid_y = groups is
+// the grid of groups that covers the picture. `strip` is the width of the strips of column_tiles
+// and xcd in groups, `chiplets` the number of chiplets of xcd; the others ignore both. Pixels are
+// float4; offsets and pitches are in pixels.
+//
+// The host compiles one variant and use per program: -DCLCOOK_GROUP_SWIZZLE_ONLY
+// -DCLCOOK_GROUP_SWIZZLE_<VARIANT>, and -DCLCOOK_GROUP_SWIZZLE_GATHER for the gather.
+#include <clcook/swizzle.clh>
+
+#ifndef CLCOOK_GROUP_SWIZZLE_ONLY
+#define CLCOOK_GROUP_SWIZZLE_ROW_MAJOR
+#define CLCOOK_GROUP_SWIZZLE_COLUMN_TILES
+#define CLCOOK_GROUP_SWIZZLE_MORTON
+#define CLCOOK_GROUP_SWIZZLE_HILBERT
+#define CLCOOK_GROUP_SWIZZLE_XCD
+#endif
+
+#define GROUP_SWIZZLE_PARAMETERS                                                               \
+  __global const float4 *restrict src, ulong src_offset, ulong src_pitch,                      \
+      __global float4 *restrict dst, ulong dst_offset, ulong dst_pitch, int width, int height, \
+      uint grid_x, uint grid_y, uint strip, uint chiplets, float16 matrix, int taps, int radius
+
+#ifdef CLCOOK_GROUP_SWIZZLE_GATHER
+// Where the pseudo-random numbers of a pixel begin.
+static inline uint group_swizzle_seed(uint x, uint y) {
+  uint seed = x * 0x9E3779B1U + y * 0x85EBCA77U;
+  seed = (seed ^ (seed >> 15)) * 0x2C1B3C6DU;
+  return seed ^ (seed >> 12);
+}
+
+// From -radius to radius; takes a step of a linear congruential sequence, whose high bits are good.
+static inline int group_swizzle_offset(uint* state, int radius) {
+  *state = *state * 1664525U + 1013904223U;
+  return (int)(((*state >> 16) * (2U * (uint)radius + 1U)) >> 16) - radius;
+}
+
+static inline float4 group_swizzle_work(__global const float4* src, ulong pitch, int width,
+                                        int height, int x, int y, float16 matrix, int taps,
+                                        int radius) {
+  uint state = group_swizzle_seed((uint)x, (uint)y);
+  float4 sum = (float4)(0.0f);
+#pragma unroll 4
+  for (int k = 0; k < taps; ++k) {
+    const int column = clamp(x + group_swizzle_offset(&state, radius), 0, width - 1);
+    const int row = clamp(y + group_swizzle_offset(&state, radius), 0, height - 1);
+    sum += src[(ulong)row * pitch + (ulong)column];
+  }
+  return sum / (float)taps;
+}
+#else
+static inline float4 group_swizzle_work(__global const float4* src, ulong pitch, int width,
+                                        int height, int x, int y, float16 matrix, int taps,
+                                        int radius) {
+  const float4 p = src[(ulong)y * pitch + (ulong)x];
+  float4 out = matrix.s048c * p.x;
+  out = fma(matrix.s159d, (float4)(p.y), out);
+  out = fma(matrix.s26ae, (float4)(p.z), out);
+  return fma(matrix.s37bf, (float4)(p.w), out);
+}
+#endif
+
+// The pixel of this item, when its group stands at that place of the grid.
+static inline void group_swizzle_item(uint2 group, __global const float4* src, ulong src_pitch,
+                                      __global float4* dst, ulong dst_pitch, int width, int height,
+                                      float16 matrix, int taps, int radius) {
+  const int x = (int)(group.x * (uint)get_local_size(0) + (uint)get_local_id(0));
+  const int y = (int)(group.y * (uint)get_local_size(1) + (uint)get_local_id(1));
+  if (x < width && y < height) {
+    dst[(ulong)y * dst_pitch + (ulong)x] =
+        group_swizzle_work(src, src_pitch, width, height, x, y, matrix, taps, radius);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------
+// row_major: row by row, what a device does by itself.
+#ifdef CLCOOK_GROUP_SWIZZLE_ROW_MAJOR
+__kernel void group_swizzle_row_major(GROUP_SWIZZLE_PARAMETERS) {
+  const uint2 group = clcook_swizzle_row_major((uint)get_group_id(0), grid_x, grid_y);
+  group_swizzle_item(group, src + src_offset, src_pitch, dst + dst_offset, dst_pitch, width, height,
+                     matrix, taps, radius);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// column_tiles: vertical strips, row by row inside a strip.
+#ifdef CLCOOK_GROUP_SWIZZLE_COLUMN_TILES
+__kernel void group_swizzle_column_tiles(GROUP_SWIZZLE_PARAMETERS) {
+  const uint2 group = clcook_swizzle_columns((uint)get_group_id(0), grid_x, grid_y, strip);
+  group_swizzle_item(group, src + src_offset, src_pitch, dst + dst_offset, dst_pitch, width, height,
+                     matrix, taps, radius);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// morton: Z order.
+#ifdef CLCOOK_GROUP_SWIZZLE_MORTON
+__kernel void group_swizzle_morton(GROUP_SWIZZLE_PARAMETERS) {
+  const uint2 group = clcook_swizzle_morton((uint)get_group_id(0), grid_x, grid_y);
+  group_swizzle_item(group, src + src_offset, src_pitch, dst + dst_offset, dst_pitch, width, height,
+                     matrix, taps, radius);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// hilbert: a Hilbert curve; consecutive groups are neighbours.
+#ifdef CLCOOK_GROUP_SWIZZLE_HILBERT
+__kernel void group_swizzle_hilbert(GROUP_SWIZZLE_PARAMETERS) {
+  const uint2 group = clcook_swizzle_hilbert((uint)get_group_id(0), grid_x, grid_y);
+  group_swizzle_item(group, src + src_offset, src_pitch, dst + dst_offset, dst_pitch, width, height,
+                     matrix, taps, radius);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// xcd: a contiguous run of the order for each chiplet, in strips. For devices whose chiplets have a
+// cache each and get the groups in turn.
+#ifdef CLCOOK_GROUP_SWIZZLE_XCD
+__kernel void group_swizzle_xcd(GROUP_SWIZZLE_PARAMETERS) {
+  const uint id = clcook_swizzle_chiplets((uint)get_group_id(0), grid_x * grid_y, chiplets);
+  const uint2 group = clcook_swizzle_columns(id, grid_x, grid_y, strip);
+  group_swizzle_item(group, src + src_offset, src_pitch, dst + dst_offset, dst_pitch, width, height,
+                     matrix, taps, radius);
+}
+#endif

@@ -1,0 +1,322 @@
+// The card of the recipe group_swizzle.
+//
+// Problem: the order in which work-groups cover a picture. Why the naive order is slow: a device
+// starts groups row by row, so those that run at the same time form a thin strip as wide as the
+// picture. When groups read far beyond their own pixels, what two of them share in y has left the
+// cache by the time that the next rows come. What each variant changes: the place that a group
+// takes, so that groups with neighbouring ids lie together in x and y. When it does not help: where
+// nothing is read twice (the use `filter`), where all that is shared fits in the cache anyway,
+// where memory is not what a kernel waits for, and where a device starts groups in another order
+// than by their ids.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <clcook/group_swizzle.hpp>
+#include <clcook/model/swizzle.hpp>
+#include <clcook/reference/group_swizzle.hpp>
+#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/random.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace clcook::cookbook {
+namespace group_swizzle_card {
+
+namespace ref = reference::group_swizzle;
+
+inline int integer(const Params& params, const char* name, std::int64_t least, std::int64_t most,
+                   std::int64_t missing) {
+  const std::int64_t value = params.integer(name, missing);
+  if (value < least || value > most) {
+    fail(Errc::invalid_argument, "group_swizzle",
+         text(name, " must be ", least, " to ", most, ", got ", value));
+  }
+  return static_cast<int>(value);
+}
+
+// Parameters of a shape: work ("filter" or "gather"), width, height; for the gather taps and
+// radius; strip = the width of the strips where it is given, else the tuning's; offset = pixels
+// before the first row and pad = pixels behind each row, of source and result. Sources start one
+// pixel later than results, so that an exchange of the two offsets shows.
+inline GroupSwizzle::Problem problem(const Params& shape) {
+  GroupSwizzle::Problem out;
+  out.work = GroupSwizzle::parse_work(shape.word("work"));
+  out.width = integer(shape, "width", 1, GroupSwizzle::kMaxSize, 0);
+  out.height = integer(shape, "height", 1, GroupSwizzle::kMaxSize, 0);
+  out.taps = integer(shape, "taps", 1, GroupSwizzle::kMaxTaps, out.taps);
+  out.radius = integer(shape, "radius", 0, GroupSwizzle::kMaxRadius, out.radius);
+  // No symmetry that could hide a wrong element.
+  for (std::size_t i = 0; i < 16; ++i)
+    out.matrix[i] = 0.5f - static_cast<float>((i * 7) % 16) * 0.0625f;
+  return out;
+}
+
+// How far a result may lie from the exact one, for values of magnitude at most 1. u = 2^-24, the
+// relative error of one rounding.
+//   filter  A product and three fused multiply-adds in a row: 4 u times the sum of |m| |p|, and u
+//           for second-order terms.
+//   gather  taps - 1 additions, each at most u of the sum of magnitudes so far; the division is
+//           good to 2.5 ulp (5 u). Together taps + 4, and 2 for second-order terms; all times the
+//           mean magnitude, at most 1.
+inline double bound(const GroupSwizzle::Problem& p, std::size_t channel) {
+  if (p.work == GroupSwizzle::Work::gather) return (p.taps + 6) * 0x1p-24;
+  double sum = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    sum += std::abs(static_cast<double>(p.matrix[channel * 4 + i]));
+  return 5 * 0x1p-24 * sum;
+}
+
+class SwizzleCase : public Case {
+ public:
+  SwizzleCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
+      : runtime_(runtime),
+        problem_(problem(shape)),
+        strip_(integer(shape, "strip", 0, GroupSwizzle::kMaxStrip, 0)) {
+    const auto offset = static_cast<std::size_t>(integer(shape, "offset", 0, 1 << 20, 0));
+    const auto pad = static_cast<std::size_t>(integer(shape, "pad", 0, 1 << 20, 0));
+    const std::size_t row = static_cast<std::size_t>(problem_.width) * kPixelBytes;
+    const auto rows = static_cast<std::size_t>(problem_.height);
+    const std::size_t pitch = row + pad * kPixelBytes;
+    // 0xFF in the poison makes every float a NaN.
+    src_.emplace(runtime, row, rows, (offset == 0 ? 0 : offset + 1) * kPixelBytes, pitch,
+                 static_cast<unsigned char>(0xFF));
+    dst_.emplace(runtime, row, rows, offset * kPixelBytes, pitch, static_cast<unsigned char>(0xCD));
+    // Each row from its own number, so that large pictures can be filled by several threads.
+    values_.resize(static_cast<std::size_t>(problem_.width) * rows * 4);
+    in_parallel(rows, [&](std::size_t y) {
+      Random random(seed ^ (y * 0xD1342543DE82EF95ULL));
+      const std::size_t count = static_cast<std::size_t>(problem_.width) * 4;
+      for (std::size_t i = 0; i < count; ++i) values_[y * count + i] = random.uniform(-1.0f, 1.0f);
+    });
+  }
+
+  void prepare(const std::string& variant, const Params& tune) override {
+    GroupSwizzle::Tune how;
+    how.group = static_cast<int>(tune.integer("group", 0));
+    how.strip = strip_ != 0 ? strip_ : static_cast<int>(tune.integer("strip", 0));
+    how.chiplets = static_cast<int>(tune.integer("chiplets", 0));
+    swizzle_.emplace(runtime_, problem_, GroupSwizzle::parse_variant(variant), how);
+  }
+
+  void poison() override {
+    src_->poison();
+    dst_->poison();
+  }
+
+  cl::Event upload(const std::vector<cl::Event>& wait) override {
+    return src_->upload(values_.data(), wait);
+  }
+
+  cl::Event run(const std::vector<cl::Event>& wait) override {
+    if (!swizzle_) fail(Errc::invalid_argument, "group_swizzle", "prepare() was not called");
+    return (*swizzle_)(src_->view(), dst_->view(), wait);
+  }
+
+  Diff check(const std::vector<cl::Event>& wait) override {
+    Diff diff;
+    const std::vector<unsigned char> bytes = dst_->read(wait, diff, "dst");
+    expect();
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      float got = 0;
+      std::memcpy(&got, bytes.data() + i * sizeof got, sizeof got);
+      diff.compare(Where{i, problem_.width}, expected_[i], static_cast<double>(got),
+                   bound(problem_, i % 4));
+    }
+    return diff;
+  }
+
+  Work work() const override {
+    const double pixels = static_cast<double>(problem_.width) * problem_.height;
+    Work work;
+    work.bytes_read = pixels * kPixelBytes;
+    work.bytes_written = pixels * kPixelBytes;
+    work.operations =
+        pixels * 4 * (problem_.work == GroupSwizzle::Work::gather ? problem_.taps : 7);
+    return work;
+  }
+
+ private:
+  static constexpr std::size_t kPixelBytes = 16;
+
+  // Says which channel of which pixel; turned into text for the first mismatch only.
+  struct Where {
+    std::size_t index;
+    int width;
+    friend std::ostream& operator<<(std::ostream& out, const Where& where) {
+      const std::size_t pixel = where.index / 4;
+      const auto columns = static_cast<std::size_t>(where.width);
+      return out << "x " << pixel % columns << ", y " << pixel / columns << ", channel "
+                 << where.index % 4;
+    }
+  };
+
+  // Calls `row(y)` for every row, by several threads where the picture is large.
+  template <class Row>
+  void in_parallel(std::size_t rows, const Row& row) const {
+    const std::size_t pixels = rows * static_cast<std::size_t>(problem_.width);
+    const std::size_t threads =
+        pixels < 65536 ? 1 : std::max(1u, std::thread::hardware_concurrency());
+    const std::size_t part = (rows + threads - 1) / threads;
+    const auto some = [&](std::size_t begin) {
+      for (std::size_t y = begin; y < std::min(rows, begin + part); ++y) row(y);
+    };
+    std::vector<std::thread> running;
+    for (std::size_t begin = part; begin < rows; begin += part) running.emplace_back(some, begin);
+    some(0);
+    for (std::thread& one : running) one.join();
+  }
+
+  // The reference of all pixels, once per case.
+  void expect() {
+    if (!expected_.empty()) return;
+    expected_.resize(values_.size());
+    const ref::Picture picture{values_.data(), problem_.width, problem_.height};
+    in_parallel(static_cast<std::size_t>(problem_.height), [&](std::size_t row) {
+      const int y = static_cast<int>(row);
+      double* out = expected_.data() + row * static_cast<std::size_t>(problem_.width) * 4;
+      for (int x = 0; x < problem_.width; ++x, out += 4) {
+        const ref::Pixel pixel = problem_.work == GroupSwizzle::Work::gather
+                                     ? ref::gather(picture, x, y, problem_.taps, problem_.radius)
+                                     : ref::filter(picture, x, y, problem_.matrix);
+        std::copy(pixel.begin(), pixel.end(), out);
+      }
+    });
+  }
+
+  Runtime runtime_;
+  GroupSwizzle::Problem problem_;
+  int strip_;
+  std::optional<GuardedBuffer> src_;
+  std::optional<GuardedBuffer> dst_;
+  std::vector<float> values_;
+  std::vector<double> expected_;
+  std::optional<GroupSwizzle> swizzle_;
+};
+
+// The device of the prediction: NVIDIA's H200 as its data sheet has it, with 8 groups of 256 items
+// on each of 132 multiprocessors.
+constexpr model::CacheShape kModelCache{60ULL << 20, 16, 4096};
+constexpr std::uint32_t kModelResident = 8 * 132;
+// What a read costs that misses the cache, in reads that hit. An assumption: the memory moves 64
+// bytes for the 32 that are asked for, at half of the cache's rate.
+constexpr double kModelMiss = 4;
+
+// What the cache model says of a gather with groups of 16 x 16: the mean cost of a read, in reads
+// that hit. Of each group's samples the first ones of a few pixels stand for all, as many as make
+// the share of first reads come out right (a pixel is half of a 32-byte sector); what the cache
+// holds are the squares of 16 x 16 pixels, 4096 bytes, that these samples lie in.
+inline double predicted_cost(const std::string& variant, const Params& shape, std::uint64_t) {
+  const GroupSwizzle::Problem p = problem(shape);
+  const model::GroupGrid grid = GroupSwizzle::grid(p, 16);
+  const int strip =
+      integer(shape, "strip", 0, GroupSwizzle::kMaxStrip, GroupSwizzle::kDefaultStrip);
+  const model::SwizzleOrder order = GroupSwizzle::order(GroupSwizzle::parse_variant(variant), strip,
+                                                        GroupSwizzle::kDefaultChiplets);
+  const auto steps = static_cast<std::uint32_t>(std::min(2 * p.taps, 256));
+  const auto address = [&](const model::GroupPlace& at, std::uint32_t step) {
+    const int x = std::min(static_cast<int>(at.x * 16 + step % 16), p.width - 1);
+    const int y = std::min(static_cast<int>(at.y * 16 + step / 16), p.height - 1);
+    ref::Offsets offsets(x, y);
+    const int column = std::clamp(x + offsets.next(p.radius), 0, p.width - 1) / 16;
+    const int row = std::clamp(y + offsets.next(p.radius), 0, p.height - 1) / 16;
+    return (std::int64_t{row} * grid.x + column) * std::int64_t{kModelCache.line};
+  };
+  const model::CachePrediction seen =
+      model::predict_cache(kModelCache, order, grid, kModelResident, steps, address);
+  return 1 + (1 - seen.hit_rate()) * (kModelMiss - 1);
+}
+
+inline Params shape(const char* work, int width, int height, int taps = 0, int radius = 0,
+                    int offset = 0, int pad = 0, bool tiny = false) {
+  Params out{{"work", std::string(work)},
+             {"width", std::int64_t{width}},
+             {"height", std::int64_t{height}}};
+  if (taps != 0) out.set("taps", std::int64_t{taps}).set("radius", std::int64_t{radius});
+  if (offset != 0) out.set("offset", std::int64_t{offset});
+  if (pad != 0) out.set("pad", std::int64_t{pad});
+  if (tiny) out.set("tiny", std::int64_t{1});
+  return out;
+}
+
+}  // namespace group_swizzle_card
+
+inline Recipe group_swizzle() {
+  using group_swizzle_card::shape;
+  Recipe recipe;
+  recipe.name = "group_swizzle";
+  recipe.title = "The order of work-groups";
+  recipe.technique = "memory locality";
+  recipe.summary =
+      "Work-groups that run at the same time cover a compact part of the picture, so that they "
+      "share what they read in the cache: a wide scattered gather, and a pixel filter that gains "
+      "nothing.";
+  const auto axis = [](const char* name, std::initializer_list<std::int64_t> values) {
+    Axis out{name, {}};
+    for (const std::int64_t value : values) out.values.emplace_back(value);
+    return out;
+  };
+  const auto add = [&](GroupSwizzle::Variant variant, const char* summary) {
+    VariantInfo info;
+    info.name = GroupSwizzle::to_string(variant);
+    info.summary = summary;
+    info.baseline = variant == GroupSwizzle::Variant::row_major;
+    info.tunes = {axis("group", {16, 8})};
+    if (variant == GroupSwizzle::Variant::column_tiles)
+      info.tunes.push_back(axis("strip", {16, 2, 4, 8, 32}));
+    if (variant == GroupSwizzle::Variant::xcd) info.tunes.push_back(axis("chiplets", {8, 4}));
+    recipe.variants.push_back(std::move(info));
+  };
+  add(GroupSwizzle::Variant::row_major, "row by row: what a device does by itself");
+  add(GroupSwizzle::Variant::column_tiles, "vertical strips, row by row inside a strip");
+  add(GroupSwizzle::Variant::morton, "Z order, for any grid");
+  add(GroupSwizzle::Variant::hilbert, "a Hilbert curve, for any grid");
+  add(GroupSwizzle::Variant::xcd, "a contiguous run of the strips' order for each chiplet");
+
+  recipe.test_shapes = {
+      shape("filter", 1, 1, 0, 0, 0, 0, true), shape("gather", 9, 19, 3, 5, 2, 3, true),
+      shape("gather", 1, 1, 1, 300),           shape("filter", 1, 131, 0, 0, 5, 1),
+      shape("gather", 97, 1, 4, 30),           shape("filter", 15, 16),
+      shape("gather", 16, 16, 2, 0),           shape("filter", 17, 31, 0, 0, 3, 7),
+      shape("gather", 127, 61, 5, 40, 1, 2),   shape("filter", 613, 37),
+      shape("gather", 37, 613, 3, 64),         shape("gather", 23, 29, 7, 32767),
+  };
+  recipe.bench_shapes = {
+      shape("gather", 32768, 1024, 16, 256),
+      shape("gather", 1024, 1024, 16, 256),
+      shape("filter", 8192, 8192),
+  };
+  Sweep sweep;
+  sweep.shape = shape("gather", 16384, 1024, 16, 256);
+  sweep.along = axis("strip", {1, 2, 4, 8, 16, 32, 64});
+  sweep.label = "width of the strips, work-groups";
+  sweep.model = group_swizzle_card::predicted_cost;
+  sweep.model_name = "cache";
+  recipe.sweeps = {sweep};
+  recipe.problem_bytes = [](const Params& shape) {
+    return GroupSwizzle::bytes(shape.real("width"), shape.real("height"));
+  };
+  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
+    return std::unique_ptr<Case>(new group_swizzle_card::SwizzleCase(runtime, shape, seed));
+  };
+  recipe.units = [](const std::string& variant, const Params&, const Params& shape) {
+    const GroupSwizzle::Variant one = GroupSwizzle::parse_variant(variant);
+    const GroupSwizzle::Work work = GroupSwizzle::parse_work(shape.word("work", "gather"));
+    std::vector<CompileUnit> out;
+    out.push_back({GroupSwizzle::kernel_name(one), GroupSwizzle::to_string(work),
+                   Source(embedded::group_swizzle), GroupSwizzle::defines(one, work), ""});
+    return out;
+  };
+  return recipe;
+}
+
+}  // namespace clcook::cookbook

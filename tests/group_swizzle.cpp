@@ -1,0 +1,323 @@
+// What the generic conformance test cannot know about group_swizzle: that no order loses a group,
+// that the order changes no bit, the matrix and the window themselves, plans, bad input.
+#include <doctest/doctest.h>
+
+#include <clcook/cookbook/group_swizzle.hpp>
+#include <clcook/group_swizzle.hpp>
+#include <clcook/reference/group_swizzle.hpp>
+#include <clcook/registry/random.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "support/testing.hpp"
+
+namespace {
+
+namespace card = clcook::cookbook::group_swizzle_card;
+namespace ref = clcook::reference::group_swizzle;
+using clcook::BufferView;
+using clcook::Errc;
+using clcook::Error;
+using clcook::GroupSwizzle;
+using clcook::Params;
+using clcook::Runtime;
+using clcook::testing::contains;
+using clcook::testing::error_of;
+using clcook::testing::runtime;
+using Variant = GroupSwizzle::Variant;
+using Work = GroupSwizzle::Work;
+
+GroupSwizzle::Problem problem(int width, int height, Work work) {
+  GroupSwizzle::Problem out;
+  out.width = width;
+  out.height = height;
+  out.work = work;
+  out.taps = 3;
+  out.radius = 21;
+  return out;
+}
+
+std::size_t values_of(const GroupSwizzle::Problem& p) {
+  return static_cast<std::size_t>(p.width) * static_cast<std::size_t>(p.height) * 4;
+}
+
+std::vector<float> noise(std::size_t values) {
+  clcook::Random random(7);
+  std::vector<float> out(values);
+  for (float& value : out) value = random.uniform(-1.0f, 1.0f);
+  return out;
+}
+
+cl::Buffer upload(const std::vector<float>& data) {
+  return clcook::create_buffer(runtime(), data.size() * sizeof(float), CL_MEM_READ_WRITE,
+                               data.data());
+}
+
+// The result of a plan on `in`; what the plan does not write is 12345.
+std::vector<float> run(const GroupSwizzle& plan, const std::vector<float>& in) {
+  const cl::Buffer src = upload(in);
+  const cl::Buffer dst = upload(std::vector<float>(in.size(), 12345.0f));
+  const cl::Event done = plan(src, dst);
+  return clcook::testing::read_buffer<float>(runtime(), dst, in.size(), {done});
+}
+
+void refused(const GroupSwizzle::Problem& p, Variant variant, GroupSwizzle::Tune tune,
+             const std::string& part) {
+  const Error error = error_of([&] { GroupSwizzle(runtime(), p, variant, tune); });
+  INFO(error.what());
+  CHECK(error.code == Errc::invalid_argument);
+  CHECK(contains(error.what(), part));
+}
+
+void refused(const GroupSwizzle::Problem& p, const std::string& part) {
+  refused(p, Variant::automatic, {}, part);
+}
+
+}  // namespace
+
+// As many groups are started as the grid has; where every pixel is written and right, no group ran
+// at a place twice and none at no place.
+TEST_CASE("every order covers every grid, and changes no bit") {
+  struct Grid {
+    int x, y;  // work-groups of 8 x 8
+  };
+  // With strips of 16, the published form of column_tiles loses groups of 2 x 63, 8 x 63 and 3
+  // x 17.
+  const Grid grids[] = {{1, 1}, {1, 40}, {40, 1}, {2, 63}, {8, 63}, {3, 17}, {13, 17}, {33, 5}};
+  for (const Work work : {Work::filter, Work::gather}) {
+    for (const Grid& grid : grids) {
+      // The last column and row of groups are cut.
+      const auto p = problem(grid.x * 8 - 3, grid.y * 8 - 5, work);
+      CAPTURE(GroupSwizzle::to_string(work));
+      CAPTURE(grid.x);
+      CAPTURE(grid.y);
+      const std::vector<float> in = noise(values_of(p));
+      const std::vector<float> expected =
+          run(GroupSwizzle(runtime(), p, Variant::row_major, {8, 0, 0}), in);
+      for (const float value : expected) REQUIRE(value != 12345.0f);
+      for (const Variant variant : GroupSwizzle::kVariants) {
+        CAPTURE(GroupSwizzle::to_string(variant));
+        const bool strips = variant == Variant::column_tiles || variant == Variant::xcd;
+        for (const int strip : strips ? std::vector<int>{1, 4, 16, 65536} : std::vector<int>{0}) {
+          CAPTURE(strip);
+          const GroupSwizzle plan(runtime(), p, variant, {8, strip, strip == 1 ? 1024 : 3});
+          CHECK(plan.grid().x == static_cast<std::uint32_t>(grid.x));
+          CHECK(plan.grid().y == static_cast<std::uint32_t>(grid.y));
+          const std::vector<float> got = run(plan, in);
+          CHECK(std::memcmp(got.data(), expected.data(), got.size() * sizeof(float)) == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the filter is a matrix times the pixel") {
+  auto p = problem(2, 1, Work::filter);
+  for (std::size_t i = 0; i < 16; ++i) p.matrix[i] = static_cast<float>(i);
+  const std::vector<float> in = {1, 0, 0, 0, 1, 2, 4, 8};
+  const std::vector<float> got = run(GroupSwizzle(runtime(), p), in);
+  CHECK(got == std::vector<float>{0, 4, 8, 12, 34, 94, 154, 214});
+
+  p.matrix = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+  CHECK(run(GroupSwizzle(runtime(), p), in) == in);
+}
+
+TEST_CASE("the default of the filter is sepia, which keeps alpha") {
+  const auto p = problem(1, 1, Work::filter);
+  const std::vector<float> got = run(GroupSwizzle(runtime(), p), {1, 1, 1, 0.25f});
+  CHECK(got[0] == doctest::Approx(1.351));
+  CHECK(got[1] == doctest::Approx(1.203));
+  CHECK(got[2] == doctest::Approx(0.937));
+  CHECK(got[3] == 0.25f);
+}
+
+TEST_CASE("the gather reaches its radius and no further") {
+  // A bright pixel in the dark: only pixels at most `radius` away see it.
+  auto p = problem(101, 101, Work::gather);
+  p.radius = 20;
+  p.taps = 512;
+  std::vector<float> in(values_of(p), 0.0f);
+  in[(50 * 101 + 50) * 4] = 512;
+  const std::vector<float> got = run(GroupSwizzle(runtime(), p), in);
+  int seen = 0;
+  float most = 0;
+  for (int y = 0; y < 101; ++y) {
+    for (int x = 0; x < 101; ++x) {
+      const float value = got[static_cast<std::size_t>(y * 101 + x) * 4];
+      const bool inside = std::abs(x - 50) <= 20 && std::abs(y - 50) <= 20;
+      CHECK_FALSE((value != 0 && !inside));
+      seen += value != 0;
+      most = std::max(most, value);
+    }
+  }
+  // 512 samples of 1681 places: 26 % of the pixels see it.
+  CHECK(seen > 300);
+  CHECK(seen < 600);
+  CHECK(most < 10);
+}
+
+TEST_CASE("the offsets are spread evenly over the window") {
+  int count[7] = {};
+  double product = 0;
+  for (int y = 0; y < 100; ++y) {
+    for (int x = 0; x < 100; ++x) {
+      ref::Offsets offsets(x, y);
+      for (int k = 0; k < 4; ++k) {
+        const int dx = offsets.next(3);
+        const int dy = offsets.next(3);
+        REQUIRE(std::abs(dx) <= 3);
+        ++count[dx + 3];
+        product += dx * dy;
+      }
+    }
+  }
+  for (const int one : count) CHECK(std::abs(one - 40000 / 7) < 300);
+  CHECK(std::abs(product / 40000) < 0.1);  // dx and dy are independent
+}
+
+TEST_CASE("special values: not-a-number reaches the pixels that read it, radius 0 is a copy") {
+  auto p = problem(40, 30, Work::gather);
+  p.radius = 0;
+  p.taps = 4;
+  std::vector<float> in = noise(values_of(p));
+  in[44] = std::numeric_limits<float>::quiet_NaN();
+  in[45] = std::numeric_limits<float>::infinity();
+  const std::vector<float> got = run(GroupSwizzle(runtime(), p), in);
+  CHECK(std::isnan(got[44]));
+  CHECK(std::isinf(got[45]));
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (i != 44) REQUIRE(got[i] == in[i]);
+  }
+}
+
+// ---- The prediction ----------------------------------------------------------------------------
+
+TEST_CASE("the cache model: strips beat rows where the rows' window exceeds the cache") {
+  const Params wide{{"work", std::string("gather")}, {"width", std::int64_t{16384}},
+                    {"height", std::int64_t{1024}},  {"taps", std::int64_t{16}},
+                    {"radius", std::int64_t{256}},   {"strip", std::int64_t{16}}};
+  const double rows = card::predicted_cost("row_major", wide, 1);
+  const double strips = card::predicted_cost("column_tiles", wide, 1);
+  CHECK(rows / strips > 1.5);
+  // A strip as wide as the picture is row by row.
+  CHECK(card::predicted_cost("column_tiles", Params(wide).set("strip", std::int64_t{1024}), 1) ==
+        rows);
+  // Where everything fits in the cache, the order is nothing.
+  const Params small = Params(wide).set("width", std::int64_t{1024});
+  CHECK(card::predicted_cost("row_major", small, 1) ==
+        doctest::Approx(card::predicted_cost("column_tiles", small, 1)));
+}
+
+// ---- Plans -------------------------------------------------------------------------------------
+
+TEST_CASE("another size, window, matrix or strip builds no program") {
+  const auto p = problem(40, 30, Work::gather);
+  for (const Variant variant : GroupSwizzle::kVariants) {
+    CAPTURE(GroupSwizzle::to_string(variant));
+    const GroupSwizzle first(runtime(), p, variant);
+    const auto before = runtime().cache().stats();
+    auto other = problem(77, 20, Work::gather);
+    other.taps = 9;
+    other.radius = 3;
+    const GroupSwizzle second(runtime(), other, variant, {8, 3, 5});
+    CHECK(runtime().cache().stats().from_source == before.from_source);
+  }
+}
+
+TEST_CASE("automatic: row by row for the filter; what runs is said") {
+  const GroupSwizzle filter(runtime(), problem(33, 17, Work::filter));
+  CHECK(filter.variant() == Variant::row_major);
+  const GroupSwizzle gather(runtime(), problem(33, 17, Work::gather));
+  CHECK(gather.variant() != Variant::automatic);
+  CHECK((gather.tune().group == 8 || gather.tune().group == 16));
+  CHECK(gather.tune().strip >= 1);
+  CHECK(gather.tune().chiplets >= 1);
+  CHECK(gather.problem().width == 33);
+  const GroupSwizzle given(runtime(), problem(33, 17, Work::gather), Variant::xcd, {8, 3, 2});
+  CHECK(given.tune().group == 8);
+  CHECK(given.tune().strip == 3);
+  CHECK(given.tune().chiplets == 2);
+}
+
+TEST_CASE("names of variants and works") {
+  for (const Variant variant : GroupSwizzle::kVariants)
+    CHECK(GroupSwizzle::parse_variant(GroupSwizzle::to_string(variant)) == variant);
+  CHECK(GroupSwizzle::parse_variant("automatic") == Variant::automatic);
+  CHECK(GroupSwizzle::parse_work("filter") == Work::filter);
+  const Error variant = error_of([] { GroupSwizzle::parse_variant("spiral"); });
+  CHECK(variant.code == Errc::invalid_argument);
+  CHECK(contains(variant.what(), "'spiral'"));
+  CHECK(contains(variant.what(), "column_tiles"));
+  CHECK(contains(error_of([] { GroupSwizzle::parse_work("sort"); }).what(), "'sort'"));
+}
+
+TEST_CASE("a problem out of range is refused with its value") {
+  const int most = GroupSwizzle::kMaxSize;
+  refused(problem(0, 5, Work::filter), "width must be 1 to 1073741824, got 0");
+  refused(problem(5, 0, Work::filter), "height must be 1 to 1073741824, got 0");
+  refused(problem(-8, 5, Work::gather), "got -8");
+  refused(problem(most + 1, 5, Work::gather), "got 1073741825");
+  // Grids whose ids overflow 32 bits.
+  refused(problem(most, most, Work::gather), "4503599627370496 work-groups");
+  refused(problem(1 << 20, 1 << 20, Work::filter), Variant::morton, {16, 0, 0},
+          "are 4294967296 work-groups; at most 4294967295 have an id");
+  auto p = problem(5, 5, Work::gather);
+  p.taps = 0;
+  refused(p, "taps must be 1 to 4096, got 0");
+  p.taps = 4097;
+  refused(p, "got 4097");
+  p.taps = 1;
+  p.radius = -1;
+  refused(p, "radius must be 0 to 32767, got -1");
+  p.radius = 32768;
+  refused(p, "got 32768");
+  p = problem(5, 5, Work::filter);
+  p.matrix[6] = std::numeric_limits<float>::quiet_NaN();
+  refused(p, "got nan in row 1, column 2");
+  p = problem(5, 5, static_cast<Work>(9));
+  refused(p, "no work of the value 9");
+  refused(problem(5, 5, Work::filter), static_cast<Variant>(99), {}, "no variant of the value 99");
+}
+
+TEST_CASE("a tuning out of range is refused with its value") {
+  const auto p = problem(5, 5, Work::gather);
+  for (const int group : {-16, 1, 7, 17, 32})
+    refused(p, Variant::row_major, {group, 0, 0}, "must be 8 or 16, got " + std::to_string(group));
+  refused(p, Variant::column_tiles, {0, -1, 0}, "strip must be 1 to 65536, got -1");
+  refused(p, Variant::column_tiles, {0, 65537, 0}, "strip must be 1 to 65536, got 65537");
+  refused(p, Variant::xcd, {0, 0, -3}, "chiplets must be 1 to 1024, got -3");
+  refused(p, Variant::xcd, {0, 0, 1025}, "chiplets must be 1 to 1024, got 1025");
+}
+
+TEST_CASE("views that break a rule are refused before anything is enqueued") {
+  const auto p = problem(16, 8, Work::gather);
+  const std::size_t bytes = values_of(p) * 4;
+  std::size_t launches = 0;
+  const Runtime observed =
+      runtime().with_observer([&](const std::string&, const cl::Event&) { ++launches; });
+  const GroupSwizzle plan(observed, p);
+  const cl::Buffer src = clcook::create_buffer(runtime(), bytes);
+  const cl::Buffer dst = clcook::create_buffer(runtime(), bytes);
+  const cl::Buffer large = clcook::create_buffer(runtime(), 4 * bytes);
+  const auto bad = [&](const BufferView& from, const BufferView& to, const std::string& part) {
+    const Error error = error_of([&] { plan(from, to); });
+    INFO(error.what());
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), part));
+  };
+  bad(clcook::create_buffer(runtime(), bytes - 1), dst, "src has 2047 bytes, needs 2048");
+  bad(src, clcook::create_buffer(runtime(), bytes - 1), "dst has 2047 bytes, needs 2048");
+  bad(cl::Buffer(), dst, "src is null");
+  bad({large, 8}, dst, "multiples of 16");
+  bad(src, {large, 0, 16 * 15}, "pitch of 240 bytes");
+  bad(src, src, "overlap");
+  bad(src, clcook::create_buffer(runtime(), bytes, CL_MEM_READ_ONLY), "CL_MEM_READ_ONLY");
+  CHECK(contains(error_of([&] { plan(src, dst, {cl::Event()}); }).what(), "null event"));
+  CHECK(launches == 0);
+  plan(src, dst).wait();
+  CHECK(launches == 1);
+}
