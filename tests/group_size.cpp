@@ -194,6 +194,12 @@ TEST_CASE("the padding leaves exactly the wanted occupancy on the model's sm_90"
   CHECK(resident(1, 1024, 0) == 1);
   CHECK(resident(100, 64, 8192) == 25);  // its own memory limits it before
   CHECK(card::padding_for(arch, 100, 64, 0) == 0);
+  // What the page says of barriers.
+  CHECK(resident(100, 1024, 8192) == 2);
+  CHECK(resident(100, 512, 8192) == 4);
+  CHECK(resident(100, 256, 8192) == 8);
+  CHECK(resident(100, 128, 8192) == 16);
+  CHECK(resident(100, 32, 8192) == 25);
   // What NVIDIA's OpenCL lets a group have is enough for the sweep.
   CHECK(card::padding_for(arch, 12.5, 64, 0) <= 48 * 1024);
 }
