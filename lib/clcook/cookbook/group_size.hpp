@@ -334,7 +334,6 @@ inline Recipe group_size() {
       picture(1, 65, 0, 1),
       picture(127, 61, GroupSize::kMaxSpheres, 3),
       picture(41, 29, 7).set("steps", std::int64_t{5}),
-      values("barriers", 5000).set("group", std::int64_t{96}),
       values("barriers", 5000).set("occupancy", std::int64_t{25}),
   };
   recipe.bench_shapes = {
