@@ -1,0 +1,275 @@
+// Three kernels on which the size of a work-group is tried out: every variant of the recipe
+// group_size.
+//
+//   streaming       y = factor * x + summand: the items of a group share nothing
+//   barriers        the inclusive prefix sum of segments of 1024 values, in local memory: 11
+//                   barriers and 10 rounds of additions, whatever the size of the group
+//   divergent_loop  sphere tracing of a distance field: every item has a trip count of its own
+//
+// The host compiles one kernel per program: -DCLCOOK_GROUP_SIZE_ONLY
+// -DCLCOOK_GROUP_SIZE_<VARIANT>_<WORK> -DCLCOOK_GROUP_SIZE_GROUP=<items per group>. Offsets are in
+// elements. The global size is padded to whole work-groups, so every kernel guards.
+//
+// `padding` is local memory that no one uses: with it, fewer groups are resident at a time. No
+// count is 0, which the compiler does not know, so it cannot take the argument away.
+
+#ifndef CLCOOK_GROUP_SIZE_ONLY
+#define CLCOOK_GROUP_SIZE_DIRECT_STREAMING
+#define CLCOOK_GROUP_SIZE_DIRECT_BARRIERS
+#define CLCOOK_GROUP_SIZE_DIRECT_DIVERGENT_LOOP
+#define CLCOOK_GROUP_SIZE_GRID_STRIDE_STREAMING
+#define CLCOOK_GROUP_SIZE_GRID_STRIDE_BARRIERS
+#define CLCOOK_GROUP_SIZE_GRID_STRIDE_DIVERGENT_LOOP
+#define CLCOOK_GROUP_SIZE_SINGLE_WAVE_BARRIERS
+#define CLCOOK_GROUP_SIZE_LOCAL_TABLE_DIVERGENT_LOOP
+#endif
+#ifndef CLCOOK_GROUP_SIZE_GROUP
+#define CLCOOK_GROUP_SIZE_GROUP 256
+#endif
+
+#define GROUP_SIZE_ITEMS __attribute__((reqd_work_group_size(CLCOOK_GROUP_SIZE_GROUP, 1, 1)))
+
+// Values of a segment that is summed up in local memory.
+#define SEGMENT 1024
+// Most spheres of a scene.
+#define MAX_SPHERES 64
+
+// ------------------------------------------------------------------------------------------------
+// The prefix sum of one segment, by doubling distances between two arrays. An item has the same
+// cells in every step, so a segment may follow another without a barrier between them.
+
+static inline void group_size_load(__local uint* cells, __global const uint* in, ulong first,
+                                   ulong count) {
+  for (uint i = get_local_id(0); i < SEGMENT; i += CLCOOK_GROUP_SIZE_GROUP) {
+    cells[i] = i < count ? in[first + i] : 0u;
+  }
+}
+
+static inline void group_size_add(__local uint* to, __local const uint* from, uint distance) {
+  for (uint i = get_local_id(0); i < SEGMENT; i += CLCOOK_GROUP_SIZE_GROUP) {
+    to[i] = i >= distance ? from[i] + from[i - distance] : from[i];
+  }
+}
+
+static inline void group_size_store(__global uint* out, ulong first, __local const uint* cells,
+                                    ulong count) {
+  for (uint i = get_local_id(0); i < SEGMENT; i += CLCOOK_GROUP_SIZE_GROUP) {
+    if (i < count) out[first + i] = cells[i];
+  }
+}
+
+// ------------------------------------------------------------------------------------------------
+// Sphere tracing: a step goes as far as the nearest surface is away, until that is next to nothing.
+// Every operation here is rounded to nearest by OpenCL's rules, but for sqrt(), and no product
+// stands next to a sum that it could be fused with: so the result is the same to the bit
+// everywhere.
+
+// The root of x, rounded to nearest. sqrt() may be wrong by 3 ulp; each round takes one away. s is
+// right where s * below < x <= s * above, and the sign of an fma is exact. For x of 0 and from
+// 2^-100 on.
+static inline float group_size_sqrt(float x) {
+  float s = sqrt(x);
+  for (int round = 0; round < 3; ++round) {
+    const float below = as_float(as_int(s) - 1);
+    const float above = as_float(as_int(s) + 1);
+    s = fma(-s, below, x) <= 0.0f ? below : (fma(-s, above, x) > 0.0f ? above : s);
+  }
+  return s;
+}
+
+// The distance from p to a sphere (centre, radius).
+static inline float group_size_sphere(float3 p, float4 sphere) {
+  const float x = p.x - sphere.x;
+  const float y = p.y - sphere.y;
+  const float z = p.z - sphere.z;
+  return group_size_sqrt(fma(x, x, fma(y, y, z * z))) - sphere.w;
+}
+
+// The origin of a pixel's ray. The camera is parallel and looks along (0, -0.28, 0.96) at the point
+// (0, 1, 0) from 12 units before it; the picture's first pixel is at (left, top) of its plane, and
+// its pixels are `scale` apart.
+static inline float3 group_size_origin(uint pixel, uint width, float scale, float left, float top) {
+  const float u = fma((float)(pixel % width), scale, left);
+  const float v = fma((float)(pixel / width), -scale, top);
+  return (float3)(u, fma(v, 0.96f, 4.36f), fma(v, 0.28f, -11.52f));
+}
+
+// The distance to the scene, the plane y = 0 and the spheres, along the ray from `origin`, and the
+// number of steps to there. The same text for spheres in global and in local memory.
+#define GROUP_SIZE_TRACE(name, space)                                                         \
+  static inline uint2 name(space const float4* spheres, int count, float3 origin, int most) { \
+    float t = 0.0f;                                                                           \
+    int steps = 0;                                                                            \
+    for (; steps < most; ++steps) {                                                           \
+      const float3 p = (float3)(origin.x, fma(t, -0.28f, origin.y), fma(t, 0.96f, origin.z)); \
+      float distance = p.y;                                                                   \
+      for (int k = 0; k < count; ++k) {                                                       \
+        distance = fmin(distance, group_size_sphere(p, spheres[k]));                          \
+      }                                                                                       \
+      if (distance < 0x1p-10f) break;                                                         \
+      t += distance;                                                                          \
+    }                                                                                         \
+    return (uint2)(as_uint(t), (uint)steps);                                                  \
+  }
+
+// ------------------------------------------------------------------------------------------------
+// direct: one element, or one segment, for each item, or group.
+
+#ifdef CLCOOK_GROUP_SIZE_DIRECT_STREAMING
+__kernel GROUP_SIZE_ITEMS void group_size_direct_streaming(
+    __global const float* restrict x, ulong x_offset, __global float* restrict y, ulong y_offset,
+    ulong count, float factor, float summand, __local uint* padding) {
+  if (count == 0) padding[0] = 0;
+  const ulong i = get_global_id(0);
+  if (i < count) y[y_offset + i] = fma(factor, x[x_offset + i], summand);
+}
+#endif
+
+#ifdef CLCOOK_GROUP_SIZE_DIRECT_BARRIERS
+__kernel GROUP_SIZE_ITEMS void group_size_direct_barriers(__global const uint* restrict in,
+                                                          ulong in_offset,
+                                                          __global uint* restrict out,
+                                                          ulong out_offset, ulong count,
+                                                          __local uint* padding) {
+  __local uint a[SEGMENT];
+  __local uint b[SEGMENT];
+  if (count == 0) padding[0] = 0;
+  const ulong first = (ulong)get_group_id(0) * SEGMENT;
+  group_size_load(a, in, in_offset + first, count - first);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint distance = 1; distance < SEGMENT; distance *= 4) {
+    group_size_add(b, a, distance);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    group_size_add(a, b, 2 * distance);
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  group_size_store(out, out_offset + first, a, count - first);
+}
+#endif
+
+#ifdef CLCOOK_GROUP_SIZE_DIRECT_DIVERGENT_LOOP
+GROUP_SIZE_TRACE(group_size_trace_direct, __global)
+
+__kernel GROUP_SIZE_ITEMS void group_size_direct_divergent_loop(
+    __global const float4* restrict spheres, ulong spheres_offset, int sphere_count,
+    __global uint2* restrict out, ulong out_offset, uint pixels, uint width, float scale,
+    float left, float top, int most, __local uint* padding) {
+  if (pixels == 0) padding[0] = 0;
+  const uint i = (uint)get_global_id(0);
+  if (i < pixels) {
+    out[out_offset + i] =
+        group_size_trace_direct(spheres + spheres_offset, sphere_count,
+                                group_size_origin(i, width, scale, left, top), most);
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// grid_stride: fewer groups, each goes on to its next elements or segment.
+
+#ifdef CLCOOK_GROUP_SIZE_GRID_STRIDE_STREAMING
+__kernel GROUP_SIZE_ITEMS void group_size_grid_stride_streaming(
+    __global const float* restrict x, ulong x_offset, __global float* restrict y, ulong y_offset,
+    ulong count, float factor, float summand, __local uint* padding) {
+  if (count == 0) padding[0] = 0;
+  for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
+    y[y_offset + i] = fma(factor, x[x_offset + i], summand);
+  }
+}
+#endif
+
+#ifdef CLCOOK_GROUP_SIZE_GRID_STRIDE_BARRIERS
+__kernel GROUP_SIZE_ITEMS void group_size_grid_stride_barriers(__global const uint* restrict in,
+                                                               ulong in_offset,
+                                                               __global uint* restrict out,
+                                                               ulong out_offset, ulong count,
+                                                               __local uint* padding) {
+  __local uint a[SEGMENT];
+  __local uint b[SEGMENT];
+  if (count == 0) padding[0] = 0;
+  const ulong stride = (ulong)get_num_groups(0) * SEGMENT;
+  for (ulong first = (ulong)get_group_id(0) * SEGMENT; first < count; first += stride) {
+    group_size_load(a, in, in_offset + first, count - first);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint distance = 1; distance < SEGMENT; distance *= 4) {
+      group_size_add(b, a, distance);
+      barrier(CLK_LOCAL_MEM_FENCE);
+      group_size_add(a, b, 2 * distance);
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    group_size_store(out, out_offset + first, a, count - first);
+  }
+}
+#endif
+
+#ifdef CLCOOK_GROUP_SIZE_GRID_STRIDE_DIVERGENT_LOOP
+GROUP_SIZE_TRACE(group_size_trace_grid_stride, __global)
+
+__kernel GROUP_SIZE_ITEMS void group_size_grid_stride_divergent_loop(
+    __global const float4* restrict spheres, ulong spheres_offset, int sphere_count,
+    __global uint2* restrict out, ulong out_offset, uint pixels, uint width, float scale,
+    float left, float top, int most, __local uint* padding) {
+  if (pixels == 0) padding[0] = 0;
+  for (ulong i = get_global_id(0); i < pixels; i += get_global_size(0)) {
+    out[out_offset + i] =
+        group_size_trace_grid_stride(spheres + spheres_offset, sphere_count,
+                                     group_size_origin((uint)i, width, scale, left, top), most);
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// single_wave: groups of 32 items. With CLCOOK_GROUP_SIZE_WARP_SYNC, which the host says for NVIDIA
+// alone, the group is one warp, and the barrier is the one of a warp: PTX guarantees that it orders
+// the memory accesses of the items that take part. Everywhere else the barrier stays: that items
+// run in lock-step is no guarantee of OpenCL.
+#ifdef CLCOOK_GROUP_SIZE_WARP_SYNC
+#define SINGLE_WAVE_BARRIER() __asm__ volatile("bar.warp.sync 0xffffffff;" : : : "memory")
+#else
+#define SINGLE_WAVE_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#endif
+
+#ifdef CLCOOK_GROUP_SIZE_SINGLE_WAVE_BARRIERS
+__kernel GROUP_SIZE_ITEMS void group_size_single_wave_barriers(__global const uint* restrict in,
+                                                               ulong in_offset,
+                                                               __global uint* restrict out,
+                                                               ulong out_offset, ulong count,
+                                                               __local uint* padding) {
+  __local uint a[SEGMENT];
+  __local uint b[SEGMENT];
+  if (count == 0) padding[0] = 0;
+  const ulong first = (ulong)get_group_id(0) * SEGMENT;
+  group_size_load(a, in, in_offset + first, count - first);
+  SINGLE_WAVE_BARRIER();
+  for (uint distance = 1; distance < SEGMENT; distance *= 4) {
+    group_size_add(b, a, distance);
+    SINGLE_WAVE_BARRIER();
+    group_size_add(a, b, 2 * distance);
+    SINGLE_WAVE_BARRIER();
+  }
+  group_size_store(out, out_offset + first, a, count - first);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// local_table: the spheres, which every item reads in every step, are copied to local memory first.
+#ifdef CLCOOK_GROUP_SIZE_LOCAL_TABLE_DIVERGENT_LOOP
+GROUP_SIZE_TRACE(group_size_trace_local_table, __local)
+
+__kernel GROUP_SIZE_ITEMS void group_size_local_table_divergent_loop(
+    __global const float4* restrict spheres, ulong spheres_offset, int sphere_count,
+    __global uint2* restrict out, ulong out_offset, uint pixels, uint width, float scale,
+    float left, float top, int most, __local uint* padding) {
+  __local float4 table[MAX_SPHERES];
+  if (pixels == 0) padding[0] = 0;
+  for (int k = (int)get_local_id(0); k < sphere_count; k += CLCOOK_GROUP_SIZE_GROUP) {
+    table[k] = spheres[spheres_offset + k];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const uint i = (uint)get_global_id(0);
+  if (i < pixels) {
+    out[out_offset + i] = group_size_trace_local_table(
+        table, sphere_count, group_size_origin(i, width, scale, left, top), most);
+  }
+}
+#endif

@@ -1,0 +1,401 @@
+// The card of the recipe group_size.
+//
+// Problem: how many work-items a group should have. Why a wrong size is slow: registers and local
+// memory of a group are taken when it starts and given back when its last wave ends, and all of its
+// waves stand at a barrier together. What each variant changes: see its summary. When it does not
+// help: where memory bandwidth is used up anyway; and a CPU runs the items of a group one after the
+// other, so a small group only costs it more starts.
+#pragma once
+
+#include <algorithm>
+#include <clcook/group_size.hpp>
+#include <clcook/model/occupancy.hpp>
+#include <clcook/reference/group_size.hpp>
+#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/random.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace clcook::cookbook {
+namespace group_size_card {
+
+namespace ref = reference::group_size;
+
+// Parameters of a shape: work; count of streaming and barriers; width, height, spheres and steps of
+// divergent_loop; offset = elements before the first of the result, 0 when missing; sources start
+// one element later. group replaces the tuning. occupancy = percent of the places for waves on an
+// sm_90 to which the resident groups are limited by local memory that nobody uses; missing: not
+// limited.
+struct Shape {
+  GroupSize::Problem problem;
+  std::size_t offset = 0;
+  std::optional<std::size_t> group;
+  double occupancy = 0;
+};
+
+inline Shape read(const Params& shape) {
+  const auto integer = [&](const char* name, std::int64_t least, std::int64_t most,
+                           std::int64_t missing) {
+    const std::int64_t value = shape.integer(name, missing);
+    if (value < least || value > most) {
+      fail(Errc::invalid_argument, "group_size",
+           text(name, " must be ", least, " to ", most, ", got ", value));
+    }
+    return value;
+  };
+  Shape out;
+  GroupSize::Problem& p = out.problem;
+  p.work = GroupSize::parse_work(shape.word("work", "streaming"));
+  if (p.work == GroupSize::Work::divergent_loop) {
+    p.width = static_cast<int>(integer("width", 1, GroupSize::kMaxSide, 0));
+    p.height = static_cast<int>(integer("height", 1, GroupSize::kMaxSide, 0));
+    p.spheres = static_cast<int>(integer("spheres", 0, GroupSize::kMaxSpheres, 8));
+    p.max_steps = static_cast<int>(integer("steps", 1, GroupSize::kMaxSteps, p.max_steps));
+  } else {
+    p.count = static_cast<std::size_t>(integer("count", 1, std::int64_t{1} << 40, 0));
+    p.factor = 1.75f;
+    p.summand = -0.3f;
+  }
+  out.offset = static_cast<std::size_t>(integer("offset", 0, 1 << 20, 0));
+  if (shape.find("group") != nullptr) {
+    out.group = static_cast<std::size_t>(integer("group", 0, 1 << 20, 0));
+  }
+  out.occupancy = shape.real("occupancy", 0);
+  if (shape.find("occupancy") != nullptr && !(out.occupancy > 0 && out.occupancy <= 100)) {
+    fail(Errc::invalid_argument, "group_size",
+         text("occupancy must be above 0 to 100 percent, got ", out.occupancy));
+  }
+  return out;
+}
+
+// The least local memory, besides `own` bytes, with which no more groups of that size are resident
+// on the architecture than make up that occupancy; at least one group.
+inline std::size_t padding_for(const model::GpuArch& arch, double percent, std::size_t group,
+                               std::size_t own) {
+  model::KernelNeeds needs;
+  needs.group_size = static_cast<int>(group);
+  needs.local_bytes = static_cast<std::int64_t>(own);
+  const model::Occupancy free = model::occupancy(arch, needs);
+  const int wanted =
+      std::max(1, static_cast<int>(percent / 100 * free.max_waves / free.waves_per_group + 1e-9));
+  while (needs.local_bytes + 128 <= arch.max_local &&
+         model::occupancy(arch, needs).groups > wanted) {
+    needs.local_bytes += 128;
+  }
+  return static_cast<std::size_t>(needs.local_bytes) - own;
+}
+
+// Spheres of all sizes over and in the plane.
+inline std::vector<ref::Sphere> scene(int count, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<ref::Sphere> out;
+  for (int k = 0; k < count; ++k) {
+    ref::Sphere one{};
+    one.radius = random.uniform(0.2f, 1.5f);
+    one.x = random.uniform(-6.0f, 6.0f);
+    one.y = random.uniform(0.0f, 2.5f);
+    one.z = random.uniform(-4.0f, 8.0f);
+    out.push_back(one);
+  }
+  return out;
+}
+
+class GroupSizeCase : public Case {
+ public:
+  GroupSizeCase(const Runtime& runtime, const Params& params, std::uint64_t seed)
+      : runtime_(runtime), shape_(read(params)) {
+    const GroupSize::Problem& p = shape_.problem;
+    if (traces()) {
+      spheres_ = scene(p.spheres, seed);
+      count_ = static_cast<std::size_t>(p.width) * static_cast<std::size_t>(p.height);
+    } else {
+      count_ = p.count;
+      Random random(seed);
+      if (p.work == GroupSize::Work::streaming) {
+        floats_.resize(count_);
+        for (float& value : floats_) value = random.uniform(-1.0f, 1.0f);
+      } else {
+        integers_.resize(count_);
+        for (std::uint32_t& value : integers_) value = random.bits32();
+      }
+    }
+    const std::size_t in = traces() ? sizeof(ref::Sphere) : 4;
+    const std::size_t out = traces() ? sizeof(GroupSize::Hit) : 4;
+    const std::size_t sources =
+        traces() ? static_cast<std::size_t>(std::max(1, p.spheres)) : count_;
+    // 0xFF in the poison makes every float a NaN.
+    src_.emplace(runtime, sources * in, 1, (shape_.offset == 0 ? 0 : shape_.offset + 1) * in, 0,
+                 static_cast<unsigned char>(0xFF));
+    dst_.emplace(runtime, count_ * out, 1, shape_.offset * out, 0,
+                 static_cast<unsigned char>(0xCD));
+  }
+
+  void prepare(const std::string& variant, const Params& tune) override {
+    const GroupSize::Variant one = GroupSize::parse_variant(variant);
+    const GroupSize::Work work = shape_.problem.work;
+    GroupSize::Tune how;
+    if (shape_.group) {
+      how.group = shape_.group;
+    } else if (tune.find("group") != nullptr) {
+      how.group = static_cast<std::size_t>(std::max<std::int64_t>(0, tune.integer("group")));
+    }
+    if (shape_.occupancy > 0) {
+      const model::GpuArch& arch = model::gpu_arch("sm_90");
+      const std::size_t group = how.group.value_or(GroupSize::default_group(one, work));
+      if (group < 1 || group > static_cast<std::size_t>(arch.max_group_size)) {
+        fail(Errc::unsupported, "group_size",
+             text("occupancy is for groups of 1 to ", arch.max_group_size, ", got ", group));
+      }
+      how.local_padding =
+          padding_for(arch, shape_.occupancy, group, GroupSize::local_bytes(one, work));
+    }
+    plan_.emplace(runtime_, shape_.problem, one, how);
+  }
+
+  void poison() override {
+    src_->poison();
+    dst_->poison();
+  }
+
+  cl::Event upload(const std::vector<cl::Event>& wait) override {
+    static const ref::Sphere kNone{};
+    const void* data = spheres_.empty() ? static_cast<const void*>(&kNone) : spheres_.data();
+    if (!floats_.empty()) data = floats_.data();
+    if (!integers_.empty()) data = integers_.data();
+    return src_->upload(data, wait);
+  }
+
+  cl::Event run(const std::vector<cl::Event>& wait) override {
+    if (!plan_) fail(Errc::invalid_argument, "group_size", "prepare() was not called");
+    return (*plan_)(src_->view(), dst_->view(), wait);
+  }
+
+  // Everything is exact: integers, one fma, and sphere tracing by operations rounded to nearest.
+  Diff check(const std::vector<cl::Event>& wait) override {
+    Diff diff;
+    const std::vector<unsigned char> bytes = dst_->read(wait, diff, "dst");
+    expect();
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      std::uint32_t got = 0;
+      std::memcpy(&got, bytes.data() + i * sizeof got, sizeof got);
+      if (shape_.problem.work == GroupSize::Work::barriers || (traces() && i % 2 == 1)) {
+        diff.match(i, expected_[i], got);
+        continue;
+      }
+      float value = 0;
+      float wanted = 0;
+      std::memcpy(&value, &got, sizeof value);
+      std::memcpy(&wanted, &expected_[i], sizeof wanted);
+      diff.compare(i, static_cast<double>(wanted), static_cast<double>(value), 0);
+    }
+    return diff;
+  }
+
+  Work work() const override {
+    const double count = static_cast<double>(count_);
+    Work work;
+    if (traces()) {
+      // The operations depend on the steps, and those on the scene.
+      work.bytes_read = 16.0 * static_cast<double>(spheres_.size());
+      work.bytes_written = 8 * count;
+      return work;
+    }
+    work.bytes_read = 4 * count;
+    work.bytes_written = 4 * count;
+    work.operations = (shape_.problem.work == GroupSize::Work::streaming ? 2 : 10) * count;
+    return work;
+  }
+
+ private:
+  bool traces() const { return shape_.problem.work == GroupSize::Work::divergent_loop; }
+
+  // The reference, once per case, as the 32-bit words of the result.
+  void expect() {
+    if (!expected_.empty()) return;
+    const GroupSize::Problem& p = shape_.problem;
+    if (p.work == GroupSize::Work::barriers) {
+      expected_ = ref::prefix_sums(integers_);
+      return;
+    }
+    expected_.resize(traces() ? 2 * count_ : count_);
+    const auto some = [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        float value = 0;
+        if (traces()) {
+          const ref::Hit hit = ref::trace(spheres_, static_cast<std::uint32_t>(p.width),
+                                          static_cast<std::uint32_t>(p.height),
+                                          static_cast<std::uint32_t>(i), p.max_steps);
+          value = hit.distance;
+          expected_[2 * i + 1] = static_cast<std::uint32_t>(hit.steps);
+        } else {
+          value = ref::line(p.factor, floats_[i], p.summand);
+        }
+        std::memcpy(&expected_[traces() ? 2 * i : i], &value, sizeof value);
+      }
+    };
+    // By several threads: a picture that keeps a GPU busy keeps a core busy for long.
+    const std::size_t threads =
+        count_ < 65536 ? 1 : std::max(1u, std::thread::hardware_concurrency());
+    const std::size_t part = (count_ + threads - 1) / threads;
+    std::vector<std::thread> running;
+    for (std::size_t begin = part; begin < count_; begin += part) {
+      running.emplace_back(some, begin, std::min(count_, begin + part));
+    }
+    some(0, std::min(count_, part));
+    for (std::thread& one : running) one.join();
+  }
+
+  Runtime runtime_;
+  Shape shape_;
+  std::size_t count_ = 0;
+  std::optional<GuardedBuffer> src_;
+  std::optional<GuardedBuffer> dst_;
+  std::vector<float> floats_;
+  std::vector<std::uint32_t> integers_;
+  std::vector<ref::Sphere> spheres_;
+  std::vector<std::uint32_t> expected_;
+  std::optional<GroupSize> plan_;
+};
+
+inline Params values(const char* work, std::int64_t count, std::int64_t offset = 0,
+                     bool tiny = false) {
+  Params out{{"work", std::string(work)}, {"count", count}};
+  if (offset != 0) out.set("offset", offset);
+  if (tiny) out.set("tiny", std::int64_t{1});
+  return out;
+}
+
+inline Params picture(std::int64_t width, std::int64_t height, std::int64_t spheres,
+                      std::int64_t offset = 0, bool tiny = false) {
+  Params out{{"work", std::string("divergent_loop")},
+             {"width", width},
+             {"height", height},
+             {"spheres", spheres}};
+  if (offset != 0) out.set("offset", offset);
+  if (tiny) out.set("tiny", std::int64_t{1});
+  return out;
+}
+
+}  // namespace group_size_card
+
+inline Recipe group_size() {
+  using group_size_card::picture;
+  using group_size_card::values;
+  Recipe recipe;
+  recipe.name = "group_size";
+  recipe.title = "The size of a work-group";
+  recipe.technique = "occupancy";
+  recipe.summary =
+      "Streaming, a prefix sum full of barriers, and sphere tracing, whose loop differs from item "
+      "to "
+      "item, with 32 to 1024 work-items per group and fewer or more resident groups.";
+  const auto add = [&](GroupSize::Variant variant, const char* summary,
+                       std::initializer_list<std::int64_t> groups) {
+    VariantInfo info;
+    info.name = GroupSize::to_string(variant);
+    info.summary = summary;
+    info.baseline = variant == GroupSize::Variant::direct;
+    Axis axis{"group", {}};
+    for (const std::int64_t group : groups) axis.values.emplace_back(group);
+    if (groups.size() > 0) info.tunes = {axis};
+    recipe.variants.push_back(std::move(info));
+  };
+  // More sizes are in the sweep; here every one is a program of its own.
+  add(GroupSize::Variant::direct, "one element per item, one segment per group", {256, 64, 1024});
+  add(GroupSize::Variant::grid_stride, "an eighth of the groups, each goes on to its next elements",
+      {256, 64});
+  add(GroupSize::Variant::single_wave,
+      "groups of one wave, with the barrier of a wave where the device has one", {});
+  add(GroupSize::Variant::local_table, "the table that all items read in local memory", {64, 256});
+
+  recipe.test_shapes = {
+      values("streaming", 1, 0, true),
+      values("barriers", 1, 0, true),
+      picture(1, 1, 3, 0, true),
+      values("streaming", 300, 5, true),
+      values("barriers", 2051, 3, true),
+      picture(13, 23, 5, 2, true),
+      values("streaming", 255),
+      values("streaming", 256),
+      values("streaming", 257, 1),
+      values("streaming", 100003, 7),
+      values("barriers", 1023),
+      values("barriers", 1024, 2),
+      values("barriers", 1025),
+      values("barriers", 50021, 1),
+      picture(64, 1, 1),
+      picture(1, 65, 0, 1),
+      picture(127, 61, GroupSize::kMaxSpheres, 3),
+      picture(41, 29, 7).set("steps", std::int64_t{5}),
+      values("barriers", 5000).set("occupancy", std::int64_t{25}),
+  };
+  recipe.bench_shapes = {
+      picture(3840, 2160, 8),
+      values("streaming", 8192 * 8192),
+      values("barriers", std::int64_t{1} << 26),
+  };
+  Sweep sizes;
+  sizes.shape = {{"count", std::int64_t{1} << 26},
+                 {"width", std::int64_t{3840}},
+                 {"height", std::int64_t{2160}}};
+  sizes.families = {{"work", {}}};
+  for (const GroupSize::Work work : GroupSize::kWorks) {
+    sizes.families[0].values.emplace_back(std::string(GroupSize::to_string(work)));
+  }
+  Sweep resident = sizes;
+  sizes.along.name = "group";
+  sizes.label = "work-items per group";
+  for (const std::int64_t size : {32, 64, 128, 256, 512, 1024})
+    sizes.along.values.emplace_back(size);
+  resident.shape.set("group", std::int64_t{64});
+  resident.along.name = "occupancy";
+  resident.label = "modelled occupancy of sm_90 at 64 items per group, limited by local memory, %";
+  for (const double percent : {12.5, 25.0, 37.5, 50.0, 62.5, 75.0, 100.0})
+    resident.along.values.emplace_back(percent);
+  recipe.sweeps = {std::move(sizes), std::move(resident)};
+  recipe.techniques = {
+      {1, "sweep along group, streaming"},
+      {2, "sweep along group, divergent_loop"},
+      {3, "variant single_wave beside direct at 32 items"},
+      {4, "sweep along group: streaming shares nothing, barriers shares a segment"},
+      {5, "sweep along group, barriers: 1024 items are two groups; sweep along occupancy"},
+      {8, "sweep along group, barriers: 2 x 1024, 4 x 512, 8 x 256, 16 x 128 resident items"},
+      {9, "sweep along group, divergent_loop"},
+      {25, "variant local_table"},
+      {27, "sweep along occupancy"},
+  };
+  recipe.problem_bytes = [](const Params& shape) {
+    const GroupSize::Problem p = group_size_card::read(shape).problem;
+    if (p.work != GroupSize::Work::divergent_loop) return 8 * static_cast<double>(p.count);
+    return 8.0 * p.width * p.height + 16.0 * p.spheres;
+  };
+  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
+    return std::unique_ptr<Case>(new group_size_card::GroupSizeCase(runtime, shape, seed));
+  };
+  recipe.units = [](const std::string& variant, const Params& tune, const Params& shape) {
+    const GroupSize::Variant one = GroupSize::parse_variant(variant);
+    const std::optional<std::size_t> wanted = group_size_card::read(shape).group;
+    std::vector<CompileUnit> out;
+    for (const GroupSize::Work work : GroupSize::kWorks) {
+      if (!GroupSize::has_kernel(one, work)) continue;
+      std::size_t group = GroupSize::default_group(one, work);
+      if (one != GroupSize::Variant::single_wave) {
+        group = wanted.value_or(
+            static_cast<std::size_t>(tune.integer("group", static_cast<std::int64_t>(group))));
+      }
+      out.push_back({GroupSize::kernel_name(one, work), GroupSize::to_string(work),
+                     Source(embedded::group_size), GroupSize::defines(one, work, group), ""});
+    }
+    return out;
+  };
+  return recipe;
+}
+
+}  // namespace clcook::cookbook

@@ -1,0 +1,338 @@
+// What the generic conformance test cannot know about group_size: geometry, that every group size
+// gives the same bits, the padding, and the refusals.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <clcook/cookbook/group_size.hpp>
+#include <clcook/group_size.hpp>
+#include <clcook/model/occupancy.hpp>
+#include <clcook/reference/group_size.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/testing.hpp"
+
+namespace {
+
+namespace ref = clcook::reference::group_size;
+namespace card = clcook::cookbook::group_size_card;
+using clcook::BufferView;
+using clcook::Errc;
+using clcook::Error;
+using clcook::GroupSize;
+using clcook::Params;
+using clcook::Runtime;
+using clcook::testing::contains;
+using clcook::testing::error_of;
+using clcook::testing::read_buffer;
+using clcook::testing::runtime;
+using Variant = GroupSize::Variant;
+using Work = GroupSize::Work;
+
+template <class T>
+cl::Buffer upload(const std::vector<T>& data) {
+  return clcook::create_buffer(runtime(), data.size() * sizeof(T), CL_MEM_READ_WRITE, data.data());
+}
+
+GroupSize::Problem values(Work work, std::size_t count) {
+  GroupSize::Problem out;
+  out.work = work;
+  out.count = count;
+  return out;
+}
+
+GroupSize::Problem picture(int width, int height, int spheres, int max_steps = 256) {
+  GroupSize::Problem out;
+  out.work = Work::divergent_loop;
+  out.width = width;
+  out.height = height;
+  out.spheres = spheres;
+  out.max_steps = max_steps;
+  return out;
+}
+
+// What a ray of the camera hits, by solving the equations in double.
+double analytic(const std::vector<ref::Sphere>& spheres, int width, int height, int pixel) {
+  const double scale = 8.0 / height;
+  const double u = (pixel % width - 0.5 * (width - 1)) * scale;
+  const double v = (0.5 * (height - 1) - pixel / width) * scale;
+  const double from[3] = {u, 4.36 + 0.96 * v, -11.52 + 0.28 * v};
+  const double along[3] = {0, -0.28, 0.96};
+  double nearest = from[1] / 0.28;
+  for (const ref::Sphere& s : spheres) {
+    const double q[3] = {from[0] - static_cast<double>(s.x), from[1] - static_cast<double>(s.y),
+                         from[2] - static_cast<double>(s.z)};
+    const double b = q[1] * along[1] + q[2] * along[2];
+    const double r = static_cast<double>(s.radius);
+    const double root = b * b - (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] - r * r);
+    if (root >= 0) nearest = std::min(nearest, -b - std::sqrt(root));
+  }
+  return nearest;
+}
+
+}  // namespace
+
+// ---- The reference is geometry ------------------------------------------------------------------
+
+TEST_CASE("reference: traced rays end at the first surface, by the equations of plane and sphere") {
+  const std::vector<ref::Sphere> spheres = card::scene(6, 7);
+  constexpr int kWidth = 80;
+  constexpr int kHeight = 60;
+  int on_spheres = 0;
+  int grazing = 0;
+  for (int pixel = 0; pixel < kWidth * kHeight; ++pixel) {
+    const ref::Hit hit =
+        ref::trace(spheres, kWidth, kHeight, static_cast<std::uint32_t>(pixel), 256);
+    const double wanted = analytic(spheres, kWidth, kHeight, pixel);
+    CHECK(hit.steps < 256);
+    const double early = wanted - static_cast<double>(hit.distance);
+    // It stops at 1/1024 from a surface, which along a grazing ray is well before the surface, or
+    // where it passes a sphere at less than that.
+    CHECK(early > -1e-4);
+    if (early > 0.01) ++grazing;
+    if (wanted < analytic({}, kWidth, kHeight, pixel)) ++on_spheres;
+  }
+  CHECK(on_spheres > 200);
+  CHECK(grazing < 30);
+}
+
+TEST_CASE("reference: prefix sums begin anew every 1024 values and wrap") {
+  const std::vector<std::uint32_t> sums =
+      ref::prefix_sums(std::vector<std::uint32_t>(2000, 0xC0000000u));
+  CHECK(sums[0] == 0xC0000000u);
+  CHECK(sums[1] == 0x80000000u);
+  CHECK(sums[3] == 0);
+  CHECK(sums[1023] == 0);
+  CHECK(sums[1024] == 0xC0000000u);
+}
+
+// ---- Kernels ------------------------------------------------------------------------------------
+
+TEST_CASE("the trip counts differ from item to item, and the step limit holds") {
+  const auto steps_of = [](int most) {
+    const GroupSize plan(runtime(), picture(64, 48, 4, most), Variant::direct);
+    const cl::Buffer spheres = upload(card::scene(4, 3));
+    const cl::Buffer out = clcook::create_buffer(runtime(), 64 * 48 * sizeof(GroupSize::Hit));
+    const cl::Event done = plan(spheres, out);
+    return read_buffer<GroupSize::Hit>(runtime(), out, 64 * 48, {done});
+  };
+  const auto free = steps_of(256);
+  const auto compare = [](const GroupSize::Hit& a, const GroupSize::Hit& b) {
+    return a.steps < b.steps;
+  };
+  const auto [least, largest] = std::minmax_element(free.begin(), free.end(), compare);
+  CHECK(least->steps > 0);
+  CHECK(largest->steps > 2 * least->steps);
+  CHECK(largest->steps < 256);
+  const auto limited = steps_of(9);
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    CHECK(limited[i].steps == std::min(free[i].steps, 9));
+  }
+}
+
+TEST_CASE("a group size that divides nothing, padding, and a wave give the same sums") {
+  std::vector<std::uint32_t> in(3500);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::uint32_t>(i * 2654435761u);
+  const std::vector<std::uint32_t> expected = ref::prefix_sums(in);
+  const cl::Buffer from = upload(in);
+  struct Run {
+    Variant variant;
+    GroupSize::Tune tune;
+  };
+  for (const Run& run : {Run{Variant::direct, {1, 0}}, Run{Variant::direct, {33, 0}},
+                         Run{Variant::direct, {64, 3}}, Run{Variant::direct, {64, 16384}},
+                         Run{Variant::grid_stride, {64, 1000}}, Run{Variant::single_wave, {}}}) {
+    const GroupSize plan(runtime(), values(Work::barriers, in.size()), run.variant, run.tune);
+    const cl::Buffer to = clcook::create_buffer(runtime(), in.size() * 4);
+    const cl::Event done = plan(from, to);
+    CHECK(read_buffer<std::uint32_t>(runtime(), to, in.size(), {done}) == expected);
+  }
+}
+
+TEST_CASE("streaming: special values") {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> in = {0.0f, -0.0f, inf, -inf, nan, 1.0f, 3e38f};
+  GroupSize::Problem problem = values(Work::streaming, in.size());
+  problem.factor = 2;
+  problem.summand = 0.5f;
+  const GroupSize plan(runtime(), problem);
+  const cl::Buffer to = clcook::create_buffer(runtime(), in.size() * 4);
+  const cl::Event done = plan(upload(in), to);
+  const auto got = read_buffer<float>(runtime(), to, in.size(), {done});
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    CAPTURE(i);
+    const float wanted = ref::line(2, in[i], 0.5f);
+    CHECK((std::isnan(wanted) ? std::isnan(got[i]) : got[i] == wanted));
+  }
+}
+
+// ---- Padding ------------------------------------------------------------------------------------
+
+TEST_CASE("the padding leaves exactly the wanted occupancy on the model's sm_90") {
+  const auto& arch = clcook::model::gpu_arch("sm_90");
+  const auto resident = [&](double percent, int group, int own) {
+    clcook::model::KernelNeeds needs;
+    needs.group_size = group;
+    needs.local_bytes =
+        own + static_cast<int>(card::padding_for(arch, percent, static_cast<std::size_t>(group),
+                                                 static_cast<std::size_t>(own)));
+    return clcook::model::occupancy(arch, needs).groups;
+  };
+  CHECK(resident(100, 64, 0) == 32);
+  CHECK(resident(50, 64, 0) == 16);
+  CHECK(resident(25, 64, 0) == 8);
+  CHECK(resident(12.5, 64, 0) == 4);
+  CHECK(resident(12.5, 64, 8192) == 4);
+  CHECK(resident(50, 256, 0) == 4);
+  CHECK(resident(50, 1024, 0) == 1);
+  CHECK(resident(1, 1024, 0) == 1);
+  CHECK(resident(100, 64, 8192) == 25);  // its own memory limits it before
+  CHECK(card::padding_for(arch, 100, 64, 0) == 0);
+  // What the page says of barriers.
+  CHECK(resident(100, 1024, 8192) == 2);
+  CHECK(resident(100, 512, 8192) == 4);
+  CHECK(resident(100, 256, 8192) == 8);
+  CHECK(resident(100, 128, 8192) == 16);
+  CHECK(resident(100, 32, 8192) == 25);
+  // What NVIDIA's OpenCL lets a group have is enough for the sweep.
+  CHECK(card::padding_for(arch, 12.5, 64, 0) <= 48 * 1024);
+}
+
+// ---- Plans --------------------------------------------------------------------------------------
+
+TEST_CASE("names, and what automatic runs") {
+  for (const Variant v : GroupSize::kVariants) {
+    CHECK(GroupSize::parse_variant(GroupSize::to_string(v)) == v);
+  }
+  for (const Work w : GroupSize::kWorks) CHECK(GroupSize::parse_work(GroupSize::to_string(w)) == w);
+  CHECK(GroupSize::parse_variant("automatic") == Variant::automatic);
+  CHECK(contains(error_of([] { GroupSize::parse_variant("best"); }).what(), "grid_stride"));
+  CHECK(contains(error_of([] { GroupSize::parse_work("sorting"); }).what(), "divergent_loop"));
+  const GroupSize plan(runtime(), values(Work::barriers, 100));
+  CHECK(plan.variant() == Variant::direct);
+  CHECK(plan.group() == GroupSize::default_group(Variant::direct, Work::barriers));
+  CHECK_FALSE(plan.wave_barriers());
+  // Only where the platform guarantees what a barrier does for a wave.
+  const GroupSize wave(runtime(), values(Work::barriers, 100), Variant::single_wave);
+  CHECK(wave.wave_barriers() == (runtime().info().platform == "NVIDIA CUDA"));
+  CHECK(wave.group() == 32);
+}
+
+TEST_CASE("problems out of range are refused with their values") {
+  const auto refused = [](const GroupSize::Problem& problem, const char* part,
+                          Variant variant = Variant::direct, GroupSize::Tune tune = {},
+                          Errc code = Errc::invalid_argument) {
+    const Error error = error_of([&] { GroupSize(runtime(), problem, variant, tune); });
+    INFO(error.what());
+    CHECK(contains(error.what(), part));
+    CHECK(error.code == code);
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  refused(values(Work::streaming, 0), "count must be 1 to");
+  refused(values(Work::barriers, 0), "got 0");
+  refused(values(Work::barriers, std::numeric_limits<std::size_t>::max()), "count must be 1 to");
+  refused(values(static_cast<Work>(7), 5), "no work of the value 7");
+  GroupSize::Problem line = values(Work::streaming, 5);
+  line.factor = nan;
+  refused(line, "must be finite, got nan");
+  refused(picture(0, 5, 1), "width must be 1 to 32768, got 0");
+  refused(picture(5, -2, 1), "height must be 1 to 32768, got -2");
+  refused(picture(32769, 5, 1), "got 32769");
+  refused(picture(5, 5, 65), "spheres must be 0 to 64, got 65");
+  refused(picture(5, 5, -1), "got -1");
+  refused(picture(5, 5, 1, 0), "max_steps must be 1 to 65536, got 0");
+  const auto five = values(Work::barriers, 5);
+  refused(five, "no variant of the value 9", static_cast<Variant>(9));
+  refused(five, "group must be at least 1 work-item, got 0", Variant::direct, {0, 0});
+  refused(five, "a work-group of 1073741824 work-items exceeds the device's limit of",
+          Variant::direct, {std::size_t{1} << 30, 0}, Errc::unsupported);
+  refused(five, "8192 + 1099511627776 bytes of local memory exceed the device's limit of",
+          Variant::direct, {64, std::size_t{1} << 40}, Errc::unsupported);
+  refused(five, "bytes of local memory exceed", Variant::direct,
+          {64, std::numeric_limits<std::size_t>::max()}, Errc::unsupported);
+  refused(five, "single_wave has groups of 32 work-items, got 64", Variant::single_wave, {64, 0},
+          Errc::unsupported);
+  refused(five, "local_table has no kernel for the work barriers", Variant::local_table, {},
+          Errc::unsupported);
+  refused(values(Work::streaming, 5), "single_wave has no kernel for the work streaming",
+          Variant::single_wave, {}, Errc::unsupported);
+}
+
+TEST_CASE("shapes out of range are refused") {
+  const auto refused = [](const char* shape, const char* part) {
+    const Error error = error_of([&] { card::read(Params::parse(shape)); });
+    INFO(error.what());
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), part));
+  };
+  refused("work=sorting count=5", "no work 'sorting'");
+  refused("count=0", "count must be 1 to");
+  refused("work=divergent_loop width=5", "height must be 1 to");
+  refused("count=5 occupancy=0", "occupancy must be above 0 to 100 percent, got 0");
+  refused("count=5 occupancy=101", "got 101");
+  refused("count=5 group=-1", "group must be 0 to");
+}
+
+TEST_CASE("views that break a rule are refused before anything is enqueued") {
+  std::size_t launches = 0;
+  const Runtime observed =
+      runtime().with_observer([&](const std::string&, const cl::Event&) { ++launches; });
+  const GroupSize sums(observed, values(Work::barriers, 8));
+  const GroupSize trace(observed, picture(4, 2, 2));
+  const cl::Buffer eight = clcook::create_buffer(runtime(), 32);
+  const cl::Buffer other = clcook::create_buffer(runtime(), 32);
+  const cl::Buffer small = clcook::create_buffer(runtime(), 28);
+  const cl::Buffer large = clcook::create_buffer(runtime(), 256);
+  const auto refused = [&](const GroupSize& plan, const BufferView& from, const BufferView& to,
+                           const char* part) {
+    const Error error = error_of([&] { plan(from, to); });
+    INFO(error.what());
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), part));
+  };
+  refused(sums, small, eight, "src has 28 bytes, needs 32");
+  refused(sums, eight, small, "dst has 28 bytes, needs 32");
+  refused(sums, cl::Buffer(), eight, "src is null");
+  refused(sums, {large, 2}, eight, "multiples of 4");
+  refused(sums, {large, 0}, {large, 28}, "overlap");
+  refused(sums, eight, clcook::create_buffer(runtime(), 32, CL_MEM_READ_ONLY), "CL_MEM_READ_ONLY");
+  refused(trace, small, large, "src has 28 bytes, needs 32");
+  refused(trace, {large, 8}, other, "multiples of 16");
+  refused(trace, eight, {large, 4}, "multiples of 8");
+  refused(trace, eight, other, "dst has 32 bytes, needs 64");
+  const Error null_event = error_of([&] { sums(eight, other, {cl::Event()}); });
+  CHECK(contains(null_event.what(), "null event"));
+  CHECK(launches == 0);
+  sums(eight, other).wait();
+  CHECK(launches == 1);
+}
+
+TEST_CASE("two threads on one plan") {
+  std::vector<std::uint32_t> in(3000);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::uint32_t>(i);
+  const std::vector<std::uint32_t> expected = ref::prefix_sums(in);
+  const GroupSize plan(runtime(), values(Work::barriers, in.size()));
+  const cl::Buffer from = upload(in);
+  bool good[2] = {false, false};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 2; ++t) {
+    threads.emplace_back([&, t] {
+      const cl::Buffer to = clcook::create_buffer(runtime(), in.size() * 4);
+      bool all = true;
+      for (int round = 0; round < 20; ++round) {
+        const cl::Event done = plan(from, to);
+        all = all && read_buffer<std::uint32_t>(runtime(), to, in.size(), {done}) == expected;
+      }
+      good[t] = all;
+    });
+  }
+  for (std::thread& one : threads) one.join();
+  CHECK(good[0]);
+  CHECK(good[1]);
+}
