@@ -136,8 +136,8 @@ __kernel VERTEX_TRANSFORM_GROUP void vertex_transform_per_item(VERTEX_TRANSFORM_
   if (i >= count) {
     return;
   }
-  const ulong instance = i / (ulong)vertex_count;
-  const ulong v = i % (ulong)vertex_count;
+  const ulong instance = (uint)i / (uint)vertex_count;
+  const ulong v = (uint)i % (uint)vertex_count;
   const float4 p = vertices[vertices_offset + 2 * v];
   const float4 n = vertices[vertices_offset + 2 * v + 1];
   float4 m[4];
