@@ -7,7 +7,6 @@
 // demo: {out}/vertex_transform.png
 
 #include <fmt/format.h>
-#include <fmt/os.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -180,14 +180,18 @@ void run(const std::string& out, const std::string& obj, int blades, int width, 
   }
   clcook::example::write_png(out, picture);
   if (!obj.empty()) {
-    auto file = fmt::output_file(obj);
-    for (std::size_t i = 0; i < count; ++i)
-      file.print("v {} {} {}\n", posed[i * step], posed[i * step + 1], posed[i * step + 2]);
+    std::ofstream file(obj);
+    for (std::size_t i = 0; i < count; ++i) {
+      file << fmt::format("v {} {} {}\n", posed[i * step], posed[i * step + 1],
+                          posed[i * step + 2]);
+    }
     for (int blade = 0; blade < blades; ++blade) {
       const int base = blade * vertices + 1;
       for (const auto& t : triangles)
-        file.print("f {} {} {}\n", base + t[0], base + t[1], base + t[2]);
+        file << fmt::format("f {} {} {}\n", base + t[0], base + t[1], base + t[2]);
     }
+    file.close();
+    if (!file) clcook::fail(clcook::Errc::io, "write " + obj, "cannot write the file");
   }
   fmt::print("{} blades of {} vertices and {} bones; {} by variant {} on {}\n", blades, vertices,
              kBones, out, VertexTransform::to_string(transform.variant()), runtime.info().name);

@@ -188,22 +188,33 @@ static inline void stream_compaction_write(uint word, __local uint* cells, __loc
   }
 }
 
-// The flags of 32 consecutive pixels in one word; pixels from `count` on are not kept.
-static inline uint stream_compaction_word(__global const uint* src, ulong first, ulong count,
-                                          uint threshold) {
+// The flags of the item's 32 consecutive pixels in one word; pixels from `count` on are not kept.
+// Neighbouring items test neighbouring runs of 4 pixels; the fours of flags change hands in local
+// memory, 8 of them per item. For all items of the group.
+static inline uint stream_compaction_word(__global const uint* src, ulong count, uint threshold,
+                                          __local uchar* fours) {
+  const int lid = (int)get_local_id(0);
+  for (int k = 0; k < PIXELS / 4; ++k) {
+    const ulong i = get_group_id(0) * (ulong)(GROUP * PIXELS) + (ulong)(4 * (k * GROUP + lid));
+    int four = 0;
+    if (i + 4 <= count) {
+      const uint4 pixels = vload4(0, src + i);
+      four = stream_compaction_keep(pixels.x, threshold) |
+             stream_compaction_keep(pixels.y, threshold) << 1 |
+             stream_compaction_keep(pixels.z, threshold) << 2 |
+             stream_compaction_keep(pixels.w, threshold) << 3;
+    } else {
+      for (int p = 0; p < 3; ++p) {
+        four |=
+            i + (ulong)p < count ? stream_compaction_keep(src[i + (ulong)p], threshold) << p : 0;
+      }
+    }
+    fours[k * GROUP + lid] = (uchar)four;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
   uint word = 0;
-  if (first + PIXELS <= count) {
-    for (int k = 0; k < PIXELS / 4; ++k) {
-      const uint4 pixels = vload4((size_t)k, src + first);
-      word |= (uint)stream_compaction_keep(pixels.x, threshold) << (4 * k);
-      word |= (uint)stream_compaction_keep(pixels.y, threshold) << (4 * k + 1);
-      word |= (uint)stream_compaction_keep(pixels.z, threshold) << (4 * k + 2);
-      word |= (uint)stream_compaction_keep(pixels.w, threshold) << (4 * k + 3);
-    }
-  } else {
-    for (ulong i = first; i < count; ++i) {
-      word |= (uint)stream_compaction_keep(src[i], threshold) << (int)(i - first);
-    }
+  for (int k = 0; k < PIXELS / 4; ++k) {
+    word |= (uint)fours[lid * (PIXELS / 4) + k] << (4 * k);
   }
   return word;
 }
@@ -217,8 +228,8 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_flags(
     __global uint* restrict dst, ulong dst_offset, ulong count, uint threshold) {
   __local uint cells[GROUP];
   __local uint words[GROUP];
-  const uint word =
-      stream_compaction_word(src + src_offset, get_global_id(0) * PIXELS, count, threshold);
+  __local uchar fours[GROUP * PIXELS / 4];
+  const uint word = stream_compaction_word(src + src_offset, count, threshold, fours);
   stream_compaction_write(word, cells, words, counts[get_group_id(0)], dst + dst_offset);
 }
 #endif
@@ -278,8 +289,8 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_words_mark(
     __global const uint* restrict src, ulong src_offset, __global uint* restrict counts,
     __global uint* restrict flags, ulong count, uint threshold) {
   __local uint cells[GROUP];
-  const uint word =
-      stream_compaction_word(src + src_offset, get_global_id(0) * PIXELS, count, threshold);
+  __local uchar fours[GROUP * PIXELS / 4];
+  const uint word = stream_compaction_word(src + src_offset, count, threshold, fours);
   flags[get_global_id(0)] = word;
   uint total = 0;
   stream_compaction_scan_group((uint)popcount(word), cells, &total);

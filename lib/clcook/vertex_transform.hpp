@@ -44,7 +44,7 @@ class VertexTransform {
   };
 
   enum class Variant {
-    automatic,  // what was measured to be fastest; without that no_w
+    automatic,  // what was measured to be fastest; without that rolled
     per_item,   // one dimension of results, 4 x 4 matrices, float4 everywhere
     uniform,    // one instance per work-group: its world matrix has a uniform address
     constant,   // uniform with the world matrices in constant memory
@@ -316,7 +316,7 @@ class VertexTransform {
                                                          automatic ? "" : to_string(variant));
     const bool measured = choice.match != TuningChoice::Match::none;
     if (automatic) {
-      variant = measured ? parse_variant(choice.entry.variant) : Variant::no_w;
+      variant = measured ? parse_variant(choice.entry.variant) : Variant::rolled;
       if (variant == Variant::constant &&
           matrix_bytes(instances()) > runtime_.info().constant_buffer)
         variant = Variant::uniform;
