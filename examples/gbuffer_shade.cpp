@@ -89,8 +89,8 @@ std::vector<Sun> ring_of_lights(int count) {
     const Vector d = unit({std::cos(angle), 0.9, std::sin(angle) - 0.3});
     const auto part = [](double value) { return static_cast<int>(std::lround(value * 127)); };
     const auto level = [&](double phase) {
-      return static_cast<std::uint32_t>((0.5 + 0.5 * std::cos(angle + phase)) * 2 * 255 /
-                                        std::max(2, count));
+      const double share = std::min(1.0, 4.0 / count);
+      return static_cast<std::uint32_t>((0.5 + 0.5 * std::cos(angle + phase)) * 255 * share);
     };
     suns.push_back(
         {d, {part(d[0]), part(d[1]), part(d[2]), level(0) | level(2.1) << 8 | level(4.2) << 16}});
@@ -106,7 +106,7 @@ std::array<std::uint32_t, 4> texel(const Hit& hit, const Vector& at, const std::
     words[0] |= (static_cast<std::uint32_t>(normal) & 0xFFu) << (8 * c);
     words[1] |= static_cast<std::uint32_t>(hit.albedo[c]) << (8 * c);
   }
-  words[0] |= 60u << 24;  // ambient light
+  words[0] |= 110u << 24;  // ambient light
   auto depth = static_cast<float>(hit.distance / 24);
   if (hit.unlit) depth = -depth;
   std::memcpy(&words[2], &depth, sizeof depth);
@@ -124,7 +124,7 @@ void run(const std::string& out, int width, int height, int lights, const std::s
     for (int x = 0; x < width; ++x) {
       const Vector eye{0, 3, -3};
       const Vector ray =
-          unit({(x + 0.5 - width / 2.0) / height, (height * 0.38 - y - 0.5) / height, 1});
+          unit({(x + 0.5 - width / 2.0) / height, (height * 0.3 - y - 0.5) / height, 1.5});
       const Hit hit = trace(eye, ray);
       for (const std::uint32_t word :
            texel(hit, along(eye, ray, std::min(hit.distance, 1e3)), suns))

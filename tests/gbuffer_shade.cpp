@@ -59,7 +59,7 @@ TEST_CASE("gbuffer_shade: colours that can be worked out by hand") {
     CHECK(ref::shade(texels[i], {{{0, 0, 127}, {255, 255, 255}}}, {255, 255, 255}) == expected[i]);
   }
   for (const Variant variant : GbufferShade::kVariants) {
-    CAPTURE(GbufferShade::to_string(variant));
+    CAPTURE(std::string(GbufferShade::to_string(variant)));
     CHECK(shade(texels, {{0, 0, 127, 0xFFFFFFu}}, variant) == expected);
   }
 }
@@ -79,7 +79,7 @@ TEST_CASE("gbuffer_shade: the largest values still fit in 16 bits") {
     texels.push_back({{i % 2 == 0 ? -128 : 127, -128, 127}, 255, {i, 1, 255}, 0.0f, 0});
   }
   for (const Variant variant : GbufferShade::kVariants) {
-    CAPTURE(GbufferShade::to_string(variant));
+    CAPTURE(std::string(GbufferShade::to_string(variant)));
     const std::vector<std::uint32_t> got = shade(texels, lights, variant);
     for (std::size_t i = 0; i < texels.size(); ++i)
       CHECK(got[i] == ref::shade(texels[i], same, {255, 255, 255}));

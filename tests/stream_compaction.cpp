@@ -56,7 +56,7 @@ TEST_CASE("stream_compaction: brightness and the list that can be worked out by 
   CHECK(ref::brightness(0x00010000u) == 19);
   const std::vector<std::uint32_t> pixels{0, 0xFFFFFFu, 0xFF00u, 0xFFu, 0xFF0000u};
   for (const Variant variant : StreamCompaction::kVariants) {
-    CAPTURE(StreamCompaction::to_string(variant));
+    CAPTURE(std::string(StreamCompaction::to_string(variant)));
     const StreamCompaction compact(runtime(), {5}, variant);
     const cl::Buffer src = upload(pixels);
     CHECK(run(compact, src, 5, 0) == std::vector<std::uint32_t>{0, 1, 2, 3, 4});
@@ -95,7 +95,7 @@ TEST_CASE("stream_compaction: calls of one plan on an out-of-order queue follow 
   const cl::Buffer from_a = upload(a);
   const cl::Buffer from_b = upload(b);
   for (const Variant variant : {Variant::int_flags, Variant::bit_words}) {
-    CAPTURE(StreamCompaction::to_string(variant));
+    CAPTURE(std::string(StreamCompaction::to_string(variant)));
     const StreamCompaction compact(rt, {pixels}, variant);
     const cl::Buffer dst_a = clcook::create_buffer(rt, pixels * 4);
     const cl::Buffer dst_b = clcook::create_buffer(rt, pixels * 4);

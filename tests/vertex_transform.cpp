@@ -106,7 +106,7 @@ TEST_CASE("simple poses are exact, by every variant") {
     }
   }
   for (const Variant variant : VertexTransform::kVariants) {
-    CAPTURE(VertexTransform::to_string(variant));
+    CAPTURE(std::string(VertexTransform::to_string(variant)));
     const VertexTransform transform(runtime(), p, variant);
     const int rows = transform.matrix_rows();
     const std::size_t bytes = VertexTransform::bytes_per_vertex(transform.result_format());

@@ -50,7 +50,8 @@ class StreamCompaction {
   };
 
   static constexpr std::size_t kMaxPixels = 0xFFFFFFFFu;
-  static constexpr int kDefaultGroup = 256;
+  static constexpr int kDefaultGroup = 256;    // where nothing was measured, but on CPUs
+  static constexpr int kDefaultCpuGroup = 32;  // there the scan and its barriers are loops
 
   // Throws Error: invalid_argument for a value out of range, unsupported where the device cannot
   // run a group of this size, build_failed, out_of_resources.
@@ -112,7 +113,7 @@ class StreamCompaction {
     Defines defines;
   };
 
-  // The kernels of a variant in the order of its passes; `group` 0 means the default. For tools;
+  // The kernels of a variant in the order of its passes; `group` 0 means kDefaultGroup. For tools;
   // plans call it themselves.
   static std::vector<Unit> units(Variant variant, int group = 0) {
     const std::string own = to_string(variant);
@@ -237,6 +238,10 @@ class StreamCompaction {
     return state;
   }
 
+  static int default_group(const DeviceInfo& info) {
+    return info.cpu ? kDefaultCpuGroup : kDefaultGroup;
+  }
+
   static void check_group(int group) {
     for (const int one : {32, 64, 128, 256, 512, 1024}) {
       if (group == one) return;
@@ -260,7 +265,7 @@ class StreamCompaction {
         tune.group = group;
       }
     }
-    if (tune.group == 0) tune.group = kDefaultGroup;
+    if (tune.group == 0) tune.group = default_group(runtime.info());
   }
 
   // The user's events and the plan's last command. Needs the mutex.

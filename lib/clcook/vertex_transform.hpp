@@ -222,7 +222,7 @@ class VertexTransform {
     std::frexp(magnitude, &exponent);
     // The distance of halfs here is 2^unit; nearbyint() rounds to even. A mantissa that rounds up
     // to 2048 carries into the exponent by itself.
-    const int unit = std::max(exponent - 11, -24);
+    const int unit = magnitude == 0 ? -24 : std::max(exponent - 11, -24);
     const auto mantissa = static_cast<int>(std::nearbyint(std::ldexp(magnitude, -unit)));
     const int bits = mantissa + ((unit + 24) << 10);
     return static_cast<std::uint16_t>(sign | bits);
