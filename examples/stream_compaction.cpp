@@ -1,0 +1,112 @@
+// Keeps the bright pixels of a picture: their list is made on the device, and a picture of them
+// alone, with a small star on each, is written.
+//
+//   stream_compaction in.png out.png --brightness 200
+//   stream_compaction                                  the test scene, to stream_compaction.png
+//
+// test: scene:96x80 {out}/stream_compaction.png --brightness 150
+// demo: scene {out}/stream_compaction.png
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <clcook/stream_compaction.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "support/picture.hpp"
+
+namespace {
+
+using clcook::StreamCompaction;
+using clcook::example::Picture;
+
+// Adds a fading cross to the picture.
+void draw_star(Picture& picture, int x, int y, const std::uint8_t* colour) {
+  const auto add = [&](int px, int py, int strength) {
+    if (px < 0 || py < 0 || px >= picture.width || py >= picture.height) return;
+    std::uint8_t* pixel = &picture.rgba[static_cast<std::size_t>(py * picture.width + px) * 4];
+    for (int c = 0; c < 3; ++c) {
+      const int sum = pixel[c] + colour[c] * strength / 256;
+      pixel[c] = static_cast<std::uint8_t>(sum < 255 ? sum : 255);
+    }
+  };
+  add(x, y, 256);
+  for (int d = 1; d <= 3; ++d) {
+    for (const int sign : {-1, 1}) {
+      add(x + sign * d, y, 32 / d);
+      add(x, y + sign * d, 32 / d);
+    }
+  }
+}
+
+void run(const std::string& in, const std::string& out, unsigned brightness,
+         const std::string& device) {
+  const Picture picture = clcook::example::open_picture(in);
+  const std::size_t bytes = picture.rgba.size();
+
+  const clcook::Runtime runtime = clcook::Runtime::pick(device);
+  const cl::Buffer src =
+      clcook::create_buffer(runtime, bytes, CL_MEM_READ_ONLY, picture.rgba.data());
+  const cl::Buffer dst = clcook::create_buffer(runtime, bytes);  // room for every index
+  const cl::Buffer kept = clcook::create_buffer(runtime, sizeof(cl_uint));
+
+  const StreamCompaction compact{runtime, {picture.pixels()}};
+  const cl::Event done = compact(src, dst, kept, brightness * 256);
+
+  const cl_event wait = done();
+  cl_uint count = 0;
+  clcook::check(clEnqueueReadBuffer(runtime.queue()(), kept(), CL_TRUE, 0, sizeof count, &count, 1,
+                                    &wait, nullptr),
+                "clEnqueueReadBuffer");
+  std::vector<cl_uint> bright(count);
+  if (count > 0) {
+    clcook::check(
+        clEnqueueReadBuffer(runtime.queue()(), dst(), CL_TRUE, 0, bright.size() * sizeof(cl_uint),
+                            bright.data(), 0, nullptr, nullptr),
+        "clEnqueueReadBuffer");
+  }
+
+  Picture stars = picture;
+  for (std::size_t i = 0; i < bytes; ++i) stars.rgba[i] = i % 4 == 3 ? 255 : 0;
+  for (const cl_uint index : bright) {
+    const int at = static_cast<int>(index);
+    draw_star(stars, at % picture.width, at / picture.width, &picture.rgba[std::size_t{index} * 4]);
+  }
+  clcook::example::write_png(out, stars);
+  fmt::print("{} of {} pixels are at least {} bright; {} by variant {} on {}\n", count,
+             picture.pixels(), brightness, out, StreamCompaction::to_string(compact.variant()),
+             runtime.info().name);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> files;
+  unsigned brightness = 200;
+  std::string device;
+  CLI::App app{"Writes the bright pixels of a picture alone"};
+  app.add_option("FILES", files, "Input (PNG, JPEG, 'scene' or 'scene:WIDTHxHEIGHT') and output")
+      ->expected(0, 2);
+  app.add_option("--brightness", brightness, "The least brightness that is kept")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 256));
+  app.add_option("--device", device, "Device specification; default CLCOOK_DEVICE, else any");
+  CLI11_PARSE(app, argc, argv);
+  if (files.size() == 1) {
+    fmt::print(stderr, "stream_compaction: give both or none of input and output; got only '{}'\n",
+               files[0]);
+    return 2;
+  }
+  try {
+    run(files.empty() ? "scene" : files[0], files.empty() ? "stream_compaction.png" : files[1],
+        brightness, device);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "stream_compaction: {}\n", error.what());
+    return 2;
+  }
+}

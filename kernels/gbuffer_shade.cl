@@ -1,0 +1,395 @@
+// Deferred shading of a packed G-buffer under directional lights, in integers: every variant of the
+// recipe gbuffer_shade.
+//
+// A texel is a uint4; bytes are counted from the lowest:
+//   .x   normal x, y, z as signed bytes, ambient light as a byte
+//   .y   albedo r, g, b, and a byte that nobody reads
+//   .z   depth as a float; its sign bit means unlit: the albedo is the colour
+//   .w   shadow: bit l is set where light l does not reach the texel
+// A light is an int4: direction x, y, z and a packed colour r, g, b. The host makes sure that
+// |x| + |y| + |z| <= 255, so that a product with a normal fits in 16 bits.
+//
+//   sum_c = ambient + sum over the lights l that reach the texel of ((d_l colour_l,c) >> 5),
+//           d_l = max(0, normal . direction_l) >> 7
+//   lit_c = unlit ? albedo_c : min(255, (albedo_c sum_c) >> 10)
+//   fog   = whole part of 256 min(|depth|, 1); a depth that is not a number counts as 1
+//   result_c = (lit_c (256 - fog) + fog_colour_c fog) >> 8, alpha = 255
+// At most 32 lights: sum_c <= 255 + 32 ((255 * 255) >> 5) = 65247 fits in 16 bits.
+//
+// Each item shades 8 texels, a group apart, so that one light serves them
+// all. Items behind the end repeat the last texel and store nothing. Offsets are in texels; count
+// is at least 1.
+//
+// The host compiles one variant per program: -DCLCOOK_GBUFFER_SHADE_ONLY
+// -DCLCOOK_GBUFFER_SHADE_<VARIANT>.
+
+#ifndef CLCOOK_GBUFFER_SHADE_ONLY
+#define CLCOOK_GBUFFER_SHADE_WIDE
+#define CLCOOK_GBUFFER_SHADE_PREDICATES
+#define CLCOOK_GBUFFER_SHADE_SIGN_BIT
+#define CLCOOK_GBUFFER_SHADE_PACKED
+#define CLCOOK_GBUFFER_SHADE_PARKED
+#define CLCOOK_GBUFFER_SHADE_RELOADED
+#define CLCOOK_GBUFFER_SHADE_SHORT2
+#endif
+
+#ifndef CLCOOK_GBUFFER_SHADE_GROUP
+#define CLCOOK_GBUFFER_SHADE_GROUP 128
+#endif
+#define GROUP CLCOOK_GBUFFER_SHADE_GROUP
+#define TEXELS 8
+#define GBUFFER_SHADE_GROUP __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+
+#define GBUFFER_SHADE_ARGUMENTS                                        \
+  __global const uint4 *restrict gbuffer, ulong gbuffer_offset,        \
+      __global const int4 *restrict lights, int light_count, uint fog, \
+      __global uint *restrict result, ulong result_offset, ulong count
+
+static inline int gbuffer_shade_byte(uint word, int which) {
+  return (int)((word >> (8 * which)) & 0xFFu);
+}
+
+static inline int gbuffer_shade_signed_byte(uint word, int which) {
+  return (int)(word << (24 - 8 * which)) >> 24;
+}
+
+static inline int gbuffer_shade_fog(float depth) { return (int)(fmin(depth, 1.0f) * 256.0f); }
+
+// The item's first texel, and texel p of the item, which may lie behind the end.
+#define FIRST_TEXEL (get_group_id(0) * (ulong)(GROUP * TEXELS) + get_local_id(0))
+#define TEXEL(p) (first + (ulong)((p)*GROUP))
+#define LOAD_TEXEL(p) gbuffer[gbuffer_offset + min(TEXEL(p), count - 1)]
+
+static inline uint gbuffer_shade_fogged(int r, int g, int b, int fog, uint fog_colour) {
+  r = (r * (256 - fog) + gbuffer_shade_byte(fog_colour, 0) * fog) >> 8;
+  g = (g * (256 - fog) + gbuffer_shade_byte(fog_colour, 1) * fog) >> 8;
+  b = (b * (256 - fog) + gbuffer_shade_byte(fog_colour, 2) * fog) >> 8;
+  return (uint)r | (uint)g << 8 | (uint)b << 16 | 0xFF000000u;
+}
+
+// The colour of a texel, from its words as they are stored and its sums of light.
+static inline uint gbuffer_shade_finish(uint albedo, uint depth, int r, int g, int b,
+                                        uint fog_colour) {
+  const int unlit = (int)depth < 0;
+  r = unlit ? gbuffer_shade_byte(albedo, 0) : min(255, (gbuffer_shade_byte(albedo, 0) * r) >> 10);
+  g = unlit ? gbuffer_shade_byte(albedo, 1) : min(255, (gbuffer_shade_byte(albedo, 1) * g) >> 10);
+  b = unlit ? gbuffer_shade_byte(albedo, 2) : min(255, (gbuffer_shade_byte(albedo, 2) * b) >> 10);
+  return gbuffer_shade_fogged(r, g, b, gbuffer_shade_fog(fabs(as_float(depth))), fog_colour);
+}
+
+// ------------------------------------------------------------------------------------------------
+// wide: everything unpacked into ints before the loop over the lights; conditions are ints of 0 and
+// 1 that are multiplied.
+#ifdef CLCOOK_GBUFFER_SHADE_WIDE
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_wide(GBUFFER_SHADE_ARGUMENTS) {
+  const ulong first = FIRST_TEXEL;
+  int nx[TEXELS], ny[TEXELS], nz[TEXELS];
+  int red[TEXELS], green[TEXELS], blue[TEXELS];
+  int sum_r[TEXELS], sum_g[TEXELS], sum_b[TEXELS];
+  int unlit[TEXELS], far[TEXELS];
+  uint shadow[TEXELS];
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    const uint4 texel = LOAD_TEXEL(p);
+    nx[p] = gbuffer_shade_signed_byte(texel.x, 0);
+    ny[p] = gbuffer_shade_signed_byte(texel.x, 1);
+    nz[p] = gbuffer_shade_signed_byte(texel.x, 2);
+    sum_r[p] = sum_g[p] = sum_b[p] = gbuffer_shade_byte(texel.x, 3);
+    red[p] = gbuffer_shade_byte(texel.y, 0);
+    green[p] = gbuffer_shade_byte(texel.y, 1);
+    blue[p] = gbuffer_shade_byte(texel.y, 2);
+    unlit[p] = (int)(texel.z >> 31);
+    far[p] = gbuffer_shade_fog(fabs(as_float(texel.z)));
+    shadow[p] = texel.w;
+  }
+#pragma unroll 1
+  for (int l = 0; l < light_count; ++l) {
+    const int4 light = lights[l];
+#pragma unroll
+    for (int p = 0; p < TEXELS; ++p) {
+      const int reached = 1 - (int)((shadow[p] >> l) & 1u);
+      const int d = max(0, nx[p] * light.x + ny[p] * light.y + nz[p] * light.z) >> 7;
+      sum_r[p] += ((d * gbuffer_shade_byte((uint)light.w, 0)) >> 5) * reached;
+      sum_g[p] += ((d * gbuffer_shade_byte((uint)light.w, 1)) >> 5) * reached;
+      sum_b[p] += ((d * gbuffer_shade_byte((uint)light.w, 2)) >> 5) * reached;
+    }
+  }
+  result += result_offset;
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    const int lit = 1 - unlit[p];
+    const int r = min(255, (red[p] * sum_r[p]) >> 10) * lit + red[p] * unlit[p];
+    const int g = min(255, (green[p] * sum_g[p]) >> 10) * lit + green[p] * unlit[p];
+    const int b = min(255, (blue[p] * sum_b[p]) >> 10) * lit + blue[p] * unlit[p];
+    if (TEXEL(p) < count) {
+      result[TEXEL(p)] = gbuffer_shade_fogged(r, g, b, far[p], fog);
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// predicates: as wide, but conditions are comparisons that choose.
+#ifdef CLCOOK_GBUFFER_SHADE_PREDICATES
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_predicates(GBUFFER_SHADE_ARGUMENTS) {
+  const ulong first = FIRST_TEXEL;
+  int nx[TEXELS], ny[TEXELS], nz[TEXELS];
+  int red[TEXELS], green[TEXELS], blue[TEXELS];
+  int sum_r[TEXELS], sum_g[TEXELS], sum_b[TEXELS];
+  int far[TEXELS];
+  bool unlit[TEXELS];
+  uint shadow[TEXELS];
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    const uint4 texel = LOAD_TEXEL(p);
+    nx[p] = gbuffer_shade_signed_byte(texel.x, 0);
+    ny[p] = gbuffer_shade_signed_byte(texel.x, 1);
+    nz[p] = gbuffer_shade_signed_byte(texel.x, 2);
+    sum_r[p] = sum_g[p] = sum_b[p] = gbuffer_shade_byte(texel.x, 3);
+    red[p] = gbuffer_shade_byte(texel.y, 0);
+    green[p] = gbuffer_shade_byte(texel.y, 1);
+    blue[p] = gbuffer_shade_byte(texel.y, 2);
+    unlit[p] = (int)texel.z < 0;
+    far[p] = gbuffer_shade_fog(fabs(as_float(texel.z)));
+    shadow[p] = texel.w;
+  }
+#pragma unroll 1
+  for (int l = 0; l < light_count; ++l) {
+    const int4 light = lights[l];
+    const uint bit = 1u << l;
+#pragma unroll
+    for (int p = 0; p < TEXELS; ++p) {
+      int d = max(0, nx[p] * light.x + ny[p] * light.y + nz[p] * light.z) >> 7;
+      d = (shadow[p] & bit) == 0 ? d : 0;
+      sum_r[p] += (d * gbuffer_shade_byte((uint)light.w, 0)) >> 5;
+      sum_g[p] += (d * gbuffer_shade_byte((uint)light.w, 1)) >> 5;
+      sum_b[p] += (d * gbuffer_shade_byte((uint)light.w, 2)) >> 5;
+    }
+  }
+  result += result_offset;
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    const int r = unlit[p] ? red[p] : min(255, (red[p] * sum_r[p]) >> 10);
+    const int g = unlit[p] ? green[p] : min(255, (green[p] * sum_g[p]) >> 10);
+    const int b = unlit[p] ? blue[p] : min(255, (blue[p] * sum_b[p]) >> 10);
+    if (TEXEL(p) < count) {
+      result[TEXEL(p)] = gbuffer_shade_fogged(r, g, b, far[p], fog);
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// sign_bit: as predicates, but flag and depth stay in the one float that they came in: the flag is
+// its sign, tested after the loop, and fabs() comes with the use.
+#ifdef CLCOOK_GBUFFER_SHADE_SIGN_BIT
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_sign_bit(GBUFFER_SHADE_ARGUMENTS) {
+  const ulong first = FIRST_TEXEL;
+  int nx[TEXELS], ny[TEXELS], nz[TEXELS];
+  int red[TEXELS], green[TEXELS], blue[TEXELS];
+  int sum_r[TEXELS], sum_g[TEXELS], sum_b[TEXELS];
+  float depth[TEXELS];
+  uint shadow[TEXELS];
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    const uint4 texel = LOAD_TEXEL(p);
+    nx[p] = gbuffer_shade_signed_byte(texel.x, 0);
+    ny[p] = gbuffer_shade_signed_byte(texel.x, 1);
+    nz[p] = gbuffer_shade_signed_byte(texel.x, 2);
+    sum_r[p] = sum_g[p] = sum_b[p] = gbuffer_shade_byte(texel.x, 3);
+    red[p] = gbuffer_shade_byte(texel.y, 0);
+    green[p] = gbuffer_shade_byte(texel.y, 1);
+    blue[p] = gbuffer_shade_byte(texel.y, 2);
+    depth[p] = as_float(texel.z);
+    shadow[p] = texel.w;
+  }
+#pragma unroll 1
+  for (int l = 0; l < light_count; ++l) {
+    const int4 light = lights[l];
+    const uint bit = 1u << l;
+#pragma unroll
+    for (int p = 0; p < TEXELS; ++p) {
+      int d = max(0, nx[p] * light.x + ny[p] * light.y + nz[p] * light.z) >> 7;
+      d = (shadow[p] & bit) == 0 ? d : 0;
+      sum_r[p] += (d * gbuffer_shade_byte((uint)light.w, 0)) >> 5;
+      sum_g[p] += (d * gbuffer_shade_byte((uint)light.w, 1)) >> 5;
+      sum_b[p] += (d * gbuffer_shade_byte((uint)light.w, 2)) >> 5;
+    }
+  }
+  result += result_offset;
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    const int unlit = as_int(depth[p]) < 0;
+    const int r = unlit ? red[p] : min(255, (red[p] * sum_r[p]) >> 10);
+    const int g = unlit ? green[p] : min(255, (green[p] * sum_g[p]) >> 10);
+    const int b = unlit ? blue[p] : min(255, (blue[p] * sum_b[p]) >> 10);
+    if (TEXEL(p) < count) {
+      result[TEXEL(p)] = gbuffer_shade_fogged(r, g, b, gbuffer_shade_fog(fabs(depth[p])), fog);
+    }
+  }
+}
+#endif
+
+// The loop over the lights with normals that stay packed: bytes are cut out where they are used.
+#define GBUFFER_SHADE_LIGHTS(NORMAL, SHADOW)                                   \
+  _Pragma("unroll 1") for (int l = 0; l < light_count; ++l) {                  \
+    const int4 light = lights[l];                                              \
+    const uint bit = 1u << l;                                                  \
+    _Pragma("unroll") for (int p = 0; p < TEXELS; ++p) {                       \
+      int d = max(0, gbuffer_shade_signed_byte(NORMAL[p], 0) * light.x +       \
+                         gbuffer_shade_signed_byte(NORMAL[p], 1) * light.y +   \
+                         gbuffer_shade_signed_byte(NORMAL[p], 2) * light.z) >> \
+              7;                                                               \
+      d = (SHADOW[p] & bit) == 0 ? d : 0;                                      \
+      sum_r[p] += (d * gbuffer_shade_byte((uint)light.w, 0)) >> 5;             \
+      sum_g[p] += (d * gbuffer_shade_byte((uint)light.w, 1)) >> 5;             \
+      sum_b[p] += (d * gbuffer_shade_byte((uint)light.w, 2)) >> 5;             \
+    }                                                                          \
+  }
+
+// ------------------------------------------------------------------------------------------------
+// packed: a texel stays the four words that it came in; everything is unpacked where it is used.
+#ifdef CLCOOK_GBUFFER_SHADE_PACKED
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_packed(GBUFFER_SHADE_ARGUMENTS) {
+  const ulong first = FIRST_TEXEL;
+  uint normal[TEXELS], albedo[TEXELS], depth[TEXELS], shadow[TEXELS];
+  int sum_r[TEXELS], sum_g[TEXELS], sum_b[TEXELS];
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    const uint4 texel = LOAD_TEXEL(p);
+    normal[p] = texel.x;
+    albedo[p] = texel.y;
+    depth[p] = texel.z;
+    shadow[p] = texel.w;
+    sum_r[p] = sum_g[p] = sum_b[p] = gbuffer_shade_byte(texel.x, 3);
+  }
+  GBUFFER_SHADE_LIGHTS(normal, shadow)
+  result += result_offset;
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    if (TEXEL(p) < count) {
+      result[TEXEL(p)] =
+          gbuffer_shade_finish(albedo[p], depth[p], sum_r[p], sum_g[p], sum_b[p], fog);
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// parked: as packed, but what is used after the loop waits in local memory. Each item reads what it
+// wrote itself, so no barrier is needed.
+#ifdef CLCOOK_GBUFFER_SHADE_PARKED
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_parked(GBUFFER_SHADE_ARGUMENTS) {
+  __local uint parked_albedo[TEXELS * GROUP];
+  __local uint parked_depth[TEXELS * GROUP];
+  const int lid = (int)get_local_id(0);
+  const ulong first = FIRST_TEXEL;
+  uint normal[TEXELS], shadow[TEXELS];
+  int sum_r[TEXELS], sum_g[TEXELS], sum_b[TEXELS];
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    const uint4 texel = LOAD_TEXEL(p);
+    normal[p] = texel.x;
+    parked_albedo[p * GROUP + lid] = texel.y;
+    parked_depth[p * GROUP + lid] = texel.z;
+    shadow[p] = texel.w;
+    sum_r[p] = sum_g[p] = sum_b[p] = gbuffer_shade_byte(texel.x, 3);
+  }
+  GBUFFER_SHADE_LIGHTS(normal, shadow)
+  result += result_offset;
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    if (TEXEL(p) < count) {
+      result[TEXEL(p)] =
+          gbuffer_shade_finish(parked_albedo[p * GROUP + lid], parked_depth[p * GROUP + lid],
+                               sum_r[p], sum_g[p], sum_b[p], fog);
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// reloaded: as packed, but what is used after the loop is loaded after the loop.
+#ifdef CLCOOK_GBUFFER_SHADE_RELOADED
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_reloaded(GBUFFER_SHADE_ARGUMENTS) {
+  const ulong first = FIRST_TEXEL;
+  uint normal[TEXELS], shadow[TEXELS];
+  int sum_r[TEXELS], sum_g[TEXELS], sum_b[TEXELS];
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    normal[p] = LOAD_TEXEL(p).x;
+    shadow[p] = LOAD_TEXEL(p).w;
+    sum_r[p] = sum_g[p] = sum_b[p] = gbuffer_shade_byte(normal[p], 3);
+  }
+  GBUFFER_SHADE_LIGHTS(normal, shadow)
+  result += result_offset;
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    if (TEXEL(p) < count) {
+      result[TEXEL(p)] =
+          gbuffer_shade_finish(LOAD_TEXEL(p).y, LOAD_TEXEL(p).z, sum_r[p], sum_g[p], sum_b[p], fog);
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// short2: as packed, with 16-bit arithmetic: two texels in the halves of each register.
+#ifdef CLCOOK_GBUFFER_SHADE_SHORT2
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_short2(GBUFFER_SHADE_ARGUMENTS) {
+  const ulong first = FIRST_TEXEL;
+  uint albedo[TEXELS], depth[TEXELS], shadow[TEXELS];
+  short2 nx[TEXELS / 2], ny[TEXELS / 2], nz[TEXELS / 2];
+  ushort2 sum_r[TEXELS / 2], sum_g[TEXELS / 2], sum_b[TEXELS / 2];
+#pragma unroll
+  for (int q = 0; q < TEXELS / 2; ++q) {
+    const uint4 even = LOAD_TEXEL(2 * q);
+    const uint4 odd = LOAD_TEXEL(2 * q + 1);
+    nx[q] = (short2)((short)gbuffer_shade_signed_byte(even.x, 0),
+                     (short)gbuffer_shade_signed_byte(odd.x, 0));
+    ny[q] = (short2)((short)gbuffer_shade_signed_byte(even.x, 1),
+                     (short)gbuffer_shade_signed_byte(odd.x, 1));
+    nz[q] = (short2)((short)gbuffer_shade_signed_byte(even.x, 2),
+                     (short)gbuffer_shade_signed_byte(odd.x, 2));
+    sum_r[q] = sum_g[q] = sum_b[q] =
+        (ushort2)((ushort)gbuffer_shade_byte(even.x, 3), (ushort)gbuffer_shade_byte(odd.x, 3));
+    albedo[2 * q] = even.y;
+    albedo[2 * q + 1] = odd.y;
+    depth[2 * q] = even.z;
+    depth[2 * q + 1] = odd.z;
+    shadow[2 * q] = even.w;
+    shadow[2 * q + 1] = odd.w;
+  }
+#pragma unroll 1
+  for (int l = 0; l < light_count; ++l) {
+    const int4 light = lights[l];
+    const uint bit = 1u << l;
+    const ushort2 r = (ushort2)((ushort)gbuffer_shade_byte((uint)light.w, 0));
+    const ushort2 g = (ushort2)((ushort)gbuffer_shade_byte((uint)light.w, 1));
+    const ushort2 b = (ushort2)((ushort)gbuffer_shade_byte((uint)light.w, 2));
+#pragma unroll
+    for (int q = 0; q < TEXELS / 2; ++q) {
+      const short2 dot = nx[q] * (short2)((short)light.x) + ny[q] * (short2)((short)light.y) +
+                         nz[q] * (short2)((short)light.z);
+      ushort2 d = as_ushort2(max(dot, (short2)(0))) >> (ushort2)(7);
+      d.x = (shadow[2 * q] & bit) == 0 ? d.x : (ushort)0;
+      d.y = (shadow[2 * q + 1] & bit) == 0 ? d.y : (ushort)0;
+      sum_r[q] += (d * r) >> (ushort2)(5);
+      sum_g[q] += (d * g) >> (ushort2)(5);
+      sum_b[q] += (d * b) >> (ushort2)(5);
+    }
+  }
+  result += result_offset;
+#pragma unroll
+  for (int q = 0; q < TEXELS / 2; ++q) {
+    if (TEXEL(2 * q) < count) {
+      result[TEXEL(2 * q)] = gbuffer_shade_finish(albedo[2 * q], depth[2 * q], sum_r[q].x,
+                                                  sum_g[q].x, sum_b[q].x, fog);
+    }
+    if (TEXEL(2 * q + 1) < count) {
+      result[TEXEL(2 * q + 1)] = gbuffer_shade_finish(albedo[2 * q + 1], depth[2 * q + 1],
+                                                      sum_r[q].y, sum_g[q].y, sum_b[q].y, fog);
+    }
+  }
+}
+#endif

@@ -1,0 +1,231 @@
+// The card of the recipe gbuffer_shade.
+//
+// Problem: many lights on a packed G-buffer. To use each light for several texels, an item shades 8
+// of them, and their normals, colours, flags and sums all live through the loop over the lights.
+// Why wide is slow: it unpacks 4 words of a texel into 10 ints before the loop, 80 registers and 24
+// of sums, so that few work-groups fit on a compute unit, and in a large group the registers spill.
+// What each variant changes: see its summary; from wide to packed each step builds on the one
+// before, parked, reloaded and short2 on packed. When it does not help: the compiler moves
+// unpacking by itself, docs/gbuffer_shade.md says where; it does not move loads over a loop or
+// change the width of arithmetic.
+#pragma once
+
+#include <array>
+#include <clcook/gbuffer_shade.hpp>
+#include <clcook/reference/gbuffer_shade.hpp>
+#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/random.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace clcook::cookbook {
+namespace gbuffer_shade_card {
+
+// Parameters of a shape: texels, lights; offset in texels before the first colour, 0 when missing.
+// The G-buffer starts one texel later, so that an exchange shows.
+inline std::size_t size(const Params& shape, const char* name, std::int64_t least,
+                        std::int64_t most) {
+  const std::int64_t value = shape.integer(name, 0);
+  if (value < least || value > most) {
+    fail(Errc::invalid_argument, "gbuffer_shade",
+         text(name, " must be ", least, " to ", most, ", got ", value));
+  }
+  return static_cast<std::size_t>(value);
+}
+
+class ShadeCase : public Case {
+ public:
+  ShadeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed) : runtime_(runtime) {
+    namespace ref = reference::gbuffer_shade;
+    problem_.texels = size(shape, "texels", 1, std::int64_t{1} << 32);
+    const std::size_t offset = size(shape, "offset", 0, 1 << 20);
+    Random random(seed);
+    const auto range = [&](int low, int high) {
+      return low + static_cast<int>(random.below(static_cast<std::uint64_t>(high - low + 1)));
+    };
+    const std::size_t lights = size(shape, "lights", 0, GbufferShade::kMaxLights);
+    for (std::size_t l = 0; l < lights; ++l) {
+      // Up to the limit, with both signs; some lights point along an axis.
+      const int x = l % 5 == 3 ? (l % 2 == 0 ? 255 : -255) : range(-127, 127);
+      const int left = GbufferShade::kMaxDirection - std::abs(x);
+      const int y = range(-std::min(left, 127), std::min(left, 127));
+      const int z = range(-(left - std::abs(y)), left - std::abs(y));
+      const std::array<int, 3> colour{range(0, 255), range(0, 255), range(0, 255)};
+      lights_.push_back({{x, y, z}, colour});
+      problem_.lights.push_back({x, y, z, pack(colour)});
+    }
+    fog_ = {range(0, 255), range(0, 255), range(0, 255)};
+    problem_.fog_colour = pack(fog_);
+    constexpr float kSpecial[] = {0.0f,
+                                  -0.0f,
+                                  1.0f,
+                                  0x1.fffffep-1f,
+                                  std::numeric_limits<float>::infinity(),
+                                  -std::numeric_limits<float>::infinity(),
+                                  std::numeric_limits<float>::quiet_NaN(),
+                                  0x1p-149f};
+    texels_.resize(problem_.texels);
+    words_.reserve(problem_.texels * 4);
+    for (ref::Texel& t : texels_) {
+      t.normal = {range(-128, 127), range(-128, 127), range(-128, 127)};
+      t.ambient = range(0, 255);
+      t.albedo = {range(0, 255), range(0, 255), range(0, 255)};
+      const std::uint64_t choice = random.below(64);
+      t.depth = choice < 8 ? kSpecial[choice] : random.uniform(0.0f, 1.25f);
+      if (choice >= 48) t.depth = -t.depth;
+      // Half of the lights reach half of the texels, and all or none the others.
+      t.shadow = choice % 4 == 0 ? 0u : choice % 4 == 1 ? 0xFFFFFFFFu : random.bits32();
+      for (std::uint32_t word : ref::pack(t)) words_.push_back(word);
+      words_[words_.size() - 3] |= random.bits32() & 0xFF000000u;  // the byte that nobody reads
+    }
+    colours_.emplace(runtime, problem_.texels * 4, 1, offset * 4, 0,
+                     static_cast<unsigned char>(0xCD));
+    gbuffer_.emplace(runtime, problem_.texels * 16, 1, offset == 0 ? 0 : (offset + 1) * 16, 0,
+                     static_cast<unsigned char>(0x5A));
+  }
+
+  void prepare(const std::string& variant, const Params& tune) override {
+    GbufferShade::Tune how;
+    how.group = static_cast<int>(tune.integer("group", 0));
+    shade_.emplace(runtime_, problem_, GbufferShade::parse_variant(variant), how);
+  }
+
+  void poison() override {
+    gbuffer_->poison();
+    colours_->poison();
+  }
+
+  cl::Event upload(const std::vector<cl::Event>& wait) override {
+    return gbuffer_->upload(words_.data(), wait);
+  }
+
+  cl::Event run(const std::vector<cl::Event>& wait) override {
+    if (!shade_) fail(Errc::invalid_argument, "gbuffer_shade", "prepare() was not called");
+    return (*shade_)(gbuffer_->view(), colours_->view(), wait);
+  }
+
+  // Integers: exact.
+  Diff check(const std::vector<cl::Event>& wait) override {
+    Diff diff;
+    const std::vector<unsigned char> got = colours_->read(wait, diff, "colours");
+    if (expected_.empty()) {
+      for (const auto& texel : texels_)
+        expected_.push_back(reference::gbuffer_shade::shade(texel, lights_, fog_));
+    }
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      std::uint32_t value = 0;
+      std::memcpy(&value, got.data() + i * sizeof value, sizeof value);
+      diff.match(i, expected_[i], value);
+    }
+    return diff;
+  }
+
+  Work work() const override {
+    Work work;
+    const auto texels = static_cast<double>(problem_.texels);
+    work.bytes_read = texels * 16;
+    work.bytes_written = texels * 4;
+    // Per light: 3 products and 2 sums of the dot product, its limit and shift, the shadow, and for
+    // each channel a product, a shift and a sum.
+    work.operations = texels * (static_cast<double>(lights_.size()) * 17 + 30);
+    return work;
+  }
+
+ private:
+  static std::uint32_t pack(const std::array<int, 3>& rgb) {
+    return static_cast<std::uint32_t>(rgb[0]) | static_cast<std::uint32_t>(rgb[1]) << 8 |
+           static_cast<std::uint32_t>(rgb[2]) << 16;
+  }
+
+  Runtime runtime_;
+  GbufferShade::Problem problem_;
+  std::vector<reference::gbuffer_shade::Light> lights_;
+  std::array<int, 3> fog_{};
+  std::vector<reference::gbuffer_shade::Texel> texels_;
+  std::vector<std::uint32_t> words_;
+  std::vector<std::uint32_t> expected_;
+  std::optional<GuardedBuffer> gbuffer_;
+  std::optional<GuardedBuffer> colours_;
+  std::optional<GbufferShade> shade_;
+};
+
+inline Params shape(std::int64_t texels, std::int64_t lights, std::int64_t offset = 0,
+                    bool tiny = false) {
+  Params out{{"texels", texels}, {"lights", lights}};
+  if (offset != 0) out.set("offset", offset);
+  if (tiny) out.set("tiny", std::int64_t{1});
+  return out;
+}
+
+}  // namespace gbuffer_shade_card
+
+inline Recipe gbuffer_shade() {
+  using gbuffer_shade_card::shape;
+  using Variant = GbufferShade::Variant;
+  Recipe recipe;
+  recipe.name = "gbuffer_shade";
+  recipe.title = "Shading a packed G-buffer";
+  recipe.technique = "registers";
+  recipe.summary =
+      "Eight texels per item under many lights: predicates, a flag in the sign bit, late "
+      "unpacking, "
+      "values parked in local memory or loaded late, 16-bit arithmetic.";
+  const auto add = [&](Variant variant, const char* summary) {
+    VariantInfo info;
+    info.name = GbufferShade::to_string(variant);
+    info.summary = summary;
+    info.baseline = variant == Variant::wide;
+    if (variant == Variant::wide || variant == Variant::short2) {
+      info.tunes = {{"group", {std::int64_t{128}, std::int64_t{1024}}}};
+    }
+    recipe.variants.push_back(std::move(info));
+  };
+  add(Variant::wide, "everything unpacked to ints before the loop; conditions are ints 0 and 1");
+  add(Variant::predicates, "against wide: conditions are comparisons that choose");
+  add(Variant::sign_bit, "against predicates: the flag stays in the sign bit of the depth");
+  add(Variant::packed, "against sign_bit: all fields stay packed until they are used");
+  add(Variant::parked, "against packed: what is used after the loop waits in local memory");
+  add(Variant::reloaded, "against packed: what is used after the loop is loaded after the loop");
+  add(Variant::short2, "against packed: 16-bit arithmetic, two texels in each register");
+  recipe.techniques = {
+      {6, "wide against reloaded and short2: registers and waves in the table of the page"},
+      {7, "group 128 against 1024 of wide and short2: the cap at which registers spill"},
+      {16, "every variant: the G-buffer is one plain buffer, read without image or sampler"},
+      {18, "sign_bit against packed"},
+      {19, "packed: the byte extractions"},
+      {20, "wide against predicates"},
+      {22, "predicates against sign_bit"},
+      {24, "packed against short2"},
+      {26, "packed against parked"},
+      {28, "packed against reloaded"},
+  };
+  recipe.test_shapes = {
+      shape(1, 1, 0, true), shape(9, 3, 2, true), shape(127, 32, 1),
+      shape(128, 0),        shape(1023, 5, 3),    shape(1024, 32),
+      shape(1025, 7, 5),    shape(8191, 2, 7),    shape(8193, 31, 1),
+  };
+  recipe.bench_shapes = {shape(3840 * 2160, 32), shape(3840 * 2160, 4), shape(512 * 512, 32)};
+  recipe.problem_bytes = [](const Params& shape) {
+    return 20.0 * static_cast<double>(shape.integer("texels", 0));
+  };
+  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
+    return std::unique_ptr<Case>(new gbuffer_shade_card::ShadeCase(runtime, shape, seed));
+  };
+  recipe.units = [](const std::string& variant, const Params& tune, const Params&) {
+    const Variant one = GbufferShade::parse_variant(variant);
+    std::vector<CompileUnit> out;
+    out.push_back({GbufferShade::kernel_name(one), "", Source(embedded::gbuffer_shade),
+                   GbufferShade::defines(one, static_cast<int>(tune.integer("group", 0))), ""});
+    return out;
+  };
+  return recipe;
+}
+
+}  // namespace clcook::cookbook

@@ -1,0 +1,292 @@
+// The card of the recipe vertex_transform.
+//
+// Problem: a crowd of skinned instances; each result blends the matrices of 4 joints and goes
+// through the matrix of its instance. Why per_item is slow to hide latency: four joints' matrices
+// of 16 floats and the instance's matrix are live at once, in registers of every work-item,
+// although all items of an instance share the last one and a quarter of each is 0 0 0 1. What each
+// variant changes: see its summary; from per_item to rolled each step builds on the one before.
+// When it does not help: where memory is the limit, fewer registers do not make it faster; the
+// bytes that affine, no_w and half3 save do. The compiler hoists and sinks loads itself:
+// docs/vertex_transform.md says which of the pairs it makes equal.
+#pragma once
+
+#include <clcook/reference/vertex_transform.hpp>
+#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/random.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <clcook/vertex_transform.hpp>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace clcook::cookbook {
+namespace vertex_transform_card {
+
+// Parameters of a shape: vertices, instances, bones; offset = 16 byte units before the results, 0
+// when missing. Where it is not 0, the inputs start one to four units later, so that an exchange
+// shows.
+inline VertexTransform::Problem problem(const Params& shape) {
+  const auto size = [&](const char* name) {
+    const std::int64_t value = shape.integer(name);
+    if (value < 1 || value > VertexTransform::kMaxVertices) {
+      fail(Errc::invalid_argument, "vertex_transform",
+           text(name, " must be 1 to ", VertexTransform::kMaxVertices, ", got ", value));
+    }
+    return static_cast<int>(value);
+  };
+  return {size("vertices"), size("instances"), size("bones")};
+}
+
+inline double bytes(VertexTransform::Variant variant, const VertexTransform::Problem& p,
+                    bool written) {
+  using T = VertexTransform;
+  const double results = static_cast<double>(p.vertices) * p.instances;
+  if (written) return results * static_cast<double>(T::bytes_per_vertex(T::result_format(variant)));
+  const double vertex = static_cast<double>(T::bytes_per_vertex(T::vertex_format(variant))) + 8;
+  return p.vertices * vertex + p.instances * (p.bones + 1.0) * T::matrix_rows(variant) * 16;
+}
+
+// How far a result may lie from the exact one, in units of the same expression with the absolute
+// value of every number. u = 2^-24, the relative error of one rounding. On the way of a number into
+// a result lie at most: the weight, a rounded constant and a product (2 u); the blend, a chain of 4
+// fma (4 u); the row of the blended matrix, 4 roundings (4 u); the row of the world matrix (4 u).
+// Together 14 u; one more covers the terms of higher order. The weights of a vertex sum to 1, so
+// the fourth row gives 1 and 0 in the reference too, and affine may write them.
+//   half3   The vertices are rounded to halfs first: by 2^-11 of the value, or by 2^-25 where the
+//           half is subnormal. Both are at most 2^-11 (|value| + 2^-14).
+inline double roundings() { return 15 * 0x1p-24; }
+
+class TransformCase : public Case {
+ public:
+  TransformCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
+      : runtime_(runtime), problem_(problem(shape)) {
+    const std::int64_t offset = shape.integer("offset", 0);
+    if (offset < 0 || offset > 1 << 20) {
+      fail(Errc::invalid_argument, "vertex_transform",
+           text("offset must be 0 to 1048576, got ", offset));
+    }
+    offset_ = static_cast<std::size_t>(offset);
+    const auto vertices = static_cast<std::size_t>(problem_.vertices);
+    const auto instances = static_cast<std::size_t>(problem_.instances);
+    const auto bones = static_cast<std::size_t>(problem_.bones);
+    Random random(seed);
+    mesh_.bone_count = bones;
+    mesh_.vertices.resize(vertices * 6);
+    for (float& value : mesh_.vertices) value = random.uniform(-1.0f, 1.0f);
+    mesh_.skin.resize(vertices * 8);
+    for (std::size_t v = 0; v < vertices; ++v) {
+      std::uint64_t left = 255;
+      for (std::size_t k = 0; k < 4; ++k) {
+        // One joint too many, if a byte can hold it: it counts as the last.
+        mesh_.skin[v * 8 + k] =
+            static_cast<std::uint8_t>(random.below(std::min<std::size_t>(bones + 1, 256)));
+        const std::uint64_t weight = k == 3 ? left : random.below(left + 1);
+        mesh_.skin[v * 8 + 4 + k] = static_cast<std::uint8_t>(weight);
+        left -= weight;
+      }
+    }
+    const auto matrices = [&](std::vector<float>& out, std::size_t count) {
+      out.resize(count * 16);
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        out[i] = i % 16 < 12 ? random.uniform(-1.0f, 1.0f) : i % 16 == 15 ? 1.0f : 0.0f;
+      }
+    };
+    matrices(mesh_.world, instances);
+    matrices(mesh_.bones, instances * bones);
+  }
+
+  void prepare(const std::string& variant, const Params& tune) override {
+    using T = VertexTransform;
+    T::Tune how;
+    how.group = static_cast<int>(tune.integer("group", 0));
+    const T::Variant which = T::parse_variant(variant);
+    transform_.emplace(runtime_, problem_, which, how);
+    vertices_ = T::pack_vertices(T::vertex_format(which), mesh_.vertices);
+    world_ = T::pack_matrices(T::matrix_rows(which), mesh_.world);
+    bones_ = T::pack_matrices(T::matrix_rows(which), mesh_.bones);
+    result_bytes_ = T::bytes_per_vertex(T::result_format(which));
+    const auto guarded = [&](std::size_t index, std::size_t size, unsigned char fill) {
+      const std::size_t offset = offset_ == 0 ? 0 : (offset_ + index) * 16;
+      buffers_[index].reset();
+      buffers_[index].emplace(runtime_, size, std::size_t{1}, offset, std::size_t{0}, fill);
+    };
+    const std::size_t results = static_cast<std::size_t>(problem_.vertices) *
+                                static_cast<std::size_t>(problem_.instances) * result_bytes_;
+    guarded(0, results, 0xCD);
+    guarded(1, vertices_.size(), 0xFF);
+    guarded(2, mesh_.skin.size(), 0x7F);
+    guarded(3, world_.size() * sizeof(float), 0xFF);
+    guarded(4, bones_.size() * sizeof(float), 0xFF);
+  }
+
+  void poison() override {
+    ready();
+    for (auto& buffer : buffers_) buffer->poison();
+  }
+
+  cl::Event upload(const std::vector<cl::Event>& wait) override {
+    ready();
+    cl::Event done = buffers_[1]->upload(vertices_.data(), wait);
+    done = buffers_[2]->upload(mesh_.skin.data(), {done});
+    done = buffers_[3]->upload(world_.data(), {done});
+    return buffers_[4]->upload(bones_.data(), {done});
+  }
+
+  cl::Event run(const std::vector<cl::Event>& wait) override {
+    ready();
+    return (*transform_)(
+        {buffers_[1]->view(), buffers_[2]->view(), buffers_[3]->view(), buffers_[4]->view()},
+        buffers_[0]->view(), wait);
+  }
+
+  Diff check(const std::vector<cl::Event>& wait) override {
+    ready();
+    Diff diff;
+    const std::vector<unsigned char> got = buffers_[0]->read(wait, diff, "result");
+    const std::size_t components = result_bytes_ / 8;
+    const bool half = transform_->vertex_format() == VertexTransform::Format::half3;
+    const auto vertices = static_cast<std::size_t>(problem_.vertices);
+    for (std::size_t i = 0; i < got.size() / result_bytes_; ++i) {
+      namespace ref = reference::vertex_transform;
+      const ref::Result expected = ref::transform(mesh_, i / vertices, i % vertices);
+      const ref::Result size = ref::transform(mesh_, i / vertices, i % vertices, true);
+      ref::Result rounded{};
+      if (half) rounded = ref::transform(mesh_, i / vertices, i % vertices, true, 0x1p-14);
+      for (std::size_t c = 0; c < 2 * components; ++c) {
+        float value = 0;
+        std::memcpy(&value, got.data() + i * result_bytes_ + c * sizeof value, sizeof value);
+        const bool normal = c >= components;
+        const std::size_t axis = c % components;
+        const auto of = [&](const ref::Result& r) {
+          return (normal ? r.normal : r.position)[axis];
+        };
+        // The rounded vertices are larger by a factor of at most 1 + 2^-11.
+        const double limit =
+            half ? of(rounded) * (0x1p-11 + roundings() * (1 + 0x1p-11)) : of(size) * roundings();
+        diff.compare(Where{i, vertices, normal, axis}, of(expected), static_cast<double>(value),
+                     limit);
+      }
+    }
+    return diff;
+  }
+
+  Work work() const override {
+    Work work;
+    const VertexTransform::Variant variant = transform_->variant();
+    work.bytes_read = bytes(variant, problem_, false);
+    work.bytes_written = bytes(variant, problem_, true);
+    const double rows = VertexTransform::matrix_rows(variant);
+    // The blend, and two vectors through two matrices.
+    work.operations =
+        static_cast<double>(problem_.vertices) * problem_.instances * rows * 4 * 2 * (4 + 4);
+    return work;
+  }
+
+ private:
+  struct Where {
+    std::size_t index;
+    std::size_t vertices;
+    bool normal;
+    std::size_t axis;
+    friend std::ostream& operator<<(std::ostream& out, const Where& where) {
+      return out << "instance " << where.index / where.vertices << ", vertex "
+                 << where.index % where.vertices << (where.normal ? ", normal " : ", position ")
+                 << "xyzw"[where.axis];
+    }
+  };
+
+  void ready() const {
+    if (!transform_) fail(Errc::invalid_argument, "vertex_transform", "prepare() was not called");
+  }
+
+  Runtime runtime_;
+  VertexTransform::Problem problem_;
+  std::size_t offset_ = 0;
+  reference::vertex_transform::Mesh mesh_;
+  std::optional<GuardedBuffer> buffers_[5];  // result, vertices, skin, world, bones
+  std::vector<unsigned char> vertices_;
+  std::vector<float> world_;
+  std::vector<float> bones_;
+  std::size_t result_bytes_ = 0;
+  std::optional<VertexTransform> transform_;
+};
+
+inline Params shape(int vertices, int instances, int bones, int offset = 0, bool tiny = false) {
+  Params out{{"vertices", std::int64_t{vertices}},
+             {"instances", std::int64_t{instances}},
+             {"bones", std::int64_t{bones}}};
+  if (offset != 0) out.set("offset", std::int64_t{offset});
+  if (tiny) out.set("tiny", std::int64_t{1});
+  return out;
+}
+
+}  // namespace vertex_transform_card
+
+inline Recipe vertex_transform() {
+  using vertex_transform_card::shape;
+  using Variant = VertexTransform::Variant;
+  Recipe recipe;
+  recipe.name = "vertex_transform";
+  recipe.title = "Skinned vertices of a crowd";
+  recipe.technique = "registers";
+  recipe.summary =
+      "Four joints and an instance matrix per vertex: uniform and constant matrices, three rows "
+      "instead of four, no w, a loop instead of straight-line code, half inputs.";
+  const auto add = [&](Variant variant, const char* summary) {
+    VariantInfo info;
+    info.name = VertexTransform::to_string(variant);
+    info.summary = summary;
+    info.baseline = variant == Variant::per_item;
+    info.approximate = variant == Variant::half3;
+    if (variant == Variant::per_item || variant == Variant::rolled) {
+      info.tunes = {{"group", {std::int64_t{256}, std::int64_t{64}, std::int64_t{1024}}}};
+    }
+    recipe.variants.push_back(std::move(info));
+  };
+  add(Variant::per_item,
+      "the instance's 4 x 4 matrix by an address of each item; float4 everywhere");
+  add(Variant::uniform,
+      "against per_item: one instance per group, its matrix by a uniform address");
+  add(Variant::constant, "against uniform: the instances' matrices in constant memory");
+  add(Variant::affine, "against uniform: 3 rows of each matrix instead of 4");
+  add(Variant::no_w, "against affine: vectors of three floats instead of float4");
+  add(Variant::rolled, "against no_w: a loop over the joints instead of straight-line code");
+  add(Variant::early, "against rolled: the next joint's matrix is loaded a turn early");
+  add(Variant::half3, "against rolled: vertices as halfs, unpacked at the use (an approximation)");
+  recipe.techniques = {
+      {6, "the table of registers and waves; variants uniform, affine, rolled"},
+      {13, "per_item against uniform"},
+      {14, "uniform against constant: plain buffers, no images"},
+      {15, "uniform against affine"},
+      {17, "affine against no_w"},
+      {18, "rolled against half3"},
+      {23, "no_w against rolled"},
+      {28, "rolled against early"},
+  };
+  recipe.test_shapes = {
+      shape(1, 1, 1, 0, true), shape(65, 2, 3, 2, true), shape(63, 3, 2, 1),  shape(256, 2, 5),
+      shape(257, 5, 31, 3),    shape(1, 67, 2, 1),       shape(1021, 3, 256), shape(255, 7, 8, 5),
+  };
+  recipe.bench_shapes = {shape(8192, 256, 64), shape(2048, 64, 64)};
+  recipe.problem_bytes = [](const Params& shape) {
+    const VertexTransform::Problem p = vertex_transform_card::problem(shape);
+    return 48.0 * p.vertices * p.instances;
+  };
+  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
+    return std::unique_ptr<Case>(new vertex_transform_card::TransformCase(runtime, shape, seed));
+  };
+  recipe.units = [](const std::string& variant, const Params& tune, const Params&) {
+    const Variant one = VertexTransform::parse_variant(variant);
+    std::vector<CompileUnit> out;
+    out.push_back({VertexTransform::kernel_name(one), "", Source(embedded::vertex_transform),
+                   VertexTransform::defines(one, static_cast<int>(tune.integer("group", 0))), ""});
+    return out;
+  };
+  return recipe;
+}
+
+}  // namespace clcook::cookbook

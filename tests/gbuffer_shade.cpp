@@ -1,0 +1,156 @@
+// gbuffer_shade: what the generic conformance test cannot know.
+#include <doctest/doctest.h>
+
+#include <clcook/gbuffer_shade.hpp>
+#include <clcook/reference/gbuffer_shade.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/testing.hpp"
+
+namespace {
+
+namespace ref = clcook::reference::gbuffer_shade;
+using clcook::BufferView;
+using clcook::Errc;
+using clcook::Error;
+using clcook::GbufferShade;
+using clcook::Runtime;
+using clcook::testing::contains;
+using clcook::testing::error_of;
+using clcook::testing::runtime;
+using Variant = GbufferShade::Variant;
+
+std::vector<std::uint32_t> shade(const std::vector<ref::Texel>& texels,
+                                 const std::vector<GbufferShade::Light>& lights, Variant variant) {
+  std::vector<std::uint32_t> words;
+  for (const ref::Texel& texel : texels) {
+    for (const std::uint32_t word : ref::pack(texel)) words.push_back(word);
+  }
+  const GbufferShade plan(runtime(), {texels.size(), lights, 0x00FFFFFFu}, variant);
+  const cl::Buffer gbuffer =
+      clcook::create_buffer(runtime(), words.size() * 4, CL_MEM_READ_WRITE, words.data());
+  const cl::Buffer colours = clcook::create_buffer(runtime(), texels.size() * 4);
+  const cl::Event done = plan(gbuffer, colours);
+  return clcook::testing::read_buffer<std::uint32_t>(runtime(), colours, texels.size(), {done});
+}
+
+}  // namespace
+
+TEST_CASE("gbuffer_shade: colours that can be worked out by hand") {
+  // One light of full strength along z: d = 127 * 127 / 128 = 126, a sum of 126 * 255 / 32 = 1004,
+  // and 255 * 1004 / 1024 = 250.
+  const ref::Texel lit{{0, 0, 127}, 0, {255, 128, 0}, 0.0f, 0};
+  ref::Texel shadowed = lit;
+  shadowed.shadow = 1;
+  ref::Texel ambient = shadowed;
+  ambient.ambient = 255;
+  ref::Texel unlit = shadowed;
+  unlit.depth = -0.0f;
+  ref::Texel half_fog = lit;
+  half_fog.depth = 0.5f;
+  ref::Texel fog = unlit;
+  fog.depth = -7.0f;
+  const std::vector<ref::Texel> texels{lit, shadowed, ambient, unlit, half_fog, fog};
+  const std::vector<std::uint32_t> expected{0xFF007DFAu, 0xFF000000u, 0xFF001F3Fu,
+                                            0xFF0080FFu, 0xFF7FBEFCu, 0xFFFFFFFFu};
+  for (std::size_t i = 0; i < texels.size(); ++i) {
+    CHECK(ref::shade(texels[i], {{{0, 0, 127}, {255, 255, 255}}}, {255, 255, 255}) == expected[i]);
+  }
+  for (const Variant variant : GbufferShade::kVariants) {
+    CAPTURE(std::string(GbufferShade::to_string(variant)));
+    CHECK(shade(texels, {{0, 0, 127, 0xFFFFFFu}}, variant) == expected);
+  }
+}
+
+TEST_CASE("gbuffer_shade: the largest values still fit in 16 bits") {
+  // 32 lights, each as strong as the limit allows, against the most negative normals.
+  std::vector<GbufferShade::Light> lights;
+  std::vector<ref::Light> same;
+  for (int l = 0; l < 32; ++l) {
+    const int x = l % 2 == 0 ? -255 : -100;
+    const int y = l % 2 == 0 ? 0 : -155;
+    lights.push_back({x, y, 0, 0xFFFFFFu});
+    same.push_back({{x, y, 0}, {255, 255, 255}});
+  }
+  std::vector<ref::Texel> texels;
+  for (int i = 0; i < 40; ++i) {
+    texels.push_back({{i % 2 == 0 ? -128 : 127, -128, 127}, 255, {i, 1, 255}, 0.0f, 0});
+  }
+  for (const Variant variant : GbufferShade::kVariants) {
+    CAPTURE(std::string(GbufferShade::to_string(variant)));
+    const std::vector<std::uint32_t> got = shade(texels, lights, variant);
+    for (std::size_t i = 0; i < texels.size(); ++i)
+      CHECK(got[i] == ref::shade(texels[i], same, {255, 255, 255}));
+  }
+}
+
+TEST_CASE("gbuffer_shade: automatic and names") {
+  const GbufferShade plan(runtime(), {5, {}, 0});
+  CHECK(plan.variant() != Variant::automatic);
+  CHECK(plan.group() >= 1);
+  for (const Variant v : GbufferShade::kVariants)
+    CHECK(GbufferShade::parse_variant(GbufferShade::to_string(v)) == v);
+  CHECK(GbufferShade::parse_variant("automatic") == Variant::automatic);
+  const Error error = error_of([] { GbufferShade::parse_variant("fastest"); });
+  CHECK(error.code == Errc::invalid_argument);
+  CHECK(contains(error.what(), "'fastest'"));
+  CHECK(contains(error.what(), "sign_bit"));
+}
+
+TEST_CASE("gbuffer_shade: other lights and sizes build no program") {
+  const GbufferShade first(runtime(), {100, {{0, 0, 127, 0}}, 0}, Variant::packed);
+  const auto before = runtime().cache().stats();
+  const GbufferShade second(runtime(), {5000, {{1, 2, 3, 4}, {5, 6, 7, 8}}, 9}, Variant::packed);
+  CHECK(runtime().cache().stats().from_source == before.from_source);
+}
+
+TEST_CASE("gbuffer_shade: a problem out of range is refused with its value") {
+  const auto refused = [](const GbufferShade::Problem& p, const std::string& part) {
+    const Error error = error_of([&] { GbufferShade(runtime(), p); });
+    INFO(error.what());
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), part));
+  };
+  refused({0, {}, 0}, "texels must be 1 to 1099511627776, got 0");
+  refused({(std::size_t{1} << 40) + 1, {}, 0}, "got 1099511627777");
+  refused({1, std::vector<GbufferShade::Light>(33), 0}, "at most 32 lights, got 33");
+  refused({1, {{0, 0, 127, 0}, {128, -127, 1, 0}}, 0},
+          "light 1: |x| + |y| + |z| must be at most 255, got 256");
+  refused({1, {{-2147483647 - 1, 0, 0, 0}}, 0}, "got 2147483648");
+  const auto group = [](int size) {
+    GbufferShade::Tune tune;
+    tune.group = size;
+    return error_of([&] { GbufferShade(runtime(), {1, {}, 0}, Variant::packed, tune); });
+  };
+  CHECK(group(-1).code == Errc::invalid_argument);
+  CHECK(contains(group(-1).what(), "got -1"));
+}
+
+TEST_CASE("gbuffer_shade: views that break a rule are refused before anything is enqueued") {
+  std::size_t launches = 0;
+  const Runtime observed =
+      runtime().with_observer([&](const std::string&, const cl::Event&) { ++launches; });
+  const GbufferShade plan(observed, {10, {}, 0}, Variant::packed);
+  const cl::Buffer gbuffer = clcook::create_buffer(runtime(), 160);
+  const cl::Buffer colours = clcook::create_buffer(runtime(), 40);
+  const cl::Buffer large = clcook::create_buffer(runtime(), 4096);
+  const auto refused = [&](const BufferView& from, const BufferView& to, const std::string& part) {
+    const Error error = error_of([&] { plan(from, to); });
+    INFO(error.what());
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), part));
+  };
+  refused(colours, colours, "gbuffer has 40 bytes, needs 160");
+  refused(gbuffer, clcook::create_buffer(runtime(), 39), "colours has 39 bytes, needs 40");
+  refused(cl::Buffer(), colours, "gbuffer is null");
+  refused({large, 8}, colours, "multiples of 16");
+  refused(gbuffer, {large, 2}, "multiples of 4");
+  refused({large, 0}, {large, 156}, "overlap");
+  refused(gbuffer, clcook::create_buffer(runtime(), 40, CL_MEM_READ_ONLY), "CL_MEM_READ_ONLY");
+  CHECK(launches == 0);
+  const cl::Event done = plan({large, 0}, {large, 160});
+  clcook::testing::read_buffer<float>(runtime(), large, 1, {done});
+  CHECK(launches == 1);
+}

@@ -1,0 +1,181 @@
+// stream_compaction: what the generic conformance test cannot know.
+#include <doctest/doctest.h>
+
+#include <clcook/reference/stream_compaction.hpp>
+#include <clcook/registry/random.hpp>
+#include <clcook/stream_compaction.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/testing.hpp"
+
+namespace {
+
+namespace ref = clcook::reference::stream_compaction;
+using clcook::BufferView;
+using clcook::Errc;
+using clcook::Error;
+using clcook::Runtime;
+using clcook::StreamCompaction;
+using clcook::testing::contains;
+using clcook::testing::error_of;
+using clcook::testing::runtime;
+using Variant = StreamCompaction::Variant;
+
+std::vector<std::uint32_t> noise(std::size_t pixels, std::uint64_t seed = 1) {
+  clcook::Random random(seed);
+  std::vector<std::uint32_t> out(pixels);
+  for (std::uint32_t& pixel : out) pixel = random.bits32();
+  return out;
+}
+
+cl::Buffer upload(const std::vector<std::uint32_t>& data) {
+  return clcook::create_buffer(runtime(), data.size() * 4, CL_MEM_READ_WRITE, data.data());
+}
+
+// The list that a plan makes.
+std::vector<std::uint32_t> run(const StreamCompaction& compact, const cl::Buffer& src,
+                               std::size_t pixels, std::uint32_t threshold) {
+  const cl::Buffer dst = clcook::create_buffer(runtime(), pixels * 4);
+  const cl::Buffer kept = clcook::create_buffer(runtime(), 4);
+  const cl::Event done = compact(src, dst, kept, threshold);
+  const auto count = clcook::testing::read_buffer<std::uint32_t>(runtime(), kept, 1, {done})[0];
+  REQUIRE(count <= pixels);
+  if (count == 0) return {};
+  return clcook::testing::read_buffer<std::uint32_t>(runtime(), dst, count, {done});
+}
+
+}  // namespace
+
+TEST_CASE("stream_compaction: brightness and the list that can be worked out by hand") {
+  CHECK(ref::brightness(0xFF000000u) == 0);
+  CHECK(ref::brightness(0x00FFFFFFu) == 255 * 256);
+  CHECK(ref::brightness(0x00000001u) == 54);
+  CHECK(ref::brightness(0x00000100u) == 183);
+  CHECK(ref::brightness(0x00010000u) == 19);
+  const std::vector<std::uint32_t> pixels{0, 0xFFFFFFu, 0xFF00u, 0xFFu, 0xFF0000u};
+  for (const Variant variant : StreamCompaction::kVariants) {
+    CAPTURE(std::string(StreamCompaction::to_string(variant)));
+    const StreamCompaction compact(runtime(), {5}, variant);
+    const cl::Buffer src = upload(pixels);
+    CHECK(run(compact, src, 5, 0) == std::vector<std::uint32_t>{0, 1, 2, 3, 4});
+    CHECK(run(compact, src, 5, 255 * 54) == std::vector<std::uint32_t>{1, 2, 3});
+    CHECK(run(compact, src, 5, 255 * 54 + 1) == std::vector<std::uint32_t>{1, 2});
+    CHECK(run(compact, src, 5, 255 * 256) == std::vector<std::uint32_t>{1});
+    CHECK(run(compact, src, 5, 255 * 256 + 1).empty());
+    CHECK(run(compact, src, 5, 0xFFFFFFFFu).empty());
+  }
+}
+
+TEST_CASE("stream_compaction: the scan of the counts takes several turns") {
+  // 32 x 32 pixels per group, 32 x 16 counts per turn: 3 turns, the last with one count.
+  const std::size_t pixels = 2 * 512 * 1024 + 1;
+  const std::vector<std::uint32_t> in = noise(pixels);
+  StreamCompaction::Tune tune;
+  tune.group = 32;
+  const StreamCompaction compact(runtime(), {pixels}, Variant::bit_words, tune);
+  CHECK(compact.group() == 32);
+  CHECK(run(compact, upload(in), pixels, 30000) == ref::bright(in, 30000));
+}
+
+TEST_CASE("stream_compaction: calls of one plan on an out-of-order queue follow one another") {
+  cl_int status = CL_SUCCESS;
+  const cl::CommandQueue queue(
+      clcook::detail::create_queue(runtime().context()(), runtime().device()(),
+                                   CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &status));
+  if (status != CL_SUCCESS) {
+    MESSAGE("skipped: the device has no out-of-order queue");
+    return;
+  }
+  const Runtime rt = runtime().with_queue(queue);
+  const std::size_t pixels = 30000;
+  const auto a = noise(pixels, 2);
+  const auto b = noise(pixels, 3);
+  const cl::Buffer from_a = upload(a);
+  const cl::Buffer from_b = upload(b);
+  for (const Variant variant : {Variant::int_flags, Variant::bit_words}) {
+    CAPTURE(std::string(StreamCompaction::to_string(variant)));
+    const StreamCompaction compact(rt, {pixels}, variant);
+    const cl::Buffer dst_a = clcook::create_buffer(rt, pixels * 4);
+    const cl::Buffer dst_b = clcook::create_buffer(rt, pixels * 4);
+    const cl::Buffer kept = clcook::create_buffer(rt, 8);
+    // Independent for the caller, but they share the plan's scratch memory.
+    const cl::Event first = compact(from_a, dst_a, {kept, 0}, 33000);
+    const cl::Event second = compact(from_b, dst_b, {kept, 4}, 20000);
+    const auto want_a = ref::bright(a, 33000);
+    const auto want_b = ref::bright(b, 20000);
+    const auto counts = clcook::testing::read_buffer<std::uint32_t>(rt, kept, 2, {first, second});
+    CHECK(counts[0] == want_a.size());
+    CHECK(counts[1] == want_b.size());
+    CHECK(clcook::testing::read_buffer<std::uint32_t>(rt, dst_a, want_a.size(), {first}) == want_a);
+    CHECK(clcook::testing::read_buffer<std::uint32_t>(rt, dst_b, want_b.size(), {second}) ==
+          want_b);
+  }
+}
+
+TEST_CASE("stream_compaction: automatic and names; another size or threshold builds no program") {
+  const StreamCompaction compact(runtime(), {100});
+  CHECK(compact.variant() != Variant::automatic);
+  const auto before = runtime().cache().stats();
+  const StreamCompaction other(runtime(), {100000}, compact.variant());
+  CHECK(runtime().cache().stats().from_source == before.from_source);
+  for (const Variant v : StreamCompaction::kVariants)
+    CHECK(StreamCompaction::parse_variant(StreamCompaction::to_string(v)) == v);
+  CHECK(StreamCompaction::parse_variant("automatic") == Variant::automatic);
+  const Error error = error_of([] { StreamCompaction::parse_variant("fastest"); });
+  CHECK(error.code == Errc::invalid_argument);
+  CHECK(contains(error.what(), "'fastest'"));
+  CHECK(contains(error.what(), "bit_words"));
+}
+
+TEST_CASE("stream_compaction: a problem or group out of range is refused with its value") {
+  const auto problem = [](std::size_t pixels) {
+    const Error error = error_of([&] { StreamCompaction(runtime(), {pixels}); });
+    CHECK(error.code == Errc::invalid_argument);
+    return std::string(error.what());
+  };
+  CHECK(contains(problem(0), "pixels must be 1 to 4294967295, got 0"));
+  CHECK(contains(problem(std::size_t{1} << 32), "got 4294967296"));
+  for (const int group : {-64, 1, 33, 96, 2048}) {
+    StreamCompaction::Tune tune;
+    tune.group = group;
+    const Error error =
+        error_of([&] { StreamCompaction(runtime(), {10}, Variant::bit_flags, tune); });
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), "got " + std::to_string(group)));
+  }
+}
+
+TEST_CASE("stream_compaction: views that break a rule are refused before anything is enqueued") {
+  std::size_t launches = 0;
+  const Runtime observed =
+      runtime().with_observer([&](const std::string&, const cl::Event&) { ++launches; });
+  const StreamCompaction compact(observed, {10}, Variant::bit_words);
+  const cl::Buffer src = upload(noise(10));
+  const cl::Buffer dst = clcook::create_buffer(runtime(), 40);
+  const cl::Buffer kept = clcook::create_buffer(runtime(), 4);
+  const cl::Buffer small = clcook::create_buffer(runtime(), 36);
+  const cl::Buffer large = clcook::create_buffer(runtime(), 4096);
+  const auto refused = [&](const BufferView& from, const BufferView& to, const BufferView& number,
+                           const std::string& part) {
+    const Error error = error_of([&] { compact(from, to, number, 5); });
+    INFO(error.what());
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), part));
+  };
+  refused(small, dst, kept, "src has 36 bytes, needs 40");
+  refused(src, small, kept, "dst has 36 bytes, needs 40");
+  refused(src, dst, {kept, 4}, "kept has 4 bytes, needs 8");
+  refused(src, dst, cl::Buffer(), "kept is null");
+  refused({large, 2}, dst, kept, "multiples of 4");
+  refused(src, src, kept, "src (bytes 0 to 40) and dst");
+  refused({large, 0}, dst, {large, 36}, "and kept");
+  refused(src, {large, 0}, {large, 36}, "dst (bytes 0 to 40) and kept");
+  const Error null_event = error_of([&] { compact(src, dst, kept, 5, {cl::Event()}); });
+  CHECK(contains(null_event.what(), "null event"));
+  CHECK(launches == 0);
+  const cl::Event done = compact({large, 0}, {large, 40}, {large, 80}, 5);
+  clcook::testing::read_buffer<float>(runtime(), large, 1, {done});
+  CHECK(launches == 3);
+}

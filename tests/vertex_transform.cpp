@@ -1,0 +1,235 @@
+// vertex_transform: what the generic conformance test cannot know.
+#include <doctest/doctest.h>
+
+#include <clcook/vertex_transform.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "support/testing.hpp"
+
+namespace {
+
+using clcook::BufferView;
+using clcook::Errc;
+using clcook::Error;
+using clcook::Runtime;
+using clcook::VertexTransform;
+using clcook::testing::contains;
+using clcook::testing::error_of;
+using clcook::testing::runtime;
+using Format = VertexTransform::Format;
+using Variant = VertexTransform::Variant;
+
+template <class T>
+cl::Buffer upload(const std::vector<T>& data) {
+  return clcook::create_buffer(runtime(), data.size() * sizeof(T), CL_MEM_READ_WRITE, data.data());
+}
+
+std::vector<float> matrices(std::size_t count, float diagonal, float move) {
+  std::vector<float> out(count * 16);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t r = 0; r < 3; ++r) {
+      out[i * 16 + r * 5] = diagonal;
+      out[i * 16 + r * 4 + 3] = move;
+    }
+    out[i * 16 + 15] = 1;
+  }
+  return out;
+}
+
+double half_value(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31;
+  const int mantissa = bits & 1023;
+  const double size =
+      exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
+  return (bits & 0x8000) != 0 ? -size : size;
+}
+
+}  // namespace
+
+TEST_CASE("floats become the nearest halfs") {
+  for (std::uint32_t bits = 0; bits < 0x7C00; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    const double value = half_value(half);
+    REQUIRE(VertexTransform::to_half(static_cast<float>(value)) == half);
+    REQUIRE(VertexTransform::to_half(static_cast<float>(-value)) == (half | 0x8000));
+    if (bits == 0x7BFF) break;
+    // Half-way to the next: the even one. A little less and a little more: the nearer one.
+    const double next = half_value(static_cast<std::uint16_t>(bits + 1));
+    const auto middle = static_cast<float>((value + next) / 2);
+    REQUIRE(VertexTransform::to_half(middle) == (bits % 2 == 0 ? half : half + 1));
+    REQUIRE(VertexTransform::to_half(std::nextafter(middle, 0.0f)) == half);
+    REQUIRE(VertexTransform::to_half(std::nextafter(middle, 1e9f)) == half + 1);
+  }
+  CHECK(VertexTransform::to_half(65519.0f) == 0x7BFF);
+  CHECK(VertexTransform::to_half(65520.0f) == 0x7C00);
+  CHECK(VertexTransform::to_half(-std::numeric_limits<float>::infinity()) == 0xFC00);
+  CHECK((VertexTransform::to_half(std::numeric_limits<float>::quiet_NaN()) & 0x7FFF) > 0x7C00);
+}
+
+TEST_CASE("vertices and matrices are packed in every format") {
+  const std::vector<float> mesh{1, 2, 3, 4, 5, 6};
+  const auto floats = [](const std::vector<unsigned char>& bytes) {
+    std::vector<float> out(bytes.size() / sizeof(float));
+    std::memcpy(out.data(), bytes.data(), bytes.size());
+    return out;
+  };
+  CHECK(floats(VertexTransform::pack_vertices(Format::float4, mesh)) ==
+        std::vector<float>{1, 2, 3, 1, 4, 5, 6, 0});
+  CHECK(floats(VertexTransform::pack_vertices(Format::float3, mesh)) == mesh);
+  CHECK(VertexTransform::pack_vertices(Format::half3, mesh).size() == 12);
+  const std::vector<float> two = matrices(2, 2, 7);
+  CHECK(VertexTransform::pack_matrices(4, two) == two);
+  const std::vector<float> rows = VertexTransform::pack_matrices(3, two);
+  REQUIRE(rows.size() == 24);
+  CHECK(rows[3] == 7);
+  CHECK(rows[12] == 2);
+  CHECK(contains(error_of([] {
+                   VertexTransform::pack_vertices(Format::float3, {1, 2});
+                 }).what(),
+                 "got 2 floats"));
+  CHECK(contains(error_of([&] { VertexTransform::pack_matrices(2, two); }).what(), "got 2 rows"));
+}
+
+TEST_CASE("simple poses are exact, by every variant") {
+  // Doubled by the skeleton, moved by 8 by the world: nothing rounds. 255 counts as exactly 1.
+  const VertexTransform::Problem p{3, 2, 1};
+  const std::vector<float> mesh{1, 2, 3, 0, 1, 0, -4, 5, -6, 1, 0, 0, 0, 0, 0, 0, 0, -1};
+  std::vector<std::uint8_t> skin;
+  for (int v = 0; v < 3; ++v) {
+    for (const int byte : {0, 9, 255, 0, 255, 0, 0, 0}) {
+      skin.push_back(static_cast<std::uint8_t>(byte));
+    }
+  }
+  for (const Variant variant : VertexTransform::kVariants) {
+    CAPTURE(std::string(VertexTransform::to_string(variant)));
+    const VertexTransform transform(runtime(), p, variant);
+    const int rows = transform.matrix_rows();
+    const std::size_t bytes = VertexTransform::bytes_per_vertex(transform.result_format());
+    const cl::Buffer result = clcook::create_buffer(runtime(), 6 * bytes);
+    const cl::Event done =
+        transform({upload(VertexTransform::pack_vertices(transform.vertex_format(), mesh)),
+                   upload(skin), upload(VertexTransform::pack_matrices(rows, matrices(2, 1, 8))),
+                   upload(VertexTransform::pack_matrices(rows, matrices(2, 2, 0)))},
+                  result);
+    const auto got = clcook::testing::read_buffer<float>(runtime(), result, 6 * bytes / 4, {done});
+    const std::size_t width = bytes / 8;
+    for (std::size_t i = 0; i < 6; ++i) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        CHECK(got[(2 * i) * width + c] == 2 * mesh[i % 3 * 6 + c] + 8);
+        CHECK(got[(2 * i + 1) * width + c] == 2 * mesh[i % 3 * 6 + 3 + c]);
+      }
+      if (width == 4) {
+        CHECK(got[(2 * i) * 4 + 3] == 1);
+        CHECK(got[(2 * i + 1) * 4 + 3] == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("automatic names a variant that runs, of full quality; names are parsed") {
+  const VertexTransform transform(runtime(), {10, 2, 3});
+  CHECK(transform.variant() != Variant::automatic);
+  CHECK(transform.variant() != Variant::half3);
+  CHECK(transform.group() >= 1);
+  CHECK(transform.problem().bones == 3);
+  for (const Variant v : VertexTransform::kVariants)
+    CHECK(VertexTransform::parse_variant(VertexTransform::to_string(v)) == v);
+  CHECK(VertexTransform::parse_variant("automatic") == Variant::automatic);
+  const Error error = error_of([] { VertexTransform::parse_variant("fastest"); });
+  CHECK(error.code == Errc::invalid_argument);
+  CHECK(contains(error.what(), "'fastest'"));
+  CHECK(contains(error.what(), "no_w"));
+}
+
+TEST_CASE("another mesh, crowd or skeleton builds no program") {
+  const VertexTransform first(runtime(), {10, 2, 3}, Variant::no_w);
+  const auto before = runtime().cache().stats();
+  const VertexTransform second(runtime(), {1000, 7, 200}, Variant::no_w);
+  CHECK(runtime().cache().stats().from_source == before.from_source);
+}
+
+TEST_CASE("a problem or group out of range is refused with its value") {
+  const auto refused = [](const VertexTransform::Problem& p, const std::string& part) {
+    const Error error = error_of([&] { VertexTransform(runtime(), p); });
+    INFO(error.what());
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), part));
+  };
+  refused({0, 1, 1}, "vertices must be 1 to 1073741824, got 0");
+  refused({-5, 1, 1}, "got -5");
+  refused({1, 0, 1}, "instances must be 1 to 65535, got 0");
+  refused({1, 65536, 1}, "got 65536");
+  refused({1, 1, 0}, "bones must be 1 to 256, got 0");
+  refused({1, 1, 257}, "got 257");
+  refused({1 << 30, 4, 1}, "less than 2^32, got 4294967296");
+  const auto group = [](int size) {
+    VertexTransform::Tune tune;
+    tune.group = size;
+    return error_of([&] { VertexTransform(runtime(), {1, 1, 1}, Variant::no_w, tune); });
+  };
+  CHECK(group(-1).code == Errc::invalid_argument);
+  CHECK(contains(group(-1).what(), "got -1"));
+  CHECK(group(1 << 20).code != Errc::opencl);
+}
+
+TEST_CASE("views that break a rule are refused before anything is enqueued") {
+  std::size_t launches = 0;
+  const Runtime observed =
+      runtime().with_observer([&](const std::string&, const cl::Event&) { ++launches; });
+  const VertexTransform transform(observed, {4, 2, 3}, Variant::no_w);
+  const cl::Buffer vertices = clcook::create_buffer(runtime(), 4 * 24);
+  const cl::Buffer skin = clcook::create_buffer(runtime(), 4 * 8);
+  const cl::Buffer world = clcook::create_buffer(runtime(), 2 * 48);
+  const cl::Buffer bones = clcook::create_buffer(runtime(), 6 * 48);
+  const cl::Buffer result = clcook::create_buffer(runtime(), 8 * 24);
+  const cl::Buffer large = clcook::create_buffer(runtime(), 4096);
+  const auto refused = [&](const VertexTransform::Input& input, const BufferView& out,
+                           const std::string& part) {
+    const Error error = error_of([&] { transform(input, out); });
+    INFO(error.what());
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), part));
+  };
+  refused({skin, skin, world, bones}, result, "vertices has 32 bytes, needs 96");
+  refused({vertices, cl::Buffer(), world, bones}, result, "skin is null");
+  refused({vertices, {large, 4}, world, bones}, result, "multiples of 8");
+  refused({vertices, skin, {large, 8}, bones}, result, "multiples of 16");
+  refused({vertices, skin, world, world}, result, "bones has 96 bytes, needs 288");
+  refused({vertices, skin, world, bones}, vertices, "result has 96 bytes, needs 192");
+  refused({vertices, skin, world, bones}, {large, 2}, "multiples of 4");
+  refused({{large, 100}, skin, world, bones}, {large, 16}, "vertices (bytes 100 to 196)");
+  refused({vertices, {large, 200}, world, bones}, {large, 16}, "skin (bytes");
+  refused({vertices, skin, {large, 160}, bones}, {large, 16}, "world (bytes");
+  refused({vertices, skin, world, {large, 0}}, {large, 16}, "bones (bytes");
+  CHECK(launches == 0);
+  const cl::Event done = transform({vertices, skin, world, bones}, result);
+  clcook::testing::read_buffer<float>(runtime(), result, 1, {done});
+  CHECK(launches == 1);
+}
+
+TEST_CASE("matrices beyond the constant memory are refused with the limit") {
+  const auto limit = runtime().info().constant_buffer;
+  const auto fits = static_cast<int>(limit / 64);
+  if (fits >= VertexTransform::kMaxInstances) {
+    MESSAGE("skipped: the device's constant memory holds any number of instances");
+    return;
+  }
+  const Error error = error_of([&] {
+    VertexTransform(runtime(), {1, fits + 1, 1}, Variant::constant);
+  });
+  CHECK(error.code == Errc::unsupported);
+  CHECK(contains(error.what(), std::to_string(limit)));
+  // The whole buffer counts, not only what is used of it.
+  const VertexTransform transform(runtime(), {1, 1, 1}, Variant::constant);
+  const cl::Buffer big = clcook::create_buffer(runtime(), static_cast<std::size_t>(limit) + 64);
+  const cl::Buffer small = clcook::create_buffer(runtime(), 64);
+  const Error late = error_of([&] {
+    transform({small, small, big, small}, clcook::create_buffer(runtime(), 64));
+  });
+  CHECK(late.code == Errc::unsupported);
+}
