@@ -175,7 +175,9 @@ int explore(const ExploreArguments& arguments) {
     std::vector<Params> families = combinations(sweep.families);
     if (arguments.smoke) families.resize(1);
     for (const Params& family : families) {
-      const Params base = merged(merged(sweep.shape, family), override);
+      Params base = merged(sweep.shape, family);
+      if (arguments.smoke) base = merged(base, sweep.smoke);
+      base = merged(base, override);
       std::vector<Params> points;
       std::vector<double> x;
       for (const Value& value : along) {
@@ -269,7 +271,8 @@ void add_explore(CLI::App& app, int& exit_code) {
   command->add_option("--seed", arguments->seed, "Seed of the pseudo-random data")
       ->capture_default_str();
   command->add_flag("--smoke", arguments->smoke,
-                    "First curve, two points, one run: does it work? Its figures mean nothing");
+                    "First curve, two points of a small problem, one run: does it work? Its "
+                    "figures mean nothing");
   command->callback([arguments, &exit_code] { exit_code = explore(*arguments); });
 }
 

@@ -16,12 +16,6 @@ Ran explore(std::vector<std::string> arguments) {
   return run_program(arguments, {});
 }
 
-// Small enough for a CPU.
-Params small(Params shape) {
-  if (shape.find("count") != nullptr) shape.set("count", std::int64_t{4096});
-  return shape;
-}
-
 }  // namespace
 
 TEST_CASE("a sweep has numbers in rising order and a model that knows every variant") {
@@ -38,8 +32,10 @@ TEST_CASE("a sweep has numbers in rising order and a model that knows every vari
       }
       if (!sweep.lanes) continue;
       for (const Params& family : combinations(sweep.families)) {
-        Params shape = small(sweep.shape);
-        for (const Params::Entry& entry : family.entries()) shape.set(entry.name, entry.value);
+        Params shape = sweep.shape;
+        for (const Params* more : {&family, &sweep.smoke}) {
+          for (const Params::Entry& entry : more->entries()) shape.set(entry.name, entry.value);
+        }
         for (const Value& value : {sweep.along.values.front(), sweep.along.values.back()}) {
           shape.set(sweep.along.name, value);
           for (const VariantInfo& variant : recipe.variants) {
@@ -61,12 +57,7 @@ TEST_CASE("every sweep runs, and the result holds measured and predicted times")
     CAPTURE(recipe.name);
     TempFolder folder;
     const std::string file = (folder / "explore.json").string();
-    const bool counted = recipe.sweeps.front().shape.find("count") != nullptr;
-    std::vector<std::string> arguments{recipe.name, "--smoke", "--out", file};
-    if (counted) arguments.insert(arguments.end(), {"--shape", "count=4096"});
-    if (recipe.sweeps.front().shape.find("width") != nullptr)
-      arguments.insert(arguments.end(), {"--shape", "width=320 height=96"});
-    const Ran ran = explore(arguments);
+    const Ran ran = explore({recipe.name, "--smoke", "--out", file});
     CHECK_MESSAGE(ran.code == 0, ran.err);
     const Json result = Json::parse(read_bytes(file));
     CHECK(result["kind"] == "explore");
@@ -76,7 +67,8 @@ TEST_CASE("every sweep runs, and the result holds measured and predicted times")
       const Sweep& sweep = recipe.sweeps[i];
       CHECK(curve["recipe"] == recipe.name);
       CHECK(curve["points"].size() == 2);
-      if (counted) CHECK(curve["shape"]["count"] == 4096);
+      for (const Params::Entry& entry : sweep.smoke.entries())
+        CHECK(curve["shape"].contains(entry.name));
       int baselines = 0;
       CHECK(curve["variants"].size() == recipe.variants.size());
       for (const Json& one : curve["variants"]) {

@@ -363,6 +363,7 @@ inline Recipe argument_swap() {
                          shape(kCount, 100, 1)};
   Sweep sweep;
   sweep.shape = {{"count", kCount}};
+  sweep.smoke = {{"count", std::int64_t{4096}}};
   sweep.label = "share of the rays that leave, %";
   sweep.along.name = "share";
   for (const std::int64_t share : {0, 1, 2, 5, 10, 20, 35, 50, 65, 80, 90, 95, 98, 99, 100}) {

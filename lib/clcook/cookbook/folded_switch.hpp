@@ -358,6 +358,7 @@ inline Recipe folded_switch() {
   };
   Sweep sweep;
   sweep.shape = shape(1 << 20, "regular", "grid");
+  sweep.smoke = {{"patches", std::int64_t{100}}};
   sweep.along = Axis{"run",
                      {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}, std::int64_t{8},
                       std::int64_t{16}, std::int64_t{32}, std::int64_t{64}}};

@@ -349,6 +349,8 @@ inline Recipe group_size() {
   for (const GroupSize::Work work : GroupSize::kWorks) {
     sizes.families[0].values.emplace_back(std::string(GroupSize::to_string(work)));
   }
+  sizes.smoke = {
+      {"count", std::int64_t{4096}}, {"width", std::int64_t{64}}, {"height", std::int64_t{48}}};
   Sweep resident = sizes;
   sizes.along.name = "group";
   sizes.label = "work-items per group";

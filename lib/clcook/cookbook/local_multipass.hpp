@@ -273,6 +273,7 @@ inline Recipe local_multipass() {
   // variants grow with.
   Sweep sweep;
   sweep.shape = shape(4096, 16, 16, 1);
+  sweep.smoke = {{"islands", std::int64_t{3}}};
   sweep.along.name = "iterations";
   for (const std::int64_t k : {1, 2, 5, 10, 20, 50, 100, 200}) sweep.along.values.emplace_back(k);
   sweep.label = "iterations of all colours";

@@ -84,6 +84,7 @@ struct CompileUnit {
 // `along` and one of each family set.
 struct Sweep {
   Params shape;                // the rest of the problem
+  Params smoke;                // what makes it small, for tests and interpreters
   Axis along;                  // numbers in rising order: the x axis
   std::string label;           // what `along` is, with its unit
   std::vector<Axis> families;  // each combination gives curves of its own
