@@ -1,6 +1,6 @@
 // Draws spheres on a plane by sphere tracing, and beside it how many steps every pixel took: blue
-// for few, red for many. Then times three kernels at every size of a work-group, beside the
-// occupancy that the model gives for an NVIDIA sm_90.
+// for few, red for many, on a logarithmic scale. Then times three kernels at every size of a
+// work-group, beside the occupancy that the model gives for an NVIDIA sm_90.
 //
 //   group_size out.png --width 1920 --height 1080
 //   group_size                                       writes group_size.png
@@ -88,7 +88,8 @@ Picture draw(const std::vector<GroupSize::Hit>& hits, int width, int height) {
       std::uint8_t* right = left + 4 * width;
       const float light = std::pow(shade(u, v, hit.distance), 1 / 2.2f);
       for (int k = 0; k < 3; ++k) left[k] = byte(light);
-      const float share = static_cast<float>(hit.steps) / static_cast<float>(most);
+      const float share =
+          std::log(1 + static_cast<float>(hit.steps)) / std::log(1 + static_cast<float>(most));
       right[0] = byte(2 * share);
       right[1] = byte(2 - 2 * std::max(share, 1 - share));
       right[2] = byte(2 - 2 * share);

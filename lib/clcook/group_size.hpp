@@ -53,7 +53,7 @@ class GroupSize {
   };
 
   enum class Variant {
-    automatic,    // direct
+    automatic,    // what was measured to be fastest for the work, else direct
     direct,       // one element for each item, or one segment for each group
     grid_stride,  // an eighth of the groups: each goes on to its next elements or segment
     single_wave,  // barriers only: groups of 32, where possible with the barrier of a single wave
@@ -82,7 +82,7 @@ class GroupSize {
       : runtime_(runtime), problem_(problem), variant_(variant) {
     check_problem(problem);
     to_string(variant);  // refuses a value that is no variant
-    if (variant_ == Variant::automatic) variant_ = Variant::direct;
+    choose(tune);
     if (!has_kernel(variant_, problem.work)) {
       fail(Errc::unsupported, kName,
            text("the variant ", to_string(variant_), " has no kernel for the work ",
@@ -176,6 +176,13 @@ class GroupSize {
     if (work == Work::barriers) return 2 * kSegment * sizeof(cl_uint);
     return variant == Variant::local_table ? kMaxSpheres * sizeof(cl_float4) : 0;
   }
+
+  // Bytes that a problem reads and writes, and the name of its work; tunings are filed under them.
+  static double bytes(const Problem& p) {
+    if (p.work != Work::divergent_loop) return 8 * static_cast<double>(p.count);
+    return 8.0 * p.width * p.height + 16.0 * p.spheres;
+  }
+  static std::string tuning_name(Work work) { return std::string("group_size/") + to_string(work); }
 
   static std::size_t default_group(Variant variant, Work work) {
     if (variant == Variant::single_wave) return kWave;
@@ -291,6 +298,25 @@ class GroupSize {
     if (p.work == Work::streaming && !(std::isfinite(p.factor) && std::isfinite(p.summand))) {
       fail(Errc::invalid_argument, kName,
            text("factor and summand must be finite, got ", p.factor, " and ", p.summand));
+    }
+  }
+
+  // Fills in what was left to be chosen.
+  void choose(Tune& tune) {
+    const bool automatic = variant_ == Variant::automatic;
+    const Work work = problem_.work;
+    const TuningChoice choice = runtime_.tuning().choose(
+        runtime_.info(), tuning_name(work), bytes(problem_), automatic ? "" : to_string(variant_));
+    const bool measured = choice.match != TuningChoice::Match::none;
+    if (automatic) variant_ = measured ? parse_variant(choice.entry.variant) : Variant::direct;
+    // The caller's group goes before the winner's.
+    if (automatic && variant_ == Variant::single_wave && tune.group.value_or(kWave) != kWave) {
+      variant_ = Variant::direct;
+    }
+    if (tune.group || !measured) return;
+    const int group = choice.entry.integer("group", 0);
+    if (group > 0 && static_cast<std::size_t>(group) <= runtime_.info().max_group) {
+      tune.group = static_cast<std::size_t>(group);
     }
   }
 

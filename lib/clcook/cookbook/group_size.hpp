@@ -374,9 +374,10 @@ inline Recipe group_size() {
       {27, "sweep along occupancy"},
   };
   recipe.problem_bytes = [](const Params& shape) {
-    const GroupSize::Problem p = group_size_card::read(shape).problem;
-    if (p.work != GroupSize::Work::divergent_loop) return 8 * static_cast<double>(p.count);
-    return 8.0 * p.width * p.height + 16.0 * p.spheres;
+    return GroupSize::bytes(group_size_card::read(shape).problem);
+  };
+  recipe.tuning_name = [](const Params& shape) {
+    return GroupSize::tuning_name(group_size_card::read(shape).problem.work);
   };
   recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
     return std::unique_ptr<Case>(new group_size_card::GroupSizeCase(runtime, shape, seed));
