@@ -6,8 +6,8 @@
 //
 // The sheet shows a grid of work-groups under five orders, from left to right: row by row, vertical
 // strips, Z order, a Hilbert curve, and strips in contiguous runs for four chiplets. Groups run
-// from dark blue to yellow; the line joins each group to the next. The gather gains where a picture
-// does not fit in the device's last cache.
+// from dark blue to yellow; the line joins each group to the next where they touch. The gather
+// gains where a picture does not fit in the device's last cache.
 //
 // test: {out}/group_swizzle.png --width 150 --height 70 --radius 20 --rounds 1
 // demo: {out}/group_swizzle.png
@@ -75,7 +75,8 @@ void draw(Picture& picture, int left, int top, const clcook::model::SwizzleOrder
     const clcook::model::GroupPlace at = clcook::model::swizzle(order, id, grid);
     const int x = left + static_cast<int>(at.x) * cell + cell / 2 - 1;
     const int y = top + static_cast<int>(at.y) * cell + cell / 2 - 1;
-    const int steps = id == 0 ? 0 : std::max(std::abs(x - from_x), std::abs(y - from_y));
+    const int away = std::max(std::abs(x - from_x), std::abs(y - from_y));
+    const int steps = id == 0 || away > cell ? 0 : away;
     for (int i = 0; i < steps; ++i)
       put(picture, from_x + (x - from_x) * i / steps, from_y + (y - from_y) * i / steps, {1, 1, 1});
     from_x = x;

@@ -10,7 +10,8 @@
 // get_group_id(0) is the number of the group in the device's own order. grid_x * grid_y = groups is
 // the grid of groups that covers the picture. `strip` is the width of the strips of column_tiles
 // and xcd in groups, `chiplets` the number of chiplets of xcd; the others ignore both. Pixels are
-// float4; offsets and pitches are in pixels.
+// float4; offsets and pitches are in pixels. red, green, blue and alpha are the matrix's columns:
+// what a unit of that channel becomes.
 //
 // The host compiles one variant and use per program: -DCLCOOK_GROUP_SWIZZLE_ONLY
 // -DCLCOOK_GROUP_SWIZZLE_<VARIANT>, and -DCLCOOK_GROUP_SWIZZLE_GATHER for the gather.
@@ -24,10 +25,11 @@
 #define CLCOOK_GROUP_SWIZZLE_XCD
 #endif
 
-#define GROUP_SWIZZLE_PARAMETERS                                                               \
-  __global const float4 *restrict src, ulong src_offset, ulong src_pitch,                      \
-      __global float4 *restrict dst, ulong dst_offset, ulong dst_pitch, int width, int height, \
-      uint grid_x, uint grid_y, uint strip, uint chiplets, float16 matrix, int taps, int radius
+#define GROUP_SWIZZLE_PARAMETERS                                                                  \
+  __global const float4 *restrict src, ulong src_offset, ulong src_pitch,                         \
+      __global float4 *restrict dst, ulong dst_offset, ulong dst_pitch, int width, int height,    \
+      uint grid_x, uint grid_y, uint strip, uint chiplets, float4 red, float4 green, float4 blue, \
+      float4 alpha, int taps, int radius
 
 #ifdef CLCOOK_GROUP_SWIZZLE_GATHER
 // Where the pseudo-random numbers of a pixel begin.
@@ -44,8 +46,8 @@ static inline int group_swizzle_offset(uint* state, int radius) {
 }
 
 static inline float4 group_swizzle_work(__global const float4* src, ulong pitch, int width,
-                                        int height, int x, int y, float16 matrix, int taps,
-                                        int radius) {
+                                        int height, int x, int y, float4 red, float4 green,
+                                        float4 blue, float4 alpha, int taps, int radius) {
   uint state = group_swizzle_seed((uint)x, (uint)y);
   float4 sum = (float4)(0.0f);
 #pragma unroll 4
@@ -58,25 +60,26 @@ static inline float4 group_swizzle_work(__global const float4* src, ulong pitch,
 }
 #else
 static inline float4 group_swizzle_work(__global const float4* src, ulong pitch, int width,
-                                        int height, int x, int y, float16 matrix, int taps,
-                                        int radius) {
+                                        int height, int x, int y, float4 red, float4 green,
+                                        float4 blue, float4 alpha, int taps, int radius) {
   const float4 p = src[(ulong)y * pitch + (ulong)x];
-  float4 out = matrix.s048c * p.x;
-  out = fma(matrix.s159d, (float4)(p.y), out);
-  out = fma(matrix.s26ae, (float4)(p.z), out);
-  return fma(matrix.s37bf, (float4)(p.w), out);
+  float4 out = red * p.x;
+  out = fma(green, (float4)(p.y), out);
+  out = fma(blue, (float4)(p.z), out);
+  return fma(alpha, (float4)(p.w), out);
 }
 #endif
 
 // The pixel of this item, when its group stands at that place of the grid.
 static inline void group_swizzle_item(uint2 group, __global const float4* src, ulong src_pitch,
                                       __global float4* dst, ulong dst_pitch, int width, int height,
-                                      float16 matrix, int taps, int radius) {
+                                      float4 red, float4 green, float4 blue, float4 alpha, int taps,
+                                      int radius) {
   const int x = (int)(group.x * (uint)get_local_size(0) + (uint)get_local_id(0));
   const int y = (int)(group.y * (uint)get_local_size(1) + (uint)get_local_id(1));
   if (x < width && y < height) {
-    dst[(ulong)y * dst_pitch + (ulong)x] =
-        group_swizzle_work(src, src_pitch, width, height, x, y, matrix, taps, radius);
+    dst[(ulong)y * dst_pitch + (ulong)x] = group_swizzle_work(
+        src, src_pitch, width, height, x, y, red, green, blue, alpha, taps, radius);
   }
 }
 
@@ -86,7 +89,7 @@ static inline void group_swizzle_item(uint2 group, __global const float4* src, u
 __kernel void group_swizzle_row_major(GROUP_SWIZZLE_PARAMETERS) {
   const uint2 group = clcook_swizzle_row_major((uint)get_group_id(0), grid_x, grid_y);
   group_swizzle_item(group, src + src_offset, src_pitch, dst + dst_offset, dst_pitch, width, height,
-                     matrix, taps, radius);
+                     red, green, blue, alpha, taps, radius);
 }
 #endif
 
@@ -96,7 +99,7 @@ __kernel void group_swizzle_row_major(GROUP_SWIZZLE_PARAMETERS) {
 __kernel void group_swizzle_column_tiles(GROUP_SWIZZLE_PARAMETERS) {
   const uint2 group = clcook_swizzle_columns((uint)get_group_id(0), grid_x, grid_y, strip);
   group_swizzle_item(group, src + src_offset, src_pitch, dst + dst_offset, dst_pitch, width, height,
-                     matrix, taps, radius);
+                     red, green, blue, alpha, taps, radius);
 }
 #endif
 
@@ -106,7 +109,7 @@ __kernel void group_swizzle_column_tiles(GROUP_SWIZZLE_PARAMETERS) {
 __kernel void group_swizzle_morton(GROUP_SWIZZLE_PARAMETERS) {
   const uint2 group = clcook_swizzle_morton((uint)get_group_id(0), grid_x, grid_y);
   group_swizzle_item(group, src + src_offset, src_pitch, dst + dst_offset, dst_pitch, width, height,
-                     matrix, taps, radius);
+                     red, green, blue, alpha, taps, radius);
 }
 #endif
 
@@ -116,7 +119,7 @@ __kernel void group_swizzle_morton(GROUP_SWIZZLE_PARAMETERS) {
 __kernel void group_swizzle_hilbert(GROUP_SWIZZLE_PARAMETERS) {
   const uint2 group = clcook_swizzle_hilbert((uint)get_group_id(0), grid_x, grid_y);
   group_swizzle_item(group, src + src_offset, src_pitch, dst + dst_offset, dst_pitch, width, height,
-                     matrix, taps, radius);
+                     red, green, blue, alpha, taps, radius);
 }
 #endif
 
@@ -128,6 +131,6 @@ __kernel void group_swizzle_xcd(GROUP_SWIZZLE_PARAMETERS) {
   const uint id = clcook_swizzle_chiplets((uint)get_group_id(0), grid_x * grid_y, chiplets);
   const uint2 group = clcook_swizzle_columns(id, grid_x, grid_y, strip);
   group_swizzle_item(group, src + src_offset, src_pitch, dst + dst_offset, dst_pitch, width, height,
-                     matrix, taps, radius);
+                     red, green, blue, alpha, taps, radius);
 }
 #endif

@@ -101,8 +101,8 @@ class GroupSwizzle {
     const CheckedView from = check_view(runtime_, src, layout, Access::read, kName, "src");
     const CheckedView to = check_view(runtime_, dst, layout, Access::write, kName, "dst");
     check_disjoint(from, to, kName, "src", "dst");
-    cl_float16 matrix{};
-    for (std::size_t i = 0; i < 16; ++i) matrix.s[i] = problem_.matrix[i];
+    cl_float4 columns[4];
+    for (std::size_t i = 0; i < 16; ++i) columns[i % 4].s[i / 4] = problem_.matrix[i];
     const auto pixels = [](std::size_t bytes) {
       return static_cast<cl_ulong>(bytes / kPixelBytes);
     };
@@ -111,7 +111,8 @@ class GroupSwizzle {
                   pixels(to.offset), pixels(to.pitch), static_cast<cl_int>(problem_.width),
                   static_cast<cl_int>(problem_.height), static_cast<cl_uint>(grid_.x),
                   static_cast<cl_uint>(grid_.y), static_cast<cl_uint>(tune_.strip),
-                  static_cast<cl_uint>(tune_.chiplets), matrix, static_cast<cl_int>(problem_.taps),
+                  static_cast<cl_uint>(tune_.chiplets), columns[0], columns[1], columns[2],
+                  columns[3], static_cast<cl_int>(problem_.taps),
                   static_cast<cl_int>(problem_.radius));
   }
 
