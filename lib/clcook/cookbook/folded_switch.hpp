@@ -357,7 +357,7 @@ inline Recipe folded_switch() {
       shape(1 << 14, "mixed", "grid"),
   };
   Sweep sweep;
-  sweep.shape = shape(1 << 20, "regular", "grid");
+  sweep.shape = shape(1 << 18, "regular", "grid");
   sweep.smoke = {{"patches", std::int64_t{100}}};
   sweep.along = Axis{"run",
                      {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}, std::int64_t{8},
