@@ -239,6 +239,22 @@ TEST_CASE("compiler messages show the real file and line") {
   CHECK(contains(log, "undeclared_in_main"));
 }
 
+TEST_CASE("lines stay right behind an include that the preprocessor skips") {
+  Source source("main.cl",
+                "#ifdef NEVER\n#include \"a.clh\"\n#else\n__kernel void k() { nonsense; }\n#endif\n"
+                "more nonsense;\n");
+  source.header("a.clh", "int a;\nint b;\nint c;\n");
+  const std::string flat = source.flatten();
+  CHECK(contains(flat, "#else\n#line 4 \"main.cl\"\n"));
+  CHECK(contains(flat, "#endif\n#line 6 \"main.cl\"\n"));
+  const Error error = error_of([&] { runtime().build(source, {}, "test"); });
+  CHECK(contains(error.build_log, "main.cl:4"));
+  CHECK(contains(error.build_log, "main.cl:6"));
+  // Nothing to put right: no directive more.
+  CHECK(Source("a.cl", "#if 1\nx\n#else\ny\n#endif\n").flatten() ==
+        "#line 1 \"a.cl\"\n#if 1\nx\n#else\ny\n#endif\n");
+}
+
 TEST_CASE("CRLF files build, and their lines are right") {
   Source source("crlf.cl",
                 "#include <h.clh>\r\n#define TWO \\\r\n 2\r\n"
@@ -323,18 +339,18 @@ TEST_CASE("a file that is missing or a folder is an error that names the path") 
 }
 
 TEST_CASE("CLCOOK_KERNEL_DIR: files on disk win over embedded ones") {
-  const std::string_view chunks[] = {"first\n", "second\n"};
+  const std::string_view chunks[] = {"embedded text\n", "second\n"};
   const embedded::File file{"some_kernel.cl", chunks, 2};
   const TempFolder folder;
   {
     const ScopedVariable unset("CLCOOK_KERNEL_DIR", std::nullopt);
-    CHECK(Source(file).flatten() == "#line 1 \"some_kernel.cl\"\nfirst\nsecond\n");
+    CHECK(Source(file).flatten() == "#line 1 \"some_kernel.cl\"\nembedded text\nsecond\n");
   }
   const ScopedVariable set("CLCOOK_KERNEL_DIR", folder.path().string());
-  CHECK(contains(Source(file).flatten(), "first"));  // nothing there: the embedded one
+  CHECK(contains(Source(file).flatten(), "embedded text"));  // nothing there: the embedded one
   write_bytes(folder / "some_kernel.cl", "from disk\n#include <" + kKnown + ">\n");
   CHECK(contains(Source(file).flatten(), "from disk"));
-  CHECK_FALSE(contains(Source(file).flatten(), "first"));
+  CHECK_FALSE(contains(Source(file).flatten(), "embedded text"));
   CHECK_FALSE(contains(Source(file).flatten(), "header from disk"));
   write_bytes(folder / kKnown, "header from disk\n");
   CHECK(contains(Source(file).flatten(), "header from disk"));
@@ -343,10 +359,10 @@ TEST_CASE("CLCOOK_KERNEL_DIR: files on disk win over embedded ones") {
   // A folder of that name does not win, and a text of the caller is not replaced.
   std::filesystem::remove(folder / "some_kernel.cl");
   std::filesystem::create_directory(folder / "some_kernel.cl");
-  CHECK(contains(Source(file).flatten(), "first"));
+  CHECK(contains(Source(file).flatten(), "embedded text"));
   CHECK(contains(Source("some_kernel.cl", "mine").flatten(), "mine"));
   const ScopedVariable empty("CLCOOK_KERNEL_DIR", "");
-  CHECK(contains(Source(file).flatten(), "first"));
+  CHECK(contains(Source(file).flatten(), "embedded text"));
 }
 
 TEST_CASE("flattened text is its own fixed point") {

@@ -238,7 +238,6 @@ inline Recipe bc6h_mode() {
   };
   Sweep sweep;
   sweep.shape = Params{{"count", std::int64_t{1} << 24}, {"modes", std::string("share")}};
-  sweep.smoke = {{"count", std::int64_t{4096}}};
   sweep.smoke = Params{{"count", std::int64_t{4099}}};
   sweep.along = {"share", {}};
   for (const std::int64_t percent : {0, 1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100}) {

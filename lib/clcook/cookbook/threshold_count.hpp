@@ -295,7 +295,6 @@ inline Recipe threshold_count() {
   sweep.shape = Params{{"count", std::int64_t{1} << 24},
                        {"values", std::string("cosine")},
                        {"slot", std::string("u32")}};
-  sweep.smoke = {{"count", std::int64_t{4096}}};
   sweep.smoke = Params{{"count", std::int64_t{4099}}};
   sweep.along = {"n", {}};
   for (const std::int64_t n : {1, 2, 3, 5, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}) {

@@ -126,6 +126,17 @@ class Source {
     return std::string(line.substr(i + 1, end - i - 1));
   }
 
+  // The word behind the # of a directive, empty for another line.
+  static std::string_view directive_of(std::string_view line) {
+    std::size_t i = line.find_first_not_of(" \t");
+    if (i == std::string_view::npos || line[i] != '#') return {};
+    i = line.find_first_not_of(" \t", i + 1);
+    if (i == std::string_view::npos) return {};
+    std::size_t end = i;
+    while (end < line.size() && line[end] >= 'a' && line[end] <= 'z') ++end;
+    return line.substr(i, end - i);
+  }
+
   // Follows block comments across lines: an include directive inside one is text.
   static void scan_comments(std::string_view line, bool& in_comment) {
     char literal = '\0';  // the quote that opened a string or character literal
@@ -174,6 +185,10 @@ class Source {
     stack.push_back(name);
     out += line_directive(1, name);
     bool in_comment = false;
+    // An include in a group that the preprocessor skips has its #line skipped too, so another one
+    // stands behind the end of such a group.
+    int conditionals = 0;
+    bool included = false;  // within the open conditionals
     std::size_t number = 0;
     for (std::size_t begin = 0; begin < body.size();) {
       const std::size_t end = body.find('\n', begin);
@@ -190,12 +205,20 @@ class Source {
       if (found) {
         append(*wanted, *found, stack, out);
         out += line_directive(number + 1, name);
+        included = included || conditionals > 0;
         scan_comments(line, in_comment);
         if (in_comment) out += "/*";  // a comment that opens behind the directive goes on below
       } else {
+        const std::string_view directive = in_comment ? std::string_view{} : directive_of(line);
         scan_comments(line, in_comment);
         out.append(line);
         out += '\n';
+        if (directive.substr(0, 2) == "if") ++conditionals;
+        if (directive == "endif") --conditionals;
+        const bool ends = directive == "endif" || directive == "else" || directive == "elif";
+        if (included && ends && !in_comment && line.back() != '\\')
+          out += line_directive(number + 1, name);
+        if (conditionals <= 0) included = false;
       }
     }
     stack.pop_back();
