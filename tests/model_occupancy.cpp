@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +50,47 @@ constexpr KernelNeeds kArticle{40, 0, 32768, 1024, 0, false};
 static_assert(occupancy("gfx900", kArticle).groups == 1);
 static_assert(occupancy("gfx900", kArticle).limiter == Limiter::registers);
 static_assert(next_step(gpu_arch("gfx900"), kArticle).needs.registers == 32);
+
+// Waves per SIMD as clang counts them: each resource alone, rounded up, and its own steps for
+// scalar registers.
+int waves_as_clang_counts(const GpuArch& arch, const char* name, const isa::Resources& said,
+                          int group, int wave, bool cu) {
+  KernelNeeds one = needs(static_cast<int>(said.registers), said.local_bytes, group);
+  one.wave_size = wave;
+  one.cu_mode = cu;
+  const Occupancy whole = occupancy(gpu_arch(name), one);
+  // Each resource alone.
+  one.local_bytes = 0;
+  one.group_size = wave;
+  const int by_registers =
+      occupancy(gpu_arch(name), one).by[static_cast<int>(Limiter::registers)] / arch.simds;
+  int by_scalars = arch.waves_per_simd;
+  if (arch.scalars_per_simd != 0) {
+    const int steps[][2] = {{80, 10}, {88, 9}, {100, 8}, {102, 7}};
+    for (const auto& step : steps) {
+      if (said.scalar_registers > step[0]) continue;
+      by_scalars = std::min(step[1], arch.waves_per_simd);
+      break;
+    }
+    // Where granules of 8 and 16 agree, the model agrees.
+    one.scalar_registers = static_cast<int>(said.scalar_registers);
+    const int model =
+        occupancy(gpu_arch(name), one).by[static_cast<int>(Limiter::scalar_registers)] / arch.simds;
+    const bool differ = (one.scalar_registers > 80 && one.scalar_registers <= 88) ||
+                        (one.scalar_registers > 96 && one.scalar_registers <= 100);
+    REQUIRE(model <= by_scalars);
+    if (!differ) REQUIRE(model == by_scalars);
+  }
+  const int with_local = std::min({whole.by[static_cast<int>(Limiter::local_memory)],
+                                   whole.by[static_cast<int>(Limiter::groups)],
+                                   whole.by[static_cast<int>(Limiter::waves)]}) *
+                         whole.waves_per_group;
+  const int by_local =
+      said.local_bytes == 0 && whole.waves_per_group == 1
+          ? arch.waves_per_simd
+          : std::min(arch.waves_per_simd, (with_local + arch.simds - 1) / arch.simds);
+  return std::min({by_registers, by_scalars, by_local});
+}
 
 }  // namespace
 
@@ -406,43 +449,42 @@ TEST_CASE("waves per SIMD as clang prints them") {
       CAPTURE(said.scalar_registers);
       REQUIRE(said.occupancy > 0);
       REQUIRE(said.local_bytes >= 0);
-      KernelNeeds one = needs(static_cast<int>(said.registers), said.local_bytes, kernel.group);
-      one.wave_size = target.wave;
-      one.cu_mode = target.cu;
-      const Occupancy group = occupancy(gpu_arch(target.arch), one);
-      // Each resource alone.
-      one.local_bytes = 0;
-      one.group_size = target.wave;
-      const int by_registers =
-          occupancy(gpu_arch(target.arch), one).by[static_cast<int>(Limiter::registers)] /
-          arch.simds;
-      int by_scalars = arch.waves_per_simd;
-      if (arch.scalars_per_simd != 0) {
-        const int steps[][2] = {{80, 10}, {88, 9}, {100, 8}, {102, 7}};
-        for (const auto& step : steps) {
-          if (said.scalar_registers > step[0]) continue;
-          by_scalars = std::min(step[1], arch.waves_per_simd);
-          break;
-        }
-        // Where granules of 8 and 16 agree, the model agrees.
-        one.scalar_registers = static_cast<int>(said.scalar_registers);
-        const int model =
-            occupancy(gpu_arch(target.arch), one).by[static_cast<int>(Limiter::scalar_registers)] /
-            arch.simds;
-        const bool differ = (one.scalar_registers > 80 && one.scalar_registers <= 88) ||
-                            (one.scalar_registers > 96 && one.scalar_registers <= 100);
-        REQUIRE(model <= by_scalars);
-        if (!differ) REQUIRE(model == by_scalars);
-      }
-      const int with_local = std::min({group.by[static_cast<int>(Limiter::local_memory)],
-                                       group.by[static_cast<int>(Limiter::groups)],
-                                       group.by[static_cast<int>(Limiter::waves)]}) *
-                             group.waves_per_group;
-      const int by_local =
-          said.local_bytes == 0 && group.waves_per_group == 1
-              ? arch.waves_per_simd
-              : std::min(arch.waves_per_simd, (with_local + arch.simds - 1) / arch.simds);
-      REQUIRE(std::min({by_registers, by_scalars, by_local}) == said.occupancy);
+      REQUIRE(waves_as_clang_counts(arch, target.arch.c_str(), said, kernel.group, target.wave,
+                                    target.cu) == said.occupancy);
     }
   }
+}
+
+TEST_CASE(
+    "every variant of every recipe: what clang said of its registers, in the committed results") {
+  using Json = nlohmann::ordered_json;
+  const Json result = Json::parse(read_bytes(CLCOOK_SOURCE_DIR "/bench/results/isa.json"));
+  int compared = 0;
+  std::set<std::string> recipes;
+  for (const Json& kernel : result["kernels"]) {
+    const std::string target = kernel["target"].get<std::string>();
+    const Json& resources = kernel["resources"];
+    if (target.rfind("gfx", 0) != 0 || !kernel["problem"].get<std::string>().empty()) continue;
+    CAPTURE(target);
+    CAPTURE(kernel["kernel"].get<std::string>());
+    isa::Resources said;
+    said.registers = resources["registers"].get<int>();
+    said.scalar_registers = resources["scalar_registers"].get<int>();
+    said.occupancy = resources["occupancy"].get<int>();
+    said.local_bytes = 0;
+    const GpuArch base = gpu_arch(target);
+    const GpuArch arch = configured(base, base.wave_size, false);
+    const int model =
+        waves_as_clang_counts(arch, target.c_str(), said, base.wave_size, base.wave_size, false);
+    // The group that the kernel requires is not in the results, so local memory is left out.
+    if (resources["local_bytes"].get<long>() == 0) {
+      CHECK(model == said.occupancy);
+    } else {
+      CHECK(model >= said.occupancy);
+    }
+    ++compared;
+    recipes.insert(kernel["recipe"].get<std::string>());
+  }
+  CHECK(compared >= 18);
+  CHECK(!recipes.empty());
 }
