@@ -136,7 +136,7 @@ constexpr GpuArch gcn(std::string_view name, std::string_view label, int waves =
   GpuArch out = amd(name, label, waves, file, granule, file, 512);
   out.scalars_per_simd = 800;
   out.scalar_granule = 16;
-  out.max_scalars = 102;
+  out.max_scalars = 108;  // with VCC, flat scratch and the XNACK mask
   return out;
 }
 
