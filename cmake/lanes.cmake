@@ -80,6 +80,10 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
       set_property(TEST "oclgrind.${recipe}.planted" APPEND
                    PROPERTY ENVIRONMENT "CLCOOK_TEST_RECIPE=${recipe}")
     endforeach()
+    clcook_lane(measure_all unit 1 300 "${PROJECT_SOURCE_DIR}/bench/measure_all.sh"
+                $<TARGET_FILE:clcook_tool> smoke "${PROJECT_BINARY_DIR}/measure_all" argument_swap)
+    set_property(TEST measure_all APPEND PROPERTY ENVIRONMENT "BENCH_OPTIONS=--smoke"
+                                                  "EXPLORE_OPTIONS=--smoke")
     clcook_lane(isa.gate isa 2 900 $<TARGET_FILE:clcook_tool> isa --gate)
     set_tests_properties(isa.gate PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     clcook_lane(rusticl rusticl 1 1800 "${clcook_lanes}/rusticl.sh" $<TARGET_FILE:clcook_tool>)
