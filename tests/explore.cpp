@@ -52,6 +52,7 @@ TEST_CASE("a sweep has numbers in rising order and a model that knows every vari
 }
 
 TEST_CASE("every sweep runs, and the result holds measured and predicted times") {
+  if (not_built("clcook")) return;
   for (const Recipe& recipe : cookbook::all()) {
     if (recipe.sweeps.empty()) continue;
     CAPTURE(recipe.name);
@@ -89,6 +90,7 @@ TEST_CASE("every sweep runs, and the result holds measured and predicted times")
 }
 
 TEST_CASE("what cannot be explored is refused with a reason") {
+  if (not_built("clcook")) return;
   const Ran none = explore({"line_blur"});
   CHECK(none.code == 2);
   CHECK(none.err.find("line_blur declares no sweep; those that do:") != std::string::npos);
