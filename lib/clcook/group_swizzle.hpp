@@ -49,7 +49,7 @@ class GroupSwizzle {
 
   enum class Variant {
     automatic,     // what was measured to be fastest; without that column_tiles for the gather on
-                   // GPUs, else row_major. Always row_major for the filter, which gains nothing.
+                   // GPUs, else row_major
     row_major,     // row by row: what a device does by itself
     column_tiles,  // vertical strips, row by row inside a strip
     morton,        // Z order
@@ -194,6 +194,11 @@ class GroupSwizzle {
          text("there is no variant of the value ", static_cast<int>(variant)));
   }
 
+  // The name that tunings of this use are filed under.
+  static std::string tuning_name(Work work) {
+    return std::string("group_swizzle/") + to_string(work);
+  }
+
   static const char* to_string(Work work) {
     switch (work) {
       case Work::filter:
@@ -268,12 +273,9 @@ class GroupSwizzle {
   // Fills in what was left to be chosen.
   void choose() {
     const bool automatic = variant_ == Variant::automatic;
-    TuningChoice choice;
-    if (problem_.work == Work::gather) {
-      choice = runtime_.tuning().choose(runtime_.info(), "group_swizzle",
-                                        bytes(problem_.width, problem_.height),
-                                        automatic ? "" : to_string(variant_));
-    }
+    const TuningChoice choice = runtime_.tuning().choose(
+        runtime_.info(), tuning_name(problem_.work), bytes(problem_.width, problem_.height),
+        automatic ? "" : to_string(variant_));
     const bool measured = choice.match != TuningChoice::Match::none;
     if (automatic) {
       variant_ = problem_.work == Work::gather && !runtime_.info().cpu ? Variant::column_tiles

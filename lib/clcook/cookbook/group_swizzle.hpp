@@ -306,6 +306,9 @@ inline Recipe group_swizzle() {
   recipe.problem_bytes = [](const Params& shape) {
     return GroupSwizzle::bytes(shape.real("width"), shape.real("height"));
   };
+  recipe.tuning_name = [](const Params& shape) {
+    return GroupSwizzle::tuning_name(GroupSwizzle::parse_work(shape.word("work")));
+  };
   recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
     return std::unique_ptr<Case>(new group_swizzle_card::SwizzleCase(runtime, shape, seed));
   };
