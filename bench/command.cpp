@@ -17,6 +17,10 @@ const std::vector<Recipe>& recipes() {
   return all;
 }
 
+std::string tuning_name(const Recipe& recipe, const Params& shape) {
+  return recipe.tuning_name ? recipe.tuning_name(shape) : recipe.name;
+}
+
 Json to_json(const Value& value) {
   return std::visit([](const auto& one) { return Json(one); }, value);
 }

@@ -34,6 +34,9 @@ void add_report(CLI::App& app, int& exit_code);
 // All recipes, built once.
 const std::vector<Recipe>& recipes();
 
+// The name that the tunings of a shape are filed under: the recipe's, where it gives none.
+std::string tuning_name(const Recipe& recipe, const Params& shape);
+
 Json to_json(const Value& value);
 Json to_json(const Params& params);
 // Everything that a result must carry to be compared later: names and versions of device, driver

@@ -47,8 +47,9 @@ void add_devices(CLI::App& app, int& exit_code) {
       // What Variant::automatic would take for the headline problem of each recipe, and why.
       Json tunings = Json::object();
       for (const Recipe& recipe : recipes()) {
+        const Params& headline = recipe.bench_shapes.front();
         const TuningChoice choice =
-            tuning.choose(one.info, recipe.name, recipe.problem_bytes(recipe.bench_shapes.front()));
+            tuning.choose(one.info, tuning_name(recipe, headline), recipe.problem_bytes(headline));
         tunings[recipe.name] = choice.reason;
         out += fmt::format("     {}: {}\n", recipe.name, choice.reason);
       }

@@ -145,7 +145,7 @@ int tune(const TuneArguments& arguments) {
       by_variant[subject.variant].push_back(&subject);
       if (!recipe.variant(subject.variant).approximate) exact.push_back(&subject);
     }
-    const std::string name = recipe.tuning_name ? recipe.tuning_name(shape) : recipe.name;
+    const std::string name = tuning_name(recipe, shape);
     std::vector<TuningEntry> entries;
     for (const VariantInfo& variant : recipe.variants) {
       if (by_variant[variant.name].empty()) continue;
