@@ -291,6 +291,38 @@ TEST_CASE("every recipe describes itself") {
   }
 }
 
+// What the benchmark relies on: see Case.
+TEST_CASE("inputs that are uploaded once serve every variant") {
+  std::vector<Recipe> recipes = cookbook::all();
+  if (const char* only = std::getenv("CLCOOK_TEST_RECIPE")) recipes = {find_recipe(recipes, only)};
+  for (const Recipe& recipe : recipes) {
+    const auto tiny =
+        std::find_if(recipe.test_shapes.begin(), recipe.test_shapes.end(),
+                     [](const Params& shape) { return shape.integer("tiny", 0) != 0; });
+    REQUIRE(tiny != recipe.test_shapes.end());
+    const std::unique_ptr<Case> one = recipe.make(runtime(), *tiny, 1);
+    one->poison();
+    const cl::Event uploaded = one->upload({});
+    int ran = 0;
+    for (const VariantInfo& variant : recipe.variants) {
+      CAPTURE(recipe.name);
+      CAPTURE(variant.name);
+      Params tune;
+      for (const Axis& axis : variant.tunes) tune.set(axis.name, axis.values.front());
+      try {
+        one->prepare(variant.name, tune);
+      } catch (const Error& error) {
+        CHECK(error.code == Errc::unsupported);
+        continue;
+      }
+      const Diff diff = one->check({one->run({uploaded})});
+      CHECK_MESSAGE(diff.ok(), diff.first());
+      ++ran;
+    }
+    CHECK(ran > 0);
+  }
+}
+
 TEST_CASE("every variant of every recipe agrees with its reference") {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<Recipe> recipes = cookbook::all();

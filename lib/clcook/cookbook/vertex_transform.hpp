@@ -17,6 +17,7 @@
 #include <clcook/vertex_transform.hpp>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,60 +98,65 @@ class TransformCase : public Case {
     };
     matrices(mesh_.world, instances);
     matrices(mesh_.bones, instances * bones);
+
+    // The inputs of every variant, so that prepare() keeps what upload() has written.
+    using T = VertexTransform;
+    skin_.emplace(buffer(mesh_.skin.size(), 2, 0x7F));
+    for (const T::Variant variant : T::kVariants) {
+      const T::Format from = T::vertex_format(variant);
+      const T::Format to = T::result_format(variant);
+      const int rows = T::matrix_rows(variant);
+      if (results_.count(to) == 0) {
+        results_.emplace(to, buffer(vertices * instances * T::bytes_per_vertex(to), 0, 0xCD));
+      }
+      if (vertices_.count(from) == 0) {
+        vertices_.emplace(from, input(T::pack_vertices(from, mesh_.vertices), 1, 0xFF));
+      }
+      if (world_.count(rows) == 0) {
+        world_.emplace(rows, input(bytes_of(T::pack_matrices(rows, mesh_.world)), 3, 0xFF));
+        bones_.emplace(rows, input(bytes_of(T::pack_matrices(rows, mesh_.bones)), 4, 0xFF));
+      }
+    }
   }
 
   void prepare(const std::string& variant, const Params& tune) override {
-    using T = VertexTransform;
-    T::Tune how;
+    VertexTransform::Tune how;
     how.group = static_cast<int>(tune.integer("group", 0));
-    const T::Variant which = T::parse_variant(variant);
-    transform_.emplace(runtime_, problem_, which, how);
-    vertices_ = T::pack_vertices(T::vertex_format(which), mesh_.vertices);
-    world_ = T::pack_matrices(T::matrix_rows(which), mesh_.world);
-    bones_ = T::pack_matrices(T::matrix_rows(which), mesh_.bones);
-    result_bytes_ = T::bytes_per_vertex(T::result_format(which));
-    const auto guarded = [&](std::size_t index, std::size_t size, unsigned char fill) {
-      const std::size_t offset = offset_ == 0 ? 0 : (offset_ + index) * 16;
-      buffers_[index].reset();
-      buffers_[index].emplace(runtime_, size, std::size_t{1}, offset, std::size_t{0}, fill);
-    };
-    const std::size_t results = static_cast<std::size_t>(problem_.vertices) *
-                                static_cast<std::size_t>(problem_.instances) * result_bytes_;
-    guarded(0, results, 0xCD);
-    guarded(1, vertices_.size(), 0xFF);
-    guarded(2, mesh_.skin.size(), 0x7F);
-    guarded(3, world_.size() * sizeof(float), 0xFF);
-    guarded(4, bones_.size() * sizeof(float), 0xFF);
+    transform_.emplace(runtime_, problem_, VertexTransform::parse_variant(variant), how);
   }
 
   void poison() override {
-    ready();
-    for (auto& buffer : buffers_) buffer->poison();
+    for (GuardedBuffer* buffer : all()) buffer->poison();
   }
 
   cl::Event upload(const std::vector<cl::Event>& wait) override {
-    ready();
-    cl::Event done = buffers_[1]->upload(vertices_.data(), wait);
-    done = buffers_[2]->upload(mesh_.skin.data(), {done});
-    done = buffers_[3]->upload(world_.data(), {done});
-    return buffers_[4]->upload(bones_.data(), {done});
+    cl::Event done = skin_->upload(mesh_.skin.data(), wait);
+    const auto next = [&](Input& input) {
+      done = input.buffer->upload(input.bytes.data(), {done});
+    };
+    for (auto& [format, input] : vertices_) next(input);
+    for (auto& [rows, input] : world_) next(input);
+    for (auto& [rows, input] : bones_) next(input);
+    return done;
   }
 
   cl::Event run(const std::vector<cl::Event>& wait) override {
     ready();
-    return (*transform_)(
-        {buffers_[1]->view(), buffers_[2]->view(), buffers_[3]->view(), buffers_[4]->view()},
-        buffers_[0]->view(), wait);
+    const int rows = transform_->matrix_rows();
+    return (*transform_)({vertices_.at(transform_->vertex_format()).buffer->view(), skin_->view(),
+                          world_.at(rows).buffer->view(), bones_.at(rows).buffer->view()},
+                         result().view(), wait);
   }
 
   Diff check(const std::vector<cl::Event>& wait) override {
     ready();
     Diff diff;
-    const std::vector<unsigned char> got = buffers_[0]->read(wait, diff, "result");
-    const std::size_t components = result_bytes_ / 8;
+    const std::vector<unsigned char> got = result().read(wait, diff, "result");
+    const std::size_t result_bytes = VertexTransform::bytes_per_vertex(transform_->result_format());
+    const std::size_t components = result_bytes / 8;
     const bool half = transform_->vertex_format() == VertexTransform::Format::half3;
     const auto vertices = static_cast<std::size_t>(problem_.vertices);
-    for (std::size_t i = 0; i < got.size() / result_bytes_; ++i) {
+    for (std::size_t i = 0; i < got.size() / result_bytes; ++i) {
       namespace ref = reference::vertex_transform;
       const ref::Result expected = ref::transform(mesh_, i / vertices, i % vertices);
       const ref::Result size = ref::transform(mesh_, i / vertices, i % vertices, true);
@@ -158,7 +164,7 @@ class TransformCase : public Case {
       if (half) rounded = ref::transform(mesh_, i / vertices, i % vertices, true, 0x1p-14);
       for (std::size_t c = 0; c < 2 * components; ++c) {
         float value = 0;
-        std::memcpy(&value, got.data() + i * result_bytes_ + c * sizeof value, sizeof value);
+        std::memcpy(&value, got.data() + i * result_bytes + c * sizeof value, sizeof value);
         const bool normal = c >= components;
         const std::size_t axis = c % components;
         const auto of = [&](const ref::Result& r) {
@@ -175,6 +181,7 @@ class TransformCase : public Case {
   }
 
   Work work() const override {
+    ready();
     Work work;
     const VertexTransform::Variant variant = transform_->variant();
     work.bytes_read = bytes(variant, problem_, false);
@@ -199,6 +206,35 @@ class TransformCase : public Case {
     }
   };
 
+  struct Input {
+    std::vector<unsigned char> bytes;
+    std::optional<GuardedBuffer> buffer;
+  };
+
+  GuardedBuffer buffer(std::size_t size, std::size_t index, unsigned char fill) const {
+    const std::size_t offset = offset_ == 0 ? 0 : (offset_ + index) * 16;
+    return GuardedBuffer(runtime_, size, 1, offset, 0, fill);
+  }
+  Input input(std::vector<unsigned char> bytes, std::size_t index, unsigned char fill) const {
+    const std::size_t size = bytes.size();
+    return {std::move(bytes), buffer(size, index, fill)};
+  }
+  static std::vector<unsigned char> bytes_of(const std::vector<float>& values) {
+    std::vector<unsigned char> out(values.size() * sizeof(float));
+    std::memcpy(out.data(), values.data(), out.size());
+    return out;
+  }
+  GuardedBuffer& result() { return results_.at(transform_->result_format()); }
+  std::vector<GuardedBuffer*> all() {
+    std::vector<GuardedBuffer*> out{&*skin_};
+    for (auto& [format, buffer] : results_) out.push_back(&buffer);
+    for (auto* inputs : {&world_, &bones_}) {
+      for (auto& [rows, input] : *inputs) out.push_back(&*input.buffer);
+    }
+    for (auto& [format, input] : vertices_) out.push_back(&*input.buffer);
+    return out;
+  }
+
   void ready() const {
     if (!transform_) fail(Errc::invalid_argument, "vertex_transform", "prepare() was not called");
   }
@@ -207,11 +243,11 @@ class TransformCase : public Case {
   VertexTransform::Problem problem_;
   std::size_t offset_ = 0;
   reference::vertex_transform::Mesh mesh_;
-  std::optional<GuardedBuffer> buffers_[5];  // result, vertices, skin, world, bones
-  std::vector<unsigned char> vertices_;
-  std::vector<float> world_;
-  std::vector<float> bones_;
-  std::size_t result_bytes_ = 0;
+  std::map<VertexTransform::Format, GuardedBuffer> results_;
+  std::map<VertexTransform::Format, Input> vertices_;
+  std::optional<GuardedBuffer> skin_;
+  std::map<int, Input> world_;  // by the rows of a matrix
+  std::map<int, Input> bones_;
   std::optional<VertexTransform> transform_;
 };
 

@@ -45,8 +45,10 @@ struct Work {
 
 // A problem of one shape with its data on a device: prepared once, run with every variant.
 //
-// The order of calls: prepare(), then any number of { poison(), upload(), run(), check() }; a
-// benchmark uploads once and repeats run(). Not thread-safe.
+// The order of calls: prepare(), then any number of { poison(), upload(), run(), check() }. A
+// benchmark uploads once, before or after prepare(), and then prepares and runs one variant after
+// the other: upload() writes the inputs of every variant, and prepare() keeps them. Not
+// thread-safe.
 class Case {
  public:
   Case() = default;
