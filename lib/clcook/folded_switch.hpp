@@ -144,6 +144,11 @@ class BezierPatches {
     return has_run(variant) ? 128 : 64;
   }
 
+  // Under which name tunings are filed: for patches whose valences are all 4, and for others.
+  static std::string tuning_name(bool regular) {
+    return regular ? "folded_switch/regular" : "folded_switch/mixed";
+  }
+
   // Whether the variant has the tuning `run`.
   static bool has_run(Variant variant) {
     return variant == Variant::switch16 || variant == Variant::folded3 ||
@@ -306,18 +311,16 @@ class BezierPatches {
   static void choose(const Runtime& runtime, const State& state, Variant& variant, Tune& tune) {
     const double bytes = static_cast<double>(state.vertices + 16 * state.patches) * kPointBytes;
     const bool automatic = variant == Variant::automatic;
-    const TuningChoice choice = runtime.tuning().choose(runtime.info(), "folded_switch", bytes,
-                                                        automatic ? "" : to_string(variant));
-    bool measured = choice.match != TuningChoice::Match::none;
+    const TuningChoice choice = runtime.tuning().choose(runtime.info(), tuning_name(state.regular),
+                                                        bytes, automatic ? "" : to_string(variant));
+    const bool measured = choice.match != TuningChoice::Match::none;
     if (automatic) {
-      if (measured) variant = parse_variant(choice.entry.variant);
-      // The files know sizes, not valences.
-      if (!measured || (variant == Variant::weight_matrix && !state.regular)) {
-        measured = false;
-        variant = runtime.info().cpu ? Variant::cpu_patch
-                  : state.regular    ? Variant::weight_matrix
+      variant = measured             ? parse_variant(choice.entry.variant)
+                : runtime.info().cpu ? Variant::cpu_patch
+                : state.regular      ? Variant::weight_matrix
                                      : Variant::split;
-      }
+      // A file can say anything.
+      if (variant == Variant::weight_matrix && !state.regular) variant = Variant::split;
     }
     if (!measured) return;
     const int group = choice.entry.integer("group", 0);

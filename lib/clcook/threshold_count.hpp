@@ -65,8 +65,13 @@ class ThresholdCount {
   };
 
   static constexpr std::size_t kMaxThresholds = 256;
-  // Up to here a measured tuning applies: it is filed under the sizes of the rows alone.
-  static constexpr std::size_t kFew = 8;
+  // Under which name tunings for so many thresholds are filed.
+  static std::string tuning_name(std::size_t thresholds) {
+    for (const std::size_t limit : {std::size_t{8}, std::size_t{32}, std::size_t{128}}) {
+      if (thresholds <= limit) return text("threshold_count/", limit);
+    }
+    return "threshold_count/256";
+  }
 
   // The cosines of 15, 30, 45, 60 and 75 degrees with six decimals: with them the slot of a
   // direction cosine is its sector of 15 degrees.
@@ -244,17 +249,16 @@ class ThresholdCount {
   // Fills in what the caller left open: from what was measured, else the built-in defaults.
   void choose() {
     const bool automatic = variant_ == Variant::automatic;
-    const bool few = problem_.thresholds.size() <= kFew;
     const double bytes =
         static_cast<double>(problem_.count) * static_cast<double>(4 + slot_bytes(problem_.slot));
-    const TuningChoice choice = runtime_.tuning().choose(runtime_.info(), "threshold_count", bytes,
+    const std::size_t n = problem_.thresholds.size();
+    const TuningChoice choice = runtime_.tuning().choose(runtime_.info(), tuning_name(n), bytes,
                                                          automatic ? "" : to_string(variant_));
-    const bool measured = few && choice.match != TuningChoice::Match::none;
+    const bool measured = choice.match != TuningChoice::Match::none;
     if (automatic) {
       const bool cpu = runtime_.info().cpu;
-      const std::size_t n = problem_.thresholds.size();
       variant_ = measured  ? parse_variant(choice.entry.variant)
-                 : cpu     ? (few ? Variant::cpu_strip : Variant::binary_search)
+                 : cpu     ? (n <= 128 ? Variant::cpu_strip : Variant::table)
                  : n <= 8  ? Variant::compare_sum
                  : n <= 48 ? Variant::binary_search
                            : Variant::table;

@@ -368,6 +368,11 @@ inline Recipe folded_switch() {
   recipe.problem_bytes = [](const Params& shape) {
     return 17.0 * BezierPatches::kPointBytes * static_cast<double>(shape.integer("patches"));
   };
+  recipe.tuning_name = [](const Params& shape) {
+    const Value* valence = shape.find("valence");
+    const std::string which = valence == nullptr ? "regular" : to_string(*valence);
+    return BezierPatches::tuning_name(which == "regular" || which == "4");
+  };
   recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
     return std::unique_ptr<Case>(new folded_switch_card::PatchCase(runtime, shape, seed));
   };

@@ -296,9 +296,10 @@ inline Recipe group_swizzle() {
       shape("filter", 8192, 8192),
   };
   Sweep sweep;
-  sweep.shape = shape("gather", 16384, 1024, 16, 256);
+  // Large both ways: narrow strips miss the cache as whole rows do.
+  sweep.shape = shape("gather", 8192, 8192, 16, 256);
   sweep.smoke = {{"width", std::int64_t{320}}, {"height", std::int64_t{96}}};
-  sweep.along = axis("strip", {1, 2, 4, 8, 16, 32, 64});
+  sweep.along = axis("strip", {1, 2, 4, 8, 16, 32, 64, 128});
   sweep.label = "width of the strips, work-groups";
   sweep.model = group_swizzle_card::predicted_cost;
   sweep.model_name = "cache";

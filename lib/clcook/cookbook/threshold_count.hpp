@@ -313,6 +313,9 @@ inline Recipe threshold_count() {
     return static_cast<double>(p.count) *
            static_cast<double>(4 + ThresholdCount::slot_bytes(p.slot));
   };
+  recipe.tuning_name = [](const Params& shape) {
+    return ThresholdCount::tuning_name(threshold_count_card::problem(shape).thresholds.size());
+  };
   recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
     return std::unique_ptr<Case>(new threshold_count_card::ThresholdCase(runtime, shape, seed));
   };
