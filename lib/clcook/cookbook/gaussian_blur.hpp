@@ -1,0 +1,377 @@
+// The card of the recipe gaussian_blur.
+//
+// Problem: a Gaussian blur that applications call, with any sigma, pixel type and border. Why the
+// naive kernel is slow: every tap is a load from global memory, and the sums of neighbours share
+// nothing. What each method changes: see its summary and its header in lib/clcook/gaussian_blur/.
+// When it does not help: each method has its range of sigma, types and devices, and says what it
+// promises; docs/gaussian_blur.md has the plot over sigma.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <clcook/gaussian_blur.hpp>
+#include <clcook/reference/gaussian_blur.hpp>
+#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/random.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace clcook::cookbook {
+namespace gaussian_blur_card {
+
+namespace ref = reference::gaussian_blur;
+
+// Parameters of a shape: width, height; sigma, or sigma_x and sigma_y; and, when missing, pixel
+// f32, channels 4, border clamp, truncate 4, peak 0, batch 1, x, y, region_width and region_height
+// of the whole picture, offset 0 (bytes before the results in pixels; the source starts one later),
+// pad 0 (pixels between rows), specials 0 (1: NaN and infinities in the picture), in_place 0.
+inline GaussianBlur::Problem problem(const Params& shape) {
+  GaussianBlur::Problem out;
+  const auto integer = [&](const char* name, std::int64_t missing) {
+    const std::int64_t value = missing < 0 ? shape.integer(name) : shape.integer(name, missing);
+    if (value < 0 || value > std::numeric_limits<int>::max()) {
+      fail(Errc::invalid_argument, "gaussian_blur",
+           text(name, " must be 0 to 2147483647, got ", value));
+    }
+    return static_cast<int>(value);
+  };
+  out.width = integer("width", -1);
+  out.height = integer("height", -1);
+  out.sigma_x = shape.real("sigma_x", shape.real("sigma", 0));
+  out.sigma_y = shape.real("sigma_y", shape.real("sigma", 0));
+  out.pixel = GaussianBlur::parse_pixel(shape.word("pixel", "f32"));
+  out.channels = integer("channels", 4);
+  out.border = GaussianBlur::parse_border(shape.word("border", "clamp"));
+  out.truncate = shape.real("truncate", 4);
+  out.peak = shape.real("peak", 0);
+  out.batch = integer("batch", 1);
+  out.in_place = integer("in_place", 0) != 0;
+  out.quality = 0;  // each method against its own promise
+  const double top = gaussian::is_integer(out.pixel) ? gaussian::peak_of(out) : 1;
+  out.outside = {static_cast<float>(0.75 * top), static_cast<float>(0.125 * top),
+                 static_cast<float>(0.5 * top), static_cast<float>(top)};
+  return out;
+}
+
+inline GaussianBlur::Region region(const Params& shape, const GaussianBlur::Problem& p) {
+  const auto integer = [&](const char* name, int missing) {
+    return static_cast<int>(shape.integer(name, missing));
+  };
+  return {integer("x", 0), integer("y", 0), integer("region_width", p.width - integer("x", 0)),
+          integer("region_height", p.height - integer("y", 0))};
+}
+
+// Blocks of 64 and of 7 pixels and noise, in [0, 1]: of white noise alone every blur is nearly
+// flat, which flatters approximations.
+inline std::vector<double> picture(Random& random, std::size_t width, std::size_t height,
+                                   std::size_t channels) {
+  const auto blocks = [&](std::size_t side) {
+    std::vector<float> out(((width + side - 1) / side) * ((height + side - 1) / side) * channels);
+    for (float& value : out) value = random.uniform();
+    return out;
+  };
+  const std::vector<float> large = blocks(64);
+  const std::vector<float> small = blocks(7);
+  std::vector<double> out(width * height * channels);
+  for (std::size_t y = 0; y < height; ++y) {
+    for (std::size_t x = 0; x < width; ++x) {
+      const std::size_t a = (y / 64 * ((width + 63) / 64) + x / 64) * channels;
+      const std::size_t b = (y / 7 * ((width + 6) / 7) + x / 7) * channels;
+      for (std::size_t c = 0; c < channels; ++c) {
+        out[(y * width + x) * channels + c] = static_cast<double>(
+            0.5f * large[a + c] + 0.3f * small[b + c] + 0.2f * random.uniform());
+      }
+    }
+  }
+  return out;
+}
+
+// Values as they are stored, and what they then are.
+inline std::vector<unsigned char> store(GaussianBlur::Pixel pixel, std::vector<double>& values) {
+  std::vector<unsigned char> out(values.size() * gaussian::channel_bytes(pixel));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    switch (pixel) {
+      case GaussianBlur::Pixel::u8:
+        out[i] = static_cast<unsigned char>(std::lrint(255 * values[i]));
+        values[i] = out[i];
+        break;
+      case GaussianBlur::Pixel::u16: {
+        const auto word = static_cast<std::uint16_t>(std::lrint(65535 * values[i]));
+        std::memcpy(out.data() + 2 * i, &word, 2);
+        values[i] = word;
+        break;
+      }
+      case GaussianBlur::Pixel::f16: {
+        const auto half = static_cast<std::uint16_t>(ref::to_half(values[i]));
+        std::memcpy(out.data() + 2 * i, &half, 2);
+        values[i] = ref::from_half(half);
+        break;
+      }
+      case GaussianBlur::Pixel::f32: {
+        const auto value = static_cast<float>(values[i]);
+        std::memcpy(out.data() + 4 * i, &value, 4);
+        values[i] = static_cast<double>(value);
+        break;
+      }
+    }
+  }
+  return out;
+}
+
+inline double load(GaussianBlur::Pixel pixel, const unsigned char* bytes, std::size_t i) {
+  if (pixel == GaussianBlur::Pixel::u8) return bytes[i];
+  if (pixel == GaussianBlur::Pixel::f32) {
+    float value = 0;
+    std::memcpy(&value, bytes + 4 * i, 4);
+    return static_cast<double>(value);
+  }
+  std::uint16_t word = 0;
+  std::memcpy(&word, bytes + 2 * i, 2);
+  return pixel == GaussianBlur::Pixel::f16 ? ref::from_half(word) : word;
+}
+
+// The largest rounding of a value of this size to the pixel type.
+inline double rounding(GaussianBlur::Pixel pixel, double value) {
+  const double size = std::abs(value);
+  if (gaussian::is_integer(pixel)) return 0.5;
+  if (pixel == GaussianBlur::Pixel::f16) return std::max(size * 0x1p-11, 0x1p-25);
+  return size * 0x1p-24;
+}
+
+class BlurCase : public Case {
+ public:
+  BlurCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
+      : runtime_(runtime), problem_(problem(shape)), region_(region(shape, problem_)) {
+    GaussianBlur::check_problem(problem_);
+    const std::size_t bytes = gaussian::pixel_bytes(problem_);
+    const auto size = [&](const char* name) {
+      return static_cast<std::size_t>(shape.integer(name, 0));
+    };
+    const auto width = static_cast<std::size_t>(problem_.width);
+    const auto height = static_cast<std::size_t>(problem_.height);
+    const auto batch = static_cast<std::size_t>(problem_.batch);
+    const auto channels = static_cast<std::size_t>(problem_.channels);
+    const std::size_t offset = size("offset");
+    const std::size_t pad = size("pad") * bytes;
+    const auto later = [&](std::size_t more) { return (offset == 0 ? 0 : offset + more) * bytes; };
+    src_.emplace(runtime, width * bytes, height * batch, later(1), width * bytes + pad,
+                 static_cast<unsigned char>(0xFF));
+    if (!problem_.in_place) {
+      const std::size_t row = static_cast<std::size_t>(region_.width) * bytes;
+      dst_.emplace(runtime, row, static_cast<std::size_t>(region_.height) * batch, later(0),
+                   row + pad, static_cast<unsigned char>(0xCD));
+    }
+    Random random(seed);
+    const bool specials = shape.integer("specials", 0) != 0;
+    for (std::size_t i = 0; i < batch; ++i) {
+      ref::Picture one{width, height, channels, picture(random, width, height, channels)};
+      if (specials) {
+        const double kinds[] = {std::nan(""), std::numeric_limits<double>::infinity(),
+                                -std::numeric_limits<double>::infinity()};
+        for (const double kind : kinds) one.values[random.below(one.values.size())] = kind;
+      }
+      const std::vector<unsigned char> stored = store(problem_.pixel, one.values);
+      stored_.insert(stored_.end(), stored.begin(), stored.end());
+      pictures_.push_back(std::move(one));
+    }
+  }
+
+  void prepare(const std::string& variant, const Params&) override {
+    blur_.emplace(runtime_, problem_, GaussianBlur::parse_variant(variant));
+  }
+
+  void poison() override {
+    src_->poison();
+    if (dst_) dst_->poison();
+  }
+
+  cl::Event upload(const std::vector<cl::Event>& wait) override {
+    return src_->upload(stored_.data(), wait);
+  }
+
+  cl::Event run(const std::vector<cl::Event>& wait) override {
+    if (!blur_) fail(Errc::invalid_argument, "gaussian_blur", "prepare() was not called");
+    return (*blur_)(src_->view(), dst_ ? dst_->view() : src_->view(), region_, wait);
+  }
+
+  // All rows, or of large pictures the first and last ones and some between.
+  Diff check(const std::vector<cl::Event>& wait) override {
+    Diff diff;
+    const std::vector<unsigned char> got = (dst_ ? *dst_ : *src_).read(wait, diff, "dst");
+    expect();
+    const double before = blur_->max_error();
+    const std::size_t line =
+        static_cast<std::size_t>(region_.width) * static_cast<std::size_t>(problem_.channels);
+    for (const Row& row : expected_) {
+      const std::size_t first =
+          (row.picture * static_cast<std::size_t>(region_.height) + row.y) * line;
+      for (std::size_t e = 0; e < line; ++e) {
+        const double value = load(problem_.pixel, got.data(), first + e);
+        diff.compare(
+            Where{row.picture, row.y, e / pictures_[0].channels, e % pictures_[0].channels},
+            row.values[e], value, before + rounding(problem_.pixel, row.values[e]));
+      }
+    }
+    return diff;
+  }
+
+  Work work() const override {
+    Work work;
+    const double pixels = static_cast<double>(region_.width) * region_.height * problem_.batch;
+    work.bytes_read = pixels * static_cast<double>(gaussian::pixel_bytes(problem_));
+    work.bytes_written = work.bytes_read;
+    return work;
+  }
+
+ private:
+  struct Where {
+    std::size_t picture;
+    std::size_t y;
+    std::size_t x;
+    std::size_t c;
+    friend std::ostream& operator<<(std::ostream& out, const Where& at) {
+      return out << "picture " << at.picture << ", x " << at.x << ", y " << at.y << ", channel "
+                 << at.c;
+    }
+  };
+  struct Row {
+    std::size_t picture;
+    std::size_t y;
+    std::vector<double> values;
+  };
+
+  void expect() {
+    if (!expected_.empty()) return;
+    const std::vector<double> x = ref::weights(problem_.sigma_x, problem_.truncate);
+    const std::vector<double> y = ref::weights(problem_.sigma_y, problem_.truncate);
+    const auto border = static_cast<ref::Border>(problem_.border);
+    std::array<double, 4> outside{};
+    for (std::size_t c = 0; c < 4; ++c) outside[c] = static_cast<double>(problem_.outside[c]);
+    const std::size_t channels = pictures_[0].channels;
+    const double cost = static_cast<double>(pictures_[0].width * channels) *
+                        static_cast<double>(x.size() + y.size());
+    const auto height = static_cast<std::size_t>(region_.height);
+    const auto rows = static_cast<std::size_t>(std::clamp(1.5e9 / cost, 8.0, 1e9));
+    Random random(7);
+    for (std::size_t picture = 0; picture < pictures_.size(); ++picture) {
+      for (std::size_t i = 0; i < std::min(rows, height); ++i) {
+        std::size_t at = i;
+        if (rows < height) {
+          at = i < rows / 4 ? i : i < rows / 2 ? height - 1 - (i - rows / 4) : random.below(height);
+        }
+        const std::vector<double> all = ref::blur_row(pictures_[picture], x, y, border, outside,
+                                                      at + static_cast<std::size_t>(region_.y));
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(
+                                             static_cast<std::size_t>(region_.x) * channels);
+        expected_.push_back(
+            {picture, at,
+             std::vector<double>(begin,
+                                 begin + static_cast<std::ptrdiff_t>(
+                                             static_cast<std::size_t>(region_.width) * channels))});
+      }
+    }
+  }
+
+  Runtime runtime_;
+  GaussianBlur::Problem problem_;
+  GaussianBlur::Region region_;
+  std::vector<ref::Picture> pictures_;
+  std::vector<unsigned char> stored_;
+  std::optional<GuardedBuffer> src_;
+  std::optional<GuardedBuffer> dst_;  // none: in place
+  std::optional<GaussianBlur> blur_;
+  std::vector<Row> expected_;
+};
+
+}  // namespace gaussian_blur_card
+
+inline Recipe gaussian_blur() {
+  using P = Params;
+  Recipe recipe;
+  recipe.name = "gaussian_blur";
+  recipe.title = "Gaussian blur for use";
+  recipe.technique = "memory locality";
+  recipe.summary =
+      "One plan for any sigma without recompilation: the method is chosen from sigma, type, size "
+      "and device, within a stated error.";
+  for (const gaussian::MethodInfo& method : gaussian::methods()) {
+    VariantInfo info;
+    info.name = method.name;
+    info.summary = method.summary;
+    info.baseline = recipe.variants.empty();
+    recipe.variants.push_back(std::move(info));
+  }
+  const auto shapes = [&](std::initializer_list<const char*> texts) {
+    std::vector<P> out;
+    for (const char* one : texts) out.push_back(P::parse(one));
+    return out;
+  };
+  recipe.test_shapes = shapes({
+      "width=1 height=1 sigma=2 tiny=1",
+      "width=13 height=7 sigma_x=1.5 sigma_y=0.5 pixel=u8 channels=3 offset=2 pad=1 tiny=1",
+      "width=67 height=37 sigma_x=2 sigma_y=3 truncate=2 border=mirror offset=1 pad=3",
+      "width=61 height=53 sigma_x=9 sigma_y=0 pixel=u16 channels=2 border=wrap",
+      "width=40 height=31 sigma=2.5 pixel=f16 channels=1 border=constant batch=2 pad=5",
+      "width=130 height=70 sigma=1 specials=1",
+      "width=150 height=90 sigma_x=2 sigma_y=4 x=31 y=17 region_width=83 region_height=41",
+      "width=70 height=64 sigma=33 pixel=u8 border=mirror",
+      "width=33 height=129 sigma_x=0 sigma_y=5 in_place=1 channels=2",
+      "width=257 height=65 sigma=16 peak=1 border=wrap",
+  });
+  recipe.bench_shapes = shapes({
+      "width=3840 height=2160 sigma=2 truncate=2 peak=1",
+      "width=3840 height=2160 sigma=8 truncate=2 peak=1",
+      "width=3840 height=2160 sigma=32 truncate=2 peak=1",
+      "width=3840 height=2160 sigma=32 peak=1",
+      "width=3840 height=2160 sigma=200 peak=1",
+      "width=3840 height=2160 sigma=2 truncate=2 pixel=u8",
+      "width=3840 height=2160 sigma=8 truncate=2 pixel=u8",
+      "width=3840 height=2160 sigma=32 truncate=2 pixel=u8",
+      "width=3840 height=2160 sigma=32 pixel=u8",
+  });
+  Sweep sigma;
+  sigma.shape = P::parse("width=3840 height=2160 peak=1");
+  sigma.smoke = P::parse("width=64 height=48");
+  sigma.along = {"sigma", {}};
+  for (const double value : {0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 250.0, 500.0})
+    sigma.along.values.emplace_back(value);
+  sigma.label = "sigma, pixels";
+  Sweep size = sigma;
+  size.shape = P::parse("sigma=8 truncate=2 peak=1");
+  size.along = {"width", {}};
+  for (const std::int64_t value : {256, 512, 1024, 2048, 4096, 8192})
+    size.along.values.emplace_back(value);
+  size.shape.set("height", std::int64_t{2160});
+  size.label = "width of a picture 2160 high, pixels";
+  recipe.sweeps = {std::move(sigma), std::move(size)};
+  recipe.problem_bytes = [](const Params& shape) {
+    const GaussianBlur::Problem p = gaussian_blur_card::problem(shape);
+    return 2 * gaussian::values_of(p) * static_cast<double>(gaussian::channel_bytes(p.pixel));
+  };
+  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
+    return std::unique_ptr<Case>(new gaussian_blur_card::BlurCase(runtime, shape, seed));
+  };
+  recipe.units = [](const std::string& variant, const Params&, const Params& shape) {
+    const GaussianBlur::Variant wanted = GaussianBlur::parse_variant(variant);
+    const GaussianBlur::Problem p = gaussian_blur_card::problem(shape);
+    std::vector<CompileUnit> out;
+    for (const gaussian::MethodInfo& method : gaussian::methods()) {
+      if (method.variant != wanted) continue;
+      for (const gaussian::Unit& unit : method.units(p, GaussianBlur::axes_of(p)))
+        out.push_back({unit.kernel, "", unit.source, unit.defines, ""});
+    }
+    return out;
+  };
+  return recipe;
+}
+
+}  // namespace clcook::cookbook

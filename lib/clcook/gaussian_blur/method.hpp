@@ -1,0 +1,270 @@
+// What the Gaussian blur and its methods share: the problem, what a method promises, what it does.
+//
+// A method is a way to blur. It lives in one header of this folder and one kernel file of
+// kernels/gaussian_blur/, and has one line in methods.hpp. Applications include
+// <clcook/gaussian_blur.hpp>.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <clcook/core/defines.hpp>
+#include <clcook/core/error.hpp>
+#include <clcook/core/launch.hpp>
+#include <clcook/core/runtime.hpp>
+#include <clcook/core/source.hpp>
+#include <clcook/core/view.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace clcook::gaussian {
+
+// What a channel of a pixel is stored as. Arithmetic is in float, unless a method says otherwise.
+enum class Pixel {
+  u8,   // unsigned byte; results are rounded to nearest even and saturated
+  u16,  // unsigned short, likewise
+  f16,  // half, IEEE 754 binary16; results are rounded to nearest even
+  f32,  // float
+};
+
+// What lies outside of the picture; the numbers of clcook/halo.clh.
+enum class Border {
+  clamp,     // the nearest pixel inside             aaa|abcd|ddd
+  mirror,    // mirrored, the border pixel twice     cba|abcd|dcb
+  wrap,      // periodic                             bcd|abcd|abc
+  constant,  // Problem::outside
+};
+
+struct Problem {
+  int width = 0;       // pixels, 1 to kMaxSize
+  int height = 0;      // pixels, 1 to kMaxSize
+  double sigma_x = 0;  // standard deviation along rows, pixels, 0 to kMaxSigma; 0: no blur
+  double sigma_y = 0;  // along columns
+  Pixel pixel = Pixel::f32;
+  int channels = 4;  // 1 to 4, interleaved
+  Border border = Border::clamp;
+  std::array<float, 4> outside{};  // of the border mode constant, by channel, in units of the type
+  double truncate = 4;  // the filter ends at floor(truncate sigma + 1/2) pixels; 0.5 to 8
+  double quality = 60;  // dB of PSNR against the exact filter that a method must promise
+  // Float and half pictures: the largest absolute value, which makes the PSNR, and a promise that
+  // all values are finite. 0 promises nothing: only methods with which NaN and infinity spread as
+  // far as the filter reaches, and no further, are taken; the PSNR then counts with 1.
+  double peak = 0;
+  int batch = 1;          // equal pictures, one below the other at one pitch
+  bool in_place = false;  // calls may have src and dst overlap: methods that cannot are not taken
+};
+
+inline constexpr int kMaxSize = 1 << 28;
+inline constexpr double kMaxSigma = 500;
+
+// Pixels of a picture.
+struct Region {
+  int x = 0;
+  int y = 0;
+  int width = 0;
+  int height = 0;
+};
+
+// One axis of the filter.
+struct Axis {
+  double sigma = 0;
+  int radius = 0;
+  std::vector<double> weights;  // of the taps 0 .. radius; the whole filter has the sum 1
+
+  int taps() const { return 2 * radius + 1; }
+  // What the filter cuts off of the Gaussian on both sides together.
+  double tail() const {
+    return sigma > 0 ? std::erfc((radius + 0.5) / sigma / std::sqrt(2.0)) : 0.0;
+  }
+};
+
+inline Axis make_axis(double sigma, double truncate) {
+  Axis out;
+  out.sigma = sigma;
+  out.radius = static_cast<int>(std::floor(truncate * sigma + 0.5));
+  double sum = 0;
+  for (int k = 0; k <= out.radius; ++k) {
+    const double d = k == 0 ? 0 : k / sigma;
+    out.weights.push_back(std::exp(-d * d / 2));
+    sum += (k == 0 ? 1 : 2) * out.weights.back();
+  }
+  for (double& weight : out.weights) weight /= sum;
+  return out;
+}
+
+struct Axes {
+  Axis x;
+  Axis y;
+};
+
+inline std::size_t channel_bytes(Pixel pixel) {
+  return pixel == Pixel::u8 ? 1 : pixel == Pixel::f32 ? 4 : 2;
+}
+inline std::size_t pixel_bytes(const Problem& p) {
+  return channel_bytes(p.pixel) * static_cast<std::size_t>(p.channels);
+}
+inline bool is_integer(Pixel pixel) { return pixel == Pixel::u8 || pixel == Pixel::u16; }
+// The value that counts as 1 in a PSNR.
+inline double peak_of(const Problem& p) {
+  if (p.pixel == Pixel::u8) return 255;
+  if (p.pixel == Pixel::u16) return 65535;
+  return p.peak > 0 ? p.peak : 1;
+}
+// Whether values may be NaN, infinite or of any size.
+inline bool may_be_anything(const Problem& p) { return !is_integer(p.pixel) && p.peak <= 0; }
+
+// What a method says of a problem.
+struct Offer {
+  bool can = false;
+  std::string why_not;    // when it cannot: the value and the rule
+  double max_error = 0;   // no value of a picture within the peak is further off before it is
+                          // rounded to the pixel type; in units of the peak
+  double psnr = 0;        // dB that pictures reach: what Problem::quality is compared with
+  double cost = 0;        // microseconds on the device the figures of the page come from
+  bool in_place = false;  // src and dst of a call may overlap
+
+  static Offer no(std::string why) {
+    Offer out;
+    out.why_not = std::move(why);
+    return out;
+  }
+};
+
+// PSNR of results whose error before the rounding to the pixel type has this root mean square, in
+// units of the peak. Integers differ where a rounding boundary lies between the exact value and
+// the computed one: of values spread evenly a share of the mean error in levels, by one level.
+inline double psnr_of(const Problem& p, double rms) {
+  const double tiny = 1e-12;
+  if (is_integer(p.pixel)) {
+    const double levels = std::max(rms * peak_of(p), tiny);
+    return 10 * std::log10(peak_of(p) * peak_of(p) / std::min(1.0, levels));
+  }
+  // A half that is rounded the other way is off by an ulp, likewise.
+  if (p.pixel == Pixel::f16) return -10 * std::log10(std::max(rms * 0x1p-11 + rms * rms, tiny));
+  return -20 * std::log10(std::max(rms, tiny));
+}
+
+// The offer of a method whose only error is the rounding of its float sums. Each pass adds as many
+// products as taps, with weights rounded to float, and the rows are rounded once more between the
+// passes: at most as many roundings of 2^-24 as taps, and 8. The PSNR sees their random walk.
+inline Offer rounding_offer(const Problem& p, const Axes& axes, double cost) {
+  const double taps = axes.x.taps() + axes.y.taps();
+  Offer out;
+  out.can = true;
+  out.max_error = (taps + 8) * 0x1p-24;
+  out.psnr = psnr_of(p, std::sqrt(taps + 8) * 0x1p-25);
+  out.cost = cost;
+  return out;
+}
+
+// One call, checked. Offsets and pitches in bytes. `src` is where pixel (0, 0) of the first picture
+// is, `dst` where the region's first pixel goes; the rows of a batch follow each other: height rows
+// of a picture in src, region.height rows in dst.
+struct Call {
+  CheckedView src;
+  CheckedView dst;
+  Region region;
+};
+
+// Memory of a plan that its methods share: grows, and is kept when sigma changes. A plan lets one
+// call after the other use it.
+class Scratch {
+ public:
+  cl::Buffer get(const Runtime& runtime, std::size_t index, std::size_t bytes) {
+    if (buffers_.size() <= index) buffers_.resize(index + 1);
+    Entry& entry = buffers_[index];
+    if (entry.bytes < bytes) {
+      entry.buffer = create_buffer(runtime, bytes);
+      entry.bytes = bytes;
+    }
+    return entry.buffer;
+  }
+
+ private:
+  struct Entry {
+    cl::Buffer buffer;
+    std::size_t bytes = 0;
+  };
+  std::vector<Entry> buffers_;
+};
+
+// A program of a method: for building it, and for tools.
+struct Unit {
+  std::string kernel;
+  Source source;
+  Defines defines;
+};
+
+// A method made for a problem: programs built, weights on the device.
+class Method {
+ public:
+  Method() = default;
+  Method(const Method&) = delete;
+  Method& operator=(const Method&) = delete;
+  virtual ~Method() = default;
+
+  // Enqueues the blur behind `wait` and returns the last event; commands may use `scratch`. Called
+  // by one thread at a time.
+  virtual cl::Event enqueue(const Call& call, Scratch& scratch,
+                            const std::vector<cl::Event>& wait) = 0;
+  // The passes, such as "rows and columns, 129 and 65 taps".
+  virtual std::string describe() const = 0;
+};
+
+// The text of a number with three digits.
+inline std::string brief(double value) {
+  char out[32];
+  std::snprintf(out, sizeof out, "%.3g", value);
+  return out;
+}
+
+// The rows of the source that the rows of a region need: the first, and how many. All of them where
+// the border mode wraps around.
+struct RowRange {
+  int first = 0;
+  int count = 0;
+};
+inline RowRange rows_needed(const Problem& p, const Region& region, int radius) {
+  const long begin = static_cast<long>(region.y) - radius;
+  const long end = static_cast<long>(region.y) + region.height + radius;
+  if (p.border == Border::wrap && (begin < 0 || end > p.height)) return {0, p.height};
+  const long first = std::max(begin, 0L);
+  return {static_cast<int>(first), static_cast<int>(std::min<long>(end, p.height) - first)};
+}
+
+// Definitions that tell pixel.clh-like loads apart; shared by the kernel files.
+inline void set_pixel(Defines& defines, const Problem& p) {
+  defines.flag(p.pixel == Pixel::u8    ? "CLCOOK_GAUSSIAN_U8"
+               : p.pixel == Pixel::u16 ? "CLCOOK_GAUSSIAN_U16"
+               : p.pixel == Pixel::f16 ? "CLCOOK_GAUSSIAN_F16"
+                                       : "CLCOOK_GAUSSIAN_F32");
+  defines.set("CLCOOK_GAUSSIAN_CHANNELS", p.channels);
+}
+
+// Weights 0 .. radius as floats on the device.
+inline cl::Buffer upload_weights(const Runtime& runtime, const Axis& axis) {
+  std::vector<float> values;
+  for (const double weight : axis.weights) values.push_back(static_cast<float>(weight));
+  return create_buffer(runtime, values.size() * sizeof(float), CL_MEM_READ_ONLY, values.data());
+}
+
+// Figures of the devices that costs are counted for: an H200, and two cores of a CPU.
+struct Rates {
+  double bytes;   // per microsecond, of a copy
+  double macs;    // multiply-adds per microsecond
+  double launch;  // microseconds
+};
+inline Rates rates(const Runtime& runtime) {
+  if (runtime.info().cpu) return {20e3, 100e3, 20};
+  return {3.9e6, 25e6, 4};
+}
+// Channels of all pictures of a problem.
+inline double values_of(const Problem& p) {
+  return static_cast<double>(p.width) * p.height * p.channels * p.batch;
+}
+
+}  // namespace clcook::gaussian

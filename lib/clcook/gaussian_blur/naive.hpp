@@ -1,0 +1,88 @@
+// The method naive: two passes, a channel of a pixel per work-item. Serves every problem on every
+// device; the baseline that the others are measured against.
+#pragma once
+
+#include <clcook/embedded/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/method.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace clcook::gaussian {
+
+class Naive : public Method {
+ public:
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
+    const Rates rate = rates(runtime);
+    // A load per tap: far from the rate of multiply-adds.
+    const double taps = axes.x.taps() + axes.y.taps();
+    Offer out = rounding_offer(p, axes, 2 * rate.launch + values_of(p) * taps * 8 / rate.macs);
+    out.in_place = true;  // src has been read when the columns are written
+    return out;
+  }
+
+  static std::vector<Unit> units(const Problem& p, const Axes&) {
+    Defines defines;
+    set_pixel(defines, p);
+    const Source source(embedded::gaussian_blur_naive);
+    return {{"gaussian_blur_naive_rows", source, defines},
+            {"gaussian_blur_naive_columns", source, defines}};
+  }
+
+  Naive(const Runtime& runtime, const Problem& problem, const Axes& axes)
+      : runtime_(runtime),
+        problem_(problem),
+        radius_x_(axes.x.radius),
+        radius_y_(axes.y.radius),
+        weights_x_(upload_weights(runtime, axes.x)),
+        weights_y_(upload_weights(runtime, axes.y)) {
+    const std::vector<Unit> parts = units(problem, axes);
+    program_ = runtime.build(parts[0].source, parts[0].defines, "gaussian_blur/naive");
+  }
+
+  cl::Event enqueue(const Call& call, Scratch& scratch,
+                    const std::vector<cl::Event>& wait) override {
+    const Region& region = call.region;
+    const RowRange range = rows_needed(problem_, region, radius_y_);
+    const auto channels = static_cast<std::size_t>(problem_.channels);
+    const std::size_t line = static_cast<std::size_t>(region.width) * channels;
+    const auto batch = static_cast<std::size_t>(problem_.batch);
+    const cl::Buffer mid = scratch.get(
+        runtime_, 0, line * static_cast<std::size_t>(range.count) * batch * sizeof(float));
+    const std::size_t bytes = channel_bytes(problem_.pixel);
+    const cl_float4 outside{
+        {problem_.outside[0], problem_.outside[1], problem_.outside[2], problem_.outside[3]}};
+    const auto border = static_cast<cl_int>(problem_.border);
+    const auto launch = [&](int rows) {
+      return Launch::cover({line, static_cast<std::size_t>(rows), batch}, {64, 1, 1});
+    };
+    Kernel rows(runtime_, program_, "gaussian_blur_naive_rows");
+    const cl::Event first =
+        rows(launch(range.count), wait, call.src.buffer, cl_ulong{call.src.offset / bytes},
+             cl_ulong{call.src.pitch / bytes}, mid, cl_int{problem_.width}, cl_int{problem_.height},
+             cl_int{region.x}, cl_int{region.width}, cl_int{range.first}, cl_int{range.count},
+             weights_x_, cl_int{radius_x_}, border, outside);
+    Kernel columns(runtime_, program_, "gaussian_blur_naive_columns");
+    return columns(launch(region.height), {first}, mid, call.dst.buffer,
+                   cl_ulong{call.dst.offset / bytes}, cl_ulong{call.dst.pitch / bytes},
+                   cl_int{problem_.height}, cl_int{region.y}, cl_int{region.width},
+                   cl_int{region.height}, cl_int{range.first}, cl_int{range.count}, weights_y_,
+                   cl_int{radius_y_}, border, outside);
+  }
+
+  std::string describe() const override {
+    return text("rows of ", 2 * radius_x_ + 1, " and columns of ", 2 * radius_y_ + 1,
+                " taps, two launches");
+  }
+
+ private:
+  Runtime runtime_;
+  Problem problem_;
+  int radius_x_;
+  int radius_y_;
+  cl::Buffer weights_x_;
+  cl::Buffer weights_y_;
+  cl::Program program_;
+};
+
+}  // namespace clcook::gaussian

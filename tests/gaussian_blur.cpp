@@ -1,0 +1,369 @@
+// What the generic conformance test cannot know about gaussian_blur: the definition of the filter,
+// the choice of the method, refusals, regions, strips, images, sigma without compilation, and what
+// NaN does.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <clcook/cookbook/gaussian_blur.hpp>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "support/testing.hpp"
+
+using namespace clcook;
+using namespace clcook::testing;
+namespace ref = clcook::reference::gaussian_blur;
+
+namespace {
+
+using Problem = GaussianBlur::Problem;
+
+Problem problem_of(int width, int height, double sigma) { return {width, height, sigma, sigma}; }
+
+std::vector<float> noise(std::size_t count, std::uint64_t seed = 1) {
+  Random random(seed);
+  std::vector<float> out(count);
+  for (float& value : out) value = random.uniform();
+  return out;
+}
+
+template <class T>
+std::vector<T> read(const cl::Buffer& buffer, std::size_t count, const cl::Event& after) {
+  std::vector<T> out(count);
+  const cl_event wait = after();
+  check(clEnqueueReadBuffer(runtime().queue()(), buffer(), CL_TRUE, 0, count * sizeof(T),
+                            out.data(), 1, &wait, nullptr),
+        "clEnqueueReadBuffer");
+  return out;
+}
+
+cl::Buffer upload(const std::vector<float>& values) {
+  return create_buffer(runtime(), values.size() * sizeof(float), CL_MEM_READ_WRITE, values.data());
+}
+
+ref::Picture picture_of(const Problem& p, const std::vector<float>& values) {
+  ref::Picture out{static_cast<std::size_t>(p.width),
+                   static_cast<std::size_t>(p.height),
+                   static_cast<std::size_t>(p.channels),
+                   {}};
+  out.values.assign(values.begin(), values.end());
+  return out;
+}
+
+std::vector<double> exact(const Problem& p, const std::vector<float>& values) {
+  return ref::blur(picture_of(p, values), ref::weights(p.sigma_x, p.truncate),
+                   ref::weights(p.sigma_y, p.truncate), static_cast<ref::Border>(p.border),
+                   {static_cast<double>(p.outside[0]), static_cast<double>(p.outside[1]),
+                    static_cast<double>(p.outside[2]), static_cast<double>(p.outside[3])})
+      .values;
+}
+
+std::vector<GaussianBlur::Variant> able(const Problem& p) {
+  std::vector<GaussianBlur::Variant> out;
+  for (const gaussian::MethodInfo& info : gaussian::methods()) {
+    if (info.offer(runtime(), p, GaussianBlur::axes_of(p)).can) out.push_back(info.variant);
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("gaussian_blur: the weights are the definition's") {
+  CHECK(ref::radius(2, 2) == 4);
+  CHECK(ref::radius(0.1, 4) == 0);
+  CHECK(ref::radius(0.125, 4) == 1);
+  for (const double sigma : {0.0, 0.3, 2.0, 17.5, 500.0}) {
+    const std::vector<double> w = ref::weights(sigma, 4);
+    const gaussian::Axis axis = gaussian::make_axis(sigma, 4);
+    REQUIRE(w.size() == static_cast<std::size_t>(axis.taps()));
+    double sum = 0;
+    double variance = 0;
+    for (int k = -axis.radius; k <= axis.radius; ++k) {
+      const double weight = w[static_cast<std::size_t>(k + axis.radius)];
+      CHECK(weight == doctest::Approx(axis.weights[static_cast<std::size_t>(std::abs(k))]));
+      sum += weight;
+      variance += weight * k * k;
+    }
+    CHECK(sum == doctest::Approx(1).epsilon(1e-13));
+    if (sigma >= 2) CHECK(std::sqrt(variance) == doctest::Approx(sigma).epsilon(0.002));
+  }
+}
+
+TEST_CASE("gaussian_blur: a row of the reference is the row of the whole") {
+  Problem p = problem_of(23, 19, 4);
+  p.sigma_y = 7;
+  p.outside = {1, 2, 3, 4};
+  const std::vector<float> values = noise(23 * 19 * 4);
+  for (const auto border :
+       {ref::Border::clamp, ref::Border::mirror, ref::Border::wrap, ref::Border::constant}) {
+    p.border = static_cast<GaussianBlur::Border>(border);
+    const std::vector<double> whole = exact(p, values);
+    for (std::size_t y = 0; y < 19; ++y) {
+      const std::vector<double> row = ref::blur_row(picture_of(p, values), ref::weights(4, 4),
+                                                    ref::weights(7, 4), border, {1, 2, 3, 4}, y);
+      for (std::size_t e = 0; e < row.size(); ++e)
+        CHECK(row[e] == doctest::Approx(whole[y * 92 + e]).epsilon(1e-13));
+    }
+  }
+}
+
+TEST_CASE("gaussian_blur: halfs there and back") {
+  for (unsigned bits = 0; bits < 0x10000; ++bits) {
+    const double value = ref::from_half(bits);
+    if (std::isnan(value)) continue;
+    REQUIRE(ref::to_half(value) == bits);
+  }
+  CHECK(ref::to_half(65519.99) == 0x7BFF);
+  CHECK(ref::to_half(65520) == 0x7C00);
+  CHECK(ref::to_half(std::ldexp(1, -25)) == 0);
+  CHECK(ref::to_half(std::ldexp(1.01, -25)) == 1);
+  CHECK(ref::to_half(2049) == ref::to_half(2048));
+}
+
+TEST_CASE("gaussian_blur: a flat picture stays flat, and sums are kept") {
+  const Problem p = problem_of(50, 40, 6);
+  const std::vector<float> flat(50 * 40 * 4, 0.625f);
+  const cl::Buffer src = upload(flat);
+  const cl::Buffer dst = create_buffer(runtime(), flat.size() * sizeof(float));
+  for (const auto variant : able(p)) {
+    const GaussianBlur blur(runtime(), p, variant);
+    for (const float value : read<float>(dst, flat.size(), blur(src, dst)))
+      CHECK(std::abs(value - 0.625f) <= 1e-5f);
+  }
+  Problem around = p;
+  around.border = GaussianBlur::Border::wrap;
+  const std::vector<float> values = noise(50 * 40 * 4);
+  const cl::Buffer in = upload(values);
+  double before = 0;
+  for (const float value : values) before += static_cast<double>(value);
+  for (const auto variant : able(around)) {
+    const GaussianBlur blur(runtime(), around, variant);
+    double after = 0;
+    for (const float value : read<float>(dst, values.size(), blur(in, dst)))
+      after += static_cast<double>(value);
+    CHECK(after == doctest::Approx(before).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("gaussian_blur: every method keeps its promise of quality") {
+  for (const auto pixel : {GaussianBlur::Pixel::f32, GaussianBlur::Pixel::u8,
+                           GaussianBlur::Pixel::f16, GaussianBlur::Pixel::u16}) {
+    for (const double sigma : {1.0, 7.0, 31.0}) {
+      Problem p = problem_of(192, 160, sigma);
+      p.pixel = pixel;
+      p.peak = gaussian::is_integer(pixel) ? 0 : 1;
+      Random random(3);
+      ref::Picture in{192, 160, 4, cookbook::gaussian_blur_card::picture(random, 192, 160, 4)};
+      const std::vector<unsigned char> stored =
+          cookbook::gaussian_blur_card::store(pixel, in.values);
+      const std::vector<double> w = ref::weights(sigma, p.truncate);
+      std::vector<double> expected = ref::blur(in, w, w, ref::Border::clamp).values;
+      for (double& value : expected) {
+        if (gaussian::is_integer(pixel)) value = std::nearbyint(value);
+        if (pixel == GaussianBlur::Pixel::f16) value = ref::from_half(ref::to_half(value));
+        if (pixel == GaussianBlur::Pixel::f32)
+          value = static_cast<double>(static_cast<float>(value));
+      }
+      const cl::Buffer src =
+          create_buffer(runtime(), stored.size(), CL_MEM_READ_ONLY, stored.data());
+      const cl::Buffer dst = create_buffer(runtime(), stored.size());
+      p.quality = 0;
+      for (const auto variant : able(p)) {
+        const GaussianBlur blur(runtime(), p, variant);
+        const std::vector<unsigned char> bytes =
+            read<unsigned char>(dst, stored.size(), blur(src, dst));
+        std::vector<double> got;
+        for (std::size_t i = 0; i < expected.size(); ++i)
+          got.push_back(cookbook::gaussian_blur_card::load(pixel, bytes.data(), i));
+        CAPTURE(GaussianBlur::to_string(variant));
+        CAPTURE(GaussianBlur::to_string(pixel));
+        CAPTURE(sigma);
+        CHECK(ref::psnr(expected, got, gaussian::peak_of(p)) >= blur.psnr());
+      }
+    }
+  }
+}
+
+TEST_CASE("gaussian_blur: NaN and infinity spread as far as the filter reaches") {
+  const Problem p = problem_of(40, 30, 2);
+  std::vector<float> values = noise(40 * 30 * 4);
+  values[(11 * 40 + 20) * 4 + 1] = std::numeric_limits<float>::quiet_NaN();
+  values[(20 * 40 + 5) * 4 + 2] = std::numeric_limits<float>::infinity();
+  const cl::Buffer src = upload(values);
+  const cl::Buffer dst = create_buffer(runtime(), values.size() * sizeof(float));
+  for (const auto variant : able(p)) {
+    CAPTURE(GaussianBlur::to_string(variant));
+    const GaussianBlur blur(runtime(), p, variant);
+    const std::vector<float> got = read<float>(dst, values.size(), blur(src, dst));
+    int wrong = 0;
+    for (int y = 0; y < 30; ++y) {
+      for (int x = 0; x < 40; ++x) {
+        const bool nan = std::abs(x - 20) <= 8 && std::abs(y - 11) <= 8;
+        const bool inf = std::abs(x - 5) <= 8 && std::abs(y - 20) <= 8;
+        const std::size_t at = static_cast<std::size_t>((y * 40 + x) * 4);
+        wrong += std::isnan(got[at + 1]) != nan;
+        wrong += std::isinf(got[at + 2]) != inf;
+        wrong += !std::isfinite(got[at]) + !std::isfinite(got[at + 3]);
+      }
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("gaussian_blur: another sigma compiles nothing and is quick") {
+  Problem p = problem_of(200, 120, 3);
+  GaussianBlur blur(runtime(), p);
+  const std::vector<float> values = noise(200 * 120 * 4);
+  const cl::Buffer src = upload(values);
+  const cl::Buffer dst = create_buffer(runtime(), values.size() * sizeof(float));
+  blur.build_for(9, 1);
+  const auto builds = runtime().cache().stats();
+  for (const auto& [x, y] : {std::pair(9.0, 1.0), std::pair(0.0, 4.0), std::pair(3.0, 3.0)}) {
+    blur.set_sigma(x, y);
+    p.sigma_x = x;
+    p.sigma_y = y;
+    const std::vector<float> got = read<float>(dst, values.size(), blur(src, dst));
+    const std::vector<double> expected = exact(p, values);
+    double worst = 0;
+    for (std::size_t i = 0; i < got.size(); ++i)
+      worst = std::max(worst, std::abs(static_cast<double>(got[i]) - expected[i]));
+    CHECK(worst <= blur.max_error());
+  }
+  CHECK(runtime().cache().stats().from_source == builds.from_source);
+  const std::string before = blur.describe();
+  CHECK_THROWS_AS(blur.set_sigma(501, 1), Error);
+  CHECK_THROWS_AS(blur.set_sigma(1, std::nan("")), Error);
+  CHECK(blur.describe() == before);
+}
+
+TEST_CASE("gaussian_blur: strips give what the whole picture gives") {
+  Problem p = problem_of(90, 70, 3);
+  p.outside = {0.25f, 0.5f, 0.75f, 1};
+  const std::vector<float> values = noise(90 * 70 * 4);
+  for (const auto border : {GaussianBlur::Border::clamp, GaussianBlur::Border::mirror,
+                            GaussianBlur::Border::wrap, GaussianBlur::Border::constant}) {
+    p.border = border;
+    const std::vector<double> expected = exact(p, values);
+    for (const int rows : {1000, 33, 7}) {
+      std::vector<float> got(values.size(), -1);
+      int last = 0;
+      GaussianBlur::by_strips(runtime(), p, values.data(), 0, got.data(), 0, rows, [&](int done) {
+        CHECK(done > last);
+        last = done;
+      });
+      CHECK(last == 70);
+      double worst = 0;
+      for (std::size_t i = 0; i < got.size(); ++i)
+        worst = std::max(worst, std::abs(static_cast<double>(got[i]) - expected[i]));
+      CAPTURE(GaussianBlur::to_string(border));
+      CAPTURE(rows);
+      CHECK(worst <= 1e-5);
+    }
+  }
+}
+
+TEST_CASE("gaussian_blur: images") {
+  if (!runtime().info().images) {
+    MESSAGE("SKIPPED: the device has no images");
+    return;
+  }
+  const Problem p = problem_of(37, 21, 2);
+  const std::vector<float> values = noise(37 * 21 * 4);
+  const cl_image_format format{CL_RGBA, CL_FLOAT};
+  cl_image_desc desc{};
+  desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+  desc.image_width = 37;
+  desc.image_height = 21;
+  cl_int status = CL_SUCCESS;
+  const cl::Image2D src(clCreateImage(runtime().context()(),
+                                      CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format, &desc,
+                                      const_cast<float*>(values.data()), &status));
+  check(status, "clCreateImage");
+  const cl::Image2D dst(
+      clCreateImage(runtime().context()(), CL_MEM_READ_WRITE, &format, &desc, nullptr, &status));
+  check(status, "clCreateImage");
+  const GaussianBlur blur(runtime(), p);
+  const cl::Event done = blur(ImageView(src), ImageView(dst));
+  std::vector<float> got(values.size());
+  const cl_event wait = done();
+  const std::size_t origin[3] = {0, 0, 0};
+  const std::size_t size[3] = {37, 21, 1};
+  check(clEnqueueReadImage(runtime().queue()(), dst(), CL_TRUE, origin, size, 0, 0, got.data(), 1,
+                           &wait, nullptr),
+        "clEnqueueReadImage");
+  const std::vector<double> expected = exact(p, values);
+  double worst = 0;
+  for (std::size_t i = 0; i < got.size(); ++i)
+    worst = std::max(worst, std::abs(static_cast<double>(got[i]) - expected[i]));
+  CHECK(worst <= blur.max_error());
+  Problem bytes = p;
+  bytes.pixel = GaussianBlur::Pixel::u8;
+  const Error error =
+      error_of([&] { GaussianBlur(runtime(), bytes)(ImageView(src), ImageView(dst)); });
+  CHECK(error.code == Errc::invalid_argument);
+}
+
+TEST_CASE("gaussian_blur: wrong values are refused with value and rule") {
+  const auto refused = [](Problem p, const char* part) {
+    const Error error = error_of([&] { GaussianBlur(runtime(), p); });
+    CHECK(error.code == Errc::invalid_argument);
+    CAPTURE(error.what());
+    CHECK(contains(error.what(), part));
+  };
+  Problem p = problem_of(16, 16, 1);
+  const auto with = [&](const auto& change) {
+    Problem out = p;
+    change(out);
+    return out;
+  };
+  refused(with([](Problem& q) { q.sigma_x = std::nan(""); }), "sigma_x must be 0 to 500 pixels");
+  refused(with([](Problem& q) { q.sigma_y = -1; }), "got -1");
+  refused(with([](Problem& q) { q.sigma_y = 500.5; }), "500.5");
+  refused(with([](Problem& q) { q.sigma_x = HUGE_VAL; }), "inf");
+  refused(with([](Problem& q) { q.width = 0; }), "got 0 x 16");
+  refused(with([](Problem& q) { q.height = -3; }), "-3");
+  refused(with([](Problem& q) { q.channels = 5; }), "channels must be 1 to 4, got 5");
+  refused(with([](Problem& q) { q.batch = 0; }), "batch");
+  refused(with([](Problem& q) { q.truncate = 0; }), "truncate");
+  refused(with([](Problem& q) { q.quality = std::nan(""); }), "quality");
+  refused(with([](Problem& q) { q.peak = -1; }), "peak");
+  refused(with([](Problem& q) { q.width = q.height = q.batch = 1 << 28; }), "overflow");
+  refused(with([](Problem& q) { q.border = static_cast<GaussianBlur::Border>(9); }), "9");
+
+  p.quality = 900;
+  const Error floor = error_of([&] { GaussianBlur(runtime(), p); });
+  CHECK(floor.code == Errc::unsupported);
+  CHECK(contains(floor.what(), "no method reaches 900 dB for f32"));
+
+  p.quality = 60;
+  p.sigma_x = 2;
+  const GaussianBlur blur(runtime(), p);
+  const cl::Buffer a = create_buffer(runtime(), 16 * 16 * 16);
+  const cl::Buffer b = create_buffer(runtime(), 16 * 16 * 16);
+  const auto call_refused = [&](const auto& call, const char* part) {
+    const Error error = error_of(call);
+    CHECK(error.code == Errc::invalid_argument);
+    CAPTURE(error.what());
+    CHECK(contains(error.what(), part));
+  };
+  call_refused([&] { blur(a, BufferView(b, 16)); }, "needs 4112");
+  call_refused([&] { blur(BufferView(a, 0, 255), b); }, "pitch");
+  call_refused([&] { blur(BufferView(a, 0, SIZE_MAX & ~std::size_t{15}), b); }, "overflow");
+  call_refused([&] { blur(BufferView(a, 8), b); }, "multiples of 16");
+  call_refused([&] { blur(a, b, GaussianBlur::Region{1, 0, 16, 16}); }, "must lie within");
+  call_refused([&] { blur(a, b, GaussianBlur::Region{0, 0, 0, 4}); }, "region of 0 x 4");
+  call_refused([&] { blur(a, b, {cl::Event()}); }, "null event");
+  if (!blur.in_place()) call_refused([&] { blur(a, a); }, "overlap");
+  CHECK_THROWS_AS(GaussianBlur::parse_variant("fastest"), Error);
+}
+
+TEST_CASE("gaussian_blur: describe names the method, its promise and the others") {
+  const Problem p = problem_of(300, 200, 4);
+  const GaussianBlur blur(runtime(), p);
+  const std::string text = blur.describe();
+  CHECK(contains(text, GaussianBlur::to_string(blur.variant())));
+  CHECK(contains(text, "dB"));
+  for (const gaussian::MethodInfo& info : gaussian::methods()) CHECK(contains(text, info.name));
+}
