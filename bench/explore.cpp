@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "ceilings.hpp"
 #include "command.hpp"
 #include "measure.hpp"
 #include "statistics.hpp"
@@ -165,7 +166,9 @@ int explore(const ExploreArguments& arguments) {
   pick.runtime.on_launch = timer.observer();
   const Runtime runtime = Runtime::pick(arguments.device, pick);
 
+  const Ceilings ceilings = measure_ceilings(runtime, arguments.smoke);
   Json result = result_head("explore", runtime.info());
+  result["ceilings"] = to_json(ceilings);
   result["seed"] = arguments.seed;
   Json curves = Json::array();
   bool failed = false;
@@ -195,7 +198,9 @@ int explore(const ExploreArguments& arguments) {
         if (arguments.variant.empty() || variant.name == arguments.variant || variant.baseline)
           lines.push_back({variant.name, variant.baseline, {}, ""});
       }
+      std::vector<double> copies;
       for (const Params& point : points) {
+        double bytes = std::nan("");  // of the first variant that runs
         std::vector<Subject> subjects;
         for (const Line& line : lines) {
           Subject subject;
@@ -218,7 +223,10 @@ int explore(const ExploreArguments& arguments) {
           }
           lines[i].measured.push_back(subject.blocks.empty() ? std::nan("")
                                                              : median(subject.samples()) * 1e6);
+          if (!subject.blocks.empty() && std::isnan(bytes))
+            bytes = subject.work.bytes_read + subject.work.bytes_written;
         }
+        copies.push_back(bytes / (ceilings.copy_gbs * 1e3));
       }
       Json variants = Json::array();
       const auto baseline =
@@ -240,6 +248,7 @@ int explore(const ExploreArguments& arguments) {
                         {"along", sweep.along.name},
                         {"shape", to_json(base)},
                         {"points", x},
+                        {"copy_us", list_of(copies)},
                         {"variants", variants}});
       if (arguments.out != "-") fmt::print("{}", render(curves.back()));
       std::fflush(stdout);

@@ -149,7 +149,7 @@ struct Dot {
 };
 // One line of a plot of curves.
 struct Line {
-  enum class Style { baseline, other, predicted };
+  enum class Style { baseline, other, predicted, limit };
   std::string label;       // stands at its right end; empty for none
   std::size_t colour = 0;  // of baselines and predictions; the other variants are grey
   Style style = Style::baseline;

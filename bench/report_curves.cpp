@@ -32,8 +32,11 @@ std::vector<std::string> varying(const std::vector<const Json*>& curves) {
   return out;
 }
 
+// A number with its name, a word alone.
 std::string said(const Json& curve, const std::string& key) {
-  return key + " " + (curve["shape"].contains(key) ? curve["shape"][key].dump() : "-");
+  if (!curve["shape"].contains(key)) return key + " -";
+  const Json& value = curve["shape"][key];
+  return value.is_string() ? value.get<std::string>() : key + " " + value.dump();
 }
 
 std::vector<std::pair<double, double>> points_of(const Json& curve, const Json& times) {
@@ -119,26 +122,28 @@ std::string figure_svg(const Figure& figure) {
     std::size_t line;
   };
   std::vector<Drawn> others;
+  // Where there is one curve, colours tell the variants apart.
+  const bool alone = figure.curves.size() == 1;
   for (std::size_t c = 0; c < figure.curves.size(); ++c) {
     const Json& curve = *figure.curves[c];
     const std::string which = figure.varies.empty() ? "" : ", " + said(curve, figure.varies);
     for (std::size_t v = 0; v < curve["variants"].size(); ++v) {
       const Json& one = curve["variants"][v];
       Line line;
-      line.colour = c;
+      line.colour = alone ? v : c;
       line.points = points_of(curve, one["measured_us"]);
       if (line.points.empty()) continue;
       line.label = word(one, "variant") + which;
       if (is_baseline(curve, v)) {
         if (const Json* predicted = drawn_prediction(one)) {
           Line model;
-          model.colour = c;
+          model.colour = line.colour;
           model.style = Line::Style::predicted;
           model.points = points_of(curve, *predicted);
           if (!model.points.empty()) lines.push_back(std::move(model));
         }
       } else {
-        line.style = Line::Style::other;
+        if (!alone) line.style = Line::Style::other;
         const auto twin = std::find_if(others.begin(), others.end(), [&](const Drawn& drawn) {
           return drawn.variant == word(one, "variant") && same(drawn.points, line.points);
         });
@@ -164,6 +169,14 @@ std::string figure_svg(const Figure& figure) {
       }
       lines.push_back(std::move(line));
     }
+  }
+  const Json& first = *figure.curves[0];
+  if (alone && first.contains("copy_us") && !lines.empty()) {
+    Line limit;
+    limit.label = "copy";
+    limit.style = Line::Style::limit;
+    limit.points = points_of(first, first["copy_us"]);
+    lines.push_back(std::move(limit));
   }
   if (lines.empty()) return "";
   const std::string axis = word(*figure.curves[0], "axis");

@@ -333,14 +333,22 @@ std::string curve_plot(const std::vector<Line>& lines, const std::vector<Mark>& 
   constexpr double kBottom = 0.13;
   double low = HUGE_VAL;
   double high = 0;
+  double x_low = HUGE_VAL;
+  double x_high = 0;
   for (const Line& line : lines) {
     for (const auto& point : line.points) {
       if (point.second > 0) low = std::min(low, point.second);
       high = std::max(high, point.second);
+      x_low = std::min(x_low, point.first);
+      x_high = std::max(x_high, point.first);
     }
   }
+  // Powers of two read badly on a linear axis.
+  const bool log_x = x_low > 0 && x_high >= 100 * x_low;
   const auto ink_of = [](const Line& line) {
-    return line.style == Line::Style::other ? kInks[0].code : kInks[6 + line.colour % 8].code;
+    return line.style == Line::Style::other || line.style == Line::Style::limit
+               ? kInks[0].code
+               : kInks[6 + line.colour % 8].code;
   };
   const bool log = high > 20 * low;
   const double y_low = log ? low / 1.2 : 0;
@@ -378,6 +386,7 @@ std::string curve_plot(const std::vector<Line>& lines, const std::vector<Mark>& 
     data += "END_OF_DATA\n";
     const char* colour = ink_of(line);
     const char* with = line.style == Line::Style::predicted ? "lines lw 1.2 dt (6,4)"
+                       : line.style == Line::Style::limit   ? "lines lw 1.6 dt (2,3)"
                        : line.style == Line::Style::other   ? "lines lw 2.6"
                                                             : "linespoints pt 7 ps 0.4 lw 1.8";
     plots += fmt::format("{}$s{} with {} lc rgb '{}'", i == 0 ? "plot " : ", ", i, with, colour);
@@ -388,20 +397,25 @@ std::string curve_plot(const std::vector<Line>& lines, const std::vector<Mark>& 
   if (!marks.empty())
     plots += fmt::format(", $marks with points pt 7 ps 0.8 lc rgb '{}'", kInks[3].code);
   std::string script = fmt::format(
-      "set lmargin at screen 0.085\nset rmargin at screen 0.76\n"
+      "set lmargin at screen 0.095\nset rmargin at screen 0.70\n"
       "set bmargin at screen {}\nset tmargin at screen {}\n"
       "set border 3 lc rgb '{}'\nset tics out scale 0.6\nset xtics offset 0,0.4\n"
       "set grid xtics ytics lc rgb '{}' lt 1 lw 0.7\n{}set yrange [{}:{}]\n"
       "set label {} at screen 0.008, screen 0.97 left tc rgb '{}' font ',12'\n"
       "set label {} at graph 1, screen 0.03 right tc rgb '{}' font ',12'\n",
-      kBottom, kTop, kSoft, kGrid, log ? "set logscale y\n" : "", exact(y_low), exact(y_high),
-      quoted(log ? "µs, logarithmic" : "µs"), kSoft, quoted(shortened(x_title, 60)), kSoft);
+      kBottom, kTop, kSoft, kGrid,
+      fmt::format(
+          "{}{}", log ? "set logscale y\n" : "",
+          log_x ? fmt::format("set logscale x\nset xrange [{}:{}]\n", exact(x_low), exact(x_high))
+                : ""),
+      exact(y_low), exact(y_high), quoted(log ? "µs, logarithmic" : "µs"), kSoft,
+      quoted(shortened(x_title, 64)), kSoft);
   for (const Label& label : labels) {
     script += fmt::format(
-        "set arrow from first {}, first {} to screen 0.775, screen {} nohead lc rgb '{}' lw 0.6\n"
-        "set label {} at screen 0.78, screen {} left tc rgb '{}' font ',12'\n",
+        "set arrow from first {}, first {} to screen 0.715, screen {} nohead lc rgb '{}' lw 0.6\n"
+        "set label {} at screen 0.72, screen {} left tc rgb '{}' font ',12'\n",
         exact(label.line->points.back().first), exact(label.line->points.back().second),
-        exact(label.at), kSoft, quoted(shortened(label.line->label, 24)), exact(label.at),
+        exact(label.at), kSoft, quoted(shortened(label.line->label, 28)), exact(label.at),
         ink_of(*label.line));
   }
   return plot(script + data + plots + "\n", kHeight, title, kCurveWidth);

@@ -47,10 +47,12 @@ void need_rows(const Result& result, const char* list, const std::vector<const c
   }
 }
 
-void need_numbers(const Result& result, const Json& object, const char* list) {
+// With `gaps` an element may be null: nothing was measured there.
+void need_numbers(const Result& result, const Json& object, const char* list, bool gaps = false) {
   const bool good = object.contains(list) && object[list].is_array() && !object[list].empty() &&
-                    std::all_of(object[list].begin(), object[list].end(),
-                                [](const Json& one) { return one.is_number(); });
+                    std::all_of(object[list].begin(), object[list].end(), [gaps](const Json& one) {
+                      return one.is_number() || (gaps && one.is_null());
+                    });
   if (!good) malformed(result.path, fmt::format("'{}' is no list of numbers", list));
 }
 
@@ -83,7 +85,7 @@ void check_content(const Result& result) {
       if (!curve.contains("variants") || !curve["variants"].is_array())
         malformed(result.path, "a curve has no 'variants'");
       for (const Json& one : curve["variants"]) {
-        need_numbers(result, one, "measured_us");
+        need_numbers(result, one, "measured_us", true);
         if (one["measured_us"].size() != curve["points"].size() || word(one, "variant").empty())
           malformed(result.path, "a curve's variant has no name or not one time per point");
         if (!one.contains("predicted_us") || one["predicted_us"].is_null()) continue;
