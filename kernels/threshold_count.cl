@@ -15,7 +15,6 @@
 #define CLCOOK_THRESHOLD_COUNT_COMPARE_SUM
 #define CLCOOK_THRESHOLD_COUNT_VECTOR_COMPARE
 #define CLCOOK_THRESHOLD_COUNT_BINARY_SEARCH
-#define CLCOOK_THRESHOLD_COUNT_TREE_SEARCH
 #define CLCOOK_THRESHOLD_COUNT_TABLE
 #define CLCOOK_THRESHOLD_COUNT_CPU_STRIP
 #endif
@@ -146,26 +145,6 @@ __kernel void threshold_count_binary_search(__global const float* restrict value
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_SEARCH, values, values_offset, 1, slots, slots_offset,
-                 count, PER_ITEM);
-}
-#endif
-
-// ------------------------------------------------------------------------------------------------
-// tree_search: the same comparisons, with the thresholds level by level, so that those of one step
-// lie side by side and the work-items read from different banks of local memory.
-#ifdef CLCOOK_THRESHOLD_COUNT_TREE_SEARCH
-#define THRESHOLD_COUNT_TREE(x) clcook_slot_tree_local(x, tree, N)
-__kernel void threshold_count_tree_search(__global const float* restrict values,
-                                          ulong values_offset, __global SLOT* restrict slots,
-                                          ulong slots_offset, ulong count,
-                                          __constant const float* thresholds) {
-  __local float tree[CLCOOK_TREE_SIZE(N)];
-  for (int i = (int)get_local_id(0); i < CLCOOK_TREE_SIZE(N); i += (int)get_local_size(0)) {
-    const int k = clcook_tree_source(i, N);
-    tree[i] = k < N ? thresholds[k] : -INFINITY;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_TREE, values, values_offset, 1, slots, slots_offset,
                  count, PER_ITEM);
 }
 #endif

@@ -368,17 +368,6 @@ __kernel void mine(__global const float* t, int most, __global int* wrong) {
     bad += clcook_slot_sum_global(x, t, n) != clcook_slot_chain_global(x, t, n);
   }
   bad += clcook_slot_search_global(nan(0u), t, n) != n;
-  float tree[512];
-  for (int i = 0; i < CLCOOK_TREE_SIZE(n); ++i) {
-    const int k = clcook_tree_source(i, n);
-    tree[i] = k < n ? t[k] : -INFINITY;
-  }
-  for (int twice = -2; twice <= 2 * n + 2; ++twice) {
-    const float x = 1000.0f - 0.5f * (float)twice;
-    bad += clcook_slot_tree_private(x, tree, n) != clcook_slot_chain_global(x, t, n);
-  }
-  bad += clcook_slot_tree_private(nan(0u), tree, n) != n;
-  bad += clcook_slot_tree_private(-INFINITY, tree, n) != n;
   wrong[n - 1] = bad;
 }
 )");

@@ -47,14 +47,13 @@ class ThresholdCount {
 
   enum class Variant {
     automatic,        // what was measured to be fastest; without that compare_sum up to 8
-                      // thresholds, tree_search up to 48, then table; on CPUs cpu_strip up to
-                      // 128, then table
+                      // thresholds, binary_search up to 48, then table; on CPUs cpu_strip up to
+                      // kFew, then binary_search
     else_if_chain,    // one comparison after the other
     independent_ifs,  // N comparisons, each with an assignment
     compare_sum,      // the sum of N comparisons
     vector_compare,   // a value against vectors of thresholds
     binary_search,    // log2(N) + 1 comparisons without a branch
-    tree_search,      // the same with the thresholds level by level: no bank conflicts
     table,            // a guess from a table, then comparisons with its neighbours
     cpu_strip,        // for CPUs: compare_sum on explicit vectors of values
   };
@@ -167,8 +166,6 @@ class ThresholdCount {
         return "vector_compare";
       case Variant::binary_search:
         return "binary_search";
-      case Variant::tree_search:
-        return "tree_search";
       case Variant::table:
         return "table";
       case Variant::cpu_strip:
@@ -182,8 +179,8 @@ class ThresholdCount {
   static const std::vector<Variant>& variants() {
     static const std::vector<Variant> all = {
         Variant::else_if_chain,  Variant::independent_ifs, Variant::compare_sum,
-        Variant::vector_compare, Variant::binary_search,   Variant::tree_search,
-        Variant::table,          Variant::cpu_strip,
+        Variant::vector_compare, Variant::binary_search,   Variant::table,
+        Variant::cpu_strip,
     };
     return all;
   }
@@ -263,7 +260,7 @@ class ThresholdCount {
       variant_ = measured  ? parse_variant(choice.entry.variant)
                  : cpu     ? (n <= 128 ? Variant::cpu_strip : Variant::table)
                  : n <= 8  ? Variant::compare_sum
-                 : n <= 48 ? Variant::tree_search
+                 : n <= 48 ? Variant::binary_search
                            : Variant::table;
     }
     if (variant_ == Variant::cpu_strip) {

@@ -215,10 +215,9 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& shape, s
   const std::size_t n = p.thresholds.size();
   const Variant which = ThresholdCount::parse_variant(variant);
   if (which != Variant::else_if_chain) {
-    const bool search = which == Variant::binary_search || which == Variant::tree_search;
-    const double all = search                    ? 1 + std::ceil(std::log2(n))
-                       : which == Variant::table ? 4
-                                                 : static_cast<double>(n);
+    const double all = which == Variant::binary_search ? 1 + std::ceil(std::log2(n))
+                       : which == Variant::table       ? 4
+                                                       : static_cast<double>(n);
     out.cost = {all};
     out.taken.assign(p.count, 1);
     return out;
@@ -270,8 +269,6 @@ inline Recipe threshold_count() {
   add(ThresholdCount::Variant::compare_sum, "the sum of all comparisons");
   add(ThresholdCount::Variant::vector_compare, "a value against vectors of thresholds");
   add(ThresholdCount::Variant::binary_search, "log2(N) + 1 comparisons without a branch");
-  add(ThresholdCount::Variant::tree_search,
-      "the same with the thresholds level by level: no bank conflicts");
   add(ThresholdCount::Variant::table,
       "a guess from a table of equal cells, corrected by comparisons with its neighbours");
   add(ThresholdCount::Variant::cpu_strip,
