@@ -113,6 +113,7 @@ Table check_table(const Result& check, const std::string& recipe);  // "" for al
 Table bench_table(const Result& bench, const std::string& recipe);
 Table bench_table(const Group& group);
 Table stages_table(const Result& stages);
+Table peers_table(const Result& peers);
 // Counts and resources of every kernel, and the verdict; "" for all targets.
 Table isa_table(const Result& isa, const std::string& recipe, const std::string& target);
 // One row per variant, one column per target: the findings alone.

@@ -47,6 +47,7 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
                                     {"check", 1, 2, " RESULT [RECIPE]"},
                                     {"bench", 2, 2, " RESULT RECIPE"},
                                     {"stages", 1, 1, " RESULT"},
+                                    {"peers", 1, 1, " RESULT"},
                                     {"isa", 2, 3, " RESULT RECIPE [TARGET]"},
                                     {"findings", 2, 2, " RESULT RECIPE"},
                                     {"explore", 2, 9, " RESULT RECIPE [NAME=VALUE]..."}};
@@ -75,6 +76,7 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
   if (name == "ceilings") return to_markdown(ceilings_table(find(results, words[1], "bench")));
   if (name == "check") return some(check_table(find(results, words[1], "check"), argument(2)));
   if (name == "bench") return some(bench_table(find(results, words[1], "bench"), words[2]));
+  if (name == "peers") return some(peers_table(find(results, words[1], "peers")));
   if (name == "stages") return some(stages_table(find(results, words[1], "stages")));
   if (name == "isa") return some(isa_table(find(results, words[1], "isa"), words[2], argument(3)));
   if (name == "findings") return some(findings_table(find(results, words[1], "isa"), words[2]));

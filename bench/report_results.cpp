@@ -74,6 +74,12 @@ void check_content(const Result& result) {
       if (!row.contains("skipped")) need_numbers(result, row, "seconds");
     }
   }
+  if (result.kind == "peers") {
+    need_rows(result, "rows", {"case", "who", "version"});
+    for (const Json& row : json["rows"]) {
+      if (!row.contains("skipped")) need_numbers(result, row, "seconds");
+    }
+  }
   if (result.kind == "isa") {
     need_rows(result, "kernels", {"recipe", "variant", "target", "kernel"});
     need_rows(result, "verdicts", {"recipe", "variant", "target", "finding", "text"});

@@ -362,6 +362,49 @@ Table stages_table(const Result& stages) {
   return table;
 }
 
+Table peers_table(const Result& peers) {
+  Table table{{{"Case"},
+               {"Who"},
+               {"Median µs", true},
+               {"95 % interval", true},
+               {"Time against clcook", true},
+               {"PSNR, dB", true},
+               {"Largest error", true}},
+              {}};
+  std::string last;
+  Blocks ours;  // the first of a case
+  for (const Json& row : peers.json["rows"]) {
+    const std::string version = word(row, "version");
+    const std::string who = word(row, "who") + (version.empty() ? "" : " " + version);
+    const bool first = word(row, "case") != last;
+    last = word(row, "case");
+    if (row.contains("skipped")) {
+      table.rows.push_back({{first ? last : "", "", ""},
+                            {who, "", ""},
+                            {"-", "", ""},
+                            {"-", "", ""},
+                            {"left out: " + word(row, "skipped"), "skipped", ""},
+                            {"-", "", ""},
+                            {"-", "", ""}});
+      continue;
+    }
+    Blocks samples{row["seconds"].get<std::vector<double>>()};
+    for (double& one : samples.front()) one *= 1e6;
+    if (first) ours = samples;
+    const Ratio time = interval(samples);
+    const Ratio ratio = bootstrap_ratio(samples, ours);
+    table.rows.push_back(
+        {{first ? last : "", "", ""},
+         {who, "", ""},
+         {digits(time.value), "", ""},
+         {fmt::format("{} to {}", digits(time.low), digits(time.high)), "", ""},
+         {first ? "1" : to_string(ratio), "", ""},
+         {row["psnr"].is_null() ? "exact" : fmt::format("{:.1f}", number(row, "psnr")), "", ""},
+         {fmt::format("{:.2g}", number(row, "max_error")), "", ""}});
+  }
+  return table;
+}
+
 std::vector<std::string> targets_of(const Result& isa, const std::string& recipe) {
   std::vector<std::string> targets;
   for (const Json& one : isa.json["kernels"]) {

@@ -48,7 +48,7 @@ class ThresholdCount {
   enum class Variant {
     automatic,        // what was measured to be fastest; without that compare_sum up to 8
                       // thresholds, binary_search up to 48, then table; on CPUs cpu_strip up to
-                      // kFew, then binary_search
+                      // 128, then table
     else_if_chain,    // one comparison after the other
     independent_ifs,  // N comparisons, each with an assignment
     compare_sum,      // the sum of N comparisons
