@@ -297,7 +297,7 @@ inline Recipe group_swizzle() {
   };
   Sweep sweep;
   // Large both ways: narrow strips miss the cache as whole rows do.
-  sweep.shape = shape("gather", 8192, 8192, 16, 256);
+  sweep.shape = shape("gather", 8192, 4096, 16, 256);
   sweep.smoke = {{"width", std::int64_t{320}}, {"height", std::int64_t{96}}};
   sweep.along = axis("strip", {1, 2, 4, 8, 16, 32, 64, 128});
   sweep.label = "width of the strips, work-groups";
