@@ -134,15 +134,17 @@ std::string figure_svg(const Figure& figure) {
       line.points = points_of(curve, one["measured_us"]);
       if (line.points.empty()) continue;
       line.label = word(one, "variant") + which;
-      if (is_baseline(curve, v)) {
-        if (const Json* predicted = drawn_prediction(one)) {
-          Line model;
-          model.colour = line.colour;
-          model.style = Line::Style::predicted;
-          model.points = points_of(curve, *predicted);
-          if (!model.points.empty()) lines.push_back(std::move(model));
-        }
-      } else {
+      // Of many variants the predictions would hide the measurements.
+      const Json* predicted = drawn_prediction(one);
+      if (predicted != nullptr &&
+          (is_baseline(curve, v) || (alone && curve["variants"].size() <= 3))) {
+        Line model;
+        model.colour = line.colour;
+        model.style = Line::Style::predicted;
+        model.points = points_of(curve, *predicted);
+        if (!model.points.empty()) lines.push_back(std::move(model));
+      }
+      if (!is_baseline(curve, v)) {
         if (!alone) line.style = Line::Style::other;
         const auto twin = std::find_if(others.begin(), others.end(), [&](const Drawn& drawn) {
           return drawn.variant == word(one, "variant") && same(drawn.points, line.points);
@@ -176,7 +178,15 @@ std::string figure_svg(const Figure& figure) {
     limit.label = "copy";
     limit.style = Line::Style::limit;
     limit.points = points_of(first, first["copy_us"]);
-    lines.push_back(std::move(limit));
+    // Where nothing comes near it, it would only squeeze the others together.
+    const auto lowest = [](const Line& line) {
+      double out = HUGE_VAL;
+      for (const auto& point : line.points) out = std::min(out, point.second);
+      return out;
+    };
+    double low = HUGE_VAL;
+    for (const Line& line : lines) low = std::min(low, lowest(line));
+    if (low < 5 * lowest(limit)) lines.push_back(std::move(limit));
   }
   if (lines.empty()) return "";
   const std::string axis = word(*figure.curves[0], "axis");
