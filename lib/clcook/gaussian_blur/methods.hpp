@@ -1,6 +1,7 @@
 // The methods of the Gaussian blur: one line each.
 #pragma once
 
+#include <clcook/gaussian_blur/cpu_fused.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <clcook/gaussian_blur/naive.hpp>
 #include <memory>
@@ -11,6 +12,7 @@ namespace clcook::gaussian {
 enum class Variant {
   automatic,  // the cheapest method that promises the quality
   naive,      // two passes, every tap from global memory
+  cpu_fused,  // for CPUs: one pass, a work-item per tile
 };
 
 struct MethodInfo {
@@ -38,6 +40,8 @@ MethodInfo method_info(Variant variant, const char* name, const char* summary) {
 inline const std::vector<MethodInfo>& methods() {
   static const std::vector<MethodInfo> all{
       method_info<Naive>(Variant::naive, "naive", "two passes, every tap from global memory"),
+      method_info<CpuFused>(Variant::cpu_fused, "cpu_fused",
+                            "for CPUs: one pass, a work-item per tile, a ring of lines"),
   };
   return all;
 }

@@ -1,0 +1,342 @@
+// The Gaussian blur for CPUs: rows and columns in one launch, a work-item per tile of the picture.
+//
+// A work-item takes a tile of the region, as wide as a share of the cache allows and many rows high,
+// and streams down: it copies eight rows of the source, converted to float and with what lies
+// outside of the picture, to lines; filters these into a ring of the last 2 radius_y + 8 lines; and
+// makes eight rows of results from the ring. Lines and ring are the item's own scratch memory, which
+// stays in its cache.
+//
+// Channels are filtered as they lie: the taps along a row are CHANNELS elements apart. Along rows, a
+// vector at element 16 j + r is a tap of the outputs i <= j, each with another weight: it is
+// loaded once for all outputs of a block. Every sum has exactly the taps of the filter: none with a
+// weight of zero, which would spread NaN.
+#include <clcook/channel.clh>
+#include <clcook/halo.clh>
+
+#define CHANNELS CLCOOK_GAUSSIAN_CHANNELS
+#define ROWS 8      // of results at a time
+#define PREFETCH 8  // rows ahead
+
+// Along a row, vectors hold every PHASES-th pixel, or a channel of it, at the same place.
+#if CHANNELS == 3
+#define PHASES 16
+#define STEP 48
+#else
+#define PHASES (16 / CHANNELS)
+#define STEP 16
+#endif
+#define BLOCK (8 * STEP)  // elements that are filtered along a row at once
+
+#ifndef __has_builtin
+#define __has_builtin(x) 0
+#endif
+
+// Vectors that lie anywhere.
+typedef float16 __attribute__((aligned(4))) loose_float16;
+
+#if defined(CLCOOK_GAUSSIAN_U8)
+typedef uchar16 __attribute__((aligned(1))) loose_channel16;
+#elif defined(CLCOOK_GAUSSIAN_U16)
+typedef ushort16 __attribute__((aligned(2))) loose_channel16;
+#endif
+
+static inline float16 load16(__global const clcook_channel_t* p) {
+#if defined(CLCOOK_GAUSSIAN_F16)
+  return vload_half16(0, p);
+#elif defined(CLCOOK_GAUSSIAN_U8) || defined(CLCOOK_GAUSSIAN_U16)
+  return convert_float16(*(__global const loose_channel16*)p);
+#else
+  return *(__global const loose_float16*)p;
+#endif
+}
+
+static inline void store16(__global clcook_channel_t* p, float16 value, int stream) {
+#if defined(CLCOOK_GAUSSIAN_F16)
+  vstore_half16_rte(value, 0, p);
+#elif defined(CLCOOK_GAUSSIAN_U8) || defined(CLCOOK_GAUSSIAN_U16)
+  // Adding 1.5 2^23 rounds to nearest even and leaves the integer in the low bits.
+#if defined(CLCOOK_GAUSSIAN_U8)
+  const float top = 255.0f;
+#else
+  const float top = 65535.0f;
+#endif
+  value = value > 0.0f ? value : (float16)(0.0f);
+  value = value < top ? value : (float16)(top);
+  const int16 bits = as_int16(value + 12582912.0f);
+#if defined(CLCOOK_GAUSSIAN_U8)
+  *(__global loose_channel16*)p = convert_uchar16(bits & 255);
+#else
+  *(__global loose_channel16*)p = convert_ushort16(bits & 65535);
+#endif
+#else
+#if __has_builtin(__builtin_nontemporal_store)
+  if (stream) {
+    __builtin_nontemporal_store(value, (__global float16*)p);
+    return;
+  }
+#endif
+  *(__global loose_float16*)p = value;
+#endif
+}
+
+static inline float beyond(float4 outside, int element) {
+  const int c = element % CHANNELS;
+  return c == 0 ? outside.x : c == 1 ? outside.y : c == 2 ? outside.z : outside.w;
+}
+
+// A row of the source as floats: the elements `begin` to `end` of it, 0 up to `size`. A multiple of
+// CHANNELS begins.
+static inline void fill_line(__global float* line, __global const clcook_channel_t* row, int begin,
+                             int end, int size, int width, int border, float4 outside) {
+  if (row == 0) {  // outside of the picture
+    for (int e = begin; e < end; ++e) line[e - begin] = beyond(outside, e - begin);
+  } else {
+    const int inside_begin = clamp(0, begin, end);
+    const int inside_end = clamp(width * CHANNELS, begin, end);
+    for (int e = begin; e < inside_begin; ++e) {
+      const int at = clcook_border((e - (CHANNELS - 1)) / CHANNELS, width, border);
+      const int c = (e - begin) % CHANNELS;
+      line[e - begin] = at < 0 ? beyond(outside, c)
+                               : clcook_load_channel(row, (ulong)(at * CHANNELS + c));
+    }
+    int e = inside_begin;
+    for (; e <= inside_end - 16; e += 16)
+      *(__global loose_float16*)(line + (e - begin)) = load16(row + e);
+    for (; e < inside_end; ++e) line[e - begin] = clcook_load_channel(row, (ulong)e);
+    for (; e < end; ++e) {
+      const int at = clcook_border(e / CHANNELS, width, border);
+      const int c = e % CHANNELS;
+      line[e - begin] = at < 0 ? beyond(outside, c)
+                               : clcook_load_channel(row, (ulong)(at * CHANNELS + c));
+    }
+  }
+  for (int e = end - begin; e < size; ++e) line[e] = 0.0f;
+}
+
+// Two times eight outputs. Output i of `a`, from from_a, is the sum of the taps t = phase + phases m of every phase,
+//   weights[t] * the 16 floats at from_a + phase shift + (i + m) step,
+// and goes to out_a + i out_step; likewise `b`. A tap of phase 0 that would be at `wrap` is `back`
+// floats before; wrap is a multiple of 8 steps away.
+//
+// Each vector is loaded once for its eight outputs, and each weight once for eight vectors.
+#define PARAMETERS                                                                             \
+  __global const float *from_a, __global const float *from_b, ulong step, __global const float *wrap,  \
+      ulong back, __global const float *weights, int taps, int phases, int shift,              \
+      __global float *out_a, __global float *out_b, ulong out_step
+
+// Sums and weights are variables with names, which stay in registers where arrays may not.
+#define BEGIN_PHASES                                                       \
+  float16 a0 = 0.0f, a1 = 0.0f, a2 = 0.0f, a3 = 0.0f;                      \
+  float16 a4 = 0.0f, a5 = 0.0f, a6 = 0.0f, a7 = 0.0f;                      \
+  float16 b0 = 0.0f, b1 = 0.0f, b2 = 0.0f, b3 = 0.0f;                      \
+  float16 b4 = 0.0f, b5 = 0.0f, b6 = 0.0f, b7 = 0.0f;                      \
+  for (int phase = 0; phase < phases && phase < taps; ++phase) {           \
+    const int count = (taps - phase + phases - 1) / phases;                \
+    __global const float* a = from_a + phase * shift;                      \
+    __global const float* b = from_b + phase * shift;                      \
+    __global const float* next = weights + phase;                          \
+    float16 w0 = 0.0f, w1 = 0.0f, w2 = 0.0f, w3 = 0.0f;                    \
+    float16 w4 = 0.0f, w5 = 0.0f, w6 = 0.0f, w7 = 0.0f;
+
+#define OUT(I)                                            \
+  *(__global float16*)(out_a + (ulong)I * out_step) = a##I; \
+  *(__global float16*)(out_b + (ulong)I * out_step) = b##I;
+#define END_PHASES \
+  }                \
+  OUT(0) OUT(1) OUT(2) OUT(3) OUT(4) OUT(5) OUT(6) OUT(7)
+
+// The weight of output I at the tap J after the first; the last eight are kept.
+#define KEPT(I, J)                                                                            \
+  (((J) - (I)) % 8 == 0   ? w0                                                                \
+   : ((J) - (I)) % 8 == 1 ? w1                                                                \
+   : ((J) - (I)) % 8 == 2 ? w2                                                                \
+   : ((J) - (I)) % 8 == 3 ? w3                                                                \
+   : ((J) - (I)) % 8 == 4 ? w4                                                                \
+   : ((J) - (I)) % 8 == 5 ? w5                                                                \
+   : ((J) - (I)) % 8 == 6 ? w6                                                                \
+                          : w7)
+#define READ(I, J) ((float16)(next[-(I) * phases]))
+#define TAP(I, J, FROM, TO, WEIGHT)          \
+  if ((I) >= (FROM) && (I) < (TO)) {         \
+    const float16 weight = WEIGHT(I, J);     \
+    a##I = fma(va, weight, a##I);            \
+    b##I = fma(vb, weight, b##I);            \
+  }
+// The outputs FROM to TO - 1 of the next vectors.
+#define TAPS(J, FROM, TO, WEIGHT)                          \
+  {                                                        \
+    const float16 va = *(__global const loose_float16*)a;  \
+    const float16 vb = *(__global const loose_float16*)b;  \
+    TAP(0, J, FROM, TO, WEIGHT)                            \
+    TAP(1, J, FROM, TO, WEIGHT)                            \
+    TAP(2, J, FROM, TO, WEIGHT)                            \
+    TAP(3, J, FROM, TO, WEIGHT)                            \
+    TAP(4, J, FROM, TO, WEIGHT)                            \
+    TAP(5, J, FROM, TO, WEIGHT)                            \
+    TAP(6, J, FROM, TO, WEIGHT)                            \
+    TAP(7, J, FROM, TO, WEIGHT)                            \
+    a += step;                                             \
+    b += step;                                             \
+  }
+#define FETCH(SLOT)            \
+  w##SLOT = (float16)(*next);  \
+  next += phases;
+#define WRAP       \
+  if (a == wrap) { \
+    a -= back;     \
+    b -= back;     \
+  }
+
+// With at least 8 taps in each phase.
+static __attribute__((noinline)) void filter_long(PARAMETERS) {
+  BEGIN_PHASES
+#define START(J) FETCH(J) TAPS(J, 0, J + 1, KEPT)
+  START(0) START(1) START(2) START(3) START(4) START(5) START(6) START(7)
+  WRAP
+  int j = 16;
+  for (; j <= count; j += 8) {
+#define FULL(J) FETCH(J) TAPS(J + 8, 0, 8, KEPT)
+    FULL(0) FULL(1) FULL(2) FULL(3) FULL(4) FULL(5) FULL(6) FULL(7)
+    WRAP
+  }
+  for (j -= 8; j < count; ++j) {
+    TAPS(0, 0, 8, READ)
+    next += phases;
+  }
+#define STOP(K) WRAP TAPS(0, K, 8, READ) next += phases;
+  STOP(1) STOP(2) STOP(3) STOP(4) STOP(5) STOP(6) STOP(7)
+  END_PHASES
+}
+
+// With at most 8 taps in each phase.
+static __attribute__((noinline)) void filter_short(PARAMETERS) {
+  BEGIN_PHASES
+#define FETCH_IF(M, N) if (M < N) {FETCH(M)}
+#define UP(J, N) TAPS(J, J - N + 1, J + 1, KEPT)
+#define DOWN(J, N) if (J < N + 7) TAPS(J, J - N + 1, 8, KEPT)
+#define CASE(N)                                                                         \
+  case N:                                                                               \
+    FETCH_IF(0, N) FETCH_IF(1, N) FETCH_IF(2, N) FETCH_IF(3, N)                         \
+    FETCH_IF(4, N) FETCH_IF(5, N) FETCH_IF(6, N) FETCH_IF(7, N)                         \
+    UP(0, N) UP(1, N) UP(2, N) UP(3, N) UP(4, N) UP(5, N) UP(6, N) UP(7, N)             \
+    WRAP                                                                                \
+    DOWN(8, N) DOWN(9, N) DOWN(10, N) DOWN(11, N) DOWN(12, N) DOWN(13, N) DOWN(14, N)   \
+    break;
+  switch (count) {
+    CASE(1)
+    CASE(2)
+    CASE(3)
+    CASE(4)
+    CASE(5)
+    CASE(6)
+    CASE(7)
+    CASE(8)
+  }
+  END_PHASES
+}
+
+static inline void filter8(PARAMETERS) {
+  if (taps >= 8 * phases) {
+    filter_long(from_a, from_b, step, wrap, back, weights, taps, phases, shift, out_a, out_b, out_step);
+  } else {
+    filter_short(from_a, from_b, step, wrap, back, weights, taps, phases, shift, out_a, out_b, out_step);
+  }
+}
+
+// A line of results to the picture.
+static inline void store_line(__global clcook_channel_t* to, __global const float* line, int count,
+                              int stream) {
+  int e = 0;
+  for (; e <= count - 16; e += 16) store16(to + e, *(__global const float16*)(line + e), stream);
+  for (; e < count; ++e) clcook_store_channel(to, (ulong)e, line[e]);
+}
+
+// Items: tiles of the region from left to right x strips of `strip` rows x pictures. The tiles share
+// the blocks of a row evenly. `scratch` has item_floats for each item: two lines of line_floats,
+// eight lines of results and the ring of `slots` lines, all of ring_pitch; these sizes are multiples
+// of 16, and slots of 8.
+__kernel void gaussian_blur_cpu_fused(
+    __global const clcook_channel_t* src, ulong src_offset, ulong src_pitch,
+    __global clcook_channel_t* dst, ulong dst_offset, ulong dst_pitch, int width, int height,
+    int region_x, int region_y, int region_width, int region_height,
+    __global const float* weights_x, int radius_x, __global const float* weights_y, int radius_y,
+    int border, float4 outside, __global float* scratch, ulong item_floats, int line_floats,
+    int ring_pitch, int slots, int strip) {
+  const int tile = (int)get_global_id(0);
+  const int tiles = (int)get_global_size(0);
+  const int picture = (int)get_global_id(2);
+  const int first = (int)get_global_id(1) * strip;
+  const int rows = min(strip, region_height - first);
+  const int elements = region_width * CHANNELS;
+  const int blocks = (elements + BLOCK - 1) / BLOCK;
+  const int tile_begin = (int)((long)tile * blocks / tiles) * BLOCK;
+  const int tile_end = min((int)((long)(tile + 1) * blocks / tiles) * BLOCK, elements);
+  const int count = tile_end - tile_begin;
+  scratch += item_floats * (((ulong)picture * get_global_size(1) + get_global_id(1)) *
+                                (ulong)tiles + (ulong)tile);
+  __global float* line0 = scratch;
+  __global float* line1 = line0 + line_floats;
+  __global float* results = line1 + line_floats;
+  __global float* ring = results + ROWS * ring_pitch;
+  const ulong ring_floats = (ulong)slots * (ulong)ring_pitch;
+  __global float* ring_end = ring + ring_floats;
+  src += src_offset + (ulong)picture * (ulong)height * src_pitch;
+  dst += dst_offset + ((ulong)picture * (ulong)region_height + (ulong)first) * dst_pitch +
+         (ulong)tile_begin;
+  const int stream = ((ulong)dst & 63) == 0 && dst_pitch % 16 == 0;
+  const int halo = radius_x * CHANNELS;
+  const int begin = region_x * CHANNELS + tile_begin - halo;
+  const int end = region_x * CHANNELS + tile_end + halo;
+  const int top = region_y + first - radius_y;
+  __global float* next = ring;        // the slot of line `filled`
+  __global const float* base = ring;  // the slot of the first line of the group
+  int filled = 0;
+  int last = -2;  // row of the picture in the slot before `next`
+  for (int y = 0; y < rows; y += ROWS) {
+    for (; filled < y + ROWS + 2 * radius_y; filled += 2) {
+      // Lines behind the last row of the region are of no use, and as good as any.
+      const int row0 = clcook_border(top + filled, height, border);
+      const int row1 = clcook_border(top + filled + 1, height, border);
+      if (row0 == last && row1 == last) {
+        __global const float* same = (next == ring ? ring_end : next) - ring_pitch;
+        for (int e = 0; e < count; e += 16) {
+          const float16 value = *(__global const float16*)(same + e);
+          *(__global float16*)(next + e) = value;
+          *(__global float16*)(next + ring_pitch + e) = value;
+        }
+      } else {
+#if __has_builtin(__builtin_prefetch)
+        if (row0 >= 0 && row1 >= 0 && row1 + PREFETCH < height) {
+          __global const clcook_channel_t* ahead = src + (ulong)(row0 + PREFETCH) * src_pitch;
+          for (int e = max(begin, 0); e < min(end, width * CHANNELS);
+               e += 64 / (int)sizeof(clcook_channel_t)) {
+            __builtin_prefetch(ahead + e);
+            __builtin_prefetch(ahead + src_pitch + e);
+          }
+        }
+#endif
+        fill_line(line0, row0 < 0 ? 0 : src + (ulong)row0 * src_pitch, begin, end, line_floats,
+                  width, border, outside);
+        fill_line(line1, row1 < 0 ? 0 : src + (ulong)row1 * src_pitch, begin, end, line_floats,
+                  width, border, outside);
+        for (int e = 0; e < count; e += BLOCK) {
+          for (int u = e; u < e + STEP; u += 16) {
+            filter8(line0 + u, line1 + u, STEP, 0, 0, weights_x, 2 * radius_x + 1, PHASES, CHANNELS,
+                    next + u, next + ring_pitch + u, STEP);
+          }
+        }
+      }
+      last = row1;
+      next += 2 * ring_pitch;
+      if (next == ring_end) next = ring;
+    }
+    for (int e = 0; e < count; e += 32) {
+      filter8(base + e, base + e + 16, (ulong)ring_pitch, ring_end + e, ring_floats, weights_y,
+              2 * radius_y + 1, 1, 0, results + e, results + e + 16, (ulong)ring_pitch);
+    }
+    for (int i = 0; i < min(ROWS, rows - y); ++i)
+      store_line(dst + (ulong)(y + i) * dst_pitch, results + i * ring_pitch, count, stream);
+    base += ROWS * ring_pitch;
+    if (base == ring_end) base = ring;
+  }
+}

@@ -1,0 +1,117 @@
+// The method cpu_fused: rows and columns in one launch for CPUs, a work-item per tile of the
+// picture with a ring of filtered lines that stays in its cache. Exact as naive is, and serves the
+// same problems.
+#pragma once
+
+#include <algorithm>
+#include <clcook/embedded/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/method.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace clcook::gaussian {
+
+class CpuFused : public Method {
+ public:
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
+    if (!runtime.info().cpu) return Offer::no("a work-item per tile: for CPUs only");
+    const double values = values_of(p);
+    const double bytes = 2 * static_cast<double>(channel_bytes(p.pixel));
+    const double taps = axes.x.taps() + axes.y.taps();
+    const Rates rate = rates(runtime);
+    const double columns = static_cast<double>(p.width) * p.channels * p.batch;
+    // Lines that are filtered for the first rows of a strip, or copied.
+    const double extra = columns * (2.0 * axes.y.radius) * axes.x.taps() / 2;
+    return rounding_offer(
+        p, axes,
+        rate.launch + std::max(values * bytes / rate.bytes, (values * (taps + 10) + extra) / 175e3));
+  }
+
+  static std::vector<Unit> units(const Problem& p, const Axes&) {
+    Defines defines;
+    set_pixel(defines, p);
+    return {{"gaussian_blur_cpu_fused", Source(embedded::gaussian_blur_cpu_fused), defines}};
+  }
+
+  CpuFused(const Runtime& runtime, const Problem& problem, const Axes& axes)
+      : runtime_(runtime),
+        problem_(problem),
+        radius_x_(axes.x.radius),
+        radius_y_(axes.y.radius),
+        weights_x_(upload_filter(runtime, axes.x)),
+        weights_y_(upload_filter(runtime, axes.y)) {
+    const std::vector<Unit> parts = units(problem, axes);
+    program_ = runtime.build(parts[0].source, parts[0].defines, "gaussian_blur/cpu_fused");
+  }
+
+  cl::Event enqueue(const Call& call, Scratch& scratch,
+                    const std::vector<cl::Event>& wait) override {
+    const Region& region = call.region;
+    const auto up = [](std::size_t a, std::size_t b) { return (a + b - 1) / b; };
+    const auto channels = static_cast<std::size_t>(problem_.channels);
+    const auto batch = static_cast<std::size_t>(problem_.batch);
+    const auto rows = static_cast<std::size_t>(region.height);
+    const std::size_t block = channels == 3 ? 384 : 128;  // elements that the kernel makes at once
+    const std::size_t blocks = up(static_cast<std::size_t>(region.width) * channels, block);
+    const std::size_t slots = up(2 * static_cast<std::size_t>(radius_y_) + kRows, kRows) * kRows;
+    // Tiles whose rings fit the cache, and some for each core; strips where that is too few.
+    const std::size_t widest = std::clamp<std::size_t>(kRingFloats / (slots * block), 1, kWidest);
+    const std::size_t wanted = 4 * static_cast<std::size_t>(runtime_.info().compute_units);
+    std::size_t tiles = std::max(up(blocks, widest), std::min(up(blocks, 2), up(wanted, batch)));
+    const std::size_t most = std::max<std::size_t>(1, rows / (2 * slots));
+    const std::size_t strips = std::min(most, up(wanted, tiles * batch));
+    if (tiles * strips * batch % 2 != 0 && tiles < blocks) ++tiles;
+    const std::size_t strip = up(up(rows, strips), kRows) * kRows;
+    const std::size_t count = up(rows, strip);
+    const std::size_t tile = up(blocks, tiles) * block;
+    const std::size_t line = up(tile + 2 * static_cast<std::size_t>(radius_x_) * channels, 16) * 16;
+    const std::size_t pitch = tile + 16;  // no power of two
+    const std::size_t item = 2 * line + (kRows + slots) * pitch;
+    const cl::Buffer memory =
+        scratch.get(runtime_, 0, item * tiles * count * batch * sizeof(float));
+    const std::size_t bytes = channel_bytes(problem_.pixel);
+    const cl_float4 outside{
+        {problem_.outside[0], problem_.outside[1], problem_.outside[2], problem_.outside[3]}};
+    Kernel kernel(runtime_, program_, "gaussian_blur_cpu_fused");
+    return kernel(Launch::groups({tiles, count, batch}, {1, 1, 1}), wait, call.src.buffer,
+                  cl_ulong{call.src.offset / bytes}, cl_ulong{call.src.pitch / bytes},
+                  call.dst.buffer, cl_ulong{call.dst.offset / bytes},
+                  cl_ulong{call.dst.pitch / bytes}, cl_int{problem_.width},
+                  cl_int{problem_.height}, cl_int{region.x}, cl_int{region.y},
+                  cl_int{region.width}, cl_int{region.height}, weights_x_, cl_int{radius_x_},
+                  weights_y_, cl_int{radius_y_}, static_cast<cl_int>(problem_.border), outside,
+                  memory, cl_ulong{item}, static_cast<cl_int>(line), static_cast<cl_int>(pitch),
+                  static_cast<cl_int>(slots), static_cast<cl_int>(strip));
+  }
+
+  std::string describe() const override {
+    return text("rows of ", 2 * radius_x_ + 1, " and columns of ", 2 * radius_y_ + 1,
+                " taps in one launch, a work-item per tile");
+  }
+
+ private:
+  static constexpr std::size_t kRows = 8;                 // ROWS of the kernel
+  static constexpr std::size_t kRingFloats = 640 << 8;    // 640 KiB
+  static inline const std::size_t kWidest = std::getenv("W") ? std::stoul(std::getenv("W")) : 8;
+
+  // Weights -radius .. radius as floats on the device.
+  static cl::Buffer upload_filter(const Runtime& runtime, const Axis& axis) {
+    std::vector<float> values;
+    for (int k = -axis.radius; k <= axis.radius; ++k)
+      values.push_back(static_cast<float>(axis.weights[static_cast<std::size_t>(std::abs(k))]));
+    return create_buffer(runtime, values.size() * sizeof(float), CL_MEM_READ_ONLY, values.data());
+  }
+
+  Runtime runtime_;
+  Problem problem_;
+  int radius_x_;
+  int radius_y_;
+  cl::Buffer weights_x_;
+  cl::Buffer weights_y_;
+  cl::Program program_;
+};
+
+}  // namespace clcook::gaussian
