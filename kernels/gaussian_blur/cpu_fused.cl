@@ -16,6 +16,7 @@
 #define CHANNELS CLCOOK_GAUSSIAN_CHANNELS
 #define ROWS 8      // of results at a time
 #define PREFETCH 8  // rows ahead
+#define COLUMNS 64  // of results at a time
 
 // Along a row, vectors hold every PHASES-th pixel, or a channel of it, at the same place.
 #if CHANNELS == 3
@@ -26,6 +27,13 @@
 #define STEP 16
 #endif
 #define BLOCK (8 * STEP)  // elements that are filtered along a row at once
+
+// Floats inside of the picture are filtered where they are.
+#if defined(CLCOOK_GAUSSIAN_U8) || defined(CLCOOK_GAUSSIAN_U16) || defined(CLCOOK_GAUSSIAN_F16)
+#define DIRECT 0
+#else
+#define DIRECT 1
+#endif
 
 #ifndef __has_builtin
 #define __has_builtin(x) 0
@@ -118,7 +126,7 @@ static inline void fill_line(__global float* line, __global const clcook_channel
 // and goes to out_a + i out_step; likewise `b`. A tap of phase 0 that would be at `wrap` is `back`
 // floats before; wrap is a multiple of 8 steps away.
 //
-// Each vector is loaded once for its eight outputs, and each weight once for eight vectors.
+// Each vector is loaded once for its eight outputs, and most weights once for eight vectors.
 #define PARAMETERS                                                                             \
   __global const float *from_a, __global const float *from_b, ulong step, __global const float *wrap,  \
       ulong back, __global const float *weights, int taps, int phases, int shift,              \
@@ -193,17 +201,18 @@ static __attribute__((noinline)) void filter_long(PARAMETERS) {
 #define START(J) FETCH(J) TAPS(J, 0, J + 1, KEPT)
   START(0) START(1) START(2) START(3) START(4) START(5) START(6) START(7)
   WRAP
-  int j = 16;
-  for (; j <= count; j += 8) {
-#define FULL(J) FETCH(J) TAPS(J + 8, 0, 8, KEPT)
-    FULL(0) FULL(1) FULL(2) FULL(3) FULL(4) FULL(5) FULL(6) FULL(7)
-    WRAP
-  }
-  for (j -= 8; j < count; ++j) {
+  int left = count - 8;
+  for (; left % 8 != 0; --left) {
     TAPS(0, 0, 8, READ)
     next += phases;
   }
-#define STOP(K) WRAP TAPS(0, K, 8, READ) next += phases;
+#define AGAIN(SLOT) w##SLOT = (float16)(next[(SLOT - 8) * phases]);
+  AGAIN(0) AGAIN(1) AGAIN(2) AGAIN(3) AGAIN(4) AGAIN(5) AGAIN(6) AGAIN(7)
+  for (; left != 0; left -= 8) {
+#define FULL(J) WRAP FETCH(J) TAPS(J + 8, 0, 8, KEPT)
+    FULL(0) FULL(1) FULL(2) FULL(3) FULL(4) FULL(5) FULL(6) FULL(7)
+  }
+#define STOP(K) WRAP TAPS(K + 7, K, 8, KEPT)
   STOP(1) STOP(2) STOP(3) STOP(4) STOP(5) STOP(6) STOP(7)
   END_PHASES
 }
@@ -243,6 +252,19 @@ static inline void filter8(PARAMETERS) {
   }
 }
 
+// Asks for a block of two rows, of elements up to `size`.
+static inline void fetch_ahead(__global const clcook_channel_t* row, ulong pitch, int begin,
+                               int size) {
+#if __has_builtin(__builtin_prefetch)
+  if (row == 0) return;
+  const int end = min(begin + BLOCK, size);
+  for (int e = begin; e < end; e += 64 / (int)sizeof(clcook_channel_t)) {
+    __builtin_prefetch(row + e, 0, 2);
+    __builtin_prefetch(row + pitch + e, 0, 2);
+  }
+#endif
+}
+
 // A line of results to the picture.
 static inline void store_line(__global clcook_channel_t* to, __global const float* line, int count,
                               int stream) {
@@ -277,7 +299,7 @@ __kernel void gaussian_blur_cpu_fused(
   __global float* line0 = scratch;
   __global float* line1 = line0 + line_floats;
   __global float* results = line1 + line_floats;
-  __global float* ring = results + ROWS * ring_pitch;
+  __global float* ring = results + ROWS * COLUMNS;
   const ulong ring_floats = (ulong)slots * (ulong)ring_pitch;
   __global float* ring_end = ring + ring_floats;
   src += src_offset + (ulong)picture * (ulong)height * src_pitch;
@@ -290,6 +312,10 @@ __kernel void gaussian_blur_cpu_fused(
   const int top = region_y + first - radius_y;
   __global float* next = ring;        // the slot of line `filled`
   __global const float* base = ring;  // the slot of the first line of the group
+#if DIRECT
+  // Whether no line of the tile needs what is outside of the picture.
+  const int inside = begin >= 0 && (long)begin + line_floats <= (long)width * CHANNELS;
+#endif
   int filled = 0;
   int last = -2;  // row of the picture in the slot before `next`
   for (int y = 0; y < rows; y += ROWS) {
@@ -305,23 +331,28 @@ __kernel void gaussian_blur_cpu_fused(
           *(__global float16*)(next + ring_pitch + e) = value;
         }
       } else {
-#if __has_builtin(__builtin_prefetch)
-        if (row0 >= 0 && row1 >= 0 && row1 + PREFETCH < height) {
-          __global const clcook_channel_t* ahead = src + (ulong)(row0 + PREFETCH) * src_pitch;
-          for (int e = max(begin, 0); e < min(end, width * CHANNELS);
-               e += 64 / (int)sizeof(clcook_channel_t)) {
-            __builtin_prefetch(ahead + e);
-            __builtin_prefetch(ahead + src_pitch + e);
-          }
-        }
+        __global const clcook_channel_t* ahead =
+            row0 >= 0 && row1 >= 0 && row1 + PREFETCH < height
+                ? src + (ulong)(row0 + PREFETCH) * src_pitch
+                : 0;
+        __global const float* from0 = line0;
+        __global const float* from1 = line1;
+#if DIRECT
+        if (row0 >= 0 && row1 >= 0 && inside) {
+          from0 = src + (ulong)row0 * src_pitch + (ulong)begin;
+          from1 = src + (ulong)row1 * src_pitch + (ulong)begin;
+        } else
 #endif
-        fill_line(line0, row0 < 0 ? 0 : src + (ulong)row0 * src_pitch, begin, end, line_floats,
-                  width, border, outside);
-        fill_line(line1, row1 < 0 ? 0 : src + (ulong)row1 * src_pitch, begin, end, line_floats,
-                  width, border, outside);
+        {
+          fill_line(line0, row0 < 0 ? 0 : src + (ulong)row0 * src_pitch, begin, end, line_floats,
+                    width, border, outside);
+          fill_line(line1, row1 < 0 ? 0 : src + (ulong)row1 * src_pitch, begin, end, line_floats,
+                    width, border, outside);
+        }
         for (int e = 0; e < count; e += BLOCK) {
+          fetch_ahead(ahead, src_pitch, begin + halo + e, width * CHANNELS);
           for (int u = e; u < e + STEP; u += 16) {
-            filter8(line0 + u, line1 + u, STEP, 0, 0, weights_x, 2 * radius_x + 1, PHASES, CHANNELS,
+            filter8(from0 + u, from1 + u, STEP, 0, 0, weights_x, 2 * radius_x + 1, PHASES, CHANNELS,
                     next + u, next + ring_pitch + u, STEP);
           }
         }
@@ -330,12 +361,16 @@ __kernel void gaussian_blur_cpu_fused(
       next += 2 * ring_pitch;
       if (next == ring_end) next = ring;
     }
-    for (int e = 0; e < count; e += 32) {
-      filter8(base + e, base + e + 16, (ulong)ring_pitch, ring_end + e, ring_floats, weights_y,
-              2 * radius_y + 1, 1, 0, results + e, results + e + 16, (ulong)ring_pitch);
+    for (int e = 0; e < count; e += COLUMNS) {
+      for (int u = 0; u < COLUMNS; u += 32) {
+        filter8(base + e + u, base + e + u + 16, (ulong)ring_pitch, ring_end + e + u, ring_floats,
+                weights_y, 2 * radius_y + 1, 1, 0, results + u, results + u + 16, COLUMNS);
+      }
+      for (int i = 0; i < min(ROWS, rows - y); ++i) {
+        store_line(dst + (ulong)(y + i) * dst_pitch + (ulong)e, results + i * COLUMNS,
+                   min(COLUMNS, count - e), stream);
+      }
     }
-    for (int i = 0; i < min(ROWS, rows - y); ++i)
-      store_line(dst + (ulong)(y + i) * dst_pitch, results + i * ring_pitch, count, stream);
     base += ROWS * ring_pitch;
     if (base == ring_end) base = ring;
   }

@@ -59,7 +59,7 @@ class CpuFused : public Method {
     const std::size_t slots = up(2 * static_cast<std::size_t>(radius_y_) + kRows, kRows) * kRows;
     // Tiles whose rings fit the cache, and some for each core; strips where that is too few.
     const std::size_t widest = std::clamp<std::size_t>(kRingFloats / (slots * block), 1, kWidest);
-    const std::size_t wanted = 4 * static_cast<std::size_t>(runtime_.info().compute_units);
+    const std::size_t wanted = (std::getenv("N") ? std::stoul(std::getenv("N")) : 4) * static_cast<std::size_t>(runtime_.info().compute_units);
     std::size_t tiles = std::max(up(blocks, widest), std::min(up(blocks, 2), up(wanted, batch)));
     const std::size_t most = std::max<std::size_t>(1, rows / (2 * slots));
     const std::size_t strips = std::min(most, up(wanted, tiles * batch));
@@ -69,7 +69,7 @@ class CpuFused : public Method {
     const std::size_t tile = up(blocks, tiles) * block;
     const std::size_t line = up(tile + 2 * static_cast<std::size_t>(radius_x_) * channels, 16) * 16;
     const std::size_t pitch = tile + 16;  // no power of two
-    const std::size_t item = 2 * line + (kRows + slots) * pitch;
+    const std::size_t item = 2 * line + kRows * kColumns + slots * pitch;
     const cl::Buffer memory =
         scratch.get(runtime_, 0, item * tiles * count * batch * sizeof(float));
     const std::size_t bytes = channel_bytes(problem_.pixel);
@@ -94,6 +94,7 @@ class CpuFused : public Method {
 
  private:
   static constexpr std::size_t kRows = 8;                 // ROWS of the kernel
+  static constexpr std::size_t kColumns = 64;             // COLUMNS
   static constexpr std::size_t kRingFloats = 640 << 8;    // 640 KiB
   static inline const std::size_t kWidest = std::getenv("W") ? std::stoul(std::getenv("W")) : 8;
 
