@@ -10,7 +10,7 @@
 // vector at element 16 j + r is a tap of the outputs i <= j, each with another weight: it is
 // loaded once for all outputs of a block. Every sum has exactly the taps of the filter: none with a
 // weight of zero, which would spread NaN.
-#include <clcook/channel.clh>
+#include <clcook/channel16.clh>
 #include <clcook/halo.clh>
 
 #define CHANNELS CLCOOK_GAUSSIAN_CHANNELS
@@ -35,86 +35,29 @@
 #define DIRECT 1
 #endif
 
-#ifndef __has_builtin
-#define __has_builtin(x) 0
-#endif
-
-// Vectors that lie anywhere.
-typedef float16 __attribute__((aligned(4))) loose_float16;
-
-#if defined(CLCOOK_GAUSSIAN_U8)
-typedef uchar16 __attribute__((aligned(1))) loose_channel16;
-#elif defined(CLCOOK_GAUSSIAN_U16)
-typedef ushort16 __attribute__((aligned(2))) loose_channel16;
-#endif
-
-static inline float16 load16(__global const clcook_channel_t* p) {
-#if defined(CLCOOK_GAUSSIAN_F16)
-  return vload_half16(0, p);
-#elif defined(CLCOOK_GAUSSIAN_U8) || defined(CLCOOK_GAUSSIAN_U16)
-  return convert_float16(*(__global const loose_channel16*)p);
-#else
-  return *(__global const loose_float16*)p;
-#endif
-}
-
-static inline void store16(__global clcook_channel_t* p, float16 value, int stream) {
-#if defined(CLCOOK_GAUSSIAN_F16)
-  vstore_half16_rte(value, 0, p);
-#elif defined(CLCOOK_GAUSSIAN_U8) || defined(CLCOOK_GAUSSIAN_U16)
-  // Adding 1.5 2^23 rounds to nearest even and leaves the integer in the low bits.
-#if defined(CLCOOK_GAUSSIAN_U8)
-  const float top = 255.0f;
-#else
-  const float top = 65535.0f;
-#endif
-  value = value > 0.0f ? value : (float16)(0.0f);
-  value = value < top ? value : (float16)(top);
-  const int16 bits = as_int16(value + 12582912.0f);
-#if defined(CLCOOK_GAUSSIAN_U8)
-  *(__global loose_channel16*)p = convert_uchar16(bits & 255);
-#else
-  *(__global loose_channel16*)p = convert_ushort16(bits & 65535);
-#endif
-#else
-#if __has_builtin(__builtin_nontemporal_store)
-  if (stream) {
-    __builtin_nontemporal_store(value, (__global float16*)p);
-    return;
-  }
-#endif
-  *(__global loose_float16*)p = value;
-#endif
-}
-
-static inline float beyond(float4 outside, int element) {
-  const int c = element % CHANNELS;
-  return c == 0 ? outside.x : c == 1 ? outside.y : c == 2 ? outside.z : outside.w;
-}
-
 // A row of the source as floats: the elements `begin` to `end` of it, 0 up to `size`. A multiple of
 // CHANNELS begins.
 static inline void fill_line(__global float* line, __global const clcook_channel_t* row, int begin,
                              int end, int size, int width, int border, float4 outside) {
   if (row == 0) {  // outside of the picture
-    for (int e = begin; e < end; ++e) line[e - begin] = beyond(outside, e - begin);
+    for (int e = begin; e < end; ++e) line[e - begin] = clcook_channel_of(outside, (e - begin) % CHANNELS);
   } else {
     const int inside_begin = clamp(0, begin, end);
     const int inside_end = clamp(width * CHANNELS, begin, end);
     for (int e = begin; e < inside_begin; ++e) {
       const int at = clcook_border((e - (CHANNELS - 1)) / CHANNELS, width, border);
       const int c = (e - begin) % CHANNELS;
-      line[e - begin] = at < 0 ? beyond(outside, c)
+      line[e - begin] = at < 0 ? clcook_channel_of(outside, c)
                                : clcook_load_channel(row, (ulong)(at * CHANNELS + c));
     }
     int e = inside_begin;
     for (; e <= inside_end - 16; e += 16)
-      *(__global loose_float16*)(line + (e - begin)) = load16(row + e);
+      *(__global clcook_loose16*)(line + (e - begin)) = clcook_load16(row + e);
     for (; e < inside_end; ++e) line[e - begin] = clcook_load_channel(row, (ulong)e);
     for (; e < end; ++e) {
       const int at = clcook_border(e / CHANNELS, width, border);
       const int c = e % CHANNELS;
-      line[e - begin] = at < 0 ? beyond(outside, c)
+      line[e - begin] = at < 0 ? clcook_channel_of(outside, c)
                                : clcook_load_channel(row, (ulong)(at * CHANNELS + c));
     }
   }
@@ -173,8 +116,8 @@ static inline void fill_line(__global float* line, __global const clcook_channel
 // The outputs FROM to TO - 1 of the next vectors.
 #define TAPS(J, FROM, TO, WEIGHT)                          \
   {                                                        \
-    const float16 va = *(__global const loose_float16*)a;  \
-    const float16 vb = *(__global const loose_float16*)b;  \
+    const float16 va = *(__global const clcook_loose16*)a;  \
+    const float16 vb = *(__global const clcook_loose16*)b;  \
     TAP(0, J, FROM, TO, WEIGHT)                            \
     TAP(1, J, FROM, TO, WEIGHT)                            \
     TAP(2, J, FROM, TO, WEIGHT)                            \
@@ -263,14 +206,6 @@ static inline void fetch_ahead(__global const clcook_channel_t* row, ulong pitch
     __builtin_prefetch(row + pitch + e, 0, 2);
   }
 #endif
-}
-
-// A line of results to the picture.
-static inline void store_line(__global clcook_channel_t* to, __global const float* line, int count,
-                              int stream) {
-  int e = 0;
-  for (; e <= count - 16; e += 16) store16(to + e, *(__global const float16*)(line + e), stream);
-  for (; e < count; ++e) clcook_store_channel(to, (ulong)e, line[e]);
 }
 
 // Items: tiles of the region from left to right x strips of `strip` rows x pictures. The tiles share
@@ -367,7 +302,7 @@ __kernel void gaussian_blur_cpu_fused(
                 weights_y, 2 * radius_y + 1, 1, 0, results + u, results + u + 16, COLUMNS);
       }
       for (int i = 0; i < min(ROWS, rows - y); ++i) {
-        store_line(dst + (ulong)(y + i) * dst_pitch + (ulong)e, results + i * COLUMNS,
+        clcook_store_line(dst + (ulong)(y + i) * dst_pitch + (ulong)e, results + i * COLUMNS,
                    min(COLUMNS, count - e), stream);
       }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <clcook/gaussian_blur/cpu_fused.hpp>
+#include <clcook/gaussian_blur/cpu_pyramid.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <clcook/gaussian_blur/naive.hpp>
 #include <memory>
@@ -12,7 +13,8 @@ namespace clcook::gaussian {
 enum class Variant {
   automatic,  // the cheapest method that promises the quality
   naive,      // two passes, every tap from global memory
-  cpu_fused,  // for CPUs: one pass, a work-item per tile
+  cpu_fused,    // for CPUs: one pass, a work-item per tile
+  cpu_pyramid,  // for CPUs, large sigma: made small, blurred, made large
 };
 
 struct MethodInfo {
@@ -42,6 +44,8 @@ inline const std::vector<MethodInfo>& methods() {
       method_info<Naive>(Variant::naive, "naive", "two passes, every tap from global memory"),
       method_info<CpuFused>(Variant::cpu_fused, "cpu_fused",
                             "for CPUs: one pass, a work-item per tile, a ring of lines"),
+      method_info<CpuPyramid>(Variant::cpu_pyramid, "cpu_pyramid",
+                              "for CPUs and large sigma: made small, blurred, made large"),
   };
   return all;
 }

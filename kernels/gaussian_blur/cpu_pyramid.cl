@@ -1,0 +1,277 @@
+// The Gaussian blur for CPUs whose cost does not grow with sigma: the picture made small, the small
+// picture blurred, and made large again. Quadratic B-splines do the first and the last step: they
+// are wide enough to leave no trace of the grid, and add the same variance everywhere, which the
+// blur of the small picture leaves out.
+//
+// A cell stands for step x step pixels; cell (0, 0) begins at pixel (0, 0). Pixel `phase` of a cell
+// belongs to the cell before, to the cell, and to the next, with the weights spline[3 phase + 0, 1,
+// 2]. Cells outside of the picture are made of what the border mode says is there.
+//
+// _down makes lines of cells, blurred along the rows; _up blurs their columns and enlarges. A
+// work-item does many rows, in scratch memory of its own that stays in its cache. Lines are float
+// and interleaved; their pitches are multiples of 16.
+#include <clcook/channel16.clh>
+#include <clcook/halo.clh>
+
+#define CHANNELS CLCOOK_GAUSSIAN_CHANNELS
+#define CHUNK 1024  // channels of a row at a time
+#define AHEAD 8     // rows that are asked for ahead
+#define TILE 256    // pixels of a tile of results
+#define LINE (TILE * CHANNELS + 16)
+
+// Four floats of which the first CHANNELS count, at any float.
+typedef float4 __attribute__((aligned(4))) loose_float4;
+static inline float4 load_pixel(__global const float* p) {
+  return *(__global const loose_float4*)p;
+}
+// Writes beyond the pixel where that has fewer than four channels.
+static inline void store_pixel(__global float* p, float4 value) {
+  *(__global loose_float4*)p = value;
+}
+
+// The three lines of sums that a row of pixels adds to.
+static inline void add_row(__global float* above, __global float* here, __global float* below,
+                           __global const clcook_channel_t* row, int count, float w0, float w1,
+                           float w2) {
+  int e = 0;
+  for (; e <= count - 16; e += 16) {
+    const float16 value = clcook_load16(row + e);
+    __global clcook_loose16* a = (__global clcook_loose16*)(above + e);
+    __global clcook_loose16* h = (__global clcook_loose16*)(here + e);
+    __global clcook_loose16* b = (__global clcook_loose16*)(below + e);
+    *a = fma(value, (float16)(w0), *a);
+    *h = fma(value, (float16)(w1), *h);
+    *b = fma(value, (float16)(w2), *b);
+  }
+  for (; e < count; ++e) {
+    const float value = clcook_load_channel(row, (ulong)e);
+    above[e] = fma(value, w0, above[e]);
+    here[e] = fma(value, w1, here[e]);
+    below[e] = fma(value, w2, below[e]);
+  }
+}
+
+// The same of four rows with 12 weights.
+static inline void add_rows(__global float* above, __global float* here, __global float* below,
+                            __global const clcook_channel_t* row, ulong pitch, int count,
+                            __global const float* w, __global const clcook_channel_t* ahead) {
+  int e = 0;
+  for (; e <= count - 16; e += 16) {
+#if __has_builtin(__builtin_prefetch)
+    if (ahead != 0 && e % (64 / (int)sizeof(clcook_channel_t)) == 0) {
+      __builtin_prefetch(ahead + e, 0, 2);
+      __builtin_prefetch(ahead + pitch + e, 0, 2);
+      __builtin_prefetch(ahead + 2 * pitch + e, 0, 2);
+      __builtin_prefetch(ahead + 3 * pitch + e, 0, 2);
+    }
+#endif
+    const float16 v0 = clcook_load16(row + e);
+    const float16 v1 = clcook_load16(row + pitch + e);
+    const float16 v2 = clcook_load16(row + 2 * pitch + e);
+    const float16 v3 = clcook_load16(row + 3 * pitch + e);
+    __global clcook_loose16* a = (__global clcook_loose16*)(above + e);
+    __global clcook_loose16* h = (__global clcook_loose16*)(here + e);
+    __global clcook_loose16* b = (__global clcook_loose16*)(below + e);
+#define FOUR(K) \
+  fma(v3, (float16)(w[9 + K]), fma(v2, (float16)(w[6 + K]), fma(v1, (float16)(w[3 + K]), v0 * w[K])))
+    *a += FOUR(0);
+    *h += FOUR(1);
+    *b += FOUR(2);
+  }
+  if (e < count) {
+    for (int r = 0; r < 4; ++r) {
+      add_row(above + e, here + e, below + e, row + r * pitch + e, count - e, w[3 * r],
+              w[3 * r + 1], w[3 * r + 2]);
+    }
+  }
+}
+
+// Items: one x strips of lines of cells x pictures. A line holds the cells first_x to
+// first_x + cells - 1, blurred along the row; mid has `lines` lines, of which the first is the line
+// first_y of cells. For that the pixels line_x to line_x + line_pixels - 1 of a row are filled in,
+// those from inside_x to inside_x + inside_pixels - 1 from the picture. `scratch` has item_floats
+// for each item: three lines of line_pitch and the line of cells before it is blurred.
+__kernel void gaussian_blur_cpu_pyramid_down(
+    __global const clcook_channel_t* src, ulong src_offset, ulong src_pitch, __global float* mid,
+    int mid_pitch, int width, int height, int first_x, int cells, int step_x, int first_y,
+    int lines, int step_y, __global const float* spline_x, __global const float* spline_y,
+    __global const float* weights, int radius, int border, float4 outside, int line_x,
+    int line_pixels, int inside_x, int inside_pixels, __global float* scratch, ulong item_floats,
+    int line_pitch, int strip) {
+  const int picture = (int)get_global_id(2);
+  const int begin = (int)get_global_id(1) * strip;
+  const int end = min(begin + strip, lines);
+  scratch += item_floats * ((ulong)picture * get_global_size(1) + get_global_id(1));
+  __global float* above = scratch;
+  __global float* here = above + line_pitch;
+  __global float* below = here + line_pitch;
+  __global float* small = below + line_pitch;
+  src += src_offset + (ulong)picture * (ulong)height * src_pitch + (ulong)(inside_x * CHANNELS);
+  mid += ((ulong)picture * (ulong)lines + (ulong)begin) * (ulong)mid_pitch;
+  const int inside = inside_pixels * CHANNELS;
+  const int skip = (inside_x - line_x) * CHANNELS;
+  const float scale_x = 1.0f / (float)step_x;
+  const float scale_y = 1.0f / (float)step_y;
+  for (int e = 0; e < 3 * line_pitch; ++e) scratch[e] = 0.0f;
+  for (int line = begin - 1; line <= end; ++line) {
+    // The rows of pixels of a line of cells. Equal ones, outside of the picture, are one.
+    const int top = (first_y + line) * step_y;
+    for (int r = 0; r < step_y;) {
+      const int row = clcook_border(top + r, height, border);
+      __global const clcook_channel_t* from = src + (ulong)max(row, 0) * src_pitch;
+      if (row >= 0 && top + r >= 0 && top + r + 4 <= height && r + 4 <= step_y) {
+        for (int e = 0; e < inside; e += CHUNK) {
+          add_rows(above + skip + e, here + skip + e, below + skip + e, from + e, src_pitch,
+                   min(CHUNK, inside - e), spline_y + 3 * r,
+                   top + r + AHEAD + 4 <= height ? from + AHEAD * src_pitch + e : 0);
+        }
+        r += 4;
+        continue;
+      }
+      float w0 = 0.0f;
+      float w1 = 0.0f;
+      float w2 = 0.0f;
+      do {
+        w0 += spline_y[3 * r];
+        w1 += spline_y[3 * r + 1];
+        w2 += spline_y[3 * r + 2];
+        ++r;
+      } while (r < step_y && clcook_border(top + r, height, border) == row);
+      if (row >= 0) {
+        add_row(above + skip, here + skip, below + skip, from, inside, w0, w1, w2);
+      } else {
+        for (int e = 0; e < inside; ++e) {
+          const float value = clcook_channel_of(outside, e % CHANNELS);
+          above[skip + e] = fma(value, w0, above[skip + e]);
+          here[skip + e] = fma(value, w1, here[skip + e]);
+          below[skip + e] = fma(value, w2, below[skip + e]);
+        }
+      }
+    }
+    if (line > begin) {
+      // `above` is complete: what is outside of the picture, then the cells.
+      for (int x = 0; x < line_pixels; ++x) {
+        if (x == inside_x - line_x) x += inside_pixels;
+        if (x >= line_pixels) break;
+        const int at = clcook_border(line_x + x, width, border);
+        for (int c = 0; c < CHANNELS; ++c) {
+          above[x * CHANNELS + c] = at < 0 ? clcook_channel_of(outside, c) * (float)step_y
+                                           : above[(at - line_x) * CHANNELS + c];
+        }
+      }
+      float4 before = (float4)(0.0f);
+      float4 both = (float4)(0.0f);
+      __global const float* pixel = above + ((first_x - radius - 1) * step_x - line_x) * CHANNELS;
+      for (int cell = -1; cell <= cells + 2 * radius; ++cell) {
+        float4 s0 = (float4)(0.0f);
+        float4 s1 = (float4)(0.0f);
+        float4 s2 = (float4)(0.0f);
+        for (int p = 0; p < step_x; ++p) {
+          const float4 value = load_pixel(pixel);
+          s0 = fma(value, (float4)(spline_x[3 * p]), s0);
+          s1 = fma(value, (float4)(spline_x[3 * p + 1]), s1);
+          s2 = fma(value, (float4)(spline_x[3 * p + 2]), s2);
+          pixel += CHANNELS;
+        }
+        if (cell > 0) store_pixel(small + (cell - 1) * CHANNELS, (both + s0) * (scale_x * scale_y));
+        both = before + s1;
+        before = s2;
+      }
+      for (int e = 0; e < cells * CHANNELS; e += 16) {
+        float16 sum = (float16)(0.0f);
+        for (int k = 0; k <= 2 * radius; ++k) {
+          sum = fma(*(__global const clcook_loose16*)(small + e + k * CHANNELS),
+                    (float16)(weights[k]), sum);
+        }
+        *(__global float16*)(mid + e) = sum;
+      }
+      mid += mid_pitch;
+    }
+    __global float* done = above;
+    above = here;
+    here = below;
+    below = done;
+    for (int e = 0; e < line_pitch; e += 16) *(__global float16*)(below + e) = (float16)(0.0f);
+  }
+}
+
+// Items: tiles of TILE pixels of the region from left to right x strips of rows x pictures. `mid` has
+// `lines` lines of cells for each picture, the first of which is first_y. `scratch` has item_floats
+// for each item: a line of cells of small_pitch, and three lines of pixels.
+__kernel void gaussian_blur_cpu_pyramid_up(
+    __global const float* mid, int mid_pitch, __global clcook_channel_t* dst, ulong dst_offset,
+    ulong dst_pitch, int region_x, int region_y, int region_width, int region_height, int first_x,
+    int step_x, int first_y, int lines, int step_y, __global const float* spline_x,
+    __global const float* spline_y, __global const float* weights, int radius,
+    __global float* scratch, ulong item_floats, int small_pitch, int strip) {
+  const int picture = (int)get_global_id(2);
+  const int begin = (int)get_global_id(1) * strip;
+  const int end = min(begin + strip, region_height);
+  const int left = (int)get_global_id(0) * TILE;
+  const int pixels = min(TILE, region_width - left);
+  scratch += item_floats * (((ulong)picture * get_global_size(1) + get_global_id(1)) *
+                                get_global_size(0) +
+                            get_global_id(0));
+  __global float* small = scratch;
+  __global float* above = small + small_pitch;
+  __global float* here = above + LINE;
+  __global float* below = here + LINE;
+  mid += (ulong)picture * (ulong)lines * (ulong)mid_pitch;
+  dst += dst_offset + (ulong)picture * (ulong)region_height * dst_pitch + (ulong)(left * CHANNELS);
+  const int stream = ((ulong)dst & 63) == 0 && dst_pitch % 16 == 0;
+  const int x0 = region_x + left;
+  const int cell = x0 / step_x;
+  const int cells = (x0 + pixels - 1) / step_x - cell + 3;
+  mid += (cell - 1 - first_x) * CHANNELS;
+  const int top = (region_y + begin) / step_y;
+  int made = top - 2;  // the last line of pixels
+  for (int y = begin; y < end; ++y) {
+    const int row = (region_y + y) / step_y;
+    const int phase = region_y + y - row * step_y;
+    for (; made <= row; ++made) {
+      // The line made + 1.
+      __global const float* from = mid + (ulong)(made + 1 - radius - first_y) * (ulong)mid_pitch;
+      for (int e = 0; e < cells * CHANNELS; e += 16) {
+        float16 sum = (float16)(0.0f);
+        __global const float* at = from + e;
+        for (int k = 0; k <= 2 * radius; ++k) {
+          sum = fma(*(__global const clcook_loose16*)at, (float16)(weights[k]), sum);
+          at += mid_pitch;
+        }
+        *(__global float16*)(small + e) = sum;
+      }
+      __global float* done = above;
+      above = here;
+      here = below;
+      below = done;
+      __global const float* c = small;
+      __global float* to = below;
+      for (int x = x0 - cell * step_x, last = x + pixels; x < last; c += CHANNELS) {
+        const float4 c0 = load_pixel(c);
+        const float4 c1 = load_pixel(c + CHANNELS);
+        const float4 c2 = load_pixel(c + 2 * CHANNELS);
+        for (int p = x % step_x; p < step_x && x < last; ++p, ++x) {
+          store_pixel(to, fma(c2, (float4)(spline_x[3 * p + 2]),
+                              fma(c1, (float4)(spline_x[3 * p + 1]), c0 * spline_x[3 * p])));
+          to += CHANNELS;
+        }
+      }
+    }
+    const float16 w0 = (float16)(spline_y[3 * phase]);
+    const float16 w1 = (float16)(spline_y[3 * phase + 1]);
+    const float16 w2 = (float16)(spline_y[3 * phase + 2]);
+    __global clcook_channel_t* result = dst + (ulong)y * dst_pitch;
+    const int count = pixels * CHANNELS;
+    for (int e = 0; e < count; e += 16) {
+      const float16 value = fma(*(__global const float16*)(below + e), w2,
+                                fma(*(__global const float16*)(here + e), w1,
+                                    *(__global const float16*)(above + e) * w0));
+      if (e <= count - 16) {
+        clcook_store16(result + e, value, stream);
+      } else {
+        *(__global float16*)small = value;
+        for (int i = e; i < count; ++i) clcook_store_channel(result, (ulong)i, small[i - e]);
+      }
+    }
+  }
+}
