@@ -9,7 +9,7 @@
 //
 // _down makes lines of cells, blurred along the rows; _up blurs their columns and enlarges. A
 // work-item does many rows, in scratch memory of its own that stays in its cache. Lines are float
-// and interleaved; their pitches are multiples of 16.
+// and interleaved; their pitches are multiples of 64 with 64 to spare.
 #include <clcook/channel16.clh>
 #include <clcook/halo.clh>
 
@@ -73,7 +73,7 @@ static inline void add_rows(__global float* above, __global float* here, __globa
     __global clcook_loose16* h = (__global clcook_loose16*)(here + e);
     __global clcook_loose16* b = (__global clcook_loose16*)(below + e);
 #define FOUR(K) \
-  fma(v3, (float16)(w[9 + K]), fma(v2, (float16)(w[6 + K]), fma(v1, (float16)(w[3 + K]), v0 * w[K])))
+  fma(v3, (float16)(w[9 + K]), fma(v2, (float16)(w[6 + K]), fma(v1, (float16)(w[3 + K]), v0* w[K])))
     *a += FOUR(0);
     *h += FOUR(1);
     *b += FOUR(2);
@@ -83,6 +83,56 @@ static inline void add_rows(__global float* above, __global float* here, __globa
       add_row(above + e, here + e, below + e, row + r * pitch + e, count - e, w[3 * r],
               w[3 * r + 1], w[3 * r + 2]);
     }
+  }
+}
+
+// `count` outputs, each of taps `step` floats apart, 64 at a time.
+static inline void blur_cells(__global const float* from, ulong step, __global const float* weights,
+                              int taps, __global float* to, int count) {
+  for (int e = 0; e < count; e += 64) {
+    float16 s0 = (float16)(0.0f);
+    float16 s1 = (float16)(0.0f);
+    float16 s2 = (float16)(0.0f);
+    float16 s3 = (float16)(0.0f);
+    __global const clcook_loose16* at = (__global const clcook_loose16*)(from + e);
+    for (int k = 0; k < taps; ++k) {
+      const float16 w = (float16)(weights[k]);
+      s0 = fma(at[0], w, s0);
+      s1 = fma(at[1], w, s1);
+      s2 = fma(at[2], w, s2);
+      s3 = fma(at[3], w, s3);
+      at = (__global const clcook_loose16*)((__global const float*)at + step);
+    }
+    __global float16* out = (__global float16*)(to + e);
+    out[0] = s0;
+    out[1] = s1;
+    out[2] = s2;
+    out[3] = s3;
+  }
+}
+
+// A row of results from three lines.
+static __attribute__((noinline)) void mix_lines(__global clcook_channel_t* to,
+                                                __global const float* above,
+                                                __global const float* here,
+                                                __global const float* below,
+                                                __global const float* weights, int count,
+                                                int stream, __global float* rest) {
+  const float16 w0 = (float16)(weights[0]);
+  const float16 w1 = (float16)(weights[1]);
+  const float16 w2 = (float16)(weights[2]);
+#define MIX(E)                                   \
+  fma(*(__global const float16*)(below + E), w2, \
+      fma(*(__global const float16*)(here + E), w1, *(__global const float16*)(above + E) * w0))
+  int e = 0;
+  if (stream) {
+    for (; e <= count - 16; e += 16) clcook_store16(to + e, MIX(e), 1);
+  } else {
+    for (; e <= count - 16; e += 16) clcook_store16(to + e, MIX(e), 0);
+  }
+  if (e < count) {
+    *(__global float16*)rest = MIX(e);
+    for (int i = 0; i < count - e; ++i) clcook_store_channel(to, (ulong)(e + i), rest[i]);
   }
 }
 
@@ -112,7 +162,7 @@ __kernel void gaussian_blur_cpu_pyramid_down(
   const int skip = (inside_x - line_x) * CHANNELS;
   const float scale_x = 1.0f / (float)step_x;
   const float scale_y = 1.0f / (float)step_y;
-  for (int e = 0; e < 3 * line_pitch; ++e) scratch[e] = 0.0f;
+  for (ulong e = 0; e < item_floats; ++e) scratch[e] = 0.0f;
   for (int line = begin - 1; line <= end; ++line) {
     // The rows of pixels of a line of cells. Equal ones, outside of the picture, are one.
     const int top = (first_y + line) * step_y;
@@ -177,14 +227,7 @@ __kernel void gaussian_blur_cpu_pyramid_down(
         both = before + s1;
         before = s2;
       }
-      for (int e = 0; e < cells * CHANNELS; e += 16) {
-        float16 sum = (float16)(0.0f);
-        for (int k = 0; k <= 2 * radius; ++k) {
-          sum = fma(*(__global const clcook_loose16*)(small + e + k * CHANNELS),
-                    (float16)(weights[k]), sum);
-        }
-        *(__global float16*)(mid + e) = sum;
-      }
+      blur_cells(small, CHANNELS, weights, 2 * radius + 1, mid, mid_pitch);
       mid += mid_pitch;
     }
     __global float* done = above;
@@ -195,9 +238,9 @@ __kernel void gaussian_blur_cpu_pyramid_down(
   }
 }
 
-// Items: tiles of TILE pixels of the region from left to right x strips of rows x pictures. `mid` has
-// `lines` lines of cells for each picture, the first of which is first_y. `scratch` has item_floats
-// for each item: a line of cells of small_pitch, and three lines of pixels.
+// Items: tiles of TILE pixels of the region from left to right x strips of rows x pictures. `mid`
+// has `lines` lines of cells for each picture, the first of which is first_y. `scratch` has
+// item_floats for each item: a line of cells of small_pitch, and three lines of pixels.
 __kernel void gaussian_blur_cpu_pyramid_up(
     __global const float* mid, int mid_pitch, __global clcook_channel_t* dst, ulong dst_offset,
     ulong dst_pitch, int region_x, int region_y, int region_width, int region_height, int first_x,
@@ -209,13 +252,14 @@ __kernel void gaussian_blur_cpu_pyramid_up(
   const int end = min(begin + strip, region_height);
   const int left = (int)get_global_id(0) * TILE;
   const int pixels = min(TILE, region_width - left);
-  scratch += item_floats * (((ulong)picture * get_global_size(1) + get_global_id(1)) *
-                                get_global_size(0) +
-                            get_global_id(0));
+  scratch +=
+      item_floats * (((ulong)picture * get_global_size(1) + get_global_id(1)) * get_global_size(0) +
+                     get_global_id(0));
   __global float* small = scratch;
   __global float* above = small + small_pitch;
   __global float* here = above + LINE;
   __global float* below = here + LINE;
+  for (ulong e = 0; e < item_floats; ++e) scratch[e] = 0.0f;
   mid += (ulong)picture * (ulong)lines * (ulong)mid_pitch;
   dst += dst_offset + (ulong)picture * (ulong)region_height * dst_pitch + (ulong)(left * CHANNELS);
   const int stream = ((ulong)dst & 63) == 0 && dst_pitch % 16 == 0;
@@ -231,15 +275,7 @@ __kernel void gaussian_blur_cpu_pyramid_up(
     for (; made <= row; ++made) {
       // The line made + 1.
       __global const float* from = mid + (ulong)(made + 1 - radius - first_y) * (ulong)mid_pitch;
-      for (int e = 0; e < cells * CHANNELS; e += 16) {
-        float16 sum = (float16)(0.0f);
-        __global const float* at = from + e;
-        for (int k = 0; k <= 2 * radius; ++k) {
-          sum = fma(*(__global const clcook_loose16*)at, (float16)(weights[k]), sum);
-          at += mid_pitch;
-        }
-        *(__global float16*)(small + e) = sum;
-      }
+      blur_cells(from, (ulong)mid_pitch, weights, 2 * radius + 1, small, cells * CHANNELS);
       __global float* done = above;
       above = here;
       here = below;
@@ -257,21 +293,7 @@ __kernel void gaussian_blur_cpu_pyramid_up(
         }
       }
     }
-    const float16 w0 = (float16)(spline_y[3 * phase]);
-    const float16 w1 = (float16)(spline_y[3 * phase + 1]);
-    const float16 w2 = (float16)(spline_y[3 * phase + 2]);
-    __global clcook_channel_t* result = dst + (ulong)y * dst_pitch;
-    const int count = pixels * CHANNELS;
-    for (int e = 0; e < count; e += 16) {
-      const float16 value = fma(*(__global const float16*)(below + e), w2,
-                                fma(*(__global const float16*)(here + e), w1,
-                                    *(__global const float16*)(above + e) * w0));
-      if (e <= count - 16) {
-        clcook_store16(result + e, value, stream);
-      } else {
-        *(__global float16*)small = value;
-        for (int i = e; i < count; ++i) clcook_store_channel(result, (ulong)i, small[i - e]);
-      }
-    }
+    mix_lines(dst + (ulong)y * dst_pitch, above, here, below, spline_y + 3 * phase,
+              pixels * CHANNELS, stream, small);
   }
 }

@@ -11,8 +11,8 @@
 namespace clcook::gaussian {
 
 enum class Variant {
-  automatic,  // the cheapest method that promises the quality
-  naive,      // two passes, every tap from global memory
+  automatic,    // the cheapest method that promises the quality
+  naive,        // two passes, every tap from global memory
   cpu_fused,    // for CPUs: one pass, a work-item per tile
   cpu_pyramid,  // for CPUs, large sigma: made small, blurred, made large
 };
