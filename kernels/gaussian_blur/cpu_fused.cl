@@ -35,34 +35,32 @@
 #define DIRECT 1
 #endif
 
-// A row of the source as floats: the elements `begin` to `end` of it, 0 up to `size`. A multiple of
-// CHANNELS begins.
-static inline void fill_line(__global float* line, __global const clcook_channel_t* row, int begin,
-                             int end, int size, int width, int border, float4 outside) {
-  if (row == 0) {  // outside of the picture
-    for (int e = begin; e < end; ++e)
-      line[e - begin] = clcook_channel_of(outside, (e - begin) % CHANNELS);
-  } else {
-    const int inside_begin = clamp(0, begin, end);
-    const int inside_end = clamp(width * CHANNELS, begin, end);
-    for (int e = begin; e < inside_begin; ++e) {
-      const int at = clcook_border((e - (CHANNELS - 1)) / CHANNELS, width, border);
-      const int c = (e - begin) % CHANNELS;
-      line[e - begin] = at < 0 ? clcook_channel_of(outside, c)
-                               : clcook_load_channel(row, (ulong)(at * CHANNELS + c));
-    }
-    int e = inside_begin;
-    for (; e <= inside_end - 16; e += 16)
-      *(__global clcook_loose16*)(line + (e - begin)) = clcook_load16(row + e);
-    for (; e < inside_end; ++e) line[e - begin] = clcook_load_channel(row, (ulong)e);
-    for (; e < end; ++e) {
-      const int at = clcook_border(e / CHANNELS, width, border);
-      const int c = e % CHANNELS;
-      line[e - begin] = at < 0 ? clcook_channel_of(outside, c)
-                               : clcook_load_channel(row, (ulong)(at * CHANNELS + c));
+// The pixels `begin` to `end` of a row that are outside of its `width`, to line + CHANNELS x. A row
+// outside of the picture is 0.
+static inline void fill_outside(__global float* line, __global const clcook_channel_t* row,
+                                int begin, int end, int width, int border, float4 outside) {
+  for (int x = begin; x < end; ++x) {
+    const int at = row == 0 ? -1 : clcook_border(x, width, border);
+    for (int c = 0; c < CHANNELS; ++c) {
+      line[x * CHANNELS + c] = at < 0 ? clcook_channel_of(outside, c)
+                                      : clcook_load_channel(row, (ulong)(at * CHANNELS + c));
     }
   }
-  for (int e = end - begin; e < size; ++e) line[e] = 0.0f;
+}
+
+// The pixels `begin` to `end` of a row of the source as floats, and 0 up to `size` floats.
+static inline void fill_line(__global float* line, __global const clcook_channel_t* row, int begin,
+                             int end, int size, int width, int border, float4 outside) {
+  __global float* zero = line - begin * CHANNELS;
+  const int first = row == 0 ? end : clamp(0, begin, end);
+  const int last = row == 0 ? end : clamp(width, begin, end);
+  fill_outside(zero, row, begin, first, width, border, outside);
+  int e = first * CHANNELS;
+  for (; e <= last * CHANNELS - 16; e += 16)
+    *(__global clcook_loose16*)(zero + e) = clcook_load16(row + e);
+  for (; e < last * CHANNELS; ++e) zero[e] = clcook_load_channel(row, (ulong)e);
+  fill_outside(zero, row, last, end, width, border, outside);
+  for (e = (end - begin) * CHANNELS; e < size; ++e) line[e] = 0.0f;
 }
 
 // Two times eight outputs. Output i of `a`, from from_a, is the sum of the taps t = phase + phases
@@ -154,7 +152,9 @@ static __attribute__((noinline)) void filter_long(PARAMETERS) {
   AGAIN(1)
   AGAIN(2)
   AGAIN(3)
-  AGAIN(4) AGAIN(5) AGAIN(6) AGAIN(7) for (; left != 0; left -= 8){
+  AGAIN(4)
+  AGAIN(5)
+  AGAIN(6) AGAIN(7) for (; left != 0; left -= 8){
 #define FULL(J) WRAP FETCH(J) TAPS(J + 8, 0, 8, KEPT)
       FULL(0) FULL(1) FULL(2) FULL(3) FULL(4) FULL(5) FULL(6) FULL(7)}
 #define STOP(K) WRAP TAPS(K + 7, K, 8, KEPT)
@@ -171,15 +171,17 @@ static __attribute__((noinline)) void filter_short(PARAMETERS) {
 #define UP(J, N) TAPS(J, J - N + 1, J + 1, KEPT)
 #define DOWN(J, N) \
   if (J < N + 7) TAPS(J, J - N + 1, 8, KEPT)
-#define CASE(N)                                                                             \
-  case N:                                                                                   \
-    FETCH_IF(0, N)                                                                          \
-    FETCH_IF(1, N)                                                                          \
-    FETCH_IF(2, N)                                                                          \
-    FETCH_IF(3, N)                                                                          \
-    FETCH_IF(4, N) FETCH_IF(5, N) FETCH_IF(6, N) FETCH_IF(7, N) UP(0, N) UP(1, N) UP(2, N)  \
-        UP(3, N) UP(4, N) UP(5, N) UP(6, N) UP(7, N) WRAP DOWN(8, N) DOWN(9, N) DOWN(10, N) \
-            DOWN(11, N) DOWN(12, N) DOWN(13, N) DOWN(14, N) break;
+#define CASE(N)                                                                                  \
+  case N:                                                                                        \
+    FETCH_IF(0, N)                                                                               \
+    FETCH_IF(1, N)                                                                               \
+    FETCH_IF(2, N)                                                                               \
+    FETCH_IF(3, N)                                                                               \
+    FETCH_IF(4, N)                                                                               \
+    FETCH_IF(5, N)                                                                               \
+    FETCH_IF(6, N) FETCH_IF(7, N) UP(0, N) UP(1, N) UP(2, N) UP(3, N) UP(4, N) UP(5, N) UP(6, N) \
+        UP(7, N) WRAP DOWN(8, N) DOWN(9, N) DOWN(10, N) DOWN(11, N) DOWN(12, N) DOWN(13, N)      \
+            DOWN(14, N) break;
   switch (count) {
     CASE(1)
     CASE(2)
@@ -206,14 +208,12 @@ static inline void filter8(PARAMETERS) {
 // Asks for a block of two rows, of elements up to `size`.
 static inline void fetch_ahead(__global const clcook_channel_t* row, ulong pitch, int begin,
                                int size) {
-#if __has_builtin(__builtin_prefetch)
   if (row == 0) return;
   const int end = min(begin + BLOCK, size);
   for (int e = begin; e < end; e += 64 / (int)sizeof(clcook_channel_t)) {
-    __builtin_prefetch(row + e, 0, 2);
-    __builtin_prefetch(row + pitch + e, 0, 2);
+    CLCOOK_PREFETCH(row + e);
+    CLCOOK_PREFETCH(row + pitch + e);
   }
-#endif
 }
 
 // Items: tiles of the region from left to right x strips of `strip` rows x pictures. The tiles
@@ -253,15 +253,14 @@ __kernel void gaussian_blur_cpu_fused(__global const clcook_channel_t* src, ulon
   dst += dst_offset + ((ulong)picture * (ulong)region_height + (ulong)first) * dst_pitch +
          (ulong)tile_begin;
   const int stream = ((ulong)dst & 63) == 0 && dst_pitch % 16 == 0;
-  const int halo = radius_x * CHANNELS;
-  const int begin = region_x * CHANNELS + tile_begin - halo;
-  const int end = region_x * CHANNELS + tile_end + halo;
+  const int begin = region_x + tile_begin / CHANNELS - radius_x;  // pixels
+  const int end = region_x + tile_end / CHANNELS + radius_x;
   const int top = region_y + first - radius_y;
   __global float* next = ring;        // the slot of line `filled`
   __global const float* base = ring;  // the slot of the first line of the group
 #if DIRECT
   // Whether no line of the tile needs what is outside of the picture.
-  const int inside = begin >= 0 && (long)begin + line_floats <= (long)width * CHANNELS;
+  const int inside = begin >= 0 && (long)begin * CHANNELS + line_floats <= (long)width * CHANNELS;
 #endif
   int filled = 0;
   int last = -2;  // row of the picture in the slot before `next`
@@ -286,8 +285,8 @@ __kernel void gaussian_blur_cpu_fused(__global const clcook_channel_t* src, ulon
         __global const float* from1 = line1;
 #if DIRECT
         if (row0 >= 0 && row1 >= 0 && inside) {
-          from0 = src + (ulong)row0 * src_pitch + (ulong)begin;
-          from1 = src + (ulong)row1 * src_pitch + (ulong)begin;
+          from0 = src + (ulong)row0 * src_pitch + (ulong)(begin * CHANNELS);
+          from1 = src + (ulong)row1 * src_pitch + (ulong)(begin * CHANNELS);
         } else
 #endif
         {
@@ -297,7 +296,7 @@ __kernel void gaussian_blur_cpu_fused(__global const clcook_channel_t* src, ulon
                     width, border, outside);
         }
         for (int e = 0; e < count; e += BLOCK) {
-          fetch_ahead(ahead, src_pitch, begin + halo + e, width * CHANNELS);
+          fetch_ahead(ahead, src_pitch, region_x * CHANNELS + tile_begin + e, width * CHANNELS);
           for (int u = e; u < e + STEP; u += 16) {
             filter8(from0 + u, from1 + u, STEP, 0, 0, weights_x, 2 * radius_x + 1, PHASES, CHANNELS,
                     next + u, next + ring_pitch + u, STEP);

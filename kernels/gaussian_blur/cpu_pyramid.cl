@@ -57,14 +57,12 @@ static inline void add_rows(__global float* above, __global float* here, __globa
                             __global const float* w, __global const clcook_channel_t* ahead) {
   int e = 0;
   for (; e <= count - 16; e += 16) {
-#if __has_builtin(__builtin_prefetch)
     if (ahead != 0 && e % (64 / (int)sizeof(clcook_channel_t)) == 0) {
-      __builtin_prefetch(ahead + e, 0, 2);
-      __builtin_prefetch(ahead + pitch + e, 0, 2);
-      __builtin_prefetch(ahead + 2 * pitch + e, 0, 2);
-      __builtin_prefetch(ahead + 3 * pitch + e, 0, 2);
+      CLCOOK_PREFETCH(ahead + e);
+      CLCOOK_PREFETCH(ahead + pitch + e);
+      CLCOOK_PREFETCH(ahead + 2 * pitch + e);
+      CLCOOK_PREFETCH(ahead + 3 * pitch + e);
     }
-#endif
     const float16 v0 = clcook_load16(row + e);
     const float16 v1 = clcook_load16(row + pitch + e);
     const float16 v2 = clcook_load16(row + 2 * pitch + e);
