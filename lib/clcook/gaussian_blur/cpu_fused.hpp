@@ -21,7 +21,10 @@ class CpuFused : public Method {
     const auto block = static_cast<double>(block_of(p.channels));
     const double columns = std::ceil(p.width * p.channels / block) * block * p.batch;
     const double lines = p.height + (p.border == Border::clamp ? 0.0 : 2.0 * axes.y.radius);
-    const double macs = columns * (lines * (axes.x.taps() + 6) + p.height * (axes.y.taps() + 6.0));
+    // Beside each pass: loads, stores and conversions.
+    const double beside = p.pixel == Pixel::f32 ? 6 : 14;
+    const double macs =
+        columns * (lines * (axes.x.taps() + beside) + p.height * (axes.y.taps() + beside));
     const double bytes = 2 * values_of(p) * static_cast<double>(channel_bytes(p.pixel));
     const Rates rate = rates(runtime);
     return rounding_offer(p, axes, rate.launch + bytes / rate.bytes + macs / (1.4 * rate.macs));
