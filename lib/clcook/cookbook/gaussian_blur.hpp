@@ -326,6 +326,7 @@ inline Recipe gaussian_blur() {
       "width=70 height=64 sigma=33 pixel=u8 border=mirror",
       "width=33 height=129 sigma_x=0 sigma_y=5 in_place=1 channels=2",
       "width=257 height=65 sigma=16 peak=1 border=wrap",
+      "width=1001 height=331 sigma=1 pixel=u8 border=mirror pad=3",
   });
   recipe.bench_shapes = shapes({
       "width=3840 height=2160 sigma=2 truncate=2 peak=1",

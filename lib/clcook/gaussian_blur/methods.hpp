@@ -1,8 +1,10 @@
 // The methods of the Gaussian blur: one line each.
 #pragma once
 
+#include <clcook/gaussian_blur/fused.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <clcook/gaussian_blur/naive.hpp>
+#include <clcook/gaussian_blur/separable.hpp>
 #include <memory>
 #include <vector>
 
@@ -11,6 +13,8 @@ namespace clcook::gaussian {
 enum class Variant {
   automatic,  // the cheapest method that promises the quality
   naive,      // two passes, every tap from global memory
+  separable,  // two passes through local memory
+  fused,      // both passes in one launch, radii up to 10
 };
 
 struct MethodInfo {
@@ -38,6 +42,8 @@ MethodInfo method_info(Variant variant, const char* name, const char* summary) {
 inline const std::vector<MethodInfo>& methods() {
   static const std::vector<MethodInfo> all{
       method_info<Naive>(Variant::naive, "naive", "two passes, every tap from global memory"),
+      method_info<Separable>(Variant::separable, "separable", "two passes through local memory"),
+      method_info<Fused>(Variant::fused, "fused", "both passes in one launch, radii up to 10"),
   };
   return all;
 }
