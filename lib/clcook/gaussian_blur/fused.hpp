@@ -19,8 +19,14 @@ class Fused : public Method {
       return Offer::no(text("the filter reaches ", radius, " pixels; one launch serves at most ",
                             static_cast<int>(kMaxRadius)));
     }
-    const Rates rate = rates(runtime);
-    return rounding_offer(p, axes, rate.launch + values_of(p) * 1e-3);
+    const double pixels = static_cast<double>(p.width) * p.height * p.batch;
+    const int most = radius_class(axes);
+    const double slower = most == 4 ? 1 : most == 8 ? 1.6 : 2.05;
+    const double each =
+        runtime.info().cpu
+            ? 8.4e-3
+            : (is_integer(p.pixel) ? 2.0 + 1.1 * p.channels : 5.0 + 0.95 * p.channels) * 1e-6;
+    return rounding_offer(p, axes, rates(runtime).launch + 2 + pixels * each * slower);
   }
 
   static std::vector<Unit> units(const Problem& p, const Axes& axes) {
@@ -52,8 +58,11 @@ class Fused : public Method {
     const int strip = (kItems - 2 * class_) / kRows * kRows;
     const int strips = (region.width + strip - 1) / strip;
     // As many segments as the device runs groups at once: a few groups more would be a second
-    // round of all, and each segment reads the rows around it again.
-    const long groups = static_cast<long>(runtime_.info().compute_units) * kGroupsPerUnit;
+    // round of all, and each segment reads the rows around it again. How many fit is a matter of
+    // registers; where it is three, two rounds of shorter segments are faster.
+    const bool integers = is_integer(problem_.pixel);
+    const int fit = class_ == 4 ? (integers ? 5 : 4) : class_ == 8 && integers ? 4 : 6;
+    const long groups = static_cast<long>(runtime_.info().compute_units) * fit;
     const long most = (region.height + 2 * kMaxRadius - 1) / (2 * kMaxRadius);
     const long segments =
         std::clamp(groups / (static_cast<long>(strips) * problem_.batch), 1L, most);
@@ -82,7 +91,6 @@ class Fused : public Method {
   static constexpr int kMaxRadius = 10;
   static constexpr int kItems = 128;  // as in the kernel
   static constexpr int kRows = 4;
-  static constexpr long kGroupsPerUnit = 4;
 
   struct Weights {
     std::array<cl_float, 16> x{};
