@@ -307,6 +307,7 @@ inline Recipe gaussian_blur() {
     VariantInfo info;
     info.name = method.name;
     info.summary = method.summary;
+    info.needs = method.needs;
     info.baseline = recipe.variants.empty();
     recipe.variants.push_back(std::move(info));
   }
@@ -330,6 +331,7 @@ inline Recipe gaussian_blur() {
       "width=45 height=38 sigma_x=17 sigma_y=40 pixel=u16 channels=3 border=constant x=5 y=9 "
       "region_width=33 region_height=20 offset=1 pad=2 batch=2",
       "width=30 height=3 sigma_x=0 sigma_y=500 channels=1 batch=40",
+      "width=1001 height=331 sigma=1 pixel=u8 border=mirror pad=3",
   });
   recipe.bench_shapes = shapes({
       "width=3840 height=2160 sigma=2 truncate=2 peak=1",

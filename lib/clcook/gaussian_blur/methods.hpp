@@ -3,8 +3,10 @@
 
 #include <clcook/gaussian_blur/cpu_fused.hpp>
 #include <clcook/gaussian_blur/cpu_pyramid.hpp>
+#include <clcook/gaussian_blur/fused.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <clcook/gaussian_blur/naive.hpp>
+#include <clcook/gaussian_blur/separable.hpp>
 #include <memory>
 #include <vector>
 
@@ -13,24 +15,29 @@ namespace clcook::gaussian {
 enum class Variant {
   automatic,    // the cheapest method that promises the quality
   naive,        // two passes, every tap from global memory
+  separable,    // two passes through local memory
+  fused,        // both passes in one launch, radii up to 10
   cpu_fused,    // for CPUs: one pass, a work-item per tile
-  cpu_pyramid,  // for CPUs, large sigma: made small, blurred, made large
+  cpu_pyramid,  // for CPUs and large sigma: made small, blurred, made large
 };
 
 struct MethodInfo {
   Variant variant;
   const char* name;
   const char* summary;
+  const char* needs;  // beyond OpenCL C 1.2; empty for nothing
   Offer (*offer)(const Runtime&, const Problem&, const Axes&);
   std::unique_ptr<Method> (*make)(const Runtime&, const Problem&, const Axes&);
   std::vector<Unit> (*units)(const Problem&, const Axes&);
 };
 
 template <class M>
-MethodInfo method_info(Variant variant, const char* name, const char* summary) {
+MethodInfo method_info(Variant variant, const char* name, const char* summary,
+                       const char* needs = "") {
   return {variant,
           name,
           summary,
+          needs,
           M::offer,
           [](const Runtime& runtime, const Problem& problem, const Axes& axes) {
             return std::unique_ptr<Method>(new M(runtime, problem, axes));
@@ -42,6 +49,8 @@ MethodInfo method_info(Variant variant, const char* name, const char* summary) {
 inline const std::vector<MethodInfo>& methods() {
   static const std::vector<MethodInfo> all{
       method_info<Naive>(Variant::naive, "naive", "two passes, every tap from global memory"),
+      method_info<Separable>(Variant::separable, "separable", "two passes through local memory"),
+      method_info<Fused>(Variant::fused, "fused", "both passes in one launch, radii up to 10"),
       method_info<CpuFused>(Variant::cpu_fused, "cpu_fused",
                             "for CPUs: one pass, a work-item per tile, a ring of lines"),
       method_info<CpuPyramid>(Variant::cpu_pyramid, "cpu_pyramid",

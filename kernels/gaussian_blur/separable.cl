@@ -1,0 +1,250 @@
+// The two passes of the Gaussian blur through tiles in local memory.
+//
+// A work-item makes the sums of RUN neighbours of one channel: a value that it has loaded serves
+// RUN of them, from registers. In the rows these are pixels of a row, in the columns rows of a
+// column of channels. Tiles are stored so that neighbours along the filter are neighbours in
+// memory, four to a load, in both passes.
+//
+// CLCOOK_GAUSSIAN_TAPS, 33, 65 or 129, is how many taps one launch adds; their weights are
+// an argument by value, which makes them uniform operands that take no register. A longer filter
+// takes several launches that add to what is there. CLCOOK_GAUSSIAN_EXACT_REACH skips the taps
+// beyond `taps`, which are multiplied by zero otherwise: with it a NaN reaches as far as the
+// filter. CLCOOK_GAUSSIAN_ROLLED keeps the loop over the taps, for compilers that take long.
+//
+// `mid` and `partial` hold floats, region_width pixels a row; `mid` as in naive.cl.
+#include <clcook/gaussian_pixel.clh>
+#include <clcook/halo.clh>
+
+#ifndef CLCOOK_GAUSSIAN_TAPS
+#define CLCOOK_GAUSSIAN_TAPS 33
+#endif
+
+#define CHANNELS CLCOOK_GAUSSIAN_CHANNELS
+#define TAPS CLCOOK_GAUSSIAN_TAPS
+#define RUN 12
+
+// Rows: a group takes ROWS rows of TILE_X pixels, a line of the tile is a channel of a row.
+#define RUNS_X 40
+#define TILE_X (RUNS_X * RUN)
+#define COUNT_X (TILE_X + TAPS - 1)
+#define ROWS (CHANNELS == 1 ? 4 : CHANNELS == 2 ? 2 : 1)
+#define ITEMS_X (RUNS_X * CHANNELS * ROWS)
+#define LOADS_X ((COUNT_X + ITEMS_X - 1) / ITEMS_X)
+
+// Columns: a group takes TILE_Y rows of LINES channels. The pitch is an odd number of quads, so
+// that quads of neighbouring lines lie in different banks.
+#define LINES 16
+#define RUNS_Y 12
+#define TILE_Y (RUNS_Y * RUN)
+#define COUNT_Y (TILE_Y + TAPS - 1)
+#define PITCH_Y (COUNT_Y + 4)
+#define ITEMS_Y (LINES * RUNS_Y)
+#define LOADS_Y ((COUNT_Y / 4 + RUNS_Y - 1) / RUNS_Y)
+
+#ifdef CLCOOK_GAUSSIAN_EXACT_REACH
+#define IF_WITHIN(tap) if ((tap) < taps)
+#else
+#define IF_WITHIN(tap)
+#endif
+
+#ifdef CLCOOK_GAUSSIAN_ROLLED
+#define UNROLL_BLOCKS _Pragma("unroll 1")
+#else
+#define UNROLL_BLOCKS _Pragma("unroll")
+#endif
+
+typedef struct {
+  float w[132];
+} weights_t;
+
+// Four taps from `tap` on, which is `u` in its block of RUN; then their values make room for those
+// that the run needs next.
+#define FOUR_TAPS(tap, u)                                                    \
+  {                                                                          \
+    const float4 next = *(__local const float4*)(line + (tap) + RUN);        \
+    const float new_values[4] = {next.x, next.y, next.z, next.w};            \
+    _Pragma("unroll") for (int v = 0; v < 4; ++v) {                          \
+      IF_WITHIN((tap) + v) {                                                 \
+        _Pragma("unroll") for (int j = 0; j < RUN; ++j) sums[j] =            \
+            fma(weights.w[(tap) + v], window[((u) + v + j) % RUN], sums[j]); \
+      }                                                                      \
+      window[(u) + v] = new_values[v];                                       \
+    }                                                                        \
+  }
+
+// sums[j] = the sum over the taps of w[tap] line[j + tap].
+static inline void run_sums(__local const float* line, const weights_t weights, int taps,
+                            float* sums) {
+  float window[RUN];
+#pragma unroll
+  for (int j = 0; j < RUN; ++j) {
+    window[j] = line[j];
+    sums[j] = 0.0f;
+  }
+  UNROLL_BLOCKS
+  for (int block = 0; block < TAPS / RUN; ++block) {
+#pragma unroll
+    for (int u = 0; u < RUN; u += 4) FOUR_TAPS(block * RUN + u, u)
+  }
+  // The rest of them: one more than a multiple of four.
+#pragma unroll
+  for (int u = 0; u < TAPS % RUN / 4 * 4; u += 4) FOUR_TAPS(TAPS / RUN * RUN + u, u)
+  IF_WITHIN(TAPS - 1) {
+#pragma unroll
+    for (int j = 0; j < RUN; ++j)
+      sums[j] = fma(weights.w[TAPS - 1], window[(TAPS - 1 + j) % RUN], sums[j]);
+  }
+}
+
+static inline void put_pixel(__local float* tile, int i, clcook_floats_t pixel) {
+#if CHANNELS == 1
+  tile[i] = pixel;
+#else
+  tile[i] = pixel.x;
+  tile[COUNT_X + i] = pixel.y;
+#if CHANNELS > 2
+  tile[2 * COUNT_X + i] = pixel.z;
+#endif
+#if CHANNELS > 3
+  tile[3 * COUNT_X + i] = pixel.w;
+#endif
+#endif
+}
+
+// Items: ITEMS_X x 1 x 1, groups: tiles x ROWS rows x pictures. `reach` is where the first tap is,
+// as a distance from the pixel.
+__kernel __attribute__((reqd_work_group_size(ITEMS_X, 1, 1))) void gaussian_blur_separable_rows(
+    __global const clcook_channel_t* src, ulong src_offset, ulong src_pitch, __global float* mid,
+    int width, int height, int region_x, int region_width, int first, int rows, weights_t weights,
+    int taps, int reach, int add, int border, float4 outside) {
+  __local float4 memory[CHANNELS * ROWS * COUNT_X / 4];
+  __local float* const tile = (__local float*)memory;
+  const int lid = (int)get_local_id(0);
+  const int picture = (int)get_global_id(2);
+  const int begin = (int)get_group_id(0) * TILE_X;
+  const int row = (int)get_group_id(1) * ROWS;
+  const int x0 = region_x + begin + reach;
+  src += src_offset + ((ulong)picture * (ulong)height + (ulong)first) * src_pitch;
+#pragma unroll 1
+  for (int r = 0; r < ROWS; ++r) {
+    __global const clcook_channel_t* const from = src + (ulong)min(row + r, rows - 1) * src_pitch;
+    __local float* const to = tile + r * CHANNELS * COUNT_X;
+    if (x0 >= 0 && x0 + COUNT_X <= width) {
+      clcook_pixel_t loaded[LOADS_X];  // all under way before the first is waited for
+#pragma unroll
+      for (int n = 0; n < LOADS_X; ++n) {
+        if (lid + n * ITEMS_X < COUNT_X)
+          loaded[n] = clcook_load_pixel(from, (ulong)(x0 + lid + n * ITEMS_X));
+      }
+#pragma unroll
+      for (int n = 0; n < LOADS_X; ++n) {
+        if (lid + n * ITEMS_X < COUNT_X) put_pixel(to, lid + n * ITEMS_X, clcook_floats(loaded[n]));
+      }
+    } else {
+#pragma unroll 1
+      for (int i = lid; i < COUNT_X; i += ITEMS_X) {
+        const int at = clcook_border(x0 + i, width, border);
+        clcook_floats_t pixel = clcook_first(outside);
+        if (at >= 0) pixel = clcook_floats(clcook_load_pixel(from, (ulong)at));
+        put_pixel(to, i, pixel);
+      }
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  __local float* const run = tile + lid / RUNS_X * COUNT_X + lid % RUNS_X * RUN;
+  float sums[RUN];
+  run_sums(run, weights, taps, sums);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  // Through the tile, so that stores are in order.
+#pragma unroll
+  for (int j = 0; j < RUN; ++j) run[j] = sums[j];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const int count = min(TILE_X, region_width - begin);
+  for (int r = 0; r < min(ROWS, rows - row); ++r) {
+    __local const float* const from = tile + r * CHANNELS * COUNT_X;
+    __global float* const to =
+        mid +
+        (((ulong)picture * (ulong)rows + (ulong)(row + r)) * (ulong)region_width + (ulong)begin) *
+            CHANNELS;
+    for (int i = lid; i < count; i += ITEMS_X) {
+#if CHANNELS == 4
+      float4 sum =
+          (float4)(from[i], from[COUNT_X + i], from[2 * COUNT_X + i], from[3 * COUNT_X + i]);
+      if (add) sum += ((__global const float4*)to)[i];
+      ((__global float4*)to)[i] = sum;
+#else
+      for (int c = 0; c < CHANNELS; ++c) {
+        const float sum = from[c * COUNT_X + i];
+        to[i * CHANNELS + c] = add ? to[i * CHANNELS + c] + sum : sum;
+      }
+#endif
+    }
+  }
+}
+
+// Items: ITEMS_Y x 1 x 1, groups: LINES channels x TILE_Y rows x pictures. Sums go to `partial`
+// unless they are the last, and start from there with `add`.
+__kernel __attribute__((reqd_work_group_size(ITEMS_Y, 1, 1))) void gaussian_blur_separable_columns(
+    __global const float* mid, __global float* partial, __global clcook_channel_t* dst,
+    ulong dst_offset, ulong dst_pitch, int height, int region_y, int region_width,
+    int region_height, int first, int rows, weights_t weights, int taps, int reach, int add,
+    int last, int border, float4 outside) {
+  __local float4 memory[LINES * PITCH_Y / 4];
+  __local float* const tile = (__local float*)memory;
+  const int lid = (int)get_local_id(0);
+  const int line = lid % LINES;
+  const int part = lid / LINES;
+  const int picture = (int)get_global_id(2);
+  const int e = (int)get_group_id(0) * LINES + line;
+  const int begin = (int)get_group_id(1) * TILE_Y;
+  const int y0 = region_y + begin + reach;
+  const ulong pitch = (ulong)region_width * CHANNELS;
+  const int near = min(e, region_width * CHANNELS - 1);  // one that there is
+  mid += (ulong)picture * (ulong)rows * pitch + (ulong)near;
+  __local float* const to = tile + line * PITCH_Y;
+  if (y0 >= first && y0 + COUNT_Y <= first + rows) {
+    __global const float* const from = mid + (ulong)(y0 - first) * pitch;
+    float4 loaded[LOADS_Y];
+#pragma unroll
+    for (int n = 0; n < LOADS_Y; ++n) {
+      const int quad = part + n * RUNS_Y;
+      if (quad < COUNT_Y / 4) {
+        __global const float* const v = from + (ulong)(4 * quad) * pitch;
+        loaded[n] = (float4)(v[0], v[pitch], v[2 * pitch], v[3 * pitch]);
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < LOADS_Y; ++n) {
+      const int quad = part + n * RUNS_Y;
+      if (quad < COUNT_Y / 4) *(__local float4*)(to + 4 * quad) = loaded[n];
+    }
+  } else {
+    const int c = near % CHANNELS;
+    const float beyond = c == 0 ? outside.x : c == 1 ? outside.y : c == 2 ? outside.z : outside.w;
+    // Rows that no output of the region needs may not be there.
+#pragma unroll 2
+    for (int i = part; i < COUNT_Y; i += RUNS_Y) {
+      const int at = clcook_border(y0 + i, height, border);
+      to[i] = at < 0 ? beyond : mid[(ulong)clamp(at - first, 0, rows - 1) * pitch];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  float sums[RUN];
+  run_sums(to + part * RUN, weights, taps, sums);
+  const int y = begin + part * RUN;
+  partial += ((ulong)picture * (ulong)region_height + (ulong)y) * pitch + (ulong)e;
+  dst += dst_offset + ((ulong)picture * (ulong)region_height + (ulong)y) * dst_pitch;
+  if (e < region_width * CHANNELS) {
+#pragma unroll
+    for (int j = 0; j < RUN; ++j) {
+      if (y + j < region_height) {
+        float sum = sums[j];
+        if (add) sum += partial[(ulong)j * pitch];
+        if (last)
+          clcook_store_channel(dst + (ulong)j * dst_pitch, (ulong)e, sum);
+        else
+          partial[(ulong)j * pitch] = sum;
+      }
+    }
+  }
+}

@@ -1,0 +1,176 @@
+// The method separable: rows and columns through tiles in local memory, with sums of neighbours in
+// registers. Serves every problem; plain OpenCL C.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <clcook/embedded/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/method.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace clcook::gaussian {
+
+class Separable : public Method {
+ public:
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
+    const Rates rate = rates(runtime);
+    const bool anything = needs_exact_reach(p);
+    double cost = 0;
+    int pieces = 0;
+    for (const Axis* axis : {&axes.x, &axes.y}) {
+      const Pieces cut = cut_taps(*axis);
+      pieces += cut.count;
+      const double each = runtime.info().cpu
+                              ? 65.0 * cut.taps / rate.macs
+                              : (36 + (anything ? 0.95 : 0.82) * cut.taps) / rate.macs;
+      cost += cut.count * (rate.launch + values_of(p) * each);
+    }
+    // Each launch adds its sum to that of the ones before.
+    Offer out = rounding_offer(p, axes, cost);
+    out.max_error += pieces * 0x1p-24;
+    out.in_place = true;  // src has been read when the columns are written
+    return out;
+  }
+
+  static std::vector<Unit> units(const Problem& p, const Axes& axes) {
+    return {unit(p, axes.x, "gaussian_blur_separable_rows"),
+            unit(p, axes.y, "gaussian_blur_separable_columns")};
+  }
+
+  Separable(const Runtime& runtime, const Problem& problem, const Axes& axes)
+      : runtime_(runtime),
+        problem_(problem),
+        rows_(runtime, axes.x, unit(problem, axes.x, "gaussian_blur_separable_rows")),
+        columns_(runtime, axes.y, unit(problem, axes.y, "gaussian_blur_separable_columns")) {}
+
+  cl::Event enqueue(const Call& call, Scratch& scratch,
+                    const std::vector<cl::Event>& wait) override {
+    const Region& region = call.region;
+    const RowRange range = rows_needed(problem_, region, columns_.radius);
+    const auto channels = static_cast<std::size_t>(problem_.channels);
+    const auto width = static_cast<std::size_t>(region.width);
+    const auto batch = static_cast<std::size_t>(problem_.batch);
+    const std::size_t line = width * channels * batch * sizeof(float);
+    const cl::Buffer mid = scratch.get(runtime_, 0, line * static_cast<std::size_t>(range.count));
+    const cl::Buffer partial =
+        columns_.pieces.size() == 1
+            ? mid  // not touched
+            : scratch.get(runtime_, 1, line * static_cast<std::size_t>(region.height));
+    const std::size_t bytes = channel_bytes(problem_.pixel);
+    const cl_float4 outside{
+        {problem_.outside[0], problem_.outside[1], problem_.outside[2], problem_.outside[3]}};
+    const auto border = static_cast<cl_int>(problem_.border);
+    const auto groups = [](std::size_t count, std::size_t each) {
+      return (count + each - 1) / each;
+    };
+    const std::size_t rows_each = channels == 1 ? 4 : channels == 2 ? 2 : 1;
+    const Launch launch_rows =
+        Launch::groups({groups(width, kRunsX * kRun),
+                        groups(static_cast<std::size_t>(range.count), rows_each), batch},
+                       {kRunsX * channels * rows_each, 1, 1});
+    const Launch launch_columns =
+        Launch::groups({groups(width * channels, kLines),
+                        groups(static_cast<std::size_t>(region.height), kRunsY * kRun), batch},
+                       {kLines * kRunsY, 1, 1});
+    std::vector<cl::Event> after = wait;
+    for (const Piece& piece : rows_.pieces) {
+      Kernel kernel(runtime_, rows_.program, "gaussian_blur_separable_rows");
+      after = {kernel(launch_rows, after, call.src.buffer, cl_ulong{call.src.offset / bytes},
+                      cl_ulong{call.src.pitch / bytes}, mid, cl_int{problem_.width},
+                      cl_int{problem_.height}, cl_int{region.x}, cl_int{region.width},
+                      cl_int{range.first}, cl_int{range.count}, piece.weights, cl_int{piece.taps},
+                      cl_int{piece.reach}, cl_int{&piece != &rows_.pieces.front()}, border,
+                      outside)};
+    }
+    for (const Piece& piece : columns_.pieces) {
+      Kernel kernel(runtime_, columns_.program, "gaussian_blur_separable_columns");
+      after = {kernel(launch_columns, after, mid, partial, call.dst.buffer,
+                      cl_ulong{call.dst.offset / bytes}, cl_ulong{call.dst.pitch / bytes},
+                      cl_int{problem_.height}, cl_int{region.y}, cl_int{region.width},
+                      cl_int{region.height}, cl_int{range.first}, cl_int{range.count},
+                      piece.weights, cl_int{piece.taps}, cl_int{piece.reach},
+                      cl_int{&piece != &columns_.pieces.front()},
+                      cl_int{&piece == &columns_.pieces.back()}, border, outside)};
+    }
+    return after.front();
+  }
+
+  std::string describe() const override {
+    return text("rows of ", 2 * rows_.radius + 1, " and columns of ", 2 * columns_.radius + 1,
+                " taps through local memory, ", rows_.pieces.size(), " and ",
+                columns_.pieces.size(), " launches");
+  }
+
+ private:
+  // As in the kernel.
+  static constexpr std::size_t kRun = 12;
+  static constexpr std::size_t kRunsX = 40;
+  static constexpr std::size_t kRunsY = 12;
+  static constexpr std::size_t kLines = 16;
+  static constexpr int kMostTaps = 129;
+
+  // The taps of one launch.
+  struct Piece {
+    std::array<cl_float, 132> weights{};
+    int taps = 0;
+    int reach = 0;  // of the first one
+  };
+
+  // How a filter is cut: into so many launches of a program for so many taps.
+  struct Pieces {
+    int count;
+    int taps;
+  };
+  static Pieces cut_taps(const Axis& axis) {
+    const int count = (axis.taps() + kMostTaps - 1) / kMostTaps;
+    const int each = (axis.taps() + count - 1) / count;
+    return {count, each <= 33 ? 33 : each <= 65 ? 65 : kMostTaps};
+  }
+
+  // Zero times NaN or infinity is NaN.
+  static bool needs_exact_reach(const Problem& p) {
+    bool finite = !may_be_anything(p);
+    for (const float value : p.outside) finite = finite && std::isfinite(value);
+    return !finite;
+  }
+
+  static Unit unit(const Problem& p, const Axis& axis, const char* kernel) {
+    Defines defines;
+    set_pixel(defines, p);
+    defines.set("CLCOOK_GAUSSIAN_TAPS", cut_taps(axis).taps);
+    if (needs_exact_reach(p)) defines.flag("CLCOOK_GAUSSIAN_EXACT_REACH");
+    return {kernel, Source(embedded::gaussian_blur_separable), defines};
+  }
+
+  struct Pass {
+    Pass(const Runtime& runtime, const Axis& axis, Unit unit) : radius(axis.radius) {
+      // CPUs gain nothing from the unrolled code, which takes them seconds to compile.
+      if (runtime.info().cpu) unit.defines.flag("CLCOOK_GAUSSIAN_ROLLED");
+      program = runtime.build(unit.source, unit.defines, "gaussian_blur/separable");
+      const int each = cut_taps(axis).taps;
+      for (int first = 0; first < axis.taps(); first += each) {
+        Piece piece;
+        piece.reach = first - radius;
+        piece.taps = std::min(each, axis.taps() - first);
+        for (int k = 0; k < piece.taps; ++k) {
+          const auto at = static_cast<std::size_t>(std::abs(piece.reach + k));
+          piece.weights[static_cast<std::size_t>(k)] = static_cast<float>(axis.weights[at]);
+        }
+        pieces.push_back(piece);
+      }
+    }
+
+    int radius;
+    cl::Program program;
+    std::vector<Piece> pieces;
+  };
+
+  Runtime runtime_;
+  Problem problem_;
+  Pass rows_;
+  Pass columns_;
+};
+
+}  // namespace clcook::gaussian
