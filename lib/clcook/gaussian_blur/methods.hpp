@@ -3,6 +3,7 @@
 
 #include <clcook/gaussian_blur/method.hpp>
 #include <clcook/gaussian_blur/naive.hpp>
+#include <clcook/gaussian_blur/pyramid.hpp>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace clcook::gaussian {
 enum class Variant {
   automatic,  // the cheapest method that promises the quality
   naive,      // two passes, every tap from global memory
+  pyramid,    // on a coarse grid, for large sigma
 };
 
 struct MethodInfo {
@@ -38,6 +40,8 @@ MethodInfo method_info(Variant variant, const char* name, const char* summary) {
 inline const std::vector<MethodInfo>& methods() {
   static const std::vector<MethodInfo> all{
       method_info<Naive>(Variant::naive, "naive", "two passes, every tap from global memory"),
+      method_info<Pyramid>(Variant::pyramid, "pyramid",
+                           "a blur of a coarse grid of splines; any large sigma at one cost"),
   };
   return all;
 }
