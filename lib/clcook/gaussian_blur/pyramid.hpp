@@ -136,19 +136,42 @@ inline double error_of_phase(const Axis& axis, const Spline& s, const std::vecto
   return sum;
 }
 
-// The largest error of a pixel along one axis, over all pictures within the peak. It depends on
-// sigma / D and on `truncate`, and hardly on D alone, so a filter with D = 8 stands for all: that
-// of D = 64 is at most 1.15 times as large for sigma >= D and truncate >= 1.5. The test pyramid
-// computes both.
-inline double error(double sigma, int log, double truncate) {
-  const Spline& s = get(kLogMin);
-  const Axis axis = make_axis(std::ldexp(sigma, kLogMin - log), truncate);
-  const std::vector<double> g = fit(axis, s);
+// The largest of error_of_phase() of a filter.
+inline double worst_phase(const Axis& axis, const Spline& s, const std::vector<double>& g) {
   double worst = 0;
-  // The phases 4 .. 7 mirror these.
+  // The other half mirrors these.
   for (int phase = 0; phase < s.cell / 2; ++phase)
     worst = std::max(worst, error_of_phase(axis, s, g, phase));
-  return log == kLogMin ? worst : 1.2 * worst;
+  return worst;
+}
+
+// The errors of a pixel along one axis, in units of the peak.
+struct Error {
+  double worst = 0;    // no picture within the peak has a larger one
+  double typical = 0;  // root mean square in pictures of edges and noise
+};
+
+// They depend on sigma / D and on `truncate`, and hardly on D alone, so a filter with D = 8 stands
+// for all. With what folds, taken from a filter that is not cut, another D makes no difference of
+// more than 3 in 1000; where the filter is cut, it matters how far that is from a cell's border,
+// and up to 1.37 times the error was found for sigma >= D and truncate >= 1.5. The test pyramid
+// compares. The largest error takes a picture of one frequency, or, where it comes from the ends of
+// the filter, one drawn for it. In pictures of edges and noise, 1/60 and 1/120 of it were measured
+// and computed, and 1/26 where there is an edge to a constant outside, or a
+// small picture repeats at the very frequency.
+inline Error error(double sigma, int log, double truncate, Border border) {
+  const Spline& s = get(kLogMin);
+  const auto worst = [&](double cut) {
+    const Axis axis = make_axis(std::ldexp(sigma, kLogMin - log), cut);
+    return worst_phase(axis, s, fit(axis, s));
+  };
+  const double all = worst(truncate);
+  const double folded = truncate < 5 ? std::min(all, worst(5)) : all;
+  Error out;
+  out.worst = log == kLogMin ? all : 1.05 * folded + 1.5 * (all - folded);
+  const bool smooth = border == Border::clamp || border == Border::mirror;
+  out.typical = (folded / 40 + (all - folded) / 80) * (smooth ? 1 : 2);
+  return out;
 }
 
 // Cells and tiles that a region needs along one axis. The kernels find cell m of the filter's
@@ -193,6 +216,30 @@ inline Grid make_grid(int size, Border border, int log, int reach, int begin, in
 
 class Pyramid : public Method {
  public:
+  struct Choice {
+    struct Along {
+      int log = 0;  // of the width of a cell
+      spline::Error error;
+    };
+    Along x;
+    Along y;
+  };
+
+  // The largest cells that promise the quality, or else the smallest, along each axis.
+  static Choice choose(const Problem& p, const Axes& axes) {
+    const auto along = [&](const Axis& axis) {
+      Choice::Along out;
+      for (int log = spline::kLogMax; log >= spline::kLogMin; --log) {
+        if (axis.sigma < (1 << log) || spline::radius(axis, 1 << log) > spline::kRadiusMax)
+          continue;
+        out = {log, spline::error(axis.sigma, log, p.truncate, p.border)};
+        if (psnr(p, 2 * out.error.typical) >= p.quality) break;
+      }
+      return out;
+    };
+    return {along(axes.x), along(axes.y)};
+  }
+
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
     if (may_be_anything(p))
       return Offer::no("the picture may have NaN and infinities, which its grid would spread");
@@ -206,8 +253,8 @@ class Pyramid : public Method {
     out.can = true;
     // |e_x e_y - t_x t_y| <= |e_x - t_x| |t_y| + |e_x| |e_y - t_y| for the weights e that a pixel
     // gets and the weights t of the filter, with |t| = 1 and |e_x| <= 1 + |e_x - t_x|.
-    const double x = choice.x.error;
-    const double y = choice.y.error;
+    const double x = choice.x.error.worst;
+    const double y = choice.y.error.worst;
     // Each pass rounds as often as it adds products, and so do the weights; the filter's weights
     // change sign, and |g| sums up to less than 1.7.
     const double roundings = 3 * ((1 << choice.x.log) + (1 << choice.y.log)) +
@@ -215,7 +262,8 @@ class Pyramid : public Method {
                                   spline::radius(axes.y, 1 << choice.y.log)) +
                              20;
     out.max_error = x + y + x * y + 3 * roundings * 0x1p-24;
-    out.psnr = psnr(p, choice.x.typical + choice.y.typical + std::sqrt(roundings) * 0x1p-24);
+    out.psnr =
+        psnr(p, choice.x.error.typical + choice.y.error.typical + std::sqrt(roundings) * 0x1p-24);
     const Rates rate = rates(runtime);
     const double bytes = values_of(p) * static_cast<double>(channel_bytes(p.pixel));
     out.cost = 4 * rate.launch + 2.3 * bytes / rate.bytes;
@@ -310,39 +358,6 @@ class Pyramid : public Method {
   // Where integers are off by more than a level, that is most of the error.
   static double psnr(const Problem& p, double rms) {
     return std::min(psnr_of(p, rms), -20 * std::log10(std::max(rms, 1e-12)));
-  }
-
-  struct Choice {
-    struct Along {
-      int log = 0;         // of the width of a cell
-      double error = 0;    // the largest of any picture
-      double typical = 0;  // root mean square of pictures
-    };
-    Along x;
-    Along y;
-  };
-
-  // The largest cells that promise the quality, or else the smallest, along each axis.
-  static Choice choose(const Problem& p, const Axes& axes) {
-    const auto along = [&](const Axis& axis) {
-      Choice::Along out;
-      for (int log = spline::kLogMax; log >= spline::kLogMin; --log) {
-        if (axis.sigma < (1 << log) || spline::radius(axis, 1 << log) > spline::kRadiusMax)
-          continue;
-        out.log = log;
-        out.error = spline::error(axis.sigma, log, p.truncate);
-        // The largest error takes a picture of one frequency, or, where it comes from the ends of
-        // the filter, one drawn for it. In pictures of edges and noise, 1/60 and 1/120 of it were
-        // measured and computed, near an edge to a constant outside 1/38.
-        const double folded =
-            p.truncate < 5 ? std::min(out.error, spline::error(axis.sigma, log, 5)) : out.error;
-        out.typical =
-            (folded / 40 + (out.error - folded) / 80) * (p.border == Border::constant ? 1.5 : 1.0);
-        if (psnr(p, 2 * out.typical) >= p.quality) break;
-      }
-      return out;
-    };
-    return {along(axes.x), along(axes.y)};
   }
 
   Runtime runtime_;
