@@ -18,20 +18,14 @@
 
 #define CHANNELS CLCOOK_GAUSSIAN_CHANNELS
 
-#define TILE_W 128  // pixels of a tile of the pass down, and work-items
-#define TILE_H 64
+#define LOG_TILE_W 7
+#define TILE_W (1 << LOG_TILE_W)  // pixels of a tile of the pass down, and work-items
+#define TILE_H 32
+#define ROWS 4         // that an item of the pass down reads at once
 #define LINE 64        // cells that a group of the pass rows makes of each of its lines
 #define LINES 4        // lines of such a group
 #define RADIUS_MAX 72  // of the filter on the coarse grid
 #define STRIP 32       // rows of an item of the pass up
-#if CHANNELS == 4 && defined(CLCOOK_GAUSSIAN_U8)
-#define PACKED 1
-#define ROWS 8  // that an item of the pass down reads at once
-#else
-#define PACKED 0
-#define ROWS 4
-#endif
-
 // A pixel as it is read, and as float4.
 #if CHANNELS == 4 && defined(CLCOOK_GAUSSIAN_U8)
 typedef uchar4 pixel_t;
@@ -84,14 +78,6 @@ static inline void store_pixel(__global clcook_channel_t* p, float4 value) {
 #endif
 }
 
-#if PACKED
-static inline float4 unpacked(uint2 value) {
-  const uint2 low = value & 0xFFFFu;
-  const uint2 high = value >> 16;
-  return (float4)((float)low.x, (float)low.y, (float)high.x, (float)high.y);
-}
-#endif
-
 // Pixels of a column in ROWS rows.
 static inline void load_rows(pixel_t* pixels, __global const clcook_channel_t* src, ulong src_pitch,
                              int inside, int y, int column, int height, int border,
@@ -133,7 +119,8 @@ __kernel __attribute__((reqd_work_group_size(TILE_W, 1, 1))) void gaussian_blur_
                      (border != CLCOOK_BORDER_CONSTANT || (left >= 0 && left + TILE_W <= width));
 
   const float step = 1.0f / (float)(1 << log_y);
-  float u = 0.5f * step - 0.5f;
+  const int in_block = (int)get_group_id(1) * TILE_H & ((1 << log_y) - 1);
+  float u = ((float)in_block + 0.5f) * step - 0.5f;
   float4 m0 = (float4)(0.0f);  // of the block
   float4 m1 = (float4)(0.0f);
   float4 m2 = (float4)(0.0f);
@@ -144,29 +131,6 @@ __kernel __attribute__((reqd_work_group_size(TILE_W, 1, 1))) void gaussian_blur_
   for (int row = 0; row < TILE_H; row += ROWS) {
     pixel_t pixels[ROWS];
     load_rows(pixels, src, src_pitch, inside, top + row, column, height, border, outside);
-#if PACKED
-    // Two channels of 16 bits per word: sums of p, k p and k (k + 1) / 2 p, k = 8 .. 1; the last
-    // is at most 120 * 255.
-    uint2 s0 = (uint2)(0);
-    uint2 s1 = (uint2)(0);
-    uint2 s2 = (uint2)(0);
-#pragma unroll
-    for (int i = 0; i < ROWS; ++i) {
-      const uint bytes = as_uint(pixels[i]);
-      s0 += (uint2)(bytes & 0x00FF00FFu, (bytes >> 8) & 0x00FF00FFu);
-      s1 += s0;
-      s2 += s1;
-    }
-    const float4 p0 = unpacked(s0);
-    const float4 p1 = unpacked(s1);
-    const float4 p2 = unpacked(s2);
-    const float v = u + 8.0f * step;  // u = v - k step
-    m0 += p0;
-    m1 = fma((float4)(v), p0, fma((float4)(-step), p1, m1));
-    m2 = fma(
-        (float4)(v * v), p0,
-        fma((float4)(-(2.0f * v + step) * step), p1, fma((float4)(2.0f * step * step), p2, m2)));
-#else
 #pragma unroll
     for (int i = 0; i < ROWS; ++i) {
       const float4 pixel = TO_FLOAT4(pixels[i]);
@@ -175,9 +139,9 @@ __kernel __attribute__((reqd_work_group_size(TILE_W, 1, 1))) void gaussian_blur_
       m1 = fma((float4)(v), pixel, m1);
       m2 = fma((float4)(v * v), pixel, m2);
     }
-#endif
     u += (float)ROWS * step;
-    if (((row + ROWS) & ((1 << log_y) - 1)) == 0) {
+    // The end of a block, or of the tile in the midst of one.
+    if (((row + ROWS) & ((1 << log_y) - 1)) == 0 || row + ROWS == TILE_H) {
       const float4 even = 0.125f * m0 + 0.5f * m2;
       tile[out] = above + (even - 0.5f * m1);
       out += TILE_PITCH;
@@ -192,7 +156,7 @@ __kernel __attribute__((reqd_work_group_size(TILE_W, 1, 1))) void gaussian_blur_
   barrier(CLK_LOCAL_MEM_FENCE);
 
   // The same along the rows. First 8 columns at a time, a channel of them per item.
-  const int rows = (TILE_H >> log_y) + 2;
+  const int rows = max(TILE_H >> log_y, 1) + 2;
   __local float* values = (__local float*)tile;
   const int part = (lid >> 2) & (TILE_W / 8 - 1);
   const float step_x = 1.0f / (float)(1 << log_x);
@@ -248,12 +212,12 @@ __kernel __attribute__((reqd_work_group_size(TILE_W, 1, 1))) void gaussian_blur_
   }
 }
 
-// Groups: LINES rows of cells x LINE cells of the result. `pieces` are those of tiles of
-// 1 << log_tile_x x 1 << log_tile_y blocks; cell 0 of the stored ones is one block right of and
-// below the first block of the first tile.
+// Groups: LINES rows of cells x LINE cells of the result. `pieces` are those of tiles_x x tiles_y
+// tiles; cell 0 of the stored ones is one block right of and below the first block of the first
+// tile.
 __kernel __attribute__((reqd_work_group_size(LINE, LINES, 1))) void gaussian_blur_pyramid_rows(
-    __global const float4* pieces, __global float4* mid, int log_tile_x, int log_tile_y,
-    int tiles_x, int tiles_y, int rows, int origin, int count, int border, int first, int outs,
+    __global const float4* pieces, __global float4* mid, int log_x, int log_y, int tiles_x,
+    int tiles_y, int rows, int origin, int count, int border, int first, int outs,
     __global const float* weights, int first_weight, int radius) {
   __local float4 lines[LINES][LINE + 2 * RADIUS_MAX];
   const int lid = (int)get_local_id(0);
@@ -263,20 +227,26 @@ __kernel __attribute__((reqd_work_group_size(LINE, LINES, 1))) void gaussian_blu
   const int from = (int)get_group_id(0) * LINE + first - radius;
   const int picture = (int)get_global_id(2);
 
-  const int cells_x = (1 << log_tile_x) + 2;
-  const int cells_y = (1 << log_tile_y) + 2;
+  const int log_blocks = LOG_TILE_W - log_x;  // of a tile
+  const int cells_x = (1 << log_blocks) + 2;
+  const int cells_y = max(TILE_H >> log_y, 1) + 2;
   const ulong pitch = (ulong)tiles_x * (ulong)cells_x;
   pieces += (ulong)picture * (ulong)tiles_y * (ulong)cells_y * pitch;
+  // The tiles with the blocks y .. y + 2, which cell y sums up, and likewise x.
   const int y = min(row, rows - 1);
+  const int begin_y = (y << log_y) / TILE_H;
+  const int end_y = (((y + 3) << log_y) - 1) / TILE_H;
   for (int i = lid; i < LINE + 2 * radius; i += LINE) {
     const int x = clcook_border(from + i - origin, count, border);
+    const int begin_x = x >> log_blocks;
+    const int at = begin_x * cells_x + x + 2 - (begin_x << log_blocks);
+    const int two = (x + 2) >> log_blocks != begin_x;
     float4 sum = (float4)(0.0f);
-    for (int ty = y >> log_tile_y; ty <= (y + 2) >> log_tile_y; ++ty) {
-      for (int tx = x >> log_tile_x; tx <= (x + 2) >> log_tile_x; ++tx) {
-        const int piece_y = ty * cells_y + (y + 2 - (ty << log_tile_y));
-        const int piece_x = tx * cells_x + (x + 2 - (tx << log_tile_x));
-        sum += pieces[(ulong)piece_y * pitch + (ulong)piece_x];
-      }
+    for (int ty = begin_y; ty <= end_y; ++ty) {
+      const int piece = ty * cells_y + y + 2 - ((ty * TILE_H) >> log_y);
+      __global const float4* p = pieces + (ulong)piece * pitch + (ulong)at;
+      sum += p[0];
+      if (two) sum += p[2];
     }
     lines[line][i] = sum;
   }

@@ -311,7 +311,7 @@ class Pyramid : public Method {
     const cl::Buffer pieces =
         scratch.get(runtime_, 0,
                     size(x.tiles) * size((kTileWidth >> log_x) + 2) * size(y.tiles) *
-                        size((kTileHeight >> log_y) + 2) * cell_bytes);
+                        size(std::max(kTileHeight >> log_y, 1) + 2) * cell_bytes);
     const cl::Buffer mid = scratch.get(runtime_, 1, size(x.outs) * size(y.count) * cell_bytes);
     const cl::Buffer coarse = scratch.get(runtime_, 2, size(x.outs) * size(y.outs) * cell_bytes);
     const std::size_t bytes = channel_bytes(problem_.pixel);
@@ -326,12 +326,11 @@ class Pyramid : public Method {
         cl_int{log_x}, cl_int{log_y}, static_cast<cl_int>(problem_.border), outside);
     Kernel rows(runtime_, program_, "gaussian_blur_pyramid_rows");
     done = rows(Launch::cover({size(x.outs), size(y.count), batch}, {64, 4, 1}), {done}, pieces,
-                mid, cl_int{kLogTileWidth - log_x}, cl_int{kLogTileHeight - log_y}, cl_int{x.tiles},
-                cl_int{y.tiles}, cl_int{y.count}, cl_int{x.first}, cl_int{x.count},
-                static_cast<cl_int>(x.border), cl_int{x.out_first}, cl_int{x.outs}, weights_,
-                cl_int{0}, cl_int{radius_x_});
+                mid, cl_int{log_x}, cl_int{log_y}, cl_int{x.tiles}, cl_int{y.tiles},
+                cl_int{y.count}, cl_int{x.first}, cl_int{x.count}, static_cast<cl_int>(x.border),
+                cl_int{x.out_first}, cl_int{x.outs}, weights_, cl_int{0}, cl_int{radius_x_});
     Kernel columns(runtime_, program_, "gaussian_blur_pyramid_columns");
-    done = columns(Launch::cover({size(x.outs), size(y.outs), batch}, {64, 1, 1}), {done}, mid,
+    done = columns(Launch::cover({size(x.outs), size(y.outs), batch}, {16, 8, 1}), {done}, mid,
                    coarse, cl_int{x.outs}, cl_int{y.count}, cl_int{y.first}, cl_int{y.count},
                    static_cast<cl_int>(y.border), cl_int{y.out_first}, cl_int{y.outs}, weights_,
                    cl_int{radius_x_ + 1}, cl_int{radius_y_});
@@ -350,10 +349,8 @@ class Pyramid : public Method {
 
  private:
   // As in the kernels.
-  static constexpr int kLogTileWidth = 7;
-  static constexpr int kLogTileHeight = 6;
-  static constexpr int kTileWidth = 1 << kLogTileWidth;
-  static constexpr int kTileHeight = 1 << kLogTileHeight;
+  static constexpr int kTileWidth = 128;
+  static constexpr int kTileHeight = 32;
   static constexpr int kStrip = 32;
   // Where integers are off by more than a level, that is most of the error.
   static double psnr(const Problem& p, double rms) {
