@@ -21,16 +21,20 @@
 #define LOG_TILE_W 7
 #define TILE_W (1 << LOG_TILE_W)  // pixels of a tile of the pass down, and work-items
 #define TILE_H 32
-#define ROWS 4         // that an item of the pass down reads at once
-#define LINE 64        // cells that a group of the pass rows makes of each of its lines
-#define LINES 4        // lines of such a group
+#define ROWS 4     // that an item of the pass down reads at once
+#define LINE 64    // cells that a group of the pass rows makes of each of its lines
+#define LINES 2    // lines of such a group
+#define COLUMN 16  // the same of the pass columns
+#define COLUMNS 8
 #define RADIUS_MAX 72  // of the filter on the coarse grid
 #define STRIP 32       // rows of an item of the pass up
-// A pixel as it is read, and as float4.
+// A pixel as it is read, and as float4. Four bytes stay one word: compilers take a uchar4 apart.
 #if CHANNELS == 4 && defined(CLCOOK_GAUSSIAN_U8)
-typedef uchar4 pixel_t;
-#define TO_FLOAT4(value) convert_float4(value)
-#define OUTSIDE(value) convert_uchar4_sat_rte(value)
+typedef uint pixel_t;
+#define TO_FLOAT4(value)                                                                           \
+  (float4)((float)((value)&255u), (float)(((value) >> 8) & 255u), (float)(((value) >> 16) & 255u), \
+           (float)((value) >> 24))
+#define OUTSIDE(value) as_uint(convert_uchar4_sat_rte(value))
 #elif CHANNELS == 4 && defined(CLCOOK_GAUSSIAN_U16)
 typedef ushort4 pixel_t;
 #define TO_FLOAT4(value) convert_float4(value)
@@ -242,6 +246,7 @@ __kernel __attribute__((reqd_work_group_size(LINE, LINES, 1))) void gaussian_blu
     const int at = begin_x * cells_x + x + 2 - (begin_x << log_blocks);
     const int two = (x + 2) >> log_blocks != begin_x;
     float4 sum = (float4)(0.0f);
+#pragma unroll 1
     for (int ty = begin_y; ty <= end_y; ++ty) {
       const int piece = ty * cells_y + y + 2 - ((ty * TILE_H) >> log_y);
       __global const float4* p = pieces + (ulong)piece * pitch + (ulong)at;
@@ -259,32 +264,28 @@ __kernel __attribute__((reqd_work_group_size(LINE, LINES, 1))) void gaussian_blu
   mid[((ulong)picture * (ulong)rows + (ulong)row) * (ulong)outs + (ulong)out] = sum;
 }
 
-// Items: cells of the result.
-__kernel void gaussian_blur_pyramid_columns(__global const float4* mid, __global float4* coarse,
-                                            int width, int rows, int origin, int count, int border,
-                                            int first, int outs, __global const float* weights,
-                                            int first_weight, int radius) {
+// Groups: COLUMN rows x COLUMNS cells of the result.
+__kernel __attribute__((reqd_work_group_size(COLUMNS, COLUMN, 1))) void
+gaussian_blur_pyramid_columns(__global const float4* mid, __global float4* coarse, int width,
+                              int rows, int origin, int count, int border, int first, int outs,
+                              __global const float* weights, int first_weight, int radius) {
+  __local float4 columns[COLUMN + 2 * RADIUS_MAX][COLUMNS];
+  const int column = (int)get_local_id(0);
+  const int lid = (int)get_local_id(1);
   const int x = (int)get_global_id(0);
   const int y = (int)get_global_id(1);
   const int picture = (int)get_global_id(2);
-  if (x >= width || y >= outs) return;
-  mid += (ulong)picture * (ulong)rows * (ulong)width + (ulong)x;
-  const int from = first + y - origin;
+  const int from = (int)get_group_id(1) * COLUMN + first - radius - origin;
+  mid += (ulong)picture * (ulong)rows * (ulong)width + (ulong)min(x, width - 1);
+  for (int i = lid; i < COLUMN + 2 * radius; i += COLUMN)
+    columns[i][column] = mid[(ulong)clcook_border(from + i, count, border) * (ulong)width];
+  barrier(CLK_LOCAL_MEM_FENCE);
   weights += first_weight;
-  float4 sum = (float4)(0.0f);
-  if (from >= radius && from + radius < count) {
-    __global const float4* middle = mid + (ulong)from * (ulong)width;
-    sum = weights[0] * middle[0];
-#pragma unroll 8
-    for (int k = 1; k <= radius; ++k) {
-      const ulong far = (ulong)k * (ulong)width;
-      sum = fma((float4)(weights[k]), middle[-(long)far] + middle[far], sum);
-    }
-  } else {
-    for (int k = -radius; k <= radius; ++k) {
-      const int at = clcook_border(from + k, count, border);
-      sum = fma((float4)(weights[abs(k)]), mid[(ulong)at * (ulong)width], sum);
-    }
+  if (x >= width || y >= outs) return;
+  __local const float4* middle = &columns[lid + radius][column];
+  float4 sum = weights[0] * middle[0];
+  for (int k = 1; k <= radius; ++k) {
+    sum = fma((float4)(weights[k]), middle[-k * COLUMNS] + middle[k * COLUMNS], sum);
   }
   coarse[((ulong)picture * (ulong)outs + (ulong)y) * (ulong)width + (ulong)x] = sum;
 }
@@ -326,6 +327,7 @@ __kernel void gaussian_blur_pyramid_up(__global const float4* coarse, int coarse
   float4 here = across(coarse + coarse_width, u_x);
   float4 below = across(coarse + 2 * (ulong)coarse_width, u_x);
   coarse += 3 * (ulong)coarse_width;
+  __global clcook_channel_t* out = dst + (long)(top - region_y) * (long)dst_pitch;
 #pragma unroll 1
   for (int row = top; row < stop; row += 8) {
     const float4 slope = 0.5f * (below - above);
@@ -339,12 +341,20 @@ __kernel void gaussian_blur_pyramid_up(__global const float4* coarse, int coarse
       below = across(coarse, u_x);
       coarse += coarse_width;
     }
+    if (row >= region_y && row + 8 <= end) {
 #pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const float v = u + (float)i * step;
-      if (row + i >= region_y && row + i < end) {
-        store_pixel(dst + (ulong)(row + i - region_y) * dst_pitch,
-                    fma((float4)(v), fma((float4)(v), bend, slope), middle));
+      for (int i = 0; i < 8; ++i) {
+        const float v = u + (float)i * step;
+        store_pixel(out, fma((float4)(v), fma((float4)(v), bend, slope), middle));
+        out += dst_pitch;
+      }
+    } else {
+#pragma unroll 1
+      for (int i = 0; i < 8; ++i) {
+        const float v = u + (float)i * step;
+        if (row + i >= region_y && row + i < end)
+          store_pixel(out, fma((float4)(v), fma((float4)(v), bend, slope), middle));
+        out += dst_pitch;
       }
     }
     u += 8.0f * step;

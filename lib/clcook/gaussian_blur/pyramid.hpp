@@ -157,8 +157,8 @@ struct Error {
 // and up to 1.37 times the error was found for sigma >= D and truncate >= 1.5. The test pyramid
 // compares. The largest error takes a picture of one frequency, or, where it comes from the ends of
 // the filter, one drawn for it. In pictures of edges and noise, 1/60 and 1/120 of it were measured
-// and computed, and 1/26 where there is an edge to a constant outside, or a
-// small picture repeats at the very frequency.
+// and computed, and 1/26 beside a constant outside or where a small picture
+// repeats at that frequency.
 inline Error error(double sigma, int log, double truncate, Border border) {
   const Spline& s = get(kLogMin);
   const auto worst = [&](double cut) {
@@ -256,12 +256,12 @@ class Pyramid : public Method {
     const double x = choice.x.error.worst;
     const double y = choice.y.error.worst;
     // Each pass rounds as often as it adds products, and so do the weights; the filter's weights
-    // change sign, and |g| sums up to less than 1.7.
+    // change sign: |g| sums up to less than 1.8 along each axis.
     const double roundings = 3 * ((1 << choice.x.log) + (1 << choice.y.log)) +
                              2 * (spline::radius(axes.x, 1 << choice.x.log) +
                                   spline::radius(axes.y, 1 << choice.y.log)) +
                              20;
-    out.max_error = x + y + x * y + 3 * roundings * 0x1p-24;
+    out.max_error = x + y + x * y + 3.3 * roundings * 0x1p-24;
     out.psnr =
         psnr(p, choice.x.error.typical + choice.y.error.typical + std::sqrt(roundings) * 0x1p-24);
     const Rates rate = rates(runtime);
@@ -325,12 +325,12 @@ class Pyramid : public Method {
         pieces, cl_int{problem_.width}, cl_int{problem_.height}, cl_int{x.pixel}, cl_int{y.pixel},
         cl_int{log_x}, cl_int{log_y}, static_cast<cl_int>(problem_.border), outside);
     Kernel rows(runtime_, program_, "gaussian_blur_pyramid_rows");
-    done = rows(Launch::cover({size(x.outs), size(y.count), batch}, {64, 4, 1}), {done}, pieces,
+    done = rows(Launch::cover({size(x.outs), size(y.count), batch}, {64, 2, 1}), {done}, pieces,
                 mid, cl_int{log_x}, cl_int{log_y}, cl_int{x.tiles}, cl_int{y.tiles},
                 cl_int{y.count}, cl_int{x.first}, cl_int{x.count}, static_cast<cl_int>(x.border),
                 cl_int{x.out_first}, cl_int{x.outs}, weights_, cl_int{0}, cl_int{radius_x_});
     Kernel columns(runtime_, program_, "gaussian_blur_pyramid_columns");
-    done = columns(Launch::cover({size(x.outs), size(y.outs), batch}, {16, 8, 1}), {done}, mid,
+    done = columns(Launch::cover({size(x.outs), size(y.outs), batch}, {8, 16, 1}), {done}, mid,
                    coarse, cl_int{x.outs}, cl_int{y.count}, cl_int{y.first}, cl_int{y.count},
                    static_cast<cl_int>(y.border), cl_int{y.out_first}, cl_int{y.outs}, weights_,
                    cl_int{radius_x_ + 1}, cl_int{radius_y_});
