@@ -21,7 +21,7 @@
 #define LOG_TILE_W 7
 #define TILE_W (1 << LOG_TILE_W)  // pixels of a tile of the pass down, and work-items
 #define TILE_H 32
-#define ROWS 4     // that an item of the pass down reads at once
+#define ROWS 8     // that an item of the pass down reads at once
 #define LINE 64    // cells that a group of the pass rows makes of each of its lines
 #define LINES 2    // lines of such a group
 #define COLUMN 16  // the same of the pass columns
