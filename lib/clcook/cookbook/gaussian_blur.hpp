@@ -33,7 +33,8 @@ namespace ref = reference::gaussian_blur;
 // Parameters of a shape: width, height; sigma, or sigma_x and sigma_y; and, when missing, pixel
 // f32, channels 4, border clamp, truncate 4, peak 0, batch 1, x, y, region_width and region_height
 // of the whole picture, offset 0 (bytes before the results in pixels; the source starts one later),
-// pad 0 (pixels between rows), specials 0 (1: NaN and infinities in the picture), in_place 0.
+// pad 0 (pixels between rows), specials 0 (1: NaN and infinities in the picture), in_place 0,
+// quality 0 (each method against its own promise; some do better when they must).
 inline GaussianBlur::Problem problem(const Params& shape) {
   GaussianBlur::Problem out;
   const auto integer = [&](const char* name, std::int64_t missing) {
@@ -55,7 +56,7 @@ inline GaussianBlur::Problem problem(const Params& shape) {
   out.peak = shape.real("peak", 0);
   out.batch = integer("batch", 1);
   out.in_place = integer("in_place", 0) != 0;
-  out.quality = 0;  // each method against its own promise
+  out.quality = shape.real("quality", 0);
   const double top = gaussian::is_integer(out.pixel) ? gaussian::peak_of(out) : 1;
   out.outside = {static_cast<float>(0.75 * top), static_cast<float>(0.125 * top),
                  static_cast<float>(0.5 * top), static_cast<float>(top)};
@@ -332,6 +333,10 @@ inline Recipe gaussian_blur() {
       "region_width=33 region_height=20 offset=1 pad=2 batch=2",
       "width=30 height=3 sigma_x=0 sigma_y=500 channels=1 batch=40",
       "width=1001 height=331 sigma=1 pixel=u8 border=mirror pad=3",
+      "width=37 height=21 sigma=17 peak=1 quality=75 border=constant offset=2 pad=1 tiny=1",
+      "width=150 height=90 sigma_x=40 sigma_y=66 pixel=f16 channels=3 peak=1 quality=75 truncate=3 "
+      "batch=2 x=31 y=17 region_width=83 region_height=41 offset=1 pad=1",
+      "width=190 height=141 sigma=34 peak=1 quality=85 border=mirror in_place=1",
   });
   recipe.bench_shapes = shapes({
       "width=3840 height=2160 sigma=2 truncate=2 peak=1",

@@ -6,6 +6,7 @@
 #include <clcook/gaussian_blur/fused.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <clcook/gaussian_blur/naive.hpp>
+#include <clcook/gaussian_blur/pyramid.hpp>
 #include <clcook/gaussian_blur/separable.hpp>
 #include <memory>
 #include <vector>
@@ -17,6 +18,7 @@ enum class Variant {
   naive,        // two passes, every tap from global memory
   separable,    // two passes through local memory
   fused,        // both passes in one launch, radii up to 10
+  pyramid,      // on a coarse grid, for large sigma
   cpu_fused,    // for CPUs: one pass, a work-item per tile
   cpu_pyramid,  // for CPUs and large sigma: made small, blurred, made large
 };
@@ -51,6 +53,8 @@ inline const std::vector<MethodInfo>& methods() {
       method_info<Naive>(Variant::naive, "naive", "two passes, every tap from global memory"),
       method_info<Separable>(Variant::separable, "separable", "two passes through local memory"),
       method_info<Fused>(Variant::fused, "fused", "both passes in one launch, radii up to 10"),
+      method_info<Pyramid>(Variant::pyramid, "pyramid",
+                           "a blur of a coarse grid of splines; any large sigma at one cost"),
       method_info<CpuFused>(Variant::cpu_fused, "cpu_fused",
                             "for CPUs: one pass, a work-item per tile, a ring of lines"),
       method_info<CpuPyramid>(Variant::cpu_pyramid, "cpu_pyramid",

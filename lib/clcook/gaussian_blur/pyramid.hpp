@@ -1,0 +1,382 @@
+// The method pyramid: the blur of a coarse grid of quadratic B-splines. Reads the picture once and
+// writes it once; the cost does not depend on sigma, which must be at least 8 pixels along both
+// axes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <clcook/embedded/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/method.hpp>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace clcook::gaussian {
+
+// One axis of the coarse grid. A cell is D = 8, 16, 32 or 64 pixels wide. Cell m is the sum of the
+// pixels n with the weights b(n - m D) of a quadratic B-spline, whose middle is that of the pixels
+// m D .. m D + D - 1; the cells are filtered with weights g; pixel n is the sum of the cells with
+// the weights b(n - m D) again. Both splines have triple zeros at the frequencies 2 pi k / D, k not
+// 0, that would fold onto the mean, so little is left to go wrong for frequencies that a blur with
+// sigma > D lets through; and what the splines themselves blur, g undoes.
+namespace spline {
+
+inline constexpr int kLogMin = 3;
+inline constexpr int kLogMax = 6;
+inline constexpr int kRadiusMax = 72;  // of g; RADIUS_MAX of the kernels
+
+struct Spline {
+  int cell = 0;                  // D
+  std::vector<double> b;         // of the pixels -D .. 2 D - 1; the sum is D
+  std::vector<double> twice;     // its autocorrelation at 0, 1, .. 3 D - 1, the weights of
+                                 // pixels around the middle of a cell in a blur with g = 1
+  std::array<double, 6> gram{};  // autocorrelation of `twice` at 0, D, .. 5 D
+
+  explicit Spline(int log) : cell(1 << log) {
+    for (int n = -cell; n < 2 * cell; ++n) {
+      const double u = std::abs((n - (cell - 1) / 2.0) / cell);
+      b.push_back(u < 0.5 ? 0.75 - u * u : 0.5 * (1.5 - u) * (1.5 - u));
+    }
+    const auto size = b.size();
+    for (std::size_t shift = 0; shift < size; ++shift) {
+      double sum = 0;
+      for (std::size_t n = shift; n < size; ++n) sum += b[n] * b[n - shift];
+      twice.push_back(sum);
+    }
+    for (int k = 0; k < 6; ++k) {
+      for (int n = -3 * cell; n <= 3 * cell; ++n)
+        gram[static_cast<std::size_t>(k)] += at(n) * at(n - k * cell);
+    }
+  }
+
+  double at(int n) const {
+    const auto i = static_cast<std::size_t>(std::abs(n));
+    return i < twice.size() ? twice[i] : 0.0;
+  }
+};
+
+inline const Spline& get(int log) {
+  static const std::array<Spline, 4> all{Spline(3), Spline(4), Spline(5), Spline(6)};
+  return all[static_cast<std::size_t>(log - kLogMin)];
+}
+
+inline int radius(const Axis& axis, int cell) { return (axis.radius + cell - 1) / cell + 2; }
+
+// The weights 0 .. radius() of g: of all, those with which the mean over all pixels of a cell of
+// what a pixel gets, sum_k g[k] twice[n - k D], is nearest to the filter in least squares, scaled
+// to keep flat pictures as they are. The normal equations have the matrix gram[k - l], a band.
+inline std::vector<double> fit(const Axis& axis, const Spline& s) {
+  const int reach = radius(axis, s.cell);
+  const int count = 2 * reach + 1;
+  constexpr int kBand = 5;
+  // Rows of the upper half of the band, and the right side.
+  std::vector<std::array<double, kBand + 2>> rows(static_cast<std::size_t>(count));
+  for (int k = 0; k <= reach; ++k) {
+    double sum = 0;
+    const int middle = k * s.cell;
+    const int begin = std::max(-axis.radius, middle - 3 * s.cell + 1);
+    const int end = std::min(axis.radius, middle + 3 * s.cell - 1);
+    for (int n = begin; n <= end; ++n)
+      sum += s.at(n - middle) * axis.weights[static_cast<std::size_t>(std::abs(n))];
+    for (const int i : {reach - k, reach + k}) {
+      auto& row = rows[static_cast<std::size_t>(i)];
+      for (std::size_t j = 0; j <= kBand; ++j) row[j] = s.gram[j];
+      row[kBand + 1] = sum;
+    }
+  }
+  const auto size = rows.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 1; j <= kBand && i + j < size; ++j) {
+      const double factor = rows[i][j] / rows[i][0];
+      for (std::size_t k = j; k <= kBand; ++k) rows[i + j][k - j] -= factor * rows[i][k];
+      rows[i + j][kBand + 1] -= factor * rows[i][kBand + 1];
+    }
+  }
+  std::vector<double> g(size);
+  double total = 0;
+  for (std::size_t i = size; i-- > 0;) {
+    g[i] = rows[i][kBand + 1];
+    for (std::size_t j = 1; j <= kBand && i + j < size; ++j) g[i] -= rows[i][j] * g[i + j];
+    g[i] /= rows[i][0];
+    total += g[i];
+  }
+  // A flat picture of 1 makes cells of D, and cells of 1 make pixels of 1.
+  for (double& weight : g) weight /= total * s.cell;
+  return {g.begin() + reach, g.end()};
+}
+
+// What the pixel `phase` (of D) of a cell gets, compared with the filter: the sum of the absolute
+// differences of the weights of all pixels. No picture within [0, 1] or [-1, 1] can have a larger
+// error there, and one has it.
+inline double error_of_phase(const Axis& axis, const Spline& s, const std::vector<double>& g,
+                             int phase) {
+  const int reach = static_cast<int>(g.size()) - 1;
+  const auto d = static_cast<std::size_t>(s.cell);
+  // Weights of the cells -reach - 1 .. reach + 1, and two zeros at each end.
+  std::vector<double> cells(static_cast<std::size_t>(2 * reach + 7));
+  for (int m = -1; m <= 1; ++m) {
+    for (int k = -reach; k <= reach; ++k) {
+      cells[static_cast<std::size_t>(m + k + reach + 3)] +=
+          s.b[static_cast<std::size_t>(phase - m * s.cell + s.cell)] *
+          g[static_cast<std::size_t>(std::abs(k))];
+    }
+  }
+  double sum = 0;
+  // Block by block: cells[i + 1] is the cell in the middle of block i - reach - 2.
+  for (std::size_t i = 0; i + 2 < cells.size(); ++i) {
+    const int left = (static_cast<int>(i) - reach - 2) * s.cell - phase;
+    for (std::size_t r = 0; r < d; ++r) {
+      const double weight =
+          cells[i] * s.b[r + 2 * d] + cells[i + 1] * s.b[r + d] + cells[i + 2] * s.b[r];
+      const int n = std::abs(left + static_cast<int>(r));
+      sum += std::abs(weight - (n <= axis.radius ? axis.weights[static_cast<std::size_t>(n)] : 0));
+    }
+  }
+  return sum;
+}
+
+// The largest of error_of_phase() of a filter.
+inline double worst_phase(const Axis& axis, const Spline& s, const std::vector<double>& g) {
+  double worst = 0;
+  // The other half mirrors these.
+  for (int phase = 0; phase < s.cell / 2; ++phase)
+    worst = std::max(worst, error_of_phase(axis, s, g, phase));
+  return worst;
+}
+
+// The errors of a pixel along one axis, in units of the peak.
+struct Error {
+  double worst = 0;    // no picture within the peak has a larger one
+  double typical = 0;  // root mean square in pictures of edges and noise
+};
+
+// They depend on sigma / D and on `truncate`, and hardly on D alone, so a filter with D = 8 stands
+// for all. With what folds, taken from a filter that is not cut, another D makes no difference of
+// more than 3 in 1000; where the filter is cut, it matters how far that is from a cell's border,
+// and up to 1.37 times the error was found for sigma >= D and truncate >= 1.5. The test pyramid
+// compares. The largest error takes a picture of one frequency, or, where it comes from the ends of
+// the filter, one drawn for it. In pictures of edges and noise, 1/60 and 1/120 of it were measured
+// and computed, and 1/26 beside a constant outside or where a small picture
+// repeats at that frequency.
+inline Error error(double sigma, int log, double truncate, Border border) {
+  const Spline& s = get(kLogMin);
+  const auto worst = [&](double cut) {
+    const Axis axis = make_axis(std::ldexp(sigma, kLogMin - log), cut);
+    return worst_phase(axis, s, fit(axis, s));
+  };
+  const double all = worst(truncate);
+  const double folded = truncate < 5 ? std::min(all, worst(5)) : all;
+  Error out;
+  out.worst = log == kLogMin ? all : 1.05 * folded + 1.5 * (all - folded);
+  const bool smooth = border == Border::clamp || border == Border::mirror;
+  out.typical = (folded / 40 + (all - folded) / 80) * (smooth ? 1 : 2);
+  return out;
+}
+
+// Cells and tiles that a region needs along one axis. The kernels find cell m of the filter's
+// input at clcook_border(m - first, count, border).
+struct Grid {
+  int first;      // cell that is stored first
+  int count;      // cells stored
+  Border border;  // of the cells
+  int pixel;      // first one of the first tile
+  int tiles;
+  int out_first;  // cell of the filtered grid
+  int outs;
+};
+
+inline Grid make_grid(int size, Border border, int log, int reach, int begin, int count, int tile) {
+  const int cell = 1 << log;
+  const int blocks = (size - 1) / cell + 1;
+  Grid out;
+  out.out_first = (begin >> log) - 1;
+  out.outs = ((begin + count - 1) >> log) - (begin >> log) + 3;
+  int low = out.out_first - reach;
+  int high = out.out_first + out.outs - 1 + reach;
+  out.border = Border::clamp;
+  if (border == Border::clamp || border == Border::constant) {
+    // The cells -2 and blocks + 1 see nothing but what lies outside, as all beyond them do.
+    low = std::max(low, -2);
+    high = std::min(high, blocks + 1);
+  } else if ((low < 0 || high >= blocks) && size % cell == 0) {
+    // The cells repeat as the pixels do.
+    low = 0;
+    high = blocks - 1;
+    out.border = border;
+  }
+  out.first = low;
+  out.count = high - low + 1;
+  out.pixel = (low - 1) * cell;  // cells take in the blocks around them
+  out.tiles = ((out.count + 2) * cell - 1) / tile + 1;
+  return out;
+}
+
+}  // namespace spline
+
+class Pyramid : public Method {
+ public:
+  struct Choice {
+    struct Along {
+      int log = 0;  // of the width of a cell
+      spline::Error error;
+    };
+    Along x;
+    Along y;
+  };
+
+  // The largest cells that promise the quality, or else the smallest, along each axis.
+  static Choice choose(const Problem& p, const Axes& axes) {
+    const auto along = [&](const Axis& axis) {
+      Choice::Along out;
+      for (int log = spline::kLogMax; log >= spline::kLogMin; --log) {
+        if (axis.sigma < (1 << log) || spline::radius(axis, 1 << log) > spline::kRadiusMax)
+          continue;
+        out = {log, spline::error(axis.sigma, log, p.truncate, p.border)};
+        if (psnr(p, 2 * out.error.typical) >= p.quality) break;
+      }
+      return out;
+    };
+    return {along(axes.x), along(axes.y)};
+  }
+
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
+    if (may_be_anything(p))
+      return Offer::no("the picture may have NaN and infinities, which its grid would spread");
+    const double least = std::min(axes.x.sigma, axes.y.sigma);
+    if (least < 8)
+      return Offer::no(text("sigma must be at least 8 pixels along both axes, got ", brief(least)));
+    if (p.truncate < 1.5)
+      return Offer::no(text("truncate must be at least 1.5, got ", brief(p.truncate)));
+    const Choice choice = choose(p, axes);
+    Offer out;
+    out.can = true;
+    // |e_x e_y - t_x t_y| <= |e_x - t_x| |t_y| + |e_x| |e_y - t_y| for the weights e that a pixel
+    // gets and the weights t of the filter, with |t| = 1 and |e_x| <= 1 + |e_x - t_x|.
+    const double x = choice.x.error.worst;
+    const double y = choice.y.error.worst;
+    // Each pass rounds as often as it adds products, and so do the weights; the filter's weights
+    // change sign: |g| sums up to less than 1.8 along each axis.
+    const double roundings = 3 * ((1 << choice.x.log) + (1 << choice.y.log)) +
+                             2 * (spline::radius(axes.x, 1 << choice.x.log) +
+                                  spline::radius(axes.y, 1 << choice.y.log)) +
+                             20;
+    out.max_error = x + y + x * y + 3.3 * roundings * 0x1p-24;
+    out.psnr =
+        psnr(p, choice.x.error.typical + choice.y.error.typical + std::sqrt(roundings) * 0x1p-24);
+    // What lies beyond the border is read too, as far as the filter reaches where it repeats.
+    const auto read = [&](const Axis& axis, int log, int size, int tile) {
+      const spline::Grid grid =
+          spline::make_grid(size, p.border, log, spline::radius(axis, 1 << log), 0, size, tile);
+      return static_cast<double>(grid.tiles) * tile / size;
+    };
+    const double more = read(axes.x, choice.x.log, p.width, kTileWidth) *
+                        read(axes.y, choice.y.log, p.height, kTileHeight);
+    // A pixel costs the same with fewer channels. Measured with RGBA of f32 and u8.
+    const double pixels = values_of(p) / p.channels * (1 + more) / 2;
+    if (runtime.info().cpu) {
+      out.cost = 100 + pixels / 75;
+    } else {
+      const double pixel = p.pixel == Pixel::f32 ? 8.4e-6 : p.pixel == Pixel::u8 ? 4.4e-6 : 6e-6;
+      out.cost = 6 * rates(runtime).launch + pixels * pixel;
+    }
+    out.in_place = true;  // src has been read when the last pass writes
+    return out;
+  }
+
+  static std::vector<Unit> units(const Problem& p, const Axes&) {
+    Defines defines;
+    set_pixel(defines, p);
+    const Source source(embedded::gaussian_blur_pyramid);
+    std::vector<Unit> out;
+    for (const char* kernel : {"down", "rows", "columns", "up"})
+      out.push_back({text("gaussian_blur_pyramid_", kernel), source, defines});
+    return out;
+  }
+
+  Pyramid(const Runtime& runtime, const Problem& problem, const Axes& axes)
+      : runtime_(runtime), problem_(problem), choice_(choose(problem, axes)) {
+    const std::vector<double> x = spline::fit(axes.x, spline::get(choice_.x.log));
+    const std::vector<double> y = spline::fit(axes.y, spline::get(choice_.y.log));
+    radius_x_ = static_cast<int>(x.size()) - 1;
+    radius_y_ = static_cast<int>(y.size()) - 1;
+    std::vector<float> values;
+    for (const double weight : x) values.push_back(static_cast<float>(weight));
+    for (const double weight : y) values.push_back(static_cast<float>(weight));
+    weights_ =
+        create_buffer(runtime, values.size() * sizeof(float), CL_MEM_READ_ONLY, values.data());
+    const std::vector<Unit> parts = units(problem, axes);
+    program_ = runtime.build(parts[0].source, parts[0].defines, "gaussian_blur/pyramid");
+  }
+
+  cl::Event enqueue(const Call& call, Scratch& scratch,
+                    const std::vector<cl::Event>& wait) override {
+    const Region& region = call.region;
+    const int log_x = choice_.x.log;
+    const int log_y = choice_.y.log;
+    const spline::Grid x = spline::make_grid(problem_.width, problem_.border, log_x, radius_x_,
+                                             region.x, region.width, kTileWidth);
+    const spline::Grid y = spline::make_grid(problem_.height, problem_.border, log_y, radius_y_,
+                                             region.y, region.height, kTileHeight);
+    const auto size = [](int value) { return static_cast<std::size_t>(value); };
+    const std::size_t batch = size(problem_.batch);
+    const std::size_t cell_bytes = sizeof(cl_float4) * batch;
+    const cl::Buffer pieces =
+        scratch.get(runtime_, 0,
+                    size(x.tiles) * size((kTileWidth >> log_x) + 2) * size(y.tiles) *
+                        size(std::max(kTileHeight >> log_y, 1) + 2) * cell_bytes);
+    const cl::Buffer mid = scratch.get(runtime_, 1, size(x.outs) * size(y.count) * cell_bytes);
+    const cl::Buffer coarse = scratch.get(runtime_, 2, size(x.outs) * size(y.outs) * cell_bytes);
+    const std::size_t bytes = channel_bytes(problem_.pixel);
+    const cl_float4 outside{
+        {problem_.outside[0], problem_.outside[1], problem_.outside[2], problem_.outside[3]}};
+
+    Kernel down(runtime_, program_, "gaussian_blur_pyramid_down");
+    cl::Event done = down(
+        Launch::groups({size(x.tiles), size(y.tiles), batch}, {size(kTileWidth), 1, 1}), wait,
+        call.src.buffer, cl_ulong{call.src.offset / bytes}, cl_ulong{call.src.pitch / bytes},
+        pieces, cl_int{problem_.width}, cl_int{problem_.height}, cl_int{x.pixel}, cl_int{y.pixel},
+        cl_int{log_x}, cl_int{log_y}, static_cast<cl_int>(problem_.border), outside);
+    Kernel rows(runtime_, program_, "gaussian_blur_pyramid_rows");
+    done = rows(Launch::cover({size(x.outs), size(y.count), batch}, {64, 2, 1}), {done}, pieces,
+                mid, cl_int{log_x}, cl_int{log_y}, cl_int{x.tiles}, cl_int{y.tiles},
+                cl_int{y.count}, cl_int{x.first}, cl_int{x.count}, static_cast<cl_int>(x.border),
+                cl_int{x.out_first}, cl_int{x.outs}, weights_, cl_int{0}, cl_int{radius_x_});
+    Kernel columns(runtime_, program_, "gaussian_blur_pyramid_columns");
+    done = columns(Launch::cover({size(x.outs), size(y.outs), batch}, {8, 16, 1}), {done}, mid,
+                   coarse, cl_int{x.outs}, cl_int{y.count}, cl_int{y.first}, cl_int{y.count},
+                   static_cast<cl_int>(y.border), cl_int{y.out_first}, cl_int{y.outs}, weights_,
+                   cl_int{radius_x_ + 1}, cl_int{radius_y_});
+    Kernel up(runtime_, program_, "gaussian_blur_pyramid_up");
+    const int strips = (region.y % 8 + region.height - 1) / kStrip + 1;
+    return up(Launch::cover({size(region.width), size(strips), batch}, {128, 1, 1}), {done}, coarse,
+              cl_int{x.outs}, cl_int{y.outs}, call.dst.buffer, cl_ulong{call.dst.offset / bytes},
+              cl_ulong{call.dst.pitch / bytes}, cl_int{region.x}, cl_int{region.y},
+              cl_int{region.width}, cl_int{region.height}, cl_int{log_x}, cl_int{log_y});
+  }
+
+  std::string describe() const override {
+    return text("cells of ", 1 << choice_.x.log, " x ", 1 << choice_.y.log, " pixels, filters of ",
+                2 * radius_x_ + 1, " and ", 2 * radius_y_ + 1, " taps on them, four launches");
+  }
+
+ private:
+  // As in the kernels.
+  static constexpr int kTileWidth = 128;
+  static constexpr int kTileHeight = 32;
+  static constexpr int kStrip = 32;
+  // Where integers are off by more than a level, that is most of the error.
+  static double psnr(const Problem& p, double rms) {
+    return std::min(psnr_of(p, rms), -20 * std::log10(std::max(rms, 1e-12)));
+  }
+
+  Runtime runtime_;
+  Problem problem_;
+  Choice choice_;
+  int radius_x_ = 0;
+  int radius_y_ = 0;
+  cl::Buffer weights_;  // of the rows, then of the columns
+  cl::Program program_;
+};
+
+}  // namespace clcook::gaussian

@@ -1,0 +1,239 @@
+// The method pyramid of gaussian_blur: its bound against the weights that pixels really get, the
+// device against a scalar model with the very same coarse grid, the promise at every border, and
+// what it refuses.
+#include <doctest/doctest.h>
+
+#include <clcook/cookbook/gaussian_blur.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "support/testing.hpp"
+
+using namespace clcook;
+using namespace clcook::testing;
+namespace ref = clcook::reference::gaussian_blur;
+namespace spline = clcook::gaussian::spline;
+
+namespace {
+
+using Problem = GaussianBlur::Problem;
+
+// The quadratic B-spline of cells of `cell` pixels, by its definition.
+double b(int n, int cell) {
+  const double u = std::abs((n + 0.5) / cell - 0.5);
+  return u < 0.5 ? 0.75 - u * u : u < 1.5 ? 0.5 * (1.5 - u) * (1.5 - u) : 0.0;
+}
+
+// The weights that pixel x takes of the pixels x - reach .. x + reach.
+struct Weights {
+  int reach;
+  std::vector<double> values;
+};
+Weights weights_of(int x, int cell, const std::vector<double>& g) {
+  const int radius = static_cast<int>(g.size()) - 1;
+  Weights out{(radius + 4) * cell, {}};
+  out.values.assign(static_cast<std::size_t>(2 * out.reach + 1), 0.0);
+  const int middle = x / cell;
+  for (int m = middle - 1; m <= middle + 1; ++m) {
+    for (int k = -radius; k <= radius; ++k) {
+      const double weight = b(x - m * cell, cell) * g[static_cast<std::size_t>(std::abs(k))];
+      for (int n = (m + k - 1) * cell; n < (m + k + 2) * cell; ++n)
+        out.values[static_cast<std::size_t>(n - x + out.reach)] +=
+            weight * b(n - (m + k) * cell, cell);
+    }
+  }
+  return out;
+}
+
+// One axis of the model: the weights of all pixels of a line for each pixel, and of the constant.
+std::vector<std::vector<double>> matrix(int size, double sigma, double truncate, int log,
+                                        ref::Border border) {
+  const std::vector<double> g = spline::fit(gaussian::make_axis(sigma, truncate), spline::get(log));
+  std::vector<std::vector<double>> out;
+  for (int x = 0; x < size; ++x) {
+    const Weights w = weights_of(x, 1 << log, g);
+    std::vector<double> row(static_cast<std::size_t>(size), 0.0);
+    for (int n = -w.reach; n <= w.reach; ++n) {
+      const auto at = ref::border_index(x + n, size, border);
+      if (at >= 0)
+        row[static_cast<std::size_t>(at)] += w.values[static_cast<std::size_t>(n + w.reach)];
+    }
+    out.push_back(row);
+  }
+  return out;
+}
+
+template <class T>
+std::vector<T> read(const cl::Buffer& buffer, std::size_t count, const cl::Event& after) {
+  std::vector<T> out(count);
+  const cl_event wait = after();
+  check(clEnqueueReadBuffer(runtime().queue()(), buffer(), CL_TRUE, 0, count * sizeof(T),
+                            out.data(), 1, &wait, nullptr),
+        "clEnqueueReadBuffer");
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("gaussian_blur pyramid: the bound holds for every pixel of a cell of every size") {
+  for (int log = spline::kLogMin; log <= spline::kLogMax; ++log) {
+    const int cell = 1 << log;
+    for (const double ratio : {1.0, 1.13, 1.35, 1.88, 2.69, 5.07, 7.8}) {
+      for (const double truncate : {1.5, 1.7, 2.3, 3.0, 4.0, 8.0}) {
+        const gaussian::Axis axis = gaussian::make_axis(ratio * cell, truncate);
+        if (spline::radius(axis, cell) > spline::kRadiusMax) continue;
+        const std::vector<double> g = spline::fit(axis, spline::get(log));
+        const int phases = cell < 32 ? cell : cell / 2;
+        double worst = 0;
+        for (int phase = 0; phase < phases; phase += cell < 32 ? 1 : 3) {
+          const Weights w = weights_of(phase, cell, g);
+          double sum = 0;
+          double total = 0;
+          for (int n = -w.reach; n <= w.reach; ++n) {
+            const double weight = w.values[static_cast<std::size_t>(n + w.reach)];
+            const auto tap = static_cast<std::size_t>(std::abs(n));
+            sum += std::abs(weight - (tap < axis.weights.size() ? axis.weights[tap] : 0));
+            total += weight;
+          }
+          CHECK(total == doctest::Approx(1).epsilon(1e-12));
+          CHECK(spline::error_of_phase(axis, spline::get(log), g, phase) ==
+                doctest::Approx(sum).epsilon(1e-9));
+          worst = std::max(worst, sum);
+        }
+        const double bound =
+            spline::error(ratio * cell, log, truncate, gaussian::Border::clamp).worst;
+        CAPTURE(cell);
+        CAPTURE(ratio);
+        CAPTURE(truncate);
+        CHECK(worst <= (1 + 1e-9) * bound);
+        CHECK(worst >= 0.6 * bound);
+      }
+    }
+  }
+}
+
+TEST_CASE("gaussian_blur pyramid: the device does what the model does") {
+  const int width = 190;
+  const int height = 141;
+  Random random(5);
+  std::vector<float> values(static_cast<std::size_t>(width * height * 4));
+  for (float& value : values) value = random.uniform();
+  const cl::Buffer src =
+      create_buffer(runtime(), values.size() * sizeof(float), CL_MEM_READ_WRITE, values.data());
+  const cl::Buffer dst = create_buffer(runtime(), values.size() * sizeof(float));
+  struct Row {
+    double sigma_x;
+    double sigma_y;
+    double truncate;
+    double quality;
+  };
+  for (const Row& row : {Row{20, 70, 4, 0}, Row{70, 33, 2, 50}, Row{80, 50, 3, 85}}) {
+    for (const auto border : {GaussianBlur::Border::clamp, GaussianBlur::Border::mirror,
+                              GaussianBlur::Border::wrap, GaussianBlur::Border::constant}) {
+      Problem p{width, height, row.sigma_x, row.sigma_y};
+      p.truncate = row.truncate;
+      p.quality = row.quality;
+      p.peak = 1;
+      p.border = border;
+      p.outside = {0.25f, 1, 0, 0.75f};
+      const auto choice = gaussian::Pyramid::choose(p, GaussianBlur::axes_of(p));
+      const auto mode = static_cast<ref::Border>(border);
+      const auto x = matrix(width, p.sigma_x, p.truncate, choice.x.log, mode);
+      const auto y = matrix(height, p.sigma_y, p.truncate, choice.y.log, mode);
+      const GaussianBlur blur(runtime(), p, GaussianBlur::Variant::pyramid);
+      const std::vector<float> got = read<float>(dst, values.size(), blur(src, dst));
+      const GaussianBlur::Region region{37, 29, 90, 77};
+      const std::vector<float> part = read<float>(dst, 90 * 77 * 4, blur(src, dst, region));
+      double worst = 0;
+      double part_worst = 0;
+      const auto w = static_cast<std::size_t>(width);
+      const auto h = static_cast<std::size_t>(height);
+      for (std::size_t c = 0; c < 4; ++c) {
+        // What lies outside is 0 once it is subtracted.
+        const double beyond =
+            border == GaussianBlur::Border::constant ? static_cast<double>(p.outside[c]) : 0;
+        std::vector<double> mid(w * h);
+        for (std::size_t j = 0; j < h; ++j) {
+          for (std::size_t i = 0; i < w; ++i) {
+            for (std::size_t n = 0; n < w; ++n)
+              mid[j * w + i] +=
+                  x[i][n] * (static_cast<double>(values[(j * w + n) * 4 + c]) - beyond);
+          }
+        }
+        for (std::size_t j = 0; j < h; ++j) {
+          for (std::size_t i = 0; i < w; ++i) {
+            double sum = beyond;
+            for (std::size_t n = 0; n < h; ++n) sum += y[j][n] * mid[n * w + i];
+            worst = std::max(worst, std::abs(sum - static_cast<double>(got[(j * w + i) * 4 + c])));
+            if (j >= 29 && j < 106 && i >= 37 && i < 127) {
+              const auto at = ((j - 29) * 90 + i - 37) * 4 + c;
+              part_worst = std::max(part_worst, std::abs(sum - static_cast<double>(part[at])));
+            }
+          }
+        }
+      }
+      CAPTURE(row.sigma_x);
+      CAPTURE(std::string(GaussianBlur::to_string(border)));
+      CHECK(worst <= 3e-6);
+      CHECK(part_worst <= 3e-6);
+    }
+  }
+}
+
+TEST_CASE("gaussian_blur pyramid: the promise holds at every border and for every sigma") {
+  Random random(9);
+  ref::Picture in{200, 150, 4, cookbook::gaussian_blur_card::picture(random, 200, 150, 4)};
+  const std::vector<unsigned char> stored =
+      cookbook::gaussian_blur_card::store(GaussianBlur::Pixel::f32, in.values);
+  const cl::Buffer src = create_buffer(runtime(), stored.size(), CL_MEM_READ_ONLY, stored.data());
+  const cl::Buffer dst = create_buffer(runtime(), stored.size());
+  for (const double sigma : {8.0, 16.0, 34.0, 66.0}) {
+    for (const auto border : {GaussianBlur::Border::clamp, GaussianBlur::Border::mirror,
+                              GaussianBlur::Border::wrap, GaussianBlur::Border::constant}) {
+      Problem p{200, 150, sigma, sigma};
+      p.border = border;
+      p.outside = {0.75f, 0.125f, 0.5f, 1};
+      p.peak = 1;
+      const std::vector<double> w = ref::weights(sigma, p.truncate);
+      const std::vector<double> expected =
+          ref::blur(in, w, w, static_cast<ref::Border>(border), {0.75, 0.125, 0.5, 1}).values;
+      for (const double quality : {0.0, 60.0, 80.0}) {
+        p.quality = quality;
+        const auto offer = gaussian::Pyramid::offer(runtime(), p, GaussianBlur::axes_of(p));
+        REQUIRE(offer.can);
+        if (sigma >= 16 && border < GaussianBlur::Border::wrap) CHECK(offer.psnr >= quality);
+        if (offer.psnr < quality) continue;
+        const GaussianBlur blur(runtime(), p, GaussianBlur::Variant::pyramid);
+        const std::vector<float> got = read<float>(dst, expected.size(), blur(src, dst));
+        CAPTURE(sigma);
+        CAPTURE(std::string(GaussianBlur::to_string(border)));
+        CHECK(ref::psnr(expected, std::vector<double>(got.begin(), got.end()), 1) >= blur.psnr());
+      }
+    }
+  }
+}
+
+TEST_CASE("gaussian_blur pyramid: what it does not serve") {
+  Problem p{64, 64, 20, 20};
+  p.peak = 1;
+  const auto refused = [&](const Problem& problem, const char* part) {
+    const Error error =
+        error_of([&] { GaussianBlur(runtime(), problem, GaussianBlur::Variant::pyramid); });
+    CHECK(error.code == Errc::unsupported);
+    CAPTURE(error.what());
+    CHECK(contains(error.what(), part));
+  };
+  Problem q = p;
+  q.sigma_y = 7.9;
+  refused(q, "sigma must be at least 8 pixels along both axes, got 7.9");
+  q = p;
+  q.truncate = 1.4;
+  refused(q, "truncate must be at least 1.5, got 1.4");
+  q = p;
+  q.peak = 0;
+  refused(q, "NaN");
+  q = p;
+  q.quality = 200;
+  refused(q, "200 dB");
+}
