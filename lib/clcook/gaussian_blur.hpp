@@ -21,7 +21,6 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -187,8 +186,7 @@ class GaussianBlur {
     const gaussian::Axes axes = axes_of(next);
     const Choice choice = best(*state_, next, axes, false);
     const std::lock_guard<std::mutex> lock(state_->mutex);
-    choice.info->make(state_->runtime, next, axes);
-    remember(*state_, next, axes, *choice.info);
+    choice.info->make(state_->runtime, next, axes, state_->programs);
   }
 
   const Problem& problem() const { return state_->problem; }
@@ -393,7 +391,7 @@ class GaussianBlur {
     const gaussian::MethodInfo* info = nullptr;
     gaussian::Offer offer;
     std::unique_ptr<gaussian::Method> method;
-    std::set<std::string> built;  // programs: kernel and definitions
+    gaussian::Programs programs;
     // Guarded by the mutex: the last command that uses the memory.
     std::mutex mutex;
     cl::Event last;
@@ -440,19 +438,10 @@ class GaussianBlur {
     return wait;
   }
 
-  static std::string program_key(const gaussian::Unit& unit) {
-    return unit.kernel + " " + unit.defines.options();
-  }
-
-  static void remember(State& state, const Problem& p, const gaussian::Axes& axes,
-                       const gaussian::MethodInfo& info) {
-    for (const gaussian::Unit& unit : info.units(p, axes)) state.built.insert(program_key(unit));
-  }
-
   static bool is_built(const State& state, const Problem& p, const gaussian::Axes& axes,
                        const gaussian::MethodInfo& info) {
     for (const gaussian::Unit& unit : info.units(p, axes)) {
-      if (state.built.count(program_key(unit)) == 0) return false;
+      if (!state.programs.has(unit)) return false;
     }
     return true;
   }
@@ -494,8 +483,7 @@ class GaussianBlur {
   static void choose(State& state, const gaussian::Axes& axes, bool built_only) {
     Choice choice = best(state, state.problem, axes, built_only);
     std::unique_ptr<gaussian::Method> method =
-        choice.info->make(state.runtime, state.problem, axes);
-    remember(state, state.problem, axes, *choice.info);
+        choice.info->make(state.runtime, state.problem, axes, state.programs);
     state.info = choice.info;
     state.offer = choice.offer;
     state.method = std::move(method);

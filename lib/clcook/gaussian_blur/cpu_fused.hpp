@@ -36,7 +36,7 @@ class CpuFused : public Method {
     return {{"gaussian_blur_cpu_fused", Source(embedded::gaussian_blur_cpu_fused), defines}};
   }
 
-  CpuFused(const Runtime& runtime, const Problem& problem, const Axes& axes)
+  CpuFused(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
       : runtime_(runtime),
         problem_(problem),
         radius_x_(axes.x.radius),
@@ -44,7 +44,7 @@ class CpuFused : public Method {
         weights_x_(upload_filter(runtime, axes.x)),
         weights_y_(upload_filter(runtime, axes.y)) {
     const std::vector<Unit> parts = units(problem, axes);
-    program_ = runtime.build(parts[0].source, parts[0].defines, "gaussian_blur/cpu_fused");
+    program_ = programs.build(runtime, parts[0], "gaussian_blur/cpu_fused");
   }
 
   cl::Event enqueue(const Call& call, Scratch& scratch,

@@ -60,10 +60,10 @@ class CpuPyramid : public Method {
             {"gaussian_blur_cpu_pyramid_up", source, defines}};
   }
 
-  CpuPyramid(const Runtime& runtime, const Problem& problem, const Axes& axes)
+  CpuPyramid(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
       : runtime_(runtime), problem_(problem), x_(runtime, axes.x), y_(runtime, axes.y) {
     const std::vector<Unit> parts = units(problem, axes);
-    program_ = runtime.build(parts[0].source, parts[0].defines, "gaussian_blur/cpu_pyramid");
+    program_ = programs.build(runtime, parts[0], "gaussian_blur/cpu_pyramid");
   }
 
   cl::Event enqueue(const Call& call, Scratch& scratch,

@@ -36,7 +36,7 @@ class Fused : public Method {
     return {{"gaussian_blur_fused", Source(embedded::gaussian_blur_fused), defines}};
   }
 
-  Fused(const Runtime& runtime, const Problem& problem, const Axes& axes)
+  Fused(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
       : runtime_(runtime),
         problem_(problem),
         radius_x_(axes.x.radius),
@@ -47,7 +47,7 @@ class Fused : public Method {
     for (std::size_t k = 0; k < axes.y.weights.size(); ++k)
       weights_.y[k] = static_cast<float>(axes.y.weights[k]);
     const std::vector<Unit> parts = units(problem, axes);
-    program_ = runtime.build(parts[0].source, parts[0].defines, "gaussian_blur/fused");
+    program_ = programs.build(runtime, parts[0], "gaussian_blur/fused");
   }
 
   cl::Event enqueue(const Call& call, Scratch&, const std::vector<cl::Event>& wait) override {

@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -197,6 +198,30 @@ struct Unit {
   std::string kernel;
   Source source;
   Defines defines;
+};
+
+// The programs of a plan, which another sigma needs again: the runtime's cache would flatten and
+// hash their sources each time.
+class Programs {
+ public:
+  // Builds the program of a unit, or takes it from those that are here. `what` names it in errors.
+  cl::Program build(const Runtime& runtime, const Unit& unit, const std::string& what,
+                    const std::string& extra_options = {}) {
+    cl::Program& program = built_[key(unit)];
+    if (program() == nullptr)
+      program = runtime.build(unit.source, unit.defines, what, extra_options);
+    return program;
+  }
+  bool has(const Unit& unit) const {
+    const auto found = built_.find(key(unit));
+    return found != built_.end() && found->second() != nullptr;
+  }
+
+ private:
+  static std::string key(const Unit& unit) {
+    return unit.source.name() + " " + unit.defines.options();
+  }
+  std::map<std::string, cl::Program> built_;
 };
 
 // A method made for a problem: programs built, weights on the device.

@@ -29,7 +29,7 @@ class Naive : public Method {
             {"gaussian_blur_naive_columns", source, defines}};
   }
 
-  Naive(const Runtime& runtime, const Problem& problem, const Axes& axes)
+  Naive(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
       : runtime_(runtime),
         problem_(problem),
         radius_x_(axes.x.radius),
@@ -37,7 +37,7 @@ class Naive : public Method {
         weights_x_(upload_weights(runtime, axes.x)),
         weights_y_(upload_weights(runtime, axes.y)) {
     const std::vector<Unit> parts = units(problem, axes);
-    program_ = runtime.build(parts[0].source, parts[0].defines, "gaussian_blur/naive");
+    program_ = programs.build(runtime, parts[0], "gaussian_blur/naive");
   }
 
   cl::Event enqueue(const Call& call, Scratch& scratch,

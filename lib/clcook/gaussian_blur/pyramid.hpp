@@ -294,7 +294,7 @@ class Pyramid : public Method {
     return out;
   }
 
-  Pyramid(const Runtime& runtime, const Problem& problem, const Axes& axes)
+  Pyramid(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
       : runtime_(runtime), problem_(problem), choice_(choose(problem, axes)) {
     const std::vector<double> x = spline::fit(axes.x, spline::get(choice_.x.log));
     const std::vector<double> y = spline::fit(axes.y, spline::get(choice_.y.log));
@@ -306,7 +306,7 @@ class Pyramid : public Method {
     weights_ =
         create_buffer(runtime, values.size() * sizeof(float), CL_MEM_READ_ONLY, values.data());
     const std::vector<Unit> parts = units(problem, axes);
-    program_ = runtime.build(parts[0].source, parts[0].defines, "gaussian_blur/pyramid");
+    program_ = programs.build(runtime, parts[0], "gaussian_blur/pyramid");
   }
 
   cl::Event enqueue(const Call& call, Scratch& scratch,

@@ -39,11 +39,12 @@ class Separable : public Method {
             unit(p, axes.y, "gaussian_blur_separable_columns")};
   }
 
-  Separable(const Runtime& runtime, const Problem& problem, const Axes& axes)
+  Separable(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
       : runtime_(runtime),
         problem_(problem),
-        rows_(runtime, axes.x, unit(problem, axes.x, "gaussian_blur_separable_rows")),
-        columns_(runtime, axes.y, unit(problem, axes.y, "gaussian_blur_separable_columns")) {}
+        rows_(runtime, axes.x, unit(problem, axes.x, "gaussian_blur_separable_rows"), programs),
+        columns_(runtime, axes.y, unit(problem, axes.y, "gaussian_blur_separable_columns"),
+                 programs) {}
 
   cl::Event enqueue(const Call& call, Scratch& scratch,
                     const std::vector<cl::Event>& wait) override {
@@ -145,10 +146,11 @@ class Separable : public Method {
   }
 
   struct Pass {
-    Pass(const Runtime& runtime, const Axis& axis, Unit unit) : radius(axis.radius) {
+    Pass(const Runtime& runtime, const Axis& axis, const Unit& unit, Programs& programs)
+        : radius(axis.radius) {
       // CPUs gain nothing from the unrolled code, which takes them seconds to compile.
-      if (runtime.info().cpu) unit.defines.flag("CLCOOK_GAUSSIAN_ROLLED");
-      program = runtime.build(unit.source, unit.defines, "gaussian_blur/separable");
+      program = programs.build(runtime, unit, "gaussian_blur/separable",
+                               runtime.info().cpu ? "-DCLCOOK_GAUSSIAN_ROLLED=1" : "");
       const int each = cut_taps(axis).taps;
       for (int first = 0; first < axis.taps(); first += each) {
         Piece piece;
