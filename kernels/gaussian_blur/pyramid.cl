@@ -1,4 +1,4 @@
-// The Gaussian blur on a coarse grid: three passes over little data and two over the picture, at a
+// The Gaussian blur on a coarse grid: two passes over the picture and two over little data, at a
 // cost that does not depend on sigma.
 //
 // Along each axis, a cell of the coarse grid is D = 8, 16, 32 or 64 pixels wide. Cell m sums the
