@@ -328,7 +328,6 @@ inline Recipe gaussian_blur() {
       "width=70 height=64 sigma=33 pixel=u8 border=mirror",
       "width=33 height=129 sigma_x=0 sigma_y=5 in_place=1 channels=2",
       "width=257 height=65 sigma=16 peak=1 border=wrap",
-      "width=21 height=18 sigma=16 peak=1 channels=2 tiny=1",
       "width=45 height=38 sigma_x=17 sigma_y=40 pixel=u16 channels=3 border=constant x=5 y=9 "
       "region_width=33 region_height=20 offset=1 pad=2 batch=2",
       "width=30 height=3 sigma_x=0 sigma_y=500 channels=1 batch=40",
