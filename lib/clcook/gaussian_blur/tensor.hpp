@@ -166,14 +166,14 @@ class Tensor : public Method {
     return {{"gaussian_blur_tensor", Source(embedded::gaussian_blur_tensor), defines}};
   }
 
-  Tensor(const Runtime& runtime, const Problem& problem, const Axes& axes)
+  Tensor(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
       : runtime_(runtime),
         problem_(problem),
         shape_(*shape(problem, std::max(axes.x.radius, axes.y.radius))),
         taps_x_(axes.x.taps()),
         taps_y_(axes.y.taps()) {
     const std::vector<Unit> parts = units(problem, axes);
-    program_ = runtime.build(parts[0].source, parts[0].defines, "gaussian_blur/tensor");
+    program_ = programs.build(runtime, parts[0], "gaussian_blur/tensor");
     const HalfWeights x(axes.x, split, kTop);
     const HalfWeights y(axes.y, split, kTop);
     const bool bytes = problem.pixel == Pixel::u8;
