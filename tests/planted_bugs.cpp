@@ -184,7 +184,8 @@ Result run_variant(const Bug& bug, const std::string& variant,
   const Ran ran = run_self("child: check one variant", {{"CLCOOK_KERNEL_DIR", kernels.string()},
                                                         {"CLCOOK_PLANTED_RECIPE", bug.recipe},
                                                         {"CLCOOK_PLANTED_VARIANT", variant},
-                                                        {"CLCOOK_PLANTED_SHAPE", bug.shape}});
+                                                        {"CLCOOK_PLANTED_SHAPE", bug.shape},
+                                                        {"CLCOOK_TENSOR_EMULATE", "1"}});
   Result result;
   result.output = ran.out + ran.err;
   result.built = !contains(ran.out, "does not build");

@@ -336,6 +336,12 @@ inline Recipe gaussian_blur() {
       "width=150 height=90 sigma_x=40 sigma_y=66 pixel=f16 channels=3 peak=1 quality=75 truncate=3 "
       "batch=2 x=31 y=17 region_width=83 region_height=41 offset=1 pad=1",
       "width=190 height=141 sigma=34 peak=1 quality=85 border=mirror in_place=1",
+      "width=83 height=41 sigma=2 truncate=2 peak=1 border=mirror offset=3 pad=1",
+      "width=140 height=70 sigma_x=8 sigma_y=3 truncate=2 peak=3 x=9 y=13 region_width=77 "
+      "region_height=50 batch=2",
+      "width=75 height=50 sigma=2 truncate=2 peak=1 border=constant",
+      "width=131 height=60 sigma=2 truncate=2 pixel=u8 pad=1 offset=1",
+      "width=132 height=60 sigma=8 truncate=2 pixel=u8 border=wrap",
   });
   recipe.bench_shapes = shapes({
       "width=3840 height=2160 sigma=2 truncate=2 peak=1",

@@ -8,19 +8,22 @@
 #include <clcook/gaussian_blur/naive.hpp>
 #include <clcook/gaussian_blur/pyramid.hpp>
 #include <clcook/gaussian_blur/separable.hpp>
+#include <clcook/gaussian_blur/tensor.hpp>
 #include <memory>
 #include <vector>
 
 namespace clcook::gaussian {
 
 enum class Variant {
-  automatic,    // the cheapest method that promises the quality
-  naive,        // two passes, every tap from global memory
-  separable,    // two passes through local memory
-  fused,        // both passes in one launch, radii up to 10
-  pyramid,      // on a coarse grid, for large sigma
-  cpu_fused,    // for CPUs: one pass, a work-item per tile
-  cpu_pyramid,  // for CPUs and large sigma: made small, blurred, made large
+  automatic,     // the cheapest method that promises the quality
+  naive,         // two passes, every tap from global memory
+  separable,     // two passes through local memory
+  fused,         // both passes in one launch, radii up to 10
+  pyramid,       // on a coarse grid, for large sigma
+  cpu_fused,     // for CPUs: one pass, a work-item per tile
+  cpu_pyramid,   // for CPUs and large sigma: made small, blurred, made large
+  tensor,        // products of halves on NVIDIA's matrix units
+  tensor_split,  // the same with values and weights in two halves each
 };
 
 struct MethodInfo {
@@ -59,6 +62,12 @@ inline const std::vector<MethodInfo>& methods() {
                             "for CPUs: one pass, a work-item per tile, a ring of lines"),
       method_info<CpuPyramid>(Variant::cpu_pyramid, "cpu_pyramid",
                               "for CPUs and large sigma: made small, blurred, made large"),
+      method_info<Tensor<false>>(Variant::tensor, "tensor",
+                                 "products of halves on NVIDIA's matrix units, one launch",
+                                 "mma.sync of NVIDIA GPUs"),
+      method_info<Tensor<true>>(Variant::tensor_split, "tensor_split",
+                                "the same with values and weights in two halves each",
+                                "mma.sync of NVIDIA GPUs"),
   };
   return all;
 }

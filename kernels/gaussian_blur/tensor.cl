@@ -1,0 +1,444 @@
+// The Gaussian blur as products of matrices: rows and columns in one launch, on the matrix units of
+// NVIDIA GPUs (mma.sync, compute capability 8.0). Pixels have 4 channels.
+//
+// A warp makes a strip of 16 pixels x 16 rows per step and goes down the picture. With D = A B + C,
+// where A is 16 x 16 and B is 16 x 8:
+//   rows     A: the band of the weights, 16 results x 16 pixels; B: 16 pixels x 8 rows, one channel
+//   columns  A: the band of the weights, 16 results x 16 rows; B: 16 rows x 8 pixels, one channel
+// Lane l of a warp has, with g = l / 4 and t = l % 4, these elements in the halves of its
+// registers:
+//   A  (g, 2t + j), (g + 8, 2t + j), (g, 2t + 8 + j), (g + 8, 2t + 8 + j)
+//   B  (2t + j, g), (2t + 8 + j, g)
+//   D  (g, 2t + j), (g + 8, 2t + j), one float each
+// So the D of the rows, rounded to halves, is the B of the columns without a shuffle. The pixels
+// that the 16 places of the rows' A and B and the results' D stand for may be in any order: slot 2t
+// + j + 8i is the pixel PLACE(j, t) + 8i, such that lanes with consecutive t read and write
+// consecutive memory.
+//
+// The radius is at most PAD, a multiple of 4. CHUNKS times 8 blurred rows stay in registers: what
+// 16 results of the columns need. The warps of a group share the pixels, as halves, in local
+// memory. Weights are data: `weights` holds the four registers of A of each lane for each 16 pixels
+// of the rows' band, then for each 16 rows of the columns' band, and with CLCOOK_TENSOR_SPLIT after
+// each of the two what their halves lack. Pixels are then split into two halves as well, and three
+// products made.
+//
+// Compilers for other devices than NVIDIA's make a product of ordinary arithmetic through local
+// memory, for tests of everything else.
+#include <clcook/halo.clh>
+
+#ifndef CLCOOK_TENSOR_CHUNKS
+#define CLCOOK_TENSOR_CHUNKS 4
+#endif
+#define CHUNKS CLCOOK_TENSOR_CHUNKS
+#define PAD (4 * (CHUNKS - 2))
+#define PRODUCTS (CHUNKS / 2)  // of 16 pixels; and one of 8 where CHUNKS is odd
+#define ODD (CHUNKS % 2)
+#define PIECES (PRODUCTS + ODD)
+#define SECOND(K) (2 * (K) + ((K) < PRODUCTS))  // chunk of the piece K, the first where it has one
+
+#ifndef CLCOOK_TENSOR_WARPS
+#define CLCOOK_TENSOR_WARPS 4
+#endif
+#define ITEMS (32 * CLCOOK_TENSOR_WARPS)
+
+// Chunks of rows that are loaded at once, 1 or 2.
+#ifndef CLCOOK_TENSOR_STAGE
+#define CLCOOK_TENSOR_STAGE 2
+#endif
+#define STAGE CLCOOK_TENSOR_STAGE
+
+// Half pieces, of 8 pixels, that a group reads, and how many of them each warp.
+#define TASKS (2 * CLCOOK_TENSOR_WARPS + CHUNKS - 2)
+#define ROUNDS ((TASKS + CLCOOK_TENSOR_WARPS - 1) / CLCOOK_TENSOR_WARPS)
+
+#ifdef CLCOOK_TENSOR_SPLIT
+#define PARTS 2
+#else
+#define PARTS 1
+#endif
+
+#if defined(__NV_CL_C_VERSION) || defined(__NVPTX__)
+#define CLCOOK_TENSOR_PTX 1
+#endif
+#ifdef CLCOOK_TENSOR_PTX
+#define UNROLL 1024
+
+static inline uint pack_halves(float low, float high) {
+  uint out;
+  __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
+  return out;
+}
+static inline float unpack_low(uint halves) {
+  float out;
+  __asm__("{.reg .f16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, a;}" : "=f"(out) : "r"(halves));
+  return out;
+}
+static inline float unpack_high(uint halves) {
+  float out;
+  __asm__("{.reg .f16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, b;}" : "=f"(out) : "r"(halves));
+  return out;
+}
+// D += A B for the piece K; of the last one half is empty where CHUNKS is odd.
+#define MULTIPLY(D, A, B0, B1, K)                                                               \
+  if ((K) < PRODUCTS) {                                                                         \
+    __asm__ volatile(                                                                           \
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}," \
+        " {%8, %9}, {%0, %1, %2, %3};"                                                          \
+        : "+f"((D)[0]), "+f"((D)[1]), "+f"((D)[2]), "+f"((D)[3])                                \
+        : "r"((A).x), "r"((A).y), "r"((A).z), "r"((A).w), "r"(B0), "r"(B1));                    \
+  } else {                                                                                      \
+    __asm__ volatile(                                                                           \
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6},"    \
+        " {%0, %1, %2, %3};"                                                                    \
+        : "+f"((D)[0]), "+f"((D)[1]), "+f"((D)[2]), "+f"((D)[3])                                \
+        : "r"((A).x), "r"((A).y), "r"(B0));                                                     \
+  }
+// Bytes of A (0 to 3) and B (4 to 7), by the digits of ORDER from the lowest byte on.
+#define PICK_BYTES(OUT, A, B, ORDER) \
+  __asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(OUT) : "r"(A), "r"(B), "r"(ORDER))
+#ifndef CLCOOK_TENSOR_KEEP
+// Reads weights where it stands: the compiler would keep them in registers.
+static inline uint4 read_weights(__global const uint4* p) {
+  uint x, y, z, w;
+  __asm__ volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
+                   : "l"(p));
+  return (uint4)(x, y, z, w);
+}
+#endif
+// Where the compiler has unrolled the loop around it.
+#define BARRIER_IF(CONDITION) \
+  if (CONDITION) barrier(CLK_LOCAL_MEM_FENCE)
+#else
+#define UNROLL 1
+
+// Halves by hand: the type half cannot share memory with others in OpenCL C.
+static inline uint to_half(float value) {
+  const uint word = as_uint(fabs(value));
+  const uint normal = ((word + 0xFFFu + (word >> 13 & 1u)) >> 13) - (112u << 10);
+  const uint small = as_uint(fabs(value) + 0.5f) - as_uint(0.5f);
+  return (value < 0.0f ? 0x8000u : 0u) | (fabs(value) < 0x1p-14f ? small : normal);
+}
+static inline float from_half(uint bits) {
+  const uint size = bits & 0x7FFFu;
+  const float value = size < 1024u ? 0x1p-24f * (float)size : as_float((size << 13) + (112u << 23));
+  return (bits & 0x8000u) != 0u ? -value : value;
+}
+static inline uint pack_halves(float low, float high) { return to_half(low) | to_half(high) << 16; }
+#ifdef CLCOOK_TENSOR_SPLIT
+static inline float unpack_low(uint halves) { return from_half(halves & 0xFFFFu); }
+static inline float unpack_high(uint halves) { return from_half(halves >> 16); }
+#endif
+
+static inline __attribute__((always_inline)) void multiply(float* d, uint4 a, uint b0, uint b1,
+                                                           int item, __local uint* exchange) {
+  const uint mine[6] = {a.x, a.y, a.z, a.w, b0, b1};
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int r = 0; r < 6; ++r) exchange[6 * item + r] = mine[r];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const int warp = item & ~31;
+  const int g = item / 4 % 8;
+  const int t = item % 4;
+  for (int e = 0; e < 4; ++e) {
+    for (int k = 0; k < 16; ++k) {
+      const int of_a = 6 * (warp + 4 * g + k % 8 / 2) + e / 2 + k / 8 * 2;
+      const int of_b = 6 * (warp + 4 * (2 * t + e % 2) + k % 8 / 2) + 4 + k / 8;
+      d[e] += from_half(exchange[of_a] >> (k % 2 * 16) & 0xFFFFu) *
+              from_half(exchange[of_b] >> (k % 2 * 16) & 0xFFFFu);
+    }
+  }
+}
+#define MULTIPLY(D, A, B0, B1, K) multiply(D, A, B0, (K) < PRODUCTS ? (B1) : 0, item, exchange)
+#define PICK_BYTES(OUT, A, B, ORDER)                                       \
+  OUT = 0;                                                                 \
+  for (int n = 0; n < 4; ++n) {                                            \
+    const uint from = (uint)(ORDER) >> (4 * n) & 7u;                       \
+    OUT |= ((from < 4 ? (A) : (B)) >> (8 * (from % 4)) & 255u) << (8 * n); \
+  }
+#define read_weights(P) (*(P))
+#define BARRIER_IF(CONDITION) barrier(CLK_LOCAL_MEM_FENCE)
+#endif
+
+// Two pixels of the source as they are loaded, and the order of the pixels of half a piece: lane t
+// has the pixels PLACE(0, t) and PLACE(1, t).
+#ifdef CLCOOK_GAUSSIAN_U8
+typedef uint pixel_t;
+#define PLACE(J, T) (2 * (T) + (J))
+#else
+typedef float4 pixel_t;
+#define PLACE(J, T) (4 * (J) + (T))
+#endif
+
+#ifndef CLCOOK_GAUSSIAN_U8
+// Two pixels as halves, a register per channel; parts[1]: what parts[0] lacks.
+static inline void split(float4 a, float4 b, uint4* parts) {
+  parts[0] = (uint4)(pack_halves(a.x, b.x), pack_halves(a.y, b.y), pack_halves(a.z, b.z),
+                     pack_halves(a.w, b.w));
+#ifdef CLCOOK_TENSOR_SPLIT
+  const uint4 high = parts[0];
+  parts[1] = (uint4)(pack_halves(a.x - unpack_low(high.x), b.x - unpack_high(high.x)),
+                     pack_halves(a.y - unpack_low(high.y), b.y - unpack_high(high.y)),
+                     pack_halves(a.z - unpack_low(high.z), b.z - unpack_high(high.z)),
+                     pack_halves(a.w - unpack_low(high.w), b.w - unpack_high(high.w)));
+#endif
+}
+#endif
+
+// Groups: strips of 16 CLCOOK_TENSOR_WARPS pixels x segments of `segment` rows, a multiple of 16, x
+// pictures. Offsets and pitches in pixels. `even`: whether pairs of pixels in src (1) and dst (2)
+// are aligned.
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_tensor(
+    __global const pixel_t* restrict src, ulong src_offset, ulong src_pitch,
+    __global pixel_t* restrict dst, ulong dst_offset, ulong dst_pitch, int even, int width,
+    int height, int region_x, int region_y, int region_width, int region_height, int segment,
+    __global const uint4* restrict weights, int border, float4 outside, float scale_in, float start,
+    float scale_mid, float scale_out) {
+#ifndef CLCOOK_TENSOR_PTX
+  __local uint exchange[6 * ITEMS];
+#endif
+  // Blurred by rows next: [buffer][part][chunk of the stage][half piece][lane], the 4 channels.
+  __local uint4 stage[2 * PARTS * STAGE * TASKS * 32];
+#define STAGED(BUFFER, PART, CHUNK, TASK) \
+  ((((BUFFER)*PARTS + (PART)) * STAGE + (CHUNK)) * TASKS + (TASK)) * 32
+
+  const int item = (int)get_local_id(0);
+  const int warp = item / 32;
+  const int lane = item % 32;
+  const int g = lane / 4;
+  const int t = lane % 4;
+  const int group_x = (int)get_group_id(0) * CLCOOK_TENSOR_WARPS * 16;
+  const int x0 = group_x + warp * 16;
+  const int begin = (int)get_group_id(1) * segment;
+  const int end = min(begin + segment, region_height);
+  src += src_offset + (ulong)get_group_id(2) * (ulong)height * src_pitch;
+  dst += dst_offset + (ulong)get_group_id(2) * (ulong)region_height * dst_pitch + (ulong)x0;
+
+  weights += lane;
+#ifdef CLCOOK_TENSOR_KEEP
+  uint4 a_rows[PARTS * PIECES];
+  uint4 a_columns[PARTS * PIECES];
+#pragma unroll UNROLL
+  for (int k = 0; k < PARTS * PIECES; ++k) {
+    a_rows[k] = weights[32 * k];
+    a_columns[k] = weights[32 * (PARTS * PIECES + k)];
+  }
+#define A_ROWS(PART, K) a_rows[(PART)*PIECES + (K)]
+#define A_COLUMNS(PART, K) a_columns[(PART)*PIECES + (K)]
+#else
+#define A_ROWS(PART, K) read_weights(weights + 32 * ((PART)*PIECES + (K)))
+#define A_COLUMNS(PART, K) read_weights(weights + 32 * ((PARTS + (PART)) * PIECES + (K)))
+#endif
+  // The columns of the two pixels that this lane reads of each half piece.
+  int column[ROUNDS][2];
+#pragma unroll UNROLL
+  for (int r = 0; r < 2 * ROUNDS; ++r) {
+    const int task = warp + r / 2 * CLCOOK_TENSOR_WARPS;
+    column[r / 2][r % 2] =
+        clcook_border(region_x + group_x - PAD + 8 * task + PLACE(r % 2, t), width, border);
+  }
+  pixel_t in[STAGE][ROUNDS][2];
+#ifndef CLCOOK_TENSOR_CONSTANT
+#elif defined(CLCOOK_GAUSSIAN_U8)
+  const uint beyond =
+      (uint)outside.x | (uint)outside.y << 8 | (uint)outside.z << 16 | (uint)outside.w << 24;
+#else
+  const float4 beyond = outside;
+#endif
+
+// The chunks of the stage whose first row is Y rows from `begin`, from global memory.
+#define LOAD(Y)                                                                         \
+  _Pragma("unroll UNROLL") for (int j = 0; j < STAGE; ++j) {                            \
+    const int row = clcook_border(region_y + begin + (Y) + 8 * j + g, height, border);  \
+    __global const pixel_t* line = src + (ulong)max(row, 0) * src_pitch;                \
+    _Pragma("unroll UNROLL") for (int r = 0; r < ROUNDS; ++r) {                         \
+      if (TASKS % CLCOOK_TENSOR_WARPS == 0 || warp + r * CLCOOK_TENSOR_WARPS < TASKS) { \
+        FETCH(in[j][r], line, row, column[r]);                                          \
+      }                                                                                 \
+    }                                                                                   \
+  }
+#ifdef CLCOOK_TENSOR_CONSTANT
+#define FETCH(OUT, LINE, ROW, COLUMN)                           \
+  OUT[0] = ROW < 0 || COLUMN[0] < 0 ? beyond : LINE[COLUMN[0]]; \
+  OUT[1] = ROW < 0 || COLUMN[1] < 0 ? beyond : LINE[COLUMN[1]]
+#elif defined(CLCOOK_GAUSSIAN_U8)
+#define FETCH(OUT, LINE, ROW, COLUMN)                              \
+  if ((even & 1) != 0 && COLUMN[1] == COLUMN[0] + 1) {             \
+    const uint2 both = *(__global const uint2*)(LINE + COLUMN[0]); \
+    OUT[0] = both.x;                                               \
+    OUT[1] = both.y;                                               \
+  } else {                                                         \
+    OUT[0] = LINE[COLUMN[0]];                                      \
+    OUT[1] = LINE[COLUMN[1]];                                      \
+  }
+#else
+#define FETCH(OUT, LINE, ROW, COLUMN) \
+  OUT[0] = LINE[COLUMN[0]];           \
+  OUT[1] = LINE[COLUMN[1]]
+#endif
+
+// What was loaded, as halves, into a buffer.
+#define PUT(BUFFER)                                                   \
+  _Pragma("unroll UNROLL") for (int k = 0; k < STAGE * ROUNDS; ++k) { \
+    const int j = k / ROUNDS;                                         \
+    const int task = warp + k % ROUNDS * CLCOOK_TENSOR_WARPS;         \
+    if (TASKS % CLCOOK_TENSOR_WARPS == 0 || task < TASKS) {           \
+      uint4 halves[2];                                                \
+      HALVES(in[j][k % ROUNDS][0], in[j][k % ROUNDS][1], halves);     \
+      for (int part = 0; part < PARTS; ++part)                        \
+        stage[STAGED(BUFFER, part, j, task) + lane] = halves[part];   \
+    }                                                                 \
+  }
+#ifdef CLCOOK_GAUSSIAN_U8
+// A byte b as the half 1024 + b; `start` takes the 1024 off again, and 128 more.
+#define HALVES(A, B, OUT)             \
+  uint low, high, x, y, z, w;         \
+  PICK_BYTES(low, A, B, 0x5140);      \
+  PICK_BYTES(high, A, B, 0x7362);     \
+  PICK_BYTES(x, low, 0x64u, 0x4140);  \
+  PICK_BYTES(y, low, 0x64u, 0x4342);  \
+  PICK_BYTES(z, high, 0x64u, 0x4140); \
+  PICK_BYTES(w, high, 0x64u, 0x4342); \
+  OUT[0] = (uint4)(x, y, z, w)
+#else
+#define HALVES(A, B, OUT) split(scale_in* A, scale_in* B, OUT)
+#endif
+
+#define CHANNEL(V, C) ((C) == 0 ? (V).x : (C) == 1 ? (V).y : (C) == 2 ? (V).z : (V).w)
+#ifdef CLCOOK_TENSOR_SPLIT
+#define MIDDLE(V) (scale_mid * (V))
+#else
+#define MIDDLE(V) (V)
+#endif
+
+  // The blurred rows, 8 per chunk: for pixels g and g + 8 and each channel, rows 2t and 2t + 1.
+  uint ring[PARTS][CHUNKS][2][4];
+#pragma unroll UNROLL
+  for (int k = 0; k < PARTS * CHUNKS * 8; ++k)
+    ring[k / (CHUNKS * 8)][k / (8) % CHUNKS][k / 4 % 2][k % 4] = 0;
+
+  // A step blurs two chunks of rows; from the step 0 on it has what 16 results need. The first
+  // step's first chunk is of no use where CHUNKS is odd.
+  const int first = -16 * (PIECES - 1);
+  const int above =
+      16 * (PIECES - 1) - PAD - 8 * ODD;  // from a step to the first row that it loads
+  int now = 0;
+  LOAD(first + above);
+  PUT(0);
+  LOAD(first + above + 8 * STAGE);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int y = first; y < end - begin; y += 16) {
+#pragma unroll UNROLL
+    for (int k = 0; k < PARTS * (CHUNKS - 2) * 8; ++k) {
+      const int part = k / ((CHUNKS - 2) * 8);
+      const int chunk = k / (8) % (CHUNKS - 2);
+      ring[part][chunk][k / 4 % 2][k % 4] = ring[part][chunk + 2][k / 4 % 2][k % 4];
+    }
+#pragma unroll UNROLL
+    for (int h = 0; h < 2; ++h) {
+      if (h % STAGE == 0) {
+        PUT(1 - now);
+        LOAD(y + above + 8 * (h + 2 * STAGE));
+      }
+      float sum[4][4];
+#pragma unroll UNROLL
+      for (int k = 0; k < 16; ++k) sum[k / 4][k % 4] = start;
+#pragma unroll UNROLL
+      for (int k = 0; k < PIECES; ++k) {
+        uint4 a[PARTS];
+        uint4 b[PARTS][2];
+#pragma unroll UNROLL
+        for (int part = 0; part < PARTS; ++part) {
+          const int at = STAGED(now, part, h % STAGE, 2 * (warp + k)) + lane;
+          a[part] = A_ROWS(part, k);
+          b[part][0] = b[part][1] = stage[at];
+          if (k < PRODUCTS) b[part][1] = stage[at + 32];
+        }
+#pragma unroll UNROLL
+        for (int c = 0; c < 4; ++c) {
+          MULTIPLY(sum[c], a[0], CHANNEL(b[0][0], c), CHANNEL(b[0][1], c), k);
+#ifdef CLCOOK_TENSOR_SPLIT
+          MULTIPLY(sum[c], a[0], CHANNEL(b[1][0], c), CHANNEL(b[1][1], c), k);
+          MULTIPLY(sum[c], a[1], CHANNEL(b[0][0], c), CHANNEL(b[0][1], c), k);
+#endif
+        }
+      }
+      BARRIER_IF(h % STAGE == STAGE - 1);
+      if (h % STAGE == STAGE - 1) now = 1 - now;
+#pragma unroll UNROLL
+      for (int i = 0; i < 2; ++i) {
+#pragma unroll UNROLL
+        for (int c = 0; c < 4; ++c) {
+          const float p = MIDDLE(sum[c][2 * i]);
+          const float q = MIDDLE(sum[c][2 * i + 1]);
+          const uint high = pack_halves(p, q);
+          ring[0][CHUNKS - 2 + h][i][c] = high;
+#ifdef CLCOOK_TENSOR_SPLIT
+          ring[1][CHUNKS - 2 + h][i][c] = pack_halves(p - unpack_low(high), q - unpack_high(high));
+#endif
+        }
+      }
+    }
+#ifdef CLCOOK_TENSOR_PTX  // no barrier may stand behind a jump
+    if (y < 0) continue;
+#endif
+#pragma unroll UNROLL
+    for (int i = 0; i < 2; ++i) {
+      float sum[4][4];
+#pragma unroll UNROLL
+      for (int k = 0; k < 16; ++k) sum[k / 4][k % 4] = 0.0f;
+#pragma unroll UNROLL
+      for (int k = 0; k < PIECES; ++k) {
+        uint4 a[PARTS];
+#pragma unroll UNROLL
+        for (int part = 0; part < PARTS; ++part) a[part] = A_COLUMNS(part, k);
+#pragma unroll UNROLL
+        for (int c = 0; c < 4; ++c) {
+          MULTIPLY(sum[c], a[0], ring[0][2 * k][i][c], ring[0][SECOND(k)][i][c], k);
+#ifdef CLCOOK_TENSOR_SPLIT
+          MULTIPLY(sum[c], a[0], ring[1][2 * k][i][c], ring[1][SECOND(k)][i][c], k);
+          MULTIPLY(sum[c], a[1], ring[0][2 * k][i][c], ring[0][SECOND(k)][i][c], k);
+#endif
+        }
+      }
+#pragma unroll UNROLL
+      for (int e = 0; e < 2; ++e) {
+        const int at = begin + y + g + e * 8;
+        __global pixel_t* line = dst + (ulong)max(at, 0) * dst_pitch;
+        const int x = 8 * i + PLACE(0, t);
+        const int next = 8 * i + PLACE(1, t);
+        const bool left = at >= begin && at < end && x0 + x < region_width;
+        const bool right = at >= begin && at < end && x0 + next < region_width;
+#ifdef CLCOOK_GAUSSIAN_U8
+        // The sum and 2^23 + 2^22 + 128 is rounded to a whole number, the byte its lowest one.
+        uint word[2];
+#pragma unroll UNROLL
+        for (int j = 0; j < 2; ++j) {
+          const uint4 level = (uint4)(as_uint(fma(sum[0][2 * e + j], scale_out, 12583040.0f)),
+                                      as_uint(fma(sum[1][2 * e + j], scale_out, 12583040.0f)),
+                                      as_uint(fma(sum[2][2 * e + j], scale_out, 12583040.0f)),
+                                      as_uint(fma(sum[3][2 * e + j], scale_out, 12583040.0f)));
+          uint low, high;
+          PICK_BYTES(low, level.x, level.y, 0x0040);
+          PICK_BYTES(high, level.z, level.w, 0x0040);
+          PICK_BYTES(word[j], low, high, 0x5410);
+        }
+        if (right && (even & 2) != 0) {
+          *(__global uint2*)(line + x) = (uint2)(word[0], word[1]);
+        } else {
+          if (left) line[x] = word[0];
+          if (right) line[next] = word[1];
+        }
+#else
+        if (left) {
+          line[x] =
+              scale_out * (float4)(sum[0][2 * e], sum[1][2 * e], sum[2][2 * e], sum[3][2 * e]);
+        }
+        if (right) {
+          line[next] = scale_out * (float4)(sum[0][2 * e + 1], sum[1][2 * e + 1], sum[2][2 * e + 1],
+                                            sum[3][2 * e + 1]);
+        }
+#endif
+      }
+    }
+  }
+}

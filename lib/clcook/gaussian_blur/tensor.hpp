@@ -1,0 +1,299 @@
+// The methods tensor and tensor_split: products of band matrices on the matrix units of NVIDIA
+// GPUs, rows and columns in one launch; see kernels/gaussian_blur/tensor.cl. tensor multiplies
+// halves and sums in float, tensor_split makes two halves of each value and weight and adds three
+// products. For pixels of 4 channels, float or bytes.
+#pragma once
+
+#include <algorithm>
+#include <clcook/embedded/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/method.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace clcook::gaussian {
+
+// A value as a half, rounded to nearest even: its bits, and what they stand for. |value| < 65504.
+struct Half {
+  std::uint32_t bits = 0;
+  double value = 0;
+
+  static Half of(double value) {
+    int exponent = 0;
+    std::frexp(value, &exponent);
+    exponent = value == 0 ? -13 : std::max(exponent, -13);
+    const double units = std::nearbyint(std::ldexp(std::abs(value), 11 - exponent));  // to 2^11
+    Half out;
+    out.value = std::copysign(std::ldexp(units, exponent - 11), value);
+    out.bits = static_cast<std::uint32_t>((exponent + 13) * 1024 + static_cast<int>(units)) |
+               (value < 0 ? 0x8000u : 0u);
+    return out;
+  }
+};
+
+// The weights of an axis as halves, times the power of two that brings the first one to 2^top / 2
+// to 2^top.
+struct HalfWeights {
+  std::vector<Half> high;
+  std::vector<Half> low;   // what `high` lacks
+  double sum = 0;          // of the whole filter as it is stored
+  double off = 0;          // sum of the errors' sizes, relative to `sum`
+  double off_squares = 0;  // sum of their squares
+  double squares = 0;      // of the weights, of the sum 1
+
+  HalfWeights(const Axis& axis, bool split, int top) {
+    int exponent = 0;
+    std::frexp(axis.weights[0], &exponent);
+    std::vector<double> stored;
+    for (std::size_t k = 0; k < axis.weights.size(); ++k) {
+      const double weight = std::ldexp(axis.weights[k], top - exponent);
+      high.push_back(Half::of(weight));
+      low.push_back(Half::of(weight - high.back().value));
+      stored.push_back(high.back().value + (split ? low.back().value : 0));
+      sum += (k == 0 ? 1 : 2) * stored.back();
+    }
+    for (std::size_t k = 0; k < stored.size(); ++k) {
+      const double error = stored[k] / sum - axis.weights[k];
+      off += (k == 0 ? 1 : 2) * std::abs(error);
+      off_squares += (k == 0 ? 1 : 2) * error * error;
+      squares += (k == 0 ? 1 : 2) * axis.weights[k] * axis.weights[k];
+    }
+  }
+};
+
+// How a radius class is compiled and launched; definitions CLCOOK_TENSOR_... of the kernel.
+struct TensorShape {
+  int chunks = 0;     // of 8 rows in registers: for radii up to 4 (chunks - 2)
+  int stage = 0;      // of them loaded at once
+  int warps = 0;      // of a group
+  bool keep = true;   // the weights stay in registers
+  int resident = 0;   // groups that a multiprocessor is given at once
+  double copies = 0;  // time on a large picture, in those of a copy
+
+  int radius() const { return 4 * (chunks - 2); }
+};
+
+template <bool split>
+class Tensor : public Method {
+ public:
+  // The smallest class that holds the radius, and null where none does.
+  static const TensorShape* shape(const Problem& p, int radius) {
+    static const std::vector<TensorShape> floats{
+        {3, 2, 4, true, 2, 1.1}, {6, 2, 4, true, 2, 1.12}, {18, 1, 8, false, 1, 2.3}};
+    static const std::vector<TensorShape> splits{{3, 2, 4, true, 2, 1.17},
+                                                 {6, 1, 4, false, 2, 1.65}};
+    static const std::vector<TensorShape> bytes{
+        {3, 2, 4, true, 4, 2.1}, {6, 2, 4, true, 3, 2.75}, {18, 1, 8, false, 1, 8.2}};
+    for (const TensorShape& one : split ? splits : p.pixel == Pixel::u8 ? bytes : floats) {
+      if (radius <= one.radius()) return &one;
+    }
+    return nullptr;
+  }
+
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
+    if (!emulated()) {
+      const bool nvidia = runtime.info().platform.find("NVIDIA") != std::string::npos;
+      const cl_uint major = nvidia ? capability(runtime) : 0;
+      if (!nvidia)
+        return Offer::no(text("needs an NVIDIA GPU, the platform is ", runtime.info().platform));
+      if (major < 8)
+        return Offer::no(text("needs the compute capability 8.0, the device has ", major, ".x"));
+    }
+    if (p.channels != 4) return Offer::no(text("needs 4 channels, got ", p.channels));
+    const bool bytes = p.pixel == Pixel::u8;
+    if (p.pixel != Pixel::f32 && (split || !bytes))
+      return Offer::no(split ? "takes float pixels only" : "takes float and byte pixels only");
+    if (may_be_anything(p)) return Offer::no("makes halves of the values: needs Problem::peak");
+    if (!bytes && !(p.peak >= 1e-30 && p.peak <= 1e30))
+      return Offer::no(text("takes a peak of 1e-30 to 1e30, got ", p.peak));
+    const int radius = std::max(axes.x.radius, axes.y.radius);
+    const TensorShape* best = shape(p, radius);
+    if (best == nullptr) return Offer::no(text("has no class for a radius of ", radius));
+    if (p.border == Border::constant) {
+      for (const float value : p.outside) {
+        const auto exact = static_cast<double>(value);
+        if (bytes ? !(exact >= 0 && exact <= 255 && exact == std::floor(exact))
+                  : !(std::abs(exact) <= p.peak))
+          return Offer::no(text("needs Problem::outside ",
+                                bytes ? "in whole levels" : "within the peak", ", got ", exact));
+      }
+    }
+    const HalfWeights x(axes.x, split, kTop);
+    const HalfWeights y(axes.y, split, kTop);
+    Offer out;
+    out.can = true;
+    const double steps = (axes.x.radius + axes.y.radius) / 8 + 4;  // additions of 16 products
+    if (split) {
+      // A value and its two halves differ by 2^-24, the blurred rows again, the weights by `off`;
+      // the product of the two low halves, left out, is below 2^-24 for each axis. Each of three
+      // products per step adds with an error of two units in the last place.
+      out.max_error = x.off + y.off + 4 * 0x1p-24 + 3 * steps * 0x1p-22;
+      out.psnr = psnr_of(p, 3 * steps * 0.3 * 0x1p-24);
+    } else {
+      // A value within the peak is off by 2^-12 as a half, and a blurred row by 2^-11 relative to
+      // it. Bytes are whole halves and rows are taken around level 128. The errors of the weights
+      // sum up to 0, so their sizes count with half of the range of the values.
+      const double range = bytes ? 0.5 : 1.0;
+      out.max_error = (bytes ? 0 : 0x1p-12) + range * (0x1p-11 + x.off + y.off) +
+                      steps * (bytes ? 10 : 1) * 0x1p-22;
+      // The roundings of different pixels, spread evenly over 2^-11 of the range, and those of the
+      // weights against values with a deviation of half the range add up as in a random walk.
+      const double unit = range * 0x1p-11 / std::sqrt(12.0);
+      out.psnr = psnr_of(p, std::sqrt(unit * unit * y.squares * (1 + (bytes ? 0 : x.squares)) +
+                                      range * range / 4 * (x.off_squares + y.off_squares)));
+    }
+    const Rates rate = rates(runtime);
+    out.cost = rate.launch + best->copies * 2 * values_of(p) *
+                                 static_cast<double>(channel_bytes(p.pixel)) / rate.bytes;
+    if (runtime.info().cpu) out.cost *= 1e4;
+    return out;
+  }
+
+  static std::vector<Unit> units(const Problem& p, const Axes& axes) {
+    const TensorShape* best = shape(p, std::max(axes.x.radius, axes.y.radius));
+    if (best == nullptr) return {};
+    Defines defines;
+    if (p.pixel == Pixel::u8) defines.flag("CLCOOK_GAUSSIAN_U8");
+    if (p.border == Border::constant) defines.flag("CLCOOK_TENSOR_CONSTANT");
+    if (split) defines.flag("CLCOOK_TENSOR_SPLIT");
+    if (best->keep) defines.flag("CLCOOK_TENSOR_KEEP");
+    defines.set("CLCOOK_TENSOR_STAGE", best->stage);
+    defines.set("CLCOOK_TENSOR_CHUNKS", best->chunks);
+    defines.set("CLCOOK_TENSOR_WARPS", best->warps);
+    return {{"gaussian_blur_tensor", Source(embedded::gaussian_blur_tensor), defines}};
+  }
+
+  Tensor(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
+      : runtime_(runtime),
+        problem_(problem),
+        shape_(*shape(problem, std::max(axes.x.radius, axes.y.radius))),
+        taps_x_(axes.x.taps()),
+        taps_y_(axes.y.taps()) {
+    const std::vector<Unit> parts = units(problem, axes);
+    program_ = programs.build(runtime, parts[0], "gaussian_blur/tensor");
+    const HalfWeights x(axes.x, split, kTop);
+    const HalfWeights y(axes.y, split, kTop);
+    const bool bytes = problem.pixel == Pixel::u8;
+    std::vector<std::uint32_t> words;
+    for (const bool columns : {false, true}) {
+      const HalfWeights& weights = columns ? y : x;
+      for (const std::vector<Half>* part : {&weights.high, &weights.low}) {
+        if (part == &weights.low && !split) continue;
+        const auto more = fragments(*part, shape_.chunks, columns, bytes);
+        words.insert(words.end(), more.begin(), more.end());
+      }
+    }
+    weights_ =
+        create_buffer(runtime, words.size() * sizeof words[0], CL_MEM_READ_ONLY, words.data());
+    // Split values are scaled so that what the halves lack is no subnormal half, and the blurred
+    // rows likewise.
+    const double up = bytes ? 1 : (split ? 0x1p11 : 1) / problem.peak;
+    scale_in_ = static_cast<cl_float>(up);
+    start_ = static_cast<cl_float>(bytes ? -(1024 + 128) * x.sum : 0);
+    scale_mid_ = split ? static_cast<cl_float>(1 / x.sum) : 1.0f;
+    scale_out_ = static_cast<cl_float>(1 / (up * x.sum * static_cast<double>(scale_mid_) * y.sum));
+  }
+
+  cl::Event enqueue(const Call& call, Scratch&, const std::vector<cl::Event>& wait) override {
+    const Region& region = call.region;
+    const std::size_t bytes = pixel_bytes(problem_);
+    const cl_ulong src_offset = call.src.offset / bytes;
+    const cl_ulong src_pitch = call.src.pitch / bytes;
+    const cl_ulong dst_offset = call.dst.offset / bytes;
+    const cl_ulong dst_pitch = call.dst.pitch / bytes;
+    const bool src_even =
+        (src_offset + static_cast<cl_ulong>(region.x)) % 2 == 0 && src_pitch % 2 == 0;
+    const bool dst_even = dst_offset % 2 == 0 && dst_pitch % 2 == 0;
+    // As many segments as make one wave of groups.
+    const int across = 16 * shape_.warps;
+    const int strips = (region.width - 1) / across + 1;
+    const int tiles = (region.height - 1) / 16 + 1;
+    const int wave = static_cast<int>(runtime_.info().compute_units) * shape_.resident;
+    const int segments = std::clamp(
+        static_cast<int>(wave / (static_cast<double>(strips) * problem_.batch)), 1, tiles);
+    const int segment = ((tiles - 1) / segments + 1) * 16;
+    const cl_float4 outside{
+        {problem_.outside[0], problem_.outside[1], problem_.outside[2], problem_.outside[3]}};
+    Kernel kernel(runtime_, program_, "gaussian_blur_tensor");
+    return kernel(Launch::groups({static_cast<std::size_t>(strips),
+                                  static_cast<std::size_t>((region.height - 1) / segment + 1),
+                                  static_cast<std::size_t>(problem_.batch)},
+                                 {static_cast<std::size_t>(32 * shape_.warps), 1, 1}),
+                  wait, call.src.buffer, src_offset, src_pitch, call.dst.buffer, dst_offset,
+                  dst_pitch, cl_int{(src_even ? 1 : 0) + (dst_even ? 2 : 0)},
+                  cl_int{problem_.width}, cl_int{problem_.height}, cl_int{region.x},
+                  cl_int{region.y}, cl_int{region.width}, cl_int{region.height}, cl_int{segment},
+                  weights_, static_cast<cl_int>(problem_.border), outside, scale_in_, start_,
+                  scale_mid_, scale_out_);
+  }
+
+  std::string describe() const override {
+    return text("rows of ", taps_x_, " and columns of ", taps_y_, " taps as products of ",
+                split ? "halves in two parts" : "halves", ", one launch");
+  }
+
+  // The matrix A of the rows or of the columns for each 16 inputs of the band, as the lanes of a
+  // warp have it: [piece][lane][register], two halves in each. The kernel says which element is
+  // where.
+  static std::vector<std::uint32_t> fragments(const std::vector<Half>& weights, int chunks,
+                                              bool columns, bool bytes) {
+    // The pixel of 16 that slot k of a product stands for.
+    const auto pixel = [&](int k) {
+      return columns || bytes ? k : k % 8 / 2 + 4 * (k % 2) + 8 * (k / 8);
+    };
+    const int pieces = (chunks + 1) / 2;
+    const int pad = 4 * (chunks - 2);
+    std::vector<std::uint32_t> out;
+    for (int piece = 0; piece < pieces; ++piece) {
+      for (int lane = 0; lane < 32; ++lane) {
+        for (int r = 0; r < 4; ++r) {
+          std::uint32_t word = 0;
+          for (int h = 0; h < 2; ++h) {
+            const int row = lane / 4 + r % 2 * 8;
+            const int column = lane % 4 * 2 + h + r / 2 * 8;
+            const int distance = piece * 16 + pixel(column) - pad - pixel(row);
+            const auto tap = static_cast<std::size_t>(std::abs(distance));
+            if (tap < weights.size()) word |= weights[tap].bits << (16 * h);
+          }
+          out.push_back(word);
+        }
+      }
+    }
+    return out;
+  }
+
+  // Tests on other devices set CLCOOK_TENSOR_EMULATE: the products are then made without matrix
+  // units, by the same kernel.
+  static bool emulated() {
+    const char* value = std::getenv("CLCOOK_TENSOR_EMULATE");
+    return value != nullptr && *value != '\0';
+  }
+
+ private:
+  static constexpr int kTop = split ? 10 : 0;
+
+  static cl_uint capability(const Runtime& runtime) {
+    constexpr cl_device_info kMajor = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
+    cl_uint major = 0;
+    if (clGetDeviceInfo(runtime.device()(), kMajor, sizeof major, &major, nullptr) != CL_SUCCESS)
+      return 0;
+    return major;
+  }
+
+  Runtime runtime_;
+  Problem problem_;
+  TensorShape shape_;
+  int taps_x_;
+  int taps_y_;
+  cl::Program program_;
+  cl::Buffer weights_;
+  cl_float scale_in_;
+  cl_float start_;
+  cl_float scale_mid_;
+  cl_float scale_out_;
+};
+
+}  // namespace clcook::gaussian

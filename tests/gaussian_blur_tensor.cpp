@@ -1,0 +1,146 @@
+// The methods tensor and tensor_split: where the matrices have their elements, and on devices
+// without matrix units everything else of the kernel, with products made by ordinary arithmetic.
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <clcook/cookbook/gaussian_blur.hpp>
+#include <clcook/gaussian_blur.hpp>
+#include <clcook/reference/gaussian_blur.hpp>
+
+#include "support/testing.hpp"
+
+using namespace clcook;
+using namespace clcook::testing;
+
+namespace {
+
+namespace ref = reference::gaussian_blur;
+using gaussian::Half;
+using gaussian::HalfWeights;
+using gaussian::Problem;
+
+// A matrix of 16 x 16 from the registers of a warp, by the layout of mma.sync.m16n8k16.
+std::vector<double> matrix(const std::uint32_t* words) {
+  std::vector<double> out(256, -1);
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    for (std::size_t i = 0; i < 8; ++i) {
+      const std::size_t row = lane / 4 + (i / 2 % 2) * 8;
+      const std::size_t column = lane % 4 * 2 + i % 2 + i / 4 * 8;
+      const std::uint32_t word = words[4 * lane + i / 2];
+      out[row * 16 + column] = ref::from_half((word >> (i % 2 * 16)) & 0xFFFF);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("gaussian_blur tensor: halves are the nearest ones") {
+  Random random(1);
+  for (int i = 0; i < 100000; ++i) {
+    const double value = std::ldexp(static_cast<double>(random.uniform()) - 0.5,
+                                    static_cast<int>(random.below(44)) - 28);
+    const Half half = Half::of(value);
+    REQUIRE(half.bits == ref::to_half(value));
+    REQUIRE(half.value == ref::from_half(half.bits));
+  }
+  CHECK(Half::of(0).bits == 0);
+  CHECK(Half::of(1).bits == 0x3C00);
+}
+
+TEST_CASE("gaussian_blur tensor: the matrices hold the band of the weights") {
+  for (const auto& [sigma, chunks] : {std::pair(2.0, 3), std::pair(1.0, 4), std::pair(8.0, 6)}) {
+    const HalfWeights weights(gaussian::make_axis(sigma, 2), false, 0);
+    const int pad = 4 * (chunks - 2);
+    for (const bool columns : {false, true}) {
+      for (const bool bytes : {false, true}) {
+        const auto words = gaussian::Tensor<false>::fragments(weights.high, chunks, columns, bytes);
+        REQUIRE(words.size() == static_cast<std::size_t>((chunks + 1) / 2 * 128));
+        // The order of the pixels, as in the kernel: slot 2t + j + 8i is PLACE(j, t) + 8i.
+        const auto pixel = [&](int slot) {
+          const int t = slot % 8 / 2;
+          const int j = slot % 2;
+          return columns ? slot : (bytes ? 2 * t + j : 4 * j + t) + slot / 8 * 8;
+        };
+        for (int piece = 0; piece < (chunks + 1) / 2; ++piece) {
+          const std::vector<double> a = matrix(words.data() + 128 * piece);
+          for (int row = 0; row < 16; ++row) {
+            for (int column = 0; column < 16; ++column) {
+              const int tap = std::abs(16 * piece + pixel(column) - pad - pixel(row));
+              const double expected = static_cast<std::size_t>(tap) < weights.high.size()
+                                          ? weights.high[static_cast<std::size_t>(tap)].value
+                                          : 0;
+              REQUIRE(a[static_cast<std::size_t>(row * 16 + column)] == expected);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("gaussian_blur tensor: without matrix units the variant is refused, with the need") {
+  Problem p;
+  p.width = p.height = 16;
+  p.sigma_x = p.sigma_y = 2;
+  p.peak = 1;
+  if (runtime().info().platform.find("NVIDIA") == std::string::npos) {
+    const Error error =
+        error_of([&] { GaussianBlur(runtime(), p, GaussianBlur::Variant::tensor); });
+    CHECK(error.code == Errc::unsupported);
+    CHECK(contains(error.what(), "needs an NVIDIA GPU"));
+  }
+  const ScopedVariable emulation("CLCOOK_TENSOR_EMULATE", "1");
+  const auto refused = [&](const auto& change, const char* part) {
+    Problem q = p;
+    change(q);
+    const Error error =
+        error_of([&] { GaussianBlur(runtime(), q, GaussianBlur::Variant::tensor); });
+    CHECK(error.code == Errc::unsupported);
+    CAPTURE(error.what());
+    CHECK(contains(error.what(), part));
+  };
+  refused([](Problem& q) { q.peak = 0; }, "needs Problem::peak");
+  refused([](Problem& q) { q.channels = 3; }, "needs 4 channels, got 3");
+  refused([](Problem& q) { q.pixel = GaussianBlur::Pixel::u16; }, "float and byte pixels");
+  refused([](Problem& q) { q.sigma_y = 30; }, "radius of 120");
+  refused([](Problem& q) { q.peak = 1e38; }, "peak of 1e-30 to 1e30");
+  refused(
+      [](Problem& q) {
+        q.border = GaussianBlur::Border::constant;
+        q.outside = {2, 0, 0, 0};
+      },
+      "within the peak, got 2");
+  refused(
+      [](Problem& q) {
+        q.pixel = GaussianBlur::Pixel::u8;
+        q.border = GaussianBlur::Border::constant;
+        q.outside = {2, 0.5f, 0, 0};
+      },
+      "whole levels, got 0.5");
+}
+
+TEST_CASE("gaussian_blur tensor: pictures within the promised error") {
+  const ScopedVariable emulation("CLCOOK_TENSOR_EMULATE", "1");
+  for (const char* line :
+       {"tensor width=83 height=41 sigma=2 truncate=2 peak=1 border=mirror offset=3 pad=1",
+        "tensor width=40 height=33 sigma_x=0.5 sigma_y=2 truncate=2 peak=3 x=7 y=3 "
+        "region_width=21 region_height=19 batch=2",
+        "tensor width=75 height=20 sigma=2 truncate=2 peak=1 border=constant",
+        "tensor width=75 height=50 sigma_x=8 sigma_y=7 truncate=2 peak=1 border=wrap",
+        "tensor width=67 height=35 sigma=2 truncate=2 pixel=u8 pad=1 offset=1",
+        "tensor width=76 height=35 sigma=1 truncate=3 pixel=u8 border=mirror",
+        "tensor_split width=83 height=41 sigma=2 truncate=2 peak=1 border=mirror offset=1",
+        "tensor_split width=70 height=33 sigma_x=8 sigma_y=3 truncate=2 peak=1 border=wrap"}) {
+    CAPTURE(line);
+    const std::string text = line;
+    const std::size_t blank = text.find(' ');
+    const auto shape = Params::parse(text.substr(blank + 1));
+    cookbook::gaussian_blur_card::BlurCase one(runtime(), shape, 1);
+    one.prepare(text.substr(0, blank), {});
+    one.poison();
+    const Diff diff = one.check({one.run({one.upload({})})});
+    CHECK(diff.ok());
+  }
+}
