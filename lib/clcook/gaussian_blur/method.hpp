@@ -138,11 +138,12 @@ struct Offer {
 // PSNR of results whose error before the rounding to the pixel type has this root mean square, in
 // units of the peak. Integers differ where a rounding boundary lies between the exact value and
 // the computed one: of values spread evenly a share of the mean error in levels, by one level.
+// Errors of more than a level count as they are.
 inline double psnr_of(const Problem& p, double rms) {
   const double tiny = 1e-12;
   if (is_integer(p.pixel)) {
     const double levels = std::max(rms * peak_of(p), tiny);
-    return 10 * std::log10(peak_of(p) * peak_of(p) / std::min(1.0, levels));
+    return 10 * std::log10(peak_of(p) * peak_of(p) / std::max(levels, levels * levels));
   }
   // A half that is rounded the other way is off by an ulp, likewise.
   if (p.pixel == Pixel::f16) return -10 * std::log10(std::max(rms * 0x1p-11 + rms * rms, tiny));
