@@ -89,12 +89,21 @@ static inline void fill_line(__global float* line, __global const clcook_channel
     float16 w0 = 0.0f, w1 = 0.0f, w2 = 0.0f, w3 = 0.0f;          \
     float16 w4 = 0.0f, w5 = 0.0f, w6 = 0.0f, w7 = 0.0f;
 
-#define OUT(I)                                              \
-  *(__global float16*)(out_a + (ulong)I * out_step) = a##I; \
-  *(__global float16*)(out_b + (ulong)I * out_step) = b##I;
+#define OUT(I)                                                \
+  {                                                           \
+    *(__global float16*)(out_a + (ulong)I * out_step) = a##I; \
+    *(__global float16*)(out_b + (ulong)I * out_step) = b##I; \
+  }
 #define END_PHASES \
   }                \
-  OUT(0) OUT(1) OUT(2) OUT(3) OUT(4) OUT(5) OUT(6) OUT(7)
+  OUT(0);          \
+  OUT(1);          \
+  OUT(2);          \
+  OUT(3);          \
+  OUT(4);          \
+  OUT(5);          \
+  OUT(6);          \
+  OUT(7);
 
 // The weight of output I at the tap J after the first; the last eight are kept.
 #define KEPT(I, J)             \
@@ -129,9 +138,11 @@ static inline void fill_line(__global float* line, __global const clcook_channel
     a += step;                                             \
     b += step;                                             \
   }
-#define FETCH(SLOT)           \
-  w##SLOT = (float16)(*next); \
-  next += phases;
+#define FETCH(SLOT)             \
+  {                             \
+    w##SLOT = (float16)(*next); \
+    next += phases;             \
+  }
 #define WRAP       \
   if (a == wrap) { \
     a -= back;     \
@@ -141,24 +152,63 @@ static inline void fill_line(__global float* line, __global const clcook_channel
 // With at least 8 taps in each phase.
 static __attribute__((noinline)) void filter_long(PARAMETERS) {
   BEGIN_PHASES
-#define START(J) FETCH(J) TAPS(J, 0, J + 1, KEPT)
-  START(0) START(1) START(2) START(3) START(4) START(5) START(6) START(7) WRAP int left = count - 8;
+#define START(J)             \
+  {                          \
+    FETCH(J);                \
+    TAPS(J, 0, J + 1, KEPT); \
+  }
+  START(0);
+  START(1);
+  START(2);
+  START(3);
+  START(4);
+  START(5);
+  START(6);
+  START(7);
+  WRAP;
+  int left = count - 8;
   for (; left % 8 != 0; --left) {
-    TAPS(0, 0, 8, READ)
+    TAPS(0, 0, 8, READ);
     next += phases;
   }
-#define AGAIN(SLOT) w##SLOT = (float16)(next[(SLOT - 8) * phases]);
-  AGAIN(0)
-  AGAIN(1)
-  AGAIN(2)
-  AGAIN(3)
-  AGAIN(4)
-  AGAIN(5)
-  AGAIN(6) AGAIN(7) for (; left != 0; left -= 8){
-#define FULL(J) WRAP FETCH(J) TAPS(J + 8, 0, 8, KEPT)
-      FULL(0) FULL(1) FULL(2) FULL(3) FULL(4) FULL(5) FULL(6) FULL(7)}
-#define STOP(K) WRAP TAPS(K + 7, K, 8, KEPT)
-  STOP(1) STOP(2) STOP(3) STOP(4) STOP(5) STOP(6) STOP(7) END_PHASES
+#define AGAIN(SLOT) w##SLOT = (float16)(next[(SLOT - 8) * phases])
+  AGAIN(0);
+  AGAIN(1);
+  AGAIN(2);
+  AGAIN(3);
+  AGAIN(4);
+  AGAIN(5);
+  AGAIN(6);
+  AGAIN(7);
+#define FULL(J)              \
+  {                          \
+    WRAP;                    \
+    FETCH(J);                \
+    TAPS(J + 8, 0, 8, KEPT); \
+  }
+  for (; left != 0; left -= 8) {
+    FULL(0);
+    FULL(1);
+    FULL(2);
+    FULL(3);
+    FULL(4);
+    FULL(5);
+    FULL(6);
+    FULL(7);
+  }
+#define STOP(K)              \
+  {                          \
+    WRAP;                    \
+    TAPS(K + 7, K, 8, KEPT); \
+  }
+  STOP(1);
+  STOP(2);
+  STOP(3);
+  STOP(4);
+  STOP(5);
+  STOP(6);
+  STOP(7);
+  END_PHASES
 }
 
 // With at most 8 taps in each phase.
@@ -166,31 +216,65 @@ static __attribute__((noinline)) void filter_short(PARAMETERS) {
   BEGIN_PHASES
 #define FETCH_IF(M, N) \
   if (M < N) {         \
-    FETCH(M)           \
+    FETCH(M);          \
   }
 #define UP(J, N) TAPS(J, J - N + 1, J + 1, KEPT)
-#define DOWN(J, N) \
-  if (J < N + 7) TAPS(J, J - N + 1, 8, KEPT)
-#define CASE(N)                                                                                  \
-  case N:                                                                                        \
-    FETCH_IF(0, N)                                                                               \
-    FETCH_IF(1, N)                                                                               \
-    FETCH_IF(2, N)                                                                               \
-    FETCH_IF(3, N)                                                                               \
-    FETCH_IF(4, N)                                                                               \
-    FETCH_IF(5, N)                                                                               \
-    FETCH_IF(6, N) FETCH_IF(7, N) UP(0, N) UP(1, N) UP(2, N) UP(3, N) UP(4, N) UP(5, N) UP(6, N) \
-        UP(7, N) WRAP DOWN(8, N) DOWN(9, N) DOWN(10, N) DOWN(11, N) DOWN(12, N) DOWN(13, N)      \
-            DOWN(14, N) break;
+#define DOWN(J, N)               \
+  if (J < N + 7) {               \
+    TAPS(J, J - N + 1, 8, KEPT); \
+  }
+#define ALL(N)      \
+  {                 \
+    FETCH_IF(0, N); \
+    FETCH_IF(1, N); \
+    FETCH_IF(2, N); \
+    FETCH_IF(3, N); \
+    FETCH_IF(4, N); \
+    FETCH_IF(5, N); \
+    FETCH_IF(6, N); \
+    FETCH_IF(7, N); \
+    UP(0, N);       \
+    UP(1, N);       \
+    UP(2, N);       \
+    UP(3, N);       \
+    UP(4, N);       \
+    UP(5, N);       \
+    UP(6, N);       \
+    UP(7, N);       \
+    WRAP;           \
+    DOWN(8, N);     \
+    DOWN(9, N);     \
+    DOWN(10, N);    \
+    DOWN(11, N);    \
+    DOWN(12, N);    \
+    DOWN(13, N);    \
+    DOWN(14, N);    \
+  }
   switch (count) {
-    CASE(1)
-    CASE(2)
-    CASE(3)
-    CASE(4)
-    CASE(5)
-    CASE(6)
-    CASE(7)
-    CASE(8)
+    case 1:
+      ALL(1);
+      break;
+    case 2:
+      ALL(2);
+      break;
+    case 3:
+      ALL(3);
+      break;
+    case 4:
+      ALL(4);
+      break;
+    case 5:
+      ALL(5);
+      break;
+    case 6:
+      ALL(6);
+      break;
+    case 7:
+      ALL(7);
+      break;
+    case 8:
+      ALL(8);
+      break;
   }
   END_PHASES
 }

@@ -39,9 +39,7 @@ class CpuPyramid : public Method {
     // The picture that is worst for one pixel. Blocks and noise come 25 dB and more closer to the
     // exact filter, of which 12 dB are promised.
     const double rms = error / 8 + rounding;
-    const double levels = rms * peak_of(p);
-    out.psnr = is_integer(p.pixel) && levels > 1 ? -20 * std::log10(rms + 0.5 / peak_of(p))
-                                                 : psnr_of(p, rms);
+    out.psnr = psnr_of(p, rms);
     // As a copy does, and the rows that border modes other than clamp read again.
     const Rates rate = rates(runtime);
     const double values = values_of(p);
