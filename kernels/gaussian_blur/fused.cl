@@ -37,7 +37,7 @@
 #if defined(CLCOOK_GAUSSIAN_U8) || defined(CLCOOK_GAUSSIAN_U16)
 #define IF_WITHIN(k, radius) if (abs(k) <= RADIUS)
 #else
-#define IF_WITHIN(k, radius) if ((int)abs(k) <= RADIUS && (int)abs(k) <= radius)
+#define IF_WITHIN(k, radius) if (abs(k) <= RADIUS && abs(k) <= (uint)(radius))
 #endif
 
 typedef struct {
