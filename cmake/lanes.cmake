@@ -69,12 +69,12 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
     foreach(recipe IN LISTS CLCOOK_RECIPES)
       foreach(mode IN ITEMS races uninitialized)
         clcook_lane(
-          "oclgrind.${recipe}.${mode}" oclgrind 1 600 "${clcook_lanes}/oclgrind.sh"
+          "oclgrind.${recipe}.${mode}" oclgrind 1 1200 "${clcook_lanes}/oclgrind.sh"
           $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/oclgrind-${recipe}-${mode}.log" ${mode}
           "${recipe}")
       endforeach()
       clcook_lane(
-        "oclgrind.${recipe}.planted" oclgrind 1 600
+        "oclgrind.${recipe}.planted" oclgrind 1 1200
         "${PROJECT_SOURCE_DIR}/tests/planted/oclgrind.sh" $<TARGET_FILE:clcook_tool>
         $<TARGET_FILE:test_planted_bugs> "${PROJECT_BINARY_DIR}/oclgrind-planted-${recipe}")
       set_property(TEST "oclgrind.${recipe}.planted" APPEND
