@@ -91,6 +91,6 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
 
   clcook_lane(new_recipe new_recipe 1 300 "${clcook_lanes}/new_recipe.sh" "${CMAKE_COMMAND}"
               "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/new_recipe")
-  clcook_lane(sanitize sanitize 2 2400 "${clcook_lanes}/sanitize.sh" "${CMAKE_COMMAND}"
+  clcook_lane(sanitize sanitize 2 3000 "${clcook_lanes}/sanitize.sh" "${CMAKE_COMMAND}"
               "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/sanitize")
 endif()
