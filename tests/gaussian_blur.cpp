@@ -29,16 +29,6 @@ std::vector<float> noise(std::size_t count, std::uint64_t seed = 1) {
   return out;
 }
 
-template <class T>
-std::vector<T> read(const cl::Buffer& buffer, std::size_t count, const cl::Event& after) {
-  std::vector<T> out(count);
-  const cl_event wait = after();
-  check(clEnqueueReadBuffer(runtime().queue()(), buffer(), CL_TRUE, 0, count * sizeof(T),
-                            out.data(), 1, &wait, nullptr),
-        "clEnqueueReadBuffer");
-  return out;
-}
-
 cl::Buffer upload(const std::vector<float>& values) {
   return create_buffer(runtime(), values.size() * sizeof(float), CL_MEM_READ_WRITE, values.data());
 }
@@ -129,7 +119,7 @@ TEST_CASE("gaussian_blur: a flat picture stays flat, and sums are kept") {
   const cl::Buffer dst = create_buffer(runtime(), flat.size() * sizeof(float));
   for (const auto variant : able(p)) {
     const GaussianBlur blur(runtime(), p, variant);
-    for (const float value : read<float>(dst, flat.size(), blur(src, dst)))
+    for (const float value : read_buffer<float>(runtime(), dst, flat.size(), {blur(src, dst)}))
       CHECK(std::abs(value - 0.625f) <= 1e-5f);
   }
   Problem around = p;
@@ -141,7 +131,7 @@ TEST_CASE("gaussian_blur: a flat picture stays flat, and sums are kept") {
   for (const auto variant : able(around)) {
     const GaussianBlur blur(runtime(), around, variant);
     double after = 0;
-    for (const float value : read<float>(dst, values.size(), blur(in, dst)))
+    for (const float value : read_buffer<float>(runtime(), dst, values.size(), {blur(in, dst)}))
       after += static_cast<double>(value);
     CHECK(after == doctest::Approx(before).epsilon(1e-5));
   }
@@ -173,7 +163,7 @@ TEST_CASE("gaussian_blur: every method keeps its promise of quality") {
       for (const auto variant : able(p)) {
         const GaussianBlur blur(runtime(), p, variant);
         const std::vector<unsigned char> bytes =
-            read<unsigned char>(dst, stored.size(), blur(src, dst));
+            read_buffer<unsigned char>(runtime(), dst, stored.size(), {blur(src, dst)});
         std::vector<double> got;
         for (std::size_t i = 0; i < expected.size(); ++i)
           got.push_back(cookbook::gaussian_blur_card::load(pixel, bytes.data(), i));
@@ -196,7 +186,8 @@ TEST_CASE("gaussian_blur: NaN and infinity spread as far as the filter reaches")
   for (const auto variant : able(p)) {
     CAPTURE(GaussianBlur::to_string(variant));
     const GaussianBlur blur(runtime(), p, variant);
-    const std::vector<float> got = read<float>(dst, values.size(), blur(src, dst));
+    const std::vector<float> got =
+        read_buffer<float>(runtime(), dst, values.size(), {blur(src, dst)});
     int wrong = 0;
     for (int y = 0; y < 30; ++y) {
       for (int x = 0; x < 40; ++x) {
@@ -224,7 +215,8 @@ TEST_CASE("gaussian_blur: another sigma compiles nothing and is quick") {
     blur.set_sigma(x, y);
     p.sigma_x = x;
     p.sigma_y = y;
-    const std::vector<float> got = read<float>(dst, values.size(), blur(src, dst));
+    const std::vector<float> got =
+        read_buffer<float>(runtime(), dst, values.size(), {blur(src, dst)});
     const std::vector<double> expected = exact(p, values);
     double worst = 0;
     for (std::size_t i = 0; i < got.size(); ++i)

@@ -64,16 +64,6 @@ std::vector<std::vector<double>> matrix(int size, double sigma, double truncate,
   return out;
 }
 
-template <class T>
-std::vector<T> read(const cl::Buffer& buffer, std::size_t count, const cl::Event& after) {
-  std::vector<T> out(count);
-  const cl_event wait = after();
-  check(clEnqueueReadBuffer(runtime().queue()(), buffer(), CL_TRUE, 0, count * sizeof(T),
-                            out.data(), 1, &wait, nullptr),
-        "clEnqueueReadBuffer");
-  return out;
-}
-
 }  // namespace
 
 TEST_CASE("gaussian_blur pyramid: the bound holds for every pixel of a cell of every size") {
@@ -142,9 +132,11 @@ TEST_CASE("gaussian_blur pyramid: the device does what the model does") {
       const auto x = matrix(width, p.sigma_x, p.truncate, choice.x.log, mode);
       const auto y = matrix(height, p.sigma_y, p.truncate, choice.y.log, mode);
       const GaussianBlur blur(runtime(), p, GaussianBlur::Variant::pyramid);
-      const std::vector<float> got = read<float>(dst, values.size(), blur(src, dst));
+      const std::vector<float> got =
+          read_buffer<float>(runtime(), dst, values.size(), {blur(src, dst)});
       const GaussianBlur::Region region{37, 29, 90, 77};
-      const std::vector<float> part = read<float>(dst, 90 * 77 * 4, blur(src, dst, region));
+      const std::vector<float> part =
+          read_buffer<float>(runtime(), dst, 90 * 77 * 4, {blur(src, dst, region)});
       double worst = 0;
       double part_worst = 0;
       const auto w = static_cast<std::size_t>(width);
@@ -205,7 +197,8 @@ TEST_CASE("gaussian_blur pyramid: the promise holds at every border and for ever
         if (sigma >= 16 && border < GaussianBlur::Border::wrap) CHECK(offer.psnr >= quality);
         if (offer.psnr < quality) continue;
         const GaussianBlur blur(runtime(), p, GaussianBlur::Variant::pyramid);
-        const std::vector<float> got = read<float>(dst, expected.size(), blur(src, dst));
+        const std::vector<float> got =
+            read_buffer<float>(runtime(), dst, expected.size(), {blur(src, dst)});
         CAPTURE(sigma);
         CAPTURE(std::string(GaussianBlur::to_string(border)));
         CHECK(ref::psnr(expected, std::vector<double>(got.begin(), got.end()), 1) >= blur.psnr());

@@ -14,6 +14,7 @@
 #include <clcook/core/defines.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/launch.hpp>
+#include <clcook/core/names.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/core/view.hpp>
@@ -207,14 +208,9 @@ class BezierPatches {
   // The variant of that name, automatic included. Throws Error(invalid_argument) that lists the
   // names.
   static Variant parse_variant(std::string_view name) {
-    std::string known = to_string(Variant::automatic);
-    if (name == known) return Variant::automatic;
-    for (const Variant variant : kVariants) {
-      if (name == to_string(variant)) return variant;
-      known += std::string(", ") + to_string(variant);
-    }
-    fail(Errc::invalid_argument, kName,
-         "there is no variant '" + std::string(name) + "'; known are " + known);
+    return parse_name<Variant>(kName, "variant", name, kVariants,
+                               [](Variant variant) { return to_string(variant); },
+                               {Variant::automatic});
   }
 
  private:

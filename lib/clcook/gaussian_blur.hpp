@@ -10,7 +10,9 @@
 #pragma once
 
 #include <algorithm>
+#include <clcook/core/border.hpp>
 #include <clcook/core/error.hpp>
+#include <clcook/core/names.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/gaussian_blur/method.hpp>
@@ -47,8 +49,8 @@ class GaussianBlur {
   static constexpr int kMaxSize = gaussian::kMaxSize;
   static constexpr double kMaxSigma = gaussian::kMaxSigma;
 
-  // Throws Error: invalid_argument for a value out of range or a quality that no method reaches,
-  // unsupported where the device or the method cannot serve the problem, build_failed.
+  // Throws Error: invalid_argument for a value out of range; unsupported where the device or the
+  // method cannot serve the problem, or no method reaches the quality; build_failed.
   explicit GaussianBlur(const Runtime& runtime, const Problem& problem,
                         Variant variant = Variant::automatic)
       : state_(std::make_unique<State>(runtime, problem, variant)) {
@@ -316,36 +318,21 @@ class GaussianBlur {
     fail(Errc::invalid_argument, kName,
          text("there is no pixel type of the value ", static_cast<int>(pixel)));
   }
-  static const char* to_string(Border border) {
-    switch (border) {
-      case Border::clamp:
-        return "clamp";
-      case Border::mirror:
-        return "mirror";
-      case Border::wrap:
-        return "wrap";
-      case Border::constant:
-        return "constant";
-    }
-    fail(Errc::invalid_argument, kName,
-         text("there is no border mode of the value ", static_cast<int>(border)));
-  }
+  static const char* to_string(Border border) { return border_name(border, kName); }
 
   // The value of that name. Throws Error(invalid_argument) that lists the names.
   static Variant parse_variant(std::string_view name) {
     std::vector<Variant> all{Variant::automatic};
     for (const gaussian::MethodInfo& info : gaussian::methods()) all.push_back(info.variant);
-    return parse(name, "variant", all);
+    return parse_name<Variant>(kName, "variant", name, all,
+                               [](Variant variant) { return to_string(variant); });
   }
   static Pixel parse_pixel(std::string_view name) {
-    return parse(name, "pixel type",
-                 std::vector<Pixel>{Pixel::u8, Pixel::u16, Pixel::f16, Pixel::f32});
+    constexpr Pixel kPixels[] = {Pixel::u8, Pixel::u16, Pixel::f16, Pixel::f32};
+    return parse_name<Pixel>(kName, "pixel type", name, kPixels,
+                             [](Pixel pixel) { return to_string(pixel); });
   }
-  static Border parse_border(std::string_view name) {
-    return parse(
-        name, "border mode",
-        std::vector<Border>{Border::clamp, Border::mirror, Border::wrap, Border::constant});
-  }
+  static Border parse_border(std::string_view name) { return clcook::parse_border(name, kName); }
 
   // The filter of a problem, without a device.
   static gaussian::Axes axes_of(const Problem& p) {
@@ -487,16 +474,6 @@ class GaussianBlur {
     state.info = choice.info;
     state.offer = choice.offer;
     state.method = std::move(method);
-  }
-
-  template <class T>
-  static T parse(std::string_view name, const char* what, const std::vector<T>& all) {
-    std::string known;
-    for (const T one : all) {
-      if (name == to_string(one)) return one;
-      known += text(" ", to_string(one));
-    }
-    fail(Errc::invalid_argument, kName, text("there is no ", what, " '", name, "'; known:", known));
   }
 
   std::unique_ptr<State> state_;

@@ -12,6 +12,7 @@
 #include <clcook/core/defines.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/launch.hpp>
+#include <clcook/core/names.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/core/view.hpp>
@@ -250,25 +251,14 @@ class GroupSize {
   // The variant of that name, automatic included. Throws Error(invalid_argument) that lists the
   // names.
   static Variant parse_variant(std::string_view name) {
-    std::string known = to_string(Variant::automatic);
-    if (name == known) return Variant::automatic;
-    for (const Variant variant : kVariants) {
-      if (name == to_string(variant)) return variant;
-      known += std::string(", ") + to_string(variant);
-    }
-    fail(Errc::invalid_argument, kName,
-         "there is no variant '" + std::string(name) + "'; known are " + known);
+    return parse_name<Variant>(kName, "variant", name, kVariants,
+                               [](Variant variant) { return to_string(variant); },
+                               {Variant::automatic});
   }
 
   // The work of that name. Throws Error(invalid_argument) that lists the names.
   static Work parse_work(std::string_view name) {
-    std::string known;
-    for (const Work work : kWorks) {
-      if (name == to_string(work)) return work;
-      known += std::string(known.empty() ? "" : ", ") + to_string(work);
-    }
-    fail(Errc::invalid_argument, kName,
-         "there is no work '" + std::string(name) + "'; known are " + known);
+    return parse_name<Work>(kName, "work", name, kWorks, [](Work work) { return to_string(work); });
   }
 
  private:

@@ -15,9 +15,11 @@
 #pragma once
 
 #include <array>
+#include <clcook/core/border.hpp>
 #include <clcook/core/defines.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/launch.hpp>
+#include <clcook/core/names.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/core/view.hpp>
@@ -48,13 +50,8 @@ class HaloTile {
     rgba32f,  // 4 floats, 16 bytes
   };
 
-  // What lies outside of the picture.
-  enum class Border {
-    clamp,     // the nearest pixel inside             aaa|abcd|ddd
-    mirror,    // mirrored, the border pixel twice     cba|abcd|dcb
-    wrap,      // periodic                             bcd|abcd|abc
-    constant,  // Problem::outside
-  };
+  // What lies outside of the picture; Border::constant is Problem::outside.
+  using Border = clcook::Border;
 
   struct Problem {
     Filter filter = Filter::dilation;
@@ -272,20 +269,7 @@ class HaloTile {
     fail(Errc::invalid_argument, kName,
          text("there is no pixel type of the value ", static_cast<int>(pixel)));
   }
-  static const char* to_string(Border border) {
-    switch (border) {
-      case Border::clamp:
-        return "clamp";
-      case Border::mirror:
-        return "mirror";
-      case Border::wrap:
-        return "wrap";
-      case Border::constant:
-        return "constant";
-    }
-    fail(Errc::invalid_argument, kName,
-         text("there is no border mode of the value ", static_cast<int>(border)));
-  }
+  static const char* to_string(Border border) { return border_name(border, kName); }
 
   // The value of that name. Throws Error(invalid_argument) that lists the names.
   static Variant parse_variant(std::string_view name) {
@@ -299,10 +283,7 @@ class HaloTile {
   static Pixel parse_pixel(std::string_view name) {
     return parse(name, "pixel type", {Pixel::r32f, Pixel::rgba32f});
   }
-  static Border parse_border(std::string_view name) {
-    return parse(name, "border mode",
-                 {Border::clamp, Border::mirror, Border::wrap, Border::constant});
-  }
+  static Border parse_border(std::string_view name) { return clcook::parse_border(name, kName); }
 
   // "32x16" or "8x8x8" as the tile of a tune. Throws Error(invalid_argument).
   static Tune parse_tile(std::string_view word) {
@@ -335,13 +316,7 @@ class HaloTile {
 
   template <class Enum>
   static Enum parse(std::string_view name, const char* what, std::initializer_list<Enum> all) {
-    std::string known;
-    for (const Enum one : all) {
-      if (name == to_string(one)) return one;
-      known += (known.empty() ? "" : ", ") + std::string(to_string(one));
-    }
-    fail(Errc::invalid_argument, kName,
-         text("there is no ", what, " '", name, "'; known are ", known));
+    return parse_name<Enum>(kName, what, name, all, [](Enum one) { return to_string(one); });
   }
 
   static std::string upper(std::string name) {

@@ -14,6 +14,7 @@
 #include <clcook/core/defines.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/launch.hpp>
+#include <clcook/core/names.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/core/view.hpp>
@@ -697,22 +698,16 @@ class LineBlur {
   // The variant of that name, automatic included. Throws Error(invalid_argument) that lists the
   // names.
   static Variant parse_variant(std::string_view name) {
-    std::string known = to_string(Variant::automatic);
-    if (name == known) return Variant::automatic;
-    for (const Variant variant : kVariants) {
-      if (name == to_string(variant)) return variant;
-      known += std::string(", ") + to_string(variant);
-    }
-    fail(Errc::invalid_argument, kName,
-         "there is no variant '" + std::string(name) + "'; known are " + known);
+    return parse_name<Variant>(kName, "variant", name, kVariants,
+                               [](Variant variant) { return to_string(variant); },
+                               {Variant::automatic});
   }
 
   // The pixel type of that name. Throws Error(invalid_argument) that lists the names.
   static Pixel parse_pixel(std::string_view name) {
-    if (name == "rgba32f") return Pixel::rgba32f;
-    if (name == "rgba8") return Pixel::rgba8;
-    fail(Errc::invalid_argument, kName,
-         "there is no pixel type '" + std::string(name) + "'; known are rgba32f, rgba8");
+    constexpr Pixel kPixels[] = {Pixel::rgba32f, Pixel::rgba8};
+    return parse_name<Pixel>(kName, "pixel type", name, kPixels,
+                             [](Pixel pixel) { return to_string(pixel); });
   }
 };
 

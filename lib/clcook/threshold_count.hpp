@@ -12,6 +12,7 @@
 #include <clcook/core/defines.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/launch.hpp>
+#include <clcook/core/names.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/core/view.hpp>
@@ -188,14 +189,9 @@ class ThresholdCount {
   // The variant of that name, automatic included. Throws Error(invalid_argument) that lists the
   // names.
   static Variant parse_variant(std::string_view name) {
-    std::string known = to_string(Variant::automatic);
-    if (name == known) return Variant::automatic;
-    for (const Variant variant : variants()) {
-      if (name == to_string(variant)) return variant;
-      known += std::string(", ") + to_string(variant);
-    }
-    fail(Errc::invalid_argument, kName,
-         "there is no variant '" + std::string(name) + "'; known are " + known);
+    return parse_name<Variant>(kName, "variant", name, variants(),
+                               [](Variant variant) { return to_string(variant); },
+                               {Variant::automatic});
   }
 
  private:

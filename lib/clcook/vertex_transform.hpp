@@ -18,7 +18,9 @@
 #include <algorithm>
 #include <clcook/core/defines.hpp>
 #include <clcook/core/error.hpp>
+#include <clcook/core/half.hpp>
 #include <clcook/core/launch.hpp>
+#include <clcook/core/names.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/core/view.hpp>
@@ -213,20 +215,7 @@ class VertexTransform {
   }
 
   // The half nearest to a float; ties to even, too large becomes infinity, NaN stays NaN.
-  static std::uint16_t to_half(float value) {
-    const int sign = std::signbit(value) ? 0x8000 : 0;
-    const double magnitude = std::abs(static_cast<double>(value));
-    if (std::isnan(value)) return static_cast<std::uint16_t>(sign | 0x7E00);
-    if (magnitude >= 65520) return static_cast<std::uint16_t>(sign | 0x7C00);
-    int exponent = 0;
-    std::frexp(magnitude, &exponent);
-    // The distance of halfs here is 2^unit; nearbyint() rounds to even. A mantissa that rounds up
-    // to 2048 carries into the exponent by itself.
-    const int unit = magnitude == 0 ? -24 : std::max(exponent - 11, -24);
-    const auto mantissa = static_cast<int>(std::nearbyint(std::ldexp(magnitude, -unit)));
-    const int bits = mantissa + ((unit + 24) << 10);
-    return static_cast<std::uint16_t>(sign | bits);
-  }
+  static std::uint16_t to_half(float value) { return clcook::to_half(static_cast<double>(value)); }
 
   // The definitions that select a variant's program; `group` 0 means the default. For tools; plans
   // call it themselves.
@@ -278,14 +267,9 @@ class VertexTransform {
   // The variant of that name, automatic included. Throws Error(invalid_argument) that lists the
   // names.
   static Variant parse_variant(std::string_view name) {
-    std::string known = to_string(Variant::automatic);
-    if (name == known) return Variant::automatic;
-    for (const Variant variant : kVariants) {
-      if (name == to_string(variant)) return variant;
-      known += std::string(", ") + to_string(variant);
-    }
-    fail(Errc::invalid_argument, kName,
-         "there is no variant '" + std::string(name) + "'; known are " + known);
+    return parse_name<Variant>(kName, "variant", name, kVariants,
+                               [](Variant variant) { return to_string(variant); },
+                               {Variant::automatic});
   }
 
  private:

@@ -79,8 +79,7 @@ class CpuFused : public Method {
     const std::size_t src_pitch = call.src.pitch / bytes;
     const std::size_t dst_pitch = call.dst.pitch / bytes;
     const auto height = static_cast<std::size_t>(problem_.height);
-    const cl_float4 outside{
-        {problem_.outside[0], problem_.outside[1], problem_.outside[2], problem_.outside[3]}};
+    const cl_float4 outside = outside_of(problem_);
     Kernel kernel(runtime_, program_, "gaussian_blur_cpu_fused");
     std::vector<cl::Event> after = wait;
     for (std::size_t i = 0; i < batch; i += pictures) {
@@ -115,10 +114,10 @@ class CpuFused : public Method {
 
   // Weights -radius .. radius as floats on the device.
   static cl::Buffer upload_filter(const Runtime& runtime, const Axis& axis) {
-    std::vector<float> values;
+    std::vector<double> values;
     for (int k = -axis.radius; k <= axis.radius; ++k)
-      values.push_back(static_cast<float>(axis.weights[static_cast<std::size_t>(std::abs(k))]));
-    return create_buffer(runtime, values.size() * sizeof(float), CL_MEM_READ_ONLY, values.data());
+      values.push_back(axis.weights[static_cast<std::size_t>(std::abs(k))]);
+    return upload_floats(runtime, values);
   }
 
   Runtime runtime_;

@@ -89,8 +89,7 @@ class CpuPyramid : public Method {
     const auto line_count = static_cast<std::size_t>(lines.count);
     const cl::Buffer mid = scratch.get(runtime_, 0, mid_pitch * line_count * batch * sizeof(float));
     const std::size_t bytes = channel_bytes(problem_.pixel);
-    const cl_float4 outside{
-        {problem_.outside[0], problem_.outside[1], problem_.outside[2], problem_.outside[3]}};
+    const cl_float4 outside = outside_of(problem_);
 
     // Strips read a line of cells above and below again.
     const std::size_t strips = std::clamp<std::size_t>(line_count / 20, 1, 4 * units);
@@ -245,13 +244,8 @@ class CpuPyramid : public Method {
 
     Side(const Runtime& runtime, const Axis& axis)
         : level(axis),
-          spline(upload(runtime, level.spline)),
-          weights(upload(runtime, level.weights)) {}
-
-    static cl::Buffer upload(const Runtime& runtime, const std::vector<double>& values) {
-      const std::vector<float> floats(values.begin(), values.end());
-      return create_buffer(runtime, floats.size() * sizeof(float), CL_MEM_READ_ONLY, floats.data());
-    }
+          spline(upload_floats(runtime, level.spline)),
+          weights(upload_floats(runtime, level.weights)) {}
   };
 
   // Floats of a line, with room for the 64 that begin inside.

@@ -53,8 +53,7 @@ class Fused : public Method {
   cl::Event enqueue(const Call& call, Scratch&, const std::vector<cl::Event>& wait) override {
     const Region& region = call.region;
     const std::size_t bytes = channel_bytes(problem_.pixel);
-    const cl_float4 outside{
-        {problem_.outside[0], problem_.outside[1], problem_.outside[2], problem_.outside[3]}};
+    const cl_float4 outside = outside_of(problem_);
     const int strip = (kItems - 2 * class_) / kRows * kRows;
     const int strips = (region.width + strip - 1) / strip;
     // As many segments as the device runs groups at once: a few groups more would be a second

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <clcook/core/border.hpp>
 #include <clcook/core/defines.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/launch.hpp>
@@ -32,13 +33,7 @@ enum class Pixel {
   f32,  // float
 };
 
-// What lies outside of the picture; the numbers of clcook/halo.clh.
-enum class Border {
-  clamp,     // the nearest pixel inside             aaa|abcd|ddd
-  mirror,    // mirrored, the border pixel twice     cba|abcd|dcb
-  wrap,      // periodic                             bcd|abcd|abc
-  constant,  // Problem::outside
-};
+using clcook::Border;  // Border::constant is Problem::outside
 
 struct Problem {
   int width = 0;       // pixels, 1 to kMaxSize
@@ -77,10 +72,6 @@ struct Axis {
   std::vector<double> weights;  // of the taps 0 .. radius; the whole filter has the sum 1
 
   int taps() const { return 2 * radius + 1; }
-  // What the filter cuts off of the Gaussian on both sides together.
-  double tail() const {
-    return sigma > 0 ? std::erfc((radius + 0.5) / sigma / std::sqrt(2.0)) : 0.0;
-  }
 };
 
 inline Axis make_axis(double sigma, double truncate) {
@@ -271,11 +262,15 @@ inline void set_pixel(Defines& defines, const Problem& p) {
   defines.set("CLCOOK_GAUSSIAN_CHANNELS", p.channels);
 }
 
-// Weights 0 .. radius as floats on the device.
-inline cl::Buffer upload_weights(const Runtime& runtime, const Axis& axis) {
-  std::vector<float> values;
-  for (const double weight : axis.weights) values.push_back(static_cast<float>(weight));
-  return create_buffer(runtime, values.size() * sizeof(float), CL_MEM_READ_ONLY, values.data());
+// Values as floats on the device, such as the weights 0 .. radius of an axis.
+inline cl::Buffer upload_floats(const Runtime& runtime, const std::vector<double>& values) {
+  const std::vector<float> floats(values.begin(), values.end());
+  return create_buffer(runtime, floats.size() * sizeof(float), CL_MEM_READ_ONLY, floats.data());
+}
+
+// Problem::outside, as the kernels take it.
+inline cl_float4 outside_of(const Problem& p) {
+  return {{p.outside[0], p.outside[1], p.outside[2], p.outside[3]}};
 }
 
 // Figures of the devices that costs are counted for: an H200, and two cores of a CPU.

@@ -34,8 +34,8 @@ class Naive : public Method {
         problem_(problem),
         radius_x_(axes.x.radius),
         radius_y_(axes.y.radius),
-        weights_x_(upload_weights(runtime, axes.x)),
-        weights_y_(upload_weights(runtime, axes.y)) {
+        weights_x_(upload_floats(runtime, axes.x.weights)),
+        weights_y_(upload_floats(runtime, axes.y.weights)) {
     const std::vector<Unit> parts = units(problem, axes);
     program_ = programs.build(runtime, parts[0], "gaussian_blur/naive");
   }
@@ -50,8 +50,7 @@ class Naive : public Method {
     const cl::Buffer mid = scratch.get(
         runtime_, 0, line * static_cast<std::size_t>(range.count) * batch * sizeof(float));
     const std::size_t bytes = channel_bytes(problem_.pixel);
-    const cl_float4 outside{
-        {problem_.outside[0], problem_.outside[1], problem_.outside[2], problem_.outside[3]}};
+    const cl_float4 outside = outside_of(problem_);
     const auto border = static_cast<cl_int>(problem_.border);
     const auto launch = [&](int rows) {
       return Launch::cover({line, static_cast<std::size_t>(rows), batch}, {64, 1, 1});

@@ -233,7 +233,7 @@ class Pyramid : public Method {
         if (axis.sigma < (1 << log) || spline::radius(axis, 1 << log) > spline::kRadiusMax)
           continue;
         out = {log, spline::error(axis.sigma, log, p.truncate, p.border)};
-        if (psnr(p, 2 * out.error.typical) >= p.quality) break;
+        if (psnr_of(p, 2 * out.error.typical) >= p.quality) break;
       }
       return out;
     };
@@ -262,8 +262,8 @@ class Pyramid : public Method {
                                   spline::radius(axes.y, 1 << choice.y.log)) +
                              20;
     out.max_error = x + y + x * y + 3.3 * roundings * 0x1p-24;
-    out.psnr =
-        psnr(p, choice.x.error.typical + choice.y.error.typical + std::sqrt(roundings) * 0x1p-24);
+    out.psnr = psnr_of(
+        p, choice.x.error.typical + choice.y.error.typical + std::sqrt(roundings) * 0x1p-24);
     // What lies beyond the border is read too, as far as the filter reaches where it repeats.
     const auto read = [&](const Axis& axis, int log, int size, int tile) {
       const spline::Grid grid =
@@ -300,11 +300,9 @@ class Pyramid : public Method {
     const std::vector<double> y = spline::fit(axes.y, spline::get(choice_.y.log));
     radius_x_ = static_cast<int>(x.size()) - 1;
     radius_y_ = static_cast<int>(y.size()) - 1;
-    std::vector<float> values;
-    for (const double weight : x) values.push_back(static_cast<float>(weight));
-    for (const double weight : y) values.push_back(static_cast<float>(weight));
-    weights_ =
-        create_buffer(runtime, values.size() * sizeof(float), CL_MEM_READ_ONLY, values.data());
+    std::vector<double> values = x;
+    values.insert(values.end(), y.begin(), y.end());
+    weights_ = upload_floats(runtime, values);
     const std::vector<Unit> parts = units(problem, axes);
     program_ = programs.build(runtime, parts[0], "gaussian_blur/pyramid");
   }
@@ -328,8 +326,7 @@ class Pyramid : public Method {
     const cl::Buffer mid = scratch.get(runtime_, 1, size(x.outs) * size(y.count) * cell_bytes);
     const cl::Buffer coarse = scratch.get(runtime_, 2, size(x.outs) * size(y.outs) * cell_bytes);
     const std::size_t bytes = channel_bytes(problem_.pixel);
-    const cl_float4 outside{
-        {problem_.outside[0], problem_.outside[1], problem_.outside[2], problem_.outside[3]}};
+    const cl_float4 outside = outside_of(problem_);
 
     Kernel down(runtime_, program_, "gaussian_blur_pyramid_down");
     cl::Event done = down(
@@ -365,10 +362,6 @@ class Pyramid : public Method {
   static constexpr int kTileWidth = 128;
   static constexpr int kTileHeight = 32;
   static constexpr int kStrip = 32;
-  // Where integers are off by more than a level, that is most of the error.
-  static double psnr(const Problem& p, double rms) {
-    return std::min(psnr_of(p, rms), -20 * std::log10(std::max(rms, 1e-12)));
-  }
 
   Runtime runtime_;
   Problem problem_;

@@ -60,8 +60,7 @@ class Separable : public Method {
             ? mid  // not touched
             : scratch.get(runtime_, 1, line * static_cast<std::size_t>(region.height));
     const std::size_t bytes = channel_bytes(problem_.pixel);
-    const cl_float4 outside{
-        {problem_.outside[0], problem_.outside[1], problem_.outside[2], problem_.outside[3]}};
+    const cl_float4 outside = outside_of(problem_);
     const auto border = static_cast<cl_int>(problem_.border);
     const auto groups = [](std::size_t count, std::size_t each) {
       return (count + each - 1) / each;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <clcook/core/half.hpp>
 #include <clcook/embedded/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <cmath>
@@ -22,15 +23,8 @@ struct Half {
   double value = 0;
 
   static Half of(double value) {
-    int exponent = 0;
-    std::frexp(value, &exponent);
-    exponent = value == 0 ? -13 : std::max(exponent, -13);
-    const double units = std::nearbyint(std::ldexp(std::abs(value), 11 - exponent));  // to 2^11
-    Half out;
-    out.value = std::copysign(std::ldexp(units, exponent - 11), value);
-    out.bits = static_cast<std::uint32_t>((exponent + 13) * 1024 + static_cast<int>(units)) |
-               (value < 0 ? 0x8000u : 0u);
-    return out;
+    const std::uint16_t bits = to_half(value);
+    return {bits, finite_half(bits)};
   }
 };
 
@@ -215,8 +209,7 @@ class Tensor : public Method {
     const int segments = std::clamp(
         static_cast<int>(wave / (static_cast<double>(strips) * problem_.batch)), 1, tiles);
     const int segment = ((tiles - 1) / segments + 1) * 16;
-    const cl_float4 outside{
-        {problem_.outside[0], problem_.outside[1], problem_.outside[2], problem_.outside[3]}};
+    const cl_float4 outside = outside_of(problem_);
     Kernel kernel(runtime_, program_, "gaussian_blur_tensor");
     return kernel(Launch::groups({static_cast<std::size_t>(strips),
                                   static_cast<std::size_t>((region.height - 1) / segment + 1),

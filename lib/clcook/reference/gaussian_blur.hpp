@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <clcook/reference/border.hpp>
 #include <cmath>
 #include <cstddef>
 #include <vector>
 
 namespace clcook::reference::gaussian_blur {
 
-// What lies outside of the picture.
-enum class Border { clamp, mirror, wrap, constant };
+using reference::Border;
+using reference::border_index;
 
 // Taps on each side of the centre: floor(truncate sigma + 1/2).
 inline int radius(double sigma, double truncate) {
@@ -30,25 +31,6 @@ inline std::vector<double> weights(double sigma, double truncate) {
   }
   for (double& weight : out) weight /= sum;
   return out;
-}
-
-// The index inside of 0 .. count - 1 that stands for index i, -1 where that is the constant.
-inline std::ptrdiff_t border_index(std::ptrdiff_t i, std::ptrdiff_t count, Border border) {
-  if (i >= 0 && i < count) return i;
-  switch (border) {
-    case Border::clamp:
-      return std::clamp<std::ptrdiff_t>(i, 0, count - 1);
-    case Border::mirror: {
-      const std::ptrdiff_t period = 2 * count;
-      const std::ptrdiff_t at = ((i % period) + period) % period;
-      return at < count ? at : period - 1 - at;
-    }
-    case Border::wrap:
-      return ((i % count) + count) % count;
-    case Border::constant:
-      break;
-  }
-  return -1;
 }
 
 struct Picture {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <clcook/reference/border.hpp>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -14,12 +15,8 @@
 
 namespace clcook::reference::halo_tile {
 
-enum class Border {
-  clamp,     // aaa|abcd|ddd
-  mirror,    // cba|abcd|dcb
-  wrap,      // bcd|abcd|abc
-  constant,  // a value of its own
-};
+using reference::Border;
+using reference::border_index;
 
 // Pixels of `channels` floats in rows without gaps; a picture has a depth of 1.
 struct Volume {
@@ -29,24 +26,6 @@ struct Volume {
   int channels = 1;
   std::vector<float> values;
 };
-
-// The index inside of 0 .. count - 1 that stands for index i, -1 for the constant.
-inline int border_index(int i, int count, Border border) {
-  if (i >= 0 && i < count) return i;
-  switch (border) {
-    case Border::clamp:
-      return std::clamp(i, 0, count - 1);
-    case Border::wrap:
-      return (i % count + count) % count;
-    case Border::mirror: {
-      const int at = (i % (2 * count) + 2 * count) % (2 * count);
-      return at < count ? at : 2 * count - 1 - at;
-    }
-    case Border::constant:
-      break;
-  }
-  return -1;
-}
 
 // Calls body(index, neighbours) for each value, in the order of memory; neighbours are the values
 // of the same channel within `radius`, row by row. A picture has no neighbours in z.
