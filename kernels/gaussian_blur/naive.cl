@@ -21,7 +21,7 @@ __kernel void gaussian_blur_naive_rows(__global const clcook_channel_t* src, ulo
   if (e >= region_width * CHANNELS || row >= rows) return;
   const int x = region_x + e / CHANNELS;
   const int c = e % CHANNELS;
-  const float beyond = c == 0 ? outside.x : c == 1 ? outside.y : c == 2 ? outside.z : outside.w;
+  const float beyond = clcook_channel_of(outside, c);
   src += src_offset + ((ulong)picture * (ulong)height + (ulong)(first + row)) * src_pitch;
   float sum = 0.0f;
   for (int k = -radius; k <= radius; ++k) {
@@ -44,7 +44,7 @@ __kernel void gaussian_blur_naive_columns(__global const float* mid, __global cl
   const int picture = (int)get_global_id(2);
   if (e >= region_width * CHANNELS || row >= region_height) return;
   const int c = e % CHANNELS;
-  const float beyond = c == 0 ? outside.x : c == 1 ? outside.y : c == 2 ? outside.z : outside.w;
+  const float beyond = clcook_channel_of(outside, c);
   const ulong pitch = (ulong)region_width * CHANNELS;
   mid += (ulong)picture * (ulong)rows * pitch + (ulong)e;
   float sum = 0.0f;

@@ -220,7 +220,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS_Y, 1, 1))) void gaussian_blur
     }
   } else {
     const int c = near % CHANNELS;
-    const float beyond = c == 0 ? outside.x : c == 1 ? outside.y : c == 2 ? outside.z : outside.w;
+    const float beyond = clcook_channel_of(outside, c);
     // Rows that no output of the region needs may not be there.
 #pragma unroll 2
     for (int i = part; i < COUNT_Y; i += RUNS_Y) {

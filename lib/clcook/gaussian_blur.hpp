@@ -336,7 +336,8 @@ class GaussianBlur {
 
   // The filter of a problem, without a device.
   static gaussian::Axes axes_of(const Problem& p) {
-    return {gaussian::make_axis(p.sigma_x, p.truncate), gaussian::make_axis(p.sigma_y, p.truncate)};
+    const gaussian::Axis x = gaussian::make_axis(p.sigma_x, p.truncate);
+    return {x, p.sigma_x == p.sigma_y ? x : gaussian::make_axis(p.sigma_y, p.truncate)};
   }
 
   // Throws Error(invalid_argument) that names the value and the rule.
@@ -437,34 +438,41 @@ class GaussianBlur {
   static Choice best(const State& state, const Problem& p, const gaussian::Axes& axes,
                      bool built_only) {
     Choice out;
-    std::string others;
+    for (const gaussian::MethodInfo& info : gaussian::methods()) {
+      if (state.wanted != Variant::automatic && state.wanted != info.variant) continue;
+      if (built_only && !is_built(state, p, axes, info)) continue;
+      const gaussian::Offer offer = info.offer(state.runtime, p, axes);
+      const bool suits = offer.can && offer.psnr >= p.quality && (offer.in_place || !p.in_place);
+      if (suits && (out.info == nullptr || offer.cost < out.offer.cost)) out = {&info, offer};
+    }
+    if (out.info == nullptr) refuse(state, p, axes);
+    return out;
+  }
+
+  // Where best() finds none: why each of them cannot.
+  [[noreturn]] static void refuse(const State& state, const Problem& p,
+                                  const gaussian::Axes& axes) {
+    std::string all;
     for (const gaussian::MethodInfo& info : gaussian::methods()) {
       const bool wanted = state.wanted == info.variant;
       if (state.wanted != Variant::automatic && !wanted) continue;
-      gaussian::Offer offer = info.offer(state.runtime, p, axes);
+      const gaussian::Offer offer = info.offer(state.runtime, p, axes);
       if (wanted && !offer.can)
         fail(Errc::unsupported, kName, text("the variant ", info.name, ": ", offer.why_not));
-      std::string why;
+      all += text("; ", info.name, ": ");
       if (!offer.can) {
-        why = offer.why_not;
+        all += offer.why_not;
       } else if (offer.psnr < p.quality) {
-        why = text("promises ", gaussian::brief(offer.psnr), " dB");
+        all += text("promises ", gaussian::brief(offer.psnr), " dB");
       } else if (p.in_place && !offer.in_place) {
-        why = "does not work in place";
-      } else if (built_only && !is_built(state, p, axes, info)) {
-        why = "its program is not built; build_for() does that";
+        all += "does not work in place";
       } else {
-        if (out.info == nullptr || offer.cost < out.offer.cost) out = {&info, offer};
-        continue;
+        all += "its program is not built; build_for() does that";
       }
-      others += text("; ", info.name, ": ", why);
     }
-    if (out.info == nullptr) {
-      fail(Errc::unsupported, kName,
-           text("no method reaches ", gaussian::brief(p.quality), " dB for ", to_string(p.pixel),
-                " and sigma ", p.sigma_x, " x ", p.sigma_y, others));
-    }
-    return out;
+    fail(Errc::unsupported, kName,
+         text("no method reaches ", gaussian::brief(p.quality), " dB for ", to_string(p.pixel),
+              " and sigma ", p.sigma_x, " x ", p.sigma_y, all));
   }
 
   static void choose(State& state, const gaussian::Axes& axes, bool built_only) {

@@ -237,7 +237,8 @@ class Pyramid : public Method {
       }
       return out;
     };
-    return {along(axes.x), along(axes.y)};
+    const Choice::Along x = along(axes.x);
+    return {x, axes.x.sigma == axes.y.sigma ? x : along(axes.y)};
   }
 
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
