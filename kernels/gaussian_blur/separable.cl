@@ -31,15 +31,16 @@
 #define ITEMS_X (RUNS_X * CHANNELS * ROWS)
 #define LOADS_X ((COUNT_X + ITEMS_X - 1) / ITEMS_X)
 
-// Columns: a group takes TILE_Y rows of LINES channels. The pitch is an odd number of quads, so
-// that quads of neighbouring lines lie in different banks.
-#define LINES 16
-#define RUNS_Y 12
+// Columns: a group goes down LINES channels, TILE_Y rows at a time. The pitch is an odd number of
+// quads, so that quads of neighbouring lines lie in different banks.
+#define LINES 32
+#define RUNS_Y 8
 #define TILE_Y (RUNS_Y * RUN)
 #define COUNT_Y (TILE_Y + TAPS - 1)
-#define PITCH_Y (COUNT_Y + 4)
+#define PITCH_Y (COUNT_Y / 4 % 2 == 1 ? COUNT_Y : COUNT_Y + 4)
 #define ITEMS_Y (LINES * RUNS_Y)
-#define LOADS_Y ((COUNT_Y / 4 + RUNS_Y - 1) / RUNS_Y)
+#define QUADS_Y (RUN / 4)                          // that a work-item loads of a tile
+#define KEPT_Y ((TAPS / 4 + RUNS_Y - 1) / RUNS_Y)  // that it moves to the next tile
 
 #ifdef CLCOOK_GAUSSIAN_EXACT_REACH
 #define IF_WITHIN(tap) if ((tap) < taps)
@@ -182,69 +183,96 @@ __kernel __attribute__((reqd_work_group_size(ITEMS_X, 1, 1))) void gaussian_blur
   }
 }
 
-// Items: ITEMS_Y x 1 x 1, groups: LINES channels x TILE_Y rows x pictures. Sums go to `partial`
-// unless they are the last, and start from there with `add`.
+// Quads of rows from row `y` of the picture on, RUNS_Y quads apart, of a column of channels.
+static inline void load_quads(__global const float* mid, ulong pitch, int y, int height, int first,
+                              int rows, int border, float beyond, int count, float4* quads) {
+  const bool inside = y >= first && y + 4 * RUNS_Y * count <= first + rows;
+#pragma unroll
+  for (int n = 0; n < count; ++n) {
+    const int top = y + 4 * RUNS_Y * n;
+    if (inside) {
+      __global const float* const v = mid + (ulong)(top - first) * pitch;
+      quads[n] = (float4)(v[0], v[pitch], v[2 * pitch], v[3 * pitch]);
+    } else {
+      float values[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int at = clcook_border(top + i, height, border);
+        // Rows that no output of the region needs may not be there.
+        values[i] = at < 0 ? beyond : mid[(ulong)clamp(at - first, 0, rows - 1) * pitch];
+      }
+      quads[n] = (float4)(values[0], values[1], values[2], values[3]);
+    }
+  }
+}
+
+// Items: ITEMS_Y x 1 x 1, groups: LINES channels x `segment` rows, a multiple of TILE_Y, x
+// pictures. Sums go to `partial` unless they are the last, and start from there with `add`.
 __kernel __attribute__((reqd_work_group_size(ITEMS_Y, 1, 1))) void gaussian_blur_separable_columns(
     __global const float* mid, __global float* partial, __global clcook_channel_t* dst,
     ulong dst_offset, ulong dst_pitch, int height, int region_y, int region_width,
-    int region_height, int first, int rows, weights_t weights, int taps, int reach, int add,
-    int last, int border, float4 outside) {
+    int region_height, int first, int rows, int segment, weights_t weights, int taps, int reach,
+    int add, int last, int border, float4 outside) {
   __local float4 memory[LINES * PITCH_Y / 4];
-  __local float* const tile = (__local float*)memory;
   const int lid = (int)get_local_id(0);
   const int line = lid % LINES;
   const int part = lid / LINES;
   const int picture = (int)get_global_id(2);
   const int e = (int)get_group_id(0) * LINES + line;
-  const int begin = (int)get_group_id(1) * TILE_Y;
-  const int y0 = region_y + begin + reach;
+  const int begin = (int)get_group_id(1) * segment;
+  const int end = min(begin + segment, region_height);
   const ulong pitch = (ulong)region_width * CHANNELS;
   const int near = min(e, region_width * CHANNELS - 1);  // one that there is
+  const float beyond = clcook_channel_of(outside, near % CHANNELS);
   mid += (ulong)picture * (ulong)rows * pitch + (ulong)near;
-  __local float* const to = tile + line * PITCH_Y;
-  if (y0 >= first && y0 + COUNT_Y <= first + rows) {
-    __global const float* const from = mid + (ulong)(y0 - first) * pitch;
-    float4 loaded[LOADS_Y];
-#pragma unroll
-    for (int n = 0; n < LOADS_Y; ++n) {
-      const int quad = part + n * RUNS_Y;
-      if (quad < COUNT_Y / 4) {
-        __global const float* const v = from + (ulong)(4 * quad) * pitch;
-        loaded[n] = (float4)(v[0], v[pitch], v[2 * pitch], v[3 * pitch]);
-      }
-    }
-#pragma unroll
-    for (int n = 0; n < LOADS_Y; ++n) {
-      const int quad = part + n * RUNS_Y;
-      if (quad < COUNT_Y / 4) *(__local float4*)(to + 4 * quad) = loaded[n];
-    }
-  } else {
-    const int c = near % CHANNELS;
-    const float beyond = clcook_channel_of(outside, c);
-    // Rows that no output of the region needs may not be there.
-#pragma unroll 2
-    for (int i = part; i < COUNT_Y; i += RUNS_Y) {
-      const int at = clcook_border(y0 + i, height, border);
-      to[i] = at < 0 ? beyond : mid[(ulong)clamp(at - first, 0, rows - 1) * pitch];
-    }
+  partial += (ulong)picture * (ulong)region_height * pitch + (ulong)e;
+  dst += dst_offset + (ulong)picture * (ulong)region_height * dst_pitch;
+  __local float4* const column = memory + line * (PITCH_Y / 4);
+  const int top = region_y + reach + 4 * part;
+
+  // The first TAPS - 1 rows, and the first tile's.
+  for (int i = part; i < TAPS / 4; i += RUNS_Y) {
+    float4 quad;
+    load_quads(mid, pitch, top + begin + 4 * (i - part), height, first, rows, border, beyond, 1,
+               &quad);
+    column[i] = quad;
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  float sums[RUN];
-  run_sums(to + part * RUN, weights, taps, sums);
-  const int y = begin + part * RUN;
-  partial += ((ulong)picture * (ulong)region_height + (ulong)y) * pitch + (ulong)e;
-  dst += dst_offset + ((ulong)picture * (ulong)region_height + (ulong)y) * dst_pitch;
-  if (e < region_width * CHANNELS) {
+  float4 loaded[QUADS_Y];
+  load_quads(mid, pitch, top + begin + TAPS - 1, height, first, rows, border, beyond, QUADS_Y,
+             loaded);
+  for (int y = begin; y < end; y += TILE_Y) {
 #pragma unroll
-    for (int j = 0; j < RUN; ++j) {
-      if (y + j < region_height) {
-        float sum = sums[j];
-        if (add) sum += partial[(ulong)j * pitch];
-        if (last)
-          clcook_store_channel(dst + (ulong)j * dst_pitch, (ulong)e, sum);
-        else
-          partial[(ulong)j * pitch] = sum;
+    for (int n = 0; n < QUADS_Y; ++n) column[TAPS / 4 + part + n * RUNS_Y] = loaded[n];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (y + TILE_Y < end)
+      load_quads(mid, pitch, top + y + TILE_Y + TAPS - 1, height, first, rows, border, beyond,
+                 QUADS_Y, loaded);
+    float sums[RUN];
+    run_sums((__local float*)column + part * RUN, weights, taps, sums);
+    if (e < region_width * CHANNELS) {
+#pragma unroll
+      for (int j = 0; j < RUN; ++j) {
+        const int row = y + part * RUN + j;
+        if (row < end) {
+          float sum = sums[j];
+          if (add) sum += partial[(ulong)row * pitch];
+          if (last)
+            clcook_store_channel(dst + (ulong)row * dst_pitch, (ulong)e, sum);
+          else
+            partial[(ulong)row * pitch] = sum;
+        }
       }
+    }
+    // What the next tile needs of this one moves to the front.
+    float4 kept[KEPT_Y];
+#pragma unroll
+    for (int n = 0; n < KEPT_Y; ++n) {
+      if (part + n * RUNS_Y < TAPS / 4) kept[n] = column[TILE_Y / 4 + part + n * RUNS_Y];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+    for (int n = 0; n < KEPT_Y; ++n) {
+      if (part + n * RUNS_Y < TAPS / 4) column[part + n * RUNS_Y] = kept[n];
     }
   }
 }

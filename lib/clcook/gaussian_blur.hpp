@@ -89,9 +89,9 @@ class GaussianBlur {
                 state.info->name,
                 " does not work in place: set Problem::in_place for one that does"));
     }
-    check_wait(wait);
+    check_wait(wait, kName);
     const std::lock_guard<std::mutex> lock(state.mutex);
-    state.last = state.method->enqueue(call, state.scratch, chained(state, wait));
+    state.last = state.method->enqueue(call, state.scratch, chained(wait, state.last));
     return state.last;
   }
 
@@ -125,7 +125,7 @@ class GaussianBlur {
                    access, kName, name);
       }
     }
-    check_wait(wait);
+    check_wait(wait, kName);
     const std::lock_guard<std::mutex> lock(state.mutex);
     const RowLayout rows = layout(p, whole());
     const std::size_t bytes = rows.row_bytes * rows.rows;
@@ -141,7 +141,7 @@ class GaussianBlur {
     const std::size_t from[3] = {src.x, src.y, 0};
     const std::size_t to[3] = {dst.x, dst.y, 0};
     std::vector<cl_event> waits;
-    for (const cl::Event& event : chained(state, wait)) waits.push_back(event());
+    for (const cl::Event& event : chained(wait, state.last)) waits.push_back(event());
     cl_event copied = nullptr;
     check(clEnqueueCopyImageToBuffer(state.runtime.queue()(), src.image(), call.src.buffer(), from,
                                      size, 0, static_cast<cl_uint>(waits.size()),
@@ -411,19 +411,6 @@ class GaussianBlur {
            text("the region of ", r.width, " x ", r.height, " pixels at ", r.x, ", ", r.y,
                 " must lie within the picture of ", p.width, " x ", p.height));
     }
-  }
-
-  static void check_wait(const std::vector<cl::Event>& wait) {
-    for (std::size_t i = 0; i < wait.size(); ++i) {
-      if (wait[i]() == nullptr)
-        fail(Errc::invalid_argument, kName, text("entry ", i, " of the wait list is a null event"));
-    }
-  }
-
-  // The caller's events and the last command that uses the scratch memory.
-  static std::vector<cl::Event> chained(const State& state, std::vector<cl::Event> wait) {
-    if (state.last() != nullptr) wait.push_back(state.last);
-    return wait;
   }
 
   static bool is_built(const State& state, const Problem& p, const gaussian::Axes& axes,

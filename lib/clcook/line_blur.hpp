@@ -97,9 +97,9 @@ class LineBlur {
     const CheckedView from = check_view(state.runtime, src, layout, Access::read, kName, "src");
     const CheckedView to = check_view(state.runtime, dst, layout, Access::write, kName, "dst");
     check_disjoint(from, to, kName, "src", "dst");
-    check_wait(wait);
+    check_wait(wait, kName);
     const std::lock_guard<std::mutex> lock(state.mutex);
-    return enqueue(from, to, chained(wait));
+    return enqueue(from, to, chained(wait, state_->last));
   }
 
   // The same on images: CL_RGBA with CL_FLOAT for rgba32f, with CL_UNORM_INT8 or CL_UNSIGNED_INT8
@@ -119,7 +119,7 @@ class LineBlur {
     };
     check_image(src, Access::read, "src");
     check_image(dst, Access::write, "dst");
-    check_wait(wait);
+    check_wait(wait, kName);
     const RowLayout layout = row_layout(state.problem);
     const std::lock_guard<std::mutex> lock(state.mutex);
     if (state.staging_in() == nullptr) {
@@ -135,7 +135,7 @@ class LineBlur {
     const std::size_t from_origin[3] = {src.x, src.y, 0};
     const std::size_t to_origin[3] = {dst.x, dst.y, 0};
     std::vector<cl_event> waits;
-    for (const cl::Event& event : chained(wait)) waits.push_back(event());
+    for (const cl::Event& event : chained(wait, state_->last)) waits.push_back(event());
     cl_event copied = nullptr;
     check(clEnqueueCopyImageToBuffer(state.runtime.queue()(), src.image(), state.staging_in(),
                                      from_origin, region, 0, static_cast<cl_uint>(waits.size()),
@@ -251,13 +251,6 @@ class LineBlur {
   }
 
   static std::size_t pixel_bytes(Pixel pixel) { return pixel == Pixel::rgba32f ? 16 : 4; }
-
-  static void check_wait(const std::vector<cl::Event>& wait) {
-    for (std::size_t i = 0; i < wait.size(); ++i) {
-      if (wait[i]() == nullptr)
-        fail(Errc::invalid_argument, kName, text("entry ", i, " of the wait list is a null event"));
-    }
-  }
 
   static int ceil_div(int a, int b) { return a / b + (a % b != 0 ? 1 : 0); }
   static int round_up(int a, int b) { return ceil_div(a, b) * b; }
@@ -575,18 +568,6 @@ class LineBlur {
           {group, 1, 1});
     }
     return Launch::groups({static_cast<std::size_t>(pass.lines), 1, 1}, {group, 1, 1});
-  }
-
-  // The user's events and the plan's last command, unless that is over. Needs the mutex.
-  std::vector<cl::Event> chained(std::vector<cl::Event> wait) const {
-    const cl::Event& last = state_->last;
-    if (last() == nullptr) return wait;
-    cl_int status = CL_COMPLETE;
-    check(
-        clGetEventInfo(last(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
-        "clGetEventInfo");
-    if (status > CL_COMPLETE) wait.push_back(last);
-    return wait;
   }
 
   // Enqueues the passes and remembers the last. Needs the mutex.

@@ -116,10 +116,7 @@ class LocalMultipass {
     const bool in_place =
         from.buffer() == to.buffer() && from.offset == to.offset && from.pitch == to.pitch;
     if (!in_place) check_disjoint(from, to, kName, "src", "dst");
-    for (std::size_t i = 0; i < wait.size(); ++i) {
-      if (wait[i]() == nullptr)
-        fail(Errc::invalid_argument, kName, text("entry ", i, " of the wait list is a null event"));
-    }
+    check_wait(wait, kName);
     return enqueue(from, to, in_place, wait);
   }
 

@@ -76,10 +76,7 @@ class StreamCompaction {
     check_disjoint(from, to, kName, "src", "dst");
     check_disjoint(from, number, kName, "src", "kept");
     check_disjoint(to, number, kName, "dst", "kept");
-    for (std::size_t i = 0; i < wait.size(); ++i) {
-      if (wait[i]() == nullptr)
-        fail(Errc::invalid_argument, kName, text("entry ", i, " of the wait list is a null event"));
-    }
+    check_wait(wait, kName);
 
     const std::lock_guard<std::mutex> lock(s.mutex);
     const Launch all = Launch::groups({s.groups, 1, 1}, {s.group, 1, 1});
@@ -91,10 +88,10 @@ class StreamCompaction {
     Kernel first(s.runtime, s.first, first_kernel(s.variant));
     Kernel scan(s.runtime, s.scan, "stream_compaction_scan");
     Kernel last(s.runtime, s.last_program, kernel_name(s.variant));
-    s.last =
-        stores_flags(s.variant)
-            ? first(all, chained(wait), from.buffer, from_offset, s.counts, s.flags, pixels, limit)
-            : first(all, chained(wait), from.buffer, from_offset, s.counts, pixels, limit);
+    s.last = stores_flags(s.variant) ? first(all, chained(wait, s.last), from.buffer, from_offset,
+                                             s.counts, s.flags, pixels, limit)
+                                     : first(all, chained(wait, s.last), from.buffer, from_offset,
+                                             s.counts, pixels, limit);
     s.last = scan(one, {s.last}, s.counts, static_cast<cl_uint>(s.groups), number.buffer,
                   static_cast<cl_ulong>(number.offset / 4));
     s.last = stores_flags(s.variant) ? last(all, {s.last}, s.flags, s.counts, to.buffer, to_offset)
@@ -262,18 +259,6 @@ class StreamCompaction {
       }
     }
     if (tune.group == 0) tune.group = default_group(runtime.info());
-  }
-
-  // The user's events and the plan's last command. Needs the mutex.
-  std::vector<cl::Event> chained(std::vector<cl::Event> wait) const {
-    const cl::Event& last = state_->last;
-    if (last() == nullptr) return wait;
-    cl_int status = CL_COMPLETE;
-    check(
-        clGetEventInfo(last(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
-        "clGetEventInfo");
-    if (status > CL_COMPLETE) wait.push_back(last);
-    return wait;
   }
 
   std::shared_ptr<const State> state_;

@@ -324,6 +324,7 @@ inline Recipe gaussian_blur() {
       "width=61 height=53 sigma_x=9 sigma_y=0 pixel=u16 channels=2 border=wrap",
       "width=40 height=31 sigma=2.5 pixel=f16 channels=1 border=constant batch=2 pad=5",
       "width=130 height=70 sigma=1 specials=1",
+      "width=210 height=205 sigma_x=1 sigma_y=10 specials=1",
       "width=150 height=90 sigma_x=2 sigma_y=4 x=31 y=17 region_width=83 region_height=41",
       "width=70 height=64 sigma=33 pixel=u8 border=mirror",
       "width=33 height=129 sigma_x=0 sigma_y=5 in_place=1 channels=2",

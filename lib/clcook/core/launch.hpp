@@ -62,6 +62,25 @@ struct LocalBytes {
   std::size_t bytes;
 };
 
+// Throws Error(invalid_argument) where an event is null; `where` names the operation.
+inline void check_wait(const std::vector<cl::Event>& wait, const std::string& where) {
+  for (std::size_t i = 0; i < wait.size(); ++i) {
+    if (wait[i]() == nullptr)
+      fail(Errc::invalid_argument, where, text("entry ", i, " of the wait list is a null event"));
+  }
+}
+
+// The events of `wait`, and `last` unless it is null or over: for plans whose commands share
+// memory.
+inline std::vector<cl::Event> chained(std::vector<cl::Event> wait, const cl::Event& last) {
+  if (last() == nullptr) return wait;
+  cl_int status = CL_COMPLETE;
+  check(clGetEventInfo(last(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
+        "clGetEventInfo");
+  if (status > CL_COMPLETE) wait.push_back(last);
+  return wait;
+}
+
 // A kernel with its launch checks. Make one per call and thread: argument setting is not
 // thread-safe, and creating a kernel costs less than a microsecond.
 class Kernel {
@@ -144,14 +163,9 @@ class Kernel {
     check_launch(launch, local_bytes);
     cl_uint index = 0;
     (set(index++, args), ...);
+    check_wait(wait, name_);
     std::vector<cl_event> waits;
-    waits.reserve(wait.size());
-    for (const cl::Event& event : wait) {
-      if (event() == nullptr)
-        fail(Errc::invalid_argument, name_,
-             text("entry ", waits.size(), " of the wait list is a null event"));
-      waits.push_back(event());
-    }
+    for (const cl::Event& event : wait) waits.push_back(event());
     cl_event done = nullptr;
     const cl_int status = clEnqueueNDRangeKernel(runtime_.queue()(), kernel_(), launch.dims,
                                                  nullptr, launch.global.data(), launch.local.data(),

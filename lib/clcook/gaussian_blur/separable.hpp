@@ -24,7 +24,7 @@ class Separable : public Method {
       pieces += cut.count;
       const double each = runtime.info().cpu
                               ? 65.0 * cut.taps / rate.macs
-                              : (36 + (anything ? 0.95 : 0.82) * cut.taps) / rate.macs;
+                              : (28 + (anything ? 1.03 : 0.86) * cut.taps) / rate.macs;
       cost += cut.count * (rate.launch + values_of(p) * each);
     }
     // Each launch adds its sum to that of the ones before.
@@ -70,9 +70,13 @@ class Separable : public Method {
         Launch::groups({groups(width, kRunsX * kRun),
                         groups(static_cast<std::size_t>(range.count), rows_each), batch},
                        {kRunsX * channels * rows_each, 1, 1});
+    // A dozen groups of columns per compute unit, where the region has so many tiles.
+    const std::size_t strips = groups(width * channels, kLines);
+    const std::size_t tiles = groups(static_cast<std::size_t>(region.height), kRunsY * kRun);
+    const std::size_t segments = groups(12 * runtime_.info().compute_units, strips * batch);
+    const std::size_t segment = groups(tiles, std::min(segments, tiles)) * kRunsY * kRun;
     const Launch launch_columns =
-        Launch::groups({groups(width * channels, kLines),
-                        groups(static_cast<std::size_t>(region.height), kRunsY * kRun), batch},
+        Launch::groups({strips, groups(static_cast<std::size_t>(region.height), segment), batch},
                        {kLines * kRunsY, 1, 1});
     std::vector<cl::Event> after = wait;
     for (const Piece& piece : rows_.pieces) {
@@ -90,8 +94,8 @@ class Separable : public Method {
                       cl_ulong{call.dst.offset / bytes}, cl_ulong{call.dst.pitch / bytes},
                       cl_int{problem_.height}, cl_int{region.y}, cl_int{region.width},
                       cl_int{region.height}, cl_int{range.first}, cl_int{range.count},
-                      piece.weights, cl_int{piece.taps}, cl_int{piece.reach},
-                      cl_int{&piece != &columns_.pieces.front()},
+                      static_cast<cl_int>(segment), piece.weights, cl_int{piece.taps},
+                      cl_int{piece.reach}, cl_int{&piece != &columns_.pieces.front()},
                       cl_int{&piece == &columns_.pieces.back()}, border, outside)};
     }
     return after.front();
@@ -107,8 +111,8 @@ class Separable : public Method {
   // As in the kernel.
   static constexpr std::size_t kRun = 12;
   static constexpr std::size_t kRunsX = 40;
-  static constexpr std::size_t kRunsY = 12;
-  static constexpr std::size_t kLines = 16;
+  static constexpr std::size_t kRunsY = 8;
+  static constexpr std::size_t kLines = 32;
   static constexpr int kMostTaps = 129;
 
   // The taps of one launch.
