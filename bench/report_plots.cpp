@@ -397,7 +397,7 @@ std::string curve_plot(const std::vector<Line>& lines, const std::vector<Mark>& 
   if (!marks.empty())
     plots += fmt::format(", $marks with points pt 7 ps 0.8 lc rgb '{}'", kInks[3].code);
   std::string script = fmt::format(
-      "set lmargin at screen 0.095\nset rmargin at screen 0.70\n"
+      "set lmargin at screen 0.11\nset rmargin at screen 0.70\n"
       "set bmargin at screen {}\nset tmargin at screen {}\n"
       "set border 3 lc rgb '{}'\nset tics out scale 0.6\nset xtics offset 0,0.4\n"
       "set grid xtics ytics lc rgb '{}' lt 1 lw 0.7\n{}set yrange [{}:{}]\n"
