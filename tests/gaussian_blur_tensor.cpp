@@ -80,6 +80,34 @@ TEST_CASE("gaussian_blur tensor: the matrices hold the band of the weights") {
   }
 }
 
+TEST_CASE("gaussian_blur tensor: chunks of blurred rows stand for the rows that the columns need") {
+  Random random(4);
+  int left_out = 0;
+  for (int i = 0; i < 20000; ++i) {
+    Problem p;
+    p.height = 1 + static_cast<int>(random.below(100));
+    p.border = static_cast<gaussian::Border>(random.below(4));
+    const int y = static_cast<int>(random.below(static_cast<std::uint32_t>(p.height)));
+    const int rows = 16 * (1 + static_cast<int>(random.below(10)));
+    const int pad = 8 * (2 + static_cast<int>(random.below(10)));
+    const auto chunks = gaussian::TensorPasses::chunks(p, y, rows, pad);
+    REQUIRE(chunks.count >= 1);
+    left_out += (rows + 2 * pad) / 8 - chunks.count;
+    for (int row = 0; row < rows + 2 * pad; ++row) {
+      // As in the kernel of the columns, and as in that of the rows.
+      const int chunk = std::clamp(row / 8 - chunks.skipped, 0, chunks.count - 1);
+      const int made = chunks.first + 8 * chunk + row % 8;
+      const auto source = [&](int at) {
+        if (p.border == gaussian::Border::clamp) return std::clamp(at, 0, p.height - 1);
+        if (p.border == gaussian::Border::constant) return at < 0 || at >= p.height ? -1 : at;
+        return at;
+      };
+      REQUIRE(source(made) == source(y - pad + row));
+    }
+  }
+  CHECK(left_out > 100000);
+}
+
 TEST_CASE("gaussian_blur tensor: without matrix units the variant is refused, with the need") {
   Problem p;
   p.width = p.height = 16;
@@ -104,7 +132,13 @@ TEST_CASE("gaussian_blur tensor: without matrix units the variant is refused, wi
   refused([](Problem& q) { q.peak = 0; }, "needs Problem::peak");
   refused([](Problem& q) { q.channels = 3; }, "needs 4 channels, got 3");
   refused([](Problem& q) { q.pixel = GaussianBlur::Pixel::u16; }, "float and byte pixels");
-  refused([](Problem& q) { q.sigma_y = 30; }, "radius of 120");
+  refused([](Problem& q) { q.sigma_y = 300; }, "radius of 1200");
+  refused(
+      [](Problem& q) {
+        q.pixel = GaussianBlur::Pixel::u8;
+        q.sigma_y = 30;
+      },
+      "radius of 120");
   refused([](Problem& q) { q.peak = 1e38; }, "peak of 1e-30 to 1e30");
   refused(
       [](Problem& q) {
@@ -132,7 +166,17 @@ TEST_CASE("gaussian_blur tensor: pictures within the promised error") {
         "tensor width=67 height=35 sigma=2 truncate=2 pixel=u8 pad=1 offset=1",
         "tensor width=76 height=35 sigma=1 truncate=3 pixel=u8 border=mirror",
         "tensor_split width=83 height=41 sigma=2 truncate=2 peak=1 border=mirror offset=1",
-        "tensor_split width=70 height=33 sigma_x=8 sigma_y=3 truncate=2 peak=1 border=wrap"}) {
+        "tensor_split width=70 height=33 sigma_x=8 sigma_y=3 truncate=2 peak=1 border=wrap",
+        // Two launches.
+        "tensor width=300 height=45 sigma_x=16 sigma_y=9 truncate=2 peak=1 border=mirror offset=3 "
+        "pad=1",
+        "tensor width=83 height=150 sigma_x=0.5 sigma_y=9 truncate=2 peak=3 x=7 y=3 "
+        "region_width=61 region_height=139 batch=2",
+        "tensor width=75 height=20 sigma_x=9 sigma_y=1 truncate=4 peak=1 border=constant",
+        "tensor width=30 height=50 sigma_x=32 sigma_y=33 truncate=2 peak=1 border=wrap",
+        "tensor_split width=221 height=60 sigma_x=10 sigma_y=17 truncate=2 peak=1 border=constant "
+        "x=11 y=50 region_width=201 region_height=10",
+        "tensor_split width=50 height=70 sigma=9 truncate=2 peak=1 border=mirror batch=2 pad=1"}) {
     CAPTURE(line);
     const std::string text = line;
     const std::size_t blank = text.find(' ');

@@ -1,15 +1,12 @@
 // The Gaussian blur as products of matrices: rows and columns in one launch, on the matrix units of
 // NVIDIA GPUs (mma.sync, compute capability 8.0). Pixels have 4 channels.
 //
-// A warp makes a strip of 16 pixels x 16 rows per step and goes down the picture. With D = A B + C,
-// where A is 16 x 16 and B is 16 x 8:
+// A warp makes a strip of 16 pixels x 16 rows per step and goes down the picture. In the products D
+// += A B of tensor.clh is
 //   rows     A: the band of the weights, 16 results x 16 pixels; B: 16 pixels x 8 rows, one channel
 //   columns  A: the band of the weights, 16 results x 16 rows; B: 16 rows x 8 pixels, one channel
-// Lane l of a warp has, with g = l / 4 and t = l % 4, these elements in the halves of its
-// registers:
-//   A  (g, 2t + j), (g + 8, 2t + j), (g, 2t + 8 + j), (g + 8, 2t + 8 + j)
-//   B  (2t + j, g), (2t + 8 + j, g)
-//   D  (g, 2t + j), (g + 8, 2t + j), one float each
+// With g = lane / 4 and t = lane % 4, a lane has of a D the results g and g + 8 for 2t and 2t + 1,
+// and of a B the inputs 2t, 2t + 1, 2t + 8 and 2t + 9 for g.
 // So the D of the rows, rounded to halves, is the B of the columns without a shuffle. The pixels
 // that the 16 places of the rows' A and B and the results' D stand for may be in any order: slot 2t
 // + j + 8i is the pixel PLACE(j, t) + 8i, such that lanes with consecutive t read and write
@@ -21,10 +18,8 @@
 // of the rows' band, then for each 16 rows of the columns' band, and with CLCOOK_TENSOR_SPLIT after
 // each of the two what their halves lack. Pixels are then split into two halves as well, and three
 // products made.
-//
-// Compilers for other devices than NVIDIA's make a product of ordinary arithmetic through local
-// memory, for tests of everything else.
 #include <clcook/halo.clh>
+#include <clcook/tensor.clh>
 
 #ifndef CLCOOK_TENSOR_CHUNKS
 #define CLCOOK_TENSOR_CHUNKS 4
@@ -57,106 +52,32 @@
 #define PARTS 1
 #endif
 
-#if defined(__NV_CL_C_VERSION) || defined(__NVPTX__)
-#define CLCOOK_TENSOR_PTX 1
-#endif
+#define UNROLL CLCOOK_TENSOR_UNROLL
 #ifdef CLCOOK_TENSOR_PTX
-#define UNROLL 1024
-
-static inline uint pack_halves(float low, float high) {
-  uint out;
-  __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
-  return out;
-}
-static inline float unpack_low(uint halves) {
-  float out;
-  __asm__("{.reg .f16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, a;}" : "=f"(out) : "r"(halves));
-  return out;
-}
-static inline float unpack_high(uint halves) {
-  float out;
-  __asm__("{.reg .f16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, b;}" : "=f"(out) : "r"(halves));
-  return out;
-}
 // D += A B for the piece K; of the last one half is empty where CHUNKS is odd.
-#define MULTIPLY(D, A, B0, B1, K)                                                               \
-  if ((K) < PRODUCTS) {                                                                         \
-    __asm__ volatile(                                                                           \
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}," \
-        " {%8, %9}, {%0, %1, %2, %3};"                                                          \
-        : "+f"((D)[0]), "+f"((D)[1]), "+f"((D)[2]), "+f"((D)[3])                                \
-        : "r"((A).x), "r"((A).y), "r"((A).z), "r"((A).w), "r"(B0), "r"(B1));                    \
-  } else {                                                                                      \
-    __asm__ volatile(                                                                           \
-        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6},"    \
-        " {%0, %1, %2, %3};"                                                                    \
-        : "+f"((D)[0]), "+f"((D)[1]), "+f"((D)[2]), "+f"((D)[3])                                \
-        : "r"((A).x), "r"((A).y), "r"(B0));                                                     \
+#define MULTIPLY(D, A, B0, B1, K)   \
+  if ((K) < PRODUCTS) {             \
+    CLCOOK_TENSOR_16(D, A, B0, B1); \
+  } else {                          \
+    CLCOOK_TENSOR_8(D, A, B0);      \
   }
 // Bytes of A (0 to 3) and B (4 to 7), by the digits of ORDER from the lowest byte on.
 #define PICK_BYTES(OUT, A, B, ORDER) \
   __asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(OUT) : "r"(A), "r"(B), "r"(ORDER))
-#ifndef CLCOOK_TENSOR_KEEP
-// Reads weights where it stands: the compiler would keep them in registers.
-static inline uint4 read_weights(__global const uint4* p) {
-  uint x, y, z, w;
-  __asm__ volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
-                   : "l"(p));
-  return (uint4)(x, y, z, w);
-}
-#endif
 // Where the compiler has unrolled the loop around it.
 #define BARRIER_IF(CONDITION) \
   if (CONDITION) barrier(CLK_LOCAL_MEM_FENCE)
+#define PREFETCH_LINE(P) __asm__ volatile("prefetch.global.L2 [%0];" ::"l"(P))
 #else
-#define UNROLL 1
-
-// Halves by hand: the type half cannot share memory with others in OpenCL C.
-static inline uint to_half(float value) {
-  const uint word = as_uint(fabs(value));
-  const uint normal = ((word + 0xFFFu + (word >> 13 & 1u)) >> 13) - (112u << 10);
-  const uint small = as_uint(fabs(value) + 0.5f) - as_uint(0.5f);
-  return (value < 0.0f ? 0x8000u : 0u) | (fabs(value) < 0x1p-14f ? small : normal);
-}
-static inline float from_half(uint bits) {
-  const uint size = bits & 0x7FFFu;
-  const float value = size < 1024u ? 0x1p-24f * (float)size : as_float((size << 13) + (112u << 23));
-  return (bits & 0x8000u) != 0u ? -value : value;
-}
-static inline uint pack_halves(float low, float high) { return to_half(low) | to_half(high) << 16; }
-#ifdef CLCOOK_TENSOR_SPLIT
-static inline float unpack_low(uint halves) { return from_half(halves & 0xFFFFu); }
-static inline float unpack_high(uint halves) { return from_half(halves >> 16); }
-#endif
-
-static inline __attribute__((always_inline)) void multiply(float* d, uint4 a, uint b0, uint b1,
-                                                           int item, __local uint* exchange) {
-  const uint mine[6] = {a.x, a.y, a.z, a.w, b0, b1};
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int r = 0; r < 6; ++r) exchange[6 * item + r] = mine[r];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const int warp = item & ~31;
-  const int g = item / 4 % 8;
-  const int t = item % 4;
-  for (int e = 0; e < 4; ++e) {
-    for (int k = 0; k < 16; ++k) {
-      const int of_a = 6 * (warp + 4 * g + k % 8 / 2) + e / 2 + k / 8 * 2;
-      const int of_b = 6 * (warp + 4 * (2 * t + e % 2) + k % 8 / 2) + 4 + k / 8;
-      d[e] += from_half(exchange[of_a] >> (k % 2 * 16) & 0xFFFFu) *
-              from_half(exchange[of_b] >> (k % 2 * 16) & 0xFFFFu);
-    }
-  }
-}
-#define MULTIPLY(D, A, B0, B1, K) multiply(D, A, B0, (K) < PRODUCTS ? (B1) : 0, item, exchange)
+#define MULTIPLY(D, A, B0, B1, K) CLCOOK_TENSOR_16(D, A, B0, (K) < PRODUCTS ? (B1) : 0)
 #define PICK_BYTES(OUT, A, B, ORDER)                                       \
   OUT = 0;                                                                 \
   for (int n = 0; n < 4; ++n) {                                            \
     const uint from = (uint)(ORDER) >> (4 * n) & 7u;                       \
     OUT |= ((from < 4 ? (A) : (B)) >> (8 * (from % 4)) & 255u) << (8 * n); \
   }
-#define read_weights(P) (*(P))
 #define BARRIER_IF(CONDITION) barrier(CLK_LOCAL_MEM_FENCE)
+#define PREFETCH_LINE(P) (void)(P)
 #endif
 
 // Two pixels of the source as they are loaded, and the order of the pixels of half a piece: lane t
@@ -167,21 +88,6 @@ typedef uint pixel_t;
 #else
 typedef float4 pixel_t;
 #define PLACE(J, T) (4 * (J) + (T))
-#endif
-
-#ifndef CLCOOK_GAUSSIAN_U8
-// Two pixels as halves, a register per channel; parts[1]: what parts[0] lacks.
-static inline void split(float4 a, float4 b, uint4* parts) {
-  parts[0] = (uint4)(pack_halves(a.x, b.x), pack_halves(a.y, b.y), pack_halves(a.z, b.z),
-                     pack_halves(a.w, b.w));
-#ifdef CLCOOK_TENSOR_SPLIT
-  const uint4 high = parts[0];
-  parts[1] = (uint4)(pack_halves(a.x - unpack_low(high.x), b.x - unpack_high(high.x)),
-                     pack_halves(a.y - unpack_low(high.y), b.y - unpack_high(high.y)),
-                     pack_halves(a.z - unpack_low(high.z), b.z - unpack_high(high.z)),
-                     pack_halves(a.w - unpack_low(high.w), b.w - unpack_high(high.w)));
-#endif
-}
 #endif
 
 // Groups: strips of 16 CLCOOK_TENSOR_WARPS pixels x segments of `segment` rows, a multiple of 16, x
@@ -225,8 +131,8 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
 #define A_ROWS(PART, K) a_rows[(PART)*PIECES + (K)]
 #define A_COLUMNS(PART, K) a_columns[(PART)*PIECES + (K)]
 #else
-#define A_ROWS(PART, K) read_weights(weights + 32 * ((PART)*PIECES + (K)))
-#define A_COLUMNS(PART, K) read_weights(weights + 32 * ((PARTS + (PART)) * PIECES + (K)))
+#define A_ROWS(PART, K) clcook_read(weights + 32 * ((PART)*PIECES + (K)))
+#define A_COLUMNS(PART, K) clcook_read(weights + 32 * ((PARTS + (PART)) * PIECES + (K)))
 #endif
   // The columns of the two pixels that this lane reads of each half piece.
   int column[ROUNDS][2];
@@ -276,6 +182,21 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
   OUT[1] = LINE[COLUMN[1]]
 #endif
 
+// Asks for the chunks of the stage whose first row is Y rows from `begin`, 8 pixels per item: no
+// registers wait for them.
+#ifdef CLCOOK_TENSOR_PREFETCH
+#define LINES (TASKS * STAGE * 8)
+#define PREFETCH(Y)                                                                 \
+  _Pragma("unroll UNROLL") for (int r = 0; r < (LINES + ITEMS - 1) / ITEMS; ++r) {  \
+    const int k = item + r * ITEMS;                                                 \
+    const int row = clamp(region_y + begin + (Y) + k / TASKS, 0, height - 1);       \
+    const int at = clamp(region_x + group_x - PAD + 8 * (k % TASKS), 0, width - 1); \
+    if (k < LINES) PREFETCH_LINE(src + ((ulong)row * src_pitch + (ulong)at));       \
+  }
+#else
+#define PREFETCH(Y)
+#endif
+
 // What was loaded, as halves, into a buffer.
 #define PUT(BUFFER)                                                   \
   _Pragma("unroll UNROLL") for (int k = 0; k < STAGE * ROUNDS; ++k) { \
@@ -300,10 +221,22 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
   PICK_BYTES(w, high, 0x64u, 0x4342); \
   OUT[0] = (uint4)(x, y, z, w)
 #else
-#define HALVES(A, B, OUT) split(scale_in* A, scale_in* B, OUT)
+#define HALVES(A, B, OUT) clcook_split(scale_in* A, scale_in* B, PARTS, OUT)
 #endif
 
+// The products of a piece, of which B gives the halves of a part, first or second, and channel: all
+// channels before the next part, as the sums wait for each other.
+#define MULTIPLY_PIECE(SUM, A, B, K)                                                   \
+  _Pragma("unroll UNROLL") for (int n = 0; n < 4 * (2 * PARTS - 1); ++n) {             \
+    MULTIPLY(SUM[n % 4], A[n / 8], B(n / 4 % 2, 0, n % 4), B(n / 4 % 2, 1, n % 4), K); \
+  }
+
 #define CHANNEL(V, C) ((C) == 0 ? (V).x : (C) == 1 ? (V).y : (C) == 2 ? (V).z : (V).w)
+#ifdef CLCOOK_GAUSSIAN_U8
+#define START start
+#else
+#define START 0.0f
+#endif
 #ifdef CLCOOK_TENSOR_SPLIT
 #define MIDDLE(V) (scale_mid * (V))
 #else
@@ -338,10 +271,11 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
       if (h % STAGE == 0) {
         PUT(1 - now);
         LOAD(y + above + 8 * (h + 2 * STAGE));
+        PREFETCH(y + above + 8 * (h + 3 * STAGE));
       }
       float sum[4][4];
 #pragma unroll UNROLL
-      for (int k = 0; k < 16; ++k) sum[k / 4][k % 4] = start;
+      for (int k = 0; k < 16; ++k) sum[k / 4][k % 4] = START;
 #pragma unroll UNROLL
       for (int k = 0; k < PIECES; ++k) {
         uint4 a[PARTS];
@@ -353,14 +287,8 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
           b[part][0] = b[part][1] = stage[at];
           if (k < PRODUCTS) b[part][1] = stage[at + 32];
         }
-#pragma unroll UNROLL
-        for (int c = 0; c < 4; ++c) {
-          MULTIPLY(sum[c], a[0], CHANNEL(b[0][0], c), CHANNEL(b[0][1], c), k);
-#ifdef CLCOOK_TENSOR_SPLIT
-          MULTIPLY(sum[c], a[0], CHANNEL(b[1][0], c), CHANNEL(b[1][1], c), k);
-          MULTIPLY(sum[c], a[1], CHANNEL(b[0][0], c), CHANNEL(b[0][1], c), k);
-#endif
-        }
+#define PIXELS(PART, I, C) CHANNEL(b[PART][I], C)
+        MULTIPLY_PIECE(sum, a, PIXELS, k)
       }
       BARRIER_IF(h % STAGE == STAGE - 1);
       if (h % STAGE == STAGE - 1) now = 1 - now;
@@ -370,10 +298,11 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
         for (int c = 0; c < 4; ++c) {
           const float p = MIDDLE(sum[c][2 * i]);
           const float q = MIDDLE(sum[c][2 * i + 1]);
-          const uint high = pack_halves(p, q);
+          const uint high = clcook_pack_halves(p, q);
           ring[0][CHUNKS - 2 + h][i][c] = high;
 #ifdef CLCOOK_TENSOR_SPLIT
-          ring[1][CHUNKS - 2 + h][i][c] = pack_halves(p - unpack_low(high), q - unpack_high(high));
+          ring[1][CHUNKS - 2 + h][i][c] =
+              clcook_pack_halves(p - clcook_low_half(high), q - clcook_high_half(high));
 #endif
         }
       }
@@ -391,14 +320,8 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
         uint4 a[PARTS];
 #pragma unroll UNROLL
         for (int part = 0; part < PARTS; ++part) a[part] = A_COLUMNS(part, k);
-#pragma unroll UNROLL
-        for (int c = 0; c < 4; ++c) {
-          MULTIPLY(sum[c], a[0], ring[0][2 * k][i][c], ring[0][SECOND(k)][i][c], k);
-#ifdef CLCOOK_TENSOR_SPLIT
-          MULTIPLY(sum[c], a[0], ring[1][2 * k][i][c], ring[1][SECOND(k)][i][c], k);
-          MULTIPLY(sum[c], a[1], ring[0][2 * k][i][c], ring[0][SECOND(k)][i][c], k);
-#endif
-        }
+#define ROWS(PART, I, C) ring[PART][(I) == 0 ? 2 * k : SECOND(k)][i][C]
+        MULTIPLY_PIECE(sum, a, ROWS, k)
       }
 #pragma unroll UNROLL
       for (int e = 0; e < 2; ++e) {

@@ -63,7 +63,7 @@ inline const std::vector<MethodInfo>& methods() {
       method_info<CpuPyramid>(Variant::cpu_pyramid, "cpu_pyramid",
                               "for CPUs and large sigma: made small, blurred, made large"),
       method_info<Tensor<false>>(Variant::tensor, "tensor",
-                                 "products of halves on NVIDIA's matrix units, one launch",
+                                 "products of halves on NVIDIA's matrix units",
                                  "mma.sync of NVIDIA GPUs"),
       method_info<Tensor<true>>(Variant::tensor_split, "tensor_split",
                                 "the same with values and weights in two halves each",

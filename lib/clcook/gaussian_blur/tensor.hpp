@@ -1,13 +1,15 @@
 // The methods tensor and tensor_split: products of band matrices on the matrix units of NVIDIA
-// GPUs, rows and columns in one launch; see kernels/gaussian_blur/tensor.cl. tensor multiplies
-// halves and sums in float, tensor_split makes two halves of each value and weight and adds three
-// products. For pixels of 4 channels, float or bytes.
+// GPUs, rows and columns in one launch, see kernels/gaussian_blur/tensor.cl, or for large radii in
+// two, see tensor_passes.hpp. tensor multiplies halves and sums in float, tensor_split makes two
+// halves of each value and weight and adds three products. For pixels of 4 channels, float or
+// bytes.
 #pragma once
 
 #include <algorithm>
 #include <clcook/core/half.hpp>
 #include <clcook/embedded/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/method.hpp>
+#include <clcook/gaussian_blur/tensor_passes.hpp>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -60,12 +62,13 @@ struct HalfWeights {
 
 // How a radius class is compiled and launched; definitions CLCOOK_TENSOR_... of the kernel.
 struct TensorShape {
-  int chunks = 0;     // of 8 rows in registers: for radii up to 4 (chunks - 2)
-  int stage = 0;      // of them loaded at once
-  int warps = 0;      // of a group
-  bool keep = true;   // the weights stay in registers
-  int resident = 0;   // groups that a multiprocessor is given at once
-  double copies = 0;  // time on a large picture, in those of a copy
+  int chunks = 0;      // of 8 rows in registers: for radii up to 4 (chunks - 2)
+  int stage = 0;       // of them loaded at once
+  int warps = 0;       // of a group
+  bool keep = true;    // the weights stay in registers
+  bool early = false;  // asks for pixels a stage before they are loaded
+  int resident = 0;    // groups that a multiprocessor is given at once
+  double copies = 0;   // time on a large picture, in those of a copy
 
   int radius() const { return 4 * (chunks - 2); }
 };
@@ -73,14 +76,15 @@ struct TensorShape {
 template <bool split>
 class Tensor : public Method {
  public:
-  // The smallest class that holds the radius, and null where none does.
+  // The smallest class of the one launch that holds the radius, and null where none does.
   static const TensorShape* shape(const Problem& p, int radius) {
-    static const std::vector<TensorShape> floats{
-        {3, 2, 4, true, 2, 1.1}, {6, 2, 4, true, 2, 1.12}, {18, 1, 8, false, 1, 2.3}};
-    static const std::vector<TensorShape> splits{{3, 2, 4, true, 2, 1.17},
-                                                 {6, 1, 4, false, 2, 1.65}};
-    static const std::vector<TensorShape> bytes{
-        {3, 2, 4, true, 4, 2.1}, {6, 2, 4, true, 3, 2.75}, {18, 1, 8, false, 1, 8.2}};
+    static const std::vector<TensorShape> floats{{3, 2, 4, true, false, 2, 1.1},
+                                                 {6, 2, 4, true, false, 2, 1.12}};
+    static const std::vector<TensorShape> splits{{3, 2, 4, true, true, 2, 1.11},
+                                                 {6, 1, 4, true, true, 2, 1.34}};
+    static const std::vector<TensorShape> bytes{{3, 2, 4, true, false, 4, 2.1},
+                                                {6, 2, 4, true, false, 3, 2.75},
+                                                {18, 1, 8, false, false, 1, 8.2}};
     for (const TensorShape& one : split ? splits : p.pixel == Pixel::u8 ? bytes : floats) {
       if (radius <= one.radius()) return &one;
     }
@@ -105,7 +109,8 @@ class Tensor : public Method {
       return Offer::no(text("takes a peak of 1e-30 to 1e30, got ", p.peak));
     const int radius = std::max(axes.x.radius, axes.y.radius);
     const TensorShape* best = shape(p, radius);
-    if (best == nullptr) return Offer::no(text("has no class for a radius of ", radius));
+    if (best == nullptr && (bytes || radius > TensorPasses::kMostRadius))
+      return Offer::no(text("has no class for a radius of ", radius));
     if (p.border == Border::constant) {
       for (const float value : p.outside) {
         const auto exact = static_cast<double>(value);
@@ -125,7 +130,7 @@ class Tensor : public Method {
       // the product of the two low halves, left out, is below 2^-24 for each axis. Each of three
       // products per step adds with an error of two units in the last place.
       out.max_error = x.off + y.off + 4 * 0x1p-24 + 3 * steps * 0x1p-22;
-      out.psnr = psnr_of(p, 3 * steps * 0.3 * 0x1p-24);
+      out.psnr = psnr_of(p, 3 * steps * 0.27 * 0x1p-24);
     } else {
       // A value within the peak is off by 2^-12 as a half, and a blurred row by 2^-11 relative to
       // it. Bytes are whole halves and rows are taken around level 128. The errors of the weights
@@ -140,20 +145,27 @@ class Tensor : public Method {
                                       range * range / 4 * (x.off_squares + y.off_squares)));
     }
     const Rates rate = rates(runtime);
-    out.cost = rate.launch + best->copies * 2 * values_of(p) *
-                                 static_cast<double>(channel_bytes(p.pixel)) / rate.bytes;
+    const double copy = 2 * values_of(p) * static_cast<double>(channel_bytes(p.pixel)) / rate.bytes;
+    if (best != nullptr) {
+      out.cost = rate.launch + best->copies * copy;
+    } else {
+      const int pieces = TensorPasses::pieces(axes.x) + TensorPasses::pieces(axes.y);
+      out.cost = 2 * rate.launch + (split ? 1.4 + 0.085 * pieces : 1.3 + 0.035 * pieces) * copy;
+    }
     if (runtime.info().cpu) out.cost *= 1e4;
     return out;
   }
 
   static std::vector<Unit> units(const Problem& p, const Axes& axes) {
     const TensorShape* best = shape(p, std::max(axes.x.radius, axes.y.radius));
-    if (best == nullptr) return {};
+    if (best == nullptr)
+      return p.pixel == Pixel::f32 ? TensorPasses::units(split) : std::vector<Unit>{};
     Defines defines;
     if (p.pixel == Pixel::u8) defines.flag("CLCOOK_GAUSSIAN_U8");
     if (p.border == Border::constant) defines.flag("CLCOOK_TENSOR_CONSTANT");
     if (split) defines.flag("CLCOOK_TENSOR_SPLIT");
     if (best->keep) defines.flag("CLCOOK_TENSOR_KEEP");
+    if (best->early) defines.flag("CLCOOK_TENSOR_PREFETCH");
     defines.set("CLCOOK_TENSOR_STAGE", best->stage);
     defines.set("CLCOOK_TENSOR_CHUNKS", best->chunks);
     defines.set("CLCOOK_TENSOR_WARPS", best->warps);
@@ -163,7 +175,7 @@ class Tensor : public Method {
   Tensor(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
       : runtime_(runtime),
         problem_(problem),
-        shape_(*shape(problem, std::max(axes.x.radius, axes.y.radius))),
+        shape_(shape(problem, std::max(axes.x.radius, axes.y.radius))),
         taps_x_(axes.x.taps()),
         taps_y_(axes.y.taps()) {
     const std::vector<Unit> parts = units(problem, axes);
@@ -171,17 +183,18 @@ class Tensor : public Method {
     const HalfWeights x(axes.x, split, kTop);
     const HalfWeights y(axes.y, split, kTop);
     const bool bytes = problem.pixel == Pixel::u8;
-    std::vector<std::uint32_t> words;
-    for (const bool columns : {false, true}) {
+    const auto words = [&](bool columns, int chunks) {
       const HalfWeights& weights = columns ? y : x;
-      for (const std::vector<Half>* part : {&weights.high, &weights.low}) {
-        if (part == &weights.low && !split) continue;
-        const auto more = fragments(*part, shape_.chunks, columns, bytes);
-        words.insert(words.end(), more.begin(), more.end());
+      std::vector<std::uint32_t> out = fragments(weights.high, chunks, columns, bytes);
+      if (split) {
+        const auto low = fragments(weights.low, chunks, columns, bytes);
+        out.insert(out.end(), low.begin(), low.end());
       }
-    }
-    weights_ =
-        create_buffer(runtime, words.size() * sizeof words[0], CL_MEM_READ_ONLY, words.data());
+      return out;
+    };
+    const auto upload = [&](const std::vector<std::uint32_t>& all) {
+      return create_buffer(runtime, all.size() * sizeof all[0], CL_MEM_READ_ONLY, all.data());
+    };
     // Split values are scaled so that what the halves lack is no subnormal half, and the blurred
     // rows likewise.
     const double up = bytes ? 1 : (split ? 0x1p11 : 1) / problem.peak;
@@ -189,9 +202,27 @@ class Tensor : public Method {
     start_ = static_cast<cl_float>(bytes ? -(1024 + 128) * x.sum : 0);
     scale_mid_ = split ? static_cast<cl_float>(1 / x.sum) : 1.0f;
     scale_out_ = static_cast<cl_float>(1 / (up * x.sum * static_cast<double>(scale_mid_) * y.sum));
+    if (shape_ != nullptr) {
+      std::vector<std::uint32_t> all = words(false, shape_->chunks);
+      const std::vector<std::uint32_t> more = words(true, shape_->chunks);
+      all.insert(all.end(), more.begin(), more.end());
+      weights_ = upload(all);
+      return;
+    }
+    passes_.program = program_;
+    passes_.pieces_x = TensorPasses::pieces(axes.x);
+    passes_.pieces_y = TensorPasses::pieces(axes.y);
+    passes_.rows = upload(words(false, 2 * passes_.pieces_x));
+    passes_.columns = upload(words(true, 2 * passes_.pieces_y));
+    passes_.split = split;
+    passes_.scale_in = scale_in_;
+    passes_.scale_mid = scale_mid_;
+    passes_.scale_out = scale_out_;
   }
 
-  cl::Event enqueue(const Call& call, Scratch&, const std::vector<cl::Event>& wait) override {
+  cl::Event enqueue(const Call& call, Scratch& scratch,
+                    const std::vector<cl::Event>& wait) override {
+    if (shape_ == nullptr) return passes_.enqueue(runtime_, problem_, call, scratch, wait);
     const Region& region = call.region;
     const std::size_t bytes = pixel_bytes(problem_);
     const cl_ulong src_offset = call.src.offset / bytes;
@@ -202,10 +233,10 @@ class Tensor : public Method {
         (src_offset + static_cast<cl_ulong>(region.x)) % 2 == 0 && src_pitch % 2 == 0;
     const bool dst_even = dst_offset % 2 == 0 && dst_pitch % 2 == 0;
     // As many segments as make one wave of groups.
-    const int across = 16 * shape_.warps;
+    const int across = 16 * shape_->warps;
     const int strips = (region.width - 1) / across + 1;
     const int tiles = (region.height - 1) / 16 + 1;
-    const int wave = static_cast<int>(runtime_.info().compute_units) * shape_.resident;
+    const int wave = static_cast<int>(runtime_.info().compute_units) * shape_->resident;
     const int segments = std::clamp(
         static_cast<int>(wave / (static_cast<double>(strips) * problem_.batch)), 1, tiles);
     const int segment = ((tiles - 1) / segments + 1) * 16;
@@ -214,7 +245,7 @@ class Tensor : public Method {
     return kernel(Launch::groups({static_cast<std::size_t>(strips),
                                   static_cast<std::size_t>((region.height - 1) / segment + 1),
                                   static_cast<std::size_t>(problem_.batch)},
-                                 {static_cast<std::size_t>(32 * shape_.warps), 1, 1}),
+                                 {static_cast<std::size_t>(32 * shape_->warps), 1, 1}),
                   wait, call.src.buffer, src_offset, src_pitch, call.dst.buffer, dst_offset,
                   dst_pitch, cl_int{(src_even ? 1 : 0) + (dst_even ? 2 : 0)},
                   cl_int{problem_.width}, cl_int{problem_.height}, cl_int{region.x},
@@ -225,7 +256,8 @@ class Tensor : public Method {
 
   std::string describe() const override {
     return text("rows of ", taps_x_, " and columns of ", taps_y_, " taps as products of ",
-                split ? "halves in two parts" : "halves", ", one launch");
+                split ? "halves in two parts" : "halves",
+                shape_ != nullptr ? ", one launch" : ", two launches");
   }
 
   // The matrix A of the rows or of the columns for each 16 inputs of the band, as the lanes of a
@@ -278,11 +310,12 @@ class Tensor : public Method {
 
   Runtime runtime_;
   Problem problem_;
-  TensorShape shape_;
+  const TensorShape* shape_;  // null: passes_
   int taps_x_;
   int taps_y_;
   cl::Program program_;
   cl::Buffer weights_;
+  TensorPasses passes_;
   cl_float scale_in_;
   cl_float start_;
   cl_float scale_mid_;

@@ -1,0 +1,94 @@
+// What the methods tensor and tensor_split do with large radii: rows and columns in two launches;
+// see kernels/gaussian_blur/tensor_passes.cl.
+#pragma once
+
+#include <algorithm>
+#include <clcook/embedded/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/method.hpp>
+#include <vector>
+
+namespace clcook::gaussian {
+
+struct TensorPasses {
+  // The columns of the source that a group of the rows reads are in local memory: 9 KiB.
+  static constexpr int kMostRadius = 1024;
+
+  cl::Program program;
+  cl::Buffer rows;     // fragments of the weights
+  cl::Buffer columns;  // likewise
+  int pieces_x = 0;
+  int pieces_y = 0;
+  bool split = false;
+  cl_float scale_in = 1;
+  cl_float scale_mid = 1;
+  cl_float scale_out = 1;
+
+  // Of 16 inputs, for 16 results.
+  static int pieces(const Axis& axis) { return std::max(3, (axis.radius + 7) / 8 + 1); }
+
+  static std::vector<Unit> units(bool split) {
+    Defines defines;
+    if (split) defines.flag("CLCOOK_TENSOR_SPLIT");
+    const Source source(embedded::gaussian_blur_tensor_passes);
+    return {{"gaussian_blur_tensor_rows", source, defines},
+            {"gaussian_blur_tensor_columns", source, defines}};
+  }
+
+  // Chunks of 8 rows that the columns read, from the row `first` of the picture on. Where the rows
+  // beyond the picture are all the same, one chunk of them stands for all: `skipped` are left out
+  // above.
+  struct Chunks {
+    int first = 0;
+    int count = 0;
+    int skipped = 0;
+  };
+  // `rows` results from `y` on, of a band that begins `pad` rows before.
+  static Chunks chunks(const Problem& p, int y, int rows, int pad) {
+    Chunks out;
+    out.first = y - pad;
+    out.count = (rows + 2 * pad) / 8;
+    if (p.border == Border::clamp || p.border == Border::constant) {
+      out.skipped = std::max(0, -out.first / 8 - 1);
+      out.first += 8 * out.skipped;
+      out.count = std::min(out.count - out.skipped, (p.height - out.first + 7) / 8 + 1);
+    }
+    return out;
+  }
+
+  cl::Event enqueue(const Runtime& runtime, const Problem& problem, const Call& call,
+                    Scratch& scratch, const std::vector<cl::Event>& wait) const {
+    const Region& region = call.region;
+    const std::size_t bytes = pixel_bytes(problem);
+    const int tiles = split ? 3 : 4;  // as in the kernel, and so is the number of warps
+    const int warps = 4;
+    const int wide = (region.width - 1) / (16 * tiles * warps) + 1;
+    const int high = (region.height - 1) / (16 * tiles) + 1;
+    const int blocks = wide * warps * tiles * 2;
+    const Chunks mid_rows = chunks(problem, region.y, 16 * tiles * high, 8 * (pieces_y - 1));
+    const auto count = static_cast<std::size_t>(mid_rows.count);
+    const auto batch = static_cast<std::size_t>(problem.batch);
+    const std::size_t block_bytes = split ? 1024 : 512;
+    const cl::Buffer mid =
+        scratch.get(runtime, 0, batch * count * static_cast<std::size_t>(blocks) * block_bytes);
+    const std::size_t items = 32 * static_cast<std::size_t>(warps);
+    const int window = 16 * (tiles * warps + pieces_x - 1);
+    Kernel first(runtime, program, "gaussian_blur_tensor_rows");
+    const cl::Event blurred =
+        first(Launch::groups({static_cast<std::size_t>(wide), count, batch}, {items, 1, 1}), wait,
+              call.src.buffer, cl_ulong{call.src.offset / bytes}, cl_ulong{call.src.pitch / bytes},
+              mid, cl_int{problem.width}, cl_int{problem.height}, cl_int{region.x},
+              cl_int{region.width}, cl_int{mid_rows.first}, rows, cl_int{pieces_x},
+              static_cast<cl_int>(problem.border), outside_of(problem), scale_in, scale_mid,
+              LocalBytes{static_cast<std::size_t>(window) * sizeof(cl_int)});
+    Kernel second(runtime, program, "gaussian_blur_tensor_columns");
+    return second(Launch::groups({static_cast<std::size_t>((region.width - 1) / (8 * warps) + 1),
+                                  static_cast<std::size_t>(high), batch},
+                                 {items, 1, 1}),
+                  {blurred}, mid, cl_int{blocks}, cl_int{mid_rows.skipped}, cl_int{mid_rows.count},
+                  call.dst.buffer, cl_ulong{call.dst.offset / bytes},
+                  cl_ulong{call.dst.pitch / bytes}, cl_int{region.width}, cl_int{region.height},
+                  columns, cl_int{pieces_y}, scale_out);
+  }
+};
+
+}  // namespace clcook::gaussian
