@@ -144,14 +144,23 @@ static inline void fill_line(__global float* line, __global const clcook_channel
   TAPS(J, (J) - (N) + 1, (J) + 1, KEPT)
 #define DOWN(J, N) \
   if ((J) + 1 < (N)) TAPS((J) + 8, (J) + 9 - (N), 8, KEPT)
-#define CASE(N)                                                                                \
-  case N:                                                                                      \
-    UP(0, N)                                                                                   \
-    UP(1, N)                                                                                   \
-    UP(2, N)                                                                                   \
-    UP(3, N)                                                                                   \
-    UP(4, N) UP(5, N) UP(6, N) UP(7, N) DOWN(0, N) DOWN(1, N) DOWN(2, N) DOWN(3, N) DOWN(4, N) \
-        DOWN(5, N) break;
+#define CASE(N) \
+  case N:       \
+    UP(0, N);   \
+    UP(1, N);   \
+    UP(2, N);   \
+    UP(3, N);   \
+    UP(4, N);   \
+    UP(5, N);   \
+    UP(6, N);   \
+    UP(7, N);   \
+    DOWN(0, N); \
+    DOWN(1, N); \
+    DOWN(2, N); \
+    DOWN(3, N); \
+    DOWN(4, N); \
+    DOWN(5, N); \
+    break;
 
 static inline __attribute__((always_inline)) void filter(PARAMETERS) {
   for (int block = 0; block < blocks; ++block) {
