@@ -14,7 +14,7 @@
 #include <clcook/halo.clh>
 
 #define CHANNELS CLCOOK_GAUSSIAN_CHANNELS
-#define AHEAD 128  // channels that are asked for ahead
+#define AHEAD 256  // channels that are asked for ahead
 #define TILE 256   // pixels of a tile of results
 #define LINE (TILE * CHANNELS + 16)
 
@@ -59,12 +59,13 @@ static inline void add_rows(__global float* above, __global float* here, __globa
   float16 a##I = *(__global const clcook_loose16*)(above + e + 16 * I); \
   float16 h##I = *(__global const clcook_loose16*)(here + e + 16 * I);  \
   float16 b##I = *(__global const clcook_loose16*)(below + e + 16 * I);
-#define ADD(I)                                        \
-  {                                                   \
-    const float16 value = clcook_load16(at + 16 * I); \
-    a##I = fma(value, w0, a##I);                      \
-    h##I = fma(value, w1, h##I);                      \
-    b##I = fma(value, w2, b##I);                      \
+#define ADD(I)                                                                             \
+  {                                                                                        \
+    if (16 * I * sizeof(clcook_channel_t) % 64 == 0) CLCOOK_PREFETCH(at + ahead + 16 * I); \
+    const float16 value = clcook_load16(at + 16 * I);                                      \
+    a##I = fma(value, w0, a##I);                                                           \
+    h##I = fma(value, w1, h##I);                                                           \
+    b##I = fma(value, w2, b##I);                                                           \
   }
 #define PUT(I)                                            \
   *(__global clcook_loose16*)(above + e + 16 * I) = a##I; \
@@ -76,8 +77,6 @@ static inline void add_rows(__global float* above, __global float* here, __globa
     __global const clcook_channel_t* at = row + e;
     EACH(SUMS)
     for (int r = 0; r < rows; ++r) {
-      for (int i = 0; i < 64; i += 64 / (int)sizeof(clcook_channel_t))
-        CLCOOK_PREFETCH(at + ahead + i);
       const float16 w0 = (float16)(weights[3 * r]);
       const float16 w1 = (float16)(weights[3 * r + 1]);
       const float16 w2 = (float16)(weights[3 * r + 2]);
