@@ -31,8 +31,10 @@
 // Floats inside of the picture are filtered where they are.
 #if defined(CLCOOK_GAUSSIAN_U8) || defined(CLCOOK_GAUSSIAN_U16) || defined(CLCOOK_GAUSSIAN_F16)
 #define DIRECT 0
+#define CHUNK (4 * BLOCK)  // before more is asked for
 #else
 #define DIRECT 1
+#define CHUNK BLOCK
 #endif
 
 // The numbers that describe an axis. Its weights follow each other in this order, those of a phase
@@ -227,11 +229,11 @@ static __attribute__((noinline)) void filter_columns(__global const float* ring,
          0, out, 16, out_step, add, COLUMNS / 32, 32);
 }
 
-// Asks for a block of two rows, of elements up to `size`.
+// Asks for a few blocks of two rows, of elements up to `size`.
 static inline void fetch_ahead(__global const clcook_channel_t* row, ulong pitch, int begin,
                                int size) {
   if (row == 0) return;
-  const int end = min(begin + BLOCK, size);
+  const int end = min(begin + CHUNK, size);
   for (int e = begin; e < end; e += 64 / (int)sizeof(clcook_channel_t)) {
     CLCOOK_PREFETCH(row + e);
     CLCOOK_PREFETCH(row + pitch + e);
@@ -282,7 +284,7 @@ __kernel void gaussian_blur_cpu_fused(__global const clcook_channel_t* src, ulon
   src += src_offset + (ulong)picture * (ulong)height * src_pitch;
   dst += dst_offset + ((ulong)picture * (ulong)region_height + (ulong)first) * dst_pitch +
          (ulong)tile_begin;
-  const int stream = ((ulong)dst & 63) == 0 && dst_pitch % 16 == 0;
+  const int stream = ((ulong)dst & 63) == 0 && dst_pitch % (64 / sizeof(clcook_channel_t)) == 0;
   const int begin = region_x + tile_begin / CHANNELS - axis_x.RADIUS;  // pixels
   const int end = region_x + tile_end / CHANNELS + axis_x.RADIUS;
   const int top = region_y + first - axis_y.RADIUS;
@@ -337,13 +339,17 @@ __kernel void gaussian_blur_cpu_fused(__global const clcook_channel_t* src, ulon
         filter_rows(from + axis_x.FIRST * CHANNELS, lane, 1, weights_x, axis_x.SPLINE, smooth_lines,
                     line_pitch, 0, (spread + BLOCK - 1) / BLOCK);
       }
-      for (int e = 0; e < count; e += BLOCK) {
+      for (int e = 0; e < count; e += CHUNK) {
         fetch_ahead(ahead, src_pitch, region_x * CHANNELS + tile_begin + e, width * CHANNELS);
-        filter_rows(coarse + e, coarse_lane, axis_x.EVERY, coarse_x, axis_x.COARSE, next + e,
-                    (ulong)ring_pitch, 0, 1);
-        filter_rows(from + e, lane, 1, left_x, axis_x.LEFT, next + e, (ulong)ring_pitch, 1, 1);
-        filter_rows(from + right_begin * CHANNELS + e, lane, 1, right_x, axis_x.RIGHT, next + e,
-                    (ulong)ring_pitch, 1, 1);
+        __global float* out = next + e;
+        const int some = min(CHUNK, whole - e) / BLOCK;
+        filter_rows(coarse + e, coarse_lane, axis_x.EVERY, coarse_x, axis_x.COARSE, out,
+                    (ulong)ring_pitch, 0, some);
+        if (axis_x.SPLINE != 0) {
+          filter_rows(from + e, lane, 1, left_x, axis_x.LEFT, out, (ulong)ring_pitch, 1, some);
+          filter_rows(from + right_begin * CHANNELS + e, lane, 1, right_x, axis_x.RIGHT, out,
+                      (ulong)ring_pitch, 1, some);
+        }
       }
     }
     const int until = axis_y.SPLINE == 0 ? 0 : y + ROWS + (axis_y.COARSE - 1) * every;
