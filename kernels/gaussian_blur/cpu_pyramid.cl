@@ -14,9 +14,8 @@
 #include <clcook/halo.clh>
 
 #define CHANNELS CLCOOK_GAUSSIAN_CHANNELS
-#define CHUNK 1024  // channels of a row at a time
-#define AHEAD 8     // rows that are asked for ahead
-#define TILE 256    // pixels of a tile of results
+#define AHEAD 256  // channels that are asked for ahead
+#define TILE 256   // pixels of a tile of results
 #define LINE (TILE * CHANNELS + 16)
 
 // Four floats of which the first CHANNELS count, at any float.
@@ -51,36 +50,44 @@ static inline void add_row(__global float* above, __global float* here, __global
   }
 }
 
-// The same of four rows with 12 weights.
+// The same of `rows` rows with three weights each: the sums of 64 channels stay in registers.
 static inline void add_rows(__global float* above, __global float* here, __global float* below,
-                            __global const clcook_channel_t* row, ulong pitch, int count,
-                            __global const float* w, __global const clcook_channel_t* ahead) {
-  int e = 0;
-  for (; e <= count - 16; e += 16) {
-    if (ahead != 0 && e % (64 / (int)sizeof(clcook_channel_t)) == 0) {
-      CLCOOK_PREFETCH(ahead + e);
-      CLCOOK_PREFETCH(ahead + pitch + e);
-      CLCOOK_PREFETCH(ahead + 2 * pitch + e);
-      CLCOOK_PREFETCH(ahead + 3 * pitch + e);
-    }
-    const float16 v0 = clcook_load16(row + e);
-    const float16 v1 = clcook_load16(row + pitch + e);
-    const float16 v2 = clcook_load16(row + 2 * pitch + e);
-    const float16 v3 = clcook_load16(row + 3 * pitch + e);
-    __global clcook_loose16* a = (__global clcook_loose16*)(above + e);
-    __global clcook_loose16* h = (__global clcook_loose16*)(here + e);
-    __global clcook_loose16* b = (__global clcook_loose16*)(below + e);
-#define FOUR(K) \
-  fma(v3, (float16)(w[9 + K]), fma(v2, (float16)(w[6 + K]), fma(v1, (float16)(w[3 + K]), v0* w[K])))
-    *a += FOUR(0);
-    *h += FOUR(1);
-    *b += FOUR(2);
+                            __global const clcook_channel_t* row, ulong pitch, int rows, int count,
+                            __global const float* weights) {
+#define EACH(DO) DO(0) DO(1) DO(2) DO(3)
+#define SUMS(I)                                                         \
+  float16 a##I = *(__global const clcook_loose16*)(above + e + 16 * I); \
+  float16 h##I = *(__global const clcook_loose16*)(here + e + 16 * I);  \
+  float16 b##I = *(__global const clcook_loose16*)(below + e + 16 * I);
+#define ADD(I)                                                                             \
+  {                                                                                        \
+    if (16 * I * sizeof(clcook_channel_t) % 64 == 0) CLCOOK_PREFETCH(at + ahead + 16 * I); \
+    const float16 value = clcook_load16(at + 16 * I);                                      \
+    a##I = fma(value, w0, a##I);                                                           \
+    h##I = fma(value, w1, h##I);                                                           \
+    b##I = fma(value, w2, b##I);                                                           \
   }
-  if (e < count) {
-    for (int r = 0; r < 4; ++r) {
-      add_row(above + e, here + e, below + e, row + r * pitch + e, count - e, w[3 * r],
-              w[3 * r + 1], w[3 * r + 2]);
+#define PUT(I)                                            \
+  *(__global clcook_loose16*)(above + e + 16 * I) = a##I; \
+  *(__global clcook_loose16*)(here + e + 16 * I) = h##I;  \
+  *(__global clcook_loose16*)(below + e + 16 * I) = b##I;
+  int e = 0;
+  for (; e <= count - 64; e += 64) {
+    const int ahead = min(e + AHEAD, count - 64) - e;
+    __global const clcook_channel_t* at = row + e;
+    EACH(SUMS)
+    for (int r = 0; r < rows; ++r) {
+      const float16 w0 = (float16)(weights[3 * r]);
+      const float16 w1 = (float16)(weights[3 * r + 1]);
+      const float16 w2 = (float16)(weights[3 * r + 2]);
+      EACH(ADD)
+      at += pitch;
     }
+    EACH(PUT)
+  }
+  for (int r = 0; e < count && r < rows; ++r) {
+    add_row(above + e, here + e, below + e, row + (ulong)r * pitch + e, count - e, weights[3 * r],
+            weights[3 * r + 1], weights[3 * r + 2]);
   }
 }
 
@@ -164,18 +171,14 @@ __kernel void gaussian_blur_cpu_pyramid_down(
   for (int line = begin - 1; line <= end; ++line) {
     // The rows of pixels of a line of cells. Equal ones, outside of the picture, are one.
     const int top = (first_y + line) * step_y;
-    for (int r = 0; r < step_y;) {
+    const int whole = top >= 0 && top + step_y <= height;
+    if (whole) {
+      add_rows(above + skip, here + skip, below + skip, src + (ulong)top * src_pitch, src_pitch,
+               step_y, inside, spline_y);
+    }
+    for (int r = 0; r < step_y && !whole;) {
       const int row = clcook_border(top + r, height, border);
       __global const clcook_channel_t* from = src + (ulong)max(row, 0) * src_pitch;
-      if (row >= 0 && top + r >= 0 && top + r + 4 <= height && r + 4 <= step_y) {
-        for (int e = 0; e < inside; e += CHUNK) {
-          add_rows(above + skip + e, here + skip + e, below + skip + e, from + e, src_pitch,
-                   min(CHUNK, inside - e), spline_y + 3 * r,
-                   top + r + AHEAD + 4 <= height ? from + AHEAD * src_pitch + e : 0);
-        }
-        r += 4;
-        continue;
-      }
       float w0 = 0.0f;
       float w1 = 0.0f;
       float w2 = 0.0f;

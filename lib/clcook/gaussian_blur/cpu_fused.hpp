@@ -1,6 +1,6 @@
 // The method cpu_fused: rows and columns in one launch for CPUs, a work-item per tile of the
-// picture with a ring of filtered lines that stays in its cache. Exact as naive is, and serves the
-// same problems.
+// picture with a ring of filtered lines that stays in its cache. As exact as naive, and serves the
+// same problems. Long filters are computed as sums of splines, with half the taps.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,92 @@
 
 namespace clcook::gaussian {
 
+// The taps of an axis as cpu_fused computes them: all of them, or most of them as B-splines that
+// are `every` pixels apart: first the picture is filtered with the spline, then every so many
+// values of that are summed. The taps at the ends that no whole set of splines covers get what is
+// missing one by one.
+struct SplineTaps {
+  int every = 1;
+  std::vector<double> spline;
+  int first = 0;  // tap where the first spline begins
+  std::vector<double> coarse;
+  std::vector<double> left;   // what the first taps miss
+  std::vector<double> right;  // and the last
+  double error = 0;           // sum of the absolute differences to the exact weights
+
+  explicit SplineTaps(const Axis& axis) {
+    for (int k = -axis.radius; k <= axis.radius; ++k)
+      coarse.push_back(axis.weights[static_cast<std::size_t>(std::abs(k))]);
+  }
+
+  // Cubic splines; the filter must be longer than one of them, 4 distance - 3.
+  SplineTaps(const Axis& axis, int distance) : SplineTaps(axis) {
+    std::vector<double> missing;
+    missing.swap(coarse);
+    every = distance;
+    spline = {1.0};
+    for (int box = 0; box < 4; ++box) {
+      std::vector<double> wider(spline.size() + static_cast<std::size_t>(every) - 1);
+      for (std::size_t j = 0; j < wider.size(); ++j) {
+        for (std::size_t k = 0; k < static_cast<std::size_t>(every); ++k)
+          if (j >= k && j - k < spline.size()) wider[j] += spline[j - k] / every;
+      }
+      spline = wider;
+    }
+    const auto length = static_cast<int>(spline.size());
+    const int count = (axis.taps() - length) / every + 1;
+    first = (axis.taps() - length - (count - 1) * every) / 2;
+    // Splines whose sum is the Gaussian, not cut off, in the middle of each: by iteration, which
+    // goes wrong by one more at the ends each time.
+    const int middle = length / 2;
+    std::vector<double> wanted;
+    for (int m = -kRounds; m < count + kRounds; ++m) {
+      const double d = (first + m * every + middle - axis.radius) / axis.sigma;
+      wanted.push_back(axis.weights[0] * std::exp(-d * d / 2));
+    }
+    const auto tap = [&](int at) {
+      return at >= 0 && at < length ? spline[static_cast<std::size_t>(at)] : 0;
+    };
+    const double own = tap(middle);
+    const double beside = tap(middle + every);
+    std::vector<double> heights = wanted;
+    for (double& height : heights) height *= every;
+    for (int round = 0; round < kRounds; ++round) {
+      const std::vector<double> old = heights;
+      for (std::size_t m = 1; m + 1 < old.size(); ++m)
+        heights[m] += every * (wanted[m] - own * old[m] - beside * (old[m - 1] + old[m + 1]));
+    }
+    coarse.assign(heights.begin() + kRounds, heights.end() - kRounds);
+    for (std::size_t m = 0; m < coarse.size(); ++m) {
+      double* at = missing.data() + first + static_cast<int>(m) * every;
+      for (int j = 0; j < length; ++j) at[j] -= coarse[m] * spline[static_cast<std::size_t>(j)];
+    }
+    const int begin = first + length - every;
+    const int end = first + count * every;
+    left.assign(missing.begin(), missing.begin() + begin);
+    right.assign(missing.begin() + end, missing.end());
+    for (int k = begin; k < end; ++k) error += std::abs(missing[static_cast<std::size_t>(k)]);
+  }
+
+  int taps() const {
+    return static_cast<int>(spline.size() + coarse.size() + left.size() + right.size());
+  }
+
+  // Splines where they pay, as they take three more filters, and change no result by more than
+  // rounding does.
+  static SplineTaps best(const Problem& p, const Axis& axis) {
+    for (const int distance : {4, 2}) {
+      if (may_be_anything(p) || axis.taps() < 96) break;
+      SplineTaps splines(axis, distance);
+      if (splines.error < axis.taps() * 0x1p-24) return splines;
+    }
+    return SplineTaps(axis);
+  }
+
+ private:
+  static constexpr int kRounds = 8;
+};
+
 class CpuFused : public Method {
  public:
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
@@ -23,11 +109,16 @@ class CpuFused : public Method {
     const double lines = p.height + (p.border == Border::clamp ? 0.0 : 2.0 * axes.y.radius);
     // Beside each pass: loads, stores and conversions.
     const double beside = p.pixel == Pixel::f32 ? 6 : 14;
-    const double macs =
-        columns * (lines * (axes.x.taps() + beside) + p.height * (axes.y.taps() + beside));
+    const SplineTaps x = SplineTaps::best(p, axes.x);
+    const SplineTaps y = SplineTaps::best(p, axes.y);
+    const double macs = columns * (lines * (x.taps() + beside) + p.height * (y.taps() + beside));
     const double bytes = 2 * values_of(p) * static_cast<double>(channel_bytes(p.pixel));
     const Rates rate = rates(runtime);
-    return rounding_offer(p, axes, rate.launch + bytes / rate.bytes + macs / (1.4 * rate.macs));
+    // Splines take no more roundings than all taps do.
+    Offer out =
+        rounding_offer(p, axes, rate.launch + bytes / rate.bytes + macs / (1.4 * rate.macs));
+    out.max_error += x.error + y.error;
+    return out;
   }
 
   static std::vector<Unit> units(const Problem& p, const Axes&) {
@@ -39,10 +130,8 @@ class CpuFused : public Method {
   CpuFused(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
       : runtime_(runtime),
         problem_(problem),
-        radius_x_(axes.x.radius),
-        radius_y_(axes.y.radius),
-        weights_x_(upload_filter(runtime, axes.x)),
-        weights_y_(upload_filter(runtime, axes.y)) {
+        x_(runtime, problem, axes.x, phases_of(problem.channels)),
+        y_(runtime, problem, axes.y, 1) {
     const std::vector<Unit> parts = units(problem, axes);
     program_ = programs.build(runtime, parts[0], "gaussian_blur/cpu_fused");
   }
@@ -56,10 +145,17 @@ class CpuFused : public Method {
     const auto rows = static_cast<std::size_t>(region.height);
     const std::size_t block = block_of(problem_.channels);
     const std::size_t blocks = up(static_cast<std::size_t>(region.width) * channels, block);
-    const std::size_t slots = up(2 * static_cast<std::size_t>(radius_y_) + kRows, kRows) * kRows;
+    const auto every = static_cast<std::size_t>(y_.taps.every);
+    const auto around = [](const Side& side) { return 2 * static_cast<std::size_t>(side.radius); };
+    const bool smooth = !y_.taps.spline.empty();
+    const std::size_t slots = up(around(y_) + kRows + 8, 8) * 8;
+    const std::size_t smooth_slots =
+        smooth ? up((y_.taps.coarse.size() - 1) * every + kRows + 7, 8) * 8 : slots;
+    const std::size_t all_slots = smooth ? slots + smooth_slots : slots;
     // Tiles whose rings fit the cache, and some for each core; strips where these are too few. An
     // even number is dealt out evenly.
-    const std::size_t widest = std::clamp<std::size_t>(kRingFloats / (slots * block), 1, kWidest);
+    const std::size_t widest =
+        std::clamp<std::size_t>(kRingFloats / (all_slots * block), 1, kWidest);
     const std::size_t wanted = 4 * static_cast<std::size_t>(runtime_.info().compute_units);
     std::size_t tiles = std::max(up(blocks, widest), std::min(up(blocks, 2), up(wanted, batch)));
     const std::size_t most = std::max<std::size_t>(1, rows / (2 * slots));
@@ -68,9 +164,10 @@ class CpuFused : public Method {
     const std::size_t strip = up(up(rows, strips), kRows) * kRows;
     const std::size_t count = up(rows, strip);
     const std::size_t tile = up(blocks, tiles) * block;
-    const std::size_t line = up(tile + 2 * static_cast<std::size_t>(radius_x_) * channels, 16) * 16;
+    const std::size_t line =
+        up(tile + around(x_) * channels + (x_.taps.spline.empty() ? 0 : block), 16) * 16;
     const std::size_t pitch = tile + 16;  // no power of two
-    const std::size_t item = 2 * line + kRows * kColumns + slots * pitch;
+    const std::size_t item = 4 * line + kRows * kColumns + all_slots * pitch;
     // Few pictures at a time, so that a batch does not multiply the scratch memory.
     const std::size_t floats = item * tiles * count;
     const std::size_t pictures = std::clamp<std::size_t>(kMostFloats / floats, 1, batch);
@@ -89,43 +186,66 @@ class CpuFused : public Method {
           cl_ulong{src_pitch}, call.dst.buffer,
           cl_ulong{call.dst.offset / bytes + i * rows * dst_pitch}, cl_ulong{dst_pitch},
           cl_int{problem_.width}, cl_int{problem_.height}, cl_int{region.x}, cl_int{region.y},
-          cl_int{region.width}, cl_int{region.height}, weights_x_, cl_int{radius_x_}, weights_y_,
-          cl_int{radius_y_}, static_cast<cl_int>(problem_.border), outside, memory, cl_ulong{item},
+          cl_int{region.width}, cl_int{region.height}, x_.weights, x_.parts, y_.weights, y_.parts,
+          static_cast<cl_int>(problem_.border), outside, memory, cl_ulong{item},
           static_cast<cl_int>(line), static_cast<cl_int>(pitch), static_cast<cl_int>(slots),
-          static_cast<cl_int>(strip))};
+          static_cast<cl_int>(smooth_slots), static_cast<cl_int>(strip))};
     }
     return after[0];
   }
 
   std::string describe() const override {
-    return text("rows of ", 2 * radius_x_ + 1, " and columns of ", 2 * radius_y_ + 1,
-                " taps in one launch, a work-item per tile");
+    return text("rows of ", 2 * x_.radius + 1, " and columns of ", 2 * y_.radius + 1,
+                " taps, computed as ", x_.taps.taps(), " and ", y_.taps.taps(),
+                ", in one launch, a work-item per tile");
   }
 
  private:
+  // PHASES of the kernel.
+  static int phases_of(int channels) { return channels == 3 ? 16 : 16 / channels; }
   // Elements of a row that the kernel filters at once.
   static std::size_t block_of(int channels) { return channels == 3 ? 384 : 128; }
 
-  static constexpr std::size_t kRows = 8;               // ROWS of the kernel
-  static constexpr std::size_t kColumns = 64;           // COLUMNS
-  static constexpr std::size_t kRingFloats = 640 << 8;  // 640 KiB
+  static constexpr std::size_t kRows = 32;              // ROWS of the kernel
+  static constexpr std::size_t kColumns = 128;          // COLUMNS
+  static constexpr std::size_t kRingFloats = 960 << 8;  // 960 KiB
   static constexpr std::size_t kMostFloats = 64 << 18;  // 64 MiB
   static constexpr std::size_t kWidest = 16;            // blocks
 
-  // Weights -radius .. radius as floats on the device.
-  static cl::Buffer upload_filter(const Runtime& runtime, const Axis& axis) {
-    std::vector<double> values;
-    for (int k = -axis.radius; k <= axis.radius; ++k)
-      values.push_back(axis.weights[static_cast<std::size_t>(std::abs(k))]);
-    return upload_floats(runtime, values);
-  }
+  struct Side {
+    int radius;
+    SplineTaps taps;
+    cl::Buffer weights;
+    cl_int8 parts;
+
+    // Weights are ordered by phase.
+    Side(const Runtime& runtime, const Problem& p, const Axis& axis, int phases)
+        : radius(axis.radius), taps(SplineTaps::best(p, axis)) {
+      std::vector<double> values;
+      const auto append = [&](const std::vector<double>& part, int step) {
+        for (int phase = 0; phase < step; ++phase) {
+          for (auto t = static_cast<std::size_t>(phase); t < part.size();
+               t += static_cast<std::size_t>(step))
+            values.push_back(part[t]);
+        }
+      };
+      append(taps.spline, phases);
+      append(taps.coarse, std::max(1, phases / taps.every));
+      append(taps.left, phases);
+      append(taps.right, phases);
+      weights = upload_floats(runtime, values);
+      const auto size = [](const std::vector<double>& part) {
+        return static_cast<cl_int>(part.size());
+      };
+      parts = {{axis.radius, taps.every, taps.first, size(taps.spline), size(taps.coarse),
+                size(taps.left), size(taps.right), 0}};
+    }
+  };
 
   Runtime runtime_;
   Problem problem_;
-  int radius_x_;
-  int radius_y_;
-  cl::Buffer weights_x_;
-  cl::Buffer weights_y_;
+  Side x_;
+  Side y_;
   cl::Program program_;
 };
 

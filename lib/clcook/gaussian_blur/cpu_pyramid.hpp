@@ -91,8 +91,9 @@ class CpuPyramid : public Method {
     const std::size_t bytes = channel_bytes(problem_.pixel);
     const cl_float4 outside = outside_of(problem_);
 
-    // Strips read a line of cells above and below again.
-    const std::size_t strips = std::clamp<std::size_t>(line_count / 20, 1, 4 * units);
+    // Strips read a line of cells above and below again. An even number is dealt out evenly.
+    const std::size_t most = std::clamp<std::size_t>(line_count / 20, 1, 4 * units);
+    const std::size_t strips = most - most % 2 + (most == 1 ? 1 : 0);
     const std::size_t strip = (line_count + strips - 1) / strips;
     const std::size_t down_items = (line_count + strip - 1) / strip;
     const std::size_t line_pitch = padded(pixels * channels);
