@@ -188,7 +188,7 @@ class GaussianBlur {
     const gaussian::Axes axes = axes_of(next);
     const Choice choice = best(*state_, next, axes, false);
     const std::lock_guard<std::mutex> lock(state_->mutex);
-    choice.info->make(state_->runtime, next, axes, state_->programs);
+    choice.info->make(state_->runtime, next, axes, choice.offer, state_->programs);
   }
 
   const Problem& problem() const { return state_->problem; }
@@ -428,9 +428,10 @@ class GaussianBlur {
     for (const gaussian::MethodInfo& info : gaussian::methods()) {
       if (state.wanted != Variant::automatic && state.wanted != info.variant) continue;
       if (built_only && !is_built(state, p, axes, info)) continue;
-      const gaussian::Offer offer = info.offer(state.runtime, p, axes);
+      gaussian::Offer offer = info.offer(state.runtime, p, axes);
       const bool suits = offer.can && offer.psnr >= p.quality && (offer.in_place || !p.in_place);
-      if (suits && (out.info == nullptr || offer.cost < out.offer.cost)) out = {&info, offer};
+      if (suits && (out.info == nullptr || offer.cost < out.offer.cost))
+        out = {&info, std::move(offer)};
     }
     if (out.info == nullptr) refuse(state, p, axes);
     return out;
@@ -465,9 +466,9 @@ class GaussianBlur {
   static void choose(State& state, const gaussian::Axes& axes, bool built_only) {
     Choice choice = best(state, state.problem, axes, built_only);
     std::unique_ptr<gaussian::Method> method =
-        choice.info->make(state.runtime, state.problem, axes, state.programs);
+        choice.info->make(state.runtime, state.problem, axes, choice.offer, state.programs);
     state.info = choice.info;
-    state.offer = choice.offer;
+    state.offer = std::move(choice.offer);
     state.method = std::move(method);
   }
 

@@ -384,7 +384,7 @@ inline Recipe gaussian_blur() {
     for (const gaussian::MethodInfo& method : gaussian::methods()) {
       if (method.variant != wanted) continue;
       for (const gaussian::Unit& unit : method.units(p, GaussianBlur::axes_of(p)))
-        out.push_back({unit.kernel, "", unit.source, unit.defines, ""});
+        out.push_back({unit.kernel, "", Source(*unit.file), unit.defines, ""});
     }
     return out;
   };

@@ -109,8 +109,8 @@ class CpuFused : public Method {
     const double lines = p.height + (p.border == Border::clamp ? 0.0 : 2.0 * axes.y.radius);
     // Beside each pass: loads, stores and conversions.
     const double beside = p.pixel == Pixel::f32 ? 6 : 14;
-    const SplineTaps x = SplineTaps::best(p, axes.x);
-    const SplineTaps y = SplineTaps::best(p, axes.y);
+    SplineTaps x = SplineTaps::best(p, axes.x);
+    SplineTaps y = axes.x.sigma == axes.y.sigma ? x : SplineTaps::best(p, axes.y);
     const double macs = columns * (lines * (x.taps() + beside) + p.height * (y.taps() + beside));
     const double bytes = 2 * values_of(p) * static_cast<double>(channel_bytes(p.pixel));
     const Rates rate = rates(runtime);
@@ -118,20 +118,23 @@ class CpuFused : public Method {
     Offer out =
         rounding_offer(p, axes, rate.launch + bytes / rate.bytes + macs / (1.4 * rate.macs));
     out.max_error += x.error + y.error;
+    out.design = Design{std::move(x), std::move(y)};
     return out;
   }
 
   static std::vector<Unit> units(const Problem& p, const Axes&) {
     Defines defines;
     set_pixel(defines, p);
-    return {{"gaussian_blur_cpu_fused", Source(embedded::gaussian_blur_cpu_fused), defines}};
+    return {{"gaussian_blur_cpu_fused", &embedded::gaussian_blur_cpu_fused, defines}};
   }
 
-  CpuFused(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
+  CpuFused(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
+           Programs& programs)
       : runtime_(runtime),
         problem_(problem),
-        x_(runtime, problem, axes.x, phases_of(problem.channels)),
-        y_(runtime, problem, axes.y, 1) {
+        x_(runtime, axes.x, std::any_cast<const Design&>(offer.design).x,
+           phases_of(problem.channels)),
+        y_(runtime, axes.y, std::any_cast<const Design&>(offer.design).y, 1) {
     const std::vector<Unit> parts = units(problem, axes);
     program_ = programs.build(runtime, parts[0], "gaussian_blur/cpu_fused");
   }
@@ -212,6 +215,11 @@ class CpuFused : public Method {
   static constexpr std::size_t kMostFloats = 64 << 18;  // 64 MiB
   static constexpr std::size_t kWidest = 16;            // blocks
 
+  struct Design {
+    SplineTaps x;
+    SplineTaps y;
+  };
+
   struct Side {
     int radius;
     SplineTaps taps;
@@ -219,8 +227,8 @@ class CpuFused : public Method {
     cl_int8 parts;
 
     // Weights are ordered by phase.
-    Side(const Runtime& runtime, const Problem& p, const Axis& axis, int phases)
-        : radius(axis.radius), taps(SplineTaps::best(p, axis)) {
+    Side(const Runtime& runtime, const Axis& axis, const SplineTaps& one, int phases)
+        : radius(axis.radius), taps(one) {
       std::vector<double> values;
       const auto append = [&](const std::vector<double>& part, int step) {
         for (int phase = 0; phase < step; ++phase) {

@@ -25,8 +25,8 @@ class CpuPyramid : public Method {
       return Offer::no(text("needs a sigma of at least ", kLeastSigma, " along both axes, got ",
                             axes.x.sigma, " x ", axes.y.sigma));
     }
-    const Level x(axes.x);
-    const Level y(axes.y);
+    Level x(axes.x);
+    Level y = axes.x.sigma == axes.y.sigma ? x : Level(axes.y);
     const double error = x.error + y.error;
     Offer out;
     out.can = true;
@@ -47,19 +47,24 @@ class CpuPyramid : public Method {
     const double bytes = static_cast<double>(channel_bytes(p.pixel));
     out.cost = 2 * rate.launch + values * (2 + again) * (bytes / rate.bytes + 7 / rate.macs);
     out.in_place = true;  // src has been read when the result is written
+    out.design = Design{std::move(x), std::move(y)};
     return out;
   }
 
   static std::vector<Unit> units(const Problem& p, const Axes&) {
     Defines defines;
     set_pixel(defines, p);
-    const Source source(embedded::gaussian_blur_cpu_pyramid);
-    return {{"gaussian_blur_cpu_pyramid_down", source, defines},
-            {"gaussian_blur_cpu_pyramid_up", source, defines}};
+    const embedded::File* const file = &embedded::gaussian_blur_cpu_pyramid;
+    return {{"gaussian_blur_cpu_pyramid_down", file, defines},
+            {"gaussian_blur_cpu_pyramid_up", file, defines}};
   }
 
-  CpuPyramid(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
-      : runtime_(runtime), problem_(problem), x_(runtime, axes.x), y_(runtime, axes.y) {
+  CpuPyramid(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
+             Programs& programs)
+      : runtime_(runtime),
+        problem_(problem),
+        x_(runtime, std::any_cast<const Design&>(offer.design).x),
+        y_(runtime, std::any_cast<const Design&>(offer.design).y) {
     const std::vector<Unit> parts = units(problem, axes);
     program_ = programs.build(runtime, parts[0], "gaussian_blur/cpu_pyramid");
   }
@@ -229,6 +234,11 @@ class CpuPyramid : public Method {
     }
   };
 
+  struct Design {
+    Level x;
+    Level y;
+  };
+
   // The cells that pixels are made of.
   struct Cells {
     int first;
@@ -243,8 +253,8 @@ class CpuPyramid : public Method {
     cl::Buffer spline;
     cl::Buffer weights;
 
-    Side(const Runtime& runtime, const Axis& axis)
-        : level(axis),
+    Side(const Runtime& runtime, const Level& one)
+        : level(one),
           spline(upload_floats(runtime, level.spline)),
           weights(upload_floats(runtime, level.weights)) {}
   };

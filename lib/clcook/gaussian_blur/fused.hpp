@@ -33,10 +33,11 @@ class Fused : public Method {
     Defines defines;
     set_pixel(defines, p);
     defines.set("CLCOOK_GAUSSIAN_RADIUS", radius_class(axes));
-    return {{"gaussian_blur_fused", Source(embedded::gaussian_blur_fused), defines}};
+    return {{"gaussian_blur_fused", &embedded::gaussian_blur_fused, defines}};
   }
 
-  Fused(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
+  Fused(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
+        Programs& programs)
       : runtime_(runtime),
         problem_(problem),
         radius_x_(axes.x.radius),

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <algorithm>
+#include <any>
 #include <array>
 #include <clcook/core/border.hpp>
 #include <clcook/core/defines.hpp>
+#include <clcook/core/embedded_file.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/launch.hpp>
 #include <clcook/core/runtime.hpp>
@@ -118,6 +120,7 @@ struct Offer {
   double psnr = 0;        // dB that pictures reach: what Problem::quality is compared with
   double cost = 0;        // microseconds on the device the figures of the page come from
   bool in_place = false;  // src and dst of a call may overlap
+  std::any design;        // what the method worked out for this, and needs again when it is made
 
   static Offer no(std::string why) {
     Offer out;
@@ -188,7 +191,7 @@ class Scratch {
 // A program of a method: for building it, and for tools.
 struct Unit {
   std::string kernel;
-  Source source;
+  const embedded::File* file;
   Defines defines;
 };
 
@@ -201,7 +204,7 @@ class Programs {
                     const std::string& extra_options = {}) {
     cl::Program& program = built_[key(unit)];
     if (program() == nullptr)
-      program = runtime.build(unit.source, unit.defines, what, extra_options);
+      program = runtime.build(Source(*unit.file), unit.defines, what, extra_options);
     return program;
   }
   bool has(const Unit& unit) const {
@@ -211,7 +214,7 @@ class Programs {
 
  private:
   static std::string key(const Unit& unit) {
-    return unit.source.name() + " " + unit.defines.options();
+    return std::string(unit.file->name) + " " + unit.defines.options();
   }
   std::map<std::string, cl::Program> built_;
 };

@@ -32,7 +32,8 @@ struct MethodInfo {
   const char* summary;
   const char* needs;  // beyond OpenCL C 1.2; empty for nothing
   Offer (*offer)(const Runtime&, const Problem&, const Axes&);
-  std::unique_ptr<Method> (*make)(const Runtime&, const Problem&, const Axes&, Programs&);
+  std::unique_ptr<Method> (*make)(const Runtime&, const Problem&, const Axes&, const Offer&,
+                                  Programs&);
   std::vector<Unit> (*units)(const Problem&, const Axes&);
 };
 
@@ -44,8 +45,9 @@ MethodInfo method_info(Variant variant, const char* name, const char* summary,
           summary,
           needs,
           M::offer,
-          [](const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs) {
-            return std::unique_ptr<Method>(new M(runtime, problem, axes, programs));
+          [](const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
+             Programs& programs) {
+            return std::unique_ptr<Method>(new M(runtime, problem, axes, offer, programs));
           },
           M::units};
 }

@@ -24,12 +24,13 @@ class Naive : public Method {
   static std::vector<Unit> units(const Problem& p, const Axes&) {
     Defines defines;
     set_pixel(defines, p);
-    const Source source(embedded::gaussian_blur_naive);
-    return {{"gaussian_blur_naive_rows", source, defines},
-            {"gaussian_blur_naive_columns", source, defines}};
+    const embedded::File* const file = &embedded::gaussian_blur_naive;
+    return {{"gaussian_blur_naive_rows", file, defines},
+            {"gaussian_blur_naive_columns", file, defines}};
   }
 
-  Naive(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
+  Naive(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
+        Programs& programs)
       : runtime_(runtime),
         problem_(problem),
         radius_x_(axes.x.radius),

@@ -282,23 +282,26 @@ class Pyramid : public Method {
       out.cost = 6 * rates(runtime).launch + pixels * pixel;
     }
     out.in_place = true;  // src has been read when the last pass writes
+    out.design = choice;
     return out;
   }
 
   static std::vector<Unit> units(const Problem& p, const Axes&) {
     Defines defines;
     set_pixel(defines, p);
-    const Source source(embedded::gaussian_blur_pyramid);
+    const embedded::File* const file = &embedded::gaussian_blur_pyramid;
     std::vector<Unit> out;
     for (const char* kernel : {"down", "rows", "columns", "up"})
-      out.push_back({text("gaussian_blur_pyramid_", kernel), source, defines});
+      out.push_back({text("gaussian_blur_pyramid_", kernel), file, defines});
     return out;
   }
 
-  Pyramid(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
-      : runtime_(runtime), problem_(problem), choice_(choose(problem, axes)) {
+  Pyramid(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
+          Programs& programs)
+      : runtime_(runtime), problem_(problem), choice_(std::any_cast<const Choice&>(offer.design)) {
     const std::vector<double> x = spline::fit(axes.x, spline::get(choice_.x.log));
-    const std::vector<double> y = spline::fit(axes.y, spline::get(choice_.y.log));
+    const std::vector<double> y =
+        axes.x.sigma == axes.y.sigma ? x : spline::fit(axes.y, spline::get(choice_.y.log));
     radius_x_ = static_cast<int>(x.size()) - 1;
     radius_y_ = static_cast<int>(y.size()) - 1;
     std::vector<double> values = x;

@@ -39,7 +39,8 @@ class Separable : public Method {
             unit(p, axes.y, "gaussian_blur_separable_columns")};
   }
 
-  Separable(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
+  Separable(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
+            Programs& programs)
       : runtime_(runtime),
         problem_(problem),
         rows_(runtime, axes.x, unit(problem, axes.x, "gaussian_blur_separable_rows"), programs),
@@ -145,7 +146,7 @@ class Separable : public Method {
     set_pixel(defines, p);
     defines.set("CLCOOK_GAUSSIAN_TAPS", cut_taps(axis).taps);
     if (needs_exact_reach(p)) defines.flag("CLCOOK_GAUSSIAN_EXACT_REACH");
-    return {kernel, Source(embedded::gaussian_blur_separable), defines};
+    return {kernel, &embedded::gaussian_blur_separable, defines};
   }
 
   struct Pass {

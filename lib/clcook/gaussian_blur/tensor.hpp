@@ -120,8 +120,8 @@ class Tensor : public Method {
                                 bytes ? "in whole levels" : "within the peak", ", got ", exact));
       }
     }
-    const HalfWeights x(axes.x, split, kTop);
-    const HalfWeights y(axes.y, split, kTop);
+    HalfWeights x(axes.x, split, kTop);
+    HalfWeights y = axes.x.sigma == axes.y.sigma ? x : HalfWeights(axes.y, split, kTop);
     Offer out;
     out.can = true;
     const double steps = (axes.x.radius + axes.y.radius) / 8 + 4;  // additions of 16 products
@@ -153,6 +153,7 @@ class Tensor : public Method {
       out.cost = 2 * rate.launch + (split ? 1.4 + 0.085 * pieces : 1.3 + 0.035 * pieces) * copy;
     }
     if (runtime.info().cpu) out.cost *= 1e4;
+    out.design = Design{std::move(x), std::move(y)};
     return out;
   }
 
@@ -169,10 +170,11 @@ class Tensor : public Method {
     defines.set("CLCOOK_TENSOR_STAGE", best->stage);
     defines.set("CLCOOK_TENSOR_CHUNKS", best->chunks);
     defines.set("CLCOOK_TENSOR_WARPS", best->warps);
-    return {{"gaussian_blur_tensor", Source(embedded::gaussian_blur_tensor), defines}};
+    return {{"gaussian_blur_tensor", &embedded::gaussian_blur_tensor, defines}};
   }
 
-  Tensor(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
+  Tensor(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
+         Programs& programs)
       : runtime_(runtime),
         problem_(problem),
         shape_(shape(problem, std::max(axes.x.radius, axes.y.radius))),
@@ -180,8 +182,8 @@ class Tensor : public Method {
         taps_y_(axes.y.taps()) {
     const std::vector<Unit> parts = units(problem, axes);
     program_ = programs.build(runtime, parts[0], "gaussian_blur/tensor");
-    const HalfWeights x(axes.x, split, kTop);
-    const HalfWeights y(axes.y, split, kTop);
+    const HalfWeights& x = std::any_cast<const Design&>(offer.design).x;
+    const HalfWeights& y = std::any_cast<const Design&>(offer.design).y;
     const bool bytes = problem.pixel == Pixel::u8;
     const auto words = [&](bool columns, int chunks) {
       const HalfWeights& weights = columns ? y : x;
@@ -298,6 +300,11 @@ class Tensor : public Method {
   }
 
  private:
+  struct Design {
+    HalfWeights x;
+    HalfWeights y;
+  };
+
   static constexpr int kTop = split ? 10 : 0;
 
   static cl_uint capability(const Runtime& runtime) {

@@ -29,9 +29,9 @@ struct TensorPasses {
   static std::vector<Unit> units(bool split) {
     Defines defines;
     if (split) defines.flag("CLCOOK_TENSOR_SPLIT");
-    const Source source(embedded::gaussian_blur_tensor_passes);
-    return {{"gaussian_blur_tensor_rows", source, defines},
-            {"gaussian_blur_tensor_columns", source, defines}};
+    const embedded::File* const file = &embedded::gaussian_blur_tensor_passes;
+    return {{"gaussian_blur_tensor_rows", file, defines},
+            {"gaussian_blur_tensor_columns", file, defines}};
   }
 
   // Chunks of 8 rows that the columns read, from the row `first` of the picture on. Where the rows
