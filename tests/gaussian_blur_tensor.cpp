@@ -1,5 +1,6 @@
-// The methods tensor and tensor_split: where the matrices have their elements, and on devices
-// without matrix units everything else of the kernel, with products made by ordinary arithmetic.
+// The methods tensor, tensor_split and tensor_bytes: where the matrices have their elements, and on
+// devices without matrix units everything else of the kernel, with products made by ordinary
+// arithmetic.
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -16,6 +17,7 @@ using namespace clcook::testing;
 namespace {
 
 namespace ref = reference::gaussian_blur;
+using gaussian::ByteWeights;
 using gaussian::Half;
 using gaussian::HalfWeights;
 using gaussian::Problem;
@@ -108,6 +110,80 @@ TEST_CASE("gaussian_blur tensor: chunks of blurred rows stand for the rows that 
   CHECK(left_out > 100000);
 }
 
+TEST_CASE("gaussian_blur tensor_bytes: weights are whole numbers of a sum of a power of two") {
+  for (const double sigma : {0.0, 0.1, 0.3, 0.5, 1.0, 2.0, 5.0, 8.0, 16.0, 31.7, 100.0}) {
+    for (const double truncate : {0.5, 2.0, 4.0, 8.0}) {
+      CAPTURE(sigma);
+      CAPTURE(truncate);
+      const gaussian::Axis axis = gaussian::make_axis(sigma, truncate);
+      for (const bool fine : {false, true}) {
+        const ByteWeights weights(axis, fine);
+        int sum = 0;
+        double off = 0;
+        for (std::size_t k = 0; k < weights.taps.size(); ++k) {
+          const double exact = std::ldexp(axis.weights[k], weights.shift);
+          REQUIRE(std::abs(weights.taps[k] - exact) <= 1);
+          off += (k == 0 ? 1 : 2) * std::abs(weights.taps[k] - exact);
+          sum += (k == 0 ? 1 : 2) * weights.taps[k];
+        }
+        CHECK(weights.off == doctest::Approx(std::ldexp(off, -weights.shift)));
+        CHECK(weights.taps[0] <= (fine ? 65535 : 255));
+        if (fine) {
+          CHECK(weights.shift == 16);
+          CHECK(sum == (axis.weights[0] * 65536 > 65535.5 ? 65535 : 65536));
+        } else {
+          CHECK(sum == 1 << weights.shift);
+          CHECK(weights.taps[0] >= 126);
+        }
+        CHECK(weights.missing == 1 - std::ldexp(sum, -weights.shift));
+      }
+    }
+  }
+}
+
+TEST_CASE("gaussian_blur tensor_bytes: the matrices hold the band of the weights") {
+  for (const auto& [sigma, pieces] : {std::pair(4.0, 2), std::pair(8.0, 3), std::pair(32.0, 9)}) {
+    for (const bool fine : {false, true}) {
+      const ByteWeights weights(gaussian::make_axis(sigma, 2), fine);
+      const int pad = 8 * (pieces - 1);
+      const auto size = static_cast<std::size_t>(64 * pieces);
+      for (const bool columns : {false, true}) {
+        const auto words = gaussian::TensorBytes::fragments(weights, pieces, columns);
+        REQUIRE(words.size() == size * (fine ? 2 : 1));
+        // The element (row, column) of A is a byte of the lane 4 (row % 8) + column / 4.
+        const auto byte = [&](std::size_t part, int piece, int row, int column) {
+          const int lane = row % 8 * 4 + column / 4;
+          const auto at = static_cast<std::size_t>(64 * piece + 2 * lane + row / 8);
+          return static_cast<int>(words[part * size + at] >> (8 * (column % 4)) & 255);
+        };
+        for (int piece = 0; piece < pieces; ++piece) {
+          for (int i = 0; i < 2; ++i) {
+            for (int t = 0; t < 4; ++t) {
+              for (int j = 0; j < 2; ++j) {
+                for (int slot = 0; slot < 16; ++slot) {
+                  // Results of the rows are 4t + j + 2i for 2t + j + 8i; inputs of the columns
+                  // are 2t + j for the slot 4t + j and 8 + 2t + j for 4t + 2 + j.
+                  const int m = 2 * t + j + 8 * i;
+                  const int result = columns ? m : 4 * t + j + 2 * i;
+                  const int input =
+                      columns ? slot / 4 * 2 + slot % 2 + (slot % 4 >= 2 ? 8 : 0) : slot;
+                  const int tap = std::abs(16 * piece + input - pad - result);
+                  const int expected = static_cast<std::size_t>(tap) < weights.taps.size()
+                                           ? weights.taps[static_cast<std::size_t>(tap)]
+                                           : 0;
+                  const int stored = fine ? 256 * byte(0, piece, m, slot) + byte(1, piece, m, slot)
+                                          : byte(0, piece, m, slot);
+                  REQUIRE(stored == expected);
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("gaussian_blur tensor: without matrix units the variant is refused, with the need") {
   Problem p;
   p.width = p.height = 16;
@@ -176,7 +252,19 @@ TEST_CASE("gaussian_blur tensor: pictures within the promised error") {
         "tensor width=30 height=50 sigma_x=32 sigma_y=33 truncate=2 peak=1 border=wrap",
         "tensor_split width=221 height=60 sigma_x=10 sigma_y=17 truncate=2 peak=1 border=constant "
         "x=11 y=50 region_width=201 region_height=10",
-        "tensor_split width=50 height=70 sigma=9 truncate=2 peak=1 border=mirror batch=2 pad=1"}) {
+        "tensor_split width=50 height=70 sigma=9 truncate=2 peak=1 border=mirror batch=2 pad=1",
+        // One class after the other; aligned pixels and not, edges of all kinds.
+        "tensor_bytes width=67 height=35 sigma=2 truncate=2 pixel=u8 pad=1 offset=1",
+        "tensor_bytes width=76 height=35 sigma=1 truncate=3 pixel=u8 border=mirror",
+        "tensor_bytes width=128 height=50 sigma_x=0 sigma_y=2 pixel=u8 border=wrap",
+        "tensor_bytes width=92 height=50 sigma_x=2 sigma_y=1 pixel=u8 border=mirror",
+        "tensor_bytes width=132 height=60 sigma_x=2 sigma_y=0 pixel=u8 x=12 y=5 region_width=68 "
+        "region_height=33 batch=2",
+        "tensor_bytes width=72 height=64 sigma_x=3 sigma_y=1 truncate=4 pixel=u8 quality=50",
+        "tensor_bytes width=80 height=40 sigma_x=4 sigma_y=2 truncate=4 pixel=u8 quality=60",
+        "tensor_bytes width=84 height=40 sigma=10 truncate=3 pixel=u8 pad=2 border=mirror",
+        "tensor_bytes width=84 height=20 sigma_x=7 sigma_y=1 pixel=u8 quality=60",
+        "tensor_bytes width=97 height=83 sigma_x=32 sigma_y=20 truncate=2 pixel=u8"}) {
     CAPTURE(line);
     const std::string text = line;
     const std::size_t blank = text.find(' ');
@@ -186,5 +274,52 @@ TEST_CASE("gaussian_blur tensor: pictures within the promised error") {
     one.poison();
     const Diff diff = one.check({one.run({one.upload({})})});
     CHECK(diff.ok());
+  }
+}
+
+TEST_CASE("gaussian_blur tensor_bytes: at most one level off, and the promised quality") {
+  const ScopedVariable emulation("CLCOOK_TENSOR_EMULATE", "1");
+  struct Blur {
+    double sigma_x, sigma_y, truncate;
+    GaussianBlur::Border border;
+  };
+  for (const Blur& one :
+       {Blur{2, 2, 2, GaussianBlur::Border::constant}, Blur{1, 3.5, 2, GaussianBlur::Border::clamp},
+        Blur{8, 8, 2, GaussianBlur::Border::constant}, Blur{16, 0, 2, GaussianBlur::Border::clamp},
+        Blur{31, 20, 2, GaussianBlur::Border::clamp}}) {
+    CAPTURE(one.sigma_x);
+    Problem p;
+    p.width = 120;
+    p.height = 88;
+    p.sigma_x = one.sigma_x;
+    p.sigma_y = one.sigma_y;
+    p.truncate = one.truncate;
+    p.border = one.border;
+    p.outside = {191, 32, 0, 255};
+    p.pixel = GaussianBlur::Pixel::u8;
+    const auto offer = gaussian::TensorBytes::offer(runtime(), p, GaussianBlur::axes_of(p));
+    REQUIRE(offer.can);
+    CHECK(offer.psnr >= 60);
+    Random random(3);
+    ref::Picture in{120, 88, 4, cookbook::gaussian_blur_card::picture(random, 120, 88, 4)};
+    const auto stored = cookbook::gaussian_blur_card::store(p.pixel, in.values);
+    ref::Picture exact = in;
+    exact.values.assign(stored.begin(), stored.end());
+    exact =
+        ref::blur(exact, ref::weights(p.sigma_x, p.truncate), ref::weights(p.sigma_y, p.truncate),
+                  static_cast<ref::Border>(p.border), {191, 32, 0, 255});
+    const cl::Buffer src = create_buffer(runtime(), stored.size(), CL_MEM_READ_ONLY, stored.data());
+    const cl::Buffer dst = create_buffer(runtime(), stored.size());
+    const GaussianBlur blur(runtime(), p, GaussianBlur::Variant::tensor_bytes);
+    const auto out = read_buffer<unsigned char>(runtime(), dst, stored.size(), {blur(src, dst)});
+    double squares = 0;
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      const double off = out[k] - std::nearbyint(exact.values[k]);
+      REQUIRE(std::abs(off) <= 1);
+      squares += off * off;
+    }
+    const double psnr =
+        -10 * std::log10(squares / (255.0 * 255.0) / static_cast<double>(out.size()));
+    CHECK(psnr >= offer.psnr);
   }
 }

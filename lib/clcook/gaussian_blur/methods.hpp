@@ -9,6 +9,7 @@
 #include <clcook/gaussian_blur/pyramid.hpp>
 #include <clcook/gaussian_blur/separable.hpp>
 #include <clcook/gaussian_blur/tensor.hpp>
+#include <clcook/gaussian_blur/tensor_bytes.hpp>
 #include <memory>
 #include <vector>
 
@@ -24,6 +25,7 @@ enum class Variant {
   cpu_pyramid,   // for CPUs and large sigma: made small, blurred, made large
   tensor,        // products of halves on NVIDIA's matrix units
   tensor_split,  // the same with values and weights in two halves each
+  tensor_bytes,  // byte pictures as products of bytes on NVIDIA's matrix units
 };
 
 struct MethodInfo {
@@ -70,6 +72,9 @@ inline const std::vector<MethodInfo>& methods() {
       method_info<Tensor<true>>(Variant::tensor_split, "tensor_split",
                                 "the same with values and weights in two halves each",
                                 "mma.sync of NVIDIA GPUs"),
+      method_info<TensorBytes>(Variant::tensor_bytes, "tensor_bytes",
+                               "byte pictures as products of bytes on NVIDIA's matrix units",
+                               "mma.sync of NVIDIA GPUs"),
   };
   return all;
 }

@@ -1,0 +1,344 @@
+// The method tensor_bytes: byte pictures of 4 channels as products of band matrices of bytes on the
+// matrix units of NVIDIA GPUs, rows and columns in one launch; see
+// kernels/gaussian_blur/tensor_bytes.cl.
+#pragma once
+
+#include <algorithm>
+#include <clcook/embedded/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/method.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace clcook::gaussian {
+
+// The weights of an axis as whole numbers with the sum 2^shift, by the largest remainder: each is
+// less than 1 off.
+struct ByteWeights {
+  std::vector<int> taps;  // 0 .. radius
+  int shift = 0;
+  bool fine = false;
+  double missing = 0;      // of the sum
+  double off = 0;          // sum of the errors' sizes, relative to the sum
+  double off_squares = 0;  // sum of their squares
+  double squares = 0;      // of the weights, of the sum 1
+
+  // Coarse weights are bytes, the first one from 128 on. Fine ones have 16 bits and the sum 2^16,
+  // or one less where a single tap has all of it.
+  ByteWeights(const Axis& axis, bool fine_weights) : fine(fine_weights) {
+    shift = fine ? 16 : static_cast<int>(std::floor(std::log2(254.99 / axis.weights[0])));
+    std::vector<double> exact;
+    int left = 1 << shift;
+    for (const double weight : axis.weights) {
+      exact.push_back(std::ldexp(weight, shift));
+      taps.push_back(static_cast<int>(exact.back()));
+      left -= (taps.size() == 1 ? 1 : 2) * taps.back();
+    }
+    std::vector<std::size_t> order;
+    for (std::size_t k = 1; k < taps.size(); ++k) order.push_back(k);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+      return exact[i] - taps[i] > exact[j] - taps[j];
+    });
+    for (const std::size_t k : order) {
+      if (left < 2) break;
+      ++taps[k];
+      left -= 2;
+    }
+    taps[0] = std::min(taps[0] + left, fine ? 65535 : 255);
+    missing = 1;
+    for (std::size_t k = 0; k < taps.size(); ++k) {
+      const double error = std::ldexp(taps[k], -shift) - axis.weights[k];
+      missing -= (k == 0 ? 1 : 2) * std::ldexp(taps[k], -shift);
+      off += (k == 0 ? 1 : 2) * std::abs(error);
+      off_squares += (k == 0 ? 1 : 2) * error * error;
+      squares += (k == 0 ? 1 : 2) * axis.weights[k] * axis.weights[k];
+    }
+  }
+};
+
+// How a radius class is compiled and launched; definitions CLCOOK_BYTES_... of the kernel.
+struct BytesShape {
+  int pieces = 0;      // of 16 rows in registers: for radii up to 8 (pieces - 1)
+  bool fine = false;   // weights and blurred rows of 16 bits
+  bool share = false;  // the warps of a group share the pixels in local memory
+  int warps = 0;       // of a group
+  int resident = 0;    // groups that a multiprocessor is given at once
+  double copies = 0;   // time on a large picture, in those of a copy
+
+  int radius() const { return 8 * (pieces - 1); }
+};
+
+class TensorBytes : public Method {
+ public:
+  // What comes of a class.
+  struct Promise {
+    double max_error = 0;  // levels, before the rounding to bytes
+    double psnr = 0;
+  };
+
+  static Promise promise(const Problem& p, const Axes& axes, bool fine) {
+    const ByteWeights x(axes.x, fine);
+    const ByteWeights y(axes.y, fine);
+    Promise out;
+    // The errors of the weights sum up to `missing`, so that their sizes count with half of the
+    // range of the values. Fine rows are off by half of 2^-8 levels. A low byte of a weight times
+    // that of a row, left out, is within 127.5 of the mean that is added.
+    double low = 0;
+    double low_squares = 0;
+    for (std::size_t k = 0; fine && k < y.taps.size(); ++k) {
+      const double weight = y.taps[k] & 255;
+      low += (k == 0 ? 1 : 2) * weight;
+      low_squares += (k == 0 ? 1 : 2) * weight * weight;
+    }
+    const double step = fine ? 0x1p-8 : 1;
+    // Where columns have a single tap, coarse rows are the result.
+    const bool last = !fine && y.taps.size() == 1;
+    const double rows = fine ? step / 2 : last ? 0 : worst_rows(y);
+    out.max_error = rows + 127.5 * (x.off + y.off + x.missing + y.missing + low * 0x1p-24);
+    // Rows are rounded as if independently of each other, and pixels deviate by a quarter of the
+    // range. The errors of many roundings are spread as by Gauss: their mean size is 0.8 of the
+    // root mean square.
+    const double squares = (last ? 0 : step * step / 12 * y.squares) +
+                           63.75 * 63.75 * (x.off_squares + y.off_squares) +
+                           low_squares * 0x1p-48 * 5418.75;
+    out.psnr = psnr_of(p, 0.8 * std::sqrt(squares) / 255);
+    return out;
+  }
+
+  // The cheapest class that holds the radius and promises the quality, or the best one; null where
+  // none holds the radius.
+  static const BytesShape* shape(const Problem& p, const Axes& axes) {
+    static const std::vector<BytesShape> all{
+        {2, true, false, 4, 4, 1.65}, {3, false, false, 4, 4, 1.8}, {3, true, false, 4, 2, 2.6},
+        {5, false, true, 4, 3, 2.35}, {5, true, true, 4, 2, 3.4},   {9, false, true, 4, 2, 3.45}};
+    const int radius = std::max(axes.x.radius, axes.y.radius);
+    const BytesShape* best = nullptr;
+    double psnr = 0;
+    for (const BytesShape& one : all) {
+      if (radius > one.radius()) continue;
+      const double next = promise(p, axes, one.fine).psnr;
+      if (best != nullptr && (psnr >= p.quality || psnr >= next)) continue;
+      best = &one;
+      psnr = next;
+    }
+    return best;
+  }
+
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
+    const std::string lacks = lacks_matrix_units(runtime);
+    if (!lacks.empty()) return Offer::no(lacks);
+    if (p.pixel != Pixel::u8) return Offer::no("takes byte pixels only");
+    if (p.channels != 4) return Offer::no(text("needs 4 channels, got ", p.channels));
+    const BytesShape* best = shape(p, axes);
+    if (best == nullptr)
+      return Offer::no(
+          text("has no class for a radius of ", std::max(axes.x.radius, axes.y.radius)));
+    if (p.border == Border::constant) {
+      for (const float value : p.outside) {
+        if (!(value >= 0 && value <= 255 && value == std::floor(value)))
+          return Offer::no(text("needs Problem::outside in whole levels, got ", value));
+      }
+    }
+    const Promise promised = promise(p, axes, best->fine);
+    Offer out;
+    out.can = true;
+    out.max_error = promised.max_error / 255;
+    out.psnr = promised.psnr;
+    const Rates rate = rates(runtime);
+    out.cost = rate.launch + best->copies * 2 * values_of(p) / rate.bytes;
+    if (runtime.info().cpu) out.cost *= 1e4;
+    return out;
+  }
+
+  static std::vector<Unit> units(const Problem& p, const Axes& axes) {
+    const BytesShape* best = shape(p, axes);
+    if (best == nullptr) return {};
+    Defines defines;
+    if (p.border == Border::constant) defines.flag("CLCOOK_BYTES_CONSTANT");
+    if (best->fine) defines.flag("CLCOOK_BYTES_FINE");
+    if (best->share) defines.flag("CLCOOK_BYTES_SHARE");
+    defines.set("CLCOOK_BYTES_PIECES", best->pieces);
+    defines.set("CLCOOK_BYTES_WARPS", best->warps);
+    return {{"gaussian_blur_tensor_bytes", Source(embedded::gaussian_blur_tensor_bytes), defines}};
+  }
+
+  TensorBytes(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
+      : runtime_(runtime),
+        problem_(problem),
+        shape_(*shape(problem, axes)),
+        taps_x_(axes.x.taps()),
+        taps_y_(axes.y.taps()) {
+    const std::vector<Unit> parts = units(problem, axes);
+    program_ = programs.build(runtime, parts[0], "gaussian_blur/tensor_bytes");
+    const ByteWeights x(axes.x, shape_.fine);
+    const ByteWeights y(axes.y, shape_.fine);
+    std::vector<std::uint32_t> words = fragments(x, shape_.pieces, false);
+    const std::vector<std::uint32_t> more = fragments(y, shape_.pieces, true);
+    words.insert(words.end(), more.begin(), more.end());
+    // Then what lies outside of the picture, four times.
+    std::uint32_t beyond = 0;
+    for (unsigned c = 0; problem.border == Border::constant && c < 4; ++c)
+      beyond |= static_cast<std::uint32_t>(problem.outside[c]) << (8 * c);
+    words.insert(words.end(), 4, beyond);
+    weights_ =
+        create_buffer(runtime, words.size() * sizeof words[0], CL_MEM_READ_ONLY, words.data());
+    rows_ = Rounding(x);
+    columns_ = Rounding(y);
+  }
+
+  cl::Event enqueue(const Call& call, Scratch&, const std::vector<cl::Event>& wait) override {
+    const Region& region = call.region;
+    const std::size_t bytes = pixel_bytes(problem_);
+    const cl_ulong src_offset = call.src.offset / bytes;
+    const cl_ulong src_pitch = call.src.pitch / bytes;
+    const cl_ulong dst_offset = call.dst.offset / bytes;
+    const cl_ulong dst_pitch = call.dst.pitch / bytes;
+    const bool src_whole =
+        (src_offset + static_cast<cl_ulong>(region.x)) % 4 == 0 && src_pitch % 4 == 0;
+    const bool dst_whole = dst_offset % 4 == 0 && dst_pitch % 4 == 0;
+    // As many segments as make one wave of groups, or two where they stay much longer than what
+    // they blur along rows beyond their ends.
+    const int across = 16 * shape_.warps;
+    const int strips = (region.width - 1) / across + 1;
+    const int tiles = (region.height - 1) / 16 + 1;
+    const auto length = [&](int waves) {
+      const int groups = waves * static_cast<int>(runtime_.info().compute_units) * shape_.resident;
+      const int segments = std::clamp(
+          static_cast<int>(groups / (static_cast<double>(strips) * problem_.batch)), 1, tiles);
+      return (tiles - 1) / segments + 1;
+    };
+    const int twice = length(2);
+    const int segment = (twice >= 8 * (shape_.pieces - 1) ? twice : length(1)) * 16;
+    Kernel kernel(runtime_, program_, "gaussian_blur_tensor_bytes");
+    return kernel(Launch::groups({static_cast<std::size_t>(strips),
+                                  static_cast<std::size_t>((region.height - 1) / segment + 1),
+                                  static_cast<std::size_t>(problem_.batch)},
+                                 {static_cast<std::size_t>(32 * shape_.warps), 1, 1}),
+                  wait, call.src.buffer, src_offset, src_pitch, call.dst.buffer, dst_offset,
+                  dst_pitch, cl_int{(src_whole ? 1 : 0) + (dst_whole ? 2 : 0)},
+                  cl_int{problem_.width}, cl_int{problem_.height}, cl_int{region.x},
+                  cl_int{region.y}, cl_int{region.width}, cl_int{region.height}, cl_int{segment},
+                  weights_, static_cast<cl_int>(problem_.border), rows_.unit,
+                  cl_int{taps_y_ > 1 ? 1 : 0}, rows_.shift, rows_.order, columns_.half,
+                  columns_.shift, columns_.order);
+  }
+
+  std::string describe() const override {
+    return text("rows of ", taps_x_, " and columns of ", taps_y_, " taps as products of bytes",
+                shape_.fine ? " in two parts" : "", ", one launch");
+  }
+
+  // The matrix A of the rows or of the columns for each 16 inputs of the band, as the lanes of a
+  // warp have it: [part][piece][lane][register], 4 bytes in each. The kernel says which element is
+  // where. The first part of fine weights is the high byte.
+  static std::vector<std::uint32_t> fragments(const ByteWeights& weights, int pieces,
+                                              bool columns) {
+    const auto result = [&](int m) { return columns ? m : m % 8 / 2 * 4 + m % 2 + m / 8 * 2; };
+    const auto input = [&](int k) { return columns ? k / 4 * 2 + k % 2 + k % 4 / 2 * 8 : k; };
+    const int pad = 8 * (pieces - 1);
+    const int parts = weights.fine ? 2 : 1;
+    std::vector<std::uint32_t> out;
+    for (int part = 0; part < parts; ++part) {
+      for (int piece = 0; piece < pieces; ++piece) {
+        for (int lane = 0; lane < 32; ++lane) {
+          for (int r = 0; r < 2; ++r) {
+            std::uint32_t word = 0;
+            for (int j = 0; j < 4; ++j) {
+              const int distance =
+                  piece * 16 + input(lane % 4 * 4 + j) - pad - result(lane / 4 + 8 * r);
+              const auto tap = static_cast<std::size_t>(std::abs(distance));
+              const int weight = tap < weights.taps.size() ? weights.taps[tap] : 0;
+              const int byte = part == parts - 1 ? weight & 255 : weight >> 8;
+              word |= static_cast<std::uint32_t>(byte) << (8 * j);
+            }
+            out.push_back(word);
+          }
+        }
+      }
+    }
+    return out;
+  }
+
+  // Tests on other devices set CLCOOK_TENSOR_EMULATE: the products are then made without matrix
+  // units, by the same kernel.
+  static bool emulated() {
+    const char* value = std::getenv("CLCOOK_TENSOR_EMULATE");
+    return value != nullptr && *value != '\0';
+  }
+
+ private:
+  // How the sums of an axis are rounded: what 1 and 1/2 are, and where the result is: in the bytes
+  // 1 and 2, or 0 and 1, from the bit `shift` on. Of fine weights the unit is that of high bytes.
+  struct Rounding {
+    cl_int unit = 256;
+    cl_int half = 0x8000;
+    cl_int shift = 0;
+    cl_uint order = 0x6521;
+
+    Rounding() = default;
+    explicit Rounding(const ByteWeights& weights) {
+      if (weights.fine) {
+        double low = 0;
+        for (std::size_t k = 0; k < weights.taps.size(); ++k)
+          low += (k == 0 ? 1 : 2) * (weights.taps[k] & 255);
+        half += static_cast<cl_int>(low * 127.5 / 256 + 0.5);
+      } else {
+        unit = 1 << weights.shift;
+        half = unit / 2;
+        shift = weights.shift % 8;
+        if (weights.shift < 8) order = 0x5410;
+      }
+    }
+  };
+
+  // The largest error, in levels, that the rounding of the rows leaves to the columns: a row that
+  // is rounded up from the fraction 1 - d on is off by less than d or by up to 1 - d, where d is an
+  // odd multiple of 1/32 for each of 16 rows.
+  static double worst_rows(const ByteWeights& y) {
+    double worst = 0;
+    for (unsigned from = 0; from < 16; ++from) {
+      double sum = 0;
+      for (std::size_t k = 0; k < 2 * y.taps.size() - 1; ++k) {
+        const std::size_t row = (from + k) % 16;
+        const std::size_t order = row % 2 * 8 + row / 2 % 2 * 4 + row / 4 % 2 * 2 + row / 8;
+        const double d = (2 * static_cast<double>(order) + 1) / 32;
+        const std::size_t tap = k < y.taps.size() ? y.taps.size() - 1 - k : k - (y.taps.size() - 1);
+        sum += std::ldexp(y.taps[tap], -y.shift) * std::max(d, 1 - d);
+      }
+      worst = std::max(worst, sum);
+    }
+    return worst;
+  }
+
+  static cl_uint capability(const Runtime& runtime) {
+    constexpr cl_device_info kMajor = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
+    cl_uint major = 0;
+    if (clGetDeviceInfo(runtime.device()(), kMajor, sizeof major, &major, nullptr) != CL_SUCCESS)
+      return 0;
+    return major;
+  }
+  // Empty, or what is missing.
+  static std::string lacks_matrix_units(const Runtime& runtime) {
+    if (emulated()) return {};
+    if (runtime.info().platform.find("NVIDIA") == std::string::npos)
+      return text("needs an NVIDIA GPU, the platform is ", runtime.info().platform);
+    const cl_uint major = capability(runtime);
+    if (major >= 8) return {};
+    return text("needs the compute capability 8.0, the device has ", major, ".x");
+  }
+
+  Runtime runtime_;
+  Problem problem_;
+  BytesShape shape_;
+  int taps_x_;
+  int taps_y_;
+  cl::Program program_;
+  cl::Buffer weights_;
+  Rounding rows_;
+  Rounding columns_;
+};
+
+}  // namespace clcook::gaussian
