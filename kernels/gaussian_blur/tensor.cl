@@ -61,43 +61,26 @@
   } else {                          \
     CLCOOK_TENSOR_8(D, A, B0);      \
   }
-// Bytes of A (0 to 3) and B (4 to 7), by the digits of ORDER from the lowest byte on.
-#define PICK_BYTES(OUT, A, B, ORDER) \
-  __asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(OUT) : "r"(A), "r"(B), "r"(ORDER))
 // Where the compiler has unrolled the loop around it.
 #define BARRIER_IF(CONDITION) \
   if (CONDITION) barrier(CLK_LOCAL_MEM_FENCE)
 #define PREFETCH_LINE(P) __asm__ volatile("prefetch.global.L2 [%0];" ::"l"(P))
 #else
 #define MULTIPLY(D, A, B0, B1, K) CLCOOK_TENSOR_16(D, A, B0, (K) < PRODUCTS ? (B1) : 0)
-#define PICK_BYTES(OUT, A, B, ORDER)                                       \
-  OUT = 0;                                                                 \
-  for (int n = 0; n < 4; ++n) {                                            \
-    const uint from = (uint)(ORDER) >> (4 * n) & 7u;                       \
-    OUT |= ((from < 4 ? (A) : (B)) >> (8 * (from % 4)) & 255u) << (8 * n); \
-  }
 #define BARRIER_IF(CONDITION) barrier(CLK_LOCAL_MEM_FENCE)
 #define PREFETCH_LINE(P) (void)(P)
 #endif
 
-// Two pixels of the source as they are loaded, and the order of the pixels of half a piece: lane t
-// has the pixels PLACE(0, t) and PLACE(1, t).
-#ifdef CLCOOK_GAUSSIAN_U8
-typedef uint pixel_t;
-#define PLACE(J, T) (2 * (T) + (J))
-#else
-typedef float4 pixel_t;
+// The order of the pixels of half a piece: lane t has the pixels PLACE(0, t) and PLACE(1, t).
 #define PLACE(J, T) (4 * (J) + (T))
-#endif
 
 // Groups: strips of 16 CLCOOK_TENSOR_WARPS pixels x segments of `segment` rows, a multiple of 16, x
-// pictures. Offsets and pitches in pixels. `even`: whether pairs of pixels in src (1) and dst (2)
-// are aligned.
+// pictures. Offsets and pitches in pixels.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_tensor(
-    __global const pixel_t* restrict src, ulong src_offset, ulong src_pitch,
-    __global pixel_t* restrict dst, ulong dst_offset, ulong dst_pitch, int even, int width,
-    int height, int region_x, int region_y, int region_width, int region_height, int segment,
-    __global const uint4* restrict weights, int border, float4 outside, float scale_in, float start,
+    __global const float4* restrict src, ulong src_offset, ulong src_pitch,
+    __global float4* restrict dst, ulong dst_offset, ulong dst_pitch, int width, int height,
+    int region_x, int region_y, int region_width, int region_height, int segment,
+    __global const uint4* restrict weights, int border, float4 outside, float scale_in,
     float scale_mid, float scale_out) {
 #ifndef CLCOOK_TENSOR_PTX
   __local uint exchange[6 * ITEMS];
@@ -120,7 +103,6 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
   dst += dst_offset + (ulong)get_group_id(2) * (ulong)region_height * dst_pitch + (ulong)x0;
 
   weights += lane;
-#ifdef CLCOOK_TENSOR_KEEP
   uint4 a_rows[PARTS * PIECES];
   uint4 a_columns[PARTS * PIECES];
 #pragma unroll UNROLL
@@ -130,10 +112,6 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
   }
 #define A_ROWS(PART, K) a_rows[(PART)*PIECES + (K)]
 #define A_COLUMNS(PART, K) a_columns[(PART)*PIECES + (K)]
-#else
-#define A_ROWS(PART, K) clcook_read(weights + 32 * ((PART)*PIECES + (K)))
-#define A_COLUMNS(PART, K) clcook_read(weights + 32 * ((PARTS + (PART)) * PIECES + (K)))
-#endif
   // The columns of the two pixels that this lane reads of each half piece.
   int column[ROUNDS][2];
 #pragma unroll UNROLL
@@ -142,12 +120,8 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
     column[r / 2][r % 2] =
         clcook_border(region_x + group_x - PAD + 8 * task + PLACE(r % 2, t), width, border);
   }
-  pixel_t in[STAGE][ROUNDS][2];
-#ifndef CLCOOK_TENSOR_CONSTANT
-#elif defined(CLCOOK_GAUSSIAN_U8)
-  const uint beyond =
-      (uint)outside.x | (uint)outside.y << 8 | (uint)outside.z << 16 | (uint)outside.w << 24;
-#else
+  float4 in[STAGE][ROUNDS][2];
+#ifdef CLCOOK_TENSOR_CONSTANT
   const float4 beyond = outside;
 #endif
 
@@ -155,7 +129,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
 #define LOAD(Y)                                                                         \
   _Pragma("unroll UNROLL") for (int j = 0; j < STAGE; ++j) {                            \
     const int row = clcook_border(region_y + begin + (Y) + 8 * j + g, height, border);  \
-    __global const pixel_t* line = src + (ulong)max(row, 0) * src_pitch;                \
+    __global const float4* line = src + (ulong)max(row, 0) * src_pitch;                 \
     _Pragma("unroll UNROLL") for (int r = 0; r < ROUNDS; ++r) {                         \
       if (TASKS % CLCOOK_TENSOR_WARPS == 0 || warp + r * CLCOOK_TENSOR_WARPS < TASKS) { \
         FETCH(in[j][r], line, row, column[r]);                                          \
@@ -166,16 +140,6 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
 #define FETCH(OUT, LINE, ROW, COLUMN)                           \
   OUT[0] = ROW < 0 || COLUMN[0] < 0 ? beyond : LINE[COLUMN[0]]; \
   OUT[1] = ROW < 0 || COLUMN[1] < 0 ? beyond : LINE[COLUMN[1]]
-#elif defined(CLCOOK_GAUSSIAN_U8)
-#define FETCH(OUT, LINE, ROW, COLUMN)                              \
-  if ((even & 1) != 0 && COLUMN[1] == COLUMN[0] + 1) {             \
-    const uint2 both = *(__global const uint2*)(LINE + COLUMN[0]); \
-    OUT[0] = both.x;                                               \
-    OUT[1] = both.y;                                               \
-  } else {                                                         \
-    OUT[0] = LINE[COLUMN[0]];                                      \
-    OUT[1] = LINE[COLUMN[1]];                                      \
-  }
 #else
 #define FETCH(OUT, LINE, ROW, COLUMN) \
   OUT[0] = LINE[COLUMN[0]];           \
@@ -198,31 +162,17 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
 #endif
 
 // What was loaded, as halves, into a buffer.
-#define PUT(BUFFER)                                                   \
-  _Pragma("unroll UNROLL") for (int k = 0; k < STAGE * ROUNDS; ++k) { \
-    const int j = k / ROUNDS;                                         \
-    const int task = warp + k % ROUNDS * CLCOOK_TENSOR_WARPS;         \
-    if (TASKS % CLCOOK_TENSOR_WARPS == 0 || task < TASKS) {           \
-      uint4 halves[2];                                                \
-      HALVES(in[j][k % ROUNDS][0], in[j][k % ROUNDS][1], halves);     \
-      for (int part = 0; part < PARTS; ++part)                        \
-        stage[STAGED(BUFFER, part, j, task) + lane] = halves[part];   \
-    }                                                                 \
+#define PUT(BUFFER)                                                                                \
+  _Pragma("unroll UNROLL") for (int k = 0; k < STAGE * ROUNDS; ++k) {                              \
+    const int j = k / ROUNDS;                                                                      \
+    const int task = warp + k % ROUNDS * CLCOOK_TENSOR_WARPS;                                      \
+    if (TASKS % CLCOOK_TENSOR_WARPS == 0 || task < TASKS) {                                        \
+      uint4 halves[2];                                                                             \
+      clcook_split(scale_in* in[j][k % ROUNDS][0], scale_in* in[j][k % ROUNDS][1], PARTS, halves); \
+      for (int part = 0; part < PARTS; ++part)                                                     \
+        stage[STAGED(BUFFER, part, j, task) + lane] = halves[part];                                \
+    }                                                                                              \
   }
-#ifdef CLCOOK_GAUSSIAN_U8
-// A byte b as the half 1024 + b; `start` takes the 1024 off again, and 128 more.
-#define HALVES(A, B, OUT)             \
-  uint low, high, x, y, z, w;         \
-  PICK_BYTES(low, A, B, 0x5140);      \
-  PICK_BYTES(high, A, B, 0x7362);     \
-  PICK_BYTES(x, low, 0x64u, 0x4140);  \
-  PICK_BYTES(y, low, 0x64u, 0x4342);  \
-  PICK_BYTES(z, high, 0x64u, 0x4140); \
-  PICK_BYTES(w, high, 0x64u, 0x4342); \
-  OUT[0] = (uint4)(x, y, z, w)
-#else
-#define HALVES(A, B, OUT) clcook_split(scale_in* A, scale_in* B, PARTS, OUT)
-#endif
 
 // The products of a piece, of which B gives the halves of a part, first or second, and channel: all
 // channels before the next part, as the sums wait for each other.
@@ -232,11 +182,6 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
   }
 
 #define CHANNEL(V, C) ((C) == 0 ? (V).x : (C) == 1 ? (V).y : (C) == 2 ? (V).z : (V).w)
-#ifdef CLCOOK_GAUSSIAN_U8
-#define START start
-#else
-#define START 0.0f
-#endif
 #ifdef CLCOOK_TENSOR_SPLIT
 #define MIDDLE(V) (scale_mid * (V))
 #else
@@ -275,7 +220,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
       }
       float sum[4][4];
 #pragma unroll UNROLL
-      for (int k = 0; k < 16; ++k) sum[k / 4][k % 4] = START;
+      for (int k = 0; k < 16; ++k) sum[k / 4][k % 4] = 0.0f;
 #pragma unroll UNROLL
       for (int k = 0; k < PIECES; ++k) {
         uint4 a[PARTS];
@@ -326,32 +271,11 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
 #pragma unroll UNROLL
       for (int e = 0; e < 2; ++e) {
         const int at = begin + y + g + e * 8;
-        __global pixel_t* line = dst + (ulong)max(at, 0) * dst_pitch;
+        __global float4* line = dst + (ulong)max(at, 0) * dst_pitch;
         const int x = 8 * i + PLACE(0, t);
         const int next = 8 * i + PLACE(1, t);
         const bool left = at >= begin && at < end && x0 + x < region_width;
         const bool right = at >= begin && at < end && x0 + next < region_width;
-#ifdef CLCOOK_GAUSSIAN_U8
-        // The sum and 2^23 + 2^22 + 128 is rounded to a whole number, the byte its lowest one.
-        uint word[2];
-#pragma unroll UNROLL
-        for (int j = 0; j < 2; ++j) {
-          const uint4 level = (uint4)(as_uint(fma(sum[0][2 * e + j], scale_out, 12583040.0f)),
-                                      as_uint(fma(sum[1][2 * e + j], scale_out, 12583040.0f)),
-                                      as_uint(fma(sum[2][2 * e + j], scale_out, 12583040.0f)),
-                                      as_uint(fma(sum[3][2 * e + j], scale_out, 12583040.0f)));
-          uint low, high;
-          PICK_BYTES(low, level.x, level.y, 0x0040);
-          PICK_BYTES(high, level.z, level.w, 0x0040);
-          PICK_BYTES(word[j], low, high, 0x5410);
-        }
-        if (right && (even & 2) != 0) {
-          *(__global uint2*)(line + x) = (uint2)(word[0], word[1]);
-        } else {
-          if (left) line[x] = word[0];
-          if (right) line[next] = word[1];
-        }
-#else
         if (left) {
           line[x] =
               scale_out * (float4)(sum[0][2 * e], sum[1][2 * e], sum[2][2 * e], sum[3][2 * e]);
@@ -360,7 +284,6 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
           line[next] = scale_out * (float4)(sum[0][2 * e + 1], sum[1][2 * e + 1], sum[2][2 * e + 1],
                                             sum[3][2 * e + 1]);
         }
-#endif
       }
     }
   }

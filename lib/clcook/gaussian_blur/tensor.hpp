@@ -1,8 +1,8 @@
 // The methods tensor and tensor_split: products of band matrices on the matrix units of NVIDIA
 // GPUs, rows and columns in one launch, see kernels/gaussian_blur/tensor.cl, or for large radii in
 // two, see tensor_passes.hpp. tensor multiplies halves and sums in float, tensor_split makes two
-// halves of each value and weight and adds three products. For pixels of 4 channels, float or
-// bytes.
+// halves of each value and weight and adds three products. For pixels of 4 float
+// channels.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,6 @@ struct TensorShape {
   int chunks = 0;      // of 8 rows in registers: for radii up to 4 (chunks - 2)
   int stage = 0;       // of them loaded at once
   int warps = 0;       // of a group
-  bool keep = true;    // the weights stay in registers
   bool early = false;  // asks for pixels a stage before they are loaded
   int resident = 0;    // groups that a multiprocessor is given at once
   double copies = 0;   // time on a large picture, in those of a copy
@@ -77,15 +76,12 @@ template <bool split>
 class Tensor : public Method {
  public:
   // The smallest class of the one launch that holds the radius, and null where none does.
-  static const TensorShape* shape(const Problem& p, int radius) {
-    static const std::vector<TensorShape> floats{{3, 2, 4, true, false, 2, 1.1},
-                                                 {6, 2, 4, true, false, 2, 1.12}};
-    static const std::vector<TensorShape> splits{{3, 2, 4, true, true, 2, 1.11},
-                                                 {6, 1, 4, true, true, 2, 1.34}};
-    static const std::vector<TensorShape> bytes{{3, 2, 4, true, false, 4, 2.1},
-                                                {6, 2, 4, true, false, 3, 2.75},
-                                                {18, 1, 8, false, false, 1, 8.2}};
-    for (const TensorShape& one : split ? splits : p.pixel == Pixel::u8 ? bytes : floats) {
+  static const TensorShape* shape(int radius) {
+    static const std::vector<TensorShape> floats{{3, 2, 4, false, 2, 1.1},
+                                                 {6, 2, 4, false, 2, 1.12}};
+    static const std::vector<TensorShape> splits{{3, 2, 4, true, 2, 1.11},
+                                                 {6, 1, 4, true, 2, 1.34}};
+    for (const TensorShape& one : split ? splits : floats) {
       if (radius <= one.radius()) return &one;
     }
     return nullptr;
@@ -101,23 +97,19 @@ class Tensor : public Method {
         return Offer::no(text("needs the compute capability 8.0, the device has ", major, ".x"));
     }
     if (p.channels != 4) return Offer::no(text("needs 4 channels, got ", p.channels));
-    const bool bytes = p.pixel == Pixel::u8;
-    if (p.pixel != Pixel::f32 && (split || !bytes))
-      return Offer::no(split ? "takes float pixels only" : "takes float and byte pixels only");
+    if (p.pixel != Pixel::f32) return Offer::no("takes float pixels only");
     if (may_be_anything(p)) return Offer::no("makes halves of the values: needs Problem::peak");
-    if (!bytes && !(p.peak >= 1e-30 && p.peak <= 1e30))
+    if (!(p.peak >= 1e-30 && p.peak <= 1e30))
       return Offer::no(text("takes a peak of 1e-30 to 1e30, got ", p.peak));
     const int radius = std::max(axes.x.radius, axes.y.radius);
-    const TensorShape* best = shape(p, radius);
-    if (best == nullptr && (bytes || radius > TensorPasses::kMostRadius))
+    const TensorShape* best = shape(radius);
+    if (best == nullptr && radius > TensorPasses::kMostRadius)
       return Offer::no(text("has no class for a radius of ", radius));
     if (p.border == Border::constant) {
       for (const float value : p.outside) {
         const auto exact = static_cast<double>(value);
-        if (bytes ? !(exact >= 0 && exact <= 255 && exact == std::floor(exact))
-                  : !(std::abs(exact) <= p.peak))
-          return Offer::no(text("needs Problem::outside ",
-                                bytes ? "in whole levels" : "within the peak", ", got ", exact));
+        if (!(std::abs(exact) <= p.peak))
+          return Offer::no(text("needs Problem::outside within the peak, got ", exact));
       }
     }
     HalfWeights x(axes.x, split, kTop);
@@ -133,16 +125,14 @@ class Tensor : public Method {
       out.psnr = psnr_of(p, 3 * steps * 0.27 * 0x1p-24);
     } else {
       // A value within the peak is off by 2^-12 as a half, and a blurred row by 2^-11 relative to
-      // it. Bytes are whole halves and rows are taken around level 128. The errors of the weights
-      // sum up to 0, so their sizes count with half of the range of the values.
-      const double range = bytes ? 0.5 : 1.0;
-      out.max_error = (bytes ? 0 : 0x1p-12) + range * (0x1p-11 + x.off + y.off) +
-                      steps * (bytes ? 10 : 1) * 0x1p-22;
+      // it. The errors of the weights sum up to 0, so their sizes count with half of the range of
+      // the values.
+      out.max_error = 0x1p-12 + 0x1p-11 + x.off + y.off + steps * 0x1p-22;
       // The roundings of different pixels, spread evenly over 2^-11 of the range, and those of the
       // weights against values with a deviation of half the range add up as in a random walk.
-      const double unit = range * 0x1p-11 / std::sqrt(12.0);
-      out.psnr = psnr_of(p, std::sqrt(unit * unit * y.squares * (1 + (bytes ? 0 : x.squares)) +
-                                      range * range / 4 * (x.off_squares + y.off_squares)));
+      const double unit = 0x1p-11 / std::sqrt(12.0);
+      out.psnr = psnr_of(p, std::sqrt(unit * unit * y.squares * (1 + x.squares) +
+                                      (x.off_squares + y.off_squares) / 4));
     }
     const Rates rate = rates(runtime);
     const double copy = 2 * values_of(p) * static_cast<double>(channel_bytes(p.pixel)) / rate.bytes;
@@ -158,14 +148,11 @@ class Tensor : public Method {
   }
 
   static std::vector<Unit> units(const Problem& p, const Axes& axes) {
-    const TensorShape* best = shape(p, std::max(axes.x.radius, axes.y.radius));
-    if (best == nullptr)
-      return p.pixel == Pixel::f32 ? TensorPasses::units(split) : std::vector<Unit>{};
+    const TensorShape* best = shape(std::max(axes.x.radius, axes.y.radius));
+    if (best == nullptr) return TensorPasses::units(split);
     Defines defines;
-    if (p.pixel == Pixel::u8) defines.flag("CLCOOK_GAUSSIAN_U8");
     if (p.border == Border::constant) defines.flag("CLCOOK_TENSOR_CONSTANT");
     if (split) defines.flag("CLCOOK_TENSOR_SPLIT");
-    if (best->keep) defines.flag("CLCOOK_TENSOR_KEEP");
     if (best->early) defines.flag("CLCOOK_TENSOR_PREFETCH");
     defines.set("CLCOOK_TENSOR_STAGE", best->stage);
     defines.set("CLCOOK_TENSOR_CHUNKS", best->chunks);
@@ -177,19 +164,18 @@ class Tensor : public Method {
          Programs& programs)
       : runtime_(runtime),
         problem_(problem),
-        shape_(shape(problem, std::max(axes.x.radius, axes.y.radius))),
+        shape_(shape(std::max(axes.x.radius, axes.y.radius))),
         taps_x_(axes.x.taps()),
         taps_y_(axes.y.taps()) {
     const std::vector<Unit> parts = units(problem, axes);
     program_ = programs.build(runtime, parts[0], "gaussian_blur/tensor");
     const HalfWeights& x = std::any_cast<const Design&>(offer.design).x;
     const HalfWeights& y = std::any_cast<const Design&>(offer.design).y;
-    const bool bytes = problem.pixel == Pixel::u8;
     const auto words = [&](bool columns, int chunks) {
       const HalfWeights& weights = columns ? y : x;
-      std::vector<std::uint32_t> out = fragments(weights.high, chunks, columns, bytes);
+      std::vector<std::uint32_t> out = fragments(weights.high, chunks, columns);
       if (split) {
-        const auto low = fragments(weights.low, chunks, columns, bytes);
+        const auto low = fragments(weights.low, chunks, columns);
         out.insert(out.end(), low.begin(), low.end());
       }
       return out;
@@ -199,9 +185,8 @@ class Tensor : public Method {
     };
     // Split values are scaled so that what the halves lack is no subnormal half, and the blurred
     // rows likewise.
-    const double up = bytes ? 1 : (split ? 0x1p11 : 1) / problem.peak;
+    const double up = (split ? 0x1p11 : 1) / problem.peak;
     scale_in_ = static_cast<cl_float>(up);
-    start_ = static_cast<cl_float>(bytes ? -(1024 + 128) * x.sum : 0);
     scale_mid_ = split ? static_cast<cl_float>(1 / x.sum) : 1.0f;
     scale_out_ = static_cast<cl_float>(1 / (up * x.sum * static_cast<double>(scale_mid_) * y.sum));
     if (shape_ != nullptr) {
@@ -231,9 +216,6 @@ class Tensor : public Method {
     const cl_ulong src_pitch = call.src.pitch / bytes;
     const cl_ulong dst_offset = call.dst.offset / bytes;
     const cl_ulong dst_pitch = call.dst.pitch / bytes;
-    const bool src_even =
-        (src_offset + static_cast<cl_ulong>(region.x)) % 2 == 0 && src_pitch % 2 == 0;
-    const bool dst_even = dst_offset % 2 == 0 && dst_pitch % 2 == 0;
     // As many segments as make one wave of groups.
     const int across = 16 * shape_->warps;
     const int strips = (region.width - 1) / across + 1;
@@ -249,11 +231,10 @@ class Tensor : public Method {
                                   static_cast<std::size_t>(problem_.batch)},
                                  {static_cast<std::size_t>(32 * shape_->warps), 1, 1}),
                   wait, call.src.buffer, src_offset, src_pitch, call.dst.buffer, dst_offset,
-                  dst_pitch, cl_int{(src_even ? 1 : 0) + (dst_even ? 2 : 0)},
-                  cl_int{problem_.width}, cl_int{problem_.height}, cl_int{region.x},
+                  dst_pitch, cl_int{problem_.width}, cl_int{problem_.height}, cl_int{region.x},
                   cl_int{region.y}, cl_int{region.width}, cl_int{region.height}, cl_int{segment},
-                  weights_, static_cast<cl_int>(problem_.border), outside, scale_in_, start_,
-                  scale_mid_, scale_out_);
+                  weights_, static_cast<cl_int>(problem_.border), outside, scale_in_, scale_mid_,
+                  scale_out_);
   }
 
   std::string describe() const override {
@@ -266,11 +247,9 @@ class Tensor : public Method {
   // warp have it: [piece][lane][register], two halves in each. The kernel says which element is
   // where.
   static std::vector<std::uint32_t> fragments(const std::vector<Half>& weights, int chunks,
-                                              bool columns, bool bytes) {
+                                              bool columns) {
     // The pixel of 16 that slot k of a product stands for.
-    const auto pixel = [&](int k) {
-      return columns || bytes ? k : k % 8 / 2 + 4 * (k % 2) + 8 * (k / 8);
-    };
+    const auto pixel = [&](int k) { return columns ? k : k % 8 / 2 + 4 * (k % 2) + 8 * (k / 8); };
     const int pieces = (chunks + 1) / 2;
     const int pad = 4 * (chunks - 2);
     std::vector<std::uint32_t> out;
@@ -324,7 +303,6 @@ class Tensor : public Method {
   cl::Buffer weights_;
   TensorPasses passes_;
   cl_float scale_in_;
-  cl_float start_;
   cl_float scale_mid_;
   cl_float scale_out_;
 };

@@ -162,10 +162,11 @@ class TensorBytes : public Method {
     if (best->share) defines.flag("CLCOOK_BYTES_SHARE");
     defines.set("CLCOOK_BYTES_PIECES", best->pieces);
     defines.set("CLCOOK_BYTES_WARPS", best->warps);
-    return {{"gaussian_blur_tensor_bytes", Source(embedded::gaussian_blur_tensor_bytes), defines}};
+    return {{"gaussian_blur_tensor_bytes", &embedded::gaussian_blur_tensor_bytes, defines}};
   }
 
-  TensorBytes(const Runtime& runtime, const Problem& problem, const Axes& axes, Programs& programs)
+  TensorBytes(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
+              Programs& programs)
       : runtime_(runtime),
         problem_(problem),
         shape_(*shape(problem, axes)),
