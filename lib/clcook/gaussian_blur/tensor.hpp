@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <clcook/core/half.hpp>
 #include <clcook/embedded/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/matrix_units.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <clcook/gaussian_blur/tensor_passes.hpp>
 #include <cmath>
@@ -88,14 +89,8 @@ class Tensor : public Method {
   }
 
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
-    if (!emulated()) {
-      const bool nvidia = runtime.info().platform.find("NVIDIA") != std::string::npos;
-      const cl_uint major = nvidia ? capability(runtime) : 0;
-      if (!nvidia)
-        return Offer::no(text("needs an NVIDIA GPU, the platform is ", runtime.info().platform));
-      if (major < 8)
-        return Offer::no(text("needs the compute capability 8.0, the device has ", major, ".x"));
-    }
+    const std::string lacks = lacks_matrix_units(runtime);
+    if (!lacks.empty()) return Offer::no(lacks);
     if (p.channels != 4) return Offer::no(text("needs 4 channels, got ", p.channels));
     if (p.pixel != Pixel::f32) return Offer::no("takes float pixels only");
     if (may_be_anything(p)) return Offer::no("makes halves of the values: needs Problem::peak");
@@ -271,13 +266,6 @@ class Tensor : public Method {
     return out;
   }
 
-  // Tests on other devices set CLCOOK_TENSOR_EMULATE: the products are then made without matrix
-  // units, by the same kernel.
-  static bool emulated() {
-    const char* value = std::getenv("CLCOOK_TENSOR_EMULATE");
-    return value != nullptr && *value != '\0';
-  }
-
  private:
   struct Design {
     HalfWeights x;
@@ -285,14 +273,6 @@ class Tensor : public Method {
   };
 
   static constexpr int kTop = split ? 10 : 0;
-
-  static cl_uint capability(const Runtime& runtime) {
-    constexpr cl_device_info kMajor = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
-    cl_uint major = 0;
-    if (clGetDeviceInfo(runtime.device()(), kMajor, sizeof major, &major, nullptr) != CL_SUCCESS)
-      return 0;
-    return major;
-  }
 
   Runtime runtime_;
   Problem problem_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <clcook/embedded/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/matrix_units.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <cmath>
 #include <cstdint>
@@ -39,8 +40,10 @@ struct ByteWeights {
     }
     std::vector<std::size_t> order;
     for (std::size_t k = 1; k < taps.size(); ++k) order.push_back(k);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
-      return exact[i] - taps[i] > exact[j] - taps[j];
+    std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+      const double one = exact[i] - taps[i];
+      const double other = exact[j] - taps[j];
+      return one != other ? one > other : i < j;
     });
     for (const std::size_t k : order) {
       if (left < 2) break;
@@ -150,6 +153,7 @@ class TensorBytes : public Method {
     const Rates rate = rates(runtime);
     out.cost = rate.launch + best->copies * 2 * values_of(p) / rate.bytes;
     if (runtime.info().cpu) out.cost *= 1e4;
+    out.design = best;
     return out;
   }
 
@@ -165,11 +169,11 @@ class TensorBytes : public Method {
     return {{"gaussian_blur_tensor_bytes", &embedded::gaussian_blur_tensor_bytes, defines}};
   }
 
-  TensorBytes(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
+  TensorBytes(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
               Programs& programs)
       : runtime_(runtime),
         problem_(problem),
-        shape_(*shape(problem, axes)),
+        shape_(*std::any_cast<const BytesShape*>(offer.design)),
         taps_x_(axes.x.taps()),
         taps_y_(axes.y.taps()) {
     const std::vector<Unit> parts = units(problem, axes);
@@ -263,13 +267,6 @@ class TensorBytes : public Method {
     return out;
   }
 
-  // Tests on other devices set CLCOOK_TENSOR_EMULATE: the products are then made without matrix
-  // units, by the same kernel.
-  static bool emulated() {
-    const char* value = std::getenv("CLCOOK_TENSOR_EMULATE");
-    return value != nullptr && *value != '\0';
-  }
-
  private:
   // How the sums of an axis are rounded: what 1 and 1/2 are, and where the result is: in the bytes
   // 1 and 2, or 0 and 1, from the bit `shift` on. Of fine weights the unit is that of high bytes.
@@ -312,23 +309,6 @@ class TensorBytes : public Method {
       worst = std::max(worst, sum);
     }
     return worst;
-  }
-
-  static cl_uint capability(const Runtime& runtime) {
-    constexpr cl_device_info kMajor = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
-    cl_uint major = 0;
-    if (clGetDeviceInfo(runtime.device()(), kMajor, sizeof major, &major, nullptr) != CL_SUCCESS)
-      return 0;
-    return major;
-  }
-  // Empty, or what is missing.
-  static std::string lacks_matrix_units(const Runtime& runtime) {
-    if (emulated()) return {};
-    if (runtime.info().platform.find("NVIDIA") == std::string::npos)
-      return text("needs an NVIDIA GPU, the platform is ", runtime.info().platform);
-    const cl_uint major = capability(runtime);
-    if (major >= 8) return {};
-    return text("needs the compute capability 8.0, the device has ", major, ".x");
   }
 
   Runtime runtime_;
