@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,9 +83,8 @@ class TensorBytes : public Method {
     double psnr = 0;
   };
 
-  static Promise promise(const Problem& p, const Axes& axes, bool fine) {
-    const ByteWeights x(axes.x, fine);
-    const ByteWeights y(axes.y, fine);
+  static Promise promise(const Problem& p, const ByteWeights& x, const ByteWeights& y) {
+    const bool fine = x.fine;
     Promise out;
     // The errors of the weights sum up to `missing`, so that their sizes count with half of the
     // range of the values. Fine rows are off by half of 2^-8 levels. A low byte of a weight times
@@ -111,21 +111,27 @@ class TensorBytes : public Method {
     return out;
   }
 
-  // The cheapest class that holds the radius and promises the quality, or the best one; null where
-  // none holds the radius.
-  static const BytesShape* shape(const Problem& p, const Axes& axes) {
+  // A class, its weights, and what comes of them.
+  struct Design {
+    const BytesShape* shape;
+    ByteWeights x;
+    ByteWeights y;
+    Promise promised;
+  };
+  // The cheapest class that holds the radius and promises the quality, or the best one; empty
+  // where none holds the radius.
+  static std::optional<Design> design(const Problem& p, const Axes& axes) {
     static const std::vector<BytesShape> all{
         {2, true, false, 4, 4, 1.65}, {3, false, false, 4, 4, 1.8}, {3, true, false, 4, 2, 2.6},
         {5, false, true, 4, 3, 2.35}, {5, true, true, 4, 2, 3.4},   {9, false, true, 4, 2, 3.45}};
     const int radius = std::max(axes.x.radius, axes.y.radius);
-    const BytesShape* best = nullptr;
-    double psnr = 0;
+    std::optional<Design> best;
     for (const BytesShape& one : all) {
       if (radius > one.radius()) continue;
-      const double next = promise(p, axes, one.fine).psnr;
-      if (best != nullptr && (psnr >= p.quality || psnr >= next)) continue;
-      best = &one;
-      psnr = next;
+      if (best && best->promised.psnr >= p.quality) break;
+      Design next{&one, ByteWeights(axes.x, one.fine), ByteWeights(axes.y, one.fine), {}};
+      next.promised = promise(p, next.x, next.y);
+      if (!best || next.promised.psnr > best->promised.psnr) best = std::move(next);
     }
     return best;
   }
@@ -135,8 +141,8 @@ class TensorBytes : public Method {
     if (!lacks.empty()) return Offer::no(lacks);
     if (p.pixel != Pixel::u8) return Offer::no("takes byte pixels only");
     if (p.channels != 4) return Offer::no(text("needs 4 channels, got ", p.channels));
-    const BytesShape* best = shape(p, axes);
-    if (best == nullptr)
+    std::optional<Design> best = design(p, axes);
+    if (!best)
       return Offer::no(
           text("has no class for a radius of ", std::max(axes.x.radius, axes.y.radius)));
     if (p.border == Border::constant) {
@@ -145,27 +151,26 @@ class TensorBytes : public Method {
           return Offer::no(text("needs Problem::outside in whole levels, got ", value));
       }
     }
-    const Promise promised = promise(p, axes, best->fine);
     Offer out;
     out.can = true;
-    out.max_error = promised.max_error / 255;
-    out.psnr = promised.psnr;
+    out.max_error = best->promised.max_error / 255;
+    out.psnr = best->promised.psnr;
     const Rates rate = rates(runtime);
-    out.cost = rate.launch + best->copies * 2 * values_of(p) / rate.bytes;
+    out.cost = rate.launch + best->shape->copies * 2 * values_of(p) / rate.bytes;
     if (runtime.info().cpu) out.cost *= 1e4;
-    out.design = best;
+    out.design = std::move(*best);
     return out;
   }
 
   static std::vector<Unit> units(const Problem& p, const Axes& axes) {
-    const BytesShape* best = shape(p, axes);
-    if (best == nullptr) return {};
+    const std::optional<Design> best = design(p, axes);
+    if (!best) return {};
     Defines defines;
     if (p.border == Border::constant) defines.flag("CLCOOK_BYTES_CONSTANT");
-    if (best->fine) defines.flag("CLCOOK_BYTES_FINE");
-    if (best->share) defines.flag("CLCOOK_BYTES_SHARE");
-    defines.set("CLCOOK_BYTES_PIECES", best->pieces);
-    defines.set("CLCOOK_BYTES_WARPS", best->warps);
+    if (best->shape->fine) defines.flag("CLCOOK_BYTES_FINE");
+    if (best->shape->share) defines.flag("CLCOOK_BYTES_SHARE");
+    defines.set("CLCOOK_BYTES_PIECES", best->shape->pieces);
+    defines.set("CLCOOK_BYTES_WARPS", best->shape->warps);
     return {{"gaussian_blur_tensor_bytes", &embedded::gaussian_blur_tensor_bytes, defines}};
   }
 
@@ -173,13 +178,13 @@ class TensorBytes : public Method {
               Programs& programs)
       : runtime_(runtime),
         problem_(problem),
-        shape_(*std::any_cast<const BytesShape*>(offer.design)),
+        shape_(*std::any_cast<const Design&>(offer.design).shape),
         taps_x_(axes.x.taps()),
         taps_y_(axes.y.taps()) {
     const std::vector<Unit> parts = units(problem, axes);
     program_ = programs.build(runtime, parts[0], "gaussian_blur/tensor_bytes");
-    const ByteWeights x(axes.x, shape_.fine);
-    const ByteWeights y(axes.y, shape_.fine);
+    const ByteWeights& x = std::any_cast<const Design&>(offer.design).x;
+    const ByteWeights& y = std::any_cast<const Design&>(offer.design).y;
     std::vector<std::uint32_t> words = fragments(x, shape_.pieces, false);
     const std::vector<std::uint32_t> more = fragments(y, shape_.pieces, true);
     words.insert(words.end(), more.begin(), more.end());
