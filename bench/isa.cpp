@@ -12,6 +12,7 @@
 
 #include <clcook/core/commit.hpp>
 
+#include "clcook_places.hpp"
 #include "command.hpp"
 #include "isa/gate.hpp"
 #include "isa/verdict.hpp"

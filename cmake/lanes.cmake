@@ -5,7 +5,7 @@
 set(clcook_test_environment
     "POCL_CACHE_DIR=${PROJECT_BINARY_DIR}/pocl-cache"
     "CLCOOK_CACHE_DIR=${PROJECT_BINARY_DIR}/clcook-cache" "CLCOOK_BIN_DIR=${PROJECT_BINARY_DIR}/bin"
-    "CLCOOK_SHARED_DIR=${PROJECT_SOURCE_DIR}/../shared")
+    "CLCOOK_SHARED_DIR=${CLCOOK_SHARED_DIR}")
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/pocl-cache" "${PROJECT_BINARY_DIR}/clcook-cache")
 
 # clcook_lane(<name> <label> <processors> <timeout> <command...>)

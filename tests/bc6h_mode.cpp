@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "clcook_places.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;

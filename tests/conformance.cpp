@@ -17,6 +17,7 @@
 #include <clcook/registry/all.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
 
+#include "clcook_places.hpp"
 #include "support/testing.hpp"
 
 #ifndef CLCOOK_TEST_DIR

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "clcook_places.hpp"
 #include "support/sha256.hpp"
 #include "support/testing.hpp"
 

@@ -7,6 +7,7 @@
 #include "../bench/isa/resources.hpp"
 #include "../bench/isa/targets.hpp"
 #include "../bench/isa/verdict.hpp"
+#include "clcook_places.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;

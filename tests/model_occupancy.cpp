@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/isa/resources.hpp"
+#include "clcook_places.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "clcook_places.hpp"
 #include "support/testing.hpp"
 
 #ifdef CLCOOK_CUDA_OCCUPANCY

@@ -16,6 +16,7 @@
 #include <clcook/registry/all.hpp>
 #include <clcook/registry/conformance.hpp>
 
+#include "clcook_places.hpp"
 #include "support/testing.hpp"
 
 #ifndef CLCOOK_TEST_DIR

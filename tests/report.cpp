@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "clcook_places.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook::testing;

@@ -1,4 +1,5 @@
 // clcook report --markdown: the tables and figures of the documents.
+#include "clcook_places.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook::testing;

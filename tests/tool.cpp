@@ -12,6 +12,7 @@
 #include <clcook/registry/all.hpp>
 #include <clcook/registry/conformance.hpp>
 
+#include "clcook_places.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
