@@ -5,17 +5,15 @@
 
 #include <chrono>
 #include <clcook/core/commit.hpp>
-#include <clcook/registry/all.hpp>
 #include <ctime>
 #include <fstream>
 #include <system_error>
 
+#include "cookbook/recipes.hpp"
+
 namespace clcook::tool {
 
-const std::vector<Recipe>& recipes() {
-  static const std::vector<Recipe> all = cookbook::all();
-  return all;
-}
+const std::vector<Recipe>& recipes() { return cookbook::recipes(); }
 
 std::string tuning_name(const Recipe& recipe, const Params& shape) {
   return recipe.tuning_name ? recipe.tuning_name(shape) : recipe.name;

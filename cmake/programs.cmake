@@ -4,8 +4,18 @@
 add_library(clcook_program INTERFACE)
 target_link_libraries(clcook_program INTERFACE clcook::clcook clcook_warnings clcook_sanitize
                                                clcook_portable)
-# They spend their time in kernels, and -O1 compiles a quarter faster than -O3.
-target_compile_options(clcook_program INTERFACE "$<$<CONFIG:Release>:-O1>")
+# What is compiled into our programs and how: they spend their time in kernels, so -O1, which compiles
+# a quarter faster than -O3. The tests spend it in the library clcook_recipes, where the references
+# are: -O0 compiles them twice as fast.
+add_library(clcook_tools INTERFACE)
+target_link_libraries(clcook_tools INTERFACE clcook_program)
+target_compile_options(clcook_tools INTERFACE "$<$<CONFIG:Release>:-O1>")
+# fmt compiled by its package, not in each file of ours; a portable program brings it along.
+if(CLCOOK_PORTABLE)
+  set(clcook_fmt fmt::fmt-header-only)
+else()
+  set(clcook_fmt fmt::fmt)
+endif()
 # Where things lie on this machine, for the few files that ask: a header and no definition, so that a
 # compiler cache serves every checkout.
 find_file(CLCOOK_CUDA_OCCUPANCY_HEADER cuda_occupancy.h PATHS /usr/local/cuda/include)
@@ -33,37 +43,56 @@ function(clcook_place target name folder)
   endif()
 endfunction()
 
+# Every card, compiled once.
+if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
+  add_library(clcook_recipes STATIC "${PROJECT_SOURCE_DIR}/bench/cookbook/recipes.cpp")
+  target_link_libraries(clcook_recipes PRIVATE clcook_tools)
+  set_target_properties(clcook_recipes PROPERTIES CXX_EXTENSIONS OFF)
+endif()
+
+# The headers that nearly every file of the programs compiles.
+set(clcook_shared_headers
+    <clcook/core/defines.hpp>
+    <clcook/core/launch.hpp>
+    <clcook/core/opencl.hpp>
+    <clcook/core/runtime.hpp>
+    <clcook/core/tuning.hpp>
+    <clcook/core/view.hpp>
+    <clcook/registry/recipe.hpp>
+    <algorithm>
+    <cmath>
+    <map>
+    <sstream>
+    <string>
+    <vector>
+    <fmt/format.h>
+    <nlohmann/json.hpp>)
+
 # The examples' support code; the report reads pictures with it.
 if(CLCOOK_BUILD_EXAMPLES OR CLCOOK_BUILD_TOOLS)
   add_library(clcook_example_support INTERFACE)
   target_include_directories(clcook_example_support INTERFACE "${PROJECT_SOURCE_DIR}/examples")
   target_link_libraries(
-    clcook_example_support INTERFACE clcook_program clcook_commit clcook_pictures CLI11::CLI11
-                                     fmt::fmt-header-only nlohmann_json::nlohmann_json)
+    clcook_example_support INTERFACE clcook_tools clcook_commit clcook_pictures CLI11::CLI11
+                                     ${clcook_fmt} nlohmann_json::nlohmann_json)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/support/*.cpp")
-  if(sources)
-    add_library(clcook_example_objects STATIC ${sources})
-    target_link_libraries(clcook_example_objects PUBLIC clcook_example_support)
-  endif()
+  add_library(clcook_example_objects STATIC ${sources})
+  target_link_libraries(clcook_example_objects PUBLIC clcook_example_support)
+  set_target_properties(clcook_example_objects PROPERTIES CXX_EXTENSIONS OFF)
+  target_precompile_headers(clcook_example_objects PRIVATE ${clcook_shared_headers} <CLI/CLI.hpp>)
 endif()
 
 if(CLCOOK_BUILD_TOOLS)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp")
-  if(sources)
-    add_executable(clcook_tool ${sources})
-    target_include_directories(clcook_tool PRIVATE "${PROJECT_SOURCE_DIR}/bench")
-    target_link_libraries(
-      clcook_tool PRIVATE clcook_program clcook_commit CLI11::CLI11 fmt::fmt-header-only
-                          nlohmann_json::nlohmann_json clcook_example_objects)
-    if(TARGET benchmark::benchmark)
-      target_link_libraries(clcook_tool PRIVATE benchmark::benchmark)
-      target_compile_definitions(clcook_tool PRIVATE CLCOOK_HAVE_BENCHMARK=1)
-    endif()
-    # These headers are most of what a file of the tool compiles.
-    target_precompile_headers(clcook_tool PRIVATE <CLI/CLI.hpp> <clcook/core/opencl.hpp>
-                              <fmt/format.h> <nlohmann/json.hpp>)
-    clcook_place(clcook_tool clcook bin)
+  add_executable(clcook_tool ${sources})
+  target_include_directories(clcook_tool PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+  target_link_libraries(clcook_tool PRIVATE clcook_recipes clcook_example_objects)
+  if(TARGET benchmark::benchmark)
+    target_link_libraries(clcook_tool PRIVATE benchmark::benchmark)
+    target_compile_definitions(clcook_tool PRIVATE CLCOOK_HAVE_BENCHMARK=1)
   endif()
+  target_precompile_headers(clcook_tool REUSE_FROM clcook_example_objects)
+  clcook_place(clcook_tool clcook bin)
 endif()
 
 if(CLCOOK_BUILD_EXAMPLES)
@@ -73,10 +102,8 @@ if(CLCOOK_BUILD_EXAMPLES)
     cmake_path(GET source STEM name)
     list(APPEND CLCOOK_EXAMPLES "${name}")
     add_executable(example_${name} "${source}")
-    if(TARGET clcook_example_objects)
-      target_link_libraries(example_${name} PRIVATE clcook_example_objects)
-    endif()
-    target_link_libraries(example_${name} PRIVATE clcook_example_support)
+    target_link_libraries(example_${name} PRIVATE clcook_example_objects)
+    target_precompile_headers(example_${name} REUSE_FROM clcook_example_objects)
     clcook_place(example_${name} "${name}" bin)
   endforeach()
 endif()
@@ -88,7 +115,7 @@ if(CLCOOK_BUILD_PEERS)
     cmake_path(GET source STEM name)
     add_executable(clcook_peers_${name} "${source}")
     target_include_directories(clcook_peers_${name} PRIVATE "${PROJECT_SOURCE_DIR}/examples")
-    target_link_libraries(clcook_peers_${name} PRIVATE clcook_program)
+    target_link_libraries(clcook_peers_${name} PRIVATE clcook_tools)
     clcook_place(clcook_peers_${name} "clcook_peers_${name}" bin)
   endforeach()
 endif()
@@ -97,17 +124,14 @@ if(CLCOOK_BUILD_TESTS)
   add_library(clcook_test_support INTERFACE)
   target_include_directories(clcook_test_support INTERFACE "${PROJECT_SOURCE_DIR}/tests"
                                                            "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(clcook_test_support INTERFACE clcook_program doctest::doctest
-                                                      fmt::fmt-header-only
-                                                      nlohmann_json::nlohmann_json)
+  target_link_libraries(clcook_test_support INTERFACE clcook_program clcook_recipes doctest::doctest
+                                                      ${clcook_fmt} nlohmann_json::nlohmann_json)
+  target_compile_options(clcook_test_support INTERFACE "$<$<CONFIG:Release>:-O0>")
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/*.cpp")
   add_library(clcook_test_objects OBJECT ${sources})
   target_link_libraries(clcook_test_objects PUBLIC clcook_test_support)
   set_target_properties(clcook_test_objects PROPERTIES CXX_EXTENSIONS OFF)
-  # The tests share a precompiled header: it halves the time to build them.
-  target_precompile_headers(
-    clcook_test_objects PRIVATE <clcook/core/opencl.hpp> <doctest/doctest.h> <map> <sstream> <string>
-    <vector>)
+  target_precompile_headers(clcook_test_objects PRIVATE ${clcook_shared_headers} <doctest/doctest.h>)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*.cpp")
   set(CLCOOK_TESTS "")
   foreach(source IN LISTS sources)

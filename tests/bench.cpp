@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <clcook/core/tuning.hpp>
-#include <clcook/registry/all.hpp>
+#include "bench/cookbook/recipes.hpp"
 
 #include "support/testing.hpp"
 
@@ -140,7 +140,7 @@ TEST_CASE("the smoke run measures every variant of every recipe and writes a res
   CHECK(result["kind"] == "bench");
   CHECK(result["ceilings"]["copy_gbs"].get<double>() > 0);
   std::size_t variants = 0;
-  for (const Recipe& recipe : cookbook::all()) variants += recipe.variants.size();
+  for (const Recipe& recipe : cookbook::recipes()) variants += recipe.variants.size();
   CHECK(result["rows"].size() >= variants);
   std::size_t measured = 0;
   for (const Json& row : result["rows"]) {
@@ -164,7 +164,7 @@ TEST_CASE("bench refuses what it does not know") {
     CHECK(ran.code == 2);
     CHECK(contains(ran.err, part));
   };
-  const std::string recipe = cookbook::all().front().name;
+  const std::string recipe = cookbook::recipes().front().name;
   refused({"bench", "no_such_recipe"}, "no_such_recipe");
   refused({"bench", recipe, "--variant", "no_such_variant"}, "no_such_variant");
   refused({"bench", "--device", "no_such_device"}, "no_such_device");
@@ -185,7 +185,7 @@ TEST_CASE("tune writes winners that the library reads, and keeps the entries of 
   foreign.type = "gpu";
   foreign.variant = "kept";
   write_bytes(file, Tuning::format({foreign}));
-  const Recipe recipe = cookbook::all().front();
+  const Recipe recipe = cookbook::recipes().front();
   const Ran ran = clcook_command({"tune", recipe.name, "--samples", "3", "--out", file.string(),
                                   "--shape", recipe.test_shapes[1].str()});
   CAPTURE(ran.out);

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <clcook/core/launch.hpp>
-#include <clcook/registry/all.hpp>
+#include "bench/cookbook/recipes.hpp"
 #include <clcook/registry/guarded_buffer.hpp>
 
 #include "clcook_places.hpp"
@@ -268,7 +268,7 @@ TEST_CASE("a kernel belongs to the variant with the longest fitting name") {
 }
 
 TEST_CASE("every recipe describes itself") {
-  const std::vector<Recipe> recipes = cookbook::all();
+  const std::vector<Recipe> recipes = cookbook::recipes();
   REQUIRE_FALSE(recipes.empty());
   for (const Recipe& recipe : recipes) {
     CAPTURE(recipe.name);
@@ -294,7 +294,7 @@ TEST_CASE("every recipe describes itself") {
 
 // What the benchmark relies on: see Case.
 TEST_CASE("inputs that are uploaded once serve every variant") {
-  std::vector<Recipe> recipes = cookbook::all();
+  std::vector<Recipe> recipes = cookbook::recipes();
   if (const char* only = std::getenv("CLCOOK_TEST_RECIPE")) recipes = {find_recipe(recipes, only)};
   for (const Recipe& recipe : recipes) {
     const auto tiny =
@@ -326,7 +326,7 @@ TEST_CASE("inputs that are uploaded once serve every variant") {
 
 TEST_CASE("every variant of every recipe agrees with its reference") {
   const auto begin = std::chrono::steady_clock::now();
-  std::vector<Recipe> recipes = cookbook::all();
+  std::vector<Recipe> recipes = cookbook::recipes();
   // The lanes run one recipe at a time.
   if (const char* only = std::getenv("CLCOOK_TEST_RECIPE")) recipes = {find_recipe(recipes, only)};
   const std::string device = runtime().info().platform + ", " + runtime().info().name;

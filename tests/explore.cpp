@@ -1,7 +1,7 @@
 // clcook explore: the sweeps that recipes declare, and what the command makes of them.
 #include <nlohmann/json.hpp>
 
-#include <clcook/registry/all.hpp>
+#include "bench/cookbook/recipes.hpp"
 
 #include "support/testing.hpp"
 
@@ -19,7 +19,7 @@ Ran explore(std::vector<std::string> arguments) {
 }  // namespace
 
 TEST_CASE("a sweep has numbers in rising order and a model that knows every variant") {
-  for (const Recipe& recipe : cookbook::all()) {
+  for (const Recipe& recipe : cookbook::recipes()) {
     for (const Sweep& sweep : recipe.sweeps) {
       CAPTURE(recipe.name);
       CHECK(!sweep.label.empty());
@@ -53,7 +53,7 @@ TEST_CASE("a sweep has numbers in rising order and a model that knows every vari
 
 TEST_CASE("every sweep runs, and the result holds measured and predicted times") {
   if (not_built("clcook")) return;
-  for (const Recipe& recipe : cookbook::all()) {
+  for (const Recipe& recipe : cookbook::recipes()) {
     if (recipe.sweeps.empty()) continue;
     CAPTURE(recipe.name);
     TempFolder folder;

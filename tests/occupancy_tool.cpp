@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <clcook/model/occupancy.hpp>
-#include <clcook/registry/all.hpp>
+#include "bench/cookbook/recipes.hpp"
 
 #include "bench/techniques.hpp"
 #include "support/testing.hpp"
@@ -205,7 +205,7 @@ TEST_CASE("the techniques: numbers, titles, places") {
     CHECK(titles.insert(one.title).second);
   }
   CHECK(expected == 29);
-  for (const Recipe& recipe : cookbook::all()) {
+  for (const Recipe& recipe : cookbook::recipes()) {
     CAPTURE(recipe.name);
     std::set<int> numbers;
     for (const Technique& one : recipe.techniques) {
@@ -224,7 +224,7 @@ TEST_CASE("list --techniques") {
   const Ran ran = clcook_tool({"list", "--techniques"}, no_device);
   CHECK(ran.code == 0);
   std::set<int> covered;
-  for (const Recipe& recipe : cookbook::all()) {
+  for (const Recipe& recipe : cookbook::recipes()) {
     for (const Technique& one : recipe.techniques) {
       covered.insert(one.number);
       CHECK(contains(ran.out, recipe.name + ": " + one.where + "\n"));
@@ -247,7 +247,7 @@ TEST_CASE("list --techniques") {
 
   const Json all = Json::parse(clcook_tool({"list", "--json"}, no_device).out);
   std::size_t index = 0;
-  for (const Recipe& recipe : cookbook::all()) {
+  for (const Recipe& recipe : cookbook::recipes()) {
     const Json& techniques = all.at("recipes")[index++].at("techniques");
     REQUIRE(techniques.size() == recipe.techniques.size());
     for (std::size_t i = 0; i < techniques.size(); ++i) {

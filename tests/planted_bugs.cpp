@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include <clcook/registry/all.hpp>
+#include "bench/cookbook/recipes.hpp"
 #include <clcook/registry/conformance.hpp>
 
 #include "clcook_places.hpp"
@@ -234,7 +234,7 @@ TEST_CASE("every recipe has planted bugs for every variant") {
   for (const Bug& bug : all_bugs()) {
     for (const std::string& variant : bug.variants) ++bugs[bug.recipe + "/" + variant];
   }
-  for (const Recipe& recipe : cookbook::all()) {
+  for (const Recipe& recipe : cookbook::recipes()) {
     for (const VariantInfo& variant : recipe.variants) {
       const std::string name = recipe.name + "/" + variant.name;
       CAPTURE(name);
@@ -256,7 +256,7 @@ TEST_CASE("child: check one variant" * doctest::skip()) {
   const std::string shape = variable("CLCOOK_PLANTED_SHAPE");
   if (!shape.empty()) options.shapes = {Params::parse(shape)};
   const ConformanceSummary summary =
-      run_conformance(cookbook::all(), runtime(), options, [](const ConformanceRow& row) {
+      run_conformance(cookbook::recipes(), runtime(), options, [](const ConformanceRow& row) {
         if (row.outcome != Outcome::passed) std::printf("%s\n", row.reason.c_str());
       });
   std::printf("SUMMARY %lu %lu\n", static_cast<unsigned long>(summary.passed),

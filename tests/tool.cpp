@@ -9,7 +9,7 @@
 
 #include <clcook/core/program.hpp>
 #include <clcook/core/source.hpp>
-#include <clcook/registry/all.hpp>
+#include "bench/cookbook/recipes.hpp"
 #include <clcook/registry/conformance.hpp>
 
 #include "clcook_places.hpp"
@@ -42,7 +42,7 @@ void refused(const std::vector<std::string>& arguments, const std::string& part,
 
 // The recipe that these tests try the commands on.
 const Recipe& a_recipe() {
-  static const std::vector<Recipe> all = cookbook::all();
+  static const std::vector<Recipe> all = cookbook::recipes();
   return find_recipe(all, "line_blur");
 }
 
@@ -66,12 +66,12 @@ TEST_CASE("list names every recipe and variant") {
   const Ran ran = tool({"list"});
   CHECK(ran.code == 0);
   CHECK(ran.err.empty());
-  for (const Recipe& recipe : cookbook::all()) {
+  for (const Recipe& recipe : cookbook::recipes()) {
     CHECK(contains(ran.out, recipe.name));
     CHECK(contains(ran.out, recipe.title));
     for (const VariantInfo& variant : recipe.variants) CHECK(contains(ran.out, variant.name));
   }
-  CHECK(count_of(ran.out, "(baseline)") == cookbook::all().size());
+  CHECK(count_of(ran.out, "(baseline)") == cookbook::recipes().size());
 }
 
 TEST_CASE("list --json holds every recipe with variants, baseline and tune axes") {
@@ -80,7 +80,7 @@ TEST_CASE("list --json holds every recipe with variants, baseline and tune axes"
       tool({"list", "--json"}, {{"OCL_ICD_VENDORS", "/nonexistent"}});  // needs no device
   REQUIRE(ran.code == 0);
   const Json json = Json::parse(ran.out);
-  const std::vector<Recipe> recipes = cookbook::all();
+  const std::vector<Recipe> recipes = cookbook::recipes();
   REQUIRE(json.at("recipes").size() == recipes.size());
   for (std::size_t r = 0; r < recipes.size(); ++r) {
     const Json& one = json.at("recipes")[r];
@@ -247,7 +247,7 @@ TEST_CASE("unknown names and broken values are errors that name them") {
 
 TEST_CASE("flatten prints a text that builds by itself") {
   if (not_built("clcook")) return;
-  for (const Recipe& recipe : cookbook::all()) {
+  for (const Recipe& recipe : cookbook::recipes()) {
     const std::filesystem::path file = CLCOOK_SOURCE_DIR "/kernels/" + recipe.name + ".cl";
     if (!std::filesystem::exists(file)) continue;
     const Ran ran = tool({"flatten", file.string()});
