@@ -385,6 +385,19 @@ std::string Job::name() const {
   return tune.empty() ? out : out + " " + tune;
 }
 
+std::string job_key(const Job& job, const Toolchain& tools) {
+  std::string all;
+  put(all, tools.clang_version);
+  put(all, library_hash(bitcode_file(job.target, tools)));
+  put(all, job.kernel);
+  for (const std::string& argument : clang_arguments(job, tools)) put(all, argument);
+  if (job.target.vendor == Vendor::x86) put(all, kX86Prelude);
+  put(all, job.source);
+  std::ostringstream out;
+  out << std::hex << fnv1a(all);
+  return out.str();
+}
+
 Compiled compile(const Job& job, const Toolchain& tools, const DiskCache& cache) {
   const std::vector<std::string> arguments = clang_arguments(job, tools);
   const bool nvidia = job.target.vendor == Vendor::nvidia;

@@ -59,6 +59,9 @@ struct Job {
   std::string name() const;  // "line_blur/naive", "line_blur/naive group=64", "line_blur/naive#2"
 };
 
+// A hash of all that decides the gate's figures: source, options, target, compiler and library.
+std::string job_key(const Job& job, const Toolchain& tools);
+
 struct Compiled {
   std::string problem;   // the compiler's first complaint; empty: it compiled
   std::string log;       // all it said

@@ -1,16 +1,34 @@
-# What ctest runs. Labels are the lanes of ./cook test; cmake/lanes/*.sh does the work. A lane that
-# cannot run ends with 77, which ctest shows as skipped.
+# What ctest runs. Labels are the lanes of ./cook test, which cmake/lanes.txt lists; cmake/lanes/*.sh
+# does the work. A lane that cannot run prints "SKIP: why" and ends with 77, which ctest shows as
+# skipped. CLCOOK_TEST_GRID=short in the environment makes a test run its short grid; each decides
+# what that is (tests/support/grid.hpp, cmake/lanes/grid.sh).
 
-# What every program of a test sees. OCL_ICD_VENDORS stays the user's.
+file(STRINGS "${PROJECT_SOURCE_DIR}/cmake/lanes.txt" lines REGEX "^[a-z]")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/lanes.txt")
+set(clcook_lane_names "")
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE " .*" "" line "${line}")
+  list(APPEND clcook_lane_names "${line}")
+endforeach()
+
+# What every program of a test sees. OCL_ICD_VENDORS stays the user's. The sanitizers' build shares the
+# caches of compiled kernels: they are keyed by source, options and device.
+set(CLCOOK_TEST_CACHES "${PROJECT_BINARY_DIR}" CACHE PATH "Where tests cache compiled kernels")
 set(clcook_test_environment
-    "POCL_CACHE_DIR=${PROJECT_BINARY_DIR}/pocl-cache"
-    "CLCOOK_CACHE_DIR=${PROJECT_BINARY_DIR}/clcook-cache" "CLCOOK_BIN_DIR=${PROJECT_BINARY_DIR}/bin"
+    "POCL_CACHE_DIR=${CLCOOK_TEST_CACHES}/pocl-cache"
+    "CLCOOK_CACHE_DIR=${CLCOOK_TEST_CACHES}/clcook-cache" "CLCOOK_BIN_DIR=${PROJECT_BINARY_DIR}/bin"
     "CLCOOK_SHARED_DIR=${CLCOOK_SHARED_DIR}")
-file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/pocl-cache" "${PROJECT_BINARY_DIR}/clcook-cache")
+file(MAKE_DIRECTORY "${CLCOOK_TEST_CACHES}/pocl-cache" "${CLCOOK_TEST_CACHES}/clcook-cache")
 
-# clcook_lane(<name> <label> <processors> <timeout> <command...>)
+# clcook_lane(<name> <label> <processors> <timeout> <command...>): a test that fails when it takes
+# longer than `timeout` seconds. Long ones start first.
 function(clcook_lane name label processors timeout)
-  add_test(NAME "${name}" COMMAND ${ARGN})
+  if(NOT label IN_LIST clcook_lane_names)
+    message(FATAL_ERROR "test ${name}: cmake/lanes.txt has no lane '${label}'")
+  endif()
+  add_test(NAME "${name}" COMMAND "${PROJECT_SOURCE_DIR}/cmake/lanes/timed.sh"
+                                  "${PROJECT_BINARY_DIR}/lane-times/${name}" "${label}" ${ARGN})
+  set_tests_properties("${name}" PROPERTIES COST "${timeout}")
   set_tests_properties(
     "${name}" PROPERTIES LABELS "${label}" PROCESSORS ${processors} TIMEOUT ${timeout}
                          SKIP_RETURN_CODE 77 ENVIRONMENT "${clcook_test_environment}")
@@ -22,24 +40,26 @@ set(clcook_by_recipe_conformance "every variant of every recipe agrees with its 
 set(clcook_by_recipe_planted_bugs "unchanged copies pass*")
 foreach(name IN LISTS CLCOOK_TESTS)
   if(NOT DEFINED clcook_by_recipe_${name})
-    clcook_lane("${name}" unit 1 600 test_${name})
+    clcook_lane("${name}" unit 1 300 $<TARGET_FILE:test_${name}>)
     continue()
   endif()
   set(cases "${clcook_by_recipe_${name}}")
-  clcook_lane("${name}" unit 1 600 test_${name} "--test-case-exclude=${cases}")
+  clcook_lane("${name}" unit 1 600 $<TARGET_FILE:test_${name}> "--test-case-exclude=${cases}")
   foreach(recipe IN LISTS CLCOOK_RECIPES)
-    clcook_lane("${name}.${recipe}" unit 1 900 test_${name} "--test-case=${cases}")
+    clcook_lane("${name}.${recipe}" unit 1 900 $<TARGET_FILE:test_${name}> "--test-case=${cases}")
     set_property(TEST "${name}.${recipe}" APPEND PROPERTY ENVIRONMENT "CLCOOK_TEST_RECIPE=${recipe}")
   endforeach()
 endforeach()
 
 # The lanes below look at the whole project, once; nested builds have only the test programs.
 if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
+  set(number 0)
   foreach(compiler IN ITEMS g++ clang++)
     foreach(standard IN ITEMS 17 20)
       clcook_lane(
         "headers.${compiler}.c++${standard}" headers 2 300 "${clcook_lanes}/headers.sh" ${compiler}
-        c++${standard} "" "${PROJECT_SOURCE_DIR}/lib" "${CLCOOK_GENERATED_DIR}")
+        c++${standard} ${number} "" "${PROJECT_SOURCE_DIR}/lib" "${CLCOOK_GENERATED_DIR}")
+      math(EXPR number "${number} + 1")
     endforeach()
   endforeach()
   clcook_lane(lint lint 1 120 "${clcook_lanes}/lint.sh" "${PROJECT_SOURCE_DIR}/kernels")
@@ -84,13 +104,16 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
                 $<TARGET_FILE:clcook_tool> smoke "${PROJECT_BINARY_DIR}/measure_all" argument_swap)
     set_property(TEST measure_all APPEND PROPERTY ENVIRONMENT "BENCH_OPTIONS=--smoke"
                                                   "EXPLORE_OPTIONS=--smoke")
-    clcook_lane(isa.gate isa 2 900 $<TARGET_FILE:clcook_tool> isa --gate)
+    clcook_lane(isa.gate isa 2 900 "${clcook_lanes}/isa.sh" $<TARGET_FILE:clcook_tool>)
     set_tests_properties(isa.gate PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     clcook_lane(rusticl rusticl 1 1800 "${clcook_lanes}/rusticl.sh" $<TARGET_FILE:clcook_tool>)
   endif()
 
   clcook_lane(new_recipe new_recipe 1 300 "${clcook_lanes}/new_recipe.sh" "${CMAKE_COMMAND}"
               "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/new_recipe")
-  clcook_lane(sanitize sanitize 2 3000 "${clcook_lanes}/sanitize.sh" "${CMAKE_COMMAND}"
-              "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/sanitize")
+  clcook_lane(sanitize sanitize 2 1500 "${clcook_lanes}/sanitize.sh" "${CMAKE_COMMAND}"
+              "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+  # After those whose compiled kernels it uses.
+  list(TRANSFORM CLCOOK_RECIPES PREPEND "conformance." OUTPUT_VARIABLE conformance)
+  set_tests_properties(sanitize PROPERTIES DEPENDS "${CLCOOK_TESTS};${conformance}")
 endif()

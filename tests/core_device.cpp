@@ -207,7 +207,7 @@ TEST_CASE("a picked runtime has the queue that was asked for") {
 }
 
 TEST_CASE("a null queue and a queue of another context are refused") {
-  CHECK(error_of([] { Runtime(cl::CommandQueue()); }).code == Errc::invalid_argument);
+  CHECK(error_of([] { Runtime{cl::CommandQueue()}; }).code == Errc::invalid_argument);
   const Runtime other = Runtime::pick();
   CHECK(error_of([&] { runtime().with_queue(other.queue()); }).code == Errc::invalid_argument);
   CHECK(error_of([&] { runtime().with_queue(cl::CommandQueue()); }).code == Errc::invalid_argument);

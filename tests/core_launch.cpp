@@ -240,10 +240,10 @@ TEST_CASE("local memory over the limit is unsupported, also when the sum overflo
       {kMax, 1},    {kMax, kMax},   {kMax / 2 + 1, kMax / 2 + 1},
       {4, kMax - 3}};
   for (const auto& [a, b] : sizes) {
-    CAPTURE(a);
-    CAPTURE(b);
     const std::size_t first = a;
     const std::size_t second = b;
+    CAPTURE(first);
+    CAPTURE(second);
     const Error error =
         error_of([&] { kernel(Launch{}, {}, out, LocalBytes{first}, LocalBytes{second}); });
     CHECK(error.code == Errc::unsupported);

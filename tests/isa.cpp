@@ -496,7 +496,36 @@ TEST_CASE("the command" * doctest::timeout(300)) {
   CHECK(run(with({"--gate=" + gate})).code == 2);
   CHECK(run(with({"--update-gate=" + gate})).code == 0);
   CHECK(run(with({"--gate=" + gate})).code == 0);
+  const Ran sampled = run(with({"--gate=" + gate, "--sample", "0"}));
+  CHECK(sampled.code == 0);
+  CHECK(contains(sampled.out, "0 compiled, 6 are unchanged"));
   isa::Gate recorded = isa::read_gate(read_bytes(gate), gate);
+  {
+    // A kernel that is not the recorded one is compiled without being asked for.
+    isa::Gate other = recorded;
+    isa::GateRow& row = other.rows.at("line_blur/symmetric").at("gfx1030");
+    row.key = "0";
+    row.branches -= 1;
+    other.rows.at("line_blur/symmetric").at("sm_90").branches -= 1;
+    write_bytes(gate, isa::write_gate(other));
+    const Ran changed = run(with({"--gate=" + gate, "--sample", "0"}));
+    CHECK(changed.code == 1);
+    CHECK(contains(changed.out, "WORSE  line_blur/symmetric gfx1030: branches"));
+    CHECK_FALSE(contains(changed.out, "WORSE  line_blur/symmetric sm_90"));
+    // Figures that nobody measured do not survive the sample.
+    CHECK(contains(run(with({"--gate=" + gate, "--sample", "100"})).out,
+                   "WORSE  line_blur/symmetric sm_90: branches"));
+    write_bytes(gate, isa::write_gate(recorded));
+    const std::filesystem::path kernels = folder / "kernels";
+    std::filesystem::copy(CLCOOK_SOURCE_DIR "/kernels", kernels,
+                          std::filesystem::copy_options::recursive);
+    const std::filesystem::path edit = kernels / "line_blur.cl";
+    write_bytes(edit, read_bytes(edit) + "\n// changed\n");
+    const Ran edited =
+        run(with({"--gate=" + gate, "--sample", "0"}), {{"CLCOOK_KERNEL_DIR", kernels.string()}});
+    CHECK(edited.code == 0);
+    CHECK(contains(edited.out, "6 compiled, 0 are unchanged"));
+  }
   recorded.rows.at("line_blur/symmetric").at("gfx1030").branches -= 1;
   write_bytes(gate, isa::write_gate(recorded));
   const Ran worse = run(with({"--gate=" + gate}));

@@ -22,6 +22,7 @@ struct GateRow {
   long spills = -1;
   long scratch = -1;
   long bytes = -1;
+  std::string key = "";  // job_key of what was compiled; empty: not recorded
 };
 
 struct GateField {
@@ -68,6 +69,7 @@ inline std::string write_gate(const Gate& gate) {
                "\": " + std::to_string(row.*field.value);
         first_field = false;
       }
+      if (!row.key.empty()) out += ", \"key\": " + json(row.key).dump();
       out += "}";
     }
     out += "\n  }";
@@ -93,6 +95,7 @@ inline Gate read_gate(const std::string& content, const std::string& path) {
       for (const auto& [target, fields] : targets.items()) {
         GateRow row;
         for (const GateField& field : kGateFields) row.*field.value = fields.value(field.name, -1L);
+        row.key = fields.value("key", "");
         gate.rows[kernel][target] = row;
       }
     }

@@ -28,6 +28,8 @@ struct ConformanceOptions {
   bool tiny =
       false;  // only the shapes marked tiny=1 and one tuning: for interpreters and slow devices
   bool out_of_order = true;  // also on an out-of-order queue
+  // Which of the rows that are left to run, asked with everything but the outcome set; empty: all.
+  std::function<bool(const struct ConformanceRow&)> selects;
 };
 
 enum class Outcome { passed, failed, skipped };
@@ -218,27 +220,38 @@ inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
           row.kernels = kernels;
         };
         std::unique_ptr<Case> one;
-        try {
-          one = recipe.make(observed, shape, options.seed);
-        } catch (const std::exception& error) {
-          row.variant = "*";
-          row.reason = std::string("the case could not be made: ") + error.what();
-          const auto* known = dynamic_cast<const Error*>(&error);
-          row.outcome = known != nullptr && known->code == Errc::unsupported ? Outcome::skipped
-                                                                             : Outcome::failed;
-          finish(row);
-          continue;
-        }
+        bool made = true;
+        // Made when the first of its rows is wanted: it computes the reference.
+        const auto make = [&] {
+          if (one != nullptr) return true;
+          try {
+            one = recipe.make(observed, shape, options.seed);
+          } catch (const std::exception& error) {
+            row.variant = "*";
+            row.tune = Params();
+            row.reason = std::string("the case could not be made: ") + error.what();
+            const auto* known = dynamic_cast<const Error*>(&error);
+            row.outcome = known != nullptr && known->code == Errc::unsupported ? Outcome::skipped
+                                                                               : Outcome::failed;
+            finish(row);
+          }
+          return one != nullptr;
+        };
         for (const VariantInfo& variant : recipe.variants) {
           if (!options.variant.empty() && variant.name != options.variant) continue;
+          if (!made) break;
           row.variant = variant.name;
           for (const Params& tune : combinations(variant.tunes)) {
             row.tune = tune;
-            attempt([&] {
-              one->prepare(variant.name, tune);
-              row.diff = run_once(*one, observed);
-            });
-            finish(row);
+            if (!options.selects || options.selects(row)) {
+              made = make();
+              if (!made) break;
+              attempt([&] {
+                one->prepare(variant.name, tune);
+                row.diff = run_once(*one, observed);
+              });
+              finish(row);
+            }
             if (options.tiny) break;
           }
         }

@@ -1,0 +1,35 @@
+// How much of a grid of checks to run: all of it, or the short grid of `./cook test`.
+//
+// CLCOOK_TEST_GRID is "short" or "full" (unset: full). The short grid takes what is named in each
+// test and a slice of the rest: every n-th, and another n-th the next day. CLCOOK_TEST_SLICE, a
+// number, says which; what is printed repeats a run.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+namespace clcook::testing {
+
+inline bool short_grid() {
+  const char* grid = std::getenv("CLCOOK_TEST_GRID");
+  const std::string name = grid == nullptr ? "full" : grid;
+  if (name != "short" && name != "full")
+    throw std::runtime_error("CLCOOK_TEST_GRID is '" + name + "'; it must be short or full");
+  return name == "short";
+}
+
+// Whether the check with this number is in the slice of one n-th.
+inline bool in_slice(std::size_t number, std::size_t n) {
+  const char* variable = std::getenv("CLCOOK_TEST_SLICE");
+  const std::string slice = variable == nullptr ? "0" : variable;
+  std::size_t from = 0;
+  const auto read = std::from_chars(slice.data(), slice.data() + slice.size(), from);
+  if (read.ec != std::errc() || read.ptr != slice.data() + slice.size())
+    throw std::runtime_error("CLCOOK_TEST_SLICE is '" + slice + "'; it must be a number");
+  return (number + from) % n == 0;
+}
+
+}  // namespace clcook::testing
