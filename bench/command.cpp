@@ -38,6 +38,7 @@ Json to_json(const DeviceInfo& info) {
           {"platform_version", info.platform_version},
           {"version", info.version},
           {"driver", info.driver},
+          {"language", info.language},
           {"type", info.gpu           ? "gpu"
                    : info.accelerator ? "accelerator"
                                       : "cpu"},
