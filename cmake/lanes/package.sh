@@ -2,8 +2,7 @@
 # package.sh CMAKE KIND SOURCE BUILD WORK: installs or packs clcook in one way, into an empty folder,
 # and compiles and runs README's five lines against that. Nothing of the machine is changed.
 #   minimal        cmake --install with nothing but the loader and CLHPP; find_package
-#   includedir     the same with another CMAKE_INSTALL_INCLUDEDIR; find_package and pkg-config
-#   pkg_config     pkg-config, also after the prefix was moved
+#   pkg_config     the same with another CMAKE_INSTALL_INCLUDEDIR; pkg-config, the prefix moved
 #   deb            the .deb, installed by dpkg with a database of its own, and removed again
 #   tool           the clcook command: cmake --install of BUILD, and its .deb
 #   single_header  the single header and its SHA-256; two builds give the same bytes
@@ -92,18 +91,13 @@ case $kind in
     nothing_points_back prefix
     use_find_package "$work/prefix"
     ;;
-  includedir)
+  pkg_config)
     configure build -DCMAKE_INSTALL_INCLUDEDIR=include/clcook-of-mine
     "$cmake" --build build
-    "$cmake" --install build --prefix "$work/prefix" >install.log
-    [ "$(ls prefix/include)" = clcook-of-mine ] || fail "headers lie outside of CMAKE_INSTALL_INCLUDEDIR"
-    use_find_package "$work/prefix"
-    use_pkg_config "$work/prefix/share/pkgconfig"
-    ;;
-  pkg_config)
-    configure build
-    "$cmake" --build build
     "$cmake" --install build --prefix "$work/first" >install.log
+    [ "$(ls first/include)" = clcook-of-mine ] || fail "headers lie outside of CMAKE_INSTALL_INCLUDEDIR"
+    grep -q 'include/clcook-of-mine"' first/share/cmake/clcook/clcookTargets.cmake ||
+      fail "the CMake package does not know CMAKE_INSTALL_INCLUDEDIR"
     mv first moved
     use_pkg_config "$work/moved/share/pkgconfig"
     ;;
@@ -116,7 +110,6 @@ case $kind in
     package=packages/libclcook-dev_${version}_all.deb
     dpkg-deb -f "$package" Depends | grep -q 'opencl-clhpp-headers' || fail "the .deb needs no CLHPP"
     dpkg_in "$work/root" -i "$package"
-    use_find_package "$work/root/usr"
     use_pkg_config "$work/root/usr/share/pkgconfig"
     dpkg_in "$work/root" -r libclcook-dev
     [ ! -e root/usr ] || fail "dpkg -r leaves files: $(find root/usr)"
