@@ -171,6 +171,15 @@ int bench(const BenchArguments& arguments, const std::string& program,
   if (!arguments.with.empty())
     return compare_results(read_result(arguments.compare, "bench"),
                            read_result(arguments.with, "bench"));
+  std::vector<const Recipe*> chosen;
+  if (arguments.recipes.empty()) {
+    for (const Recipe& recipe : recipes()) chosen.push_back(&recipe);
+  }
+  for (const std::string& name : arguments.recipes) chosen.push_back(&find_recipe(recipes(), name));
+  for (const Recipe* recipe : chosen) {
+    if (!arguments.variant.empty() && chosen.size() == 1) recipe->variant(arguments.variant);
+    for (const Params& shape : shapes_of(*recipe, arguments)) recipe->check_shape(shape);
+  }
   Json old;
   if (!arguments.compare.empty())
     old = read_result(arguments.compare, "bench");  // before anything is measured
@@ -198,15 +207,6 @@ int bench(const BenchArguments& arguments, const std::string& program,
   pick.runtime.on_launch = timer.observer();
   const Runtime runtime = Runtime::pick(arguments.device, pick);
   if (!old.is_null()) check_same_device(old, to_json(runtime.info()));
-
-  std::vector<const Recipe*> chosen;
-  if (arguments.recipes.empty()) {
-    for (const Recipe& recipe : recipes()) chosen.push_back(&recipe);
-  }
-  for (const std::string& name : arguments.recipes) chosen.push_back(&find_recipe(recipes(), name));
-  for (const Recipe* recipe : chosen) {
-    if (!arguments.variant.empty() && chosen.size() == 1) recipe->variant(arguments.variant);
-  }
 
   const bool progress = isatty(STDERR_FILENO) != 0;
   const Ceilings ceilings = measure_ceilings(runtime, arguments.smoke);
@@ -305,8 +305,9 @@ void add_bench(CLI::App& app, int& exit_code) {
   command->add_option("RECIPE", arguments->recipes, "Only these recipes");
   command->add_option("--variant", arguments->variant, "Only this variant (and the baseline)");
   command
-      ->add_option("--shape", arguments->shapes,
-                   "Use this shape instead of the recipe's bench shapes")
+      ->add_option(
+          "--shape", arguments->shapes,
+          "Use this shape instead of the recipe's bench shapes; clcook list names its values")
       ->allow_extra_args(false);
   command
       ->add_option("--mode", arguments->mode,

@@ -72,7 +72,6 @@ int print_plan(const CheckArguments& arguments) {
 }
 
 int check(const CheckArguments& arguments) {
-  const Runtime runtime = Runtime::pick(arguments.device);
   ConformanceOptions options;
   options.recipes = arguments.recipes;
   options.variant = arguments.variant;
@@ -80,6 +79,7 @@ int check(const CheckArguments& arguments) {
   options.tiny = arguments.tiny;
   options.out_of_order = !arguments.in_order_only;
   for (const std::string& shape : arguments.shapes) options.shapes.push_back(Params::parse(shape));
+  const Runtime runtime = Runtime::pick(arguments.device);
 
   Json rows = Json::array();
   std::vector<std::pair<std::string, Total>> totals;
@@ -145,7 +145,8 @@ void add_check(CLI::App& app, int& exit_code) {
   command->add_option("--variant", arguments->variant, "Only this variant");
   command
       ->add_option("--shape", arguments->shapes,
-                   "Use this shape, such as \"width=65 height=3 ...\", instead of the test shapes")
+                   "Use this shape, such as \"width=65 height=3 ...\", instead of the test shapes; "
+                   "clcook list names its values")
       ->allow_extra_args(false);
   command->add_option("--device", arguments->device,
                       "Device specification; default CLCOOK_DEVICE, else any");

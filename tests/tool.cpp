@@ -9,9 +9,9 @@
 
 #include <clcook/core/program.hpp>
 #include <clcook/core/source.hpp>
-#include "bench/cookbook/recipes.hpp"
 #include <clcook/registry/conformance.hpp>
 
+#include "bench/cookbook/recipes.hpp"
 #include "clcook_places.hpp"
 #include "support/testing.hpp"
 
@@ -72,6 +72,10 @@ TEST_CASE("list names every recipe and variant") {
     for (const VariantInfo& variant : recipe.variants) CHECK(contains(ran.out, variant.name));
   }
   CHECK(count_of(ran.out, "(baseline)") == cookbook::recipes().size());
+  const Ran one = tool({"list", "halo_tile"});
+  CHECK(contains(one.out,
+                 "shape radius     of the neighbourhood, pixels: 1 to 64; when not given: 1"));
+  CHECK_FALSE(contains(one.out, "line_blur"));
 }
 
 TEST_CASE("list --json holds every recipe with variants, baseline and tune axes") {
@@ -86,6 +90,14 @@ TEST_CASE("list --json holds every recipe with variants, baseline and tune axes"
     const Json& one = json.at("recipes")[r];
     CHECK(one.at("name") == recipes[r].name);
     CHECK(one.at("baseline") == recipes[r].baseline().name);
+    REQUIRE(one.at("parameters").size() == recipes[r].parameters.size());
+    for (std::size_t p = 0; p < recipes[r].parameters.size(); ++p) {
+      const Parameter& parameter = recipes[r].parameters[p];
+      const Json& row = one.at("parameters")[p];
+      CHECK(row.at("name") == parameter.name);
+      CHECK(row.at("range") == parameter.range());
+      CHECK(row.contains("default") == !parameter.missing.empty());
+    }
     REQUIRE(one.at("variants").size() == recipes[r].variants.size());
     for (std::size_t v = 0; v < recipes[r].variants.size(); ++v) {
       const VariantInfo& variant = recipes[r].variants[v];
@@ -235,6 +247,18 @@ TEST_CASE("unknown names and broken values are errors that name them") {
   refused({"check", "--seed", "many"}, "many");
   refused({"check", "--seed", "-1"}, "-1");
   refused({"check", "--shape", "width"}, "width");
+  // A misspelt name is named with those that there are, before any device is asked for.
+  const Variables no_device{{"OCL_ICD_VENDORS", "/nonexistent"}};
+  refused({"check", "halo_tile", "--shape", "width=64 height=64 raduis=4"},
+          "has no 'raduis'; it has filter (dilation, median or clamp); width (1 to ");
+  refused({"check", "halo_tile", "--shape", "width=64 height=64 radius=65"},
+          "radius must be 1 to 64, got '65'");
+  refused({"check", "halo_tile", "--shape", "width=64"}, "'height' (pixels, 1 to ");
+  refused({"bench", recipe, "--shape", "garbage"}, "'garbage'", no_device);
+  refused({"bench", recipe, "--shape", "wdith=64"}, "'wdith'", no_device);
+  refused({"tune", recipe, "--shape", "wdith=64"}, "'wdith'", no_device);
+  refused({"explore", "bc6h_mode", "--shape", "cuont=64"}, "'cuont'", no_device);
+  refused({"list", "no_such_recipe"}, "no_such_recipe");
   refused({"check", "--no-such-option"}, "--no-such-option");
   refused({"no_such_command"}, "no_such_command");
   CHECK(tool({}).code == 2);

@@ -28,8 +28,8 @@
 namespace clcook::cookbook {
 namespace gbuffer_shade_card {
 
-// Parameters of a shape: texels, lights; offset in texels before the first colour, 0 when missing.
-// The G-buffer starts one texel later, so that an exchange shows.
+// A number of a shape; recipe.parameters names them all. The G-buffer starts one texel later than
+// the colours, so that an exchange shows.
 inline std::size_t size(const Params& shape, const char* name, std::int64_t least,
                         std::int64_t most) {
   const std::int64_t value = shape.integer(name, 0);
@@ -205,6 +205,11 @@ inline Recipe gbuffer_shade() {
       {24, "packed against short2"},
       {26, "packed against parked"},
       {28, "packed against reloaded"},
+  };
+  recipe.parameters = {
+      Parameter::integer("texels", "of the G-buffer", 1, 0x1p32),
+      Parameter::integer("lights", "directional lights", 0, GbufferShade::kMaxLights),
+      Parameter::integer("offset", "texels before the first colour", 0, 1 << 20, "0"),
   };
   recipe.test_shapes = {
       shape(1, 1, 0, true), shape(9, 3, 2, true), shape(127, 32, 1),

@@ -25,8 +25,8 @@
 namespace clcook::cookbook {
 namespace stream_compaction_card {
 
-// Parameters of a shape: pixels, threshold; offset = pixels before the first index, 0 when missing.
-// The source starts one pixel later, the number of kept pixels two, so that an exchange shows.
+// A number of a shape; recipe.parameters names them all. The source starts one pixel later than
+// the indices, the number of kept pixels two, so that an exchange shows.
 inline std::int64_t number(const Params& shape, const char* name, std::int64_t least,
                            std::int64_t most) {
   const std::int64_t value = shape.integer(name, 0);
@@ -174,6 +174,11 @@ inline Recipe stream_compaction() {
       {6, "int_flags against bit_flags: registers and waves in the table of the page"},
       {20, "int_flags against predicates"},
       {21, "int_flags against bit_flags, byte_words against bit_words"},
+  };
+  recipe.parameters = {
+      Parameter::integer("pixels", "of the picture", 1, StreamCompaction::kMaxPixels),
+      Parameter::integer("threshold", "what a pixel that is kept reaches", 0, 65536),
+      Parameter::integer("offset", "pixels before the first index", 0, 1 << 20, "0"),
   };
   recipe.test_shapes = {
       shape(1, 0, 0, true),    shape(37, 32768, 3, true),

@@ -27,9 +27,8 @@
 namespace clcook::cookbook {
 namespace vertex_transform_card {
 
-// Parameters of a shape: vertices, instances, bones; offset = 16 byte units before the results, 0
-// when missing. Where it is not 0, the inputs start one to four units later, so that an exchange
-// shows.
+// The problem of a shape; recipe.parameters names its values. With an offset, the inputs start one
+// to four units later than the results, so that an exchange shows.
 inline VertexTransform::Problem problem(const Params& shape) {
   const auto size = [&](const char* name) {
     const std::int64_t value = shape.integer(name);
@@ -302,6 +301,12 @@ inline Recipe vertex_transform() {
       {18, "rolled against half3"},
       {23, "no_w against rolled"},
       {28, "rolled against early"},
+  };
+  recipe.parameters = {
+      Parameter::integer("vertices", "of a mesh", 1, VertexTransform::kMaxVertices),
+      Parameter::integer("instances", "of the mesh", 1, VertexTransform::kMaxInstances),
+      Parameter::integer("bones", "of a skeleton", 1, VertexTransform::kMaxBones),
+      Parameter::integer("offset", "16-byte units before the results", 0, 1 << 20, "0"),
   };
   recipe.test_shapes = {
       shape(1, 1, 1, 0, true), shape(65, 2, 3, 2, true), shape(63, 3, 2, 1),  shape(256, 2, 5),
