@@ -5,18 +5,12 @@ include(CMakePackageConfigHelpers)
 
 # The generated headers by name: a missing one, because nothing was built yet, is an error here and
 # not in the program of a user.
-file(GLOB_RECURSE clcook_generated RELATIVE "${CLCOOK_GENERATED_DIR}"
-     "${CLCOOK_GENERATED_DIR}/clcook/*.hpp")
-list(FILTER clcook_generated EXCLUDE REGEX "^clcook/embedded/")
-foreach(header IN LISTS clcook_generated clcook_embedded)
-  cmake_path(IS_RELATIVE header relative)
-  if(relative)
-    set(header "${CLCOOK_GENERATED_DIR}/${header}")
-  endif()
-  cmake_path(RELATIVE_PATH header BASE_DIRECTORY "${CLCOOK_GENERATED_DIR}" OUTPUT_VARIABLE place)
-  cmake_path(GET place PARENT_PATH place)
-  install(FILES "${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${place}" COMPONENT dev)
-endforeach()
+set(clcook_include_dir "${CMAKE_INSTALL_INCLUDEDIR}/clcook")
+install(FILES "${CLCOOK_GENERATED_DIR}/clcook/clcook.hpp" "${CLCOOK_GENERATED_DIR}/clcook/version.hpp"
+        DESTINATION "${clcook_include_dir}" COMPONENT dev)
+install(FILES "${CLCOOK_GENERATED_DIR}/clcook/registry/all.hpp"
+        DESTINATION "${clcook_include_dir}/registry" COMPONENT dev)
+install(FILES ${clcook_embedded} DESTINATION "${clcook_include_dir}/embedded" COMPONENT dev)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/lib/clcook" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         COMPONENT dev FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/kernels" DESTINATION "${CMAKE_INSTALL_DATADIR}/clcook"

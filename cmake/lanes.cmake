@@ -59,6 +59,22 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
       "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}/consumer/${kind}")
   endforeach()
 
+  if(CLCOOK_INSTALL)
+    foreach(kind IN ITEMS minimal pkg_config deb tool single_header conan vcpkg cxx14)
+      if(kind STREQUAL "tool" AND NOT TARGET clcook_tool)
+        continue()
+      endif()
+      clcook_lane(
+        "package.${kind}" packages 1 300 "${clcook_lanes}/package.sh" "${CMAKE_COMMAND}" ${kind}
+        "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}/package/${kind}")
+    endforeach()
+  endif()
+  if(TARGET clcook_tool)
+    clcook_lane(
+      snippets snippets 1 300 "${clcook_lanes}/snippets.sh" "${PROJECT_SOURCE_DIR}"
+      "${CLCOOK_GENERATED_DIR}" $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/snippets")
+  endif()
+
   foreach(name IN LISTS CLCOOK_EXAMPLES)
     clcook_lane(
       "example.${name}" examples 1 300 "${clcook_lanes}/example.sh" $<TARGET_FILE:example_${name}>
