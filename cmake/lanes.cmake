@@ -102,7 +102,14 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
                                                   "EXPLORE_OPTIONS=--smoke")
     clcook_lane(isa.gate isa 2 900 $<TARGET_FILE:clcook_tool> isa --gate)
     set_tests_properties(isa.gate PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    clcook_lane(rusticl rusticl 1 1800 "${clcook_lanes}/rusticl.sh" $<TARGET_FILE:clcook_tool>)
+    # OpenCL that is not this machine's own: only when asked for.
+    foreach(one IN ITEMS rusticl pocl6)
+      clcook_lane(${one} "${one};debian13" 1 5400 "${clcook_lanes}/${one}.sh"
+                  $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/roots")
+      set_property(TEST ${one} PROPERTY RESOURCE_LOCK clcook_roots)
+    endforeach()
+    clcook_lane(intel intel 1 5400 "${clcook_lanes}/intel.sh" $<TARGET_FILE:clcook_tool>
+                "${PROJECT_BINARY_DIR}/intel")
   endif()
 
   clcook_lane(new_recipe new_recipe 1 300 "${clcook_lanes}/new_recipe.sh" "${CMAKE_COMMAND}"

@@ -14,6 +14,8 @@ inline bool is_intel_cpu(const DeviceInfo& info) {
   return info.cpu && info.platform == "Intel(R) OpenCL";
 }
 
+inline bool is_rusticl(const DeviceInfo& info) { return info.platform == "rusticl"; }
+
 inline bool is_nvidia(const DeviceInfo& info) { return info.platform == "NVIDIA CUDA"; }
 
 // Kernels see clang's __builtin_prefetch only where it is known to work, as the definition
@@ -28,5 +30,10 @@ inline bool knows_prefetch(const DeviceInfo& info) {
 // of the optional features that kernels could use, and all that was measured there is 1.2. Others
 // need 3.0: PoCL 7.1 has no image functions under 1.2, and sub-groups are nowhere without it.
 inline bool better_as_c12(const DeviceInfo& info) { return is_nvidia(info); }
+
+// Kernels for CPUs are few long work-items in vectors of 16, which the compiler keeps in registers.
+// Rusticl's llvmpipe puts work-items into the lanes, as GPUs do, and takes such vectors apart: of
+// Mesa 25.0 gaussian_blur's cpu_fused takes 72 s to compile, and then five times as long as naive.
+inline bool takes_cpu_kernels(const DeviceInfo& info) { return info.cpu && !is_rusticl(info); }
 
 }  // namespace clcook::quirks
