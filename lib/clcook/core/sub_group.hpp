@@ -5,6 +5,7 @@
 #include <clcook/core/defines.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/launch.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <cstddef>
@@ -64,11 +65,6 @@ inline Defines sub_group_defines(const SubGroups& groups, std::size_t size) {
   return out;
 }
 
-// Options for Runtime::build() beside the definitions.
-inline std::string sub_group_options(const SubGroups& groups) {
-  return groups.kind == SubGroupKind::native ? "-cl-std=CL3.0" : "";
-}
-
 // Throws Error(invalid_argument) unless every sub-group of the launch is full, which the header
 // demands: work-groups a multiple of `size` wide along x. `where` names the operation.
 inline void check_sub_group_launch(std::size_t size, const Launch& launch,
@@ -117,8 +113,7 @@ __kernel CLCOOK_SUB_GROUP_KERNEL void clcook_sub_group_probe(__global uint* out)
 inline std::string sub_group_build_problem(const Runtime& runtime, const SubGroups& groups) {
   try {
     runtime.build(Source("sub_group_probe.cl", sub_group_probe()),
-                  sub_group_defines(groups, groups.sizes.back()), "sub-groups",
-                  sub_group_options(groups));
+                  sub_group_defines(groups, groups.sizes.back()), "sub-groups");
   } catch (const Error& error) {
     if (error.code != Errc::build_failed) throw;
     return text("the ", to_string(groups.kind), " functions do not build");
@@ -135,7 +130,7 @@ inline SubGroups sub_groups(const Runtime& runtime) {
   const DeviceInfo& info = runtime.info();
   const cl_device_id device = runtime.device()();
   SubGroups out;
-  if (info.platform.find("NVIDIA") != std::string::npos) {
+  if (quirks::is_nvidia(info)) {
     constexpr cl_device_info kMajor = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
     cl_uint major = 0;
     cl_uint minor = 0;
@@ -172,11 +167,12 @@ inline SubGroups sub_groups(const Runtime& runtime) {
     if (!out.required && sizes.size() != 1)
       return local_sub_groups("the device does not say what size a kernel's sub-groups have");
     for (const std::size_t size : sizes) {
-      if (size >= 1 && size <= 64 && (size & (size - 1)) == 0) out.sizes.push_back(size);
+      // Not 1 and 2: PoCL 6.0 ends the process where a work-group is as small.
+      if (size >= 4 && size <= 64 && (size & (size - 1)) == 0) out.sizes.push_back(size);
     }
     std::sort(out.sizes.begin(), out.sizes.end());
     if (out.sizes.empty())
-      return local_sub_groups("no size of the device's sub-groups is a power of two up to 64");
+      return local_sub_groups("no size of the device's sub-groups is a power of two from 4 to 64");
   }
   const std::string problem = detail::sub_group_build_problem(runtime, out);
   return problem.empty() ? out : local_sub_groups(problem);
