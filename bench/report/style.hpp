@@ -62,6 +62,8 @@ figcaption { margin-top: .2rem; }
 .plot { display: block; width: 100%; height: auto; color: var(--text); }
 img { display: block; width: 100%; height: auto; border: 1px solid var(--line);
   border-radius: 4px; }
+pre { max-height: 24rem; overflow: auto; padding: .6rem .8rem; background: var(--soft);
+  border: 1px solid var(--line); border-radius: 6px; font-size: .8125rem; line-height: 1.35; }
 details { margin: .6rem 0; }
 summary { cursor: pointer; padding: .3rem 0; }
 .legend { display: flex; flex-wrap: wrap; gap: .1rem 1rem; margin: .3rem 0; padding: 0;
