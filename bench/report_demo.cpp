@@ -56,31 +56,28 @@ std::string share_text(const Json& row) {
   return fmt::format("{:.{}f} % of {}", 100 * share, share < 0.095 ? 1 : 0, word(row, "limit"));
 }
 
-Table pays_table(const std::vector<Measured>& all) {
-  Table table{{{"Recipe"},
-               {"Gain"},
-               {"Best variant"},
-               {"Its time", true},
-               {"Of its ceiling", true},
-               {"Baseline"},
-               {"Its time", true},
-               {"Problem"}},
-              {}};
+Table pays_table(const std::vector<Measured>& all, const std::vector<std::string>& examples) {
+  Table table{
+      {{"Recipe"}, {"Gain"}, {"Best variant"}, {"Of its ceiling", true}, {"Baseline"}, {"Problem"}},
+      {}};
   for (const Measured& one : all) {
-    std::vector<Cell> row{{one.recipe, "", "#" + one.recipe}};
+    const auto with_time = [](const Json* one) {
+      return Cell{one == nullptr
+                      ? "-"
+                      : word(*one, "variant") + ", " + time_text(number(*one, "median_us")),
+                  "", ""};
+    };
+    const bool shown = std::find(examples.begin(), examples.end(), one.recipe) != examples.end();
+    std::vector<Cell> row{{one.recipe, "", shown ? "#" + one.recipe : ""}};
     if (one.best == nullptr) {
       row.push_back({"nothing to compare", "skipped", ""});
-      for (int i = 0; i < 3; ++i) row.push_back({"-", "", ""});
+      for (int i = 0; i < 2; ++i) row.push_back({"-", "", ""});
     } else {
       row.push_back(ratio_cell(verdict_of(*one.best), ratio_of(*one.best)));
-      if (row.back().mark == "slower") row.back().text = "does not pay, " + row.back().text;
-      row.push_back({word(*one.best, "variant"), "", ""});
-      row.push_back({time_text(number(*one.best, "median_us")), "", ""});
+      row.push_back(with_time(one.best));
       row.push_back({share_text(*one.best), "", ""});
     }
-    row.push_back({one.baseline == nullptr ? "-" : word(*one.baseline, "variant"), "", ""});
-    row.push_back(
-        {one.baseline == nullptr ? "-" : time_text(number(*one.baseline, "median_us")), "", ""});
+    row.push_back(with_time(one.baseline));
     row.push_back({one.group.shape, "", ""});
     table.rows.push_back(std::move(row));
   }
@@ -215,8 +212,8 @@ std::string demo_page(const std::filesystem::path& folder, const std::vector<Res
           "blocks, all variants in turn, at most about {} s of processor time per recipe. On large "
           "problems gains "
           "differ: <code>clcook bench RECIPE</code>.",
-          quick["samples"].dump(), quick["blocks"].dump(), digits(number(quick, "seconds")));
-    out += "</p>\n" + to_html(pays_table(all));
+          quick["samples"].dump(), quick["blocks"].dump(), number(quick, "seconds"));
+    out += "</p>\n" + to_html(pays_table(all, examples));
     out += "<div class=\"negative\">\n<h3>What does not pay here</h3>\n" + does_not_pay(all) +
            "</div>\n";
   }

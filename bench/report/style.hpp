@@ -30,6 +30,7 @@ p { margin: .4rem 0; max-width: 46rem; }
 .note, figcaption, .technique { color: var(--soft-text); font-size: .875rem; }
 .card { margin: 1.5rem 0; padding: 1rem 1.25rem 1.25rem; background: var(--card);
   border: 1px solid var(--line); border-radius: 8px; }
+.card > h3:first-child { margin: 0; padding: 0; border: 0; }
 .negative { margin: 1rem 0; padding: .6rem 1rem; background: var(--warn-back);
   border-left: 4px solid var(--slower); border-radius: 4px; }
 .negative.none { background: var(--soft); border-color: var(--line); }
