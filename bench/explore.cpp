@@ -115,7 +115,7 @@ Json predictions(const Sweep& sweep, const std::string& variant, const std::vect
   return out;
 }
 
-std::string render(const Json& curve) {
+std::string curve_text(const Json& curve) {
   std::string out = fmt::format("\n{}  {}\n{:>14}", curve["recipe"].get<std::string>(),
                                 curve["shape"].dump(), curve["along"].get<std::string>());
   for (const Json& one : curve["variants"])
@@ -259,7 +259,7 @@ int explore(const ExploreArguments& arguments) {
                         {"points", x},
                         {"copy_us", list_of(copies)},
                         {"variants", variants}});
-      if (arguments.out != "-") fmt::print("{}", render(curves.back()));
+      if (arguments.out != "-") fmt::print("{}", curve_text(curves.back()));
       std::fflush(stdout);
     }
   }

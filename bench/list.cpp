@@ -73,7 +73,7 @@ std::string render(const std::vector<const Recipe*>& wanted) {
       if (!variant.needs.empty()) out += fmt::format("  {:<16} needs {}\n", "", variant.needs);
       for (const Axis& axis : variant.tunes) {
         std::string values;
-        for (const Value& value : axis.values) values += " " + to_string(value);
+        for (const Value& value : axis.values) values += " " + clcook::to_string(value);
         out += fmt::format("  {:<16} tune {}:{}\n", "", axis.name, values);
       }
     }

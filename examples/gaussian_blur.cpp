@@ -6,7 +6,8 @@
 //
 // test: scene:97x61 {out}/gaussian_blur_small.png --sigma 2.5 --compare --rounds 1
 // test: scene:64x64 {out}/gaussian_blur_float.png --sigma 20 --pixel f32 --border mirror --rounds 1
-// demo: scene:960x540 {out}/gaussian_blur.png --sigma 12 --compare
+// demo: scene:960x540 {out}/gaussian_blur.png --sigma 12
+// demo-full: scene:960x540 {out}/gaussian_blur.png --sigma 12 --compare
 
 #include <fmt/format.h>
 

@@ -6,7 +6,8 @@
 //   line_blur.png
 //
 // test: scene:96x80 {out}/line_blur.png --radius 9.5 --rounds 1 --json {out}/line_blur.json
-// demo: scene {out}/line_blur.png --input {out}/scene.png --json {out}/line_blur.json
+// demo: scene:480x270 {out}/line_blur.png --input {out}/scene.png --rounds 1
+// demo-full: scene {out}/line_blur.png --input {out}/scene.png --json {out}/line_blur.json
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -285,6 +285,7 @@ TEST_CASE("every recipe describes itself") {
     CHECK_FALSE(recipe.technique.empty());
     CHECK_FALSE(recipe.summary.empty());
     CHECK_FALSE(recipe.bench_shapes.empty());
+    CHECK_FALSE(recipe.quick_shape.empty());
     int baselines = 0;
     std::set<std::string> names;
     for (const VariantInfo& variant : recipe.variants) {

@@ -186,6 +186,26 @@ TEST_CASE("check prints a table, and takes one variant and one shape") {
   CHECK(contains(ran.out, "kernels ran"));
 }
 
+TEST_CASE(
+    "what an implementation prints while it compiles is in the log of check --verbose alone") {
+  // PoCL says "1 warning generated." to the process's standard error.
+  const TempFolder kernels;
+  std::filesystem::copy(CLCOOK_SOURCE_DIR "/kernels", kernels.path(),
+                        std::filesystem::copy_options::recursive);
+  const std::filesystem::path file = kernels.path() / "stream_compaction.cl";
+  write_bytes(file, "#warning seen by the compiler\n" + read_bytes(file));
+  const Variables variables{{"CLCOOK_KERNEL_DIR", kernels.path().string()},
+                            {"CLCOOK_CACHE", "0"},
+                            {"POCL_KERNEL_CACHE", "0"}};
+  const Ran silent = tool({"check", "stream_compaction", "--tiny"}, variables);
+  CHECK(silent.code == 0);
+  CHECK_MESSAGE(silent.err.empty(), silent.err);
+  const Ran verbose = tool({"check", "stream_compaction", "--tiny", "--verbose"}, variables);
+  CHECK(verbose.code == 0);
+  CHECK_MESSAGE(contains(verbose.err, "seen by the compiler"), verbose.err);
+  CHECK(verbose.out == silent.out);
+}
+
 TEST_CASE("check ends with 1 on a mismatch and says where") {
   if (not_built("clcook")) return;
   const TempFolder folder;

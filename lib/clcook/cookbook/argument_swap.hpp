@@ -366,6 +366,7 @@ inline Recipe argument_swap() {
   constexpr std::int64_t kCount = std::int64_t{1} << 22;
   recipe.bench_shapes = {shape(kCount, 50, 1), shape(kCount, 50, 4096), shape(kCount, 0, 1),
                          shape(kCount, 100, 1)};
+  recipe.quick_shape = shape(std::int64_t{1} << 16, 50, 1);
   Sweep sweep;
   sweep.shape = {{"count", kCount}};
   sweep.smoke = {{"count", std::int64_t{4096}}};

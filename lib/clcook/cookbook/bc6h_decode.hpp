@@ -373,6 +373,7 @@ inline Recipe bc6h_decode() {
       shape(4096, 4096, 1, "float", texture),
       shape(1024, 1024, 0, "half", texture),
   };
+  recipe.quick_shape = shape(1024, 1024, 0, "half", texture);
   Sweep sweep;
   sweep.shape = Params{{"width", std::int64_t{8192}},
                        {"height", std::int64_t{8192}},

@@ -242,6 +242,7 @@ inline Recipe bc6h_mode() {
       shape(large, "texture"),        shape(large, "reserved"),
       shape(large / 4, "uniform", 4), shape(std::int64_t{1} << 20, "uniform"),
   };
+  recipe.quick_shape = shape(std::int64_t{1} << 20, "uniform");
   Sweep sweep;
   sweep.shape = Params{{"count", std::int64_t{1} << 24}, {"modes", std::string("share")}};
   sweep.smoke = Params{{"count", std::int64_t{4099}}};

@@ -364,6 +364,7 @@ inline Recipe folded_switch() {
       shape(1 << 20, "mixed", "grid"),
       shape(1 << 14, "mixed", "grid"),
   };
+  recipe.quick_shape = shape(1 << 14, "regular", "grid");
   Sweep sweep;
   sweep.shape = shape(1 << 18, "regular", "grid");
   sweep.smoke = {{"patches", std::int64_t{100}}};

@@ -379,6 +379,7 @@ inline Recipe gaussian_blur() {
       "width=3840 height=2160 sigma=32 truncate=2 pixel=u8",
       "width=3840 height=2160 sigma=32 pixel=u8",
   });
+  recipe.quick_shape = P::parse("width=640 height=360 sigma=8 truncate=2 peak=1");
   Sweep sigma;
   sigma.shape = P::parse("width=3840 height=2160 peak=1");
   sigma.smoke = P::parse("width=64 height=48");

@@ -217,6 +217,7 @@ inline Recipe gbuffer_shade() {
       shape(1025, 7, 5),    shape(8191, 2, 7),    shape(8193, 31, 1),
   };
   recipe.bench_shapes = {shape(3840 * 2160, 32), shape(3840 * 2160, 4), shape(512 * 512, 32)};
+  recipe.quick_shape = shape(480 * 270, 32);
   recipe.problem_bytes = [](const Params& shape) {
     return 20.0 * static_cast<double>(shape.integer("texels", 0));
   };

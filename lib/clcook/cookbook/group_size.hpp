@@ -357,6 +357,7 @@ inline Recipe group_size() {
       values("streaming", 8192 * 8192),
       values("barriers", std::int64_t{1} << 26),
   };
+  recipe.quick_shape = picture(160, 90, 8);
   Sweep sizes;
   sizes.shape = {{"count", std::int64_t{1} << 26},
                  {"width", std::int64_t{3840}},

@@ -304,6 +304,7 @@ inline Recipe group_swizzle() {
       shape("gather", 1024, 1024, 16, 256),
       shape("filter", 8192, 8192),
   };
+  recipe.quick_shape = shape("gather", 512, 512, 16, 256);
   Sweep sweep;
   // Large both ways: narrow strips miss the cache as whole rows do.
   sweep.shape = shape("gather", 8192, 4096, 16, 256);

@@ -376,6 +376,7 @@ inline Recipe halo_tile() {
       shape("dilation", 256, 256, 1, "r32f", "clamp", 256),
       shape("dilation", 1024, 1024, 1, "rgba32f", "clamp"),
   };
+  recipe.quick_shape = shape("dilation", 640, 360, 1, "rgba32f", "clamp");
   recipe.techniques = {
       {10, "direct against local_tile, at every tile, in 2-D and 3-D"},
       {11, "the axis tile of local_tile, and the table of the halo's overhead on the page"},

@@ -310,6 +310,7 @@ inline Recipe line_blur() {
       shape(3840, 2160, 64, 0.5, "rgba32f"), shape(3840, 2160, 64, 0.5, "rgba8"),
       shape(512, 512, 64, 0.5, "rgba32f"),
   };
+  recipe.quick_shape = shape(256, 144, 64, 0.5, "rgba32f");
   recipe.problem_bytes = [](const Params& shape) {
     const LineBlur::Problem p = line_blur_card::problem(shape);
     return 2.0 * (p.pixel == LineBlur::Pixel::rgba8 ? 4 : 16) * p.width * p.height;

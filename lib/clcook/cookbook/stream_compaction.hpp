@@ -189,6 +189,7 @@ inline Recipe stream_compaction() {
   };
   recipe.bench_shapes = {shape(std::int64_t{1} << 26, 32768), shape(std::int64_t{1} << 26, 60000),
                          shape(1920 * 1080, 45000)};
+  recipe.quick_shape = shape(std::int64_t{1} << 20, 32768);
   recipe.problem_bytes = [](const Params& shape) {
     return 8.0 * static_cast<double>(shape.integer("pixels", 0));
   };

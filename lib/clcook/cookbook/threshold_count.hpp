@@ -297,6 +297,7 @@ inline Recipe threshold_count() {
       shape(large, 16, "cosine"),  shape(large, 64, "cosine"),
       shape(large, 256, "cosine"), shape(std::int64_t{1} << 20, 5, "cosine"),
   };
+  recipe.quick_shape = shape(std::int64_t{1} << 20, 5, "cosine");
   Sweep sweep;
   sweep.shape = Params{{"count", std::int64_t{1} << 24},
                        {"values", std::string("cosine")},

@@ -313,6 +313,7 @@ inline Recipe vertex_transform() {
       shape(257, 5, 31, 3),    shape(1, 67, 2, 1),       shape(1021, 3, 256), shape(255, 7, 8, 5),
   };
   recipe.bench_shapes = {shape(8192, 256, 64), shape(2048, 64, 64)};
+  recipe.quick_shape = shape(2048, 32, 64);
   recipe.problem_bytes = [](const Params& shape) {
     const VertexTransform::Problem p = vertex_transform_card::problem(shape);
     return 48.0 * p.vertices * p.instances;

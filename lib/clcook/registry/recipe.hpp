@@ -116,6 +116,8 @@ struct Recipe {
       test_shapes;  // small, awkward; entries with tiny=1 are small enough for an interpreter
   std::vector<Params>
       bench_shapes;           // large enough to be measured; the first is the recipe's headline
+  Params quick_shape;         // the first bench shape made small, for `clcook bench --quick`: some
+                              // milliseconds of the baseline on a CPU
   std::vector<Sweep> sweeps;  // for `clcook explore`; may be empty
   std::vector<Technique> techniques;  // of the numbered list
   // Bytes of input and output of a shape, the size that tunings are filed under.
