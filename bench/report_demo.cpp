@@ -61,10 +61,10 @@ Table pays_table(const std::vector<Measured>& all, const std::vector<std::string
       {{"Recipe"}, {"Gain"}, {"Best variant"}, {"Of its ceiling", true}, {"Baseline"}, {"Problem"}},
       {}};
   for (const Measured& one : all) {
-    const auto with_time = [](const Json* one) {
-      return Cell{one == nullptr
+    const auto with_time = [](const Json* row) {
+      return Cell{row == nullptr
                       ? "-"
-                      : word(*one, "variant") + ", " + time_text(number(*one, "median_us")),
+                      : word(*row, "variant") + ", " + time_text(number(*row, "median_us")),
                   "", ""};
     };
     const bool shown = std::find(examples.begin(), examples.end(), one.recipe) != examples.end();
