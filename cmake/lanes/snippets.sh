@@ -21,9 +21,22 @@ clang++ "${flags[@]}" -fsyntax-only "$work/snippets.cpp"
 clang -x cl -cl-std=CL1.2 -Xclang -finclude-default-header -fsyntax-only -Wall -Wextra -Werror \
   -Wno-unused-parameter -I kernels "$work/snippets.cl"
 
-# Commands stand at the beginning of a line of code or in backticks; a # begins a comment.
+# Commands stand at the beginning of a fenced line, where a # begins a comment, or in backticks.
+commands() {
+  awk '
+    /^```/ { fenced = !fenced }
+    fenced && /^(build\/bin\/)?clcook [a-z]/ {
+      sub(/ #.*/, "")
+      print FILENAME ":" FNR ":" $0
+    }
+    !fenced {
+      while (match($0, /`(build\/bin\/)?clcook [a-z][^`]*`/)) {
+        print FILENAME ":" FNR ":" substr($0, RSTART + 1, RLENGTH - 2)
+        $0 = substr($0, RSTART + RLENGTH)
+      }
+    }' "${pages[@]}"
+}
 count=0 status=0
-# shellcheck disable=SC2016
 while IFS=: read -r page line text; do
   read -r _ command _ <<<"$text"
   help=$("$clcook" "$command" --help 2>&1) || {
@@ -38,7 +51,7 @@ while IFS=: read -r page line text; do
       status=1
     }
   done < <(grep -oE -- '--[a-z][a-z-]*' <<<"$text" || true)
-done < <(grep -noHE '(^|`)(build/bin/)?clcook [a-z]+( [^`#]*)?' "${pages[@]}" | sed -E 's/:[^:]*clcook /:clcook /')
+done < <(commands)
 echo "$count commands looked at"
 [ $count -gt 0 ] || status=1
 exit $status
