@@ -20,7 +20,6 @@
 //   build log         the kernel must not build and the log must hold this
 //   gated             a user event holds the kernel back until clFlush has returned
 //   written at        the bytes of `out` from there on are written by the host before
-//   image             the kernel has a second argument, a picture of 4 x 4 pixels of four floats 7
 //   oclgrind          only for Oclgrind, with these options; it must have no complaint
 // A .cpp must compile.
 #include <clcook/core/quirks.hpp>
@@ -178,20 +177,6 @@ std::string outcome_here(const Reproducer& bug) {
         "clEnqueueWriteBuffer");
   const cl_mem argument = out();
   check(clSetKernelArg(kernel(), 0, sizeof argument, &argument), "clSetKernelArg");
-  cl::Image2D picture;
-  if (bug.has("image")) {
-    const cl_image_format format = {CL_RGBA, CL_FLOAT};
-    cl_image_desc size = {};
-    size.image_type = CL_MEM_OBJECT_IMAGE2D;
-    size.image_width = size.image_height = 4;
-    std::vector<float> pixels(64, 7.0f);
-    picture =
-        cl::Image2D(clCreateImage(runtime().context()(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
-                                  &format, &size, pixels.data(), &status));
-    check(status, "clCreateImage");
-    const cl_mem second = picture();
-    check(clSetKernelArg(kernel(), 1, sizeof second, &second), "clSetKernelArg");
-  }
   const cl::Event gate(clCreateUserEvent(runtime().context()(), &status));
   check(status, "clCreateUserEvent");
   const cl_event wait = gate();
