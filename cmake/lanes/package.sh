@@ -114,7 +114,7 @@ case $kind in
     [ ! -e root/usr ] || fail "dpkg -r leaves files: $(find root/usr)"
     ;;
   tool)
-    "$cmake" --install "$build" --component tool --prefix "$work/prefix" >install.log
+    "$cmake" --install "$build" --strip --component tool --prefix "$work/prefix" >install.log
     nothing_points_back prefix
     need dpkg-shlibdeps dpkg-dev
     (cd "$build" && "${cmake%cmake}cpack" -G DEB -B "$work/packages" -D CPACK_COMPONENTS_ALL=tool \
