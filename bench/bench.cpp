@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <clcook/core/commit.hpp>
 #include <clcook/core/source.hpp>
 #include <filesystem>
 #include <limits>
@@ -15,6 +16,8 @@
 #include "command.hpp"
 #include "compare.hpp"
 #include "measure.hpp"
+#include "progress.hpp"
+#include "report.hpp"
 #include "statistics.hpp"
 
 namespace clcook::tool {
@@ -23,6 +26,9 @@ namespace {
 
 // Blocks of samples, see Blocks.
 constexpr int kBlocks = 5;
+// Of --quick: samples of each variant, and seconds for a recipe unless --seconds says otherwise.
+constexpr int kQuickSamples = 15;
+constexpr double kQuickSeconds = 10;
 
 struct BenchArguments {
   std::vector<std::string> recipes;
@@ -39,6 +45,9 @@ struct BenchArguments {
   bool smoke = false;
   bool once = false;
   bool lean = false;
+  bool quick = false;
+  bool go_on = false;
+  double seconds = 0;
 };
 
 // The limit that binds a subject, and how close it came.
@@ -159,6 +168,7 @@ std::vector<Params> shapes_of(const Recipe& recipe, const BenchArguments& argume
     for (const std::string& shape : arguments.shapes) out.push_back(Params::parse(shape));
     return out;
   }
+  if (arguments.quick) return {recipe.quick_shape};
   if (!arguments.smoke) return recipe.bench_shapes;
   for (const Params& shape : recipe.test_shapes) {
     if (shape.integer("tiny", 0) != 0) return {shape};
@@ -166,11 +176,52 @@ std::vector<Params> shapes_of(const Recipe& recipe, const BenchArguments& argume
   return {recipe.test_shapes.front()};
 }
 
+// "argument_swap        1.92× [1.92, 1.93]       swap_in_place over call_twice, 3 of 4 measured".
+std::string summary_line(const Recipe& recipe, const Json& rows) {
+  std::vector<const Json*> group;
+  for (const Json& row : rows) group.push_back(&row);
+  const auto measured = std::count_if(rows.begin(), rows.end(),
+                                      [](const Json& one) { return one["status"] == "measured"; });
+  const Json* best = report::best_of(recipe.name, group);
+  std::string gain = "nothing to compare";
+  std::string who;
+  if (best != nullptr) {
+    gain = report::to_string(report::ratio_of(*best));
+    const report::Verdict verdict = report::verdict_of(*best);
+    if (verdict != report::Verdict::faster) gain += std::string(" ") + report::to_string(verdict);
+    who = (*best)["variant"].get<std::string>() + " against " + recipe.baseline().name + ", ";
+  }
+  return fmt::format("{:<18} {:<28} {}{} of {} variants measured\n", recipe.name, gain, who,
+                     measured, rows.size());
+}
+
+// What --continue takes over from an earlier run: null where that was of another build, device or
+// kind of measurement.
+Json earlier(const BenchArguments& arguments, const DeviceInfo& device) {
+  std::error_code error;
+  if (!arguments.go_on || !std::filesystem::exists(arguments.out, error)) return {};
+  const Json old = read_result(arguments.out, "bench");
+  const bool same = old.value("commit", "") == commit && old["device"] == to_json(device) &&
+                    old.value("seed", std::uint64_t{0}) == arguments.seed &&
+                    old.contains("quick") && old["quick"]["seconds"] == arguments.seconds &&
+                    old.contains("ceilings") && old.contains("rows");
+  return same ? old : Json();
+}
+
 int bench(const BenchArguments& arguments, const std::string& program,
           const std::vector<std::string>& passed_on) {
   if (!arguments.with.empty())
     return compare_results(read_result(arguments.compare, "bench"),
                            read_result(arguments.with, "bench"));
+  std::vector<const Recipe*> chosen;
+  if (arguments.recipes.empty()) {
+    for (const Recipe& recipe : recipes()) chosen.push_back(&recipe);
+  }
+  for (const std::string& name : arguments.recipes) chosen.push_back(&find_recipe(recipes(), name));
+  for (const Recipe* recipe : chosen) {
+    if (!arguments.variant.empty() && chosen.size() == 1) recipe->variant(arguments.variant);
+    for (const Params& shape : shapes_of(*recipe, arguments)) recipe->check_shape(shape);
+  }
   Json old;
   if (!arguments.compare.empty())
     old = read_result(arguments.compare, "bench");  // before anything is measured
@@ -199,21 +250,17 @@ int bench(const BenchArguments& arguments, const std::string& program,
   const Runtime runtime = Runtime::pick(arguments.device, pick);
   if (!old.is_null()) check_same_device(old, to_json(runtime.info()));
 
-  std::vector<const Recipe*> chosen;
-  if (arguments.recipes.empty()) {
-    for (const Recipe& recipe : recipes()) chosen.push_back(&recipe);
-  }
-  for (const std::string& name : arguments.recipes) chosen.push_back(&find_recipe(recipes(), name));
-  for (const Recipe* recipe : chosen) {
-    if (!arguments.variant.empty() && chosen.size() == 1) recipe->variant(arguments.variant);
-  }
-
   const bool progress = isatty(STDERR_FILENO) != 0;
-  const Ceilings ceilings = measure_ceilings(runtime, arguments.smoke);
+  const Json old_run = earlier(arguments, runtime.info());
+  const Ceilings ceilings = old_run.is_null() ? measure_ceilings(runtime, arguments.smoke)
+                                              : ceilings_of(old_run["ceilings"]);
   Json result = result_head("bench", runtime.info());
   result["seed"] = arguments.seed;
+  if (arguments.quick)
+    result["quick"] = {
+        {"samples", kQuickSamples}, {"blocks", kBlocks}, {"seconds", arguments.seconds}};
   result["ceilings"] = to_json(ceilings);
-  Json rows = Json::array();
+  Json rows = old_run.is_null() ? Json::array() : old_run["rows"];
   if (arguments.out != "-") {
     fmt::print(
         "{}, {}, driver {}\nceilings: copy {:.1f} GB/s (in cache {:.1f}), FMA {:.1f} Gop/s, launch "
@@ -222,7 +269,16 @@ int bench(const BenchArguments& arguments, const std::string& program,
         ceilings.cached_copy_gbs, ceilings.fma_gops, ceilings.launch_us);
   }
   bool failed = false;
+  Progress line("measuring: recipe", arguments.quick ? chosen.size() : 0, !arguments.quick);
   for (const Recipe* recipe : chosen) {
+    line.step(recipe->name);
+    if (!old_run.is_null() && std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
+          return row["recipe"] == recipe->name;
+        })) {
+      line.clear();
+      if (arguments.out != "-") fmt::print("{:<18} measured before\n", recipe->name);
+      continue;
+    }
     for (const Params& shape : shapes_of(*recipe, arguments)) {
       std::vector<Subject> subjects;
       for (const VariantInfo& variant : recipe->variants) {
@@ -243,12 +299,11 @@ int bench(const BenchArguments& arguments, const std::string& program,
         }
       }
       MeasureOptions options;
-      const bool quick = arguments.once || arguments.smoke;
-      options.blocks = quick ? 1 : std::min(kBlocks, arguments.samples);
-      options.samples = arguments.once    ? 1
-                        : arguments.smoke ? 3
-                                          : arguments.samples / options.blocks;
-      options.progress = progress;
+      const int samples = arguments.quick ? kQuickSamples : arguments.samples;
+      options.blocks = arguments.once || arguments.smoke ? 1 : std::min(kBlocks, samples);
+      options.samples = arguments.once ? 1 : arguments.smoke ? 3 : samples / options.blocks;
+      options.seconds = arguments.seconds;
+      options.progress = progress && !arguments.quick;
       options.prefix = recipe->name + "/" + shape.str();
       try {
         measure([&] { return recipe->make(runtime, shape, arguments.seed); }, runtime, timer,
@@ -274,12 +329,22 @@ int bench(const BenchArguments& arguments, const std::string& program,
         part.push_back(row_of(*recipe, shape, subject, baseline, ceilings));
         rows.push_back(part.back());
       }
-      if (arguments.out != "-") fmt::print("\n{}  {}\n{}", recipe->name, shape.str(), render(part));
+      line.clear();
+      if (arguments.out != "-") {
+        fmt::print("{}", arguments.quick ? summary_line(*recipe, part)
+                                         : fmt::format("\n{}  {}\n{}", recipe->name, shape.str(),
+                                                       render(part)));
+      }
       std::fflush(stdout);
+    }
+    // What has been measured is kept, whatever happens to the rest.
+    if (arguments.quick && !arguments.out.empty() && arguments.out != "-") {
+      result["rows"] = rows;
+      write_file(arguments.out, dump_result(result));
     }
   }
   result["rows"] = rows;
-  if (!arguments.lean) {
+  if (!arguments.lean && !arguments.quick) {
     // For the tools of Google Benchmark.
     result["context"] = {{"date", result["date"]},
                          {"executable", program},
@@ -305,8 +370,9 @@ void add_bench(CLI::App& app, int& exit_code) {
   command->add_option("RECIPE", arguments->recipes, "Only these recipes");
   command->add_option("--variant", arguments->variant, "Only this variant (and the baseline)");
   command
-      ->add_option("--shape", arguments->shapes,
-                   "Use this shape instead of the recipe's bench shapes")
+      ->add_option(
+          "--shape", arguments->shapes,
+          "Use this shape instead of the recipe's bench shapes; clcook list names its values")
       ->allow_extra_args(false);
   command
       ->add_option("--mode", arguments->mode,
@@ -332,6 +398,18 @@ void add_bench(CLI::App& app, int& exit_code) {
                     "Every value of every tune axis, not only the defaults");
   command->add_flag("--smoke", arguments->smoke,
                     "Tiny shapes and three runs: does everything work? Its figures mean nothing");
+  command->add_flag("--quick", arguments->quick,
+                    "One small shape per recipe and 15 runs of each variant; one line per recipe. "
+                    "--out is written after each");
+  command
+      ->add_option(
+          "--seconds", arguments->seconds,
+          "With --quick: about so much processor time for a recipe at most, compiling included; "
+          "default 10")
+      ->check(CLI::Range(0.1, 1e6));
+  command->add_flag(
+      "--continue", arguments->go_on,
+      "With --quick --out: keep the recipes that the file has of this build and device");
   command->add_flag("--once", arguments->once, "One timed run of each variant, for profilers");
   command->add_flag(
       "--lean", arguments->lean,
@@ -341,6 +419,17 @@ void add_bench(CLI::App& app, int& exit_code) {
   command->callback([arguments, command, &exit_code] {
     if (!arguments->with.empty() && arguments->compare.empty())
       fail(Errc::invalid_argument, "bench", "--with needs --compare");
+    if (arguments->quick &&
+        (arguments->smoke || arguments->once || arguments->all_tunes || !arguments->shapes.empty()))
+      fail(
+          Errc::invalid_argument, "bench",
+          "--quick chooses shapes and samples: it does not go with --smoke, --once, --all-tunes or "
+          "--shape");
+    if (!arguments->quick && (arguments->go_on || arguments->seconds > 0))
+      fail(Errc::invalid_argument, "bench", "--continue and --seconds need --quick");
+    if (arguments->go_on && (arguments->out.empty() || arguments->out == "-"))
+      fail(Errc::invalid_argument, "bench", "--continue needs a file: --out FILE");
+    if (arguments->quick && arguments->seconds == 0) arguments->seconds = kQuickSeconds;
     exit_code = bench(*arguments, "clcook bench", command->remaining());
   });
 }

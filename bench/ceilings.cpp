@@ -132,4 +132,9 @@ Json to_json(const Ceilings& ceilings) {
           {"launch_us", ceilings.launch_us}};
 }
 
+Ceilings ceilings_of(const Json& json) {
+  return {json.value("copy_gbs", 0.0), json.value("cached_copy_gbs", 0.0),
+          json.value("fma_gops", 0.0), json.value("launch_us", 0.0)};
+}
+
 }  // namespace clcook::tool

@@ -20,5 +20,6 @@ struct Ceilings {
 Ceilings measure_ceilings(const Runtime& runtime, bool quick);
 
 Json to_json(const Ceilings& ceilings);
+Ceilings ceilings_of(const Json& json);
 
 }  // namespace clcook::tool

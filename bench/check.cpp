@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <clcook/registry/conformance.hpp>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
+#include <optional>
 
+#include "chatter.hpp"
 #include "command.hpp"
+#include "progress.hpp"
 
 namespace clcook::tool {
 
@@ -24,9 +28,10 @@ struct CheckArguments {
   bool tiny = false;
   bool in_order_only = false;
   bool plan = false;
+  bool verbose = false;
 };
 
-Json to_json(const ConformanceRow& row) {
+Json conformance_json(const ConformanceRow& row) {
   return {{"recipe", row.recipe},
           {"variant", row.variant},
           {"tune", tool::to_json(row.tune)},
@@ -71,8 +76,51 @@ int print_plan(const CheckArguments& arguments) {
   return 0;
 }
 
-int check(const CheckArguments& arguments) {
-  const Runtime runtime = Runtime::pick(arguments.device);
+// How many rows run_conformance() will give, as far as that is known before.
+std::size_t rows_of(const ConformanceOptions& options, const Runtime& runtime) {
+  const std::size_t queues = options.out_of_order && out_of_order_runtime(runtime) ? 2 : 1;
+  std::size_t rows = 0;
+  for (const Recipe& recipe : recipes()) {
+    const auto& wanted = options.recipes;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), recipe.name) == wanted.end())
+      continue;
+    std::size_t shapes = options.shapes.size();
+    if (shapes == 0) {
+      for (const Params& shape : recipe.test_shapes)
+        if (!options.tiny || shape.integer("tiny", 0) != 0) ++shapes;
+    }
+    for (const VariantInfo& variant : recipe.variants) {
+      if (!options.variant.empty() && variant.name != options.variant) continue;
+      rows += shapes * queues * (options.tiny ? 1 : combinations(variant.tunes).size());
+    }
+  }
+  return rows;
+}
+
+// What the compiler said of the kernels of a row. The programs come from the runtime's memory.
+std::string build_logs(const Runtime& runtime, const ConformanceRow& row) {
+  std::string out;
+  const Recipe& recipe = find_recipe(recipes(), row.recipe);
+  if (row.variant == "*" || !recipe.units) return out;
+  for (const CompileUnit& unit : recipe.units(row.variant, row.tune, row.shape)) {
+    try {
+      const cl::Program program =
+          runtime.build(unit.source, unit.defines, unit.kernel, unit.options);
+      const std::string log = build_log(program, runtime.device());
+      if (!log.empty()) out += fmt::format("  {}:\n{}\n", unit.kernel, log);
+    } catch (const Error& error) {
+      out += fmt::format("  {}: {}\n", unit.kernel, error.what());
+    }
+  }
+  return out;
+}
+
+int run_check(const CheckArguments& arguments) {
+  // Programs that come from a cache have no log: with --verbose all are compiled.
+  if (arguments.verbose) {
+    setenv("CLCOOK_CACHE", "0", 1);
+    setenv("POCL_KERNEL_CACHE", "0", 1);
+  }
   ConformanceOptions options;
   options.recipes = arguments.recipes;
   options.variant = arguments.variant;
@@ -80,12 +128,26 @@ int check(const CheckArguments& arguments) {
   options.tiny = arguments.tiny;
   options.out_of_order = !arguments.in_order_only;
   for (const std::string& shape : arguments.shapes) options.shapes.push_back(Params::parse(shape));
+  const Runtime runtime = Runtime::pick(arguments.device);
 
   Json rows = Json::array();
   std::vector<std::pair<std::string, Total>> totals;
+  std::string said;  // the last log, which many rows share
+  Progress progress("checking", rows_of(options, runtime));
+  std::optional<Chatter> chatter(std::in_place);
   const ConformanceSummary summary =
       run_conformance(recipes(), runtime, options, [&](const ConformanceRow& row) {
-        rows.push_back(to_json(row));
+        const std::string heard = chatter->take();
+        if (arguments.verbose) {
+          const std::string log = build_logs(runtime, row) + heard + chatter->take();
+          if (!log.empty() && log != said) {
+            progress.clear();
+            fmt::print(chatter->terminal(), "{}\n{}", row.name(), log);
+            said = log;
+          }
+        }
+        progress.step(row.recipe + "/" + row.variant);
+        rows.push_back(conformance_json(row));
         const std::string name = row.recipe + "/" + row.variant;
         auto found = std::find_if(totals.begin(), totals.end(),
                                   [&](const auto& one) { return one.first == name; });
@@ -101,9 +163,14 @@ int check(const CheckArguments& arguments) {
         }
         if (row.outcome == Outcome::failed) {
           ++total.failed;
-          fmt::print(stderr, "FAILED {}: {}\n", row.name(), row.reason);
+          progress.clear();
+          fmt::print(chatter->terminal(), "FAILED {}: {}\n{}", row.name(), row.reason,
+                     arguments.verbose ? "" : heard);
         }
+        std::fflush(chatter->terminal());
       });
+  chatter.reset();
+  progress.clear();
 
   if (arguments.json || !arguments.out.empty()) {
     Json result = result_head("check", runtime.info());
@@ -145,7 +212,8 @@ void add_check(CLI::App& app, int& exit_code) {
   command->add_option("--variant", arguments->variant, "Only this variant");
   command
       ->add_option("--shape", arguments->shapes,
-                   "Use this shape, such as \"width=65 height=3 ...\", instead of the test shapes")
+                   "Use this shape, such as \"width=65 height=3 ...\", instead of the test shapes; "
+                   "clcook list names its values")
       ->allow_extra_args(false);
   command->add_option("--device", arguments->device,
                       "Device specification; default CLCOOK_DEVICE, else any");
@@ -158,9 +226,12 @@ void add_check(CLI::App& app, int& exit_code) {
                     "Only the smallest shapes and the first tuning, for slow devices and Oclgrind");
   command->add_flag("--plan", arguments->plan,
                     "Only print what would run: recipe, variant, shape, separated by tabs");
+  command->add_flag("--verbose", arguments->verbose,
+                    "Also print what the implementation says while it compiles, to standard error; "
+                    "compiles every kernel anew");
   command->add_flag("--in-order", arguments->in_order_only, "Leave out the out-of-order queue");
   command->callback([arguments, &exit_code] {
-    exit_code = arguments->plan ? print_plan(*arguments) : check(*arguments);
+    exit_code = arguments->plan ? print_plan(*arguments) : run_check(*arguments);
   });
 }
 

@@ -36,6 +36,7 @@ Json to_json(const DeviceInfo& info) {
           {"platform_version", info.platform_version},
           {"version", info.version},
           {"driver", info.driver},
+          {"language", info.language},
           {"type", info.gpu           ? "gpu"
                    : info.accelerator ? "accelerator"
                                       : "cpu"},

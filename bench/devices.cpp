@@ -5,11 +5,25 @@
 
 #include <cstdlib>
 
+#include <clcook/core/sub_group.hpp>
 #include <clcook/core/tuning.hpp>
 
 #include "command.hpp"
 
 namespace clcook::tool {
+
+namespace {
+
+// What a usable device has for kernels with the need of sub-groups.
+std::string sub_groups_of(const DeviceCandidate& one) {
+  try {
+    return describe(sub_groups(Runtime::pick(one.spec)));
+  } catch (const Error& error) {  // one broken driver must not hide the other devices
+    return std::string("not known: ") + error.what();
+  }
+}
+
+}  // namespace
 
 void add_devices(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
@@ -44,6 +58,11 @@ void add_devices(CLI::App& app, int& exit_code) {
           one.info.max_group, one.info.local_mem / 1024,
           one.info.local_mem_dedicated ? "" : " (not dedicated)",
           static_cast<double>(one.info.global_mem) / 1073741824.0, one.verdict);
+      if (one.usable) {
+        const std::string sub_groups = sub_groups_of(one);
+        row["sub_groups"] = sub_groups;
+        out += fmt::format("     sub-groups: {}\n", sub_groups);
+      }
       // What Variant::automatic would take for the headline problem of each recipe, and why.
       Json tunings = Json::object();
       for (const Recipe& recipe : recipes()) {

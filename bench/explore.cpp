@@ -115,7 +115,7 @@ Json predictions(const Sweep& sweep, const std::string& variant, const std::vect
   return out;
 }
 
-std::string render(const Json& curve) {
+std::string curve_text(const Json& curve) {
   std::string out = fmt::format("\n{}  {}\n{:>14}", curve["recipe"].get<std::string>(),
                                 curve["shape"].dump(), curve["along"].get<std::string>());
   for (const Json& one : curve["variants"])
@@ -154,6 +154,17 @@ int explore(const ExploreArguments& arguments) {
   }
   if (!arguments.variant.empty()) recipe.variant(arguments.variant);
   const Params override = Params::parse(arguments.shape);
+  const auto base_of = [&](const Sweep& sweep, const Params& family) {
+    Params base = merged(sweep.shape, family);
+    if (arguments.smoke) base = merged(base, sweep.smoke);
+    return merged(base, override);
+  };
+  for (const Sweep& sweep : recipe.sweeps) {
+    for (const Params& family : combinations(sweep.families)) {
+      for (const Value& value : sweep.along.values)
+        recipe.check_shape(base_of(sweep, family).set(sweep.along.name, value));
+    }
+  }
 
   std::string program = "clcook explore";
   std::string interleave = "--benchmark_enable_random_interleaving=true";
@@ -178,9 +189,7 @@ int explore(const ExploreArguments& arguments) {
     std::vector<Params> families = combinations(sweep.families);
     if (arguments.smoke) families.resize(1);
     for (const Params& family : families) {
-      Params base = merged(sweep.shape, family);
-      if (arguments.smoke) base = merged(base, sweep.smoke);
-      base = merged(base, override);
+      const Params base = base_of(sweep, family);
       std::vector<Params> points;
       std::vector<double> x;
       for (const Value& value : along) {
@@ -250,7 +259,7 @@ int explore(const ExploreArguments& arguments) {
                         {"points", x},
                         {"copy_us", list_of(copies)},
                         {"variants", variants}});
-      if (arguments.out != "-") fmt::print("{}", render(curves.back()));
+      if (arguments.out != "-") fmt::print("{}", curve_text(curves.back()));
       std::fflush(stdout);
     }
   }

@@ -13,7 +13,6 @@
 
 #include <clcook/core/commit.hpp>
 
-#include "clcook_places.hpp"
 #include "command.hpp"
 #include "isa/gate.hpp"
 #include "isa/verdict.hpp"
@@ -300,14 +299,9 @@ isa::Gate gate_of(const std::vector<Measured>& all, const Toolchain& tools) {
   return gate;
 }
 
-// bench/isa_gate.json below the current folder when there is one, else that of the sources this
-// program was built from.
+// bench/isa_gate.json below the current folder, where no file is given.
 std::filesystem::path gate_path(const std::string& given) {
-  if (given != "true") return given;
-  const std::filesystem::path here = "bench/isa_gate.json";
-  std::error_code error;
-  if (std::filesystem::exists(here, error)) return here;
-  return std::filesystem::path(CLCOOK_SOURCE_DIR) / here;
+  return given == "true" ? "bench/isa_gate.json" : given;
 }
 
 // What the gate has for a job; nullptr: nothing.

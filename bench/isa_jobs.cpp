@@ -44,7 +44,7 @@ std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const
     job.label = unit.label;
     job.kernel = unit.kernel;
     job.source = unit.source.flatten();
-    job.options = Runtime::build_options(unit.defines, unit.options);
+    job.options = Runtime::build_options(DeviceInfo{}, unit.defines, unit.options);
     out.push_back(std::move(job));
   }
   return out;

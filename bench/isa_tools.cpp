@@ -172,8 +172,8 @@ std::vector<std::string> clang_arguments(const Job& job, const Toolchain& tools)
       break;
     case Vendor::x86:
       add({"-target", "x86_64-unknown-linux-gnu", "-mprefer-vector-width=512",
-           "-Wno-linker-warnings", "-Xclang", "-ffake-address-space-map", "-Xclang",
-           "-faddress-space-map-mangling=yes"});
+           "-Wno-linker-warnings", "-DCLCOOK_BUILTIN_PREFETCH", "-Xclang",
+           "-ffake-address-space-map", "-Xclang", "-faddress-space-map-mangling=yes"});
       out.push_back(job.target.name == "x86-64" ? "-march=x86-64-v4" : "-march=" + job.target.name);
       break;
   }

@@ -11,7 +11,23 @@ namespace clcook::tool {
 
 namespace {
 
+// The recipes of these names, all when there are none.
+std::vector<const Recipe*> chosen(const std::vector<std::string>& names) {
+  std::vector<const Recipe*> out;
+  for (const std::string& name : names) out.push_back(&find_recipe(recipes(), name));
+  if (names.empty()) {
+    for (const Recipe& recipe : recipes()) out.push_back(&recipe);
+  }
+  return out;
+}
+
 Json describe(const Recipe& recipe) {
+  Json parameters = Json::array();
+  for (const Parameter& one : recipe.parameters) {
+    Json row{{"name", one.name}, {"meaning", one.meaning}, {"range", one.range()}};
+    if (!one.missing.empty()) row["default"] = one.missing;
+    parameters.push_back(std::move(row));
+  }
   Json variants = Json::array();
   for (const VariantInfo& variant : recipe.variants) {
     Json tunes = Json::array();
@@ -35,22 +51,29 @@ Json describe(const Recipe& recipe) {
           {"technique", recipe.technique},
           {"summary", recipe.summary},
           {"baseline", recipe.baseline().name},
+          {"parameters", parameters},
           {"variants", variants},
           {"techniques", techniques}};
 }
 
-std::string render() {
+std::string render(const std::vector<const Recipe*>& wanted) {
   std::string out;
-  for (const Recipe& recipe : recipes()) {
+  for (const Recipe* one : wanted) {
+    const Recipe& recipe = *one;
     out += fmt::format("{}{}: {}\n    {}\n", out.empty() ? "" : "\n", recipe.name, recipe.title,
                        recipe.summary);
+    for (const Parameter& parameter : recipe.parameters) {
+      out += fmt::format(
+          "  shape {:<10} {}: {}{}\n", parameter.name, parameter.meaning, parameter.range(),
+          parameter.missing.empty() ? "" : fmt::format("; when not given: {}", parameter.missing));
+    }
     for (const VariantInfo& variant : recipe.variants) {
       out += fmt::format("  {:<16} {}{}\n", variant.name, variant.summary,
                          variant.baseline ? " (baseline)" : "");
       if (!variant.needs.empty()) out += fmt::format("  {:<16} needs {}\n", "", variant.needs);
       for (const Axis& axis : variant.tunes) {
         std::string values;
-        for (const Value& value : axis.values) values += " " + to_string(value);
+        for (const Value& value : axis.values) values += " " + clcook::to_string(value);
         out += fmt::format("  {:<16} tune {}:{}\n", "", axis.name, values);
       }
     }
@@ -95,24 +118,26 @@ std::string render_techniques() {
 }  // namespace
 
 void add_list(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("list", "List the recipes with their variants and tune axes");
+  CLI::App* command = app.add_subcommand(
+      "list", "List the recipes with the names of their shapes, variants and tune axes");
+  auto names = std::make_shared<std::vector<std::string>>();
+  command->add_option("RECIPE", *names, "Only these recipes");
   auto json = std::make_shared<bool>(false);
   auto techniques = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Write JSON");
   command->add_flag("--techniques", *techniques,
                     "List the numbered techniques with the recipes that show them instead");
-  command->callback([json, techniques, &exit_code] {
+  command->callback([names, json, techniques, &exit_code] {
     if (*techniques && *json) {
       deliver("", Json{{"format", kFormat}, {"techniques", techniques_json()}}.dump(2) + "\n");
     } else if (*techniques) {
       deliver("", render_techniques());
     } else if (*json) {
       Json all = Json::array();
-      for (const Recipe& recipe : recipes()) all.push_back(describe(recipe));
+      for (const Recipe* recipe : chosen(*names)) all.push_back(describe(*recipe));
       deliver("", Json{{"format", kFormat}, {"recipes", all}}.dump(2) + "\n");
     } else {
-      deliver("", render());
+      deliver("", render(chosen(*names)));
     }
     exit_code = 0;
   });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <clcook/core/commit.hpp>
+#include <clcook/version.hpp>
 #include <cstdio>
 #include <exception>
 
@@ -11,7 +12,9 @@
 int main(int argc, char** argv) {
   CLI::App app{"clcook: OpenCL kernel optimisations, checked and measured"};
   app.require_subcommand(1);
-  app.set_version_flag("--version", "clcook " + std::string(clcook::commit));
+  app.set_version_flag(
+      "--version", fmt::format("clcook {}.{}.{} ({})", CLCOOK_VERSION_MAJOR, CLCOOK_VERSION_MINOR,
+                               CLCOOK_VERSION_PATCH, clcook::commit));
   app.footer(
       "The device is chosen with --device or the variable CLCOOK_DEVICE: gpu, cpu, nvidia, amd, "
       "intel, pocl, pocl:0, 0:0, ...");

@@ -4,9 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <clcook/core/launch.hpp>
 #include <clcook/registry/conformance.hpp>
+#include <ctime>
 #include <memory>
+#include <optional>
+
+#include "chatter.hpp"
+#include "progress.hpp"
 
 namespace clcook::tool {
 
@@ -103,8 +109,10 @@ void validate(Case& one, const Runtime& runtime, Subject& subject) {
   }
 }
 
-// A subject may occur cold and hot: it is validated once.
+// A subject may occur cold and hot: it is validated once. When the time is spent, the rest is left
+// out and says so; the first, which others are compared with, is not.
 void validate_all(Case& one, const Runtime& runtime, std::vector<Subject>& subjects,
+                  const std::function<bool()>& spent,
                   const std::function<void(const Subject&)>& progress) {
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     Subject& subject = subjects[i];
@@ -112,7 +120,10 @@ void validate_all(Case& one, const Runtime& runtime, std::vector<Subject>& subje
     const auto twin = std::find_if(subjects.begin(), here, [&](const Subject& other) {
       return other.variant == subject.variant && other.tune == subject.tune;
     });
-    if (twin == here) {
+    if (i > 0 && spent()) {
+      subject.problem = "left out: the time for this recipe was spent";
+      subject.skipped = true;
+    } else if (twin == here) {
       progress(subject);
       validate(one, runtime, subject);
     } else {
@@ -129,16 +140,24 @@ void validate_all(Case& one, const Runtime& runtime, std::vector<Subject>& subje
 
 void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& runtime,
              EventTimer& timer, std::vector<Subject>& subjects, const MeasureOptions& options) {
-  std::size_t step = 0;
-  const auto progress = [&](const std::string& what) {
-    if (options.progress) fmt::print(stderr, "\r\033[K[{}] {}", ++step, what);
-  };
+  Progress line("run", 0, !options.progress);
+  const auto progress = [&](const std::string& what) { line.step(what); };
   SilentReporter reporter([&](const std::string& name) { progress(name); });
+  // Processor time, so that a busy machine leaves nothing out; a device that computes elsewhere
+  // takes none, hence also the clock.
+  const std::clock_t cpu_begin = std::clock();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto spent = [&] {
+    const double cpu = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
+    const std::chrono::duration<double> clock = std::chrono::steady_clock::now() - begin;
+    return options.seconds > 0 && (cpu > options.seconds || clock.count() > 4 * options.seconds);
+  };
+  std::optional<Chatter> chatter(std::in_place);
   std::unique_ptr<CacheSweeper> sweeper;
-  for (int block = 0; block < options.blocks; ++block) {
+  for (int block = 0; block < options.blocks && (block < 2 || !spent()); ++block) {
     const std::unique_ptr<Case> one = make();
     if (block == 0)
-      validate_all(*one, runtime, subjects, [&](const Subject& subject) {
+      validate_all(*one, runtime, subjects, spent, [&](const Subject& subject) {
         progress("checking " + options.prefix + " " + subject.name());
       });
     const cl::Event uploaded = one->upload({});
@@ -185,7 +204,13 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
   for (Subject& subject : subjects) {
     if (flat(subject.blocks).empty()) subject.blocks.clear();
   }
-  if (options.progress) fmt::print(stderr, "\r\033[K");
+  line.clear();
+  const std::string heard = chatter->take();
+  chatter.reset();
+  const bool wrong = std::any_of(subjects.begin(), subjects.end(), [](const Subject& one) {
+    return !one.problem.empty() && !one.skipped;
+  });
+  if (wrong || !reporter.errors.empty()) fmt::print(stderr, "{}", heard);
   for (const std::string& error : reporter.errors) fmt::print(stderr, "clcook: {}\n", error);
 }
 

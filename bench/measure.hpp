@@ -68,7 +68,10 @@ struct MeasureOptions {
   int samples = 20;       // of each block
   int blocks = 1;         // the case, with all its memory, is made anew for each
   bool progress = false;  // a progress line on standard error
-  std::string prefix;     // of the benchmark names: "line_blur/width=1920 height=1080"
+  // When so much processor time is spent, or four times that on the clock, nothing more is
+  // validated and no block after the second begins; 0: no limit.
+  double seconds = 0;
+  std::string prefix;  // of the benchmark names: "line_blur/width=1920 height=1080"
 };
 
 // Validates every subject and times those that pass, interleaved in random order, through Google

@@ -14,6 +14,7 @@ struct ReportArguments {
   std::string out = "out/report.html";
   std::vector<std::string> pictures;
   std::vector<std::string> curves;
+  std::string demo;
   std::string root = ".";
   bool markdown = false;
   bool check = false;
@@ -35,6 +36,15 @@ int run_report(const ReportArguments& arguments) {
   const std::vector<std::string> files =
       arguments.files.empty() ? committed(arguments.root) : arguments.files;
   const std::vector<report::Result> results = report::load(files);
+  if (!arguments.demo.empty()) {
+    if (arguments.markdown || arguments.check || !arguments.pictures.empty() ||
+        !arguments.curves.empty())
+      fail(Errc::invalid_argument, "report",
+           "--demo does not go with --markdown, --check, --picture or --curves");
+    const std::filesystem::path page = std::filesystem::path(arguments.demo) / "index.html";
+    write_file(page, report::demo_page(arguments.demo, results));
+    return 0;
+  }
   if (!arguments.curves.empty()) {
     const report::Result& from = report::find(results, arguments.curves[0], "explore");
     write_file(arguments.curves[2], report::curves_file(from, arguments.curves[1]));
@@ -80,6 +90,9 @@ void add_report(CLI::App& app, int& exit_code) {
                    "RESULT RECIPE FILE.svg: only draw the curves of a result of kind explore")
       ->expected(3)
       ->allow_extra_args(false);
+  command->add_option("--demo", arguments->demo,
+                      "FOLDER: write FOLDER/index.html from what ./cook demo left in it; FILES are "
+                      "the results of other devices");
   command->add_flag("--markdown", arguments->markdown,
                     "Rewrite the tables and figures of README.md and docs/*.md");
   command->add_flag("--check", arguments->check,

@@ -48,8 +48,14 @@ std::string params(const Json& object, const char* key);
 
 enum class Verdict { baseline, faster, tie, slower, none };
 const char* to_string(Verdict verdict);
-// What the ratio to the baseline says of a bench row; none without a ratio.
+// The ratio of a bench row to its baseline; zeros where it has none.
+Ratio ratio_of(const Json& row);
+// What it says; none without a ratio.
 Verdict verdict_of(const Json& row);
+
+// The row with the largest ratio to the baseline among those of one recipe, shape and mode: null
+// where none was measured. Variants with another result than the baseline's are left out.
+const Json* best_of(const std::string& recipe, const std::vector<const Json*>& rows);
 
 // Rows of one recipe that can be compared: one shape, one mode.
 struct Group {
@@ -99,6 +105,9 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
 };
+
+// "2.31× [2.20, 2.40]", "tie: 1.01× [0.98, 1.03]", "slower: 0.90× [...]", marked.
+Cell ratio_cell(Verdict verdict, const Ratio& ratio);
 
 std::string to_markdown(const Table& table);
 std::string to_html(const Table& table);
@@ -185,7 +194,12 @@ std::string pictures_html(const Pictures& pictures);
 
 // ---- Output ----
 
-std::string escape(const std::string& text);  // for HTML text and attributes
+std::string escape(const std::string& text);      // for HTML text and attributes
+std::string page_head(const std::string& title);  // up to <body>, with the style
+// The page of `./cook demo` from what lies in `folder`: bench.json and check.json of this machine,
+// NAME.txt with what the example NAME printed below its command, and the pictures that the command
+// names. `others` are results of other devices.
+std::string demo_page(const std::filesystem::path& folder, const std::vector<Result>& others);
 std::string html_page(const std::vector<Result>& results, const std::vector<Pictures>& pictures);
 
 // Rewrites the tables and figures of README.md and docs/*.md under `root`; with `check_only` it

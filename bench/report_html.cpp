@@ -63,10 +63,6 @@ std::string row_label(const Json& row) {
 
 std::string where_of(const Group& group) { return group.shape + ", caches " + group.mode; }
 
-Ratio ratio_of(const Json& row) {
-  return {number(row["ratio"], "value"), number(row["ratio"], "low"), number(row["ratio"], "high")};
-}
-
 // One device's part of "Does not pay here": what is wrong, slower or a tie, shape by shape.
 std::string negatives(const std::vector<Result>& results, const std::string& recipe,
                       const std::string& device) {
@@ -386,13 +382,17 @@ std::string card(const std::vector<Result>& results, const std::vector<Pictures>
 
 }  // namespace
 
-std::string html_page(const std::vector<Result>& results, const std::vector<Pictures>& pictures) {
-  std::string out = fmt::format(
+std::string page_head(const std::string& title) {
+  return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
-      "<title>clcook report</title>\n<style>{}</style>\n</head>\n<body>\n<h1>clcook report</h1>\n",
-      kStyle);
+      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
+      escape(title), kStyle);
+}
+
+std::string html_page(const std::vector<Result>& results, const std::vector<Pictures>& pictures) {
+  std::string out = page_head("clcook report") + "<h1>clcook report</h1>\n";
   out +=
       "<p>Three proofs for each recipe, never mixed up:</p>\n<ul class=\"proofs\">\n"
       "<li><strong>It is right</strong>: every variant against a scalar reference, on a "

@@ -220,12 +220,37 @@ Verdict judge(const Ratio& ratio) {
 
 }  // namespace
 
+Ratio ratio_of(const Json& row) {
+  if (!row.contains("ratio") || !row["ratio"].is_object()) return {};
+  return {number(row["ratio"], "value"), number(row["ratio"], "low"), number(row["ratio"], "high")};
+}
+
 Verdict verdict_of(const Json& row) {
   if (flag(row, "baseline")) return Verdict::baseline;
   if (!row.contains("ratio") || !row["ratio"].is_object()) return Verdict::none;
   const Ratio ratio{number(row["ratio"], "value"), number(row["ratio"], "low"),
                     number(row["ratio"], "high")};
   return std::isnan(ratio.low) || std::isnan(ratio.high) ? Verdict::none : judge(ratio);
+}
+
+const Json* best_of(const std::string& recipe, const std::vector<const Json*>& rows) {
+  const auto approximate = [&](const std::string& variant) {
+    for (const Recipe& one : recipes()) {
+      if (one.name != recipe) continue;
+      return std::any_of(one.variants.begin(), one.variants.end(), [&](const VariantInfo& info) {
+        return info.name == variant && info.approximate;
+      });
+    }
+    return false;
+  };
+  const Json* best = nullptr;
+  for (const Json* one : rows) {
+    const Verdict verdict = verdict_of(*one);
+    if (verdict == Verdict::none || verdict == Verdict::baseline) continue;
+    if (approximate(word(*one, "variant"))) continue;
+    if (best == nullptr || ratio_of(*one).value > ratio_of(*best).value) best = one;
+  }
+  return best;
 }
 
 std::vector<Group> groups_of(const Result& bench, const std::string& recipe) {

@@ -33,7 +33,12 @@ std::string markdown_escape(const std::string& text) {
   return out;
 }
 
-// "2.31× [2.20, 2.40]", "tie (1.01× [0.98, 1.03])", "slower: 0.90× [...]".
+std::string percent(double share) {
+  return std::isnan(share) ? "-" : fmt::format("{:.{}f} %", 100 * share, share < 0.095 ? 1 : 0);
+}
+
+}  // namespace
+
 Cell ratio_cell(Verdict verdict, const Ratio& ratio) {
   switch (verdict) {
     case Verdict::baseline:
@@ -49,17 +54,6 @@ Cell ratio_cell(Verdict verdict, const Ratio& ratio) {
   }
   return {"-", "", ""};
 }
-
-Ratio ratio_of(const Json& row) {
-  if (!row.contains("ratio")) return {};
-  return {number(row["ratio"], "value"), number(row["ratio"], "low"), number(row["ratio"], "high")};
-}
-
-std::string percent(double share) {
-  return std::isnan(share) ? "-" : fmt::format("{:.{}f} %", 100 * share, share < 0.095 ? 1 : 0);
-}
-
-}  // namespace
 
 std::string to_markdown(const Table& table) {
   std::string out = "|";
@@ -130,11 +124,6 @@ Table recipes_table(const std::vector<Result>& results, const std::string& prefi
     std::vector<Cell> row{{name, "", prefix + name + suffix},
                           {recipe == nullptr ? "-" : recipe->technique, "", ""},
                           {recipe == nullptr ? "-" : recipe->title, "", ""}};
-    const auto approximate = [&](const std::string& variant) {
-      if (recipe == nullptr) return false;
-      return std::any_of(recipe->variants.begin(), recipe->variants.end(),
-                         [&](const auto& one) { return one.name == variant && one.approximate; });
-    };
     for (const std::string& device : devices) {
       // The newest result of this device that has the recipe; there the headline: the first shape.
       const Result* newest = nullptr;
@@ -144,16 +133,8 @@ Table recipes_table(const std::vector<Result>& results, const std::string& prefi
         if (newest == nullptr || word(result.json, "date") > word(newest->json, "date"))
           newest = &result;
       }
-      const Json* best = nullptr;
-      if (newest != nullptr) {
-        const Group headline = groups_of(*newest, name).front();
-        for (const Json* one : headline.rows) {
-          const Verdict verdict = verdict_of(*one);
-          if (verdict == Verdict::none || verdict == Verdict::baseline) continue;
-          if (approximate(word(*one, "variant"))) continue;
-          if (best == nullptr || ratio_of(*one).value > ratio_of(*best).value) best = one;
-        }
-      }
+      const Json* best =
+          newest == nullptr ? nullptr : best_of(name, groups_of(*newest, name).front().rows);
       if (best == nullptr) {
         row.push_back({newest == nullptr ? "not measured" : "nothing to compare", "skipped", ""});
         continue;

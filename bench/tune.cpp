@@ -86,6 +86,12 @@ std::vector<TuningEntry> merge(std::vector<TuningEntry> old,
 
 int tune(const TuneArguments& arguments) {
   const Recipe& recipe = find_recipe(recipes(), arguments.recipe);
+  std::vector<Params> shapes = recipe.bench_shapes;
+  if (!arguments.shapes.empty()) {
+    shapes.clear();
+    for (const std::string& shape : arguments.shapes) shapes.push_back(Params::parse(shape));
+  }
+  for (const Params& shape : shapes) recipe.check_shape(shape);
   std::string flags[] = {"clcook tune", "--benchmark_enable_random_interleaving=true"};
   char* pointers[] = {flags[0].data(), flags[1].data()};
   int count = 2;
@@ -108,11 +114,6 @@ int tune(const TuneArguments& arguments) {
   if (!file.empty() && std::filesystem::exists(file, error))
     old = Tuning::parse(read_text_file(file), file);
 
-  std::vector<Params> shapes = recipe.bench_shapes;
-  if (!arguments.shapes.empty()) {
-    shapes.clear();
-    for (const std::string& shape : arguments.shapes) shapes.push_back(Params::parse(shape));
-  }
   fmt::print("{}, {}, driver {}\n", runtime.info().platform, runtime.info().name,
              runtime.info().driver);
   std::vector<TuningEntry> fresh;
@@ -185,8 +186,9 @@ void add_tune(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<TuneArguments>();
   command->add_option("RECIPE", arguments->recipe, "The recipe")->required();
   command
-      ->add_option("--shape", arguments->shapes,
-                   "Use this shape instead of the recipe's bench shapes")
+      ->add_option(
+          "--shape", arguments->shapes,
+          "Use this shape instead of the recipe's bench shapes; clcook list names its values")
       ->allow_extra_args(false);
   command->add_option("--device", arguments->device,
                       "Device specification; default CLCOOK_DEVICE, else any");

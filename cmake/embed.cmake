@@ -42,5 +42,6 @@ file(GLOB clcook_tuning_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/clcoo
 list(SORT clcook_tuning_files)
 clcook_embed(tuning tuning "${PROJECT_SOURCE_DIR}/lib/clcook/tuning" ${clcook_tuning_files})
 
-add_custom_target(clcook_embedded DEPENDS ${clcook_embedded})
+# ALL: the library has no other step of building, and install() takes these files.
+add_custom_target(clcook_embedded ALL DEPENDS ${clcook_embedded})
 add_dependencies(clcook clcook_embedded)

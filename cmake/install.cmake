@@ -1,17 +1,25 @@
-# find_package(clcook): headers, generated headers, kernels, and a package file. Under version 1.0 a
-# minor version may break, so 0.x is compatible with the same 0.x only.
+# find_package(clcook) and pkg-config: headers, generated headers, kernels, a package file each, and
+# the clcook command where it is built. docs/versions.md says what is compatible with what.
 
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/lib/clcook" "${CLCOOK_GENERATED_DIR}/clcook"
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+# The generated headers by name: a missing one, because nothing was built yet, is an error here and
+# not in the program of a user.
+set(clcook_include_dir "${CMAKE_INSTALL_INCLUDEDIR}/clcook")
+install(FILES "${CLCOOK_GENERATED_DIR}/clcook/clcook.hpp" "${CLCOOK_GENERATED_DIR}/clcook/version.hpp"
+        DESTINATION "${clcook_include_dir}" COMPONENT dev)
+install(FILES "${CLCOOK_GENERATED_DIR}/clcook/registry/all.hpp"
+        DESTINATION "${clcook_include_dir}/registry" COMPONENT dev)
+install(FILES ${clcook_embedded} DESTINATION "${clcook_include_dir}/embedded" COMPONENT dev)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/lib/clcook" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+        COMPONENT dev FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/kernels" DESTINATION "${CMAKE_INSTALL_DATADIR}/clcook"
-        FILES_MATCHING PATTERN "*.cl" PATTERN "*.clh")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/clcook")
-install(TARGETS clcook EXPORT clcookTargets)
+        COMPONENT dev FILES_MATCHING PATTERN "*.cl" PATTERN "*.clh")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/clcook"
+        COMPONENT dev)
+install(TARGETS clcook EXPORT clcookTargets COMPONENT dev)
 set(clcook_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/clcook")
-install(EXPORT clcookTargets NAMESPACE clcook:: DESTINATION "${clcook_package_dir}")
+install(EXPORT clcookTargets NAMESPACE clcook:: DESTINATION "${clcook_package_dir}" COMPONENT dev)
 
 set(clcook_KERNEL_DIR "${CMAKE_INSTALL_DATADIR}/clcook/kernels")
 configure_package_config_file(
@@ -25,4 +33,49 @@ endif()
 write_basic_package_version_file(
   "${PROJECT_BINARY_DIR}/clcookConfigVersion.cmake" COMPATIBILITY ${compatibility} ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/clcookConfig.cmake"
-              "${PROJECT_BINARY_DIR}/clcookConfigVersion.cmake" DESTINATION "${clcook_package_dir}")
+              "${PROJECT_BINARY_DIR}/clcookConfigVersion.cmake" DESTINATION "${clcook_package_dir}"
+        COMPONENT dev)
+
+# pkg-config --cflags --libs clcook. The prefix is where the file lies, so that a package can move.
+set(clcook_pc_dir "${CMAKE_INSTALL_DATADIR}/pkgconfig")
+if(IS_ABSOLUTE "${clcook_pc_dir}")
+  set(clcook_pc_prefix "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH up "/prefix/${clcook_pc_dir}" "/prefix")
+  string(REGEX REPLACE "/$" "" up "${up}")
+  set(clcook_pc_prefix "\${pcfiledir}/${up}")
+endif()
+foreach(dir IN ITEMS INCLUDEDIR DATADIR)
+  set(clcook_pc_${dir} "\${prefix}")
+  cmake_path(APPEND clcook_pc_${dir} "${CMAKE_INSTALL_${dir}}")
+endforeach()
+configure_file("${PROJECT_SOURCE_DIR}/cmake/clcook.pc.in" "${PROJECT_BINARY_DIR}/clcook.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/clcook.pc" DESTINATION "${clcook_pc_dir}" COMPONENT dev)
+
+if(TARGET clcook_tool)
+  install(TARGETS clcook_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tool)
+endif()
+
+# cpack -G DEB: libclcook-dev for every architecture, and the package clcook with the command.
+set(CPACK_PACKAGE_NAME clcook)
+set(CPACK_PACKAGE_VENDOR clcook)
+set(CPACK_PACKAGE_CONTACT "clcook <clcook@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
+set(CPACK_PACKAGING_INSTALL_PREFIX "/usr")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL dev)
+if(TARGET clcook_tool)
+  list(APPEND CPACK_COMPONENTS_ALL tool)
+endif()
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME libclcook-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "ocl-icd-opencl-dev | opencl-dev, opencl-clhpp-headers")
+set(CPACK_DEBIAN_TOOL_PACKAGE_NAME clcook)
+set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_TOOL_PACKAGE_RECOMMENDS "libclcook-dev, pocl-opencl-icd | opencl-icd")
+include(CPack)

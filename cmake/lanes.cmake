@@ -79,6 +79,22 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
       "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}/consumer/${kind}")
   endforeach()
 
+  if(CLCOOK_INSTALL)
+    foreach(kind IN ITEMS minimal pkg_config deb tool single_header conan vcpkg cxx14)
+      if(kind STREQUAL "tool" AND NOT TARGET clcook_tool)
+        continue()
+      endif()
+      clcook_lane(
+        "package.${kind}" packages 1 300 "${clcook_lanes}/package.sh" "${CMAKE_COMMAND}" ${kind}
+        "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}/package/${kind}")
+    endforeach()
+  endif()
+  if(TARGET clcook_tool)
+    clcook_lane(
+      snippets snippets 1 300 "${clcook_lanes}/snippets.sh" "${PROJECT_SOURCE_DIR}"
+      "${CLCOOK_GENERATED_DIR}" $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/snippets")
+  endif()
+
   foreach(name IN LISTS CLCOOK_EXAMPLES)
     clcook_lane(
       "example.${name}" examples 1 300 "${clcook_lanes}/example.sh" $<TARGET_FILE:example_${name}>
@@ -106,7 +122,14 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
                                                   "EXPLORE_OPTIONS=--smoke")
     clcook_lane(isa.gate isa 2 900 "${clcook_lanes}/isa.sh" $<TARGET_FILE:clcook_tool>)
     set_tests_properties(isa.gate PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    clcook_lane(rusticl rusticl 1 1800 "${clcook_lanes}/rusticl.sh" $<TARGET_FILE:clcook_tool>)
+    # OpenCL that is not this machine's own: only when asked for.
+    foreach(one IN ITEMS rusticl pocl6)
+      clcook_lane(${one} "${one};debian13" 1 5400 "${clcook_lanes}/${one}.sh"
+                  $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/roots")
+      set_property(TEST ${one} PROPERTY RESOURCE_LOCK clcook_roots)
+    endforeach()
+    clcook_lane(intel intel 1 5400 "${clcook_lanes}/intel.sh" $<TARGET_FILE:clcook_tool>
+                "${PROJECT_BINARY_DIR}/intel")
   endif()
 
   clcook_lane(new_recipe new_recipe 1 300 "${clcook_lanes}/new_recipe.sh" "${CMAKE_COMMAND}"

@@ -13,7 +13,8 @@ endif()
 # Names that mean something else where a recipe's name is used: folders and headers of ours,
 # programs, keywords of C++ and OpenCL C.
 set(reserved
-    clcook core registry reference cookbook embedded headers tuning model io support tests conformance
+    clcook core error version registry reference cookbook embedded headers tuning model io support tests
+    conformance
     all case int float double half char long short auto for do if else while switch new delete class
     struct union enum void bool const static inline kernel global local private constant image event
     sampler main test default return this true false register volatile template typename namespace)

@@ -92,6 +92,8 @@ if(CLCOOK_BUILD_TOOLS)
     target_compile_definitions(clcook_tool PRIVATE CLCOOK_HAVE_BENCHMARK=1)
   endif()
   target_precompile_headers(clcook_tool REUSE_FROM clcook_example_objects)
+  # Most of the time goes into templates that each file would instantiate again.
+  set_target_properties(clcook_tool PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 11)
   clcook_place(clcook_tool clcook bin)
 endif()
 
@@ -106,6 +108,11 @@ if(CLCOOK_BUILD_EXAMPLES)
     target_precompile_headers(example_${name} REUSE_FROM clcook_example_objects)
     clcook_place(example_${name} "${name}" bin)
   endforeach()
+  add_custom_target(examples)
+  if(CLCOOK_EXAMPLES)
+    list(TRANSFORM CLCOOK_EXAMPLES PREPEND "example_" OUTPUT_VARIABLE targets)
+    add_dependencies(examples ${targets})
+  endif()
 endif()
 
 # What runs beside the peers: bench/peers/<recipe>.py talks to clcook_peers_<recipe>.

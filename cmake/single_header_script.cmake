@@ -49,5 +49,9 @@ file(READ "${LICENSE}" license)
 string(STRIP "${license}" license)
 string(REPLACE "\n" "\n// " license "${license}")
 string(REPLACE "// \n" "//\n" license "${license}")
+# Nothing but the sources goes in: one commit gives the same bytes everywhere.
 file(WRITE "${OUTPUT}" "// clcook ${VERSION} in one file. Generated; needs CL/opencl.hpp and C++17.\n//\n"
      "// ${license}\n#pragma once\n" "${text}")
+file(SHA256 "${OUTPUT}" hash)
+cmake_path(GET OUTPUT FILENAME name)
+file(WRITE "${OUTPUT}.sha256" "${hash}  ${name}\n")

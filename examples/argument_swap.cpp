@@ -57,6 +57,7 @@ struct Arguments {
 };
 
 int run(const Arguments& arguments) {
+  clcook::example::check_picture_path(arguments.out);
   clcook::PickOptions pick;
   pick.profiling = true;
   clcook::example::DeviceTimer timer;
@@ -114,7 +115,7 @@ int run(const Arguments& arguments) {
           static_cast<std::uint8_t>(value + 0.5f);
     }
   }
-  clcook::example::write_png(arguments.out, picture);
+  clcook::example::write_picture(arguments.out, picture);
   fmt::print("{} on {} ({})\n", arguments.out, rt.info().name, rt.info().platform);
 
   using Variant = ArgumentSwap::Variant;
@@ -140,7 +141,7 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{"Draws how much light passes a glass surface from outside and from inside"};
-  app.add_option("OUT", arguments.out, "The picture (PNG)")->capture_default_str();
+  app.add_option("OUT", arguments.out, "The picture (PNG, JPEG)")->capture_default_str();
   app.add_option("--glass", arguments.glass, "Cauchy's coefficients A and B (square micrometres)")
       ->delimiter(',')
       ->expected(2)

@@ -1,6 +1,6 @@
 // Decodes a BC6H texture of a DDS file on the device and writes it as a picture.
 //
-//   bc6h_decode in.dds out.exr|out.pfm|out.png [--exposure E] [--slice N] [--mip N]
+//   bc6h_decode in.dds out.exr|out.pfm|out.png|out.jpg [--exposure E] [--slice N] [--mip N]
 //   bc6h_decode                  makes a texture of its own, a sunset, and decodes it to
 //                                bc6h_decode.png
 //
@@ -188,9 +188,7 @@ int run(const Arguments& arguments) {
   const std::string kind = std::filesystem::path(out).extension().string();
   const bool exr = kind == ".exr";
   const bool pfm = kind == ".pfm";
-  if (!exr && !pfm && kind != ".png") {
-    fail(Errc::invalid_argument, out, "the output must end in .exr, .pfm or .png");
-  }
+  if (!exr && !pfm) clcook::example::check_picture_path(out, ".exr, .pfm, ");
 
   // The layout of the texture, from the header and the length of the file alone.
   const bool scene = in.rfind("scene", 0) == 0 && !std::filesystem::exists(in);
@@ -317,7 +315,7 @@ int run(const Arguments& arguments) {
   if (target) {
     target->finish();
   } else {
-    clcook::example::write_png(out, picture);
+    clcook::example::write_picture(out, picture);
   }
 
   fmt::print("{}: {} x {} texels, BC6H {}, slice {} of {}, mip {} of {}\n", in, level.width,
@@ -335,9 +333,10 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{"Decodes a BC6H texture of a DDS file to an EXR, PFM or PNG picture"};
-  app.add_option("FILES", arguments.files,
-                 "Input (DDS, 'scene' or 'scene:WIDTHxHEIGHT') and output (EXR, PFM or PNG); both "
-                 "or none")
+  app.add_option(
+         "FILES", arguments.files,
+         "Input (DDS, 'scene' or 'scene:WIDTHxHEIGHT') and output (EXR, PFM, PNG or JPEG); both "
+         "or none")
       ->expected(0, 2);
   app.add_option("--exposure", arguments.exposure, "Stops that a PNG picture is made brighter")
       ->capture_default_str()

@@ -338,6 +338,7 @@ int run(const Arguments& arguments) {
   const std::string in = own ? "sponge" : arguments.files[0];
   const std::string patches_out = own ? "folded_switch.bv" : arguments.files[1];
   const std::string picture_out = own ? "folded_switch.png" : arguments.files[2];
+  clcook::example::check_picture_path(picture_out);
   int width = 0, height = 0;
   char end = 0;
   if (std::sscanf(arguments.size.c_str(), "%dx%d%c", &width, &height, &end) != 2 || width < 1 ||
@@ -379,7 +380,7 @@ int run(const Arguments& arguments) {
   write_file(patches_out, [&](std::ostream& out) {
     clcook::io::write_bv(out, control.data(), patches.valences.size());
   });
-  clcook::example::write_png(picture_out, draw(control, patches, width, height));
+  clcook::example::write_picture(picture_out, draw(control, patches, width, height));
 
   const std::array<std::uint8_t, 4> four{4, 4, 4, 4};
   fmt::print(
@@ -399,7 +400,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Converts a mesh of quads to bicubic Bezier patches and draws the surface"};
   app.add_option("FILES", arguments.files,
                  "A Wavefront OBJ file or 'sponge', the patches to write (.bv), and the picture to "
-                 "write (PNG); all or none")
+                 "write (PNG, JPEG); all or none")
       ->expected(0, 3);
   app.add_option("--size", arguments.size, "Of the picture, WIDTHxHEIGHT")->capture_default_str();
   app.add_option("--mesh", arguments.mesh_copy, "Also write the mesh to this OBJ file");

@@ -6,7 +6,8 @@
 //
 // test: scene:97x61 {out}/gaussian_blur_small.png --sigma 2.5 --compare --rounds 1
 // test: scene:64x64 {out}/gaussian_blur_float.png --sigma 20 --pixel f32 --border mirror --rounds 1
-// demo: scene:960x540 {out}/gaussian_blur.png --sigma 12 --compare
+// demo: scene:960x540 {out}/gaussian_blur.png --sigma 12
+// demo-full: scene:960x540 {out}/gaussian_blur.png --sigma 12 --compare
 
 #include <fmt/format.h>
 
@@ -117,6 +118,7 @@ void compare(const Arguments& arguments, const clcook::Runtime& rt,
 int run(const Arguments& arguments) {
   const std::string in = arguments.files.empty() ? "scene" : arguments.files[0];
   const std::string out = arguments.files.empty() ? "gaussian_blur.png" : arguments.files[1];
+  clcook::example::check_picture_path(out);
 
   clcook::PickOptions pick;
   pick.profiling = true;
@@ -152,7 +154,7 @@ int run(const Arguments& arguments) {
                                                     ? value
                                                     : std::clamp(value * 255 + 0.5, 0.0, 255.0));
   }
-  clcook::example::write_png(out, picture);
+  clcook::example::write_picture(out, picture);
   fmt::print("{}: {} x {} {}, sigma {} x {}, on {}\n{}\n", out, picture.width, picture.height,
              arguments.pixel, problem.sigma_x, problem.sigma_y, rt.info().name, blur.describe());
   if (arguments.compare) compare(arguments, rt, timer, problem, pixels);
@@ -166,7 +168,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Blurs a picture with a Gaussian of any sigma"};
   app.add_option(
          "FILES", arguments.files,
-         "Input (PNG, JPEG, 'scene' or 'scene:WIDTHxHEIGHT') and output (PNG); both or none")
+         "Input (PNG, JPEG, 'scene' or 'scene:WIDTHxHEIGHT') and output (PNG, JPEG); both or none")
       ->expected(0, 2);
   app.add_option("--sigma", arguments.sigma,
                  "Standard deviation in pixels, 0 to 500: one, or one along rows and one along "

@@ -118,6 +118,7 @@ std::array<std::uint32_t, 4> texel(const Hit& hit, const Vector& at, const std::
 }
 
 void run(const std::string& out, int width, int height, int lights, const std::string& device) {
+  clcook::example::check_picture_path(out);
   const std::vector<Sun> suns = ring_of_lights(lights);
   std::vector<std::uint32_t> words;
   for (int y = 0; y < height; ++y) {
@@ -152,7 +153,7 @@ void run(const std::string& out, int width, int height, int lights, const std::s
   clcook::check(clEnqueueReadBuffer(runtime.queue()(), colours(), CL_TRUE, 0, picture.rgba.size(),
                                     picture.rgba.data(), 1, &wait, nullptr),
                 "clEnqueueReadBuffer");
-  clcook::example::write_png(out, picture);
+  clcook::example::write_picture(out, picture);
   fmt::print("{} x {} texels under {} lights; {} by variant {} on {}\n", width, height, lights, out,
              GbufferShade::to_string(shade.variant()), runtime.info().name);
 }
@@ -166,7 +167,7 @@ int main(int argc, char** argv) {
   int lights = 12;
   std::string device;
   CLI::App app{"Shades a G-buffer of spheres under many lights"};
-  app.add_option("FILE", out, "Output (PNG)")->capture_default_str();
+  app.add_option("FILE", out, "Output (PNG, JPEG)")->capture_default_str();
   app.add_option("--width", width, "Pixels")->capture_default_str()->check(CLI::Range(1, 8192));
   app.add_option("--height", height, "Pixels")->capture_default_str()->check(CLI::Range(1, 8192));
   app.add_option("--lights", lights, "Lights in the ring")

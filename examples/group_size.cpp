@@ -99,6 +99,7 @@ Picture draw(const std::vector<GroupSize::Hit>& hits, int width, int height) {
 }
 
 int run(const Arguments& arguments) {
+  clcook::example::check_picture_path(arguments.out);
   clcook::PickOptions pick;
   pick.profiling = true;
   clcook::example::DeviceTimer timer;
@@ -122,7 +123,7 @@ int run(const Arguments& arguments) {
       clEnqueueReadBuffer(rt.queue()(), result(), CL_TRUE, 0, pixels * sizeof(GroupSize::Hit),
                           hits.data(), 1, &wait, nullptr),
       "clEnqueueReadBuffer");
-  clcook::example::write_png(arguments.out, draw(hits, arguments.width, arguments.height));
+  clcook::example::write_picture(arguments.out, draw(hits, arguments.width, arguments.height));
   fmt::print("{} on {} ({})\n", arguments.out, rt.info().name, rt.info().platform);
 
   // As many values as pixels for the other two kernels; their values do not matter.
@@ -165,7 +166,7 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{"Draws spheres by sphere tracing, and times kernels at every size of a work-group"};
-  app.add_option("OUT", arguments.out, "The picture (PNG)")->capture_default_str();
+  app.add_option("OUT", arguments.out, "The picture (PNG, JPEG)")->capture_default_str();
   app.add_option("--width", arguments.width, "Pixels of each half of the picture")
       ->check(CLI::Range(1, 8192))
       ->capture_default_str();

@@ -109,7 +109,8 @@ Picture sheet() {
 }
 
 int run(const Arguments& arguments) {
-  clcook::example::write_png(arguments.out, sheet());
+  clcook::example::check_picture_path(arguments.out);
+  clcook::example::write_picture(arguments.out, sheet());
 
   clcook::PickOptions pick;
   pick.profiling = true;
@@ -177,7 +178,7 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{"Draws the orders in which work-groups cover a picture, and times them"};
-  app.add_option("OUT", arguments.out, "The sheet of orders (PNG)")->capture_default_str();
+  app.add_option("OUT", arguments.out, "The sheet of orders (PNG, JPEG)")->capture_default_str();
   app.add_option("--width", arguments.width, "Width of the picture that is worked on")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();

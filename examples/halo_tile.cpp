@@ -75,6 +75,8 @@ std::vector<float> floats(const Picture& picture) {
 int run(const Arguments& arguments) {
   const std::string in = arguments.files.empty() ? "scene" : arguments.files[0];
   const std::string out = arguments.files.empty() ? "halo_tile.png" : arguments.files[1];
+  clcook::example::check_picture_path(out);
+  if (!arguments.input_copy.empty()) clcook::example::check_picture_path(arguments.input_copy);
 
   clcook::PickOptions pick;
   pick.profiling = true;
@@ -93,7 +95,7 @@ int run(const Arguments& arguments) {
   const Picture old = moved(picture);
   if (problem.filter == HaloTile::Filter::median) add_noise(picture);
   if (!arguments.input_copy.empty()) {
-    clcook::example::write_png(arguments.input_copy, clamp ? old : picture);
+    clcook::example::write_picture(arguments.input_copy, clamp ? old : picture);
   }
 
   const std::vector<float> pixels = floats(picture);
@@ -117,7 +119,7 @@ int run(const Arguments& arguments) {
     picture.rgba[i] =
         static_cast<std::uint8_t>(std::clamp(result[i] * 255.0f + 0.5f, 0.0f, 255.0f));
   }
-  clcook::example::write_png(out, picture);
+  clcook::example::write_picture(out, picture);
   fmt::print("{} of {} x {}, radius {}, border {}, on {}\n{} by variant {}\n\n", arguments.filter,
              picture.width, picture.height, arguments.radius, arguments.border, rt.info().name, out,
              HaloTile::to_string(chosen.variant()));
@@ -151,7 +153,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Filters the neighbourhoods of a picture and prints the time of every variant"};
   app.add_option(
          "FILES", arguments.files,
-         "Input (PNG, JPEG, 'scene' or 'scene:WIDTHxHEIGHT') and output (PNG); both or none")
+         "Input (PNG, JPEG, 'scene' or 'scene:WIDTHxHEIGHT') and output (PNG, JPEG); both or none")
       ->expected(0, 2);
   app.add_option("--filter", arguments.filter, "dilation, median or clamp")->capture_default_str();
   app.add_option("--radius", arguments.radius, "Radius in pixels; 1 for the median")

@@ -6,7 +6,8 @@
 //   line_blur.png
 //
 // test: scene:96x80 {out}/line_blur.png --radius 9.5 --rounds 1 --json {out}/line_blur.json
-// demo: scene {out}/line_blur.png --input {out}/scene.png --json {out}/line_blur.json
+// demo: scene:480x270 {out}/line_blur.png --input {out}/scene.png --rounds 1
+// demo-full: scene {out}/line_blur.png --input {out}/scene.png --json {out}/line_blur.json
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -70,6 +71,8 @@ double largest_difference(const std::vector<double>& expected, const std::vector
 int run(const Arguments& arguments) {
   const std::string in = arguments.files.empty() ? "scene" : arguments.files[0];
   const std::string out = arguments.files.empty() ? "line_blur.png" : arguments.files[1];
+  clcook::example::check_picture_path(out);
+  if (!arguments.input_copy.empty()) clcook::example::check_picture_path(arguments.input_copy);
   const bool bytes = arguments.pixel == "rgba8";
 
   clcook::PickOptions pick;
@@ -123,8 +126,8 @@ int run(const Arguments& arguments) {
     const float value = bytes ? result[i] : result[i] * 255.0f;
     blurred.rgba[i] = static_cast<std::uint8_t>(std::clamp(value + 0.5f, 0.0f, 255.0f));
   }
-  if (!arguments.input_copy.empty()) clcook::example::write_png(arguments.input_copy, picture);
-  clcook::example::write_png(out, blurred);
+  if (!arguments.input_copy.empty()) clcook::example::write_picture(arguments.input_copy, picture);
+  clcook::example::write_picture(out, blurred);
   fmt::print("{} x {} {}, radius {}, sigma {} of the radius, on {} ({})\n{} by variant {}\n",
              picture.width, picture.height, arguments.pixel, arguments.radius, arguments.sigma,
              rt.info().name, rt.info().platform, out, LineBlur::to_string(blur.variant()));
@@ -271,7 +274,7 @@ int main(int argc, char** argv) {
       "Blurs a picture along its lines with every variant and prints the time of each step"};
   app.add_option(
          "FILES", arguments.files,
-         "Input (PNG, JPEG, 'scene' or 'scene:WIDTHxHEIGHT') and output (PNG); both or none")
+         "Input (PNG, JPEG, 'scene' or 'scene:WIDTHxHEIGHT') and output (PNG, JPEG); both or none")
       ->expected(0, 2);
   app.add_option("--radius", arguments.radius, "Radius in pixels, may be fractional")
       ->capture_default_str();

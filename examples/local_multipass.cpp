@@ -154,6 +154,9 @@ clcook::example::Picture picture(const Arguments& arguments, const Cloths& cloth
 }
 
 int run(const Arguments& arguments) {
+  const std::vector<std::string> files =
+      arguments.files.empty() ? std::vector<std::string>{"local_multipass.png"} : arguments.files;
+  for (const std::string& file : files) clcook::example::check_picture_path(file);
   clcook::PickOptions pick;
   pick.profiling = true;
   clcook::example::DeviceTimer timer;
@@ -183,9 +186,6 @@ int run(const Arguments& arguments) {
                                                   cloths.now.data(), 0, nullptr, nullptr),
                   to_device ? "clEnqueueWriteBuffer" : "clEnqueueReadBuffer");
   };
-
-  const std::vector<std::string> files =
-      arguments.files.empty() ? std::vector<std::string>{"local_multipass.png"} : arguments.files;
   const auto steps = static_cast<std::size_t>(std::lround(arguments.seconds * kStepsPerSecond));
   std::vector<double> times;
   std::size_t written = 0;
@@ -196,7 +196,7 @@ int run(const Arguments& arguments) {
     transfer(false);
     collide(cloths, arguments.cloths);
     if (step * files.size() >= (written + 1) * steps) {
-      clcook::example::write_png(files[written], picture(arguments, cloths));
+      clcook::example::write_picture(files[written], picture(arguments, cloths));
       fmt::print("{} after {:.2f} s\n", files[written],
                  static_cast<double>(step) / kStepsPerSecond);
       ++written;
@@ -251,7 +251,7 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{"Drops cloths onto spheres, solved in local memory"};
-  app.add_option("FILES", arguments.files, "Pictures to write (PNG), evenly over the time");
+  app.add_option("FILES", arguments.files, "Pictures to write (PNG, JPEG), evenly over the time");
   app.add_option("--cloths", arguments.cloths, "Number of cloths, each an island")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));

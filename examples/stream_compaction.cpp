@@ -45,6 +45,7 @@ void draw_star(Picture& picture, int x, int y, const std::uint8_t* colour) {
 
 void run(const std::string& in, const std::string& out, unsigned brightness,
          const std::string& device) {
+  clcook::example::check_picture_path(out);
   const Picture picture = clcook::example::open_picture(in);
   const std::size_t bytes = picture.rgba.size();
 
@@ -76,7 +77,7 @@ void run(const std::string& in, const std::string& out, unsigned brightness,
     const int at = static_cast<int>(index);
     draw_star(stars, at % picture.width, at / picture.width, &picture.rgba[std::size_t{index} * 4]);
   }
-  clcook::example::write_png(out, stars);
+  clcook::example::write_picture(out, stars);
   fmt::print("{} of {} pixels are at least {} bright; {} by variant {} on {}\n", count,
              picture.pixels(), brightness, out, StreamCompaction::to_string(compact.variant()),
              runtime.info().name);

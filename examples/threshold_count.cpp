@@ -83,6 +83,8 @@ std::array<std::uint8_t, 3> colour(double turn) {
 }
 
 int run(const Arguments& arguments) {
+  const std::string out_path = arguments.files.empty() ? "threshold_count.png" : arguments.files[1];
+  clcook::example::check_picture_path(out_path);
   const Picture picture =
       clcook::example::open_picture(arguments.files.empty() ? "scene" : arguments.files[0]);
   const std::vector<Gradient> gradients = gradients_of(picture);
@@ -126,8 +128,7 @@ int run(const Arguments& arguments) {
     std::copy(rgb.begin(), rgb.end(), &out.rgba[4 * i]);
     out.rgba[4 * i + 3] = 255;
   }
-  clcook::example::write_png(arguments.files.empty() ? "threshold_count.png" : arguments.files[1],
-                             out);
+  clcook::example::write_picture(out_path, out);
 
   std::size_t total = 0;
   for (const std::size_t one : histogram) total += one;
@@ -161,7 +162,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Colours a picture by the direction of its gradients and times every variant"};
   app.add_option(
          "FILES", arguments.files,
-         "Input (PNG, JPEG, 'scene' or 'scene:WIDTHxHEIGHT') and output (PNG); both or none")
+         "Input (PNG, JPEG, 'scene' or 'scene:WIDTHxHEIGHT') and output (PNG, JPEG); both or none")
       ->expected(0, 2);
   app.add_option("--least", arguments.least, "Weaker gradients are black; grey levels per pixel")
       ->capture_default_str();

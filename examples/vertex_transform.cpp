@@ -120,6 +120,7 @@ void draw_triangle(Picture& picture, std::vector<double>& nearest, const Point& 
 
 void run(const std::string& out, const std::string& obj, int blades, int width, int height,
          const std::string& device) {
+  clcook::example::check_picture_path(out);
   std::vector<float> mesh;
   std::vector<std::uint8_t> skin;
   std::vector<std::array<int, 3>> triangles;
@@ -178,7 +179,7 @@ void run(const std::string& out, const std::string& obj, int blades, int width, 
       draw_triangle(picture, nearest, at(t[0]), at(t[1]), at(t[2]));
     }
   }
-  clcook::example::write_png(out, picture);
+  clcook::example::write_picture(out, picture);
   if (!obj.empty()) {
     std::ofstream file(obj);
     for (std::size_t i = 0; i < count; ++i) {
@@ -207,7 +208,7 @@ int main(int argc, char** argv) {
   int height = 540;
   std::string device;
   CLI::App app{"Poses a meadow in the wind and writes a picture of it"};
-  app.add_option("FILE", out, "Output (PNG)")->capture_default_str();
+  app.add_option("FILE", out, "Output (PNG, JPEG)")->capture_default_str();
   app.add_option("--obj", obj, "Also write the posed mesh to this OBJ file");
   app.add_option("--blades", blades, "Instances")
       ->capture_default_str()

@@ -39,6 +39,11 @@ static inline uint group_swizzle_seed(uint x, uint y) {
   return seed ^ (seed >> 12);
 }
 
+// Clang warns of a loop that it unrolls only later, once it stands in its kernel.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
 // From -radius to radius; takes a step of a linear congruential sequence, whose high bits are good.
 static inline int group_swizzle_offset(uint* state, int radius) {
   *state = *state * 1664525U + 1013904223U;

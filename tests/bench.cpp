@@ -1,4 +1,5 @@
 // Measuring: the statistics, comparing results, and the bench and tune commands end to end.
+#include "bench/progress.hpp"
 #include "bench/statistics.hpp"
 
 #include <filesystem>
@@ -198,4 +199,47 @@ TEST_CASE("tune writes winners that the library reads, and keeps the entries of 
       Tuning(entries).choose(info, recipe.name, recipe.problem_bytes(recipe.test_shapes[1]));
   CHECK(choice.match == TuningChoice::Match::exact);
   CHECK_FALSE(recipe.variant(choice.entry.variant).approximate);
+}
+
+TEST_CASE("progress tells count and time left") {
+  CHECK(progress_text("checking", 3, 0, 5) == "checking 3");
+  CHECK(progress_text("checking", 0, 8, 5) == "checking 0 of 8");
+  CHECK(progress_text("checking", 2, 8, 10) == "checking 2 of 8, about 30 s left");
+  CHECK(progress_text("checking", 1, 41, 9) == "checking 1 of 41, about 6 min left");
+  CHECK(progress_text("checking", 8, 8, 10) == "checking 8 of 8");
+}
+
+TEST_CASE("bench --quick writes one small shape, and --continue goes on") {
+  if (not_built("clcook")) return;
+  const TempFolder folder;
+  const std::string out = (folder.path() / "bench.json").string();
+  const auto quick = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"bench", "--quick", "--out", out});
+    return clcook_command(more);
+  };
+  const Ran first = quick({"bc6h_mode"});
+  REQUIRE_MESSAGE(first.code == 0, first.err);
+  CHECK(contains(first.out, "against cascade"));
+  const Json before = Json::parse(read_bytes(out));
+  CHECK(before["quick"]["samples"] == 15);
+  for (const Json& row : before["rows"]) {
+    CHECK(row["shape"] == before["rows"][0]["shape"]);
+    if (row["status"] == "measured") CHECK(row["samples_us"].size() == 15);
+  }
+  const Ran second = quick({"bc6h_mode", "threshold_count", "--continue"});
+  REQUIRE_MESSAGE(second.code == 0, second.err);
+  CHECK(contains(second.out, "bc6h_mode          measured before"));
+  const Json after = Json::parse(read_bytes(out));
+  CHECK(after["rows"].size() > before["rows"].size());
+  CHECK(after["rows"][0] == before["rows"][0]);
+  CHECK(after["ceilings"] == before["ceilings"]);
+  // Another limit is another measurement.
+  const Ran third = quick({"bc6h_mode", "--continue", "--seconds", "0.1"});
+  CHECK(!contains(third.out, "measured before"));
+  CHECK(contains(read_bytes(out), "left out: the time for this recipe was spent"));
+
+  CHECK(clcook_command({"bench", "--continue"}).code == 2);
+  CHECK(clcook_command({"bench", "--quick", "--continue"}).code == 2);
+  CHECK(quick({"--smoke"}).code == 2);
+  CHECK(quick({"--shape", "count=3"}).code == 2);
 }

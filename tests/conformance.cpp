@@ -149,6 +149,7 @@ Recipe toy(const std::vector<std::string>& variants) {
     info.baseline = recipe.variants.empty();
     recipe.variants.push_back(info);
   }
+  recipe.parameters = {Parameter::integer("size", "items", 1, 64)};
   recipe.test_shapes = {Params{{"size", std::int64_t{16}}, {"tiny", std::int64_t{1}}},
                         Params{{"size", std::int64_t{17}}}};
   recipe.make = [](const Runtime& on, const Params&, std::uint64_t) {
@@ -237,6 +238,14 @@ TEST_CASE("options choose variants, shapes and queues, and unknown names are ref
   error = error_of([&] { run_toy({"right"}, options); });
   CHECK(contains(error.what(), "'wrong'"));
   CHECK_FALSE(ConformanceSummary().ok());  // nothing at all is not ok
+  options.recipes = {};
+  for (const char* shape : {"size=3 sise=4", "size=65", "size=x", "tiny=1"}) {
+    options.shapes = {Params::parse("size=3"), Params::parse(shape)};
+    error = error_of([&] { run_toy({"right"}, options); });
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), "size"));
+    CHECK(contains(error.what(), "1 to 64"));
+  }
 }
 
 TEST_CASE("a line of allowed skips allows what it says and nothing else") {
@@ -278,6 +287,7 @@ TEST_CASE("every recipe describes itself") {
     CHECK_FALSE(recipe.technique.empty());
     CHECK_FALSE(recipe.summary.empty());
     CHECK_FALSE(recipe.bench_shapes.empty());
+    CHECK_FALSE(recipe.quick_shape.empty());
     int baselines = 0;
     std::set<std::string> names;
     for (const VariantInfo& variant : recipe.variants) {
@@ -291,6 +301,72 @@ TEST_CASE("every recipe describes itself") {
     bool tiny = false;
     for (const Params& shape : recipe.test_shapes) tiny = tiny || shape.integer("tiny", 0) != 0;
     CHECK(tiny);  // something for Oclgrind
+  }
+}
+
+TEST_CASE("every shape of a recipe has the recipe's parameters, within their ranges") {
+  for (const Recipe& recipe : cookbook::recipes()) {
+    std::vector<Params> shapes = recipe.test_shapes;
+    shapes.insert(shapes.end(), recipe.bench_shapes.begin(), recipe.bench_shapes.end());
+    for (const Sweep& sweep : recipe.sweeps) {
+      for (const Params& family : combinations(sweep.families)) {
+        for (const Value& value : sweep.along.values) {
+          Params shape = sweep.shape;
+          for (const Params::Entry& entry : family.entries()) shape.set(entry.name, entry.value);
+          shapes.push_back(Params(shape).set(sweep.along.name, value));
+          for (const Params::Entry& entry : sweep.smoke.entries())
+            shape.set(entry.name, entry.value);
+          shapes.push_back(shape.set(sweep.along.name, value));
+        }
+      }
+    }
+    for (const Params& shape : shapes) {
+      CAPTURE(shape.str());
+      CHECK_NOTHROW(recipe.check_shape(shape));
+    }
+    const Error error =
+        error_of([&] { recipe.check_shape(Params(shapes[0]).set("raduis", std::int64_t{4})); });
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), "'raduis'"));
+    for (const Parameter& one : recipe.parameters) {
+      CAPTURE(one.name);
+      CHECK_FALSE(one.meaning.empty());
+      CHECK(contains(error.what(), one.name + " (" + one.range() + ")"));
+    }
+  }
+}
+
+TEST_CASE("every parameter that a recipe declares is read, and every word of it known") {
+  std::vector<Recipe> recipes = cookbook::recipes();
+  if (const char* only = std::getenv("CLCOOK_TEST_RECIPE")) recipes = {find_recipe(recipes, only)};
+  for (const Recipe& recipe : recipes) {
+    std::vector<Params> shapes = recipe.test_shapes;
+    for (const Sweep& sweep : recipe.sweeps) {
+      shapes.push_back(sweep.shape);
+      for (const Params::Entry& entry : sweep.smoke.entries())
+        shapes.back().set(entry.name, entry.value);
+    }
+    // In some shape a case takes this value in place of the shape's own, or refuses it.
+    const auto seen = [&](bool accepted, const std::string& name, const Value& value) {
+      return std::any_of(shapes.begin(), shapes.end(), [&](const Params& shape) {
+        try {
+          recipe.make(runtime(), Params(shape).set(name, value), 1);
+          return accepted;
+        } catch (const Error& error) {
+          return accepted == (error.code != Errc::invalid_argument);
+        }
+      });
+    };
+    for (const Parameter& one : recipe.parameters) {
+      CAPTURE(recipe.name);
+      CAPTURE(one.name);
+      const bool number = one.least <= one.most;
+      CHECK(seen(false, one.name, number ? Value("nonsense") : Value(std::int64_t{1})));
+      for (const std::string& word : one.words) {
+        CAPTURE(word);
+        CHECK(seen(true, one.name, word));
+      }
+    }
   }
 }
 

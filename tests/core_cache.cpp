@@ -386,7 +386,7 @@ TEST_CASE("a sound file with a binary that the driver refuses leads to a rebuild
   const DiskCache disk(folder.path());
   const std::string key =
       ProgramCache::make_key(runtime().info(), Source("value.cl", kSource).flatten(),
-                             Runtime::build_options(Defines().set("VALUE", 6)));
+                             Runtime::build_options(runtime().info(), Defines().set("VALUE", 6)));
   for (const std::string& binary : {std::string(), std::string("not a program")}) {
     REQUIRE(disk.store(key, binary));
     const Runtime on = with_cache(folder.path());

@@ -227,8 +227,43 @@ TEST_CASE("equal sets give equal options, whatever the order") {
   CHECK(a.options() == "-DA=1 -DB=2 -DC");
   CHECK(a.options() == b.options());
   CHECK(Defines().options().empty());
-  CHECK(Runtime::build_options({}) == "-cl-std=CL1.2");
-  CHECK(Runtime::build_options(a, "-w") == "-cl-std=CL1.2 -DA=1 -DB=2 -DC -w");
+  CHECK(Runtime::build_options({}, {}) == "-cl-std=CL1.2");
+  CHECK(Runtime::build_options({}, a, "-w") == "-cl-std=CL1.2 -DA=1 -DB=2 -DC -w");
+}
+
+TEST_CASE("the language level and the builtins are the device's, unless the caller says -cl-std") {
+  DeviceInfo info;
+  CHECK(info.language == "CL1.2");
+  info.language = "CL3.0";
+  CHECK(Runtime::build_options(info, {}) == "-cl-std=CL3.0");
+  CHECK(Runtime::build_options(info, {}, "-w") == "-cl-std=CL3.0 -w");
+  CHECK(Runtime::build_options(info, {}, "-cl-std=CL2.0") == "-cl-std=CL2.0");
+  CHECK(Runtime::build_options(info, {}, "-w -cl-std=CL2.0") == "-w -cl-std=CL2.0");
+  CHECK(Runtime::build_options(info, {}, "-DA=\"x-cl-std=\"") == "-cl-std=CL3.0 -DA=\"x-cl-std=\"");
+  const std::string prefetch = "-DCLCOOK_BUILTIN_PREFETCH";
+  for (const auto& [platform, knows] :
+       {std::pair("Portable Computing Language", true), std::pair("Intel(R) OpenCL", true),
+        std::pair("rusticl", false), std::pair("", false)}) {
+    info.platform = platform;
+    for (const bool cpu : {true, false}) {
+      info.cpu = cpu;
+      CHECK(contains(Runtime::build_options(info, {}), prefetch) == (knows && cpu));
+    }
+  }
+}
+
+TEST_CASE("a -cl-std of the caller reaches the compiler") {
+  const Source source("std.cl",
+                      "__kernel void k(__global int* out) { out[0] = __OPENCL_C_VERSION__; }\n");
+  const auto version = [&](const std::string& extra_options) {
+    const cl::Buffer buffer = create_buffer(runtime(), 4);
+    Kernel kernel(runtime(), runtime().build(source, {}, "test/std", extra_options), "k");
+    const cl::Event done = kernel(Launch{}, {}, buffer);
+    return read_buffer<cl_int>(runtime(), buffer, 1, {done})[0];
+  };
+  CHECK(version("") == (runtime().info().language == "CL3.0" ? 300 : 120));
+  CHECK(version("-cl-std=CL1.1") == 110);
+  CHECK(version("-w -cl-std=CL1.2") == 120);
 }
 
 TEST_CASE("a flag is defined and empty-handed tests see it") {

@@ -1,12 +1,19 @@
 // Devices: specifications, the reasons for a choice, and machines without any.
 #include <clcook/core/device.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <clcook/core/runtime.hpp>
 
+#include "clcook_places.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -185,7 +192,7 @@ TEST_CASE("only usable devices are chosen") {
            one.verdict.rfind("rejected: ", 0) == 0));
     CHECK(one.usable == (one.verdict.rfind("rejected: ", 0) != 0));
   }
-  CHECK(clcook::detail::probe(runtime().device()).empty());
+  CHECK(clcook::detail::probe(runtime().device(), runtime().info()).empty());
 }
 
 TEST_CASE("a picked runtime has the queue that was asked for") {
@@ -241,4 +248,145 @@ TEST_CASE("without any platform the error says what to install") {
   CHECK(count_of(ran.out, "code=no_device") == 2);
   CHECK(contains(ran.out, "pocl-opencl-icd"));
   CHECK(contains(ran.out, "'gpu'"));
+}
+
+namespace {
+
+// A folder of vendor files: those of this machine, and `broken`, one of support/broken_icd.c.
+class Vendors {
+ public:
+  Vendors() {
+    namespace fs = std::filesystem;
+    const fs::path library = folder_.path() / "libbroken.so";
+    const Ran ran =
+        run_program({"/bin/sh", "-c",
+                     "cc -shared -fPIC '" CLCOOK_SOURCE_DIR "/tests/support/broken_icd.c' -o '" +
+                         library.string() + "'"});
+    INFO(ran.err);
+    REQUIRE(ran.code == 0);
+    fs::create_directories(both());
+    fs::create_directories(alone());
+    write_bytes(both() / "a_broken.icd", library.string() + "\n");  // loaded first
+    write_bytes(alone() / "broken.icd", library.string() + "\n");
+    const char* given = std::getenv("OCL_ICD_VENDORS");
+    const fs::path real = given != nullptr && *given != '\0' ? given : "/etc/OpenCL/vendors";
+    if (!fs::is_directory(real)) {
+      fs::copy_file(real, both() / "good.icd");
+      return;
+    }
+    for (const auto& entry : fs::directory_iterator(real)) {
+      if (entry.path().extension() == ".icd")
+        fs::copy_file(entry.path(), both() / entry.path().filename());
+    }
+  }
+
+  std::filesystem::path both() const { return folder_.path() / "both"; }
+  std::filesystem::path alone() const { return folder_.path() / "alone"; }
+  std::filesystem::path cache() const { return folder_.path() / "cache"; }
+
+  // Picks a device in a process that sees these vendors, with the driver broken in this way.
+  Ran pick(const std::filesystem::path& vendors, const std::string& broken,
+           const std::string& driver = "1") const {
+    return run_self("child: picks any device", {{"OCL_ICD_VENDORS", vendors.string()},
+                                                {"CLCOOK_CACHE_DIR", cache().string()},
+                                                {"CLCOOK_DEVICE", std::nullopt},
+                                                {"CLCOOK_CACHE", std::nullopt},
+                                                {"BROKEN_ICD", broken},
+                                                {"BROKEN_ICD_DRIVER", driver}});
+  }
+
+ private:
+  TempFolder folder_;
+};
+
+}  // namespace
+
+// Run by the next tests.
+TEST_CASE("child: picks any device" * doctest::skip()) {
+  try {
+    const cl::Device device = pick_device();
+    std::printf("picked=%s\n", device_info(device).platform.c_str());
+    for (const DeviceCandidate& one : find_devices("any"))
+      std::printf("%s: %s\n", one.info.platform.c_str(), one.verdict.c_str());
+  } catch (const Error& error) {
+    std::printf("code=%s\n%s\n", to_string(error.code), error.what());
+  }
+}
+
+TEST_CASE("a driver that ends the process is left alone by the next one, which says why") {
+  const Vendors vendors;
+  for (const char* way : {"crash", "exit"}) {
+    CAPTURE(way);
+    std::filesystem::remove_all(vendors.cache());
+    CHECK(vendors.pick(vendors.both(), way).code != 0);
+    for (int time = 0; time < 2; ++time) {
+      const Ran ran = vendors.pick(vendors.both(), way);
+      CAPTURE(ran.out);
+      CHECK(ran.code == 0);
+      CHECK(contains(ran.out, "picked="));
+      CHECK_FALSE(contains(ran.out, "picked=Broken"));
+      CHECK(contains(ran.out, "Broken: rejected: a program that tried it ended there"));
+      CHECK(contains(ran.out, vendors.cache().string()));
+    }
+  }
+  std::filesystem::remove_all(vendors.cache());
+  CHECK(vendors.pick(vendors.both(), "crash").code != 0);
+  CHECK(vendors.pick(vendors.both(), "crash").code == 0);
+  // A new driver is tried.
+  CHECK(vendors.pick(vendors.both(), "crash", "2").code != 0);
+  CHECK(vendors.pick(vendors.both(), "crash", "2").code == 0);
+}
+
+TEST_CASE("a driver that ended a process is tried again where there is no other") {
+  const Vendors vendors;
+  CHECK(vendors.pick(vendors.alone(), "crash").code != 0);
+  CHECK(vendors.pick(vendors.alone(), "crash").code != 0);
+  for (int time = 0; time < 2; ++time) {  // mended, as far as that it fails in an orderly way
+    const Ran ran = vendors.pick(vendors.alone(), "");
+    CAPTURE(ran.out);
+    CHECK(ran.code == 0);
+    CHECK(contains(ran.out, "code=no_device"));
+    CHECK(contains(ran.out, "rejected: clCreateContext failed with CL_OUT_OF_RESOURCES"));
+    CHECK(std::filesystem::is_empty(vendors.cache()));
+  }
+}
+
+TEST_CASE("programs that take the same step at the same time do not suspect each other") {
+  const TempFolder folder;
+  const DiskCache notes(folder.path());
+  using clcook::detail::Attempt;
+  {
+    const Attempt one(notes, "step", false);
+    const Attempt other(notes, "step", false);
+    CHECK_FALSE(one.ended_before());
+    CHECK_FALSE(other.ended_before());
+  }
+  CHECK(std::filesystem::is_empty(folder.path()));
+  const pid_t child = fork();
+  if (child == 0) {
+    const Attempt ends(notes, "step", false);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  CHECK(Attempt(notes, "step", false).ended_before());
+  CHECK_FALSE(Attempt(notes, "another step", false).ended_before());
+  CHECK(Attempt(notes, "step", false).ended_before());  // until it is tried again
+  CHECK_FALSE(Attempt(notes, "step", true).ended_before());
+  CHECK_FALSE(Attempt(notes, "step", false).ended_before());
+  CHECK_FALSE(Attempt(DiskCache(), "step", false).ended_before());
+  CHECK_FALSE(Attempt(DiskCache("/proc/none"), "step", false).ended_before());
+}
+
+TEST_CASE("a vendor file whose library is not there: the error names both, others go on") {
+  const TempFolder folder;
+  const auto file = folder.path() / "gone.icd";
+  write_bytes(file, "libclcook_is_not_there.so\n");
+  for (const auto& place : {file, folder.path()}) {
+    const Ran ran = run_self("child: without any platform", {{"OCL_ICD_VENDORS", place.string()},
+                                                             {"CLCOOK_DEVICE", std::nullopt}});
+    CAPTURE(ran.out);
+    CHECK(ran.code == 0);
+    CHECK(count_of(ran.out, file.string() + " names 'libclcook_is_not_there.so'") == 2);
+    CHECK(contains(ran.out, "ldd"));
+  }
 }

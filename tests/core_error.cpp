@@ -1,9 +1,12 @@
 // Errors: their messages, codes and the names of OpenCL statuses.
 #include <clcook/core/error.hpp>
 
+#include <cmath>
+#include <cstdint>
 #include <locale>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "support/testing.hpp"
 
@@ -25,6 +28,10 @@ TEST_CASE("text joins strings and numbers") {
   CHECK(text("width ", 3, " of ", std::size_t{4}, std::string("!")) == "width 3 of 4!");
   CHECK(text(0.1f) == "0.100000001");  // the nine digits that tell two floats apart
   CHECK(text(-1, ' ', true) == "-1 1");
+  CHECK(text(-0.0, " ", 1e-45f, " ", 1e300, " ", 123456789.0, " ", 1234567890.0, " ", 0x1p-1074) ==
+        "-0 1.40129846e-45 1e+300 123456789 1.23456789e+09 4.94065646e-324");
+  CHECK(text(HUGE_VAL, " ", -HUGE_VAL, " ", std::nan("")) == "inf -inf nan");
+  CHECK(text(std::uint64_t(-1), std::string_view(" x")) == "18446744073709551615 x");
 }
 
 TEST_CASE("text ignores the global locale") {

@@ -27,6 +27,8 @@
 namespace {
 
 namespace io = clcook::io;
+using clcook::Errc;
+using clcook::Error;
 using clcook::testing::contains;
 using io::Dds;
 using io::DdsDescription;
@@ -52,12 +54,13 @@ Dds parse_tight(const std::string& file, DdsTrailing trailing = DdsTrailing::ref
   return io::parse_dds(copy.get(), file.size(), trailing);
 }
 
-// The message of the FormatError, or nothing when there is none.
+// The message of the Error, or nothing when there is none.
 template <class Call>
 std::string message_of(const Call& call) {
   try {
     call();
-  } catch (const FormatError& error) {
+  } catch (const Error& error) {
+    CHECK(error.code == Errc::io);
     return error.what();
   }
   return "";

@@ -95,6 +95,52 @@ TEST_CASE("values out of range and unknown names are refused before anything is 
   refused({"scene:16x16", "/proc/no/such/place.png"}, "/proc/no/such/place.png", folder);
 }
 
+TEST_CASE("a picture is written as its name ends, and another ending is refused before any work") {
+  if (not_built("line_blur")) return;
+  const TempFolder folder;
+  const auto path = [&](const char* name) { return (folder.path() / name).string(); };
+  REQUIRE(line_blur({"scene:64x40", path("out.png"), "--radius", "4"}).code == 0);
+  for (const char* name : {"out.jpg", "out.JPEG"}) {
+    REQUIRE(line_blur({"scene:64x40", path(name), "--radius", "4"}).code == 0);
+    CHECK(read_bytes(path(name)).substr(0, 3) == "\xff\xd8\xff");
+  }
+  // What is read back is the same picture: the next blur of either gives nearly the same bytes.
+  REQUIRE(line_blur({path("out.jpg"), path("again.png"), "--radius", "0"}).code == 0);
+  CHECK(contains(line_blur({path("out.jpg"), path("again.png")}).out, "64 x 40"));
+  refused({"scene:16x16", path("out.txt")}, ".png, .jpg or .jpeg", folder);
+  refused({"scene:16x16", path("out")}, ".png, .jpg or .jpeg", folder);
+  refused({"scene:16x16", path("new.png"), "--input", path("copy.webp")}, "copy.webp", folder);
+  refused({path("missing.png"), path("out.txt")}, "out.txt", folder);
+}
+
+TEST_CASE("every example that writes a picture refuses an ending that it does not know") {
+  const TempFolder folder;
+  const std::string out = (folder.path() / "out.txt").string();
+  const std::vector<std::vector<std::string>> commands = {{"argument_swap", out},
+                                                          {"bc6h_decode", "scene:16x16", out},
+                                                          {"folded_switch", "sponge", "x.bv", out},
+                                                          {"gaussian_blur", "scene:16x16", out},
+                                                          {"gbuffer_shade", out},
+                                                          {"group_size", out},
+                                                          {"group_swizzle", out},
+                                                          {"halo_tile", "scene:16x16", out},
+                                                          {"local_multipass", out},
+                                                          {"stream_compaction", "scene:16x16", out},
+                                                          {"threshold_count", "scene:16x16", out},
+                                                          {"vertex_transform", out}};
+  for (std::vector<std::string> command : commands) {
+    if (not_built(command[0])) continue;
+    command[0] = built_program(command[0]);
+    // Before any work: not even a device is asked for.
+    const Ran ran = run_program(command, {{"OCL_ICD_VENDORS", "/nonexistent"}});
+    CAPTURE(command[0]);
+    CAPTURE(ran.err);
+    CHECK(ran.code != 0);
+    CHECK(contains(ran.err, ".png, .jpg or .jpeg"));
+    CHECK(std::filesystem::is_empty(folder.path()));
+  }
+}
+
 TEST_CASE("real pictures, PNG and JPEG") {
   if (not_built("line_blur")) return;
   const char* shared = std::getenv("CLCOOK_SHARED_DIR");

@@ -55,6 +55,27 @@ TEST_CASE("missing names and other kinds are refused by name") {
   refused("'sigma'", [&] { p.integer("sigma", 1); });  // a default does not excuse another kind
 }
 
+TEST_CASE("a parameter takes values of its kind and range, and says which") {
+  const Parameter size = Parameter::integer("size", "pixels", 1, 64);
+  CHECK(size.range() == "1 to 64");
+  CHECK((size.takes(std::int64_t{1}) && size.takes(std::int64_t{64})));
+  CHECK_FALSE((size.takes(std::int64_t{0}) || size.takes(std::int64_t{65}) || size.takes(2.0)));
+  CHECK_FALSE(size.takes(std::string("1")));
+  const Parameter sigma = Parameter::real("sigma", "pixels", 0.5, 8);
+  CHECK(sigma.range() == "a number from 0.5 to 8");
+  CHECK((sigma.takes(0.5) && sigma.takes(std::int64_t{8})));
+  CHECK_FALSE((sigma.takes(8.25) || sigma.takes(std::nan(""))));
+  const Parameter border = Parameter::word("border", "outside", {"clamp", "mirror", "wrap"});
+  CHECK(border.range() == "clamp, mirror or wrap");
+  CHECK(border.takes(std::string("wrap")));
+  CHECK_FALSE((border.takes(std::string("Wrap")) || border.takes(std::int64_t{1})));
+  const Parameter modes{"modes", "which", "uniform", {"uniform", "random"}, 0, 13};
+  CHECK(modes.range() == "uniform, random or 0 to 13");
+  CHECK((modes.takes(std::string("random")) && modes.takes(std::int64_t{13})));
+  CHECK_FALSE(modes.takes(std::int64_t{14}));
+  CHECK(Parameter::integer("count", "", 1, 0x1p40).range() == "1 to 1099511627776");
+}
+
 TEST_CASE("equality looks at names, kinds, values and order") {
   const Params a{{"x", std::int64_t{1}}, {"y", std::int64_t{2}}};
   CHECK(a == Params{{"x", std::int64_t{1}}, {"y", std::int64_t{2}}});

@@ -238,3 +238,92 @@ TEST_CASE("options that do not belong together are refused") {
   const TempFolder empty;
   CHECK(contains(report({"--root", empty.path().string()}).err, "give result files"));
 }
+
+TEST_CASE("the page of the demo opens with what pays here, and says what does not") {
+  if (tool().empty()) return;
+  const TempFolder folder;
+  write_bytes(folder / "bench.json", read_bytes(kData + "bench/results/gpu-bench.json"));
+  write_bytes(folder / "line_blur.txt",
+              "line_blur scene out/picture.png out/absent.png\n3 < 4 us\n");
+  write_bytes(folder / "picture.png", read_bytes(kData + "before.png"));
+  const auto page = [&] {
+    const Ran ran =
+        report({"--demo", folder.path().string(), kData + "bench/results/cpu-bench.json"});
+    REQUIRE_MESSAGE(ran.code == 0, ran.err);
+    return read_bytes(folder / "index.html");
+  };
+  const std::string all = page();
+  CHECK(complaint(all) == "");
+  CHECK(!contains(all, "<script"));
+  CHECK(contains(all, "name=\"viewport\""));
+  const std::size_t pays = all.find("What pays on your device");
+  const std::size_t not_here = all.find("What does not pay here");
+  const std::size_t pictures = all.find("Pictures, and what was printed");
+  const std::size_t others = all.find("Other devices");
+  REQUIRE(pays < not_here);
+  REQUIRE(not_here < pictures);
+  REQUIRE(pictures < others);
+  REQUIRE(others != std::string::npos);
+  // The largest gain first, with the figures of the file.
+  const std::string table = all.substr(pays, not_here - pays);
+  CHECK(table.find("fixture_blur") > table.find("|name"));
+  CHECK(contains(table, "<td class=\"faster\">3.2"));
+  CHECK(contains(table, "tiled"));
+  CHECK(contains(table, "996 µs"));
+  CHECK(contains(table, "in the cache"));
+  const std::string negative = all.substr(not_here, pictures - not_here);
+  CHECK(contains(negative, "unrolled <span class=\"\">tie 0.99×"));
+  CHECK(contains(negative, "packed <span class=\"\">slower 0.7"));
+  CHECK(!contains(negative, "tiled"));
+  // A picture that is there, and what was printed.
+  CHECK(count_of(all, "<img ") == 1);
+  CHECK(contains(all, "src=\"picture.png\""));
+  CHECK(contains(all, "3 &lt; 4 us"));
+  CHECK(contains(all, "fixture_blur/images</strong>: skipped: no image support"));
+  CHECK(contains(all, "Gain on Fixture CPU"));
+
+  SUBCASE("the best is a tie, or does not pay") {
+    std::string json = read_bytes(folder / "bench.json");
+    const auto without = [&](const std::string& variant) {
+      for (std::size_t at = 0;
+           (at = json.find("\"variant\":\"" + variant + "\"", at)) != std::string::npos;) {
+        const std::size_t begin = json.rfind('{', at);
+        json.replace(json.find("\"ratio\"", begin), 7, "\"other\"");
+        at += variant.size();
+      }
+    };
+    without("tiled");
+    write_bytes(folder / "bench.json", json);
+    CHECK(contains(page(), "<td class=\"tie\">tie: 0.99×"));
+    without("unrolled");
+    write_bytes(folder / "bench.json", json);
+    CHECK(contains(page(), "<td class=\"slower\">slower: 0.7"));
+  }
+  SUBCASE("nothing was measured yet") {
+    fs::remove(folder / "bench.json");
+    CHECK(contains(page(), "Not measured yet"));
+    fs::remove(folder / "line_blur.txt");
+    const Ran ran = report({"--demo", folder.path().string()});
+    CHECK(ran.code == 2);
+    CHECK(contains(ran.err, "neither a bench.json nor"));
+  }
+  SUBCASE("a result of another kind is refused") {
+    write_bytes(folder / "bench.json", read_bytes(kData + "bench/results/gpu-check.json"));
+    const Ran ran = report({"--demo", folder.path().string()});
+    CHECK(ran.code == 2);
+    CHECK(contains(ran.err, "holds a result of kind 'check', expected 'bench'"));
+  }
+  CHECK(report({"--demo", folder.path().string(), "--markdown"}).code == 2);
+}
+
+TEST_CASE("cook names the argument that it does not know, and builds nothing") {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"demo", "fully"}, {"demo", "--full", "fully"}, {"fully"}}) {
+    std::vector<std::string> command{"/bin/bash", CLCOOK_SOURCE_DIR "/cook"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    const Ran ran = run_program(command);
+    CHECK(ran.code == 1);
+    CHECK(contains(ran.err, "'fully'"));
+    CHECK(!contains(ran.out, "packages"));
+  }
+}

@@ -9,9 +9,9 @@
 
 #include <clcook/core/program.hpp>
 #include <clcook/core/source.hpp>
-#include "bench/cookbook/recipes.hpp"
 #include <clcook/registry/conformance.hpp>
 
+#include "bench/cookbook/recipes.hpp"
 #include "clcook_places.hpp"
 #include "support/testing.hpp"
 
@@ -72,6 +72,10 @@ TEST_CASE("list names every recipe and variant") {
     for (const VariantInfo& variant : recipe.variants) CHECK(contains(ran.out, variant.name));
   }
   CHECK(count_of(ran.out, "(baseline)") == cookbook::recipes().size());
+  const Ran one = tool({"list", "halo_tile"});
+  CHECK(contains(one.out,
+                 "shape radius     of the neighbourhood, pixels: 1 to 64; when not given: 1"));
+  CHECK_FALSE(contains(one.out, "line_blur"));
 }
 
 TEST_CASE("list --json holds every recipe with variants, baseline and tune axes") {
@@ -86,6 +90,14 @@ TEST_CASE("list --json holds every recipe with variants, baseline and tune axes"
     const Json& one = json.at("recipes")[r];
     CHECK(one.at("name") == recipes[r].name);
     CHECK(one.at("baseline") == recipes[r].baseline().name);
+    REQUIRE(one.at("parameters").size() == recipes[r].parameters.size());
+    for (std::size_t p = 0; p < recipes[r].parameters.size(); ++p) {
+      const Parameter& parameter = recipes[r].parameters[p];
+      const Json& row = one.at("parameters")[p];
+      CHECK(row.at("name") == parameter.name);
+      CHECK(row.at("range") == parameter.range());
+      CHECK(row.contains("default") == !parameter.missing.empty());
+    }
     REQUIRE(one.at("variants").size() == recipes[r].variants.size());
     for (std::size_t v = 0; v < recipes[r].variants.size(); ++v) {
       const VariantInfo& variant = recipes[r].variants[v];
@@ -174,6 +186,26 @@ TEST_CASE("check prints a table, and takes one variant and one shape") {
   CHECK(contains(ran.out, "kernels ran"));
 }
 
+TEST_CASE(
+    "what an implementation prints while it compiles is in the log of check --verbose alone") {
+  // PoCL says "1 warning generated." to the process's standard error.
+  const TempFolder kernels;
+  std::filesystem::copy(CLCOOK_SOURCE_DIR "/kernels", kernels.path(),
+                        std::filesystem::copy_options::recursive);
+  const std::filesystem::path file = kernels.path() / "stream_compaction.cl";
+  write_bytes(file, "#warning seen by the compiler\n" + read_bytes(file));
+  const Variables variables{{"CLCOOK_KERNEL_DIR", kernels.path().string()},
+                            {"CLCOOK_CACHE", "0"},
+                            {"POCL_KERNEL_CACHE", "0"}};
+  const Ran silent = tool({"check", "stream_compaction", "--tiny"}, variables);
+  CHECK(silent.code == 0);
+  CHECK_MESSAGE(silent.err.empty(), silent.err);
+  const Ran verbose = tool({"check", "stream_compaction", "--tiny", "--verbose"}, variables);
+  CHECK(verbose.code == 0);
+  CHECK_MESSAGE(contains(verbose.err, "seen by the compiler"), verbose.err);
+  CHECK(verbose.out == silent.out);
+}
+
 TEST_CASE("check ends with 1 on a mismatch and says where") {
   if (not_built("clcook")) return;
   const TempFolder folder;
@@ -235,12 +267,25 @@ TEST_CASE("unknown names and broken values are errors that name them") {
   refused({"check", "--seed", "many"}, "many");
   refused({"check", "--seed", "-1"}, "-1");
   refused({"check", "--shape", "width"}, "width");
+  // A misspelt name is named with those that there are, before any device is asked for.
+  const Variables no_device{{"OCL_ICD_VENDORS", "/nonexistent"}};
+  refused({"check", "halo_tile", "--shape", "width=64 height=64 raduis=4"},
+          "has no 'raduis'; it has filter (dilation, median or clamp); width (1 to ");
+  refused({"check", "halo_tile", "--shape", "width=64 height=64 radius=65"},
+          "radius must be 1 to 64, got '65'");
+  refused({"check", "halo_tile", "--shape", "width=64"}, "'height' (pixels, 1 to ");
+  refused({"bench", recipe, "--shape", "garbage"}, "'garbage'", no_device);
+  refused({"bench", recipe, "--shape", "wdith=64"}, "'wdith'", no_device);
+  refused({"tune", recipe, "--shape", "wdith=64"}, "'wdith'", no_device);
+  refused({"explore", "bc6h_mode", "--shape", "cuont=64"}, "'cuont'", no_device);
+  refused({"list", "no_such_recipe"}, "no_such_recipe");
   refused({"check", "--no-such-option"}, "--no-such-option");
   refused({"no_such_command"}, "no_such_command");
   CHECK(tool({}).code == 2);
   CHECK(tool({"--help"}).code == 0);
   CHECK(contains(tool({"--help"}).out, "check"));
-  CHECK(contains(tool({"--version"}).out, "clcook"));
+  CHECK(contains(tool({"--version"}).out, text("clcook ", CLCOOK_VERSION_MAJOR, ".",
+                                               CLCOOK_VERSION_MINOR, ".", CLCOOK_VERSION_PATCH)));
   // An unknown recipe is named before any device is asked for.
   CHECK(contains(tool({"check", "no_such_recipe"}).err, recipe));  // with the known ones
 }

@@ -30,6 +30,7 @@ p { margin: .4rem 0; max-width: 46rem; }
 .note, figcaption, .technique { color: var(--soft-text); font-size: .875rem; }
 .card { margin: 1.5rem 0; padding: 1rem 1.25rem 1.25rem; background: var(--card);
   border: 1px solid var(--line); border-radius: 8px; }
+.card > h3:first-child { margin: 0; padding: 0; border: 0; }
 .negative { margin: 1rem 0; padding: .6rem 1rem; background: var(--warn-back);
   border-left: 4px solid var(--slower); border-radius: 4px; }
 .negative.none { background: var(--soft); border-color: var(--line); }
@@ -62,6 +63,8 @@ figcaption { margin-top: .2rem; }
 .plot { display: block; width: 100%; height: auto; color: var(--text); }
 img { display: block; width: 100%; height: auto; border: 1px solid var(--line);
   border-radius: 4px; }
+pre { max-height: 24rem; overflow: auto; padding: .6rem .8rem; background: var(--soft);
+  border: 1px solid var(--line); border-radius: 6px; font-size: .8125rem; line-height: 1.35; }
 details { margin: .6rem 0; }
 summary { cursor: pointer; padding: .3rem 0; }
 .legend { display: flex; flex-wrap: wrap; gap: .1rem 1rem; margin: .3rem 0; padding: 0;

@@ -22,7 +22,7 @@ case $kind in
     exit 0
     ;;
   find_package)
-    "$cmake" --install "$build" --prefix "$work/prefix" >/dev/null
+    "$cmake" --install "$build" --component dev --prefix "$work/prefix" >/dev/null
     options+=("-DCMAKE_PREFIX_PATH=$work/prefix")
     # Nothing that is installed may point back at the source or build folder.
     if grep -rlF -e "$source" -e "$build" "$work/prefix"; then

@@ -1,6 +1,7 @@
 #!/bin/bash
-# lint.sh KERNEL_FOLDER [CLCOOK]: clang checks every kernel file as plain OpenCL C 1.2, with the
-# defaults that the file sets itself, and every device header alone.
+# lint.sh KERNEL_FOLDER [CLCOOK]: clang checks every kernel file as plain OpenCL C 1.2 and as 3.0, with
+# the defaults that the file sets itself, with and without the builtins that the host may define, and
+# every device header alone.
 set -u
 cd "$1" || exit 1
 if ! command -v clang >/dev/null; then
@@ -13,6 +14,8 @@ status=0 kernels=0 headers=0
 while read -r file; do
   kernels=$((kernels + 1))
   clang "${flags[@]}" "$file" || { echo "FAILED: $file"; status=1; }
+  clang "${flags[@]}" -cl-std=CL3.0 -DCLCOOK_BUILTIN_PREFETCH "$file" ||
+    { echo "FAILED: $file as OpenCL C 3.0"; status=1; }
   # An application sees a kernel by this name in a profiler: it starts with the recipe.
   recipe=${file#./} recipe=${recipe%%/*} recipe=${recipe%.cl}
   for kernel in $(clang "${flags[@]}" -Xclang -ast-dump "$file" 2>/dev/null |

@@ -3,6 +3,7 @@
 #include <png.h>
 #include <turbojpeg.h>
 
+#include <cerrno>
 #include <chrono>
 #include <clcook/core/error.hpp>
 #include <clcook/core/source.hpp>
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <system_error>
 
@@ -77,6 +79,52 @@ Picture read_jpeg(const std::string& where, const std::string& bytes) {
   return picture;
 }
 
+// The ending of the name, in lower case.
+std::string ending(const std::string& path) {
+  std::string out = std::filesystem::path(path).extension().string();
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+bool is_png(const std::string& path) { return ending(path) == ".png"; }
+bool is_jpeg(const std::string& path) { return ending(path) == ".jpg" || ending(path) == ".jpeg"; }
+
+std::string png_bytes(const std::string& where, const Picture& picture) {
+  png_image image;
+  std::memset(&image, 0, sizeof image);
+  image.version = PNG_IMAGE_VERSION;
+  image.width = static_cast<png_uint_32>(picture.width);
+  image.height = static_cast<png_uint_32>(picture.height);
+  image.format = PNG_FORMAT_RGBA;
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+  std::string out(size, '\0');
+  if (png_image_write_to_memory(&image, out.data(), &size, 0, picture.rgba.data(), 0, nullptr) ==
+      0) {
+    fail(Errc::io, where, std::string("cannot write: ") + image.message);
+  }
+  out.resize(size);
+  return out;
+}
+
+std::string jpeg_bytes(const std::string& where, const Picture& picture) {
+  const std::unique_ptr<void, int (*)(tjhandle)> encoder(tjInitCompress(), tjDestroy);
+  unsigned char* data = nullptr;
+  unsigned long size = 0;
+  const int status =
+      encoder ? tjCompress2(encoder.get(), picture.rgba.data(), picture.width, 0, picture.height,
+                            TJPF_RGBX, &data, &size, TJSAMP_444, 92, TJFLAG_ACCURATEDCT)
+              : -1;
+  const std::unique_ptr<unsigned char, void (*)(unsigned char*)> owner(data, tjFree);
+  if (status != 0) {
+    fail(Errc::io, where,
+         text("cannot write a JPEG of ", picture.width, " x ", picture.height,
+              " pixels: ", tjGetErrorStr2(encoder.get())));
+  }
+  return std::string(reinterpret_cast<const char*>(data), size);
+}
+
 }  // namespace
 
 Picture read_picture(const std::string& path) {
@@ -87,22 +135,29 @@ Picture read_picture(const std::string& path) {
   fail(Errc::io, where, bytes.empty() ? "the file is empty" : "the file is neither PNG nor JPEG");
 }
 
-void write_png(const std::string& path, const Picture& picture) {
+void check_picture_path(const std::string& path, const char* more) {
+  if (!is_png(path) && !is_jpeg(path)) {
+    fail(Errc::invalid_argument, "picture " + path,
+         text("the name must end in ", more, ".png, .jpg or .jpeg"));
+  }
+}
+
+void write_picture(const std::string& path, const Picture& picture) {
+  check_picture_path(path);
   const std::string where = "picture " + path;
+  const std::string bytes = is_jpeg(path) ? jpeg_bytes(where, picture) : png_bytes(where, picture);
   std::error_code error;
   const std::filesystem::path target(path);
   if (target.has_parent_path()) std::filesystem::create_directories(target.parent_path(), error);
   const std::string temporary =
       path + text(".tmp-", std::chrono::steady_clock::now().time_since_epoch().count());
-  png_image image;
-  std::memset(&image, 0, sizeof image);
-  image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(picture.width);
-  image.height = static_cast<png_uint_32>(picture.height);
-  image.format = PNG_FORMAT_RGBA;
-  if (png_image_write_to_file(&image, temporary.c_str(), 0, picture.rgba.data(), 0, nullptr) == 0) {
+  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) {
+    const std::string reason = std::strerror(errno);
     std::filesystem::remove(temporary, error);
-    fail(Errc::io, where, std::string("cannot write: ") + image.message);
+    fail(Errc::io, where, "cannot write: " + reason);
   }
   std::filesystem::rename(temporary, target, error);
   if (error) {

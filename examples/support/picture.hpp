@@ -1,4 +1,4 @@
-// Pictures for the examples: PNG and JPEG in, PNG out, and a test scene for machines without a
+// Pictures for the examples: PNG and JPEG in and out, and a test scene for machines without a
 // picture at hand.
 #pragma once
 
@@ -24,8 +24,14 @@ struct Picture {
 // file and the problem.
 Picture read_picture(const std::string& path);
 
-// Writes a PNG file whole or not at all. Throws clcook::Error(io).
-void write_png(const std::string& path, const Picture& picture);
+// Throws clcook::Error(invalid_argument) where write_picture() does not know the ending, so that a
+// program can say so before it does its work. `more` are other endings that the program knows.
+void check_picture_path(const std::string& path, const char* more = "");
+
+// Writes a PNG or JPEG file whole or not at all, as the name ends: .png, or .jpg and .jpeg with
+// quality 92, full chroma and without alpha. Throws clcook::Error: invalid_argument for another
+// ending, io.
+void write_picture(const std::string& path, const Picture& picture);
 
 // Renders the test scene: a sky gradient, discs with hard edges, a star of thin rays, stripes of
 // one to eight pixels, a checkerboard and reproducible noise. The same pixels on every machine for

@@ -245,15 +245,13 @@ static inline void fetch_ahead(__global const clcook_channel_t* row, ulong pitch
 // line_floats, ROWS lines of COLUMNS results, the ring of `slots` lines of ring_pitch, and that of
 // smooth_slots smooth lines where there are splines along columns. Sizes of lines are multiples of
 // 16, slots are even, and smooth_slots a multiple of 8.
-__kernel void gaussian_blur_cpu_fused(__global const clcook_channel_t* src, ulong src_offset,
-                                      ulong src_pitch, __global clcook_channel_t* dst,
-                                      ulong dst_offset, ulong dst_pitch, int width, int height,
-                                      int region_x, int region_y, int region_width,
-                                      int region_height, __global const float* weights_x,
-                                      int8 axis_x, __global const float* weights_y, int8 axis_y,
-                                      int border, float4 outside, __global float* scratch,
-                                      ulong item_floats, int line_floats, int ring_pitch, int slots,
-                                      int smooth_slots, int strip) {
+__attribute__((vec_type_hint(float16))) __kernel void gaussian_blur_cpu_fused(
+    __global const clcook_channel_t* src, ulong src_offset, ulong src_pitch,
+    __global clcook_channel_t* dst, ulong dst_offset, ulong dst_pitch, int width, int height,
+    int region_x, int region_y, int region_width, int region_height,
+    __global const float* weights_x, int8 axis_x, __global const float* weights_y, int8 axis_y,
+    int border, float4 outside, __global float* scratch, ulong item_floats, int line_floats,
+    int ring_pitch, int slots, int smooth_slots, int strip) {
   const int every = axis_y.EVERY;
   __global const float* coarse_x = weights_x + axis_x.SPLINE;
   __global const float* left_x = coarse_x + axis_x.COARSE;

@@ -183,6 +183,11 @@ __kernel __attribute__((reqd_work_group_size(ITEMS_X, 1, 1))) void gaussian_blur
   }
 }
 
+// Clang warns of a loop that it unrolls only later, once the count is known.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
 // Quads of rows from row `y` of the picture on, RUNS_Y quads apart, of a column of channels.
 static inline void load_quads(__global const float* mid, ulong pitch, int y, int height, int first,
                               int rows, int border, float beyond, int count, float4* quads) {

@@ -1,8 +1,7 @@
 // Decodes BC6H textures on a device: all 14 modes, signed and unsigned, to RGBA half or float.
 //
-//   clcook::Bc6hDecode decode{runtime, {width, height,
-//   clcook::Bc6hDecode::Format::unsigned_float}}; cl::Event done = decode(blocks, texels,
-//   {uploaded});
+//   clcook::Bc6hDecode decode{runtime, {width, height}};  // unsigned_float to rgba16f
+//   cl::Event done = decode(blocks, texels, {uploaded});
 //
 // The results are the bits that Microsoft's documentation asks for: halfs exactly, floats as the
 // exact values of the halfs, alpha 1. Blocks of a reserved mode are black with alpha 1. Signed

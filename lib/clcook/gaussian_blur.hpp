@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -67,6 +68,11 @@ class GaussianBlur {
   // breaks a rule.
   cl::Event operator()(const BufferView& src, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
+    return (*this)(src, dst, whole(), wait);
+  }
+  // So that {} is an empty wait list, as in every operation, and no region.
+  cl::Event operator()(const BufferView& src, const BufferView& dst,
+                       std::initializer_list<cl::Event> wait) const {
     return (*this)(src, dst, whole(), wait);
   }
 

@@ -1,6 +1,6 @@
 // Skinning of a crowd: every instance of one mesh in a pose of its own, at a place of its own.
 //
-//   clcook::VertexTransform transform{runtime, {vertices, instances, bones}};
+//   clcook::VertexTransform transform{runtime, {1000, 64, 32}};  // vertices, instances, bones
 //   using T = clcook::VertexTransform;
 //   // upload T::pack_vertices(transform.vertex_format(), ...), T::pack_matrices(
 //   // transform.matrix_rows(), ...) and the skin, then

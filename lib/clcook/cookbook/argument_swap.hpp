@@ -30,10 +30,8 @@ namespace argument_swap_card {
 
 using Medium = reference::argument_swap::Medium;
 
-// Parameters of a shape: count; share = percent of the items that take the branch, 0 to 100; run =
-// length of the runs of equal outcomes, 1 to 4096; cost = quadrature points; offset = items before
-// the first of y, 0 when missing. The other views start one to three items later than y, so that an
-// exchange of offsets shows.
+// A shape; recipe.parameters names its values. The views other than y start one to three items
+// later than y, so that an exchange of offsets shows.
 struct Shape {
   std::size_t count;
   double share;
@@ -352,6 +350,13 @@ inline Recipe argument_swap() {
   add(ArgumentSwap::Variant::swap_in_place, "the arguments exchanged in a branch, one call");
   add(ArgumentSwap::Variant::select, "the arguments chosen into fresh variables, one call");
 
+  recipe.parameters = {
+      Parameter::integer("count", "items", 1, 0x1p40),
+      Parameter::real("share", "items that take the branch, %", 0, 100, "50"),
+      Parameter::integer("run", "length of the runs of equal outcomes", 1, 4096, "1"),
+      Parameter::integer("cost", "quadrature points", 1, ArgumentSwap::kMaxCost, "40"),
+      Parameter::integer("offset", "items before the first of y", 0, 1 << 20, "0"),
+  };
   recipe.test_shapes = {
       shape(1, 100, 1, 2, 0, true), shape(131, 50, 1, 2, 5, true), shape(127, 30, 1, 2, 3),
       shape(128, 0, 1, 2),          shape(129, 100, 1, 2, 1),      shape(255, 50, 8, 2),
@@ -361,6 +366,7 @@ inline Recipe argument_swap() {
   constexpr std::int64_t kCount = std::int64_t{1} << 22;
   recipe.bench_shapes = {shape(kCount, 50, 1), shape(kCount, 50, 4096), shape(kCount, 0, 1),
                          shape(kCount, 100, 1)};
+  recipe.quick_shape = shape(std::int64_t{1} << 16, 50, 1);
   Sweep sweep;
   sweep.shape = {{"count", kCount}};
   sweep.smoke = {{"count", std::int64_t{4096}}};

@@ -28,16 +28,14 @@ namespace bc6h_decode_card {
 
 namespace ref = reference::bc6h;
 
-// Parameters of a shape: width and height in texels; signed, 0 or 1; output, half or float; modes,
-// what the blocks are:
+// The problem of a shape; recipe.parameters names its values. modes says what the blocks are:
 //   uniform  all 14 modes equally often
 //   texture  as often as in a real environment map
 //   random   random bits: all 32 codes, with the reserved ones
 //   0 to 13  one mode
 // or different, a number n from 1 to 14 instead of modes: n modes equally often. All other bits of
-// a block are random, and every bit pattern is a block. offset = texels before the first row and
-// pad = texels behind each row of the result, 0 when missing; the source starts one block later and
-// has pad blocks behind each row, so that an exchange of the two shows.
+// a block are random, and every bit pattern is a block. The source starts one block later than the
+// result and has pad blocks behind each row, so that an exchange of the two shows.
 inline Bc6hDecode::Problem problem(const Params& shape) {
   const auto size = [&](const char* name) {
     const std::int64_t value = shape.integer(name);
@@ -338,6 +336,21 @@ inline Recipe bc6h_decode() {
   const std::string uniform = "uniform";
   const std::string texture = "texture";
   const std::string random = "random";
+  recipe.parameters = {
+      Parameter::integer("width", "texels", 1, Bc6hDecode::kMaxSize),
+      Parameter::integer("height", "texels", 1, Bc6hDecode::kMaxSize),
+      Parameter::integer("signed", "1: the signed format", 0, 1, "0"),
+      Parameter::word("output", "type of the result", {"half", "float"}, "half"),
+      {"modes",
+       "how often each mode occurs, or one mode",
+       "uniform",
+       {"uniform", "texture", "random"},
+       0,
+       13},
+      Parameter::integer("different", "instead of modes: so many, equally often", 1, 14, "none"),
+      Parameter::integer("offset", "texels before the first row of the result", 0, 1 << 20, "0"),
+      Parameter::integer("pad", "texels behind each row of the result", 0, 1 << 20, "0"),
+  };
   recipe.test_shapes = {
       shape(1, 1, 0, "half", random, 0, 0, true),
       shape(14, 6, 1, "float", uniform, 1, 3, true),
@@ -360,6 +373,7 @@ inline Recipe bc6h_decode() {
       shape(4096, 4096, 1, "float", texture),
       shape(1024, 1024, 0, "half", texture),
   };
+  recipe.quick_shape = shape(1024, 1024, 0, "half", texture);
   Sweep sweep;
   sweep.shape = Params{{"width", std::int64_t{8192}},
                        {"height", std::int64_t{8192}},

@@ -25,15 +25,13 @@
 namespace clcook::cookbook {
 namespace bc6h_mode_card {
 
-// Parameters of a shape: count of headers; stride in words, 1 when missing; modes, the distribution
-// of the modes:
+// A number of a shape; recipe.parameters names them all. modes is the distribution of the modes:
 //   one       all headers have mode 2
 //   uniform   the 14 modes, equally often
 //   texture   as often as in a real texture (see kTexture)
 //   reserved  random words: a quarter each for the modes 0 and 1, the reserved codes one in eight
 //   share     mode 2, but `share` percent of the headers are as in uniform
-// offset = headers before the first, of source and result, 0 when missing. Sources start one word
-// later than results, so that an exchange of the two offsets shows.
+// Sources start one word later than results, so that an exchange of the two offsets shows.
 inline std::size_t size(const Params& shape, const char* name, std::int64_t least,
                         std::int64_t most, std::int64_t missing) {
   const std::int64_t value = shape.integer(name, missing);
@@ -218,6 +216,14 @@ inline Recipe bc6h_mode() {
   add(Bc6hMode::Variant::arithmetic, "no table: shifts, a sum and two selects");
   add(Bc6hMode::Variant::cpu_strip, "for CPUs: arithmetic on vectors of 16, a strip per work-item");
 
+  recipe.parameters = {
+      Parameter::integer("count", "headers", 1, 0x1p36),
+      Parameter::integer("stride", "words from header to header", 1, 4, "1"),
+      Parameter::word("modes", "distribution of the modes",
+                      {"one", "uniform", "texture", "reserved", "share"}, "uniform"),
+      Parameter::integer("share", "of modes=share: headers with a random mode, %", 0, 100, "0"),
+      Parameter::integer("offset", "headers before the first", 0, 1 << 20, "0"),
+  };
   recipe.test_shapes = {
       shape(1, "reserved", 1, 0, true),
       shape(67, "reserved", 4, 3, true),
@@ -236,6 +242,7 @@ inline Recipe bc6h_mode() {
       shape(large, "texture"),        shape(large, "reserved"),
       shape(large / 4, "uniform", 4), shape(std::int64_t{1} << 20, "uniform"),
   };
+  recipe.quick_shape = shape(std::int64_t{1} << 20, "uniform");
   Sweep sweep;
   sweep.shape = Params{{"count", std::int64_t{1} << 24}, {"modes", std::string("share")}};
   sweep.smoke = Params{{"count", std::int64_t{4099}}};

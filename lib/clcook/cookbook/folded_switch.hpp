@@ -27,10 +27,9 @@
 namespace clcook::cookbook {
 namespace folded_switch_card {
 
-// Parameters of a shape: patches; valence (regular, 3 to 8 for all corners, or mixed: 90 of 100
-// corners 4, the others 3, 5, 6, 7, 8); order of the indices (grid: a mesh of rows, as neighbours
-// in a real mesh lie; random: any vertex anywhere); offset = points before the first, of positions
-// and control points; run, which overrides the tuning of that name.
+// The problem of a shape; recipe.parameters names its values. valence: 3 to 8 is that of all
+// corners, regular is 4; mixed: 90 of 100 corners 4, the others 3, 5, 6, 7, 8. order of the
+// indices: grid is a mesh of rows, as neighbours in a real mesh lie; random, any vertex anywhere.
 inline BezierPatches::Problem problem(const Params& shape, std::uint64_t seed) {
   const std::int64_t patches = shape.integer("patches");
   if (patches < 1 || patches > std::int64_t{1} << 28) {
@@ -338,6 +337,15 @@ inline Recipe folded_switch() {
       "weight_matrix for regular patches and per_corner for the others, sorted by the plan");
   add(Variant::cpu_patch, "for CPUs: a whole patch at a time, many patches per work-item");
 
+  recipe.parameters = {
+      Parameter::integer("patches", "patches of the mesh", 1, 1 << 28),
+      {"valence", "of the corners", "regular", {"regular", "mixed"}, 3, 8},
+      Parameter::word("order", "of the vertices in memory", {"grid", "random"}, "grid"),
+      Parameter::integer("offset", "points before the first", 0, 1 << 20, "0"),
+      Parameter::integer(
+          "run", "instead of the tuning, a power of two: neighbours that make one control point", 0,
+          1024, "the tuning's"),
+  };
   recipe.test_shapes = {
       shape(1, "regular", "random", 0, true),
       shape(5, "mixed", "random", 3, true),
@@ -356,6 +364,7 @@ inline Recipe folded_switch() {
       shape(1 << 20, "mixed", "grid"),
       shape(1 << 14, "mixed", "grid"),
   };
+  recipe.quick_shape = shape(1 << 14, "regular", "grid");
   Sweep sweep;
   sweep.shape = shape(1 << 18, "regular", "grid");
   sweep.smoke = {{"patches", std::int64_t{100}}};

@@ -30,11 +30,8 @@ namespace gaussian_blur_card {
 
 namespace ref = reference::gaussian_blur;
 
-// Parameters of a shape: width, height; sigma, or sigma_x and sigma_y; and, when missing, pixel
-// f32, channels 4, border clamp, truncate 4, peak 0, batch 1, x, y, region_width and region_height
-// of the whole picture, offset 0 (bytes before the results in pixels; the source starts one later),
-// pad 0 (pixels between rows), specials 0 (1: NaN and infinities in the picture), in_place 0,
-// quality 0 (each method against its own promise; some do better when they must).
+// The problem of a shape; recipe.parameters names its values. The source starts one pixel later
+// than the result. quality 0 holds each method to its own promise; some do better when they must.
 inline GaussianBlur::Problem problem(const Params& shape) {
   GaussianBlur::Problem out;
   const auto integer = [&](const char* name, std::int64_t missing) {
@@ -317,6 +314,33 @@ inline Recipe gaussian_blur() {
     for (const char* one : texts) out.push_back(P::parse(one));
     return out;
   };
+  constexpr double kMost = std::numeric_limits<int>::max();
+  recipe.parameters = {
+      Parameter::integer("width", "pixels", 1, GaussianBlur::kMaxSize),
+      Parameter::integer("height", "pixels", 1, GaussianBlur::kMaxSize),
+      Parameter::real("sigma", "standard deviation both ways, pixels", 0, GaussianBlur::kMaxSigma,
+                      "0"),
+      Parameter::real("sigma_x", "along rows", 0, GaussianBlur::kMaxSigma, "sigma"),
+      Parameter::real("sigma_y", "along columns", 0, GaussianBlur::kMaxSigma, "sigma"),
+      Parameter::word("pixel", "type of a channel", {"u8", "u16", "f16", "f32"}, "f32"),
+      Parameter::integer("channels", "of a pixel", 1, 4, "4"),
+      Parameter::word("border", "what lies outside", {"clamp", "mirror", "wrap", "constant"},
+                      "clamp"),
+      Parameter::real("truncate", "radius of the filter, sigmas", 0.5, 8, "4"),
+      Parameter::real("peak", "largest magnitude of a float, 0: any", 0,
+                      static_cast<double>(std::numeric_limits<float>::max()), "0"),
+      Parameter::integer("batch", "pictures, one below the other", 1, kMost, "1"),
+      Parameter::integer("x", "first column of the region", 0, kMost, "0"),
+      Parameter::integer("y", "first row of the region", 0, kMost, "0"),
+      Parameter::integer("region_width", "pixels", 1, kMost, "to the picture's end"),
+      Parameter::integer("region_height", "pixels", 1, kMost, "to the picture's end"),
+      Parameter::integer("offset", "pixels before the first of the result", 0, 1 << 20, "0"),
+      Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
+      Parameter::integer("specials", "1: NaN and infinities in the picture", 0, 1, "0"),
+      Parameter::integer("in_place", "1: the result replaces the source", 0, 1, "0"),
+      Parameter::real("quality", "dB that the method must promise, 0: its own promise", 0, 1000,
+                      "0"),
+  };
   recipe.test_shapes = shapes({
       "width=1 height=1 sigma=2 tiny=1",
       "width=13 height=7 sigma_x=1.5 sigma_y=0.5 pixel=u8 channels=3 offset=2 pad=1 tiny=1",
@@ -355,6 +379,7 @@ inline Recipe gaussian_blur() {
       "width=3840 height=2160 sigma=32 truncate=2 pixel=u8",
       "width=3840 height=2160 sigma=32 pixel=u8",
   });
+  recipe.quick_shape = P::parse("width=640 height=360 sigma=8 truncate=2 peak=1");
   Sweep sigma;
   sigma.shape = P::parse("width=3840 height=2160 peak=1");
   sigma.smoke = P::parse("width=64 height=48");

@@ -28,8 +28,8 @@
 namespace clcook::cookbook {
 namespace gbuffer_shade_card {
 
-// Parameters of a shape: texels, lights; offset in texels before the first colour, 0 when missing.
-// The G-buffer starts one texel later, so that an exchange shows.
+// A number of a shape; recipe.parameters names them all. The G-buffer starts one texel later than
+// the colours, so that an exchange shows.
 inline std::size_t size(const Params& shape, const char* name, std::int64_t least,
                         std::int64_t most) {
   const std::int64_t value = shape.integer(name, 0);
@@ -206,12 +206,18 @@ inline Recipe gbuffer_shade() {
       {26, "packed against parked"},
       {28, "packed against reloaded"},
   };
+  recipe.parameters = {
+      Parameter::integer("texels", "of the G-buffer", 1, 0x1p32),
+      Parameter::integer("lights", "directional lights", 0, GbufferShade::kMaxLights),
+      Parameter::integer("offset", "texels before the first colour", 0, 1 << 20, "0"),
+  };
   recipe.test_shapes = {
       shape(1, 1, 0, true), shape(9, 3, 2, true), shape(127, 32, 1),
       shape(128, 0),        shape(1023, 5, 3),    shape(1024, 32),
       shape(1025, 7, 5),    shape(8191, 2, 7),    shape(8193, 31, 1),
   };
   recipe.bench_shapes = {shape(3840 * 2160, 32), shape(3840 * 2160, 4), shape(512 * 512, 32)};
+  recipe.quick_shape = shape(480 * 270, 32);
   recipe.problem_bytes = [](const Params& shape) {
     return 20.0 * static_cast<double>(shape.integer("texels", 0));
   };

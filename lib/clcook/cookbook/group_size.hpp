@@ -28,11 +28,9 @@ namespace group_size_card {
 
 namespace ref = reference::group_size;
 
-// Parameters of a shape: work; count of streaming and barriers; width, height, spheres and steps of
-// divergent_loop; offset = elements before the first of the result, 0 when missing; sources start
-// one element later. group replaces the tuning. occupancy = percent of the places for waves on an
-// sm_90 to which the resident groups are limited by local memory that nobody uses; missing: not
-// limited.
+// A shape; recipe.parameters names its values. Sources start one element later than results.
+// occupancy is the percentage of the places for waves on an sm_90 to which the resident groups are
+// limited by local memory that nobody uses.
 struct Shape {
   GroupSize::Problem problem;
   std::size_t offset = 0;
@@ -315,6 +313,24 @@ inline Recipe group_size() {
       "groups of one wave, with the barrier of a wave where the device has one", {});
   add(GroupSize::Variant::local_table, "the table that all items read in local memory", {64, 256});
 
+  recipe.parameters = {
+      Parameter::word("work", "what an item does", {"streaming", "barriers", "divergent_loop"},
+                      "streaming"),
+      Parameter::integer("count", "elements of streaming and barriers", 1, 0x1p40,
+                         "none, for divergent_loop"),
+      Parameter::integer("width", "pixels of divergent_loop", 1, GroupSize::kMaxSide,
+                         "none, for the others"),
+      Parameter::integer("height", "pixels of divergent_loop", 1, GroupSize::kMaxSide,
+                         "none, for the others"),
+      Parameter::integer("spheres", "in the picture of divergent_loop", 0, GroupSize::kMaxSpheres,
+                         "8"),
+      Parameter::integer("steps", "most steps of a ray of divergent_loop", 1, GroupSize::kMaxSteps,
+                         "256"),
+      Parameter::integer("offset", "elements before the first of the result", 0, 1 << 20, "0"),
+      Parameter::integer("group", "work-items per group", 0, 1 << 20, "the tuning's"),
+      Parameter::real("occupancy", "of an sm_90, held down by unused local memory, %", 0, 100,
+                      "not held down"),
+  };
   recipe.test_shapes = {
       values("streaming", 1, 0, true),
       values("barriers", 1, 0, true),
@@ -341,6 +357,7 @@ inline Recipe group_size() {
       values("streaming", 8192 * 8192),
       values("barriers", std::int64_t{1} << 26),
   };
+  recipe.quick_shape = picture(160, 90, 8);
   Sweep sizes;
   sizes.shape = {{"count", std::int64_t{1} << 26},
                  {"width", std::int64_t{3840}},

@@ -44,10 +44,8 @@ inline int integer(const Params& params, const char* name, std::int64_t least, s
   return static_cast<int>(value);
 }
 
-// Parameters of a shape: work ("filter" or "gather"), width, height; for the gather taps and
-// radius; strip = the width of the strips where it is given, else the tuning's; offset = pixels
-// before the first row and pad = pixels behind each row, of source and result. Sources start one
-// pixel later than results, so that an exchange of the two offsets shows.
+// The problem of a shape; recipe.parameters names its values. Sources start one pixel later than
+// results, so that an exchange of the two offsets shows.
 inline GroupSwizzle::Problem problem(const Params& shape) {
   GroupSwizzle::Problem out;
   out.work = GroupSwizzle::parse_work(shape.word("work"));
@@ -282,6 +280,17 @@ inline Recipe group_swizzle() {
   add(GroupSwizzle::Variant::hilbert, "a Hilbert curve, for any grid");
   add(GroupSwizzle::Variant::xcd, "a contiguous run of the strips' order for each chiplet");
 
+  recipe.parameters = {
+      Parameter::word("work", "what an item does", {"filter", "gather"}),
+      Parameter::integer("width", "pixels", 1, GroupSwizzle::kMaxSize),
+      Parameter::integer("height", "pixels", 1, GroupSwizzle::kMaxSize),
+      Parameter::integer("taps", "of gather", 1, GroupSwizzle::kMaxTaps, "16"),
+      Parameter::integer("radius", "of gather, pixels", 0, GroupSwizzle::kMaxRadius, "256"),
+      Parameter::integer("strip", "width of the strips, work-groups; 0: the tuning's", 0,
+                         GroupSwizzle::kMaxStrip, "0"),
+      Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
+      Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
+  };
   recipe.test_shapes = {
       shape("filter", 1, 1, 0, 0, 0, 0, true), shape("gather", 9, 19, 3, 5, 2, 3, true),
       shape("gather", 1, 1, 1, 300),           shape("filter", 1, 131, 0, 0, 5, 1),
@@ -295,6 +304,7 @@ inline Recipe group_swizzle() {
       shape("gather", 1024, 1024, 16, 256),
       shape("filter", 8192, 8192),
   };
+  recipe.quick_shape = shape("gather", 512, 512, 16, 256);
   Sweep sweep;
   // Large both ways: narrow strips miss the cache as whole rows do.
   sweep.shape = shape("gather", 8192, 4096, 16, 256);

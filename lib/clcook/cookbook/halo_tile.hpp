@@ -25,10 +25,8 @@
 namespace clcook::cookbook {
 namespace halo_tile_card {
 
-// Parameters of a shape: filter, width, height, depth (1 when missing), radius, pixel, border;
-// offset = pixels before the first row and pad = pixels behind each row, 0 when missing; sources
-// start one and two pixels later than results, so that an exchange of offsets shows. specials=1
-// puts NaN and infinities among the data.
+// The problem of a shape; recipe.parameters names its values. Sources start one and two pixels
+// later than results, so that an exchange of offsets shows.
 inline HaloTile::Problem problem(const Params& shape) {
   const auto size = [&](const char* name, std::int64_t missing, int most) {
     const std::int64_t value = shape.integer(name, missing);
@@ -334,6 +332,20 @@ inline Recipe halo_tile() {
   add(HaloTile::Variant::cpu_rows,
       "for CPUs: float16 vectors, rows of neighbours shared by 4 rows of results", {});
 
+  recipe.parameters = {
+      Parameter::word("filter", "what is made of a neighbourhood", {"dilation", "median", "clamp"},
+                      "dilation"),
+      Parameter::integer("width", "pixels", 1, HaloTile::kMaxSize),
+      Parameter::integer("height", "pixels", 1, HaloTile::kMaxSize),
+      Parameter::integer("depth", "pictures of the volume", 1, HaloTile::kMaxSize, "1"),
+      Parameter::integer("radius", "of the neighbourhood, pixels", 1, HaloTile::kMaxRadius, "1"),
+      Parameter::word("pixel", "type of a pixel", {"r32f", "rgba32f"}, "rgba32f"),
+      Parameter::word("border", "what lies outside", {"clamp", "mirror", "wrap", "constant"},
+                      "clamp"),
+      Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
+      Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
+      Parameter::integer("specials", "1: NaN and infinities among the data", 0, 1, "0"),
+  };
   recipe.test_shapes = {
       test(shape("dilation", 1, 1, 1, "rgba32f", "clamp"), 0, 0, true),
       test(shape("median", 9, 5, 1, "r32f", "mirror"), 3, 2, true),
@@ -364,6 +376,7 @@ inline Recipe halo_tile() {
       shape("dilation", 256, 256, 1, "r32f", "clamp", 256),
       shape("dilation", 1024, 1024, 1, "rgba32f", "clamp"),
   };
+  recipe.quick_shape = shape("dilation", 640, 360, 1, "rgba32f", "clamp");
   recipe.techniques = {
       {10, "direct against local_tile, at every tile, in 2-D and 3-D"},
       {11, "the axis tile of local_tile, and the table of the halo's overhead on the page"},

@@ -16,6 +16,7 @@
 #include <clcook/registry/recipe.hpp>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,10 +27,8 @@
 namespace clcook::cookbook {
 namespace line_blur_card {
 
-// Parameters of a shape: width, height, radius, sigma, pixel ("rgba32f" or "rgba8"); offset =
-// pixels before the first row and pad = pixels behind each row, of source and result, 0 when
-// missing. Sources start one pixel later than results, so that an exchange of the two offsets
-// shows.
+// The problem of a shape; recipe.parameters names its values. Sources start one pixel later than
+// results, so that an exchange of the two offsets shows.
 inline LineBlur::Problem problem(const Params& shape) {
   const auto size = [&](const char* name) {
     const std::int64_t value = shape.integer(name);
@@ -273,6 +272,15 @@ inline Recipe line_blur() {
   add(LineBlur::Variant::cpu_strip,
       "for CPUs: float16 vectors, both passes in one launch, a ring of rows in the L2 cache");
 
+  recipe.parameters = {
+      Parameter::integer("width", "pixels", 1, LineBlur::kMaxSize),
+      Parameter::integer("height", "pixels", 1, LineBlur::kMaxSize),
+      Parameter::real("radius", "pixels", 0, LineBlur::kMaxRadius),
+      Parameter::real("sigma", "of the weights, in radii", 0, std::numeric_limits<double>::max()),
+      Parameter::word("pixel", "type of a pixel", {"rgba32f", "rgba8"}, "rgba32f"),
+      Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
+      Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
+  };
   recipe.test_shapes = {
       shape(1, 1, 3, 0.5, "rgba32f", 0, 0, true),
       shape(7, 3, 2.5, 0.5, "rgba32f", 3, 2, true),
@@ -302,6 +310,7 @@ inline Recipe line_blur() {
       shape(3840, 2160, 64, 0.5, "rgba32f"), shape(3840, 2160, 64, 0.5, "rgba8"),
       shape(512, 512, 64, 0.5, "rgba32f"),
   };
+  recipe.quick_shape = shape(256, 144, 64, 0.5, "rgba32f");
   recipe.problem_bytes = [](const Params& shape) {
     const LineBlur::Problem p = line_blur_card::problem(shape);
     return 2.0 * (p.pixel == LineBlur::Pixel::rgba8 ? 4 : 16) * p.width * p.height;

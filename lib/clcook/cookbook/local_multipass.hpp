@@ -28,10 +28,8 @@
 namespace clcook::cookbook {
 namespace local_multipass_card {
 
-// Parameters of a shape: islands; width and height of a cloth in particles, a rope being a cloth of
-// height 1; iterations. extra = that many constraints more between any two particles, so that the
-// graph is irregular. offset = particles before the first island and pad = particles behind each,
-// of source and result; sources start one particle later than results. in_place = 1: one buffer.
+// A number of a shape; recipe.parameters names them all. extra makes the graph irregular. Sources
+// start one particle later than results.
 inline std::uint32_t number(const Params& shape, const char* name, std::int64_t low,
                             std::int64_t missing = -1) {
   const std::int64_t value = missing < 0 ? shape.integer(name) : shape.integer(name, missing);
@@ -248,6 +246,16 @@ inline Recipe local_multipass() {
   add(LocalMultipass::Variant::cpu_lanes,
       "for CPUs: 16 islands as the elements of a vector, no barriers", {});
 
+  recipe.parameters = {
+      Parameter::integer("islands", "independent graphs", 1, 1 << 24),
+      Parameter::integer("width", "particles of a cloth", 1, 1 << 24),
+      Parameter::integer("height", "particles of a cloth; 1: a rope", 1, 1 << 24),
+      Parameter::integer("iterations", "of all colours", 1, LocalMultipass::kMaxIterations),
+      Parameter::integer("extra", "constraints more, between any two particles", 0, 1 << 24, "0"),
+      Parameter::integer("offset", "particles before the first island", 0, 1 << 24, "0"),
+      Parameter::integer("pad", "particles behind each island", 0, 1 << 24, "0"),
+      Parameter::integer("in_place", "1: one buffer", 0, 1, "0"),
+  };
   recipe.test_shapes = {
       shape(1, 2, 1, 1, {{"tiny", std::int64_t{1}}}),
       shape(5, 5, 3, 2,
@@ -269,6 +277,7 @@ inline Recipe local_multipass() {
       shape(65536, 32, 1, 100),
       shape(65536, 32, 1, 10),
   };
+  recipe.quick_shape = shape(32, 16, 16, 100);
   // Nothing parts here: the time against the number of iterations, which the launches of the first
   // variants grow with.
   Sweep sweep;

@@ -25,8 +25,8 @@
 namespace clcook::cookbook {
 namespace stream_compaction_card {
 
-// Parameters of a shape: pixels, threshold; offset = pixels before the first index, 0 when missing.
-// The source starts one pixel later, the number of kept pixels two, so that an exchange shows.
+// A number of a shape; recipe.parameters names them all. The source starts one pixel later than
+// the indices, the number of kept pixels two, so that an exchange shows.
 inline std::int64_t number(const Params& shape, const char* name, std::int64_t least,
                            std::int64_t most) {
   const std::int64_t value = shape.integer(name, 0);
@@ -175,6 +175,11 @@ inline Recipe stream_compaction() {
       {20, "int_flags against predicates"},
       {21, "int_flags against bit_flags, byte_words against bit_words"},
   };
+  recipe.parameters = {
+      Parameter::integer("pixels", "of the picture", 1, StreamCompaction::kMaxPixels),
+      Parameter::integer("threshold", "what a pixel that is kept reaches", 0, 65536),
+      Parameter::integer("offset", "pixels before the first index", 0, 1 << 20, "0"),
+  };
   recipe.test_shapes = {
       shape(1, 0, 0, true),    shape(37, 32768, 3, true),
       shape(2049, 32768, 1),   shape(2048, 40000),
@@ -184,6 +189,7 @@ inline Recipe stream_compaction() {
   };
   recipe.bench_shapes = {shape(std::int64_t{1} << 26, 32768), shape(std::int64_t{1} << 26, 60000),
                          shape(1920 * 1080, 45000)};
+  recipe.quick_shape = shape(std::int64_t{1} << 20, 32768);
   recipe.problem_bytes = [](const Params& shape) {
     return 8.0 * static_cast<double>(shape.integer("pixels", 0));
   };

@@ -27,8 +27,7 @@
 namespace clcook::cookbook {
 namespace threshold_count_card {
 
-// Parameters of a shape: count of values; n, the number of thresholds, 5 when missing; slot, u8 or
-// u32, u8 when missing and n is below 256; spread, how the thresholds lie:
+// A number of a shape; recipe.parameters names them all. spread, how the thresholds lie:
 //   sectors   cosines of n equal parts of a right angle; for n = 5 with the article's six decimals
 //   uneven    powers of two of either sign from 2^120 down, some of them repeated, and an infinity
 // values, what is looked up:
@@ -36,8 +35,7 @@ namespace threshold_count_card {
 //   one       all in the middle of the thresholds
 //   special   random bit patterns, NaN, infinities, zeros, denormals, and the thresholds with their
 //             neighbours
-// offset = values before the first, of source and result, 0 when missing. Sources start one value
-// later than results, so that an exchange of the two offsets shows.
+// Sources start one value later than results, so that an exchange of the two offsets shows.
 inline std::size_t size(const Params& shape, const char* name, std::int64_t least,
                         std::int64_t most, std::int64_t missing) {
   const std::int64_t value = shape.integer(name, missing);
@@ -275,6 +273,14 @@ inline Recipe threshold_count() {
       "for CPUs: compare_sum on vectors of 16 values, a strip per work-item");
 
   // Few numbers of thresholds: each is a program of its own.
+  recipe.parameters = {
+      Parameter::integer("count", "values", 1, 0x1p36),
+      Parameter::integer("n", "thresholds", 1, ThresholdCount::kMaxThresholds, "5"),
+      Parameter::word("slot", "type of a result", {"u8", "u32"}, "u8 where n is below 256"),
+      Parameter::word("spread", "how the thresholds lie", {"sectors", "uneven"}, "sectors"),
+      Parameter::word("values", "what is looked up", {"cosine", "one", "special"}, "cosine"),
+      Parameter::integer("offset", "values before the first", 0, 1 << 20, "0"),
+  };
   recipe.test_shapes = {
       shape(1, 5, "special", 0, true), shape(67, 5, "special", 3, true),
       shape(255, 5, "cosine"),         shape(256, 5, "one"),
@@ -291,6 +297,7 @@ inline Recipe threshold_count() {
       shape(large, 16, "cosine"),  shape(large, 64, "cosine"),
       shape(large, 256, "cosine"), shape(std::int64_t{1} << 20, 5, "cosine"),
   };
+  recipe.quick_shape = shape(std::int64_t{1} << 20, 5, "cosine");
   Sweep sweep;
   sweep.shape = Params{{"count", std::int64_t{1} << 24},
                        {"values", std::string("cosine")},

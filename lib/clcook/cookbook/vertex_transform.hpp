@@ -27,9 +27,8 @@
 namespace clcook::cookbook {
 namespace vertex_transform_card {
 
-// Parameters of a shape: vertices, instances, bones; offset = 16 byte units before the results, 0
-// when missing. Where it is not 0, the inputs start one to four units later, so that an exchange
-// shows.
+// The problem of a shape; recipe.parameters names its values. With an offset, the inputs start one
+// to four units later than the results, so that an exchange shows.
 inline VertexTransform::Problem problem(const Params& shape) {
   const auto size = [&](const char* name) {
     const std::int64_t value = shape.integer(name);
@@ -303,11 +302,18 @@ inline Recipe vertex_transform() {
       {23, "no_w against rolled"},
       {28, "rolled against early"},
   };
+  recipe.parameters = {
+      Parameter::integer("vertices", "of a mesh", 1, VertexTransform::kMaxVertices),
+      Parameter::integer("instances", "of the mesh", 1, VertexTransform::kMaxInstances),
+      Parameter::integer("bones", "of a skeleton", 1, VertexTransform::kMaxBones),
+      Parameter::integer("offset", "16-byte units before the results", 0, 1 << 20, "0"),
+  };
   recipe.test_shapes = {
       shape(1, 1, 1, 0, true), shape(65, 2, 3, 2, true), shape(63, 3, 2, 1),  shape(256, 2, 5),
       shape(257, 5, 31, 3),    shape(1, 67, 2, 1),       shape(1021, 3, 256), shape(255, 7, 8, 5),
   };
   recipe.bench_shapes = {shape(8192, 256, 64), shape(2048, 64, 64)};
+  recipe.quick_shape = shape(2048, 32, 64);
   recipe.problem_bytes = [](const Params& shape) {
     const VertexTransform::Problem p = vertex_transform_card::problem(shape);
     return 48.0 * p.vertices * p.instances;

@@ -2,11 +2,17 @@
 #pragma once
 
 #include <algorithm>
+#include <clcook/core/attempt.hpp>
+#include <clcook/core/cache.hpp>
+#include <clcook/core/device_info.hpp>
 #include <clcook/core/error.hpp>
-#include <cstdint>
+#include <clcook/core/quirks.hpp>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace clcook {
@@ -22,41 +28,6 @@ std::string query_string(Query query, Handle handle, cl_uint name, const char* w
   return value;
 }
 
-// What a device reports. Sizes in bytes.
-struct DeviceInfo {
-  std::string platform;          // platform name, such as "NVIDIA CUDA"
-  std::string platform_version;  // "OpenCL 3.0 ..."
-  std::string name;
-  std::string vendor;
-  std::string version;
-  std::string c_version;
-  std::string driver;
-  std::string extensions;
-  bool cpu = false;
-  bool gpu = false;
-  bool accelerator = false;
-  bool compiler = false;
-  bool images = false;
-  cl_uint compute_units = 0;
-  cl_uint clock_mhz = 0;
-  std::size_t max_group = 0;  // work-items per work-group
-  std::size_t max_items[3] = {0, 0, 0};
-  cl_ulong local_mem = 0;
-  bool local_mem_dedicated = false;  // false where "local" memory is ordinary memory, as on CPUs
-  cl_ulong global_mem = 0;
-  cl_ulong max_allocation = 0;
-  cl_ulong global_cache = 0;  // as reported; not always the last-level cache
-  cl_ulong constant_buffer = 0;
-  cl_uint base_alignment = 0;
-  std::size_t image_width = 0;
-  std::size_t image_height = 0;
-
-  bool has_extension(std::string_view extension) const {
-    const std::string padded = " " + extensions + " ";
-    return padded.find(" " + std::string(extension) + " ") != std::string::npos;
-  }
-};
-
 namespace detail {
 
 template <class T>
@@ -64,6 +35,29 @@ T device_value(cl_device_id device, cl_device_info name) {
   T value{};
   check(clGetDeviceInfo(device, name, sizeof value, &value, nullptr), "clGetDeviceInfo");
   return value;
+}
+
+// Whether the device compiles OpenCL C 3.0. Only a device of OpenCL 3.0 is asked: Oclgrind 21.10,
+// of OpenCL 1.2, lists the language and does not know it.
+inline bool offers_c30(cl_device_id device, const DeviceInfo& info) {
+  const std::string prefix = "OpenCL ";
+  if (info.version.compare(0, prefix.size(), prefix) != 0 ||
+      std::atoi(info.version.c_str() + prefix.size()) < 3)
+    return false;
+  struct NameVersion {  // cl_name_version, which headers of OpenCL 1.2 do not have
+    cl_uint version;
+    char name[64];
+  };
+  constexpr cl_device_info all_versions = 0x1066;  // CL_DEVICE_OPENCL_C_ALL_VERSIONS
+  std::size_t size = 0;
+  if (clGetDeviceInfo(device, all_versions, 0, nullptr, &size) != CL_SUCCESS) return false;
+  std::vector<NameVersion> found(size / sizeof(NameVersion));
+  if (found.empty() || clGetDeviceInfo(device, all_versions, found.size() * sizeof(NameVersion),
+                                       found.data(), nullptr) != CL_SUCCESS)
+    return false;
+  return std::any_of(found.begin(), found.end(), [](const NameVersion& one) {
+    return one.version >> 12 == 3U << 10;  // major 3, minor 0
+  });
 }
 
 }  // namespace detail
@@ -110,6 +104,7 @@ inline DeviceInfo device_info(const cl::Device& handle) {
   info.global_cache = detail::device_value<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
   info.constant_buffer = detail::device_value<cl_ulong>(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
   info.base_alignment = detail::device_value<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
+  if (detail::offers_c30(device, info) && !quirks::better_as_c12(info)) info.language = "CL3.0";
   if (info.images) {
     info.image_width = detail::device_value<std::size_t>(device, CL_DEVICE_IMAGE2D_MAX_WIDTH);
     info.image_height = detail::device_value<std::size_t>(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
@@ -124,6 +119,7 @@ struct DeviceCandidate {
   std::string spec;     // an exact specification of this device, "PLATFORM-INDEX:DEVICE-INDEX"
   std::string verdict;  // "chosen", "usable", or the reason for rejecting it
   bool usable = false;
+  bool suspect = false;  // left alone because it ended a process before
 };
 
 namespace detail {
@@ -167,7 +163,7 @@ inline cl_command_queue create_queue(cl_context context, cl_device_id device,
 
 // Builds and runs a small kernel on a device. Returns an empty string when the result is right,
 // else what failed.
-inline std::string probe(const cl::Device& device) {
+inline std::string probe(const cl::Device& device, const DeviceInfo& info) {
   const cl_device_id id = device();
   cl_int status = CL_SUCCESS;
   const auto broken = [&](const char* step) {
@@ -182,7 +178,8 @@ inline std::string probe(const cl::Device& device) {
       "  size_t i = get_global_id(0); out[i] = (int)(i * i) + add; }";
   const cl::Program program(clCreateProgramWithSource(context(), 1, &source, nullptr, &status));
   if (status != CL_SUCCESS) return broken("clCreateProgramWithSource");
-  status = clBuildProgram(program(), 1, &id, "-cl-std=CL1.2", nullptr, nullptr);
+  const std::string options = "-cl-std=" + info.language;
+  status = clBuildProgram(program(), 1, &id, options.c_str(), nullptr, nullptr);
   if (status != CL_SUCCESS) return broken("building a probe kernel");
   const cl::Kernel kernel(clCreateKernel(program(), "clcook_probe", &status));
   if (status != CL_SUCCESS) return broken("clCreateKernel");
@@ -208,20 +205,34 @@ inline std::string probe(const cl::Device& device) {
   return {};
 }
 
-}  // namespace detail
+// Which matches of a specification must build and run a kernel to be usable.
+enum class Probe {
+  none,
+  all,
+  until_one_is_chosen,  // the best first; those behind it are left alone
+};
 
-// Lists the devices of all platforms in the order of the ICD loader, each with the verdict for
-// `spec`.
-//
-// A specification is one string: "" or "any"; a type, "gpu", "cpu" or "accelerator"; part of a
-// platform, device or vendor name, such as "nvidia", "amd", "intel", "pocl", "rusticl"; one of
-// these with an index among its matches, "pocl:0"; or "PLATFORM-INDEX:DEVICE-INDEX", such as "0:0".
-// Case does not matter. Of the usable matches a GPU goes before an accelerator before a CPU. With
-// `run_probe` each match must build and run a kernel to be usable. Throws Error(invalid_argument)
-// for a malformed index. No platform at all gives an empty list.
-inline std::vector<DeviceCandidate> find_devices(std::string_view spec = {},
-                                                 bool run_probe = true) {
-  std::string wanted = detail::lower(spec);
+// Builds and runs a small kernel on the device of a candidate, unless that ended a process before,
+// and sets its verdict.
+inline void probe_candidate(DeviceCandidate& candidate, const DiskCache& notes, bool again) {
+  const DeviceInfo& info = candidate.info;
+  const Attempt attempt(notes,
+                        "running a kernel on\n" + info.platform + "\n" + info.platform_version +
+                            "\n" + info.name + "\n" + info.driver,
+                        again);
+  candidate.suspect = attempt.ended_before();
+  const std::string problem = candidate.suspect
+                                  ? "a program that tried it ended there; to have it tried again, "
+                                    "delete " +
+                                        attempt.file().string()
+                                  : probe(candidate.device, info);
+  candidate.usable = problem.empty();
+  candidate.verdict = problem.empty() ? "usable" : "rejected: " + problem;
+}
+
+// Lists devices as find_devices() does. With `again` also what ended a process before is tried.
+inline std::vector<DeviceCandidate> list_devices(std::string_view spec, Probe which, bool again) {
+  std::string wanted = lower(spec);
   long index = -1;
   long platform_index = -1;
   const std::size_t colon = wanted.rfind(':');
@@ -248,6 +259,7 @@ inline std::vector<DeviceCandidate> find_devices(std::string_view spec = {},
     return found;
   std::vector<cl_platform_id> platforms(platform_count);
   check(clGetPlatformIDs(platform_count, platforms.data(), nullptr), "clGetPlatformIDs");
+  const DiskCache notes = DiskCache::standard();
   long match = 0;
   for (cl_uint p = 0; p < platform_count; ++p) {
     cl_uint device_count = 0;
@@ -269,44 +281,113 @@ inline std::vector<DeviceCandidate> find_devices(std::string_view spec = {},
         found.push_back(std::move(candidate));
         continue;
       }
-      bool matched = detail::matches_name(candidate.info, wanted);
+      bool matched = matches_name(candidate.info, wanted);
       if (platform_index >= 0) {
         matched = platform_index == static_cast<long>(p) && index == static_cast<long>(d);
       } else if (matched && index >= 0) {
         matched = match++ == index;
       }
-      if (!matched) {
-        candidate.verdict = "does not match '" + std::string(spec) + "'";
-      } else if (!candidate.info.compiler) {
-        candidate.verdict = "rejected: it has no OpenCL C compiler";
-      } else {
-        const std::string problem = run_probe ? detail::probe(candidate.device) : std::string();
-        candidate.usable = problem.empty();
-        candidate.verdict = problem.empty() ? "usable" : "rejected: " + problem;
-      }
+      candidate.usable = matched && candidate.info.compiler;
+      candidate.verdict = candidate.usable ? "usable"
+                          : matched        ? "rejected: it has no OpenCL C compiler"
+                                           : "does not match '" + std::string(spec) + "'";
       found.push_back(std::move(candidate));
     }
   }
 
-  DeviceCandidate* best = nullptr;
   const auto rank = [](const DeviceInfo& info) {
     return info.gpu ? 0 : info.accelerator ? 1 : info.cpu ? 2 : 3;
   };
+  std::vector<DeviceCandidate*> best_first;
   for (DeviceCandidate& candidate : found) {
-    if (candidate.usable && (best == nullptr || rank(candidate.info) < rank(best->info)))
-      best = &candidate;
+    if (candidate.usable) best_first.push_back(&candidate);
   }
-  if (best != nullptr) best->verdict = "chosen";
+  std::stable_sort(best_first.begin(), best_first.end(),
+                   [&](const DeviceCandidate* a, const DeviceCandidate* b) {
+                     return rank(a->info) < rank(b->info);
+                   });
+  bool chosen = false;
+  for (DeviceCandidate* candidate : best_first) {
+    if (which == Probe::all || (which == Probe::until_one_is_chosen && !chosen))
+      probe_candidate(*candidate, notes, again);
+    if (candidate->usable && !chosen) {
+      chosen = true;
+      candidate->verdict = "chosen";
+    }
+  }
   return found;
 }
 
+// Lists devices; where nothing but what ended a process before is left, that is tried again.
+inline std::vector<DeviceCandidate> choose_device(std::string_view spec, Probe which) {
+  std::vector<DeviceCandidate> found = list_devices(spec, which, false);
+  const auto any = [&](bool DeviceCandidate::*member) {
+    return std::any_of(found.begin(), found.end(),
+                       [&](const DeviceCandidate& one) { return one.*member; });
+  };
+  if (any(&DeviceCandidate::suspect) && !any(&DeviceCandidate::usable))
+    found = list_devices(spec, which, true);
+  return found;
+}
+
+// Where the loader looks for implementations, and what the files there name: for a message.
+inline std::string vendor_files() {
+  namespace fs = std::filesystem;
+  const char* variable = std::getenv("OCL_ICD_VENDORS");
+  if (variable == nullptr || *variable == '\0') variable = std::getenv("OPENCL_VENDOR_PATH");
+  const bool given = variable != nullptr && *variable != '\0';
+  const fs::path place = given ? variable : "/etc/OpenCL/vendors";
+  std::vector<fs::path> files;
+  std::error_code error;
+  if (fs::is_directory(place, error)) {
+    for (fs::directory_iterator at(place, error), end; !error && at != end; at.increment(error)) {
+      if (at->path().extension() == ".icd") files.push_back(at->path());
+    }
+  } else if (fs::exists(place, error)) {
+    files.push_back(place);
+  }
+  std::sort(files.begin(), files.end());
+  std::string out = "\n  implementations are looked for in " + place.string() +
+                    (given ? ", as a variable of the environment says" : "");
+  if (files.empty()) return out + ", where none is";
+  for (const fs::path& file : files) {
+    std::ifstream in(file);
+    std::string library;
+    std::getline(in, library);
+    out += "\n  " + file.string() + " names '" + library + "'";
+  }
+  return out + "\n  see that these libraries are there and load, for example with ldd";
+}
+
+}  // namespace detail
+
+// Lists the devices of all platforms in the order of the ICD loader, each with the verdict for
+// `spec`.
+//
+// A specification is one string: "" or "any"; a type, "gpu", "cpu" or "accelerator"; part of a
+// platform, device or vendor name, such as "nvidia", "amd", "intel", "pocl", "rusticl"; one of
+// these with an index among its matches, "pocl:0"; or "PLATFORM-INDEX:DEVICE-INDEX", such as "0:0".
+// Case does not matter. Of the usable matches a GPU goes before an accelerator before a CPU. With
+// `run_probe` each match must build and run a kernel to be usable. Throws Error(invalid_argument)
+// for a malformed index. No platform at all gives an empty list.
+//
+// A device that ended a process in its probe, as a broken driver does, is `suspect` and not tried
+// again while another can be used: a file in the folder of the disk cache remembers it, and the
+// verdict names the file. A new version of the driver is tried afresh.
+inline std::vector<DeviceCandidate> find_devices(std::string_view spec = {},
+                                                 bool run_probe = true) {
+  return detail::choose_device(spec, run_probe ? detail::Probe::all : detail::Probe::none);
+}
+
 // Chooses a device. An empty specification means the environment variable CLCOOK_DEVICE, else any
-// device. Throws Error(no_device) that says for every device why it was not taken.
+// device. Of the matches only the best is probed, and another only where that fails. Throws
+// Error(no_device) that says for every device why it was not taken.
 inline cl::Device pick_device(std::string_view spec = {}) {
   std::string wanted(spec);
   const char* variable = std::getenv("CLCOOK_DEVICE");
   if (wanted.empty() && variable != nullptr) wanted = variable;
-  const std::vector<DeviceCandidate> found = find_devices(wanted);
+  const std::vector<DeviceCandidate> found =
+      detail::choose_device(wanted, detail::Probe::until_one_is_chosen);
   std::string reasons;
   for (const DeviceCandidate& candidate : found) {
     if (candidate.verdict == "chosen") return candidate.device;
@@ -316,7 +397,8 @@ inline cl::Device pick_device(std::string_view spec = {}) {
   if (found.empty()) {
     fail(Errc::no_device, "device specification '" + wanted + "'",
          "there is no OpenCL device on this machine; install a driver, or PoCL for the CPU "
-         "(Debian: pocl-opencl-icd)");
+         "(Debian: pocl-opencl-icd)" +
+             detail::vendor_files());
   }
   fail(Errc::no_device, "device specification '" + wanted + "'",
        "no usable device; these were seen:" + reasons);

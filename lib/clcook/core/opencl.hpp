@@ -5,6 +5,8 @@
 // CL_HPP_ENABLE_EXCEPTIONS.
 #pragma once
 
+#include <clcook/version.hpp>
+
 #ifndef CL_HPP_TARGET_OPENCL_VERSION
 #define CL_HPP_TARGET_OPENCL_VERSION 300
 #endif

@@ -6,6 +6,7 @@
 #include <clcook/core/device.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/program.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/core/tuning.hpp>
 #include <cstring>
@@ -95,19 +96,27 @@ class Runtime {
   const Tuning& tuning() const { return *state_->tuning; }
 
   // Builds a program or takes it from the cache. `what` names it in errors, such as
-  // "line_blur/naive". The options are -cl-std=CL1.2, the definitions, and `extra_options`.
+  // "line_blur/naive". The options are those of build_options() for the device.
   cl::Program build(const Source& source, const Defines& defines, const std::string& what,
                     const std::string& extra_options = {}) const {
     return state_->cache->get(device(), info(), source.flatten(),
-                              build_options(defines, extra_options), what);
+                              build_options(info(), defines, extra_options), what);
   }
 
-  // The option string that build() passes to the compiler.
-  static std::string build_options(const Defines& defines, const std::string& extra_options = {}) {
-    std::string options = "-cl-std=CL1.2";
-    if (const std::string definitions = defines.options(); !definitions.empty())
-      options += " " + definitions;
-    if (!extra_options.empty()) options += " " + extra_options;
+  // The option string that build() passes to the compiler of a device: its language level, unless
+  // `extra_options` hold a -cl-std of their own, of which compilers take the first or the last; the
+  // builtins that it knows; the definitions; and `extra_options`.
+  static std::string build_options(const DeviceInfo& info, const Defines& defines,
+                                   const std::string& extra_options = {}) {
+    std::string options;
+    const auto add = [&](const std::string& more) {
+      if (!more.empty()) options += (options.empty() ? "" : " ") + more;
+    };
+    if ((" " + extra_options).find(" -cl-std=") == std::string::npos)
+      add("-cl-std=" + info.language);
+    if (quirks::knows_prefetch(info)) add("-DCLCOOK_BUILTIN_PREFETCH");
+    add(defines.options());
+    add(extra_options);
     return options;
   }
 

@@ -102,7 +102,7 @@ struct SplineTaps {
 class CpuFused : public Method {
  public:
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
-    if (!runtime.info().cpu) return Offer::no("a work-item per tile: for CPUs only");
+    if (!quirks::takes_cpu_kernels(runtime.info())) return Offer::no(not_for_cpu_kernels(runtime));
     // Whole blocks of a row; the rows around the picture, of which equal ones are filtered once.
     const auto block = static_cast<double>(block_of(p.channels));
     const double columns = std::ceil(p.width * p.channels / block) * block * p.batch;

@@ -15,7 +15,7 @@ namespace clcook::gaussian {
 class CpuPyramid : public Method {
  public:
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
-    if (!runtime.info().cpu) return Offer::no("few long work-items: for CPUs only");
+    if (!quirks::takes_cpu_kernels(runtime.info())) return Offer::no(not_for_cpu_kernels(runtime));
     if (may_be_anything(p)) {
       return Offer::no(
           "NaN and infinity would spread further than the filter reaches; a peak above 0 "

@@ -13,6 +13,7 @@
 #include <clcook/core/embedded_file.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/launch.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/core/view.hpp>
@@ -274,6 +275,13 @@ inline cl::Buffer upload_floats(const Runtime& runtime, const std::vector<double
 // Problem::outside, as the kernels take it.
 inline cl_float4 outside_of(const Problem& p) {
   return {{p.outside[0], p.outside[1], p.outside[2], p.outside[3]}};
+}
+
+// Why the methods of few long work-items are not for this device.
+inline std::string not_for_cpu_kernels(const Runtime& runtime) {
+  return runtime.info().cpu ? "few long work-items: " + runtime.info().platform +
+                                  " takes minutes to compile them, and is slow with them"
+                            : "few long work-items: for CPUs only";
 }
 
 // Figures of the devices that costs are counted for: an H200, and two cores of a CPU.

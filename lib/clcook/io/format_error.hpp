@@ -1,16 +1,16 @@
 // The error of every reader and writer of files in this folder.
 #pragma once
 
-#include <stdexcept>
+#include <clcook/error.hpp>
 #include <string>
 
 namespace clcook::io {
 
-// Thrown when a file is not what it says it is, or cannot be written as asked. The message names
-// the field, its value and the rule.
-struct FormatError : std::runtime_error {
+// Error with Errc::io, thrown when a file is not what it says it is, or cannot be written as asked.
+// The message names the field, its value and the rule.
+struct FormatError : Error {
   FormatError(const std::string& format, const std::string& message)
-      : std::runtime_error(format + ": " + message) {}
+      : Error(Errc::io, format, message) {}
 };
 
 }  // namespace clcook::io

@@ -135,8 +135,8 @@ inline std::optional<Runtime> out_of_order_runtime(const Runtime& runtime) {
 }
 
 // Runs the recipes and hands each row to `sink` as soon as it is known. `runtime` has an in-order
-// queue. Throws Error(invalid_argument) for an unknown recipe or variant; what goes wrong in a run
-// becomes a failed row.
+// queue. Throws Error(invalid_argument) for an unknown recipe or variant and for a shape that a
+// recipe does not have; what goes wrong in a run becomes a failed row.
 inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
                                           const Runtime& runtime, const ConformanceOptions& options,
                                           const std::function<void(const ConformanceRow&)>& sink) {
@@ -146,6 +146,10 @@ inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
     return std::find(options.recipes.begin(), options.recipes.end(), recipe.name) !=
            options.recipes.end();
   };
+  for (const Recipe& recipe : recipes) {
+    if (!wanted(recipe)) continue;
+    for (const Params& shape : options.shapes) recipe.check_shape(shape);
+  }
   if (!options.variant.empty()) {
     bool found = false;
     std::string known;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <clcook/core/error.hpp>
+#include <clcook/error.hpp>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -143,5 +145,83 @@ class Params {
 
   std::vector<Entry> entries_;
 };
+
+// What a name of a shape may be: a number of a range, one of some words, or either.
+struct Parameter {
+  std::string name;
+  std::string meaning;             // with its unit
+  std::string missing;             // what holds where it is not given; empty: it must be given
+  std::vector<std::string> words;  // the words that it may be
+  double least = 1;                // of a number; least > most: it is no number
+  double most = 0;
+  bool whole = true;  // of a number: an integer
+
+  static Parameter integer(const char* name, const char* meaning, double least, double most,
+                           const char* missing = "") {
+    return {name, meaning, missing, {}, least, most, true};
+  }
+  static Parameter real(const char* name, const char* meaning, double least, double most,
+                        const char* missing = "") {
+    return {name, meaning, missing, {}, least, most, false};
+  }
+  static Parameter word(const char* name, const char* meaning, std::vector<std::string> words,
+                        const char* missing = "") {
+    return {name, meaning, missing, std::move(words)};
+  }
+
+  // "clamp, mirror or wrap", "1 to 64", "a number from 0 to 500"
+  std::string range() const {
+    std::string out;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const bool last = i + 1 == words.size() && least > most;
+      out += (i == 0 ? "" : last ? " or " : ", ") + words[i];
+    }
+    if (least > most) return out;
+    return out + (out.empty() ? "" : " or ") + (whole ? "" : "a number from ") + number(least) +
+           " to " + number(most);
+  }
+
+  bool takes(const Value& value) const {
+    if (const auto* word = std::get_if<std::string>(&value))
+      return std::find(words.begin(), words.end(), *word) != words.end();
+    const auto* integer = std::get_if<std::int64_t>(&value);
+    if (integer == nullptr && whole) return false;
+    const double number = integer ? static_cast<double>(*integer) : std::get<double>(value);
+    return number >= least && number <= most;
+  }
+
+ private:
+  static std::string number(double value) {
+    const bool integer = std::abs(value) < 0x1p53 && std::floor(value) == value;
+    return to_string(integer ? Value(static_cast<std::int64_t>(value)) : Value(value));
+  }
+};
+
+// The shape has every parameter that must be given, no other name, and values within their ranges.
+// Throws Error(invalid_argument) that lists the names, or names the value and its range.
+inline void check_parameters(const std::string& where, const std::vector<Parameter>& parameters,
+                             const Params& shape) {
+  for (const Params::Entry& entry : shape.entries()) {
+    const auto found = std::find_if(parameters.begin(), parameters.end(),
+                                    [&](const Parameter& one) { return one.name == entry.name; });
+    if (found == parameters.end()) {
+      std::string known;
+      for (const Parameter& one : parameters)
+        known += (known.empty() ? "" : "; ") + one.name + " (" + one.range() + ")";
+      fail(Errc::invalid_argument, where, "a shape has no '" + entry.name + "'; it has " + known);
+    }
+    if (!found->takes(entry.value)) {
+      fail(Errc::invalid_argument, where,
+           entry.name + " must be " + found->range() + ", got '" + to_string(entry.value) + "'");
+    }
+  }
+  for (const Parameter& one : parameters) {
+    if (one.missing.empty() && shape.find(one.name) == nullptr) {
+      fail(Errc::invalid_argument, where,
+           "'" + one.name + "' (" + one.meaning + ", " + one.range() + ") is missing in '" +
+               shape.str() + "'");
+    }
+  }
+}
 
 }  // namespace clcook

@@ -111,10 +111,13 @@ struct Recipe {
   std::string technique;  // the family: "memory locality", "branch divergence", ...
   std::string summary;    // one sentence
   std::vector<VariantInfo> variants;
+  std::vector<Parameter> parameters;  // of its shapes
   std::vector<Params>
       test_shapes;  // small, awkward; entries with tiny=1 are small enough for an interpreter
   std::vector<Params>
       bench_shapes;           // large enough to be measured; the first is the recipe's headline
+  Params quick_shape;         // the first bench shape made small, for `clcook bench --quick`: some
+                              // milliseconds of the baseline on a CPU
   std::vector<Sweep> sweeps;  // for `clcook explore`; may be empty
   std::vector<Technique> techniques;  // of the numbered list
   // Bytes of input and output of a shape, the size that tunings are filed under.
@@ -127,6 +130,14 @@ struct Recipe {
   std::function<std::vector<CompileUnit>(const std::string& variant, const Params& tune,
                                          const Params& shape)>
       units;
+
+  // The shape is one of this recipe. Throws Error(invalid_argument), see check_parameters(). To
+  // the recipe's own parameters comes tiny=1, the mark of a test shape for interpreters.
+  void check_shape(const Params& shape) const {
+    std::vector<Parameter> all = parameters;
+    all.push_back(Parameter::integer("tiny", "1: small enough for an interpreter", 0, 1, "0"));
+    check_parameters(name, all, shape);
+  }
 
   // The variant of that name. Throws Error(invalid_argument) that lists the names.
   const VariantInfo& variant(const std::string& wanted) const {

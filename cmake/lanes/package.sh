@@ -1,0 +1,218 @@
+#!/bin/bash
+# package.sh CMAKE KIND SOURCE BUILD WORK: installs or packs clcook in one way, into an empty folder,
+# and compiles and runs README's five lines against that. Nothing of the machine is changed.
+#   minimal        cmake --install with nothing but the loader and CLHPP; find_package
+#   pkg_config     the same with another CMAKE_INSTALL_INCLUDEDIR and the prefix moved; pkg-config too
+#   deb            the .deb, installed by dpkg with a database of its own, and removed again
+#   tool           the clcook command: cmake --install of BUILD, and its .deb
+#   single_header  the single header and its SHA-256; two builds give the same bytes
+#   conan          conan create, with Conan's own test of the package
+#   vcpkg          the port, with stand-ins for vcpkg's functions
+#   cxx14          every header says that it needs C++17, and nothing else
+set -eu
+cmake=$1 kind=$2 source=$3 build=$4 work=$5
+rm -rf --one-file-system "$work"
+mkdir -p "$work"
+cd "$work"
+fail() {
+  echo "FAILED: $*"
+  exit 1
+}
+need() {
+  command -v "$1" >/dev/null || { echo "SKIP: $1 is not installed ($2)"; exit 77; }
+}
+version=$(sed -n 's/^ *VERSION \([0-9.]*\)$/\1/p' "$source/CMakeLists.txt")
+(cd "$source" && awk -f cmake/lanes/snippets.awk README.md) >five_lines.cpp
+flags=(-std=c++17 -O0 -Wall -Wextra -Werror)
+
+# configure BUILD OPTION...: a library only, on a machine that has the loader and CLHPP.
+configure() {
+  local folder=$1 package absent=()
+  shift
+  for package in fmt nlohmann_json CLI11 doctest ZLIB PNG benchmark; do
+    absent+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=TRUE")
+  done
+  "$cmake" -S "$source" -B "$folder" -G Ninja -DCLCOOK_BUILD_TESTS=OFF -DCLCOOK_BUILD_TOOLS=OFF \
+    -DCLCOOK_BUILD_EXAMPLES=OFF "${absent[@]}" "$@" >"$folder.log" || { cat "$folder.log"; exit 1; }
+}
+# use_find_package PREFIX [BUILD_TYPE]: a project that knows the prefix and nothing else.
+use_find_package() {
+  mkdir -p project
+  cat >project/CMakeLists.txt <<TEXT
+cmake_minimum_required(VERSION 3.25)
+project(consumer LANGUAGES CXX)
+find_package(clcook $version REQUIRED)
+add_executable(five_lines ../five_lines.cpp)
+target_link_libraries(five_lines PRIVATE clcook::clcook)
+TEXT
+  "$cmake" -S project -B project/build -G Ninja "-DCMAKE_PREFIX_PATH=$1" "-DCMAKE_BUILD_TYPE=${2:-None}" \
+    -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF "-DCMAKE_CXX_FLAGS=-O0 -Wall -Wextra -Werror" >project.log ||
+    { cat project.log; exit 1; }
+  grep -q "$1" project/build/CMakeCache.txt || fail "another clcook than that of $1 was found"
+  "$cmake" --build project/build
+  project/build/five_lines
+}
+# use_pkg_config FOLDER: the folder of clcook.pc.
+use_pkg_config() {
+  local given
+  need pkg-config "pkgconf"
+  export PKG_CONFIG_PATH=$1
+  [ "$(pkg-config --modversion clcook)" = "$version" ] || fail "clcook.pc is not of version $version"
+  read -r -a given <<<"$(pkg-config --cflags --libs clcook)"
+  echo "+ pkg-config: ${given[*]}"
+  g++ "${flags[@]}" five_lines.cpp "${given[@]}" -o with_pkg_config
+  ./with_pkg_config
+  [ -f "$(pkg-config --variable=kerneldir clcook)/clcook/halo.clh" ] || fail "kerneldir has no kernels"
+}
+# nothing_points_back FOLDER: nothing that is installed names where it was built.
+nothing_points_back() {
+  if grep -rlF -e "$source" -e "$build" -e "$work/build" "$1"; then
+    fail "installed files name the source or build folder"
+  fi
+}
+# dpkg_in ROOT ARGUMENT...: dpkg with a database of its own below ROOT.
+dpkg_in() {
+  local root=$1 as_root=()
+  shift
+  mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
+  touch "$root/var/lib/dpkg/status" "$root/var/lib/dpkg/available"
+  [ "$(id -u)" -eq 0 ] || { need fakeroot fakeroot; as_root=(fakeroot); }
+  "${as_root[@]}" dpkg --root="$root" --force-depends --force-script-chrootless --log=/dev/null "$@"
+}
+
+case $kind in
+  minimal)
+    configure build
+    if "$cmake" --install build --prefix "$work/unbuilt" >unbuilt.log 2>&1; then
+      fail "installing before building passes and leaves headers out"
+    fi
+    "$cmake" --build build
+    "$cmake" --install build --prefix "$work/prefix" >install.log
+    nothing_points_back prefix
+    use_find_package "$work/prefix"
+    ;;
+  pkg_config)
+    configure build -DCMAKE_INSTALL_INCLUDEDIR=include/clcook-of-mine
+    "$cmake" --build build
+    "$cmake" --install build --prefix "$work/first" >install.log
+    [ "$(ls first/include)" = clcook-of-mine ] || fail "headers lie outside of CMAKE_INSTALL_INCLUDEDIR"
+    mv first moved
+    use_find_package "$work/moved"
+    use_pkg_config "$work/moved/share/pkgconfig"
+    ;;
+  deb)
+    need dpkg "no Debian"
+    configure build
+    "$cmake" --build build
+    (cd build && "${cmake%cmake}cpack" -G DEB -B "$work/packages" >"$work/cpack.log") ||
+      { cat cpack.log; exit 1; }
+    package=packages/libclcook-dev_${version}_all.deb
+    dpkg-deb -f "$package" Depends | grep -q 'opencl-clhpp-headers' || fail "the .deb needs no CLHPP"
+    dpkg_in "$work/root" -i "$package"
+    use_pkg_config "$work/root/usr/share/pkgconfig"
+    dpkg_in "$work/root" -r libclcook-dev
+    [ ! -e root/usr ] || fail "dpkg -r leaves files: $(find root/usr)"
+    ;;
+  tool)
+    "$cmake" --install "$build" --strip --component tool --prefix "$work/prefix" >install.log
+    nothing_points_back prefix
+    need dpkg-shlibdeps dpkg-dev
+    (cd "$build" && "${cmake%cmake}cpack" -G DEB -B "$work/packages" -D CPACK_COMPONENTS_ALL=tool \
+      >"$work/cpack.log") || { cat cpack.log; exit 1; }
+    dpkg-deb -f packages/*.deb Depends | grep -q 'libc6' || fail "the .deb of clcook lacks libc6"
+    dpkg_in "$work/root" -i packages/*.deb
+    for clcook in prefix/bin/clcook root/usr/bin/clcook; do
+      "$clcook" list halo_tile >list.txt
+      grep -q '^halo_tile' list.txt
+      "$clcook" flatten "$source/kernels/halo_tile.cl" >flat.cl
+      grep -q 'clcook_' flat.cl
+    done
+    ;;
+  single_header)
+    for one in build another/build; do
+      mkdir -p "$one"
+      configure "$one"
+      "$cmake" --build "$one" --target single_header
+    done
+    cmp build/single_header/clcook.hpp another/build/single_header/clcook.hpp ||
+      fail "two builds give different single headers"
+    cp build/single_header/clcook.hpp* .
+    sha256sum -c clcook.hpp.sha256
+    sed -i 's,<clcook/gaussian_blur.hpp>,"clcook.hpp",; /#include <clcook/d' five_lines.cpp
+    g++ "${flags[@]}" five_lines.cpp -lOpenCL -pthread -o five_lines
+    ./five_lines
+    ;;
+  conan)
+    need conan "pip install conan"
+    export CONAN_HOME=$work/home
+    # In a copy: Conan builds its test beside the recipe.
+    mkdir tree
+    (cd "$source" && tar -cf - --exclude=./.git --exclude='./build*' --exclude=./out .) | tar -xf - -C tree
+    conan profile detect >profile.log 2>&1 || { cat profile.log; exit 1; }
+    conan create tree/packaging/conan --no-remote -o 'clcook/*:opencl=system' -s compiler.cppstd=17 \
+      --build=missing >conan.log 2>&1 || { cat conan.log; exit 1; }
+    grep -q 'blurred on' conan.log || { cat conan.log; fail "conan did not run the test of the package"; }
+    conan inspect tree/packaging/conan | grep -q "version: $version" || fail "not of version $version"
+    conan install --no-remote --requires="clcook/$version" -o 'clcook/*:opencl=system' -s compiler.cppstd=17 \
+      -g CMakeDeps --output-folder=deps >install.log 2>&1 || { cat install.log; exit 1; }
+    use_find_package "$work/deps" Release
+    ;;
+  vcpkg)
+    # What vcpkg's helpers do, in short; the port itself runs as it is.
+    cat >port.cmake <<TEXT
+set(PORT clcook)
+set(CURRENT_PORT_DIR "$source/packaging/vcpkg/clcook")
+set(CURRENT_PACKAGES_DIR "$work/packages")
+function(run)
+  execute_process(COMMAND \${ARGN} COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
+endfunction()
+function(vcpkg_cmake_configure)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "SOURCE_PATH" "OPTIONS")
+  run("$cmake" -S "\${arg_SOURCE_PATH}" -B "$work/build" -G Ninja \${arg_OPTIONS})
+endfunction()
+function(vcpkg_cmake_install)
+  run("$cmake" --build "$work/build")
+  run("$cmake" --install "$work/build" --prefix "\${CURRENT_PACKAGES_DIR}")
+endfunction()
+function(vcpkg_cmake_config_fixup)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "CONFIG_PATH" "")
+  if(NOT EXISTS "\${CURRENT_PACKAGES_DIR}/\${arg_CONFIG_PATH}/clcookConfig.cmake")
+    message(FATAL_ERROR "\${arg_CONFIG_PATH} has no package file")
+  endif()
+endfunction()
+function(vcpkg_fixup_pkgconfig)
+endfunction()
+function(vcpkg_install_copyright)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "FILE_LIST")
+  file(INSTALL \${arg_FILE_LIST} DESTINATION "\${CURRENT_PACKAGES_DIR}/share/clcook" RENAME copyright)
+endfunction()
+file(READ "\${CURRENT_PORT_DIR}/vcpkg.json" json)
+foreach(key IN ITEMS name version description license dependencies)
+  string(JSON value GET "\${json}" \${key})
+endforeach()
+string(JSON name GET "\${json}" name)
+string(JSON version GET "\${json}" version)
+if(NOT name STREQUAL "clcook" OR NOT version STREQUAL "$version")
+  message(FATAL_ERROR "vcpkg.json is of \${name} \${version}")
+endif()
+include("\${CURRENT_PORT_DIR}/portfile.cmake")
+TEXT
+    "$cmake" -P port.cmake
+    [ -f packages/share/clcook/copyright ] && [ -f packages/share/clcook/usage ]
+    use_find_package "$work/packages"
+    ;;
+  cxx14)
+    for root in "$source/lib" "$build/generated"; do
+      (cd "$root" && find clcook -maxdepth 1 -name '*.hpp' ! -name version.hpp)
+    done | sort -u >headers.txt
+    find "$source/lib/clcook/io" -name '*.hpp' -printf 'clcook/io/%f\n' >>headers.txt
+    while read -r header; do
+      echo "#include <$header>" | g++ -x c++ -std=c++14 -fsyntax-only -fmax-errors=1 -I "$source/lib" \
+        -I "$build/generated" - 2>errors.txt && fail "<$header> compiles as C++14"
+      grep -m 1 ': error:' errors.txt | grep -q 'C++17' || { cat errors.txt; fail "<$header> as C++14"; }
+    done <headers.txt
+    echo "$(wc -l <headers.txt) headers ask for C++17"
+    ;;
+  *) fail "unknown kind $kind" ;;
+esac
+rm -rf --one-file-system "$work"

@@ -1,0 +1,39 @@
+// What implementations do otherwise than they report, and what is done about it. All that asks
+// which implementation a device belongs to, asks here; docs/driver_bugs.md has the reproducers.
+#pragma once
+
+#include <clcook/core/device_info.hpp>
+
+namespace clcook::quirks {
+
+inline bool is_pocl(const DeviceInfo& info) {
+  return info.platform == "Portable Computing Language";
+}
+
+inline bool is_intel_cpu(const DeviceInfo& info) {
+  return info.cpu && info.platform == "Intel(R) OpenCL";
+}
+
+inline bool is_rusticl(const DeviceInfo& info) { return info.platform == "rusticl"; }
+
+inline bool is_nvidia(const DeviceInfo& info) { return info.platform == "NVIDIA CUDA"; }
+
+// Kernels see clang's __builtin_prefetch only where it is known to work, as the definition
+// CLCOOK_BUILTIN_PREFETCH. Rusticl of Mesa 22.3 to 26.2 ends the process at it: its way to SPIR-V
+// knows no llvm.prefetch. __has_builtin() says 1 there, and neither __SPIR__ nor __SPIRV__ is
+// defined.
+inline bool knows_prefetch(const DeviceInfo& info) {
+  return info.cpu && (is_pocl(info) || is_intel_cpu(info));
+}
+
+// Devices of OpenCL C 3.0 whose kernels are better compiled as OpenCL C 1.2. NVIDIA's 3.0 has none
+// of the optional features that kernels could use, and all that was measured there is 1.2. Others
+// need 3.0: PoCL 7.1 has no image functions under 1.2, and sub-groups are nowhere without it.
+inline bool better_as_c12(const DeviceInfo& info) { return is_nvidia(info); }
+
+// Kernels for CPUs are few long work-items in vectors of 16, which the compiler keeps in registers.
+// Rusticl's llvmpipe puts work-items into the lanes, as GPUs do, and takes such vectors apart: of
+// Mesa 25.0 gaussian_blur's cpu_fused takes 72 s to compile, and then five times as long as naive.
+inline bool takes_cpu_kernels(const DeviceInfo& info) { return info.cpu && !is_rusticl(info); }
+
+}  // namespace clcook::quirks

@@ -1,0 +1,17 @@
+# vcpkg install clcook --overlay-ports=packaging/vcpkg: the library from this checkout.
+set(VCPKG_BUILD_TYPE release) # header-only
+
+get_filename_component(SOURCE_PATH "${CURRENT_PORT_DIR}/../../.." ABSOLUTE)
+vcpkg_cmake_configure(
+  SOURCE_PATH
+  "${SOURCE_PATH}"
+  OPTIONS
+  -DCLCOOK_BUILD_TESTS=OFF
+  -DCLCOOK_BUILD_EXAMPLES=OFF
+  -DCLCOOK_BUILD_TOOLS=OFF)
+vcpkg_cmake_install()
+vcpkg_cmake_config_fixup(CONFIG_PATH share/cmake/clcook)
+vcpkg_fixup_pkgconfig()
+
+file(INSTALL "${CURRENT_PORT_DIR}/usage" DESTINATION "${CURRENT_PACKAGES_DIR}/share/${PORT}")
+vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")
