@@ -3,6 +3,7 @@
 # A header is included twice from an otherwise empty source, so a missing guard shows too. In the short
 # grid the four runs, whose NUMBERs are 0 to 3, share the headers: each takes a quarter.
 set -u
+# shellcheck source=cmake/lanes/grid.sh
 . "$(dirname "$0")/grid.sh"
 compiler=$1 standard=$2 number=$3 extra=$4
 shift 4

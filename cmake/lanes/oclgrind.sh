@@ -4,6 +4,7 @@
 # run of its own, uninitialised reads. One line of complaint is a failure. The short grid takes one of
 # the shapes, another each day.
 set -u
+# shellcheck source=cmake/lanes/grid.sh
 . "$(dirname "$0")/grid.sh"
 clcook=$1 log=$2 mode=$3 recipe=$4
 if ! command -v oclgrind >/dev/null; then

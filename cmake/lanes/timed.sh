@@ -9,6 +9,7 @@ echo "$lane unfinished 0 0" >"$record"
 SECONDS=0
 "$@"
 code=$?
-cpu=$(times | awk 'NR == 2 { split($1 " " $2, t, /[ms ]+/); printf "%.1f", 60 * t[1] + t[2] + 60 * t[3] + t[4] }')
+times >"$record"  # not in a pipe: that would be another process
+cpu=$(awk 'NR == 2 { split($1 " " $2, t, /[ms ]+/); printf "%.1f", 60 * t[1] + t[2] + 60 * t[3] + t[4] }' "$record")
 echo "$lane $code $cpu $SECONDS" >"$record"
 exit $code

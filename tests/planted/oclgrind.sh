@@ -3,6 +3,7 @@
 # program planted_bugs breaks for it (all, or those named). Silence is the failure here. The short grid
 # takes one of them, another each day.
 set -u
+# shellcheck source=cmake/lanes/grid.sh
 . "$(dirname "$0")/../../cmake/lanes/grid.sh"
 clcook=$1 planted_bugs=$2 work=$3
 shift 3
