@@ -391,9 +391,10 @@ int update_gate(const IsaArguments& arguments, const std::vector<Measured>& all,
         if (target.substr(0, 3) != "sm_" || old.rows.count(kernel) == 0) continue;
         const auto known = old.rows[kernel].find(target);
         if (known == old.rows[kernel].end()) continue;
-        isa::GateRow kept = known->second;
-        kept.key = row.key;
-        if (kept.instructions == row.instructions && kept.branches == row.branches) row = kept;
+        isa::GateRow before = known->second;
+        before.key = row.key;
+        if (before.instructions == row.instructions && before.branches == row.branches)
+          row = before;
       }
     }
   }

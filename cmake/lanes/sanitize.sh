@@ -1,11 +1,11 @@
 #!/bin/bash
 # sanitize.sh CMAKE SOURCE BUILD: the test programs again, with ASan and UBSan, on the host code. Left
-# out are tests that start other programs of ours, and the planted bugs, which damage memory on
+# out are tests of drivers, tests that start other programs of ours, and the planted bugs, which damage memory on
 # purpose. Kernels are not instrumented: the caches of BUILD serve them, and conformance runs its short
 # grid. The short run takes conformance and what reads foreign input or manages memory.
 set -eu
 cmake=$1 source=$2 build=$3/sanitize caches=$3
-left_out="bench explore isa occupancy_tool pictures planted_bugs report report_markdown tool"
+left_out="bench driver_bugs explore isa occupancy_tool pictures planted_bugs report report_markdown tool"
 targets=() names=""
 for file in "$source"/tests/*.cpp; do
   name=$(basename "$file" .cpp)
