@@ -1,10 +1,10 @@
 #!/bin/bash
 # sanitize.sh CMAKE SOURCE BUILD: the test programs again, with ASan and UBSan, on the host code. Left
-# out are tests of drivers, tests that start other programs of ours, and the planted bugs, which damage memory on
-# purpose. Kernels are not instrumented: the caches of BUILD serve them, and conformance runs its short
-# grid. The short run takes conformance and what reads foreign input or manages memory.
+# out are tests of drivers, tests that start other programs of ours, and the planted bugs, which damage
+# memory on purpose. Kernels are not instrumented: the caches of BUILD serve them, and conformance runs
+# its short grid. The short run takes conformance and what reads foreign input or manages memory.
 set -eu
-cmake=$1 source=$2 build=$3/sanitize caches=$3
+cmake=$1 source=$2 build=$3/sanitized caches=$3
 left_out="bench driver_bugs explore isa occupancy_tool pictures planted_bugs report report_markdown tool"
 targets=() names=""
 for file in "$source"/tests/*.cpp; do
