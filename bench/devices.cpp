@@ -76,7 +76,8 @@ void add_devices(CLI::App& app, int& exit_code) {
       rows.push_back(row);
     }
     if (found.empty())
-      out = "no OpenCL device; install a driver, or PoCL for the CPU (Debian: pocl-opencl-icd)\n";
+      out = "no OpenCL device; install a driver, or PoCL for the CPU (Debian: pocl-opencl-icd)" +
+            clcook::detail::vendor_files() + "\n";
     deliver(
         "",
         *json

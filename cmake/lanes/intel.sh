@@ -12,6 +12,7 @@ if [ ! -e "$runtime/libintelocl.so" ]; then
   echo "FAILED: there is no libintelocl.so in '$runtime'"
   exit 1
 fi
+rm -rf "$folder"  # caches of an earlier run must not decide this one
 mkdir -p "$folder"
 echo "$runtime/libintelocl.so" >"$folder/intel.icd"
 export OCL_ICD_VENDORS=$folder CLCOOK_DEVICE=intel CLCOOK_CACHE_DIR=$folder/clcook-cache

@@ -57,7 +57,7 @@ make_root() {
 
 # The libraries that the program needs and Debian 13 has in other versions.
 libraries=$folder/libraries
-rm -rf "$libraries"
+rm -rf --one-file-system "$libraries" "$folder/cache"  # caches of an earlier run must not decide this one
 mkdir -p "$libraries" "$folder/cache"
 while read -r library; do
   case $(basename "$library") in
