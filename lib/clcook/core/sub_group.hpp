@@ -188,7 +188,8 @@ inline SubGroups needed_sub_groups(const Runtime& runtime, const std::string& wh
 
 // One line for people: "native, 4 8 16 32 64 lanes".
 inline std::string describe(const SubGroups& groups) {
-  if (groups.kind == SubGroupKind::local) return "none (" + groups.lacks + "); local memory";
+  if (groups.kind == SubGroupKind::local)
+    return groups.lacks.empty() ? "local memory" : "none (" + groups.lacks + "); local memory";
   std::string out = std::string(to_string(groups.kind)) + ",";
   for (const std::size_t size : groups.sizes) out += " " + std::to_string(size);
   return out + " lanes";
