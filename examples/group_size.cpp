@@ -6,7 +6,8 @@
 //   group_size                                       writes group_size.png
 //
 // test: {out}/group_size.png --width 40 --height 24 --rounds 1 --group 32,64
-// demo: {out}/group_size.png
+// demo: {out}/group_size.png --width 240 --height 136 --rounds 2
+// demo-full: {out}/group_size.png
 
 #include <fmt/format.h>
 

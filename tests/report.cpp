@@ -267,7 +267,7 @@ TEST_CASE("the page of the demo opens with what pays here, and says what does no
   // The largest gain first, with the figures of the file.
   const std::string table = all.substr(pays, not_here - pays);
   CHECK(table.find("fixture_blur") > table.find("|name"));
-  CHECK(contains(table, "<td class=\"faster\">3.2"));
+  CHECK(contains(table, "faster\">3.2"));
   CHECK(contains(table, "tiled"));
   CHECK(contains(table, "996 µs"));
   CHECK(contains(table, "in the cache"));
@@ -286,7 +286,7 @@ TEST_CASE("the page of the demo opens with what pays here, and says what does no
     std::string json = read_bytes(folder / "bench.json");
     const auto without = [&](const std::string& variant) {
       for (std::size_t at = 0;
-           (at = json.find("\"variant\":\"" + variant + "\"", at)) != std::string::npos;) {
+           (at = json.find("\"variant\": \"" + variant + "\"", at)) != std::string::npos;) {
         const std::size_t begin = json.rfind('{', at);
         json.replace(json.find("\"ratio\"", begin), 7, "\"other\"");
         at += variant.size();
@@ -294,10 +294,10 @@ TEST_CASE("the page of the demo opens with what pays here, and says what does no
     };
     without("tiled");
     write_bytes(folder / "bench.json", json);
-    CHECK(contains(page(), "<td class=\"tie\">tie: 0.99×"));
+    CHECK(contains(page(), "tie\">tie: 0.99×"));
     without("unrolled");
     write_bytes(folder / "bench.json", json);
-    CHECK(contains(page(), "<td class=\"slower\">slower: 0.7"));
+    CHECK(contains(page(), "slower\">slower: 0.7"));
   }
   SUBCASE("nothing was measured yet") {
     fs::remove(folder / "bench.json");
