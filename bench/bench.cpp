@@ -406,7 +406,7 @@ void add_bench(CLI::App& app, int& exit_code) {
           "--seconds", arguments->seconds,
           "With --quick: about so much processor time for a recipe at most, compiling included; "
           "default 10")
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(CLI::Range(0.001, 1e6));
   command->add_flag(
       "--continue", arguments->go_on,
       "With --quick --out: keep the recipes that the file has of this build and device");

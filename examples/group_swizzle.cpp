@@ -10,7 +10,8 @@
 // gains where a picture does not fit in the device's last cache.
 //
 // test: {out}/group_swizzle.png --width 150 --height 70 --radius 20 --rounds 1
-// demo: {out}/group_swizzle.png
+// demo: {out}/group_swizzle.png --width 640 --height 360 --rounds 1
+// demo-full: {out}/group_swizzle.png
 
 #include <fmt/format.h>
 
