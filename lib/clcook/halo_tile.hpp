@@ -423,6 +423,10 @@ class HaloTile {
            text("the variant ", to_string(variant_), " takes pictures only, got a volume of depth ",
                 p.depth));
     }
+    if (variant_ == Variant::direct_multi && quirks::breaks_shared_rows(runtime_.info())) {
+      fail(Errc::unsupported, kName,
+           "the variant direct_multi ends the compiler of " + runtime_.info().platform_version);
+    }
     if (variant_ == Variant::cpu_rows) {
       if (tune.tile_width != 0 || tune.tile_height != 0 || tune.tile_depth != 0 ||
           tune.outputs != 0) {

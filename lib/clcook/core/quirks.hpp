@@ -3,6 +3,7 @@
 #pragma once
 
 #include <clcook/core/device_info.hpp>
+#include <string>
 
 namespace clcook::quirks {
 
@@ -35,5 +36,11 @@ inline bool better_as_c12(const DeviceInfo& info) { return is_nvidia(info); }
 // Rusticl's llvmpipe puts work-items into the lanes, as GPUs do, and takes such vectors apart: of
 // Mesa 25.0 gaussian_blur's cpu_fused takes 72 s to compile, and then five times as long as naive.
 inline bool takes_cpu_kernels(const DeviceInfo& info) { return info.cpu && !is_rusticl(info); }
+
+// PoCL 6.0 with LLVM 18 ends the process for some tunings of halo_tile's direct_multi: "LLVM ERROR:
+// Instruction Combining did not reach a fixpoint after 1 iterations".
+inline bool breaks_shared_rows(const DeviceInfo& info) {
+  return is_pocl(info) && info.platform_version.find("PoCL 6.") != std::string::npos;
+}
 
 }  // namespace clcook::quirks
