@@ -357,7 +357,9 @@ inline Recipe gaussian_blur() {
       "region_width=33 region_height=20 offset=1 pad=2 batch=2",
       "width=30 height=3 sigma_x=0 sigma_y=500 channels=1 batch=40",
       "width=1001 height=331 sigma=1 pixel=u8 border=mirror pad=3",
-      "width=37 height=21 sigma=17 peak=1 quality=75 border=constant offset=2 pad=1 tiny=1",
+      "width=37 height=21 sigma=17 peak=1 quality=75 border=constant offset=2 pad=1",
+      "width=19 height=11 sigma=17 channels=1 peak=1 quality=75 border=constant offset=2 pad=1 "
+      "tiny=1",
       "width=150 height=90 sigma_x=40 sigma_y=66 pixel=f16 channels=3 peak=1 quality=75 truncate=3 "
       "batch=2 x=31 y=17 region_width=83 region_height=41 offset=1 pad=1",
       "width=190 height=141 sigma=34 peak=1 quality=85 border=mirror in_place=1",
