@@ -340,7 +340,8 @@ class LineBlur {
            text("the variant coalesced takes a group of 64, 128, 256, 512 or 1024 work-items, got ",
                 state->group));
     }
-    // Seen with PoCL 5.0: the sums in registers lose their value between the loops of this kernel.
+    // Seen with PoCL 5.0: all items start the loop over the weights at index 0, see
+    // docs/driver_bugs.md.
     if (variant == Variant::coalesced &&
         runtime.info().platform_version.find("PoCL 5.") != std::string::npos) {
       fail(Errc::unsupported, kName,
