@@ -30,6 +30,7 @@ void add_explore(CLI::App& app, int& exit_code);
 void add_isa(CLI::App& app, int& exit_code);
 void add_occupancy(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
+void add_startup(CLI::App& app, int& exit_code);
 
 // All recipes, built once.
 const std::vector<Recipe>& recipes();

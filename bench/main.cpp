@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   clcook::tool::add_isa(app, exit_code);
   clcook::tool::add_occupancy(app, exit_code);
   clcook::tool::add_report(app, exit_code);
+  clcook::tool::add_startup(app, exit_code);
   // CLI11 would only say that a subcommand is required.
   const auto named = [&](const CLI::App* one) { return one->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {

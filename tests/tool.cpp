@@ -331,3 +331,19 @@ TEST_CASE("flatten writes files and refuses what is not there") {
   write_bytes(folder / "cycle.cl", "#include \"self.clh\"\n");
   refused({"flatten", (folder / "cycle.cl").string()}, "self.clh -> self.clh");
 }
+
+TEST_CASE("startup times a process with empty caches and one that compiles nothing") {
+  const TempFolder folder;
+  const std::string file = (folder / "startup.json").string();
+  const Ran ran =
+      tool({"startup", "--width", "64", "--height", "48", "--sigma", "2", "--out", file});
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  const Json rows = Json::parse(read_bytes(file)).at("rows");
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].at("compiled").get<int>() > 0);
+  CHECK(rows[1].at("compiled").get<int>() == 0);
+  for (const Json& row : rows) CHECK(row.at("processor_s").get<double>() > 0);
+  refused({"startup", "--sigma", "-1"}, "sigma");
+  refused({"startup", "--width", "0"}, "--width");
+}

@@ -1,0 +1,161 @@
+// clcook startup: how long a new process takes to its first blur.
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <clcook/gaussian_blur.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "command.hpp"
+
+namespace clcook::tool {
+
+namespace {
+
+struct StartupArguments {
+  std::string device;
+  std::string out;
+  int width = 1920;
+  int height = 1080;
+  double sigma = 12;
+  bool child = false;
+};
+
+double processor_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+// One process: a line of JSON with the seconds of each step on the clock.
+int run_child(const StartupArguments& arguments) {
+  auto last = std::chrono::steady_clock::now();
+  const auto lap = [&] {
+    const auto now = std::chrono::steady_clock::now();
+    const double seconds = std::chrono::duration<double>(now - last).count();
+    last = now;
+    return seconds;
+  };
+  Json row;
+  const Runtime runtime = Runtime::pick(arguments.device);
+  row["pick_s"] = lap();
+  const std::size_t bytes = std::size_t{16} * static_cast<std::size_t>(arguments.width) *
+                            static_cast<std::size_t>(arguments.height);
+  const std::vector<float> grey(bytes / sizeof(float), 0.5F);
+  const cl::Buffer src = create_buffer(runtime, bytes, CL_MEM_READ_WRITE, grey.data());
+  const cl::Buffer dst = create_buffer(runtime, bytes);
+  check(clFinish(runtime.queue()()), "clFinish");
+  lap();
+  const GaussianBlur blur{runtime,
+                          {arguments.width, arguments.height, arguments.sigma, arguments.sigma}};
+  row["plan_s"] = lap();
+  for (const char* step : {"first_blur_s", "second_blur_s"}) {
+    const cl_event done = blur(src, dst)();
+    check(clWaitForEvents(1, &done), "clWaitForEvents");
+    row[step] = lap();
+  }
+  row["processor_s"] = processor_seconds();
+  row["compiled"] = runtime.cache().stats().from_source;
+  const std::string method = blur.describe();
+  row["method"] = method.substr(0, method.find(':'));
+  fmt::print("STARTUP {}\n", row.dump());
+  return 0;
+}
+
+// The row of a process of its own.
+Json run_process(const StartupArguments& arguments) {
+  const std::string command =
+      fmt::format("exec '{}' startup --child --width {} --height {} --sigma {}",
+                  std::filesystem::read_symlink("/proc/self/exe").string(), arguments.width,
+                  arguments.height, arguments.sigma);
+  if (!arguments.device.empty()) setenv("CLCOOK_DEVICE", arguments.device.c_str(), 1);
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::string text;
+  char part[4096];
+  while (pipe && std::fgets(part, sizeof part, pipe.get()) != nullptr) text += part;
+  const std::size_t at = text.find("STARTUP ");
+  if (at == std::string::npos)
+    fail(Errc::opencl, "startup", "the process that should blur ended without a result");
+  return Json::parse(text.substr(at + 8, text.find('\n', at) - at - 8));
+}
+
+int startup(const StartupArguments& arguments) {
+  // Empty caches: ours, and those of the implementations.
+  std::string folder = (std::filesystem::temp_directory_path() / "clcook-startup-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) fail(Errc::io, "startup", "cannot make " + folder);
+  const std::unique_ptr<std::string, void (*)(std::string*)> removed(
+      &folder, [](std::string* path) {
+        std::error_code error;
+        std::filesystem::remove_all(*path, error);
+      });
+  for (const char* variable :
+       {"CLCOOK_CACHE_DIR", "POCL_CACHE_DIR", "CUDA_CACHE_PATH", "MESA_SHADER_CACHE_DIR"}) {
+    setenv(variable, (std::filesystem::path(folder) / variable).c_str(), 1);
+    std::filesystem::create_directories(std::filesystem::path(folder) / variable);
+  }
+  const Json cold = run_process(arguments);
+  constexpr int kWarm = 5;
+  std::vector<Json> warm;
+  for (int i = 0; i < kWarm; ++i) warm.push_back(run_process(arguments));
+  std::sort(warm.begin(), warm.end(), [](const Json& a, const Json& b) {
+    const auto all = [](const Json& row) {
+      return row.at("plan_s").get<double>() + row.at("first_blur_s").get<double>();
+    };
+    return all(a) < all(b);
+  });
+
+  const Runtime runtime = Runtime::pick(arguments.device);
+  Json result = result_head("startup", runtime.info());
+  result["problem"] = {{"width", arguments.width},
+                       {"height", arguments.height},
+                       {"sigma", arguments.sigma},
+                       {"pixel", "rgba32f"}};
+  result["rows"] = Json::array({cold});
+  result["rows"][0]["caches"] = "empty";
+  result["rows"].push_back(warm[kWarm / 2]);
+  result["rows"][1]["caches"] = "filled";
+  if (!arguments.out.empty()) deliver(arguments.out, dump_result(result));
+  fmt::print("{}, {}: {}\n{:<8} {:>9} {:>9} {:>12} {:>13} {:>12}\n", runtime.info().platform,
+             runtime.info().name, cold.at("method").get<std::string>(), "caches", "pick s",
+             "plan s", "first blur s", "second blur s", "processor s");
+  for (const Json& row : result["rows"]) {
+    fmt::print("{:<8} {:>9.4f} {:>9.4f} {:>12.4f} {:>13.4f} {:>12.4f}\n",
+               row.at("caches").get<std::string>(), row.at("pick_s").get<double>(),
+               row.at("plan_s").get<double>(), row.at("first_blur_s").get<double>(),
+               row.at("second_blur_s").get<double>(), row.at("processor_s").get<double>());
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_startup(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "startup",
+      "Time the first blur of a new process, with empty caches and, median of 5, filled ones");
+  auto arguments = std::make_shared<StartupArguments>();
+  command->add_option("--width", arguments->width, "Of the picture, pixels")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--height", arguments->height, "Of the picture, pixels")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--sigma", arguments->sigma, "Of the blur, pixels")->capture_default_str();
+  command->add_option("--device", arguments->device,
+                      "Device specification; default CLCOOK_DEVICE, else any");
+  command->add_option("--out", arguments->out, "Also write the rows to this JSON file");
+  command->add_flag("--child", arguments->child)->group("");  // the process that is timed
+  command->callback([arguments, &exit_code] {
+    exit_code = arguments->child ? run_child(*arguments) : startup(*arguments);
+  });
+}
+
+}  // namespace clcook::tool
