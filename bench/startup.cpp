@@ -64,8 +64,7 @@ int run_child(const StartupArguments& arguments) {
   }
   row["processor_s"] = processor_seconds();
   row["compiled"] = runtime.cache().stats().from_source;
-  const std::string method = blur.describe();
-  row["method"] = method.substr(0, method.find(':'));
+  row["method"] = GaussianBlur::to_string(blur.variant());
   fmt::print("STARTUP {}\n", row.dump());
   return 0;
 }

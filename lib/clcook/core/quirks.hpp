@@ -34,7 +34,8 @@ inline bool better_as_c12(const DeviceInfo& info) { return is_nvidia(info); }
 
 // Kernels for CPUs are few long work-items in vectors of 16, which the compiler keeps in registers.
 // Rusticl's llvmpipe puts work-items into the lanes, as GPUs do, and takes such vectors apart: of
-// Mesa 25.0 gaussian_blur's cpu_fused takes 72 s to compile, and then five times as long as naive.
+// Mesa 25.0 gaussian_blur's cpu_fused takes more than a minute to compile, and then longer than
+// naive.
 inline bool takes_cpu_kernels(const DeviceInfo& info) { return info.cpu && !is_rusticl(info); }
 
 // PoCL 6.0 with LLVM 18 ends the process for some tunings of halo_tile's direct_multi: "LLVM ERROR:
