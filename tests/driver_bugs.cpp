@@ -18,6 +18,9 @@
 //   items             size of the one work-group, 1 unless said
 //   group limit, local bytes   the least CL_KERNEL_WORK_GROUP_SIZE, the CL_KERNEL_LOCAL_MEM_SIZE
 //   build log         the kernel must not build and the log must hold this
+//   arguments         of a kernel that takes others: out, `ones` (a buffer of floats), ulong=N,
+//                     local=BYTES and ints
+//   long              why it has more than 30 lines
 //   gated             a user event holds the kernel back until clFlush has returned
 //   written at        the bytes of `out` from there on are written by the host before
 //   oclgrind          only for Oclgrind, with these options; it must have no complaint
@@ -175,8 +178,28 @@ std::string outcome_here(const Reproducer& bug) {
   check(clEnqueueWriteBuffer(runtime().queue()(), out(), CL_TRUE, at, kWords * sizeof(cl_int) - at,
                              reinterpret_cast<const char*>(words.data()) + at, 0, nullptr, nullptr),
         "clEnqueueWriteBuffer");
-  const cl_mem argument = out();
-  check(clSetKernelArg(kernel(), 0, sizeof argument, &argument), "clSetKernelArg");
+  const std::vector<float> floats(2 * kWords, 1.0F);
+  const cl::Buffer ones =
+      create_buffer(runtime(), floats.size() * sizeof(float), CL_MEM_READ_ONLY, floats.data());
+  std::istringstream arguments(bug.has("arguments") ? bug.get("arguments") : "out");
+  cl_uint index = 0;
+  for (std::string one; arguments >> one; ++index) {
+    const std::size_t equals = one.find('=');
+    const std::string word = one.substr(0, equals);
+    const cl_mem buffer = word == "ones" ? ones() : out();
+    const cl_ulong number = std::stoull(equals == std::string::npos ? "0" : one.substr(equals + 1));
+    if (word == "out" || word == "ones") {
+      status = clSetKernelArg(kernel(), index, sizeof buffer, &buffer);
+    } else if (word == "ulong") {
+      status = clSetKernelArg(kernel(), index, sizeof number, &number);
+    } else if (word == "local") {
+      status = clSetKernelArg(kernel(), index, number, nullptr);
+    } else {
+      const cl_int integer = std::stoi(word);
+      status = clSetKernelArg(kernel(), index, sizeof integer, &integer);
+    }
+    check(status, "clSetKernelArg");
+  }
   const cl::Event gate(clCreateUserEvent(runtime().context()(), &status));
   check(status, "clCreateUserEvent");
   const cl_event wait = gate();
@@ -247,6 +270,7 @@ std::string page_table(const nlohmann::json& seen) {
       out += "### " + bug.name() + "\n\nIt " + bug.get("bug") + ".\n\n";
       out += "- Reproducer: [" + file + "](../tests/driver_bugs/" + file + ")\n";
       out += "- Workaround: " + bug.get("workaround") + "\n";
+      if (bug.has("long")) out += "- Not short: " + bug.get("long") + "\n";
       std::string fails;
       std::string right;
       for (const auto& [name, outcomes] : seen.items()) {
@@ -348,7 +372,7 @@ TEST_CASE("driver bugs: every reproducer is short and says what it must") {
   CHECK(all.size() >= 10);
   for (const Reproducer& bug : all) {
     CAPTURE(bug.name());
-    CHECK(bug.lines < 30);
+    CHECK((bug.lines < 30 || bug.has("long")));
     CHECK(bug.has("bug"));
     CHECK(bug.has("fails"));
     // The workaround begins with a file of this project.
