@@ -1,11 +1,9 @@
 // Pictures in the report: before, after, and where they differ.
 #include <fmt/format.h>
-#include <png.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <support/picture.hpp>
 
 #include "report.hpp"
@@ -33,19 +31,8 @@ std::string base64(const std::vector<std::uint8_t>& bytes) {
 }
 
 std::string png_base64(const Picture& picture) {
-  png_image image;
-  std::memset(&image, 0, sizeof image);
-  image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(picture.width);
-  image.height = static_cast<png_uint_32>(picture.height);
-  image.format = PNG_FORMAT_RGBA;
-  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
-  std::vector<std::uint8_t> bytes(size);
-  if (png_image_write_to_memory(&image, bytes.data(), &size, 0, picture.rgba.data(), 0, nullptr) ==
-      0)
-    fail(Errc::io, "report", std::string("cannot write a PNG: ") + image.message);
-  bytes.resize(size);
-  return base64(bytes);
+  const std::string bytes = png_bytes("report", picture);
+  return base64({bytes.begin(), bytes.end()});
 }
 
 std::size_t index_of(const Picture& picture, int x, int y) {

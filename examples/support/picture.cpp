@@ -91,23 +91,6 @@ std::string ending(const std::string& path) {
 bool is_png(const std::string& path) { return ending(path) == ".png"; }
 bool is_jpeg(const std::string& path) { return ending(path) == ".jpg" || ending(path) == ".jpeg"; }
 
-std::string png_bytes(const std::string& where, const Picture& picture) {
-  png_image image;
-  std::memset(&image, 0, sizeof image);
-  image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(picture.width);
-  image.height = static_cast<png_uint_32>(picture.height);
-  image.format = PNG_FORMAT_RGBA;
-  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
-  std::string out(size, '\0');
-  if (png_image_write_to_memory(&image, out.data(), &size, 0, picture.rgba.data(), 0, nullptr) ==
-      0) {
-    fail(Errc::io, where, std::string("cannot write: ") + image.message);
-  }
-  out.resize(size);
-  return out;
-}
-
 std::string jpeg_bytes(const std::string& where, const Picture& picture) {
   const std::unique_ptr<void, int (*)(tjhandle)> encoder(tjInitCompress(), tjDestroy);
   unsigned char* data = nullptr;
@@ -133,6 +116,23 @@ Picture read_picture(const std::string& path) {
   if (bytes.compare(0, 8, "\x89PNG\r\n\x1a\n") == 0) return read_png(where, bytes);
   if (bytes.compare(0, 3, "\xff\xd8\xff") == 0) return read_jpeg(where, bytes);
   fail(Errc::io, where, bytes.empty() ? "the file is empty" : "the file is neither PNG nor JPEG");
+}
+
+std::string png_bytes(const std::string& where, const Picture& picture) {
+  png_image image;
+  std::memset(&image, 0, sizeof image);
+  image.version = PNG_IMAGE_VERSION;
+  image.width = static_cast<png_uint_32>(picture.width);
+  image.height = static_cast<png_uint_32>(picture.height);
+  image.format = PNG_FORMAT_RGBA;
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+  std::string out(size, '\0');
+  if (png_image_write_to_memory(&image, out.data(), &size, 0, picture.rgba.data(), 0, nullptr) ==
+      0) {
+    fail(Errc::io, where, std::string("cannot write: ") + image.message);
+  }
+  out.resize(size);
+  return out;
 }
 
 void check_picture_path(const std::string& path, const char* more) {

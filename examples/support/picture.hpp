@@ -24,6 +24,9 @@ struct Picture {
 // file and the problem.
 Picture read_picture(const std::string& path);
 
+// The picture as a PNG file. Throws clcook::Error(io) that begins with `where`.
+std::string png_bytes(const std::string& where, const Picture& picture);
+
 // Throws clcook::Error(invalid_argument) where write_picture() does not know the ending, so that a
 // program can say so before it does its work. `more` are other endings that the program knows.
 void check_picture_path(const std::string& path, const char* more = "");

@@ -13,6 +13,7 @@
 #include <clcook/core/error.hpp>
 #include <clcook/core/launch.hpp>
 #include <clcook/core/names.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/core/view.hpp>
@@ -105,9 +106,10 @@ class GroupSize {
     }
     // An argument of local memory has at least one value.
     padding_ = tune.local_padding < sizeof(cl_uint) ? sizeof(cl_uint) : tune.local_padding;
-    program_ = runtime.build(Source(embedded::group_size),
-                             defines(variant_, problem.work, group_, is_nvidia(runtime.info())),
-                             std::string("group_size/") + to_string(variant_));
+    program_ =
+        runtime.build(Source(embedded::group_size),
+                      defines(variant_, problem.work, group_, quirks::is_nvidia(runtime.info())),
+                      std::string("group_size/") + to_string(variant_));
     Kernel(runtime_, program_, kernel_name(variant_, problem.work))
         .check_launch(launch(), padding_);
   }
@@ -169,7 +171,7 @@ class GroupSize {
   std::size_t group() const { return group_; }
   // Whether the barriers of single_wave are those of a wave.
   bool wave_barriers() const {
-    return variant_ == Variant::single_wave && is_nvidia(runtime_.info());
+    return variant_ == Variant::single_wave && quirks::is_nvidia(runtime_.info());
   }
 
   // Bytes of local memory that a group takes without padding.
@@ -263,8 +265,6 @@ class GroupSize {
 
  private:
   static constexpr const char* kName = "GroupSize";
-
-  static bool is_nvidia(const DeviceInfo& info) { return info.platform == "NVIDIA CUDA"; }
 
   static void check_problem(const Problem& p) {
     const auto range = [](const char* name, int value, int low, int high) {

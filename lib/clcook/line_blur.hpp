@@ -15,6 +15,7 @@
 #include <clcook/core/error.hpp>
 #include <clcook/core/launch.hpp>
 #include <clcook/core/names.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/core/view.hpp>
@@ -340,10 +341,7 @@ class LineBlur {
            text("the variant coalesced takes a group of 64, 128, 256, 512 or 1024 work-items, got ",
                 state->group));
     }
-    // Seen with PoCL 5.0: all items start the loop over the weights at index 0, see
-    // docs/driver_bugs.md.
-    if (variant == Variant::coalesced &&
-        runtime.info().platform_version.find("PoCL 5.") != std::string::npos) {
+    if (variant == Variant::coalesced && quirks::breaks_item_loops(runtime.info())) {
       fail(Errc::unsupported, kName,
            "the variant coalesced is miscompiled by " + runtime.info().platform_version);
     }

@@ -1,5 +1,5 @@
 // bug: begins a loop of every work-item at the index of the first item, so that weights stay unset
-// workaround: lib/clcook/line_blur.hpp: the variant coalesced is refused
+// workaround: lib/clcook/core/quirks.hpp, breaks_item_loops: line_blur refuses coalesced
 // long: some forty smaller kernels with such a loop are right there
 // options: -cl-std=CL1.2
 // items: 128

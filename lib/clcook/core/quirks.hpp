@@ -44,4 +44,10 @@ inline bool breaks_shared_rows(const DeviceInfo& info) {
   return is_pocl(info) && info.platform_version.find("PoCL 6.") != std::string::npos;
 }
 
+// PoCL 5.0 starts a loop over the items of line_blur's coalesced at index 0 for all of them, see
+// docs/driver_bugs.md.
+inline bool breaks_item_loops(const DeviceInfo& info) {
+  return info.platform_version.find("PoCL 5.") != std::string::npos;
+}
+
 }  // namespace clcook::quirks

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <clcook/core/error.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/runtime.hpp>
 #include <cstdlib>
 #include <string>
@@ -18,7 +19,7 @@ inline bool emulates_matrix_units() {
 // What a device lacks for mma.sync in inline PTX; empty for nothing.
 inline std::string lacks_matrix_units(const Runtime& runtime) {
   if (emulates_matrix_units()) return {};
-  if (runtime.info().platform.find("NVIDIA") == std::string::npos)
+  if (!quirks::is_nvidia(runtime.info()))
     return text("needs an NVIDIA GPU, the platform is ", runtime.info().platform);
   constexpr cl_device_info kMajor = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
   cl_uint major = 0;
