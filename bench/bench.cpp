@@ -8,17 +8,17 @@
 #include <clcook/core/commit.hpp>
 #include <clcook/core/source.hpp>
 #include <filesystem>
-#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "ceilings.hpp"
-#include "command.hpp"
-#include "compare.hpp"
-#include "measure.hpp"
-#include "progress.hpp"
-#include "report.hpp"
-#include "statistics.hpp"
+#include "measure/ceilings.hpp"
+#include "measure/compare.hpp"
+#include "measure/measure.hpp"
+#include "measure/statistics.hpp"
+#include "report/report.hpp"
+#include "tool/command.hpp"
+#include "tool/progress.hpp"
 
 namespace clcook::tool {
 
@@ -66,98 +66,86 @@ Share share_of_ceiling(const Subject& subject, const Ceilings& ceilings, double 
   return {"launch", launches / seconds};
 }
 
-Json microseconds(const std::vector<double>& seconds) {
-  Json out = Json::array();
+std::vector<double> microseconds(const std::vector<double>& seconds) {
+  std::vector<double> out;
   for (const double one : seconds) out.push_back(std::round(one * 1e9) / 1e3);
   return out;
 }
 
 // The rows of one shape. `baseline` has the hot or cold samples that ratios are taken to.
-Json row_of(const Recipe& recipe, const Params& shape, const Subject& subject,
-            const Subject* baseline, const Ceilings& ceilings) {
-  Json row{{"recipe", recipe.name},
-           {"variant", subject.variant},
-           {"tune", to_json(subject.tune)},
-           {"shape", to_json(shape)},
-           {"mode", subject.cold ? "cold" : "hot"},
-           {"baseline", baseline == &subject}};
+BenchRow row_of(const Recipe& recipe, const Params& shape, const Subject& subject,
+                const Subject* baseline, const Ceilings& ceilings) {
+  BenchRow row;
+  row.recipe = recipe.name;
+  row.variant = subject.variant;
+  row.tune = subject.tune;
+  row.shape = shape;
+  row.mode = subject.cold ? "cold" : "hot";
+  row.baseline = baseline == &subject;
   if (!subject.problem.empty() || subject.blocks.empty()) {
-    row["status"] = subject.problem.empty() ? "not run" : subject.skipped ? "skipped" : "failed";
-    row["reason"] = subject.problem;
+    row.status = subject.problem.empty() ? "not run" : subject.skipped ? "skipped" : "failed";
+    row.reason = subject.problem;
     return row;
   }
   const double time = median(subject.samples());
-  const double bytes = subject.work.bytes_read + subject.work.bytes_written;
   const Share share = share_of_ceiling(subject, ceilings, time);
-  row["status"] = "measured";
-  row["max_error"] = subject.max_error;
-  row["bound"] = subject.bound;
-  row["launches"] = subject.launches;
-  row["median_us"] = time * 1e6;
-  row["mad_us"] = median_deviation(subject.samples()) * 1e6;
-  row["span_us"] = median(subject.spans) * 1e6;
-  row["bytes"] = bytes;
-  row["operations"] = subject.work.operations;
-  row["gbs"] = bytes / time * 1e-9;
-  row["gops"] = subject.work.operations / time * 1e-9;
-  row["limit"] = share.limit;
-  row["share"] = share.value;
-  if (share.value > 1.05)
-    row["flag"] = "over 105 % of the ceiling: a cache hit or a wrong byte count";
-  if (baseline != nullptr && !baseline->blocks.empty()) {
-    const Ratio ratio = bootstrap_ratio(baseline->blocks, subject.blocks);
-    row["ratio"] = {
-        {"value", ratio.value}, {"low", ratio.low}, {"high", ratio.high}, {"tie", ratio.tie()}};
-  }
-  row["blocks"] = subject.blocks.size();
-  row["samples_us"] = microseconds(subject.samples());
+  row.status = "measured";
+  row.max_error = subject.max_error;
+  row.bound = subject.bound;
+  row.launches = subject.launches;
+  row.median_us = time * 1e6;
+  row.mad_us = median_deviation(subject.samples()) * 1e6;
+  row.span_us = median(subject.spans) * 1e6;
+  row.bytes = subject.work.bytes_read + subject.work.bytes_written;
+  row.operations = subject.work.operations;
+  row.gbs = row.bytes / time * 1e-9;
+  row.gops = row.operations / time * 1e-9;
+  row.limit = share.limit;
+  row.share = share.value;
+  if (share.value > 1.05) row.flag = "over 105 % of the ceiling: a cache hit or a wrong byte count";
+  if (baseline != nullptr && !baseline->blocks.empty())
+    row.ratio = RatioRow{bootstrap_ratio(baseline->blocks, subject.blocks)};
+  row.blocks = subject.blocks.size();
+  row.samples_us = microseconds(subject.samples());
   return row;
 }
 
-std::string render(const Json& rows) {
+std::string render(const std::vector<BenchRow>& rows) {
   std::string out =
       fmt::format("{:<28}{:>11}{:>9}{:>10}{:>10}{:>14}   {}\n", "variant", "median us", "+-",
                   "GB/s", "Gop/s", "of ceiling", "against baseline");
-  for (const Json& row : rows) {
-    std::string name = row["variant"].get<std::string>();
-    for (const auto& [key, value] : row["tune"].items()) name += " " + key + "=" + value.dump();
-    if (row["mode"] == "cold") name += " cold";
-    if (row["status"] != "measured") {
-      out += fmt::format("{:<28}  {}: {}\n", name, row["status"].get<std::string>(),
-                         row["reason"].get<std::string>());
+  for (const BenchRow& row : rows) {
+    const std::string name = row.label() + (row.mode == "cold" ? " cold" : "");
+    if (!row.measured()) {
+      out += fmt::format("{:<28}  {}: {}\n", name, row.status, row.reason);
       continue;
     }
-    std::string ratio = row["baseline"].get<bool>() ? "baseline" : "-";
-    if (!row["baseline"].get<bool>() && row.contains("ratio")) {
-      const Json& r = row["ratio"];
-      ratio = fmt::format("{:.2f}x [{:.2f}, {:.2f}]{}", r["value"].get<double>(),
-                          r["low"].get<double>(), r["high"].get<double>(),
-                          r["tie"].get<bool>() ? " tie" : "");
+    std::string ratio = row.baseline ? "baseline" : "-";
+    if (!row.baseline && row.ratio) {
+      const Ratio& r = row.ratio->ratio;
+      ratio =
+          fmt::format("{:.2f}x [{:.2f}, {:.2f}]{}", r.value, r.low, r.high, r.tie() ? " tie" : "");
     }
     out += fmt::format("{:<28}{:>11.1f}{:>9.1f}{:>10.1f}{:>10.1f}{:>7.0f} % {:<6}  {}{}\n", name,
-                       row["median_us"].get<double>(), row["mad_us"].get<double>(),
-                       row["gbs"].get<double>(), row["gops"].get<double>(),
-                       100 * row["share"].get<double>(), row["limit"].get<std::string>(), ratio,
-                       row.contains("flag") ? "  (" + row["flag"].get<std::string>() + ")" : "");
+                       row.median_us, row.mad_us, row.gbs, row.gops, 100 * row.share, row.limit,
+                       ratio, row.flag ? "  (" + *row.flag + ")" : "");
   }
   return out;
 }
 
 // The samples as Google Benchmark writes them, so that its compare.py reads our files.
-void add_benchmark_entries(Json& entries, const Json& row) {
-  if (row["status"] != "measured") return;
-  const std::string name = row_name(row);
-  const Json& samples = row["samples_us"];
-  for (std::size_t i = 0; i < samples.size(); ++i) {
+void add_benchmark_entries(Json& entries, const BenchRow& row) {
+  const std::string name = row.name();
+  for (std::size_t i = 0; i < row.samples_us.size(); ++i) {
     entries.push_back({{"name", name},
                        {"run_name", name},
                        {"run_type", "iteration"},
-                       {"repetitions", samples.size()},
+                       {"repetitions", row.samples_us.size()},
                        {"repetition_index", i},
                        {"threads", 1},
                        {"iterations", 1},
-                       {"real_time", samples[i]},
-                       {"cpu_time", samples[i]},
+                       {"real_time", row.samples_us[i]},
+                       {"cpu_time", row.samples_us[i]},
                        {"time_unit", "us"}});
   }
 }
@@ -177,42 +165,55 @@ std::vector<Params> shapes_of(const Recipe& recipe, const BenchArguments& argume
 }
 
 // "argument_swap        1.92× [1.92, 1.93]       swap_in_place over call_twice, 3 of 4 measured".
-std::string summary_line(const Recipe& recipe, const Json& rows) {
-  std::vector<const Json*> group;
-  for (const Json& row : rows) group.push_back(&row);
-  const auto measured = std::count_if(rows.begin(), rows.end(),
-                                      [](const Json& one) { return one["status"] == "measured"; });
-  const Json* best = report::best_of(recipe.name, group);
+std::string summary_line(const Recipe& recipe, const std::vector<BenchRow>& rows) {
+  std::vector<const BenchRow*> group;
+  for (const BenchRow& row : rows) group.push_back(&row);
+  const auto measured =
+      std::count_if(rows.begin(), rows.end(), [](const BenchRow& one) { return one.measured(); });
+  const BenchRow* best = report::best_of(recipe.name, group);
   std::string gain = "nothing to compare";
   std::string who;
   if (best != nullptr) {
     gain = report::to_string(report::ratio_of(*best));
     const report::Verdict verdict = report::verdict_of(*best);
     if (verdict != report::Verdict::faster) gain += std::string(" ") + report::to_string(verdict);
-    who = (*best)["variant"].get<std::string>() + " against " + recipe.baseline().name + ", ";
+    who = best->variant + " against " + recipe.baseline().name + ", ";
   }
   return fmt::format("{:<18} {:<28} {}{} of {} variants measured\n", recipe.name, gain, who,
                      measured, rows.size());
 }
 
-// What --continue takes over from an earlier run: null where that was of another build, device or
-// kind of measurement.
-Json earlier(const BenchArguments& arguments, const DeviceInfo& device) {
+// A result of the bench with the device that it is of.
+struct Compared {
+  Device device;
+  BenchResult result;
+};
+
+Compared read_measured(const std::string& path) {
+  const Json json = read_result(path, "bench");
+  return {from_json<Device>(json["device"], path, "device"), from_json<BenchResult>(json, path)};
+}
+
+// What --continue takes over from an earlier run: nothing where that was of another build, device
+// or kind of measurement.
+std::optional<BenchResult> earlier(const BenchArguments& arguments, const DeviceInfo& device) {
   std::error_code error;
   if (!arguments.go_on || !std::filesystem::exists(arguments.out, error)) return {};
-  const Json old = read_result(arguments.out, "bench");
-  const bool same = old.value("commit", "") == commit && old["device"] == to_json(device) &&
-                    old.value("seed", std::uint64_t{0}) == arguments.seed &&
-                    old.contains("quick") && old["quick"]["seconds"] == arguments.seconds &&
-                    old.contains("ceilings") && old.contains("rows");
-  return same ? old : Json();
+  const Json json = read_result(arguments.out, "bench");
+  if (json.value("commit", "") != commit || json["device"] != to_json(device)) return {};
+  BenchResult old = from_json<BenchResult>(json, arguments.out);
+  const bool same =
+      old.seed == arguments.seed && old.quick && old.quick->seconds == arguments.seconds;
+  return same ? std::optional<BenchResult>(std::move(old)) : std::nullopt;
 }
 
 int bench(const BenchArguments& arguments, const std::string& program,
           const std::vector<std::string>& passed_on) {
-  if (!arguments.with.empty())
-    return compare_results(read_result(arguments.compare, "bench"),
-                           read_result(arguments.with, "bench"));
+  if (!arguments.with.empty()) {
+    const Compared before = read_measured(arguments.compare);
+    const Compared after = read_measured(arguments.with);
+    return compare_results(before.device, before.result.rows, after.device, after.result.rows);
+  }
   std::vector<const Recipe*> chosen;
   if (arguments.recipes.empty()) {
     for (const Recipe& recipe : recipes()) chosen.push_back(&recipe);
@@ -222,9 +223,9 @@ int bench(const BenchArguments& arguments, const std::string& program,
     if (!arguments.variant.empty() && chosen.size() == 1) recipe->variant(arguments.variant);
     for (const Params& shape : shapes_of(*recipe, arguments)) recipe->check_shape(shape);
   }
-  Json old;
+  std::optional<Compared> old;
   if (!arguments.compare.empty())
-    old = read_result(arguments.compare, "bench");  // before anything is measured
+    old = read_measured(arguments.compare);  // before anything is measured
 
   std::vector<std::string> flags{program, "--benchmark_enable_random_interleaving=true"};
   for (const std::string& flag : passed_on) {
@@ -248,19 +249,19 @@ int bench(const BenchArguments& arguments, const std::string& program,
   pick.profiling = true;
   pick.runtime.on_launch = timer.observer();
   const Runtime runtime = Runtime::pick(arguments.device, pick);
-  if (!old.is_null()) check_same_device(old, to_json(runtime.info()));
+  const Device device = from_json<Device>(to_json(runtime.info()), "of this run", "device");
+  if (old) check_same_device(old->device, device);
 
   const bool progress = isatty(STDERR_FILENO) != 0;
-  const Json old_run = earlier(arguments, runtime.info());
-  const Ceilings ceilings = old_run.is_null() ? measure_ceilings(runtime, arguments.smoke)
-                                              : ceilings_of(old_run["ceilings"]);
+  const std::optional<BenchResult> old_run = earlier(arguments, runtime.info());
+  const Ceilings ceilings =
+      old_run ? old_run->ceilings : measure_ceilings(runtime, arguments.smoke);
   Json result = result_head("bench", runtime.info());
   result["seed"] = arguments.seed;
-  if (arguments.quick)
-    result["quick"] = {
-        {"samples", kQuickSamples}, {"blocks", kBlocks}, {"seconds", arguments.seconds}};
+  if (arguments.quick) result["quick"] = to_json(Quick{kQuickSamples, kBlocks, arguments.seconds});
   result["ceilings"] = to_json(ceilings);
-  Json rows = old_run.is_null() ? Json::array() : old_run["rows"];
+  std::vector<BenchRow> rows;
+  if (old_run) rows = old_run->rows;
   if (arguments.out != "-") {
     fmt::print(
         "{}, {}, driver {}\nceilings: copy {:.1f} GB/s (in cache {:.1f}), FMA {:.1f} Gop/s, launch "
@@ -272,9 +273,8 @@ int bench(const BenchArguments& arguments, const std::string& program,
   Progress line("measuring: recipe", arguments.quick ? chosen.size() : 0, !arguments.quick);
   for (const Recipe* recipe : chosen) {
     line.step(recipe->name);
-    if (!old_run.is_null() && std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
-          return row["recipe"] == recipe->name;
-        })) {
+    if (old_run && std::any_of(rows.begin(), rows.end(),
+                               [&](const BenchRow& row) { return row.recipe == recipe->name; })) {
       line.clear();
       if (arguments.out != "-") fmt::print("{:<18} measured before\n", recipe->name);
       continue;
@@ -315,7 +315,7 @@ int bench(const BenchArguments& arguments, const std::string& program,
           subject.skipped = true;
         }
       }
-      Json part = Json::array();
+      std::vector<BenchRow> part;
       for (const Subject& subject : subjects) {
         const Subject* baseline = nullptr;
         for (const Subject& other : subjects) {
@@ -339,11 +339,11 @@ int bench(const BenchArguments& arguments, const std::string& program,
     }
     // What has been measured is kept, whatever happens to the rest.
     if (arguments.quick && !arguments.out.empty() && arguments.out != "-") {
-      result["rows"] = rows;
+      result["rows"] = to_json(rows);
       write_file(arguments.out, dump_result(result));
     }
   }
-  result["rows"] = rows;
+  result["rows"] = to_json(rows);
   if (!arguments.lean && !arguments.quick) {
     // For the tools of Google Benchmark.
     result["context"] = {{"date", result["date"]},
@@ -351,13 +351,13 @@ int bench(const BenchArguments& arguments, const std::string& program,
                          {"num_cpus", runtime.info().compute_units},
                          {"library_build_type", "release"}};
     Json entries = Json::array();
-    for (const Json& row : rows) add_benchmark_entries(entries, row);
+    for (const BenchRow& row : rows) add_benchmark_entries(entries, row);
     result["benchmarks"] = entries;
   }
   if (!arguments.out.empty())
     deliver(arguments.out == "-" ? "" : arguments.out, dump_result(result));
   int code = failed ? 1 : 0;
-  if (!old.is_null()) code = std::max(code, compare_results(old, result));
+  if (old) code = std::max(code, compare_results(old->device, old->result.rows, device, rows));
   return code;
 }
 

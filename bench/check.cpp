@@ -8,10 +8,11 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
 
-#include "chatter.hpp"
-#include "command.hpp"
-#include "progress.hpp"
+#include "tool/chatter.hpp"
+#include "tool/command.hpp"
+#include "tool/progress.hpp"
 
 namespace clcook::tool {
 
@@ -31,20 +32,20 @@ struct CheckArguments {
   bool verbose = false;
 };
 
-Json conformance_json(const ConformanceRow& row) {
-  return {{"recipe", row.recipe},
-          {"variant", row.variant},
-          {"tune", tool::to_json(row.tune)},
-          {"shape", tool::to_json(row.shape)},
-          {"queue", row.queue},
-          {"outcome", to_string(row.outcome)},
-          {"reason", row.reason},
-          {"kernels", row.kernels},
-          {"compared", row.diff.compared()},
-          {"mismatches", row.diff.mismatches()},
-          {"max_error", row.diff.max_error()},
-          {"bound", row.diff.bound()},
-          {"guards_ok", row.diff.guards_ok()}};
+CheckRow row_of(const ConformanceRow& row) {
+  return {row.recipe,
+          row.variant,
+          row.tune,
+          row.shape,
+          row.queue,
+          to_string(row.outcome),
+          row.reason,
+          row.kernels,
+          row.diff.compared(),
+          row.diff.mismatches(),
+          row.diff.max_error(),
+          row.diff.bound(),
+          row.diff.guards_ok()};
 }
 
 // All rows of one variant in one line.
@@ -54,8 +55,15 @@ struct Total {
   std::uint64_t skipped = 0;
   double max_error = 0;
   double worst_share = 0;  // largest error as a share of its bound
-  std::map<std::string, std::uint64_t> skips;
+  std::map<Lacks, std::vector<std::string>> skips;
 };
+
+// The first of the texts, and how many others there are.
+std::string reasons_in_short(const std::vector<std::string>& reasons) {
+  const std::set<std::string> all(reasons.begin(), reasons.end());
+  return reasons.front() +
+         (all.size() > 1 ? fmt::format(" (and {} more like it)", all.size() - 1) : "");
+}
 
 // One line per recipe, variant and shape that would run, separated by tabs.
 int print_plan(const CheckArguments& arguments) {
@@ -130,7 +138,7 @@ int run_check(const CheckArguments& arguments) {
   for (const std::string& shape : arguments.shapes) options.shapes.push_back(Params::parse(shape));
   const Runtime runtime = Runtime::pick(arguments.device);
 
-  Json rows = Json::array();
+  std::vector<CheckRow> rows;
   std::vector<std::pair<std::string, Total>> totals;
   std::string said;  // the last log, which many rows share
   Progress progress("checking", rows_of(options, runtime));
@@ -147,7 +155,7 @@ int run_check(const CheckArguments& arguments) {
           }
         }
         progress.step(row.recipe + "/" + row.variant);
-        rows.push_back(conformance_json(row));
+        rows.push_back(row_of(row));
         const std::string name = row.recipe + "/" + row.variant;
         auto found = std::find_if(totals.begin(), totals.end(),
                                   [&](const auto& one) { return one.first == name; });
@@ -159,7 +167,7 @@ int run_check(const CheckArguments& arguments) {
         if (row.outcome == Outcome::passed) ++total.passed;
         if (row.outcome == Outcome::skipped) {
           ++total.skipped;
-          ++total.skips[row.reason];
+          total.skips[row.lacks].push_back(row.reason);
         }
         if (row.outcome == Outcome::failed) {
           ++total.failed;
@@ -179,7 +187,7 @@ int run_check(const CheckArguments& arguments) {
                          {"failed", summary.failed},
                          {"skipped", summary.skipped},
                          {"launches", summary.launches}};
-    result["rows"] = rows;
+    result["rows"] = to_json(rows);
     const std::string content = dump_result(result);
     deliver(arguments.out, content);
   }
@@ -190,8 +198,9 @@ int run_check(const CheckArguments& arguments) {
     for (const auto& [name, total] : totals) {
       out += fmt::format("{:<34} {:>7} {:>7} {:>8}  {:>10.3g}  {:>8.1f}%\n", name, total.passed,
                          total.failed, total.skipped, total.max_error, 100 * total.worst_share);
-      for (const auto& [reason, count] : total.skips)
-        out += fmt::format("    skipped {} times: {}\n", count, reason);
+      for (const auto& [lacks, reasons] : total.skips)
+        out += fmt::format("    skipped {} times for lack of {}: {}\n", reasons.size(),
+                           to_string(lacks), reasons_in_short(reasons));
     }
     out += fmt::format("{} passed, {} failed, {} skipped; {} kernels ran\n", summary.passed,
                        summary.failed, summary.skipped, summary.launches);

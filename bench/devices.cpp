@@ -8,7 +8,7 @@
 #include <clcook/core/sub_group.hpp>
 #include <clcook/core/tuning.hpp>
 
-#include "command.hpp"
+#include "tool/command.hpp"
 
 namespace clcook::tool {
 
@@ -20,6 +20,17 @@ std::string sub_groups_of(const DeviceCandidate& one) {
     return describe(sub_groups(Runtime::pick(one.spec)));
   } catch (const Error& error) {  // one broken driver must not hide the other devices
     return std::string("not known: ") + error.what();
+  }
+}
+
+// What a plan for the recipe's headline problem would take.
+std::string choice_of(const Recipe& recipe, const Runtime& runtime) {
+  try {
+    const RecipeChoice choice = recipe.choose(runtime, recipe.bench_shapes.front());
+    return choice.variant + (choice.tune.empty() ? "" : " " + choice.tune.str()) + ", " +
+           choice.reason;
+  } catch (const Error& error) {  // one recipe must not hide the others
+    return std::string("nothing: ") + error.what();
   }
 }
 
@@ -37,7 +48,6 @@ void add_devices(CLI::App& app, int& exit_code) {
     if (const char* variable = std::getenv("CLCOOK_DEVICE"); wanted.empty() && variable != nullptr)
       wanted = variable;
     const std::vector<DeviceCandidate> found = find_devices(wanted);
-    const Tuning tuning = Tuning::standard(Tuning::user_file(DiskCache::standard().folder()));
     bool chosen = false;
     Json rows = Json::array();
     std::string out;
@@ -63,14 +73,17 @@ void add_devices(CLI::App& app, int& exit_code) {
         row["sub_groups"] = sub_groups;
         out += fmt::format("     sub-groups: {}\n", sub_groups);
       }
-      // What Variant::automatic would take for the headline problem of each recipe, and why.
+      // What a plan would take for the headline problem of each recipe, and why.
       Json tunings = Json::object();
-      for (const Recipe& recipe : recipes()) {
-        const Params& headline = recipe.bench_shapes.front();
-        const TuningChoice choice =
-            tuning.choose(one.info, tuning_name(recipe, headline), recipe.problem_bytes(headline));
-        tunings[recipe.name] = choice.reason;
-        out += fmt::format("     {}: {}\n", recipe.name, choice.reason);
+      if (one.usable) {
+        const Runtime runtime = Runtime::pick(one.spec);
+        for (const std::string& note : runtime.tuning().notes())
+          out += fmt::format("     tuning file {}\n", note);
+        for (const Recipe& recipe : recipes()) {
+          const std::string choice = choice_of(recipe, runtime);
+          tunings[recipe.name] = choice;
+          out += fmt::format("     {}: {}\n", recipe.name, choice);
+        }
       }
       row["tuning"] = tunings;
       rows.push_back(row);

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "ceilings.hpp"
-#include "command.hpp"
-#include "measure.hpp"
-#include "statistics.hpp"
+#include "measure/ceilings.hpp"
+#include "measure/measure.hpp"
+#include "measure/statistics.hpp"
+#include "tool/command.hpp"
 
 namespace clcook::tool {
 
@@ -51,17 +51,18 @@ Params merged(Params into, const Params& from) {
 
 double rounded(double microseconds) { return std::round(microseconds * 1e3) / 1e3; }
 
-Json list_of(const std::vector<double>& values) {
-  Json out = Json::array();
-  for (const double one : values) out.push_back(std::isnan(one) ? Json() : Json(rounded(one)));
-  return out;
+std::vector<double> rounded(std::vector<double> microseconds) {
+  for (double& one : microseconds) one = rounded(one);
+  return microseconds;
 }
+
+using Ranges = std::vector<std::pair<double, double>>;
 
 // The ranges of x in which `variant` is faster than `baseline`; their ends are the break-even
 // points, interpolated between the points of the sweep.
-Json ranges_where_it_pays(const std::vector<double>& x, const std::vector<double>& baseline,
-                          const std::vector<double>& variant) {
-  Json out = Json::array();
+Ranges ranges_where_it_pays(const std::vector<double>& x, const std::vector<double>& baseline,
+                            const std::vector<double>& variant) {
+  Ranges out;
   bool inside = false;
   double from = 0;
   bool any = false;
@@ -74,28 +75,29 @@ Json ranges_where_it_pays(const std::vector<double>& x, const std::vector<double
     const double crossing =
         any && gain != last_gain ? last_x + (x[i] - last_x) * last_gain / (last_gain - gain) : x[i];
     if (gain > 0 && !inside) from = crossing;
-    if (gain <= 0 && inside) out.push_back({rounded(from), rounded(crossing)});
+    if (gain <= 0 && inside) out.emplace_back(rounded(from), rounded(crossing));
     inside = gain > 0;
     last_x = x[i];
     last_gain = gain;
     any = true;
   }
-  if (inside) out.push_back({rounded(from), last_x});
+  if (inside) out.emplace_back(rounded(from), last_x);
   return out;
 }
 
 // What the models of the sweep say of every point, scaled so that they agree with the first
 // measured one.
-Json predictions(const Sweep& sweep, const std::string& variant, const std::vector<Params>& points,
-                 const std::vector<double>& measured, std::uint64_t seed) {
-  Json out = Json::object();
+CurveVariant::Predictions predictions(const Sweep& sweep, const std::string& variant,
+                                      const std::vector<Params>& points,
+                                      const std::vector<double>& measured, std::uint64_t seed) {
+  CurveVariant::Predictions out;
   std::size_t first = 0;
   while (first < measured.size() && std::isnan(measured[first])) ++first;
   if (first == measured.size()) return out;
   const auto add = [&](const std::string& model, std::vector<double> costs) {
     const double scale = measured[first] / costs[first];
     for (double& cost : costs) cost *= scale;
-    out[model] = list_of(costs);
+    out.emplace_back(model, rounded(std::move(costs)));
   };
   if (sweep.lanes) {
     std::vector<std::vector<double>> costs(std::size(kWidths));
@@ -115,28 +117,25 @@ Json predictions(const Sweep& sweep, const std::string& variant, const std::vect
   return out;
 }
 
-std::string curve_text(const Json& curve) {
-  std::string out = fmt::format("\n{}  {}\n{:>14}", curve["recipe"].get<std::string>(),
-                                curve["shape"].dump(), curve["along"].get<std::string>());
-  for (const Json& one : curve["variants"])
-    out += fmt::format("{:>20}", one["variant"].get<std::string>() + " us");
-  for (std::size_t i = 0; i < curve["points"].size(); ++i) {
-    out += fmt::format("\n{:>14}", curve["points"][i].dump());
-    for (const Json& one : curve["variants"])
-      out += fmt::format("{:>20}", one["measured_us"][i].dump());
+std::string curve_text(const Curve& curve) {
+  std::string out =
+      fmt::format("\n{}  {}\n{:>14}", curve.recipe, to_text(curve.shape), curve.along);
+  for (const CurveVariant& one : curve.variants) out += fmt::format("{:>20}", one.variant + " us");
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
+    out += fmt::format("\n{:>14}", to_json(curve.points[i]).dump());
+    for (const CurveVariant& one : curve.variants) {
+      const double time = one.measured_us[i];
+      out += fmt::format("{:>20}", std::isnan(time) ? "-" : fmt::format("{}", time));
+    }
   }
   out += "\n";
-  for (const Json& one : curve["variants"]) {
-    if (one.contains("reason"))
-      out += fmt::format("{}: {}\n", one["variant"].get<std::string>(),
-                         one["reason"].get<std::string>());
-    if (!one.contains("pays")) continue;
+  for (const CurveVariant& one : curve.variants) {
+    if (one.reason) out += fmt::format("{}: {}\n", one.variant, *one.reason);
+    if (!one.pays) continue;
     std::string ranges;
-    for (const Json& range : one["pays"])
-      ranges +=
-          fmt::format("{}{} to {}", ranges.empty() ? "" : ", ", range[0].dump(), range[1].dump());
-    out += fmt::format("{} pays {}\n", one["variant"].get<std::string>(),
-                       ranges.empty() ? "nowhere" : "from " + ranges);
+    for (const auto& [from, to] : *one.pays)
+      ranges += fmt::format("{}{} to {}", ranges.empty() ? "" : ", ", from, to);
+    out += fmt::format("{} pays {}\n", one.variant, ranges.empty() ? "nowhere" : "from " + ranges);
   }
   return out;
 }
@@ -181,7 +180,7 @@ int explore(const ExploreArguments& arguments) {
   Json result = result_head("explore", runtime.info());
   result["ceilings"] = to_json(ceilings);
   result["seed"] = arguments.seed;
-  Json curves = Json::array();
+  std::vector<Curve> curves;
   bool failed = false;
   for (const Sweep& sweep : recipe.sweeps) {
     std::vector<Value> along = sweep.along.values;
@@ -237,33 +236,28 @@ int explore(const ExploreArguments& arguments) {
         }
         copies.push_back(bytes / (ceilings.copy_gbs * 1e3));
       }
-      Json variants = Json::array();
+      Curve curve{recipe.name, sweep.label, sweep.along.name, base, {}, rounded(copies), {}};
+      for (const double one : x) curve.points.emplace_back(one);
       const auto baseline =
           std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.baseline; });
       for (const Line& line : lines) {
-        Json one{{"variant", line.variant},
-                 {"baseline", line.baseline},
-                 {"measured_us", list_of(line.measured)}};
-        if (!line.reason.empty()) one["reason"] = line.reason;
+        CurveVariant one;
+        one.variant = line.variant;
+        one.baseline = line.baseline;
+        one.measured_us = rounded(line.measured);
+        if (!line.reason.empty()) one.reason = line.reason;
         if (sweep.lanes || sweep.model)
-          one["predicted_us"] =
+          one.predicted_us =
               predictions(sweep, line.variant, points, line.measured, arguments.seed);
-        if (!line.baseline)
-          one["pays"] = ranges_where_it_pays(x, baseline->measured, line.measured);
-        variants.push_back(std::move(one));
+        if (!line.baseline) one.pays = ranges_where_it_pays(x, baseline->measured, line.measured);
+        curve.variants.push_back(std::move(one));
       }
-      curves.push_back({{"recipe", recipe.name},
-                        {"axis", sweep.label},
-                        {"along", sweep.along.name},
-                        {"shape", to_json(base)},
-                        {"points", x},
-                        {"copy_us", list_of(copies)},
-                        {"variants", variants}});
+      curves.push_back(std::move(curve));
       if (arguments.out != "-") fmt::print("{}", curve_text(curves.back()));
       std::fflush(stdout);
     }
   }
-  result["curves"] = curves;
+  result["curves"] = to_json(curves);
   if (!arguments.out.empty())
     deliver(arguments.out == "-" ? "" : arguments.out, dump_result(result));
   return failed ? 1 : 0;

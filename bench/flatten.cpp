@@ -1,7 +1,7 @@
 // clcook flatten: a kernel file with its device headers inlined, for programs that build OpenCL by
 // other means.
 
-#include "command.hpp"
+#include "tool/command.hpp"
 
 namespace clcook::tool {
 

@@ -13,12 +13,12 @@
 
 #include <clcook/core/commit.hpp>
 
-#include "command.hpp"
 #include "isa/gate.hpp"
+#include "isa/jobs.hpp"
+#include "isa/show.hpp"
+#include "isa/tools.hpp"
 #include "isa/verdict.hpp"
-#include "isa_jobs.hpp"
-#include "isa_show.hpp"
-#include "isa_tools.hpp"
+#include "tool/command.hpp"
 
 namespace clcook::tool {
 
@@ -230,30 +230,6 @@ std::string render(const Recipe& recipe, const Target& target, const Toolchain& 
   return out;
 }
 
-Json to_json(const isa::Counts& counts) {
-  Json out = {{"instructions", counts.total}};
-  for (std::size_t i = 0; i < isa::kKinds; ++i) out[isa::kKindNames[i]] = counts.by_kind[i];
-  out["loops"] = counts.loops;
-  out["calls"] = counts.calls;
-  out["unknown"] = counts.unknown;
-  return out;
-}
-
-Json to_json(const isa::Resources& r) {
-  Json out = Json::object();
-  const auto put = [&](const char* name, long value) {
-    out[name] = value < 0 ? Json(nullptr) : Json(value);
-  };
-  put("registers", r.registers);
-  put("scalar_registers", r.scalar_registers);
-  put("local_bytes", r.local_bytes);
-  put("spills", r.spills);
-  put("scratch", r.scratch);
-  put("occupancy", r.occupancy);
-  put("bytes", r.bytes);
-  return out;
-}
-
 const char* to_string(isa::Dialect dialect) {
   switch (dialect) {
     case isa::Dialect::amdgcn:
@@ -268,7 +244,7 @@ const char* to_string(isa::Dialect dialect) {
   return "";
 }
 
-Json to_json(const Toolchain& tools) {
+Json tools_json(const Toolchain& tools) {
   const auto optional = [](const std::string& version) {
     return version.empty() ? Json(nullptr) : Json(version);
   };
@@ -481,8 +457,8 @@ int isa_command(const IsaArguments& arguments) {
   if (compile) {
     out = fmt::format("clcook isa: {}, libclc in {}\n", tools.clang_line, tools.libclc);
   }
-  Json kernels = Json::array();
-  Json verdicts = Json::array();
+  IsaResult found;
+  for (const Target& target : targets) found.targets.push_back({target.name, target.label});
   std::map<std::string, std::set<std::string>> unknown;
   std::size_t cached = 0;
   bool broken = false;
@@ -498,13 +474,10 @@ int isa_command(const IsaArguments& arguments) {
       out += render(recipe, target, tools, groups);
       for (const Group& group : groups) {
         if (!group.baseline) {
-          verdicts.push_back({{"recipe", recipe.name},
-                              {"variant", group.kernels.front()->job.variant},
-                              {"tune", group.kernels.front()->job.tune},
-                              {"target", target.name},
-                              {"baseline", recipe.baseline().name},
-                              {"finding", isa::to_string(group.verdict.finding)},
-                              {"text", group.verdict.text}});
+          found.verdicts.push_back({recipe.name, group.kernels.front()->job.variant,
+                                    group.kernels.front()->job.tune, target.name,
+                                    recipe.baseline().name, isa::to_string(group.verdict.finding),
+                                    group.verdict.text});
         }
       }
       for (const Measured* one : rows) {
@@ -512,17 +485,12 @@ int isa_command(const IsaArguments& arguments) {
         broken = broken || (!one->problem.empty() && one->job.needs.empty());
         if (!one->counts.unknown.empty())
           unknown[target.name].insert(one->counts.unknown.begin(), one->counts.unknown.end());
-        Json row = {{"recipe", recipe.name},       {"variant", one->job.variant},
-                    {"tune", one->job.tune},       {"kernel", one->job.kernel},
-                    {"label", one->job.label},     {"target", target.name},
-                    {"options", one->job.options}, {"problem", one->problem}};
-        if (one->problem.empty()) {
-          row["counted"] = to_string(one->dialect);
-          row["counts"] = to_json(one->counts);
-          if (target.vendor == isa::Vendor::nvidia) row["ptx"] = to_json(one->ptx);
-          row["resources"] = to_json(one->resources);
-        }
-        kernels.push_back(std::move(row));
+        IsaRow row{
+            recipe.name, one->job.variant, one->job.tune, one->job.kernel,         one->job.label,
+            target.name, one->job.options, one->problem,  to_string(one->dialect), one->counts,
+            {},          one->resources};
+        if (target.vendor == isa::Vendor::nvidia) row.ptx = one->ptx;
+        found.kernels.push_back(std::move(row));
       }
     }
   }
@@ -541,7 +509,7 @@ int isa_command(const IsaArguments& arguments) {
                                                number(r.scratch), number(r.local_bytes))
                                  : fmt::format("  {:<34} {}\n", row.name, row.problem);
       driver["kernels"].push_back(
-          {{"name", row.name}, {"problem", row.problem}, {"resources", to_json(r)}});
+          {{"name", row.name}, {"problem", row.problem}, {"resources", tool::to_json(r)}});
     }
   }
   for (const auto& [target, names] : unknown) {
@@ -557,12 +525,8 @@ int isa_command(const IsaArguments& arguments) {
   if (!arguments.json.empty()) {
     Json result = result_head("isa", DeviceInfo());
     result.erase("device");
-    result["tools"] = to_json(tools);
-    result["targets"] = Json::array();
-    for (const Target& target : targets)
-      result["targets"].push_back({{"name", target.name}, {"family", target.label}});
-    result["kernels"] = std::move(kernels);
-    result["verdicts"] = std::move(verdicts);
+    result["tools"] = tools_json(tools);
+    result.update(to_json(found));
     result["driver"] = std::move(driver);
     deliver(arguments.json == "-" ? "" : arguments.json, result.dump(1) + "\n");
   }

@@ -4,8 +4,8 @@
 
 #include <iterator>
 
-#include "command.hpp"
-#include "techniques.hpp"
+#include "tool/command.hpp"
+#include "tool/techniques.hpp"
 
 namespace clcook::tool {
 
@@ -33,7 +33,7 @@ Json describe(const Recipe& recipe) {
     Json tunes = Json::array();
     for (const Axis& axis : variant.tunes) {
       Json values = Json::array();
-      for (const Value& value : axis.values) values.push_back(to_json(value));
+      for (const Value& value : axis.values) values.push_back(tool::to_json(value));
       tunes.push_back({{"name", axis.name}, {"values", values}});
     }
     variants.push_back({{"name", variant.name},

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "command.hpp"
+#include "tool/command.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app{"clcook: OpenCL kernel optimisations, checked and measured"};

@@ -6,8 +6,8 @@
 #include <clcook/model/occupancy.hpp>
 #include <optional>
 
-#include "command.hpp"
-#include "isa_jobs.hpp"
+#include "isa/jobs.hpp"
+#include "tool/command.hpp"
 
 namespace clcook::tool {
 

@@ -1,5 +1,5 @@
 // clcook report: the evidence of results as one page, or as the tables of the documents.
-#include "report.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,11 @@ namespace clcook::tool {
 
 namespace {
 
+constexpr const char* kPage = "out/report.html";
+
 struct ReportArguments {
   std::vector<std::string> files;
-  std::string out = "out/report.html";
+  std::string out = kPage;
   std::vector<std::string> pictures;
   std::vector<std::string> curves;
   std::string demo;
@@ -58,7 +60,7 @@ int run_report(const ReportArguments& arguments) {
   if (arguments.check) fail(Errc::invalid_argument, "report", "--check needs --markdown");
   for (const report::Result& one : results) {
     if (one.kind != "check" && one.kind != "bench" && one.kind != "isa" && one.kind != "stages" &&
-        one.kind != "explore" && one.kind != "peers")
+        one.kind != "explore" && one.kind != "peers" && one.kind != "startup")
       fail(Errc::io, "result file " + one.path,
            fmt::format("the page has no place for a result of kind '{}'", one.kind));
   }
@@ -67,7 +69,12 @@ int run_report(const ReportArguments& arguments) {
          "give result files: there is none in " + arguments.root + "/bench/results");
   std::vector<report::Pictures> pictures;
   for (const std::string& one : arguments.pictures) pictures.push_back(report::parse_pictures(one));
-  write_file(arguments.out, report::html_page(results, pictures));
+  const std::string page = report::html_page(results, pictures);
+  // The one folder that is made, since nobody named it.
+  std::error_code error;
+  if (arguments.out == kPage && std::filesystem::create_directory("out", error))
+    fmt::print("made the folder out\n");
+  write_file(arguments.out, page);
   fmt::print("{} results in {}\n", results.size(), arguments.out);
   return 0;
 }

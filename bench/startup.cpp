@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "command.hpp"
+#include "tool/command.hpp"
 
 namespace clcook::tool {
 
@@ -44,9 +44,9 @@ int run_child(const StartupArguments& arguments) {
     last = now;
     return seconds;
   };
-  Json row;
+  StartupRow row;
   const Runtime runtime = Runtime::pick(arguments.device);
-  row["pick_s"] = lap();
+  row.pick_s = lap();
   const std::size_t bytes = std::size_t{16} * static_cast<std::size_t>(arguments.width) *
                             static_cast<std::size_t>(arguments.height);
   const std::vector<float> grey(bytes / sizeof(float), 0.5F);
@@ -56,21 +56,21 @@ int run_child(const StartupArguments& arguments) {
   lap();
   const GaussianBlur blur{runtime,
                           {arguments.width, arguments.height, arguments.sigma, arguments.sigma}};
-  row["plan_s"] = lap();
-  for (const char* step : {"first_blur_s", "second_blur_s"}) {
+  row.plan_s = lap();
+  for (double* seconds : {&row.first_blur_s, &row.second_blur_s}) {
     const cl_event done = blur(src, dst)();
     check(clWaitForEvents(1, &done), "clWaitForEvents");
-    row[step] = lap();
+    *seconds = lap();
   }
-  row["processor_s"] = processor_seconds();
-  row["compiled"] = runtime.cache().stats().from_source;
-  row["method"] = GaussianBlur::to_string(blur.variant());
-  fmt::print("STARTUP {}\n", row.dump());
+  row.processor_s = processor_seconds();
+  row.compiled = runtime.cache().stats().from_source;
+  row.method = blur.variant().name();
+  fmt::print("STARTUP {}\n", to_json(row).dump());
   return 0;
 }
 
 // The row of a process of its own.
-Json run_process(const StartupArguments& arguments) {
+StartupRow run_process(const StartupArguments& arguments) {
   const std::string command =
       fmt::format("exec '{}' startup --child --width {} --height {} --sigma {}",
                   std::filesystem::read_symlink("/proc/self/exe").string(), arguments.width,
@@ -83,7 +83,8 @@ Json run_process(const StartupArguments& arguments) {
   const std::size_t at = text.find("STARTUP ");
   if (at == std::string::npos)
     fail(Errc::opencl, "startup", "the process that should blur ended without a result");
-  return Json::parse(text.substr(at + 8, text.find('\n', at) - at - 8));
+  return from_json<StartupRow>(Json::parse(text.substr(at + 8, text.find('\n', at) - at - 8)),
+                               "of the process", "row");
 }
 
 int startup(const StartupArguments& arguments) {
@@ -100,36 +101,32 @@ int startup(const StartupArguments& arguments) {
     setenv(variable, (std::filesystem::path(folder) / variable).c_str(), 1);
     std::filesystem::create_directories(std::filesystem::path(folder) / variable);
   }
-  const Json cold = run_process(arguments);
+  StartupResult measured;
+  measured.problem = {{"width", arguments.width},
+                      {"height", arguments.height},
+                      {"sigma", arguments.sigma},
+                      {"pixel", "rgba32f"}};
+  measured.rows.push_back(run_process(arguments));
   constexpr int kWarm = 5;
-  std::vector<Json> warm;
+  std::vector<StartupRow> warm;
   for (int i = 0; i < kWarm; ++i) warm.push_back(run_process(arguments));
-  std::sort(warm.begin(), warm.end(), [](const Json& a, const Json& b) {
-    const auto all = [](const Json& row) {
-      return row.at("plan_s").get<double>() + row.at("first_blur_s").get<double>();
-    };
-    return all(a) < all(b);
+  std::sort(warm.begin(), warm.end(), [](const StartupRow& a, const StartupRow& b) {
+    return a.plan_s + a.first_blur_s < b.plan_s + b.first_blur_s;
   });
+  measured.rows.push_back(warm[kWarm / 2]);
+  measured.rows[0].caches = "empty";
+  measured.rows[1].caches = "filled";
 
   const Runtime runtime = Runtime::pick(arguments.device);
   Json result = result_head("startup", runtime.info());
-  result["problem"] = {{"width", arguments.width},
-                       {"height", arguments.height},
-                       {"sigma", arguments.sigma},
-                       {"pixel", "rgba32f"}};
-  result["rows"] = Json::array({cold});
-  result["rows"][0]["caches"] = "empty";
-  result["rows"].push_back(warm[kWarm / 2]);
-  result["rows"][1]["caches"] = "filled";
+  result.update(to_json(measured));
   if (!arguments.out.empty()) deliver(arguments.out, dump_result(result));
   fmt::print("{}, {}: {}\n{:<8} {:>9} {:>9} {:>12} {:>13} {:>12}\n", runtime.info().platform,
-             runtime.info().name, cold.at("method").get<std::string>(), "caches", "pick s",
-             "plan s", "first blur s", "second blur s", "processor s");
-  for (const Json& row : result["rows"]) {
-    fmt::print("{:<8} {:>9.4f} {:>9.4f} {:>12.4f} {:>13.4f} {:>12.4f}\n",
-               row.at("caches").get<std::string>(), row.at("pick_s").get<double>(),
-               row.at("plan_s").get<double>(), row.at("first_blur_s").get<double>(),
-               row.at("second_blur_s").get<double>(), row.at("processor_s").get<double>());
+             runtime.info().name, measured.rows[0].method, "caches", "pick s", "plan s",
+             "first blur s", "second blur s", "processor s");
+  for (const StartupRow& row : measured.rows) {
+    fmt::print("{:<8} {:>9.4f} {:>9.4f} {:>12.4f} {:>13.4f} {:>12.4f}\n", *row.caches, row.pick_s,
+               row.plan_s, row.first_blur_s, row.second_blur_s, row.processor_s);
   }
   return 0;
 }

@@ -9,11 +9,12 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <clcook/core/rates.hpp>
 #include <clcook/core/tuning.hpp>
 
-#include "command.hpp"
-#include "measure.hpp"
-#include "statistics.hpp"
+#include "measure/measure.hpp"
+#include "measure/statistics.hpp"
+#include "tool/command.hpp"
 
 namespace clcook::tool {
 
@@ -47,16 +48,22 @@ Winner fastest(const std::vector<const Subject*>& subjects) {
   return winner;
 }
 
-TuningEntry entry_of(const std::string& name, const DeviceInfo& info, double bytes,
-                     const Winner& winner, bool best) {
+// An entry of this device without a result.
+TuningEntry entry_of(const std::string& name, const DeviceInfo& info) {
   TuningEntry entry;
   entry.recipe = name;
   entry.device = info.name;
   entry.platform = info.platform;
   entry.vendor = info.vendor;
   entry.driver = info.driver;
-  entry.type = info.gpu ? "gpu" : info.accelerator ? "accelerator" : "cpu";
+  entry.type = Tuning::type_of(info);
   entry.compute_units = info.compute_units;
+  return entry;
+}
+
+TuningEntry entry_of(const std::string& name, const DeviceInfo& info, double bytes,
+                     const Winner& winner, bool best) {
+  TuningEntry entry = entry_of(name, info);
   entry.size_class = size_class(bytes);
   entry.best = best;
   entry.variant = winner.best->variant;
@@ -102,21 +109,37 @@ int tune(const TuneArguments& arguments) {
   pick.profiling = true;
   pick.runtime.on_launch = timer.observer();
   const Runtime runtime = Runtime::pick(arguments.device, pick);
-  const std::string file = arguments.out.empty()
-                               ? Tuning::user_file(runtime.cache().disk().folder()).string()
-                               : arguments.out;
+  const std::string file =
+      arguments.out.empty() ? Tuning::user_file(runtime.cache().disk().folder()) : arguments.out;
   if (file.empty() && !arguments.dry_run) {
     fail(Errc::io, "tune",
          "there is no place for the result: set CLCOOK_TUNING_FILE or give --out FILE");
   }
   std::vector<TuningEntry> old;
   std::error_code error;
-  if (!file.empty() && std::filesystem::exists(file, error))
-    old = Tuning::parse(read_text_file(file), file);
+  if (!file.empty() && std::filesystem::exists(file, error)) {
+    try {
+      old = Tuning::parse(read_text_file(file), file);
+    } catch (const Error& unreadable) {
+      const std::string kept = file + ".old";
+      if (!arguments.dry_run)
+        std::filesystem::copy_file(file, kept, std::filesystem::copy_options::overwrite_existing);
+      fmt::print(stderr, "{}; {}\n", unreadable.what(),
+                 arguments.dry_run ? "it would be kept and replaced" : "kept as " + kept);
+    }
+  }
 
   fmt::print("{}, {}, driver {}\n", runtime.info().platform, runtime.info().name,
              runtime.info().driver);
   std::vector<TuningEntry> fresh;
+  // What the factors are relative to.
+  const Rates rates = measure_rates(runtime);
+  fresh.push_back(entry_of(kRatesRecipe, runtime.info()));
+  fresh.back().best = true;
+  fresh.back().variant = "rates";
+  fresh.back().tune = to_params(rates).str();
+  fmt::print("{:.0f} GB/s, {:.0f} GFLOP/s, {:.1f} us per launch\n", rates.bytes / 1e3,
+             rates.operations / 1e3, rates.launch);
   for (const Params& shape : shapes) {
     std::vector<Subject> subjects;
     for (const VariantInfo& variant : recipe.variants) {
@@ -150,11 +173,14 @@ int tune(const TuneArguments& arguments) {
     std::vector<TuningEntry> entries;
     for (const VariantInfo& variant : recipe.variants) {
       if (by_variant[variant.name].empty()) continue;
-      entries.push_back(entry_of(name, runtime.info(), recipe.problem_bytes(shape),
-                                 fastest(by_variant[variant.name]), false));
       const Winner winner = fastest(by_variant[variant.name]);
+      entries.push_back(entry_of(name, runtime.info(), recipe.problem_bytes(shape), winner, false));
+      const double seconds = median(winner.best->samples());
+      const Offer offer = recipe.offer(runtime, variant.name, winner.best->tune, shape);
+      const double modelled = microseconds(rates, offer.work);
+      if (offer.can() && modelled > 0) entries.back().factor = 1e6 * seconds / modelled;
       fmt::print("  {:<16} {:<12} {:>10.1f} us{}{}\n", variant.name, winner.best->tune.str(),
-                 1e6 * median(winner.best->samples()),
+                 1e6 * seconds,
                  entries.back().ties.empty() ? "" : "   ties: ", entries.back().ties);
     }
     if (!exact.empty()) {
@@ -170,7 +196,7 @@ int tune(const TuneArguments& arguments) {
         });
     if (!known) fresh.insert(fresh.end(), entries.begin(), entries.end());
   }
-  if (fresh.empty())
+  if (fresh.size() == 1)
     fail(Errc::unsupported, "tune", "no variant of '" + recipe.name + "' could be measured");
   if (arguments.dry_run) return 0;
   write_file(file, Tuning::format(merge(std::move(old), fresh)));

@@ -18,6 +18,10 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/kernels" DESTINATION "${CMAKE_INSTALL_D
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/clcook"
         COMPONENT dev)
 install(TARGETS clcook EXPORT clcookTargets COMPONENT dev)
+if(TARGET clcook_compiled)
+  install(TARGETS clcook_compiled EXPORT clcookTargets
+          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
+endif()
 set(clcook_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/clcook")
 install(EXPORT clcookTargets NAMESPACE clcook:: DESTINATION "${clcook_package_dir}" COMPONENT dev)
 
@@ -30,8 +34,13 @@ if(PROJECT_VERSION_MAJOR EQUAL 0)
 else()
   set(compatibility SameMajorVersion)
 endif()
+# Headers fit every machine, a library file does not.
+set(independent ARCH_INDEPENDENT)
+if(TARGET clcook_compiled)
+  set(independent "")
+endif()
 write_basic_package_version_file(
-  "${PROJECT_BINARY_DIR}/clcookConfigVersion.cmake" COMPATIBILITY ${compatibility} ARCH_INDEPENDENT)
+  "${PROJECT_BINARY_DIR}/clcookConfigVersion.cmake" COMPATIBILITY ${compatibility} ${independent})
 install(FILES "${PROJECT_BINARY_DIR}/clcookConfig.cmake"
               "${PROJECT_BINARY_DIR}/clcookConfigVersion.cmake" DESTINATION "${clcook_package_dir}"
         COMPONENT dev)
@@ -72,7 +81,9 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libclcook-dev)
-set(CPACK_DEBIAN_DEV_PACKAGE_ARCHITECTURE all)
+if(NOT TARGET clcook_compiled)
+  set(CPACK_DEBIAN_DEV_PACKAGE_ARCHITECTURE all)
+endif()
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "ocl-icd-opencl-dev | opencl-dev, opencl-clhpp-headers")
 set(CPACK_DEBIAN_TOOL_PACKAGE_NAME clcook)
 set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION devel)

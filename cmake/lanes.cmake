@@ -6,9 +6,22 @@
 file(STRINGS "${PROJECT_SOURCE_DIR}/cmake/lanes.txt" lines REGEX "^[a-z]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/lanes.txt")
 set(clcook_lane_names "")
+set(clcook_lanes_asked "")
 foreach(line IN LISTS lines)
-  string(REGEX REPLACE " .*" "" line "${line}")
-  list(APPEND clcook_lane_names "${line}")
+  string(REGEX REPLACE " .*" "" name "${line}")
+  list(APPEND clcook_lane_names "${name}")
+  if(line MATCHES "^[^|]*\\| *asked *\\|")
+    list(APPEND clcook_lanes_asked "${name}")
+  endif()
+endforeach()
+# CONTRIBUTING has a table of what lanes do on the short grid: each of them must exist.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md")
+file(STRINGS "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md" lines REGEX "^\\| `[a-z_0-9]+`")
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE "^\\| `([a-z_0-9]+)`.*" "\\1" name "${line}")
+  if(NOT name IN_LIST clcook_lane_names)
+    message(FATAL_ERROR "CONTRIBUTING.md: cmake/lanes.txt has no lane '${name}'")
+  endif()
 endforeach()
 
 # What every program of a test sees. OCL_ICD_VENDORS stays the user's. The sanitizers' build shares the
@@ -16,8 +29,10 @@ endforeach()
 set(CLCOOK_TEST_CACHES "${PROJECT_BINARY_DIR}" CACHE PATH "Where tests cache compiled kernels")
 set(clcook_test_environment
     "POCL_CACHE_DIR=${CLCOOK_TEST_CACHES}/pocl-cache"
-    "CLCOOK_CACHE_DIR=${CLCOOK_TEST_CACHES}/clcook-cache" "CLCOOK_BIN_DIR=${PROJECT_BINARY_DIR}/bin"
-    "CLCOOK_SHARED_DIR=${CLCOOK_SHARED_DIR}")
+    "CLCOOK_CACHE_DIR=${CLCOOK_TEST_CACHES}/clcook-cache" "CLCOOK_BIN_DIR=${PROJECT_BINARY_DIR}/bin")
+if(CLCOOK_TEST_DATA)
+  list(APPEND clcook_test_environment "CLCOOK_TEST_DATA=${CLCOOK_TEST_DATA}")
+endif()
 file(MAKE_DIRECTORY "${CLCOOK_TEST_CACHES}/pocl-cache" "${CLCOOK_TEST_CACHES}/clcook-cache")
 
 # clcook_lane(<name> <label> <processors> <timeout> <command...>): a test that fails when it takes
@@ -27,7 +42,11 @@ function(clcook_lane name label processors timeout)
     if(NOT one IN_LIST clcook_lane_names)
       message(FATAL_ERROR "test ${name}: cmake/lanes.txt has no lane '${one}'")
     endif()
+    if(one IN_LIST clcook_lanes_asked)
+      list(APPEND label asked)  # what the presets leave out
+    endif()
   endforeach()
+  list(REMOVE_DUPLICATES label)
   list(GET label 0 lane)
   add_test(NAME "${name}" COMMAND "${PROJECT_SOURCE_DIR}/cmake/lanes/timed.sh"
                                   "${PROJECT_BINARY_DIR}/lane-times/${name}" "${lane}" ${ARGN})
@@ -65,16 +84,21 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
       math(EXPR number "${number} + 1")
     endforeach()
   endforeach()
+  clcook_lane(headers.usage headers 1 300 "${clcook_lanes}/usage.sh" "${PROJECT_SOURCE_DIR}"
+              "${CLCOOK_GENERATED_DIR}" "${PROJECT_BINARY_DIR}/usage")
   clcook_lane(lint lint 1 120 "${clcook_lanes}/lint.sh" "${PROJECT_SOURCE_DIR}/kernels")
   clcook_lane(format format 1 120 "${clcook_lanes}/format.sh" "${PROJECT_SOURCE_DIR}")
+  clcook_lane(layers layers 1 60 "${clcook_lanes}/layers.sh" "${PROJECT_SOURCE_DIR}")
+  clcook_lane(layers.planted layers 1 120 "${clcook_lanes}/layers_test.sh" "${PROJECT_SOURCE_DIR}"
+              "${PROJECT_BINARY_DIR}/layers")
   clcook_lane(shell lint 1 120 "${clcook_lanes}/shell.sh" "${PROJECT_SOURCE_DIR}")
 
-  foreach(kind IN ITEMS find_package subdirectory fetch_content single_header two_tu)
+  foreach(kind IN ITEMS find_package compiled subdirectory fetch_content single_header two_tu)
     set(label consumer)
     if(kind STREQUAL "two_tu")
       set(label two_tu)
     endif()
-    if(kind STREQUAL "find_package" AND NOT CLCOOK_INSTALL)
+    if(kind MATCHES "^(find_package|compiled)$" AND NOT CLCOOK_INSTALL)
       continue()
     endif()
     clcook_lane(
@@ -135,7 +159,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
                 "${PROJECT_BINARY_DIR}/intel")
   endif()
 
-  clcook_lane(new_recipe new_recipe 1 300 "${clcook_lanes}/new_recipe.sh" "${CMAKE_COMMAND}"
+  clcook_lane(new_recipe new_recipe 1 600 "${clcook_lanes}/new_recipe.sh" "${CMAKE_COMMAND}"
               "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/new_recipe")
   clcook_lane(sanitize sanitize 2 1500 "${clcook_lanes}/sanitize.sh" "${CMAKE_COMMAND}"
               "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")

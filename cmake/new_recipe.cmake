@@ -13,6 +13,8 @@ endif()
 # Names that mean something else where a recipe's name is used: folders and headers of ours,
 # programs, keywords of C++ and OpenCL C.
 set(reserved
+    # Names in namespace clcook, where each operation has a namespace of its own.
+    text fail check describe detail quirks unsupported chained microseconds
     clcook core error version registry reference cookbook embedded headers tuning model io support tests
     conformance
     all case int float double half char long short auto for do if else while switch new delete class
@@ -40,6 +42,7 @@ set(partners
     "card.hpp.in|lib/clcook/cookbook/${NAME}.hpp"
     "example.cpp.in|examples/${NAME}.cpp"
     "test.cpp.in|tests/${NAME}.cpp"
+    "planted.txt.in|tests/planted/${NAME}.txt"
     "page.md.in|docs/${NAME}.md")
 foreach(partner IN LISTS partners)
   string(REGEX REPLACE ".*\\|" "" file "${partner}")
@@ -58,7 +61,7 @@ foreach(partner IN LISTS partners)
   string(REGEX REPLACE ".*\\|" "" file "${partner}")
   configure_file("${CMAKE_CURRENT_LIST_DIR}/skeleton/${template}" "${root}/${file}" @ONLY
                  NEWLINE_STYLE LF)
-  if(formatter AND NOT file MATCHES "\\.md$")
+  if(formatter AND NOT file MATCHES "\\.(md|txt)$")
     execute_process(COMMAND "${formatter}" -i --style=file "${root}/${file}")
   endif()
   message(STATUS "wrote ${file}")

@@ -30,20 +30,20 @@ if(CLCOOK_PORTABLE)
   endif()
 endif()
 
-# What the picture code of the examples, which the report uses too, links with.
-add_library(clcook_pictures INTERFACE)
-if(CLCOOK_BUILD_EXAMPLES OR CLCOOK_BUILD_TOOLS)
-  target_include_directories(clcook_pictures SYSTEM INTERFACE "${CLCOOK_TURBOJPEG_DIR}"
-                                                              ${PNG_INCLUDE_DIRS})
+# What lib/pictures links with.
+add_library(clcook_picture_packages INTERFACE)
+if(CLCOOK_BUILD_EXAMPLES OR CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
+  target_include_directories(clcook_picture_packages SYSTEM INTERFACE "${CLCOOK_TURBOJPEG_DIR}"
+                                                                      ${PNG_INCLUDE_DIRS})
   if(CLCOOK_PORTABLE)
     find_library(CLCOOK_STATIC_PNG libpng16.a REQUIRED)
     find_library(CLCOOK_STATIC_ZLIB libz.a REQUIRED)
     find_library(CLCOOK_STATIC_TURBOJPEG libturbojpeg.a REQUIRED)
     mark_as_advanced(CLCOOK_STATIC_PNG CLCOOK_STATIC_ZLIB CLCOOK_STATIC_TURBOJPEG)
     target_link_libraries(
-      clcook_pictures INTERFACE "${CLCOOK_STATIC_PNG}" "${CLCOOK_STATIC_ZLIB}"
-                                "${CLCOOK_STATIC_TURBOJPEG}" m)
+      clcook_picture_packages INTERFACE "${CLCOOK_STATIC_PNG}" "${CLCOOK_STATIC_ZLIB}"
+                                        "${CLCOOK_STATIC_TURBOJPEG}" m)
   else()
-    target_link_libraries(clcook_pictures INTERFACE PNG::PNG "${CLCOOK_TURBOJPEG_LIBRARY}")
+    target_link_libraries(clcook_picture_packages INTERFACE PNG::PNG "${CLCOOK_TURBOJPEG_LIBRARY}")
   endif()
 endif()

@@ -16,11 +16,21 @@ foreach(recipe IN LISTS CLCOOK_RECIPES)
     message(FATAL_ERROR "recipe name '${recipe}' must be lower case words joined by '_'")
   endif()
   foreach(partner "lib/clcook/${recipe}.hpp" "lib/clcook/reference/${recipe}.hpp"
-                  "examples/${recipe}.cpp" "tests/${recipe}.cpp" "docs/${recipe}.md")
+                  "examples/${recipe}.cpp" "tests/${recipe}.cpp" "docs/${recipe}.md"
+                  "tests/planted/${recipe}.txt")
     if(NOT EXISTS "${PROJECT_SOURCE_DIR}/${partner}")
       string(APPEND clcook_missing "\n  ${partner}")
     endif()
   endforeach()
+  # Kernels broken on purpose, which the check must find: without them nothing shows that it can.
+  if(EXISTS "${PROJECT_SOURCE_DIR}/tests/planted/${recipe}.txt")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+                                           "${PROJECT_SOURCE_DIR}/tests/planted/${recipe}.txt")
+    file(STRINGS "${PROJECT_SOURCE_DIR}/tests/planted/${recipe}.txt" bugs REGEX "^bug [a-z]")
+    if(NOT bugs)
+      string(APPEND clcook_missing "\n  a planted bug in tests/planted/${recipe}.txt")
+    endif()
+  endif()
   if(NOT EXISTS "${PROJECT_SOURCE_DIR}/kernels/${recipe}.cl"
      AND NOT IS_DIRECTORY "${PROJECT_SOURCE_DIR}/kernels/${recipe}")
     string(APPEND clcook_missing "\n  kernels/${recipe}.cl")

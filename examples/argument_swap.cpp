@@ -21,11 +21,11 @@
 #include <clcook/argument_swap.hpp>
 #include <cmath>
 #include <cstdint>
-#include <exception>
+#include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
-#include "support/picture.hpp"
+#include "support/program.hpp"
 #include "support/stages.hpp"
 
 namespace {
@@ -56,8 +56,8 @@ struct Arguments {
   bool schlick = false;
 };
 
-int run(const Arguments& arguments) {
-  clcook::example::check_picture_path(arguments.out);
+void run(const Arguments& arguments) {
+  clcook::pictures::check_picture_path(arguments.out);
   clcook::PickOptions pick;
   pick.profiling = true;
   clcook::example::DeviceTimer timer;
@@ -88,7 +88,7 @@ int run(const Arguments& arguments) {
 
   // Red, green and blue are bands of wavelengths, in micrometres.
   const float bands[3][2] = {{0.60f, 0.70f}, {0.50f, 0.60f}, {0.40f, 0.50f}};
-  clcook::example::Picture picture;
+  clcook::pictures::Picture picture;
   picture.width = 2 * size;
   picture.height = size;
   picture.rgba.assign(pixels * 8, 255);
@@ -115,12 +115,11 @@ int run(const Arguments& arguments) {
           static_cast<std::uint8_t>(value + 0.5f);
     }
   }
-  clcook::example::write_picture(arguments.out, picture);
+  clcook::pictures::write_picture(arguments.out, picture);
   fmt::print("{} on {} ({})\n", arguments.out, rt.info().name, rt.info().platform);
 
-  using Variant = ArgumentSwap::Variant;
-  const ArgumentSwap plans[] = {ArgumentSwap{rt, problem, Variant::two_calls},
-                                ArgumentSwap{rt, problem, Variant::select}};
+  const ArgumentSwap plans[] = {ArgumentSwap{rt, problem, "two_calls"},
+                                ArgumentSwap{rt, problem, "select"}};
   std::vector<double> seconds[2];
   for (int round = 0; round <= arguments.rounds; ++round) {
     for (std::size_t i = 0; i < 2; ++i) {
@@ -133,7 +132,6 @@ int run(const Arguments& arguments) {
   fmt::print("{} rays, every other one leaves\n", x.size());
   fmt::print("a call in each branch {:10.1f} us\none call              {:10.1f} us   {:.2f}x\n",
              two * 1e6, one * 1e6, two / one);
-  return 0;
 }
 
 }  // namespace
@@ -153,13 +151,6 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_flag("--schlick", arguments.schlick, "Schlick's approximation, a function of our own");
-  app.add_option("--device", arguments.device,
-                 "Device specification; default CLCOOK_DEVICE, else any");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return run(arguments);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "argument_swap: {}\n", error.what());
-    return 2;
-  }
+  clcook::example::add_device(app, arguments.device);
+  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
 }

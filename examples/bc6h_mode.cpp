@@ -18,11 +18,12 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
+#include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
-#include "support/picture.hpp"
+#include "support/program.hpp"
+#include "support/scene.hpp"
 #include "support/stages.hpp"
 
 namespace {
@@ -57,7 +58,7 @@ std::vector<unsigned char> blocks_of(const Arguments& arguments) {
                             static_cast<std::size_t>(scene.height), bc6h::Format::uf16);
 }
 
-int run(const Arguments& arguments) {
+void run(const Arguments& arguments) {
   clcook::PickOptions pick;
   pick.profiling = true;
   clcook::example::DeviceTimer timer;
@@ -98,10 +99,8 @@ int run(const Arguments& arguments) {
     for (int i = 0; i < arguments.rounds; ++i) {
       seconds.push_back(timer.time([&] { return one(texture, modes); }));
     }
-    fmt::print("{:<16}{:>10.2f} us\n", Bc6hMode::to_string(variant),
-               clcook::example::median(seconds) * 1e6);
+    fmt::print("{:<16}{:>10.2f} us\n", variant.name(), clcook::example::median(seconds) * 1e6);
   }
-  return 0;
 }
 
 }  // namespace
@@ -111,16 +110,9 @@ int main(int argc, char** argv) {
   CLI::App app{"Counts the modes of a BC6H texture and times every variant of finding them"};
   app.add_option("FILE", arguments.file, "DDS file with BC6H data; without it a test scene");
   app.add_option("--size", arguments.size, "Size of the test scene")->capture_default_str();
-  app.add_option("--device", arguments.device,
-                 "Device specification; default CLCOOK_DEVICE, else any");
+  clcook::example::add_device(app, arguments.device);
   app.add_option("--rounds", arguments.rounds, "Timed rounds; the median is printed")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return run(arguments);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bc6h_mode: {}\n", error.what());
-    return 2;
-  }
+  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
 }

@@ -18,17 +18,18 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <exception>
+#include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
-#include "support/picture.hpp"
+#include "support/program.hpp"
+#include "support/scene.hpp"
 #include "support/stages.hpp"
 
 namespace {
 
 using clcook::GaussianBlur;
-using clcook::example::Picture;
+using clcook::pictures::Picture;
 namespace ref = clcook::reference::gaussian_blur;
 
 struct Arguments {
@@ -85,9 +86,9 @@ void compare(const Arguments& arguments, const clcook::Runtime& rt,
   fmt::print("\n{:<14}{:>12}{:>14}{:>16}{:>14}\n", "method", "time, us", "PSNR, dB",
              "largest error", "promised, dB");
   problem.quality = 0;
-  for (const clcook::gaussian::MethodInfo& method : clcook::gaussian::methods()) {
+  for (const GaussianBlur::Row& method : GaussianBlur::variants()) {
     try {
-      const GaussianBlur blur(rt, problem, method.variant);
+      const GaussianBlur blur(rt, problem, method);
       timer.time([&] { return blur(src, dst); });
       std::vector<double> seconds;
       for (int i = 0; i < arguments.rounds; ++i)
@@ -115,10 +116,11 @@ void compare(const Arguments& arguments, const clcook::Runtime& rt,
   }
 }
 
-int run(const Arguments& arguments) {
+void run(const Arguments& arguments) {
+  clcook::example::both_or_none(arguments.files);
   const std::string in = arguments.files.empty() ? "scene" : arguments.files[0];
   const std::string out = arguments.files.empty() ? "gaussian_blur.png" : arguments.files[1];
-  clcook::example::check_picture_path(out);
+  clcook::pictures::check_picture_path(out);
 
   clcook::PickOptions pick;
   pick.profiling = true;
@@ -154,11 +156,10 @@ int run(const Arguments& arguments) {
                                                     ? value
                                                     : std::clamp(value * 255 + 0.5, 0.0, 255.0));
   }
-  clcook::example::write_picture(out, picture);
+  clcook::pictures::write_picture(out, picture);
   fmt::print("{}: {} x {} {}, sigma {} x {}, on {}\n{}\n", out, picture.width, picture.height,
              arguments.pixel, problem.sigma_x, problem.sigma_y, rt.info().name, blur.describe());
   if (arguments.compare) compare(arguments, rt, timer, problem, pixels);
-  return 0;
 }
 
 }  // namespace
@@ -188,18 +189,6 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", arguments.rounds, "Timed rounds of --compare; the median is printed")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
-  app.add_option("--device", arguments.device,
-                 "Device specification; default CLCOOK_DEVICE, else any");
-  CLI11_PARSE(app, argc, argv);
-  if (arguments.files.size() == 1) {
-    fmt::print(stderr, "gaussian_blur: give both or none of input and output; got only '{}'\n",
-               arguments.files[0]);
-    return 2;
-  }
-  try {
-    return run(arguments);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "gaussian_blur: {}\n", error.what());
-    return 2;
-  }
+  clcook::example::add_device(app, arguments.device);
+  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
 }

@@ -16,11 +16,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <exception>
+#include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
-#include "support/picture.hpp"
+#include "support/program.hpp"
 
 namespace {
 
@@ -118,7 +118,7 @@ std::array<std::uint32_t, 4> texel(const Hit& hit, const Vector& at, const std::
 }
 
 void run(const std::string& out, int width, int height, int lights, const std::string& device) {
-  clcook::example::check_picture_path(out);
+  clcook::pictures::check_picture_path(out);
   const std::vector<Sun> suns = ring_of_lights(lights);
   std::vector<std::uint32_t> words;
   for (int y = 0; y < height; ++y) {
@@ -145,7 +145,7 @@ void run(const std::string& out, int width, int height, int lights, const std::s
   const GbufferShade shade{runtime, problem};
   const cl::Event done = shade(gbuffer, colours);
 
-  clcook::example::Picture picture;
+  clcook::pictures::Picture picture;
   picture.width = width;
   picture.height = height;
   picture.rgba.resize(words.size());
@@ -153,9 +153,9 @@ void run(const std::string& out, int width, int height, int lights, const std::s
   clcook::check(clEnqueueReadBuffer(runtime.queue()(), colours(), CL_TRUE, 0, picture.rgba.size(),
                                     picture.rgba.data(), 1, &wait, nullptr),
                 "clEnqueueReadBuffer");
-  clcook::example::write_picture(out, picture);
+  clcook::pictures::write_picture(out, picture);
   fmt::print("{} x {} texels under {} lights; {} by variant {} on {}\n", width, height, lights, out,
-             GbufferShade::to_string(shade.variant()), runtime.info().name);
+             shade.variant().name(), runtime.info().name);
 }
 
 }  // namespace
@@ -172,14 +172,8 @@ int main(int argc, char** argv) {
   app.add_option("--height", height, "Pixels")->capture_default_str()->check(CLI::Range(1, 8192));
   app.add_option("--lights", lights, "Lights in the ring")
       ->capture_default_str()
-      ->check(CLI::Range(1, static_cast<int>(GbufferShade::kMaxLights)));
-  app.add_option("--device", device, "Device specification; default CLCOOK_DEVICE, else any");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(out, width, height, lights, device);
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "gbuffer_shade: {}\n", error.what());
-    return 2;
-  }
+      ->check(CLI::Range(1, static_cast<int>(clcook::gbuffer_shade::kMaxLights)));
+  clcook::example::add_device(app, device);
+  return clcook::example::run_main(app, argc, argv,
+                                   [&] { run(out, width, height, lights, device); });
 }

@@ -17,17 +17,17 @@
 #include <clcook/model/occupancy.hpp>
 #include <cmath>
 #include <cstdint>
-#include <exception>
+#include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
-#include "support/picture.hpp"
+#include "support/program.hpp"
 #include "support/stages.hpp"
 
 namespace {
 
 using clcook::GroupSize;
-using clcook::example::Picture;
+using clcook::pictures::Picture;
 
 // Centre and radius.
 constexpr float kSpheres[][4] = {{0, 1, 0, 1},
@@ -43,7 +43,7 @@ constexpr int kCount = static_cast<int>(std::size(kSpheres));
 struct Arguments {
   std::string out = "group_size.png";
   std::string device;
-  std::vector<std::size_t> groups = {32, 64, 128, 256, 512, 1024};
+  std::vector<int> groups = {32, 64, 128, 256, 512, 1024};
   int width = 960;
   int height = 540;
   int registers = 32;
@@ -99,8 +99,8 @@ Picture draw(const std::vector<GroupSize::Hit>& hits, int width, int height) {
   return out;
 }
 
-int run(const Arguments& arguments) {
-  clcook::example::check_picture_path(arguments.out);
+void run(const Arguments& arguments) {
+  clcook::pictures::check_picture_path(arguments.out);
   clcook::PickOptions pick;
   pick.profiling = true;
   clcook::example::DeviceTimer timer;
@@ -124,7 +124,7 @@ int run(const Arguments& arguments) {
       clEnqueueReadBuffer(rt.queue()(), result(), CL_TRUE, 0, pixels * sizeof(GroupSize::Hit),
                           hits.data(), 1, &wait, nullptr),
       "clEnqueueReadBuffer");
-  clcook::example::write_picture(arguments.out, draw(hits, arguments.width, arguments.height));
+  clcook::pictures::write_picture(arguments.out, draw(hits, arguments.width, arguments.height));
   fmt::print("{} on {} ({})\n", arguments.out, rt.info().name, rt.info().platform);
 
   // As many values as pixels for the other two kernels; their values do not matter.
@@ -135,13 +135,13 @@ int run(const Arguments& arguments) {
   const std::vector<std::uint32_t> zeros(pixels);
   const cl::Buffer in = clcook::create_buffer(rt, pixels * 4, CL_MEM_READ_ONLY, zeros.data());
   fmt::print("\n{:>6}", "group");
-  for (const GroupSize::Work work : GroupSize::kWorks)
-    fmt::print("{:>18} us {:>9}", GroupSize::to_string(work), "modelled");
+  for (const auto& work : clcook::group_size::kWorks)
+    fmt::print("{:>18} us {:>9}", work.name, "modelled");
   fmt::print("\n");
-  for (const std::size_t group : arguments.groups) {
+  for (const int group : arguments.groups) {
     fmt::print("{:>6}", group);
     for (const GroupSize::Problem& problem : {line, sums, tracing}) {
-      const GroupSize plan{rt, problem, GroupSize::Variant::direct, {group, 0}};
+      const GroupSize plan{rt, problem, "direct", {group, 0}};
       const cl::Buffer& from = problem.work == GroupSize::Work::divergent_loop ? spheres : in;
       std::vector<double> seconds;
       for (int round = 0; round <= arguments.rounds; ++round) {
@@ -150,16 +150,15 @@ int run(const Arguments& arguments) {
       }
       clcook::model::KernelNeeds needs;
       needs.registers = arguments.registers;
-      needs.group_size = static_cast<int>(group);
-      needs.local_bytes =
-          static_cast<std::int64_t>(GroupSize::local_bytes(plan.variant(), problem.work));
+      needs.group_size = group;
+      needs.local_bytes = static_cast<std::int64_t>(
+          GroupSize::Spec::local_bytes(*plan.variant().row(), problem.work));
       const double occupancy = clcook::model::occupancy("sm_90", needs).occupancy();
       fmt::print("{:>21.1f} {:>8.0f}%", clcook::example::median(seconds) * 1e6, occupancy * 100);
     }
     fmt::print("\n");
   }
   fmt::print("modelled: occupancy of an sm_90 at {} registers per item\n", arguments.registers);
-  return 0;
 }
 
 }  // namespace
@@ -184,13 +183,6 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", arguments.rounds, "Timed rounds; the median is printed")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--device", arguments.device,
-                 "Device specification; default CLCOOK_DEVICE, else any");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return run(arguments);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "group_size: {}\n", error.what());
-    return 2;
-  }
+  clcook::example::add_device(app, arguments.device);
+  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
 }

@@ -21,17 +21,17 @@
 #include <clcook/group_swizzle.hpp>
 #include <cmath>
 #include <cstdint>
-#include <exception>
+#include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
-#include "support/picture.hpp"
+#include "support/program.hpp"
 #include "support/stages.hpp"
 
 namespace {
 
 using clcook::GroupSwizzle;
-using clcook::example::Picture;
+using clcook::pictures::Picture;
 
 struct Arguments {
   std::string out = "group_swizzle.png";
@@ -109,9 +109,9 @@ Picture sheet() {
   return picture;
 }
 
-int run(const Arguments& arguments) {
-  clcook::example::check_picture_path(arguments.out);
-  clcook::example::write_picture(arguments.out, sheet());
+void run(const Arguments& arguments) {
+  clcook::pictures::check_picture_path(arguments.out);
+  clcook::pictures::write_picture(arguments.out, sheet());
 
   clcook::PickOptions pick;
   pick.profiling = true;
@@ -145,7 +145,7 @@ int run(const Arguments& arguments) {
     std::vector<GroupSwizzle> plans;
     std::vector<std::vector<double>> seconds;
     std::vector<float> expected;
-    for (const GroupSwizzle::Variant variant : GroupSwizzle::kVariants) {
+    for (const GroupSwizzle::Variant variant : GroupSwizzle::variants()) {
       GroupSwizzle::Tune tune;
       tune.strip = arguments.strip;
       plans.emplace_back(rt, problem, variant, tune);
@@ -153,8 +153,7 @@ int run(const Arguments& arguments) {
       if (expected.empty()) expected = got;
       if (got != expected) {
         clcook::fail(clcook::Errc::invalid_argument, "group_swizzle",
-                     std::string("the order ") + GroupSwizzle::to_string(variant) +
-                         " makes another picture");
+                     "the order " + variant.name() + " makes another picture");
       }
     }
     seconds.resize(plans.size());
@@ -162,16 +161,15 @@ int run(const Arguments& arguments) {
       for (std::size_t i = 0; i < plans.size(); ++i)
         seconds[i].push_back(timer.time([&] { return plans[i](src, dst); }));
     }
-    fmt::print("\n{}, {} x {}: every order makes the same picture\n", GroupSwizzle::to_string(work),
+    fmt::print("\n{}, {} x {}: every order makes the same picture\n", to_string(work),
                arguments.width, arguments.height);
     const double first = clcook::example::median(seconds[0]);
     for (std::size_t i = 0; i < plans.size(); ++i) {
       const double one = clcook::example::median(seconds[i]);
-      fmt::print("{:<16}{:>12.1f} us{:>8.2f}x\n", GroupSwizzle::to_string(plans[i].variant()),
-                 one * 1e6, first / one);
+      fmt::print("{:<16}{:>12.1f} us{:>8.2f}x\n", plans[i].variant().name(), one * 1e6,
+                 first / one);
     }
   }
-  return 0;
 }
 
 }  // namespace
@@ -193,13 +191,6 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", arguments.rounds, "Timed rounds; the median is printed")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--device", arguments.device,
-                 "Device specification; default CLCOOK_DEVICE, else any");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return run(arguments);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "group_swizzle: {}\n", error.what());
-    return 2;
-  }
+  clcook::example::add_device(app, arguments.device);
+  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
 }

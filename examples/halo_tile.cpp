@@ -4,7 +4,7 @@
 //
 //   halo_tile in.png out.png --filter median
 //   halo_tile                          renders a test scene, adds noise, and cleans it to
-//   halo_tile.png
+//                                      halo_tile.png
 //
 // test: scene:96x80 {out}/halo_tile_median.png --filter median --input {out}/halo_tile_noise.png
 // test: scene:70x33 {out}/halo_tile_dilation.png --filter dilation --radius 3 --rounds 1
@@ -18,18 +18,19 @@
 #include <clcook/halo_tile.hpp>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
+#include <pictures/picture.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "support/picture.hpp"
+#include "support/program.hpp"
+#include "support/scene.hpp"
 #include "support/stages.hpp"
 
 namespace {
 
 using clcook::HaloTile;
-using clcook::example::Picture;
+using clcook::pictures::Picture;
 
 struct Arguments {
   std::vector<std::string> files;
@@ -72,11 +73,12 @@ std::vector<float> floats(const Picture& picture) {
   return out;
 }
 
-int run(const Arguments& arguments) {
+void run(const Arguments& arguments) {
+  clcook::example::both_or_none(arguments.files);
   const std::string in = arguments.files.empty() ? "scene" : arguments.files[0];
   const std::string out = arguments.files.empty() ? "halo_tile.png" : arguments.files[1];
-  clcook::example::check_picture_path(out);
-  if (!arguments.input_copy.empty()) clcook::example::check_picture_path(arguments.input_copy);
+  clcook::pictures::check_picture_path(out);
+  if (!arguments.input_copy.empty()) clcook::pictures::check_picture_path(arguments.input_copy);
 
   clcook::PickOptions pick;
   pick.profiling = true;
@@ -95,7 +97,7 @@ int run(const Arguments& arguments) {
   const Picture old = moved(picture);
   if (problem.filter == HaloTile::Filter::median) add_noise(picture);
   if (!arguments.input_copy.empty()) {
-    clcook::example::write_picture(arguments.input_copy, clamp ? old : picture);
+    clcook::pictures::write_picture(arguments.input_copy, clamp ? old : picture);
   }
 
   const std::vector<float> pixels = floats(picture);
@@ -119,15 +121,14 @@ int run(const Arguments& arguments) {
     picture.rgba[i] =
         static_cast<std::uint8_t>(std::clamp(result[i] * 255.0f + 0.5f, 0.0f, 255.0f));
   }
-  clcook::example::write_picture(out, picture);
+  clcook::pictures::write_picture(out, picture);
   fmt::print("{} of {} x {}, radius {}, border {}, on {}\n{} by variant {}\n\n", arguments.filter,
              picture.width, picture.height, arguments.radius, arguments.border, rt.info().name, out,
-             HaloTile::to_string(chosen.variant()));
+             chosen.variant().name());
 
   double first = 0;
-  for (const HaloTile::Variant variant : HaloTile::kVariants) {
-    const char* name = HaloTile::to_string(variant);
-    if (variant == HaloTile::Variant::image) continue;  // it wants the picture as an image
+  for (const HaloTile::Row& variant : HaloTile::variants()) {
+    if (variant.traits.is_image) continue;  // it wants the picture as an image
     try {
       const HaloTile plan(rt, problem, variant);
       timer.time([&] { return call(plan); });
@@ -137,13 +138,12 @@ int run(const Arguments& arguments) {
       }
       const double time = clcook::example::median(seconds);
       if (first <= 0) first = time;
-      fmt::print("{:<18}{:>10.1f} us{:>8.2f}x\n", name, time * 1e6, first / time);
+      fmt::print("{:<18}{:>10.1f} us{:>8.2f}x\n", variant.name, time * 1e6, first / time);
     } catch (const clcook::Error& error) {
       if (error.code != clcook::Errc::unsupported) throw;
-      fmt::print("{:<18} skipped: {}\n", name, error.what());
+      fmt::print("{:<18} skipped: {}\n", variant.name, error.what());
     }
   }
-  return 0;
 }
 
 }  // namespace
@@ -160,23 +160,11 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--border", arguments.border, "clamp, mirror, wrap or constant (black)")
       ->capture_default_str();
-  app.add_option("--device", arguments.device,
-                 "Device specification; default CLCOOK_DEVICE, else any");
+  clcook::example::add_device(app, arguments.device);
   app.add_option("--rounds", arguments.rounds, "Timed rounds; the median is printed")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   app.add_option("--input", arguments.input_copy,
                  "Also write the filter's input (clamp: the history) to this PNG file");
-  CLI11_PARSE(app, argc, argv);
-  if (arguments.files.size() == 1) {
-    fmt::print(stderr, "halo_tile: give both or none of input and output; got only '{}'\n",
-               arguments.files[0]);
-    return 2;
-  }
-  try {
-    return run(arguments);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "halo_tile: {}\n", error.what());
-    return 2;
-  }
+  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
 }

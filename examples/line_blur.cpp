@@ -2,38 +2,35 @@
 // brings on this device.
 //
 //   line_blur in.png out.png --radius 64 --sigma 0.5
-//   line_blur                                          renders a test scene and blurs it to
-//   line_blur.png
+//   line_blur                                      renders a test scene and blurs it to
+//                                                  line_blur.png
 //
 // test: scene:96x80 {out}/line_blur.png --radius 9.5 --rounds 1 --json {out}/line_blur.json
 // demo: scene:480x270 {out}/line_blur.png --input {out}/scene.png --rounds 1
 // demo-full: scene {out}/line_blur.png --input {out}/scene.png --json {out}/line_blur.json
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <clcook/core/commit.hpp>
 #include <clcook/line_blur.hpp>
 #include <clcook/reference/line_blur.hpp>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
-#include <ctime>
-#include <exception>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
-#include "support/picture.hpp"
+#include "support/program.hpp"
+#include "support/scene.hpp"
+#include "support/stage_table.hpp"
 #include "support/stages.hpp"
 
 namespace {
 
 using clcook::LineBlur;
-using clcook::example::Picture;
+using clcook::example::Stage;
+using clcook::pictures::Picture;
 
 struct Arguments {
   std::vector<std::string> files;
@@ -48,17 +45,6 @@ struct Arguments {
   bool table = true;
 };
 
-// One row of the table: a variant at one work-group size.
-struct Stage {
-  LineBlur::Variant variant;
-  int group;     // 0 for variants without that choice
-  int previous;  // the row that its ratio is taken to, -1 for the first
-  std::vector<double> seconds;
-  double error = 0;     // largest difference to the scalar reference of the same taps
-  double off_full = 0;  // largest difference to the blur with all taps
-  std::string skipped;
-};
-
 double largest_difference(const std::vector<double>& expected, const std::vector<float>& got) {
   double largest = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -68,11 +54,12 @@ double largest_difference(const std::vector<double>& expected, const std::vector
   return largest;
 }
 
-int run(const Arguments& arguments) {
+void run(const Arguments& arguments) {
+  clcook::example::both_or_none(arguments.files);
   const std::string in = arguments.files.empty() ? "scene" : arguments.files[0];
   const std::string out = arguments.files.empty() ? "line_blur.png" : arguments.files[1];
-  clcook::example::check_picture_path(out);
-  if (!arguments.input_copy.empty()) clcook::example::check_picture_path(arguments.input_copy);
+  clcook::pictures::check_picture_path(out);
+  if (!arguments.input_copy.empty()) clcook::pictures::check_picture_path(arguments.input_copy);
   const bool bytes = arguments.pixel == "rgba8";
 
   clcook::PickOptions pick;
@@ -81,13 +68,13 @@ int run(const Arguments& arguments) {
   pick.runtime.on_launch = timer.observer();
   const clcook::Runtime rt = clcook::Runtime::pick(arguments.device, pick);
 
-  const LineBlur::Variant chosen = LineBlur::parse_variant(arguments.variant);
+  const LineBlur::Variant chosen(arguments.variant);
   const Picture picture = clcook::example::open_picture(in);
   LineBlur::Problem problem;
   problem.width = picture.width;
   problem.height = picture.height;
   problem.radius = arguments.radius;
-  problem.sigma = arguments.sigma;
+  problem.relative_sigma = LineBlur::RadiusFraction(arguments.sigma);
   problem.pixel = bytes ? LineBlur::Pixel::rgba8 : LineBlur::Pixel::rgba32f;
 
   // The picture as the kernels want it: bytes, or floats from 0 to 1.
@@ -126,12 +113,12 @@ int run(const Arguments& arguments) {
     const float value = bytes ? result[i] : result[i] * 255.0f;
     blurred.rgba[i] = static_cast<std::uint8_t>(std::clamp(value + 0.5f, 0.0f, 255.0f));
   }
-  if (!arguments.input_copy.empty()) clcook::example::write_picture(arguments.input_copy, picture);
-  clcook::example::write_picture(out, blurred);
+  if (!arguments.input_copy.empty()) clcook::pictures::write_picture(arguments.input_copy, picture);
+  clcook::pictures::write_picture(out, blurred);
   fmt::print("{} x {} {}, radius {}, sigma {} of the radius, on {} ({})\n{} by variant {}\n",
              picture.width, picture.height, arguments.pixel, arguments.radius, arguments.sigma,
-             rt.info().name, rt.info().platform, out, LineBlur::to_string(blur.variant()));
-  if (!arguments.table) return 0;
+             rt.info().name, rt.info().platform, out, blur.variant().name());
+  if (!arguments.table) return;
 
   // Every stage against the scalar reference with the same taps.
   namespace reference = clcook::reference::line_blur;
@@ -148,25 +135,27 @@ int run(const Arguments& arguments) {
 
   using Variant = LineBlur::Variant;
   std::vector<Stage> stages;
+  std::vector<Variant> variants;  // of each
   const auto add = [&](Variant variant, int group, int previous) {
-    stages.push_back({variant, group, previous, {}, 0, 0, {}});
+    variants.push_back(variant);
+    stages.push_back({variant.name(), group, previous, {}, 0, 0, {}});
     return static_cast<int>(stages.size()) - 1;
   };
-  const int naive = add(Variant::naive, 1024, -1);
-  const int local_line = add(Variant::local_line, 1024, naive);
-  const int subsampled = add(Variant::subsampled, 1024, local_line);
-  const int symmetric = add(Variant::symmetric, 1024, subsampled);
+  const int naive = add("naive", 1024, -1);
+  const int local_line = add("local_line", 1024, naive);
+  const int subsampled = add("subsampled", 1024, local_line);
+  const int symmetric = add("symmetric", 1024, subsampled);
   std::vector<int> groups{symmetric};
   for (const int group : {512, 256, 128, 64})
-    groups.push_back(add(Variant::symmetric, group, groups.back()));
+    groups.push_back(add("symmetric", group, groups.back()));
   for (const int group : {1024, 256}) {
-    add(Variant::unrolled, group, group == 1024 ? symmetric : groups[2]);
-    add(Variant::padded, group, group == 1024 ? symmetric : groups[2]);
+    add("unrolled", group, group == 1024 ? symmetric : groups[2]);
+    add("padded", group, group == 1024 ? symmetric : groups[2]);
   }
-  const int table = add(Variant::weights_table, 1024, local_line);
-  add(Variant::weights_table, 256, table);
-  for (const int group : {1024, 512, 256, 128, 64}) add(Variant::coalesced, group, table);
-  add(Variant::cpu_strip, 0, naive);
+  const int table = add("weights_table", 1024, local_line);
+  add("weights_table", 256, table);
+  for (const int group : {1024, 512, 256, 128, 64}) add("coalesced", group, table);
+  add("cpu_strip", 0, naive);
 
   std::vector<LineBlur> plans;
   std::vector<std::size_t> rows;  // the stage of each plan
@@ -175,13 +164,10 @@ int run(const Arguments& arguments) {
     try {
       LineBlur::Tune tune;
       tune.group = stage.group;
-      LineBlur plan(rt, problem, stage.variant, tune);
+      LineBlur plan(rt, problem, variants[i], tune);
       // The check is the warm-up as well.
       const std::vector<float> values = download(plan(src, dst));
-      const bool few = stage.variant == Variant::subsampled ||
-                       stage.variant == Variant::symmetric || stage.variant == Variant::unrolled ||
-                       stage.variant == Variant::padded;
-      stage.error = largest_difference(few ? sparse : full, values);
+      stage.error = largest_difference(variants[i].row()->is_approximate ? sparse : full, values);
       stage.off_full = largest_difference(full, values);
       plans.push_back(std::move(plan));
       rows.push_back(i);
@@ -195,75 +181,15 @@ int run(const Arguments& arguments) {
       stages[rows[i]].seconds.push_back(timer.time([&] { return plans[i](src, dst); }));
   }
 
-  fmt::print("\n{:<16}{:>6}{:>13}{:>10}{:>10}  {:<22}{:>10}{:>12}\n", "stage", "group", "time, us",
-             "+-", "total", "step", "error", "off full");
-  nlohmann::ordered_json table_rows = nlohmann::ordered_json::array();
-  const auto label = [](const Stage& stage) {
-    return std::string(LineBlur::to_string(stage.variant)) +
-           (stage.group == 0 ? "" : "@" + std::to_string(stage.group));
-  };
-  for (const Stage& stage : stages) {
-    nlohmann::ordered_json row{{"stage", LineBlur::to_string(stage.variant)},
-                               {"group", stage.group}};
-    if (!stage.skipped.empty()) {
-      fmt::print("{:<16}{:>6}  skipped: {}\n", LineBlur::to_string(stage.variant), stage.group,
-                 stage.skipped);
-      row["skipped"] = stage.skipped;
-      table_rows.push_back(row);
-      continue;
-    }
-    const double time = clcook::example::median(stage.seconds);
-    const auto [low, high] = std::minmax_element(stage.seconds.begin(), stage.seconds.end());
-    const double total =
-        stages[0].seconds.empty() ? 0 : clcook::example::median(stages[0].seconds) / time;
-    std::string step_text = "-";
-    if (stage.previous >= 0 && !stages[static_cast<std::size_t>(stage.previous)].seconds.empty()) {
-      const Stage& previous = stages[static_cast<std::size_t>(stage.previous)];
-      const double ratio = clcook::example::median(previous.seconds) / time;
-      step_text = fmt::format("{:.2f}x {}", ratio, label(previous));
-      row["previous"] = label(previous);
-      row["ratio_to_previous"] = ratio;
-    }
-    fmt::print("{:<16}{:>6}{:>13.1f}{:>10.1f}{:>9.2f}x  {:<22}{:>10.2g}{:>12.2g}\n",
-               LineBlur::to_string(stage.variant), stage.group, time * 1e6, (*high - *low) * 5e5,
-               total, step_text, stage.error, stage.off_full);
-    row["seconds"] = stage.seconds;
-    row["median_us"] = time * 1e6;
-    row["total_ratio"] = total;
-    row["max_error"] = stage.error;
-    row["max_error_to_full"] = stage.off_full;
-    table_rows.push_back(row);
-  }
-  if (!arguments.json.empty()) {
-    const auto& info = rt.info();
-    const nlohmann::ordered_json document{
-        {"format", 1},
-        {"kind", "stages"},
-        {"recipe", "line_blur"},
-        {"commit", clcook::commit},
-        {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-        {"device",
-         {{"name", info.name},
-          {"platform", info.platform},
-          {"version", info.version},
-          {"driver", info.driver},
-          {"compute_units", info.compute_units}}},
-        {"shape",
-         {{"width", problem.width},
-          {"height", problem.height},
-          {"radius", problem.radius},
-          {"sigma", problem.sigma},
-          {"pixel", arguments.pixel}}},
-        {"rounds", arguments.rounds},
-        {"rows", table_rows}};
-    std::ofstream file(arguments.json + ".tmp");
-    file << document.dump(1) << "\n";
-    file.close();
-    if (!file || std::rename((arguments.json + ".tmp").c_str(), arguments.json.c_str()) != 0) {
-      clcook::fail(clcook::Errc::io, "write " + arguments.json, "cannot write the file");
-    }
-  }
-  return 0;
+  clcook::example::print_stages(stages);
+  if (arguments.json.empty()) return;
+  clcook::example::write_stages(arguments.json, "line_blur", rt.info(),
+                                {{"width", problem.width},
+                                 {"height", problem.height},
+                                 {"radius", problem.radius},
+                                 {"sigma", arguments.sigma},
+                                 {"pixel", arguments.pixel}},
+                                arguments.rounds, stages);
 }
 
 }  // namespace
@@ -285,24 +211,12 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"rgba32f", "rgba8"}));
   app.add_option("--variant", arguments.variant, "The variant that makes the output picture")
       ->capture_default_str();
-  app.add_option("--device", arguments.device,
-                 "Device specification; default CLCOOK_DEVICE, else any");
+  clcook::example::add_device(app, arguments.device);
   app.add_option("--rounds", arguments.rounds, "Timed rounds; the median is printed")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   app.add_option("--json", arguments.json, "Also write the table with all samples to this file");
   app.add_option("--input", arguments.input_copy, "Also write the input picture to this PNG file");
   app.add_flag("!--no-table", arguments.table, "Only write the picture");
-  CLI11_PARSE(app, argc, argv);
-  if (arguments.files.size() == 1) {
-    fmt::print(stderr, "line_blur: give both or none of input and output; got only '{}'\n",
-               arguments.files[0]);
-    return 2;
-  }
-  try {
-    return run(arguments);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "line_blur: {}\n", error.what());
-    return 2;
-  }
+  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
 }

@@ -15,11 +15,11 @@
 #include <clcook/local_multipass.hpp>
 #include <cmath>
 #include <cstdio>
-#include <exception>
+#include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
-#include "support/picture.hpp"
+#include "support/program.hpp"
 #include "support/scene3d.hpp"
 #include "support/stages.hpp"
 
@@ -130,7 +130,7 @@ void collide(Cloths& cloths, std::uint32_t count) {
   }
 }
 
-clcook::example::Picture picture(const Arguments& arguments, const Cloths& cloths) {
+clcook::pictures::Picture picture(const Arguments& arguments, const Cloths& cloths) {
   const Vec3 colours[] = {{0.80f, 0.10f, 0.12f}, {0.90f, 0.52f, 0.06f}, {0.10f, 0.45f, 0.22f},
                           {0.09f, 0.26f, 0.65f}, {0.46f, 0.13f, 0.52f}, {0.06f, 0.50f, 0.55f}};
   clcook::example::Scene3d scene({{0.3f, 2.9f, 4.6f}, {0.17f, 0.38f, -0.75f}, 3.0f});
@@ -153,10 +153,10 @@ clcook::example::Picture picture(const Arguments& arguments, const Cloths& cloth
   return scene.render(width, height);
 }
 
-int run(const Arguments& arguments) {
+void run(const Arguments& arguments) {
   const std::vector<std::string> files =
       arguments.files.empty() ? std::vector<std::string>{"local_multipass.png"} : arguments.files;
-  for (const std::string& file : files) clcook::example::check_picture_path(file);
+  for (const std::string& file : files) clcook::pictures::check_picture_path(file);
   clcook::PickOptions pick;
   pick.profiling = true;
   clcook::example::DeviceTimer timer;
@@ -166,15 +166,15 @@ int run(const Arguments& arguments) {
   LocalMultipass::Problem problem;
   problem.islands = arguments.cloths;
   problem.iterations = arguments.iterations;
-  problem.island = LocalMultipass::cloth(arguments.side, arguments.side,
-                                         kCloth / static_cast<float>(arguments.side - 1), 1, 0.02f);
-  const LocalMultipass solve(rt, problem, LocalMultipass::parse_variant(arguments.variant));
+  problem.island = LocalMultipass::Island::cloth(
+      arguments.side, arguments.side, kCloth / static_cast<float>(arguments.side - 1), 1, 0.02f);
+  const LocalMultipass solve(rt, problem, arguments.variant);
   fmt::print(
       "{} cloths of {} x {} particles, {} constraints of {} colours, {} iterations a step, "
       "on {} ({}), by variant {}\n",
       arguments.cloths, arguments.side, arguments.side, problem.island.constraints.size(),
       problem.island.colours(), arguments.iterations, rt.info().name, rt.info().platform,
-      LocalMultipass::to_string(solve.variant()));
+      solve.variant().name());
 
   Cloths cloths = hang(arguments);
   const std::size_t bytes = cloths.now.size() * sizeof(float);
@@ -196,13 +196,13 @@ int run(const Arguments& arguments) {
     transfer(false);
     collide(cloths, arguments.cloths);
     if (step * files.size() >= (written + 1) * steps) {
-      clcook::example::write_picture(files[written], picture(arguments, cloths));
+      clcook::pictures::write_picture(files[written], picture(arguments, cloths));
       fmt::print("{} after {:.2f} s\n", files[written],
                  static_cast<double>(step) / kStepsPerSecond);
       ++written;
     }
   }
-  LocalMultipass::check_particles(cloths.now.data(), cloths.now.size() / 4);
+  clcook::local_multipass::check_particles(cloths.now.data(), cloths.now.size() / 4);
   fmt::print("{} steps, {:.1f} us of device time each (median)\n\n", steps,
              clcook::example::median(times) * 1e6);
 
@@ -214,7 +214,7 @@ int run(const Arguments& arguments) {
     std::vector<double> seconds;
   };
   std::vector<Row> rows;
-  for (const LocalMultipass::Variant variant : LocalMultipass::kVariants) {
+  for (const LocalMultipass::Variant variant : LocalMultipass::variants()) {
     Row row{variant, {}, {}, {}};
     try {
       row.plan.emplace_back(rt, problem, variant);
@@ -235,7 +235,7 @@ int run(const Arguments& arguments) {
   }
   fmt::print("{:<16}{:>14}{:>10}\n", "variant", "us per step", "ratio");
   for (const Row& row : rows) {
-    const char* name = LocalMultipass::to_string(row.variant);
+    const std::string name = row.variant.name();
     if (row.seconds.empty()) {
       fmt::print("{:<16}  skipped: {}\n", name, row.skipped);
     } else {
@@ -243,7 +243,6 @@ int run(const Arguments& arguments) {
                  clcook::example::median(rows[0].seconds) / clcook::example::median(row.seconds));
     }
   }
-  return 0;
 }
 
 }  // namespace
@@ -266,16 +265,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.01, 60.0));
   app.add_option("--size", arguments.size, "Size of the pictures")->capture_default_str();
   app.add_option("--variant", arguments.variant, "The variant that solves")->capture_default_str();
-  app.add_option("--device", arguments.device,
-                 "Device specification; default CLCOOK_DEVICE, else any");
+  clcook::example::add_device(app, arguments.device);
   app.add_option("--rounds", arguments.rounds, "Timed rounds of the table; the median is printed")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return run(arguments);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "local_multipass: {}\n", error.what());
-    return 2;
-  }
+  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
 }

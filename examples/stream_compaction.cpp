@@ -13,16 +13,17 @@
 #include <clcook/stream_compaction.hpp>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
+#include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
-#include "support/picture.hpp"
+#include "support/program.hpp"
+#include "support/scene.hpp"
 
 namespace {
 
 using clcook::StreamCompaction;
-using clcook::example::Picture;
+using clcook::pictures::Picture;
 
 // Adds a fading cross to the picture.
 void draw_star(Picture& picture, int x, int y, const std::uint8_t* colour) {
@@ -45,7 +46,7 @@ void draw_star(Picture& picture, int x, int y, const std::uint8_t* colour) {
 
 void run(const std::string& in, const std::string& out, unsigned brightness,
          const std::string& device) {
-  clcook::example::check_picture_path(out);
+  clcook::pictures::check_picture_path(out);
   const Picture picture = clcook::example::open_picture(in);
   const std::size_t bytes = picture.rgba.size();
 
@@ -77,10 +78,9 @@ void run(const std::string& in, const std::string& out, unsigned brightness,
     const int at = static_cast<int>(index);
     draw_star(stars, at % picture.width, at / picture.width, &picture.rgba[std::size_t{index} * 4]);
   }
-  clcook::example::write_picture(out, stars);
+  clcook::pictures::write_picture(out, stars);
   fmt::print("{} of {} pixels are at least {} bright; {} by variant {} on {}\n", count,
-             picture.pixels(), brightness, out, StreamCompaction::to_string(compact.variant()),
-             runtime.info().name);
+             picture.pixels(), brightness, out, compact.variant().name(), runtime.info().name);
 }
 
 }  // namespace
@@ -95,19 +95,10 @@ int main(int argc, char** argv) {
   app.add_option("--brightness", brightness, "The least brightness that is kept")
       ->capture_default_str()
       ->check(CLI::Range(0, 256));
-  app.add_option("--device", device, "Device specification; default CLCOOK_DEVICE, else any");
-  CLI11_PARSE(app, argc, argv);
-  if (files.size() == 1) {
-    fmt::print(stderr, "stream_compaction: give both or none of input and output; got only '{}'\n",
-               files[0]);
-    return 2;
-  }
-  try {
+  clcook::example::add_device(app, device);
+  return clcook::example::run_main(app, argc, argv, [&] {
+    clcook::example::both_or_none(files);
     run(files.empty() ? "scene" : files[0], files.empty() ? "stream_compaction.png" : files[1],
         brightness, device);
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "stream_compaction: {}\n", error.what());
-    return 2;
-  }
+  });
 }

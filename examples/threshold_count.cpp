@@ -19,17 +19,18 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
+#include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
-#include "support/picture.hpp"
+#include "support/program.hpp"
+#include "support/scene.hpp"
 #include "support/stages.hpp"
 
 namespace {
 
 using clcook::ThresholdCount;
-using clcook::example::Picture;
+using clcook::pictures::Picture;
 
 struct Arguments {
   std::vector<std::string> files;
@@ -82,9 +83,10 @@ std::array<std::uint8_t, 3> colour(double turn) {
   return out;
 }
 
-int run(const Arguments& arguments) {
+void run(const Arguments& arguments) {
+  clcook::example::both_or_none(arguments.files);
   const std::string out_path = arguments.files.empty() ? "threshold_count.png" : arguments.files[1];
-  clcook::example::check_picture_path(out_path);
+  clcook::pictures::check_picture_path(out_path);
   const Picture picture =
       clcook::example::open_picture(arguments.files.empty() ? "scene" : arguments.files[0]);
   const std::vector<Gradient> gradients = gradients_of(picture);
@@ -128,7 +130,7 @@ int run(const Arguments& arguments) {
     std::copy(rgb.begin(), rgb.end(), &out.rgba[4 * i]);
     out.rgba[4 * i + 3] = 255;
   }
-  clcook::example::write_picture(out_path, out);
+  clcook::pictures::write_picture(out_path, out);
 
   std::size_t total = 0;
   for (const std::size_t one : histogram) total += one;
@@ -149,10 +151,8 @@ int run(const Arguments& arguments) {
     for (int i = 0; i < arguments.rounds; ++i) {
       seconds.push_back(timer.time([&] { return one(values, slots); }));
     }
-    fmt::print("{:<16}{:>10.2f} us\n", ThresholdCount::to_string(variant),
-               clcook::example::median(seconds) * 1e6);
+    fmt::print("{:<16}{:>10.2f} us\n", variant.name(), clcook::example::median(seconds) * 1e6);
   }
-  return 0;
 }
 
 }  // namespace
@@ -166,21 +166,9 @@ int main(int argc, char** argv) {
       ->expected(0, 2);
   app.add_option("--least", arguments.least, "Weaker gradients are black; grey levels per pixel")
       ->capture_default_str();
-  app.add_option("--device", arguments.device,
-                 "Device specification; default CLCOOK_DEVICE, else any");
+  clcook::example::add_device(app, arguments.device);
   app.add_option("--rounds", arguments.rounds, "Timed rounds; the median is printed")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
-  CLI11_PARSE(app, argc, argv);
-  if (arguments.files.size() == 1) {
-    fmt::print(stderr, "threshold_count: give both or none of input and output; got only '{}'\n",
-               arguments.files[0]);
-    return 2;
-  }
-  try {
-    return run(arguments);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "threshold_count: {}\n", error.what());
-    return 2;
-  }
+  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
 }

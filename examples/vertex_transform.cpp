@@ -11,21 +11,22 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <clcook/io/whole_file.hpp>
 #include <clcook/vertex_transform.hpp>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
-#include <fstream>
+#include <ostream>
+#include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
-#include "support/picture.hpp"
+#include "support/program.hpp"
 
 namespace {
 
 using clcook::VertexTransform;
-using clcook::example::Picture;
+using clcook::pictures::Picture;
 
 constexpr int kBones = 8;   // one above the other
 constexpr int kRings = 25;  // of kSides vertices
@@ -120,7 +121,7 @@ void draw_triangle(Picture& picture, std::vector<double>& nearest, const Point& 
 
 void run(const std::string& out, const std::string& obj, int blades, int width, int height,
          const std::string& device) {
-  clcook::example::check_picture_path(out);
+  clcook::pictures::check_picture_path(out);
   std::vector<float> mesh;
   std::vector<std::uint8_t> skin;
   std::vector<std::array<int, 3>> triangles;
@@ -179,9 +180,10 @@ void run(const std::string& out, const std::string& obj, int blades, int width, 
       draw_triangle(picture, nearest, at(t[0]), at(t[1]), at(t[2]));
     }
   }
-  clcook::example::write_picture(out, picture);
+  clcook::pictures::write_picture(out, picture);
   if (!obj.empty()) {
-    std::ofstream file(obj);
+    clcook::io::WholeFile whole(obj);
+    std::ostream& file = whole.stream();
     for (std::size_t i = 0; i < count; ++i) {
       file << fmt::format("v {} {} {}\n", posed[i * step], posed[i * step + 1],
                           posed[i * step + 2]);
@@ -191,11 +193,10 @@ void run(const std::string& out, const std::string& obj, int blades, int width, 
       for (const auto& t : triangles)
         file << fmt::format("f {} {} {}\n", base + t[0], base + t[1], base + t[2]);
     }
-    file.close();
-    if (!file) clcook::fail(clcook::Errc::io, "write " + obj, "cannot write the file");
+    whole.finish();
   }
   fmt::print("{} blades of {} vertices and {} bones; {} by variant {} on {}\n", blades, vertices,
-             kBones, out, VertexTransform::to_string(transform.variant()), runtime.info().name);
+             kBones, out, transform.variant().name(), runtime.info().name);
 }
 
 }  // namespace
@@ -215,13 +216,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 60000));
   app.add_option("--width", width, "Pixels")->capture_default_str()->check(CLI::Range(1, 8192));
   app.add_option("--height", height, "Pixels")->capture_default_str()->check(CLI::Range(1, 8192));
-  app.add_option("--device", device, "Device specification; default CLCOOK_DEVICE, else any");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(out, obj, blades, width, height, device);
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "vertex_transform: {}\n", error.what());
-    return 2;
-  }
+  clcook::example::add_device(app, device);
+  return clcook::example::run_main(app, argc, argv,
+                                   [&] { run(out, obj, blades, width, height, device); });
 }

@@ -2,8 +2,9 @@
 //
 // A patch is a quad of a mesh with the ring of vertices around it. Its points: 0 to 3 the quad, in
 // counter-clockwise order, then the ring, counter-clockwise, from the neighbour of vertex 0 beyond
-// the edge 0-3. Corner k has valence n_k; 2 n_k - 5 ring points belong to it, and Pref_k = 4 + sum
-// of 2 n_i - 5 for i <= k is the index behind them. All valences 4 give this grid:
+// the edge 0-3. Corner k has valence n_k; 2 n_k - 5 ring points belong to it, and
+// Pref_k = 4 + sum of (2 n_i - 5) for i <= k is the index behind them. All valences 4 give this
+// grid:
 //
 //   14 13 12 11        The 16 control points of the result       12 13 14 15
 //   15  3  2 10        lie row by row; those at the corners       8  9 10 11

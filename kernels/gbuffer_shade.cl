@@ -16,9 +16,8 @@
 //   result_c = (lit_c (256 - fog) + fog_colour_c fog) >> 8, alpha = 255
 // At most 32 lights: sum_c <= 255 + 32 ((255 * 255) >> 5) = 65247 fits in 16 bits.
 //
-// Each item shades 8 texels, a group apart, so that one light serves them
-// all. Items behind the end repeat the last texel and store nothing. Offsets are in texels; count
-// is at least 1.
+// Each item shades 8 texels, a group apart, so that one light serves them all. Items behind the end
+// repeat the last texel and store nothing. Offsets are in texels; count is at least 1.
 //
 // The host compiles one variant per program: -DCLCOOK_GBUFFER_SHADE_ONLY
 // -DCLCOOK_GBUFFER_SHADE_<VARIANT>.

@@ -5,15 +5,18 @@
 // median, radius 1 only. CLCOOK_HALO_TILE_CLAMP: the pixel of a second picture, the history,
 // brought between their minimum and maximum. A NaN among the neighbours counts as -infinity in a
 // maximum, as +infinity in a minimum and in the median; without any number among the neighbours the
-// history stays what it is. Channels are filtered independently.
+// history stays what it is. Channels are filtered independently, in their own type, halfs as
+// floats: that is exact, the filters only compare.
 //
 // The host compiles one variant per program: -DCLCOOK_HALO_TILE_ONLY -DCLCOOK_HALO_TILE_<VARIANT>,
-// the filter, CLCOOK_HALO_TILE_RGBA32F for float4 pixels (else float), CLCOOK_HALO_TILE_VOLUME,
-// RADIUS, and the outputs of a group: TILE_W x TILE_H x TILE_D.
+// the filter, the pixels' type as pixel.clh says (CLCOOK_CHANNEL_*, and CLCOOK_CHANNELS: 1 or 4),
+// CLCOOK_HALO_TILE_VOLUME, RADIUS, and the outputs of a group: TILE_W x TILE_H x TILE_D.
 //
 // Common arguments: offsets and pitches in pixels; a volume is depth times height rows at one
-// pitch. border is one of CLCOOK_BORDER_*. history is read by the clamp alone.
+// pitch. border is one of CLCOOK_BORDER_*, outside the constant's channels, which are values of the
+// pixels' type. history is read by the clamp alone.
 #include <clcook/halo.clh>
+#include <clcook/pixel16.clh>
 
 #ifndef CLCOOK_HALO_TILE_ONLY
 #define CLCOOK_HALO_TILE_DIRECT
@@ -46,25 +49,41 @@
 #define RADIUS_Z 0
 #endif
 
-#ifdef CLCOOK_HALO_TILE_RGBA32F
-typedef float4 pixel;
-#define CHANNELS 4
-#define OUTSIDE outside
+typedef clcook_pixel_t pixel;
+typedef clcook_stored_t stored;
+#define CHANNELS CLCOOK_CHANNELS
+#define OUTSIDE clcook_round_pixel(clcook_first(outside))
+
+// No channel is less, none more; MAX and MIN of pixels.
+#if defined(CLCOOK_CHANNEL_U8)
+#define LEAST 0
+#define MOST 255
+#elif defined(CLCOOK_CHANNEL_U16)
+#define LEAST 0
+#define MOST 65535
 #else
-typedef float pixel;
-#define CHANNELS 1
-#define OUTSIDE outside.x
+#define LEAST -INFINITY
+#define MOST INFINITY
+#endif
+#if defined(CLCOOK_CHANNEL_U8) || defined(CLCOOK_CHANNEL_U16)
+#define PIXEL_MAX(v, a) max((pixel)(v), (pixel)(a))
+#define PIXEL_MIN(v, a) min((pixel)(v), (pixel)(a))
+typedef clcook_channel_t channel;
+#else
+#define PIXEL_MAX fmax
+#define PIXEL_MIN fmin
+typedef float channel;
 #endif
 
-#define HALO_TILE_SOURCE __global const pixel *restrict src, ulong src_offset, ulong src_pitch
-#define HALO_TILE_REST                                                                        \
-  __global const pixel *restrict history, ulong history_offset, ulong history_pitch,          \
-      __global pixel *restrict dst, ulong dst_offset, ulong dst_pitch, int width, int height, \
+#define HALO_TILE_SOURCE __global const stored *restrict src, ulong src_offset, ulong src_pitch
+#define HALO_TILE_REST                                                                         \
+  __global const stored *restrict history, ulong history_offset, ulong history_pitch,          \
+      __global stored *restrict dst, ulong dst_offset, ulong dst_pitch, int width, int height, \
       int depth, int border, float4 outside
 #define HALO_TILE_GROUP(w, h, d) __attribute__((reqd_work_group_size(w, h, d)))
 
-CLCOOK_HALO_2D(halo_tile_load, pixel)
-CLCOOK_HALO_3D(halo_tile_load_3d, pixel)
+CLCOOK_HALO_2D_FROM(halo_tile_load, pixel, stored, clcook_read_pixel)
+CLCOOK_HALO_3D_FROM(halo_tile_load_3d, pixel, stored, clcook_read_pixel)
 
 // ------------------------------------------------------------------------------------------------
 // The filters, in two steps that every variant shares: the pixels 0, 1, ... of a row of neighbours
@@ -81,7 +100,7 @@ CLCOOK_HALO_3D(halo_tile_load_3d, pixel)
     V low, mid, other, high;                                                       \
   } NAME##_sum;                                                                    \
   static inline void NAME##_pixel(NAME##_row* row, V v, int i) {                   \
-    const V number = MIN(v, (V)(INFINITY));                                        \
+    const V number = MIN(v, (V)(MOST));                                            \
     if (i == 0) {                                                                  \
       row->low = number;                                                           \
     } else if (i == 1) {                                                           \
@@ -115,7 +134,7 @@ CLCOOK_HALO_3D(halo_tile_load_3d, pixel)
     const V below = MIN(sum->low, sum->high);                                      \
     return MAX(below, MIN(above, sum->mid));                                       \
   }
-#define HALO_TILE_HISTORY(index) (pixel)(0.0f)
+#define HALO_TILE_HISTORY(index) (pixel)(0)
 #elif defined(CLCOOK_HALO_TILE_CLAMP)
 #define HALO_TILE_FILTER(NAME, V, MAX, MIN)                                        \
   typedef struct {                                                                 \
@@ -123,8 +142,8 @@ CLCOOK_HALO_3D(halo_tile_load_3d, pixel)
   } NAME##_row;                                                                    \
   typedef NAME##_row NAME##_sum;                                                   \
   static inline void NAME##_pixel(NAME##_row* row, V v, int i) {                   \
-    row->low = MIN(v, i == 0 ? (V)(INFINITY) : row->low);                          \
-    row->high = MAX(v, i == 0 ? (V)(-INFINITY) : row->high);                       \
+    row->low = MIN(v, i == 0 ? (V)(MOST) : row->low);                              \
+    row->high = MAX(v, i == 0 ? (V)(LEAST) : row->high);                           \
   }                                                                                \
   static inline void NAME##_merge(NAME##_sum* sum, const NAME##_row* row, int i) { \
     sum->low = i == 0 ? row->low : MIN(row->low, sum->low);                        \
@@ -134,7 +153,7 @@ CLCOOK_HALO_3D(halo_tile_load_3d, pixel)
     const V raised = MAX(history, sum->low);                                       \
     return sum->low > sum->high ? history : MIN(raised, sum->high);                \
   }
-#define HALO_TILE_HISTORY(index) history[history_offset + (index)]
+#define HALO_TILE_HISTORY(index) clcook_read_pixel(history + (history_offset + (index)))
 #else
 #define HALO_TILE_FILTER(NAME, V, MAX, MIN)                                        \
   typedef struct {                                                                 \
@@ -142,16 +161,16 @@ CLCOOK_HALO_3D(halo_tile_load_3d, pixel)
   } NAME##_row;                                                                    \
   typedef NAME##_row NAME##_sum;                                                   \
   static inline void NAME##_pixel(NAME##_row* row, V v, int i) {                   \
-    row->high = MAX(v, i == 0 ? (V)(-INFINITY) : row->high);                       \
+    row->high = MAX(v, i == 0 ? (V)(LEAST) : row->high);                           \
   }                                                                                \
   static inline void NAME##_merge(NAME##_sum* sum, const NAME##_row* row, int i) { \
     sum->high = i == 0 ? row->high : MAX(row->high, sum->high);                    \
   }                                                                                \
   static inline V NAME##_result(const NAME##_sum* sum, V history) { return sum->high; }
-#define HALO_TILE_HISTORY(index) (pixel)(0.0f)
+#define HALO_TILE_HISTORY(index) (pixel)(0)
 #endif
 
-HALO_TILE_FILTER(halo_tile, pixel, fmax, fmin)
+HALO_TILE_FILTER(halo_tile, pixel, PIXEL_MAX, PIXEL_MIN)
 
 static inline ulong halo_tile_index(int x, int y, int z, int height, ulong pitch) {
   return ((ulong)z * (ulong)height + (ulong)y) * pitch + (ulong)x;
@@ -175,9 +194,10 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_direct(HALO_TILE
     src += halo_tile_index(x - RADIUS, y - RADIUS, z - RADIUS_Z, height, src_pitch);
     for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
       for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
-        __global const pixel* in = src + (ulong)dz * slice + (ulong)dy * src_pitch;
+        __global const stored* in = src + (ulong)dz * slice + (ulong)dy * src_pitch;
         halo_tile_row row;
-        for (int dx = 0; dx <= 2 * RADIUS; ++dx) halo_tile_pixel(&row, in[dx], dx);
+        for (int dx = 0; dx <= 2 * RADIUS; ++dx)
+          halo_tile_pixel(&row, clcook_read_pixel(in + dx), dx);
         halo_tile_merge(&sum, &row, dz + dy);
       }
     }
@@ -195,15 +215,17 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_direct(HALO_TILE
       }
     }
   }
-  dst[dst_offset + halo_tile_index(x, y, z, height, dst_pitch)] =
-      halo_tile_result(&sum, HALO_TILE_HISTORY(halo_tile_index(x, y, z, height, history_pitch)));
+  clcook_write_pixel(
+      dst + (dst_offset + halo_tile_index(x, y, z, height, dst_pitch)),
+      halo_tile_result(&sum, HALO_TILE_HISTORY(halo_tile_index(x, y, z, height, history_pitch))));
 }
 #endif
 
 // ------------------------------------------------------------------------------------------------
 // direct_multi: OUTPUTS pixels of a column per item. A row of neighbours is read once, and its
-// value is merged into the sums of all outputs that see it: (OUTPUTS + 2 radius) (2 radius + 1) /
-// OUTPUTS reads per output, no local memory. Group: TILE_W x TILE_H / OUTPUTS.
+// value is merged into the sums of all outputs that see it:
+// (OUTPUTS + 2 radius) (2 radius + 1) / OUTPUTS reads per output, no local memory.
+// Group: TILE_W x TILE_H / OUTPUTS.
 #ifdef CLCOOK_HALO_TILE_DIRECT_MULTI
 __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_direct_multi(HALO_TILE_SOURCE,
                                                                                   HALO_TILE_REST) {
@@ -218,9 +240,10 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_direct_mult
 #pragma unroll
 #endif
     for (int t = 0; t < OUTPUTS + 2 * RADIUS; ++t) {
-      __global const pixel* in = src + (ulong)t * src_pitch;
+      __global const stored* in = src + (ulong)t * src_pitch;
       halo_tile_row row;
-      for (int dx = 0; dx <= 2 * RADIUS; ++dx) halo_tile_pixel(&row, in[dx], dx);
+      for (int dx = 0; dx <= 2 * RADIUS; ++dx)
+        halo_tile_pixel(&row, clcook_read_pixel(in + dx), dx);
 #pragma unroll
       for (int j = 0; j < OUTPUTS; ++j) {
         if (t >= j && t <= j + 2 * RADIUS) halo_tile_merge(&sum[j], &row, t - j);
@@ -246,8 +269,9 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_direct_mult
 #pragma unroll
   for (int j = 0; j < OUTPUTS; ++j) {
     if (y + j < height) {
-      dst[dst_offset + halo_tile_index(x, y + j, 0, height, dst_pitch)] = halo_tile_result(
-          &sum[j], HALO_TILE_HISTORY(halo_tile_index(x, y + j, 0, height, history_pitch)));
+      clcook_write_pixel(dst + (dst_offset + halo_tile_index(x, y + j, 0, height, dst_pitch)),
+                         halo_tile_result(&sum[j], HALO_TILE_HISTORY(halo_tile_index(
+                                                       x, y + j, 0, height, history_pitch))));
     }
   }
 }
@@ -257,10 +281,17 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_direct_mult
 // image: every neighbour through the texture unit. The sampler does the border mode clamp; the
 // others are mapped where the neighbourhood crosses the border.
 #ifdef CLCOOK_HALO_TILE_IMAGE
-#ifdef CLCOOK_HALO_TILE_RGBA32F
-#define HALO_TILE_TEXEL(column, row) read_imagef(src, halo_tile_sampler, (int2)(column, row))
+#if defined(CLCOOK_CHANNEL_U8)
+#define HALO_TILE_TEXEL4(at) convert_uchar4(read_imageui(src, halo_tile_sampler, at))
+#elif defined(CLCOOK_CHANNEL_U16)
+#define HALO_TILE_TEXEL4(at) convert_ushort4(read_imageui(src, halo_tile_sampler, at))
 #else
-#define HALO_TILE_TEXEL(column, row) read_imagef(src, halo_tile_sampler, (int2)(column, row)).x
+#define HALO_TILE_TEXEL4(at) read_imagef(src, halo_tile_sampler, at)
+#endif
+#if CHANNELS == 4
+#define HALO_TILE_TEXEL(column, row) HALO_TILE_TEXEL4((int2)(column, row))
+#else
+#define HALO_TILE_TEXEL(column, row) HALO_TILE_TEXEL4((int2)(column, row)).x
 #endif
 
 __constant sampler_t halo_tile_sampler =
@@ -293,8 +324,9 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, 1) void halo_tile_image(__read_only ima
       halo_tile_merge(&sum, &row, dy);
     }
   }
-  dst[dst_offset + halo_tile_index(x, y, 0, height, dst_pitch)] =
-      halo_tile_result(&sum, HALO_TILE_HISTORY(halo_tile_index(x, y, 0, height, history_pitch)));
+  clcook_write_pixel(
+      dst + (dst_offset + halo_tile_index(x, y, 0, height, dst_pitch)),
+      halo_tile_result(&sum, HALO_TILE_HISTORY(halo_tile_index(x, y, 0, height, history_pitch))));
 }
 #endif
 
@@ -306,7 +338,7 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, 1) void halo_tile_image(__read_only ima
 #define SPAN_H (TILE_H + 2 * RADIUS)
 #define SPAN_D (TILE_D + 2 * RADIUS_Z)
 #ifdef CLCOOK_HALO_TILE_VOLUME
-#define TILE_PITCH CLCOOK_HALO_PITCH(TILE_W, RADIUS, 4 * CHANNELS)
+#define TILE_PITCH CLCOOK_HALO_PITCH(TILE_W, RADIUS, (int)sizeof(pixel))
 #else
 #define TILE_PITCH SPAN_W
 #endif
@@ -346,19 +378,19 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H,
         halo_tile_merge(&sum, &row, dz + dy);
       }
     }
-    dst[dst_offset + halo_tile_index(x, y, z, height, dst_pitch)] =
-        halo_tile_result(&sum, HALO_TILE_HISTORY(halo_tile_index(x, y, z, height, history_pitch)));
+    clcook_write_pixel(
+        dst + (dst_offset + halo_tile_index(x, y, z, height, dst_pitch)),
+        halo_tile_result(&sum, HALO_TILE_HISTORY(halo_tile_index(x, y, z, height, history_pitch))));
   }
 }
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// local_tile_multi: OUTPUTS pixels of a column per item, from a tile in local memory. Group: TILE_W
-// x TILE_H / OUTPUTS.
+// local_tile_multi: OUTPUTS pixels of a column per item, from a tile in local memory.
+// Group: TILE_W x TILE_H / OUTPUTS.
 //   radius 1           as direct_multi, with the rows read from the tile
 //   radius 2 and more  the filters separate: the row values are made first, 4 in a row per step
-//   from
-//                      2 radius + 4 reads, and stored in local memory; then each item merges
+//                      from 2 radius + 4 reads, and stored in local memory; then each item merges
 //                      OUTPUTS + 2 radius of them. The steps of a group run down the rows, and both
 //                      pitches are odd: no bank conflicts.
 #ifdef CLCOOK_HALO_TILE_LOCAL_TILE_MULTI
@@ -431,8 +463,9 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS,
     for (int j = 0; j < OUTPUTS; ++j) {
       const int y = y0 + j0 + j;
       if (y < height) {
-        dst[dst_offset + halo_tile_index(x, y, 0, height, dst_pitch)] = halo_tile_result(
-            &sum[j], HALO_TILE_HISTORY(halo_tile_index(x, y, 0, height, history_pitch)));
+        clcook_write_pixel(dst + (dst_offset + halo_tile_index(x, y, 0, height, dst_pitch)),
+                           halo_tile_result(&sum[j], HALO_TILE_HISTORY(halo_tile_index(
+                                                         x, y, 0, height, history_pitch))));
       }
     }
   }
@@ -441,42 +474,40 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS,
 
 // ------------------------------------------------------------------------------------------------
 // cpu_rows: as a CPU wants it. One work-item is a task: it walks down a tile of columns, CPU_ROWS
-// rows at a time. Pixels are floats in a row, the neighbour in x is CHANNELS floats away, and 16
-// floats are one explicit vector; a row of neighbours is read once for all rows of results that see
-// it, as in direct_multi. Only vectors whose neighbours cross the left or right border go float by
-// float. Comparisons instead of fmax(): one instruction instead of three.
+// rows at a time. Pixels are channels in a row, the neighbour in x is CHANNELS channels away, and
+// 16 channels are one explicit vector; a row of neighbours is read once for all rows of results
+// that see it, as in direct_multi. Only vectors whose neighbours cross the left or right border go
+// channel by channel. Comparisons instead of fmax(): one instruction instead of three.
 //
-// tile: floats per task, a multiple of 16. strip: rows per task. Group: one item.
+// tile: channels per task, a multiple of 16. strip: rows per task. Group: one item.
 #ifdef CLCOOK_HALO_TILE_CPU_ROWS
 #define CPU_ROWS 4
 #define CPU_MAX(v, a) ((v) > (a) ? (v) : (a))
 #define CPU_MIN(v, a) ((v) < (a) ? (v) : (a))
 
-HALO_TILE_FILTER(halo_tile_wide, float16, CPU_MAX, CPU_MIN)
-HALO_TILE_FILTER(halo_tile_one, float, CPU_MAX, CPU_MIN)
-
-// 16 floats at the address of any float: vload16 would become several loads.
-typedef float16 __attribute__((aligned(4))) cpu_vector;
+HALO_TILE_FILTER(halo_tile_wide, clcook_wide_t, CPU_MAX, CPU_MIN)
+HALO_TILE_FILTER(halo_tile_one, channel, CPU_MAX, CPU_MIN)
 
 __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(HALO_TILE_SOURCE, HALO_TILE_REST,
                                                           int tile, int strip) {
-  const int floats = width * CHANNELS;
+  const int values = width * CHANNELS;
   const int begin = (int)get_group_id(0) * tile;
-  const int end = min(begin + tile, floats);
+  const int end = min(begin + tile, values);
   const int y0 = (int)get_group_id(1) * strip;
   const int y1 = min(y0 + strip, height);
   const int z = (int)get_group_id(2);
   const ulong slice = (ulong)height * src_pitch * CHANNELS;
-  __global const float* in = (__global const float*)(src + src_offset);
+  __global const clcook_channel_t* in = (__global const clcook_channel_t*)(src + src_offset);
 #ifdef CLCOOK_HALO_TILE_CLAMP
-  __global const float* past = (__global const float*)(history + history_offset);
+  __global const clcook_channel_t* past =
+      (__global const clcook_channel_t*)(history + history_offset);
 #endif
-  __global float* out = (__global float*)(dst + dst_offset);
+  __global clcook_channel_t* out = (__global clcook_channel_t*)(dst + dst_offset);
   const float constants[4] = {outside.x, outside.y, outside.z, outside.w};
-#ifdef CLCOOK_HALO_TILE_RGBA32F
-  const float16 wide_outside = outside.xyzwxyzwxyzwxyzw;
+#if CHANNELS == 4
+  const clcook_wide_t wide_outside = clcook_wide(outside.xyzwxyzwxyzwxyzw);
 #else
-  const float16 wide_outside = (float16)(outside.x);
+  const clcook_wide_t wide_outside = clcook_wide((float16)(outside.x));
 #endif
 
   for (int y = y0; y < y1; y += CPU_ROWS) {
@@ -485,11 +516,12 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(HALO_TILE_SOURCE, HALO
       lines[t] = clcook_border(y + t - RADIUS, height, border);
     }
     for (int f = begin; f < end; f += 16) {
-      if (f >= RADIUS * CHANNELS && f + 16 <= end && f + 16 + RADIUS * CHANNELS <= floats) {
+      if (f >= RADIUS * CHANNELS && f + 16 <= end && f + 16 + RADIUS * CHANNELS <= values) {
         halo_tile_wide_sum sum[CPU_ROWS];
         for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
           const int layer = clcook_border(z + dz - RADIUS_Z, depth, border);
-          __global const float* from = in + (ulong)max(layer, 0) * slice + f - RADIUS * CHANNELS;
+          __global const clcook_channel_t* from =
+              in + (ulong)max(layer, 0) * slice + f - RADIUS * CHANNELS;
 #if RADIUS <= 4
 #pragma unroll
 #endif
@@ -500,9 +532,10 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(HALO_TILE_SOURCE, HALO
                 halo_tile_wide_pixel(&row, wide_outside, dx);
               }
             } else {
-              __global const float* line = from + (ulong)lines[t] * (src_pitch * CHANNELS);
+              __global const clcook_channel_t* line =
+                  from + (ulong)lines[t] * (src_pitch * CHANNELS);
               for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
-                halo_tile_wide_pixel(&row, *(__global const cpu_vector*)(line + dx * CHANNELS), dx);
+                halo_tile_wide_pixel(&row, clcook_read16(line + dx * CHANNELS), dx);
               }
             }
 #pragma unroll
@@ -517,23 +550,19 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(HALO_TILE_SOURCE, HALO
         for (int q = 0; q < CPU_ROWS; ++q) {
           if (y + q < y1) {
 #ifdef CLCOOK_HALO_TILE_CLAMP
-            const float16 old =
-                *(__global const cpu_vector*)(past +
-                                              halo_tile_index(0, y + q, z, height, history_pitch) *
-                                                  CHANNELS +
-                                              f);
+            const clcook_wide_t old = clcook_read16(
+                past + halo_tile_index(0, y + q, z, height, history_pitch) * CHANNELS + f);
 #else
-            const float16 old = (float16)(0.0f);
+            const clcook_wide_t old = (clcook_wide_t)(0);
 #endif
-            *(__global cpu_vector*)(out +
-                                    halo_tile_index(0, y + q, z, height, dst_pitch) * CHANNELS +
-                                    f) = halo_tile_wide_result(&sum[q], old);
+            clcook_write16(out + halo_tile_index(0, y + q, z, height, dst_pitch) * CHANNELS + f,
+                           halo_tile_wide_result(&sum[q], old));
           }
         }
       } else {
         for (int q = 0; q < CPU_ROWS && y + q < y1; ++q) {
           for (int g = f; g < min(f + 16, end); ++g) {
-            const int channel = g % CHANNELS;
+            const int c = g % CHANNELS;
             halo_tile_one_sum sum;
             for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
               const int layer = clcook_border(z + dz - RADIUS_Z, depth, border);
@@ -542,10 +571,11 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(HALO_TILE_SOURCE, HALO
                 halo_tile_one_row row;
                 for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
                   const int column = clcook_border(g / CHANNELS + dx - RADIUS, width, border);
-                  float v = constants[channel];
+                  channel v = (channel)constants[c];
                   if (layer >= 0 && line >= 0 && column >= 0) {
-                    v = in[(ulong)layer * slice + (ulong)line * (src_pitch * CHANNELS) +
-                           (ulong)(column * CHANNELS + channel)];
+                    v = (channel)clcook_load_channel(in, (ulong)layer * slice +
+                                                             (ulong)line * (src_pitch * CHANNELS) +
+                                                             (ulong)(column * CHANNELS + c));
                   }
                   halo_tile_one_pixel(&row, v, dx);
                 }
@@ -553,13 +583,14 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(HALO_TILE_SOURCE, HALO
               }
             }
 #ifdef CLCOOK_HALO_TILE_CLAMP
-            const float old =
-                past[halo_tile_index(0, y + q, z, height, history_pitch) * CHANNELS + (ulong)g];
+            const channel old = (channel)clcook_load_channel(
+                past, halo_tile_index(0, y + q, z, height, history_pitch) * CHANNELS + (ulong)g);
 #else
-            const float old = 0.0f;
+            const channel old = 0;
 #endif
-            out[halo_tile_index(0, y + q, z, height, dst_pitch) * CHANNELS + (ulong)g] =
-                halo_tile_one_result(&sum, old);
+            clcook_store_channel(
+                out, halo_tile_index(0, y + q, z, height, dst_pitch) * CHANNELS + (ulong)g,
+                (float)halo_tile_one_result(&sum, old));
           }
         }
       }

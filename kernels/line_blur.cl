@@ -2,8 +2,8 @@
 //
 // A pass blurs each line of `length` pixels and stores it transposed: pixel x of line y goes to
 // row x, column y of the destination. Two passes give the blurred picture, the right way round.
-// Weight of offset k: exp(-(k / R)^2 / (2 sigma^2)), |k| <= radius, divided
-// by the sum of the weights. Positions outside of the line take its first or last pixel.
+// Weight of offset k: exp(-(k / R)^2 / (2 sigma^2)), |k| <= radius, divided by the sum of the
+// weights. Positions outside of the line take its first or last pixel.
 //
 // Common arguments: src, src_offset, src_pitch, dst, dst_offset, dst_pitch in pixels; a kernel of
 // one work-group per line is started with as many groups as there are lines.
@@ -103,9 +103,9 @@ __kernel LINE_BLUR_GROUP void line_blur_naive(__global const source_pixel* restr
 //
 // A line of any length is cut into segments of `segment` outputs, and the window of taps into
 // tiles, so that a tile and its halo fit in the local memory that the host gives. Where one tile
-// holds all taps a segment may have several outputs per item; with more tiles the host sets segment
-// = group, so that the sums of the one output per item stay in registers from tile to tile. All
-// trip counts of loops with a barrier depend on arguments alone.
+// holds all taps a segment may have several outputs per item; with more tiles the host sets
+// segment = group, so that the sums of the one output per item stay in registers from tile to tile.
+// All trip counts of loops with a barrier depend on arguments alone.
 
 // Pixels first .. first + cells - 1 of the line; the clamp is here, none is left in the tap loops.
 #define FILL_TILE(first_position, cells)                                                \
@@ -235,8 +235,9 @@ __kernel LINE_BLUR_GROUP void line_blur_subsampled(__global const source_pixel* 
 // symmetric: one weight for the two taps of a pair. The first tile holds the centre and the pairs
 // 1 .. first_pairs; further tiles hold more_pairs each, as a window before and a window after the
 // outputs, which run together to one where they overlap.
-//   unrolled  the same, with a fixed loop of 32 pairs that the compiler unrolls; weight 0 past the
-//   end padded    the same, with one float4 of padding after every 32
+//   unrolled  the same, with a fixed loop of 32 pairs that the compiler unrolls; weight 0 past
+//             the end
+//   padded    the same, with one float4 of padding after every 32
 #if defined(CLCOOK_LINE_BLUR_SYMMETRIC) || defined(CLCOOK_LINE_BLUR_UNROLLED) || \
     defined(CLCOOK_LINE_BLUR_PADDED)
 #define SYMMETRIC_PAIRS 32
@@ -265,8 +266,8 @@ static inline void line_blur_pairs(__global const source_pixel* src, ulong src_o
     int furthest = first_pairs;
     for (int nearest = 0; nearest <= side;
          nearest = furthest + 1, furthest = min(furthest + more_pairs, side)) {
-      // Cells 0 .. width - 1: positions from first - furthest step; cells after .. after + width -
-      // 1: positions from first + nearest step.
+      // Cells 0 .. width - 1: positions from first - furthest step;
+      // cells after .. after + width - 1: positions from first + nearest step.
       const int width = segment + (furthest - nearest) * step;
       const int after = min(width, (nearest + furthest) * step);
       const int jump = (nearest + furthest) * step - after;
@@ -348,11 +349,10 @@ __kernel LINE_BLUR_GROUP void line_blur_padded(
 //   store    neighbouring items hold the same pixel of neighbouring lines: 8 float4 = 128 bytes of
 //            the transposed row, in one piece
 //   tile     [position][line] with one float4 of padding per position: free of bank conflicts in
-//   both
-//            directions
+//            both directions
 // Groups: ceil(length / 128) * ceil(lines / 8), in one dimension: some devices allow no more than
-// 65535 groups in the others. tile_taps is a multiple of COALESCED_UNROLL; the tiles hold (128 +
-// tile_taps) * 9 float4, and tile_taps floats of weights.
+// 65535 groups in the others. tile_taps is a multiple of COALESCED_UNROLL; the tiles hold
+// (128 + tile_taps) * 9 float4, and tile_taps floats of weights.
 #ifdef CLCOOK_LINE_BLUR_COALESCED
 #ifndef CLCOOK_LINE_BLUR_OUTPUTS
 #define CLCOOK_LINE_BLUR_OUTPUTS 8
@@ -471,8 +471,7 @@ __kernel __attribute__((reqd_work_group_size(COALESCED_GROUP, 1, 1))) void line_
 // cache, and makes 8 rows of results from the ring. Both passes in one launch, nothing transposed,
 // no local memory:
 //   - explicit float16 vectors of 4 pixels; 8 rows x 3 vectors of sums in registers, so that one
-//   vector
-//     and one weight feed many fused multiply-adds
+//     vector and one weight feed many fused multiply-adds
 //   - borders are written into padded copies of the source rows, so no tap is clamped
 // The ends of the window, where only some of the sums have a tap, are separate loops: a weight of 0
 // would spread the NaN and infinities of foreign pixels.

@@ -8,7 +8,8 @@
 // positions, and the variant's kernel writes the indices. A group has
 // CLCOOK_STREAM_COMPACTION_GROUP items, a multiple of 32, and 32 pixels per item. All passes have
 // the same groups; scan is one group. Offsets are in pixels, indices and counts; count is at
-// least 1.
+// least 1. With CLCOOK_STREAM_COMPACTION_ROWS the pixels lie in rows of `width`, src_pitch apart,
+// and pixel i is the one at (i % width, i / width); without, in one row.
 //
 // The host compiles one kernel per program: -DCLCOOK_STREAM_COMPACTION_ONLY
 // -DCLCOOK_STREAM_COMPACTION_<KERNEL>.
@@ -29,6 +30,17 @@
 #define GROUP CLCOOK_STREAM_COMPACTION_GROUP
 #define STREAM_COMPACTION_GROUP __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #define PIXELS 32
+
+#ifdef CLCOOK_STREAM_COMPACTION_ROWS
+#define SOURCE __global const uint *restrict src, ulong src_offset, uint width, ulong src_pitch
+#define SOURCE_ARGUMENTS src, src_offset, width, src_pitch
+#define PIXEL(i) \
+  src[src_offset + (ulong)((uint)(i) / width) * src_pitch + (ulong)((uint)(i) % width)]
+#else
+#define SOURCE __global const uint *restrict src, ulong src_offset
+#define SOURCE_ARGUMENTS src + src_offset, 0ul
+#define PIXEL(i) src[src_offset + (i)]
+#endif
 
 static inline int stream_compaction_keep(uint pixel, uint threshold) {
   const uint r = pixel & 0xFFu;
@@ -57,8 +69,7 @@ static inline uint stream_compaction_scan_group(uint value, __local uint* cells,
 // count: counts[group] = how many of its pixels are kept. Neighbouring items read neighbouring
 // pixels: the order does not matter here.
 #ifdef CLCOOK_STREAM_COMPACTION_COUNT
-__kernel STREAM_COMPACTION_GROUP void stream_compaction_count(__global const uint* restrict src,
-                                                              ulong src_offset,
+__kernel STREAM_COMPACTION_GROUP void stream_compaction_count(SOURCE,
                                                               __global uint* restrict counts,
                                                               ulong count, uint threshold) {
   __local uint cells[GROUP];
@@ -66,7 +77,7 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_count(__global const uin
   uint kept = 0;
   for (int k = 0; k < PIXELS; ++k) {
     const ulong i = first + (ulong)(k * GROUP) + get_local_id(0);
-    kept += i < count ? (uint)stream_compaction_keep(src[src_offset + i], threshold) : 0u;
+    kept += i < count ? (uint)stream_compaction_keep(PIXEL(i), threshold) : 0u;
   }
   uint total = 0;
   stream_compaction_scan_group(kept, cells, &total);
@@ -114,8 +125,8 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_scan(__global uint* rest
 // scan, and counts its way through them.
 #ifdef CLCOOK_STREAM_COMPACTION_INT_FLAGS
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_int_flags(
-    __global const uint* restrict src, ulong src_offset, __global const uint* restrict counts,
-    __global uint* restrict dst, ulong dst_offset, ulong count, uint threshold) {
+    SOURCE, __global const uint* restrict counts, __global uint* restrict dst, ulong dst_offset,
+    ulong count, uint threshold) {
   __local uint cells[GROUP];
   const ulong first = get_global_id(0) * PIXELS;
   int flag[PIXELS];
@@ -123,7 +134,7 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_int_flags(
 #pragma unroll
   for (int k = 0; k < PIXELS; ++k) {
     const ulong i = min(first + (ulong)k, count - 1);
-    flag[k] = stream_compaction_keep(src[src_offset + i], threshold) & (first + (ulong)k < count);
+    flag[k] = stream_compaction_keep(PIXEL(i), threshold) & (first + (ulong)k < count);
     kept += flag[k];
   }
   uint total = 0;
@@ -144,21 +155,26 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_int_flags(
 // again, and each comparison is used at once.
 #ifdef CLCOOK_STREAM_COMPACTION_PREDICATES
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_predicates(
-    __global const uint* restrict src, ulong src_offset, __global const uint* restrict counts,
-    __global uint* restrict dst, ulong dst_offset, ulong count, uint threshold) {
+    SOURCE, __global const uint* restrict counts, __global uint* restrict dst, ulong dst_offset,
+    ulong count, uint threshold) {
   __local uint cells[GROUP];
   const ulong first = get_global_id(0) * PIXELS;
   const int pixels = (int)min((ulong)PIXELS, count - min(first, count));
+#ifdef CLCOOK_STREAM_COMPACTION_ROWS
+#define RUN_PIXEL(k) PIXEL(first + (ulong)(k))
+#else
   src += src_offset + first;
+#define RUN_PIXEL(k) src[k]
+#endif
   uint kept = 0;
   for (int k = 0; k < pixels; ++k) {
-    kept += (uint)stream_compaction_keep(src[k], threshold);
+    kept += (uint)stream_compaction_keep(RUN_PIXEL(k), threshold);
   }
   uint total = 0;
   uint position = counts[get_group_id(0)] + stream_compaction_scan_group(kept, cells, &total);
   dst += dst_offset;
   for (int k = 0; k < pixels; ++k) {
-    if (stream_compaction_keep(src[k], threshold)) {
+    if (stream_compaction_keep(RUN_PIXEL(k), threshold)) {
       dst[position++] = (uint)first + (uint)k;
     }
   }
@@ -188,17 +204,26 @@ static inline void stream_compaction_write(uint word, __local uint* cells, __loc
   }
 }
 
+// The pixels i to i + 3.
+static inline uint4 stream_compaction_four(SOURCE, ulong i) {
+#ifdef CLCOOK_STREAM_COMPACTION_ROWS
+  if ((uint)i % width + 4u > width)
+    return (uint4)(PIXEL(i), PIXEL(i + 1), PIXEL(i + 2), PIXEL(i + 3));
+#endif
+  return vload4(0, &PIXEL(i));
+}
+
 // The flags of the item's 32 consecutive pixels in one word; pixels from `count` on are not kept.
 // Neighbouring items test neighbouring runs of 4 pixels; the fours of flags change hands in local
 // memory, 8 of them per item. For all items of the group.
-static inline uint stream_compaction_word(__global const uint* src, ulong count, uint threshold,
+static inline uint stream_compaction_word(SOURCE, ulong count, uint threshold,
                                           __local uchar* fours) {
   const int lid = (int)get_local_id(0);
   for (int k = 0; k < PIXELS / 4; ++k) {
     const ulong i = get_group_id(0) * (ulong)(GROUP * PIXELS) + (ulong)(4 * (k * GROUP + lid));
     int four = 0;
     if (i + 4 <= count) {
-      const uint4 pixels = vload4(0, src + i);
+      const uint4 pixels = stream_compaction_four(SOURCE_ARGUMENTS, i);
       four = stream_compaction_keep(pixels.x, threshold) |
              stream_compaction_keep(pixels.y, threshold) << 1 |
              stream_compaction_keep(pixels.z, threshold) << 2 |
@@ -206,7 +231,7 @@ static inline uint stream_compaction_word(__global const uint* src, ulong count,
     } else {
       for (int p = 0; p < 3; ++p) {
         four |=
-            i + (ulong)p < count ? stream_compaction_keep(src[i + (ulong)p], threshold) << p : 0;
+            i + (ulong)p < count ? stream_compaction_keep(PIXEL(i + (ulong)p), threshold) << p : 0;
       }
     }
     fours[k * GROUP + lid] = (uchar)four;
@@ -224,12 +249,12 @@ static inline uint stream_compaction_word(__global const uint* src, ulong count,
 // are popcounts.
 #ifdef CLCOOK_STREAM_COMPACTION_BIT_FLAGS
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_flags(
-    __global const uint* restrict src, ulong src_offset, __global const uint* restrict counts,
-    __global uint* restrict dst, ulong dst_offset, ulong count, uint threshold) {
+    SOURCE, __global const uint* restrict counts, __global uint* restrict dst, ulong dst_offset,
+    ulong count, uint threshold) {
   __local uint cells[GROUP];
   __local uint words[GROUP];
   __local uchar fours[GROUP * PIXELS / 4];
-  const uint word = stream_compaction_word(src + src_offset, count, threshold, fours);
+  const uint word = stream_compaction_word(SOURCE_ARGUMENTS, count, threshold, fours);
   stream_compaction_write(word, cells, words, counts[get_group_id(0)], dst + dst_offset);
 }
 #endif
@@ -239,14 +264,14 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_flags(
 // The flags of the padding up to whole groups are stored as 0.
 #ifdef CLCOOK_STREAM_COMPACTION_BYTE_WORDS
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_byte_words_mark(
-    __global const uint* restrict src, ulong src_offset, __global uint* restrict counts,
-    __global uchar* restrict flags, ulong count, uint threshold) {
+    SOURCE, __global uint* restrict counts, __global uchar* restrict flags, ulong count,
+    uint threshold) {
   __local uint cells[GROUP];
   const ulong first = get_group_id(0) * (ulong)(GROUP * PIXELS);
   uint kept = 0;
   for (int k = 0; k < PIXELS; ++k) {
     const ulong i = first + (ulong)(k * GROUP) + get_local_id(0);
-    const uint flag = i < count ? (uint)stream_compaction_keep(src[src_offset + i], threshold) : 0u;
+    const uint flag = i < count ? (uint)stream_compaction_keep(PIXEL(i), threshold) : 0u;
     flags[i] = (uchar)flag;
     kept += flag;
   }
@@ -286,11 +311,11 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_byte_words(
 // bit_words: as byte_words with a bit per flag: the last pass reads one word per item.
 #ifdef CLCOOK_STREAM_COMPACTION_BIT_WORDS
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_words_mark(
-    __global const uint* restrict src, ulong src_offset, __global uint* restrict counts,
-    __global uint* restrict flags, ulong count, uint threshold) {
+    SOURCE, __global uint* restrict counts, __global uint* restrict flags, ulong count,
+    uint threshold) {
   __local uint cells[GROUP];
   __local uchar fours[GROUP * PIXELS / 4];
-  const uint word = stream_compaction_word(src + src_offset, count, threshold, fours);
+  const uint word = stream_compaction_word(SOURCE_ARGUMENTS, count, threshold, fours);
   flags[get_global_id(0)] = word;
   uint total = 0;
   stream_compaction_scan_group((uint)popcount(word), cells, &total);

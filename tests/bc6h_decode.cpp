@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "clcook_places.hpp"
+#include "support/data.hpp"
 #include "support/sha256.hpp"
 #include "support/testing.hpp"
 
@@ -81,7 +81,7 @@ void check_blocks(const std::vector<unsigned char>& blocks) {
     const Problem problem{static_cast<int>(blocks.size() / 16 * 4), 4, format, Texel::rgba16f};
     const std::vector<std::uint16_t> want = expected(blocks, problem);
     for (const Variant variant : Bc6hDecode::variants()) {
-      CAPTURE(Bc6hDecode::to_string(variant));
+      CAPTURE(variant.name());
       CAPTURE(static_cast<int>(format));
       const std::vector<std::uint16_t> got = halfs(blocks, problem, variant);
       const auto bad = std::mismatch(want.begin(), want.end(), got.begin());
@@ -95,14 +95,11 @@ void check_blocks(const std::vector<unsigned char>& blocks) {
   }
 }
 
-// A file beside the project that need not be there.
-std::optional<std::string> shared_file(const char* name) {
-  const std::filesystem::path path = std::filesystem::path(CLCOOK_SHARED_DIR) / "data" / name;
-  if (!std::filesystem::exists(path)) {
-    MESSAGE("SKIPPED: there is no file ", path.string());
-    return std::nullopt;
-  }
-  return clcook::testing::read_bytes(path);
+// The content of a file of real inputs, which need not be there.
+std::optional<std::string> data_file(const char* name) {
+  const auto path = clcook::testing::test_data(name);
+  if (!path) return std::nullopt;
+  return clcook::testing::read_bytes(*path);
 }
 
 ref::Block random_block(clcook::Random& random, int code, int code_bits) {
@@ -112,7 +109,7 @@ ref::Block random_block(clcook::Random& random, int code, int code_bits) {
   return block;
 }
 
-Error refused(const Problem& problem, const std::string& part, Variant variant = Variant::automatic,
+Error refused(const Problem& problem, const std::string& part, Variant variant = {},
               Bc6hDecode::Tune tune = {}) {
   Error error = error_of([&] { Bc6hDecode(runtime(), problem, variant, tune); });
   INFO(error.what());
@@ -125,7 +122,7 @@ Error refused(const Problem& problem, const std::string& part, Variant variant =
 // ---- Right -------------------------------------------------------------------------------------
 
 TEST_CASE("the golden vectors on every variant") {
-  const auto file = shared_file("bc6h_vectors.txt");
+  const auto file = data_file("bc6h_vectors.txt");
   if (!file) return;
   std::istringstream lines(*file);
   std::string line;
@@ -157,14 +154,14 @@ TEST_CASE("the golden vectors on every variant") {
     // One above the other: block n has the texels 16 n to 16 n + 15 of the result.
     const Problem problem{4, static_cast<int>(4 * count), format, Texel::rgba16f};
     for (const Variant variant : Bc6hDecode::variants()) {
-      CAPTURE(Bc6hDecode::to_string(variant));
+      CAPTURE(variant.name());
       CHECK(halfs(blocks[one], problem, variant) == ref::to_rgba(want[one]));
     }
   }
 }
 
 TEST_CASE("the real texture on every variant, as half and as float") {
-  const auto file = shared_file("lythwood_room_1k_bc6h_signed.dds");
+  const auto file = data_file("lythwood_room_1k_bc6h_signed.dds");
   if (!file) return;
   const clcook::io::Dds dds = clcook::io::parse_dds(*file);
   const clcook::io::DdsLevel level = dds.level(0, 0);
@@ -172,7 +169,7 @@ TEST_CASE("the real texture on every variant, as half and as float") {
   const std::vector<unsigned char> blocks(begin, begin + static_cast<std::ptrdiff_t>(level.bytes));
   const Problem problem{1024, 512, Format::signed_float, Texel::rgba16f};
   for (const Variant variant : Bc6hDecode::variants()) {
-    CAPTURE(Bc6hDecode::to_string(variant));
+    CAPTURE(variant.name());
     const std::vector<std::uint16_t> rgba = halfs(blocks, problem, variant);
     std::string rgb;
     std::size_t opaque = 0;
@@ -262,7 +259,7 @@ TEST_CASE("-Inf is possible, in half and in float") {
   const ref::Block block = ref::pack(parts);
   const std::vector<unsigned char> blocks(block.begin(), block.end());
   for (const Variant variant : Bc6hDecode::variants()) {
-    CAPTURE(Bc6hDecode::to_string(variant));
+    CAPTURE(variant.name());
     Problem problem{4, 4, Format::signed_float, Texel::rgba16f};
     const std::vector<std::uint16_t> want = expected(blocks, problem);
     CHECK(want[0] == 0xFC00);
@@ -289,7 +286,7 @@ TEST_CASE("every half that a texture can hold becomes its float") {
     const Problem problem{4 * 128, 4 * 128, format, Texel::rgba32f};
     const std::vector<float> want = ref::to_float(expected(blocks, problem));
     for (const Variant variant : Bc6hDecode::variants()) {
-      CAPTURE(Bc6hDecode::to_string(variant));
+      CAPTURE(variant.name());
       CHECK(decode<float>(blocks, problem, variant) == want);
     }
   }
@@ -318,6 +315,82 @@ TEST_CASE("a texture in strips is the texture") {
   CHECK(clcook::testing::read_buffer<std::uint16_t>(runtime(), dst, want.size(), done) == want);
 }
 
+TEST_CASE("by_strips decodes a texture in host memory, whatever the strips and pitches") {
+  clcook::Random random(15);
+  for (const Texel texel : {Texel::rgba16f, Texel::rgba32f}) {
+    const Problem whole{53, 39, Format::signed_float, texel};
+    std::vector<unsigned char> blocks;
+    for (int i = 0; i < 14 * 10; ++i) {
+      append(blocks, random_block(random, ref::kMode[random.below(14)].code, 5));
+    }
+    const std::vector<std::uint16_t> halfs_wanted = expected(blocks, whole);
+    const std::vector<float> floats_wanted = ref::to_float(halfs_wanted);
+    const bool half = texel == Texel::rgba16f;
+    const auto* want = half ? reinterpret_cast<const unsigned char*>(halfs_wanted.data())
+                            : reinterpret_cast<const unsigned char*>(floats_wanted.data());
+    const std::size_t block_row = 14 * 16;
+    const std::size_t texel_row = 53 * Bc6hDecode::texel_bytes(texel);
+    for (const Variant variant : {Variant("automatic"), Variant("branchy")}) {
+      for (const int rows : {0, 4, 8, 20, 36, 40, 4096}) {
+        for (const std::size_t gap : {std::size_t{0}, std::size_t{3}}) {
+          CAPTURE(rows);
+          CAPTURE(gap);
+          std::vector<unsigned char> from(10 * (block_row + gap), 0xEE);
+          for (std::size_t y = 0; y < 10; ++y) {
+            std::copy_n(blocks.begin() + static_cast<std::ptrdiff_t>(y * block_row), block_row,
+                        from.begin() + static_cast<std::ptrdiff_t>(y * (block_row + gap)));
+          }
+          std::vector<unsigned char> all(39 * (texel_row + gap), 0xCD);
+          std::vector<unsigned char> got = all;
+          for (std::size_t y = 0; y < 39; ++y) {
+            std::copy_n(want + y * texel_row, texel_row,
+                        all.begin() + static_cast<std::ptrdiff_t>(y * (texel_row + gap)));
+          }
+          std::vector<int> told;
+          const Variant ran = Bc6hDecode::by_strips(
+              runtime(), whole, from.data(), gap == 0 ? 0 : block_row + gap, got.data(),
+              gap == 0 ? 0 : texel_row + gap, rows, [&](int done) { told.push_back(done); },
+              variant);
+          CHECK(got == all);
+          CHECK(ran != "automatic");
+          CHECK((variant == "automatic" || ran == variant));
+          CHECK(told.back() == 39);
+          CHECK(std::is_sorted(told.begin(), told.end()));
+          const std::size_t strips =
+              rows == 0 ? 1 : static_cast<std::size_t>((39 + rows - 1) / rows);
+          CHECK(told.size() == strips);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("by_strips refuses what it cannot do, and writes nothing") {
+  const std::vector<unsigned char> blocks(4 * 16, 0);
+  std::vector<unsigned char> texels(64 * 8, 0xCD);
+  const auto refuse = [&](const Problem& p, const void* from, std::size_t from_pitch, void* to,
+                          std::size_t to_pitch, int rows) {
+    const Error error = error_of(
+        [&] { Bc6hDecode::by_strips(runtime(), p, from, from_pitch, to, to_pitch, rows); });
+    CHECK(error.code == Errc::invalid_argument);
+  };
+  const Problem good{8, 8};
+  refuse(good, nullptr, 0, texels.data(), 0, 0);
+  refuse(good, blocks.data(), 0, nullptr, 0, 0);
+  refuse(good, blocks.data(), 31, texels.data(), 0, 0);
+  refuse(good, blocks.data(), 0, texels.data(), 63, 0);
+  for (const int rows : {-4, -1, 1, 2, 3, 5, 7})
+    refuse(good, blocks.data(), 0, texels.data(), 0, rows);
+  refuse({0, 8}, blocks.data(), 0, texels.data(), 0, 4);
+  refuse({8, 0}, blocks.data(), 0, texels.data(), 0, 4);
+  refuse({8, (1 << 30) + 1}, blocks.data(), 0, texels.data(), 0, 4);
+  refuse({8, 8, Format::signed_float, static_cast<Texel>(9)}, blocks.data(), 0, texels.data(), 0,
+         4);
+  CHECK(texels == std::vector<unsigned char>(64 * 8, 0xCD));
+  Bc6hDecode::by_strips(runtime(), good, blocks.data(), 0, texels.data(), 0);
+  CHECK(texels != std::vector<unsigned char>(64 * 8, 0xCD));
+}
+
 TEST_CASE("results at addresses that are not those of a whole vector") {
   clcook::Random random(6);
   const Problem problem{67, 9, Format::signed_float, Texel::rgba16f};
@@ -326,7 +399,7 @@ TEST_CASE("results at addresses that are not those of a whole vector") {
   const std::vector<std::uint16_t> want = expected(blocks, problem);
   const cl::Buffer src = upload(blocks);
   for (const Variant variant : Bc6hDecode::variants()) {
-    CAPTURE(Bc6hDecode::to_string(variant));
+    CAPTURE(variant.name());
     const Bc6hDecode plan(runtime(), problem, variant);
     for (std::size_t offset = 0; offset < 10; ++offset) {
       const std::size_t pitch = 72 + offset;
@@ -349,12 +422,9 @@ TEST_CASE("results at addresses that are not those of a whole vector") {
 
 TEST_CASE("automatic takes the variant for the kind of device") {
   const Bc6hDecode plan(runtime(), {64, 64});
-  if (runtime().info().cpu) CHECK(plan.variant() == Variant::cpu_lanes);
-  if (runtime().info().gpu) CHECK(plan.variant() == Variant::local_headers);
-  CHECK(plan.group() > 0);
-  for (const Variant variant : Bc6hDecode::variants()) {
-    CHECK(Bc6hDecode::parse_variant(Bc6hDecode::to_string(variant)) == variant);
-  }
+  if (runtime().info().cpu) CHECK(plan.variant() == "cpu_lanes");
+  if (runtime().info().gpu) CHECK(plan.variant() == "local_headers");
+  CHECK(plan.tune().group > 0);
 }
 
 // ---- Refused -----------------------------------------------------------------------------------
@@ -372,12 +442,11 @@ TEST_CASE("problems that are none") {
           "value 7");
   refused({4, 4, Format::signed_float, static_cast<Texel>(9)},
           "texel must be rgba16f or rgba32f, got the value 9");
-  refused({4, 4}, "there is no variant of the value 99", static_cast<Variant>(99));
-  refused({4, 4}, "group must not be negative, got -3", Variant::branchy, {-3});
-  refused({4, 4}, "cpu_lanes takes a group of 1, got 64", Variant::cpu_lanes, {64});
-  CHECK(refused({4, 4}, "exceeds", Variant::branchy, {1 << 30}).code == Errc::unsupported);
-  refused({4, 4}, "local_headers takes a group of 64, got 96", Variant::local_headers, {96});
-  const Error error = error_of([] { Bc6hDecode::parse_variant("fastest"); });
+  refused({4, 4}, "group must not be negative, got -3", "branchy", {-3});
+  refused({4, 4}, "cpu_lanes takes a group of 1, got 64", "cpu_lanes", {64});
+  CHECK(refused({4, 4}, "exceeds", "branchy", {1 << 30}).code == Errc::unsupported);
+  refused({4, 4}, "local_headers takes a group of 64, got 96", "local_headers", {96});
+  const Error error = error_of([] { Variant("fastest"); });
   CHECK(contains(error.what(),
                  "known are automatic, branchy, table_driven, local_headers, cpu_lanes"));
   CHECK_THROWS_AS(Bc6hDecode::texture_bytes({1 << 18, 1 << 18}), Error);

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "clcook_places.hpp"
+#include "support/data.hpp"
 #include "support/sha256.hpp"
 #include "support/testing.hpp"
 
@@ -34,14 +34,11 @@ using ref::Texels;
 
 constexpr Format kFormats[] = {Format::uf16, Format::sf16};
 
-// A file beside the project that need not be there.
-std::optional<std::string> shared_file(const char* name) {
-  const std::filesystem::path path = std::filesystem::path(CLCOOK_SHARED_DIR) / "data" / name;
-  if (!std::filesystem::exists(path)) {
-    MESSAGE("skipped: there is no file " << path.string());
-    return std::nullopt;
-  }
-  return clcook::testing::read_bytes(path);
+// The content of a file of real inputs, which need not be there.
+std::optional<std::string> data_file(const char* name) {
+  const auto path = clcook::testing::test_data(name);
+  if (!path) return std::nullopt;
+  return clcook::testing::read_bytes(*path);
 }
 
 int nibble(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
@@ -153,7 +150,7 @@ TEST_CASE("every header uses every block bit once and every field has all its bi
 }
 
 TEST_CASE("the headers are those of the bit table") {
-  const auto csv = shared_file("bc6h_bits.csv");
+  const auto csv = data_file("bc6h_bits.csv");
   if (!csv) return;
   const std::string names[ref::kFields] = {"rw", "gw", "bw", "rx", "gx", "bx",
                                            "ry", "gy", "by", "rz", "gz", "bz"};
@@ -422,7 +419,7 @@ TEST_CASE("random blocks of all codes decode as they did when the golden blocks 
 }
 
 TEST_CASE("all golden blocks") {
-  const auto text = shared_file("bc6h_vectors.txt");
+  const auto text = data_file("bc6h_vectors.txt");
   if (!text) return;
   std::istringstream lines(*text);
   std::string line;
@@ -448,7 +445,7 @@ TEST_CASE("all golden blocks") {
 // ---- Pictures ----------------------------------------------------------------------------------
 
 TEST_CASE("a real texture, bit by bit") {
-  const auto file = shared_file("lythwood_room_1k_bc6h_signed.dds");
+  const auto file = data_file("lythwood_room_1k_bc6h_signed.dds");
   if (!file) return;
   CHECK(sha256(*file) == "c9c30c81ca5a50181b820f2f4f59ac8e0a6c5da8c533deb7d867c38da8aa8f29");
   const clcook::io::Dds dds = clcook::io::parse_dds(*file);
@@ -726,7 +723,7 @@ TEST_CASE("the error of the encoder on a smooth picture and on a real one") {
   CHECK_THROWS_AS(ref::encode_image(smooth, 93, 60, Format::uf16), std::invalid_argument);
   CHECK_THROWS_AS(ref::encode_image({}, 0, 0, Format::uf16), std::invalid_argument);
 
-  const auto file = shared_file("lythwood_room_1k_bc6h_signed.dds");
+  const auto file = data_file("lythwood_room_1k_bc6h_signed.dds");
   if (!file) return;
   std::vector<std::uint16_t> rows =
       ref::decode_image(data_of(*file, 148), 524288, 1024, 512, Format::sf16);

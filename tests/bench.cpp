@@ -1,12 +1,11 @@
 // Measuring: the statistics, comparing results, and the bench and tune commands end to end.
-#include "bench/progress.hpp"
-#include "bench/statistics.hpp"
+#include "bench/measure/statistics.hpp"
+#include "bench/results.hpp"
+#include "bench/tool/progress.hpp"
 
 #include <filesystem>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include <clcook/core/tuning.hpp>
 #include "bench/cookbook/recipes.hpp"
@@ -16,7 +15,6 @@
 using namespace clcook;
 using namespace clcook::testing;
 using namespace clcook::tool;
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -27,15 +25,23 @@ Ran clcook_command(std::vector<std::string> arguments) {
 
 // A bench result of one row with these samples.
 Json result(const std::vector<double>& samples, const std::string& device = "toy device") {
-  const Json row{{"recipe", "toy"},         {"variant", "fast"},
-                 {"tune", {{"group", 64}}}, {"shape", {{"width", 3}}},
-                 {"mode", "hot"},           {"baseline", true},
-                 {"status", "measured"},    {"median_us", median(samples)},
-                 {"samples_us", samples}};
-  return {{"format", 1},
-          {"kind", "bench"},
-          {"device", {{"name", device}, {"platform", "P"}, {"driver", "1"}}},
-          {"rows", {row}}};
+  BenchRow row;
+  row.recipe = "toy";
+  row.variant = "fast";
+  row.tune = {{"group", 64}};
+  row.shape = {{"width", 3}};
+  row.mode = "hot";
+  row.baseline = true;
+  row.status = "measured";
+  row.median_us = median(samples);
+  row.samples_us = samples;
+  Json out{{"format", 1},
+           {"kind", "bench"},
+           {"device", {{"name", device}, {"platform", "P"}, {"driver", "1"}}}};
+  BenchResult content;
+  content.rows.push_back(row);
+  out.update(to_json(content));
+  return out;
 }
 
 Blocks around(double centre, double spread, std::size_t blocks, std::uint64_t seed) {

@@ -1,6 +1,6 @@
 // Conformance on the default device: every recipe x variant x tune x shape x kind of queue.
 //
-// Fails on a failed row, on a skip that tests/allowed_skips.txt does not allow, on a recipe or
+// Fails on a failed row, among them a skip that the variant's offer does not name, on a recipe or
 // variant of which nothing ran, and on rows that passed without launching a kernel.
 #include <clcook/registry/conformance.hpp>
 
@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,55 +20,10 @@
 #include "support/grid.hpp"
 #include "support/testing.hpp"
 
-#ifndef CLCOOK_TEST_DIR
-#define CLCOOK_TEST_DIR CLCOOK_SOURCE_DIR "/tests"
-#endif
-
 using namespace clcook;
 using namespace clcook::testing;
 
 namespace {
-
-struct AllowedSkip {
-  std::string platform;
-  std::string variant;
-  std::string reason;
-};
-
-std::vector<AllowedSkip> read_allowed_skips(const std::string& content) {
-  std::vector<AllowedSkip> out;
-  std::istringstream lines(content);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    AllowedSkip one;
-    if (!(words >> one.platform) || one.platform[0] == '#') continue;
-    words >> one.variant >> std::ws;
-    std::getline(words, one.reason);
-    if (one.reason.empty())
-      throw std::runtime_error("allowed_skips.txt: a reason is missing in '" + line + "'");
-    out.push_back(one);
-  }
-  return out;
-}
-
-bool allows(const AllowedSkip& skip, const std::string& device, const std::string& recipe,
-            const std::string& variant, const std::string& reason) {
-  std::string name = device;
-  for (char& c : name) {
-    if (c == ' ') c = '_';
-  }
-  if (skip.platform != "*" && !contains(name, skip.platform)) return false;
-  if (skip.variant != recipe + "/" + variant && skip.variant != recipe + "/*") return false;
-  return contains(reason, skip.reason);
-}
-
-bool allowed(const std::vector<AllowedSkip>& skips, const std::string& device,
-             const ConformanceRow& row) {
-  for (const AllowedSkip& skip : skips) {
-    if (allows(skip, device, row.recipe, row.variant, row.reason)) return true;
-  }
-  return false;
-}
 
 // The variant that a kernel is named after: <recipe>_<variant>, or <recipe>_<variant>_<what>.
 std::string variant_of(const Recipe& recipe, const std::string& kernel) {
@@ -89,6 +43,11 @@ class ToyCase : public Case {
   void prepare(const std::string& variant, const Params&) override {
     variant_ = variant;
     if (variant == "unsupported") fail(Errc::unsupported, "toy", "not here");
+    // "lacks_A_says_B": what prepare() lacks, and what the offer says; "nothing" is that it can.
+    for (const Lacks lacks : {Lacks::problem, Lacks::feature, Lacks::kernel_limit}) {
+      if (variant.rfind(std::string("lacks_") + to_string(lacks) + "_says_", 0) == 0)
+        clcook::unsupported(lacks, "toy", "not here");
+    }
     if (variant == "broken_build") on_.build(Source("toy.cl", "nonsense"), {}, "toy/broken_build");
     program_ = on_.build(
         Source("toy.cl",
@@ -194,6 +153,42 @@ TEST_CASE("the runner finds what is wrong") {
   CHECK(contains(run_toy({"compares_nothing"})[0].reason, "nothing was compared"));
 }
 
+TEST_CASE("a skip is right where the variant's offer names what is lacking, and nowhere else") {
+  const std::map<std::string, Outcome> expected{
+      {"lacks_nothing_says_nothing", Outcome::passed},
+      {"lacks_nothing_says_problem", Outcome::failed},
+      {"lacks_problem_says_problem", Outcome::skipped},
+      {"lacks_problem_says_nothing", Outcome::failed},
+      {"lacks_problem_says_feature", Outcome::failed},
+      {"lacks_feature_says_feature", Outcome::skipped},
+      // Known to a built kernel alone.
+      {"lacks_kernel_limit_says_nothing", Outcome::skipped},
+      {"lacks_kernel_limit_says_problem", Outcome::failed}};
+  for (const auto& [name, outcome] : expected) {
+    const std::string variant = name;  // clang captures no structured binding
+    const Outcome wanted = outcome;
+    CAPTURE(variant);
+    Recipe recipe = toy({variant});
+    recipe.offer = [](const Runtime&, const std::string& one, const Params&, const Params&) {
+      for (const Lacks lacks : {Lacks::problem, Lacks::feature}) {
+        if (contains(one, std::string("says_") + to_string(lacks)))
+          return Offer::no(lacks, "the offer says so");
+      }
+      return Offer();
+    };
+    int rows = 0;
+    run_conformance({recipe}, runtime(), {}, [&](const ConformanceRow& row) {
+      if (row.variant == "*") return;
+      ++rows;
+      CHECK(row.outcome == wanted);
+      CHECK((row.lacks == Lacks::nothing) ==
+            (row.outcome != Outcome::skipped && !contains(variant, "lacks_problem") &&
+             !contains(variant, "lacks_kernel")));
+    });
+    CHECK(rows >= 2);
+  }
+}
+
 TEST_CASE("an operation that ignores its wait list fails on an out-of-order queue") {
   if (!out_of_order_runtime(runtime())) {
     MESSAGE("SKIPPED: the device has no out-of-order queue");
@@ -248,20 +243,6 @@ TEST_CASE("options choose variants, shapes and queues, and unknown names are ref
   }
 }
 
-TEST_CASE("a line of allowed skips allows what it says and nothing else") {
-  const std::vector<AllowedSkip> skips =
-      read_allowed_skips("# comment\n\nPortable_Computing a/b too large\n* c/* no queue\n");
-  REQUIRE(skips.size() == 2);
-  const std::string device = "Portable Computing Language, some CPU";
-  CHECK(allows(skips[0], device, "a", "b", "it is too large here"));
-  CHECK_FALSE(allows(skips[0], device, "a", "c", "it is too large here"));
-  CHECK_FALSE(allows(skips[0], device, "a", "b", "too small"));
-  CHECK_FALSE(allows(skips[0], "NVIDIA CUDA, H200", "a", "b", "too large"));
-  CHECK(allows(skips[1], "NVIDIA CUDA, H200", "c", "x", "no queue"));
-  CHECK_FALSE(allows(skips[1], device, "a", "x", "no queue"));
-  CHECK_THROWS(read_allowed_skips("* a/b\n"));
-}
-
 TEST_CASE("a kernel belongs to the variant with the longest fitting name") {
   Recipe recipe;
   recipe.name = "r";
@@ -288,6 +269,9 @@ TEST_CASE("every recipe describes itself") {
     CHECK_FALSE(recipe.summary.empty());
     CHECK_FALSE(recipe.bench_shapes.empty());
     CHECK_FALSE(recipe.quick_shape.empty());
+    CHECK(recipe.units);
+    CHECK(recipe.offer);
+    CHECK(recipe.choose);
     int baselines = 0;
     std::set<std::string> names;
     for (const VariantInfo& variant : recipe.variants) {
@@ -408,11 +392,9 @@ TEST_CASE("every variant of every recipe agrees with its reference") {
   // The lanes run one recipe at a time.
   if (const char* only = std::getenv("CLCOOK_TEST_RECIPE")) recipes = {find_recipe(recipes, only)};
   const std::string device = runtime().info().platform + ", " + runtime().info().name;
-  const std::vector<AllowedSkip> skips =
-      read_allowed_skips(read_bytes(CLCOOK_TEST_DIR "/allowed_skips.txt"));
   std::map<std::string, std::uint64_t> passed;
   std::map<std::string, std::set<std::string>> kernels;
-  std::map<std::string, std::uint64_t> skipped;
+  std::map<std::string, std::pair<std::uint64_t, std::string>> skipped;
   // The short grid: each variant on the tiny shapes until one has passed, and a slice of all
   // others.
   ConformanceOptions options;
@@ -441,10 +423,11 @@ TEST_CASE("every variant of every recipe agrees with its reference") {
           case Outcome::failed:
             FAIL_CHECK("failed");
             break;
-          case Outcome::skipped:
-            ++skipped[name + ": " + row.reason];
-            CHECK_MESSAGE(allowed(skips, device, row),
-                          "no line of allowed_skips.txt allows this skip");
+          case Outcome::skipped: {
+            auto& [count, first] = skipped[name + ", for lack of " + to_string(row.lacks)];
+            if (count++ == 0) first = row.reason;
+          }
+            CHECK(row.lacks != Lacks::nothing);
             break;
         }
       });
@@ -465,8 +448,9 @@ TEST_CASE("every variant of every recipe agrees with its reference") {
     }
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  for (const auto& [reason, count] : skipped) {
-    std::printf("SKIPPED %llu times: %s\n", static_cast<unsigned long long>(count), reason.c_str());
+  for (const auto& [what, times] : skipped) {
+    std::printf("SKIPPED %llu times: %s, first: %s\n", static_cast<unsigned long long>(times.first),
+                what.c_str(), times.second.c_str());
   }
   std::printf("%s, %s grid: %llu passed, %llu failed, %llu skipped, %llu kernels ran, %.1f s\n",
               device.c_str(), short_grid() ? "short" : "full",
@@ -478,4 +462,36 @@ TEST_CASE("every variant of every recipe agrees with its reference") {
   CHECK(summary.passed > 0);
   CHECK(summary.launches > 0);
   CHECK(summary.ok());
+}
+
+TEST_CASE("what the tools say automatic would take is what a plan takes") {
+  for (const Recipe& recipe : cookbook::recipes()) {
+    CAPTURE(recipe.name);
+    for (const Params& shape : {recipe.quick_shape, recipe.test_shapes.front()}) {
+      CAPTURE(shape.str());
+      const RecipeChoice choice = recipe.choose(runtime(), shape);
+      CAPTURE(choice.variant);
+      std::set<std::string> kernels;
+      const auto names_of = [&](const Params& tune) {
+        std::set<std::string> out;
+        for (const CompileUnit& unit : recipe.units(choice.variant, tune, shape))
+          out.insert(unit.kernel);
+        return out;
+      };
+      const Runtime observed = runtime().with_observer(
+          [&](const std::string& kernel, const cl::Event&) { kernels.insert(kernel); });
+      const std::unique_ptr<Case> seen = recipe.make(observed, shape, 1);
+      seen->prepare("automatic", {});
+      seen->poison();
+      const cl::Event uploaded = seen->upload({});
+      const Diff diff = seen->check({seen->run({uploaded})});
+      CHECK_MESSAGE(diff.ok(), diff.first());
+      // Kernels are named after their variant; some variants share those of other passes.
+      bool own = false;
+      for (const std::string& kernel : kernels)
+        own = own || names_of(choice.tune).count(kernel) > 0;
+      CHECK(own);
+      CHECK(recipe.offer(runtime(), choice.variant, choice.tune, shape).can());
+    }
+  }
 }

@@ -2,6 +2,7 @@
 #include <clcook/core/defines.hpp>
 
 #include <clocale>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>

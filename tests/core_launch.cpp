@@ -66,6 +66,10 @@ TEST_CASE("groups multiply, cover rounds up") {
   CHECK(b.dims == 2);
   CHECK(b.global == Launch::Sizes{128, 8, 1});
   CHECK(Launch::cover({1, 1, 5}, {1, 1, 1}).dims == 3);
+  const Launch line = Launch::cover(65, 64);
+  CHECK(line.dims == 1);
+  CHECK(line.global == Launch::Sizes{128, 1, 1});
+  CHECK(line.local == Launch::Sizes{64, 1, 1});
   CHECK(Launch::cover({1, 1, 1}, {1, 1, 1}).dims == 1);
   CHECK(Launch::cover({1, 1, 1}, {1, 8, 1}).dims == 2);  // the group alone makes a dimension
   for (const std::size_t local : Launch::Sizes{1, 7, 64}) {

@@ -59,7 +59,7 @@ TEST_CASE("entries survive the file format") {
 
 TEST_CASE("a broken file is an error that names file and line") {
   for (const std::string& content :
-       {std::string(), std::string("clcook-tuning 2\n"), std::string("clcook-tuning 1\na\tb\n"),
+       {std::string(), std::string("clcook-tuning 3\n"), std::string("clcook-tuning 1\na\tb\n"),
         std::string("clcook-tuning 1\n1\t2\t3\t4\t5\t6\tx\t8\tbest\t10\t11\t12\n"),
         std::string("clcook-tuning 1\n\n# comment\n1\t2\t3\t4\t5\t6\t7\t-8\tbest\t10\t11\t12\n")}) {
     CAPTURE(content);
@@ -84,7 +84,7 @@ TEST_CASE("this device and driver first, then this device, then the nearest of i
   CHECK(choose(device("other", "d", 12)).entry.variant == "near");
   CHECK(choose(device("other", "d", 90)).entry.variant == "far");
   CHECK(choose(device("other", "d", 12)).match == Match::other_device);
-  CHECK(contains(choose(device("other", "d", 12)).reason, "near"));
+  CHECK(contains(choose(device("other", "d", 12)).where, "near"));
   DeviceInfo cpu = device("mine", "new", 10);
   cpu.gpu = false;
   cpu.cpu = true;
@@ -117,4 +117,63 @@ TEST_CASE("the shipped files can be read, and a user's file goes before them") {
   CHECK(both.entries().front().variant == "users");
   const ScopedVariable set("CLCOOK_TUNING_FILE", file.string());
   CHECK(Tuning::user_file("elsewhere") == file);
+}
+
+TEST_CASE("a variant's factor: the nearest kind of problem first, then device, driver and size") {
+  const auto with = [](TuningEntry one, double factor) {
+    one.factor = factor;
+    return one;
+  };
+  TuningEntry other = with(entry("mine", "new", 10, 20, "v", false), 5);
+  other.recipe = "toy/far";
+  const Tuning tuning({with(entry("mine", "new", 10, 20, "v", false), 2),
+                       with(entry("mine", "new", 10, 26, "v", false), 3),
+                       with(entry("near", "new", 10, 20, "w", false), 4), other,
+                       with(entry("mine", "new", 10, 20, "best_alone", true), 9),
+                       entry("mine", "new", 10, 20, "unknown", false)});
+  const DeviceInfo mine = device("mine", "new", 10);
+  const auto factor = [&](const std::vector<std::string>& names, double bytes,
+                          const char* variant) {
+    return tuning.factor(mine, names, bytes, variant).value;
+  };
+  CHECK(factor({"toy"}, 1 << 20, "v") == doctest::Approx(2));
+  CHECK(factor({"toy"}, 1 << 27, "v") == doctest::Approx(3));
+  CHECK(factor({"toy/far", "toy"}, 1 << 20, "v") == doctest::Approx(5));
+  CHECK(factor({"none", "toy"}, 1 << 20, "v") == doctest::Approx(2));
+  CHECK(factor({"toy"}, 1 << 20, "w") == doctest::Approx(4));
+  for (const char* none : {"x", "best_alone", "unknown"})
+    CHECK(factor({"toy"}, 1 << 20, none) == doctest::Approx(1));
+  CHECK(contains(tuning.factor(mine, {"toy"}, 1, "v").where, "this device and driver"));
+  CHECK(contains(tuning.factor(mine, {"toy"}, 1, "w").where, "another device"));
+  CHECK(contains(tuning.factor(mine, {"toy"}, 1, "x").where, "nothing was measured"));
+}
+
+TEST_CASE("files of version 1 have no factors; a factor must be a number") {
+  const std::string line = "r\td\tp\tv\tdr\tgpu\t7\t8\tvariant\tfast\tgroup=1\t";
+  const auto one = Tuning::parse("clcook-tuning 1\n" + line + "\n", "f");
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].factor <= 0);
+  const auto two = Tuning::parse("clcook-tuning 2\n" + line + "\t1.25\n", "f");
+  REQUIRE(two.size() == 1);
+  CHECK(two[0].factor == doctest::Approx(1.25));
+  for (const char* wrong : {"", "\tx", "\t", "\t-1", "\t1e999", "\tnan", "\t1 2", "\t1\t2"}) {
+    CAPTURE(wrong);
+    CHECK(error_of([&] { Tuning::parse("clcook-tuning 2\n" + line + wrong + "\n", "f"); }).code ==
+          Errc::io);
+  }
+}
+
+TEST_CASE("a tuning file that cannot be read breaks nothing and is said") {
+  const TempFolder folder;
+  const auto file = folder / "tuning.txt";
+  const ScopedVariable set("CLCOOK_TUNING_FILE", file.string());
+  for (const char* content : {"", "clcook-tuning 99\n", "clcook-tuning 2\nbroken\n", "\xff\xfe"}) {
+    CAPTURE(content);
+    write_bytes(file, content);
+    const Runtime with(runtime().queue());
+    REQUIRE(with.tuning().notes().size() == 1);
+    CHECK(contains(with.tuning().notes()[0], file.string()));
+    CHECK(with.tuning().entries().size() == runtime().tuning().entries().size());
+    CHECK(read_bytes(file) == content);
+  }
 }

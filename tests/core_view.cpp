@@ -57,7 +57,65 @@ bool fits(const BufferView& view, const RowLayout& layout) {
   }
 }
 
+cl_uint references(cl_mem memory) {
+  return detail::mem_value<cl_uint>(memory, CL_MEM_REFERENCE_COUNT);
+}
+
+cl_uint references(cl_command_queue queue) {
+  cl_uint count = 0;
+  check(clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof count, &count, nullptr),
+        "clGetCommandQueueInfo");
+  return count;
+}
+
 }  // namespace
+
+TEST_CASE("handles of the C API stay the caller's: each view and runtime holds its own reference") {
+  const cl::Buffer buffer = create_buffer(runtime(), 64);
+  const cl_mem memory = buffer();
+  CHECK(references(memory) == 1);
+  {
+    const BufferView view(memory, 8, 16);
+    CHECK(references(memory) == 2);
+    CHECK(view.buffer() == memory);
+    CHECK(view.offset == 8);
+    CHECK(view.pitch == 16);
+    const BufferView copy = view;
+    CHECK(references(memory) == 3);
+    CHECK(check_view(runtime(), memory, {64, 1}, Access::read, "operation", "argument").end() ==
+          64);
+  }
+  CHECK(references(memory) == 1);
+
+  const cl::Image2D image = image_2d(runtime(), 4, 4, {CL_RGBA, CL_FLOAT});
+  {
+    const ImageView view(image(), 1, 2);
+    CHECK(references(image()) == 2);
+    CHECK(view.image() == image());
+    CHECK(view.x == 1);
+    CHECK(view.y == 2);
+  }
+  CHECK(references(image()) == 1);
+
+  cl_int status = CL_SUCCESS;
+  const cl_command_queue queue =
+      detail::create_queue(runtime().context()(), runtime().device()(), 0, &status);
+  check(status, "clCreateCommandQueue");
+  CHECK(references(queue) == 1);
+  {
+    const Runtime mine(queue);
+    CHECK(references(queue) == 2);
+    CHECK(mine.queue()() == queue);
+    const Runtime other = runtime().with_queue(queue);
+    CHECK(references(queue) == 3);
+  }
+  CHECK(references(queue) == 1);
+  clReleaseCommandQueue(queue);
+
+  // Null is refused where it is used, as ever.
+  CHECK(contains(refused(cl_mem{nullptr}, {1, 1}).what(), "argument is null"));
+  CHECK(error_of([] { Runtime{cl_command_queue{nullptr}}; }).code == Errc::invalid_argument);
+}
 
 TEST_CASE("a view resolves its pitch and ends at its last byte") {
   const cl::Buffer buffer = create_buffer(runtime(), 1000);
@@ -175,6 +233,28 @@ TEST_CASE("sub-buffers of one buffer are compared where they lie") {
   CHECK(contains(error.what(), "dst"));
   CHECK(contains(error.what(), "overlap"));
   CHECK_NOTHROW(check_disjoint(view(low, 0, 8), view(parent, 8, 8), "operation", "src", "dst"));
+}
+
+TEST_CASE("a pair of views is checked one by one and together") {
+  const cl::Buffer in = create_buffer(runtime(), 64);
+  const cl::Buffer out = create_buffer(runtime(), 64, CL_MEM_READ_ONLY);
+  const auto pair = [&](const BufferView& from, const BufferView& to) {
+    return check_pair(runtime(), "test", {from, {16, 2, 4}, "here"}, {to, {8, 1, 8}, "there"});
+  };
+  const CheckedPair good = pair({in, 4}, {in, 40});
+  CHECK(good.from.offset == 4);
+  CHECK(good.from.end() == 36);
+  CHECK(good.to.offset == 40);
+  const auto refused = [&](const BufferView& from, const BufferView& to, const char* part) {
+    const Error error = error_of([&] { pair(from, to); });
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK_MESSAGE(contains(error.what(), part), error.what());
+  };
+  refused({in, 2}, {in, 40}, "here");
+  refused({in, 0}, {in, 36}, "there");
+  refused({in, 0}, {in, 24}, "here (bytes 0 to 32) and there (bytes 24 to 32) overlap");
+  refused({in, 0}, out, "CL_MEM_READ_ONLY");
+  CHECK_NOTHROW(pair(out, in));  // what is read may be read-only
 }
 
 TEST_CASE("overlap agrees with a set of bytes") {

@@ -18,19 +18,25 @@
 //   items             size of the one work-group, 1 unless said
 //   group limit, local bytes   the least CL_KERNEL_WORK_GROUP_SIZE, the CL_KERNEL_LOCAL_MEM_SIZE
 //   build log         the kernel must not build and the log must hold this
-//   arguments         of a kernel that takes others: out, `ones` (a buffer of floats), ulong=N,
-//                     local=BYTES and ints
+//   arguments         of a kernel that takes others: out, `ones` (a buffer of floats), `image`
+//                     (4 x 4 texels of CL_RGBA and CL_FLOAT, all 1), `image_r16f` (of CL_R and
+//                     CL_HALF_FLOAT, 0 to 15), ulong=N, local=BYTES and ints
 //   long              why it has more than 30 lines
+//   control           N OPTIONS: to compile and run for the first time must not take more than N
+//   times
+//                     as long as with OPTIONS
 //   gated             a user event holds the kernel back until clFlush has returned
 //   written at        the bytes of `out` from there on are written by the host before
 //   oclgrind          only for Oclgrind, with these options; it must have no complaint
 // A .cpp must compile.
+#include <clcook/core/half.hpp>
 #include <clcook/core/quirks.hpp>
 #include <clcook/core/runtime.hpp>
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -124,6 +130,113 @@ bool lists_c30(cl_device_id device) {
 
 constexpr std::size_t kWords = 4096;
 
+// A program of a reproducer, which did not build where `status` says so. Another `number` makes it
+// another program to the caches of compilers.
+cl::Program built(const Reproducer& bug, const std::string& options, cl_int& status,
+                  int number = 0) {
+  const std::string text = read_bytes(bug.path) + "// " + std::to_string(number) + "\n";
+  const char* source = text.c_str();
+  const cl_device_id device = runtime().device()();
+  const cl::Program program(
+      clCreateProgramWithSource(runtime().context()(), 1, &source, nullptr, &status));
+  check(status, "clCreateProgramWithSource");
+  status = clBuildProgram(program(), 1, &device, options.c_str(), nullptr, nullptr);
+  return program;
+}
+
+cl::Image2D make_image(cl_channel_order order, cl_channel_type type, void* texels) {
+  const cl_image_format format{order, type};
+  cl_image_desc desc{};
+  desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+  desc.image_width = 4;
+  desc.image_height = 4;
+  cl_int status = CL_SUCCESS;
+  cl::Image2D image(clCreateImage(runtime().context()(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                  &format, &desc, texels, &status));
+  check(status, "clCreateImage");
+  return image;
+}
+
+// The memory of a reproducer's arguments.
+struct Memory {
+  cl::Buffer out = create_buffer(runtime(), kWords * sizeof(cl_int));
+  cl::Buffer ones;
+  cl::Image2D image;
+
+  explicit Memory(const Reproducer& bug) {
+    const std::vector<float> floats(2 * kWords, 1.0F);
+    ones = create_buffer(runtime(), floats.size() * sizeof(float), CL_MEM_READ_ONLY, floats.data());
+    if (contains(bug.get("arguments"), "image_r16f")) {
+      std::vector<std::uint16_t> texels;
+      for (int i = 0; i < 16; ++i) texels.push_back(to_half(i));
+      image = make_image(CL_R, CL_HALF_FLOAT, texels.data());
+    } else if (contains(bug.get("arguments"), "image")) {
+      std::vector<float> texels(64, 1.0F);
+      image = make_image(CL_RGBA, CL_FLOAT, texels.data());
+    }
+  }
+};
+
+void set_arguments(const cl::Kernel& kernel, const Reproducer& bug, const Memory& memory) {
+  std::istringstream arguments(bug.has("arguments") ? bug.get("arguments") : "out");
+  cl_uint index = 0;
+  cl_int status = CL_SUCCESS;
+  for (std::string one; arguments >> one; ++index) {
+    const std::size_t equals = one.find('=');
+    const std::string word = one.substr(0, equals);
+    const cl_mem object = word == "ones"                ? memory.ones()
+                          : word.rfind("image", 0) == 0 ? memory.image()
+                                                        : memory.out();
+    const cl_ulong number = std::stoull(equals == std::string::npos ? "0" : one.substr(equals + 1));
+    if (word == "out" || word == "ones" || word.rfind("image", 0) == 0) {
+      status = clSetKernelArg(kernel(), index, sizeof object, &object);
+    } else if (word == "ulong") {
+      status = clSetKernelArg(kernel(), index, sizeof number, &number);
+    } else if (word == "local") {
+      status = clSetKernelArg(kernel(), index, number, nullptr);
+    } else {
+      const cl_int integer = std::stoi(word);
+      status = clSetKernelArg(kernel(), index, sizeof integer, &integer);
+    }
+    check(status, "clSetKernelArg");
+  }
+}
+
+// How long a reproducer with some more options takes until it has run for the first time: some
+// implementations compile then.
+double first_run_seconds(const Reproducer& bug, const std::string& options, int number) {
+  const Memory memory(bug);
+  const std::size_t items = bug.number("items", 1);
+  const auto begin = std::chrono::steady_clock::now();
+  cl_int status = CL_SUCCESS;
+  const cl::Program program = built(bug, bug.get("options") + " " + options, status, number);
+  check(status, "clBuildProgram");
+  const cl::Kernel kernel(clCreateKernel(program(), "reproduce", &status));
+  check(status, "clCreateKernel");
+  set_arguments(kernel, bug, memory);
+  check(clEnqueueNDRangeKernel(runtime().queue()(), kernel(), 1, nullptr, &items, &items, 0,
+                               nullptr, nullptr),
+        "clEnqueueNDRangeKernel");
+  check(clFinish(runtime().queue()()), "clFinish");
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Whether it takes too long with the control as measure. What else the machine does slows both
+// down: the least of two counts.
+bool compiles_too_long(const Reproducer& bug) {
+  std::istringstream control(bug.get("control"));
+  double times = 0;
+  std::string options;
+  control >> times;
+  std::getline(control, options);
+  // The same numbers again in the next process would find the programs in caches.
+  int number = static_cast<int>(getpid()) * 4;
+  const double first = first_run_seconds(bug, options, ++number);
+  const double seconds = first_run_seconds(bug, "", ++number);
+  const double most = times * std::min(first, first_run_seconds(bug, options, ++number));
+  return seconds > most && first_run_seconds(bug, "", ++number) > most;
+}
+
 // Runs a reproducer here. "right", "does not apply", or what is wrong.
 std::string outcome_here(const Reproducer& bug) {
   const DeviceInfo& info = runtime().info();
@@ -144,13 +257,8 @@ std::string outcome_here(const Reproducer& bug) {
     clGetDeviceInfo(device, 0x4108, sizeof sizes, sizes, &bytes);
     if (std::find(sizes, sizes + 64, items) == sizes + 64) return "does not apply";
   }
-  const std::string text = read_bytes(bug.path);
-  const char* source = text.c_str();
   cl_int status = CL_SUCCESS;
-  const cl::Program program(
-      clCreateProgramWithSource(runtime().context()(), 1, &source, nullptr, &status));
-  check(status, "clCreateProgramWithSource");
-  status = clBuildProgram(program(), 1, &device, bug.get("options").c_str(), nullptr, nullptr);
+  const cl::Program program = built(bug, bug.get("options"), status);
   if (bug.has("build log")) {
     if (status == CL_SUCCESS) return "builds";
     return contains(build_log(program, runtime().device()), bug.get("build log"))
@@ -171,35 +279,15 @@ std::string outcome_here(const Reproducer& bug) {
         "clGetKernelWorkGroupInfo");
   if (bug.has("local bytes") && local != bug.number("local bytes", 0))
     return std::to_string(local) + " bytes of local memory";
-  const cl::Buffer out = create_buffer(runtime(), kWords * sizeof(cl_int));
+  const Memory memory(bug);
   std::vector<cl_int> words(kWords);
   std::iota(words.begin(), words.end(), 0);
   const std::size_t at = bug.number("written at", 0);
-  check(clEnqueueWriteBuffer(runtime().queue()(), out(), CL_TRUE, at, kWords * sizeof(cl_int) - at,
+  check(clEnqueueWriteBuffer(runtime().queue()(), memory.out(), CL_TRUE, at,
+                             kWords * sizeof(cl_int) - at,
                              reinterpret_cast<const char*>(words.data()) + at, 0, nullptr, nullptr),
         "clEnqueueWriteBuffer");
-  const std::vector<float> floats(2 * kWords, 1.0F);
-  const cl::Buffer ones =
-      create_buffer(runtime(), floats.size() * sizeof(float), CL_MEM_READ_ONLY, floats.data());
-  std::istringstream arguments(bug.has("arguments") ? bug.get("arguments") : "out");
-  cl_uint index = 0;
-  for (std::string one; arguments >> one; ++index) {
-    const std::size_t equals = one.find('=');
-    const std::string word = one.substr(0, equals);
-    const cl_mem buffer = word == "ones" ? ones() : out();
-    const cl_ulong number = std::stoull(equals == std::string::npos ? "0" : one.substr(equals + 1));
-    if (word == "out" || word == "ones") {
-      status = clSetKernelArg(kernel(), index, sizeof buffer, &buffer);
-    } else if (word == "ulong") {
-      status = clSetKernelArg(kernel(), index, sizeof number, &number);
-    } else if (word == "local") {
-      status = clSetKernelArg(kernel(), index, number, nullptr);
-    } else {
-      const cl_int integer = std::stoi(word);
-      status = clSetKernelArg(kernel(), index, sizeof integer, &integer);
-    }
-    check(status, "clSetKernelArg");
-  }
+  set_arguments(kernel, bug, memory);
   const cl::Event gate(clCreateUserEvent(runtime().context()(), &status));
   check(status, "clCreateUserEvent");
   const cl_event wait = gate();
@@ -209,13 +297,14 @@ std::string outcome_here(const Reproducer& bug) {
   if (status != CL_SUCCESS) return std::string("the launch fails with ") + status_name(status);
   if (gated) check(clFlush(runtime().queue()()), "clFlush");
   check(clSetUserEventStatus(gate(), CL_COMPLETE), "clSetUserEventStatus");
-  const std::vector<cl_int> got = read_buffer<cl_int>(runtime(), out, kWords);
+  const std::vector<cl_int> got = read_buffer<cl_int>(runtime(), memory.out, kWords);
   std::istringstream expected(bug.get("expect"));
   std::size_t i = 0;
   for (cl_int one = 0; expected >> one; ++i) {
     if (got[i] != one) return std::to_string(got[i]) + " instead of " + std::to_string(one);
   }
-  return i > 0 ? "right" : "expects nothing";
+  if (i == 0) return "expects nothing";
+  return bug.has("control") && compiles_too_long(bug) ? "takes too long to compile" : "right";
 }
 
 std::string part_after(const std::string& all, const std::string& mark) {
@@ -229,7 +318,7 @@ std::string part_after(const std::string& all, const std::string& mark) {
 std::string outcome(const Reproducer& bug) {
   const TempFolder folder;
   std::vector<std::pair<std::string, std::optional<std::string>>> variables = {
-      {"CLCOOK_DRIVER_BUG", bug.path.string()}};
+      {"CLCOOK_DRIVER_BUG", bug.path.string()}, {"MESA_SHADER_CACHE_DISABLE", "true"}};
   std::vector<std::string> command = {self_path(), "--no-skip", "--test-case=child: reproduce"};
   const std::string log = folder / "log";
   if (bug.has("oclgrind")) {
@@ -307,8 +396,8 @@ nlohmann::json seen() { return nlohmann::json::parse(read_bytes(kFolder / "seen.
 }  // namespace
 
 TEST_CASE("child: reproduce" * doctest::skip()) {
-  alarm(60);  // a process that hangs has ended, too
   const Reproducer bug = load(std::getenv("CLCOOK_DRIVER_BUG"));
+  alarm(bug.has("control") ? 300 : 60);  // a process that hangs has ended, too
   const std::string said = outcome_here(bug);
   std::cout << "OUTCOME " << said << std::endl;
   _exit(0);  // some drivers do not survive the end of a process

@@ -22,21 +22,29 @@
 namespace {
 
 namespace ref = clcook::reference::folded_switch;
-using clcook::BezierPatches;
 using clcook::BufferView;
 using clcook::Errc;
 using clcook::Error;
+using clcook::FoldedSwitch;
 using clcook::testing::contains;
 using clcook::testing::error_of;
 using clcook::testing::runtime;
-using Problem = BezierPatches::Problem;
-using Tune = BezierPatches::Tune;
+using Problem = FoldedSwitch::Problem;
+using Tune = FoldedSwitch::Tune;
 using Valences = ref::Valences;
-using Variant = BezierPatches::Variant;
+using Variant = FoldedSwitch::Variant;
 
 constexpr Valences kRegular{4, 4, 4, 4};
-constexpr Variant kGeneral[] = {Variant::switch16,   Variant::folded3, Variant::index_tables,
-                                Variant::per_corner, Variant::split,   Variant::cpu_patch};
+// Those that take every topology.
+std::vector<Variant> general() {
+  std::vector<Variant> out;
+  for (const FoldedSwitch::Row& row : FoldedSwitch::variants()) {
+    if (!row.traits.regular_only) out.push_back(row);
+  }
+  CHECK(out.size() == 6);
+  return out;
+}
+
 // The conformance test derives exact bounds; here a wrong result is off by far more than this.
 constexpr double kClose = 2e-6;
 
@@ -54,7 +62,7 @@ std::vector<Valences> all_valences() {
 Problem separate(const std::vector<Valences>& valences) {
   Problem p;
   p.valences = valences;
-  for (const Valences& n : valences) p.vertices += BezierPatches::point_count(n);
+  for (const Valences& n : valences) p.vertices += clcook::folded_switch::point_count(n);
   p.indices.resize(p.vertices);
   std::iota(p.indices.begin(), p.indices.end(), 0u);
   return p;
@@ -76,7 +84,7 @@ std::vector<float> convert(const Problem& p, const std::vector<float>& positions
   const cl::Buffer in = upload(positions);
   const std::size_t values = p.valences.size() * 64;
   const cl::Buffer out = upload(std::vector<float>(values, -99.0f));
-  const BezierPatches plan(runtime(), p, variant, tune);
+  const FoldedSwitch plan(runtime(), p, variant, tune);
   const cl::Event done = plan(in, out);
   return clcook::testing::read_buffer<float>(runtime(), out, values, {done});
 }
@@ -85,7 +93,7 @@ std::vector<double> expected(const Problem& p, const std::vector<float>& positio
   std::vector<double> out(p.valences.size() * 64);
   std::size_t first = 0;
   for (std::size_t i = 0; i < p.valences.size(); ++i) {
-    const std::size_t points = BezierPatches::point_count(p.valences[i]);
+    const std::size_t points = clcook::folded_switch::point_count(p.valences[i]);
     for (std::size_t c = 0; c < 4; ++c) {
       std::vector<double> one(points);
       for (std::size_t j = 0; j < points; ++j) {
@@ -187,14 +195,14 @@ std::array<double, 16> bezier_of(const clcook::io::QuadMesh& mesh,
 }
 
 Errc code_of(const Problem& problem, Variant variant, Tune tune, const std::string& part) {
-  const Error error = error_of([&] { BezierPatches(runtime(), problem, variant, tune); });
+  const Error error = error_of([&] { FoldedSwitch(runtime(), problem, variant, tune); });
   INFO(error.what());
   CHECK(contains(error.what(), part));
   return error.code;
 }
 
 Errc code_of(const Problem& problem, const std::string& part) {
-  return code_of(problem, Variant::automatic, {}, part);
+  return code_of(problem, {}, {}, part);
 }
 
 }  // namespace
@@ -203,7 +211,7 @@ Errc code_of(const Problem& problem, const std::string& part) {
 
 TEST_CASE("the weights of every control point sum to 1 for all valences 3 to 8") {
   for (const Valences& n : all_valences()) {
-    CHECK(ref::point_count(n) == BezierPatches::point_count(n));
+    CHECK(ref::point_count(n) == clcook::folded_switch::point_count(n));
     for (std::size_t i = 0; i < 16; ++i) {
       const std::vector<double> weights = ref::weights(n, i);
       REQUIRE(std::accumulate(weights.begin(), weights.end(), 0.0) == doctest::Approx(1.0));
@@ -297,8 +305,8 @@ TEST_CASE("all 1296 combinations of valences, on every variant in one launch") {
   const Problem p = separate(all_valences());
   const std::vector<float> positions = noise(p.vertices * 4, 7);
   const std::vector<double> wanted = expected(p, positions);
-  for (const Variant v : kGeneral) {
-    CAPTURE(BezierPatches::to_string(v));
+  for (const Variant v : general()) {
+    CAPTURE(v.name());
     CHECK(difference(wanted, convert(p, positions, v)) < kClose);
   }
 }
@@ -315,8 +323,8 @@ TEST_CASE("regular patches: every variant against the exact change of basis") {
     const auto control = ref::regular_bezier(one);
     for (std::size_t j = 0; j < 16; ++j) wanted[(i / 4 * 16 + j) * 4 + i % 4] = control[j];
   }
-  for (const Variant v : BezierPatches::kVariants) {
-    CAPTURE(BezierPatches::to_string(v));
+  for (const Variant v : FoldedSwitch::variants()) {
+    CAPTURE(v.name());
     CHECK(difference(wanted, convert(p, positions, v)) < kClose);
   }
 }
@@ -326,8 +334,8 @@ TEST_CASE("runs of any length give the same control points, bit for bit") {
   valences.resize(77);
   const Problem p = separate(valences);
   const std::vector<float> positions = noise(p.vertices * 4);
-  for (const Variant v : {Variant::switch16, Variant::folded3, Variant::index_tables}) {
-    CAPTURE(BezierPatches::to_string(v));
+  for (const Variant v : {"switch16", "folded3", "index_tables"}) {
+    CAPTURE(v.name());
     const std::vector<float> natural = convert(p, positions, v, Tune{0, 1});
     for (const int run : {2, 64, 1024}) {
       CAPTURE(run);
@@ -346,8 +354,8 @@ TEST_CASE("a constant stays constant, and a plane stays a plane") {
     const float four[4] = {x, y, 0.25f * x - 0.5f * y + 0.125f, 1.0f};
     std::copy_n(four, 4, positions.begin() + static_cast<std::ptrdiff_t>(4 * i));
   }
-  for (const Variant v : kGeneral) {
-    CAPTURE(BezierPatches::to_string(v));
+  for (const Variant v : general()) {
+    CAPTURE(v.name());
     const std::vector<float> got = convert(p, positions, v);
     double off_plane = 0;
     double off_one = 0;
@@ -381,8 +389,8 @@ TEST_CASE("a turned quad gives the turned control points") {
     first += points;
   }
   const std::vector<float> positions = noise(p.vertices * 4, 11);
-  for (const Variant v : kGeneral) {
-    CAPTURE(BezierPatches::to_string(v));
+  for (const Variant v : general()) {
+    CAPTURE(v.name());
     const std::vector<float> before = convert(p, positions, v);
     const std::vector<float> after = convert(turned, positions, v);
     std::vector<float> back(after.size());
@@ -401,10 +409,10 @@ TEST_CASE("a turned quad gives the turned control points") {
 
 TEST_CASE("not-a-number reaches exactly the control points that have a weight for it") {
   std::vector<Valences> valences{kRegular, {3, 5, 8, 4}, {8, 3, 3, 6}};
-  for (const Variant v : BezierPatches::kVariants) {
-    CAPTURE(BezierPatches::to_string(v));
+  for (const Variant v : FoldedSwitch::variants()) {
+    CAPTURE(v.name());
     for (const Valences& n : valences) {
-      if (v == Variant::weight_matrix && n != kRegular) continue;
+      if (v == "weight_matrix" && n != kRegular) continue;
       // As many patches as points; in each another point is none.
       const std::size_t points = ref::point_count(n);
       const Problem p = separate(std::vector<Valences>(points, n));
@@ -426,15 +434,12 @@ TEST_CASE("not-a-number reaches exactly the control points that have a weight fo
 }
 
 TEST_CASE("automatic runs what the topology allows") {
-  const BezierPatches regular(runtime(), separate({kRegular}));
-  CHECK(regular.regular());
-  CHECK(regular.patches() == 1);
-  CHECK(regular.vertices() == 16);
-  CHECK(regular.variant() != Variant::automatic);
-  const BezierPatches mixed(runtime(), separate({kRegular, {3, 4, 5, 4}}));
-  CHECK(!mixed.regular());
-  CHECK(mixed.variant() != Variant::weight_matrix);
-  CHECK(mixed.variant() != Variant::automatic);
+  const FoldedSwitch regular(runtime(), separate({kRegular}));
+  CHECK_FALSE(regular.variant().is_automatic());
+  CHECK(regular.problem().vertices == 16);
+  const FoldedSwitch mixed(runtime(), separate({kRegular, {3, 4, 5, 4}}));
+  CHECK_FALSE(mixed.variant().row()->traits.regular_only);
+  CHECK_FALSE(mixed.variant().is_automatic());
 }
 
 // ---- Refusals ----------------------------------------------------------------------------------
@@ -470,35 +475,29 @@ TEST_CASE("a broken topology is refused") {
 
 TEST_CASE("a variant that cannot run the topology says so") {
   const Problem p = separate({kRegular, {4, 4, 4, 5}});
-  CHECK(code_of(p, Variant::weight_matrix, {},
-                "weight_matrix needs patches with four valences of 4") == Errc::unsupported);
+  CHECK(code_of(p, "weight_matrix", {}, "weight_matrix: needs patches with four valences of 4") ==
+        Errc::unsupported);
 }
 
 TEST_CASE("wrong tunings are refused") {
   const Problem p = separate({kRegular});
-  CHECK(code_of(p, Variant::per_corner, {6, 0}, "multiple of 4 up to 1024, got 6") ==
+  CHECK(code_of(p, "per_corner", {6, 0}, "multiple of 4 up to 1024, got 6") ==
         Errc::invalid_argument);
-  CHECK(code_of(p, Variant::switch16, {-4, 0}, "got -4") == Errc::invalid_argument);
-  CHECK(code_of(p, Variant::switch16, {2048, 0}, "got 2048") == Errc::invalid_argument);
-  CHECK(code_of(p, Variant::cpu_patch, {64, 0}, "cpu_patch takes a group of 1 work-item, got 64") ==
+  CHECK(code_of(p, "switch16", {-4, 0}, "got -4") == Errc::invalid_argument);
+  CHECK(code_of(p, "switch16", {2048, 0}, "got 2048") == Errc::invalid_argument);
+  CHECK(code_of(p, "cpu_patch", {64, 0}, "cpu_patch takes a group of 1 work-item, got 64") ==
         Errc::invalid_argument);
   for (const int run : {-1, 3, 2048}) {
-    CHECK(code_of(p, Variant::folded3, {0, run},
+    CHECK(code_of(p, "folded3", {0, run},
                   "run must be a power of two from 1 to 1024, got " + std::to_string(run)) ==
           Errc::invalid_argument);
   }
-  CHECK(code_of(p, Variant::per_corner, {0, 2}, "per_corner has no runs, got 2") ==
+  CHECK(code_of(p, "per_corner", {0, 2}, "per_corner has no runs, got 2") ==
         Errc::invalid_argument);
-  CHECK(code_of(p, static_cast<Variant>(77), {}, "no variant of the value 77") ==
-        Errc::invalid_argument);
-  const Error name = error_of([] { BezierPatches::parse_variant("fastest"); });
-  CHECK(name.code == Errc::invalid_argument);
-  CHECK(contains(name.what(), "'fastest'"));
-  CHECK(contains(name.what(), "cpu_patch"));
 }
 
 TEST_CASE("wrong buffers are refused") {
-  const BezierPatches plan(runtime(), separate({kRegular, kRegular}));
+  const FoldedSwitch plan(runtime(), separate({kRegular, kRegular}));
   const cl::Buffer in = upload(std::vector<float>(33 * 4));
   const cl::Buffer out = upload(std::vector<float>(33 * 4));
   const cl::Buffer small = upload(std::vector<float>(31 * 4));

@@ -2,8 +2,8 @@
 // the same ones every time; the sanitizer lane runs it under AddressSanitizer. Compiled with
 // -fsanitize=fuzzer -DCLCOOK_LIBFUZZER it is a target of libFuzzer:
 //
-//   clang++ -std=c++17 -Ilib -Itests -fsanitize=fuzzer,address -DCLCOOK_LIBFUZZER
-//   tests/fuzz_dds.cpp
+//   clang++ -std=c++17 -fsanitize=fuzzer,address -DCLCOOK_LIBFUZZER -Ilib -Itests
+//       tests/fuzz_dds.cpp
 #include <clcook/io/dds.hpp>
 #include <cstddef>
 #include <cstdint>

@@ -52,8 +52,8 @@ std::vector<double> exact(const Problem& p, const std::vector<float>& values) {
 
 std::vector<GaussianBlur::Variant> able(const Problem& p) {
   std::vector<GaussianBlur::Variant> out;
-  for (const gaussian::MethodInfo& info : gaussian::methods()) {
-    if (info.offer(runtime(), p, GaussianBlur::axes_of(p)).can) out.push_back(info.variant);
+  for (const GaussianBlur::Row& row : GaussianBlur::variants()) {
+    if (GaussianBlur::Rules::offer_of(runtime(), row, p, {}).can()) out.emplace_back(row);
   }
   return out;
 }
@@ -166,8 +166,8 @@ TEST_CASE("gaussian_blur: every method keeps its promise of quality") {
             read_buffer<unsigned char>(runtime(), dst, stored.size(), {blur(src, dst)});
         std::vector<double> got;
         for (std::size_t i = 0; i < expected.size(); ++i)
-          got.push_back(cookbook::gaussian_blur_card::load(pixel, bytes.data(), i));
-        CAPTURE(GaussianBlur::to_string(variant));
+          got.push_back(load_channel(pixel, bytes.data(), i));
+        CAPTURE(variant.name());
         CAPTURE(GaussianBlur::to_string(pixel));
         CAPTURE(sigma);
         CHECK(ref::psnr(expected, got, gaussian::peak_of(p)) >= blur.psnr());
@@ -184,7 +184,7 @@ TEST_CASE("gaussian_blur: NaN and infinity spread as far as the filter reaches")
   const cl::Buffer src = upload(values);
   const cl::Buffer dst = create_buffer(runtime(), values.size() * sizeof(float));
   for (const auto variant : able(p)) {
-    CAPTURE(GaussianBlur::to_string(variant));
+    CAPTURE(variant.name());
     const GaussianBlur blur(runtime(), p, variant);
     const std::vector<float> got =
         read_buffer<float>(runtime(), dst, values.size(), {blur(src, dst)});
@@ -327,7 +327,9 @@ TEST_CASE("gaussian_blur: wrong values are refused with value and rule") {
   p.quality = 900;
   const Error floor = error_of([&] { GaussianBlur(runtime(), p); });
   CHECK(floor.code == Errc::unsupported);
-  CHECK(contains(floor.what(), "no method reaches 900 dB for f32"));
+  CHECK(floor.lacks == Lacks::quality);
+  CHECK(contains(floor.what(), "no variant can serve this problem"));
+  CHECK(contains(floor.what(), "dB for a floor of 900"));
 
   p.quality = 60;
   p.sigma_x = 2;
@@ -348,14 +350,14 @@ TEST_CASE("gaussian_blur: wrong values are refused with value and rule") {
   call_refused([&] { blur(a, b, GaussianBlur::Region{0, 0, 0, 4}); }, "region of 0 x 4");
   call_refused([&] { blur(a, b, {cl::Event()}); }, "null event");
   if (!blur.in_place()) call_refused([&] { blur(a, a); }, "overlap");
-  CHECK_THROWS_AS(GaussianBlur::parse_variant("fastest"), Error);
+  CHECK_THROWS_AS(GaussianBlur::Variant("fastest"), Error);
 }
 
 TEST_CASE("gaussian_blur: describe names the method, its promise and the others") {
   const Problem p = problem_of(300, 200, 4);
   const GaussianBlur blur(runtime(), p);
   const std::string text = blur.describe();
-  CHECK(contains(text, GaussianBlur::to_string(blur.variant())));
+  CHECK(contains(text, blur.variant().name()));
   CHECK(contains(text, "dB"));
-  for (const gaussian::MethodInfo& info : gaussian::methods()) CHECK(contains(text, info.name));
+  for (const GaussianBlur::Row& row : GaussianBlur::variants()) CHECK(contains(text, row.name));
 }

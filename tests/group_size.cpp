@@ -25,6 +25,7 @@ using clcook::BufferView;
 using clcook::Errc;
 using clcook::Error;
 using clcook::GroupSize;
+using clcook::Lacks;
 using clcook::Params;
 using clcook::Runtime;
 using clcook::testing::contains;
@@ -115,7 +116,7 @@ TEST_CASE("reference: prefix sums begin anew every 1024 values and wrap") {
 
 TEST_CASE("the trip counts differ from item to item, and the step limit holds") {
   const auto steps_of = [](int most) {
-    const GroupSize plan(runtime(), picture(64, 48, 4, most), Variant::direct);
+    const GroupSize plan(runtime(), picture(64, 48, 4, most), "direct");
     const cl::Buffer spheres = upload(card::scene(4, 3));
     const cl::Buffer out = clcook::create_buffer(runtime(), 64 * 48 * sizeof(GroupSize::Hit));
     const cl::Event done = plan(spheres, out);
@@ -144,9 +145,9 @@ TEST_CASE("a group size that divides nothing, padding, and a wave give the same 
     Variant variant;
     GroupSize::Tune tune;
   };
-  for (const Run& run : {Run{Variant::direct, {1, 0}}, Run{Variant::direct, {33, 0}},
-                         Run{Variant::direct, {64, 3}}, Run{Variant::direct, {64, 16384}},
-                         Run{Variant::grid_stride, {64, 1000}}, Run{Variant::single_wave, {}}}) {
+  for (const Run& run :
+       {Run{"direct", {1, 0}}, Run{"direct", {33, 0}}, Run{"direct", {64, 3}},
+        Run{"direct", {64, 16384}}, Run{"grid_stride", {64, 1000}}, Run{"single_wave", {}}}) {
     const GroupSize plan(runtime(), values(Work::barriers, in.size()), run.variant, run.tune);
     const cl::Buffer to = clcook::create_buffer(runtime(), in.size() * 4);
     const cl::Event done = plan(from, to);
@@ -207,32 +208,28 @@ TEST_CASE("the padding leaves exactly the wanted occupancy on the model's sm_90"
 // ---- Plans --------------------------------------------------------------------------------------
 
 TEST_CASE("names, and what automatic runs") {
-  for (const Variant v : GroupSize::kVariants) {
-    CHECK(GroupSize::parse_variant(GroupSize::to_string(v)) == v);
-  }
-  for (const Work w : GroupSize::kWorks) CHECK(GroupSize::parse_work(GroupSize::to_string(w)) == w);
-  CHECK(GroupSize::parse_variant("automatic") == Variant::automatic);
-  CHECK(contains(error_of([] { GroupSize::parse_variant("best"); }).what(), "grid_stride"));
-  CHECK(contains(error_of([] { GroupSize::parse_work("sorting"); }).what(), "divergent_loop"));
+  namespace ops = clcook::group_size;
+  for (const auto& one : ops::kWorks) CHECK(ops::parse_work(one.name) == one.value);
+  CHECK(contains(error_of([] { Variant("best"); }).what(), "grid_stride"));
+  CHECK(contains(error_of([] { ops::parse_work("sorting"); }).what(), "divergent_loop"));
   const GroupSize plan(runtime(), values(Work::barriers, 100));
-  CHECK(plan.variant() != Variant::automatic);
-  CHECK(GroupSize::has_kernel(plan.variant(), Work::barriers));
-  CHECK(plan.group() >= 1);
+  CHECK_FALSE(plan.variant().is_automatic());
+  CHECK(GroupSize::Spec::does(*plan.variant().row(), Work::barriers));
+  CHECK(plan.tune().group >= 1);
   CHECK_FALSE(plan.wave_barriers());
   // Only where the platform guarantees what a barrier does for a wave.
-  const GroupSize wave(runtime(), values(Work::barriers, 100), Variant::single_wave);
+  const GroupSize wave(runtime(), values(Work::barriers, 100), "single_wave");
   CHECK(wave.wave_barriers() == (runtime().info().platform == "NVIDIA CUDA"));
-  CHECK(wave.group() == 32);
+  CHECK(wave.tune().group == 32);
 }
 
 TEST_CASE("problems out of range are refused with their values") {
   const auto refused = [](const GroupSize::Problem& problem, const char* part,
-                          Variant variant = Variant::direct, GroupSize::Tune tune = {},
-                          Errc code = Errc::invalid_argument) {
+                          Variant variant = "direct", GroupSize::Tune tune = {}) {
     const Error error = error_of([&] { GroupSize(runtime(), problem, variant, tune); });
     INFO(error.what());
     CHECK(contains(error.what(), part));
-    CHECK(error.code == code);
+    CHECK(error.code == Errc::invalid_argument);
   };
   const float nan = std::numeric_limits<float>::quiet_NaN();
   refused(values(Work::streaming, 0), "count must be 1 to");
@@ -249,20 +246,29 @@ TEST_CASE("problems out of range are refused with their values") {
   refused(picture(5, 5, -1), "got -1");
   refused(picture(5, 5, 1, 0), "max_steps must be 1 to 65536, got 0");
   const auto five = values(Work::barriers, 5);
-  refused(five, "no variant of the value 9", static_cast<Variant>(9));
-  refused(five, "group must be at least 1 work-item, got 0", Variant::direct, {0, 0});
-  refused(five, "a work-group of 1073741824 work-items exceeds the device's limit of",
-          Variant::direct, {std::size_t{1} << 30, 0}, Errc::unsupported);
-  refused(five, "8192 + 1099511627776 bytes of local memory exceed the device's limit of",
-          Variant::direct, {64, std::size_t{1} << 40}, Errc::unsupported);
-  refused(five, "bytes of local memory exceed", Variant::direct,
-          {64, std::numeric_limits<std::size_t>::max()}, Errc::unsupported);
-  refused(five, "single_wave has groups of 32 work-items, got 64", Variant::single_wave, {64, 0},
-          Errc::unsupported);
-  refused(five, "local_table has no kernel for the work barriers", Variant::local_table, {},
-          Errc::unsupported);
-  refused(values(Work::streaming, 5), "single_wave has no kernel for the work streaming",
-          Variant::single_wave, {}, Errc::unsupported);
+  refused(five, "group must not be negative, got -1", "direct", {-1, 0});
+  refused(five, "local_padding must not be negative, got -4", "direct", {0, -4});
+  const auto lacks = [&](const GroupSize::Problem& problem, const char* part, Lacks what,
+                         Variant variant, GroupSize::Tune tune = {}) {
+    const Error error = error_of([&] { GroupSize(runtime(), problem, variant, tune); });
+    INFO(error.what());
+    CHECK(contains(error.what(), part));
+    CHECK(error.code == Errc::unsupported);
+    CHECK(error.lacks == what);
+  };
+  lacks(five, "a work-group of 1073741824 work-items exceeds the device's limit of",
+        Lacks::work_group, "direct", {1 << 30, 0});
+  lacks(five, "8192 + 1073741824 bytes of local memory exceed the device's limit of",
+        Lacks::local_memory, "direct", {64, 1 << 30});
+  lacks(five, "bytes of local memory exceed", Lacks::local_memory, "direct",
+        {64, std::numeric_limits<int>::max()});
+  lacks(five, "single_wave: it has groups of 32 work-items, got 64", Lacks::problem, "single_wave",
+        {64, 0});
+  lacks(five, "local_table: it has no kernel for the work barriers", Lacks::problem, "local_table");
+  lacks(values(Work::streaming, 5), "single_wave: it has no kernel for the work streaming",
+        Lacks::problem, "single_wave");
+  // Automatic passes over them: the caller's group goes before a winner's.
+  CHECK(GroupSize(runtime(), five, {}, {64, 0}).tune().group == 64);
 }
 
 TEST_CASE("shapes out of range are refused") {
@@ -278,6 +284,27 @@ TEST_CASE("shapes out of range are refused") {
   refused("count=5 occupancy=0", "occupancy must be above 0 to 100 percent, got 0");
   refused("count=5 occupancy=101", "got 101");
   refused("count=5 group=-1", "group must be 0 to");
+}
+
+TEST_CASE("a shape's group and occupancy change the tune, and the offer knows") {
+  const clcook::Recipe recipe = clcook::cookbook::group_size();
+  const auto offer = [&](const char* variant, const char* shape) {
+    return recipe.offer(runtime(), variant, {}, Params::parse(shape));
+  };
+  CHECK(offer("single_wave", "work=barriers count=5").can());
+  CHECK(offer("single_wave", "work=barriers count=5 group=64").lacks == Lacks::problem);
+  CHECK(offer("direct", "count=5 group=1000000").lacks == Lacks::work_group);
+  const auto& row = *Variant("direct").row();
+  CHECK(card::tune_of(row, Params::parse("group=64"), Params::parse("count=5")).group == 64);
+  CHECK(card::tune_of(row, Params::parse("group=64"), Params::parse("count=5 group=32")).group ==
+        32);
+  const auto half = card::tune_of(row, {}, Params::parse("count=5 occupancy=50"));
+  CHECK(half.local_padding ==
+        static_cast<int>(card::padding_for(clcook::model::gpu_arch("sm_90"), 50, 256, 0)));
+  CHECK(half.local_padding > 0);
+  // The kernels of all works, as the machine-code tables have them.
+  CHECK(recipe.units("direct", {}, Params::parse("count=5")).size() == 3);
+  CHECK(recipe.units("single_wave", {}, Params::parse("count=5")).size() == 1);
 }
 
 TEST_CASE("views that break a rule are refused before anything is enqueued") {

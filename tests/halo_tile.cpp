@@ -3,8 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <clcook/halo_tile.hpp>
 #include <clcook/reference/halo_tile.hpp>
+#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/pixels.hpp>
 #include <clcook/registry/random.hpp>
 #include <cmath>
 #include <cstdint>
@@ -95,7 +98,7 @@ std::optional<std::vector<float>> filtered(const Problem& p, Variant variant,
   cl::Buffer src;
   cl::Image2D image;
   if (!history.empty()) past = upload(runtime(), history);
-  if (plan->variant() == Variant::image) {
+  if (plan->variant() == "image") {
     image = make_image(static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
                        p.pixel == Pixel::rgba32f ? CL_RGBA : CL_R, CL_FLOAT, in.data());
     done = history.empty() ? (*plan)(image, dst) : (*plan)(image, past, dst);
@@ -127,7 +130,7 @@ Errc code_of(const Problem& problem, Variant variant, Tune tune, const std::stri
 }
 
 Errc code_of(const Problem& problem, const std::string& part) {
-  return code_of(problem, Variant::automatic, {}, part);
+  return code_of(problem, "automatic", {}, part);
 }
 
 Tune tile(int width, int height, int depth = 1, int outputs = 0) {
@@ -188,8 +191,8 @@ TEST_CASE("the median network sorts every pattern of zeros and ones") {
       in[k / 3 * 1536 + 3 * n + k % 3] = (n >> k & 1) != 0 ? 1.0f : 0.0f;
     }
   }
-  for (const Variant v : HaloTile::kVariants) {
-    CAPTURE(HaloTile::to_string(v));
+  for (const Variant v : HaloTile::variants()) {
+    CAPTURE(v.name());
     const auto got = filtered(p, v, in);
     if (!got) continue;
     for (std::size_t n = 0; n < 512; ++n) {
@@ -205,8 +208,8 @@ TEST_CASE("one bright pixel grows to a square of 2 radius + 1") {
     const Problem p = picture(Filter::dilation, 41, 39, radius);
     std::vector<float> in(values_of(p));
     in[19 * 41 + 20] = 1;
-    for (const Variant v : HaloTile::kVariants) {
-      CAPTURE(HaloTile::to_string(v));
+    for (const Variant v : HaloTile::variants()) {
+      CAPTURE(v.name());
       CAPTURE(radius);
       const auto got = filtered(p, v, in);
       if (!got) continue;
@@ -230,8 +233,8 @@ TEST_CASE("NaN and infinities by the rules") {
   history[4 * 40 + 19] = kNan;
   history[0] = kNan;
   history[1] = -kInf;
-  for (const Variant v : HaloTile::kVariants) {
-    CAPTURE(HaloTile::to_string(v));
+  for (const Variant v : HaloTile::variants()) {
+    CAPTURE(v.name());
     const Problem grow = picture(Filter::dilation, 40, 9);
     if (!filtered(grow, v, low)) continue;
     CHECK(differences(*filtered(grow, v, all_nan), std::vector<float>(n, -kInf)) == 0);
@@ -256,7 +259,7 @@ TEST_CASE("minus zero and zero are equal") {
   const Problem p = picture(Filter::dilation, 33, 5);
   std::vector<float> in(values_of(p), -0.0f);
   for (std::size_t i = 0; i < in.size(); i += 2) in[i] = 0.0f;
-  for (const Variant v : HaloTile::kVariants) {
+  for (const Variant v : HaloTile::variants()) {
     const auto got = filtered(p, v, in);
     if (got) CHECK(differences(std::vector<float>(in.size(), 0.0f), *got) == 0);
   }
@@ -269,8 +272,8 @@ TEST_CASE("a constant border of NaN leaves the border pixels alone") {
   const auto in = noise(values_of(p));
   Problem clamped = p;
   clamped.border = Border::clamp;
-  for (const Variant v : HaloTile::kVariants) {
-    CAPTURE(HaloTile::to_string(v));
+  for (const Variant v : HaloTile::variants()) {
+    CAPTURE(v.name());
     const auto got = filtered(p, v, in);
     // For a maximum, repeating the nearest pixel adds nothing either.
     if (got) CHECK(differences(*filtered(clamped, v, in), *got) == 0);
@@ -287,8 +290,8 @@ TEST_CASE("a history within the neighbourhood's range is not touched, one outsid
   for (float& value : volume.values) value = -value;
   auto least = ref::dilation(volume, 2, ref::Border::clamp, {});
   for (float& value : least) value = -value;
-  for (const Variant v : HaloTile::kVariants) {
-    CAPTURE(HaloTile::to_string(v));
+  for (const Variant v : HaloTile::variants()) {
+    CAPTURE(v.name());
     const auto same = filtered(p, v, in, in);
     if (!same) continue;
     CHECK(differences(in, *same) == 0);
@@ -324,12 +327,86 @@ TEST_CASE("radii and pixel types that the conformance test leaves out") {
                           : row.filter == Filter::median
                               ? ref::median(volume, 1, border, p.outside)
                               : ref::dilation(volume, row.radius, border, p.outside);
-    for (const Variant v : HaloTile::kVariants) {
-      CAPTURE(HaloTile::to_string(v));
+    for (const Variant v : HaloTile::variants()) {
+      CAPTURE(v.name());
       CAPTURE(row.radius);
       CAPTURE(row.depth);
       const auto got = filtered(p, v, in, clamp ? history : std::vector<float>());
       if (got) CHECK(differences(expected, *got) == 0);
+    }
+  }
+}
+
+TEST_CASE("every pixel type with every border, at odd sizes and pitches") {
+  using clcook::GuardedBuffer;
+  for (const auto& type : clcook::kPixelTypes) {
+    const clcook::Channel channel = clcook::channel_of(type.value);
+    const int channels = clcook::channels_of(type.value);
+    const double most = channel == clcook::Channel::u8    ? 255
+                        : channel == clcook::Channel::u16 ? 65535
+                                                          : 60000;
+    // What the type holds of values: many at both ends of its range, and beyond.
+    const auto held = [&](std::vector<float> values) {
+      const auto bytes = clcook::store_channels(channel, values);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = static_cast<float>(clcook::load_channel(channel, bytes.data(), i));
+      }
+      return values;
+    };
+    const auto data = [&](std::size_t count, std::uint64_t seed) {
+      std::vector<float> out = noise(count, seed);
+      for (float& value : out) value = (0.5f + 0.7f * value) * static_cast<float>(most);
+      return held(out);
+    };
+    for (const auto& border : clcook::kBorders) {
+      for (const Filter filter : {Filter::dilation, Filter::median, Filter::clamp}) {
+        const int radius = filter == Filter::dilation ? 2 : 1;
+        Problem p = picture(filter, 43, 11, radius, type.value);
+        p.border = border.value;
+        // Half of the unit: integers round it to the even one.
+        p.outside = {2.5f, 3.5f, -7.0f, 1e6f};
+        const std::size_t count = static_cast<std::size_t>(43 * 11 * channels);
+        const ref::Volume volume{43, 11, 1, channels, data(count, 31)};
+        const std::vector<float> past = data(count, 32);
+        const auto edge = static_cast<ref::Border>(border.value);
+        const auto outer = held({2.5f, 3.5f, -7.0f, 1e6f});
+        if (channel == clcook::Channel::u8) CHECK(outer == std::vector<float>{2, 4, 0, 255});
+        const std::array<float, 4> outside{outer[0], outer[1], outer[2], outer[3]};
+        const auto expected =
+            filter == Filter::clamp    ? ref::clamp(volume, past, radius, edge, outside)
+            : filter == Filter::median ? ref::median(volume, radius, edge, outside)
+                                       : ref::dilation(volume, radius, edge, outside);
+        const std::size_t bytes = clcook::pixel_bytes(type.value);
+        const auto rows = [&](std::size_t pad, unsigned char fill) {
+          return GuardedBuffer(runtime(), 43 * bytes, 11, 3 * bytes, (43 + pad) * bytes, fill);
+        };
+        for (const Variant v : {"automatic", "direct", "local_tile_multi", "cpu_rows"}) {
+          CAPTURE(type.name);
+          CAPTURE(border.name);
+          CAPTURE(static_cast<int>(filter));
+          CAPTURE(v.name());
+          const HaloTile plan(runtime(), p, v);
+          GuardedBuffer src = rows(2, 0xFF);
+          GuardedBuffer history = rows(5, 0x7B);
+          GuardedBuffer dst = rows(1, 0xCD);
+          for (GuardedBuffer* one : {&src, &history, &dst}) one->poison();
+          const auto stored = clcook::store_channels(channel, volume.values);
+          const auto stored_past = clcook::store_channels(channel, past);
+          const cl::Event ready =
+              history.upload(stored_past.data(), {src.upload(stored.data(), {})});
+          const cl::Event done = filter == Filter::clamp
+                                     ? plan(src.view(), history.view(), dst.view(), {ready})
+                                     : plan(src.view(), dst.view(), {ready});
+          clcook::Diff diff;
+          const auto got = dst.read({done}, diff, "dst");
+          for (std::size_t i = 0; i < count; ++i) {
+            diff.compare(i, static_cast<double>(expected[i]),
+                         clcook::load_channel(channel, got.data(), i), 0);
+          }
+          INFO(diff.first());
+          CHECK(diff.ok());
+        }
+      }
     }
   }
 }
@@ -352,8 +429,8 @@ TEST_CASE("the largest radius, beyond the picture on all sides") {
 
 TEST_CASE("another size or border mode builds no program") {
   Problem p = picture(Filter::dilation, 40, 30);
-  for (const Variant v : {Variant::direct, Variant::local_tile_multi, Variant::cpu_rows}) {
-    CAPTURE(HaloTile::to_string(v));
+  for (const Variant v : {"direct", "local_tile_multi", "cpu_rows"}) {
+    CAPTURE(v.name());
     const HaloTile first(runtime(), p, v);
     const auto before = runtime().cache().stats();
     Problem other = picture(Filter::dilation, 77, 21);
@@ -368,14 +445,14 @@ TEST_CASE("another size or border mode builds no program") {
 TEST_CASE("automatic names a variant that runs and reads buffers") {
   for (const Filter filter : {Filter::dilation, Filter::median, Filter::clamp}) {
     const HaloTile plan(runtime(), picture(filter, 100, 50));
-    CHECK(plan.variant() != Variant::automatic);
-    CHECK(plan.variant() != Variant::image);
+    CHECK_FALSE(plan.variant().is_automatic());
+    CHECK(plan.variant() != "image");
   }
   Problem volume = picture(Filter::dilation, 20, 20);
   volume.depth = 20;
   const HaloTile plan(runtime(), volume);
-  CHECK((plan.variant() == Variant::direct || plan.variant() == Variant::local_tile ||
-         plan.variant() == Variant::cpu_rows));
+  CHECK((plan.variant() == "direct" || plan.variant() == "local_tile" ||
+         plan.variant() == "cpu_rows"));
 }
 
 TEST_CASE("automatic follows the tunings as far as they can run") {
@@ -400,37 +477,77 @@ TEST_CASE("automatic follows the tunings as far as they can run") {
   };
   const Problem p = picture(Filter::dilation, 64, 64);
   const HaloTile tuned = with("halo_tile/dilation", "local_tile_multi", "tile=64x16 outputs=8", p);
-  CHECK(tuned.variant() == Variant::local_tile_multi);
+  CHECK(tuned.variant() == "local_tile_multi");
   CHECK(tuned.tune().tile_width == 64);
   CHECK(tuned.tune().tile_height == 16);
   CHECK(tuned.tune().outputs == 8);
-  CHECK(with("halo_tile/dilation", "image", "tile=16x16", p).variant() != Variant::image);
-  CHECK(HaloTile::tuning_name(p) == "halo_tile/dilation");
+  CHECK(with("halo_tile/dilation", "image", "tile=16x16", p).variant() != "image");
+  CHECK(HaloTile::Rules::tuning_name(p) == "halo_tile/dilation");
   Problem wide = picture(Filter::dilation, 64, 64, HaloTile::kMaxRadius, Pixel::rgba32f);
-  CHECK(HaloTile::tuning_name(wide) == "halo_tile/dilation wide");
+  CHECK(HaloTile::Rules::tuning_name(wide) == "halo_tile/dilation wide");
   // The tile of a tuning may be too large for another radius: never an error of automatic.
-  if (info.local_mem < 1 << 20) {
-    CHECK(with("halo_tile/dilation wide", "local_tile_multi", "tile=64x16 outputs=8", wide)
-              .variant() == Variant::direct_multi);
-  }
+  const HaloTile large =
+      with("halo_tile/dilation wide", "local_tile_multi", "tile=1024x1024 outputs=8", wide);
+  CHECK(contains(large.describe(), "local_tile_multi tile=1024x1024 outputs=8: "));
+  CHECK(large.tune().tile_width < 1024);
+  // No tile of local_tile_multi fits: the smallest is 161 + 33 columns of 144 rows of float4.
+  if (info.local_mem < 194 * 144 * 16)
+    CHECK(large.variant() == (info.cpu ? "cpu_rows" : "direct_multi"));
+}
+
+TEST_CASE("an offer counts what groups read, halo included") {
+  const auto read = [](const Problem& p, const char* variant) {
+    const clcook::Offer offer =
+        HaloTile::Rules::offer_of(runtime(), *Variant(variant).row(), p, {});
+    CAPTURE(variant);
+    CHECK(offer.work.bytes_written == 4.0 * static_cast<double>(values_of(p)));
+    return offer.work.bytes_read / offer.work.bytes_written;
+  };
+  const Problem p = picture(Filter::dilation, 64, 64);
+  CHECK(read(p, "cpu_rows") == 1);
+  CHECK(read(p, "direct") == doctest::Approx(18.0 * 18 / 256));
+  CHECK(read(p, "local_tile") == read(p, "direct"));
+  CHECK(read(p, "local_tile_multi") == doctest::Approx(34.0 * 18 / 512));
+  CHECK(read(picture(Filter::clamp, 64, 64), "direct") == doctest::Approx(1 + 18.0 * 18 / 256));
+  Problem volume = p;
+  volume.depth = 9;
+  CHECK(read(volume, "direct") == doctest::Approx(1000.0 / 512));
+  CHECK(read(volume, "local_tile") == read(volume, "direct"));
 }
 
 TEST_CASE("names") {
-  for (const Variant v : HaloTile::kVariants) {
-    CHECK(HaloTile::parse_variant(HaloTile::to_string(v)) == v);
-  }
   CHECK(HaloTile::parse_border("mirror") == Border::mirror);
   CHECK(HaloTile::parse_filter("clamp") == Filter::clamp);
-  CHECK(HaloTile::parse_pixel("rgba32f") == Pixel::rgba32f);
-  CHECK(HaloTile::parse_tile("8x4x2").tile_depth == 2);
-  CHECK(HaloTile::parse_tile("256x1").tile_depth == 1);
-  CHECK(contains(error_of([] { HaloTile::parse_variant("fastest"); }).what(), "local_tile_multi"));
+  for (const auto& one : clcook::kPixelTypes) CHECK(HaloTile::parse_pixel(one.name) == one.value);
+  CHECK(clcook::pixel_bytes(HaloTile::parse_pixel("rgba16f")) == 8);
+  CHECK(clcook::pixel_bytes(HaloTile::parse_pixel("r8")) == 1);
   CHECK(contains(error_of([] { HaloTile::parse_border("repeat"); }).what(), "'repeat'"));
   CHECK(contains(error_of([] { HaloTile::parse_filter("erosion"); }).what(), "dilation, median"));
   CHECK(contains(error_of([] { HaloTile::parse_pixel("rgb"); }).what(), "r32f, rgba32f"));
-  for (const char* bad : {"", "16", "x", "16x", "16x16x", "1x2x3x4", "16*16", "-1x4", "99999x1"}) {
-    CHECK(contains(error_of([&] { HaloTile::parse_tile(bad); }).what(), "WIDTHxHEIGHT"));
+}
+
+TEST_CASE("the tile of a tune is a word, and sides that are open take the default's") {
+  using Rules = HaloTile::Rules;
+  const auto parsed = [](const std::string& word) {
+    return Rules::parse_tune(clcook::Params{{"tile", word}});
+  };
+  CHECK(parsed("8x4x2").tile_depth == 2);
+  CHECK(parsed("256x1").tile_depth == 1);
+  for (const char* word : {"8x4x2", "256x1", "1024x1024x64"}) {
+    CHECK(Rules::format_tune(parsed(word)).word("tile") == word);
   }
+  for (const char* bad : {"16", "x", "16x", "16x16x", "1x2x3x4", "16*16", "-1x4", "99999x1"}) {
+    CHECK(contains(error_of([&] { parsed(bad); }).what(), "WIDTHxHEIGHT"));
+  }
+  CHECK(error_of([] { Rules::parse_tune(clcook::Params::parse("tile=16")); }).code ==
+        Errc::invalid_argument);
+  Problem p = picture(Filter::dilation, 50, 50);
+  const HaloTile plan(runtime(), p, "direct", {64, 0, 0, 0});
+  CHECK(Rules::format_tune(plan.tune()).str() == "tile=64x16 outputs=1");
+  CHECK(Rules::format_tune(HaloTile(runtime(), p, "cpu_rows").tune()).empty());
+  p.depth = 3;
+  const HaloTile deep(runtime(), p, "direct", {0, 4, 0, 0});
+  CHECK(Rules::format_tune(deep.tune()).str() == "tile=8x4x8 outputs=1");
 }
 
 TEST_CASE("a problem out of range is refused with its value") {
@@ -460,11 +577,11 @@ TEST_CASE("a problem out of range is refused with its value") {
   p.filter = static_cast<Filter>(-1);
   CHECK(code_of(p, "no filter of the value -1") == Errc::invalid_argument);
   p.filter = Filter::dilation;
-  p.pixel = static_cast<Pixel>(7);
-  CHECK(code_of(p, "no pixel type of the value 7") == Errc::invalid_argument);
+  p.pixel = static_cast<Pixel>(8);
+  CHECK(code_of(p, "no pixel type of the value 8") == Errc::invalid_argument);
+  p.pixel = static_cast<Pixel>(-1);
+  CHECK(code_of(p, "no pixel type of the value -1") == Errc::invalid_argument);
   p.pixel = Pixel::r32f;
-  CHECK(code_of(p, static_cast<Variant>(99), {}, "no variant of the value 99") ==
-        Errc::invalid_argument);
 }
 
 TEST_CASE("tiles that cannot run are refused with limit and value") {
@@ -474,34 +591,70 @@ TEST_CASE("tiles that cannot run are refused with limit and value") {
   Problem deep = wide;
   deep.depth = 9;
   // 136^3 float4.
-  CHECK(code_of(deep, Variant::local_tile, tile(8, 8, 8), "40247296 bytes of local memory") ==
+  CHECK(code_of(deep, "local_tile", tile(8, 8, 8), "40247296 bytes of local memory") ==
         Errc::unsupported);
-  CHECK(code_of(deep, Variant::local_tile, tile(8, 8, 8), limit) == Errc::unsupported);
-  CHECK(code_of(p, Variant::direct, tile(1024, 1024), "1048576 work-items") == Errc::unsupported);
-  CHECK(code_of(p, Variant::direct, tile(2048, 1), "tile_width must be 1 to 1024, got 2048") ==
+  CHECK(code_of(deep, "local_tile", tile(8, 8, 8), limit) == Errc::unsupported);
+  CHECK(code_of(p, "direct", tile(1024, 1024), "1048576 work-items") == Errc::unsupported);
+  CHECK(code_of(p, "direct", tile(2048, 1), "tile_width must be 1 to 1024, got 2048") ==
         Errc::invalid_argument);
-  CHECK(code_of(p, Variant::direct, tile(-4, 4), "got -4") == Errc::invalid_argument);
-  CHECK(code_of(p, Variant::direct, tile(8, 8, 2), "needs a volume") == Errc::unsupported);
-  CHECK(code_of(p, Variant::direct, tile(8, 8, 1, 4), "1 output per item, got 4") ==
+  CHECK(code_of(p, "direct", tile(-4, 4), "got -4") == Errc::invalid_argument);
+  CHECK(code_of(p, "direct", tile(8, 8, 2), "needs a volume") == Errc::unsupported);
+  CHECK(code_of(p, "direct", tile(8, 8, 1, 4), "1 output per item, got 4") ==
         Errc::invalid_argument);
-  CHECK(code_of(p, Variant::direct_multi, tile(8, 6, 1, 4), "multiple of outputs, got 6 and 4") ==
+  CHECK(code_of(p, "direct_multi", tile(8, 6, 1, 4), "multiple of outputs, got 6 and 4") ==
         Errc::invalid_argument);
-  CHECK(code_of(p, Variant::local_tile_multi, tile(6, 8, 1, 4), "multiple of 4, got 6") ==
+  CHECK(code_of(p, "local_tile_multi", tile(6, 8, 1, 4), "multiple of 4, got 6") ==
         Errc::invalid_argument);
-  CHECK(code_of(p, Variant::direct_multi, tile(8, 34, 1, 17), "outputs must be 1 to 16, got 17") ==
+  CHECK(code_of(p, "direct_multi", tile(8, 34, 1, 17), "outputs must be 1 to 16, got 17") ==
         Errc::invalid_argument);
-  CHECK(code_of(p, Variant::cpu_rows, tile(8, 8), "no tile to choose") == Errc::invalid_argument);
+  CHECK(code_of(p, "cpu_rows", tile(8, 8), "no tile to choose") == Errc::invalid_argument);
   Problem volume = p;
   volume.depth = 5;
-  for (const Variant v : {Variant::direct_multi, Variant::image, Variant::local_tile_multi}) {
+  for (const Variant v : {"direct_multi", "image", "local_tile_multi"}) {
     CHECK(code_of(volume, v, {}, "volume of depth 5") == Errc::unsupported);
   }
   if (runtime().info().images) {
     const auto most = runtime().info().image_width;
     Problem line = p;
     line.width = static_cast<int>(most) + 1;
-    CHECK(code_of(line, Variant::image, {},
-                  "exceeds the device's limit of " + std::to_string(most)) == Errc::unsupported);
+    CHECK(code_of(line, "image", {}, "exceeds the device's limit of " + std::to_string(most)) ==
+          Errc::unsupported);
+  }
+}
+
+TEST_CASE("what ends the compiler of PoCL 6 is refused, and no more") {
+  clcook::DeviceInfo pocl6;
+  pocl6.platform = "Portable Computing Language";
+  pocl6.platform_version = "OpenCL 3.0 PoCL 6.0+debian  Linux, None+Asserts, LLVM 18.1.8";
+  const auto ends = [](const clcook::DeviceInfo& info, Filter filter, Pixel pixel, Variant variant,
+                       int outputs) {
+    const Problem p = picture(filter, 50, 50, 1, pixel);
+    const Tune tune = tile(32, 16, 1, outputs);
+    return HaloTile::Spec::ends_compiler({*variant.row(), p, tune, info});
+  };
+  CHECK(ends(pocl6, Filter::median, Pixel::r32f, "direct_multi", 2));
+  CHECK(!ends(pocl6, Filter::median, Pixel::r32f, "direct_multi", 4));
+  CHECK(!ends(pocl6, Filter::median, Pixel::r32f, "local_tile_multi", 2));
+  CHECK(!ends(pocl6, Filter::median, Pixel::rgba32f, "direct_multi", 2));
+  CHECK(ends(pocl6, Filter::median, Pixel::r16f, "direct_multi", 2));  // a float in registers
+  CHECK(!ends(pocl6, Filter::median, Pixel::r8, "direct_multi", 2));
+  CHECK(!ends(pocl6, Filter::dilation, Pixel::r32f, "direct_multi", 2));
+  for (const char* version : {"OpenCL 3.0 PoCL 5.0+debian", "OpenCL 3.0 PoCL 7.1+debian"}) {
+    clcook::DeviceInfo other = pocl6;
+    other.platform_version = version;
+    CHECK(!ends(other, Filter::median, Pixel::r32f, "direct_multi", 2));
+  }
+  clcook::DeviceInfo foreign = pocl6;
+  foreign.platform = "rusticl";
+  CHECK(!ends(foreign, Filter::median, Pixel::r32f, "direct_multi", 2));
+
+  // The plan asks.
+  const Problem median = picture(Filter::median, 50, 50, 1, Pixel::r32f);
+  if (ends(runtime().info(), Filter::median, Pixel::r32f, "direct_multi", 2)) {
+    CHECK(code_of(median, "direct_multi", tile(32, 16, 1, 2), "ends the compiler") ==
+          Errc::unsupported);
+  } else {
+    CHECK(HaloTile(runtime(), median, "direct_multi", tile(32, 16, 1, 2)).tune().outputs == 2);
   }
 }
 
@@ -511,8 +664,8 @@ TEST_CASE("views that break a rule are refused before anything is enqueued") {
       runtime().with_observer([&](const std::string&, const cl::Event&) { ++launches; });
   const Problem p = picture(Filter::dilation, 16, 8, 1, Pixel::rgba32f);
   const std::size_t bytes = 16 * 8 * 16;
-  const HaloTile grow(observed, p, Variant::direct);
-  const HaloTile clamp(observed, picture(Filter::clamp, 16, 8, 1, Pixel::rgba32f), Variant::direct);
+  const HaloTile grow(observed, p, "direct");
+  const HaloTile clamp(observed, picture(Filter::clamp, 16, 8, 1, Pixel::rgba32f), "direct");
   const cl::Buffer a = clcook::create_buffer(runtime(), bytes);
   const cl::Buffer b = clcook::create_buffer(runtime(), bytes);
   const cl::Buffer c = clcook::create_buffer(runtime(), bytes);
@@ -541,7 +694,7 @@ TEST_CASE("views that break a rule are refused before anything is enqueued") {
     const cl::Image2D image = make_image(16, 8, CL_RGBA, CL_FLOAT, data.data());
     const cl::Image2D wider = make_image(17, 4, CL_RGBA, CL_FLOAT, data.data());
     const cl::Image2D bytes_image = make_image(16, 8, CL_RGBA, CL_UNORM_INT8, data.data());
-    const HaloTile through(observed, p, Variant::image);
+    const HaloTile through(observed, p, "image");
     refused([&] { grow(image, b); }, "reads a buffer, got an image");
     refused([&] { through(a, b); }, "reads a 2-D image, got a buffer");
     refused([&] { through(wider, b); }, "do not fit an image of 17 x 4");

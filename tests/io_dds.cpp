@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clcook_places.hpp"
+#include "support/data.hpp"
 #include "support/sha256.hpp"
 #include "support/testing.hpp"
 
@@ -242,13 +242,9 @@ TEST_CASE("the legacy FourCC") {
 }
 
 TEST_CASE("the texture at hand") {
-  const std::filesystem::path path =
-      std::filesystem::path(CLCOOK_SHARED_DIR) / "data/lythwood_room_1k_bc6h_signed.dds";
-  if (!std::filesystem::exists(path)) {
-    MESSAGE("skipped: there is no file " << path.string());
-    return;
-  }
-  const std::string file = clcook::testing::read_bytes(path);
+  const auto path = clcook::testing::test_data("lythwood_room_1k_bc6h_signed.dds");
+  if (!path) return;
+  const std::string file = clcook::testing::read_bytes(*path);
   const Dds dds = parse_tight(file);
   CHECK(consistent(dds, file.size()));
   CHECK(dds.width == 1024);

@@ -2,11 +2,11 @@
 // verdict, the gate, and the command itself where clang-19 is installed.
 #include <nlohmann/json.hpp>
 
-#include "../bench/isa/gate.hpp"
-#include "../bench/isa/listing.hpp"
-#include "../bench/isa/resources.hpp"
-#include "../bench/isa/targets.hpp"
-#include "../bench/isa/verdict.hpp"
+#include "bench/isa/gate.hpp"
+#include "bench/isa/listing.hpp"
+#include "bench/isa/resources.hpp"
+#include "bench/isa/targets.hpp"
+#include "bench/isa/verdict.hpp"
 #include "clcook_places.hpp"
 #include "support/testing.hpp"
 

@@ -24,6 +24,7 @@ using clcook::Errc;
 using clcook::Error;
 using clcook::LocalMultipass;
 using clcook::Runtime;
+using clcook::local_multipass::check_particles;
 using clcook::testing::contains;
 using clcook::testing::error_of;
 using clcook::testing::read_buffer;
@@ -94,7 +95,7 @@ void refused(const Problem& problem, Variant variant, LocalMultipass::Tune tune,
 }
 
 void refused(const Problem& problem, const std::string& part) {
-  refused(problem, Variant::automatic, {}, Errc::invalid_argument, part);
+  refused(problem, "automatic", {}, Errc::invalid_argument, part);
 }
 
 bool fits(const Problem& problem, Variant variant) {
@@ -166,7 +167,7 @@ TEST_CASE("held particles and particles at one place do not move") {
 }
 
 TEST_CASE("exchanged ends and another order within a colour change no bit") {
-  Problem p{3, 7, LocalMultipass::cloth(9, 7, 0.08f, 0.9f, 0.3f)};
+  Problem p{3, 7, Island::cloth(9, 7, 0.08f, 0.9f, 0.3f)};
   const auto values = particles(p, 9);
   const auto want = solved(p, values);
   clcook::Random random(5);
@@ -182,7 +183,7 @@ TEST_CASE("exchanged ends and another order within a colour change no bit") {
 
 TEST_CASE("the float solver stays near the textbook's in double") {
   for (const std::uint32_t iterations : {1u, 10u, 100u}) {
-    const Problem p{1, iterations, LocalMultipass::cloth(12, 12, 0.08f)};
+    const Problem p{1, iterations, Island::cloth(12, 12, 0.08f)};
     const auto values = particles(p, 12);
     std::vector<double> exact(values.begin(), values.end());
     ref::textbook::solve(exact.data(), constraints(p.island), iterations);
@@ -196,7 +197,7 @@ TEST_CASE("the float solver stays near the textbook's in double") {
 }
 
 TEST_CASE("a rope that is held at one end comes to its length") {
-  Problem p{1, 2000, LocalMultipass::rope(16, 0.1f)};
+  Problem p{1, 2000, Island::rope(16, 0.1f)};
   std::vector<float> values(16 * 4);
   for (std::size_t i = 0; i < 16; ++i) {
     values[4 * i] = 0.17f * static_cast<float>(i);
@@ -210,13 +211,13 @@ TEST_CASE("a rope that is held at one end comes to its length") {
 // ---- Islands -----------------------------------------------------------------------------------
 
 TEST_CASE("coloured islands are valid and keep the order within a colour") {
-  CHECK(LocalMultipass::rope(2, 1).colours() == 1);
-  CHECK(LocalMultipass::rope(33, 1).colours() == 2);
-  const Island cloth = LocalMultipass::cloth(16, 16, 1);
+  CHECK(Island::rope(2, 1).colours() == 1);
+  CHECK(Island::rope(33, 1).colours() == 2);
+  const Island cloth = Island::cloth(16, 16, 1);
   CHECK(cloth.particles == 256);
   CHECK(cloth.constraints.size() == 2 * 15 * 16 + 2 * 15 * 15);
   CHECK(cloth.colours() == 8);
-  const Island stiff = LocalMultipass::cloth(16, 16, 1, 1, 0.2f);
+  const Island stiff = Island::cloth(16, 16, 1, 1, 0.2f);
   CHECK(stiff.constraints.size() == 2 * 15 * 16 + 2 * 15 * 15 + 2 * 14 * 16);
   CHECK(stiff.colours() == 12);
 
@@ -227,7 +228,7 @@ TEST_CASE("coloured islands are valid and keep the order within a colour") {
     const auto b = (a + 1 + static_cast<std::uint32_t>(random.below(49))) % 50;
     all.push_back({a, b, static_cast<float>(i), 1});  // its length tells its place in the list
   }
-  const Island island = LocalMultipass::coloured(50, all);
+  const Island island = Island::coloured(50, all);
   REQUIRE(island.constraints.size() == all.size());
   REQUIRE(island.colour_begin.back() == all.size());
   std::set<float> seen;
@@ -244,22 +245,69 @@ TEST_CASE("coloured islands are valid and keep the order within a colour") {
   CHECK(seen.size() == all.size());
 }
 
+TEST_CASE("a group packs as many islands as it serves, and as fit") {
+  using clcook::local_multipass::pack;
+  const Island cloth = Island::cloth(16, 16, 0.1f);  // colours of up to 120
+  const Island rope = Island::rope(33, 0.1f);        // two colours of 16
+  const std::size_t bytes = 33 * 16;
+  CHECK(pack(cloth, 4096, 128, 4096, 1 << 20).packed == 1);
+  CHECK(pack(rope, 4096, 128, bytes, 1 << 20).packed == 8);
+  CHECK(pack(rope, 3, 128, bytes, 1 << 20).packed == 3);
+  CHECK(pack(rope, 4096, 128, bytes, 5 * bytes + 1).packed == 5);
+  CHECK(pack(rope, 4096, 128, bytes, 5 * bytes + 1).local_bytes == 5 * bytes);
+  CHECK(pack(rope, 4096, 128, bytes, bytes - 1).packed == 1);  // its offer is refused
+  CHECK(pack(rope, 4096, 8, bytes, 1 << 20).each == 2);
+  for (const int group : {1, 7, 8, 64, 128, 1024}) {
+    const auto cut = pack(rope, 4096, group, bytes, 1 << 20);
+    CHECK(cut.packed * cut.lanes <= group);
+    CHECK(cut.lanes * cut.each >= 16);
+    CHECK(cut.lanes * (cut.each - 1) < 16);
+  }
+}
+
+TEST_CASE("spreading over the banks keeps every constraint, once, in its colour") {
+  Island island = Island::cloth(9, 7, 0.1f, 1, 0.2f);
+  for (std::size_t i = 0; i < island.constraints.size(); ++i)
+    island.constraints[i].rest = static_cast<float>(i);  // tells them apart
+  for (const int lanes : {32, 33, 64, 7}) {
+    CAPTURE(lanes);
+    const int each = (static_cast<int>(island.largest_colour()) + lanes - 1) / lanes;
+    const Island out = clcook::local_multipass::spread_over_banks(island, lanes, each);
+    REQUIRE(out.colours() == island.colours());
+    for (std::size_t c = 0; c < island.colours(); ++c) {
+      REQUIRE(out.colour_begin[c + 1] - out.colour_begin[c] ==
+              static_cast<std::uint32_t>(lanes * each));
+      std::set<float> seen;
+      for (std::uint32_t i = out.colour_begin[c]; i < out.colour_begin[c + 1]; ++i) {
+        const Constraint& one = out.constraints[i];
+        if (one.a == one.b) continue;
+        const Constraint& given = island.constraints[static_cast<std::size_t>(one.rest)];
+        CHECK(std::minmax(one.a, one.b) == std::minmax(given.a, given.b));
+        CHECK(seen.insert(one.rest).second);
+        CHECK(static_cast<std::size_t>(one.rest) >= island.colour_begin[c]);
+        CHECK(static_cast<std::size_t>(one.rest) < island.colour_begin[c + 1]);
+      }
+      CHECK(seen.size() == island.colour_begin[c + 1] - island.colour_begin[c]);
+    }
+  }
+}
+
 TEST_CASE("a cloth or a graph that cannot be is refused") {
   const auto message = [](const auto& call) {
     const Error error = error_of(call);
     CHECK(error.code == Errc::invalid_argument);
     return std::string(error.what());
   };
-  CHECK(contains(message([] { LocalMultipass::cloth(0, 5, 1); }), "got 0 x 5"));
-  CHECK(contains(message([] { LocalMultipass::cloth(1, 1, 1); }), "got 1 x 1"));
-  CHECK(contains(message([] { LocalMultipass::cloth(1u << 31, 1u << 31, 1); }), "2147483647"));
-  CHECK(contains(message([] { LocalMultipass::rope(1, 1); }), "got 1 x 1"));
+  CHECK(contains(message([] { Island::cloth(0, 5, 1); }), "got 0 x 5"));
+  CHECK(contains(message([] { Island::cloth(1, 1, 1); }), "got 1 x 1"));
+  CHECK(contains(message([] { Island::cloth(1u << 31, 1u << 31, 1); }), "2147483647"));
+  CHECK(contains(message([] { Island::rope(1, 1); }), "got 1 x 1"));
   CHECK(contains(message([] {
-                   LocalMultipass::coloured(4, {{0, 1, 1, 1}, {2, 4, 1, 1}});
+                   Island::coloured(4, {{0, 1, 1, 1}, {2, 4, 1, 1}});
                  }),
                  "constraint 1 is at particle 4, the island has 4"));
   CHECK(contains(message([] {
-                   LocalMultipass::coloured(4, {{3, 3, 1, 1}});
+                   Island::coloured(4, {{3, 3, 1, 1}});
                  }),
                  "both ends of constraint 0 are particle 3"));
 }
@@ -267,22 +315,22 @@ TEST_CASE("a cloth or a graph that cannot be is refused") {
 TEST_CASE("particles on the host can be checked") {
   const float inf = std::numeric_limits<float>::infinity();
   std::vector<float> values{0, 0, 0, 1, 1, 0, 0, 0};
-  LocalMultipass::check_particles(values.data(), 2);
+  check_particles(values.data(), 2);
   values[7] = -0.5f;
-  const Error negative = error_of([&] { LocalMultipass::check_particles(values.data(), 2); });
+  const Error negative = error_of([&] { check_particles(values.data(), 2); });
   CHECK(negative.code == Errc::invalid_argument);
   CHECK(contains(negative.what(), "inverse mass of particle 1 must not be negative, got -0.5"));
   values[7] = inf;
-  CHECK(contains(error_of([&] { LocalMultipass::check_particles(values.data(), 2); }).what(),
+  CHECK(contains(error_of([&] { check_particles(values.data(), 2); }).what(),
                  "inverse mass of particle 1 must be finite"));
   values[7] = 1;
   values[2] = std::nanf("");
-  CHECK(contains(error_of([&] { LocalMultipass::check_particles(values.data(), 2); }).what(),
+  CHECK(contains(error_of([&] { check_particles(values.data(), 2); }).what(),
                  "coordinate of particle 0 must be finite, got nan"));
 }
 
 TEST_CASE("a problem that breaks a rule is refused with rule and value") {
-  const Island rope = LocalMultipass::rope(5, 0.1f);  // colours 0-1 2-3, 1-2 3-4
+  const Island rope = Island::rope(5, 0.1f);  // colours 0-1 2-3, 1-2 3-4
   const auto with = [&](const auto& change) {
     Problem p{3, 2, rope};
     change(p);
@@ -328,21 +376,9 @@ TEST_CASE("a problem that breaks a rule is refused with rule and value") {
             p.island.colour_begin = {0, 9, 2, 4};
           }),
           "colour 1 goes from 9 to 2");
-  refused({3, 2, rope}, static_cast<Variant>(99), {}, Errc::invalid_argument,
-          "no variant of the value 99");
-  refused({3, 2, rope}, Variant::all_local, {-1}, Errc::invalid_argument, "got -1");
-  refused({3, 2, rope}, Variant::cpu_lanes, {64}, Errc::invalid_argument, "got 64");
-  refused({3, 2, rope}, Variant::per_iteration, {1 << 20}, Errc::unsupported, "1048576");
-}
-
-TEST_CASE("names of variants") {
-  for (const Variant v : LocalMultipass::kVariants)
-    CHECK(LocalMultipass::parse_variant(LocalMultipass::to_string(v)) == v);
-  CHECK(LocalMultipass::parse_variant("automatic") == Variant::automatic);
-  const Error error = error_of([] { LocalMultipass::parse_variant("fastest"); });
-  CHECK(error.code == Errc::invalid_argument);
-  CHECK(contains(error.what(), "'fastest'"));
-  CHECK(contains(error.what(), "packed_islands"));
+  refused({3, 2, rope}, "all_local", {-1}, Errc::invalid_argument, "got -1");
+  refused({3, 2, rope}, "cpu_lanes", {64}, Errc::invalid_argument, "got 64");
+  refused({3, 2, rope}, "per_iteration", {1 << 20}, Errc::unsupported, "1048576");
 }
 
 // ---- Plans -------------------------------------------------------------------------------------
@@ -350,18 +386,18 @@ TEST_CASE("names of variants") {
 TEST_CASE("an island that does not fit local memory is refused, and automatic steps back") {
   const std::size_t local = static_cast<std::size_t>(runtime().info().local_mem);
   const auto count = static_cast<std::uint32_t>(local / 12 + 1);
-  const Problem p{2, 1, LocalMultipass::rope(count, 0.1f)};
-  for (const Variant v : {Variant::all_local, Variant::packed_islands, Variant::resident}) {
+  const Problem p{2, 1, Island::rope(count, 0.1f)};
+  for (const Variant v : {"all_local", "packed_islands", "resident"}) {
     const std::size_t bytes =
-        v == Variant::resident ? (std::size_t{count} * 3 | 1) * 4 : std::size_t{count} * 16;
+        v == "resident" ? (std::size_t{count} * 3 | 1) * 4 : std::size_t{count} * 16;
     refused(p, v, {}, Errc::unsupported,
             std::to_string(bytes) + " bytes of local memory for an island of " +
                 std::to_string(count) + " particles, the device has " + std::to_string(local));
   }
-  refused(p, Variant::cpu_lanes, {}, Errc::unsupported,
+  refused(p, "cpu_lanes", {}, Errc::unsupported,
           std::to_string(std::size_t{count} * 256) + " bytes of local memory");
   const LocalMultipass solve(runtime(), p);
-  CHECK(solve.variant() == Variant::per_iteration);
+  CHECK(solve.variant() == "per_iteration");
   const auto values = particles(p, count);
   const cl::Buffer buffer = upload(values);
   const cl::Event done = solve(buffer, buffer);
@@ -369,29 +405,28 @@ TEST_CASE("an island that does not fit local memory is refused, and automatic st
 }
 
 TEST_CASE("resident refuses more constraints than fit in registers") {
-  const Problem p{2, 1, LocalMultipass::cloth(40, 12, 0.1f)};
-  refused(p, Variant::resident, {64}, Errc::unsupported, "8 colours of up to 240 constraints");
-  CHECK(LocalMultipass(runtime(), p).variant() != Variant::resident);
+  const Problem p{2, 1, Island::cloth(40, 12, 0.1f)};
+  refused(p, "resident", {64}, Errc::unsupported, "8 colours of up to 240 constraints");
+  CHECK(LocalMultipass(runtime(), p).variant() != "resident");
 }
 
 TEST_CASE("automatic names a variant that runs, and every variant gives the same bits") {
-  const Problem p{21, 4, LocalMultipass::cloth(6, 5, 0.08f, 0.75f)};
+  const Problem p{21, 4, Island::cloth(6, 5, 0.08f, 0.75f)};
   const auto values = particles(p, 6);
   const auto want = solved(p, values);
   const cl::Buffer src = upload(values);
-  for (const Variant v :
-       {Variant::automatic, Variant::per_colour, Variant::per_iteration, Variant::all_local,
-        Variant::packed_islands, Variant::resident, Variant::cpu_lanes}) {
-    CAPTURE(LocalMultipass::to_string(v));
+  for (const Variant v : {"automatic", "per_colour", "per_iteration", "all_local", "packed_islands",
+                          "resident", "cpu_lanes"}) {
+    CAPTURE(v.name());
     const LocalMultipass solve(runtime(), p, v);
-    CHECK(solve.variant() != Variant::automatic);
-    CHECK(solve.group() >= 1);
+    CHECK_FALSE(solve.variant().is_automatic());
+    CHECK(solve.tune().group >= 1);
     const cl::Buffer dst = upload(std::vector<float>(values.size(), -1.0f));
     const cl::Event done = solve(src, dst);
     CHECK(same(read_buffer<float>(runtime(), dst, values.size(), {done}), want));
     CHECK(same(read_buffer<float>(runtime(), src, values.size()), values));
   }
-  CHECK(LocalMultipass(runtime(), p, Variant::packed_islands).packed() == 8);  // 15 per colour
+  CHECK(LocalMultipass(runtime(), p, "packed_islands").packed() == 8);  // 15 per colour
 }
 
 TEST_CASE("two calls of one iteration are one call of two, in place and chained by events") {
@@ -404,10 +439,10 @@ TEST_CASE("two calls of one iteration are one call of two, in place and chained 
     return;
   }
   const Runtime rt = runtime().with_queue(queue);
-  Problem p{40, 1, LocalMultipass::cloth(8, 8, 0.08f)};
+  Problem p{40, 1, Island::cloth(8, 8, 0.08f)};
   const auto values = particles(p, 8);
-  for (const Variant v : LocalMultipass::kVariants) {
-    CAPTURE(LocalMultipass::to_string(v));
+  for (const Variant v : LocalMultipass::variants()) {
+    CAPTURE(v.name());
     p.iterations = 3;
     const LocalMultipass three(rt, p, v);
     p.iterations = 4;
@@ -420,8 +455,26 @@ TEST_CASE("two calls of one iteration are one call of two, in place and chained 
   }
 }
 
+TEST_CASE("offers: each variant moves less than the one before it") {
+  const Problem p{64, 20, Island::rope(9, 0.1f)};
+  double before = std::numeric_limits<double>::infinity();
+  for (const char* name :
+       {"per_colour", "per_iteration", "all_local", "packed_islands", "resident"}) {
+    CAPTURE(name);
+    const clcook::Offer offer =
+        LocalMultipass::Rules::offer_of(runtime(), *Variant(name).row(), p, {});
+    REQUIRE(offer.can());
+    CHECK(offer.in_place);
+    CHECK(offer.work.operations == 40.0 * 64 * 20 * 8);
+    const double bytes = offer.work.bytes_read + offer.work.bytes_written;
+    CHECK(bytes < before);
+    CHECK(bytes >= 2.0 * 64 * 9 * 16);
+    before = bytes;
+  }
+}
+
 TEST_CASE("the number of launches is what each variant says") {
-  const Problem p{5, 6, LocalMultipass::cloth(4, 4, 0.1f)};
+  const Problem p{5, 6, Island::cloth(4, 4, 0.1f)};
   const std::size_t colours = p.island.colours();
   std::size_t launches = 0;
   const Runtime observed =
@@ -434,20 +487,25 @@ TEST_CASE("the number of launches is what each variant says") {
     LocalMultipass(observed, p, v)(from, to).wait();
     return launches;
   };
-  CHECK(count(Variant::per_colour, src, dst) == 6 * colours + 1);
-  CHECK(count(Variant::per_colour, dst, dst) == 6 * colours);
-  CHECK(count(Variant::per_iteration, src, dst) == 6);
-  for (const Variant v :
-       {Variant::all_local, Variant::packed_islands, Variant::resident, Variant::cpu_lanes})
+  const auto promised = [&](const char* name) {
+    return LocalMultipass(observed, p, name).offer().work.launches;
+  };
+  CHECK(promised("per_colour") == 6.0 * static_cast<double>(colours));
+  CHECK(promised("per_iteration") == 6);
+  CHECK(promised("resident") == 1);
+  CHECK(count("per_colour", src, dst) == 6 * colours + 1);
+  CHECK(count("per_colour", dst, dst) == 6 * colours);
+  CHECK(count("per_iteration", src, dst) == 6);
+  for (const Variant v : {"all_local", "packed_islands", "resident", "cpu_lanes"})
     CHECK(count(v, src, dst) == 1);
 }
 
 TEST_CASE("other numbers of islands, iterations and particles build no program") {
-  for (const Variant v : LocalMultipass::kVariants) {
-    CAPTURE(LocalMultipass::to_string(v));
-    const LocalMultipass first(runtime(), {3, 2, LocalMultipass::rope(9, 0.1f)}, v);
+  for (const Variant v : LocalMultipass::variants()) {
+    CAPTURE(v.name());
+    const LocalMultipass first(runtime(), {3, 2, Island::rope(9, 0.1f)}, v);
     const auto before = runtime().cache().stats();
-    const LocalMultipass other(runtime(), {77, 31, LocalMultipass::rope(40, 0.3f, 0.5f)}, v);
+    const LocalMultipass other(runtime(), {77, 31, Island::rope(40, 0.3f, 0.5f)}, v);
     const auto after = runtime().cache().stats();
     CHECK(after.from_source == before.from_source);
     CHECK(after.from_memory > before.from_memory);
@@ -455,15 +513,15 @@ TEST_CASE("other numbers of islands, iterations and particles build no program")
 }
 
 TEST_CASE("not-a-number stays in its island and spreads there as in the reference") {
-  const Problem p{20, 2, LocalMultipass::cloth(5, 4, 0.08f)};
+  const Problem p{20, 2, Island::cloth(5, 4, 0.08f)};
   auto values = particles(p, 5);
   values[(7 * 20 + 11) * 4 + 1] = std::nanf("");
   values[(9 * 20 + 3) * 4] = std::numeric_limits<float>::infinity();
   const auto want = solved(p, values);
   const cl::Buffer src = upload(values);
   const cl::Buffer dst = upload(values);
-  for (const Variant v : LocalMultipass::kVariants) {
-    CAPTURE(LocalMultipass::to_string(v));
+  for (const Variant v : LocalMultipass::variants()) {
+    CAPTURE(v.name());
     const cl::Event done = LocalMultipass(runtime(), p, v)(src, dst);
     const auto got = read_buffer<float>(runtime(), dst, values.size(), {done});
     CHECK(same(got, want));
@@ -474,7 +532,7 @@ TEST_CASE("not-a-number stays in its island and spreads there as in the referenc
 }
 
 TEST_CASE("views that break a rule are refused before anything is enqueued") {
-  const Problem p{4, 2, LocalMultipass::rope(6, 0.1f)};
+  const Problem p{4, 2, Island::rope(6, 0.1f)};
   const std::size_t bytes = 4 * 6 * 16;
   std::size_t launches = 0;
   const Runtime observed =
@@ -509,7 +567,7 @@ TEST_CASE("views that break a rule are refused before anything is enqueued") {
 }
 
 TEST_CASE("islands side by side in one buffer") {
-  const Problem p{9, 3, LocalMultipass::rope(7, 0.08f)};
+  const Problem p{9, 3, Island::rope(7, 0.08f)};
   const auto values = particles(p, 7);
   const auto want = solved(p, values);
   // Rows of 7 + 7 particles: sources left, results right.
@@ -517,8 +575,8 @@ TEST_CASE("islands side by side in one buffer") {
   for (std::size_t i = 0; i < 9; ++i)
     std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i * 28), 28,
                 both.begin() + static_cast<std::ptrdiff_t>(i * 56));
-  for (const Variant v : LocalMultipass::kVariants) {
-    CAPTURE(LocalMultipass::to_string(v));
+  for (const Variant v : LocalMultipass::variants()) {
+    CAPTURE(v.name());
     const cl::Buffer buffer = upload(both);
     const cl::Event done = LocalMultipass(runtime(), p, v)({buffer, 0, 224}, {buffer, 112, 224});
     const auto got = read_buffer<float>(runtime(), buffer, both.size(), {done});
@@ -535,8 +593,8 @@ TEST_CASE("islands side by side in one buffer") {
 }
 
 TEST_CASE("two threads on one plan") {
-  const Problem p{50, 10, LocalMultipass::cloth(6, 6, 0.08f)};
-  for (const Variant v : {Variant::automatic, Variant::per_colour, Variant::all_local}) {
+  const Problem p{50, 10, Island::cloth(6, 6, 0.08f)};
+  for (const Variant v : {"automatic", "per_colour", "all_local"}) {
     const LocalMultipass solve(runtime(), p, v);
     bool good[2] = {false, false};
     std::vector<std::thread> threads;
@@ -564,8 +622,7 @@ TEST_CASE("two threads on one plan") {
 }
 
 TEST_CASE("the planned variants fit a cloth of 16 x 16 on this device") {
-  const Problem p{3, 2, LocalMultipass::cloth(16, 16, 0.1f)};
-  for (const Variant v : {Variant::per_colour, Variant::per_iteration, Variant::all_local,
-                          Variant::packed_islands, Variant::resident})
+  const Problem p{3, 2, Island::cloth(16, 16, 0.1f)};
+  for (const Variant v : {"per_colour", "per_iteration", "all_local", "packed_islands", "resident"})
     CHECK(fits(p, v));
 }

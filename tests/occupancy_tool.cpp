@@ -9,7 +9,7 @@
 #include <clcook/model/occupancy.hpp>
 #include "bench/cookbook/recipes.hpp"
 
-#include "bench/techniques.hpp"
+#include "bench/tool/techniques.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;

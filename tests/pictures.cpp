@@ -1,9 +1,11 @@
 // The examples' pictures: what is read, what is refused, and that nothing is half written.
+#include <cstdint>
 #include <filesystem>
+#include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
-#include "clcook_places.hpp"
+#include "support/data.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -38,11 +40,48 @@ void refused(const std::vector<std::string>& arguments, const std::string& part,
 
 }  // namespace
 
+TEST_CASE("a PNG holds every pixel, a JPEG its size, and broken ones are refused") {
+  const TempFolder folder;
+  const std::string png = (folder / "picture.png").string();
+  const std::string jpeg = (folder / "picture.jpeg").string();
+  pictures::Picture picture{5, 3, {}};
+  for (std::size_t i = 0; i < picture.pixels() * 4; ++i)
+    picture.rgba.push_back(static_cast<std::uint8_t>(37 * i));
+  pictures::write_picture(png, picture);
+  pictures::write_picture(jpeg, picture);
+  CHECK(pictures::read_picture(png).rgba == picture.rgba);
+  CHECK(pictures::read_picture(jpeg).width == 5);
+  CHECK(pictures::read_picture(jpeg).height == 3);
+  CHECK(pictures::png_bytes("here", picture) == read_bytes(png));
+  for (const std::string& path : {png, jpeg}) {
+    const std::string whole = read_bytes(path);
+    const std::vector<std::uint8_t> pixels = pictures::read_picture(path).rgba;
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+      CAPTURE(length);
+      write_bytes(folder / "cut", whole.substr(0, length));
+      try {
+        // The end of a PNG holds no pixels: its last chunk of 12 bytes, and a checksum of 4.
+        const pictures::Picture cut = pictures::read_picture((folder / "cut").string());
+        CHECK(cut.rgba == pixels);
+        CHECK(length + 16 >= whole.size());
+      } catch (const Error& error) {
+        CHECK(error.code == Errc::io);
+      }
+    }
+  }
+  CHECK(error_of([&] { pictures::write_picture("x.gif", picture); }).code ==
+        Errc::invalid_argument);
+  CHECK(error_of([&] { pictures::check_size("x", 0, 5); }).code == Errc::io);
+  CHECK(error_of([&] { pictures::check_size("x", 1ULL << 33, 1ULL << 33); }).code == Errc::io);
+  CHECK_NOTHROW(pictures::check_size("x", 1 << 14, 1 << 15));
+  CHECK_THROWS_AS(pictures::check_size("x", 1 << 15, (1 << 14) + 1), Error);
+}
+
 TEST_CASE("a scene is rendered, blurred and written, alike on every run") {
   if (not_built("line_blur")) return;
   const TempFolder folder;
   const std::string one = (folder.path() / "one.png").string();
-  const std::string two = (folder.path() / "sub" / "two.png").string();
+  const std::string two = (folder.path() / "two.png").string();
   const std::string scene = (folder.path() / "scene.png").string();
   REQUIRE(line_blur({"scene:64x40", one, "--radius", "4", "--input", scene}).code == 0);
   REQUIRE(line_blur({scene, two, "--radius", "4"}).code == 0);
@@ -93,6 +132,8 @@ TEST_CASE("values out of range and unknown names are refused before anything is 
   refused({"scene:-4x16", out}, "scene", folder);
   refused({out}, "both or none", folder);
   refused({"scene:16x16", "/proc/no/such/place.png"}, "/proc/no/such/place.png", folder);
+  refused({"scene:16x16", (folder.path() / "sub" / "out.png").string()}, "there is no folder",
+          folder);
 }
 
 TEST_CASE("a picture is written as its name ends, and another ending is refused before any work") {
@@ -143,19 +184,14 @@ TEST_CASE("every example that writes a picture refuses an ending that it does no
 
 TEST_CASE("real pictures, PNG and JPEG") {
   if (not_built("line_blur")) return;
-  const char* shared = std::getenv("CLCOOK_SHARED_DIR");
-  const std::filesystem::path data =
-      std::filesystem::path(shared == nullptr ? CLCOOK_SHARED_DIR : shared) / "data";
   for (const char* name : {"astronaut.png", "hubble_deep_field.jpg"}) {
-    if (!std::filesystem::exists(data / name)) {
-      MESSAGE("SKIPPED: there is no ", name);
-      continue;
-    }
+    const auto picture = clcook::testing::test_data(name);
+    if (!picture) continue;
     const TempFolder folder;
     const std::string out = (folder.path() / "out.png").string();
-    CHECK(line_blur({(data / name).string(), out, "--radius", "6"}).code == 0);
+    CHECK(line_blur({picture->string(), out, "--radius", "6"}).code == 0);
     CHECK(read_bytes(out).size() > 1000);
-    const std::string whole = read_bytes(data / name);
+    const std::string whole = read_bytes(*picture);
     write_bytes(folder.path() / "cut", whole.substr(0, whole.size() / 3));
     refused({(folder.path() / "cut").string(), out}, "cut", folder);
   }

@@ -2,6 +2,7 @@
 #include <clcook/registry/guarded_buffer.hpp>
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,9 @@ TEST_CASE("what is uploaded is read back, and the guards are whole") {
     const cl::Event uploaded = buffer.upload(data.data(), {});
     Diff diff;
     CHECK(buffer.read({uploaded}, diff, "dst") == data);
+    const auto pairs = buffer.read_as<std::uint16_t>({}, diff, "dst");
+    REQUIRE(pairs.size() == data.size() / 2);
+    if (!pairs.empty()) CHECK(std::memcmp(pairs.data(), data.data(), pairs.size() * 2) == 0);
     CHECK(diff.guards_ok());
     const BufferView view = buffer.view();
     CHECK(view.offset == layout.offset);

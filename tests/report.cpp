@@ -183,6 +183,20 @@ TEST_CASE("pictures come with their error and PSNR") {
   CHECK(report({"--picture", "a=" + before + "," + kData + "README.md"}).code == 2);
 }
 
+TEST_CASE("the committed results make a page, each kind in its place") {
+  if (!can_plot()) return;
+  const TempFolder folder;
+  const std::string out = (folder / "page.html").string();
+  const Ran ran = report({"--root", CLCOOK_SOURCE_DIR, "--out", out});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  const std::string page = read_bytes(out);
+  CHECK(contains(page, "<h3>The first blur of a new process</h3>"));
+  CHECK(contains(page, "<summary>Beside other libraries</summary>"));
+  CHECK(!contains(page, "<h2></h2>"));
+  for (const char* kind : {"check", "bench", "isa", "stages", "explore", "peers", "startup"})
+    CHECK_MESSAGE(contains(page, "<td>" + std::string(kind) + "</td>"), kind);
+}
+
 TEST_CASE("files that are no results of this version are refused and nothing is written") {
   if (tool().empty()) return;
   const auto refused = [](const std::string& file, const std::string& because) {
@@ -198,6 +212,7 @@ TEST_CASE("files that are no results of this version are refused and nothing is 
   refused("bad/truncated.json", "not a whole JSON file");
   refused("bad/kind.json", "no place for a result of kind 'shopping_list'");
   refused("bad/rows.json", "rows[0] has no 'variant'");
+  refused("bad/rows.json", "bad/rows.json: malformed: rows[0]");  // file, row and field
   refused("bad/nodevice.json", "'device' is missing");
   refused("bad/absent.json", "absent.json");
   const std::string twice = kData + "bench/results/gpu-bench.json";

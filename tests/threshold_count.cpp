@@ -55,7 +55,7 @@ std::vector<std::uint32_t> run(const std::vector<float>& values,
                                int per_item = 0) {
   const std::size_t count = values.size();
   const cl::Buffer in = create_buffer(runtime(), count * 4, CL_MEM_READ_ONLY, values.data());
-  const cl::Buffer out = create_buffer(runtime(), count * ThresholdCount::slot_bytes(slot));
+  const cl::Buffer out = create_buffer(runtime(), count * threshold_count::slot_bytes(slot));
   const ThresholdCount plan(runtime(), {count, thresholds, slot}, variant, {0, per_item});
   const cl::Event done = plan(in, out);
   if (slot == Slot::u32) return read_buffer<std::uint32_t>(runtime(), out, count, {done});
@@ -109,7 +109,7 @@ TEST_CASE("threshold_count: awkward values of every kind on every variant") {
   for (const Set& set : sets) {
     const std::vector<float> values = awkward_values(set.thresholds);
     for (const Variant variant : ThresholdCount::variants()) {
-      INFO(set.name << ", " << ThresholdCount::to_string(variant));
+      INFO(set.name << ", " << variant.name());
       CHECK(differences(values, set.thresholds, run(values, set.thresholds, variant, set.slot)) ==
             0);
     }
@@ -123,19 +123,36 @@ TEST_CASE("threshold_count: the largest numbers of thresholds that a slot type c
     return out;
   };
   const std::vector<float> values = {kNan, -1, kInfinity, 1, 0.5f, 1.0f / 512};
-  CHECK(run(values, thresholds_of(255), Variant::automatic, Slot::u8) ==
+  CHECK(run(values, thresholds_of(255), "automatic", Slot::u8) ==
         std::vector<std::uint32_t>{255, 255, 0, 0, 128, 255});
-  CHECK(run(values, thresholds_of(256), Variant::automatic, Slot::u32) ==
+  CHECK(run(values, thresholds_of(256), "automatic", Slot::u32) ==
         std::vector<std::uint32_t>{256, 256, 0, 0, 128, 256});
+}
+
+TEST_CASE("threshold_count: the default hangs on the number of thresholds") {
+  const Runtime& rt = runtime();
+  const auto check_default = [&](std::size_t n, const char* expected) {
+    const ThresholdCount::Problem problem{1 << 24, std::vector<float>(n, 1.0f)};
+    using Rules = ThresholdCount::Rules;
+    const TuningChoice measured =
+        rt.tuning().choose(rt.info(), Rules::tuning_name(problem), Rules::bytes(problem), "");
+    if (measured.match != TuningChoice::Match::none) return;
+    CHECK(ThresholdCount::choice(rt, problem).row->name == expected);
+  };
+  const DeviceInfo& info = rt.info();
+  check_default(5, info.cpu ? "cpu_strip" : "compare_sum");
+  check_default(16, info.cpu ? "cpu_strip" : "binary_search");
+  check_default(128, info.cpu ? "cpu_strip" : "table");
+  check_default(129, "table");
 }
 
 TEST_CASE("threshold_count: other values of the thresholds build no program") {
   PickOptions options;
   options.runtime.disk_cache = DiskCache();
   const Runtime own = Runtime::pick({}, options);
-  const ThresholdCount first(own, {1, {3, 2, 1}}, Variant::table);
+  const ThresholdCount first(own, {1, {3, 2, 1}}, "table");
   const auto builds = own.cache().stats().from_source;
-  const ThresholdCount second(own, {7, {0.5f, 0.25f, -8}}, Variant::table);
+  const ThresholdCount second(own, {7, {0.5f, 0.25f, -8}}, "table");
   CHECK(builds == 1);
   CHECK(own.cache().stats().from_source == builds);
 }
@@ -200,7 +217,7 @@ TEST_CASE("threshold_count: all 2^32 floats") {
     }
   }
   for (std::size_t p = 0; p < plans.size(); ++p) {
-    INFO(ThresholdCount::to_string(plans[p].variant()));
+    INFO(plans[p].variant().name());
     CHECK(wrong[p] == 0);
   }
   CHECK(patterns == std::array<std::uint64_t, 7>{1074313492, 1676061, 2666201, 3474679, 8092691,
@@ -240,27 +257,25 @@ TEST_CASE("threshold_count: wrong calls are refused with value and rule") {
   refused([&] { ThresholdCount(rt, {1, five, static_cast<Slot>(7)}); }, kBad, "the value 7");
   refused(
       [&] {
-        ThresholdCount(rt, {1, five}, Variant::table, {-1, 0});
+        ThresholdCount(rt, {1, five}, "table", {-1, 0});
       },
       kBad, "group must not be negative, got -1");
   refused(
       [&] {
-        ThresholdCount(rt, {1, five}, Variant::table, {1 << 30, 0});
+        ThresholdCount(rt, {1, five}, "table", {1 << 30, 0});
       },
       Errc::unsupported, "1073741824");
   refused(
       [&] {
-        ThresholdCount(rt, {1, five}, Variant::table, {0, 5});
+        ThresholdCount(rt, {1, five}, "table", {0, 5});
       },
       kBad, "per_item must be 1, 4, 8, 16 or 32, got 5");
   refused(
       [&] {
-        ThresholdCount(rt, {1, five}, Variant::cpu_strip, {2, 0});
+        ThresholdCount(rt, {1, five}, "cpu_strip", {2, 0});
       },
       kBad, "cpu_strip takes a group of 1");
-  refused([] { ThresholdCount::parse_variant("fastest"); }, kBad,
-          "known are automatic, else_if_chain");
-  refused([] { ThresholdCount::to_string(static_cast<Variant>(99)); }, kBad, "99");
+  refused([] { Variant("fastest"); }, kBad, "known are automatic, else_if_chain");
 
   const ThresholdCount plan(rt, {16, five});
   const cl::Buffer in = create_buffer(rt, 64);
@@ -273,7 +288,7 @@ TEST_CASE("threshold_count: wrong calls are refused with value and rule") {
   const ThresholdCount words(rt, {4, five, Slot::u32});
   refused([&] { words(in, BufferView(create_buffer(rt, 32), 2)); }, kBad, "multiples of 4");
   // More values than 32 bits can count are no error in themselves; the buffer is too small.
-  const ThresholdCount wide(rt, {(std::size_t{1} << 32) + 1, five}, Variant::compare_sum);
+  const ThresholdCount wide(rt, {(std::size_t{1} << 32) + 1, five}, "compare_sum");
   refused([&] { wide(in, out); }, kBad, "needs 17179869188");
 }
 

@@ -80,8 +80,8 @@ TEST_CASE("list names every recipe and variant") {
 
 TEST_CASE("list --json holds every recipe with variants, baseline and tune axes") {
   if (not_built("clcook")) return;
-  const Ran ran =
-      tool({"list", "--json"}, {{"OCL_ICD_VENDORS", "/nonexistent"}});  // needs no device
+  // It needs no device.
+  const Ran ran = tool({"list", "--json"}, {{"OCL_ICD_VENDORS", "/nonexistent"}});
   REQUIRE(ran.code == 0);
   const Json json = Json::parse(ran.out);
   const std::vector<Recipe> recipes = cookbook::recipes();
@@ -244,15 +244,18 @@ TEST_CASE("check --out writes the rows to a file") {
   if (not_built("clcook")) return;
   const TempFolder folder;
   const std::string variant = a_recipe().baseline().name;
-  const std::string file = (folder / "new" / "rows.json").string();
+  const std::string file = (folder / "rows.json").string();
   const Ran ran = tool({"check", "--variant", variant, "--tiny", "--out", file});
   CHECK(ran.code == 0);
   CHECK(Json::parse(read_bytes(file)).at("rows").size() > 0);
+  // Folders are not made without a word.
   write_bytes(folder / "file", "x");
-  const Ran bad = tool(
-      {"check", "--variant", variant, "--tiny", "--out", (folder / "file" / "rows.json").string()});
-  CHECK(bad.code == 2);
-  CHECK(contains(bad.err, "rows.json"));
+  for (const char* missing : {"new", "file"}) {
+    const Ran bad = tool({"check", "--variant", variant, "--tiny", "--out",
+                          (folder / missing / "rows.json").string()});
+    CHECK(bad.code == 2);
+    CHECK(contains(bad.err, "rows.json"));
+  }
 }
 
 TEST_CASE("unknown names and broken values are errors that name them") {

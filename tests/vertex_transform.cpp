@@ -16,6 +16,7 @@ namespace {
 using clcook::BufferView;
 using clcook::Errc;
 using clcook::Error;
+using clcook::Lacks;
 using clcook::Runtime;
 using clcook::VertexTransform;
 using clcook::testing::contains;
@@ -105,8 +106,8 @@ TEST_CASE("simple poses are exact, by every variant") {
       skin.push_back(static_cast<std::uint8_t>(byte));
     }
   }
-  for (const Variant variant : VertexTransform::kVariants) {
-    CAPTURE(std::string(VertexTransform::to_string(variant)));
+  for (const Variant variant : VertexTransform::variants()) {
+    CAPTURE(variant.name());
     const VertexTransform transform(runtime(), p, variant);
     const int rows = transform.matrix_rows();
     const std::size_t bytes = VertexTransform::bytes_per_vertex(transform.result_format());
@@ -131,25 +132,18 @@ TEST_CASE("simple poses are exact, by every variant") {
   }
 }
 
-TEST_CASE("automatic names a variant that runs, of full quality; names are parsed") {
+TEST_CASE("automatic names a variant that runs, of full quality") {
   const VertexTransform transform(runtime(), {10, 2, 3});
-  CHECK(transform.variant() != Variant::automatic);
-  CHECK(transform.variant() != Variant::half3);
-  CHECK(transform.group() >= 1);
+  CHECK_FALSE(transform.variant().is_automatic());
+  CHECK(transform.variant() != "half3");
+  CHECK(transform.tune().group >= 1);
   CHECK(transform.problem().bones == 3);
-  for (const Variant v : VertexTransform::kVariants)
-    CHECK(VertexTransform::parse_variant(VertexTransform::to_string(v)) == v);
-  CHECK(VertexTransform::parse_variant("automatic") == Variant::automatic);
-  const Error error = error_of([] { VertexTransform::parse_variant("fastest"); });
-  CHECK(error.code == Errc::invalid_argument);
-  CHECK(contains(error.what(), "'fastest'"));
-  CHECK(contains(error.what(), "no_w"));
 }
 
 TEST_CASE("another mesh, crowd or skeleton builds no program") {
-  const VertexTransform first(runtime(), {10, 2, 3}, Variant::no_w);
+  const VertexTransform first(runtime(), {10, 2, 3}, "no_w");
   const auto before = runtime().cache().stats();
-  const VertexTransform second(runtime(), {1000, 7, 200}, Variant::no_w);
+  const VertexTransform second(runtime(), {1000, 7, 200}, "no_w");
   CHECK(runtime().cache().stats().from_source == before.from_source);
 }
 
@@ -170,7 +164,7 @@ TEST_CASE("a problem or group out of range is refused with its value") {
   const auto group = [](int size) {
     VertexTransform::Tune tune;
     tune.group = size;
-    return error_of([&] { VertexTransform(runtime(), {1, 1, 1}, Variant::no_w, tune); });
+    return error_of([&] { VertexTransform(runtime(), {1, 1, 1}, "no_w", tune); });
   };
   CHECK(group(-1).code == Errc::invalid_argument);
   CHECK(contains(group(-1).what(), "got -1"));
@@ -181,7 +175,7 @@ TEST_CASE("views that break a rule are refused before anything is enqueued") {
   std::size_t launches = 0;
   const Runtime observed =
       runtime().with_observer([&](const std::string&, const cl::Event&) { ++launches; });
-  const VertexTransform transform(observed, {4, 2, 3}, Variant::no_w);
+  const VertexTransform transform(observed, {4, 2, 3}, "no_w");
   const cl::Buffer vertices = clcook::create_buffer(runtime(), 4 * 24);
   const cl::Buffer skin = clcook::create_buffer(runtime(), 4 * 8);
   const cl::Buffer world = clcook::create_buffer(runtime(), 2 * 48);
@@ -215,21 +209,21 @@ TEST_CASE("views that break a rule are refused before anything is enqueued") {
 TEST_CASE("matrices beyond the constant memory are refused with the limit") {
   const auto limit = runtime().info().constant_buffer;
   const auto fits = static_cast<int>(limit / 64);
-  if (fits >= VertexTransform::kMaxInstances) {
+  if (fits >= clcook::vertex_transform::kMaxInstances) {
     MESSAGE("skipped: the device's constant memory holds any number of instances");
     return;
   }
-  const Error error = error_of([&] {
-    VertexTransform(runtime(), {1, fits + 1, 1}, Variant::constant);
-  });
+  const Error error = error_of([&] { VertexTransform(runtime(), {1, fits + 1, 1}, "constant"); });
   CHECK(error.code == Errc::unsupported);
+  CHECK(error.lacks == Lacks::memory);
   CHECK(contains(error.what(), std::to_string(limit)));
   // The whole buffer counts, not only what is used of it.
-  const VertexTransform transform(runtime(), {1, 1, 1}, Variant::constant);
+  const VertexTransform transform(runtime(), {1, 1, 1}, "constant");
   const cl::Buffer big = clcook::create_buffer(runtime(), static_cast<std::size_t>(limit) + 64);
   const cl::Buffer small = clcook::create_buffer(runtime(), 64);
   const Error late = error_of([&] {
     transform({small, small, big, small}, clcook::create_buffer(runtime(), 64));
   });
   CHECK(late.code == Errc::unsupported);
+  CHECK(late.lacks == Lacks::memory);
 }

@@ -25,7 +25,7 @@ using I = const cl::Image2D&;
 static_assert(takes_braces<ArgumentSwap, B, B, B, B>);
 static_assert(takes_braces<Bc6hDecode, B, B>);
 static_assert(takes_braces<Bc6hMode, B, B>);
-static_assert(takes_braces<BezierPatches, B, B>);
+static_assert(takes_braces<FoldedSwitch, B, B>);
 static_assert(takes_braces<GaussianBlur, B, B>);
 static_assert(takes_braces<GaussianBlur, B, B, GaussianBlur::Region>);
 static_assert(takes_braces<GaussianBlur, I, I>);

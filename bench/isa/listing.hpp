@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "classes.hpp"
+#include "isa/classes.hpp"
 
 namespace clcook::isa {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "listing.hpp"
+#include "isa/listing.hpp"
 
 namespace clcook::isa {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "listing.hpp"
-#include "resources.hpp"
+#include "isa/listing.hpp"
+#include "isa/resources.hpp"
 
 namespace clcook::isa {
 
@@ -96,10 +96,9 @@ inline Shape total(const std::vector<Shape>& parts) {
 //  1. calls in either: no verdict, the numbers would mean nothing;
 //  2. a loop in either: 'shape only', because a static count says nothing of trip counts;
 //  3. otherwise five figures are compared: instructions and memory instructions beyond the noise,
-//  branches, spills and
-//     occupancy exactly. On PTX, code bytes stand in for the instructions where ptxas gave them,
-//     because PTX is not yet machine code. None differs: 'compiler does it'. All that differ are
-//     better: 'recipe pays'. All are worse: 'costs'. Otherwise 'mixed'.
+//     branches, spills and occupancy exactly. On PTX, code bytes stand in for the instructions where
+//     ptxas gave them, because PTX is not yet machine code. None differs: 'compiler does it'. All
+//     that differ are better: 'recipe pays'. All are worse: 'costs'. Otherwise 'mixed'.
 // Registers are mentioned when they change, and decide nothing: only an occupancy step or a spill
 // has a price.
 inline Verdict compare(const Shape& baseline, const Shape& variant) {

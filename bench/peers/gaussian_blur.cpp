@@ -22,14 +22,14 @@
 #include <string>
 #include <vector>
 
-#include "support/stages.hpp"
+#include "measure/measure.hpp"
 
 namespace {
 
 using clcook::GaussianBlur;
 
 struct Server {
-  clcook::example::DeviceTimer timer;
+  clcook::tool::EventTimer timer;
   clcook::Runtime runtime;
   std::optional<GaussianBlur> blur;
   cl::Buffer src;
@@ -64,8 +64,8 @@ struct Server {
       throw std::runtime_error(file + " has not the size of the picture");
     src = clcook::create_buffer(runtime, bytes, CL_MEM_READ_ONLY, picture.data());
     dst = clcook::create_buffer(runtime, bytes);
-    blur.emplace(runtime, p, GaussianBlur::parse_variant(variant));
-    return std::string("ok ") + GaussianBlur::to_string(blur->variant());
+    blur.emplace(runtime, p, variant);
+    return std::string("ok ") + blur->variant().name();
   }
 
   std::string answer(const std::string& line) {
@@ -79,7 +79,7 @@ struct Server {
     if (command == "plan") return plan(words);
     if (!blur) throw std::runtime_error("there is no plan");
     if (command == "run") {
-      return std::to_string(1e6 * timer.time([&] { return (*blur)(src, dst); }));
+      return std::to_string(1e6 * timer.time([&] { return (*blur)(src, dst); }).sum);
     }
     if (command == "sigma") {
       double sigma = 0;

@@ -2,7 +2,9 @@
 """clcook's Gaussian blur beside its peers: OpenCV (CPU and UMat), SciPy, CuPy, torchvision.
 
 usage: gaussian_blur.py CLCOOK_PEERS RESULT.json [--size 3840x2160] [--rounds 15] [--threads N]
-                        [--only WHO,...] [--quick]
+                        [--only 'WHO;...'] [--quick] [--budget SECONDS] [--slowest SECONDS]
+
+--only takes whole names, as the result shows them, split by ';': --only 'OpenCV, CPU;SciPy'.
 
 CLCOOK_PEERS is the program clcook_peers_gaussian_blur (cmake -DCLCOOK_BUILD_PEERS=ON). A peer that
 is not installed is left out, visibly. All blur the same picture with the same taps and, but for

@@ -1,7 +1,7 @@
 #!/bin/bash
 # consumer.sh CMAKE KIND SOURCE BUILD WORK: a project of somebody else that uses clcook.
-# KIND is find_package, subdirectory, fetch_content, two_tu (CMake projects under tests/consumer)
-# or single_header (one file dropped into a folder, no CMake).
+# KIND is find_package, compiled, subdirectory, fetch_content, two_tu (CMake projects under
+# tests/consumer) or single_header (one file dropped into a folder, no CMake).
 set -eu
 cmake=$1 kind=$2 source=$3 build=$4 work=$5
 rm -rf "$work"
@@ -19,6 +19,16 @@ case $kind in
     "${CXX:-g++}" -std=c++17 -O0 -Wall -Wextra -Werror -DCLCOOK_SINGLE_HEADER blur.cpp -o consumer \
       -lOpenCL -pthread
     ./consumer
+    # The same with the definitions in a file of their own; a file that only declares has none.
+    printf '#define CLCOOK_IMPLEMENTATION\n#include "clcook.hpp"\n' >implementation.cpp
+    "${CXX:-g++}" -std=c++17 -O0 -Wall -Wextra -Werror -DCLCOOK_SINGLE_HEADER -DCLCOOK_COMPILED -c blur.cpp
+    "${CXX:-g++}" -std=c++17 -O0 -Wall -Wextra -Werror -c implementation.cpp
+    if "${CXX:-g++}" blur.o -lOpenCL -pthread -o alone 2>/dev/null; then
+      echo "FAILED: CLCOOK_COMPILED does not keep the definitions out"
+      exit 1
+    fi
+    "${CXX:-g++}" blur.o implementation.o -lOpenCL -pthread -o split
+    ./split
     exit 0
     ;;
   find_package)
@@ -29,6 +39,14 @@ case $kind in
       echo "FAILED: installed files name the source or build folder"
       exit 1
     fi
+    ;;
+  compiled)
+    "$cmake" -S "$source" -B "$work/library" "${options[@]}" -DCLCOOK_BUILD_COMPILED=ON \
+      -DCLCOOK_BUILD_TESTS=OFF -DCLCOOK_BUILD_TOOLS=OFF -DCLCOOK_BUILD_EXAMPLES=OFF >"$work/log" ||
+      { cat "$work/log"; exit 1; }
+    "$cmake" --build "$work/library"
+    "$cmake" --install "$work/library" --component dev --prefix "$work/prefix" >/dev/null
+    options+=("-DCMAKE_PREFIX_PATH=$work/prefix")
     ;;
   fetch_content)
     # As a download would: a folder without builds.

@@ -63,7 +63,7 @@ case $mode in
     while IFS=$'\t' read -r _ variant shape; do
       [[ " ${shapes[*]/%/;} " == *" $shape; "* ]] || continue
       if [ "$variant" = image ]; then
-        echo "SKIPPED: $recipe/image: Oclgrind reports values of float images as uninitialised; the cause is not known"
+        echo "SKIPPED: $recipe/image: Oclgrind reports values of float images as uninitialised, see docs/driver_bugs.md"
         continue
       fi
       run "$recipe" --tiny --in-order --variant "$variant" --shape "$shape"

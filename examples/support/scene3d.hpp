@@ -8,11 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <pictures/picture.hpp>
 #include <vector>
 
-#include "picture.hpp"
-
 namespace clcook::example {
+
+using pictures::Picture;
 
 struct Vec3 {
   float x = 0, y = 0, z = 0;

@@ -31,7 +31,12 @@ class DeviceTimer {
     const cl::Event last = call();
     const cl_event handle = last();
     check(clWaitForEvents(1, &handle), "clWaitForEvents");
-    double seconds = 0;
+    return seconds();
+  }
+
+  // The sum of the times of all kernels since then, in seconds; they must have finished.
+  double seconds() const {
+    double sum = 0;
     for (const cl::Event& event : events_) {
       cl_ulong begin = 0;
       cl_ulong end = 0;
@@ -40,9 +45,9 @@ class DeviceTimer {
             "clGetEventProfilingInfo");
       check(clGetEventProfilingInfo(event(), CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr),
             "clGetEventProfilingInfo");
-      seconds += static_cast<double>(end - begin) * 1e-9;
+      sum += static_cast<double>(end - begin) * 1e-9;
     }
-    return seconds;
+    return sum;
   }
 
  private:

@@ -2,34 +2,35 @@
 //
 // A work-item takes a tile of the region, as wide as a share of the cache allows and many rows
 // high, and streams down: it filters two rows of the source at a time into a ring of lines, and
-// makes ROWS rows of results from the ring. The ring is the item's own scratch memory, which stays
-// in its cache. Rows that are not float, or reach out of the picture, are copied to lines first.
+// makes RESULT_ROWS rows of results from the ring. The ring is the item's own scratch memory, which
+// stays in its cache. Rows that are not float, or reach out of the picture, are copied to lines
+// first.
 //
 // Where it pays, most taps are splines: a short filter makes smooth lines, of which the coarse taps
 // take every second or fourth value; what the taps at both ends miss is added one by one.
 //
-// Channels are filtered as they lie: the taps along a row are CHANNELS elements apart. Every sum
-// has exactly the taps of the filter: none with a weight of zero, which would spread NaN.
-#include <clcook/channel16.clh>
+// Channels are filtered as they lie: the taps along a row are CLCOOK_CHANNELS elements apart. Every
+// sum has exactly the taps of the filter: none with a weight of zero, which would spread NaN.
 #include <clcook/halo.clh>
+#include <clcook/pixel16.clh>
+#include <clcook/view.clh>
 
-#define CHANNELS CLCOOK_GAUSSIAN_CHANNELS
-#define ROWS 32      // of results at a time: 8 for each phase of the coarse taps
-#define PREFETCH 8   // rows ahead
-#define COLUMNS 128  // of results at a time
+#define RESULT_ROWS 32      // of results at a time: 8 for each phase of the coarse taps
+#define PREFETCH 8          // rows ahead
+#define RESULT_COLUMNS 128  // of results at a time
 
 // Along a row, vectors hold every PHASES-th pixel, or a channel of it, at the same place.
-#if CHANNELS == 3
+#if CLCOOK_CHANNELS == 3
 #define PHASES 16
 #define STEP 48
 #else
-#define PHASES (16 / CHANNELS)
+#define PHASES (16 / CLCOOK_CHANNELS)
 #define STEP 16
 #endif
 #define BLOCK (8 * STEP)  // elements that are filtered along a row at once
 
 // Floats inside of the picture are filtered where they are.
-#if defined(CLCOOK_GAUSSIAN_U8) || defined(CLCOOK_GAUSSIAN_U16) || defined(CLCOOK_GAUSSIAN_F16)
+#if defined(CLCOOK_CHANNEL_U8) || defined(CLCOOK_CHANNEL_U16) || defined(CLCOOK_CHANNEL_F16)
 #define DIRECT 0
 #define CHUNK (4 * BLOCK)  // before more is asked for
 #else
@@ -37,170 +38,196 @@
 #define CHUNK BLOCK
 #endif
 
-// The numbers that describe an axis. Its weights follow each other in this order, those of a phase
-// together.
-#define RADIUS s0
-#define EVERY s1   // pixels that the coarse taps are apart
-#define FIRST s2   // where the first spline begins
-#define SPLINE s3  // taps; 0 where the coarse taps are all
-#define COARSE s4  // taps
-#define LEFT s5    // taps that splines leave out at the beginning
-#define RIGHT s6   // and at the end
+// The filter of an axis. Its weights follow each other in this order, those of a phase together.
+typedef struct {
+  int radius;
+  int every;   // pixels that the coarse taps are apart
+  int first;   // where the first spline begins
+  int spline;  // taps; 0 where the coarse taps are all
+  int coarse;  // taps
+  int left;    // taps that splines leave out at the beginning
+  int right;   // and at the end
+} axis_t;
 
-// The pixels `begin` to `end` of a row that are outside of its `width`, to line + CHANNELS x. A row
-// outside of the picture is 0.
+// The scratch memory of a work-item, in floats: four lines of line_floats, RESULT_ROWS lines of
+// RESULT_COLUMNS results, the ring of `slots` lines of ring_pitch, and that of smooth_slots smooth
+// lines where there are splines along columns. Sizes of lines are multiples of 16, slots are even,
+// and smooth_slots a multiple of 8.
+typedef struct {
+  ulong item_floats;
+  int line_floats;
+  int ring_pitch;
+  int slots;
+  int smooth_slots;
+} scratch_t;
+
+// The pixels `begin` to `end` of a row that are outside of its width, to line + CLCOOK_CHANNELS x.
+// A row outside of the picture is 0.
 static inline void fill_outside(__global float* line, __global const clcook_channel_t* row,
-                                int begin, int end, int width, int border, float4 outside) {
+                                int begin, int end, const clcook_picture* picture) {
   for (int x = begin; x < end; ++x) {
-    const int at = row == 0 ? -1 : clcook_border(x, width, border);
-    for (int c = 0; c < CHANNELS; ++c) {
-      line[x * CHANNELS + c] = at < 0 ? clcook_channel_of(outside, c)
-                                      : clcook_load_channel(row, (ulong)(at * CHANNELS + c));
+    const int at = row == 0 ? -1 : clcook_border(x, picture->width, picture->border);
+    for (int c = 0; c < CLCOOK_CHANNELS; ++c) {
+      line[x * CLCOOK_CHANNELS + c] =
+          at < 0 ? clcook_channel_of(picture->outside, c)
+                 : clcook_load_channel(row, (ulong)(at * CLCOOK_CHANNELS + c));
     }
   }
 }
 
 // The pixels `begin` to `end` of a row of the source as floats, and 0 up to `size` floats.
 static inline void fill_line(__global float* line, __global const clcook_channel_t* row, int begin,
-                             int end, int size, int width, int border, float4 outside) {
-  __global float* zero = line - begin * CHANNELS;
+                             int end, int size, const clcook_picture* picture) {
+  __global float* zero = line - begin * CLCOOK_CHANNELS;
   const int first = row == 0 ? end : clamp(0, begin, end);
-  const int last = row == 0 ? end : clamp(width, begin, end);
-  fill_outside(zero, row, begin, first, width, border, outside);
-  int e = first * CHANNELS;
-  for (; e <= last * CHANNELS - 16; e += 16)
+  const int last = row == 0 ? end : clamp(picture->width, begin, end);
+  fill_outside(zero, row, begin, first, picture);
+  int e = first * CLCOOK_CHANNELS;
+  for (; e <= last * CLCOOK_CHANNELS - 16; e += 16)
     *(__global clcook_loose16*)(zero + e) = clcook_load16(row + e);
-  for (; e < last * CHANNELS; ++e) zero[e] = clcook_load_channel(row, (ulong)e);
-  fill_outside(zero, row, last, end, width, border, outside);
-  for (e = (end - begin) * CHANNELS; e < size; ++e) line[e] = 0.0f;
+  for (; e < last * CLCOOK_CHANNELS; ++e) zero[e] = clcook_load_channel(row, (ulong)e);
+  fill_outside(zero, row, last, end, picture);
+  for (e = (end - begin) * CLCOOK_CHANNELS; e < size; ++e) line[e] = 0.0f;
 }
 
-// Eight outputs in each of two lanes, for `blocks` blocks. Output i of lane k, from
-// `from + k lane`, is the sum of the taps of every phase,
-//   the weight * the 16 floats at phase shift + (i + m) step,
-// and goes to out + k out_lane + i out_step, or is added to what is there. The step from `last` is
-// `back`. The next block begins `next` floats after in all.
+#define INLINE static inline __attribute__((always_inline))
+
+// What filter() reads: vectors of 16 floats of two lanes, one after the other.
+typedef struct {
+  __global const float* at;  // the next vector of lane 0
+  ulong lane;                // from there to the vector of lane 1
+  ulong step;                // to the next vector of a lane
+  int wraps;                 // whether the step from `last` is `back` instead: in a ring of lines
+  __global const float* last;
+  ulong back;
+} input_t;
+
+// Adds the next vector of each lane, the `j`th, to the outputs `begin` to `end` - 1. `kept` has the
+// last eight weights, the mth of all in kept[m % 8].
+INLINE void add_vectors(float16 (*sums)[8], const float16* kept, int j, int begin, int end,
+                        input_t* in) {
+  const float16 v0 = *(__global const clcook_loose16*)in->at;
+  const float16 v1 = *(__global const clcook_loose16*)(in->at + in->lane);
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    if (i >= begin && i < end) {
+      sums[0][i] = fma(v0, kept[(j - i) & 7], sums[0][i]);
+      sums[1][i] = fma(v1, kept[(j - i) & 7], sums[1][i]);
+    }
+  }
+  in->at += in->wraps && in->at == in->last ? in->back : in->step;
+}
+
+// All vectors of less than eight taps.
+INLINE void add_few(float16 (*sums)[8], __global const float* weights, int taps, input_t* in) {
+  float16 kept[8];
+#pragma unroll
+  for (int j = 0; j < 8; ++j) {
+    kept[j] = (float16)(j < taps ? weights[j] : 0.0f);
+    add_vectors(sums, kept, j, j - taps + 1, j + 1, in);
+  }
+#pragma unroll
+  for (int j = 8; j < 14; ++j) {
+    if (j - 7 < taps) add_vectors(sums, kept, j, j - taps + 1, 8, in);
+  }
+}
+
+// All vectors of eight taps or more.
+INLINE void add_many(float16 (*sums)[8], __global const float* weights, int taps, input_t* in) {
+  float16 kept[8];
+#pragma unroll
+  for (int j = 0; j < 8; ++j) {
+    kept[j] = (float16)(*weights++);
+    add_vectors(sums, kept, j, 0, j + 1, in);
+  }
+  int left = taps - 8;
+  for (; left % 8 != 0; --left) {
+    float16 read[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) read[i] = (float16)(weights[-((8 - i) & 7)]);
+    add_vectors(sums, read, 0, 0, 8, in);
+    ++weights;
+  }
+#pragma unroll
+  for (int j = 0; j < 8; ++j) kept[j] = (float16)(weights[j - 8]);
+  for (; left != 0; left -= 8) {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      kept[j] = (float16)(*weights++);
+      add_vectors(sums, kept, j, 0, 8, in);
+    }
+  }
+#pragma unroll
+  for (int j = 1; j < 8; ++j) add_vectors(sums, kept, j + 7, j, 8, in);
+}
+
+// Eight outputs in each of two lanes, for `blocks` blocks. Output i of lane k goes to
+// out + k out_lane + i out_step, or is added to what is there. It is the sum of the taps of every
+// phase, the weights of which follow each other: those of the mth times the vector i + m of lane k,
+// where the vectors of a phase begin `shift` floats after those of the phase before. The next block
+// begins `next` floats after in all.
+//
+//   vector     0     1     2    ...   7     8    ...   of lane 0 in v0, of lane 1 in v1
+//   output 0   w[0]  w[1]  w[2]       w[7]  w[8]       sums[0][0] and sums[1][0]
+//   output 1         w[0]  w[1]       w[6]  w[7]       sums[0][1] and sums[1][1]
+//     ...
+//   output 7                          w[0]  w[1]       sums[0][7] and sums[1][7]
 //
 // Each vector is loaded once for its eight outputs, and most weights once for 16 products: loads
 // are what processors do least of.
-#define PARAMETERS                                                                           \
-  __global const float *from, ulong lane, ulong step, int wraps, __global const float *last, \
-      ulong back, __global const float *weights, int taps, int phases, int shift,            \
-      __global float *out, ulong out_lane, ulong out_step, int add, int blocks, ulong next
-
-#define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
-
-// Sums and weights are variables with names, which stay in registers where arrays may not.
-#define SUMS(I) float16 a##I = 0.0f, b##I = 0.0f;
-#define PLACE(K, I) (*(__global float16*)(out + (K)*out_lane + (ulong)(I)*out_step))
-#define GET(I)        \
-  a##I = PLACE(0, I); \
-  b##I = PLACE(1, I);
-#define PUT(I)        \
-  PLACE(0, I) = a##I; \
-  PLACE(1, I) = b##I;
-
-// The weight of output I at the tap J after the first; the last eight are kept.
-#define KEPT(I, J)             \
-  (((J) - (I)) % 8 == 0   ? w0 \
-   : ((J) - (I)) % 8 == 1 ? w1 \
-   : ((J) - (I)) % 8 == 2 ? w2 \
-   : ((J) - (I)) % 8 == 3 ? w3 \
-   : ((J) - (I)) % 8 == 4 ? w4 \
-   : ((J) - (I)) % 8 == 5 ? w5 \
-   : ((J) - (I)) % 8 == 6 ? w6 \
-                          : w7)
-#define READ(I, J) ((float16)(weight[-(I)]))
-#define TAP(I, J, FROM, TO, WEIGHT)     \
-  if ((I) >= (FROM) && (I) < (TO)) {    \
-    a##I = fma(va, WEIGHT(I, J), a##I); \
-    b##I = fma(vb, WEIGHT(I, J), b##I); \
-  }
-// The outputs FROM to TO - 1 of the next vectors.
-#define TAPS(J, FROM, TO, WEIGHT)                                    \
-  {                                                                  \
-    const float16 va = *(__global const clcook_loose16*)at;          \
-    const float16 vb = *(__global const clcook_loose16*)(at + lane); \
-    TAP(0, J, FROM, TO, WEIGHT)                                      \
-    TAP(1, J, FROM, TO, WEIGHT)                                      \
-    TAP(2, J, FROM, TO, WEIGHT)                                      \
-    TAP(3, J, FROM, TO, WEIGHT)                                      \
-    TAP(4, J, FROM, TO, WEIGHT)                                      \
-    TAP(5, J, FROM, TO, WEIGHT)                                      \
-    TAP(6, J, FROM, TO, WEIGHT)                                      \
-    TAP(7, J, FROM, TO, WEIGHT)                                      \
-    at += wraps && at == last ? back : step;                         \
-  }
-#define FETCH(SLOT) w##SLOT = (float16)(*weight++);
-#define AGAIN(SLOT) w##SLOT = (float16)(weight[(SLOT)-8]);
-#define WEIGHTS(SLOT) float16 w##SLOT = 0.0f;
-
-#define START(J) FETCH(J) TAPS(J, 0, J + 1, KEPT)
-#define FULL(J) FETCH(J) TAPS(J + 8, 0, 8, KEPT)
-#define STOP(J) \
-  if ((J) > 0) TAPS(J + 7, J, 8, KEPT)
-
-// N < 8 taps in a phase.
-#define UP(J, N)          \
-  if ((J) < (N)) FETCH(J) \
-  TAPS(J, (J) - (N) + 1, (J) + 1, KEPT)
-#define DOWN(J, N) \
-  if ((J) + 1 < (N)) TAPS((J) + 8, (J) + 9 - (N), 8, KEPT)
-#define CASE(N) \
-  case N:       \
-    UP(0, N);   \
-    UP(1, N);   \
-    UP(2, N);   \
-    UP(3, N);   \
-    UP(4, N);   \
-    UP(5, N);   \
-    UP(6, N);   \
-    UP(7, N);   \
-    DOWN(0, N); \
-    DOWN(1, N); \
-    DOWN(2, N); \
-    DOWN(3, N); \
-    DOWN(4, N); \
-    DOWN(5, N); \
-    break;
-
-static inline __attribute__((always_inline)) void filter(PARAMETERS) {
+INLINE void filter(input_t in, __global const float* weights, int taps, int phases, int shift,
+                   __global float* out, ulong out_lane, ulong out_step, int add, int blocks,
+                   ulong next) {
+  __global const float* from = in.at;
   for (int block = 0; block < blocks; ++block) {
-    EACH(SUMS)
+    float16 sums[2][8];
+#pragma unroll
+    for (int i = 0; i < 16; ++i) sums[i / 8][i % 8] = 0.0f;
     if (add) {
-      EACH(GET)
-    }
-    __global const float* weight = weights;
-    for (int phase = 0; phase < phases && phase < taps; ++phase) {
-      const int count = (taps - phase + phases - 1) / phases;
-      __global const float* at = from + phase * shift;
-      EACH(WEIGHTS)
-      switch (count) {
-        CASE(1)
-        CASE(2)
-        CASE(3)
-        CASE(4)
-        CASE(5)
-        CASE(6)
-        CASE(7)
-        default: {
-          EACH(START)
-          int left = count - 8;
-          for (; left % 8 != 0; --left) {
-            TAPS(0, 0, 8, READ)
-            ++weight;
-          }
-          EACH(AGAIN)
-          for (; left != 0; left -= 8) {
-            EACH(FULL)
-          }
-          EACH(STOP)
-        }
+#pragma unroll
+      for (int i = 0; i < 16; ++i) {
+        sums[i / 8][i % 8] =
+            *(__global const float16*)(out + (ulong)(i / 8) * out_lane + (ulong)(i % 8) * out_step);
       }
     }
-    EACH(PUT)
+    __global const float* of_phase = weights;
+    for (int phase = 0; phase < phases && phase < taps; ++phase) {
+      const int count = (taps - phase + phases - 1) / phases;
+      in.at = from + phase * shift;
+      switch (count) {
+        case 1:
+          add_few(sums, of_phase, 1, &in);
+          break;
+        case 2:
+          add_few(sums, of_phase, 2, &in);
+          break;
+        case 3:
+          add_few(sums, of_phase, 3, &in);
+          break;
+        case 4:
+          add_few(sums, of_phase, 4, &in);
+          break;
+        case 5:
+          add_few(sums, of_phase, 5, &in);
+          break;
+        case 6:
+          add_few(sums, of_phase, 6, &in);
+          break;
+        case 7:
+          add_few(sums, of_phase, 7, &in);
+          break;
+        default:
+          add_many(sums, of_phase, count, &in);
+      }
+      of_phase += count;
+    }
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+      *(__global float16*)(out + (ulong)(i / 8) * out_lane + (ulong)(i % 8) * out_step) =
+          sums[i / 8][i % 8];
+    }
     from += next;
-    last += next;
+    in.last += next;
     out += next;
   }
 }
@@ -212,21 +239,27 @@ static __attribute__((noinline)) void filter_rows(__global const float* from, ul
                                                   int blocks) {
   if (taps == 0) return;
   for (int u = 0; u < STEP; u += 16) {
-    filter(from + u, lane, STEP, 0, 0, 0, weights, taps, PHASES / every, CHANNELS * every, out + u,
-           out_lane, STEP, add, blocks, BLOCK);
+    const input_t in = {from + u, lane, STEP, 0, 0, 0};
+    filter(in, weights, taps, PHASES / every, CLCOOK_CHANNELS * every, out + u, out_lane, STEP, add,
+           blocks, BLOCK);
   }
 }
 
-// COLUMNS columns of eight results each, from the lines `line` and after in a ring of `slots`.
+// RESULT_COLUMNS columns of eight results each, from the lines `line` and after in a ring of
+// `slots`.
 static __attribute__((noinline)) void filter_columns(__global const float* ring, int pitch,
                                                      int slots, int line, int every,
                                                      __global const float* weights, int taps,
                                                      __global float* out, ulong out_step, int add) {
   if (taps == 0) return;
   const int wrap = slots - every + line % every;
-  filter(ring + (ulong)(line % slots) * (ulong)pitch, 16, (ulong)(every * pitch), 1,
-         ring + (ulong)wrap * (ulong)pitch, (ulong)(every - slots) * (ulong)pitch, weights, taps, 1,
-         0, out, 16, out_step, add, COLUMNS / 32, 32);
+  const input_t in = {ring + (ulong)(line % slots) * (ulong)pitch,
+                      16,
+                      (ulong)(every * pitch),
+                      1,
+                      ring + (ulong)wrap * (ulong)pitch,
+                      (ulong)(every - slots) * (ulong)pitch};
+  filter(in, weights, taps, 1, 0, out, 16, out_step, add, RESULT_COLUMNS / 32, 32);
 }
 
 // Asks for a few blocks of two rows, of elements up to `size`.
@@ -241,61 +274,63 @@ static inline void fetch_ahead(__global const clcook_channel_t* row, ulong pitch
 }
 
 // Items: tiles of the region from left to right x strips of `strip` rows x pictures. The tiles
-// share the blocks of a row evenly. `scratch` has item_floats for each item: four lines of
-// line_floats, ROWS lines of COLUMNS results, the ring of `slots` lines of ring_pitch, and that of
-// smooth_slots smooth lines where there are splines along columns. Sizes of lines are multiples of
-// 16, slots are even, and smooth_slots a multiple of 8.
+// share the blocks of a row evenly. Views count channels.
 __attribute__((vec_type_hint(float16))) __kernel void gaussian_blur_cpu_fused(
-    __global const clcook_channel_t* src, ulong src_offset, ulong src_pitch,
-    __global clcook_channel_t* dst, ulong dst_offset, ulong dst_pitch, int width, int height,
-    int region_x, int region_y, int region_width, int region_height,
-    __global const float* weights_x, int8 axis_x, __global const float* weights_y, int8 axis_y,
-    int border, float4 outside, __global float* scratch, ulong item_floats, int line_floats,
-    int ring_pitch, int slots, int smooth_slots, int strip) {
-  const int every = axis_y.EVERY;
-  __global const float* coarse_x = weights_x + axis_x.SPLINE;
-  __global const float* left_x = coarse_x + axis_x.COARSE;
-  __global const float* right_x = left_x + axis_x.LEFT;
-  __global const float* coarse_y = weights_y + axis_y.SPLINE;
-  __global const float* left_y = coarse_y + axis_y.COARSE;
-  __global const float* right_y = left_y + axis_y.LEFT;
+    __global const clcook_channel_t* src, clcook_view src_view, __global clcook_channel_t* dst,
+    clcook_view dst_view, clcook_picture picture, int strip, __global const float* weights_x,
+    axis_t axis_x, __global const float* weights_y, axis_t axis_y, __global float* scratch,
+    scratch_t sizes) {
+  const clcook_region region = picture.region;
+  const int height = picture.height;
+  const int border = picture.border;
+  const ulong src_pitch = src_view.pitch;
+  const ulong dst_pitch = dst_view.pitch;
+  const int ring_pitch = sizes.ring_pitch;
+  const int slots = sizes.slots;
+  const int smooth_slots = sizes.smooth_slots;
+  const int every = axis_y.every;
+  __global const float* coarse_x = weights_x + axis_x.spline;
+  __global const float* left_x = coarse_x + axis_x.coarse;
+  __global const float* right_x = left_x + axis_x.left;
+  __global const float* coarse_y = weights_y + axis_y.spline;
+  __global const float* left_y = coarse_y + axis_y.coarse;
+  __global const float* right_y = left_y + axis_y.left;
   const int tile = (int)get_global_id(0);
   const int tiles = (int)get_global_size(0);
-  const int picture = (int)get_global_id(2);
+  const int number = (int)get_global_id(2);
   const int first = (int)get_global_id(1) * strip;
-  const int rows = min(strip, region_height - first);
-  const int elements = region_width * CHANNELS;
+  const int rows = min(strip, region.height - first);
+  const int elements = region.width * CLCOOK_CHANNELS;
   const int blocks = (elements + BLOCK - 1) / BLOCK;
   const int tile_begin = (int)((long)tile * blocks / tiles) * BLOCK;
   const int tile_end = min((int)((long)(tile + 1) * blocks / tiles) * BLOCK, elements);
   const int count = tile_end - tile_begin;
   const int whole = (count + BLOCK - 1) / BLOCK * BLOCK;
-  scratch +=
-      item_floats *
-      (((ulong)picture * get_global_size(1) + get_global_id(1)) * (ulong)tiles + (ulong)tile);
-  const ulong line_pitch = (ulong)line_floats;
+  scratch += sizes.item_floats *
+             (((ulong)number * get_global_size(1) + get_global_id(1)) * (ulong)tiles + (ulong)tile);
+  const ulong line_pitch = (ulong)sizes.line_floats;
   __global float* lines = scratch;
   __global float* smooth_lines = lines + 2 * line_pitch;
   __global float* results = smooth_lines + 2 * line_pitch;
-  __global float* ring = results + ROWS * COLUMNS;
-  __global float* smooth = axis_y.SPLINE == 0 ? ring : ring + (ulong)slots * (ulong)ring_pitch;
-  src += src_offset + (ulong)picture * (ulong)height * src_pitch;
-  dst += dst_offset + ((ulong)picture * (ulong)region_height + (ulong)first) * dst_pitch +
-         (ulong)tile_begin;
+  __global float* ring = results + RESULT_ROWS * RESULT_COLUMNS;
+  __global float* smooth = axis_y.spline == 0 ? ring : ring + (ulong)slots * (ulong)ring_pitch;
+  src += clcook_view_row(src_view, number, height, 0);
+  dst += clcook_view_row(dst_view, number, region.height, first) + (ulong)tile_begin;
   const int stream = ((ulong)dst & 63) == 0 && dst_pitch % (64 / sizeof(clcook_channel_t)) == 0;
-  const int begin = region_x + tile_begin / CHANNELS - axis_x.RADIUS;  // pixels
-  const int end = region_x + tile_end / CHANNELS + axis_x.RADIUS;
-  const int top = region_y + first - axis_y.RADIUS;
-  const int right_begin = 2 * axis_x.RADIUS + 1 - axis_x.RIGHT;
+  const int begin = region.x + tile_begin / CLCOOK_CHANNELS - axis_x.radius;  // pixels
+  const int end = region.x + tile_end / CLCOOK_CHANNELS + axis_x.radius;
+  const int top = region.y + first - axis_y.radius;
+  const int right_begin = 2 * axis_x.radius + 1 - axis_x.right;
 #if DIRECT
   // Whether no line of the tile needs what is outside of the picture.
-  const int inside = begin >= 0 && (long)begin * CHANNELS + line_floats <= (long)width * CHANNELS;
+  const int inside = begin >= 0 && (long)begin * CLCOOK_CHANNELS + sizes.line_floats <=
+                                       (long)picture.width * CLCOOK_CHANNELS;
 #endif
   int filled = 0;   // lines of the ring
   int made = 0;     // smooth lines
   int before = -2;  // row of the picture in the last line
-  for (int y = 0; y < rows; y += ROWS) {
-    for (; filled < y + ROWS + 2 * axis_y.RADIUS + 7; filled += 2) {
+  for (int y = 0; y < rows; y += RESULT_ROWS) {
+    for (; filled < y + RESULT_ROWS + 2 * axis_y.radius + 7; filled += 2) {
       __global float* next = ring + (ulong)(filled % slots) * (ulong)ring_pitch;
       // Lines behind the last row of the region are of no use, and as good as any.
       const int row0 = clcook_border(top + filled, height, border);
@@ -318,60 +353,62 @@ __attribute__((vec_type_hint(float16))) __kernel void gaussian_blur_cpu_fused(
       ulong lane = line_pitch;
 #if DIRECT
       if (together && inside) {
-        from = src + (ulong)row0 * src_pitch + (ulong)(begin * CHANNELS);
+        from = src + (ulong)row0 * src_pitch + (ulong)(begin * CLCOOK_CHANNELS);
         lane = src_pitch;
       } else
 #endif
       {
-        fill_line(lines, row0 < 0 ? 0 : src + (ulong)row0 * src_pitch, begin, end, line_floats,
-                  width, border, outside);
+        fill_line(lines, row0 < 0 ? 0 : src + (ulong)row0 * src_pitch, begin, end,
+                  sizes.line_floats, &picture);
         fill_line(lines + line_pitch, row1 < 0 ? 0 : src + (ulong)row1 * src_pitch, begin, end,
-                  line_floats, width, border, outside);
+                  sizes.line_floats, &picture);
       }
       __global const float* coarse = from;
       ulong coarse_lane = lane;
-      if (axis_x.SPLINE != 0) {
+      if (axis_x.spline != 0) {
         coarse = smooth_lines;
         coarse_lane = line_pitch;
-        const int spread = whole + (axis_x.COARSE - 1) * axis_x.EVERY * CHANNELS;
-        filter_rows(from + axis_x.FIRST * CHANNELS, lane, 1, weights_x, axis_x.SPLINE, smooth_lines,
-                    line_pitch, 0, (spread + BLOCK - 1) / BLOCK);
+        const int spread = whole + (axis_x.coarse - 1) * axis_x.every * CLCOOK_CHANNELS;
+        filter_rows(from + axis_x.first * CLCOOK_CHANNELS, lane, 1, weights_x, axis_x.spline,
+                    smooth_lines, line_pitch, 0, (spread + BLOCK - 1) / BLOCK);
       }
       for (int e = 0; e < count; e += CHUNK) {
-        fetch_ahead(ahead, src_pitch, region_x * CHANNELS + tile_begin + e, width * CHANNELS);
+        fetch_ahead(ahead, src_pitch, region.x * CLCOOK_CHANNELS + tile_begin + e,
+                    picture.width * CLCOOK_CHANNELS);
         __global float* out = next + e;
         const int some = min(CHUNK, whole - e) / BLOCK;
-        filter_rows(coarse + e, coarse_lane, axis_x.EVERY, coarse_x, axis_x.COARSE, out,
+        filter_rows(coarse + e, coarse_lane, axis_x.every, coarse_x, axis_x.coarse, out,
                     (ulong)ring_pitch, 0, some);
-        if (axis_x.SPLINE != 0) {
-          filter_rows(from + e, lane, 1, left_x, axis_x.LEFT, out, (ulong)ring_pitch, 1, some);
-          filter_rows(from + right_begin * CHANNELS + e, lane, 1, right_x, axis_x.RIGHT, out,
+        if (axis_x.spline != 0) {
+          filter_rows(from + e, lane, 1, left_x, axis_x.left, out, (ulong)ring_pitch, 1, some);
+          filter_rows(from + right_begin * CLCOOK_CHANNELS + e, lane, 1, right_x, axis_x.right, out,
                       (ulong)ring_pitch, 1, some);
         }
       }
     }
-    const int until = axis_y.SPLINE == 0 ? 0 : y + ROWS + (axis_y.COARSE - 1) * every;
-    for (int e = 0; e < count; e += COLUMNS) {
+    const int until = axis_y.spline == 0 ? 0 : y + RESULT_ROWS + (axis_y.coarse - 1) * every;
+    for (int e = 0; e < count; e += RESULT_COLUMNS) {
       for (int i = made; i < until; i += 8) {
-        filter_columns(ring + e, ring_pitch, slots, i + axis_y.FIRST, 1, weights_y, axis_y.SPLINE,
+        filter_columns(ring + e, ring_pitch, slots, i + axis_y.first, 1, weights_y, axis_y.spline,
                        smooth + (ulong)(i % smooth_slots) * (ulong)ring_pitch + e,
                        (ulong)ring_pitch, 0);
       }
-      for (int i = 0; i < ROWS; i += 8) {
+      for (int i = 0; i < RESULT_ROWS; i += 8) {
         // Rows that take the same smooth lines follow each other.
-        const int row = i % (ROWS / every) * every + i / (ROWS / every);
+        const int row = i % (RESULT_ROWS / every) * every + i / (RESULT_ROWS / every);
         filter_columns(smooth + e, ring_pitch, smooth_slots, y + row, every, coarse_y,
-                       axis_y.COARSE, results + row * COLUMNS, (ulong)(every * COLUMNS), 0);
+                       axis_y.coarse, results + row * RESULT_COLUMNS,
+                       (ulong)(every * RESULT_COLUMNS), 0);
       }
-      for (int i = 0; i < ROWS; i += 8) {
-        filter_columns(ring + e, ring_pitch, slots, y + i, 1, left_y, axis_y.LEFT,
-                       results + i * COLUMNS, COLUMNS, 1);
-        filter_columns(ring + e, ring_pitch, slots, y + i + 2 * axis_y.RADIUS + 1 - axis_y.RIGHT, 1,
-                       right_y, axis_y.RIGHT, results + i * COLUMNS, COLUMNS, 1);
+      for (int i = 0; i < RESULT_ROWS; i += 8) {
+        filter_columns(ring + e, ring_pitch, slots, y + i, 1, left_y, axis_y.left,
+                       results + i * RESULT_COLUMNS, RESULT_COLUMNS, 1);
+        filter_columns(ring + e, ring_pitch, slots, y + i + 2 * axis_y.radius + 1 - axis_y.right, 1,
+                       right_y, axis_y.right, results + i * RESULT_COLUMNS, RESULT_COLUMNS, 1);
       }
-      for (int i = 0; i < min(ROWS, rows - y); ++i) {
-        clcook_store_line(dst + (ulong)(y + i) * dst_pitch + (ulong)e, results + i * COLUMNS,
-                          min(COLUMNS, count - e), stream);
+      for (int i = 0; i < min(RESULT_ROWS, rows - y); ++i) {
+        clcook_store_line(dst + (ulong)(y + i) * dst_pitch + (ulong)e, results + i * RESULT_COLUMNS,
+                          min(RESULT_COLUMNS, count - e), stream);
       }
     }
     while (made < until) made += 8;

@@ -4,21 +4,46 @@
 // blur of the small picture leaves out.
 //
 // A cell stands for step x step pixels; cell (0, 0) begins at pixel (0, 0). Pixel `phase` of a cell
-// belongs to the cell before, to the cell, and to the next, with the weights spline[3 phase + 0, 1,
-// 2]. Cells outside of the picture are made of what the border mode says is there.
+// belongs to the cell before, to the cell, and to the next, with the weights spline[3 phase + 0],
+// [3 phase + 1] and [3 phase + 2]. Cells outside of the picture are made of what the border mode
+// says is there.
 //
 // _down makes lines of cells, blurred along the rows; _up blurs their columns and enlarges. A
 // work-item does many rows, in scratch memory of its own that stays in its cache. Lines are float
-// and interleaved; their pitches are multiples of 64 with 64 to spare.
-#include <clcook/channel16.clh>
+// and interleaved; their pitches are multiples of 64 with 64 to spare. Views count channels.
 #include <clcook/halo.clh>
+#include <clcook/pixel16.clh>
+#include <clcook/view.clh>
 
-#define CHANNELS CLCOOK_GAUSSIAN_CHANNELS
 #define AHEAD 256  // channels that are asked for ahead
 #define TILE 256   // pixels of a tile of results
-#define LINE (TILE * CHANNELS + 16)
+#define LINE (TILE * CLCOOK_CHANNELS + 16)
 
-// Four floats of which the first CHANNELS count, at any float.
+// One axis of the small picture: its cells first to first + count - 1. The axis' table has the 3
+// step weights of the spline, then those of the taps -radius to radius of the blur.
+typedef struct {
+  int first;
+  int count;
+  int step;
+  int radius;
+} cells_t;
+
+// The pixels x to x + count - 1 of a row that cells are made of, and those that lie in the picture.
+typedef struct {
+  int x;
+  int count;
+  int inside_x;
+  int inside_count;
+} span_t;
+
+// The scratch memory of a work-item, in floats.
+typedef struct {
+  ulong item_floats;
+  int line_pitch;
+  int mid_pitch;
+} scratch_t;
+
+// Four floats of which the first CLCOOK_CHANNELS count, at any float.
 typedef float4 __attribute__((aligned(4))) loose_float4;
 static inline float4 load_pixel(__global const float* p) {
   return *(__global const loose_float4*)p;
@@ -141,36 +166,44 @@ static __attribute__((noinline)) void mix_lines(__global clcook_channel_t* to,
   }
 }
 
-// Items: one x strips of lines of cells x pictures. A line holds the cells first_x to
-// first_x + cells - 1, blurred along the row; mid has `lines` lines, of which the first is the line
-// first_y of cells. For that the pixels line_x to line_x + line_pixels - 1 of a row are filled in,
-// those from inside_x to inside_x + inside_pixels - 1 from the picture. `scratch` has item_floats
-// for each item: three lines of line_pitch and the line of cells before it is blurred.
-__kernel void gaussian_blur_cpu_pyramid_down(
-    __global const clcook_channel_t* src, ulong src_offset, ulong src_pitch, __global float* mid,
-    int mid_pitch, int width, int height, int first_x, int cells, int step_x, int first_y,
-    int lines, int step_y, __global const float* spline_x, __global const float* spline_y,
-    __global const float* weights, int radius, int border, float4 outside, int line_x,
-    int line_pixels, int inside_x, int inside_pixels, __global float* scratch, ulong item_floats,
-    int line_pitch, int strip) {
-  const int picture = (int)get_global_id(2);
+// Items: one x strips of `strip` lines of cells x pictures. mid has a line of mid_pitch for each of
+// the cells y, and in it the cells x, blurred along the row. `scratch` has for each item three
+// lines of line_pitch and the line of cells before it is blurred.
+__kernel void gaussian_blur_cpu_pyramid_down(__global const clcook_channel_t* src,
+                                             clcook_view src_view, __global float* mid,
+                                             clcook_picture picture, int strip, cells_t x_cells,
+                                             __global const float* spline_x, cells_t y_cells,
+                                             __global const float* spline_y, span_t span,
+                                             __global float* scratch, scratch_t sizes) {
+  const int height = picture.height;
+  const int border = picture.border;
+  const float4 outside = picture.outside;
+  const ulong src_pitch = src_view.pitch;
+  const int step_x = x_cells.step;
+  const int step_y = y_cells.step;
+  const int radius = x_cells.radius;
+  const int inside_x = span.inside_x;
+  const int line_x = span.x;
+  const int line_pitch = sizes.line_pitch;
+  __global const float* weights = spline_x + 3 * step_x;
+  const int number = (int)get_global_id(2);
   const int begin = (int)get_global_id(1) * strip;
-  const int end = min(begin + strip, lines);
-  scratch += item_floats * ((ulong)picture * get_global_size(1) + get_global_id(1));
+  const int end = min(begin + strip, y_cells.count);
+  scratch += sizes.item_floats * ((ulong)number * get_global_size(1) + get_global_id(1));
   __global float* above = scratch;
   __global float* here = above + line_pitch;
   __global float* below = here + line_pitch;
   __global float* small = below + line_pitch;
-  src += src_offset + (ulong)picture * (ulong)height * src_pitch + (ulong)(inside_x * CHANNELS);
-  mid += ((ulong)picture * (ulong)lines + (ulong)begin) * (ulong)mid_pitch;
-  const int inside = inside_pixels * CHANNELS;
-  const int skip = (inside_x - line_x) * CHANNELS;
+  src += clcook_view_row(src_view, number, height, 0) + (ulong)(inside_x * CLCOOK_CHANNELS);
+  mid += ((ulong)number * (ulong)y_cells.count + (ulong)begin) * (ulong)sizes.mid_pitch;
+  const int inside = span.inside_count * CLCOOK_CHANNELS;
+  const int skip = (inside_x - line_x) * CLCOOK_CHANNELS;
   const float scale_x = 1.0f / (float)step_x;
   const float scale_y = 1.0f / (float)step_y;
-  for (ulong e = 0; e < item_floats; ++e) scratch[e] = 0.0f;
+  for (ulong e = 0; e < sizes.item_floats; ++e) scratch[e] = 0.0f;
   for (int line = begin - 1; line <= end; ++line) {
     // The rows of pixels of a line of cells. Equal ones, outside of the picture, are one.
-    const int top = (first_y + line) * step_y;
+    const int top = (y_cells.first + line) * step_y;
     const int whole = top >= 0 && top + step_y <= height;
     if (whole) {
       add_rows(above + skip, here + skip, below + skip, src + (ulong)top * src_pitch, src_pitch,
@@ -192,7 +225,7 @@ __kernel void gaussian_blur_cpu_pyramid_down(
         add_row(above + skip, here + skip, below + skip, from, inside, w0, w1, w2);
       } else {
         for (int e = 0; e < inside; ++e) {
-          const float value = clcook_channel_of(outside, e % CHANNELS);
+          const float value = clcook_channel_of(outside, e % CLCOOK_CHANNELS);
           above[skip + e] = fma(value, w0, above[skip + e]);
           here[skip + e] = fma(value, w1, here[skip + e]);
           below[skip + e] = fma(value, w2, below[skip + e]);
@@ -201,19 +234,20 @@ __kernel void gaussian_blur_cpu_pyramid_down(
     }
     if (line > begin) {
       // `above` is complete: what is outside of the picture, then the cells.
-      for (int x = 0; x < line_pixels; ++x) {
-        if (x == inside_x - line_x) x += inside_pixels;
-        if (x >= line_pixels) break;
-        const int at = clcook_border(line_x + x, width, border);
-        for (int c = 0; c < CHANNELS; ++c) {
-          above[x * CHANNELS + c] = at < 0 ? clcook_channel_of(outside, c) * (float)step_y
-                                           : above[(at - line_x) * CHANNELS + c];
+      for (int x = 0; x < span.count; ++x) {
+        if (x == inside_x - line_x) x += span.inside_count;
+        if (x >= span.count) break;
+        const int at = clcook_border(line_x + x, picture.width, border);
+        for (int c = 0; c < CLCOOK_CHANNELS; ++c) {
+          above[x * CLCOOK_CHANNELS + c] = at < 0 ? clcook_channel_of(outside, c) * (float)step_y
+                                                  : above[(at - line_x) * CLCOOK_CHANNELS + c];
         }
       }
       float4 before = (float4)(0.0f);
       float4 both = (float4)(0.0f);
-      __global const float* pixel = above + ((first_x - radius - 1) * step_x - line_x) * CHANNELS;
-      for (int cell = -1; cell <= cells + 2 * radius; ++cell) {
+      __global const float* pixel =
+          above + ((x_cells.first - radius - 1) * step_x - line_x) * CLCOOK_CHANNELS;
+      for (int cell = -1; cell <= x_cells.count + 2 * radius; ++cell) {
         float4 s0 = (float4)(0.0f);
         float4 s1 = (float4)(0.0f);
         float4 s2 = (float4)(0.0f);
@@ -222,14 +256,15 @@ __kernel void gaussian_blur_cpu_pyramid_down(
           s0 = fma(value, (float4)(spline_x[3 * p]), s0);
           s1 = fma(value, (float4)(spline_x[3 * p + 1]), s1);
           s2 = fma(value, (float4)(spline_x[3 * p + 2]), s2);
-          pixel += CHANNELS;
+          pixel += CLCOOK_CHANNELS;
         }
-        if (cell > 0) store_pixel(small + (cell - 1) * CHANNELS, (both + s0) * (scale_x * scale_y));
+        if (cell > 0)
+          store_pixel(small + (cell - 1) * CLCOOK_CHANNELS, (both + s0) * (scale_x * scale_y));
         both = before + s1;
         before = s2;
       }
-      blur_cells(small, CHANNELS, weights, 2 * radius + 1, mid, mid_pitch);
-      mid += mid_pitch;
+      blur_cells(small, CLCOOK_CHANNELS, weights, 2 * radius + 1, mid, sizes.mid_pitch);
+      mid += sizes.mid_pitch;
     }
     __global float* done = above;
     above = here;
@@ -239,62 +274,68 @@ __kernel void gaussian_blur_cpu_pyramid_down(
   }
 }
 
-// Items: tiles of TILE pixels of the region from left to right x strips of rows x pictures. `mid`
-// has `lines` lines of cells for each picture, the first of which is first_y. `scratch` has
-// item_floats for each item: a line of cells of small_pitch, and three lines of pixels.
-__kernel void gaussian_blur_cpu_pyramid_up(
-    __global const float* mid, int mid_pitch, __global clcook_channel_t* dst, ulong dst_offset,
-    ulong dst_pitch, int region_x, int region_y, int region_width, int region_height, int first_x,
-    int step_x, int first_y, int lines, int step_y, __global const float* spline_x,
-    __global const float* spline_y, __global const float* weights, int radius,
-    __global float* scratch, ulong item_floats, int small_pitch, int strip) {
-  const int picture = (int)get_global_id(2);
+// Items: tiles of TILE pixels of the region from left to right x strips of `strip` rows x pictures.
+// `scratch` has for each item a line of cells of line_pitch, and three lines of pixels.
+__kernel void gaussian_blur_cpu_pyramid_up(__global const float* mid,
+                                           __global clcook_channel_t* dst, clcook_view dst_view,
+                                           clcook_region region, int strip, cells_t x_cells,
+                                           __global const float* spline_x, cells_t y_cells,
+                                           __global const float* spline_y, __global float* scratch,
+                                           scratch_t sizes) {
+  const ulong dst_pitch = dst_view.pitch;
+  const int step_x = x_cells.step;
+  const int step_y = y_cells.step;
+  const int radius = y_cells.radius;
+  const int mid_pitch = sizes.mid_pitch;
+  __global const float* weights = spline_y + 3 * step_y;
+  const int number = (int)get_global_id(2);
   const int begin = (int)get_global_id(1) * strip;
-  const int end = min(begin + strip, region_height);
+  const int end = min(begin + strip, region.height);
   const int left = (int)get_global_id(0) * TILE;
-  const int pixels = min(TILE, region_width - left);
-  scratch +=
-      item_floats * (((ulong)picture * get_global_size(1) + get_global_id(1)) * get_global_size(0) +
-                     get_global_id(0));
+  const int pixels = min(TILE, region.width - left);
+  scratch += sizes.item_floats *
+             (((ulong)number * get_global_size(1) + get_global_id(1)) * get_global_size(0) +
+              get_global_id(0));
   __global float* small = scratch;
-  __global float* above = small + small_pitch;
+  __global float* above = small + sizes.line_pitch;
   __global float* here = above + LINE;
   __global float* below = here + LINE;
-  for (ulong e = 0; e < item_floats; ++e) scratch[e] = 0.0f;
-  mid += (ulong)picture * (ulong)lines * (ulong)mid_pitch;
-  dst += dst_offset + (ulong)picture * (ulong)region_height * dst_pitch + (ulong)(left * CHANNELS);
+  for (ulong e = 0; e < sizes.item_floats; ++e) scratch[e] = 0.0f;
+  mid += (ulong)number * (ulong)y_cells.count * (ulong)mid_pitch;
+  dst += clcook_view_row(dst_view, number, region.height, 0) + (ulong)(left * CLCOOK_CHANNELS);
   const int stream = ((ulong)dst & 63) == 0 && dst_pitch % 16 == 0;
-  const int x0 = region_x + left;
+  const int x0 = region.x + left;
   const int cell = x0 / step_x;
   const int cells = (x0 + pixels - 1) / step_x - cell + 3;
-  mid += (cell - 1 - first_x) * CHANNELS;
-  const int top = (region_y + begin) / step_y;
+  mid += (cell - 1 - x_cells.first) * CLCOOK_CHANNELS;
+  const int top = (region.y + begin) / step_y;
   int made = top - 2;  // the last line of pixels
   for (int y = begin; y < end; ++y) {
-    const int row = (region_y + y) / step_y;
-    const int phase = region_y + y - row * step_y;
+    const int row = (region.y + y) / step_y;
+    const int phase = region.y + y - row * step_y;
     for (; made <= row; ++made) {
       // The line made + 1.
-      __global const float* from = mid + (ulong)(made + 1 - radius - first_y) * (ulong)mid_pitch;
-      blur_cells(from, (ulong)mid_pitch, weights, 2 * radius + 1, small, cells * CHANNELS);
+      __global const float* from =
+          mid + (ulong)(made + 1 - radius - y_cells.first) * (ulong)mid_pitch;
+      blur_cells(from, (ulong)mid_pitch, weights, 2 * radius + 1, small, cells * CLCOOK_CHANNELS);
       __global float* done = above;
       above = here;
       here = below;
       below = done;
       __global const float* c = small;
       __global float* to = below;
-      for (int x = x0 - cell * step_x, last = x + pixels; x < last; c += CHANNELS) {
+      for (int x = x0 - cell * step_x, last = x + pixels; x < last; c += CLCOOK_CHANNELS) {
         const float4 c0 = load_pixel(c);
-        const float4 c1 = load_pixel(c + CHANNELS);
-        const float4 c2 = load_pixel(c + 2 * CHANNELS);
+        const float4 c1 = load_pixel(c + CLCOOK_CHANNELS);
+        const float4 c2 = load_pixel(c + 2 * CLCOOK_CHANNELS);
         for (int p = x % step_x; p < step_x && x < last; ++p, ++x) {
           store_pixel(to, fma(c2, (float4)(spline_x[3 * p + 2]),
                               fma(c1, (float4)(spline_x[3 * p + 1]), c0 * spline_x[3 * p])));
-          to += CHANNELS;
+          to += CLCOOK_CHANNELS;
         }
       }
     }
     mix_lines(dst + (ulong)y * dst_pitch, above, here, below, spline_y + 3 * phase,
-              pixels * CHANNELS, stream, small);
+              pixels * CLCOOK_CHANNELS, stream, small);
   }
 }

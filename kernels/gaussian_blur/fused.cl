@@ -11,8 +11,9 @@
 // weights are arguments. Taps beyond them are skipped, not multiplied by zero, where a NaN would
 // show it. Weights by value are uniform operands: they take no register and no load of the
 // work-items'.
-#include <clcook/gaussian_pixel.clh>
 #include <clcook/halo.clh>
+#include <clcook/pixel.clh>
+#include <clcook/view.clh>
 
 #ifndef CLCOOK_GAUSSIAN_RADIUS
 #define CLCOOK_GAUSSIAN_RADIUS 4
@@ -27,14 +28,14 @@
 #define AT(x) ((x) + (x) / ROWS)
 #define PITCH AT(ITEMS)
 
-#if defined(CLCOOK_GAUSSIAN_U8) && CLCOOK_GAUSSIAN_CHANNELS == 4
+#if defined(CLCOOK_CHANNEL_U8) && CLCOOK_CHANNELS == 4
 #define WORDS 1  // a run of pixels can be stored as 16 bytes
 #else
 #define WORDS 0
 #endif
 
 // Integers are finite: a weight of zero does as well.
-#if defined(CLCOOK_GAUSSIAN_U8) || defined(CLCOOK_GAUSSIAN_U16)
+#if defined(CLCOOK_CHANNEL_U8) || defined(CLCOOK_CHANNEL_U16)
 #define IF_WITHIN(k, radius) if (abs(k) <= RADIUS)
 #else
 #define IF_WITHIN(k, radius) if (abs(k) <= RADIUS && abs(k) <= (uint)(radius))
@@ -46,25 +47,25 @@ typedef struct {
 } weights_t;
 
 // Items: ITEMS x 1 x 1, groups: strips x segments of rows x pictures. `segment` is a multiple of
-// ROWS. Offsets and pitches count channels. `words` says that rows of the region begin at multiples
+// ROWS. Views count channels. `words` says that rows of the region begin at multiples
 // of 16 bytes.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_fused(
-    __global const clcook_channel_t* src, ulong src_offset, ulong src_pitch,
-    __global clcook_channel_t* dst, ulong dst_offset, ulong dst_pitch, int width, int height,
-    int region_x, int region_y, int region_width, int region_height, int segment, weights_t weights,
-    int radius_x, int radius_y, int border, float4 outside, int words) {
+    __global const clcook_channel_t* src, clcook_view src_view, __global clcook_channel_t* dst,
+    clcook_view dst_view, clcook_picture picture, int segment, weights_t weights, int radius_x,
+    int radius_y, int words) {
   __local clcook_floats_t columns[ROWS * PITCH];
   __local clcook_floats_t result[ROWS * PITCH];
   const int lid = (int)get_local_id(0);
-  const int picture = (int)get_global_id(2);
+  const int number = (int)get_global_id(2);
+  const clcook_region region = picture.region;
+  const int height = picture.height;
+  const int border = picture.border;
   const int begin = (int)get_group_id(0) * WIDTH;
   const int y_begin = (int)get_group_id(1) * segment;
-  const int y_end = min(y_begin + segment, region_height);
-  const int x = clcook_border(region_x + begin - RADIUS + lid, width, border);
-  src += src_offset + (ulong)picture * (ulong)height * src_pitch +
-         (ulong)max(x, 0) * CLCOOK_GAUSSIAN_CHANNELS;
-  dst += dst_offset + (ulong)picture * (ulong)region_height * dst_pitch +
-         (ulong)begin * CLCOOK_GAUSSIAN_CHANNELS;
+  const int y_end = min(y_begin + segment, region.height);
+  const int x = clcook_border(region.x + begin - RADIUS + lid, picture.width, border);
+  src += clcook_view_row(src_view, number, height, 0) + (ulong)max(x, 0) * CLCOOK_CHANNELS;
+  dst += clcook_view_row(dst_view, number, region.height, 0) + (ulong)begin * CLCOOK_CHANNELS;
   // The item's run.
   const int run_row = lid / RUNS;
   const int run_x = lid % RUNS * ROWS;
@@ -74,15 +75,15 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_f
   for (int n = 0; n < 2 * RADIUS + ROWS; ++n) column[n] = clcook_all(0.0f);
   // The first stages only fill it.
   int y = y_begin - (2 * RADIUS + ROWS - 1) / ROWS * ROWS;
-  int from = region_y + y + RADIUS;
+  int from = region.y + y + RADIUS;
   clcook_pixel_t next[ROWS];
-#define LOAD_NEXT                                                                     \
-  if (from >= 0 && from + ROWS <= height) {                                           \
-    _Pragma("unroll") for (int n = 0; n < ROWS; ++n) next[n] =                        \
-        clcook_load_pixel(src + (ulong)(from + n) * src_pitch, 0);                    \
-  } else {                                                                            \
-    _Pragma("unroll") for (int n = 0; n < ROWS; ++n) next[n] = clcook_load_pixel(     \
-        src + (ulong)max(clcook_border(from + n, height, border), 0) * src_pitch, 0); \
+#define LOAD_NEXT                                                                          \
+  if (from >= 0 && from + ROWS <= height) {                                                \
+    _Pragma("unroll") for (int n = 0; n < ROWS; ++n) next[n] =                             \
+        clcook_load_pixel(src + (ulong)(from + n) * src_view.pitch, 0);                    \
+  } else {                                                                                 \
+    _Pragma("unroll") for (int n = 0; n < ROWS; ++n) next[n] = clcook_load_pixel(          \
+        src + (ulong)max(clcook_border(from + n, height, border), 0) * src_view.pitch, 0); \
   }
   LOAD_NEXT
 #pragma unroll 1
@@ -93,7 +94,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_f
 #pragma unroll
       for (int n = 0; n < ROWS; ++n) {
         if (x < 0 || from + n < 0 || from + n >= height)
-          column[2 * RADIUS + n] = clcook_first(outside);
+          column[2 * RADIUS + n] = clcook_first(picture.outside);
       }
     }
     from += ROWS;
@@ -129,11 +130,11 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_f
         }
       }
 #if WORDS
-      if (words && begin + run_x + ROWS <= region_width) {
+      if (words && begin + run_x + ROWS <= region.width) {
         if (y + run_row < y_end) {
-          *(__global uint4*)(dst + (ulong)(y + run_row) * dst_pitch + run_x * 4) =
-              (uint4)(as_uint(CLCOOK_ROUND(sums[0])), as_uint(CLCOOK_ROUND(sums[1])),
-                      as_uint(CLCOOK_ROUND(sums[2])), as_uint(CLCOOK_ROUND(sums[3])));
+          *(__global uint4*)(dst + (ulong)(y + run_row) * dst_view.pitch + run_x * 4) =
+              (uint4)(as_uint(clcook_round_pixel(sums[0])), as_uint(clcook_round_pixel(sums[1])),
+                      as_uint(clcook_round_pixel(sums[2])), as_uint(clcook_round_pixel(sums[3])));
         }
       } else
 #endif
@@ -144,12 +145,12 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_f
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     // Whole rows in order; of the words, the run that the region cuts.
-    const int first = WORDS && words ? (region_width - begin) / ROWS * ROWS : 0;
-    if (y >= y_begin && lid >= first && lid < WIDTH && begin + lid < region_width) {
+    const int first = WORDS && words ? (region.width - begin) / ROWS * ROWS : 0;
+    if (y >= y_begin && lid >= first && lid < WIDTH && begin + lid < region.width) {
 #pragma unroll
       for (int n = 0; n < ROWS; ++n) {
         if (y + n < y_end) {
-          clcook_store_pixel(dst + (ulong)(y + n) * dst_pitch, (ulong)lid,
+          clcook_store_pixel(dst + (ulong)(y + n) * dst_view.pitch, (ulong)lid,
                              result[n * PITCH + AT(lid)]);
         }
       }

@@ -12,115 +12,78 @@
 // The sums of a block over p, u p and u^2 p give its part of all three cells, and the three cells
 // give the coefficients of u^0, u^1 and u^2 of a block; so neither pass needs a table.
 //
-// D and sigma are arguments. All coarse values are float4, whatever the channels of a pixel.
-#include <clcook/channel.clh>
+// D and sigma are arguments. All coarse values are float4, whatever the channels of a pixel. Views
+// count channels.
 #include <clcook/halo.clh>
-
-#define CHANNELS CLCOOK_GAUSSIAN_CHANNELS
+#include <clcook/pixel.clh>
+#include <clcook/view.clh>
 
 #define LOG_TILE_W 7
 #define TILE_W (1 << LOG_TILE_W)  // pixels of a tile of the pass down, and work-items
 #define TILE_H 32
-#define ROWS 8     // that an item of the pass down reads at once
-#define LINE 64    // cells that a group of the pass rows makes of each of its lines
-#define LINES 2    // lines of such a group
-#define COLUMN 16  // the same of the pass columns
+#define READ_ROWS 8  // that an item of the pass down reads at once
+#define LINE 64      // cells that a group of the pass rows makes of each of its lines
+#define LINES 2      // lines of such a group
+#define COLUMN 16    // the same of the pass columns
 #define COLUMNS 8
 #define RADIUS_MAX 72  // of the filter on the coarse grid
 #define STRIP 32       // rows of an item of the pass up
-// A pixel as it is read, and as float4. Four bytes stay one word: compilers take a uchar4 apart.
-#if CHANNELS == 4 && defined(CLCOOK_GAUSSIAN_U8)
-typedef uint pixel_t;
-#define TO_FLOAT4(value)                                                                           \
-  (float4)((float)((value)&255u), (float)(((value) >> 8) & 255u), (float)(((value) >> 16) & 255u), \
-           (float)((value) >> 24))
-#define OUTSIDE(value) as_uint(convert_uchar4_sat_rte(value))
-#elif CHANNELS == 4 && defined(CLCOOK_GAUSSIAN_U16)
-typedef ushort4 pixel_t;
-#define TO_FLOAT4(value) convert_float4(value)
-#define OUTSIDE(value) convert_ushort4_sat_rte(value)
-#else
-typedef float4 pixel_t;
-#define TO_FLOAT4(value) (value)
-#define OUTSIDE(value) (value)
-#endif
 
-static inline pixel_t load_pixel(__global const clcook_channel_t* p) {
-#if CHANNELS == 4 && defined(CLCOOK_GAUSSIAN_F16)
-  return vload_half4(0, p);
-#elif CHANNELS == 4
-  return *(__global const pixel_t*)p;
-#else
-  float4 out = (float4)(clcook_load_channel(p, 0), 0.0f, 0.0f, 0.0f);
-#if CHANNELS >= 2
-  out.y = clcook_load_channel(p, 1);
-#endif
-#if CHANNELS >= 3
-  out.z = clcook_load_channel(p, 2);
-#endif
-  return out;
-#endif
-}
+// One axis of the coarse grid. Cell m of the filter's input is where clcook_border() puts m -
+// first.
+typedef struct {
+  int log;     // a cell is 1 << log pixels wide
+  int radius;  // of the filter, in cells
+  int pixel;   // where the first tile begins
+  int tiles;
+  int first;      // cell that is stored first: a block after the first block of the first tile
+  int count;      // cells stored
+  int border;     // of the cells
+  int out_first;  // first cell of the filtered grid
+  int outs;       // cells of the filtered grid
+} grid_t;
 
-static inline void store_pixel(__global clcook_channel_t* p, float4 value) {
-#if CHANNELS == 4 && defined(CLCOOK_GAUSSIAN_U8)
-  *(__global uchar4*)p = convert_uchar4_sat_rte(value);
-#elif CHANNELS == 4 && defined(CLCOOK_GAUSSIAN_U16)
-  *(__global ushort4*)p = convert_ushort4_sat_rte(value);
-#elif CHANNELS == 4 && defined(CLCOOK_GAUSSIAN_F16)
-  vstore_half4_rte(value, 0, p);
-#elif CHANNELS == 4
-  *(__global float4*)p = value;
-#else
-  clcook_store_channel(p, 0, value.x);
-#if CHANNELS >= 2
-  clcook_store_channel(p, 1, value.y);
-#endif
-#if CHANNELS >= 3
-  clcook_store_channel(p, 2, value.z);
-#endif
-#endif
-}
-
-// Pixels of a column in ROWS rows.
-static inline void load_rows(pixel_t* pixels, __global const clcook_channel_t* src, ulong src_pitch,
-                             int inside, int y, int column, int height, int border,
-                             float4 outside) {
+// Pixels of a column in READ_ROWS rows.
+static inline void load_rows(clcook_packed_t* pixels, __global const clcook_channel_t* src,
+                             ulong pitch, int inside, int y, int column,
+                             const clcook_picture* picture) {
   if (inside) {
-    src += (ulong)y * src_pitch;
+    src += (ulong)y * pitch;
 #pragma unroll
-    for (int i = 0; i < ROWS; ++i) pixels[i] = load_pixel(src + (ulong)i * src_pitch);
+    for (int i = 0; i < READ_ROWS; ++i) pixels[i] = clcook_load_packed(src + (ulong)i * pitch, 0);
   } else {
 #pragma unroll
-    for (int i = 0; i < ROWS; ++i) {
-      const int at = clcook_border(y + i, height, border);
-      pixels[i] = load_pixel(src + (ulong)max(at, 0) * src_pitch);
-      if (at < 0 || column < 0) pixels[i] = OUTSIDE(outside);
+    for (int i = 0; i < READ_ROWS; ++i) {
+      const int at = clcook_border(y + i, picture->height, picture->border);
+      pixels[i] = clcook_load_packed(src + (ulong)max(at, 0) * pitch, 0);
+      if (at < 0 || column < 0) pixels[i] = clcook_pack(picture->outside);
     }
   }
 }
 
 // Column x of the tile in local memory, with gaps against bank conflicts between blocks.
-#define PLACE(x) ((x) + ((x) >> 3))
-#define TILE_PITCH PLACE(TILE_W)
+#define TILE_CELL(x) ((x) + ((x) >> 3))
+#define TILE_PITCH TILE_CELL(TILE_W)
 #define TILE_ROWS (TILE_H / 8 + 2)
 
-// Groups: tiles of TILE_W x TILE_H pixels, from pixel `first` on; an item walks down a column. A
+// Groups: tiles of TILE_W x TILE_H pixels; an item walks down a column. A
 // tile stores what it adds to the cells of its blocks and to the ones around them; the pass rows
 // adds that up, so every pixel is read once.
 __kernel __attribute__((reqd_work_group_size(TILE_W, 1, 1))) void gaussian_blur_pyramid_down(
-    __global const clcook_channel_t* src, ulong src_offset, ulong src_pitch, __global float* pieces,
-    int width, int height, int first_x, int first_y, int log_x, int log_y, int border,
-    float4 outside) {
+    __global const clcook_channel_t* src, clcook_view src_view, __global float* pieces,
+    clcook_picture picture, grid_t grid_x, grid_t grid_y) {
   __local float4 tile[TILE_ROWS * TILE_PITCH];
   const int lid = (int)get_local_id(0);
-  const int left = first_x + (int)get_group_id(0) * TILE_W;
-  const int top = first_y + (int)get_group_id(1) * TILE_H;
-  const int column = clcook_border(left + lid, width, border);
-  src +=
-      src_offset + get_group_id(2) * (ulong)height * src_pitch + (ulong)max(column, 0) * CHANNELS;
-  const int inside = top >= 0 && top + TILE_H <= height &&
-                     (border != CLCOOK_BORDER_CONSTANT || (left >= 0 && left + TILE_W <= width));
+  const int log_x = grid_x.log;
+  const int log_y = grid_y.log;
+  const int left = grid_x.pixel + (int)get_group_id(0) * TILE_W;
+  const int top = grid_y.pixel + (int)get_group_id(1) * TILE_H;
+  const int column = clcook_border(left + lid, picture.width, picture.border);
+  src += clcook_view_row(src_view, (int)get_group_id(2), picture.height, 0) +
+         (ulong)max(column, 0) * CLCOOK_CHANNELS;
+  const int inside =
+      top >= 0 && top + TILE_H <= picture.height &&
+      (picture.border != CLCOOK_BORDER_CONSTANT || (left >= 0 && left + TILE_W <= picture.width));
 
   const float step = 1.0f / (float)(1 << log_y);
   const int in_block = (int)get_group_id(1) * TILE_H & ((1 << log_y) - 1);
@@ -130,22 +93,22 @@ __kernel __attribute__((reqd_work_group_size(TILE_W, 1, 1))) void gaussian_blur_
   float4 m2 = (float4)(0.0f);
   float4 above = (float4)(0.0f);  // what earlier blocks add to the cells around
   float4 here = (float4)(0.0f);
-  int out = PLACE(lid);
+  int out = TILE_CELL(lid);
 #pragma unroll 1
-  for (int row = 0; row < TILE_H; row += ROWS) {
-    pixel_t pixels[ROWS];
-    load_rows(pixels, src, src_pitch, inside, top + row, column, height, border, outside);
+  for (int row = 0; row < TILE_H; row += READ_ROWS) {
+    clcook_packed_t pixels[READ_ROWS];
+    load_rows(pixels, src, src_view.pitch, inside, top + row, column, &picture);
 #pragma unroll
-    for (int i = 0; i < ROWS; ++i) {
-      const float4 pixel = TO_FLOAT4(pixels[i]);
+    for (int i = 0; i < READ_ROWS; ++i) {
+      const float4 pixel = clcook_unpack(pixels[i]);
       const float v = u + (float)i * step;
       m0 += pixel;
       m1 = fma((float4)(v), pixel, m1);
       m2 = fma((float4)(v * v), pixel, m2);
     }
-    u += (float)ROWS * step;
+    u += (float)READ_ROWS * step;
     // The end of a block, or of the tile in the midst of one.
-    if (((row + ROWS) & ((1 << log_y) - 1)) == 0 || row + ROWS == TILE_H) {
+    if (((row + READ_ROWS) & ((1 << log_y) - 1)) == 0 || row + READ_ROWS == TILE_H) {
       const float4 even = 0.125f * m0 + 0.5f * m2;
       tile[out] = above + (even - 0.5f * m1);
       out += TILE_PITCH;
@@ -169,7 +132,7 @@ __kernel __attribute__((reqd_work_group_size(TILE_W, 1, 1))) void gaussian_blur_
 #pragma unroll
   for (int k = 0; k < TILE_ROWS / 2; ++k) {
     const int row = min(2 * k + lid / (TILE_W / 2), rows - 1);
-    __local const float* at = values + 4 * (row * TILE_PITCH + PLACE(8 * part)) + (lid & 3);
+    __local const float* at = values + 4 * (row * TILE_PITCH + TILE_CELL(8 * part)) + (lid & 3);
     float n0 = 0.0f;
     float n1 = 0.0f;
     float n2 = 0.0f;
@@ -216,32 +179,33 @@ __kernel __attribute__((reqd_work_group_size(TILE_W, 1, 1))) void gaussian_blur_
   }
 }
 
-// Groups: LINES rows of cells x LINE cells of the result. `pieces` are those of tiles_x x tiles_y
-// tiles; cell 0 of the stored ones is one block right of and below the first block of the first
-// tile.
+// Groups: LINES rows of cells x LINE cells of the result. `weights` are those of the distances 0 to
+// radius along rows, then along columns.
 __kernel __attribute__((reqd_work_group_size(LINE, LINES, 1))) void gaussian_blur_pyramid_rows(
-    __global const float4* pieces, __global float4* mid, int log_x, int log_y, int tiles_x,
-    int tiles_y, int rows, int origin, int count, int border, int first, int outs,
-    __global const float* weights, int first_weight, int radius) {
+    __global const float4* pieces, __global float4* mid, grid_t grid_x, grid_t grid_y,
+    __global const float* weights) {
   __local float4 lines[LINES][LINE + 2 * RADIUS_MAX];
   const int lid = (int)get_local_id(0);
   const int line = (int)get_local_id(1);
   const int row = (int)get_global_id(1);
   const int out = (int)get_global_id(0);
-  const int from = (int)get_group_id(0) * LINE + first - radius;
-  const int picture = (int)get_global_id(2);
+  const int radius = grid_x.radius;
+  const int from = (int)get_group_id(0) * LINE + grid_x.out_first - radius;
+  const int number = (int)get_global_id(2);
+  const int log_y = grid_y.log;
+  const int rows = grid_y.count;
 
-  const int log_blocks = LOG_TILE_W - log_x;  // of a tile
+  const int log_blocks = LOG_TILE_W - grid_x.log;  // of a tile
   const int cells_x = (1 << log_blocks) + 2;
   const int cells_y = max(TILE_H >> log_y, 1) + 2;
-  const ulong pitch = (ulong)tiles_x * (ulong)cells_x;
-  pieces += (ulong)picture * (ulong)tiles_y * (ulong)cells_y * pitch;
+  const ulong pitch = (ulong)grid_x.tiles * (ulong)cells_x;
+  pieces += (ulong)number * (ulong)grid_y.tiles * (ulong)cells_y * pitch;
   // The tiles with the blocks y .. y + 2, which cell y sums up, and likewise x.
   const int y = min(row, rows - 1);
   const int begin_y = (y << log_y) / TILE_H;
   const int end_y = (((y + 3) << log_y) - 1) / TILE_H;
   for (int i = lid; i < LINE + 2 * radius; i += LINE) {
-    const int x = clcook_border(from + i - origin, count, border);
+    const int x = clcook_border(from + i - grid_x.first, grid_x.count, grid_x.border);
     const int begin_x = x >> log_blocks;
     const int at = begin_x * cells_x + x + 2 - (begin_x << log_blocks);
     const int two = (x + 2) >> log_blocks != begin_x;
@@ -256,38 +220,39 @@ __kernel __attribute__((reqd_work_group_size(LINE, LINES, 1))) void gaussian_blu
     lines[line][i] = sum;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  weights += first_weight;
-  if (out >= outs || row >= rows) return;
+  if (out >= grid_x.outs || row >= rows) return;
   __local const float4* middle = lines[line] + lid + radius;
   float4 sum = weights[0] * middle[0];
   for (int k = 1; k <= radius; ++k) sum = fma((float4)(weights[k]), middle[-k] + middle[k], sum);
-  mid[((ulong)picture * (ulong)rows + (ulong)row) * (ulong)outs + (ulong)out] = sum;
+  mid[((ulong)number * (ulong)rows + (ulong)row) * (ulong)grid_x.outs + (ulong)out] = sum;
 }
 
-// Groups: COLUMN rows x COLUMNS cells of the result.
+// Groups: COLUMN rows x COLUMNS cells of the result. `weights` as of the rows.
 __kernel __attribute__((reqd_work_group_size(COLUMNS, COLUMN, 1))) void
-gaussian_blur_pyramid_columns(__global const float4* mid, __global float4* coarse, int width,
-                              int rows, int origin, int count, int border, int first, int outs,
-                              __global const float* weights, int first_weight, int radius) {
+gaussian_blur_pyramid_columns(__global const float4* mid, __global float4* coarse, grid_t grid_x,
+                              grid_t grid_y, __global const float* weights) {
   __local float4 columns[COLUMN + 2 * RADIUS_MAX][COLUMNS];
   const int column = (int)get_local_id(0);
   const int lid = (int)get_local_id(1);
   const int x = (int)get_global_id(0);
   const int y = (int)get_global_id(1);
-  const int picture = (int)get_global_id(2);
-  const int from = (int)get_group_id(1) * COLUMN + first - radius - origin;
-  mid += (ulong)picture * (ulong)rows * (ulong)width + (ulong)min(x, width - 1);
+  const int number = (int)get_global_id(2);
+  const int width = grid_x.outs;
+  const int radius = grid_y.radius;
+  const int from = (int)get_group_id(1) * COLUMN + grid_y.out_first - radius - grid_y.first;
+  mid += (ulong)number * (ulong)grid_y.count * (ulong)width + (ulong)min(x, width - 1);
   for (int i = lid; i < COLUMN + 2 * radius; i += COLUMN)
-    columns[i][column] = mid[(ulong)clcook_border(from + i, count, border) * (ulong)width];
+    columns[i][column] =
+        mid[(ulong)clcook_border(from + i, grid_y.count, grid_y.border) * (ulong)width];
   barrier(CLK_LOCAL_MEM_FENCE);
-  weights += first_weight;
-  if (x >= width || y >= outs) return;
+  weights += grid_x.radius + 1;
+  if (x >= width || y >= grid_y.outs) return;
   __local const float4* middle = &columns[lid + radius][column];
   float4 sum = weights[0] * middle[0];
   for (int k = 1; k <= radius; ++k) {
     sum = fma((float4)(weights[k]), middle[-k * COLUMNS] + middle[k * COLUMNS], sum);
   }
-  coarse[((ulong)picture * (ulong)outs + (ulong)y) * (ulong)width + (ulong)x] = sum;
+  coarse[((ulong)number * (ulong)grid_y.outs + (ulong)y) * (ulong)width + (ulong)x] = sum;
 }
 
 // The spline along a row at u, from the cell before the pixel's block on.
@@ -302,32 +267,34 @@ static inline float4 across(__global const float4* cell, float u) {
 
 // Items: columns of the region x strips of rows. Row 0 of `coarse` is the cell before the first
 // row's block, likewise the columns.
-__kernel void gaussian_blur_pyramid_up(__global const float4* coarse, int coarse_width,
-                                       int coarse_height, __global clcook_channel_t* dst,
-                                       ulong dst_offset, ulong dst_pitch, int region_x,
-                                       int region_y, int region_width, int region_height, int log_x,
-                                       int log_y) {
+__kernel void gaussian_blur_pyramid_up(__global const float4* coarse, grid_t grid_x, grid_t grid_y,
+                                       __global clcook_channel_t* dst, clcook_view dst_view,
+                                       clcook_picture picture) {
   const int column = (int)get_global_id(0);
-  const int picture = (int)get_global_id(2);
-  if (column >= region_width) return;
-  const int x = region_x + column;
+  const int number = (int)get_global_id(2);
+  const clcook_region region = picture.region;
+  if (column >= region.width) return;
+  const int log_x = grid_x.log;
+  const int log_y = grid_y.log;
+  const ulong coarse_width = (ulong)grid_x.outs;
+  const ulong dst_pitch = dst_view.pitch;
+  const int x = region.x + column;
   const float u_x = ((float)(x & ((1 << log_x) - 1)) + 0.5f) / (float)(1 << log_x) - 0.5f;
   // Rows of the picture, from a multiple of 8 on.
-  const int top = (region_y & ~7) + (int)get_global_id(1) * STRIP;
-  const int end = region_y + region_height;
+  const int top = (region.y & ~7) + (int)get_global_id(1) * STRIP;
+  const int end = region.y + region.height;
   const int stop = min(top + STRIP, end);
-  coarse +=
-      ((ulong)picture * (ulong)coarse_height + (ulong)((top >> log_y) - (region_y >> log_y))) *
-          (ulong)coarse_width +
-      (ulong)((x >> log_x) - (region_x >> log_x));
-  dst += dst_offset + (ulong)picture * (ulong)region_height * dst_pitch + (ulong)column * CHANNELS;
+  coarse += ((ulong)number * (ulong)grid_y.outs + (ulong)((top >> log_y) - (region.y >> log_y))) *
+                coarse_width +
+            (ulong)((x >> log_x) - (region.x >> log_x));
+  dst += clcook_view_row(dst_view, number, region.height, 0) + (ulong)column * CLCOOK_CHANNELS;
   const float step = 1.0f / (float)(1 << log_y);
   float u = ((float)(top & ((1 << log_y) - 1)) + 0.5f) * step - 0.5f;
   float4 above = across(coarse, u_x);
   float4 here = across(coarse + coarse_width, u_x);
-  float4 below = across(coarse + 2 * (ulong)coarse_width, u_x);
-  coarse += 3 * (ulong)coarse_width;
-  __global clcook_channel_t* out = dst + (long)(top - region_y) * (long)dst_pitch;
+  float4 below = across(coarse + 2 * coarse_width, u_x);
+  coarse += 3 * coarse_width;
+  __global clcook_channel_t* out = dst + (long)(top - region.y) * (long)dst_pitch;
 #pragma unroll 1
   for (int row = top; row < stop; row += 8) {
     const float4 slope = 0.5f * (below - above);
@@ -341,19 +308,19 @@ __kernel void gaussian_blur_pyramid_up(__global const float4* coarse, int coarse
       below = across(coarse, u_x);
       coarse += coarse_width;
     }
-    if (row >= region_y && row + 8 <= end) {
+    if (row >= region.y && row + 8 <= end) {
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const float v = u + (float)i * step;
-        store_pixel(out, fma((float4)(v), fma((float4)(v), bend, slope), middle));
+        clcook_store_float4(out, 0, fma((float4)(v), fma((float4)(v), bend, slope), middle));
         out += dst_pitch;
       }
     } else {
 #pragma unroll 1
       for (int i = 0; i < 8; ++i) {
         const float v = u + (float)i * step;
-        if (row + i >= region_y && row + i < end)
-          store_pixel(out, fma((float4)(v), fma((float4)(v), bend, slope), middle));
+        if (row + i >= region.y && row + i < end)
+          clcook_store_float4(out, 0, fma((float4)(v), fma((float4)(v), bend, slope), middle));
         out += dst_pitch;
       }
     }

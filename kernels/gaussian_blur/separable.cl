@@ -8,18 +8,19 @@
 // CLCOOK_GAUSSIAN_TAPS, 33, 65 or 129, is how many taps one launch adds; their weights are
 // an argument by value, which makes them uniform operands that take no register. A longer filter
 // takes several launches that add to what is there. CLCOOK_GAUSSIAN_EXACT_REACH skips the taps
-// beyond `taps`, which are multiplied by zero otherwise: with it a NaN reaches as far as the
+// beyond the real ones, which are multiplied by zero otherwise: with it a NaN reaches as far as the
 // filter. CLCOOK_GAUSSIAN_ROLLED keeps the loop over the taps, for compilers that take long.
 //
-// `mid` and `partial` hold floats, region_width pixels a row; `mid` as in naive.cl.
-#include <clcook/gaussian_pixel.clh>
+// Views count channels. `mid` and `partial` hold floats, the pixels of the region without gaps;
+// `mid` as in naive.cl.
 #include <clcook/halo.clh>
+#include <clcook/pixel.clh>
+#include <clcook/view.clh>
 
 #ifndef CLCOOK_GAUSSIAN_TAPS
 #define CLCOOK_GAUSSIAN_TAPS 33
 #endif
 
-#define CHANNELS CLCOOK_GAUSSIAN_CHANNELS
 #define TAPS CLCOOK_GAUSSIAN_TAPS
 #define RUN 12
 
@@ -27,8 +28,8 @@
 #define RUNS_X 40
 #define TILE_X (RUNS_X * RUN)
 #define COUNT_X (TILE_X + TAPS - 1)
-#define ROWS (CHANNELS == 1 ? 4 : CHANNELS == 2 ? 2 : 1)
-#define ITEMS_X (RUNS_X * CHANNELS * ROWS)
+#define ROWS (CLCOOK_CHANNELS == 1 ? 4 : CLCOOK_CHANNELS == 2 ? 2 : 1)
+#define ITEMS_X (RUNS_X * CLCOOK_CHANNELS * ROWS)
 #define LOADS_X ((COUNT_X + ITEMS_X - 1) / ITEMS_X)
 
 // Columns: a group goes down LINES channels, TILE_Y rows at a time. The pitch is an odd number of
@@ -43,7 +44,7 @@
 #define KEPT_Y ((TAPS / 4 + RUNS_Y - 1) / RUNS_Y)  // that it moves to the next tile
 
 #ifdef CLCOOK_GAUSSIAN_EXACT_REACH
-#define IF_WITHIN(tap) if ((tap) < taps)
+#define IF_WITHIN(tap) if ((tap) < taps.count)
 #else
 #define IF_WITHIN(tap)
 #endif
@@ -54,28 +55,30 @@
 #define UNROLL_BLOCKS _Pragma("unroll")
 #endif
 
+// The taps of one launch. The first is `reach` pixels from the result.
 typedef struct {
   float w[132];
-} weights_t;
+  int count;
+  int reach;
+} taps_t;
 
 // Four taps from `tap` on, which is `u` in its block of RUN; then their values make room for those
 // that the run needs next.
-#define FOUR_TAPS(tap, u)                                                    \
-  {                                                                          \
-    const float4 next = *(__local const float4*)(line + (tap) + RUN);        \
-    const float new_values[4] = {next.x, next.y, next.z, next.w};            \
-    _Pragma("unroll") for (int v = 0; v < 4; ++v) {                          \
-      IF_WITHIN((tap) + v) {                                                 \
-        _Pragma("unroll") for (int j = 0; j < RUN; ++j) sums[j] =            \
-            fma(weights.w[(tap) + v], window[((u) + v + j) % RUN], sums[j]); \
-      }                                                                      \
-      window[(u) + v] = new_values[v];                                       \
-    }                                                                        \
+#define FOUR_TAPS(tap, u)                                                 \
+  {                                                                       \
+    const float4 next = *(__local const float4*)(line + (tap) + RUN);     \
+    const float new_values[4] = {next.x, next.y, next.z, next.w};         \
+    _Pragma("unroll") for (int v = 0; v < 4; ++v) {                       \
+      IF_WITHIN((tap) + v) {                                              \
+        _Pragma("unroll") for (int j = 0; j < RUN; ++j) sums[j] =         \
+            fma(taps.w[(tap) + v], window[((u) + v + j) % RUN], sums[j]); \
+      }                                                                   \
+      window[(u) + v] = new_values[v];                                    \
+    }                                                                     \
   }
 
 // sums[j] = the sum over the taps of w[tap] line[j + tap].
-static inline void run_sums(__local const float* line, const weights_t weights, int taps,
-                            float* sums) {
+static inline void run_sums(__local const float* line, const taps_t taps, float* sums) {
   float window[RUN];
 #pragma unroll
   for (int j = 0; j < RUN; ++j) {
@@ -93,43 +96,43 @@ static inline void run_sums(__local const float* line, const weights_t weights, 
   IF_WITHIN(TAPS - 1) {
 #pragma unroll
     for (int j = 0; j < RUN; ++j)
-      sums[j] = fma(weights.w[TAPS - 1], window[(TAPS - 1 + j) % RUN], sums[j]);
+      sums[j] = fma(taps.w[TAPS - 1], window[(TAPS - 1 + j) % RUN], sums[j]);
   }
 }
 
 static inline void put_pixel(__local float* tile, int i, clcook_floats_t pixel) {
-#if CHANNELS == 1
+#if CLCOOK_CHANNELS == 1
   tile[i] = pixel;
 #else
   tile[i] = pixel.x;
   tile[COUNT_X + i] = pixel.y;
-#if CHANNELS > 2
+#if CLCOOK_CHANNELS > 2
   tile[2 * COUNT_X + i] = pixel.z;
 #endif
-#if CHANNELS > 3
+#if CLCOOK_CHANNELS > 3
   tile[3 * COUNT_X + i] = pixel.w;
 #endif
 #endif
 }
 
-// Items: ITEMS_X x 1 x 1, groups: tiles x ROWS rows x pictures. `reach` is where the first tap is,
-// as a distance from the pixel.
+// Items: ITEMS_X x 1 x 1, groups: tiles x ROWS rows x pictures.
 __kernel __attribute__((reqd_work_group_size(ITEMS_X, 1, 1))) void gaussian_blur_separable_rows(
-    __global const clcook_channel_t* src, ulong src_offset, ulong src_pitch, __global float* mid,
-    int width, int height, int region_x, int region_width, int first, int rows, weights_t weights,
-    int taps, int reach, int add, int border, float4 outside) {
-  __local float4 memory[CHANNELS * ROWS * COUNT_X / 4];
+    __global const clcook_channel_t* src, clcook_view src_view, __global float* mid,
+    clcook_picture picture, clcook_rows rows, taps_t taps, int add) {
+  __local float4 memory[CLCOOK_CHANNELS * ROWS * COUNT_X / 4];
   __local float* const tile = (__local float*)memory;
   const int lid = (int)get_local_id(0);
-  const int picture = (int)get_global_id(2);
+  const int number = (int)get_global_id(2);
+  const int width = picture.width;
   const int begin = (int)get_group_id(0) * TILE_X;
   const int row = (int)get_group_id(1) * ROWS;
-  const int x0 = region_x + begin + reach;
-  src += src_offset + ((ulong)picture * (ulong)height + (ulong)first) * src_pitch;
+  const int x0 = picture.region.x + begin + taps.reach;
+  src += clcook_view_row(src_view, number, picture.height, rows.first);
 #pragma unroll 1
   for (int r = 0; r < ROWS; ++r) {
-    __global const clcook_channel_t* const from = src + (ulong)min(row + r, rows - 1) * src_pitch;
-    __local float* const to = tile + r * CHANNELS * COUNT_X;
+    __global const clcook_channel_t* const from =
+        src + (ulong)min(row + r, rows.count - 1) * src_view.pitch;
+    __local float* const to = tile + r * CLCOOK_CHANNELS * COUNT_X;
     if (x0 >= 0 && x0 + COUNT_X <= width) {
       clcook_pixel_t loaded[LOADS_X];  // all under way before the first is waited for
 #pragma unroll
@@ -144,8 +147,8 @@ __kernel __attribute__((reqd_work_group_size(ITEMS_X, 1, 1))) void gaussian_blur
     } else {
 #pragma unroll 1
       for (int i = lid; i < COUNT_X; i += ITEMS_X) {
-        const int at = clcook_border(x0 + i, width, border);
-        clcook_floats_t pixel = clcook_first(outside);
+        const int at = clcook_border(x0 + i, width, picture.border);
+        clcook_floats_t pixel = clcook_first(picture.outside);
         if (at >= 0) pixel = clcook_floats(clcook_load_pixel(from, (ulong)at));
         put_pixel(to, i, pixel);
       }
@@ -154,29 +157,29 @@ __kernel __attribute__((reqd_work_group_size(ITEMS_X, 1, 1))) void gaussian_blur
   barrier(CLK_LOCAL_MEM_FENCE);
   __local float* const run = tile + lid / RUNS_X * COUNT_X + lid % RUNS_X * RUN;
   float sums[RUN];
-  run_sums(run, weights, taps, sums);
+  run_sums(run, taps, sums);
   barrier(CLK_LOCAL_MEM_FENCE);
   // Through the tile, so that stores are in order.
 #pragma unroll
   for (int j = 0; j < RUN; ++j) run[j] = sums[j];
   barrier(CLK_LOCAL_MEM_FENCE);
-  const int count = min(TILE_X, region_width - begin);
-  for (int r = 0; r < min(ROWS, rows - row); ++r) {
-    __local const float* const from = tile + r * CHANNELS * COUNT_X;
-    __global float* const to =
-        mid +
-        (((ulong)picture * (ulong)rows + (ulong)(row + r)) * (ulong)region_width + (ulong)begin) *
-            CHANNELS;
+  const int count = min(TILE_X, picture.region.width - begin);
+  for (int r = 0; r < min(ROWS, rows.count - row); ++r) {
+    __local const float* const from = tile + r * CLCOOK_CHANNELS * COUNT_X;
+    __global float* const to = mid + (((ulong)number * (ulong)rows.count + (ulong)(row + r)) *
+                                          (ulong)picture.region.width +
+                                      (ulong)begin) *
+                                         CLCOOK_CHANNELS;
     for (int i = lid; i < count; i += ITEMS_X) {
-#if CHANNELS == 4
+#if CLCOOK_CHANNELS == 4
       float4 sum =
           (float4)(from[i], from[COUNT_X + i], from[2 * COUNT_X + i], from[3 * COUNT_X + i]);
       if (add) sum += ((__global const float4*)to)[i];
       ((__global float4*)to)[i] = sum;
 #else
-      for (int c = 0; c < CHANNELS; ++c) {
+      for (int c = 0; c < CLCOOK_CHANNELS; ++c) {
         const float sum = from[c * COUNT_X + i];
-        to[i * CHANNELS + c] = add ? to[i * CHANNELS + c] + sum : sum;
+        to[i * CLCOOK_CHANNELS + c] = add ? to[i * CLCOOK_CHANNELS + c] + sum : sum;
       }
 #endif
     }
@@ -189,14 +192,15 @@ __kernel __attribute__((reqd_work_group_size(ITEMS_X, 1, 1))) void gaussian_blur
 #endif
 
 // Quads of rows from row `y` of the picture on, RUNS_Y quads apart, of a column of channels.
-static inline void load_quads(__global const float* mid, ulong pitch, int y, int height, int first,
-                              int rows, int border, float beyond, int count, float4* quads) {
-  const bool inside = y >= first && y + 4 * RUNS_Y * count <= first + rows;
+static inline void load_quads(__global const float* mid, ulong pitch, int y, int height,
+                              clcook_rows rows, int border, float beyond, int count,
+                              float4* quads) {
+  const bool inside = y >= rows.first && y + 4 * RUNS_Y * count <= rows.first + rows.count;
 #pragma unroll
   for (int n = 0; n < count; ++n) {
     const int top = y + 4 * RUNS_Y * n;
     if (inside) {
-      __global const float* const v = mid + (ulong)(top - first) * pitch;
+      __global const float* const v = mid + (ulong)(top - rows.first) * pitch;
       quads[n] = (float4)(v[0], v[pitch], v[2 * pitch], v[3 * pitch]);
     } else {
       float values[4];
@@ -204,7 +208,7 @@ static inline void load_quads(__global const float* mid, ulong pitch, int y, int
       for (int i = 0; i < 4; ++i) {
         const int at = clcook_border(top + i, height, border);
         // Rows that no output of the region needs may not be there.
-        values[i] = at < 0 ? beyond : mid[(ulong)clamp(at - first, 0, rows - 1) * pitch];
+        values[i] = at < 0 ? beyond : mid[(ulong)clamp(at - rows.first, 0, rows.count - 1) * pitch];
       }
       quads[n] = (float4)(values[0], values[1], values[2], values[3]);
     }
@@ -215,46 +219,46 @@ static inline void load_quads(__global const float* mid, ulong pitch, int y, int
 // pictures. Sums go to `partial` unless they are the last, and start from there with `add`.
 __kernel __attribute__((reqd_work_group_size(ITEMS_Y, 1, 1))) void gaussian_blur_separable_columns(
     __global const float* mid, __global float* partial, __global clcook_channel_t* dst,
-    ulong dst_offset, ulong dst_pitch, int height, int region_y, int region_width,
-    int region_height, int first, int rows, int segment, weights_t weights, int taps, int reach,
-    int add, int last, int border, float4 outside) {
+    clcook_view dst_view, clcook_picture picture, clcook_rows rows, int segment, taps_t taps,
+    int add, int last) {
   __local float4 memory[LINES * PITCH_Y / 4];
   const int lid = (int)get_local_id(0);
   const int line = lid % LINES;
   const int part = lid / LINES;
-  const int picture = (int)get_global_id(2);
+  const int number = (int)get_global_id(2);
+  const clcook_region region = picture.region;
+  const int height = picture.height;
+  const int border = picture.border;
   const int e = (int)get_group_id(0) * LINES + line;
   const int begin = (int)get_group_id(1) * segment;
-  const int end = min(begin + segment, region_height);
-  const ulong pitch = (ulong)region_width * CHANNELS;
-  const int near = min(e, region_width * CHANNELS - 1);  // one that there is
-  const float beyond = clcook_channel_of(outside, near % CHANNELS);
-  mid += (ulong)picture * (ulong)rows * pitch + (ulong)near;
-  partial += (ulong)picture * (ulong)region_height * pitch + (ulong)e;
-  dst += dst_offset + (ulong)picture * (ulong)region_height * dst_pitch;
+  const int end = min(begin + segment, region.height);
+  const ulong pitch = (ulong)region.width * CLCOOK_CHANNELS;
+  const int near = min(e, region.width * CLCOOK_CHANNELS - 1);  // one that there is
+  const float beyond = clcook_channel_of(picture.outside, near % CLCOOK_CHANNELS);
+  mid += (ulong)number * (ulong)rows.count * pitch + (ulong)near;
+  partial += (ulong)number * (ulong)region.height * pitch + (ulong)e;
+  dst += clcook_view_row(dst_view, number, region.height, 0);
   __local float4* const column = memory + line * (PITCH_Y / 4);
-  const int top = region_y + reach + 4 * part;
+  const int top = region.y + taps.reach + 4 * part;
 
   // The first TAPS - 1 rows, and the first tile's.
   for (int i = part; i < TAPS / 4; i += RUNS_Y) {
     float4 quad;
-    load_quads(mid, pitch, top + begin + 4 * (i - part), height, first, rows, border, beyond, 1,
-               &quad);
+    load_quads(mid, pitch, top + begin + 4 * (i - part), height, rows, border, beyond, 1, &quad);
     column[i] = quad;
   }
   float4 loaded[QUADS_Y];
-  load_quads(mid, pitch, top + begin + TAPS - 1, height, first, rows, border, beyond, QUADS_Y,
-             loaded);
+  load_quads(mid, pitch, top + begin + TAPS - 1, height, rows, border, beyond, QUADS_Y, loaded);
   for (int y = begin; y < end; y += TILE_Y) {
 #pragma unroll
     for (int n = 0; n < QUADS_Y; ++n) column[TAPS / 4 + part + n * RUNS_Y] = loaded[n];
     barrier(CLK_LOCAL_MEM_FENCE);
     if (y + TILE_Y < end)
-      load_quads(mid, pitch, top + y + TILE_Y + TAPS - 1, height, first, rows, border, beyond,
-                 QUADS_Y, loaded);
+      load_quads(mid, pitch, top + y + TILE_Y + TAPS - 1, height, rows, border, beyond, QUADS_Y,
+                 loaded);
     float sums[RUN];
-    run_sums((__local float*)column + part * RUN, weights, taps, sums);
-    if (e < region_width * CHANNELS) {
+    run_sums((__local float*)column + part * RUN, taps, sums);
+    if (e < region.width * CLCOOK_CHANNELS) {
 #pragma unroll
       for (int j = 0; j < RUN; ++j) {
         const int row = y + part * RUN + j;
@@ -262,7 +266,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS_Y, 1, 1))) void gaussian_blur
           float sum = sums[j];
           if (add) sum += partial[(ulong)row * pitch];
           if (last)
-            clcook_store_channel(dst + (ulong)row * dst_pitch, (ulong)e, sum);
+            clcook_store_channel(dst + (ulong)row * dst_view.pitch, (ulong)e, sum);
           else
             partial[(ulong)row * pitch] = sum;
         }

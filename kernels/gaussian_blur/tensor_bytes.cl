@@ -6,10 +6,21 @@
 // where A is 16 x 16 or 16 x 32 bytes, B is 16 x 8 or 32 x 8 bytes and D 16 x 8 integers:
 //   rows     A: the band of the weights, 16 results x 16 pixels; B: 16 pixels x 8 rows, one channel
 //   columns  A: the band of the weights, 16 results x 16 rows; B: 16 rows x 8 pixels, one channel
-// Lane l of a warp has, with g = l / 4 and t = l % 4, these elements in the bytes of its registers:
-//   A  (g, 4t + j), (g + 8, 4t + j); in two more (g, 16 + 4t + j), (g + 8, 16 + 4t + j)
-//   B  (4t + j, g); in one more (16 + 4t + j, g)
-//   D  (g, 2t + j), (g + 8, 2t + j), one integer each
+// Which lane of the 32 holds what, with g = lane / 4 down and t = lane % 4 across, four elements of
+// A and B in the bytes of a register, two of D in two:
+//
+//      A       k = 0..3  4..7  8..11 12..15 | 16..19        B       n = 0  1  ...  7
+//   row 0       L0    L1    L2    L3        | L0            k 0..3    L0  L4 ... L28
+//   row 1       L4    L5    L6    L7        | L4            k 4..7    L1  L5 ... L29
+//    ...                 a.x                | a2.x          k 8..11   L2  L6            b
+//   row 7       L28   L29   L30   L31       | L28           k 12..15  L3  L7
+//   ----------------------------------------+-------        -------------------------------
+//   row 8       L0    ...   a.y             | L0  a2.y      k 16..19  L0  L4            b2
+//
+//      D       n = 0 1  2 3  4 5  6 7
+//   row 0       L0   L1   L2   L3      d[0], d[1]
+//   row 8       L0   L1   L2   L3      d[2], d[3]
+//
 // The D of the rows of two chunks of 8, rounded to bytes, are the B of the columns without a
 // shuffle: slot 4t + j is the row 2t + j of the first chunk, slot 4t + 2 + j that of the second.
 // And where the result 2t + j + 8i of the rows is the pixel 4t + j + 2i, a lane has 4 pixels next
@@ -26,6 +37,7 @@
 // Compilers for other devices than NVIDIA's make a product of ordinary arithmetic through local
 // memory, for tests of everything else.
 #include <clcook/halo.clh>
+#include <clcook/view.clh>
 
 #ifndef CLCOOK_BYTES_PIECES
 #define CLCOOK_BYTES_PIECES 2
@@ -40,18 +52,16 @@
 #define ITEMS (32 * WARPS)
 #define TASKS (WARPS + PIECES - 1)  // pieces of 16 pixels that a group reads
 
-// Of them warp w loads those from TASK(0) on, ROUNDS of them STRIDE pixels apart. Shared pieces
-// are a multiple of WARPS.
+// Of them a warp loads those from task_of(warp, 0) on, ROUNDS of them STRIDE pixels apart. Shared
+// pieces are a multiple of WARPS.
 #ifdef CLCOOK_BYTES_SHARE
 #if TASKS % WARPS != 0
 #error "the warps of a group cannot share the pieces evenly"
 #endif
 #define ROUNDS (TASKS / WARPS)
-#define TASK(R) (warp + (R)*WARPS)
 #define STRIDE (16 * WARPS)
 #else
 #define ROUNDS PIECES
-#define TASK(R) (warp + (R))
 #define STRIDE 16
 #endif
 
@@ -60,41 +70,52 @@
 #else
 #define PARTS 1
 #endif
-#define CHANNELS (4 / PARTS)  // that are in work at once
+#define AT_ONCE (4 / PARTS)  // channels that are in work
 
 #if defined(__NV_CL_C_VERSION) || defined(__NVPTX__)
 #define CLCOOK_BYTES_PTX 1
 #endif
-#define SECOND(K) ((K) + 1 < PIECES ? (K) + 1 : (K))
+#define INLINE static inline __attribute__((always_inline))
+
+// The piece of the group that a warp loads in a round.
+INLINE int task_of(int warp, int round) { return warp + round * (STRIDE / 16); }
+
+// The piece whose products are made together with those of the piece k; k itself where it is last.
+INLINE int second_piece(int k) { return k + 1 < PIECES ? k + 1 : k; }
+
 #ifdef CLCOOK_BYTES_PTX
 #define UNROLL 1024
-// D = A B + C for the pieces K and K + 1, or for K alone where it is the last.
-#define MULTIPLY(D, A, B, B2, C, K)                                                           \
-  if ((K) + 1 < PIECES) {                                                                     \
-    __asm__ volatile(                                                                         \
-        "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}," \
-        " {%8, %9}, {%10, %11, %12, %13};"                                                    \
-        : "=r"((D)[0]), "=r"((D)[1]), "=r"((D)[2]), "=r"((D)[3])                              \
-        : "r"((A)[K].x), "r"((A)[K].y), "r"((A)[SECOND(K)].x), "r"((A)[SECOND(K)].y), "r"(B), \
-          "r"(B2), "r"((C)[0]), "r"((C)[1]), "r"((C)[2]), "r"((C)[3]));                       \
-  } else {                                                                                    \
-    __asm__ volatile(                                                                         \
-        "mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6},"   \
-        " {%7, %8, %9, %10};"                                                                 \
-        : "=r"((D)[0]), "=r"((D)[1]), "=r"((D)[2]), "=r"((D)[3])                              \
-        : "r"((A)[K].x), "r"((A)[K].y), "r"(B), "r"((C)[0]), "r"((C)[1]), "r"((C)[2]),        \
-          "r"((C)[3]));                                                                       \
-  }
-// Bytes of A (0 to 3) and B (4 to 7), by the digits of ORDER from the lowest byte on.
-#define PICK_BYTES(OUT, A, B, ORDER) \
-  __asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(OUT) : "r"(A), "r"(B), "r"(ORDER))
-#define IF_FREE(CONDITION) if (CONDITION)
+#define TENSOR_IF_FREE(CONDITION) if (CONDITION)
 #else
 #define UNROLL 1
-static inline __attribute__((always_inline)) void multiply(int* d, const int* c, uint2 a, uint2 a2,
-                                                           uint b, uint b2, int item,
-                                                           __local uint* exchange) {
-  const uint mine[6] = {a.x, a.y, a2.x, a2.y, b, b2};
+#define TENSOR_IF_FREE(CONDITION)
+#endif
+
+// D = A B + C for the pieces k and k + 1, or for k alone where it is the last. Off NVIDIA's GPUs
+// all items of the group must come here.
+//   d, c    int[4]           16 results x 8
+//   a, a2   8 bytes each     16 results x 16 inputs of a piece
+//   b, b2   4 bytes each     16 inputs x 8
+INLINE void multiply(int* d, const int* c, uint2 a, uint2 a2, uint b, uint b2, int k, int item,
+                     __local uint* exchange) {
+#ifdef CLCOOK_BYTES_PTX
+  if (k + 1 < PIECES) {
+    __asm__ volatile(
+        "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7},"
+        " {%8, %9}, {%10, %11, %12, %13};"
+        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+        : "r"(a.x), "r"(a.y), "r"(a2.x), "r"(a2.y), "r"(b), "r"(b2), "r"(c[0]), "r"(c[1]),
+          "r"(c[2]), "r"(c[3]));
+  } else {
+    __asm__ volatile(
+        "mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6},"
+        " {%7, %8, %9, %10};"
+        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+        : "r"(a.x), "r"(a.y), "r"(b), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
+  }
+#else
+  const bool both = k + 1 < PIECES;
+  const uint mine[6] = {a.x, a.y, both ? a2.x : 0, both ? a2.y : 0, b, both ? b2 : 0};
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int r = 0; r < 6; ++r) exchange[6 * item + r] = mine[r];
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -103,73 +124,117 @@ static inline __attribute__((always_inline)) void multiply(int* d, const int* c,
   const int t = item % 4;
   for (int e = 0; e < 4; ++e) {
     d[e] = c[e];
-    for (int k = 0; k < 32; ++k) {
-      const uint of_a = exchange[6 * (warp + 4 * g + k % 16 / 4) + e / 2 + k / 16 * 2];
-      const uint of_b = exchange[6 * (warp + 4 * (2 * t + e % 2) + k % 16 / 4) + 4 + k / 16];
-      d[e] += (int)((of_a >> (k % 4 * 8) & 255u) * (of_b >> (k % 4 * 8) & 255u));
+    for (int n = 0; n < 32; ++n) {
+      const uint of_a = exchange[6 * (warp + 4 * g + n % 16 / 4) + e / 2 + n / 16 * 2];
+      const uint of_b = exchange[6 * (warp + 4 * (2 * t + e % 2) + n % 16 / 4) + 4 + n / 16];
+      d[e] += (int)((of_a >> (n % 4 * 8) & 255u) * (of_b >> (n % 4 * 8) & 255u));
+    }
+  }
+#endif
+}
+
+// Bytes of a (0 to 3) and b (4 to 7), by the digits of `order` from the lowest byte on.
+INLINE uint pick_bytes(uint a, uint b, uint order) {
+#ifdef CLCOOK_BYTES_PTX
+  uint out;
+  __asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(out) : "r"(a), "r"(b), "r"(order));
+  return out;
+#else
+  uint out = 0;
+  for (int n = 0; n < 4; ++n) {
+    const uint from = order >> (4 * n) & 7u;
+    out |= ((from < 4 ? a : b) >> (8 * (from % 4)) & 255u) << (8 * n);
+  }
+  return out;
+#endif
+}
+
+// How the sums of an axis become bytes.
+typedef struct {
+  int unit;    // what 1 is in the sums; of fine weights, what it is in those of the high bytes
+  int middle;  // half of a unit, and of fine weights the mean of what is left out
+  int shift;   // the result is from this bit on
+  uint order;  // in the bytes that this picks of two sums
+} rounding_t;
+
+// 4 pixels as a register per channel.
+INLINE void turn(uint4 v, uint* channel) {
+  const uint a = pick_bytes(v.x, v.y, 0x5140);
+  const uint b = pick_bytes(v.z, v.w, 0x5140);
+  const uint c = pick_bytes(v.x, v.y, 0x7362);
+  const uint d = pick_bytes(v.z, v.w, 0x7362);
+  channel[0] = pick_bytes(a, b, 0x5410);
+  channel[1] = pick_bytes(a, b, 0x7632);
+  channel[2] = pick_bytes(c, d, 0x5410);
+  channel[3] = pick_bytes(c, d, 0x7632);
+}
+
+// Where to read a pixel of the source: pixels of what lies outside are at `beyond`.
+INLINE __global const uint* source_pixel(bool inside, __global const uint* from,
+                                         __global const uint* beyond) {
+#ifdef CLCOOK_BYTES_CONSTANT
+  return inside ? from : beyond;
+#else
+  return from;
+#endif
+}
+
+// What a group reads.
+typedef struct {
+  __global const uint* src;
+  ulong pitch;
+  int height;
+  int border;
+  int left;    // column of the group's first pixel
+  int direct;  // whether what lanes read are 4 pixels of the source next to each other, aligned
+  __local const int4* columns;  // else the columns of the group's pixels, -1 outside
+  __global const uint* beyond;  // 4 pixels of what lies outside
+} source_t;
+
+// The fours of pixels of a lane, of each round, in row g of the chunk of 8 rows from row `top` of
+// the picture on. Loads do not stand behind jumps: the compiler would wait for them.
+INLINE void load_chunk(uint4* in, const source_t* from, int top, int warp, int g, int t) {
+  const int row = clcook_border(top + g, from->height, from->border);
+  __global const uint* line = from->src + (ulong)max(row, 0) * from->pitch;
+  const long left = (long)(from->left + 16 * task_of(warp, 0) + 4 * t);
+#pragma unroll UNROLL
+  for (int r = 0; r < ROUNDS; ++r) {
+    if (from->direct) {
+      in[r] =
+          *(__global const uint4*)source_pixel(row >= 0, line + left + STRIDE * r, from->beyond);
+    } else {
+      const int4 c = from->columns[4 * task_of(warp, r) + t];
+      in[r].x = *source_pixel(row >= 0 && c.x >= 0, line + c.x, from->beyond);
+      in[r].y = *source_pixel(row >= 0 && c.y >= 0, line + c.y, from->beyond);
+      in[r].z = *source_pixel(row >= 0 && c.z >= 0, line + c.z, from->beyond);
+      in[r].w = *source_pixel(row >= 0 && c.w >= 0, line + c.w, from->beyond);
     }
   }
 }
-#define MULTIPLY(D, A, B, B2, C, K)                                            \
-  multiply(D, C, (A)[K], (K) + 1 < PIECES ? (A)[SECOND(K)] : (uint2)(0, 0), B, \
-           (K) + 1 < PIECES ? (B2) : 0, item, exchange)
-#define PICK_BYTES(OUT, A, B, ORDER)                                       \
-  OUT = 0;                                                                 \
-  for (int n = 0; n < 4; ++n) {                                            \
-    const uint from = (uint)(ORDER) >> (4 * n) & 7u;                       \
-    OUT |= ((from < 4 ? (A) : (B)) >> (8 * (from % 4)) & 255u) << (8 * n); \
-  }
-#define IF_FREE(CONDITION)
-#endif
 
-// 4 pixels as a register per channel.
-static inline void turn(uint4 v, uint* channel) {
-  uint a, b, c, d;
-  PICK_BYTES(a, v.x, v.y, 0x5140);
-  PICK_BYTES(b, v.z, v.w, 0x5140);
-  PICK_BYTES(c, v.x, v.y, 0x7362);
-  PICK_BYTES(d, v.z, v.w, 0x7362);
-  PICK_BYTES(channel[0], a, b, 0x5410);
-  PICK_BYTES(channel[1], a, b, 0x7632);
-  PICK_BYTES(channel[2], c, d, 0x5410);
-  PICK_BYTES(channel[3], c, d, 0x7632);
+#ifdef CLCOOK_BYTES_SHARE
+// Where the registers of a piece lie in the stage: [buffer][chunk][piece][lane].
+INLINE int staged(int buffer, int chunk, int task) {
+  return ((buffer * 2 + chunk) * TASKS + task) * 32;
 }
 
-// Where a row of the source begins; pixels of what lies outside are at `beyond`.
-#ifdef CLCOOK_BYTES_CONSTANT
-#define PLACE(INSIDE, FROM) ((INSIDE) ? (FROM) : beyond)
-#else
-#define PLACE(INSIDE, FROM) (FROM)
-#endif
-// The chunk of 8 rows from Y rows behind `begin` on. Loads do not stand behind jumps: the compiler
-// would wait for them.
-#define LOAD(CHUNK, Y)                                                                    \
-  {                                                                                       \
-    const int row = clcook_border(region_y + begin + (Y) + g, height, border);            \
-    __global const uint* line = src + (ulong)max(row, 0) * src_pitch;                     \
-    _Pragma("unroll UNROLL") for (int r = 0; r < ROUNDS; ++r) {                           \
-      if (direct) {                                                                       \
-        in[CHUNK][r] = *(__global const uint4*)PLACE(                                     \
-            row >= 0,                                                                     \
-            line + (long)(region_x + group_x - PAD + 16 * TASK(0) + 4 * t) + STRIDE * r); \
-      } else {                                                                            \
-        const int4 c = columns[4 * TASK(r) + t];                                          \
-        in[CHUNK][r].x = *PLACE(row >= 0 && c.x >= 0, line + c.x);                        \
-        in[CHUNK][r].y = *PLACE(row >= 0 && c.y >= 0, line + c.y);                        \
-        in[CHUNK][r].z = *PLACE(row >= 0 && c.z >= 0, line + c.z);                        \
-        in[CHUNK][r].w = *PLACE(row >= 0 && c.w >= 0, line + c.w);                        \
-      }                                                                                   \
-    }                                                                                     \
+// What was loaded, as a register per channel, into a buffer of the stage.
+INLINE void put_stage(__local uint4* stage, int buffer, uint4 (*in)[ROUNDS], int warp, int lane) {
+#pragma unroll UNROLL
+  for (int k = 0; k < 2 * ROUNDS; ++k) {
+    uint c[4];
+    turn(in[k / ROUNDS][k % ROUNDS], c);
+    stage[staged(buffer, k / ROUNDS, task_of(warp, k % ROUNDS)) + lane] =
+        (uint4)(c[0], c[1], c[2], c[3]);
   }
+}
+#endif
 
-// The warps of a group go down the rows from `begin` to `end`. `direct`: what they read are 4
-// pixels of the source next to each other, aligned.
-static inline __attribute__((always_inline)) void go_down(
-    const int direct, __global const uint* src, ulong src_pitch, __global uint* dst,
-    ulong dst_pitch, int whole, int height, int region_x, int region_y, int region_width,
-    int group_x, int begin, int end, __global const uint2* weights, int border, int unit_x,
-    int spread, int shift_x, uint order_x, int round_y, int shift_y, uint order_y,
-    __local const int4* columns, __local uint4* stage, __local uint* exchange) {
+// The warps of a group go down the rows from `begin` to `end`.
+INLINE void go_down(const source_t from, __global uint* dst, ulong dst_pitch, int whole,
+                    const clcook_region region, int group_x, int begin, int end,
+                    __global const uint2* weights, const rounding_t of_rows, int spread,
+                    const rounding_t of_columns, __local uint4* stage, __local uint* exchange) {
   const int item = (int)get_local_id(0);
   const int warp = item / 32;
   const int lane = item % 32;
@@ -182,12 +247,10 @@ static inline __attribute__((always_inline)) void go_down(
 #pragma unroll UNROLL
   for (int k = 0; k < 2 * PARTS * PIECES; ++k)
     a[k / (PARTS * PIECES)][k / PIECES % PARTS][k % PIECES] = weights[32 * k + lane];
-#ifdef CLCOOK_BYTES_CONSTANT
-  __global const uint* beyond = (__global const uint*)(weights + 64 * PARTS * PIECES);
-#endif
 
   const int zero[4] = {0, 0, 0, 0};
-  const int start_y[4] = {round_y, round_y, round_y, round_y};
+  const int start_y[4] = {of_columns.middle, of_columns.middle, of_columns.middle,
+                          of_columns.middle};
 #ifdef CLCOOK_BYTES_FINE
   const int start_x[2][4] = {{128, 128, 128, 128}, {128, 128, 128, 128}};
 #else
@@ -196,9 +259,9 @@ static inline __attribute__((always_inline)) void go_down(
   int start_x[2][4];
 #pragma unroll UNROLL
   for (int k = 0; k < 8; ++k) {
-    const int row = (region_y - PAD + k / 4 * 8 + 2 * t + k % 2) & 15;
+    const int row = (region.y - PAD + k / 4 * 8 + 2 * t + k % 2) & 15;
     const int order = (row & 1) * 8 + (row & 2) * 2 + (row & 4) / 2 + (row & 8) / 8;
-    start_x[k / 4][k % 4] = unit_x * (spread != 0 ? 2 * order + 1 : 16) >> 5;
+    start_x[k / 4][k % 4] = of_rows.unit * (spread != 0 ? 2 * order + 1 : 16) >> 5;
   }
 #endif
 
@@ -211,20 +274,14 @@ static inline __attribute__((always_inline)) void go_down(
   // A step blurs 16 rows by rows; from the step 0 on there is what 16 results need.
   const int first = -2 * PAD;
   uint4 in[2][ROUNDS];
-  LOAD(0, first + PAD);
-  LOAD(1, first + PAD + 8);
+  const int top = region.y + begin + PAD;
+  load_chunk(in[0], &from, top + first, warp, g, t);
+  load_chunk(in[1], &from, top + first + 8, warp, g, t);
 #ifdef CLCOOK_BYTES_SHARE
-#define STAGED(BUFFER, CHUNK, TASK) ((((BUFFER)*2 + (CHUNK)) * TASKS + (TASK)) * 32 + lane)
-#define PUT(BUFFER)                                                                        \
-  _Pragma("unroll UNROLL") for (int k = 0; k < 2 * ROUNDS; ++k) {                          \
-    uint c[4];                                                                             \
-    turn(in[k / ROUNDS][k % ROUNDS], c);                                                   \
-    stage[STAGED(BUFFER, k / ROUNDS, TASK(k % ROUNDS))] = (uint4)(c[0], c[1], c[2], c[3]); \
-  }
   int now = 0;
-  PUT(0);
-  LOAD(0, first + PAD + 16);
-  LOAD(1, first + PAD + 24);
+  put_stage(stage, 0, in, warp, lane);
+  load_chunk(in[0], &from, top + first + 16, warp, g, t);
+  load_chunk(in[1], &from, top + first + 24, warp, g, t);
   barrier(CLK_LOCAL_MEM_FENCE);
 #endif
   for (int y = first; y < end - begin; y += 16) {
@@ -235,9 +292,9 @@ static inline __attribute__((always_inline)) void go_down(
       ring[part][piece][k / 4 % 2][k % 4] = ring[part][piece + 1][k / 4 % 2][k % 4];
     }
 #ifdef CLCOOK_BYTES_SHARE
-    PUT(1 - now);
-    LOAD(0, y + PAD + 32);
-    LOAD(1, y + PAD + 40);
+    put_stage(stage, 1 - now, in, warp, lane);
+    load_chunk(in[0], &from, top + y + 32, warp, g, t);
+    load_chunk(in[1], &from, top + y + 40, warp, g, t);
 #endif
     uint pair[2][2][4];  // [chunk][pixel][channel]
 #pragma unroll UNROLL
@@ -246,7 +303,7 @@ static inline __attribute__((always_inline)) void go_down(
 #pragma unroll UNROLL
       for (int k = 0; k < PIECES; ++k) {
 #ifdef CLCOOK_BYTES_SHARE
-        const uint4 v = stage[STAGED(now, h, warp + k)];
+        const uint4 v = stage[staged(now, h, warp + k) + lane];
         b[k][0] = v.x;
         b[k][1] = v.y;
         b[k][2] = v.z;
@@ -256,23 +313,25 @@ static inline __attribute__((always_inline)) void go_down(
 #endif
       }
 #ifndef CLCOOK_BYTES_SHARE
-      LOAD(h, y + PAD + 16 + 8 * h);
+      load_chunk(in[h], &from, top + y + 16 + 8 * h, warp, g, t);
 #endif
 #pragma unroll UNROLL
-      for (int c0 = 0; c0 < 4; c0 += CHANNELS) {
-        int sum[PARTS][CHANNELS][4];
+      for (int c0 = 0; c0 < 4; c0 += AT_ONCE) {
+        int sum[PARTS][AT_ONCE][4];  // 16 results x 8
 #pragma unroll UNROLL
         for (int k = 0; k < PIECES; k += 2) {
+          const int l = second_piece(k);
 #pragma unroll UNROLL
           for (int n = 0; n < 4; ++n) {
-            const int part = n / CHANNELS;
-            const int c = n % CHANNELS;
+            const int part = n / AT_ONCE;
+            const int c = n % AT_ONCE;
             const int* begins = k > 0 ? sum[part][c] : part < PARTS - 1 ? zero : start_x[h];
-            MULTIPLY(sum[part][c], a[0][part], b[k][c0 + c], b[SECOND(k)][c0 + c], begins, k);
+            multiply(sum[part][c], begins, a[0][part][k], a[0][part][l], b[k][c0 + c], b[l][c0 + c],
+                     k, item, exchange);
           }
         }
 #pragma unroll UNROLL
-        for (int n = 0; n < 2 * CHANNELS; ++n) {
+        for (int n = 0; n < 2 * AT_ONCE; ++n) {
           const int c = n / 2;
           const int i = n % 2;
           int p = sum[PARTS - 1][c][2 * i];
@@ -281,8 +340,8 @@ static inline __attribute__((always_inline)) void go_down(
           p += 256 * sum[0][c][2 * i];
           q += 256 * sum[0][c][2 * i + 1];
 #endif
-          PICK_BYTES(pair[h][i][c0 + c], (uint)p, (uint)q, order_x);
-          if (PARTS == 1) pair[h][i][c0 + c] >>= shift_x;
+          pair[h][i][c0 + c] = pick_bytes((uint)p, (uint)q, of_rows.order);
+          if (PARTS == 1) pair[h][i][c0 + c] >>= of_rows.shift;
         }
       }
     }
@@ -294,38 +353,39 @@ static inline __attribute__((always_inline)) void go_down(
     for (int k = 0; k < 8; ++k) {
       const int i = k / 4;
       const int c = k % 4;
-      PICK_BYTES(ring[PARTS - 1][PIECES - 1][i][c], pair[0][i][c], pair[1][i][c], 0x6420);
+      ring[PARTS - 1][PIECES - 1][i][c] = pick_bytes(pair[0][i][c], pair[1][i][c], 0x6420);
 #ifdef CLCOOK_BYTES_FINE
-      PICK_BYTES(ring[0][PIECES - 1][i][c], pair[0][i][c], pair[1][i][c], 0x7531);
+      ring[0][PIECES - 1][i][c] = pick_bytes(pair[0][i][c], pair[1][i][c], 0x7531);
 #endif
     }
-    IF_FREE(y >= 0) {
+    TENSOR_IF_FREE(y >= 0) {
       uint word[2][4];  // [row][pixel]
 #pragma unroll UNROLL
       for (int i = 0; i < 2; ++i) {
         uint half_word[2][4];  // [channels][element]
 #pragma unroll UNROLL
-        for (int c0 = 0; c0 < 4; c0 += CHANNELS) {
-          int sum[PARTS][CHANNELS][4];
+        for (int c0 = 0; c0 < 4; c0 += AT_ONCE) {
+          int sum[PARTS][AT_ONCE][4];  // 16 results x 8
 #pragma unroll UNROLL
           for (int k = 0; k < PIECES; k += 2) {
+            const int l = second_piece(k);
 #pragma unroll UNROLL
             for (int n = 0; n < 4; ++n) {
-              const int part = n / CHANNELS;
-              const int c = n % CHANNELS;
+              const int part = n / AT_ONCE;
+              const int c = n % AT_ONCE;
               const int* begins = k > 0 ? sum[part][c] : part < PARTS - 1 ? zero : start_y;
-              MULTIPLY(sum[part][c], a[1][part], ring[0][k][i][c0 + c],
-                       ring[0][SECOND(k)][i][c0 + c], begins, k);
+              multiply(sum[part][c], begins, a[1][part][k], a[1][part][l], ring[0][k][i][c0 + c],
+                       ring[0][l][i][c0 + c], k, item, exchange);
             }
 #ifdef CLCOOK_BYTES_FINE
 #pragma unroll UNROLL
-            for (int c = 0; c < CHANNELS; ++c)
-              MULTIPLY(sum[1][c], a[1][0], ring[1][k][i][c0 + c], ring[1][SECOND(k)][i][c0 + c],
-                       sum[1][c], k);
+            for (int c = 0; c < AT_ONCE; ++c)
+              multiply(sum[1][c], sum[1][c], a[1][0][k], a[1][0][l], ring[1][k][i][c0 + c],
+                       ring[1][l][i][c0 + c], k, item, exchange);
 #endif
           }
 #pragma unroll UNROLL
-          for (int n = 0; n < 2 * CHANNELS; ++n) {
+          for (int n = 0; n < 2 * AT_ONCE; ++n) {
             const int c = n / 4 * 2;
             const int e = n % 4;
             int p = sum[PARTS - 1][c][e];
@@ -334,14 +394,14 @@ static inline __attribute__((always_inline)) void go_down(
             p += 256 * sum[0][c][e];
             q += 256 * sum[0][c + 1][e];
 #endif
-            PICK_BYTES(half_word[(c0 + c) / 2][e], (uint)p, (uint)q, order_y);
-            if (PARTS == 1) half_word[(c0 + c) / 2][e] >>= shift_y;
+            half_word[(c0 + c) / 2][e] = pick_bytes((uint)p, (uint)q, of_columns.order);
+            if (PARTS == 1) half_word[(c0 + c) / 2][e] >>= of_columns.shift;
           }
         }
 #pragma unroll UNROLL
         for (int e = 0; e < 4; ++e) {
-          PICK_BYTES(word[e / 2][2 * i + e % 2], half_word[0][e], half_word[1][e],
-                     PARTS == 1 ? 0x6420 : 0x7531);
+          word[e / 2][2 * i + e % 2] =
+              pick_bytes(half_word[0][e], half_word[1][e], PARTS == 1 ? 0x6420 : 0x7531);
         }
       }
 #pragma unroll UNROLL
@@ -349,12 +409,12 @@ static inline __attribute__((always_inline)) void go_down(
         const int at = begin + y + g + 8 * e;
         __global uint* out = dst + (ulong)max(at, 0) * dst_pitch + (ulong)x0;
         if (at >= begin && at < end) {
-          if ((whole & 2) != 0 && x0 + 3 < region_width) {
+          if ((whole & 2) != 0 && x0 + 3 < region.width) {
             *(__global uint4*)out = (uint4)(word[e][0], word[e][1], word[e][2], word[e][3]);
           } else {
 #pragma unroll UNROLL
             for (int j = 0; j < 4; ++j) {
-              if (x0 + j < region_width) out[j] = word[e][j];
+              if (x0 + j < region.width) out[j] = word[e][j];
             }
           }
         }
@@ -364,15 +424,12 @@ static inline __attribute__((always_inline)) void go_down(
 }
 
 // Groups: strips of 16 WARPS pixels x segments of `segment` rows, a multiple of 16, x pictures.
-// Offsets and pitches in pixels. `whole`: whether the fours of pixels of src (1) and dst (2) that a
-// lane reads and writes are aligned. `unit_x`: what 1 is in the rows' sums, or 256 for fine
-// weights.
+// Views count pixels. `whole`: whether the fours of pixels of src (1) and dst (2) that a lane reads
+// and writes are aligned. `spread`: rows are rounded at different places.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_tensor_bytes(
-    __global const uint* restrict src, ulong src_offset, ulong src_pitch,
-    __global uint* restrict dst, ulong dst_offset, ulong dst_pitch, int whole, int width,
-    int height, int region_x, int region_y, int region_width, int region_height, int segment,
-    __global const uint2* restrict weights, int border, int unit_x, int spread, int shift_x,
-    uint order_x, int round_y, int shift_y, uint order_y) {
+    __global const uint* restrict src, clcook_view src_view, __global uint* restrict dst,
+    clcook_view dst_view, int whole, clcook_picture picture, int segment,
+    __global const uint2* restrict weights, rounding_t of_rows, int spread, rounding_t of_columns) {
 #ifdef CLCOOK_BYTES_PTX
   __local uint* exchange = 0;
 #else
@@ -387,27 +444,32 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
   // The columns of the source that the group's pixels are.
   __local int4 columns[4 * TASKS];
   const int group_x = (int)get_group_id(0) * WARPS * 16;
-  const int left = region_x + group_x - PAD;
+  const int left = picture.region.x + group_x - PAD;
   for (int k = (int)get_local_id(0); k < 16 * TASKS; k += ITEMS)
-    ((__local int*)columns)[k] = clcook_border(left + k, width, border);
+    ((__local int*)columns)[k] = clcook_border(left + k, picture.width, picture.border);
   barrier(CLK_LOCAL_MEM_FENCE);
 
   const int begin = (int)get_group_id(1) * segment;
-  const int end = min(begin + segment, region_height);
-  src += src_offset + (ulong)get_group_id(2) * (ulong)height * src_pitch;
-  dst += dst_offset + (ulong)get_group_id(2) * (ulong)region_height * dst_pitch;
-  const int direct = (whole & 1) != 0 && left >= 0 && left + 16 * TASKS <= width;
-#define GO_DOWN(DIRECT)                                                                            \
-  go_down(DIRECT, src, src_pitch, dst, dst_pitch, whole, height, region_x, region_y, region_width, \
-          group_x, begin, end, weights, border, unit_x, spread, shift_x, order_x, round_y,         \
-          shift_y, order_y, columns, stage, exchange)
+  const int end = min(begin + segment, picture.region.height);
+  src += clcook_view_row(src_view, (int)get_group_id(2), picture.height, 0);
+  dst += clcook_view_row(dst_view, (int)get_group_id(2), picture.region.height, 0);
+  source_t from = {src,
+                   src_view.pitch,
+                   picture.height,
+                   picture.border,
+                   left,
+                   (whole & 1) != 0 && left >= 0 && left + 16 * TASKS <= picture.width,
+                   columns,
+                   (__global const uint*)(weights + 64 * PARTS * PIECES)};
 #ifdef CLCOOK_BYTES_PTX
-  if (direct) {
-    GO_DOWN(1);
-  } else {
-    GO_DOWN(0);
+  if (from.direct) {
+    from.direct = 1;  // for the compiler
+    go_down(from, dst, dst_view.pitch, whole, picture.region, group_x, begin, end, weights, of_rows,
+            spread, of_columns, stage, exchange);
+    return;
   }
-#else
-  GO_DOWN(direct);
+  from.direct = 0;
 #endif
+  go_down(from, dst, dst_view.pitch, whole, picture.region, group_x, begin, end, weights, of_rows,
+          spread, of_columns, stage, exchange);
 }

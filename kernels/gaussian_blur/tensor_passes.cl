@@ -18,6 +18,7 @@
 // and three products made.
 #include <clcook/halo.clh>
 #include <clcook/tensor.clh>
+#include <clcook/view.clh>
 
 #ifdef CLCOOK_TENSOR_SPLIT
 #define PARTS 2
@@ -30,69 +31,95 @@
 #define ITEMS (32 * WARPS)
 #define UNROLL CLCOOK_TENSOR_UNROLL
 
-#define CHANNEL(V, C) ((C) == 0 ? (V).x : (C) == 1 ? (V).y : (C) == 2 ? (V).z : (V).w)
+#define INLINE static inline __attribute__((always_inline))
 
-// D += A B where CONDITION holds.
+INLINE uint channel_of(uint4 v, int c) { return c == 0 ? v.x : c == 1 ? v.y : c == 2 ? v.z : v.w; }
+
+// D += A B where `condition` holds; which lane holds what: tensor.cl. Off NVIDIA's GPUs all items
+// of the group must come here.
+INLINE void multiply_if(bool condition, float* d, uint4 a, uint b0, uint b1, int item,
+                        __local uint* exchange) {
 #ifdef CLCOOK_TENSOR_PTX
-#define MULTIPLY_IF(CONDITION, D, A, B0, B1) \
-  if (CONDITION) CLCOOK_TENSOR_16(D, A, B0, B1)
+  if (condition) CLCOOK_TENSOR_16(d, a, b0, b1);
 #else
-#define MULTIPLY_IF(CONDITION, D, A, B0, B1) \
-  CLCOOK_TENSOR_16(D, (CONDITION) ? (A) : (uint4)(0), B0, B1)
+  CLCOOK_TENSOR_16(d, condition ? a : (uint4)(0), b0, b1);
 #endif
+}
 
-// The step S: the products of the piece S for the tiles FIRST to LAST, each tile's and channel's
-// before the next part's, as the sums wait for each other. The next piece is loaded meanwhile.
-#define STEP(S, FIRST, LAST, READ, AGAIN)                                                        \
-  {                                                                                              \
-    uint4 b[PARTS][2];                                                                           \
-    TAKE(b);                                                                                     \
-    if (AGAIN) {                                                                                 \
-      LOAD((S) + 1);                                                                             \
-    }                                                                                            \
-    _Pragma("unroll UNROLL") for (int k = PARTS * TILES - 1; k >= 0; --k) {                      \
-      if (k % TILES > 0) {                                                                       \
-        a[k / TILES][k % TILES] = a[k / TILES][k % TILES - 1];                                   \
-      } else if (READ) {                                                                         \
-        a[k / TILES][0] = clcook_read(weights + 32 * (k / TILES * pieces + (S)));                \
-      }                                                                                          \
-    }                                                                                            \
-    _Pragma("unroll UNROLL") for (int n = 0; n < (2 * PARTS - 1) * TILES * 4; ++n) {             \
-      const int tile = TILES - 1 - n / 4 % TILES;                                                \
-      MULTIPLY_IF(tile >= (FIRST) && tile <= (LAST), sum[tile][n % 4], a[n / (8 * TILES)][tile], \
-                  CHANNEL(b[n / (4 * TILES) % 2][0], n % 4),                                     \
-                  CHANNEL(b[n / (4 * TILES) % 2][1], n % 4));                                    \
-    }                                                                                            \
+// The products of the piece s for the tiles `first` to `last`, each tile's and channel's before the
+// next part's, as the sums wait for each other. With two parts: high x high, high x low, low x
+// high.
+//   sum   [tile][channel][4]   16 results x 8
+//   a     [part][tile]         16 results x 16 inputs; a tile takes over those of the tile before
+//   b     [part][register]     16 inputs x 8, by channel
+INLINE void step_piece(float (*sum)[4][4], uint4 (*a)[TILES], uint4 (*b)[2],
+                       __global const uint4* weights, int pieces, int s, int first, int last,
+                       const bool read, int item, __local uint* exchange) {
+#pragma unroll UNROLL
+  for (int k = PARTS * TILES - 1; k >= 0; --k) {
+    if (k % TILES > 0) {
+      a[k / TILES][k % TILES] = a[k / TILES][k % TILES - 1];
+    } else if (read) {
+      a[k / TILES][0] = clcook_read(weights + 32 * (k / TILES * pieces + s));
+    }
+  }
+#pragma unroll UNROLL
+  for (int n = 0; n < (2 * PARTS - 1) * TILES * 4; ++n) {
+    const int tile = TILES - 1 - n / 4 % TILES;
+    const int part = n / (4 * TILES) % 2;
+    multiply_if(tile >= first && tile <= last, sum[tile][n % 4], a[n / (8 * TILES)][tile],
+                channel_of(b[part][0], n % 4), channel_of(b[part][1], n % 4), item, exchange);
+  }
+}
+
+// The step S. The next piece is loaded meanwhile.
+#define TENSOR_STEP(S, FIRST, LAST, READ, AGAIN)                                  \
+  {                                                                               \
+    uint4 b[PARTS][2];                                                            \
+    TENSOR_TAKE(b);                                                               \
+    if (AGAIN) {                                                                  \
+      TENSOR_LOAD((S) + 1);                                                       \
+    }                                                                             \
+    step_piece(sum, a, b, weights, pieces, S, FIRST, LAST, READ, item, exchange); \
   }
 
-// All steps. A tile is complete in the last one that it takes part in.
-#define STEPS                                                                                 \
-  _Pragma("unroll UNROLL") for (int k = 0; k < PARTS * TILES; ++k) {                          \
-    a[k / TILES][k % TILES] = (uint4)(0);                                                     \
-  }                                                                                           \
-  _Pragma("unroll UNROLL") for (int k = 0; k < 16 * TILES; ++k) {                             \
-    sum[k / 16][k / 4 % 4][k % 4] = 0.0f;                                                     \
-  }                                                                                           \
-  LOAD(0);                                                                                    \
-  _Pragma("unroll UNROLL") for (int s = 0; s < TILES - 1; ++s) { STEP(s, 0, s, true, true); } \
-  for (int s = TILES - 1; s < pieces; ++s) {                                                  \
-    STEP(s, 0, TILES - 1, true, true);                                                        \
-  }                                                                                           \
-  FINISH(0);                                                                                  \
-  _Pragma("unroll UNROLL") for (int i = 1; i < TILES; ++i) {                                  \
-    STEP(pieces + i - 1, i, TILES - 1, false, i + 1 < TILES);                                 \
-    FINISH(i);                                                                                \
+// All steps, of both kernels, which say what TENSOR_LOAD, TENSOR_TAKE and TENSOR_FINISH are. A tile
+// is complete in the last step that it takes part in:
+//
+//   step     0   1   2   3  ..  pieces - 1   pieces  pieces + 1     (TILES 3)
+//   tile 0   A0  A1  A2  A3 ..  A last
+//   tile 1       A0  A1  A2 ..               A last
+//   tile 2           A0  A1 ..                       A last
+#define TENSOR_STEPS                                                 \
+  _Pragma("unroll UNROLL") for (int k = 0; k < PARTS * TILES; ++k) { \
+    a[k / TILES][k % TILES] = (uint4)(0);                            \
+  }                                                                  \
+  _Pragma("unroll UNROLL") for (int k = 0; k < 16 * TILES; ++k) {    \
+    sum[k / 16][k / 4 % 4][k % 4] = 0.0f;                            \
+  }                                                                  \
+  TENSOR_LOAD(0);                                                    \
+  _Pragma("unroll UNROLL") for (int s = 0; s < TILES - 1; ++s) {     \
+    TENSOR_STEP(s, 0, s, true, true);                                \
+  }                                                                  \
+  for (int s = TILES - 1; s < pieces; ++s) {                         \
+    TENSOR_STEP(s, 0, TILES - 1, true, true);                        \
+  }                                                                  \
+  TENSOR_FINISH(0);                                                  \
+  _Pragma("unroll UNROLL") for (int i = 1; i < TILES; ++i) {         \
+    TENSOR_STEP(pieces + i - 1, i, TILES - 1, false, i + 1 < TILES); \
+    TENSOR_FINISH(i);                                                \
   }
 
-// Groups: 16 TILES WARPS pixels x chunks x pictures. Offsets and pitches in pixels. The first chunk
-// is the picture's rows from `first_row` on; beyond the picture they are what the border mode says.
+// Groups: 16 TILES WARPS pixels x chunks x pictures. The view counts pixels. The first chunk is
+// the picture's rows from `first_row` on; beyond the picture they are what the border mode says.
 // `mid` has blocks for whole groups. `columns`: 16 (TILES WARPS + pieces - 1) ints.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_tensor_rows(
-    __global const float4* restrict src, ulong src_offset, ulong src_pitch,
-    __global uint4* restrict mid, int width, int height, int region_x, int region_width,
-    int first_row, __global const uint4* restrict weights, int pieces, int border, float4 outside,
-    float scale_in, float scale_mid, __local int* columns) {
-#ifndef CLCOOK_TENSOR_PTX
+    __global const float4* restrict src, clcook_view src_view, __global uint4* restrict mid,
+    clcook_picture picture, int first_row, __global const uint4* restrict weights, int pieces,
+    clcook_tensor_scale scale, __local int* columns) {
+#ifdef CLCOOK_TENSOR_PTX
+  __local uint* exchange = 0;
+#else
   __local uint exchange[6 * ITEMS];
 #endif
   const int item = (int)get_local_id(0);
@@ -105,20 +132,21 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
   const int pad = 8 * (pieces - 1);
   // The columns of the source that the group reads.
   for (int i = item; i < 16 * (TILES * WARPS + pieces - 1); i += ITEMS)
-    columns[i] = clcook_border(region_x + group_x - pad + i, width, border);
+    columns[i] = clcook_border(picture.region.x + group_x - pad + i, picture.width, picture.border);
   barrier(CLK_LOCAL_MEM_FENCE);
 #ifdef CLCOOK_TENSOR_PTX  // no return before a barrier
-  if (x0 >= region_width) return;
+  if (x0 >= picture.region.width) return;
 #endif
   columns += 16 * warp * TILES + t;
 
   const int y0 = first_row + 8 * (int)get_group_id(1);
-  const int row = clcook_border(y0 + g, height, border);
-  const int left = region_x + x0 - pad;
-  const bool inside = left >= 0 && left + 16 * (pieces + TILES - 1) <= width &&
-                      (border != CLCOOK_BORDER_CONSTANT || (y0 >= 0 && y0 + 8 <= height));
+  const int row = clcook_border(y0 + g, picture.height, picture.border);
+  const int left = picture.region.x + x0 - pad;
+  const bool inside =
+      left >= 0 && left + 16 * (pieces + TILES - 1) <= picture.width &&
+      (picture.border != CLCOOK_BORDER_CONSTANT || (y0 >= 0 && y0 + 8 <= picture.height));
   __global const float4* line =
-      src + src_offset + ((ulong)get_group_id(2) * (ulong)height + (ulong)max(row, 0)) * src_pitch;
+      src + clcook_view_row(src_view, (int)get_group_id(2), picture.height, max(row, 0));
   __global const float4* first = line + (left + t);  // read where `inside`
   mid += (((ulong)get_group_id(2) * (ulong)get_num_groups(1) + (ulong)get_group_id(1)) *
               (ulong)get_num_groups(0) * (WARPS * TILES * 2) +
@@ -131,47 +159,54 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
   uint4 a[PARTS][TILES];
   float sum[TILES][4][4];
 // The pixels t, t + 4, t + 8 and t + 12 of the piece S.
-#define LOAD(S)                                                                               \
+#define TENSOR_LOAD(S)                                                                        \
   if (inside) {                                                                               \
     _Pragma("unroll UNROLL") for (int q = 0; q < 4; ++q) { in[q] = first[16 * (S) + 4 * q]; } \
   } else {                                                                                    \
     _Pragma("unroll UNROLL") for (int q = 0; q < 4; ++q) {                                    \
       const int column = columns[16 * (S) + 4 * q];                                           \
       in[q] = line[max(column, 0)];                                                           \
-      if (min(row, column) < 0) in[q] = outside;                                              \
+      if (min(row, column) < 0) in[q] = picture.outside;                                      \
     }                                                                                         \
   }
-#define TAKE(B)                                                                \
+#define TENSOR_TAKE(B)                                                         \
   _Pragma("unroll UNROLL") for (int h = 0; h < 2; ++h) {                       \
     uint4 halves[2];                                                           \
-    clcook_split(scale_in* in[2 * h], scale_in* in[2 * h + 1], PARTS, halves); \
+    clcook_split(scale.in* in[2 * h], scale.in* in[2 * h + 1], PARTS, halves); \
     for (int part = 0; part < PARTS; ++part) B[part][h] = halves[part];        \
   }
-#define FINISH(I)                                                                         \
+#define TENSOR_FINISH(I)                                                                  \
   _Pragma("unroll UNROLL") for (int h = 0; h < 2; ++h) {                                  \
     uint4 halves[2];                                                                      \
-    clcook_split(scale_mid*(float4)(sum[I][0][2 * h], sum[I][1][2 * h], sum[I][2][2 * h], \
+    clcook_split(scale.mid*(float4)(sum[I][0][2 * h], sum[I][1][2 * h], sum[I][2][2 * h], \
                                     sum[I][3][2 * h]),                                    \
-                 scale_mid*(float4)(sum[I][0][2 * h + 1], sum[I][1][2 * h + 1],           \
+                 scale.mid*(float4)(sum[I][0][2 * h + 1], sum[I][1][2 * h + 1],           \
                                     sum[I][2][2 * h + 1], sum[I][3][2 * h + 1]),          \
                  PARTS, halves);                                                          \
     for (int part = 0; part < PARTS; ++part)                                              \
       mid[(2 * (I) + h) * (32 * PARTS) + 32 * part] = halves[part];                       \
   }
-  STEPS;
-#undef LOAD
-#undef TAKE
-#undef FINISH
+  TENSOR_STEPS;
+#undef TENSOR_LOAD
+#undef TENSOR_TAKE
+#undef TENSOR_FINISH
 }
 
-// Groups: 8 WARPS pixels x 16 TILES rows of the region x pictures. `mid` has `chunks` chunks of
-// `blocks` blocks; the first one stands for the `skipped` ones above it too, the last one for all
-// below. Offset and pitch in pixels.
+// What `mid` holds of a picture.
+typedef struct {
+  int chunks;
+  int skipped;  // chunks above, for which the first one stands too; the last one for all below
+  int blocks;   // of a chunk
+} mid_t;
+
+// Groups: 8 WARPS pixels x 16 TILES rows of the region x pictures. The view counts pixels.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_tensor_columns(
-    __global const uint4* restrict mid, int blocks, int skipped, int chunks,
-    __global float4* restrict dst, ulong dst_offset, ulong dst_pitch, int region_width,
-    int region_height, __global const uint4* restrict weights, int pieces, float scale_out) {
-#ifndef CLCOOK_TENSOR_PTX
+    __global const uint4* restrict mid, mid_t sizes, __global float4* restrict dst,
+    clcook_view dst_view, clcook_region region, __global const uint4* restrict weights, int pieces,
+    clcook_tensor_scale scale) {
+#ifdef CLCOOK_TENSOR_PTX
+  __local uint* exchange = 0;
+#else
   __local uint exchange[6 * ITEMS];
 #endif
   const int item = (int)get_local_id(0);
@@ -181,34 +216,35 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
   const int block = (int)get_group_id(0) * WARPS + item / 32;
   const int y0 = 16 * TILES * (int)get_group_id(1);
 #ifdef CLCOOK_TENSOR_PTX
-  if (8 * block >= region_width) return;
+  if (8 * block >= region.width) return;
 #endif
-  mid += ((ulong)get_group_id(2) * (ulong)chunks * (ulong)blocks + (ulong)block) * (32 * PARTS) +
+  mid += ((ulong)get_group_id(2) * (ulong)sizes.chunks * (ulong)sizes.blocks + (ulong)block) *
+             (32 * PARTS) +
          (ulong)lane;
-  dst += dst_offset + (ulong)get_group_id(2) * (ulong)region_height * dst_pitch;
+  dst += clcook_view_row(dst_view, (int)get_group_id(2), region.height, 0);
   weights += lane;
 
   uint4 in[PARTS][2];
   uint4 a[PARTS][TILES];
   float sum[TILES][4][4];
-#define LOAD(S)                                                                     \
-  _Pragma("unroll UNROLL") for (int k = 0; k < 2 * PARTS; ++k) {                    \
-    const int chunk = clamp(y0 / 8 + 2 * (S) + k / PARTS - skipped, 0, chunks - 1); \
-    in[k % PARTS][k / PARTS] =                                                      \
-        mid[((ulong)chunk * (ulong)blocks * PARTS + (ulong)(k % PARTS)) * 32];      \
+#define TENSOR_LOAD(S)                                                                          \
+  _Pragma("unroll UNROLL") for (int k = 0; k < 2 * PARTS; ++k) {                                \
+    const int chunk = clamp(y0 / 8 + 2 * (S) + k / PARTS - sizes.skipped, 0, sizes.chunks - 1); \
+    in[k % PARTS][k / PARTS] =                                                                  \
+        mid[((ulong)chunk * (ulong)sizes.blocks * PARTS + (ulong)(k % PARTS)) * 32];            \
   }
-#define TAKE(B)                                                  \
+#define TENSOR_TAKE(B)                                           \
   _Pragma("unroll UNROLL") for (int k = 0; k < 2 * PARTS; ++k) { \
     B[k / 2][k % 2] = in[k / 2][k % 2];                          \
   }
-#define FINISH(I)                                                                       \
+#define TENSOR_FINISH(I)                                                                \
   _Pragma("unroll UNROLL") for (int e = 0; e < 4; ++e) {                                \
     const int x = 8 * block + t + 4 * (e % 2);                                          \
     const int y = y0 + 16 * (I) + g + 8 * (e / 2);                                      \
-    if (x < region_width && y < region_height) {                                        \
-      dst[(ulong)y * dst_pitch + (ulong)x] =                                            \
-          scale_out * (float4)(sum[I][0][e], sum[I][1][e], sum[I][2][e], sum[I][3][e]); \
+    if (x < region.width && y < region.height) {                                        \
+      dst[(ulong)y * dst_view.pitch + (ulong)x] =                                       \
+          scale.out * (float4)(sum[I][0][e], sum[I][1][e], sum[I][2][e], sum[I][3][e]); \
     }                                                                                   \
   }
-  STEPS;
+  TENSOR_STEPS;
 }

@@ -8,203 +8,80 @@
 // textures can hold -Inf, and nothing gives a NaN.
 #pragma once
 
-#include <clcook/core/defines.hpp>
-#include <clcook/core/error.hpp>
-#include <clcook/core/launch.hpp>
-#include <clcook/core/names.hpp>
-#include <clcook/core/runtime.hpp>
-#include <clcook/core/source.hpp>
-#include <clcook/core/tuning.hpp>
+#include <algorithm>
+#include <clcook/core/plan.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/bc6h_decode.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace clcook {
+namespace bc6h_decode {
 
-// A plan: constructed once, called often. It owns no device memory. All const member functions may
-// be called from several threads.
-//
-// One mip of one slice is one problem. The blocks of a texture lie row by row, so a strip of a
-// texture too large for one buffer is a problem too: its height is that of the strip, which starts
-// at a multiple of 4, and its blocks begin at blocks_wide(width) * 16 bytes for each row of blocks
-// before it. The programs do not depend on the size, so plans for other sizes build nothing.
-class Bc6hDecode {
- public:
-  enum class Format {
-    unsigned_float,  // BC6H_UF16, DXGI format 95
-    signed_float,    // BC6H_SF16, DXGI format 96
+enum class Format {
+  unsigned_float,  // BC6H_UF16, DXGI format 95
+  signed_float,    // BC6H_SF16, DXGI format 96
+};
+
+enum class Texel {
+  rgba16f,  // 4 halfs, 8 bytes
+  rgba32f,  // 4 floats, 16 bytes
+};
+
+constexpr int kMaxSize = 1 << 30;
+
+struct Problem {
+  int width = 0;   // texels, 1 to kMaxSize; need not be a multiple of 4
+  int height = 0;  // texels, 1 to kMaxSize
+  Format format = Format::unsigned_float;
+  Texel texel = Texel::rgba16f;
+};
+
+// How to run, for tuning; 0 is open.
+struct Tune {
+  int group = 0;  // work-items per work-group; local_headers: 64, cpu_lanes: 1
+};
+
+struct Spec : PlainSpec {
+  using Problem = bc6h_decode::Problem;
+  using Tune = bc6h_decode::Tune;
+  struct Traits {
+    int group = 0;        // the only work-group that it has; 0: any
+    std::size_t run = 1;  // blocks per work-item; an argument of the kernel where more than 1
   };
-
-  enum class Texel {
-    rgba16f,  // 4 halfs, 8 bytes
-    rgba32f,  // 4 floats, 16 bytes
-  };
-
-  struct Problem {
-    int width = 0;   // texels, 1 to kMaxSize; need not be a multiple of 4
-    int height = 0;  // texels, 1 to kMaxSize
-    Format format = Format::unsigned_float;
-    Texel texel = Texel::rgba16f;
-  };
-
-  enum class Variant {
-    automatic,      // what was measured to be fastest; without that cpu_lanes on CPUs, else
-                    // local_headers
-    branchy,        // one work-item per block, a switch with one arm per mode
-    table_driven,   // one work-item per block, fields and single bits from tables
-    local_headers,  // for GPUs: headers without branches into local memory, whole cache lines out
-    cpu_lanes,      // for CPUs: headers of 16 blocks as vectors, then the texels of each
-  };
-
-  // How to run, for tuning; the defaults are good.
-  struct Tune {
-    int group = 0;  // work-items per work-group, 0 for the variant's default. local_headers takes
-                    // only 64 and cpu_lanes only 1.
-  };
-
-  static constexpr int kMaxSize = 1 << 30;
+  using Row = VariantRow<Spec>;
+  static constexpr const char* kName = "Bc6hDecode";
+  static constexpr const char* kRecipe = "bc6h_decode";
   static constexpr std::size_t kBlockBytes = 16;
 
-  // Throws Error: invalid_argument for a value out of range, unsupported where the device cannot
-  // run a group of this size, build_failed.
-  Bc6hDecode(const Runtime& runtime, const Problem& problem, Variant variant, Tune tune)
-      : runtime_(runtime), problem_(problem), variant_(variant) {
-    check_problem(problem);
-    to_string(variant);  // refuses a value that is no variant
-    choose(tune);
-    if (tune.group < 0)
-      fail(Errc::invalid_argument, kName, text("group must not be negative, got ", tune.group));
-    group_ = tune.group == 0 ? default_group(variant_) : tune.group;
-    const bool fixed = variant_ == Variant::local_headers || variant_ == Variant::cpu_lanes;
-    if (fixed && group_ != default_group(variant_)) {
-      fail(Errc::invalid_argument, kName,
-           text("the variant ", to_string(variant_), " takes a group of ", default_group(variant_),
-                ", got ", group_));
-    }
-    program_ = runtime.build(Source(embedded::bc6h_decode),
-                             defines(variant_, problem.format, problem.texel),
-                             std::string("bc6h_decode/") + to_string(variant_));
-    Kernel(runtime_, program_, kernel_name(variant_)).check_launch(launch());
-  }
-  explicit Bc6hDecode(const Runtime& runtime, const Problem& problem,
-                      Variant variant = Variant::automatic)
-      : Bc6hDecode(runtime, problem, variant, Tune{}) {}
-
-  // Enqueues the decoding of `blocks` into `texels` behind the events of `wait` and returns the
-  // event.
-  //
-  // blocks: blocks_high(height) rows of blocks_wide(width) blocks of 16 bytes; offset and pitch are
-  // multiples of 16. texels: height rows of width texels; offset and pitch are multiples of
-  // texel_bytes(). The views must not overlap. Every bit pattern is a block, so nothing in the data
-  // can be wrong. Throws Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
-  cl::Event operator()(const BufferView& blocks, const BufferView& texels,
-                       const std::vector<cl::Event>& wait = {}) const {
-    const CheckedView from =
-        check_view(runtime_, blocks, block_layout(problem_), Access::read, kName, "blocks");
-    const CheckedView to =
-        check_view(runtime_, texels, texel_layout(problem_), Access::write, kName, "texels");
-    check_disjoint(from, to, kName, "blocks", "texels");
-    const std::size_t bytes = texel_bytes(problem_.texel);
-    const auto ulong = [](std::size_t value) { return static_cast<cl_ulong>(value); };
-    const auto width = static_cast<cl_uint>(problem_.width);
-    const auto height = static_cast<cl_uint>(problem_.height);
-    Kernel kernel(runtime_, program_, kernel_name(variant_));
-    if (variant_ == Variant::cpu_lanes) {
-      return kernel(launch(), wait, from.buffer, ulong(from.offset / kBlockBytes),
-                    ulong(from.pitch / kBlockBytes), to.buffer, ulong(to.offset / bytes),
-                    ulong(to.pitch / bytes), width, height, static_cast<cl_uint>(kRun));
-    }
-    return kernel(launch(), wait, from.buffer, ulong(from.offset / kBlockBytes),
-                  ulong(from.pitch / kBlockBytes), to.buffer, ulong(to.offset / bytes),
-                  ulong(to.pitch / bytes), width, height);
+  static const std::vector<Row>& variants() {
+    static const std::vector<Row> all{
+        Row("branchy", "one block per work-item, a switch with one arm per mode").baseline(),
+        Row("table_driven", "one block per work-item, fields and single bits from tables"),
+        Row("local_headers",
+            "headers without branches into local memory, texels in float arithmetic, whole cache "
+            "lines",
+            {64})
+            .preferred(),
+        Row("cpu_lanes",
+            "for CPUs: headers of 16 blocks at once in vectors, then the 16 texels of each as one "
+            "vector",
+            {1, 512})
+            .for_cpus(),
+    };
+    return all;
   }
 
-  const Problem& problem() const { return problem_; }
-  // The variant that runs; never automatic.
-  Variant variant() const { return variant_; }
-  // The work-group size that runs.
-  int group() const { return group_; }
+  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
 
-  static constexpr std::size_t texel_bytes(Texel texel) { return texel == Texel::rgba16f ? 8 : 16; }
-
-  // Blocks in a row of blocks, and rows of blocks.
-  static constexpr std::size_t blocks_wide(int width) {
-    return (static_cast<std::size_t>(width) + 3) / 4;
-  }
-  static constexpr std::size_t blocks_high(int height) {
-    return (static_cast<std::size_t>(height) + 3) / 4;
-  }
-
-  // Bytes of all blocks and of all texels of a problem without gaps.
-  static std::size_t block_bytes(const Problem& problem) {
-    check_problem(problem);
-    return block_layout(problem).row_bytes * block_layout(problem).rows;
-  }
-  static std::size_t texture_bytes(const Problem& problem) {
-    check_problem(problem);
-    return texel_layout(problem).row_bytes * texel_layout(problem).rows;
-  }
-
-  // The definitions that select a program. For tools; plans call it themselves.
-  static Defines defines(Variant variant, Format format, Texel texel) {
-    std::string upper = to_string(variant);
-    for (char& c : upper) {
-      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    }
-    Defines out;
-    out.flag("CLCOOK_BC6H_DECODE_ONLY").flag("CLCOOK_BC6H_DECODE_" + upper);
-    if (format == Format::signed_float) out.flag("CLCOOK_BC6H_SIGNED");
-    if (texel == Texel::rgba32f) out.flag("CLCOOK_BC6H_FLOAT");
-    return out;
-  }
-
-  static std::string kernel_name(Variant variant) {
-    return std::string("bc6h_decode_") + to_string(variant);
-  }
-
-  // Work-items per work-group where Tune::group is 0.
-  static int default_group(Variant variant) { return variant == Variant::cpu_lanes ? 1 : 64; }
-
-  static const char* to_string(Variant variant) {
-    switch (variant) {
-      case Variant::automatic:
-        return "automatic";
-      case Variant::branchy:
-        return "branchy";
-      case Variant::table_driven:
-        return "table_driven";
-      case Variant::local_headers:
-        return "local_headers";
-      case Variant::cpu_lanes:
-        return "cpu_lanes";
-    }
-    fail(Errc::invalid_argument, kName,
-         text("there is no variant of the value ", static_cast<int>(variant)));
-  }
-
-  // Every variant but automatic.
-  static std::vector<Variant> variants() {
-    return {Variant::branchy, Variant::table_driven, Variant::local_headers, Variant::cpu_lanes};
-  }
-
-  // The variant of that name. Throws Error(invalid_argument) that lists the names.
-  static Variant parse_variant(std::string_view name) {
-    return parse_name<Variant>(kName, "variant", name, variants(),
-                               [](Variant variant) { return to_string(variant); },
-                               {Variant::automatic});
-  }
-
- private:
-  static constexpr const char* kName = "Bc6hDecode";
-  static constexpr std::size_t kRun = 512;  // blocks per work-item of cpu_lanes, a multiple of 16
-
-  static void check_problem(const Problem& p) {
+  static void check(const Problem& p) {
     const auto size = [](const char* name, int value) {
       if (value < 1 || value > kMaxSize) {
         fail(Errc::invalid_argument, kName,
@@ -222,8 +99,7 @@ class Bc6hDecode {
       fail(Errc::invalid_argument, kName,
            text("texel must be rgba16f or rgba32f, got the value ", static_cast<int>(p.texel)));
     }
-    const std::uint64_t blocks =
-        static_cast<std::uint64_t>(blocks_wide(p.width)) * blocks_high(p.height);
+    const std::uint64_t blocks = std::uint64_t{fours(p.width)} * fours(p.height);
     if (blocks > std::numeric_limits<std::uint32_t>::max()) {
       fail(Errc::invalid_argument, kName,
            text("width ", p.width, " times height ", p.height, " texels are ", blocks,
@@ -235,53 +111,174 @@ class Bc6hDecode {
     }
   }
 
-  static RowLayout block_layout(const Problem& p) {
-    return {blocks_wide(p.width) * kBlockBytes, blocks_high(p.height), kBlockBytes};
+  static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
+    return {row.traits.group != 0 ? row.traits.group : 64};
   }
 
+  static void check_tune(const Setup<Spec>& s) {
+    const int only = s.row.traits.group;
+    if (only == 0 || s.tune.group == only) return;
+    fail(Errc::invalid_argument, kName,
+         text("the variant ", s.row.name, " takes a group of ", only, ", got ", s.tune.group));
+  }
+
+  static double bytes(const Problem& p) {
+    return static_cast<double>(bytes_of(block_layout(p))) +
+           static_cast<double>(bytes_of(texel_layout(p)));
+  }
+
+  static std::vector<CompileUnit> units(const Setup<Spec>& s) {
+    CompileUnit unit = variant_unit(s, embedded::bc6h_decode);
+    unit.label = s.problem.texel == Texel::rgba16f ? "to half" : "to float";
+    if (s.problem.format == Format::signed_float) unit.defines.flag("CLCOOK_BC6H_SIGNED");
+    if (s.problem.texel == Texel::rgba32f) unit.defines.flag("CLCOOK_BC6H_FLOAT");
+    return {unit};
+  }
+
+  static constexpr std::size_t fours(int texels) {
+    return (static_cast<std::size_t>(texels) + 3) / 4;
+  }
+  static constexpr std::size_t texel_bytes(Texel texel) { return texel == Texel::rgba16f ? 8 : 16; }
+
+  static RowLayout block_layout(const Problem& p) {
+    return {fours(p.width) * kBlockBytes, fours(p.height), kBlockBytes};
+  }
   static RowLayout texel_layout(const Problem& p) {
     const std::size_t bytes = texel_bytes(p.texel);
     return {static_cast<std::size_t>(p.width) * bytes, static_cast<std::size_t>(p.height), bytes};
   }
+  static std::size_t bytes_of(const RowLayout& layout) { return layout.row_bytes * layout.rows; }
+};
 
-  // Fills in what the caller left open: from what was measured, else the built-in defaults.
-  void choose(Tune& tune) {
-    const double bytes =
-        static_cast<double>(block_bytes(problem_)) + static_cast<double>(texture_bytes(problem_));
-    const bool automatic = variant_ == Variant::automatic;
-    const TuningChoice choice = runtime_.tuning().choose(runtime_.info(), "bc6h_decode", bytes,
-                                                         automatic ? "" : to_string(variant_));
-    const bool measured = choice.match != TuningChoice::Match::none;
-    if (automatic) {
-      if (measured) {
-        variant_ = parse_variant(choice.entry.variant);
-      } else {
-        variant_ = runtime_.info().cpu ? Variant::cpu_lanes : Variant::local_headers;
+}  // namespace bc6h_decode
+
+// A plan: constructed once, called often. Thread-safe as Plan says. It owns no device memory.
+//
+// One mip of one slice is one problem. The blocks of a texture lie row by row, so a strip of a
+// texture too large for one buffer is a problem too: its height is that of the strip, which starts
+// at a multiple of 4, and its blocks begin at blocks_wide(width) * 16 bytes for each row of blocks
+// before it. The programs do not depend on the size, so plans for other sizes build nothing.
+class Bc6hDecode : public Plan<bc6h_decode::Spec> {
+ public:
+  using Plan::Plan;
+  using Format = bc6h_decode::Format;
+  using Texel = bc6h_decode::Texel;
+
+  static constexpr int kMaxSize = bc6h_decode::kMaxSize;
+  static constexpr std::size_t kBlockBytes = Spec::kBlockBytes;
+
+  // Enqueues the decoding of `blocks` into `texels` behind the events of `wait` and returns the
+  // event.
+  //
+  // blocks: blocks_high(height) rows of blocks_wide(width) blocks of 16 bytes; offset and pitch are
+  // multiples of 16. texels: height rows of width texels; offset and pitch are multiples of
+  // texel_bytes(). The views must not overlap. Every bit pattern is a block, so nothing in the data
+  // can be wrong. Throws Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
+  cl::Event operator()(const BufferView& blocks, const BufferView& texels,
+                       const std::vector<cl::Event>& wait = {}) const {
+    const Problem& p = problem();
+    const CheckedPair at =
+        check_pair(runtime(), Spec::kName, {blocks, Spec::block_layout(p), "blocks"},
+                   {texels, Spec::texel_layout(p), "texels"});
+    const std::size_t bytes = texel_bytes(p.texel);
+    const std::size_t run = row().traits.run;
+    const auto ulong = [](std::size_t value) { return static_cast<cl_ulong>(value); };
+    const Launch launch =
+        Launch::cover({(blocks_wide(p.width) + run - 1) / run, blocks_high(p.height), 1},
+                      {static_cast<std::size_t>(tune().group), 1, 1});
+    const auto enqueue = [&](const auto&... more) {
+      return kernel()(launch, wait, at.from.buffer, ulong(at.from.offset / kBlockBytes),
+                      ulong(at.from.pitch / kBlockBytes), at.to.buffer, ulong(at.to.offset / bytes),
+                      ulong(at.to.pitch / bytes), static_cast<cl_uint>(p.width),
+                      static_cast<cl_uint>(p.height), more...);
+    };
+    return run > 1 ? enqueue(static_cast<cl_uint>(run)) : enqueue();
+  }
+
+  // Decodes a texture in host memory, whatever its size, strip by strip: `blocks` holds
+  // blocks_high(height) rows of blocks_wide(width) blocks and `texels` height rows of width texels,
+  // at these pitches in bytes (0: without gaps). They must not overlap. A strip of `strip_rows`
+  // rows, a multiple of 4, or 0 for as many as suit the device, is uploaded, decoded and read back;
+  // each strip, but not the texture, must be a problem for one plan. `progress` is told how many
+  // rows are done. Blocks until texels is written. Throws Error as the constructor and calls do;
+  // what is finished by then has been written to texels.
+  static Variant by_strips(const Runtime& runtime, const Problem& problem, const void* blocks,
+                           std::size_t block_pitch, void* texels, std::size_t texel_pitch,
+                           int strip_rows = 0,
+                           const std::function<void(int rows_done)>& progress = {},
+                           Variant variant = {}) {
+    Spec::check({problem.width, 1, problem.format, problem.texel});
+    Spec::check({1, problem.height, problem.format, problem.texel});
+    if (strip_rows < 0 || strip_rows % 4 != 0) {
+      fail(Errc::invalid_argument, Spec::kName,
+           text("strip_rows must be 0 or a multiple of 4, got ", strip_rows));
+    }
+    Problem strip = problem;
+    strip.height = 1;
+    const std::size_t block_row = Spec::block_layout(strip).row_bytes;
+    const std::size_t texel_row = Spec::texel_layout(strip).row_bytes;
+    if (block_pitch == 0) block_pitch = block_row;
+    if (texel_pitch == 0) texel_pitch = texel_row;
+    if (blocks == nullptr || texels == nullptr || block_pitch < block_row ||
+        texel_pitch < texel_row) {
+      fail(Errc::invalid_argument, Spec::kName,
+           text("strips need blocks, texels and pitches of at least a row of ", block_row, " and ",
+                texel_row, " bytes, got pitches of ", block_pitch, " and ", texel_pitch));
+    }
+    if (strip_rows == 0) {
+      // A quarter of the device's memory, 256 MiB, or the largest buffer.
+      const std::uint64_t most =
+          std::min({std::uint64_t{runtime.info().max_allocation},
+                    std::uint64_t{runtime.info().global_mem} / 4, std::uint64_t{1} << 28});
+      strip_rows = static_cast<int>(std::min<std::uint64_t>(most / texel_row, kMaxSize) / 4 * 4);
+    }
+    strip_rows = std::min(std::max(strip_rows, 4), problem.height);
+    std::unique_ptr<Bc6hDecode> decode;
+    cl::Buffer from;
+    cl::Buffer to;
+    const cl_command_queue queue = runtime.queue()();
+    for (int y = 0; y < problem.height; y += strip_rows) {
+      strip.height = std::min(strip_rows, problem.height - y);
+      if (!decode || decode->problem().height != strip.height) {
+        decode = std::make_unique<Bc6hDecode>(runtime, strip, variant);
+        variant = decode->variant();
+        from = create_buffer(runtime, block_bytes(strip));
+        to = create_buffer(runtime, texture_bytes(strip));
       }
+      const std::size_t none[3] = {0, 0, 0};
+      const std::size_t first_block[3] = {0, static_cast<std::size_t>(y) / 4, 0};
+      const std::size_t all_blocks[3] = {block_row, blocks_high(strip.height), 1};
+      check(clEnqueueWriteBufferRect(queue, from(), CL_TRUE, none, first_block, all_blocks,
+                                     block_row, 0, block_pitch, 0, blocks, 0, nullptr, nullptr),
+            "clEnqueueWriteBufferRect");
+      const cl::Event done = (*decode)(from, to);
+      const cl_event handle = done();
+      const std::size_t first_texel[3] = {0, static_cast<std::size_t>(y), 0};
+      const std::size_t all_texels[3] = {texel_row, static_cast<std::size_t>(strip.height), 1};
+      check(clEnqueueReadBufferRect(queue, to(), CL_TRUE, none, first_texel, all_texels, texel_row,
+                                    0, texel_pitch, 0, texels, 1, &handle, nullptr),
+            "clEnqueueReadBufferRect");
+      if (progress) progress(y + strip.height);
     }
-    if (tune.group != 0 || !measured) return;
-    const int group = choice.entry.integer("group", 0);
-    if (group > 0 && static_cast<std::size_t>(group) <= runtime_.info().max_group)
-      tune.group = group;
+    return variant;
   }
 
-  Launch launch() const {
-    const std::size_t wide = blocks_wide(problem_.width);
-    const std::size_t high = blocks_high(problem_.height);
-    const auto group = static_cast<std::size_t>(group_);
-    switch (variant_) {
-      case Variant::cpu_lanes:
-        return Launch::cover({(wide + kRun - 1) / kRun, high, 1}, {1, 1, 1});
-      default:
-        return Launch::cover({wide, high, 1}, {group, 1, 1});
-    }
-  }
+  static constexpr std::size_t texel_bytes(Texel texel) { return Spec::texel_bytes(texel); }
 
-  Runtime runtime_;
-  Problem problem_;
-  Variant variant_;
-  int group_ = 0;
-  cl::Program program_;
+  // Blocks in a row of blocks, and rows of blocks.
+  static constexpr std::size_t blocks_wide(int width) { return Spec::fours(width); }
+  static constexpr std::size_t blocks_high(int height) { return Spec::fours(height); }
+
+  // Bytes of all blocks and of all texels of a problem without gaps. Throws
+  // Error(invalid_argument) for a value out of range.
+  static std::size_t block_bytes(const Problem& problem) {
+    Spec::check(problem);
+    return Spec::bytes_of(Spec::block_layout(problem));
+  }
+  static std::size_t texture_bytes(const Problem& problem) {
+    Spec::check(problem);
+    return Spec::bytes_of(Spec::texel_layout(problem));
+  }
 };
 
 }  // namespace clcook

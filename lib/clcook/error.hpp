@@ -1,9 +1,18 @@
 // The one exception type of clcook: a code that callers branch on and a message that names the rule
 // and the values. The standard library only, so that every room can throw it.
+//
+//   try {
+//     clcook::fail(clcook::Errc::unsupported, "MyOperation", "the device has no images");
+//   } catch (const clcook::Error& error) {
+//     if (error.code != clcook::Errc::unsupported) throw;
+//     std::puts(error.what());  // MyOperation: the device has no images
+//   }
 #pragma once
 
 #include <clcook/version.hpp>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -21,39 +30,53 @@ enum class Errc {
   opencl,            // any other OpenCL error code; see Error::status
 };
 
-// Returns the name of the code as written above.
+// What an unsupported request would need, for programs.
+enum class Lacks {
+  nothing,         // of every error that is not Errc::unsupported
+  feature,         // the device is of another kind, or has no such images, sub-groups, queues
+  implementation,  // the feature is there and does not work: docs/driver_bugs.md
+  work_group,      // the device's work-groups are smaller
+  local_memory,    // the device's local memory is smaller
+  memory,          // the device's memory or its largest allocation is smaller
+  kernel_limit,    // the built kernel's own limit is lower than the device's
+  problem,         // the variant does not do problems of this kind
+  quality,         // the variant promises less than was asked for
+};
+
+// Return the names as written above.
+inline const char* to_string(Lacks lacks) {
+  constexpr const char* kNames[] = {"nothing",      "feature",      "implementation",
+                                    "work_group",   "local_memory", "memory",
+                                    "kernel_limit", "problem",      "quality"};
+  const auto at = static_cast<std::size_t>(lacks);
+  return at < std::size(kNames) ? kNames[at] : "unknown";
+}
 inline const char* to_string(Errc code) {
-  switch (code) {
-    case Errc::invalid_argument:
-      return "invalid_argument";
-    case Errc::unsupported:
-      return "unsupported";
-    case Errc::out_of_resources:
-      return "out_of_resources";
-    case Errc::build_failed:
-      return "build_failed";
-    case Errc::no_device:
-      return "no_device";
-    case Errc::io:
-      return "io";
-    case Errc::opencl:
-      return "opencl";
-  }
-  return "unknown";
+  constexpr const char* kNames[] = {"invalid_argument",
+                                    "unsupported",
+                                    "out_of_resources",
+                                    "build_failed",
+                                    "no_device",
+                                    "io",
+                                    "opencl"};
+  const auto at = static_cast<std::size_t>(code);
+  return at < std::size(kNames) ? kNames[at] : "unknown";
 }
 
 // Thrown by every operation, the core, the recipes' cards and io/. The models and the scalar
 // references are plain mathematics and throw std::invalid_argument.
 struct Error : std::runtime_error {
   Error(Errc error_code, std::string error_where, const std::string& message,
-        std::int32_t cl_status = 0, std::string log = {})
+        std::int32_t cl_status = 0, std::string log = {}, Lacks error_lacks = Lacks::nothing)
       : std::runtime_error(error_where + ": " + message + (log.empty() ? "" : "\n" + log)),
         code(error_code),
+        lacks(error_lacks),
         status(cl_status),
         where(std::move(error_where)),
         build_log(std::move(log)) {}
 
   Errc code;
+  Lacks lacks;            // for Errc::unsupported
   std::int32_t status;    // the OpenCL status, a cl_int; CL_SUCCESS when none was involved
   std::string where;      // the operation or function that refused
   std::string build_log;  // the compiler's text, for Errc::build_failed
@@ -62,6 +85,12 @@ struct Error : std::runtime_error {
 [[noreturn]] inline void fail(Errc code, std::string where, const std::string& message,
                               std::int32_t status = 0, std::string build_log = {}) {
   throw Error(code, std::move(where), message, status, std::move(build_log));
+}
+
+// Throws Error(unsupported).
+[[noreturn]] inline void unsupported(Lacks lacks, std::string where, const std::string& message,
+                                     std::int32_t status = 0) {
+  throw Error(Errc::unsupported, std::move(where), message, status, {}, lacks);
 }
 
 }  // namespace clcook

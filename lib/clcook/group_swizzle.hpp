@@ -9,12 +9,8 @@
 #pragma once
 
 #include <array>
-#include <clcook/core/defines.hpp>
-#include <clcook/core/error.hpp>
-#include <clcook/core/launch.hpp>
 #include <clcook/core/names.hpp>
-#include <clcook/core/runtime.hpp>
-#include <clcook/core/source.hpp>
+#include <clcook/core/plan.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/group_swizzle.hpp>
 #include <clcook/model/swizzle.hpp>
@@ -27,103 +23,136 @@
 #include <vector>
 
 namespace clcook {
+namespace group_swizzle {
 
-// A plan: constructed once, called often. All const member functions may be called from several
-// threads.
-class GroupSwizzle {
- public:
-  enum class Work {
-    filter,  // dst = matrix * src, pixel by pixel: nothing is read twice
-    gather,  // the mean of `taps` pixels at pseudo-random places in a wide window round the pixel
+enum class Work {
+  filter,  // dst = matrix * src, pixel by pixel: nothing is read twice
+  gather,  // the mean of `taps` pixels at pseudo-random places in a wide window round the pixel
+};
+
+constexpr int kMaxSize = 1 << 30;
+constexpr int kMaxTaps = 4096;
+constexpr int kMaxRadius = 32767;
+constexpr int kMaxStrip = 65536;
+constexpr int kMaxChiplets = 1024;
+
+struct Problem {
+  int width = 0;   // pixels, 1 to kMaxSize
+  int height = 0;  // pixels, 1 to kMaxSize
+  Work work = Work::gather;
+  // filter: 4 rows of 4, finite. Sepia, alpha kept.
+  std::array<float, 16> matrix = {0.393f, 0.769f, 0.189f, 0, 0.349f, 0.686f, 0.168f, 0,
+                                  0.272f, 0.534f, 0.131f, 0, 0,      0,      0,      1};
+  int taps = 16;     // gather: samples per pixel, 1 to kMaxTaps
+  int radius = 256;  // gather: how far away in x and y a sample may lie, 0 to kMaxRadius pixels
+};
+
+// How to run, for tuning; 0 is open.
+struct Tune {
+  int group = 0;     // side of the square work-group: 8 or 16
+  int strip = 0;     // column_tiles, xcd: width of a strip in work-groups, 1 to kMaxStrip
+  int chiplets = 0;  // xcd: 1 to kMaxChiplets
+};
+
+inline constexpr Named<Work> kWorks[] = {{Work::filter, "filter"}, {Work::gather, "gather"}};
+
+// These throw Error(invalid_argument) for what is none.
+inline const char* to_string(Work work) { return name_of(kWorks, work, "GroupSwizzle", "work"); }
+inline Work parse_work(std::string_view name) {
+  return value_of(kWorks, name, "GroupSwizzle", "work");
+}
+
+struct Spec : PlainSpec {
+  using Problem = group_swizzle::Problem;
+  using Tune = group_swizzle::Tune;
+  struct Traits {
+    model::SwizzleKind kind = model::SwizzleKind::row_major;
+    bool chiplets = false;  // runs for Tune::chiplets
   };
+  using Row = VariantRow<Spec>;
+  using Kind = model::SwizzleKind;
+  static constexpr const char* kName = "GroupSwizzle";
+  static constexpr const char* kRecipe = "group_swizzle";
+  static constexpr std::size_t kPixelBytes = 16;
 
-  struct Problem {
-    int width = 0;   // pixels, 1 to kMaxSize
-    int height = 0;  // pixels, 1 to kMaxSize
-    Work work = Work::gather;
-    // filter: 4 rows of 4, finite. Sepia, alpha kept.
-    std::array<float, 16> matrix = {0.393f, 0.769f, 0.189f, 0, 0.349f, 0.686f, 0.168f, 0,
-                                    0.272f, 0.534f, 0.131f, 0, 0,      0,      0,      1};
-    int taps = 16;     // gather: samples per pixel, 1 to kMaxTaps
-    int radius = 256;  // gather: how far away in x and y a sample may lie, 0 to kMaxRadius pixels
-  };
-
-  enum class Variant {
-    automatic,     // what was measured to be fastest; without that column_tiles for the gather on
-                   // GPUs, else row_major
-    row_major,     // row by row: what a device does by itself
-    column_tiles,  // vertical strips, row by row inside a strip
-    morton,        // Z order
-    hilbert,       // a Hilbert curve
-    xcd,           // a contiguous run of the strips' order for each chiplet
-  };
-
-  // How to run, for tuning. 0 takes the measured or built-in choice.
-  struct Tune {
-    int group = 0;     // side of the square work-group: 8 or 16
-    int strip = 0;     // column_tiles, xcd: width of a strip in work-groups, 1 to kMaxStrip
-    int chiplets = 0;  // xcd: 1 to kMaxChiplets
-  };
-
-  static constexpr int kMaxSize = 1 << 30;
-  static constexpr int kMaxTaps = 4096;
-  static constexpr int kMaxRadius = 32767;
-  static constexpr int kMaxStrip = 65536;
-  static constexpr int kMaxChiplets = 1024;
-  static constexpr int kDefaultGroup = 16;
-  static constexpr int kDefaultStrip = 16;
-  static constexpr int kDefaultChiplets = 8;
-
-  // Throws Error: invalid_argument for a value out of range or a grid of more than 2^32 - 1
-  // work-groups, unsupported where the device cannot run a group of this size, build_failed.
-  GroupSwizzle(const Runtime& runtime, const Problem& problem, Variant variant, Tune tune)
-      : runtime_(runtime), problem_(problem), variant_(variant), tune_(tune) {
-    check_problem(problem);
-    to_string(variant);  // refuses a value that is no variant
-    check_tune(tune);
-    choose();
-    grid_ = grid(problem, tune_.group);
-    program_ = runtime.build(
-        Source(embedded::group_swizzle), defines(variant_, problem.work),
-        std::string("group_swizzle/") + to_string(variant_) + " " + to_string(problem.work));
-    Kernel(runtime_, program_, kernel_name(variant_)).check_launch(launch());
-  }
-  explicit GroupSwizzle(const Runtime& runtime, const Problem& problem,
-                        Variant variant = Variant::automatic)
-      : GroupSwizzle(runtime, problem, variant, Tune{}) {}
-
-  // Enqueues the work from `src` to `dst` behind the events of `wait` and returns the event. Pixels
-  // are 4 floats; offsets and pitches of the views are multiples of 16 bytes. The views must not
-  // overlap. Throws Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
-  cl::Event operator()(const BufferView& src, const BufferView& dst,
-                       const std::vector<cl::Event>& wait = {}) const {
-    const RowLayout layout{static_cast<std::size_t>(problem_.width) * kPixelBytes,
-                           static_cast<std::size_t>(problem_.height), kPixelBytes};
-    const CheckedView from = check_view(runtime_, src, layout, Access::read, kName, "src");
-    const CheckedView to = check_view(runtime_, dst, layout, Access::write, kName, "dst");
-    check_disjoint(from, to, kName, "src", "dst");
-    cl_float4 columns[4];
-    for (std::size_t i = 0; i < 16; ++i) columns[i % 4].s[i / 4] = problem_.matrix[i];
-    const auto pixels = [](std::size_t bytes) {
-      return static_cast<cl_ulong>(bytes / kPixelBytes);
+  static const std::vector<Row>& variants() {
+    const Axis group{"group", {16, 8}};
+    static const std::vector<Row> all{
+        Row("row_major", "row by row: what a device does by itself").baseline().tunes({group}),
+        Row("column_tiles", "vertical strips, row by row inside a strip", {Kind::columns})
+            .tunes({group, {"strip", {16, 2, 4, 8, 32}}}),
+        Row("morton", "Z order, for any grid", {Kind::morton}).tunes({group}),
+        Row("hilbert", "a Hilbert curve, for any grid", {Kind::hilbert}).tunes({group}),
+        Row("xcd", "a contiguous run of the strips' order for each chiplet", {Kind::columns, true})
+            .tunes({group, {"chiplets", {8, 4}}}),
     };
-    Kernel kernel(runtime_, program_, kernel_name(variant_));
-    return kernel(launch(), wait, from.buffer, pixels(from.offset), pixels(from.pitch), to.buffer,
-                  pixels(to.offset), pixels(to.pitch), static_cast<cl_int>(problem_.width),
-                  static_cast<cl_int>(problem_.height), static_cast<cl_uint>(grid_.x),
-                  static_cast<cl_uint>(grid_.y), static_cast<cl_uint>(tune_.strip),
-                  static_cast<cl_uint>(tune_.chiplets), columns[0], columns[1], columns[2],
-                  columns[3], static_cast<cl_int>(problem_.taps),
-                  static_cast<cl_int>(problem_.radius));
+    return all;
   }
 
-  const Problem& problem() const { return problem_; }
-  // The variant that runs; never automatic.
-  Variant variant() const { return variant_; }
-  // What runs: no field is 0.
-  Tune tune() const { return tune_; }
-  // The grid of work-groups that covers the picture.
-  model::GroupGrid grid() const { return grid_; }
+  static std::vector<TuneField<Tune>> fields() {
+    return {tune_field("group", &Tune::group), tune_field("strip", &Tune::strip),
+            tune_field("chiplets", &Tune::chiplets)};
+  }
+
+  static void check_range(const char* name, int value, int least, int most) {
+    if (value >= least && value <= most) return;
+    fail(Errc::invalid_argument, kName,
+         text(name, " must be ", least, " to ", most, ", got ", value));
+  }
+
+  static void check(const Problem& p) {
+    check_range("width", p.width, 1, kMaxSize);
+    check_range("height", p.height, 1, kMaxSize);
+    to_string(p.work);  // refuses a value that is no work
+    if (p.work == Work::gather) {
+      check_range("taps", p.taps, 1, kMaxTaps);
+      check_range("radius", p.radius, 0, kMaxRadius);
+      return;
+    }
+    for (std::size_t i = 0; i < p.matrix.size(); ++i) {
+      if (!std::isfinite(p.matrix[i])) {
+        fail(Errc::invalid_argument, kName,
+             text("the matrix must be finite, got ", p.matrix[i], " in row ", i / 4, ", column ",
+                  i % 4));
+      }
+    }
+  }
+
+  static Tune defaults(const Row&, const Problem&, const DeviceInfo&) { return {16, 16, 8}; }
+
+  static void check_tune(const Setup<Spec>& s) {
+    check_one_of(kName, "group, the side of a work-group,", s.tune.group, {8, 16});
+    check_range("strip", s.tune.strip, 1, kMaxStrip);
+    check_range("chiplets", s.tune.chiplets, 1, kMaxChiplets);
+    grid(s.problem, s.tune.group);
+  }
+
+  static double bytes(const Problem& p) {
+    return 2.0 * kPixelBytes * static_cast<double>(p.width) * static_cast<double>(p.height);
+  }
+
+  static std::string tuning_name(const Problem& p) {
+    return std::string(kRecipe) + "/" + to_string(p.work);
+  }
+
+  // Where a GPU starts groups row by row, the caches are taken to hold nothing of a gather's window
+  // when the next rows come; a CPU runs few groups at a time.
+  static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
+    const bool rows = s.row.traits.kind == Kind::row_major;
+    const bool again = rows && s.problem.work == Work::gather && !runtime.info().cpu;
+    Offer out;
+    out.work.bytes_written = bytes(s.problem) / 2;
+    out.work.bytes_read = out.work.bytes_written * (again ? s.problem.taps : 1);
+    return out;
+  }
+
+  static std::vector<CompileUnit> units(const Setup<Spec>& s) {
+    CompileUnit unit = variant_unit(s, embedded::group_swizzle);
+    unit.label = to_string(s.problem.work);
+    unit.group[1] = unit.group[0];
+    if (s.problem.work == Work::gather) unit.defines.flag("CLCOOK_GROUP_SWIZZLE_GATHER");
+    return {unit};
+  }
 
   // The grid of square work-groups of that side. Throws Error(invalid_argument) when the ids of the
   // groups would need more than 32 bits.
@@ -142,161 +171,50 @@ class GroupSwizzle {
   }
 
   // The model's name of the order in which a variant covers the grid.
-  static model::SwizzleOrder order(Variant variant, int strip, int chiplets) {
-    model::SwizzleOrder out;
-    out.width = static_cast<std::uint32_t>(strip);
-    if (variant == Variant::column_tiles || variant == Variant::xcd)
-      out.kind = model::SwizzleKind::columns;
-    if (variant == Variant::morton) out.kind = model::SwizzleKind::morton;
-    if (variant == Variant::hilbert) out.kind = model::SwizzleKind::hilbert;
-    if (variant == Variant::xcd) out.chiplets = static_cast<std::uint32_t>(chiplets);
-    return out;
+  static model::SwizzleOrder order(const Row& row, const Tune& tune) {
+    return {row.traits.kind, static_cast<std::uint32_t>(tune.strip),
+            row.traits.chiplets ? static_cast<std::uint32_t>(tune.chiplets) : 1};
   }
+};
 
-  // Bytes that a problem of this size reads and writes at least; tunings are filed under it.
-  static double bytes(double width, double height) { return 2 * kPixelBytes * width * height; }
+}  // namespace group_swizzle
 
-  // The definitions that select a program. For tools; plans call it themselves.
-  static Defines defines(Variant variant, Work work) {
-    std::string name = to_string(variant);
-    for (char& c : name) {
-      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    }
-    Defines out;
-    out.flag("CLCOOK_GROUP_SWIZZLE_ONLY").flag("CLCOOK_GROUP_SWIZZLE_" + name);
-    if (work == Work::gather) out.flag("CLCOOK_GROUP_SWIZZLE_GATHER");
-    return out;
-  }
+// A plan: constructed once, called often. Thread-safe as Plan says. Throws
+// Error(invalid_argument) for a grid of more than 2^32 - 1 work-groups. Size, matrix, window and
+// strips are no part of the program.
+class GroupSwizzle : public Plan<group_swizzle::Spec> {
+ public:
+  using Plan::Plan;
+  using Work = group_swizzle::Work;
 
-  static std::string kernel_name(Variant variant) {
-    return std::string("group_swizzle_") + to_string(variant);
-  }
-
-  // Every variant that runs, in the order of the recipe.
-  static constexpr Variant kVariants[] = {Variant::row_major, Variant::column_tiles,
-                                          Variant::morton, Variant::hilbert, Variant::xcd};
-
-  static const char* to_string(Variant variant) {
-    switch (variant) {
-      case Variant::automatic:
-        return "automatic";
-      case Variant::row_major:
-        return "row_major";
-      case Variant::column_tiles:
-        return "column_tiles";
-      case Variant::morton:
-        return "morton";
-      case Variant::hilbert:
-        return "hilbert";
-      case Variant::xcd:
-        return "xcd";
-    }
-    fail(Errc::invalid_argument, kName,
-         text("there is no variant of the value ", static_cast<int>(variant)));
-  }
-
-  // The name that tunings of this use are filed under.
-  static std::string tuning_name(Work work) {
-    return std::string("group_swizzle/") + to_string(work);
-  }
-
-  static const char* to_string(Work work) {
-    switch (work) {
-      case Work::filter:
-        return "filter";
-      case Work::gather:
-        return "gather";
-    }
-    fail(Errc::invalid_argument, kName,
-         text("there is no work of the value ", static_cast<int>(work)));
-  }
-
-  // The variant of that name, automatic included. Throws Error(invalid_argument) that lists the
-  // names.
-  static Variant parse_variant(std::string_view name) {
-    return parse_name<Variant>(kName, "variant", name, kVariants,
-                               [](Variant variant) { return to_string(variant); },
-                               {Variant::automatic});
-  }
-
-  // The work of that name. Throws Error(invalid_argument) that lists the names.
-  static Work parse_work(std::string_view name) {
-    constexpr Work kWorks[] = {Work::filter, Work::gather};
-    return parse_name<Work>(kName, "work", name, kWorks, [](Work work) { return to_string(work); });
-  }
-
- private:
-  static constexpr const char* kName = "GroupSwizzle";
-  static constexpr std::size_t kPixelBytes = 16;
-
-  static void check_range(const char* name, int value, int least, int most) {
-    if (value >= least && value <= most) return;
-    fail(Errc::invalid_argument, kName,
-         text(name, " must be ", least, " to ", most, ", got ", value));
-  }
-
-  static void check_problem(const Problem& p) {
-    check_range("width", p.width, 1, kMaxSize);
-    check_range("height", p.height, 1, kMaxSize);
-    to_string(p.work);  // refuses a value that is no work
-    if (p.work == Work::gather) {
-      check_range("taps", p.taps, 1, kMaxTaps);
-      check_range("radius", p.radius, 0, kMaxRadius);
-      return;
-    }
-    for (std::size_t i = 0; i < p.matrix.size(); ++i) {
-      if (!std::isfinite(p.matrix[i])) {
-        fail(Errc::invalid_argument, kName,
-             text("the matrix must be finite, got ", p.matrix[i], " in row ", i / 4, ", column ",
-                  i % 4));
-      }
-    }
-  }
-
-  // 0 stands for the default.
-  static void check_tune(const Tune& tune) {
-    if (tune.group != 0 && tune.group != 8 && tune.group != 16) {
-      fail(Errc::invalid_argument, kName,
-           text("group, the side of a work-group, must be 8 or 16, got ", tune.group));
-    }
-    if (tune.strip != 0) check_range("strip", tune.strip, 1, kMaxStrip);
-    if (tune.chiplets != 0) check_range("chiplets", tune.chiplets, 1, kMaxChiplets);
-  }
-
-  // Fills in what was left to be chosen.
-  void choose() {
-    const bool automatic = variant_ == Variant::automatic;
-    const TuningChoice choice = runtime_.tuning().choose(
-        runtime_.info(), tuning_name(problem_.work), bytes(problem_.width, problem_.height),
-        automatic ? "" : to_string(variant_));
-    const bool measured = choice.match != TuningChoice::Match::none;
-    if (automatic) {
-      variant_ = problem_.work == Work::gather && !runtime_.info().cpu ? Variant::column_tiles
-                                                                       : Variant::row_major;
-      if (measured) variant_ = parse_variant(choice.entry.variant);
-    }
-    const auto fill = [&](int& value, const char* name, int otherwise, int most) {
-      if (value != 0) return;
-      const int one = measured ? choice.entry.integer(name, 0) : 0;
-      value = one >= 1 && one <= most ? one : otherwise;
+  // Enqueues the work from `src` to `dst` behind the events of `wait` and returns the event. Pixels
+  // are 4 floats; offsets and pitches of the views are multiples of 16 bytes. The views must not
+  // overlap. Throws Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
+  cl::Event operator()(const BufferView& src, const BufferView& dst,
+                       const std::vector<cl::Event>& wait = {}) const {
+    const Problem& p = problem();
+    const RowLayout layout{static_cast<std::size_t>(p.width) * Spec::kPixelBytes,
+                           static_cast<std::size_t>(p.height), Spec::kPixelBytes};
+    const auto [from, to] =
+        check_pair(runtime(), Spec::kName, {src, layout, "src"}, {dst, layout, "dst"});
+    cl_float4 columns[4];
+    for (std::size_t i = 0; i < 16; ++i) columns[i % 4].s[i / 4] = p.matrix[i];
+    const auto pixels = [](std::size_t bytes) {
+      return static_cast<cl_ulong>(bytes / Spec::kPixelBytes);
     };
-    fill(tune_.group, "group", kDefaultGroup, 16);
-    if (tune_.group != 8) tune_.group = kDefaultGroup;
-    fill(tune_.strip, "strip", kDefaultStrip, kMaxStrip);
-    fill(tune_.chiplets, "chiplets", kDefaultChiplets, kMaxChiplets);
+    const model::GroupGrid groups = grid();
+    const auto side = static_cast<std::size_t>(tune().group);
+    return kernel()(Launch::groups({groups.count(), 1, 1}, {side, side, 1}), wait, from.buffer,
+                    pixels(from.offset), pixels(from.pitch), to.buffer, pixels(to.offset),
+                    pixels(to.pitch), static_cast<cl_int>(p.width), static_cast<cl_int>(p.height),
+                    static_cast<cl_uint>(groups.x), static_cast<cl_uint>(groups.y),
+                    static_cast<cl_uint>(tune().strip), static_cast<cl_uint>(tune().chiplets),
+                    columns[0], columns[1], columns[2], columns[3], static_cast<cl_int>(p.taps),
+                    static_cast<cl_int>(p.radius));
   }
 
-  Launch launch() const {
-    const auto side = static_cast<std::size_t>(tune_.group);
-    return Launch::groups({grid_.count(), 1, 1}, {side, side, 1});
-  }
-
-  Runtime runtime_;
-  Problem problem_;
-  Variant variant_;
-  Tune tune_;
-  model::GroupGrid grid_;
-  cl::Program program_;
+  // The grid of work-groups that covers the picture.
+  model::GroupGrid grid() const { return Spec::grid(problem(), tune().group); }
 };
 
 }  // namespace clcook

@@ -2,331 +2,147 @@
 // clamp of temporal anti-aliasing.
 //
 //   clcook::HaloTile grow{runtime, {clcook::HaloTile::Filter::dilation, 1920, 1080}};
-//   cl::Event done = grow(src, dst, {uploaded});
+//   cl::Event done = grow(frame, result, {uploaded});
 //
 //   clcook::HaloTile clamp{runtime, {clcook::HaloTile::Filter::clamp, 1920, 1080}};
 //   cl::Event clamped = clamp(frame, history, result);
 //
 // A neighbourhood is the (2 radius + 1)^2 pixels around a pixel, (2 radius + 1)^3 in a volume.
-// Channels are filtered independently. The filters only compare: results are exact. A NaN among the
-// neighbours counts as -infinity in a maximum, as +infinity in a minimum and in the median; a
-// history of NaN becomes the minimum of the neighbours, and a clamp without any number among the
-// neighbours leaves the history as it is.
+// Pixels are of any PixelType. Channels are filtered independently. The filters only compare:
+// results are exact. A NaN among the neighbours counts as -infinity in a maximum, as +infinity in a
+// minimum and in the median; a history of NaN becomes the minimum of the neighbours, and a clamp
+// without any number among the neighbours leaves the history as it is.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <clcook/core/border.hpp>
-#include <clcook/core/defines.hpp>
-#include <clcook/core/error.hpp>
-#include <clcook/core/launch.hpp>
-#include <clcook/core/names.hpp>
-#include <clcook/core/runtime.hpp>
-#include <clcook/core/source.hpp>
+#include <clcook/core/pixel.hpp>
+#include <clcook/core/plan.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/halo_tile.hpp>
+#include <clcook/model/halo.hpp>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace clcook {
+namespace halo_tile {
 
-// A plan: constructed once, called often. Construction builds the program, or takes it from the
-// runtime's cache: sizes and border mode are no part of it. Calls enqueue and return; they never
-// block on the device. All const member functions may be called from several threads.
-class HaloTile {
- public:
-  enum class Filter {
-    dilation,  // the maximum of the neighbourhood
-    median,    // its median; radius 1, pictures only
-    clamp,     // the pixel of a second picture, the history, brought between minimum and maximum
-  };
+enum class Filter {
+  dilation,  // the maximum of the neighbourhood
+  median,    // its median; radius 1, pictures only
+  clamp,     // the pixel of a second picture, the history, brought between minimum and maximum
+};
 
-  enum class Pixel {
-    r32f,     // 1 float
-    rgba32f,  // 4 floats, 16 bytes
-  };
+using Pixel = PixelType;
 
-  // What lies outside of the picture; Border::constant is Problem::outside.
-  using Border = clcook::Border;
+struct Problem {
+  Filter filter = Filter::dilation;
+  int width = 0;   // pixels, 1 to kMaxSize
+  int height = 0;  // pixels, 1 to kMaxSize
+  int depth = 1;   // more than 1: a volume, as depth times height rows at one pitch
+  int radius = 1;  // pixels, 1 to kMaxRadius; may exceed the picture
+  Pixel pixel = Pixel::rgba32f;
+  Border border = Border::clamp;
+  // Of the border mode constant, by channel, in units of the type; may be NaN. Integers take the
+  // nearest value, ties to even, and 0 for NaN.
+  std::array<float, 4> outside{};
+};
 
-  struct Problem {
-    Filter filter = Filter::dilation;
-    int width = 0;   // pixels, 1 to kMaxSize
-    int height = 0;  // pixels, 1 to kMaxSize
-    int depth = 1;   // more than 1: a volume, as depth times height rows at one pitch
-    int radius = 1;  // pixels, 1 to kMaxRadius; may exceed the picture
-    Pixel pixel = Pixel::rgba32f;
-    Border border = Border::clamp;
-    std::array<float, 4> outside{};  // of the border mode constant, by channel; may be NaN
-  };
+// How to run, for tuning; 0 is open. cpu_rows has no choice.
+struct Tune {
+  int tile_width = 0;   // outputs of a work-group
+  int tile_height = 0;  // a multiple of `outputs`
+  int tile_depth = 0;   // 1 for pictures
+  int outputs = 0;      // per item, in a column: direct_multi and local_tile_multi, else 1
+};
 
-  enum class Variant {
-    automatic,         // what was measured to be fastest of those that read buffers
-    direct,            // every neighbour from global memory
-    direct_multi,      // several outputs per item, rows of neighbours shared; pictures only
-    image,             // every neighbour through the texture unit; the source is an image
-    local_tile,        // tile and halo in local memory
-    local_tile_multi,  // the same with several outputs per item; pictures only
-    cpu_rows,          // for CPUs: explicit vectors, no local memory
-  };
+inline constexpr Named<Filter> kFilters[] = {
+    {Filter::dilation, "dilation"}, {Filter::median, "median"}, {Filter::clamp, "clamp"}};
 
-  // How to run, for tuning; 0 is the variant's default. cpu_rows has no choice.
-  struct Tune {
-    int tile_width = 0;   // outputs of a work-group
-    int tile_height = 0;  // a multiple of `outputs`
-    int tile_depth = 0;   // 1 for pictures
-    int outputs = 0;      // per item, in a column: direct_multi and local_tile_multi
-  };
+// Throws Error(invalid_argument) for a value that is none.
+inline const char* to_string(Filter filter) {
+  return name_of(kFilters, filter, "HaloTile", "filter");
+}
+// The constant outside of a picture as the pixels hold it; halfs are rounded where they are stored,
+// which is the same to filters that compare.
+inline std::array<float, 4> stored_outside(const Problem& p) {
+  std::array<float, 4> out = p.outside;
+  if (!is_integer(channel_of(p.pixel))) return out;
+  const float most = channel_of(p.pixel) == Channel::u8 ? 255.0f : 65535.0f;
+  for (float& value : out) {
+    value = std::isnan(value) ? 0.0f : std::nearbyint(std::min(std::max(value, 0.0f), most));
+  }
+  return out;
+}
 
+struct Spec : PlainSpec {
+  using Problem = halo_tile::Problem;
+  using Tune = halo_tile::Tune;
+  using Row = VariantRow<Spec>;
+  static constexpr const char* kName = "HaloTile";
+  static constexpr const char* kRecipe = "halo_tile";
   static constexpr int kMaxSize = 1 << 28;
   static constexpr int kMaxRadius = 64;
-
-  // Throws Error: invalid_argument for a value out of range, unsupported where the device or the
-  // variant cannot serve the problem or the tile, build_failed.
-  HaloTile(const Runtime& runtime, const Problem& problem, Variant variant, Tune tune)
-      : runtime_(runtime), problem_(problem) {
-    check_problem(problem);
-    to_string(variant);  // refuses a value that is no variant
-    choose(variant, tune);
-    variant_ = variant;
-    tune_ = checked(tune);
-    program_ = runtime.build(Source(embedded::halo_tile), defines(problem, variant_, tune_),
-                             text("halo_tile/", to_string(variant_), " ", to_string(problem.filter),
-                                  " ", to_string(problem.pixel), " radius ", problem.radius));
-    Kernel(runtime_, program_, kernel_name(variant_)).check_launch(launch(), local_bytes());
-  }
-  explicit HaloTile(const Runtime& runtime, const Problem& problem,
-                    Variant variant = Variant::automatic)
-      : HaloTile(runtime, problem, variant, Tune{}) {}
-
-  // Dilation and median of `src` into `dst`, behind the events of `wait`. Offsets and pitches are
-  // multiples of the pixel size. The views must not overlap. Throws Error(invalid_argument), with
-  // nothing enqueued, when a view breaks a rule.
-  cl::Event operator()(const BufferView& src, const BufferView& dst,
-                       const std::vector<cl::Event>& wait = {}) const {
-    need_filter(false);
-    need_source(false);
-    const CheckedView from = checked_view(src, Access::read, "src");
-    const CheckedView to = checked_view(dst, Access::write, "dst");
-    check_disjoint(from, to, kName, "src", "dst");
-    return enqueue(from, from, to, wait);
-  }
-
-  // Clamp: `history` brought between the minimum and maximum of the neighbours in `src`.
-  cl::Event operator()(const BufferView& src, const BufferView& history, const BufferView& dst,
-                       const std::vector<cl::Event>& wait = {}) const {
-    need_filter(true);
-    need_source(false);
-    const CheckedView from = checked_view(src, Access::read, "src");
-    const CheckedView past = checked_view(history, Access::read, "history");
-    const CheckedView to = checked_view(dst, Access::write, "dst");
-    check_disjoint(from, to, kName, "src", "dst");
-    check_disjoint(past, to, kName, "history", "dst");
-    return enqueue(from, past, to, wait);
-  }
-
-  // The same for the variant image. The picture is the whole image, of the size of the problem:
-  // CL_R or CL_RGBA with CL_FLOAT.
-  cl::Event operator()(const cl::Image2D& src, const BufferView& dst,
-                       const std::vector<cl::Event>& wait = {}) const {
-    need_filter(false);
-    need_source(true);
-    check_image(src);
-    const CheckedView to = checked_view(dst, Access::write, "dst");
-    return enqueue(src, to, to, wait);
-  }
-  cl::Event operator()(const cl::Image2D& src, const BufferView& history, const BufferView& dst,
-                       const std::vector<cl::Event>& wait = {}) const {
-    need_filter(true);
-    need_source(true);
-    check_image(src);
-    const CheckedView past = checked_view(history, Access::read, "history");
-    const CheckedView to = checked_view(dst, Access::write, "dst");
-    check_disjoint(past, to, kName, "history", "dst");
-    return enqueue(src, past, to, wait);
-  }
-
-  const Problem& problem() const { return problem_; }
-  // The variant that runs; never automatic.
-  Variant variant() const { return variant_; }
-  // The tile that runs; zeros for cpu_rows.
-  const Tune& tune() const { return tune_; }
-
-  // Under which name tunings of a problem are filed.
-  static std::string tuning_name(const Problem& p) {
-    return text("halo_tile/", to_string(p.filter), p.depth > 1 ? " volume" : "",
-                p.radius == 1 ? "" : " wide");
-  }
-
-  // The definitions that select a program; `tune` without zeros. For tools; plans call it
-  // themselves.
-  static Defines defines(const Problem& problem, Variant variant, const Tune& tune) {
-    Defines out;
-    out.flag("CLCOOK_HALO_TILE_ONLY");
-    out.flag("CLCOOK_HALO_TILE_" + upper(to_string(variant)));
-    out.flag("CLCOOK_HALO_TILE_" + upper(to_string(problem.filter)));
-    if (problem.pixel == Pixel::rgba32f) out.flag("CLCOOK_HALO_TILE_RGBA32F");
-    if (problem.depth > 1) out.flag("CLCOOK_HALO_TILE_VOLUME");
-    out.set("CLCOOK_HALO_TILE_RADIUS", problem.radius);
-    if (variant == Variant::cpu_rows) return out;
-    out.set("CLCOOK_HALO_TILE_TILE_W", tune.tile_width);
-    out.set("CLCOOK_HALO_TILE_TILE_H", tune.tile_height);
-    out.set("CLCOOK_HALO_TILE_TILE_D", tune.tile_depth);
-    if (is_multi(variant)) out.set("CLCOOK_HALO_TILE_OUTPUTS", tune.outputs);
-    return out;
-  }
-
-  // A tune with its zeros replaced by the variant's defaults.
-  static Tune with_defaults(const Problem& problem, Variant variant, Tune tune) {
-    if (variant == Variant::cpu_rows) return tune;
-    const bool volume = problem.depth > 1;
-    if (tune.outputs == 0) tune.outputs = is_multi(variant) ? 4 : 1;
-    if (tune.tile_width == 0) tune.tile_width = is_multi(variant) ? 32 : volume ? 8 : 16;
-    if (tune.tile_height == 0) tune.tile_height = volume ? 8 : 16;
-    if (tune.tile_depth == 0) tune.tile_depth = volume ? 8 : 1;
-    return tune;
-  }
-
-  // Bytes of local memory that a group needs.
-  static std::uint64_t local_bytes(const Problem& p, Variant variant, const Tune& tune) {
-    if (variant != Variant::local_tile && variant != Variant::local_tile_multi) return 0;
-    const auto halo = 2 * static_cast<std::uint64_t>(p.radius);
-    const std::uint64_t w = static_cast<std::uint64_t>(tune.tile_width) + halo;
-    const std::uint64_t h = static_cast<std::uint64_t>(tune.tile_height) + halo;
-    const std::uint64_t d = static_cast<std::uint64_t>(tune.tile_depth) + (p.depth > 1 ? halo : 0);
-    if (variant == Variant::local_tile_multi && p.radius >= 2) {
-      // The tile and, beside it, one row value per output and row of the tile, at odd pitches.
-      const std::uint64_t values = p.filter == Filter::clamp ? 2 : 1;
-      const std::uint64_t row = static_cast<std::uint64_t>(tune.tile_width) | 1;
-      return ((w | 1) * h + values * row * h) * pixel_bytes(p.pixel);
-    }
-    std::uint64_t pitch = w;
-    // CLCOOK_HALO_PITCH
-    const auto tile = static_cast<std::uint64_t>(tune.tile_width);
-    if (p.depth > 1 && p.pixel == Pixel::r32f && tile < 32 && 32 % tile == 0) {
-      pitch = tile * (((halo + tile - 1) / tile + 1) | 1);
-    }
-    return pitch * h * d * pixel_bytes(p.pixel);
-  }
-
-  static std::string kernel_name(Variant variant) {
-    return std::string("halo_tile_") + to_string(variant);
-  }
-
-  static std::size_t pixel_bytes(Pixel pixel) { return pixel == Pixel::rgba32f ? 16 : 4; }
-  static bool is_multi(Variant v) {
-    return v == Variant::direct_multi || v == Variant::local_tile_multi;
-  }
-
-  // Every variant that runs, in the order of the recipe.
-  static constexpr Variant kVariants[] = {
-      Variant::direct,     Variant::direct_multi,     Variant::image,
-      Variant::local_tile, Variant::local_tile_multi, Variant::cpu_rows};
-
-  static const char* to_string(Variant variant) {
-    switch (variant) {
-      case Variant::automatic:
-        return "automatic";
-      case Variant::direct:
-        return "direct";
-      case Variant::direct_multi:
-        return "direct_multi";
-      case Variant::image:
-        return "image";
-      case Variant::local_tile:
-        return "local_tile";
-      case Variant::local_tile_multi:
-        return "local_tile_multi";
-      case Variant::cpu_rows:
-        return "cpu_rows";
-    }
-    fail(Errc::invalid_argument, kName,
-         text("there is no variant of the value ", static_cast<int>(variant)));
-  }
-  static const char* to_string(Filter filter) {
-    switch (filter) {
-      case Filter::dilation:
-        return "dilation";
-      case Filter::median:
-        return "median";
-      case Filter::clamp:
-        return "clamp";
-    }
-    fail(Errc::invalid_argument, kName,
-         text("there is no filter of the value ", static_cast<int>(filter)));
-  }
-  static const char* to_string(Pixel pixel) {
-    switch (pixel) {
-      case Pixel::r32f:
-        return "r32f";
-      case Pixel::rgba32f:
-        return "rgba32f";
-    }
-    fail(Errc::invalid_argument, kName,
-         text("there is no pixel type of the value ", static_cast<int>(pixel)));
-  }
-  static const char* to_string(Border border) { return border_name(border, kName); }
-
-  // The value of that name. Throws Error(invalid_argument) that lists the names.
-  static Variant parse_variant(std::string_view name) {
-    return parse(name, "variant",
-                 {Variant::automatic, Variant::direct, Variant::direct_multi, Variant::image,
-                  Variant::local_tile, Variant::local_tile_multi, Variant::cpu_rows});
-  }
-  static Filter parse_filter(std::string_view name) {
-    return parse(name, "filter", {Filter::dilation, Filter::median, Filter::clamp});
-  }
-  static Pixel parse_pixel(std::string_view name) {
-    return parse(name, "pixel type", {Pixel::r32f, Pixel::rgba32f});
-  }
-  static Border parse_border(std::string_view name) { return clcook::parse_border(name, kName); }
-
-  // "32x16" or "8x8x8" as the tile of a tune. Throws Error(invalid_argument).
-  static Tune parse_tile(std::string_view word) {
-    Tune out;
-    int* const sizes[] = {&out.tile_width, &out.tile_height, &out.tile_depth};
-    std::size_t count = 0;
-    bool good = true;
-    for (std::string_view rest = word; good; ++count) {
-      const std::size_t end = rest.find('x');
-      const std::string_view digits = rest.substr(0, end);
-      good = count < 3 && !digits.empty() && digits.size() <= 4 &&
-             digits.find_first_not_of("0123456789") == std::string_view::npos;
-      if (!good) break;
-      *sizes[count] = std::stoi(std::string(digits));
-      if (end == std::string_view::npos) break;
-      rest.remove_prefix(end + 1);
-    }
-    if (!good || count < 1) {
-      fail(Errc::invalid_argument, kName,
-           "a tile is WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, got '" + std::string(word) + "'");
-    }
-    if (count == 1) out.tile_depth = 1;
-    return out;
-  }
-
- private:
-  static constexpr const char* kName = "HaloTile";
-  static constexpr int kCpuTile = 1024;  // floats
+  static constexpr int kCpuTile = 1024;  // channels
   static constexpr int kCpuStrip = 64;   // rows
 
-  template <class Enum>
-  static Enum parse(std::string_view name, const char* what, std::initializer_list<Enum> all) {
-    return parse_name<Enum>(kName, what, name, all, [](Enum one) { return to_string(one); });
+  struct Traits {
+    bool is_multi = false;  // several outputs per item; pictures only
+    bool is_local = false;  // the tile is in local memory
+    bool is_image = false;  // the source is an image; pictures only
+  };
+
+  static const std::vector<Row>& variants() {
+    const auto tiles = [](std::initializer_list<const char*> words) {
+      Axis axis{"tile", {}};
+      for (const char* word : words) axis.values.emplace_back(std::string(word));
+      return axis;
+    };
+    const Axis few{"outputs", {4, 2}};
+    const Axis many{"outputs", {4, 8}};
+    static const std::vector<Row> all{
+        Row("direct", "every neighbour is a read of global memory")
+            .baseline()
+            .tunes({tiles({"16x16", "8x8", "32x32", "64x4"})}),
+        Row("direct_multi",
+            "several outputs per item share rows of neighbours in registers, no local memory",
+            {/*is_multi=*/true})
+            .tunes({tiles({"32x16"}), few}),
+        // The caller of an automatic plan has buffers.
+        Row("image", "every neighbour through the texture unit", {false, false, /*is_image=*/true})
+            .by_name()
+            .need("images of the pixel type")
+            .tunes({tiles({"16x16"})}),
+        Row("local_tile", "the tile and its halo once into local memory",
+            {false, /*is_local=*/true})
+            .preferred()
+            .tunes({tiles({"16x16", "8x8", "32x32", "64x4", "256x1", "8x8x8"})}),
+        Row("local_tile_multi",
+            "several outputs per item from the tile; wide filters in two steps, rows then columns",
+            {/*is_multi=*/true, /*is_local=*/true})
+            .preferred()
+            .tunes({tiles({"32x16", "32x32"}), many}),
+        Row("cpu_rows",
+            "for CPUs: vectors of 16 channels, rows of neighbours shared by 4 rows of results")
+            .for_cpus(),
+    };
+    return all;
   }
 
-  static std::string upper(std::string name) {
-    for (char& c : name) {
-      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    }
-    return name;
+  // The tile is one field: "32x16", or "8x8x8" in a volume.
+  static std::vector<TuneField<Tune>> fields() {
+    return {{"tile", [](const Tune& tune) { return Value(tile_word(tune)); }, set_tile},
+            tune_field("outputs", &Tune::outputs)};
   }
 
-  static void check_problem(const Problem& p) {
+  static void check(const Problem& p) {
     const auto size = [](const char* name, int value) {
       if (value < 1 || value > kMaxSize) {
         fail(Errc::invalid_argument, kName,
@@ -334,8 +150,8 @@ class HaloTile {
       }
     };
     to_string(p.filter);
-    to_string(p.pixel);
-    to_string(p.border);
+    pixel_type_name(p.pixel, kName);
+    border_name(p.border, kName);
     size("width", p.width);
     size("height", p.height);
     size("depth", p.depth);
@@ -362,79 +178,24 @@ class HaloTile {
     }
   }
 
-  // Fills in what the caller left open: from what was measured, else the built-in defaults.
-  void choose(Variant& variant, Tune& tune) const {
-    const bool automatic = variant == Variant::automatic;
-    const double bytes = (problem_.filter == Filter::clamp ? 3.0 : 2.0) *
-                         static_cast<double>(pixel_bytes(problem_.pixel)) * problem_.width *
-                         problem_.height * problem_.depth;
-    const TuningChoice choice = runtime_.tuning().choose(
-        runtime_.info(), tuning_name(problem_), bytes, automatic ? "" : to_string(variant));
-    const bool measured = choice.match != TuningChoice::Match::none;
-    if (automatic) {
-      variant = runtime_.info().cpu  ? Variant::cpu_rows
-                : problem_.depth > 1 ? Variant::local_tile
-                                     : Variant::local_tile_multi;
-      // The caller of an automatic plan has buffers.
-      const Variant winner = measured ? parse_variant(choice.entry.variant) : variant;
-      if (winner != Variant::image) variant = winner;
-    }
-    const bool open = tune.tile_width == 0 && tune.tile_height == 0 && tune.tile_depth == 0 &&
-                      tune.outputs == 0 && variant != Variant::cpu_rows;
-    if (measured && open && to_string(variant) == choice.entry.variant) {
-      const std::string tile = choice.entry.word("tile");
-      if (!tile.empty()) tune = parse_tile(tile);
-      if (is_multi(variant)) tune.outputs = choice.entry.integer("outputs", 0);
-      // Measured with another radius or on another device.
-      if (!fits(variant, tune)) tune = Tune{};
-    }
+  static Tune defaults(const Row& row, const Problem& p, const DeviceInfo& device) {
+    if (row.is_for_cpus) return {};
+    if (p.depth > 1) return {row.traits.is_multi ? 32 : 8, 8, 8, row.traits.is_multi ? 4 : 1};
+    if (!row.traits.is_multi) return {16, 16, 1, 1};
     // A wide halo wants a large tile, where the local memory has room for it.
-    if (open && !measured && variant == Variant::local_tile_multi && problem_.radius >= 2) {
-      Tune large;
-      large.tile_height = 32;
-      if (fits(variant, large)) tune = large;
-    }
-    if (automatic && open && !fits(variant, tune)) {
-      variant = problem_.depth > 1 ? Variant::direct : Variant::direct_multi;
-      tune = Tune{};
-    }
+    const Tune large{32, 32, 1, 4};
+    const bool fits =
+        local_bytes({row, p, large, device}) <= device.local_mem && device.max_group >= 256;
+    return row.traits.is_local && p.radius >= 2 && fits ? large : Tune{32, 16, 1, 4};
   }
 
-  static std::uint64_t group_items(const Tune& tune) {
-    return static_cast<std::uint64_t>(tune.tile_width) *
-           static_cast<std::uint64_t>(tune.tile_height / tune.outputs) *
-           static_cast<std::uint64_t>(tune.tile_depth);
-  }
-
-  // Whether group and local memory of a tune stay within the device's limits.
-  bool fits(Variant variant, Tune tune) const {
-    if (variant == Variant::cpu_rows) return true;
-    tune = with_defaults(problem_, variant, tune);
-    return group_items(tune) <= runtime_.info().max_group &&
-           local_bytes(problem_, variant, tune) <= runtime_.info().local_mem;
-  }
-
-  // The tune with defaults, after all checks that need no program.
-  Tune checked(Tune tune) const {
-    const Problem& p = problem_;
-    const bool volume = p.depth > 1;
-    if (volume && (is_multi(variant_) || variant_ == Variant::image)) {
-      fail(Errc::unsupported, kName,
-           text("the variant ", to_string(variant_), " takes pictures only, got a volume of depth ",
-                p.depth));
+  static void check_tune(const Setup<Spec>& s) {
+    const Tune& tune = s.tune;
+    if (s.row.is_for_cpus) {
+      if (tune_is_open(tune)) return;
+      fail(Errc::invalid_argument, kName,
+           text("the variant ", s.row.name, " has no tile to choose"));
     }
-    if (variant_ == Variant::direct_multi && quirks::breaks_shared_rows(runtime_.info())) {
-      fail(Errc::unsupported, kName,
-           "the variant direct_multi ends the compiler of " + runtime_.info().platform_version);
-    }
-    if (variant_ == Variant::cpu_rows) {
-      if (tune.tile_width != 0 || tune.tile_height != 0 || tune.tile_depth != 0 ||
-          tune.outputs != 0) {
-        fail(Errc::invalid_argument, kName, "the variant cpu_rows has no tile to choose");
-      }
-      return tune;
-    }
-    tune = with_defaults(p, variant_, tune);
     const auto in_range = [](const char* name, int value, int most) {
       if (value < 1 || value > most) {
         fail(Errc::invalid_argument, kName, text(name, " must be 1 to ", most, ", got ", value));
@@ -444,75 +205,196 @@ class HaloTile {
     in_range("tile_height", tune.tile_height, 1024);
     in_range("tile_depth", tune.tile_depth, 64);
     in_range("outputs", tune.outputs, 16);
-    if (!volume && tune.tile_depth != 1) {
-      fail(Errc::unsupported, kName,
-           text("a tile of depth ", tune.tile_depth, " needs a volume, the problem is a picture"));
-    }
-    if (!is_multi(variant_) && tune.outputs != 1) {
+    if (!s.row.traits.is_multi && tune.outputs != 1) {
       fail(Errc::invalid_argument, kName,
-           text("the variant ", to_string(variant_), " makes 1 output per item, got ",
-                tune.outputs));
+           text("the variant ", s.row.name, " makes 1 output per item, got ", tune.outputs));
     }
     if (tune.tile_height % tune.outputs != 0) {
       fail(Errc::invalid_argument, kName,
            text("tile_height must be a multiple of outputs, got ", tune.tile_height, " and ",
                 tune.outputs));
     }
-    if (variant_ == Variant::local_tile_multi && tune.tile_width % 4 != 0) {
+    if (s.row.traits.is_multi && s.row.traits.is_local && tune.tile_width % 4 != 0) {
       fail(Errc::invalid_argument, kName,
-           text("the variant local_tile_multi takes a tile_width that is a multiple of 4, got ",
+           text("the variant ", s.row.name, " takes a tile_width that is a multiple of 4, got ",
                 tune.tile_width));
     }
-    const DeviceInfo& info = runtime_.info();
-    const std::uint64_t items = group_items(tune);
-    if (items > info.max_group) {
-      fail(Errc::unsupported, kName,
-           text("the tile ", tile_name(tune), " needs a work-group of ", items,
-                " work-items, which exceeds the device's limit of ", info.max_group));
+  }
+
+  static double bytes(const Problem& p) {
+    return (p.filter == Filter::clamp ? 3.0 : 2.0) * picture_bytes(p);
+  }
+
+  static std::string tuning_name(const Problem& p) {
+    return text("halo_tile/", to_string(p.filter), p.depth > 1 ? " volume" : "",
+                p.radius == 1 ? "" : " wide");
+  }
+
+  static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    const Traits& traits = s.row.traits;
+    const DeviceInfo& info = runtime.info();
+    if (p.depth > 1 && (traits.is_multi || traits.is_image)) {
+      return Offer::no(Lacks::problem,
+                       text("it takes pictures only, got a volume of depth ", p.depth));
     }
-    const std::uint64_t local = local_bytes(p, variant_, tune);
-    if (local > info.local_mem) {
-      fail(Errc::unsupported, kName,
-           text("the tile ", tile_name(tune), " with radius ", p.radius, " needs ", local,
-                " bytes of local memory, which exceeds the device's limit of ", info.local_mem));
+    if (p.depth == 1 && s.tune.tile_depth > 1) {
+      return Offer::no(Lacks::problem, text("a tile of depth ", s.tune.tile_depth,
+                                            " needs a volume, the problem is a picture"));
     }
-    if (variant_ == Variant::image) {
-      if (!info.images) fail(Errc::unsupported, kName, "the device has no images");
-      if (!has_format()) {
-        fail(Errc::unsupported, kName,
-             text("the device has no 2-D images of the format ",
-                  p.pixel == Pixel::rgba32f ? "CL_RGBA" : "CL_R", ", CL_FLOAT"));
+    if (ends_compiler(s)) {
+      return Offer::no(Lacks::implementation,
+                       text("with ", s.tune.outputs, " outputs per item it ends the compiler of ",
+                            info.platform_version, " over a median of ", pixel_name(p)));
+    }
+    if (traits.is_image) {
+      if (!info.images) return Offer::no(Lacks::feature, "the device has no images");
+      if (p.pixel == Pixel::r16f && quirks::misreads_r16f_images(info)) {
+        return Offer::no(Lacks::implementation,
+                         info.platform + " misreads images of CL_R with CL_HALF_FLOAT");
+      }
+      if (!has_format(runtime, p)) {
+        return Offer::no(Lacks::feature,
+                         text("the device has no 2-D images of pixels ", pixel_name(p)));
       }
       if (static_cast<std::size_t>(p.width) > info.image_width ||
           static_cast<std::size_t>(p.height) > info.image_height) {
-        fail(Errc::unsupported, kName,
-             text("an image of ", p.width, " x ", p.height, " exceeds the device's limit of ",
-                  info.image_width, " x ", info.image_height));
+        return Offer::no(Lacks::feature, text("an image of ", p.width, " x ", p.height,
+                                              " exceeds the device's limit of ", info.image_width,
+                                              " x ", info.image_height));
       }
     }
-    return tune;
+    Offer out;
+    out.work.bytes_written = picture_bytes(p);
+    out.work.bytes_read = bytes(p) - out.work.bytes_written;
+    // A group reads its tile with the halo, through the cache or once.
+    if (!s.row.is_for_cpus)
+      out.work.bytes_read += picture_bytes(p) * (halo_of(p, s.tune).tile_loads() - 1);
+    return out;
   }
 
-  static std::string tile_name(const Tune& tune) {
+  static std::vector<CompileUnit> units(const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    const Tune& tune = s.tune;
+    CompileUnit unit = variant_unit(s, embedded::halo_tile, group(s));
+    unit.label = text(to_string(p.filter), " ", pixel_name(p));
+    unit.local_bytes = static_cast<std::size_t>(local_bytes(s));
+    unit.defines.flag("CLCOOK_HALO_TILE_" + upper_case(to_string(p.filter)));
+    set_pixel(unit.defines, channel_of(p.pixel), channels_of(p.pixel));
+    if (p.depth > 1) unit.defines.flag("CLCOOK_HALO_TILE_VOLUME");
+    unit.defines.set("CLCOOK_HALO_TILE_RADIUS", p.radius);
+    if (s.row.is_for_cpus) return {unit};
+    unit.defines.set("CLCOOK_HALO_TILE_TILE_W", tune.tile_width);
+    unit.defines.set("CLCOOK_HALO_TILE_TILE_H", tune.tile_height);
+    unit.defines.set("CLCOOK_HALO_TILE_TILE_D", tune.tile_depth);
+    if (s.row.traits.is_multi) unit.defines.set("CLCOOK_HALO_TILE_OUTPUTS", tune.outputs);
+    return {unit};
+  }
+
+  static Launch::Sizes group(const Setup<Spec>& s) {
+    if (s.row.is_for_cpus) return {1, 1, 1};
+    return {static_cast<std::size_t>(s.tune.tile_width),
+            static_cast<std::size_t>(s.tune.tile_height / s.tune.outputs),
+            static_cast<std::size_t>(s.tune.tile_depth)};
+  }
+
+  // Bytes of local memory that a group needs.
+  static std::uint64_t local_bytes(const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    if (!s.row.traits.is_local) return 0;
+    const auto halo = 2 * static_cast<std::uint64_t>(p.radius);
+    const auto tile = static_cast<std::uint64_t>(s.tune.tile_width);
+    const std::uint64_t w = tile + halo;
+    const std::uint64_t h = static_cast<std::uint64_t>(s.tune.tile_height) + halo;
+    const std::uint64_t d =
+        static_cast<std::uint64_t>(s.tune.tile_depth) + (p.depth > 1 ? halo : 0);
+    if (s.row.traits.is_multi && p.radius >= 2) {
+      // The tile and, beside it, one row value per output and row of the tile, at odd pitches.
+      const std::uint64_t values = p.filter == Filter::clamp ? 2 : 1;
+      return ((w | 1) * h + values * (tile | 1) * h) * held_bytes(p.pixel);
+    }
+    std::uint64_t pitch = w;
+    // CLCOOK_HALO_PITCH
+    if (p.depth > 1 && held_bytes(p.pixel) == 4 && tile < 32 && 32 % tile == 0) {
+      pitch = tile * (((halo + tile - 1) / tile + 1) | 1);
+    }
+    return pitch * h * d * held_bytes(p.pixel);
+  }
+
+  // Whether the device's compiler ends the process: where a pixel is one float.
+  static bool ends_compiler(const Setup<Spec>& s) {
+    return s.row.traits.is_multi && !s.row.traits.is_local && s.problem.filter == Filter::median &&
+           channels_of(s.problem.pixel) == 1 && !is_integer(channel_of(s.problem.pixel)) &&
+           s.tune.outputs == 2 && quirks::breaks_shared_rows(s.device);
+  }
+
+  // Of a pixel in local memory: halfs are floats there.
+  static constexpr std::size_t held_bytes(Pixel pixel) {
+    return pixel_bytes(pixel) * (channel_of(pixel) == Channel::f16 ? 2 : 1);
+  }
+
+ private:
+  static const char* pixel_name(const Problem& p) { return pixel_type_name(p.pixel, kName); }
+
+  static double picture_bytes(const Problem& p) {
+    return static_cast<double>(pixel_bytes(p.pixel)) * p.width * p.height * p.depth;
+  }
+
+  static bool tune_is_open(const Tune& tune) {
+    return tune.tile_width == 0 && tune.tile_height == 0 && tune.tile_depth == 0 &&
+           tune.outputs == 0;
+  }
+
+  // Nothing where a side is open.
+  static std::string tile_word(const Tune& tune) {
+    if (tune.tile_width == 0 || tune.tile_height == 0 || tune.tile_depth == 0) return "";
     return text(tune.tile_width, "x", tune.tile_height,
-                tune.tile_depth > 1 ? text("x", tune.tile_depth) : "");
+                tune.tile_depth == 1 ? "" : text("x", tune.tile_depth));
   }
 
-  cl_image_format image_format() const {
-    return {static_cast<cl_channel_order>(problem_.pixel == Pixel::rgba32f ? CL_RGBA : CL_R),
-            CL_FLOAT};
+  // Closes the sides that are open.
+  static void set_tile(Tune& tune, const Value& value) {
+    const std::string word = clcook::to_string(value);
+    if (word.empty()) return;
+    int sides[3] = {0, 0, 1};
+    std::size_t count = 0;
+    bool good = true;
+    for (std::string_view rest = word; good; ++count) {
+      const std::size_t end = rest.find('x');
+      const std::string_view digits = rest.substr(0, end);
+      good = count < 3 && !digits.empty() && digits.size() <= 4 &&
+             digits.find_first_not_of("0123456789") == std::string_view::npos;
+      if (!good) break;
+      sides[count] = std::stoi(std::string(digits));
+      if (end == std::string_view::npos) break;
+      rest.remove_prefix(end + 1);
+    }
+    if (!good || count < 1) {
+      fail(Errc::invalid_argument, kName,
+           "a tile is WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, got '" + word + "'");
+    }
+    if (tune.tile_width == 0) tune.tile_width = sides[0];
+    if (tune.tile_height == 0) tune.tile_height = sides[1];
+    if (tune.tile_depth == 0) tune.tile_depth = sides[2];
   }
 
-  bool has_format() const {
+  static model::Halo halo_of(const Problem& p, const Tune& tune) {
+    const auto size = [](int value) { return static_cast<std::uint64_t>(value); };
+    const std::uint64_t radius = size(p.radius);
+    return model::halo({size(tune.tile_width), size(tune.tile_height), size(tune.tile_depth)},
+                       {radius, radius, p.depth > 1 ? radius : 0});
+  }
+
+  static bool has_format(const Runtime& runtime, const Problem& p) {
     cl_uint count = 0;
-    check(clGetSupportedImageFormats(runtime_.context()(), CL_MEM_READ_ONLY, CL_MEM_OBJECT_IMAGE2D,
-                                     0, nullptr, &count),
-          "clGetSupportedImageFormats");
+    clcook::check(clGetSupportedImageFormats(runtime.context()(), CL_MEM_READ_ONLY,
+                                             CL_MEM_OBJECT_IMAGE2D, 0, nullptr, &count),
+                  "clGetSupportedImageFormats");
     std::vector<cl_image_format> formats(count);
-    check(clGetSupportedImageFormats(runtime_.context()(), CL_MEM_READ_ONLY, CL_MEM_OBJECT_IMAGE2D,
-                                     count, formats.data(), nullptr),
-          "clGetSupportedImageFormats");
-    const cl_image_format wanted = image_format();
+    clcook::check(clGetSupportedImageFormats(runtime.context()(), CL_MEM_READ_ONLY,
+                                             CL_MEM_OBJECT_IMAGE2D, count, formats.data(), nullptr),
+                  "clGetSupportedImageFormats");
+    const cl_image_format wanted = image_format(p.pixel);
     for (const cl_image_format& one : formats) {
       if (one.image_channel_order == wanted.image_channel_order &&
           one.image_channel_data_type == wanted.image_channel_data_type) {
@@ -521,56 +403,125 @@ class HaloTile {
     }
     return false;
   }
+};
 
-  std::size_t local_bytes() const {
-    return static_cast<std::size_t>(local_bytes(problem_, variant_, tune_));
+}  // namespace halo_tile
+
+// A plan: constructed once, called often. Thread-safe as Plan says. Sizes and border mode are no
+// part of the program. Calls enqueue and return; they never block on the device.
+class HaloTile : public Plan<halo_tile::Spec> {
+ public:
+  using Filter = halo_tile::Filter;
+  using Pixel = halo_tile::Pixel;
+  // What lies outside of the picture; Border::constant is Problem::outside.
+  using Border = clcook::Border;
+  using Plan::Plan;
+
+  static constexpr int kMaxSize = Spec::kMaxSize;
+  static constexpr int kMaxRadius = Spec::kMaxRadius;
+
+  // Dilation and median of `src` into `dst`, behind the events of `wait`. Offsets and pitches are
+  // multiples of the pixel size. The views must not overlap. Throws Error(invalid_argument), with
+  // nothing enqueued, when a view breaks a rule.
+  cl::Event operator()(const BufferView& src, const BufferView& dst,
+                       const std::vector<cl::Event>& wait = {}) const {
+    need_filter(false);
+    need_source(false);
+    const CheckedView from = checked_view(src, Access::read, "src");
+    const CheckedView to = checked_view(dst, Access::write, "dst");
+    check_disjoint(from, to, Spec::kName, "src", "dst");
+    return enqueue(from, from, to, wait);
   }
 
+  // Clamp: `history` brought between the minimum and maximum of the neighbours in `src`.
+  cl::Event operator()(const BufferView& src, const BufferView& history, const BufferView& dst,
+                       const std::vector<cl::Event>& wait = {}) const {
+    need_filter(true);
+    need_source(false);
+    const CheckedView from = checked_view(src, Access::read, "src");
+    const CheckedView past = checked_view(history, Access::read, "history");
+    const CheckedView to = checked_view(dst, Access::write, "dst");
+    check_disjoint(from, to, Spec::kName, "src", "dst");
+    check_disjoint(past, to, Spec::kName, "history", "dst");
+    return enqueue(from, past, to, wait);
+  }
+
+  // The same for the variant image. The picture is the whole image, of the size of the problem: CL_R
+  // or CL_RGBA with CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, CL_HALF_FLOAT or CL_FLOAT.
+  cl::Event operator()(const cl::Image2D& src, const BufferView& dst,
+                       const std::vector<cl::Event>& wait = {}) const {
+    need_filter(false);
+    need_source(true);
+    check_image(src);
+    const CheckedView to = checked_view(dst, Access::write, "dst");
+    return enqueue(src, to, to, wait);
+  }
+  cl::Event operator()(const cl::Image2D& src, const BufferView& history, const BufferView& dst,
+                       const std::vector<cl::Event>& wait = {}) const {
+    need_filter(true);
+    need_source(true);
+    check_image(src);
+    const CheckedView past = checked_view(history, Access::read, "history");
+    const CheckedView to = checked_view(dst, Access::write, "dst");
+    check_disjoint(past, to, Spec::kName, "history", "dst");
+    return enqueue(src, past, to, wait);
+  }
+
+  // The value of that name. Throws Error(invalid_argument) that lists the names.
+  static Filter parse_filter(std::string_view name) {
+    return value_of(halo_tile::kFilters, name, Spec::kName, "filter");
+  }
+  static Pixel parse_pixel(std::string_view name) { return parse_pixel_type(name, Spec::kName); }
+  static Border parse_border(std::string_view name) {
+    return clcook::parse_border(name, Spec::kName);
+  }
+
+ private:
   Launch launch() const {
-    const auto width = static_cast<std::size_t>(problem_.width);
-    const auto height = static_cast<std::size_t>(problem_.height);
-    const auto depth = static_cast<std::size_t>(problem_.depth);
-    if (variant_ == Variant::cpu_rows) {
-      const std::size_t floats = width * (pixel_bytes(problem_.pixel) / sizeof(float));
-      return Launch::groups(
-          {(floats + kCpuTile - 1) / kCpuTile, (height + kCpuStrip - 1) / kCpuStrip, depth},
-          {1, 1, 1});
+    const Problem& p = problem();
+    const auto parts = [](int size, int part) {
+      return (static_cast<std::size_t>(size) + static_cast<std::size_t>(part) - 1) /
+             static_cast<std::size_t>(part);
+    };
+    const Launch::Sizes group = Spec::group(setup());
+    if (row().is_for_cpus) {
+      return Launch::groups({parts(p.width * channels_of(p.pixel), Spec::kCpuTile),
+                             parts(p.height, Spec::kCpuStrip), static_cast<std::size_t>(p.depth)},
+                            group);
     }
-    const auto w = static_cast<std::size_t>(tune_.tile_width);
-    const auto h = static_cast<std::size_t>(tune_.tile_height);
-    const auto d = static_cast<std::size_t>(tune_.tile_depth);
-    return Launch::groups({(width + w - 1) / w, (height + h - 1) / h, (depth + d - 1) / d},
-                          {w, h / static_cast<std::size_t>(tune_.outputs), d});
+    return Launch::groups({parts(p.width, tune().tile_width), parts(p.height, tune().tile_height),
+                           parts(p.depth, tune().tile_depth)},
+                          group);
   }
 
   void need_filter(bool history) const {
-    if (history == (problem_.filter == Filter::clamp)) return;
-    fail(Errc::invalid_argument, kName,
-         text("the filter ", to_string(problem_.filter),
+    if (history == (problem().filter == Filter::clamp)) return;
+    fail(Errc::invalid_argument, Spec::kName,
+         text("the filter ", to_string(problem().filter),
               history ? " takes no history" : " takes a history: call with src, history and dst"));
   }
 
   void need_source(bool image) const {
-    if (image == (variant_ == Variant::image)) return;
-    fail(Errc::invalid_argument, kName,
-         text("the variant ", to_string(variant_), " reads a ",
+    if (image == row().traits.is_image) return;
+    fail(Errc::invalid_argument, Spec::kName,
+         text("the variant ", row().name, " reads a ",
               image ? "buffer, got an image" : "2-D image, got a buffer"));
   }
 
   CheckedView checked_view(const BufferView& view, Access access, const char* name) const {
-    const std::size_t bytes = pixel_bytes(problem_.pixel);
+    const std::size_t bytes = pixel_bytes(problem().pixel);
     const RowLayout layout{
-        static_cast<std::size_t>(problem_.width) * bytes,
-        static_cast<std::size_t>(problem_.height) * static_cast<std::size_t>(problem_.depth),
+        static_cast<std::size_t>(problem().width) * bytes,
+        static_cast<std::size_t>(problem().height) * static_cast<std::size_t>(problem().depth),
         bytes};
-    return check_view(runtime_, view, layout, access, kName, name);
+    return check_view(runtime(), view, layout, access, Spec::kName, name);
   }
 
   void check_image(const cl::Image2D& image) const {
-    const auto width = static_cast<std::size_t>(problem_.width);
-    const auto height = static_cast<std::size_t>(problem_.height);
-    check_view(runtime_, ImageView(image), width, height, {image_format()}, Access::read, kName,
-               "src");
+    const auto width = static_cast<std::size_t>(problem().width);
+    const auto height = static_cast<std::size_t>(problem().height);
+    check_view(runtime(), ImageView(image), width, height, {image_format(problem().pixel)},
+               Access::read, Spec::kName, "src");
     const auto size = [&](cl_image_info what) {
       std::size_t value = 0;
       check(clGetImageInfo(image(), what, sizeof value, &value, nullptr), "clGetImageInfo");
@@ -578,49 +529,41 @@ class HaloTile {
     };
     // The sampler's border is that of the image.
     if (size(CL_IMAGE_WIDTH) != width || size(CL_IMAGE_HEIGHT) != height) {
-      fail(Errc::invalid_argument, kName,
+      fail(Errc::invalid_argument, Spec::kName,
            text("src is an image of ", size(CL_IMAGE_WIDTH), " x ", size(CL_IMAGE_HEIGHT),
                 ", the problem has ", width, " x ", height, "; they must be equal"));
     }
   }
 
-  template <class... Before>
+  template <class... Source>
   cl::Event launch_kernel(const CheckedView& history, const CheckedView& dst,
-                          const std::vector<cl::Event>& wait, const Before&... source) const {
-    const std::size_t bytes = pixel_bytes(problem_.pixel);
-    const auto pixels = [&](std::size_t value) { return static_cast<cl_ulong>(value / bytes); };
+                          const std::vector<cl::Event>& wait, const Source&... source) const {
+    const Problem& p = problem();
     cl_float4 outside{};
-    for (std::size_t c = 0; c < 4; ++c) outside.s[c] = problem_.outside[c];
-    Kernel kernel(runtime_, program_, kernel_name(variant_));
+    for (std::size_t c = 0; c < 4; ++c) outside.s[c] = halo_tile::stored_outside(p)[c];
     const auto run = [&](const auto&... more) {
-      return kernel(launch(), wait, source..., history.buffer, pixels(history.offset),
-                    pixels(history.pitch), dst.buffer, pixels(dst.offset), pixels(dst.pitch),
-                    static_cast<cl_int>(problem_.width), static_cast<cl_int>(problem_.height),
-                    static_cast<cl_int>(problem_.depth), static_cast<cl_int>(problem_.border),
-                    outside, more...);
+      return kernel()(launch(), wait, source..., history.buffer, pixels(history.offset),
+                      pixels(history.pitch), dst.buffer, pixels(dst.offset), pixels(dst.pitch),
+                      cl_int{p.width}, cl_int{p.height}, cl_int{p.depth},
+                      static_cast<cl_int>(p.border), outside, more...);
     };
-    if (variant_ == Variant::cpu_rows)
-      return run(static_cast<cl_int>(kCpuTile), static_cast<cl_int>(kCpuStrip));
-    if (local_bytes() != 0) return run(LocalBytes{local_bytes()});
+    if (row().is_for_cpus) return run(cl_int{Spec::kCpuTile}, cl_int{Spec::kCpuStrip});
+    if (row().traits.is_local) {
+      return run(LocalBytes{static_cast<std::size_t>(Spec::local_bytes(setup()))});
+    }
     return run();
   }
 
   cl::Event enqueue(const CheckedView& src, const CheckedView& history, const CheckedView& dst,
                     const std::vector<cl::Event>& wait) const {
-    const std::size_t bytes = pixel_bytes(problem_.pixel);
-    return launch_kernel(history, dst, wait, src.buffer, static_cast<cl_ulong>(src.offset / bytes),
-                         static_cast<cl_ulong>(src.pitch / bytes));
+    return launch_kernel(history, dst, wait, src.buffer, pixels(src.offset), pixels(src.pitch));
   }
   cl::Event enqueue(const cl::Image2D& src, const CheckedView& history, const CheckedView& dst,
                     const std::vector<cl::Event>& wait) const {
     return launch_kernel(history, dst, wait, src);
   }
 
-  Runtime runtime_;
-  Problem problem_;
-  Variant variant_ = Variant::direct;
-  Tune tune_;
-  cl::Program program_;
+  cl_ulong pixels(std::size_t bytes) const { return bytes / pixel_bytes(problem().pixel); }
 };
 
 }  // namespace clcook

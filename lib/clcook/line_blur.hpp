@@ -1,23 +1,19 @@
 // Gaussian blur of RGBA pictures in two passes over lines.
 //
-//   clcook::LineBlur blur{runtime, {width, height, radius, sigma}};
+//   using clcook::LineBlur;
+//   LineBlur blur{runtime, {1920, 1080, 64.0, LineBlur::RadiusFraction(0.5)}};
 //   cl::Event done = blur(src, dst, {uploaded});
 //
-// The taps are all offsets k with |k| <= radius; the weight of k is exp(-(k / radius)^2 / (2
-// sigma^2)), normalised. sigma is in units of the radius: radius 64 with sigma 0.5 is a Gaussian of
-// 32 pixels, cut at
-// 64. Positions outside of the picture take the nearest border pixel. The sum between the passes is
-// kept in float; 8-bit results are rounded to nearest even.
+// The taps are all offsets k with |k| <= radius; the weight of k is
+// exp(-(k / radius)^2 / (2 relative_sigma^2)), normalised. radius 64 with a relative_sigma of 0.5 is
+// a Gaussian of 32 pixels, cut at 64. Positions outside of the picture take the nearest border
+// pixel. The sum between the passes is kept in float; 8-bit results are rounded to nearest even.
 #pragma once
 
 #include <algorithm>
-#include <clcook/core/defines.hpp>
-#include <clcook/core/error.hpp>
-#include <clcook/core/launch.hpp>
-#include <clcook/core/names.hpp>
+#include <clcook/core/image_staging.hpp>
+#include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
-#include <clcook/core/runtime.hpp>
-#include <clcook/core/source.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/line_blur.hpp>
 #include <cmath>
@@ -32,231 +28,207 @@
 #include <vector>
 
 namespace clcook {
+namespace line_blur {
 
-// A plan: constructed once, called often.
-//
-// Construction builds the programs (or takes them from the runtime's cache: the radius, sigma and
-// the size of the picture are no part of them), allocates scratch memory, uploads the weights, and
-// checks everything that does not depend on the buffers. Calls enqueue and return; they never block
-// on the device.
-//
-// All const member functions may be called from several threads. Calls of one plan share its
-// scratch memory and therefore run one after the other on the device; use one plan per stream of
-// work for more. Copies are cheap and share the scratch memory too.
-class LineBlur {
- public:
-  enum class Pixel {
-    rgba32f,  // 4 floats, 16 bytes
-    rgba8,    // 4 unsigned bytes
-  };
+enum class Pixel {
+  rgba32f,  // 4 floats, 16 bytes
+  rgba8,    // 4 unsigned bytes
+};
 
-  struct Problem {
-    int width = 0;      // pixels, 1 to kMaxSize
-    int height = 0;     // pixels, 1 to kMaxSize
-    double radius = 0;  // pixels, 0 to kMaxRadius, may be fractional; below 1 the blur is a copy
-    double sigma = 0;   // standard deviation in units of the radius; 0 makes the blur a copy
-    Pixel pixel = Pixel::rgba32f;
-  };
+inline constexpr Named<Pixel> kPixels[] = {{Pixel::rgba32f, "rgba32f"}, {Pixel::rgba8, "rgba8"}};
 
-  enum class Variant {
-    automatic,   // what was measured to be fastest; without that cpu_strip on CPUs, else coalesced
-    naive,       // one work-group per line, every tap from global memory, weights computed per tap
-    local_line,  // the line in local memory
-    subsampled,  // at most 65 taps, `step` pixels apart: an approximation, see subsampling_step()
-    symmetric,   // the same taps in pairs with one weight
-    unrolled,    // symmetric with the loop over the pairs unrolled
-    padded,      // symmetric with padded local memory
-    weights_table,  // local_line with weights computed on the host
-    coalesced,      // several lines per group, sums in registers, contiguous stores
-    cpu_strip,      // for CPUs: explicit vectors, both passes in one launch
-  };
+// Throws Error(invalid_argument) for a value that is none.
+inline const char* to_string(Pixel pixel) {
+  return name_of(kPixels, pixel, "LineBlur", "pixel type");
+}
 
-  // How to run, for tuning; the defaults are good.
-  struct Tune {
-    int group = 0;  // work-items per work-group, 0 for the variant's default. coalesced: 64, 128,
-                    // 256, 512 or 1024. cpu_strip: only 0 or 1.
-  };
+// A length in units of the radius. A type of its own, so that no sigma in pixels, as GaussianBlur
+// takes it, is taken for one.
+struct RadiusFraction {
+  RadiusFraction() = default;
+  explicit constexpr RadiusFraction(double of_radius) : value(of_radius) {}
 
+  double value = 0;
+};
+
+struct Problem {
+  int width = 0;                  // pixels, 1 to kMaxSize
+  int height = 0;                 // pixels, 1 to kMaxSize
+  double radius = 0;              // pixels, 0 to kMaxRadius, may be fractional; below 1 the blur is
+                                  // a copy
+  RadiusFraction relative_sigma;  // standard deviation; 0 makes the blur a copy
+  Pixel pixel = Pixel::rgba32f;
+};
+
+// How to run, for tuning; 0 is open.
+struct Tune {
+  int group = 0;  // work-items per work-group. coalesced: 64, 128, 256, 512 or 1024. cpu_strip: 1
+};
+
+struct Spec : PlainSpec {
+  using Problem = line_blur::Problem;
+  using Tune = line_blur::Tune;
+  using Row = VariantRow<Spec>;
+  static constexpr const char* kName = "LineBlur";
+  static constexpr const char* kRecipe = "line_blur";
   static constexpr int kMaxSize = 1 << 30;
   static constexpr int kMaxRadius = 1 << 20;
-
-  // Throws Error: invalid_argument for a value out of range, unsupported where the device cannot
-  // run the variant at this group size, out_of_resources, build_failed.
-  LineBlur(const Runtime& runtime, const Problem& problem, Variant variant, Tune tune)
-      : state_(make_state(runtime, problem, variant, tune)) {}
-  explicit LineBlur(const Runtime& runtime, const Problem& problem,
-                    Variant variant = Variant::automatic)
-      : LineBlur(runtime, problem, variant, Tune{}) {}
-
-  // Enqueues the blur of `src` into `dst` behind the events of `wait` and returns the last event.
-  // Offsets and pitches of the views are multiples of the pixel size. The views must not overlap.
-  // Throws Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
-  cl::Event operator()(const BufferView& src, const BufferView& dst,
-                       const std::vector<cl::Event>& wait = {}) const {
-    const State& state = *state_;
-    const RowLayout layout = row_layout(state.problem);
-    const CheckedView from = check_view(state.runtime, src, layout, Access::read, kName, "src");
-    const CheckedView to = check_view(state.runtime, dst, layout, Access::write, kName, "dst");
-    check_disjoint(from, to, kName, "src", "dst");
-    check_wait(wait, kName);
-    const std::lock_guard<std::mutex> lock(state.mutex);
-    return enqueue(from, to, chained(wait, state_->last));
-  }
-
-  // The same on images: CL_RGBA with CL_FLOAT for rgba32f, with CL_UNORM_INT8 or CL_UNSIGNED_INT8
-  // for rgba8. The pixels go through buffers of the plan, so src and dst may be the same image.
-  cl::Event operator()(const ImageView& src, const ImageView& dst,
-                       const std::vector<cl::Event>& wait = {}) const {
-    const State& state = *state_;
-    const auto width = static_cast<std::size_t>(state.problem.width);
-    const auto height = static_cast<std::size_t>(state.problem.height);
-    const auto check_image = [&](const ImageView& view, Access access, const char* name) {
-      if (state.problem.pixel == Pixel::rgba32f) {
-        check_view(state.runtime, view, width, height, {{CL_RGBA, CL_FLOAT}}, access, kName, name);
-      } else {
-        check_view(state.runtime, view, width, height,
-                   {{CL_RGBA, CL_UNORM_INT8}, {CL_RGBA, CL_UNSIGNED_INT8}}, access, kName, name);
-      }
-    };
-    check_image(src, Access::read, "src");
-    check_image(dst, Access::write, "dst");
-    check_wait(wait, kName);
-    const RowLayout layout = row_layout(state.problem);
-    const std::lock_guard<std::mutex> lock(state.mutex);
-    if (state.staging_in() == nullptr) {
-      cl::Buffer in = create_buffer(state.runtime, layout.row_bytes * layout.rows);
-      state.staging_out = create_buffer(state.runtime, layout.row_bytes * layout.rows);
-      state.staging_in = std::move(in);
-    }
-    const CheckedView from =
-        check_view(state.runtime, state.staging_in, layout, Access::read, kName, "staging");
-    const CheckedView to =
-        check_view(state.runtime, state.staging_out, layout, Access::write, kName, "staging");
-    const std::size_t region[3] = {width, height, 1};
-    const std::size_t from_origin[3] = {src.x, src.y, 0};
-    const std::size_t to_origin[3] = {dst.x, dst.y, 0};
-    std::vector<cl_event> waits;
-    for (const cl::Event& event : chained(wait, state_->last)) waits.push_back(event());
-    cl_event copied = nullptr;
-    check(clEnqueueCopyImageToBuffer(state.runtime.queue()(), src.image(), state.staging_in(),
-                                     from_origin, region, 0, static_cast<cl_uint>(waits.size()),
-                                     waits.empty() ? nullptr : waits.data(), &copied),
-          "clEnqueueCopyImageToBuffer");
-    state.last = cl::Event(copied);
-    const cl::Event blurred = enqueue(from, to, {state.last});
-    const cl_event blurred_handle = blurred();
-    cl_event stored = nullptr;
-    check(clEnqueueCopyBufferToImage(state.runtime.queue()(), state.staging_out(), dst.image(), 0,
-                                     to_origin, region, 1, &blurred_handle, &stored),
-          "clEnqueueCopyBufferToImage");
-    state.last = cl::Event(stored);
-    return state.last;
-  }
-
-  const Problem& problem() const { return state_->problem; }
-  // The variant that runs; never automatic.
-  Variant variant() const { return state_->variant; }
-  // The work-group size that runs.
-  int group() const { return state_->group; }
-
-  // Whether the blur of this problem is a copy: only the centre has a tap.
-  static bool is_copy(const Problem& problem) { return problem.radius < 1 || problem.sigma == 0; }
-
-  // Distance in pixels of the taps of subsampled, symmetric, unrolled and padded:
-  // ceil(floor(radius) / 32).
-  static int subsampling_step(double radius) {
-    return std::max(1, (static_cast<int>(radius) + 31) / 32);
-  }
-
-  // A program of a variant: the definitions that select it.
-  struct Unit {
-    std::string kernel;
-    Pixel src;
-    Pixel dst;
-    Defines defines;
-  };
-
-  // The programs that a plan of this variant, pixel type and group size consists of, in the order
-  // of the passes. `group` 0 means the default. For tools; plans call it themselves.
-  static std::vector<Unit> units(Variant variant, Pixel pixel, int group = 0) {
-    if (variant == Variant::cpu_strip || pixel == Pixel::rgba32f)
-      return {unit(variant, pixel, pixel, group)};
-    return {unit(variant, Pixel::rgba8, Pixel::rgba32f, group),
-            unit(variant, Pixel::rgba32f, Pixel::rgba8, group)};
-  }
-
-  // Work-items per work-group where Tune::group is 0.
-  static int default_group(Variant variant) {
-    if (variant == Variant::cpu_strip) return 1;
-    return variant == Variant::coalesced ? 128 : 256;
-  }
-
- private:
-  static constexpr const char* kName = "LineBlur";
-  static constexpr std::size_t kPixelBytes = 16;  // of the float4 in scratch and local memory
-  static constexpr std::size_t kLocalBytes =
-      32 * 1024;  // what a variant uses at most: every OpenCL 1.2 GPU has it
-  static constexpr int kCoalescedSegment = 128;
-  static constexpr int kCoalescedLines = 8;
-  static constexpr int kStripRows = 8;
+  static constexpr std::size_t kCell = 16;  // bytes of the float4 in scratch and local memory
+  // What a variant uses at most: every OpenCL 1.2 GPU has it.
+  static constexpr std::size_t kLocalBytes = 32 * 1024;
+  static constexpr int kCopyGroup = 64;
+  static constexpr int kBlockPixels = 128;  // of coalesced
+  static constexpr int kBlockLines = 8;
+  static constexpr int kStripRows = 8;  // of cpu_strip
   static constexpr int kStripPixels = 12;
   static constexpr std::size_t kStripRingBytes = 512 * 1024;  // half of a usual L2 cache
 
-  // One pass over lines, as the kernels take it.
+  // One launch of a call.
   struct Pass {
-    cl::Program program;
     cl_int length = 0;
     cl_int lines = 0;
-    cl_int segment = 0;
+    Launch launch;
+    cl_int segment = 0;    // outputs of a line that share a tile
     cl_int tile_taps = 0;  // or the pairs of the first tile
     cl_int more_pairs = 0;
     std::size_t cells = 0;  // float4 of local memory
+    std::size_t unit = 0;   // its program
   };
 
-  struct Strip {
-    int tile = 0;
-    int rows = 0;
-    int ring = 0;
-    std::size_t tiles = 0;
-    std::size_t strips = 0;
-    std::size_t task_pixels = 0;
+  // How a variant cuts a problem for a device, or why it cannot.
+  struct Cut {
+    std::vector<Pass> passes;       // with two, the first is from lines to columns
+    std::size_t scratch_cells = 0;  // float4 of global memory
+    cl_int tile = 0;                // of cpu_strip: pixels, and
+    cl_int rows = 0;                // rows of a work-item
+    cl_int ring = 0;
+    std::size_t task_cells = 0;
+    Lacks lacks = Lacks::nothing;
+    std::string why;
   };
 
-  struct State {
-    Runtime runtime;
-    Problem problem;
-    Variant variant = Variant::naive;
-    int group = 0;
-    bool copy = false;
-    cl_int radius = 0;
+  struct Resources {
+    Cut cut;
+    cl_int side = 0;  // taps on each side of the centre, `step` pixels apart
     cl_int step = 1;
     cl_float4 gauss{};  // 1 / radius, 1 / (sigma sqrt(2 pi)), 2 sigma^2
-    std::string kernel;
-    std::vector<Pass> passes;  // one for a copy and for cpu_strip, else two
-    Strip strip;
     cl::Buffer weights;
     cl::Buffer scratch;
-    // Guarded by the mutex: the last command that uses the scratch and staging memory.
-    mutable std::mutex mutex;
-    mutable cl::Event last;
-    mutable cl::Buffer staging_in;
-    mutable cl::Buffer staging_out;
-
-    State(Runtime rt, const Problem& p) : runtime(std::move(rt)), problem(p) {}
+    std::shared_ptr<Turns> turns;  // of the scratch and staging memory
+    std::shared_ptr<ImageStaging> staging;
   };
 
-  static RowLayout row_layout(const Problem& problem) {
-    const std::size_t bytes = pixel_bytes(problem.pixel);
-    return {static_cast<std::size_t>(problem.width) * bytes,
-            static_cast<std::size_t>(problem.height), bytes};
+  // Rows of pixels, counted in pixels.
+  struct Rows {
+    cl::Buffer buffer;
+    cl_ulong offset;
+    cl_ulong pitch;
+  };
+
+  // A launch with the arguments that all kernels begin with.
+  struct Call {
+    Kernel kernel;
+    const Resources& r;
+    const Pass& pass;
+    Rows src;
+    Rows dst;
+    std::vector<cl::Event> wait;
+
+    template <class... More>
+    cl::Event operator()(const More&... more) {
+      return kernel(pass.launch, wait, src.buffer, src.offset, src.pitch, dst.buffer, dst.offset,
+                    dst.pitch, pass.length, more...);
+    }
+    LocalBytes tile() const { return {pass.cells * kCell}; }
+  };
+
+  struct Traits {
+    Cut (*cut)(const Setup<Spec>&);
+    cl::Event (*run)(Call&);
+    int group = 256;          // the default
+    bool has_table = false;   // weights made on the host
+    bool is_pairs = false;    // taps in pairs
+    bool is_padded = false;   // a float4 more after every 32 of local memory
+    bool is_blocked = false;  // a group makes kBlockPixels of kBlockLines lines
+  };
+
+  static const std::vector<Row>& variants() {
+    const auto groups = [](std::int64_t first) {
+      Axis group{"group", {first}};
+      for (const std::int64_t value : {1024, 512, 256, 128, 64}) {
+        if (value != first) group.values.emplace_back(value);
+      }
+      return std::vector<Axis>{group};
+    };
+    const auto pairs = [](Call& c) {
+      return c(c.r.side, c.r.step, c.r.gauss, c.pass.segment, c.pass.tile_taps, c.pass.more_pairs,
+               c.tile());
+    };
+    static const std::vector<Row> all{
+        Row("naive", "one work-group per line; a global read and an exponential per tap",
+            {two_passes, [](Call& c) { return c(c.r.side, c.r.gauss); }})
+            .baseline()
+            .tunes(groups(256)),
+        Row("local_line", "the line is read once into local memory",
+            {cut_tiles,
+             [](Call& c) {
+               return c(c.r.side, c.r.gauss, c.pass.segment, c.pass.tile_taps, c.tile());
+             }})
+            .tunes(groups(256)),
+        Row("subsampled", "at most 65 taps, spread over the radius (an approximation)",
+            {cut_tiles,
+             [](Call& c) {
+               return c(c.r.side, c.r.step, c.r.gauss, c.pass.segment, c.pass.tile_taps, c.tile());
+             }})
+            .approximate()
+            .tunes(groups(256)),
+        Row("symmetric", "the same taps in pairs: one weight for two",
+            {cut_tiles, pairs, 256, false, /*is_pairs=*/true})
+            .approximate()
+            .tunes(groups(256)),
+        Row("unrolled", "symmetric with the loop over 32 pairs unrolled",
+            {cut_tiles, pairs, 256, false, /*is_pairs=*/true})
+            .approximate()
+            .tunes(groups(256)),
+        Row("padded", "symmetric with padded local memory, against bank conflicts",
+            {cut_tiles, pairs, 256, false, /*is_pairs=*/true, /*is_padded=*/true})
+            .approximate()
+            .tunes(groups(256)),
+        Row("weights_table", "local_line with all taps and weights made once on the host",
+            {cut_tiles,
+             [](Call& c) {
+               return c(c.r.side, c.r.weights, c.pass.segment, c.pass.tile_taps, c.tile());
+             },
+             256, /*has_table=*/true})
+            .tunes(groups(256)),
+        Row("coalesced",
+            "8 lines per group, several outputs per item in registers, contiguous transposed "
+            "stores",
+            {cut_blocks,
+             [](Call& c) {
+               return c(c.pass.lines, cl_int{2 * c.r.side + 1}, c.r.weights, c.pass.tile_taps,
+                        c.tile());
+             },
+             128, /*has_table=*/true, false, false, /*is_blocked=*/true})
+            .preferred()
+            .tunes(groups(128)),
+        Row("cpu_strip",
+            "for CPUs: float16 vectors, both passes in one launch, a ring of rows in the L2 cache",
+            {cut_strips,
+             [](Call& c) {
+               const Cut& cut = c.r.cut;
+               return c(c.pass.lines, c.r.side, c.r.weights, cut.tile, cut.rows, cut.ring,
+                        c.r.scratch, static_cast<cl_ulong>(cut.task_cells));
+             },
+             1, /*has_table=*/true})
+            .for_cpus(),
+    };
+    return all;
   }
 
-  static std::size_t pixel_bytes(Pixel pixel) { return pixel == Pixel::rgba32f ? 16 : 4; }
+  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
 
-  static int ceil_div(int a, int b) { return a / b + (a % b != 0 ? 1 : 0); }
-  static int round_up(int a, int b) { return ceil_div(a, b) * b; }
-
-  static void check_problem(const Problem& p) {
+  static void check(const Problem& p) {
     const auto size = [](const char* name, int value) {
       if (value < 1 || value > kMaxSize) {
         fail(Errc::invalid_argument, kName,
@@ -269,425 +241,405 @@ class LineBlur {
       fail(Errc::invalid_argument, kName,
            text("radius must be 0 to ", kMaxRadius, ", got ", p.radius));
     }
-    if (!(p.sigma >= 0) || std::isinf(p.sigma)) {
+    const double sigma = p.relative_sigma.value;
+    if (!(sigma >= 0) || std::isinf(sigma)) {
       fail(Errc::invalid_argument, kName,
-           text("sigma must be finite and not negative, got ", p.sigma));
+           text("relative_sigma must be finite and not negative, got ", sigma));
     }
     if (p.pixel != Pixel::rgba32f && p.pixel != Pixel::rgba8) {
       fail(Errc::invalid_argument, kName,
            text("pixel must be rgba32f or rgba8, got the value ", static_cast<int>(p.pixel)));
     }
     const auto pixels = static_cast<std::uint64_t>(p.width) * static_cast<std::uint64_t>(p.height);
-    if (pixels > std::numeric_limits<std::size_t>::max() / (2 * kPixelBytes)) {
+    if (pixels > std::numeric_limits<std::size_t>::max() / (2 * kCell)) {
       fail(Errc::invalid_argument, kName,
            text("width ", p.width, " times height ", p.height, " overflows the address range"));
     }
   }
 
-  static bool one_of_the_groups(int group) {
-    return group == 64 || group == 128 || group == 256 || group == 512 || group == 1024;
+  static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
+    return {row.traits.group};
   }
 
-  static Unit unit(Variant variant, Pixel src, Pixel dst, int group) {
-    const std::string name = to_string(variant);
-    std::string upper = name;
-    for (char& c : upper) {
-      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  static void check_tune(const Setup<Spec>& s) {
+    if (s.row.traits.is_blocked) {
+      check_one_of(kName, "group", s.tune.group, {64, 128, 256, 512, 1024});
+    } else if (s.row.is_for_cpus) {
+      check_one_of(kName, "group", s.tune.group, {1});
     }
-    Unit out{"line_blur_" + name, src, dst, {}};
-    out.defines.flag("CLCOOK_LINE_BLUR_ONLY").flag("CLCOOK_LINE_BLUR_" + upper);
-    if (src == Pixel::rgba8) out.defines.flag("CLCOOK_SRC_RGBA8");
-    if (dst == Pixel::rgba8) out.defines.flag("CLCOOK_DST_RGBA8");
-    if (group == 0) group = default_group(variant);
-    if (variant != Variant::coalesced && variant != Variant::cpu_strip) {
-      out.defines.set("CLCOOK_LINE_BLUR_GROUP", group);
-    }
-    if (variant == Variant::coalesced) {
-      out.defines.set("CLCOOK_LINE_BLUR_OUTPUTS", kCoalescedSegment * kCoalescedLines / group);
-    }
+  }
+
+  static std::size_t pixel_bytes(Pixel pixel) { return pixel == Pixel::rgba32f ? 16 : 4; }
+  static double pixels(const Problem& p) { return static_cast<double>(p.width) * p.height; }
+  static double bytes(const Problem& p) {
+    return 2.0 * static_cast<double>(pixel_bytes(p.pixel)) * pixels(p);
+  }
+
+  static bool is_copy(const Problem& p) { return p.radius < 1 || p.relative_sigma.value == 0; }
+  static int subsampling_step(double radius) {
+    return std::max(1, (static_cast<int>(radius) + 31) / 32);
+  }
+  // Distance of a variant's taps.
+  static int step(const Row& row, double radius) {
+    return row.is_approximate ? subsampling_step(radius) : 1;
+  }
+  // Taps on each side of the centre.
+  static int side(const Setup<Spec>& s) {
+    return static_cast<int>(s.problem.radius) / step(s.row, s.problem.radius);
+  }
+
+  // The error is that of two passes over values of magnitude at most m = 1, in units u = 2^-24, the
+  // relative error of one rounding; the approximate variants are compared with the sum over their
+  // own taps. N taps give, per pass:
+  //   table    Each weight is rounded once (u), each product enters the sum through one fma. A sum
+  //            of N fma carries at most N u times the sum of |w| |s| <= m (1 + u). Together (N + 1)
+  //            u m; 2 more cover the second-order terms and the growth of m from the first pass.
+  //   exp      The weights are not normalised; numerator and denominator are sums of N terms: N u
+  //            each. A weight is good to 17 u: exp to 3 ulp (6 u), the factor 1 u, and the argument
+  //            x = (k / R)^2 / s1 to 10 u (1 / R, its product and s1 rounded, the square doubles
+  //            them, the division 2.5 ulp), which is 10 u x e^-x in the weight, with a mean of x
+  //            over the weights of at most 1. The same weights stand in both sums, so the mean
+  //            moves by at most twice that, 34 u. The final division is good to 2.5 ulp (5 u).
+  //            Together (2 N + 39) u m, and 5 for second-order terms. The additions of pairs and
+  //            the doubled weights stay within N.
+  static Offer offer(const Runtime&, const Setup<Spec>& s) {
+    if (s.row.traits.is_blocked && quirks::breaks_item_loops(s.device))
+      return Offer::no(Lacks::implementation, "it is miscompiled by " + s.device.platform_version);
+    const Cut cut = cut_of(s);
+    if (cut.lacks != Lacks::nothing) return Offer::no(cut.lacks, cut.why);
+    Offer out;
+    // With two passes the picture between them, once out and once in.
+    const double between =
+        cut.passes.size() < 2 ? 0 : static_cast<double>(kCell) * pixels(s.problem);
+    out.work.bytes_read = out.work.bytes_written = bytes(s.problem) / 2 + between;
+    out.work.launches = static_cast<double>(cut.passes.size());
+    if (is_copy(s.problem)) return out;
+    const double taps = 2.0 * side(s) + 1;
+    out.work.operations = 2 * pixels(s.problem) * 4 * taps * 2;
+    out.max_error = 2 * (s.row.traits.has_table ? taps + 3 : 2 * taps + 44) * 0x1p-24;
     return out;
   }
 
-  static Unit copy_unit(Pixel pixel) {
-    Unit out{"line_blur_copy", pixel, pixel, {}};
-    out.defines.flag("CLCOOK_LINE_BLUR_ONLY").flag("CLCOOK_LINE_BLUR_COPY");
-    if (pixel == Pixel::rgba8) out.defines.flag("CLCOOK_SRC_RGBA8").flag("CLCOOK_DST_RGBA8");
-    return out;
-  }
-
-  static bool is_pairs(Variant v) {
-    return v == Variant::symmetric || v == Variant::unrolled || v == Variant::padded;
-  }
-  static bool is_local(Variant v) {
-    return v == Variant::local_line || v == Variant::weights_table || v == Variant::subsampled ||
-           is_pairs(v);
-  }
-  static bool has_table(Variant v) {
-    return v == Variant::weights_table || v == Variant::coalesced || v == Variant::cpu_strip;
-  }
-
-  static std::shared_ptr<const State> make_state(const Runtime& runtime, const Problem& problem,
-                                                 Variant variant, Tune tune) {
-    check_problem(problem);
-    to_string(variant);  // refuses a value that is no variant
-    auto state = std::make_shared<State>(runtime, problem);
-    choose(runtime, problem, variant, tune);
-    state->variant = variant;
-    if (tune.group < 0)
-      fail(Errc::invalid_argument, kName, text("group must not be negative, got ", tune.group));
-    state->group = tune.group == 0 ? default_group(variant) : tune.group;
-    if (variant == Variant::coalesced && !one_of_the_groups(state->group)) {
-      fail(Errc::invalid_argument, kName,
-           text("the variant coalesced takes a group of 64, 128, 256, 512 or 1024 work-items, got ",
-                state->group));
-    }
-    if (variant == Variant::coalesced && quirks::breaks_item_loops(runtime.info())) {
-      fail(Errc::unsupported, kName,
-           "the variant coalesced is miscompiled by " + runtime.info().platform_version);
-    }
-    if (variant == Variant::cpu_strip && state->group != 1) {
-      fail(Errc::invalid_argument, kName,
-           text("the variant cpu_strip takes a group of 1 work-item, got ", state->group));
-    }
-    state->copy = is_copy(problem);
-    if (state->copy) {
-      state->group = 64;  // the same copy for every variant
-      state->kernel = "line_blur_copy";
-      Pass pass;
-      pass.length = problem.width;
-      pass.lines = problem.height;
-      pass.program = build(runtime, copy_unit(problem.pixel));
-      state->passes.push_back(std::move(pass));
+  static std::vector<CompileUnit> units(const Setup<Spec>& s) {
+    const Pixel pixel = s.problem.pixel;
+    std::vector<CompileUnit> out;
+    if (pixel == Pixel::rgba32f || s.row.is_for_cpus || is_copy(s.problem)) {
+      out = {unit(s, pixel, pixel)};
     } else {
-      state->kernel = std::string("line_blur_") + to_string(variant);
-      plan_taps(*state);
-      plan_passes(*state);
+      out = {unit(s, pixel, Pixel::rgba32f), unit(s, Pixel::rgba32f, pixel)};
     }
-    for (const Pass& pass : state->passes) {
-      const Kernel kernel(runtime, pass.program, state->kernel);
-      kernel.check_launch(launch(*state, pass), pass.cells * kPixelBytes);
+    for (const Pass& pass : cut_of(s).passes) {
+      std::size_t& bytes = out[pass.unit].local_bytes;
+      bytes = std::max(bytes, pass.cells * kCell);
     }
-    return state;
+    return out;
   }
 
-  // Fills in what the caller left open: from what was measured, else the built-in defaults.
-  static void choose(const Runtime& runtime, const Problem& problem, Variant& variant, Tune& tune) {
-    const double bytes =
-        2.0 * static_cast<double>(pixel_bytes(problem.pixel)) * problem.width * problem.height;
-    const bool automatic = variant == Variant::automatic;
-    const TuningChoice choice = runtime.tuning().choose(runtime.info(), "line_blur", bytes,
-                                                        automatic ? "" : to_string(variant));
-    const bool measured = choice.match != TuningChoice::Match::none;
-    if (automatic) {
-      if (measured) {
-        variant = parse_variant(choice.entry.variant);
-      } else {
-        variant = runtime.info().cpu ? Variant::cpu_strip : Variant::coalesced;
-      }
-    }
-    if (tune.group != 0 || !measured) return;
-    const int group = choice.entry.integer("group", 0);
-    if (group > 0 && static_cast<std::size_t>(group) <= runtime.info().max_group)
-      tune.group = group;
-  }
-
-  static cl::Program build(const Runtime& runtime, const Unit& unit) {
-    return runtime.build(
-        Source(embedded::line_blur), unit.defines,
-        unit.kernel + (unit.src == unit.dst
-                           ? std::string(" ") + to_string(unit.src)
-                           : text(" ", to_string(unit.src), " to ", to_string(unit.dst))));
-  }
-
-  // Taps: an integer radius, the distance of the taps, and the weights as a factor or a table.
-  static void plan_taps(State& state) {
-    const Problem& p = state.problem;
-    const int radius = static_cast<int>(p.radius);
-    const bool sparse = state.variant == Variant::subsampled || is_pairs(state.variant);
-    state.step = sparse ? subsampling_step(p.radius) : 1;
-    state.radius = radius / state.step;
+  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    Resources out;
+    out.turns = std::make_shared<Turns>();
+    out.staging = std::make_shared<ImageStaging>();
+    out.cut = cut_of(s);
+    if (is_copy(p)) return out;
+    out.side = side(s);
+    out.step = step(s.row, p.radius);
     // Beyond these limits of sigma the float arithmetic of the kernels would overflow, and the
     // weights no longer change: all but the centre are 0, or all are equal.
-    const double sigma = std::clamp(p.sigma, 1e-9, 1e9);
-    state.gauss.s[0] = static_cast<cl_float>(1 / p.radius);
-    state.gauss.s[1] = static_cast<cl_float>(1 / (2.5066282746310002 * sigma));
-    state.gauss.s[2] = static_cast<cl_float>(2 * sigma * sigma);
-    if (!has_table(state.variant)) return;
+    const double sigma = std::clamp(p.relative_sigma.value, 1e-9, 1e9);
+    out.gauss.s[0] = static_cast<cl_float>(1 / p.radius);
+    out.gauss.s[1] = static_cast<cl_float>(1 / (2.5066282746310002 * sigma));
+    out.gauss.s[2] = static_cast<cl_float>(2 * sigma * sigma);
+    if (s.row.traits.has_table) {
+      const std::vector<float> table = weights(p);
+      out.weights =
+          create_buffer(runtime, table.size() * sizeof(float), CL_MEM_READ_ONLY, table.data());
+    }
+    out.scratch = create_buffer(runtime, out.cut.scratch_cells * kCell);
+    return out;
+  }
+
+ private:
+  static int ceil_div(int a, int b) { return a / b + (a % b != 0 ? 1 : 0); }
+  static int round_up(int a, int b) { return ceil_div(a, b) * b; }
+
+  static CompileUnit unit(const Setup<Spec>& s, Pixel src, Pixel dst) {
+    CompileUnit out = variant_unit(s, embedded::line_blur);
+    out.label = text(to_string(src), " -> ", to_string(dst));
+    if (is_copy(s.problem)) {  // the same for every variant
+      out.kernel = "line_blur_copy";
+      out.defines = Defines().flag("CLCOOK_LINE_BLUR_ONLY").flag("CLCOOK_LINE_BLUR_COPY");
+      out.group = {kCopyGroup, 1, 1};
+    } else if (s.row.traits.is_blocked) {
+      out.defines.set("CLCOOK_LINE_BLUR_OUTPUTS", kBlockPixels * kBlockLines / s.tune.group);
+    } else if (!s.row.is_for_cpus) {
+      out.defines.set("CLCOOK_LINE_BLUR_GROUP", s.tune.group);
+    }
+    if (src == Pixel::rgba8) out.defines.flag("CLCOOK_SRC_RGBA8");
+    if (dst == Pixel::rgba8) out.defines.flag("CLCOOK_DST_RGBA8");
+    return out;
+  }
+
+  static std::vector<float> weights(const Problem& p) {
+    const int radius = static_cast<int>(p.radius);
     std::vector<double> exact(static_cast<std::size_t>(2 * radius + 1));
     double sum = 0;
     for (int k = -radius; k <= radius; ++k) {
-      const double d = k == 0 ? 0 : k / p.radius / p.sigma;
+      const double d = k == 0 ? 0 : k / p.radius / p.relative_sigma.value;
       sum += exact[static_cast<std::size_t>(k + radius)] = std::exp(-d * d / 2);
     }
     std::vector<float> table(exact.size());
     for (std::size_t i = 0; i < exact.size(); ++i) table[i] = static_cast<float>(exact[i] / sum);
-    state.weights =
-        create_buffer(state.runtime, table.size() * sizeof(float), CL_MEM_READ_ONLY, table.data());
+    return table;
   }
 
-  static void plan_passes(State& state) {
-    const Problem& p = state.problem;
-    const std::vector<Unit> programs = units(state.variant, p.pixel, state.group);
-    if (state.variant == Variant::cpu_strip) {
-      Pass pass;
-      pass.length = p.width;
-      pass.lines = p.height;
-      pass.program = build(state.runtime, programs[0]);
-      state.passes.push_back(std::move(pass));
-      plan_strip(state);
-      const std::size_t tasks = state.strip.tiles * state.strip.strips;
-      if (state.strip.task_pixels > std::numeric_limits<std::size_t>::max() / kPixelBytes / tasks) {
-        fail(Errc::unsupported, kName,
-             text("the scratch memory for radius ", p.radius, " overflows the address range"));
-      }
-      state.scratch = create_buffer(state.runtime, tasks * state.strip.task_pixels * kPixelBytes);
-      return;
-    }
-    for (int i = 0; i < 2; ++i) {
-      Pass pass =
-          i == 0 ? plan_pass(state, p.width, p.height) : plan_pass(state, p.height, p.width);
-      pass.program = i < static_cast<int>(programs.size())
-                         ? build(state.runtime, programs[static_cast<std::size_t>(i)])
-                         : state.passes[0].program;
-      state.passes.push_back(std::move(pass));
-    }
-    state.scratch =
-        create_buffer(state.runtime, static_cast<std::size_t>(p.width) *
-                                         static_cast<std::size_t>(p.height) * kPixelBytes);
+  static Cut cut_of(const Setup<Spec>& s) {
+    if (!is_copy(s.problem)) return s.row.traits.cut(s);
+    Cut out;
+    out.passes = {line_pass(s.problem.width, s.problem.height, kCopyGroup)};
+    return out;
+  }
+
+  // A work-group per line.
+  static Pass line_pass(int length, int lines, int group) {
+    return {length, lines,
+            Launch::groups({static_cast<std::size_t>(lines), 1, 1},
+                           {static_cast<std::size_t>(group), 1, 1})};
+  }
+
+  // Along the rows, then along the columns.
+  static Cut two_passes(const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    Cut out;
+    out.passes = {line_pass(p.width, p.height, s.tune.group),
+                  line_pass(p.height, p.width, s.tune.group)};
+    if (p.pixel != Pixel::rgba32f) out.passes[1].unit = 1;
+    out.scratch_cells = static_cast<std::size_t>(p.width) * static_cast<std::size_t>(p.height);
+    return out;
+  }
+
+  static Cut refused(Lacks lacks, std::string why) {
+    Cut out;
+    out.lacks = lacks;
+    out.why = std::move(why);
+    return out;
+  }
+
+  static std::size_t local_budget(const DeviceInfo& device) {
+    if (device.local_mem == 0) return kLocalBytes;  // not known
+    return std::min<std::size_t>(kLocalBytes, device.local_mem);
   }
 
   // Cuts lines into segments and the window into tiles, so that the local memory suffices.
-  static Pass plan_pass(const State& state, int length, int lines) {
-    Pass pass;
-    pass.length = length;
-    pass.lines = lines;
-    const std::size_t local = std::min<std::size_t>(kLocalBytes, state.runtime.info().local_mem);
-    const int taps = 2 * state.radius + 1;
-    if (state.variant == Variant::coalesced) {
-      const int unroll = std::max(8, kCoalescedSegment * kCoalescedLines / state.group);
-      const std::size_t row =
-          (kCoalescedLines + 1) * kPixelBytes;  // local memory of one position of 8 lines
-      const std::size_t fixed = kCoalescedSegment * row;
-      const std::size_t most = local > fixed ? (local - fixed) / (row + sizeof(float)) : 0;
-      const int limit = static_cast<int>(most) / unroll * unroll;
-      if (limit == 0) {
-        fail(Errc::unsupported, kName,
-             text("the variant coalesced needs ",
-                  fixed + static_cast<std::size_t>(unroll) * (row + sizeof(float)),
-                  " bytes of local memory, the device has ", state.runtime.info().local_mem));
-      }
-      const int tiles = ceil_div(taps, limit);
-      pass.tile_taps = round_up(ceil_div(taps, tiles), unroll);
-      pass.cells =
-          (kCoalescedSegment + static_cast<std::size_t>(pass.tile_taps)) * (kCoalescedLines + 1) +
-          static_cast<std::size_t>(pass.tile_taps) / 4;  // the weights, behind the pixels
-      return pass;
-    }
-    if (!is_local(state.variant)) return pass;
-
-    const bool padded = state.variant == Variant::padded;
-    const int budget = static_cast<int>(local / kPixelBytes);
-    const int cells = padded ? budget / 33 * 32 : budget;
-    const int reach = 2 * state.radius * state.step;  // from the first to the last tap
-    const bool one_tile = reach <= cells - state.group;
+  static Cut cut_tiles(const Setup<Spec>& s) {
+    const Traits& how = s.row.traits;
+    const int group = s.tune.group;
+    const int radius = side(s);
+    const int distance = step(s.row, s.problem.radius);
+    const int budget = static_cast<int>(local_budget(s.device) / kCell);
+    const int cells = how.is_padded ? budget / 33 * 32 : budget;
+    const int reach = 2 * radius * distance;  // from the first to the last tap
+    const bool one_tile = reach <= cells - group;
     // Further tiles of pairs are two windows of at least a group each.
-    const int most_group = is_pairs(state.variant) && !one_tile ? cells / 2 : cells;
-    if (state.group > most_group) {
-      fail(Errc::unsupported, kName,
-           text("the variant ", to_string(state.variant), " with radius ", state.problem.radius,
-                " needs a group of at most ", most_group, " work-items for ", local,
-                " bytes of local memory, got ", state.group));
+    const int most_group = how.is_pairs && !one_tile ? cells / 2 : cells;
+    if (group > most_group) {
+      return refused(
+          Lacks::local_memory,
+          text("the radius ", s.problem.radius, " needs a group of at most ", most_group,
+               " work-items for ", local_budget(s.device), " bytes of local memory, got ", group));
     }
-    int used = 0;
-    if (one_tile) {
-      const int segments = ceil_div(length, cells - reach);
-      pass.segment = std::min(cells - reach, round_up(ceil_div(length, segments), state.group));
-      used = pass.segment + reach;
-    } else {
-      pass.segment = state.group;  // one output per item: its sum lives across the tiles
-    }
-    if (is_pairs(state.variant)) {
-      pass.tile_taps = one_tile ? state.radius
-                                : std::min(state.radius, (cells - state.group) / (2 * state.step));
-      pass.more_pairs = (cells / 2 - state.group) / state.step + 1;
-      if (!one_tile) {
-        used = std::max(state.group + 2 * pass.tile_taps * state.step,
-                        2 * (state.group + (pass.more_pairs - 1) * state.step));
+    Cut out = two_passes(s);
+    for (Pass& pass : out.passes) {
+      int used = 0;
+      if (one_tile) {
+        const int segments = ceil_div(pass.length, cells - reach);
+        pass.segment = std::min(cells - reach, round_up(ceil_div(pass.length, segments), group));
+        used = pass.segment + reach;
+      } else {
+        pass.segment = group;  // one output per item: its sum lives across the tiles
       }
-    } else {
-      pass.tile_taps = one_tile ? taps : (cells - state.group) / state.step + 1;
-      if (!one_tile) used = state.group + (pass.tile_taps - 1) * state.step;
+      if (how.is_pairs) {
+        pass.tile_taps = one_tile ? radius : std::min(radius, (cells - group) / (2 * distance));
+        pass.more_pairs = (cells / 2 - group) / distance + 1;
+        if (!one_tile) {
+          used = std::max(group + 2 * pass.tile_taps * distance,
+                          2 * (group + (pass.more_pairs - 1) * distance));
+        }
+      } else {
+        pass.tile_taps = one_tile ? 2 * radius + 1 : (cells - group) / distance + 1;
+        if (!one_tile) used = group + (pass.tile_taps - 1) * distance;
+      }
+      pass.cells = static_cast<std::size_t>(how.is_padded ? used + used / 32 : used);
     }
-    pass.cells = static_cast<std::size_t>(padded ? used + used / 32 : used);
-    return pass;
+    return out;
   }
 
-  // Cuts the picture into tasks of cpu_strip: tiles of columns whose ring of rows fits in the L2
-  // cache, and strips of rows only where the tiles are fewer than the cores.
-  static void plan_strip(State& state) {
-    const Problem& p = state.problem;
-    Strip& s = state.strip;
+  // Cuts the picture into blocks and the window into tiles, so that the local memory suffices.
+  static Cut cut_blocks(const Setup<Spec>& s) {
+    const int unroll = std::max(8, kBlockPixels * kBlockLines / s.tune.group);
+    // Local memory of one position of all lines, and the weight of a tap.
+    const std::size_t position = (kBlockLines + 1) * kCell;
+    const std::size_t tap = position + sizeof(float);
+    const std::size_t fixed = kBlockPixels * position;
+    const std::size_t local = local_budget(s.device);
+    const int limit = static_cast<int>(local > fixed ? (local - fixed) / tap : 0) / unroll * unroll;
+    if (limit == 0) {
+      return refused(
+          Lacks::local_memory,
+          text("it needs ", fixed + static_cast<std::size_t>(unroll) * tap,
+               " bytes of local memory, which exceed the device's limit of ", s.device.local_mem));
+    }
+    const int taps = 2 * side(s) + 1;
+    const int tile_taps = round_up(ceil_div(taps, ceil_div(taps, limit)), unroll);
+    Cut out = two_passes(s);
+    for (Pass& pass : out.passes) {
+      pass.tile_taps = tile_taps;
+      pass.cells = (kBlockPixels + static_cast<std::size_t>(tile_taps)) * (kBlockLines + 1) +
+                   static_cast<std::size_t>(tile_taps) / 4;  // the weights, behind the pixels
+      const auto count = [](int items, int size) {
+        return static_cast<std::size_t>(ceil_div(items, size));
+      };
+      pass.launch =
+          Launch::groups({count(pass.length, kBlockPixels) * count(pass.lines, kBlockLines), 1, 1},
+                         {static_cast<std::size_t>(s.tune.group), 1, 1});
+    }
+    return out;
+  }
+
+  // Cuts the picture into tasks: tiles of columns whose ring of rows fits in the L2 cache, and
+  // strips of rows only where the tiles are fewer than the cores.
+  static Cut cut_strips(const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    const int radius = side(s);
     const int cores =
-        std::max(1, static_cast<int>(std::min<cl_uint>(state.runtime.info().compute_units, 4096)));
-    const int window = round_up(2 * state.radius + 2 * kStripRows, kStripRows);
+        std::max(1, static_cast<int>(std::min<cl_uint>(s.device.compute_units, 4096)));
+    const int window = round_up(2 * radius + 2 * kStripRows, kStripRows);
     const auto ring_bytes =
-        static_cast<std::size_t>(std::min(window, round_up(p.height, kStripRows))) * kPixelBytes;
+        static_cast<std::size_t>(std::min(window, round_up(p.height, kStripRows))) * kCell;
     const int widest = std::max(2, static_cast<int>(std::min<std::size_t>(
                                        kStripRingBytes / ring_bytes / kStripPixels, 64)));
-    const int units = ceil_div(p.width, kStripPixels);
-    int tiles = ceil_div(units, widest);
-    tiles = std::min(round_up(tiles, cores), std::max(tiles, units / 2));
-    s.tile = ceil_div(units, tiles) * kStripPixels;
-    s.tiles = static_cast<std::size_t>(ceil_div(p.width, s.tile));
+    const int parts = ceil_div(p.width, kStripPixels);
+    int wanted_tiles = ceil_div(parts, widest);
+    wanted_tiles = std::min(round_up(wanted_tiles, cores), std::max(wanted_tiles, parts / 2));
+    Cut out;
+    out.tile = ceil_div(parts, wanted_tiles) * kStripPixels;
+    const auto tiles = static_cast<std::size_t>(ceil_div(p.width, out.tile));
     // A strip filters 2 radius rows more than it makes, so it is at least that high.
     const int wanted =
-        s.tiles >= static_cast<std::size_t>(cores) ? 1 : ceil_div(cores, static_cast<int>(s.tiles));
-    const int strips = std::clamp(p.height / std::max(2 * state.radius, kStripRows), 1, wanted);
-    s.rows = round_up(ceil_div(p.height, strips), kStripRows);
-    s.strips = static_cast<std::size_t>(ceil_div(p.height, s.rows));
-    const auto span = static_cast<std::int64_t>(s.rows) + 2 * state.radius;
-    s.ring = std::min(
+        tiles >= static_cast<std::size_t>(cores) ? 1 : ceil_div(cores, static_cast<int>(tiles));
+    const int most = std::clamp(p.height / std::max(2 * radius, kStripRows), 1, wanted);
+    out.rows = round_up(ceil_div(p.height, most), kStripRows);
+    const auto strips = static_cast<std::size_t>(ceil_div(p.height, out.rows));
+    const std::int64_t span = std::int64_t{out.rows} + 2 * radius;
+    out.ring = std::min(
         window, round_up(static_cast<int>(std::min<std::int64_t>(span, p.height)), kStripRows));
-    const std::size_t tile = static_cast<std::size_t>(s.tile);
-    s.task_pixels = kStripRows * (tile + 2 * static_cast<std::size_t>(state.radius)) +
-                    static_cast<std::size_t>(s.ring) * tile;
-    s.task_pixels = (s.task_pixels + 3) / 4 * 4;
-  }
-
-  static Launch launch(const State& state, const Pass& pass) {
-    const auto group = static_cast<std::size_t>(state.group);
-    if (state.copy)
-      return Launch::groups({static_cast<std::size_t>(pass.lines), 1, 1}, {group, 1, 1});
-    if (state.variant == Variant::cpu_strip)
-      return Launch::groups({state.strip.tiles, state.strip.strips, 1}, {1, 1, 1});
-    if (state.variant == Variant::coalesced) {
-      const auto segments = static_cast<std::size_t>(ceil_div(pass.length, kCoalescedSegment));
-      return Launch::groups(
-          {segments * static_cast<std::size_t>(ceil_div(pass.lines, kCoalescedLines)), 1, 1},
-          {group, 1, 1});
+    const auto tile = static_cast<std::size_t>(out.tile);
+    out.task_cells = kStripRows * (tile + 2 * static_cast<std::size_t>(radius)) +
+                     static_cast<std::size_t>(out.ring) * tile;
+    out.task_cells = (out.task_cells + 3) / 4 * 4;
+    if (out.task_cells > std::numeric_limits<std::size_t>::max() / kCell / (tiles * strips)) {
+      return refused(Lacks::memory, text("the scratch memory for radius ", p.radius,
+                                         " overflows the address range"));
     }
-    return Launch::groups({static_cast<std::size_t>(pass.lines), 1, 1}, {group, 1, 1});
+    out.scratch_cells = tiles * strips * out.task_cells;
+    out.passes = {{p.width, p.height, Launch::groups({tiles, strips, 1}, {1, 1, 1})}};
+    return out;
   }
+};
 
-  // Enqueues the passes and remembers the last. Needs the mutex.
-  cl::Event enqueue(const CheckedView& src, const CheckedView& dst,
-                    const std::vector<cl::Event>& wait) const {
-    const State& s = *state_;
-    const std::size_t bytes = pixel_bytes(s.problem.pixel);
-    const cl_ulong src_offset = src.offset / bytes;
-    const cl_ulong src_pitch = src.pitch / bytes;
-    const cl_ulong dst_offset = dst.offset / bytes;
-    const cl_ulong dst_pitch = dst.pitch / bytes;
-    const Pass& first = s.passes.front();
-    Kernel kernel(s.runtime, first.program, s.kernel);
-    if (s.copy) {
-      s.last = kernel(launch(s, first), wait, src.buffer, src_offset, src_pitch, dst.buffer,
-                      dst_offset, dst_pitch, first.length);
-      return s.last;
-    }
-    if (s.variant == Variant::cpu_strip) {
-      s.last = kernel(launch(s, first), wait, src.buffer, src_offset, src_pitch, dst.buffer,
-                      dst_offset, dst_pitch, first.length, first.lines, s.radius, s.weights,
-                      static_cast<cl_int>(s.strip.tile), static_cast<cl_int>(s.strip.rows),
-                      static_cast<cl_int>(s.strip.ring), s.scratch,
-                      static_cast<cl_ulong>(s.strip.task_pixels));
-      return s.last;
-    }
-    const Pass& second = s.passes.back();
-    Kernel second_kernel(s.runtime, second.program, s.kernel);
-    // The intermediate picture is transposed: one row of it per column.
-    s.last = enqueue_pass(kernel, first, wait, src.buffer, src_offset, src_pitch, s.scratch, 0,
-                          static_cast<cl_ulong>(first.lines));
-    s.last = enqueue_pass(second_kernel, second, {s.last}, s.scratch, 0,
-                          static_cast<cl_ulong>(second.length), dst.buffer, dst_offset, dst_pitch);
-    return s.last;
-  }
+}  // namespace line_blur
 
-  cl::Event enqueue_pass(Kernel& kernel, const Pass& pass, const std::vector<cl::Event>& wait,
-                         const cl::Buffer& src, cl_ulong src_offset, cl_ulong src_pitch,
-                         const cl::Buffer& dst, cl_ulong dst_offset, cl_ulong dst_pitch) const {
-    const State& s = *state_;
-    const Launch where = launch(s, pass);
-    const LocalBytes tile{pass.cells * kPixelBytes};
-    const auto run = [&](const auto&... more) {
-      return kernel(where, wait, src, src_offset, src_pitch, dst, dst_offset, dst_pitch,
-                    pass.length, more...);
-    };
-    switch (s.variant) {
-      case Variant::naive:
-        return run(s.radius, s.gauss);
-      case Variant::local_line:
-        return run(s.radius, s.gauss, pass.segment, pass.tile_taps, tile);
-      case Variant::subsampled:
-        return run(s.radius, s.step, s.gauss, pass.segment, pass.tile_taps, tile);
-      case Variant::symmetric:
-      case Variant::unrolled:
-      case Variant::padded:
-        return run(s.radius, s.step, s.gauss, pass.segment, pass.tile_taps, pass.more_pairs, tile);
-      case Variant::weights_table:
-        return run(s.radius, s.weights, pass.segment, pass.tile_taps, tile);
-      case Variant::coalesced:
-        return run(pass.lines, static_cast<cl_int>(2 * s.radius + 1), s.weights, pass.tile_taps,
-                   tile);
-      case Variant::automatic:
-      case Variant::cpu_strip:
-        break;
-    }
-    fail(Errc::invalid_argument, kName,
-         text("the variant ", to_string(s.variant), " has no line pass"));
-  }
-
-  std::shared_ptr<const State> state_;
-
+// A plan: constructed once, called often.
+//
+// Construction also allocates scratch memory and uploads the weights; the radius, sigma and the
+// size of the picture are no part of the programs. Thread-safe as Plan says. Calls of one plan and
+// its copies share its scratch memory and therefore run one after the other on the device; use one
+// plan per stream of work for more.
+class LineBlur : public Plan<line_blur::Spec> {
  public:
-  // Every variant that runs, in the order of the recipe.
-  static constexpr Variant kVariants[] = {
-      Variant::naive,         Variant::local_line, Variant::subsampled,
-      Variant::symmetric,     Variant::unrolled,   Variant::padded,
-      Variant::weights_table, Variant::coalesced,  Variant::cpu_strip};
+  using Pixel = line_blur::Pixel;
+  using RadiusFraction = line_blur::RadiusFraction;
+  using Plan::Plan;
 
-  static const char* to_string(Variant variant) {
-    switch (variant) {
-      case Variant::automatic:
-        return "automatic";
-      case Variant::naive:
-        return "naive";
-      case Variant::local_line:
-        return "local_line";
-      case Variant::subsampled:
-        return "subsampled";
-      case Variant::symmetric:
-        return "symmetric";
-      case Variant::unrolled:
-        return "unrolled";
-      case Variant::padded:
-        return "padded";
-      case Variant::weights_table:
-        return "weights_table";
-      case Variant::coalesced:
-        return "coalesced";
-      case Variant::cpu_strip:
-        return "cpu_strip";
-    }
-    fail(Errc::invalid_argument, kName,
-         text("there is no variant of the value ", static_cast<int>(variant)));
+  static constexpr int kMaxSize = Spec::kMaxSize;
+  static constexpr int kMaxRadius = Spec::kMaxRadius;
+
+  // Enqueues the blur of `src` into `dst` behind the events of `wait` and returns the last event.
+  // Offsets and pitches of the views are multiples of the pixel size. The views must not overlap.
+  // Throws Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
+  cl::Event operator()(const BufferView& src, const BufferView& dst,
+                       const std::vector<cl::Event>& wait = {}) const {
+    const Problem& p = problem();
+    const std::size_t bytes = Spec::pixel_bytes(p.pixel);
+    const RowLayout layout{static_cast<std::size_t>(p.width) * bytes,
+                           static_cast<std::size_t>(p.height), bytes};
+    const CheckedView from = check_view(runtime(), src, layout, Access::read, kName, "src");
+    const CheckedView to = check_view(runtime(), dst, layout, Access::write, kName, "dst");
+    check_disjoint(from, to, kName, "src", "dst");
+    check_wait(wait, kName);
+    Turns& turns = *resources().turns;
+    const std::lock_guard<std::mutex> lock(turns.mutex);
+    return enqueue(from, to, chained(wait, turns.last));
   }
 
-  static const char* to_string(Pixel pixel) { return pixel == Pixel::rgba8 ? "rgba8" : "rgba32f"; }
-
-  // The variant of that name, automatic included. Throws Error(invalid_argument) that lists the
-  // names.
-  static Variant parse_variant(std::string_view name) {
-    return parse_name<Variant>(kName, "variant", name, kVariants,
-                               [](Variant variant) { return to_string(variant); },
-                               {Variant::automatic});
+  // The same on images: CL_RGBA with CL_FLOAT for rgba32f, with CL_UNORM_INT8 or CL_UNSIGNED_INT8
+  // for rgba8. The pixels go through buffers of the plan, so src and dst may be the same image.
+  cl::Event operator()(const ImageView& src, const ImageView& dst,
+                       const std::vector<cl::Event>& wait = {}) const {
+    const Problem& p = problem();
+    ImageLayout layout{static_cast<std::size_t>(p.width),
+                       static_cast<std::size_t>(p.height),
+                       Spec::pixel_bytes(p.pixel),
+                       {{CL_RGBA, CL_FLOAT}}};
+    if (p.pixel == Pixel::rgba8)
+      layout.formats = {{CL_RGBA, CL_UNORM_INT8}, {CL_RGBA, CL_UNSIGNED_INT8}};
+    check_images(runtime(), layout, src, dst, kName);
+    check_wait(wait, kName);
+    Turns& turns = *resources().turns;
+    const std::lock_guard<std::mutex> lock(turns.mutex);
+    resources().staging->run(runtime(), layout, src, dst, chained(wait, turns.last), turns.last,
+                             [&](const auto& from, const auto& to, const auto& before) {
+                               return enqueue(from, to, before);
+                             });
+    return turns.last;
   }
+
+  // Whether the blur of this problem is a copy: only the centre has a tap.
+  static bool is_copy(const Problem& problem) { return Spec::is_copy(problem); }
+
+  // Distance in pixels of the taps of the approximate variants: ceil(floor(radius) / 32).
+  static int subsampling_step(double radius) { return Spec::subsampling_step(radius); }
 
   // The pixel type of that name. Throws Error(invalid_argument) that lists the names.
   static Pixel parse_pixel(std::string_view name) {
-    constexpr Pixel kPixels[] = {Pixel::rgba32f, Pixel::rgba8};
-    return parse_name<Pixel>(kName, "pixel type", name, kPixels,
-                             [](Pixel pixel) { return to_string(pixel); });
+    return value_of(line_blur::kPixels, name, kName, "pixel type");
+  }
+
+ private:
+  static constexpr const char* kName = Spec::kName;
+
+  // Enqueues the passes, each left in `last`. Needs the mutex.
+  cl::Event enqueue(const CheckedView& src, const CheckedView& dst,
+                    const std::vector<cl::Event>& wait) const {
+    const Spec::Resources& r = resources();
+    cl::Event& last = r.turns->last;
+    const Spec::Pass& first = r.cut.passes.front();
+    Spec::Call call{kernel(), r, first, rows(src), rows(dst), wait};
+    if (r.cut.passes.size() == 1)
+      return last = is_copy(problem()) ? call() : row().traits.run(call);
+    // The intermediate picture is transposed: one row of it per column.
+    const Spec::Pass& second = r.cut.passes.back();
+    call.dst = {r.scratch, 0, static_cast<cl_ulong>(first.lines)};
+    last = row().traits.run(call);
+    Spec::Call columns{
+        kernel(second.unit), r,     second, {r.scratch, 0, static_cast<cl_ulong>(second.length)},
+        rows(dst),           {last}};
+    return last = row().traits.run(columns);
+  }
+
+  Spec::Rows rows(const CheckedView& view) const {
+    const std::size_t bytes = Spec::pixel_bytes(problem().pixel);
+    return {view.buffer, view.offset / bytes, view.pitch / bytes};
   }
 };
 

@@ -1,19 +1,14 @@
 // Stream compaction: the indices of the bright pixels of a picture, in order.
 //
-//   clcook::StreamCompaction compact{runtime, {pixels}};
-//   cl::Event done = compact(src, dst, kept, threshold, {uploaded});
+//   clcook::StreamCompaction compact{runtime, {width, height}};
+//   cl::Event done = compact(src, dst, kept, 200 * 256, {uploaded});  // at least 200 bright
 //
-// A pixel is 4 bytes r, g, b, a. It is kept when 54 r + 183 g + 19 b >= threshold; the weights sum
+// A pixel is 4 bytes r, g, b, a; pixel (x, y) has the index y * width + x. It is kept when 54 r + 183 g + 19 b >= threshold; the weights sum
 // to 256, so threshold 256 t means a brightness of t. dst receives the indices of the kept pixels,
 // ascending, as 32-bit numbers, and keeps what it held behind them; kept receives their number.
 #pragma once
 
-#include <clcook/core/defines.hpp>
-#include <clcook/core/error.hpp>
-#include <clcook/core/launch.hpp>
-#include <clcook/core/names.hpp>
-#include <clcook/core/runtime.hpp>
-#include <clcook/core/source.hpp>
+#include <clcook/core/plan.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/stream_compaction.hpp>
 #include <cstddef>
@@ -21,247 +16,185 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace clcook {
+namespace stream_compaction {
 
-// A plan: constructed once, called often. All const member functions may be called from several
-// threads. Calls of one plan share its scratch memory and therefore run one after the other on the
-// device; copies share it too.
-class StreamCompaction {
- public:
-  struct Problem {
-    std::size_t pixels = 0;  // 1 to kMaxPixels
+constexpr std::size_t kMaxPixels = 0xFFFFFFFFu;
+
+struct Problem {
+  std::size_t width = 0;   // pixels
+  std::size_t height = 1;  // rows; width times height is 1 to kMaxPixels
+
+  std::size_t pixels() const { return width * height; }
+};
+
+// How to run, for tuning; 0 is open.
+struct Tune {
+  int group = 0;  // work-items per work-group: 32, 64, 128, 256, 512 or 1024
+};
+
+struct Spec : PlainSpec {
+  using Problem = stream_compaction::Problem;
+  using Tune = stream_compaction::Tune;
+  struct Traits {
+    double flag_bytes = 0;  // per pixel, stored by the first pass; 0: the last reads pixels again
   };
-
-  enum class Variant {
-    automatic,   // what was measured to be fastest; without that bit_words
-    int_flags,   // 32 flags as ints across the scan of the work-group
-    predicates,  // no flags: the pixels are read and compared again
-    bit_flags,   // 32 flags in one register, positions by popcount
-    byte_words,  // the first pass stores the flags, a byte each
-    bit_words,   // the first pass stores the flags, a bit each
+  struct Resources {
+    cl::Buffer counts;  // a uint per group
+    cl::Buffer flags;   // of the variants that store them
+    std::shared_ptr<Turns> turns;
   };
-
-  // How to run, for tuning.
-  struct Tune {
-    int group = 0;  // work-items per work-group: 32, 64, 128, 256, 512 or 1024; 0: the default
-  };
-
-  static constexpr std::size_t kMaxPixels = 0xFFFFFFFFu;
-  static constexpr int kDefaultGroup = 256;    // where nothing was measured, but on CPUs
-  static constexpr int kDefaultCpuGroup = 32;  // there the scan and its barriers are loops
-
-  // Throws Error: invalid_argument for a value out of range, unsupported where the device cannot
-  // run a group of this size, build_failed, out_of_resources.
-  StreamCompaction(const Runtime& runtime, const Problem& problem, Variant variant, Tune tune)
-      : state_(make_state(runtime, problem, variant, tune)) {}
-  explicit StreamCompaction(const Runtime& runtime, const Problem& problem,
-                            Variant variant = Variant::automatic)
-      : StreamCompaction(runtime, problem, variant, Tune{}) {}
-
-  // Enqueues the compaction behind the events of `wait` and returns its last event. src and dst are
-  // one row of 4 bytes per pixel, kept is 4 bytes; offsets are multiples of 4. dst must have room
-  // for every pixel. The views must not overlap. Throws Error(invalid_argument), with nothing
-  // enqueued, when a view breaks a rule.
-  cl::Event operator()(const BufferView& src, const BufferView& dst, const BufferView& kept,
-                       std::uint32_t threshold, const std::vector<cl::Event>& wait = {}) const {
-    const State& s = *state_;
-    const RowLayout row{s.pixels * 4, 1, 4};
-    const CheckedView from = check_view(s.runtime, src, row, Access::read, kName, "src");
-    const CheckedView to = check_view(s.runtime, dst, row, Access::write, kName, "dst");
-    const CheckedView number = check_view(s.runtime, kept, {4, 1, 4}, Access::write, kName, "kept");
-    check_disjoint(from, to, kName, "src", "dst");
-    check_disjoint(from, number, kName, "src", "kept");
-    check_disjoint(to, number, kName, "dst", "kept");
-    check_wait(wait, kName);
-
-    const std::lock_guard<std::mutex> lock(s.mutex);
-    const Launch all = Launch::groups({s.groups, 1, 1}, {s.group, 1, 1});
-    const Launch one = Launch::groups({1, 1, 1}, {s.group, 1, 1});
-    const auto from_offset = static_cast<cl_ulong>(from.offset / 4);
-    const auto to_offset = static_cast<cl_ulong>(to.offset / 4);
-    const auto pixels = static_cast<cl_ulong>(s.pixels);
-    const auto limit = static_cast<cl_uint>(threshold);
-    Kernel first(s.runtime, s.first, first_kernel(s.variant));
-    Kernel scan(s.runtime, s.scan, "stream_compaction_scan");
-    Kernel last(s.runtime, s.last_program, kernel_name(s.variant));
-    s.last = stores_flags(s.variant) ? first(all, chained(wait, s.last), from.buffer, from_offset,
-                                             s.counts, s.flags, pixels, limit)
-                                     : first(all, chained(wait, s.last), from.buffer, from_offset,
-                                             s.counts, pixels, limit);
-    s.last = scan(one, {s.last}, s.counts, static_cast<cl_uint>(s.groups), number.buffer,
-                  static_cast<cl_ulong>(number.offset / 4));
-    s.last = stores_flags(s.variant) ? last(all, {s.last}, s.flags, s.counts, to.buffer, to_offset)
-                                     : last(all, {s.last}, from.buffer, from_offset, s.counts,
-                                            to.buffer, to_offset, pixels, limit);
-    return s.last;
-  }
-
-  // The variant that runs; never automatic.
-  Variant variant() const { return state_->variant; }
-  // The work-group size that runs.
-  int group() const { return static_cast<int>(state_->group); }
-
-  // A kernel of a variant and the definitions that select its program.
-  struct Unit {
-    std::string kernel;
-    Defines defines;
-  };
-
-  // The kernels of a variant in the order of its passes; `group` 0 means kDefaultGroup. For tools;
-  // plans call it themselves.
-  static std::vector<Unit> units(Variant variant, int group = 0) {
-    const std::string own = to_string(variant);
-    return {{first_kernel(variant), defines(stores_flags(variant) ? own : "count", group)},
-            {"stream_compaction_scan", defines("scan", group)},
-            {kernel_name(variant), defines(own, group)}};
-  }
-
-  // Every variant that runs, in the order of the recipe.
-  static constexpr Variant kVariants[] = {Variant::int_flags, Variant::predicates,
-                                          Variant::bit_flags, Variant::byte_words,
-                                          Variant::bit_words};
-
-  static const char* to_string(Variant variant) {
-    switch (variant) {
-      case Variant::automatic:
-        return "automatic";
-      case Variant::int_flags:
-        return "int_flags";
-      case Variant::predicates:
-        return "predicates";
-      case Variant::bit_flags:
-        return "bit_flags";
-      case Variant::byte_words:
-        return "byte_words";
-      case Variant::bit_words:
-        return "bit_words";
-    }
-    fail(Errc::invalid_argument, kName,
-         text("there is no variant of the value ", static_cast<int>(variant)));
-  }
-
-  // The variant of that name, automatic included. Throws Error(invalid_argument) that lists the
-  // names.
-  static Variant parse_variant(std::string_view name) {
-    return parse_name<Variant>(kName, "variant", name, kVariants,
-                               [](Variant variant) { return to_string(variant); },
-                               {Variant::automatic});
-  }
-
- private:
+  using Row = VariantRow<Spec>;
   static constexpr const char* kName = "StreamCompaction";
+  static constexpr const char* kRecipe = "stream_compaction";
   static constexpr std::size_t kPixelsPerItem = 32;
 
-  struct State {
-    Runtime runtime;
-    std::size_t pixels = 0;
-    Variant variant = Variant::int_flags;
-    std::size_t group = 0;
-    std::size_t groups = 0;
-    cl::Program first;
-    cl::Program scan;
-    cl::Program last_program;
-    cl::Buffer counts;  // a uint per group
-    cl::Buffer flags;   // of the variants that store them: 32 bytes or a uint per item
-    // Guarded by the mutex: the last command that uses the scratch memory.
-    mutable std::mutex mutex;
-    mutable cl::Event last;
-
-    explicit State(Runtime rt) : runtime(std::move(rt)) {}
-  };
-
-  static bool stores_flags(Variant variant) {
-    return variant == Variant::byte_words || variant == Variant::bit_words;
+  static const std::vector<Row>& variants() {
+    static const std::vector<Row> all{
+        Row("int_flags", "32 flags per item as ints, held across the group's scan").baseline(),
+        Row("predicates", "against int_flags: nothing is held, the pixels are compared again"),
+        Row("bit_flags",
+            "against int_flags: 32 flags in one register, positions by popcount, neighbouring "
+            "stores"),
+        Row("byte_words", "the first pass stores the flags, a byte each; pixels are read once",
+            {1}),
+        Row("bit_words", "against byte_words: a bit each, positions by popcount", {0.125})
+            .tunes({{"group", {256, 32}}}),
+    };
+    return all;
   }
 
-  static std::string kernel_name(Variant variant) {
-    return std::string("stream_compaction_") + to_string(variant);
-  }
+  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
 
-  static std::string first_kernel(Variant variant) {
-    return stores_flags(variant) ? kernel_name(variant) + "_mark" : "stream_compaction_count";
-  }
-
-  static Defines defines(std::string name, int group) {
-    for (char& c : name) {
-      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  static void check(const Problem& p) {
+    if (p.width < 1 || p.height < 1 || p.width > kMaxPixels / p.height) {
+      fail(Errc::invalid_argument, kName,
+           text("pixels must be 1 to ", kMaxPixels, ", got ", p.width,
+                p.height == 1 ? "" : text(" x ", p.height)));
     }
-    Defines out;
-    out.flag("CLCOOK_STREAM_COMPACTION_ONLY").flag("CLCOOK_STREAM_COMPACTION_" + name);
-    out.set("CLCOOK_STREAM_COMPACTION_GROUP", group == 0 ? kDefaultGroup : group);
+  }
+
+  // On a CPU the scan and its barriers are loops.
+  static Tune defaults(const Row&, const Problem&, const DeviceInfo& device) {
+    return {device.cpu ? 32 : 256};
+  }
+
+  static void check_tune(const Setup<Spec>& s) {
+    check_one_of(kName, "group", s.tune.group, {32, 64, 128, 256, 512, 1024});
+  }
+
+  // Of the pixels and of a list of all of them.
+  static double bytes(const Problem& p) { return 8 * static_cast<double>(p.pixels()); }
+
+  // The pixels are read twice, or once and the flags in between; without the list.
+  static Offer offer(const Runtime&, const Setup<Spec>& s) {
+    const auto pixels = static_cast<double>(s.problem.pixels());
+    const double flags = s.row.traits.flag_bytes;
+    Offer out;
+    out.work.bytes_read = pixels * (4 + (flags > 0 ? flags : 4));
+    out.work.bytes_written = pixels * flags;
     return out;
   }
 
-  static std::shared_ptr<const State> make_state(const Runtime& runtime, const Problem& problem,
-                                                 Variant variant, Tune tune) {
-    if (problem.pixels < 1 || problem.pixels > kMaxPixels) {
-      fail(Errc::invalid_argument, kName,
-           text("pixels must be 1 to ", kMaxPixels, ", got ", problem.pixels));
+  // In the order of the passes.
+  static std::vector<CompileUnit> units(const Setup<Spec>& s) {
+    const auto& file = embedded::stream_compaction;
+    CompileUnit indices = variant_unit(s, file);
+    CompileUnit flags = indices;
+    if (s.row.traits.flag_bytes > 0) {
+      flags.kernel += "_mark";
+    } else {
+      flags = kernel_unit(s, "count", file);
     }
-    to_string(variant);  // refuses a value that is no variant
-    if (tune.group != 0) check_group(tune.group);
-    auto state = std::make_shared<State>(runtime);
-    choose(runtime, problem, variant, tune);
-    state->pixels = problem.pixels;
-    state->variant = variant;
-    state->group = static_cast<std::size_t>(tune.group);
-    const std::size_t per_group = state->group * kPixelsPerItem;
-    state->groups = (problem.pixels + per_group - 1) / per_group;
-    const std::vector<Unit> kernels = units(variant, tune.group);
-    const auto build = [&](const Unit& unit, std::size_t groups) {
-      cl::Program program = runtime.build(Source(embedded::stream_compaction), unit.defines,
-                                          "stream_compaction/" + unit.kernel);
-      Kernel(runtime, program, unit.kernel)
-          .check_launch(Launch::groups({groups, 1, 1}, {state->group, 1, 1}));
-      return program;
+    flags.label = "flags";
+    indices.label = "indices";
+    std::vector<CompileUnit> all{flags, kernel_unit(s, "scan", file), indices};
+    for (CompileUnit& unit : all) {
+      unit.defines.set("CLCOOK_STREAM_COMPACTION_GROUP", s.tune.group);
+      if (s.problem.height > 1) unit.defines.flag("CLCOOK_STREAM_COMPACTION_ROWS");
+    }
+    return all;
+  }
+
+  static std::size_t groups(const Problem& p, const Tune& tune) {
+    const std::size_t each = static_cast<std::size_t>(tune.group) * kPixelsPerItem;
+    return (p.pixels() + each - 1) / each;
+  }
+
+  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
+    const std::size_t count = groups(s.problem, s.tune);
+    Resources out{create_buffer(runtime, count * sizeof(cl_uint)), {}, std::make_shared<Turns>()};
+    if (const double bytes = s.row.traits.flag_bytes; bytes > 0) {
+      const std::size_t items = count * static_cast<std::size_t>(s.tune.group);
+      const auto each = static_cast<std::size_t>(kPixelsPerItem * bytes);
+      out.flags = create_buffer(runtime, items * each);
+    }
+    return out;
+  }
+};
+
+}  // namespace stream_compaction
+
+// A plan: constructed once, called often. Thread-safe as Plan says. Calls of one plan share its
+// scratch memory and therefore run one after the other on the device; copies share it too. The
+// number of pixels is no part of the program; whether there is one row or several is.
+class StreamCompaction : public Plan<stream_compaction::Spec> {
+ public:
+  using Plan::Plan;
+
+  // Enqueues the compaction behind the events of `wait` and returns its last event. src is height
+  // rows of width pixels of 4 bytes, so it may be a region of a larger picture; dst is one row of 4
+  // bytes per pixel, with room for every pixel; kept is 4 bytes. Offsets and src's pitch are
+  // multiples of 4. The views must not overlap. Throws Error(invalid_argument), with nothing
+  // enqueued, when a view breaks a rule.
+  cl::Event operator()(const BufferView& src, const BufferView& dst, const BufferView& kept,
+                       std::uint32_t threshold, const std::vector<cl::Event>& wait = {}) const {
+    const Runtime& rt = runtime();
+    const Problem& p = problem();
+    const CheckedView from =
+        check_view(rt, src, {p.width * 4, p.height, 4}, Access::read, Spec::kName, "src");
+    const CheckedView to =
+        check_view(rt, dst, {p.pixels() * 4, 1, 4}, Access::write, Spec::kName, "dst");
+    const CheckedView number = check_view(rt, kept, {4, 1, 4}, Access::write, Spec::kName, "kept");
+    check_disjoint(from, to, Spec::kName, "src", "dst");
+    check_disjoint(from, number, Spec::kName, "src", "kept");
+    check_disjoint(to, number, Spec::kName, "dst", "kept");
+    check_wait(wait, Spec::kName);
+
+    const std::size_t groups = Spec::groups(p, tune());
+    const auto group = static_cast<std::size_t>(tune().group);
+    const Launch all = Launch::groups({groups, 1, 1}, {group, 1, 1});
+    const Launch one = Launch::groups({1, 1, 1}, {group, 1, 1});
+    const auto to_offset = static_cast<cl_ulong>(to.offset / 4);
+    const auto pixels = static_cast<cl_ulong>(p.pixels());
+    const auto limit = static_cast<cl_uint>(threshold);
+    const bool stored = row().traits.flag_bytes > 0;
+    const auto& [counts, flags, turns] = resources();
+    Kernel first = kernel(0);
+    Kernel scan = kernel(1);
+    Kernel write = kernel(2);
+    const std::lock_guard<std::mutex> lock(turns->mutex);
+    cl::Event& last = turns->last;
+    const std::vector<cl::Event> before = chained(wait, last);
+    // Calls `run` with the source's arguments and those behind them.
+    const auto with_source = [&](const auto& run, const auto&... more) {
+      const auto offset = static_cast<cl_ulong>(from.offset / 4);
+      if (p.height == 1) return run(from.buffer, offset, more...);
+      return run(from.buffer, offset, static_cast<cl_uint>(p.width),
+                 static_cast<cl_ulong>(from.pitch / 4), more...);
     };
-    state->first = build(kernels[0], state->groups);
-    state->scan = build(kernels[1], 1);
-    state->last_program = build(kernels[2], state->groups);
-    state->counts = create_buffer(runtime, state->groups * sizeof(cl_uint));
-    if (stores_flags(variant)) {
-      const std::size_t items = state->groups * state->group;
-      state->flags = create_buffer(
-          runtime, items * (variant == Variant::byte_words ? kPixelsPerItem : sizeof(cl_uint)));
-    }
-    return state;
+    const auto count = [&](const auto&... arguments) { return first(all, before, arguments...); };
+    const auto store = [&](const auto&... arguments) { return write(all, {last}, arguments...); };
+    last = stored ? with_source(count, counts, flags, pixels, limit)
+                  : with_source(count, counts, pixels, limit);
+    last = scan(one, {last}, counts, static_cast<cl_uint>(groups), number.buffer,
+                static_cast<cl_ulong>(number.offset / 4));
+    last = stored ? store(flags, counts, to.buffer, to_offset)
+                  : with_source(store, counts, to.buffer, to_offset, pixels, limit);
+    return last;
   }
-
-  static int default_group(const DeviceInfo& info) {
-    return info.cpu ? kDefaultCpuGroup : kDefaultGroup;
-  }
-
-  static void check_group(int group) {
-    for (const int one : {32, 64, 128, 256, 512, 1024}) {
-      if (group == one) return;
-    }
-    fail(Errc::invalid_argument, kName,
-         text("group must be 32, 64, 128, 256, 512 or 1024, got ", group));
-  }
-
-  // Fills in what the caller left open: from what was measured, else the built-in defaults.
-  static void choose(const Runtime& runtime, const Problem& problem, Variant& variant, Tune& tune) {
-    const bool automatic = variant == Variant::automatic;
-    const TuningChoice choice = runtime.tuning().choose(runtime.info(), "stream_compaction",
-                                                        8.0 * static_cast<double>(problem.pixels),
-                                                        automatic ? "" : to_string(variant));
-    const bool measured = choice.match != TuningChoice::Match::none;
-    if (automatic) variant = measured ? parse_variant(choice.entry.variant) : Variant::bit_words;
-    if (tune.group == 0 && measured) {
-      const int group = choice.entry.integer("group", 0);
-      if (group > 0 && static_cast<std::size_t>(group) <= runtime.info().max_group) {
-        check_group(group);
-        tune.group = group;
-      }
-    }
-    if (tune.group == 0) tune.group = default_group(runtime.info());
-  }
-
-  std::shared_ptr<const State> state_;
 };
 
 }  // namespace clcook

@@ -31,7 +31,7 @@ class ClcookConan(ConanFile):
 
     def export_sources(self):
         for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "lib/*", "kernels/*",
-                        "examples/*", "tests/*.cpp", "docs/*.md"):
+                        "examples/*", "tests/*.cpp", "tests/planted/*.txt", "docs/*.md"):
             copy(self, pattern, src=self._root, dst=self.export_sources_folder)
 
     def layout(self):

@@ -20,7 +20,7 @@ int main() {
     const cl::Buffer src = clcook::create_buffer(runtime, bytes, CL_MEM_READ_WRITE, picture.data());
     const cl::Buffer dst = clcook::create_buffer(runtime, bytes);
 
-    const clcook::LineBlur blur{runtime, {5, 1, 1.0, 0.5}};
+    const clcook::LineBlur blur{runtime, {5, 1, 1.0, clcook::LineBlur::RadiusFraction(0.5)}};
     const cl::Event done = blur(src, dst);
     const cl_event wait = done();
     clcook::check(clEnqueueReadBuffer(runtime.queue()(), dst(), CL_TRUE, 0, bytes, picture.data(),

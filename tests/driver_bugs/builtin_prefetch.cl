@@ -1,5 +1,5 @@
 // bug: cannot compile __builtin_prefetch, though __has_builtin() says 1
-// workaround: lib/clcook/core/quirks.hpp, knows_prefetch; kernels/clcook/channel16.clh
+// workaround: lib/clcook/core/quirks.hpp, knows_prefetch; kernels/clcook/pixel16.clh
 // expect: 1
 // fails: rusticl 25.0; Oclgrind 21.10; NVIDIA 580.
 __kernel void reproduce(__global int* out) {

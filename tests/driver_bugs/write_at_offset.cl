@@ -4,6 +4,11 @@
 // written at: 64
 // expect: 7
 // fails: Oclgrind 21.10
+// Which of the values it takes so hangs on what the memory held before, so all are looked at.
 __kernel void reproduce(__global int* out) {
-  if (out[16] == 16) out[0] = 7;
+  int same = 0;
+  for (int i = 16; i < 4096; ++i) {
+    if (out[i] == i) ++same;
+  }
+  if (same == 4080) out[0] = 7;
 }

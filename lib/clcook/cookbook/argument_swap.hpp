@@ -59,8 +59,15 @@ inline Shape read(const Params& shape) {
   }
   out.run = static_cast<std::size_t>(integer("run", 1, 4096, 1));
   const ArgumentSwap::Problem problem;
-  out.cost = static_cast<int>(integer("cost", 1, ArgumentSwap::kMaxCost, problem.cost));
+  out.cost = static_cast<int>(integer("cost", 1, clcook::argument_swap::kMaxCost, problem.cost));
   out.offset = static_cast<std::size_t>(integer("offset", 0, 1 << 20, 0));
+  return out;
+}
+
+inline ArgumentSwap::Problem problem(const Shape& shape) {
+  ArgumentSwap::Problem out;
+  out.count = shape.count;
+  out.cost = shape.cost;
   return out;
 }
 
@@ -173,9 +180,7 @@ struct Expected {
 class SwapCase : public Case {
  public:
   SwapCase(const Runtime& runtime, const Params& params, std::uint64_t seed)
-      : runtime_(runtime), shape_(read(params)) {
-    problem_.count = shape_.count;
-    problem_.cost = shape_.cost;
+      : runtime_(runtime), shape_(read(params)), problem_(problem(shape_)) {
     const std::size_t first = shape_.offset;
     const auto skip = [&](std::size_t more) { return first == 0 ? 0 : first + more; };
     // 0xFF in the poison makes every float a NaN.
@@ -202,13 +207,7 @@ class SwapCase : public Case {
   }
 
   void prepare(const std::string& variant, const Params& tune) override {
-    const std::int64_t group = tune.integer("group", 0);
-    if (group < 0) {
-      fail(Errc::invalid_argument, "argument_swap",
-           text("group must not be negative, got ", group));
-    }
-    swap_.emplace(runtime_, problem_, ArgumentSwap::parse_variant(variant),
-                  ArgumentSwap::Tune{static_cast<std::size_t>(group)});
+    swap_.emplace(runtime_, problem_, variant, ArgumentSwap::Rules::parse_tune(tune));
   }
 
   void poison() override {
@@ -318,7 +317,7 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& params,
                               std::uint64_t seed) {
   const Shape shape = read(params);
   const std::vector<bool> taken = outcomes(shape, seed);
-  const bool two = ArgumentSwap::parse_variant(variant) == ArgumentSwap::Variant::two_calls;
+  const bool two = ArgumentSwap::Variant(variant).row()->is_baseline;
   const double call = 29.0 * shape.cost;
   model::LaneMasks out;
   out.cost = {20, call, call};
@@ -332,29 +331,19 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& params,
 inline Recipe argument_swap() {
   using argument_swap_card::shape;
   Recipe recipe;
-  recipe.name = "argument_swap";
+  describe<ArgumentSwap>(recipe, [](const Params& shape) {
+    return argument_swap_card::problem(argument_swap_card::read(shape));
+  });
   recipe.title = "Exchange arguments, call once";
   recipe.technique = "branch divergence";
   recipe.summary =
       "An expensive function called in both branches with two arguments exchanged: the light that "
       "passes the boundary of two media, in or out.";
-  const auto add = [&](ArgumentSwap::Variant variant, const char* summary) {
-    VariantInfo info;
-    info.name = ArgumentSwap::to_string(variant);
-    info.summary = summary;
-    info.baseline = variant == ArgumentSwap::Variant::two_calls;
-    info.tunes = {{"group", {std::int64_t{128}, std::int64_t{256}}}};
-    recipe.variants.push_back(std::move(info));
-  };
-  add(ArgumentSwap::Variant::two_calls, "one call in each branch");
-  add(ArgumentSwap::Variant::swap_in_place, "the arguments exchanged in a branch, one call");
-  add(ArgumentSwap::Variant::select, "the arguments chosen into fresh variables, one call");
-
   recipe.parameters = {
       Parameter::integer("count", "items", 1, 0x1p40),
       Parameter::real("share", "items that take the branch, %", 0, 100, "50"),
       Parameter::integer("run", "length of the runs of equal outcomes", 1, 4096, "1"),
-      Parameter::integer("cost", "quadrature points", 1, ArgumentSwap::kMaxCost, "40"),
+      Parameter::integer("cost", "quadrature points", 1, clcook::argument_swap::kMaxCost, "40"),
       Parameter::integer("offset", "items before the first of y", 0, 1 << 20, "0"),
   };
   recipe.test_shapes = {
@@ -381,19 +370,7 @@ inline Recipe argument_swap() {
   sweep.families = {run, cost};
   sweep.lanes = argument_swap_card::lanes;
   recipe.sweeps.push_back(std::move(sweep));
-  recipe.problem_bytes = [](const Params& shape) {
-    return ArgumentSwap::bytes(static_cast<double>(argument_swap_card::read(shape).count));
-  };
-  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-    return std::unique_ptr<Case>(new argument_swap_card::SwapCase(runtime, shape, seed));
-  };
-  recipe.units = [](const std::string& variant, const Params&, const Params&) {
-    const ArgumentSwap::Variant one = ArgumentSwap::parse_variant(variant);
-    std::vector<CompileUnit> out;
-    out.push_back({ArgumentSwap::kernel_name(one), "", ArgumentSwap::source({}),
-                   ArgumentSwap::defines(one), ""});
-    return out;
-  };
+  recipe.make = make_case<argument_swap_card::SwapCase>;
   return recipe;
 }
 

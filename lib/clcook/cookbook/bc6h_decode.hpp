@@ -11,13 +11,11 @@
 #include <algorithm>
 #include <clcook/bc6h_decode.hpp>
 #include <clcook/reference/bc6h_decode.hpp>
-#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -134,10 +132,10 @@ inline std::vector<ref::Block> blocks_of(const Params& shape, std::size_t count,
   return out;
 }
 
-class DecodeCase : public Case {
+class DecodeCase : public PlanCase<Bc6hDecode> {
  public:
   DecodeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : runtime_(runtime), problem_(problem(shape)) {
+      : PlanCase(runtime, problem(shape)) {
     const auto extra = [&](const char* name) {
       const std::int64_t value = shape.integer(name, 0);
       if (value < 0 || value > 1 << 20) {
@@ -160,33 +158,6 @@ class DecodeCase : public Case {
     const std::size_t texels = static_cast<std::size_t>(problem_.width) * bytes;
     dst_.emplace(runtime, texels, static_cast<std::size_t>(problem_.height), offset * bytes,
                  texels + pad * bytes, 0xCD);
-  }
-
-  void prepare(const std::string& variant, const Params& tune) override {
-    Bc6hDecode::Tune how;
-    how.group = static_cast<int>(tune.integer("group", 0));
-    decode_.emplace(runtime_, problem_, Bc6hDecode::parse_variant(variant), how);
-  }
-
-  void poison() override {
-    src_->poison();
-    dst_->poison();
-  }
-
-  cl::Event upload(const std::vector<cl::Event>& wait) override {
-    const std::size_t bytes = wide_ * high_ * ref::kBlockBytes;
-    if (texture_.empty()) {
-      const std::size_t period = blocks_.size() * ref::kBlockBytes;
-      texture_.resize(bytes);
-      for (std::size_t at = 0; at < bytes; at += period) {
-        std::memcpy(texture_.data() + at, blocks_.data(), std::min(period, bytes - at));
-      }
-    }
-    return src_->upload(texture_.data(), wait);
-  }
-
-  cl::Event run(const std::vector<cl::Event>& wait) override {
-    return decode()(src_->view(), dst_->view(), wait);
   }
 
   // Bit for bit.
@@ -214,6 +185,18 @@ class DecodeCase : public Case {
   }
 
  private:
+  const void* input() override {
+    const std::size_t bytes = wide_ * high_ * ref::kBlockBytes;
+    if (texture_.empty()) {
+      const std::size_t period = blocks_.size() * ref::kBlockBytes;
+      texture_.resize(bytes);
+      for (std::size_t at = 0; at < bytes; at += period) {
+        std::memcpy(texture_.data() + at, blocks_.data(), std::min(period, bytes - at));
+      }
+    }
+    return texture_.data();
+  }
+
   // Says which channel of which texel; turned into text for the first mismatch only.
   struct Where {
     std::size_t x, y, channel;
@@ -252,21 +235,11 @@ class DecodeCase : public Case {
     }
   }
 
-  const Bc6hDecode& decode() const {
-    if (!decode_) fail(Errc::invalid_argument, "bc6h_decode", "prepare() was not called");
-    return *decode_;
-  }
-
-  Runtime runtime_;
-  Bc6hDecode::Problem problem_;
   std::size_t wide_ = 0;
   std::size_t high_ = 0;
   std::vector<ref::Block> blocks_;
   std::vector<unsigned char> texture_;
   std::vector<std::uint32_t> expected_;  // RGBA of the texels of each of blocks_
-  std::optional<GuardedBuffer> src_;
-  std::optional<GuardedBuffer> dst_;
-  std::optional<Bc6hDecode> decode_;
 };
 
 // The arms that the work-items take, for the lane-mask model: an arm of branchy costs one for each
@@ -284,10 +257,10 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& shape, s
   }
   constexpr std::uint64_t kTexels = std::uint64_t{1} << ref::kModes;
   out.cost.push_back(160);
-  const bool branchy = Bc6hDecode::parse_variant(variant) == Bc6hDecode::Variant::branchy;
+  const bool arms = Bc6hDecode::Variant(variant).row()->is_baseline;
   for (std::size_t i = 0; i < count; ++i) {
     const int mode = ref::mode_of(blocks[i % blocks.size()].data());
-    const bool arm = branchy && mode < ref::kModes;
+    const bool arm = arms && mode < ref::kModes;
     out.taken.push_back(kTexels | (arm ? std::uint64_t{1} << mode : 0));
   }
   return out;
@@ -311,28 +284,12 @@ inline Params shape(int width, int height, int is_signed, const char* output, Va
 inline Recipe bc6h_decode() {
   using bc6h_decode_card::shape;
   Recipe recipe;
-  recipe.name = "bc6h_decode";
+  describe<Bc6hDecode>(recipe, bc6h_decode_card::problem);
   recipe.title = "BC6H textures to half and float";
   recipe.technique = "branch divergence";
   recipe.summary =
       "A complete decoder for 14 block layouts, from one branch per layout to headers without "
       "branches and stores of whole cache lines.";
-  const auto add = [&](Bc6hDecode::Variant variant, const char* summary) {
-    VariantInfo info;
-    info.name = Bc6hDecode::to_string(variant);
-    info.summary = summary;
-    info.baseline = variant == Bc6hDecode::Variant::branchy;
-    recipe.variants.push_back(std::move(info));
-  };
-  add(Bc6hDecode::Variant::branchy, "one block per work-item, a switch with one arm per mode");
-  add(Bc6hDecode::Variant::table_driven,
-      "one block per work-item, fields and single bits from tables");
-  add(Bc6hDecode::Variant::local_headers,
-      "headers without branches into local memory, texels in float arithmetic, whole cache lines");
-  add(Bc6hDecode::Variant::cpu_lanes,
-      "for CPUs: headers of 16 blocks at once in vectors, then the 16 texels of each as one "
-      "vector");
-
   const std::string uniform = "uniform";
   const std::string texture = "texture";
   const std::string random = "random";
@@ -386,23 +343,7 @@ inline Recipe bc6h_decode() {
   sweep.label = "different modes in the texture";
   sweep.lanes = bc6h_decode_card::lanes;
   recipe.sweeps = {std::move(sweep)};
-  recipe.problem_bytes = [](const Params& shape) {
-    const Bc6hDecode::Problem p = bc6h_decode_card::problem(shape);
-    return static_cast<double>(Bc6hDecode::block_bytes(p)) +
-           static_cast<double>(Bc6hDecode::texture_bytes(p));
-  };
-  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-    return std::unique_ptr<Case>(new bc6h_decode_card::DecodeCase(runtime, shape, seed));
-  };
-  recipe.units = [](const std::string& variant, const Params&, const Params& shape) {
-    const Bc6hDecode::Problem p = bc6h_decode_card::problem(shape);
-    const Bc6hDecode::Variant one = Bc6hDecode::parse_variant(variant);
-    std::vector<CompileUnit> out;
-    out.push_back({Bc6hDecode::kernel_name(one),
-                   p.texel == Bc6hDecode::Texel::rgba16f ? "to half" : "to float",
-                   Source(embedded::bc6h_decode), Bc6hDecode::defines(one, p.format, p.texel), ""});
-    return out;
-  };
+  recipe.make = make_case<bc6h_decode_card::DecodeCase>;
   return recipe;
 }
 

@@ -12,13 +12,11 @@
 
 #include <clcook/bc6h_mode.hpp>
 #include <clcook/reference/bc6h_mode.hpp>
-#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -92,35 +90,14 @@ inline std::vector<std::uint32_t> headers(const Params& shape, std::uint64_t see
   return words;
 }
 
-class ModeCase : public Case {
+class ModeCase : public PlanCase<Bc6hMode> {
  public:
   ModeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : runtime_(runtime), problem_(problem(shape)), words_(headers(shape, seed)) {
+      : PlanCase(runtime, problem(shape)), words_(headers(shape, seed)) {
     const std::size_t offset = size(shape, "offset", 0, 1 << 20, 0);
     const std::size_t before = offset == 0 ? 0 : offset + 1;
     src_.emplace(runtime, words_.size() * 4, 1, before * 4, 0, static_cast<unsigned char>(0xAA));
     dst_.emplace(runtime, problem_.count, 1, offset, 0, static_cast<unsigned char>(0xCD));
-  }
-
-  void prepare(const std::string& variant, const Params& tune) override {
-    Bc6hMode::Tune how;
-    how.group = static_cast<int>(tune.integer("group", 0));
-    how.per_item = static_cast<int>(tune.integer("per_item", 0));
-    mode_.emplace(runtime_, problem_, Bc6hMode::parse_variant(variant), how);
-  }
-
-  void poison() override {
-    src_->poison();
-    dst_->poison();
-  }
-
-  cl::Event upload(const std::vector<cl::Event>& wait) override {
-    return src_->upload(words_.data(), wait);
-  }
-
-  cl::Event run(const std::vector<cl::Event>& wait) override {
-    if (!mode_) fail(Errc::invalid_argument, "bc6h_mode", "prepare() was not called");
-    return (*mode_)(src_->view(), dst_->view(), wait);
   }
 
   Diff check(const std::vector<cl::Event>& wait) override {
@@ -143,13 +120,10 @@ class ModeCase : public Case {
   }
 
  private:
-  Runtime runtime_;
-  Bc6hMode::Problem problem_;
+  const void* input() override { return words_.data(); }
+
   std::vector<std::uint32_t> words_;
   std::vector<unsigned char> expected_;
-  std::optional<GuardedBuffer> src_;
-  std::optional<GuardedBuffer> dst_;
-  std::optional<Bc6hMode> mode_;
 };
 
 // Which comparisons of the cascade each header goes through: all up to its own, in the unit of one
@@ -160,7 +134,7 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& shape, s
   const std::vector<unsigned char> modes =
       reference::bc6h_mode::mode_indices(words, static_cast<std::size_t>(problem(shape).stride));
   out.taken.reserve(modes.size());
-  if (Bc6hMode::parse_variant(variant) != Bc6hMode::Variant::cascade) {
+  if (!Bc6hMode::Variant(variant).row()->is_baseline) {
     out.cost = {1};
     out.taken.assign(modes.size(), 1);
     return out;
@@ -188,34 +162,12 @@ inline Params shape(std::int64_t count, const char* modes, std::int64_t stride =
 inline Recipe bc6h_mode() {
   using bc6h_mode_card::shape;
   Recipe recipe;
-  recipe.name = "bc6h_mode";
+  describe<Bc6hMode>(recipe, bc6h_mode_card::problem);
   recipe.title = "Mode index of BC6H blocks";
   recipe.technique = "branch divergence";
   recipe.summary =
       "A chain of fourteen comparisons becomes a table of 32 entries, four packed words, or three "
       "lines of arithmetic.";
-  const auto add = [&](Bc6hMode::Variant variant, const char* summary) {
-    VariantInfo info;
-    info.name = Bc6hMode::to_string(variant);
-    info.summary = summary;
-    info.baseline = variant == Bc6hMode::Variant::cascade;
-    if (variant != Bc6hMode::Variant::cpu_strip) {
-      Axis per_item{"per_item", {std::int64_t{16}, std::int64_t{1}}};
-      if (variant == Bc6hMode::Variant::arithmetic) {
-        for (const std::int64_t more : {4, 8, 32}) per_item.values.emplace_back(more);
-      }
-      info.tunes = {per_item};
-    }
-    recipe.variants.push_back(std::move(info));
-  };
-  add(Bc6hMode::Variant::cascade, "one comparison after the other, up to fourteen");
-  add(Bc6hMode::Variant::switch_code, "one switch over the five bits");
-  add(Bc6hMode::Variant::constant_table, "32 entries in constant memory");
-  add(Bc6hMode::Variant::local_table, "32 entries in local memory, a bank each");
-  add(Bc6hMode::Variant::packed_nibbles, "32 entries of 4 bits in four words of the code");
-  add(Bc6hMode::Variant::arithmetic, "no table: shifts, a sum and two selects");
-  add(Bc6hMode::Variant::cpu_strip, "for CPUs: arithmetic on vectors of 16, a strip per work-item");
-
   recipe.parameters = {
       Parameter::integer("count", "headers", 1, 0x1p36),
       Parameter::integer("stride", "words from header to header", 1, 4, "1"),
@@ -257,22 +209,7 @@ inline Recipe bc6h_mode() {
       {25, "local_table beside constant_table: a table that all items of a group read"},
       {28, "per_item: all reads of an item before its first store"},
   };
-  recipe.problem_bytes = [](const Params& shape) {
-    const Bc6hMode::Problem p = bc6h_mode_card::problem(shape);
-    return static_cast<double>(p.count) * (4.0 * p.stride + 1);
-  };
-  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-    return std::unique_ptr<Case>(new bc6h_mode_card::ModeCase(runtime, shape, seed));
-  };
-  recipe.units = [](const std::string& variant, const Params& tune, const Params& shape) {
-    const Bc6hMode::Variant one = Bc6hMode::parse_variant(variant);
-    std::vector<CompileUnit> out;
-    out.push_back({Bc6hMode::kernel_name(one), "", Source(embedded::bc6h_mode),
-                   Bc6hMode::defines(one, bc6h_mode_card::problem(shape).stride,
-                                     static_cast<int>(tune.integer("per_item", 0))),
-                   ""});
-    return out;
-  };
+  recipe.make = make_case<bc6h_mode_card::ModeCase>;
   return recipe;
 }
 

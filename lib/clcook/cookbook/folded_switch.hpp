@@ -13,6 +13,7 @@
 #include <clcook/folded_switch.hpp>
 #include <clcook/reference/folded_switch.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cstdint>
@@ -30,7 +31,7 @@ namespace folded_switch_card {
 // The problem of a shape; recipe.parameters names its values. valence: 3 to 8 is that of all
 // corners, regular is 4; mixed: 90 of 100 corners 4, the others 3, 5, 6, 7, 8. order of the
 // indices: grid is a mesh of rows, as neighbours in a real mesh lie; random, any vertex anywhere.
-inline BezierPatches::Problem problem(const Params& shape, std::uint64_t seed) {
+inline FoldedSwitch::Problem problem(const Params& shape, std::uint64_t seed) {
   const std::int64_t patches = shape.integer("patches");
   if (patches < 1 || patches > std::int64_t{1} << 28) {
     fail(Errc::invalid_argument, "folded_switch", text("patches must be 1 to 2^28, got ", patches));
@@ -52,7 +53,7 @@ inline BezierPatches::Problem problem(const Params& shape, std::uint64_t seed) {
   std::uint64_t columns = 1;
   while (columns * columns < count) ++columns;
   const std::uint64_t rows = (count + columns - 1) / columns;
-  BezierPatches::Problem out;
+  FoldedSwitch::Problem out;
   out.vertices = static_cast<std::size_t>(order == "grid" ? columns * rows : 61 + count);
   out.valences.resize(static_cast<std::size_t>(count));
   Random random(seed ^ 0x746F706FULL);
@@ -73,7 +74,7 @@ inline BezierPatches::Problem problem(const Params& shape, std::uint64_t seed) {
     // The grid around the quad, as offsets of its points 0 to 15.
     constexpr int kX[16] = {0, 1, 1, 0, -1, -1, 0, 1, 2, 2, 2, 2, 1, 0, -1, -1};
     constexpr int kY[16] = {0, 0, 1, 1, 0, -1, -1, -1, -1, 0, 1, 2, 2, 2, 2, 1};
-    for (std::size_t j = 0; j < BezierPatches::point_count(n); ++j) {
+    for (std::size_t j = 0; j < clcook::folded_switch::point_count(n); ++j) {
       std::uint64_t index = 0;
       if (order == "random") {
         index = random.below(out.vertices);
@@ -122,50 +123,26 @@ inline Sparse sparse(const reference::folded_switch::Valences& valences) {
   return out;
 }
 
-class PatchCase : public Case {
+class PatchCase : public PlanCase<FoldedSwitch> {
  public:
   PatchCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : runtime_(runtime),
-        problem_(problem(shape, seed)),
-        run_(static_cast<int>(shape.integer("run", 0))) {
+      : PlanCase(runtime, problem(shape, seed)), run_(static_cast<int>(shape.integer("run", 0))) {
     const std::int64_t given = shape.integer("offset", 0);
     if (given < 0 || given > 1 << 20) {
       fail(Errc::invalid_argument, "folded_switch",
            text("offset must be 0 to 1048576, got ", given));
     }
-    const std::size_t offset = static_cast<std::size_t>(given) * BezierPatches::kPointBytes;
+    const std::size_t offset = static_cast<std::size_t>(given) * clcook::folded_switch::kPointBytes;
     // 0xFF in the poison makes every float a NaN. The positions start one point later than the
     // results, so that an exchange of the two offsets shows.
-    const std::size_t in_offset = offset == 0 ? 0 : offset + BezierPatches::kPointBytes;
-    src_.emplace(runtime, problem_.vertices * BezierPatches::kPointBytes, 1, in_offset, 0,
+    const std::size_t in_offset = offset == 0 ? 0 : offset + clcook::folded_switch::kPointBytes;
+    src_.emplace(runtime, problem_.vertices * clcook::folded_switch::kPointBytes, 1, in_offset, 0,
                  static_cast<unsigned char>(0xFF));
-    dst_.emplace(runtime, problem_.valences.size() * 16 * BezierPatches::kPointBytes, 1, offset, 0,
-                 static_cast<unsigned char>(0xCD));
+    dst_.emplace(runtime, problem_.valences.size() * 16 * clcook::folded_switch::kPointBytes, 1,
+                 offset, 0, static_cast<unsigned char>(0xCD));
     Random random(seed);
     positions_.resize(problem_.vertices * 4);
     for (float& value : positions_) value = random.uniform(-1.0f, 1.0f);
-  }
-
-  void prepare(const std::string& variant, const Params& tune) override {
-    const BezierPatches::Variant which = BezierPatches::parse_variant(variant);
-    BezierPatches::Tune how;
-    how.group = static_cast<int>(tune.integer("group", 0));
-    how.run = static_cast<int>(tune.integer("run", 0));
-    if (run_ != 0 && BezierPatches::has_run(which)) how.run = run_;
-    convert_.emplace(runtime_, problem_, which, how);
-  }
-
-  void poison() override {
-    src_->poison();
-    dst_->poison();
-  }
-
-  cl::Event upload(const std::vector<cl::Event>& wait) override {
-    return src_->upload(positions_.data(), wait);
-  }
-
-  cl::Event run(const std::vector<cl::Event>& wait) override {
-    return convert()(src_->view(), dst_->view(), wait);
   }
 
   Diff check(const std::vector<cl::Event>& wait) override {
@@ -193,17 +170,17 @@ class PatchCase : public Case {
           diff.compare(Where{i, j, c}, expected[c], static_cast<double>(value), limit);
         }
       }
-      first += BezierPatches::point_count(n);
+      first += clcook::folded_switch::point_count(n);
     }
     return diff;
   }
 
   Work work() const override {
     Work work;
-    work.bytes_read = static_cast<double>(problem_.vertices * BezierPatches::kPointBytes +
-                                          convert().topology_bytes());
+    work.bytes_read = static_cast<double>(problem_.vertices * clcook::folded_switch::kPointBytes +
+                                          plan().topology_bytes());
     work.bytes_written =
-        static_cast<double>(problem_.valences.size() * 16 * BezierPatches::kPointBytes);
+        static_cast<double>(problem_.valences.size() * 16 * clcook::folded_switch::kPointBytes);
     for (const auto& n : problem_.valences) {
       double terms = 8 * 6 + 4 * 4;
       for (const int one : n) terms += 2 * one + 1;
@@ -224,18 +201,15 @@ class PatchCase : public Case {
     }
   };
 
-  const BezierPatches& convert() const {
-    if (!convert_) fail(Errc::invalid_argument, "folded_switch", "prepare() was not called");
-    return *convert_;
+  const void* input() override { return positions_.data(); }
+  FoldedSwitch::Tune tune_of(const FoldedSwitch::Row& row, const Params& tune) const override {
+    FoldedSwitch::Tune out = FoldedSwitch::Rules::parse_tune(tune);
+    if (run_ != 0 && row.traits.has_runs()) out.run = run_;
+    return out;
   }
 
-  Runtime runtime_;
-  BezierPatches::Problem problem_;
   int run_;
-  std::optional<GuardedBuffer> src_;
-  std::optional<GuardedBuffer> dst_;
   std::vector<float> positions_;
-  std::optional<BezierPatches> convert_;
   std::map<reference::folded_switch::Valences, Sparse> weights_;
 };
 
@@ -243,13 +217,13 @@ class PatchCase : public Case {
 // (folded3), the turns of a loop (index_tables), else one path. A path costs the points it reads.
 inline model::LaneMasks lanes(const std::string& variant, const Params& shape, std::uint64_t seed) {
   namespace ref = reference::folded_switch;
-  using Variant = BezierPatches::Variant;
-  const BezierPatches::Problem p = problem(shape, seed);
-  const Variant which = BezierPatches::parse_variant(variant);
+  using Paths = clcook::folded_switch::Spec::Paths;
+  const FoldedSwitch::Problem p = problem(shape, seed);
+  const auto& traits = FoldedSwitch::Variant(variant).row()->traits;
   model::LaneMasks masks;
-  if (!BezierPatches::has_run(which)) {
-    masks.cost = {which == Variant::cpu_patch ? 16.0 : which == Variant::per_corner ? 9.0 : 8.0};
-    masks.taken.assign(p.valences.size() * (which == Variant::cpu_patch ? 1 : 4), 1);
+  if (traits.paths == Paths::one) {
+    masks.cost = {traits.points};
+    masks.taken.assign(p.valences.size() * static_cast<std::size_t>(traits.items), 1);
     return masks;
   }
   const auto run = static_cast<std::size_t>(std::max<std::int64_t>(1, shape.integer("run", 1)));
@@ -266,14 +240,14 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& shape, s
       const bool corner = call.function == ref::Function::corner;
       const int n = corner ? p.valences[patch][static_cast<std::size_t>(call.argument)] : 0;
       const int ring = corner ? 2 * n - 3 : call.function == ref::Function::edge ? 2 : 0;
-      if (which == Variant::index_tables) {
+      if (traits.paths == Paths::turns) {
         masks.cost[0] = 4;
         for (std::size_t s = 1; s < 16; ++s) masks.cost[s] = 1;
         masks.taken.push_back((std::uint64_t{2} << ring) - 1);
         continue;
       }
       std::size_t segment = i / run;
-      if (which == Variant::folded3) {
+      if (traits.paths == Paths::inner_arms) {
         const auto argument = static_cast<std::size_t>(call.argument);
         segment = corner                                     ? 0
                   : call.function == ref::Function::interior ? 1 + argument
@@ -304,39 +278,15 @@ inline Params shape(std::int64_t patches, const char* valence, const char* order
 
 inline Recipe folded_switch() {
   using folded_switch_card::shape;
-  using Variant = BezierPatches::Variant;
   Recipe recipe;
-  recipe.name = "folded_switch";
+  describe<FoldedSwitch>(recipe, [](const Params& shape) {
+    return folded_switch_card::problem(shape, 1);  // no seed changes what is asked of it
+  });
   recipe.title = "Folded switch: Catmull-Clark patches to Bezier patches";
   recipe.technique = "branch divergence";
   recipe.summary =
       "Sixteen cases that call three functions, from a switch to one formula with tables, and to "
       "work-items that have no case at all.";
-  const auto add = [&](Variant variant, const char* summary) {
-    VariantInfo info;
-    info.name = BezierPatches::to_string(variant);
-    info.summary = summary;
-    info.baseline = variant == Variant::switch16;
-    if (BezierPatches::has_run(variant)) {
-      info.tunes = {{"run", {std::int64_t{1}, std::int64_t{32}}}};
-    } else if (variant != Variant::cpu_patch) {
-      info.tunes = {{"group", {std::int64_t{64}, std::int64_t{32}, std::int64_t{128}}}};
-    }
-    recipe.variants.push_back(std::move(info));
-  };
-  add(Variant::switch16, "a control point per work-item, a switch with sixteen arms");
-  add(Variant::folded3,
-      "the switch only chooses one of three calls and its argument; two of the functions switch "
-      "on");
-  add(Variant::index_tables, "one formula for all sixteen, its arguments and weights from a table");
-  add(Variant::weight_matrix,
-      "regular patches as M P M^T, a row and a column per work-item; none but regular ones");
-  add(Variant::per_corner,
-      "four control points per work-item: the formulas are the same at each corner");
-  add(Variant::split,
-      "weight_matrix for regular patches and per_corner for the others, sorted by the plan");
-  add(Variant::cpu_patch, "for CPUs: a whole patch at a time, many patches per work-item");
-
   recipe.parameters = {
       Parameter::integer("patches", "patches of the mesh", 1, 1 << 28),
       {"valence", "of the corners", "regular", {"regular", "mixed"}, 3, 8},
@@ -374,25 +324,7 @@ inline Recipe folded_switch() {
   sweep.label = "neighbouring work-items that make the same control point";
   sweep.lanes = folded_switch_card::lanes;
   recipe.sweeps = {sweep};
-  recipe.problem_bytes = [](const Params& shape) {
-    return 17.0 * BezierPatches::kPointBytes * static_cast<double>(shape.integer("patches"));
-  };
-  recipe.tuning_name = [](const Params& shape) {
-    const Value* valence = shape.find("valence");
-    const std::string which = valence == nullptr ? "regular" : to_string(*valence);
-    return BezierPatches::tuning_name(which == "regular" || which == "4");
-  };
-  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-    return std::unique_ptr<Case>(new folded_switch_card::PatchCase(runtime, shape, seed));
-  };
-  recipe.units = [](const std::string& variant, const Params&, const Params&) {
-    std::vector<CompileUnit> out;
-    for (const BezierPatches::Unit& unit :
-         BezierPatches::units(BezierPatches::parse_variant(variant))) {
-      out.push_back({unit.kernel, "", Source(embedded::folded_switch), unit.defines, ""});
-    }
-    return out;
-  };
+  recipe.make = make_case<folded_switch_card::PatchCase>;
   return recipe;
 }
 

@@ -12,11 +12,11 @@
 #include <clcook/gaussian_blur.hpp>
 #include <clcook/reference/gaussian_blur.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/pixels.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -93,48 +93,14 @@ inline std::vector<double> picture(Random& random, std::size_t width, std::size_
   return out;
 }
 
-// Values as they are stored, and what they then are.
+// Values in [0, 1] as they are stored, and what they then are.
 inline std::vector<unsigned char> store(GaussianBlur::Pixel pixel, std::vector<double>& values) {
-  std::vector<unsigned char> out(values.size() * gaussian::channel_bytes(pixel));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    switch (pixel) {
-      case GaussianBlur::Pixel::u8:
-        out[i] = static_cast<unsigned char>(std::lrint(255 * values[i]));
-        values[i] = out[i];
-        break;
-      case GaussianBlur::Pixel::u16: {
-        const auto word = static_cast<std::uint16_t>(std::lrint(65535 * values[i]));
-        std::memcpy(out.data() + 2 * i, &word, 2);
-        values[i] = word;
-        break;
-      }
-      case GaussianBlur::Pixel::f16: {
-        const auto half = static_cast<std::uint16_t>(ref::to_half(values[i]));
-        std::memcpy(out.data() + 2 * i, &half, 2);
-        values[i] = ref::from_half(half);
-        break;
-      }
-      case GaussianBlur::Pixel::f32: {
-        const auto value = static_cast<float>(values[i]);
-        std::memcpy(out.data() + 4 * i, &value, 4);
-        values[i] = static_cast<double>(value);
-        break;
-      }
-    }
+  if (gaussian::is_integer(pixel)) {
+    for (double& value : values) value *= pixel == GaussianBlur::Pixel::u8 ? 255 : 65535;
   }
+  std::vector<unsigned char> out = store_channels(pixel, values);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = load_channel(pixel, out.data(), i);
   return out;
-}
-
-inline double load(GaussianBlur::Pixel pixel, const unsigned char* bytes, std::size_t i) {
-  if (pixel == GaussianBlur::Pixel::u8) return bytes[i];
-  if (pixel == GaussianBlur::Pixel::f32) {
-    float value = 0;
-    std::memcpy(&value, bytes + 4 * i, 4);
-    return static_cast<double>(value);
-  }
-  std::uint16_t word = 0;
-  std::memcpy(&word, bytes + 2 * i, 2);
-  return pixel == GaussianBlur::Pixel::f16 ? ref::from_half(word) : word;
 }
 
 // The largest rounding of a value of this size to the pixel type.
@@ -149,7 +115,7 @@ class BlurCase : public Case {
  public:
   BlurCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : runtime_(runtime), problem_(problem(shape)), region_(region(shape, problem_)) {
-    GaussianBlur::check_problem(problem_);
+    GaussianBlur::Spec::check(problem_);
     const std::size_t bytes = gaussian::pixel_bytes(problem_);
     const auto size = [&](const char* name) {
       return static_cast<std::size_t>(shape.integer(name, 0));
@@ -184,7 +150,7 @@ class BlurCase : public Case {
   }
 
   void prepare(const std::string& variant, const Params&) override {
-    blur_.emplace(runtime_, problem_, GaussianBlur::parse_variant(variant));
+    blur_.emplace(runtime_, problem_, variant);
   }
 
   void poison() override {
@@ -213,7 +179,7 @@ class BlurCase : public Case {
       const std::size_t first =
           (row.picture * static_cast<std::size_t>(region_.height) + row.y) * line;
       for (std::size_t e = 0; e < line; ++e) {
-        const double value = load(problem_.pixel, got.data(), first + e);
+        const double value = load_channel(problem_.pixel, got.data(), first + e);
         diff.compare(
             Where{row.picture, row.y, e / pictures_[0].channels, e % pictures_[0].channels},
             row.values[e], value, before + rounding(problem_.pixel, row.values[e]));
@@ -295,20 +261,12 @@ class BlurCase : public Case {
 inline Recipe gaussian_blur() {
   using P = Params;
   Recipe recipe;
-  recipe.name = "gaussian_blur";
+  describe<GaussianBlur>(recipe, gaussian_blur_card::problem);
   recipe.title = "Gaussian blur for use";
   recipe.technique = "memory locality";
   recipe.summary =
       "One plan for any sigma without recompilation: the method is chosen from sigma, type, size "
       "and device, within a stated error.";
-  for (const gaussian::MethodInfo& method : gaussian::methods()) {
-    VariantInfo info;
-    info.name = method.name;
-    info.summary = method.summary;
-    info.needs = method.needs;
-    info.baseline = recipe.variants.empty();
-    recipe.variants.push_back(std::move(info));
-  }
   const auto shapes = [&](std::initializer_list<const char*> texts) {
     std::vector<P> out;
     for (const char* one : texts) out.push_back(P::parse(one));
@@ -397,24 +355,7 @@ inline Recipe gaussian_blur() {
   size.shape.set("height", std::int64_t{2160});
   size.label = "width of a picture 2160 high, pixels";
   recipe.sweeps = {std::move(sigma), std::move(size)};
-  recipe.problem_bytes = [](const Params& shape) {
-    const GaussianBlur::Problem p = gaussian_blur_card::problem(shape);
-    return 2 * gaussian::values_of(p) * static_cast<double>(gaussian::channel_bytes(p.pixel));
-  };
-  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-    return std::unique_ptr<Case>(new gaussian_blur_card::BlurCase(runtime, shape, seed));
-  };
-  recipe.units = [](const std::string& variant, const Params&, const Params& shape) {
-    const GaussianBlur::Variant wanted = GaussianBlur::parse_variant(variant);
-    const GaussianBlur::Problem p = gaussian_blur_card::problem(shape);
-    std::vector<CompileUnit> out;
-    for (const gaussian::MethodInfo& method : gaussian::methods()) {
-      if (method.variant != wanted) continue;
-      for (const gaussian::Unit& unit : method.units(p, GaussianBlur::axes_of(p)))
-        out.push_back({unit.kernel, "", Source(*unit.file), unit.defines, ""});
-    }
-    return out;
-  };
+  recipe.make = make_case<gaussian_blur_card::BlurCase>;
   return recipe;
 }
 

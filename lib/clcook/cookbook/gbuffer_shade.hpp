@@ -14,6 +14,7 @@
 #include <clcook/gbuffer_shade.hpp>
 #include <clcook/reference/gbuffer_shade.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cstdint>
@@ -40,26 +41,33 @@ inline std::size_t size(const Params& shape, const char* name, std::int64_t leas
   return static_cast<std::size_t>(value);
 }
 
-class ShadeCase : public Case {
+// The lights are still dark.
+inline GbufferShade::Problem problem(const Params& shape) {
+  GbufferShade::Problem out;
+  out.texels = size(shape, "texels", 1, std::int64_t{1} << 32);
+  out.lights.resize(size(shape, "lights", 0, clcook::gbuffer_shade::kMaxLights));
+  return out;
+}
+
+class ShadeCase : public PlanCase<GbufferShade> {
  public:
-  ShadeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed) : runtime_(runtime) {
+  ShadeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
+      : PlanCase(runtime, problem(shape)) {
     namespace ref = reference::gbuffer_shade;
-    problem_.texels = size(shape, "texels", 1, std::int64_t{1} << 32);
     const std::size_t offset = size(shape, "offset", 0, 1 << 20);
     Random random(seed);
     const auto range = [&](int low, int high) {
       return low + static_cast<int>(random.below(static_cast<std::uint64_t>(high - low + 1)));
     };
-    const std::size_t lights = size(shape, "lights", 0, GbufferShade::kMaxLights);
-    for (std::size_t l = 0; l < lights; ++l) {
+    for (std::size_t l = 0; l < problem_.lights.size(); ++l) {
       // Up to the limit, with both signs; some lights point along an axis.
       const int x = l % 5 == 3 ? (l % 2 == 0 ? 255 : -255) : range(-127, 127);
-      const int left = GbufferShade::kMaxDirection - std::abs(x);
+      const int left = clcook::gbuffer_shade::kMaxDirection - std::abs(x);
       const int y = range(-std::min(left, 127), std::min(left, 127));
       const int z = range(-(left - std::abs(y)), left - std::abs(y));
       const std::array<int, 3> colour{range(0, 255), range(0, 255), range(0, 255)};
       lights_.push_back({{x, y, z}, colour});
-      problem_.lights.push_back({x, y, z, pack(colour)});
+      problem_.lights[l] = {x, y, z, pack(colour)};
     }
     fog_ = {range(0, 255), range(0, 255), range(0, 255)};
     problem_.fog_colour = pack(fog_);
@@ -85,36 +93,15 @@ class ShadeCase : public Case {
       for (std::uint32_t word : ref::pack(t)) words_.push_back(word);
       words_[words_.size() - 3] |= random.bits32() & 0xFF000000u;  // the byte that nobody reads
     }
-    colours_.emplace(runtime, problem_.texels * 4, 1, offset * 4, 0,
-                     static_cast<unsigned char>(0xCD));
-    gbuffer_.emplace(runtime, problem_.texels * 16, 1, offset == 0 ? 0 : (offset + 1) * 16, 0,
-                     static_cast<unsigned char>(0x5A));
-  }
-
-  void prepare(const std::string& variant, const Params& tune) override {
-    GbufferShade::Tune how;
-    how.group = static_cast<int>(tune.integer("group", 0));
-    shade_.emplace(runtime_, problem_, GbufferShade::parse_variant(variant), how);
-  }
-
-  void poison() override {
-    gbuffer_->poison();
-    colours_->poison();
-  }
-
-  cl::Event upload(const std::vector<cl::Event>& wait) override {
-    return gbuffer_->upload(words_.data(), wait);
-  }
-
-  cl::Event run(const std::vector<cl::Event>& wait) override {
-    if (!shade_) fail(Errc::invalid_argument, "gbuffer_shade", "prepare() was not called");
-    return (*shade_)(gbuffer_->view(), colours_->view(), wait);
+    dst_.emplace(runtime, problem_.texels * 4, 1, offset * 4, 0, static_cast<unsigned char>(0xCD));
+    src_.emplace(runtime, problem_.texels * 16, 1, offset == 0 ? 0 : (offset + 1) * 16, 0,
+                 static_cast<unsigned char>(0x5A));
   }
 
   // Integers: exact.
   Diff check(const std::vector<cl::Event>& wait) override {
     Diff diff;
-    const std::vector<unsigned char> got = colours_->read(wait, diff, "colours");
+    const std::vector<unsigned char> got = dst_->read(wait, diff, "colours");
     if (expected_.empty()) {
       for (const auto& texel : texels_)
         expected_.push_back(reference::gbuffer_shade::shade(texel, lights_, fog_));
@@ -139,21 +126,18 @@ class ShadeCase : public Case {
   }
 
  private:
+  const void* input() override { return words_.data(); }
+
   static std::uint32_t pack(const std::array<int, 3>& rgb) {
     return static_cast<std::uint32_t>(rgb[0]) | static_cast<std::uint32_t>(rgb[1]) << 8 |
            static_cast<std::uint32_t>(rgb[2]) << 16;
   }
 
-  Runtime runtime_;
-  GbufferShade::Problem problem_;
   std::vector<reference::gbuffer_shade::Light> lights_;
   std::array<int, 3> fog_{};
   std::vector<reference::gbuffer_shade::Texel> texels_;
   std::vector<std::uint32_t> words_;
   std::vector<std::uint32_t> expected_;
-  std::optional<GuardedBuffer> gbuffer_;
-  std::optional<GuardedBuffer> colours_;
-  std::optional<GbufferShade> shade_;
 };
 
 inline Params shape(std::int64_t texels, std::int64_t lights, std::int64_t offset = 0,
@@ -168,32 +152,14 @@ inline Params shape(std::int64_t texels, std::int64_t lights, std::int64_t offse
 
 inline Recipe gbuffer_shade() {
   using gbuffer_shade_card::shape;
-  using Variant = GbufferShade::Variant;
   Recipe recipe;
-  recipe.name = "gbuffer_shade";
+  describe<GbufferShade>(recipe, gbuffer_shade_card::problem);
   recipe.title = "Shading a packed G-buffer";
   recipe.technique = "registers";
   recipe.summary =
       "Eight texels per item under many lights: predicates, a flag in the sign bit, late "
       "unpacking, "
       "values parked in local memory or loaded late, 16-bit arithmetic.";
-  const auto add = [&](Variant variant, const char* summary) {
-    VariantInfo info;
-    info.name = GbufferShade::to_string(variant);
-    info.summary = summary;
-    info.baseline = variant == Variant::wide;
-    if (variant == Variant::wide || variant == Variant::short2) {
-      info.tunes = {{"group", {std::int64_t{128}, std::int64_t{1024}}}};
-    }
-    recipe.variants.push_back(std::move(info));
-  };
-  add(Variant::wide, "everything unpacked to ints before the loop; conditions are ints 0 and 1");
-  add(Variant::predicates, "against wide: conditions are comparisons that choose");
-  add(Variant::sign_bit, "against predicates: the flag stays in the sign bit of the depth");
-  add(Variant::packed, "against sign_bit: all fields stay packed until they are used");
-  add(Variant::parked, "against packed: what is used after the loop waits in local memory");
-  add(Variant::reloaded, "against packed: what is used after the loop is loaded after the loop");
-  add(Variant::short2, "against packed: 16-bit arithmetic, two texels in each register");
   recipe.techniques = {
       {6, "wide against reloaded and short2: registers and waves in the table of the page"},
       {7, "group 128 against 1024 of wide and short2: the cap at which registers spill"},
@@ -208,7 +174,7 @@ inline Recipe gbuffer_shade() {
   };
   recipe.parameters = {
       Parameter::integer("texels", "of the G-buffer", 1, 0x1p32),
-      Parameter::integer("lights", "directional lights", 0, GbufferShade::kMaxLights),
+      Parameter::integer("lights", "directional lights", 0, clcook::gbuffer_shade::kMaxLights),
       Parameter::integer("offset", "texels before the first colour", 0, 1 << 20, "0"),
   };
   recipe.test_shapes = {
@@ -218,19 +184,7 @@ inline Recipe gbuffer_shade() {
   };
   recipe.bench_shapes = {shape(3840 * 2160, 32), shape(3840 * 2160, 4), shape(512 * 512, 32)};
   recipe.quick_shape = shape(480 * 270, 32);
-  recipe.problem_bytes = [](const Params& shape) {
-    return 20.0 * static_cast<double>(shape.integer("texels", 0));
-  };
-  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-    return std::unique_ptr<Case>(new gbuffer_shade_card::ShadeCase(runtime, shape, seed));
-  };
-  recipe.units = [](const std::string& variant, const Params& tune, const Params&) {
-    const Variant one = GbufferShade::parse_variant(variant);
-    std::vector<CompileUnit> out;
-    out.push_back({GbufferShade::kernel_name(one), "", Source(embedded::gbuffer_shade),
-                   GbufferShade::defines(one, static_cast<int>(tune.integer("group", 0))), ""});
-    return out;
-  };
+  recipe.make = make_case<gbuffer_shade_card::ShadeCase>;
   return recipe;
 }
 

@@ -11,13 +11,11 @@
 #include <clcook/group_size.hpp>
 #include <clcook/model/occupancy.hpp>
 #include <clcook/reference/group_size.hpp>
-#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -34,7 +32,7 @@ namespace ref = reference::group_size;
 struct Shape {
   GroupSize::Problem problem;
   std::size_t offset = 0;
-  std::optional<std::size_t> group;
+  int group = 0;  // 0: the tuning's
   double occupancy = 0;
 };
 
@@ -50,21 +48,19 @@ inline Shape read(const Params& shape) {
   };
   Shape out;
   GroupSize::Problem& p = out.problem;
-  p.work = GroupSize::parse_work(shape.word("work", "streaming"));
+  p.work = group_size::parse_work(shape.word("work", "streaming"));
   if (p.work == GroupSize::Work::divergent_loop) {
-    p.width = static_cast<int>(integer("width", 1, GroupSize::kMaxSide, 0));
-    p.height = static_cast<int>(integer("height", 1, GroupSize::kMaxSide, 0));
-    p.spheres = static_cast<int>(integer("spheres", 0, GroupSize::kMaxSpheres, 8));
-    p.max_steps = static_cast<int>(integer("steps", 1, GroupSize::kMaxSteps, p.max_steps));
+    p.width = static_cast<int>(integer("width", 1, group_size::kMaxSide, 0));
+    p.height = static_cast<int>(integer("height", 1, group_size::kMaxSide, 0));
+    p.spheres = static_cast<int>(integer("spheres", 0, group_size::kMaxSpheres, 8));
+    p.max_steps = static_cast<int>(integer("steps", 1, group_size::kMaxSteps, p.max_steps));
   } else {
     p.count = static_cast<std::size_t>(integer("count", 1, std::int64_t{1} << 40, 0));
     p.factor = 1.75f;
     p.summand = -0.3f;
   }
   out.offset = static_cast<std::size_t>(integer("offset", 0, 1 << 20, 0));
-  if (shape.find("group") != nullptr) {
-    out.group = static_cast<std::size_t>(integer("group", 0, 1 << 20, 0));
-  }
+  out.group = static_cast<int>(integer("group", 0, 1 << 20, 0));
   out.occupancy = shape.real("occupancy", 0);
   if (shape.find("occupancy") != nullptr && !(out.occupancy > 0 && out.occupancy <= 100)) {
     fail(Errc::invalid_argument, "group_size",
@@ -90,6 +86,29 @@ inline std::size_t padding_for(const model::GpuArch& arch, double percent, std::
   return static_cast<std::size_t>(needs.local_bytes) - own;
 }
 
+inline GroupSize::Problem problem(const Params& shape) { return read(shape).problem; }
+
+// What a variant runs with: the tuning, changed by what the shape says.
+inline GroupSize::Tune tune_of(const GroupSize::Row& row, const Params& tune,
+                               const Params& params) {
+  const Shape shape = read(params);
+  GroupSize::Tune out = GroupSize::Rules::parse_tune(tune);
+  if (shape.group != 0) out.group = shape.group;
+  if (shape.occupancy > 0) {
+    const model::GpuArch& arch = model::gpu_arch("sm_90");
+    GroupSize::Rules::fill(out, GroupSize::Spec::defaults(row, shape.problem, {}));
+    if (out.group > arch.max_group_size) {
+      unsupported(
+          Lacks::work_group, "group_size",
+          text("occupancy is for groups of 1 to ", arch.max_group_size, ", got ", out.group));
+    }
+    out.local_padding =
+        static_cast<int>(padding_for(arch, shape.occupancy, static_cast<std::size_t>(out.group),
+                                     GroupSize::Spec::local_bytes(row, shape.problem.work)));
+  }
+  return out;
+}
+
 // Spheres of all sizes over and in the plane.
 inline std::vector<ref::Sphere> scene(int count, std::uint64_t seed) {
   Random random(seed);
@@ -105,11 +124,12 @@ inline std::vector<ref::Sphere> scene(int count, std::uint64_t seed) {
   return out;
 }
 
-class GroupSizeCase : public Case {
+class GroupSizeCase : public PlanCase<GroupSize> {
  public:
   GroupSizeCase(const Runtime& runtime, const Params& params, std::uint64_t seed)
-      : runtime_(runtime), shape_(read(params)) {
-    const GroupSize::Problem& p = shape_.problem;
+      : PlanCase(runtime, problem(params)), params_(params) {
+    const GroupSize::Problem& p = problem_;
+    const std::size_t offset = read(params).offset;
     if (traces()) {
       spheres_ = scene(p.spheres, seed);
       count_ = static_cast<std::size_t>(p.width) * static_cast<std::size_t>(p.height);
@@ -129,61 +149,19 @@ class GroupSizeCase : public Case {
     const std::size_t sources =
         traces() ? static_cast<std::size_t>(std::max(1, p.spheres)) : count_;
     // 0xFF in the poison makes every float a NaN.
-    src_.emplace(runtime, sources * in, 1, (shape_.offset == 0 ? 0 : shape_.offset + 1) * in, 0,
+    src_.emplace(runtime, sources * in, 1, (offset == 0 ? 0 : offset + 1) * in, 0,
                  static_cast<unsigned char>(0xFF));
-    dst_.emplace(runtime, count_ * out, 1, shape_.offset * out, 0,
-                 static_cast<unsigned char>(0xCD));
-  }
-
-  void prepare(const std::string& variant, const Params& tune) override {
-    const GroupSize::Variant one = GroupSize::parse_variant(variant);
-    const GroupSize::Work work = shape_.problem.work;
-    GroupSize::Tune how;
-    if (shape_.group) {
-      how.group = shape_.group;
-    } else if (tune.find("group") != nullptr) {
-      how.group = static_cast<std::size_t>(std::max<std::int64_t>(0, tune.integer("group")));
-    }
-    if (shape_.occupancy > 0) {
-      const model::GpuArch& arch = model::gpu_arch("sm_90");
-      const std::size_t group = how.group.value_or(GroupSize::default_group(one, work));
-      if (group < 1 || group > static_cast<std::size_t>(arch.max_group_size)) {
-        fail(Errc::unsupported, "group_size",
-             text("occupancy is for groups of 1 to ", arch.max_group_size, ", got ", group));
-      }
-      how.local_padding =
-          padding_for(arch, shape_.occupancy, group, GroupSize::local_bytes(one, work));
-    }
-    plan_.emplace(runtime_, shape_.problem, one, how);
-  }
-
-  void poison() override {
-    src_->poison();
-    dst_->poison();
-  }
-
-  cl::Event upload(const std::vector<cl::Event>& wait) override {
-    static const ref::Sphere kNone{};
-    const void* data = spheres_.empty() ? static_cast<const void*>(&kNone) : spheres_.data();
-    if (!floats_.empty()) data = floats_.data();
-    if (!integers_.empty()) data = integers_.data();
-    return src_->upload(data, wait);
-  }
-
-  cl::Event run(const std::vector<cl::Event>& wait) override {
-    if (!plan_) fail(Errc::invalid_argument, "group_size", "prepare() was not called");
-    return (*plan_)(src_->view(), dst_->view(), wait);
+    dst_.emplace(runtime, count_ * out, 1, offset * out, 0, static_cast<unsigned char>(0xCD));
   }
 
   // Everything is exact: integers, one fma, and sphere tracing by operations rounded to nearest.
   Diff check(const std::vector<cl::Event>& wait) override {
     Diff diff;
-    const std::vector<unsigned char> bytes = dst_->read(wait, diff, "dst");
+    const auto words = dst_->read_as<std::uint32_t>(wait, diff, "dst");
     expect();
     for (std::size_t i = 0; i < expected_.size(); ++i) {
-      std::uint32_t got = 0;
-      std::memcpy(&got, bytes.data() + i * sizeof got, sizeof got);
-      if (shape_.problem.work == GroupSize::Work::barriers || (traces() && i % 2 == 1)) {
+      const std::uint32_t got = words[i];
+      if (problem_.work == GroupSize::Work::barriers || (traces() && i % 2 == 1)) {
         diff.match(i, expected_[i], got);
         continue;
       }
@@ -207,17 +185,26 @@ class GroupSizeCase : public Case {
     }
     work.bytes_read = 4 * count;
     work.bytes_written = 4 * count;
-    work.operations = (shape_.problem.work == GroupSize::Work::streaming ? 2 : 10) * count;
+    work.operations = (problem_.work == GroupSize::Work::streaming ? 2 : 10) * count;
     return work;
   }
 
  private:
-  bool traces() const { return shape_.problem.work == GroupSize::Work::divergent_loop; }
+  const void* input() override {
+    static const ref::Sphere kNone{};
+    if (!floats_.empty()) return floats_.data();
+    if (!integers_.empty()) return integers_.data();
+    return spheres_.empty() ? &kNone : spheres_.data();
+  }
+  Tune tune_of(const Row& row, const Params& tune) const override {
+    return group_size_card::tune_of(row, tune, params_);
+  }
+  bool traces() const { return problem_.work == GroupSize::Work::divergent_loop; }
 
   // The reference, once per case, as the 32-bit words of the result.
   void expect() {
     if (!expected_.empty()) return;
-    const GroupSize::Problem& p = shape_.problem;
+    const GroupSize::Problem& p = problem_;
     if (p.work == GroupSize::Work::barriers) {
       expected_ = ref::prefix_sums(integers_);
       return;
@@ -250,16 +237,12 @@ class GroupSizeCase : public Case {
     for (std::thread& one : running) one.join();
   }
 
-  Runtime runtime_;
-  Shape shape_;
+  Params params_;
   std::size_t count_ = 0;
-  std::optional<GuardedBuffer> src_;
-  std::optional<GuardedBuffer> dst_;
   std::vector<float> floats_;
   std::vector<std::uint32_t> integers_;
   std::vector<ref::Sphere> spheres_;
   std::vector<std::uint32_t> expected_;
-  std::optional<GroupSize> plan_;
 };
 
 inline Params values(const char* work, std::int64_t count, std::int64_t offset = 0,
@@ -287,47 +270,28 @@ inline Recipe group_size() {
   using group_size_card::picture;
   using group_size_card::values;
   Recipe recipe;
-  recipe.name = "group_size";
+  describe<GroupSize>(recipe, group_size_card::problem, group_size_card::tune_of);
   recipe.title = "The size of a work-group";
   recipe.technique = "occupancy";
   recipe.summary =
       "Streaming, a prefix sum full of barriers, and sphere tracing, whose loop differs from item "
       "to "
       "item, with 32 to 1024 work-items per group and fewer or more resident groups.";
-  const auto add = [&](GroupSize::Variant variant, const char* summary,
-                       std::initializer_list<std::int64_t> groups) {
-    VariantInfo info;
-    info.name = GroupSize::to_string(variant);
-    info.summary = summary;
-    info.baseline = variant == GroupSize::Variant::direct;
-    Axis axis{"group", {}};
-    for (const std::int64_t group : groups) axis.values.emplace_back(group);
-    if (groups.size() > 0) info.tunes = {axis};
-    recipe.variants.push_back(std::move(info));
-  };
-  // More sizes are in the sweep; here every one is a program of its own.
-  add(GroupSize::Variant::direct, "one element per item, one segment per group", {256, 64, 1024});
-  add(GroupSize::Variant::grid_stride, "an eighth of the groups, each goes on to its next elements",
-      {256, 64});
-  add(GroupSize::Variant::single_wave,
-      "groups of one wave, with the barrier of a wave where the device has one", {});
-  add(GroupSize::Variant::local_table, "the table that all items read in local memory", {64, 256});
-
   recipe.parameters = {
       Parameter::word("work", "what an item does", {"streaming", "barriers", "divergent_loop"},
                       "streaming"),
       Parameter::integer("count", "elements of streaming and barriers", 1, 0x1p40,
                          "none, for divergent_loop"),
-      Parameter::integer("width", "pixels of divergent_loop", 1, GroupSize::kMaxSide,
+      Parameter::integer("width", "pixels of divergent_loop", 1, group_size::kMaxSide,
                          "none, for the others"),
-      Parameter::integer("height", "pixels of divergent_loop", 1, GroupSize::kMaxSide,
+      Parameter::integer("height", "pixels of divergent_loop", 1, group_size::kMaxSide,
                          "none, for the others"),
-      Parameter::integer("spheres", "in the picture of divergent_loop", 0, GroupSize::kMaxSpheres,
+      Parameter::integer("spheres", "in the picture of divergent_loop", 0, group_size::kMaxSpheres,
                          "8"),
-      Parameter::integer("steps", "most steps of a ray of divergent_loop", 1, GroupSize::kMaxSteps,
+      Parameter::integer("steps", "most steps of a ray of divergent_loop", 1, group_size::kMaxSteps,
                          "256"),
       Parameter::integer("offset", "elements before the first of the result", 0, 1 << 20, "0"),
-      Parameter::integer("group", "work-items per group", 0, 1 << 20, "the tuning's"),
+      Parameter::integer("group", "work-items per group; 0: the tuning's", 0, 1 << 20, "0"),
       Parameter::real("occupancy", "of an sm_90, held down by unused local memory, %", 0, 100,
                       "not held down"),
   };
@@ -348,7 +312,7 @@ inline Recipe group_size() {
       values("barriers", 50021, 1),
       picture(64, 1, 1),
       picture(1, 65, 0, 1),
-      picture(127, 61, GroupSize::kMaxSpheres, 3),
+      picture(127, 61, group_size::kMaxSpheres, 3),
       picture(41, 29, 7).set("steps", std::int64_t{5}),
       values("barriers", 5000).set("occupancy", std::int64_t{25}),
   };
@@ -363,9 +327,8 @@ inline Recipe group_size() {
                  {"width", std::int64_t{3840}},
                  {"height", std::int64_t{2160}}};
   sizes.families = {{"work", {}}};
-  for (const GroupSize::Work work : GroupSize::kWorks) {
-    sizes.families[0].values.emplace_back(std::string(GroupSize::to_string(work)));
-  }
+  for (const auto& work : clcook::group_size::kWorks)
+    sizes.families[0].values.emplace_back(std::string(work.name));
   sizes.smoke = {
       {"count", std::int64_t{4096}}, {"width", std::int64_t{64}}, {"height", std::int64_t{48}}};
   Sweep resident = sizes;
@@ -390,28 +353,17 @@ inline Recipe group_size() {
       {25, "variant local_table"},
       {27, "sweep along occupancy"},
   };
-  recipe.problem_bytes = [](const Params& shape) {
-    return GroupSize::bytes(group_size_card::read(shape).problem);
-  };
-  recipe.tuning_name = [](const Params& shape) {
-    return GroupSize::tuning_name(group_size_card::read(shape).problem.work);
-  };
-  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-    return std::unique_ptr<Case>(new group_size_card::GroupSizeCase(runtime, shape, seed));
-  };
+  recipe.make = make_case<group_size_card::GroupSizeCase>;
+  // Those of all works, whatever the shape's.
   recipe.units = [](const std::string& variant, const Params& tune, const Params& shape) {
-    const GroupSize::Variant one = GroupSize::parse_variant(variant);
-    const std::optional<std::size_t> wanted = group_size_card::read(shape).group;
+    const GroupSize::Row& row = *GroupSize::Variant(variant).row();
     std::vector<CompileUnit> out;
-    for (const GroupSize::Work work : GroupSize::kWorks) {
-      if (!GroupSize::has_kernel(one, work)) continue;
-      std::size_t group = GroupSize::default_group(one, work);
-      if (one != GroupSize::Variant::single_wave) {
-        group = wanted.value_or(
-            static_cast<std::size_t>(tune.integer("group", static_cast<std::int64_t>(group))));
-      }
-      out.push_back({GroupSize::kernel_name(one, work), GroupSize::to_string(work),
-                     Source(embedded::group_size), GroupSize::defines(one, work, group), ""});
+    for (const auto& work : clcook::group_size::kWorks) {
+      if (!GroupSize::Spec::does(row, work.value)) continue;
+      GroupSize::Problem any{work.value, 1};
+      any.width = any.height = 1;
+      out.push_back(
+          GroupSize::Rules::units(row, any, group_size_card::tune_of(row, tune, shape)).front());
     }
     return out;
   };

@@ -15,14 +15,11 @@
 #include <clcook/group_swizzle.hpp>
 #include <clcook/model/swizzle.hpp>
 #include <clcook/reference/group_swizzle.hpp>
-#include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <memory>
-#include <optional>
 #include <ostream>
 #include <string>
 #include <thread>
@@ -48,14 +45,23 @@ inline int integer(const Params& params, const char* name, std::int64_t least, s
 // results, so that an exchange of the two offsets shows.
 inline GroupSwizzle::Problem problem(const Params& shape) {
   GroupSwizzle::Problem out;
-  out.work = GroupSwizzle::parse_work(shape.word("work"));
-  out.width = integer(shape, "width", 1, GroupSwizzle::kMaxSize, 0);
-  out.height = integer(shape, "height", 1, GroupSwizzle::kMaxSize, 0);
-  out.taps = integer(shape, "taps", 1, GroupSwizzle::kMaxTaps, out.taps);
-  out.radius = integer(shape, "radius", 0, GroupSwizzle::kMaxRadius, out.radius);
+  out.work = group_swizzle::parse_work(shape.word("work"));
+  out.width = integer(shape, "width", 1, group_swizzle::kMaxSize, 0);
+  out.height = integer(shape, "height", 1, group_swizzle::kMaxSize, 0);
+  out.taps = integer(shape, "taps", 1, group_swizzle::kMaxTaps, out.taps);
+  out.radius = integer(shape, "radius", 0, group_swizzle::kMaxRadius, out.radius);
   // No symmetry that could hide a wrong element.
   for (std::size_t i = 0; i < 16; ++i)
     out.matrix[i] = 0.5f - static_cast<float>((i * 7) % 16) * 0.0625f;
+  return out;
+}
+
+// What a variant runs with: the tuning, changed by what the shape says.
+inline GroupSwizzle::Tune tune_of(const GroupSwizzle::Row&, const Params& tune,
+                                  const Params& shape) {
+  GroupSwizzle::Tune out = GroupSwizzle::Rules::parse_tune(tune);
+  if (const int strip = integer(shape, "strip", 0, group_swizzle::kMaxStrip, 0); strip != 0)
+    out.strip = strip;
   return out;
 }
 
@@ -74,12 +80,11 @@ inline double bound(const GroupSwizzle::Problem& p, std::size_t channel) {
   return 5 * 0x1p-24 * sum;
 }
 
-class SwizzleCase : public Case {
+class SwizzleCase : public PlanCase<GroupSwizzle> {
  public:
   SwizzleCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : runtime_(runtime),
-        problem_(problem(shape)),
-        strip_(integer(shape, "strip", 0, GroupSwizzle::kMaxStrip, 0)) {
+      : PlanCase(runtime, problem(shape)), shape_(shape) {
+    group_swizzle_card::tune_of(Rules::baseline(), {}, shape);  // refuses a strip out of range
     const auto offset = static_cast<std::size_t>(integer(shape, "offset", 0, 1 << 20, 0));
     const auto pad = static_cast<std::size_t>(integer(shape, "pad", 0, 1 << 20, 0));
     const std::size_t row = static_cast<std::size_t>(problem_.width) * kPixelBytes;
@@ -98,36 +103,12 @@ class SwizzleCase : public Case {
     });
   }
 
-  void prepare(const std::string& variant, const Params& tune) override {
-    GroupSwizzle::Tune how;
-    how.group = static_cast<int>(tune.integer("group", 0));
-    how.strip = strip_ != 0 ? strip_ : static_cast<int>(tune.integer("strip", 0));
-    how.chiplets = static_cast<int>(tune.integer("chiplets", 0));
-    swizzle_.emplace(runtime_, problem_, GroupSwizzle::parse_variant(variant), how);
-  }
-
-  void poison() override {
-    src_->poison();
-    dst_->poison();
-  }
-
-  cl::Event upload(const std::vector<cl::Event>& wait) override {
-    return src_->upload(values_.data(), wait);
-  }
-
-  cl::Event run(const std::vector<cl::Event>& wait) override {
-    if (!swizzle_) fail(Errc::invalid_argument, "group_swizzle", "prepare() was not called");
-    return (*swizzle_)(src_->view(), dst_->view(), wait);
-  }
-
   Diff check(const std::vector<cl::Event>& wait) override {
     Diff diff;
-    const std::vector<unsigned char> bytes = dst_->read(wait, diff, "dst");
+    const std::vector<float> got = dst_->read_as<float>(wait, diff, "dst");
     expect();
     for (std::size_t i = 0; i < expected_.size(); ++i) {
-      float got = 0;
-      std::memcpy(&got, bytes.data() + i * sizeof got, sizeof got);
-      diff.compare(Where{i, problem_.width}, expected_[i], static_cast<double>(got),
+      diff.compare(Where{i, problem_.width}, expected_[i], static_cast<double>(got[i]),
                    bound(problem_, i % 4));
     }
     return diff;
@@ -145,6 +126,11 @@ class SwizzleCase : public Case {
 
  private:
   static constexpr std::size_t kPixelBytes = 16;
+
+  const void* input() override { return values_.data(); }
+  Tune tune_of(const Row& row, const Params& tune) const override {
+    return group_swizzle_card::tune_of(row, tune, shape_);
+  }
 
   // Says which channel of which pixel; turned into text for the first mismatch only.
   struct Where {
@@ -191,14 +177,9 @@ class SwizzleCase : public Case {
     });
   }
 
-  Runtime runtime_;
-  GroupSwizzle::Problem problem_;
-  int strip_;
-  std::optional<GuardedBuffer> src_;
-  std::optional<GuardedBuffer> dst_;
+  Params shape_;
   std::vector<float> values_;
   std::vector<double> expected_;
-  std::optional<GroupSwizzle> swizzle_;
 };
 
 // The device of the prediction: NVIDIA's H200 as its data sheet has it, with 8 groups of 256 items
@@ -215,19 +196,19 @@ constexpr double kModelMiss = 4;
 // holds are the squares of 16 x 16 pixels, 4096 bytes, that these samples lie in.
 inline double predicted_cost(const std::string& variant, const Params& shape, std::uint64_t) {
   const GroupSwizzle::Problem p = problem(shape);
-  const model::GroupGrid grid = GroupSwizzle::grid(p, 16);
-  const int strip =
-      integer(shape, "strip", 0, GroupSwizzle::kMaxStrip, GroupSwizzle::kDefaultStrip);
-  const model::SwizzleOrder order = GroupSwizzle::order(GroupSwizzle::parse_variant(variant), strip,
-                                                        GroupSwizzle::kDefaultChiplets);
+  const GroupSwizzle::Row& row = *GroupSwizzle::Variant(variant).row();
+  GroupSwizzle::Tune tune = tune_of(row, {}, shape);
+  GroupSwizzle::Rules::fill(tune, GroupSwizzle::Spec::defaults(row, p, {}));
+  const model::GroupGrid grid = GroupSwizzle::Spec::grid(p, 16);
+  const model::SwizzleOrder order = GroupSwizzle::Spec::order(row, tune);
   const auto steps = static_cast<std::uint32_t>(std::min(2 * p.taps, 256));
   const auto address = [&](const model::GroupPlace& at, std::uint32_t step) {
     const int x = std::min(static_cast<int>(at.x * 16 + step % 16), p.width - 1);
     const int y = std::min(static_cast<int>(at.y * 16 + step / 16), p.height - 1);
     ref::Offsets offsets(x, y);
     const int column = std::clamp(x + offsets.next(p.radius), 0, p.width - 1) / 16;
-    const int row = std::clamp(y + offsets.next(p.radius), 0, p.height - 1) / 16;
-    return (std::int64_t{row} * grid.x + column) * std::int64_t{kModelCache.line};
+    const int line = std::clamp(y + offsets.next(p.radius), 0, p.height - 1) / 16;
+    return (std::int64_t{line} * grid.x + column) * std::int64_t{kModelCache.line};
   };
   const model::CachePrediction seen =
       model::predict_cache(kModelCache, order, grid, kModelResident, steps, address);
@@ -251,43 +232,21 @@ inline Params shape(const char* work, int width, int height, int taps = 0, int r
 inline Recipe group_swizzle() {
   using group_swizzle_card::shape;
   Recipe recipe;
-  recipe.name = "group_swizzle";
+  describe<GroupSwizzle>(recipe, group_swizzle_card::problem, group_swizzle_card::tune_of);
   recipe.title = "The order of work-groups";
   recipe.technique = "memory locality";
   recipe.summary =
       "Work-groups that run at the same time cover a compact part of the picture, so that they "
       "share what they read in the cache: a wide scattered gather, and a pixel filter that gains "
       "nothing.";
-  const auto axis = [](const char* name, std::initializer_list<std::int64_t> values) {
-    Axis out{name, {}};
-    for (const std::int64_t value : values) out.values.emplace_back(value);
-    return out;
-  };
-  const auto add = [&](GroupSwizzle::Variant variant, const char* summary) {
-    VariantInfo info;
-    info.name = GroupSwizzle::to_string(variant);
-    info.summary = summary;
-    info.baseline = variant == GroupSwizzle::Variant::row_major;
-    info.tunes = {axis("group", {16, 8})};
-    if (variant == GroupSwizzle::Variant::column_tiles)
-      info.tunes.push_back(axis("strip", {16, 2, 4, 8, 32}));
-    if (variant == GroupSwizzle::Variant::xcd) info.tunes.push_back(axis("chiplets", {8, 4}));
-    recipe.variants.push_back(std::move(info));
-  };
-  add(GroupSwizzle::Variant::row_major, "row by row: what a device does by itself");
-  add(GroupSwizzle::Variant::column_tiles, "vertical strips, row by row inside a strip");
-  add(GroupSwizzle::Variant::morton, "Z order, for any grid");
-  add(GroupSwizzle::Variant::hilbert, "a Hilbert curve, for any grid");
-  add(GroupSwizzle::Variant::xcd, "a contiguous run of the strips' order for each chiplet");
-
   recipe.parameters = {
       Parameter::word("work", "what an item does", {"filter", "gather"}),
-      Parameter::integer("width", "pixels", 1, GroupSwizzle::kMaxSize),
-      Parameter::integer("height", "pixels", 1, GroupSwizzle::kMaxSize),
-      Parameter::integer("taps", "of gather", 1, GroupSwizzle::kMaxTaps, "16"),
-      Parameter::integer("radius", "of gather, pixels", 0, GroupSwizzle::kMaxRadius, "256"),
+      Parameter::integer("width", "pixels", 1, group_swizzle::kMaxSize),
+      Parameter::integer("height", "pixels", 1, group_swizzle::kMaxSize),
+      Parameter::integer("taps", "of gather", 1, group_swizzle::kMaxTaps, "16"),
+      Parameter::integer("radius", "of gather, pixels", 0, group_swizzle::kMaxRadius, "256"),
       Parameter::integer("strip", "width of the strips, work-groups; 0: the tuning's", 0,
-                         GroupSwizzle::kMaxStrip, "0"),
+                         group_swizzle::kMaxStrip, "0"),
       Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
   };
@@ -309,28 +268,12 @@ inline Recipe group_swizzle() {
   // Large both ways: narrow strips miss the cache as whole rows do.
   sweep.shape = shape("gather", 8192, 4096, 16, 256);
   sweep.smoke = {{"width", std::int64_t{320}}, {"height", std::int64_t{96}}};
-  sweep.along = axis("strip", {1, 2, 4, 8, 16, 32, 64, 128});
+  sweep.along = {"strip", {1, 2, 4, 8, 16, 32, 64, 128}};
   sweep.label = "width of the strips, work-groups";
   sweep.model = group_swizzle_card::predicted_cost;
   sweep.model_name = "cache";
   recipe.sweeps = {sweep};
-  recipe.problem_bytes = [](const Params& shape) {
-    return GroupSwizzle::bytes(shape.real("width"), shape.real("height"));
-  };
-  recipe.tuning_name = [](const Params& shape) {
-    return GroupSwizzle::tuning_name(GroupSwizzle::parse_work(shape.word("work")));
-  };
-  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-    return std::unique_ptr<Case>(new group_swizzle_card::SwizzleCase(runtime, shape, seed));
-  };
-  recipe.units = [](const std::string& variant, const Params&, const Params& shape) {
-    const GroupSwizzle::Variant one = GroupSwizzle::parse_variant(variant);
-    const GroupSwizzle::Work work = GroupSwizzle::parse_work(shape.word("work", "gather"));
-    std::vector<CompileUnit> out;
-    out.push_back({GroupSwizzle::kernel_name(one), GroupSwizzle::to_string(work),
-                   Source(embedded::group_swizzle), GroupSwizzle::defines(one, work), ""});
-    return out;
-  };
+  recipe.make = make_case<group_swizzle_card::SwizzleCase>;
   return recipe;
 }
 

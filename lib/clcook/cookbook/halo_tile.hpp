@@ -8,18 +8,18 @@
 // is ordinary memory.
 #pragma once
 
+#include <array>
 #include <clcook/halo_tile.hpp>
 #include <clcook/reference/halo_tile.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/pixels.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace clcook::cookbook {
@@ -45,15 +45,11 @@ inline HaloTile::Problem problem(const Params& shape) {
   out.pixel = HaloTile::parse_pixel(shape.word("pixel", "rgba32f"));
   out.border = HaloTile::parse_border(shape.word("border", "clamp"));
   out.outside = {0.25f, -2.0f, std::numeric_limits<float>::quiet_NaN(), 3.0f};
-  return out;
-}
-
-inline HaloTile::Tune tune_of(const Params& tune) {
-  HaloTile::Tune out;
-  if (const std::string tile = tune.word("tile", ""); !tile.empty()) {
-    out = HaloTile::parse_tile(tile);
+  // Between two values, and beyond the largest.
+  if (is_integer(channel_of(out.pixel))) {
+    out.outside[0] = 100.5f;
+    out.outside[3] = 1e6f;
   }
-  out.outputs = static_cast<int>(tune.integer("outputs", 0));
   return out;
 }
 
@@ -75,7 +71,7 @@ class HaloCase : public Case {
  public:
   HaloCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : runtime_(runtime), problem_(problem(shape)) {
-    const std::size_t bytes = HaloTile::pixel_bytes(problem_.pixel);
+    const std::size_t bytes = pixel_bytes(problem_.pixel);
     const auto extra = [&](const char* name) {
       const std::int64_t value = shape.integer(name, 0);
       if (value < 0 || value > 1 << 20) {
@@ -91,25 +87,32 @@ class HaloCase : public Case {
     const auto later = [&](std::size_t pixels) {
       return (offset == 0 ? 0 : offset + pixels) * bytes;
     };
-    // A NaN would be ignored by the filters, so the poison of the sources is another: 0x7F bytes
-    // are the float 3.4e38, larger than all data.
-    src_.emplace(runtime, row, rows, later(1), pitch, 0x7F);
-    history_.emplace(runtime, row, rows, later(2), pitch, 0x7E);
+    // A NaN would be ignored by the filters, so the poison of the sources is another: bytes of 0x7F
+    // are the float 3.4e38, of 0x7B the half 61312, of 0xFF the largest integer: as large as all
+    // data or larger.
+    const bool integers = is_integer(channel());
+    const bool halfs = channel() == Channel::f16;
+    src_.emplace(runtime, row, rows, later(1), pitch, integers ? 0xFF : halfs ? 0x7B : 0x7F);
+    history_.emplace(runtime, row, rows, later(2), pitch, integers ? 0xFE : halfs ? 0x7A : 0x7E);
     dst_.emplace(runtime, row, rows, later(0), pitch, 0xCD);
     in_.width = problem_.width;
     in_.height = problem_.height;
     in_.depth = problem_.depth;
-    in_.channels = static_cast<int>(bytes / sizeof(float));
+    in_.channels = channels_of(problem_.pixel);
     Random random(seed);
-    const std::size_t values = row / sizeof(float) * rows;
+    const std::size_t values = row / channel_bytes(channel()) * rows;
     const bool specials = shape.integer("specials", 0) != 0;
     in_.values = data(random, values, specials);
-    if (problem_.filter == HaloTile::Filter::clamp) past_ = data(random, values, specials);
+    stored_ = store_channels(channel(), in_.values);
+    if (problem_.filter == HaloTile::Filter::clamp) {
+      past_ = data(random, values, specials);
+      stored_past_ = store_channels(channel(), past_);
+    }
     if (problem_.depth == 1 && runtime.info().images) image_ = make_image();
   }
 
   void prepare(const std::string& variant, const Params& tune) override {
-    halo_.emplace(runtime_, problem_, HaloTile::parse_variant(variant), tune_of(tune));
+    halo_.emplace(runtime_, problem_, variant, HaloTile::Rules::parse_tune(tune));
   }
 
   void poison() override {
@@ -117,21 +120,21 @@ class HaloCase : public Case {
     history_->poison();
     dst_->poison();
     if (image_() == nullptr) return;
-    const std::vector<float> pattern(in_.values.size(), 3e38f);
+    const std::vector<unsigned char> pattern(stored_.size(), 0x7B);
     write_image(pattern, {}, CL_TRUE);
   }
 
   cl::Event upload(const std::vector<cl::Event>& wait) override {
-    cl::Event done = src_->upload(in_.values.data(), wait);
-    if (!past_.empty()) done = history_->upload(past_.data(), {done});
-    if (image_() != nullptr) done = write_image(in_.values, {done}, CL_FALSE);
+    cl::Event done = src_->upload(stored_.data(), wait);
+    if (!past_.empty()) done = history_->upload(stored_past_.data(), {done});
+    if (image_() != nullptr) done = write_image(stored_, {done}, CL_FALSE);
     return done;
   }
 
   cl::Event run(const std::vector<cl::Event>& wait) override {
     const HaloTile& halo = prepared();
     const bool clamp = problem_.filter == HaloTile::Filter::clamp;
-    if (halo.variant() == HaloTile::Variant::image) {
+    if (halo.variant().row()->traits.is_image) {
       return clamp ? halo(image_, history_->view(), dst_->view(), wait)
                    : halo(image_, dst_->view(), wait);
     }
@@ -145,22 +148,29 @@ class HaloCase : public Case {
     const std::vector<unsigned char> got = dst_->read(wait, diff, "dst");
     const std::vector<float>& expected = reference();
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      float value = 0;
-      std::memcpy(&value, got.data() + i * sizeof value, sizeof value);
-      diff.compare(Where{i, &in_}, static_cast<double>(expected[i]), static_cast<double>(value), 0);
+      diff.compare(Where{i, &in_}, static_cast<double>(expected[i]),
+                   load_channel(channel(), got.data(), i), 0);
     }
     return diff;
   }
 
   Work work() const override {
     Work work;
-    const double bytes = static_cast<double>(in_.values.size()) * sizeof(float);
+    const auto bytes = static_cast<double>(stored_.size());
     work.bytes_read = past_.empty() ? bytes : 2 * bytes;
     work.bytes_written = bytes;
     return work;
   }
 
  private:
+  Channel channel() const { return channel_of(problem_.pixel); }
+
+  // The value that the type holds for it.
+  float stored_value(float value) const {
+    const std::vector<unsigned char> bytes = store_channels<float>(channel(), {value});
+    return static_cast<float>(load_channel(channel(), bytes.data(), 0));
+  }
+
   // Says which value; turned into text for the first mismatch only.
   struct Where {
     std::size_t index;
@@ -180,20 +190,23 @@ class HaloCase : public Case {
   std::vector<float> data(Random& random, std::size_t count, bool specials) const {
     std::vector<float> out(count);
     for (float& value : out) {
-      value = static_cast<float>(static_cast<int>(random.below(4001)) - 2000) * 0.0005f;
+      const int step = static_cast<int>(random.below(4001));
+      value = is_integer(channel()) ? static_cast<float>(step * (channel() == Channel::u8 ? 1 : 16))
+                                    : static_cast<float>(step - 2000) * 0.0005f;
+      value = stored_value(value);
     }
     if (!specials) return out;
     const float inf = std::numeric_limits<float>::infinity();
     const float kinds[] = {std::numeric_limits<float>::quiet_NaN(),
                            std::numeric_limits<float>::quiet_NaN(), inf, -inf, -0.0f};
     for (float& value : out) {
-      if (random.below(12) == 0) value = kinds[random.below(5)];
+      if (random.below(12) == 0) value = stored_value(kinds[random.below(5)]);
     }
     const auto row =
         static_cast<std::size_t>(problem_.width) * static_cast<std::size_t>(in_.channels);
     for (std::size_t block = 0; block < 1 + count / 200; ++block) {
       const std::size_t first = random.below(count);
-      const float kind = kinds[random.below(5)];
+      const float kind = stored_value(kinds[random.below(5)]);
       for (std::size_t y = 0; y < 6; ++y) {
         for (std::size_t x = 0; x < 6 * static_cast<std::size_t>(in_.channels); ++x) {
           if (first + y * row + x < count) out[first + y * row + x] = kind;
@@ -204,8 +217,7 @@ class HaloCase : public Case {
   }
 
   cl::Image2D make_image() const {
-    const cl_image_format format{static_cast<cl_channel_order>(in_.channels == 4 ? CL_RGBA : CL_R),
-                                 CL_FLOAT};
+    const cl_image_format format = image_format(problem_.pixel);
     cl_image_desc desc{};
     desc.image_type = CL_MEM_OBJECT_IMAGE2D;
     desc.image_width = static_cast<std::size_t>(problem_.width);
@@ -216,8 +228,8 @@ class HaloCase : public Case {
         clCreateImage(runtime_.context()(), CL_MEM_READ_ONLY, &format, &desc, nullptr, &status));
   }
 
-  cl::Event write_image(const std::vector<float>& values, const std::vector<cl::Event>& wait,
-                        cl_bool blocking) const {
+  cl::Event write_image(const std::vector<unsigned char>& values,
+                        const std::vector<cl::Event>& wait, cl_bool blocking) const {
     const std::size_t origin[3] = {0, 0, 0};
     const std::size_t region[3] = {static_cast<std::size_t>(problem_.width),
                                    static_cast<std::size_t>(problem_.height), 1};
@@ -240,15 +252,17 @@ class HaloCase : public Case {
     if (!expected_.empty()) return expected_;
     namespace ref = reference::halo_tile;
     const ref::Border border = reference_border(problem_.border);
+    std::array<float, 4> outside{};
+    for (std::size_t c = 0; c < 4; ++c) outside[c] = stored_value(problem_.outside[c]);
     switch (problem_.filter) {
       case HaloTile::Filter::dilation:
-        expected_ = ref::dilation(in_, problem_.radius, border, problem_.outside);
+        expected_ = ref::dilation(in_, problem_.radius, border, outside);
         break;
       case HaloTile::Filter::median:
-        expected_ = ref::median(in_, problem_.radius, border, problem_.outside);
+        expected_ = ref::median(in_, problem_.radius, border, outside);
         break;
       case HaloTile::Filter::clamp:
-        expected_ = ref::clamp(in_, past_, problem_.radius, border, problem_.outside);
+        expected_ = ref::clamp(in_, past_, problem_.radius, border, outside);
         break;
     }
     return expected_;
@@ -262,6 +276,8 @@ class HaloCase : public Case {
   cl::Image2D image_;
   reference::halo_tile::Volume in_;
   std::vector<float> past_;
+  std::vector<unsigned char> stored_;
+  std::vector<unsigned char> stored_past_;
   std::optional<HaloTile> halo_;
   std::vector<float> expected_;
 };
@@ -293,7 +309,7 @@ inline Recipe halo_tile() {
   using halo_tile_card::shape;
   using halo_tile_card::test;
   Recipe recipe;
-  recipe.name = "halo_tile";
+  describe<HaloTile>(recipe, halo_tile_card::problem);
   recipe.title = "Neighbourhoods in a local tile";
   recipe.technique = "memory locality";
   recipe.summary =
@@ -301,37 +317,6 @@ inline Recipe halo_tile() {
       "an image, from a tile in local memory, and with rows of neighbours shared by several "
       "outputs "
       "per item.";
-  const auto words = [](const char* name, std::initializer_list<const char*> values) {
-    Axis axis{name, {}};
-    for (const char* value : values) axis.values.emplace_back(std::string(value));
-    return axis;
-  };
-  const auto add = [&](HaloTile::Variant variant, const char* summary, std::vector<Axis> tunes) {
-    VariantInfo info;
-    info.name = HaloTile::to_string(variant);
-    info.summary = summary;
-    info.baseline = variant == HaloTile::Variant::direct;
-    if (variant == HaloTile::Variant::image) info.needs = "images of CL_FLOAT";
-    info.tunes = std::move(tunes);
-    recipe.variants.push_back(std::move(info));
-  };
-  const Axis few{"outputs", {std::int64_t{4}, std::int64_t{2}}};
-  const Axis many{"outputs", {std::int64_t{4}, std::int64_t{8}}};
-  add(HaloTile::Variant::direct, "every neighbour is a read of global memory",
-      {words("tile", {"16x16", "8x8", "32x32", "64x4"})});
-  add(HaloTile::Variant::direct_multi,
-      "several outputs per item share rows of neighbours in registers, no local memory",
-      {words("tile", {"32x16"}), few});
-  add(HaloTile::Variant::image, "every neighbour through the texture unit",
-      {words("tile", {"16x16"})});
-  add(HaloTile::Variant::local_tile, "the tile and its halo once into local memory",
-      {words("tile", {"16x16", "8x8", "32x32", "64x4", "256x1", "8x8x8"})});
-  add(HaloTile::Variant::local_tile_multi,
-      "several outputs per item from the tile; wide filters in two steps, rows then columns",
-      {words("tile", {"32x16", "32x32"}), many});
-  add(HaloTile::Variant::cpu_rows,
-      "for CPUs: float16 vectors, rows of neighbours shared by 4 rows of results", {});
-
   recipe.parameters = {
       Parameter::word("filter", "what is made of a neighbourhood", {"dilation", "median", "clamp"},
                       "dilation"),
@@ -339,7 +324,9 @@ inline Recipe halo_tile() {
       Parameter::integer("height", "pixels", 1, HaloTile::kMaxSize),
       Parameter::integer("depth", "pictures of the volume", 1, HaloTile::kMaxSize, "1"),
       Parameter::integer("radius", "of the neighbourhood, pixels", 1, HaloTile::kMaxRadius, "1"),
-      Parameter::word("pixel", "type of a pixel", {"r32f", "rgba32f"}, "rgba32f"),
+      Parameter::word("pixel", "type of a pixel",
+                      {"r8", "rgba8", "r16", "rgba16", "r16f", "rgba16f", "r32f", "rgba32f"},
+                      "rgba32f"),
       Parameter::word("border", "what lies outside", {"clamp", "mirror", "wrap", "constant"},
                       "clamp"),
       Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
@@ -367,6 +354,17 @@ inline Recipe halo_tile() {
       test(shape("dilation", 37, 9, 1, "r32f", "mirror", 11), 1, 3),
       test(shape("dilation", 8, 8, 1, "r32f", "constant", 8)),
       test(shape("dilation", 9, 7, 1, "r32f", "clamp", 17), 6, 1),
+      test(shape("dilation", 37, 9, 1, "rgba8", "constant"), 1, 3, true),
+      test(shape("median", 21, 7, 1, "r16f", "constant"), 3, 1, true),
+      test(shape("dilation", 259, 21, 2, "r8", "mirror"), 5, 7),
+      test(shape("median", 67, 19, 1, "r8", "clamp"), 3, 1),
+      test(shape("clamp", 65, 31, 1, "rgba8", "constant"), 1, 1),
+      test(shape("clamp", 53, 37, 3, "r16", "wrap"), 3, 5),
+      test(shape("median", 61, 23, 1, "rgba16", "mirror"), 2, 3),
+      test(shape("dilation", 71, 33, 4, "rgba16f", "constant"), 1, 3),
+      test(shape("clamp", 129, 17, 1, "r16f", "clamp"), 7, 5),
+      test(shape("dilation", 19, 9, 1, "r8", "wrap", 7), 3, 2),
+      test(shape("clamp", 9, 11, 1, "rgba16f", "mirror", 5), 1, 1),
   };
   recipe.bench_shapes = {
       shape("dilation", 3840, 2160, 1, "rgba32f", "clamp"),
@@ -385,26 +383,8 @@ inline Recipe halo_tile() {
        "sharing"},
       {25, "local_tile against direct and image: local memory against the cache"},
   };
-  recipe.problem_bytes = [](const Params& shape) {
-    const HaloTile::Problem p = halo_tile_card::problem(shape);
-    return (p.filter == HaloTile::Filter::clamp ? 3.0 : 2.0) *
-           static_cast<double>(HaloTile::pixel_bytes(p.pixel)) * p.width * p.height * p.depth;
-  };
-  recipe.tuning_name = [](const Params& shape) {
-    return HaloTile::tuning_name(halo_tile_card::problem(shape));
-  };
   recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
     return std::unique_ptr<Case>(new halo_tile_card::HaloCase(runtime, shape, seed));
-  };
-  recipe.units = [](const std::string& variant, const Params& tune, const Params& shape) {
-    const HaloTile::Variant one = HaloTile::parse_variant(variant);
-    const HaloTile::Problem p = halo_tile_card::problem(shape);
-    const HaloTile::Tune how = HaloTile::with_defaults(p, one, halo_tile_card::tune_of(tune));
-    std::vector<CompileUnit> out;
-    out.push_back({HaloTile::kernel_name(one),
-                   text(HaloTile::to_string(p.filter), " ", HaloTile::to_string(p.pixel)),
-                   Source(embedded::halo_tile), HaloTile::defines(p, one, how), ""});
-    return out;
   };
   return recipe;
 }

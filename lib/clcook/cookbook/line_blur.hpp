@@ -21,7 +21,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace clcook::cookbook {
@@ -42,48 +41,9 @@ inline LineBlur::Problem problem(const Params& shape) {
   out.width = size("width");
   out.height = size("height");
   out.radius = shape.real("radius");
-  out.sigma = shape.real("sigma");
+  out.relative_sigma = LineBlur::RadiusFraction(shape.real("sigma"));
   out.pixel = LineBlur::parse_pixel(shape.word("pixel", "rgba32f"));
   return out;
-}
-
-inline bool is_sparse(LineBlur::Variant v) {
-  return v == LineBlur::Variant::subsampled || v == LineBlur::Variant::symmetric ||
-         v == LineBlur::Variant::unrolled || v == LineBlur::Variant::padded;
-}
-
-inline bool has_table(LineBlur::Variant v) {
-  return v == LineBlur::Variant::weights_table || v == LineBlur::Variant::coalesced ||
-         v == LineBlur::Variant::cpu_strip;
-}
-
-inline int step(LineBlur::Variant v, double radius) {
-  return is_sparse(v) ? reference::line_blur::subsampling_step(radius) : 1;
-}
-
-// How far a result may lie from the exact one, for N taps and values of magnitude at most m. u =
-// 2^-24, the relative error of one rounding. Per pass:
-//   table    Each weight is rounded once (u), each product enters the sum through one fma. A sum of
-//   N fma carries at
-//            most N u times the sum of |w| |s| <= m (1 + u). Together (N + 1) u m; 2 more cover the
-//            second-order terms and the growth of m from the first pass.
-//   exp      The weights are not normalised; numerator and denominator are sums of N terms: N u
-//            each. A weight is good to 17 u: exp to 3 ulp (6 u), the factor 1 u, and the argument
-//            x = (k / R)^2 / s1 to 10 u (1 / R, its product and s1 rounded, the square doubles
-//            them, the division 2.5 ulp), which is 10 u x e^-x in the weight, with a mean of x over
-//            the weights of at most 1. The same weights stand in both sums, so the mean moves by at
-//            most twice that, 34 u. The final division is good to 2.5 ulp (5 u). Together (2 N +
-//            39) u m, and 5 for second-order terms. The additions of pairs and the doubled weights
-//            stay within N.
-//   copy     Exact.
-// Two passes: twice that. 8-bit results are rounded once more: half a level.
-inline double bound(LineBlur::Variant variant, const LineBlur::Problem& p, double magnitude) {
-  const double level = p.pixel == LineBlur::Pixel::rgba8 ? 0.5 : 0;
-  if (LineBlur::is_copy(p)) return 0;
-  const int side = static_cast<int>(p.radius) / step(variant, p.radius);
-  const double taps = 2.0 * side + 1;
-  const double units = has_table(variant) ? taps + 3 : 2 * taps + 44;
-  return 2 * units * 0x1p-24 * magnitude + level;
 }
 
 class BlurCase : public Case {
@@ -118,9 +78,7 @@ class BlurCase : public Case {
   }
 
   void prepare(const std::string& variant, const Params& tune) override {
-    LineBlur::Tune how;
-    how.group = static_cast<int>(tune.integer("group", 0));
-    blur_.emplace(runtime_, problem_, LineBlur::parse_variant(variant), how);
+    blur_.emplace(runtime_, problem_, variant, LineBlur::Rules::parse_tune(tune));
   }
 
   void poison() override {
@@ -141,7 +99,9 @@ class BlurCase : public Case {
     Diff diff;
     const std::vector<unsigned char> got = dst_->read(wait, diff, "dst");
     const std::vector<double>& expected = reference();
-    const double limit = bound(blur().variant(), problem_, floats_.empty() ? 255.0 : 1.0);
+    // What the plan promises, 0 for a copy; values of 8 bits are rounded once more, by half a level.
+    const double promise = blur().offer().max_error;
+    const double limit = floats_.empty() && promise > 0 ? 255 * promise + 0.5 : promise;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       double value = 0;
       if (floats_.empty()) {
@@ -149,31 +109,14 @@ class BlurCase : public Case {
       } else {
         float one = 0;
         std::memcpy(&one, got.data() + i * sizeof one, sizeof one);
-        value = one;
+        value = static_cast<double>(one);
       }
       diff.compare(Where{i, problem_.width}, expected[i], value, limit);
     }
     return diff;
   }
 
-  Work work() const override {
-    Work work;
-    const double pixels = static_cast<double>(problem_.width) * problem_.height;
-    const double bytes = problem_.pixel == LineBlur::Pixel::rgba8 ? 4 : 16;
-    work.bytes_read = pixels * bytes;
-    work.bytes_written = pixels * bytes;
-    if (!LineBlur::is_copy(problem_)) {
-      const LineBlur::Variant variant = blur().variant();
-      // The intermediate picture, once out and once in; cpu_strip keeps it in the cache.
-      if (variant != LineBlur::Variant::cpu_strip) {
-        work.bytes_read += pixels * 16;
-        work.bytes_written += pixels * 16;
-      }
-      const int side = static_cast<int>(problem_.radius) / step(variant, problem_.radius);
-      work.operations = 2 * pixels * 4 * (2.0 * side + 1) * 2;
-    }
-    return work;
-  }
+  Work work() const override { return blur().offer().work; }
 
  private:
   // Says which channel of which pixel; turned into text for the first mismatch only.
@@ -194,10 +137,11 @@ class BlurCase : public Case {
   }
 
   const std::vector<double>& reference() {
-    const int distance = step(blur().variant(), problem_.radius);
+    const int distance = LineBlur::Spec::step(*blur().variant().row(), problem_.radius);
     const auto found = reference_.find(distance);
     if (found != reference_.end()) return found->second;
-    const auto taps = reference::line_blur::taps(problem_.radius, problem_.sigma, distance);
+    const auto taps =
+        reference::line_blur::taps(problem_.radius, problem_.relative_sigma.value, distance);
     const auto width = static_cast<std::size_t>(problem_.width);
     const auto height = static_cast<std::size_t>(problem_.height);
     return reference_[distance] =
@@ -233,45 +177,13 @@ inline Params shape(int width, int height, double radius, double sigma, const ch
 inline Recipe line_blur() {
   using line_blur_card::shape;
   Recipe recipe;
-  recipe.name = "line_blur";
+  describe<LineBlur>(recipe, line_blur_card::problem);
   recipe.title = "Gaussian blur by lines";
   recipe.technique = "memory locality";
   recipe.summary =
       "A separable blur with two transposing passes, from a global read and an exponential per tap "
       "to register-blocked "
       "sums with contiguous stores.";
-  const auto axis = [](std::int64_t first) {
-    Axis group{"group", {first}};
-    for (const std::int64_t value : {1024, 512, 256, 128, 64}) {
-      if (value != first) group.values.emplace_back(value);
-    }
-    return std::vector<Axis>{group};
-  };
-  const auto add = [&](LineBlur::Variant variant, const char* summary) {
-    VariantInfo info;
-    info.name = LineBlur::to_string(variant);
-    info.summary = summary;
-    info.baseline = variant == LineBlur::Variant::naive;
-    info.approximate = line_blur_card::is_sparse(variant);
-    if (variant != LineBlur::Variant::cpu_strip) {
-      info.tunes = axis(LineBlur::default_group(variant));
-    }
-    recipe.variants.push_back(std::move(info));
-  };
-  add(LineBlur::Variant::naive,
-      "one work-group per line; a global read and an exponential per tap");
-  add(LineBlur::Variant::local_line, "the line is read once into local memory");
-  add(LineBlur::Variant::subsampled, "at most 65 taps, spread over the radius (an approximation)");
-  add(LineBlur::Variant::symmetric, "the same taps in pairs: one weight for two");
-  add(LineBlur::Variant::unrolled, "symmetric with the loop over 32 pairs unrolled");
-  add(LineBlur::Variant::padded, "symmetric with padded local memory, against bank conflicts");
-  add(LineBlur::Variant::weights_table,
-      "local_line with all taps and weights made once on the host");
-  add(LineBlur::Variant::coalesced,
-      "8 lines per group, several outputs per item in registers, contiguous transposed stores");
-  add(LineBlur::Variant::cpu_strip,
-      "for CPUs: float16 vectors, both passes in one launch, a ring of rows in the L2 cache");
-
   recipe.parameters = {
       Parameter::integer("width", "pixels", 1, LineBlur::kMaxSize),
       Parameter::integer("height", "pixels", 1, LineBlur::kMaxSize),
@@ -311,24 +223,7 @@ inline Recipe line_blur() {
       shape(512, 512, 64, 0.5, "rgba32f"),
   };
   recipe.quick_shape = shape(256, 144, 64, 0.5, "rgba32f");
-  recipe.problem_bytes = [](const Params& shape) {
-    const LineBlur::Problem p = line_blur_card::problem(shape);
-    return 2.0 * (p.pixel == LineBlur::Pixel::rgba8 ? 4 : 16) * p.width * p.height;
-  };
-  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-    return std::unique_ptr<Case>(new line_blur_card::BlurCase(runtime, shape, seed));
-  };
-  recipe.units = [](const std::string& variant, const Params& tune, const Params& shape) {
-    std::vector<CompileUnit> out;
-    const auto pixel = LineBlur::parse_pixel(shape.word("pixel", "rgba32f"));
-    for (const LineBlur::Unit& unit : LineBlur::units(LineBlur::parse_variant(variant), pixel,
-                                                      static_cast<int>(tune.integer("group", 0)))) {
-      out.push_back({unit.kernel,
-                     text(LineBlur::to_string(unit.src), " -> ", LineBlur::to_string(unit.dst)),
-                     Source(embedded::line_blur), unit.defines, ""});
-    }
-    return out;
-  };
+  recipe.make = make_case<line_blur_card::BlurCase>;
   return recipe;
 }
 

@@ -46,7 +46,7 @@ constexpr float kSpacing = 0.125f;
 inline LocalMultipass::Island graph(const Params& shape, std::uint64_t seed) {
   const std::uint32_t width = number(shape, "width", 1);
   const std::uint32_t height = number(shape, "height", 1);
-  LocalMultipass::Island island = LocalMultipass::cloth(width, height, kSpacing);
+  LocalMultipass::Island island = LocalMultipass::Island::cloth(width, height, kSpacing);
   Random random(seed);
   std::vector<LocalMultipass::Constraint> all = std::move(island.constraints);
   for (std::uint32_t i = number(shape, "extra", 0, 0); i > 0; --i) {
@@ -59,16 +59,19 @@ inline LocalMultipass::Island graph(const Params& shape, std::uint64_t seed) {
     one.rest *= random.uniform(0.75f, 1.0f);
     one.stiffness = random.uniform(0.5f, 1.0f);
   }
-  return LocalMultipass::coloured(island.particles, all);
+  return LocalMultipass::Island::coloured(island.particles, all);
+}
+
+inline LocalMultipass::Problem problem(const Params& shape, std::uint64_t seed) {
+  return {number(shape, "islands", 1), number(shape, "iterations", 1), graph(shape, seed)};
 }
 
 class IslandsCase : public Case {
  public:
   IslandsCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : runtime_(runtime), in_place_(number(shape, "in_place", 0, 0) != 0) {
-    problem_.islands = number(shape, "islands", 1);
-    problem_.iterations = number(shape, "iterations", 1);
-    problem_.island = graph(shape, seed);
+      : runtime_(runtime),
+        in_place_(number(shape, "in_place", 0, 0) != 0),
+        problem_(problem(shape, seed)) {
     const std::uint32_t width = number(shape, "width", 1);
     const std::size_t particles = problem_.island.particles;
     const std::size_t offset = number(shape, "offset", 0, 0);
@@ -102,9 +105,7 @@ class IslandsCase : public Case {
   }
 
   void prepare(const std::string& variant, const Params& tune) override {
-    LocalMultipass::Tune how;
-    how.group = static_cast<int>(tune.integer("group", 0));
-    solve_.emplace(runtime_, problem_, LocalMultipass::parse_variant(variant), how);
+    solve_.emplace(runtime_, problem_, variant, LocalMultipass::Rules::parse_tune(tune));
   }
 
   void poison() override {
@@ -139,10 +140,7 @@ class IslandsCase : public Case {
     Work work;
     work.bytes_read = static_cast<double>(values_.size() * sizeof(float));
     work.bytes_written = work.bytes_read;
-    // A projection: 3 + 5 for the square of the distance, 1 + 5 + 3 + 5 for the reciprocal root, 4
-    // for c, 2 + 12 for the moves. What depends on the masses alone is needed once.
-    work.operations = 40.0 * static_cast<double>(problem_.island.constraints.size()) *
-                      problem_.islands * problem_.iterations;
+    if (solve_) work.operations = solve_->offer().work.operations;
     return work;
   }
 
@@ -212,40 +210,13 @@ inline Params shape(std::int64_t islands, std::int64_t width, std::int64_t heigh
 inline Recipe local_multipass() {
   using local_multipass_card::shape;
   Recipe recipe;
-  recipe.name = "local_multipass";
+  describe<LocalMultipass>(
+      recipe, [](const Params& shape) { return local_multipass_card::problem(shape, 1); });
   recipe.title = "Multi-pass solver in local memory";
   recipe.technique = "memory locality";
   recipe.summary =
       "Position-based dynamics of many cloth patches or ropes, from one launch per colour and "
       "iteration to all iterations in local memory.";
-  const auto add = [&](LocalMultipass::Variant variant, const char* summary,
-                       std::vector<std::int64_t> groups) {
-    VariantInfo info;
-    info.name = LocalMultipass::to_string(variant);
-    info.summary = summary;
-    info.baseline = variant == LocalMultipass::Variant::per_colour;
-    if (!groups.empty()) {
-      Axis group{"group", {}};
-      for (const std::int64_t one : groups) group.values.emplace_back(one);
-      info.tunes = {group};
-    }
-    recipe.variants.push_back(std::move(info));
-  };
-  add(LocalMultipass::Variant::per_colour,
-      "one launch per colour and iteration, through global memory", {256, 64});
-  add(LocalMultipass::Variant::per_iteration,
-      "one launch per iteration: an island per work-group, barriers between the colours",
-      {128, 64});
-  add(LocalMultipass::Variant::all_local,
-      "one launch for all iterations: an island per work-group, in local memory", {128, 64});
-  add(LocalMultipass::Variant::packed_islands,
-      "as many islands per work-group as its work-items and local memory can serve",
-      {128, 64, 256});
-  add(LocalMultipass::Variant::resident,
-      "packed_islands with each item's constraints in registers and few bank conflicts", {128, 64});
-  add(LocalMultipass::Variant::cpu_lanes,
-      "for CPUs: 16 islands as the elements of a vector, no barriers", {});
-
   recipe.parameters = {
       Parameter::integer("islands", "independent graphs", 1, 1 << 24),
       Parameter::integer("width", "particles of a cloth", 1, 1 << 24),
@@ -298,22 +269,7 @@ inline Recipe local_multipass() {
        "between the same barriers"},
       {5, "packed_islands and its group axis: the local memory of a group decides how many reside"},
   };
-  recipe.problem_bytes = [](const Params& shape) {
-    return 32.0 * static_cast<double>(shape.integer("islands")) *
-           static_cast<double>(shape.integer("width")) *
-           static_cast<double>(shape.integer("height"));
-  };
-  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-    return std::unique_ptr<Case>(new local_multipass_card::IslandsCase(runtime, shape, seed));
-  };
-  recipe.units = [](const std::string& variant, const Params& tune, const Params& shape) {
-    const LocalMultipass::Unit unit = LocalMultipass::unit(
-        LocalMultipass::parse_variant(variant), local_multipass_card::graph(shape, 1),
-        static_cast<int>(tune.integer("group", 0)));
-    std::vector<CompileUnit> out;
-    out.push_back({unit.kernel, "", Source(embedded::local_multipass), unit.defines, ""});
-    return out;
-  };
+  recipe.make = make_case<local_multipass_card::IslandsCase>;
   return recipe;
 }
 

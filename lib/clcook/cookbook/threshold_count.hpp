@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <clcook/reference/threshold_count.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <clcook/threshold_count.hpp>
@@ -49,7 +50,7 @@ inline std::size_t size(const Params& shape, const char* name, std::int64_t leas
 inline ThresholdCount::Problem problem(const Params& shape) {
   ThresholdCount::Problem out;
   out.count = size(shape, "count", 1, std::int64_t{1} << 36, 0);
-  const std::size_t n = size(shape, "n", 1, ThresholdCount::kMaxThresholds, 5);
+  const std::size_t n = size(shape, "n", 1, clcook::threshold_count::kMaxThresholds, 5);
   const std::string slot = shape.word("slot", n < 256 ? "u8" : "u32");
   if (slot != "u8" && slot != "u32") {
     fail(Errc::invalid_argument, "threshold_count", "slot must be u8 or u32, got '" + slot + "'");
@@ -123,39 +124,17 @@ inline std::vector<float> values(const Params& shape, const std::vector<float>& 
   return out;
 }
 
-class ThresholdCase : public Case {
+class ThresholdCase : public PlanCase<ThresholdCount> {
  public:
   ThresholdCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : runtime_(runtime),
-        problem_(problem(shape)),
-        values_(values(shape, problem_.thresholds, seed)) {
+      : PlanCase(runtime, problem(shape)), values_(values(shape, problem_.thresholds, seed)) {
     const std::size_t offset = size(shape, "offset", 0, 1 << 20, 0);
-    const std::size_t bytes = ThresholdCount::slot_bytes(problem_.slot);
+    const std::size_t bytes = clcook::threshold_count::slot_bytes(problem_.slot);
     const std::size_t before = offset == 0 ? 0 : offset + 1;
     src_.emplace(runtime, values_.size() * sizeof(float), 1, before * sizeof(float), 0,
                  static_cast<unsigned char>(0xFF));
     dst_.emplace(runtime, values_.size() * bytes, 1, offset * bytes, 0,
                  static_cast<unsigned char>(0xCD));
-  }
-
-  void prepare(const std::string& variant, const Params& tune) override {
-    ThresholdCount::Tune how;
-    how.group = static_cast<int>(tune.integer("group", 0));
-    how.per_item = static_cast<int>(tune.integer("per_item", 0));
-    plan_.emplace(runtime_, problem_, ThresholdCount::parse_variant(variant), how);
-  }
-
-  void poison() override {
-    src_->poison();
-    dst_->poison();
-  }
-
-  cl::Event upload(const std::vector<cl::Event>& wait) override {
-    return src_->upload(values_.data(), wait);
-  }
-
-  cl::Event run(const std::vector<cl::Event>& wait) override {
-    return plan()(src_->view(), dst_->view(), wait);
   }
 
   Diff check(const std::vector<cl::Event>& wait) override {
@@ -183,23 +162,16 @@ class ThresholdCase : public Case {
     Work work;
     const auto count = static_cast<double>(problem_.count);
     work.bytes_read = count * sizeof(float);
-    work.bytes_written = count * static_cast<double>(ThresholdCount::slot_bytes(problem_.slot));
+    work.bytes_written =
+        count * static_cast<double>(clcook::threshold_count::slot_bytes(problem_.slot));
     return work;
   }
 
  private:
-  const ThresholdCount& plan() const {
-    if (!plan_) fail(Errc::invalid_argument, "threshold_count", "prepare() was not called");
-    return *plan_;
-  }
+  const void* input() override { return values_.data(); }
 
-  Runtime runtime_;
-  ThresholdCount::Problem problem_;
   std::vector<float> values_;
   std::vector<std::uint32_t> expected_;
-  std::optional<GuardedBuffer> src_;
-  std::optional<GuardedBuffer> dst_;
-  std::optional<ThresholdCount> plan_;
 };
 
 // The comparisons that each value goes through, in the unit of one comparison. The chain has up to
@@ -207,16 +179,12 @@ class ThresholdCase : public Case {
 // leaves. The other variants have one path for all; the table's is the lookup and three
 // comparisons.
 inline model::LaneMasks lanes(const std::string& variant, const Params& shape, std::uint64_t seed) {
-  using Variant = ThresholdCount::Variant;
   model::LaneMasks out;
   const ThresholdCount::Problem p = problem(shape);
   const std::size_t n = p.thresholds.size();
-  const Variant which = ThresholdCount::parse_variant(variant);
-  if (which != Variant::else_if_chain) {
-    const double all = which == Variant::binary_search ? 1 + std::ceil(std::log2(n))
-                       : which == Variant::table       ? 4
-                                                       : static_cast<double>(n);
-    out.cost = {all};
+  const ThresholdCount::Row& row = *ThresholdCount::Variant(variant).row();
+  if (!row.is_baseline) {
+    out.cost = {std::ceil(row.traits.comparisons(static_cast<double>(n)))};
     out.taken.assign(p.count, 1);
     return out;
   }
@@ -245,37 +213,17 @@ inline Params shape(std::int64_t count, std::int64_t n, const char* values, std:
 inline Recipe threshold_count() {
   using threshold_count_card::shape;
   Recipe recipe;
-  recipe.name = "threshold_count";
+  describe<ThresholdCount>(recipe, threshold_count_card::problem);
   recipe.title = "Counting thresholds";
   recipe.technique = "branch divergence";
   recipe.summary =
       "A chain of comparisons with sorted thresholds becomes a sum of comparisons, a search "
       "without "
       "branches, or a table with a correction.";
-  const auto add = [&](ThresholdCount::Variant variant, const char* summary) {
-    VariantInfo info;
-    info.name = ThresholdCount::to_string(variant);
-    info.summary = summary;
-    info.baseline = variant == ThresholdCount::Variant::else_if_chain;
-    if (variant != ThresholdCount::Variant::cpu_strip) {
-      info.tunes = {{"per_item", {std::int64_t{16}, std::int64_t{1}}}};
-    }
-    recipe.variants.push_back(std::move(info));
-  };
-  add(ThresholdCount::Variant::else_if_chain, "one comparison after the other");
-  add(ThresholdCount::Variant::independent_ifs, "all comparisons, each with an assignment");
-  add(ThresholdCount::Variant::compare_sum, "the sum of all comparisons");
-  add(ThresholdCount::Variant::vector_compare, "a value against vectors of thresholds");
-  add(ThresholdCount::Variant::binary_search, "log2(N) + 1 comparisons without a branch");
-  add(ThresholdCount::Variant::table,
-      "a guess from a table of equal cells, corrected by comparisons with its neighbours");
-  add(ThresholdCount::Variant::cpu_strip,
-      "for CPUs: compare_sum on vectors of 16 values, a strip per work-item");
-
   // Few numbers of thresholds: each is a program of its own.
   recipe.parameters = {
       Parameter::integer("count", "values", 1, 0x1p36),
-      Parameter::integer("n", "thresholds", 1, ThresholdCount::kMaxThresholds, "5"),
+      Parameter::integer("n", "thresholds", 1, clcook::threshold_count::kMaxThresholds, "5"),
       Parameter::word("slot", "type of a result", {"u8", "u32"}, "u8 where n is below 256"),
       Parameter::word("spread", "how the thresholds lie", {"sectors", "uneven"}, "sectors"),
       Parameter::word("values", "what is looked up", {"cosine", "one", "special"}, "cosine"),
@@ -315,27 +263,7 @@ inline Recipe threshold_count() {
       {20, "compare_sum: comparisons that are added up"},
       {25, "binary_search, table: thresholds that the items of a group read at different places"},
   };
-  recipe.problem_bytes = [](const Params& shape) {
-    const ThresholdCount::Problem p = threshold_count_card::problem(shape);
-    return static_cast<double>(p.count) *
-           static_cast<double>(4 + ThresholdCount::slot_bytes(p.slot));
-  };
-  recipe.tuning_name = [](const Params& shape) {
-    return ThresholdCount::tuning_name(threshold_count_card::problem(shape).thresholds.size());
-  };
-  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-    return std::unique_ptr<Case>(new threshold_count_card::ThresholdCase(runtime, shape, seed));
-  };
-  recipe.units = [](const std::string& variant, const Params& tune, const Params& shape) {
-    const ThresholdCount::Variant one = ThresholdCount::parse_variant(variant);
-    const ThresholdCount::Problem p = threshold_count_card::problem(shape);
-    std::vector<CompileUnit> out;
-    out.push_back({ThresholdCount::kernel_name(one), "", Source(embedded::threshold_count),
-                   ThresholdCount::defines(one, static_cast<int>(p.thresholds.size()), p.slot,
-                                           static_cast<int>(tune.integer("per_item", 0))),
-                   ""});
-    return out;
-  };
+  recipe.make = make_case<threshold_count_card::ThresholdCase>;
   return recipe;
 }
 

@@ -32,22 +32,13 @@ namespace vertex_transform_card {
 inline VertexTransform::Problem problem(const Params& shape) {
   const auto size = [&](const char* name) {
     const std::int64_t value = shape.integer(name);
-    if (value < 1 || value > VertexTransform::kMaxVertices) {
+    if (value < 1 || value > clcook::vertex_transform::kMaxVertices) {
       fail(Errc::invalid_argument, "vertex_transform",
-           text(name, " must be 1 to ", VertexTransform::kMaxVertices, ", got ", value));
+           text(name, " must be 1 to ", clcook::vertex_transform::kMaxVertices, ", got ", value));
     }
     return static_cast<int>(value);
   };
   return {size("vertices"), size("instances"), size("bones")};
-}
-
-inline double bytes(VertexTransform::Variant variant, const VertexTransform::Problem& p,
-                    bool written) {
-  using T = VertexTransform;
-  const double results = static_cast<double>(p.vertices) * p.instances;
-  if (written) return results * static_cast<double>(T::bytes_per_vertex(T::result_format(variant)));
-  const double vertex = static_cast<double>(T::bytes_per_vertex(T::vertex_format(variant))) + 8;
-  return p.vertices * vertex + p.instances * (p.bones + 1.0) * T::matrix_rows(variant) * 16;
 }
 
 // How far a result may lie from the exact one, in units of the same expression with the absolute
@@ -101,10 +92,10 @@ class TransformCase : public Case {
     // The inputs of every variant, so that prepare() keeps what upload() has written.
     using T = VertexTransform;
     skin_.emplace(buffer(mesh_.skin.size(), 2, 0x7F));
-    for (const T::Variant variant : T::kVariants) {
-      const T::Format from = T::vertex_format(variant);
-      const T::Format to = T::result_format(variant);
-      const int rows = T::matrix_rows(variant);
+    for (const T::Row& row : T::variants()) {
+      const T::Format from = row.traits.vertices;
+      const T::Format to = row.traits.results;
+      const int rows = row.traits.matrix_rows;
       if (results_.count(to) == 0) {
         results_.emplace(to, buffer(vertices * instances * T::bytes_per_vertex(to), 0, 0xCD));
       }
@@ -119,9 +110,7 @@ class TransformCase : public Case {
   }
 
   void prepare(const std::string& variant, const Params& tune) override {
-    VertexTransform::Tune how;
-    how.group = static_cast<int>(tune.integer("group", 0));
-    transform_.emplace(runtime_, problem_, VertexTransform::parse_variant(variant), how);
+    transform_.emplace(runtime_, problem_, variant, VertexTransform::Rules::parse_tune(tune));
   }
 
   void poison() override {
@@ -181,15 +170,7 @@ class TransformCase : public Case {
 
   Work work() const override {
     ready();
-    Work work;
-    const VertexTransform::Variant variant = transform_->variant();
-    work.bytes_read = bytes(variant, problem_, false);
-    work.bytes_written = bytes(variant, problem_, true);
-    const double rows = VertexTransform::matrix_rows(variant);
-    // The blend, and two vectors through two matrices.
-    work.operations =
-        static_cast<double>(problem_.vertices) * problem_.instances * rows * 4 * 2 * (4 + 4);
-    return work;
+    return transform_->offer().work;
   }
 
  private:
@@ -263,35 +244,13 @@ inline Params shape(int vertices, int instances, int bones, int offset = 0, bool
 
 inline Recipe vertex_transform() {
   using vertex_transform_card::shape;
-  using Variant = VertexTransform::Variant;
   Recipe recipe;
-  recipe.name = "vertex_transform";
+  describe<VertexTransform>(recipe, vertex_transform_card::problem);
   recipe.title = "Skinned vertices of a crowd";
   recipe.technique = "registers";
   recipe.summary =
       "Four joints and an instance matrix per vertex: uniform and constant matrices, three rows "
       "instead of four, no w, a loop instead of straight-line code, half inputs.";
-  const auto add = [&](Variant variant, const char* summary) {
-    VariantInfo info;
-    info.name = VertexTransform::to_string(variant);
-    info.summary = summary;
-    info.baseline = variant == Variant::per_item;
-    info.approximate = variant == Variant::half3;
-    if (variant == Variant::per_item || variant == Variant::rolled) {
-      info.tunes = {{"group", {std::int64_t{256}, std::int64_t{64}, std::int64_t{1024}}}};
-    }
-    recipe.variants.push_back(std::move(info));
-  };
-  add(Variant::per_item,
-      "the instance's 4 x 4 matrix by an address of each item; float4 everywhere");
-  add(Variant::uniform,
-      "against per_item: one instance per group, its matrix by a uniform address");
-  add(Variant::constant, "against uniform: the instances' matrices in constant memory");
-  add(Variant::affine, "against uniform: 3 rows of each matrix instead of 4");
-  add(Variant::no_w, "against affine: vectors of three floats instead of float4");
-  add(Variant::rolled, "against no_w: a loop over the joints instead of straight-line code");
-  add(Variant::early, "against rolled: the next joint's matrix is loaded a turn early");
-  add(Variant::half3, "against rolled: vertices as halfs, unpacked at the use (an approximation)");
   recipe.techniques = {
       {6, "the table of registers and waves; variants uniform, affine, rolled"},
       {13, "per_item against uniform"},
@@ -303,9 +262,9 @@ inline Recipe vertex_transform() {
       {28, "rolled against early"},
   };
   recipe.parameters = {
-      Parameter::integer("vertices", "of a mesh", 1, VertexTransform::kMaxVertices),
-      Parameter::integer("instances", "of the mesh", 1, VertexTransform::kMaxInstances),
-      Parameter::integer("bones", "of a skeleton", 1, VertexTransform::kMaxBones),
+      Parameter::integer("vertices", "of a mesh", 1, clcook::vertex_transform::kMaxVertices),
+      Parameter::integer("instances", "of the mesh", 1, clcook::vertex_transform::kMaxInstances),
+      Parameter::integer("bones", "of a skeleton", 1, clcook::vertex_transform::kMaxBones),
       Parameter::integer("offset", "16-byte units before the results", 0, 1 << 20, "0"),
   };
   recipe.test_shapes = {
@@ -314,20 +273,7 @@ inline Recipe vertex_transform() {
   };
   recipe.bench_shapes = {shape(8192, 256, 64), shape(2048, 64, 64)};
   recipe.quick_shape = shape(2048, 32, 64);
-  recipe.problem_bytes = [](const Params& shape) {
-    const VertexTransform::Problem p = vertex_transform_card::problem(shape);
-    return 48.0 * p.vertices * p.instances;
-  };
-  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-    return std::unique_ptr<Case>(new vertex_transform_card::TransformCase(runtime, shape, seed));
-  };
-  recipe.units = [](const std::string& variant, const Params& tune, const Params&) {
-    const Variant one = VertexTransform::parse_variant(variant);
-    std::vector<CompileUnit> out;
-    out.push_back({VertexTransform::kernel_name(one), "", Source(embedded::vertex_transform),
-                   VertexTransform::defines(one, static_cast<int>(tune.integer("group", 0))), ""});
-    return out;
-  };
+  recipe.make = make_case<vertex_transform_card::TransformCase>;
   return recipe;
 }
 

@@ -15,26 +15,17 @@ enum class Border {
   constant,  // a value that the problem holds
 };
 
-// Throws Error(invalid_argument) for a value that is none; `where` names the operation.
-inline const char* border_name(Border border, const char* where) {
-  switch (border) {
-    case Border::clamp:
-      return "clamp";
-    case Border::mirror:
-      return "mirror";
-    case Border::wrap:
-      return "wrap";
-    case Border::constant:
-      return "constant";
-  }
-  fail(Errc::invalid_argument, where,
-       text("there is no border mode of the value ", static_cast<int>(border)));
-}
+inline constexpr Named<Border> kBorders[] = {{Border::clamp, "clamp"},
+                                             {Border::mirror, "mirror"},
+                                             {Border::wrap, "wrap"},
+                                             {Border::constant, "constant"}};
 
+// These throw Error(invalid_argument) for what is none; `where` names the operation.
+inline const char* border_name(Border border, const char* where) {
+  return name_of(kBorders, border, where, "border mode");
+}
 inline Border parse_border(std::string_view name, const char* where) {
-  constexpr Border kAll[] = {Border::clamp, Border::mirror, Border::wrap, Border::constant};
-  return parse_name<Border>(where, "border mode", name, kAll,
-                            [&](Border border) { return border_name(border, where); });
+  return value_of(kBorders, name, where, "border mode");
 }
 
 }  // namespace clcook

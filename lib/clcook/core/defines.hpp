@@ -1,8 +1,13 @@
 // Typed preprocessor definitions for kernels.
+//
+//   clcook::Defines defines;
+//   defines.set("RADIUS", 3).set("SCALE", 0.5f).set("TYPE", clcook::Token{"float4"}).flag("WRAP");
+//   const std::string options = defines.options();  // -DRADIUS=3 -DSCALE=0x1p-1f -DTYPE=float4 -DWRAP
 #pragma once
 
 #include <clcook/core/error.hpp>
-#include <cmath>
+#include <clcook/core/inline.hpp>
+#include <clcook/core/math.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
@@ -23,7 +28,13 @@ struct Token {
 // locale.
 class Defines {
  public:
-  Defines() = default;
+  // Here and not in every function that has one: less to compile.
+  Defines();
+  Defines(const Defines&);
+  Defines(Defines&&) noexcept;
+  Defines& operator=(const Defines&);
+  Defines& operator=(Defines&&) noexcept;
+  ~Defines();
 
   // -Dname=value for any integer type. Unsigned values get the suffix u, 64-bit values ul or l.
   template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>
@@ -47,7 +58,7 @@ class Defines {
   // -Dname=value as a float (suffix f) or double literal. NaN and infinity are refused.
   template <class T, std::enable_if_t<std::is_floating_point_v<T>, int> = 0>
   Defines& set(const std::string& name, T value) {
-    if (!std::isfinite(static_cast<double>(value))) {
+    if (!math::isfinite(static_cast<double>(value))) {
       fail(Errc::invalid_argument, "Defines",
            text("the value of ", name, " must be finite, got ", value));
     }
@@ -61,52 +72,24 @@ class Defines {
     return put(name, literal[0] == '-' ? "(" + literal + ")" : literal);
   }
 
-  Defines& set(const std::string& name, const Token& token) {
-    bool good = !token.value.empty();
-    for (const char c : token.value) {
-      const auto code = static_cast<unsigned char>(c);
-      good = good && code > ' ' && code != 127 && c != '"' && c != '\'' && c != '\\' && c != ';';
-    }
-    if (!good) {
-      fail(Errc::invalid_argument, "Defines",
-           "the value of " + name +
-               " must be one token without blanks, quotes, semicolons or backslashes, got '" +
-               token.value + "'");
-    }
-    return put(name, token.value);
-  }
+  Defines& set(const std::string& name, const Token& token);
 
   // -Dname, for #ifdef.
   Defines& flag(const std::string& name) { return put(name, ""); }
 
   // The definitions as compiler options: "-DA=1 -DB".
-  std::string options() const {
-    std::string out;
-    for (const auto& [name, value] : values_) {
-      if (!out.empty()) out += ' ';
-      out += "-D" + name + (value.empty() ? "" : "=" + value);
-    }
-    return out;
-  }
+  std::string options() const;
 
   const std::map<std::string, std::string>& values() const { return values_; }
 
  private:
-  Defines& put(const std::string& name, const std::string& value) {
-    bool good = !name.empty() && !(name[0] >= '0' && name[0] <= '9');
-    for (char c : name) {
-      good = good && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '_');
-    }
-    if (!good) {
-      fail(Errc::invalid_argument, "Defines",
-           "a definition's name must be a C identifier, got '" + name + "'");
-    }
-    values_[name] = value;
-    return *this;
-  }
+  Defines& put(const std::string& name, const std::string& value);
 
   std::map<std::string, std::string> values_;
 };
 
 }  // namespace clcook
+
+#if CLCOOK_DEFINITIONS
+#include <clcook/core/impl/defines.hpp>
+#endif

@@ -1,18 +1,16 @@
 // Devices: what they report, and choosing one.
+//
+//   const cl::Device device = clcook::pick_device();  // CLCOOK_DEVICE decides; pick_device("gpu")
+//   for (const clcook::DeviceCandidate& one : clcook::find_devices())
+//     std::printf("%s: %s\n", one.info.name.c_str(), one.verdict.c_str());
 #pragma once
 
-#include <algorithm>
-#include <clcook/core/attempt.hpp>
 #include <clcook/core/cache.hpp>
 #include <clcook/core/device_info.hpp>
 #include <clcook/core/error.hpp>
-#include <clcook/core/quirks.hpp>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <clcook/core/inline.hpp>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 namespace clcook {
@@ -39,78 +37,12 @@ T device_value(cl_device_id device, cl_device_info name) {
 
 // Whether the device compiles OpenCL C 3.0. Only a device of OpenCL 3.0 is asked: Oclgrind 21.10,
 // of OpenCL 1.2, lists the language and does not know it.
-inline bool offers_c30(cl_device_id device, const DeviceInfo& info) {
-  const std::string prefix = "OpenCL ";
-  if (info.version.compare(0, prefix.size(), prefix) != 0 ||
-      std::atoi(info.version.c_str() + prefix.size()) < 3)
-    return false;
-  struct NameVersion {  // cl_name_version, which headers of OpenCL 1.2 do not have
-    cl_uint version;
-    char name[64];
-  };
-  constexpr cl_device_info all_versions = 0x1066;  // CL_DEVICE_OPENCL_C_ALL_VERSIONS
-  std::size_t size = 0;
-  if (clGetDeviceInfo(device, all_versions, 0, nullptr, &size) != CL_SUCCESS) return false;
-  std::vector<NameVersion> found(size / sizeof(NameVersion));
-  if (found.empty() || clGetDeviceInfo(device, all_versions, found.size() * sizeof(NameVersion),
-                                       found.data(), nullptr) != CL_SUCCESS)
-    return false;
-  return std::any_of(found.begin(), found.end(), [](const NameVersion& one) {
-    return one.version >> 12 == 3U << 10;  // major 3, minor 0
-  });
-}
+CLCOOK_INLINE bool offers_c30(cl_device_id device, const DeviceInfo& info);
 
 }  // namespace detail
 
 // Queries a device. Thread-safe.
-inline DeviceInfo device_info(const cl::Device& handle) {
-  const cl_device_id device = handle();
-  const auto string = [&](cl_device_info name) {
-    return query_string(clGetDeviceInfo, device, name, "clGetDeviceInfo");
-  };
-  const auto platform = detail::device_value<cl_platform_id>(device, CL_DEVICE_PLATFORM);
-  const auto platform_string = [&](cl_platform_info name) {
-    return query_string(clGetPlatformInfo, platform, name, "clGetPlatformInfo");
-  };
-  DeviceInfo info;
-  info.platform = platform_string(CL_PLATFORM_NAME);
-  info.platform_version = platform_string(CL_PLATFORM_VERSION);
-  info.name = string(CL_DEVICE_NAME);
-  info.vendor = string(CL_DEVICE_VENDOR);
-  info.version = string(CL_DEVICE_VERSION);
-  info.c_version = string(CL_DEVICE_OPENCL_C_VERSION);
-  info.driver = string(CL_DRIVER_VERSION);
-  info.extensions = string(CL_DEVICE_EXTENSIONS);
-  const auto type = detail::device_value<cl_device_type>(device, CL_DEVICE_TYPE);
-  info.cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
-  info.gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
-  info.accelerator = (type & CL_DEVICE_TYPE_ACCELERATOR) != 0;
-  info.compiler = detail::device_value<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;
-  info.images = detail::device_value<cl_bool>(device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE;
-  info.compute_units = detail::device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS);
-  info.clock_mhz = detail::device_value<cl_uint>(device, CL_DEVICE_MAX_CLOCK_FREQUENCY);
-  info.max_group = detail::device_value<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
-  const auto dims = detail::device_value<cl_uint>(device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS);
-  std::vector<std::size_t> items(std::max<cl_uint>(dims, 3), 1);
-  check(clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, items.size() * sizeof(std::size_t),
-                        items.data(), nullptr),
-        "clGetDeviceInfo");
-  std::copy_n(items.begin(), 3, info.max_items);
-  info.local_mem = detail::device_value<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);
-  info.local_mem_dedicated =
-      detail::device_value<cl_device_local_mem_type>(device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
-  info.global_mem = detail::device_value<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
-  info.max_allocation = detail::device_value<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-  info.global_cache = detail::device_value<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
-  info.constant_buffer = detail::device_value<cl_ulong>(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
-  info.base_alignment = detail::device_value<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
-  if (detail::offers_c30(device, info) && !quirks::better_as_c12(info)) info.language = "CL3.0";
-  if (info.images) {
-    info.image_width = detail::device_value<std::size_t>(device, CL_DEVICE_IMAGE2D_MAX_WIDTH);
-    info.image_height = detail::device_value<std::size_t>(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
-  }
-  return info;
-}
+CLCOOK_INLINE DeviceInfo device_info(const cl::Device& handle);
 
 // One device seen while choosing: where it is and why it was taken or not.
 struct DeviceCandidate {
@@ -124,86 +56,18 @@ struct DeviceCandidate {
 
 namespace detail {
 
-inline std::string lower(std::string_view in) {
-  std::string out(in);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
+CLCOOK_INLINE std::string lower(std::string_view in);
 
 // Whether a device specification without its index matches.
-inline bool matches_name(const DeviceInfo& info, const std::string& wanted) {
-  if (wanted.empty() || wanted == "any") return true;
-  if (wanted == "gpu") return info.gpu;
-  if (wanted == "cpu") return info.cpu;
-  if (wanted == "accelerator") return info.accelerator;
-  std::string names = lower(info.platform + "\n" + info.name + "\n" + info.vendor);
-  if (wanted == "pocl") return names.find("portable computing language") != std::string::npos;
-  if (wanted == "amd") {
-    // Not the CPU that calls itself "AMD EPYC" below another vendor's platform.
-    return !info.cpu && (names.find("advanced micro devices") != std::string::npos ||
-                         names.find("amd") != std::string::npos);
-  }
-  return names.find(wanted) != std::string::npos;
-}
+CLCOOK_INLINE bool matches_name(const DeviceInfo& info, const std::string& wanted);
 
 // clCreateCommandQueue is deprecated but the only call that every platform from 1.0 to 3.0 serves.
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-#endif
-inline cl_command_queue create_queue(cl_context context, cl_device_id device,
-                                     cl_command_queue_properties properties, cl_int* status) {
-  return clCreateCommandQueue(context, device, properties, status);
-}
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
+CLCOOK_INLINE cl_command_queue create_queue(cl_context context, cl_device_id device,
+                                            cl_command_queue_properties properties, cl_int* status);
 
 // Builds and runs a small kernel on a device. Returns an empty string when the result is right,
 // else what failed.
-inline std::string probe(const cl::Device& device, const DeviceInfo& info) {
-  const cl_device_id id = device();
-  cl_int status = CL_SUCCESS;
-  const auto broken = [&](const char* step) {
-    return std::string(step) + " failed with " + status_name(status);
-  };
-  const cl::Context context(clCreateContext(nullptr, 1, &id, nullptr, nullptr, &status));
-  if (status != CL_SUCCESS) return broken("clCreateContext");
-  const cl::CommandQueue queue(create_queue(context(), id, 0, &status));
-  if (status != CL_SUCCESS) return broken("clCreateCommandQueue");
-  const char* source =
-      "__kernel void clcook_probe(__global int* out, int add) {"
-      "  size_t i = get_global_id(0); out[i] = (int)(i * i) + add; }";
-  const cl::Program program(clCreateProgramWithSource(context(), 1, &source, nullptr, &status));
-  if (status != CL_SUCCESS) return broken("clCreateProgramWithSource");
-  const std::string options = "-cl-std=" + info.language;
-  status = clBuildProgram(program(), 1, &id, options.c_str(), nullptr, nullptr);
-  if (status != CL_SUCCESS) return broken("building a probe kernel");
-  const cl::Kernel kernel(clCreateKernel(program(), "clcook_probe", &status));
-  if (status != CL_SUCCESS) return broken("clCreateKernel");
-  constexpr std::size_t kItems = 16;
-  const cl::Buffer buffer(
-      clCreateBuffer(context(), CL_MEM_READ_WRITE, kItems * sizeof(cl_int), nullptr, &status));
-  if (status != CL_SUCCESS) return broken("clCreateBuffer");
-  const cl_mem memory = buffer();
-  const cl_int add = 7;
-  status = clSetKernelArg(kernel(), 0, sizeof memory, &memory);
-  if (status == CL_SUCCESS) status = clSetKernelArg(kernel(), 1, sizeof add, &add);
-  if (status != CL_SUCCESS) return broken("clSetKernelArg");
-  status =
-      clEnqueueNDRangeKernel(queue(), kernel(), 1, nullptr, &kItems, nullptr, 0, nullptr, nullptr);
-  if (status != CL_SUCCESS) return broken("running a probe kernel");
-  cl_int result[kItems] = {};
-  status =
-      clEnqueueReadBuffer(queue(), memory, CL_TRUE, 0, sizeof result, result, 0, nullptr, nullptr);
-  if (status != CL_SUCCESS) return broken("reading the probe's result");
-  for (std::size_t i = 0; i < kItems; ++i) {
-    if (result[i] != static_cast<cl_int>(i * i) + add) return "a probe kernel gave a wrong result";
-  }
-  return {};
-}
+CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info);
 
 // Which matches of a specification must build and run a kernel to be usable.
 enum class Probe {
@@ -214,150 +78,17 @@ enum class Probe {
 
 // Builds and runs a small kernel on the device of a candidate, unless that ended a process before,
 // and sets its verdict.
-inline void probe_candidate(DeviceCandidate& candidate, const DiskCache& notes, bool again) {
-  const DeviceInfo& info = candidate.info;
-  const Attempt attempt(notes,
-                        "running a kernel on\n" + info.platform + "\n" + info.platform_version +
-                            "\n" + info.name + "\n" + info.driver,
-                        again);
-  candidate.suspect = attempt.ended_before();
-  const std::string problem = candidate.suspect
-                                  ? "a program that tried it ended there; to have it tried again, "
-                                    "delete " +
-                                        attempt.file().string()
-                                  : probe(candidate.device, info);
-  candidate.usable = problem.empty();
-  candidate.verdict = problem.empty() ? "usable" : "rejected: " + problem;
-}
+CLCOOK_INLINE void probe_candidate(DeviceCandidate& candidate, const DiskCache& notes, bool again);
 
 // Lists devices as find_devices() does. With `again` also what ended a process before is tried.
-inline std::vector<DeviceCandidate> list_devices(std::string_view spec, Probe which, bool again) {
-  std::string wanted = lower(spec);
-  long index = -1;
-  long platform_index = -1;
-  const std::size_t colon = wanted.rfind(':');
-  if (colon != std::string::npos) {
-    const auto number = [&](const std::string& digits) {
-      if (digits.empty() || digits.size() > 6 ||
-          digits.find_first_not_of("0123456789") != std::string::npos) {
-        fail(Errc::invalid_argument, "device specification '" + std::string(spec) + "'",
-             "the part after ':' must be an index such as 0, got '" + digits + "'");
-      }
-      return std::stol(digits);
-    };
-    index = number(wanted.substr(colon + 1));
-    wanted.resize(colon);
-    if (!wanted.empty() && wanted.find_first_not_of("0123456789") == std::string::npos) {
-      platform_index = number(wanted);
-      wanted.clear();
-    }
-  }
-
-  std::vector<DeviceCandidate> found;
-  cl_uint platform_count = 0;
-  if (clGetPlatformIDs(0, nullptr, &platform_count) != CL_SUCCESS || platform_count == 0)
-    return found;
-  std::vector<cl_platform_id> platforms(platform_count);
-  check(clGetPlatformIDs(platform_count, platforms.data(), nullptr), "clGetPlatformIDs");
-  const DiskCache notes = DiskCache::standard();
-  long match = 0;
-  for (cl_uint p = 0; p < platform_count; ++p) {
-    cl_uint device_count = 0;
-    if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, nullptr, &device_count) != CL_SUCCESS)
-      continue;
-    std::vector<cl_device_id> devices(device_count);
-    if (device_count == 0 || clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, device_count,
-                                            devices.data(), nullptr) != CL_SUCCESS) {
-      continue;
-    }
-    for (cl_uint d = 0; d < device_count; ++d) {
-      DeviceCandidate candidate;
-      candidate.device = cl::Device(devices[d], true);
-      candidate.spec = std::to_string(p) + ":" + std::to_string(d);
-      try {
-        candidate.info = device_info(candidate.device);
-      } catch (const Error& error) {  // one broken driver must not hide the other devices
-        candidate.verdict = std::string("rejected: ") + error.what();
-        found.push_back(std::move(candidate));
-        continue;
-      }
-      bool matched = matches_name(candidate.info, wanted);
-      if (platform_index >= 0) {
-        matched = platform_index == static_cast<long>(p) && index == static_cast<long>(d);
-      } else if (matched && index >= 0) {
-        matched = match++ == index;
-      }
-      candidate.usable = matched && candidate.info.compiler;
-      candidate.verdict = candidate.usable ? "usable"
-                          : matched        ? "rejected: it has no OpenCL C compiler"
-                                           : "does not match '" + std::string(spec) + "'";
-      found.push_back(std::move(candidate));
-    }
-  }
-
-  const auto rank = [](const DeviceInfo& info) {
-    return info.gpu ? 0 : info.accelerator ? 1 : info.cpu ? 2 : 3;
-  };
-  std::vector<DeviceCandidate*> best_first;
-  for (DeviceCandidate& candidate : found) {
-    if (candidate.usable) best_first.push_back(&candidate);
-  }
-  std::stable_sort(best_first.begin(), best_first.end(),
-                   [&](const DeviceCandidate* a, const DeviceCandidate* b) {
-                     return rank(a->info) < rank(b->info);
-                   });
-  bool chosen = false;
-  for (DeviceCandidate* candidate : best_first) {
-    if (which == Probe::all || (which == Probe::until_one_is_chosen && !chosen))
-      probe_candidate(*candidate, notes, again);
-    if (candidate->usable && !chosen) {
-      chosen = true;
-      candidate->verdict = "chosen";
-    }
-  }
-  return found;
-}
+CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, Probe which,
+                                                        bool again);
 
 // Lists devices; where nothing but what ended a process before is left, that is tried again.
-inline std::vector<DeviceCandidate> choose_device(std::string_view spec, Probe which) {
-  std::vector<DeviceCandidate> found = list_devices(spec, which, false);
-  const auto any = [&](bool DeviceCandidate::*member) {
-    return std::any_of(found.begin(), found.end(),
-                       [&](const DeviceCandidate& one) { return one.*member; });
-  };
-  if (any(&DeviceCandidate::suspect) && !any(&DeviceCandidate::usable))
-    found = list_devices(spec, which, true);
-  return found;
-}
+CLCOOK_INLINE std::vector<DeviceCandidate> choose_device(std::string_view spec, Probe which);
 
 // Where the loader looks for implementations, and what the files there name: for a message.
-inline std::string vendor_files() {
-  namespace fs = std::filesystem;
-  const char* variable = std::getenv("OCL_ICD_VENDORS");
-  if (variable == nullptr || *variable == '\0') variable = std::getenv("OPENCL_VENDOR_PATH");
-  const bool given = variable != nullptr && *variable != '\0';
-  const fs::path place = given ? variable : "/etc/OpenCL/vendors";
-  std::vector<fs::path> files;
-  std::error_code error;
-  if (fs::is_directory(place, error)) {
-    for (fs::directory_iterator at(place, error), end; !error && at != end; at.increment(error)) {
-      if (at->path().extension() == ".icd") files.push_back(at->path());
-    }
-  } else if (fs::exists(place, error)) {
-    files.push_back(place);
-  }
-  std::sort(files.begin(), files.end());
-  std::string out = "\n  implementations are looked for in " + place.string() +
-                    (given ? ", as a variable of the environment says" : "");
-  if (files.empty()) return out + ", where none is";
-  for (const fs::path& file : files) {
-    std::ifstream in(file);
-    std::string library;
-    std::getline(in, library);
-    out += "\n  " + file.string() + " names '" + library + "'";
-  }
-  return out + "\n  see that these libraries are there and load, for example with ldd";
-}
+CLCOOK_INLINE std::string vendor_files();
 
 }  // namespace detail
 
@@ -374,34 +105,16 @@ inline std::string vendor_files() {
 // A device that ended a process in its probe, as a broken driver does, is `suspect` and not tried
 // again while another can be used: a file in the folder of the disk cache remembers it, and the
 // verdict names the file. A new version of the driver is tried afresh.
-inline std::vector<DeviceCandidate> find_devices(std::string_view spec = {},
-                                                 bool run_probe = true) {
-  return detail::choose_device(spec, run_probe ? detail::Probe::all : detail::Probe::none);
-}
+CLCOOK_INLINE std::vector<DeviceCandidate> find_devices(std::string_view spec = {},
+                                                        bool run_probe = true);
 
 // Chooses a device. An empty specification means the environment variable CLCOOK_DEVICE, else any
 // device. Of the matches only the best is probed, and another only where that fails. Throws
 // Error(no_device) that says for every device why it was not taken.
-inline cl::Device pick_device(std::string_view spec = {}) {
-  std::string wanted(spec);
-  const char* variable = std::getenv("CLCOOK_DEVICE");
-  if (wanted.empty() && variable != nullptr) wanted = variable;
-  const std::vector<DeviceCandidate> found =
-      detail::choose_device(wanted, detail::Probe::until_one_is_chosen);
-  std::string reasons;
-  for (const DeviceCandidate& candidate : found) {
-    if (candidate.verdict == "chosen") return candidate.device;
-    reasons += "\n  " + candidate.spec + " " + candidate.info.platform + ", " +
-               candidate.info.name + ": " + candidate.verdict;
-  }
-  if (found.empty()) {
-    fail(Errc::no_device, "device specification '" + wanted + "'",
-         "there is no OpenCL device on this machine; install a driver, or PoCL for the CPU "
-         "(Debian: pocl-opencl-icd)" +
-             detail::vendor_files());
-  }
-  fail(Errc::no_device, "device specification '" + wanted + "'",
-       "no usable device; these were seen:" + reasons);
-}
+CLCOOK_INLINE cl::Device pick_device(std::string_view spec = {});
 
 }  // namespace clcook
+
+#if CLCOOK_DEFINITIONS
+#include <clcook/core/impl/device.hpp>
+#endif

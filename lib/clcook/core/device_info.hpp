@@ -1,6 +1,7 @@
 // What a device reports about itself.
 #pragma once
 
+#include <clcook/core/inline.hpp>
 #include <clcook/core/opencl.hpp>
 #include <cstddef>
 #include <string>
@@ -10,6 +11,14 @@ namespace clcook {
 
 // What a device reports. Sizes in bytes.
 struct DeviceInfo {
+  // Here and not in every function that has one: less to compile.
+  DeviceInfo();
+  DeviceInfo(const DeviceInfo&);
+  DeviceInfo(DeviceInfo&&) noexcept;
+  DeviceInfo& operator=(const DeviceInfo&);
+  DeviceInfo& operator=(DeviceInfo&&) noexcept;
+  ~DeviceInfo();
+
   std::string platform;          // platform name, such as "NVIDIA CUDA"
   std::string platform_version;  // "OpenCL 3.0 ..."
   std::string name;
@@ -45,3 +54,7 @@ struct DeviceInfo {
 };
 
 }  // namespace clcook
+
+#if CLCOOK_DEFINITIONS
+#include <clcook/core/impl/device_info.hpp>
+#endif

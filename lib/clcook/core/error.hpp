@@ -1,10 +1,11 @@
 // Messages of errors, and the codes of OpenCL.
 #pragma once
 
+#include <clcook/core/inline.hpp>
 #include <clcook/core/opencl.hpp>
 #include <clcook/error.hpp>
-#include <locale>
-#include <sstream>
+#include <cstddef>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -13,91 +14,85 @@ namespace clcook {
 
 static_assert(std::is_same_v<cl_int, decltype(Error::status)>);
 
+namespace detail {
+
+// A piece of a text: a string, or a number, which is written when the pieces are put together.
+struct Piece {
+  enum class Kind { chars, character, whole, natural, real };
+
+  // NOLINTBEGIN(google-explicit-constructor)
+  Piece(const char* value) : Piece(std::string_view(value)) {}
+  Piece(const std::string& value) : Piece(std::string_view(value)) {}
+  Piece(std::string_view value) : kind(Kind::chars), size(value.size()), chars(value.data()) {}
+  Piece(char value) : kind(Kind::character), character(value) {}
+  Piece(double value) : kind(Kind::real), real(value) {}
+  Piece(float value) : Piece(static_cast<double>(value)) {}
+  // Integers, bool and the numbers of enums.
+  template <class T, std::enable_if_t<std::is_integral_v<T> || std::is_enum_v<T>, int> = 0>
+  Piece(T value) {
+    if constexpr (std::is_signed_v<T>) {
+      kind = Kind::whole;
+      whole = static_cast<long long>(value);
+    } else {
+      kind = Kind::natural;
+      natural = static_cast<unsigned long long>(value);
+    }
+  }
+  // NOLINTEND(google-explicit-constructor)
+
+  Kind kind = Kind::chars;
+  std::size_t size = 0;
+  union {
+    const char* chars;
+    char character;
+    long long whole;
+    unsigned long long natural;
+    double real;
+  };
+};
+
+CLCOOK_INLINE std::string join(const Piece* pieces, std::size_t count);
+
+// What is no piece and has an operator<<, written by that; needs <sstream>.
+template <class Part>
+decltype(auto) printable(const Part& part) {
+  if constexpr (std::is_convertible_v<const Part&, Piece>) {
+    return (part);
+  } else {
+    std::conditional_t<sizeof(Part) != 0, std::ostringstream, Part> out;
+    out << part;
+    return out.str();
+  }
+}
+
+}  // namespace detail
+
 // Concatenates strings and numbers, whatever the locale; nine significant digits tell any two
 // floats apart.
 template <class... Parts>
 std::string text(const Parts&... parts) {
-  std::ostringstream out;
-  out.imbue(std::locale::classic());
-  out.precision(9);
-  (out << ... << parts);
-  return out.str();
-}
-
-// Returns the OpenCL constant's name of a status code, or its number.
-inline std::string status_name(cl_int status) {
-  switch (status) {
-#define CLCOOK_STATUS(name) \
-  case name:                \
-    return #name
-    CLCOOK_STATUS(CL_SUCCESS);
-    CLCOOK_STATUS(CL_DEVICE_NOT_FOUND);
-    CLCOOK_STATUS(CL_DEVICE_NOT_AVAILABLE);
-    CLCOOK_STATUS(CL_COMPILER_NOT_AVAILABLE);
-    CLCOOK_STATUS(CL_MEM_OBJECT_ALLOCATION_FAILURE);
-    CLCOOK_STATUS(CL_OUT_OF_RESOURCES);
-    CLCOOK_STATUS(CL_OUT_OF_HOST_MEMORY);
-    CLCOOK_STATUS(CL_PROFILING_INFO_NOT_AVAILABLE);
-    CLCOOK_STATUS(CL_MEM_COPY_OVERLAP);
-    CLCOOK_STATUS(CL_IMAGE_FORMAT_MISMATCH);
-    CLCOOK_STATUS(CL_IMAGE_FORMAT_NOT_SUPPORTED);
-    CLCOOK_STATUS(CL_BUILD_PROGRAM_FAILURE);
-    CLCOOK_STATUS(CL_MAP_FAILURE);
-    CLCOOK_STATUS(CL_MISALIGNED_SUB_BUFFER_OFFSET);
-    CLCOOK_STATUS(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    CLCOOK_STATUS(CL_COMPILE_PROGRAM_FAILURE);
-    CLCOOK_STATUS(CL_LINKER_NOT_AVAILABLE);
-    CLCOOK_STATUS(CL_LINK_PROGRAM_FAILURE);
-    CLCOOK_STATUS(CL_INVALID_VALUE);
-    CLCOOK_STATUS(CL_INVALID_DEVICE_TYPE);
-    CLCOOK_STATUS(CL_INVALID_PLATFORM);
-    CLCOOK_STATUS(CL_INVALID_DEVICE);
-    CLCOOK_STATUS(CL_INVALID_CONTEXT);
-    CLCOOK_STATUS(CL_INVALID_QUEUE_PROPERTIES);
-    CLCOOK_STATUS(CL_INVALID_COMMAND_QUEUE);
-    CLCOOK_STATUS(CL_INVALID_HOST_PTR);
-    CLCOOK_STATUS(CL_INVALID_MEM_OBJECT);
-    CLCOOK_STATUS(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
-    CLCOOK_STATUS(CL_INVALID_IMAGE_SIZE);
-    CLCOOK_STATUS(CL_INVALID_SAMPLER);
-    CLCOOK_STATUS(CL_INVALID_BINARY);
-    CLCOOK_STATUS(CL_INVALID_BUILD_OPTIONS);
-    CLCOOK_STATUS(CL_INVALID_PROGRAM);
-    CLCOOK_STATUS(CL_INVALID_PROGRAM_EXECUTABLE);
-    CLCOOK_STATUS(CL_INVALID_KERNEL_NAME);
-    CLCOOK_STATUS(CL_INVALID_KERNEL_DEFINITION);
-    CLCOOK_STATUS(CL_INVALID_KERNEL);
-    CLCOOK_STATUS(CL_INVALID_ARG_INDEX);
-    CLCOOK_STATUS(CL_INVALID_ARG_VALUE);
-    CLCOOK_STATUS(CL_INVALID_ARG_SIZE);
-    CLCOOK_STATUS(CL_INVALID_KERNEL_ARGS);
-    CLCOOK_STATUS(CL_INVALID_WORK_DIMENSION);
-    CLCOOK_STATUS(CL_INVALID_WORK_GROUP_SIZE);
-    CLCOOK_STATUS(CL_INVALID_WORK_ITEM_SIZE);
-    CLCOOK_STATUS(CL_INVALID_GLOBAL_OFFSET);
-    CLCOOK_STATUS(CL_INVALID_EVENT_WAIT_LIST);
-    CLCOOK_STATUS(CL_INVALID_EVENT);
-    CLCOOK_STATUS(CL_INVALID_OPERATION);
-    CLCOOK_STATUS(CL_INVALID_BUFFER_SIZE);
-    CLCOOK_STATUS(CL_INVALID_GLOBAL_WORK_SIZE);
-    CLCOOK_STATUS(CL_INVALID_PROPERTY);
-    CLCOOK_STATUS(CL_INVALID_COMPILER_OPTIONS);
-    CLCOOK_STATUS(CL_INVALID_LINKER_OPTIONS);
-#undef CLCOOK_STATUS
-    case -1001:
-      return "CL_PLATFORM_NOT_FOUND_KHR";
-    default:
-      return "status " + std::to_string(status);
+  if constexpr ((std::is_convertible_v<const Parts&, detail::Piece> && ...)) {
+    const detail::Piece pieces[] = {parts...};
+    return detail::join(pieces, sizeof...(Parts));
+  } else {
+    return text(detail::printable(parts)...);
   }
 }
 
+// The text of a number with three significant digits.
+CLCOOK_INLINE std::string three_digits(double value);
+
+// The hexadecimal digits of a number.
+CLCOOK_INLINE std::string hex_digits(unsigned value);
+
+// Returns the OpenCL constant's name of a status code, or its number.
+CLCOOK_INLINE std::string status_name(cl_int status);
+
 // Throws when an OpenCL call did not succeed. `where` names the call.
-inline void check(cl_int status, std::string_view where) {
-  if (status == CL_SUCCESS) return;
-  const bool resources = status == CL_OUT_OF_RESOURCES || status == CL_OUT_OF_HOST_MEMORY ||
-                         status == CL_MEM_OBJECT_ALLOCATION_FAILURE;
-  fail(resources ? Errc::out_of_resources : Errc::opencl, std::string(where),
-       status_name(status) + " (" + std::to_string(status) + ")", status);
-}
+CLCOOK_INLINE void check(cl_int status, std::string_view where);
 
 }  // namespace clcook
+
+#if CLCOOK_DEFINITIONS
+#include <clcook/core/impl/error.hpp>
+#endif

@@ -2,23 +2,24 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
+#include <clcook/core/math.hpp>
 #include <cstdint>
+#include <cstdlib>
 
 namespace clcook {
 
 // The half nearest to a value; ties to even, too large becomes infinity, NaN stays NaN.
 inline std::uint16_t to_half(double value) {
-  const int sign = std::signbit(value) ? 0x8000 : 0;
+  const int sign = math::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::abs(value);
-  if (std::isnan(value)) return static_cast<std::uint16_t>(sign | 0x7E00);
+  if (math::isnan(value)) return static_cast<std::uint16_t>(sign | 0x7E00);
   if (magnitude >= 65520) return static_cast<std::uint16_t>(sign | 0x7C00);
   int exponent = 0;
-  std::frexp(magnitude, &exponent);
+  math::frexp(magnitude, &exponent);
   // The distance of halfs here is 2^unit; nearbyint() rounds to even. A mantissa that rounds up
   // to 2048 carries into the exponent by itself.
   const int unit = magnitude == 0 ? -24 : std::max(exponent - 11, -24);
-  const auto mantissa = static_cast<int>(std::nearbyint(std::ldexp(magnitude, -unit)));
+  const auto mantissa = static_cast<int>(math::nearbyint(math::ldexp(magnitude, -unit)));
   const int bits = mantissa + ((unit + 24) << 10);
   return static_cast<std::uint16_t>(sign | bits);
 }
@@ -28,7 +29,7 @@ inline double finite_half(std::uint16_t half) {
   const int exponent = half >> 10 & 31;
   const int fraction = half & 1023;
   const double size =
-      exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
+      exponent == 0 ? math::ldexp(fraction, -24) : math::ldexp(fraction + 1024, exponent - 25);
   return (half & 0x8000) != 0 ? -size : size;
 }
 

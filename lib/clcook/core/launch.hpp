@@ -1,8 +1,19 @@
 // Launch geometry and kernels.
+//
+//   const clcook::Source source("twice.cl",
+//                               "__kernel void twice(__global float* x, int n) {\n"
+//                               "  if ((int)get_global_id(0) < n) x[get_global_id(0)] *= 2.0f;\n"
+//                               "}\n");
+//   const cl::Program program = runtime.build(source, clcook::Defines(), "twice");
+//   const cl::Buffer x = clcook::create_buffer(runtime, 1000 * sizeof(float));
+//   clcook::Kernel twice(runtime, program, "twice");
+//   const clcook::Launch launch = clcook::Launch::cover({1000, 1, 1}, {64, 1, 1});  // 16 groups
+//   cl::Event done = twice(launch, {uploaded}, x, cl_int{1000});
 #pragma once
 
 #include <array>
 #include <clcook/core/error.hpp>
+#include <clcook/core/inline.hpp>
 #include <clcook/core/runtime.hpp>
 #include <cstddef>
 #include <limits>
@@ -23,36 +34,13 @@ struct Launch {
   using Sizes = std::array<std::size_t, 3>;
 
   // As many groups as given in each dimension.
-  static Launch groups(const Sizes& counts, const Sizes& local_size) {
-    Launch launch;
-    for (std::size_t d = 0; d < 3; ++d) {
-      if (counts[d] == 0 || local_size[d] == 0) {
-        fail(Errc::invalid_argument, "Launch",
-             text("dimension ", d, " has ", counts[d], " work-groups of ", local_size[d],
-                  " work-items; both must be at least 1"));
-      }
-      if (counts[d] > std::numeric_limits<std::size_t>::max() / local_size[d]) {
-        fail(Errc::invalid_argument, "Launch",
-             text("dimension ", d, ": ", counts[d], " work-groups of ", local_size[d],
-                  " work-items overflow the global size"));
-      }
-      launch.global[d] = counts[d] * local_size[d];
-      launch.local[d] = local_size[d];
-      if (launch.global[d] > 1) launch.dims = static_cast<cl_uint>(d + 1);
-    }
-    return launch;
-  }
+  static Launch groups(const Sizes& counts, const Sizes& local_size);
 
   // Enough groups to cover the given number of work-items in each dimension.
-  static Launch cover(const Sizes& items, const Sizes& local_size) {
-    Sizes counts{};
-    for (std::size_t d = 0; d < 3; ++d) {
-      counts[d] = local_size[d] == 0
-                      ? 0
-                      : items[d] / local_size[d] + (items[d] % local_size[d] != 0 ? 1 : 0);
-    }
-    return groups(counts, local_size);
-  }
+  static Launch cover(const Sizes& items, const Sizes& local_size);
+
+  // The same in one dimension.
+  static Launch cover(std::size_t items, int group);
 
   std::size_t group_size() const { return local[0] * local[1] * local[2]; }
 };
@@ -63,40 +51,17 @@ struct LocalBytes {
 };
 
 // Throws Error(invalid_argument) where an event is null; `where` names the operation.
-inline void check_wait(const std::vector<cl::Event>& wait, const std::string& where) {
-  for (std::size_t i = 0; i < wait.size(); ++i) {
-    if (wait[i]() == nullptr)
-      fail(Errc::invalid_argument, where, text("entry ", i, " of the wait list is a null event"));
-  }
-}
+CLCOOK_INLINE void check_wait(const std::vector<cl::Event>& wait, const std::string& where);
 
 // The events of `wait`, and `last` unless it is null or over: for plans whose commands share
 // memory.
-inline std::vector<cl::Event> chained(std::vector<cl::Event> wait, const cl::Event& last) {
-  if (last() == nullptr) return wait;
-  cl_int status = CL_COMPLETE;
-  check(clGetEventInfo(last(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
-        "clGetEventInfo");
-  if (status > CL_COMPLETE) wait.push_back(last);
-  return wait;
-}
+CLCOOK_INLINE std::vector<cl::Event> chained(std::vector<cl::Event> wait, const cl::Event& last);
 
 // A kernel with its launch checks. Make one per call and thread: argument setting is not
 // thread-safe, and creating a kernel costs less than a microsecond.
 class Kernel {
  public:
-  Kernel(Runtime runtime, const cl::Program& program, std::string name)
-      : runtime_(std::move(runtime)), name_(std::move(name)) {
-    cl_int status = CL_SUCCESS;
-    kernel_ = cl::Kernel(clCreateKernel(program(), name_.c_str(), &status));
-    if (status == CL_INVALID_KERNEL_NAME)
-      fail(Errc::invalid_argument, "Kernel", "the program has no kernel '" + name_ + "'", status);
-    check(status, "clCreateKernel");
-    // Read while no argument is set: some implementations add __local arguments to it.
-    static_local_ = static_cast<std::size_t>(group_info<cl_ulong>(CL_KERNEL_LOCAL_MEM_SIZE));
-    // NVIDIA's driver says 1 for a kernel without local variables.
-    if (static_local_ == 1) static_local_ = 0;
-  }
+  Kernel(Runtime runtime, const cl::Program& program, std::string name);
 
   const std::string& name() const { return name_; }
   const cl::Kernel& handle() const { return kernel_; }
@@ -108,42 +73,7 @@ class Kernel {
 
   // Checks the launch against the limits of kernel and device. Throws Error(unsupported) that names
   // limit and value.
-  void check_launch(const Launch& launch, std::size_t dynamic_local_bytes = 0) const {
-    const DeviceInfo& info = runtime_.info();
-    for (std::size_t d = 0; d < 3; ++d) {
-      if (launch.local[d] > info.max_items[d]) {
-        fail(Errc::unsupported, name_,
-             text("work-group dimension ", d, " of ", launch.local[d],
-                  " exceeds the device's limit of ", info.max_items[d]));
-      }
-    }
-    const auto required = group_info<Launch::Sizes>(CL_KERNEL_COMPILE_WORK_GROUP_SIZE);
-    if (required[0] != 0) {
-      if (required != launch.local) {
-        fail(Errc::invalid_argument, name_,
-             text("the kernel was compiled for work-groups of ", required[0], " x ", required[1],
-                  " x ", required[2], " work-items, got ", launch.local[0], " x ", launch.local[1],
-                  " x ", launch.local[2]));
-      }
-      // The compiler has made it fit. NVIDIA's driver reports a limit of 256 even for kernels that
-      // were compiled for 1024 and run with 1024, so only the device's own limit counts here.
-      if (launch.group_size() > info.max_group) {
-        fail(Errc::unsupported, name_,
-             text("a work-group of ", launch.group_size(),
-                  " work-items exceeds the device's limit of ", info.max_group, " on ", info.name));
-      }
-    } else if (const std::size_t limit = max_group(); launch.group_size() > limit) {
-      fail(Errc::unsupported, name_,
-           text("a work-group of ", launch.group_size(),
-                " work-items exceeds the kernel's limit of ", limit, " on ", info.name));
-    }
-    if (static_local_ > info.local_mem || dynamic_local_bytes > info.local_mem - static_local_) {
-      fail(Errc::unsupported, name_,
-           text(static_local_, " + ", dynamic_local_bytes,
-                " bytes of local memory exceed the device's limit of ", info.local_mem,
-                " bytes on ", info.name));
-    }
-  }
+  void check_launch(const Launch& launch, std::size_t dynamic_local_bytes = 0) const;
 
   // Sets the arguments and enqueues. Arguments: cl::Buffer, cl::Image..., LocalBytes, or trivially
   // copyable values of the very type that the kernel declares (cl_int, cl_ulong, cl_float4, ...).
@@ -151,41 +81,17 @@ class Kernel {
   template <class... Args>
   cl::Event operator()(const Launch& launch, const std::vector<cl::Event>& wait,
                        const Args&... args) {
-    cl_uint declared = 0;
-    check(clGetKernelInfo(kernel_(), CL_KERNEL_NUM_ARGS, sizeof declared, &declared, nullptr),
-          "clGetKernelInfo");
-    if (declared != sizeof...(Args)) {
-      fail(Errc::invalid_argument, name_,
-           text("the kernel takes ", declared, " arguments, got ", sizeof...(Args)));
-    }
-    std::size_t local_bytes = 0;
-    ((local_bytes = add_saturated(local_bytes, local_bytes_of(args))), ...);
-    check_launch(launch, local_bytes);
-    cl_uint index = 0;
-    (set(index++, args), ...);
-    check_wait(wait, name_);
-    std::vector<cl_event> waits;
-    for (const cl::Event& event : wait) waits.push_back(event());
-    cl_event done = nullptr;
-    const cl_int status = clEnqueueNDRangeKernel(runtime_.queue()(), kernel_(), launch.dims,
-                                                 nullptr, launch.global.data(), launch.local.data(),
-                                                 static_cast<cl_uint>(waits.size()),
-                                                 waits.empty() ? nullptr : waits.data(), &done);
-    if (status == CL_INVALID_WORK_GROUP_SIZE || status == CL_OUT_OF_RESOURCES) {
-      fail(Errc::unsupported, name_,
-           text(status_name(status), ": the device cannot run a work-group of ",
-                launch.group_size(), " work-items of this kernel"),
-           status);
-    }
-    check(status, text("clEnqueueNDRangeKernel of ", name_, " with global size ", launch.global[0],
-                       " x ", launch.global[1], " x ", launch.global[2], " and local size ",
-                       launch.local[0], " x ", launch.local[1], " x ", launch.local[2]));
-    cl::Event event(done);
-    runtime_.observe(name_, event);
-    return event;
+    const Argument arguments[] = {argument(args)..., Argument{}};
+    return enqueue(launch, wait, arguments, sizeof...(Args));
   }
 
  private:
+  // As clSetKernelArg() takes it: without a value it is local memory.
+  struct Argument {
+    std::size_t bytes = 0;
+    const void* value = nullptr;
+  };
+
   template <class T>
   T group_info(cl_kernel_work_group_info what) const {
     T value{};
@@ -196,35 +102,22 @@ class Kernel {
   }
 
   template <class T>
-  static std::size_t local_bytes_of(const T& value) {
-    if constexpr (std::is_same_v<T, LocalBytes>) return value.bytes;
-    return 0;
-  }
-
-  static std::size_t add_saturated(std::size_t a, std::size_t b) {
-    return a > std::numeric_limits<std::size_t>::max() - b ? std::numeric_limits<std::size_t>::max()
-                                                           : a + b;
-  }
-
-  template <class T>
-  void set(cl_uint index, const T& value) {
-    cl_int status = CL_SUCCESS;
+  static Argument argument(const T& value) {
     if constexpr (std::is_same_v<T, LocalBytes>) {
-      status = clSetKernelArg(kernel_(), index, value.bytes, nullptr);
+      return {value.bytes, nullptr};
     } else if constexpr (std::is_base_of_v<cl::Memory, T>) {
-      const cl_mem memory = value();
-      status = clSetKernelArg(kernel_(), index, sizeof memory, &memory);
+      return {sizeof(cl_mem), &value()};
     } else if constexpr (std::is_same_v<T, cl::Sampler>) {
-      const cl_sampler sampler = value();
-      status = clSetKernelArg(kernel_(), index, sizeof sampler, &sampler);
+      return {sizeof(cl_sampler), &value()};
     } else {
       static_assert(std::is_trivially_copyable_v<T>,
                     "a kernel argument must be trivially copyable");
-      status = clSetKernelArg(kernel_(), index, sizeof value, &value);
+      return {sizeof value, &value};
     }
-    if (status != CL_SUCCESS)
-      check(status, text("clSetKernelArg of ", name_, ", argument ", index));
   }
+
+  cl::Event enqueue(const Launch& launch, const std::vector<cl::Event>& wait,
+                    const Argument* arguments, std::size_t count);
 
   Runtime runtime_;
   std::string name_;
@@ -233,3 +126,7 @@ class Kernel {
 };
 
 }  // namespace clcook
+
+#if CLCOOK_DEFINITIONS
+#include <clcook/core/impl/launch.hpp>
+#endif

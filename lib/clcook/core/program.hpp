@@ -4,10 +4,11 @@
 #include <clcook/core/cache.hpp>
 #include <clcook/core/device.hpp>
 #include <clcook/core/error.hpp>
+#include <clcook/core/inline.hpp>
 #include <cstdint>
 #include <exception>
-#include <future>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -18,50 +19,10 @@
 namespace clcook {
 
 // The compiler's text for a program, also after a successful build.
-inline std::string build_log(const cl::Program& program, const cl::Device& device) {
-  std::size_t size = 0;
-  if (clGetProgramBuildInfo(program(), device(), CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
-      CL_SUCCESS)
-    return {};
-  std::string log(size, '\0');
-  if (size > 0 && clGetProgramBuildInfo(program(), device(), CL_PROGRAM_BUILD_LOG, size, log.data(),
-                                        nullptr) != CL_SUCCESS) {
-    return {};
-  }
-  while (!log.empty() && (log.back() == '\0' || log.back() == '\n' || log.back() == ' '))
-    log.pop_back();
-  return log;
-}
+CLCOOK_INLINE std::string build_log(const cl::Program& program, const cl::Device& device);
 
 // The device's binary of a built program, empty when the implementation gives none.
-inline std::string program_binary(const cl::Program& program, const cl::Device& device) {
-  cl_uint count = 0;
-  if (clGetProgramInfo(program(), CL_PROGRAM_NUM_DEVICES, sizeof count, &count, nullptr) !=
-      CL_SUCCESS)
-    return {};
-  std::vector<cl_device_id> devices(count);
-  std::vector<std::size_t> sizes(count);
-  if (clGetProgramInfo(program(), CL_PROGRAM_DEVICES, count * sizeof(cl_device_id), devices.data(),
-                       nullptr) != CL_SUCCESS ||
-      clGetProgramInfo(program(), CL_PROGRAM_BINARY_SIZES, count * sizeof(std::size_t),
-                       sizes.data(), nullptr) != CL_SUCCESS) {
-    return {};
-  }
-  std::vector<std::string> binaries(count);
-  std::vector<unsigned char*> pointers(count);
-  for (cl_uint i = 0; i < count; ++i) {
-    binaries[i].resize(sizes[i]);
-    pointers[i] = sizes[i] == 0 ? nullptr : reinterpret_cast<unsigned char*>(binaries[i].data());
-  }
-  if (clGetProgramInfo(program(), CL_PROGRAM_BINARIES, count * sizeof(unsigned char*),
-                       pointers.data(), nullptr) != CL_SUCCESS) {
-    return {};
-  }
-  for (cl_uint i = 0; i < count; ++i) {
-    if (devices[i] == device()) return std::move(binaries[i]);
-  }
-  return {};
-}
+CLCOOK_INLINE std::string program_binary(const cl::Program& program, const cl::Device& device);
 
 // The programs of one context. One build per key: threads that ask for the same program while it is
 // being built wait for it. Safe from several threads.
@@ -80,42 +41,9 @@ class ProgramCache {
   // Returns the built program of a self-contained source text. `what` names it in errors.
   // Throws Error(build_failed) with the compiler's log.
   cl::Program get(const cl::Device& device, const DeviceInfo& info, const std::string& source,
-                  const std::string& options, const std::string& what) {
-    const std::string key = make_key(info, source, options);
-    const std::string memory_key = text(reinterpret_cast<std::uintptr_t>(device()), "\n") + key;
-    std::promise<cl::Program> promise;
-    std::shared_future<cl::Program> result;
-    bool mine = false;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      const auto found = programs_.find(memory_key);
-      if (found != programs_.end()) {
-        result = found->second;
-        ++stats_.from_memory;
-      } else {
-        mine = true;
-        result = promise.get_future().share();
-        programs_.emplace(memory_key, result);
-      }
-    }
-    if (mine) {
-      try {
-        promise.set_value(load_or_build(device, info, source, options, what, key));
-      } catch (...) {
-        {
-          const std::lock_guard<std::mutex> lock(mutex_);
-          programs_.erase(memory_key);  // a later request tries again
-        }
-        promise.set_exception(std::current_exception());
-      }
-    }
-    return result.get();
-  }
+                  const std::string& options, const std::string& what);
 
-  Stats stats() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return stats_;
-  }
+  Stats stats() const;
 
   const DiskCache& disk() const { return disk_; }
   const cl::Context& context() const { return context_; }
@@ -123,76 +51,38 @@ class ProgramCache {
   // Everything that the binary depends on: the flattened text holds every include, the options
   // every definition.
   static std::string make_key(const DeviceInfo& info, const std::string& source,
-                              const std::string& options) {
-    std::string key;
-    for (const std::string* part : {&info.platform, &info.platform_version, &info.name,
-                                    &info.vendor, &info.version, &info.driver, &options, &source}) {
-      key += std::to_string(part->size()) + ":" + *part + "\n";
-    }
-    return key;
-  }
+                              const std::string& options);
 
  private:
+  // A program, from when its build begins.
+  struct Entry {
+    std::mutex building;  // locked by the thread that builds it
+    cl::Program program;
+    std::exception_ptr error;
+  };
+
   cl::Program load_or_build(const cl::Device& device, const DeviceInfo& info,
                             const std::string& source, const std::string& options,
-                            const std::string& what, const std::string& key) {
-    if (const auto binary = disk_.load(key)) {
-      if (auto program = from_binary(device, *binary, options)) {
-        count(&Stats::from_disk);
-        return *program;
-      }
-    }
-    cl::Program program = from_source(device, info, source, options, what);
-    count(&Stats::from_source);
-    if (disk_.enabled()) {
-      const std::string binary = program_binary(program, device);
-      if (!binary.empty()) disk_.store(key, binary);
-    }
-    return program;
-  }
+                            const std::string& what, const std::string& key);
 
   std::optional<cl::Program> from_binary(const cl::Device& device, const std::string& binary,
-                                         const std::string& options) {
-    const cl_device_id id = device();
-    const std::size_t size = binary.size();
-    const auto* data = reinterpret_cast<const unsigned char*>(binary.data());
-    cl_int loaded = CL_SUCCESS;
-    cl_int status = CL_SUCCESS;
-    cl::Program program(
-        clCreateProgramWithBinary(context_(), 1, &id, &size, &data, &loaded, &status));
-    if (status != CL_SUCCESS || loaded != CL_SUCCESS) return std::nullopt;
-    if (clBuildProgram(program(), 1, &id, options.c_str(), nullptr, nullptr) != CL_SUCCESS)
-      return std::nullopt;
-    return program;
-  }
+                                         const std::string& options);
 
   cl::Program from_source(const cl::Device& device, const DeviceInfo& info,
                           const std::string& source, const std::string& options,
-                          const std::string& what) {
-    const cl_device_id id = device();
-    const char* data = source.data();
-    const std::size_t size = source.size();
-    cl_int status = CL_SUCCESS;
-    cl::Program program(clCreateProgramWithSource(context_(), 1, &data, &size, &status));
-    check(status, "clCreateProgramWithSource");
-    status = clBuildProgram(program(), 1, &id, options.c_str(), nullptr, nullptr);
-    if (status == CL_SUCCESS) return program;
-    fail(Errc::build_failed, what,
-         "the kernel does not build on " + info.platform + ", " + info.name + " (" +
-             status_name(status) + ") with options '" + options + "'",
-         status, build_log(program, device));
-  }
+                          const std::string& what);
 
-  void count(std::uint64_t Stats::*counter) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ++(stats_.*counter);
-  }
+  void count(std::uint64_t Stats::*counter);
 
   cl::Context context_;
   DiskCache disk_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::shared_future<cl::Program>> programs_;
+  std::map<std::string, std::shared_ptr<Entry>> programs_;
   Stats stats_;
 };
 
 }  // namespace clcook
+
+#if CLCOOK_DEFINITIONS
+#include <clcook/core/impl/program.hpp>
+#endif

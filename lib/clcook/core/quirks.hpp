@@ -38,11 +38,16 @@ inline bool better_as_c12(const DeviceInfo& info) { return is_nvidia(info); }
 // naive.
 inline bool takes_cpu_kernels(const DeviceInfo& info) { return info.cpu && !is_rusticl(info); }
 
-// PoCL 6.0 with LLVM 18 ends the process for some tunings of halo_tile's direct_multi: "LLVM ERROR:
-// Instruction Combining did not reach a fixpoint after 1 iterations".
+// PoCL 6.0 with LLVM 18 ends the process over halo_tile's direct_multi where it makes medians of
+// single floats, 2 outputs per item: "LLVM ERROR: Instruction Combining did not reach a fixpoint
+// after 1 iterations". All other tunes compile.
 inline bool breaks_shared_rows(const DeviceInfo& info) {
   return is_pocl(info) && info.platform_version.find("PoCL 6.") != std::string::npos;
 }
+
+// PoCL offers images of CL_R with CL_HALF_FLOAT; 3.1 and 6.0 read zeros from them, and 7.1 ends the
+// process. CL_RGBA is right. docs/driver_bugs.md has the reproducer.
+inline bool misreads_r16f_images(const DeviceInfo& info) { return is_pocl(info); }
 
 // PoCL 5.0 starts a loop over the items of line_blur's coalesced at index 0 for all of them, see
 // docs/driver_bugs.md.

@@ -4,10 +4,11 @@
 #pragma once
 
 #include <algorithm>
+#include <clcook/core/math.hpp>
 #include <clcook/embedded/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/method.hpp>
-#include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,7 @@ struct SplineTaps {
     std::vector<double> wanted;
     for (int m = -kRounds; m < count + kRounds; ++m) {
       const double d = (first + m * every + middle - axis.radius) / axis.sigma;
-      wanted.push_back(axis.weights[0] * std::exp(-d * d / 2));
+      wanted.push_back(axis.weights[0] * math::exp(-d * d / 2));
     }
     const auto tap = [&](int at) {
       return at >= 0 && at < length ? spline[static_cast<std::size_t>(at)] : 0;
@@ -102,41 +103,38 @@ struct SplineTaps {
 class CpuFused : public Method {
  public:
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
-    if (!quirks::takes_cpu_kernels(runtime.info())) return Offer::no(not_for_cpu_kernels(runtime));
+    if (!quirks::takes_cpu_kernels(runtime.info()))
+      return Offer::no(Lacks::feature, not_for_cpu_kernels(runtime));
     // Whole blocks of a row; the rows around the picture, of which equal ones are filtered once.
     const auto block = static_cast<double>(block_of(p.channels));
-    const double columns = std::ceil(p.width * p.channels / block) * block * p.batch;
+    const double columns = math::ceil(p.width * p.channels / block) * block * p.batch;
     const double lines = p.height + (p.border == Border::clamp ? 0.0 : 2.0 * axes.y.radius);
     // Beside each pass: loads, stores and conversions.
     const double beside = p.pixel == Pixel::f32 ? 6 : 14;
     SplineTaps x = SplineTaps::best(p, axes.x);
     SplineTaps y = axes.x.sigma == axes.y.sigma ? x : SplineTaps::best(p, axes.y);
     const double macs = columns * (lines * (x.taps() + beside) + p.height * (y.taps() + beside));
-    const double bytes = 2 * values_of(p) * static_cast<double>(channel_bytes(p.pixel));
-    const Rates rate = rates(runtime);
     // Splines take no more roundings than all taps do.
-    Offer out =
-        rounding_offer(p, axes, rate.launch + bytes / rate.bytes + macs / (1.4 * rate.macs));
+    Offer out = rounding_offer(p, axes, {bytes_of(p), bytes_of(p), macs / 0.7, 1});
     out.max_error += x.error + y.error;
     out.design = Design{std::move(x), std::move(y)};
     return out;
   }
 
-  static std::vector<Unit> units(const Problem& p, const Axes&) {
+  static std::vector<CompileUnit> units(const Problem& p, const Axes&, const DeviceInfo&) {
     Defines defines;
     set_pixel(defines, p);
-    return {{"gaussian_blur_cpu_fused", &embedded::gaussian_blur_cpu_fused, defines}};
+    return {unit("gaussian_blur_cpu_fused", embedded::gaussian_blur_cpu_fused, defines, {1, 1, 1})};
   }
 
   CpuFused(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
-           Programs& programs)
+           const std::vector<cl::Program>& programs)
       : runtime_(runtime),
         problem_(problem),
         x_(runtime, axes.x, std::any_cast<const Design&>(offer.design).x,
            phases_of(problem.channels)),
         y_(runtime, axes.y, std::any_cast<const Design&>(offer.design).y, 1) {
-    const std::vector<Unit> parts = units(problem, axes);
-    program_ = programs.build(runtime, parts[0], "gaussian_blur/cpu_fused");
+    program_ = programs[0];
   }
 
   cl::Event enqueue(const Call& call, Scratch& scratch,
@@ -176,23 +174,20 @@ class CpuFused : public Method {
     const std::size_t pictures = std::clamp<std::size_t>(kMostFloats / floats, 1, batch);
     const cl::Buffer memory = scratch.get(runtime_, 0, floats * pictures * sizeof(float));
     const std::size_t bytes = channel_bytes(problem_.pixel);
-    const std::size_t src_pitch = call.src.pitch / bytes;
-    const std::size_t dst_pitch = call.dst.pitch / bytes;
     const auto height = static_cast<std::size_t>(problem_.height);
-    const cl_float4 outside = outside_of(problem_);
+    KernelView src = kernel_view(call.src, bytes);
+    KernelView dst = kernel_view(call.dst, bytes);
+    const KernelScratch sizes{item, static_cast<cl_int>(line), static_cast<cl_int>(pitch),
+                              static_cast<cl_int>(slots), static_cast<cl_int>(smooth_slots)};
     Kernel kernel(runtime_, program_, "gaussian_blur_cpu_fused");
     std::vector<cl::Event> after = wait;
     for (std::size_t i = 0; i < batch; i += pictures) {
-      after = {kernel(
-          Launch::groups({tiles, count, std::min(pictures, batch - i)}, {1, 1, 1}), after,
-          call.src.buffer, cl_ulong{call.src.offset / bytes + i * height * src_pitch},
-          cl_ulong{src_pitch}, call.dst.buffer,
-          cl_ulong{call.dst.offset / bytes + i * rows * dst_pitch}, cl_ulong{dst_pitch},
-          cl_int{problem_.width}, cl_int{problem_.height}, cl_int{region.x}, cl_int{region.y},
-          cl_int{region.width}, cl_int{region.height}, x_.weights, x_.parts, y_.weights, y_.parts,
-          static_cast<cl_int>(problem_.border), outside, memory, cl_ulong{item},
-          static_cast<cl_int>(line), static_cast<cl_int>(pitch), static_cast<cl_int>(slots),
-          static_cast<cl_int>(smooth_slots), static_cast<cl_int>(strip))};
+      after = {kernel(Launch::groups({tiles, count, std::min(pictures, batch - i)}, {1, 1, 1}),
+                      after, call.src.buffer, src, call.dst.buffer, dst,
+                      kernel_picture(problem_, region), static_cast<cl_int>(strip), x_.weights,
+                      x_.parts, y_.weights, y_.parts, memory, sizes)};
+      src.offset += pictures * height * src.pitch;
+      dst.offset += pictures * rows * dst.pitch;
     }
     return after[0];
   }
@@ -209,8 +204,8 @@ class CpuFused : public Method {
   // Elements of a row that the kernel filters at once.
   static std::size_t block_of(int channels) { return channels == 3 ? 384 : 128; }
 
-  static constexpr std::size_t kRows = 32;              // ROWS of the kernel
-  static constexpr std::size_t kColumns = 128;          // COLUMNS
+  static constexpr std::size_t kRows = 32;              // RESULT_ROWS of the kernel
+  static constexpr std::size_t kColumns = 128;          // RESULT_COLUMNS
   static constexpr std::size_t kRingFloats = 960 << 8;  // 960 KiB
   static constexpr std::size_t kMostFloats = 64 << 18;  // 64 MiB
   static constexpr std::size_t kWidest = 16;            // blocks
@@ -220,11 +215,24 @@ class CpuFused : public Method {
     SplineTaps y;
   };
 
+  // axis_t of the kernel.
+  struct KernelAxis {
+    cl_int radius, every, first, spline, coarse, left, right;
+  };
+  static_assert(sizeof(KernelAxis) == 7 * 4);
+
+  // scratch_t of the kernel.
+  struct KernelScratch {
+    cl_ulong item_floats;
+    cl_int line_floats, ring_pitch, slots, smooth_slots;
+  };
+  static_assert(sizeof(KernelScratch) == 24);
+
   struct Side {
     int radius;
     SplineTaps taps;
     cl::Buffer weights;
-    cl_int8 parts;
+    KernelAxis parts;
 
     // Weights are ordered by phase.
     Side(const Runtime& runtime, const Axis& axis, const SplineTaps& one, int phases)
@@ -245,8 +253,8 @@ class CpuFused : public Method {
       const auto size = [](const std::vector<double>& part) {
         return static_cast<cl_int>(part.size());
       };
-      parts = {{axis.radius, taps.every, taps.first, size(taps.spline), size(taps.coarse),
-                size(taps.left), size(taps.right), 0}};
+      parts = {axis.radius,       taps.every,      taps.first,      size(taps.spline),
+               size(taps.coarse), size(taps.left), size(taps.right)};
     }
   };
 

@@ -16,28 +16,28 @@ class Fused : public Method {
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
     const int radius = std::max(axes.x.radius, axes.y.radius);
     if (radius > kMaxRadius) {
-      return Offer::no(text("the filter reaches ", radius, " pixels; one launch serves at most ",
+      return Offer::no(Lacks::problem,
+                       text("the filter reaches ", radius, " pixels; one launch serves at most ",
                             static_cast<int>(kMaxRadius)));
     }
     const double pixels = static_cast<double>(p.width) * p.height * p.batch;
     const int most = radius_class(axes);
     const double slower = most == 4 ? 1 : most == 8 ? 1.6 : 2.05;
-    const double each =
-        runtime.info().cpu
-            ? 8.4e-3
-            : (is_integer(p.pixel) ? 2.0 + 1.1 * p.channels : 5.0 + 0.95 * p.channels) * 1e-6;
-    return rounding_offer(p, axes, rates(runtime).launch + 2 + pixels * each * slower);
+    const double each = runtime.info().cpu    ? 1700
+                        : is_integer(p.pixel) ? 100 + 55 * p.channels
+                                              : 250 + 47.5 * p.channels;
+    return rounding_offer(p, axes, {0, 0, pixels * each * slower, 1.5});
   }
 
-  static std::vector<Unit> units(const Problem& p, const Axes& axes) {
+  static std::vector<CompileUnit> units(const Problem& p, const Axes& axes, const DeviceInfo&) {
     Defines defines;
     set_pixel(defines, p);
     defines.set("CLCOOK_GAUSSIAN_RADIUS", radius_class(axes));
-    return {{"gaussian_blur_fused", &embedded::gaussian_blur_fused, defines}};
+    return {unit("gaussian_blur_fused", embedded::gaussian_blur_fused, defines, {kItems, 1, 1})};
   }
 
   Fused(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
-        Programs& programs)
+        const std::vector<cl::Program>& programs)
       : runtime_(runtime),
         problem_(problem),
         radius_x_(axes.x.radius),
@@ -47,14 +47,12 @@ class Fused : public Method {
       weights_.x[k] = static_cast<float>(axes.x.weights[k]);
     for (std::size_t k = 0; k < axes.y.weights.size(); ++k)
       weights_.y[k] = static_cast<float>(axes.y.weights[k]);
-    const std::vector<Unit> parts = units(problem, axes);
-    program_ = programs.build(runtime, parts[0], "gaussian_blur/fused");
+    program_ = programs[0];
   }
 
   cl::Event enqueue(const Call& call, Scratch&, const std::vector<cl::Event>& wait) override {
     const Region& region = call.region;
     const std::size_t bytes = channel_bytes(problem_.pixel);
-    const cl_float4 outside = outside_of(problem_);
     const int strip = (kItems - 2 * class_) / kRows * kRows;
     const int strips = (region.width + strip - 1) / strip;
     // As many segments as the device runs groups at once: a few groups more would be a second
@@ -70,16 +68,13 @@ class Fused : public Method {
     const int segment = static_cast<int>((rows + kRows - 1) / kRows * kRows);
     const bool words = call.dst.offset % 16 == 0 && call.dst.pitch % 16 == 0;
     Kernel kernel(runtime_, program_, "gaussian_blur_fused");
-    return kernel(
-        Launch::groups({static_cast<std::size_t>(strips),
-                        static_cast<std::size_t>((region.height + segment - 1) / segment),
-                        static_cast<std::size_t>(problem_.batch)},
-                       {kItems, 1, 1}),
-        wait, call.src.buffer, cl_ulong{call.src.offset / bytes}, cl_ulong{call.src.pitch / bytes},
-        call.dst.buffer, cl_ulong{call.dst.offset / bytes}, cl_ulong{call.dst.pitch / bytes},
-        cl_int{problem_.width}, cl_int{problem_.height}, cl_int{region.x}, cl_int{region.y},
-        cl_int{region.width}, cl_int{region.height}, cl_int{segment}, weights_, cl_int{radius_x_},
-        cl_int{radius_y_}, static_cast<cl_int>(problem_.border), outside, cl_int{words ? 1 : 0});
+    return kernel(Launch::groups({static_cast<std::size_t>(strips),
+                                  static_cast<std::size_t>((region.height + segment - 1) / segment),
+                                  static_cast<std::size_t>(problem_.batch)},
+                                 {kItems, 1, 1}),
+                  wait, call.src.buffer, kernel_view(call.src, bytes), call.dst.buffer,
+                  kernel_view(call.dst, bytes), kernel_picture(problem_, region), cl_int{segment},
+                  weights_, cl_int{radius_x_}, cl_int{radius_y_}, cl_int{words ? 1 : 0});
   }
 
   std::string describe() const override {

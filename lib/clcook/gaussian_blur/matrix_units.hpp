@@ -1,11 +1,15 @@
-// Whether a device has the matrix units that the methods tensor, tensor_split and tensor_bytes use.
+// What the methods tensor, tensor_split and tensor_bytes share: whether a device has the matrix
+// units that they use, and how far the weights that they store are from those of the filter.
 #pragma once
 
 #include <clcook/core/error.hpp>
+#include <clcook/core/math.hpp>
 #include <clcook/core/quirks.hpp>
 #include <clcook/core/runtime.hpp>
+#include <clcook/gaussian_blur/method.hpp>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace clcook::gaussian {
 
@@ -28,5 +32,23 @@ inline std::string lacks_matrix_units(const Runtime& runtime) {
   if (major >= 8) return {};
   return text("needs the compute capability 8.0, the device has ", major, ".x");
 }
+
+// The errors of stored weights, of the taps of the whole filter.
+struct WeightErrors {
+  double off = 0;          // sum of their sizes
+  double off_squares = 0;  // sum of their squares
+  double squares = 0;      // of the weights themselves
+
+  // stored: of the taps 0 .. radius, in units in which the filter has the sum 1.
+  void compare(const Axis& axis, const std::vector<double>& stored) {
+    for (std::size_t k = 0; k < stored.size(); ++k) {
+      const double both = k == 0 ? 1 : 2;
+      const double error = stored[k] - axis.weights[k];
+      off += both * std::abs(error);
+      off_squares += both * error * error;
+      squares += both * axis.weights[k] * axis.weights[k];
+    }
+  }
+};
 
 }  // namespace clcook::gaussian

@@ -1,26 +1,26 @@
 // What the Gaussian blur and its methods share: the problem, what a method promises, what it does.
 //
-// A method is a way to blur. It lives in one header of this folder and one kernel file of
-// kernels/gaussian_blur/, and has one line in methods.hpp. Applications include
+// A method is a way to blur: a variant. It lives in one header of this folder and one kernel file
+// of kernels/gaussian_blur/, and has one row in methods.hpp. Applications include
 // <clcook/gaussian_blur.hpp>.
 #pragma once
 
 #include <algorithm>
-#include <any>
 #include <array>
 #include <clcook/core/border.hpp>
 #include <clcook/core/defines.hpp>
 #include <clcook/core/embedded_file.hpp>
 #include <clcook/core/error.hpp>
+#include <clcook/core/kernel_types.hpp>
 #include <clcook/core/launch.hpp>
+#include <clcook/core/math.hpp>
+#include <clcook/core/pixel.hpp>
+#include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/core/view.hpp>
-#include <cmath>
 #include <cstddef>
-#include <cstdio>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -29,12 +29,9 @@
 namespace clcook::gaussian {
 
 // What a channel of a pixel is stored as. Arithmetic is in float, unless a method says otherwise.
-enum class Pixel {
-  u8,   // unsigned byte; results are rounded to nearest even and saturated
-  u16,  // unsigned short, likewise
-  f16,  // half, IEEE 754 binary16; results are rounded to nearest even
-  f32,  // float
-};
+using Pixel = Channel;
+using clcook::channel_bytes;
+using clcook::is_integer;
 
 using clcook::Border;  // Border::constant is Problem::outside
 
@@ -80,11 +77,11 @@ struct Axis {
 inline Axis make_axis(double sigma, double truncate) {
   Axis out;
   out.sigma = sigma;
-  out.radius = static_cast<int>(std::floor(truncate * sigma + 0.5));
+  out.radius = static_cast<int>(math::floor(truncate * sigma + 0.5));
   double sum = 0;
   for (int k = 0; k <= out.radius; ++k) {
     const double d = k == 0 ? 0 : k / sigma;
-    out.weights.push_back(std::exp(-d * d / 2));
+    out.weights.push_back(math::exp(-d * d / 2));
     sum += (k == 0 ? 1 : 2) * out.weights.back();
   }
   for (double& weight : out.weights) weight /= sum;
@@ -96,13 +93,29 @@ struct Axes {
   Axis y;
 };
 
-inline std::size_t channel_bytes(Pixel pixel) {
-  return pixel == Pixel::u8 ? 1 : pixel == Pixel::f32 ? 4 : 2;
+// The filter of a problem, without a device. Those who plan ask often: each thread remembers the
+// last one.
+inline std::shared_ptr<const Axes> axes_of(const Problem& p) {
+  struct Last {
+    double sigma_x = -1;
+    double sigma_y = -1;
+    double truncate = -1;
+    std::shared_ptr<const Axes> axes;
+  };
+  static thread_local Last last;
+  if (last.sigma_x < p.sigma_x || last.sigma_x > p.sigma_x || last.sigma_y < p.sigma_y ||
+      last.sigma_y > p.sigma_y || last.truncate < p.truncate || last.truncate > p.truncate) {
+    const Axis x = make_axis(p.sigma_x, p.truncate);
+    const bool round = !(p.sigma_x < p.sigma_y || p.sigma_x > p.sigma_y);
+    last = {p.sigma_x, p.sigma_y, p.truncate,
+            std::make_shared<const Axes>(Axes{x, round ? x : make_axis(p.sigma_y, p.truncate)})};
+  }
+  return last.axes;
 }
+
 inline std::size_t pixel_bytes(const Problem& p) {
   return channel_bytes(p.pixel) * static_cast<std::size_t>(p.channels);
 }
-inline bool is_integer(Pixel pixel) { return pixel == Pixel::u8 || pixel == Pixel::u16; }
 // The value that counts as 1 in a PSNR.
 inline double peak_of(const Problem& p) {
   if (p.pixel == Pixel::u8) return 255;
@@ -112,24 +125,6 @@ inline double peak_of(const Problem& p) {
 // Whether values may be NaN, infinite or of any size.
 inline bool may_be_anything(const Problem& p) { return !is_integer(p.pixel) && p.peak <= 0; }
 
-// What a method says of a problem.
-struct Offer {
-  bool can = false;
-  std::string why_not;    // when it cannot: the value and the rule
-  double max_error = 0;   // no value of a picture within the peak is further off before it is
-                          // rounded to the pixel type; in units of the peak
-  double psnr = 0;        // dB that pictures reach: what Problem::quality is compared with
-  double cost = 0;        // microseconds on the device the figures of the page come from
-  bool in_place = false;  // src and dst of a call may overlap
-  std::any design;        // what the method worked out for this, and needs again when it is made
-
-  static Offer no(std::string why) {
-    Offer out;
-    out.why_not = std::move(why);
-    return out;
-  }
-};
-
 // PSNR of results whose error before the rounding to the pixel type has this root mean square, in
 // units of the peak. Integers differ where a rounding boundary lies between the exact value and
 // the computed one: of values spread evenly a share of the mean error in levels, by one level.
@@ -138,23 +133,22 @@ inline double psnr_of(const Problem& p, double rms) {
   const double tiny = 1e-12;
   if (is_integer(p.pixel)) {
     const double levels = std::max(rms * peak_of(p), tiny);
-    return 10 * std::log10(peak_of(p) * peak_of(p) / std::max(levels, levels * levels));
+    return 10 * math::log10(peak_of(p) * peak_of(p) / std::max(levels, levels * levels));
   }
   // A half that is rounded the other way is off by an ulp, likewise.
-  if (p.pixel == Pixel::f16) return -10 * std::log10(std::max(rms * 0x1p-11 + rms * rms, tiny));
-  return -20 * std::log10(std::max(rms, tiny));
+  if (p.pixel == Pixel::f16) return -10 * math::log10(std::max(rms * 0x1p-11 + rms * rms, tiny));
+  return -20 * math::log10(std::max(rms, tiny));
 }
 
 // The offer of a method whose only error is the rounding of its float sums. Each pass adds as many
 // products as taps, with weights rounded to float, and the rows are rounded once more between the
 // passes: at most as many roundings of 2^-24 as taps, and 8. The PSNR sees their random walk.
-inline Offer rounding_offer(const Problem& p, const Axes& axes, double cost) {
+inline Offer rounding_offer(const Problem& p, const Axes& axes, const Work& work) {
   const double taps = axes.x.taps() + axes.y.taps();
   Offer out;
-  out.can = true;
   out.max_error = (taps + 8) * 0x1p-24;
-  out.psnr = psnr_of(p, std::sqrt(taps + 8) * 0x1p-25);
-  out.cost = cost;
+  out.psnr = psnr_of(p, math::sqrt(taps + 8) * 0x1p-25);
+  out.work = work;
   return out;
 }
 
@@ -189,37 +183,6 @@ class Scratch {
   std::vector<Entry> buffers_;
 };
 
-// A program of a method: for building it, and for tools.
-struct Unit {
-  std::string kernel;
-  const embedded::File* file;
-  Defines defines;
-};
-
-// The programs of a plan, which another sigma needs again: the runtime's cache would flatten and
-// hash their sources each time.
-class Programs {
- public:
-  // Builds the program of a unit, or takes it from those that are here. `what` names it in errors.
-  cl::Program build(const Runtime& runtime, const Unit& unit, const std::string& what,
-                    const std::string& extra_options = {}) {
-    cl::Program& program = built_[key(unit)];
-    if (program() == nullptr)
-      program = runtime.build(Source(*unit.file), unit.defines, what, extra_options);
-    return program;
-  }
-  bool has(const Unit& unit) const {
-    const auto found = built_.find(key(unit));
-    return found != built_.end() && found->second() != nullptr;
-  }
-
- private:
-  static std::string key(const Unit& unit) {
-    return std::string(unit.file->name) + " " + unit.defines.options();
-  }
-  std::map<std::string, cl::Program> built_;
-};
-
 // A method made for a problem: programs built, weights on the device.
 class Method {
  public:
@@ -236,19 +199,9 @@ class Method {
   virtual std::string describe() const = 0;
 };
 
-// The text of a number with three digits.
-inline std::string brief(double value) {
-  char out[32];
-  std::snprintf(out, sizeof out, "%.3g", value);
-  return out;
-}
-
-// The rows of the source that the rows of a region need: the first, and how many. All of them where
-// the border mode wraps around.
-struct RowRange {
-  int first = 0;
-  int count = 0;
-};
+// The rows of the source that the rows of a region need. All of them where the border mode wraps
+// around.
+using RowRange = KernelRows;
 inline RowRange rows_needed(const Problem& p, const Region& region, int radius) {
   const long begin = static_cast<long>(region.y) - radius;
   const long end = static_cast<long>(region.y) + region.height + radius;
@@ -257,13 +210,9 @@ inline RowRange rows_needed(const Problem& p, const Region& region, int radius) 
   return {static_cast<int>(first), static_cast<int>(std::min<long>(end, p.height) - first)};
 }
 
-// Definitions that tell pixel.clh-like loads apart; shared by the kernel files.
+// Definitions for pixel.clh.
 inline void set_pixel(Defines& defines, const Problem& p) {
-  defines.flag(p.pixel == Pixel::u8    ? "CLCOOK_GAUSSIAN_U8"
-               : p.pixel == Pixel::u16 ? "CLCOOK_GAUSSIAN_U16"
-               : p.pixel == Pixel::f16 ? "CLCOOK_GAUSSIAN_F16"
-                                       : "CLCOOK_GAUSSIAN_F32");
-  defines.set("CLCOOK_GAUSSIAN_CHANNELS", p.channels);
+  clcook::set_pixel(defines, p.pixel, p.channels);
 }
 
 // Values as floats on the device, such as the weights 0 .. radius of an axis.
@@ -272,9 +221,18 @@ inline cl::Buffer upload_floats(const Runtime& runtime, const std::vector<double
   return create_buffer(runtime, floats.size() * sizeof(float), CL_MEM_READ_ONLY, floats.data());
 }
 
-// Problem::outside, as the kernels take it.
-inline cl_float4 outside_of(const Problem& p) {
-  return {{p.outside[0], p.outside[1], p.outside[2], p.outside[3]}};
+// The picture and the region of a call, as the kernels take them.
+inline KernelRegion kernel_region(const Region& region) {
+  return {region.x, region.y, region.width, region.height};
+}
+inline KernelPicture kernel_picture(const Problem& p, const Region& region) {
+  KernelPicture out;
+  out.outside = {{p.outside[0], p.outside[1], p.outside[2], p.outside[3]}};
+  out.region = kernel_region(region);
+  out.width = p.width;
+  out.height = p.height;
+  out.border = static_cast<cl_int>(p.border);
+  return out;
 }
 
 // Why the methods of few long work-items are not for this device.
@@ -284,19 +242,20 @@ inline std::string not_for_cpu_kernels(const Runtime& runtime) {
                             : "few long work-items: for CPUs only";
 }
 
-// Figures of the devices that costs are counted for: an H200, and two cores of a CPU.
-struct Rates {
-  double bytes;   // per microsecond, of a copy
-  double macs;    // multiply-adds per microsecond
-  double launch;  // microseconds
-};
-inline Rates rates(const Runtime& runtime) {
-  if (runtime.info().cpu) return {20e3, 100e3, 20};
-  return {3.9e6, 25e6, 4};
-}
 // Channels of all pictures of a problem.
 inline double values_of(const Problem& p) {
   return static_cast<double>(p.width) * p.height * p.channels * p.batch;
+}
+// Bytes of all pictures, read or written once.
+inline double bytes_of(const Problem& p) {
+  return values_of(p) * static_cast<double>(channel_bytes(p.pixel));
+}
+
+// A kernel of a method with the work-items of its groups.
+inline CompileUnit unit(const std::string& kernel, const embedded::File& file,
+                        const Defines& defines, Launch::Sizes group,
+                        const std::string& options = {}) {
+  return {kernel, "", Source(file), defines, options, group, 0};
 }
 
 }  // namespace clcook::gaussian

@@ -1,6 +1,7 @@
-// The methods of the Gaussian blur: one line each.
+// The methods of the Gaussian blur, a row each: the definitions of clcook/gaussian_blur/spec.hpp.
 #pragma once
 
+#include <algorithm>
 #include <clcook/gaussian_blur/cpu_fused.hpp>
 #include <clcook/gaussian_blur/cpu_pyramid.hpp>
 #include <clcook/gaussian_blur/fused.hpp>
@@ -8,75 +9,91 @@
 #include <clcook/gaussian_blur/naive.hpp>
 #include <clcook/gaussian_blur/pyramid.hpp>
 #include <clcook/gaussian_blur/separable.hpp>
+#include <clcook/gaussian_blur/spec.hpp>
 #include <clcook/gaussian_blur/tensor.hpp>
 #include <clcook/gaussian_blur/tensor_bytes.hpp>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace clcook::gaussian {
 
-enum class Variant {
-  automatic,     // the cheapest method that promises the quality
-  naive,         // two passes, every tap from global memory
-  separable,     // two passes through local memory
-  fused,         // both passes in one launch, radii up to 10
-  pyramid,       // on a coarse grid, for large sigma
-  cpu_fused,     // for CPUs: one pass, a work-item per tile
-  cpu_pyramid,   // for CPUs and large sigma: made small, blurred, made large
-  tensor,        // products of halves on NVIDIA's matrix units
-  tensor_split,  // the same with values and weights in two halves each
-  tensor_bytes,  // byte pictures as products of bytes on NVIDIA's matrix units
-};
-
-struct MethodInfo {
-  Variant variant;
-  const char* name;
-  const char* summary;
-  const char* needs;  // beyond OpenCL C 1.2; empty for nothing
-  Offer (*offer)(const Runtime&, const Problem&, const Axes&);
-  std::unique_ptr<Method> (*make)(const Runtime&, const Problem&, const Axes&, const Offer&,
-                                  Programs&);
-  std::vector<Unit> (*units)(const Problem&, const Axes&);
-};
+inline constexpr const char* kMma = "mma.sync of NVIDIA GPUs";
 
 template <class M>
-MethodInfo method_info(Variant variant, const char* name, const char* summary,
-                       const char* needs = "") {
-  return {variant,
-          name,
-          summary,
-          needs,
-          M::offer,
-          [](const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
-             Programs& programs) {
-            return std::unique_ptr<Method>(new M(runtime, problem, axes, offer, programs));
-          },
-          M::units};
+Spec::Row method_row(const char* name, const char* summary) {
+  return Spec::Row(
+      name, summary,
+      {M::offer, M::units,
+       [](const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
+          const std::vector<cl::Program>& programs) {
+         return std::unique_ptr<Method>(new M(runtime, problem, axes, offer, programs));
+       }});
 }
 
-// The baseline first.
-inline const std::vector<MethodInfo>& methods() {
-  static const std::vector<MethodInfo> all{
-      method_info<Naive>(Variant::naive, "naive", "two passes, every tap from global memory"),
-      method_info<Separable>(Variant::separable, "separable", "two passes through local memory"),
-      method_info<Fused>(Variant::fused, "fused", "both passes in one launch, radii up to 10"),
-      method_info<Pyramid>(Variant::pyramid, "pyramid",
-                           "a blur of a coarse grid of splines; any large sigma at one cost"),
-      method_info<CpuFused>(Variant::cpu_fused, "cpu_fused",
-                            "for CPUs: one pass, a work-item per tile, a ring of lines"),
-      method_info<CpuPyramid>(Variant::cpu_pyramid, "cpu_pyramid",
-                              "for CPUs and large sigma: made small, blurred, made large"),
-      method_info<Tensor<false>>(Variant::tensor, "tensor",
-                                 "products of halves on NVIDIA's matrix units",
-                                 "mma.sync of NVIDIA GPUs"),
-      method_info<Tensor<true>>(Variant::tensor_split, "tensor_split",
-                                "the same with values and weights in two halves each",
-                                "mma.sync of NVIDIA GPUs"),
-      method_info<TensorBytes>(Variant::tensor_bytes, "tensor_bytes",
-                               "byte pictures as products of bytes on NVIDIA's matrix units",
-                               "mma.sync of NVIDIA GPUs"),
+CLCOOK_INLINE const std::vector<Spec::Row>& Spec::variants() {
+  static const std::vector<Row> all{
+      method_row<Naive>("naive", "two passes, every tap from global memory").baseline(),
+      method_row<Separable>("separable", "two passes through local memory"),
+      method_row<Fused>("fused", "both passes in one launch, radii up to 10"),
+      method_row<Pyramid>("pyramid",
+                          "a blur of a coarse grid of splines; any large sigma at one cost"),
+      method_row<CpuFused>("cpu_fused", "for CPUs: one pass, a work-item per tile, a ring of lines")
+          .for_cpus(),
+      method_row<CpuPyramid>("cpu_pyramid",
+                             "for CPUs and large sigma: made small, blurred, made large")
+          .for_cpus(),
+      method_row<Tensor<false>>("tensor", "products of halves on NVIDIA's matrix units").need(kMma),
+      method_row<Tensor<true>>("tensor_split",
+                               "the same with values and weights in two halves each")
+          .need(kMma),
+      method_row<TensorBytes>("tensor_bytes",
+                              "byte pictures as products of bytes on NVIDIA's matrix units")
+          .need(kMma),
   };
   return all;
+}
+
+CLCOOK_INLINE std::vector<std::string> Spec::tuning_names(const Problem& p) {
+  static constexpr int kRadii[] = {4, 10, 32, 128, 512, 4000};
+  static constexpr int kCount = 6;
+  const std::shared_ptr<const Axes> axes = axes_of(p);
+  const int radius = std::max(axes->x.radius, axes->y.radius);
+  int own = 0;
+  while (own < kCount - 1 && radius > kRadii[own]) ++own;
+  std::vector<std::string> out;
+  const auto add = [&](int i) {
+    if (i >= 0 && i < kCount)
+      out.push_back(text(kRecipe, is_integer(p.pixel) ? "/u8/" : "/f32/", kRadii[i]));
+  };
+  add(own);
+  for (int away = 1; away < kCount; ++away) {
+    add(own - away);
+    add(own + away);
+  }
+  return out;
+}
+
+CLCOOK_INLINE Offer Spec::offer(const Runtime& runtime, const Setup<Spec>& s) {
+  const Problem& p = s.problem;
+  Offer out = s.row.traits.offer(runtime, p, *axes_of(p));
+  if (!out.can()) return out;
+  if (out.psnr < p.quality) {
+    return Offer::no(Lacks::quality, text("promises ", three_digits(out.psnr),
+                                          " dB for a floor of ", three_digits(p.quality)));
+  }
+  if (p.in_place && !out.in_place) return Offer::no(Lacks::problem, "does not work in place");
+  return out;
+}
+
+CLCOOK_INLINE std::vector<CompileUnit> Spec::units(const Setup<Spec>& s) {
+  return s.row.traits.units(s.problem, *axes_of(s.problem), s.device);
+}
+
+CLCOOK_INLINE Spec::Resources Spec::allocate(const Runtime& runtime, const Setup<Spec>& s,
+                                             const Made<Spec>& made) {
+  return {s.row.traits.make(runtime, s.problem, *axes_of(s.problem), made.offer, made.programs),
+          made.before != nullptr ? made.before->memory : std::make_shared<Memory>()};
 }
 
 }  // namespace clcook::gaussian

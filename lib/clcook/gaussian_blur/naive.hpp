@@ -12,33 +12,31 @@ namespace clcook::gaussian {
 
 class Naive : public Method {
  public:
-  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
-    const Rates rate = rates(runtime);
+  static Offer offer(const Runtime&, const Problem& p, const Axes& axes) {
     // A load per tap: far from the rate of multiply-adds.
     const double taps = axes.x.taps() + axes.y.taps();
-    Offer out = rounding_offer(p, axes, 2 * rate.launch + values_of(p) * taps * 8 / rate.macs);
+    Offer out = rounding_offer(p, axes, {0, 0, values_of(p) * taps * 16, 2});
     out.in_place = true;  // src has been read when the columns are written
     return out;
   }
 
-  static std::vector<Unit> units(const Problem& p, const Axes&) {
+  static std::vector<CompileUnit> units(const Problem& p, const Axes&, const DeviceInfo&) {
     Defines defines;
     set_pixel(defines, p);
-    const embedded::File* const file = &embedded::gaussian_blur_naive;
-    return {{"gaussian_blur_naive_rows", file, defines},
-            {"gaussian_blur_naive_columns", file, defines}};
+    const embedded::File& file = embedded::gaussian_blur_naive;
+    return {unit("gaussian_blur_naive_rows", file, defines, {kGroup, 1, 1}),
+            unit("gaussian_blur_naive_columns", file, defines, {kGroup, 1, 1})};
   }
 
   Naive(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
-        Programs& programs)
+        const std::vector<cl::Program>& programs)
       : runtime_(runtime),
         problem_(problem),
         radius_x_(axes.x.radius),
         radius_y_(axes.y.radius),
         weights_x_(upload_floats(runtime, axes.x.weights)),
         weights_y_(upload_floats(runtime, axes.y.weights)) {
-    const std::vector<Unit> parts = units(problem, axes);
-    program_ = programs.build(runtime, parts[0], "gaussian_blur/naive");
+    program_ = programs[0];
   }
 
   cl::Event enqueue(const Call& call, Scratch& scratch,
@@ -51,23 +49,17 @@ class Naive : public Method {
     const cl::Buffer mid = scratch.get(
         runtime_, 0, line * static_cast<std::size_t>(range.count) * batch * sizeof(float));
     const std::size_t bytes = channel_bytes(problem_.pixel);
-    const cl_float4 outside = outside_of(problem_);
-    const auto border = static_cast<cl_int>(problem_.border);
+    const KernelPicture picture = kernel_picture(problem_, region);
     const auto launch = [&](int rows) {
-      return Launch::cover({line, static_cast<std::size_t>(rows), batch}, {64, 1, 1});
+      return Launch::cover({line, static_cast<std::size_t>(rows), batch}, {kGroup, 1, 1});
     };
     Kernel rows(runtime_, program_, "gaussian_blur_naive_rows");
     const cl::Event first =
-        rows(launch(range.count), wait, call.src.buffer, cl_ulong{call.src.offset / bytes},
-             cl_ulong{call.src.pitch / bytes}, mid, cl_int{problem_.width}, cl_int{problem_.height},
-             cl_int{region.x}, cl_int{region.width}, cl_int{range.first}, cl_int{range.count},
-             weights_x_, cl_int{radius_x_}, border, outside);
+        rows(launch(range.count), wait, call.src.buffer, kernel_view(call.src, bytes), mid, picture,
+             range, weights_x_, cl_int{radius_x_});
     Kernel columns(runtime_, program_, "gaussian_blur_naive_columns");
     return columns(launch(region.height), {first}, mid, call.dst.buffer,
-                   cl_ulong{call.dst.offset / bytes}, cl_ulong{call.dst.pitch / bytes},
-                   cl_int{problem_.height}, cl_int{region.y}, cl_int{region.width},
-                   cl_int{region.height}, cl_int{range.first}, cl_int{range.count}, weights_y_,
-                   cl_int{radius_y_}, border, outside);
+                   kernel_view(call.dst, bytes), picture, range, weights_y_, cl_int{radius_y_});
   }
 
   std::string describe() const override {
@@ -76,6 +68,8 @@ class Naive : public Method {
   }
 
  private:
+  static constexpr std::size_t kGroup = 64;
+
   Runtime runtime_;
   Problem problem_;
   int radius_x_;

@@ -5,38 +5,37 @@
 
 #include <algorithm>
 #include <array>
+#include <clcook/core/math.hpp>
 #include <clcook/embedded/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/method.hpp>
-#include <cmath>
+#include <clcook/gaussian_blur/spline_grid.hpp>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace clcook::gaussian {
 
-// One axis of the coarse grid. A cell is D = 8, 16, 32 or 64 pixels wide. Cell m is the sum of the
-// pixels n with the weights b(n - m D) of a quadratic B-spline, whose middle is that of the pixels
-// m D .. m D + D - 1; the cells are filtered with weights g; pixel n is the sum of the cells with
-// the weights b(n - m D) again. Both splines have triple zeros at the frequencies 2 pi k / D, k not
-// 0, that would fold onto the mean, so little is left to go wrong for frequencies that a blur with
-// sigma > D lets through; and what the splines themselves blur, g undoes.
+// One axis of the coarse grid: D is 8, 16, 32 or 64, and g is fitted. The splines of the way down
+// and of the way up both have triple zeros at the frequencies 2 pi k / D, k not 0, that would fold
+// onto the mean, so little is left to go wrong for frequencies that a blur with sigma > D lets
+// through; and what the splines themselves blur, g undoes.
 namespace spline {
 
 inline constexpr int kLogMin = 3;
 inline constexpr int kLogMax = 6;
 inline constexpr int kRadiusMax = 72;  // of g; RADIUS_MAX of the kernels
 
-struct Spline {
-  int cell = 0;                  // D
-  std::vector<double> b;         // of the pixels -D .. 2 D - 1; the sum is D
+// A spline with what fit() needs of it.
+struct Fitted : Spline {
   std::vector<double> twice;     // its autocorrelation at 0, 1, .. 3 D - 1, the weights of
                                  // pixels around the middle of a cell in a blur with g = 1
   std::array<double, 6> gram{};  // autocorrelation of `twice` at 0, D, .. 5 D
 
-  explicit Spline(int log) : cell(1 << log) {
-    for (int n = -cell; n < 2 * cell; ++n) {
-      const double u = std::abs((n - (cell - 1) / 2.0) / cell);
-      b.push_back(u < 0.5 ? 0.75 - u * u : 0.5 * (1.5 - u) * (1.5 - u));
+  explicit Fitted(int log) : Spline(1 << log) {
+    std::vector<double> b;  // of the pixels -D .. 2 D - 1; the sum is D
+    for (const int m : {2, 1, 0}) {
+      for (int phase = 0; phase < cell; ++phase) b.push_back(of_phase(phase)[m]);
     }
     const auto size = b.size();
     for (std::size_t shift = 0; shift < size; ++shift) {
@@ -56,8 +55,8 @@ struct Spline {
   }
 };
 
-inline const Spline& get(int log) {
-  static const std::array<Spline, 4> all{Spline(3), Spline(4), Spline(5), Spline(6)};
+inline const Fitted& get(int log) {
+  static const std::array<Fitted, 4> all{Fitted(3), Fitted(4), Fitted(5), Fitted(6)};
   return all[static_cast<std::size_t>(log - kLogMin)];
 }
 
@@ -66,7 +65,7 @@ inline int radius(const Axis& axis, int cell) { return (axis.radius + cell - 1) 
 // The weights 0 .. radius() of g: of all, those with which the mean over all pixels of a cell of
 // what a pixel gets, sum_k g[k] twice[n - k D], is nearest to the filter in least squares, scaled
 // to keep flat pictures as they are. The normal equations have the matrix gram[k - l], a band.
-inline std::vector<double> fit(const Axis& axis, const Spline& s) {
+inline std::vector<double> fit(const Axis& axis, const Fitted& s) {
   const int reach = radius(axis, s.cell);
   const int count = 2 * reach + 1;
   constexpr int kBand = 5;
@@ -106,45 +105,6 @@ inline std::vector<double> fit(const Axis& axis, const Spline& s) {
   return {g.begin() + reach, g.end()};
 }
 
-// What the pixel `phase` (of D) of a cell gets, compared with the filter: the sum of the absolute
-// differences of the weights of all pixels. No picture within [0, 1] or [-1, 1] can have a larger
-// error there, and one has it.
-inline double error_of_phase(const Axis& axis, const Spline& s, const std::vector<double>& g,
-                             int phase) {
-  const int reach = static_cast<int>(g.size()) - 1;
-  const auto d = static_cast<std::size_t>(s.cell);
-  // Weights of the cells -reach - 1 .. reach + 1, and two zeros at each end.
-  std::vector<double> cells(static_cast<std::size_t>(2 * reach + 7));
-  for (int m = -1; m <= 1; ++m) {
-    for (int k = -reach; k <= reach; ++k) {
-      cells[static_cast<std::size_t>(m + k + reach + 3)] +=
-          s.b[static_cast<std::size_t>(phase - m * s.cell + s.cell)] *
-          g[static_cast<std::size_t>(std::abs(k))];
-    }
-  }
-  double sum = 0;
-  // Block by block: cells[i + 1] is the cell in the middle of block i - reach - 2.
-  for (std::size_t i = 0; i + 2 < cells.size(); ++i) {
-    const int left = (static_cast<int>(i) - reach - 2) * s.cell - phase;
-    for (std::size_t r = 0; r < d; ++r) {
-      const double weight =
-          cells[i] * s.b[r + 2 * d] + cells[i + 1] * s.b[r + d] + cells[i + 2] * s.b[r];
-      const int n = std::abs(left + static_cast<int>(r));
-      sum += std::abs(weight - (n <= axis.radius ? axis.weights[static_cast<std::size_t>(n)] : 0));
-    }
-  }
-  return sum;
-}
-
-// The largest of error_of_phase() of a filter.
-inline double worst_phase(const Axis& axis, const Spline& s, const std::vector<double>& g) {
-  double worst = 0;
-  // The other half mirrors these.
-  for (int phase = 0; phase < s.cell / 2; ++phase)
-    worst = std::max(worst, error_of_phase(axis, s, g, phase));
-  return worst;
-}
-
 // The errors of a pixel along one axis, in units of the peak.
 struct Error {
   double worst = 0;    // no picture within the peak has a larger one
@@ -160,9 +120,9 @@ struct Error {
 // and computed, and 1/26 beside a constant outside or where a small picture
 // repeats at that frequency.
 inline Error error(double sigma, int log, double truncate, Border border) {
-  const Spline& s = get(kLogMin);
+  const Fitted& s = get(kLogMin);
   const auto worst = [&](double cut) {
-    const Axis axis = make_axis(std::ldexp(sigma, kLogMin - log), cut);
+    const Axis axis = make_axis(math::ldexp(sigma, kLogMin - log), cut);
     return worst_phase(axis, s, fit(axis, s));
   };
   const double all = worst(truncate);
@@ -190,8 +150,9 @@ inline Grid make_grid(int size, Border border, int log, int reach, int begin, in
   const int cell = 1 << log;
   const int blocks = (size - 1) / cell + 1;
   Grid out;
-  out.out_first = (begin >> log) - 1;
-  out.outs = ((begin + count - 1) >> log) - (begin >> log) + 3;
+  const Cells cells(cell, begin, count);
+  out.out_first = cells.first;
+  out.outs = cells.count;
   int low = out.out_first - reach;
   int high = out.out_first + out.outs - 1 + reach;
   out.border = Border::clamp;
@@ -243,15 +204,17 @@ class Pyramid : public Method {
 
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
     if (may_be_anything(p))
-      return Offer::no("the picture may have NaN and infinities, which its grid would spread");
+      return Offer::no(Lacks::problem,
+                       "the picture may have NaN and infinities, which its grid would spread");
     const double least = std::min(axes.x.sigma, axes.y.sigma);
     if (least < 8)
-      return Offer::no(text("sigma must be at least 8 pixels along both axes, got ", brief(least)));
+      return Offer::no(Lacks::problem, text("sigma must be at least 8 pixels along both axes, got ",
+                                            three_digits(least)));
     if (p.truncate < 1.5)
-      return Offer::no(text("truncate must be at least 1.5, got ", brief(p.truncate)));
+      return Offer::no(Lacks::problem,
+                       text("truncate must be at least 1.5, got ", three_digits(p.truncate)));
     const Choice choice = choose(p, axes);
     Offer out;
-    out.can = true;
     // |e_x e_y - t_x t_y| <= |e_x - t_x| |t_y| + |e_x| |e_y - t_y| for the weights e that a pixel
     // gets and the weights t of the filter, with |t| = 1 and |e_x| <= 1 + |e_x - t_x|.
     const double x = choice.x.error.worst;
@@ -264,7 +227,7 @@ class Pyramid : public Method {
                              20;
     out.max_error = x + y + x * y + 3.3 * roundings * 0x1p-24;
     out.psnr = psnr_of(
-        p, choice.x.error.typical + choice.y.error.typical + std::sqrt(roundings) * 0x1p-24);
+        p, choice.x.error.typical + choice.y.error.typical + math::sqrt(roundings) * 0x1p-24);
     // What lies beyond the border is read too, as far as the filter reaches where it repeats.
     const auto read = [&](const Axis& axis, int log, int size, int tile) {
       const spline::Grid grid =
@@ -276,28 +239,32 @@ class Pyramid : public Method {
     // A pixel costs the same with fewer channels. Measured with RGBA of f32 and u8.
     const double pixels = values_of(p) / p.channels * (1 + more) / 2;
     if (runtime.info().cpu) {
-      out.cost = 100 + pixels / 75;
+      out.work = {0, 0, 2700 * pixels, 5};
     } else {
-      const double pixel = p.pixel == Pixel::f32 ? 8.4e-6 : p.pixel == Pixel::u8 ? 4.4e-6 : 6e-6;
-      out.cost = 6 * rates(runtime).launch + pixels * pixel;
+      out.work = {0, 0,
+                  (p.pixel == Pixel::f32  ? 420
+                   : p.pixel == Pixel::u8 ? 220
+                                          : 300) *
+                      pixels,
+                  6};
     }
     out.in_place = true;  // src has been read when the last pass writes
     out.design = choice;
     return out;
   }
 
-  static std::vector<Unit> units(const Problem& p, const Axes&) {
+  static std::vector<CompileUnit> units(const Problem& p, const Axes&, const DeviceInfo&) {
     Defines defines;
     set_pixel(defines, p);
-    const embedded::File* const file = &embedded::gaussian_blur_pyramid;
-    std::vector<Unit> out;
-    for (const char* kernel : {"down", "rows", "columns", "up"})
-      out.push_back({text("gaussian_blur_pyramid_", kernel), file, defines});
-    return out;
+    const embedded::File& file = embedded::gaussian_blur_pyramid;
+    return {unit("gaussian_blur_pyramid_down", file, defines, kDown),
+            unit("gaussian_blur_pyramid_rows", file, defines, kRows),
+            unit("gaussian_blur_pyramid_columns", file, defines, kColumns),
+            unit("gaussian_blur_pyramid_up", file, defines, kUp)};
   }
 
   Pyramid(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
-          Programs& programs)
+          const std::vector<cl::Program>& programs)
       : runtime_(runtime), problem_(problem), choice_(std::any_cast<const Choice&>(offer.design)) {
     const std::vector<double> x = spline::fit(axes.x, spline::get(choice_.x.log));
     const std::vector<double> y =
@@ -307,8 +274,7 @@ class Pyramid : public Method {
     std::vector<double> values = x;
     values.insert(values.end(), y.begin(), y.end());
     weights_ = upload_floats(runtime, values);
-    const std::vector<Unit> parts = units(problem, axes);
-    program_ = programs.build(runtime, parts[0], "gaussian_blur/pyramid");
+    program_ = programs[0];
   }
 
   cl::Event enqueue(const Call& call, Scratch& scratch,
@@ -330,30 +296,24 @@ class Pyramid : public Method {
     const cl::Buffer mid = scratch.get(runtime_, 1, size(x.outs) * size(y.count) * cell_bytes);
     const cl::Buffer coarse = scratch.get(runtime_, 2, size(x.outs) * size(y.outs) * cell_bytes);
     const std::size_t bytes = channel_bytes(problem_.pixel);
-    const cl_float4 outside = outside_of(problem_);
+    const KernelPicture picture = kernel_picture(problem_, region);
+    const KernelGrid grid_x(x, log_x, radius_x_);
+    const KernelGrid grid_y(y, log_y, radius_y_);
 
     Kernel down(runtime_, program_, "gaussian_blur_pyramid_down");
-    cl::Event done = down(
-        Launch::groups({size(x.tiles), size(y.tiles), batch}, {size(kTileWidth), 1, 1}), wait,
-        call.src.buffer, cl_ulong{call.src.offset / bytes}, cl_ulong{call.src.pitch / bytes},
-        pieces, cl_int{problem_.width}, cl_int{problem_.height}, cl_int{x.pixel}, cl_int{y.pixel},
-        cl_int{log_x}, cl_int{log_y}, static_cast<cl_int>(problem_.border), outside);
+    cl::Event done =
+        down(Launch::groups({size(x.tiles), size(y.tiles), batch}, kDown), wait, call.src.buffer,
+             kernel_view(call.src, bytes), pieces, picture, grid_x, grid_y);
     Kernel rows(runtime_, program_, "gaussian_blur_pyramid_rows");
-    done = rows(Launch::cover({size(x.outs), size(y.count), batch}, {64, 2, 1}), {done}, pieces,
-                mid, cl_int{log_x}, cl_int{log_y}, cl_int{x.tiles}, cl_int{y.tiles},
-                cl_int{y.count}, cl_int{x.first}, cl_int{x.count}, static_cast<cl_int>(x.border),
-                cl_int{x.out_first}, cl_int{x.outs}, weights_, cl_int{0}, cl_int{radius_x_});
+    done = rows(Launch::cover({size(x.outs), size(y.count), batch}, kRows), {done}, pieces, mid,
+                grid_x, grid_y, weights_);
     Kernel columns(runtime_, program_, "gaussian_blur_pyramid_columns");
-    done = columns(Launch::cover({size(x.outs), size(y.outs), batch}, {8, 16, 1}), {done}, mid,
-                   coarse, cl_int{x.outs}, cl_int{y.count}, cl_int{y.first}, cl_int{y.count},
-                   static_cast<cl_int>(y.border), cl_int{y.out_first}, cl_int{y.outs}, weights_,
-                   cl_int{radius_x_ + 1}, cl_int{radius_y_});
+    done = columns(Launch::cover({size(x.outs), size(y.outs), batch}, kColumns), {done}, mid,
+                   coarse, grid_x, grid_y, weights_);
     Kernel up(runtime_, program_, "gaussian_blur_pyramid_up");
     const int strips = (region.y % 8 + region.height - 1) / kStrip + 1;
-    return up(Launch::cover({size(region.width), size(strips), batch}, {128, 1, 1}), {done}, coarse,
-              cl_int{x.outs}, cl_int{y.outs}, call.dst.buffer, cl_ulong{call.dst.offset / bytes},
-              cl_ulong{call.dst.pitch / bytes}, cl_int{region.x}, cl_int{region.y},
-              cl_int{region.width}, cl_int{region.height}, cl_int{log_x}, cl_int{log_y});
+    return up(Launch::cover({size(region.width), size(strips), batch}, kUp), {done}, coarse, grid_x,
+              grid_y, call.dst.buffer, kernel_view(call.dst, bytes), picture);
   }
 
   std::string describe() const override {
@@ -364,8 +324,29 @@ class Pyramid : public Method {
  private:
   // As in the kernels.
   static constexpr int kTileWidth = 128;
+  static constexpr Launch::Sizes kDown{kTileWidth, 1, 1};  // work-items of the groups
+  static constexpr Launch::Sizes kRows{64, 2, 1};
+  static constexpr Launch::Sizes kColumns{8, 16, 1};
+  static constexpr Launch::Sizes kUp{128, 1, 1};
   static constexpr int kTileHeight = 32;
   static constexpr int kStrip = 32;
+
+  // grid_t of the kernels.
+  struct KernelGrid {
+    KernelGrid(const spline::Grid& grid, int log_of_cell, int radius_of_filter)
+        : log(log_of_cell),
+          radius(radius_of_filter),
+          pixel(grid.pixel),
+          tiles(grid.tiles),
+          first(grid.first),
+          count(grid.count),
+          border(static_cast<cl_int>(grid.border)),
+          out_first(grid.out_first),
+          outs(grid.outs) {}
+
+    cl_int log, radius, pixel, tiles, first, count, border, out_first, outs;
+  };
+  static_assert(sizeof(KernelGrid) == 9 * 4);
 
   Runtime runtime_;
   Problem problem_;

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <clcook/core/math.hpp>
 #include <clcook/embedded/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/method.hpp>
-#include <cmath>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -15,37 +16,38 @@ namespace clcook::gaussian {
 class Separable : public Method {
  public:
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
-    const Rates rate = rates(runtime);
     const bool anything = needs_exact_reach(p);
-    double cost = 0;
+    Work work;
     int pieces = 0;
     for (const Axis* axis : {&axes.x, &axes.y}) {
       const Pieces cut = cut_taps(*axis);
       pieces += cut.count;
-      const double each = runtime.info().cpu
-                              ? 65.0 * cut.taps / rate.macs
-                              : (28 + (anything ? 1.03 : 0.86) * cut.taps) / rate.macs;
-      cost += cut.count * (rate.launch + values_of(p) * each);
+      const double each =
+          runtime.info().cpu ? 130.0 * cut.taps : 56 + (anything ? 2.06 : 1.72) * cut.taps;
+      work.operations += cut.count * values_of(p) * each;
+      work.launches += cut.count;
     }
     // Each launch adds its sum to that of the ones before.
-    Offer out = rounding_offer(p, axes, cost);
+    Offer out = rounding_offer(p, axes, work);
     out.max_error += pieces * 0x1p-24;
     out.in_place = true;  // src has been read when the columns are written
     return out;
   }
 
-  static std::vector<Unit> units(const Problem& p, const Axes& axes) {
-    return {unit(p, axes.x, "gaussian_blur_separable_rows"),
-            unit(p, axes.y, "gaussian_blur_separable_columns")};
+  static std::vector<CompileUnit> units(const Problem& p, const Axes& axes,
+                                        const DeviceInfo& device) {
+    const std::size_t channels = static_cast<std::size_t>(p.channels);
+    return {kernel_unit(p, axes.x, "gaussian_blur_separable_rows", device,
+                        kRunsX * channels * rows_each(channels)),
+            kernel_unit(p, axes.y, "gaussian_blur_separable_columns", device, kLines * kRunsY)};
   }
 
   Separable(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
-            Programs& programs)
+            const std::vector<cl::Program>& programs)
       : runtime_(runtime),
         problem_(problem),
-        rows_(runtime, axes.x, unit(problem, axes.x, "gaussian_blur_separable_rows"), programs),
-        columns_(runtime, axes.y, unit(problem, axes.y, "gaussian_blur_separable_columns"),
-                 programs) {}
+        rows_(axes.x, programs[0]),
+        columns_(axes.y, programs[1]) {}
 
   cl::Event enqueue(const Call& call, Scratch& scratch,
                     const std::vector<cl::Event>& wait) override {
@@ -61,16 +63,14 @@ class Separable : public Method {
             ? mid  // not touched
             : scratch.get(runtime_, 1, line * static_cast<std::size_t>(region.height));
     const std::size_t bytes = channel_bytes(problem_.pixel);
-    const cl_float4 outside = outside_of(problem_);
-    const auto border = static_cast<cl_int>(problem_.border);
+    const KernelPicture picture = kernel_picture(problem_, region);
     const auto groups = [](std::size_t count, std::size_t each) {
       return (count + each - 1) / each;
     };
-    const std::size_t rows_each = channels == 1 ? 4 : channels == 2 ? 2 : 1;
     const Launch launch_rows =
         Launch::groups({groups(width, kRunsX * kRun),
-                        groups(static_cast<std::size_t>(range.count), rows_each), batch},
-                       {kRunsX * channels * rows_each, 1, 1});
+                        groups(static_cast<std::size_t>(range.count), rows_each(channels)), batch},
+                       {kRunsX * channels * rows_each(channels), 1, 1});
     // A dozen groups of columns per compute unit, where the region has so many tiles.
     const std::size_t strips = groups(width * channels, kLines);
     const std::size_t tiles = groups(static_cast<std::size_t>(region.height), kRunsY * kRun);
@@ -82,22 +82,15 @@ class Separable : public Method {
     std::vector<cl::Event> after = wait;
     for (const Piece& piece : rows_.pieces) {
       Kernel kernel(runtime_, rows_.program, "gaussian_blur_separable_rows");
-      after = {kernel(launch_rows, after, call.src.buffer, cl_ulong{call.src.offset / bytes},
-                      cl_ulong{call.src.pitch / bytes}, mid, cl_int{problem_.width},
-                      cl_int{problem_.height}, cl_int{region.x}, cl_int{region.width},
-                      cl_int{range.first}, cl_int{range.count}, piece.weights, cl_int{piece.taps},
-                      cl_int{piece.reach}, cl_int{&piece != &rows_.pieces.front()}, border,
-                      outside)};
+      after = {kernel(launch_rows, after, call.src.buffer, kernel_view(call.src, bytes), mid,
+                      picture, range, piece, cl_int{&piece != &rows_.pieces.front()})};
     }
     for (const Piece& piece : columns_.pieces) {
       Kernel kernel(runtime_, columns_.program, "gaussian_blur_separable_columns");
       after = {kernel(launch_columns, after, mid, partial, call.dst.buffer,
-                      cl_ulong{call.dst.offset / bytes}, cl_ulong{call.dst.pitch / bytes},
-                      cl_int{problem_.height}, cl_int{region.y}, cl_int{region.width},
-                      cl_int{region.height}, cl_int{range.first}, cl_int{range.count},
-                      static_cast<cl_int>(segment), piece.weights, cl_int{piece.taps},
-                      cl_int{piece.reach}, cl_int{&piece != &columns_.pieces.front()},
-                      cl_int{&piece == &columns_.pieces.back()}, border, outside)};
+                      kernel_view(call.dst, bytes), picture, range, static_cast<cl_int>(segment),
+                      piece, cl_int{&piece != &columns_.pieces.front()},
+                      cl_int{&piece == &columns_.pieces.back()})};
     }
     return after.front();
   }
@@ -116,12 +109,13 @@ class Separable : public Method {
   static constexpr std::size_t kLines = 32;
   static constexpr int kMostTaps = 129;
 
-  // The taps of one launch.
+  // The taps of one launch: taps_t of the kernels.
   struct Piece {
     std::array<cl_float, 132> weights{};
-    int taps = 0;
-    int reach = 0;  // of the first one
+    cl_int taps = 0;
+    cl_int reach = 0;  // of the first one
   };
+  static_assert(sizeof(Piece) == 134 * 4);
 
   // How a filter is cut: into so many launches of a program for so many taps.
   struct Pieces {
@@ -137,24 +131,27 @@ class Separable : public Method {
   // Zero times NaN or infinity is NaN.
   static bool needs_exact_reach(const Problem& p) {
     bool finite = !may_be_anything(p);
-    for (const float value : p.outside) finite = finite && std::isfinite(value);
+    for (const float value : p.outside) finite = finite && math::isfinite(value);
     return !finite;
   }
 
-  static Unit unit(const Problem& p, const Axis& axis, const char* kernel) {
+  static CompileUnit kernel_unit(const Problem& p, const Axis& axis, const char* kernel,
+                                 const DeviceInfo& device, std::size_t group) {
     Defines defines;
     set_pixel(defines, p);
     defines.set("CLCOOK_GAUSSIAN_TAPS", cut_taps(axis).taps);
     if (needs_exact_reach(p)) defines.flag("CLCOOK_GAUSSIAN_EXACT_REACH");
-    return {kernel, &embedded::gaussian_blur_separable, defines};
+    // CPUs gain nothing from the unrolled code, which takes them seconds to compile.
+    return unit(kernel, embedded::gaussian_blur_separable, defines, {group, 1, 1},
+                device.cpu ? "-DCLCOOK_GAUSSIAN_ROLLED=1" : "");
+  }
+
+  static std::size_t rows_each(std::size_t channels) {
+    return channels == 1 ? 4 : channels == 2 ? 2 : 1;
   }
 
   struct Pass {
-    Pass(const Runtime& runtime, const Axis& axis, const Unit& unit, Programs& programs)
-        : radius(axis.radius) {
-      // CPUs gain nothing from the unrolled code, which takes them seconds to compile.
-      program = programs.build(runtime, unit, "gaussian_blur/separable",
-                               runtime.info().cpu ? "-DCLCOOK_GAUSSIAN_ROLLED=1" : "");
+    Pass(const Axis& axis, cl::Program built) : radius(axis.radius), program(std::move(built)) {
       const int each = cut_taps(axis).taps;
       for (int first = 0; first < axis.taps(); first += each) {
         Piece piece;

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <clcook/core/half.hpp>
+#include <clcook/core/math.hpp>
 #include <clcook/embedded/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/matrix_units.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <clcook/gaussian_blur/tensor_passes.hpp>
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -33,31 +33,24 @@ struct Half {
 
 // The weights of an axis as halves, times the power of two that brings the first one to 2^top / 2
 // to 2^top.
-struct HalfWeights {
+struct HalfWeights : WeightErrors {
   std::vector<Half> high;
-  std::vector<Half> low;   // what `high` lacks
-  double sum = 0;          // of the whole filter as it is stored
-  double off = 0;          // sum of the errors' sizes, relative to `sum`
-  double off_squares = 0;  // sum of their squares
-  double squares = 0;      // of the weights, of the sum 1
+  std::vector<Half> low;  // what `high` lacks
+  double sum = 0;         // of the whole filter as it is stored
 
   HalfWeights(const Axis& axis, bool split, int top) {
     int exponent = 0;
-    std::frexp(axis.weights[0], &exponent);
+    math::frexp(axis.weights[0], &exponent);
     std::vector<double> stored;
     for (std::size_t k = 0; k < axis.weights.size(); ++k) {
-      const double weight = std::ldexp(axis.weights[k], top - exponent);
+      const double weight = math::ldexp(axis.weights[k], top - exponent);
       high.push_back(Half::of(weight));
       low.push_back(Half::of(weight - high.back().value));
       stored.push_back(high.back().value + (split ? low.back().value : 0));
       sum += (k == 0 ? 1 : 2) * stored.back();
     }
-    for (std::size_t k = 0; k < stored.size(); ++k) {
-      const double error = stored[k] / sum - axis.weights[k];
-      off += (k == 0 ? 1 : 2) * std::abs(error);
-      off_squares += (k == 0 ? 1 : 2) * error * error;
-      squares += (k == 0 ? 1 : 2) * axis.weights[k] * axis.weights[k];
-    }
+    for (double& weight : stored) weight /= sum;
+    compare(axis, stored);
   }
 };
 
@@ -90,34 +83,36 @@ class Tensor : public Method {
 
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
     const std::string lacks = lacks_matrix_units(runtime);
-    if (!lacks.empty()) return Offer::no(lacks);
-    if (p.channels != 4) return Offer::no(text("needs 4 channels, got ", p.channels));
-    if (p.pixel != Pixel::f32) return Offer::no("takes float pixels only");
-    if (may_be_anything(p)) return Offer::no("makes halves of the values: needs Problem::peak");
+    if (!lacks.empty()) return Offer::no(Lacks::feature, lacks);
+    if (p.channels != 4)
+      return Offer::no(Lacks::problem, text("needs 4 channels, got ", p.channels));
+    if (p.pixel != Pixel::f32) return Offer::no(Lacks::problem, "takes float pixels only");
+    if (may_be_anything(p))
+      return Offer::no(Lacks::problem, "makes halves of the values: needs Problem::peak");
     if (!(p.peak >= 1e-30 && p.peak <= 1e30))
-      return Offer::no(text("takes a peak of 1e-30 to 1e30, got ", p.peak));
+      return Offer::no(Lacks::problem, text("takes a peak of 1e-30 to 1e30, got ", p.peak));
     const int radius = std::max(axes.x.radius, axes.y.radius);
     const TensorShape* best = shape(radius);
     if (best == nullptr && radius > TensorPasses::kMostRadius)
-      return Offer::no(text("has no class for a radius of ", radius));
+      return Offer::no(Lacks::problem, text("has no class for a radius of ", radius));
     if (p.border == Border::constant) {
       for (const float value : p.outside) {
         const auto exact = static_cast<double>(value);
         if (!(std::abs(exact) <= p.peak))
-          return Offer::no(text("needs Problem::outside within the peak, got ", exact));
+          return Offer::no(Lacks::problem,
+                           text("needs Problem::outside within the peak, got ", exact));
       }
     }
     HalfWeights x(axes.x, split, kTop);
     HalfWeights y = axes.x.sigma == axes.y.sigma ? x : HalfWeights(axes.y, split, kTop);
     Offer out;
-    out.can = true;
     const double steps = (axes.x.radius + axes.y.radius) / 8 + 4;  // additions of 16 products
     if (split) {
       // A value and its two halves differ by 2^-24, the blurred rows again, the weights by `off`;
       // the product of the two low halves, left out, is below 2^-24 for each axis. Each of three
       // products per step adds with an error of two units in the last place.
       out.max_error = x.off + y.off + 4 * 0x1p-24 + 3 * steps * 0x1p-22;
-      out.psnr = psnr_of(p, 3 * steps * 0.27 * 0x1p-24);
+      out.psnr = psnr_of(p, 3 * steps * 0.3 * 0x1p-24);
     } else {
       // A value within the peak is off by 2^-12 as a half, and a blurred row by 2^-11 relative to
       // it. The errors of the weights sum up to 0, so their sizes count with half of the range of
@@ -127,24 +122,24 @@ class Tensor : public Method {
       // weights against values with a deviation of half the range add up as in a random walk. Where
       // a picture is smooth, blurred rows near each other are rounded alike, which no number of
       // taps evens out: a sixteenth of their variance, more than hard pictures showed.
-      const double unit = 0x1p-11 / std::sqrt(12.0);
-      out.psnr = psnr_of(p, std::sqrt(unit * unit * (y.squares * (1 + x.squares) + 1.0 / 16) +
-                                      (x.off_squares + y.off_squares) / 4));
+      const double unit = 0x1p-11 / math::sqrt(12.0);
+      out.psnr = psnr_of(p, math::sqrt(unit * unit * (y.squares * (1 + x.squares) + 1.0 / 16) +
+                                       (x.off_squares + y.off_squares) / 4));
     }
-    const Rates rate = rates(runtime);
-    const double copy = 2 * values_of(p) * static_cast<double>(channel_bytes(p.pixel)) / rate.bytes;
+    double copies = 0;
     if (best != nullptr) {
-      out.cost = rate.launch + best->copies * copy;
+      copies = best->copies;
     } else {
       const int pieces = TensorPasses::pieces(axes.x) + TensorPasses::pieces(axes.y);
-      out.cost = 2 * rate.launch + (split ? 1.4 + 0.085 * pieces : 1.3 + 0.035 * pieces) * copy;
+      copies = split ? 1.4 + 0.085 * pieces : 1.3 + 0.035 * pieces;
     }
-    if (runtime.info().cpu) out.cost *= 1e4;
+    if (runtime.info().cpu) copies *= 1e4;  // emulated
+    out.work = {copies * bytes_of(p), copies * bytes_of(p), 0, best != nullptr ? 1.0 : 2.0};
     out.design = Design{std::move(x), std::move(y)};
     return out;
   }
 
-  static std::vector<Unit> units(const Problem& p, const Axes& axes) {
+  static std::vector<CompileUnit> units(const Problem& p, const Axes& axes, const DeviceInfo&) {
     const TensorShape* best = shape(std::max(axes.x.radius, axes.y.radius));
     if (best == nullptr) return TensorPasses::units(split);
     Defines defines;
@@ -154,18 +149,18 @@ class Tensor : public Method {
     defines.set("CLCOOK_TENSOR_STAGE", best->stage);
     defines.set("CLCOOK_TENSOR_CHUNKS", best->chunks);
     defines.set("CLCOOK_TENSOR_WARPS", best->warps);
-    return {{"gaussian_blur_tensor", &embedded::gaussian_blur_tensor, defines}};
+    return {unit("gaussian_blur_tensor", embedded::gaussian_blur_tensor, defines,
+                 {static_cast<std::size_t>(32 * best->warps), 1, 1})};
   }
 
   Tensor(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
-         Programs& programs)
+         const std::vector<cl::Program>& programs)
       : runtime_(runtime),
         problem_(problem),
         shape_(shape(std::max(axes.x.radius, axes.y.radius))),
         taps_x_(axes.x.taps()),
         taps_y_(axes.y.taps()) {
-    const std::vector<Unit> parts = units(problem, axes);
-    program_ = programs.build(runtime, parts[0], "gaussian_blur/tensor");
+    program_ = programs[0];
     const HalfWeights& x = std::any_cast<const Design&>(offer.design).x;
     const HalfWeights& y = std::any_cast<const Design&>(offer.design).y;
     const auto words = [&](bool columns, int chunks) {
@@ -183,9 +178,9 @@ class Tensor : public Method {
     // Split values are scaled so that what the halves lack is no subnormal half, and the blurred
     // rows likewise.
     const double up = (split ? 0x1p11 : 1) / problem.peak;
-    scale_in_ = static_cast<cl_float>(up);
-    scale_mid_ = split ? static_cast<cl_float>(1 / x.sum) : 1.0f;
-    scale_out_ = static_cast<cl_float>(1 / (up * x.sum * static_cast<double>(scale_mid_) * y.sum));
+    scale_.in = static_cast<cl_float>(up);
+    scale_.mid = split ? static_cast<cl_float>(1 / x.sum) : 1.0f;
+    scale_.out = static_cast<cl_float>(1 / (up * x.sum * static_cast<double>(scale_.mid) * y.sum));
     if (shape_ != nullptr) {
       std::vector<std::uint32_t> all = words(false, shape_->chunks);
       const std::vector<std::uint32_t> more = words(true, shape_->chunks);
@@ -199,9 +194,7 @@ class Tensor : public Method {
     passes_.rows = upload(words(false, 2 * passes_.pieces_x));
     passes_.columns = upload(words(true, 2 * passes_.pieces_y));
     passes_.split = split;
-    passes_.scale_in = scale_in_;
-    passes_.scale_mid = scale_mid_;
-    passes_.scale_out = scale_out_;
+    passes_.scale = scale_;
   }
 
   cl::Event enqueue(const Call& call, Scratch& scratch,
@@ -209,10 +202,6 @@ class Tensor : public Method {
     if (shape_ == nullptr) return passes_.enqueue(runtime_, problem_, call, scratch, wait);
     const Region& region = call.region;
     const std::size_t bytes = pixel_bytes(problem_);
-    const cl_ulong src_offset = call.src.offset / bytes;
-    const cl_ulong src_pitch = call.src.pitch / bytes;
-    const cl_ulong dst_offset = call.dst.offset / bytes;
-    const cl_ulong dst_pitch = call.dst.pitch / bytes;
     // As many segments as make one wave of groups.
     const int across = 16 * shape_->warps;
     const int strips = (region.width - 1) / across + 1;
@@ -221,17 +210,14 @@ class Tensor : public Method {
     const int segments = std::clamp(
         static_cast<int>(wave / (static_cast<double>(strips) * problem_.batch)), 1, tiles);
     const int segment = ((tiles - 1) / segments + 1) * 16;
-    const cl_float4 outside = outside_of(problem_);
     Kernel kernel(runtime_, program_, "gaussian_blur_tensor");
     return kernel(Launch::groups({static_cast<std::size_t>(strips),
                                   static_cast<std::size_t>((region.height - 1) / segment + 1),
                                   static_cast<std::size_t>(problem_.batch)},
                                  {static_cast<std::size_t>(32 * shape_->warps), 1, 1}),
-                  wait, call.src.buffer, src_offset, src_pitch, call.dst.buffer, dst_offset,
-                  dst_pitch, cl_int{problem_.width}, cl_int{problem_.height}, cl_int{region.x},
-                  cl_int{region.y}, cl_int{region.width}, cl_int{region.height}, cl_int{segment},
-                  weights_, static_cast<cl_int>(problem_.border), outside, scale_in_, scale_mid_,
-                  scale_out_);
+                  wait, call.src.buffer, kernel_view(call.src, bytes), call.dst.buffer,
+                  kernel_view(call.dst, bytes), kernel_picture(problem_, region), cl_int{segment},
+                  weights_, scale_);
   }
 
   std::string describe() const override {
@@ -284,9 +270,7 @@ class Tensor : public Method {
   cl::Program program_;
   cl::Buffer weights_;
   TensorPasses passes_;
-  cl_float scale_in_;
-  cl_float scale_mid_;
-  cl_float scale_out_;
+  TensorScale scale_;
 };
 
 }  // namespace clcook::gaussian

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <clcook/core/math.hpp>
 #include <clcook/embedded/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/matrix_units.hpp>
 #include <clcook/gaussian_blur/method.hpp>
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -19,23 +19,20 @@ namespace clcook::gaussian {
 
 // The weights of an axis as whole numbers with the sum 2^shift, by the largest remainder: each is
 // less than 1 off.
-struct ByteWeights {
+struct ByteWeights : WeightErrors {
   std::vector<int> taps;  // 0 .. radius
   int shift = 0;
   bool fine = false;
-  double missing = 0;      // of the sum
-  double off = 0;          // sum of the errors' sizes, relative to the sum
-  double off_squares = 0;  // sum of their squares
-  double squares = 0;      // of the weights, of the sum 1
+  double missing = 0;  // of the sum
 
   // Coarse weights are bytes, the first one from 128 on. Fine ones have 16 bits and the sum 2^16,
   // or one less where a single tap has all of it.
   ByteWeights(const Axis& axis, bool fine_weights) : fine(fine_weights) {
-    shift = fine ? 16 : static_cast<int>(std::floor(std::log2(254.99 / axis.weights[0])));
+    shift = fine ? 16 : static_cast<int>(math::floor(math::log2(254.99 / axis.weights[0])));
     std::vector<double> exact;
     int left = 1 << shift;
     for (const double weight : axis.weights) {
-      exact.push_back(std::ldexp(weight, shift));
+      exact.push_back(math::ldexp(weight, shift));
       taps.push_back(static_cast<int>(exact.back()));
       left -= (taps.size() == 1 ? 1 : 2) * taps.back();
     }
@@ -53,13 +50,12 @@ struct ByteWeights {
     }
     taps[0] = std::min(taps[0] + left, fine ? 65535 : 255);
     missing = 1;
-    for (std::size_t k = 0; k < taps.size(); ++k) {
-      const double error = std::ldexp(taps[k], -shift) - axis.weights[k];
-      missing -= (k == 0 ? 1 : 2) * std::ldexp(taps[k], -shift);
-      off += (k == 0 ? 1 : 2) * std::abs(error);
-      off_squares += (k == 0 ? 1 : 2) * error * error;
-      squares += (k == 0 ? 1 : 2) * axis.weights[k] * axis.weights[k];
+    std::vector<double> stored;
+    for (const int tap : taps) {
+      stored.push_back(math::ldexp(tap, -shift));
+      missing -= (stored.size() == 1 ? 1 : 2) * stored.back();
     }
+    compare(axis, stored);
   }
 };
 
@@ -107,7 +103,7 @@ class TensorBytes : public Method {
     const double squares = (last ? 0 : step * step / 12 * y.squares) +
                            63.75 * 63.75 * (x.off_squares + y.off_squares) +
                            low_squares * 0x1p-48 * 5418.75;
-    out.psnr = psnr_of(p, 0.8 * std::sqrt(squares) / 255);
+    out.psnr = psnr_of(p, 0.8 * math::sqrt(squares) / 255);
     return out;
   }
 
@@ -138,51 +134,45 @@ class TensorBytes : public Method {
 
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
     const std::string lacks = lacks_matrix_units(runtime);
-    if (!lacks.empty()) return Offer::no(lacks);
-    if (p.pixel != Pixel::u8) return Offer::no("takes byte pixels only");
-    if (p.channels != 4) return Offer::no(text("needs 4 channels, got ", p.channels));
+    if (!lacks.empty()) return Offer::no(Lacks::feature, lacks);
+    if (p.pixel != Pixel::u8) return Offer::no(Lacks::problem, "takes byte pixels only");
+    if (p.channels != 4)
+      return Offer::no(Lacks::problem, text("needs 4 channels, got ", p.channels));
     std::optional<Design> best = design(p, axes);
     if (!best)
-      return Offer::no(
-          text("has no class for a radius of ", std::max(axes.x.radius, axes.y.radius)));
+      return Offer::no(Lacks::problem, text("has no class for a radius of ",
+                                            std::max(axes.x.radius, axes.y.radius)));
     if (p.border == Border::constant) {
       for (const float value : p.outside) {
-        if (!(value >= 0 && value <= 255 && value == std::floor(value)))
-          return Offer::no(text("needs Problem::outside in whole levels, got ", value));
+        if (!(value >= 0 && value <= 255 && value == math::floor(value)))
+          return Offer::no(Lacks::problem,
+                           text("needs Problem::outside in whole levels, got ", value));
       }
     }
     Offer out;
-    out.can = true;
     out.max_error = best->promised.max_error / 255;
     out.psnr = best->promised.psnr;
-    const Rates rate = rates(runtime);
-    out.cost = rate.launch + best->shape->copies * 2 * values_of(p) / rate.bytes;
-    if (runtime.info().cpu) out.cost *= 1e4;
+    const double copies = best->shape->copies * (runtime.info().cpu ? 1e4 : 1);  // emulated
+    out.work = {copies * values_of(p), copies * values_of(p), 0, 1};
+    out.units = {unit_of(p, *best->shape)};
     out.design = std::move(*best);
     return out;
   }
 
-  static std::vector<Unit> units(const Problem& p, const Axes& axes) {
+  static std::vector<CompileUnit> units(const Problem& p, const Axes& axes, const DeviceInfo&) {
     const std::optional<Design> best = design(p, axes);
     if (!best) return {};
-    Defines defines;
-    if (p.border == Border::constant) defines.flag("CLCOOK_BYTES_CONSTANT");
-    if (best->shape->fine) defines.flag("CLCOOK_BYTES_FINE");
-    if (best->shape->share) defines.flag("CLCOOK_BYTES_SHARE");
-    defines.set("CLCOOK_BYTES_PIECES", best->shape->pieces);
-    defines.set("CLCOOK_BYTES_WARPS", best->shape->warps);
-    return {{"gaussian_blur_tensor_bytes", &embedded::gaussian_blur_tensor_bytes, defines}};
+    return {unit_of(p, *best->shape)};
   }
 
   TensorBytes(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
-              Programs& programs)
+              const std::vector<cl::Program>& programs)
       : runtime_(runtime),
         problem_(problem),
         shape_(*std::any_cast<const Design&>(offer.design).shape),
         taps_x_(axes.x.taps()),
         taps_y_(axes.y.taps()) {
-    const std::vector<Unit> parts = units(problem, axes);
-    program_ = programs.build(runtime, parts[0], "gaussian_blur/tensor_bytes");
+    program_ = programs[0];
     const ByteWeights& x = std::any_cast<const Design&>(offer.design).x;
     const ByteWeights& y = std::any_cast<const Design&>(offer.design).y;
     std::vector<std::uint32_t> words = fragments(x, shape_.pieces, false);
@@ -202,13 +192,11 @@ class TensorBytes : public Method {
   cl::Event enqueue(const Call& call, Scratch&, const std::vector<cl::Event>& wait) override {
     const Region& region = call.region;
     const std::size_t bytes = pixel_bytes(problem_);
-    const cl_ulong src_offset = call.src.offset / bytes;
-    const cl_ulong src_pitch = call.src.pitch / bytes;
-    const cl_ulong dst_offset = call.dst.offset / bytes;
-    const cl_ulong dst_pitch = call.dst.pitch / bytes;
+    const KernelView src = kernel_view(call.src, bytes);
+    const KernelView dst = kernel_view(call.dst, bytes);
     const bool src_whole =
-        (src_offset + static_cast<cl_ulong>(region.x)) % 4 == 0 && src_pitch % 4 == 0;
-    const bool dst_whole = dst_offset % 4 == 0 && dst_pitch % 4 == 0;
+        (src.offset + static_cast<cl_ulong>(region.x)) % 4 == 0 && src.pitch % 4 == 0;
+    const bool dst_whole = dst.offset % 4 == 0 && dst.pitch % 4 == 0;
     // As many segments as make one wave of groups, or two where they stay much longer than what
     // they blur along rows beyond their ends.
     const int across = 16 * shape_.warps;
@@ -227,13 +215,10 @@ class TensorBytes : public Method {
                                   static_cast<std::size_t>((region.height - 1) / segment + 1),
                                   static_cast<std::size_t>(problem_.batch)},
                                  {static_cast<std::size_t>(32 * shape_.warps), 1, 1}),
-                  wait, call.src.buffer, src_offset, src_pitch, call.dst.buffer, dst_offset,
-                  dst_pitch, cl_int{(src_whole ? 1 : 0) + (dst_whole ? 2 : 0)},
-                  cl_int{problem_.width}, cl_int{problem_.height}, cl_int{region.x},
-                  cl_int{region.y}, cl_int{region.width}, cl_int{region.height}, cl_int{segment},
-                  weights_, static_cast<cl_int>(problem_.border), rows_.unit,
-                  cl_int{taps_y_ > 1 ? 1 : 0}, rows_.shift, rows_.order, columns_.half,
-                  columns_.shift, columns_.order);
+                  wait, call.src.buffer, src, call.dst.buffer, dst,
+                  cl_int{(src_whole ? 1 : 0) + (dst_whole ? 2 : 0)},
+                  kernel_picture(problem_, region), cl_int{segment}, weights_, rows_,
+                  cl_int{taps_y_ > 1 ? 1 : 0}, columns_);
   }
 
   std::string describe() const override {
@@ -273,11 +258,23 @@ class TensorBytes : public Method {
   }
 
  private:
-  // How the sums of an axis are rounded: what 1 and 1/2 are, and where the result is: in the bytes
-  // 1 and 2, or 0 and 1, from the bit `shift` on. Of fine weights the unit is that of high bytes.
+  static CompileUnit unit_of(const Problem& p, const BytesShape& shape) {
+    Defines defines;
+    if (p.border == Border::constant) defines.flag("CLCOOK_BYTES_CONSTANT");
+    if (shape.fine) defines.flag("CLCOOK_BYTES_FINE");
+    if (shape.share) defines.flag("CLCOOK_BYTES_SHARE");
+    defines.set("CLCOOK_BYTES_PIECES", shape.pieces);
+    defines.set("CLCOOK_BYTES_WARPS", shape.warps);
+    return unit("gaussian_blur_tensor_bytes", embedded::gaussian_blur_tensor_bytes, defines,
+                {static_cast<std::size_t>(32 * shape.warps), 1, 1});
+  }
+
+  // rounding_t of the kernel: how the sums of an axis are rounded: what 1 and 1/2 are, and where
+  // the result is: in the bytes 1 and 2, or 0 and 1, from the bit `shift` on. Of fine weights the
+  // unit is that of high bytes.
   struct Rounding {
     cl_int unit = 256;
-    cl_int half = 0x8000;
+    cl_int middle = 0x8000;
     cl_int shift = 0;
     cl_uint order = 0x6521;
 
@@ -287,10 +284,10 @@ class TensorBytes : public Method {
         double low = 0;
         for (std::size_t k = 0; k < weights.taps.size(); ++k)
           low += (k == 0 ? 1 : 2) * (weights.taps[k] & 255);
-        half += static_cast<cl_int>(low * 127.5 / 256 + 0.5);
+        middle += static_cast<cl_int>(low * 127.5 / 256 + 0.5);
       } else {
         unit = 1 << weights.shift;
-        half = unit / 2;
+        middle = unit / 2;
         shift = weights.shift % 8;
         if (weights.shift < 8) order = 0x5410;
       }
@@ -309,7 +306,7 @@ class TensorBytes : public Method {
         const std::size_t order = row % 2 * 8 + row / 2 % 2 * 4 + row / 4 % 2 * 2 + row / 8;
         const double d = (2 * static_cast<double>(order) + 1) / 32;
         const std::size_t tap = k < y.taps.size() ? y.taps.size() - 1 - k : k - (y.taps.size() - 1);
-        sum += std::ldexp(y.taps[tap], -y.shift) * std::max(d, 1 - d);
+        sum += math::ldexp(y.taps[tap], -y.shift) * std::max(d, 1 - d);
       }
       worst = std::max(worst, sum);
     }

@@ -9,9 +9,19 @@
 
 namespace clcook::gaussian {
 
+// clcook_tensor_scale of the kernels: what values are multiplied by before they are made halves,
+// between the passes, and at the end.
+struct TensorScale {
+  cl_float in = 1;
+  cl_float mid = 1;
+  cl_float out = 1;
+};
+static_assert(sizeof(TensorScale) == 12);
+
 struct TensorPasses {
   // The columns of the source that a group of the rows reads are in local memory: 9 KiB.
   static constexpr int kMostRadius = 1024;
+  static constexpr std::size_t kWarps = 4;  // of a group, as in the kernel
 
   cl::Program program;
   cl::Buffer rows;     // fragments of the weights
@@ -19,19 +29,18 @@ struct TensorPasses {
   int pieces_x = 0;
   int pieces_y = 0;
   bool split = false;
-  cl_float scale_in = 1;
-  cl_float scale_mid = 1;
-  cl_float scale_out = 1;
+  TensorScale scale;
 
   // Of 16 inputs, for 16 results.
   static int pieces(const Axis& axis) { return std::max(3, (axis.radius + 7) / 8 + 1); }
 
-  static std::vector<Unit> units(bool split) {
+  static std::vector<CompileUnit> units(bool split) {
     Defines defines;
     if (split) defines.flag("CLCOOK_TENSOR_SPLIT");
-    const embedded::File* const file = &embedded::gaussian_blur_tensor_passes;
-    return {{"gaussian_blur_tensor_rows", file, defines},
-            {"gaussian_blur_tensor_columns", file, defines}};
+    const embedded::File& file = embedded::gaussian_blur_tensor_passes;
+    const Launch::Sizes group{32 * kWarps, 1, 1};
+    return {unit("gaussian_blur_tensor_rows", file, defines, group),
+            unit("gaussian_blur_tensor_columns", file, defines, group)};
   }
 
   // Chunks of 8 rows that the columns read, from the row `first` of the picture on. Where the rows
@@ -42,6 +51,11 @@ struct TensorPasses {
     int count = 0;
     int skipped = 0;
   };
+  // mid_t of the kernel.
+  struct KernelMid {
+    cl_int chunks, skipped, blocks;
+  };
+  static_assert(sizeof(KernelMid) == 12);
   // `rows` results from `y` on, of a band that begins `pad` rows before.
   static Chunks chunks(const Problem& p, int y, int rows, int pad) {
     Chunks out;
@@ -60,7 +74,7 @@ struct TensorPasses {
     const Region& region = call.region;
     const std::size_t bytes = pixel_bytes(problem);
     const int tiles = split ? 3 : 4;  // as in the kernel, and so is the number of warps
-    const int warps = 4;
+    const int warps = static_cast<int>(kWarps);
     const int wide = (region.width - 1) / (16 * tiles * warps) + 1;
     const int high = (region.height - 1) / (16 * tiles) + 1;
     const int blocks = wide * warps * tiles * 2;
@@ -75,19 +89,16 @@ struct TensorPasses {
     Kernel first(runtime, program, "gaussian_blur_tensor_rows");
     const cl::Event blurred =
         first(Launch::groups({static_cast<std::size_t>(wide), count, batch}, {items, 1, 1}), wait,
-              call.src.buffer, cl_ulong{call.src.offset / bytes}, cl_ulong{call.src.pitch / bytes},
-              mid, cl_int{problem.width}, cl_int{problem.height}, cl_int{region.x},
-              cl_int{region.width}, cl_int{mid_rows.first}, rows, cl_int{pieces_x},
-              static_cast<cl_int>(problem.border), outside_of(problem), scale_in, scale_mid,
+              call.src.buffer, kernel_view(call.src, bytes), mid, kernel_picture(problem, region),
+              cl_int{mid_rows.first}, rows, cl_int{pieces_x}, scale,
               LocalBytes{static_cast<std::size_t>(window) * sizeof(cl_int)});
     Kernel second(runtime, program, "gaussian_blur_tensor_columns");
     return second(Launch::groups({static_cast<std::size_t>((region.width - 1) / (8 * warps) + 1),
                                   static_cast<std::size_t>(high), batch},
                                  {items, 1, 1}),
-                  {blurred}, mid, cl_int{blocks}, cl_int{mid_rows.skipped}, cl_int{mid_rows.count},
-                  call.dst.buffer, cl_ulong{call.dst.offset / bytes},
-                  cl_ulong{call.dst.pitch / bytes}, cl_int{region.width}, cl_int{region.height},
-                  columns, cl_int{pieces_y}, scale_out);
+                  {blurred}, mid, KernelMid{mid_rows.count, mid_rows.skipped, blocks},
+                  call.dst.buffer, kernel_view(call.dst, bytes), kernel_region(region), columns,
+                  cl_int{pieces_y}, scale);
   }
 };
 

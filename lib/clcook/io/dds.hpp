@@ -1,6 +1,12 @@
 // Reads and writes the layout of DDS files with BC6H textures: mip chains, arrays, cube maps. std
 // only.
 //
+//   const std::string blocks(2 * 2 * 16, '\0');  // of 8 x 8 texels
+//   const std::string file =
+//       clcook::io::write_dds({clcook::io::DdsFormat::bc6h_uf16, 8, 8, 1, 1, false}, blocks);
+//   const clcook::io::Dds dds = clcook::io::parse_dds(file);
+//   const clcook::io::DdsLevel level = dds.level(0, 0);  // where slice 0, mip 0 lies in the file
+//
 // A file is a header of 148 bytes (128 in the legacy form), then for each slice (array element,
 // cube face) all mips from large to small, each the rows of its blocks without padding. A block is
 // 16 bytes for 4 x 4 texels. All header fields are 32-bit little-endian.

@@ -1,5 +1,9 @@
 // Writes OpenEXR pictures: RGBA halfs or floats in scan lines, uncompressed. std only.
 //
+//   const float texels[8] = {0, 0, 0, 1, 1, 1, 1, 1};  // 2 x 1 texels
+//   std::ostringstream file;
+//   clcook::io::write_exr(file, texels, 2, 1, clcook::io::ExrTexel::rgba32f);
+//
 // The format, as far as it is needed here: a header of named attributes; a table of the place of
 // every line; then the lines from the top, each its number, its size and its values, first all of
 // channel A, then B, G, R. All numbers are little-endian. Since nothing is compressed every place

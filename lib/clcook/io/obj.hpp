@@ -1,5 +1,10 @@
 // Reads and writes quad meshes as Wavefront OBJ. Std only.
 //
+//   const clcook::io::QuadMesh mesh =
+//       clcook::io::parse_obj("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n");
+//   std::ostringstream file;
+//   clcook::io::write_obj(file, mesh);
+//
 // Understood: `v x y z [w]` and `f` with four corners, each INDEX, INDEX/T, INDEX//N or INDEX/T/N;
 // an index counts from 1, or backwards from the last vertex so far when it is negative. Everything
 // else of the format (normals, texture coordinates, groups, materials, comments) is passed over,

@@ -1,4 +1,8 @@
 // Writes PFM pictures: RGB floats behind a line of text. std only.
+//
+//   const float texels[6] = {0, 0, 0, 1, 1, 1};  // 2 x 1 texels
+//   std::ostringstream file;
+//   clcook::io::write_pfm(file, texels, 2, 1);
 #pragma once
 
 #include <clcook/io/format_error.hpp>

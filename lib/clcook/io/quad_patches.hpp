@@ -1,4 +1,9 @@
 // From a quad mesh to Catmull-Clark patches, and Bezier patches to a file. Std only.
+//
+//   const clcook::io::QuadMesh mesh = clcook::io::parse_obj(
+//       "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"
+//       "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n");  // a cube
+//   const clcook::io::PatchList patches = clcook::io::make_patches(mesh);  // for FoldedSwitch
 #pragma once
 
 #include <algorithm>

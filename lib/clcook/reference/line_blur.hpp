@@ -114,8 +114,8 @@ inline std::size_t tap_count(const std::vector<Tap>& taps) {
 inline double edge_shift(const std::vector<Tap>& taps) {
   int reach = 1;
   for (const Tap& tap : taps) reach = std::max(reach, std::abs(tap.offset));
-  const int before =
-      2 * reach;  // the values at 0 .. before - 1 are 0; the edge lies at before - 0.5
+  // The values at 0 .. before - 1 are 0; the edge lies at before - 0.5.
+  const int before = 2 * reach;
   std::vector<double> line(static_cast<std::size_t>(4 * reach), 1.0);
   std::fill_n(line.begin(), before, 0.0);
   line = filter(line, taps);

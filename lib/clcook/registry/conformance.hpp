@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <clcook/core/error.hpp>
+#include <clcook/core/params.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/registry/diff.hpp>
-#include <clcook/registry/params.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cstdint>
 #include <functional>
@@ -25,8 +25,7 @@ struct ConformanceOptions {
   std::string variant;
   std::vector<Params> shapes;  // instead of each recipe's test shapes
   std::uint64_t seed = 1;
-  bool tiny =
-      false;  // only the shapes marked tiny=1 and one tuning: for interpreters and slow devices
+  bool tiny = false;  // only shapes marked tiny=1, one tuning: for slow devices and interpreters
   bool out_of_order = true;  // also on an out-of-order queue
   // Which of the rows that are left to run, asked with everything but the outcome set; empty: all.
   std::function<bool(const struct ConformanceRow&)> selects;
@@ -47,6 +46,7 @@ struct ConformanceRow {
   std::string queue;  // "in-order" or "out-of-order"
   Outcome outcome = Outcome::failed;
   std::string reason;                // why it failed or was skipped
+  Lacks lacks = Lacks::nothing;      // of a skipped row
   std::vector<std::string> kernels;  // the kernels that were launched, in order
   Diff diff;
 
@@ -193,6 +193,7 @@ inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
       row.queue = "out-of-order";
       row.outcome = Outcome::skipped;
       row.reason = "the device has no out-of-order queue";
+      row.lacks = Lacks::feature;
       finish(row);
     }
     std::vector<Params> shapes = options.shapes.empty() ? recipe.test_shapes : options.shapes;
@@ -210,13 +211,32 @@ inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
           kernels.clear();
           row.reason.clear();
           row.diff = Diff();
+          row.lacks = Lacks::nothing;
           try {
-            body();
-            row.outcome = row.diff.ok() ? Outcome::passed : Outcome::failed;
-            row.reason = row.diff.first();
-          } catch (const Error& error) {
-            row.outcome = error.code == Errc::unsupported ? Outcome::skipped : Outcome::failed;
-            row.reason = error.what();
+            // A skip is expected exactly where the variant's offer says what is lacking.
+            Offer offer;
+            if (recipe.offer) offer = recipe.offer(observed, row.variant, row.tune, row.shape);
+            try {
+              body();
+              row.outcome = row.diff.ok() ? Outcome::passed : Outcome::failed;
+              row.reason = row.diff.first();
+              if (!offer.can()) {
+                row.outcome = Outcome::failed;
+                row.reason = "it ran, though its offer says: " + offer.why;
+              }
+            } catch (const Error& error) {
+              // Only a built kernel knows its own limit.
+              const bool expected = error.lacks == offer.lacks || !recipe.offer ||
+                                    (offer.can() && error.lacks == Lacks::kernel_limit);
+              row.outcome =
+                  error.code == Errc::unsupported && expected ? Outcome::skipped : Outcome::failed;
+              row.lacks = error.lacks;
+              row.reason = error.what();
+              if (!expected) {
+                row.reason += offer.can() ? std::string("; its offer says that it can")
+                                          : "; its offer says: " + offer.why;
+              }
+            }
           } catch (const std::exception& error) {
             row.outcome = Outcome::failed;
             row.reason = error.what();

@@ -126,6 +126,16 @@ class GuardedBuffer {
     return rows;
   }
 
+  // The same as values of a trivially copyable type.
+  template <class T>
+  std::vector<T> read_as(const std::vector<cl::Event>& wait, Diff& diff,
+                         const std::string& name) const {
+    const std::vector<unsigned char> bytes = read(wait, diff, name);
+    std::vector<T> out(bytes.size() / sizeof(T));
+    if (!out.empty()) std::memcpy(out.data(), bytes.data(), out.size() * sizeof(T));
+    return out;
+  }
+
  private:
   // Oclgrind 21.10 loses track of what is written through sub-buffers, as rectangles, or at an
   // offset, and would report every value read from there as uninitialised. Its lane for

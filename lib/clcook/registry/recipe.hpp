@@ -3,11 +3,12 @@
 #pragma once
 
 #include <clcook/core/defines.hpp>
+#include <clcook/core/params.hpp>
+#include <clcook/core/plan.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/model/lanes.hpp>
 #include <clcook/registry/diff.hpp>
-#include <clcook/registry/params.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,31 +17,25 @@
 
 namespace clcook {
 
-// One thing that can be tuned, with the values worth trying, the default first.
-struct Axis {
-  std::string name;
-  std::vector<Value> values;
-};
-
 // One way of doing the recipe's work.
 struct VariantInfo {
   std::string name;
   std::string summary;  // one line: what it changes
-  bool baseline =
-      false;  // exactly one variant per recipe: the kernel that the others are compared with
-  bool approximate =
-      false;          // another result than the baseline's, by design: never chosen automatically
-  std::string needs;  // a device feature that it cannot do without, empty for plain OpenCL C 1.2
+  // Exactly one variant per recipe: the kernel that the others are compared with.
+  bool baseline = false;
+  // Another result than the baseline's, by design: never chosen automatically.
+  bool approximate = false;
+  // A device feature that it cannot do without, empty for plain OpenCL C 1.2.
+  std::string needs;
   std::vector<Axis> tunes;  // its tune axes
 };
 
-// What one run moves and computes at least: each input byte read once, each output byte written
-// once.
-struct Work {
-  double bytes_read = 0;
-  double bytes_written = 0;
-  double operations = 0;  // floating-point or integer operations that the method needs; a fused
-                          // multiply-add counts two
+// What a plan made with `automatic` would take.
+struct RecipeChoice {
+  std::string variant;
+  Params tune;
+  std::string reason;              // one clause: "measured on this device and driver"
+  std::vector<std::string> notes;  // a line each: what was passed over before it, and why
 };
 
 // A problem of one shape with its data on a device: prepared once, run with every variant.
@@ -70,15 +65,6 @@ class Case {
   virtual Diff check(const std::vector<cl::Event>& wait) = 0;
   // The work of the prepared variant.
   virtual Work work() const = 0;
-};
-
-// A program as the host would build it, for the offline analyser.
-struct CompileUnit {
-  std::string kernel;  // the kernel's name
-  std::string label;   // tells the units of one variant apart, such as "rgba32f -> rgba32f"
-  Source source;
-  Defines defines;
-  std::string options;  // beyond the defaults of Runtime::build()
 };
 
 // What `clcook explore` sweeps: data along which the paths of the work-items part more and more, or
@@ -130,6 +116,11 @@ struct Recipe {
   std::function<std::vector<CompileUnit>(const std::string& variant, const Params& tune,
                                          const Params& shape)>
       units;
+  // Whether a variant with this tune can serve a shape on a device, and what it promises.
+  std::function<Offer(const Runtime&, const std::string& variant, const Params& tune,
+                      const Params& shape)>
+      offer;
+  std::function<RecipeChoice(const Runtime&, const Params& shape)> choose;
 
   // The shape is one of this recipe. Throws Error(invalid_argument), see check_parameters(). To
   // the recipe's own parameters comes tiny=1, the mark of a test shape for interpreters.
@@ -157,21 +148,52 @@ struct Recipe {
   }
 };
 
-// Every combination of the axes' values, the defaults first. No axes give one empty combination.
-inline std::vector<Params> combinations(const std::vector<Axis>& axes) {
-  std::vector<Params> out{Params{}};
-  for (const Axis& axis : axes) {
-    std::vector<Params> next;
-    for (const Params& partial : out) {
-      for (const Value& value : axis.values) {
-        Params one = partial;
-        one.set(axis.name, value);
-        next.push_back(std::move(one));
-      }
-    }
-    out = std::move(next);
+// What Recipe::make usually is: makes a case of this class.
+template <class CaseOf>
+std::unique_ptr<Case> make_case(const Runtime& runtime, const Params& shape, std::uint64_t seed) {
+  return std::make_unique<CaseOf>(runtime, shape, seed);
+}
+
+// Fills in what a recipe can read from the rows of its operation's table: its name, variants,
+// units, offers, choice, bytes, and the name of its tunings. `problem_of` makes the operation's
+// problem of a shape, `tune_of` the tune of a row, the tuning's values and a shape.
+template <class Operation, class ProblemOf, class TuneOf>
+void describe(Recipe& recipe, const ProblemOf& problem_of, const TuneOf& tune_of) {
+  using Rules = typename Operation::Rules;
+  using Row = typename Operation::Row;
+  recipe.name = Rules::kRecipe;
+  for (const Row& row : Operation::variants()) {
+    recipe.variants.push_back(
+        {row.name, row.summary, row.is_baseline, row.is_approximate, row.needs, row.axes});
   }
-  return out;
+  const auto row_of = [](const std::string& variant) -> const Row& {
+    return *typename Operation::Variant(variant).row();
+  };
+  recipe.units = [=](const std::string& variant, const Params& tune, const Params& shape) {
+    const Row& row = row_of(variant);
+    return Rules::units(row, problem_of(shape), tune_of(row, tune, shape));
+  };
+  recipe.offer = [=](const Runtime& runtime, const std::string& variant, const Params& tune,
+                     const Params& shape) {
+    const Row& row = row_of(variant);
+    return Rules::offer_of(runtime, row, problem_of(shape), tune_of(row, tune, shape));
+  };
+  recipe.choose = [=](const Runtime& runtime, const Params& shape) {
+    const auto chosen = Operation::choice(runtime, problem_of(shape));
+    return RecipeChoice{chosen.row->name, Rules::format_tune(chosen.tune), chosen.reason,
+                        chosen.notes};
+  };
+  recipe.problem_bytes = [=](const Params& shape) { return Rules::bytes(problem_of(shape)); };
+  recipe.tuning_name = [=](const Params& shape) { return Rules::tuning_name(problem_of(shape)); };
+}
+
+// The same where shapes say nothing of the tune.
+template <class Operation, class ProblemOf>
+void describe(Recipe& recipe, const ProblemOf& problem_of) {
+  describe<Operation>(recipe, problem_of,
+                      [](const typename Operation::Row&, const Params& tune, const Params&) {
+                        return Operation::Rules::parse_tune(tune);
+                      });
 }
 
 // The recipe of that name. Throws Error(invalid_argument) that lists the names.

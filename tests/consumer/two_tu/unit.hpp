@@ -24,7 +24,7 @@ std::string outcome(const Body& body) {
 Report UNIT() {
   Report report;
   const clcook::Runtime runtime = clcook::Runtime::pick();
-  const clcook::LineBlur blur{runtime, {7, 3, 2.5, 0.5}};
+  const clcook::LineBlur blur{runtime, {7, 3, 2.5, clcook::LineBlur::RadiusFraction(0.5)}};
   std::vector<float> picture(7 * 3 * 4);
   for (std::size_t i = 0; i < picture.size(); ++i) picture[i] = static_cast<float>(i * i % 31);
   const std::size_t bytes = picture.size() * sizeof(float);

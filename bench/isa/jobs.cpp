@@ -1,0 +1,109 @@
+// clcook isa, clcook occupancy: what to compile, and asking a live driver.
+
+#include "isa/jobs.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <clcook/core/program.hpp>
+#include <clcook/core/source.hpp>
+
+namespace clcook::isa {
+
+DiskCache isa_cache() {
+  const DiskCache standard = DiskCache::standard();
+  return standard.enabled() ? DiskCache(standard.folder() + "/isa") : DiskCache();
+}
+
+namespace {
+
+const Params& shape_of(const Recipe& recipe) {
+  const auto& shapes = recipe.bench_shapes.empty() ? recipe.test_shapes : recipe.bench_shapes;
+  if (shapes.empty())
+    fail(Errc::invalid_argument, recipe.name, "the recipe declares no shape to compile for");
+  return shapes.front();
+}
+
+}  // namespace
+
+std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
+                         bool name_tune) {
+  if (!recipe.units)
+    fail(Errc::invalid_argument, recipe.name,
+         "the recipe does not say what to compile (Recipe::units)");
+  std::vector<Job> out;
+  const std::vector<CompileUnit> units = recipe.units(variant.name, tune, shape_of(recipe));
+  for (const CompileUnit& unit : units) {
+    Job job;
+    job.recipe = recipe.name;
+    job.variant = variant.name;
+    job.tune = name_tune ? tune.str() : "";
+    job.needs = variant.needs;
+    job.unit = out.size();
+    job.units = units.size();
+    job.label = unit.label;
+    job.kernel = unit.kernel;
+    job.source = unit.source.flatten();
+    job.options = Runtime::build_options(DeviceInfo{}, unit.defines, unit.options);
+    out.push_back(std::move(job));
+  }
+  return out;
+}
+
+std::optional<LiveDevice> ask_driver(const std::string& device, bool required,
+                                     const std::string& who, const std::vector<Job>& jobs) {
+  const char* variable = std::getenv("CLCOOK_DEVICE");
+  std::string spec = device.empty() && variable != nullptr ? variable : device;
+  if (spec.empty() && !required) return std::nullopt;
+  if (spec.empty()) spec = "nvidia";
+  // A program from the driver's own cache has no log. Read when the driver is loaded, so set
+  // before.
+  setenv("CUDA_CACHE_DISABLE", "1", 1);
+  if (!required) {
+    // Not worth an error: the device may be there for other commands.
+    const std::vector<DeviceCandidate> found = find_devices(spec, false);
+    const auto nvidia = [](const DeviceCandidate& one) {
+      return one.verdict == "chosen" && one.info.gpu &&
+             clcook::detail::lower(one.info.vendor).find("nvidia") != std::string::npos;
+    };
+    if (std::none_of(found.begin(), found.end(), nvidia)) return std::nullopt;
+  }
+  PickOptions options;
+  options.runtime.disk_cache = DiskCache();  // nor has one from ours
+  const Runtime runtime = Runtime::pick(spec, options);
+  LiveDevice out;
+  out.info = runtime.info();
+  if (!out.info.gpu || clcook::detail::lower(out.info.vendor).find("nvidia") == std::string::npos) {
+    fail(Errc::unsupported, who,
+         "only NVIDIA's OpenCL reports registers in its build log; chosen is " + out.info.name);
+  }
+  // cl_nv_device_attribute_query
+  cl_uint major = 0;
+  cl_uint minor = 0;
+  if (clGetDeviceInfo(runtime.device()(), 0x4000, sizeof major, &major, nullptr) == CL_SUCCESS &&
+      clGetDeviceInfo(runtime.device()(), 0x4001, sizeof minor, &minor, nullptr) == CL_SUCCESS)
+    out.arch = text("sm_", major, minor);
+  for (const Job& job : jobs) {
+    Live row;
+    row.name = job.name();
+    try {
+      const std::string options_text = job.options.substr(std::string("-cl-std=CL1.2").size());
+      const cl::Program program = runtime.build(Source(job.recipe + ".cl", job.source), Defines(),
+                                                row.name, options_text + " -cl-nv-verbose");
+      const std::string log = build_log(program, runtime.device());
+      const auto said = read_ptxas_log(log);
+      const auto found = said.find(job.kernel);
+      if (found == said.end()) {
+        row.problem = "the build log does not speak of " + job.kernel;
+      } else {
+        row.resources = found->second;
+      }
+    } catch (const Error& error) {
+      row.problem = std::string(error.what()).substr(0, std::string(error.what()).find('\n'));
+    }
+    out.rows.push_back(std::move(row));
+  }
+  return out;
+}
+
+}  // namespace clcook::isa

@@ -1,0 +1,532 @@
+// clcook isa: running clang, ptxas and nvdisasm.
+
+#include "isa/tools.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include <clcook/core/source.hpp>
+
+extern char** environ;
+
+namespace clcook::isa {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Changed when what is stored, or how it is made, changes.
+constexpr const char* kCacheFormat = "clcook-isa 1";
+
+// x86 has no work-item functions of its own: an implementation gives a work-item its ids in memory
+// or registers. Here they are loads from an array. A barrier keeps the order of memory accesses and
+// nothing else.
+constexpr const char* kX86Prelude = R"(extern __constant size_t clcook_isa_ids[19];
+#define CLCOOK_ISA_FN static inline __attribute__((overloadable, always_inline))
+CLCOOK_ISA_FN size_t get_group_id(uint d) { return d < 3 ? clcook_isa_ids[d] : 0; }
+CLCOOK_ISA_FN size_t get_local_id(uint d) { return d < 3 ? clcook_isa_ids[3 + d] : 0; }
+CLCOOK_ISA_FN size_t get_local_size(uint d) { return d < 3 ? clcook_isa_ids[6 + d] : 1; }
+CLCOOK_ISA_FN size_t get_num_groups(uint d) { return d < 3 ? clcook_isa_ids[9 + d] : 1; }
+CLCOOK_ISA_FN size_t get_global_offset(uint d) { return d < 3 ? clcook_isa_ids[12 + d] : 0; }
+CLCOOK_ISA_FN size_t get_global_size(uint d) { return d < 3 ? clcook_isa_ids[15 + d] : 1; }
+CLCOOK_ISA_FN uint get_work_dim(void) { return (uint)clcook_isa_ids[18]; }
+CLCOOK_ISA_FN size_t get_global_id(uint d) {
+  return get_group_id(d) * get_local_size(d) + get_local_id(d) + get_global_offset(d);
+}
+CLCOOK_ISA_FN void barrier(cl_mem_fence_flags f) { __asm__ volatile("" ::: "memory"); }
+CLCOOK_ISA_FN void mem_fence(cl_mem_fence_flags f) { __asm__ volatile("" ::: "memory"); }
+CLCOOK_ISA_FN void read_mem_fence(cl_mem_fence_flags f) { __asm__ volatile("" ::: "memory"); }
+CLCOOK_ISA_FN void write_mem_fence(cl_mem_fence_flags f) { __asm__ volatile("" ::: "memory"); }
+#undef CLCOOK_ISA_FN
+)";
+
+// A new empty folder for one compilation.
+class Scratch {
+ public:
+  Scratch() {
+    std::error_code error;
+    const fs::path base = fs::temp_directory_path(error);
+    std::string pattern = ((error ? fs::path("/tmp") : base) / "clcook-isa-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) {
+      fail(Errc::io, "create a folder like " + pattern,
+           std::string(std::strerror(errno)) + "; TMPDIR may name another place");
+    }
+    path_ = pattern;
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+  std::string operator/(const char* name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// The full path of a program, empty when it is not there.
+std::string find_program(const std::string& name,
+                         const std::vector<std::string>& more_folders = {}) {
+  const auto runnable = [](const fs::path& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+  };
+  if (name.find('/') != std::string::npos) return runnable(name) ? name : "";
+  std::vector<std::string> folders;
+  const std::string path = environment("PATH");
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    folders.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  folders.insert(folders.end(), more_folders.begin(), more_folders.end());
+  for (const std::string& folder : folders) {
+    if (!folder.empty() && runnable(fs::path(folder) / name))
+      return (fs::path(folder) / name).string();
+  }
+  return "";
+}
+
+// The first "19.1.7" behind the word.
+std::string version_after(const std::string& text, const std::string& word) {
+  std::size_t at = text.find(word);
+  if (at == std::string::npos) return "";
+  at = text.find_first_of("0123456789", at + word.size());
+  if (at == std::string::npos) return "";
+  const std::size_t end = text.find_first_not_of("0123456789.", at);
+  return text.substr(at, end == std::string::npos ? end : end - at);
+}
+
+void write_text(const std::string& path, const std::string& content) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  out.close();
+  if (!out) fail(Errc::io, "write " + path, "cannot write the file (is the disk full?)");
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t begin = text.find_first_not_of(' '); begin != std::string::npos;
+       begin = text.find_first_not_of(' ', begin)) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    out.push_back(text.substr(begin, end - begin));
+    begin = end;
+  }
+  return out;
+}
+
+std::string bitcode_file(const Target& target, const Toolchain& tools) {
+  // libclc has no library for x86. The one for nvptx64 without an operating system is plain LLVM
+  // code but for the work-item functions, which the prelude replaces.
+  const std::string name = target.vendor == Vendor::amd      ? target.name + "-amdgcn--.bc"
+                           : target.vendor == Vendor::nvidia ? "nvptx64--nvidiacl.bc"
+                                                             : "nvptx64--.bc";
+  return tools.libclc + "/" + name;
+}
+
+// The command line of clang, without input and output.
+std::vector<std::string> clang_arguments(const Job& job, const Toolchain& tools) {
+  std::vector<std::string> out = {"-x", "cl"};
+  bool correct_division = false;
+  for (const std::string& option : split(job.options)) {
+    if (option.rfind("-cl-nv-", 0) == 0) continue;  // NVIDIA's own
+    correct_division = correct_division || option == "-cl-fp32-correctly-rounded-divide-sqrt";
+    out.push_back(option);
+  }
+  const auto add = [&](std::initializer_list<const char*> more) {
+    out.insert(out.end(), more.begin(), more.end());
+  };
+  add({"-O3", "-nogpulib", "-gline-directives-only", "-fdebug-compilation-dir=.", "-Xclang",
+       "-finclude-default-header", "-Wno-unused-command-line-argument"});
+  switch (job.target.vendor) {
+    case Vendor::amd:
+      add({"-target", "amdgcn--", "-Rpass-analysis=kernel-resource-usage"});
+      out.push_back("-mcpu=" + job.target.name);
+      break;
+    case Vendor::nvidia:
+      add({"-target", "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang"});
+      out.push_back(job.target.name);
+      // OpenCL allows 2.5 ulp for a division and 3 for a square root, unless the host asks for
+      // more.
+      if (!correct_division)
+        add({"-mllvm", "-nvptx-prec-divf32=1", "-mllvm", "-nvptx-prec-sqrtf32=0"});
+      break;
+    case Vendor::x86:
+      add({"-target", "x86_64-unknown-linux-gnu", "-mprefer-vector-width=512",
+           "-Wno-linker-warnings", "-DCLCOOK_BUILTIN_PREFETCH", "-Xclang",
+           "-ffake-address-space-map", "-Xclang", "-faddress-space-map-mangling=yes"});
+      out.push_back(job.target.name == "x86-64" ? "-march=x86-64-v4" : "-march=" + job.target.name);
+      break;
+  }
+  add({"-Xclang", "-mlink-builtin-bitcode", "-Xclang"});
+  out.push_back(bitcode_file(job.target, tools));
+  return out;
+}
+
+std::string first_error(const std::string& log) {
+  std::size_t at = log.find("error: ");
+  if (at == std::string::npos) {
+    const std::size_t end = log.find('\n');
+    return log.empty() ? "the compiler failed without a message" : log.substr(0, end);
+  }
+  const std::size_t begin = log.rfind('\n', at) == std::string::npos ? 0 : log.rfind('\n', at) + 1;
+  return log.substr(begin, log.find('\n', at) - begin);
+}
+
+// One string of several, and back.
+void put(std::string& out, const std::string& part) {
+  out += std::to_string(part.size()) + ":" + part;
+}
+
+bool take(std::string_view& in, std::string& part) {
+  const std::size_t colon = in.find(':');
+  if (colon == std::string_view::npos || colon > 20) return false;
+  const std::size_t size = detail::to_unsigned(in.substr(0, colon));
+  if (in.size() - colon - 1 < size) return false;
+  part = std::string(in.substr(colon + 1, size));
+  in.remove_prefix(colon + 1 + size);
+  return true;
+}
+
+std::string library_hash(const std::string& path) {
+  static std::mutex mutex;
+  static std::map<std::string, std::string> known;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto found = known.find(path);
+  if (found != known.end()) return found->second;
+  const std::string content = read_text_file(path);
+  return known[path] = text(content.size(), "-", fnv1a(content));
+}
+
+void assemble_x86(const Toolchain& tools, const Scratch& folder, const std::string& kernel,
+                  Compiled& out) {
+  const Finished done = run_tool({tools.clang, "-target", "x86_64-unknown-linux-gnu", "-c",
+                                  folder / "kernel.s", "-o", folder / "kernel.o"});
+  if (done.code == 0) out.bytes = elf_function_size(read_text_file(folder / "kernel.o"), kernel);
+}
+
+void assemble_nvidia(const Toolchain& tools, const Scratch& folder, const Job& job, Compiled& out) {
+  if (tools.ptxas.empty()) return;
+  // Line directives as LLVM writes them are not always what ptxas reads.
+  std::string plain;
+  std::string_view rest = out.assembly;
+  while (!rest.empty()) {
+    const std::string_view line = detail::take_line(rest);
+    const std::string_view word = detail::trim(line);
+    if (word.substr(0, 5) == ".loc\t" || word.substr(0, 5) == ".loc " ||
+        word.substr(0, 6) == ".file\t")
+      continue;
+    plain.append(line);
+    plain += '\n';
+  }
+  write_text(folder / "kernel.ptx", plain);
+  const std::string cubin = folder / "kernel.cubin";
+  const Finished done =
+      run_tool({tools.ptxas, "-v", "-arch=" + job.target.name, folder / "kernel.ptx", "-o", cubin});
+  if (done.code != 0) {
+    out.ptxas_problem = first_error(done.err.empty() ? done.out : done.err);
+    return;
+  }
+  out.ptxas_log = done.out + done.err;
+  out.bytes = elf_function_size(read_text_file(cubin), job.kernel);
+  if (tools.nvdisasm.empty()) return;
+  const Finished listed = run_tool({tools.nvdisasm, "-c", cubin});
+  if (listed.code == 0) out.sass = listed.out;
+}
+
+}  // namespace
+
+Finished run_tool(const std::vector<std::string>& command) {
+  const Scratch folder;
+  const std::string out = folder / "out";
+  const std::string err = folder / "err";
+  std::vector<char*> arguments;
+  for (const std::string& one : command) arguments.push_back(const_cast<char*>(one.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  pid_t child = 0;
+  const int status =
+      posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (status != 0) fail(Errc::io, "run " + command[0], std::strerror(status));
+  int ended = 0;
+  while (waitpid(child, &ended, 0) < 0) {
+    if (errno != EINTR) fail(Errc::io, "run " + command[0], std::strerror(errno));
+  }
+  Finished finished;
+  finished.code =
+      WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + (WIFSIGNALED(ended) ? WTERMSIG(ended) : 0);
+  finished.out = read_text_file(out);
+  finished.err = read_text_file(err);
+  return finished;
+}
+
+Toolchain find_toolchain() {
+  Toolchain out;
+  const std::string install = "; on Debian: apt-get install clang-19 libclc-19";
+  const std::string wanted = environment("CLCOOK_CLANG");
+  out.clang = find_program(wanted.empty() ? "clang-19" : wanted);
+  if (out.clang.empty()) {
+    fail(Errc::unsupported, "clcook isa",
+         wanted.empty() ? "needs the compiler clang-19, which is not in PATH" + install +
+                              " (CLCOOK_CLANG may name another clang)"
+                        : "CLCOOK_CLANG names '" + wanted + "', which is no program");
+  }
+  const Finished version = run_tool({out.clang, "--version"});
+  out.clang_line = version.out.substr(0, version.out.find('\n'));
+  out.clang_version = version_after(version.out, "clang version");
+  if (version.code != 0 || out.clang_version.empty()) {
+    fail(Errc::unsupported, "clcook isa",
+         "'" + out.clang + " --version' does not answer like clang");
+  }
+  const std::string folder = environment("CLCOOK_LIBCLC");
+  std::string tried;
+  for (const std::string& candidate :
+       folder.empty()
+           ? std::vector<std::string>{"/usr/lib/clc", "/usr/share/clc", "/usr/local/share/clc"}
+           : std::vector<std::string>{folder}) {
+    std::error_code error;
+    tried += " " + candidate;
+    if (!fs::exists(fs::path(candidate) / "nvptx64--nvidiacl.bc", error)) continue;
+    out.libclc = candidate;
+    break;
+  }
+  if (out.libclc.empty()) {
+    fail(Errc::unsupported, "clcook isa",
+         "needs libclc, the OpenCL built-ins as LLVM bitcode: without it every built-in would be a "
+         "call; looked in" +
+             tried + install + " (CLCOOK_LIBCLC may name another folder)");
+  }
+  const std::vector<std::string> cuda = {"/usr/local/cuda/bin"};
+  const auto nvidia = [&](const char* variable, const char* name, std::string& path,
+                          std::string& number) {
+    const std::string other = environment(variable);
+    if (other == "0") return;  // as if it were not installed
+    path = find_program(other.empty() ? name : other, cuda);
+    if (path.empty()) return;
+    const Finished answer = run_tool({path, "--version"});
+    number = version_after(answer.out, ", V");
+    if (number.empty()) path.clear();
+  };
+  nvidia("CLCOOK_PTXAS", "ptxas", out.ptxas, out.ptxas_version);
+  if (!out.ptxas.empty()) nvidia("CLCOOK_NVDISASM", "nvdisasm", out.nvdisasm, out.nvdisasm_version);
+  return out;
+}
+
+Target parse_target(const std::string& name, const Toolchain& tools) {
+  Target target;
+  target.name = name;
+  target.label = family(name);
+  const auto in = [&](const std::vector<std::string>& list) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  std::error_code error;
+  if (in(nvidia_targets())) {
+    target.vendor = Vendor::nvidia;
+    return target;
+  }
+  if (in(x86_targets())) {
+    target.vendor = Vendor::x86;
+    return target;
+  }
+  const bool plain =
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789") == std::string::npos;
+  if (plain && name.rfind("gfx", 0) == 0 &&
+      fs::exists(fs::path(tools.libclc) / (name + "-amdgcn--.bc"), error))
+    return target;
+
+  std::vector<std::string> amd;
+  for (fs::directory_iterator file(tools.libclc, error), end; !error && file != end;
+       file.increment(error)) {
+    const std::string base = file->path().filename().string();
+    const std::string tail = "-amdgcn--.bc";
+    if (base.rfind("gfx", 0) == 0 && base.size() > tail.size() &&
+        base.substr(base.size() - tail.size()) == tail) {
+      amd.push_back(base.substr(0, base.size() - tail.size()));
+    }
+  }
+  std::sort(amd.begin(), amd.end());
+  std::string known;
+  for (const auto* list :
+       {static_cast<const std::vector<std::string>*>(&amd), &nvidia_targets(), &x86_targets()}) {
+    known += "\n ";
+    for (const std::string& one : *list) known += " " + one;
+  }
+  fail(Errc::invalid_argument, "clcook isa",
+       "there is no target '" + name + "'; known are" + known);
+}
+
+std::string Job::name() const {
+  std::string out = recipe + "/" + variant;
+  if (units > 1) out += "#" + std::to_string(unit + 1);
+  return tune.empty() ? out : out + " " + tune;
+}
+
+std::string job_key(const Job& job, const Toolchain& tools) {
+  std::string all;
+  put(all, tools.clang_version);
+  put(all, library_hash(bitcode_file(job.target, tools)));
+  put(all, job.kernel);
+  for (const std::string& argument : clang_arguments(job, tools)) put(all, argument);
+  if (job.target.vendor == Vendor::x86) put(all, kX86Prelude);
+  put(all, job.source);
+  std::ostringstream out;
+  out << std::hex << fnv1a(all);
+  return out.str();
+}
+
+Compiled compile(const Job& job, const Toolchain& tools, const DiskCache& cache) {
+  const std::vector<std::string> arguments = clang_arguments(job, tools);
+  const bool nvidia = job.target.vendor == Vendor::nvidia;
+  std::string key = std::string(kCacheFormat) + "\n";
+  put(key, tools.clang_line);
+  put(key, library_hash(bitcode_file(job.target, tools)));
+  put(key, nvidia ? tools.ptxas_version + "/" + tools.nvdisasm_version : "");
+  put(key, job.kernel);
+  for (const std::string& argument : arguments) put(key, argument);
+  if (job.target.vendor == Vendor::x86) put(key, kX86Prelude);
+  put(key, job.source);
+
+  Compiled out;
+  if (const auto stored = cache.load(key)) {
+    std::string_view rest = *stored;
+    std::string bytes;
+    if (take(rest, out.log) && take(rest, out.assembly) && take(rest, out.sass) &&
+        take(rest, out.ptxas_log) && take(rest, out.ptxas_problem) && take(rest, bytes) &&
+        rest.empty()) {
+      out.bytes = bytes == "-" ? -1 : static_cast<long>(detail::to_unsigned(bytes));
+      out.cached = true;
+      return out;
+    }
+    out = Compiled();
+  }
+
+  const Scratch folder;
+  write_text(folder / "kernel.cl", job.source);
+  std::vector<std::string> command = {tools.clang};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  if (job.target.vendor == Vendor::x86) {
+    write_text(folder / "prelude.h", kX86Prelude);
+    command.insert(command.end(), {"-include", folder / "prelude.h"});
+  }
+  command.insert(command.end(), {"-S", folder / "kernel.cl", "-o", folder / "kernel.s"});
+  const Finished done = run_tool(command);
+  out.log = done.err;
+  if (done.code != 0) {
+    if (done.code > 127)
+      out.log += text("\nerror: the compiler ended with signal ", done.code - 128);
+    if (out.log.find("No space left") != std::string::npos)
+      fail(Errc::io, "clcook isa", first_error(out.log));
+    out.problem = first_error(out.log);
+    return out;
+  }
+  out.assembly = read_text_file(folder / "kernel.s");
+  if (job.target.vendor == Vendor::x86) assemble_x86(tools, folder, job.kernel, out);
+  if (nvidia) assemble_nvidia(tools, folder, job, out);
+
+  std::string value;
+  put(value, out.log);
+  put(value, out.assembly);
+  put(value, out.sass);
+  put(value, out.ptxas_log);
+  put(value, out.ptxas_problem);
+  put(value, out.bytes < 0 ? "-" : std::to_string(out.bytes));
+  cache.store(key, value);
+  return out;
+}
+
+Measured measure(const Job& job, const Toolchain& tools, const DiskCache& cache) {
+  Measured out;
+  out.job = job;
+  const Compiled compiled = compile(job, tools, cache);
+  out.cached = compiled.cached;
+  out.problem = compiled.problem;
+  if (!out.problem.empty()) return out;
+  try {
+    switch (job.target.vendor) {
+      case Vendor::amd:
+        out.dialect = Dialect::amdgcn;
+        out.counts = read_listing(Dialect::amdgcn, compiled.assembly, job.kernel).counts;
+        read_amd_comments(compiled.assembly, job.kernel, out.resources);
+        read_amd_remarks(compiled.log, job.kernel, out.resources);
+        break;
+      case Vendor::nvidia: {
+        out.dialect = Dialect::ptx;
+        out.counts = out.ptx = read_listing(Dialect::ptx, compiled.assembly, job.kernel).counts;
+        const auto said = read_ptxas_log(compiled.ptxas_log);
+        if (const auto found = said.find(job.kernel); found != said.end())
+          out.resources = found->second;
+        out.resources.bytes = compiled.bytes;
+        if (!compiled.ptxas_problem.empty())
+          out.notes.push_back("ptxas: " + compiled.ptxas_problem);
+        if (!compiled.sass.empty()) {
+          out.dialect = Dialect::sass;
+          out.counts = read_listing(Dialect::sass, compiled.sass, job.kernel).counts;
+          out.counts.calls = out.ptx.calls;
+        }
+        break;
+      }
+      case Vendor::x86:
+        out.dialect = Dialect::x86;
+        out.counts = read_listing(Dialect::x86, compiled.assembly, job.kernel).counts;
+        out.resources.registers = out.counts.vector_registers;
+        out.resources.spills = out.counts.spill_bytes;
+        out.resources.scratch = out.counts.frame_bytes;
+        out.resources.bytes = compiled.bytes;
+        break;
+    }
+  } catch (const std::runtime_error& error) {
+    out.problem = error.what();
+  }
+  return out;
+}
+
+std::vector<Measured> measure_all(const std::vector<Job>& jobs, const Toolchain& tools,
+                                  const DiskCache& cache, unsigned threads) {
+  std::vector<Measured> out(jobs.size());
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr problem;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < jobs.size(); i = next++) {
+      try {
+        out[i] = measure(jobs[i], tools, cache);
+      } catch (...) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (!problem) problem = std::current_exception();
+        next = jobs.size();
+      }
+    }
+  };
+  std::vector<std::thread> pool;
+  for (unsigned i = 1; i < std::max(1U, threads); ++i) pool.emplace_back(work);
+  work();
+  for (std::thread& thread : pool) thread.join();
+  if (problem) std::rethrow_exception(problem);
+  return out;
+}
+
+}  // namespace clcook::isa

@@ -1,0 +1,217 @@
+#include "measure/measure.hpp"
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <clcook/core/launch.hpp>
+#include <clcook/registry/conformance.hpp>
+#include <ctime>
+#include <memory>
+#include <optional>
+
+#include "tool/chatter.hpp"
+#include "tool/progress.hpp"
+
+namespace clcook::tool {
+
+EventTimer::Time EventTimer::time(const std::function<cl::Event()>& call) {
+  kernels_.clear();
+  events_.clear();
+  const cl::Event last = call();
+  const cl_event handle = last();
+  check(clWaitForEvents(1, &handle), "clWaitForEvents");
+  Time result;
+  result.launches = events_.size();
+  cl_ulong first_start = ~cl_ulong{0};
+  cl_ulong last_end = 0;
+  for (const cl::Event& event : events_) {
+    cl_ulong start = 0;
+    cl_ulong end = 0;
+    check(
+        clGetEventProfilingInfo(event(), CL_PROFILING_COMMAND_START, sizeof start, &start, nullptr),
+        "clGetEventProfilingInfo");
+    check(clGetEventProfilingInfo(event(), CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr),
+          "clGetEventProfilingInfo");
+    result.sum += static_cast<double>(end - start) * 1e-9;
+    first_start = std::min(first_start, start);
+    last_end = std::max(last_end, end);
+  }
+  if (!events_.empty()) result.span = static_cast<double>(last_end - first_start) * 1e-9;
+  return result;
+}
+
+namespace {
+
+// Writes over every cache: twice the size of any last-level cache in use, with other values each
+// time.
+class CacheSweeper {
+ public:
+  explicit CacheSweeper(const Runtime& runtime) : runtime_(runtime.with_observer({})) {
+    constexpr std::size_t kBytes = std::size_t{256} << 20;
+    bytes_ =
+        std::min<std::size_t>(kBytes, static_cast<std::size_t>(runtime.info().max_allocation) / 4);
+    buffer_ = create_buffer(runtime_, bytes_);
+    program_ = runtime_.build(
+        Source("sweep.cl",
+               "__kernel void clcook_sweep(__global uint4* out, uint value) {\n"
+               "  out[get_global_id(0)] = (uint4)(value) + (uint)get_global_id(0);\n}\n"),
+        Defines(), "sweep");
+  }
+
+  void sweep() {
+    Kernel kernel(runtime_, program_, "clcook_sweep");
+    const cl::Event done =
+        kernel(Launch::cover({bytes_ / 16, 1, 1}, {64, 1, 1}), {}, buffer_, ++value_);
+    const cl_event handle = done();
+    check(clWaitForEvents(1, &handle), "clWaitForEvents");
+  }
+
+ private:
+  Runtime runtime_;
+  std::size_t bytes_ = 0;
+  cl::Buffer buffer_;
+  cl::Program program_;
+  cl_uint value_ = 0;
+};
+
+// Google Benchmark reports to us; the subjects keep the samples.
+class SilentReporter : public benchmark::BenchmarkReporter {
+ public:
+  explicit SilentReporter(std::function<void(const std::string&)> progress)
+      : progress_(std::move(progress)) {}
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (run.error_occurred) errors.push_back(run.benchmark_name() + ": " + run.error_message);
+    }
+    if (progress_ && !runs.empty()) progress_(runs.back().benchmark_name());
+  }
+
+  std::vector<std::string> errors;
+
+ private:
+  std::function<void(const std::string&)> progress_;
+};
+
+void validate(Case& one, const Runtime& runtime, Subject& subject) {
+  try {
+    one.prepare(subject.variant, subject.tune);
+    const Diff diff = run_once(one, runtime);
+    subject.max_error = diff.max_error();
+    subject.bound = diff.bound();
+    subject.work = one.work();
+    if (!diff.ok()) subject.problem = "wrong result " + diff.first();
+  } catch (const Error& error) {
+    subject.problem = error.what();
+    subject.skipped = error.code == Errc::unsupported;
+  }
+}
+
+// A subject may occur cold and hot: it is validated once. When the time is spent, the rest is left
+// out and says so; the first, which others are compared with, is not.
+void validate_all(Case& one, const Runtime& runtime, std::vector<Subject>& subjects,
+                  const std::function<bool()>& spent,
+                  const std::function<void(const Subject&)>& progress) {
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    Subject& subject = subjects[i];
+    const auto here = subjects.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto twin = std::find_if(subjects.begin(), here, [&](const Subject& other) {
+      return other.variant == subject.variant && other.tune == subject.tune;
+    });
+    if (i > 0 && spent()) {
+      subject.problem = "left out: the time for this recipe was spent";
+      subject.skipped = true;
+    } else if (twin == here) {
+      progress(subject);
+      validate(one, runtime, subject);
+    } else {
+      subject.problem = twin->problem;
+      subject.skipped = twin->skipped;
+      subject.max_error = twin->max_error;
+      subject.bound = twin->bound;
+      subject.work = twin->work;
+    }
+  }
+}
+
+}  // namespace
+
+void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& runtime,
+             EventTimer& timer, std::vector<Subject>& subjects, const MeasureOptions& options) {
+  Progress line("run", 0, !options.progress);
+  const auto progress = [&](const std::string& what) { line.step(what); };
+  SilentReporter reporter([&](const std::string& name) { progress(name); });
+  // Processor time, so that a busy machine leaves nothing out; a device that computes elsewhere
+  // takes none, hence also the clock.
+  const std::clock_t cpu_begin = std::clock();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto spent = [&] {
+    const double cpu = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
+    const std::chrono::duration<double> clock = std::chrono::steady_clock::now() - begin;
+    return options.seconds > 0 && (cpu > options.seconds || clock.count() > 4 * options.seconds);
+  };
+  std::optional<Chatter> chatter(std::in_place);
+  std::unique_ptr<CacheSweeper> sweeper;
+  for (int block = 0; block < options.blocks && (block < 2 || !spent()); ++block) {
+    const std::unique_ptr<Case> one = make();
+    if (block == 0)
+      validate_all(*one, runtime, subjects, spent, [&](const Subject& subject) {
+        progress("checking " + options.prefix + " " + subject.name());
+      });
+    const cl::Event uploaded = one->upload({});
+    const cl_event uploaded_handle = uploaded();
+    check(clWaitForEvents(1, &uploaded_handle), "clWaitForEvents");
+
+    for (Subject& subject : subjects) {
+      if (!subject.problem.empty()) continue;
+      if (subject.cold && !sweeper) sweeper = std::make_unique<CacheSweeper>(runtime);
+      subject.blocks.emplace_back();
+      const std::string name = options.prefix + "/" + subject.name();
+      benchmark::RegisterBenchmark(
+          name.c_str(),
+          [&](benchmark::State& state) {
+            std::vector<double>& samples = subject.blocks.back();
+            try {
+              one->prepare(subject.variant, subject.tune);
+              // The warm-up at this very local size: PoCL compiles at the first launch of each. A
+              // run of this length needs none beyond its validation.
+              constexpr double kLong = 0.2;
+              const bool is_long = !subject.spans.empty() && subject.spans.back() > kLong;
+              if (!is_long) timer.time([&] { return one->run({}); });
+              for ([[maybe_unused]] auto _ : state) {
+                if (subject.cold) sweeper->sweep();
+                const EventTimer::Time time = timer.time([&] { return one->run({}); });
+                state.SetIterationTime(time.sum);
+                samples.push_back(time.sum);
+                subject.spans.push_back(time.span);
+                subject.launches = time.launches;
+              }
+            } catch (const std::exception& error) {
+              state.SkipWithError(error.what());
+            }
+          })
+          ->Iterations(1)
+          ->Repetitions(options.samples)
+          ->UseManualTime()
+          ->Unit(benchmark::kMicrosecond);
+    }
+    benchmark::RunSpecifiedBenchmarks(&reporter);
+    benchmark::ClearRegisteredBenchmarks();
+  }
+  // A filter leaves subjects without samples.
+  for (Subject& subject : subjects) {
+    if (flat(subject.blocks).empty()) subject.blocks.clear();
+  }
+  line.clear();
+  const std::string heard = chatter->take();
+  chatter.reset();
+  const bool wrong = std::any_of(subjects.begin(), subjects.end(), [](const Subject& one) {
+    return !one.problem.empty() && !one.skipped;
+  });
+  if (wrong || !reporter.errors.empty()) fmt::print(stderr, "{}", heard);
+  for (const std::string& error : reporter.errors) fmt::print(stderr, "clcook: {}\n", error);
+}
+
+}  // namespace clcook::tool

@@ -1,0 +1,84 @@
+// Timing the variants of one case against each other.
+#pragma once
+
+#include <clcook/core/runtime.hpp>
+#include <clcook/registry/recipe.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+#include "measure/statistics.hpp"
+
+namespace clcook::tool {
+
+// Collects the kernels of a call and reads their times.
+class EventTimer {
+ public:
+  struct Time {
+    double sum = 0;   // seconds in kernels
+    double span = 0;  // seconds from the first kernel's start to the last one's end
+    std::size_t launches = 0;
+  };
+
+  LaunchObserver observer() {
+    return [this](const std::string& kernel, const cl::Event& event) {
+      kernels_.push_back(kernel);
+      events_.push_back(event);
+    };
+  }
+
+  // Runs a call, waits for its last event, and adds up the times of its kernels.
+  Time time(const std::function<cl::Event()>& call);
+
+  // The kernels of the last call.
+  const std::vector<std::string>& kernels() const { return kernels_; }
+
+ private:
+  std::vector<std::string> kernels_;
+  std::vector<cl::Event> events_;
+};
+
+// One thing to be timed.
+struct Subject {
+  std::string variant;
+  Params tune;
+  // The caches are written over before every run; else the run before has warmed them.
+  bool cold = false;
+
+  // What its validation said; only subjects without a problem are timed.
+  std::string problem;
+  bool skipped = false;  // the problem is that the device or the shape cannot serve it
+  double max_error = 0;
+  double bound = 0;
+  Work work;
+
+  // One entry per run, in seconds, in the blocks in which they were taken.
+  Blocks blocks;
+  std::vector<double> spans;
+  std::vector<double> samples() const { return flat(blocks); }
+  std::size_t launches = 0;
+
+  std::string name() const {
+    return variant + (tune.empty() ? "" : " " + tune.str()) + (cold ? " cold" : "");
+  }
+};
+
+struct MeasureOptions {
+  int samples = 20;       // of each block
+  int blocks = 1;         // the case, with all its memory, is made anew for each
+  bool progress = false;  // a progress line on standard error
+  // When so much processor time is spent, or four times that on the clock, nothing more is
+  // validated and no block after the second begins; 0: no limit.
+  double seconds = 0;
+  std::string prefix;  // of the benchmark names: "line_blur/width=1920 height=1080"
+};
+
+// Validates every subject and times those that pass, interleaved in random order, through Google
+// Benchmark with manual time: the flags given to benchmark::Initialize, such as --benchmark_filter,
+// apply. `runtime` must have a profiling queue and `timer` as its observer; `make` makes the case
+// from it.
+void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& runtime,
+             EventTimer& timer, std::vector<Subject>& subjects, const MeasureOptions& options);
+
+}  // namespace clcook::tool

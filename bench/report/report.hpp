@@ -1,0 +1,229 @@
+// The parts of `clcook report`: reading results, tables, plots, pictures, the page, the markdown.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "measure/statistics.hpp"
+#include "results.hpp"
+#include "tool/command.hpp"
+
+namespace clcook::tool::report {
+
+// ---- Results (report/results.cpp) ----
+
+// A result file. Of the contents the one of its kind is filled, none for a kind that has no table
+// here.
+struct Result {
+  std::string stem;  // file name without folder and .json: how documents refer to it
+  std::string path;
+  std::string kind;
+  std::string commit;  // empty where it is not said
+  std::string date;
+  std::string device;  // Device::text(), empty for results of no device (isa)
+  Device about;        // that device
+  BenchResult bench;
+  CheckResult check;
+  IsaResult isa;
+  StagesResult stages;
+  PeersResult peers;
+  ExploreResult explore;
+  StartupResult startup;
+  Json json;  // the file as it is: what documents quote from it
+};
+
+// Reads results. Throws Error(io) as reading results.hpp does; two files of one stem are an error.
+// Files of a kind that has no table here are kept: documents may quote them.
+std::vector<Result> load(const std::vector<std::string>& paths);
+
+// The one of that stem. Throws Error(invalid_argument) that lists the stems; also when `kind` is
+// not empty and the result is of another.
+const Result& find(const std::vector<Result>& results, const std::string& stem,
+                   const std::string& kind);
+
+// The devices with a result of that kind ("" for any), in order of appearance.
+std::vector<std::string> devices_of(const std::vector<Result>& results, const std::string& kind);
+
+// Name of the device alone, with its platform and driver where another device here has that name.
+std::string short_device(const std::vector<Result>& results, const std::string& device);
+
+enum class Verdict { baseline, faster, tie, slower, none };
+const char* to_string(Verdict verdict);
+// The ratio of a bench row to its baseline; zeros where it has none.
+Ratio ratio_of(const BenchRow& row);
+// What it says; none without a ratio.
+Verdict verdict_of(const BenchRow& row);
+
+// The row with the largest ratio to the baseline among those of one recipe, shape and mode: null
+// where none was measured. Variants with another result than the baseline's are left out.
+const BenchRow* best_of(const std::string& recipe, const std::vector<const BenchRow*>& rows);
+
+// Rows of one recipe that can be compared: one shape, one mode.
+struct Group {
+  std::string shape;
+  std::string mode;
+  std::vector<const BenchRow*> rows;
+};
+std::vector<Group> groups_of(const Result& result, const std::string& recipe);
+
+// The checks of one variant, added up.
+struct CheckTotal {
+  std::string name;  // "naive", "line_blur/naive" where it is about all recipes
+  std::size_t runs = 0, passed = 0, failed = 0, skipped = 0, kernels = 0;
+  std::uint64_t compared = 0;
+  double error = 0, bound = 0;                 // the largest
+  double share = 0;                            // the largest error as a share of its bound
+  std::map<std::string, std::size_t> reasons;  // of what was skipped
+};
+std::vector<CheckTotal> totals_of(const Result& result, const std::string& recipe);  // "" for all
+
+// The steps of a stage table, with the interval of each step from its samples.
+struct Stage {
+  std::string name;     // "coalesced@64"
+  std::string skipped;  // why it was not run
+  Ratio time_us;        // the median with its 95 % interval
+  double total = 0;
+  std::string previous;
+  Ratio step;
+  Verdict verdict = Verdict::none;
+  double max_error = 0;
+  double off_full = 0;
+};
+std::vector<Stage> stages_of(const Result& result);
+
+// The median of samples with its 95 % bootstrap interval; of a measured bench row, in its blocks.
+Ratio interval(const Blocks& blocks);
+Ratio time_of(const BenchRow& row);
+
+// "12.3", "1234", "0.012", "-" for NaN: about three digits.
+std::string digits(double value);
+// A ratio with two decimals, four when it is small.
+std::string times(double ratio);
+// "2.31× [2.20, 2.40]".
+std::string to_string(const Ratio& ratio);
+
+// ---- Tables (report/tables.cpp): made once, written as markdown and as HTML ----
+
+struct Cell {
+  std::string text;
+  std::string mark;  // faster, tie, slower, failed, skipped, strong or empty
+  std::string link;
+};
+struct Column {
+  std::string title;
+  bool figures = false;  // right-aligned
+};
+struct Table {
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+// "2.31× [2.20, 2.40]", "tie: 1.01× [0.98, 1.03]", "slower: 0.90× [...]", marked.
+Cell ratio_cell(Verdict verdict, const Ratio& ratio);
+
+std::string to_markdown(const Table& table);
+std::string to_html(const Table& table);
+
+// All recipes with the best measured gain at their first shape, one column per device. Links are
+// `prefix` + name + `suffix`.
+Table recipes_table(const std::vector<Result>& results, const std::string& prefix,
+                    const std::string& suffix);
+// The same without technique and purpose; the names in `linked` lead to #NAME.
+Table gains_table(const std::vector<Result>& results, const std::vector<std::string>& linked);
+Table results_table(const std::vector<Result>& results);
+Table ceilings_table(const Result& result);
+Table check_table(const std::vector<CheckTotal>& totals);
+Table bench_table(const Result& result, const std::string& recipe);
+Table bench_table(const Group& group);
+Table stages_table(const Result& result);
+Table peers_table(const Result& result);
+Table startup_table(const Result& result);
+// Counts and resources of every kernel, and the verdict; "" for all targets.
+Table isa_table(const Result& result, const std::string& recipe, const std::string& target);
+// One row per variant, one column per target: the findings alone.
+Table findings_table(const Result& result, const std::string& recipe);
+std::vector<std::string> targets_of(const Result& result, const std::string& recipe);
+Table curve_table(const Curve& curve);
+
+// ---- Curves (report/curves.cpp) ----
+
+// Curves of a recipe that belong on one plot: they differ in one parameter at most.
+struct Figure {
+  std::string title;   // what all have in common, beside what other figures have too
+  std::string varies;  // the parameter that tells the curves apart; empty for one curve
+  std::vector<const Curve*> curves;
+};
+std::vector<Figure> figures_of(const Result& result, const std::string& recipe);
+std::string figure_svg(const Figure& figure);
+// The figures of a recipe below each other, as a file of its own.
+std::string curves_file(const Result& result, const std::string& recipe);
+
+// ---- Plots (report/plots.cpp): inline SVG in the page's colours ----
+
+struct Bar {
+  std::string label;
+  std::string note;  // written behind the label: "412 us, 2.3x"
+  Ratio value;
+  Verdict verdict = Verdict::none;
+};
+struct Dot {
+  std::string label;
+  double x = 0;
+  double y = 0;
+  Verdict verdict = Verdict::none;
+};
+// One line of a plot of curves.
+struct Line {
+  enum class Style { baseline, other, predicted, limit };
+  std::string label;       // stands at its right end; empty for none
+  std::size_t colour = 0;  // of baselines and predictions; the other variants are grey
+  Style style = Style::baseline;
+  std::vector<std::pair<double, double>> points;
+};
+// A point that matters: where a variant breaks even.
+struct Mark {
+  double x = 0;
+  double y = 0;
+};
+
+// Whether bars of these values need a logarithmic axis.
+bool needs_log(const std::vector<Bar>& bars);
+// `title` is what a screen reader says.
+std::string bar_plot(const std::vector<Bar>& bars, const std::string& unit,
+                     const std::string& title);
+std::string roofline_plot(const std::vector<Dot>& dots, const Ceilings& ceilings,
+                          const std::string& title);
+std::string curve_plot(const std::vector<Line>& lines, const std::vector<Mark>& marks,
+                       const std::string& x_title, const std::string& title);
+
+// ---- Pictures (report/pictures.cpp) ----
+
+// --picture RECIPE=BEFORE,AFTER[,REFERENCE]. Returns the figures as HTML. Throws Error for files
+// that cannot be read or differ in size.
+struct Pictures {
+  std::string recipe;
+  std::vector<std::string> files;
+};
+Pictures parse_pictures(const std::string& argument);
+std::string pictures_html(const Pictures& pictures);
+
+// ---- Output ----
+
+std::string escape(const std::string& text);      // for HTML text and attributes
+std::string page_head(const std::string& title);  // up to <body>, with the style
+// The page of `./cook demo` from what lies in `folder`: bench.json and check.json of this machine,
+// NAME.txt with what the example NAME printed below its command, and the pictures that the command
+// names. `others` are results of other devices.
+std::string demo_page(const std::filesystem::path& folder, const std::vector<Result>& others);
+std::string html_page(const std::vector<Result>& results, const std::vector<Pictures>& pictures);
+
+// Rewrites the tables and figures of README.md and docs/*.md under `root`; with `check_only` it
+// prints what differs instead. Returns 1 when something differs, else 0.
+int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result>& results,
+                     bool check_only);
+
+}  // namespace clcook::tool::report

@@ -1,0 +1,272 @@
+// Reading result files, and what the report makes of their rows.
+#include "results.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <clcook/core/source.hpp>
+
+#include "report/report.hpp"
+
+namespace clcook::tool {
+
+Json read_result(const std::string& path, const std::string& kind) {
+  const std::string where = "result file " + path;
+  Json json;
+  try {
+    json = Json::parse(read_text_file(path));
+  } catch (const Json::exception& error) {
+    fail(Errc::io, where, std::string("not a whole JSON file: ") + error.what());
+  }
+  const bool whole = json.is_object() && json.contains("format") && json.contains("kind") &&
+                     json["kind"].is_string() && (json["kind"] == "isa" || json.contains("device"));
+  if (!whole) {
+    fail(Errc::io, where,
+         "malformed: not a result of clcook: 'format', 'kind' or 'device' is missing");
+  }
+  if (json["format"] != kFormat) {
+    fail(Errc::io, where,
+         fmt::format("has format version {}, this clcook reads version {}; measure again",
+                     json["format"].dump(), kFormat));
+  }
+  if (!kind.empty() && json["kind"] != kind) {
+    fail(Errc::io, where,
+         fmt::format("holds a result of kind {}, expected \"{}\"", json["kind"].dump(), kind));
+  }
+  return json;
+}
+
+}  // namespace clcook::tool
+
+namespace clcook::tool::report {
+
+std::vector<Result> load(const std::vector<std::string>& paths) {
+  std::vector<Result> results;
+  for (const std::string& path : paths) {
+    Result result;
+    result.path = path;
+    result.stem = std::filesystem::path(path).stem().string();
+    result.json = read_result(path, "");
+    const FieldReader io(result.json, path, "");
+    std::optional<std::string> commit;
+    std::optional<std::string> date;
+    io("kind", result.kind);
+    io("commit", commit);
+    io("date", date);
+    result.commit = commit.value_or("");
+    result.date = date.value_or("");
+    if (result.kind != "isa") {
+      io("device", result.about);
+      result.device = result.about.text();
+    }
+    const auto read = [&](const char* kind, auto& content) {
+      using Content = std::remove_reference_t<decltype(content)>;
+      if (result.kind == kind) content = from_json<Content>(result.json, path);
+    };
+    read("bench", result.bench);
+    read("check", result.check);
+    read("isa", result.isa);
+    read("stages", result.stages);
+    read("peers", result.peers);
+    read("explore", result.explore);
+    read("startup", result.startup);
+    for (const Result& other : results) {
+      if (other.stem == result.stem)
+        fail(Errc::invalid_argument, "report",
+             fmt::format("{} and {} have the same name; results are told apart by it", other.path,
+                         path));
+    }
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+const Result& find(const std::vector<Result>& results, const std::string& stem,
+                   const std::string& kind) {
+  std::string known;
+  for (const Result& one : results) {
+    if (one.stem != stem) {
+      known += " " + one.stem;
+      continue;
+    }
+    if (!kind.empty() && one.kind != kind)
+      fail(Errc::invalid_argument, "report",
+           fmt::format("'{}' is a result of kind '{}', this needs '{}'", stem, one.kind, kind));
+    return one;
+  }
+  fail(Errc::invalid_argument, "report",
+       fmt::format("there is no result '{}'; known are{}", stem, known.empty() ? " none" : known));
+}
+
+std::vector<std::string> devices_of(const std::vector<Result>& results, const std::string& kind) {
+  std::vector<std::string> devices;
+  for (const Result& one : results) {
+    if (one.device.empty() || (!kind.empty() && one.kind != kind)) continue;
+    if (std::find(devices.begin(), devices.end(), one.device) == devices.end())
+      devices.push_back(one.device);
+  }
+  return devices;
+}
+
+std::string short_device(const std::vector<Result>& results, const std::string& device) {
+  std::string name;
+  for (const Result& one : results) {
+    if (one.device == device) name = one.about.name;
+  }
+  for (const Result& one : results) {
+    if (!one.device.empty() && one.device != device && one.about.name == name) return device;
+  }
+  return name;
+}
+
+const char* to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::baseline:
+      return "baseline";
+    case Verdict::faster:
+      return "faster";
+    case Verdict::tie:
+      return "tie";
+    case Verdict::slower:
+      return "slower";
+    case Verdict::none:
+      break;
+  }
+  return "";
+}
+
+namespace {
+
+Verdict judge(const Ratio& ratio) {
+  return ratio.tie() ? Verdict::tie : ratio.low > 1 ? Verdict::faster : Verdict::slower;
+}
+
+}  // namespace
+
+Ratio ratio_of(const BenchRow& row) { return row.ratio ? row.ratio->ratio : Ratio{}; }
+
+Verdict verdict_of(const BenchRow& row) {
+  if (row.baseline) return Verdict::baseline;
+  const Ratio ratio = ratio_of(row);
+  return !row.ratio || std::isnan(ratio.low) || std::isnan(ratio.high) ? Verdict::none
+                                                                       : judge(ratio);
+}
+
+const BenchRow* best_of(const std::string& recipe, const std::vector<const BenchRow*>& rows) {
+  const auto approximate = [&](const std::string& variant) {
+    for (const Recipe& one : recipes()) {
+      if (one.name != recipe) continue;
+      return std::any_of(one.variants.begin(), one.variants.end(), [&](const VariantInfo& info) {
+        return info.name == variant && info.approximate;
+      });
+    }
+    return false;
+  };
+  const BenchRow* best = nullptr;
+  for (const BenchRow* one : rows) {
+    const Verdict verdict = verdict_of(*one);
+    if (verdict == Verdict::none || verdict == Verdict::baseline) continue;
+    if (approximate(one->variant)) continue;
+    if (best == nullptr || ratio_of(*one).value > ratio_of(*best).value) best = one;
+  }
+  return best;
+}
+
+std::vector<Group> groups_of(const Result& result, const std::string& recipe) {
+  std::vector<Group> groups;
+  for (const BenchRow& row : result.bench.rows) {
+    if (row.recipe != recipe) continue;
+    const std::string shape = to_text(row.shape);
+    auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& one) {
+      return one.shape == shape && one.mode == row.mode;
+    });
+    if (found == groups.end()) found = groups.insert(groups.end(), Group{shape, row.mode, {}});
+    found->rows.push_back(&row);
+  }
+  return groups;
+}
+
+std::vector<CheckTotal> totals_of(const Result& result, const std::string& recipe) {
+  std::vector<CheckTotal> totals;
+  for (const CheckRow& row : result.check.rows) {
+    if (!recipe.empty() && row.recipe != recipe) continue;
+    const std::string name = (recipe.empty() ? row.recipe + "/" : "") + row.variant;
+    auto found = std::find_if(totals.begin(), totals.end(),
+                              [&](const CheckTotal& one) { return one.name == name; });
+    if (found == totals.end()) {
+      found = totals.insert(totals.end(), CheckTotal());
+      found->name = name;
+    }
+    CheckTotal& total = *found;
+    ++total.runs;
+    if (row.outcome == "passed") ++total.passed;
+    if (row.outcome == "failed") ++total.failed;
+    if (row.outcome == "skipped") {
+      ++total.skipped;
+      ++total.reasons[row.reason];
+      continue;
+    }
+    total.kernels += row.kernels.size();
+    total.compared += row.compared;
+    // JSON writes an infinite error, such as an unexpected NaN, as null.
+    const double error = std::isnan(row.max_error) ? HUGE_VAL : row.max_error;
+    if (error > total.error) total.error = error;
+    if (row.bound > total.bound) total.bound = row.bound;
+    if (row.bound > 0) total.share = std::max(total.share, error / row.bound);
+  }
+  return totals;
+}
+
+std::vector<Stage> stages_of(const Result& result) {
+  std::vector<Stage> out;
+  std::vector<Blocks> samples;  // each one block
+  for (const StageRow& row : result.stages.rows) {
+    Stage stage;
+    const int group = row.group.value_or(0);
+    stage.name = row.stage + (group > 0 ? fmt::format("@{}", group) : "");
+    stage.skipped = row.skipped.value_or("");
+    samples.emplace_back();
+    if (stage.skipped.empty()) {
+      samples.back().push_back(row.seconds);
+      for (double& one : samples.back().front()) one *= 1e6;
+      stage.time_us = interval(samples.back());
+      stage.total = row.total_ratio.value_or(std::nan(""));
+      stage.previous = row.previous.value_or("");
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        if (out[i].name != stage.previous || samples[i].empty()) continue;
+        stage.step = bootstrap_ratio(samples[i], samples.back());
+        stage.verdict = judge(stage.step);
+      }
+      stage.max_error = row.max_error.value_or(std::nan(""));
+      stage.off_full = row.max_error_to_full.value_or(std::nan(""));
+    }
+    out.push_back(std::move(stage));
+  }
+  return out;
+}
+
+Ratio interval(const Blocks& blocks) { return bootstrap_ratio(blocks, {{1.0}}); }
+
+Ratio time_of(const BenchRow& row) {
+  return interval(split(row.samples_us, static_cast<double>(row.blocks)));
+}
+
+std::string digits(double value) {
+  if (std::isnan(value)) return "-";
+  if (value == 0) return "0";
+  const double size = std::abs(value);
+  if (size >= 1e7 || size < 1e-3) return fmt::format("{:.2e}", value);
+  if (size >= 100) return fmt::format("{:.0f}", value);
+  if (size >= 10) return fmt::format("{:.1f}", value);
+  return size >= 1 ? fmt::format("{:.2f}", value) : fmt::format("{:.3f}", value);
+}
+
+std::string times(double ratio) {
+  return std::isnan(ratio) ? "-" : fmt::format("{:.{}f}", ratio, std::abs(ratio) < 0.1 ? 4 : 2);
+}
+
+std::string to_string(const Ratio& ratio) {
+  return fmt::format("{}× [{}, {}]", times(ratio.value), times(ratio.low), times(ratio.high));
+}
+
+}  // namespace clcook::tool::report

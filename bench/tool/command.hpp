@@ -1,0 +1,52 @@
+// What the subcommands of `clcook` share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <clcook/core/params.hpp>
+#include <clcook/core/runtime.hpp>
+#include <clcook/io/whole_file.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "results.hpp"
+
+namespace clcook::tool {
+
+// Each adds one subcommand. Its callback sets the exit code: 0 success, 1 a check failed, 2 an
+// error.
+void add_list(CLI::App& app, int& exit_code);
+void add_devices(CLI::App& app, int& exit_code);
+void add_check(CLI::App& app, int& exit_code);
+void add_flatten(CLI::App& app, int& exit_code);
+void add_bench(CLI::App& app, int& exit_code);
+void add_tune(CLI::App& app, int& exit_code);
+void add_explore(CLI::App& app, int& exit_code);
+void add_isa(CLI::App& app, int& exit_code);
+void add_occupancy(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
+void add_startup(CLI::App& app, int& exit_code);
+
+// All recipes, built once.
+const std::vector<Recipe>& recipes();
+
+// The name that the tunings of a shape are filed under: the recipe's, where it gives none.
+std::string tuning_name(const Recipe& recipe, const Params& shape);
+
+// Everything that a result must carry to be compared later: names and versions of device, driver
+// and platform.
+Json to_json(const DeviceInfo& info);
+// {"format", "kind", "commit", "date", "device"}: the head of a result file.
+Json result_head(const std::string& kind, const DeviceInfo& info);
+
+// A result as JSON text with one line per element of its lists, so that files stay small and
+// differences readable.
+std::string dump_result(const Json& result);
+
+using io::write_file;
+
+// Prints to standard output, or writes a file when `path` is not empty.
+void deliver(const std::string& path, const std::string& content);
+
+}  // namespace clcook::tool

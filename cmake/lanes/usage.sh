@@ -1,0 +1,37 @@
+#!/bin/bash
+# usage.sh SOURCE INCLUDE WORK [HEADER...]: the usage block at the top of every public header, or of
+# these, compiles without a warning and runs, see usage.awk. INCLUDE is the folder of the generated
+# headers.
+set -eu
+source=$1 generated=$2 work=$3
+shift 3
+rm -rf --one-file-system "$work"
+mkdir -p "$work"
+cd "$source"
+# What applications include; an operation is there without being listed.
+headers=(lib/clcook/*.hpp lib/clcook/core/{runtime,device,source,defines,launch,view,sub_group}.hpp
+  lib/clcook/io/{dds,exr,pfm,obj,quad_patches,whole_file}.hpp)
+[ $# -eq 0 ] || headers=("$@")
+failed=0
+for header in "${headers[@]}"; do
+  page=docs/$(basename "$header" .hpp).md
+  [ -e "$page" ] || page=
+  # shellcheck disable=SC2086
+  awk -f cmake/lanes/usage.awk $page "$header" >"$work/$(basename "$header").md" || failed=1
+done
+printf '// A header.\n//\n//   without code\n#pragma once\n' >"$work/none.hpp"
+if awk -f cmake/lanes/usage.awk "$work/none.hpp" >/dev/null 2>&1; then
+  echo "FAILED: a header without a usage block is not noticed"
+  exit 1
+fi
+[ $failed -eq 0 ] || { echo "FAILED: public headers show how they are used"; exit 1; }
+{
+  echo '#include <sstream>'
+  (cd "$work" && awk -f "$source/cmake/lanes/snippets.awk" ./*.md)
+} >"$work/usage.cpp"
+flags=(-std=c++17 -Wall -Wextra -Werror -Wno-unused-variable
+  -Wno-unused-but-set-variable -I lib -I "$generated")
+clang++ "${flags[@]}" -fsyntax-only "$work/usage.cpp"
+g++ "${flags[@]}" -O0 "$work/usage.cpp" -o "$work/usage" -lOpenCL -pthread
+(cd "$work" && ./usage)
+echo "${#headers[@]} headers"

@@ -1,0 +1,20 @@
+// A test scene for machines without a picture at hand.
+#pragma once
+
+#include <pictures/picture.hpp>
+#include <string>
+
+namespace clcook::example {
+
+using pictures::Picture;
+
+// Renders the test scene: a sky gradient, discs with hard edges, a star of thin rays, stripes of
+// one to eight pixels, a checkerboard and reproducible noise. The same pixels on every machine for
+// one size.
+Picture render_scene(int width, int height);
+
+// Reads `source`: a file, or "scene" or "scene:WIDTHxHEIGHT" for the test scene (1920 x 1080 by
+// default).
+Picture open_picture(const std::string& source);
+
+}  // namespace clcook::example

@@ -1,0 +1,73 @@
+// Images for operations that work on buffers: the texels go through two buffers of the plan.
+#pragma once
+
+#include <clcook/core/error.hpp>
+#include <clcook/core/runtime.hpp>
+#include <clcook/core/view.hpp>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace clcook {
+
+// The rectangle that an operation reads of an image and writes to another.
+struct ImageLayout {
+  std::size_t width = 0;  // texels
+  std::size_t height = 0;
+  std::size_t texel_bytes = 0;
+  std::vector<cl_image_format> formats;  // that it takes
+};
+
+// Checks both rectangles; they may overlap. Throws Error(invalid_argument).
+inline void check_images(const Runtime& runtime, const ImageLayout& layout, const ImageView& src,
+                         const ImageView& dst, const std::string& where) {
+  check_view(runtime, src, layout.width, layout.height, layout.formats, Access::read, where, "src");
+  check_view(runtime, dst, layout.width, layout.height, layout.formats, Access::write, where,
+             "dst");
+}
+
+// The two buffers, made at the first call and for one layout. Not thread-safe: calls hold the lock
+// of the plan's other scratch memory.
+class ImageStaging {
+ public:
+  // Enqueues behind `wait`: src's rectangle into a buffer, what `enqueue(from, to, wait)` enqueues
+  // between the CheckedViews of the two buffers, and the other buffer into dst's rectangle.
+  // `enqueue` returns its last event. `last` is the event of what was enqueued last at any time,
+  // also where this throws.
+  template <class Enqueue>
+  void run(const Runtime& runtime, const ImageLayout& layout, const ImageView& src,
+           const ImageView& dst, const std::vector<cl::Event>& wait, cl::Event& last,
+           const Enqueue& enqueue) {
+    const std::size_t row = layout.width * layout.texel_bytes;
+    if (from_() == nullptr) {
+      cl::Buffer from = create_buffer(runtime, row * layout.height);
+      to_ = create_buffer(runtime, row * layout.height);
+      from_ = from;
+    }
+    const std::size_t region[3] = {layout.width, layout.height, 1};
+    const std::size_t from_origin[3] = {src.x, src.y, 0};
+    const std::size_t to_origin[3] = {dst.x, dst.y, 0};
+    std::vector<cl_event> waits;
+    for (const cl::Event& event : wait) waits.push_back(event());
+    cl_event copied = nullptr;
+    check(clEnqueueCopyImageToBuffer(runtime.queue()(), src.image(), from_(), from_origin, region,
+                                     0, static_cast<cl_uint>(waits.size()),
+                                     waits.empty() ? nullptr : waits.data(), &copied),
+          "clEnqueueCopyImageToBuffer");
+    last = cl::Event(copied);
+    last = enqueue(CheckedView{from_, 0, row, row, layout.height},
+                   CheckedView{to_, 0, row, row, layout.height}, std::vector<cl::Event>{last});
+    const cl_event done = last();
+    cl_event stored = nullptr;
+    check(clEnqueueCopyBufferToImage(runtime.queue()(), to_(), dst.image(), 0, to_origin, region, 1,
+                                     &done, &stored),
+          "clEnqueueCopyBufferToImage");
+    last = cl::Event(stored);
+  }
+
+ private:
+  cl::Buffer from_;
+  cl::Buffer to_;
+};
+
+}  // namespace clcook

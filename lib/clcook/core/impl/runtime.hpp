@@ -1,0 +1,114 @@
+// The definitions of clcook/core/runtime.hpp.
+#pragma once
+
+#include <clcook/core/runtime.hpp>
+
+namespace clcook {
+
+CLCOOK_INLINE Runtime::Runtime(cl::CommandQueue queue, RuntimeOptions options) {
+  auto state = std::make_shared<State>(make_state(std::move(queue)));
+  state->tuning =
+      std::make_shared<Tuning>(Tuning::standard(Tuning::user_file(options.disk_cache.folder())));
+  state->cache = std::make_shared<ProgramCache>(state->context, std::move(options.disk_cache));
+  state->on_launch = std::move(options.on_launch);
+  state_ = std::move(state);
+}
+
+CLCOOK_INLINE Runtime Runtime::pick(std::string_view spec, PickOptions options) {
+  const cl::Device device = pick_device(spec);
+  const cl_device_id id = device();
+  cl_int status = CL_SUCCESS;
+  const cl::Context context(clCreateContext(nullptr, 1, &id, nullptr, nullptr, &status));
+  check(status, "clCreateContext");
+  cl_command_queue_properties properties = 0;
+  if (options.profiling) properties |= CL_QUEUE_PROFILING_ENABLE;
+  if (options.out_of_order) properties |= CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+  cl::CommandQueue queue(detail::create_queue(context(), id, properties, &status));
+  if (status == CL_INVALID_QUEUE_PROPERTIES) {
+    fail(Errc::unsupported, "Runtime::pick", "the device has no out-of-order queue", status);
+  }
+  check(status, "clCreateCommandQueue");
+  return Runtime(std::move(queue), std::move(options.runtime));
+}
+
+CLCOOK_INLINE cl::CommandQueue Runtime::retained(cl_command_queue queue) {
+  if (queue != nullptr) check(clRetainCommandQueue(queue), "clRetainCommandQueue");
+  return cl::CommandQueue(queue);
+}
+
+CLCOOK_INLINE Runtime Runtime::with_queue(cl::CommandQueue queue) const {
+  auto state = std::make_shared<State>(make_state(std::move(queue)));
+  if (state->context() != context()()) {
+    fail(Errc::invalid_argument, "Runtime::with_queue", "the queue belongs to another context");
+  }
+  state->cache = state_->cache;
+  state->tuning = state_->tuning;
+  state->on_launch = state_->on_launch;
+  return Runtime(std::shared_ptr<const State>(std::move(state)));
+}
+
+CLCOOK_INLINE Runtime Runtime::with_observer(LaunchObserver observer) const {
+  auto state = std::make_shared<State>(*state_);
+  state->on_launch = std::move(observer);
+  return Runtime(std::shared_ptr<const State>(std::move(state)));
+}
+
+CLCOOK_INLINE cl::Program Runtime::build(const Source& source, const Defines& defines,
+                                         const std::string& what,
+                                         const std::string& extra_options) const {
+  return state_->cache->get(device(), info(), source.flatten(),
+                            build_options(info(), defines, extra_options), what);
+}
+
+CLCOOK_INLINE std::string Runtime::build_options(const DeviceInfo& info, const Defines& defines,
+                                                 const std::string& extra_options) {
+  std::string options;
+  const auto add = [&](const std::string& more) {
+    if (!more.empty()) options += (options.empty() ? "" : " ") + more;
+  };
+  if ((" " + extra_options).find(" -cl-std=") == std::string::npos) add("-cl-std=" + info.language);
+  if (quirks::knows_prefetch(info)) add("-DCLCOOK_BUILTIN_PREFETCH");
+  add(defines.options());
+  add(extra_options);
+  return options;
+}
+
+CLCOOK_INLINE void Runtime::observe(const std::string& kernel, const cl::Event& event) const {
+  if (state_->on_launch) state_->on_launch(kernel, event);
+}
+
+CLCOOK_INLINE Runtime::State Runtime::make_state(cl::CommandQueue queue) {
+  if (queue() == nullptr) fail(Errc::invalid_argument, "Runtime", "the command queue is null");
+  State state;
+  cl_context context = nullptr;
+  cl_device_id device = nullptr;
+  check(clGetCommandQueueInfo(queue(), CL_QUEUE_CONTEXT, sizeof context, &context, nullptr),
+        "clGetCommandQueueInfo");
+  check(clGetCommandQueueInfo(queue(), CL_QUEUE_DEVICE, sizeof device, &device, nullptr),
+        "clGetCommandQueueInfo");
+  state.queue = std::move(queue);
+  state.context = cl::Context(context, true);
+  state.device = cl::Device(device, true);
+  state.info = device_info(state.device);
+  return state;
+}
+
+CLCOOK_INLINE cl::Buffer create_buffer(const Runtime& runtime, std::size_t bytes,
+                                       cl_mem_flags flags, const void* host) {
+  cl_int status = CL_SUCCESS;
+  cl::Buffer buffer(clCreateBuffer(runtime.context()(),
+                                   flags | (host != nullptr ? CL_MEM_COPY_HOST_PTR : 0), bytes,
+                                   const_cast<void*>(host), &status));
+  if (status == CL_INVALID_BUFFER_SIZE || status == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
+      status == CL_OUT_OF_RESOURCES) {
+    fail(Errc::out_of_resources, "clCreateBuffer",
+         text(status_name(status), ": cannot allocate ", bytes,
+              " bytes; the device's largest allocation is ", runtime.info().max_allocation,
+              " bytes"),
+         status);
+  }
+  check(status, "clCreateBuffer");
+  return buffer;
+}
+
+}  // namespace clcook

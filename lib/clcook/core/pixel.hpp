@@ -1,0 +1,77 @@
+// What the pixels of a picture are stored as: the words of all operations.
+//
+//   clcook::pixel_bytes(clcook::PixelType::rgba8);           // 4
+//   clcook::channel_of(clcook::PixelType::rgba16f);          // Channel::f16
+//   clcook::parse_pixel_type("r32f", "MyOperation");         // PixelType::r32f
+#pragma once
+
+#include <clcook/core/defines.hpp>
+#include <clcook/core/names.hpp>
+#include <clcook/core/opencl.hpp>
+#include <cstddef>
+#include <string_view>
+
+namespace clcook {
+
+// What a channel is stored as. Integers are rounded to nearest even and saturated.
+enum class Channel {
+  u8,   // unsigned byte
+  u16,  // unsigned short
+  f16,  // half, IEEE 754 binary16; rounded to nearest even
+  f32,  // float
+};
+
+inline constexpr Named<Channel> kChannels[] = {
+    {Channel::u8, "u8"}, {Channel::u16, "u16"}, {Channel::f16, "f16"}, {Channel::f32, "f32"}};
+
+// One or four channels, interleaved. An operation says which of them it takes.
+enum class PixelType { r8, rgba8, r16, rgba16, r16f, rgba16f, r32f, rgba32f };
+
+inline constexpr Named<PixelType> kPixelTypes[] = {
+    {PixelType::r8, "r8"},         {PixelType::rgba8, "rgba8"},    {PixelType::r16, "r16"},
+    {PixelType::rgba16, "rgba16"}, {PixelType::r16f, "r16f"},      {PixelType::rgba16f, "rgba16f"},
+    {PixelType::r32f, "r32f"},     {PixelType::rgba32f, "rgba32f"}};
+
+// These throw Error(invalid_argument) for what is none; `where` names the operation.
+inline const char* pixel_type_name(PixelType type, const char* where) {
+  return name_of(kPixelTypes, type, where, "pixel type");
+}
+inline PixelType parse_pixel_type(std::string_view name, const char* where) {
+  return value_of(kPixelTypes, name, where, "pixel type");
+}
+
+constexpr Channel channel_of(PixelType type) {
+  return static_cast<Channel>(static_cast<int>(type) / 2);
+}
+constexpr int channels_of(PixelType type) { return static_cast<int>(type) % 2 == 0 ? 1 : 4; }
+
+constexpr std::size_t channel_bytes(Channel channel) {
+  return channel == Channel::u8 ? 1 : channel == Channel::f32 ? 4 : 2;
+}
+constexpr bool is_integer(Channel channel) {
+  return channel == Channel::u8 || channel == Channel::u16;
+}
+constexpr std::size_t pixel_bytes(PixelType type) {
+  return channel_bytes(channel_of(type)) * static_cast<std::size_t>(channels_of(type));
+}
+
+// The format of images whose texels are read as they are stored: integers as integers.
+constexpr cl_image_format image_format(PixelType type) {
+  const Channel channel = channel_of(type);
+  return {static_cast<cl_channel_order>(channels_of(type) == 4 ? CL_RGBA : CL_R),
+          static_cast<cl_channel_type>(channel == Channel::u8    ? CL_UNSIGNED_INT8
+                                       : channel == Channel::u16 ? CL_UNSIGNED_INT16
+                                       : channel == Channel::f16 ? CL_HALF_FLOAT
+                                                                 : CL_FLOAT)};
+}
+
+// Definitions for pixel.clh.
+inline void set_pixel(Defines& defines, Channel channel, int channels) {
+  defines.flag(channel == Channel::u8    ? "CLCOOK_CHANNEL_U8"
+               : channel == Channel::u16 ? "CLCOOK_CHANNEL_U16"
+               : channel == Channel::f16 ? "CLCOOK_CHANNEL_F16"
+                                         : "CLCOOK_CHANNEL_F32");
+  defines.set("CLCOOK_CHANNELS", channels);
+}
+
+}  // namespace clcook

@@ -1,0 +1,64 @@
+// What the plans of the Gaussian blur share. Its rows are in methods.hpp.
+#pragma once
+
+#include <clcook/core/image_staging.hpp>
+#include <clcook/core/inline.hpp>
+#include <clcook/core/plan.hpp>
+#include <clcook/gaussian_blur/method.hpp>
+#include <memory>
+#include <vector>
+
+namespace clcook::gaussian {
+
+struct Spec : PlainSpec {
+  using Problem = gaussian::Problem;
+  struct Tune {};
+  // A method: what it offers, its kernels, and how it is made.
+  struct Traits {
+    Offer (*offer)(const Runtime&, const Problem&, const Axes&);
+    std::vector<CompileUnit> (*units)(const Problem&, const Axes&, const DeviceInfo&);
+    std::unique_ptr<Method> (*make)(const Runtime&, const Problem&, const Axes&, const Offer&,
+                                    const std::vector<cl::Program>&);
+  };
+  // What calls share: one after the other on the device, also those of the plan before set_sigma().
+  struct Memory {
+    Turns turns;
+    Scratch scratch;
+    ImageStaging staging;
+  };
+  struct Resources {
+    std::shared_ptr<Method> method;
+    std::shared_ptr<Memory> memory;
+  };
+  using Row = VariantRow<Spec>;
+  static constexpr const char* kName = "GaussianBlur";
+  static constexpr const char* kRecipe = "gaussian_blur";
+  static constexpr bool kByCost = true;  // which method is best hangs on sigma
+
+  // The baseline first.
+  static const std::vector<Row>& variants();
+
+  static std::vector<TuneField<Tune>> fields() { return {}; }
+  static Tune defaults(const Row&, const Problem&, const DeviceInfo&) { return {}; }
+  static void check_tune(const Setup<Spec>&) {}
+  static double bytes(const Problem& p) { return 2 * bytes_of(p); }
+
+  // Throws Error(invalid_argument) that names the value and the rule.
+  static void check(const Problem& p);
+
+  // By the type of the channels, and by radius. Halves count as floats, shorts as bytes.
+  static std::string tuning_name(const Problem& p) { return tuning_names(p).front(); }
+  static std::vector<std::string> tuning_names(const Problem& p);
+
+  static Offer offer(const Runtime& runtime, const Setup<Spec>& s);
+
+  static std::vector<CompileUnit> units(const Setup<Spec>& s);
+
+  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s, const Made<Spec>& made);
+};
+
+}  // namespace clcook::gaussian
+
+#if CLCOOK_DEFINITIONS
+#include <clcook/gaussian_blur/methods.hpp>
+#endif
