@@ -153,7 +153,8 @@ TEST_CASE("figures from a compiled kernel") {
   const Ran isa = clcook_tool(
       {"isa", "line_blur", "--variant", "local_line", "--target", "gfx900", "--json", "-"});
   REQUIRE(isa.code == 0);
-  for (const Json& row : Json::parse(isa.out).at("kernels")) {
+  const Json shown = Json::parse(isa.out);
+  for (const Json& row : shown.at("kernels")) {
     if (row.at("variant") != "local_line") continue;
     const Json& said = row.at("resources");
     model::KernelNeeds needs;
