@@ -21,7 +21,6 @@
 //   arguments         of a kernel that takes others: out, `ones` (a buffer of floats), `image`
 //                     (4 x 4 texels of CL_RGBA and CL_FLOAT, all 1), `image_r16f` (of CL_R and
 //                     CL_HALF_FLOAT, 0 to 15), ulong=N, local=BYTES and ints
-//   long              why it has more than 30 lines
 //   control           N OPTIONS: to compile and run for the first time must not take more than N
 //   times
 //                     as long as with OPTIONS
@@ -359,7 +358,6 @@ std::string page_table(const nlohmann::json& seen) {
       out += "### " + bug.name() + "\n\nIt " + bug.get("bug") + ".\n\n";
       out += "- Reproducer: [" + file + "](../tests/driver_bugs/" + file + ")\n";
       out += "- Workaround: " + bug.get("workaround") + "\n";
-      if (bug.has("long")) out += "- Not short: " + bug.get("long") + "\n";
       std::string fails;
       std::string right;
       for (const auto& [name, outcomes] : seen.items()) {
@@ -461,7 +459,7 @@ TEST_CASE("driver bugs: every reproducer is short and says what it must") {
   CHECK(all.size() >= 10);
   for (const Reproducer& bug : all) {
     CAPTURE(bug.name());
-    CHECK((bug.lines < 30 || bug.has("long")));
+    CHECK(bug.lines < 30);
     CHECK(bug.has("bug"));
     CHECK(bug.has("fails"));
     // The workaround begins with a file of this project.

@@ -3,7 +3,7 @@
 // needs: images
 // arguments: out image_r16f
 // expect: 16
-// fails: PoCL 3.1; PoCL 6.0; PoCL 7.1
+// fails: PoCL 3.1; PoCL 5.0; PoCL 6.0; PoCL 7.1
 __constant sampler_t at = CLK_FILTER_NEAREST | CLK_ADDRESS_CLAMP_TO_EDGE;
 __kernel void reproduce(__global int* out, __read_only image2d_t picture) {
   int right = 0;

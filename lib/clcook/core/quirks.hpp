@@ -45,7 +45,7 @@ inline bool breaks_shared_rows(const DeviceInfo& info) {
   return is_pocl(info) && info.platform_version.find("PoCL 6.") != std::string::npos;
 }
 
-// PoCL offers images of CL_R with CL_HALF_FLOAT; 3.1 and 6.0 read zeros from them, and 7.1 ends the
+// PoCL offers images of CL_R with CL_HALF_FLOAT; 3.1 to 6.0 read zeros from them, and 7.1 ends the
 // process. CL_RGBA is right. docs/driver_bugs.md has the reproducer.
 inline bool misreads_r16f_images(const DeviceInfo& info) { return is_pocl(info); }
 
