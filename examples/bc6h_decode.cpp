@@ -15,12 +15,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <clcook/bc6h_decode.hpp>
 #include <clcook/io/exr.hpp>
 #include <clcook/io/pfm.hpp>
 #include <clcook/io/whole_file.hpp>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <pictures/picture.hpp>
@@ -45,22 +43,6 @@ struct Arguments {
   int strip = 0;  // rows of a strip, 0 for as many as fit
   bool is_signed = false;
 };
-
-// Floats as a picture of 8 bits, 2^exposure times as bright.
-clcook::pictures::Picture tone_map(const float* texels, int width, int height, double exposure) {
-  const auto srgb = [factor = static_cast<float>(std::exp2(exposure))](float value) {
-    const float linear = std::clamp(value * factor, 0.0f, 1.0f);  // NaN does not occur
-    const float curve =
-        linear <= 0.0031308f ? 12.92f * linear : 1.055f * std::pow(linear, 1 / 2.4f) - 0.055f;
-    return static_cast<std::uint8_t>(std::lround(curve * 255.0f));
-  };
-  clcook::pictures::Picture out{width, height, {}};
-  out.rgba.resize(out.pixels() * 4, 255);
-  for (std::size_t i = 0; i < out.rgba.size(); ++i) {
-    if (i % 4 != 3) out.rgba[i] = srgb(texels[i]);
-  }
-  return out;
-}
 
 void run(const Arguments& arguments) {
   clcook::example::both_or_none(arguments.files);
@@ -116,7 +98,7 @@ void run(const Arguments& arguments) {
     file.finish();
   } else {
     clcook::pictures::write_picture(
-        out, tone_map(floats, problem.width, problem.height, arguments.exposure));
+        out, clcook::example::tone_map(floats, problem.width, problem.height, arguments.exposure));
   }
   fmt::print("{}: {} x {} texels, BC6H {}, slice {} of {}, mip {} of {}\n", in, width, height,
              texture.is_signed() ? "signed" : "unsigned", arguments.slice, texture.dds.slices,

@@ -1,7 +1,8 @@
 // The indices of the bright pixels of a picture, in order: every variant of stream_compaction.
 //
-// A pixel is a uint of 4 bytes r, g, b, a, lowest first. It is kept when
-// 54 r + 183 g + 19 b >= threshold. dst receives the indices of the kept pixels, ascending.
+// A pixel is a uint of 4 bytes r, g, b, a, lowest first, or with CLCOOK_STREAM_COMPACTION_FLOATS one
+// of pixel.clh with 4 channels. It is kept when 54 r + 183 g + 19 b >= threshold, in floats
+// fma(54, r, fma(183, g, 19 b)). dst receives the indices of the kept pixels, ascending.
 //
 // Passes: count finds how many pixels each work-group keeps (byte_words and bit_words have passes
 // of their own, which also store the flags), scan turns the counts into the groups' first
@@ -31,16 +32,23 @@
 #define STREAM_COMPACTION_GROUP __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #define PIXELS 32
 
-#ifdef CLCOOK_STREAM_COMPACTION_ROWS
-#define SOURCE __global const uint *restrict src, ulong src_offset, uint width, ulong src_pitch
-#define SOURCE_ARGUMENTS src, src_offset, width, src_pitch
-#define PIXEL(i) \
-  src[src_offset + (ulong)((uint)(i) / width) * src_pitch + (ulong)((uint)(i) % width)]
+#ifdef CLCOOK_STREAM_COMPACTION_FLOATS
+#include <clcook/pixel.clh>
+typedef clcook_channel_t stream_compaction_stored_t;
+typedef float4 stream_compaction_pixel_t;
+typedef float stream_compaction_threshold_t;
+#define LOAD(p, i) clcook_floats(clcook_load_pixel(p, i))
+#define SKIP(p, pixels) ((p) + 4 * (pixels))
+
+static inline int stream_compaction_keep(float4 pixel, float threshold) {
+  return fma(54.0f, pixel.x, fma(183.0f, pixel.y, 19.0f * pixel.z)) >= threshold;
+}
 #else
-#define SOURCE __global const uint *restrict src, ulong src_offset
-#define SOURCE_ARGUMENTS src + src_offset, 0ul
-#define PIXEL(i) src[src_offset + (i)]
-#endif
+typedef uint stream_compaction_stored_t;
+typedef uint stream_compaction_pixel_t;
+typedef uint stream_compaction_threshold_t;
+#define LOAD(p, i) (p)[i]
+#define SKIP(p, pixels) ((p) + (pixels))
 
 static inline int stream_compaction_keep(uint pixel, uint threshold) {
   const uint r = pixel & 0xFFu;
@@ -48,6 +56,21 @@ static inline int stream_compaction_keep(uint pixel, uint threshold) {
   const uint b = (pixel >> 16) & 0xFFu;
   return 54u * r + 183u * g + 19u * b >= threshold;
 }
+#endif
+#define THRESHOLD stream_compaction_threshold_t threshold
+
+#ifdef CLCOOK_STREAM_COMPACTION_ROWS
+#define SOURCE                                                                           \
+  __global const stream_compaction_stored_t *restrict src, ulong src_offset, uint width, \
+      ulong src_pitch
+#define SOURCE_ARGUMENTS src, src_offset, width, src_pitch
+#define PIXEL(i) \
+  LOAD(src, src_offset + (ulong)((uint)(i) / width) * src_pitch + (ulong)((uint)(i) % width))
+#else
+#define SOURCE __global const stream_compaction_stored_t *restrict src, ulong src_offset
+#define SOURCE_ARGUMENTS SKIP(src, src_offset), 0ul
+#define PIXEL(i) LOAD(src, src_offset + (i))
+#endif
 
 // The sum of `value` over the items before this one; the sum over all of them in `total`. For all
 // items of the group.
@@ -71,7 +94,7 @@ static inline uint stream_compaction_scan_group(uint value, __local uint* cells,
 #ifdef CLCOOK_STREAM_COMPACTION_COUNT
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_count(SOURCE,
                                                               __global uint* restrict counts,
-                                                              ulong count, uint threshold) {
+                                                              ulong count, THRESHOLD) {
   __local uint cells[GROUP];
   const ulong first = get_group_id(0) * (ulong)(GROUP * PIXELS);
   uint kept = 0;
@@ -126,7 +149,7 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_scan(__global uint* rest
 #ifdef CLCOOK_STREAM_COMPACTION_INT_FLAGS
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_int_flags(
     SOURCE, __global const uint* restrict counts, __global uint* restrict dst, ulong dst_offset,
-    ulong count, uint threshold) {
+    ulong count, THRESHOLD) {
   __local uint cells[GROUP];
   const ulong first = get_global_id(0) * PIXELS;
   int flag[PIXELS];
@@ -156,15 +179,15 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_int_flags(
 #ifdef CLCOOK_STREAM_COMPACTION_PREDICATES
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_predicates(
     SOURCE, __global const uint* restrict counts, __global uint* restrict dst, ulong dst_offset,
-    ulong count, uint threshold) {
+    ulong count, THRESHOLD) {
   __local uint cells[GROUP];
   const ulong first = get_global_id(0) * PIXELS;
   const int pixels = (int)min((ulong)PIXELS, count - min(first, count));
 #ifdef CLCOOK_STREAM_COMPACTION_ROWS
 #define RUN_PIXEL(k) PIXEL(first + (ulong)(k))
 #else
-  src += src_offset + first;
-#define RUN_PIXEL(k) src[k]
+  src = SKIP(src, src_offset + first);
+#define RUN_PIXEL(k) LOAD(src, k)
 #endif
   uint kept = 0;
   for (int k = 0; k < pixels; ++k) {
@@ -204,30 +227,39 @@ static inline void stream_compaction_write(uint word, __local uint* cells, __loc
   }
 }
 
-// The pixels i to i + 3.
-static inline uint4 stream_compaction_four(SOURCE, ulong i) {
+// The flags of the pixels i to i + 3 in the lowest bits.
+static inline int stream_compaction_four(SOURCE, ulong i, THRESHOLD) {
+#ifdef CLCOOK_STREAM_COMPACTION_FLOATS
+  int four = 0;
+  for (int p = 0; p < 4; ++p) {
+    four |= stream_compaction_keep(PIXEL(i + (ulong)p), threshold) << p;
+  }
+  return four;
+#else
 #ifdef CLCOOK_STREAM_COMPACTION_ROWS
-  if ((uint)i % width + 4u > width)
-    return (uint4)(PIXEL(i), PIXEL(i + 1), PIXEL(i + 2), PIXEL(i + 3));
+  const bool joined = (uint)i % width + 4u <= width;
+#else
+  const bool joined = true;
 #endif
-  return vload4(0, &PIXEL(i));
+  const uint4 pixels =
+      joined ? vload4(0, &PIXEL(i)) : (uint4)(PIXEL(i), PIXEL(i + 1), PIXEL(i + 2), PIXEL(i + 3));
+  return stream_compaction_keep(pixels.x, threshold) |
+         stream_compaction_keep(pixels.y, threshold) << 1 |
+         stream_compaction_keep(pixels.z, threshold) << 2 |
+         stream_compaction_keep(pixels.w, threshold) << 3;
+#endif
 }
 
 // The flags of the item's 32 consecutive pixels in one word; pixels from `count` on are not kept.
 // Neighbouring items test neighbouring runs of 4 pixels; the fours of flags change hands in local
 // memory, 8 of them per item. For all items of the group.
-static inline uint stream_compaction_word(SOURCE, ulong count, uint threshold,
-                                          __local uchar* fours) {
+static inline uint stream_compaction_word(SOURCE, ulong count, THRESHOLD, __local uchar* fours) {
   const int lid = (int)get_local_id(0);
   for (int k = 0; k < PIXELS / 4; ++k) {
     const ulong i = get_group_id(0) * (ulong)(GROUP * PIXELS) + (ulong)(4 * (k * GROUP + lid));
     int four = 0;
     if (i + 4 <= count) {
-      const uint4 pixels = stream_compaction_four(SOURCE_ARGUMENTS, i);
-      four = stream_compaction_keep(pixels.x, threshold) |
-             stream_compaction_keep(pixels.y, threshold) << 1 |
-             stream_compaction_keep(pixels.z, threshold) << 2 |
-             stream_compaction_keep(pixels.w, threshold) << 3;
+      four = stream_compaction_four(SOURCE_ARGUMENTS, i, threshold);
     } else {
       for (int p = 0; p < 3; ++p) {
         four |=
@@ -250,7 +282,7 @@ static inline uint stream_compaction_word(SOURCE, ulong count, uint threshold,
 #ifdef CLCOOK_STREAM_COMPACTION_BIT_FLAGS
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_flags(
     SOURCE, __global const uint* restrict counts, __global uint* restrict dst, ulong dst_offset,
-    ulong count, uint threshold) {
+    ulong count, THRESHOLD) {
   __local uint cells[GROUP];
   __local uint words[GROUP];
   __local uchar fours[GROUP * PIXELS / 4];
@@ -265,7 +297,7 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_flags(
 #ifdef CLCOOK_STREAM_COMPACTION_BYTE_WORDS
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_byte_words_mark(
     SOURCE, __global uint* restrict counts, __global uchar* restrict flags, ulong count,
-    uint threshold) {
+    THRESHOLD) {
   __local uint cells[GROUP];
   const ulong first = get_group_id(0) * (ulong)(GROUP * PIXELS);
   uint kept = 0;
@@ -311,8 +343,7 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_byte_words(
 // bit_words: as byte_words with a bit per flag: the last pass reads one word per item.
 #ifdef CLCOOK_STREAM_COMPACTION_BIT_WORDS
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_words_mark(
-    SOURCE, __global uint* restrict counts, __global uint* restrict flags, ulong count,
-    uint threshold) {
+    SOURCE, __global uint* restrict counts, __global uint* restrict flags, ulong count, THRESHOLD) {
   __local uint cells[GROUP];
   __local uchar fours[GROUP * PIXELS / 4];
   const uint word = stream_compaction_word(SOURCE_ARGUMENTS, count, threshold, fours);

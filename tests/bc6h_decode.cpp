@@ -440,8 +440,7 @@ TEST_CASE("problems that are none") {
   refused({4, 4, static_cast<Format>(7)},
           "format must be unsigned_float or signed_float, got the "
           "value 7");
-  refused({4, 4, Format::signed_float, static_cast<Texel>(9)},
-          "texel must be rgba16f or rgba32f, got the value 9");
+  refused({4, 4, Format::signed_float, static_cast<Texel>(9)}, "no pixel type of the value 9");
   refused({4, 4}, "group must not be negative, got -3", "branchy", {-3});
   refused({4, 4}, "cpu_lanes takes a group of 1, got 64", "cpu_lanes", {64});
   CHECK(refused({4, 4}, "exceeds", "branchy", {1 << 30}).code == Errc::unsupported);
@@ -481,6 +480,65 @@ TEST_CASE("buffers that do not fit") {
   const Bc6hDecode floats(runtime(), {9, 5, Format::unsigned_float, Texel::rgba32f});
   const Error error = error_of([&] { floats(src, BufferView(dst, 8)); });
   CHECK(contains(error.what(), "multiples of 16 bytes"));
+}
+
+TEST_CASE("decoding into an image gives the bits of the buffer, and nothing beside them") {
+  if (!runtime().info().images) return;
+  clcook::Random random(21);
+  for (const Texel texel : {Texel::rgba16f, Texel::rgba32f}) {
+    for (const Format format : kFormats) {
+      const Problem problem{37, 26, format, texel};
+      std::vector<unsigned char> blocks(std::size_t{10} * 7 * 16);
+      for (unsigned char& byte : blocks) byte = static_cast<unsigned char>(random.bits());
+      const Bc6hDecode plan(runtime(), problem);
+      const std::size_t bytes = Bc6hDecode::texel_bytes(texel);
+      const cl::Buffer src = upload(blocks);
+      const cl::Buffer flat = clcook::create_buffer(runtime(), 37 * 26 * bytes);
+      // Texels (5, 3) to (41, 28) of 45 x 33.
+      const std::vector<unsigned char> before(45 * 33 * bytes, 0x3C);
+      std::vector<unsigned char> want = before;
+      const cl::Event decoded = plan(src, flat);
+      const auto rows =
+          clcook::testing::read_buffer<unsigned char>(runtime(), flat, 37 * 26 * bytes, {decoded});
+      for (std::size_t y = 0; y < 26; ++y) {
+        std::copy_n(&rows[y * 37 * bytes], 37 * bytes, &want[((y + 3) * 45 + 5) * bytes]);
+      }
+      cl_image_desc shape{};
+      shape.image_type = CL_MEM_OBJECT_IMAGE2D;
+      shape.image_width = 45;
+      shape.image_height = 33;
+      const cl_image_format kind = clcook::image_format(texel);
+      cl_int status = CL_SUCCESS;
+      const cl::Image2D image(clCreateImage(runtime().context()(),
+                                            CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &kind, &shape,
+                                            const_cast<unsigned char*>(before.data()), &status));
+      REQUIRE(status == CL_SUCCESS);
+      for (int call = 0; call < 2; ++call) {
+        const cl::Event done = plan(src, clcook::ImageView(image, 5, 3));
+        const cl_event wait = done();
+        const std::size_t origin[3] = {0, 0, 0};
+        const std::size_t all[3] = {45, 33, 1};
+        std::vector<unsigned char> got(want.size());
+        REQUIRE(clEnqueueReadImage(runtime().queue()(), image(), CL_TRUE, origin, all, 0, 0,
+                                   got.data(), 1, &wait, nullptr) == CL_SUCCESS);
+        CHECK(got == want);
+      }
+      const auto refused = [&](const clcook::ImageView& view, const char* part) {
+        const Error error = error_of([&] { plan(src, view); });
+        INFO(error.what());
+        CHECK(error.code == Errc::invalid_argument);
+        CHECK(contains(error.what(), part));
+      };
+      refused({image, 9, 3}, "image");
+      refused({image, 5, 8}, "image");
+      refused(clcook::ImageView(cl::Image2D()), "image is null");
+      Problem other = problem;
+      other.texel = texel == Texel::rgba16f ? Texel::rgba32f : Texel::rgba16f;
+      const Error error =
+          error_of([&] { Bc6hDecode(runtime(), other)(src, clcook::ImageView(image)); });
+      CHECK(contains(error.what(), "format"));
+    }
+  }
 }
 
 // ---- The example -------------------------------------------------------------------------------

@@ -361,7 +361,7 @@ TEST_CASE("a problem out of range is refused with its value") {
   CHECK(code_of({5, 5, 3, Sigma(-0.5)}, "got -0.5") == Errc::invalid_argument);
   CHECK(code_of({5, 5, 3, Sigma(nan)}, "relative_sigma must be finite") == Errc::invalid_argument);
   CHECK(code_of({5, 5, 3, Sigma(inf)}, "relative_sigma must be finite") == Errc::invalid_argument);
-  CHECK(code_of({5, 5, 3, kHalf, static_cast<Pixel>(9)}, "pixel must be") ==
+  CHECK(code_of({5, 5, 3, kHalf, static_cast<Pixel>(9)}, "no pixel type of the value 9") ==
         Errc::invalid_argument);
 }
 

@@ -111,4 +111,19 @@ Texture open_texture(const std::string& source, std::uint64_t slice, std::size_t
   return out;
 }
 
+pictures::Picture tone_map(const float* texels, int width, int height, double exposure) {
+  const auto srgb = [factor = static_cast<float>(std::exp2(exposure))](float value) {
+    const float linear = std::clamp(value * factor, 0.0f, 1.0f);  // NaN does not occur
+    const float curve =
+        linear <= 0.0031308f ? 12.92f * linear : 1.055f * std::pow(linear, 1 / 2.4f) - 0.055f;
+    return static_cast<std::uint8_t>(std::lround(curve * 255.0f));
+  };
+  pictures::Picture out{width, height, {}};
+  out.rgba.resize(out.pixels() * 4, 255);
+  for (std::size_t i = 0; i < out.rgba.size(); ++i) {
+    if (i % 4 != 3) out.rgba[i] = srgb(texels[i]);
+  }
+  return out;
+}
+
 }  // namespace clcook::example

@@ -4,6 +4,7 @@
 #include <clcook/io/dds.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <pictures/picture.hpp>
 #include <string>
 
 namespace clcook::example {
@@ -22,5 +23,8 @@ struct Texture {
 // file that cannot be read or is none, invalid_argument for a size out of range.
 Texture open_texture(const std::string& source, std::uint64_t slice, std::size_t mip,
                      bool is_signed);
+
+// RGBA floats as a picture of 8 bits, 2^exposure times as bright: cut at 1, with the sRGB curve.
+pictures::Picture tone_map(const float* texels, int width, int height, double exposure);
 
 }  // namespace clcook::example

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <algorithm>
+#include <clcook/core/image_staging.hpp>
+#include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/bc6h_decode.hpp>
@@ -17,6 +19,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,10 +33,7 @@ enum class Format {
   signed_float,    // BC6H_SF16, DXGI format 96
 };
 
-enum class Texel {
-  rgba16f,  // 4 halfs, 8 bytes
-  rgba32f,  // 4 floats, 16 bytes
-};
+using Texel = PixelType;
 
 constexpr int kMaxSize = 1 << 30;
 
@@ -41,7 +41,7 @@ struct Problem {
   int width = 0;   // texels, 1 to kMaxSize; need not be a multiple of 4
   int height = 0;  // texels, 1 to kMaxSize
   Format format = Format::unsigned_float;
-  Texel texel = Texel::rgba16f;
+  Texel texel = Texel::rgba16f;  // or rgba32f
 };
 
 // How to run, for tuning; 0 is open.
@@ -55,6 +55,11 @@ struct Spec : PlainSpec {
   struct Traits {
     int group = 0;        // the only work-group that it has; 0: any
     std::size_t run = 1;  // blocks per work-item; an argument of the kernel where more than 1
+  };
+  // For decoding into images.
+  struct Resources {
+    std::shared_ptr<Turns> turns;
+    std::shared_ptr<cl::Buffer> texels;  // null before the first such call
   };
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "Bc6hDecode";
@@ -95,17 +100,14 @@ struct Spec : PlainSpec {
            text("format must be unsigned_float or signed_float, got the value ",
                 static_cast<int>(p.format)));
     }
-    if (p.texel != Texel::rgba16f && p.texel != Texel::rgba32f) {
-      fail(Errc::invalid_argument, kName,
-           text("texel must be rgba16f or rgba32f, got the value ", static_cast<int>(p.texel)));
-    }
+    check_pixel_type(p.texel, {Texel::rgba16f, Texel::rgba32f}, kName);
     const std::uint64_t blocks = std::uint64_t{fours(p.width)} * fours(p.height);
     if (blocks > std::numeric_limits<std::uint32_t>::max()) {
       fail(Errc::invalid_argument, kName,
            text("width ", p.width, " times height ", p.height, " texels are ", blocks,
                 " blocks, more than 4294967295; decode strips"));
     }
-    if (blocks > std::numeric_limits<std::size_t>::max() / (16 * texel_bytes(p.texel))) {
+    if (blocks > std::numeric_limits<std::size_t>::max() / (16 * pixel_bytes(p.texel))) {
       fail(Errc::invalid_argument, kName,
            text("width ", p.width, " times height ", p.height, " overflows the address range"));
     }
@@ -135,16 +137,19 @@ struct Spec : PlainSpec {
     return {unit};
   }
 
+  static Resources allocate(const Runtime&, const Setup<Spec>&) {
+    return {std::make_shared<Turns>(), std::make_shared<cl::Buffer>()};
+  }
+
   static constexpr std::size_t fours(int texels) {
     return (static_cast<std::size_t>(texels) + 3) / 4;
   }
-  static constexpr std::size_t texel_bytes(Texel texel) { return texel == Texel::rgba16f ? 8 : 16; }
 
   static RowLayout block_layout(const Problem& p) {
     return {fours(p.width) * kBlockBytes, fours(p.height), kBlockBytes};
   }
   static RowLayout texel_layout(const Problem& p) {
-    const std::size_t bytes = texel_bytes(p.texel);
+    const std::size_t bytes = pixel_bytes(p.texel);
     return {static_cast<std::size_t>(p.width) * bytes, static_cast<std::size_t>(p.height), bytes};
   }
   static std::size_t bytes_of(const RowLayout& layout) { return layout.row_bytes * layout.rows; }
@@ -152,7 +157,8 @@ struct Spec : PlainSpec {
 
 }  // namespace bc6h_decode
 
-// A plan: constructed once, called often. Thread-safe as Plan says. It owns no device memory.
+// A plan: constructed once, called often. Thread-safe as Plan says. It owns no device memory until
+// it decodes into an image.
 //
 // One mip of one slice is one problem. The blocks of a texture lie row by row, so a strip of a
 // texture too large for one buffer is a problem too: its height is that of the strip, which starts
@@ -180,19 +186,36 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
     const CheckedPair at =
         check_pair(runtime(), Spec::kName, {blocks, Spec::block_layout(p), "blocks"},
                    {texels, Spec::texel_layout(p), "texels"});
-    const std::size_t bytes = texel_bytes(p.texel);
-    const std::size_t run = row().traits.run;
-    const auto ulong = [](std::size_t value) { return static_cast<cl_ulong>(value); };
-    const Launch launch =
-        Launch::cover({(blocks_wide(p.width) + run - 1) / run, blocks_high(p.height), 1},
-                      {static_cast<std::size_t>(tune().group), 1, 1});
-    const auto enqueue = [&](const auto&... more) {
-      return kernel()(launch, wait, at.from.buffer, ulong(at.from.offset / kBlockBytes),
-                      ulong(at.from.pitch / kBlockBytes), at.to.buffer, ulong(at.to.offset / bytes),
-                      ulong(at.to.pitch / bytes), static_cast<cl_uint>(p.width),
-                      static_cast<cl_uint>(p.height), more...);
-    };
-    return run > 1 ? enqueue(static_cast<cl_uint>(run)) : enqueue();
+    return enqueue(at.from, at.to, wait);
+  }
+
+  // The same into the rectangle of width x height texels of an image of CL_RGBA and CL_HALF_FLOAT,
+  // or CL_FLOAT for rgba32f. The texels go through a buffer of the plan, bit by bit; such calls of a
+  // plan and its copies run one after the other on the device.
+  cl::Event operator()(const BufferView& blocks, const ImageView& image,
+                       const std::vector<cl::Event>& wait = {}) const {
+    const Problem& p = problem();
+    const CheckedView from =
+        check_view(runtime(), blocks, Spec::block_layout(p), Access::read, Spec::kName, "blocks");
+    const auto width = static_cast<std::size_t>(p.width);
+    const auto height = static_cast<std::size_t>(p.height);
+    check_view(runtime(), image, width, height, {image_format(p.texel)}, Access::write, Spec::kName,
+               "image");
+    check_wait(wait, Spec::kName);
+    const RowLayout layout = Spec::texel_layout(p);
+    const auto& [turns, texels] = resources();
+    const std::lock_guard<std::mutex> lock(turns->mutex);
+    if ((*texels)() == nullptr) *texels = create_buffer(runtime(), Spec::bytes_of(layout));
+    turns->last = enqueue(from, {*texels, 0, layout.row_bytes, layout.row_bytes, layout.rows},
+                          chained(wait, turns->last));
+    const std::size_t origin[3] = {image.x, image.y, 0};
+    const std::size_t region[3] = {width, height, 1};
+    const cl_event decoded = turns->last();
+    cl_event stored = nullptr;
+    clcook::check(clEnqueueCopyBufferToImage(runtime().queue()(), (*texels)(), image.image(), 0,
+                                             origin, region, 1, &decoded, &stored),
+                  "clEnqueueCopyBufferToImage");
+    return turns->last = cl::Event(stored);
   }
 
   // Decodes a texture in host memory, whatever its size, strip by strip: `blocks` holds
@@ -263,7 +286,7 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
     return variant;
   }
 
-  static constexpr std::size_t texel_bytes(Texel texel) { return Spec::texel_bytes(texel); }
+  static constexpr std::size_t texel_bytes(Texel texel) { return pixel_bytes(texel); }
 
   // Blocks in a row of blocks, and rows of blocks.
   static constexpr std::size_t blocks_wide(int width) { return Spec::fours(width); }
@@ -278,6 +301,25 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
   static std::size_t texture_bytes(const Problem& problem) {
     Spec::check(problem);
     return Spec::bytes_of(Spec::texel_layout(problem));
+  }
+
+ private:
+  cl::Event enqueue(const CheckedView& from, const CheckedView& to,
+                    const std::vector<cl::Event>& wait) const {
+    const Problem& p = problem();
+    const std::size_t bytes = pixel_bytes(p.texel);
+    const std::size_t run = row().traits.run;
+    const auto ulong = [](std::size_t value) { return static_cast<cl_ulong>(value); };
+    const Launch launch =
+        Launch::cover({(blocks_wide(p.width) + run - 1) / run, blocks_high(p.height), 1},
+                      {static_cast<std::size_t>(tune().group), 1, 1});
+    const auto run_kernel = [&](const auto&... more) {
+      return kernel()(launch, wait, from.buffer, ulong(from.offset / kBlockBytes),
+                      ulong(from.pitch / kBlockBytes), to.buffer, ulong(to.offset / bytes),
+                      ulong(to.pitch / bytes), static_cast<cl_uint>(p.width),
+                      static_cast<cl_uint>(p.height), more...);
+    };
+    return run > 1 ? run_kernel(static_cast<cl_uint>(run)) : run_kernel();
   }
 };
 

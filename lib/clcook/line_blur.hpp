@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <clcook/core/image_staging.hpp>
+#include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
 #include <clcook/core/view.hpp>
@@ -30,17 +31,7 @@
 namespace clcook {
 namespace line_blur {
 
-enum class Pixel {
-  rgba32f,  // 4 floats, 16 bytes
-  rgba8,    // 4 unsigned bytes
-};
-
-inline constexpr Named<Pixel> kPixels[] = {{Pixel::rgba32f, "rgba32f"}, {Pixel::rgba8, "rgba8"}};
-
-// Throws Error(invalid_argument) for a value that is none.
-inline const char* to_string(Pixel pixel) {
-  return name_of(kPixels, pixel, "LineBlur", "pixel type");
-}
+using Pixel = PixelType;
 
 // A length in units of the radius. A type of its own, so that no sigma in pixels, as GaussianBlur
 // takes it, is taken for one.
@@ -57,7 +48,7 @@ struct Problem {
   double radius = 0;              // pixels, 0 to kMaxRadius, may be fractional; below 1 the blur is
                                   // a copy
   RadiusFraction relative_sigma;  // standard deviation; 0 makes the blur a copy
-  Pixel pixel = Pixel::rgba32f;
+  Pixel pixel = Pixel::rgba32f;   // or rgba8
 };
 
 // How to run, for tuning; 0 is open.
@@ -246,10 +237,7 @@ struct Spec : PlainSpec {
       fail(Errc::invalid_argument, kName,
            text("relative_sigma must be finite and not negative, got ", sigma));
     }
-    if (p.pixel != Pixel::rgba32f && p.pixel != Pixel::rgba8) {
-      fail(Errc::invalid_argument, kName,
-           text("pixel must be rgba32f or rgba8, got the value ", static_cast<int>(p.pixel)));
-    }
+    check_pixel_type(p.pixel, {Pixel::rgba32f, Pixel::rgba8}, kName);
     const auto pixels = static_cast<std::uint64_t>(p.width) * static_cast<std::uint64_t>(p.height);
     if (pixels > std::numeric_limits<std::size_t>::max() / (2 * kCell)) {
       fail(Errc::invalid_argument, kName,
@@ -269,7 +257,6 @@ struct Spec : PlainSpec {
     }
   }
 
-  static std::size_t pixel_bytes(Pixel pixel) { return pixel == Pixel::rgba32f ? 16 : 4; }
   static double pixels(const Problem& p) { return static_cast<double>(p.width) * p.height; }
   static double bytes(const Problem& p) {
     return 2.0 * static_cast<double>(pixel_bytes(p.pixel)) * pixels(p);
@@ -365,7 +352,7 @@ struct Spec : PlainSpec {
 
   static CompileUnit unit(const Setup<Spec>& s, Pixel src, Pixel dst) {
     CompileUnit out = variant_unit(s, embedded::line_blur);
-    out.label = text(to_string(src), " -> ", to_string(dst));
+    out.label = text(pixel_type_name(src, kName), " -> ", pixel_type_name(dst, kName));
     if (is_copy(s.problem)) {  // the same for every variant
       out.kernel = "line_blur_copy";
       out.defines = Defines().flag("CLCOOK_LINE_BLUR_ONLY").flag("CLCOOK_LINE_BLUR_COPY");
@@ -570,7 +557,7 @@ class LineBlur : public Plan<line_blur::Spec> {
   cl::Event operator()(const BufferView& src, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
     const Problem& p = problem();
-    const std::size_t bytes = Spec::pixel_bytes(p.pixel);
+    const std::size_t bytes = pixel_bytes(p.pixel);
     const RowLayout layout{static_cast<std::size_t>(p.width) * bytes,
                            static_cast<std::size_t>(p.height), bytes};
     const CheckedView from = check_view(runtime(), src, layout, Access::read, kName, "src");
@@ -589,7 +576,7 @@ class LineBlur : public Plan<line_blur::Spec> {
     const Problem& p = problem();
     ImageLayout layout{static_cast<std::size_t>(p.width),
                        static_cast<std::size_t>(p.height),
-                       Spec::pixel_bytes(p.pixel),
+                       pixel_bytes(p.pixel),
                        {{CL_RGBA, CL_FLOAT}}};
     if (p.pixel == Pixel::rgba8)
       layout.formats = {{CL_RGBA, CL_UNORM_INT8}, {CL_RGBA, CL_UNSIGNED_INT8}};
@@ -611,9 +598,7 @@ class LineBlur : public Plan<line_blur::Spec> {
   static int subsampling_step(double radius) { return Spec::subsampling_step(radius); }
 
   // The pixel type of that name. Throws Error(invalid_argument) that lists the names.
-  static Pixel parse_pixel(std::string_view name) {
-    return value_of(line_blur::kPixels, name, kName, "pixel type");
-  }
+  static Pixel parse_pixel(std::string_view name) { return parse_pixel_type(name, kName); }
 
  private:
   static constexpr const char* kName = Spec::kName;
@@ -638,7 +623,7 @@ class LineBlur : public Plan<line_blur::Spec> {
   }
 
   Spec::Rows rows(const CheckedView& view) const {
-    const std::size_t bytes = Spec::pixel_bytes(problem().pixel);
+    const std::size_t bytes = pixel_bytes(problem().pixel);
     return {view.buffer, view.offset / bytes, view.pitch / bytes};
   }
 };

@@ -3,16 +3,22 @@
 //   clcook::StreamCompaction compact{runtime, {width, height}};
 //   cl::Event done = compact(src, dst, kept, 200 * 256, {uploaded});  // at least 200 bright
 //
-// A pixel is 4 bytes r, g, b, a; pixel (x, y) has the index y * width + x. It is kept when 54 r + 183 g + 19 b >= threshold; the weights sum
-// to 256, so threshold 256 t means a brightness of t. dst receives the indices of the kept pixels,
-// ascending, as 32-bit numbers, and keeps what it held behind them; kept receives their number.
+// A pixel is r, g, b, a; pixel (x, y) has the index y * width + x. It is kept when
+// 54 r + 183 g + 19 b >= threshold; the weights sum to 256, so threshold 256 t means a brightness of
+// t, in units of the pixel type. Of halfs and floats the sum is fma(54, r, fma(183, g, 19 b)), and a
+// NaN is never kept. dst receives the indices of the kept pixels, ascending, as 32-bit numbers, and
+// keeps what it held behind them; kept receives their number.
 #pragma once
 
+#include <algorithm>
+#include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/stream_compaction.hpp>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,8 +30,9 @@ namespace stream_compaction {
 constexpr std::size_t kMaxPixels = 0xFFFFFFFFu;
 
 struct Problem {
-  std::size_t width = 0;   // pixels
-  std::size_t height = 1;  // rows; width times height is 1 to kMaxPixels
+  std::size_t width = 0;               // pixels
+  std::size_t height = 1;              // rows; width times height is 1 to kMaxPixels
+  PixelType pixel = PixelType::rgba8;  // or rgba16, rgba16f, rgba32f
 
   std::size_t pixels() const { return width * height; }
 };
@@ -74,6 +81,9 @@ struct Spec : PlainSpec {
            text("pixels must be 1 to ", kMaxPixels, ", got ", p.width,
                 p.height == 1 ? "" : text(" x ", p.height)));
     }
+    check_pixel_type(p.pixel,
+                     {PixelType::rgba8, PixelType::rgba16, PixelType::rgba16f, PixelType::rgba32f},
+                     kName);
   }
 
   // On a CPU the scan and its barriers are loops.
@@ -86,14 +96,18 @@ struct Spec : PlainSpec {
   }
 
   // Of the pixels and of a list of all of them.
-  static double bytes(const Problem& p) { return 8 * static_cast<double>(p.pixels()); }
+  static double bytes(const Problem& p) {
+    return (pixel_size(p) + 4) * static_cast<double>(p.pixels());
+  }
+  static double pixel_size(const Problem& p) { return static_cast<double>(pixel_bytes(p.pixel)); }
 
   // The pixels are read twice, or once and the flags in between; without the list.
   static Offer offer(const Runtime&, const Setup<Spec>& s) {
     const auto pixels = static_cast<double>(s.problem.pixels());
     const double flags = s.row.traits.flag_bytes;
     Offer out;
-    out.work.bytes_read = pixels * (4 + (flags > 0 ? flags : 4));
+    const double each = pixel_size(s.problem);
+    out.work.bytes_read = pixels * (each + (flags > 0 ? flags : each));
     out.work.bytes_written = pixels * flags;
     return out;
   }
@@ -113,7 +127,13 @@ struct Spec : PlainSpec {
     std::vector<CompileUnit> all{flags, kernel_unit(s, "scan", file), indices};
     for (CompileUnit& unit : all) {
       unit.defines.set("CLCOOK_STREAM_COMPACTION_GROUP", s.tune.group);
-      if (s.problem.height > 1) unit.defines.flag("CLCOOK_STREAM_COMPACTION_ROWS");
+    }
+    for (CompileUnit* unit : {&all.front(), &all.back()}) {
+      if (s.problem.height > 1) unit->defines.flag("CLCOOK_STREAM_COMPACTION_ROWS");
+      if (s.problem.pixel != PixelType::rgba8) {
+        unit->defines.flag("CLCOOK_STREAM_COMPACTION_FLOATS");
+        set_pixel(unit->defines, channel_of(s.problem.pixel), 4);
+      }
     }
     return all;
   }
@@ -139,22 +159,28 @@ struct Spec : PlainSpec {
 
 // A plan: constructed once, called often. Thread-safe as Plan says. Calls of one plan share its
 // scratch memory and therefore run one after the other on the device; copies share it too. The
-// number of pixels is no part of the program; whether there is one row or several is.
+// number of pixels is no part of the program; their type and whether there is one row or several
+// are.
 class StreamCompaction : public Plan<stream_compaction::Spec> {
  public:
   using Plan::Plan;
 
   // Enqueues the compaction behind the events of `wait` and returns its last event. src is height
-  // rows of width pixels of 4 bytes, so it may be a region of a larger picture; dst is one row of 4
-  // bytes per pixel, with room for every pixel; kept is 4 bytes. Offsets and src's pitch are
-  // multiples of 4. The views must not overlap. Throws Error(invalid_argument), with nothing
-  // enqueued, when a view breaks a rule.
+  // rows of width pixels, so it may be a region of a larger picture; its offset and pitch are
+  // multiples of the pixel size. dst is one row of 4 bytes per pixel, with room for every pixel;
+  // kept is 4 bytes; their offsets are multiples of 4. The views must not overlap. Throws
+  // Error(invalid_argument), with nothing enqueued, when a view breaks a rule or the threshold is
+  // not a number.
   cl::Event operator()(const BufferView& src, const BufferView& dst, const BufferView& kept,
-                       std::uint32_t threshold, const std::vector<cl::Event>& wait = {}) const {
+                       double threshold, const std::vector<cl::Event>& wait = {}) const {
     const Runtime& rt = runtime();
     const Problem& p = problem();
+    if (std::isnan(threshold))
+      fail(Errc::invalid_argument, Spec::kName,
+           text("threshold must be a number, got ", threshold));
+    const std::size_t bytes = pixel_bytes(p.pixel);
     const CheckedView from =
-        check_view(rt, src, {p.width * 4, p.height, 4}, Access::read, Spec::kName, "src");
+        check_view(rt, src, {p.width * bytes, p.height, bytes}, Access::read, Spec::kName, "src");
     const CheckedView to =
         check_view(rt, dst, {p.pixels() * 4, 1, 4}, Access::write, Spec::kName, "dst");
     const CheckedView number = check_view(rt, kept, {4, 1, 4}, Access::write, Spec::kName, "kept");
@@ -169,7 +195,6 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
     const Launch one = Launch::groups({1, 1, 1}, {group, 1, 1});
     const auto to_offset = static_cast<cl_ulong>(to.offset / 4);
     const auto pixels = static_cast<cl_ulong>(p.pixels());
-    const auto limit = static_cast<cl_uint>(threshold);
     const bool stored = row().traits.flag_bytes > 0;
     const auto& [counts, flags, turns] = resources();
     Kernel first = kernel(0);
@@ -178,22 +203,39 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
     const std::lock_guard<std::mutex> lock(turns->mutex);
     cl::Event& last = turns->last;
     const std::vector<cl::Event> before = chained(wait, last);
-    // Calls `run` with the source's arguments and those behind them.
+    // Calls `run` with the source's arguments, `more` and the threshold.
     const auto with_source = [&](const auto& run, const auto&... more) {
-      const auto offset = static_cast<cl_ulong>(from.offset / 4);
-      if (p.height == 1) return run(from.buffer, offset, more...);
-      return run(from.buffer, offset, static_cast<cl_uint>(p.width),
-                 static_cast<cl_ulong>(from.pitch / 4), more...);
+      const auto offset = static_cast<cl_ulong>(from.offset / bytes);
+      const auto with_threshold = [&](const auto&... arguments) {
+        return p.pixel == PixelType::rgba8 ? run(arguments..., more..., whole_threshold(threshold))
+                                           : run(arguments..., more..., float_threshold(threshold));
+      };
+      if (p.height == 1) return with_threshold(from.buffer, offset);
+      return with_threshold(from.buffer, offset, static_cast<cl_uint>(p.width),
+                            static_cast<cl_ulong>(from.pitch / bytes));
     };
     const auto count = [&](const auto&... arguments) { return first(all, before, arguments...); };
     const auto store = [&](const auto&... arguments) { return write(all, {last}, arguments...); };
-    last = stored ? with_source(count, counts, flags, pixels, limit)
-                  : with_source(count, counts, pixels, limit);
+    last = stored ? with_source(count, counts, flags, pixels) : with_source(count, counts, pixels);
     last = scan(one, {last}, counts, static_cast<cl_uint>(groups), number.buffer,
                 static_cast<cl_ulong>(number.offset / 4));
     last = stored ? store(flags, counts, to.buffer, to_offset)
-                  : with_source(store, counts, to.buffer, to_offset, pixels, limit);
+                  : with_source(store, counts, to.buffer, to_offset, pixels);
     return last;
+  }
+
+ private:
+  // The least number of the kernel's type that is at least `threshold`: it keeps the same pixels.
+  static cl_uint whole_threshold(double threshold) {
+    const auto most = double{std::numeric_limits<cl_uint>::max()};
+    return static_cast<cl_uint>(std::clamp(std::ceil(threshold), 0.0, most));
+  }
+  static cl_float float_threshold(double threshold) {
+    const auto most = double{std::numeric_limits<float>::max()};
+    if (threshold > most) return HUGE_VALF;
+    if (threshold < -most) return threshold == -HUGE_VAL ? -HUGE_VALF : static_cast<float>(-most);
+    const auto near = static_cast<float>(threshold);
+    return static_cast<double>(near) >= threshold ? near : std::nextafter(near, HUGE_VALF);
   }
 };
 

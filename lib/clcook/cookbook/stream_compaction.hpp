@@ -8,14 +8,18 @@
 // memory is the limit; on a CPU the scans and their barriers are most of the work.
 #pragma once
 
-#include <algorithm>
+#include <clcook/core/pixel.hpp>
 #include <clcook/reference/stream_compaction.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/pixels.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <clcook/stream_compaction.hpp>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,8 +43,11 @@ inline std::int64_t number(const Params& shape, const char* name, std::int64_t l
 inline StreamCompaction::Problem problem(const Params& shape) {
   constexpr auto kMost = static_cast<std::int64_t>(stream_compaction::kMaxPixels);
   const auto height = static_cast<std::size_t>(number(shape, "height", 1, kMost, 1));
-  return {static_cast<std::size_t>(number(shape, "pixels", 1, kMost)), height};
+  return {static_cast<std::size_t>(number(shape, "pixels", 1, kMost)), height,
+          parse_pixel_type(shape.word("pixel", "rgba8"), "stream_compaction")};
 }
+
+constexpr std::int64_t kMostThreshold = 1 << 24;  // above all sums of shorts
 
 class CompactionCase : public Case {
  public:
@@ -49,19 +56,21 @@ class CompactionCase : public Case {
   CompactionCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : runtime_(runtime),
         problem_(problem(shape)),
-        threshold_(static_cast<std::uint32_t>(number(shape, "threshold", 0, 65536))) {
+        threshold_(static_cast<double>(number(shape, "threshold", 0, kMostThreshold))) {
     StreamCompaction::Spec::check(problem_);
-    pixels_.resize(problem_.pixels());
+    const std::size_t bytes = pixel_bytes(problem_.pixel);
+    pixels_.resize(problem_.pixels() * bytes);
     const auto offset = static_cast<std::size_t>(number(shape, "offset", 0, 1 << 20));
-    Random random(seed);
-    for (std::uint32_t& pixel : pixels_) pixel = random.bits32();
-    const auto at = [&](std::size_t more) { return offset == 0 ? 0 : (offset + more) * 4; };
-    // White outside: a pixel read from there is kept.
+    fill(seed);
+    const auto at = [&](std::size_t more) { return offset == 0 ? 0 : offset + more; };
+    // White outside: a pixel read from there is kept. Bytes of 0x7B are the half 61312.
     const auto pad = static_cast<std::size_t>(number(shape, "pad", 0, 1 << 20));
-    src_.emplace(runtime, problem_.width * 4, problem_.height, at(1), (problem_.width + pad) * 4,
-                 static_cast<unsigned char>(0xFF));
-    dst_.emplace(runtime, pixels_.size() * 4, std::size_t{1}, at(0), std::size_t{0}, kPoison);
-    kept_.emplace(runtime, std::size_t{4}, std::size_t{1}, at(2), std::size_t{0}, kPoison);
+    const bool whole = is_integer(channel_of(problem_.pixel));
+    src_.emplace(runtime, problem_.width * bytes, problem_.height, at(1) * bytes,
+                 (problem_.width + pad) * bytes, static_cast<unsigned char>(whole ? 0xFF : 0x7B));
+    dst_.emplace(runtime, problem_.pixels() * 4, std::size_t{1}, at(0) * 4, std::size_t{0},
+                 kPoison);
+    kept_.emplace(runtime, std::size_t{4}, std::size_t{1}, at(2) * 4, std::size_t{0}, kPoison);
   }
 
   void prepare(const std::string& variant, const Params& tune) override {
@@ -83,7 +92,7 @@ class CompactionCase : public Case {
     return (*compact_)(src_->view(), dst_->view(), kept_->view(), threshold_, wait);
   }
 
-  // Integers: exact. Behind the last index dst still holds the poison.
+  // Exact. Behind the last index dst still holds the poison.
   Diff check(const std::vector<cl::Event>& wait) override {
     Diff diff;
     const std::uint32_t kept = kept_->read_as<std::uint32_t>(wait, diff, "kept")[0];
@@ -92,7 +101,7 @@ class CompactionCase : public Case {
     diff.match("kept", static_cast<std::uint32_t>(expected.size()), kept);
     std::uint32_t untouched = 0;
     std::memset(&untouched, kPoison, sizeof untouched);
-    for (std::size_t i = 0; i < pixels_.size(); ++i) {
+    for (std::size_t i = 0; i < problem_.pixels(); ++i) {
       diff.match(i, i < expected.size() ? expected[i] : untouched, got[i]);
     }
     return diff;
@@ -105,23 +114,61 @@ class CompactionCase : public Case {
   }
 
  private:
+  // Any bits as bytes and shorts; else channels from -64 to 320, so that brightness is spread around
+  // the thresholds, and now and then one that is no number or infinite.
+  void fill(std::uint64_t seed) {
+    Random random(seed);
+    const Channel channel = channel_of(problem_.pixel);
+    if (is_integer(channel)) {
+      for (std::size_t i = 0; i < pixels_.size(); i += 4) {
+        const std::uint32_t bits = random.bits32();
+        std::memcpy(pixels_.data() + i, &bits, 4);
+      }
+      return;
+    }
+    std::vector<double> values(problem_.pixels() * 4);
+    for (double& value : values) {
+      value = static_cast<double>(random.below(384 * 1024)) / 1024 - 64;
+      const std::uint64_t kind = random.below(200);
+      if (kind == 0) value = std::numeric_limits<double>::quiet_NaN();
+      if (kind == 1) value = HUGE_VAL;
+      if (kind == 2) value = -HUGE_VAL;
+    }
+    pixels_ = store_channels(channel, values);
+  }
+
+  double brightness(std::size_t pixel) const {
+    namespace ref = clcook::reference::stream_compaction;
+    const Channel channel = channel_of(problem_.pixel);
+    const auto at = [&](std::size_t c) {
+      return load_channel(channel, pixels_.data(), 4 * pixel + c);
+    };
+    if (is_integer(channel)) return 54 * at(0) + 183 * at(1) + 19 * at(2);
+    return static_cast<double>(ref::brightness(static_cast<float>(at(0)), static_cast<float>(at(1)),
+                                               static_cast<float>(at(2))));
+  }
+
   const std::vector<std::uint32_t>& reference() {
-    if (!expected_) expected_ = clcook::reference::stream_compaction::bright(pixels_, threshold_);
+    if (!expected_) {
+      expected_.emplace();
+      for (std::size_t i = 0; i < problem_.pixels(); ++i) {
+        if (brightness(i) >= threshold_) expected_->push_back(static_cast<std::uint32_t>(i));
+      }
+    }
     return *expected_;
   }
 
   std::size_t kept_count() const {
     if (expected_) return expected_->size();
-    return static_cast<std::size_t>(
-        std::count_if(pixels_.begin(), pixels_.end(), [&](std::uint32_t pixel) {
-          return clcook::reference::stream_compaction::brightness(pixel) >= threshold_;
-        }));
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < problem_.pixels(); ++i) count += brightness(i) >= threshold_;
+    return count;
   }
 
   Runtime runtime_;
   StreamCompaction::Problem problem_;
-  std::uint32_t threshold_;
-  std::vector<std::uint32_t> pixels_;
+  double threshold_;
+  std::vector<unsigned char> pixels_;  // as they are stored
   std::optional<std::vector<std::uint32_t>> expected_;
   std::optional<GuardedBuffer> src_;
   std::optional<GuardedBuffer> dst_;
@@ -147,7 +194,9 @@ inline Recipe stream_compaction() {
   recipe.parameters = {
       Parameter::integer("pixels", "of a row", 1, stream_compaction::kMaxPixels),
       Parameter::integer("height", "rows", 1, stream_compaction::kMaxPixels, "1"),
-      Parameter::integer("threshold", "what a pixel that is kept reaches", 0, 65536),
+      Parameter::integer("threshold", "what a pixel that is kept reaches", 0,
+                         stream_compaction_card::kMostThreshold),
+      Parameter::word("pixel", "type", {"rgba8", "rgba16", "rgba16f", "rgba32f"}, "rgba8"),
       Parameter::integer("offset", "pixels before the first index", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
   };
@@ -167,6 +216,12 @@ inline Recipe stream_compaction() {
       "pixels=3 height=2731 threshold=0 offset=1 pad=2",
       "pixels=257 height=67 threshold=40000 offset=5 pad=7",
       "pixels=1024 height=32 threshold=32768",
+      "pixels=67 threshold=12000000 pixel=rgba16 offset=3 tiny=1",
+      "pixels=257 height=35 threshold=8388608 pixel=rgba16 offset=1 pad=5",
+      "pixels=8193 threshold=32768 pixel=rgba16f offset=7",
+      "pixels=131 height=67 threshold=30000 pixel=rgba16f offset=1 pad=3",
+      "pixels=8191 threshold=32768 pixel=rgba32f",
+      "pixels=5 height=2000 threshold=0 pixel=rgba32f offset=3 pad=1",
   });
   recipe.bench_shapes =
       parse_all({"pixels=67108864 threshold=32768", "pixels=67108864 threshold=60000",

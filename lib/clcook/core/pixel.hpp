@@ -6,9 +6,12 @@
 #pragma once
 
 #include <clcook/core/defines.hpp>
+#include <clcook/core/error.hpp>
 #include <clcook/core/names.hpp>
 #include <clcook/core/opencl.hpp>
 #include <cstddef>
+#include <initializer_list>
+#include <string>
 #include <string_view>
 
 namespace clcook {
@@ -38,6 +41,17 @@ inline const char* pixel_type_name(PixelType type, const char* where) {
 }
 inline PixelType parse_pixel_type(std::string_view name, const char* where) {
   return value_of(kPixelTypes, name, where, "pixel type");
+}
+// For an operation that takes some of the types.
+inline void check_pixel_type(PixelType type, std::initializer_list<PixelType> taken,
+                             const char* where) {
+  const char* name = pixel_type_name(type, where);
+  std::string list;
+  for (const PixelType one : taken) {
+    if (one == type) return;
+    list += std::string(list.empty() ? "" : ", ") + pixel_type_name(one, where);
+  }
+  fail(Errc::invalid_argument, where, text("takes the pixel types ", list, ", got ", name));
 }
 
 constexpr Channel channel_of(PixelType type) {

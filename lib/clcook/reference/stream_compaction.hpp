@@ -1,6 +1,7 @@
-// Scalar reference of stream_compaction: exact integers.
+// Scalar reference of stream_compaction: exact integers, or floats in one order.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,6 +11,11 @@ namespace clcook::reference::stream_compaction {
 // Brightness of a pixel of bytes r, g, b, a, lowest first, in units of 1/256.
 inline std::uint32_t brightness(std::uint32_t pixel) {
   return 54 * (pixel & 0xFF) + 183 * (pixel >> 8 & 0xFF) + 19 * (pixel >> 16 & 0xFF);
+}
+
+// Of a pixel of other types, in units of 1/256 of the channels' units.
+inline float brightness(float r, float g, float b) {
+  return std::fma(54.0f, r, std::fma(183.0f, g, 19.0f * b));
 }
 
 // The indices of the pixels that are at least this bright, ascending.
