@@ -74,7 +74,7 @@ class ToyPlan : public Plan<Toy> {
 };
 
 // A runtime that knows this tuning file.
-Runtime with_tuning(const TempFolder& folder, const std::string& entry) {
+Runtime with_tuning(const TempFolder& folder, const std::string& entry, double factor = 0) {
   const DeviceInfo& info = runtime().info();
   TuningEntry one;
   one.recipe = "toy";
@@ -84,7 +84,8 @@ Runtime with_tuning(const TempFolder& folder, const std::string& entry) {
   one.driver = info.driver;
   one.type = info.cpu ? "cpu" : "gpu";
   one.compute_units = info.compute_units;
-  one.best = true;
+  one.best = factor == 0;
+  one.factor = factor;
   one.variant = entry.substr(0, entry.find(' '));
   one.tune = entry.find(' ') == std::string::npos ? "" : entry.substr(entry.find(' ') + 1);
   const auto file = folder.path() / "tuning.txt";
@@ -220,6 +221,19 @@ TEST_CASE("plan: what was measured comes first, as long as it fits") {
   // A named variant takes its own measured tune only.
   CHECK(ToyPlan(with_tuning(folder, "wide group=128"), {}, "wide").tune().group == 128);
   CHECK(ToyPlan(with_tuning(folder, "wide group=128"), {}, "plain").tune().group == 64);
+}
+
+TEST_CASE("plan: a variant that was not measured is not taken for want of a factor") {
+  const TempFolder folder;
+  ToyPlan::Problem problem;
+  problem.strip_is_slow = true;
+  // By work alone plain takes 10 times as long as wide.
+  const ToyPlan plan(with_tuning(folder, "wide", 30), problem);
+  CHECK(plan.variant() == "wide");
+  CHECK(contains(plan.describe(), "from measurements on this device"));
+  const ToyPlan other(with_tuning(folder, "plain", 0.01), problem);
+  CHECK(other.variant() == "wide");
+  CHECK(contains(other.describe(), "as badly as the worst that was measured"));
 }
 
 TEST_CASE("plan: copies share it, and a moved-from plan says so") {

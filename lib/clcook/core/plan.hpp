@@ -379,7 +379,7 @@ struct PlanRules {
   static std::vector<CompileUnit> units(const Row& row, const Problem& problem, Tune tune,
                                         const DeviceInfo& device = {}) {
     Spec::check(problem);
-    fill(tune, Spec::defaults(row, problem, device));
+    close(tune, row, problem, device);
     const Setup<Spec> setup{row, problem, tune, device};
     Spec::check_tune(setup);
     return Spec::units(setup);
@@ -434,7 +434,7 @@ struct PlanRules {
   // The same for a checked problem and a tune with open members: they take the variant's defaults.
   static Offer offer_of(const Runtime& runtime, const Row& row, const Problem& problem, Tune tune) {
     Spec::check(problem);
-    fill(tune, Spec::defaults(row, problem, runtime.info()));
+    close(tune, row, problem, runtime.info());
     return offer(runtime, row, problem, tune);
   }
 
@@ -456,20 +456,29 @@ struct PlanRules {
     std::vector<std::string> notes = runtime.tuning().notes();
     std::vector<Ranked> ranking;
     std::optional<Error> refused;
+    // What why_not() says, asked once for each row.
+    std::vector<std::pair<const Row*, std::string>> asked;
+    const auto excluded = [&](const Row& row) -> std::string {
+      for (const auto& [known, why] : asked) {
+        if (known == &row) return why;
+      }
+      asked.emplace_back(&row, why_not(row));
+      return asked.back().second;
+    };
     // Tries a variant with what is open filled in; returns whether it was taken.
     const auto attempt = [&](const Row& row, const Tune* with, const std::string& reason,
                              Offer* known_offer = nullptr) {
       Candidate<Spec> one{&row, tune, {}, reason, {}};
-      const std::string excluded = why_not(row);
+      const std::string why = excluded(row);
       const auto refuse = [&](const Error& error) {
         notes.push_back(describe(row, one.tune) + ": " + error.what());
         if (!refused) refused = error;
         return false;
       };
-      if (!excluded.empty()) return refuse(refusal(row, Offer::no(Lacks::problem, excluded)));
+      if (!why.empty()) return refuse(refusal(row, Offer::no(Lacks::problem, why)));
       try {
         if (with != nullptr) fill(one.tune, *with);
-        fill(one.tune, Spec::defaults(row, problem, runtime.info()));
+        close(one.tune, row, problem, runtime.info());
         for (const auto& [known, how] : tried) {
           if (known == &row && equal(how, one.tune)) return false;
         }
@@ -536,7 +545,7 @@ struct PlanRules {
       return;
     }
     if (wanted.is_automatic()) {
-      ranking = ranked(runtime, problem, tune, why_not);
+      ranking = ranked(runtime, problem, tune, excluded);
       for (Ranked& one : ranking) {
         if (one.may_take && attempt_all(*one.row, one.reason, one.offer ? &*one.offer : nullptr))
           return;
@@ -571,10 +580,9 @@ struct PlanRules {
   }
 
  private:
-  static Tune with_defaults(Tune tune, const Row& row, const Problem& problem,
-                            const DeviceInfo& device) {
+  // Gives open members the variant's defaults.
+  static void close(Tune& tune, const Row& row, const Problem& problem, const DeviceInfo& device) {
     fill(tune, Spec::defaults(row, problem, device));
-    return tune;
   }
 
   // Whether automatic may take the variant on such a device.
@@ -588,6 +596,7 @@ struct PlanRules {
     bool may_take = true;
     std::optional<Offer> offer;                             // none: it does not take the tune
     double cost = std::numeric_limits<double>::infinity();  // microseconds
+    TuningFactor factor;                                    // of its work's time
     std::string reason;                                     // why it would be taken
     std::string note;                                       // what it offers
   };
@@ -599,11 +608,8 @@ struct PlanRules {
     const Rates rates = device_rates(runtime);
     std::vector<std::string> names = Spec::tuning_names(problem);
     if (names.empty()) names.push_back(tuning_name(problem));
-    std::vector<Ranked> all;
-    // To where it belongs, behind its equals: less to compile than a sort of them all.
-    const auto add = [&](Ranked one) {
-      all.insert(std::upper_bound(all.begin(), all.end(), one, before), std::move(one));
-    };
+    std::vector<Ranked> in_order;
+    double largest = 0;  // of the measured factors
     for (const Row& row : Spec::variants()) {
       Ranked one;
       one.row = &row;
@@ -611,17 +617,17 @@ struct PlanRules {
       if (!may_take(row, runtime.info())) {
         one.may_take = false;
         one.note = row.name + (row.is_by_name ? ": only where it is asked for" : ": for CPUs only");
-        add(std::move(one));
+        in_order.push_back(std::move(one));
         continue;
       }
-      if (std::string excluded = why_not(row); !excluded.empty()) {
-        one.note = row.name + ": " + std::move(excluded);
-        add(std::move(one));
+      if (std::string why = why_not(row); !why.empty()) {
+        one.note = row.name + ": " + std::move(why);
+        in_order.push_back(std::move(one));
         continue;
       }
       try {
         Tune with = tune;
-        fill(with, Spec::defaults(row, problem, runtime.info()));
+        close(with, row, problem, runtime.info());
         one.offer = offer(runtime, row, problem, with);
       } catch (const Error& error) {
         if (error.code != Errc::invalid_argument) throw;
@@ -629,16 +635,27 @@ struct PlanRules {
       }
       if (one.offer && !one.offer->can()) one.note = row.name + ": " + one.offer->why;
       if (one.offer && one.offer->can()) {
-        const TuningFactor factor =
-            runtime.tuning().factor(runtime.info(), names, Spec::bytes(problem), row.name);
-        one.cost = microseconds(rates, one.offer->work) * factor.value;
+        one.factor = runtime.tuning().factor(runtime.info(), names, Spec::bytes(problem), row.name);
+        largest = std::max(largest, one.factor.value);
+      }
+      in_order.push_back(std::move(one));
+    }
+    std::vector<Ranked> all;
+    for (Ranked& one : in_order) {
+      if (one.offer && one.offer->can()) {
+        // Beside measured variants one that was not measured counts as the worst of them.
+        if (one.factor.value == 0 && largest > 0)
+          one.factor = {largest, "by its work, as badly as the worst that was measured"};
+        if (one.factor.value == 0) one.factor.value = 1;
+        one.cost = microseconds(rates, one.offer->work) * one.factor.value;
         const std::string about = "about " + three_digits(one.cost) + " us";
-        one.note = row.name + ": " + about;
+        one.note = one.row->name + ": " + about;
         if (math::isfinite(one.offer->psnr))
           one.note += " and " + three_digits(one.offer->psnr) + " dB";
-        one.reason = about + ", " + factor.where;
+        one.reason = about + ", " + one.factor.where;
       }
-      add(std::move(one));
+      // To where it belongs, behind its equals: less to compile than a sort of them all.
+      all.insert(std::upper_bound(all.begin(), all.end(), one, before), std::move(one));
     }
     return all;
   }

@@ -1,15 +1,10 @@
 // What a device does per microsecond: the unit of the costs that variants are compared by.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <clcook/core/inline.hpp>
 #include <clcook/core/launch.hpp>
-#include <clcook/core/math.hpp>
 #include <clcook/core/params.hpp>
 #include <clcook/core/runtime.hpp>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 

@@ -58,8 +58,8 @@ struct TuningChoice {
 
 // How a variant's measured time relates to its work, see TuningEntry::factor.
 struct TuningFactor {
-  double value = 1;   // 1 where nothing was measured
-  const char* where;  // one clause for people
+  double value = 0;        // 0 where nothing was measured
+  const char* where = "";  // one clause for people
 };
 
 // Measured winners: those shipped with clcook, and before them those of the user's own file.

@@ -209,7 +209,7 @@ CLCOOK_INLINE TuningFactor Tuning::factor(const DeviceInfo& info,
                               ? "from measurements on this device with another driver"
                               : "from measurements on another device"};
   }
-  return {1, "by its work alone, since nothing was measured"};
+  return {0, "by its work alone, since nothing was measured"};
 }
 
 CLCOOK_INLINE const char* Tuning::type_of(const DeviceInfo& info) {
