@@ -394,7 +394,7 @@ __kernel __attribute__((reqd_work_group_size(COALESCED_GROUP, 1, 1))) void line_
     __global const float* restrict weights, __local float4* tile) {
   __local float4* tile_weights = tile + (COALESCED_SEGMENT + pass.tile_taps) * COALESCED_PITCH;
   const int lid = (int)get_local_id(0);
-  const size_t segments = (size_t)((pass.length + COALESCED_SEGMENT - 1) / COALESCED_SEGMENT);
+  const uint segments = ((uint)pass.length + COALESCED_SEGMENT - 1) / COALESCED_SEGMENT;
   const int first = (int)(get_group_id(0) % segments) * COALESCED_SEGMENT - taps / 2;
   const int first_line = (int)(get_group_id(0) / segments) * COALESCED_LINES;
 
