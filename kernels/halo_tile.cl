@@ -12,11 +12,11 @@
 // the filter, the pixels' type as pixel.clh says (CLCOOK_CHANNEL_*, and CLCOOK_CHANNELS: 1 or 4),
 // CLCOOK_HALO_TILE_VOLUME, RADIUS, and the outputs of a group: TILE_W x TILE_H x TILE_D.
 //
-// Common arguments: offsets and pitches in pixels; a volume is depth times height rows at one
-// pitch. border is one of CLCOOK_BORDER_*, outside the constant's channels, which are values of the
-// pixels' type. history is read by the clamp alone.
+// Views count pixels. The constant outside of a volume has values of the pixels' type. history is
+// read by the clamp alone.
 #include <clcook/halo.clh>
 #include <clcook/pixel16.clh>
+#include <clcook/view.clh>
 
 #ifndef CLCOOK_HALO_TILE_ONLY
 #define CLCOOK_HALO_TILE_DIRECT
@@ -52,7 +52,7 @@
 typedef clcook_pixel_t pixel;
 typedef clcook_stored_t stored;
 #define CHANNELS CLCOOK_CHANNELS
-#define OUTSIDE clcook_round_pixel(clcook_first(outside))
+#define OUTSIDE clcook_round_pixel(clcook_first(volume.outside))
 
 // No channel is less, none more; MAX and MIN of pixels.
 #if defined(CLCOOK_CHANNEL_U8)
@@ -75,11 +75,6 @@ typedef clcook_channel_t channel;
 typedef float channel;
 #endif
 
-#define HALO_TILE_SOURCE __global const stored *restrict src, ulong src_offset, ulong src_pitch
-#define HALO_TILE_REST                                                                         \
-  __global const stored *restrict history, ulong history_offset, ulong history_pitch,          \
-      __global stored *restrict dst, ulong dst_offset, ulong dst_pitch, int width, int height, \
-      int depth, int border, float4 outside
 #define HALO_TILE_GROUP(w, h, d) __attribute__((reqd_work_group_size(w, h, d)))
 
 CLCOOK_HALO_2D_FROM(halo_tile_load, pixel, stored, clcook_read_pixel)
@@ -134,7 +129,7 @@ CLCOOK_HALO_3D_FROM(halo_tile_load_3d, pixel, stored, clcook_read_pixel)
     const V below = MIN(sum->low, sum->high);                                      \
     return MAX(below, MIN(above, sum->mid));                                       \
   }
-#define HALO_TILE_HISTORY(index) (pixel)(0)
+#define HALO_TILE_HISTORY(x, y, z) (pixel)(0)
 #elif defined(CLCOOK_HALO_TILE_CLAMP)
 #define HALO_TILE_FILTER(NAME, V, MAX, MIN)                                        \
   typedef struct {                                                                 \
@@ -153,7 +148,8 @@ CLCOOK_HALO_3D_FROM(halo_tile_load_3d, pixel, stored, clcook_read_pixel)
     const V raised = MAX(history, sum->low);                                       \
     return sum->low > sum->high ? history : MIN(raised, sum->high);                \
   }
-#define HALO_TILE_HISTORY(index) clcook_read_pixel(history + (history_offset + (index)))
+#define HALO_TILE_HISTORY(x, y, z) \
+  clcook_read_pixel(history + halo_tile_index(history_view, volume, x, y, z))
 #else
 #define HALO_TILE_FILTER(NAME, V, MAX, MIN)                                        \
   typedef struct {                                                                 \
@@ -167,34 +163,35 @@ CLCOOK_HALO_3D_FROM(halo_tile_load_3d, pixel, stored, clcook_read_pixel)
     sum->high = i == 0 ? row->high : MAX(row->high, sum->high);                    \
   }                                                                                \
   static inline V NAME##_result(const NAME##_sum* sum, V history) { return sum->high; }
-#define HALO_TILE_HISTORY(index) (pixel)(0)
+#define HALO_TILE_HISTORY(x, y, z) (pixel)(0)
 #endif
 
 HALO_TILE_FILTER(halo_tile, pixel, PIXEL_MAX, PIXEL_MIN)
 
-static inline ulong halo_tile_index(int x, int y, int z, int height, ulong pitch) {
-  return ((ulong)z * (ulong)height + (ulong)y) * pitch + (ulong)x;
+static inline ulong halo_tile_index(clcook_view view, clcook_volume volume, int x, int y, int z) {
+  return clcook_view_row(view, z, volume.height, y) + (ulong)x;
 }
 
 // ------------------------------------------------------------------------------------------------
 // direct: every neighbour from global memory. Where the whole neighbourhood lies inside, no index
 // is mapped.
 #ifdef CLCOOK_HALO_TILE_DIRECT
-__kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_direct(HALO_TILE_SOURCE,
-                                                                       HALO_TILE_REST) {
+__kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_direct(
+    __global const stored* restrict src, clcook_view src_view,
+    __global const stored* restrict history, clcook_view history_view,
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume) {
   const int x = (int)get_global_id(0);
   const int y = (int)get_global_id(1);
   const int z = (int)get_global_id(2);
-  if (x >= width || y >= height || z >= depth) return;
-  src += src_offset;
-  const ulong slice = (ulong)height * src_pitch;
+  if (x >= volume.width || y >= volume.height || z >= volume.depth) return;
+  const ulong slice = (ulong)volume.height * src_view.pitch;
   halo_tile_sum sum;
-  if (x >= RADIUS && y >= RADIUS && z >= RADIUS_Z && x + RADIUS < width && y + RADIUS < height &&
-      z + RADIUS_Z < depth) {
-    src += halo_tile_index(x - RADIUS, y - RADIUS, z - RADIUS_Z, height, src_pitch);
+  if (x >= RADIUS && y >= RADIUS && z >= RADIUS_Z && x + RADIUS < volume.width &&
+      y + RADIUS < volume.height && z + RADIUS_Z < volume.depth) {
+    src += halo_tile_index(src_view, volume, x - RADIUS, y - RADIUS, z - RADIUS_Z);
     for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
       for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
-        __global const stored* in = src + (ulong)dz * slice + (ulong)dy * src_pitch;
+        __global const stored* in = src + (ulong)dz * slice + (ulong)dy * src_view.pitch;
         halo_tile_row row;
         for (int dx = 0; dx <= 2 * RADIUS; ++dx)
           halo_tile_pixel(&row, clcook_read_pixel(in + dx), dx);
@@ -207,17 +204,17 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_direct(HALO_TILE
         halo_tile_row row;
         for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
           const pixel v =
-              halo_tile_load_3d_at(src, src_pitch, slice, width, height, depth, x + dx - RADIUS,
-                                   y + dy - RADIUS, z + dz - RADIUS_Z, border, OUTSIDE);
+              halo_tile_load_3d_at(src + src_view.offset, src_view.pitch, slice, volume.width,
+                                   volume.height, volume.depth, x + dx - RADIUS, y + dy - RADIUS,
+                                   z + dz - RADIUS_Z, volume.border, OUTSIDE);
           halo_tile_pixel(&row, v, dx);
         }
         halo_tile_merge(&sum, &row, dz + dy);
       }
     }
   }
-  clcook_write_pixel(
-      dst + (dst_offset + halo_tile_index(x, y, z, height, dst_pitch)),
-      halo_tile_result(&sum, HALO_TILE_HISTORY(halo_tile_index(x, y, z, height, history_pitch))));
+  clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, z),
+                     halo_tile_result(&sum, HALO_TILE_HISTORY(x, y, z)));
 }
 #endif
 
@@ -227,20 +224,22 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_direct(HALO_TILE
 // (OUTPUTS + 2 radius) (2 radius + 1) / OUTPUTS reads per output, no local memory.
 // Group: TILE_W x TILE_H / OUTPUTS.
 #ifdef CLCOOK_HALO_TILE_DIRECT_MULTI
-__kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_direct_multi(HALO_TILE_SOURCE,
-                                                                                  HALO_TILE_REST) {
+__kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_direct_multi(
+    __global const stored* restrict src, clcook_view src_view,
+    __global const stored* restrict history, clcook_view history_view,
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume) {
   const int x = (int)get_global_id(0);
   const int y = (int)get_global_id(1) * OUTPUTS;
-  if (x >= width || y >= height) return;
-  src += src_offset;
+  if (x >= volume.width || y >= volume.height) return;
   halo_tile_sum sum[OUTPUTS];
-  if (x >= RADIUS && y >= RADIUS && x + RADIUS < width && y + OUTPUTS - 1 + RADIUS < height) {
-    src += halo_tile_index(x - RADIUS, y - RADIUS, 0, height, src_pitch);
+  if (x >= RADIUS && y >= RADIUS && x + RADIUS < volume.width &&
+      y + OUTPUTS - 1 + RADIUS < volume.height) {
+    src += halo_tile_index(src_view, volume, x - RADIUS, y - RADIUS, 0);
 #if RADIUS <= 4
 #pragma unroll
 #endif
     for (int t = 0; t < OUTPUTS + 2 * RADIUS; ++t) {
-      __global const stored* in = src + (ulong)t * src_pitch;
+      __global const stored* in = src + (ulong)t * src_view.pitch;
       halo_tile_row row;
       for (int dx = 0; dx <= 2 * RADIUS; ++dx)
         halo_tile_pixel(&row, clcook_read_pixel(in + dx), dx);
@@ -256,8 +255,9 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_direct_mult
     for (int t = 0; t < OUTPUTS + 2 * RADIUS; ++t) {
       halo_tile_row row;
       for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
-        const pixel v = halo_tile_load_at(src, src_pitch, width, height, x + dx - RADIUS,
-                                          y + t - RADIUS, border, OUTSIDE);
+        const pixel v =
+            halo_tile_load_at(src + src_view.offset, src_view.pitch, volume.width, volume.height,
+                              x + dx - RADIUS, y + t - RADIUS, volume.border, OUTSIDE);
         halo_tile_pixel(&row, v, dx);
       }
 #pragma unroll
@@ -268,10 +268,9 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_direct_mult
   }
 #pragma unroll
   for (int j = 0; j < OUTPUTS; ++j) {
-    if (y + j < height) {
-      clcook_write_pixel(dst + (dst_offset + halo_tile_index(x, y + j, 0, height, dst_pitch)),
-                         halo_tile_result(&sum[j], HALO_TILE_HISTORY(halo_tile_index(
-                                                       x, y + j, 0, height, history_pitch))));
+    if (y + j < volume.height) {
+      clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y + j, 0),
+                         halo_tile_result(&sum[j], HALO_TILE_HISTORY(x, y + j, 0)));
     }
   }
 }
@@ -297,14 +296,15 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_direct_mult
 __constant sampler_t halo_tile_sampler =
     CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
 
-__kernel HALO_TILE_GROUP(TILE_W, TILE_H, 1) void halo_tile_image(__read_only image2d_t src,
-                                                                 HALO_TILE_REST) {
+__kernel HALO_TILE_GROUP(TILE_W, TILE_H, 1) void halo_tile_image(
+    __read_only image2d_t src, __global const stored* restrict history, clcook_view history_view,
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume) {
   const int x = (int)get_global_id(0);
   const int y = (int)get_global_id(1);
-  if (x >= width || y >= height) return;
+  if (x >= volume.width || y >= volume.height) return;
   halo_tile_sum sum;
-  if (border == CLCOOK_BORDER_CLAMP ||
-      (x >= RADIUS && y >= RADIUS && x + RADIUS < width && y + RADIUS < height)) {
+  if (volume.border == CLCOOK_BORDER_CLAMP ||
+      (x >= RADIUS && y >= RADIUS && x + RADIUS < volume.width && y + RADIUS < volume.height)) {
     for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
       halo_tile_row row;
       for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
@@ -314,19 +314,18 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, 1) void halo_tile_image(__read_only ima
     }
   } else {
     for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
-      const int v = clcook_border(y + dy - RADIUS, height, border);
+      const int v = clcook_border(y + dy - RADIUS, volume.height, volume.border);
       halo_tile_row row;
       for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
-        const int u = clcook_border(x + dx - RADIUS, width, border);
+        const int u = clcook_border(x + dx - RADIUS, volume.width, volume.border);
         const pixel texel = HALO_TILE_TEXEL(u, v);
         halo_tile_pixel(&row, u < 0 || v < 0 ? OUTSIDE : texel, dx);
       }
       halo_tile_merge(&sum, &row, dy);
     }
   }
-  clcook_write_pixel(
-      dst + (dst_offset + halo_tile_index(x, y, 0, height, dst_pitch)),
-      halo_tile_result(&sum, HALO_TILE_HISTORY(halo_tile_index(x, y, 0, height, history_pitch))));
+  clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, 0),
+                     halo_tile_result(&sum, HALO_TILE_HISTORY(x, y, 0)));
 }
 #endif
 
@@ -344,9 +343,11 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, 1) void halo_tile_image(__read_only ima
 #endif
 
 #ifdef CLCOOK_HALO_TILE_LOCAL_TILE
-__kernel HALO_TILE_GROUP(TILE_W, TILE_H,
-                         TILE_D) void halo_tile_local_tile(HALO_TILE_SOURCE, HALO_TILE_REST,
-                                                           __local pixel* restrict tile) {
+__kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_local_tile(
+    __global const stored* restrict src, clcook_view src_view,
+    __global const stored* restrict history, clcook_view history_view,
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume,
+    __local pixel* restrict tile) {
   const int i = (int)get_local_id(0);
   const int j = (int)get_local_id(1);
   const int k = (int)get_local_id(2);
@@ -356,19 +357,20 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H,
   const int lid = (k * TILE_H + j) * TILE_W + i;
 #ifdef CLCOOK_HALO_TILE_VOLUME
   halo_tile_load_3d(tile, TILE_PITCH, TILE_PITCH * SPAN_H, SPAN_W, SPAN_H, SPAN_D, lid,
-                    TILE_W * TILE_H * TILE_D, src + src_offset, src_pitch,
-                    (ulong)height * src_pitch, width, height, depth, x0 - RADIUS, y0 - RADIUS,
-                    z0 - RADIUS_Z, border, OUTSIDE);
+                    TILE_W * TILE_H * TILE_D, src + src_view.offset, src_view.pitch,
+                    (ulong)volume.height * src_view.pitch, volume.width, volume.height,
+                    volume.depth, x0 - RADIUS, y0 - RADIUS, z0 - RADIUS_Z, volume.border, OUTSIDE);
 #else
-  halo_tile_load(tile, TILE_PITCH, SPAN_W, SPAN_H, lid, TILE_W * TILE_H, src + src_offset,
-                 src_pitch, width, height, x0 - RADIUS, y0 - RADIUS, border, OUTSIDE);
+  halo_tile_load(tile, TILE_PITCH, SPAN_W, SPAN_H, lid, TILE_W * TILE_H, src + src_view.offset,
+                 src_view.pitch, volume.width, volume.height, x0 - RADIUS, y0 - RADIUS,
+                 volume.border, OUTSIDE);
 #endif
   barrier(CLK_LOCAL_MEM_FENCE);
 
   const int x = x0 + i;
   const int y = y0 + j;
   const int z = z0 + k;
-  if (x < width && y < height && z < depth) {
+  if (x < volume.width && y < volume.height && z < volume.depth) {
     halo_tile_sum sum;
     for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
       for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
@@ -378,9 +380,8 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H,
         halo_tile_merge(&sum, &row, dz + dy);
       }
     }
-    clcook_write_pixel(
-        dst + (dst_offset + halo_tile_index(x, y, z, height, dst_pitch)),
-        halo_tile_result(&sum, HALO_TILE_HISTORY(halo_tile_index(x, y, z, height, history_pitch))));
+    clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, z),
+                       halo_tile_result(&sum, HALO_TILE_HISTORY(x, y, z)));
   }
 }
 #endif
@@ -403,16 +404,19 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H,
 #define MULTI_PITCH SPAN_W
 #endif
 
-__kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS,
-                         1) void halo_tile_local_tile_multi(HALO_TILE_SOURCE, HALO_TILE_REST,
-                                                            __local pixel* restrict tile) {
+__kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_local_tile_multi(
+    __global const stored* restrict src, clcook_view src_view,
+    __global const stored* restrict history, clcook_view history_view,
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume,
+    __local pixel* restrict tile) {
   const int i = (int)get_local_id(0);
   const int j0 = (int)get_local_id(1) * OUTPUTS;
   const int lid = (int)get_local_id(1) * TILE_W + i;
   const int x0 = (int)get_group_id(0) * TILE_W;
   const int y0 = (int)get_group_id(1) * TILE_H;
-  halo_tile_load(tile, MULTI_PITCH, SPAN_W, SPAN_H, lid, MULTI_ITEMS, src + src_offset, src_pitch,
-                 width, height, x0 - RADIUS, y0 - RADIUS, border, OUTSIDE);
+  halo_tile_load(tile, MULTI_PITCH, SPAN_W, SPAN_H, lid, MULTI_ITEMS, src + src_view.offset,
+                 src_view.pitch, volume.width, volume.height, x0 - RADIUS, y0 - RADIUS,
+                 volume.border, OUTSIDE);
   barrier(CLK_LOCAL_MEM_FENCE);
 
 #if RADIUS >= 2
@@ -458,14 +462,13 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS,
     }
   }
   const int x = x0 + i;
-  if (x < width) {
+  if (x < volume.width) {
 #pragma unroll
     for (int j = 0; j < OUTPUTS; ++j) {
       const int y = y0 + j0 + j;
-      if (y < height) {
-        clcook_write_pixel(dst + (dst_offset + halo_tile_index(x, y, 0, height, dst_pitch)),
-                           halo_tile_result(&sum[j], HALO_TILE_HISTORY(halo_tile_index(
-                                                         x, y, 0, height, history_pitch))));
+      if (y < volume.height) {
+        clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, 0),
+                           halo_tile_result(&sum[j], HALO_TILE_HISTORY(x, y, 0)));
       }
     }
   }
@@ -479,8 +482,14 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS,
 // that see it, as in direct_multi. Only vectors whose neighbours cross the left or right border go
 // channel by channel. Comparisons instead of fmax(): one instruction instead of three.
 //
-// tile: channels per task, a multiple of 16. strip: rows per task. Group: one item.
+// Group: one item.
 #ifdef CLCOOK_HALO_TILE_CPU_ROWS
+// A task.
+typedef struct {
+  int channels;  // a multiple of 16
+  int rows;
+} task_t;
+
 #define CPU_ROWS 4
 #define CPU_MAX(v, a) ((v) > (a) ? (v) : (a))
 #define CPU_MIN(v, a) ((v) < (a) ? (v) : (a))
@@ -488,26 +497,32 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS,
 HALO_TILE_FILTER(halo_tile_wide, clcook_wide_t, CPU_MAX, CPU_MIN)
 HALO_TILE_FILTER(halo_tile_one, channel, CPU_MAX, CPU_MIN)
 
-__kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(HALO_TILE_SOURCE, HALO_TILE_REST,
-                                                          int tile, int strip) {
+__kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
+    __global const stored* restrict src, clcook_view src_view,
+    __global const stored* restrict history, clcook_view history_view,
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume, task_t task) {
+  const int width = volume.width;
+  const int height = volume.height;
+  const int depth = volume.depth;
+  const int border = volume.border;
   const int values = width * CHANNELS;
-  const int begin = (int)get_group_id(0) * tile;
-  const int end = min(begin + tile, values);
-  const int y0 = (int)get_group_id(1) * strip;
-  const int y1 = min(y0 + strip, height);
+  const int begin = (int)get_group_id(0) * task.channels;
+  const int end = min(begin + task.channels, values);
+  const int y0 = (int)get_group_id(1) * task.rows;
+  const int y1 = min(y0 + task.rows, height);
   const int z = (int)get_group_id(2);
-  const ulong slice = (ulong)height * src_pitch * CHANNELS;
-  __global const clcook_channel_t* in = (__global const clcook_channel_t*)(src + src_offset);
+  const ulong slice = (ulong)height * src_view.pitch * CHANNELS;
+  __global const clcook_channel_t* in = (__global const clcook_channel_t*)(src + src_view.offset);
 #ifdef CLCOOK_HALO_TILE_CLAMP
-  __global const clcook_channel_t* past =
-      (__global const clcook_channel_t*)(history + history_offset);
+  __global const clcook_channel_t* past = (__global const clcook_channel_t*)history;
 #endif
-  __global clcook_channel_t* out = (__global clcook_channel_t*)(dst + dst_offset);
-  const float constants[4] = {outside.x, outside.y, outside.z, outside.w};
+  __global clcook_channel_t* out = (__global clcook_channel_t*)dst;
+  const float constants[4] = {volume.outside.x, volume.outside.y, volume.outside.z,
+                              volume.outside.w};
 #if CHANNELS == 4
-  const clcook_wide_t wide_outside = clcook_wide(outside.xyzwxyzwxyzwxyzw);
+  const clcook_wide_t wide_outside = clcook_wide(volume.outside.xyzwxyzwxyzwxyzw);
 #else
-  const clcook_wide_t wide_outside = clcook_wide((float16)(outside.x));
+  const clcook_wide_t wide_outside = clcook_wide((float16)(volume.outside.x));
 #endif
 
   for (int y = y0; y < y1; y += CPU_ROWS) {
@@ -533,7 +548,7 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(HALO_TILE_SOURCE, HALO
               }
             } else {
               __global const clcook_channel_t* line =
-                  from + (ulong)lines[t] * (src_pitch * CHANNELS);
+                  from + (ulong)lines[t] * (src_view.pitch * CHANNELS);
               for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
                 halo_tile_wide_pixel(&row, clcook_read16(line + dx * CHANNELS), dx);
               }
@@ -551,11 +566,11 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(HALO_TILE_SOURCE, HALO
           if (y + q < y1) {
 #ifdef CLCOOK_HALO_TILE_CLAMP
             const clcook_wide_t old = clcook_read16(
-                past + halo_tile_index(0, y + q, z, height, history_pitch) * CHANNELS + f);
+                past + halo_tile_index(history_view, volume, 0, y + q, z) * CHANNELS + f);
 #else
             const clcook_wide_t old = (clcook_wide_t)(0);
 #endif
-            clcook_write16(out + halo_tile_index(0, y + q, z, height, dst_pitch) * CHANNELS + f,
+            clcook_write16(out + halo_tile_index(dst_view, volume, 0, y + q, z) * CHANNELS + f,
                            halo_tile_wide_result(&sum[q], old));
           }
         }
@@ -573,9 +588,9 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(HALO_TILE_SOURCE, HALO
                   const int column = clcook_border(g / CHANNELS + dx - RADIUS, width, border);
                   channel v = (channel)constants[c];
                   if (layer >= 0 && line >= 0 && column >= 0) {
-                    v = (channel)clcook_load_channel(in, (ulong)layer * slice +
-                                                             (ulong)line * (src_pitch * CHANNELS) +
-                                                             (ulong)(column * CHANNELS + c));
+                    v = (channel)clcook_load_channel(
+                        in, (ulong)layer * slice + (ulong)line * (src_view.pitch * CHANNELS) +
+                                (ulong)(column * CHANNELS + c));
                   }
                   halo_tile_one_pixel(&row, v, dx);
                 }
@@ -584,12 +599,12 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(HALO_TILE_SOURCE, HALO
             }
 #ifdef CLCOOK_HALO_TILE_CLAMP
             const channel old = (channel)clcook_load_channel(
-                past, halo_tile_index(0, y + q, z, height, history_pitch) * CHANNELS + (ulong)g);
+                past, halo_tile_index(history_view, volume, 0, y + q, z) * CHANNELS + (ulong)g);
 #else
             const channel old = 0;
 #endif
             clcook_store_channel(
-                out, halo_tile_index(0, y + q, z, height, dst_pitch) * CHANNELS + (ulong)g,
+                out, halo_tile_index(dst_view, volume, 0, y + q, z) * CHANNELS + (ulong)g,
                 (float)halo_tile_one_result(&sum, old));
           }
         }

@@ -5,12 +5,13 @@
 // Weight of offset k: exp(-(k / R)^2 / (2 sigma^2)), |k| <= radius, divided by the sum of the
 // weights. Positions outside of the line take its first or last pixel.
 //
-// Common arguments: src, src_offset, src_pitch, dst, dst_offset, dst_pitch in pixels; a kernel of
-// one work-group per line is started with as many groups as there are lines.
+// Views count pixels. A kernel of one work-group per line is started with as many groups as there
+// are lines.
 //
 // The host compiles one variant per program: -DCLCOOK_LINE_BLUR_ONLY -DCLCOOK_LINE_BLUR_<VARIANT>,
 // with -DCLCOOK_SRC_RGBA8 and -DCLCOOK_DST_RGBA8 for 8-bit pixels on either side.
 #include <clcook/pixel.clh>
+#include <clcook/view.clh>
 
 #ifndef CLCOOK_LINE_BLUR_ONLY
 #define CLCOOK_LINE_BLUR_COPY
@@ -47,28 +48,46 @@ typedef float4 result_pixel;
 #define STORE_PIXEL clcook_store_rgba32f
 #endif
 
+// The lines of a pass and how they are cut; zeros where a kernel cuts nothing.
+typedef struct {
+  int length;      // pixels of a line
+  int lines;       // how many there are
+  int segment;     // outputs of a line that share a tile
+  int tile_taps;   // taps of a tile; where taps are in pairs, pairs of the first tile
+  int more_pairs;  // pairs of each further tile
+} pass_t;
+
+// The taps k = s step, |s| <= side, and what their weights are made of.
+typedef struct {
+  int side;
+  int step;
+  float inverse_radius;  // 1 / R
+  float factor;          // 1 / (sigma sqrt(2 pi))
+  float divisor;         // 2 sigma^2
+} taps_t;
+
 // ------------------------------------------------------------------------------------------------
 // copy: radius below 1 or sigma 0. One work-group per row of the picture, not transposed, one
 // launch.
 #ifdef CLCOOK_LINE_BLUR_COPY
-__kernel void line_blur_copy(__global const source_pixel* restrict src, ulong src_offset,
-                             ulong src_pitch, __global result_pixel* restrict dst, ulong dst_offset,
-                             ulong dst_pitch, int width) {
+__kernel void line_blur_copy(__global const source_pixel* restrict src, clcook_view src_view,
+                             __global result_pixel* restrict dst, clcook_view dst_view,
+                             pass_t pass) {
   const ulong row = get_group_id(0);
   const int group = (int)get_local_size(0);
-  src += src_offset + row * src_pitch;
-  dst += dst_offset + row * dst_pitch;
-  for (int x = (int)get_local_id(0); x < width; x += group) {
+  src += src_view.offset + row * src_view.pitch;
+  dst += dst_view.offset + row * dst_view.pitch;
+  for (int x = (int)get_local_id(0); x < pass.length; x += group) {
     STORE_PIXEL(dst, (ulong)x, LOAD_PIXEL(src, (ulong)x));
   }
 }
 #endif
 
 // The weight as the article computes it, for every tap of every pixel, with the factor that cancels
-// and the division. gauss holds 1 / R, 1 / (sigma sqrt(2 pi)) and 2 sigma^2.
-static inline float line_blur_weight(int k, float4 gauss) {
-  const float d = (float)k * gauss.x;
-  return gauss.y * exp(-(d * d) / gauss.z);
+// and the division.
+static inline float line_blur_weight(int k, taps_t taps) {
+  const float d = (float)k * taps.inverse_radius;
+  return taps.factor * exp(-(d * d) / taps.divisor);
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -76,24 +95,23 @@ static inline float line_blur_weight(int k, float4 gauss) {
 // an exponential; neighbours store a whole column pitch apart.
 #ifdef CLCOOK_LINE_BLUR_NAIVE
 __kernel LINE_BLUR_GROUP void line_blur_naive(__global const source_pixel* restrict src,
-                                              ulong src_offset, ulong src_pitch,
-                                              __global result_pixel* restrict dst, ulong dst_offset,
-                                              ulong dst_pitch, int length, int radius,
-                                              float4 gauss) {
+                                              clcook_view src_view,
+                                              __global result_pixel* restrict dst,
+                                              clcook_view dst_view, pass_t pass, taps_t taps) {
   const ulong line = get_group_id(0);
   const int group = (int)get_local_size(0);
-  src += src_offset + line * src_pitch;
-  dst += dst_offset + line;
+  src += src_view.offset + line * src_view.pitch;
+  dst += dst_view.offset + line;
 
-  for (int x = (int)get_local_id(0); x < length; x += group) {
+  for (int x = (int)get_local_id(0); x < pass.length; x += group) {
     float4 sum = (float4)(0.0f);
     float norm = 0.0f;
-    for (int k = -radius; k <= radius; ++k) {
-      const float w = line_blur_weight(k, gauss);
-      sum = fma((float4)(w), LOAD_PIXEL(src, (ulong)clamp(x + k, 0, length - 1)), sum);
+    for (int k = -taps.side; k <= taps.side; ++k) {
+      const float w = line_blur_weight(k, taps);
+      sum = fma((float4)(w), LOAD_PIXEL(src, (ulong)clamp(x + k, 0, pass.length - 1)), sum);
       norm += w;
     }
-    STORE_PIXEL(dst, (ulong)x * dst_pitch, sum / norm);
+    STORE_PIXEL(dst, (ulong)x * dst_view.pitch, sum / norm);
   }
 }
 #endif
@@ -108,44 +126,43 @@ __kernel LINE_BLUR_GROUP void line_blur_naive(__global const source_pixel* restr
 // All trip counts of loops with a barrier depend on arguments alone.
 
 // Pixels first .. first + cells - 1 of the line; the clamp is here, none is left in the tap loops.
-#define FILL_TILE(first_position, cells)                                                \
-  for (int cell = lid; cell < (cells); cell += group) {                                 \
-    tile[cell] = LOAD_PIXEL(src, (ulong)clamp((first_position) + cell, 0, length - 1)); \
+#define FILL_TILE(first_position, cells)                                                     \
+  for (int cell = lid; cell < (cells); cell += group) {                                      \
+    tile[cell] = LOAD_PIXEL(src, (ulong)clamp((first_position) + cell, 0, pass.length - 1)); \
   }
 
 #ifdef CLCOOK_LINE_BLUR_LOCAL_LINE
 __kernel LINE_BLUR_GROUP void line_blur_local_line(__global const source_pixel* restrict src,
-                                                   ulong src_offset, ulong src_pitch,
+                                                   clcook_view src_view,
                                                    __global result_pixel* restrict dst,
-                                                   ulong dst_offset, ulong dst_pitch, int length,
-                                                   int radius, float4 gauss, int segment,
-                                                   int tile_taps, __local float4* tile) {
+                                                   clcook_view dst_view, pass_t pass, taps_t taps,
+                                                   __local float4* tile) {
   const ulong line = get_group_id(0);
   const int group = (int)get_local_size(0);
   const int lid = (int)get_local_id(0);
-  src += src_offset + line * src_pitch;
-  dst += dst_offset + line;
+  src += src_view.offset + line * src_view.pitch;
+  dst += dst_view.offset + line;
 
   float4 sum = (float4)(0.0f);
   float norm = 0.0f;
-  for (int first = 0; first < length; first += segment) {
-    const int outputs = min(segment, length - first);
-    for (int k0 = -radius; k0 <= radius; k0 += tile_taps) {
-      const int k1 = min(k0 + tile_taps, radius + 1);
-      FILL_TILE(first + k0, segment + k1 - k0 - 1);
+  for (int first = 0; first < pass.length; first += pass.segment) {
+    const int outputs = min(pass.segment, pass.length - first);
+    for (int k0 = -taps.side; k0 <= taps.side; k0 += pass.tile_taps) {
+      const int k1 = min(k0 + pass.tile_taps, taps.side + 1);
+      FILL_TILE(first + k0, pass.segment + k1 - k0 - 1);
       barrier(CLK_LOCAL_MEM_FENCE);
       for (int x = lid; x < outputs; x += group) {
-        if (k0 == -radius) {
+        if (k0 == -taps.side) {
           sum = (float4)(0.0f);
           norm = 0.0f;
         }
         for (int k = k0; k < k1; ++k) {
-          const float w = line_blur_weight(k, gauss);
+          const float w = line_blur_weight(k, taps);
           sum = fma((float4)(w), tile[x + k - k0], sum);
           norm += w;
         }
-        if (k1 > radius) {
-          STORE_PIXEL(dst, (ulong)(first + x) * dst_pitch, sum / norm);
+        if (k1 > taps.side) {
+          STORE_PIXEL(dst, (ulong)(first + x) * dst_view.pitch, sum / norm);
         }
       }
       barrier(CLK_LOCAL_MEM_FENCE);
@@ -156,22 +173,24 @@ __kernel LINE_BLUR_GROUP void line_blur_local_line(__global const source_pixel* 
 
 // weights_table: the same with the normalised weights as data. weights[k + radius], |k| <= radius.
 #ifdef CLCOOK_LINE_BLUR_WEIGHTS_TABLE
-__kernel LINE_BLUR_GROUP void line_blur_weights_table(
-    __global const source_pixel* restrict src, ulong src_offset, ulong src_pitch,
-    __global result_pixel* restrict dst, ulong dst_offset, ulong dst_pitch, int length, int radius,
-    __global const float* restrict weights, int segment, int tile_taps, __local float4* tile) {
+__kernel LINE_BLUR_GROUP void line_blur_weights_table(__global const source_pixel* restrict src,
+                                                      clcook_view src_view,
+                                                      __global result_pixel* restrict dst,
+                                                      clcook_view dst_view, pass_t pass, int radius,
+                                                      __global const float* restrict weights,
+                                                      __local float4* tile) {
   const ulong line = get_group_id(0);
   const int group = (int)get_local_size(0);
   const int lid = (int)get_local_id(0);
-  src += src_offset + line * src_pitch;
-  dst += dst_offset + line;
+  src += src_view.offset + line * src_view.pitch;
+  dst += dst_view.offset + line;
 
   float4 sum = (float4)(0.0f);
-  for (int first = 0; first < length; first += segment) {
-    const int outputs = min(segment, length - first);
-    for (int k0 = -radius; k0 <= radius; k0 += tile_taps) {
-      const int k1 = min(k0 + tile_taps, radius + 1);
-      FILL_TILE(first + k0, segment + k1 - k0 - 1);
+  for (int first = 0; first < pass.length; first += pass.segment) {
+    const int outputs = min(pass.segment, pass.length - first);
+    for (int k0 = -radius; k0 <= radius; k0 += pass.tile_taps) {
+      const int k1 = min(k0 + pass.tile_taps, radius + 1);
+      FILL_TILE(first + k0, pass.segment + k1 - k0 - 1);
       barrier(CLK_LOCAL_MEM_FENCE);
       for (int x = lid; x < outputs; x += group) {
         if (k0 == -radius) {
@@ -181,7 +200,7 @@ __kernel LINE_BLUR_GROUP void line_blur_weights_table(
           sum = fma((float4)(weights[k + radius]), tile[x + k - k0], sum);
         }
         if (k1 > radius) {
-          STORE_PIXEL(dst, (ulong)(first + x) * dst_pitch, sum);
+          STORE_PIXEL(dst, (ulong)(first + x) * dst_view.pitch, sum);
         }
       }
       barrier(CLK_LOCAL_MEM_FENCE);
@@ -193,37 +212,36 @@ __kernel LINE_BLUR_GROUP void line_blur_weights_table(
 // subsampled: taps k = s step, |s| <= side. tile_taps counts these taps.
 #ifdef CLCOOK_LINE_BLUR_SUBSAMPLED
 __kernel LINE_BLUR_GROUP void line_blur_subsampled(__global const source_pixel* restrict src,
-                                                   ulong src_offset, ulong src_pitch,
+                                                   clcook_view src_view,
                                                    __global result_pixel* restrict dst,
-                                                   ulong dst_offset, ulong dst_pitch, int length,
-                                                   int side, int step, float4 gauss, int segment,
-                                                   int tile_taps, __local float4* tile) {
+                                                   clcook_view dst_view, pass_t pass, taps_t taps,
+                                                   __local float4* tile) {
   const ulong line = get_group_id(0);
   const int group = (int)get_local_size(0);
   const int lid = (int)get_local_id(0);
-  src += src_offset + line * src_pitch;
-  dst += dst_offset + line;
+  src += src_view.offset + line * src_view.pitch;
+  dst += dst_view.offset + line;
 
   float4 sum = (float4)(0.0f);
   float norm = 0.0f;
-  for (int first = 0; first < length; first += segment) {
-    const int outputs = min(segment, length - first);
-    for (int s0 = -side; s0 <= side; s0 += tile_taps) {
-      const int s1 = min(s0 + tile_taps, side + 1);
-      FILL_TILE(first + s0 * step, segment + (s1 - s0 - 1) * step);
+  for (int first = 0; first < pass.length; first += pass.segment) {
+    const int outputs = min(pass.segment, pass.length - first);
+    for (int s0 = -taps.side; s0 <= taps.side; s0 += pass.tile_taps) {
+      const int s1 = min(s0 + pass.tile_taps, taps.side + 1);
+      FILL_TILE(first + s0 * taps.step, pass.segment + (s1 - s0 - 1) * taps.step);
       barrier(CLK_LOCAL_MEM_FENCE);
       for (int x = lid; x < outputs; x += group) {
-        if (s0 == -side) {
+        if (s0 == -taps.side) {
           sum = (float4)(0.0f);
           norm = 0.0f;
         }
         for (int s = s0; s < s1; ++s) {
-          const float w = line_blur_weight(s * step, gauss);
-          sum = fma((float4)(w), tile[x + (s - s0) * step], sum);
+          const float w = line_blur_weight(s * taps.step, taps);
+          sum = fma((float4)(w), tile[x + (s - s0) * taps.step], sum);
           norm += w;
         }
-        if (s1 > side) {
-          STORE_PIXEL(dst, (ulong)(first + x) * dst_pitch, sum / norm);
+        if (s1 > taps.side) {
+          STORE_PIXEL(dst, (ulong)(first + x) * dst_view.pitch, sum / norm);
         }
       }
       barrier(CLK_LOCAL_MEM_FENCE);
@@ -247,38 +265,38 @@ static inline int line_blur_cell(int cell, int padded) {
 }
 
 // Without restrict here: inlined, it becomes an LLVM intrinsic that Oclgrind does not know.
-static inline void line_blur_pairs(__global const source_pixel* src, ulong src_offset,
-                                   ulong src_pitch, __global result_pixel* dst, ulong dst_offset,
-                                   ulong dst_pitch, int length, int side, int step, float4 gauss,
-                                   int segment, int first_pairs, int more_pairs,
-                                   __local float4* tile, const int padded, const int unrolled) {
+static inline void line_blur_pairs(__global const source_pixel* src, clcook_view src_view,
+                                   __global result_pixel* dst, clcook_view dst_view, pass_t pass,
+                                   taps_t taps, __local float4* tile, const int padded,
+                                   const int unrolled) {
   const ulong line = get_group_id(0);
   const int group = (int)get_local_size(0);
   const int lid = (int)get_local_id(0);
-  src += src_offset + line * src_pitch;
-  dst += dst_offset + line;
+  src += src_view.offset + line * src_view.pitch;
+  dst += dst_view.offset + line;
 
   float4 sum = (float4)(0.0f);
   float norm = 0.0f;
-  for (int first = 0; first < length; first += segment) {
-    const int outputs = min(segment, length - first);
+  for (int first = 0; first < pass.length; first += pass.segment) {
+    const int outputs = min(pass.segment, pass.length - first);
     // The nearest and the furthest tap of a tile, in steps; 0 is the centre.
-    int furthest = first_pairs;
-    for (int nearest = 0; nearest <= side;
-         nearest = furthest + 1, furthest = min(furthest + more_pairs, side)) {
+    int furthest = pass.tile_taps;
+    for (int nearest = 0; nearest <= taps.side;
+         nearest = furthest + 1, furthest = min(furthest + pass.more_pairs, taps.side)) {
       // Cells 0 .. width - 1: positions from first - furthest step;
       // cells after .. after + width - 1: positions from first + nearest step.
-      const int width = segment + (furthest - nearest) * step;
-      const int after = min(width, (nearest + furthest) * step);
-      const int jump = (nearest + furthest) * step - after;
+      const int width = pass.segment + (furthest - nearest) * taps.step;
+      const int after = min(width, (nearest + furthest) * taps.step);
+      const int jump = (nearest + furthest) * taps.step - after;
       for (int cell = lid; cell < after + width; cell += group) {
-        const int position = first - furthest * step + cell + (cell < after ? 0 : jump);
-        tile[line_blur_cell(cell, padded)] = LOAD_PIXEL(src, (ulong)clamp(position, 0, length - 1));
+        const int position = first - furthest * taps.step + cell + (cell < after ? 0 : jump);
+        tile[line_blur_cell(cell, padded)] =
+            LOAD_PIXEL(src, (ulong)clamp(position, 0, pass.length - 1));
       }
       barrier(CLK_LOCAL_MEM_FENCE);
       for (int x = lid; x < outputs; x += group) {
         if (nearest == 0) {
-          norm = line_blur_weight(0, gauss);
+          norm = line_blur_weight(0, taps);
           sum = norm * tile[line_blur_cell(x + after, padded)];
         }
         const int s0 = max(nearest, 1);
@@ -287,23 +305,24 @@ static inline void line_blur_pairs(__global const source_pixel* src, ulong src_o
           for (int i = 0; i < SYMMETRIC_PAIRS; ++i) {
             // Past the end the last pair is read again, so that no foreign pixel meets the 0.
             const int s = max(min(s0 + i, furthest), nearest);
-            const float w = s0 + i <= furthest ? line_blur_weight((s0 + i) * step, gauss) : 0.0f;
+            const float w =
+                s0 + i <= furthest ? line_blur_weight((s0 + i) * taps.step, taps) : 0.0f;
             const float4 pair =
-                tile[x + (furthest - s) * step] + tile[x + after + (s - nearest) * step];
+                tile[x + (furthest - s) * taps.step] + tile[x + after + (s - nearest) * taps.step];
             sum = fma((float4)(w), pair, sum);
             norm += 2.0f * w;
           }
         } else {
           for (int s = s0; s <= furthest; ++s) {
-            const float w = line_blur_weight(s * step, gauss);
-            const float4 pair = tile[line_blur_cell(x + (furthest - s) * step, padded)] +
-                                tile[line_blur_cell(x + after + (s - nearest) * step, padded)];
+            const float w = line_blur_weight(s * taps.step, taps);
+            const float4 pair = tile[line_blur_cell(x + (furthest - s) * taps.step, padded)] +
+                                tile[line_blur_cell(x + after + (s - nearest) * taps.step, padded)];
             sum = fma((float4)(w), pair, sum);
             norm += 2.0f * w;
           }
         }
-        if (furthest == side) {
-          STORE_PIXEL(dst, (ulong)(first + x) * dst_pitch, sum / norm);
+        if (furthest == taps.side) {
+          STORE_PIXEL(dst, (ulong)(first + x) * dst_view.pitch, sum / norm);
         }
       }
       barrier(CLK_LOCAL_MEM_FENCE);
@@ -313,32 +332,32 @@ static inline void line_blur_pairs(__global const source_pixel* src, ulong src_o
 #endif
 
 #ifdef CLCOOK_LINE_BLUR_SYMMETRIC
-__kernel LINE_BLUR_GROUP void line_blur_symmetric(
-    __global const source_pixel* restrict src, ulong src_offset, ulong src_pitch,
-    __global result_pixel* restrict dst, ulong dst_offset, ulong dst_pitch, int length, int side,
-    int step, float4 gauss, int segment, int first_pairs, int more_pairs, __local float4* tile) {
-  line_blur_pairs(src, src_offset, src_pitch, dst, dst_offset, dst_pitch, length, side, step, gauss,
-                  segment, first_pairs, more_pairs, tile, 0, 0);
+__kernel LINE_BLUR_GROUP void line_blur_symmetric(__global const source_pixel* restrict src,
+                                                  clcook_view src_view,
+                                                  __global result_pixel* restrict dst,
+                                                  clcook_view dst_view, pass_t pass, taps_t taps,
+                                                  __local float4* tile) {
+  line_blur_pairs(src, src_view, dst, dst_view, pass, taps, tile, 0, 0);
 }
 #endif
 
 #ifdef CLCOOK_LINE_BLUR_UNROLLED
-__kernel LINE_BLUR_GROUP void line_blur_unrolled(
-    __global const source_pixel* restrict src, ulong src_offset, ulong src_pitch,
-    __global result_pixel* restrict dst, ulong dst_offset, ulong dst_pitch, int length, int side,
-    int step, float4 gauss, int segment, int first_pairs, int more_pairs, __local float4* tile) {
-  line_blur_pairs(src, src_offset, src_pitch, dst, dst_offset, dst_pitch, length, side, step, gauss,
-                  segment, first_pairs, more_pairs, tile, 0, 1);
+__kernel LINE_BLUR_GROUP void line_blur_unrolled(__global const source_pixel* restrict src,
+                                                 clcook_view src_view,
+                                                 __global result_pixel* restrict dst,
+                                                 clcook_view dst_view, pass_t pass, taps_t taps,
+                                                 __local float4* tile) {
+  line_blur_pairs(src, src_view, dst, dst_view, pass, taps, tile, 0, 1);
 }
 #endif
 
 #ifdef CLCOOK_LINE_BLUR_PADDED
-__kernel LINE_BLUR_GROUP void line_blur_padded(
-    __global const source_pixel* restrict src, ulong src_offset, ulong src_pitch,
-    __global result_pixel* restrict dst, ulong dst_offset, ulong dst_pitch, int length, int side,
-    int step, float4 gauss, int segment, int first_pairs, int more_pairs, __local float4* tile) {
-  line_blur_pairs(src, src_offset, src_pitch, dst, dst_offset, dst_pitch, length, side, step, gauss,
-                  segment, first_pairs, more_pairs, tile, 1, 0);
+__kernel LINE_BLUR_GROUP void line_blur_padded(__global const source_pixel* restrict src,
+                                               clcook_view src_view,
+                                               __global result_pixel* restrict dst,
+                                               clcook_view dst_view, pass_t pass, taps_t taps,
+                                               __local float4* tile) {
+  line_blur_pairs(src, src_view, dst, dst_view, pass, taps, tile, 1, 0);
 }
 #endif
 
@@ -370,19 +389,19 @@ __kernel LINE_BLUR_GROUP void line_blur_padded(
 #endif
 
 __kernel __attribute__((reqd_work_group_size(COALESCED_GROUP, 1, 1))) void line_blur_coalesced(
-    __global const source_pixel* restrict src, ulong src_offset, ulong src_pitch,
-    __global result_pixel* restrict dst, ulong dst_offset, ulong dst_pitch, int length, int lines,
-    int taps, __global const float* restrict weights, int tile_taps, __local float4* tile) {
-  __local float4* tile_weights = tile + (COALESCED_SEGMENT + tile_taps) * COALESCED_PITCH;
+    __global const source_pixel* restrict src, clcook_view src_view,
+    __global result_pixel* restrict dst, clcook_view dst_view, pass_t pass, int taps,
+    __global const float* restrict weights, __local float4* tile) {
+  __local float4* tile_weights = tile + (COALESCED_SEGMENT + pass.tile_taps) * COALESCED_PITCH;
   const int lid = (int)get_local_id(0);
-  const size_t segments = (size_t)((length + COALESCED_SEGMENT - 1) / COALESCED_SEGMENT);
+  const uint segments = ((uint)pass.length + COALESCED_SEGMENT - 1) / COALESCED_SEGMENT;
   const int first = (int)(get_group_id(0) % segments) * COALESCED_SEGMENT - taps / 2;
   const int first_line = (int)(get_group_id(0) / segments) * COALESCED_LINES;
 
   // Measured: with masks instead of / and % NVIDIA's compiler makes code that is 7 % slower.
   const int load_lane = lid % COALESCED_LANES;
   const int load_line = lid / COALESCED_LANES;
-  src += src_offset + (ulong)min(first_line + load_line, lines - 1) * src_pitch;
+  src += src_view.offset + (ulong)min(first_line + load_line, pass.lines - 1) * src_view.pitch;
 
   const int line = lid % COALESCED_LINES;
   const int column = lid / COALESCED_LINES * OUTPUTS;
@@ -394,15 +413,15 @@ __kernel __attribute__((reqd_work_group_size(COALESCED_GROUP, 1, 1))) void line_
     sum[j] = (float4)(0.0f);
   }
 
-  for (int t0 = 0; t0 < taps; t0 += tile_taps) {
-    const int count = min(tile_taps, taps - t0);
+  for (int t0 = 0; t0 < taps; t0 += pass.tile_taps) {
+    const int count = min(pass.tile_taps, taps - t0);
     // Four loads at a time, so that their latencies overlap.
     for (int x0 = load_lane; x0 < COALESCED_SEGMENT + count; x0 += 4 * COALESCED_LANES) {
       float4 pixel[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int x = min(x0 + i * COALESCED_LANES, COALESCED_SEGMENT + count - 1);
-        pixel[i] = LOAD_PIXEL(src, (ulong)clamp(first + t0 + x, 0, length - 1));
+        pixel[i] = LOAD_PIXEL(src, (ulong)clamp(first + t0 + x, 0, pass.length - 1));
       }
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -452,13 +471,13 @@ __kernel __attribute__((reqd_work_group_size(COALESCED_GROUP, 1, 1))) void line_
     barrier(CLK_LOCAL_MEM_FENCE);
   }
 
-  if (first_line + line < lines) {
+  if (first_line + line < pass.lines) {
     const int x0 = first + taps / 2 + column;
-    dst += dst_offset + (ulong)(first_line + line);
+    dst += dst_view.offset + (ulong)(first_line + line);
 #pragma unroll
     for (int j = 0; j < OUTPUTS; ++j) {
-      if (x0 + j < length) {
-        STORE_PIXEL(dst, (ulong)(x0 + j) * dst_pitch, sum[j]);
+      if (x0 + j < pass.length) {
+        STORE_PIXEL(dst, (ulong)(x0 + j) * dst_view.pitch, sum[j]);
       }
     }
   }
@@ -476,10 +495,19 @@ __kernel __attribute__((reqd_work_group_size(COALESCED_GROUP, 1, 1))) void line_
 // The ends of the window, where only some of the sums have a tap, are separate loops: a weight of 0
 // would spread the NaN and infinities of foreign pixels.
 //
-// Tasks: ceil(width / tile) x ceil(height / strip) work-groups of one item. tile is a multiple of
-// 12, strip and ring of 8, ring >= 2 radius + 16. Scratch of a task: 8 (tile + 2 radius) + ring
-// tile float4, scratch_pitch float4 apart; scratch_pitch is a multiple of 4.
+// Tasks: ceil(width / tile) x ceil(height / rows) work-groups of one item. tile is a multiple of
+// 12, rows and ring of 8, ring >= 2 radius + 16. Scratch of a task: 8 (tile + 2 radius) + ring
+// tile float4.
 #ifdef CLCOOK_LINE_BLUR_CPU_STRIP
+// How the picture is cut into tasks.
+typedef struct {
+  ulong scratch_pitch;  // float4 from the scratch of a task to the next one's, a multiple of 4
+  int radius;
+  int tile;  // pixels
+  int rows;
+  int ring;  // rows
+} strips_t;
+
 #define STRIP_ROWS 8
 #define STRIP_VECTORS 3
 #define STRIP_PIXELS (4 * STRIP_VECTORS)
@@ -517,19 +545,23 @@ static inline void line_blur_pad_row(__global const source_pixel* row, int from,
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip(
-    __global const source_pixel* restrict src, ulong src_offset, ulong src_pitch,
-    __global result_pixel* restrict dst, ulong dst_offset, ulong dst_pitch, int width, int height,
-    int radius, __global const float* restrict weights, int tile, int strip, int ring,
-    __global float4* restrict scratch, ulong scratch_pitch) {
+    __global const source_pixel* restrict src, clcook_view src_view,
+    __global result_pixel* restrict dst, clcook_view dst_view, pass_t pass,
+    __global const float* restrict weights, strips_t strips, __global float4* restrict scratch) {
+  const int width = pass.length;
+  const int height = pass.lines;
+  const int radius = strips.radius;
+  const int tile = strips.tile;
+  const int ring = strips.ring;
   const int taps = 2 * radius + 1;
   const int x0 = (int)get_group_id(0) * tile;
-  const int y0 = (int)get_group_id(1) * strip;
-  const int y1 = min(y0 + strip, height);
+  const int y0 = (int)get_group_id(1) * strips.rows;
+  const int y1 = min(y0 + strips.rows, height);
   const int columns = min(tile, width - x0);
   const int padded = tile + 2 * radius;
-  src += src_offset;
-  dst += dst_offset + (ulong)x0;
-  scratch += (get_group_id(1) * get_num_groups(0) + get_group_id(0)) * scratch_pitch;
+  src += src_view.offset;
+  dst += dst_view.offset + (ulong)x0;
+  scratch += (get_group_id(1) * get_num_groups(0) + get_group_id(0)) * strips.scratch_pitch;
   __global float4* restrict lines = scratch + (ulong)ring * (ulong)tile;
 
   const int base = max(y0 - radius, 0);  // the first row of the ring
@@ -538,8 +570,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
     const int needed = min(y + STRIP_ROWS - 1 + radius, height - 1);
     for (; ready <= needed; ready += STRIP_ROWS) {
       for (int q = 0; q < STRIP_ROWS; ++q) {
-        line_blur_pad_row(src + (ulong)min(ready + q, height - 1) * src_pitch, x0 - radius, padded,
-                          width, lines + q * padded);
+        line_blur_pad_row(src + (ulong)min(ready + q, height - 1) * src_view.pitch, x0 - radius,
+                          padded, width, lines + q * padded);
       }
       __global float4* out = scratch + (ulong)((ready - base) % ring) * (ulong)tile;
       for (int x = 0; x < columns; x += STRIP_PIXELS) {
@@ -642,7 +674,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
 #pragma unroll
       for (int q = 0; q < STRIP_ROWS; ++q) {
         if (y + q < y1) {
-          __global result_pixel* out = dst + (ulong)(y + q) * dst_pitch + x;
+          __global result_pixel* out = dst + (ulong)(y + q) * dst_view.pitch + x;
           for (int v = 0; v < STRIP_VECTORS; ++v) {
             if (x + 4 * v + 4 <= columns) {
 #ifdef CLCOOK_DST_RGBA8

@@ -7,6 +7,8 @@
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/embedded/gaussian_blur.hpp>
+#include <clcook/halo_tile.hpp>
+#include <clcook/line_blur.hpp>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -52,7 +54,14 @@ const std::vector<Layout>& shared() {
         {"width", offsetof(KernelPicture, width)},
         {"height", offsetof(KernelPicture, height)},
         {"border", offsetof(KernelPicture, border)},
-        {"reserved", offsetof(KernelPicture, reserved)}}}};
+        {"reserved", offsetof(KernelPicture, reserved)}}},
+      {"clcook_volume",
+       sizeof(KernelVolume),
+       {{"outside", offsetof(KernelVolume, outside)},
+        {"width", offsetof(KernelVolume, width)},
+        {"height", offsetof(KernelVolume, height)},
+        {"depth", offsetof(KernelVolume, depth)},
+        {"border", offsetof(KernelVolume, border)}}}};
   return all;
 }
 
@@ -94,7 +103,8 @@ const char* const kEcho = R"(
 
 // Every member as it arrives, behind arguments that leave the place unaligned.
 __kernel void echo(int first, clcook_view view, char second, clcook_picture picture, short third,
-                   clcook_rows rows, int fourth, clcook_region region, __global long* out) {
+                   clcook_rows rows, int fourth, clcook_region region, clcook_volume volume,
+                   __global long* out) {
   out[0] = first;
   out[1] = (long)view.offset;
   out[2] = (long)view.pitch;
@@ -119,6 +129,12 @@ __kernel void echo(int first, clcook_view view, char second, clcook_picture pict
   out[21] = region.width;
   out[22] = region.height;
   out[23] = (long)clcook_view_row(view, 24, 1 << 28, 7);
+  out[24] = (long)volume.outside.x;
+  out[25] = (long)volume.outside.w;
+  out[26] = volume.width;
+  out[27] = volume.height;
+  out[28] = volume.depth;
+  out[29] = volume.border;
 }
 )";
 
@@ -137,25 +153,61 @@ TEST_CASE("every member of a struct by value arrives") {
   picture.width = 15;
   picture.height = 1 << 28;
   picture.border = 3;
-  const std::vector<cl_long> blank(24, -77);
+  KernelVolume volume{{}, 43, 44, -45, 46};
+  volume.outside = {{41, 2, -3, -42}};
+  const std::vector<cl_long> blank(30, -77);
   const cl::Buffer out =
       create_buffer(runtime(), blank.size() * sizeof(cl_long), CL_MEM_READ_WRITE, blank.data());
   Kernel echo(runtime(), program, "echo");
-  const cl::Event done =
-      echo(Launch::groups({1, 1, 1}, {1, 1, 1}), {}, cl_int{-5}, view, cl_char{-6}, picture,
-           cl_short{-7}, KernelRows{-21, 22}, cl_int{-8}, KernelRegion{31, 32, -33, 34}, out);
+  const cl::Event done = echo(Launch::groups({1, 1, 1}, {1, 1, 1}), {}, cl_int{-5}, view,
+                              cl_char{-6}, picture, cl_short{-7}, KernelRows{-21, 22}, cl_int{-8},
+                              KernelRegion{31, 32, -33, 34}, volume, out);
   // 24 pictures of 2^28 rows: the product needs 64 bits.
   const auto offset = static_cast<cl_long>(view.offset);
   const auto pitch = static_cast<cl_long>(view.pitch);
   const std::vector<cl_long> expected{
-      -5,  offset, pitch, -6, -1, 2,       -3, 4,
-      11,  -12,    13,    14, 15, 1 << 28, 3,  -7,
-      -21, 22,     -8,    31, 32, -33,     34, offset + ((cl_long{24} << 28) + 7) * pitch};
+      -5,  offset, pitch, -6, -1,  2,       -3, 4,
+      11,  -12,    13,    14, 15,  1 << 28, 3,  -7,
+      -21, 22,     -8,    31, 32,  -33,     34, offset + ((cl_long{24} << 28) + 7) * pitch,
+      41,  -42,    43,    44, -45, 46};
   const auto got = read_buffer<cl_long>(runtime(), out, expected.size(), {done});
   for (std::size_t i = 0; i < expected.size(); ++i) {
     INFO("value ", i);
     CHECK(got[i] == expected[i]);
   }
+}
+
+TEST_CASE("the structs of the kernels of line_blur and halo_tile lie as those of the host") {
+  using line_blur::KernelPass;
+  using line_blur::KernelStrips;
+  using line_blur::KernelTaps;
+  compare("line_blur", embedded::line_blur.text(),
+          {{"pass_t",
+            sizeof(KernelPass),
+            {{"length", offsetof(KernelPass, length)},
+             {"lines", offsetof(KernelPass, lines)},
+             {"segment", offsetof(KernelPass, segment)},
+             {"tile_taps", offsetof(KernelPass, tile_taps)},
+             {"more_pairs", offsetof(KernelPass, more_pairs)}}},
+           {"taps_t",
+            sizeof(KernelTaps),
+            {{"side", offsetof(KernelTaps, side)},
+             {"step", offsetof(KernelTaps, step)},
+             {"inverse_radius", offsetof(KernelTaps, inverse_radius)},
+             {"factor", offsetof(KernelTaps, factor)},
+             {"divisor", offsetof(KernelTaps, divisor)}}},
+           {"strips_t",
+            sizeof(KernelStrips),
+            {{"scratch_pitch", offsetof(KernelStrips, scratch_pitch)},
+             {"radius", offsetof(KernelStrips, radius)},
+             {"tile", offsetof(KernelStrips, tile)},
+             {"rows", offsetof(KernelStrips, rows)},
+             {"ring", offsetof(KernelStrips, ring)}}}});
+  using halo_tile::KernelTask;
+  compare("halo_tile", embedded::halo_tile.text(),
+          {{"task_t",
+            sizeof(KernelTask),
+            {{"channels", offsetof(KernelTask, channels)}, {"rows", offsetof(KernelTask, rows)}}}});
 }
 
 // Beside the host's structs stands static_assert of their size; all members have 4 bytes but the

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <clcook/core/border.hpp>
+#include <clcook/core/kernel_types.hpp>
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
@@ -82,6 +83,14 @@ inline std::array<float, 4> stored_outside(const Problem& p) {
   return out;
 }
 
+// task_t of kernels/halo_tile.cl: what a work-item of cpu_rows makes.
+struct KernelTask {
+  cl_int channels = 1024;
+  cl_int rows = 64;
+};
+
+static_assert(sizeof(KernelTask) == 8);
+
 struct Spec : PlainSpec {
   using Problem = halo_tile::Problem;
   using Tune = halo_tile::Tune;
@@ -90,8 +99,7 @@ struct Spec : PlainSpec {
   static constexpr const char* kRecipe = "halo_tile";
   static constexpr int kMaxSize = 1 << 28;
   static constexpr int kMaxRadius = 64;
-  static constexpr int kCpuTile = 1024;  // channels
-  static constexpr int kCpuStrip = 64;   // rows
+  static constexpr KernelTask kCpuTask{};
 
   struct Traits {
     bool is_multi = false;  // several outputs per item; pictures only
@@ -485,9 +493,10 @@ class HaloTile : public Plan<halo_tile::Spec> {
     };
     const Launch::Sizes group = Spec::group(setup());
     if (row().is_for_cpus) {
-      return Launch::groups({parts(p.width * channels_of(p.pixel), Spec::kCpuTile),
-                             parts(p.height, Spec::kCpuStrip), static_cast<std::size_t>(p.depth)},
-                            group);
+      return Launch::groups(
+          {parts(p.width * channels_of(p.pixel), Spec::kCpuTask.channels),
+           parts(p.height, Spec::kCpuTask.rows), static_cast<std::size_t>(p.depth)},
+          group);
     }
     return Launch::groups({parts(p.width, tune().tile_width), parts(p.height, tune().tile_height),
                            parts(p.depth, tune().tile_depth)},
@@ -539,15 +548,13 @@ class HaloTile : public Plan<halo_tile::Spec> {
   cl::Event launch_kernel(const CheckedView& history, const CheckedView& dst,
                           const std::vector<cl::Event>& wait, const Source&... source) const {
     const Problem& p = problem();
-    cl_float4 outside{};
-    for (std::size_t c = 0; c < 4; ++c) outside.s[c] = halo_tile::stored_outside(p)[c];
+    KernelVolume volume{{}, p.width, p.height, p.depth, static_cast<cl_int>(p.border)};
+    for (std::size_t c = 0; c < 4; ++c) volume.outside.s[c] = halo_tile::stored_outside(p)[c];
     const auto run = [&](const auto&... more) {
-      return kernel()(launch(), wait, source..., history.buffer, pixels(history.offset),
-                      pixels(history.pitch), dst.buffer, pixels(dst.offset), pixels(dst.pitch),
-                      cl_int{p.width}, cl_int{p.height}, cl_int{p.depth},
-                      static_cast<cl_int>(p.border), outside, more...);
+      return kernel()(launch(), wait, source..., history.buffer, rows(history), dst.buffer,
+                      rows(dst), volume, more...);
     };
-    if (row().is_for_cpus) return run(cl_int{Spec::kCpuTile}, cl_int{Spec::kCpuStrip});
+    if (row().is_for_cpus) return run(Spec::kCpuTask);
     if (row().traits.is_local) {
       return run(LocalBytes{static_cast<std::size_t>(Spec::local_bytes(setup()))});
     }
@@ -556,14 +563,16 @@ class HaloTile : public Plan<halo_tile::Spec> {
 
   cl::Event enqueue(const CheckedView& src, const CheckedView& history, const CheckedView& dst,
                     const std::vector<cl::Event>& wait) const {
-    return launch_kernel(history, dst, wait, src.buffer, pixels(src.offset), pixels(src.pitch));
+    return launch_kernel(history, dst, wait, src.buffer, rows(src));
   }
   cl::Event enqueue(const cl::Image2D& src, const CheckedView& history, const CheckedView& dst,
                     const std::vector<cl::Event>& wait) const {
     return launch_kernel(history, dst, wait, src);
   }
 
-  cl_ulong pixels(std::size_t bytes) const { return bytes / pixel_bytes(problem().pixel); }
+  KernelView rows(const CheckedView& view) const {
+    return kernel_view(view, pixel_bytes(problem().pixel));
+  }
 };
 
 }  // namespace clcook

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <clcook/core/image_staging.hpp>
+#include <clcook/core/kernel_types.hpp>
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
@@ -56,6 +57,36 @@ struct Tune {
   int group = 0;  // work-items per work-group. coalesced: 64, 128, 256, 512 or 1024. cpu_strip: 1
 };
 
+// What kernels take by value, as in kernels/line_blur.cl; the test view_header asks the device.
+// pass_t
+struct KernelPass {
+  cl_int length = 0;
+  cl_int lines = 0;
+  cl_int segment = 0;
+  cl_int tile_taps = 0;
+  cl_int more_pairs = 0;
+};
+
+// taps_t
+struct KernelTaps {
+  cl_int side = 0;
+  cl_int step = 1;
+  cl_float inverse_radius = 0;
+  cl_float factor = 0;
+  cl_float divisor = 0;
+};
+
+// strips_t
+struct KernelStrips {
+  cl_ulong scratch_pitch = 0;
+  cl_int radius = 0;
+  cl_int tile = 0;
+  cl_int rows = 0;
+  cl_int ring = 0;
+};
+
+static_assert(sizeof(KernelPass) == 20 && sizeof(KernelTaps) == 20 && sizeof(KernelStrips) == 24);
+
 struct Spec : PlainSpec {
   using Problem = line_blur::Problem;
   using Tune = line_blur::Tune;
@@ -75,13 +106,8 @@ struct Spec : PlainSpec {
   static constexpr std::size_t kStripRingBytes = 512 * 1024;  // half of a usual L2 cache
 
   // One launch of a call.
-  struct Pass {
-    cl_int length = 0;
-    cl_int lines = 0;
+  struct Pass : KernelPass {
     Launch launch;
-    cl_int segment = 0;    // outputs of a line that share a tile
-    cl_int tile_taps = 0;  // or the pairs of the first tile
-    cl_int more_pairs = 0;
     std::size_t cells = 0;  // float4 of local memory
     std::size_t unit = 0;   // its program
   };
@@ -90,30 +116,24 @@ struct Spec : PlainSpec {
   struct Cut {
     std::vector<Pass> passes;       // with two, the first is from lines to columns
     std::size_t scratch_cells = 0;  // float4 of global memory
-    cl_int tile = 0;                // of cpu_strip: pixels, and
-    cl_int rows = 0;                // rows of a work-item
-    cl_int ring = 0;
-    std::size_t task_cells = 0;
+    KernelStrips strips;            // of cpu_strip
     Lacks lacks = Lacks::nothing;
     std::string why;
   };
 
   struct Resources {
     Cut cut;
-    cl_int side = 0;  // taps on each side of the centre, `step` pixels apart
-    cl_int step = 1;
-    cl_float4 gauss{};  // 1 / radius, 1 / (sigma sqrt(2 pi)), 2 sigma^2
+    KernelTaps taps;
     cl::Buffer weights;
     cl::Buffer scratch;
     std::shared_ptr<Turns> turns;  // of the scratch and staging memory
     std::shared_ptr<ImageStaging> staging;
   };
 
-  // Rows of pixels, counted in pixels.
+  // Rows of pixels.
   struct Rows {
     cl::Buffer buffer;
-    cl_ulong offset;
-    cl_ulong pitch;
+    KernelView view;
   };
 
   // A launch with the arguments that all kernels begin with.
@@ -127,8 +147,8 @@ struct Spec : PlainSpec {
 
     template <class... More>
     cl::Event operator()(const More&... more) {
-      return kernel(pass.launch, wait, src.buffer, src.offset, src.pitch, dst.buffer, dst.offset,
-                    dst.pitch, pass.length, more...);
+      const KernelPass& cut = pass;
+      return kernel(pass.launch, wait, src.buffer, src.view, dst.buffer, dst.view, cut, more...);
     }
     LocalBytes tile() const { return {pass.cells * kCell}; }
   };
@@ -151,67 +171,46 @@ struct Spec : PlainSpec {
       }
       return std::vector<Axis>{group};
     };
-    const auto pairs = [](Call& c) {
-      return c(c.r.side, c.r.step, c.r.gauss, c.pass.segment, c.pass.tile_taps, c.pass.more_pairs,
-               c.tile());
-    };
+    const auto tiles = [](Call& c) { return c(c.r.taps, c.tile()); };
     static const std::vector<Row> all{
         Row("naive", "one work-group per line; a global read and an exponential per tap",
-            {two_passes, [](Call& c) { return c(c.r.side, c.r.gauss); }})
+            {two_passes, [](Call& c) { return c(c.r.taps); }})
             .baseline()
             .tunes(groups(256)),
-        Row("local_line", "the line is read once into local memory",
-            {cut_tiles,
-             [](Call& c) {
-               return c(c.r.side, c.r.gauss, c.pass.segment, c.pass.tile_taps, c.tile());
-             }})
+        Row("local_line", "the line is read once into local memory", {cut_tiles, tiles})
             .tunes(groups(256)),
         Row("subsampled", "at most 65 taps, spread over the radius (an approximation)",
-            {cut_tiles,
-             [](Call& c) {
-               return c(c.r.side, c.r.step, c.r.gauss, c.pass.segment, c.pass.tile_taps, c.tile());
-             }})
+            {cut_tiles, tiles})
             .approximate()
             .tunes(groups(256)),
         Row("symmetric", "the same taps in pairs: one weight for two",
-            {cut_tiles, pairs, 256, false, /*is_pairs=*/true})
+            {cut_tiles, tiles, 256, false, /*is_pairs=*/true})
             .approximate()
             .tunes(groups(256)),
         Row("unrolled", "symmetric with the loop over 32 pairs unrolled",
-            {cut_tiles, pairs, 256, false, /*is_pairs=*/true})
+            {cut_tiles, tiles, 256, false, /*is_pairs=*/true})
             .approximate()
             .tunes(groups(256)),
         Row("padded", "symmetric with padded local memory, against bank conflicts",
-            {cut_tiles, pairs, 256, false, /*is_pairs=*/true, /*is_padded=*/true})
+            {cut_tiles, tiles, 256, false, /*is_pairs=*/true, /*is_padded=*/true})
             .approximate()
             .tunes(groups(256)),
         Row("weights_table", "local_line with all taps and weights made once on the host",
-            {cut_tiles,
-             [](Call& c) {
-               return c(c.r.side, c.r.weights, c.pass.segment, c.pass.tile_taps, c.tile());
-             },
-             256, /*has_table=*/true})
+            {cut_tiles, [](Call& c) { return c(c.r.taps.side, c.r.weights, c.tile()); }, 256,
+             /*has_table=*/true})
             .tunes(groups(256)),
         Row("coalesced",
             "8 lines per group, several outputs per item in registers, contiguous transposed "
             "stores",
             {cut_blocks,
-             [](Call& c) {
-               return c(c.pass.lines, cl_int{2 * c.r.side + 1}, c.r.weights, c.pass.tile_taps,
-                        c.tile());
-             },
-             128, /*has_table=*/true, false, false, /*is_blocked=*/true})
+             [](Call& c) { return c(cl_int{2 * c.r.taps.side + 1}, c.r.weights, c.tile()); }, 128,
+             /*has_table=*/true, false, false, /*is_blocked=*/true})
             .preferred()
             .tunes(groups(128)),
         Row("cpu_strip",
             "for CPUs: float16 vectors, both passes in one launch, a ring of rows in the L2 cache",
-            {cut_strips,
-             [](Call& c) {
-               const Cut& cut = c.r.cut;
-               return c(c.pass.lines, c.r.side, c.r.weights, cut.tile, cut.rows, cut.ring,
-                        c.r.scratch, static_cast<cl_ulong>(cut.task_cells));
-             },
-             1, /*has_table=*/true})
+            {cut_strips, [](Call& c) { return c(c.r.weights, c.r.cut.strips, c.r.scratch); }, 1,
+             /*has_table=*/true})
             .for_cpus(),
     };
     return all;
@@ -329,14 +328,14 @@ struct Spec : PlainSpec {
     out.staging = std::make_shared<ImageStaging>();
     out.cut = cut_of(s);
     if (is_copy(p)) return out;
-    out.side = side(s);
-    out.step = step(s.row, p.radius);
+    out.taps.side = side(s);
+    out.taps.step = step(s.row, p.radius);
     // Beyond these limits of sigma the float arithmetic of the kernels would overflow, and the
     // weights no longer change: all but the centre are 0, or all are equal.
     const double sigma = std::clamp(p.relative_sigma.value, 1e-9, 1e9);
-    out.gauss.s[0] = static_cast<cl_float>(1 / p.radius);
-    out.gauss.s[1] = static_cast<cl_float>(1 / (2.5066282746310002 * sigma));
-    out.gauss.s[2] = static_cast<cl_float>(2 * sigma * sigma);
+    out.taps.inverse_radius = static_cast<cl_float>(1 / p.radius);
+    out.taps.factor = static_cast<cl_float>(1 / (2.5066282746310002 * sigma));
+    out.taps.divisor = static_cast<cl_float>(2 * sigma * sigma);
     if (s.row.traits.has_table) {
       const std::vector<float> table = weights(p);
       out.weights =
@@ -389,7 +388,7 @@ struct Spec : PlainSpec {
 
   // A work-group per line.
   static Pass line_pass(int length, int lines, int group) {
-    return {length, lines,
+    return {{length, lines},
             Launch::groups({static_cast<std::size_t>(lines), 1, 1},
                            {static_cast<std::size_t>(group), 1, 1})};
   }
@@ -509,27 +508,30 @@ struct Spec : PlainSpec {
     int wanted_tiles = ceil_div(parts, widest);
     wanted_tiles = std::min(round_up(wanted_tiles, cores), std::max(wanted_tiles, parts / 2));
     Cut out;
-    out.tile = ceil_div(parts, wanted_tiles) * kStripPixels;
-    const auto tiles = static_cast<std::size_t>(ceil_div(p.width, out.tile));
+    KernelStrips& cut = out.strips;
+    cut.radius = radius;
+    cut.tile = ceil_div(parts, wanted_tiles) * kStripPixels;
+    const auto tiles = static_cast<std::size_t>(ceil_div(p.width, cut.tile));
     // A strip filters 2 radius rows more than it makes, so it is at least that high.
     const int wanted =
         tiles >= static_cast<std::size_t>(cores) ? 1 : ceil_div(cores, static_cast<int>(tiles));
     const int most = std::clamp(p.height / std::max(2 * radius, kStripRows), 1, wanted);
-    out.rows = round_up(ceil_div(p.height, most), kStripRows);
-    const auto strips = static_cast<std::size_t>(ceil_div(p.height, out.rows));
-    const std::int64_t span = std::int64_t{out.rows} + 2 * radius;
-    out.ring = std::min(
+    cut.rows = round_up(ceil_div(p.height, most), kStripRows);
+    const auto strips = static_cast<std::size_t>(ceil_div(p.height, cut.rows));
+    const std::int64_t span = std::int64_t{cut.rows} + 2 * radius;
+    cut.ring = std::min(
         window, round_up(static_cast<int>(std::min<std::int64_t>(span, p.height)), kStripRows));
-    const auto tile = static_cast<std::size_t>(out.tile);
-    out.task_cells = kStripRows * (tile + 2 * static_cast<std::size_t>(radius)) +
-                     static_cast<std::size_t>(out.ring) * tile;
-    out.task_cells = (out.task_cells + 3) / 4 * 4;
-    if (out.task_cells > std::numeric_limits<std::size_t>::max() / kCell / (tiles * strips)) {
+    const auto tile = static_cast<std::size_t>(cut.tile);
+    std::size_t cells = kStripRows * (tile + 2 * static_cast<std::size_t>(radius)) +
+                        static_cast<std::size_t>(cut.ring) * tile;
+    cells = (cells + 3) / 4 * 4;
+    if (cells > std::numeric_limits<std::size_t>::max() / kCell / (tiles * strips)) {
       return refused(Lacks::memory, text("the scratch memory for radius ", p.radius,
                                          " overflows the address range"));
     }
-    out.scratch_cells = tiles * strips * out.task_cells;
-    out.passes = {{p.width, p.height, Launch::groups({tiles, strips, 1}, {1, 1, 1})}};
+    out.scratch_cells = tiles * strips * cells;
+    cut.scratch_pitch = cells;
+    out.passes = {{{p.width, p.height}, Launch::groups({tiles, strips, 1}, {1, 1, 1})}};
     return out;
   }
 };
@@ -614,17 +616,16 @@ class LineBlur : public Plan<line_blur::Spec> {
       return last = is_copy(problem()) ? call() : row().traits.run(call);
     // The intermediate picture is transposed: one row of it per column.
     const Spec::Pass& second = r.cut.passes.back();
-    call.dst = {r.scratch, 0, static_cast<cl_ulong>(first.lines)};
+    call.dst = {r.scratch, {0, static_cast<cl_ulong>(first.lines)}};
     last = row().traits.run(call);
     Spec::Call columns{
-        kernel(second.unit), r,     second, {r.scratch, 0, static_cast<cl_ulong>(second.length)},
+        kernel(second.unit), r,     second, {r.scratch, {0, static_cast<cl_ulong>(second.length)}},
         rows(dst),           {last}};
     return last = row().traits.run(columns);
   }
 
   Spec::Rows rows(const CheckedView& view) const {
-    const std::size_t bytes = pixel_bytes(problem().pixel);
-    return {view.buffer, view.offset / bytes, view.pitch / bytes};
+    return {view.buffer, kernel_view(view, pixel_bytes(problem().pixel))};
   }
 };
 

@@ -39,6 +39,15 @@ struct KernelPicture {
   cl_int reserved = 0;
 };
 
+// A volume, or a picture of depth 1.
+struct KernelVolume {
+  cl_float4 outside{};  // by channel
+  cl_int width = 0;     // pixels
+  cl_int height = 0;
+  cl_int depth = 0;
+  cl_int border = 0;  // the value of a Border
+};
+
 static_assert(sizeof(KernelView) == 16 && offsetof(KernelView, pitch) == 8);
 static_assert(sizeof(KernelRegion) == 16 && offsetof(KernelRegion, y) == 4 &&
               offsetof(KernelRegion, width) == 8 && offsetof(KernelRegion, height) == 12);
@@ -46,7 +55,11 @@ static_assert(sizeof(KernelRows) == 8 && offsetof(KernelRows, count) == 4);
 static_assert(sizeof(KernelPicture) == 48 && alignof(KernelPicture) == 16 &&
               offsetof(KernelPicture, region) == 16 && offsetof(KernelPicture, width) == 32 &&
               offsetof(KernelPicture, height) == 36 && offsetof(KernelPicture, border) == 40);
-static_assert(std::is_trivially_copyable_v<KernelPicture>);
+static_assert(sizeof(KernelVolume) == 32 && alignof(KernelVolume) == 16 &&
+              offsetof(KernelVolume, width) == 16 && offsetof(KernelVolume, height) == 20 &&
+              offsetof(KernelVolume, depth) == 24 && offsetof(KernelVolume, border) == 28);
+static_assert(std::is_trivially_copyable_v<KernelPicture> &&
+              std::is_trivially_copyable_v<KernelVolume>);
 
 // A checked view of rows whose elements have this many bytes, of which offset and pitch are
 // multiples.
