@@ -13,13 +13,12 @@
 
 #include <CLI/CLI.hpp>
 #include <clcook/line_blur.hpp>
-#include <clcook/reference/line_blur.hpp>
-#include <cmath>
 #include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
 #include "support/buffers.hpp"
+#include "support/exact_blur.hpp"
 #include "support/pixels.hpp"
 #include "support/program.hpp"
 #include "support/scene.hpp"
@@ -30,7 +29,6 @@ namespace {
 
 using clcook::LineBlur;
 using clcook::example::Stage;
-using clcook::pictures::Picture;
 
 struct Arguments {
   std::vector<std::string> files;
@@ -67,30 +65,17 @@ std::vector<Stage> chain() {
   return out;
 }
 
-double largest_difference(const std::vector<double>& expected, const std::vector<float>& got) {
-  double largest = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double difference = std::abs(expected[i] - static_cast<double>(got[i]));
-    if (!(difference <= largest)) largest = difference;  // a NaN counts
-  }
-  return largest;
-}
-
 void run(const Arguments& arguments) {
   const auto [in, out] = clcook::example::picture_files(arguments.files, "line_blur.png");
   if (!arguments.input_copy.empty()) clcook::pictures::check_picture_path(arguments.input_copy);
   clcook::example::DeviceTimer timer;
   const clcook::Runtime rt = clcook::Runtime::pick(arguments.device, timer.options());
 
-  const LineBlur::Variant chosen(arguments.variant);
-  const Picture picture = clcook::example::open_picture(in);
+  const clcook::pictures::Picture picture = clcook::example::open_picture(in);
   const bool floats = arguments.pixel == "rgba32f";
-  LineBlur::Problem problem;
-  problem.width = picture.width;
-  problem.height = picture.height;
-  problem.radius = arguments.radius;
-  problem.relative_sigma = LineBlur::RadiusFraction(arguments.sigma);
-  problem.pixel = floats ? LineBlur::Pixel::rgba32f : LineBlur::Pixel::rgba8;
+  const LineBlur::Problem problem{picture.width, picture.height, arguments.radius,
+                                  LineBlur::RadiusFraction(arguments.sigma),
+                                  floats ? LineBlur::Pixel::rgba32f : LineBlur::Pixel::rgba8};
   const std::vector<unsigned char> pixels = clcook::example::stored(picture, floats);
   const cl::Buffer src = clcook::example::upload(rt, pixels);
   const cl::Buffer dst = clcook::create_buffer(rt, pixels.size());
@@ -99,7 +84,7 @@ void run(const Arguments& arguments) {
   };
 
   // The blurred picture itself.
-  const LineBlur blur(rt, problem, chosen);
+  const LineBlur blur(rt, problem, arguments.variant);
   const cl::Event done = blur(src, dst);
   if (!arguments.input_copy.empty()) clcook::pictures::write_picture(arguments.input_copy, picture);
   clcook::pictures::write_picture(
@@ -110,28 +95,18 @@ void run(const Arguments& arguments) {
   if (!arguments.table) return;
 
   // Every stage against the scalar reference with the same taps.
-  namespace reference = clcook::reference::line_blur;
-  const std::vector<float> values = clcook::example::values_of(pixels, floats);
-  const auto expected = [&](int step) {
-    return reference::blur(values.data(), static_cast<std::size_t>(picture.width),
-                           static_cast<std::size_t>(picture.height),
-                           reference::taps(arguments.radius, arguments.sigma, step));
-  };
-  const int step = reference::subsampling_step(arguments.radius);
-  const std::vector<double> full = expected(1);
-  const std::vector<double> sparse = step == 1 ? full : expected(step);
-
+  const clcook::example::ExactLineBlur exact(clcook::example::values_of(pixels, floats),
+                                             picture.width, picture.height, arguments.radius,
+                                             arguments.sigma);
   std::vector<Stage> stages = chain();
   for (Stage& stage : stages) {
     try {
-      LineBlur::Tune tune;
-      tune.group = stage.group;
-      const LineBlur plan(rt, problem, stage.variant, tune);
+      const LineBlur plan(rt, problem, stage.variant, {stage.group});
       // The check is the warm-up as well.
       const std::vector<float> got = clcook::example::values_of(result(plan(src, dst)), floats);
       const bool approximate = plan.variant().row()->is_approximate;
-      stage.error = largest_difference(approximate ? sparse : full, got);
-      stage.off_full = largest_difference(full, got);
+      stage.error = exact.difference(got, approximate);
+      stage.off_full = exact.difference(got, false);
       stage.call = [=] { return plan(src, dst); };
     } catch (const clcook::Error& error) {
       if (error.code != clcook::Errc::unsupported) throw;
@@ -154,8 +129,7 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{
-      "Blurs a picture along its lines with every variant and prints the time of each step"};
+  CLI::App app{"Blurs a picture along its lines and prints the time of each step"};
   clcook::example::add_picture_files(app, arguments.files);
   app.add_option("--radius", arguments.radius, "Radius in pixels, may be fractional")
       ->capture_default_str();
@@ -164,8 +138,7 @@ int main(int argc, char** argv) {
   app.add_option("--pixel", arguments.pixel, "rgba32f or rgba8")
       ->capture_default_str()
       ->check(CLI::IsMember({"rgba32f", "rgba8"}));
-  app.add_option("--variant", arguments.variant, "The variant that makes the output picture")
-      ->capture_default_str();
+  clcook::example::add_variant(app, arguments.variant, "makes the output picture");
   clcook::example::add_device(app, arguments.device);
   clcook::example::add_rounds(app, arguments.rounds);
   app.add_option("--json", arguments.json, "Also write the table with all samples to this file");

@@ -123,7 +123,7 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::Range(0.01, 60.0));
   app.add_option("--size", arguments.size, "Size of the pictures")->capture_default_str();
-  app.add_option("--variant", arguments.variant, "The variant that solves")->capture_default_str();
+  clcook::example::add_variant(app, arguments.variant, "solves");
   clcook::example::add_device(app, arguments.device);
   clcook::example::add_rounds(app, arguments.rounds, " of the table");
   return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });

@@ -37,13 +37,13 @@ struct PictureFiles {
   std::string out;
 };
 
-// Those files; of none, the test scene and `own_out`. Throws Error(invalid_argument) for one alone
-// and for an output that write_picture() cannot write.
+// Those files; without any, the test scene and `own_out`. Throws Error(invalid_argument) for one
+// alone and for an ending that write_picture() does not know.
 inline PictureFiles picture_files(const std::vector<std::string>& files,
                                   const std::string& own_out) {
   both_or_none(files);
-  PictureFiles out{"scene", own_out};
-  if (!files.empty()) out = {files[0], files[1]};
+  const PictureFiles out =
+      files.empty() ? PictureFiles{"scene", own_out} : PictureFiles{files[0], files[1]};
   pictures::check_picture_path(out.out);
   return out;
 }
@@ -58,6 +58,11 @@ inline void add_rounds(CLI::App& app, int& rounds, const std::string& of = "") {
   app.add_option("--rounds", rounds, "Timed rounds" + of + "; the median is printed")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+}
+
+// Adds --variant to the options of a program; `of` says of what.
+inline void add_variant(CLI::App& app, std::string& variant, const std::string& of) {
+  app.add_option("--variant", variant, "The variant that " + of)->capture_default_str();
 }
 
 struct Size {

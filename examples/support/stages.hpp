@@ -17,8 +17,8 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// Adds up the device time of all kernels of a call, for a runtime with options() or, of a queue that
-// has profiling on, with observer(). Outlives that runtime's calls.
+// Adds up the device time of all kernels of a call. Runtime::pick() takes its options(); a runtime of
+// another queue, which has profiling on, its observer(). It must outlive that runtime.
 class DeviceTimer {
  public:
   using Call = std::function<cl::Event()>;
@@ -42,10 +42,9 @@ class DeviceTimer {
     return seconds();
   }
 
-  // The median time of each call in seconds. Each runs once before, which is not timed, then all in
-  // turn in every round.
+  // The median time of each call in seconds; all run in turn in every round. The first launch of a
+  // kernel takes longer: run each before.
   std::vector<double> medians(const std::vector<Call>& calls, int rounds) {
-    for (const Call& call : calls) time(call);
     std::vector<std::vector<double>> seconds(calls.size());
     for (int round = 0; round < rounds; ++round) {
       for (std::size_t i = 0; i < calls.size(); ++i) seconds[i].push_back(time(calls[i]));
@@ -54,7 +53,12 @@ class DeviceTimer {
     for (const std::vector<double>& one : seconds) out.push_back(example::median(one));
     return out;
   }
-  double median(const Call& call, int rounds) { return medians({call}, rounds)[0]; }
+
+  // The median time of one call, which also runs once before.
+  double median(const Call& call, int rounds) {
+    time(call);
+    return medians({call}, rounds)[0];
+  }
 
   // The sum of the times of all kernels since then, in seconds; they must have finished.
   double seconds() const {
