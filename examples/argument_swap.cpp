@@ -25,8 +25,10 @@
 #include <string>
 #include <vector>
 
+#include "support/buffers.hpp"
 #include "support/program.hpp"
 #include "support/stages.hpp"
+#include "support/time_table.hpp"
 
 namespace {
 
@@ -58,11 +60,8 @@ struct Arguments {
 
 void run(const Arguments& arguments) {
   clcook::pictures::check_picture_path(arguments.out);
-  clcook::PickOptions pick;
-  pick.profiling = true;
   clcook::example::DeviceTimer timer;
-  pick.runtime.on_launch = timer.observer();
-  const clcook::Runtime rt = clcook::Runtime::pick(arguments.device, pick);
+  const clcook::Runtime rt = clcook::Runtime::pick(arguments.device, timer.options());
 
   // Two rays for each pixel of a disc: x is the cosine, negative for the one that leaves.
   const int size = arguments.size;
@@ -78,12 +77,9 @@ void run(const Arguments& arguments) {
       x.push_back(one);
     }
   }
-  const auto buffer = [&](const std::vector<float>& data) {
-    return clcook::create_buffer(rt, data.size() * sizeof(float), CL_MEM_READ_ONLY, data.data());
-  };
-  const cl::Buffer outside = buffer(air);
-  const cl::Buffer inside = buffer(glass);
-  const cl::Buffer cosines = buffer(x);
+  const cl::Buffer outside = clcook::example::upload(rt, air);
+  const cl::Buffer inside = clcook::example::upload(rt, glass);
+  const cl::Buffer cosines = clcook::example::upload(rt, x);
   const cl::Buffer result = clcook::create_buffer(rt, x.size() * sizeof(float));
 
   // Red, green and blue are bands of wavelengths, in micrometres.
@@ -100,11 +96,7 @@ void run(const Arguments& arguments) {
     problem.parameters[1] = 1 / bands[channel][0];
     const ArgumentSwap passes{rt, problem};
     const cl::Event done = passes(outside, inside, cosines, result);
-    std::vector<float> share(x.size());
-    const cl_event wait = done();
-    clcook::check(clEnqueueReadBuffer(rt.queue()(), result(), CL_TRUE, 0, x.size() * sizeof(float),
-                                      share.data(), 1, &wait, nullptr),
-                  "clEnqueueReadBuffer");
+    const auto share = clcook::example::read<float>(rt, result, x.size(), done);
     for (std::size_t i = 0; i < share.size(); ++i) {
       const std::size_t pixel = i / 2;
       const auto columns = static_cast<std::size_t>(size);
@@ -118,20 +110,16 @@ void run(const Arguments& arguments) {
   clcook::pictures::write_picture(arguments.out, picture);
   fmt::print("{} on {} ({})\n", arguments.out, rt.info().name, rt.info().platform);
 
-  const ArgumentSwap plans[] = {ArgumentSwap{rt, problem, "two_calls"},
-                                ArgumentSwap{rt, problem, "select"}};
-  std::vector<double> seconds[2];
-  for (int round = 0; round <= arguments.rounds; ++round) {
-    for (std::size_t i = 0; i < 2; ++i) {
-      const double time = timer.time([&] { return plans[i](outside, inside, cosines, result); });
-      if (round > 0) seconds[i].push_back(time);  // the first is the warm-up
-    }
-  }
-  const double two = clcook::example::median(seconds[0]);
-  const double one = clcook::example::median(seconds[1]);
   fmt::print("{} rays, every other one leaves\n", x.size());
-  fmt::print("a call in each branch {:10.1f} us\none call              {:10.1f} us   {:.2f}x\n",
-             two * 1e6, one * 1e6, two / one);
+  clcook::example::TimeTable table(timer);
+  const auto call_of = [&](const char* variant) {
+    return [&, plan = ArgumentSwap{rt, problem, variant}] {
+      return plan(outside, inside, cosines, result);
+    };
+  };
+  table.add("a call in each branch", [&] { return call_of("two_calls"); });
+  table.add("one call", [&] { return call_of("select"); });
+  table.print(arguments.rounds);
 }
 
 }  // namespace
@@ -147,9 +135,7 @@ int main(int argc, char** argv) {
   app.add_option("--size", arguments.size, "Diameter of a disc in pixels")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  app.add_option("--rounds", arguments.rounds, "Timed rounds; the median is printed")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  clcook::example::add_rounds(app, arguments.rounds);
   app.add_flag("--schlick", arguments.schlick, "Schlick's approximation, a function of our own");
   clcook::example::add_device(app, arguments.device);
   return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });

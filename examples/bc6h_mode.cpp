@@ -17,14 +17,15 @@
 #include <clcook/reference/bc6h_encode.hpp>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
+#include "support/buffers.hpp"
 #include "support/program.hpp"
 #include "support/scene.hpp"
 #include "support/stages.hpp"
+#include "support/time_table.hpp"
 
 namespace {
 
@@ -59,26 +60,18 @@ std::vector<unsigned char> blocks_of(const Arguments& arguments) {
 }
 
 void run(const Arguments& arguments) {
-  clcook::PickOptions pick;
-  pick.profiling = true;
   clcook::example::DeviceTimer timer;
-  pick.runtime.on_launch = timer.observer();
-  const clcook::Runtime rt = clcook::Runtime::pick(arguments.device, pick);
+  const clcook::Runtime rt = clcook::Runtime::pick(arguments.device, timer.options());
 
   const std::vector<unsigned char> blocks = blocks_of(arguments);
   const std::size_t count = blocks.size() / 16;
-  const cl::Buffer texture =
-      clcook::create_buffer(rt, blocks.size(), CL_MEM_READ_ONLY, blocks.data());
+  const cl::Buffer texture = clcook::example::upload(rt, blocks);
   const cl::Buffer modes = clcook::create_buffer(rt, count);
 
   const Bc6hMode mode{rt, {count, 4}};
   const cl::Event done = mode(texture, modes);
 
-  std::vector<unsigned char> found(count);
-  const cl_event wait = done();
-  clcook::check(clEnqueueReadBuffer(rt.queue()(), modes(), CL_TRUE, 0, count, found.data(), 1,
-                                    &wait, nullptr),
-                "clEnqueueReadBuffer");
+  const auto found = clcook::example::read<unsigned char>(rt, modes, count, done);
   std::array<std::size_t, 16> histogram{};
   for (const unsigned char one : found) ++histogram[one];
   fmt::print("{} blocks\n", count);
@@ -92,15 +85,13 @@ void run(const Arguments& arguments) {
   }
 
   fmt::print("\n{}\n", rt.info().name);
+  clcook::example::TimeTable table(timer);
   for (const Bc6hMode::Variant variant : Bc6hMode::variants()) {
-    const Bc6hMode one{rt, {count, 4}, variant};
-    timer.time([&] { return one(texture, modes); });  // the first launch is not timed
-    std::vector<double> seconds;
-    for (int i = 0; i < arguments.rounds; ++i) {
-      seconds.push_back(timer.time([&] { return one(texture, modes); }));
-    }
-    fmt::print("{:<16}{:>10.2f} us\n", variant.name(), clcook::example::median(seconds) * 1e6);
+    table.add(variant.name(), [&] {
+      return [&, plan = Bc6hMode{rt, {count, 4}, variant}] { return plan(texture, modes); };
+    });
   }
+  table.print(arguments.rounds);
 }
 
 }  // namespace
@@ -111,8 +102,6 @@ int main(int argc, char** argv) {
   app.add_option("FILE", arguments.file, "DDS file with BC6H data; without it a test scene");
   app.add_option("--size", arguments.size, "Size of the test scene")->capture_default_str();
   clcook::example::add_device(app, arguments.device);
-  app.add_option("--rounds", arguments.rounds, "Timed rounds; the median is printed")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
+  clcook::example::add_rounds(app, arguments.rounds);
   return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
 }

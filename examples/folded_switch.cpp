@@ -22,11 +22,11 @@
 #include <clcook/io/quad_patches.hpp>
 #include <clcook/io/whole_file.hpp>
 #include <cstdint>
-#include <cstdio>
 #include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
+#include "support/buffers.hpp"
 #include "support/patch_picture.hpp"
 #include "support/program.hpp"
 #include "support/sponge.hpp"
@@ -55,13 +55,7 @@ void run(const Arguments& arguments) {
   const std::string patches_out = own ? "folded_switch.bv" : arguments.files[1];
   const std::string picture_out = own ? "folded_switch.png" : arguments.files[2];
   clcook::pictures::check_picture_path(picture_out);
-  int width = 0, height = 0;
-  char end = 0;
-  if (std::sscanf(arguments.size.c_str(), "%dx%d%c", &width, &height, &end) != 2 || width < 1 ||
-      height < 1 || width > 8192 || height > 8192) {
-    clcook::fail(clcook::Errc::invalid_argument, "--size",
-                 "must be WIDTHxHEIGHT, 1 to 8192 each, got '" + arguments.size + "'");
-  }
+  const auto [width, height] = clcook::example::parse_size(arguments.size);
 
   const QuadMesh mesh = clcook::example::open_mesh(in);
   const PatchList patches = clcook::io::make_patches(mesh);
@@ -76,19 +70,14 @@ void run(const Arguments& arguments) {
   for (const auto& vertex : mesh.vertices) {
     positions.insert(positions.end(), {vertex[0], vertex[1], vertex[2], 1.0f});
   }
-  std::vector<float> control(patches.valences.size() * 64);
-  const std::size_t bytes = control.size() * sizeof(float);
-  const cl::Buffer from = clcook::create_buffer(runtime, positions.size() * sizeof(float),
-                                                CL_MEM_READ_ONLY, positions.data());
-  const cl::Buffer to = clcook::create_buffer(runtime, bytes);
+  const std::size_t count = patches.valences.size() * 64;
+  const cl::Buffer from = clcook::example::upload(runtime, positions);
+  const cl::Buffer to = clcook::create_buffer(runtime, count * sizeof(float));
 
   const FoldedSwitch convert(runtime, {mesh.vertices.size(), patches.valences, patches.indices},
                              arguments.variant);
   const cl::Event done = convert(from, to);
-  const cl_event wait = done();
-  clcook::check(clEnqueueReadBuffer(runtime.queue()(), to(), CL_TRUE, 0, bytes, control.data(), 1,
-                                    &wait, nullptr),
-                "clEnqueueReadBuffer");
+  const std::vector<float> control = clcook::example::read<float>(runtime, to, count, done);
 
   if (!arguments.mesh_copy.empty()) {
     clcook::io::WholeFile file(arguments.mesh_copy);
@@ -122,8 +111,7 @@ int main(int argc, char** argv) {
       ->expected(0, 3);
   app.add_option("--size", arguments.size, "Of the picture, WIDTHxHEIGHT")->capture_default_str();
   app.add_option("--mesh", arguments.mesh_copy, "Also write the mesh to this OBJ file");
-  app.add_option("--variant", arguments.variant, "The variant that converts")
-      ->capture_default_str();
+  clcook::example::add_variant(app, arguments.variant, "converts");
   clcook::example::add_device(app, arguments.device);
   return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
 }

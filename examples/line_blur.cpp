@@ -12,15 +12,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <clcook/line_blur.hpp>
-#include <clcook/reference/line_blur.hpp>
-#include <cmath>
-#include <cstring>
 #include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
+#include "support/buffers.hpp"
+#include "support/exact_blur.hpp"
+#include "support/pixels.hpp"
 #include "support/program.hpp"
 #include "support/scene.hpp"
 #include "support/stage_table.hpp"
@@ -30,7 +29,6 @@ namespace {
 
 using clcook::LineBlur;
 using clcook::example::Stage;
-using clcook::pictures::Picture;
 
 struct Arguments {
   std::vector<std::string> files;
@@ -45,142 +43,77 @@ struct Arguments {
   bool table = true;
 };
 
-double largest_difference(const std::vector<double>& expected, const std::vector<float>& got) {
-  double largest = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double difference = std::abs(expected[i] - static_cast<double>(got[i]));
-    if (!(difference <= largest)) largest = difference;  // a NaN counts
-  }
-  return largest;
+// The steps of the optimisation: variant, size of the work-group, and the step before.
+std::vector<Stage> chain() {
+  std::vector<Stage> out{{"naive", 1024, ""},
+                         {"local_line", 1024, "naive@1024"},
+                         {"subsampled", 1024, "local_line@1024"},
+                         {"symmetric", 1024, "subsampled@1024"},
+                         {"symmetric", 512, "symmetric@1024"},
+                         {"symmetric", 256, "symmetric@512"},
+                         {"symmetric", 128, "symmetric@256"},
+                         {"symmetric", 64, "symmetric@128"},
+                         {"unrolled", 1024, "symmetric@1024"},
+                         {"padded", 1024, "symmetric@1024"},
+                         {"unrolled", 256, "symmetric@256"},
+                         {"padded", 256, "symmetric@256"},
+                         {"weights_table", 1024, "local_line@1024"},
+                         {"weights_table", 256, "weights_table@1024"}};
+  for (const int group : {1024, 512, 256, 128, 64})
+    out.push_back({"coalesced", group, "weights_table@1024"});
+  out.push_back({"cpu_strip", 0, "naive@1024"});
+  return out;
 }
 
 void run(const Arguments& arguments) {
-  clcook::example::both_or_none(arguments.files);
-  const std::string in = arguments.files.empty() ? "scene" : arguments.files[0];
-  const std::string out = arguments.files.empty() ? "line_blur.png" : arguments.files[1];
-  clcook::pictures::check_picture_path(out);
+  const auto [in, out] = clcook::example::picture_files(arguments.files, "line_blur.png");
   if (!arguments.input_copy.empty()) clcook::pictures::check_picture_path(arguments.input_copy);
-  const bool bytes = arguments.pixel == "rgba8";
-
-  clcook::PickOptions pick;
-  pick.profiling = true;
   clcook::example::DeviceTimer timer;
-  pick.runtime.on_launch = timer.observer();
-  const clcook::Runtime rt = clcook::Runtime::pick(arguments.device, pick);
+  const clcook::Runtime rt = clcook::Runtime::pick(arguments.device, timer.options());
 
-  const LineBlur::Variant chosen(arguments.variant);
-  const Picture picture = clcook::example::open_picture(in);
-  LineBlur::Problem problem;
-  problem.width = picture.width;
-  problem.height = picture.height;
-  problem.radius = arguments.radius;
-  problem.relative_sigma = LineBlur::RadiusFraction(arguments.sigma);
-  problem.pixel = bytes ? LineBlur::Pixel::rgba8 : LineBlur::Pixel::rgba32f;
-
-  // The picture as the kernels want it: bytes, or floats from 0 to 1.
-  const std::size_t count = picture.rgba.size();
-  std::vector<float> floats(count);
-  for (std::size_t i = 0; i < count; ++i) floats[i] = static_cast<float>(picture.rgba[i]) / 255.0f;
-  const std::size_t size = bytes ? count : count * sizeof(float);
-  const void* source = bytes ? static_cast<const void*>(picture.rgba.data())
-                             : static_cast<const void*>(floats.data());
-  const cl::Buffer src = clcook::create_buffer(rt, size, CL_MEM_READ_ONLY, source);
-  const cl::Buffer dst = clcook::create_buffer(rt, size);
-
-  // Reads the result; 8-bit values become 0..255.
-  const auto download = [&](const cl::Event& done) {
-    std::vector<unsigned char> raw(size);
-    const cl_event wait = done();
-    clcook::check(
-        clEnqueueReadBuffer(rt.queue()(), dst(), CL_TRUE, 0, size, raw.data(), 1, &wait, nullptr),
-        "clEnqueueReadBuffer");
-    std::vector<float> values(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (bytes) {
-        values[i] = raw[i];
-      } else {
-        std::memcpy(&values[i], raw.data() + i * sizeof(float), sizeof(float));
-      }
-    }
-    return values;
+  const clcook::pictures::Picture picture = clcook::example::open_picture(in);
+  const bool floats = arguments.pixel == "rgba32f";
+  const LineBlur::Problem problem{picture.width, picture.height, arguments.radius,
+                                  LineBlur::RadiusFraction(arguments.sigma),
+                                  floats ? LineBlur::Pixel::rgba32f : LineBlur::Pixel::rgba8};
+  const std::vector<unsigned char> pixels = clcook::example::stored(picture, floats);
+  const cl::Buffer src = clcook::example::upload(rt, pixels);
+  const cl::Buffer dst = clcook::create_buffer(rt, pixels.size());
+  const auto result = [&](const cl::Event& done) {
+    return clcook::example::read<unsigned char>(rt, dst, pixels.size(), done);
   };
 
   // The blurred picture itself.
-  const LineBlur blur(rt, problem, chosen);
-  const std::vector<float> result = download(blur(src, dst));
-  Picture blurred = picture;
-  for (std::size_t i = 0; i < count; ++i) {
-    const float value = bytes ? result[i] : result[i] * 255.0f;
-    blurred.rgba[i] = static_cast<std::uint8_t>(std::clamp(value + 0.5f, 0.0f, 255.0f));
-  }
+  const LineBlur blur(rt, problem, arguments.variant);
+  const cl::Event done = blur(src, dst);
   if (!arguments.input_copy.empty()) clcook::pictures::write_picture(arguments.input_copy, picture);
-  clcook::pictures::write_picture(out, blurred);
+  clcook::pictures::write_picture(
+      out, clcook::example::picture_of(result(done), floats, picture.width, picture.height));
   fmt::print("{} x {} {}, radius {}, sigma {} of the radius, on {} ({})\n{} by variant {}\n",
              picture.width, picture.height, arguments.pixel, arguments.radius, arguments.sigma,
              rt.info().name, rt.info().platform, out, blur.variant().name());
   if (!arguments.table) return;
 
   // Every stage against the scalar reference with the same taps.
-  namespace reference = clcook::reference::line_blur;
-  const auto expected = [&](int step) {
-    const auto taps = reference::taps(arguments.radius, arguments.sigma, step);
-    const auto width = static_cast<std::size_t>(picture.width);
-    const auto height = static_cast<std::size_t>(picture.height);
-    return bytes ? reference::blur(picture.rgba.data(), width, height, taps)
-                 : reference::blur(floats.data(), width, height, taps);
-  };
-  const int step = reference::subsampling_step(arguments.radius);
-  const std::vector<double> full = expected(1);
-  const std::vector<double> sparse = step == 1 ? full : expected(step);
-
-  using Variant = LineBlur::Variant;
-  std::vector<Stage> stages;
-  std::vector<Variant> variants;  // of each
-  const auto add = [&](Variant variant, int group, int previous) {
-    variants.push_back(variant);
-    stages.push_back({variant.name(), group, previous, {}, 0, 0, {}});
-    return static_cast<int>(stages.size()) - 1;
-  };
-  const int naive = add("naive", 1024, -1);
-  const int local_line = add("local_line", 1024, naive);
-  const int subsampled = add("subsampled", 1024, local_line);
-  const int symmetric = add("symmetric", 1024, subsampled);
-  std::vector<int> groups{symmetric};
-  for (const int group : {512, 256, 128, 64})
-    groups.push_back(add("symmetric", group, groups.back()));
-  for (const int group : {1024, 256}) {
-    add("unrolled", group, group == 1024 ? symmetric : groups[2]);
-    add("padded", group, group == 1024 ? symmetric : groups[2]);
-  }
-  const int table = add("weights_table", 1024, local_line);
-  add("weights_table", 256, table);
-  for (const int group : {1024, 512, 256, 128, 64}) add("coalesced", group, table);
-  add("cpu_strip", 0, naive);
-
-  std::vector<LineBlur> plans;
-  std::vector<std::size_t> rows;  // the stage of each plan
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    Stage& stage = stages[i];
+  const clcook::example::ExactLineBlur exact(clcook::example::values_of(pixels, floats),
+                                             picture.width, picture.height, arguments.radius,
+                                             arguments.sigma);
+  std::vector<Stage> stages = chain();
+  for (Stage& stage : stages) {
     try {
-      LineBlur::Tune tune;
-      tune.group = stage.group;
-      LineBlur plan(rt, problem, variants[i], tune);
+      const LineBlur plan(rt, problem, stage.variant, {stage.group});
       // The check is the warm-up as well.
-      const std::vector<float> values = download(plan(src, dst));
-      stage.error = largest_difference(variants[i].row()->is_approximate ? sparse : full, values);
-      stage.off_full = largest_difference(full, values);
-      plans.push_back(std::move(plan));
-      rows.push_back(i);
+      const std::vector<float> got = clcook::example::values_of(result(plan(src, dst)), floats);
+      const bool approximate = plan.variant().row()->is_approximate;
+      stage.error = exact.difference(got, approximate);
+      stage.off_full = exact.difference(got, false);
+      stage.call = [=] { return plan(src, dst); };
     } catch (const clcook::Error& error) {
       if (error.code != clcook::Errc::unsupported) throw;
       stage.skipped = error.what();
     }
   }
-  for (int round = 0; round < arguments.rounds; ++round) {
-    for (std::size_t i = 0; i < plans.size(); ++i)
-      stages[rows[i]].seconds.push_back(timer.time([&] { return plans[i](src, dst); }));
-  }
-
+  clcook::example::time_stages(stages, timer, arguments.rounds);
   clcook::example::print_stages(stages);
   if (arguments.json.empty()) return;
   clcook::example::write_stages(arguments.json, "line_blur", rt.info(),
@@ -196,12 +129,8 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{
-      "Blurs a picture along its lines with every variant and prints the time of each step"};
-  app.add_option(
-         "FILES", arguments.files,
-         "Input (PNG, JPEG, 'scene' or 'scene:WIDTHxHEIGHT') and output (PNG, JPEG); both or none")
-      ->expected(0, 2);
+  CLI::App app{"Blurs a picture along its lines and prints the time of each step"};
+  clcook::example::add_picture_files(app, arguments.files);
   app.add_option("--radius", arguments.radius, "Radius in pixels, may be fractional")
       ->capture_default_str();
   app.add_option("--sigma", arguments.sigma, "Standard deviation in units of the radius")
@@ -209,12 +138,9 @@ int main(int argc, char** argv) {
   app.add_option("--pixel", arguments.pixel, "rgba32f or rgba8")
       ->capture_default_str()
       ->check(CLI::IsMember({"rgba32f", "rgba8"}));
-  app.add_option("--variant", arguments.variant, "The variant that makes the output picture")
-      ->capture_default_str();
+  clcook::example::add_variant(app, arguments.variant, "makes the output picture");
   clcook::example::add_device(app, arguments.device);
-  app.add_option("--rounds", arguments.rounds, "Timed rounds; the median is printed")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
+  clcook::example::add_rounds(app, arguments.rounds);
   app.add_option("--json", arguments.json, "Also write the table with all samples to this file");
   app.add_option("--input", arguments.input_copy, "Also write the input picture to this PNG file");
   app.add_flag("!--no-table", arguments.table, "Only write the picture");

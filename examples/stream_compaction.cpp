@@ -12,11 +12,11 @@
 #include <CLI/CLI.hpp>
 #include <clcook/stream_compaction.hpp>
 #include <cstdint>
-#include <cstdio>
 #include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
+#include "support/buffers.hpp"
 #include "support/program.hpp"
 #include "support/scene.hpp"
 
@@ -59,18 +59,8 @@ void run(const std::string& in, const std::string& out, unsigned brightness,
   const StreamCompaction compact{runtime, {picture.pixels()}};
   const cl::Event done = compact(src, dst, kept, brightness * 256);
 
-  const cl_event wait = done();
-  cl_uint count = 0;
-  clcook::check(clEnqueueReadBuffer(runtime.queue()(), kept(), CL_TRUE, 0, sizeof count, &count, 1,
-                                    &wait, nullptr),
-                "clEnqueueReadBuffer");
-  std::vector<cl_uint> bright(count);
-  if (count > 0) {
-    clcook::check(
-        clEnqueueReadBuffer(runtime.queue()(), dst(), CL_TRUE, 0, bright.size() * sizeof(cl_uint),
-                            bright.data(), 0, nullptr, nullptr),
-        "clEnqueueReadBuffer");
-  }
+  const cl_uint count = clcook::example::read<cl_uint>(runtime, kept, 1, done)[0];
+  const auto bright = clcook::example::read<cl_uint>(runtime, dst, count, done);
 
   Picture stars = picture;
   for (std::size_t i = 0; i < bytes; ++i) stars.rgba[i] = i % 4 == 3 ? 255 : 0;

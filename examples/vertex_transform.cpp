@@ -9,194 +9,52 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <array>
-#include <clcook/io/whole_file.hpp>
 #include <clcook/vertex_transform.hpp>
-#include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <ostream>
 #include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
+#include "support/buffers.hpp"
+#include "support/meadow.hpp"
 #include "support/program.hpp"
 
 namespace {
 
 using clcook::VertexTransform;
-using clcook::pictures::Picture;
-
-constexpr int kBones = 8;   // one above the other
-constexpr int kRings = 25;  // of kSides vertices
-constexpr int kSides = 6;
-
-// A tapering tube of height 1, and for each vertex the two bones that it hangs on.
-void make_blade(std::vector<float>& mesh, std::vector<std::uint8_t>& skin,
-                std::vector<std::array<int, 3>>& triangles) {
-  for (int ring = 0; ring < kRings; ++ring) {
-    const float height = static_cast<float>(ring) / (kRings - 1);
-    for (int side = 0; side < kSides; ++side) {
-      const float angle = 6.2831853f * static_cast<float>(side) / kSides;
-      const float radius = 0.06f * (1 - height * height);
-      for (const float value : {radius * std::cos(angle), height, radius * std::sin(angle),
-                                std::cos(angle), 0.2f, std::sin(angle)}) {
-        mesh.push_back(value);
-      }
-      const float place = height * (kBones - 1);
-      const int bone = std::min(static_cast<int>(place), kBones - 2);
-      const int upper = static_cast<int>(std::lround((place - static_cast<float>(bone)) * 255));
-      for (const int byte : {bone, bone + 1, 0, 0, 255 - upper, upper, 0, 0})
-        skin.push_back(static_cast<std::uint8_t>(byte));
-      if (ring + 1 == kRings) continue;
-      const int a = ring * kSides + side;
-      const int b = ring * kSides + (side + 1) % kSides;
-      triangles.push_back({a, a + kSides, b});
-      triangles.push_back({b, a + kSides, b + kSides});
-    }
-  }
-}
-
-// Where the blades stand, and how the wind bends each: bone by bone a little further.
-void make_meadow(int blades, std::vector<float>& world, std::vector<float>& bones) {
-  for (int i = 0; i < blades; ++i) {
-    const float angle = 2.39996323f * static_cast<float>(i);  // a sunflower's spiral
-    const float distance =
-        3.2f * std::sqrt((static_cast<float>(i) + 0.5f) / static_cast<float>(blades));
-    const float x = distance * std::cos(angle);
-    const float z = distance * std::sin(angle);
-    const float size = 0.7f + 0.5f * std::fabs(std::sin(static_cast<float>(i) * 12.9898f));
-    for (const float value : {size, 0.0f, 0.0f, x, 0.0f, size, 0.0f, 0.0f, 0.0f, 0.0f, size, z,
-                              0.0f, 0.0f, 0.0f, 1.0f}) {
-      world.push_back(value);
-    }
-    const float wind = 0.16f + 0.1f * std::sin(1.7f * x + 0.9f * z);
-    float bend = 0;
-    float joint_x = 0;
-    float joint_y = 0;
-    for (int bone = 0; bone < kBones; ++bone) {
-      // Turns about the bone's own joint, which the bones below have moved.
-      const float rest = static_cast<float>(bone) / (kBones - 1);
-      const float c = std::cos(bend);
-      const float s = std::sin(bend);
-      for (const float value : {c, s, 0.0f, joint_x - s * rest, -s, c, 0.0f, joint_y - c * rest,
-                                0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 0.0f, 0.0f, 1.0f}) {
-        bones.push_back(value);
-      }
-      joint_x += s / (kBones - 1);
-      joint_y += c / (kBones - 1);
-      bend += wind;
-    }
-  }
-}
-
-struct Point {
-  double x, y, depth, light;
-};
-
-void draw_triangle(Picture& picture, std::vector<double>& nearest, const Point& a, const Point& b,
-                   const Point& c) {
-  const double area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
-  if (area == 0) return;
-  const auto first = [](double v) { return std::max(0, static_cast<int>(std::floor(v))); };
-  const int x1 = std::min(picture.width - 1, static_cast<int>(std::max({a.x, b.x, c.x})));
-  const int y1 = std::min(picture.height - 1, static_cast<int>(std::max({a.y, b.y, c.y})));
-  for (int y = first(std::min({a.y, b.y, c.y})); y <= y1; ++y) {
-    for (int x = first(std::min({a.x, b.x, c.x})); x <= x1; ++x) {
-      const double u = ((x + 0.5 - a.x) * (c.y - a.y) - (c.x - a.x) * (y + 0.5 - a.y)) / area;
-      const double v = ((b.x - a.x) * (y + 0.5 - a.y) - (x + 0.5 - a.x) * (b.y - a.y)) / area;
-      if (u < 0 || v < 0 || u + v > 1) continue;
-      const double depth = a.depth + u * (b.depth - a.depth) + v * (c.depth - a.depth);
-      const auto at = static_cast<std::size_t>(y * picture.width + x);
-      if (depth >= nearest[at]) continue;
-      nearest[at] = depth;
-      const double light = a.light + u * (b.light - a.light) + v * (c.light - a.light);
-      picture.rgba[at * 4] = static_cast<std::uint8_t>(30 + 110 * light);
-      picture.rgba[at * 4 + 1] = static_cast<std::uint8_t>(60 + 180 * light);
-      picture.rgba[at * 4 + 2] = static_cast<std::uint8_t>(25 + 60 * light);
-    }
-  }
-}
+using clcook::example::Meadow;
 
 void run(const std::string& out, const std::string& obj, int blades, int width, int height,
          const std::string& device) {
   clcook::pictures::check_picture_path(out);
-  std::vector<float> mesh;
-  std::vector<std::uint8_t> skin;
-  std::vector<std::array<int, 3>> triangles;
-  make_blade(mesh, skin, triangles);
-  std::vector<float> world;
-  std::vector<float> bones;
-  make_meadow(blades, world, bones);
+  const Meadow meadow(blades);
+  const int vertices = meadow.vertices();
 
   const clcook::Runtime runtime = clcook::Runtime::pick(device);
-  const auto vertices = static_cast<int>(mesh.size() / 6);
-  const VertexTransform transform{runtime, {vertices, blades, kBones}};
-  const auto upload = [&](const auto& data) {
-    return clcook::create_buffer(runtime, data.size() * sizeof(data[0]), CL_MEM_READ_ONLY,
-                                 data.data());
-  };
-  const std::size_t each = VertexTransform::bytes_per_vertex(transform.result_format());
-  const std::size_t count = static_cast<std::size_t>(vertices) * static_cast<std::size_t>(blades);
-  const cl::Buffer result = clcook::create_buffer(runtime, count * each);
-  const cl::Event done = transform(
-      {upload(VertexTransform::pack_vertices(transform.vertex_format(), mesh)), upload(skin),
-       upload(VertexTransform::pack_matrices(transform.matrix_rows(), world)),
-       upload(VertexTransform::pack_matrices(transform.matrix_rows(), bones))},
-      result);
-  std::vector<float> posed(count * each / sizeof(float));
-  const cl_event wait = done();
-  clcook::check(clEnqueueReadBuffer(runtime.queue()(), result(), CL_TRUE, 0, count * each,
-                                    posed.data(), 1, &wait, nullptr),
-                "clEnqueueReadBuffer");
+  const VertexTransform transform{runtime, {vertices, blades, Meadow::kBones}};
 
-  // Position at i * step, normal half a step behind it.
-  const std::size_t step = each / sizeof(float);
-  Picture picture;
-  picture.width = width;
-  picture.height = height;
-  for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x) {
-      for (const int value : {150 + 60 * y / height, 190 + 40 * y / height, 235, 255})
-        picture.rgba.push_back(static_cast<std::uint8_t>(value));
-    }
-  }
-  std::vector<Point> points;
-  for (std::size_t i = 0; i < count; ++i) {
-    const float* p = &posed[i * step];
-    const float* n = p + step / 2;
-    const double length = std::sqrt(static_cast<double>(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]));
-    const double light = static_cast<double>(-0.5f * n[0] + 0.7f * n[1] - 0.5f * n[2]) / length;
-    const double depth = 6.5 + static_cast<double>(p[2]);
-    points.push_back({width / 2.0 + static_cast<double>(p[0]) / depth * height * 1.15,
-                      height * 0.45 - (static_cast<double>(p[1]) - 1.3) / depth * height * 1.15,
-                      depth, 0.25 + 0.75 * std::max(0.0, light)});
-  }
-  std::vector<double> nearest(picture.pixels(), 1e9);
-  for (std::size_t first = 0; first < count; first += static_cast<std::size_t>(vertices)) {
-    for (const auto& t : triangles) {
-      const auto at = [&](int corner) { return points[first + static_cast<std::size_t>(corner)]; };
-      draw_triangle(picture, nearest, at(t[0]), at(t[1]), at(t[2]));
-    }
-  }
-  clcook::pictures::write_picture(out, picture);
-  if (!obj.empty()) {
-    clcook::io::WholeFile whole(obj);
-    std::ostream& file = whole.stream();
-    for (std::size_t i = 0; i < count; ++i) {
-      file << fmt::format("v {} {} {}\n", posed[i * step], posed[i * step + 1],
-                          posed[i * step + 2]);
-    }
-    for (int blade = 0; blade < blades; ++blade) {
-      const int base = blade * vertices + 1;
-      for (const auto& t : triangles)
-        file << fmt::format("f {} {} {}\n", base + t[0], base + t[1], base + t[2]);
-    }
-    whole.finish();
-  }
+  // Each variant has its own formats of vertices, matrices and results.
+  using clcook::example::upload;
+  const cl::Buffer mesh =
+      upload(runtime, VertexTransform::pack_vertices(transform.vertex_format(), meadow.mesh));
+  const cl::Buffer skin = upload(runtime, meadow.skin);
+  const cl::Buffer world =
+      upload(runtime, VertexTransform::pack_matrices(transform.matrix_rows(), meadow.world));
+  const cl::Buffer bones =
+      upload(runtime, VertexTransform::pack_matrices(transform.matrix_rows(), meadow.bones));
+
+  const std::size_t each =
+      VertexTransform::bytes_per_vertex(transform.result_format()) / sizeof(float);
+  const std::size_t floats =
+      static_cast<std::size_t>(vertices) * static_cast<std::size_t>(blades) * each;
+  const cl::Buffer result = clcook::create_buffer(runtime, floats * sizeof(float));
+
+  const cl::Event done = transform({mesh, skin, world, bones}, result);
+
+  const std::vector<float> posed = clcook::example::read<float>(runtime, result, floats, done);
+  clcook::pictures::write_picture(out, meadow.picture(posed, each, width, height));
+  if (!obj.empty()) meadow.write_obj(obj, posed, each);
   fmt::print("{} blades of {} vertices and {} bones; {} by variant {} on {}\n", blades, vertices,
-             kBones, out, transform.variant().name(), runtime.info().name);
+             Meadow::kBones, out, transform.variant().name(), runtime.info().name);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <pictures/picture.hpp>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,62 @@ inline void both_or_none(const std::vector<std::string>& files) {
        "give both or none of input and output; got only '" + files[0] + "'");
 }
 
+// Adds FILES to the options of a program that makes a picture from a picture.
+inline void add_picture_files(CLI::App& app, std::vector<std::string>& files) {
+  app.add_option(
+         "FILES", files,
+         "Input (PNG, JPEG, 'scene' or 'scene:WIDTHxHEIGHT') and output (PNG, JPEG); both or none")
+      ->expected(0, 2);
+}
+
+struct PictureFiles {
+  std::string in;
+  std::string out;
+};
+
+// Those files; without any, the test scene and `own_out`. Throws Error(invalid_argument) for one
+// alone and for an ending that write_picture() does not know.
+inline PictureFiles picture_files(const std::vector<std::string>& files,
+                                  const std::string& own_out) {
+  both_or_none(files);
+  const PictureFiles out =
+      files.empty() ? PictureFiles{"scene", own_out} : PictureFiles{files[0], files[1]};
+  pictures::check_picture_path(out.out);
+  return out;
+}
+
 // Adds --device to the options of a program.
 inline void add_device(CLI::App& app, std::string& device) {
   app.add_option("--device", device, "Device specification; default CLCOOK_DEVICE, else any");
+}
+
+// Adds --rounds to the options of a program; `of` says what they time where that is not plain.
+inline void add_rounds(CLI::App& app, int& rounds, const std::string& of = "") {
+  app.add_option("--rounds", rounds, "Timed rounds" + of + "; the median is printed")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+}
+
+// Adds --variant to the options of a program; `of` says of what.
+inline void add_variant(CLI::App& app, std::string& variant, const std::string& of) {
+  app.add_option("--variant", variant, "The variant that " + of)->capture_default_str();
+}
+
+struct Size {
+  int width = 0;
+  int height = 0;
+};
+
+// Reads the value of --size. Throws Error(invalid_argument).
+inline Size parse_size(const std::string& text) {
+  Size out;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%dx%d%c", &out.width, &out.height, &rest) != 2 || out.width < 1 ||
+      out.height < 1 || out.width > 8192 || out.height > 8192) {
+    fail(Errc::invalid_argument, "--size",
+         "must be WIDTHxHEIGHT, 1 to 8192 each, got '" + text + "'");
+  }
+  return out;
 }
 
 // Reads the command line, then runs the program. Returns its exit code; 2 for an error, which is

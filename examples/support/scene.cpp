@@ -98,4 +98,25 @@ Picture open_picture(const std::string& source) {
   return pictures::read_picture(source);
 }
 
+void add_noise(Picture& picture) {
+  std::uint32_t state = 1;
+  for (std::size_t i = 0; i < picture.pixels(); ++i) {
+    state = state * 1664525 + 1013904223;
+    if (state >> 16 & 1 || (state >> 17) % 10 != 0) continue;
+    std::fill_n(picture.rgba.begin() + static_cast<std::ptrdiff_t>(4 * i), 3,
+                static_cast<std::uint8_t>(state >> 31 != 0 ? 255 : 0));
+  }
+}
+
+Picture moved(const Picture& picture) {
+  Picture out = picture;
+  const int step = std::min(8, picture.width - 1);
+  for (int y = 0; y < picture.height; ++y) {
+    const auto row = picture.rgba.begin() + static_cast<std::ptrdiff_t>(4) * y * picture.width;
+    std::copy(row, row + 4 * (picture.width - step),
+              out.rgba.begin() + static_cast<std::ptrdiff_t>(4) * (y * picture.width + step));
+  }
+  return out;
+}
+
 }  // namespace clcook::example

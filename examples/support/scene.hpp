@@ -17,4 +17,10 @@ Picture render_scene(int width, int height);
 // default).
 Picture open_picture(const std::string& source);
 
+// Every 20th pixel becomes black or white, the same ones on every machine.
+void add_noise(Picture& picture);
+
+// What the camera saw a few pixels to the left: a history that leaves ghosts.
+Picture moved(const Picture& picture);
+
 }  // namespace clcook::example

@@ -9,22 +9,16 @@
 #include <cstddef>
 #include <ctime>
 
-#include "stages.hpp"
-
 namespace clcook::example {
 
 namespace {
 
-// "coalesced@64"
-std::string label(const Stage& stage) {
-  return stage.variant + (stage.group == 0 ? "" : "@" + std::to_string(stage.group));
-}
-
 // The row that a stage is compared with; null where that has no times.
 const Stage* previous_of(const Stage& stage, const std::vector<Stage>& stages) {
-  if (stage.previous < 0) return nullptr;
-  const Stage& previous = stages[static_cast<std::size_t>(stage.previous)];
-  return previous.seconds.empty() ? nullptr : &previous;
+  for (const Stage& one : stages) {
+    if (one.label() == stage.previous) return one.seconds.empty() ? nullptr : &one;
+  }
+  return nullptr;
 }
 
 double total_ratio(const Stage& stage, const std::vector<Stage>& stages) {
@@ -32,6 +26,14 @@ double total_ratio(const Stage& stage, const std::vector<Stage>& stages) {
 }
 
 }  // namespace
+
+void time_stages(std::vector<Stage>& stages, DeviceTimer& timer, int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    for (Stage& stage : stages) {
+      if (stage.call) stage.seconds.push_back(timer.time(stage.call));
+    }
+  }
+}
 
 void print_stages(const std::vector<Stage>& stages) {
   fmt::print("\n{:<16}{:>6}{:>13}{:>10}{:>10}  {:<22}{:>10}{:>12}\n", "stage", "group", "time, us",
@@ -47,7 +49,7 @@ void print_stages(const std::vector<Stage>& stages) {
     const std::string step =
         previous == nullptr
             ? "-"
-            : fmt::format("{:.2f}x {}", median(previous->seconds) / time, label(*previous));
+            : fmt::format("{:.2f}x {}", median(previous->seconds) / time, previous->label());
     fmt::print("{:<16}{:>6}{:>13.1f}{:>10.1f}{:>9.2f}x  {:<22}{:>10.2g}{:>12.2g}\n", stage.variant,
                stage.group, time * 1e6, (*high - *low) * 5e5, total_ratio(stage, stages), step,
                stage.error, stage.off_full);
@@ -62,7 +64,7 @@ void write_stages(const std::string& path, const std::string& recipe, const Devi
     nlohmann::ordered_json row{{"stage", stage.variant}, {"group", stage.group}};
     if (stage.skipped.empty()) {
       if (const Stage* previous = previous_of(stage, stages)) {
-        row["previous"] = label(*previous);
+        row["previous"] = previous->label();
         row["ratio_to_previous"] = median(previous->seconds) / median(stage.seconds);
       }
       row["seconds"] = stage.seconds;

@@ -6,18 +6,27 @@
 #include <string>
 #include <vector>
 
+#include "stages.hpp"
+
 namespace clcook::example {
 
 // One row: a variant at one work-group size.
 struct Stage {
   std::string variant;
-  int group = 0;                // 0 for variants without that choice
-  int previous = -1;            // the row that its ratio is taken to, -1 for the first
-  std::vector<double> seconds;  // one for each round
-  double error = 0;             // largest difference to the scalar reference of the same taps
-  double off_full = 0;          // largest difference to the blur with all taps
-  std::string skipped;          // why it was not run
+  int group = 0;         // 0 for variants without that choice
+  std::string previous;  // the label() of the row that its ratio is taken to, empty for the first
+  DeviceTimer::Call call{};       // none where it was not run
+  std::string skipped{};          // why
+  std::vector<double> seconds{};  // one for each round
+  double error = 0;               // largest difference to the scalar reference of the same taps
+  double off_full = 0;            // largest difference to the blur with all taps
+
+  // "coalesced@64"
+  std::string label() const { return variant + (group == 0 ? "" : "@" + std::to_string(group)); }
 };
+
+// Times the stages that have a call, in turn in every round.
+void time_stages(std::vector<Stage>& stages, DeviceTimer& timer, int rounds);
 
 void print_stages(const std::vector<Stage>& stages);
 

@@ -17,21 +17,47 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// Adds up the device time of all kernels of a call: give observer() to Runtime::with_observer(),
-// and the queue must have profiling on.
+// Adds up the device time of all kernels of a call. Runtime::pick() takes its options(); a runtime of
+// another queue, which has profiling on, its observer(). It must outlive that runtime.
 class DeviceTimer {
  public:
+  using Call = std::function<cl::Event()>;
+
+  PickOptions options() {
+    PickOptions out;
+    out.profiling = true;
+    out.runtime.on_launch = observer();
+    return out;
+  }
   LaunchObserver observer() {
     return [this](const std::string&, const cl::Event& event) { events_.push_back(event); };
   }
 
   // Runs one call, waits for it, and returns the sum of its kernels' times in seconds.
-  double time(const std::function<cl::Event()>& call) {
+  double time(const Call& call) {
     events_.clear();
     const cl::Event last = call();
     const cl_event handle = last();
     check(clWaitForEvents(1, &handle), "clWaitForEvents");
     return seconds();
+  }
+
+  // The median time of each call in seconds; all run in turn in every round. The first launch of a
+  // kernel takes longer: run each before.
+  std::vector<double> medians(const std::vector<Call>& calls, int rounds) {
+    std::vector<std::vector<double>> seconds(calls.size());
+    for (int round = 0; round < rounds; ++round) {
+      for (std::size_t i = 0; i < calls.size(); ++i) seconds[i].push_back(time(calls[i]));
+    }
+    std::vector<double> out;
+    for (const std::vector<double>& one : seconds) out.push_back(example::median(one));
+    return out;
+  }
+
+  // The median time of one call, which also runs once before.
+  double median(const Call& call, int rounds) {
+    time(call);
+    return medians({call}, rounds)[0];
   }
 
   // The sum of the times of all kernels since then, in seconds; they must have finished.

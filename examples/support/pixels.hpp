@@ -1,0 +1,18 @@
+// Pictures as kernels take them: 4 channels, bytes as they are or floats from 0 to 1.
+#pragma once
+
+#include <pictures/picture.hpp>
+#include <vector>
+
+namespace clcook::example {
+
+std::vector<unsigned char> stored(const pictures::Picture& picture, bool as_floats);
+
+// The values of stored pixels: 0 to 255, or 0 to 1.
+std::vector<float> values_of(const std::vector<unsigned char>& pixels, bool as_floats);
+
+// Rounds floats to the nearest byte and cuts them at 0 and 255.
+pictures::Picture picture_of(const std::vector<unsigned char>& pixels, bool as_floats, int width,
+                             int height);
+
+}  // namespace clcook::example
