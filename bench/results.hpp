@@ -823,4 +823,7 @@ Row from_json(const Json& json, const std::string& file, const std::string& plac
 // another kind or of another format version.
 Json read_result(const std::string& path, const std::string& kind);
 
+// The same from the content of that file.
+Json parse_result(const std::string& content, const std::string& path, const std::string& kind);
+
 }  // namespace clcook::tool

@@ -2,6 +2,7 @@
 // range is refused with its file, row and field.
 #include "bench/results.hpp"
 
+#include "bench/measure/compare.hpp"
 #include "bench/report/report.hpp"
 #include "clcook_places.hpp"
 #include "support/testing.hpp"
@@ -247,6 +248,35 @@ TEST_CASE("numbers too large for their field") {
     CHECK(error.code == Errc::io);
     CHECK(contains(error.what(), file));
   }
+}
+
+TEST_CASE("lists in lists end somewhere") {
+  const auto nested = [](std::size_t depth) {
+    return "{\"format\": 1, \"kind\": \"x\", \"more\": " + std::string(depth, '[') +
+           std::string(depth, ']') +
+           ", \"device\": {\"name\": \"N\", \"platform\": \"P\", \"driver\": \"1\"}}";
+  };
+  CHECK(report::parse(nested(20), "f.json").kind == "x");
+  const Error error = error_of([&] { report::parse(nested(1000000), "f.json"); });
+  CHECK(error.code == Errc::io);
+  CHECK(contains(error.what(), "f.json"));
+}
+
+TEST_CASE("samples without a ratio are neither faster nor slower") {
+  BenchRow row = bench_row();
+  row.blocks = ~std::size_t{0};
+  row.samples_us = {0, 1, 0, 1e308, 0, 1e308};
+  const Ratio ratio = bootstrap_ratio(split(row.samples_us, row.blocks), {row.samples_us});
+  CHECK(std::isnan(ratio.value));
+  CHECK_FALSE(ratio.tie());
+  const Device device{"N", "P", "1", {}, {}};
+  CHECK(compare_results(device, {row}, device, {row}) == 0);
+  row.ratio = RatioRow{ratio};
+  CHECK(report::verdict_of(row) == report::Verdict::none);
+  CHECK(report::time_of(row).high > 0);
+  CHECK(split({1, 2, 3}, 0).size() == 1);
+  CHECK(split({1, 2, 3}, ~std::size_t{0}).size() == 3);
+  CHECK(split({}, 5).size() == 1);
 }
 
 TEST_CASE("curves have a time or a gap for every point, measured and predicted") {

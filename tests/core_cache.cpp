@@ -179,6 +179,51 @@ TEST_CASE("foreign files, other versions and huge lengths are misses") {
   misses(file);
 }
 
+TEST_CASE("a long file that is not ours is not read whole") {
+  const TempFolder folder;
+  const DiskCache cache(folder.path());
+  const std::string key = "a key";
+  REQUIRE(cache.store(key, "binary"));
+  const std::string whole = read_bytes(cache.path_of(key));
+  const auto pages = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;  // KiB, the most so far
+  };
+  const long before = pages();
+  // A gigabyte that takes no room on the disk, behind nothing, a wrong and a sound beginning.
+  for (const std::string& begin : {std::string(), std::string(100, 'x'), whole}) {
+    write_bytes(cache.path_of(key), begin);
+    std::filesystem::resize_file(cache.path_of(key), std::uintmax_t{1} << 30);
+    CHECK_FALSE(cache.load(key));
+  }
+  CHECK(pages() - before < 100 * 1024);
+}
+
+TEST_CASE("temporary files of killed processes go after a day") {
+  const TempFolder folder;
+  const DiskCache cache(folder.path());
+  const std::string old = cache.path_of("x") + ".tmp-1-2-3-4";
+  const std::string young = cache.path_of("x") + ".tmp-5-6-7-8";
+  const std::filesystem::path others[] = {folder / "tuning.txt", folder / "notes.clbin.tmp-1",
+                                          cache.path_of("y")};
+  const auto two_days_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(48);
+  const auto make = [&](const std::filesystem::path& path, bool aged) {
+    write_bytes(path, "half");
+    if (aged) std::filesystem::last_write_time(path, two_days_ago);
+  };
+  make(old, true);
+  make(young, false);
+  for (const auto& path : others) make(path, true);
+  std::filesystem::create_directory(cache.path_of("z") + ".tmp-9");
+  CHECK_FALSE(cache.load("x"));
+  REQUIRE(cache.store("key", "binary"));
+  CHECK_FALSE(std::filesystem::exists(old));
+  CHECK(std::filesystem::exists(young));
+  for (const auto& path : others) CHECK(std::filesystem::exists(path));
+  CHECK(files_in(folder.path()) == 6);  // with the folder and the new file
+}
+
 TEST_CASE("a sound file of another key under a forged name is a miss") {
   const TempFolder folder;
   const DiskCache cache(folder.path());

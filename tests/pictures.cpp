@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "clcook_places.hpp"
 #include "support/data.hpp"
 #include "support/testing.hpp"
 
@@ -75,6 +76,25 @@ TEST_CASE("a PNG holds every pixel, a JPEG its size, and broken ones are refused
   CHECK(error_of([&] { pictures::check_size("x", 1ULL << 33, 1ULL << 33); }).code == Errc::io);
   CHECK_NOTHROW(pictures::check_size("x", 1 << 14, 1 << 15));
   CHECK_THROWS_AS(pictures::check_size("x", 1 << 15, (1 << 14) + 1), Error);
+}
+
+TEST_CASE("a small file that promises a huge picture is refused before memory is taken for it") {
+  for (const char* name : {"huge_promise.png", "huge_promise.jpg"}) {
+    CAPTURE(name);
+    const std::string bytes = read_bytes(std::filesystem::path(CLCOOK_SOURCE_DIR) / "tests" /
+                                         "fuzz" / "seeds" / "picture" / name);
+    const Error error = error_of([&] { pictures::parse_picture("picture", bytes); });
+    CHECK(error.code == Errc::io);
+    CHECK(contains(error.what(), "cannot hold 20000 x 20000 pixels"));
+  }
+  // What compresses best of all is still taken.
+  pictures::Picture flat{4096, 4096, std::vector<std::uint8_t>(std::size_t{4} << 24, 255)};
+  const TempFolder folder;
+  for (const char* name : {"flat.png", "flat.jpg"}) {
+    CAPTURE(name);
+    pictures::write_picture((folder / name).string(), flat);
+    CHECK(pictures::read_picture((folder / name).string()).rgba == flat.rgba);
+  }
 }
 
 TEST_CASE("a scene is rendered, blurred and written, alike on every run") {

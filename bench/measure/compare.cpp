@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,9 +14,7 @@ namespace clcook::tool {
 namespace {
 
 // The samples of a row as they were taken.
-Blocks blocks_of(const BenchRow& row) {
-  return split(row.samples_us, static_cast<double>(row.blocks));
-}
+Blocks blocks_of(const BenchRow& row) { return split(row.samples_us, row.blocks); }
 
 }  // namespace
 
@@ -52,7 +51,7 @@ int compare_results(const Device& device_before, const std::vector<BenchRow>& be
     ++compared;
     const BenchRow& old = *found->second;
     const Ratio ratio = bootstrap_ratio(blocks_of(row), blocks_of(old));
-    if (ratio.tie()) continue;
+    if (ratio.tie() || std::isnan(ratio.value)) continue;
     (ratio.value > 1 ? slower : faster) += 1;
     fmt::print("{} {}: {:.1f} -> {:.1f} us, {:.3f}x [{:.3f}, {:.3f}]\n",
                ratio.value > 1 ? "SLOWER" : "faster", row.name(), old.median_us, row.median_us,

@@ -45,12 +45,10 @@ struct Ratio {
 // block.
 using Blocks = std::vector<std::vector<double>>;
 
-// Samples that were taken in `count` equal blocks, one after the other; a count that cannot be
-// means one block.
-inline Blocks split(const std::vector<double>& samples, double count) {
-  Blocks blocks(count >= 1 && !samples.empty()
-                    ? std::min(static_cast<std::size_t>(count), samples.size())
-                    : 1);
+// Samples that were taken in `count` equal blocks, one after the other; at least one, at most one
+// for each sample.
+inline Blocks split(const std::vector<double>& samples, std::size_t count) {
+  Blocks blocks(std::max<std::size_t>(1, std::min(count, samples.size())));
   for (std::size_t i = 0; i < samples.size(); ++i) {
     blocks[i * blocks.size() / samples.size()].push_back(samples[i]);
   }
@@ -63,10 +61,17 @@ inline std::vector<double> flat(const Blocks& blocks) {
   return out;
 }
 
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+constexpr int kBootstrapRounds = 40;
+#else
+constexpr int kBootstrapRounds = 2000;
+#endif
+
 // median(above) / median(below) with a percentile-bootstrap interval: blocks are resampled with
 // replacement, and the samples within each, always with the same pseudo-random numbers, so that
-// equal samples give equal intervals.
-inline Ratio bootstrap_ratio(const Blocks& above, const Blocks& below, int rounds = 2000) {
+// equal samples give equal intervals. NaN where the samples are such that a ratio is none, 0 / 0.
+inline Ratio bootstrap_ratio(const Blocks& above, const Blocks& below,
+                             int rounds = kBootstrapRounds) {
   Ratio ratio;
   ratio.value = median(flat(above)) / median(flat(below));
   Random random(20);
@@ -87,6 +92,8 @@ inline Ratio bootstrap_ratio(const Blocks& above, const Blocks& below, int round
   for (int round = 0; round < rounds; ++round) {
     const double a = draw(above);
     ratios.push_back(a / draw(below));
+    // Not to be sorted.
+    if (std::isnan(ratios.back())) return {std::nan(""), std::nan(""), std::nan("")};
   }
   std::sort(ratios.begin(), ratios.end());
   const auto at = [&](double share) {

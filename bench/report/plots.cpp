@@ -67,6 +67,9 @@ struct Descriptor {
 
 // Runs gnuplot on a script and returns what it writes. Its init files are not read.
 std::string run_gnuplot(const std::string& script) {
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+  return "<g id=\"gnuplot_canvas\">" + script + "</svg>";
+#endif
   // Files in memory: no pipe that could fill up, nothing left behind.
   Descriptor in{memfd_create("clcook-plot", MFD_CLOEXEC)};
   Descriptor out{memfd_create("clcook-svg", MFD_CLOEXEC)};

@@ -36,6 +36,10 @@ struct Result {
   Json json;  // the file as it is: what documents quote from it
 };
 
+// A result from the content of a file; `path` is its name. Throws Error(io) as reading results.hpp
+// does.
+Result parse(const std::string& content, const std::string& path);
+
 // Reads results. Throws Error(io) as reading results.hpp does; two files of one stem are an error.
 // Files of a kind that has no table here are kept: documents may quote them.
 std::vector<Result> load(const std::vector<std::string>& paths);

@@ -10,11 +10,27 @@
 
 namespace clcook::tool {
 
+namespace {
+
+constexpr int kMaxDepth = 32;  // of our own files: 6
+
+}  // namespace
+
 Json read_result(const std::string& path, const std::string& kind) {
+  return parse_result(read_text_file(path), path, kind);
+}
+
+Json parse_result(const std::string& content, const std::string& path, const std::string& kind) {
   const std::string where = "result file " + path;
+  // Writing and comparing JSON recurse.
+  const auto shallow = [&](int depth, Json::parse_event_t, const Json&) {
+    if (depth > kMaxDepth)
+      fail(Errc::io, where, fmt::format("malformed: lists in lists, more than {} deep", kMaxDepth));
+    return true;
+  };
   Json json;
   try {
-    json = Json::parse(read_text_file(path));
+    json = Json::parse(content, shallow);
   } catch (const Json::exception& error) {
     fail(Errc::io, where, std::string("not a whole JSON file: ") + error.what());
   }
@@ -40,36 +56,41 @@ Json read_result(const std::string& path, const std::string& kind) {
 
 namespace clcook::tool::report {
 
+Result parse(const std::string& content, const std::string& path) {
+  Result result;
+  result.path = path;
+  result.stem = std::filesystem::path(path).stem().string();
+  result.json = parse_result(content, path, "");
+  const FieldReader io(result.json, path, "");
+  std::optional<std::string> commit;
+  std::optional<std::string> date;
+  io("kind", result.kind);
+  io("commit", commit);
+  io("date", date);
+  result.commit = commit.value_or("");
+  result.date = date.value_or("");
+  if (result.kind != "isa") {
+    io("device", result.about);
+    result.device = result.about.text();
+  }
+  const auto read = [&](const char* kind, auto& member) {
+    using Content = std::remove_reference_t<decltype(member)>;
+    if (result.kind == kind) member = from_json<Content>(result.json, path);
+  };
+  read("bench", result.bench);
+  read("check", result.check);
+  read("isa", result.isa);
+  read("stages", result.stages);
+  read("peers", result.peers);
+  read("explore", result.explore);
+  read("startup", result.startup);
+  return result;
+}
+
 std::vector<Result> load(const std::vector<std::string>& paths) {
   std::vector<Result> results;
   for (const std::string& path : paths) {
-    Result result;
-    result.path = path;
-    result.stem = std::filesystem::path(path).stem().string();
-    result.json = read_result(path, "");
-    const FieldReader io(result.json, path, "");
-    std::optional<std::string> commit;
-    std::optional<std::string> date;
-    io("kind", result.kind);
-    io("commit", commit);
-    io("date", date);
-    result.commit = commit.value_or("");
-    result.date = date.value_or("");
-    if (result.kind != "isa") {
-      io("device", result.about);
-      result.device = result.about.text();
-    }
-    const auto read = [&](const char* kind, auto& content) {
-      using Content = std::remove_reference_t<decltype(content)>;
-      if (result.kind == kind) content = from_json<Content>(result.json, path);
-    };
-    read("bench", result.bench);
-    read("check", result.check);
-    read("isa", result.isa);
-    read("stages", result.stages);
-    read("peers", result.peers);
-    read("explore", result.explore);
-    read("startup", result.startup);
+    Result result = parse(read_text_file(path), path);
     for (const Result& other : results) {
       if (other.stem == result.stem)
         fail(Errc::invalid_argument, "report",
@@ -138,6 +159,7 @@ const char* to_string(Verdict verdict) {
 namespace {
 
 Verdict judge(const Ratio& ratio) {
+  if (std::isnan(ratio.low) || std::isnan(ratio.high)) return Verdict::none;
   return ratio.tie() ? Verdict::tie : ratio.low > 1 ? Verdict::faster : Verdict::slower;
 }
 
@@ -148,8 +170,7 @@ Ratio ratio_of(const BenchRow& row) { return row.ratio ? row.ratio->ratio : Rati
 Verdict verdict_of(const BenchRow& row) {
   if (row.baseline) return Verdict::baseline;
   const Ratio ratio = ratio_of(row);
-  return !row.ratio || std::isnan(ratio.low) || std::isnan(ratio.high) ? Verdict::none
-                                                                       : judge(ratio);
+  return row.ratio ? judge(ratio) : Verdict::none;
 }
 
 const BenchRow* best_of(const std::string& recipe, const std::vector<const BenchRow*>& rows) {
@@ -247,9 +268,7 @@ std::vector<Stage> stages_of(const Result& result) {
 
 Ratio interval(const Blocks& blocks) { return bootstrap_ratio(blocks, {{1.0}}); }
 
-Ratio time_of(const BenchRow& row) {
-  return interval(split(row.samples_us, static_cast<double>(row.blocks)));
-}
+Ratio time_of(const BenchRow& row) { return interval(split(row.samples_us, row.blocks)); }
 
 std::string digits(double value) {
   if (std::isnan(value)) return "-";

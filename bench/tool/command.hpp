@@ -28,6 +28,12 @@ void add_occupancy(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_startup(CLI::App& app, int& exit_code);
 
+// All of them, in the order of the help text.
+void add_commands(CLI::App& app, int& exit_code);
+
+// The clcook command: what main() does. Returns the exit code.
+int run_command(int argc, const char* const* argv);
+
 // All recipes, built once.
 const std::vector<Recipe>& recipes();
 

@@ -13,7 +13,7 @@ for file in "$source"/tests/*.cpp; do
   name=$(basename "$file" .cpp)
   case " $left_out " in *" $name "*) continue ;; esac
   case ${CLCOOK_TEST_GRID:-full}/$name in
-    full/* | short/conformance | short/core_* | short/fuzz_* | short/io_* | short/registry_* | short/bench_results | short/pictures)
+    full/* | short/conformance | short/core_* | short/io_* | short/registry_* | short/bench_results | short/pictures)
       targets+=("test_$name") names="$names|$name"
       ;;
   esac

@@ -231,7 +231,7 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
     return static_cast<cl_uint>(std::clamp(std::ceil(threshold), 0.0, most));
   }
   static cl_float float_threshold(double threshold) {
-    const auto most = double{std::numeric_limits<float>::max()};
+    const auto most = static_cast<double>(std::numeric_limits<float>::max());
     if (threshold > most) return HUGE_VALF;
     if (threshold < -most) return threshold == -HUGE_VAL ? -HUGE_VALF : static_cast<float>(-most);
     const auto near = static_cast<float>(threshold);

@@ -15,6 +15,29 @@ namespace clcook::pictures {
 
 namespace {
 
+// A file that promises more pixels than its bytes can hold is refused before memory is taken for
+// them.
+void check_promise(const std::string& where, std::size_t bytes, std::uint64_t most,
+                   std::uint64_t width, std::uint64_t height) {
+  check_size(where, width, height);
+  if (width * height > most) {
+    fail(Errc::io, where,
+         text("broken: a file of ", bytes, " bytes cannot hold ", width, " x ", height, " pixels"));
+  }
+}
+
+// The most pixels in a PNG of that many bytes: deflate makes 1032 bytes of one at most.
+std::uint64_t png_pixels(const std::string& bytes) {
+  const auto depth = static_cast<unsigned char>(bytes[24]);
+  const auto type = static_cast<unsigned char>(bytes[25]);
+  const unsigned channels = type == 2 ? 3 : type == 4 ? 2 : type == 6 ? 4 : 1;
+  return bytes.size() * std::uint64_t{1032} * 8 / std::max(1u, channels * depth);
+}
+
+// In a JPEG each block of 8 x 8 pixels has at least one bit, or less where it is coded
+// arithmetically: 2048 pixels for a byte are more than a real picture has.
+std::uint64_t jpeg_pixels(const std::string& bytes) { return bytes.size() * std::uint64_t{2048}; }
+
 Picture read_png(const std::string& where, const std::string& bytes) {
   png_image image;
   std::memset(&image, 0, sizeof image);
@@ -26,7 +49,7 @@ Picture read_png(const std::string& where, const std::string& bytes) {
     png_image* image;
     ~Free() { png_image_free(image); }
   } guard{&image};
-  check_size(where, image.width, image.height);
+  check_promise(where, bytes.size(), png_pixels(bytes), image.width, image.height);
   image.format = PNG_FORMAT_RGBA;
   Picture picture;
   picture.width = static_cast<int>(image.width);
@@ -50,15 +73,17 @@ Picture read_jpeg(const std::string& where, const std::string& bytes) {
                           &height, &subsampling, &colorspace) != 0) {
     fail(Errc::io, where, std::string("broken JPEG: ") + tjGetErrorStr2(decoder.get()));
   }
-  check_size(where, static_cast<std::uint64_t>(std::max(width, 0)),
-             static_cast<std::uint64_t>(std::max(height, 0)));
+  check_promise(where, bytes.size(), jpeg_pixels(bytes),
+                static_cast<std::uint64_t>(std::max(width, 0)),
+                static_cast<std::uint64_t>(std::max(height, 0)));
   Picture picture;
   picture.width = width;
   picture.height = height;
   picture.rgba.resize(picture.pixels() * 4);
   // A warning (a truncated file, say) counts as broken: no half pictures.
   if (tjDecompress2(decoder.get(), data, static_cast<unsigned long>(bytes.size()),
-                    picture.rgba.data(), width, 0, height, TJPF_RGBA, TJFLAG_STOPONWARNING) != 0) {
+                    picture.rgba.data(), width, 0, height, TJPF_RGBA,
+                    TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) != 0) {
     fail(Errc::io, where, std::string("broken JPEG: ") + tjGetErrorStr2(decoder.get()));
   }
   return picture;
@@ -105,8 +130,10 @@ void check_size(const std::string& where, std::uint64_t width, std::uint64_t hei
 }
 
 Picture read_picture(const std::string& path) {
-  const std::string where = "picture " + path;
-  const std::string bytes = read_text_file(path);
+  return parse_picture("picture " + path, read_text_file(path));
+}
+
+Picture parse_picture(const std::string& where, const std::string& bytes) {
   if (bytes.compare(0, 8, "\x89PNG\r\n\x1a\n") == 0) return read_png(where, bytes);
   if (bytes.compare(0, 3, "\xff\xd8\xff") == 0) return read_jpeg(where, bytes);
   fail(Errc::io, where, bytes.empty() ? "the file is empty" : "the file is neither PNG nor JPEG");

@@ -31,6 +31,9 @@ void check_size(const std::string& where, std::uint64_t width, std::uint64_t hei
 // file and the problem.
 Picture read_picture(const std::string& path);
 
+// The same from the bytes of a file; `where` begins messages.
+Picture parse_picture(const std::string& where, const std::string& bytes);
+
 // The picture as a PNG file. Throws clcook::Error(io) that begins with `where`.
 std::string png_bytes(const std::string& where, const Picture& picture);
 

@@ -18,9 +18,10 @@ CLCOOK_INLINE std::uint64_t fnv1a(std::string_view data,
 //
 // A file holds a magic number, the format version, the full key (compared byte by byte, so that
 // equal hashes cannot confuse two programs), and the binary with its length and checksum. It is
-// written to a temporary file and renamed, so readers never see half of one. Nothing here throws: a
-// file that is missing, foreign, truncated or damaged is a miss, a folder that cannot be written
-// makes store() do nothing. Safe from several threads and processes.
+// written to a temporary file and renamed, so readers never see half of one; store() removes
+// temporary files that are older than a day, which processes left that were killed. Nothing here
+// throws: a file that is missing, foreign, truncated or damaged is a miss, a folder that cannot be
+// written makes store() do nothing. Safe from several threads and processes.
 class DiskCache {
  public:
   static constexpr std::uint32_t kFormat = 1;
@@ -46,7 +47,11 @@ class DiskCache {
 
  private:
   static constexpr std::string_view kMagic = "clcook-program\n";
+  static constexpr std::string_view kEnding = ".clbin";
+  static constexpr std::string_view kTemporary = ".tmp-";
   static constexpr long kMaxFile = 1L << 30;
+
+  void remove_old_temporaries() const;
 
   static void put(std::string& out, std::uint64_t value);
 

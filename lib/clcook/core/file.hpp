@@ -36,6 +36,8 @@ class OpenFile {
 CLCOOK_INLINE bool is_file(const std::string& name);  // behind links, a regular one
 CLCOOK_INLINE bool is_folder(const std::string& name);
 CLCOOK_INLINE bool exists(const std::string& name);
+// Seconds since it was last written; 0 where that is not known.
+CLCOOK_INLINE double file_age(const std::string& name);
 CLCOOK_INLINE void create_folders(const std::string& name);
 CLCOOK_INLINE void remove_file(const std::string& name);
 // Also over a file that is there.

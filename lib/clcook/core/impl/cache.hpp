@@ -43,7 +43,7 @@ CLCOOK_INLINE std::string DiskCache::path_of(std::string_view key) const {
   std::string name;
   const std::uint64_t hash = fnv1a(key);
   for (int shift = 60; shift >= 0; shift -= 4) name += digits[(hash >> shift) & 15];
-  return detail::joined(folder_, name + ".clbin");
+  return detail::joined(folder_, name.append(kEnding));
 }
 
 CLCOOK_INLINE std::optional<std::string> DiskCache::load(std::string_view key) const {
@@ -58,9 +58,13 @@ CLCOOK_INLINE std::optional<std::string> DiskCache::load(std::string_view key) c
     if (std::fseek(in.get(), 0, SEEK_END) != 0) return std::nullopt;
     const long size = std::ftell(in.get());
     if (size < 0 || size > kMaxFile || std::fseek(in.get(), 0, SEEK_SET) != 0) return std::nullopt;
-    std::string file(static_cast<std::size_t>(size), '\0');
-    if (std::fread(file.data(), 1, file.size(), in.get()) != file.size()) return std::nullopt;
-    std::string_view rest = file;
+    const auto read = [&](std::string& out) {
+      return std::fread(out.data(), 1, out.size(), in.get()) == out.size();
+    };
+    // First what tells a file of this key: of another one no more is read, however long it is.
+    std::string head(kMagic.size() + 4 * 8 + key.size(), '\0');
+    if (static_cast<std::size_t>(size) < head.size() || !read(head)) return std::nullopt;
+    std::string_view rest = head;
     std::uint64_t key_size = 0;
     std::uint64_t binary_size = 0;
     std::uint64_t checksum = 0;
@@ -70,11 +74,12 @@ CLCOOK_INLINE std::optional<std::string> DiskCache::load(std::string_view key) c
     if (!take(rest, format) || format != kFormat) return std::nullopt;
     if (!take(rest, key_size) || !take(rest, binary_size) || !take(rest, checksum))
       return std::nullopt;
-    if (key_size != key.size() || rest.size() < key_size || rest.substr(0, key.size()) != key)
+    if (key_size != key.size() || rest != key ||
+        binary_size != static_cast<std::size_t>(size) - head.size())
       return std::nullopt;
-    rest.remove_prefix(key.size());
-    if (rest.size() != binary_size || fnv1a(rest) != checksum) return std::nullopt;
-    return std::string(rest);
+    std::string binary(static_cast<std::size_t>(binary_size), '\0');
+    if (!read(binary) || fnv1a(binary) != checksum) return std::nullopt;
+    return binary;
   } catch (...) {
     return std::nullopt;
   }
@@ -85,6 +90,7 @@ CLCOOK_INLINE bool DiskCache::store(std::string_view key, std::string_view binar
   std::string temporary;
   try {
     detail::create_folders(folder_);
+    remove_old_temporaries();
     const std::string path = path_of(key);
     temporary = path + unique_suffix();
     std::string header(kMagic);
@@ -102,6 +108,17 @@ CLCOOK_INLINE bool DiskCache::store(std::string_view key, std::string_view binar
   }
   if (!temporary.empty()) detail::remove_file(temporary);
   return false;
+}
+
+CLCOOK_INLINE void DiskCache::remove_old_temporaries() const {
+  constexpr double kDay = 24 * 60 * 60;
+  for (const std::string& name : detail::names_in(folder_)) {
+    if (name.find(kEnding) != 16 ||
+        name.compare(16 + kEnding.size(), kTemporary.size(), kTemporary))
+      continue;
+    const std::string path = detail::joined(folder_, name);
+    if (detail::is_file(path) && detail::file_age(path) > kDay) detail::remove_file(path);
+  }
 }
 
 CLCOOK_INLINE void DiskCache::put(std::string& out, std::uint64_t value) {
@@ -123,7 +140,7 @@ CLCOOK_INLINE std::string DiskCache::unique_suffix() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   // Threads have stacks of their own.
   const auto thread = reinterpret_cast<std::uintptr_t>(&now);
-  return text(".tmp-", detail::process_id(), "-", now, "-", thread, "-", counter++);
+  return text(kTemporary, detail::process_id(), "-", now, "-", thread, "-", counter++);
 }
 
 }  // namespace clcook

@@ -8,8 +8,11 @@
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <ctime>
 #define CLCOOK_POSIX_FILES 1
 #else
+#include <chrono>
 #include <filesystem>
 #include <random>
 #include <system_error>
@@ -33,6 +36,11 @@ CLCOOK_INLINE bool is_folder(const std::string& name) {
 CLCOOK_INLINE bool exists(const std::string& name) {
   struct stat is {};
   return stat(name.c_str(), &is) == 0;
+}
+
+CLCOOK_INLINE double file_age(const std::string& name) {
+  struct stat is {};
+  return stat(name.c_str(), &is) == 0 ? std::difftime(std::time(nullptr), is.st_mtime) : 0;
 }
 
 CLCOOK_INLINE void create_folders(const std::string& name) {
@@ -75,6 +83,13 @@ CLCOOK_INLINE bool is_folder(const std::string& name) {
 CLCOOK_INLINE bool exists(const std::string& name) {
   std::error_code error;
   return std::filesystem::exists(name, error);
+}
+
+CLCOOK_INLINE double file_age(const std::string& name) {
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(name, error);
+  const std::chrono::duration<double> age = std::filesystem::file_time_type::clock::now() - written;
+  return error ? 0 : age.count();
 }
 
 CLCOOK_INLINE void create_folders(const std::string& name) {

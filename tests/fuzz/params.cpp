@@ -1,0 +1,45 @@
+// Descriptions of shapes: parsed, written again, and checked against the parameters of each recipe.
+// What a recipe takes, it can name and size, and has code for.
+#include <clcook/core/params.hpp>
+#include <cmath>
+#include <set>
+
+#include "bench/tool/command.hpp"
+#include "fuzz/fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace clcook;
+  Params shape;
+  try {
+    shape = Params::parse(fuzz::view(data, size));
+  } catch (const Error& error) {
+    CLCOOK_FUZZ_CHECK(error.code == Errc::invalid_argument);
+    return 0;
+  }
+  std::set<std::string> names;
+  for (const Params::Entry& entry : shape.entries()) {
+    CLCOOK_FUZZ_CHECK(!entry.name.empty() && names.insert(entry.name).second);
+    CLCOOK_FUZZ_CHECK(shape.find(entry.name) != nullptr);
+  }
+  CLCOOK_FUZZ_CHECK(Params::parse(shape.str()).str() == shape.str());
+  for (const Recipe& recipe : tool::recipes()) {
+    try {
+      recipe.check_shape(shape);
+    } catch (const Error& error) {
+      CLCOOK_FUZZ_CHECK(error.code == Errc::invalid_argument);
+      continue;
+    }
+    const double bytes = recipe.problem_bytes(shape);
+    CLCOOK_FUZZ_CHECK(std::isfinite(bytes) && bytes >= 0);
+    CLCOOK_FUZZ_CHECK(!tool::tuning_name(recipe, shape).empty());
+    for (const VariantInfo& variant : recipe.variants) {
+      try {
+        fuzz::keep(static_cast<unsigned>(
+            recipe.units(variant.name, combinations(variant.tunes).front(), shape).size()));
+      } catch (const Error&) {
+        // A variant may not serve every shape.
+      }
+    }
+  }
+  return 0;
+}
