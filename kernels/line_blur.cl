@@ -184,6 +184,7 @@ __kernel LINE_BLUR_GROUP void line_blur_weights_table(__global const source_pixe
   const int lid = (int)get_local_id(0);
   src += src_view.offset + line * src_view.pitch;
   dst += dst_view.offset + line;
+  __global const float* centre = weights + radius;
 
   float4 sum = (float4)(0.0f);
   for (int first = 0; first < pass.length; first += pass.segment) {
@@ -197,7 +198,7 @@ __kernel LINE_BLUR_GROUP void line_blur_weights_table(__global const source_pixe
           sum = (float4)(0.0f);
         }
         for (int k = k0; k < k1; ++k) {
-          sum = fma((float4)(weights[k + radius]), tile[x + k - k0], sum);
+          sum = fma((float4)(centre[k]), tile[x + k - k0], sum);
         }
         if (k1 > radius) {
           STORE_PIXEL(dst, (ulong)(first + x) * dst_view.pitch, sum);
