@@ -201,7 +201,7 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
     const auto height = static_cast<std::size_t>(p.height);
     check_view(runtime(), image, width, height, {image_format(p.texel)}, Access::write, Spec::kName,
                "image");
-    check_wait(wait, Spec::kName);
+    check_wait(runtime(), wait, Spec::kName);
     const RowLayout layout = Spec::texel_layout(p);
     const auto& [turns, texels] = resources();
     const std::lock_guard<std::mutex> lock(turns->mutex);

@@ -563,7 +563,7 @@ class LineBlur : public Plan<line_blur::Spec> {
     const CheckedView from = check_view(runtime(), src, layout, Access::read, kName, "src");
     const CheckedView to = check_view(runtime(), dst, layout, Access::write, kName, "dst");
     check_disjoint(from, to, kName, "src", "dst");
-    check_wait(wait, kName);
+    check_wait(runtime(), wait, kName);
     Turns& turns = *resources().turns;
     const std::lock_guard<std::mutex> lock(turns.mutex);
     return enqueue(from, to, chained(wait, turns.last));
@@ -581,7 +581,7 @@ class LineBlur : public Plan<line_blur::Spec> {
     if (p.pixel == Pixel::rgba8)
       layout.formats = {{CL_RGBA, CL_UNORM_INT8}, {CL_RGBA, CL_UNSIGNED_INT8}};
     check_images(runtime(), layout, src, dst, kName);
-    check_wait(wait, kName);
+    check_wait(runtime(), wait, kName);
     Turns& turns = *resources().turns;
     const std::lock_guard<std::mutex> lock(turns.mutex);
     resources().staging->run(runtime(), layout, src, dst, chained(wait, turns.last), turns.last,

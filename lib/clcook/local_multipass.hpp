@@ -368,7 +368,7 @@ class LocalMultipass : public Plan<local_multipass::Spec> {
     const bool in_place =
         from.buffer() == to.buffer() && from.offset == to.offset && from.pitch == to.pitch;
     if (!in_place) check_disjoint(from, to, Spec::kName, "src", "dst");
-    check_wait(wait, Spec::kName);
+    check_wait(runtime(), wait, Spec::kName);
     const auto rows = [](const CheckedView& view) {
       return Spec::Rows{view.buffer, view.offset / Spec::kParticleBytes,
                         view.pitch / Spec::kParticleBytes};

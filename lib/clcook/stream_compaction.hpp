@@ -187,7 +187,7 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
     check_disjoint(from, to, Spec::kName, "src", "dst");
     check_disjoint(from, number, Spec::kName, "src", "kept");
     check_disjoint(to, number, Spec::kName, "dst", "kept");
-    check_wait(wait, Spec::kName);
+    check_wait(rt, wait, Spec::kName);
 
     const std::size_t groups = Spec::groups(p, tune());
     const auto group = static_cast<std::size_t>(tune().group);

@@ -13,6 +13,7 @@
 #include <clcook/argument_swap.hpp>
 #include <clcook/reference/argument_swap.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cmath>
@@ -177,10 +178,10 @@ struct Expected {
   double value;
 };
 
-class SwapCase : public Case {
+class SwapCase : public PlanCase<ArgumentSwap> {
  public:
   SwapCase(const Runtime& runtime, const Params& params, std::uint64_t seed)
-      : runtime_(runtime), shape_(read(params)), problem_(problem(shape_)) {
+      : PlanCase(runtime, problem(read(params))), shape_(read(params)) {
     const std::size_t first = shape_.offset;
     const auto skip = [&](std::size_t more) { return first == 0 ? 0 : first + more; };
     // 0xFF in the poison makes every float a NaN.
@@ -206,26 +207,22 @@ class SwapCase : public Case {
     }
   }
 
-  void prepare(const std::string& variant, const Params& tune) override {
-    swap_.emplace(runtime_, problem_, variant, ArgumentSwap::Rules::parse_tune(tune));
-  }
-
-  void poison() override {
-    a_->poison();
-    b_->poison();
-    x_->poison();
-    y_->poison();
-  }
-
   cl::Event upload(const std::vector<cl::Event>& wait) override {
     const cl::Event a = a_->upload(outside_.data(), wait);
     const cl::Event b = b_->upload(inside_.data(), {a});
     return x_->upload(cosines_.data(), {b});
   }
 
-  cl::Event run(const std::vector<cl::Event>& wait) override {
-    if (!swap_) fail(Errc::invalid_argument, "argument_swap", "prepare() was not called");
-    return (*swap_)(a_->view(), b_->view(), x_->view(), y_->view(), wait);
+  std::vector<Operand> operands() override {
+    return {{"a", &*a_, Access::read},
+            {"b", &*b_, Access::read},
+            {"x", &*x_, Access::read},
+            {"y", &*y_, Access::write}};
+  }
+
+  cl::Event call(const std::vector<BufferView>& views,
+                 const std::vector<cl::Event>& wait) override {
+    return plan()(views[0], views[1], views[2], views[3], wait);
   }
 
   Diff check(const std::vector<cl::Event>& wait) override {
@@ -288,9 +285,7 @@ class SwapCase : public Case {
     for (std::thread& one : running) one.join();
   }
 
-  Runtime runtime_;
   Shape shape_;
-  ArgumentSwap::Problem problem_;
   std::optional<GuardedBuffer> a_;
   std::optional<GuardedBuffer> b_;
   std::optional<GuardedBuffer> x_;
@@ -299,7 +294,6 @@ class SwapCase : public Case {
   std::vector<float> inside_;
   std::vector<float> cosines_;
   std::vector<Expected> expected_;
-  std::optional<ArgumentSwap> swap_;
 };
 
 inline Params shape(std::int64_t count, double share, std::int64_t run, std::int64_t cost = 0,

@@ -135,7 +135,7 @@ inline std::vector<ref::Block> blocks_of(const Params& shape, std::size_t count,
 class DecodeCase : public PlanCase<Bc6hDecode> {
  public:
   DecodeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : PlanCase(runtime, problem(shape)) {
+      : PlanCase(runtime, problem(shape), "blocks", "texels") {
     const auto extra = [&](const char* name) {
       const std::int64_t value = shape.integer(name, 0);
       if (value < 0 || value > 1 << 20) {

@@ -93,7 +93,7 @@ inline std::vector<std::uint32_t> headers(const Params& shape, std::uint64_t see
 class ModeCase : public PlanCase<Bc6hMode> {
  public:
   ModeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : PlanCase(runtime, problem(shape)), words_(headers(shape, seed)) {
+      : PlanCase(runtime, problem(shape), "headers", "modes"), words_(headers(shape, seed)) {
     const std::size_t offset = size(shape, "offset", 0, 1 << 20, 0);
     const std::size_t before = offset == 0 ? 0 : offset + 1;
     src_.emplace(runtime, words_.size() * 4, 1, before * 4, 0, static_cast<unsigned char>(0xAA));

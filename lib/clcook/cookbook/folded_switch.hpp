@@ -126,7 +126,8 @@ inline Sparse sparse(const reference::folded_switch::Valences& valences) {
 class PatchCase : public PlanCase<FoldedSwitch> {
  public:
   PatchCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : PlanCase(runtime, problem(shape, seed)), run_(static_cast<int>(shape.integer("run", 0))) {
+      : PlanCase(runtime, problem(shape, seed), "positions", "control_points"),
+        run_(static_cast<int>(shape.integer("run", 0))) {
     const std::int64_t given = shape.integer("offset", 0);
     if (given < 0 || given > 1 << 20) {
       fail(Errc::invalid_argument, "folded_switch",

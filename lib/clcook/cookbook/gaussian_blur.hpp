@@ -13,6 +13,7 @@
 #include <clcook/reference/gaussian_blur.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
 #include <clcook/registry/pixels.hpp>
+#include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cmath>
@@ -111,10 +112,10 @@ inline double rounding(GaussianBlur::Pixel pixel, double value) {
   return size * 0x1p-24;
 }
 
-class BlurCase : public Case {
+class BlurCase : public PlanCase<GaussianBlur> {
  public:
   BlurCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : runtime_(runtime), problem_(problem(shape)), region_(region(shape, problem_)) {
+      : PlanCase(runtime, problem(shape)), region_(region(shape, problem_)) {
     GaussianBlur::Spec::check(problem_);
     const std::size_t bytes = gaussian::pixel_bytes(problem_);
     const auto size = [&](const char* name) {
@@ -149,30 +150,17 @@ class BlurCase : public Case {
     }
   }
 
-  void prepare(const std::string& variant, const Params&) override {
-    blur_.emplace(runtime_, problem_, variant);
-  }
-
-  void poison() override {
-    src_->poison();
-    if (dst_) dst_->poison();
-  }
-
-  cl::Event upload(const std::vector<cl::Event>& wait) override {
-    return src_->upload(stored_.data(), wait);
-  }
-
-  cl::Event run(const std::vector<cl::Event>& wait) override {
-    if (!blur_) fail(Errc::invalid_argument, "gaussian_blur", "prepare() was not called");
-    return (*blur_)(src_->view(), dst_ ? dst_->view() : src_->view(), region_, wait);
+  cl::Event call(const std::vector<BufferView>& views,
+                 const std::vector<cl::Event>& wait) override {
+    return plan()(views[0], views[1], region_, wait);
   }
 
   // All rows, or of large pictures the first and last ones and some between.
   Diff check(const std::vector<cl::Event>& wait) override {
     Diff diff;
-    const std::vector<unsigned char> got = (dst_ ? *dst_ : *src_).read(wait, diff, "dst");
+    const std::vector<unsigned char> got = result().read(wait, diff, "dst");
     expect();
-    const double before = blur_->max_error();
+    const double before = plan().max_error();
     const std::size_t line =
         static_cast<std::size_t>(region_.width) * static_cast<std::size_t>(problem_.channels);
     for (const Row& row : expected_) {
@@ -195,6 +183,9 @@ class BlurCase : public Case {
     work.bytes_written = work.bytes_read;
     return work;
   }
+
+ protected:
+  const void* input() override { return stored_.data(); }
 
  private:
   struct Where {
@@ -245,14 +236,9 @@ class BlurCase : public Case {
     }
   }
 
-  Runtime runtime_;
-  GaussianBlur::Problem problem_;
   GaussianBlur::Region region_;
   std::vector<ref::Picture> pictures_;
   std::vector<unsigned char> stored_;
-  std::optional<GuardedBuffer> src_;
-  std::optional<GuardedBuffer> dst_;  // none: in place
-  std::optional<GaussianBlur> blur_;
   std::vector<Row> expected_;
 };
 

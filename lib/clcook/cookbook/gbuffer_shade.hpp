@@ -52,7 +52,7 @@ inline GbufferShade::Problem problem(const Params& shape) {
 class ShadeCase : public PlanCase<GbufferShade> {
  public:
   ShadeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : PlanCase(runtime, problem(shape)) {
+      : PlanCase(runtime, problem(shape), "gbuffer", "colours") {
     namespace ref = reference::gbuffer_shade;
     const std::size_t offset = size(shape, "offset", 0, 1 << 20);
     Random random(seed);

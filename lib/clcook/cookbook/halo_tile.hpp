@@ -13,6 +13,7 @@
 #include <clcook/reference/halo_tile.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
 #include <clcook/registry/pixels.hpp>
+#include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cstdint>
@@ -67,10 +68,10 @@ inline reference::halo_tile::Border reference_border(HaloTile::Border border) {
   return reference::halo_tile::Border::clamp;
 }
 
-class HaloCase : public Case {
+class HaloCase : public PlanCase<HaloTile> {
  public:
   HaloCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : runtime_(runtime), problem_(problem(shape)) {
+      : PlanCase(runtime, problem(shape)) {
     const std::size_t bytes = pixel_bytes(problem_.pixel);
     const auto extra = [&](const char* name) {
       const std::int64_t value = shape.integer(name, 0);
@@ -111,10 +112,6 @@ class HaloCase : public Case {
     if (problem_.depth == 1 && runtime.info().images) image_ = make_image();
   }
 
-  void prepare(const std::string& variant, const Params& tune) override {
-    halo_.emplace(runtime_, problem_, variant, HaloTile::Rules::parse_tune(tune));
-  }
-
   void poison() override {
     src_->poison();
     history_->poison();
@@ -131,15 +128,21 @@ class HaloCase : public Case {
     return done;
   }
 
-  cl::Event run(const std::vector<cl::Event>& wait) override {
-    const HaloTile& halo = prepared();
-    const bool clamp = problem_.filter == HaloTile::Filter::clamp;
-    if (halo.variant().row()->traits.is_image) {
-      return clamp ? halo(image_, history_->view(), dst_->view(), wait)
-                   : halo(image_, dst_->view(), wait);
-    }
-    return clamp ? halo(src_->view(), history_->view(), dst_->view(), wait)
-                 : halo(src_->view(), dst_->view(), wait);
+  // The image of a variant that reads one is none of them.
+  std::vector<Operand> operands() override {
+    std::vector<Operand> out;
+    if (!of_image()) out.push_back({"src", &*src_, Access::read});
+    if (is_clamp()) out.push_back({"history", &*history_, Access::read});
+    out.push_back({"dst", &*dst_, Access::write});
+    return out;
+  }
+
+  cl::Event call(const std::vector<BufferView>& views,
+                 const std::vector<cl::Event>& wait) override {
+    if (of_image())
+      return is_clamp() ? plan()(image_, views[0], views[1], wait) : plan()(image_, views[0], wait);
+    return is_clamp() ? plan()(views[0], views[1], views[2], wait)
+                      : plan()(views[0], views[1], wait);
   }
 
   // The filters only compare, so the bound is 0. -0 and +0 are equal.
@@ -163,6 +166,8 @@ class HaloCase : public Case {
   }
 
  private:
+  bool is_clamp() const { return problem_.filter == HaloTile::Filter::clamp; }
+  bool of_image() const { return plan().variant().row()->traits.is_image; }
   Channel channel() const { return channel_of(problem_.pixel); }
 
   // The value that the type holds for it.
@@ -243,11 +248,6 @@ class HaloCase : public Case {
     return cl::Event(done);
   }
 
-  const HaloTile& prepared() const {
-    if (!halo_) fail(Errc::invalid_argument, "halo_tile", "prepare() was not called");
-    return *halo_;
-  }
-
   const std::vector<float>& reference() {
     if (!expected_.empty()) return expected_;
     namespace ref = reference::halo_tile;
@@ -268,17 +268,12 @@ class HaloCase : public Case {
     return expected_;
   }
 
-  Runtime runtime_;
-  HaloTile::Problem problem_;
-  std::optional<GuardedBuffer> src_;
   std::optional<GuardedBuffer> history_;
-  std::optional<GuardedBuffer> dst_;
   cl::Image2D image_;
   reference::halo_tile::Volume in_;
   std::vector<float> past_;
   std::vector<unsigned char> stored_;
   std::vector<unsigned char> stored_past_;
-  std::optional<HaloTile> halo_;
   std::vector<float> expected_;
 };
 

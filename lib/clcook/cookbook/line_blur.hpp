@@ -12,6 +12,7 @@
 #include <clcook/line_blur.hpp>
 #include <clcook/reference/line_blur.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cstdint>
@@ -46,10 +47,10 @@ inline LineBlur::Problem problem(const Params& shape) {
   return out;
 }
 
-class BlurCase : public Case {
+class BlurCase : public PlanCase<LineBlur> {
  public:
   BlurCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : runtime_(runtime), problem_(problem(shape)) {
+      : PlanCase(runtime, problem(shape)) {
     const std::size_t bytes = problem_.pixel == LineBlur::Pixel::rgba8 ? 4 : 16;
     const auto extra = [&](const char* name) {
       const std::int64_t value = shape.integer(name, 0);
@@ -77,30 +78,12 @@ class BlurCase : public Case {
     }
   }
 
-  void prepare(const std::string& variant, const Params& tune) override {
-    blur_.emplace(runtime_, problem_, variant, LineBlur::Rules::parse_tune(tune));
-  }
-
-  void poison() override {
-    src_->poison();
-    dst_->poison();
-  }
-
-  cl::Event upload(const std::vector<cl::Event>& wait) override {
-    return src_->upload(floats_.empty() ? static_cast<const void*>(bytes_.data()) : floats_.data(),
-                        wait);
-  }
-
-  cl::Event run(const std::vector<cl::Event>& wait) override {
-    return blur()(src_->view(), dst_->view(), wait);
-  }
-
   Diff check(const std::vector<cl::Event>& wait) override {
     Diff diff;
     const std::vector<unsigned char> got = dst_->read(wait, diff, "dst");
     const std::vector<double>& expected = reference();
     // What the plan promises, 0 for a copy; values of 8 bits are rounded once more, by half a level.
-    const double promise = blur().offer().max_error;
+    const double promise = plan().offer().max_error;
     const double limit = floats_.empty() && promise > 0 ? 255 * promise + 0.5 : promise;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       double value = 0;
@@ -116,7 +99,10 @@ class BlurCase : public Case {
     return diff;
   }
 
-  Work work() const override { return blur().offer().work; }
+ protected:
+  const void* input() override {
+    return floats_.empty() ? static_cast<const void*>(bytes_.data()) : floats_.data();
+  }
 
  private:
   // Says which channel of which pixel; turned into text for the first mismatch only.
@@ -131,13 +117,8 @@ class BlurCase : public Case {
     }
   };
 
-  const LineBlur& blur() const {
-    if (!blur_) fail(Errc::invalid_argument, "line_blur", "prepare() was not called");
-    return *blur_;
-  }
-
   const std::vector<double>& reference() {
-    const int distance = LineBlur::Spec::step(*blur().variant().row(), problem_.radius);
+    const int distance = LineBlur::Spec::step(*plan().variant().row(), problem_.radius);
     const auto found = reference_.find(distance);
     if (found != reference_.end()) return found->second;
     const auto taps =
@@ -149,13 +130,8 @@ class BlurCase : public Case {
                                : reference::line_blur::blur(floats_.data(), width, height, taps);
   }
 
-  Runtime runtime_;
-  LineBlur::Problem problem_;
-  std::optional<GuardedBuffer> src_;
-  std::optional<GuardedBuffer> dst_;
   std::vector<float> floats_;
   std::vector<unsigned char> bytes_;
-  std::optional<LineBlur> blur_;
   std::map<int, std::vector<double>> reference_;  // by the distance of the taps
 };
 

@@ -14,6 +14,7 @@
 #include <clcook/local_multipass.hpp>
 #include <clcook/reference/local_multipass.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cstdint>
@@ -66,12 +67,10 @@ inline LocalMultipass::Problem problem(const Params& shape, std::uint64_t seed) 
   return {number(shape, "islands", 1), number(shape, "iterations", 1), graph(shape, seed)};
 }
 
-class IslandsCase : public Case {
+class IslandsCase : public PlanCase<LocalMultipass> {
  public:
   IslandsCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : runtime_(runtime),
-        in_place_(number(shape, "in_place", 0, 0) != 0),
-        problem_(problem(shape, seed)) {
+      : PlanCase(runtime, problem(shape, seed)) {
     const std::uint32_t width = number(shape, "width", 1);
     const std::size_t particles = problem_.island.particles;
     const std::size_t offset = number(shape, "offset", 0, 0);
@@ -81,7 +80,8 @@ class IslandsCase : public Case {
     // copied past the end of an island shows.
     src_.emplace(runtime, row, problem_.islands, (offset == 0 ? 0 : offset + 1) * kBytes, pitch,
                  0xFF);
-    if (!in_place_) dst_.emplace(runtime, row, problem_.islands, offset * kBytes, pitch, 0xCD);
+    if (number(shape, "in_place", 0, 0) == 0)
+      dst_.emplace(runtime, row, problem_.islands, offset * kBytes, pitch, 0xCD);
     // A stretched, rumpled cloth. One particle in 16 is held.
     Random random(seed + 1);
     values_.resize(particles * problem_.islands * 4);
@@ -104,24 +104,6 @@ class IslandsCase : public Case {
     if (problem_.islands > 1) values_[last + 3] = values_[last + 7] = 1;
   }
 
-  void prepare(const std::string& variant, const Params& tune) override {
-    solve_.emplace(runtime_, problem_, variant, LocalMultipass::Rules::parse_tune(tune));
-  }
-
-  void poison() override {
-    src_->poison();
-    if (dst_) dst_->poison();
-  }
-
-  cl::Event upload(const std::vector<cl::Event>& wait) override {
-    return src_->upload(values_.data(), wait);
-  }
-
-  cl::Event run(const std::vector<cl::Event>& wait) override {
-    if (!solve_) fail(Errc::invalid_argument, "local_multipass", "prepare() was not called");
-    return (*solve_)(src_->view(), result().view(), wait);
-  }
-
   Diff check(const std::vector<cl::Event>& wait) override {
     Diff diff;
     const std::vector<unsigned char> got = result().read(wait, diff, "dst");
@@ -140,9 +122,12 @@ class IslandsCase : public Case {
     Work work;
     work.bytes_read = static_cast<double>(values_.size() * sizeof(float));
     work.bytes_written = work.bytes_read;
-    if (solve_) work.operations = solve_->offer().work.operations;
+    work.operations = plan().offer().work.operations;
     return work;
   }
+
+ protected:
+  const void* input() override { return values_.data(); }
 
  private:
   static constexpr std::size_t kBytes = 16;
@@ -156,8 +141,6 @@ class IslandsCase : public Case {
                  << where.index / 4 % where.particles << ", element " << where.index % 4;
     }
   };
-
-  const GuardedBuffer& result() const { return in_place_ ? *src_ : *dst_; }
 
   // Islands are independent: threads share them out.
   const std::vector<float>& reference() {
@@ -182,14 +165,8 @@ class IslandsCase : public Case {
     return expected_;
   }
 
-  Runtime runtime_;
-  bool in_place_;
-  LocalMultipass::Problem problem_;
-  std::optional<GuardedBuffer> src_;
-  std::optional<GuardedBuffer> dst_;
   std::vector<float> values_;
   std::vector<float> expected_;
-  std::optional<LocalMultipass> solve_;
 };
 
 inline Params shape(std::int64_t islands, std::int64_t width, std::int64_t height,

@@ -12,6 +12,7 @@
 #include <clcook/reference/stream_compaction.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
 #include <clcook/registry/pixels.hpp>
+#include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <clcook/stream_compaction.hpp>
@@ -49,13 +50,12 @@ inline StreamCompaction::Problem problem(const Params& shape) {
 
 constexpr std::int64_t kMostThreshold = 1 << 24;  // above all sums of shorts
 
-class CompactionCase : public Case {
+class CompactionCase : public PlanCase<StreamCompaction> {
  public:
   static constexpr unsigned char kPoison = 0xCD;
 
   CompactionCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : runtime_(runtime),
-        problem_(problem(shape)),
+      : PlanCase(runtime, problem(shape)),
         threshold_(static_cast<double>(number(shape, "threshold", 0, kMostThreshold))) {
     StreamCompaction::Spec::check(problem_);
     const std::size_t bytes = pixel_bytes(problem_.pixel);
@@ -73,23 +73,15 @@ class CompactionCase : public Case {
     kept_.emplace(runtime, std::size_t{4}, std::size_t{1}, at(2) * 4, std::size_t{0}, kPoison);
   }
 
-  void prepare(const std::string& variant, const Params& tune) override {
-    compact_.emplace(runtime_, problem_, variant, StreamCompaction::Rules::parse_tune(tune));
+  std::vector<Operand> operands() override {
+    return {{"src", &*src_, Access::read},
+            {"dst", &*dst_, Access::write},
+            {"kept", &*kept_, Access::write}};
   }
 
-  void poison() override {
-    src_->poison();
-    dst_->poison();
-    kept_->poison();
-  }
-
-  cl::Event upload(const std::vector<cl::Event>& wait) override {
-    return src_->upload(pixels_.data(), wait);
-  }
-
-  cl::Event run(const std::vector<cl::Event>& wait) override {
-    if (!compact_) fail(Errc::invalid_argument, "stream_compaction", "prepare() was not called");
-    return (*compact_)(src_->view(), dst_->view(), kept_->view(), threshold_, wait);
+  cl::Event call(const std::vector<BufferView>& views,
+                 const std::vector<cl::Event>& wait) override {
+    return plan()(views[0], views[1], views[2], threshold_, wait);
   }
 
   // Exact. Behind the last index dst still holds the poison.
@@ -108,10 +100,13 @@ class CompactionCase : public Case {
   }
 
   Work work() const override {
-    Work work = compact_->offer().work;
+    Work work = plan().offer().work;
     work.bytes_written += 4.0 * static_cast<double>(kept_count());
     return work;
   }
+
+ protected:
+  const void* input() override { return pixels_.data(); }
 
  private:
   // Any bits as bytes and shorts; else channels from -64 to 320, so that brightness is spread around
@@ -165,15 +160,10 @@ class CompactionCase : public Case {
     return count;
   }
 
-  Runtime runtime_;
-  StreamCompaction::Problem problem_;
   double threshold_;
   std::vector<unsigned char> pixels_;  // as they are stored
   std::optional<std::vector<std::uint32_t>> expected_;
-  std::optional<GuardedBuffer> src_;
-  std::optional<GuardedBuffer> dst_;
   std::optional<GuardedBuffer> kept_;
-  std::optional<StreamCompaction> compact_;
 };
 
 }  // namespace stream_compaction_card

@@ -127,7 +127,8 @@ inline std::vector<float> values(const Params& shape, const std::vector<float>& 
 class ThresholdCase : public PlanCase<ThresholdCount> {
  public:
   ThresholdCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : PlanCase(runtime, problem(shape)), values_(values(shape, problem_.thresholds, seed)) {
+      : PlanCase(runtime, problem(shape), "values", "slots"),
+        values_(values(shape, problem_.thresholds, seed)) {
     const std::size_t offset = size(shape, "offset", 0, 1 << 20, 0);
     const std::size_t bytes = clcook::threshold_count::slot_bytes(problem_.slot);
     const std::size_t before = offset == 0 ? 0 : offset + 1;

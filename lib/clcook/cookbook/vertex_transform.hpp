@@ -12,6 +12,7 @@
 
 #include <clcook/reference/vertex_transform.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <clcook/vertex_transform.hpp>
@@ -51,10 +52,10 @@ inline VertexTransform::Problem problem(const Params& shape) {
 //           half is subnormal. Both are at most 2^-11 (|value| + 2^-14).
 inline double roundings() { return 15 * 0x1p-24; }
 
-class TransformCase : public Case {
+class TransformCase : public PlanCase<VertexTransform> {
  public:
   TransformCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : runtime_(runtime), problem_(problem(shape)) {
+      : PlanCase(runtime, problem(shape)) {
     const std::int64_t offset = shape.integer("offset", 0);
     if (offset < 0 || offset > 1 << 20) {
       fail(Errc::invalid_argument, "vertex_transform",
@@ -100,17 +101,13 @@ class TransformCase : public Case {
         results_.emplace(to, buffer(vertices * instances * T::bytes_per_vertex(to), 0, 0xCD));
       }
       if (vertices_.count(from) == 0) {
-        vertices_.emplace(from, input(T::pack_vertices(from, mesh_.vertices), 1, 0xFF));
+        vertices_.emplace(from, filled(T::pack_vertices(from, mesh_.vertices), 1, 0xFF));
       }
       if (world_.count(rows) == 0) {
-        world_.emplace(rows, input(bytes_of(T::pack_matrices(rows, mesh_.world)), 3, 0xFF));
-        bones_.emplace(rows, input(bytes_of(T::pack_matrices(rows, mesh_.bones)), 4, 0xFF));
+        world_.emplace(rows, filled(bytes_of(T::pack_matrices(rows, mesh_.world)), 3, 0xFF));
+        bones_.emplace(rows, filled(bytes_of(T::pack_matrices(rows, mesh_.bones)), 4, 0xFF));
       }
     }
-  }
-
-  void prepare(const std::string& variant, const Params& tune) override {
-    transform_.emplace(runtime_, problem_, variant, VertexTransform::Rules::parse_tune(tune));
   }
 
   void poison() override {
@@ -128,21 +125,26 @@ class TransformCase : public Case {
     return done;
   }
 
-  cl::Event run(const std::vector<cl::Event>& wait) override {
-    ready();
-    const int rows = transform_->matrix_rows();
-    return (*transform_)({vertices_.at(transform_->vertex_format()).buffer->view(), skin_->view(),
-                          world_.at(rows).buffer->view(), bones_.at(rows).buffer->view()},
-                         result().view(), wait);
+  std::vector<Operand> operands() override {
+    const int rows = plan().matrix_rows();
+    return {{"vertices", &*vertices_.at(plan().vertex_format()).buffer, Access::read},
+            {"skin", &*skin_, Access::read},
+            {"world", &*world_.at(rows).buffer, Access::read},
+            {"bones", &*bones_.at(rows).buffer, Access::read},
+            {"result", &result(), Access::write}};
+  }
+
+  cl::Event call(const std::vector<BufferView>& views,
+                 const std::vector<cl::Event>& wait) override {
+    return plan()({views[0], views[1], views[2], views[3]}, views[4], wait);
   }
 
   Diff check(const std::vector<cl::Event>& wait) override {
-    ready();
     Diff diff;
     const std::vector<unsigned char> got = result().read(wait, diff, "result");
-    const std::size_t result_bytes = VertexTransform::bytes_per_vertex(transform_->result_format());
+    const std::size_t result_bytes = VertexTransform::bytes_per_vertex(plan().result_format());
     const std::size_t components = result_bytes / 8;
-    const bool half = transform_->vertex_format() == VertexTransform::Format::half3;
+    const bool half = plan().vertex_format() == VertexTransform::Format::half3;
     const auto vertices = static_cast<std::size_t>(problem_.vertices);
     for (std::size_t i = 0; i < got.size() / result_bytes; ++i) {
       namespace ref = reference::vertex_transform;
@@ -168,11 +170,6 @@ class TransformCase : public Case {
     return diff;
   }
 
-  Work work() const override {
-    ready();
-    return transform_->offer().work;
-  }
-
  private:
   struct Where {
     std::size_t index;
@@ -195,7 +192,7 @@ class TransformCase : public Case {
     const std::size_t offset = offset_ == 0 ? 0 : (offset_ + index) * 16;
     return GuardedBuffer(runtime_, size, 1, offset, 0, fill);
   }
-  Input input(std::vector<unsigned char> bytes, std::size_t index, unsigned char fill) const {
+  Input filled(std::vector<unsigned char> bytes, std::size_t index, unsigned char fill) const {
     const std::size_t size = bytes.size();
     return {std::move(bytes), buffer(size, index, fill)};
   }
@@ -204,7 +201,7 @@ class TransformCase : public Case {
     std::memcpy(out.data(), values.data(), out.size());
     return out;
   }
-  GuardedBuffer& result() { return results_.at(transform_->result_format()); }
+  GuardedBuffer& result() { return results_.at(plan().result_format()); }
   std::vector<GuardedBuffer*> all() {
     std::vector<GuardedBuffer*> out{&*skin_};
     for (auto& [format, buffer] : results_) out.push_back(&buffer);
@@ -215,12 +212,6 @@ class TransformCase : public Case {
     return out;
   }
 
-  void ready() const {
-    if (!transform_) fail(Errc::invalid_argument, "vertex_transform", "prepare() was not called");
-  }
-
-  Runtime runtime_;
-  VertexTransform::Problem problem_;
   std::size_t offset_ = 0;
   reference::vertex_transform::Mesh mesh_;
   std::map<VertexTransform::Format, GuardedBuffer> results_;
@@ -228,7 +219,6 @@ class TransformCase : public Case {
   std::optional<GuardedBuffer> skin_;
   std::map<int, Input> world_;  // by the rows of a matrix
   std::map<int, Input> bones_;
-  std::optional<VertexTransform> transform_;
 };
 
 inline Params shape(int vertices, int instances, int bones, int offset = 0, bool tiny = false) {

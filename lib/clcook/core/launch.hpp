@@ -50,8 +50,10 @@ struct LocalBytes {
   std::size_t bytes;
 };
 
-// Throws Error(invalid_argument) where an event is null; `where` names the operation.
-CLCOOK_INLINE void check_wait(const std::vector<cl::Event>& wait, const std::string& where);
+// Throws Error(invalid_argument) where an event is null or of another context, which not every
+// implementation notices; `where` names the operation.
+CLCOOK_INLINE void check_wait(const Runtime& runtime, const std::vector<cl::Event>& wait,
+                              const std::string& where);
 
 // The events of `wait`, and `last` unless it is null or over: for plans whose commands share
 // memory.

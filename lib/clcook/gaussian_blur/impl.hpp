@@ -40,7 +40,7 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const BufferView& src, const Bu
               call.dst.offset, " to ", call.dst.end(), ") overlap in one buffer; the method ",
               row().name, " does not work in place: set Problem::in_place for one that does"));
   }
-  check_wait(wait, kName);
+  check_wait(runtime(), wait, kName);
   gaussian::Spec::Memory& memory = *resources().memory;
   const std::lock_guard<std::mutex> lock(memory.turns.mutex);
   memory.turns.last =
@@ -70,7 +70,7 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const ImageView& src, const Ima
                                                            : cl_channel_type{CL_FLOAT}});
   }
   check_images(runtime(), images, src, dst, kName);
-  check_wait(wait, kName);
+  check_wait(runtime(), wait, kName);
   gaussian::Spec::Memory& memory = *resources().memory;
   Turns& turns = memory.turns;
   const std::lock_guard<std::mutex> lock(turns.mutex);

@@ -54,6 +54,8 @@ class GuardedBuffer {
 
   BufferView view() const { return BufferView(body_, (plain() ? kGuard : 0) + offset_, pitch_); }
   const cl::Buffer& buffer() const { return body_; }
+  std::size_t row_bytes() const { return row_bytes_; }
+  std::size_t rows() const { return rows_; }
 
   // Writes the pattern over everything. Blocks.
   void poison() {

@@ -1,4 +1,4 @@
-// What the cases of operations that read one buffer and write another have in common.
+// What the cases of all operations have in common.
 #pragma once
 
 #include <clcook/core/error.hpp>
@@ -8,12 +8,14 @@
 #include <clcook/registry/recipe.hpp>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace clcook {
 
-// A problem, its buffers and the plan that was prepared. The recipe's case makes src_ and dst_ in
-// its constructor, gives the input, and checks the result.
+// A problem, its buffers and the plan that was prepared. The recipe's case makes its buffers in its
+// constructor, uploads the input, and checks the result. With one buffer to read and one to write
+// it makes src_ and dst_ and gives the input; with others it says its operands and the call.
 template <class Operation>
 class PlanCase : public Case {
  public:
@@ -22,17 +24,26 @@ class PlanCase : public Case {
   using Row = typename Operation::Row;
   using Rules = typename Operation::Rules;
 
-  PlanCase(const Runtime& runtime, const Problem& problem) : runtime_(runtime), problem_(problem) {}
+  // The names are those that the operation has for what it reads and writes.
+  PlanCase(const Runtime& runtime, const Problem& problem, const char* src_name = "src",
+           const char* dst_name = "dst")
+      : runtime_(runtime), problem_(problem), src_name_(src_name), dst_name_(dst_name) {}
 
   void prepare(const std::string& variant, const Params& tune) override {
     const typename Operation::Variant one = variant;
     const Row& row = one.is_automatic() ? Rules::baseline() : *one.row();
-    plan_.emplace(runtime_, problem_, one, tune_of(row, tune));
+    const Tune with =
+        tune_of(row, tune);  // an unknown name is an error even where nothing is tuned
+    if constexpr (std::is_constructible_v<Operation, const Runtime&, const Problem&,
+                                          const typename Operation::Variant&, const Tune&>) {
+      plan_.emplace(runtime_, problem_, one, with);
+    } else {
+      plan_.emplace(runtime_, problem_, one);
+    }
   }
 
   void poison() override {
-    src_->poison();
-    dst_->poison();
+    for (const Operand& one : operands()) one.buffer->poison();
   }
 
   cl::Event upload(const std::vector<cl::Event>& wait) override {
@@ -40,7 +51,24 @@ class PlanCase : public Case {
   }
 
   cl::Event run(const std::vector<cl::Event>& wait) override {
-    return plan()(src_->view(), dst_->view(), wait);
+    std::vector<BufferView> views;
+    for (const Operand& one : operands()) views.push_back(one.buffer->view());
+    return call(views, wait);
+  }
+
+  // Without dst_ the operation works in place.
+  std::vector<Operand> operands() override {
+    return {{src_name_, &*src_, Access::read}, {dst_name_, &result(), Access::write}};
+  }
+
+  cl::Event call(const std::vector<BufferView>& views,
+                 const std::vector<cl::Event>& wait) override {
+    if constexpr (std::is_invocable_v<const Operation&, const BufferView&, const BufferView&,
+                                      const std::vector<cl::Event>&>) {
+      return plan()(views[0], views[1], wait);
+    } else {
+      return Case::call(views, wait);
+    }
   }
 
   Work work() const override { return plan().offer().work; }
@@ -51,7 +79,7 @@ class PlanCase : public Case {
     return *plan_;
   }
   // The rows of src_ without gaps; they stay where they are.
-  virtual const void* input() = 0;
+  virtual const void* input() { return nullptr; }
   // The tune that the tuning's values and the shape stand for.
   virtual Tune tune_of(const Row&, const Params& tune) const { return Rules::parse_tune(tune); }
 
@@ -60,7 +88,11 @@ class PlanCase : public Case {
   std::optional<GuardedBuffer> src_;
   std::optional<GuardedBuffer> dst_;
 
+  GuardedBuffer& result() { return dst_ ? *dst_ : *src_; }
+
  private:
+  const char* src_name_;
+  const char* dst_name_;
   std::optional<Operation> plan_;
 };
 

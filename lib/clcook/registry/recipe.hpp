@@ -7,8 +7,10 @@
 #include <clcook/core/plan.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
+#include <clcook/core/view.hpp>
 #include <clcook/model/lanes.hpp>
 #include <clcook/registry/diff.hpp>
+#include <clcook/registry/guarded_buffer.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -38,6 +40,13 @@ struct RecipeChoice {
   std::vector<std::string> notes;  // a line each: what was passed over before it, and why
 };
 
+// A buffer that an operation is called with.
+struct Operand {
+  const char* name;  // as the operation calls it
+  GuardedBuffer* buffer;
+  Access access;
+};
+
 // A problem of one shape with its data on a device: prepared once, run with every variant.
 //
 // The order of calls: prepare(), then any number of { poison(), upload(), run(), check() }. A
@@ -60,6 +69,12 @@ class Case {
   virtual cl::Event upload(const std::vector<cl::Event>& wait) = 0;
   // Enqueues the operation behind `wait` and returns its last event.
   virtual cl::Event run(const std::vector<cl::Event>& wait) = 0;
+  // What run() calls the prepared variant with, and the same call with other views in their places:
+  // for tests that call operations as they should not be called. Empty: there are no such tests.
+  virtual std::vector<Operand> operands() { return {}; }
+  virtual cl::Event call(const std::vector<BufferView>&, const std::vector<cl::Event>&) {
+    fail(Errc::invalid_argument, "Case", "has no operands");
+  }
   // Reads the output back behind `wait` and compares it with the scalar reference; also looks at
   // the guard bands. Blocks.
   virtual Diff check(const std::vector<cl::Event>& wait) = 0;

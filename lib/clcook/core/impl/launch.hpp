@@ -38,10 +38,18 @@ CLCOOK_INLINE Launch Launch::cover(std::size_t items, int group) {
   return cover({items, 1, 1}, {static_cast<std::size_t>(group), 1, 1});
 }
 
-CLCOOK_INLINE void check_wait(const std::vector<cl::Event>& wait, const std::string& where) {
+CLCOOK_INLINE void check_wait(const Runtime& runtime, const std::vector<cl::Event>& wait,
+                              const std::string& where) {
   for (std::size_t i = 0; i < wait.size(); ++i) {
     if (wait[i]() == nullptr)
       fail(Errc::invalid_argument, where, text("entry ", i, " of the wait list is a null event"));
+    cl_context context = nullptr;
+    check(clGetEventInfo(wait[i](), CL_EVENT_CONTEXT, sizeof context, &context, nullptr),
+          "clGetEventInfo");
+    if (context != runtime.context()()) {
+      fail(Errc::invalid_argument, where,
+           text("entry ", i, " of the wait list is an event of another context"));
+    }
   }
 }
 
@@ -127,7 +135,7 @@ CLCOOK_INLINE cl::Event Kernel::enqueue(const Launch& launch, const std::vector<
         clSetKernelArg(kernel_(), static_cast<cl_uint>(i), arguments[i].bytes, arguments[i].value);
     if (status != CL_SUCCESS) check(status, text("clSetKernelArg of ", name_, ", argument ", i));
   }
-  check_wait(wait, name_);
+  check_wait(runtime_, wait, name_);
   std::vector<cl_event> waits;
   for (const cl::Event& event : wait) waits.push_back(event());
   cl_event done = nullptr;

@@ -1,0 +1,311 @@
+// What callers do wrong, done to every recipe from one table: each call with each of its buffers
+// spoilt in each way, each wait list, tune and number of a shape that breaks a rule. Each time an
+// Error that names what is wrong, with nothing enqueued; afterwards the same plan works.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <clcook/core/error.hpp>
+#include <clcook/registry/recipe.hpp>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/cookbook/recipes.hpp"
+#include "support/testing.hpp"
+
+using namespace clcook;
+using namespace clcook::testing;
+
+namespace {
+
+constexpr std::size_t kHuge = std::numeric_limits<std::size_t>::max();
+
+// The runtime of a second context, for objects that do not belong to the first.
+const Runtime& stranger() {
+  static const Runtime* one = [] {
+    PickOptions options;
+    options.runtime.disk_cache = DiskCache();
+    return new Runtime(Runtime::pick({}, options));
+  }();
+  return *one;
+}
+
+// A view of memory made with these flags that would fit in every other way.
+BufferView like(const Runtime& on, const BufferView& view, cl_mem_flags flags, std::size_t end) {
+  return {create_buffer(on, end, flags), view.offset, view.pitch};
+}
+
+// A way to spoil one operand. `made` returns nothing where the way does not fit the operand.
+struct Abuse {
+  const char* what;
+  const char* says;  // what the message must hold beside the operand's name
+  std::function<std::optional<BufferView>(const Operand&, const BufferView&, std::size_t end)> made;
+};
+
+std::vector<Abuse> abuses() {
+  const auto moved = [](const BufferView& view, std::size_t offset, std::size_t pitch) {
+    return BufferView(view.buffer, offset, pitch);
+  };
+  return {
+      {"null", "is null",
+       [](const Operand&, const BufferView&, std::size_t) { return BufferView(cl::Buffer()); }},
+      {"a byte short", "bytes",
+       [](const Operand&, const BufferView& view, std::size_t end) -> std::optional<BufferView> {
+         if (end == 1) return std::nullopt;
+         return like(runtime(), view, CL_MEM_READ_WRITE, end - 1);
+       }},
+      {"begins at the end", "bytes",
+       [=](const Operand&, const BufferView& view, std::size_t end) {
+         return moved(view, (end + 255) / 256 * 256, view.pitch);
+       }},
+      {"an offset past all memory", "",
+       [=](const Operand&, const BufferView& view, std::size_t) {
+         return moved(view, kHuge / 4096 * 4096, view.pitch);
+       }},
+      {"a pitch past all memory", "",
+       [=](const Operand& one, const BufferView& view, std::size_t) -> std::optional<BufferView> {
+         if (one.buffer->rows() == 1) return std::nullopt;
+         return moved(view, view.offset, kHuge / 4096 * 4096);
+       }},
+      {"rows that overlap", "",
+       [=](const Operand& one, const BufferView& view, std::size_t) -> std::optional<BufferView> {
+         if (one.buffer->rows() == 1 || one.buffer->row_bytes() <= 16) return std::nullopt;
+         return moved(view, view.offset, 16);
+       }},
+      {"another context's", "context",
+       [](const Operand&, const BufferView& view, std::size_t end) {
+         return like(stranger(), view, CL_MEM_READ_WRITE, end);
+       }},
+      {"of the wrong access", "CL_MEM_",
+       [](const Operand& one, const BufferView& view, std::size_t end) {
+         return like(runtime(), view,
+                     one.access == Access::read ? CL_MEM_WRITE_ONLY : CL_MEM_READ_ONLY, end);
+       }},
+      {"an image", "",
+       [](const Operand&, const BufferView&, std::size_t) -> std::optional<BufferView> {
+         if (!runtime().info().images) return std::nullopt;
+         cl_image_desc shape{};
+         shape.image_type = CL_MEM_OBJECT_IMAGE2D;
+         shape.image_width = 512;
+         shape.image_height = 512;
+         const cl_image_format kind{CL_RGBA, CL_FLOAT};
+         cl_int status = CL_SUCCESS;
+         const cl_mem image = clCreateImage(runtime().context()(), CL_MEM_READ_WRITE, &kind, &shape,
+                                            nullptr, &status);
+         REQUIRE(status == CL_SUCCESS);
+         BufferView view(image);
+         clReleaseMemObject(image);  // the view has a reference of its own
+         return view;
+       }},
+  };
+}
+
+// A recipe's smallest problem, with its input on the device.
+struct Subject {
+  explicit Subject(const Recipe& recipe)
+      : counted(
+            runtime().with_observer([this](const std::string&, const cl::Event&) { ++kernels; })),
+        shape(smallest(recipe)),
+        problem(recipe.make(counted, shape, 7)) {}
+
+  static Params smallest(const Recipe& recipe) {
+    for (const Params& one : recipe.test_shapes) {
+      if (one.integer("tiny", 0) != 0) return one;
+    }
+    return recipe.test_shapes.front();
+  }
+
+  // Whether the variant can serve the problem here.
+  bool prepare(const std::string& variant) {
+    try {
+      problem->prepare(variant, {});
+      return true;
+    } catch (const Error& error) {
+      CHECK(error.code == Errc::unsupported);
+      return false;
+    }
+  }
+
+  std::string works() {
+    problem->poison();
+    const cl::Event uploaded = problem->upload({});
+    const cl::Event done = problem->run({uploaded});
+    return problem->check({done}).first();
+  }
+
+  int kernels = 0;
+  Runtime counted;
+  Params shape;
+  std::unique_ptr<Case> problem;
+};
+
+// Expects an Error of bad input that holds the texts, and nothing enqueued.
+void refused(Subject& subject, const std::vector<BufferView>& views,
+             const std::vector<cl::Event>& wait, const std::vector<std::string>& says) {
+  const int before = subject.kernels;
+  const Error error = error_of([&] { subject.problem->call(views, wait); });
+  INFO(error.what());
+  CHECK(error.code == Errc::invalid_argument);
+  for (const std::string& text : says) {
+    CAPTURE(text);
+    CHECK(contains(error.what(), text));
+  }
+  CHECK(subject.kernels == before);
+}
+
+}  // namespace
+
+TEST_CASE("abuse: buffers") {
+  int calls = 0;
+  for (const Recipe& recipe : cookbook::recipes()) {
+    CAPTURE(recipe.name);
+    Subject subject(recipe);
+    for (const VariantInfo& variant : recipe.variants) {
+      CAPTURE(variant.name);
+      if (!subject.prepare(variant.name)) continue;
+      const std::vector<Operand> operands = subject.problem->operands();
+      REQUIRE(!operands.empty());
+      std::vector<BufferView> views;
+      for (const Operand& one : operands) views.push_back(one.buffer->view());
+      for (std::size_t i = 0; i < operands.size(); ++i) {
+        const Operand& one = operands[i];
+        CAPTURE(one.name);
+        const BufferView right = views[i];
+        const std::size_t pitch = right.pitch == 0 ? one.buffer->row_bytes() : right.pitch;
+        const std::size_t end =
+            right.offset + (one.buffer->rows() - 1) * pitch + one.buffer->row_bytes();
+        for (const Abuse& abuse : abuses()) {
+          CAPTURE(abuse.what);
+          const std::optional<BufferView> wrong = abuse.made(one, right, end);
+          if (!wrong) continue;
+          views[i] = *wrong;
+          refused(subject, views, {}, {one.name, abuse.says});
+          ++calls;
+        }
+        views[i] = right;
+      }
+      // A buffer that is read and written, unless the call works in place.
+      for (std::size_t i = 0; i < operands.size(); ++i) {
+        for (std::size_t k = 0; k < operands.size(); ++k) {
+          if (operands[i].access != Access::read || operands[k].access != Access::write) continue;
+          if (operands[i].buffer == operands[k].buffer) continue;
+          std::vector<BufferView> same = views;
+          const std::size_t most = std::max(operands[i].buffer->buffer().getInfo<CL_MEM_SIZE>(),
+                                            operands[k].buffer->buffer().getInfo<CL_MEM_SIZE>());
+          const cl::Buffer both = create_buffer(runtime(), most);
+          same[i] = BufferView(both, 0, views[i].pitch);
+          same[k] = BufferView(both, 0, views[k].pitch);
+          if (recipe.offer(runtime(), variant.name, {}, subject.shape).in_place) {
+            subject.problem->call(same, {}).wait();
+          } else {
+            refused(subject, same, {}, {operands[i].name, operands[k].name, "overlap"});
+          }
+          ++calls;
+        }
+      }
+      CHECK(subject.works() == "");
+    }
+  }
+  CHECK(calls > 1000);
+}
+
+TEST_CASE("abuse: wait lists") {
+  const cl::Event none;
+  const cl::UserEvent foreign(stranger().context());
+  for (const Recipe& recipe : cookbook::recipes()) {
+    CAPTURE(recipe.name);
+    Subject subject(recipe);
+    for (const VariantInfo& variant : recipe.variants) {
+      CAPTURE(variant.name);
+      if (!subject.prepare(variant.name)) continue;
+      std::vector<BufferView> views;
+      for (const Operand& one : subject.problem->operands()) views.push_back(one.buffer->view());
+      refused(subject, views, {none}, {"wait"});
+      refused(subject, views, {foreign}, {"wait"});
+      CHECK(subject.works() == "");
+    }
+  }
+}
+
+TEST_CASE("abuse: names of variants and tunes") {
+  for (const Recipe& recipe : cookbook::recipes()) {
+    CAPTURE(recipe.name);
+    Subject subject(recipe);
+    const auto says = [&](const std::string& variant, const Params& tune, const std::string& part) {
+      const Error error = error_of([&] { subject.problem->prepare(variant, tune); });
+      INFO(error.what());
+      CHECK((error.code == Errc::invalid_argument || error.code == Errc::unsupported));
+      CHECK(contains(error.what(), part));
+    };
+    const std::string& first = recipe.variants.front().name;
+    for (const std::string& name : {std::string("fastest"), std::string(), first + " ",
+                                    std::string(100000, 'x'), std::string("\n"), "A" + first}) {
+      says(name, {}, "known are");
+    }
+    for (const VariantInfo& variant : recipe.variants) {
+      CAPTURE(variant.name);
+      says(variant.name, Params{{"grup", std::int64_t{64}}}, "grup");
+      for (const Axis& axis : variant.tunes) {
+        CAPTURE(axis.name);
+        for (const std::int64_t value :
+             {std::int64_t{-1}, std::int64_t{1} << 30, std::int64_t{1} << 40,
+              std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
+          Params tune;
+          tune.set(axis.name, value);
+          // A word or another kind of number may be meant: then the kind is what is wrong.
+          says(variant.name, tune, "");
+        }
+        Params word;
+        word.set(axis.name, std::string("much"));
+        says(variant.name, word, "much");
+      }
+    }
+  }
+}
+
+TEST_CASE("abuse: numbers of problems") {
+  for (const Recipe& recipe : cookbook::recipes()) {
+    CAPTURE(recipe.name);
+    const Params good = Subject::smallest(recipe);
+    for (const Parameter& one : recipe.parameters) {
+      CAPTURE(one.name);
+      const std::vector<Value> wrong{Value(std::string("much")),
+                                     Value(std::string()),
+                                     Value(std::numeric_limits<std::int64_t>::min()),
+                                     Value(std::numeric_limits<std::int64_t>::max()),
+                                     Value(std::int64_t{-1}),
+                                     Value(std::nan("")),
+                                     Value(HUGE_VAL),
+                                     Value(-HUGE_VAL),
+                                     Value(-1e308),
+                                     Value(1e308),
+                                     Value(one.least - 1),
+                                     Value(one.most + 1)};
+      for (const Value& value : wrong) {
+        if (one.takes(value)) continue;
+        const std::string shown = to_string(value);
+        CAPTURE(shown);
+        Params shape = good;
+        shape.set(one.name, value);
+        const Error error = error_of([&] {
+          recipe.check_shape(shape);
+          recipe.make(runtime(), shape, 7);
+        });
+        INFO(error.what());
+        CHECK(error.code == Errc::invalid_argument);
+        CHECK(contains(error.what(), one.name));
+        // The operation alone: it refuses, or the value is none of its own.
+        try {
+          recipe.offer(runtime(), recipe.variants[0].name, {}, shape);
+        } catch (const Error& own) {
+          CHECK(own.code == Errc::invalid_argument);
+        }
+      }
+    }
+  }
+}
