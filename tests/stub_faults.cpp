@@ -167,7 +167,7 @@ TEST_CASE("plans and calls of every operation") {
         try {
           Prepared(recipe, shape, false).one->prepare(variant, tune);
         } catch (const Error& error) {
-          REQUIRE_MESSAGE(error.code == Errc::unsupported, what, ": ", error.what());
+          REQUIRE_MESSAGE(error.code == Errc::unsupported, what, ": ", std::string(error.what()));
           continue;
         }
         device_of[recipe.name + variant] = d;

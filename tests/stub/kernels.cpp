@@ -87,6 +87,7 @@ class Preprocessor {
   explicit Preprocessor(const std::string& options) {
     define("__OPENCL_VERSION__ 300");
     define("__OPENCL_C_VERSION__ 120");
+    define("__has_builtin(x) 0");
     const Tokens words = split_options(options);
     for (std::size_t i = 0; i < words.size(); ++i) {
       std::string word = words[i];

@@ -692,7 +692,12 @@ cl_int CL_API_CALL clGetPlatformIDs(cl_uint room, cl_platform_id* platforms, cl_
 
 cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info name,
                                      std::size_t room, void* value, std::size_t* size) {
-  STUB_CALL(clGetPlatformInfo);
+  // Classes of CLHPP ask this and CL_DEVICE_PLATFORM when a cl::Device is copied, and end the process
+  // where there is no answer.
+  if (const cl_int code = enter("clGetPlatformInfo", name != CL_PLATFORM_VERSION);
+      code != CL_SUCCESS) {
+    return code;
+  }
   if (!is_live(platform, kPlatform)) return CL_INVALID_PLATFORM;
   const Answer answer{room, value, size};
   const Device& device = platform->device;
@@ -727,7 +732,8 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
 
 cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, std::size_t room,
                                    void* value, std::size_t* size) {
-  STUB_CALL(clGetDeviceInfo);
+  if (const cl_int code = enter("clGetDeviceInfo", name != CL_DEVICE_PLATFORM); code != CL_SUCCESS)
+    return code;
   if (!is_live(device, kDevice)) return CL_INVALID_DEVICE;
   const Answer answer{room, value, size};
   const Device& is = device->is;

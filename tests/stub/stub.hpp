@@ -88,7 +88,8 @@ Counts alive();
 
 // Has a call return `code`, without doing anything else: the n-th from now, 1 being the next. With a
 // name the n-th of that function. Retains and releases count with their name only, since what wraps
-// them ignores their results. 0 takes it back.
+// them ignores their results, and so do CL_DEVICE_PLATFORM and CL_PLATFORM_VERSION, which CLHPP's
+// cl::Device asks for without looking at the result. 0 takes it back.
 void fail_call(long n, cl_int code);
 void fail_call(const std::string& function, long n, cl_int code);
 // The function that failed since the last fail_call(); empty: none.
