@@ -4,6 +4,7 @@
 #include <clcook/core/runtime.hpp>
 
 #include <cstddef>
+#include <cstdlib>
 #include <vector>
 
 #include "stub/stub.hpp"
@@ -14,7 +15,8 @@ namespace stub {
 // without what the environment says of one.
 inline clcook::Runtime make_runtime(bool out_of_order = false,
                                     const clcook::DiskCache& disk = clcook::DiskCache()) {
-  setenv("CLCOOK_CACHE", "0", 1);
+  static const int set = setenv("CLCOOK_CACHE", "0", 1);
+  clcook::check(set, "setenv");
   clcook::PickOptions options;
   options.out_of_order = out_of_order;
   options.runtime.disk_cache = disk;
