@@ -127,8 +127,8 @@ TEST_CASE("plans from cold caches, all of them on one runtime") {
       // The second runtime finds on disk what the first stored.
       for (int pass = 0; pass < 2; ++pass) {
         const Runtime runtime = stub::make_runtime(out_of_order, disk);
-        const Memory memory(runtime);
         in_threads([&](int t) {
+          const Memory memory(runtime);
           device_rates(runtime);
           for (int i = 0; i < 8; ++i) plan_and_call(runtime, memory, t % 2 == 0 ? i : 7 - i);
           runtime.cache().stats();
@@ -160,7 +160,6 @@ TEST_CASE("calls on shared plans and on copies, with other sigmas and observers"
         stub::make_runtime(out_of_order).with_observer([&](const std::string&, const cl::Event&) {
           ++launches;
         });
-    const Memory m(runtime);
     const GaussianBlur separable(runtime, {kSize, kSize, 2, 2}, "separable");
     const GaussianBlur fused(runtime, {kSize, kSize, 2, 2}, "fused");
     GaussianBlur any(runtime, {kSize, kSize, 2, 2});
@@ -172,6 +171,7 @@ TEST_CASE("calls on shared plans and on copies, with other sigmas and observers"
     {
       stub::Gate gate(runtime);  // what is enqueued behind it waits until all threads are there
       in_threads([&](int t) {
+        const Memory m(runtime);
         std::vector<cl::Event> wait;
         if (t % 4 == 0) wait.push_back(gate.event());
         GaussianBlur own = any;

@@ -127,6 +127,7 @@ struct _cl_command_queue : stub::Object {
   const stub::Ref<_cl_context> context;
   const cl_command_queue_properties properties;
   std::atomic<long> deferred{0};  // commands that wait
+  std::mutex running;             // of an in-order queue: one command after the other
 
   bool in_order() const { return (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0; }
 };
@@ -306,6 +307,7 @@ struct Command {
   Ref<_cl_event> event;
   std::vector<Ref<_cl_event>> waits;
   std::function<void()> work;  // owns what it works on
+  bool touches_memory = true;
   cl_ulong duration = 0;
   bool is_running = false;
 };
@@ -339,7 +341,11 @@ void run(Command& command) {
   }
   event.start = device_time.fetch_add(command.duration, std::memory_order_relaxed);
   event.end = event.start + command.duration;
-  if (status == CL_COMPLETE && command.work) command.work();
+  if (status == CL_COMPLETE && command.work) {
+    std::unique_lock<std::mutex> lock(event.queue->running, std::defer_lock);
+    if (event.queue->in_order() && command.touches_memory) lock.lock();
+    command.work();
+  }
   command.work = {};
   command.waits.clear();
   end_event(&event, status);
@@ -427,7 +433,8 @@ void wait_until(const Over& over) {
 
 // Enqueues what `work` does. `done` gets the event unless it is null.
 cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_uint count, const cl_event* waits,
-               cl_event* done, bool blocking, cl_ulong duration, std::function<void()> work) {
+               cl_event* done, bool blocking, cl_ulong duration, std::function<void()> work,
+               bool touches_memory = true) {
   if ((count == 0) != (waits == nullptr)) return CL_INVALID_EVENT_WAIT_LIST;
   Command command;
   for (cl_uint i = 0; i < count; ++i) {
@@ -440,6 +447,7 @@ cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_uint count, cons
   release(event);
   event->queued = device_time.load(std::memory_order_relaxed);
   command.work = std::move(work);
+  command.touches_memory = touches_memory;
   command.duration = duration;
   const Ref<_cl_event> kept = command.event;
   const bool ready = is_ready(command) && (!queue->in_order() || queue->deferred.load() == 0);
@@ -1601,10 +1609,12 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kern
     const auto found = functions().find(kernel->name);
     if (found != functions().end()) function = found->second;
   }
-  return enqueue(queue, CL_COMMAND_NDRANGE_KERNEL, count, waits, done, false, 2000 + items / 64,
-                 [launch = std::move(launch), used = std::move(used), function] {
-                   if (function != nullptr) (*function)(launch);
-                 });
+  return enqueue(
+      queue, CL_COMMAND_NDRANGE_KERNEL, count, waits, done, false, 2000 + items / 64,
+      [launch = std::move(launch), used = std::move(used), function] {
+        if (function != nullptr) (*function)(launch);
+      },
+      function != nullptr);
 }
 
 }  // extern "C"
