@@ -165,6 +165,8 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
               "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
   clcook_lane(fuzz fuzz 2 2400 "${clcook_lanes}/fuzz.sh" "${CMAKE_COMMAND}" "${PROJECT_SOURCE_DIR}"
               "${PROJECT_BINARY_DIR}")
+  clcook_lane(tsan tsan 2 900 "${clcook_lanes}/tsan.sh" "${CMAKE_COMMAND}" "${PROJECT_SOURCE_DIR}"
+              "${PROJECT_BINARY_DIR}")
   # After those whose compiled kernels it uses.
   list(TRANSFORM CLCOOK_RECIPES PREPEND "conformance." OUTPUT_VARIABLE conformance)
   set_tests_properties(sanitize PROPERTIES DEPENDS "${CLCOOK_TESTS};${conformance}")

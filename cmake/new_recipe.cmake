@@ -14,7 +14,7 @@ endif()
 # programs, keywords of C++ and OpenCL C.
 set(reserved
     # Names in namespace clcook, where each operation has a namespace of its own.
-    text fail check describe detail quirks unsupported chained microseconds
+    text fail check describe detail quirks unsupported microseconds
     clcook core error version registry reference cookbook embedded headers tuning model io support tests
     conformance
     all case int float double half char long short auto for do if else while switch new delete class

@@ -161,15 +161,46 @@ if(CLCOOK_BUILD_TESTS)
   target_link_libraries(clcook_test_objects PUBLIC clcook_test_support)
   set_target_properties(clcook_test_objects PROPERTIES CXX_EXTENSIONS OFF)
   target_precompile_headers(clcook_test_objects PRIVATE ${clcook_shared_headers} <doctest/doctest.h>)
+  # An OpenCL of our own, which tests/stub_*.cpp link instead of the loader: see tests/stub/stub.hpp.
+  # What would bring the loader along is left out, so that a call that the stub lacks does not link.
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/stub/*.cpp")
+  add_library(clcook_stub_opencl STATIC ${sources})
+  target_link_libraries(clcook_stub_opencl PUBLIC clcook_warnings clcook_sanitize Threads::Threads
+                                                  doctest::doctest)
+  target_compile_features(clcook_stub_opencl PUBLIC cxx_std_17)
+  target_compile_options(clcook_stub_opencl PRIVATE "$<$<CONFIG:Release>:-O1>"
+                         INTERFACE "$<$<CONFIG:Release>:-O0>")
+  target_include_directories(
+    clcook_stub_opencl SYSTEM PUBLIC ${OpenCL_INCLUDE_DIRS} "${CLCOOK_CLHPP_DIR}")
+  target_include_directories(
+    clcook_stub_opencl
+    PUBLIC "$<TARGET_PROPERTY:clcook,INTERFACE_INCLUDE_DIRECTORIES>"
+           "$<TARGET_PROPERTY:clcook_test_support,INTERFACE_INCLUDE_DIRECTORIES>"
+           "${PROJECT_BINARY_DIR}/generated_places")
+  add_dependencies(clcook_stub_opencl clcook_embedded)
+  set_target_properties(clcook_stub_opencl PROPERTIES CXX_EXTENSIONS OFF)
+  add_library(clcook_stub_main OBJECT "${PROJECT_SOURCE_DIR}/tests/support/main.cpp")
+  target_link_libraries(clcook_stub_main PRIVATE clcook_stub_opencl)
+
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*.cpp")
   set(CLCOOK_TESTS "")
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM name)
     list(APPEND CLCOOK_TESTS "${name}")
     add_executable(test_${name} "${source}")
+    clcook_place(test_${name} "${name}" bin/tests)
+    if(name MATCHES "^stub_")
+      # The cards only for those that include them: they take long to compile.
+      file(STRINGS "${source}" cards REGEX "^#include \"bench/cookbook/recipes.hpp\"")
+      if(cards)
+        target_link_libraries(test_${name} PRIVATE "$<TARGET_FILE:clcook_recipes>")
+        add_dependencies(test_${name} clcook_recipes)
+      endif()
+      target_link_libraries(test_${name} PRIVATE clcook_stub_main clcook_stub_opencl)
+      continue()
+    endif()
     target_link_libraries(test_${name} PRIVATE clcook_test_objects)
     target_precompile_headers(test_${name} REUSE_FROM clcook_test_objects)
-    clcook_place(test_${name} "${name}" bin/tests)
   endforeach()
   # For builds that want the tests and nothing else.
   add_custom_target(clcook_tests)

@@ -204,18 +204,19 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
     check_wait(runtime(), wait, Spec::kName);
     const RowLayout layout = Spec::texel_layout(p);
     const auto& [turns, texels] = resources();
-    const std::lock_guard<std::mutex> lock(turns->mutex);
+    Turn turn(runtime(), *turns);
     if ((*texels)() == nullptr) *texels = create_buffer(runtime(), Spec::bytes_of(layout));
-    turns->last = enqueue(from, {*texels, 0, layout.row_bytes, layout.row_bytes, layout.rows},
-                          chained(wait, turns->last));
+    const cl::Event done = enqueue(
+        from, {*texels, 0, layout.row_bytes, layout.row_bytes, layout.rows}, turn.behind(wait));
     const std::size_t origin[3] = {image.x, image.y, 0};
     const std::size_t region[3] = {width, height, 1};
-    const cl_event decoded = turns->last();
+    const cl_event decoded = done();
     cl_event stored = nullptr;
     clcook::check(clEnqueueCopyBufferToImage(runtime().queue()(), (*texels)(), image.image(), 0,
                                              origin, region, 1, &decoded, &stored),
                   "clEnqueueCopyBufferToImage");
-    return turns->last = cl::Event(stored);
+    turn.enqueued(cl::Event(stored));
+    return turn.end();
   }
 
   // Decodes a texture in host memory, whatever its size, strip by strip: `blocks` holds
@@ -248,6 +249,10 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
            text("strips need blocks, texels and pitches of at least a row of ", block_row, " and ",
                 texel_row, " bytes, got pitches of ", block_pitch, " and ", texel_pitch));
     }
+    check_disjoint(
+        HostRows{blocks, block_pitch, block_row, blocks_high(problem.height)},
+        HostRows{texels, texel_pitch, texel_row, static_cast<std::size_t>(problem.height)},
+        Spec::kName, "blocks", "texels");
     if (strip_rows == 0) {
       // A quarter of the device's memory, 256 MiB, or the largest buffer.
       const std::uint64_t most =

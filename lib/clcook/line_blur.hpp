@@ -566,9 +566,10 @@ class LineBlur : public Plan<line_blur::Spec> {
     const CheckedView to = check_view(runtime(), dst, layout, Access::write, kName, "dst");
     check_disjoint(from, to, kName, "src", "dst");
     check_wait(runtime(), wait, kName);
-    Turns& turns = *resources().turns;
-    const std::lock_guard<std::mutex> lock(turns.mutex);
-    return enqueue(from, to, chained(wait, turns.last));
+    if (resources().scratch() == nullptr) return enqueue(from, to, wait);
+    Turn turn(runtime(), *resources().turns);
+    enqueue(from, to, turn.behind(wait));
+    return turn.end();
   }
 
   // The same on images: CL_RGBA with CL_FLOAT for rgba32f, with CL_UNORM_INT8 or CL_UNSIGNED_INT8
@@ -584,13 +585,12 @@ class LineBlur : public Plan<line_blur::Spec> {
       layout.formats = {{CL_RGBA, CL_UNORM_INT8}, {CL_RGBA, CL_UNSIGNED_INT8}};
     check_images(runtime(), layout, src, dst, kName);
     check_wait(runtime(), wait, kName);
-    Turns& turns = *resources().turns;
-    const std::lock_guard<std::mutex> lock(turns.mutex);
-    resources().staging->run(runtime(), layout, src, dst, chained(wait, turns.last), turns.last,
+    Turn turn(runtime(), *resources().turns);
+    resources().staging->run(runtime(), layout, src, dst, wait, turn,
                              [&](const auto& from, const auto& to, const auto& before) {
                                return enqueue(from, to, before);
                              });
-    return turns.last;
+    return turn.end();
   }
 
   // Whether the blur of this problem is a copy: only the centre has a tap.
@@ -605,23 +605,21 @@ class LineBlur : public Plan<line_blur::Spec> {
  private:
   static constexpr const char* kName = Spec::kName;
 
-  // Enqueues the passes, each left in `last`. Needs the mutex.
+  // Enqueues the passes.
   cl::Event enqueue(const CheckedView& src, const CheckedView& dst,
                     const std::vector<cl::Event>& wait) const {
     const Spec::Resources& r = resources();
-    cl::Event& last = r.turns->last;
     const Spec::Pass& first = r.cut.passes.front();
     Spec::Call call{kernel(), r, first, rows(src), rows(dst), wait};
-    if (r.cut.passes.size() == 1)
-      return last = is_copy(problem()) ? call() : row().traits.run(call);
+    if (r.cut.passes.size() == 1) return is_copy(problem()) ? call() : row().traits.run(call);
     // The intermediate picture is transposed: one row of it per column.
     const Spec::Pass& second = r.cut.passes.back();
     call.dst = {r.scratch, {0, static_cast<cl_ulong>(first.lines)}};
-    last = row().traits.run(call);
+    const cl::Event done = row().traits.run(call);
     Spec::Call columns{
         kernel(second.unit), r,     second, {r.scratch, {0, static_cast<cl_ulong>(second.length)}},
-        rows(dst),           {last}};
-    return last = row().traits.run(columns);
+        rows(dst),           {done}};
+    return row().traits.run(columns);
   }
 
   Spec::Rows rows(const CheckedView& view) const {

@@ -200,9 +200,9 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
     Kernel first = kernel(0);
     Kernel scan = kernel(1);
     Kernel write = kernel(2);
-    const std::lock_guard<std::mutex> lock(turns->mutex);
-    cl::Event& last = turns->last;
-    const std::vector<cl::Event> before = chained(wait, last);
+    Turn turn(rt, *turns);
+    const std::vector<cl::Event> before = turn.behind(wait);
+    cl::Event last;
     // Calls `run` with the source's arguments, `more` and the threshold.
     const auto with_source = [&](const auto& run, const auto&... more) {
       const auto offset = static_cast<cl_ulong>(from.offset / bytes);
@@ -221,7 +221,7 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
                 static_cast<cl_ulong>(number.offset / 4));
     last = stored ? store(flags, counts, to.buffer, to_offset)
                   : with_source(store, counts, to.buffer, to_offset, pixels);
-    return last;
+    return turn.end();
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <clcook/core/error.hpp>
 #include <clcook/core/runtime.hpp>
+#include <clcook/core/turns.hpp>
 #include <clcook/core/view.hpp>
 #include <cstddef>
 #include <string>
@@ -32,11 +33,10 @@ class ImageStaging {
  public:
   // Enqueues behind `wait`: src's rectangle into a buffer, what `enqueue(from, to, wait)` enqueues
   // between the CheckedViews of the two buffers, and the other buffer into dst's rectangle.
-  // `enqueue` returns its last event. `last` is the event of what was enqueued last at any time,
-  // also where this throws.
+  // `enqueue` returns its last event.
   template <class Enqueue>
   void run(const Runtime& runtime, const ImageLayout& layout, const ImageView& src,
-           const ImageView& dst, const std::vector<cl::Event>& wait, cl::Event& last,
+           const ImageView& dst, const std::vector<cl::Event>& wait, Turn& turn,
            const Enqueue& enqueue) {
     const std::size_t row = layout.width * layout.texel_bytes;
     if (from_() == nullptr) {
@@ -48,21 +48,24 @@ class ImageStaging {
     const std::size_t from_origin[3] = {src.x, src.y, 0};
     const std::size_t to_origin[3] = {dst.x, dst.y, 0};
     std::vector<cl_event> waits;
-    for (const cl::Event& event : wait) waits.push_back(event());
+    const std::vector<cl::Event> before = turn.behind(wait);
+    for (const cl::Event& event : before) waits.push_back(event());
     cl_event copied = nullptr;
     check(clEnqueueCopyImageToBuffer(runtime.queue()(), src.image(), from_(), from_origin, region,
                                      0, static_cast<cl_uint>(waits.size()),
                                      waits.empty() ? nullptr : waits.data(), &copied),
           "clEnqueueCopyImageToBuffer");
-    last = cl::Event(copied);
-    last = enqueue(CheckedView{from_, 0, row, row, layout.height},
-                   CheckedView{to_, 0, row, row, layout.height}, std::vector<cl::Event>{last});
-    const cl_event done = last();
+    const cl::Event loaded(copied);
+    turn.enqueued(loaded);
+    const cl::Event made =
+        enqueue(CheckedView{from_, 0, row, row, layout.height},
+                CheckedView{to_, 0, row, row, layout.height}, std::vector<cl::Event>{loaded});
+    const cl_event done = made();
     cl_event stored = nullptr;
     check(clEnqueueCopyBufferToImage(runtime.queue()(), to_(), dst.image(), 0, to_origin, region, 1,
                                      &done, &stored),
           "clEnqueueCopyBufferToImage");
-    last = cl::Event(stored);
+    turn.enqueued(cl::Event(stored));
   }
 
  private:

@@ -15,6 +15,7 @@
 #include <clcook/core/error.hpp>
 #include <clcook/core/inline.hpp>
 #include <clcook/core/runtime.hpp>
+#include <clcook/core/turns.hpp>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -54,10 +55,6 @@ struct LocalBytes {
 // implementation notices; `where` names the operation.
 CLCOOK_INLINE void check_wait(const Runtime& runtime, const std::vector<cl::Event>& wait,
                               const std::string& where);
-
-// The events of `wait`, and `last` unless it is null or over: for plans whose commands share
-// memory.
-CLCOOK_INLINE std::vector<cl::Event> chained(std::vector<cl::Event> wait, const cl::Event& last);
 
 // A kernel with its launch checks. Make one per call and thread: argument setting is not
 // thread-safe, and creating a kernel costs less than a microsecond.

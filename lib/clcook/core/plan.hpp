@@ -18,6 +18,7 @@
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/core/tuning.hpp>
+#include <clcook/core/turns.hpp>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
@@ -207,13 +208,6 @@ inline void check_one_of(const char* where, const char* name, int value,
   }
   fail(Errc::invalid_argument, where, text(name, " must be ", list, ", got ", value));
 }
-
-// For Resources of plans whose commands share scratch memory: calls lock the mutex, wait for `last`
-// (see chained()) and leave their own last event there.
-struct Turns {
-  std::mutex mutex;
-  cl::Event last;
-};
 
 // What a spec must have, and the defaults of what most need not say. All of it is static.
 //

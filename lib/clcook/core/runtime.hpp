@@ -25,8 +25,10 @@
 
 namespace clcook {
 
-// Called after each kernel launch of an operation with the kernel's name and event, in the thread
-// that enqueued it.
+// Called for each kernel launch of an operation with the kernel's name and event, in the thread that
+// enqueued it, in the order of the launches: after the launch, and where launches of a call share
+// memory after the last of them. It may use operations, those of the same plan too. What it throws
+// goes to the caller of the operation, whose event is then lost; what is enqueued stays enqueued.
 using LaunchObserver = std::function<void(const std::string& kernel, const cl::Event& event)>;
 
 struct RuntimeOptions {
@@ -69,6 +71,8 @@ class Runtime {
   const cl::Context& context() const { return state_->context; }
   const cl::Device& device() const { return state_->device; }
   const DeviceInfo& info() const { return state_->info; }
+  // Whether the queue may run commands in another order than they were enqueued in.
+  bool out_of_order() const { return state_->out_of_order; }
   const ProgramCache& cache() const { return *state_->cache; }
   const Tuning& tuning() const { return *state_->tuning; }
 
@@ -83,6 +87,7 @@ class Runtime {
   static std::string build_options(const DeviceInfo& info, const Defines& defines,
                                    const std::string& extra_options = {});
 
+  bool is_observed() const { return static_cast<bool>(state_->on_launch); }
   void observe(const std::string& kernel, const cl::Event& event) const;
 
  private:
@@ -91,6 +96,7 @@ class Runtime {
     cl::Context context;
     cl::Device device;
     DeviceInfo info;
+    bool out_of_order = false;
     std::shared_ptr<ProgramCache> cache;
     std::shared_ptr<const Tuning> tuning;
     LaunchObserver on_launch;

@@ -109,6 +109,18 @@ CLCOOK_INLINE void check_disjoint(const CheckedView& a, const CheckedView& b,
                                   const std::string& where, const std::string& a_name,
                                   const std::string& b_name);
 
+// Rows in the memory of the host.
+struct HostRows {
+  const void* begin;
+  std::size_t pitch;
+  std::size_t row_bytes;
+  std::size_t rows;
+};
+
+// The same for rows in host memory.
+CLCOOK_INLINE void check_disjoint(const HostRows& a, const HostRows& b, const std::string& where,
+                                  const std::string& a_name, const std::string& b_name);
+
 // A view with what an operation needs of it and calls it.
 struct NeededView {
   const BufferView& view;

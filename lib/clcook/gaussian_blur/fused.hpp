@@ -77,6 +77,8 @@ class Fused : public Method {
                   weights_, cl_int{radius_x_}, cl_int{radius_y_}, cl_int{words ? 1 : 0});
   }
 
+  bool uses_scratch() const override { return false; }
+
   std::string describe() const override {
     return text("rows of ", 2 * radius_x_ + 1, " and columns of ", 2 * radius_y_ + 1,
                 " taps, one launch for radii up to ", class_);

@@ -42,10 +42,11 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const BufferView& src, const Bu
   }
   check_wait(runtime(), wait, kName);
   gaussian::Spec::Memory& memory = *resources().memory;
-  const std::lock_guard<std::mutex> lock(memory.turns.mutex);
-  memory.turns.last =
-      resources().method->enqueue(call, memory.scratch, chained(wait, memory.turns.last));
-  return memory.turns.last;
+  gaussian::Method& method = *resources().method;
+  if (!method.uses_scratch()) return method.enqueue(call, memory.scratch, wait);
+  Turn turn(runtime(), memory.turns);
+  method.enqueue(call, memory.scratch, turn.behind(wait));
+  return turn.end();
 }
 
 CLCOOK_INLINE cl::Event GaussianBlur::operator()(const ImageView& src, const ImageView& dst,
@@ -72,14 +73,13 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const ImageView& src, const Ima
   check_images(runtime(), images, src, dst, kName);
   check_wait(runtime(), wait, kName);
   gaussian::Spec::Memory& memory = *resources().memory;
-  Turns& turns = memory.turns;
-  const std::lock_guard<std::mutex> lock(turns.mutex);
+  Turn turn(runtime(), memory.turns);
   memory.staging.run(
-      runtime(), images, src, dst, chained(wait, turns.last), turns.last,
+      runtime(), images, src, dst, wait, turn,
       [&](const auto& from, const auto& to, const auto& before) {
         return resources().method->enqueue({from, to, whole()}, memory.scratch, before);
       });
-  return turns.last;
+  return turn.end();
 }
 
 CLCOOK_INLINE void GaussianBlur::set_sigma(double sigma_x, double sigma_y) {
@@ -125,6 +125,9 @@ CLCOOK_INLINE void GaussianBlur::by_strips(const Runtime& runtime, const Problem
          text("strips need src, dst and pitches of at least a row of ", row_bytes,
               " bytes, got pitches of ", src_pitch, " and ", dst_pitch));
   }
+  const auto height = static_cast<std::size_t>(problem.height);
+  check_disjoint(HostRows{src, src_pitch, row_bytes, height},
+                 HostRows{dst, dst_pitch, row_bytes, height}, kName, "src", "dst");
   const int radius = gaussian::axes_of(problem)->y.radius;
   const auto* from_rows = static_cast<const unsigned char*>(src);
   std::vector<unsigned char> rows;

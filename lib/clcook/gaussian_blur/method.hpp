@@ -192,9 +192,11 @@ class Method {
   virtual ~Method() = default;
 
   // Enqueues the blur behind `wait` and returns the last event; commands may use `scratch`. Called
-  // by one thread at a time.
+  // by one thread at a time, unless it uses_scratch() not.
   virtual cl::Event enqueue(const Call& call, Scratch& scratch,
                             const std::vector<cl::Event>& wait) = 0;
+  // Whether commands use `scratch`: then the calls of a plan run one after the other.
+  virtual bool uses_scratch() const { return true; }
   // The passes, such as "rows and columns, 129 and 65 taps".
   virtual std::string describe() const = 0;
 };

@@ -220,6 +220,8 @@ class Tensor : public Method {
                   weights_, scale_);
   }
 
+  bool uses_scratch() const override { return shape_ == nullptr; }
+
   std::string describe() const override {
     return text("rows of ", taps_x_, " and columns of ", taps_y_, " taps as products of ",
                 split ? "halves in two parts" : "halves",

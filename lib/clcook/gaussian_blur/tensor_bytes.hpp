@@ -221,6 +221,8 @@ class TensorBytes : public Method {
                   cl_int{taps_y_ > 1 ? 1 : 0}, columns_);
   }
 
+  bool uses_scratch() const override { return false; }
+
   std::string describe() const override {
     return text("rows of ", taps_x_, " and columns of ", taps_y_, " taps as products of bytes",
                 shape_.fine ? " in two parts" : "", ", one launch");

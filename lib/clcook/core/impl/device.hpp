@@ -209,8 +209,10 @@ CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, P
 
   std::vector<DeviceCandidate> found;
   cl_uint platform_count = 0;
-  if (clGetPlatformIDs(0, nullptr, &platform_count) != CL_SUCCESS || platform_count == 0)
-    return found;
+  constexpr cl_int kNoPlatform = -1001;  // CL_PLATFORM_NOT_FOUND_KHR
+  const cl_int asked = clGetPlatformIDs(0, nullptr, &platform_count);
+  if (asked != kNoPlatform) check(asked, "clGetPlatformIDs");
+  if (asked == kNoPlatform || platform_count == 0) return found;
   std::vector<cl_platform_id> platforms(platform_count);
   check(clGetPlatformIDs(platform_count, platforms.data(), nullptr), "clGetPlatformIDs");
   const DiskCache notes = DiskCache::standard();

@@ -53,15 +53,6 @@ CLCOOK_INLINE void check_wait(const Runtime& runtime, const std::vector<cl::Even
   }
 }
 
-CLCOOK_INLINE std::vector<cl::Event> chained(std::vector<cl::Event> wait, const cl::Event& last) {
-  if (last() == nullptr) return wait;
-  cl_int status = CL_COMPLETE;
-  check(clGetEventInfo(last(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
-        "clGetEventInfo");
-  if (status > CL_COMPLETE) wait.push_back(last);
-  return wait;
-}
-
 CLCOOK_INLINE Kernel::Kernel(Runtime runtime, const cl::Program& program, std::string name)
     : runtime_(std::move(runtime)), name_(std::move(name)) {
   cl_int status = CL_SUCCESS;
@@ -155,7 +146,11 @@ CLCOOK_INLINE cl::Event Kernel::enqueue(const Launch& launch, const std::vector<
                        launch.local[0], " x ", launch.local[1], " x ", launch.local[2]));
   }
   cl::Event event(done);
-  runtime_.observe(name_, event);
+  if (Turn* turn = Turn::current()) {
+    turn->launched(runtime_, name_, event);
+  } else {
+    runtime_.observe(name_, event);
+  }
   return event;
 }
 

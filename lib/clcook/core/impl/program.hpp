@@ -54,22 +54,16 @@ CLCOOK_INLINE cl::Program ProgramCache::get(const cl::Device& device, const Devi
                                             const std::string& what) {
   const std::string key = make_key(info, source, options);
   const std::string memory_key = text(reinterpret_cast<std::uintptr_t>(device()), "\n") + key;
+  // Locked before other threads can see it, and never under mutex_, which builds lock.
+  const auto mine = std::make_shared<Entry>();
+  std::unique_lock<std::mutex> building(mine->building);
   std::shared_ptr<Entry> entry;
-  bool mine = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    std::shared_ptr<Entry>& known = programs_[memory_key];
-    if (known == nullptr) {
-      mine = true;
-      known = std::make_shared<Entry>();
-      known->building.lock();
-    } else {
-      ++stats_.from_memory;
-    }
-    entry = known;
+    entry = programs_.try_emplace(memory_key, mine).first->second;
+    if (entry != mine) ++stats_.from_memory;
   }
-  if (mine) {
-    const std::lock_guard<std::mutex> done(entry->building, std::adopt_lock);
+  if (entry == mine) {
     try {
       entry->program = load_or_build(device, info, source, options, what, key);
     } catch (...) {
@@ -78,6 +72,7 @@ CLCOOK_INLINE cl::Program ProgramCache::get(const cl::Device& device, const Devi
       programs_.erase(memory_key);  // a later request tries again
     }
   }
+  building.unlock();
   const std::lock_guard<std::mutex> done(entry->building);
   if (entry->error != nullptr) std::rethrow_exception(entry->error);
   return entry->program;

@@ -86,6 +86,11 @@ CLCOOK_INLINE Runtime::State Runtime::make_state(cl::CommandQueue queue) {
         "clGetCommandQueueInfo");
   check(clGetCommandQueueInfo(queue(), CL_QUEUE_DEVICE, sizeof device, &device, nullptr),
         "clGetCommandQueueInfo");
+  cl_command_queue_properties properties = 0;
+  check(
+      clGetCommandQueueInfo(queue(), CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr),
+      "clGetCommandQueueInfo");
+  state.out_of_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
   state.queue = std::move(queue);
   state.context = cl::Context(context, true);
   state.device = cl::Device(device, true);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <clcook/core/view.hpp>
+#include <cstdint>
 
 namespace clcook::detail {
 
@@ -25,6 +26,33 @@ CLCOOK_INLINE void check_memory(const Runtime& runtime, cl_mem memory, cl_mem_ob
     fail(Errc::invalid_argument, where,
          name + " was created with CL_MEM_WRITE_ONLY and would be read");
   }
+}
+
+// Of rows that begin at these bytes of one memory.
+CLCOOK_INLINE bool rows_overlap(const CheckedView& a, std::size_t a_begin, const CheckedView& b,
+                                std::size_t b_begin) {
+  const std::size_t a_end = a_begin + (a.rows - 1) * a.pitch + a.row_bytes;
+  const std::size_t b_end = b_begin + (b.rows - 1) * b.pitch + b.row_bytes;
+  if (a_end <= b_begin || b_end <= a_begin) return false;
+  if (a.pitch == b.pitch) {
+    // b's first column, seen from a's.
+    const std::size_t shift = (b_begin % a.pitch + a.pitch - a_begin % a.pitch) % a.pitch;
+    return !(shift >= a.row_bytes && shift + b.row_bytes <= a.pitch);
+  }
+  // Each row of the view with fewer rows against the first row of the other that ends behind its
+  // begin.
+  const bool a_is_few = a.rows < b.rows;
+  const CheckedView& few = a_is_few ? a : b;
+  const CheckedView& many = a_is_few ? b : a;
+  const std::size_t few_begin = a_is_few ? a_begin : b_begin;
+  const std::size_t many_begin = a_is_few ? b_begin : a_begin;
+  for (std::size_t row = 0; row < few.rows; ++row) {
+    const std::size_t begin = few_begin + row * few.pitch;
+    const std::size_t first_end = many_begin + many.row_bytes;
+    const std::size_t other = begin < first_end ? 0 : (begin - first_end) / many.pitch + 1;
+    if (other < many.rows && many_begin + other * many.pitch < begin + few.row_bytes) return true;
+  }
+  return false;
 }
 
 }  // namespace clcook::detail
@@ -74,37 +102,16 @@ CLCOOK_INLINE CheckedView check_view(const Runtime& runtime, const BufferView& v
 }
 
 CLCOOK_INLINE bool overlap(const CheckedView& a, const CheckedView& b) {
+  std::size_t a_begin = a.offset;
+  std::size_t b_begin = b.offset;
   const auto root = [](const cl::Buffer& buffer, std::size_t& offset) {
     const auto parent = detail::mem_value<cl_mem>(buffer(), CL_MEM_ASSOCIATED_MEMOBJECT);
     if (parent == nullptr) return buffer();
     offset += detail::mem_value<std::size_t>(buffer(), CL_MEM_OFFSET);
     return parent;
   };
-  std::size_t a_begin = a.offset;
-  std::size_t b_begin = b.offset;
-  if (root(a.buffer, a_begin) != root(b.buffer, b_begin)) return false;
-  const std::size_t a_end = a_begin + (a.rows - 1) * a.pitch + a.row_bytes;
-  const std::size_t b_end = b_begin + (b.rows - 1) * b.pitch + b.row_bytes;
-  if (a_end <= b_begin || b_end <= a_begin) return false;
-  if (a.pitch == b.pitch) {
-    // b's first column, seen from a's.
-    const std::size_t shift = (b_begin % a.pitch + a.pitch - a_begin % a.pitch) % a.pitch;
-    return !(shift >= a.row_bytes && shift + b.row_bytes <= a.pitch);
-  }
-  // Each row of the view with fewer rows against the first row of the other that ends behind its
-  // begin.
-  const bool a_is_few = a.rows < b.rows;
-  const CheckedView& few = a_is_few ? a : b;
-  const CheckedView& many = a_is_few ? b : a;
-  const std::size_t few_begin = a_is_few ? a_begin : b_begin;
-  const std::size_t many_begin = a_is_few ? b_begin : a_begin;
-  for (std::size_t row = 0; row < few.rows; ++row) {
-    const std::size_t begin = few_begin + row * few.pitch;
-    const std::size_t first_end = many_begin + many.row_bytes;
-    const std::size_t other = begin < first_end ? 0 : (begin - first_end) / many.pitch + 1;
-    if (other < many.rows && many_begin + other * many.pitch < begin + few.row_bytes) return true;
-  }
-  return false;
+  return root(a.buffer, a_begin) == root(b.buffer, b_begin) &&
+         detail::rows_overlap(a, a_begin, b, b_begin);
 }
 
 CLCOOK_INLINE void check_disjoint(const CheckedView& a, const CheckedView& b,
@@ -114,6 +121,17 @@ CLCOOK_INLINE void check_disjoint(const CheckedView& a, const CheckedView& b,
   fail(Errc::invalid_argument, where,
        text(a_name, " (bytes ", a.offset, " to ", a.end(), ") and ", b_name, " (bytes ", b.offset,
             " to ", b.end(), ") overlap in one buffer; the operation does not work in place"));
+}
+
+CLCOOK_INLINE void check_disjoint(const HostRows& a, const HostRows& b, const std::string& where,
+                                  const std::string& a_name, const std::string& b_name) {
+  const auto view = [](const HostRows& rows) {
+    return CheckedView{{}, 0, rows.pitch, rows.row_bytes, rows.rows};
+  };
+  if (!detail::rows_overlap(view(a), reinterpret_cast<std::uintptr_t>(a.begin), view(b),
+                            reinterpret_cast<std::uintptr_t>(b.begin)))
+    return;
+  fail(Errc::invalid_argument, where, a_name + " and " + b_name + " overlap in the host's memory");
 }
 
 CLCOOK_INLINE CheckedPair check_pair(const Runtime& runtime, const std::string& where,

@@ -1,0 +1,74 @@
+// The definitions of clcook/core/turns.hpp.
+#pragma once
+
+#include <clcook/core/turns.hpp>
+#include <utility>
+
+namespace clcook {
+
+CLCOOK_INLINE Turn*& Turn::current() {
+  static thread_local Turn* turn = nullptr;
+  return turn;
+}
+
+CLCOOK_INLINE Turn::Turn(const Runtime& runtime, Turns& turns)
+    : turns_(turns),
+      out_of_order_(runtime.out_of_order()),
+      lock_(turns.mutex),
+      outer_(std::exchange(current(), this)) {}
+
+CLCOOK_INLINE Turn::~Turn() {
+  try {
+    leave();
+  } catch (...) {  // without memory for the list the next call does not wait for this one
+  }
+}
+
+CLCOOK_INLINE std::vector<cl::Event> Turn::behind(std::vector<cl::Event> wait) {
+  if (!out_of_order_) return wait;
+  std::deque<cl::Event>& running = turns_.running;
+  const auto status_of = [](const cl::Event& event) {
+    cl_int status = CL_COMPLETE;
+    check(
+        clGetEventInfo(event(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
+        "clGetEventInfo");
+    return status;
+  };
+  while (!running.empty()) {
+    const cl_int status = status_of(running.back());
+    if (status > CL_COMPLETE) {
+      wait.push_back(running.back());
+      break;
+    }
+    // One that is complete had waited for those before it; one that failed need not have.
+    if (status == CL_COMPLETE) {
+      running.clear();
+    } else {
+      running.pop_back();
+    }
+  }
+  while (running.size() > 1 && status_of(running.front()) <= CL_COMPLETE) running.pop_front();
+  return wait;
+}
+
+CLCOOK_INLINE cl::Event Turn::end() {
+  const cl::Event last = last_;
+  leave();
+  for (const Launched& one : launches_) one.runtime.observe(one.kernel, one.event);
+  return last;
+}
+
+CLCOOK_INLINE void Turn::launched(const Runtime& runtime, const std::string& kernel,
+                                  const cl::Event& event) {
+  last_ = event;
+  if (runtime.is_observed()) launches_.push_back({runtime, kernel, event});
+}
+
+CLCOOK_INLINE void Turn::leave() {
+  if (!lock_.owns_lock()) return;
+  current() = outer_;
+  const std::unique_lock<std::mutex> lock = std::move(lock_);
+  if (out_of_order_ && last_() != nullptr) turns_.running.push_back(std::exchange(last_, {}));
+}
+
+}  // namespace clcook

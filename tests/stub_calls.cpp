@@ -1,0 +1,202 @@
+// Calls of a plan and what they share, on the stub: failed predecessors, calls that end half way,
+// observers, strips.
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <clcook/bc6h_decode.hpp>
+#include <clcook/core/rates.hpp>
+#include <clcook/gaussian_blur.hpp>
+#include <clcook/line_blur.hpp>
+#include <clcook/stream_compaction.hpp>
+
+#include "stub/runtime.hpp"
+#include "support/testing.hpp"
+
+using namespace clcook;
+using namespace clcook::testing;
+
+namespace {
+
+constexpr int kSize = 64;
+
+struct Blur {
+  explicit Blur(const Runtime& runtime, GaussianBlur::Variant variant = "separable")
+      : plan(runtime, {kSize, kSize, 2, 2}, variant),
+        src(create_buffer(runtime, kSize * kSize * 16)),
+        dst(create_buffer(runtime, kSize * kSize * 16)) {}
+  cl::Event operator()(const std::vector<cl::Event>& wait = {}) const {
+    return plan(src, dst, wait);
+  }
+  GaussianBlur plan;
+  cl::Buffer src;
+  cl::Buffer dst;
+};
+
+bool is_over(const cl::Event& event) { return stub::status_of(event) <= CL_COMPLETE; }
+bool is_done(const cl::Event& event) { return stub::status_of(event) == CL_COMPLETE; }
+
+}  // namespace
+
+TEST_CASE("a call whose wait events fail takes no other with it") {
+  for (const bool out_of_order : {false, true}) {
+    CAPTURE(out_of_order);
+    const Runtime runtime = stub::make_runtime(out_of_order);
+    // With scratch memory in an out-of-order queue the call behind is chained to it; not without.
+    const Blur blur(runtime, out_of_order ? "fused" : "separable");
+    stub::Gate gate(runtime);
+    const cl::Event first = blur({gate.event()});
+    const cl::Event second = blur();
+    gate.set(-1);
+    CHECK(stub::status_of(first) == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    CHECK(is_done(second));
+    CHECK(is_done(blur()));
+  }
+}
+
+TEST_CASE("methods without scratch memory do not wait for each other") {
+  const Runtime runtime = stub::make_runtime(true);
+  const Blur fused(runtime, "fused");
+  stub::Gate gate(runtime);
+  const cl::Event first = fused({gate.event()});
+  CHECK(is_done(fused()));
+  CHECK(!is_over(first));
+}
+
+TEST_CASE("in an out-of-order queue calls that share scratch memory recover from one that failed") {
+  const Runtime runtime = stub::make_runtime(true);
+  const Blur blur(runtime);
+  stub::Gate running(runtime);
+  stub::Gate failing(runtime);
+  const cl::Event first = blur({running.event()});
+  const cl::Event second = blur({failing.event()});
+  failing.set(-1);
+  CHECK(is_over(second));
+  CHECK(!is_done(second));
+  // The call before the one that failed still uses the memory.
+  const cl::Event third = blur();
+  CHECK(!is_over(third));
+  running.set(CL_COMPLETE);
+  CHECK(is_done(first));
+  CHECK(is_done(third));
+}
+
+TEST_CASE("the next call waits for what a call enqueued before it failed") {
+  const auto check_next = [](const char* what, const Runtime& runtime, const auto& call,
+                             long launches) {
+    CAPTURE(what);
+    check(clFinish(runtime.queue()()), "clFinish");
+    for (long n = 2; n <= launches; ++n) {
+      CAPTURE(n);
+      stub::Gate gate(runtime);
+      stub::fail_call("clEnqueueNDRangeKernel", n, CL_OUT_OF_HOST_MEMORY);
+      CHECK(error_of([&] { call({gate.event()}); }).status == CL_OUT_OF_HOST_MEMORY);
+      const cl::Event next = call({});
+      CHECK(!is_over(next));
+      gate.set(CL_COMPLETE);
+      CHECK(is_done(next));
+    }
+  };
+  using Wait = std::vector<cl::Event>;
+  const Runtime runtime = stub::make_runtime(true);
+  const Blur separable(runtime);
+  check_next(
+      "separable", runtime, [&](const Wait& wait) { return separable(wait); }, 2);
+  const Blur naive(runtime, "naive");
+  check_next(
+      "naive", runtime, [&](const Wait& wait) { return naive(wait); }, 2);
+  const cl::Buffer src = create_buffer(runtime, kSize * kSize * 16);
+  const cl::Buffer dst = create_buffer(runtime, kSize * kSize * 16);
+  const LineBlur line(
+      runtime, {kSize, kSize, 5, LineBlur::RadiusFraction(0.5), LineBlur::Pixel::rgba32f}, "naive");
+  check_next(
+      "LineBlur", runtime, [&](const Wait& wait) { return line(src, dst, wait); }, 2);
+  const cl::Buffer kept = create_buffer(runtime, 4);
+  const StreamCompaction compact(runtime, {kSize, kSize});
+  check_next(
+      "StreamCompaction", runtime,
+      [&](const Wait& wait) { return compact(src, dst, kept, 100, wait); }, 3);
+  const Bc6hDecode decode(runtime, {kSize, kSize});
+  const cl::Image2D image = stub::make_image(runtime, kSize, kSize, {CL_RGBA, CL_HALF_FLOAT});
+  {
+    stub::Gate gate(runtime);
+    stub::fail_call("clEnqueueCopyBufferToImage", 1, CL_OUT_OF_HOST_MEMORY);
+    CHECK_THROWS_AS(decode(src, image, {gate.event()}), Error);
+    CHECK(!is_over(decode(src, image)));
+  }
+  check(clFinish(runtime.queue()()), "clFinish");
+}
+
+TEST_CASE("an observer may call the plan, and sees every launch in order") {
+  for (const bool out_of_order : {false, true}) {
+    std::vector<std::string> seen;
+    const Blur* inner = nullptr;
+    const Runtime runtime = stub::make_runtime(out_of_order)
+                                .with_observer([&](const std::string& kernel, const cl::Event&) {
+                                  seen.push_back(kernel);
+                                  if (inner != nullptr) {
+                                    const Blur* once = inner;
+                                    inner = nullptr;
+                                    (*once)();
+                                    seen.emplace_back("inner done");
+                                  }
+                                });
+    const Blur blur(runtime);
+    inner = &blur;
+    blur();
+    CHECK(seen == std::vector<std::string>{"gaussian_blur_separable_rows",
+                                           "gaussian_blur_separable_rows",
+                                           "gaussian_blur_separable_columns", "inner done",
+                                           "gaussian_blur_separable_columns"});
+  }
+}
+
+TEST_CASE("what an observer throws goes to the caller, and the plan knows what is enqueued") {
+  bool throws = true;
+  const Runtime runtime =
+      stub::make_runtime(true).with_observer([&](const std::string&, const cl::Event&) {
+        if (throws) throw std::runtime_error("from the observer");
+      });
+  const Blur blur(runtime);
+  stub::Gate gate(runtime);
+  CHECK_THROWS_WITH(blur({gate.event()}), "from the observer");
+  throws = false;
+  const cl::Event next = blur();
+  CHECK(!is_over(next));
+  gate.set(CL_COMPLETE);
+  CHECK(is_done(next));
+}
+
+TEST_CASE("strips need two places in memory") {
+  const Runtime runtime = stub::make_runtime();
+  std::vector<float> memory(kSize * kSize * 2);
+  const GaussianBlur::Problem problem{kSize / 4, kSize, 1, 1};
+  const auto strips = [&](std::size_t to, std::size_t pitch) {
+    GaussianBlur::by_strips(runtime, problem, memory.data(), pitch, memory.data() + to, pitch, 16);
+  };
+  CHECK(error_of([&] { strips(0, 0); }).code == Errc::invalid_argument);
+  CHECK(error_of([&] { strips(1, 0); }).code == Errc::invalid_argument);
+  CHECK_NOTHROW(strips(kSize * kSize, 0));
+  // Side by side.
+  CHECK_NOTHROW(strips(kSize, 2 * kSize * 4));
+  CHECK(error_of([&] { strips(kSize - 1, 2 * kSize * 4); }).code == Errc::invalid_argument);
+  CHECK(error_of([&] {
+          Bc6hDecode::by_strips(runtime, {16, 16}, memory.data(), 0, memory.data() + 10, 0);
+        }).code == Errc::invalid_argument);
+}
+
+TEST_CASE("scratch memory stays when sigma changes with every call") {
+  const Runtime runtime = stub::make_runtime();
+  Blur blur(runtime);
+  blur();
+  stub::count_functions(true);
+  const long before = stub::calls("clCreateBuffer");
+  for (int frame = 0; frame < 100; ++frame) {
+    const double sigma = 1 + frame % 30 * 0.1;
+    blur.plan.set_sigma(sigma, sigma);
+    blur();
+  }
+  const long made = stub::calls("clCreateBuffer") - before;
+  stub::count_functions(false);
+  CHECK(made == 0);
+}
