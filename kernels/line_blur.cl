@@ -184,7 +184,6 @@ __kernel LINE_BLUR_GROUP void line_blur_weights_table(__global const source_pixe
   const int lid = (int)get_local_id(0);
   src += src_view.offset + line * src_view.pitch;
   dst += dst_view.offset + line;
-  __global const float* centre = weights + radius;
 
   float4 sum = (float4)(0.0f);
   for (int first = 0; first < pass.length; first += pass.segment) {
@@ -197,8 +196,9 @@ __kernel LINE_BLUR_GROUP void line_blur_weights_table(__global const source_pixe
         if (k0 == -radius) {
           sum = (float4)(0.0f);
         }
-        for (int k = k0; k < k1; ++k) {
-          sum = fma((float4)(centre[k]), tile[x + k - k0], sum);
+        __global const float* w = weights + (k0 + radius);
+        for (int t = 0; t < k1 - k0; ++t) {
+          sum = fma((float4)(w[t]), tile[x + t], sum);
         }
         if (k1 > radius) {
           STORE_PIXEL(dst, (ulong)(first + x) * dst_view.pitch, sum);
