@@ -12,25 +12,27 @@ namespace {
 
 using namespace clcook;
 
-// The command without what it does.
-struct Parser {
-  CLI::App app{"clcook"};
-  int exit_code = 0;
-  Parser() {
-    tool::add_commands(app, exit_code);
-    for (CLI::App* one : app.get_subcommands(nullptr)) one->callback(nullptr);
-  }
-};
+// A command line parsed, before it does anything.
+struct Parsed {};
 
 // Whether a command line may be run: it does not parse, or asks for help, or prints what is known.
 bool harmless(const std::vector<std::string>& words) {
-  static Parser parser;
+  static CLI::App app{"clcook"};
+  static int exit_code = 0;
+  static const bool once = [] {
+    tool::add_commands(app, exit_code);
+    // Runs before those of the subcommands.
+    app.parse_complete_callback([] { throw Parsed(); });
+    return true;
+  }();
+  fuzz::keep(once);
   try {
-    parser.app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError&) {
     return true;
+  } catch (const Parsed&) {
   }
-  for (const CLI::App* one : parser.app.get_subcommands()) {
+  for (const CLI::App* one : app.get_subcommands()) {
     if (one->get_name() == "list") return true;
     if (one->get_name() == "occupancy") return one->count("--recipe") == 0;
   }

@@ -25,13 +25,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Recipe& recipe : tool::recipes()) {
     try {
       recipe.check_shape(shape);
+      const double bytes = recipe.problem_bytes(shape);
+      CLCOOK_FUZZ_CHECK(std::isfinite(bytes) && bytes >= 0);
+      CLCOOK_FUZZ_CHECK(!tool::tuning_name(recipe, shape).empty());
     } catch (const Error& error) {
+      // Values that do not go together are found when the problem is made of them.
       CLCOOK_FUZZ_CHECK(error.code == Errc::invalid_argument);
       continue;
     }
-    const double bytes = recipe.problem_bytes(shape);
-    CLCOOK_FUZZ_CHECK(std::isfinite(bytes) && bytes >= 0);
-    CLCOOK_FUZZ_CHECK(!tool::tuning_name(recipe, shape).empty());
     for (const VariantInfo& variant : recipe.variants) {
       try {
         fuzz::keep(static_cast<unsigned>(
