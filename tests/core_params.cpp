@@ -16,6 +16,15 @@
 using namespace clcook;
 using namespace clcook::testing;
 
+TEST_CASE("what is written is read as the same, minus zero too") {
+  for (const char* one : {"a=-0", "a=-0.0", "a=0", "a=-1e-320", "a=1e308", "a=inf", "a=word"}) {
+    CAPTURE(one);
+    const std::string text = Params::parse(one).str();
+    CHECK(Params::parse(text).str() == text);
+  }
+  CHECK(Params::parse("a=-0").str() == "a=-0");
+}
+
 TEST_CASE("several texts at once") {
   const std::vector<Params> all = parse_all({"a=1", "", "b=x c=0.5"});
   REQUIRE(all.size() == 3);

@@ -97,7 +97,9 @@ CLCOOK_INLINE Value Params::parse_value(std::string_view in) {
   const char* end = in.data() + in.size();
   std::int64_t integer = 0;
   auto result = std::from_chars(in.data(), end, integer);
-  if (result.ec == std::errc() && result.ptr == end) return integer;
+  // -0 is no integer: as one it would lose its sign, and be another text when it is written again.
+  const bool minus_zero = integer == 0 && in[0] == '-';
+  if (result.ec == std::errc() && result.ptr == end && !minus_zero) return integer;
   double number = 0;
   result = std::from_chars(in.data(), end, number);
   if (result.ec == std::errc() && result.ptr == end) return number;
