@@ -144,7 +144,7 @@ TEST_CASE("stream_compaction: calls of one plan on an out-of-order queue follow 
 
 TEST_CASE("stream_compaction: automatic and names; another size or threshold builds no program") {
   const StreamCompaction compact(runtime(), {100});
-  CHECK(compact.variant() == "bit_words");
+  CHECK_FALSE(compact.variant().is_automatic());
   const auto before = runtime().cache().stats();
   const StreamCompaction other(runtime(), {100000}, compact.variant());
   CHECK(runtime().cache().stats().from_source == before.from_source);
