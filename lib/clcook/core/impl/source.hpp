@@ -5,6 +5,7 @@
 #include <clcook/core/source.hpp>
 #include <clcook/embedded/headers.hpp>
 #include <cstdlib>
+#include <mutex>
 
 namespace clcook {
 
@@ -36,15 +37,27 @@ CLCOOK_INLINE Source& Source::header(const std::string& name, std::string text) 
 }
 
 CLCOOK_INLINE std::string Source::flatten() const {
-  std::string out;
-  std::vector<std::string> stack;
-  if (file_ == nullptr) {
-    append(name_, text_, stack, out);
-  } else {
+  const auto flat = [&](const std::string& body) {
+    std::string out;
+    std::vector<std::string> stack;
+    append(name_, body, stack, out);
+    return out;
+  };
+  if (file_ == nullptr) return flat(text_);
+  const char* dir = std::getenv("CLCOOK_KERNEL_DIR");
+  if (!headers_.empty() || (dir != nullptr && *dir != '\0')) {
     const auto disk = from_kernel_dir(name_);
-    append(name_, disk ? *disk : file_->text(), stack, out);
+    return flat(disk ? *disk : file_->text());
   }
-  return out;
+  // Every plan asks for the texts of its programs.
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, std::string>, std::string> known;
+  std::pair<std::string, std::string> key(name_, file_->text());
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto found = known.find(key);
+  if (found != known.end()) return found->second;
+  std::string out = flat(key.second);
+  return known.emplace(std::move(key), std::move(out)).first->second;
 }
 
 CLCOOK_INLINE std::optional<std::string> Source::from_kernel_dir(const std::string& name) {
