@@ -18,6 +18,8 @@
 #include "measure/statistics.hpp"
 #include "report/report.hpp"
 #include "tool/command.hpp"
+#include "tool/growing_result.hpp"
+#include "tool/interrupt.hpp"
 #include "tool/progress.hpp"
 
 namespace clcook::tool {
@@ -37,6 +39,7 @@ struct BenchArguments {
   std::string mode = "hot";
   std::string device;
   std::string out;
+  std::string resume;
   std::string compare;
   std::string with;
   int samples = 30;
@@ -46,7 +49,6 @@ struct BenchArguments {
   bool once = false;
   bool lean = false;
   bool quick = false;
-  bool go_on = false;
   double seconds = 0;
 };
 
@@ -194,17 +196,39 @@ Compared read_measured(const std::string& path) {
   return {from_json<Device>(json["device"], path, "device"), from_json<BenchResult>(json, path)};
 }
 
-// What --continue takes over from an earlier run: nothing where that was of another build, device
-// or kind of measurement.
-std::optional<BenchResult> earlier(const BenchArguments& arguments, const DeviceInfo& device) {
-  std::error_code error;
-  if (!arguments.go_on || !std::filesystem::exists(arguments.out, error)) return {};
-  const Json json = read_result(arguments.out, "bench");
-  if (json.value("commit", "") != commit || json["device"] != to_json(device)) return {};
-  BenchResult old = from_json<BenchResult>(json, arguments.out);
-  const bool same =
-      old.seed == arguments.seed && old.quick && old.quick->seconds == arguments.seconds;
-  return same ? std::optional<BenchResult>(std::move(old)) : std::nullopt;
+// What is measured together, and so resumed together: ratios are taken within it.
+std::vector<Subject> subjects_of(const Recipe& recipe, const BenchArguments& arguments) {
+  std::vector<Subject> subjects;
+  for (const VariantInfo& variant : recipe.variants) {
+    // The baseline is always there, for the ratios.
+    if (!arguments.variant.empty() && variant.name != arguments.variant && !variant.baseline)
+      continue;
+    std::vector<Params> tunes = combinations(variant.tunes);
+    if (!arguments.all_tunes) tunes.resize(1);
+    for (const Params& tune : tunes) {
+      for (const bool cold : {false, true}) {
+        if (arguments.mode != "both" && (arguments.mode == "cold") != cold) continue;
+        Subject subject;
+        subject.variant = variant.name;
+        subject.tune = tune;
+        subject.cold = cold;
+        subjects.push_back(std::move(subject));
+      }
+    }
+  }
+  return subjects;
+}
+
+// Whether an earlier run measured all these subjects.
+bool is_known(const std::vector<BenchRow>& rows, const Recipe& recipe, const Params& shape,
+              const std::vector<Subject>& subjects) {
+  return std::all_of(subjects.begin(), subjects.end(), [&](const Subject& subject) {
+    return std::any_of(rows.begin(), rows.end(), [&](const BenchRow& row) {
+      return row.recipe == recipe.name && row.variant == subject.variant &&
+             row.tune.str() == subject.tune.str() && row.shape.str() == shape.str() &&
+             (row.mode == "cold") == subject.cold;
+    });
+  });
 }
 
 int bench(const BenchArguments& arguments, const std::string& program,
@@ -253,14 +277,19 @@ int bench(const BenchArguments& arguments, const std::string& program,
   if (old) check_same_device(old->device, device);
 
   const bool progress = isatty(STDERR_FILENO) != 0;
-  const std::optional<BenchResult> old_run = earlier(arguments, runtime.info());
+  const Interrupt interrupt("the problem that is being measured");
+  Json head = result_head("bench", runtime.info());
+  head["seed"] = arguments.seed;
+  if (arguments.quick) head["quick"] = to_json(Quick{kQuickSamples, kBlocks, arguments.seconds});
+  std::vector<BenchRow> rows;
+  GrowingResult result(arguments.out, arguments.resume, std::move(head), "rows",
+                       [&] { return to_json(rows); });
+  std::optional<BenchResult> old_run;
+  if (!result.earlier().is_null())
+    old_run = from_json<BenchResult>(result.earlier(), arguments.resume);
   const Ceilings ceilings =
       old_run ? old_run->ceilings : measure_ceilings(runtime, arguments.smoke);
-  Json result = result_head("bench", runtime.info());
-  result["seed"] = arguments.seed;
-  if (arguments.quick) result["quick"] = to_json(Quick{kQuickSamples, kBlocks, arguments.seconds});
-  result["ceilings"] = to_json(ceilings);
-  std::vector<BenchRow> rows;
+  result.head()["ceilings"] = to_json(ceilings);
   if (old_run) rows = old_run->rows;
   if (arguments.out != "-") {
     fmt::print(
@@ -271,33 +300,29 @@ int bench(const BenchArguments& arguments, const std::string& program,
   }
   bool failed = false;
   Progress line("measuring: recipe", arguments.quick ? chosen.size() : 0, !arguments.quick);
+  std::size_t ready = 0;  // recipes and shapes that are done
   for (const Recipe* recipe : chosen) {
+    if (Interrupt::asked()) break;
     line.step(recipe->name);
-    if (old_run && std::any_of(rows.begin(), rows.end(),
-                               [&](const BenchRow& row) { return row.recipe == recipe->name; })) {
-      line.clear();
-      if (arguments.out != "-") fmt::print("{:<18} measured before\n", recipe->name);
-      continue;
-    }
     for (const Params& shape : shapes_of(*recipe, arguments)) {
-      std::vector<Subject> subjects;
-      for (const VariantInfo& variant : recipe->variants) {
-        // The baseline is always there, for the ratios.
-        if (!arguments.variant.empty() && variant.name != arguments.variant && !variant.baseline)
-          continue;
-        std::vector<Params> tunes = combinations(variant.tunes);
-        if (!arguments.all_tunes) tunes.resize(1);
-        for (const Params& tune : tunes) {
-          for (const bool cold : {false, true}) {
-            if (arguments.mode != "both" && (arguments.mode == "cold") != cold) continue;
-            Subject subject;
-            subject.variant = variant.name;
-            subject.tune = tune;
-            subject.cold = cold;
-            subjects.push_back(std::move(subject));
-          }
+      if (Interrupt::asked()) break;
+      std::vector<Subject> subjects = subjects_of(*recipe, arguments);
+      if (is_known(rows, *recipe, shape, subjects)) {
+        ++ready;
+        line.clear();
+        if (arguments.out != "-") {
+          fmt::print("{}", arguments.quick ? fmt::format("{:<18} measured before\n", recipe->name)
+                                           : fmt::format("\n{}  {}\nmeasured before\n",
+                                                         recipe->name, shape.str()));
         }
+        continue;
       }
+      rows.erase(std::remove_if(rows.begin(), rows.end(),
+                                [&](const BenchRow& row) {
+                                  return row.recipe == recipe->name &&
+                                         row.shape.str() == shape.str();
+                                }),
+                 rows.end());
       MeasureOptions options;
       const int samples = arguments.quick ? kQuickSamples : arguments.samples;
       options.blocks = arguments.once || arguments.smoke ? 1 : std::min(kBlocks, samples);
@@ -336,26 +361,28 @@ int bench(const BenchArguments& arguments, const std::string& program,
                                                        render(part)));
       }
       std::fflush(stdout);
-    }
-    // What has been measured is kept, whatever happens to the rest.
-    if (arguments.quick && !arguments.out.empty() && arguments.out != "-") {
-      result["rows"] = to_json(rows);
-      write_file(arguments.out, dump_result(result));
+      ++ready;
+      result.keep();
     }
   }
-  result["rows"] = to_json(rows);
+  line.clear();
+  Json more = Json::object();
   if (!arguments.lean && !arguments.quick) {
     // For the tools of Google Benchmark.
-    result["context"] = {{"date", result["date"]},
-                         {"executable", program},
-                         {"num_cpus", runtime.info().compute_units},
-                         {"library_build_type", "release"}};
-    Json entries = Json::array();
-    for (const BenchRow& row : rows) add_benchmark_entries(entries, row);
-    result["benchmarks"] = entries;
+    more["context"] = {{"date", result.head()["date"]},
+                       {"executable", program},
+                       {"num_cpus", runtime.info().compute_units},
+                       {"library_build_type", "release"}};
+    more["benchmarks"] = Json::array();
+    for (const BenchRow& row : rows) add_benchmark_entries(more["benchmarks"], row);
   }
-  if (!arguments.out.empty())
-    deliver(arguments.out == "-" ? "" : arguments.out, dump_result(result));
+  result.finish(more);
+  if (Interrupt::asked()) {
+    fmt::print(stderr, "{}", result.kept(fmt::format("{} problems", ready)));
+    return kInterrupted;
+  }
+  failed = failed || std::any_of(rows.begin(), rows.end(),
+                                 [](const BenchRow& row) { return row.status == "failed"; });
   int code = failed ? 1 : 0;
   if (old) code = std::max(code, compare_results(old->device, old->result.rows, device, rows));
   return code;
@@ -381,8 +408,7 @@ void add_bench(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--device", arguments->device,
                       "Device specification; default CLCOOK_DEVICE, else any");
-  command->add_option("--out", arguments->out,
-                      "Write the result as JSON to this file, '-' for standard output");
+  add_result_options(*command, arguments->out, arguments->resume);
   command
       ->add_option("--samples", arguments->samples,
                    "Timed runs of each variant, in blocks for which all memory is allocated anew")
@@ -399,17 +425,13 @@ void add_bench(CLI::App& app, int& exit_code) {
   command->add_flag("--smoke", arguments->smoke,
                     "Tiny shapes and three runs: does everything work? Its figures mean nothing");
   command->add_flag("--quick", arguments->quick,
-                    "One small shape per recipe and 15 runs of each variant; one line per recipe. "
-                    "--out is written after each");
+                    "One small shape per recipe and 15 runs of each variant; one line per recipe");
   command
       ->add_option(
           "--seconds", arguments->seconds,
           "With --quick: about so much processor time for a recipe at most, compiling included; "
           "default 10")
       ->check(CLI::Range(0.001, 1e6));
-  command->add_flag(
-      "--continue", arguments->go_on,
-      "With --quick --out: keep the recipes that the file has of this build and device");
   command->add_flag("--once", arguments->once, "One timed run of each variant, for profilers");
   command->add_flag(
       "--lean", arguments->lean,
@@ -425,10 +447,8 @@ void add_bench(CLI::App& app, int& exit_code) {
           Errc::invalid_argument, "bench",
           "--quick chooses shapes and samples: it does not go with --smoke, --once, --all-tunes or "
           "--shape");
-    if (!arguments->quick && (arguments->go_on || arguments->seconds > 0))
-      fail(Errc::invalid_argument, "bench", "--continue and --seconds need --quick");
-    if (arguments->go_on && (arguments->out.empty() || arguments->out == "-"))
-      fail(Errc::invalid_argument, "bench", "--continue needs a file: --out FILE");
+    if (!arguments->quick && arguments->seconds > 0)
+      fail(Errc::invalid_argument, "bench", "--seconds needs --quick");
     if (arguments->quick && arguments->seconds == 0) arguments->seconds = kQuickSeconds;
     exit_code = bench(*arguments, "clcook bench", command->remaining());
   });

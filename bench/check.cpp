@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <clcook/registry/conformance.hpp>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -12,6 +13,8 @@
 
 #include "tool/chatter.hpp"
 #include "tool/command.hpp"
+#include "tool/growing_result.hpp"
+#include "tool/interrupt.hpp"
 #include "tool/progress.hpp"
 
 namespace clcook::tool {
@@ -24,6 +27,7 @@ struct CheckArguments {
   std::vector<std::string> shapes;
   std::string device;
   std::string out;
+  std::string resume;
   std::uint64_t seed = 1;
   bool json = false;
   bool tiny = false;
@@ -40,6 +44,8 @@ CheckRow row_of(const ConformanceRow& row) {
           row.queue,
           to_string(row.outcome),
           row.reason,
+          row.outcome == Outcome::skipped ? std::optional<std::string>(to_string(row.lacks))
+                                          : std::nullopt,
           row.kernels,
           row.diff.compared(),
           row.diff.mismatches(),
@@ -54,8 +60,43 @@ struct Total {
   std::uint64_t failed = 0;
   std::uint64_t skipped = 0;
   double max_error = 0;
-  double worst_share = 0;  // largest error as a share of its bound
-  std::map<Lacks, std::vector<std::string>> skips;
+  double worst_share = 0;                                 // largest error as a share of its bound
+  std::map<std::string, std::vector<std::string>> skips;  // by what is lacking
+};
+
+// The rows so far and what they come to.
+struct Checked {
+  std::vector<CheckRow> rows;
+  std::vector<std::pair<std::string, Total>> totals;  // by "recipe/variant", in the order of rows
+  std::set<std::string> names;
+  Total all;
+  std::uint64_t launches = 0;
+
+  // Not twice: --resume runs some rows again that stand for several.
+  void add(const CheckRow& row) {
+    if (!names.insert(name_of(row)).second) return;
+    rows.push_back(row);
+    launches += row.kernels.size();
+    const std::string name = row.recipe + "/" + row.variant;
+    auto found = std::find_if(totals.begin(), totals.end(),
+                              [&](const auto& one) { return one.first == name; });
+    if (found == totals.end()) found = totals.insert(totals.end(), {name, Total{}});
+    for (Total* total : {&found->second, &all}) {
+      // Infinite errors are null in a file, which is read as NaN.
+      const double error = std::isnan(row.max_error) ? HUGE_VAL : row.max_error;
+      total->max_error = std::max(total->max_error, error);
+      if (row.bound > 0) total->worst_share = std::max(total->worst_share, error / row.bound);
+      (row.outcome == "passed"   ? total->passed
+       : row.outcome == "failed" ? total->failed
+                                 : total->skipped) += 1;
+      if (row.outcome == "skipped") total->skips[row.lacks.value_or("?")].push_back(row.reason);
+    }
+  }
+
+  static std::string name_of(const CheckRow& row) {
+    return row.recipe + "/" + row.variant + " " + row.tune.str() + " (" + row.shape.str() + ") " +
+           row.queue;
+  }
 };
 
 // The first of the texts, and how many others there are.
@@ -138,77 +179,78 @@ int run_check(const CheckArguments& arguments) {
   for (const std::string& shape : arguments.shapes) options.shapes.push_back(Params::parse(shape));
   const Runtime runtime = Runtime::pick(arguments.device);
 
-  std::vector<CheckRow> rows;
-  std::vector<std::pair<std::string, Total>> totals;
+  const Interrupt interrupt("the row that is being checked");
+  Json head = result_head("check", runtime.info());
+  head["seed"] = arguments.seed;
+  Checked checked;
+  GrowingResult result(arguments.out, arguments.resume, std::move(head), "rows",
+                       [&] { return to_json(checked.rows); });
+  const auto summarise = [&] {
+    result.head()["summary"] = {{"passed", checked.all.passed},
+                                {"failed", checked.all.failed},
+                                {"skipped", checked.all.skipped},
+                                {"launches", checked.launches}};
+  };
+  if (!result.earlier().is_null()) {
+    for (const CheckRow& row : from_json<CheckResult>(result.earlier(), arguments.resume).rows)
+      checked.add(row);
+  }
+  options.selects = [&](const ConformanceRow& row) {
+    return !Interrupt::asked() && checked.names.count(Checked::name_of(row_of(row))) == 0;
+  };
   std::string said;  // the last log, which many rows share
-  Progress progress("checking", rows_of(options, runtime));
+  const std::size_t before = checked.rows.size();
+  const std::size_t total = rows_of(options, runtime);
+  Progress progress("checking", total > before ? total - before : 0);
   std::optional<Chatter> chatter(std::in_place);
-  const ConformanceSummary summary =
-      run_conformance(recipes(), runtime, options, [&](const ConformanceRow& row) {
-        const std::string heard = chatter->take();
-        if (arguments.verbose) {
-          const std::string log = build_logs(runtime, row) + heard + chatter->take();
-          if (!log.empty() && log != said) {
-            progress.clear();
-            fmt::print(chatter->terminal(), "{}\n{}", row.name(), log);
-            said = log;
-          }
-        }
-        progress.step(row.recipe + "/" + row.variant);
-        rows.push_back(row_of(row));
-        const std::string name = row.recipe + "/" + row.variant;
-        auto found = std::find_if(totals.begin(), totals.end(),
-                                  [&](const auto& one) { return one.first == name; });
-        if (found == totals.end()) found = totals.insert(totals.end(), {name, Total{}});
-        Total& total = found->second;
-        total.max_error = std::max(total.max_error, row.diff.max_error());
-        if (row.diff.bound() > 0)
-          total.worst_share = std::max(total.worst_share, row.diff.max_error() / row.diff.bound());
-        if (row.outcome == Outcome::passed) ++total.passed;
-        if (row.outcome == Outcome::skipped) {
-          ++total.skipped;
-          total.skips[row.lacks].push_back(row.reason);
-        }
-        if (row.outcome == Outcome::failed) {
-          ++total.failed;
-          progress.clear();
-          fmt::print(chatter->terminal(), "FAILED {}: {}\n{}", row.name(), row.reason,
-                     arguments.verbose ? "" : heard);
-        }
-        std::fflush(chatter->terminal());
-      });
+  run_conformance(recipes(), runtime, options, [&](const ConformanceRow& row) {
+    const std::string heard = chatter->take();
+    if (arguments.verbose) {
+      const std::string log = build_logs(runtime, row) + heard + chatter->take();
+      if (!log.empty() && log != said) {
+        progress.clear();
+        fmt::print(chatter->terminal(), "{}\n{}", row.name(), log);
+        said = log;
+      }
+    }
+    progress.step(row.recipe + "/" + row.variant);
+    checked.add(row_of(row));
+    if (row.outcome == Outcome::failed) {
+      progress.clear();
+      fmt::print(chatter->terminal(), "FAILED {}: {}\n{}", row.name(), row.reason,
+                 arguments.verbose ? "" : heard);
+    }
+    std::fflush(chatter->terminal());
+    summarise();
+    result.keep();
+  });
   chatter.reset();
   progress.clear();
 
-  if (arguments.json || !arguments.out.empty()) {
-    Json result = result_head("check", runtime.info());
-    result["seed"] = arguments.seed;
-    result["summary"] = {{"passed", summary.passed},
-                         {"failed", summary.failed},
-                         {"skipped", summary.skipped},
-                         {"launches", summary.launches}};
-    result["rows"] = to_json(rows);
-    const std::string content = dump_result(result);
-    deliver(arguments.out, content);
-  }
+  summarise();
+  result.finish();
   if (!arguments.json) {
     std::string out = fmt::format("{}, {}\n{:<34} {:>7} {:>7} {:>8}  {:>10}  {:>9}\n",
                                   runtime.info().platform, runtime.info().name, "variant", "passed",
                                   "failed", "skipped", "max error", "of bound");
-    for (const auto& [name, total] : totals) {
-      out += fmt::format("{:<34} {:>7} {:>7} {:>8}  {:>10.3g}  {:>8.1f}%\n", name, total.passed,
-                         total.failed, total.skipped, total.max_error, 100 * total.worst_share);
-      for (const auto& [lacks, reasons] : total.skips)
-        out += fmt::format("    skipped {} times for lack of {}: {}\n", reasons.size(),
-                           to_string(lacks), reasons_in_short(reasons));
+    for (const auto& [name, sum] : checked.totals) {
+      out += fmt::format("{:<34} {:>7} {:>7} {:>8}  {:>10.3g}  {:>8.1f}%\n", name, sum.passed,
+                         sum.failed, sum.skipped, sum.max_error, 100 * sum.worst_share);
+      for (const auto& [lacks, reasons] : sum.skips)
+        out += fmt::format("    skipped {} times for lack of {}: {}\n", reasons.size(), lacks,
+                           reasons_in_short(reasons));
     }
-    out += fmt::format("{} passed, {} failed, {} skipped; {} kernels ran\n", summary.passed,
-                       summary.failed, summary.skipped, summary.launches);
+    out += fmt::format("{} passed, {} failed, {} skipped; {} kernels ran\n", checked.all.passed,
+                       checked.all.failed, checked.all.skipped, checked.launches);
     deliver("", out);
   }
-  if (summary.passed == 0 && summary.failed == 0)
+  if (Interrupt::asked()) {
+    fmt::print(stderr, "{}", result.kept(fmt::format("{} rows", checked.rows.size())));
+    return kInterrupted;
+  }
+  if (checked.all.passed == 0 && checked.all.failed == 0)
     fmt::print(stderr, "clcook check: nothing was checked\n");
-  return summary.ok() ? 0 : 1;
+  return checked.all.failed == 0 && checked.all.passed > 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -229,8 +271,8 @@ void add_check(CLI::App& app, int& exit_code) {
   command->add_option("--seed", arguments->seed, "Seed of the pseudo-random data")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--out", arguments->out, "Also write the rows to this JSON file");
-  command->add_flag("--json", arguments->json, "Print JSON: one row per run");
+  add_result_options(*command, arguments->out, arguments->resume);
+  command->add_flag("--json", arguments->json, "Print JSON, one row per run, instead of a table");
   command->add_flag("--tiny", arguments->tiny,
                     "Only the smallest shapes and the first tuning, for slow devices and Oclgrind");
   command->add_flag("--plan", arguments->plan,
@@ -240,6 +282,9 @@ void add_check(CLI::App& app, int& exit_code) {
                     "compiles every kernel anew");
   command->add_flag("--in-order", arguments->in_order_only, "Leave out the out-of-order queue");
   command->callback([arguments, &exit_code] {
+    if (arguments->json && arguments->out.empty() && arguments->resume.empty())
+      arguments->out = "-";
+    if (arguments->out == "-") arguments->json = true;
     exit_code = arguments->plan ? print_plan(*arguments) : run_check(*arguments);
   });
 }

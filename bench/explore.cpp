@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "measure/measure.hpp"
 #include "measure/statistics.hpp"
 #include "tool/command.hpp"
+#include "tool/growing_result.hpp"
+#include "tool/interrupt.hpp"
 
 namespace clcook::tool {
 
@@ -31,6 +34,7 @@ struct ExploreArguments {
   std::string variant;
   std::string device;
   std::string out;
+  std::string resume;
   std::string shape;
   int samples = 9;
   std::uint64_t seed = 1;
@@ -176,11 +180,19 @@ int explore(const ExploreArguments& arguments) {
   pick.runtime.on_launch = timer.observer();
   const Runtime runtime = Runtime::pick(arguments.device, pick);
 
-  const Ceilings ceilings = measure_ceilings(runtime, arguments.smoke);
-  Json result = result_head("explore", runtime.info());
-  result["ceilings"] = to_json(ceilings);
-  result["seed"] = arguments.seed;
+  const Interrupt interrupt("the curve that is being measured");
+  Json head = result_head("explore", runtime.info());
+  head["seed"] = arguments.seed;
   std::vector<Curve> curves;
+  GrowingResult result(arguments.out, arguments.resume, std::move(head), "curves",
+                       [&] { return to_json(curves); });
+  std::optional<Ceilings> measured;
+  if (!result.earlier().is_null()) {
+    curves = from_json<ExploreResult>(result.earlier(), arguments.resume).curves;
+    measured = from_json<Ceilings>(result.earlier()["ceilings"], arguments.resume, "ceilings");
+  }
+  const Ceilings ceilings = measured ? *measured : measure_ceilings(runtime, arguments.smoke);
+  result.head()["ceilings"] = to_json(ceilings);
   bool failed = false;
   for (const Sweep& sweep : recipe.sweeps) {
     std::vector<Value> along = sweep.along.values;
@@ -205,6 +217,16 @@ int explore(const ExploreArguments& arguments) {
       for (const VariantInfo& variant : recipe.variants) {
         if (arguments.variant.empty() || variant.name == arguments.variant || variant.baseline)
           lines.push_back({variant.name, variant.baseline, {}, ""});
+      }
+      if (Interrupt::asked()) break;
+      const auto before = std::find_if(curves.begin(), curves.end(), [&](const Curve& one) {
+        return one.recipe == recipe.name && one.along == sweep.along.name &&
+               one.shape.str() == base.str() && one.points.size() == points.size() &&
+               one.variants.size() == lines.size();
+      });
+      if (before != curves.end()) {
+        if (arguments.out != "-") fmt::print("{}", curve_text(*before));
+        continue;
       }
       std::vector<double> copies;
       for (const Params& point : points) {
@@ -255,11 +277,14 @@ int explore(const ExploreArguments& arguments) {
       curves.push_back(std::move(curve));
       if (arguments.out != "-") fmt::print("{}", curve_text(curves.back()));
       std::fflush(stdout);
+      result.keep();
     }
   }
-  result["curves"] = to_json(curves);
-  if (!arguments.out.empty())
-    deliver(arguments.out == "-" ? "" : arguments.out, dump_result(result));
+  result.finish();
+  if (Interrupt::asked()) {
+    fmt::print(stderr, "{}", result.kept(fmt::format("{} curves", curves.size())));
+    return kInterrupted;
+  }
   return failed ? 1 : 0;
 }
 
@@ -275,8 +300,7 @@ void add_explore(CLI::App& app, int& exit_code) {
                       "Replace parameters of every problem of the sweep, such as \"count=65536\"");
   command->add_option("--device", arguments->device,
                       "Device specification; default CLCOOK_DEVICE, else any");
-  command->add_option("--out", arguments->out,
-                      "Write the result as JSON to this file, '-' for standard output");
+  add_result_options(*command, arguments->out, arguments->resume);
   command->add_option("--samples", arguments->samples, "Timed runs of each variant at each point")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -19,6 +19,7 @@
 #include "isa/tools.hpp"
 #include "isa/verdict.hpp"
 #include "tool/command.hpp"
+#include "tool/interrupt.hpp"
 
 namespace clcook::tool {
 
@@ -290,6 +291,15 @@ const isa::GateRow* find_row(const isa::Gate& gate, const Job& job) {
 
 constexpr const char* kRecord = "record it with: clcook isa --update-gate";
 
+// Says what Ctrl-C left.
+int ended_early(std::size_t done, std::size_t jobs) {
+  fmt::print(stderr,
+             "clcook: ended early after {} of {} kernels; the cache has them, so that the same "
+             "command goes on\n",
+             done, jobs);
+  return kInterrupted;
+}
+
 int run_gate(const IsaArguments& arguments, const std::vector<Job>& jobs, const Toolchain& tools,
              const DiskCache& cache, bool whole) {
   const std::filesystem::path path = gate_path(arguments.gate);
@@ -316,7 +326,9 @@ int run_gate(const IsaArguments& arguments, const std::vector<Job>& jobs, const 
     const bool sampled = std::uniform_int_distribution<unsigned>(0, 99)(random) < arguments.sample;
     (same && !sampled ? unchanged : changed).push_back(job);
   }
-  const std::vector<Measured> all = isa::measure_all(changed, tools, cache, arguments.jobs);
+  const std::vector<Measured> all =
+      isa::measure_all(changed, tools, cache, arguments.jobs, Interrupt::asked);
+  if (Interrupt::asked()) return ended_early(all.size(), changed.size());
   isa::Gate now = gate_of(all, tools);
   for (const Job& job : unchanged) now.rows[job.name()][job.target.name] = *find_row(gate, job);
   isa::GateResult result = isa::compare_gate(gate, now, whole);
@@ -436,6 +448,7 @@ int isa_command(const IsaArguments& arguments) {
     return 0;
   }
 
+  const Interrupt interrupt("the kernels that are being compiled");
   const std::vector<Job> plain = select_jobs(arguments);
   std::vector<Job> jobs;
   for (const Job& job : plain) {
@@ -448,7 +461,10 @@ int isa_command(const IsaArguments& arguments) {
       arguments.recipes.empty() && arguments.variant.empty() && arguments.targets.empty();
   if (!arguments.gate.empty() && arguments.update_gate.empty())
     return run_gate(arguments, jobs, tools, cache, whole);
-  const std::vector<Measured> all = isa::measure_all(jobs, tools, cache, arguments.jobs);
+  const std::vector<Measured> all =
+      isa::measure_all(jobs, tools, cache, arguments.jobs, Interrupt::asked);
+  if (Interrupt::asked() && !arguments.update_gate.empty())
+    return ended_early(all.size(), jobs.size());
   if (!arguments.update_gate.empty()) return update_gate(arguments, all, tools, whole);
   const std::optional<isa::LiveDevice> live =
       isa::ask_driver(arguments.device, arguments.live, "clcook isa --live", plain);
@@ -531,6 +547,7 @@ int isa_command(const IsaArguments& arguments) {
     deliver(arguments.json == "-" ? "" : arguments.json, result.dump(1) + "\n");
   }
   if (arguments.json != "-") deliver("", out);
+  if (Interrupt::asked()) return ended_early(all.size(), jobs.size());
   return broken ? 1 : 0;
 }
 

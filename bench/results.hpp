@@ -203,6 +203,7 @@ struct CheckRow {
   std::string queue;
   std::string outcome;  // "passed", "failed" or "skipped"
   std::string reason;
+  std::optional<std::string> lacks;  // of a skipped row, what the device or the problem has not
   std::vector<std::string> kernels;  // that ran
   std::uint64_t compared = 0;        // values
   std::uint64_t mismatches = 0;
@@ -219,6 +220,7 @@ struct CheckRow {
     io("queue", row.queue);
     io("outcome", row.outcome);
     io("reason", row.reason);
+    io("lacks", row.lacks);
     io("kernels", row.kernels);
     io("compared", row.compared);
     io("mismatches", row.mismatches);

@@ -15,6 +15,7 @@
 #include "measure/measure.hpp"
 #include "measure/statistics.hpp"
 #include "tool/command.hpp"
+#include "tool/interrupt.hpp"
 
 namespace clcook::tool {
 
@@ -25,6 +26,7 @@ struct TuneArguments {
   std::vector<std::string> shapes;
   std::string device;
   std::string out;
+  std::string resume;
   int samples = 15;
   bool dry_run = false;
 };
@@ -109,8 +111,10 @@ int tune(const TuneArguments& arguments) {
   pick.profiling = true;
   pick.runtime.on_launch = timer.observer();
   const Runtime runtime = Runtime::pick(arguments.device, pick);
-  const std::string file =
-      arguments.out.empty() ? Tuning::user_file(runtime.cache().disk().folder()) : arguments.out;
+  const std::string file = !arguments.resume.empty() ? arguments.resume
+                           : !arguments.out.empty()
+                               ? arguments.out
+                               : Tuning::user_file(runtime.cache().disk().folder());
   if (file.empty() && !arguments.dry_run) {
     fail(Errc::io, "tune",
          "there is no place for the result: set CLCOOK_TUNING_FILE or give --out FILE");
@@ -131,6 +135,17 @@ int tune(const TuneArguments& arguments) {
 
   fmt::print("{}, {}, driver {}\n", runtime.info().platform, runtime.info().name,
              runtime.info().driver);
+  // Winners of this device and driver for problems of this size.
+  const auto measured_before = [&](const Params& shape) {
+    if (arguments.resume.empty()) return false;
+    const TuningEntry wanted = entry_of(tuning_name(recipe, shape), runtime.info());
+    return std::any_of(old.begin(), old.end(), [&](const TuningEntry& entry) {
+      return entry.best && entry.recipe == wanted.recipe && entry.device == wanted.device &&
+             entry.platform == wanted.platform && entry.driver == wanted.driver &&
+             entry.size_class == size_class(recipe.problem_bytes(shape));
+    });
+  };
+  const Interrupt interrupt("the problem that is being measured");
   std::vector<TuningEntry> fresh;
   // What the factors are relative to.
   const Rates rates = measure_rates(runtime);
@@ -140,7 +155,15 @@ int tune(const TuneArguments& arguments) {
   fresh.back().tune = to_params(rates).str();
   fmt::print("{:.0f} GB/s, {:.0f} GFLOP/s, {:.1f} us per launch\n", rates.bytes / 1e3,
              rates.operations / 1e3, rates.launch);
+  std::size_t problems = 0;
+  std::size_t measured_earlier = 0;
   for (const Params& shape : shapes) {
+    if (Interrupt::asked()) break;
+    if (measured_before(shape)) {
+      fmt::print("\n{}/{}\nmeasured before\n", recipe.name, shape.str());
+      ++measured_earlier;
+      continue;
+    }
     std::vector<Subject> subjects;
     for (const VariantInfo& variant : recipe.variants) {
       for (const Params& tune : combinations(variant.tunes)) {
@@ -195,12 +218,20 @@ int tune(const TuneArguments& arguments) {
           return entry.recipe == name && entry.size_class == entries.front().size_class;
         });
     if (!known) fresh.insert(fresh.end(), entries.begin(), entries.end());
+    std::fflush(stdout);
+    ++problems;
+    if (!arguments.dry_run && fresh.size() > 1) write_file(file, Tuning::format(merge(old, fresh)));
   }
-  if (fresh.size() == 1)
+  if (Interrupt::asked()) {
+    fmt::print(stderr, "clcook: ended early after {} problems", problems);
+    if (!arguments.dry_run && fresh.size() > 1)
+      fmt::print(stderr, "; they are in {0}, --resume {0} goes on", file);
+    fmt::print(stderr, "\n");
+    return kInterrupted;
+  }
+  if (fresh.size() == 1 && measured_earlier == 0)
     fail(Errc::unsupported, "tune", "no variant of '" + recipe.name + "' could be measured");
-  if (arguments.dry_run) return 0;
-  write_file(file, Tuning::format(merge(std::move(old), fresh)));
-  fmt::print("\nwritten to {}\n", file);
+  if (!arguments.dry_run) fmt::print("\nwritten to {}\n", file);
   return 0;
 }
 
@@ -218,9 +249,16 @@ void add_tune(CLI::App& app, int& exit_code) {
       ->allow_extra_args(false);
   command->add_option("--device", arguments->device,
                       "Device specification; default CLCOOK_DEVICE, else any");
-  command->add_option(
+  CLI::Option* to = command->add_option(
       "--out", arguments->out,
-      "The file to update; default CLCOOK_TUNING_FILE, else tuning.txt in the cache folder");
+      "The file to update, after each problem; default CLCOOK_TUNING_FILE, else tuning.txt in the "
+      "cache folder");
+  command
+      ->add_option(
+          "--resume", arguments->resume,
+          "Go on with this file: leave out problems of the sizes that it has winners for, of "
+          "this device and driver")
+      ->excludes(to);
   command->add_option("--samples", arguments->samples, "Timed runs of each tuning")
       ->check(CLI::Range(3, 100000))
       ->capture_default_str();

@@ -9,7 +9,8 @@
 // are lines.
 //
 // The host compiles one variant per program: -DCLCOOK_LINE_BLUR_ONLY -DCLCOOK_LINE_BLUR_<VARIANT>,
-// with -DCLCOOK_SRC_RGBA8 and -DCLCOOK_DST_RGBA8 for 8-bit pixels on either side.
+// with -DCLCOOK_SRC_<PIXEL> and -DCLCOOK_DST_<PIXEL> for pixels that are no float4: RGBA8, RGBA16,
+// RGBA16F.
 #include <clcook/pixel.clh>
 #include <clcook/view.clh>
 
@@ -32,17 +33,29 @@
 #define LINE_BLUR_GROUP
 #endif
 
-#ifdef CLCOOK_SRC_RGBA8
+#if defined(CLCOOK_SRC_RGBA8)
 typedef uchar4 source_pixel;
 #define LOAD_PIXEL clcook_load_rgba8
+#elif defined(CLCOOK_SRC_RGBA16)
+typedef ushort4 source_pixel;
+#define LOAD_PIXEL clcook_load_rgba16
+#elif defined(CLCOOK_SRC_RGBA16F)
+typedef ushort4 source_pixel;
+#define LOAD_PIXEL clcook_load_rgba16f
 #else
 typedef float4 source_pixel;
 #define LOAD_PIXEL clcook_load_rgba32f
 #endif
 
-#ifdef CLCOOK_DST_RGBA8
+#if defined(CLCOOK_DST_RGBA8)
 typedef uchar4 result_pixel;
 #define STORE_PIXEL clcook_store_rgba8
+#elif defined(CLCOOK_DST_RGBA16)
+typedef ushort4 result_pixel;
+#define STORE_PIXEL clcook_store_rgba16
+#elif defined(CLCOOK_DST_RGBA16F)
+typedef ushort4 result_pixel;
+#define STORE_PIXEL clcook_store_rgba16f
 #else
 typedef float4 result_pixel;
 #define STORE_PIXEL clcook_store_rgba32f
@@ -516,6 +529,30 @@ typedef struct {
 // A vector of 4 pixels at the address of any pixel: vload16 would become several loads.
 typedef float16 __attribute__((aligned(16))) strip_vector;
 
+static inline float16 line_blur_load4(__global const source_pixel* p) {
+#if defined(CLCOOK_SRC_RGBA8)
+  return convert_float16(vload16(0, (__global const uchar*)p));
+#elif defined(CLCOOK_SRC_RGBA16)
+  return convert_float16(vload16(0, (__global const ushort*)p));
+#elif defined(CLCOOK_SRC_RGBA16F)
+  return vload_half16(0, (__global const half*)p);
+#else
+  return *(__global const strip_vector*)p;
+#endif
+}
+
+static inline void line_blur_store4(__global result_pixel* p, float16 value) {
+#if defined(CLCOOK_DST_RGBA8)
+  vstore16(convert_uchar16_sat_rte(value), 0, (__global uchar*)p);
+#elif defined(CLCOOK_DST_RGBA16)
+  vstore16(convert_ushort16_sat_rte(value), 0, (__global ushort*)p);
+#elif defined(CLCOOK_DST_RGBA16F)
+  vstore_half16_rte(value, 0, (__global half*)p);
+#else
+  *(__global strip_vector*)p = value;
+#endif
+}
+
 // Copies `cells` pixels of a source row that begins at position `from`, the borders repeated.
 static inline void line_blur_pad_row(__global const source_pixel* row, int from, int cells,
                                      int width, __global float4* out) {
@@ -527,16 +564,9 @@ static inline void line_blur_pad_row(__global const source_pixel* row, int from,
     out[i] = head;
   }
   int i = begin;
-#ifdef CLCOOK_SRC_RGBA8
   for (; i + 4 <= end; i += 4) {
-    *(__global strip_vector*)(out + i) =
-        convert_float16(vload16(0, (__global const uchar*)(row + from + i)));
+    *(__global strip_vector*)(out + i) = line_blur_load4(row + from + i);
   }
-#else
-  for (; i + 4 <= end; i += 4) {
-    *(__global strip_vector*)(out + i) = *(__global const strip_vector*)(row + from + i);
-  }
-#endif
   for (; i < end; ++i) {
     out[i] = LOAD_PIXEL(row, (ulong)(from + i));
   }
@@ -678,11 +708,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
           __global result_pixel* out = dst + (ulong)(y + q) * dst_view.pitch + x;
           for (int v = 0; v < STRIP_VECTORS; ++v) {
             if (x + 4 * v + 4 <= columns) {
-#ifdef CLCOOK_DST_RGBA8
-              vstore16(convert_uchar16_sat_rte(sum[q][v]), 0, (__global uchar*)(out + 4 * v));
-#else
-              *(__global strip_vector*)(out + 4 * v) = sum[q][v];
-#endif
+              line_blur_store4(out + 4 * v, sum[q][v]);
             } else {
               // The end of a row: through memory, a pixel at a time.
               *(__global strip_vector*)lines = sum[q][v];

@@ -215,12 +215,12 @@ TEST_CASE("progress tells count and time left") {
   CHECK(progress_text("checking", 8, 8, 10) == "checking 8 of 8");
 }
 
-TEST_CASE("bench --quick writes one small shape, and --continue goes on") {
+TEST_CASE("bench --quick writes one small shape, and --resume goes on") {
   if (not_built("clcook")) return;
   const TempFolder folder;
   const std::string out = (folder.path() / "bench.json").string();
   const auto quick = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"bench", "--quick", "--out", out});
+    more.insert(more.begin(), {"bench", "--quick", "--resume", out});
     return clcook_command(more);
   };
   const Ran first = quick({"bc6h_mode"});
@@ -232,20 +232,22 @@ TEST_CASE("bench --quick writes one small shape, and --continue goes on") {
     CHECK(row["shape"] == before["rows"][0]["shape"]);
     if (row["status"] == "measured") CHECK(row["samples_us"].size() == 15);
   }
-  const Ran second = quick({"bc6h_mode", "threshold_count", "--continue"});
+  const Ran second = quick({"bc6h_mode", "threshold_count"});
   REQUIRE_MESSAGE(second.code == 0, second.err);
   CHECK(contains(second.out, "bc6h_mode          measured before"));
-  const Json after = Json::parse(read_bytes(out));
+  const std::string after_bytes = read_bytes(out);
+  const Json after = Json::parse(after_bytes);
   CHECK(after["rows"].size() > before["rows"].size());
   CHECK(after["rows"][0] == before["rows"][0]);
   CHECK(after["ceilings"] == before["ceilings"]);
   // Another limit is another measurement.
-  const Ran third = quick({"bc6h_mode", "--continue", "--seconds", "0.001"});
+  const Ran third = quick({"bc6h_mode", "--seconds", "0.001"});
   CHECK(!contains(third.out, "measured before"));
   CHECK(contains(read_bytes(out), "left out: the time for this recipe was spent"));
 
-  CHECK(clcook_command({"bench", "--continue"}).code == 2);
-  CHECK(clcook_command({"bench", "--quick", "--continue"}).code == 2);
+  CHECK(read_bytes(out + ".old") == after_bytes);
+  CHECK(contains(third.err, "made with another quick and is kept as"));
+  CHECK(clcook_command({"bench", "--resume", out, "--out", out}).code == 2);
   CHECK(quick({"--smoke"}).code == 2);
   CHECK(quick({"--shape", "count=3"}).code == 2);
 }

@@ -27,6 +27,7 @@ using clcook::BufferView;
 using clcook::Errc;
 using clcook::Error;
 using clcook::HaloTile;
+using clcook::ImageView;
 using clcook::Runtime;
 using clcook::testing::contains;
 using clcook::testing::error_of;
@@ -75,7 +76,7 @@ cl::Image2D make_image(std::size_t width, std::size_t height, cl_channel_order o
   desc.image_width = width;
   desc.image_height = height;
   cl_int status = CL_SUCCESS;
-  cl::Image2D image(clCreateImage(runtime().context()(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+  cl::Image2D image(clCreateImage(runtime().context()(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
                                   &format, &desc, const_cast<void*>(data), &status));
   clcook::check(status, "clCreateImage");
   return image;
@@ -708,11 +709,55 @@ TEST_CASE("views that break a rule are refused before anything is enqueued") {
     const cl::Image2D larger =
         make_image(16, 16, CL_RGBA, CL_FLOAT, std::vector<float>(16 * 16 * 4).data());
     refused([&] { through(larger, b); }, "they must be equal");
+    refused([&] { through(ImageView(image), ImageView(image)); }, "writes to a buffer");
+    refused([&] { clamp(ImageView(image), ImageView(image)); }, "takes a history");
+    refused([&] { grow(ImageView(image, 1, 0), ImageView(image)); }, "do not fit");
+    Problem volume = p;
+    volume.depth = 2;
+    const HaloTile deep(observed, volume);
+    refused([&] { deep(ImageView(image), ImageView(image)); }, "depth of 2");
   }
   CHECK(launches == 0);
   grow(a, b).wait();
   clamp(a, a, b).wait();  // a picture may be its own history
   CHECK(launches == 2);
+}
+
+TEST_CASE("from image to image, a rectangle of each, and in place") {
+  if (!runtime().info().images) return;
+  const Problem p = picture(Filter::median, 30, 12);
+  std::vector<float> in(30 * 12);
+  clcook::Random random(3);
+  for (float& value : in) value = random.uniform();
+  const auto want = filtered(p, "direct", in);
+  REQUIRE(want);
+  std::vector<float> canvas(40 * 20, -1.0f);
+  const auto put = [&](std::size_t x0, std::size_t y0, const std::vector<float>& values) {
+    for (std::size_t y = 0; y < 12; ++y)
+      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(30 * y), 30,
+                  canvas.begin() + static_cast<std::ptrdiff_t>(40 * (y0 + y) + x0));
+  };
+  put(7, 5, in);
+  const cl::Image2D src = make_image(40, 20, CL_R, CL_FLOAT, canvas.data());
+  const cl::Image2D dst = make_image(40, 20, CL_R, CL_FLOAT, canvas.data());
+  const auto read = [&](const cl::Image2D& image, const cl::Event& done) {
+    std::vector<float> out(canvas.size());
+    const std::size_t origin[3] = {0, 0, 0};
+    const std::size_t region[3] = {40, 20, 1};
+    const cl_event handle = done();
+    clcook::check(clEnqueueReadImage(runtime().queue()(), image(), CL_TRUE, origin, region, 0, 0,
+                                     out.data(), 1, &handle, nullptr),
+                  "clEnqueueReadImage");
+    return out;
+  };
+  const HaloTile filter(runtime(), p);
+  const cl::Event done = filter(ImageView(src, 7, 5), ImageView(dst, 1, 8));
+  const cl::Event in_place = filter(ImageView(src, 7, 5), ImageView(src, 7, 5), {done});
+  put(7, 5, *want);
+  CHECK(differences(canvas, read(src, in_place)) == 0);
+  put(7, 5, in);
+  put(1, 8, *want);
+  CHECK(differences(canvas, read(dst, done)) == 0);
 }
 
 TEST_CASE("two threads on one plan") {

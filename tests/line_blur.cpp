@@ -5,6 +5,7 @@
 #include <clcook/gaussian_blur.hpp>
 #include <clcook/line_blur.hpp>
 #include <clcook/reference/line_blur.hpp>
+#include <clcook/registry/pixels.hpp>
 #include <clcook/registry/random.hpp>
 #include <cmath>
 #include <cstdint>
@@ -586,11 +587,16 @@ TEST_CASE("the plan may go before its work is done") {
 TEST_CASE("a constant picture stays what it is") {
   for (const Variant v : LineBlur::variants()) {
     CAPTURE(v.name());
-    const LineBlur::Problem p{75, 33, 21.5, Sigma(0.6), Pixel::rgba8};
-    const std::vector<unsigned char> in(75 * 33 * 4, 255);
-    const cl::Buffer dst = clcook::create_buffer(runtime(), in.size());
-    const cl::Event done = LineBlur(runtime(), p, v)(upload(in), dst);
-    CHECK(clcook::testing::read_buffer<unsigned char>(runtime(), dst, in.size(), {done}) == in);
+    for (const auto& [pixel, value] :
+         {std::pair(Pixel::rgba8, 255.0), std::pair(Pixel::rgba16, 65535.0),
+          std::pair(Pixel::rgba16f, 65504.0), std::pair(Pixel::rgba16f, 0x1p-24)}) {
+      const LineBlur::Problem p{75, 33, 21.5, Sigma(0.6), pixel};
+      const auto in = clcook::store_channels(clcook::channel_of(pixel),
+                                             std::vector<double>(75 * 33 * 4, value));
+      const cl::Buffer dst = clcook::create_buffer(runtime(), in.size());
+      const cl::Event done = LineBlur(runtime(), p, v)(upload(in), dst);
+      CHECK(clcook::testing::read_buffer<unsigned char>(runtime(), dst, in.size(), {done}) == in);
+    }
   }
 }
 
@@ -700,6 +706,26 @@ TEST_CASE("images are blurred as buffers are") {
     read(image, 0, 0, 30, 12, got8.data(), done8);
     CHECK(difference(ref::blur(in8.data(), 30, 12, ref::taps(4, kSigma)), got8) <=
           0.5 + 255 * kClose);
+  }
+
+  const std::pair<Pixel, cl_channel_type> wide[] = {{Pixel::rgba16, CL_UNORM_INT16},
+                                                    {Pixel::rgba16, CL_UNSIGNED_INT16},
+                                                    {Pixel::rgba16f, CL_HALF_FLOAT}};
+  for (const auto& [pixel, type] : wide) {
+    const clcook::Channel channel = clcook::channel_of(pixel);
+    std::vector<double> values(30 * 12 * 4);
+    for (double& value : values) value = static_cast<double>(random.below(2049));  // exact halfs
+    const std::vector<unsigned char> stored = clcook::store_channels(channel, values);
+    const cl::Image2D image = make(type, 30, 12, stored.data());
+    const cl::Event done16 =
+        LineBlur(runtime(), {30, 12, 4, kHalf, pixel})(ImageView(image), ImageView(image));
+    std::vector<unsigned char> got16(stored.size());
+    read(image, 0, 0, 30, 12, got16.data(), done16);
+    const std::vector<double> exact = ref::blur(values.data(), 30, 12, ref::taps(4, kSigma));
+    double most = 0;
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      most = std::max(most, std::abs(exact[i] - clcook::load_channel(channel, got16.data(), i)));
+    CHECK(most <= 0.5 + 2048 * kClose);  // halfs up to 2048 lie at most 1 apart
   }
 
   const Error format = error_of([&] { blur8(ImageView(src), ImageView(src)); });

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include <clcook/core/source.hpp>
@@ -505,15 +506,18 @@ Measured measure(const Job& job, const Toolchain& tools, const DiskCache& cache)
 }
 
 std::vector<Measured> measure_all(const std::vector<Job>& jobs, const Toolchain& tools,
-                                  const DiskCache& cache, unsigned threads) {
-  std::vector<Measured> out(jobs.size());
+                                  const DiskCache& cache, unsigned threads,
+                                  const std::function<bool()>& stop) {
+  std::vector<std::optional<Measured>> done(jobs.size());
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr problem;
   const auto work = [&] {
-    for (std::size_t i = next++; i < jobs.size(); i = next++) {
+    for (std::size_t i = next++; i < jobs.size() && !stop(); i = next++) {
       try {
-        out[i] = measure(jobs[i], tools, cache);
+        done[i] = measure(jobs[i], tools, cache);
+        // Ctrl-C on a terminal ends the compilers too.
+        if (!done[i]->problem.empty() && stop()) done[i].reset();
       } catch (...) {
         const std::lock_guard<std::mutex> lock(mutex);
         if (!problem) problem = std::current_exception();
@@ -525,7 +529,11 @@ std::vector<Measured> measure_all(const std::vector<Job>& jobs, const Toolchain&
   for (unsigned i = 1; i < std::max(1U, threads); ++i) pool.emplace_back(work);
   work();
   for (std::thread& thread : pool) thread.join();
-  if (problem) std::rethrow_exception(problem);
+  if (problem && !stop()) std::rethrow_exception(problem);
+  std::vector<Measured> out;
+  for (std::optional<Measured>& one : done) {
+    if (one) out.push_back(std::move(*one));
+  }
   return out;
 }
 

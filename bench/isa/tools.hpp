@@ -1,6 +1,7 @@
 // The compilers behind `clcook isa`: finding them, running them, and remembering what they said.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -91,8 +92,10 @@ struct Measured {
 Measured measure(const Job& job, const Toolchain& tools, const DiskCache& cache);
 
 // All jobs, by `threads` at a time, in order. The first exception is thrown when all threads have
-// stopped.
+// stopped. From when `stop` says so no job begins, and the result has those that were done; the
+// cache has them too.
 std::vector<Measured> measure_all(const std::vector<Job>& jobs, const Toolchain& tools,
-                                  const DiskCache& cache, unsigned threads);
+                                  const DiskCache& cache, unsigned threads,
+                                  const std::function<bool()>& stop);
 
 }  // namespace clcook::isa

@@ -17,10 +17,12 @@
 #include <algorithm>
 #include <array>
 #include <clcook/core/border.hpp>
+#include <clcook/core/image_staging.hpp>
 #include <clcook/core/kernel_types.hpp>
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
+#include <clcook/core/turns.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/halo_tile.hpp>
 #include <clcook/model/halo.hpp>
@@ -28,6 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -106,6 +109,15 @@ struct Spec : PlainSpec {
     bool is_local = false;  // the tile is in local memory
     bool is_image = false;  // the source is an image; pictures only
   };
+
+  struct Resources {
+    std::shared_ptr<Turns> turns;  // of the staging memory
+    std::shared_ptr<ImageStaging> staging;
+  };
+
+  static Resources allocate(const Runtime&, const Setup<Spec>&) {
+    return {std::make_shared<Turns>(), std::make_shared<ImageStaging>()};
+  }
 
   static const std::vector<Row>& variants() {
     const auto tiles = [](std::initializer_list<const char*> words) {
@@ -473,6 +485,32 @@ class HaloTile : public Plan<halo_tile::Spec> {
     const CheckedView to = checked_view(dst, Access::write, "dst");
     check_disjoint(past, to, Spec::kName, "history", "dst");
     return enqueue(src, past, to, wait);
+  }
+
+  // Dilation and median from image to image, in the formats of stored_formats(); not for the variant
+  // image. The pixels go through buffers of the plan, so src and dst may be the same image; calls of
+  // one plan and its copies on images therefore run one after the other on the device.
+  cl::Event operator()(const ImageView& src, const ImageView& dst,
+                       const std::vector<cl::Event>& wait = {}) const {
+    const Problem& p = problem();
+    need_filter(false);
+    if (row().traits.is_image)
+      fail(Errc::invalid_argument, Spec::kName,
+           "the variant image writes to a buffer, got an image");
+    if (p.depth != 1) {
+      fail(Errc::invalid_argument, Spec::kName,
+           text("images are pictures, the problem has a depth of ", p.depth));
+    }
+    const ImageLayout layout{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
+                             pixel_bytes(p.pixel), stored_formats(p.pixel)};
+    check_images(runtime(), layout, src, dst, Spec::kName);
+    check_wait(runtime(), wait, Spec::kName);
+    Turn turn(runtime(), *resources().turns);
+    resources().staging->run(runtime(), layout, src, dst, wait, turn,
+                             [&](const auto& from, const auto& to, const auto& before) {
+                               return enqueue(from, from, to, before);
+                             });
+    return turn.end();
   }
 
   // The value of that name. Throws Error(invalid_argument) that lists the names.

@@ -7,7 +7,7 @@
 // The taps are all offsets k with |k| <= radius; the weight of k is
 // exp(-(k / radius)^2 / (2 relative_sigma^2)), normalised. radius 64 with a relative_sigma of 0.5 is
 // a Gaussian of 32 pixels, cut at 64. Positions outside of the picture take the nearest border
-// pixel. The sum between the passes is kept in float; 8-bit results are rounded to nearest even.
+// pixel. The sum between the passes is kept in float; results are rounded to nearest even.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ struct Problem {
   double radius = 0;              // pixels, 0 to kMaxRadius, may be fractional; below 1 the blur is
                                   // a copy
   RadiusFraction relative_sigma;  // standard deviation; 0 makes the blur a copy
-  Pixel pixel = Pixel::rgba32f;   // or rgba8
+  Pixel pixel = Pixel::rgba32f;   // or rgba8, rgba16, rgba16f
 };
 
 // How to run, for tuning; 0 is open.
@@ -236,7 +236,7 @@ struct Spec : PlainSpec {
       fail(Errc::invalid_argument, kName,
            text("relative_sigma must be finite and not negative, got ", sigma));
     }
-    check_pixel_type(p.pixel, {Pixel::rgba32f, Pixel::rgba8}, kName);
+    check_pixel_type(p.pixel, {Pixel::rgba8, Pixel::rgba16, Pixel::rgba16f, Pixel::rgba32f}, kName);
     const auto pixels = static_cast<std::uint64_t>(p.width) * static_cast<std::uint64_t>(p.height);
     if (pixels > std::numeric_limits<std::size_t>::max() / (2 * kCell)) {
       fail(Errc::invalid_argument, kName,
@@ -361,9 +361,13 @@ struct Spec : PlainSpec {
     } else if (!s.row.is_for_cpus) {
       out.defines.set("CLCOOK_LINE_BLUR_GROUP", s.tune.group);
     }
-    if (src == Pixel::rgba8) out.defines.flag("CLCOOK_SRC_RGBA8");
-    if (dst == Pixel::rgba8) out.defines.flag("CLCOOK_DST_RGBA8");
+    if (src != Pixel::rgba32f) out.defines.flag(std::string("CLCOOK_SRC_") + word(src));
+    if (dst != Pixel::rgba32f) out.defines.flag(std::string("CLCOOK_DST_") + word(dst));
     return out;
+  }
+
+  static const char* word(Pixel pixel) {
+    return pixel == Pixel::rgba8 ? "RGBA8" : pixel == Pixel::rgba16 ? "RGBA16" : "RGBA16F";
   }
 
   static std::vector<float> weights(const Problem& p) {
@@ -572,17 +576,14 @@ class LineBlur : public Plan<line_blur::Spec> {
     return turn.end();
   }
 
-  // The same on images: CL_RGBA with CL_FLOAT for rgba32f, with CL_UNORM_INT8 or CL_UNSIGNED_INT8
-  // for rgba8. The pixels go through buffers of the plan, so src and dst may be the same image.
+  // The same on images: CL_RGBA with CL_FLOAT for rgba32f, CL_HALF_FLOAT for rgba16f, CL_UNORM_INT8
+  // or CL_UNSIGNED_INT8 for rgba8, CL_UNORM_INT16 or CL_UNSIGNED_INT16 for rgba16. The pixels go
+  // through buffers of the plan, so src and dst may be the same image.
   cl::Event operator()(const ImageView& src, const ImageView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
     const Problem& p = problem();
-    ImageLayout layout{static_cast<std::size_t>(p.width),
-                       static_cast<std::size_t>(p.height),
-                       pixel_bytes(p.pixel),
-                       {{CL_RGBA, CL_FLOAT}}};
-    if (p.pixel == Pixel::rgba8)
-      layout.formats = {{CL_RGBA, CL_UNORM_INT8}, {CL_RGBA, CL_UNSIGNED_INT8}};
+    const ImageLayout layout{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
+                             pixel_bytes(p.pixel), stored_formats(p.pixel)};
     check_images(runtime(), layout, src, dst, kName);
     check_wait(runtime(), wait, kName);
     Turn turn(runtime(), *resources().turns);

@@ -118,9 +118,11 @@ struct Ran {
 };
 
 // Runs a program to its end. `variables` are set for it; a value of nullopt removes the variable.
+// `meanwhile` is called with its process number while it runs.
 inline Ran run_program(
     const std::vector<std::string>& command,
-    const std::vector<std::pair<std::string, std::optional<std::string>>>& variables = {}) {
+    const std::vector<std::pair<std::string, std::optional<std::string>>>& variables = {},
+    const std::function<void(pid_t)>& meanwhile = {}) {
   const TempFolder folder;
   const std::string out = (folder / "out").string();
   const std::string err = (folder / "err").string();
@@ -145,6 +147,7 @@ inline Ran run_program(
     execv(arguments[0], arguments.data());
     _exit(127);
   }
+  if (meanwhile) meanwhile(child);
   int status = 0;
   waitpid(child, &status, 0);
   Ran ran;

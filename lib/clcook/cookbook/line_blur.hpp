@@ -9,14 +9,16 @@
 // cut loops; the variants up to coalesced gain little there, and cpu_strip has nothing of them.
 #pragma once
 
+#include <algorithm>
 #include <clcook/line_blur.hpp>
 #include <clcook/reference/line_blur.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/pixels.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
+#include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <memory>
@@ -51,7 +53,7 @@ class BlurCase : public PlanCase<LineBlur> {
  public:
   BlurCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)) {
-    const std::size_t bytes = problem_.pixel == LineBlur::Pixel::rgba8 ? 4 : 16;
+    const std::size_t bytes = pixel_bytes(problem_.pixel);
     const auto extra = [&](const char* name) {
       const std::int64_t value = shape.integer(name, 0);
       if (value < 0 || value > 1 << 20) {
@@ -68,43 +70,43 @@ class BlurCase : public PlanCase<LineBlur> {
     src_.emplace(runtime, row, rows, (offset == 0 ? 0 : offset + 1) * bytes, pitch, 0xFF);
     dst_.emplace(runtime, row, rows, offset * bytes, pitch, 0xCD);
     Random random(seed);
-    const std::size_t values = static_cast<std::size_t>(problem_.width) * rows * 4;
-    if (bytes == 16) {
-      floats_.resize(values);
-      for (float& value : floats_) value = random.uniform(-1.0f, 1.0f);
-    } else {
-      bytes_.resize(values);
-      for (unsigned char& value : bytes_) value = static_cast<unsigned char>(random.below(256));
+    values_.resize(static_cast<std::size_t>(problem_.width) * rows * 4);
+    for (double& value : values_) {
+      value = is_integer(channel_)
+                  ? static_cast<double>(random.below(channel_ == Channel::u8 ? 256 : 65536))
+                  : static_cast<double>(random.uniform(-1.0f, 1.0f));
     }
+    stored_ = store_channels(channel_, values_);
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      values_[i] = load_channel(channel_, stored_.data(), i);
   }
 
   Diff check(const std::vector<cl::Event>& wait) override {
     Diff diff;
     const std::vector<unsigned char> got = dst_->read(wait, diff, "dst");
     const std::vector<double>& expected = reference();
-    // What the plan promises, 0 for a copy; values of 8 bits are rounded once more, by half a level.
+    // What the plan promises of values up to 1, 0 for a copy.
     const double promise = plan().offer().max_error;
-    const double limit = floats_.empty() && promise > 0 ? 255 * promise + 0.5 : promise;
+    const double top = channel_ == Channel::u8 ? 255 : channel_ == Channel::u16 ? 65535 : 1;
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      double value = 0;
-      if (floats_.empty()) {
-        value = got[i];
-      } else {
-        float one = 0;
-        std::memcpy(&one, got.data() + i * sizeof one, sizeof one);
-        value = static_cast<double>(one);
-      }
+      const double limit = promise == 0 ? 0 : top * promise + rounding(expected[i], top * promise);
+      const double value = load_channel(channel_, got.data(), i);
       diff.compare(Where{i, problem_.width}, expected[i], value, limit);
     }
     return diff;
   }
 
  protected:
-  const void* input() override {
-    return floats_.empty() ? static_cast<const void*>(bytes_.data()) : floats_.data();
-  }
+  const void* input() override { return stored_.data(); }
 
  private:
+  // How far a result that is `error` off moves when it is stored; the promise has it for floats.
+  double rounding(double value, double error) const {
+    if (is_integer(channel_)) return 0.5;
+    if (channel_ == Channel::f16) return std::max((std::abs(value) + error) * 0x1p-11, 0x1p-25);
+    return 0;
+  }
+
   // Says which channel of which pixel; turned into text for the first mismatch only.
   struct Where {
     std::size_t index;
@@ -125,13 +127,12 @@ class BlurCase : public PlanCase<LineBlur> {
         reference::line_blur::taps(problem_.radius, problem_.relative_sigma.value, distance);
     const auto width = static_cast<std::size_t>(problem_.width);
     const auto height = static_cast<std::size_t>(problem_.height);
-    return reference_[distance] =
-               floats_.empty() ? reference::line_blur::blur(bytes_.data(), width, height, taps)
-                               : reference::line_blur::blur(floats_.data(), width, height, taps);
+    return reference_[distance] = reference::line_blur::blur(values_.data(), width, height, taps);
   }
 
-  std::vector<float> floats_;
-  std::vector<unsigned char> bytes_;
+  const Channel channel_ = channel_of(problem_.pixel);
+  std::vector<unsigned char> stored_;
+  std::vector<double> values_;                    // what it holds
   std::map<int, std::vector<double>> reference_;  // by the distance of the taps
 };
 
@@ -165,7 +166,8 @@ inline Recipe line_blur() {
       Parameter::integer("height", "pixels", 1, LineBlur::kMaxSize),
       Parameter::real("radius", "pixels", 0, LineBlur::kMaxRadius),
       Parameter::real("sigma", "of the weights, in radii", 0, std::numeric_limits<double>::max()),
-      Parameter::word("pixel", "type of a pixel", {"rgba32f", "rgba8"}, "rgba32f"),
+      Parameter::word("pixel", "type of a pixel", {"rgba8", "rgba16", "rgba16f", "rgba32f"},
+                      "rgba32f"),
       Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
   };
@@ -174,6 +176,10 @@ inline Recipe line_blur() {
       shape(7, 3, 2.5, 0.5, "rgba32f", 3, 2, true),
       shape(3, 5, 4, 0.7, "rgba8", 1, 5, true),
       shape(3, 2, 0, 0.5, "rgba32f", 2, 3, true),
+      shape(5, 9, 2, 0.6, "rgba16f", 1, 3, true),
+      shape(67, 33, 20, 0.5, "rgba16", 3, 2),
+      shape(101, 26, 7.5, 0.5, "rgba16f", 2, 5),
+      shape(18, 11, 0.5, 0.5, "rgba16", 1, 2),
       shape(1, 97, 5, 0.5, "rgba32f"),
       shape(97, 1, 5, 0.5, "rgba8"),
       shape(63, 5, 4, 0.5, "rgba32f"),

@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace clcook {
 
@@ -77,6 +78,17 @@ constexpr cl_image_format image_format(PixelType type) {
                                        : channel == Channel::u16 ? CL_UNSIGNED_INT16
                                        : channel == Channel::f16 ? CL_HALF_FLOAT
                                                                  : CL_FLOAT)};
+}
+
+// The formats of images whose texels are stored as such pixels: bits that a copy to a buffer keeps.
+inline std::vector<cl_image_format> stored_formats(PixelType type) {
+  std::vector<cl_image_format> out{image_format(type)};
+  if (is_integer(channel_of(type))) {
+    const bool bytes = channel_of(type) == Channel::u8;
+    out.push_back({out[0].image_channel_order,
+                   static_cast<cl_channel_type>(bytes ? CL_UNORM_INT8 : CL_UNORM_INT16)});
+  }
+  return out;
 }
 
 // Definitions for pixel.clh.
