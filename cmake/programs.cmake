@@ -5,6 +5,16 @@
 add_library(clcook_program INTERFACE)
 target_link_libraries(clcook_program INTERFACE clcook::clcook clcook_warnings clcook_sanitize
                                                clcook_portable)
+# Definitions of clcook are compiled once and not with each of a hundred files. Programs for the
+# sanitizers include them, as users do by default.
+if(NOT CLCOOK_SANITIZE AND NOT CLCOOK_FUZZ)
+  add_library(clcook_definitions STATIC "${PROJECT_SOURCE_DIR}/lib/clcook/compiled.cpp")
+  target_link_libraries(clcook_definitions PUBLIC clcook::clcook PRIVATE clcook_warnings
+                                                                         clcook_portable)
+  target_compile_definitions(clcook_definitions PUBLIC CLCOOK_COMPILED)
+  set_target_properties(clcook_definitions PROPERTIES CXX_EXTENSIONS OFF)
+  target_link_libraries(clcook_program INTERFACE clcook_definitions)
+endif()
 # What is compiled into our programs and how: they spend their time in kernels, so -O1, which compiles
 # a quarter faster than -O3. The tests spend it in the library clcook_recipes, where the references
 # are: -O0 compiles them twice as fast.
@@ -195,6 +205,11 @@ if(CLCOOK_BUILD_TESTS)
       if(cards)
         target_link_libraries(test_${name} PRIVATE "$<TARGET_FILE:clcook_recipes>")
         add_dependencies(test_${name} clcook_recipes)
+      endif()
+      if(TARGET clcook_definitions)
+        target_compile_definitions(test_${name} PRIVATE CLCOOK_COMPILED)
+        target_link_libraries(test_${name} PRIVATE "$<TARGET_FILE:clcook_definitions>")
+        add_dependencies(test_${name} clcook_definitions)
       endif()
       target_link_libraries(test_${name} PRIVATE clcook_stub_main clcook_stub_opencl)
       continue()

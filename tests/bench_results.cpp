@@ -161,13 +161,14 @@ TEST_CASE("a field that is missing or of another type is named with its file and
                  "in order",
                  "passed",
                  "none",
+                 "a feature",
                  {"k"},
                  12,
                  0,
                  0.5,
                  1.5,
                  true};
-  check_fields<CheckRow>(to_json(check), {}, {"max_error", "bound"});
+  check_fields<CheckRow>(to_json(check), {"lacks"}, {"max_error", "bound"});
   check.max_error = HUGE_VAL;  // JSON has no infinity
   CHECK(to_json(check)["max_error"].is_null());
   CHECK(std::isnan(from_json<CheckRow>(to_json(check), "f").max_error));
@@ -308,8 +309,8 @@ TEST_CASE("curves have a time or a gap for every point, measured and predicted")
 
 TEST_CASE("totals are sums of the rows, whatever the table shows") {
   report::Result result;
-  CheckRow row{"toy",      "fast",     {}, {},  "in order", "passed", "",
-               {"a", "b"}, 1ULL << 60, 0,  0.5, 1,          true};
+  CheckRow row{"toy",        "fast",     {},         {}, "in order", "passed", "",
+               std::nullopt, {"a", "b"}, 1ULL << 60, 0,  0.5,        1,        true};
   result.check.rows = {row, row, row, row};
   result.check.rows[1].outcome = "failed";
   result.check.rows[1].max_error = std::nan("");

@@ -1,4 +1,5 @@
 // Devices: specifications, the reasons for a choice, and machines without any.
+#include <clcook/core/attempt.hpp>
 #include <clcook/core/device.hpp>
 
 #include <sys/wait.h>

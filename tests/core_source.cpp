@@ -1,5 +1,6 @@
 // Sources: reading, flattening, and the file names and lines that a compiler then reports.
 #include <clcook/core/source.hpp>
+#include <clcook/embedded/headers.hpp>
 
 #include <string>
 #include <vector>

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <clcook/cookbook/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/pyramid.hpp>
 #include <cmath>
 #include <string>
 #include <vector>

@@ -7,6 +7,9 @@
 
 #include <clcook/cookbook/gaussian_blur.hpp>
 #include <clcook/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/tensor.hpp>
+#include <clcook/gaussian_blur/tensor_bytes.hpp>
+#include <clcook/gaussian_blur/tensor_passes.hpp>
 #include <clcook/reference/gaussian_blur.hpp>
 
 #include "support/testing.hpp"

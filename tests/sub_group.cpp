@@ -1,6 +1,7 @@
 // <clcook/sub_group.clh>: every function against a scalar model, with each implementation that the
 // device has and always with local memory.
 #include <clcook/core/sub_group.hpp>
+#include <clcook/embedded/headers.hpp>
 #include <clcook/registry/conformance.hpp>
 #include <clcook/registry/random.hpp>
 

@@ -176,7 +176,7 @@ inline Recipe line_blur() {
       shape(7, 3, 2.5, 0.5, "rgba32f", 3, 2, true),
       shape(3, 5, 4, 0.7, "rgba8", 1, 5, true),
       shape(3, 2, 0, 0.5, "rgba32f", 2, 3, true),
-      shape(5, 9, 2, 0.6, "rgba16f", 1, 3, true),
+      shape(5, 9, 2, 0.6, "rgba16f", 1, 3),
       shape(67, 33, 20, 0.5, "rgba16", 3, 2),
       shape(101, 26, 7.5, 0.5, "rgba16f", 2, 5),
       shape(18, 11, 0.5, 0.5, "rgba16", 1, 2),
