@@ -624,7 +624,7 @@ TEST_CASE("eight processes on one cold folder compute what they should") {
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
     CAPTURE(entry.path());
     CHECK_FALSE(contains(entry.path().filename().string(), ".tmp-"));
-    programs += entry.path().extension() == ".clbin" ? 1 : 0;
+    programs += entry.path().extension() == ".clbin" ? 1U : 0U;
   }
   CHECK(programs >= 6);
   const Runtime on = with_cache(folder.path());

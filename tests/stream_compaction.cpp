@@ -139,6 +139,31 @@ TEST_CASE("stream_compaction: the scan of the counts takes several turns") {
   CHECK(run(compact, upload(in), pixels, 30000) == ref::bright(in, 30000));
 }
 
+// For Oclgrind, which the pictures that take several turns are too large for.
+TEST_CASE("oclgrind: stream_compaction: the scan of the counts alone, three turns of it") {
+  constexpr cl_uint kGroups = 2 * 512 + 1;
+  clcook::Defines defines;
+  defines.flag("CLCOOK_STREAM_COMPACTION_SCAN").set("CLCOOK_STREAM_COMPACTION_GROUP", 32);
+  const cl::Program program = runtime().build(clcook::Source(clcook::embedded::stream_compaction),
+                                              defines, "stream_compaction/scan");
+  clcook::Random random(5);
+  std::vector<std::uint32_t> counts(kGroups);
+  for (std::uint32_t& count : counts) count = static_cast<std::uint32_t>(random.below(1025));
+  std::vector<std::uint32_t> expected;
+  std::uint32_t sum = 0;
+  for (const std::uint32_t count : counts) {
+    expected.push_back(sum);
+    sum += count;
+  }
+  const cl::Buffer buffer = upload(counts);
+  const cl::Buffer kept = clcook::create_buffer(runtime(), 4);
+  clcook::Kernel kernel(runtime(), program, "stream_compaction_scan");
+  const cl::Event done =
+      kernel(clcook::Launch::groups({1, 1, 1}, {32, 1, 1}), {}, buffer, kGroups, kept, cl_ulong{0});
+  CHECK(clcook::testing::read_buffer<std::uint32_t>(runtime(), kept, 1, {done})[0] == sum);
+  CHECK(clcook::testing::read_buffer<std::uint32_t>(runtime(), buffer, kGroups) == expected);
+}
+
 TEST_CASE("stream_compaction: calls of one plan on an out-of-order queue follow one another") {
   cl_int status = CL_SUCCESS;
   const cl::CommandQueue queue(

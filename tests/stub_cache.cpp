@@ -39,7 +39,7 @@ std::string content_of(std::size_t i) {
 std::size_t temporaries_in(const std::filesystem::path& folder) {
   std::size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    count += contains(entry.path().filename().string(), ".tmp-") ? 1 : 0;
+    count += contains(entry.path().filename().string(), ".tmp-") ? 1U : 0U;
   return count;
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("processes that are killed while they write leave whole files, and soo
     int status = 0;
     REQUIRE(waitpid(child, &status, 0) == child);
     REQUIRE(WIFSIGNALED(status));  // it was still writing
-    in_the_middle += temporaries_in(folder / "cache") > 0 ? 1 : 0;
+    in_the_middle += temporaries_in(folder / "cache") > 0 ? 1U : 0U;
     most = std::max(most, temporaries_in(folder / "cache"));
     // What is there is whole.
     for (std::size_t i = 0; i < kKeys; ++i) {
@@ -183,9 +183,9 @@ TEST_CASE("a program whose file has any bit changed is built again, and the file
     RuntimeOptions options;
     options.disk_cache = disk;
     const Runtime runtime(first.queue(), options);  // with no program in memory
-    wrong += is_right(runtime, 1) ? 0 : 1;
-    wrong += runtime.cache().stats().from_source == 1 ? 0 : 1;
-    wrong += read_bytes(file) == whole ? 0 : 1;
+    wrong += is_right(runtime, 1) ? 0U : 1U;
+    wrong += runtime.cache().stats().from_source == 1 ? 0U : 1U;
+    wrong += read_bytes(file) == whole ? 0U : 1U;
   }
   CHECK(wrong == 0);
   CHECK(temporaries_in(folder.path()) == 0);

@@ -6,11 +6,11 @@
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <dirent.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <ctime>
 #define CLCOOK_POSIX_FILES 1
 #else
