@@ -142,6 +142,10 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
         $<TARGET_FILE:test_planted_bugs> "${PROJECT_BINARY_DIR}/oclgrind-planted-${recipe}")
       set_property(TEST "oclgrind.${recipe}.planted" APPEND
                    PROPERTY ENVIRONMENT "CLCOOK_TEST_RECIPE=${recipe}")
+      clcook_lane(
+        "order.${recipe}" order 1 1200 "${clcook_lanes}/order.sh" $<TARGET_FILE:clcook_tool>
+        $<TARGET_FILE:test_planted_bugs> "${PROJECT_SOURCE_DIR}"
+        "${PROJECT_BINARY_DIR}/order/${recipe}" "${recipe}")
     endforeach()
     clcook_lane(measure_all unit 1 300 "${PROJECT_SOURCE_DIR}/bench/measure_all.sh"
                 $<TARGET_FILE:clcook_tool> smoke "${PROJECT_BINARY_DIR}/measure_all" argument_swap)

@@ -95,7 +95,11 @@ void check_blocks(const std::vector<unsigned char>& blocks) {
   }
 }
 
-// The content of a file of real inputs, which need not be there.
+std::string small_file(const char* name) {
+  return clcook::testing::read_bytes(clcook::testing::small_data(name));
+}
+
+// The content of a larger file of real inputs, which need not be there.
 std::optional<std::string> data_file(const char* name) {
   const auto path = clcook::testing::test_data(name);
   if (!path) return std::nullopt;
@@ -121,10 +125,10 @@ Error refused(const Problem& problem, const std::string& part, Variant variant =
 
 // ---- Right -------------------------------------------------------------------------------------
 
-TEST_CASE("the golden vectors on every variant") {
-  const auto file = data_file("bc6h_vectors.txt");
-  if (!file) return;
-  std::istringstream lines(*file);
+namespace {
+
+void check_golden_blocks(const std::string& text, std::size_t number) {
+  std::istringstream lines(text);
   std::string line;
   std::vector<unsigned char> blocks[2];
   std::vector<std::uint16_t> want[2];
@@ -147,7 +151,7 @@ TEST_CASE("the golden vectors on every variant") {
       want[one].push_back(static_cast<std::uint16_t>(std::stoi(texels.substr(i, 4), nullptr, 16)));
     }
   }
-  CHECK(blocks[0].size() + blocks[1].size() == 220 * 16);
+  CHECK(blocks[0].size() + blocks[1].size() == number * 16);
   for (const Format format : kFormats) {
     const std::size_t one = format == Format::signed_float ? 1 : 0;
     const std::size_t count = blocks[one].size() / 16;
@@ -160,14 +164,13 @@ TEST_CASE("the golden vectors on every variant") {
   }
 }
 
-TEST_CASE("the real texture on every variant, as half and as float") {
-  const auto file = data_file("lythwood_room_1k_bc6h_signed.dds");
-  if (!file) return;
-  const clcook::io::Dds dds = clcook::io::parse_dds(*file);
+void check_texture(const std::string& file, const char* digest) {
+  const clcook::io::Dds dds = clcook::io::parse_dds(file);
   const clcook::io::DdsLevel level = dds.level(0, 0);
-  const auto begin = file->begin() + static_cast<std::ptrdiff_t>(level.offset);
+  const auto begin = file.begin() + static_cast<std::ptrdiff_t>(level.offset);
   const std::vector<unsigned char> blocks(begin, begin + static_cast<std::ptrdiff_t>(level.bytes));
-  const Problem problem{1024, 512, Format::signed_float, Texel::rgba16f};
+  const Problem problem{static_cast<int>(dds.width), static_cast<int>(dds.height),
+                        Format::signed_float, Texel::rgba16f};
   for (const Variant variant : Bc6hDecode::variants()) {
     CAPTURE(variant.name());
     const std::vector<std::uint16_t> rgba = halfs(blocks, problem, variant);
@@ -181,15 +184,34 @@ TEST_CASE("the real texture on every variant, as half and as float") {
       rgb += static_cast<char>(static_cast<unsigned char>(rgba[i] & 255));
       rgb += static_cast<char>(static_cast<unsigned char>(rgba[i] >> 8));
     }
-    CHECK(clcook::testing::sha256(rgb) ==
-          "ead6c402eb4ccf8c8d0f7ad65e4881925240a9345f5ab145d530fc8a596285e1");
-    CHECK(opaque == 1024 * 512);
+    CHECK(clcook::testing::sha256(rgb) == digest);
+    CHECK(opaque == dds.width * dds.height);
 
     Problem as_float = problem;
     as_float.texel = Texel::rgba32f;
     const std::vector<float> floats = decode<float>(blocks, as_float, variant);
     CHECK(floats == ref::to_float(rgba));
   }
+}
+
+}  // namespace
+
+TEST_CASE("golden blocks of every mode and partition, on every variant") {
+  check_golden_blocks(small_file("bc6h/blocks.txt"), 114);
+}
+
+TEST_CASE("all golden blocks on every variant") {
+  if (const auto file = data_file("bc6h_vectors.txt")) check_golden_blocks(*file, 220);
+}
+
+TEST_CASE("a piece of a real texture on every variant, as half and as float") {
+  check_texture(small_file("bc6h/lythwood_room.dds"),
+                "06d9ea43f73b652c2fbc9efb20cc792697a612fe032d2e3d89abeff801c27a46");
+}
+
+TEST_CASE("the real texture on every variant, as half and as float") {
+  if (const auto file = data_file("lythwood_room_1k_bc6h_signed.dds"))
+    check_texture(*file, "ead6c402eb4ccf8c8d0f7ad65e4881925240a9345f5ab145d530fc8a596285e1");
 }
 
 TEST_CASE("every mode with every partition, signed and unsigned, and all reserved codes") {

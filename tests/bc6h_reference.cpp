@@ -1,5 +1,5 @@
-// The scalar BC6H decoder and encoder. The golden files are optional; what is written here in full
-// is not.
+// The scalar BC6H decoder and encoder, among others against what two other decoders made of the
+// blocks in tests/data/bc6h.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -34,12 +34,20 @@ using ref::Texels;
 
 constexpr Format kFormats[] = {Format::uf16, Format::sf16};
 
-// The content of a file of real inputs, which need not be there.
+std::string small_file(const char* name) {
+  return clcook::testing::read_bytes(clcook::testing::small_data(name));
+}
+
+// The content of a larger file of real inputs, which need not be there.
 std::optional<std::string> data_file(const char* name) {
   const auto path = clcook::testing::test_data(name);
   if (!path) return std::nullopt;
   return clcook::testing::read_bytes(*path);
 }
+
+// Of the halfs of tests/data/bc6h/lythwood_room.dds.
+constexpr const char* kPieceDigest =
+    "06d9ea43f73b652c2fbc9efb20cc792697a612fe032d2e3d89abeff801c27a46";
 
 int nibble(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
@@ -149,46 +157,45 @@ TEST_CASE("every header uses every block bit once and every field has all its bi
   }
 }
 
-TEST_CASE("the headers are those of the bit table") {
-  const auto csv = data_file("bc6h_bits.csv");
-  if (!csv) return;
+TEST_CASE("the headers are those of the format documents") {
   const std::string names[ref::kFields] = {"rw", "gw", "bw", "rx", "gx", "bx",
                                            "ry", "gy", "by", "rz", "gz", "bz"};
-  std::istringstream lines(*csv);
-  std::string line;
-  std::getline(lines, line);
-  CHECK(line == "mode_index,mode_code,block_bit,field,field_bit");
-  int rows = 0;
-  while (std::getline(lines, line)) {
+  std::istringstream lines(small_file("bc6h/header_bits.txt"));
+  int bits = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
     CAPTURE(line);
-    std::replace(line.begin(), line.end(), ',', ' ');
     std::istringstream cells(line);
     int m = -1;
     std::string code;
-    int at = -1;
-    std::string field;
-    int bit = -1;
-    cells >> m >> code >> at >> field >> bit;
+    cells >> m >> code;
     REQUIRE(!cells.fail());
     REQUIRE((m >= 0 && m < ref::kModes));
-    ++rows;
     CHECK(ref::kMode[m].code == std::stoi(code, nullptr, 16));
-    if (field == "m") {
-      CHECK(at == bit);
-      CHECK(bit < ref::kMode[m].code_bits);
-      continue;
-    }
-    Block block = {};
-    block[0] = ref::kMode[m].code;
-    block.at(static_cast<std::size_t>(at / 8)) |= static_cast<unsigned char>(1 << at % 8);
-    const ref::Parts parts = ref::unpack(block.data());
-    CHECK(parts.mode == m);
-    CHECK(parts.partition == (field == "d" ? 1 << bit : 0));
-    for (std::size_t f = 0; f < ref::kFields; ++f) {
-      CHECK(parts.fields[f] == (names[f] == field ? 1 << bit : 0));
+    std::size_t at = 0;
+    for (std::string cell; cells >> cell; ++at) {
+      ++bits;
+      CAPTURE(cell);
+      const std::size_t digits = cell.find_first_of("0123456789");
+      const std::string field = cell.substr(0, digits);
+      const int bit = std::stoi(cell.substr(digits));
+      if (field == "m") {
+        CHECK(at == static_cast<std::size_t>(bit));
+        CHECK(bit < ref::kMode[m].code_bits);
+        continue;
+      }
+      Block block = {};
+      block[0] = ref::kMode[m].code;
+      block.at(at / 8) |= static_cast<unsigned char>(1 << at % 8);
+      const ref::Parts parts = ref::unpack(block.data());
+      CHECK(parts.mode == m);
+      CHECK(parts.partition == (field == "d" ? 1 << bit : 0));
+      for (std::size_t f = 0; f < ref::kFields; ++f) {
+        CHECK(parts.fields[f] == (names[f] == field ? 1 << bit : 0));
+      }
     }
   }
-  CHECK(rows == 1080);
+  CHECK(bits == 1080);
 }
 
 TEST_CASE("partitions and anchors") {
@@ -418,10 +425,9 @@ TEST_CASE("random blocks of all codes decode as they did when the golden blocks 
   }
 }
 
-TEST_CASE("all golden blocks") {
-  const auto text = data_file("bc6h_vectors.txt");
-  if (!text) return;
-  std::istringstream lines(*text);
+// How many blocks a file of golden blocks has.
+int check_golden_blocks(const std::string& text) {
+  std::istringstream lines(text);
   std::string line;
   int blocks = 0;
   while (std::getline(lines, line)) {
@@ -439,10 +445,35 @@ TEST_CASE("all golden blocks") {
     CHECK(hex(decode(block_of(bytes), format == "U" ? Format::uf16 : Format::sf16)) == halfs);
     ++blocks;
   }
-  CHECK(blocks == 220);
+  return blocks;
+}
+
+TEST_CASE("golden blocks of every mode and partition") {
+  CHECK(check_golden_blocks(small_file("bc6h/blocks.txt")) == 114);
+}
+
+TEST_CASE("all golden blocks") {
+  if (const auto text = data_file("bc6h_vectors.txt")) CHECK(check_golden_blocks(*text) == 220);
 }
 
 // ---- Pictures ----------------------------------------------------------------------------------
+
+TEST_CASE("a piece of a real texture, bit by bit") {
+  const std::string file = small_file("bc6h/lythwood_room.dds");
+  const clcook::io::Dds dds = clcook::io::parse_dds(file);
+  CHECK(dds.format == clcook::io::DdsFormat::bc6h_sf16);
+  REQUIRE((dds.width == 64 && dds.height == 64));
+  const clcook::io::DdsLevel level = dds.level(0, 0);
+  REQUIRE(level.bytes == 4096);
+  const unsigned char* const blocks = data_of(file, level.offset);
+  std::array<int, 16> histogram = {};
+  for (std::size_t i = 0; i < level.bytes; i += 16) {
+    ++histogram[static_cast<std::size_t>(ref::mode_of(blocks + i))];
+  }
+  CHECK(histogram == std::array<int, 16>{15, 5, 98, 7, 33, 13, 17, 3, 2, 0, 1, 21, 41, 0, 0, 0});
+  const auto halfs = ref::decode_image(blocks, level.bytes, 64, 64, Format::sf16);
+  CHECK(sha256(little_endian(halfs)) == kPieceDigest);
+}
 
 TEST_CASE("a real texture, bit by bit") {
   const auto file = data_file("lythwood_room_1k_bc6h_signed.dds");
@@ -468,6 +499,13 @@ TEST_CASE("a real texture, bit by bit") {
   const auto halfs = ref::decode_image(blocks, level.bytes, 1024, 512, Format::sf16);
   CHECK(sha256(little_endian(halfs)) ==
         "ead6c402eb4ccf8c8d0f7ad65e4881925240a9345f5ab145d530fc8a596285e1");
+  // The piece is one of this picture.
+  std::vector<std::uint16_t> piece;
+  for (std::size_t y = 272; y < 272 + 64; ++y) {
+    const auto row = halfs.begin() + static_cast<std::ptrdiff_t>((y * 1024 + 80) * 3);
+    piece.insert(piece.end(), row, row + 64 * 3);
+  }
+  CHECK(sha256(little_endian(piece)) == kPieceDigest);
   CHECK(halfs[0] == 0x3C00);
   CHECK(halfs.back() == 0x2F1B);
   const auto floats = ref::to_float(halfs);
@@ -723,15 +761,11 @@ TEST_CASE("the error of the encoder on a smooth picture and on a real one") {
   CHECK_THROWS_AS(ref::encode_image(smooth, 93, 60, Format::uf16), std::invalid_argument);
   CHECK_THROWS_AS(ref::encode_image({}, 0, 0, Format::uf16), std::invalid_argument);
 
-  const auto file = data_file("lythwood_room_1k_bc6h_signed.dds");
-  if (!file) return;
-  std::vector<std::uint16_t> rows =
-      ref::decode_image(data_of(*file, 148), 524288, 1024, 512, Format::sf16);
-  rows.erase(rows.begin(), rows.begin() + 1024 * 3 * 240);
-  rows.resize(1024 * 3 * 32);
-  const auto blocks = ref::encode_image(rows, 1024, 32, Format::sf16);
+  const std::string file = small_file("bc6h/lythwood_room.dds");
+  const auto piece = ref::decode_image(data_of(file, 148), 4096, 64, 64, Format::sf16);
+  const auto blocks = ref::encode_image(piece, 64, 64, Format::sf16);
   const auto error =
-      worst_and_rms(rows, ref::decode_image(blocks.data(), blocks.size(), 1024, 32, Format::sf16));
+      worst_and_rms(piece, ref::decode_image(blocks.data(), blocks.size(), 64, 64, Format::sf16));
   MESSAGE("lythwood: worst " << error[0] << ", root mean square " << error[1]);
   CHECK(error[1] < 40);
 }

@@ -3,6 +3,8 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -200,11 +202,19 @@ TEST_CASE("a long file that is not ours is not read whole") {
   CHECK(pages() - before < 100 * 1024);
 }
 
-TEST_CASE("temporary files of killed processes go after a day") {
+TEST_CASE("temporary files go with their process, or after a day") {
   const TempFolder folder;
   const DiskCache cache(folder.path());
-  const std::string old = cache.path_of("x") + ".tmp-1-2-3-4";
-  const std::string young = cache.path_of("x") + ".tmp-5-6-7-8";
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) _exit(0);
+  REQUIRE(waitpid(child, nullptr, 0) == child);
+  const auto temporary = [&](pid_t process, const char* more) {
+    return cache.path_of("x") + text(".tmp-", process, more);
+  };
+  const std::string old = temporary(getpid(), "-2-3-4");
+  const std::string young = temporary(getpid(), "-6-7-8");
+  const std::string orphan = temporary(child, "-6-7-8");
   const std::filesystem::path others[] = {folder / "tuning.txt", folder / "notes.clbin.tmp-1",
                                           cache.path_of("y")};
   const auto two_days_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(48);
@@ -214,12 +224,14 @@ TEST_CASE("temporary files of killed processes go after a day") {
   };
   make(old, true);
   make(young, false);
+  make(orphan, false);
   for (const auto& path : others) make(path, true);
   std::filesystem::create_directory(cache.path_of("z") + ".tmp-9");
   CHECK_FALSE(cache.load("x"));
   REQUIRE(cache.store("key", "binary"));
   CHECK_FALSE(std::filesystem::exists(old));
   CHECK(std::filesystem::exists(young));
+  CHECK_FALSE(std::filesystem::exists(orphan));
   for (const auto& path : others) CHECK(std::filesystem::exists(path));
   CHECK(files_in(folder.path()) == 6);  // with the folder and the new file
 }
@@ -577,4 +589,45 @@ TEST_CASE("a fresh process takes its program from a warm disk cache") {
     return out.substr(out.find("disk="), out.find('\n', out.find("disk=")) - out.find("disk="));
   };
   MESSAGE("cold: ", line(cold.out), ", warm: ", line(warm.out));
+}
+
+// Run by the next test, in eight processes at once.
+TEST_CASE("child: programs from a shared folder" * doctest::skip()) {
+  const Runtime on = Runtime::pick();
+  int wrong = 0;
+  for (int round = 0; round < 2; ++round) {
+    const Runtime fresh(on.queue());  // the second finds on disk what the first stored
+    for (int value = 60; value < 66; ++value) wrong += run_value(fresh, value) == value ? 0 : 1;
+  }
+  std::printf("wrong=%d\n", wrong);
+}
+
+TEST_CASE("eight processes on one cold folder compute what they should") {
+  const TempFolder folder;
+  std::vector<Ran> ran(8);
+  std::vector<std::thread> threads;
+  for (Ran& one : ran) {
+    threads.emplace_back([&] {
+      one =
+          run_self("child: programs from a shared folder",
+                   {{"CLCOOK_CACHE", std::nullopt}, {"CLCOOK_CACHE_DIR", folder.path().string()}});
+    });
+  }
+  for (std::thread& one : threads) one.join();
+  for (const Ran& one : ran) {
+    CAPTURE(one.err);
+    CHECK(one.code == 0);
+    CHECK(contains(one.out, "wrong=0"));
+  }
+  // Of each program one file, and nothing that was left.
+  std::size_t programs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    CAPTURE(entry.path());
+    CHECK_FALSE(contains(entry.path().filename().string(), ".tmp-"));
+    programs += entry.path().extension() == ".clbin" ? 1U : 0U;
+  }
+  CHECK(programs >= 6);
+  const Runtime on = with_cache(folder.path());
+  for (int value = 60; value < 66; ++value) CHECK(run_value(on, value) == value);
+  check_stats(on, 0, 6, 0);
 }

@@ -3,6 +3,7 @@
 // NaN does.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <chrono>
 #include <clcook/cookbook/gaussian_blur.hpp>
 #include <cmath>
@@ -78,6 +79,71 @@ TEST_CASE("gaussian_blur: the weights are the definition's") {
     }
     CHECK(sum == doctest::Approx(1).epsilon(1e-13));
     if (sigma >= 2) CHECK(std::sqrt(variance) == doctest::Approx(sigma).epsilon(0.002));
+  }
+}
+
+TEST_CASE("gaussian_blur: the reference's weights are Gaussian") {
+  // What makes a Gaussian one: the ratio of neighbouring ratios is exp(-1 / sigma^2) everywhere.
+  for (const double sigma : {0.7, 2.0, 17.5}) {
+    const std::vector<double> w = ref::weights(sigma, 4);
+    for (std::size_t k = 1; k + 1 < w.size(); ++k) {
+      CHECK(w[k - 1] * w[k + 1] / (w[k] * w[k]) ==
+            doctest::Approx(std::exp(-1 / (sigma * sigma))).epsilon(1e-12));
+      CHECK(w[k] == w[w.size() - 1 - k]);
+    }
+  }
+  // exp(-1/2), 1 and exp(-1/2) in decimals.
+  const std::vector<double> three = ref::weights(1, 1);
+  REQUIRE(three.size() == 3);
+  CHECK(three[0] == doctest::Approx(0.6065306597126334 / 2.2130613194252668).epsilon(1e-15));
+}
+
+TEST_CASE("gaussian_blur: the reference is the sum over both axes at once, on a laid-out border") {
+  // Whole numbers: every order of the sums gives the same bits. The border is written out as a
+  // larger picture, copy by copy.
+  const std::vector<double> x{1, 2, 5, 3, 1};
+  const std::vector<double> y{2, 1, 4, 1, 2, 0, 3};
+  constexpr std::ptrdiff_t kWidth = 4;
+  constexpr std::ptrdiff_t kHeight = 2;  // less than the filter: the border repeats
+  Random random(8);
+  ref::Picture in{kWidth, kHeight, 2, {}};
+  for (int i = 0; i < kWidth * kHeight * 2; ++i)
+    in.values.push_back(static_cast<double>(random.below(1000)));
+  const auto beyond = [](std::ptrdiff_t i, std::ptrdiff_t count, ref::Border border) {
+    while (i < 0 || i >= count) {  // a step at a time, until it is inside
+      if (border == ref::Border::constant) return std::ptrdiff_t{-1};
+      if (border == ref::Border::clamp) i += i < 0 ? 1 : -1;
+      if (border == ref::Border::wrap) i += i < 0 ? count : -count;
+      if (border == ref::Border::mirror) i = i < 0 ? -1 - i : 2 * count - 1 - i;
+    }
+    return i;
+  };
+  const std::array<double, 4> outside{7, 11, 0, 0};
+  for (const auto border :
+       {ref::Border::clamp, ref::Border::mirror, ref::Border::wrap, ref::Border::constant}) {
+    const ref::Picture got = ref::blur(in, x, y, border, outside);
+    for (std::ptrdiff_t row = 0; row < kHeight; ++row) {
+      for (std::ptrdiff_t column = 0; column < kWidth; ++column) {
+        for (std::size_t c = 0; c < 2; ++c) {
+          double sum = 0;
+          for (std::ptrdiff_t j = 0; j < 7; ++j) {
+            for (std::ptrdiff_t i = 0; i < 5; ++i) {
+              const std::ptrdiff_t r = beyond(row + j - 3, kHeight, border);
+              const std::ptrdiff_t k = beyond(column + i - 2, kWidth, border);
+              // Rows outside count as rows of the constant, which the pass along them leaves alone
+              // but for the sum of its weights.
+              const double value =
+                  r < 0   ? outside[c] * (i == 2 ? 1 : 0)
+                  : k < 0 ? outside[c] * x[static_cast<std::size_t>(i)]
+                          : in.values[static_cast<std::size_t>((r * kWidth + k) * 2) + c] *
+                                x[static_cast<std::size_t>(i)];
+              sum += y[static_cast<std::size_t>(j)] * value;
+            }
+          }
+          CHECK(got.values[static_cast<std::size_t>((row * kWidth + column) * 2) + c] == sum);
+        }
+      }
+    }
   }
 }
 

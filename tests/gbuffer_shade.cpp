@@ -1,10 +1,15 @@
 // gbuffer_shade: what the generic conformance test cannot know.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <clcook/gbuffer_shade.hpp>
 #include <clcook/reference/gbuffer_shade.hpp>
+#include <clcook/registry/random.hpp>
+#include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/testing.hpp"
@@ -61,6 +66,84 @@ TEST_CASE("gbuffer_shade: colours that can be worked out by hand") {
   for (const Variant variant : GbufferShade::variants()) {
     CAPTURE(variant.name());
     CHECK(shade(texels, {{0, 0, 127, 0xFFFFFFu}}, variant) == expected);
+  }
+}
+
+TEST_CASE("gbuffer_shade: what must hold of light, of the reference") {
+  clcook::Random random(4);
+  const auto below = [&](int most) {
+    return static_cast<int>(random.below(static_cast<std::uint64_t>(most)));
+  };
+  const auto channel = [](std::uint32_t colour, std::size_t c) {
+    return static_cast<int>(colour >> (8 * c) & 0xFFu);
+  };
+  for (int round = 0; round < 2000; ++round) {
+    ref::Texel texel{{below(256) - 128, below(256) - 128, below(256) - 128},
+                     below(256),
+                     {below(256), below(256), below(256)},
+                     static_cast<float>(below(1024)) / 512,
+                     random.bits32() & 0xFu};
+    std::vector<ref::Light> lights;
+    for (int l = 0; l < 4; ++l) {
+      lights.push_back({{below(255) - 127, below(255) - 127, below(255) - 127},
+                        {below(256), below(256), below(256)}});
+    }
+    const std::array<int, 3> fog{below(256), below(256), below(256)};
+    const std::uint32_t colour = ref::shade(texel, lights, fog);
+    CHECK((colour >> 24) == 255);
+
+    // A light that does not reach the texel is none, and the order of lights is nothing.
+    std::vector<ref::Light> reaching;
+    for (std::size_t l = 4; l-- > 0;) {
+      if ((texel.shadow >> l & 1u) == 0) reaching.push_back(lights[l]);
+    }
+    ref::Texel open = texel;
+    open.shadow = 0;
+    CHECK(ref::shade(open, reaching, fog) == colour);
+
+    // Channels do not mix: exchanged everywhere, they are exchanged in the result.
+    ref::Texel turned = texel;
+    std::vector<ref::Light> other = lights;
+    std::swap(turned.albedo[0], turned.albedo[2]);
+    for (ref::Light& light : other) std::swap(light.colour[0], light.colour[2]);
+    const std::uint32_t swapped = ref::shade(turned, other, {fog[2], fog[1], fog[0]});
+    CHECK(channel(swapped, 0) == channel(colour, 2));
+    CHECK(channel(swapped, 1) == channel(colour, 1));
+    CHECK(channel(swapped, 2) == channel(colour, 0));
+
+    // More light never makes it darker; nearer than the fog's end it lies between the two.
+    const std::uint32_t brighter = ref::shade(open, lights, fog);
+    texel.depth = 0;
+    const std::uint32_t clear = ref::shade(texel, lights, fog);
+    texel.depth = 1;
+    for (std::size_t c = 0; c < 3; ++c) {
+      CHECK(channel(brighter, c) >= channel(colour, c));
+      CHECK(channel(colour, c) >= std::min(channel(clear, c), fog[c]));
+      CHECK(channel(colour, c) <= std::max(channel(clear, c), fog[c]));
+      CHECK(channel(ref::shade(texel, lights, fog), c) == fog[c]);
+    }
+  }
+}
+
+TEST_CASE("gbuffer_shade: the reference against the same formula in fractions") {
+  // One light, no fog: albedo (ambient + d colour / 32) / 1024, each division cut off. In double,
+  // with the remainders taken away by hand instead of by integer division.
+  const auto cut = [](double value) { return value - std::fmod(value, 1.0); };
+  clcook::Random random(5);
+  for (int round = 0; round < 2000; ++round) {
+    const auto byte = [&] { return static_cast<int>(random.below(256)); };
+    const ref::Texel texel{
+        {byte() - 128, byte() - 128, byte() - 128}, byte(), {byte(), byte(), byte()}, 0.0f, 0};
+    const ref::Light light{{byte() / 2, -byte() / 2, byte() / 2}, {byte(), byte(), byte()}};
+    double dot = 0;
+    for (std::size_t c = 0; c < 3; ++c)
+      dot += static_cast<double>(texel.normal[c]) * static_cast<double>(light.direction[c]);
+    const std::uint32_t colour = ref::shade(texel, {light}, {9, 9, 9});
+    for (std::size_t c = 0; c < 3; ++c) {
+      const double sum = texel.ambient + cut(cut(std::max(dot, 0.0) / 128) * light.colour[c] / 32);
+      const double lit = std::min(255.0, cut(texel.albedo[c] * sum / 1024));
+      CHECK(static_cast<double>(colour >> (8 * c) & 0xFFu) == lit);
+    }
   }
 }
 

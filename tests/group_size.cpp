@@ -7,6 +7,7 @@
 #include <clcook/group_size.hpp>
 #include <clcook/model/occupancy.hpp>
 #include <clcook/reference/group_size.hpp>
+#include <clcook/registry/random.hpp>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -110,6 +111,23 @@ TEST_CASE("reference: prefix sums begin anew every 1024 values and wrap") {
   CHECK(sums[3] == 0);
   CHECK(sums[1023] == 0);
   CHECK(sums[1024] == 0xC0000000u);
+}
+
+TEST_CASE("reference: prefix sums are what one adds up by hand, and lines are exact") {
+  clcook::Random random(2);
+  std::vector<std::uint32_t> in(3 * 1024 + 77);
+  for (std::uint32_t& value : in) value = random.bits32();
+  const std::vector<std::uint32_t> sums = ref::prefix_sums(in);
+  for (const std::size_t i :
+       std::vector<std::size_t>{0, 1, 511, 1023, 1024, 1025, 2047, 2048, 3000, 3148}) {
+    std::uint64_t sum = 0;  // no sum of 1024 values of 32 bits overflows it
+    for (std::size_t k = i / 1024 * 1024; k <= i; ++k) sum += in[k];
+    CHECK(sums[i] == static_cast<std::uint32_t>(sum & 0xFFFFFFFFu));
+  }
+  // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: less 1 + 2^-11, only what a product alone would round away
+  // is left.
+  CHECK(ref::line(1 + 0x1p-12f, 1 + 0x1p-12f, -1 - 0x1p-11f) == 0x1p-24f);
+  CHECK(ref::line(3, 5, 7) == 22);
 }
 
 // ---- Kernels ------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 // that the order changes no bit, the matrix and the window themselves, plans, bad input.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <clcook/cookbook/group_swizzle.hpp>
 #include <clcook/group_swizzle.hpp>
 #include <clcook/reference/group_swizzle.hpp>
@@ -158,6 +160,57 @@ TEST_CASE("the gather reaches its radius and no further") {
   CHECK(seen > 300);
   CHECK(seen < 600);
   CHECK(most < 10);
+}
+
+TEST_CASE("the offsets of the first pixel are the published numbers of the generator") {
+  // The upper halves of the first numbers of the generator 1664525 x + 1013904223 from 0, after the
+  // table in Numerical Recipes in C, 2nd edition, page 284. The hash of (0, 0) is 0.
+  ref::Offsets offsets(0, 0);
+  for (const int upper :
+       {0x3C6E, 0x4750, 0xD1CC, 0xAAF9, 0x6252, 0x9F2E, 0x57FE, 0xA3D9, 0x81FD, 0x94F0, 0xCBF6}) {
+    // A radius of 32767 has 65535 values: upper * 65535 / 65536, cut off, is upper - 1.
+    CHECK(offsets.next(32767) == upper - 1 - 32767);
+  }
+}
+
+TEST_CASE("the reference's gather is a mean: of a constant, of a sum, and within the window") {
+  constexpr int kWidth = 24;
+  constexpr int kHeight = 17;
+  const std::vector<float> flat(kWidth * kHeight * 4, 3.0f);
+  const std::vector<float> a = noise(kWidth * kHeight * 4);
+  std::vector<float> b(a.rbegin(), a.rend());
+  std::vector<float> sum(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    b[i] = std::nearbyint(b[i] * 1024);  // whole, so that float sums are exact
+    sum[i] = b[i] + 2 * flat[i];
+  }
+  const auto of = [&](const std::vector<float>& values) {
+    return ref::Picture{values.data(), kWidth, kHeight};
+  };
+  std::array<float, 16> order{};  // exchanges red and blue
+  order[2] = order[5] = order[8] = order[15] = 1;
+  for (int y = 0; y < kHeight; ++y) {
+    for (int x = 0; x < kWidth; ++x) {
+      const ref::Pixel one = ref::gather(of(b), x, y, 16, 3);
+      const ref::Pixel both = ref::gather(of(sum), x, y, 16, 3);
+      double least = 1e30;
+      double most = -1e30;
+      for (int v = std::max(0, y - 3); v <= std::min(kHeight - 1, y + 3); ++v) {
+        for (int u = std::max(0, x - 3); u <= std::min(kWidth - 1, x + 3); ++u) {
+          least = std::min(least, of(b).at(u, v)[1]);
+          most = std::max(most, of(b).at(u, v)[1]);
+        }
+      }
+      CHECK(one[1] >= least);
+      CHECK(one[1] <= most);
+      for (std::size_t c = 0; c < 4; ++c) {
+        CHECK(ref::gather(of(flat), x, y, 16, 3)[c] == 3);
+        CHECK(both[c] == one[c] + 6);  // sixteenths of whole numbers
+      }
+      const ref::Pixel p = of(b).at(x, y);
+      CHECK(ref::filter(of(b), x, y, order) == ref::Pixel{p[2], p[1], p[0], p[3]});
+    }
+  }
 }
 
 TEST_CASE("the offsets are spread evenly over the window") {

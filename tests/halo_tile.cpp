@@ -183,6 +183,42 @@ TEST_CASE("the reference's filters by hand") {
   CHECK(std::isnan(ref::clamped(kNan, {kNan})));
 }
 
+TEST_CASE("the reference's neighbourhoods are the window, and its filters what theory says") {
+  const auto in = noise(9 * 7 * 2, 4);
+  const ref::Volume picture{9, 7, 1, 2, in};
+  const ref::Volume volume{9, 1, 7, 2, in};
+  for (const ref::Border border : {ref::Border::clamp, ref::Border::wrap, ref::Border::mirror}) {
+    // The largest within 2 is the largest within 1 of the largest within 1.
+    ref::Volume once = picture;
+    once.values = ref::dilation(picture, 1, border, {});
+    CHECK(ref::dilation(once, 1, border, {}) == ref::dilation(picture, 2, border, {}));
+    // Over all pixels it is the largest of all; so is the middle, of all, counted by hand.
+    float most[2] = {-kInf, -kInf};
+    for (std::size_t i = 0; i < in.size(); ++i) most[i % 2] = std::max(most[i % 2], in[i]);
+    const auto all = ref::dilation(picture, 9, border, {});
+    for (std::size_t i = 0; i < all.size(); ++i) CHECK(all[i] == most[i % 2]);
+    // A picture that stands on its edge is the same: y became z.
+    CHECK(ref::dilation(volume, 1, border, {}) == ref::dilation(picture, 1, border, {}));
+    // The median of what was turned upside down is the median, upside down.
+    ref::Volume minus = picture;
+    for (float& value : minus.values) value = -value;
+    auto median = ref::median(minus, 1, border, {});
+    for (float& value : median) value = -value;
+    CHECK(median == ref::median(picture, 1, border, {}));
+    // A history clamped twice is clamped once, and one above everything becomes the dilation.
+    const auto past = noise(in.size(), 9);
+    const auto clamped = ref::clamp(picture, past, 1, border, {});
+    CHECK(ref::clamp(picture, clamped, 1, border, {}) == clamped);
+    CHECK(ref::clamp(picture, std::vector<float>(in.size(), 9e9f), 1, border, {}) ==
+          ref::dilation(picture, 1, border, {}));
+  }
+  // By hand: the middle of 3 x 3, and a corner that sees five times the constant.
+  const ref::Volume nine{3, 3, 1, 1, {9, 1, 8, 2, 7, 3, 6, 4, 5}};
+  CHECK(ref::median(nine, 1, ref::Border::clamp, {})[4] == 5);
+  CHECK(ref::median(nine, 1, ref::Border::constant, {100, 0, 0, 0})[0] == 100);
+  CHECK(ref::median(nine, 1, ref::Border::constant, {0, 0, 0, 0})[0] == 0);
+}
+
 // ---- Values -------------------------------------------------------------------------------------
 
 TEST_CASE("the median network sorts every pattern of zeros and ones") {

@@ -241,17 +241,18 @@ TEST_CASE("the legacy FourCC") {
   CHECK(contains(message_of(with_word(cube, 112, 0xFC00)), "all six faces"));
 }
 
-TEST_CASE("the texture at hand") {
-  const auto path = clcook::testing::test_data("lythwood_room_1k_bc6h_signed.dds");
-  if (!path) return;
-  const std::string file = clcook::testing::read_bytes(*path);
+namespace {
+
+// A texture that NVIDIA's tools wrote.
+void check_texture(const std::filesystem::path& path, std::uint32_t width, std::uint32_t height) {
+  const std::string file = clcook::testing::read_bytes(path);
   const Dds dds = parse_tight(file);
   CHECK(consistent(dds, file.size()));
-  CHECK(dds.width == 1024);
-  CHECK(dds.height == 512);
+  CHECK(dds.width == width);
+  CHECK(dds.height == height);
   CHECK(dds.format == DdsFormat::bc6h_sf16);
   // Ours differs only in what the other writer put into the reserved words, depth and the like.
-  const std::string ours = io::write_dds({DdsFormat::bc6h_sf16, 1024, 512, 1, 1, false},
+  const std::string ours = io::write_dds({DdsFormat::bc6h_sf16, width, height, 1, 1, false},
                                          std::string_view(file).substr(148));
   CHECK(ours.size() == file.size());
   for (std::size_t at = 0; at < 148; at += 4) {
@@ -259,6 +260,14 @@ TEST_CASE("the texture at hand") {
     if (at == 24 || (at >= 32 && at < 76)) continue;
     CHECK(word_at(ours, at) == word_at(file, at));
   }
+}
+
+}  // namespace
+
+TEST_CASE("textures of another writer") {
+  check_texture(clcook::testing::small_data("bc6h/lythwood_room.dds"), 64, 64);
+  if (const auto path = clcook::testing::test_data("lythwood_room_1k_bc6h_signed.dds"))
+    check_texture(*path, 1024, 512);
 }
 
 TEST_CASE("a file too large for memory is read from its head") {

@@ -202,6 +202,43 @@ TEST_CASE("the article's kernel at sigma 0 is NaN, ours is a copy") {
   CHECK(taps[0].weight == 1);
 }
 
+// ---- The reference -----------------------------------------------------------------------------
+
+TEST_CASE("the reference's weights are Gaussian, and its blur the sum over both axes at once") {
+  const auto taps = ref::taps(6, kSigma);
+  for (std::size_t k = 1; k + 1 < taps.size(); ++k) {
+    // The ratio of neighbouring ratios, which makes a Gaussian one: here sigma is 3 pixels.
+    CHECK(taps[k - 1].weight * taps[k + 1].weight / (taps[k].weight * taps[k].weight) ==
+          doctest::Approx(std::exp(-1.0 / 9)).epsilon(1e-12));
+    CHECK(taps[k].offset == static_cast<int>(k) - 6);
+  }
+  // Whole weights and values: every order of the sums gives the same bits.
+  const std::vector<ref::Tap> whole{{-2, 3}, {-1, 1}, {0, 4}, {1, 5}, {3, 2}};
+  constexpr int kWidth = 5;
+  constexpr int kHeight = 3;
+  clcook::Random random(2);
+  std::vector<float> in(kWidth * kHeight * 4);
+  for (float& value : in) value = static_cast<float>(random.below(1000));
+  const std::vector<double> got = ref::blur(in.data(), kWidth, kHeight, whole);
+  const auto inside = [](int i, int count) { return i < 0 ? 0 : i < count ? i : count - 1; };
+  for (int y = 0; y < kHeight; ++y) {
+    for (int x = 0; x < kWidth; ++x) {
+      for (int c = 0; c < 4; ++c) {
+        double sum = 0;
+        for (const ref::Tap& down : whole) {
+          for (const ref::Tap& along : whole) {
+            const int at =
+                (inside(y + down.offset, kHeight) * kWidth + inside(x + along.offset, kWidth)) * 4;
+            sum += down.weight * along.weight *
+                   static_cast<double>(in[static_cast<std::size_t>(at + c)]);
+          }
+        }
+        CHECK(got[static_cast<std::size_t>((y * kWidth + x) * 4 + c)] == sum);
+      }
+    }
+  }
+}
+
 // ---- The kernels against the article's defects -------------------------------------------------
 
 TEST_CASE("no full-quality variant moves an edge") {

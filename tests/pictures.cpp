@@ -1,5 +1,7 @@
 // The examples' pictures: what is read, what is refused, and that nothing is half written.
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <pictures/picture.hpp>
 #include <string>
@@ -7,6 +9,7 @@
 
 #include "clcook_places.hpp"
 #include "support/data.hpp"
+#include "support/sha256.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -202,16 +205,49 @@ TEST_CASE("every example that writes a picture refuses an ending that it does no
   }
 }
 
-TEST_CASE("real pictures, PNG and JPEG") {
+TEST_CASE("real pictures are read as another program reads them") {
+  const auto rgb = [](const pictures::Picture& picture) {
+    std::string out;
+    for (std::size_t i = 0; i < picture.rgba.size(); ++i) {
+      if (i % 4 != 3) out += static_cast<char>(picture.rgba[i]);
+    }
+    return out;
+  };
+  const pictures::Picture png =
+      pictures::read_picture(small_data("pictures/astronaut.png").string());
+  CHECK(png.width == 48);
+  CHECK(png.height == 40);
+  CHECK(sha256(rgb(png)) == "38ec84638f66a8374e3f9e47a67d9b5b26eddd8dbbdd24eb52415c4b748d3e81");
+  // Decoders of JPEG may differ by a level or two.
+  const pictures::Picture jpeg = pictures::read_picture(small_data("pictures/hubble.jpg").string());
+  REQUIRE((jpeg.width == 61 && jpeg.height == 43));
+  const double mean[] = {76.84, 79.03, 78.23};
+  const struct {
+    std::size_t pixel;
+    int rgb[3];
+  } known[] = {{0, {8, 10, 5}}, {42 * 61 + 60, {10, 11, 13}}, {20 * 61 + 30, {168, 171, 178}}};
+  for (std::size_t c = 0; c < 3; ++c) {
+    double sum = 0;
+    for (std::size_t i = 0; i < jpeg.pixels(); ++i) sum += jpeg.rgba[4 * i + c];
+    CHECK(std::abs(sum / static_cast<double>(jpeg.pixels()) - mean[c]) < 1);
+    for (const auto& one : known) CHECK(std::abs(jpeg.rgba[4 * one.pixel + c] - one.rgb[c]) <= 3);
+  }
+}
+
+TEST_CASE("real pictures, PNG and JPEG, through an example") {
   if (not_built("line_blur")) return;
+  std::vector<std::filesystem::path> files{small_data("pictures/astronaut.png"),
+                                           small_data("pictures/hubble.jpg")};
   for (const char* name : {"astronaut.png", "hubble_deep_field.jpg"}) {
-    const auto picture = clcook::testing::test_data(name);
-    if (!picture) continue;
+    if (const auto picture = test_data(name)) files.push_back(*picture);
+  }
+  for (const std::filesystem::path& picture : files) {
+    CAPTURE(picture);
     const TempFolder folder;
     const std::string out = (folder.path() / "out.png").string();
-    CHECK(line_blur({picture->string(), out, "--radius", "6"}).code == 0);
+    CHECK(line_blur({picture.string(), out, "--radius", "6"}).code == 0);
     CHECK(read_bytes(out).size() > 1000);
-    const std::string whole = read_bytes(*picture);
+    const std::string whole = read_bytes(picture);
     write_bytes(folder.path() / "cut", whole.substr(0, whole.size() / 3));
     refused({(folder.path() / "cut").string(), out}, "cut", folder);
   }

@@ -37,8 +37,7 @@ struct Bug {
   std::size_t times = 1;
   std::vector<std::string> variants;
   std::string shape;
-  bool by_check = false;
-  bool by_oclgrind = false;
+  std::set<std::string> catchers;  // check, oclgrind, order
   std::string replace;
   std::string with;
 };
@@ -76,15 +75,15 @@ std::vector<Bug> read_bugs(const std::string& recipe, const std::string& content
       bug.shape = value;
     } else if (key == "caught-by") {
       for (std::string word; words >> word;) {
-        if (word != "check" && word != "oclgrind") bad("an unknown catcher");
-        (word == "check" ? bug.by_check : bug.by_oclgrind) = true;
+        if (word != "check" && word != "oclgrind" && word != "order") bad("an unknown catcher");
+        bug.catchers.insert(word);
       }
     } else if (key == "replace") {
       bug.replace = value;
     } else if (key == "with") {
       bug.with = value;
     } else if (key == "end") {
-      if (bug.variants.empty() || bug.replace.empty() || !(bug.by_check || bug.by_oclgrind)) {
+      if (bug.variants.empty() || bug.replace.empty() || bug.catchers.empty()) {
         bad("an incomplete bug");
       }
       out.push_back(bug);
@@ -290,7 +289,7 @@ TEST_CASE("unchanged copies pass, planted bugs fail") {
       FAIL_CHECK(bug.recipe, ".txt: ", std::string(error.what()));
       continue;
     }
-    if (!bug.by_check) continue;
+    if (bug.catchers.count("check") == 0) continue;
     for (const std::string& variant : bug.variants) {
       // The short grid: a bug for each variant, and a slice of the others.
       const bool first = seen.insert(bug.recipe + "/" + variant).second;
@@ -320,13 +319,15 @@ TEST_CASE("unchanged copies pass, planted bugs fail") {
   CHECK((short_grid() ? caught + crashed > 0 : caught > crashed));
 }
 
-// For planted/oclgrind.sh: writes the kernels of each bug that Oclgrind must find below
-// $CLCOOK_PLANTED_DIR, and a line "BUG FOLDER RECIPE VARIANT SHAPE" for each on standard output.
-TEST_CASE("child: write the kernels for Oclgrind" * doctest::skip()) {
+// For planted/oclgrind.sh and the lane `order`: writes the kernels of each bug that the catcher
+// $CLCOOK_PLANTED_CATCHER must find below $CLCOOK_PLANTED_DIR, and a line "BUG FOLDER RECIPE VARIANT
+// SHAPE" for each on standard output.
+TEST_CASE("child: write the kernels for another lane" * doctest::skip()) {
   const std::string folder = variable("CLCOOK_PLANTED_DIR");
+  const std::string catcher = variable("CLCOOK_PLANTED_CATCHER");
   REQUIRE_FALSE(folder.empty());
   for (const Bug& bug : all_bugs()) {
-    if (!bug.by_oclgrind) continue;
+    if (bug.catchers.count(catcher) == 0) continue;
     const std::filesystem::path kernels = std::filesystem::path(folder) / bug.name;
     std::filesystem::create_directories(kernels);
     write_kernels(kernels, &bug);

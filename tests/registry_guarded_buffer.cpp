@@ -70,6 +70,29 @@ TEST_CASE("what is uploaded is read back, and the guards are whole") {
   }
 }
 
+TEST_CASE("without guard bands the buffer ends with its last row") {
+  const ScopedVariable none("CLCOOK_GUARD_BANDS", "0");
+  for (const Layout& layout : kLayouts) {
+    GuardedBuffer buffer(runtime(), layout.row_bytes, layout.rows, layout.offset, layout.pitch);
+    const BufferView view = buffer.view();
+    CHECK(view.offset == layout.offset);
+    std::size_t bytes = 0;
+    check(clGetMemObjectInfo(view.buffer(), CL_MEM_SIZE, sizeof bytes, &bytes, nullptr), "size");
+    CHECK(bytes == layout.offset + (layout.rows - 1) * view.pitch + layout.row_bytes);
+    cl_mem parent = nullptr;
+    check(clGetMemObjectInfo(view.buffer(), CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent,
+                             nullptr),
+          "parent");
+    CHECK(parent == nullptr);  // else what lies behind it would still be memory
+    buffer.poison();
+    const std::vector<unsigned char> data(layout.row_bytes * layout.rows, 0x22);
+    const cl::Event uploaded = buffer.upload(data.data(), {});
+    Diff diff;
+    CHECK(buffer.read({uploaded}, diff, "dst") == data);
+    CHECK(diff.guards_ok());
+  }
+}
+
 TEST_CASE("poison covers everything") {
   for (const int byte : {0xCD, 0xFF}) {
     const auto fill = static_cast<unsigned char>(byte);

@@ -116,6 +116,26 @@ TEST_CASE("threshold_count: awkward values of every kind on every variant") {
   }
 }
 
+TEST_CASE("threshold_count: the reference against integers that are in the order of floats") {
+  // Bits of a float as a whole number that is larger where the float is: no comparison of floats.
+  // Only zero has two.
+  const auto order = [](float x) {
+    const auto bits = static_cast<std::int64_t>(bits_of(x) & 0x7FFFFFFFu);
+    return std::signbit(x) ? -bits : bits;
+  };
+  const std::vector<float> thresholds{kInfinity, 3e38f, 2.5f,    2.5f, 1e-44f,
+                                      0.0f,      -0.0f, -1e-44f, -7,   -kInfinity};
+  std::size_t wrong = 0;
+  for (const float x : awkward_values(thresholds)) {
+    std::uint32_t expected = 0;
+    const bool is_nan = (bits_of(x) & 0x7FFFFFFFu) > 0x7F800000u;
+    while (expected < thresholds.size() && (is_nan || order(x) < order(thresholds[expected])))
+      ++expected;
+    wrong += reference::threshold_count::slot(x, thresholds) != expected;
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("threshold_count: the largest numbers of thresholds that a slot type can hold") {
   const auto thresholds_of = [](std::size_t n) {
     std::vector<float> out;

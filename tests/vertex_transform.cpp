@@ -1,6 +1,8 @@
 // vertex_transform: what the generic conformance test cannot know.
 #include <doctest/doctest.h>
 
+#include <array>
+#include <clcook/reference/vertex_transform.hpp>
 #include <clcook/vertex_transform.hpp>
 #include <cmath>
 #include <cstdint>
@@ -13,6 +15,7 @@
 
 namespace {
 
+namespace ref = clcook::reference::vertex_transform;
 using clcook::BufferView;
 using clcook::Errc;
 using clcook::Error;
@@ -94,6 +97,63 @@ TEST_CASE("vertices and matrices are packed in every format") {
                  }).what(),
                  "got 2 floats"));
   CHECK(contains(error_of([&] { VertexTransform::pack_matrices(2, two); }).what(), "got 2 rows"));
+}
+
+TEST_CASE("the reference moves bodies as bodies move") {
+  // Two bones that turn about an axis by an angle and move, after Rodrigues; a world that only
+  // moves. A vertex of one bone keeps its distances, a normal its length and its angle to others.
+  const double axis[3] = {2.0 / 7, 3.0 / 7, 6.0 / 7};
+  const double angle = 0.75;
+  const auto turned = [&](const double(&v)[3]) {
+    const double dot = axis[0] * v[0] + axis[1] * v[1] + axis[2] * v[2];
+    std::array<double, 3> out{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::size_t j = (i + 1) % 3;
+      const std::size_t k = (i + 2) % 3;
+      out[i] = v[i] * std::cos(angle) + (axis[j] * v[k] - axis[k] * v[j]) * std::sin(angle) +
+               axis[i] * dot * (1 - std::cos(angle));
+    }
+    return out;
+  };
+  ref::Mesh mesh;
+  mesh.bone_count = 2;
+  mesh.vertices = {1, 2, 3, 0, 1, 0, -4, 5, -6, 0.6f, 0, 0.8f};
+  mesh.skin = {1, 0, 0, 0, 255, 0, 0, 0, 1, 1, 7, 1, 100, 55, 60, 40};  // joint 7 counts as 1
+  mesh.world = matrices(1, 1, 8);
+  mesh.bones = matrices(2, 1, 0);
+  for (std::size_t column = 0; column < 3; ++column) {
+    double unit[3] = {};
+    unit[column] = 1;
+    for (std::size_t row = 0; row < 3; ++row)
+      mesh.bones[16 + row * 4 + column] = static_cast<float>(turned(unit)[row]);
+  }
+  for (std::size_t row = 0; row < 3; ++row) mesh.bones[16 + row * 4 + 3] = -2;
+  for (std::size_t v = 0; v < 2; ++v) {
+    const ref::Result got = ref::transform(mesh, 0, v);
+    double position[3];
+    double normal[3];
+    for (std::size_t c = 0; c < 3; ++c) {
+      position[c] = static_cast<double>(mesh.vertices[v * 6 + c]);
+      normal[c] = static_cast<double>(mesh.vertices[v * 6 + 3 + c]);
+    }
+    for (std::size_t c = 0; c < 3; ++c) {
+      CHECK(got.position[c] == doctest::Approx(turned(position)[c] - 2 + 8).epsilon(1e-5));
+      CHECK(std::abs(got.normal[c] - turned(normal)[c]) < 1e-6);
+    }
+    CHECK(got.position[3] == doctest::Approx(1));
+    CHECK(got.normal[3] == 0);
+  }
+  // Half of each bone is half of both results.
+  const ref::Result turn = ref::transform(mesh, 0, 0);
+  mesh.skin[0] = 0;
+  const ref::Result rest = ref::transform(mesh, 0, 0);
+  for (std::size_t c = 0; c < 3; ++c)
+    CHECK(rest.position[c] == static_cast<double>(mesh.vertices[c]) + 8);
+  mesh.skin = {0, 1, 0, 0, 51, 204, 0, 0};
+  const ref::Result blend = ref::transform(mesh, 0, 0);
+  for (std::size_t c = 0; c < 3; ++c)
+    CHECK(blend.position[c] ==
+          doctest::Approx(0.2 * rest.position[c] + 0.8 * turn.position[c]).epsilon(1e-12));
 }
 
 TEST_CASE("simple poses are exact, by every variant") {

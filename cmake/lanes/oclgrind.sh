@@ -15,7 +15,9 @@ fi
 # Oclgrind is a platform of its own; nothing that picks another may stay set.
 unset CLCOOK_DEVICE
 rm -f "$log"
-export CLCOOK_CACHE=0
+# Without guard bands: Oclgrind looks at the bounds of buffers itself, and a read of a guard band is
+# within them.
+export CLCOOK_CACHE=0 CLCOOK_GUARD_BANDS=0
 # Optimised code can hold an LLVM intrinsic that Oclgrind 21.10 does not know (noalias scopes, from
 # inlined functions with restrict), and hides uninitialised reads.
 options=(--build-options -cl-opt-disable --log "$log")
@@ -52,6 +54,17 @@ case $mode in
     for shape in "${shapes[@]}"; do arguments+=(--shape "$shape"); done
     run "$recipe" "${arguments[@]}"
     tail -n 1 "$log.out"
+    # What no tiny shape reaches: test cases of the recipe's test program.
+    test=$(dirname "$clcook")/tests/$recipe
+    if [ -x "$test" ] && "$test" --list-test-cases | grep -q '^oclgrind:'; then
+      rm -f "$log"
+      oclgrind "${options[@]}" "$test" --test-case="oclgrind:*" >"$log.out" 2>&1 || failed=1
+      if [ $failed -ne 0 ] || [ -s "$log" ]; then
+        echo "FAILED: $test under oclgrind:"
+        head -n 100 "$log.out" "$log"
+        failed=1
+      fi
+    fi
     ;;
   uninitialized)
     # Oclgrind loses track of what is written through sub-buffers and at offsets, so the guarded

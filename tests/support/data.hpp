@@ -1,4 +1,5 @@
-// Real inputs for tests, which need not be there: pictures, a texture, vectors of another decoder.
+// Real inputs for tests: pictures, a texture, blocks that other decoders decoded. Small ones are in
+// tests/data, whose README says where they are from; larger ones need not be there.
 #pragma once
 
 #include <cstdlib>
@@ -12,7 +13,12 @@
 
 namespace clcook::testing {
 
-// The path of a file in the folder CLCOOK_TEST_DATA: the environment's, else the cache variable of
+// The path of a file in tests/data.
+inline std::filesystem::path small_data(const std::string& name) {
+  return std::filesystem::path(CLCOOK_SOURCE_DIR) / "tests/data" / name;
+}
+
+// The path of a larger file in the folder CLCOOK_TEST_DATA: the environment's, else the cache variable of
 // CMake, else ../shared/data beside the sources. Says so where it is not there: a visible skip.
 inline std::optional<std::filesystem::path> test_data(const std::string& name) {
   const char* variable = std::getenv("CLCOOK_TEST_DATA");

@@ -19,8 +19,9 @@ CLCOOK_INLINE std::uint64_t fnv1a(std::string_view data,
 // A file holds a magic number, the format version, the full key (compared byte by byte, so that
 // equal hashes cannot confuse two programs), and the binary with its length and checksum. It is
 // written to a temporary file and renamed, so readers never see half of one; store() removes
-// temporary files that are older than a day, which processes left that were killed. Nothing here
-// throws: a file that is missing, foreign, truncated or damaged is a miss, a folder that cannot be
+// temporary files whose process is gone, and those older than a day. Where processes of several
+// machines or containers share a folder, one may take another's for gone: what that one stores is
+// lost, and built once more. Nothing here throws: a file that is missing, foreign, truncated or damaged is a miss, a folder that cannot be
 // written makes store() do nothing. Safe from several threads and processes.
 class DiskCache {
  public:

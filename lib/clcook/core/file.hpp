@@ -47,6 +47,8 @@ CLCOOK_INLINE std::vector<std::string> names_in(const std::string& folder);
 // The rest of an open file; whether that could be read.
 CLCOOK_INLINE bool read_rest(std::FILE* file, std::string& out);
 CLCOOK_INLINE unsigned long process_id();
+// Whether a process of that id may be running here.
+CLCOOK_INLINE bool process_runs(unsigned long id);
 // "folder/name"; the name where that is absolute.
 CLCOOK_INLINE std::string joined(const std::string& folder, std::string_view name);
 // The folder of a file: "." where the name has none.

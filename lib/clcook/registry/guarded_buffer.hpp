@@ -20,6 +20,10 @@ namespace clcook {
 // The operation under test sees a sub-buffer, so that it can neither use an offset of its own to
 // find the guard bands nor be excused from staying within its rows. Rows begin at `offset` inside
 // the sub-buffer and are `pitch` bytes apart.
+//
+// Guard bands show what is written out of bounds, and hide what is read there from those who look at
+// the bounds of buffers. With CLCOOK_GUARD_BANDS=0 there are none: the buffer begins with `offset`
+// and ends with the last row. Oclgrind's lanes set it.
 class GuardedBuffer {
  public:
   static constexpr std::size_t kGuard = 4096;
@@ -39,20 +43,20 @@ class GuardedBuffer {
            text(rows, " rows of ", row_bytes, " bytes at a pitch of ", pitch_));
     }
     const std::size_t body = offset_ + (rows_ - 1) * pitch_ + row_bytes_;
-    total_ = kGuard + body + kGuard;
+    total_ = guard_ + body + guard_;
     parent_ = create_buffer(runtime_, total_);
-    if (plain()) {
+    if (plain() || guard_ == 0) {
       body_ = parent_;
       return;
     }
-    const cl_buffer_region region{kGuard, body};
+    const cl_buffer_region region{guard_, body};
     cl_int status = CL_SUCCESS;
     body_ = cl::Buffer(clCreateSubBuffer(parent_(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
                                          &region, &status));
     clcook::check(status, "clCreateSubBuffer");
   }
 
-  BufferView view() const { return BufferView(body_, (plain() ? kGuard : 0) + offset_, pitch_); }
+  BufferView view() const { return BufferView(body_, (plain() ? guard_ : 0) + offset_, pitch_); }
   const cl::Buffer& buffer() const { return body_; }
   std::size_t row_bytes() const { return row_bytes_; }
   std::size_t rows() const { return rows_; }
@@ -70,7 +74,7 @@ class GuardedBuffer {
   cl::Event upload(const void* data, const std::vector<cl::Event>& wait) const {
     std::vector<cl_event> waits;
     for (const cl::Event& event : wait) waits.push_back(event());
-    const std::size_t to[3] = {kGuard + offset_, 0, 0};
+    const std::size_t to[3] = {guard_ + offset_, 0, 0};
     const std::size_t from[3] = {0, 0, 0};
     const std::size_t region[3] = {row_bytes_, rows_, 1};
     cl_event done = nullptr;
@@ -78,14 +82,14 @@ class GuardedBuffer {
     if (plain()) {
       whole_.assign(total_, fill_);
       for (std::size_t row = 0; row < rows_; ++row) {
-        std::memcpy(whole_.data() + kGuard + offset_ + row * pitch_,
+        std::memcpy(whole_.data() + guard_ + offset_ + row * pitch_,
                     static_cast<const unsigned char*>(data) + row * row_bytes_, row_bytes_);
       }
       status = clEnqueueWriteBuffer(runtime_.queue()(), parent_(), CL_FALSE, 0, total_,
                                     whole_.data(), static_cast<cl_uint>(waits.size()),
                                     waits.empty() ? nullptr : waits.data(), &done);
     } else if (pitch_ == row_bytes_) {
-      status = clEnqueueWriteBuffer(runtime_.queue()(), parent_(), CL_FALSE, kGuard + offset_,
+      status = clEnqueueWriteBuffer(runtime_.queue()(), parent_(), CL_FALSE, guard_ + offset_,
                                     row_bytes_ * rows_, data, static_cast<cl_uint>(waits.size()),
                                     waits.empty() ? nullptr : waits.data(), &done);
     } else {
@@ -112,13 +116,13 @@ class GuardedBuffer {
     std::size_t guard_begin = 0;
     bool damaged = false;
     for (std::size_t row = 0; row <= rows_; ++row) {
-      const std::size_t begin = row < rows_ ? kGuard + offset_ + row * pitch_ : total_;
+      const std::size_t begin = row < rows_ ? guard_ + offset_ + row * pitch_ : total_;
       for (std::size_t i = guard_begin; i < begin && !damaged; ++i) {
         if (all[i] == fill_) continue;
         damaged = true;
         diff.damaged(
             text(name, ": the byte at ",
-                 static_cast<std::int64_t>(i) - static_cast<std::int64_t>(kGuard + offset_),
+                 static_cast<std::int64_t>(i) - static_cast<std::int64_t>(guard_ + offset_),
                  " relative to the first row lies outside the rows and was changed"));
       }
       if (row == rows_) break;
@@ -147,7 +151,13 @@ class GuardedBuffer {
     return on;
   }
 
+  static std::size_t guard() {
+    const char* bands = std::getenv("CLCOOK_GUARD_BANDS");
+    return bands != nullptr && std::strcmp(bands, "0") == 0 ? 0 : kGuard;
+  }
+
   Runtime runtime_;
+  std::size_t guard_ = guard();  // bytes of each band
   std::size_t row_bytes_;
   std::size_t rows_;
   std::size_t offset_;

@@ -117,7 +117,10 @@ CLCOOK_INLINE void DiskCache::remove_old_temporaries() const {
         name.compare(16 + kEnding.size(), kTemporary.size(), kTemporary))
       continue;
     const std::string path = detail::joined(folder_, name);
-    if (detail::is_file(path) && detail::file_age(path) > kDay) detail::remove_file(path);
+    if (!detail::is_file(path)) continue;
+    const unsigned long process =
+        std::strtoul(name.c_str() + 16 + kEnding.size() + kTemporary.size(), nullptr, 10);
+    if (!detail::process_runs(process) || detail::file_age(path) > kDay) detail::remove_file(path);
   }
 }
 

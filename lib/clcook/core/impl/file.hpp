@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <ctime>
 #define CLCOOK_POSIX_FILES 1
 #else
@@ -125,6 +127,15 @@ CLCOOK_INLINE unsigned long process_id() {
   return static_cast<unsigned long>(getpid());
 #else
   return std::random_device()();
+#endif
+}
+
+CLCOOK_INLINE bool process_runs(unsigned long id) {
+#if CLCOOK_POSIX_FILES
+  return kill(static_cast<pid_t>(id), 0) == 0 || errno != ESRCH;
+#else
+  static_cast<void>(id);
+  return true;
 #endif
 }
 
