@@ -174,11 +174,13 @@ inline Recipe line_blur() {
       shape(7, 3, 2.5, 0.5, "rgba32f", 3, 2, true),
       shape(3, 5, 4, 0.7, "rgba8", 1, 5, true),
       shape(3, 2, 0, 0.5, "rgba32f", 2, 3, true),
+      shape(4, 1, 1100, 0.5, "rgba32f", 0, 0, true),  // the taps take two turns
       shape(1, 97, 5, 0.5, "rgba32f"),
       shape(97, 1, 5, 0.5, "rgba8"),
       shape(63, 5, 4, 0.5, "rgba32f"),
       shape(64, 7, 9.5, 0.4, "rgba8", 5, 3),
       shape(65, 9, 16, 0.7, "rgba32f", 7, 9),
+      shape(64, 24, 9, 0.5, "rgba32f"),
       shape(127, 3, 33, 0.5, "rgba32f"),
       shape(131, 37, 40.25, 0.5, "rgba8"),
       shape(255, 2, 6, 1, "rgba32f"),

@@ -209,6 +209,8 @@ inline Recipe local_multipass() {
       shape(5, 5, 3, 2,
             {{"offset", std::int64_t{3}}, {"pad", std::int64_t{2}}, {"tiny", std::int64_t{1}}}),
       shape(19, 7, 1, 2, {{"in_place", std::int64_t{1}}, {"tiny", std::int64_t{1}}}),
+      // Islands that no group is full of, and items behind the last whole one.
+      shape(5, 37, 1, 1, {{"tiny", std::int64_t{1}}}),
       shape(1, 32, 1, 100),
       shape(15, 31, 1, 3, {{"offset", std::int64_t{1}}, {"pad", std::int64_t{5}}}),
       shape(16, 37, 1, 3),
