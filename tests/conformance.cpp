@@ -220,9 +220,8 @@ TEST_CASE("a variant of which nothing ran fails, unless its offer names what is 
       };
     }
     std::vector<ConformanceRow> rows;
-    const ConformanceSummary summary =
-        run_conformance({recipe}, runtime(), {},
-                        [&](const ConformanceRow& row) { rows.push_back(row); });
+    const ConformanceSummary summary = run_conformance(
+        {recipe}, runtime(), {}, [&](const ConformanceRow& row) { rows.push_back(row); });
     CHECK(summary.failed == one.failed);
     CHECK(summary.ok() == (one.failed == 0));
     CHECK(summary.passed + summary.failed + summary.skipped == rows.size());

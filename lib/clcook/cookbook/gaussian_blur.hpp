@@ -481,6 +481,9 @@ inline Recipe gaussian_blur() {
       // Rows of whole cache lines, which methods for CPUs store around the cache.
       "width=256 height=64 sigma=2 pixel=u8",
       "width=256 height=64 sigma=20 peak=1",
+      // Splines of cpu_fused that begin behind the first tap, and cells of pyramid that repeat.
+      "width=160 height=160 sigma_x=32.5 sigma_y=32 truncate=2 peak=1",
+      "width=40 height=64 sigma=20 peak=1 border=wrap",
       "width=150 height=90 sigma_x=2 sigma_y=4 x=31 y=17 region_width=83 region_height=41",
       "width=70 height=64 sigma=33 pixel=u8 border=mirror",
       "width=33 height=129 sigma_x=0 sigma_y=5 in_place=1 channels=2",
@@ -498,9 +501,14 @@ inline Recipe gaussian_blur() {
       "width=83 height=41 sigma=2 truncate=2 peak=1 border=mirror offset=3 pad=1",
       "width=140 height=70 sigma_x=8 sigma_y=3 truncate=2 peak=3 x=9 y=13 region_width=77 "
       "region_height=50 batch=2",
-      "width=75 height=50 sigma=2 truncate=2 peak=1 border=constant",
+      "width=76 height=50 sigma=2 truncate=2 peak=1 border=constant",
+      // Two launches of tensor, and the warps of tensor_bytes that share their pixels.
+      "width=20 height=60 sigma_x=1 sigma_y=10 truncate=2 peak=1 y=2 region_height=30",
+      "width=90 height=12 sigma=9 truncate=2 peak=1 border=constant",
+      "width=20 height=40 sigma=10 truncate=2 pixel=u8",
       "width=131 height=60 sigma=2 truncate=2 pixel=u8 pad=1 offset=1",
       "width=132 height=60 sigma=8 truncate=2 pixel=u8 border=wrap",
+      "width=132 height=21 sigma=4 truncate=2 pixel=u8",
   });
   recipe.bench_shapes = shapes({
       "width=3840 height=2160 sigma=2 truncate=2 peak=1",
