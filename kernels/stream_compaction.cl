@@ -112,9 +112,12 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_count(SOURCE,
 
 // ------------------------------------------------------------------------------------------------
 // scan: counts[i] becomes the sum of the counts before i; kept[kept_offset] the sum of all. One
-// group, 16 counts per item and turn.
+// group, CLCOOK_STREAM_COMPACTION_COUNTS counts per item and turn.
 #ifdef CLCOOK_STREAM_COMPACTION_SCAN
-#define SCAN_COUNTS 16
+#ifndef CLCOOK_STREAM_COMPACTION_COUNTS
+#define CLCOOK_STREAM_COMPACTION_COUNTS 16
+#endif
+#define SCAN_COUNTS CLCOOK_STREAM_COMPACTION_COUNTS
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_scan(__global uint* restrict counts,
                                                              uint groups,
                                                              __global uint* restrict kept,

@@ -39,7 +39,8 @@ std::string variant_of(const Recipe& recipe, const std::string& kernel) {
 // A recipe that writes `size` ones; its variants misbehave in the ways that their names say.
 class ToyCase : public Case {
  public:
-  explicit ToyCase(const Runtime& on) : on_(on), out_(on, 64, 1), in_(on, 64, 1, 0, 0, 0xFF) {}
+  ToyCase(const Runtime& on, const Params& shape)
+      : on_(on), shape_(shape), out_(on, 64, 1), in_(on, 64, 1, 0, 0, 0xFF) {}
   void prepare(const std::string& variant, const Params&) override {
     variant_ = variant;
     if (variant == "unsupported") fail(Errc::unsupported, "toy", "not here");
@@ -48,6 +49,8 @@ class ToyCase : public Case {
       if (variant.rfind(std::string("lacks_") + to_string(lacks) + "_says_", 0) == 0)
         clcook::unsupported(lacks, "toy", "not here");
     }
+    if (variant == "lacks_once" && shape_.integer("tiny", 0) != 0)
+      clcook::unsupported(Lacks::kernel_limit, "toy", "not here");
     if (variant == "broken_build") on_.build(Source("toy.cl", "nonsense"), {}, "toy/broken_build");
     program_ = on_.build(
         Source("toy.cl",
@@ -92,6 +95,7 @@ class ToyCase : public Case {
 
  private:
   Runtime on_;
+  Params shape_;
   GuardedBuffer out_;
   GuardedBuffer in_;
   std::string variant_;
@@ -111,8 +115,8 @@ Recipe toy(const std::vector<std::string>& variants) {
   recipe.parameters = {Parameter::integer("size", "items", 1, 64)};
   recipe.test_shapes = {Params{{"size", std::int64_t{16}}, {"tiny", std::int64_t{1}}},
                         Params{{"size", std::int64_t{17}}}};
-  recipe.make = [](const Runtime& on, const Params&, std::uint64_t) {
-    return std::unique_ptr<Case>(new ToyCase(on));
+  recipe.make = [](const Runtime& on, const Params& shape, std::uint64_t) {
+    return std::unique_ptr<Case>(new ToyCase(on, shape));
   };
   return recipe;
 }
@@ -178,7 +182,8 @@ TEST_CASE("a skip is right where the variant's offer names what is lacking, and 
     };
     int rows = 0;
     run_conformance({recipe}, runtime(), {}, [&](const ConformanceRow& row) {
-      if (row.variant == "*") return;
+      // The next test is about variants of which nothing ran.
+      if (row.variant == "*" || contains(row.reason, "nothing of this variant ran")) return;
       ++rows;
       CHECK(row.outcome == wanted);
       CHECK((row.lacks == Lacks::nothing) ==
@@ -186,6 +191,46 @@ TEST_CASE("a skip is right where the variant's offer names what is lacking, and 
              !contains(variant, "lacks_kernel")));
     });
     CHECK(rows >= 2);
+  }
+}
+
+TEST_CASE("a variant of which nothing ran fails, unless its offer names what is lacking") {
+  struct Row {
+    const char* variant;
+    Lacks offers;  // what the offer says is lacking
+    bool made;     // whether the cases can be made
+    std::uint64_t failed;
+  };
+  for (const Row& one : {Row{"right", Lacks::nothing, true, 0},
+                         // The kernel's own limit, which no offer knows: never, and in one shape.
+                         Row{"lacks_kernel_limit_says_nothing", Lacks::nothing, true, 1},
+                         Row{"lacks_once", Lacks::nothing, true, 0},
+                         Row{"lacks_feature_says_feature", Lacks::feature, true, 0},
+                         Row{"right", Lacks::nothing, false, 2}}) {
+    const std::string variant = one.variant;
+    CAPTURE(variant);
+    Recipe recipe = toy({variant, "right2"});
+    recipe.offer = [&](const Runtime&, const std::string& name, const Params&, const Params&) {
+      return name == variant && one.offers != Lacks::nothing ? Offer::no(one.offers, "so it says")
+                                                             : Offer();
+    };
+    if (!one.made) {
+      recipe.make = [](const Runtime&, const Params&, std::uint64_t) -> std::unique_ptr<Case> {
+        clcook::unsupported(Lacks::memory, "toy", "too large");
+      };
+    }
+    std::vector<ConformanceRow> rows;
+    const ConformanceSummary summary = run_conformance(
+        {recipe}, runtime(), {}, [&](const ConformanceRow& row) { rows.push_back(row); });
+    CHECK(summary.failed == one.failed);
+    CHECK(summary.ok() == (one.failed == 0));
+    CHECK(summary.passed + summary.failed + summary.skipped == rows.size());
+    if (one.failed == 0) continue;
+    const ConformanceRow& last = rows.back();
+    CHECK(last.outcome == Outcome::failed);
+    CHECK(contains(last.reason, "names no reason"));
+    CHECK(last.lacks == (one.made ? Lacks::kernel_limit : Lacks::memory));
+    CHECK(contains(last.name(), "size=16"));
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <clcook/cookbook/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/pyramid.hpp>
+#include <clcook/registry/conformance.hpp>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -206,6 +207,43 @@ TEST_CASE("gaussian_blur pyramid: the promise holds at every border and for ever
       }
     }
   }
+}
+
+// The check holds both methods to how far the reference's grid is off for the very picture, where a
+// plan can but promise what no picture exceeds.
+TEST_CASE("gaussian_blur: the bounds of splines are kept and near, for all sigmas and formats") {
+  const Recipe recipe = cookbook::gaussian_blur();
+  int number = 0;
+  int near = 0;
+  double least = 1e9;  // of what plans promise, in bounds
+  for (const char* variant : {"pyramid", "cpu_pyramid"}) {
+    for (const char* pixel : {"u8", "u16", "f16", "f32"}) {
+      for (const double sigma : {8.0, 11.0, 16.0, 23.5, 31.9, 40.0, 66.0, 110.0}) {
+        if (sigma < 16 && std::string(variant) == "cpu_pyramid") continue;
+        const char* const borders[] = {"clamp", "mirror", "wrap", "constant"};
+        Params shape = Params::parse("width=150 height=101 channels=1 peak=1");
+        shape.set("pixel", std::string(pixel));
+        shape.set("sigma_x", sigma);
+        shape.set("sigma_y", number % 3 == 0 ? sigma * 1.3 : sigma);
+        shape.set("truncate", number % 5 == 0 ? 2.0 : number % 5 == 1 ? 3.1 : 4.0);
+        shape.set("border", std::string(borders[number++ % 4]));
+        const std::string name = std::string(variant) + " " + shape.str();
+        CAPTURE(name);
+        const auto one = recipe.make(runtime(), shape, 1);
+        one->prepare(variant, {});
+        const Diff diff = run_once(*one, runtime());
+        CHECK_MESSAGE(diff.ok(), diff.first());
+        // Halfs and integers round by more than splines are off.
+        if (std::string(pixel) != "f32") continue;
+        ++near;
+        CHECK(diff.bound() <= 1.3 * diff.max_error() + 1e-4);
+        const double promised = recipe.offer(runtime(), variant, {}, shape).max_error;
+        least = std::min(least, promised / diff.bound());
+      }
+    }
+  }
+  CHECK(near >= 12);
+  CHECK(least > 2);
 }
 
 TEST_CASE("gaussian_blur pyramid: what it does not serve") {

@@ -243,6 +243,36 @@ TEST_CASE("every recipe has planted bugs for every variant") {
   }
 }
 
+// A shape without the mark of those for interpreters, in an order of its own.
+std::string plain(const Params& shape) {
+  std::set<std::string> entries;
+  for (const Params::Entry& one : shape.entries()) {
+    if (one.name != "tiny") entries.insert(one.name + "=" + to_string(one.value));
+  }
+  std::string out;
+  for (const std::string& one : entries) out += (out.empty() ? "" : " ") + one;
+  return out;
+}
+
+// A bug that another shape than the card's would show proves nothing of the lane.
+TEST_CASE("every planted bug is looked for on a shape that its lane runs") {
+  for (const Bug& bug : all_bugs()) {
+    if (bug.shape.empty()) continue;
+    const std::string name = bug.recipe + ": " + bug.name;
+    CAPTURE(name);
+    CAPTURE(bug.shape);
+    bool known = false;
+    bool tiny = false;
+    for (const Params& shape : find_recipe(cookbook::recipes(), bug.recipe).test_shapes) {
+      if (plain(shape) != plain(Params::parse(bug.shape))) continue;
+      known = true;
+      tiny = tiny || shape.integer("tiny", 0) != 0;
+    }
+    CHECK_MESSAGE(known, "no test shape of the recipe");
+    if (bug.by_oclgrind) CHECK_MESSAGE(tiny, "not a shape that Oclgrind runs");
+  }
+}
+
 // Ends the process: a damaged heap must not hide the result.
 [[noreturn]] void report_and_exit(std::uint64_t passed, std::uint64_t failed) {
   std::printf("SUMMARY %lu %lu\n", static_cast<unsigned long>(passed),

@@ -54,6 +54,75 @@ TEST_CASE("a call whose wait events fail takes no other with it") {
   }
 }
 
+TEST_CASE("a plan asks for the limits of its kernels before it enqueues anything") {
+  const Runtime runtime = stub::make_runtime();
+  GaussianBlur::Problem problem{kSize, kSize, 2, 2};
+  problem.peak = 1;
+  problem.quality = 0;
+  const cl::Buffer src = create_buffer(runtime, kSize * kSize * 16);
+  const cl::Buffer dst = create_buffer(runtime, kSize * kSize * 16);
+  stub::count_functions(true);
+  struct Row {
+    const char* variant;
+    const char* kernel;
+    std::size_t max_group;    // 0: no limit of the kernel's own
+    std::size_t local_bytes;  // more than the device has
+  };
+  const std::size_t too_much = 1 << 20;
+  for (const Row& one : {Row{"separable", "gaussian_blur_separable_rows", 0, too_much},
+                         Row{"separable", "gaussian_blur_separable_columns", 0, too_much},
+                         Row{"pyramid", "gaussian_blur_pyramid_down", 0, too_much},
+                         Row{"pyramid", "gaussian_blur_pyramid_rows", 0, too_much},
+                         Row{"pyramid", "gaussian_blur_pyramid_columns", 0, too_much},
+                         Row{"pyramid", "gaussian_blur_pyramid_up", 64, 0}}) {
+    const std::string kernel = one.kernel;
+    CAPTURE(kernel);
+    const bool pyramid = std::string(one.variant) == "pyramid";
+    problem.sigma_x = problem.sigma_y = pyramid ? 20 : 2;
+    const long before = stub::calls("clEnqueueNDRangeKernel");
+    const auto refused = [](const auto& use) {
+      const Error error = error_of(use);
+      CHECK(error.code == Errc::unsupported);
+      CHECK(error.lacks == Lacks::kernel_limit);
+    };
+    stub::limit_kernel(kernel, one.max_group, one.local_bytes);
+    refused([&] { GaussianBlur(runtime, problem, one.variant)(src, dst); });
+    CHECK(stub::calls("clEnqueueNDRangeKernel") == before);
+    stub::limit_kernel(kernel, 0);
+    GaussianBlur blur(runtime, problem, one.variant);
+    if (!pyramid) {
+      // The way of a plan to a program that it has built for another sigma.
+      stub::limit_kernel(kernel, one.max_group, one.local_bytes);
+      refused([&] {
+        blur.build_for(10, 10);
+        blur.set_sigma(10, 10);
+        blur(src, dst);
+      });
+      CHECK(stub::calls("clEnqueueNDRangeKernel") == before);
+      stub::limit_kernel(kernel, 0);
+    }
+    CHECK(is_done(blur(src, dst)));
+  }
+  stub::count_functions(false);
+}
+
+TEST_CASE("naive serves devices and kernels with work-groups of any size") {
+  for (const std::size_t most : {1u, 7u, 16u, 64u, 1024u}) {
+    CAPTURE(most);
+    stub::Device small;
+    small.max_group = most;
+    small.max_items = {most, most, most};
+    for (const bool of_the_kernel : {false, true}) {
+      stub::set_device(of_the_kernel ? stub::Device() : small);
+      stub::limit_kernel("gaussian_blur_naive_columns", of_the_kernel ? most : 0);
+      const Runtime runtime = stub::make_runtime();
+      CHECK(is_done(Blur(runtime, "naive")()));
+    }
+  }
+  stub::limit_kernel("gaussian_blur_naive_columns", 0);
+  stub::set_device(stub::Device());
+}
+
 TEST_CASE("methods without scratch memory do not wait for each other") {
   const Runtime runtime = stub::make_runtime(true);
   const Blur fused(runtime, "fused");

@@ -39,7 +39,8 @@ struct Problem {
 
 // How to run, for tuning; 0 is open.
 struct Tune {
-  int group = 0;  // work-items per work-group: 32, 64, 128, 256, 512 or 1024
+  int group = 0;   // work-items per work-group: 32, 64, 128, 256, 512 or 1024
+  int counts = 0;  // of groups, that an item of the scan adds in a turn: 1, 2, 4, 8 or 16
 };
 
 struct Spec : PlainSpec {
@@ -73,7 +74,9 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
+  static std::vector<TuneField<Tune>> fields() {
+    return {tune_field("group", &Tune::group), tune_field("counts", &Tune::counts)};
+  }
 
   static void check(const Problem& p) {
     if (p.width < 1 || p.height < 1 || p.width > kMaxPixels / p.height) {
@@ -88,11 +91,12 @@ struct Spec : PlainSpec {
 
   // On a CPU the scan and its barriers are loops.
   static Tune defaults(const Row&, const Problem&, const DeviceInfo& device) {
-    return {device.cpu ? 32 : 256};
+    return {device.cpu ? 32 : 256, 16};
   }
 
   static void check_tune(const Setup<Spec>& s) {
     check_one_of(kName, "group", s.tune.group, {32, 64, 128, 256, 512, 1024});
+    check_one_of(kName, "counts", s.tune.counts, {1, 2, 4, 8, 16});
   }
 
   // Of the pixels and of a list of all of them.
@@ -128,6 +132,7 @@ struct Spec : PlainSpec {
     for (CompileUnit& unit : all) {
       unit.defines.set("CLCOOK_STREAM_COMPACTION_GROUP", s.tune.group);
     }
+    all[1].defines.set("CLCOOK_STREAM_COMPACTION_COUNTS", s.tune.counts);
     for (CompileUnit* unit : {&all.front(), &all.back()}) {
       if (s.problem.height > 1) unit->defines.flag("CLCOOK_STREAM_COMPACTION_ROWS");
       if (s.problem.pixel != PixelType::rgba8) {

@@ -605,6 +605,27 @@ std::map<std::string, std::shared_ptr<const KernelFunction>>& functions() {
   return all;
 }
 
+// What limit_kernel() said.
+struct KernelLimit {
+  std::size_t max_group = 0;  // 0: the device's
+  std::size_t local_bytes = 0;
+};
+
+std::shared_mutex limits_mutex;
+std::map<std::string, KernelLimit> limits;
+
+KernelLimit limit_of(const std::string& kernel) {
+  const std::shared_lock<std::shared_mutex> lock(limits_mutex);
+  const auto found = limits.find(kernel);
+  return found == limits.end() ? KernelLimit() : found->second;
+}
+
+std::size_t max_group_of(cl_kernel kernel) {
+  const std::size_t own = limit_of(kernel->name).max_group;
+  const std::size_t device = kernel->program->context->device->is.max_group;
+  return own != 0 && own < device ? own : device;
+}
+
 }  // namespace
 
 // ---- The interface for tests -----------------------------------------------------------------
@@ -677,6 +698,11 @@ void on_kernel(const std::string& name, std::function<void(const Launch&)> funct
   } else {
     functions().erase(name);
   }
+}
+
+void limit_kernel(const std::string& name, std::size_t max_group, std::size_t local_bytes) {
+  const std::unique_lock<std::shared_mutex> lock(limits_mutex);
+  limits[name] = {max_group, local_bytes};
 }
 
 void keep_released(bool on) { keeps_released.store(on); }
@@ -1512,10 +1538,11 @@ cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id devic
   const Answer answer{room, value, size};
   switch (name) {
     case CL_KERNEL_WORK_GROUP_SIZE:
-      return answer.of(kernel->program->context->device->is.max_group);
+      return answer.of(max_group_of(kernel));
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
       return answer.of(kernel->text.required);
     case CL_KERNEL_LOCAL_MEM_SIZE:
+      return answer.of(cl_ulong{limit_of(kernel->name).local_bytes});
     case CL_KERNEL_PRIVATE_MEM_SIZE:
       return answer.of(cl_ulong{0});
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
@@ -1582,11 +1609,11 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kern
     items *= launch.global[d];
     group *= launch.local[d];
   }
-  if (group > device.max_group) return CL_INVALID_WORK_GROUP_SIZE;
+  if (group > max_group_of(kernel)) return CL_INVALID_WORK_GROUP_SIZE;
   const auto& required = kernel->text.required;
   if (required[0] != 0 && launch.local != required) return CL_INVALID_WORK_GROUP_SIZE;
   std::vector<Ref<_cl_mem>> used;  // a command keeps what it uses
-  std::size_t local_bytes = 0;
+  std::size_t local_bytes = limit_of(kernel->name).local_bytes;
   for (const _cl_kernel::Argument& one : kernel->arguments) {
     if (!one.is_set) return CL_INVALID_KERNEL_ARGS;
     Launch::Argument argument;

@@ -128,6 +128,10 @@ struct Launch {
 // Runtime::pick() runs, has one from the start.
 void on_kernel(const std::string& name, std::function<void(const Launch&)> function);
 
+// What kernels of that name report, and launches of them are held to: the largest work-group, and the
+// bytes of local memory of their own. The device's limits where none was said; 0 takes it back.
+void limit_kernel(const std::string& name, std::size_t max_group, std::size_t local_bytes = 0);
+
 // Whether the memory of released objects stays, so that their handles are known to be bad.
 void keep_released(bool on);
 

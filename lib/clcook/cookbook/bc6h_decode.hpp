@@ -323,6 +323,8 @@ inline Recipe bc6h_decode() {
       shape(1023, 129, 0, "float", uniform, 2, 0),
       shape(4100, 16, 1, "float", random, 0, 1),
       shape(1026, 1030, 0, "half", uniform),
+      // Enough signed blocks for what is rare: -1, minus infinity, 16 bits of a sum.
+      shape(1024, 1024, 1, "half", uniform),
   };
   recipe.bench_shapes = {
       shape(16384, 16384, 0, "half", texture),

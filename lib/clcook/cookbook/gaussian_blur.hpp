@@ -11,6 +11,7 @@
 #include <array>
 #include <clcook/gaussian_blur.hpp>
 #include <clcook/reference/gaussian_blur.hpp>
+#include <clcook/reference/gaussian_spline.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
 #include <clcook/registry/pixels.hpp>
 #include <clcook/registry/plan_case.hpp>
@@ -112,6 +113,119 @@ inline double rounding(GaussianBlur::Pixel pixel, double value) {
   return size * 0x1p-24;
 }
 
+// How wrong a method may be: from the problem and from what the method is, apart from the plan. A
+// plan whose weights are wrong would promise less, and be held to that. In units of the largest
+// value; u = 2^-24 is the relative error of a rounding.
+struct Bound {
+  // No plan may promise less than this for pictures of values from -1 to 1, or of integers from 0.
+  double promise = 0;
+  // No result may be further from the exact filter, before it is rounded to the pixel type, of a
+  // picture of values from 0 to 1.
+  double picture = 0;
+};
+
+// One axis of the exact filter.
+struct ExactAxis {
+  double sigma;
+  std::vector<double> weights;  // of all taps
+
+  int taps() const { return static_cast<int>(weights.size()); }
+  int radius() const { return taps() / 2; }
+  double middle() const { return weights[weights.size() / 2]; }
+};
+
+// Methods that compute the filter itself, in float. Along each axis every weight is rounded, by at
+// most u of it, and so is every sum, which is at most 1: (taps + 1) u. Filters that are cut (into
+// launches of separable, or taps that cpu_fused makes of splines) add their parts, a rounding each;
+// and the splines may miss u for each tap.
+inline Bound float_bound(const ExactAxis& x, const ExactAxis& y) {
+  const double both = (2.0 * (x.taps() + y.taps()) + 16) * 0x1p-24;
+  return {both, both};
+}
+
+// tensor: values as halves of 11 bits are off by 2^-12, the rows between the passes by 2^-11 of
+// themselves; weights are off by 2^-11 of themselves, or by 2^-25 of the largest where they are
+// small, and divided by their sum, which is off by as much again. Those errors have the sum 0: of
+// values from 0 to 1 half of them counts. An addition of 16 products is off by two units in the
+// last place of a float.
+// tensor_split: two halves of each together have 22 bits; a product of two second halves is left out,
+// 2^-24 for each axis, and three products are added for each one.
+inline Bound tensor_bound(const ExactAxis& x, const ExactAxis& y, bool split) {
+  const double steps = (x.radius() + y.radius()) / 8.0 + 4;
+  const double taps = x.taps() + y.taps();
+  if (split) {
+    const double weights = 4 * 0x1p-22 + 2 * taps * 0x1p-36;
+    const double others = 6 * 0x1p-24 + 3 * steps * 0x1p-22;
+    return {weights + others, weights / 2 + others};
+  }
+  const double weights = 4 * 0x1p-11 + 2 * taps * 0x1p-25;
+  const double others = 0x1p-12 + 0x1p-11 + steps * 0x1p-22;
+  return {weights + others, weights / 2 + others};
+}
+
+// tensor_bytes: weights are whole numbers of the sum 2^shift, those with the largest remainders
+// rounded up. Of m taps whose remainders add up to l, the l largest are rounded up: the sum of the
+// errors is at most 2 l (m - l) / m, which is m / 2, and 2 for what the middle one gets to make
+// pairs. They have the sum 0, and values are from 0 to 255. Up to a radius of 8 weights have 16
+// bits, rows are rounded to 2^-8 levels, and of the products the lowest bytes are left out, which
+// are within 127.5 times 255 times 2^-24 levels of their mean for each tap. Larger filters have
+// weights of bytes, and rows in whole levels, rounded in steps of a sixteenth: less than 31/32 off.
+inline Bound bytes_bound(const ExactAxis& x, const ExactAxis& y) {
+  const bool fine = std::max(x.radius(), y.radius()) <= 8;
+  const auto weights = [&](const ExactAxis& axis) {
+    const int shift = fine ? 16 : static_cast<int>(std::floor(std::log2(254.99 / axis.middle())));
+    return 127.5 * (axis.taps() / 2.0 + 2) * std::ldexp(1.0, -shift);
+  };
+  const double levels =
+      weights(x) + weights(y) + (fine ? 0x1p-9 + 127.5 * 255 * 0x1p-24 * y.taps() : 31.0 / 32);
+  return {levels / 255, levels / 255};
+}
+
+// pyramid: cells of the largest power of two that sigma reaches, 8 to 64 pixels, as far as 72 of
+// them on each side are enough. A plan that promises a quality may take smaller ones, which are
+// nearer to the filter.
+inline ref::SplineGrid pyramid_grid(const ExactAxis& axis) {
+  int cell = 64;
+  const auto reach = [&] { return (axis.radius() + cell - 1) / cell + 2; };
+  while (cell > 8 && (axis.sigma < cell || reach() > 72)) cell /= 2;
+  return {axis.weights, cell, ref::best_cells(axis.weights, cell, reach())};
+}
+
+// cpu_pyramid: cells of 4 floor(sigma / 16) pixels, and of two reaches the better one.
+inline ref::SplineGrid cpu_pyramid_grid(const ExactAxis& axis) {
+  const int cell = static_cast<int>(axis.sigma / 16) * 4;
+  const auto around = static_cast<int>(std::lround(static_cast<double>(axis.radius()) / cell));
+  const auto grid = [&](int reach) {
+    return ref::SplineGrid(axis.weights, cell,
+                           ref::gaussian_cells(axis.weights, cell, std::max(reach, 1)));
+  };
+  ref::SplineGrid one = grid(around);
+  ref::SplineGrid other = grid(around - 1);
+  return one.worst() < other.worst() ? one : other;
+}
+
+// Both. Along each axis no picture of values up to 1 in size is further off than SplineGrid::worst(),
+// and of weights that are all at once e_x e_y in place of t_x t_y,
+//   |e_x e_y - t_x t_y| <= |e_x - t_x| |t_y| + |e_x| |e_y - t_y| <= x + y + x y.
+// Both have the sum 1: of values from 0 to 1, such as integers, half of it. A promise may be 1.75
+// times as large, since the plan of pyramid reckons with cells of 8 pixels for all.
+//
+// Real pictures are far from that worst one, which alternates as the cells do: so `picture`, how far
+// this grid is from the exact filter for the very picture, is measured by the case. Plans choose
+// their weights as they like, by an error that hardly depends on it where they are as good: a
+// quarter more.
+//
+// Roundings: each pass rounds as often as it adds products, and so do the weights. Of pyramid the
+// filter's weights change sign, and their sizes add up to less than 1.8 along each axis.
+inline Bound spline_bound(const ref::SplineGrid& x, const ref::SplineGrid& y,
+                          const ExactAxis& exact_x, const ExactAxis& exact_y, double picture,
+                          bool from_zero) {
+  const double both = x.worst() + y.worst() + x.worst() * y.worst();
+  const double cells = exact_x.radius() / x.cell() + exact_y.radius() / y.cell() + 6;
+  const double roundings = 3.3 * (3 * (x.cell() + y.cell()) + 2 * cells + 20) * 0x1p-24;
+  return {1.75 * (from_zero ? both / 2 : both) + roundings, 1.25 * picture + roundings};
+}
+
 class BlurCase : public PlanCase<GaussianBlur> {
  public:
   BlurCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
@@ -160,7 +274,14 @@ class BlurCase : public PlanCase<GaussianBlur> {
     Diff diff;
     const std::vector<unsigned char> got = result().read(wait, diff, "dst");
     expect();
-    const double before = plan().max_error();
+    const Bound& bound = bound_of(plan().variant().name());
+    if (!(plan().offer().max_error <= bound.promise)) {
+      diff.broken(text("the plan promises an error of at most ", plan().offer().max_error,
+                       " of the largest value; of this method ", bound.promise,
+                       " is to be expected at most"));
+    }
+    const double before = bound.picture * top();
+    double squares = 0;
     const std::size_t line =
         static_cast<std::size_t>(region_.width) * static_cast<std::size_t>(problem_.channels);
     for (const Row& row : expected_) {
@@ -171,7 +292,16 @@ class BlurCase : public PlanCase<GaussianBlur> {
         diff.compare(
             Where{row.picture, row.y, e / pictures_[0].channels, e % pictures_[0].channels},
             row.values[e], value, before + rounding(problem_.pixel, row.values[e]));
+        squares += (value - row.rounded[e]) * (value - row.rounded[e]);
       }
+    }
+    // The PSNR that the problem asks for counts with rounded values, see psnr_of().
+    const double peak = gaussian::peak_of(problem_);
+    const double count = static_cast<double>(expected_.size() * line);
+    if (problem_.quality > 0 &&
+        !(10 * std::log10(peak * peak * count / squares) >= problem_.quality)) {
+      diff.broken(text("the PSNR is ", 10 * std::log10(peak * peak * count / squares),
+                       " dB, where the problem asks for ", problem_.quality));
     }
     return diff;
   }
@@ -202,18 +332,63 @@ class BlurCase : public PlanCase<GaussianBlur> {
     std::size_t picture;
     std::size_t y;
     std::vector<double> values;
+    std::vector<double> rounded;  // to the pixel type
   };
+
+  // The largest value of the pictures and of what is outside, in units of the pixel type.
+  double top() const {
+    return gaussian::is_integer(problem_.pixel) ? gaussian::peak_of(problem_) : 1;
+  }
+
+  const Bound& bound_of(const std::string& variant) {
+    for (const auto& [known, bound] : bounds_) {
+      if (known == variant) return bound;
+    }
+    const auto exact = [&] { return float_bound(x_, y_); };
+    const auto spline = [&](const auto& grid) {
+      const ref::SplineGrid x = grid(x_);
+      const ref::SplineGrid y = problem_.sigma_x == problem_.sigma_y ? x : grid(y_);
+      return spline_bound(x, y, x_, y_, how_far(x, y), gaussian::is_integer(problem_.pixel));
+    };
+    const Bound bound = variant == "pyramid"        ? spline(pyramid_grid)
+                        : variant == "cpu_pyramid"  ? spline(cpu_pyramid_grid)
+                        : variant == "tensor"       ? tensor_bound(x_, y_, false)
+                        : variant == "tensor_split" ? tensor_bound(x_, y_, true)
+                        : variant == "tensor_bytes" ? bytes_bound(x_, y_)
+                                                    : exact();
+    bounds_.emplace_back(variant, bound);
+    return bounds_.back().second;
+  }
+
+  // How far a blur of these grids is from the exact one at most, in units of the largest value.
+  double how_far(const ref::SplineGrid& x, const ref::SplineGrid& y) const {
+    const std::size_t channels = pictures_[0].channels;
+    double worst = 0;
+    for (const Row& row : expected_) {
+      const std::vector<double> all = ref::blur_row_by(
+          pictures_[row.picture], [&](std::size_t at) -> const auto& { return x.of(at); },
+          [&](std::size_t at) -> const auto& { return y.of(at); }, border(), outside(),
+          row.y + static_cast<std::size_t>(region_.y));
+      for (std::size_t e = 0; e < row.values.size(); ++e) {
+        const std::size_t at = static_cast<std::size_t>(region_.x) * channels + e;
+        worst = std::max(worst, std::abs(all[at] - row.values[e]));
+      }
+    }
+    return worst / top();
+  }
+
+  ref::Border border() const { return static_cast<ref::Border>(problem_.border); }
+  std::array<double, 4> outside() const {
+    std::array<double, 4> out{};
+    for (std::size_t c = 0; c < 4; ++c) out[c] = static_cast<double>(problem_.outside[c]);
+    return out;
+  }
 
   void expect() {
     if (!expected_.empty()) return;
-    const std::vector<double> x = ref::weights(problem_.sigma_x, problem_.truncate);
-    const std::vector<double> y = ref::weights(problem_.sigma_y, problem_.truncate);
-    const auto border = static_cast<ref::Border>(problem_.border);
-    std::array<double, 4> outside{};
-    for (std::size_t c = 0; c < 4; ++c) outside[c] = static_cast<double>(problem_.outside[c]);
     const std::size_t channels = pictures_[0].channels;
     const double cost = static_cast<double>(pictures_[0].width * channels) *
-                        static_cast<double>(x.size() + y.size());
+                        static_cast<double>(x_.taps() + y_.taps());
     const auto height = static_cast<std::size_t>(region_.height);
     const auto rows = static_cast<std::size_t>(std::clamp(1.5e9 / cost, 8.0, 1e9));
     Random random(7);
@@ -223,15 +398,19 @@ class BlurCase : public PlanCase<GaussianBlur> {
         if (rows < height) {
           at = i < rows / 4 ? i : i < rows / 2 ? height - 1 - (i - rows / 4) : random.below(height);
         }
-        const std::vector<double> all = ref::blur_row(pictures_[picture], x, y, border, outside,
-                                                      at + static_cast<std::size_t>(region_.y));
+        const std::vector<double> all =
+            ref::blur_row(pictures_[picture], x_.weights, y_.weights, border(), outside(),
+                          at + static_cast<std::size_t>(region_.y));
         const auto begin = all.begin() + static_cast<std::ptrdiff_t>(
                                              static_cast<std::size_t>(region_.x) * channels);
-        expected_.push_back(
-            {picture, at,
-             std::vector<double>(begin,
-                                 begin + static_cast<std::ptrdiff_t>(
-                                             static_cast<std::size_t>(region_.width) * channels))});
+        const std::vector<double> values(
+            begin, begin + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(region_.width) *
+                                                       channels));
+        const std::vector<unsigned char> stored = store_channels(problem_.pixel, values);
+        std::vector<double> rounded;
+        for (std::size_t e = 0; e < values.size(); ++e)
+          rounded.push_back(load_channel(problem_.pixel, stored.data(), e));
+        expected_.push_back({picture, at, values, rounded});
       }
     }
   }
@@ -240,6 +419,9 @@ class BlurCase : public PlanCase<GaussianBlur> {
   std::vector<ref::Picture> pictures_;
   std::vector<unsigned char> stored_;
   std::vector<Row> expected_;
+  ExactAxis x_{problem_.sigma_x, ref::weights(problem_.sigma_x, problem_.truncate)};
+  ExactAxis y_{problem_.sigma_y, ref::weights(problem_.sigma_y, problem_.truncate)};
+  std::vector<std::pair<std::string, Bound>> bounds_;  // of the variants so far
 };
 
 }  // namespace gaussian_blur_card
@@ -291,8 +473,17 @@ inline Recipe gaussian_blur() {
       "width=67 height=37 sigma_x=2 sigma_y=3 truncate=2 border=mirror offset=1 pad=3",
       "width=61 height=53 sigma_x=9 sigma_y=0 pixel=u16 channels=2 border=wrap",
       "width=40 height=31 sigma=2.5 pixel=f16 channels=1 border=constant batch=2 pad=5",
-      "width=130 height=70 sigma=1 specials=1",
+      "width=130 height=70 sigma_x=1 sigma_y=2 specials=1",
       "width=210 height=205 sigma_x=1 sigma_y=10 specials=1",
+      "width=41 height=23 sigma=1.5 pixel=f16 channels=2 border=wrap",
+      "width=35 height=29 sigma=2 pixel=f16 channels=3 offset=1 pad=3",
+      "width=29 height=33 sigma_x=1 sigma_y=2 pixel=f16 border=mirror specials=1",
+      // Rows of whole cache lines, which methods for CPUs store around the cache.
+      "width=256 height=64 sigma=2 pixel=u8",
+      "width=256 height=64 sigma=20 peak=1",
+      // Splines of cpu_fused that begin behind the first tap, and cells of pyramid that repeat.
+      "width=160 height=160 sigma_x=32.5 sigma_y=32 truncate=2 peak=1",
+      "width=40 height=64 sigma=20 peak=1 border=wrap",
       "width=150 height=90 sigma_x=2 sigma_y=4 x=31 y=17 region_width=83 region_height=41",
       "width=70 height=64 sigma=33 pixel=u8 border=mirror",
       "width=33 height=129 sigma_x=0 sigma_y=5 in_place=1 channels=2",
@@ -310,9 +501,14 @@ inline Recipe gaussian_blur() {
       "width=83 height=41 sigma=2 truncate=2 peak=1 border=mirror offset=3 pad=1",
       "width=140 height=70 sigma_x=8 sigma_y=3 truncate=2 peak=3 x=9 y=13 region_width=77 "
       "region_height=50 batch=2",
-      "width=75 height=50 sigma=2 truncate=2 peak=1 border=constant",
+      "width=76 height=50 sigma=2 truncate=2 peak=1 border=constant",
+      // Two launches of tensor, and the warps of tensor_bytes that share their pixels.
+      "width=20 height=60 sigma_x=1 sigma_y=10 truncate=2 peak=1 y=2 region_height=30",
+      "width=90 height=12 sigma=9 truncate=2 peak=1 border=constant",
+      "width=20 height=40 sigma=10 truncate=2 pixel=u8",
       "width=131 height=60 sigma=2 truncate=2 pixel=u8 pad=1 offset=1",
       "width=132 height=60 sigma=8 truncate=2 pixel=u8 border=wrap",
+      "width=132 height=21 sigma=4 truncate=2 pixel=u8",
   });
   recipe.bench_shapes = shapes({
       "width=3840 height=2160 sigma=2 truncate=2 peak=1",

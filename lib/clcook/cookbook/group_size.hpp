@@ -311,6 +311,7 @@ inline Recipe group_size() {
       values("barriers", 1025),
       values("barriers", 50021, 1),
       picture(64, 1, 1),
+      picture(13, 23, 1, 2),
       picture(1, 65, 0, 1),
       picture(127, 61, group_size::kMaxSpheres, 3),
       picture(41, 29, 7).set("steps", std::int64_t{5}),

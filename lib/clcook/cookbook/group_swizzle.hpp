@@ -251,12 +251,20 @@ inline Recipe group_swizzle() {
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
   };
   recipe.test_shapes = {
-      shape("filter", 1, 1, 0, 0, 0, 0, true), shape("gather", 9, 19, 3, 5, 2, 3, true),
-      shape("gather", 1, 1, 1, 300),           shape("filter", 1, 131, 0, 0, 5, 1),
-      shape("gather", 97, 1, 4, 30),           shape("filter", 15, 16),
-      shape("gather", 16, 16, 2, 0),           shape("filter", 17, 31, 0, 0, 3, 7),
-      shape("gather", 127, 61, 5, 40, 1, 2),   shape("filter", 613, 37),
-      shape("gather", 37, 613, 3, 64),         shape("gather", 23, 29, 7, 32767),
+      shape("filter", 1, 1, 0, 0, 0, 0, true),
+      shape("gather", 9, 19, 3, 5, 2, 3, true),
+      shape("gather", 1, 1, 1, 300),
+      shape("filter", 1, 131, 0, 0, 5, 1),
+      shape("gather", 97, 1, 4, 30),
+      shape("filter", 15, 16),
+      shape("gather", 16, 16, 2, 0),
+      shape("filter", 17, 31, 0, 0, 3, 7),
+      shape("gather", 127, 61, 5, 40, 1, 2),
+      shape("filter", 613, 37),
+      shape("gather", 37, 613, 3, 64),
+      shape("gather", 23, 29, 7, 32767),
+      // More than 2^16 work-groups.
+      shape("filter", 1, 1048600),
   };
   recipe.bench_shapes = {
       shape("gather", 32768, 1024, 16, 256),

@@ -345,6 +345,7 @@ inline Recipe halo_tile() {
       test(shape("dilation", 53, 41, 4, "r32f", "constant"), 3, 4),
       test(shape("dilation", 3, 2, 4, "r32f", "mirror"), 1, 2),
       test(shape("dilation", 32, 32, 4, "r32f", "clamp")),
+      test(shape("dilation", 32, 6, 1, "r32f", "wrap"), 0, 3),
       test(shape("dilation", 131, 71, 4, "r32f", "mirror"), 1, 3),
       test(shape("dilation", 37, 9, 1, "r32f", "mirror", 11), 1, 3),
       test(shape("dilation", 8, 8, 1, "r32f", "constant", 8)),

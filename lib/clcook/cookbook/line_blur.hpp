@@ -176,7 +176,9 @@ inline Recipe line_blur() {
       shape(7, 3, 2.5, 0.5, "rgba32f", 3, 2, true),
       shape(3, 5, 4, 0.7, "rgba8", 1, 5, true),
       shape(3, 2, 0, 0.5, "rgba32f", 2, 3, true),
-      shape(5, 9, 2, 0.6, "rgba16f", 1, 3),
+      shape(4, 1, 1100, 0.5, "rgba32f", 0, 0, true),  // the taps take two turns
+      shape(5, 9, 2, 0.6, "rgba16f"),
+      shape(21, 9, 3, 0.5, "rgba16", 0, 2),
       shape(67, 33, 20, 0.5, "rgba16", 3, 2),
       shape(101, 26, 7.5, 0.5, "rgba16f", 2, 5),
       shape(18, 11, 0.5, 0.5, "rgba16", 1, 2),
@@ -185,6 +187,7 @@ inline Recipe line_blur() {
       shape(63, 5, 4, 0.5, "rgba32f"),
       shape(64, 7, 9.5, 0.4, "rgba8", 5, 3),
       shape(65, 9, 16, 0.7, "rgba32f", 7, 9),
+      shape(64, 24, 9, 0.5, "rgba32f"),
       shape(127, 3, 33, 0.5, "rgba32f"),
       shape(131, 37, 40.25, 0.5, "rgba8"),
       shape(255, 2, 6, 1, "rgba32f"),

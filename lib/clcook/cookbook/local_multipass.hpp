@@ -209,12 +209,15 @@ inline Recipe local_multipass() {
       shape(5, 5, 3, 2,
             {{"offset", std::int64_t{3}}, {"pad", std::int64_t{2}}, {"tiny", std::int64_t{1}}}),
       shape(19, 7, 1, 2, {{"in_place", std::int64_t{1}}, {"tiny", std::int64_t{1}}}),
+      // Islands that no group is full of, and items behind the last whole one.
+      shape(20, 37, 1, 1, {{"tiny", std::int64_t{1}}}),
       shape(1, 32, 1, 100),
       shape(15, 31, 1, 3, {{"offset", std::int64_t{1}}, {"pad", std::int64_t{5}}}),
       shape(16, 37, 1, 3),
       shape(17, 13, 1, 100),
       shape(67, 3, 1, 2, {{"offset", std::int64_t{5}}}),
       shape(9, 16, 16, 3),
+      shape(2, 20, 16, 1),  // more constraints of a colour than items
       shape(3, 16, 16, 100, {{"in_place", std::int64_t{1}}, {"pad", std::int64_t{1}}}),
       shape(7, 23, 1, 3, {{"extra", std::int64_t{17}}}),
       shape(33, 17, 9, 1, {{"pad", std::int64_t{3}}}),

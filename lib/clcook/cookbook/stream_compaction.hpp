@@ -48,6 +48,17 @@ inline StreamCompaction::Problem problem(const Params& shape) {
           parse_pixel_type(shape.word("pixel", "rgba8"), "stream_compaction")};
 }
 
+// What a variant runs with: the tuning, changed by what the shape says.
+inline StreamCompaction::Tune tune_of(const StreamCompaction::Row&, const Params& tune,
+                                      const Params& shape) {
+  StreamCompaction::Tune out = StreamCompaction::Rules::parse_tune(tune);
+  const auto group = static_cast<int>(number(shape, "group", 0, 1024));
+  const auto counts = static_cast<int>(number(shape, "counts", 0, 16));
+  if (group != 0) out.group = group;
+  if (counts != 0) out.counts = counts;
+  return out;
+}
+
 constexpr std::int64_t kMostThreshold = 1 << 24;  // above all sums of shorts
 
 class CompactionCase : public PlanCase<StreamCompaction> {
@@ -56,8 +67,10 @@ class CompactionCase : public PlanCase<StreamCompaction> {
 
   CompactionCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)),
+        shape_(shape),
         threshold_(static_cast<double>(number(shape, "threshold", 0, kMostThreshold))) {
     StreamCompaction::Spec::check(problem_);
+    stream_compaction_card::tune_of(Rules::baseline(), {}, shape);  // refuses what is out of range
     const std::size_t bytes = pixel_bytes(problem_.pixel);
     pixels_.resize(problem_.pixels() * bytes);
     const auto offset = static_cast<std::size_t>(number(shape, "offset", 0, 1 << 20));
@@ -160,6 +173,11 @@ class CompactionCase : public PlanCase<StreamCompaction> {
     return count;
   }
 
+  Tune tune_of(const Row& row, const Params& tune) const override {
+    return stream_compaction_card::tune_of(row, tune, shape_);
+  }
+
+  Params shape_;
   double threshold_;
   std::vector<unsigned char> pixels_;  // as they are stored
   std::optional<std::vector<std::uint32_t>> expected_;
@@ -170,7 +188,8 @@ class CompactionCase : public PlanCase<StreamCompaction> {
 
 inline Recipe stream_compaction() {
   Recipe recipe;
-  describe<StreamCompaction>(recipe, stream_compaction_card::problem);
+  describe<StreamCompaction>(recipe, stream_compaction_card::problem,
+                             stream_compaction_card::tune_of);
   recipe.title = "Stream compaction";
   recipe.technique = "registers";
   recipe.summary =
@@ -189,10 +208,15 @@ inline Recipe stream_compaction() {
       Parameter::word("pixel", "type", {"rgba8", "rgba16", "rgba16f", "rgba32f"}, "rgba8"),
       Parameter::integer("offset", "pixels before the first index", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
+      Parameter::integer("group", "work-items of a group; 0: the tuning's", 0, 1024, "0"),
+      Parameter::integer("counts", "that an item of the scan adds in a turn; 0: the tuning's", 0,
+                         16, "0"),
   };
   recipe.test_shapes = parse_all({
       "pixels=1 threshold=0 tiny=1",
       "pixels=37 threshold=32768 offset=3 tiny=1",
+      // The scan takes two turns: 33 groups, 32 in a turn.
+      "pixels=32771 threshold=52000 group=32 counts=1 offset=1 tiny=1",
       "pixels=2049 threshold=32768 offset=1",
       "pixels=2048 threshold=40000",
       "pixels=2047 threshold=0 offset=5",

@@ -28,6 +28,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -755,32 +756,43 @@ class Plan {
   // The programs of a plan: the runtime's cache would flatten and hash their sources each time.
   class Programs {
    public:
+    // The limits of the unit's kernel are asked here, once, so that no call finds out about them
+    // with half of its commands enqueued.
     cl::Program get(const Runtime& runtime, const CompileUnit& unit, const std::string& what) {
       const std::lock_guard<std::mutex> lock(mutex_);
       const std::string wanted = key(unit);
-      if (const cl::Program* known = find(wanted)) return *known;
-      cl::Program program = runtime.build(unit.source, unit.defines, what, unit.options);
-      built_.push_back({wanted, program});
-      return program;
+      auto one = std::find_if(built_.begin(), built_.end(),
+                              [&](const Built& other) { return other.key == wanted; });
+      if (one == built_.end()) {
+        cl::Program program = runtime.build(unit.source, unit.defines, what, unit.options);
+        one = built_.insert(one, {wanted, std::move(program), {}});
+      }
+      const Asked asked{unit.kernel, unit.group, unit.local_bytes};
+      if (unit.group[0] != 0 &&
+          std::find(one->asked.begin(), one->asked.end(), asked) == one->asked.end()) {
+        Kernel(runtime, one->program, unit.kernel)
+            .check_launch(Launch::groups({1, 1, 1}, unit.group), unit.local_bytes);
+        one->asked.push_back(asked);
+      }
+      return one->program;
     }
     bool has(const CompileUnit& unit) const {
       const std::lock_guard<std::mutex> lock(mutex_);
-      return find(key(unit)) != nullptr;
+      const std::string wanted = key(unit);
+      return std::any_of(built_.begin(), built_.end(),
+                         [&](const Built& one) { return one.key == wanted; });
     }
 
    private:
     static std::string key(const CompileUnit& unit) {
       return unit.source.name() + "\n" + unit.defines.options() + "\n" + unit.options;
     }
-    const cl::Program* find(const std::string& wanted) const {
-      for (const Built& one : built_) {
-        if (one.key == wanted) return &one.program;
-      }
-      return nullptr;
-    }
+    // A kernel with its group and its local memory.
+    using Asked = std::tuple<std::string, Launch::Sizes, std::size_t>;
     struct Built {
       std::string key;
       cl::Program program;
+      std::vector<Asked> asked;  // launches that the device can do
     };
     mutable std::mutex mutex_;
     std::vector<Built> built_;
@@ -798,14 +810,9 @@ class Plan {
     auto state = std::make_shared<State>(State{runtime, problem, one, {}, {}, {}});
     state->built = before != nullptr ? before->built : std::make_shared<Programs>();
     for (const CompileUnit& unit : one.offer.units) {
-      const bool known = before != nullptr && state->built->has(unit);
       const std::string what = std::string(Spec::kRecipe) + "/" + one.row->name +
                                (unit.label.empty() ? "" : " " + unit.label);
       state->programs.push_back(state->built->get(runtime, unit, what));
-      if (!known && unit.group[0] != 0) {
-        Kernel(runtime, state->programs.back(), unit.kernel)
-            .check_launch(Launch::groups({1, 1, 1}, unit.group), unit.local_bytes);
-      }
     }
     const Setup<Spec> setup{*one.row, state->problem, state->chosen.tune, runtime.info()};
     if constexpr (TakesMade<Spec>::value) {

@@ -33,12 +33,10 @@ class CpuPyramid : public Method {
     Level y = axes.x.sigma == axes.y.sigma ? x : Level(axes.y);
     const double error = x.error + y.error;
     Offer out;
-    // The sum of the absolute differences of the weights of both filters, for values of both signs;
-    // they have the same sum, so that a picture without negative values sees half of it. And a
-    // rounding for each term of a sum.
+    // The sum of the absolute differences of the weights of both filters, and a rounding for each
+    // term of a sum.
     const double rounding = 0x1p-23 * (3 * x.step + 2 * x.radius + 3 * y.step + 2 * y.radius + 16);
-    out.max_error =
-        (is_integer(p.pixel) && p.border != Border::constant ? error / 2 : error) + rounding;
+    out.max_error = (is_from_zero(p) ? error / 2 : error) + rounding;
     // The picture that is worst for one pixel. Blocks and noise come 25 dB and more closer to the
     // exact filter, of which 12 dB are promised.
     const double rms = error / 8 + rounding;

@@ -125,6 +125,18 @@ inline double peak_of(const Problem& p) {
 // Whether values may be NaN, infinite or of any size.
 inline bool may_be_anything(const Problem& p) { return !is_integer(p.pixel) && p.peak <= 0; }
 
+// Whether all values are from 0 to the peak, those outside of the picture too. Then errors of weights
+// whose sum is right count with half of their sizes: those that are too large and those that are too
+// small are as much together, and no value is negative.
+inline bool is_from_zero(const Problem& p) {
+  if (!is_integer(p.pixel)) return false;
+  if (p.border != Border::constant) return true;
+  for (const float value : p.outside) {
+    if (!(value >= 0 && static_cast<double>(value) <= peak_of(p))) return false;
+  }
+  return true;
+}
+
 // PSNR of results whose error before the rounding to the pixel type has this root mean square, in
 // units of the peak. Integers differ where a rounding boundary lies between the exact value and
 // the computed one: of values spread evenly a share of the mean error in levels, by one level.

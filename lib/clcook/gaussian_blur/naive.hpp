@@ -2,6 +2,7 @@
 // device; the baseline that the others are measured against.
 #pragma once
 
+#include <algorithm>
 #include <clcook/embedded/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <memory>
@@ -24,8 +25,8 @@ class Naive : public Method {
     Defines defines;
     set_pixel(defines, p);
     const embedded::File& file = embedded::gaussian_blur_naive;
-    return {unit("gaussian_blur_naive_rows", file, defines, {kGroup, 1, 1}),
-            unit("gaussian_blur_naive_columns", file, defines, {kGroup, 1, 1})};
+    // Groups as the built kernels take them.
+    return {unit(kRows, file, defines, {0, 0, 0}), unit(kColumns, file, defines, {0, 0, 0})};
   }
 
   Naive(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
@@ -37,6 +38,11 @@ class Naive : public Method {
         weights_x_(upload_floats(runtime, axes.x.weights)),
         weights_y_(upload_floats(runtime, axes.y.weights)) {
     program_ = programs[0];
+    for (const char* kernel : {kRows, kColumns}) {
+      const std::size_t most =
+          std::min(Kernel(runtime, program_, kernel).max_group(), runtime.info().max_items[0]);
+      while (group_ > most && group_ > 1) group_ /= 2;
+    }
   }
 
   cl::Event enqueue(const Call& call, Scratch& scratch,
@@ -51,13 +57,13 @@ class Naive : public Method {
     const std::size_t bytes = channel_bytes(problem_.pixel);
     const KernelPicture picture = kernel_picture(problem_, region);
     const auto launch = [&](int rows) {
-      return Launch::cover({line, static_cast<std::size_t>(rows), batch}, {kGroup, 1, 1});
+      return Launch::cover({line, static_cast<std::size_t>(rows), batch}, {group_, 1, 1});
     };
-    Kernel rows(runtime_, program_, "gaussian_blur_naive_rows");
+    Kernel rows(runtime_, program_, kRows);
     const cl::Event first =
         rows(launch(range.count), wait, call.src.buffer, kernel_view(call.src, bytes), mid, picture,
              range, weights_x_, cl_int{radius_x_});
-    Kernel columns(runtime_, program_, "gaussian_blur_naive_columns");
+    Kernel columns(runtime_, program_, kColumns);
     return columns(launch(region.height), {first}, mid, call.dst.buffer,
                    kernel_view(call.dst, bytes), picture, range, weights_y_, cl_int{radius_y_});
   }
@@ -68,7 +74,8 @@ class Naive : public Method {
   }
 
  private:
-  static constexpr std::size_t kGroup = 64;
+  static constexpr const char* kRows = "gaussian_blur_naive_rows";
+  static constexpr const char* kColumns = "gaussian_blur_naive_columns";
 
   Runtime runtime_;
   Problem problem_;
@@ -77,6 +84,7 @@ class Naive : public Method {
   cl::Buffer weights_x_;
   cl::Buffer weights_y_;
   cl::Program program_;
+  std::size_t group_ = 64;  // work-items, or as many as device and kernels allow
 };
 
 }  // namespace clcook::gaussian

@@ -219,13 +219,14 @@ class Pyramid : public Method {
     // gets and the weights t of the filter, with |t| = 1 and |e_x| <= 1 + |e_x - t_x|.
     const double x = choice.x.error.worst;
     const double y = choice.y.error.worst;
+    const double both = x + y + x * y;
     // Each pass rounds as often as it adds products, and so do the weights; the filter's weights
     // change sign: |g| sums up to less than 1.8 along each axis.
     const double roundings = 3 * ((1 << choice.x.log) + (1 << choice.y.log)) +
                              2 * (spline::radius(axes.x, 1 << choice.x.log) +
                                   spline::radius(axes.y, 1 << choice.y.log)) +
                              20;
-    out.max_error = x + y + x * y + 3.3 * roundings * 0x1p-24;
+    out.max_error = (is_from_zero(p) ? both / 2 : both) + 3.3 * roundings * 0x1p-24;
     out.psnr = psnr_of(
         p, choice.x.error.typical + choice.y.error.typical + math::sqrt(roundings) * 0x1p-24);
     // What lies beyond the border is read too, as far as the filter reaches where it repeats.

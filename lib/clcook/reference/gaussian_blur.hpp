@@ -78,20 +78,21 @@ inline Picture blur(const Picture& in, const std::vector<double>& x, const std::
   return out;
 }
 
-// One row of blur(): its columns first, which changes nothing but the rounding of doubles. For
-// pictures that are too large to blur whole.
-inline std::vector<double> blur_row(const Picture& in, const std::vector<double>& x,
-                                    const std::vector<double>& y, Border border,
-                                    const std::array<double, 4>& outside, std::size_t row) {
+// One row of a blur whose filter depends on the place: x(column) and y(row) are the weights there,
+// as many for every column, and for every row.
+template <class X, class Y>
+std::vector<double> blur_row_by(const Picture& in, const X& x, const Y& y, Border border,
+                                const std::array<double, 4>& outside, std::size_t row) {
   const auto width = static_cast<std::ptrdiff_t>(in.width);
-  const auto side_x = static_cast<std::ptrdiff_t>(x.size() / 2);
-  const auto side_y = static_cast<std::ptrdiff_t>(y.size() / 2);
+  const std::vector<double>& of_row = y(row);
+  const auto side_x = static_cast<std::ptrdiff_t>(x(std::size_t{0}).size() / 2);
+  const auto side_y = static_cast<std::ptrdiff_t>(of_row.size() / 2);
   const std::size_t line = in.width * in.channels;
   std::vector<double> column(line);
   for (std::ptrdiff_t k = -side_y; k <= side_y; ++k) {
     const std::ptrdiff_t i = border_index(static_cast<std::ptrdiff_t>(row) + k,
                                           static_cast<std::ptrdiff_t>(in.height), border);
-    const double weight = y[static_cast<std::size_t>(k + side_y)];
+    const double weight = of_row[static_cast<std::size_t>(k + side_y)];
     for (std::size_t e = 0; e < line; ++e) {
       column[e] += weight * (i < 0 ? outside[e % in.channels]
                                    : in.values[static_cast<std::size_t>(i) * line + e]);
@@ -99,9 +100,10 @@ inline std::vector<double> blur_row(const Picture& in, const std::vector<double>
   }
   std::vector<double> out(line);
   for (std::ptrdiff_t at = 0; at < width; ++at) {
+    const std::vector<double>& of_column = x(static_cast<std::size_t>(at));
     for (std::ptrdiff_t k = -side_x; k <= side_x; ++k) {
       const std::ptrdiff_t i = border_index(at + k, width, border);
-      const double weight = x[static_cast<std::size_t>(k + side_x)];
+      const double weight = of_column[static_cast<std::size_t>(k + side_x)];
       for (std::size_t c = 0; c < in.channels; ++c) {
         out[static_cast<std::size_t>(at) * in.channels + c] +=
             weight * (i < 0 ? outside[c] : column[static_cast<std::size_t>(i) * in.channels + c]);
@@ -109,6 +111,17 @@ inline std::vector<double> blur_row(const Picture& in, const std::vector<double>
     }
   }
   return out;
+}
+
+// One row of blur(): its columns first, which changes nothing but the rounding of doubles. For
+// pictures that are too large to blur whole.
+inline std::vector<double> blur_row(const Picture& in, const std::vector<double>& x,
+                                    const std::vector<double>& y, Border border,
+                                    const std::array<double, 4>& outside, std::size_t row) {
+  const auto of = [](const std::vector<double>& weights) {
+    return [&weights](std::size_t) -> const std::vector<double>& { return weights; };
+  };
+  return blur_row_by(in, of(x), of(y), border, outside, row);
 }
 
 // PSNR in dB of values against the expected ones, for values up to `peak`; infinite when equal.

@@ -136,7 +136,9 @@ inline std::optional<Runtime> out_of_order_runtime(const Runtime& runtime) {
 
 // Runs the recipes and hands each row to `sink` as soon as it is known. `runtime` has an in-order
 // queue. Throws Error(invalid_argument) for an unknown recipe or variant and for a shape that a
-// recipe does not have; what goes wrong in a run becomes a failed row.
+// recipe does not have; what goes wrong in a run becomes a failed row. So does a variant of which
+// nothing ran though its offer said that it can: the first of its skipped rows comes once more, as a
+// failed one.
 inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
                                           const Runtime& runtime, const ConformanceOptions& options,
                                           const std::function<void(const ConformanceRow&)>& sink) {
@@ -196,6 +198,13 @@ inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
       row.lacks = Lacks::feature;
       finish(row);
     }
+    // What became of each variant.
+    struct Ran {
+      bool any = false;                       // a row passed or failed
+      std::uint64_t unnamed = 0;              // rows that were skipped though the offer said yes
+      std::optional<ConformanceRow> skipped;  // the first of them
+    };
+    std::vector<Ran> ran(recipe.variants.size());
     std::vector<Params> shapes = options.shapes.empty() ? recipe.test_shapes : options.shapes;
     for (const Params& shape : shapes) {
       if (options.tiny && options.shapes.empty() && shape.integer("tiny", 0) == 0) continue;
@@ -207,8 +216,10 @@ inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
         row.recipe = recipe.name;
         row.shape = shape;
         row.queue = queue_name;
+        bool named = false;  // the offer says why the row is skipped
         const auto attempt = [&](const auto& body) {
           kernels.clear();
+          named = false;
           row.reason.clear();
           row.diff = Diff();
           row.lacks = Lacks::nothing;
@@ -232,6 +243,7 @@ inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
                   error.code == Errc::unsupported && expected ? Outcome::skipped : Outcome::failed;
               row.lacks = error.lacks;
               row.reason = error.what();
+              named = !recipe.offer || !offer.can();
               if (!expected) {
                 row.reason += offer.can() ? std::string("; its offer says that it can")
                                           : "; its offer says: " + offer.why;
@@ -257,29 +269,49 @@ inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
             const auto* known = dynamic_cast<const Error*>(&error);
             row.outcome = known != nullptr && known->code == Errc::unsupported ? Outcome::skipped
                                                                                : Outcome::failed;
+            row.lacks = known != nullptr ? known->lacks : Lacks::nothing;
+            row.diff = Diff();
+            row.kernels.clear();
             finish(row);
           }
           return one != nullptr;
         };
-        for (const VariantInfo& variant : recipe.variants) {
+        for (std::size_t v = 0; v < recipe.variants.size(); ++v) {
+          const VariantInfo& variant = recipe.variants[v];
           if (!options.variant.empty() && variant.name != options.variant) continue;
-          if (!made) break;
           row.variant = variant.name;
           for (const Params& tune : combinations(variant.tunes)) {
             row.tune = tune;
             if (!options.selects || options.selects(row)) {
-              made = make();
-              if (!made) break;
-              attempt([&] {
-                one->prepare(variant.name, tune);
-                row.diff = run_once(*one, observed);
-              });
-              finish(row);
+              if (made) made = make();
+              row.variant = variant.name;
+              row.tune = tune;
+              if (made) {
+                attempt([&] {
+                  one->prepare(variant.name, tune);
+                  row.diff = run_once(*one, observed);
+                });
+                finish(row);
+              }
+              if (row.outcome != Outcome::skipped) {
+                ran[v].any = true;
+              } else if (!made || !named) {
+                ++ran[v].unnamed;
+                if (!ran[v].skipped) ran[v].skipped = row;
+              }
             }
             if (options.tiny) break;
           }
         }
       }
+    }
+    for (Ran& one : ran) {
+      if (one.any || !one.skipped) continue;
+      one.skipped->outcome = Outcome::failed;
+      one.skipped->reason =
+          text("nothing of this variant ran, and of ", one.unnamed,
+               " skipped rows its offer names no reason; the first: ", one.skipped->reason);
+      finish(*one.skipped);
     }
   }
   return summary;

@@ -70,6 +70,12 @@ class Diff {
     if (mismatches_++ == 0) first_ = text("at ", index, ": expected ", +expected, ", got ", +got);
   }
 
+  // Something that no single element shows is wrong.
+  void broken(const std::string& what) {
+    ++mismatches_;
+    if (first_.empty()) first_ = what;
+  }
+
   // A byte outside the output was changed.
   void damaged(const std::string& where) {
     guards_ok_ = false;
