@@ -232,6 +232,11 @@ if(CLCOOK_BUILD_TESTS)
                                              "${PROJECT_SOURCE_DIR}/lib/${header}")
       file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/planted/${name}/${header}" CONTENT "${changed}" @ONLY)
       target_include_directories(test_${name} BEFORE PRIVATE "${PROJECT_BINARY_DIR}/planted/${name}")
+      if(TARGET clcook_definitions)  # that has the right ones
+        set(definitions "${PROJECT_SOURCE_DIR}/lib/clcook/compiled.cpp")
+        target_sources(test_${name} PRIVATE "${definitions}")
+        set_source_files_properties("${definitions}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+      endif()
     endif()
   endforeach()
   # For builds that want the tests and nothing else.

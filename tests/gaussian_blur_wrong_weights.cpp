@@ -7,6 +7,7 @@
 #include <string>
 
 #include <clcook/cookbook/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/pyramid.hpp>
 #include <clcook/registry/conformance.hpp>
 
 #include "support/testing.hpp"
