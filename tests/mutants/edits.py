@@ -463,19 +463,15 @@ class Finder:
         if close is None:
             return
         end = stream.statement_end(i)
-        if end is not None:
-            first = close + 1
-            while stream.text(first) == "{":
-                first += 1
-            leaves = stream.text(first) in ("return", "continue", "break", "throw")
-            alone = stream.text(close + 1) != "{" or stream.statements(
-                close + 2, stream.partner[close + 1]) is not None and len(
-                    stream.statements(close + 2, stream.partner[close + 1])) == 1
-            has_else = stream.statement_end(close + 1) != end
-            if leaves and alone and not has_else:
-                self.add(stream, scope, i, stream.tokens[i].begin, stream.tokens[end - 1].end, ";",
-                         "guard", "drop the guard")
-                return
+        has_else = end is None or stream.statement_end(close + 1) != end
+        body = close + 1
+        if not has_else and stream.text(body) == "{":
+            inside = stream.statements(body + 1, stream.partner[body])
+            body = body + 1 if inside and len(inside) == 1 else close + 1
+        if not has_else and stream.text(body) in ("return", "continue", "break", "throw"):
+            self.add(stream, scope, i, stream.tokens[i].begin, stream.tokens[end - 1].end, ";",
+                     "guard", "drop the guard")
+            return
         true = "true" if self.host else "1"
         self.add(stream, scope, i, stream.tokens[i + 2].begin, stream.tokens[close - 1].end, true,
                  "guard", "if always")
