@@ -210,7 +210,7 @@ def run(command, cpu=60, env=None, cwd=None, until=lambda: False):
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=cwd, env=env,
                                    stdin=subprocess.DEVNULL, start_new_session=True,
                                    preexec_fn=limits(cpu))
-        last = time.monotonic() + 10 * cpu + 60
+        last = time.monotonic() + 5 * cpu + 60
         while True:
             try:
                 code = process.wait(timeout=0.5)
