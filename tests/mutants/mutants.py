@@ -587,7 +587,7 @@ class Host:
         if parts[0] in ("cookbook", "reference"):
             return [t for t in (recipe, "conformance") if t in self.tests]
         joined = "_".join(parts)
-        tests = [t for t in (joined, joined.rstrip("s")) if t in self.tests]
+        tests = [t for t in dict.fromkeys((joined, joined.rstrip("s"))) if t in self.tests]
         if not tests:
             tests = [t for t in (parts[0], "core_plan" if parts[0] == "core" else "conformance")
                      if t in self.tests][:1]
