@@ -147,6 +147,10 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
         $<TARGET_FILE:test_planted_bugs> "${PROJECT_SOURCE_DIR}"
         "${PROJECT_BINARY_DIR}/order/${recipe}" "${recipe}")
     endforeach()
+    if(TARGET test_mutant_rows)
+      clcook_lane(mutants.sample mutants 2 2400 "${clcook_lanes}/mutants.sh" "${PROJECT_SOURCE_DIR}"
+                  "${PROJECT_BINARY_DIR}")
+    endif()
     clcook_lane(measure_all unit 1 300 "${PROJECT_SOURCE_DIR}/bench/measure_all.sh"
                 $<TARGET_FILE:clcook_tool> smoke "${PROJECT_BINARY_DIR}/measure_all" argument_swap)
     set_property(TEST measure_all APPEND PROPERTY ENVIRONMENT "BENCH_OPTIONS=--smoke"

@@ -499,6 +499,9 @@ inline Recipe gaussian_blur() {
       "batch=2 x=31 y=17 region_width=83 region_height=41 offset=1 pad=1",
       "width=190 height=141 sigma=34 peak=1 quality=85 border=mirror in_place=1",
       "width=83 height=41 sigma=2 truncate=2 peak=1 border=mirror offset=3 pad=1",
+      // Rows that are whole cache lines and begin at none: no streaming stores.
+      "width=256 height=64 sigma=20 peak=1 offset=1",
+      "width=256 height=64 sigma=2 pixel=u8 offset=1",
       "width=140 height=70 sigma_x=8 sigma_y=3 truncate=2 peak=3 x=9 y=13 region_width=77 "
       "region_height=50 batch=2",
       "width=76 height=50 sigma=2 truncate=2 peak=1 border=constant",

@@ -1,0 +1,776 @@
+#!/usr/bin/env python3
+"""Changes one place of a kernel or header and asks who notices.
+
+  mutants.py --list                       every mutant of kernels/: number, place, edit
+  mutants.py --sample 200 --seed 7        runs a sample, which takes the kinds of edits in turn
+  mutants.py --file kernels/line_blur.cl  only those of a file; with --list, --sample or alone
+  mutants.py --run 17 2041                runs these, said to be equivalent or not
+  mutants.py --entry 17                   what to write into equivalent.txt, but for the reason
+  mutants.py --host ...                   the same for lib/clcook, with the nearest test program
+
+A mutant is
+
+  caught      a check noticed
+  survived    none did: a hole, or an equivalent mutant that equivalent.txt does not name yet
+  equivalent  the compiler makes the same code of it for every program of the cookbook, or
+              equivalent.txt says why it makes no difference
+  unreached   no program that this device builds contains the place
+  invalid     it does not compile
+
+and the exit code is 1 where one survived or an entry of equivalent.txt fits no mutant.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import hashlib
+import json
+import os
+import re
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import edits
+
+HEADER_TESTS = {
+    "clcook/select.clh": ["select_header"],
+    "clcook/sub_group.clh": ["sub_group"],
+    "clcook/swizzle.clh": ["swizzle_header"],
+    "clcook/table.clh": ["table_header"],
+    "clcook/view.clh": ["view_header"],
+}
+# Headers that tests alone compile, and with which options.
+HEADER_PROGRAMS = {
+    "clcook/sub_group.clh": ["-cl-std=CL1.2 -DCLCOOK_SUB_GROUP_SIZE=8",
+                             "-cl-std=CL1.2 -DCLCOOK_SUB_GROUP_SIZE=32",
+                             "-cl-std=CL1.2 -DCLCOOK_SUB_GROUP_SIZE=64"],
+}
+# Host headers whose test has another name.
+HOST_TESTS = {
+    "core/math.hpp": ["core_plan"],
+    "core/border.hpp": ["halo_tile"],
+    "core/half.hpp": ["gaussian_blur"],
+    "core/pixel.hpp": ["gaussian_blur"],
+    "core/map_row.hpp": ["threshold_count"],
+    "core/names.hpp": ["core_plan"],
+    "core/turns.hpp": ["core_plan"],
+    "core/file.hpp": ["core_cache", "core_source"],
+    "core/image_staging.hpp": ["halo_tile"],
+    "core/kernel_types.hpp": ["view_header"],
+    "core/program.hpp": ["core_cache"],
+    "core/runtime.hpp": ["core_device", "core_launch"],
+    "core/device_info.hpp": ["core_device"],
+    "core/quirks.hpp": ["core_device"],
+    "core/attempt.hpp": ["core_plan"],
+    "core/sub_group.hpp": ["sub_group"],
+    "error.hpp": ["core_error"],
+    "io/exr.hpp": ["pictures", "tool"],
+    "io/pfm.hpp": ["pictures", "tool"],
+    "io/quad_patches.hpp": ["io_obj", "vertex_transform"],
+    "registry/conformance.hpp": ["conformance"],
+    "registry/recipe.hpp": ["conformance"],
+    "reference/bc6h_decode.hpp": ["bc6h_reference"],
+    "reference/bc6h_encode.hpp": ["bc6h_reference"],
+}
+
+
+def say(text):
+    print(text, flush=True)
+
+
+class Result:
+    def __init__(self, status, by=""):
+        self.status = status
+        self.by = by
+
+
+class Failed(Exception):
+    """The tool cannot do its work."""
+
+
+class Entries:
+    """equivalent.txt: blocks of lines "KEY VALUE" from "mutant" to "end"."""
+
+    def __init__(self, path):
+        self.all = []
+        entry = None
+        text = path.read_text() if path.exists() else ""
+        for number, line in enumerate(text.split("\n"), 1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            key, _, value = line.partition(" ")
+            value = value.strip()
+            here = f"{path.name}:{number}"
+            if key == "mutant":
+                if entry is not None:
+                    raise Failed(f"{here}: the entry before has no end")
+                entry = {"here": here, "edit": [], "why": "", "in": "", "nth": 0}
+            elif entry is None:
+                raise Failed(f"{here}: '{key}' outside of an entry")
+            elif key == "edit":
+                entry["edit"].append(value)
+            elif key == "nth":
+                entry["nth"] = int(value)
+            elif key == "why":
+                entry["why"] += (" " if entry["why"] else "") + value
+            elif key in ("file", "in", "line"):
+                entry[key] = value
+            elif key == "end":
+                if not (entry.get("file") and entry.get("line") and entry["edit"] and entry["why"]):
+                    raise Failed(f"{here}: file, line, edit or why is missing")
+                self.all.append(entry)
+                entry = None
+            else:
+                raise Failed(f"{here}: unknown key '{key}'")
+        if entry is not None:
+            raise Failed(f"{path.name}: the last entry has no end")
+
+    def match(self, mutants):
+        """Number of a mutant to its entry; and what is wrong with the entries."""
+        by_key = collections.defaultdict(list)
+        for mutant in mutants:
+            by_key[mutant.key()].append(mutant)
+        said, wrong = {}, []
+        for entry in self.all:
+            for edit in entry["edit"]:
+                fits = [
+                    m for m in by_key[(entry["file"], entry["in"], entry["line"], edit)]
+                    if entry["nth"] in (0, m.nth)
+                ]
+                if not fits:
+                    wrong.append(f"{entry['here']}: no mutant fits: {edit}: {entry['line']}")
+                for mutant in fits:
+                    said[mutant.number] = entry
+        return said, wrong
+
+
+def entry_of(mutant):
+    nth = f"nth {mutant.nth}\n" if mutant.of > 1 else ""
+    return (f"mutant\nfile {mutant.file}\nin {mutant.scope}\nline {mutant.source_line}\n"
+            f"edit {mutant.edit}\n{nth}why \nend\n")
+
+
+def all_mutants(source, host):
+    """Every mutant, numbered: first those of kernels/, then those of lib/clcook."""
+    files = sorted((source / "kernels").glob("**/*.cl*"))
+    count = len(files)
+    files += sorted((source / "lib/clcook").glob("**/*.hpp"))
+    out = []
+    number = 0
+    for i, path in enumerate(files):
+        if (i >= count) != host and i >= count:
+            break
+        for mutant in edits.mutants_of(str(path.relative_to(source)), path.read_text()):
+            number += 1
+            mutant.number = number
+            if (i >= count) == host:
+                out.append(mutant)
+    return out
+
+
+def sample_of(mutants, count, seed):
+    """The kinds in turn, those of a kind in an order that the seed gives. A mutant's place does not
+    hang on its number, so that most of a sample outlives changes of the sources."""
+    def rank(mutant):
+        return hashlib.sha256(repr((seed, mutant.key(), mutant.nth)).encode()).hexdigest()
+
+    kinds = collections.defaultdict(list)
+    for mutant in sorted(mutants, key=rank):
+        kinds[mutant.kind].append(mutant)
+    out = []
+    while len(out) < count and any(kinds.values()):
+        for kind in sorted(kinds):
+            if kinds[kind] and len(out) < count:
+                out.append(kinds[kind].pop(0))
+    return out
+
+
+def limits(cpu):
+    def set_them():
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 5))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
+        resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
+
+    return set_them
+
+
+def run(command, cpu=60, env=None, cwd=None, until=lambda: False):
+    """Runs a program for at most `cpu` seconds of processor time, or until there is nothing more to
+    wait for. Returns its exit code, which is negative for a signal, and what it printed."""
+    with tempfile.TemporaryFile() as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=cwd, env=env,
+                                   stdin=subprocess.DEVNULL, start_new_session=True,
+                                   preexec_fn=limits(cpu))
+        last = time.monotonic() + 5 * cpu + 60
+        while True:
+            try:
+                code = process.wait(timeout=0.5)
+                break
+            except subprocess.TimeoutExpired:
+                if until() or time.monotonic() > last:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+                    code = -signal.SIGXCPU
+                    break
+        out.seek(0)
+        return code, out.read().decode(errors="replace")
+
+
+def reason_of(code, text):
+    """Why a run failed, in a line."""
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        return "it does not end"
+    if code < 0:
+        return f"signal {-code}"
+    for line in text.split("\n"):
+        if re.search(r"FAILED|ERROR", line):
+            return line.strip()[:160]
+    return f"exit code {code}"
+
+
+def size_of(row):
+    """How large the problem of a row is, roughly."""
+    size = 1
+    for word in row[0][3].split():
+        key, _, value = word.partition("=")
+        if key in ("width", "height", "depth", "count", "batch", "texels") and value.isdigit():
+            size *= int(value)
+    return size
+
+
+class Kernels:
+    """Who notices a mutant of a kernel or device header."""
+
+    def __init__(self, source, build, work):
+        self.kernels = source / "kernels"
+        self.work = work
+        self.bin = build / "bin"
+        self.lock = threading.Lock()
+        self.env = dict(os.environ, CLCOOK_TENSOR_EMULATE="1", CLCOOK_CACHE="0",
+                        CLCOOK_TEST_GRID="full", CLCOOK_BIN_DIR=str(self.bin))
+        for name in ("CLCOOK_KERNEL_DIR", "CLCOOK_TEST_SLICE", "CLCOOK_CACHE_DIR"):
+            self.env.pop(name, None)
+        self.texts = {
+            str(path.relative_to(self.kernels)): path.read_text()
+            for path in sorted(self.kernels.glob("**/*.cl*"))
+        }
+        self.digest = hashlib.sha256(repr(sorted(self.texts.items())).encode()).hexdigest()[:16]
+        self.includes = {name: self.includes_of(name) for name in self.texts}
+        self.baselines = {}
+        self.list_rows()
+        self.memory = work / f"compiled-{self.digest}.json"
+        for other in work.glob("compiled-*.json"):
+            if other != self.memory:
+                other.unlink()
+        kept = json.loads(self.memory.read_text()) if self.memory.exists() else {}
+        self.active = kept.get("active", {})
+        self.code = kept.get("code", {})
+
+    def close(self):
+        temporary = self.memory.with_suffix(".part")
+        temporary.write_text(json.dumps({"active": self.active, "code": self.code}))
+        temporary.rename(self.memory)
+
+    def includes_of(self, name):
+        found, todo = set(), [name]
+        while todo:
+            one = todo.pop()
+            if one in found or one not in self.texts:
+                continue
+            found.add(one)
+            todo += re.findall(r"(?m)^#include <(clcook/[^>]+)>", self.texts[one])
+        return found
+
+    def list_rows(self):
+        program = self.bin / "tests/mutant_rows"
+        if not program.exists():
+            raise Failed(f"there is no {program}")
+        env = dict(self.env, POCL_CACHE_DIR=str(self.cache("unchanged")))
+        code, text = run([program, "--no-skip", "--test-case=child: list the rows"], 120, env)
+        if code != 0:
+            raise Failed(f"{program} fails:\n{text}")
+        self.programs, self.rows = [], []
+        for line in text.split("\n"):
+            cells = line.split("\t")
+            if cells[0] == "program":
+                self.programs.append((cells[2], cells[3]))
+            elif cells[0] == "row":
+                self.rows.append((cells[1:5], cells[5] == "tiny", {int(n) for n in cells[6].split()}))
+        for name, options in HEADER_PROGRAMS.items():
+            self.programs += [(name, one) for one in options]
+
+    def cache(self, name):
+        path = self.work / f"pocl-{name}"
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    # ---- the compiler ----
+
+    def clang(self, program, folder, *what, cpu=120):
+        file, options = program
+        where = folder / file if folder is not None and (folder / file).exists() else file
+        includes = (["-I", str(folder)] if folder is not None else []) + ["-I", "."]
+        return run(["clang", "-x", "cl", "-Xclang", "-finclude-default-header", "-w", *includes,
+                    *shlex.split(options), *what, str(where)], cpu, cwd=self.kernels)
+
+    def lines_of(self, number):
+        """The lines of each file that this program compiles: {file: [first, behind, ...]}."""
+        file, options = self.programs[number]
+        key = f"{file} {options}"
+        if key in self.active:
+            return self.active[key]
+        code, text = run(["clang", "-x", "cl", "-E", "-dD", "-w", "-I", ".",
+                          *shlex.split(options), file], cwd=self.kernels)
+        if code != 0:
+            raise Failed(f"clang -E fails for {key}:\n{text}")
+        lines = collections.defaultdict(set)
+        name, line = "", 0
+        for one in text.split("\n"):
+            marker = re.match(r'# (\d+) "([^"]*)"', one)
+            if marker:
+                name, line = os.path.normpath(marker[2]), int(marker[1])
+                continue
+            if one.strip() and name in self.texts:
+                lines[name].add(line)
+            line += 1
+        ranges = {}
+        for name, numbers in lines.items():
+            out = []
+            for n in sorted(numbers):
+                if out and out[-1] == n:
+                    out[-1] = n + 1
+                else:
+                    out += [n, n + 1]
+            ranges[name] = out
+        with self.lock:
+            self.active[key] = ranges
+        return ranges
+
+    def touched(self, mutant, name, folder):
+        """The programs that contain the place."""
+        out = []
+        for number, program in enumerate(self.programs):
+            if name not in self.includes[program[0]]:
+                continue
+            if mutant.scope.startswith("#"):  # a condition: it is nowhere in the output
+                before = self.clang(program, None, "-E", "-P")
+                if before != self.clang(program, folder, "-E", "-P"):
+                    out.append(number)
+                continue
+            ranges = self.lines_of(number).get(name, [])
+            first, last = min(mutant.first_line, mutant.line), mutant.line
+            if any(a <= last and first < b for a, b in zip(ranges[::2], ranges[1::2])):
+                out.append(number)
+        return out
+
+    def compiled(self, number, folder, name):
+        """What clang makes of a program at -O2, as a hash; None where it does not compile."""
+        program = self.programs[number]
+        key = f"{name.endswith('.clh')} {program[0]} {program[1]}"
+        if folder is None and key in self.code:
+            return self.code[key]
+        # The functions of a header are everyone's: as if each of them were called from outside.
+        everyone = ["-Dstatic=", "-Dinline="] if name.endswith(".clh") else []
+        code, text = self.clang(program, folder, "-O2", "-S", "-emit-llvm", "-o", "-", *everyone)
+        if code != 0:
+            return None
+        lines = [one for one in text.split("\n") if not re.match(r"; ModuleID|source_filename", one)]
+        out = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+        if folder is None:
+            with self.lock:
+                self.code[key] = out
+        return out
+
+    def in_no_output(self, mutant, name, programs, folder):
+        """Whether the preprocessor leaves nothing of the place."""
+        def text(number, where):
+            return self.clang(self.programs[number], where, "-E", "-P")
+
+        return all(text(number, None) == text(number, folder) for number in programs)
+
+    def same_code(self, mutant, name, programs, folder):
+        if mutant.kind == "conversion" and mutant.text == "uint":
+            # Of 32 bits before: (int) or (uint), the same bits as before.
+            other = folder.parent / "signed"
+            (other / name).parent.mkdir(parents=True, exist_ok=True)
+            changed = mutant.begin, mutant.end, self.texts[name]
+            (other / name).write_text(changed[2][: changed[0]] + "int" + changed[2][changed[1] :])
+            folders = [folder, other]
+        else:
+            folders = [folder]
+        for number in programs:
+            before = self.compiled(number, None, name)
+            if before is None or all(self.compiled(number, one, name) != before for one in folders):
+                return False
+        return True
+
+    # ---- the checks ----
+
+    def check_rows(self, rows, folder, cache, cpu):
+        if not rows:
+            return None
+        with tempfile.NamedTemporaryFile("w", dir=self.work, suffix=".rows") as file:
+            file.write("".join("\t".join(row) + "\n" for row in rows))
+            file.flush()
+            env = dict(self.env, POCL_CACHE_DIR=str(cache), CLCOOK_MUTANT_ROWS=file.name)
+            if folder is not None:
+                env["CLCOOK_KERNEL_DIR"] = str(folder)
+            code, text = run([self.bin / "tests/mutant_rows", "--no-skip",
+                              "--test-case=child: check rows"], cpu, env)
+        return None if code == 0 else f"check: {reason_of(code, text)}"
+
+    def unit_test(self, test, folder, cache, cpu=400):
+        program = self.bin / "tests" / test
+        if not program.exists():
+            return None
+        env = dict(self.env, POCL_CACHE_DIR=str(cache), CLCOOK_KERNEL_DIR=str(folder))
+        del env["CLCOOK_TENSOR_EMULATE"]  # such tests say themselves where they want it
+        code, text = run([program, "--abort-after=1"], cpu, env)
+        return None if code == 0 else f"tests/{test}: {reason_of(code, text)}"
+
+    def oclgrind(self, command, folder, cpu=400):
+        if shutil.which("oclgrind") is None:
+            return None
+        env = {k: v for k, v in self.env.items() if k != "CLCOOK_DEVICE"}
+        env["CLCOOK_KERNEL_DIR"] = str(folder)
+        with tempfile.NamedTemporaryFile("r", dir=self.work, suffix=".log") as log:
+            run(["oclgrind", "--build-options", "-cl-opt-disable", "--data-races", "--log", log.name,
+                 *command], cpu, env, until=lambda: os.path.getsize(log.name) > 0)
+            said = log.read().strip()
+        what = " ".join(str(word) for word in command[1:])
+        return f"Oclgrind: {what}: {said.splitlines()[0]}" if said else None
+
+    def sound(self, key, check):
+        """Whether the check passes with kernels that nobody changed: asked where it failed."""
+        with self.lock:
+            known = self.baselines.get(key)
+            if known is None:
+                known = self.baselines[key] = [threading.Lock(), None]
+        with known[0]:
+            if known[1] is None:
+                known[1] = check() is None
+                if not known[1]:
+                    say(f"note: {key} fails without a mutant and counts for nothing")
+            return known[1]
+
+    def run(self, mutant):
+        name = mutant.file.removeprefix("kernels/")
+        place = Path(tempfile.mkdtemp(prefix="mutant-", dir=self.work))
+        try:
+            folder = place / "kernels"
+            (folder / name).parent.mkdir(parents=True)
+            (folder / name).write_text(mutant.apply(self.texts[name]))
+            return self.judge(mutant, name, folder, place / "pocl")
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+    def judge(self, mutant, name, folder, cache):
+        cache.mkdir()
+        programs = self.touched(mutant, name, folder)
+        if not programs:
+            return Result("unreached")
+        if self.clang(self.programs[programs[0]], folder, "-fsyntax-only")[0] != 0:
+            return Result("invalid")
+        inside = set(programs)
+        rows = [row for row in self.rows if row[2] & inside]
+        variants = list(dict.fromkeys((row[0][0], row[0][1]) for row in rows))
+
+        own = HEADER_TESTS.get(name, [])
+
+        def caught(rows_now, cpu):
+            said = self.check_rows([row[0] for row in rows_now], folder, cache, cpu)
+            if said is None:
+                return None
+            again = [row[0] for row in rows_now]
+            key = "rows " + hashlib.sha256(repr(again).encode()).hexdigest()[:8]
+            unchanged = self.cache("unchanged")
+            return said if self.sound(key, lambda: self.check_rows(again, None, unchanged, cpu)) else None
+
+        def tested(tests):
+            for test in tests:
+                said = self.unit_test(test, folder, cache)
+                if said is not None:
+                    copy = self.work / f"unchanged-{self.digest}"
+                    if not copy.exists():
+                        shutil.copytree(self.kernels, copy, dirs_exist_ok=True)
+                    unchanged = self.cache("unchanged")
+                    if self.sound(test, lambda: self.unit_test(test, copy, unchanged)):
+                        return said
+            return None
+
+        def simulated():
+            commands = [[self.bin / "tests" / test] for test in own]
+            for recipe, variant in variants[:4]:
+                of = [row for row in rows if (row[0][0], row[0][1]) == (recipe, variant)]
+                shapes = {row[0][3] for row in of if row[1]} or {min(of, key=size_of)[0][3]}
+                commands.append([self.bin / "clcook", "check", recipe, "--variant", variant, "--tiny",
+                                 "--in-order", *(f"--shape={shape}" for shape in sorted(shapes))])
+            for command in commands:
+                said = self.oclgrind(command, folder)
+                if said is not None and self.sound(
+                        f"Oclgrind {command[1:]}", lambda: self.oclgrind(command, self.kernels)):
+                    return said
+            return None
+
+        # A row of each variant first, a tiny one where there is one.
+        quick = []
+        for one in variants[:8]:
+            of = [row for row in rows if (row[0][0], row[0][1]) == one]
+            quick.append(min(of, key=lambda row: (not row[1], size_of(row))))
+        steps = []
+        if own:
+            steps.append(lambda: tested(own))
+        steps.append(lambda: caught(quick, 100))
+        steps.append(lambda: "same" if name not in HEADER_PROGRAMS and self.same_code(
+            mutant, name, programs, folder) else None)
+        if mutant.kind == "barrier":
+            steps.append(simulated)
+        tiny = [row for row in rows if row[1] and row not in quick]
+        steps.append(lambda: caught(tiny, 300))
+        steps.append(lambda: caught([row for row in rows if row not in tiny and row not in quick], 900))
+        recipes = dict.fromkeys(recipe for recipe, _ in variants)
+        tests = [path.name for recipe in recipes
+                 for path in sorted((self.bin / "tests").glob(f"{recipe}*"))
+                 if path.name == recipe or path.name.startswith(recipe + "_")]
+        steps.append(lambda: tested(tests))
+        if mutant.kind != "barrier":
+            steps.append(simulated)
+        for step in steps:
+            by = step()
+            if by == "same" and self.in_no_output(mutant, name, programs, folder):
+                # A macro of a header is everyone's, whoever expands it here.
+                return Result("survived", "no program uses it") if name.endswith(
+                    ".clh") else Result("unreached")
+            if by == "same":
+                return Result("equivalent", "the same code")
+            if by is not None:
+                return Result("caught", by)
+        return Result("survived")
+
+
+class Host:
+    """Who notices a mutant of a host header: the test of the same name, compiled anew."""
+
+    def __init__(self, source, build, work):
+        self.source, self.build, self.work = source, build, work
+        self.tests = {path.stem for path in (source / "tests").glob("*.cpp")}
+        code, text = run(["ninja", "-C", str(build), "-t", "compdb"], 60)
+        if code != 0:
+            raise Failed(f"ninja -t compdb fails:\n{text}")
+        text = text[text.index("["):]
+        self.compiles = {}
+        for one in json.loads(text):
+            found = re.fullmatch(r"CMakeFiles/test_(\w+)\.dir/tests/(\w+)\.cpp\.o", one["output"])
+            if found and found[1] == found[2]:
+                self.compiles[found[1]] = one
+
+    def close(self):
+        pass
+
+    def tests_of(self, name):
+        if name in HOST_TESTS:
+            return HOST_TESTS[name]
+        name = name.replace("/impl/", "/")
+        if name in HOST_TESTS:
+            return HOST_TESTS[name]
+        parts = name.removesuffix(".hpp").split("/")
+        recipe = parts[-1]
+        if parts[0] in ("cookbook", "reference"):
+            return [t for t in (recipe, "conformance") if t in self.tests]
+        joined = "_".join(parts)
+        tests = [t for t in dict.fromkeys((joined, joined.rstrip("s"))) if t in self.tests]
+        if not tests:
+            tests = [t for t in (parts[0], "core_plan" if parts[0] == "core" else "conformance")
+                     if t in self.tests][:1]
+        return tests
+
+    def run(self, mutant):
+        name = mutant.file.removeprefix("lib/clcook/")
+        place = Path(tempfile.mkdtemp(prefix="mutant-", dir=self.work))
+        try:
+            changed = place / "lib/clcook" / name
+            changed.parent.mkdir(parents=True)
+            changed.write_text(mutant.apply((self.source / mutant.file).read_text()))
+            tests = [t for t in self.tests_of(name) if t in self.compiles]
+            if not tests:
+                return Result("unreached", "no test program")
+            for test in tests:
+                result = self.try_test(test, name, place)
+                if result.status != "survived":
+                    return result
+            return Result("survived", "passed: " + " ".join(tests))
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+    def command(self, test, place, output, *more):
+        words = shlex.split(self.compiles[test]["command"])
+        out = []
+        skip = 0
+        for i, word in enumerate(words):
+            if skip:
+                skip -= 1
+            elif word in ("-o", "-MF", "-MT", "-include"):
+                skip = 1
+            elif word == "-Xclang" and i + 3 < len(words) and "pch" in " ".join(words[i : i + 4]):
+                skip = 3
+            elif word in ("-MD", "-Winvalid-pch", "-Werror"):
+                pass
+            else:
+                out.append(word)
+        at = 2 if "ccache" in out[0] else 1
+        include = ["-I", str(place / "lib")] if place is not None else []
+        return [*out[:at], *include, *out[at:], "-w", *more, "-o", str(output)]
+
+    def try_test(self, test, name, place):
+        object_file = place / "test.o"
+        code, text = run(self.command(test, place, object_file), 400, cwd=self.build)
+        if code != 0:
+            return Result("invalid")
+        code, text = run(["ninja", "-C", str(self.build), "-t", "commands", f"test_{test}"], 60)
+        link = [one for one in text.split("\n") if f"-o bin/tests/{test}" in one][-1]
+        own = f"CMakeFiles/test_{test}.dir/tests/{test}.cpp.o"
+        link = link.replace(own, str(object_file)).replace(
+            f"-o bin/tests/{test}", f"-o {place}/test")
+        code, text = run(["sh", "-c", link], 200, cwd=self.build)
+        if code != 0:
+            raise Failed(f"linking {test} fails:\n{text}")
+        env = dict(os.environ, CLCOOK_BIN_DIR=str(self.build / "bin"), CLCOOK_TEST_GRID="full",
+                   POCL_CACHE_DIR=str(self.work / "pocl-host"), CLCOOK_TENSOR_EMULATE="1",
+                   CLCOOK_CACHE_DIR=str(place / "cache"), TMPDIR=str(place))
+        (self.work / "pocl-host").mkdir(exist_ok=True)
+        code, text = run([place / "test", "--abort-after=1"], 600, env, cwd=place)
+        if code != 0:
+            return Result("caught", f"tests/{test}: {reason_of(code, text)}")
+        return Result("survived")
+
+
+def slice_of(mutants, parts):
+    """As tests/support/grid.hpp: one of the parts in the short grid, all in the full one."""
+    grid = os.environ.get("CLCOOK_TEST_GRID", "full")
+    if grid not in ("short", "full"):
+        raise Failed(f"CLCOOK_TEST_GRID is '{grid}'; it must be short or full")
+    if grid == "full":
+        return mutants
+    first = int(os.environ.get("CLCOOK_TEST_SLICE", "0"))
+    return [m for i, m in enumerate(mutants) if (i + first) % parts == 0]
+
+
+def main():
+    here = Path(__file__).resolve().parent
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--sample", type=int, metavar="N")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--file", action="append", default=[], help="only mutants of this file")
+    parser.add_argument("--kind", action="append", default=[], help="only edits of this kind")
+    parser.add_argument("--run", type=int, nargs="+", metavar="NUMBER")
+    parser.add_argument("--entry", type=int, nargs="+", metavar="NUMBER")
+    parser.add_argument("--host", action="store_true", help="of lib/clcook instead of kernels/")
+    parser.add_argument("--said", action="store_true",
+                        help="runs those of equivalent.txt: whoever notices one proves it wrong")
+    parser.add_argument("--parts", type=int, default=10, help="a short grid is one of so many parts")
+    parser.add_argument("--source", type=Path, default=here.parent.parent)
+    parser.add_argument("--build", type=Path, help="default: SOURCE/build")
+    parser.add_argument("--work", type=Path, help="default: BUILD/mutants")
+    parser.add_argument("-j", "--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    source = arguments.source.resolve()
+    build = (arguments.build or source / "build").resolve()
+    work = (arguments.work or build / "mutants").resolve()
+
+    mutants = all_mutants(source, arguments.host)
+    entries = Entries(here / "equivalent.txt")
+    entries.all = [e for e in entries.all if e["file"].startswith("lib/") == arguments.host]
+    said, wrong = entries.match(mutants)
+    for one in wrong:
+        say(f"FAILED: {one}")
+    numbers = arguments.run or arguments.entry
+    chosen = [m for m in mutants if not arguments.file or m.file in arguments.file]
+    chosen = [m for m in chosen if not arguments.kind or m.kind in arguments.kind]
+    if arguments.said:
+        chosen = [m for m in chosen if m.number in said]
+    if numbers:
+        chosen = [m for m in mutants if m.number in set(numbers)]
+    if arguments.sample is not None:
+        chosen = slice_of(sample_of(chosen, arguments.sample, arguments.seed), arguments.parts)
+    if arguments.entry:
+        for mutant in chosen:
+            print(entry_of(mutant))
+        return 1 if wrong else 0
+    if arguments.list:
+        for mutant in chosen:
+            of = f" ({mutant.nth} of {mutant.of})" if mutant.of > 1 else ""
+            print(f"{mutant.number} {mutant.file}:{mutant.line} {mutant.kind}: {mutant.edit}{of}: "
+                  f"{mutant.source_line}")
+        return 1 if wrong else 0
+    if not (numbers or arguments.file or arguments.said or arguments.sample is not None):
+        parser.error("say what to run: --sample, --file, --run; or --list")
+
+    work.mkdir(parents=True, exist_ok=True)
+    judge = (Host if arguments.host else Kernels)(source, build, work)
+    counts = collections.Counter()
+    kinds = collections.defaultdict(collections.Counter)
+    survivors = []
+    lied = []
+
+    def one(mutant):
+        begin = time.monotonic()
+        if mutant.number in said and not (arguments.run or arguments.said):
+            return mutant, Result("equivalent", "said: " + said[mutant.number]["why"]), 0
+        result = judge.run(mutant)
+        return mutant, result, time.monotonic() - begin
+
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        todo = [pool.submit(one, mutant) for mutant in chosen]
+        try:
+            for future in concurrent.futures.as_completed(todo):
+                mutant, result, seconds = future.result()
+                of = f" ({mutant.nth} of {mutant.of})" if mutant.of > 1 else ""
+                by = f" {result.by}" if result.by else ""
+                say(f"{mutant.number} {mutant.file}:{mutant.line} {mutant.edit}{of}: {result.status}"
+                    f"{' by' if result.status == 'caught' else ''}{by} ({seconds:.0f} s)")
+                counts[result.status] += 1
+                kinds[mutant.kind][result.status] += 1
+                if result.status == "survived":
+                    if mutant.number not in said:
+                        survivors.append(mutant)
+                if result.status == "caught" and mutant.number in said:
+                    lied.append(mutant)
+        except BaseException:
+            for future in todo:
+                future.cancel()
+            raise
+        finally:
+            judge.close()
+    for kind in sorted(kinds):
+        say(f"  {kind}: " + ", ".join(f"{n} {status}" for status, n in sorted(kinds[kind].items())))
+    noticed, counted = counts["caught"], counts["caught"] + counts["survived"]
+    say(", ".join(f"{n} {status}" for status, n in sorted(counts.items())) +
+        (f": {100 * noticed / counted:.1f} % of those that are not equivalent" if counted else ""))
+    for mutant in survivors:
+        say(f"FAILED: nothing notices {mutant.number} {mutant.file}:{mutant.line} {mutant.edit}: "
+            f"{mutant.source_line}")
+    for mutant in lied:
+        say(f"FAILED: equivalent.txt says that {mutant.number} {mutant.file}:{mutant.line} "
+            f"{mutant.edit} makes no difference")
+    return 1 if survivors or lied or wrong else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failed as error:
+        say(f"mutants.py: {error}")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
