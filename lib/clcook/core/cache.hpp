@@ -21,8 +21,9 @@ CLCOOK_INLINE std::uint64_t fnv1a(std::string_view data,
 // written to a temporary file and renamed, so readers never see half of one; store() removes
 // temporary files whose process is gone, and those older than a day. Where processes of several
 // machines or containers share a folder, one may take another's for gone: what that one stores is
-// lost, and built once more. Nothing here throws: a file that is missing, foreign, truncated or damaged is a miss, a folder that cannot be
-// written makes store() do nothing. Safe from several threads and processes.
+// lost, and built once more. Nothing here throws: a file that is missing, foreign, truncated or
+// damaged is a miss, a folder that cannot be written makes store() do nothing. Safe from several
+// threads and processes.
 class DiskCache {
  public:
   static constexpr std::uint32_t kFormat = 1;

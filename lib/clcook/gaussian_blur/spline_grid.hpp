@@ -46,7 +46,8 @@ struct Cells {
 
 // What the pixel `phase` (of D) of a cell gets, compared with the filter: the sum of the absolute
 // differences of the weights of all pixels. No picture within [-1, 1] can have a larger error there,
-// and one has it; of pictures within [0, 1] half of it. g: the weights of the distances 0 .. g.size() - 1, of cells of D.
+// and one has it; of pictures within [0, 1] half of it. g: the weights of the distances
+// 0 .. g.size() - 1, of cells of D.
 inline double error_of_phase(const Axis& axis, const Spline& s, const std::vector<double>& g,
                              int phase) {
   const int reach = static_cast<int>(g.size()) - 1;
