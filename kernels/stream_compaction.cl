@@ -4,9 +4,10 @@
 // of pixel.clh with 4 channels. It is kept when 54 r + 183 g + 19 b >= threshold, in floats
 // fma(54, r, fma(183, g, 19 b)). dst receives the indices of the kept pixels, ascending.
 //
-// Passes: count finds how many pixels each work-group keeps (byte_words and bit_words have passes
-// of their own, which also store the flags), scan turns the counts into the groups' first
-// positions, and the variant's kernel writes the indices. A group has
+// Passes: count finds how many pixels each work-group keeps (byte_words, bit_words and ballot_words
+// have passes of their own, which also store the flags), scan turns the counts into the groups'
+// first positions, and the variant's kernel writes the indices. look_back and unordered are one
+// pass. A group has
 // CLCOOK_STREAM_COMPACTION_GROUP items, a multiple of 32, and 32 pixels per item. All passes have
 // the same groups; scan is one group. Offsets are in pixels, indices and counts; count is at
 // least 1. With CLCOOK_STREAM_COMPACTION_ROWS the pixels lie in rows of `width`, src_pitch apart,
@@ -23,6 +24,10 @@
 #define CLCOOK_STREAM_COMPACTION_BIT_FLAGS
 #define CLCOOK_STREAM_COMPACTION_BYTE_WORDS
 #define CLCOOK_STREAM_COMPACTION_BIT_WORDS
+#define CLCOOK_STREAM_COMPACTION_BALLOT_WORDS
+#define CLCOOK_STREAM_COMPACTION_LOOK_BACK
+#define CLCOOK_STREAM_COMPACTION_UNORDERED
+#define CLCOOK_STREAM_COMPACTION_CPU_RUNS
 #endif
 
 #ifndef CLCOOK_STREAM_COMPACTION_GROUP
@@ -365,5 +370,330 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_words(
   __local uint words[GROUP];
   stream_compaction_write(flags[get_global_id(0)], cells, words, counts[get_group_id(0)],
                           dst + dst_offset);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// Ballots. A sub-group takes a run of LANES * 32 consecutive pixels, LANES of them at a time: lane l
+// tests pixel k LANES + l of the run, and the ballot of that is mask k, which every lane knows.
+#if defined(CLCOOK_STREAM_COMPACTION_BALLOT_WORDS) || \
+    defined(CLCOOK_STREAM_COMPACTION_LOOK_BACK) || defined(CLCOOK_STREAM_COMPACTION_UNORDERED)
+#include <clcook/sub_group.clh>
+#define LANES CLCOOK_SUB_GROUP_SIZE
+#define MASK_POPCOUNT(mask) ((uint)popcount(mask))
+// Where a ballot has barriers, 32 of them in a row take compilers minutes.
+#if defined(CLCOOK_SUB_GROUP_NATIVE) || defined(CLCOOK_SUB_GROUP_PTX)
+#define UNROLL_BALLOTS _Pragma("unroll")
+#else
+#define UNROLL_BALLOTS _Pragma("unroll 1")
+#endif
+
+// The masks of the run from pixel `first` on; pixels from `count` on are not kept. Eight loads are
+// under way at a time.
+static inline void stream_compaction_masks(clcook_sub_group sg, SOURCE, ulong first, ulong count,
+                                           THRESHOLD, clcook_lane_mask* mask) {
+UNROLL_BALLOTS
+  for (int from = 0; from < PIXELS; from += 8) {
+    stream_compaction_pixel_t pixel[8];
+UNROLL_BALLOTS
+    for (int k = 0; k < 8; ++k) {
+      const ulong i = first + (ulong)((from + k) * LANES) + sg.lane;
+      pixel[k] = PIXEL(min(i, count - 1));
+    }
+UNROLL_BALLOTS
+    for (int k = 0; k < 8; ++k) {
+      const ulong i = first + (ulong)((from + k) * LANES) + sg.lane;
+      mask[from + k] = clcook_sub_group_ballot(
+          sg, stream_compaction_keep(pixel[k], threshold) & (int)(i < count));
+    }
+  }
+}
+
+static inline uint stream_compaction_count_masks(const clcook_lane_mask* mask) {
+  uint kept = 0;
+#pragma unroll
+  for (int k = 0; k < PIXELS; ++k) kept += MASK_POPCOUNT(mask[k]);
+  return kept;
+}
+
+// The sum of `kept`, the same for all lanes of a sub-group, over the sub-groups before this one, and
+// in `total` over all of them. For all items of the group; `cells` has a word per sub-group.
+static inline uint stream_compaction_scan_sub_groups(clcook_sub_group sg, uint kept,
+                                                     __local uint* cells, uint* total) {
+  if (sg.lane == 0) cells[sg.id] = kept;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  uint before = 0;
+  uint sum = 0;
+  for (uint s = 0; s < GROUP / LANES; ++s) {
+    const uint one = cells[s];
+    before += s < sg.id ? one : 0u;
+    sum += one;
+  }
+  *total = sum;
+  return before;
+}
+
+// Writes the indices of a run's kept pixels from `position` on.
+static inline void stream_compaction_write_masks(clcook_sub_group sg, const clcook_lane_mask* mask,
+                                                 uint first, uint position, __global uint* dst) {
+#pragma unroll
+  for (int k = 0; k < PIXELS; ++k) {
+    if ((uint)(mask[k] >> sg.lane) & 1u) {
+      dst[position + clcook_lanes_below(sg, mask[k])] = first + (uint)(k * LANES) + sg.lane;
+    }
+    position += MASK_POPCOUNT(mask[k]);
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// ballot_words: as bit_words, but the flags of a word come from ballots, sums from scans of
+// sub-groups, and words change hands by shuffles. Two barriers per group are left of more than 20.
+#ifdef CLCOOK_STREAM_COMPACTION_BALLOT_WORDS
+// The 32 bits of the run that belong to this lane: pixels 32 lane to 32 lane + 31.
+static inline uint stream_compaction_word_of_lane(clcook_sub_group sg,
+                                                  const clcook_lane_mask* mask) {
+  uint word = 0;
+#pragma unroll
+  for (int k = 0; k < PIXELS; ++k) {
+#if LANES >= 32
+    const uint owner = (uint)k * (LANES / 32);  // of the mask's first 32 bits
+    if (sg.lane - owner < LANES / 32) word = (uint)(mask[k] >> (sg.lane - owner) * 32);
+#else
+    if ((uint)k / (32 / LANES) == sg.lane) word |= (uint)mask[k] << (uint)k % (32 / LANES) * LANES;
+#endif
+  }
+  return word;
+}
+
+__kernel STREAM_COMPACTION_GROUP CLCOOK_SUB_GROUP_KERNEL void stream_compaction_ballot_words_mark(
+    SOURCE, __global uint* restrict counts, __global uint* restrict flags, ulong count, THRESHOLD) {
+  __local uint cells[GROUP / LANES];
+  CLCOOK_SUB_GROUP(sg, GROUP);
+  clcook_lane_mask mask[PIXELS];
+  const ulong run = get_group_id(0) * (ulong)(GROUP / LANES) + sg.id;
+  stream_compaction_masks(sg, SOURCE_ARGUMENTS, run * (LANES * PIXELS), count, threshold, mask);
+  flags[run * LANES + sg.lane] = stream_compaction_word_of_lane(sg, mask);
+  uint total = 0;
+  stream_compaction_scan_sub_groups(sg, stream_compaction_count_masks(mask), cells, &total);
+  if (get_local_id(0) == 0) {
+    counts[get_group_id(0)] = total;
+  }
+}
+
+__kernel STREAM_COMPACTION_GROUP CLCOOK_SUB_GROUP_KERNEL void stream_compaction_ballot_words(
+    __global const uint* restrict flags, __global const uint* restrict counts,
+    __global uint* restrict dst, ulong dst_offset) {
+  __local uint cells[GROUP / LANES];
+  CLCOOK_SUB_GROUP(sg, GROUP);
+  const uint run = (uint)get_group_id(0) * (GROUP / LANES) + sg.id;
+  const uint word = flags[run * LANES + sg.lane];
+  const uint kept = (uint)popcount(word);
+  const uint before = clcook_sub_group_scan_exclusive_add_uint(sg, kept);
+  uint total = 0;
+  const uint run_kept = clcook_sub_group_broadcast_uint(sg, before + kept, LANES - 1);
+  const uint start = counts[get_group_id(0)] +
+                     stream_compaction_scan_sub_groups(sg, run_kept, cells, &total) + before;
+  dst += dst_offset;
+  for (uint k = 0; k < PIXELS; ++k) {
+    const uint pixel = k * LANES + sg.lane;
+    const uint flags_there = clcook_sub_group_shuffle_uint(sg, word, pixel / 32);
+    const uint start_there = clcook_sub_group_shuffle_uint(sg, start, pixel / 32);
+    const uint bit = 1u << pixel % 32;
+    if ((flags_there & bit) != 0) {
+      dst[start_there + (uint)popcount(flags_there & (bit - 1u))] = run * (LANES * PIXELS) + pixel;
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// One pass. `state` outlives the calls of a plan: two words, then one per group. Word 1 counts the
+// groups that are done with the call; the last of them sets it back to 0 and leaves word 0 for the
+// next call.
+#if defined(CLCOOK_STREAM_COMPACTION_LOOK_BACK) || defined(CLCOOK_STREAM_COMPACTION_UNORDERED)
+// Whether this is the last group of the call, said by its first item. All that the group has read
+// and written of `state` lies before.
+static inline bool stream_compaction_is_last(__global uint* state) {
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  if (atomic_inc(state + 1) + 1u < (uint)get_num_groups(0)) return false;
+  atomic_xchg(state + 1, 0u);
+  return true;
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// look_back: each group publishes how many pixels it keeps, adds up what the groups before it have
+// published, and publishes the sum too, at which later groups end their walk ("decoupled
+// look-back", Merrill and Garland 2016).
+//
+// A group's word: a bit that changes from call to call, so that nothing has to be cleared; whether
+// the count includes all groups before; the count, below 2^30. Number and bits are one word, and
+// nothing else changes hands, so no order of memory between groups is assumed. Nor is it assumed
+// that groups before this one ever run while it does: one that says nothing for a while is counted
+// by the group that waits for it.
+#ifdef CLCOOK_STREAM_COMPACTION_LOOK_BACK
+#define CALL_BIT 0x80000000u
+#define SUM_BIT 0x40000000u
+#define COUNT_BITS 0x3FFFFFFFu
+// Looks without news before a group is counted by one that waits for it.
+#ifndef CLCOOK_STREAM_COMPACTION_PATIENCE
+#define CLCOOK_STREAM_COMPACTION_PATIENCE 256
+#endif
+
+static inline uint stream_compaction_look(__global uint* word) {
+#ifdef CLCOOK_SUB_GROUP_PTX
+  uint out;
+  __asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(out) : "l"(word) : "memory");
+  return out;
+#else
+  return atomic_or(word, 0u);
+#endif
+}
+
+// How many pixels group `number` keeps, counted by all items of this one.
+static inline uint stream_compaction_count_group(clcook_sub_group sg, SOURCE, ulong number,
+                                                 ulong count, THRESHOLD, __local uint* cells) {
+  uint kept = 0;
+  for (int k = 0; k < PIXELS; ++k) {
+    const ulong i = (number * PIXELS + (ulong)k) * GROUP + get_local_id(0);
+    kept += i < count ? (uint)stream_compaction_keep(PIXEL(i), threshold) : 0u;
+  }
+  uint total = 0;
+  stream_compaction_scan_sub_groups(sg, clcook_sub_group_reduce_add_uint(sg, kept), cells, &total);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return total;
+}
+
+__kernel STREAM_COMPACTION_GROUP CLCOOK_SUB_GROUP_KERNEL void stream_compaction_look_back(
+    SOURCE, __global uint* restrict state, __global uint* restrict dst, ulong dst_offset,
+    __global uint* restrict kept, ulong kept_offset, ulong count, THRESHOLD) {
+  __local uint cells[GROUP / LANES];
+  __local uint nearest_silent, nearest_sum, sum_there;
+  CLCOOK_SUB_GROUP(sg, GROUP);
+  const uint lid = (uint)get_local_id(0);
+  const uint group = (uint)get_group_id(0);
+  clcook_lane_mask mask[PIXELS];
+  const ulong first = (get_group_id(0) * (ulong)(GROUP / LANES) + sg.id) * (LANES * PIXELS);
+  stream_compaction_masks(sg, SOURCE_ARGUMENTS, first, count, threshold, mask);
+  uint total = 0;
+  const uint before_here = stream_compaction_scan_sub_groups(
+      sg, stream_compaction_count_masks(mask), cells, &total);
+
+  const uint call = ~stream_compaction_look(state) & CALL_BIT;
+  __global uint* words = state + 2;
+  if (lid == 0 && group > 0) atomic_xchg(words + group, call | total);
+  uint before = 0;
+  uint silent = 0;
+  // The groups end - 1, end - 2, ... are still to be added; item l looks at group end - 1 - l.
+  for (uint end = group; end > 0;) {
+    if (lid == 0) {
+      nearest_silent = GROUP;
+      nearest_sum = GROUP;
+      sum_there = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint word = 0;
+    if (lid < end) {
+      word = stream_compaction_look(words + (end - 1 - lid));
+      if ((word & CALL_BIT) != call) {
+        atomic_min(&nearest_silent, lid);
+      } else if ((word & SUM_BIT) != 0) {
+        atomic_min(&nearest_sum, lid);
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint heard = min(min(nearest_silent, (uint)GROUP), end);
+    const bool all = nearest_sum < heard;
+    const uint added = all ? nearest_sum + 1 : heard;
+    const uint part = clcook_sub_group_reduce_add_uint(sg, lid < added ? word & COUNT_BITS : 0u);
+    if (sg.lane == 0 && part != 0) atomic_add(&sum_there, part);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    before += sum_there;
+    end = all ? 0 : end - added;
+    silent = added > 0 ? 0 : silent + 1;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (silent == CLCOOK_STREAM_COMPACTION_PATIENCE) {
+      --end;
+      const uint there =
+          stream_compaction_count_group(sg, SOURCE_ARGUMENTS, end, count, threshold, cells);
+      if (lid == 0) {
+        const uint old = stream_compaction_look(words + end);
+        if ((old & CALL_BIT) != call) atomic_cmpxchg(words + end, old, call | there);
+      }
+      before += there;
+      silent = 0;
+    }
+  }
+  if (lid == 0) {
+    atomic_xchg(words + group, call | SUM_BIT | (before + total));
+    if (group + 1 == (uint)get_num_groups(0)) kept[kept_offset] = before + total;
+    if (stream_compaction_is_last(state)) atomic_xchg(state, call);
+  }
+  stream_compaction_write_masks(sg, mask, (uint)first, before + before_here, dst + dst_offset);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// unordered: as look_back, for lists in any order: a group takes the next free places.
+#ifdef CLCOOK_STREAM_COMPACTION_UNORDERED
+__kernel STREAM_COMPACTION_GROUP CLCOOK_SUB_GROUP_KERNEL void stream_compaction_unordered(
+    SOURCE, __global uint* restrict state, __global uint* restrict dst, ulong dst_offset,
+    __global uint* restrict kept, ulong kept_offset, ulong count, THRESHOLD) {
+  __local uint cells[GROUP / LANES];
+  __local uint place[1];
+  CLCOOK_SUB_GROUP(sg, GROUP);
+  clcook_lane_mask mask[PIXELS];
+  const ulong first = (get_group_id(0) * (ulong)(GROUP / LANES) + sg.id) * (LANES * PIXELS);
+  stream_compaction_masks(sg, SOURCE_ARGUMENTS, first, count, threshold, mask);
+  uint total = 0;
+  const uint before_here = stream_compaction_scan_sub_groups(
+      sg, stream_compaction_count_masks(mask), cells, &total);
+  if (get_local_id(0) == 0) {
+    place[0] = atomic_add(state, total);
+    if (stream_compaction_is_last(state)) kept[kept_offset] = atomic_xchg(state, 0u);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  stream_compaction_write_masks(sg, mask, (uint)first, place[0] + before_here, dst + dst_offset);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// cpu_runs: an item takes CLCOOK_STREAM_COMPACTION_RUN consecutive pixels by itself. Counting is a
+// loop without branches, which becomes vectors; the last pass stores every index where the next
+// kept one belongs and moves on when it was one, until all of the run are there.
+#ifdef CLCOOK_STREAM_COMPACTION_CPU_RUNS
+#ifndef CLCOOK_STREAM_COMPACTION_RUN
+#define CLCOOK_STREAM_COMPACTION_RUN 8192
+#endif
+#define RUN CLCOOK_STREAM_COMPACTION_RUN
+#ifdef CLCOOK_STREAM_COMPACTION_ROWS
+#define RUN_PIXEL_AT(i) PIXEL(i)
+#else
+#define RUN_PIXEL_AT(i) LOAD(SKIP(src, src_offset), i)
+#endif
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void stream_compaction_cpu_runs_count(
+    SOURCE, __global uint* restrict counts, ulong count, THRESHOLD) {
+  const ulong first = get_group_id(0) * RUN;
+  const ulong end = min(first + RUN, count);
+  uint kept = 0;
+  for (ulong i = first; i < end; ++i) {
+    kept += (uint)stream_compaction_keep(RUN_PIXEL_AT(i), threshold);
+  }
+  counts[get_group_id(0)] = kept;
+}
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void stream_compaction_cpu_runs(
+    SOURCE, __global const uint* restrict counts, __global const uint* restrict kept,
+    ulong kept_offset, __global uint* restrict dst, ulong dst_offset, ulong count, THRESHOLD) {
+  const size_t group = get_group_id(0);
+  uint position = counts[group];
+  const uint behind = group + 1 < get_num_groups(0) ? counts[group + 1] : kept[kept_offset];
+  dst += dst_offset;
+  for (ulong i = group * RUN; position < behind; ++i) {
+    dst[position] = (uint)i;
+    position += (uint)stream_compaction_keep(RUN_PIXEL_AT(i), threshold);
+  }
 }
 #endif

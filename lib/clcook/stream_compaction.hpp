@@ -7,12 +7,14 @@
 // 54 r + 183 g + 19 b >= threshold; the weights sum to 256, so threshold 256 t means a brightness of
 // t, in units of the pixel type. Of halfs and floats the sum is fma(54, r, fma(183, g, 19 b)), and a
 // NaN is never kept. dst receives the indices of the kept pixels, ascending, as 32-bit numbers, and
-// keeps what it held behind them; kept receives their number.
+// keeps what it held behind them; kept receives their number. A problem that is not `ordered` may
+// have them in any order, another one for each call.
 #pragma once
 
 #include <algorithm>
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
+#include <clcook/core/sub_group.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/stream_compaction.hpp>
 #include <cmath>
@@ -33,6 +35,7 @@ struct Problem {
   std::size_t width = 0;               // pixels
   std::size_t height = 1;              // rows; width times height is 1 to kMaxPixels
   PixelType pixel = PixelType::rgba8;  // or rgba16, rgba16f, rgba32f
+  bool ordered = true;                 // whether the indices must ascend
 
   std::size_t pixels() const { return width * height; }
 };
@@ -41,16 +44,26 @@ struct Problem {
 struct Tune {
   int group = 0;   // work-items per work-group: 32, 64, 128, 256, 512 or 1024
   int counts = 0;  // of groups, that an item of the scan adds in a turn: 1, 2, 4, 8 or 16
+  int patience = 0;  // of look_back: looks without news before a group is counted by one that waits
+                     // for it; 1 to 65536
 };
 
 struct Spec : PlainSpec {
   using Problem = stream_compaction::Problem;
   using Tune = stream_compaction::Tune;
+  enum class Passes {
+    three,     // count or mark, scan, write
+    one,       // a kernel that keeps state between calls
+    cpu_runs,  // three, with other arguments
+  };
   struct Traits {
     double flag_bytes = 0;  // per pixel, stored by the first pass; 0: the last reads pixels again
+    Passes passes = Passes::three;
+    bool ballots = false;  // compiled with <clcook/sub_group.clh>
+    bool ordered = true;
   };
   struct Resources {
-    cl::Buffer counts;  // a uint per group
+    cl::Buffer counts;  // a uint per group; of one pass two more in front
     cl::Buffer flags;   // of the variants that store them
     std::shared_ptr<Turns> turns;
   };
@@ -58,6 +71,8 @@ struct Spec : PlainSpec {
   static constexpr const char* kName = "StreamCompaction";
   static constexpr const char* kRecipe = "stream_compaction";
   static constexpr std::size_t kPixelsPerItem = 32;
+  static constexpr std::size_t kRun = 8192;                // pixels of an item of cpu_runs
+  static constexpr std::size_t kMaxOnePass = 0x3FFFFFFFu;  // pixels
 
   static const std::vector<Row>& variants() {
     static const std::vector<Row> all{
@@ -70,12 +85,28 @@ struct Spec : PlainSpec {
             {1}),
         Row("bit_words", "against byte_words: a bit each, positions by popcount", {0.125})
             .tunes({{"group", {256, 32}}}),
+        Row("ballot_words",
+            "against bit_words: flags by ballots, sums by sub-groups, words by shuffles",
+            {0.125, Passes::three, true})
+            .tunes({{"group", {256, 128, 64}}}),
+        Row("look_back",
+            "one pass: a group adds up what the groups before it have published, and pixels are "
+            "read once",
+            {0, Passes::one, true})
+            .tunes({{"group", {256, 128, 512}}}),
+        Row("unordered", "against look_back: a group takes the next free places",
+            {0, Passes::one, true, false})
+            .tunes({{"group", {256, 128, 512}}}),
+        Row("cpu_runs", "an item counts and writes a long run by itself, without branches",
+            {0, Passes::cpu_runs})
+            .for_cpus(),
     };
     return all;
   }
 
   static std::vector<TuneField<Tune>> fields() {
-    return {tune_field("group", &Tune::group), tune_field("counts", &Tune::counts)};
+    return {tune_field("group", &Tune::group), tune_field("counts", &Tune::counts),
+            tune_field("patience", &Tune::patience)};
   }
 
   static void check(const Problem& p) {
@@ -89,14 +120,19 @@ struct Spec : PlainSpec {
                      kName);
   }
 
-  // On a CPU the scan and its barriers are loops.
+  // On a CPU the scan and its barriers are loops, and a group that waits keeps the others from
+  // running.
   static Tune defaults(const Row&, const Problem&, const DeviceInfo& device) {
-    return {device.cpu ? 32 : 256, 16};
+    return {device.cpu ? 32 : 256, 16, device.cpu ? 1 : 256};
   }
 
   static void check_tune(const Setup<Spec>& s) {
     check_one_of(kName, "group", s.tune.group, {32, 64, 128, 256, 512, 1024});
     check_one_of(kName, "counts", s.tune.counts, {1, 2, 4, 8, 16});
+    if (s.tune.patience < 1 || s.tune.patience > 65536) {
+      fail(Errc::invalid_argument, kName,
+           text("patience must be 1 to 65536, got ", s.tune.patience));
+    }
   }
 
   // Of the pixels and of a list of all of them.
@@ -106,34 +142,75 @@ struct Spec : PlainSpec {
   static double pixel_size(const Problem& p) { return static_cast<double>(pixel_bytes(p.pixel)); }
 
   // The pixels are read twice, or once and the flags in between; without the list.
-  static Offer offer(const Runtime&, const Setup<Spec>& s) {
+  static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
+    const Traits& traits = s.row.traits;
+    if (s.problem.ordered && !traits.ordered)
+      return Offer::no(Lacks::problem, "the indices come in any order, and ascend they must");
+    if (traits.passes == Passes::one && s.problem.pixels() > kMaxOnePass) {
+      return Offer::no(Lacks::problem, text("a group's word holds a count of at most ", kMaxOnePass,
+                                            " pixels, got ", s.problem.pixels()));
+    }
     const auto pixels = static_cast<double>(s.problem.pixels());
-    const double flags = s.row.traits.flag_bytes;
+    const double flags = traits.flag_bytes;
     Offer out;
     const double each = pixel_size(s.problem);
-    out.work.bytes_read = pixels * (each + (flags > 0 ? flags : each));
+    const bool once = flags > 0 || traits.passes == Passes::one;
+    out.work.bytes_read = pixels * ((once ? each : 2 * each) + flags);
     out.work.bytes_written = pixels * flags;
+    if (traits.ballots) {
+      const SubGroups lanes = sub_groups(runtime);
+      out.last = lanes.kind == SubGroupKind::local;  // a barrier or two for each exchange
+      out.units = units(s, sub_group_defines(lanes, lanes_of(lanes, s.tune.group)));
+    }
     return out;
   }
 
-  // In the order of the passes.
-  static std::vector<CompileUnit> units(const Setup<Spec>& s) {
-    const auto& file = embedded::stream_compaction;
-    CompileUnit indices = variant_unit(s, file);
-    CompileUnit flags = indices;
-    if (s.row.traits.flag_bytes > 0) {
-      flags.kernel += "_mark";
-    } else {
-      flags = kernel_unit(s, "count", file);
+  // The most lanes that a group is a multiple of, but not more than 32: a run is 32 times as long.
+  static std::size_t lanes_of(const SubGroups& groups, int group) {
+    std::size_t best = groups.sizes.front();
+    for (const std::size_t size : groups.sizes) {
+      if (size <= 32 && static_cast<std::size_t>(group) % size == 0) best = size;
     }
-    flags.label = "flags";
-    indices.label = "indices";
-    std::vector<CompileUnit> all{flags, kernel_unit(s, "scan", file), indices};
+    return best;
+  }
+
+  // In the order of the passes. For tools, which know no runtime, with sub-groups of 32 lanes in
+  // local memory.
+  static std::vector<CompileUnit> units(const Setup<Spec>& s) {
+    return units(s, sub_group_defines(local_sub_groups(), 32));
+  }
+  static std::vector<CompileUnit> units(const Setup<Spec>& s, const Defines& lanes) {
+    const auto& file = embedded::stream_compaction;
+    const Traits& traits = s.row.traits;
+    const Launch::Sizes group{
+        traits.passes == Passes::cpu_runs ? 1u : static_cast<std::size_t>(s.tune.group), 1, 1};
+    std::vector<CompileUnit> all;
+    if (traits.passes == Passes::one) {
+      all.push_back(variant_unit(s, file));
+    } else {
+      CompileUnit indices = variant_unit(s, file, group);
+      CompileUnit flags = indices;
+      if (traits.passes == Passes::cpu_runs) {
+        flags.kernel += "_count";
+      } else if (traits.flag_bytes > 0) {
+        flags.kernel += "_mark";
+      } else {
+        flags = kernel_unit(s, "count", file);
+      }
+      flags.label = "flags";
+      indices.label = "indices";
+      all = {flags, kernel_unit(s, "scan", file), indices};
+      all[1].defines.set("CLCOOK_STREAM_COMPACTION_COUNTS", s.tune.counts);
+    }
     for (CompileUnit& unit : all) {
       unit.defines.set("CLCOOK_STREAM_COMPACTION_GROUP", s.tune.group);
     }
-    all[1].defines.set("CLCOOK_STREAM_COMPACTION_COUNTS", s.tune.counts);
     for (CompileUnit* unit : {&all.front(), &all.back()}) {
+      if (traits.ballots) unit->defines.add(lanes);
+      if (s.row.name == "look_back")
+        unit->defines.set("CLCOOK_STREAM_COMPACTION_PATIENCE", s.tune.patience);
+      if (traits.passes == Passes::cpu_runs)
+        unit->defines.set("CLCOOK_STREAM_COMPACTION_RUN", static_cast<int>(kRun));
       if (s.problem.height > 1) unit->defines.flag("CLCOOK_STREAM_COMPACTION_ROWS");
       if (s.problem.pixel != PixelType::rgba8) {
         unit->defines.flag("CLCOOK_STREAM_COMPACTION_FLOATS");
@@ -143,15 +220,27 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::size_t groups(const Problem& p, const Tune& tune) {
-    const std::size_t each = static_cast<std::size_t>(tune.group) * kPixelsPerItem;
-    return (p.pixels() + each - 1) / each;
+  // Groups of all passes but the scan.
+  static std::size_t groups(const Setup<Spec>& s) {
+    const std::size_t each = s.row.traits.passes == Passes::cpu_runs
+                                 ? kRun
+                                 : static_cast<std::size_t>(s.tune.group) * kPixelsPerItem;
+    return (s.problem.pixels() + each - 1) / each;
   }
 
   static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
-    const std::size_t count = groups(s.problem, s.tune);
-    Resources out{create_buffer(runtime, count * sizeof(cl_uint)), {}, std::make_shared<Turns>()};
-    if (const double bytes = s.row.traits.flag_bytes; bytes > 0) {
+    const std::size_t count = groups(s);
+    const Traits& traits = s.row.traits;
+    Resources out;
+    out.turns = std::make_shared<Turns>();
+    if (traits.passes == Passes::one) {
+      const std::vector<cl_uint> zeros(count + 2);
+      out.counts = create_buffer(runtime, zeros.size() * sizeof(cl_uint), CL_MEM_READ_WRITE,
+                                 zeros.data());
+    } else {
+      out.counts = create_buffer(runtime, count * sizeof(cl_uint));
+    }
+    if (const double bytes = traits.flag_bytes; bytes > 0) {
       const std::size_t items = count * static_cast<std::size_t>(s.tune.group);
       const auto each = static_cast<std::size_t>(kPixelsPerItem * bytes);
       out.flags = create_buffer(runtime, items * each);
@@ -194,17 +283,17 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
     check_disjoint(to, number, Spec::kName, "dst", "kept");
     check_wait(rt, wait, Spec::kName);
 
-    const std::size_t groups = Spec::groups(p, tune());
+    const bool runs = row().traits.passes == Spec::Passes::cpu_runs;
+    const std::size_t groups = Spec::groups({row(), p, tune(), rt.info()});
     const auto group = static_cast<std::size_t>(tune().group);
-    const Launch all = Launch::groups({groups, 1, 1}, {group, 1, 1});
+    const Launch all = Launch::groups({groups, 1, 1}, {runs ? 1 : group, 1, 1});
     const Launch one = Launch::groups({1, 1, 1}, {group, 1, 1});
     const auto to_offset = static_cast<cl_ulong>(to.offset / 4);
+    const auto number_offset = static_cast<cl_ulong>(number.offset / 4);
     const auto pixels = static_cast<cl_ulong>(p.pixels());
     const bool stored = row().traits.flag_bytes > 0;
     const auto& [counts, flags, turns] = resources();
     Kernel first = kernel(0);
-    Kernel scan = kernel(1);
-    Kernel write = kernel(2);
     Turn turn(rt, *turns);
     const std::vector<cl::Event> before = turn.behind(wait);
     cl::Event last;
@@ -220,12 +309,22 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
                             static_cast<cl_ulong>(from.pitch / bytes));
     };
     const auto count = [&](const auto&... arguments) { return first(all, before, arguments...); };
+    if (row().traits.passes == Spec::Passes::one) {
+      with_source(count, counts, to.buffer, to_offset, number.buffer, number_offset, pixels);
+      return turn.end();
+    }
+    Kernel scan = kernel(1);
+    Kernel write = kernel(2);
     const auto store = [&](const auto&... arguments) { return write(all, {last}, arguments...); };
     last = stored ? with_source(count, counts, flags, pixels) : with_source(count, counts, pixels);
-    last = scan(one, {last}, counts, static_cast<cl_uint>(groups), number.buffer,
-                static_cast<cl_ulong>(number.offset / 4));
-    last = stored ? store(flags, counts, to.buffer, to_offset)
-                  : with_source(store, counts, to.buffer, to_offset, pixels);
+    last = scan(one, {last}, counts, static_cast<cl_uint>(groups), number.buffer, number_offset);
+    if (stored) {
+      store(flags, counts, to.buffer, to_offset);
+    } else if (runs) {
+      with_source(store, counts, number.buffer, number_offset, to.buffer, to_offset, pixels);
+    } else {
+      with_source(store, counts, to.buffer, to_offset, pixels);
+    }
     return turn.end();
   }
 

@@ -16,6 +16,7 @@
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <clcook/stream_compaction.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -45,7 +46,8 @@ inline StreamCompaction::Problem problem(const Params& shape) {
   constexpr auto kMost = static_cast<std::int64_t>(stream_compaction::kMaxPixels);
   const auto height = static_cast<std::size_t>(number(shape, "height", 1, kMost, 1));
   return {static_cast<std::size_t>(number(shape, "pixels", 1, kMost)), height,
-          parse_pixel_type(shape.word("pixel", "rgba8"), "stream_compaction")};
+          parse_pixel_type(shape.word("pixel", "rgba8"), "stream_compaction"),
+          number(shape, "ordered", 0, 1, 1) == 1};
 }
 
 // What a variant runs with: the tuning, changed by what the shape says.
@@ -56,6 +58,8 @@ inline StreamCompaction::Tune tune_of(const StreamCompaction::Row&, const Params
   const auto counts = static_cast<int>(number(shape, "counts", 0, 16));
   if (group != 0) out.group = group;
   if (counts != 0) out.counts = counts;
+  const auto patience = static_cast<int>(number(shape, "patience", 0, 65536));
+  if (patience != 0) out.patience = patience;
   return out;
 }
 
@@ -101,7 +105,10 @@ class CompactionCase : public PlanCase<StreamCompaction> {
   Diff check(const std::vector<cl::Event>& wait) override {
     Diff diff;
     const std::uint32_t kept = kept_->read_as<std::uint32_t>(wait, diff, "kept")[0];
-    const auto got = dst_->read_as<std::uint32_t>({}, diff, "dst");
+    auto got = dst_->read_as<std::uint32_t>({}, diff, "dst");
+    if (!problem_.ordered)
+      std::sort(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
+                                               kept, problem_.pixels())));
     const std::vector<std::uint32_t>& expected = reference();
     diff.match("kept", static_cast<std::uint32_t>(expected.size()), kept);
     std::uint32_t untouched = 0;
@@ -209,6 +216,11 @@ inline Recipe stream_compaction() {
       Parameter::integer("offset", "pixels before the first index", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
       Parameter::integer("group", "work-items of a group; 0: the tuning's", 0, 1024, "0"),
+      Parameter::integer("ordered", "1: the indices must ascend; 0: they come in any order", 0, 1,
+                         "1"),
+      Parameter::integer("patience",
+                         "looks without news before look_back counts another group; 0: the tuning's",
+                         0, 65536, "0"),
       Parameter::integer("counts", "that an item of the scan adds in a turn; 0: the tuning's", 0,
                          16, "0"),
   };
@@ -236,17 +248,21 @@ inline Recipe stream_compaction() {
       "pixels=131 height=67 threshold=30000 pixel=rgba16f offset=1 pad=3",
       "pixels=8191 threshold=32768 pixel=rgba32f",
       "pixels=5 height=2000 threshold=0 pixel=rgba32f offset=3 pad=1",
+      "pixels=5003 threshold=32768 ordered=0 group=32 offset=3 tiny=1",
+      "pixels=40009 threshold=45000 ordered=0",
+      "pixels=111 height=93 threshold=32768 pixel=rgba16f ordered=0 pad=3",
+      "pixels=200003 threshold=32768 group=64 patience=1 offset=1",
   });
   recipe.bench_shapes =
       parse_all({"pixels=67108864 threshold=32768", "pixels=67108864 threshold=60000",
-                 "pixels=2073600 threshold=45000"});
+                 "pixels=2073600 threshold=45000", "pixels=67108864 threshold=32768 ordered=0"});
   recipe.quick_shape = Params::parse("pixels=1048576 threshold=32768");
   recipe.make = make_case<stream_compaction_card::CompactionCase>;
   // Without the scan of the counts, which is the same for all.
   recipe.units = [all = recipe.units](const std::string& variant, const Params& tune,
                                       const Params& shape) {
     std::vector<CompileUnit> units = all(variant, tune, shape);
-    units.erase(units.begin() + 1);
+    if (units.size() == 3) units.erase(units.begin() + 1);
     return units;
   };
   return recipe;

@@ -77,6 +77,9 @@ class Defines {
   // -Dname, for #ifdef.
   Defines& flag(const std::string& name) { return put(name, ""); }
 
+  // Those of `more` too; where both have a name its value is the one of `more`.
+  Defines& add(const Defines& more);
+
   // The definitions as compiler options: "-DA=1 -DB".
   std::string options() const;
 

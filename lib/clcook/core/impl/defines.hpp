@@ -27,6 +27,11 @@ CLCOOK_INLINE Defines& Defines::set(const std::string& name, const Token& token)
   return put(name, token.value);
 }
 
+CLCOOK_INLINE Defines& Defines::add(const Defines& more) {
+  for (const auto& [name, value] : more.values_) values_[name] = value;
+  return *this;
+}
+
 CLCOOK_INLINE std::string Defines::options() const {
   std::string out;
   for (const auto& [name, value] : values_) {
