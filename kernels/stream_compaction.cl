@@ -56,10 +56,16 @@ typedef uint stream_compaction_threshold_t;
 #define SKIP(p, pixels) ((p) + (pixels))
 
 static inline int stream_compaction_keep(uint pixel, uint threshold) {
+#ifdef CLCOOK_SUB_GROUP_PTX  // the products of the four bytes and their sum are one instruction
+  uint sum;
+  __asm__("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(pixel), "r"(0x0013B736u), "r"(0u));
+  return sum >= threshold;
+#else
   const uint r = pixel & 0xFFu;
   const uint g = (pixel >> 8) & 0xFFu;
   const uint b = (pixel >> 16) & 0xFFu;
   return 54u * r + 183u * g + 19u * b >= threshold;
+#endif
 }
 #endif
 #define THRESHOLD stream_compaction_threshold_t threshold
@@ -235,6 +241,15 @@ static inline void stream_compaction_write(uint word, __local uint* cells, __loc
   }
 }
 
+#ifndef CLCOOK_STREAM_COMPACTION_FLOATS
+static inline int stream_compaction_keep_four(uint4 pixels, uint threshold) {
+  return stream_compaction_keep(pixels.x, threshold) |
+         stream_compaction_keep(pixels.y, threshold) << 1 |
+         stream_compaction_keep(pixels.z, threshold) << 2 |
+         stream_compaction_keep(pixels.w, threshold) << 3;
+}
+#endif
+
 // The flags of the pixels i to i + 3 in the lowest bits.
 static inline int stream_compaction_four(SOURCE, ulong i, THRESHOLD) {
 #ifdef CLCOOK_STREAM_COMPACTION_FLOATS
@@ -251,10 +266,7 @@ static inline int stream_compaction_four(SOURCE, ulong i, THRESHOLD) {
 #endif
   const uint4 pixels =
       joined ? vload4(0, &PIXEL(i)) : (uint4)(PIXEL(i), PIXEL(i + 1), PIXEL(i + 2), PIXEL(i + 3));
-  return stream_compaction_keep(pixels.x, threshold) |
-         stream_compaction_keep(pixels.y, threshold) << 1 |
-         stream_compaction_keep(pixels.z, threshold) << 2 |
-         stream_compaction_keep(pixels.w, threshold) << 3;
+  return stream_compaction_keep_four(pixels, threshold);
 #endif
 }
 
@@ -374,47 +386,12 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_words(
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// Ballots. A sub-group takes a run of LANES * 32 consecutive pixels, LANES of them at a time: lane l
-// tests pixel k LANES + l of the run, and the ballot of that is mask k, which every lane knows.
+// Variants with sub-groups, of at most 32 lanes. Each takes a run of LANES * 32 consecutive pixels.
 #if defined(CLCOOK_STREAM_COMPACTION_BALLOT_WORDS) || \
     defined(CLCOOK_STREAM_COMPACTION_LOOK_BACK) || defined(CLCOOK_STREAM_COMPACTION_UNORDERED)
 #include <clcook/sub_group.clh>
 #define LANES CLCOOK_SUB_GROUP_SIZE
-#define MASK_POPCOUNT(mask) ((uint)popcount(mask))
-// Where a ballot has barriers, 32 of them in a row take compilers minutes.
-#if defined(CLCOOK_SUB_GROUP_NATIVE) || defined(CLCOOK_SUB_GROUP_PTX)
-#define UNROLL_BALLOTS _Pragma("unroll")
-#else
-#define UNROLL_BALLOTS _Pragma("unroll 1")
-#endif
-
-// The masks of the run from pixel `first` on; pixels from `count` on are not kept. Eight loads are
-// under way at a time.
-static inline void stream_compaction_masks(clcook_sub_group sg, SOURCE, ulong first, ulong count,
-                                           THRESHOLD, clcook_lane_mask* mask) {
-UNROLL_BALLOTS
-  for (int from = 0; from < PIXELS; from += 8) {
-    stream_compaction_pixel_t pixel[8];
-UNROLL_BALLOTS
-    for (int k = 0; k < 8; ++k) {
-      const ulong i = first + (ulong)((from + k) * LANES) + sg.lane;
-      pixel[k] = PIXEL(min(i, count - 1));
-    }
-UNROLL_BALLOTS
-    for (int k = 0; k < 8; ++k) {
-      const ulong i = first + (ulong)((from + k) * LANES) + sg.lane;
-      mask[from + k] = clcook_sub_group_ballot(
-          sg, stream_compaction_keep(pixel[k], threshold) & (int)(i < count));
-    }
-  }
-}
-
-static inline uint stream_compaction_count_masks(const clcook_lane_mask* mask) {
-  uint kept = 0;
-#pragma unroll
-  for (int k = 0; k < PIXELS; ++k) kept += MASK_POPCOUNT(mask[k]);
-  return kept;
-}
+#define RUN_PIXELS (LANES * PIXELS)
 
 // The sum of `kept`, the same for all lanes of a sub-group, over the sub-groups before this one, and
 // in `total` over all of them. For all items of the group; `cells` has a word per sub-group.
@@ -432,17 +409,46 @@ static inline uint stream_compaction_scan_sub_groups(clcook_sub_group sg, uint k
   *total = sum;
   return before;
 }
+#endif
 
-// Writes the indices of a run's kept pixels from `position` on.
-static inline void stream_compaction_write_masks(clcook_sub_group sg, const clcook_lane_mask* mask,
-                                                 uint first, uint position, __global uint* dst) {
-#pragma unroll
-  for (int k = 0; k < PIXELS; ++k) {
-    if ((uint)(mask[k] >> sg.lane) & 1u) {
-      dst[position + clcook_lanes_below(sg, mask[k])] = first + (uint)(k * LANES) + sg.lane;
+// ------------------------------------------------------------------------------------------------
+// Ballots. A run is tested LANES pixels at a time: lane l tests pixel k LANES + l of it, and the
+// ballot of that is mask k, which every lane knows.
+#ifdef CLCOOK_STREAM_COMPACTION_BALLOT_WORDS
+#define MASK_POPCOUNT(mask) ((uint)popcount(mask))
+// Where a ballot has barriers, 32 of them in a row take compilers minutes.
+#if defined(CLCOOK_SUB_GROUP_NATIVE) || defined(CLCOOK_SUB_GROUP_PTX)
+#define UNROLL_BALLOTS _Pragma("unroll")
+#else
+#define UNROLL_BALLOTS _Pragma("unroll 1")
+#endif
+
+// The masks of the run from pixel `first` on; pixels from `count` on are not kept. Eight loads are
+// under way at a time.
+static inline void stream_compaction_masks(clcook_sub_group sg, SOURCE, ulong first, ulong count,
+                                           THRESHOLD, clcook_lane_mask* mask) {
+  UNROLL_BALLOTS
+  for (int from = 0; from < PIXELS; from += 8) {
+    stream_compaction_pixel_t pixel[8];
+    UNROLL_BALLOTS
+    for (int k = 0; k < 8; ++k) {
+      const ulong i = first + (ulong)((from + k) * LANES) + sg.lane;
+      pixel[k] = PIXEL(min(i, count - 1));
     }
-    position += MASK_POPCOUNT(mask[k]);
+    UNROLL_BALLOTS
+    for (int k = 0; k < 8; ++k) {
+      const ulong i = first + (ulong)((from + k) * LANES) + sg.lane;
+      mask[from + k] = clcook_sub_group_ballot(
+          sg, stream_compaction_keep(pixel[k], threshold) & (int)(i < count));
+    }
   }
+}
+
+static inline uint stream_compaction_count_masks(const clcook_lane_mask* mask) {
+  uint kept = 0;
+#pragma unroll
+  for (int k = 0; k < PIXELS; ++k) kept += MASK_POPCOUNT(mask[k]);
+  return kept;
 }
 #endif
 
@@ -456,12 +462,7 @@ static inline uint stream_compaction_word_of_lane(clcook_sub_group sg,
   uint word = 0;
 #pragma unroll
   for (int k = 0; k < PIXELS; ++k) {
-#if LANES >= 32
-    const uint owner = (uint)k * (LANES / 32);  // of the mask's first 32 bits
-    if (sg.lane - owner < LANES / 32) word = (uint)(mask[k] >> (sg.lane - owner) * 32);
-#else
     if ((uint)k / (32 / LANES) == sg.lane) word |= (uint)mask[k] << (uint)k % (32 / LANES) * LANES;
-#endif
   }
   return word;
 }
@@ -472,7 +473,7 @@ __kernel STREAM_COMPACTION_GROUP CLCOOK_SUB_GROUP_KERNEL void stream_compaction_
   CLCOOK_SUB_GROUP(sg, GROUP);
   clcook_lane_mask mask[PIXELS];
   const ulong run = get_group_id(0) * (ulong)(GROUP / LANES) + sg.id;
-  stream_compaction_masks(sg, SOURCE_ARGUMENTS, run * (LANES * PIXELS), count, threshold, mask);
+  stream_compaction_masks(sg, SOURCE_ARGUMENTS, run * RUN_PIXELS, count, threshold, mask);
   flags[run * LANES + sg.lane] = stream_compaction_word_of_lane(sg, mask);
   uint total = 0;
   stream_compaction_scan_sub_groups(sg, stream_compaction_count_masks(mask), cells, &total);
@@ -501,7 +502,7 @@ __kernel STREAM_COMPACTION_GROUP CLCOOK_SUB_GROUP_KERNEL void stream_compaction_
     const uint start_there = clcook_sub_group_shuffle_uint(sg, start, pixel / 32);
     const uint bit = 1u << pixel % 32;
     if ((flags_there & bit) != 0) {
-      dst[start_there + (uint)popcount(flags_there & (bit - 1u))] = run * (LANES * PIXELS) + pixel;
+      dst[start_there + (uint)popcount(flags_there & (bit - 1u))] = run * RUN_PIXELS + pixel;
     }
   }
 }
@@ -519,6 +520,106 @@ static inline bool stream_compaction_is_last(__global uint* state) {
   if (atomic_inc(state + 1) + 1u < (uint)get_num_groups(0)) return false;
   atomic_xchg(state + 1, 0u);
   return true;
+}
+
+// The flags of the item's pixels: bit 4 k + p is pixel 4 (k LANES + lane) + p of the run from pixel
+// `first` on. So neighbours test neighbouring fours; pixels from `count` on are not kept.
+static inline uint stream_compaction_fours(uint lane, SOURCE, ulong first, ulong count, THRESHOLD) {
+  uint fours = 0;
+  const bool whole = first + RUN_PIXELS <= count;
+  first += 4 * lane;
+#if !defined(CLCOOK_STREAM_COMPACTION_FLOATS) && !defined(CLCOOK_STREAM_COMPACTION_ROWS)
+  // Loads of 16 bytes, all under way at once, where the pixels lie so that this can be.
+  __global const uint* in = src + src_offset + first;
+  if (whole && (size_t)in % sizeof(uint4) == 0) {
+    uint4 pixels[PIXELS / 4];
+#pragma unroll
+    for (int k = 0; k < PIXELS / 4; ++k) pixels[k] = ((__global const uint4*)in)[k * LANES];
+#pragma unroll
+    for (int k = 0; k < PIXELS / 4; ++k) {
+      fours |= (uint)stream_compaction_keep_four(pixels[k], threshold) << 4 * k;
+    }
+    return fours;
+  }
+#endif
+  if (whole) {
+#pragma unroll
+    for (int k = 0; k < PIXELS / 4; ++k) {
+      fours |=
+          (uint)stream_compaction_four(SOURCE_ARGUMENTS, first + (ulong)(4 * k * LANES), threshold)
+          << 4 * k;
+    }
+  } else {
+    for (int b = 0; b < PIXELS; ++b) {
+      const ulong i = first + (ulong)(b / 4 * 4 * LANES + b % 4);
+      fours |= i < count ? (uint)stream_compaction_keep(PIXEL(i), threshold) << b : 0u;
+    }
+  }
+  return fours;
+}
+
+// How many pixels each of four fours keeps, in bytes. The sums over a run fit, which are at most
+// 4 LANES.
+static inline uint stream_compaction_counts_of_fours(uint fours) {
+  const uint pairs = (fours & 0x5555u) + (fours >> 1 & 0x5555u);
+  const uint each = (pairs & 0x3333u) + (pairs >> 2 & 0x3333u);  // a half byte for each four
+  return (each & 0xFu) | (each & 0xF0u) << 4 | (each & 0xF00u) << 8 | (each & 0xF000u) << 12;
+}
+
+// Where an item's kept pixels belong.
+typedef struct {
+  uint fours;    // their flags
+  uint2 counts;  // of each four: four k is byte k % 4 of word k / 4
+  uint2 sums;    // the same, with those of the lanes before
+  uint2 all;     // of all lanes
+  uint before;   // kept pixels of the group before this run
+  uint total;    // of the group
+} stream_compaction_places_t;
+
+// For all items of the group.
+static inline stream_compaction_places_t stream_compaction_places(clcook_sub_group sg, uint fours,
+                                                                  __local uint* cells) {
+  stream_compaction_places_t out;
+  out.fours = fours;
+  out.counts.x = stream_compaction_counts_of_fours(fours);
+  out.counts.y = stream_compaction_counts_of_fours(fours >> 16);
+  out.sums.x = clcook_sub_group_scan_inclusive_add_uint(sg, out.counts.x);
+  out.sums.y = clcook_sub_group_scan_inclusive_add_uint(sg, out.counts.y);
+  out.all.x = clcook_sub_group_broadcast_uint(sg, out.sums.x, LANES - 1);
+  out.all.y = clcook_sub_group_broadcast_uint(sg, out.sums.y, LANES - 1);
+  // Bytes, then shorts: sums of four bytes of up to 128 each.
+  const uint2 pairs = (out.all & 0x00FF00FFu) + (out.all >> 8 & 0x00FF00FFu);
+  const uint both = pairs.x + pairs.y;
+  out.before =
+      stream_compaction_scan_sub_groups(sg, (both & 0xFFFFu) + (both >> 16), cells, &out.total);
+  return out;
+}
+
+// Puts the numbers of the group's kept pixels, counted from its first pixel, into `list`, ascending.
+// The items wait for a barrier before they read it.
+static inline void stream_compaction_list(clcook_sub_group sg, stream_compaction_places_t places,
+                                          __local ushort* list) {
+  uint before = places.before;
+#pragma unroll
+  for (int k = 0; k < PIXELS / 4; ++k) {
+    const int byte = 8 * (k % 4);
+    const uint here = (k < 4 ? places.counts.x : places.counts.y) >> byte & 0xFFu;
+    const uint sum = (k < 4 ? places.sums.x : places.sums.y) >> byte & 0xFFu;
+    uint position = before + sum - here;
+    const uint pixel = sg.id * RUN_PIXELS + 4 * ((uint)k * LANES + sg.lane);
+#pragma unroll
+    for (int p = 0; p < 4; ++p) {
+      if ((places.fours >> (4 * k + p) & 1u) != 0) list[position++] = (ushort)(pixel + p);
+    }
+    before += (k < 4 ? places.all.x : places.all.y) >> byte & 0xFFu;
+  }
+}
+
+// Stores the list from dst[position] on, side by side. For all items of the group.
+static inline void stream_compaction_store_list(const __local ushort* list, uint total,
+                                                uint position, __global uint* dst) {
+  const uint first = (uint)get_group_id(0) * (GROUP * PIXELS);
+  for (uint j = (uint)get_local_id(0); j < total; j += GROUP) dst[position + j] = first + list[j];
 }
 #endif
 
@@ -551,73 +652,51 @@ static inline uint stream_compaction_look(__global uint* word) {
 #endif
 }
 
-// How many pixels group `number` keeps, counted by all items of this one.
-static inline uint stream_compaction_count_group(clcook_sub_group sg, SOURCE, ulong number,
-                                                 ulong count, THRESHOLD, __local uint* cells) {
+// Those of a group that walk: its first sub-group, or where sub-groups are made of barriers, which
+// all items would have to come to, its first item.
+#if defined(CLCOOK_SUB_GROUP_NATIVE) || defined(CLCOOK_SUB_GROUP_PTX)
+#define WALKERS LANES
+#define WALKERS_BALLOT(flag) clcook_sub_group_ballot(sg, flag)
+#define WALKERS_SUM(x) clcook_sub_group_reduce_add_uint(sg, x)
+#else
+#define WALKERS 1
+#define WALKERS_BALLOT(flag) ((clcook_lane_mask)((flag) ? 1 : 0))
+#define WALKERS_SUM(x) (x)
+#endif
+
+// How many pixels group `number` keeps, counted by this group's walkers.
+static inline uint stream_compaction_count_group(clcook_sub_group sg, SOURCE, uint number,
+                                                 ulong count, THRESHOLD) {
+  const ulong first = number * (ulong)(GROUP * PIXELS);
+  const ulong end = min(first + GROUP * PIXELS, count);
   uint kept = 0;
-  for (int k = 0; k < PIXELS; ++k) {
-    const ulong i = (number * PIXELS + (ulong)k) * GROUP + get_local_id(0);
-    kept += i < count ? (uint)stream_compaction_keep(PIXEL(i), threshold) : 0u;
+  for (ulong i = first + get_local_id(0); i < end; i += WALKERS) {
+    kept += (uint)stream_compaction_keep(PIXEL(i), threshold);
   }
-  uint total = 0;
-  stream_compaction_scan_sub_groups(sg, clcook_sub_group_reduce_add_uint(sg, kept), cells, &total);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return total;
+  return WALKERS_SUM(kept);
 }
 
-__kernel STREAM_COMPACTION_GROUP CLCOOK_SUB_GROUP_KERNEL void stream_compaction_look_back(
-    SOURCE, __global uint* restrict state, __global uint* restrict dst, ulong dst_offset,
-    __global uint* restrict kept, ulong kept_offset, ulong count, THRESHOLD) {
-  __local uint cells[GROUP / LANES];
-  __local uint nearest_silent, nearest_sum, sum_there;
-  CLCOOK_SUB_GROUP(sg, GROUP);
-  const uint lid = (uint)get_local_id(0);
-  const uint group = (uint)get_group_id(0);
-  clcook_lane_mask mask[PIXELS];
-  const ulong first = (get_group_id(0) * (ulong)(GROUP / LANES) + sg.id) * (LANES * PIXELS);
-  stream_compaction_masks(sg, SOURCE_ARGUMENTS, first, count, threshold, mask);
-  uint total = 0;
-  const uint before_here = stream_compaction_scan_sub_groups(
-      sg, stream_compaction_count_masks(mask), cells, &total);
-
-  const uint call = ~stream_compaction_look(state) & CALL_BIT;
-  __global uint* words = state + 2;
-  if (lid == 0 && group > 0) atomic_xchg(words + group, call | total);
+// The pixels that the groups before this one keep. For the walkers.
+static inline uint stream_compaction_look_back_sum(clcook_sub_group sg, SOURCE, ulong count,
+                                                   THRESHOLD, __global uint* words, uint call) {
+  const uint lane = (uint)get_local_id(0);
   uint before = 0;
   uint silent = 0;
-  // The groups end - 1, end - 2, ... are still to be added; item l looks at group end - 1 - l.
-  for (uint end = group; end > 0;) {
-    if (lid == 0) {
-      nearest_silent = GROUP;
-      nearest_sum = GROUP;
-      sum_there = 0;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    uint word = 0;
-    if (lid < end) {
-      word = stream_compaction_look(words + (end - 1 - lid));
-      if ((word & CALL_BIT) != call) {
-        atomic_min(&nearest_silent, lid);
-      } else if ((word & SUM_BIT) != 0) {
-        atomic_min(&nearest_sum, lid);
-      }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const uint heard = min(min(nearest_silent, (uint)GROUP), end);
-    const bool all = nearest_sum < heard;
-    const uint added = all ? nearest_sum + 1 : heard;
-    const uint part = clcook_sub_group_reduce_add_uint(sg, lid < added ? word & COUNT_BITS : 0u);
-    if (sg.lane == 0 && part != 0) atomic_add(&sum_there, part);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    before += sum_there;
-    end = all ? 0 : end - added;
-    silent = added > 0 ? 0 : silent + 1;
-    barrier(CLK_LOCAL_MEM_FENCE);
+  // The groups end - 1, end - 2, ... are still to be added; lane l looks at group end - 1 - l.
+  for (uint end = (uint)get_group_id(0); end > 0;) {
+    const uint word = lane < end ? stream_compaction_look(words + (end - 1 - lane)) : call;
+    const clcook_lane_mask heard = WALKERS_BALLOT((word & CALL_BIT) == call);
+    const clcook_lane_mask joined = heard & ~(heard + 1);  // those without a gap before
+    const clcook_lane_mask sums = WALKERS_BALLOT((word & SUM_BIT) != 0) & joined;
+    const clcook_lane_mask added = sums != 0 ? sums ^ (sums - 1) : joined;  // up to the first sum
+    before += WALKERS_SUM((added >> lane & 1) != 0 ? word & COUNT_BITS : 0u);
+    if (sums != 0) return before;
+    end -= min((uint)popcount(added), end);
+    silent = added != 0 ? 0 : silent + 1;
     if (silent == CLCOOK_STREAM_COMPACTION_PATIENCE) {
       --end;
-      const uint there =
-          stream_compaction_count_group(sg, SOURCE_ARGUMENTS, end, count, threshold, cells);
-      if (lid == 0) {
+      const uint there = stream_compaction_count_group(sg, SOURCE_ARGUMENTS, end, count, threshold);
+      if (lane == 0) {
         const uint old = stream_compaction_look(words + end);
         if ((old & CALL_BIT) != call) atomic_cmpxchg(words + end, old, call | there);
       }
@@ -625,12 +704,38 @@ __kernel STREAM_COMPACTION_GROUP CLCOOK_SUB_GROUP_KERNEL void stream_compaction_
       silent = 0;
     }
   }
-  if (lid == 0) {
-    atomic_xchg(words + group, call | SUM_BIT | (before + total));
-    if (group + 1 == (uint)get_num_groups(0)) kept[kept_offset] = before + total;
-    if (stream_compaction_is_last(state)) atomic_xchg(state, call);
+  return before;
+}
+
+__kernel STREAM_COMPACTION_GROUP CLCOOK_SUB_GROUP_KERNEL void stream_compaction_look_back(
+    SOURCE, __global uint* restrict state, __global uint* restrict dst, ulong dst_offset,
+    __global uint* restrict kept, ulong kept_offset, ulong count, THRESHOLD) {
+  __local uint cells[GROUP / LANES];
+  __local ushort list[GROUP * PIXELS];
+  __local uint place[1];
+  CLCOOK_SUB_GROUP(sg, GROUP);
+  const uint lid = (uint)get_local_id(0);
+  const uint group = (uint)get_group_id(0);
+  const ulong first = (get_group_id(0) * (ulong)(GROUP / LANES) + sg.id) * RUN_PIXELS;
+  const uint call = ~stream_compaction_look(state) & CALL_BIT;
+  __global uint* words = state + 2;
+  const stream_compaction_places_t places = stream_compaction_places(
+      sg, stream_compaction_fours(sg.lane, SOURCE_ARGUMENTS, first, count, threshold), cells);
+  if (lid == 0 && group > 0) atomic_xchg(words + group, call | places.total);
+  stream_compaction_list(sg, places, list);
+  if (lid < WALKERS) {
+    const uint before =
+        stream_compaction_look_back_sum(sg, SOURCE_ARGUMENTS, count, threshold, words, call);
+    if (lid == 0) {
+      const uint sum = before + places.total;
+      atomic_xchg(words + group, call | SUM_BIT | sum);
+      if (group + 1 == (uint)get_num_groups(0)) kept[kept_offset] = sum;
+      if (stream_compaction_is_last(state)) atomic_xchg(state, call);
+      place[0] = before;
+    }
   }
-  stream_compaction_write_masks(sg, mask, (uint)first, before + before_here, dst + dst_offset);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  stream_compaction_store_list(list, places.total, place[0], dst + dst_offset);
 }
 #endif
 
@@ -641,32 +746,33 @@ __kernel STREAM_COMPACTION_GROUP CLCOOK_SUB_GROUP_KERNEL void stream_compaction_
     SOURCE, __global uint* restrict state, __global uint* restrict dst, ulong dst_offset,
     __global uint* restrict kept, ulong kept_offset, ulong count, THRESHOLD) {
   __local uint cells[GROUP / LANES];
+  __local ushort list[GROUP * PIXELS];
   __local uint place[1];
   CLCOOK_SUB_GROUP(sg, GROUP);
-  clcook_lane_mask mask[PIXELS];
-  const ulong first = (get_group_id(0) * (ulong)(GROUP / LANES) + sg.id) * (LANES * PIXELS);
-  stream_compaction_masks(sg, SOURCE_ARGUMENTS, first, count, threshold, mask);
-  uint total = 0;
-  const uint before_here = stream_compaction_scan_sub_groups(
-      sg, stream_compaction_count_masks(mask), cells, &total);
+  const ulong first = (get_group_id(0) * (ulong)(GROUP / LANES) + sg.id) * RUN_PIXELS;
+  const stream_compaction_places_t places = stream_compaction_places(
+      sg, stream_compaction_fours(sg.lane, SOURCE_ARGUMENTS, first, count, threshold), cells);
   if (get_local_id(0) == 0) {
-    place[0] = atomic_add(state, total);
+    place[0] = atomic_add(state, places.total);
     if (stream_compaction_is_last(state)) kept[kept_offset] = atomic_xchg(state, 0u);
   }
+  stream_compaction_list(sg, places, list);
   barrier(CLK_LOCAL_MEM_FENCE);
-  stream_compaction_write_masks(sg, mask, (uint)first, place[0] + before_here, dst + dst_offset);
+  stream_compaction_store_list(list, places.total, place[0], dst + dst_offset);
 }
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// cpu_runs: an item takes CLCOOK_STREAM_COMPACTION_RUN consecutive pixels by itself. Counting is a
-// loop without branches, which becomes vectors; the last pass stores every index where the next
-// kept one belongs and moves on when it was one, until all of the run are there.
+// cpu_runs: an item takes CLCOOK_STREAM_COMPACTION_RUN consecutive pixels by itself. Flags are found
+// in loops without branches, which become vectors. The last pass stores every number where the next
+// kept one belongs and moves on when it was one; what is stored between two kept ones the next one
+// overwrites.
 #ifdef CLCOOK_STREAM_COMPACTION_CPU_RUNS
 #ifndef CLCOOK_STREAM_COMPACTION_RUN
 #define CLCOOK_STREAM_COMPACTION_RUN 8192
 #endif
 #define RUN CLCOOK_STREAM_COMPACTION_RUN
+#define BLOCK 256
 #ifdef CLCOOK_STREAM_COMPACTION_ROWS
 #define RUN_PIXEL_AT(i) PIXEL(i)
 #else
@@ -691,7 +797,27 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void stream_compaction_c
   uint position = counts[group];
   const uint behind = group + 1 < get_num_groups(0) ? counts[group + 1] : kept[kept_offset];
   dst += dst_offset;
-  for (ulong i = group * RUN; position < behind; ++i) {
+  const ulong end = min(((ulong)group + 1) * RUN, count);
+  ulong i = group * RUN;
+  for (; i + BLOCK <= end; i += BLOCK) {
+    uchar flags[BLOCK];
+    uint kept_here = 0;
+    for (uint k = 0; k < BLOCK; ++k) {
+      const uint flag = (uint)stream_compaction_keep(RUN_PIXEL_AT(i + k), threshold);
+      flags[k] = (uchar)flag;
+      kept_here += flag;
+    }
+    if (position + kept_here == behind) break;  // what follows the last one is another run's
+    for (uint k = 0; k < BLOCK; k += 8) {
+      const uchar8 eight = vload8(0, flags + k);
+      if (as_ulong(eight) == 0) continue;
+      for (uint p = k; p < k + 8; ++p) {
+        dst[position] = (uint)i + p;
+        position += flags[p];
+      }
+    }
+  }
+  for (; position < behind; ++i) {
     dst[position] = (uint)i;
     position += (uint)stream_compaction_keep(RUN_PIXEL_AT(i), threshold);
   }

@@ -1,13 +1,17 @@
 // stream_compaction: what the generic conformance test cannot know.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <clcook/reference/stream_compaction.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/stream_compaction.hpp>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 namespace {
@@ -34,7 +38,15 @@ cl::Buffer upload(const std::vector<std::uint32_t>& data) {
   return clcook::create_buffer(runtime(), data.size() * 4, CL_MEM_READ_WRITE, data.data());
 }
 
-// The list that a plan makes.
+// The same, in any order where the variant makes such lists.
+StreamCompaction::Problem problem_for(const Variant& variant, std::size_t width,
+                                      std::size_t height = 1) {
+  StreamCompaction::Problem out{width, height};
+  out.ordered = variant.row()->traits.ordered;
+  return out;
+}
+
+// The list that a plan makes, ascending.
 std::vector<std::uint32_t> run(const StreamCompaction& compact, const cl::Buffer& src,
                                std::size_t pixels, std::uint32_t threshold) {
   const cl::Buffer dst = clcook::create_buffer(runtime(), pixels * 4);
@@ -43,7 +55,9 @@ std::vector<std::uint32_t> run(const StreamCompaction& compact, const cl::Buffer
   const auto count = clcook::testing::read_buffer<std::uint32_t>(runtime(), kept, 1, {done})[0];
   REQUIRE(count <= pixels);
   if (count == 0) return {};
-  return clcook::testing::read_buffer<std::uint32_t>(runtime(), dst, count, {done});
+  auto out = clcook::testing::read_buffer<std::uint32_t>(runtime(), dst, count, {done});
+  if (!compact.problem().ordered) std::sort(out.begin(), out.end());
+  return out;
 }
 
 }  // namespace
@@ -57,7 +71,7 @@ TEST_CASE("stream_compaction: brightness and the list that can be worked out by 
   const std::vector<std::uint32_t> pixels{0, 0xFFFFFFu, 0xFF00u, 0xFFu, 0xFF0000u};
   for (const Variant variant : StreamCompaction::variants()) {
     CAPTURE(variant.name());
-    const StreamCompaction compact(runtime(), {5}, variant);
+    const StreamCompaction compact(runtime(), problem_for(variant, 5), variant);
     const cl::Buffer src = upload(pixels);
     CHECK(run(compact, src, 5, 0) == std::vector<std::uint32_t>{0, 1, 2, 3, 4});
     CHECK(run(compact, src, 5, 255 * 54) == std::vector<std::uint32_t>{1, 2, 3});
@@ -114,12 +128,14 @@ TEST_CASE("stream_compaction: a region of a larger picture, at an odd pitch") {
   const BufferView view(src, (2 * pitch + 3) * 4, pitch * 4);
   for (const Variant variant : StreamCompaction::variants()) {
     CAPTURE(variant.name());
-    const StreamCompaction compact(runtime(), {37, 29}, variant);
+    const StreamCompaction compact(runtime(), problem_for(variant, 37, 29), variant);
     const cl::Event done = compact(view, dst, kept, 33000);
     const auto want = ref::bright(region, 33000);
     REQUIRE(clcook::testing::read_buffer<std::uint32_t>(runtime(), kept, 1, {done})[0] ==
             want.size());
-    CHECK(clcook::testing::read_buffer<std::uint32_t>(runtime(), dst, want.size(), {done}) == want);
+    auto got = clcook::testing::read_buffer<std::uint32_t>(runtime(), dst, want.size(), {done});
+    if (!compact.problem().ordered) std::sort(got.begin(), got.end());
+    CHECK(got == want);
   }
   const StreamCompaction compact(runtime(), {37, 29});
   const auto message = [&](const BufferView& from) {
@@ -164,6 +180,84 @@ TEST_CASE("oclgrind: stream_compaction: the scan of the counts alone, three turn
   CHECK(clcook::testing::read_buffer<std::uint32_t>(runtime(), buffer, kGroups) == expected);
 }
 
+TEST_CASE("stream_compaction: one pass, again and again, of any size, beside another kernel") {
+  // The state between calls, the walk over other groups, and groups that are counted by those that
+  // wait. Another queue keeps the device busy, so that groups come and go in no order of ours.
+  std::size_t runs = clcook::testing::short_grid() ? 60 : 600;
+  if (const char* wanted = std::getenv("CLCOOK_TEST_RUNS")) runs = std::stoul(wanted);
+  const std::size_t most = runtime().info().cpu ? 60000 : 3000000;
+  cl_int status = CL_SUCCESS;
+  const Runtime beside = runtime().with_queue(cl::CommandQueue(
+      clcook::detail::create_queue(runtime().context()(), runtime().device()(), 0, &status)));
+  REQUIRE(status == CL_SUCCESS);
+  const cl::Program busy_program = runtime().build(
+      clcook::Source("busy.cl",
+                     "__kernel void busy(__global uint* x, uint turns) {\n"
+                     "  uint v = (uint)get_global_id(0);\n"
+                     "  for (uint i = 0; i < turns; ++i) v = v * 1664525u + 1013904223u;\n"
+                     "  x[get_global_id(0)] = v;\n"
+                     "}\n"),
+      {}, "busy");
+  clcook::Kernel busy(beside, busy_program, "busy");
+  const cl::Buffer scratch = clcook::create_buffer(runtime(), 4 * 65536);
+  const std::vector<std::uint32_t> in = noise(most, 11);
+  const cl::Buffer src = upload(in);
+  clcook::Random random(12);
+  struct Kept {
+    StreamCompaction plan;
+    std::size_t pixels;
+  };
+  std::vector<Kept> plans;
+  for (std::size_t run_number = 0; run_number < runs; ++run_number) {
+    // Half of the calls are of plans that were called before.
+    if (plans.empty() || random.below(2) == 0) {
+      const std::size_t pixels = 1 + random.below(random.below(2) == 0 ? most : most / 50);
+      const bool ordered = random.below(4) != 0;
+      StreamCompaction::Problem problem{pixels};
+      problem.ordered = ordered;
+      StreamCompaction::Tune tune;
+      tune.group = ordered && random.below(2) == 0 ? 64 : 32;
+      tune.patience = tune.group == 64 ? 256 : 1;
+      plans.push_back(
+          {StreamCompaction(runtime(), problem, ordered ? "look_back" : "unordered", tune),
+           pixels});
+      if (plans.size() > 8) plans.erase(plans.begin());
+    }
+    const Kept& one = plans[random.below(plans.size())];
+    if (run_number % 4 == 0) {
+      busy(clcook::Launch::cover({65536, 1, 1}, {64, 1, 1}), {}, scratch,
+           static_cast<cl_uint>(random.below(runtime().info().cpu ? 100 : 20000)));
+      beside.queue().flush();
+    }
+    const auto threshold = static_cast<std::uint32_t>(random.below(65000));
+    CAPTURE(run_number);
+    CAPTURE(one.pixels);
+    CAPTURE(threshold);
+    const std::vector<std::uint32_t> part(in.begin(),
+                                          in.begin() + static_cast<std::ptrdiff_t>(one.pixels));
+    REQUIRE(run(one.plan, src, one.pixels, threshold) == ref::bright(part, threshold));
+  }
+  beside.queue().finish();
+}
+
+TEST_CASE("stream_compaction: what one pass cannot is refused, and not taken by itself") {
+  const Error order = error_of([] { StreamCompaction(runtime(), {10}, "unordered"); });
+  CHECK(order.code == Errc::unsupported);
+  CHECK(contains(order.what(), "any order"));
+  const Error large = error_of([] { StreamCompaction(runtime(), {1u << 30}, "look_back"); });
+  CHECK(large.code == Errc::unsupported);
+  CHECK(contains(large.what(), "at most 1073741823 pixels, got 1073741824"));
+  const Error group = error_of([] { StreamCompaction(runtime(), {10}, "look_back", {1024}); });
+  CHECK(group.code == Errc::unsupported);
+  for (const int patience : {-1, 65537}) {
+    const Error error = error_of([&] {
+      StreamCompaction(runtime(), {10}, "look_back", {32, 16, patience});
+    });
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), "got " + std::to_string(patience)));
+  }
+}
+
 TEST_CASE("stream_compaction: calls of one plan on an out-of-order queue follow one another") {
   cl_int status = CL_SUCCESS;
   const cl::CommandQueue queue(
@@ -179,7 +273,7 @@ TEST_CASE("stream_compaction: calls of one plan on an out-of-order queue follow 
   const auto b = noise(pixels, 3);
   const cl::Buffer from_a = upload(a);
   const cl::Buffer from_b = upload(b);
-  for (const Variant variant : {"int_flags", "bit_words"}) {
+  for (const Variant variant : {"int_flags", "bit_words", "look_back"}) {
     CAPTURE(variant.name());
     const StreamCompaction compact(rt, {pixels}, variant);
     const cl::Buffer dst_a = clcook::create_buffer(rt, pixels * 4);

@@ -42,8 +42,8 @@ struct Problem {
 
 // How to run, for tuning; 0 is open.
 struct Tune {
-  int group = 0;   // work-items per work-group: 32, 64, 128, 256, 512 or 1024
-  int counts = 0;  // of groups, that an item of the scan adds in a turn: 1, 2, 4, 8 or 16
+  int group = 0;     // work-items per work-group: 32, 64, 128, 256, 512 or 1024
+  int counts = 0;    // of groups, that an item of the scan adds in a turn: 1, 2, 4, 8 or 16
   int patience = 0;  // of look_back: looks without news before a group is counted by one that waits
                      // for it; 1 to 65536
 };
@@ -93,10 +93,10 @@ struct Spec : PlainSpec {
             "one pass: a group adds up what the groups before it have published, and pixels are "
             "read once",
             {0, Passes::one, true})
-            .tunes({{"group", {256, 128, 512}}}),
+            .tunes({{"group", {512, 256, 128}}}),
         Row("unordered", "against look_back: a group takes the next free places",
             {0, Passes::one, true, false})
-            .tunes({{"group", {256, 128, 512}}}),
+            .tunes({{"group", {512, 256, 128}}}),
         Row("cpu_runs", "an item counts and writes a long run by itself, without branches",
             {0, Passes::cpu_runs})
             .for_cpus(),
@@ -122,8 +122,9 @@ struct Spec : PlainSpec {
 
   // On a CPU the scan and its barriers are loops, and a group that waits keeps the others from
   // running.
-  static Tune defaults(const Row&, const Problem&, const DeviceInfo& device) {
-    return {device.cpu ? 32 : 256, 16, device.cpu ? 1 : 256};
+  static Tune defaults(const Row& row, const Problem&, const DeviceInfo& device) {
+    const int group = row.traits.passes == Passes::one ? 512 : 256;
+    return {device.cpu ? 32 : group, 16, device.cpu ? 1 : 256};
   }
 
   static void check_tune(const Setup<Spec>& s) {
@@ -149,6 +150,11 @@ struct Spec : PlainSpec {
     if (traits.passes == Passes::one && s.problem.pixels() > kMaxOnePass) {
       return Offer::no(Lacks::problem, text("a group's word holds a count of at most ", kMaxOnePass,
                                             " pixels, got ", s.problem.pixels()));
+    }
+    if (traits.passes == Passes::one && s.tune.group > 512) {
+      return Offer::no(Lacks::local_memory, text("a group of ", s.tune.group,
+                                                 " lists its pixels in 64 KiB of local memory; at "
+                                                 "most 512 items are offered"));
     }
     const auto pixels = static_cast<double>(s.problem.pixels());
     const double flags = traits.flag_bytes;
@@ -235,8 +241,8 @@ struct Spec : PlainSpec {
     out.turns = std::make_shared<Turns>();
     if (traits.passes == Passes::one) {
       const std::vector<cl_uint> zeros(count + 2);
-      out.counts = create_buffer(runtime, zeros.size() * sizeof(cl_uint), CL_MEM_READ_WRITE,
-                                 zeros.data());
+      out.counts =
+          create_buffer(runtime, zeros.size() * sizeof(cl_uint), CL_MEM_READ_WRITE, zeros.data());
     } else {
       out.counts = create_buffer(runtime, count * sizeof(cl_uint));
     }

@@ -8,6 +8,7 @@
 // memory is the limit; on a CPU the scans and their barriers are most of the work.
 #pragma once
 
+#include <algorithm>
 #include <clcook/core/pixel.hpp>
 #include <clcook/reference/stream_compaction.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
@@ -16,7 +17,6 @@
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <clcook/stream_compaction.hpp>
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -98,7 +98,12 @@ class CompactionCase : public PlanCase<StreamCompaction> {
 
   cl::Event call(const std::vector<BufferView>& views,
                  const std::vector<cl::Event>& wait) override {
-    return plan()(views[0], views[1], views[2], threshold_, wait);
+    // Calls before the one that is checked keep fewer pixels, so that what they leave shows.
+    const double before = std::max(threshold_, 0.5 * (threshold_ + 65280));
+    std::vector<cl::Event> behind = wait;
+    for (std::int64_t i = 1; i < number(shape_, "calls", 1, 8, 1); ++i)
+      behind = {plan()(views[0], views[1], views[2], before, behind)};
+    return plan()(views[0], views[1], views[2], threshold_, behind);
   }
 
   // Exact. Behind the last index dst still holds the poison.
@@ -107,8 +112,8 @@ class CompactionCase : public PlanCase<StreamCompaction> {
     const std::uint32_t kept = kept_->read_as<std::uint32_t>(wait, diff, "kept")[0];
     auto got = dst_->read_as<std::uint32_t>({}, diff, "dst");
     if (!problem_.ordered)
-      std::sort(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
-                                               kept, problem_.pixels())));
+      std::sort(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(
+                                               std::min<std::size_t>(kept, problem_.pixels())));
     const std::vector<std::uint32_t>& expected = reference();
     diff.match("kept", static_cast<std::uint32_t>(expected.size()), kept);
     std::uint32_t untouched = 0;
@@ -216,11 +221,12 @@ inline Recipe stream_compaction() {
       Parameter::integer("offset", "pixels before the first index", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
       Parameter::integer("group", "work-items of a group; 0: the tuning's", 0, 1024, "0"),
+      Parameter::integer("calls", "one after the other: what a plan keeps", 1, 8, "1"),
       Parameter::integer("ordered", "1: the indices must ascend; 0: they come in any order", 0, 1,
                          "1"),
-      Parameter::integer("patience",
-                         "looks without news before look_back counts another group; 0: the tuning's",
-                         0, 65536, "0"),
+      Parameter::integer(
+          "patience", "looks without news before look_back counts another group; 0: the tuning's",
+          0, 65536, "0"),
       Parameter::integer("counts", "that an item of the scan adds in a turn; 0: the tuning's", 0,
                          16, "0"),
   };
@@ -249,9 +255,9 @@ inline Recipe stream_compaction() {
       "pixels=8191 threshold=32768 pixel=rgba32f",
       "pixels=5 height=2000 threshold=0 pixel=rgba32f offset=3 pad=1",
       "pixels=5003 threshold=32768 ordered=0 group=32 offset=3 tiny=1",
-      "pixels=40009 threshold=45000 ordered=0",
+      "pixels=40009 threshold=45000 ordered=0 calls=3",
       "pixels=111 height=93 threshold=32768 pixel=rgba16f ordered=0 pad=3",
-      "pixels=200003 threshold=32768 group=64 patience=1 offset=1",
+      "pixels=200003 threshold=32768 group=64 patience=1 offset=1 calls=2",
   });
   recipe.bench_shapes =
       parse_all({"pixels=67108864 threshold=32768", "pixels=67108864 threshold=60000",
