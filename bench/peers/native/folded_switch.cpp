@@ -64,22 +64,18 @@ extern "C" void compute(const void* const* in, const std::size_t* bytes, void* c
   const auto* valences = static_cast<const std::uint8_t*>(in[1]);
   const auto* indices = static_cast<const std::uint32_t*>(in[2]);
   const std::size_t patches = bytes[1] / 4;
-  static std::vector<std::size_t> starts;  // topology: once
-  if (starts.size() != patches) {
-    starts.assign(patches, 0);
-    for (std::size_t i = 1; i < patches; ++i) {
-      const std::uint8_t* n = valences + 4 * (i - 1);
-      starts[i] = starts[i - 1] + 2 * (std::size_t{n[0]} + n[1] + n[2] + n[3]) - 16;
-    }
-  }
   parallel(threads, patches, [&](std::size_t begin, std::size_t end, int) {
+    std::size_t start = 0;
+    for (std::size_t i = 0; i < 4 * begin; ++i) start += valences[i];
+    start = 2 * start - 16 * begin;
     for (std::size_t i = begin; i < end; ++i) {
       const std::uint8_t* n = valences + 4 * i;
       int prefix[4], sum = 4;
       for (int k = 0; k < 4; ++k) prefix[k] = sum += 2 * n[k] - 5;
       Point points[48];
       for (int j = 0; j < sum; ++j)
-        points[j] = positions[indices[starts[i] + static_cast<std::size_t>(j)]];
+        points[j] = positions[indices[start + static_cast<std::size_t>(j)]];
+      start += static_cast<std::size_t>(sum);
       Point patch[16];
       for (int k = 0; k < 4; ++k) corner(points, n, prefix, k, patch);
       std::memcpy(static_cast<char*>(out[0]) + i * sizeof patch, patch, sizeof patch);

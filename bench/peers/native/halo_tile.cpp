@@ -57,6 +57,27 @@ void along_row(const float* from, float* to, const Size& s) {
     merge<Op>(to, from + k * c, s.row());
 }
 
+template <class Op, int R>
+void down_lines(const float* const* lines, float* to, std::size_t count) {
+  const float* at[2 * R + 1];
+  for (int k = 0; k <= 2 * R; ++k) at[k] = lines[k];
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i) {
+    float value = at[0][i];
+    for (int k = 1; k <= 2 * R; ++k) value = Op::of(value, at[k][i]);
+    to[i] = value;
+  }
+}
+
+// The extremes of 2 radius + 1 lines.
+template <class Op>
+void down_lines(const std::vector<const float*>& lines, float* to, std::size_t count) {
+  if (lines.size() == 3) return down_lines<Op, 1>(lines.data(), to, count);
+  if (lines.size() == 9) return down_lines<Op, 4>(lines.data(), to, count);
+  std::memcpy(to, lines[0], count * sizeof *to);
+  for (std::size_t k = 1; k < lines.size(); ++k) merge<Op>(to, lines[k], count);
+}
+
 // Rows begin to end of a picture, the extremes of their neighbourhoods.
 template <class Op>
 void extremes(const float* src, float* dst, const Size& s, int begin, int end) {
@@ -71,12 +92,12 @@ void extremes(const float* src, float* dst, const Size& s, int begin, int end) {
     padded(src + static_cast<std::size_t>(from) * s.row(), wide.data(), s);
     along_row<Op>(wide.data(), line(y), s);
   };
+  std::vector<const float*> near(static_cast<std::size_t>(ring));
   for (int y = begin - s.radius; y < begin + s.radius; ++y) make(y);
   for (int y = begin; y < end; ++y) {
     make(y + s.radius);
-    float* to = dst + static_cast<std::size_t>(y) * s.row();
-    std::memcpy(to, line(y - s.radius), s.row() * sizeof *to);
-    for (int k = 1 - s.radius; k <= s.radius; ++k) merge<Op>(to, line(y + k), s.row());
+    for (int k = 0; k < ring; ++k) near[static_cast<std::size_t>(k)] = line(y + k - s.radius);
+    down_lines<Op>(near, dst + static_cast<std::size_t>(y) * s.row(), s.row());
   }
 }
 
@@ -101,13 +122,13 @@ void dilation(const float* src, float* dst, const Size& s, int threads) {
                extremes<Max>(src + static_cast<std::size_t>(from) * s.picture(), picture(z), s, 0,
                              s.height);
              };
+             std::vector<const float*> near(static_cast<std::size_t>(ring));
              for (int z = begin - s.radius; z < begin + s.radius; ++z) make(z);
              for (int z = begin; z < end; ++z) {
                make(z + s.radius);
-               float* to = dst + static_cast<std::size_t>(z) * s.picture();
-               std::memcpy(to, picture(z - s.radius), s.picture() * sizeof *to);
-               for (int k = 1 - s.radius; k <= s.radius; ++k)
-                 merge<Max>(to, picture(z + k), s.picture());
+               for (int k = 0; k < ring; ++k)
+                 near[static_cast<std::size_t>(k)] = picture(z + k - s.radius);
+               down_lines<Max>(near, dst + static_cast<std::size_t>(z) * s.picture(), s.picture());
              }
            });
 }

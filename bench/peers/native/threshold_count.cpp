@@ -1,5 +1,5 @@
-// threshold_count as plain loops: few thresholds are all compared with blocks of values, which
-// compilers make vectors of; many are searched by halves. shape: bytes of a slot.
+// threshold_count as plain loops over blocks of values, which compilers make vectors of: few
+// thresholds are all compared, many are searched by halves. shape: bytes of a slot.
 #include <algorithm>
 #include <cstdint>
 
@@ -9,22 +9,24 @@ template <class Slot>
 static void slots(const float* x, Slot* out, std::size_t begin, std::size_t end, const float* t,
                   std::size_t n) {
   constexpr std::size_t kBlock = 256;
-  if (n <= 48) {
-    for (std::size_t i = begin; i < end; i += kBlock) {
-      const std::size_t size = std::min(kBlock, end - i);
-      std::int32_t count[kBlock] = {};
+  for (std::size_t i = begin; i < end; i += kBlock) {
+    const std::size_t size = std::min(kBlock, end - i);
+    const float* block = x + i;
+    std::int32_t count[kBlock] = {};
+    if (n <= 48) {
       for (std::size_t k = 0; k < n; ++k) {
-        for (std::size_t j = 0; j < size; ++j) count[j] += !(x[i + j] >= t[k]);
+        for (std::size_t j = 0; j < size; ++j) count[j] += !(block[j] >= t[k]);
       }
-      for (std::size_t j = 0; j < size; ++j) out[i + j] = static_cast<Slot>(count[j]);
+    } else {
+      auto left = static_cast<std::int32_t>(n);
+      for (; left > 1; left -= left / 2) {
+        const std::int32_t half = left / 2;
+        for (std::size_t j = 0; j < size; ++j)
+          count[j] += half * !(block[j] >= t[count[j] + half - 1]);
+      }
+      for (std::size_t j = 0; j < size; ++j) count[j] += !(block[j] >= t[count[j]]);
     }
-    return;
-  }
-  for (std::size_t i = begin; i < end; ++i) {
-    const float* first = t;
-    for (std::size_t left = n; left > 1; left -= left / 2)
-      first += x[i] >= first[left / 2 - 1] ? 0 : left / 2;
-    out[i] = static_cast<Slot>(first - t + !(x[i] >= *first));
+    for (std::size_t j = 0; j < size; ++j) out[i + j] = static_cast<Slot>(count[j]);
   }
 }
 
