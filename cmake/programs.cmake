@@ -145,18 +145,14 @@ if(CLCOOK_BUILD_EXAMPLES)
   endif()
 endif()
 
-# What runs beside the peers: bench/peers/<recipe>.py talks to clcook_peers_<recipe>.
+# What bench/peers/run talks to.
 if(CLCOOK_BUILD_PEERS)
   if(NOT TARGET clcook_bench)
     message(FATAL_ERROR "CLCOOK_BUILD_PEERS needs CLCOOK_BUILD_TOOLS")
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/peers/*.cpp")
-  foreach(source IN LISTS sources)
-    cmake_path(GET source STEM name)
-    add_executable(clcook_peers_${name} "${source}")
-    target_link_libraries(clcook_peers_${name} PRIVATE clcook_tools clcook_bench)
-    clcook_place(clcook_peers_${name} "clcook_peers_${name}" bin)
-  endforeach()
+  add_executable(clcook_peers "${PROJECT_SOURCE_DIR}/bench/peers/clcook_peers.cpp")
+  target_link_libraries(clcook_peers PRIVATE clcook_tools clcook_bench)
+  clcook_place(clcook_peers clcook_peers bin)
 endif()
 
 if(CLCOOK_BUILD_TESTS)

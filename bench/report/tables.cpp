@@ -343,39 +343,43 @@ Table peers_table(const Result& result) {
                {"Who"},
                {"Median µs", true},
                {"95 % interval", true},
-               {"Time against clcook", true},
-               {"PSNR, dB", true},
-               {"Largest error", true}},
+               {"Time against clcook", true}},
               {}};
+  // Exact results have none, and recipes that do not ask for it.
+  const std::vector<PeerRow>& rows = result.peers.rows;
+  const bool psnr = std::any_of(rows.begin(), rows.end(), [](const PeerRow& row) {
+    return !row.skipped && !std::isnan(row.psnr);
+  });
+  if (psnr) table.columns.push_back({"PSNR, dB", true});
+  table.columns.push_back({"Largest error", true});
   std::string last;
   Blocks ours;  // the first of a case
-  for (const PeerRow& row : result.peers.rows) {
+  for (const PeerRow& row : rows) {
     const std::string who = row.who + (row.version.empty() ? "" : " " + row.version);
     const bool first = row.which != last;
     last = row.which;
+    std::vector<Cell> cells{{first ? last : "", "", ""}, {who, "", ""}};
+    const auto add = [&](const std::string& text, const char* mark = "") {
+      cells.push_back({text, mark, ""});
+    };
     if (row.skipped) {
-      table.rows.push_back({{first ? last : "", "", ""},
-                            {who, "", ""},
-                            {"-", "", ""},
-                            {"-", "", ""},
-                            {"left out: " + *row.skipped, "skipped", ""},
-                            {"-", "", ""},
-                            {"-", "", ""}});
-      continue;
+      add("-");
+      add("-");
+      add("left out: " + *row.skipped, "skipped");
+      if (psnr) add("-");
+      add("-");
+    } else {
+      Blocks samples{row.seconds};
+      for (double& one : samples.front()) one *= 1e6;
+      if (first) ours = samples;
+      const Ratio time = interval(samples);
+      add(digits(time.value));
+      add(fmt::format("{} to {}", digits(time.low), digits(time.high)));
+      add(first ? "1" : to_string(bootstrap_ratio(samples, ours)));
+      if (psnr) add(!std::isnan(row.psnr) ? fmt::format("{:.1f}", row.psnr) : "exact");
+      add(row.max_error == 0 && !psnr ? "exact" : fmt::format("{:.2g}", row.max_error));
     }
-    Blocks samples{row.seconds};
-    for (double& one : samples.front()) one *= 1e6;
-    if (first) ours = samples;
-    const Ratio time = interval(samples);
-    const Ratio ratio = bootstrap_ratio(samples, ours);
-    table.rows.push_back(
-        {{first ? last : "", "", ""},
-         {who, "", ""},
-         {digits(time.value), "", ""},
-         {fmt::format("{} to {}", digits(time.low), digits(time.high)), "", ""},
-         {first ? "1" : to_string(ratio), "", ""},
-         {std::isnan(row.psnr) ? "exact" : fmt::format("{:.1f}", row.psnr), "", ""},
-         {fmt::format("{:.2g}", row.max_error), "", ""}});
+    table.rows.push_back(std::move(cells));
   }
   return table;
 }

@@ -73,6 +73,9 @@ class PlanCase : public Case {
 
   Work work() const override { return plan().offer().work; }
 
+  // What the case was made for.
+  const Problem& stated() const { return problem_; }
+
  protected:
   const Operation& plan() const {
     if (!plan_) fail(Errc::invalid_argument, Rules::kRecipe, "prepare() was not called");

@@ -1,0 +1,100 @@
+// gaussian_blur as plain loops on RGBA, borders repeated: rows into a float picture, then lines.
+// Blocks of 64 values are summed up over all taps in vectors, a type of g++ and clang++. shape: width, height, 1 for bytes, number of taps, the taps.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "parallel.hpp"
+
+namespace {
+
+constexpr std::size_t kBlock = 64;
+typedef float Vector __attribute__((vector_size(64), aligned(4), may_alias));
+
+// The sum over the taps of 64 values, which lie at at(k) for tap k.
+template <class At>
+void weighted(const std::vector<float>& w, const At& at, float* to) {
+  Vector a = {}, b = {}, c = {}, d = {};
+  for (std::size_t k = 0; k < w.size(); ++k) {
+    const auto* from = reinterpret_cast<const Vector*>(at(k));
+    a += w[k] * from[0];
+    b += w[k] * from[1];
+    c += w[k] * from[2];
+    d += w[k] * from[3];
+  }
+  auto* out = reinterpret_cast<Vector*>(to);
+  out[0] = a;
+  out[1] = b;
+  out[2] = c;
+  out[3] = d;
+}
+
+float value(float from) { return from; }
+float value(std::uint8_t from) { return from; }
+void put(float& to, float sum) { to = sum; }
+void put(std::uint8_t& to, float sum) {
+  to = static_cast<std::uint8_t>(std::min(255.0f, std::max(0.0f, sum)) + 0.5f);
+}
+
+template <class Pixel>
+void blur(const Pixel* src, Pixel* dst, int width, int height, const std::vector<float>& w,
+          int threads) {
+  const auto row = static_cast<std::size_t>(width) * 4;
+  const auto rows = static_cast<std::size_t>(height);
+  const int radius = static_cast<int>(w.size()) / 2;
+  static std::vector<float> between;
+  between.resize(row * rows + kBlock);
+  parallel(threads, rows, [&](std::size_t begin, std::size_t end, int) {
+    const auto pad = static_cast<std::size_t>(radius) * 4;
+    std::vector<float> line(row + 2 * pad + kBlock);
+    for (std::size_t y = begin; y < end; ++y) {
+      const Pixel* from = src + y * row;
+      for (std::size_t i = 0; i < pad; ++i) {
+        line[i] = value(from[i % 4]);
+        line[pad + row + i] = value(from[row - 4 + i % 4]);
+      }
+      for (std::size_t i = 0; i < row; ++i) line[pad + i] = value(from[i]);
+      for (std::size_t i = 0; i < row; i += kBlock) {
+        float sum[kBlock];
+        weighted(
+            w, [&](std::size_t k) { return line.data() + i + 4 * k; }, sum);
+        std::memcpy(between.data() + y * row + i, sum, std::min(kBlock, row - i) * sizeof *sum);
+      }
+    }
+  });
+  // In strips, so that the lines of a filter stay in the cache.
+  constexpr std::size_t kStrip = 16 * kBlock;
+  parallel(threads, rows, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t strip = 0; strip < row; strip += kStrip) {
+      const std::size_t last = std::min(row, strip + kStrip);
+      for (std::size_t y = begin; y < end; ++y) {
+        for (std::size_t i = strip; i < last; i += kBlock) {
+          const std::size_t size = std::min(kBlock, last - i);
+          float sum[kBlock];
+          const auto line = [&](std::size_t k) {
+            const int from = std::clamp(static_cast<int>(y + k) - radius, 0, height - 1);
+            return between.data() + static_cast<std::size_t>(from) * row + i;
+          };
+          weighted(w, line, sum);
+          for (std::size_t j = 0; j < size; ++j) put(dst[y * row + i + j], sum[j]);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+extern "C" void compute(const void* const* in, const std::size_t*, void* const* out,
+                        const double* shape, int threads) {
+  const int width = static_cast<int>(shape[0]), height = static_cast<int>(shape[1]);
+  std::vector<float> w(static_cast<std::size_t>(shape[3]));
+  for (std::size_t k = 0; k < w.size(); ++k) w[k] = static_cast<float>(shape[4 + k]);
+  if (shape[2] != 0) {
+    blur(static_cast<const std::uint8_t*>(in[0]), static_cast<std::uint8_t*>(out[0]), width, height,
+         w, threads);
+  } else {
+    blur(static_cast<const float*>(in[0]), static_cast<float*>(out[0]), width, height, w, threads);
+  }
+}

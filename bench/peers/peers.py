@@ -1,0 +1,409 @@
+"""The side of the peers of bench/peers/run: what the files in recipes/ are written with.
+
+A file in recipes/ is named after its recipe and has
+  CASES          {"cpu": [...], "gpu": [...]}: for people, and the shape as `clcook bench` takes it
+  @peer(...)     functions that make a peer of a case: they give (run, result). run() computes once
+                 and gives the seconds; result() gives {name: array} of the buffers of the case.
+                 NotThisCase: the peer does not do this at all. Another exception leaves it out of the
+                 table, with its text
+and may have
+  judge(case, folder, who)   (largest error, PSNR or None, None or how it differs) of the result in the
+                             folder, where the check of the recipe is not meant for others
+  more(clcook)               fields of the result file beside the rows
+  QUICK                      the shape of --quick
+
+As a program this file is one peer, in a process of its own:
+  peers.py RECIPE PEER THREADS FOLDER    then {"make": ...}, {"run": COUNT}, {"save": FOLDER} as lines
+"""
+import ctypes
+import fcntl
+import glob
+import hashlib
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NATIVE = os.path.join(HERE, "native")
+PEERS = {}
+
+
+class NotThisCase(Exception):
+    """The peer has nothing that does this."""
+
+
+class Peer:
+    def __init__(self, name, on, version, build, make):
+        self.name, self.on, self.version, self.build, self.make = name, on, version, build, make
+
+
+def peer(name, on, version=lambda threads: "", build=None):
+    """Declares a peer. on: "cpu" or "gpu", the kind of device that it stands beside. build(recipe,
+    work): what takes long and can be done before the first case."""
+    def declare(make):
+        PEERS[name] = Peer(name, on, version, build, make)
+        return make
+    return declare
+
+
+def load(recipe):
+    """The module of a recipe; PEERS are its peers from then on."""
+    PEERS.clear()
+    path = os.path.join(HERE, "recipes", recipe + ".py")
+    spec = importlib.util.spec_from_file_location("peers_of_" + recipe, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["peers"] = sys.modules[__name__]
+    spec.loader.exec_module(module)
+    return module
+
+
+class Case:
+    """A problem: its shape, and its buffers and constants as files in a folder."""
+
+    def __init__(self, recipe, shape, folder, made, threads, work):
+        self.recipe, self.folder, self.threads, self.work = recipe, folder, threads, work
+        self.inputs, self.outputs, self.variant = made["inputs"], made["outputs"], made["variant"]
+        self.shape = {}
+        for word in shape.split():
+            name, value = word.split("=")
+            try:
+                self.shape[name] = int(value)
+            except ValueError:
+                try:
+                    self.shape[name] = float(value)
+                except ValueError:
+                    self.shape[name] = value
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def array(self, name, kind, *shape):
+        """A buffer or a constant; an output as clcook computed it."""
+        import numpy as np
+        out = np.fromfile(self.path(name), kind)
+        return out.reshape(shape) if shape else out
+
+    def bytes(self, name):
+        return os.path.getsize(self.path(name))
+
+
+# ---- Timing -------------------------------------------------------------------------------------
+
+def wall(call):
+    """Seconds on the clock. What the call returns is kept as run.out."""
+    def run():
+        begin = time.perf_counter()
+        out = call()
+        seconds = time.perf_counter() - begin
+        run.out = out
+        return seconds
+    return run
+
+
+def cupy_event(call):
+    import cupy
+    begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+
+    def run():
+        run.out = None
+        begin.record()
+        run.out = call()
+        end.record()
+        end.synchronize()
+        return cupy.cuda.get_elapsed_time(begin, end) * 1e-3
+    return run
+
+
+def torch_event(call):
+    import torch
+    begin = torch.cuda.Event(enable_timing=True)
+    end = torch.cuda.Event(enable_timing=True)
+
+    def run():
+        run.out = None
+        begin.record()
+        run.out = call()
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) * 1e-3
+    return run
+
+
+def opencl_event(call):
+    """call() enqueues kernels and gives their events, first to last."""
+    def run():
+        events = call()
+        events[-1].wait()
+        return (events[-1].profile.end - events[0].profile.start) * 1e-9
+    return run
+
+
+# ---- Versions -----------------------------------------------------------------------------------
+
+def package(name, more=""):
+    def version(threads):
+        module = __import__(name)
+        return module.__version__ + (more.format(threads=threads) if more else "")
+    return version
+
+
+def cupy_version(threads):
+    import cupy
+    cupy.cuda.runtime.getDeviceCount()
+    return cupy.__version__
+
+
+def torch_version(threads):
+    import torch
+    if not torch.cuda.is_available():
+        raise RuntimeError("no CUDA device")
+    return torch.__version__
+
+
+def numpy_version(threads):
+    import numpy
+    return numpy.__version__
+
+
+def opencv_version(threads):
+    import cv2
+    cv2.setNumThreads(threads)
+    return f"{cv2.__version__}, {threads} threads"
+
+
+def said_by(command, word):
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return next(line for line in text.splitlines() if word in line).strip()
+
+
+def gcc_version(threads):
+    text = said_by([os.environ.get("CXX", "g++"), "--version"], ")")
+    return f"g++ {text.split(')')[-1].split()[0]}, {threads} threads"
+
+
+def nvcc_version(threads):
+    return "CUDA " + said_by([nvcc(), "--version"], "release").split("release ")[1].split(",")[0]
+
+
+# ---- C++ and CUDA -------------------------------------------------------------------------------
+
+def nvcc():
+    found = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    if not os.path.exists(found):
+        raise RuntimeError("nvcc is not installed")
+    return found
+
+
+def compiled(source, command, work):
+    """The shared library of a source; of several processes the first compiles."""
+    text = " ".join(command)
+    for path in [os.path.join(NATIVE, source)] + sorted(glob.glob(os.path.join(NATIVE, "*.*h*"))):
+        with open(path, encoding="utf-8") as file:
+            text += file.read()
+    name = f"{source}.{hashlib.sha256(text.encode()).hexdigest()[:12]}.so"
+    library = os.path.join(os.environ.get("CLCOOK_PEERS_BIN", work), name)
+    if os.path.exists(library):
+        return ctypes.CDLL(library)
+    library = os.path.join(work, name)
+    with open(library + ".lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(library):
+            done = subprocess.run(command + ["-o", library + ".new", os.path.join(NATIVE, source)],
+                                  capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                lines = [line for line in done.stderr.splitlines() if "error" in line]
+                raise RuntimeError("does not compile: " + (lines or ["?"])[0])
+            os.rename(library + ".new", library)
+    return ctypes.CDLL(library)
+
+
+def cxx_library(recipe, work):
+    return compiled(recipe + ".cpp", [os.environ.get("CXX", "g++"), "-std=c++17", "-O3",
+                                      "-march=native", "-fno-math-errno",
+                                      "-fno-trapping-math", "-shared", "-fPIC", "-pthread"], work)
+
+
+def cuda_library(recipe, work, flags=()):
+    target = os.environ.get("CLCOOK_PEERS_ARCH", "native")
+    return compiled(recipe + ".cu", [nvcc(), "-std=c++17", "-O3", "-arch=" + target, "-shared",
+                                     "-Xcompiler", "-fPIC", *flags], work)
+
+
+def pointers(arrays):
+    return (ctypes.c_void_p * len(arrays))(*[one.ctypes.data for one in arrays])
+
+
+def sizes(arrays):
+    return (ctypes.c_size_t * len(arrays))(*[one.nbytes for one in arrays])
+
+
+def numbers(values):
+    return (ctypes.c_double * max(1, len(values)))(*values)
+
+
+def host_arrays(case):
+    import numpy as np
+    inputs = [case.array(name, np.uint8) for name in case.inputs]
+    outputs = [np.full(case.bytes(name), 0xCD, np.uint8) for name in case.outputs]
+    return inputs, outputs
+
+
+def cpp_loop(case, values=()):
+    """native/RECIPE.cpp: compute() on the clock."""
+    library = cxx_library(case.recipe, case.work)
+    inputs, outputs = host_arrays(case)
+    arguments = (pointers(inputs), sizes(inputs), pointers(outputs), numbers(values), case.threads)
+    library.compute.restype = None
+
+    def call():
+        library.compute(*arguments)
+        return inputs  # they stay where they are
+    return wall(call), lambda: dict(zip(case.outputs, outputs))
+
+
+def cuda(case, which, values=(), library=None):
+    """native/RECIPE.cu: the peer of that number, by CUDA events."""
+    library = library or cuda_library(case.recipe, case.work)
+    inputs, outputs = host_arrays(case)
+    library.make.restype = ctypes.c_char_p
+    library.fetch.restype = ctypes.c_char_p
+    library.run.restype = ctypes.c_double
+    failed = library.make(which, len(inputs), pointers(inputs), sizes(inputs), len(outputs),
+                          sizes(outputs), numbers(values))
+    if failed:
+        if failed == b"not this case":
+            raise NotThisCase
+        raise RuntimeError(failed.decode())
+
+    def run():
+        milliseconds = library.run()
+        if milliseconds < 0:
+            raise RuntimeError("a CUDA error in the call")
+        return milliseconds * 1e-3
+
+    def result():
+        wrong = library.fetch(pointers(outputs))
+        if wrong:
+            raise RuntimeError(wrong.decode())
+        return dict(zip(case.outputs, outputs))
+    return run, result
+
+
+def npp_folder():
+    """Where the package nvidia-npp lies: include/ and lib/."""
+    for path in sys.path:
+        for found in glob.glob(os.path.join(path, "nvidia", "*", "lib", "libnppc.so*")):
+            return os.path.dirname(os.path.dirname(found))
+    raise RuntimeError("the package nvidia-npp is not installed")
+
+
+def npp_version(threads):
+    from importlib import metadata
+    npp_folder()
+    for name in ("nvidia-npp", "nvidia-npp-cu13", "nvidia-npp-cu12"):
+        try:
+            return metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return "of an unknown version"
+
+
+def npp_library(recipe, work):
+    """native/npp.cu, linked with what there is of the package."""
+    folder = npp_folder()
+    names = sorted(os.path.basename(one)
+                   for one in glob.glob(os.path.join(folder, "lib", "libnpp*.so*"))
+                   if any(part in one for part in ("libnppc.", "libnppif.", "libnppim.")))
+    flags = ["-I" + os.path.join(folder, "include"), "-L" + os.path.join(folder, "lib"),
+             "-Xlinker", "-rpath," + os.path.join(folder, "lib")]
+    flags += ["-DWITHOUT_" + part.upper() for part in ("nppif", "nppim")
+              if not any(part in name for name in names)]
+    return cuda_library("npp", work, flags + ["-l:" + name for name in names])
+
+
+def npp(case, which, values=()):
+    return cuda(case, which, values, npp_library(case.recipe, case.work))
+
+
+# ---- OpenCL kernels of others -------------------------------------------------------------------
+
+def opencl_queue(kind):
+    """A profiling queue on the first device of that kind, "cpu" or "gpu"."""
+    import pyopencl as cl
+    types = {"cpu": cl.device_type.CPU, "gpu": cl.device_type.GPU}
+    for one in cl.get_platforms():
+        for device in one.get_devices():
+            if device.type & types[kind]:
+                context = cl.Context([device])
+                return cl.CommandQueue(context, device, cl.command_queue_properties.PROFILING_ENABLE)
+    raise RuntimeError("no OpenCL device of the kind " + kind)
+
+
+def embedded_source(library, mark):
+    """The text of a kernel that a shared library carries, by a piece of it."""
+    with open(library, "rb") as file:
+        data = file.read()
+    at = data.find(mark)
+    if at < 0:
+        raise RuntimeError(f"{os.path.basename(library)} has no {mark.decode()}")
+    return data[data.rfind(b"\0", 0, at) + 1:data.find(b"\0", at)].decode()
+
+
+# ---- The process of a peer ----------------------------------------------------------------------
+
+def first_line(error):
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0][:160]
+
+
+def main():
+    recipe, name, threads, work = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+    # What libraries print must not come between the answers.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def say(**answer):
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+    try:
+        load(recipe)
+        one = PEERS[name]
+        version = one.version(threads)
+        if one.build:
+            one.build(recipe, work)
+        say(version=version)
+    except Exception as error:
+        say(missing=first_line(error))
+        return
+    run = result = case = None
+    for line in sys.stdin:
+        order = json.loads(line)
+        try:
+            if "make" in order:
+                run = result = case = None
+                made = order["make"]
+                case = Case(recipe, made["shape"], made["folder"], made["made"], threads, work)
+                case.device = made["device"]
+                run, result = one.make(case)
+                run()
+                say(seconds=run())
+            elif "run" in order:
+                say(seconds=[run() for _ in range(order["run"])])
+            elif "save" in order:
+                for buffer, values in result().items():
+                    values.tofile(os.path.join(order["save"], buffer))
+                say(saved=True)
+        except NotThisCase:
+            say(not_this_case=True)
+        except Exception as error:
+            say(error=first_line(error))
+
+
+if __name__ == "__main__":
+    print(platform.python_version(), file=sys.stderr) if len(sys.argv) < 5 else main()
