@@ -136,6 +136,9 @@ struct Spec : PlainSpec {
     }
   }
 
+  static std::string tuning_name(const Problem& p) {
+    return p.ordered ? "" : "stream_compaction/unordered";
+  }
   // Of the pixels and of a list of all of them.
   static double bytes(const Problem& p) {
     return (pixel_size(p) + 4) * static_cast<double>(p.pixels());
