@@ -261,7 +261,7 @@ inline Recipe stream_compaction() {
   });
   recipe.bench_shapes =
       parse_all({"pixels=67108864 threshold=32768", "pixels=67108864 threshold=60000",
-                 "pixels=2073600 threshold=45000", "pixels=67108864 threshold=32768 ordered=0"});
+                 "pixels=2073600 threshold=45000", "pixels=67108864 threshold=32000 ordered=0"});
   recipe.quick_shape = Params::parse("pixels=1048576 threshold=32768");
   recipe.make = make_case<stream_compaction_card::CompactionCase>;
   // Without the scan of the counts, which is the same for all.
