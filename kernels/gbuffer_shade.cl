@@ -30,6 +30,7 @@
 #define CLCOOK_GBUFFER_SHADE_PARKED
 #define CLCOOK_GBUFFER_SHADE_RELOADED
 #define CLCOOK_GBUFFER_SHADE_SHORT2
+#define CLCOOK_GBUFFER_SHADE_CPU_LANES
 #endif
 
 #ifndef CLCOOK_GBUFFER_SHADE_GROUP
@@ -388,6 +389,167 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_short2(GBUFFER_SHADE_ARGUMENTS) 
     if (TEXEL(2 * q + 1) < count) {
       result[TEXEL(2 * q + 1)] = gbuffer_shade_finish(albedo[2 * q + 1], depth[2 * q + 1],
                                                       sum_r[q].y, sum_g[q].y, sum_b[q].y, fog);
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// cpu_lanes: for CPUs, after short2. One work-item per strip, 32 texels at a time: texels i and
+// i + 16 in the halves of the 32-bit lane i, so that nothing but loads and stores knows which is
+// which, and all arithmetic is on 32 lanes of 16 bits.
+#ifdef CLCOOK_GBUFFER_SHADE_CPU_LANES
+#define STRIP 4096
+#define LANES 32
+
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_nontemporal_store)
+#define STREAM(value, to) __builtin_nontemporal_store(value, to)
+#endif
+#endif
+#ifndef STREAM
+#define STREAM(value, to) (*(to) = (value))
+#endif
+
+// OpenCL C has vectors of at most 16; the compilers for CPUs, which are clang, have these too.
+typedef short short32 __attribute__((ext_vector_type(LANES)));
+typedef ushort ushort32 __attribute__((ext_vector_type(LANES)));
+typedef uint uint32 __attribute__((ext_vector_type(LANES)));
+#define AS_SHORT32(v) __builtin_astype(v, short32)
+#define AS_USHORT32(v) __builtin_astype(v, ushort32)
+#define AS_UINT16(v) __builtin_astype(v, uint16)
+
+// The low halves of a and b, and the high ones.
+static inline ushort32 gbuffer_shade_low(uint16 a, uint16 b) {
+  return AS_USHORT32((a & 0xFFFFu) | b << 16);
+}
+
+static inline ushort32 gbuffer_shade_high(uint16 a, uint16 b) {
+  return AS_USHORT32(a >> 16 | (b & 0xFFFF0000u));
+}
+
+// 16 bits in both halves of a word, and a word in all lanes.
+static inline uint gbuffer_shade_twice(int value) { return ((uint)value & 0xFFFFu) * 0x10001u; }
+
+static inline ushort32 gbuffer_shade_all(uint word) { return AS_USHORT32((uint16)(word)); }
+
+// (a b) >> 16: one instruction.
+static inline ushort32 gbuffer_shade_mul_hi(ushort32 a, ushort32 b) {
+  return __builtin_convertvector(
+      (__builtin_convertvector(a, uint32) * __builtin_convertvector(b, uint32)) >> 16, ushort32);
+}
+
+// A word of each of 16 texels. Put together from numbers: from smaller vectors it would be shuffles
+// with undefined lanes, on which Oclgrind 21.10 crashes.
+#define WORDS(q, a, b, c, d)                                                               \
+  (uint16)((q)[0].a, (q)[0].b, (q)[0].c, (q)[0].d, (q)[1].a, (q)[1].b, (q)[1].c, (q)[1].d, \
+           (q)[2].a, (q)[2].b, (q)[2].c, (q)[2].d, (q)[3].a, (q)[3].b, (q)[3].c, (q)[3].d)
+
+static inline void gbuffer_shade_words(const uint16* q, uint16* words) {
+  words[0] = WORDS(q, s0, s4, s8, sc);
+  words[1] = WORDS(q, s1, s5, s9, sd);
+  words[2] = WORDS(q, s2, s6, sa, se);
+  words[3] = WORDS(q, s3, s7, sb, sf);
+}
+
+static inline uint16 gbuffer_shade_fog16(uint16 depth) {
+  const float16 z = as_float16(depth & 0x7FFFFFFFu);
+  return convert_uint16((z < 1.0f ? z : 1.0f) * 256.0f);
+}
+
+static inline ushort32 gbuffer_shade_channel(ushort32 albedo, ushort32 sum, short32 unlit,
+                                             ushort32 fog, uint fog_channel) {
+  const ushort32 most = (ushort32)(255);
+  const ushort32 lit = gbuffer_shade_mul_hi(albedo << 6, sum);
+  const ushort32 colour = unlit ? albedo : lit < most ? lit : most;
+  return (colour * ((ushort32)(256) - fog) + gbuffer_shade_all(fog_channel) * fog) >> 8;
+}
+
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_cpu_lanes(GBUFFER_SHADE_ARGUMENTS) {
+  uint x[32], y[32], z[32], red[32], green[32], blue[32];
+  for (int l = 0; l < light_count; ++l) {
+    const int4 light = lights[l];
+    x[l] = gbuffer_shade_twice(light.x);
+    y[l] = gbuffer_shade_twice(light.y);
+    z[l] = gbuffer_shade_twice(light.z);
+    red[l] = gbuffer_shade_twice(gbuffer_shade_byte((uint)light.w, 0) << 3);
+    green[l] = gbuffer_shade_twice(gbuffer_shade_byte((uint)light.w, 1) << 3);
+    blue[l] = gbuffer_shade_twice(gbuffer_shade_byte((uint)light.w, 2) << 3);
+  }
+  const uint fog_red = gbuffer_shade_twice(gbuffer_shade_byte(fog, 0));
+  const uint fog_green = gbuffer_shade_twice(gbuffer_shade_byte(fog, 1));
+  const uint fog_blue = gbuffer_shade_twice(gbuffer_shade_byte(fog, 2));
+  const ushort32 zero = (ushort32)(0);
+  const ulong end = min((get_global_id(0) + 1) * STRIP, count);
+  gbuffer += gbuffer_offset;
+  result += result_offset;
+  const int aligned = ((uintptr_t)result & 63) == 0;
+
+  for (ulong i = get_global_id(0) * STRIP; i < end; i += LANES) {
+    const ulong texels = min(end - i, (ulong)LANES);
+    uint16 q[8];
+    if (texels == LANES) {
+      for (int k = 0; k < 8; ++k) q[k] = vload16(k, (__global const uint*)(gbuffer + i));
+    } else {
+      uint4 last[LANES];
+      for (ulong k = 0; k < LANES; ++k) last[k] = gbuffer[i + min(k, texels - 1)];
+      for (int k = 0; k < 8; ++k) q[k] = vload16(k, (const uint*)last);
+    }
+    uint16 a[4], b[4];
+    gbuffer_shade_words(q, a);
+    gbuffer_shade_words(q + 4, b);
+
+    const ushort32 normal_xy = gbuffer_shade_low(a[0], b[0]);
+    const ushort32 normal_z = gbuffer_shade_high(a[0], b[0]);
+    const short32 nx = AS_SHORT32(normal_xy << 8) >> 8;
+    const short32 ny = AS_SHORT32(normal_xy) >> 8;
+    const short32 nz = AS_SHORT32(normal_z << 8) >> 8;
+    const ushort32 shadow[2] = {gbuffer_shade_low(a[3], b[3]), gbuffer_shade_high(a[3], b[3])};
+    ushort32 sum_r = normal_z >> 8;
+    ushort32 sum_g = sum_r;
+    ushort32 sum_b = sum_r;
+    for (int part = 0; part < 2; ++part) {
+      uint bit = gbuffer_shade_twice(1);
+#pragma unroll 1
+      for (int l = 16 * part; l < min(light_count, 16 * part + 16); ++l) {
+        const short32 dot = nx * AS_SHORT32(gbuffer_shade_all(x[l])) +
+                            ny * AS_SHORT32(gbuffer_shade_all(y[l])) +
+                            nz * AS_SHORT32(gbuffer_shade_all(z[l]));
+        // 256 d; the colour is there 8 times as large, and the product's upper half is wanted.
+        ushort32 d = AS_USHORT32(dot > (short32)(0) ? dot : (short32)(0));
+        d = (d << 1) & (ushort32)(0xFF00);
+        d = (shadow[part] & gbuffer_shade_all(bit)) == zero ? d : zero;
+        sum_r += gbuffer_shade_mul_hi(d, gbuffer_shade_all(red[l]));
+        sum_g += gbuffer_shade_mul_hi(d, gbuffer_shade_all(green[l]));
+        sum_b += gbuffer_shade_mul_hi(d, gbuffer_shade_all(blue[l]));
+        bit <<= 1;
+      }
+    }
+
+    const ushort32 albedo_rg = gbuffer_shade_low(a[1], b[1]);
+    const ushort32 albedo_b = gbuffer_shade_high(a[1], b[1]) & (ushort32)(0xFF);
+    const short32 unlit = AS_SHORT32(gbuffer_shade_high(a[2], b[2])) < (short32)(0);
+    const ushort32 far = gbuffer_shade_low(gbuffer_shade_fog16(a[2]), gbuffer_shade_fog16(b[2]));
+    const ushort32 r =
+        gbuffer_shade_channel(albedo_rg & (ushort32)(0xFF), sum_r, unlit, far, fog_red);
+    const ushort32 g = gbuffer_shade_channel(albedo_rg >> 8, sum_g, unlit, far, fog_green);
+    const ushort32 blue_alpha =
+        gbuffer_shade_channel(albedo_b, sum_b, unlit, far, fog_blue) | (ushort32)(0xFF00);
+    const uint16 low = AS_UINT16(r | g << 8);
+    const uint16 high = AS_UINT16(blue_alpha);
+    const uint16 first = AS_UINT16(gbuffer_shade_low(low, high));
+    const uint16 second = AS_UINT16(gbuffer_shade_high(low, high));
+    if (texels < LANES) {
+      uint last[LANES];
+      vstore16(first, 0, last);
+      vstore16(second, 1, last);
+      for (ulong k = 0; k < texels; ++k) result[i + k] = last[k];
+    } else if (aligned) {
+      STREAM(first, (__global uint16*)(result + i));
+      STREAM(second, (__global uint16*)(result + i + 16));
+    } else {
+      vstore16(first, 0, result + i);
+      vstore16(second, 1, result + i);
     }
   }
 }
