@@ -395,9 +395,8 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_short2(GBUFFER_SHADE_ARGUMENTS) 
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// cpu_lanes: for CPUs, after short2. One work-item per strip, 32 texels at a time: texels i and
-// i + 16 in the halves of the 32-bit lane i, so that nothing but loads and stores knows which is
-// which, and all arithmetic is on 32 lanes of 16 bits.
+// cpu_lanes: for CPUs, after short2. One work-item per strip, 32 texels at a time: all arithmetic is
+// on vectors of 32 elements of 16 bits, the halves of the texels' words.
 #ifdef CLCOOK_GBUFFER_SHADE_CPU_LANES
 #define STRIP 4096
 #define LANES 32
@@ -418,14 +417,57 @@ typedef uint uint32 __attribute__((ext_vector_type(LANES)));
 #define AS_SHORT32(v) __builtin_astype(v, short32)
 #define AS_USHORT32(v) __builtin_astype(v, ushort32)
 #define AS_UINT16(v) __builtin_astype(v, uint16)
+#define AS_ULONG8(v) __builtin_astype(v, ulong8)
 
-// The low halves of a and b, and the high ones.
-static inline ushort32 gbuffer_shade_low(uint16 a, uint16 b) {
-  return AS_USHORT32((a & 0xFFFFu) | b << 16);
-}
+// Elements of a and b in turn, of the lower and of the upper half of each 128 bits: one instruction
+// of x86. Elements of 16, of 32 and of 64 bits.
+#define BOTH(i, n) i, i + n
+#define TURN4(i, n) BOTH(i, n), BOTH(i + 1, n), BOTH(i + 2, n), BOTH(i + 3, n)
+#define TURN2(i, n) BOTH(i, n), BOTH(i + 1, n)
+#define LOW_16(a, b) \
+  __builtin_shufflevector(a, b, TURN4(0, 32), TURN4(8, 32), TURN4(16, 32), TURN4(24, 32))
+#define HIGH_16(a, b) \
+  __builtin_shufflevector(a, b, TURN4(4, 32), TURN4(12, 32), TURN4(20, 32), TURN4(28, 32))
+#define LOW_32(a, b)                                                                            \
+  __builtin_shufflevector(AS_UINT16(a), AS_UINT16(b), TURN2(0, 16), TURN2(4, 16), TURN2(8, 16), \
+                          TURN2(12, 16))
+#define HIGH_32(a, b)                                                                            \
+  __builtin_shufflevector(AS_UINT16(a), AS_UINT16(b), TURN2(2, 16), TURN2(6, 16), TURN2(10, 16), \
+                          TURN2(14, 16))
+#define LOW_64(a, b)                                                                      \
+  AS_USHORT32(__builtin_shufflevector(AS_ULONG8(a), AS_ULONG8(b), BOTH(0, 8), BOTH(2, 8), \
+                                      BOTH(4, 8), BOTH(6, 8)))
+#define HIGH_64(a, b)                                                                     \
+  AS_USHORT32(__builtin_shufflevector(AS_ULONG8(a), AS_ULONG8(b), BOTH(1, 8), BOTH(3, 8), \
+                                      BOTH(5, 8), BOTH(7, 8)))
 
-static inline ushort32 gbuffer_shade_high(uint16 a, uint16 b) {
-  return AS_USHORT32(a >> 16 | (b & 0xFFFF0000u));
+// The lower halves of words of which LOW_16 and HIGH_16 made two vectors: the way back.
+#define EVEN4(i) i, i + 2, i + 4, i + 6
+#define FIRST_16(a, b)                                                                          \
+  __builtin_shufflevector(a, b, EVEN4(0), EVEN4(32), EVEN4(8), EVEN4(40), EVEN4(16), EVEN4(48), \
+                          EVEN4(24), EVEN4(56))
+
+// From 32 texels of 8 halves of words to the 8 halves of 32 texels. A texel has 128 bits, which
+// nothing leaves: texel 4 m + j becomes element 8 j + m.
+static inline void gbuffer_shade_transpose(const ushort32* texels, ushort32* halves) {
+  uint16 quarters[2][4];
+#pragma unroll
+  for (int k = 0; k < 2; ++k) {
+    const ushort32* t = texels + 4 * k;
+    const ushort32 low01 = LOW_16(t[0], t[1]);
+    const ushort32 high01 = HIGH_16(t[0], t[1]);
+    const ushort32 low23 = LOW_16(t[2], t[3]);
+    const ushort32 high23 = HIGH_16(t[2], t[3]);
+    quarters[k][0] = LOW_32(low01, low23);
+    quarters[k][1] = HIGH_32(low01, low23);
+    quarters[k][2] = LOW_32(high01, high23);
+    quarters[k][3] = HIGH_32(high01, high23);
+  }
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    halves[2 * k] = LOW_64(quarters[0][k], quarters[1][k]);
+    halves[2 * k + 1] = HIGH_64(quarters[0][k], quarters[1][k]);
+  }
 }
 
 // 16 bits in both halves of a word, and a word in all lanes.
@@ -437,19 +479,6 @@ static inline ushort32 gbuffer_shade_all(uint word) { return AS_USHORT32((uint16
 static inline ushort32 gbuffer_shade_mul_hi(ushort32 a, ushort32 b) {
   return __builtin_convertvector(
       (__builtin_convertvector(a, uint32) * __builtin_convertvector(b, uint32)) >> 16, ushort32);
-}
-
-// A word of each of 16 texels. Put together from numbers: from smaller vectors it would be shuffles
-// with undefined lanes, on which Oclgrind 21.10 crashes.
-#define WORDS(q, a, b, c, d)                                                               \
-  (uint16)((q)[0].a, (q)[0].b, (q)[0].c, (q)[0].d, (q)[1].a, (q)[1].b, (q)[1].c, (q)[1].d, \
-           (q)[2].a, (q)[2].b, (q)[2].c, (q)[2].d, (q)[3].a, (q)[3].b, (q)[3].c, (q)[3].d)
-
-static inline void gbuffer_shade_words(const uint16* q, uint16* words) {
-  words[0] = WORDS(q, s0, s4, s8, sc);
-  words[1] = WORDS(q, s1, s5, s9, sd);
-  words[2] = WORDS(q, s2, s6, sa, se);
-  words[3] = WORDS(q, s3, s7, sb, sf);
 }
 
 static inline uint16 gbuffer_shade_fog16(uint16 depth) {
@@ -464,6 +493,9 @@ static inline ushort32 gbuffer_shade_channel(ushort32 albedo, ushort32 sum, shor
   const ushort32 colour = unlit ? albedo : lit < most ? lit : most;
   return (colour * ((ushort32)(256) - fog) + gbuffer_shade_all(fog_channel) * fog) >> 8;
 }
+
+// Back into the order of memory.
+#define IN_ORDER s048c159d26ae37bf
 
 __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_cpu_lanes(GBUFFER_SHADE_ARGUMENTS) {
   uint x[32], y[32], z[32], red[32], green[32], blue[32];
@@ -487,28 +519,27 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_cpu_lanes(GBUFFER_SHADE_ARGUMENT
 
   for (ulong i = get_global_id(0) * STRIP; i < end; i += LANES) {
     const ulong texels = min(end - i, (ulong)LANES);
-    uint16 q[8];
+    ushort32 q[8];
     if (texels == LANES) {
-      for (int k = 0; k < 8; ++k) q[k] = vload16(k, (__global const uint*)(gbuffer + i));
+#pragma unroll
+      for (int k = 0; k < 8; ++k)
+        q[k] = AS_USHORT32(vload16(k, (__global const uint*)(gbuffer + i)));
     } else {
       uint4 last[LANES];
       for (ulong k = 0; k < LANES; ++k) last[k] = gbuffer[i + min(k, texels - 1)];
-      for (int k = 0; k < 8; ++k) q[k] = vload16(k, (const uint*)last);
+      for (int k = 0; k < 8; ++k) q[k] = AS_USHORT32(vload16(k, (const uint*)last));
     }
-    uint16 a[4], b[4];
-    gbuffer_shade_words(q, a);
-    gbuffer_shade_words(q + 4, b);
+    ushort32 halves[8];
+    gbuffer_shade_transpose(q, halves);
 
-    const ushort32 normal_xy = gbuffer_shade_low(a[0], b[0]);
-    const ushort32 normal_z = gbuffer_shade_high(a[0], b[0]);
-    const short32 nx = AS_SHORT32(normal_xy << 8) >> 8;
-    const short32 ny = AS_SHORT32(normal_xy) >> 8;
-    const short32 nz = AS_SHORT32(normal_z << 8) >> 8;
-    const ushort32 shadow[2] = {gbuffer_shade_low(a[3], b[3]), gbuffer_shade_high(a[3], b[3])};
-    ushort32 sum_r = normal_z >> 8;
+    const short32 nx = AS_SHORT32(halves[0] << 8) >> 8;
+    const short32 ny = AS_SHORT32(halves[0]) >> 8;
+    const short32 nz = AS_SHORT32(halves[1] << 8) >> 8;
+    ushort32 sum_r = halves[1] >> 8;
     ushort32 sum_g = sum_r;
     ushort32 sum_b = sum_r;
     for (int part = 0; part < 2; ++part) {
+      const ushort32 shadow = part == 0 ? halves[6] : halves[7];
       uint bit = gbuffer_shade_twice(1);
 #pragma unroll 1
       for (int l = 16 * part; l < min(light_count, 16 * part + 16); ++l) {
@@ -518,7 +549,7 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_cpu_lanes(GBUFFER_SHADE_ARGUMENT
         // 256 d; the colour is there 8 times as large, and the product's upper half is wanted.
         ushort32 d = AS_USHORT32(dot > (short32)(0) ? dot : (short32)(0));
         d = (d << 1) & (ushort32)(0xFF00);
-        d = (shadow[part] & gbuffer_shade_all(bit)) == zero ? d : zero;
+        d = (shadow & gbuffer_shade_all(bit)) == zero ? d : zero;
         sum_r += gbuffer_shade_mul_hi(d, gbuffer_shade_all(red[l]));
         sum_g += gbuffer_shade_mul_hi(d, gbuffer_shade_all(green[l]));
         sum_b += gbuffer_shade_mul_hi(d, gbuffer_shade_all(blue[l]));
@@ -526,19 +557,19 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_cpu_lanes(GBUFFER_SHADE_ARGUMENT
       }
     }
 
-    const ushort32 albedo_rg = gbuffer_shade_low(a[1], b[1]);
-    const ushort32 albedo_b = gbuffer_shade_high(a[1], b[1]) & (ushort32)(0xFF);
-    const short32 unlit = AS_SHORT32(gbuffer_shade_high(a[2], b[2])) < (short32)(0);
-    const ushort32 far = gbuffer_shade_low(gbuffer_shade_fog16(a[2]), gbuffer_shade_fog16(b[2]));
-    const ushort32 r =
-        gbuffer_shade_channel(albedo_rg & (ushort32)(0xFF), sum_r, unlit, far, fog_red);
-    const ushort32 g = gbuffer_shade_channel(albedo_rg >> 8, sum_g, unlit, far, fog_green);
-    const ushort32 blue_alpha =
-        gbuffer_shade_channel(albedo_b, sum_b, unlit, far, fog_blue) | (ushort32)(0xFF00);
-    const uint16 low = AS_UINT16(r | g << 8);
-    const uint16 high = AS_UINT16(blue_alpha);
-    const uint16 first = AS_UINT16(gbuffer_shade_low(low, high));
-    const uint16 second = AS_UINT16(gbuffer_shade_high(low, high));
+    // The whole parts of the fog, 0 to 256, are words: both vectors of them make one of halves.
+    const uint16 far0 = gbuffer_shade_fog16(AS_UINT16(LOW_16(halves[4], halves[5])));
+    const uint16 far1 = gbuffer_shade_fog16(AS_UINT16(HIGH_16(halves[4], halves[5])));
+    const ushort32 far = FIRST_16(AS_USHORT32(far0), AS_USHORT32(far1));
+    const short32 unlit = AS_SHORT32(halves[5]) < (short32)(0);
+    const ushort32 byte = (ushort32)(0xFF);
+    const ushort32 r = gbuffer_shade_channel(halves[2] & byte, sum_r, unlit, far, fog_red);
+    const ushort32 g = gbuffer_shade_channel(halves[2] >> 8, sum_g, unlit, far, fog_green);
+    const ushort32 b = gbuffer_shade_channel(halves[3] & byte, sum_b, unlit, far, fog_blue);
+    const ushort32 rg = r | g << 8;
+    const ushort32 ba = b | (ushort32)(0xFF00);
+    const uint16 first = AS_UINT16(LOW_16(rg, ba)).IN_ORDER;
+    const uint16 second = AS_UINT16(HIGH_16(rg, ba)).IN_ORDER;
     if (texels < LANES) {
       uint last[LANES];
       vstore16(first, 0, last);
