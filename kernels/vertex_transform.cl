@@ -358,10 +358,7 @@ __kernel VERTEX_TRANSFORM_GROUP void vertex_transform_half3(VERTEX_TRANSFORM_ARG
 #define ODD_FOURS(v) FOUR(v, s4, s5, s6, s7), FOUR(v, sc, sd, se, sf)
 
 // A column of a matrix of three rows.
-#define COLUMN(rows, c) (rows)[0].c, (rows)[1].c, (rows)[2].c, 0.0f
-#define COLUMN4(rows, c) \
-  (float16)(COLUMN(rows, c), COLUMN(rows, c), COLUMN(rows, c), COLUMN(rows, c))
-#define ROW4(row) (float16)(ALL4(row, x), ALL4(row, y), ALL4(row, z), ALL4(row, w))
+#define COLUMN(rows, c) (float4)((rows)[0].c, (rows)[1].c, (rows)[2].c, 0.0f)
 
 // Positions and normals of four vertices: x y z and a number that nobody reads for each. in0 and
 // in1 are the first and the last 16 of their 24 floats.
@@ -406,16 +403,22 @@ __kernel VERTEX_TRANSFORM_GROUP void vertex_transform_cpu_columns(
   const int aligned = ((uintptr_t)result & 63) == 0;
 
   float matrices[16 * MAX_BONES];
-  const float16 world_x = COLUMN4(world, x);
-  const float16 world_y = COLUMN4(world, y);
-  const float16 world_z = COLUMN4(world, z);
-  const float16 move = (float16)(0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f,
-                                 0.0f, COLUMN(world, w));
+  const float4 world_x = COLUMN(world, x);
+  const float4 world_y = COLUMN(world, y);
+  const float4 world_z = COLUMN(world, z);
+  const float4 move = COLUMN(world, w);
   for (int j = 0; j < bone_count; ++j) {
     const float4 rows[3] = {bones[3 * j], bones[3 * j + 1], bones[3 * j + 2]};
-    vstore16(
-        fma(world_x, ROW4(rows[0]), fma(world_y, ROW4(rows[1]), fma(world_z, ROW4(rows[2]), move))),
-        j, matrices);
+#define PRODUCT(c, last)            \
+  fma(world_x, (float4)(rows[0].c), \
+      fma(world_y, (float4)(rows[1].c), fma(world_z, (float4)(rows[2].c), last)))
+    const float4 x = PRODUCT(x, (float4)(0.0f));
+    const float4 y = PRODUCT(y, (float4)(0.0f));
+    const float4 z = PRODUCT(z, (float4)(0.0f));
+    const float4 w = PRODUCT(w, move);
+    vstore16((float16)(FOUR(x, x, y, z, w), FOUR(y, x, y, z, w), FOUR(z, x, y, z, w),
+                       FOUR(w, x, y, z, w)),
+             j, matrices);
   }
 
   for (ulong first = begin; first < end; first += BLOCK) {
