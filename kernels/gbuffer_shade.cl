@@ -30,6 +30,7 @@
 #define CLCOOK_GBUFFER_SHADE_PARKED
 #define CLCOOK_GBUFFER_SHADE_RELOADED
 #define CLCOOK_GBUFFER_SHADE_SHORT2
+#define CLCOOK_GBUFFER_SHADE_CPU_LANES
 #endif
 
 #ifndef CLCOOK_GBUFFER_SHADE_GROUP
@@ -388,6 +389,198 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_short2(GBUFFER_SHADE_ARGUMENTS) 
     if (TEXEL(2 * q + 1) < count) {
       result[TEXEL(2 * q + 1)] = gbuffer_shade_finish(albedo[2 * q + 1], depth[2 * q + 1],
                                                       sum_r[q].y, sum_g[q].y, sum_b[q].y, fog);
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// cpu_lanes: for CPUs, after short2. One work-item per strip, 32 texels at a time: all arithmetic is
+// on vectors of 32 elements of 16 bits, the halves of the texels' words.
+#ifdef CLCOOK_GBUFFER_SHADE_CPU_LANES
+#define STRIP 4096
+#define LANES 32
+
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_nontemporal_store)
+#define STREAM(value, to) __builtin_nontemporal_store(value, to)
+#endif
+#endif
+#ifndef STREAM
+#define STREAM(value, to) (*(to) = (value))
+#endif
+
+// OpenCL C has vectors of at most 16; the compilers for CPUs, which are clang, have these too.
+typedef short short32 __attribute__((ext_vector_type(LANES)));
+typedef ushort ushort32 __attribute__((ext_vector_type(LANES)));
+typedef uint uint32 __attribute__((ext_vector_type(LANES)));
+#define AS_SHORT32(v) __builtin_astype(v, short32)
+#define AS_USHORT32(v) __builtin_astype(v, ushort32)
+#define AS_UINT16(v) __builtin_astype(v, uint16)
+#define AS_ULONG8(v) __builtin_astype(v, ulong8)
+
+// Elements of a and b in turn, of the lower and of the upper half of each 128 bits: one instruction
+// of x86. Elements of 16, of 32 and of 64 bits.
+#define BOTH(i, n) i, i + n
+#define TURN4(i, n) BOTH(i, n), BOTH(i + 1, n), BOTH(i + 2, n), BOTH(i + 3, n)
+#define TURN2(i, n) BOTH(i, n), BOTH(i + 1, n)
+#define LOW_16(a, b) \
+  __builtin_shufflevector(a, b, TURN4(0, 32), TURN4(8, 32), TURN4(16, 32), TURN4(24, 32))
+#define HIGH_16(a, b) \
+  __builtin_shufflevector(a, b, TURN4(4, 32), TURN4(12, 32), TURN4(20, 32), TURN4(28, 32))
+#define LOW_32(a, b)                                                                            \
+  __builtin_shufflevector(AS_UINT16(a), AS_UINT16(b), TURN2(0, 16), TURN2(4, 16), TURN2(8, 16), \
+                          TURN2(12, 16))
+#define HIGH_32(a, b)                                                                            \
+  __builtin_shufflevector(AS_UINT16(a), AS_UINT16(b), TURN2(2, 16), TURN2(6, 16), TURN2(10, 16), \
+                          TURN2(14, 16))
+#define LOW_64(a, b)                                                                      \
+  AS_USHORT32(__builtin_shufflevector(AS_ULONG8(a), AS_ULONG8(b), BOTH(0, 8), BOTH(2, 8), \
+                                      BOTH(4, 8), BOTH(6, 8)))
+#define HIGH_64(a, b)                                                                     \
+  AS_USHORT32(__builtin_shufflevector(AS_ULONG8(a), AS_ULONG8(b), BOTH(1, 8), BOTH(3, 8), \
+                                      BOTH(5, 8), BOTH(7, 8)))
+
+// The lower halves of words of which LOW_16 and HIGH_16 made two vectors: the way back.
+#define EVEN4(i) i, i + 2, i + 4, i + 6
+#define FIRST_16(a, b)                                                                          \
+  __builtin_shufflevector(a, b, EVEN4(0), EVEN4(32), EVEN4(8), EVEN4(40), EVEN4(16), EVEN4(48), \
+                          EVEN4(24), EVEN4(56))
+
+// From 32 texels of 8 halves of words to the 8 halves of 32 texels. A texel has 128 bits, which
+// nothing leaves: texel 4 m + j becomes element 8 j + m.
+static inline void gbuffer_shade_transpose(const ushort32* texels, ushort32* halves) {
+  uint16 quarters[2][4];
+#pragma unroll
+  for (int k = 0; k < 2; ++k) {
+    const ushort32* t = texels + 4 * k;
+    const ushort32 low01 = LOW_16(t[0], t[1]);
+    const ushort32 high01 = HIGH_16(t[0], t[1]);
+    const ushort32 low23 = LOW_16(t[2], t[3]);
+    const ushort32 high23 = HIGH_16(t[2], t[3]);
+    quarters[k][0] = LOW_32(low01, low23);
+    quarters[k][1] = HIGH_32(low01, low23);
+    quarters[k][2] = LOW_32(high01, high23);
+    quarters[k][3] = HIGH_32(high01, high23);
+  }
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    halves[2 * k] = LOW_64(quarters[0][k], quarters[1][k]);
+    halves[2 * k + 1] = HIGH_64(quarters[0][k], quarters[1][k]);
+  }
+}
+
+// 16 bits in both halves of a word, and a word in all lanes.
+static inline uint gbuffer_shade_twice(int value) { return ((uint)value & 0xFFFFu) * 0x10001u; }
+
+static inline ushort32 gbuffer_shade_all(uint word) { return AS_USHORT32((uint16)(word)); }
+
+// (a b) >> 16: one instruction.
+static inline ushort32 gbuffer_shade_mul_hi(ushort32 a, ushort32 b) {
+  return __builtin_convertvector(
+      (__builtin_convertvector(a, uint32) * __builtin_convertvector(b, uint32)) >> 16, ushort32);
+}
+
+static inline uint16 gbuffer_shade_fog16(uint16 depth) {
+  const float16 z = as_float16(depth & 0x7FFFFFFFu);
+  return convert_uint16((z < 1.0f ? z : 1.0f) * 256.0f);
+}
+
+static inline ushort32 gbuffer_shade_channel(ushort32 albedo, ushort32 sum, short32 unlit,
+                                             ushort32 fog, uint fog_channel) {
+  const ushort32 most = (ushort32)(255);
+  const ushort32 lit = gbuffer_shade_mul_hi(albedo << 6, sum);
+  const ushort32 colour = unlit ? albedo : lit < most ? lit : most;
+  return (colour * ((ushort32)(256) - fog) + gbuffer_shade_all(fog_channel) * fog) >> 8;
+}
+
+// Back into the order of memory.
+#define IN_ORDER s048c159d26ae37bf
+
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_cpu_lanes(GBUFFER_SHADE_ARGUMENTS) {
+  uint x[32], y[32], z[32], red[32], green[32], blue[32];
+  for (int l = 0; l < light_count; ++l) {
+    const int4 light = lights[l];
+    x[l] = gbuffer_shade_twice(light.x);
+    y[l] = gbuffer_shade_twice(light.y);
+    z[l] = gbuffer_shade_twice(light.z);
+    red[l] = gbuffer_shade_twice(gbuffer_shade_byte((uint)light.w, 0) << 3);
+    green[l] = gbuffer_shade_twice(gbuffer_shade_byte((uint)light.w, 1) << 3);
+    blue[l] = gbuffer_shade_twice(gbuffer_shade_byte((uint)light.w, 2) << 3);
+  }
+  const uint fog_red = gbuffer_shade_twice(gbuffer_shade_byte(fog, 0));
+  const uint fog_green = gbuffer_shade_twice(gbuffer_shade_byte(fog, 1));
+  const uint fog_blue = gbuffer_shade_twice(gbuffer_shade_byte(fog, 2));
+  const ushort32 zero = (ushort32)(0);
+  const ulong end = min((get_global_id(0) + 1) * STRIP, count);
+  gbuffer += gbuffer_offset;
+  result += result_offset;
+  const int aligned = ((uintptr_t)result & 63) == 0;
+
+  for (ulong i = get_global_id(0) * STRIP; i < end; i += LANES) {
+    const ulong texels = min(end - i, (ulong)LANES);
+    ushort32 q[8];
+    if (texels == LANES) {
+#pragma unroll
+      for (int k = 0; k < 8; ++k)
+        q[k] = AS_USHORT32(vload16(k, (__global const uint*)(gbuffer + i)));
+    } else {
+      uint4 last[LANES];
+      for (ulong k = 0; k < LANES; ++k) last[k] = gbuffer[i + min(k, texels - 1)];
+      for (int k = 0; k < 8; ++k) q[k] = AS_USHORT32(vload16(k, (const uint*)last));
+    }
+    ushort32 halves[8];
+    gbuffer_shade_transpose(q, halves);
+
+    const short32 nx = AS_SHORT32(halves[0] << 8) >> 8;
+    const short32 ny = AS_SHORT32(halves[0]) >> 8;
+    const short32 nz = AS_SHORT32(halves[1] << 8) >> 8;
+    ushort32 sum_r = halves[1] >> 8;
+    ushort32 sum_g = sum_r;
+    ushort32 sum_b = sum_r;
+    for (int part = 0; part < 2; ++part) {
+      const ushort32 shadow = part == 0 ? halves[6] : halves[7];
+      uint bit = gbuffer_shade_twice(1);
+#pragma unroll 1
+      for (int l = 16 * part; l < min(light_count, 16 * part + 16); ++l) {
+        const short32 dot = nx * AS_SHORT32(gbuffer_shade_all(x[l])) +
+                            ny * AS_SHORT32(gbuffer_shade_all(y[l])) +
+                            nz * AS_SHORT32(gbuffer_shade_all(z[l]));
+        // 256 d; the colour is there 8 times as large, and the product's upper half is wanted.
+        ushort32 d = AS_USHORT32(dot > (short32)(0) ? dot : (short32)(0));
+        d = (d << 1) & (ushort32)(0xFF00);
+        d = (shadow & gbuffer_shade_all(bit)) == zero ? d : zero;
+        sum_r += gbuffer_shade_mul_hi(d, gbuffer_shade_all(red[l]));
+        sum_g += gbuffer_shade_mul_hi(d, gbuffer_shade_all(green[l]));
+        sum_b += gbuffer_shade_mul_hi(d, gbuffer_shade_all(blue[l]));
+        bit <<= 1;
+      }
+    }
+
+    // The whole parts of the fog, 0 to 256, are words: both vectors of them make one of halves.
+    const uint16 far0 = gbuffer_shade_fog16(AS_UINT16(LOW_16(halves[4], halves[5])));
+    const uint16 far1 = gbuffer_shade_fog16(AS_UINT16(HIGH_16(halves[4], halves[5])));
+    const ushort32 far = FIRST_16(AS_USHORT32(far0), AS_USHORT32(far1));
+    const short32 unlit = AS_SHORT32(halves[5]) < (short32)(0);
+    const ushort32 byte = (ushort32)(0xFF);
+    const ushort32 r = gbuffer_shade_channel(halves[2] & byte, sum_r, unlit, far, fog_red);
+    const ushort32 g = gbuffer_shade_channel(halves[2] >> 8, sum_g, unlit, far, fog_green);
+    const ushort32 b = gbuffer_shade_channel(halves[3] & byte, sum_b, unlit, far, fog_blue);
+    const ushort32 rg = r | g << 8;
+    const ushort32 ba = b | (ushort32)(0xFF00);
+    const uint16 first = AS_UINT16(LOW_16(rg, ba)).IN_ORDER;
+    const uint16 second = AS_UINT16(HIGH_16(rg, ba)).IN_ORDER;
+    if (texels < LANES) {
+      uint last[LANES];
+      vstore16(first, 0, last);
+      vstore16(second, 1, last);
+      for (ulong k = 0; k < texels; ++k) result[i + k] = last[k];
+    } else if (aligned) {
+      STREAM(first, (__global uint16*)(result + i));
+      STREAM(second, (__global uint16*)(result + i + 16));
+    } else {
+      vstore16(first, 0, result + i);
+      vstore16(second, 1, result + i);
     }
   }
 }

@@ -9,9 +9,10 @@
 // The launch has one dimension of groups: global (groups * S, S), local (S, S), so that
 // get_group_id(0) is the number of the group in the device's own order. grid_x * grid_y = groups is
 // the grid of groups that covers the picture. `strip` is the width of the strips of column_tiles
-// and xcd in groups, `chiplets` the number of chiplets of xcd; the others ignore both. Pixels are
-// float4; offsets and pitches are in pixels. red, green, blue and alpha are the matrix's columns:
-// what a unit of that channel becomes.
+// and xcd in groups, `chiplets` the number of chiplets of xcd; the others ignore both. cpu_tiles has
+// tiles of its own, one work-item each, and strips of them. Pixels are float4; offsets and pitches
+// are in pixels. red, green, blue and alpha are the matrix's columns: what a unit of that channel
+// becomes.
 //
 // The host compiles one variant and use per program: -DCLCOOK_GROUP_SWIZZLE_ONLY
 // -DCLCOOK_GROUP_SWIZZLE_<VARIANT>, and -DCLCOOK_GROUP_SWIZZLE_GATHER for the gather.
@@ -23,6 +24,7 @@
 #define CLCOOK_GROUP_SWIZZLE_MORTON
 #define CLCOOK_GROUP_SWIZZLE_HILBERT
 #define CLCOOK_GROUP_SWIZZLE_XCD
+#define CLCOOK_GROUP_SWIZZLE_CPU_TILES
 #endif
 
 #define GROUP_SWIZZLE_PARAMETERS                                                                  \
@@ -137,5 +139,102 @@ __kernel void group_swizzle_xcd(GROUP_SWIZZLE_PARAMETERS) {
   const uint2 group = clcook_swizzle_columns(id, grid_x, grid_y, strip);
   group_swizzle_item(group, src + src_offset, src_pitch, dst + dst_offset, dst_pitch, width, height,
                      red, green, blue, alpha, taps, radius);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// cpu_tiles: for CPUs. One work-item per tile of TILE_W x TILE_H pixels, in the order of
+// column_tiles. The places that 16 neighbours gather from are worked out in vectors, many at a
+// time, and asked for at once, so that the cache's misses overlap. The host defines
+// CLCOOK_BUILTIN_PREFETCH where the compiler has that.
+#ifdef CLCOOK_GROUP_SWIZZLE_CPU_TILES
+#define TILE_W 256
+#define TILE_H 16
+#define LANES 16
+
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_nontemporal_store)
+#define STREAM(value, to) __builtin_nontemporal_store(value, to)
+#endif
+#endif
+#ifndef STREAM
+#define STREAM(value, to) (*(to) = (value))
+#endif
+
+#ifdef CLCOOK_GROUP_SWIZZLE_GATHER
+#define TAPS 16  // whose places wait in the cache
+
+// The same steps as group_swizzle_offset()'s in each element.
+static inline int16 group_swizzle_offset16(uint16* state, int radius) {
+  *state = *state * 1664525U + 1013904223U;
+  return as_int16(((*state >> 16) * (2U * (uint)radius + 1U)) >> 16) - radius;
+}
+
+static inline void group_swizzle_work16(__global const float4* src, ulong pitch, int width,
+                                        int height, int x, int y, int taps, int radius,
+                                        float4* out) {
+  const int16 lane = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const int16 xs = x + lane;
+  const int16 zero = (int16)(0);
+  uint16 state = as_uint16(xs) * 0x9E3779B1U + (uint)y * 0x85EBCA77U;
+  state = (state ^ (state >> 15)) * 0x2C1B3C6DU;
+  state ^= state >> 12;
+#pragma unroll
+  for (int i = 0; i < LANES; ++i) out[i] = (float4)(0.0f);
+  for (int first = 0; first < taps; first += TAPS) {
+    ulong places[TAPS * LANES];  // in bytes
+    const int count = min(taps - first, TAPS);
+    for (int k = 0; k < count; ++k) {
+      const int16 columns = xs + group_swizzle_offset16(&state, radius);
+      const int16 rows = y + group_swizzle_offset16(&state, radius);
+      const ulong16 column = convert_ulong16(clamp(columns, zero, (int16)(width - 1)));
+      const ulong16 row = convert_ulong16(clamp(rows, zero, (int16)(height - 1)));
+      vstore16((row * pitch + column) * sizeof(float4), k, places);
+#ifdef CLCOOK_BUILTIN_PREFETCH
+#pragma unroll
+      for (int i = 0; i < LANES; ++i)
+        __builtin_prefetch((__global const char*)src + places[k * LANES + i]);
+#endif
+    }
+#pragma unroll 1
+    for (int k = 0; k < count; ++k) {
+#pragma unroll
+      for (int i = 0; i < LANES; ++i)
+        out[i] += *(__global const float4*)((__global const char*)src + places[k * LANES + i]);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < LANES; ++i) out[i] /= (float)taps;
+}
+#endif
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void group_swizzle_cpu_tiles(
+    GROUP_SWIZZLE_PARAMETERS) {
+  const uint2 tile = clcook_swizzle_columns((uint)get_group_id(0), grid_x, grid_y, strip);
+  const int x1 = min((int)(tile.x + 1) * TILE_W, width);
+  const int y1 = min((int)(tile.y + 1) * TILE_H, height);
+  src += src_offset;
+  dst += dst_offset;
+  for (int y = (int)tile.y * TILE_H; y < y1; ++y) {
+    for (int x = (int)tile.x * TILE_W; x < x1; x += LANES) {
+      float4 out[LANES];
+#ifdef CLCOOK_GROUP_SWIZZLE_GATHER
+      group_swizzle_work16(src, src_pitch, width, height, x, y, taps, radius, out);
+#else
+#pragma unroll
+      for (int i = 0; i < LANES; ++i) {
+        out[i] = group_swizzle_work(src, src_pitch, width, height, min(x + i, width - 1), y, red,
+                                    green, blue, alpha, taps, radius);
+      }
+#endif
+      __global float4* to = dst + (ulong)y * dst_pitch + (ulong)x;
+      if (x1 - x >= LANES) {
+#pragma unroll
+        for (int i = 0; i < LANES; ++i) STREAM(out[i], to + i);
+      } else {
+        for (int i = 0; i < x1 - x; ++i) to[i] = out[i];
+      }
+    }
+  }
 }
 #endif

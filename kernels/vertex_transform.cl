@@ -32,6 +32,7 @@
 #define CLCOOK_VERTEX_TRANSFORM_ROLLED
 #define CLCOOK_VERTEX_TRANSFORM_EARLY
 #define CLCOOK_VERTEX_TRANSFORM_HALF3
+#define CLCOOK_VERTEX_TRANSFORM_CPU_COLUMNS
 #endif
 
 #ifndef CLCOOK_VERTEX_TRANSFORM_GROUP
@@ -323,5 +324,162 @@ __kernel VERTEX_TRANSFORM_GROUP void vertex_transform_half3(VERTEX_TRANSFORM_ARG
                                                                                        __global,
                                                                                        float)) {
   VERTEX_TRANSFORM_NO_W_BODY(vload_half3, vertex_transform_skin3_rolled);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// cpu_columns: for CPUs, in the formats of no_w. One work-item per strip of an instance's vertices.
+// It multiplies the instance's matrix into each bone first and keeps the columns of the products as
+// one vector, so that the blend of a vertex is 4 fma of whole matrices. Then four vertices at a
+// time: a column of all four in a vector, over positions and normals.
+#ifdef CLCOOK_VERTEX_TRANSFORM_CPU_COLUMNS
+#define STRIP 4096
+#define BLOCK 64  // vertices whose joints and weights are unpacked at a time
+#define LANES 8   // vertices whose results are whole cache lines
+#define MAX_BONES 256
+
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_nontemporal_store)
+#define STREAM(value, to) __builtin_nontemporal_store(value, to)
+#endif
+#endif
+#ifndef STREAM
+#define STREAM(value, to) (*(to) = (value))
+#endif
+
+// Vectors are put together from numbers: from smaller vectors it would be shuffles with undefined
+// lanes, on which Oclgrind 21.10 crashes.
+#define THREE(v, a, b, c) (v).a, (v).b, (v).c
+#define FOUR(v, a, b, c, d) (v).a, (v).b, (v).c, (v).d
+#define ALL4(v, a) (v).a, (v).a, (v).a, (v).a
+#define LOW8(v) FOUR(v, s0, s1, s2, s3), FOUR(v, s4, s5, s6, s7)
+#define HIGH8(v) FOUR(v, s8, s9, sa, sb), FOUR(v, sc, sd, se, sf)
+#define EVEN_FOURS(v) FOUR(v, s0, s1, s2, s3), FOUR(v, s8, s9, sa, sb)
+#define ODD_FOURS(v) FOUR(v, s4, s5, s6, s7), FOUR(v, sc, sd, se, sf)
+
+// A column of a matrix of three rows.
+#define COLUMN(rows, c) (float4)((rows)[0].c, (rows)[1].c, (rows)[2].c, 0.0f)
+
+// Positions and normals of four vertices: x y z and a number that nobody reads for each. in0 and
+// in1 are the first and the last 16 of their 24 floats.
+static inline __attribute__((always_inline)) void vertex_transform_four(
+    const float* matrices, const int* joints, const float* weights, float16 in0, float16 in1,
+    float16* position, float16* normal) {
+  float16 m[4];
+#pragma unroll
+  for (int v = 0; v < 4; ++v) {
+    m[v] = vload16(0, matrices + joints[v]) * weights[v];
+#pragma unroll
+    for (int k = 1; k < JOINTS; ++k) {
+      m[v] = fma(vload16(0, matrices + joints[BLOCK * k + v]), (float16)(weights[BLOCK * k + v]),
+                 m[v]);
+    }
+  }
+  const float16 xy0 = (float16)(LOW8(m[0]), LOW8(m[1]));
+  const float16 xy1 = (float16)(LOW8(m[2]), LOW8(m[3]));
+  const float16 zw0 = (float16)(HIGH8(m[0]), HIGH8(m[1]));
+  const float16 zw1 = (float16)(HIGH8(m[2]), HIGH8(m[3]));
+  const float16 x = (float16)(EVEN_FOURS(xy0), EVEN_FOURS(xy1));
+  const float16 y = (float16)(ODD_FOURS(xy0), ODD_FOURS(xy1));
+  const float16 z = (float16)(EVEN_FOURS(zw0), EVEN_FOURS(zw1));
+  const float16 w = (float16)(ODD_FOURS(zw0), ODD_FOURS(zw1));
+#define OF_ALL(a, b, c, d) (float16)(ALL4(in0, a), ALL4(in0, b), ALL4(in1, c), ALL4(in1, d))
+  *position = fma(x, OF_ALL(s0, s6, s4, sa),
+                  fma(y, OF_ALL(s1, s7, s5, sb), fma(z, OF_ALL(s2, s8, s6, sc), w)));
+  *normal =
+      fma(x, OF_ALL(s3, s9, s7, sd), fma(y, OF_ALL(s4, sa, s8, se), z * OF_ALL(s5, sb, s9, sf)));
+}
+
+__kernel VERTEX_TRANSFORM_GROUP void vertex_transform_cpu_columns(
+    VERTEX_TRANSFORM_ARGUMENTS(float, __global, float)) {
+  const ulong instance = get_global_id(1);
+  const ulong begin = get_global_id(0) * STRIP;
+  const ulong end = min(begin + STRIP, (ulong)vertex_count);
+  world += world_offset + instance * 3;
+  bones += bones_offset + instance * (ulong)bone_count * 3;
+  vertices += vertices_offset;
+  skin += skin_offset;
+  result += result_offset + instance * (ulong)vertex_count * 6;
+  const int aligned = ((uintptr_t)result & 63) == 0;
+
+  float matrices[16 * MAX_BONES];
+  const float4 world_x = COLUMN(world, x);
+  const float4 world_y = COLUMN(world, y);
+  const float4 world_z = COLUMN(world, z);
+  const float4 move = COLUMN(world, w);
+  for (int j = 0; j < bone_count; ++j) {
+    const float4 rows[3] = {bones[3 * j], bones[3 * j + 1], bones[3 * j + 2]};
+#define PRODUCT(c, last)            \
+  fma(world_x, (float4)(rows[0].c), \
+      fma(world_y, (float4)(rows[1].c), fma(world_z, (float4)(rows[2].c), last)))
+    const float4 x = PRODUCT(x, (float4)(0.0f));
+    const float4 y = PRODUCT(y, (float4)(0.0f));
+    const float4 z = PRODUCT(z, (float4)(0.0f));
+    const float4 w = PRODUCT(w, move);
+    vstore16((float16)(FOUR(x, x, y, z, w), FOUR(y, x, y, z, w), FOUR(z, x, y, z, w),
+                       FOUR(w, x, y, z, w)),
+             j, matrices);
+  }
+
+  for (ulong first = begin; first < end; first += BLOCK) {
+    const int block = (int)min(end - first, (ulong)BLOCK);
+    // For each of the four joints: where its matrix begins, and its weight.
+    int joints[JOINTS * BLOCK];
+    float weights[JOINTS * BLOCK];
+    for (int v = 0; v < block; v += LANES) {
+      uint16 words;
+      if (v + LANES <= block) {
+        words = vload16(0, (__global const uint*)(skin + first + v));
+      } else {
+        uint2 last[LANES];
+        for (int k = 0; k < LANES; ++k) last[k] = skin[first + min(v + k, block - 1)];
+        words = vload16(0, (const uint*)last);
+      }
+#pragma unroll
+      for (int k = 0; k < JOINTS; ++k) {
+        // Oclgrind 21.10 takes a number for the first element only, in min() of a vector.
+        const int8 joint = convert_int8((words.even >> (8 * k)) & 0xFFu);
+        const float8 weight = convert_float8((words.odd >> (8 * k)) & 0xFFu);
+        vstore8(min(joint, (int8)(bone_count - 1)) * 16, 0, joints + BLOCK * k + v);
+        vstore8(weight * 0x1.010102p-8f, 0, weights + BLOCK * k + v);
+      }
+    }
+#pragma unroll 1
+    for (int v = 0; v < block; v += LANES) {
+      const int lanes = min(block - v, LANES);
+      __global const float* from = vertices + (first + v) * 6;
+      __global float* to = result + (first + v) * 6;
+      float16 in[4];
+      if (lanes == LANES) {
+#pragma unroll
+        for (int k = 0; k < 4; ++k) in[k] = vload16(0, from + 8 * k + 8 * (k / 2));
+      } else {
+        float last[6 * LANES];
+        for (int k = 0; k < 6 * LANES; ++k) last[k] = from[min(k, 6 * lanes - 1)];
+        for (int k = 0; k < 4; ++k) in[k] = vload16(0, last + 8 * k + 8 * (k / 2));
+      }
+      float16 p[2], n[2];
+      vertex_transform_four(matrices, joints + v, weights + v, in[0], in[1], &p[0], &n[0]);
+      vertex_transform_four(matrices, joints + v + 4, weights + v + 4, in[2], in[3], &p[1], &n[1]);
+      const float16 out[3] = {
+          (float16)(THREE(p[0], s0, s1, s2), THREE(n[0], s0, s1, s2), THREE(p[0], s4, s5, s6),
+                    THREE(n[0], s4, s5, s6), THREE(p[0], s8, s9, sa), n[0].s8),
+          (float16)(n[0].s9, n[0].sa, THREE(p[0], sc, sd, se), THREE(n[0], sc, sd, se),
+                    THREE(p[1], s0, s1, s2), THREE(n[1], s0, s1, s2), p[1].s4, p[1].s5),
+          (float16)(p[1].s6, THREE(n[1], s4, s5, s6), THREE(p[1], s8, s9, sa),
+                    THREE(n[1], s8, s9, sa), THREE(p[1], sc, sd, se), THREE(n[1], sc, sd, se))};
+      if (lanes < LANES) {
+        float last[6 * LANES];
+        for (int k = 0; k < 3; ++k) vstore16(out[k], k, last);
+        for (int k = 0; k < 6 * lanes; ++k) to[k] = last[k];
+      } else if (aligned) {
+#pragma unroll
+        for (int k = 0; k < 3; ++k) STREAM(out[k], (__global float16*)to + k);
+      } else {
+#pragma unroll
+        for (int k = 0; k < 3; ++k) vstore16(out[k], k, to);
+      }
+    }
+  }
 }
 #endif

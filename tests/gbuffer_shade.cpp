@@ -41,6 +41,15 @@ std::vector<std::uint32_t> shade(const std::vector<ref::Texel>& texels,
   return clcook::testing::read_buffer<std::uint32_t>(runtime(), colours, texels.size(), {done});
 }
 
+// The variants that the device can run.
+std::vector<Variant> variants() {
+  std::vector<Variant> out;
+  for (const GbufferShade::Row& row : GbufferShade::variants()) {
+    if (GbufferShade::Rules::offer_of(runtime(), row, {1, {}, 0}, {}).can()) out.emplace_back(row);
+  }
+  return out;
+}
+
 }  // namespace
 
 TEST_CASE("gbuffer_shade: colours that can be worked out by hand") {
@@ -63,7 +72,7 @@ TEST_CASE("gbuffer_shade: colours that can be worked out by hand") {
   for (std::size_t i = 0; i < texels.size(); ++i) {
     CHECK(ref::shade(texels[i], {{{0, 0, 127}, {255, 255, 255}}}, {255, 255, 255}) == expected[i]);
   }
-  for (const Variant variant : GbufferShade::variants()) {
+  for (const Variant& variant : variants()) {
     CAPTURE(variant.name());
     CHECK(shade(texels, {{0, 0, 127, 0xFFFFFFu}}, variant) == expected);
   }
@@ -161,7 +170,7 @@ TEST_CASE("gbuffer_shade: the largest values still fit in 16 bits") {
   for (int i = 0; i < 40; ++i) {
     texels.push_back({{i % 2 == 0 ? -128 : 127, -128, 127}, 255, {i, 1, 255}, 0.0f, 0});
   }
-  for (const Variant variant : GbufferShade::variants()) {
+  for (const Variant& variant : variants()) {
     CAPTURE(variant.name());
     const std::vector<std::uint32_t> got = shade(texels, lights, variant);
     for (std::size_t i = 0; i < texels.size(); ++i)
@@ -173,6 +182,16 @@ TEST_CASE("gbuffer_shade: automatic names a variant that runs") {
   const GbufferShade plan(runtime(), {5, {}, 0});
   CHECK_FALSE(plan.variant().is_automatic());
   CHECK(plan.tune().group >= 1);
+  if (Variant("cpu_lanes") == variants().back()) CHECK(plan.variant() == "cpu_lanes");
+}
+
+TEST_CASE("gbuffer_shade: cpu_lanes is for CPUs, a work-item per group") {
+  const GbufferShade::Problem p{1, {}, 0};
+  const GbufferShade::Row& row = *Variant("cpu_lanes").row();
+  const Error error = error_of([&] { GbufferShade(runtime(), p, row, {128}); });
+  INFO(error.what());
+  CHECK(error.code == Errc::invalid_argument);
+  CHECK(contains(error.what(), "group of cpu_lanes must be 1, got 128"));
 }
 
 TEST_CASE("gbuffer_shade: other lights and sizes build no program") {

@@ -54,6 +54,16 @@ std::vector<float> noise(std::size_t values) {
   return out;
 }
 
+// The variants that the device can run.
+std::vector<Variant> variants() {
+  std::vector<Variant> out;
+  for (const GroupSwizzle::Row& row : GroupSwizzle::variants()) {
+    if (GroupSwizzle::Rules::offer_of(runtime(), row, problem(1, 1, Work::filter), {}).can())
+      out.emplace_back(row);
+  }
+  return out;
+}
+
 cl::Buffer upload(const std::vector<float>& data) {
   return clcook::create_buffer(runtime(), data.size() * sizeof(float), CL_MEM_READ_WRITE,
                                data.data());
@@ -101,14 +111,16 @@ TEST_CASE("every order covers every grid, and changes no bit") {
       const std::vector<float> expected =
           run(GroupSwizzle(runtime(), p, "row_major", {8, 0, 0}), in);
       for (const float value : expected) REQUIRE(value != 12345.0f);
-      for (const Variant variant : GroupSwizzle::variants()) {
+      for (const Variant& variant : variants()) {
         CAPTURE(variant.name());
-        const bool strips = variant == "column_tiles" || variant == "xcd";
+        const bool tiles = variant == "cpu_tiles";
+        const bool strips = tiles || variant == "column_tiles" || variant == "xcd";
         for (const int strip : strips ? std::vector<int>{1, 4, 16, 65536} : std::vector<int>{0}) {
           CAPTURE(strip);
-          const GroupSwizzle plan(runtime(), p, variant, {8, strip, strip == 1 ? 1024 : 3});
-          CHECK(plan.grid().x == static_cast<std::uint32_t>(grid.x));
-          CHECK(plan.grid().y == static_cast<std::uint32_t>(grid.y));
+          const GroupSwizzle plan(runtime(), p, variant,
+                                  {tiles ? 1 : 8, strip, strip == 1 ? 1024 : 3});
+          CHECK(plan.grid().x == static_cast<std::uint32_t>(tiles ? (grid.x + 31) / 32 : grid.x));
+          CHECK(plan.grid().y == static_cast<std::uint32_t>(tiles ? (grid.y + 1) / 2 : grid.y));
           const std::vector<float> got = run(plan, in);
           CHECK(std::memcmp(got.data(), expected.data(), got.size() * sizeof(float)) == 0);
         }
@@ -269,24 +281,27 @@ TEST_CASE("the cache model: strips beat rows where the rows' window exceeds the 
 
 TEST_CASE("another size, window, matrix or strip builds no program") {
   const auto p = problem(40, 30, Work::gather);
-  for (const Variant variant : GroupSwizzle::variants()) {
+  for (const Variant& variant : variants()) {
     CAPTURE(variant.name());
     const GroupSwizzle first(runtime(), p, variant);
     const auto before = runtime().cache().stats();
     auto other = problem(77, 20, Work::gather);
     other.taps = 9;
     other.radius = 3;
-    const GroupSwizzle second(runtime(), other, variant, {8, 3, 5});
+    const GroupSwizzle second(runtime(), other, variant, {variant == "cpu_tiles" ? 1 : 8, 3, 5});
     CHECK(runtime().cache().stats().from_source == before.from_source);
   }
 }
 
-TEST_CASE("automatic: row by row for the filter; what runs is said") {
+TEST_CASE("automatic: tiles on CPUs, else row by row for the filter; what runs is said") {
   const GroupSwizzle filter(runtime(), problem(33, 17, Work::filter));
-  CHECK(filter.variant() == "row_major");
+  const bool cpu = clcook::quirks::takes_cpu_kernels(runtime().info());
+  // Both read and write long rows: what a tuning file says.
+  CHECK((filter.variant() == "row_major" || (cpu && filter.variant() == "cpu_tiles")));
   const GroupSwizzle gather(runtime(), problem(33, 17, Work::gather));
   CHECK(!gather.variant().is_automatic());
-  CHECK((gather.tune().group == 8 || gather.tune().group == 16));
+  if (cpu) CHECK(gather.variant() == "cpu_tiles");
+  CHECK((gather.tune().group == 8 || gather.tune().group == 16 || cpu));
   CHECK(gather.tune().strip >= 1);
   CHECK(gather.tune().chiplets >= 1);
   CHECK(gather.problem().width == 33);
@@ -312,7 +327,9 @@ TEST_CASE("a problem out of range is refused with its value") {
   refused(problem(-8, 5, Work::gather), "got -8");
   refused(problem(most + 1, 5, Work::gather), "got 1073741825");
   // Grids whose ids overflow 32 bits.
-  refused(problem(most, most, Work::gather), "4503599627370496 work-groups");
+  refused(problem(most, most, Work::gather), "row_major", {16, 0, 0},
+          "4503599627370496 work-groups");
+  refused(problem(most, most, Work::gather), "cpu_tiles", {}, "281474976710656 work-groups");
   refused(problem(1 << 20, 1 << 20, Work::filter), "morton", {16, 0, 0},
           "are 4294967296 work-groups; at most 4294967295 have an id");
   auto p = problem(5, 5, Work::gather);
@@ -336,6 +353,7 @@ TEST_CASE("a tuning out of range is refused with its value") {
   const auto p = problem(5, 5, Work::gather);
   for (const int group : {-16, 1, 7, 17, 32})
     refused(p, "row_major", {group, 0, 0}, "must be 8 or 16, got " + std::to_string(group));
+  refused(p, "cpu_tiles", {16, 0, 0}, "group of cpu_tiles must be 1, got 16");
   refused(p, "column_tiles", {0, -1, 0}, "strip must be 1 to 65536, got -1");
   refused(p, "column_tiles", {0, 65537, 0}, "strip must be 1 to 65536, got 65537");
   refused(p, "xcd", {0, 0, -3}, "chiplets must be 1 to 1024, got -3");

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <clcook/core/plan.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/gbuffer_shade.hpp>
 #include <cstddef>
@@ -44,7 +45,7 @@ struct Problem {
 
 // How to run, for tuning; 0 is open.
 struct Tune {
-  int group = 0;  // work-items per work-group
+  int group = 0;  // work-items per work-group; cpu_lanes: 1
 };
 
 struct Spec : PlainSpec {
@@ -57,6 +58,7 @@ struct Spec : PlainSpec {
   static constexpr const char* kName = "GbufferShade";
   static constexpr const char* kRecipe = "gbuffer_shade";
   static constexpr std::size_t kTexelsPerItem = 8;
+  static constexpr std::size_t kCpuStrip = 4096;  // texels per work-item of cpu_lanes
 
   static const std::vector<Row>& variants() {
     const std::vector<Axis> groups{{"group", {128, 1024}}};
@@ -72,13 +74,21 @@ struct Spec : PlainSpec {
             .preferred(),
         Row("short2", "against packed: 16-bit arithmetic, two texels in each register")
             .tunes(groups),
+        Row("cpu_lanes", "for CPUs: short2 on vectors of 32 texels, a strip of them per work-item")
+            .for_cpus(),
     };
     return all;
   }
 
   static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
 
-  static Tune defaults(const Row&, const Problem&, const DeviceInfo&) { return {128}; }
+  static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
+    return {row.is_for_cpus ? 1 : 128};
+  }
+
+  static void check_tune(const Setup<Spec>& s) {
+    if (s.row.is_for_cpus) check_one_of(kName, "group of cpu_lanes", s.tune.group, {1});
+  }
 
   static void check(const Problem& p) {
     if (p.texels < 1 || p.texels > kMaxTexels) {
@@ -100,6 +110,14 @@ struct Spec : PlainSpec {
   }
 
   static double bytes(const Problem& p) { return 20.0 * static_cast<double>(p.texels); }
+
+  static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
+    if (s.row.is_for_cpus && !quirks::takes_cpu_kernels(runtime.info()))
+      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(runtime.info()));
+    if (s.row.is_for_cpus && !quirks::has_long_vectors(runtime.info()))
+      return Offer::no(Lacks::implementation, "vectors of 32 elements were not tried there");
+    return {};
+  }
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
     CompileUnit unit = variant_unit(s, embedded::gbuffer_shade);
@@ -140,9 +158,9 @@ class GbufferShade : public Plan<gbuffer_shade::Spec> {
     const CheckedView to =
         check_view(runtime(), colours, {texels * 4, 1, 4}, Access::write, kName, "colours");
     check_disjoint(from, to, kName, "gbuffer", "colours");
-    const Launch launch =
-        Launch::cover({(texels + Spec::kTexelsPerItem - 1) / Spec::kTexelsPerItem, 1, 1},
-                      {static_cast<std::size_t>(tune().group), 1, 1});
+    const std::size_t per_item = row().is_for_cpus ? Spec::kCpuStrip : Spec::kTexelsPerItem;
+    const Launch launch = Launch::cover({(texels + per_item - 1) / per_item, 1, 1},
+                                        {static_cast<std::size_t>(tune().group), 1, 1});
     return kernel()(launch, wait, from.buffer, static_cast<cl_ulong>(from.offset / 16),
                     resources().lights, static_cast<cl_int>(problem().lights.size()),
                     static_cast<cl_uint>(problem().fog_colour), to.buffer,

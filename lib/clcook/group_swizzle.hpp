@@ -11,6 +11,7 @@
 #include <array>
 #include <clcook/core/names.hpp>
 #include <clcook/core/plan.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/group_swizzle.hpp>
 #include <clcook/model/swizzle.hpp>
@@ -49,8 +50,9 @@ struct Problem {
 
 // How to run, for tuning; 0 is open.
 struct Tune {
-  int group = 0;     // side of the square work-group: 8 or 16
-  int strip = 0;     // column_tiles, xcd: width of a strip in work-groups, 1 to kMaxStrip
+  int group = 0;     // side of the square work-group: 8 or 16; cpu_tiles: 1
+  int strip = 0;     // column_tiles, xcd: width of a strip in work-groups, 1 to kMaxStrip;
+                     // cpu_tiles: in tiles
   int chiplets = 0;  // xcd: 1 to kMaxChiplets
 };
 
@@ -74,6 +76,8 @@ struct Spec : PlainSpec {
   static constexpr const char* kName = "GroupSwizzle";
   static constexpr const char* kRecipe = "group_swizzle";
   static constexpr std::size_t kPixelBytes = 16;
+  static constexpr int kCpuTileWidth = 256;  // pixels of a tile of cpu_tiles
+  static constexpr int kCpuTileHeight = 16;
 
   static const std::vector<Row>& variants() {
     const Axis group{"group", {16, 8}};
@@ -85,6 +89,10 @@ struct Spec : PlainSpec {
         Row("hilbert", "a Hilbert curve, for any grid", {Kind::hilbert}).tunes({group}),
         Row("xcd", "a contiguous run of the strips' order for each chiplet", {Kind::columns, true})
             .tunes({group, {"chiplets", {8, 4}}}),
+        Row("cpu_tiles",
+            "for CPUs: a tile of 256 x 16 pixels per work-item, 16 pixels' places in vectors",
+            {Kind::columns})
+            .for_cpus(),
     };
     return all;
   }
@@ -118,13 +126,19 @@ struct Spec : PlainSpec {
     }
   }
 
-  static Tune defaults(const Row&, const Problem&, const DeviceInfo&) { return {16, 16, 8}; }
+  static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
+    return row.is_for_cpus ? Tune{1, 4, 8} : Tune{16, 16, 8};
+  }
 
   static void check_tune(const Setup<Spec>& s) {
-    check_one_of(kName, "group, the side of a work-group,", s.tune.group, {8, 16});
+    if (s.row.is_for_cpus) {
+      check_one_of(kName, "group of cpu_tiles", s.tune.group, {1});
+    } else {
+      check_one_of(kName, "group, the side of a work-group,", s.tune.group, {8, 16});
+    }
     check_range("strip", s.tune.strip, 1, kMaxStrip);
     check_range("chiplets", s.tune.chiplets, 1, kMaxChiplets);
-    grid(s.problem, s.tune.group);
+    grid(s);
   }
 
   static double bytes(const Problem& p) {
@@ -138,6 +152,8 @@ struct Spec : PlainSpec {
   // Where a GPU starts groups row by row, the caches are taken to hold nothing of a gather's window
   // when the next rows come; a CPU runs few groups at a time.
   static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
+    if (s.row.is_for_cpus && !quirks::takes_cpu_kernels(runtime.info()))
+      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(runtime.info()));
     const bool rows = s.row.traits.kind == Kind::row_major;
     const bool again = rows && s.problem.work == Work::gather && !runtime.info().cpu;
     Offer out;
@@ -154,20 +170,27 @@ struct Spec : PlainSpec {
     return {unit};
   }
 
-  // The grid of square work-groups of that side. Throws Error(invalid_argument) when the ids of the
-  // groups would need more than 32 bits.
-  static model::GroupGrid grid(const Problem& problem, int group) {
-    const auto groups = [group](int pixels) {
-      return static_cast<std::uint32_t>(pixels / group + (pixels % group != 0 ? 1 : 0));
+  // The grid of work-groups, or tiles, of that size. Throws Error(invalid_argument) when their ids
+  // would need more than 32 bits.
+  static model::GroupGrid grid(const Problem& problem, int wide, int high) {
+    const auto parts = [](int pixels, int part) {
+      return static_cast<std::uint32_t>(pixels / part + (pixels % part != 0 ? 1 : 0));
     };
-    const model::GroupGrid out{groups(problem.width), groups(problem.height)};
+    const model::GroupGrid out{parts(problem.width, wide), parts(problem.height, high)};
     const std::uint64_t count = std::uint64_t{out.x} * out.y;
     if (count > std::numeric_limits<std::uint32_t>::max()) {
       fail(Errc::invalid_argument, kName,
-           text(problem.width, " x ", problem.height, " pixels in work-groups of ", group, " x ",
-                group, " are ", count, " work-groups; at most 4294967295 have an id"));
+           text(problem.width, " x ", problem.height, " pixels in work-groups of ", wide, " x ",
+                high, " are ", count, " work-groups; at most 4294967295 have an id"));
     }
     return out;
+  }
+  static model::GroupGrid grid(const Problem& problem, int group) {
+    return grid(problem, group, group);
+  }
+  static model::GroupGrid grid(const Setup<Spec>& s) {
+    return s.row.is_for_cpus ? grid(s.problem, kCpuTileWidth, kCpuTileHeight)
+                             : grid(s.problem, s.tune.group);
   }
 
   // The model's name of the order in which a variant covers the grid.
@@ -213,8 +236,8 @@ class GroupSwizzle : public Plan<group_swizzle::Spec> {
                     static_cast<cl_int>(p.radius));
   }
 
-  // The grid of work-groups that covers the picture.
-  model::GroupGrid grid() const { return Spec::grid(problem(), tune().group); }
+  // The grid of work-groups, of cpu_tiles tiles, that covers the picture.
+  model::GroupGrid grid() const { return Spec::grid(setup()); }
 };
 
 }  // namespace clcook

@@ -16,6 +16,7 @@
 
 #include <clcook/core/half.hpp>
 #include <clcook/core/plan.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/vertex_transform.hpp>
 #include <cstddef>
@@ -39,7 +40,7 @@ struct Problem {
 
 // How to run, for tuning; 0 is open.
 struct Tune {
-  int group = 0;  // work-items per work-group
+  int group = 0;  // work-items per work-group; cpu_columns: 1
 };
 
 // How vectors lie in memory: position, then normal of each vertex.
@@ -77,6 +78,7 @@ struct Spec : PlainSpec {
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "VertexTransform";
   static constexpr const char* kRecipe = "vertex_transform";
+  static constexpr std::size_t kCpuStrip = 4096;  // vertices per work-item of cpu_columns
 
   static const std::vector<Row>& variants() {
     const std::vector<Axis> groups{{"group", {256, 64, 1024}}};
@@ -102,13 +104,24 @@ struct Spec : PlainSpec {
         Row("half3", "against rolled: vertices as halfs, unpacked at the use (an approximation)",
             {3, Format::half3, Format::float3})
             .approximate(),
+        Row("cpu_columns",
+            "for CPUs: the instance's matrix in each bone's, a matrix as one vector, a strip of "
+            "vertices per work-item",
+            {3, Format::float3, Format::float3})
+            .for_cpus(),
     };
     return all;
   }
 
   static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
 
-  static Tune defaults(const Row&, const Problem&, const DeviceInfo&) { return {256}; }
+  static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
+    return {row.is_for_cpus ? 1 : 256};
+  }
+
+  static void check_tune(const Setup<Spec>& s) {
+    if (s.row.is_for_cpus) check_one_of(kName, "group of cpu_columns", s.tune.group, {1});
+  }
 
   static void check(const Problem& p) {
     const auto range = [](const char* name, int value, int most) {
@@ -132,6 +145,8 @@ struct Spec : PlainSpec {
   static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
     const Problem& p = s.problem;
     const Traits& traits = s.row.traits;
+    if (s.row.is_for_cpus && !quirks::takes_cpu_kernels(runtime.info()))
+      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(runtime.info()));
     if (traits.constant_world) {
       const std::string why = beyond_constant(
           runtime, s.row, "world", matrix_bytes(s.row, static_cast<std::size_t>(p.instances)));
@@ -143,8 +158,9 @@ struct Spec : PlainSpec {
         p.vertices * (static_cast<double>(bytes_per_vertex(traits.vertices)) + 8) +
         p.instances * (p.bones + 1.0) * static_cast<double>(matrix_bytes(s.row, 1));
     out.work.bytes_written = results * static_cast<double>(bytes_per_vertex(traits.results));
-    // The blend, and two vectors through two matrices.
-    out.work.operations = results * traits.matrix_rows * 4 * 2 * (4 + 4);
+    // The blend, and two vectors through two matrices, which cpu_columns makes one.
+    const double products = s.row.is_for_cpus ? 4 + 2 : 4 + 4;
+    out.work.operations = results * traits.matrix_rows * 4 * 2 * products;
     return out;
   }
 
@@ -221,8 +237,11 @@ class VertexTransform : public Plan<vertex_transform::Spec> {
       if (!why.empty()) unsupported(Lacks::memory, kName, why);
     }
     const Launch::Sizes group{static_cast<std::size_t>(tune().group), 1, 1};
-    const Launch launch = row().traits.flat ? Launch::cover({vertices * instances, 1, 1}, group)
-                                            : Launch::cover({vertices, instances, 1}, group);
+    const std::size_t strips = (vertices + Spec::kCpuStrip - 1) / Spec::kCpuStrip;
+    const Launch launch =
+        row().traits.flat
+            ? Launch::cover({vertices * instances, 1, 1}, group)
+            : Launch::cover({row().is_for_cpus ? strips : vertices, instances, 1}, group);
     return kernel()(
         launch, wait, a.buffer, static_cast<cl_ulong>(a.offset / Spec::unit(from)), b.buffer,
         static_cast<cl_ulong>(b.offset / 8), c.buffer, static_cast<cl_ulong>(c.offset / 16),

@@ -5,9 +5,9 @@
 // Why wide is slow: it unpacks 4 words of a texel into 10 ints before the loop, 80 registers and 24
 // of sums, so that few work-groups fit on a compute unit, and in a large group the registers spill.
 // What each variant changes: see its summary; from wide to packed each step builds on the one
-// before, parked, reloaded and short2 on packed. When it does not help: the compiler moves
-// unpacking by itself, docs/gbuffer_shade.md says where; it does not move loads over a loop or
-// change the width of arithmetic.
+// before, parked, reloaded and short2 on packed, cpu_lanes on short2. When it does not help: the
+// compiler moves unpacking by itself, docs/gbuffer_shade.md says where; it does not move loads over
+// a loop or change the width of arithmetic.
 #pragma once
 
 #include <array>
@@ -178,9 +178,17 @@ inline Recipe gbuffer_shade() {
       Parameter::integer("offset", "texels before the first colour", 0, 1 << 20, "0"),
   };
   recipe.test_shapes = {
-      shape(1, 1, 0, true), shape(9, 3, 2, true), shape(127, 32, 1),
-      shape(128, 0),        shape(1023, 5, 3),    shape(1024, 32),
-      shape(1025, 7, 5),    shape(8191, 2, 7),    shape(8193, 31, 1),
+      shape(1, 1, 0, true),
+      shape(9, 3, 2, true),
+      shape(127, 32, 1),
+      shape(128, 0),
+      shape(1023, 5, 3),
+      shape(1024, 32),
+      shape(1025, 7, 5),
+      shape(8191, 2, 7),
+      shape(8193, 31, 1),
+      // Of cpu_lanes: a whole strip, and one that is whole vectors and a rest, in aligned memory.
+      shape(4096 + 73, 17),
   };
   recipe.bench_shapes = {shape(3840 * 2160, 32), shape(3840 * 2160, 4), shape(512 * 512, 32)};
   recipe.quick_shape = shape(480 * 270, 32);

@@ -263,7 +263,9 @@ inline Recipe group_swizzle() {
       shape("filter", 613, 37),
       shape("gather", 37, 613, 3, 64),
       shape("gather", 23, 29, 7, 32767),
-      // More than 2^16 work-groups.
+      // Of cpu_tiles: whole vectors and a rest, more taps than wait at a time.
+      shape("gather", 51, 23, 19, 9),
+      // More than 2^16 work-groups, and tiles of cpu_tiles.
       shape("filter", 1, 1048600),
   };
   recipe.bench_shapes = {

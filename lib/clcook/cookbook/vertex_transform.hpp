@@ -4,7 +4,8 @@
 // through the matrix of its instance. Why per_item is slow to hide latency: four joints' matrices
 // of 16 floats and the instance's matrix are live at once, in registers of every work-item,
 // although all items of an instance share the last one and a quarter of each is 0 0 0 1. What each
-// variant changes: see its summary; from per_item to rolled each step builds on the one before.
+// variant changes: see its summary; from per_item to rolled each step builds on the one before, and
+// cpu_columns on no_w.
 // When it does not help: where memory is the limit, fewer registers do not make it faster; the
 // bytes that affine, no_w and half3 save do. The compiler hoists and sinks loads itself:
 // docs/vertex_transform.md says which of the pairs it makes equal.
@@ -258,8 +259,17 @@ inline Recipe vertex_transform() {
       Parameter::integer("offset", "16-byte units before the results", 0, 1 << 20, "0"),
   };
   recipe.test_shapes = {
-      shape(1, 1, 1, 0, true), shape(65, 2, 3, 2, true), shape(63, 3, 2, 1),  shape(256, 2, 5),
-      shape(257, 5, 31, 3),    shape(1, 67, 2, 1),       shape(1021, 3, 256), shape(255, 7, 8, 5),
+      shape(1, 1, 1, 0, true),
+      shape(65, 2, 3, 2, true),
+      shape(63, 3, 2, 1),
+      shape(256, 2, 5),
+      shape(257, 5, 31, 3),
+      shape(1, 67, 2, 1),
+      shape(1021, 3, 256),
+      shape(255, 7, 8, 5),
+      // Strips of cpu_columns, in aligned memory: a rest of 1 vertex, whole blocks.
+      shape(4097, 2, 17),
+      shape(4096 + 64, 2, 3),
   };
   recipe.bench_shapes = {shape(8192, 256, 64), shape(2048, 64, 64)};
   recipe.quick_shape = shape(2048, 32, 64);

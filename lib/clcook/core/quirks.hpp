@@ -38,6 +38,17 @@ inline bool better_as_c12(const DeviceInfo& info) { return is_nvidia(info); }
 // naive.
 inline bool takes_cpu_kernels(const DeviceInfo& info) { return info.cpu && !is_rusticl(info); }
 
+// Why another device does not.
+inline std::string not_for_cpu_kernels(const DeviceInfo& info) {
+  return info.cpu ? "few long work-items: " + info.platform +
+                        " takes minutes to compile them, and is slow with them"
+                  : "few long work-items: for CPUs only";
+}
+
+// Vectors of more than 16 elements are clang's and no OpenCL C. PoCL 3.1 and Oclgrind 21.10 have
+// them; they were not tried with Intel's compiler.
+inline bool has_long_vectors(const DeviceInfo& info) { return !is_intel_cpu(info); }
+
 // PoCL 6.0 with LLVM 18 ends the process over halo_tile's direct_multi where it makes medians of
 // single floats, 2 outputs per item: "LLVM ERROR: Instruction Combining did not reach a fixpoint
 // after 1 iterations". All other tunes compile.

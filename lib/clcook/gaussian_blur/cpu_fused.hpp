@@ -104,7 +104,7 @@ class CpuFused : public Method {
  public:
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
     if (!quirks::takes_cpu_kernels(runtime.info()))
-      return Offer::no(Lacks::feature, not_for_cpu_kernels(runtime));
+      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(runtime.info()));
     // Whole blocks of a row; the rows around the picture, of which equal ones are filtered once.
     const auto block = static_cast<double>(block_of(p.channels));
     const double columns = math::ceil(p.width * p.channels / block) * block * p.batch;

@@ -17,7 +17,7 @@ class CpuPyramid : public Method {
  public:
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
     if (!quirks::takes_cpu_kernels(runtime.info()))
-      return Offer::no(Lacks::feature, not_for_cpu_kernels(runtime));
+      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(runtime.info()));
     if (may_be_anything(p)) {
       return Offer::no(
           Lacks::problem,

@@ -249,13 +249,6 @@ inline KernelPicture kernel_picture(const Problem& p, const Region& region) {
   return out;
 }
 
-// Why the methods of few long work-items are not for this device.
-inline std::string not_for_cpu_kernels(const Runtime& runtime) {
-  return runtime.info().cpu ? "few long work-items: " + runtime.info().platform +
-                                  " takes minutes to compile them, and is slow with them"
-                            : "few long work-items: for CPUs only";
-}
-
 // Channels of all pictures of a problem.
 inline double values_of(const Problem& p) {
   return static_cast<double>(p.width) * p.height * p.channels * p.batch;
