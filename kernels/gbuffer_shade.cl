@@ -395,8 +395,8 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_short2(GBUFFER_SHADE_ARGUMENTS) 
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// cpu_lanes: for CPUs, after short2. One work-item per strip, 32 texels at a time: all arithmetic is
-// on vectors of 32 elements of 16 bits, the halves of the texels' words.
+// cpu_lanes: for CPUs, after short2. One work-item per strip, 32 texels at a time: all arithmetic
+// is on vectors of 32 elements of 16 bits, the halves of the texels' words.
 #ifdef CLCOOK_GBUFFER_SHADE_CPU_LANES
 #define STRIP 4096
 #define LANES 32
@@ -420,8 +420,8 @@ typedef uint uint32 __attribute__((ext_vector_type(LANES)));
 #define AS_ULONG8(v) __builtin_astype(v, ulong8)
 
 // Elements of a and b in turn, of the lower and of the upper half of each 128 bits: one instruction
-// of x86. Elements of 16, of 32 and of 64 bits. They are named one by one, since Oclgrind 21.10 takes
-// what comes from a shuffle for uninitialised.
+// of x86. Elements of 16, of 32 and of 64 bits. They are named one by one, since Oclgrind 21.10
+// takes what comes from a shuffle for uninitialised.
 #define BOTH(a, b, i) (a)[i], (b)[i]
 #define TURN2(a, b, i) BOTH(a, b, i), BOTH(a, b, i + 1)
 #define TURN4(a, b, i) TURN2(a, b, i), TURN2(a, b, i + 2)
