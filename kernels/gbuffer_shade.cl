@@ -395,8 +395,8 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_short2(GBUFFER_SHADE_ARGUMENTS) 
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// cpu_lanes: for CPUs, after short2. One work-item per strip, 32 texels at a time: all arithmetic is
-// on vectors of 32 elements of 16 bits, the halves of the texels' words.
+// cpu_lanes: for CPUs, after short2. One work-item per strip, 32 texels at a time: all arithmetic
+// is on vectors of 32 elements of 16 bits, the halves of the texels' words.
 #ifdef CLCOOK_GBUFFER_SHADE_CPU_LANES
 #define STRIP 4096
 #define LANES 32
@@ -420,53 +420,43 @@ typedef uint uint32 __attribute__((ext_vector_type(LANES)));
 #define AS_ULONG8(v) __builtin_astype(v, ulong8)
 
 // Elements of a and b in turn, of the lower and of the upper half of each 128 bits: one instruction
-// of x86. Elements of 16, of 32 and of 64 bits.
-#define BOTH(i, n) i, i + n
-#define TURN4(i, n) BOTH(i, n), BOTH(i + 1, n), BOTH(i + 2, n), BOTH(i + 3, n)
-#define TURN2(i, n) BOTH(i, n), BOTH(i + 1, n)
-#define LOW_16(a, b) \
-  __builtin_shufflevector(a, b, TURN4(0, 32), TURN4(8, 32), TURN4(16, 32), TURN4(24, 32))
-#define HIGH_16(a, b) \
-  __builtin_shufflevector(a, b, TURN4(4, 32), TURN4(12, 32), TURN4(20, 32), TURN4(28, 32))
-#define LOW_32(a, b)                                                                            \
-  __builtin_shufflevector(AS_UINT16(a), AS_UINT16(b), TURN2(0, 16), TURN2(4, 16), TURN2(8, 16), \
-                          TURN2(12, 16))
-#define HIGH_32(a, b)                                                                            \
-  __builtin_shufflevector(AS_UINT16(a), AS_UINT16(b), TURN2(2, 16), TURN2(6, 16), TURN2(10, 16), \
-                          TURN2(14, 16))
-#define LOW_64(a, b)                                                                      \
-  AS_USHORT32(__builtin_shufflevector(AS_ULONG8(a), AS_ULONG8(b), BOTH(0, 8), BOTH(2, 8), \
-                                      BOTH(4, 8), BOTH(6, 8)))
-#define HIGH_64(a, b)                                                                     \
-  AS_USHORT32(__builtin_shufflevector(AS_ULONG8(a), AS_ULONG8(b), BOTH(1, 8), BOTH(3, 8), \
-                                      BOTH(5, 8), BOTH(7, 8)))
-
+// of x86. Elements of 16, of 32 and of 64 bits. They are named one by one, since Oclgrind 21.10
+// takes what comes from a shuffle for uninitialised.
+#define BOTH(a, b, i) (a)[i], (b)[i]
+#define TURN2(a, b, i) BOTH(a, b, i), BOTH(a, b, i + 1)
+#define TURN4(a, b, i) TURN2(a, b, i), TURN2(a, b, i + 2)
+#define LOW_16(a, b) (ushort32)(TURN4(a, b, 0), TURN4(a, b, 8), TURN4(a, b, 16), TURN4(a, b, 24))
+#define HIGH_16(a, b) (ushort32)(TURN4(a, b, 4), TURN4(a, b, 12), TURN4(a, b, 20), TURN4(a, b, 28))
+#define LOW_32(a, b) (uint16)(TURN2(a, b, 0), TURN2(a, b, 4), TURN2(a, b, 8), TURN2(a, b, 12))
+#define HIGH_32(a, b) (uint16)(TURN2(a, b, 2), TURN2(a, b, 6), TURN2(a, b, 10), TURN2(a, b, 14))
+#define LOW_64(a, b) (ulong8)(BOTH(a, b, 0), BOTH(a, b, 2), BOTH(a, b, 4), BOTH(a, b, 6))
+#define HIGH_64(a, b) (ulong8)(BOTH(a, b, 1), BOTH(a, b, 3), BOTH(a, b, 5), BOTH(a, b, 7))
 // The lower halves of words of which LOW_16 and HIGH_16 made two vectors: the way back.
-#define EVEN4(i) i, i + 2, i + 4, i + 6
-#define FIRST_16(a, b)                                                                          \
-  __builtin_shufflevector(a, b, EVEN4(0), EVEN4(32), EVEN4(8), EVEN4(40), EVEN4(16), EVEN4(48), \
-                          EVEN4(24), EVEN4(56))
+#define EVEN4(a, i) (a)[i], (a)[i + 2], (a)[i + 4], (a)[i + 6]
+#define FIRST_16(a, b)                                                                       \
+  (ushort32)(EVEN4(a, 0), EVEN4(b, 0), EVEN4(a, 8), EVEN4(b, 8), EVEN4(a, 16), EVEN4(b, 16), \
+             EVEN4(a, 24), EVEN4(b, 24))
 
 // From 32 texels of 8 halves of words to the 8 halves of 32 texels. A texel has 128 bits, which
 // nothing leaves: texel 4 m + j becomes element 8 j + m.
 static inline void gbuffer_shade_transpose(const ushort32* texels, ushort32* halves) {
-  uint16 quarters[2][4];
+  ulong8 quarters[2][4];
 #pragma unroll
   for (int k = 0; k < 2; ++k) {
     const ushort32* t = texels + 4 * k;
-    const ushort32 low01 = LOW_16(t[0], t[1]);
-    const ushort32 high01 = HIGH_16(t[0], t[1]);
-    const ushort32 low23 = LOW_16(t[2], t[3]);
-    const ushort32 high23 = HIGH_16(t[2], t[3]);
-    quarters[k][0] = LOW_32(low01, low23);
-    quarters[k][1] = HIGH_32(low01, low23);
-    quarters[k][2] = LOW_32(high01, high23);
-    quarters[k][3] = HIGH_32(high01, high23);
+    const uint16 low01 = AS_UINT16(LOW_16(t[0], t[1]));
+    const uint16 high01 = AS_UINT16(HIGH_16(t[0], t[1]));
+    const uint16 low23 = AS_UINT16(LOW_16(t[2], t[3]));
+    const uint16 high23 = AS_UINT16(HIGH_16(t[2], t[3]));
+    quarters[k][0] = AS_ULONG8(LOW_32(low01, low23));
+    quarters[k][1] = AS_ULONG8(HIGH_32(low01, low23));
+    quarters[k][2] = AS_ULONG8(LOW_32(high01, high23));
+    quarters[k][3] = AS_ULONG8(HIGH_32(high01, high23));
   }
 #pragma unroll
   for (int k = 0; k < 4; ++k) {
-    halves[2 * k] = LOW_64(quarters[0][k], quarters[1][k]);
-    halves[2 * k + 1] = HIGH_64(quarters[0][k], quarters[1][k]);
+    halves[2 * k] = AS_USHORT32(LOW_64(quarters[0][k], quarters[1][k]));
+    halves[2 * k + 1] = AS_USHORT32(HIGH_64(quarters[0][k], quarters[1][k]));
   }
 }
 
@@ -495,7 +485,10 @@ static inline ushort32 gbuffer_shade_channel(ushort32 albedo, ushort32 sum, shor
 }
 
 // Back into the order of memory.
-#define IN_ORDER s048c159d26ae37bf
+static inline uint16 gbuffer_shade_in_order(uint16 v) {
+  return (uint16)(v.s0, v.s4, v.s8, v.sc, v.s1, v.s5, v.s9, v.sd, v.s2, v.s6, v.sa, v.se, v.s3,
+                  v.s7, v.sb, v.sf);
+}
 
 __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_cpu_lanes(GBUFFER_SHADE_ARGUMENTS) {
   uint x[32], y[32], z[32], red[32], green[32], blue[32];
@@ -568,8 +561,8 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_cpu_lanes(GBUFFER_SHADE_ARGUMENT
     const ushort32 b = gbuffer_shade_channel(halves[3] & byte, sum_b, unlit, far, fog_blue);
     const ushort32 rg = r | g << 8;
     const ushort32 ba = b | (ushort32)(0xFF00);
-    const uint16 first = AS_UINT16(LOW_16(rg, ba)).IN_ORDER;
-    const uint16 second = AS_UINT16(HIGH_16(rg, ba)).IN_ORDER;
+    const uint16 first = gbuffer_shade_in_order(AS_UINT16(LOW_16(rg, ba)));
+    const uint16 second = gbuffer_shade_in_order(AS_UINT16(HIGH_16(rg, ba)));
     if (texels < LANES) {
       uint last[LANES];
       vstore16(first, 0, last);

@@ -9,10 +9,10 @@
 // The launch has one dimension of groups: global (groups * S, S), local (S, S), so that
 // get_group_id(0) is the number of the group in the device's own order. grid_x * grid_y = groups is
 // the grid of groups that covers the picture. `strip` is the width of the strips of column_tiles
-// and xcd in groups, `chiplets` the number of chiplets of xcd; the others ignore both. cpu_tiles has
-// tiles of its own, one work-item each, and strips of them. Pixels are float4; offsets and pitches
-// are in pixels. red, green, blue and alpha are the matrix's columns: what a unit of that channel
-// becomes.
+// and xcd in groups, `chiplets` the number of chiplets of xcd; the others ignore both. cpu_tiles
+// has tiles of its own, one work-item each, and strips of them. Pixels are float4; offsets and
+// pitches are in pixels. red, green, blue and alpha are the matrix's columns: what a unit of that
+// channel becomes.
 //
 // The host compiles one variant and use per program: -DCLCOOK_GROUP_SWIZZLE_ONLY
 // -DCLCOOK_GROUP_SWIZZLE_<VARIANT>, and -DCLCOOK_GROUP_SWIZZLE_GATHER for the gather.

@@ -347,8 +347,8 @@ __kernel VERTEX_TRANSFORM_GROUP void vertex_transform_half3(VERTEX_TRANSFORM_ARG
 #define STREAM(value, to) (*(to) = (value))
 #endif
 
-// Vectors are put together from numbers: from smaller vectors it would be shuffles with undefined
-// lanes, on which Oclgrind 21.10 crashes.
+// Vectors are put together from numbers. From smaller vectors it would be shuffles with undefined
+// lanes, on which Oclgrind 21.10 crashes; what comes from others it takes for uninitialised.
 #define THREE(v, a, b, c) (v).a, (v).b, (v).c
 #define FOUR(v, a, b, c, d) (v).a, (v).b, (v).c, (v).d
 #define ALL4(v, a) (v).a, (v).a, (v).a, (v).a
@@ -435,11 +435,13 @@ __kernel VERTEX_TRANSFORM_GROUP void vertex_transform_cpu_columns(
         for (int k = 0; k < LANES; ++k) last[k] = skin[first + min(v + k, block - 1)];
         words = vload16(0, (const uint*)last);
       }
+      const uint8 joint_words = (uint8)(FOUR(words, s0, s2, s4, s6), FOUR(words, s8, sa, sc, se));
+      const uint8 weight_words = (uint8)(FOUR(words, s1, s3, s5, s7), FOUR(words, s9, sb, sd, sf));
 #pragma unroll
       for (int k = 0; k < JOINTS; ++k) {
         // Oclgrind 21.10 takes a number for the first element only, in min() of a vector.
-        const int8 joint = convert_int8((words.even >> (8 * k)) & 0xFFu);
-        const float8 weight = convert_float8((words.odd >> (8 * k)) & 0xFFu);
+        const int8 joint = convert_int8((joint_words >> (8 * k)) & 0xFFu);
+        const float8 weight = convert_float8((weight_words >> (8 * k)) & 0xFFu);
         vstore8(min(joint, (int8)(bone_count - 1)) * 16, 0, joints + BLOCK * k + v);
         vstore8(weight * 0x1.010102p-8f, 0, weights + BLOCK * k + v);
       }
