@@ -181,7 +181,7 @@ TEST_CASE("the next call waits for what a call enqueued before it failed") {
   check_next(
       "LineBlur", runtime, [&](const Wait& wait) { return line(src, dst, wait); }, 2);
   const cl::Buffer kept = create_buffer(runtime, 4);
-  const StreamCompaction compact(runtime, {kSize, kSize});
+  const StreamCompaction compact(runtime, {kSize, kSize}, "bit_words");
   check_next(
       "StreamCompaction", runtime,
       [&](const Wait& wait) { return compact(src, dst, kept, 100, wait); }, 3);

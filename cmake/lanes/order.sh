@@ -28,7 +28,7 @@ in_order() {
 }
 # check KERNELS OUT ARGUMENTS...
 check() {
-  CLCOOK_KERNEL_DIR=$1 timeout 600 "$clcook" check "$recipe" --in-order "${@:3}" >"$2" 2>&1
+  CLCOOK_KERNEL_DIR=$1 timeout -k 10 600 "$clcook" check "$recipe" --in-order "${@:3}" >"$2" 2>&1
 }
 # must_pass KERNELS ARGUMENTS...
 must_pass() {

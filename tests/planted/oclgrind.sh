@@ -32,11 +32,11 @@ while read -r _ bug recipe variant shape; do
   log=$work/$bug.log
   check=(check "$recipe" --variant "$variant" --tiny --in-order)
   [ -z "$shape" ] || check+=(--shape "$shape")
-  CLCOOK_KERNEL_DIR="$work/$bug" timeout 120 oclgrind --build-options -cl-opt-disable \
+  CLCOOK_KERNEL_DIR="$work/$bug" timeout -k 10 120 oclgrind --build-options -cl-opt-disable \
     --data-races --log "$log" "$clcook" "${check[@]}" >"$work/$bug.out" 2>&1
   test=$(dirname "$clcook")/tests/$recipe
   if [ ! -s "$log" ] && [ -x "$test" ]; then
-    CLCOOK_KERNEL_DIR="$work/$bug" timeout 120 oclgrind --build-options -cl-opt-disable \
+    CLCOOK_KERNEL_DIR="$work/$bug" timeout -k 10 120 oclgrind --build-options -cl-opt-disable \
       --data-races --log "$log" "$test" --test-case="oclgrind:*" >>"$work/$bug.out" 2>&1
   fi
   if [ -s "$log" ]; then

@@ -72,7 +72,8 @@ class CompactionCase : public PlanCase<StreamCompaction> {
   CompactionCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)),
         shape_(shape),
-        threshold_(static_cast<double>(number(shape, "threshold", 0, kMostThreshold))) {
+        threshold_(static_cast<double>(number(shape, "threshold", 0, kMostThreshold))),
+        calls_(number(shape, "calls", 1, 8, 1)) {
     StreamCompaction::Spec::check(problem_);
     stream_compaction_card::tune_of(Rules::baseline(), {}, shape);  // refuses what is out of range
     const std::size_t bytes = pixel_bytes(problem_.pixel);
@@ -101,7 +102,7 @@ class CompactionCase : public PlanCase<StreamCompaction> {
     // Calls before the one that is checked keep fewer pixels, so that what they leave shows.
     const double before = std::max(threshold_, 0.5 * (threshold_ + 65280));
     std::vector<cl::Event> behind = wait;
-    for (std::int64_t i = 1; i < number(shape_, "calls", 1, 8, 1); ++i)
+    for (std::int64_t i = 1; i < calls_; ++i)
       behind = {plan()(views[0], views[1], views[2], before, behind)};
     return plan()(views[0], views[1], views[2], threshold_, behind);
   }
@@ -191,6 +192,7 @@ class CompactionCase : public PlanCase<StreamCompaction> {
 
   Params shape_;
   double threshold_;
+  std::int64_t calls_;
   std::vector<unsigned char> pixels_;  // as they are stored
   std::optional<std::vector<std::uint32_t>> expected_;
   std::optional<GuardedBuffer> kept_;

@@ -83,7 +83,10 @@ CLCOOK_INLINE std::string sub_group_build_problem(const Runtime& runtime, const 
     runtime.build(Source("sub_group_probe.cl", sub_group_probe()),
                   sub_group_defines(groups, groups.sizes.back()), "sub-groups");
   } catch (const Error& error) {
-    if (error.code != Errc::build_failed) throw;
+    // A compiler that runs out of memory says nothing of the functions.
+    const bool exhausted =
+        error.status == CL_OUT_OF_RESOURCES || error.status == CL_OUT_OF_HOST_MEMORY;
+    if (error.code != Errc::build_failed || exhausted) throw;
     return text("the ", to_string(groups.kind), " functions do not build");
   }
   return {};
