@@ -273,6 +273,7 @@ int bench(const BenchArguments& arguments, const std::string& program,
   pick.profiling = true;
   pick.runtime.on_launch = timer.observer();
   const Runtime runtime = Runtime::pick(arguments.device, pick);
+  inspect_descriptions(arguments.recipes, runtime);
   const Device device = from_json<Device>(to_json(runtime.info()), "of this run", "device");
   if (old) check_same_device(old->device, device);
 
@@ -394,7 +395,8 @@ void add_bench(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "bench", "Time every variant against its baseline and the device's measured ceilings");
   auto arguments = std::make_shared<BenchArguments>();
-  command->add_option("RECIPE", arguments->recipes, "Only these recipes");
+  command->add_option("RECIPE", arguments->recipes,
+                      "Only these recipes, or FILE.toml: see clcook try");
   command->add_option("--variant", arguments->variant, "Only this variant (and the baseline)");
   command
       ->add_option(
@@ -450,7 +452,9 @@ void add_bench(CLI::App& app, int& exit_code) {
     if (!arguments->quick && arguments->seconds > 0)
       fail(Errc::invalid_argument, "bench", "--seconds needs --quick");
     if (arguments->quick && arguments->seconds == 0) arguments->seconds = kQuickSeconds;
-    exit_code = bench(*arguments, "clcook bench", command->remaining());
+    exit_code = with_descriptions(arguments->recipes, [&] {
+      return bench(*arguments, "clcook bench", command->remaining());
+    });
   });
 }
 

@@ -151,7 +151,7 @@ std::string build_logs(const Runtime& runtime, const ConformanceRow& row) {
   std::string out;
   const Recipe& recipe = find_recipe(recipes(), row.recipe);
   if (row.variant == "*" || !recipe.units) return out;
-  for (const CompileUnit& unit : recipe.units(row.variant, row.tune, row.shape)) {
+  for (const CompileUnit& unit : recipe.units(row.variant, row.tune, row.shape, runtime.info())) {
     try {
       const cl::Program program =
           runtime.build(unit.source, unit.defines, unit.kernel, unit.options);
@@ -178,6 +178,7 @@ int run_check(const CheckArguments& arguments) {
   options.out_of_order = !arguments.in_order_only;
   for (const std::string& shape : arguments.shapes) options.shapes.push_back(Params::parse(shape));
   const Runtime runtime = Runtime::pick(arguments.device);
+  inspect_descriptions(arguments.recipes, runtime);
 
   const Interrupt interrupt("the row that is being checked");
   Json head = result_head("check", runtime.info());
@@ -259,7 +260,8 @@ void add_check(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "check", "Compare every variant with its scalar reference; exit code 1 on any mismatch");
   auto arguments = std::make_shared<CheckArguments>();
-  command->add_option("RECIPE", arguments->recipes, "Only these recipes");
+  command->add_option("RECIPE", arguments->recipes,
+                      "Only these recipes, or FILE.toml: see clcook try");
   command->add_option("--variant", arguments->variant, "Only this variant");
   command
       ->add_option("--shape", arguments->shapes,
@@ -285,7 +287,9 @@ void add_check(CLI::App& app, int& exit_code) {
     if (arguments->json && arguments->out.empty() && arguments->resume.empty())
       arguments->out = "-";
     if (arguments->out == "-") arguments->json = true;
-    exit_code = arguments->plan ? print_plan(*arguments) : run_check(*arguments);
+    exit_code = with_descriptions(arguments->recipes, [&] {
+      return arguments->plan ? print_plan(*arguments) : run_check(*arguments);
+    });
   });
 }
 

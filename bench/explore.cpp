@@ -29,6 +29,9 @@ constexpr std::size_t kWidths[] = {1, 32, 64};
 // differ by less.
 constexpr double kMargin = 1.01;
 
+// What the copy within the cache is measured with: as much, or less, is taken to stay there.
+constexpr double kCachedBytes = 8.0 * 1024 * 1024;
+
 struct ExploreArguments {
   std::string recipe;
   std::string variant;
@@ -89,37 +92,85 @@ Ranges ranges_where_it_pays(const std::vector<double>& x, const std::vector<doub
   return out;
 }
 
-// What the models of the sweep say of every point, scaled so that they agree with the first
-// measured one.
-CurveVariant::Predictions predictions(const Sweep& sweep, const std::string& variant,
-                                      const std::vector<Params>& points,
-                                      const std::vector<double>& measured, std::uint64_t seed) {
-  CurveVariant::Predictions out;
-  std::size_t first = 0;
-  while (first < measured.size() && std::isnan(measured[first])) ++first;
-  if (first == measured.size()) return out;
-  const auto add = [&](const std::string& model, std::vector<double> costs) {
-    const double scale = measured[first] / costs[first];
-    for (double& cost : costs) cost *= scale;
-    out.emplace_back(model, rounded(std::move(costs)));
-  };
-  if (sweep.lanes) {
-    std::vector<std::vector<double>> costs(std::size(kWidths));
-    for (const Params& point : points) {
-      const model::LaneMasks masks = sweep.lanes(variant, point, seed);
-      for (std::size_t w = 0; w < costs.size(); ++w)
-        costs[w].push_back(model::lane_mask_cost(masks, kWidths[w]));
+// A variant along a sweep as it was measured.
+struct Line {
+  std::string variant;
+  bool baseline = false;
+  std::vector<double> measured;  // us per point, NaN where it did not run
+  std::vector<double> floor;     // us that moving its bytes, or a launch, takes at least
+  std::string reason;
+};
+
+// The models of a sweep, each with its unit of cost in microseconds: one for all variants and curves
+// of the sweep, from the point of the first measured baseline that costs most.
+class Models {
+ public:
+  explicit Models(const Sweep& sweep, std::uint64_t seed) : sweep_(sweep), seed_(seed) {}
+
+  // What they say of each line: the larger of its cost and its floor.
+  std::vector<CurveVariant::Predictions> predict(const std::vector<Params>& points,
+                                                 const std::vector<Line>& lines) {
+    std::vector<Costs> costs;
+    for (const Line& line : lines) costs.push_back(costs_of(line.variant, points));
+    for (std::size_t i = 0; units_.empty() && i < lines.size(); ++i) {
+      const std::vector<double>& times = lines[i].measured;
+      const bool ran =
+          !std::all_of(times.begin(), times.end(), [](double t) { return std::isnan(t); });
+      if (lines[i].baseline && ran) measure_units(costs[i], lines[i]);
     }
-    for (std::size_t w = 0; w < costs.size(); ++w)
-      add(fmt::format("{} lane{}", kWidths[w], kWidths[w] == 1 ? "" : "s"), costs[w]);
+    std::vector<CurveVariant::Predictions> out(lines.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      for (std::size_t m = 0; m < units_.size(); ++m) {
+        if (std::isnan(units_[m])) continue;
+        std::vector<double> times;
+        for (std::size_t k = 0; k < points.size(); ++k)
+          times.push_back(std::fmax(units_[m] * costs[i][m].second[k], lines[i].floor[k]));
+        out[i].emplace_back(costs[i][m].first, rounded(std::move(times)));
+      }
+    }
+    return out;
   }
-  if (sweep.model) {
-    std::vector<double> costs;
-    for (const Params& point : points) costs.push_back(sweep.model(variant, point, seed));
-    add(sweep.model_name, std::move(costs));
+
+ private:
+  using Costs = std::vector<std::pair<std::string, std::vector<double>>>;  // per model and point
+
+  Costs costs_of(const std::string& variant, const std::vector<Params>& points) const {
+    Costs out;
+    if (sweep_.lanes) {
+      for (const std::size_t width : kWidths)
+        out.emplace_back(fmt::format("{} lane{}", width, width == 1 ? "" : "s"),
+                         std::vector<double>());
+      for (const Params& point : points) {
+        const model::LaneMasks masks = sweep_.lanes(variant, point, seed_);
+        for (std::size_t w = 0; w < std::size(kWidths); ++w)
+          out[w].second.push_back(model::lane_mask_cost(masks, kWidths[w]));
+      }
+    }
+    if (sweep_.model) {
+      out.emplace_back(sweep_.model_name, std::vector<double>());
+      for (const Params& point : points)
+        out.back().second.push_back(sweep_.model(variant, point, seed_));
+    }
+    return out;
   }
-  return out;
-}
+
+  void measure_units(const Costs& costs, const Line& baseline) {
+    for (const auto& [model, of_points] : costs) {
+      double most = 0;
+      double unit = std::nan("");
+      for (std::size_t k = 0; k < of_points.size(); ++k) {
+        if (std::isnan(baseline.measured[k]) || of_points[k] <= most) continue;
+        most = of_points[k];
+        unit = baseline.measured[k] / most;
+      }
+      units_.push_back(unit);
+    }
+  }
+
+  const Sweep& sweep_;
+  std::uint64_t seed_;
+  std::vector<double> units_;  // per model; none before a baseline ran
+};
 
 std::string curve_text(const Curve& curve) {
   std::string out =
@@ -198,6 +249,7 @@ int explore(const ExploreArguments& arguments) {
     std::vector<Value> along = sweep.along.values;
     if (arguments.smoke && along.size() > 2) along = {along.front(), along.back()};
     std::vector<Params> families = combinations(sweep.families);
+    Models models(sweep, arguments.seed);
     if (arguments.smoke) families.resize(1);
     for (const Params& family : families) {
       const Params base = base_of(sweep, family);
@@ -207,16 +259,10 @@ int explore(const ExploreArguments& arguments) {
         points.push_back(Params(base).set(sweep.along.name, value));
         x.push_back(number_of(value));
       }
-      struct Line {
-        std::string variant;
-        bool baseline = false;
-        std::vector<double> measured;
-        std::string reason;
-      };
       std::vector<Line> lines;
       for (const VariantInfo& variant : recipe.variants) {
         if (arguments.variant.empty() || variant.name == arguments.variant || variant.baseline)
-          lines.push_back({variant.name, variant.baseline, {}, ""});
+          lines.push_back({variant.name, variant.baseline, {}, {}, ""});
       }
       if (Interrupt::asked()) break;
       const auto before = std::find_if(curves.begin(), curves.end(), [&](const Curve& one) {
@@ -253,8 +299,12 @@ int explore(const ExploreArguments& arguments) {
           }
           lines[i].measured.push_back(subject.blocks.empty() ? std::nan("")
                                                              : median(subject.samples()) * 1e6);
-          if (!subject.blocks.empty() && std::isnan(bytes))
-            bytes = subject.work.bytes_read + subject.work.bytes_written;
+          const double moved = subject.work.bytes_read + subject.work.bytes_written;
+          if (!subject.blocks.empty() && std::isnan(bytes)) bytes = moved;
+          const double rate = moved <= kCachedBytes ? ceilings.cached_copy_gbs : ceilings.copy_gbs;
+          lines[i].floor.push_back(subject.blocks.empty()
+                                       ? std::nan("")
+                                       : std::max(moved / (rate * 1e3), ceilings.launch_us));
         }
         copies.push_back(bytes / (ceilings.copy_gbs * 1e3));
       }
@@ -262,15 +312,15 @@ int explore(const ExploreArguments& arguments) {
       for (const double one : x) curve.points.emplace_back(one);
       const auto baseline =
           std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.baseline; });
-      for (const Line& line : lines) {
+      const auto predicted = models.predict(points, lines);
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        const Line& line = lines[i];
         CurveVariant one;
         one.variant = line.variant;
         one.baseline = line.baseline;
         one.measured_us = rounded(line.measured);
         if (!line.reason.empty()) one.reason = line.reason;
-        if (sweep.lanes || sweep.model)
-          one.predicted_us =
-              predictions(sweep, line.variant, points, line.measured, arguments.seed);
+        if (sweep.lanes || sweep.model) one.predicted_us = predicted[i];
         if (!line.baseline) one.pays = ranges_where_it_pays(x, baseline->measured, line.measured);
         curve.variants.push_back(std::move(one));
       }

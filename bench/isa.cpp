@@ -13,11 +13,14 @@
 
 #include <clcook/core/commit.hpp>
 
+#include "isa/count.hpp"
 #include "isa/gate.hpp"
 #include "isa/jobs.hpp"
+#include "isa/residency.hpp"
 #include "isa/show.hpp"
 #include "isa/tools.hpp"
 #include "isa/verdict.hpp"
+#include "tool/chatter.hpp"
 #include "tool/command.hpp"
 #include "tool/interrupt.hpp"
 
@@ -36,12 +39,17 @@ constexpr int kSkipped = 77;  // what ctest and automake show as skipped
 struct IsaArguments {
   std::vector<std::string> recipes;
   std::string variant;
+  std::vector<std::string> definitions;
+  std::vector<std::string> includes;
+  std::string kernel;
   std::vector<std::string> targets;
   std::string json;
   std::vector<std::string> show;
   std::vector<std::string> diff;
   std::string gate;
   std::string update_gate;
+  std::string counts = "bench/isa_counts.json";
+  bool count = false;
   std::string device;
   bool all_tunes = false;
   bool live = false;
@@ -49,11 +57,21 @@ struct IsaArguments {
   unsigned sample = 100;
 };
 
-// Baseline first, then the variants in their order.
-std::vector<Job> select_jobs(const IsaArguments& arguments) {
+// Whether an argument means a kernel file and no recipe.
+bool is_file(const std::string& name) {
+  return name.find('/') != std::string::npos || std::filesystem::path(name).has_extension();
+}
+
+isa::KernelFile file_of(const IsaArguments& arguments, const std::string& path) {
+  return {path, arguments.definitions, arguments.includes, arguments.kernel};
+}
+
+std::vector<const Recipe*> select_recipes(const IsaArguments& arguments) {
   std::vector<const Recipe*> chosen;
-  for (const std::string& name : arguments.recipes) chosen.push_back(&find_recipe(recipes(), name));
-  if (chosen.empty()) {
+  for (const std::string& name : arguments.recipes) {
+    if (!is_file(name)) chosen.push_back(&find_recipe(recipes(), name));
+  }
+  if (arguments.recipes.empty()) {
     for (const Recipe& recipe : recipes()) {
       // A variant alone chooses the recipes that have it.
       const auto has = [&](const VariantInfo& one) { return one.name == arguments.variant; };
@@ -66,8 +84,13 @@ std::vector<Job> select_jobs(const IsaArguments& arguments) {
            "no recipe has a variant '" + arguments.variant + "'; clcook list names them");
     }
   }
+  return chosen;
+}
+
+// Baseline first, then the variants in their order. Recipes, then files.
+std::vector<Job> select_jobs(const IsaArguments& arguments, const Target& target) {
   std::vector<Job> out;
-  for (const Recipe* recipe : chosen) {
+  for (const Recipe* recipe : select_recipes(arguments)) {
     if (!arguments.variant.empty()) recipe->variant(arguments.variant);  // names the known ones
     std::vector<const VariantInfo*> variants = {&recipe->baseline()};
     for (const VariantInfo& one : recipe->variants) {
@@ -78,7 +101,7 @@ std::vector<Job> select_jobs(const IsaArguments& arguments) {
       std::vector<Params> tunes = combinations(variant->tunes);
       if (!arguments.all_tunes) tunes.resize(1);
       for (std::size_t i = 0; i < tunes.size(); ++i) {
-        std::vector<Job> jobs = jobs_of(*recipe, *variant, tunes[i], i > 0);
+        std::vector<Job> jobs = jobs_of(*recipe, *variant, tunes[i], i > 0, target);
         out.insert(out.end(), jobs.begin(), jobs.end());
       }
     }
@@ -86,34 +109,49 @@ std::vector<Job> select_jobs(const IsaArguments& arguments) {
   return out;
 }
 
-// "line_blur/naive", "line_blur/naive#2", either with "@gfx900".
+// "line_blur/naive", "line_blur/naive#2", "mine.cl", "mine.cl:kernel", each with "@gfx900".
 Job parse_kernel(const std::string& spec, const std::vector<Target>& targets,
-                 const Toolchain& tools) {
+                 const IsaArguments& arguments, const Toolchain& tools, const DiskCache& cache) {
+  const std::size_t mark = spec.rfind('@');
+  const Target target =
+      mark == std::string::npos ? targets.front() : isa::parse_target(spec.substr(mark + 1), tools);
+  if (std::filesystem::path(spec.substr(0, mark)).has_extension()) {
+    isa::KernelFile file = file_of(arguments, spec.substr(0, mark));
+    if (const std::size_t colon = file.path.rfind(':'); colon != std::string::npos) {
+      file.kernel = file.path.substr(colon + 1);
+      file.path.resize(colon);
+    }
+    const std::vector<Job> jobs = jobs_of(file, target, tools, cache);
+    if (jobs.size() > 1) {
+      std::string known;
+      for (const Job& job : jobs) known += " " + job.kernel;
+      fail(Errc::invalid_argument, "clcook isa",
+           "'" + file.path + "' has several kernels, so that one has to be named as " + file.path +
+               ":KERNEL; there are" + known);
+    }
+    return jobs.front();
+  }
   const std::size_t slash = spec.find('/');
   if (slash == std::string::npos) {
     fail(Errc::invalid_argument, "clcook isa",
-         "a kernel is RECIPE/VARIANT, RECIPE/VARIANT#2 for the second kernel of a variant, with "
-         "@TARGET for another target; got '" +
+         "a kernel is RECIPE/VARIANT, RECIPE/VARIANT#2 for the second kernel of a variant, or "
+         "FILE.cl:KERNEL, with @TARGET for another target; got '" +
              spec + "'");
   }
-  const std::size_t at = spec.find('@');
-  const std::string path = spec.substr(0, at);
+  const std::string path = spec.substr(0, mark);
   const std::size_t hash = path.find('#');
   const Recipe& recipe = find_recipe(recipes(), path.substr(0, slash));
   const VariantInfo& variant =
       recipe.variant(path.substr(slash + 1, hash == std::string::npos ? hash : hash - slash - 1));
   const std::vector<Job> jobs =
-      jobs_of(recipe, variant, combinations(variant.tunes).front(), false);
+      jobs_of(recipe, variant, combinations(variant.tunes).front(), false, target);
   const unsigned number =
       hash == std::string::npos ? 1 : isa::detail::to_unsigned(path.substr(hash + 1));
   if (number < 1 || number > jobs.size()) {
     fail(Errc::invalid_argument, "clcook isa",
          text("'", spec, "': the variant has ", jobs.size(), " kernels"));
   }
-  Job job = jobs[number - 1];
-  job.target =
-      at == std::string::npos ? targets.front() : isa::parse_target(spec.substr(at + 1), tools);
-  return job;
+  return jobs[number - 1];
 }
 
 std::size_t terminal_width() {
@@ -133,10 +171,12 @@ struct Group {
   std::vector<const Measured*> kernels;
   isa::Verdict verdict;
   bool baseline = false;
+  bool judged = true;  // false: a kernel of a file, which has no baseline
   bool broken = false;
 };
 
-std::vector<Group> group_by_variant(const std::vector<const Measured*>& rows) {
+std::vector<Group> group_by_variant(const std::vector<const Measured*>& rows,
+                                    const std::map<const Measured*, isa::Weighing>& weighed) {
   std::vector<Group> groups;
   for (const Measured* row : rows) {
     if (groups.empty() || groups.back().kernels.front()->job.variant != row->job.variant ||
@@ -146,24 +186,37 @@ std::vector<Group> group_by_variant(const std::vector<const Measured*>& rows) {
     groups.back().kernels.push_back(row);
     groups.back().broken = groups.back().broken || !row->problem.empty();
   }
-  const auto shape = [](const Group& group) {
+  const auto shape = [&](const Group& group) {
     std::vector<isa::Shape> parts;
+    const auto idle = [&](const Measured* one) {
+      const auto found = weighed.find(one);
+      return found != weighed.end() && found->second.why.empty() &&
+             found->second.weighted.total <= 0;
+    };
+    const bool all_idle = std::all_of(group.kernels.begin(), group.kernels.end(), idle);
     for (const Measured* one : group.kernels) {
+      // The problem does without it.
+      if (!all_idle && idle(one)) continue;
       parts.push_back(
           isa::shape_of(one->counts, one->resources, one->dialect == isa::Dialect::ptx));
+      if (const auto found = weighed.find(one); found != weighed.end()) {
+        parts.back().issued = found->second.weighted;
+        parts.back().unknown = found->second.why;
+      }
     }
     return isa::total(parts);
   };
   if (groups.empty()) return groups;
-  groups.front().baseline = true;
+  if (!rows.front()->job.counted_options.empty()) groups.front().baseline = true;
   for (Group& group : groups) {
-    if (group.baseline) continue;
+    if (!groups.front().baseline) group.judged = false;
+    if (group.baseline || !group.judged) continue;
     if (group.broken || groups.front().broken) {
-      group.verdict = {isa::Finding::none, group.broken
-                                               ? "no verdict: it does not compile"
-                                               : "no verdict: the baseline does not compile"};
+      group.verdict.text = group.broken ? "cannot tell: it does not compile"
+                                        : "cannot tell: the baseline does not compile";
     } else {
-      group.verdict = isa::compare(shape(groups.front()), shape(group));
+      group.verdict = isa::compare(shape(groups.front()), shape(group),
+                                   rows.front()->dialect == isa::Dialect::x86);
     }
   }
   return groups;
@@ -180,15 +233,15 @@ std::string counted(const Target& target, const Toolchain& tools, isa::Dialect d
   return "PTX counts, not yet machine code (nvdisasm is not here); " + ptxas;
 }
 
-std::string render(const Recipe& recipe, const Target& target, const Toolchain& tools,
+std::string render(const std::string& title, const Target& target, const Toolchain& tools,
                    const std::vector<Group>& groups) {
   std::size_t width = 18;
   for (const Group& group : groups) {
     for (const Measured* one : group.kernels)
-      width = std::max(width, one->job.name().size() - recipe.name.size() - 1);
+      width = std::max(width, one->job.name().size() - title.size() - 1);
   }
   const Measured& sample = *groups.front().kernels.front();
-  std::string out = fmt::format("\n{}  {}  {}: {}\n", recipe.name, target.name, target.label,
+  std::string out = fmt::format("\n{}  {}  {}: {}\n", title, target.name, target.label,
                                 counted(target, tools, sample.dialect));
   out += fmt::format(
       "  {:<{}} {:>6} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>7} {:>5} {:>5} "
@@ -197,7 +250,7 @@ std::string render(const Recipe& recipe, const Target& target, const Toolchain& 
       "bytes", "vreg", "sreg", "local", "spills", "scratch", "occ");
   for (const Group& group : groups) {
     for (const Measured* one : group.kernels) {
-      const std::string name = one->job.name().substr(recipe.name.size() + 1);
+      const std::string name = one->job.name().substr(title.size() + 1);
       if (!one->problem.empty()) {
         out += fmt::format("  {:<{}} does not compile{}: {}\n", name, width,
                            one->job.needs.empty() ? "" : " (it needs " + one->job.needs + ")",
@@ -225,7 +278,9 @@ std::string render(const Recipe& recipe, const Target& target, const Toolchain& 
         out += fmt::format("      CALLS, the numbers mean nothing:{}\n", names);
       }
       for (const std::string& note : one->notes) out += "      " + note + "\n";
+      if (!group.judged) out += isa::residency(*one);
     }
+    if (!group.judged) continue;
     out += group.baseline ? "      baseline\n" : "      " + group.verdict.text + "\n";
   }
   return out;
@@ -289,6 +344,61 @@ const isa::GateRow* find_row(const isa::Gate& gate, const Job& job) {
   return row == kernel->second.end() ? nullptr : &row->second;
 }
 
+// bench/isa_counts.json below the current folder, where no file is given.
+isa::CountsFile load_counts(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return {};
+  return isa::read_counts(read_text_file(path), path);
+}
+
+// How often the instructions of each kernel run, two at a time like the compilations.
+std::map<const Measured*, isa::Weighing> weigh_all(const std::vector<Measured>& all,
+                                                   const Toolchain& tools, const DiskCache& cache,
+                                                   const IsaArguments& arguments) {
+  const isa::CountsFile counts = load_counts(arguments.counts);
+  std::map<const Measured*, isa::Weighing> out;
+  std::vector<const Measured*> todo;
+  for (const Measured& one : all) {
+    // Files have no counts.
+    if (!one.problem.empty() || one.job.counted_options.empty()) continue;
+    todo.push_back(&one);
+    out[&one];
+  }
+  isa::in_parallel(todo.size(), arguments.jobs, Interrupt::asked, [&](std::size_t i) {
+    const Measured& one = *todo[i];
+    if (!one.job.tune.empty()) {
+      out.at(&one).why = "only the default tuning is counted";
+    } else {
+      out.at(&one) = isa::weigh_job(one.job, one, counts, tools, cache);
+    }
+  });
+  return out;
+}
+
+int count_command(const IsaArguments& arguments, const Toolchain& tools, const DiskCache& cache) {
+  const Interrupt interrupt("the kernels that are being counted");
+  isa::CountsFile counts = load_counts(arguments.counts);
+  std::optional<Chatter> chatter(std::in_place);
+  std::size_t kernels = 0;
+  for (const Recipe* recipe : select_recipes(arguments)) {
+    for (const VariantInfo& variant : recipe->variants) {
+      if (!arguments.variant.empty() && variant.name != arguments.variant) continue;
+      if (Interrupt::asked()) break;
+      isa::count_variant(arguments.device, *recipe, variant, tools, cache, counts);
+      ++kernels;
+    }
+  }
+  chatter.reset();
+  if (Interrupt::asked()) return kInterrupted;
+  write_file(arguments.counts, isa::write_counts(counts));
+  std::string out = fmt::format("wrote {}: {} variants run, {} kernels counted\n", arguments.counts,
+                                kernels, counts.kernels.size());
+  for (const auto& [name, why] : counts.uncounted)
+    out += fmt::format("not counted: {}: {}\n", name, why);
+  deliver("", out);
+  return 0;
+}
+
 constexpr const char* kRecord = "record it with: clcook isa --update-gate";
 
 // Says what Ctrl-C left.
@@ -338,6 +448,14 @@ int run_gate(const IsaArguments& arguments, const std::vector<Job>& jobs, const 
     const std::string line =
         one.job.name() + " " + one.job.target.name + ": does not compile: " + one.problem;
     (was || one.job.needs.empty() ? result.failures : result.notes).push_back(line);
+  }
+  // Weights of another text would say nothing.
+  const isa::CountsFile counts = load_counts(arguments.counts);
+  for (const Job& job : jobs) {
+    if (job.target.vendor == isa::Vendor::x86 && isa::is_stale(job, counts, tools, cache)) {
+      result.notes.push_back(job.name() + ": the kernel has changed since it was counted; " +
+                             "clcook isa --count " + job.recipe + " counts it again");
+    }
   }
   std::string out;
   for (const std::string& one : result.failures) out += "WORSE  " + one + "\n";
@@ -421,6 +539,7 @@ int isa_command(const IsaArguments& arguments) {
     compile = false;
   }
   const DiskCache cache = isa::isa_cache();
+  if (arguments.count) return count_command(arguments, tools, cache);
   std::vector<Target> targets;
   for (const std::string& name :
        arguments.targets.empty() ? isa::default_targets() : arguments.targets) {
@@ -434,27 +553,63 @@ int isa_command(const IsaArguments& arguments) {
     std::string out;
     for (const std::string& kernel : arguments.show) {
       if (kernel.find('@') != std::string::npos) {
-        out += isa::show(parse_kernel(kernel, one, tools), tools, cache);
+        out += isa::show(parse_kernel(kernel, one, arguments, tools, cache), tools, cache);
         continue;
       }
       for (const Target& target : one)
-        out += isa::show(parse_kernel(kernel, {target}, tools), tools, cache);
+        out += isa::show(parse_kernel(kernel, {target}, arguments, tools, cache), tools, cache);
     }
     if (!arguments.diff.empty()) {
-      out += isa::diff(parse_kernel(arguments.diff[0], one, tools),
-                       parse_kernel(arguments.diff[1], one, tools), tools, cache, terminal_width());
+      const Job from = parse_kernel(arguments.diff[0], one, arguments, tools, cache);
+      const Job to = parse_kernel(arguments.diff[1], one, arguments, tools, cache);
+      out += isa::diff(from, to, tools, cache, terminal_width());
+      const auto shape = [&](const Job& job) {
+        const Measured measured = isa::measure(job, tools, cache);
+        isa::Shape made = isa::shape_of(measured.counts, measured.resources,
+                                        measured.dialect == isa::Dialect::ptx);
+        if (!job.counted_options.empty()) {
+          const isa::Weighing weighed =
+              isa::weigh_job(job, measured, load_counts(arguments.counts), tools, cache);
+          made.issued = weighed.weighted;
+          made.unknown = weighed.why;
+        }
+        return made;
+      };
+      out +=
+          isa::compare(shape(from), shape(to), from.target.vendor == isa::Vendor::x86).text + "\n";
     }
     deliver("", out);
     return 0;
   }
 
   const Interrupt interrupt("the kernels that are being compiled");
-  const std::vector<Job> plain = select_jobs(arguments);
+  std::vector<std::string> files;
+  for (const std::string& name : arguments.recipes) {
+    if (is_file(name)) files.push_back(name);
+  }
+  if (!files.empty() && (gating || arguments.all_tunes || arguments.live ||
+                         !arguments.variant.empty() || files.size() < arguments.recipes.size())) {
+    fail(Errc::invalid_argument, "clcook isa",
+         "'" + files.front() +
+             "' is a file; recipes beside it, --variant, --all-tunes, --live and the gate are for "
+             "recipes alone");
+  }
+  if (!files.empty() && !compile) files.clear();
+  // Kernel by kernel, each for all targets.
+  const std::vector<Job> plain = files.empty() ? select_jobs(arguments, {}) : std::vector<Job>();
+  std::vector<std::vector<Job>> by_target;
+  for (const Target& target : targets) {
+    by_target.push_back(files.empty() ? select_jobs(arguments, target) : std::vector<Job>());
+    for (const std::string& path : files) {
+      for (Job& job : jobs_of(file_of(arguments, path), target, tools, cache))
+        by_target.back().push_back(std::move(job));
+    }
+  }
   std::vector<Job> jobs;
-  for (const Job& job : plain) {
-    for (const Target& target : targets) {
-      jobs.push_back(job);
-      jobs.back().target = target;
+  for (std::size_t i = 0; !by_target.empty() && i < by_target.front().size(); ++i) {
+    // A kernel that is there for some targets only: all of the first, then the rest.
+    for (const std::vector<Job>& one : by_target) {
+      if (i < one.size()) jobs.push_back(one[i]);
     }
   }
   const bool whole =
@@ -466,8 +621,10 @@ int isa_command(const IsaArguments& arguments) {
   if (Interrupt::asked() && !arguments.update_gate.empty())
     return ended_early(all.size(), jobs.size());
   if (!arguments.update_gate.empty()) return update_gate(arguments, all, tools, whole);
+  const std::map<const Measured*, isa::Weighing> weighed = weigh_all(all, tools, cache, arguments);
   const std::optional<isa::LiveDevice> live =
-      isa::ask_driver(arguments.device, arguments.live, "clcook isa --live", plain);
+      plain.empty() ? std::nullopt
+                    : isa::ask_driver(arguments.device, arguments.live, "clcook isa --live", plain);
 
   std::string out;
   if (compile) {
@@ -475,34 +632,48 @@ int isa_command(const IsaArguments& arguments) {
   }
   IsaResult found;
   for (const Target& target : targets) found.targets.push_back({target.name, target.label});
-  std::map<std::string, std::set<std::string>> unknown;
+  std::map<std::string, std::map<std::string, unsigned>> unknown;
   std::size_t cached = 0;
   bool broken = false;
-  for (const Recipe& recipe : recipes()) {
+  std::vector<std::string> titles = files;
+  for (const Recipe& recipe : recipes()) titles.push_back(recipe.name);
+  for (const std::string& title : titles) {
     for (const Target& target : targets) {
       std::vector<const Measured*> rows;
       for (const Measured& one : all) {
-        if (one.job.recipe == recipe.name && one.job.target.name == target.name)
-          rows.push_back(&one);
+        if (one.job.recipe == title && one.job.target.name == target.name) rows.push_back(&one);
       }
       if (rows.empty()) continue;
-      const std::vector<Group> groups = group_by_variant(rows);
-      out += render(recipe, target, tools, groups);
+      const std::vector<Group> groups = group_by_variant(rows, weighed);
+      out += render(title, target, tools, groups);
       for (const Group& group : groups) {
-        if (!group.baseline) {
-          found.verdicts.push_back({recipe.name, group.kernels.front()->job.variant,
-                                    group.kernels.front()->job.tune, target.name,
-                                    recipe.baseline().name, isa::to_string(group.verdict.finding),
-                                    group.verdict.text});
+        if (!group.baseline && group.judged) {
+          found.verdicts.push_back({title,
+                                    group.kernels.front()->job.variant,
+                                    group.kernels.front()->job.tune,
+                                    target.name,
+                                    groups.front().kernels.front()->job.variant,
+                                    isa::to_string(group.verdict.finding),
+                                    group.verdict.text,
+                                    {},
+                                    {},
+                                    {}});
+          if (group.verdict.slots > 0) {
+            IsaVerdict& said = found.verdicts.back();
+            const isa::Verdict& v = group.verdict;
+            said.slots = v.slots;
+            said.from = {v.from[0], v.from[1]};
+            said.to = {v.to[0], v.to[1]};
+          }
         }
       }
       for (const Measured* one : rows) {
         cached += one->cached ? 1 : 0;
         broken = broken || (!one->problem.empty() && one->job.needs.empty());
-        if (!one->counts.unknown.empty())
-          unknown[target.name].insert(one->counts.unknown.begin(), one->counts.unknown.end());
+        for (const auto& [name, times] : one->counts.unclassified)
+          unknown[target.name][name] += times;
         IsaRow row{
-            recipe.name, one->job.variant, one->job.tune, one->job.kernel,         one->job.label,
+            title,       one->job.variant, one->job.tune, one->job.kernel,         one->job.label,
             target.name, one->job.options, one->problem,  to_string(one->dialect), one->counts,
             {},          one->resources};
         if (target.vendor == isa::Vendor::nvidia) row.ptx = one->ptx;
@@ -530,13 +701,14 @@ int isa_command(const IsaArguments& arguments) {
   }
   for (const auto& [target, names] : unknown) {
     out += "not classified, counted as other on " + target + ":";
-    for (const std::string& name : names) out += " " + name;
+    for (const auto& [name, times] : names)
+      out += fmt::format(" {}{}", name, times > 1 ? fmt::format(" ({} times)", times) : "");
     out += "\n";
   }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   out += fmt::format("\n{} kernels, {} from the cache, {:.1f} s\n", all.size(), cached, seconds);
-  if (plain.empty()) out += "there is no recipe to compile\n";
+  if (jobs.empty() && plain.empty()) out += "there is no recipe to compile\n";
 
   if (!arguments.json.empty()) {
     Json result = result_head("isa", DeviceInfo());
@@ -554,13 +726,19 @@ int isa_command(const IsaArguments& arguments) {
 }  // namespace
 
 void add_isa(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("isa",
-                         "Compile every variant to machine code, without a GPU: instructions, "
-                         "registers, spills, and what the recipe changes");
+  CLI::App* command = app.add_subcommand(
+      "isa",
+      "Compile every variant, or kernels of your own, to machine code, without a "
+      "GPU: instructions, registers, spills, and what a change brings");
   auto arguments = std::make_shared<IsaArguments>();
-  command->add_option("RECIPE", arguments->recipes, "Only these recipes");
+  command->add_option("RECIPE|FILE", arguments->recipes,
+                      "Only these recipes, or FILE.toml (see clcook try); or kernel files");
   command->add_option("--variant", arguments->variant, "Only this variant, beside the baseline");
+  command->add_option("-D", arguments->definitions, "Of files: define NAME or NAME=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("-I", arguments->includes, "Of files: a folder of headers")
+      ->allow_extra_args(false);
+  command->add_option("--kernel", arguments->kernel, "Of files: this kernel alone");
   command
       ->add_option("--target", arguments->targets,
                    "Targets, separated by commas; default "
@@ -573,15 +751,23 @@ void add_isa(CLI::App& app, int& exit_code) {
                       "Also write JSON to this file; - prints JSON alone");
   command->add_option(
       "--show", arguments->show,
-      "Print the annotated assembly of kernels RECIPE/VARIANT; default target gfx1030");
+      "Print the annotated assembly of kernels RECIPE/VARIANT or FILE[:KERNEL]; default target "
+      "gfx1030");
   command
-      ->add_option("--diff", arguments->diff,
-                   "Print two kernels RECIPE/VARIANT[@TARGET] side by side")
+      ->add_option(
+          "--diff", arguments->diff,
+          "Print two kernels RECIPE/VARIANT[@TARGET] or FILE[:KERNEL][@TARGET] side by side, and "
+          "the verdict")
       ->expected(2);
   command->add_flag(
       "--gate", arguments->gate,
       "Compare with the committed counts; exit code 1 when a kernel got worse, 77 when they are of "
       "another compiler; --gate=FILE for another file");
+  command->add_flag("--count", arguments->count,
+                    "Run every variant on PoCL and record how often its loops and branches run: "
+                    "what the verdict weighs instructions with");
+  command->add_option("--counts", arguments->counts, "The file of these counts")
+      ->capture_default_str();
   command->add_flag("--update-gate", arguments->update_gate,
                     "Record the counts of now; --update-gate=FILE for another file");
   command
@@ -597,7 +783,10 @@ void add_isa(CLI::App& app, int& exit_code) {
   command->add_option("--jobs", arguments->jobs, "Compilers that run at the same time")
       ->capture_default_str()
       ->check(CLI::Range(1U, 64U));
-  command->callback([arguments, &exit_code] { exit_code = isa_command(*arguments); });
+  command->callback([arguments, &exit_code] {
+    add_descriptions(arguments->recipes);
+    exit_code = isa_command(*arguments);
+  });
 }
 
 }  // namespace clcook::tool

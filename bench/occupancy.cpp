@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "isa/jobs.hpp"
+#include "isa/residency.hpp"
 #include "tool/command.hpp"
 
 namespace clcook::tool {
@@ -29,6 +30,7 @@ struct OccupancyArguments {
   bool cu_mode = false;
   std::string recipe;
   std::string variant;
+  isa::KernelFile file;
   std::string device;
   bool json = false;
 };
@@ -137,12 +139,7 @@ std::string render(const Question& question) {
                        plural(now.groups, "group"), plural(now.waves_per_group, "wave"), arch.unit,
                        now.waves, now.max_waves, percent(now));
   }
-  std::string limits;
-  for (int i = 0; i < model::kLimiters; ++i) {
-    const auto one = static_cast<Limiter>(i);
-    if (now.waves == now.max_waves || !now.limited_by(one)) continue;
-    limits += (limits.empty() ? "" : " and ") + std::string(to_string(one));
-  }
+  const std::string limits = isa::limits_of(now);
   out += limits.empty() ? "  all places for waves are taken\n"
                         : fmt::format("  limited by {}\n", limits);
 
@@ -231,13 +228,19 @@ Json to_json(const Question& question) {
 
 int narrow(long value) { return value < 0 ? 0 : static_cast<int>(value); }
 
-// The kernels of a variant, with what a compiler says that they need.
+// The kernels of a variant or a file, with what a compiler says that they need.
 std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
-  const Recipe& recipe = find_recipe(recipes(), arguments.recipe);
-  const VariantInfo& variant =
-      arguments.variant.empty() ? recipe.baseline() : recipe.variant(arguments.variant);
-  const Params tune = combinations(variant.tunes).front();
-  const std::vector<isa::Job> jobs = isa::jobs_of(recipe, variant, tune, false);
+  const bool is_file = !arguments.file.path.empty();
+  Params tune;
+  std::vector<isa::Job> jobs;
+  const auto jobs_for = [&](const isa::Target& target) {
+    const Recipe& recipe = find_recipe(recipes(), arguments.recipe);
+    const VariantInfo& variant =
+        arguments.variant.empty() ? recipe.baseline() : recipe.variant(arguments.variant);
+    tune = combinations(variant.tunes).front();
+    return isa::jobs_of(recipe, variant, tune, false, target);
+  };
+  if (!is_file) jobs = jobs_for({});
   KernelNeeds common;
   common.wave_size = arguments.wave;
   common.cu_mode = arguments.cu_mode;
@@ -246,8 +249,10 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
     common.group_size = *arguments.group;
   } else if (const std::int64_t group = tune.integer("group", 0); group > 0) {
     common.group_size = static_cast<int>(group);
+  } else if (is_file) {
+    common.group_size = isa::kAnyGroup;
   } else {
-    common.group_size = 256;
+    common.group_size = isa::kAnyGroup;
     notes.push_back("the variant has no tuning 'group'; 256 is assumed, --group says otherwise");
   }
   std::vector<Question> out;
@@ -265,6 +270,14 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
     one.arch = &model::gpu_arch(arch);
     one.needs = common;
     one.notes = notes;
+    if (is_file && !arguments.group) {
+      if (job.group > 0) {
+        one.needs.group_size = static_cast<int>(job.group);
+      } else {
+        one.notes.push_back(
+            "the kernel requires no group size; 256 is assumed, --group says otherwise");
+      }
+    }
     one.needs.registers = arguments.registers.value_or(narrow(said.registers));
     // The driver's compiler counts scalar registers nowhere but on AMD.
     one.needs.scalar_registers = arguments.scalars.value_or(
@@ -278,7 +291,7 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
     out.push_back(std::move(one));
   };
 
-  if (arguments.arch.empty()) {
+  if (arguments.arch.empty() && !is_file) {
     const auto live = isa::ask_driver(arguments.device, !arguments.device.empty(),
                                       "clcook occupancy --device", jobs);
     if (live) {
@@ -293,8 +306,8 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
   const std::string name = arguments.arch.empty() ? "gfx1030" : arguments.arch;
   model::gpu_arch(name);  // the model's own list first
   const isa::Target target = isa::parse_target(name, tools);
-  for (isa::Job job : jobs) {
-    job.target = target;
+  jobs = is_file ? isa::jobs_of(arguments.file, target, tools, isa::isa_cache()) : jobs_for(target);
+  for (const isa::Job& job : jobs) {
     const isa::Measured measured = isa::measure(job, tools, isa::isa_cache());
     add(job, measured.resources, measured.problem,
         target.vendor == isa::Vendor::nvidia
@@ -308,14 +321,21 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
 int occupancy_command(const OccupancyArguments& arguments) {
   const std::string who = "clcook occupancy";
   std::vector<Question> questions;
-  if (!arguments.recipe.empty()) {
+  if (!arguments.file.path.empty()) {
+    if (!arguments.recipe.empty() || !arguments.variant.empty() || !arguments.device.empty())
+      fail(Errc::invalid_argument, who,
+           "'" + arguments.file.path +
+               "' is a file; --recipe, --variant and --device are for recipes");
+    questions = ask_compiler(arguments);
+  } else if (!arguments.recipe.empty()) {
     questions = ask_compiler(arguments);
   } else {
     if (!arguments.variant.empty() || !arguments.device.empty())
       fail(Errc::invalid_argument, who, "--variant and --device need --recipe");
     if (arguments.arch.empty()) {
       fail(Errc::invalid_argument, who,
-           "--arch or --recipe is needed; known architectures are" + model::detail::known_archs());
+           "--arch, --recipe or a file is needed; known architectures are" +
+               model::detail::known_archs());
     }
     Question one;
     one.arch = &model::gpu_arch(arguments.arch);
@@ -353,8 +373,16 @@ void add_occupancy(CLI::App& app, int& exit_code) {
       "How many work-groups are resident at once, what limits them, and the next step: from "
       "figures, or from a compiled kernel");
   auto arguments = std::make_shared<OccupancyArguments>();
-  command->add_option("--arch", arguments->arch,
-                      "Architecture: gfx900, sm_90, xe_hpg, ...; with --recipe default gfx1030");
+  command->add_option("FILE", arguments->file.path,
+                      "Take the figures from the kernels of this file");
+  command->add_option("-D", arguments->file.definitions, "Of FILE: define NAME or NAME=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("-I", arguments->file.includes, "Of FILE: a folder of headers")
+      ->allow_extra_args(false);
+  command->add_option("--kernel", arguments->file.kernel, "Of FILE: this kernel alone");
+  command->add_option(
+      "--arch", arguments->arch,
+      "Architecture: gfx900, sm_90, xe_hpg, ...; with --recipe or FILE default gfx1030");
   command->add_option("--vgpr,--registers", arguments->registers,
                       "Vector registers per work-item; Intel: per thread");
   command->add_option("--sgpr", arguments->scalars, "Scalar registers (AMD)");

@@ -86,7 +86,8 @@ void add_report(CLI::App& app, int& exit_code) {
       "report", "Show results as one page, or write the tables of README.md and docs/*.md");
   auto arguments = std::make_shared<ReportArguments>();
   command->add_option("FILES", arguments->files,
-                      "Results of check, bench, isa and others; default bench/results/*.json");
+                      "Results of check, bench, isa and others; default bench/results/*.json. With "
+                      "FILE.toml, see clcook try, also its title");
   command->add_option("--out", arguments->out, "The page")->capture_default_str();
   command
       ->add_option("--picture", arguments->pictures,
@@ -106,7 +107,20 @@ void add_report(CLI::App& app, int& exit_code) {
                     "With --markdown: change nothing, print what differs, exit code 1 if any does");
   command->add_option("--root", arguments->root, "Folder of README.md, docs and bench/results")
       ->capture_default_str();
-  command->callback([arguments, &exit_code] { exit_code = run_report(*arguments); });
+  command->callback([arguments, &exit_code] {
+    auto& files = arguments->files;
+    const auto end = std::stable_partition(files.begin(), files.end(), [](const std::string& name) {
+      return std::filesystem::path(name).extension() != ".toml";
+    });
+    std::vector<std::string> described(end, files.end());
+    files.erase(end, files.end());
+    if (!described.empty() && files.empty())
+      fail(Errc::invalid_argument, "report",
+           "give the results of the described kernels too: clcook check and bench write them with "
+           "--out");
+    add_descriptions(described);
+    exit_code = run_report(*arguments);
+  });
 }
 
 }  // namespace clcook::tool

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -45,6 +46,9 @@ struct Device {
   std::string driver;
   std::optional<std::string> version;
   std::optional<std::uint64_t> compute_units;
+  std::optional<std::string> type{};  // "gpu", "cpu" or another
+  std::optional<std::uint64_t> max_group{};
+  std::optional<std::uint64_t> local_mem{};
 
   // "NVIDIA H200, NVIDIA CUDA, driver 570.86.15"
   std::string text() const { return name + ", " + platform + ", driver " + driver; }
@@ -56,6 +60,9 @@ struct Device {
     io("driver", row.driver);
     io("version", row.version);
     io("compute_units", row.compute_units);
+    io("type", row.type);
+    io("max_group", row.max_group);
+    io("local_mem", row.local_mem);
     io.rule(!row.name.empty(), "name", "is empty");
   }
 };
@@ -287,6 +294,11 @@ struct IsaVerdict {
   std::string baseline;
   std::string finding;  // as isa::to_string(isa::Finding) writes it
   std::string text;
+  // What decided, where it was counted: issue slots of the baseline for one of the variant, and
+  // instructions and memory instructions per output of both.
+  std::optional<double> slots;
+  std::vector<double> from;
+  std::vector<double> to;
 
   std::string tuned() const { return variant + (tune.empty() ? "" : " " + tune); }
 
@@ -299,6 +311,10 @@ struct IsaVerdict {
     io("baseline", row.baseline);
     io("finding", row.finding);
     io("text", row.text);
+    io("slots", row.slots);
+    if (!row.slots) return;
+    io("from", row.from);
+    io("to", row.to);
   }
 };
 
@@ -748,6 +764,12 @@ class FieldReader {
       read(one, where + "." + name, read_value);
       value.set(name, std::move(read_value));
     }
+  }
+  void read(const Json& json, const std::string& where,
+            std::map<std::string, std::string>& value) const {
+    if (!json.is_object()) complain(where, json, "an object");
+    value.clear();
+    for (const auto& [name, one] : json.items()) read(one, where + "." + name, value[name]);
   }
   void read(const Json& json, const std::string& where, std::pair<double, double>& value) const {
     std::vector<double> both;

@@ -111,6 +111,7 @@ int tune(const TuneArguments& arguments) {
   pick.profiling = true;
   pick.runtime.on_launch = timer.observer();
   const Runtime runtime = Runtime::pick(arguments.device, pick);
+  inspect_descriptions({arguments.recipe}, runtime);
   const std::string file = !arguments.resume.empty() ? arguments.resume
                            : !arguments.out.empty()
                                ? arguments.out
@@ -241,7 +242,8 @@ void add_tune(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "tune", "Measure every tuning of a recipe and remember the winners for this device");
   auto arguments = std::make_shared<TuneArguments>();
-  command->add_option("RECIPE", arguments->recipe, "The recipe")->required();
+  command->add_option("RECIPE", arguments->recipe, "The recipe, or FILE.toml: see clcook try")
+      ->required();
   command
       ->add_option(
           "--shape", arguments->shapes,
@@ -263,7 +265,9 @@ void add_tune(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(3, 100000))
       ->capture_default_str();
   command->add_flag("--dry-run", arguments->dry_run, "Print the winners, write nothing");
-  command->callback([arguments, &exit_code] { exit_code = tune(*arguments); });
+  command->callback([arguments, &exit_code] {
+    exit_code = with_descriptions(arguments->recipe, [&] { return tune(*arguments); });
+  });
 }
 
 }  // namespace clcook::tool

@@ -1,6 +1,6 @@
-# clcook/core/commit.hpp: which commit a measurement was made from. Looked at in every build, written
-# only when it changed, and included only by programs (link them to clcook_commit), so that a commit
-# does not rebuild the rest.
+# clcook/core/commit.hpp: which commit a measurement was made from, and of which recipes. Looked at
+# in every build, written only when it changed, and included only by programs (link them to
+# clcook_commit), so that a commit does not rebuild the rest.
 
 set(CLCOOK_COMMIT "" CACHE STRING "The commit to record where the sources are no git checkout")
 set(clcook_commit_header "${PROJECT_BINARY_DIR}/generated_commit/clcook/core/commit.hpp")

@@ -97,7 +97,8 @@ endif()
 if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp"
        "${PROJECT_SOURCE_DIR}/bench/isa/*.cpp" "${PROJECT_SOURCE_DIR}/bench/measure/*.cpp"
-       "${PROJECT_SOURCE_DIR}/bench/report/*.cpp" "${PROJECT_SOURCE_DIR}/bench/tool/*.cpp")
+       "${PROJECT_SOURCE_DIR}/bench/report/*.cpp" "${PROJECT_SOURCE_DIR}/bench/tool/*.cpp"
+       "${PROJECT_SOURCE_DIR}/bench/try/*.cpp")
   list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/bench/main.cpp")
   add_library(clcook_bench STATIC ${sources})
   target_include_directories(clcook_bench PUBLIC "${PROJECT_SOURCE_DIR}/bench")
@@ -109,6 +110,9 @@ if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   # Most of the time goes into templates that each file would instantiate again.
   set_target_properties(clcook_bench PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD ON
                                                 UNITY_BUILD_BATCH_SIZE 11)
+  # toml++, as large as all the rest of a batch.
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/bench/try/description.cpp"
+                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 
 if(CLCOOK_BUILD_TOOLS)
@@ -125,7 +129,8 @@ if(CLCOOK_BUILD_EXAMPLES)
   target_link_libraries(
     clcook_example_objects PUBLIC clcook_tools clcook_commit clcook_pictures CLI11::CLI11
                                   ${clcook_fmt} nlohmann_json::nlohmann_json)
-  set_target_properties(clcook_example_objects PROPERTIES CXX_EXTENSIONS OFF)
+  set_target_properties(clcook_example_objects PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD ON
+                                                          UNITY_BUILD_BATCH_SIZE 8)
   target_precompile_headers(clcook_example_objects REUSE_FROM clcook_pictures)
 
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp")
@@ -159,8 +164,9 @@ if(CLCOOK_BUILD_TESTS)
   add_library(clcook_test_support INTERFACE)
   target_include_directories(clcook_test_support INTERFACE "${PROJECT_SOURCE_DIR}/tests"
                                                            "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(clcook_test_support INTERFACE clcook_bench clcook_pictures clcook_recipes
-                                                      doctest::doctest)
+  target_link_libraries(
+    clcook_test_support INTERFACE clcook_program clcook_commit clcook_pictures clcook_recipes
+                                  ${clcook_fmt} nlohmann_json::nlohmann_json doctest::doctest)
   target_compile_options(clcook_test_support INTERFACE "$<$<CONFIG:Release>:-O0>")
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/*.cpp")
   add_library(clcook_test_objects OBJECT ${sources})
@@ -212,6 +218,11 @@ if(CLCOOK_BUILD_TESTS)
     endif()
     target_link_libraries(test_${name} PRIVATE clcook_test_objects)
     target_precompile_headers(test_${name} REUSE_FROM clcook_test_objects)
+    # The tools only for those that include them, so that the others build without.
+    file(STRINGS "${source}" tools REGEX "^#include \"bench/(isa|measure|report|tool|try|results)")
+    if(tools)
+      target_link_libraries(test_${name} PRIVATE clcook_bench)
+    endif()
     # A test of a header with a bug says which one, and gets it before the real one.
     file(STRINGS "${source}" planted REGEX "^// (planted|replace|with): ")
     if(planted)
@@ -250,7 +261,7 @@ if(CLCOOK_BUILD_TESTS)
     foreach(source IN LISTS sources)
       cmake_path(GET source STEM name)
       add_executable(fuzz_${name} "${source}")
-      target_link_libraries(fuzz_${name} PRIVATE clcook_test_support)
+      target_link_libraries(fuzz_${name} PRIVATE clcook_test_support clcook_bench)
       if(CLCOOK_FUZZ STREQUAL "libFuzzer")
         target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
       else()

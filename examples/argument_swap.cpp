@@ -16,7 +16,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <clcook/argument_swap.hpp>
 #include <cmath>
@@ -126,17 +125,15 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{"Draws how much light passes a glass surface from outside and from inside"};
-  app.add_option("OUT", arguments.out, "The picture (PNG, JPEG)")->capture_default_str();
-  app.add_option("--glass", arguments.glass, "Cauchy's coefficients A and B (square micrometres)")
-      ->delimiter(',')
-      ->expected(2)
-      ->capture_default_str();
-  app.add_option("--size", arguments.size, "Diameter of a disc in pixels")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  clcook::example::add_rounds(app, arguments.rounds);
-  app.add_flag("--schlick", arguments.schlick, "Schlick's approximation, a function of our own");
-  clcook::example::add_device(app, arguments.device);
-  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
+  clcook::example::CommandLine line{
+      "Draws how much light passes a glass surface from outside and from inside"};
+  line.add("OUT", arguments.out, "The picture (PNG, JPEG)");
+  line.add("--glass", arguments.glass, "Cauchy's coefficients A and B (square micrometres)",
+           clcook::example::values(2, 2).separated_by(','));
+  line.add("--size", arguments.size, "Diameter of a disc in pixels",
+           clcook::example::between(1, 4096));
+  line.rounds(arguments.rounds);
+  line.flag("--schlick", arguments.schlick, "Schlick's approximation, a function of our own");
+  line.device(arguments.device);
+  return line.run(argc, argv, [&] { run(arguments); });
 }

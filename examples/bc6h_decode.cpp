@@ -14,7 +14,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <clcook/bc6h_decode.hpp>
 #include <clcook/io/exr.hpp>
 #include <clcook/io/pfm.hpp>
@@ -112,20 +111,21 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{"Decodes a BC6H texture of a DDS file to an EXR, PFM or PNG picture"};
-  app.add_option("FILES", arguments.files,
-                 "Input (DDS, 'scene' or 'scene:WIDTHxHEIGHT') and output (EXR, PFM, PNG or JPEG); "
-                 "both or none")
-      ->expected(0, 2);
-  app.add_option("--exposure", arguments.exposure, "Stops that a PNG picture is made brighter")
-      ->check(CLI::Range(-64.0, 64.0));
-  app.add_option("--slice", arguments.slice,
-                 "Element of an array; of cube maps six times the cube plus the face");
-  app.add_option("--mip", arguments.mip, "Level of the mip chain, 0 the largest");
-  app.add_option("--variant", arguments.variant, "The variant that decodes; default automatic");
-  app.add_option("--strip", arguments.strip,
-                 "Rows to decode at a time, a multiple of 4; default as many as fit");
-  app.add_flag("--signed", arguments.is_signed, "Make the scene's texture a signed one");
-  clcook::example::add_device(app, arguments.device);
-  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
+  clcook::example::CommandLine line{
+      "Decodes a BC6H texture of a DDS file to an EXR, PFM or PNG picture"};
+  line.add("FILES", arguments.files,
+           "Input (DDS, 'scene' or 'scene:WIDTHxHEIGHT') and output (EXR, PFM, PNG or JPEG); "
+           "both or none",
+           clcook::example::values(0, 2));
+  line.add("--exposure", arguments.exposure, "Stops that a PNG picture is made brighter",
+           clcook::example::between(-64.0, 64.0));
+  line.add("--slice", arguments.slice,
+           "Element of an array; of cube maps six times the cube plus the face");
+  line.add("--mip", arguments.mip, "Level of the mip chain, 0 the largest");
+  line.variant(arguments.variant, "decodes");
+  line.add("--strip", arguments.strip,
+           "Rows to decode at a time, a multiple of 4; default as many as fit");
+  line.flag("--signed", arguments.is_signed, "Make the scene's texture a signed one");
+  line.device(arguments.device);
+  return line.run(argc, argv, [&] { run(arguments); });
 }

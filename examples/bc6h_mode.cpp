@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <clcook/bc6h_mode.hpp>
@@ -98,10 +97,11 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{"Counts the modes of a BC6H texture and times every variant of finding them"};
-  app.add_option("FILE", arguments.file, "DDS file with BC6H data; without it a test scene");
-  app.add_option("--size", arguments.size, "Size of the test scene")->capture_default_str();
-  clcook::example::add_device(app, arguments.device);
-  clcook::example::add_rounds(app, arguments.rounds);
-  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
+  clcook::example::CommandLine line{
+      "Counts the modes of a BC6H texture and times every variant of finding them"};
+  line.add("FILE", arguments.file, "DDS file with BC6H data; without it a test scene");
+  line.add("--size", arguments.size, "Size of the test scene");
+  line.device(arguments.device);
+  line.rounds(arguments.rounds);
+  return line.run(argc, argv, [&] { run(arguments); });
 }

@@ -14,7 +14,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <clcook/folded_switch.hpp>
@@ -104,14 +103,15 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{"Converts a mesh of quads to bicubic Bezier patches and draws the surface"};
-  app.add_option("FILES", arguments.files,
-                 "A Wavefront OBJ file or 'sponge', the patches to write (.bv), and the picture to "
-                 "write (PNG, JPEG); all or none")
-      ->expected(0, 3);
-  app.add_option("--size", arguments.size, "Of the picture, WIDTHxHEIGHT")->capture_default_str();
-  app.add_option("--mesh", arguments.mesh_copy, "Also write the mesh to this OBJ file");
-  clcook::example::add_variant(app, arguments.variant, "converts");
-  clcook::example::add_device(app, arguments.device);
-  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
+  clcook::example::CommandLine line{
+      "Converts a mesh of quads to bicubic Bezier patches and draws the surface"};
+  line.add("FILES", arguments.files,
+           "A Wavefront OBJ file or 'sponge', the patches to write (.bv), and the picture to "
+           "write (PNG, JPEG); all or none",
+           clcook::example::values(0, 3));
+  line.add("--size", arguments.size, "Of the picture, WIDTHxHEIGHT");
+  line.add("--mesh", arguments.mesh_copy, "Also write the mesh to this OBJ file");
+  line.variant(arguments.variant, "converts");
+  line.device(arguments.device);
+  return line.run(argc, argv, [&] { run(arguments); });
 }

@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <clcook/gaussian_blur.hpp>
 #include <clcook/reference/gaussian_blur.hpp>
 #include <pictures/picture.hpp>
@@ -105,24 +104,19 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{"Blurs a picture with a Gaussian of any sigma"};
-  clcook::example::add_picture_files(app, arguments.files);
-  app.add_option("--sigma", arguments.sigma,
-                 "Standard deviation in pixels, 0 to 500: one, or one along rows and one along "
-                 "columns")
-      ->expected(1, 2)
-      ->capture_default_str();
-  app.add_option("--pixel", arguments.pixel, "Blur the picture as u8 or f32")
-      ->check(CLI::IsMember({"u8", "f32"}))
-      ->capture_default_str();
-  app.add_option("--border", arguments.border, "clamp, mirror, wrap or constant (transparent)")
-      ->capture_default_str();
-  app.add_option("--truncate", arguments.truncate, "Where the filter ends, in sigma")
-      ->capture_default_str();
-  app.add_option("--quality", arguments.quality, "PSNR against the exact filter, in dB")
-      ->capture_default_str();
-  app.add_flag("--compare", arguments.compare, "Show all methods");
-  clcook::example::add_rounds(app, arguments.rounds, " of --compare");
-  clcook::example::add_device(app, arguments.device);
-  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
+  clcook::example::CommandLine line{"Blurs a picture with a Gaussian of any sigma"};
+  line.picture_files(arguments.files);
+  line.add("--sigma", arguments.sigma,
+           "Standard deviation in pixels, 0 to 500: one, or one along rows and one along "
+           "columns",
+           clcook::example::values(1, 2));
+  line.add("--pixel", arguments.pixel, "Blur the picture as u8 or f32",
+           clcook::example::one_of({"u8", "f32"}));
+  line.add("--border", arguments.border, "clamp, mirror, wrap or constant (transparent)");
+  line.add("--truncate", arguments.truncate, "Where the filter ends, in sigma");
+  line.add("--quality", arguments.quality, "PSNR against the exact filter, in dB");
+  line.flag("--compare", arguments.compare, "Show all methods");
+  line.rounds(arguments.rounds, " of --compare");
+  line.device(arguments.device);
+  return line.run(argc, argv, [&] { run(arguments); });
 }

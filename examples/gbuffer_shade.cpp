@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <clcook/gbuffer_shade.hpp>
@@ -111,14 +110,12 @@ int main(int argc, char** argv) {
   int height = 540;
   int lights = 12;
   std::string device;
-  CLI::App app{"Shades a G-buffer of spheres under many lights"};
-  app.add_option("FILE", out, "Output (PNG, JPEG)")->capture_default_str();
-  app.add_option("--width", width, "Pixels")->capture_default_str()->check(CLI::Range(1, 8192));
-  app.add_option("--height", height, "Pixels")->capture_default_str()->check(CLI::Range(1, 8192));
-  app.add_option("--lights", lights, "Lights in the ring")
-      ->capture_default_str()
-      ->check(CLI::Range(1, static_cast<int>(clcook::gbuffer_shade::kMaxLights)));
-  clcook::example::add_device(app, device);
-  return clcook::example::run_main(app, argc, argv,
-                                   [&] { run(out, width, height, lights, device); });
+  clcook::example::CommandLine line{"Shades a G-buffer of spheres under many lights"};
+  line.add("FILE", out, "Output (PNG, JPEG)");
+  line.add("--width", width, "Pixels", clcook::example::between(1, 8192));
+  line.add("--height", height, "Pixels", clcook::example::between(1, 8192));
+  line.add("--lights", lights, "Lights in the ring",
+           clcook::example::between(1, static_cast<int>(clcook::gbuffer_shade::kMaxLights)));
+  line.device(device);
+  return line.run(argc, argv, [&] { run(out, width, height, lights, device); });
 }

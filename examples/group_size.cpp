@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <clcook/group_size.hpp>
 #include <clcook/model/occupancy.hpp>
 #include <cstdint>
@@ -70,8 +69,8 @@ void run(const Arguments& arguments) {
   sums.work = GroupSize::Work::barriers;
   const cl::Buffer in = clcook::example::upload(rt, std::vector<std::uint32_t>(pixels));
   fmt::print("\n{:>6}", "group");
-  for (const auto& work : clcook::group_size::kWorks)
-    fmt::print("{:>18} us {:>9}", work.name, "modelled");
+  for (const GroupSize::Problem& problem : {line, sums, tracing})
+    fmt::print("{:>18} us {:>9}", clcook::group_size::to_string(problem.work), "modelled");
   fmt::print("\n");
   for (const int group : arguments.groups) {
     fmt::print("{:>6}", group);
@@ -96,22 +95,17 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{"Draws spheres by sphere tracing, and times kernels at every size of a work-group"};
-  app.add_option("OUT", arguments.out, "The picture (PNG, JPEG)")->capture_default_str();
-  app.add_option("--width", arguments.width, "Pixels of each half of the picture")
-      ->check(CLI::Range(1, 8192))
-      ->capture_default_str();
-  app.add_option("--height", arguments.height, "Pixels")
-      ->check(CLI::Range(1, 8192))
-      ->capture_default_str();
-  app.add_option("--group", arguments.groups, "Work-items per group")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  app.add_option("--registers", arguments.registers, "Registers per item, for the model")
-      ->check(CLI::Range(0, 255))
-      ->capture_default_str();
-  clcook::example::add_rounds(app, arguments.rounds);
-  clcook::example::add_device(app, arguments.device);
-  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
+  clcook::example::CommandLine line{
+      "Draws spheres by sphere tracing, and times kernels at every size of a work-group"};
+  line.add("OUT", arguments.out, "The picture (PNG, JPEG)");
+  line.add("--width", arguments.width, "Pixels of each half of the picture",
+           clcook::example::between(1, 8192));
+  line.add("--height", arguments.height, "Pixels", clcook::example::between(1, 8192));
+  line.add("--group", arguments.groups, "Work-items per group",
+           clcook::example::between(1, 1024).separated_by(','));
+  line.add("--registers", arguments.registers, "Registers per item, for the model",
+           clcook::example::between(0, 255));
+  line.rounds(arguments.rounds);
+  line.device(arguments.device);
+  return line.run(argc, argv, [&] { run(arguments); });
 }

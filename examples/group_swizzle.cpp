@@ -15,7 +15,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <clcook/group_swizzle.hpp>
 #include <cstdint>
 #include <pictures/picture.hpp>
@@ -110,19 +109,16 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{"Draws the orders in which work-groups cover a picture, and times them"};
-  app.add_option("OUT", arguments.out, "The sheet of orders (PNG, JPEG)")->capture_default_str();
-  app.add_option("--width", arguments.width, "Width of the picture that is worked on")
-      ->check(CLI::Range(1, 1 << 16))
-      ->capture_default_str();
-  app.add_option("--height", arguments.height, "Height of the picture that is worked on")
-      ->check(CLI::Range(1, 1 << 16))
-      ->capture_default_str();
-  app.add_option("--radius", arguments.radius, "How far the gather reaches, in pixels")
-      ->capture_default_str();
-  app.add_option("--strip", arguments.strip, "Width of the strips in work-groups")
-      ->capture_default_str();
-  clcook::example::add_rounds(app, arguments.rounds);
-  clcook::example::add_device(app, arguments.device);
-  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
+  clcook::example::CommandLine line{
+      "Draws the orders in which work-groups cover a picture, and times them"};
+  line.add("OUT", arguments.out, "The sheet of orders (PNG, JPEG)");
+  line.add("--width", arguments.width, "Width of the picture that is worked on",
+           clcook::example::between(1, 1 << 16));
+  line.add("--height", arguments.height, "Height of the picture that is worked on",
+           clcook::example::between(1, 1 << 16));
+  line.add("--radius", arguments.radius, "How far the gather reaches, in pixels");
+  line.add("--strip", arguments.strip, "Width of the strips in work-groups");
+  line.rounds(arguments.rounds);
+  line.device(arguments.device);
+  return line.run(argc, argv, [&] { run(arguments); });
 }

@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <clcook/halo_tile.hpp>
 #include <pictures/picture.hpp>
 #include <string>
@@ -93,16 +92,15 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{"Filters the neighbourhoods of a picture and prints the time of every variant"};
-  clcook::example::add_picture_files(app, arguments.files);
-  app.add_option("--filter", arguments.filter, "dilation, median or clamp")->capture_default_str();
-  app.add_option("--radius", arguments.radius, "Radius in pixels; 1 for the median")
-      ->capture_default_str();
-  app.add_option("--border", arguments.border, "clamp, mirror, wrap or constant (black)")
-      ->capture_default_str();
-  clcook::example::add_device(app, arguments.device);
-  clcook::example::add_rounds(app, arguments.rounds);
-  app.add_option("--input", arguments.input_copy,
-                 "Also write the filter's input (clamp: the history) to this PNG file");
-  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
+  clcook::example::CommandLine line{
+      "Filters the neighbourhoods of a picture and prints the time of every variant"};
+  line.picture_files(arguments.files);
+  line.add("--filter", arguments.filter, "dilation, median or clamp");
+  line.add("--radius", arguments.radius, "Radius in pixels; 1 for the median");
+  line.add("--border", arguments.border, "clamp, mirror, wrap or constant (black)");
+  line.device(arguments.device);
+  line.rounds(arguments.rounds);
+  line.add("--input", arguments.input_copy,
+           "Also write the filter's input (clamp: the history) to this PNG file");
+  return line.run(argc, argv, [&] { run(arguments); });
 }

@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <clcook/line_blur.hpp>
 #include <pictures/picture.hpp>
 #include <string>
@@ -129,20 +128,18 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{"Blurs a picture along its lines and prints the time of each step"};
-  clcook::example::add_picture_files(app, arguments.files);
-  app.add_option("--radius", arguments.radius, "Radius in pixels, may be fractional")
-      ->capture_default_str();
-  app.add_option("--sigma", arguments.sigma, "Standard deviation in units of the radius")
-      ->capture_default_str();
-  app.add_option("--pixel", arguments.pixel, "rgba32f or rgba8")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"rgba32f", "rgba8"}));
-  clcook::example::add_variant(app, arguments.variant, "makes the output picture");
-  clcook::example::add_device(app, arguments.device);
-  clcook::example::add_rounds(app, arguments.rounds);
-  app.add_option("--json", arguments.json, "Also write the table with all samples to this file");
-  app.add_option("--input", arguments.input_copy, "Also write the input picture to this PNG file");
-  app.add_flag("!--no-table", arguments.table, "Only write the picture");
-  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
+  clcook::example::CommandLine line{
+      "Blurs a picture along its lines and prints the time of each step"};
+  line.picture_files(arguments.files);
+  line.add("--radius", arguments.radius, "Radius in pixels, may be fractional");
+  line.add("--sigma", arguments.sigma, "Standard deviation in units of the radius");
+  line.add("--pixel", arguments.pixel, "rgba32f or rgba8",
+           clcook::example::one_of({"rgba32f", "rgba8"}));
+  line.variant(arguments.variant, "makes the output picture");
+  line.device(arguments.device);
+  line.rounds(arguments.rounds);
+  line.add("--json", arguments.json, "Also write the table with all samples to this file");
+  line.add("--input", arguments.input_copy, "Also write the input picture to this PNG file");
+  line.flag("!--no-table", arguments.table, "Only write the picture");
+  return line.run(argc, argv, [&] { run(arguments); });
 }

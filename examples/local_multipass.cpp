@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <clcook/local_multipass.hpp>
 #include <cmath>
 #include <cstdint>
@@ -108,23 +107,18 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{"Drops cloths onto spheres, solved in local memory"};
-  app.add_option("FILES", arguments.files, "Pictures to write (PNG, JPEG), evenly over the time");
-  app.add_option("--cloths", arguments.cloths, "Number of cloths, each an island")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 64));
-  app.add_option("--side", arguments.side, "Particles along the side of a cloth")
-      ->capture_default_str()
-      ->check(CLI::Range(2, 200));
-  app.add_option("--iterations", arguments.iterations, "Iterations of the solver per step")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
-  app.add_option("--seconds", arguments.seconds, "Simulated time")
-      ->capture_default_str()
-      ->check(CLI::Range(0.01, 60.0));
-  app.add_option("--size", arguments.size, "Size of the pictures")->capture_default_str();
-  clcook::example::add_variant(app, arguments.variant, "solves");
-  clcook::example::add_device(app, arguments.device);
-  clcook::example::add_rounds(app, arguments.rounds, " of the table");
-  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
+  clcook::example::CommandLine line{"Drops cloths onto spheres, solved in local memory"};
+  line.add("FILES", arguments.files, "Pictures to write (PNG, JPEG), evenly over the time");
+  line.add("--cloths", arguments.cloths, "Number of cloths, each an island",
+           clcook::example::between(1, 64));
+  line.add("--side", arguments.side, "Particles along the side of a cloth",
+           clcook::example::between(2, 200));
+  line.add("--iterations", arguments.iterations, "Iterations of the solver per step",
+           clcook::example::between(1, 1000));
+  line.add("--seconds", arguments.seconds, "Simulated time", clcook::example::between(0.01, 60.0));
+  line.add("--size", arguments.size, "Size of the pictures");
+  line.variant(arguments.variant, "solves");
+  line.device(arguments.device);
+  line.rounds(arguments.rounds, " of the table");
+  return line.run(argc, argv, [&] { run(arguments); });
 }

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <clcook/bc6h_decode.hpp>
 #include <clcook/core/half.hpp>
 #include <clcook/gaussian_blur.hpp>
@@ -125,18 +124,17 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{"Decodes, blurs, dilates and lists the bright pixels of a BC6H texture"};
-  app.add_option("FILES", arguments.files,
-                 "Input (DDS, 'scene' or 'scene:WIDTHxHEIGHT') and output (PNG or JPEG); both or "
-                 "none")
-      ->expected(0, 2);
-  app.add_option("--sigma", arguments.sigma, "Of the blur, in pixels")->capture_default_str();
-  app.add_option("--radius", arguments.radius, "Of the dilation, in pixels")->capture_default_str();
-  app.add_option("--brightness", arguments.brightness, "The least that is listed; 1 is white")
-      ->capture_default_str();
-  app.add_option("--exposure", arguments.exposure, "Stops that the picture is made brighter")
-      ->capture_default_str()
-      ->check(CLI::Range(-64.0, 64.0));
-  clcook::example::add_device(app, arguments.device);
-  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
+  clcook::example::CommandLine line{
+      "Decodes, blurs, dilates and lists the bright pixels of a BC6H texture"};
+  line.add("FILES", arguments.files,
+           "Input (DDS, 'scene' or 'scene:WIDTHxHEIGHT') and output (PNG or JPEG); both or "
+           "none",
+           clcook::example::values(0, 2));
+  line.add("--sigma", arguments.sigma, "Of the blur, in pixels");
+  line.add("--radius", arguments.radius, "Of the dilation, in pixels");
+  line.add("--brightness", arguments.brightness, "The least that is listed; 1 is white");
+  line.add("--exposure", arguments.exposure, "Stops that the picture is made brighter",
+           clcook::example::between(-64.0, 64.0));
+  line.device(arguments.device);
+  return line.run(argc, argv, [&] { run(arguments); });
 }

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <clcook/stream_compaction.hpp>
 #include <cstdint>
 #include <pictures/picture.hpp>
@@ -79,14 +78,13 @@ int main(int argc, char** argv) {
   std::vector<std::string> files;
   unsigned brightness = 200;
   std::string device;
-  CLI::App app{"Writes the bright pixels of a picture alone"};
-  app.add_option("FILES", files, "Input (PNG, JPEG, 'scene' or 'scene:WIDTHxHEIGHT') and output")
-      ->expected(0, 2);
-  app.add_option("--brightness", brightness, "The least brightness that is kept")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 256));
-  clcook::example::add_device(app, device);
-  return clcook::example::run_main(app, argc, argv, [&] {
+  clcook::example::CommandLine line{"Writes the bright pixels of a picture alone"};
+  line.add("FILES", files, "Input (PNG, JPEG, 'scene' or 'scene:WIDTHxHEIGHT') and output",
+           clcook::example::values(0, 2));
+  line.add("--brightness", brightness, "The least brightness that is kept",
+           clcook::example::between(0, 256));
+  line.device(device);
+  return line.run(argc, argv, [&] {
     clcook::example::both_or_none(files);
     run(files.empty() ? "scene" : files[0], files.empty() ? "stream_compaction.png" : files[1],
         brightness, device);

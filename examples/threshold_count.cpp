@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <clcook/threshold_count.hpp>
@@ -66,7 +65,7 @@ void run(const Arguments& arguments) {
   Picture out = picture;
   for (std::size_t i = 0; i < count; ++i) {
     const Gradient& g = gradients[i];
-    const double length = std::hypot(g.x, g.y);
+    const auto length = static_cast<double>(std::hypot(g.x, g.y));
     std::array<std::uint8_t, 3> rgb{};
     if (length >= arguments.least) {
       const std::size_t within = found[i];
@@ -106,11 +105,11 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{"Colours a picture by the direction of its gradients and times every variant"};
-  clcook::example::add_picture_files(app, arguments.files);
-  app.add_option("--least", arguments.least, "Weaker gradients are black; grey levels per pixel")
-      ->capture_default_str();
-  clcook::example::add_device(app, arguments.device);
-  clcook::example::add_rounds(app, arguments.rounds);
-  return clcook::example::run_main(app, argc, argv, [&] { run(arguments); });
+  clcook::example::CommandLine line{
+      "Colours a picture by the direction of its gradients and times every variant"};
+  line.picture_files(arguments.files);
+  line.add("--least", arguments.least, "Weaker gradients are black; grey levels per pixel");
+  line.device(arguments.device);
+  line.rounds(arguments.rounds);
+  return line.run(argc, argv, [&] { run(arguments); });
 }

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <clcook/vertex_transform.hpp>
 #include <pictures/picture.hpp>
 #include <string>
@@ -66,15 +65,12 @@ int main(int argc, char** argv) {
   int width = 960;
   int height = 540;
   std::string device;
-  CLI::App app{"Poses a meadow in the wind and writes a picture of it"};
-  app.add_option("FILE", out, "Output (PNG, JPEG)")->capture_default_str();
-  app.add_option("--obj", obj, "Also write the posed mesh to this OBJ file");
-  app.add_option("--blades", blades, "Instances")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 60000));
-  app.add_option("--width", width, "Pixels")->capture_default_str()->check(CLI::Range(1, 8192));
-  app.add_option("--height", height, "Pixels")->capture_default_str()->check(CLI::Range(1, 8192));
-  clcook::example::add_device(app, device);
-  return clcook::example::run_main(app, argc, argv,
-                                   [&] { run(out, obj, blades, width, height, device); });
+  clcook::example::CommandLine line{"Poses a meadow in the wind and writes a picture of it"};
+  line.add("FILE", out, "Output (PNG, JPEG)");
+  line.add("--obj", obj, "Also write the posed mesh to this OBJ file");
+  line.add("--blades", blades, "Instances", clcook::example::between(1, 60000));
+  line.add("--width", width, "Pixels", clcook::example::between(1, 8192));
+  line.add("--height", height, "Pixels", clcook::example::between(1, 8192));
+  line.device(device);
+  return line.run(argc, argv, [&] { run(out, obj, blades, width, height, device); });
 }

@@ -15,6 +15,7 @@
 #define CLCOOK_ARGUMENT_SWAP_TWO_CALLS
 #define CLCOOK_ARGUMENT_SWAP_SWAP_IN_PLACE
 #define CLCOOK_ARGUMENT_SWAP_SELECT
+#define CLCOOK_ARGUMENT_SWAP_CPU_LANES
 #endif
 
 #include <clcook/fresnel.clh>
@@ -93,6 +94,79 @@ __kernel void argument_swap_select(__global const float2* restrict a, ulong a_of
     const float2 from = clcook_select_float2(leaves, inside, outside);
     const float2 to = clcook_select_float2(leaves, outside, inside);
     y[y_offset + i] = clcook_swap_function(from, to, fabs(signed_x), parameters, cost);
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// cpu_lanes: for CPUs, after select, with our function alone. One work-item is a strip of items, 16
+// at a time in the elements of vectors: compilers for CPUs make no vectors of work-items whose
+// function has a loop.
+#ifdef CLCOOK_ARGUMENT_SWAP_CPU_LANES
+#define STRIP 1024
+#define LANES 16
+
+CLCOOK_FRESNEL_OF(argument_swap_fresnel16, float16)
+
+// The first and the second float of 16 pairs. The elements are named one by one, since Oclgrind
+// 21.10 takes what comes from a shuffle for uninitialised.
+#define FIRST(p, q)                                                                             \
+  (float16)(p.s0, p.s2, p.s4, p.s6, p.s8, p.sa, p.sc, p.se, q.s0, q.s2, q.s4, q.s6, q.s8, q.sa, \
+            q.sc, q.se)
+#define SECOND(p, q)                                                                            \
+  (float16)(p.s1, p.s3, p.s5, p.s7, p.s9, p.sb, p.sd, p.sf, q.s1, q.s3, q.s5, q.s7, q.s9, q.sb, \
+            q.sd, q.sf)
+
+__kernel void argument_swap_cpu_lanes(__global const float2* restrict a, ulong a_offset,
+                                      __global const float2* restrict b, ulong b_offset,
+                                      __global const float* restrict x, ulong x_offset,
+                                      __global float* restrict y, ulong y_offset, ulong count,
+                                      float2 parameters, int cost) {
+  const ulong end = min((get_global_id(0) + 1) * STRIP, count);
+  a += a_offset;
+  b += b_offset;
+  x += x_offset;
+  y += y_offset;
+  for (ulong i = get_global_id(0) * STRIP; i < end; i += LANES) {
+    const ulong items = min(end - i, (ulong)LANES);
+    float16 outside[2], inside[2], signed_x;
+    if (items == LANES) {
+      for (int k = 0; k < 2; ++k) {
+        outside[k] = vload16(k, (__global const float*)(a + i));
+        inside[k] = vload16(k, (__global const float*)(b + i));
+      }
+      signed_x = vload16(0, x + i);
+    } else {
+      // The last item again and again.
+      float2 last_a[LANES], last_b[LANES];
+      float last_x[LANES];
+      for (ulong k = 0; k < LANES; ++k) {
+        const ulong from = i + min(k, items - 1);
+        last_a[k] = a[from];
+        last_b[k] = b[from];
+        last_x[k] = x[from];
+      }
+      for (int k = 0; k < 2; ++k) {
+        outside[k] = vload16(k, (const float*)last_a);
+        inside[k] = vload16(k, (const float*)last_b);
+      }
+      signed_x = vload16(0, last_x);
+    }
+    const int16 leaves = as_int16(signed_x) < 0;
+    const float16 outside_a = FIRST(outside[0], outside[1]);
+    const float16 outside_b = SECOND(outside[0], outside[1]);
+    const float16 inside_a = FIRST(inside[0], inside[1]);
+    const float16 inside_b = SECOND(inside[0], inside[1]);
+    const float16 value = argument_swap_fresnel16(
+        leaves ? inside_a : outside_a, leaves ? inside_b : outside_b, leaves ? outside_a : inside_a,
+        leaves ? outside_b : inside_b, fabs(signed_x), parameters, cost);
+    if (items == LANES) {
+      vstore16(value, 0, y + i);
+    } else {
+      float result[LANES];
+      vstore16(value, 0, result);
+      for (ulong k = 0; k < items; ++k) y[i + k] = result[k];
+    }
   }
 }
 #endif

@@ -419,12 +419,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void bc6h_decode_loc
 
 #define CLCOOK_BC6H_SIXTEEN
 #include <clcook/bc6h_lanes.clh>
-
-#if __has_builtin(__builtin_nontemporal_store)
-#define STREAM(value, to) __builtin_nontemporal_store(value, to)
-#else
-#define STREAM(value, to) (*(to) = (value))
-#endif
+#include <clcook/streaming_store.clh>
 
 // Vectors are put together from numbers: from smaller vectors it would be shuffles with undefined
 // lanes, on which Oclgrind 21.10 crashes.
@@ -521,7 +516,7 @@ static inline void bc6h_rows(const bc6h_sixteen* h, uint n, bc6h_row* rows) {
 
 static inline void store_line(bc6h_line value, __global texel* to, int aligned) {
   if (aligned) {
-    STREAM(value, (__global bc6h_line*)to);
+    CLCOOK_STREAM(value, (__global bc6h_line*)to);
   } else {
     STORE_UNALIGNED(value, to);
   }

@@ -18,7 +18,7 @@
 //
 // Common arguments: vertices (float4, all four components are treated alike) and their offset,
 // indices of the points of all patches, one after the other, heads (per patch: where its indices
-// begin, and its four valences, one byte each), the result and its offset, the number of patches.
+// begin, and its four valences, one byte each; not where all valences are 4), the result and its offset, the number of patches.
 // Offsets are in points.
 //
 // The host compiles one variant per program: -DCLCOOK_FOLDED_SWITCH_ONLY
@@ -26,7 +26,9 @@
 
 #ifndef CLCOOK_FOLDED_SWITCH_ONLY
 #define CLCOOK_FOLDED_SWITCH_SWITCH16
+#define CLCOOK_FOLDED_SWITCH_SWITCH4444
 #define CLCOOK_FOLDED_SWITCH_FOLDED3
+#define CLCOOK_FOLDED_SWITCH_FOLDED4444
 #define CLCOOK_FOLDED_SWITCH_INDEX_TABLES
 #define CLCOOK_FOLDED_SWITCH_WEIGHT_MATRIX
 #define CLCOOK_FOLDED_SWITCH_PER_CORNER
@@ -73,7 +75,8 @@ static inline int folded_switch_wrap(int i, int points) {
 // ------------------------------------------------------------------------------------------------
 // The three functions as the article and its source have them: each edge and each vertex is a case
 // of its own.
-#if defined(CLCOOK_FOLDED_SWITCH_SWITCH16) || defined(CLCOOK_FOLDED_SWITCH_FOLDED3)
+#if defined(CLCOOK_FOLDED_SWITCH_SWITCH16) || defined(CLCOOK_FOLDED_SWITCH_SWITCH4444) || \
+    defined(CLCOOK_FOLDED_SWITCH_FOLDED3) || defined(CLCOOK_FOLDED_SWITCH_FOLDED4444)
 
 static inline float4 folded_switch_interior_of(folded_switch_patch patch, int v0, int v1, int v2,
                                                int v3) {
@@ -153,6 +156,9 @@ static inline float4 folded_switch_edge(folded_switch_patch patch, int j) {
 }
 #endif
 
+// The head of a patch whose valences are all 4, and whose 16 indices are where they are.
+#define FOLDED_SWITCH_4444 (uint2)(0, 0x04040404u)
+
 // One work-item per control point. 2^run neighbouring work-items make the same control point of
 // as many patches: run 0 is the natural order, in which 16 neighbours have 16 cases.
 #define FOLDED_SWITCH_ITEM(patch_index, cp)                                           \
@@ -161,17 +167,10 @@ static inline float4 folded_switch_edge(folded_switch_patch patch, int j) {
   const int cp = (int)(item >> run & 15)
 
 // ------------------------------------------------------------------------------------------------
-// switch16: one arm per control point.
-#ifdef CLCOOK_FOLDED_SWITCH_SWITCH16
-__kernel void folded_switch_switch16(__global const float4* restrict vertices,
-                                     ulong vertices_offset, __global const uint* restrict indices,
-                                     __global const uint2* restrict heads,
-                                     __global float4* restrict bezier, ulong bezier_offset,
-                                     ulong patches, int run) {
-  FOLDED_SWITCH_ITEM(index, cp);
-  if (index >= patches) return;
-  const folded_switch_patch patch =
-      folded_switch_open(vertices + vertices_offset, indices, heads[index]);
+// switch16: one arm per control point. switch4444 is the article's: the same where all valences are
+// 4. They are constants of the code, and with them the points that each arm takes.
+#if defined(CLCOOK_FOLDED_SWITCH_SWITCH16) || defined(CLCOOK_FOLDED_SWITCH_SWITCH4444)
+static inline float4 folded_switch_by_arms(folded_switch_patch patch, int cp) {
   float4 result;
   switch (cp) {
     case 0:
@@ -223,23 +222,45 @@ __kernel void folded_switch_switch16(__global const float4* restrict vertices,
       result = folded_switch_corner(patch, 2);
       break;
   }
+  return result;
+}
+#endif
+
+#ifdef CLCOOK_FOLDED_SWITCH_SWITCH16
+__kernel void folded_switch_switch16(__global const float4* restrict vertices,
+                                     ulong vertices_offset, __global const uint* restrict indices,
+                                     __global const uint2* restrict heads,
+                                     __global float4* restrict bezier, ulong bezier_offset,
+                                     ulong patches, int run) {
+  FOLDED_SWITCH_ITEM(index, cp);
+  if (index >= patches) return;
+  const folded_switch_patch patch =
+      folded_switch_open(vertices + vertices_offset, indices, heads[index]);
+  const float4 result = folded_switch_by_arms(patch, cp);
+  bezier[bezier_offset + index * 16 + (ulong)cp] = result;
+}
+#endif
+
+#ifdef CLCOOK_FOLDED_SWITCH_SWITCH4444
+__kernel void folded_switch_switch4444(__global const float4* restrict vertices,
+                                       ulong vertices_offset, __global const uint* restrict indices,
+                                       __global float4* restrict bezier, ulong bezier_offset,
+                                       ulong patches, int run) {
+  FOLDED_SWITCH_ITEM(index, cp);
+  if (index >= patches) return;
+  const folded_switch_patch patch =
+      folded_switch_open(vertices + vertices_offset, indices + index * 16, FOLDED_SWITCH_4444);
+  const float4 result = folded_switch_by_arms(patch, cp);
   bezier[bezier_offset + index * 16 + (ulong)cp] = result;
 }
 #endif
 
 // ------------------------------------------------------------------------------------------------
 // folded3: the article's. The switch chooses a function and its argument; then there are three
-// calls instead of sixteen. Two of the functions still switch over their argument.
-#ifdef CLCOOK_FOLDED_SWITCH_FOLDED3
-__kernel void folded_switch_folded3(__global const float4* restrict vertices, ulong vertices_offset,
-                                    __global const uint* restrict indices,
-                                    __global const uint2* restrict heads,
-                                    __global float4* restrict bezier, ulong bezier_offset,
-                                    ulong patches, int run) {
-  FOLDED_SWITCH_ITEM(index, cp);
-  if (index >= patches) return;
-  const folded_switch_patch patch =
-      folded_switch_open(vertices + vertices_offset, indices, heads[index]);
+// calls instead of sixteen. Two of the functions still switch over their argument. folded4444: the
+// same for valences of 4, which is what the article measures.
+#if defined(CLCOOK_FOLDED_SWITCH_FOLDED3) || defined(CLCOOK_FOLDED_SWITCH_FOLDED4444)
+static inline float4 folded_switch_by_functions(folded_switch_patch patch, int cp) {
   enum { kInterior, kCorner, kEdge };
   int function = kCorner;
   int argument = 2;
@@ -276,6 +297,35 @@ __kernel void folded_switch_folded3(__global const float4* restrict vertices, ul
   } else {
     result = folded_switch_edge(patch, argument);
   }
+  return result;
+}
+#endif
+
+#ifdef CLCOOK_FOLDED_SWITCH_FOLDED3
+__kernel void folded_switch_folded3(__global const float4* restrict vertices, ulong vertices_offset,
+                                    __global const uint* restrict indices,
+                                    __global const uint2* restrict heads,
+                                    __global float4* restrict bezier, ulong bezier_offset,
+                                    ulong patches, int run) {
+  FOLDED_SWITCH_ITEM(index, cp);
+  if (index >= patches) return;
+  const folded_switch_patch patch =
+      folded_switch_open(vertices + vertices_offset, indices, heads[index]);
+  const float4 result = folded_switch_by_functions(patch, cp);
+  bezier[bezier_offset + index * 16 + (ulong)cp] = result;
+}
+#endif
+
+#ifdef CLCOOK_FOLDED_SWITCH_FOLDED4444
+__kernel void folded_switch_folded4444(__global const float4* restrict vertices,
+                                       ulong vertices_offset, __global const uint* restrict indices,
+                                       __global float4* restrict bezier, ulong bezier_offset,
+                                       ulong patches, int run) {
+  FOLDED_SWITCH_ITEM(index, cp);
+  if (index >= patches) return;
+  const folded_switch_patch patch =
+      folded_switch_open(vertices + vertices_offset, indices + index * 16, FOLDED_SWITCH_4444);
+  const float4 result = folded_switch_by_functions(patch, cp);
   bezier[bezier_offset + index * 16 + (ulong)cp] = result;
 }
 #endif

@@ -16,17 +16,22 @@
 //   result_c = (lit_c (256 - fog) + fog_colour_c fog) >> 8, alpha = 255
 // At most 32 lights: sum_c <= 255 + 32 ((255 * 255) >> 5) = 65247 fits in 16 bits.
 //
-// Each item shades 8 texels, a group apart, so that one light serves them all. Items behind the end
-// repeat the last texel and store nothing. Offsets are in texels; count is at least 1.
+// Each item shades several texels, a group apart, so that one light serves them all. Items behind
+// the end repeat the last texel and store nothing. Offsets are in texels; count is at least 1.
 //
 // The host compiles one variant per program: -DCLCOOK_GBUFFER_SHADE_ONLY
-// -DCLCOOK_GBUFFER_SHADE_<VARIANT>.
+// -DCLCOOK_GBUFFER_SHADE_<VARIANT>, with -DCLCOOK_GBUFFER_SHADE_GROUP work-items per work-group and
+// -DCLCOOK_GBUFFER_SHADE_TEXELS per work-item, an even number.
 
 #ifndef CLCOOK_GBUFFER_SHADE_ONLY
 #define CLCOOK_GBUFFER_SHADE_WIDE
+#define CLCOOK_GBUFFER_SHADE_FLAG_ONCE
 #define CLCOOK_GBUFFER_SHADE_PREDICATES
 #define CLCOOK_GBUFFER_SHADE_SIGN_BIT
+#define CLCOOK_GBUFFER_SHADE_SIGN_CALL
 #define CLCOOK_GBUFFER_SHADE_PACKED
+#define CLCOOK_GBUFFER_SHADE_BIT_FIELDS
+#define CLCOOK_GBUFFER_SHADE_ADDED_FIELDS
 #define CLCOOK_GBUFFER_SHADE_PARKED
 #define CLCOOK_GBUFFER_SHADE_RELOADED
 #define CLCOOK_GBUFFER_SHADE_SHORT2
@@ -36,8 +41,11 @@
 #ifndef CLCOOK_GBUFFER_SHADE_GROUP
 #define CLCOOK_GBUFFER_SHADE_GROUP 128
 #endif
+#ifndef CLCOOK_GBUFFER_SHADE_TEXELS
+#define CLCOOK_GBUFFER_SHADE_TEXELS 8
+#endif
 #define GROUP CLCOOK_GBUFFER_SHADE_GROUP
-#define TEXELS 8
+#define TEXELS CLCOOK_GBUFFER_SHADE_TEXELS
 #define GBUFFER_SHADE_GROUP __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 
 #define GBUFFER_SHADE_ARGUMENTS                                        \
@@ -112,6 +120,58 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_wide(GBUFFER_SHADE_ARGUMENTS) {
       sum_r[p] += ((d * gbuffer_shade_byte((uint)light.w, 0)) >> 5) * reached;
       sum_g[p] += ((d * gbuffer_shade_byte((uint)light.w, 1)) >> 5) * reached;
       sum_b[p] += ((d * gbuffer_shade_byte((uint)light.w, 2)) >> 5) * reached;
+    }
+  }
+  result += result_offset;
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    const int lit = 1 - unlit[p];
+    const int r = min(255, (red[p] * sum_r[p]) >> 10) * lit + red[p] * unlit[p];
+    const int g = min(255, (green[p] * sum_g[p]) >> 10) * lit + green[p] * unlit[p];
+    const int b = min(255, (blue[p] * sum_b[p]) >> 10) * lit + blue[p] * unlit[p];
+    if (TEXEL(p) < count) {
+      result[TEXEL(p)] = gbuffer_shade_fogged(r, g, b, far[p], fog);
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// flag_once: as wide, but whether the light reaches the texel is multiplied into d, once for the
+// three channels: the int form that a programmer would write.
+#ifdef CLCOOK_GBUFFER_SHADE_FLAG_ONCE
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_flag_once(GBUFFER_SHADE_ARGUMENTS) {
+  const ulong first = FIRST_TEXEL;
+  int nx[TEXELS], ny[TEXELS], nz[TEXELS];
+  int red[TEXELS], green[TEXELS], blue[TEXELS];
+  int sum_r[TEXELS], sum_g[TEXELS], sum_b[TEXELS];
+  int unlit[TEXELS], far[TEXELS];
+  uint shadow[TEXELS];
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    const uint4 texel = LOAD_TEXEL(p);
+    nx[p] = gbuffer_shade_signed_byte(texel.x, 0);
+    ny[p] = gbuffer_shade_signed_byte(texel.x, 1);
+    nz[p] = gbuffer_shade_signed_byte(texel.x, 2);
+    sum_r[p] = sum_g[p] = sum_b[p] = gbuffer_shade_byte(texel.x, 3);
+    red[p] = gbuffer_shade_byte(texel.y, 0);
+    green[p] = gbuffer_shade_byte(texel.y, 1);
+    blue[p] = gbuffer_shade_byte(texel.y, 2);
+    unlit[p] = (int)(texel.z >> 31);
+    far[p] = gbuffer_shade_fog(fabs(as_float(texel.z)));
+    shadow[p] = texel.w;
+  }
+#pragma unroll 1
+  for (int l = 0; l < light_count; ++l) {
+    const int4 light = lights[l];
+#pragma unroll
+    for (int p = 0; p < TEXELS; ++p) {
+      const int reached = 1 - (int)((shadow[p] >> l) & 1u);
+      int d = max(0, nx[p] * light.x + ny[p] * light.y + nz[p] * light.z) >> 7;
+      d *= reached;
+      sum_r[p] += (d * gbuffer_shade_byte((uint)light.w, 0)) >> 5;
+      sum_g[p] += (d * gbuffer_shade_byte((uint)light.w, 1)) >> 5;
+      sum_b[p] += (d * gbuffer_shade_byte((uint)light.w, 2)) >> 5;
     }
   }
   result += result_offset;
@@ -230,6 +290,57 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_sign_bit(GBUFFER_SHADE_ARGUMENTS
 }
 #endif
 
+// ------------------------------------------------------------------------------------------------
+// sign_call: as sign_bit, but the flag is what sign() says. That is 0 for -0 and for what is no
+// number, so it gets the sign alone, on a 1.
+#ifdef CLCOOK_GBUFFER_SHADE_SIGN_CALL
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_sign_call(GBUFFER_SHADE_ARGUMENTS) {
+  const ulong first = FIRST_TEXEL;
+  int nx[TEXELS], ny[TEXELS], nz[TEXELS];
+  int red[TEXELS], green[TEXELS], blue[TEXELS];
+  int sum_r[TEXELS], sum_g[TEXELS], sum_b[TEXELS];
+  float depth[TEXELS];
+  uint shadow[TEXELS];
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    const uint4 texel = LOAD_TEXEL(p);
+    nx[p] = gbuffer_shade_signed_byte(texel.x, 0);
+    ny[p] = gbuffer_shade_signed_byte(texel.x, 1);
+    nz[p] = gbuffer_shade_signed_byte(texel.x, 2);
+    sum_r[p] = sum_g[p] = sum_b[p] = gbuffer_shade_byte(texel.x, 3);
+    red[p] = gbuffer_shade_byte(texel.y, 0);
+    green[p] = gbuffer_shade_byte(texel.y, 1);
+    blue[p] = gbuffer_shade_byte(texel.y, 2);
+    depth[p] = as_float(texel.z);
+    shadow[p] = texel.w;
+  }
+#pragma unroll 1
+  for (int l = 0; l < light_count; ++l) {
+    const int4 light = lights[l];
+    const uint bit = 1u << l;
+#pragma unroll
+    for (int p = 0; p < TEXELS; ++p) {
+      int d = max(0, nx[p] * light.x + ny[p] * light.y + nz[p] * light.z) >> 7;
+      d = (shadow[p] & bit) == 0 ? d : 0;
+      sum_r[p] += (d * gbuffer_shade_byte((uint)light.w, 0)) >> 5;
+      sum_g[p] += (d * gbuffer_shade_byte((uint)light.w, 1)) >> 5;
+      sum_b[p] += (d * gbuffer_shade_byte((uint)light.w, 2)) >> 5;
+    }
+  }
+  result += result_offset;
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    const int unlit = sign(copysign(1.0f, depth[p])) < 0.0f;
+    const int r = unlit ? red[p] : min(255, (red[p] * sum_r[p]) >> 10);
+    const int g = unlit ? green[p] : min(255, (green[p] * sum_g[p]) >> 10);
+    const int b = unlit ? blue[p] : min(255, (blue[p] * sum_b[p]) >> 10);
+    if (TEXEL(p) < count) {
+      result[TEXEL(p)] = gbuffer_shade_fogged(r, g, b, gbuffer_shade_fog(fabs(depth[p])), fog);
+    }
+  }
+}
+#endif
+
 // The loop over the lights with normals that stay packed: bytes are cut out where they are used.
 #define GBUFFER_SHADE_LIGHTS(NORMAL, SHADOW)                                   \
   _Pragma("unroll 1") for (int l = 0; l < light_count; ++l) {                  \
@@ -270,6 +381,102 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_packed(GBUFFER_SHADE_ARGUMENTS) 
     if (TEXEL(p) < count) {
       result[TEXEL(p)] =
           gbuffer_shade_finish(albedo[p], depth[p], sum_r[p], sum_g[p], sum_b[p], fog);
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// bit_fields: as packed, with the sums of red and green in the halves of one register. For each
+// light they are cut out, and the new ones put back in their places: the bits that the mask has come
+// from the sum, the others stay.
+#ifdef CLCOOK_GBUFFER_SHADE_BIT_FIELDS
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_bit_fields(GBUFFER_SHADE_ARGUMENTS) {
+  const ulong first = FIRST_TEXEL;
+  uint normal[TEXELS], albedo[TEXELS], depth[TEXELS], shadow[TEXELS];
+  uint sum_rg[TEXELS];
+  int sum_b[TEXELS];
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    const uint4 texel = LOAD_TEXEL(p);
+    normal[p] = texel.x;
+    albedo[p] = texel.y;
+    depth[p] = texel.z;
+    shadow[p] = texel.w;
+    sum_b[p] = gbuffer_shade_byte(texel.x, 3);
+    sum_rg[p] = (uint)sum_b[p] * 0x10001u;
+  }
+#pragma unroll 1
+  for (int l = 0; l < light_count; ++l) {
+    const int4 light = lights[l];
+    const uint bit = 1u << l;
+#pragma unroll
+    for (int p = 0; p < TEXELS; ++p) {
+      int d = max(0, gbuffer_shade_signed_byte(normal[p], 0) * light.x +
+                         gbuffer_shade_signed_byte(normal[p], 1) * light.y +
+                         gbuffer_shade_signed_byte(normal[p], 2) * light.z) >>
+              7;
+      d = (shadow[p] & bit) == 0 ? d : 0;
+      const uint r = (uint)(d * gbuffer_shade_byte((uint)light.w, 0)) >> 5;
+      const uint g = (uint)(d * gbuffer_shade_byte((uint)light.w, 1)) >> 5;
+      sum_rg[p] = bitselect(sum_rg[p], (sum_rg[p] & 0xFFFFu) + r, 0xFFFFu);
+      sum_rg[p] = bitselect(sum_rg[p], ((sum_rg[p] >> 16) + g) << 16, 0xFFFF0000u);
+      sum_b[p] += (d * gbuffer_shade_byte((uint)light.w, 2)) >> 5;
+    }
+  }
+  result += result_offset;
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    if (TEXEL(p) < count) {
+      result[TEXEL(p)] = gbuffer_shade_finish(albedo[p], depth[p], (int)(sum_rg[p] & 0xFFFFu),
+                                              (int)(sum_rg[p] >> 16), sum_b[p], fog);
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// added_fields: as bit_fields, but what comes to both is put together and added at once. No sum
+// exceeds 65247, so nothing is carried from one half to the other.
+#ifdef CLCOOK_GBUFFER_SHADE_ADDED_FIELDS
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_added_fields(GBUFFER_SHADE_ARGUMENTS) {
+  const ulong first = FIRST_TEXEL;
+  uint normal[TEXELS], albedo[TEXELS], depth[TEXELS], shadow[TEXELS];
+  uint sum_rg[TEXELS];
+  int sum_b[TEXELS];
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    const uint4 texel = LOAD_TEXEL(p);
+    normal[p] = texel.x;
+    albedo[p] = texel.y;
+    depth[p] = texel.z;
+    shadow[p] = texel.w;
+    sum_b[p] = gbuffer_shade_byte(texel.x, 3);
+    sum_rg[p] = (uint)sum_b[p] * 0x10001u;
+  }
+#pragma unroll 1
+  for (int l = 0; l < light_count; ++l) {
+    const int4 light = lights[l];
+    const uint bit = 1u << l;
+#pragma unroll
+    for (int p = 0; p < TEXELS; ++p) {
+      int d = max(0, gbuffer_shade_signed_byte(normal[p], 0) * light.x +
+                         gbuffer_shade_signed_byte(normal[p], 1) * light.y +
+                         gbuffer_shade_signed_byte(normal[p], 2) * light.z) >>
+              7;
+      d = (shadow[p] & bit) == 0 ? d : 0;
+      const uint r = (uint)(d * gbuffer_shade_byte((uint)light.w, 0)) >> 5;
+      const uint g = (uint)(d * gbuffer_shade_byte((uint)light.w, 1)) >> 5;
+      sum_rg[p] += r | g << 16;
+      sum_b[p] += (d * gbuffer_shade_byte((uint)light.w, 2)) >> 5;
+    }
+  }
+  result += result_offset;
+#pragma unroll
+  for (int p = 0; p < TEXELS; ++p) {
+    if (TEXEL(p) < count) {
+      result[TEXEL(p)] = gbuffer_shade_finish(albedo[p], depth[p], (int)(sum_rg[p] & 0xFFFFu),
+                                              (int)(sum_rg[p] >> 16), sum_b[p], fog);
     }
   }
 }
@@ -398,17 +605,10 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_short2(GBUFFER_SHADE_ARGUMENTS) 
 // cpu_lanes: for CPUs, after short2. One work-item per strip, 32 texels at a time: all arithmetic
 // is on vectors of 32 elements of 16 bits, the halves of the texels' words.
 #ifdef CLCOOK_GBUFFER_SHADE_CPU_LANES
+#include <clcook/streaming_store.clh>
+
 #define STRIP 4096
 #define LANES 32
-
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_nontemporal_store)
-#define STREAM(value, to) __builtin_nontemporal_store(value, to)
-#endif
-#endif
-#ifndef STREAM
-#define STREAM(value, to) (*(to) = (value))
-#endif
 
 // OpenCL C has vectors of at most 16; the compilers for CPUs, which are clang, have these too.
 typedef short short32 __attribute__((ext_vector_type(LANES)));
@@ -569,8 +769,8 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_cpu_lanes(GBUFFER_SHADE_ARGUMENT
       vstore16(second, 1, last);
       for (ulong k = 0; k < texels; ++k) result[i + k] = last[k];
     } else if (aligned) {
-      STREAM(first, (__global uint16*)(result + i));
-      STREAM(second, (__global uint16*)(result + i + 16));
+      CLCOOK_STREAM(first, (__global uint16*)(result + i));
+      CLCOOK_STREAM(second, (__global uint16*)(result + i + 16));
     } else {
       vstore16(first, 0, result + i);
       vstore16(second, 1, result + i);

@@ -1,27 +1,32 @@
-// Three kernels on which the size of a work-group is tried out: every variant of the recipe
+// Four kernels on which the size of a work-group is tried out: every variant of the recipe
 // group_size.
 //
 //   streaming       y = factor * x + summand: the items of a group share nothing
 //   barriers        the inclusive prefix sum of segments of 1024 values, in local memory: 11
 //                   barriers and 10 rounds of additions, whatever the size of the group
 //   divergent_loop  sphere tracing of a distance field: every item has a trip count of its own
+//   slow_wave       64 items in each 1024, or as many at the front, go through a long loop, the
+//                   others through one of a sixteenth of the trips
 //
 // The host compiles one kernel per program: -DCLCOOK_GROUP_SIZE_ONLY
 // -DCLCOOK_GROUP_SIZE_<VARIANT>_<WORK> -DCLCOOK_GROUP_SIZE_GROUP=<items per group>. Offsets are in
 // elements. The global size is padded to whole work-groups, so every kernel guards.
 //
-// `padding` is local memory that no one uses: with it, fewer groups are resident at a time. No
+// `padding`, an argument of all but static_local, is local memory that no one uses: with it, fewer groups are resident at a time. No
 // count is 0, which the compiler does not know, so it cannot take the argument away.
 
 #ifndef CLCOOK_GROUP_SIZE_ONLY
 #define CLCOOK_GROUP_SIZE_DIRECT_STREAMING
 #define CLCOOK_GROUP_SIZE_DIRECT_BARRIERS
 #define CLCOOK_GROUP_SIZE_DIRECT_DIVERGENT_LOOP
+#define CLCOOK_GROUP_SIZE_DIRECT_SLOW_WAVE
 #define CLCOOK_GROUP_SIZE_GRID_STRIDE_STREAMING
 #define CLCOOK_GROUP_SIZE_GRID_STRIDE_BARRIERS
 #define CLCOOK_GROUP_SIZE_GRID_STRIDE_DIVERGENT_LOOP
+#define CLCOOK_GROUP_SIZE_GRID_STRIDE_SLOW_WAVE
 #define CLCOOK_GROUP_SIZE_SINGLE_WAVE_BARRIERS
 #define CLCOOK_GROUP_SIZE_LOCAL_TABLE_DIVERGENT_LOOP
+#define CLCOOK_GROUP_SIZE_STATIC_LOCAL_BARRIERS
 #endif
 #ifndef CLCOOK_GROUP_SIZE_GROUP
 #define CLCOOK_GROUP_SIZE_GROUP 256
@@ -113,6 +118,18 @@ static inline float3 group_size_origin(uint pixel, uint width, float scale, floa
   }
 
 // ------------------------------------------------------------------------------------------------
+// A loop that no compiler makes shorter, of `trips` trips for a slow item. Slow items are 64 in each
+// 1024, or with `together` a sixteenth of all in front of the others.
+static inline uint group_size_slow(uint x, ulong i, ulong count, uint trips, uint together) {
+  const bool slow = together != 0 ? i < count / 16 : i % 1024 < 64;
+  const uint most = slow ? trips : trips / 16;
+  for (uint k = 0; k < most; ++k) {
+    x = (x ^ (x >> 15)) * 0x2C1B3C6Du + k;
+  }
+  return x;
+}
+
+// ------------------------------------------------------------------------------------------------
 // direct: one element, or one segment, for each item, or group.
 
 #ifdef CLCOOK_GROUP_SIZE_DIRECT_STREAMING
@@ -160,6 +177,18 @@ __kernel GROUP_SIZE_ITEMS void group_size_direct_divergent_loop(
     out[out_offset + i] =
         group_size_trace_direct(spheres + spheres_offset, sphere_count,
                                 group_size_origin(i, width, scale, left, top), most);
+  }
+}
+#endif
+
+#ifdef CLCOOK_GROUP_SIZE_DIRECT_SLOW_WAVE
+__kernel GROUP_SIZE_ITEMS void group_size_direct_slow_wave(
+    __global const uint* restrict in, ulong in_offset, __global uint* restrict out,
+    ulong out_offset, ulong count, uint trips, uint together, __local uint* padding) {
+  if (count == 0) padding[0] = 0;
+  const ulong i = get_global_id(0);
+  if (i < count) {
+    out[out_offset + i] = group_size_slow(in[in_offset + i], i, count, trips, together);
   }
 }
 #endif
@@ -218,6 +247,17 @@ __kernel GROUP_SIZE_ITEMS void group_size_grid_stride_divergent_loop(
 }
 #endif
 
+#ifdef CLCOOK_GROUP_SIZE_GRID_STRIDE_SLOW_WAVE
+__kernel GROUP_SIZE_ITEMS void group_size_grid_stride_slow_wave(
+    __global const uint* restrict in, ulong in_offset, __global uint* restrict out,
+    ulong out_offset, ulong count, uint trips, uint together, __local uint* padding) {
+  if (count == 0) padding[0] = 0;
+  for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
+    out[out_offset + i] = group_size_slow(in[in_offset + i], i, count, trips, together);
+  }
+}
+#endif
+
 // ------------------------------------------------------------------------------------------------
 // single_wave: groups of 32 items. With CLCOOK_GROUP_SIZE_WARP_SYNC, which the host says for NVIDIA
 // alone, the group is one warp, and the barrier is the one of a warp: PTX guarantees that it orders
@@ -271,5 +311,37 @@ __kernel GROUP_SIZE_ITEMS void group_size_local_table_divergent_loop(
     out[out_offset + i] = group_size_trace_local_table(
         table, sphere_count, group_size_origin(i, width, scale, left, top), most);
   }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// static_local: as direct, but the local memory that no one uses is an array of CLCOOK_GROUP_SIZE_HELD
+// values in the kernel. NVIDIA's OpenCL lets that be larger than an argument, so large that a unit
+// has room for one group alone.
+#ifdef CLCOOK_GROUP_SIZE_STATIC_LOCAL_BARRIERS
+#ifndef CLCOOK_GROUP_SIZE_HELD
+#define CLCOOK_GROUP_SIZE_HELD 1
+#endif
+__kernel GROUP_SIZE_ITEMS void group_size_static_local_barriers(__global const uint* restrict in,
+                                                                ulong in_offset,
+                                                                __global uint* restrict out,
+                                                                ulong out_offset, ulong count) {
+  __local uint a[SEGMENT];
+  __local uint b[SEGMENT];
+  __local uint held[CLCOOK_GROUP_SIZE_HELD];
+  if (count == 0) {
+    held[get_local_id(0)] = in[0];
+    out[0] = held[in[1]];
+  }
+  const ulong first = (ulong)get_group_id(0) * SEGMENT;
+  group_size_load(a, in, in_offset + first, count - first);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint distance = 1; distance < SEGMENT; distance *= 4) {
+    group_size_add(b, a, distance);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    group_size_add(a, b, 2 * distance);
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  group_size_store(out, out_offset + first, a, count - first);
 }
 #endif

@@ -16,6 +16,7 @@
 //
 // The host compiles one variant and use per program: -DCLCOOK_GROUP_SWIZZLE_ONLY
 // -DCLCOOK_GROUP_SWIZZLE_<VARIANT>, and -DCLCOOK_GROUP_SWIZZLE_GATHER for the gather.
+#include <clcook/streaming_store.clh>
 #include <clcook/swizzle.clh>
 
 #ifndef CLCOOK_GROUP_SWIZZLE_ONLY
@@ -152,15 +153,6 @@ __kernel void group_swizzle_xcd(GROUP_SWIZZLE_PARAMETERS) {
 #define TILE_H 16
 #define LANES 16
 
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_nontemporal_store)
-#define STREAM(value, to) __builtin_nontemporal_store(value, to)
-#endif
-#endif
-#ifndef STREAM
-#define STREAM(value, to) (*(to) = (value))
-#endif
-
 #ifdef CLCOOK_GROUP_SWIZZLE_GATHER
 #define TAPS 16  // whose places wait in the cache
 
@@ -230,7 +222,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void group_swizzle_cpu_t
       __global float4* to = dst + (ulong)y * dst_pitch + (ulong)x;
       if (x1 - x >= LANES) {
 #pragma unroll
-        for (int i = 0; i < LANES; ++i) STREAM(out[i], to + i);
+        for (int i = 0; i < LANES; ++i) CLCOOK_STREAM(out[i], to + i);
       } else {
         for (int i = 0; i < x1 - x; ++i) to[i] = out[i];
       }

@@ -22,6 +22,7 @@
 #define CLCOOK_HALO_TILE_DIRECT
 #define CLCOOK_HALO_TILE_DIRECT_MULTI
 #define CLCOOK_HALO_TILE_IMAGE
+#define CLCOOK_HALO_TILE_IMAGE_NO_SAMPLER
 #define CLCOOK_HALO_TILE_LOCAL_TILE
 #define CLCOOK_HALO_TILE_LOCAL_TILE_MULTI
 #define CLCOOK_HALO_TILE_CPU_ROWS
@@ -330,6 +331,55 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, 1) void halo_tile_image(
 #endif
 
 // ------------------------------------------------------------------------------------------------
+// image_no_sampler: as image, but reads take no sampler, so that pixels outside are found by hand,
+// in the groups at the border alone.
+#ifdef CLCOOK_HALO_TILE_IMAGE_NO_SAMPLER
+#if defined(CLCOOK_CHANNEL_U8)
+#define HALO_TILE_FETCH4(at) convert_uchar4(read_imageui(src, at))
+#elif defined(CLCOOK_CHANNEL_U16)
+#define HALO_TILE_FETCH4(at) convert_ushort4(read_imageui(src, at))
+#else
+#define HALO_TILE_FETCH4(at) read_imagef(src, at)
+#endif
+#if CHANNELS == 4
+#define HALO_TILE_FETCH(column, row) HALO_TILE_FETCH4((int2)(column, row))
+#else
+#define HALO_TILE_FETCH(column, row) HALO_TILE_FETCH4((int2)(column, row)).x
+#endif
+
+__kernel HALO_TILE_GROUP(TILE_W, TILE_H, 1) void halo_tile_image_no_sampler(
+    __read_only image2d_t src, __global const stored* restrict history, clcook_view history_view,
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume) {
+  const int x = (int)get_global_id(0);
+  const int y = (int)get_global_id(1);
+  if (x >= volume.width || y >= volume.height) return;
+  halo_tile_sum sum;
+  if (x >= RADIUS && y >= RADIUS && x + RADIUS < volume.width && y + RADIUS < volume.height) {
+    for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
+      halo_tile_row row;
+      for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
+        halo_tile_pixel(&row, HALO_TILE_FETCH(x + dx - RADIUS, y + dy - RADIUS), dx);
+      }
+      halo_tile_merge(&sum, &row, dy);
+    }
+  } else {
+    for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
+      const int v = clcook_border(y + dy - RADIUS, volume.height, volume.border);
+      halo_tile_row row;
+      for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
+        const int u = clcook_border(x + dx - RADIUS, volume.width, volume.border);
+        const pixel texel = HALO_TILE_FETCH(max(u, 0), max(v, 0));
+        halo_tile_pixel(&row, u < 0 || v < 0 ? OUTSIDE : texel, dx);
+      }
+      halo_tile_merge(&sum, &row, dy);
+    }
+  }
+  clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, 0),
+                     halo_tile_result(&sum, HALO_TILE_HISTORY(x, y, 0)));
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
 // local_tile: the group loads its tile and the halo once; every neighbour comes from local memory.
 // One output per item. Local memory: TILE_PITCH x SPAN_H x SPAN_D pixels. Measured on an H200: the
 // pitch without bank conflicts makes volumes a fifth faster and pictures a little slower.
@@ -476,137 +526,263 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_local_tile_
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// cpu_rows: as a CPU wants it. One work-item is a task: it walks down a tile of columns, CPU_ROWS
-// rows at a time. Pixels are channels in a row, the neighbour in x is CHANNELS channels away, and
-// 16 channels are one explicit vector; a row of neighbours is read once for all rows of results
-// that see it, as in direct_multi. Only vectors whose neighbours cross the left or right border go
-// channel by channel. Comparisons instead of fmax(): one instruction instead of three.
+// cpu_rows: as a CPU wants it. One work-item is a tile of TILE_W channels x TILE_H rows of a picture,
+// OUTPUTS rows at a time. Pixels are channels in a row, the neighbour in x is CHANNELS channels away,
+// and 16 channels are one explicit vector. Comparisons instead of fmax(): one instruction instead of
+// three.
 //
-// Group: one item.
+// The neighbours of a column come first, from the source, and make the lines: a row value for each
+// pixel of a row of results and for RADIUS pixels beside it. Maxima and minima separate, so each row
+// of the source is read once for all results in the column: `kept` has what lies between a row and
+// the end of a block of 2 radius rows, `after` what lies between there and the last row (van Herk
+// 1992; Gil and Werman 1993). In a volume a row is that of the neighbours in z.
+//
+// Then the neighbours along a line: windows of 3, 9, 27, 81 pixels in place, as far as they are
+// shorter than the neighbourhood, and three of the last ones.
+//
+// Group: one item. Local memory: OUTPUTS lines of LINE channels per value.
 #ifdef CLCOOK_HALO_TILE_CPU_ROWS
-// A task.
-typedef struct {
-  int channels;  // a multiple of 16
-  int rows;
-} task_t;
-
-#define CPU_ROWS 4
 #define CPU_MAX(v, a) ((v) > (a) ? (v) : (a))
 #define CPU_MIN(v, a) ((v) < (a) ? (v) : (a))
 
 HALO_TILE_FILTER(halo_tile_wide, clcook_wide_t, CPU_MAX, CPU_MIN)
-HALO_TILE_FILTER(halo_tile_one, channel, CPU_MAX, CPU_MIN)
+
+#define SPAN (2 * RADIUS)
+#define KEPT (SPAN < OUTPUTS ? SPAN : OUTPUTS)
+#define WINDOW (RADIUS <= 1 ? 1 : RADIUS <= 4 ? 3 : RADIUS <= 13 ? 9 : RADIUS <= 40 ? 27 : 81)
+#define VALUES ((int)(sizeof(halo_tile_wide_row) / sizeof(clcook_wide_t)))
+// A line: LEFT channels, the tile, LEFT channels, and a vector to spare.
+#define LEFT ((RADIUS * CHANNELS + 15) / 16 * 16)
+#define SPARE (TILE_W + 2 * LEFT)
+#define LINE (SPARE + 16)
+
+// Vectors of a line: those of vload16() and vstore16() would be parts of vectors on PoCL.
+typedef clcook_wide_t __attribute__((aligned(sizeof(channel)))) halo_tile_loose;
+
+// The rows that OUTPUTS rows of results see: where they and the pictures of the volume begin, -1
+// for the constant.
+typedef struct {
+  __global const clcook_channel_t* src;
+  long layers[2 * RADIUS_Z + 1];
+  long rows[SPAN + OUTPUTS];
+  clcook_wide_t outside;
+} halo_tile_source;
+
+static inline clcook_wide_t halo_tile_take(const halo_tile_source* from, int inside, int layer,
+                                           int row, int column) {
+  const long z = RADIUS_Z == 0 ? 0 : from->layers[layer];
+  const long y = from->rows[row];
+  return inside || (z >= 0 && y >= 0) ? clcook_read16(from->src + (z + y + column)) : from->outside;
+}
+
+static inline void halo_tile_put(__local channel* to, const halo_tile_wide_row* row) {
+  const clcook_wide_t* values = (const clcook_wide_t*)row;
+#pragma unroll
+  for (int k = 0; k < VALUES; ++k) {
+    *(__local halo_tile_loose*)(to + k * (OUTPUTS * LINE)) = values[k];
+  }
+}
+
+static inline halo_tile_wide_row halo_tile_get(__local const channel* from) {
+  halo_tile_wide_row row;
+  clcook_wide_t* values = (clcook_wide_t*)&row;
+#pragma unroll
+  for (int k = 0; k < VALUES; ++k) {
+    values[k] = *(__local const halo_tile_loose*)(from + k * (OUTPUTS * LINE));
+  }
+  return row;
+}
+
+// The row values of the 16 columns from `column` on, to the same place in all lines. `inside` is a
+// constant: most vectors need no test of their rows.
+static inline __attribute__((always_inline)) void halo_tile_columns(const halo_tile_source* from,
+                                                                    int inside, int column,
+                                                                    __local channel* to) {
+#ifdef CLCOOK_HALO_TILE_MEDIAN
+  clcook_wide_t rows[SPAN + OUTPUTS];
+#pragma unroll
+  for (int t = 0; t < SPAN + OUTPUTS; ++t) rows[t] = halo_tile_take(from, inside, 0, t, column);
+    // Two results share the order of two rows.
+#pragma unroll
+  for (int q = 0; q < OUTPUTS; q += 2) {
+    halo_tile_wide_row upper, lower;
+    halo_tile_wide_pixel(&upper, rows[q + 1], 0);
+    halo_tile_wide_pixel(&upper, rows[q + 2], 1);
+    lower = upper;
+    halo_tile_wide_pixel(&upper, rows[q], 2);
+    halo_tile_wide_pixel(&lower, rows[q + 3], 2);
+    halo_tile_put(to + q * LINE, &upper);
+    halo_tile_put(to + (q + 1) * LINE, &lower);
+  }
+#else
+  halo_tile_wide_row kept[KEPT];
+  halo_tile_wide_row before;
+#if RADIUS <= 4
+#pragma unroll
+#endif
+  for (int t = SPAN - 1; t >= 0; --t) {
+#if RADIUS == 1
+#pragma unroll
+#endif
+    for (int z = 0; z <= 2 * RADIUS_Z; ++z) {
+      const clcook_wide_t v = halo_tile_take(from, inside, z, t, column);
+      halo_tile_wide_pixel(&before, v, SPAN - 1 - t + z);
+    }
+    if (t < KEPT) kept[t] = before;
+  }
+  halo_tile_wide_row after;
+#pragma unroll
+  for (int q = 0; q < OUTPUTS; ++q) {
+    const int j = q % SPAN;
+    halo_tile_wide_row row;
+#if RADIUS == 1
+#pragma unroll
+#endif
+    for (int z = 0; z <= 2 * RADIUS_Z; ++z)
+      halo_tile_wide_pixel(&row, halo_tile_take(from, inside, z, SPAN + q, column), z);
+    halo_tile_wide_merge(&after, &row, j);
+    halo_tile_wide_merge(&kept[j], &after, 1);
+    halo_tile_put(to + q * LINE, &kept[j]);
+    kept[j] = row;
+    if (j == SPAN - 1) {
+#pragma unroll
+      for (int k = KEPT - 2; k >= 0; --k) halo_tile_wide_merge(&kept[k], &kept[k + 1], 1);
+    }
+  }
+#endif
+}
 
 __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
     __global const stored* restrict src, clcook_view src_view,
     __global const stored* restrict history, clcook_view history_view,
-    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume, task_t task) {
-  const int width = volume.width;
-  const int height = volume.height;
-  const int depth = volume.depth;
-  const int border = volume.border;
-  const int values = width * CHANNELS;
-  const int begin = (int)get_group_id(0) * task.channels;
-  const int end = min(begin + task.channels, values);
-  const int y0 = (int)get_group_id(1) * task.rows;
-  const int y1 = min(y0 + task.rows, height);
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume,
+    __local channel* restrict lines) {
+  const int values = volume.width * CHANNELS;
+  const int begin = (int)get_group_id(0) * TILE_W;
+  const int count = min(TILE_W, values - begin);
+  const int y0 = (int)get_group_id(1) * TILE_H;
+  const int y1 = min(y0 + TILE_H, volume.height);
   const int z = (int)get_group_id(2);
-  const ulong slice = (ulong)height * src_view.pitch * CHANNELS;
-  __global const clcook_channel_t* in = (__global const clcook_channel_t*)(src + src_view.offset);
-#ifdef CLCOOK_HALO_TILE_CLAMP
-  __global const clcook_channel_t* past = (__global const clcook_channel_t*)history;
-#endif
-  __global clcook_channel_t* out = (__global clcook_channel_t*)dst;
-  const float constants[4] = {volume.outside.x, volume.outside.y, volume.outside.z,
-                              volume.outside.w};
+  const ulong pitch = src_view.pitch * CHANNELS;
+
+  halo_tile_source from;
+  from.src = (__global const clcook_channel_t*)(src + src_view.offset);
 #if CHANNELS == 4
-  const clcook_wide_t wide_outside = clcook_wide(volume.outside.xyzwxyzwxyzwxyzw);
+  from.outside = clcook_wide(volume.outside.xyzwxyzwxyzwxyzw);
 #else
-  const clcook_wide_t wide_outside = clcook_wide((float16)(volume.outside.x));
+  from.outside = clcook_wide((float16)(volume.outside.x));
+#endif
+  const int inside_z = z >= RADIUS_Z && z + RADIUS_Z < volume.depth;
+  for (int k = 0; k <= 2 * RADIUS_Z; ++k) {
+    const int layer = clcook_border(z + k - RADIUS_Z, volume.depth, volume.border);
+    from.layers[k] = layer < 0 ? -1 : (long)((ulong)layer * (ulong)volume.height * pitch);
+  }
+  halo_tile_wide_row outer;
+  for (int t = 0; t <= SPAN; ++t) halo_tile_wide_pixel(&outer, from.outside, t);
+
+  // What the lines hold of the picture, and how many pixels to the left and right of it.
+  const int first = max(begin - LEFT, 0);
+  const int last = min(begin + count + RADIUS * CHANNELS, values);
+  const int left = max(RADIUS - begin / CHANNELS, 0);
+  const int right = max((begin + count - values) / CHANNELS + RADIUS, 0);
+
+#if WINDOW > 1
+  // The last vectors of windows take in what lies behind the line. No result sees it.
+  for (int q = 0; q < VALUES * OUTPUTS; ++q) {
+    for (int f = LEFT + count / 16 * 16; f < LINE; f += 16)
+      *(__local halo_tile_loose*)(lines + q * LINE + f) = (clcook_wide_t)(0);
+  }
 #endif
 
-  for (int y = y0; y < y1; y += CPU_ROWS) {
-    int lines[CPU_ROWS + 2 * RADIUS];  // the rows of the source, -1 for the constant
-    for (int t = 0; t < CPU_ROWS + 2 * RADIUS; ++t) {
-      lines[t] = clcook_border(y + t - RADIUS, height, border);
+  for (int y = y0; y < y1; y += OUTPUTS) {
+    for (int t = 0; t < SPAN + OUTPUTS; ++t) {
+      const int row = clcook_border(y + t - RADIUS, volume.height, volume.border);
+      from.rows[t] = row < 0 ? -1 : (long)((ulong)row * pitch);
     }
-    for (int f = begin; f < end; f += 16) {
-      if (f >= RADIUS * CHANNELS && f + 16 <= end && f + 16 + RADIUS * CHANNELS <= values) {
-        halo_tile_wide_sum sum[CPU_ROWS];
-        for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
-          const int layer = clcook_border(z + dz - RADIUS_Z, depth, border);
-          __global const clcook_channel_t* from =
-              in + (ulong)max(layer, 0) * slice + f - RADIUS * CHANNELS;
-#if RADIUS <= 4
-#pragma unroll
-#endif
-          for (int t = 0; t < CPU_ROWS + 2 * RADIUS; ++t) {
-            halo_tile_wide_row row;
-            if (layer < 0 || lines[t] < 0) {
-              for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
-                halo_tile_wide_pixel(&row, wide_outside, dx);
-              }
-            } else {
-              __global const clcook_channel_t* line =
-                  from + (ulong)lines[t] * (src_view.pitch * CHANNELS);
-              for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
-                halo_tile_wide_pixel(&row, clcook_read16(line + dx * CHANNELS), dx);
-              }
-            }
-#pragma unroll
-            for (int q = 0; q < CPU_ROWS; ++q) {
-              if (t >= q && t <= q + 2 * RADIUS) {
-                halo_tile_wide_merge(&sum[q], &row, dz + t - q);
-              }
-            }
-          }
-        }
-#pragma unroll
-        for (int q = 0; q < CPU_ROWS; ++q) {
-          if (y + q < y1) {
-#ifdef CLCOOK_HALO_TILE_CLAMP
-            const clcook_wide_t old = clcook_read16(
-                past + halo_tile_index(history_view, volume, 0, y + q, z) * CHANNELS + f);
-#else
-            const clcook_wide_t old = (clcook_wide_t)(0);
-#endif
-            clcook_write16(out + halo_tile_index(dst_view, volume, 0, y + q, z) * CHANNELS + f,
-                           halo_tile_wide_result(&sum[q], old));
-          }
-        }
+    const int inside = volume.border != CLCOOK_BORDER_CONSTANT ||
+                       (inside_z && y >= RADIUS && y + OUTPUTS + RADIUS <= volume.height);
+    // The last vector ends with the row.
+    const int vectors = (last - first + 15) / 16;
+    for (int k = 0; inside && k < vectors; ++k) {
+      const int at = min(first + 16 * k, values - 16);
+      halo_tile_columns(&from, 1, at, lines + (at - begin + LEFT));
+    }
+    // The same with tests of their rows, then the pixels beside the picture.
+    for (int k = inside ? vectors : 0; k < vectors + left + right; ++k) {
+      const int beside = k - vectors;
+      const int x =
+          beside < left ? begin / CHANNELS - RADIUS + beside : volume.width + beside - left;
+      const int column = clcook_border(x, volume.width, volume.border) * CHANNELS;
+      __local channel* to = lines + (x * CHANNELS - begin + LEFT);
+      __local const channel* same = lines + SPARE;
+      int at = -1;
+      int at_line = SPARE;
+      if (beside < 0) {
+        at = min(first + 16 * k, values - 16);
+        at_line = at - begin + LEFT;
+      } else if (column < 0) {
+        for (int q = 0; q < OUTPUTS; ++q) halo_tile_put(lines + SPARE + q * LINE, &outer);
+      } else if (column >= first && column < last) {
+        same = lines + (column - begin + LEFT);
       } else {
-        for (int q = 0; q < CPU_ROWS && y + q < y1; ++q) {
-          for (int g = f; g < min(f + 16, end); ++g) {
-            const int c = g % CHANNELS;
-            halo_tile_one_sum sum;
-            for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
-              const int layer = clcook_border(z + dz - RADIUS_Z, depth, border);
-              for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
-                const int line = lines[q + dy];
-                halo_tile_one_row row;
-                for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
-                  const int column = clcook_border(g / CHANNELS + dx - RADIUS, width, border);
-                  channel v = (channel)constants[c];
-                  if (layer >= 0 && line >= 0 && column >= 0) {
-                    v = (channel)clcook_load_channel(
-                        in, (ulong)layer * slice + (ulong)line * (src_view.pitch * CHANNELS) +
-                                (ulong)(column * CHANNELS + c));
-                  }
-                  halo_tile_one_pixel(&row, v, dx);
-                }
-                halo_tile_one_merge(&sum, &row, dz + dy);
-              }
-            }
-#ifdef CLCOOK_HALO_TILE_CLAMP
-            const channel old = (channel)clcook_load_channel(
-                past, halo_tile_index(history_view, volume, 0, y + q, z) * CHANNELS + (ulong)g);
-#else
-            const channel old = 0;
+        at = min(column, values - 16);
+        same += column - at;
+      }
+      if (at >= 0) halo_tile_columns(&from, 0, at, lines + at_line);
+      if (beside < 0) continue;
+      for (int q = 0; q < VALUES * OUTPUTS; ++q) {
+        for (int c = 0; c < CHANNELS; ++c) to[q * LINE + c] = same[q * LINE + c];
+      }
+    }
+
+    for (int q = 0; q < OUTPUTS && y + q < y1; ++q) {
+      __local channel* line = lines + (q * LINE + LEFT - RADIUS * CHANNELS);
+#if WINDOW > 1
+#pragma unroll
+      for (int window = 1; window < WINDOW; window *= 3) {
+        for (int f = 0; f < count + (SPAN + 1 - 3 * window) * CHANNELS; f += 16) {
+          halo_tile_wide_row row = halo_tile_get(line + f);
+          const halo_tile_wide_row next = halo_tile_get(line + f + window * CHANNELS);
+          const halo_tile_wide_row third = halo_tile_get(line + f + 2 * window * CHANNELS);
+          halo_tile_wide_merge(&row, &next, 1);
+          halo_tile_wide_merge(&row, &third, 1);
+          halo_tile_put(line + f, &row);
+        }
+      }
 #endif
-            clcook_store_channel(
-                out, halo_tile_index(dst_view, volume, 0, y + q, z) * CHANNELS + (ulong)g,
-                (float)halo_tile_one_result(&sum, old));
-          }
+#ifdef CLCOOK_HALO_TILE_CLAMP
+      __global const clcook_channel_t* past =
+          (__global const clcook_channel_t*)history +
+          (halo_tile_index(history_view, volume, 0, y + q, z) * CHANNELS + (ulong)begin);
+#endif
+      __global clcook_channel_t* out =
+          (__global clcook_channel_t*)dst +
+          (halo_tile_index(dst_view, volume, 0, y + q, z) * CHANNELS + (ulong)begin);
+      const int stream = ((ulong)out & (sizeof(clcook_wide_t) - 1)) == 0;
+      for (int f = 0; f < count; f += 16) {
+        const halo_tile_wide_row a = halo_tile_get(line + f);
+        const halo_tile_wide_row b = halo_tile_get(line + f + (SPAN + 1 - WINDOW) / 2 * CHANNELS);
+        const halo_tile_wide_row c = halo_tile_get(line + f + (SPAN + 1 - WINDOW) * CHANNELS);
+        halo_tile_wide_sum sum;
+        halo_tile_wide_merge(&sum, &a, 0);
+        halo_tile_wide_merge(&sum, &b, 1);
+        halo_tile_wide_merge(&sum, &c, 2);
+        if (f + 16 <= count) {
+#ifdef CLCOOK_HALO_TILE_CLAMP
+          const clcook_wide_t old = clcook_read16(past + f);
+#else
+          const clcook_wide_t old = (clcook_wide_t)(0);
+#endif
+          clcook_write16(out + f, halo_tile_wide_result(&sum, old), stream);
+        } else {
+          channel rest[16] = {0};
+#ifdef CLCOOK_HALO_TILE_CLAMP
+          for (int i = 0; i < 16; ++i)
+            rest[i] = (channel)clcook_load_channel(past + f, (ulong)min(i, count - f - 1));
+#endif
+          vstore16(halo_tile_wide_result(&sum, vload16(0, rest)), 0, rest);
+          for (int i = 0; i < count - f; ++i)
+            clcook_store_channel(out + f, (ulong)i, (float)rest[i]);
         }
       }
     }

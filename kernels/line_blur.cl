@@ -23,6 +23,7 @@
 #define CLCOOK_LINE_BLUR_UNROLLED
 #define CLCOOK_LINE_BLUR_PADDED
 #define CLCOOK_LINE_BLUR_WEIGHTS_TABLE
+#define CLCOOK_LINE_BLUR_COALESCED_STORE
 #define CLCOOK_LINE_BLUR_COALESCED
 #define CLCOOK_LINE_BLUR_CPU_STRIP
 #endif
@@ -376,8 +377,9 @@ __kernel LINE_BLUR_GROUP void line_blur_padded(__global const source_pixel* rest
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// coalesced: a group blurs 128 pixels of 8 lines. Each item makes OUTPUTS consecutive pixels of one
-// line and keeps their window in registers, so that one read of local memory feeds OUTPUTS taps.
+// coalesced and coalesced_store: a group blurs 128 pixels of 8 lines. Each item makes OUTPUTS
+// consecutive pixels of one line; coalesced_store one after the other, coalesced at once with their
+// window in registers, so that one read of local memory feeds OUTPUTS taps.
 //   load     neighbouring items read neighbouring pixels of a line
 //   store    neighbouring items hold the same pixel of neighbouring lines: 8 float4 = 128 bytes of
 //            the transposed row, in one piece
@@ -386,7 +388,7 @@ __kernel LINE_BLUR_GROUP void line_blur_padded(__global const source_pixel* rest
 // Groups: ceil(length / 128) * ceil(lines / 8), in one dimension: some devices allow no more than
 // 65535 groups in the others. tile_taps is a multiple of COALESCED_UNROLL; the tiles hold
 // (128 + tile_taps) * 9 float4, and tile_taps floats of weights.
-#ifdef CLCOOK_LINE_BLUR_COALESCED
+#if defined(CLCOOK_LINE_BLUR_COALESCED) || defined(CLCOOK_LINE_BLUR_COALESCED_STORE)
 #ifndef CLCOOK_LINE_BLUR_OUTPUTS
 #define CLCOOK_LINE_BLUR_OUTPUTS 8
 #endif
@@ -402,6 +404,9 @@ __kernel LINE_BLUR_GROUP void line_blur_padded(__global const source_pixel* rest
 #define COALESCED_UNROLL 8
 #endif
 
+#endif
+
+#ifdef CLCOOK_LINE_BLUR_COALESCED
 __kernel __attribute__((reqd_work_group_size(COALESCED_GROUP, 1, 1))) void line_blur_coalesced(
     __global const source_pixel* restrict src, clcook_view src_view,
     __global result_pixel* restrict dst, clcook_view dst_view, pass_t pass, int taps,
@@ -479,6 +484,76 @@ __kernel __attribute__((reqd_work_group_size(COALESCED_GROUP, 1, 1))) void line_
       const float w = ((__local const float*)tile_weights)[t];
 #pragma unroll
       for (int j = 0; j < OUTPUTS; ++j) {
+        sum[j] = fma((float4)(w), window[(t + j) * COALESCED_PITCH], sum[j]);
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+
+  if (first_line + line < pass.lines) {
+    const int x0 = first + taps / 2 + column;
+    dst += dst_view.offset + (ulong)(first_line + line);
+#pragma unroll
+    for (int j = 0; j < OUTPUTS; ++j) {
+      if (x0 + j < pass.length) {
+        STORE_PIXEL(dst, (ulong)(x0 + j) * dst_view.pitch, sum[j]);
+      }
+    }
+  }
+}
+#endif
+
+#ifdef CLCOOK_LINE_BLUR_COALESCED_STORE
+__kernel __attribute__((reqd_work_group_size(COALESCED_GROUP, 1, 1))) void
+line_blur_coalesced_store(__global const source_pixel* restrict src, clcook_view src_view,
+                          __global result_pixel* restrict dst, clcook_view dst_view, pass_t pass,
+                          int taps, __global const float* restrict weights, __local float4* tile) {
+  __local float4* tile_weights = tile + (COALESCED_SEGMENT + pass.tile_taps) * COALESCED_PITCH;
+  const int lid = (int)get_local_id(0);
+  const uint segments = ((uint)pass.length + COALESCED_SEGMENT - 1) / COALESCED_SEGMENT;
+  const int first = (int)(get_group_id(0) % segments) * COALESCED_SEGMENT - taps / 2;
+  const int first_line = (int)(get_group_id(0) / segments) * COALESCED_LINES;
+
+  const int load_lane = lid % COALESCED_LANES;
+  const int load_line = lid / COALESCED_LANES;
+  src += src_view.offset + (ulong)min(first_line + load_line, pass.lines - 1) * src_view.pitch;
+
+  const int line = lid % COALESCED_LINES;
+  const int column = lid / COALESCED_LINES * OUTPUTS;
+  __local const float4* window = tile + column * COALESCED_PITCH + line;
+
+  float4 sum[OUTPUTS];
+#pragma unroll
+  for (int j = 0; j < OUTPUTS; ++j) {
+    sum[j] = (float4)(0.0f);
+  }
+
+  for (int t0 = 0; t0 < taps; t0 += pass.tile_taps) {
+    const int count = min(pass.tile_taps, taps - t0);
+    for (int x0 = load_lane; x0 < COALESCED_SEGMENT + count; x0 += 4 * COALESCED_LANES) {
+      float4 pixel[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int x = min(x0 + i * COALESCED_LANES, COALESCED_SEGMENT + count - 1);
+        pixel[i] = LOAD_PIXEL(src, (ulong)clamp(first + t0 + x, 0, pass.length - 1));
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int x = x0 + i * COALESCED_LANES;
+        if (x < COALESCED_SEGMENT + count) {
+          tile[x * COALESCED_PITCH + load_line] = pixel[i];
+        }
+      }
+    }
+    for (int t = lid; t < count; t += COALESCED_GROUP) {
+      ((__local float*)tile_weights)[t] = weights[t0 + t];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+#pragma unroll
+    for (int j = 0; j < OUTPUTS; ++j) {
+      for (int t = 0; t < count; ++t) {
+        const float w = ((__local const float*)tile_weights)[t];
         sum[j] = fma((float4)(w), window[(t + j) * COALESCED_PITCH], sum[j]);
       }
     }

@@ -4,8 +4,8 @@
 // of pixel.clh with 4 channels. It is kept when 54 r + 183 g + 19 b >= threshold, in floats
 // fma(54, r, fma(183, g, 19 b)). dst receives the indices of the kept pixels, ascending.
 //
-// Passes: count finds how many pixels each work-group keeps (byte_words, bit_words and ballot_words
-// have passes of their own, which also store the flags), scan turns the counts into the groups'
+// Passes: count finds how many pixels each work-group keeps (the variants of stored flags, whose
+// names end in words or in word_runs, have passes of their own, which also store them), scan turns the counts into the groups'
 // first positions, and the variant's kernel writes the indices. look_back and unordered are one
 // pass. A group has
 // CLCOOK_STREAM_COMPACTION_GROUP items, a multiple of 32, and 32 pixels per item. All passes have
@@ -21,8 +21,11 @@
 #define CLCOOK_STREAM_COMPACTION_SCAN
 #define CLCOOK_STREAM_COMPACTION_INT_FLAGS
 #define CLCOOK_STREAM_COMPACTION_PREDICATES
+#define CLCOOK_STREAM_COMPACTION_BIT_RUNS
+#define CLCOOK_STREAM_COMPACTION_BIT_READS
 #define CLCOOK_STREAM_COMPACTION_BIT_FLAGS
 #define CLCOOK_STREAM_COMPACTION_BYTE_WORDS
+#define CLCOOK_STREAM_COMPACTION_WORD_RUNS
 #define CLCOOK_STREAM_COMPACTION_BIT_WORDS
 #define CLCOOK_STREAM_COMPACTION_BALLOT_WORDS
 #define CLCOOK_STREAM_COMPACTION_LOOK_BACK
@@ -218,6 +221,23 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_predicates(
 }
 #endif
 
+// Writes the indices of the item's kept pixels, from their word of flags, as a run of its own. For
+// all items of the group.
+static inline void stream_compaction_write_run(uint word, __local uint* cells, uint position,
+                                               __global uint* dst) {
+  const uint first = (uint)get_global_id(0) * (uint)PIXELS;
+  uint total = 0;
+  position += stream_compaction_scan_group((uint)popcount(word), cells, &total);
+#pragma unroll
+  for (int k = 0; k < PIXELS; ++k) {
+    const uint flag = (word >> k) & 1u;
+    if (flag != 0) {
+      dst[position] = first + (uint)k;
+    }
+    position += flag;
+  }
+}
+
 // Writes the indices of the group's kept pixels, from one word of flags per item: pixel e of the
 // group is bit e % 32 of word e / 32, and its position the number of ones below. Neighbouring items
 // take neighbouring pixels, so that their stores are neighbours too.
@@ -297,8 +317,40 @@ static inline uint stream_compaction_word(SOURCE, ulong count, THRESHOLD, __loca
 }
 
 // ------------------------------------------------------------------------------------------------
-// bit_flags: as int_flags with the 32 flags in one register. Their number and the position of each
-// are popcounts.
+// From int_flags to bit_flags, a change at a time.
+//
+// bit_runs: the 32 flags are the bits of one register.
+#ifdef CLCOOK_STREAM_COMPACTION_BIT_RUNS
+__kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_runs(
+    SOURCE, __global const uint* restrict counts, __global uint* restrict dst, ulong dst_offset,
+    ulong count, THRESHOLD) {
+  __local uint cells[GROUP];
+  const ulong first = get_global_id(0) * PIXELS;
+  uint word = 0;
+#pragma unroll
+  for (int k = 0; k < PIXELS; ++k) {
+    const ulong i = min(first + (ulong)k, count - 1);
+    const int flag = stream_compaction_keep(PIXEL(i), threshold) & (first + (ulong)k < count);
+    word |= (uint)flag << k;
+  }
+  stream_compaction_write_run(word, cells, counts[get_group_id(0)], dst + dst_offset);
+}
+#endif
+
+// bit_reads: and neighbouring items read neighbouring pixels.
+#ifdef CLCOOK_STREAM_COMPACTION_BIT_READS
+__kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_reads(
+    SOURCE, __global const uint* restrict counts, __global uint* restrict dst, ulong dst_offset,
+    ulong count, THRESHOLD) {
+  __local uint cells[GROUP];
+  __local uchar fours[GROUP * PIXELS / 4];
+  const uint word = stream_compaction_word(SOURCE_ARGUMENTS, count, threshold, fours);
+  stream_compaction_write_run(word, cells, counts[get_group_id(0)], dst + dst_offset);
+}
+#endif
+
+// bit_flags: and neighbouring items store neighbouring indices. The number of flags and the
+// position of each are popcounts.
 #ifdef CLCOOK_STREAM_COMPACTION_BIT_FLAGS
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_flags(
     SOURCE, __global const uint* restrict counts, __global uint* restrict dst, ulong dst_offset,
@@ -360,8 +412,10 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_byte_words(
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// bit_words: as byte_words with a bit per flag: the last pass reads one word per item.
-#ifdef CLCOOK_STREAM_COMPACTION_BIT_WORDS
+// bit_words: as byte_words with a bit per flag: the last pass reads one word per item, and
+// neighbouring items store neighbouring indices. word_runs has the first pass of bit_words, and in
+// the last one the stores of byte_words: a run per item.
+#if defined(CLCOOK_STREAM_COMPACTION_BIT_WORDS) || defined(CLCOOK_STREAM_COMPACTION_BIT_WORDS_MARK)
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_words_mark(
     SOURCE, __global uint* restrict counts, __global uint* restrict flags, ulong count, THRESHOLD) {
   __local uint cells[GROUP];
@@ -375,6 +429,19 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_words_mark(
   }
 }
 
+#endif
+
+#ifdef CLCOOK_STREAM_COMPACTION_WORD_RUNS
+__kernel STREAM_COMPACTION_GROUP void stream_compaction_word_runs(
+    __global const uint* restrict flags, __global const uint* restrict counts,
+    __global uint* restrict dst, ulong dst_offset) {
+  __local uint cells[GROUP];
+  stream_compaction_write_run(flags[get_global_id(0)], cells, counts[get_group_id(0)],
+                              dst + dst_offset);
+}
+#endif
+
+#ifdef CLCOOK_STREAM_COMPACTION_BIT_WORDS
 __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_words(
     __global const uint* restrict flags, __global const uint* restrict counts,
     __global uint* restrict dst, ulong dst_offset) {
@@ -395,8 +462,8 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_bit_words(
 
 // The sum of `kept`, the same for all lanes of a sub-group, over the sub-groups before this one, and
 // in `total` over all of them. For all items of the group; `cells` has a word per sub-group.
-static inline uint stream_compaction_scan_sub_groups(clcook_sub_group sg, uint kept,
-                                                     __local uint* cells, uint* total) {
+CLCOOK_SUB_GROUP_FN uint stream_compaction_scan_sub_groups(clcook_sub_group sg, uint kept,
+                                                           __local uint* cells, uint* total) {
   if (sg.lane == 0) cells[sg.id] = kept;
   barrier(CLK_LOCAL_MEM_FENCE);
   uint before = 0;
@@ -412,10 +479,12 @@ static inline uint stream_compaction_scan_sub_groups(clcook_sub_group sg, uint k
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// Ballots. A run is tested LANES pixels at a time: lane l tests pixel k LANES + l of it, and the
-// ballot of that is mask k, which every lane knows.
+// ballot_words: as bit_words, but the flags of a word come from ballots, sums from scans of
+// sub-groups, and words change hands by shuffles. Two barriers per group are left of more than 20.
+//
+// A run is tested LANES pixels at a time: lane l tests pixel k LANES + l of it, and the ballot of
+// that is mask k, which every lane knows.
 #ifdef CLCOOK_STREAM_COMPACTION_BALLOT_WORDS
-#define MASK_POPCOUNT(mask) ((uint)popcount(mask))
 // Where a ballot has barriers, 32 of them in a row take compilers minutes.
 #if defined(CLCOOK_SUB_GROUP_NATIVE) || defined(CLCOOK_SUB_GROUP_PTX)
 #define UNROLL_BALLOTS _Pragma("unroll")
@@ -447,15 +516,10 @@ static inline void stream_compaction_masks(clcook_sub_group sg, SOURCE, ulong fi
 static inline uint stream_compaction_count_masks(const clcook_lane_mask* mask) {
   uint kept = 0;
 #pragma unroll
-  for (int k = 0; k < PIXELS; ++k) kept += MASK_POPCOUNT(mask[k]);
+  for (int k = 0; k < PIXELS; ++k) kept += (uint)popcount(mask[k]);
   return kept;
 }
-#endif
 
-// ------------------------------------------------------------------------------------------------
-// ballot_words: as bit_words, but the flags of a word come from ballots, sums from scans of
-// sub-groups, and words change hands by shuffles. Two barriers per group are left of more than 20.
-#ifdef CLCOOK_STREAM_COMPACTION_BALLOT_WORDS
 // The 32 bits of the run that belong to this lane: pixels 32 lane to 32 lane + 31.
 static inline uint stream_compaction_word_of_lane(clcook_sub_group sg,
                                                   const clcook_lane_mask* mask) {
@@ -577,12 +641,14 @@ typedef struct {
 } stream_compaction_places_t;
 
 // For all items of the group.
-static inline stream_compaction_places_t stream_compaction_places(clcook_sub_group sg, uint fours,
+static inline stream_compaction_places_t stream_compaction_places(clcook_sub_group sg, SOURCE,
+                                                                  ulong count, THRESHOLD,
                                                                   __local uint* cells) {
+  const ulong first = (get_group_id(0) * (ulong)(GROUP / LANES) + sg.id) * RUN_PIXELS;
   stream_compaction_places_t out;
-  out.fours = fours;
-  out.counts.x = stream_compaction_counts_of_fours(fours);
-  out.counts.y = stream_compaction_counts_of_fours(fours >> 16);
+  out.fours = stream_compaction_fours(sg.lane, SOURCE_ARGUMENTS, first, count, threshold);
+  out.counts.x = stream_compaction_counts_of_fours(out.fours);
+  out.counts.y = stream_compaction_counts_of_fours(out.fours >> 16);
   out.sums.x = clcook_sub_group_scan_inclusive_add_uint(sg, out.counts.x);
   out.sums.y = clcook_sub_group_scan_inclusive_add_uint(sg, out.counts.y);
   out.all.x = clcook_sub_group_broadcast_uint(sg, out.sums.x, LANES - 1);
@@ -652,9 +718,11 @@ static inline uint stream_compaction_look(__global uint* word) {
 #endif
 }
 
-// Those of a group that walk: its first sub-group, or where sub-groups are made of barriers, which
-// all items would have to come to, its first item.
-#if defined(CLCOOK_SUB_GROUP_NATIVE) || defined(CLCOOK_SUB_GROUP_PTX)
+// Those of a group that walk: its first sub-group; or its first item where sub-groups are made of
+// barriers, to which all items would have to come. PoCL 5.0 says that it has sub-groups, makes them
+// so, and ends the process.
+#if (defined(CLCOOK_SUB_GROUP_NATIVE) || defined(CLCOOK_SUB_GROUP_PTX)) && \
+    !defined(CLCOOK_STREAM_COMPACTION_ONE_WALKER)
 #define WALKERS LANES
 #define WALKERS_BALLOT(flag) clcook_sub_group_ballot(sg, flag)
 #define WALKERS_SUM(x) clcook_sub_group_reduce_add_uint(sg, x)
@@ -716,11 +784,10 @@ __kernel STREAM_COMPACTION_GROUP CLCOOK_SUB_GROUP_KERNEL void stream_compaction_
   CLCOOK_SUB_GROUP(sg, GROUP);
   const uint lid = (uint)get_local_id(0);
   const uint group = (uint)get_group_id(0);
-  const ulong first = (get_group_id(0) * (ulong)(GROUP / LANES) + sg.id) * RUN_PIXELS;
-  const uint call = ~stream_compaction_look(state) & CALL_BIT;
+  const uint call = lid < WALKERS ? ~stream_compaction_look(state) & CALL_BIT : 0u;
   __global uint* words = state + 2;
-  const stream_compaction_places_t places = stream_compaction_places(
-      sg, stream_compaction_fours(sg.lane, SOURCE_ARGUMENTS, first, count, threshold), cells);
+  const stream_compaction_places_t places =
+      stream_compaction_places(sg, SOURCE_ARGUMENTS, count, threshold, cells);
   if (lid == 0 && group > 0) atomic_xchg(words + group, call | places.total);
   stream_compaction_list(sg, places, list);
   if (lid < WALKERS) {
@@ -749,9 +816,8 @@ __kernel STREAM_COMPACTION_GROUP CLCOOK_SUB_GROUP_KERNEL void stream_compaction_
   __local ushort list[GROUP * PIXELS];
   __local uint place[1];
   CLCOOK_SUB_GROUP(sg, GROUP);
-  const ulong first = (get_group_id(0) * (ulong)(GROUP / LANES) + sg.id) * RUN_PIXELS;
-  const stream_compaction_places_t places = stream_compaction_places(
-      sg, stream_compaction_fours(sg.lane, SOURCE_ARGUMENTS, first, count, threshold), cells);
+  const stream_compaction_places_t places =
+      stream_compaction_places(sg, SOURCE_ARGUMENTS, count, threshold, cells);
   if (get_local_id(0) == 0) {
     place[0] = atomic_add(state, places.total);
     if (stream_compaction_is_last(state)) kept[kept_offset] = atomic_xchg(state, 0u);
@@ -764,15 +830,21 @@ __kernel STREAM_COMPACTION_GROUP CLCOOK_SUB_GROUP_KERNEL void stream_compaction_
 
 // ------------------------------------------------------------------------------------------------
 // cpu_runs: an item takes CLCOOK_STREAM_COMPACTION_RUN consecutive pixels by itself. Flags are found
-// in loops without branches, which become vectors. The last pass stores every number where the next
-// kept one belongs and moves on when it was one; what is stored between two kept ones the next one
-// overwrites.
+// in loops without branches, which become vectors. The last pass stores four numbers at a time, the
+// kept ones of four pixels first, where the next kept one belongs, and moves on by those; what is
+// stored behind them the next four overwrite. Close to the end of the run's part of the result it
+// stores one number at a time.
 #ifdef CLCOOK_STREAM_COMPACTION_CPU_RUNS
 #ifndef CLCOOK_STREAM_COMPACTION_RUN
 #define CLCOOK_STREAM_COMPACTION_RUN 8192
 #endif
 #define RUN CLCOOK_STREAM_COMPACTION_RUN
 #define BLOCK 256
+// Which of four pixels are kept, first to last, a byte for each; by their flags in four bits.
+__constant uint stream_compaction_kept_of_four[16] = {
+    0x00, 0x00,   0x01,   0x0100,   0x02,   0x0200,   0x0201,   0x020100,
+    0x03, 0x0300, 0x0301, 0x030100, 0x0302, 0x030200, 0x030201, 0x03020100};
+
 #ifdef CLCOOK_STREAM_COMPACTION_ROWS
 #define RUN_PIXEL_AT(i) PIXEL(i)
 #else
@@ -808,12 +880,25 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void stream_compaction_c
       kept_here += flag;
     }
     if (position + kept_here == behind) break;  // what follows the last one is another run's
+    const int room = kept_here + 4 <= behind - position;
     for (uint k = 0; k < BLOCK; k += 8) {
-      const uchar8 eight = vload8(0, flags + k);
-      if (as_ulong(eight) == 0) continue;
-      for (uint p = k; p < k + 8; ++p) {
-        dst[position] = (uint)i + p;
-        position += flags[p];
+      const ulong eight = as_ulong(vload8(0, flags + k));
+      if (eight == 0) continue;
+      if (room) {
+        // Flag j of the eight becomes bit j.
+        const uint bits = (uint)(eight * 0x0102040810204080UL >> 56);
+#pragma unroll
+        for (uint j = 0; j < 8; j += 4) {
+          const uint four = bits >> j & 15;
+          const uint4 places = convert_uint4(as_uchar4(stream_compaction_kept_of_four[four]));
+          vstore4(places + ((uint)i + k + j), 0, dst + position);
+          position += popcount(four);
+        }
+      } else {
+        for (uint p = k; p < k + 8; ++p) {
+          dst[position] = (uint)i + p;
+          position += flags[p];
+        }
       }
     }
   }

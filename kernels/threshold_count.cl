@@ -11,11 +11,15 @@
 
 #ifndef CLCOOK_THRESHOLD_COUNT_ONLY
 #define CLCOOK_THRESHOLD_COUNT_ELSE_IF_CHAIN
+#define CLCOOK_THRESHOLD_COUNT_FREQUENT_FIRST
 #define CLCOOK_THRESHOLD_COUNT_INDEPENDENT_IFS
 #define CLCOOK_THRESHOLD_COUNT_COMPARE_SUM
+#define CLCOOK_THRESHOLD_COUNT_FIRST_BIT
 #define CLCOOK_THRESHOLD_COUNT_VECTOR_COMPARE
 #define CLCOOK_THRESHOLD_COUNT_BINARY_SEARCH
+#define CLCOOK_THRESHOLD_COUNT_PADDED_SEARCH
 #define CLCOOK_THRESHOLD_COUNT_TABLE
+#define CLCOOK_THRESHOLD_COUNT_GLOBAL_TABLE
 #define CLCOOK_THRESHOLD_COUNT_CPU_STRIP
 #endif
 #ifndef CLCOOK_THRESHOLDS
@@ -67,6 +71,30 @@ __kernel void threshold_count_else_if_chain(__global const float* restrict value
 #endif
 
 // ------------------------------------------------------------------------------------------------
+// frequent_first: the chain from its other end, for data of which most values reach no threshold:
+// the most frequent case is asked for first.
+#ifdef CLCOOK_THRESHOLD_COUNT_FREQUENT_FIRST
+static inline int threshold_count_from_last(float x, __constant const float* t) {
+  THRESHOLD_COUNT_UNROLL
+  for (int k = N; k > 0; --k) {
+    if (!(x >= t[k - 1])) {
+      return k;
+    }
+  }
+  return 0;
+}
+
+#define THRESHOLD_COUNT_FROM_LAST(x) threshold_count_from_last(x, thresholds)
+__kernel void threshold_count_frequent_first(__global const float* restrict values,
+                                             ulong values_offset, __global SLOT* restrict slots,
+                                             ulong slots_offset, ulong count,
+                                             __constant const float* thresholds) {
+  CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_FROM_LAST, values, values_offset, 1, slots,
+                 slots_offset, count, PER_ITEM);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
 // independent_ifs: every threshold that x does not reach raises the slot; the last one counts.
 #ifdef CLCOOK_THRESHOLD_COUNT_INDEPENDENT_IFS
 static inline int threshold_count_ifs(float x, __constant const float* t) {
@@ -100,6 +128,33 @@ __kernel void threshold_count_compare_sum(__global const float* restrict values,
                                           __constant const float* thresholds) {
   CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_SUM, values, values_offset, 1, slots, slots_offset,
                  count, PER_ITEM);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// first_bit: the comparisons are the bits of words, the first threshold's the highest. The slot is
+// the number of zeros before the first that is set; words behind it have none.
+#ifdef CLCOOK_THRESHOLD_COUNT_FIRST_BIT
+static inline int threshold_count_bits(float x, __constant const float* t) {
+  int slot = 0;
+  for (int first = 0; first < N; first += 32) {
+    const int bits = min(N - first, 32);
+    uint reached = 0;
+    THRESHOLD_COUNT_UNROLL
+    for (int k = 0; k < bits; ++k) {
+      reached |= (x >= t[first + k] ? 0x80000000u : 0u) >> k;
+    }
+    slot += min((int)clz(reached), bits);
+  }
+  return slot;
+}
+
+#define THRESHOLD_COUNT_FIRST_BIT(x) threshold_count_bits(x, thresholds)
+__kernel void threshold_count_first_bit(__global const float* restrict values, ulong values_offset,
+                                        __global SLOT* restrict slots, ulong slots_offset,
+                                        ulong count, __constant const float* thresholds) {
+  CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_FIRST_BIT, values, values_offset, 1, slots,
+                 slots_offset, count, PER_ITEM);
 }
 #endif
 
@@ -150,6 +205,35 @@ __kernel void threshold_count_binary_search(__global const float* restrict value
 #endif
 
 // ------------------------------------------------------------------------------------------------
+// padded_search: as binary_search, with a gap behind each 32 thresholds. The places that a step of
+// the search looks at lie a power of two apart, without the gaps in one bank of local memory; with
+// them in neighbouring banks.
+#ifdef CLCOOK_THRESHOLD_COUNT_PADDED_SEARCH
+#define THRESHOLD_COUNT_PLACE(k) ((k) + (k) / 32)
+static inline int threshold_count_padded(float x, __local const float* t) {
+  int first = 0;
+  for (int left = N; left > 1; left -= left / 2) {
+    first += x >= t[THRESHOLD_COUNT_PLACE(first + left / 2 - 1)] ? 0 : left / 2;
+  }
+  return first + (x >= t[THRESHOLD_COUNT_PLACE(first)] ? 0 : 1);
+}
+
+#define THRESHOLD_COUNT_PADDED(x) threshold_count_padded(x, t)
+__kernel void threshold_count_padded_search(__global const float* restrict values,
+                                            ulong values_offset, __global SLOT* restrict slots,
+                                            ulong slots_offset, ulong count,
+                                            __constant const float* thresholds) {
+  __local float t[THRESHOLD_COUNT_PLACE(N)];
+  for (int i = (int)get_local_id(0); i < N; i += (int)get_local_size(0)) {
+    t[THRESHOLD_COUNT_PLACE(i)] = thresholds[i];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_PADDED, values, values_offset, 1, slots, slots_offset,
+                 count, PER_ITEM);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
 // table: the range of the thresholds is cut into CELLS equal cells, and a table has a guess of the
 // slot for each. From the guess, comparisons with the neighbouring thresholds lead to the slot: it
 // is exact however good or bad the guess is, and whatever the rounding of the cell. The loops end
@@ -192,6 +276,40 @@ __kernel void threshold_count_table(__global const float* restrict values, ulong
   barrier(CLK_LOCAL_MEM_FENCE);
   CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_TABLE, values, values_offset, 1, slots, slots_offset,
                  count, PER_ITEM);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// global_table: as table, but guesses and thresholds are read where they lie, in global memory.
+// There are no NaN around the thresholds.
+#ifdef CLCOOK_THRESHOLD_COUNT_GLOBAL_TABLE
+#ifndef CLCOOK_THRESHOLD_COUNT_CELLS
+#define CLCOOK_THRESHOLD_COUNT_CELLS 64
+#endif
+static inline int threshold_count_global_guess(float x, __global const float* t,
+                                               __global const uchar* guess, float low,
+                                               float scale) {
+  const float last = (float)(CLCOOK_THRESHOLD_COUNT_CELLS - 1);
+  int slot = guess[(int)fmin(fmax((x - low) * scale, 0.0f), last)];
+  while (slot < N && x < t[slot]) {
+    ++slot;
+  }
+  while (slot > 0 && x >= t[slot - 1]) {
+    --slot;
+  }
+  return isnan(x) ? N : slot;
+}
+
+#define THRESHOLD_COUNT_GLOBAL_TABLE(x) \
+  threshold_count_global_guess(x, thresholds, guesses, low, scale)
+__kernel void threshold_count_global_table(__global const float* restrict values,
+                                           ulong values_offset, __global SLOT* restrict slots,
+                                           ulong slots_offset, ulong count,
+                                           __global const float* restrict thresholds,
+                                           __global const uchar* restrict guesses, float low,
+                                           float scale) {
+  CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_GLOBAL_TABLE, values, values_offset, 1, slots,
+                 slots_offset, count, PER_ITEM);
 }
 #endif
 

@@ -27,9 +27,12 @@
 #define CLCOOK_VERTEX_TRANSFORM_PER_ITEM
 #define CLCOOK_VERTEX_TRANSFORM_UNIFORM
 #define CLCOOK_VERTEX_TRANSFORM_CONSTANT
+#define CLCOOK_VERTEX_TRANSFORM_TYPED
 #define CLCOOK_VERTEX_TRANSFORM_AFFINE
 #define CLCOOK_VERTEX_TRANSFORM_NO_W
 #define CLCOOK_VERTEX_TRANSFORM_ROLLED
+#define CLCOOK_VERTEX_TRANSFORM_CONSTANT_TRIPS
+#define CLCOOK_VERTEX_TRANSFORM_RUN_TIME_TRIPS
 #define CLCOOK_VERTEX_TRANSFORM_EARLY
 #define CLCOOK_VERTEX_TRANSFORM_HALF3
 #define CLCOOK_VERTEX_TRANSFORM_CPU_COLUMNS
@@ -111,6 +114,20 @@ static inline void vertex_transform_skin3_rolled(__global const float4* bones, i
   m[0] = m[1] = m[2] = (float4)(0.0f);
 #pragma unroll 1
   for (int k = 0; k < JOINTS; ++k) {
+    const int joint = min((int)vertex_transform_byte(joints.x, k), count - 1);
+    const float4 weight = (float4)(vertex_transform_weight(joints.y, k));
+    __global const float4* bone = bones + joint * 3;
+    m[0] = fma(weight, bone[0], m[0]);
+    m[1] = fma(weight, bone[1], m[1]);
+    m[2] = fma(weight, bone[2], m[2]);
+  }
+}
+
+// The same as a loop that is left to the compiler, `trips` joints.
+static inline void vertex_transform_skin3_trips(__global const float4* bones, int count,
+                                                uint2 joints, int trips, float4* m) {
+  m[0] = m[1] = m[2] = (float4)(0.0f);
+  for (int k = 0; k < trips; ++k) {
     const int joint = min((int)vertex_transform_byte(joints.x, k), count - 1);
     const float4 weight = (float4)(vertex_transform_weight(joints.y, k));
     __global const float4* bone = bones + joint * 3;
@@ -219,6 +236,43 @@ __kernel VERTEX_TRANSFORM_GROUP void vertex_transform_constant(
 #endif
 
 // ------------------------------------------------------------------------------------------------
+// typed: as uniform, but the world matrices are read through a typed buffer, an image of one
+// dimension over the same memory. What reads images does so for every item.
+#ifdef CLCOOK_VERTEX_TRANSFORM_TYPED
+__kernel VERTEX_TRANSFORM_GROUP void vertex_transform_typed(
+    __global const float4* restrict vertices, ulong vertices_offset,
+    __global const uint2* restrict skin, ulong skin_offset, __read_only image1d_buffer_t world,
+    ulong world_offset, __global const float4* restrict bones, ulong bones_offset,
+    __global float4* restrict result, ulong result_offset, int vertex_count, int bone_count,
+    ulong count) {
+  const ulong v = get_global_id(0);
+  const ulong instance = get_group_id(1);
+  if (v >= (ulong)vertex_count || instance * (ulong)vertex_count + v >= count) {
+    return;
+  }
+  const float4 p = vertices[vertices_offset + 2 * v];
+  const float4 n = vertices[vertices_offset + 2 * v + 1];
+  float4 m[4];
+  vertex_transform_skin4(bones + bones_offset + instance * (ulong)bone_count * 4, bone_count,
+                         skin[skin_offset + v], m);
+  const float4 sp = (float4)(vertex_transform_dot4(m[0], p), vertex_transform_dot4(m[1], p),
+                             vertex_transform_dot4(m[2], p), vertex_transform_dot4(m[3], p));
+  const float4 sn = (float4)(vertex_transform_dot4(m[0], n), vertex_transform_dot4(m[1], n),
+                             vertex_transform_dot4(m[2], n), vertex_transform_dot4(m[3], n));
+  const int first = (int)(world_offset + instance * 4);
+  const float4 w0 = read_imagef(world, first);
+  const float4 w1 = read_imagef(world, first + 1);
+  const float4 w2 = read_imagef(world, first + 2);
+  const float4 w3 = read_imagef(world, first + 3);
+  result += result_offset + 2 * (instance * (ulong)vertex_count + v);
+  result[0] = (float4)(vertex_transform_dot4(w0, sp), vertex_transform_dot4(w1, sp),
+                       vertex_transform_dot4(w2, sp), vertex_transform_dot4(w3, sp));
+  result[1] = (float4)(vertex_transform_dot4(w0, sn), vertex_transform_dot4(w1, sn),
+                       vertex_transform_dot4(w2, sn), vertex_transform_dot4(w3, sn));
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
 // affine: as uniform, but with 3 rows of each matrix.
 #ifdef CLCOOK_VERTEX_TRANSFORM_AFFINE
 __kernel VERTEX_TRANSFORM_GROUP void vertex_transform_affine(VERTEX_TRANSFORM_ARGUMENTS(float4,
@@ -284,6 +338,29 @@ __kernel VERTEX_TRANSFORM_GROUP void vertex_transform_rolled(VERTEX_TRANSFORM_AR
 #endif
 
 // ------------------------------------------------------------------------------------------------
+// constant_trips: as rolled, without the word to the compiler. It knows how often the loop runs.
+#ifdef CLCOOK_VERTEX_TRANSFORM_CONSTANT_TRIPS
+#define VERTEX_TRANSFORM_SKIN_CONSTANT(bones, count, joints, m) \
+  vertex_transform_skin3_trips(bones, count, joints, JOINTS, m)
+__kernel VERTEX_TRANSFORM_GROUP void vertex_transform_constant_trips(
+    VERTEX_TRANSFORM_ARGUMENTS(float, __global, float)) {
+  VERTEX_TRANSFORM_NO_W_BODY(vload3, VERTEX_TRANSFORM_SKIN_CONSTANT);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// run_time_trips: as constant_trips, but the compiler cannot know how often the loop runs. Every
+// skeleton has a bone, so it is JOINTS times.
+#ifdef CLCOOK_VERTEX_TRANSFORM_RUN_TIME_TRIPS
+#define VERTEX_TRANSFORM_SKIN_RUN_TIME(bones, count, joints, m) \
+  vertex_transform_skin3_trips(bones, count, joints, min(count* JOINTS, JOINTS), m)
+__kernel VERTEX_TRANSFORM_GROUP void vertex_transform_run_time_trips(
+    VERTEX_TRANSFORM_ARGUMENTS(float, __global, float)) {
+  VERTEX_TRANSFORM_NO_W_BODY(vload3, VERTEX_TRANSFORM_SKIN_RUN_TIME);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
 // early: as rolled, and the rows of the next joint are loaded before those of this one are used.
 #ifdef CLCOOK_VERTEX_TRANSFORM_EARLY
 static inline void vertex_transform_skin3_early(__global const float4* bones, int count,
@@ -333,19 +410,12 @@ __kernel VERTEX_TRANSFORM_GROUP void vertex_transform_half3(VERTEX_TRANSFORM_ARG
 // one vector, so that the blend of a vertex is 4 fma of whole matrices. Then four vertices at a
 // time: a column of all four in a vector, over positions and normals.
 #ifdef CLCOOK_VERTEX_TRANSFORM_CPU_COLUMNS
+#include <clcook/streaming_store.clh>
+
 #define STRIP 4096
 #define BLOCK 64  // vertices whose joints and weights are unpacked at a time
 #define LANES 8   // vertices whose results are whole cache lines
 #define MAX_BONES 256
-
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_nontemporal_store)
-#define STREAM(value, to) __builtin_nontemporal_store(value, to)
-#endif
-#endif
-#ifndef STREAM
-#define STREAM(value, to) (*(to) = (value))
-#endif
 
 // Vectors are put together from numbers. From smaller vectors it would be shuffles with undefined
 // lanes, on which Oclgrind 21.10 crashes; what comes from others it takes for uninitialised.
@@ -476,7 +546,7 @@ __kernel VERTEX_TRANSFORM_GROUP void vertex_transform_cpu_columns(
         for (int k = 0; k < 6 * lanes; ++k) to[k] = last[k];
       } else if (aligned) {
 #pragma unroll
-        for (int k = 0; k < 3; ++k) STREAM(out[k], (__global float16*)to + k);
+        for (int k = 0; k < 3; ++k) CLCOOK_STREAM(out[k], (__global float16*)to + k);
       } else {
 #pragma unroll
         for (int k = 0; k < 3; ++k) vstore16(out[k], k, to);

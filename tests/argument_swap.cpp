@@ -77,6 +77,16 @@ double bound(const Ray& ray, const ArgumentSwap::Problem& p = {}) {
                      static_cast<double>(p.parameters[1]), p.cost);
 }
 
+// Those that the device has for a problem.
+std::vector<Variant> variants(ArgumentSwap::Problem problem = {}) {
+  problem.count = 1;
+  std::vector<Variant> out;
+  for (const ArgumentSwap::Row& row : ArgumentSwap::variants()) {
+    if (ArgumentSwap::Rules::offer_of(runtime(), row, problem, {}).can()) out.emplace_back(row);
+  }
+  return out;
+}
+
 ArgumentSwap::Function own(std::string text) { return {"brdf/mine.clh", std::move(text)}; }
 
 }  // namespace
@@ -163,7 +173,7 @@ TEST_CASE("special cosines: signed zeros, 1, denormals, NaN, at and around the c
     // A single wavelength: all points at the critical angle at once, the worst case.
     for (const bool single : {false, true}) {
       if (single) problem.parameters[0] = problem.parameters[1] = 2.0f;
-      for (const Variant v : ArgumentSwap::variants()) {
+      for (const Variant& v : variants()) {
         const std::vector<float> got = run(rays, v, problem);
         for (std::size_t i = 0; i < rays.size(); ++i) {
           CAPTURE(v.name());
@@ -187,7 +197,9 @@ TEST_CASE("special cosines: signed zeros, 1, denormals, NaN, at and around the c
 TEST_CASE("the bound is tight away from the critical angle and honest at it") {
   CHECK(bound({kAir, kGlass, 0.7f}) < 2e-5);
   CHECK(bound({kAir, kGlass, -0.95f}) < 2e-5);
-  CHECK(bound({kAir, kGlass, -0.3f}) < 1e-12);  // total reflection is exact
+  // Total reflection is exact: no other value than 0 will do.
+  CHECK(bound({kAir, kGlass, -0.3f}) == 0);
+  CHECK(bound({kGlass, kFlint, -0.1f}) == 0);
   ArgumentSwap::Problem single;
   single.cost = 1;
   single.parameters[0] = single.parameters[1] = 2.0f;
@@ -234,10 +246,15 @@ static inline float clcook_swap_function(float2 a, float2 b, float x, float2 par
   const std::vector<float> want = {-25 - 96 + 0.5f - 0.75f, 5 + 0 + 0.5f - 0.75f,
                                    55 - 176 + 0.5f - 0.75f, -80 + 112 + 0.5f - 0.75f,
                                    -80 + 112 + 0.0f - 0.75f};
-  for (const Variant v : ArgumentSwap::variants()) {
+  for (const Variant& v : variants(problem)) {
     CAPTURE(v.name());
     CHECK(run(rays, v, problem) == want);
   }
+  const Error error = error_of([&] { run(rays, "cpu_lanes", problem); });
+  CHECK(error.code == Errc::unsupported);
+  CHECK(contains(error.what(), "our function alone"));
+  problem.count = 7;
+  CHECK(ArgumentSwap(runtime(), problem).variant() != "cpu_lanes");
   // Another cost is no other program.
   const auto before = runtime().cache().stats();
   problem.cost = 6;
@@ -364,6 +381,7 @@ TEST_CASE("what automatic runs") {
   const ArgumentSwap swap(runtime(), {100});
   CHECK_FALSE(swap.variant().is_automatic());
   CHECK(swap.tune().group >= 1);
+  if (Variant("cpu_lanes") == variants().back()) CHECK(swap.variant() == "cpu_lanes");
   CHECK(swap.problem().count == 100);
 }
 
@@ -391,6 +409,8 @@ TEST_CASE("problems out of range are refused with their values") {
   CHECK(bad({4, 4, {1, inf}}, "to inf"));
   CHECK(bad({4, 4, {1, nan}}, "to nan"));
   CHECK(refused({4}, "select", {1 << 30}, "1073741824") == Errc::unsupported);
+  CHECK(refused({4}, "cpu_lanes", {64}, "group of cpu_lanes must be 1, got 64") ==
+        Errc::invalid_argument);
 }
 
 TEST_CASE("views that break a rule are refused before anything is enqueued") {

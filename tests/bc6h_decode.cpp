@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <clcook/bc6h_decode.hpp>
+#include <clcook/cookbook/bc6h_decode.hpp>
 #include <clcook/io/dds.hpp>
 #include <clcook/reference/bc6h_decode.hpp>
 #include <clcook/reference/bc6h_encode.hpp>
@@ -447,6 +448,14 @@ TEST_CASE("automatic takes the variant for the kind of device") {
   if (runtime().info().cpu) CHECK(plan.variant() == "cpu_lanes");
   if (runtime().info().gpu) CHECK(plan.variant() == "local_headers");
   CHECK(plan.tune().group > 0);
+}
+
+TEST_CASE("a case of 2^24 + 1 blocks says all bytes that it moves") {
+  // A row of them, which nobody fills: floats do not have these numbers.
+  const auto one = clcook::cookbook::bc6h_decode().make(
+      runtime(), clcook::Params::parse("width=67108868 height=1"), 1);
+  CHECK(one->work().bytes_read == 16.0 * 16777217);
+  CHECK(one->work().bytes_written == 8.0 * 67108868);
 }
 
 // ---- Refused -----------------------------------------------------------------------------------

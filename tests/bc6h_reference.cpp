@@ -712,6 +712,50 @@ TEST_CASE("each texel has the index that fits it best, and the block means what 
   }
 }
 
+TEST_CASE("the ends are the outermost texels along the direction in which they vary most") {
+  // Texels on a line through any place, with a little off it in another direction; the line leaves
+  // 0 at a right angle too, so that it is the differences that count and not the texels' sizes.
+  constexpr int kLine[][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1},  {1, -1, 0}, {0, 1, -1},
+                              {1, 1, 1}, {2, 1, 3}, {3, -2, 1}, {-1, 2, 4}, {5, 3, -4}};
+  constexpr int kOff[][3] = {{0, 1, 0},  {1, 0, 0},  {1, 0, 0}, {1, 1, 1}, {1, 1, 1},
+                             {1, -1, 0}, {1, 1, -1}, {1, 2, 1}, {2, 1, 0}, {1, 1, 2}};
+  constexpr int kMiddle[][3] = {{0, 0, 0}, {20000, 20000, 20000}, {12000, 3000, 500}};
+  clcook::Random random(21);
+  for (std::size_t line = 0; line < 10; ++line) {
+    for (const int(&middle)[3] : kMiddle) {
+      for (const unsigned mask : {0xFFFFu, 0x00FFu, 0xCCCCu, 0x8421u}) {
+        CAPTURE(line);
+        CAPTURE(middle[0]);
+        CAPTURE(mask);
+        ref::Numbers v = {};
+        std::size_t low = 16;
+        std::size_t high = 16;
+        std::array<int, 16> along = {};
+        for (std::size_t i = 0; i < 16; ++i) {
+          // Places on the line 20 apart, in any order.
+          along[i] = 20 * static_cast<int>((5 * i + line) % 16) - 150;
+          const int off = static_cast<int>(random.below(9)) - 4;
+          for (std::size_t c = 0; c < 3; ++c)
+            v[3 * i + c] = middle[c] + along[i] * kLine[line][c] + off * kOff[line][c];
+          if ((mask >> i & 1) == 0) continue;
+          if (low == 16 || along[i] < along[low]) low = i;
+          if (high == 16 || along[i] > along[high]) high = i;
+        }
+        // Those that the mask leaves out lie further outside than all others.
+        for (std::size_t i = 0; i < 16; ++i) {
+          if ((mask >> i & 1) == 0) v[3 * i + i % 3] += i % 2 == 0 ? 9000 : -9000;
+        }
+        const std::array<int, 6> ends = ref::encoder::ends_of(v, mask);
+        const std::array<int, 6> one{v[3 * low],  v[3 * low + 1],  v[3 * low + 2],
+                                     v[3 * high], v[3 * high + 1], v[3 * high + 2]};
+        std::array<int, 6> other = one;
+        std::rotate(other.begin(), other.begin() + 3, other.end());
+        CHECK((ends == one || ends == other));
+      }
+    }
+  }
+}
+
 TEST_CASE("two colours along a partition come back as two colours") {
   for (int k = 0; k < 32; ++k) {
     CAPTURE(k);

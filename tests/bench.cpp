@@ -10,6 +10,7 @@
 #include <clcook/core/tuning.hpp>
 #include "bench/cookbook/recipes.hpp"
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -139,15 +140,21 @@ TEST_CASE("the smoke run measures every variant of every recipe and writes a res
   if (not_built("clcook")) return;
   const TempFolder folder;
   const std::string out = (folder.path() / "bench.json").string();
-  const Ran ran = clcook_command({"bench", "--smoke", "--out", out});
+  std::vector<std::string> command{"bench", "--smoke", "--out", out};
+  std::size_t number = 0;
+  std::size_t variants = 0;
+  for (const Recipe& recipe : cookbook::recipes()) {
+    if (left_out(number++, 5)) continue;
+    command.push_back(recipe.name);
+    variants += recipe.variants.size();
+  }
+  const Ran ran = clcook_command(command);
   CAPTURE(ran.err);
   REQUIRE(ran.code == 0);
   CHECK_FALSE(contains(ran.err, "\r"));  // no progress line in a pipe
   const Json result = Json::parse(read_bytes(out));
   CHECK(result["kind"] == "bench");
   CHECK(result["ceilings"]["copy_gbs"].get<double>() > 0);
-  std::size_t variants = 0;
-  for (const Recipe& recipe : cookbook::recipes()) variants += recipe.variants.size();
   CHECK(result["rows"].size() >= variants);
   std::size_t measured = 0;
   for (const Json& row : result["rows"]) {
@@ -232,6 +239,11 @@ TEST_CASE("bench --quick writes one small shape, and --resume goes on") {
     CHECK(row["shape"] == before["rows"][0]["shape"]);
     if (row["status"] == "measured") CHECK(row["samples_us"].size() == 15);
   }
+  // What a device says of its clock and its memory may change from one start to the next.
+  Json other_clock = before;
+  other_clock["device"]["clock_mhz"] = 1;
+  other_clock["device"]["global_mem"] = 1;
+  write_bytes(out, other_clock.dump());
   const Ran second = quick({"bc6h_mode", "threshold_count"});
   REQUIRE_MESSAGE(second.code == 0, second.err);
   CHECK(contains(second.out, "bc6h_mode          measured before"));

@@ -175,8 +175,9 @@ TEST_CASE("a field that is missing or of another type is named with its file and
 
   const StartupRow startup{0.5, 1.5, 2.5, 3.5, 4.5, 3, "fused", "empty"};
   check_fields<StartupRow>(to_json(startup), {"caches"}, {});
-  const IsaVerdict verdict{"toy", "fast", "", "gfx900", "naive", "pays", "fewer"};
-  check_fields<IsaVerdict>(to_json(verdict), {}, {});
+  const IsaVerdict verdict{"toy",  "fast",  "",  "gfx900",    "naive",
+                           "pays", "fewer", 1.5, {30.0, 3.0}, {20.0, 2.0}};
+  check_fields<IsaVerdict>(to_json(verdict), {"slots"}, {});
   PeerRow peer;
   peer.seconds = {0.5};
   peer.max_error = 0.5;
@@ -331,4 +332,28 @@ TEST_CASE("totals are sums of the rows, whatever the table shows") {
   CHECK(totals[0].reasons.at("no images") == 1);
   CHECK(report::totals_of(result, "").front().name == "toy/fast");
   CHECK(report::totals_of(result, "absent").empty());
+}
+
+TEST_CASE(
+    "peers are compared with the first of their own case, or with none where it was left out") {
+  const auto row = [](const char* which, const char* who, double seconds) {
+    PeerRow out;
+    out.which = which;
+    out.who = who;
+    if (seconds == 0) out.skipped = "differs";
+    out.seconds = {seconds, seconds};
+    return out;
+  };
+  report::Result result;
+  result.peers.rows = {row("", "clcook", 1),          row("", "A", 2),
+                       row("large", "clcook", 0),     row("large", "A", 3),
+                       row("small", "clcook (a)", 0), row("small", "clcook (b)", 4),
+                       row("small", "A", 2)};
+  const report::Table table = report::peers_table(result);
+  const auto ratio = [&](std::size_t i) { return table.rows.at(i).at(4).text; };
+  CHECK(ratio(0) == "1");
+  CHECK(ratio(1).substr(0, 4) == "2.00");
+  CHECK(ratio(3) == "-");
+  CHECK(ratio(5) == "1");
+  CHECK(ratio(6).substr(0, 4) == "0.50");
 }

@@ -304,6 +304,66 @@ TEST_CASE("a kernel belongs to the variant with the longest fitting name") {
   CHECK(variant_of(recipe, "bit").empty());
 }
 
+namespace {
+
+// Each variant but the baseline is one step from another, in a few words, and the steps lead to the
+// baseline; the pair that shows the technique lies on such a way. Empty, or the name of what does
+// not.
+std::string wrong_step(const Recipe& recipe) {
+  const auto known = [&](const std::string& name) {
+    return std::any_of(recipe.variants.begin(), recipe.variants.end(),
+                       [&](const VariantInfo& one) { return one.name == name; });
+  };
+  const auto before = [&](const std::string& from, const std::string& wanted) {
+    std::string at = from;
+    for (std::size_t i = 0; i < recipe.variants.size(); ++i) {
+      at = recipe.variant(at).predecessor;
+      if (at == wanted) return true;
+      if (!known(at)) return false;
+    }
+    return false;
+  };
+  for (const VariantInfo& variant : recipe.variants) {
+    const bool none = variant.predecessor.empty() && variant.change.empty();
+    const bool whole = known(variant.predecessor) && !variant.change.empty() &&
+                       variant.change.size() <= 72 && before(variant.name, recipe.baseline().name);
+    if (variant.baseline ? !none : !whole) return variant.name;
+  }
+  const auto& [with, without] = recipe.gain;
+  if (with.empty() && without.empty()) return "";
+  return known(with) && before(with, without) && known(without) ? "" : with + " for " + without;
+}
+
+}  // namespace
+
+TEST_CASE("a step that leads nowhere is found") {
+  Recipe good;
+  good.name = "r";
+  for (const char* name : {"first", "second", "third"}) {
+    VariantInfo variant;
+    variant.name = name;
+    variant.baseline = good.variants.empty();
+    if (!variant.baseline) variant.predecessor = good.variants.back().name, variant.change = "c";
+    good.variants.push_back(variant);
+  }
+  CHECK(wrong_step(good).empty());
+  good.gain = {"third", "first"};
+  CHECK(wrong_step(good).empty());
+  const auto wrong = [&](const auto& change) {
+    Recipe bad = good;
+    change(bad);
+    return wrong_step(bad);
+  };
+  CHECK(wrong([](Recipe& r) { r.variants[1].predecessor.clear(); }) == "second");
+  CHECK(wrong([](Recipe& r) { r.variants[2].change.clear(); }) == "third");
+  CHECK(wrong([](Recipe& r) { r.variants[2].change = std::string(80, 'x'); }) == "third");
+  CHECK(wrong([](Recipe& r) { r.variants[2].predecessor = "fourth"; }) == "third");
+  CHECK(wrong([](Recipe& r) { r.variants[1].predecessor = "third"; }) == "second");
+  CHECK(wrong([](Recipe& r) { r.variants[0].predecessor = "third"; }) == "first");
+  CHECK(wrong([](Recipe& r) { r.gain = {"second", "third"}; }) == "second for third");
+  CHECK(wrong([](Recipe& r) { r.gain = {"fourth", "first"}; }) == "fourth for first");
+}
+
 TEST_CASE("every recipe describes itself") {
   const std::vector<Recipe> recipes = cookbook::recipes();
   REQUIRE_FALSE(recipes.empty());
@@ -327,6 +387,7 @@ TEST_CASE("every recipe describes itself") {
       CHECK(&recipe.variant(variant.name) == &variant);
     }
     CHECK(baselines == 1);
+    CHECK(wrong_step(recipe).empty());
     bool tiny = false;
     for (const Params& shape : recipe.test_shapes) tiny = tiny || shape.integer("tiny", 0) != 0;
     CHECK(tiny);  // something for Oclgrind
@@ -519,7 +580,7 @@ TEST_CASE("what the tools say automatic would take is what a plan takes") {
       std::set<std::string> kernels;
       const auto names_of = [&](const Params& tune) {
         std::set<std::string> out;
-        for (const CompileUnit& unit : recipe.units(choice.variant, tune, shape))
+        for (const CompileUnit& unit : recipe.units(choice.variant, tune, shape, runtime().info()))
           out.insert(unit.kernel);
         return out;
       };

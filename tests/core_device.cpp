@@ -382,12 +382,14 @@ TEST_CASE("a vendor file whose library is not there: the error names both, other
   const TempFolder folder;
   const auto file = folder.path() / "gone.icd";
   write_bytes(file, "libclcook_is_not_there.so\n");
+  write_bytes(folder.path() / ".icd", "libclcook_without_a_name.so\n");
   for (const auto& place : {file, folder.path()}) {
     const Ran ran = run_self("child: without any platform", {{"OCL_ICD_VENDORS", place.string()},
                                                              {"CLCOOK_DEVICE", std::nullopt}});
     CAPTURE(ran.out);
     CHECK(ran.code == 0);
     CHECK(count_of(ran.out, file.string() + " names 'libclcook_is_not_there.so'") == 2);
+    CHECK_FALSE(contains(ran.out, "without_a_name"));
     CHECK(contains(ran.out, "ldd"));
   }
 }

@@ -56,6 +56,14 @@ struct Counted {
 
 }  // namespace
 
+TEST_CASE("a launch of which nothing is said is one work-item") {
+  const Launch one;
+  CHECK(one.dims == 1);
+  CHECK(one.global == Launch::Sizes{1, 1, 1});
+  CHECK(one.local == Launch::Sizes{1, 1, 1});
+  CHECK(one.group_size() == 1);
+}
+
 TEST_CASE("groups multiply, cover rounds up") {
   const Launch a = Launch::groups({3, 1, 1}, {64, 1, 1});
   CHECK(a.dims == 1);

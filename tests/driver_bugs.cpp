@@ -475,8 +475,8 @@ TEST_CASE("driver bugs: the page is made of the files and of what was seen") {
   // What was seen is what the files expect.
   for (const auto& [name, outcomes] : seen().items()) {
     for (const auto& [bug, said] : outcomes.items()) {
-      CAPTURE(name);
-      CAPTURE(bug);
+      const std::string where = name + ": " + bug;
+      CAPTURE(where);
       const fs::path path = kFolder / (bug + ".cl");
       REQUIRE(fs::exists(path));
       if (said != "does not apply") CHECK((said != "right") == load(path).expected_on(name));

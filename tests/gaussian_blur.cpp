@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -204,9 +205,11 @@ TEST_CASE("gaussian_blur: a flat picture stays flat, and sums are kept") {
 }
 
 TEST_CASE("gaussian_blur: every method keeps its promise of quality") {
+  std::size_t number = 0;
   for (const auto pixel : {GaussianBlur::Pixel::f32, GaussianBlur::Pixel::u8,
                            GaussianBlur::Pixel::f16, GaussianBlur::Pixel::u16}) {
     for (const double sigma : {1.0, 7.0, 31.0}) {
+      if (left_out(number++, 4)) continue;
       Problem p = problem_of(192, 160, sigma);
       p.pixel = pixel;
       p.peak = gaussian::is_integer(pixel) ? 0 : 1;
@@ -215,13 +218,7 @@ TEST_CASE("gaussian_blur: every method keeps its promise of quality") {
       const std::vector<unsigned char> stored =
           cookbook::gaussian_blur_card::store(pixel, in.values);
       const std::vector<double> w = ref::weights(sigma, p.truncate);
-      std::vector<double> expected = ref::blur(in, w, w, ref::Border::clamp).values;
-      for (double& value : expected) {
-        if (gaussian::is_integer(pixel)) value = std::nearbyint(value);
-        if (pixel == GaussianBlur::Pixel::f16) value = ref::from_half(ref::to_half(value));
-        if (pixel == GaussianBlur::Pixel::f32)
-          value = static_cast<double>(static_cast<float>(value));
-      }
+      const std::vector<double> expected = ref::blur(in, w, w, ref::Border::clamp).values;
       const cl::Buffer src =
           create_buffer(runtime(), stored.size(), CL_MEM_READ_ONLY, stored.data());
       const cl::Buffer dst = create_buffer(runtime(), stored.size());
@@ -230,13 +227,15 @@ TEST_CASE("gaussian_blur: every method keeps its promise of quality") {
         const GaussianBlur blur(runtime(), p, variant);
         const std::vector<unsigned char> bytes =
             read_buffer<unsigned char>(runtime(), dst, stored.size(), {blur(src, dst)});
-        std::vector<double> got;
+        double worst = 0;
         for (std::size_t i = 0; i < expected.size(); ++i)
-          got.push_back(load_channel(pixel, bytes.data(), i));
+          worst = std::max(worst, std::abs(load_channel(pixel, bytes.data(), i) - expected[i]));
         CAPTURE(variant.name());
         CAPTURE(GaussianBlur::to_string(pixel));
         CAPTURE(sigma);
-        CHECK(ref::psnr(expected, got, gaussian::peak_of(p)) >= blur.psnr());
+        CHECK(worst <= blur.max_distance());
+        CHECK(blur.psnr() ==
+              doctest::Approx(20 * std::log10(gaussian::peak_of(p) / blur.max_error())));
       }
     }
   }
@@ -396,6 +395,7 @@ TEST_CASE("gaussian_blur: wrong values are refused with value and rule") {
   CHECK(floor.lacks == Lacks::quality);
   CHECK(contains(floor.what(), "no variant can serve this problem"));
   CHECK(contains(floor.what(), "dB for a floor of 900"));
+  CHECK(contains(floor.what(), "; the best that can be had is 116 dB; "));
 
   p.quality = 60;
   p.sigma_x = 2;

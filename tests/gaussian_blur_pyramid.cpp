@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -93,13 +94,12 @@ TEST_CASE("gaussian_blur pyramid: the bound holds for every pixel of a cell of e
                 doctest::Approx(sum).epsilon(1e-9));
           worst = std::max(worst, sum);
         }
-        const double bound =
-            spline::error(ratio * cell, log, truncate, gaussian::Border::clamp).worst;
+        const double bound = spline::error(axis, log);
         CAPTURE(cell);
         CAPTURE(ratio);
         CAPTURE(truncate);
         CHECK(worst <= (1 + 1e-9) * bound);
-        CHECK(worst >= 0.6 * bound);
+        CHECK(worst >= 0.97 * bound);
       }
     }
   }
@@ -120,7 +120,7 @@ TEST_CASE("gaussian_blur pyramid: the device does what the model does") {
     double truncate;
     double quality;
   };
-  for (const Row& row : {Row{20, 70, 4, 0}, Row{70, 33, 2, 50}, Row{80, 50, 3, 85}}) {
+  for (const Row& row : {Row{20, 70, 4, 0}, Row{70, 33, 2, 32}, Row{80, 50, 3, 50}}) {
     for (const auto border : {GaussianBlur::Border::clamp, GaussianBlur::Border::mirror,
                               GaussianBlur::Border::wrap, GaussianBlur::Border::constant}) {
       Problem p{width, height, row.sigma_x, row.sigma_y};
@@ -182,9 +182,11 @@ TEST_CASE("gaussian_blur pyramid: the promise holds at every border and for ever
       cookbook::gaussian_blur_card::store(GaussianBlur::Pixel::f32, in.values);
   const cl::Buffer src = create_buffer(runtime(), stored.size(), CL_MEM_READ_ONLY, stored.data());
   const cl::Buffer dst = create_buffer(runtime(), stored.size());
+  std::size_t number = 0;
   for (const double sigma : {8.0, 16.0, 34.0, 66.0}) {
     for (const auto border : {GaussianBlur::Border::clamp, GaussianBlur::Border::mirror,
                               GaussianBlur::Border::wrap, GaussianBlur::Border::constant}) {
+      if (left_out(number++, 4)) continue;
       Problem p{200, 150, sigma, sigma};
       p.border = border;
       p.outside = {0.75f, 0.125f, 0.5f, 1};
@@ -194,10 +196,10 @@ TEST_CASE("gaussian_blur pyramid: the promise holds at every border and for ever
           ref::blur(in, w, w, static_cast<ref::Border>(border), {0.75, 0.125, 0.5, 1}).values;
       for (const double quality : {0.0, 60.0, 80.0}) {
         p.quality = quality;
-        const auto offer = gaussian::Pyramid::offer(runtime(), p, *gaussian::axes_of(p));
-        REQUIRE(offer.can());
-        if (sigma >= 16 && border < GaussianBlur::Border::wrap) CHECK(offer.psnr >= quality);
-        if (offer.psnr < quality) continue;
+        const auto offer = GaussianBlur::Rules::offer_of(
+            runtime(), *GaussianBlur::Variant("pyramid").row(), p, {});
+        CHECK(offer.can() == (quality == 0 || (sigma >= 34 && quality == 60)));
+        if (!offer.can()) continue;
         const GaussianBlur blur(runtime(), p, "pyramid");
         const std::vector<float> got =
             read_buffer<float>(runtime(), dst, expected.size(), {blur(src, dst)});
@@ -213,7 +215,7 @@ TEST_CASE("gaussian_blur pyramid: the promise holds at every border and for ever
 // plan can but promise what no picture exceeds.
 TEST_CASE("gaussian_blur: the bounds of splines are kept and near, for all sigmas and formats") {
   const Recipe recipe = cookbook::gaussian_blur();
-  int number = 0;
+  std::size_t number = 0;
   int near = 0;
   double least = 1e9;  // of what plans promise, in bounds
   for (const char* variant : {"pyramid", "cpu_pyramid"}) {
@@ -226,7 +228,8 @@ TEST_CASE("gaussian_blur: the bounds of splines are kept and near, for all sigma
         shape.set("sigma_x", sigma);
         shape.set("sigma_y", number % 3 == 0 ? sigma * 1.3 : sigma);
         shape.set("truncate", number % 5 == 0 ? 2.0 : number % 5 == 1 ? 3.1 : 4.0);
-        shape.set("border", std::string(borders[number++ % 4]));
+        shape.set("border", std::string(borders[number % 4]));
+        if (left_out(number++, 4)) continue;
         const std::string name = std::string(variant) + " " + shape.str();
         CAPTURE(name);
         const auto one = recipe.make(runtime(), shape, 1);
@@ -242,7 +245,7 @@ TEST_CASE("gaussian_blur: the bounds of splines are kept and near, for all sigma
       }
     }
   }
-  CHECK(near >= 12);
+  CHECK(near >= (short_grid() ? 1 : 12));
   CHECK(least > 2);
 }
 

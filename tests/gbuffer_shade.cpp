@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <clcook/cookbook/gbuffer_shade.hpp>
 #include <clcook/gbuffer_shade.hpp>
 #include <clcook/reference/gbuffer_shade.hpp>
 #include <clcook/registry/random.hpp>
@@ -221,6 +222,25 @@ TEST_CASE("gbuffer_shade: a problem out of range is refused with its value") {
   };
   CHECK(group(-1).code == Errc::invalid_argument);
   CHECK(contains(group(-1).what(), "got -1"));
+}
+
+TEST_CASE("gbuffer_shade: shapes out of range are refused, those at the limits are not") {
+  const clcook::Recipe recipe = clcook::cookbook::gbuffer_shade();
+  const auto bytes = [&](const char* shape) {
+    return recipe.problem_bytes(clcook::Params::parse(shape));
+  };
+  const auto refused = [&](const char* shape, const char* part) {
+    const Error error = error_of([&] { bytes(shape); });
+    INFO(error.what());
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), part));
+  };
+  refused("texels=0 lights=1", "texels must be 1 to 4294967296, got 0");
+  refused("texels=4294967297 lights=1", "texels must be 1 to 4294967296, got 4294967297");
+  refused("texels=1 lights=-1", "lights must be 0 to 32, got -1");
+  refused("texels=1 lights=33", "lights must be 0 to 32, got 33");
+  CHECK(bytes("texels=4294967296 lights=32") == 20.0 * 0x1p32);
+  CHECK(bytes("texels=1 lights=0") == 20);
 }
 
 TEST_CASE("gbuffer_shade: views that break a rule are refused before anything is enqueued") {

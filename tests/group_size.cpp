@@ -321,8 +321,8 @@ TEST_CASE("a shape's group and occupancy change the tune, and the offer knows") 
         static_cast<int>(card::padding_for(clcook::model::gpu_arch("sm_90"), 50, 256, 0)));
   CHECK(half.local_padding > 0);
   // The kernels of all works, as the machine-code tables have them.
-  CHECK(recipe.units("direct", {}, Params::parse("count=5")).size() == 3);
-  CHECK(recipe.units("single_wave", {}, Params::parse("count=5")).size() == 1);
+  CHECK(recipe.units("direct", {}, Params::parse("count=5"), {}).size() == 4);
+  CHECK(recipe.units("single_wave", {}, Params::parse("count=5"), {}).size() == 1);
 }
 
 TEST_CASE("views that break a rule are refused before anything is enqueued") {

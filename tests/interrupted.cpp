@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "results.hpp"
+#include "bench/results.hpp"
 #include "support/testing.hpp"
 
 namespace {

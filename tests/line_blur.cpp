@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 namespace {
@@ -187,11 +188,10 @@ TEST_CASE("the article's clamp is right only because it happens in signed number
   CHECK(ref::article::clamp_as_unsigned(5, 9, 100) == 99);  // the wrong end of the line
 }
 
-TEST_CASE("most of the gain of the article's smaller group is that fewer lanes are wasted") {
+TEST_CASE("the article's groups of 1024 have more lanes past the ends of lines than those of 512") {
   CHECK(ref::article::lane_slots(1920, 1080, 1024) == 6144000);
   CHECK(ref::article::lane_slots(1920, 1080, 512) == 5160960);
   CHECK(ref::article::lane_slots(1920, 1080, 1) == 2 * 1920 * 1080);
-  CHECK(6144000.0 / 5160960.0 == doctest::Approx(1.19).epsilon(0.001));  // it measured 1.226
 }
 
 TEST_CASE("the article's kernel at sigma 0 is NaN, ours is a copy") {
@@ -622,11 +622,13 @@ TEST_CASE("the plan may go before its work is done") {
 // ---- Values ------------------------------------------------------------------------------------
 
 TEST_CASE("a constant picture stays what it is") {
+  std::size_t number = 0;
   for (const Variant v : LineBlur::variants()) {
     CAPTURE(v.name());
     for (const auto& [pixel, value] :
          {std::pair(Pixel::rgba8, 255.0), std::pair(Pixel::rgba16, 65535.0),
           std::pair(Pixel::rgba16f, 65504.0), std::pair(Pixel::rgba16f, 0x1p-24)}) {
+      if (clcook::testing::left_out(number++, 7)) continue;
       const LineBlur::Problem p{75, 33, 21.5, Sigma(0.6), pixel};
       const auto in = clcook::store_channels(clcook::channel_of(pixel),
                                              std::vector<double>(75 * 33 * 4, value));

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <string>
 #include <thread>
@@ -220,6 +221,14 @@ TEST_CASE("coloured islands are valid and keep the order within a colour") {
   const Island stiff = Island::cloth(16, 16, 1, 1, 0.2f);
   CHECK(stiff.constraints.size() == 2 * 15 * 16 + 2 * 15 * 15 + 2 * 14 * 16);
   CHECK(stiff.colours() == 12);
+
+  Island star;  // more colours than 16 bits hold: as many as constraints of one particle
+  star.colour_begin.resize((1u << 16) + 2);
+  CHECK(star.colours() == (1u << 16) + 1);
+  star.colour_begin.back() = 1u << 17;
+  CHECK(star.largest_colour() == 1u << 17);
+  CHECK(Island().colours() == 0);
+  CHECK(Island().largest_colour() == 0);
 
   clcook::Random random(7);
   std::vector<Constraint> all;
@@ -471,6 +480,18 @@ TEST_CASE("offers: each variant moves less than the one before it") {
     CHECK(bytes >= 2.0 * 64 * 9 * 16);
     before = bytes;
   }
+}
+
+TEST_CASE("offers: the bytes of 2^24 + 1 constraints, which is no float") {
+  Problem p{1, 1, {}};
+  p.island.particles = 2;
+  p.island.constraints.assign(16777217, {0, 1, 1, 1});
+  p.island.colour_begin.resize(16777218);  // a colour for each
+  std::iota(p.island.colour_begin.begin(), p.island.colour_begin.end(), 0u);
+  const clcook::Offer offer =
+      LocalMultipass::Rules::offer_of(runtime(), *Variant("per_iteration").row(), p, {});
+  CHECK(offer.work.bytes_written == 2.0 * 16);
+  CHECK(offer.work.bytes_read == 2.0 * 16 + 16.0 * 16777217);
 }
 
 TEST_CASE("the number of launches is what each variant says") {

@@ -105,6 +105,16 @@ TEST_CASE("any tile and radius, counted") {
   CHECK(halo_2d(8, 8, 0).saving() == 1);
 }
 
+TEST_CASE("counts beyond what a float holds are divided exactly") {
+  Halo h;
+  h.payload = (1u << 24) + 1;
+  h.border = (1u << 24) + 3;
+  h.total = h.payload + h.border + 1;
+  CHECK(h.border_per_payload() == 16777219.0 / 16777217.0);
+  CHECK(h.border_per_total() == 16777219.0 / 33554437.0);
+  CHECK(h.tile_loads() == 33554437.0 / 16777217.0);
+}
+
 TEST_CASE("bad tiles") {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   CHECK_THROWS_WITH(halo_2d(0, 8, 1), "halo: every side of a tile must be at least 1, got 0");

@@ -99,6 +99,8 @@ TEST_CASE("integers and bit patterns are exact") {
   wide.match(0, (std::uint64_t{1} << 60) + 1, std::uint64_t{1} << 60);  // equal as doubles
   CHECK_FALSE(wide.ok());
   CHECK(wide.mismatches() == 1);
+  wide.match(1, std::int32_t{(1 << 24) + 1}, 0);  // no float
+  CHECK(wide.max_error() == (1 << 24) + 1);
 }
 
 TEST_CASE("a damaged guard is never ok") {

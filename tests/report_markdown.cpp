@@ -1,7 +1,10 @@
 // clcook report --markdown: the tables and figures of the documents.
+#include <clcook/core/commit.hpp>
+
 #include "clcook_places.hpp"
 #include "support/testing.hpp"
 
+using namespace clcook;
 using namespace clcook::testing;
 namespace fs = std::filesystem;
 
@@ -72,17 +75,36 @@ TEST_CASE("what differs is shown, and written without --check") {
   CHECK(contains(project.report(false).out, "0 changed"));
 }
 
-TEST_CASE("the table of recipes has a column per device") {
+TEST_CASE("the table of recipes has two columns per device") {
   if (tool().empty()) return;
   const Project project("<!-- clcook:table recipes -->" + kEnd, "README.md");
   REQUIRE(project.report(false).code == 0);
   const std::string text = project.document("README.md");
-  CHECK(contains(text, "| Gain on Fixture CPU | Gain on Fixture GPU |"));
+  CHECK(contains(text,
+                 "| Gain of the technique on Fixture CPU | Everything together on Fixture CPU | "
+                 "Gain of the technique on Fixture GPU | Everything together on Fixture GPU |"));
   CHECK(contains(text, "| [fixture_blur](docs/fixture_blur.md) |"));
   CHECK(contains(text, "(tiled)** |"));
   // Nothing in a name becomes markup.
   CHECK(contains(text, "&lt;b&gt;&amp;\"odd'\\|name"));
   CHECK(contains(text, "fast\\`x\\`&lt;i&gt;"));
+}
+
+TEST_CASE("the index of techniques has the ratio of the two variants that a card names") {
+  if (tool().empty()) return;
+  const Project project("<!-- clcook:table techniques real -->" + kEnd);
+  const std::string results = CLCOOK_SOURCE_DIR "/bench/results/";
+  fs::copy(results + "h200_bench_gbuffer_shade.json", project.folder / "bench/results/real.json");
+  REQUIRE(project.report(false).code == 0);
+  const std::string text = project.document();
+  CHECK(contains(text, "| Result on NVIDIA H200 |\n"));
+  CHECK(contains(text,
+                 "predicates against sign_bit, and sign_bit against sign_call | predicates to "
+                 "sign_bit: tie: "));
+  CHECK(contains(text, " slower: 0.58× ["));
+  // No pair, or no result of this device.
+  CHECK(contains(text, "| [group_size](group_size.md) | sweep along occupancy | see the page |"));
+  CHECK(contains(text, "| per_item against uniform | see the page |"));
 }
 
 TEST_CASE("markers that make no sense are errors with file and line, and nothing is written") {
@@ -103,9 +125,12 @@ TEST_CASE("markers that make no sense are errors with file and line, and nothing
     return "<!-- clcook:value " + what + " --><!-- /clcook:value -->\n";
   };
   refused(table("nonsense"), "there is no table 'nonsense'; known are recipes");
+  refused(table("techniques"), "expected: clcook:table techniques RESULT");
+  refused(table("techniques gpu-check"), "is a result of kind 'check', this needs 'bench'");
   refused(table("bench gpu-bench"), "expected: clcook:table bench RESULT RECIPE");
   refused(table("bench gpu-bench other"), "'gpu-bench' has nothing about 'other'");
   refused(table("bench gpu-check fixture_blur"), "is a result of kind 'check', this needs 'bench'");
+  refused(table("steps absent"), "there is no recipe 'absent'");
   refused(table("stages absent"), "there is no result 'absent'; known are cpu-bench gpu-bench");
   refused("<!-- clcook:table results -->\n", "not closed by <!-- /clcook:table -->");
   refused("<!-- clcook:table results -->\n" + table("results"), "not closed");
@@ -119,6 +144,64 @@ TEST_CASE("markers that make no sense are errors with file and line, and nothing
   refused(value("gpu-bench /rows/variant=absent/median_us"), "no element has");
   refused(value("gpu-bench /seed {:s}"), "does not fit 1");
   refused(value("gpu-bench /seed x*{}"), "no number before the '*'");
+}
+
+TEST_CASE(
+    "times of another tree or another recipe are refused, but where a page vouches for them") {
+  if (tool().empty()) return;
+  // The fixture as if it were of a recipe that this program has.
+  const auto checked = [](const std::string& of_commit, const std::string& said,
+                          const std::string& document) {
+    const Project project(document);
+    const fs::path path = project.folder / "bench" / "results" / "gpu-bench.json";
+    std::string json = read_bytes(path);
+    const auto replace = [&](const std::string& from, const std::string& to) {
+      REQUIRE(contains(json, from));
+      for (std::size_t at = 0; (at = json.find(from, at)) != std::string::npos; at += to.size())
+        json.replace(at, from.size(), to);
+    };
+    replace("\"fixture\"", "\"" + of_commit + "\"" + said);
+    replace("fixture_blur", "threshold_count");
+    write_bytes(path, json);
+    return project.report(true);
+  };
+  const std::string now = [] {
+    for (const Fingerprint& one : fingerprints)
+      if (one.recipe == "threshold_count") return std::string(one.hash);
+    return std::string();
+  }();
+  const auto is = [](const std::string& hash) {
+    return R"(, "fingerprints": {"threshold_count": ")" + hash + R"("})";
+  };
+  const auto older = [](const std::string& recipe, const std::string& why = "It holds.") {
+    return "<!-- clcook:older " + recipe + " gpu-bench -->\n" + why + "\n<!-- /clcook:older -->\n";
+  };
+  const auto passes = [](const Ran& ran) { CHECK_MESSAGE(ran.code == 0, (ran.out + ran.err)); };
+  const auto refused = [](const Ran& ran, const std::string& because) {
+    CHECK(ran.code == 1);
+    CHECK_MESSAGE(contains(ran.out, because), ran.out);
+  };
+  passes(checked("abc1234", is(now), "# A page\n"));
+  refused(checked("abc1234-dirty", is(now), "# A page\n"),
+          "gpu-bench.json: it is of a tree that was never committed, abc1234-dirty: measure again");
+  refused(checked("abc1234", "", "# A page\n"), "it does not say what threshold_count was");
+  refused(checked("abc1234", is("0123456789ab"), "# A page\n"),
+          "threshold_count has changed since abc1234: measure again, or say in "
+          "docs/threshold_count.md why it holds");
+  refused(checked("unknown", is(now), "# A page\n"), "does not say of which commit");
+
+  const std::string vouch = older("threshold_count@" + now);
+  // The fixture's other recipe is nobody's.
+  CHECK_FALSE(contains(checked("abc1234-dirty", is(now), vouch).out, "docs/threshold_count.md"));
+  passes(checked("abc1234", is("0123456789ab"), vouch));
+  refused(checked("abc1234", is(now), vouch), "docs/page.md:1: 'gpu-bench' needs nobody");
+  refused(checked("abc1234", is("0123456789ab"), older("threshold_count@ba9876543210")),
+          "vouches for results of threshold_count as it was at ba9876543210; it is " + now);
+  refused(checked("abc1234", is("0123456789ab"), older("bc6h_mode@1")),
+          "has no times of bc6h_mode");
+  CHECK(checked("abc1234", is(now), older("threshold_count")).code == 2);
+  CHECK(contains(checked("abc1234", is(now), older("threshold_count@1", " ")).err,
+                 "must stand why the results hold"));
 }
 
 TEST_CASE("broken results and unwritable documents are errors") {

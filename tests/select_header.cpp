@@ -48,6 +48,24 @@ __kernel void swap_bits(__global const uint* in, __global const int* flags, __gl
   chosen[2 * i + 1] = as_uint(clcook_select_float(flags[i], no, yes));
 }
 
+// The sum of f(a, b) = 10 a + b over four conditions, f(b, a) where one holds: by an exchange in
+// place, which the next turn finds, by one that is undone, and by choosing.
+__kernel void loops(__global const int* flags, __global int* out) {
+  if (get_global_id(0) != 0) return;
+  int a = 1, b = 2, c = 1, d = 2;
+  const int e = 1, f = 2;
+  int sums[3] = {0, 0, 0};
+  for (int j = 0; j < 4; ++j) {
+    CLCOOK_SWAP_IF(int, flags[j], a, b);
+    sums[0] += 10 * a + b;
+    CLCOOK_SWAP_IF(int, flags[j], c, d);
+    sums[1] += 10 * c + d;
+    CLCOOK_SWAP_IF(int, flags[j], c, d);
+    sums[2] += 10 * clcook_select_int(flags[j], f, e) + clcook_select_int(flags[j], e, f);
+  }
+  for (int k = 0; k < 3; ++k) out[k] = sums[k];
+}
+
 // One item: how often each argument is evaluated, and where the values end up.
 __kernel void side_effects(__global int* out, int flag) {
   if (get_global_id(0) != 0) return;
@@ -186,4 +204,15 @@ TEST_CASE("select.clh takes structures, vectors, local and global memory") {
     CHECK(got == (swapped ? std::vector<cl_int>{-6, 5, 6, 1, -5, 7, 3, 7, 3, 1, 3}
                           : std::vector<cl_int>{5, -6, 3, 4, 3, 9, 3, 9, 6, 2, 3}));
   }
+}
+
+TEST_CASE("an exchange in place is still there in the next turn of a loop") {
+  const cl::Buffer flags = buffer(std::vector<cl_int>{1, 1, 0, 1});
+  const cl::Buffer out = buffer(std::vector<cl_int>(3, -1));
+  clcook::Kernel kernel(runtime(), program(), "loops");
+  const cl::Event done = kernel(clcook::Launch::groups({1, 1, 1}, {1, 1, 1}), {}, flags, out);
+  const auto got = read_buffer<cl_int>(runtime(), out, 3, {done});
+  CHECK(got[1] == 21 + 21 + 12 + 21);
+  CHECK(got[2] == got[1]);
+  CHECK(got[0] == 21 + 12 + 12 + 21);  // where an exchange was, the next one undoes it
 }

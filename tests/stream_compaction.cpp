@@ -92,7 +92,8 @@ TEST_CASE("stream_compaction: both brightnesses of the reference are one formula
     CHECK(static_cast<float>(ref::brightness(pixel)) ==
           ref::brightness(channel(0), channel(8), channel(16)));
     const float gray = static_cast<float>(pixel >> 12) / 4096;
-    CHECK(ref::brightness(gray, gray, gray) == doctest::Approx(256 * gray).epsilon(1e-6));
+    CHECK(ref::brightness(gray, gray, gray) ==
+          doctest::Approx(256.0 * static_cast<double>(gray)).epsilon(1e-6));
   }
   // What is bright at a threshold, and what is not, are all pixels; more of it at a lower one.
   const std::vector<std::uint32_t> in = noise(3000, 3);
@@ -203,27 +204,21 @@ TEST_CASE("stream_compaction: one pass, again and again, of any size, beside ano
   const std::vector<std::uint32_t> in = noise(most, 11);
   const cl::Buffer src = upload(in);
   clcook::Random random(12);
-  struct Kept {
-    StreamCompaction plan;
-    std::size_t pixels;
-  };
-  std::vector<Kept> plans;
+  std::vector<StreamCompaction> plans;
   for (std::size_t run_number = 0; run_number < runs; ++run_number) {
     // Half of the calls are of plans that were called before.
     if (plans.empty() || random.below(2) == 0) {
-      const std::size_t pixels = 1 + random.below(random.below(2) == 0 ? most : most / 50);
       const bool ordered = random.below(4) != 0;
-      StreamCompaction::Problem problem{pixels};
+      StreamCompaction::Problem problem{1 + random.below(random.below(2) == 0 ? most : most / 50)};
       problem.ordered = ordered;
       StreamCompaction::Tune tune;
       tune.group = ordered && random.below(2) == 0 ? 64 : 32;
       tune.patience = tune.group == 64 ? 256 : 1;
-      plans.push_back(
-          {StreamCompaction(runtime(), problem, ordered ? "look_back" : "unordered", tune),
-           pixels});
+      plans.emplace_back(runtime(), problem, ordered ? "look_back" : "unordered", tune);
       if (plans.size() > 8) plans.erase(plans.begin());
     }
-    const Kept& one = plans[random.below(plans.size())];
+    const StreamCompaction& one = plans[random.below(plans.size())];
+    const std::size_t pixels = one.problem().pixels();
     if (run_number % 4 == 0) {
       busy(clcook::Launch::cover({65536, 1, 1}, {64, 1, 1}), {}, scratch,
            static_cast<cl_uint>(random.below(runtime().info().cpu ? 100 : 20000)));
@@ -231,11 +226,11 @@ TEST_CASE("stream_compaction: one pass, again and again, of any size, beside ano
     }
     const auto threshold = static_cast<std::uint32_t>(random.below(65000));
     CAPTURE(run_number);
-    CAPTURE(one.pixels);
+    CAPTURE(pixels);
     CAPTURE(threshold);
     const std::vector<std::uint32_t> part(in.begin(),
-                                          in.begin() + static_cast<std::ptrdiff_t>(one.pixels));
-    REQUIRE(run(one.plan, src, one.pixels, threshold) == ref::bright(part, threshold));
+                                          in.begin() + static_cast<std::ptrdiff_t>(pixels));
+    REQUIRE(run(one, src, pixels, threshold) == ref::bright(part, threshold));
   }
   beside.queue().finish();
 }

@@ -54,6 +54,18 @@ TEST_CASE("a call whose wait events fail takes no other with it") {
   }
 }
 
+TEST_CASE("a call waits for the last of more events than 16 bits count") {
+  const Runtime runtime = stub::make_runtime(true);
+  const Blur blur(runtime);
+  std::vector<cl::Event> wait((1 << 16) + 1, blur());
+  stub::Gate gate(runtime);
+  wait.push_back(gate.event());
+  const cl::Event done = blur(wait);
+  CHECK_FALSE(is_over(done));
+  gate.set(CL_COMPLETE);
+  CHECK(is_done(done));
+}
+
 TEST_CASE("a plan asks for the limits of its kernels before it enqueues anything") {
   const Runtime runtime = stub::make_runtime();
   GaussianBlur::Problem problem{kSize, kSize, 2, 2};
@@ -104,6 +116,86 @@ TEST_CASE("a plan asks for the limits of its kernels before it enqueues anything
     CHECK(is_done(blur(src, dst)));
   }
   stub::count_functions(false);
+}
+
+TEST_CASE("another sigma compiles nothing, whatever the one before was") {
+  stub::count_functions(true);
+  for (const double first : {0.5, 2.0, 9.0, 30.0, 90.0}) {
+    const Runtime runtime = stub::make_runtime();
+    GaussianBlur::Problem problem{kSize, kSize, first, first};
+    problem.peak = 1;
+    GaussianBlur blur(runtime, problem);
+    const long builds = stub::calls("clBuildProgram");
+    CHECK(builds > 0);
+    for (const double next : {90.0, 30.0, 9.0, 2.0, 0.5, 0.0}) {
+      CAPTURE(first);
+      CAPTURE(next);
+      try {
+        blur.set_sigma(next, next);
+        CHECK(blur.problem().sigma_x == next);
+      } catch (const Error& error) {
+        CHECK(error.code == Errc::unsupported);
+        CHECK(contains(error.what(), "build_for()"));
+      }
+      CHECK(stub::calls("clBuildProgram") == builds);
+    }
+  }
+  stub::count_functions(false);
+}
+
+TEST_CASE("codes of OpenCL become the errors that a program can act upon") {
+  const Runtime runtime = stub::make_runtime();
+  const auto failing = [&](const char* function, cl_int code, const auto& use) {
+    stub::fail_call(function, 1, code);
+    const Error error = error_of(use);
+    CHECK(stub::failed_call() == function);
+    stub::fail_call(0, 0);
+    CHECK(error.status == code);
+    return error.code;
+  };
+  const auto allocated = [&](cl_int code) {
+    return failing("clCreateBuffer", code, [&] { create_buffer(runtime, 256); });
+  };
+  CHECK(allocated(CL_INVALID_BUFFER_SIZE) == Errc::out_of_resources);
+  CHECK(allocated(CL_MEM_OBJECT_ALLOCATION_FAILURE) == Errc::out_of_resources);
+  CHECK(allocated(CL_OUT_OF_RESOURCES) == Errc::out_of_resources);
+  CHECK(allocated(CL_INVALID_VALUE) == Errc::opencl);
+  const Blur blur(runtime);
+  const auto launched = [&](cl_int code) {
+    return failing("clEnqueueNDRangeKernel", code, [&] { blur(); });
+  };
+  CHECK(launched(CL_INVALID_WORK_GROUP_SIZE) == Errc::unsupported);
+  CHECK(launched(CL_OUT_OF_RESOURCES) == Errc::unsupported);
+  CHECK(launched(CL_INVALID_KERNEL_ARGS) == Errc::opencl);
+}
+
+TEST_CASE("a runtime knows its device as the device says") {
+  stub::Device device;
+  device.compute_units = 13;
+  device.max_group = 384;
+  device.local_memory = 40961;
+  stub::set_device(device);
+  const DeviceInfo info = stub::make_runtime().info();
+  CHECK(info.platform == device.platform);
+  CHECK(info.name == device.name);
+  CHECK(info.vendor == device.vendor);
+  CHECK(info.version == device.version);
+  CHECK(info.driver == device.driver);
+  CHECK(info.language == "CL3.0");
+  CHECK(info.gpu);
+  CHECK(info.compute_units == 13);
+  CHECK(info.clock_mhz == device.clock_mhz);
+  CHECK(info.max_group == 384);
+  CHECK(info.local_mem == 40961);
+  CHECK(info.global_mem == device.global_memory);
+  CHECK(info.max_allocation == device.max_allocation);
+  device.version = "OpenCL 1.2 stub";
+  device.type = CL_DEVICE_TYPE_CPU;
+  stub::set_device(device);
+  const DeviceInfo old = stub::make_runtime().info();
+  CHECK(old.language == "CL1.2");
+  CHECK_FALSE(old.gpu);
+  stub::set_device({});
 }
 
 TEST_CASE("naive serves devices and kernels with work-groups of any size") {

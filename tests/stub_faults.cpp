@@ -96,18 +96,6 @@ void fail_each(const std::string& what, const std::function<Scenario()>& make,
   }
 }
 
-stub::Device gpu() {
-  stub::Device out;
-  out.name = "Stub GPU";
-  return out;
-}
-stub::Device cpu() {
-  stub::Device out;
-  out.name = "Stub CPU";
-  out.type = CL_DEVICE_TYPE_CPU;
-  out.local_memory_dedicated = false;
-  return out;
-}
 stub::Device nvidia() {
   stub::Device out;
   out.name = "Stub of NVIDIA";
@@ -152,7 +140,7 @@ const Rules kRuntime{{"clGetDeviceInfo"}, {}};  // the versions of OpenCL C
 }  // namespace
 
 TEST_CASE("plans and calls of every operation") {
-  const std::vector<stub::Device> devices{gpu(), cpu(), nvidia()};
+  const std::vector<stub::Device> devices{stub::gpu(), stub::cpu(), nvidia()};
   std::map<std::string, std::size_t> device_of;
   std::size_t number = 0;
   for (std::size_t d = 0; d < devices.size(); ++d) {
@@ -180,7 +168,7 @@ TEST_CASE("plans and calls of every operation") {
         if (chosen == shapes.size()) continue;
         const Params shape = shapes[chosen];
         device_of[recipe.name + variant] = d;
-        if (short_grid() && !in_slice(number++, 5)) continue;
+        if (left_out(number++, 5)) continue;
         const auto run = [](Prepared& in) {
           in.one->run({});
           check(clFinish(in.runtime.queue()()), "clFinish");
@@ -226,7 +214,7 @@ TEST_CASE("plans and calls of every operation") {
 }
 
 TEST_CASE("choosing a device") {
-  use(gpu());
+  use(stub::gpu());
   fail_each(
       "Runtime::pick",
       [] {
@@ -251,7 +239,7 @@ TEST_CASE("the rates of a device") {
   fail_each(
       "measure_rates",
       [] {
-        stub::set_device(gpu());
+        stub::set_device(stub::gpu());
         auto runtime = std::make_shared<Runtime>(stub::make_runtime());
         return Scenario{[=] { measure_rates(*runtime); }, [=] { measure_rates(*runtime); }};
       },
@@ -268,7 +256,7 @@ TEST_CASE("the rates of a device") {
   fail_each(
       "device_rates",
       [] {
-        stub::set_device(gpu());
+        stub::set_device(stub::gpu());
         auto runtime = std::make_shared<Runtime>(stub::make_runtime());
         return Scenario{[=] { device_rates(*runtime); },
                         [=] {
@@ -281,7 +269,7 @@ TEST_CASE("the rates of a device") {
 }
 
 TEST_CASE("programs, from source and with a cache on disk") {
-  use(gpu());
+  use(stub::gpu());
   const Source source("twice.cl", "__kernel void twice(__global float* x) { x[0] *= 2; }\n");
   const auto build = [source](const Runtime& runtime) {
     Kernel(runtime, runtime.build(source, {}, "twice"), "twice");
@@ -306,7 +294,7 @@ TEST_CASE("programs, from source and with a cache on disk") {
 }
 
 TEST_CASE("images, other sigmas, strips") {
-  use(gpu());
+  use(stub::gpu());
   const std::size_t size = 24;
   const auto finish = [](const Runtime& runtime, const cl::Event& done) {
     check(clFinish(runtime.queue()()), "clFinish");

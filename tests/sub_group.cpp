@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -260,7 +261,10 @@ void check_all(const SubGroups& groups, std::size_t size,
 
 TEST_CASE("sub-groups of local memory") {
   const SubGroups groups = local_sub_groups();
-  for (const std::size_t size : {1U, 8U, 64U}) check_all(groups, size, group_shapes(size));
+  std::size_t number = 0;
+  for (const std::size_t size : {1U, 8U, 64U}) {
+    if (!left_out(number++, 3)) check_all(groups, size, group_shapes(size));
+  }
 }
 
 TEST_CASE("sub-groups of the device") {
@@ -380,6 +384,7 @@ TEST_CASE("planted bugs of the header are found") {
   };
   const std::string none = "#ifndef CLCOOK_SUB_GROUP_CLH=>#ifndef CLCOOK_SUB_GROUP_CLH";
   REQUIRE(child(none).code == 0);
+  std::size_t number = 0;
   for (const std::string plant : {
            "i < sg.lane ? one=>i <= sg.lane ? one",  // scan of one lane more
            "uint i = 1; i < CLCOOK_SUB_GROUP_SIZE=>uint i = 2; i < CLCOOK_SUB_GROUP_SIZE",
@@ -391,6 +396,7 @@ TEST_CASE("planted bugs of the header are found") {
            "== CLCOOK_ALL_LANES=>!= 0",
            "(clcook_lane_mask)sg.scratch[i] << i=>(clcook_lane_mask)sg.scratch[0] << i",
        }) {
+    if (left_out(number++, 3)) continue;
     CAPTURE(plant);
     CHECK(child(plant).code != 0);
   }

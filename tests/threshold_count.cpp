@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -416,4 +417,45 @@ __kernel void mine(__global const float* t, int most, __global int* wrong) {
   for (const std::int32_t wrong : read_buffer<std::int32_t>(runtime(), out, t.size(), {done})) {
     CHECK(wrong == 0);
   }
+}
+
+TEST_CASE("threshold_count: the gaps of padded_search spread its reads over the banks") {
+  // The turns that a warp of 32 random directions takes in local memory with 32 banks.
+  const auto turns = [](std::size_t n, bool padded) {
+    const std::vector<float> t =
+        cookbook::threshold_count_card::problem(Params{{"count", std::int64_t{1}},
+                                                       {"n", static_cast<std::int64_t>(n)},
+                                                       {"slot", std::string("u32")}})
+            .thresholds;
+    const auto bank = [&](std::size_t k) { return (padded ? k + k / 32 : k) % 32; };
+    Random random(3);
+    constexpr int kWarps = 400;
+    std::size_t sum = 0;
+    for (int warp = 0; warp < kWarps; ++warp) {
+      std::array<float, 32> x{};
+      std::array<std::size_t, 32> first{};
+      for (float& value : x) value = std::cos(random.uniform() * 1.57079633f);
+      const auto step = [&](std::size_t ahead) {
+        std::array<std::set<std::size_t>, 32> reads;
+        for (const std::size_t at : first) reads[bank(at + ahead)].insert(at + ahead);
+        std::size_t most = 0;
+        for (const auto& one : reads) most = std::max(most, one.size());
+        sum += most;
+      };
+      for (std::size_t left = n; left > 1; left -= left / 2) {
+        step(left / 2 - 1);
+        for (std::size_t lane = 0; lane < 32; ++lane) {
+          if (!(x[lane] >= t[first[lane] + left / 2 - 1])) first[lane] += left / 2;
+        }
+      }
+      step(0);
+    }
+    return static_cast<double>(sum) / kWarps;
+  };
+  CHECK(turns(16, false) == doctest::Approx(5));
+  CHECK(turns(16, true) == doctest::Approx(5));
+  CHECK(turns(64, false) == doctest::Approx(13.0).epsilon(0.02));
+  CHECK(turns(64, true) == doctest::Approx(8.0).epsilon(0.02));
+  CHECK(turns(256, false) == doctest::Approx(41.2).epsilon(0.02));
+  CHECK(turns(256, true) == doctest::Approx(13.9).epsilon(0.02));
 }

@@ -43,7 +43,7 @@ void refused(const std::vector<std::string>& arguments, const std::string& part,
 // The recipe that these tests try the commands on.
 const Recipe& a_recipe() {
   static const std::vector<Recipe> all = cookbook::recipes();
-  return find_recipe(all, "line_blur");
+  return find_recipe(all, "argument_swap");
 }
 
 // A copy of the kernels with the recipe's baseline broken: it computes from its index + 1.
@@ -54,8 +54,8 @@ void write_broken_kernels(const std::filesystem::path& folder) {
       std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
   const std::filesystem::path file = folder / (a_recipe().name + ".cl");
   std::string text = read_bytes(file);
-  REQUIRE(contains(text, "get_local_id(0)"));
-  text.insert(0, "#define get_local_id(d) (get_local_id(d) + 1)\n");
+  REQUIRE(contains(text, "get_global_id(0)"));
+  text.insert(0, "#define get_global_id(d) (get_global_id(d) + 1)\n");
   write_bytes(file, text);
 }
 
@@ -201,7 +201,9 @@ TEST_CASE(
                                        "--tiny"};
   const Ran silent = tool(check, variables);
   CHECK(silent.code == 0);
-  CHECK_MESSAGE(silent.err.empty(), silent.err);
+  std::istringstream lines(silent.err);
+  for (std::string line; std::getline(lines, line);)
+    CHECK_MESSAGE(line.rfind("clcook: checking ", 0) == 0, line);  // on a slow machine
   std::vector<std::string> aloud = check;
   aloud.emplace_back("--verbose");
   const Ran verbose = tool(aloud, variables);

@@ -7,7 +7,6 @@
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/embedded/gaussian_blur.hpp>
-#include <clcook/halo_tile.hpp>
 #include <clcook/line_blur.hpp>
 #include <cstddef>
 #include <string>
@@ -177,7 +176,7 @@ TEST_CASE("every member of a struct by value arrives") {
   }
 }
 
-TEST_CASE("the structs of the kernels of line_blur and halo_tile lie as those of the host") {
+TEST_CASE("the structs of the kernels of line_blur lie as those of the host") {
   using line_blur::KernelPass;
   using line_blur::KernelStrips;
   using line_blur::KernelTaps;
@@ -203,11 +202,6 @@ TEST_CASE("the structs of the kernels of line_blur and halo_tile lie as those of
              {"tile", offsetof(KernelStrips, tile)},
              {"rows", offsetof(KernelStrips, rows)},
              {"ring", offsetof(KernelStrips, ring)}}}});
-  using halo_tile::KernelTask;
-  compare("halo_tile", embedded::halo_tile.text(),
-          {{"task_t",
-            sizeof(KernelTask),
-            {{"channels", offsetof(KernelTask, channels)}, {"rows", offsetof(KernelTask, rows)}}}});
 }
 
 // Beside the host's structs stands static_assert of their size; all members have 4 bytes but the

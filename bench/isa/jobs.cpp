@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include <clcook/core/program.hpp>
 #include <clcook/core/source.hpp>
+
+#include "isa/regions.hpp"
 
 namespace clcook::isa {
 
@@ -27,12 +30,16 @@ const Params& shape_of(const Recipe& recipe) {
 }  // namespace
 
 std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
-                         bool name_tune) {
+                         bool name_tune, const Target& target) {
   if (!recipe.units)
     fail(Errc::invalid_argument, recipe.name,
          "the recipe does not say what to compile (Recipe::units)");
   std::vector<Job> out;
-  const std::vector<CompileUnit> units = recipe.units(variant.name, tune, shape_of(recipe));
+  DeviceInfo device;
+  if (target.vendor == Vendor::nvidia) device.platform = "NVIDIA CUDA";
+  const std::vector<CompileUnit> units = recipe.units(variant.name, tune, shape_of(recipe), device);
+  const std::vector<CompileUnit> anywhere =
+      recipe.units(variant.name, tune, shape_of(recipe), DeviceInfo{});
   for (const CompileUnit& unit : units) {
     Job job;
     job.recipe = recipe.name;
@@ -44,8 +51,51 @@ std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const
     job.label = unit.label;
     job.kernel = unit.kernel;
     job.source = unit.source.flatten();
-    job.options = Runtime::build_options(DeviceInfo{}, unit.defines, unit.options);
+    job.options = Runtime::build_options(device, unit.defines, unit.options);
+    const CompileUnit& same = anywhere.at(out.size());
+    job.counted_options = Runtime::build_options(DeviceInfo{}, same.defines, same.options);
+    job.target = target;
     out.push_back(std::move(job));
+  }
+  return out;
+}
+
+std::vector<Job> jobs_of(const KernelFile& file, const Target& target, const Toolchain& tools,
+                         const DiskCache& cache) {
+  Job base;
+  base.recipe = file.path;
+  base.target = target;
+  base.options = "-cl-std=CL1.2";
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file.path, error))
+    fail(Errc::io, "clcook isa", "there is no file '" + file.path + "'");
+  base.source = Source(file.path, read_text_file(file.path)).flatten();
+  for (const std::string& one : file.definitions) base.arguments.push_back("-D" + one);
+  const std::filesystem::path folder = std::filesystem::path(file.path).parent_path();
+  base.arguments.push_back("-I" + (folder.empty() ? std::string(".") : folder.string()));
+  for (const std::string& one : file.includes) base.arguments.push_back("-I" + one);
+  // Not from the cache: the headers may have changed.
+  base.source = preprocess(base, tools, DiskCache(), true);
+  base.arguments.clear();
+  base.kernel = "any";
+  const Compiled compiled = compile(base, tools, cache);
+  if (!compiled.problem.empty()) {
+    fail(Errc::build_failed, file.path, "does not compile for " + target.name, CL_SUCCESS,
+         compiled.log);
+  }
+  std::vector<Job> out;
+  std::string known;
+  for (const auto& [kernel, group] : regions_of(base.source).kernels) {
+    known += " " + kernel;
+    if (!file.kernel.empty() && kernel != file.kernel) continue;
+    out.push_back(base);
+    out.back().variant = out.back().kernel = kernel;
+    out.back().group = group;
+  }
+  if (known.empty()) fail(Errc::invalid_argument, file.path, "the file has no kernel");
+  if (out.empty()) {
+    fail(Errc::invalid_argument, file.path,
+         "there is no kernel '" + file.kernel + "'; known are" + known);
   }
   return out;
 }

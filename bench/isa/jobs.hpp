@@ -16,9 +16,24 @@ namespace clcook::isa {
 // Where compilations are remembered.
 DiskCache isa_cache();
 
-// The kernels of one variant with one tuning, for the recipe's first bench shape, without a target.
+// The kernels of one variant with one tuning, for the recipe's first bench shape, as the host
+// compiles them for such a target.
 std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
-                         bool name_tune);
+                         bool name_tune, const Target& target = {});
+
+// A file that is no recipe's.
+struct KernelFile {
+  std::string path;
+  std::vector<std::string> definitions;  // NAME or NAME=VALUE
+  std::vector<std::string> includes;     // folders
+  std::string kernel;                    // this kernel alone; empty: all
+};
+
+// The kernels of a file, preprocessed for the target. Its own folder is searched for headers, and
+// <clcook/...> names ours. Throws Error(io) without such a file, Error(build_failed) with the
+// compiler's words where it is not OpenCL C, Error(invalid_argument) for a kernel that it has not.
+std::vector<Job> jobs_of(const KernelFile& file, const Target& target, const Toolchain& tools,
+                         const DiskCache& cache);
 
 // What the driver's compiler says about a kernel.
 struct Live {

@@ -32,10 +32,11 @@ struct Counts {
   unsigned total = 0;
   unsigned loops = 0;           // loop headers in the control-flow graph
   std::set<std::string> calls;  // functions that were left as calls: the counts are then worthless
-  std::set<std::string> unknown;  // mnemonics that no table has
-  unsigned vector_registers = 0;  // x86 only: distinct xmm/ymm/zmm registers named
-  unsigned spill_bytes = 0;       // x86 only: bytes that spill stores write
-  unsigned frame_bytes = 0;       // x86 only: the stack frame below the saved registers
+  std::set<std::string> unknown;                 // mnemonics that no table has
+  std::map<std::string, unsigned> unclassified;  // the same, and how often they stand there
+  unsigned vector_registers = 0;                 // x86 only: distinct xmm/ymm/zmm registers named
+  unsigned spill_bytes = 0;                      // x86 only: bytes that spill stores write
+  unsigned frame_bytes = 0;  // x86 only: the stack frame below the saved registers
 
   unsigned of(Kind kind) const { return by_kind[static_cast<std::size_t>(kind)]; }
   unsigned branches() const { return of(Kind::branch); }
@@ -166,13 +167,20 @@ inline bool ends_block(Dialect dialect, const Line& line) {
   return false;
 }
 
-// Loop headers: targets of back edges in a depth-first walk over the basic blocks.
-inline unsigned count_loops(Dialect dialect, const std::vector<Line>& lines) {
-  struct Block {
-    std::vector<std::size_t> next;
-  };
+// The basic blocks of a kernel and where control goes from each.
+struct FlowBlock {
+  std::vector<std::size_t> lines;  // positions of its instructions
+  std::vector<std::size_t> next;
+};
+struct FlowGraph {
+  std::vector<FlowBlock> blocks;
+};
+
+inline FlowGraph graph_of(Dialect dialect, const std::vector<Line>& lines) {
   std::map<std::string, std::size_t> at_label;
-  std::vector<Block> blocks(1);
+  FlowGraph graph;
+  std::vector<FlowBlock>& blocks = graph.blocks;
+  blocks.emplace_back();
   std::vector<std::pair<std::size_t, std::string>> jumps;
   bool fresh = true;  // the current block holds no instruction yet
   bool falls_through = true;
@@ -184,7 +192,8 @@ inline unsigned count_loops(Dialect dialect, const std::vector<Line>& lines) {
       falls_through = true;
     }
   };
-  for (const Line& line : lines) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Line& line = lines[i];
     if (!line.label.empty()) {
       new_block();
       at_label[line.label] = blocks.size() - 1;
@@ -192,6 +201,7 @@ inline unsigned count_loops(Dialect dialect, const std::vector<Line>& lines) {
     if (line.mnemonic.empty()) continue;
     if (!falls_through) new_block();
     fresh = false;
+    blocks.back().lines.push_back(i);
     const bool call = starts_with_any(line.mnemonic, {"call", "CALL", "s_swappc", "s_call"});
     if (line.kind == Kind::branch && !call) {
       for (std::string& target : branch_targets(dialect, line.operands))
@@ -206,9 +216,22 @@ inline unsigned count_loops(Dialect dialect, const std::vector<Line>& lines) {
     const auto found = at_label.find(label);
     if (found != at_label.end()) blocks[from].next.push_back(found->second);
   }
+  return graph;
+}
+
+// A loop: its header, the target of back edges in a depth-first walk, the blocks that jump back,
+// and all blocks from which the jump back is reached without the header.
+struct NaturalLoop {
+  std::size_t header = 0;
+  std::vector<std::size_t> latches;
+  std::set<std::size_t> blocks;
+};
+
+inline std::vector<NaturalLoop> natural_loops(const FlowGraph& graph) {
+  const std::vector<FlowBlock>& blocks = graph.blocks;
   enum : char { unseen, open, done };
   std::vector<char> state(blocks.size(), unseen);
-  std::set<std::size_t> headers;
+  std::map<std::size_t, NaturalLoop> loops;
   for (std::size_t root = 0; root < blocks.size(); ++root) {
     if (state[root] != unseen) continue;
     std::vector<std::pair<std::size_t, std::size_t>> stack{{root, 0}};
@@ -221,14 +244,32 @@ inline unsigned count_loops(Dialect dialect, const std::vector<Line>& lines) {
         continue;
       }
       const std::size_t to = blocks[block].next[edge++];
-      if (state[to] == open) headers.insert(to);
+      if (state[to] == open) loops[to].latches.push_back(block);
       if (state[to] == unseen) {
         state[to] = open;
         stack.emplace_back(to, 0);
       }
     }
   }
-  return static_cast<unsigned>(headers.size());
+  std::vector<std::vector<std::size_t>> before(blocks.size());
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    for (const std::size_t to : blocks[b].next) before[to].push_back(b);
+  }
+  std::vector<NaturalLoop> out;
+  for (auto& [header, loop] : loops) {
+    loop.header = header;
+    loop.blocks.insert(header);
+    std::vector<std::size_t> todo = loop.latches;
+    while (!todo.empty()) {
+      const std::size_t b = todo.back();
+      todo.pop_back();
+      if (loop.blocks.insert(b).second) {
+        todo.insert(todo.end(), before[b].begin(), before[b].end());
+      }
+    }
+    out.push_back(std::move(loop));
+  }
+  return out;
 }
 
 // Functions that are called: built-ins that were not linked in, or helpers that were not inlined.
@@ -390,7 +431,10 @@ inline Listing read_listing(Dialect dialect, std::string_view text, const std::s
       known.emplace(memo, kind);
     }
     line.kind = kind.kind;
-    if (!kind.known) counts.unknown.insert(line.mnemonic);
+    if (!kind.known) {
+      counts.unknown.insert(line.mnemonic);
+      ++counts.unclassified[line.mnemonic];
+    }
     line.file = file;
     line.line = source_line;
     if (dialect == Dialect::x86) {
@@ -423,7 +467,8 @@ inline Listing read_listing(Dialect dialect, std::string_view text, const std::s
     ++counts.total;
     ++counts.by_kind[static_cast<std::size_t>(line.kind)];
   }
-  counts.loops = detail::count_loops(dialect, out.lines);
+  counts.loops =
+      static_cast<unsigned>(detail::natural_loops(detail::graph_of(dialect, out.lines)).size());
   counts.vector_registers = static_cast<unsigned>(x86_registers.size());
   detail::find_calls(dialect, out.lines, counts.calls);
   return out;

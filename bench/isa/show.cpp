@@ -40,21 +40,26 @@ Shown list_job(const Job& job, const Toolchain& tools, const DiskCache& cache) {
   return out;
 }
 
-// The text of source lines, through the #line directives of the flattened source.
+// The text of source lines, through the marks "#line 3 "file"" of a flattened source, or "# 3
+// "file"" of a preprocessed one.
 std::map<std::pair<std::string, unsigned>, std::string> source_lines(std::string_view source) {
   std::map<std::pair<std::string, unsigned>, std::string> out;
   std::string file;
   unsigned number = 0;
   while (!source.empty()) {
     const std::string_view line = detail::take_line(source);
-    if (line.substr(0, 6) == "#line ") {
-      number = detail::to_unsigned(line.substr(6));
+    const std::size_t mark = line.substr(0, 6) == "#line " ? 6 : 2;
+    if (mark == 6 || (line.substr(0, 2) == "# " && line.size() > 2 && detail::is_digit(line[2]))) {
+      number = detail::to_unsigned(line.substr(mark));
       const std::size_t open = line.find('"');
       const std::size_t close = line.rfind('"');
       if (close > open) file = std::string(line.substr(open + 1, close - open - 1));
       continue;
     }
-    out[{file, number++}] = std::string(detail::trim(line));
+    const std::string code(detail::trim(line));
+    out[{file, number}] = code;
+    // Line tables name a file apart from its folder.
+    out.emplace(std::make_pair(file.substr(file.rfind('/') + 1), number++), code);
   }
   return out;
 }

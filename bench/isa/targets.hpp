@@ -57,4 +57,9 @@ inline std::string family(std::string_view name) {
   return {};
 }
 
+// Work-items of a wave in lock-step: 64 on AMD before RDNA, else 32. Not for x86.
+inline unsigned wave_size(const Target& target) {
+  return target.vendor == Vendor::amd && target.name.size() == 6 ? 64 : 32;
+}
+
 }  // namespace clcook::isa

@@ -178,6 +178,7 @@ std::vector<std::string> clang_arguments(const Job& job, const Toolchain& tools)
       out.push_back(job.target.name == "x86-64" ? "-march=x86-64-v4" : "-march=" + job.target.name);
       break;
   }
+  if (job.remarks) out.push_back("-Rpass=loop-(unroll|vectorize)");
   add({"-Xclang", "-mlink-builtin-bitcode", "-Xclang"});
   out.push_back(bitcode_file(job.target, tools));
   return out;
@@ -459,6 +460,44 @@ Compiled compile(const Job& job, const Toolchain& tools, const DiskCache& cache)
   return out;
 }
 
+std::string preprocess(const Job& job, const Toolchain& tools, const DiskCache& cache,
+                       bool places) {
+  std::vector<std::string> arguments = {"-x", "cl", "-E"};
+  if (!places) arguments.push_back("-P");
+  arguments.insert(arguments.end(), job.arguments.begin(), job.arguments.end());
+  for (const std::string& option : split(job.options)) {
+    if (option.rfind("-cl-nv-", 0) != 0) arguments.push_back(option);
+  }
+  switch (job.target.vendor) {
+    case Vendor::amd:
+      arguments.insert(arguments.end(), {"-target", "amdgcn--", "-mcpu=" + job.target.name});
+      break;
+    case Vendor::nvidia:
+      arguments.insert(arguments.end(), {"-target", "nvptx64--nvidiacl", "-Xclang", "-target-cpu",
+                                         "-Xclang", job.target.name});
+      break;
+    case Vendor::x86:
+      arguments.insert(arguments.end(), {"-target", "x86_64-unknown-linux-gnu"});
+      break;
+  }
+  std::string key = std::string(kCacheFormat) + " text\n";
+  put(key, tools.clang_line);
+  for (const std::string& argument : arguments) put(key, argument);
+  put(key, job.source);
+  if (const auto stored = cache.load(key)) return *stored;
+  const Scratch folder;
+  write_text(folder / "kernel.cl", job.source);
+  arguments.insert(arguments.begin(), tools.clang);
+  arguments.push_back(folder / "kernel.cl");
+  const Finished done = run_tool(arguments);
+  if (done.code != 0) {
+    fail(Errc::build_failed, job.variant.empty() ? job.recipe : job.name(),
+         "does not compile for " + job.target.name, CL_SUCCESS, done.err);
+  }
+  cache.store(key, done.out);
+  return done.out;
+}
+
 Measured measure(const Job& job, const Toolchain& tools, const DiskCache& cache) {
   Measured out;
   out.job = job;
@@ -505,23 +544,19 @@ Measured measure(const Job& job, const Toolchain& tools, const DiskCache& cache)
   return out;
 }
 
-std::vector<Measured> measure_all(const std::vector<Job>& jobs, const Toolchain& tools,
-                                  const DiskCache& cache, unsigned threads,
-                                  const std::function<bool()>& stop) {
-  std::vector<std::optional<Measured>> done(jobs.size());
+void in_parallel(std::size_t count, unsigned threads, const std::function<bool()>& stop,
+                 const std::function<void(std::size_t)>& one) {
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr problem;
   const auto work = [&] {
-    for (std::size_t i = next++; i < jobs.size() && !stop(); i = next++) {
+    for (std::size_t i = next++; i < count && !stop(); i = next++) {
       try {
-        done[i] = measure(jobs[i], tools, cache);
-        // Ctrl-C on a terminal ends the compilers too.
-        if (!done[i]->problem.empty() && stop()) done[i].reset();
+        one(i);
       } catch (...) {
         const std::lock_guard<std::mutex> lock(mutex);
         if (!problem) problem = std::current_exception();
-        next = jobs.size();
+        next = count;
       }
     }
   };
@@ -530,6 +565,17 @@ std::vector<Measured> measure_all(const std::vector<Job>& jobs, const Toolchain&
   work();
   for (std::thread& thread : pool) thread.join();
   if (problem && !stop()) std::rethrow_exception(problem);
+}
+
+std::vector<Measured> measure_all(const std::vector<Job>& jobs, const Toolchain& tools,
+                                  const DiskCache& cache, unsigned threads,
+                                  const std::function<bool()>& stop) {
+  std::vector<std::optional<Measured>> done(jobs.size());
+  in_parallel(jobs.size(), threads, stop, [&](std::size_t i) {
+    done[i] = measure(jobs[i], tools, cache);
+    // Ctrl-C on a terminal ends the compilers too.
+    if (!done[i]->problem.empty() && stop()) done[i].reset();
+  });
   std::vector<Measured> out;
   for (std::optional<Measured>& one : done) {
     if (one) out.push_back(std::move(*one));

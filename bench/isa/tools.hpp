@@ -53,8 +53,12 @@ struct Job {
   std::size_t units = 1;  // how many kernels the variant has
   std::string label;
   std::string kernel;
-  std::string source;   // flattened
-  std::string options;  // as the host passes them to the OpenCL compiler
+  std::string source;                  // flattened
+  std::string options;                 // as the host passes them to the OpenCL compiler
+  std::string counted_options;         // the same for a device that is no vendor's
+  std::vector<std::string> arguments;  // of the preprocessor alone: definitions and folders
+  unsigned group = 0;                  // the group's size that the kernel requires; 0: any
+  bool remarks = false;                // the compiler tells which loops it unrolls
   Target target;
 
   std::string name() const;  // "line_blur/naive", "line_blur/naive group=64", "line_blur/naive#2"
@@ -77,6 +81,12 @@ struct Compiled {
 // Compiles, or takes the result of an equal compilation from the cache. Safe from several threads.
 Compiled compile(const Job& job, const Toolchain& tools, const DiskCache& cache);
 
+// The job's source without macros and conditional parts, for its target. Throws Error(build_failed).
+// Remembered like compilations, and as safe.
+// `places`: with marks that tell file and line.
+std::string preprocess(const Job& job, const Toolchain& tools, const DiskCache& cache,
+                       bool places = false);
+
 // The figures of one job.
 struct Measured {
   Job job;
@@ -90,6 +100,11 @@ struct Measured {
 };
 
 Measured measure(const Job& job, const Toolchain& tools, const DiskCache& cache);
+
+// Calls one(0) to one(count - 1), by `threads` at a time, and none from when `stop` says so. The
+// first exception is thrown when all threads have stopped.
+void in_parallel(std::size_t count, unsigned threads, const std::function<bool()>& stop,
+                 const std::function<void(std::size_t)>& one);
 
 // All jobs, by `threads` at a time, in order. The first exception is thrown when all threads have
 // stopped. From when `stop` says so no job begins, and the result has those that were done; the

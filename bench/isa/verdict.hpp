@@ -3,11 +3,15 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "isa/listing.hpp"
 #include "isa/resources.hpp"
+#include "isa/weights.hpp"
 
 namespace clcook::isa {
 
@@ -20,22 +24,22 @@ struct Shape {
   bool calls = false;  // built-ins left as calls
   bool ptx = false;    // instructions, branches and memory are PTX, not machine code
   Resources resources;
+  Weighted issued;      // per output
+  std::string unknown;  // why `issued` is not known; empty: it is
 };
 
-enum class Finding { same, pays, costs, mixed, shape_only, none };
+enum class Finding { pays, costs, same, compiler, none };
 
 inline const char* to_string(Finding finding) {
   switch (finding) {
-    case Finding::same:
-      return "same";
     case Finding::pays:
       return "pays";
     case Finding::costs:
       return "costs";
-    case Finding::mixed:
-      return "mixed";
-    case Finding::shape_only:
-      return "shape_only";
+    case Finding::same:
+      return "same";
+    case Finding::compiler:
+      return "compiler";
     case Finding::none:
       return "none";
   }
@@ -45,11 +49,39 @@ inline const char* to_string(Finding finding) {
 struct Verdict {
   Finding finding = Finding::none;
   std::string text;
+  double slots = 0;              // of the other for one of this; 0: not known
+  std::array<double, 2> from{};  // instructions and memory instructions per output
+  std::array<double, 2> to{};
 };
 
-// Differences of up to 3 %, and of two instructions in any case, are what register allocation and
-// scheduling make of equal code.
-inline long noise(long count) { return std::max(2L, (3 * count + 50) / 100); }
+// Issue slots of an instruction. A memory instruction of a whole wave holds its path for four
+// cycles where arithmetic takes one; local memory for two; a scalar unit runs beside the vector
+// unit.
+inline double slots_of(Kind kind, bool x86) {
+  switch (kind) {
+    case Kind::vector_alu:
+    case Kind::branch:
+    case Kind::scalar_memory:
+      return 1;
+    case Kind::scalar_alu:
+      return x86 ? 1 : 0.5;
+    case Kind::vector_memory:
+      return x86 ? 1 : 4;
+    case Kind::local_memory:
+      return 2;
+    case Kind::wait:
+    case Kind::other:
+      return 0;
+  }
+  return 0;
+}
+
+inline double slots(const Weighted& issued, bool x86) {
+  double out = 0;
+  for (std::size_t i = 0; i < kKinds; ++i)
+    out += issued.by_kind[i] * slots_of(static_cast<Kind>(i), x86);
+  return out;
+}
 
 inline Shape shape_of(const Counts& counts, const Resources& resources, bool ptx) {
   Shape out;
@@ -60,6 +92,14 @@ inline Shape shape_of(const Counts& counts, const Resources& resources, bool ptx
   out.calls = !counts.calls.empty();
   out.ptx = ptx;
   out.resources = resources;
+  if (out.loops > 0) {
+    out.unknown = "it has loops, and nobody counted how often they run";
+    return out;
+  }
+  // Straight code is its own count.
+  for (std::size_t i = 0; i < kKinds; ++i) out.issued.by_kind[i] = counts.by_kind[i];
+  out.issued.total = counts.total;
+  out.issued.memory = counts.memory();
   return out;
 }
 
@@ -79,6 +119,13 @@ inline Shape total(const std::vector<Shape>& parts) {
     out.loops += one.loops;
     out.calls = out.calls || one.calls;
     out.ptx = out.ptx || one.ptx;
+    const double guessed =
+        out.issued.guessed * out.issued.total + one.issued.guessed * one.issued.total;
+    for (std::size_t k = 0; k < kKinds; ++k) out.issued.by_kind[k] += one.issued.by_kind[k];
+    out.issued.total += one.issued.total;
+    out.issued.memory += one.issued.memory;
+    out.issued.guessed = out.issued.total > 0 ? guessed / out.issued.total : 0;
+    if (out.unknown.empty()) out.unknown = one.unknown;
     add(out.resources.bytes, one.resources.bytes);
     add(out.resources.spills, one.resources.spills);
     most(out.resources.registers, one.resources.registers);
@@ -92,70 +139,82 @@ inline Shape total(const std::vector<Shape>& parts) {
   return out;
 }
 
-// The rule, in this order:
-//  1. calls in either: no verdict, the numbers would mean nothing;
-//  2. a loop in either: 'shape only', because a static count says nothing of trip counts;
-//  3. otherwise five figures are compared: instructions and memory instructions beyond the noise,
-//     branches, spills and occupancy exactly. On PTX, code bytes stand in for the instructions where
-//     ptxas gave them, because PTX is not yet machine code. None differs: 'compiler does it'. All
-//     that differ are better: 'recipe pays'. All are worse: 'costs'. Otherwise 'mixed'.
-// Registers are mentioned when they change, and decide nothing: only an occupancy step or a spill
-// has a price.
-inline Verdict compare(const Shape& baseline, const Shape& variant) {
-  if (baseline.calls || variant.calls) {
-    return {Finding::none, std::string("no verdict: built-ins were left as calls in the ") +
-                               (baseline.calls ? "baseline" : "variant")};
-  }
-  const Resources& a = baseline.resources;
-  const Resources& b = variant.resources;
-  bool better = false;
-  bool worse = false;
-  std::vector<std::string> changes;
-  const auto mention = [&](long from, long to, const std::string& name) {
-    changes.push_back(std::to_string(from) + " -> " + std::to_string(to) + " " + name);
-  };
-  // `sign` is +1 where less is better.
-  const auto look = [&](long from, long to, long slack, int sign, const std::string& name) {
-    if (from < 0 || to < 0 || std::abs(to - from) <= slack) return;
-    ((to < from) == (sign > 0) ? better : worse) = true;
-    mention(from, to, name);
-  };
-  const bool by_bytes = baseline.ptx && a.bytes > 0 && b.bytes > 0;
-  if (by_bytes) {
-    // Sizes are padded to 128 bytes.
-    look(a.bytes, b.bytes, std::max(128L, noise(a.bytes)), 1, "bytes of machine code");
-  } else {
-    look(baseline.instructions, variant.instructions, noise(baseline.instructions), 1,
-         baseline.ptx ? "PTX instructions" : "instructions");
-  }
-  look(baseline.branches, variant.branches, 0, 1, baseline.ptx ? "PTX branches" : "branches");
-  look(baseline.memory, variant.memory, noise(baseline.memory), 1, "memory instructions");
-  look(a.spills, b.spills, 0, 1, "spills");
-  look(a.occupancy, b.occupancy, 0, -1, "waves per SIMD");
-  const bool decided = better || worse;
-  const auto tell = [&](long from, long to, const std::string& name) {
-    if (from >= 0 && to >= 0 && from != to) mention(from, to, name);
-  };
-  if (decided) {
-    tell(a.registers, b.registers, "registers");
-    tell(a.local_bytes, b.local_bytes, "bytes of local memory");
-  }
+// Issue slots that differ by less are no finding: scheduling and register allocation do as much.
+constexpr double kSlack = 0.05;
+// More than this share of the instructions in loops that nothing is known of: no finding.
+constexpr double kGuessed = 0.1;
 
-  std::string list;
-  for (const std::string& one : changes) list += (list.empty() ? "" : ", ") + one;
-  if (baseline.loops + variant.loops > 0) {
-    return {Finding::shape_only,
-            "shape only (loops): " +
-                (list.empty() ? std::string("no difference beyond the noise") : list)};
+inline std::string digits(double value) {
+  char out[32];
+  std::snprintf(out, sizeof out, value < 100 ? "%.3g" : "%.0f", value);
+  return out;
+}
+
+// The rule, in this order:
+//  1. calls in either, or no counts, or more than a tenth in loops that nothing is known of:
+//     'cannot tell', with the reason;
+//  2. instructions and memory instructions per output, and the code's branches, spills and
+//     occupancy are equal: 'compiler does it';
+//  3. the issue slots per output differ by more than 5 %: 'pays' or 'costs';
+//  4. more or fewer spills, else waves, decide; else 'same'.
+inline Verdict compare(const Shape& a, const Shape& b, bool x86 = false) {
+  const auto cannot = [](const std::string& why) {
+    Verdict out;
+    out.text = "cannot tell: " + why;
+    return out;
+  };
+  for (const Shape* one : {&a, &b}) {
+    const std::string whose = one == &a ? " (of what it is compared with)" : "";
+    if (one->calls) return cannot("built-ins were left as calls" + whose);
+    if (!one->unknown.empty()) return cannot(one->unknown + whose);
+    if (one->issued.total <= 0) return cannot("nothing of it ran when it was counted" + whose);
+    if (one->issued.guessed > kGuessed) {
+      return cannot(digits(100 * one->issued.guessed) +
+                    " % of the instructions are in loops of unknown trip counts" + whose);
+    }
   }
-  if (!decided) {
-    return {Finding::same, "compiler does it: " + std::to_string(variant.instructions) +
-                               (baseline.ptx ? " PTX instructions" : " instructions") +
-                               ", the same shape"};
-  }
-  if (better && worse) return {Finding::mixed, "mixed: " + list};
-  return better ? Verdict{Finding::pays, "recipe pays: " + list}
-                : Verdict{Finding::costs, "costs: " + list};
+  const std::string figures = digits(a.issued.total) + " -> " + digits(b.issued.total) +
+                              (a.ptx ? " PTX instructions, " : " instructions, ") +
+                              digits(a.issued.memory) + " -> " + digits(b.issued.memory) +
+                              " of memory, per output";
+  const double before = slots(a.issued, x86);
+  const double after = slots(b.issued, x86);
+  const double ratio = after > 0 ? before / after : 0;
+  const auto close = [](double one, double two) {
+    return std::abs(one - two) <= 0.005 * std::max(one, two);
+  };
+  const Resources& r = a.resources;
+  const Resources& s = b.resources;
+  std::string more;
+  const auto mention = [&](long one, long two, const char* name) {
+    if (one >= 0 && two >= 0 && one != two)
+      more += "; " + std::to_string(one) + " -> " + std::to_string(two) + " " + name;
+  };
+  mention(r.spills, s.spills, "spilled");
+  mention(r.occupancy, s.occupancy, "waves per SIMD");
+  const bool as_code = close(a.issued.total, b.issued.total) &&
+                       close(a.issued.memory, b.issued.memory) && a.branches == b.branches &&
+                       more.empty();
+  const auto found = [&](Finding finding, const char* name) {
+    return Verdict{finding,
+                   name + (": " + figures) + more,
+                   ratio,
+                   {a.issued.total, a.issued.memory},
+                   {b.issued.total, b.issued.memory}};
+  };
+  if (as_code) return found(Finding::compiler, "compiler does it");
+  mention(r.registers, s.registers, "registers");
+  if (ratio > 1 + kSlack) return found(Finding::pays, "pays");
+  if (ratio < 1 - kSlack) return found(Finding::costs, "costs");
+  const auto step = [](long one, long two) {
+    return one < 0 || two < 0 || one == two ? 0 : two > one ? 1 : -1;
+  };
+  const int spills = step(r.spills, s.spills);
+  const int waves = step(r.occupancy, s.occupancy);
+  const int better = spills != 0 ? -spills : waves;
+  if (better > 0) return found(Finding::pays, "pays");
+  if (better < 0) return found(Finding::costs, "costs");
+  return found(Finding::same, "same");
 }
 
 }  // namespace clcook::isa

@@ -22,7 +22,6 @@ import hashlib
 import importlib.util
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -105,33 +104,27 @@ def wall(call):
     return run
 
 
-def cupy_event(call):
-    import cupy
-    begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-
+def between(begin, end, milliseconds, call):
+    """Seconds between two events of a library of CUDA, recorded around the call."""
     def run():
         run.out = None
         begin.record()
         run.out = call()
         end.record()
         end.synchronize()
-        return cupy.cuda.get_elapsed_time(begin, end) * 1e-3
+        return milliseconds(begin, end) * 1e-3
     return run
+
+
+def cupy_event(call):
+    import cupy
+    return between(cupy.cuda.Event(), cupy.cuda.Event(), cupy.cuda.get_elapsed_time, call)
 
 
 def torch_event(call):
     import torch
-    begin = torch.cuda.Event(enable_timing=True)
-    end = torch.cuda.Event(enable_timing=True)
-
-    def run():
-        run.out = None
-        begin.record()
-        run.out = call()
-        end.record()
-        end.synchronize()
-        return begin.elapsed_time(end) * 1e-3
-    return run
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    return between(begin, end, lambda first, last: first.elapsed_time(last), call)
 
 
 def opencl_event(call):
@@ -165,9 +158,7 @@ def torch_version(threads):
     return torch.__version__
 
 
-def numpy_version(threads):
-    import numpy
-    return numpy.__version__
+numpy_version = package("numpy")
 
 
 def opencv_version(threads):
@@ -332,6 +323,10 @@ def npp(case, which, values=()):
 
 # ---- OpenCL kernels of others -------------------------------------------------------------------
 
+def rounded_up(value, unit):
+    return -(-value // unit) * unit
+
+
 def opencl_queue(kind):
     """A profiling queue on the first device of that kind, "cpu" or "gpu"."""
     import pyopencl as cl
@@ -406,4 +401,4 @@ def main():
 
 
 if __name__ == "__main__":
-    print(platform.python_version(), file=sys.stderr) if len(sys.argv) < 5 else main()
+    main()

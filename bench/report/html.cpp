@@ -108,10 +108,11 @@ std::string shape_negatives(const std::vector<Result>& results, const std::strin
   std::vector<std::pair<std::string, std::string>> items;  // "variant: finding", targets
   for (const Result& result : results) {
     for (const IsaVerdict& said : result.isa.verdicts) {
-      if (said.recipe != recipe || (said.finding != "same" && said.finding != "costs")) continue;
+      if (said.recipe != recipe || (said.finding != "compiler" && said.finding != "costs"))
+        continue;
       const std::string name =
           fmt::format("<strong>{}</strong>: {}", escape(said.tuned()),
-                      said.finding == "same" ? "the compiler does it already" : "costs");
+                      said.finding == "compiler" ? "the compiler does it already" : "costs");
       auto found = std::find_if(items.begin(), items.end(),
                                 [&](const auto& one) { return one.first == name; });
       if (found == items.end()) found = items.insert(items.end(), {name, ""});
@@ -176,10 +177,9 @@ std::string proof_shape(const std::vector<Result>& results, const std::string& r
     if (targets_of(result, recipe).empty()) continue;
     const Table findings = findings_table(result, recipe);
     if (!findings.rows.empty())
-      out +=
-          to_html(findings) +
-          "<p class=\"note\">Against the baseline's machine code. Shape only: there is a loop, so "
-          "that counts of instructions do not decide.</p>\n";
+      out += to_html(findings) +
+             "<p class=\"note\">Against the baseline's machine code: instructions, and memory "
+             "instructions among them, per output.</p>\n";
     for (const std::string& target : targets_of(result, recipe)) {
       std::string family;
       for (const IsaTarget& one : result.isa.targets) {
@@ -215,7 +215,7 @@ std::vector<const BenchRow*> plotted(const Group& group, bool& fewer) {
   return out;
 }
 
-std::string group_html(const Result& result, const Group& group) {
+std::string group_html(const Result& result, const std::string& recipe, const Group& group) {
   bool fewer = false;
   std::vector<Bar> bars;
   std::vector<Dot> dots;
@@ -262,7 +262,7 @@ std::string group_html(const Result& result, const Group& group) {
           "<p class=\"note\">No roofline: this recipe counts no operations; its share of the "
           "copy ceiling is in the table.</p>\n";
   }
-  return out + to_html(bench_table(group));
+  return out + to_html(bench_table(result, recipe, group));
 }
 
 std::string curves_html(const Result& result, const std::string& recipe) {
@@ -296,7 +296,7 @@ std::string proof_time(const std::vector<Result>& results, const std::string& re
       if (groups.empty()) continue;
       // The first shape is the headline; the others are a click away.
       for (std::size_t i = 0; i < groups.size(); ++i) {
-        const std::string inside = group_html(*result, groups[i]);
+        const std::string inside = group_html(*result, recipe, groups[i]);
         part += i == 0 ? fmt::format("<p>{}</p>\n{}", escape(where_of(groups[i])), inside)
                        : fmt::format("<details><summary>{}</summary>\n{}</details>\n",
                                      escape(where_of(groups[i])), inside);
@@ -406,7 +406,8 @@ std::string html_page(const std::vector<Result>& results, const std::vector<Pict
       "ratio above 1 is faster; it is a tie where its 95 % interval contains 1.</li>\n</ul>\n";
   // Here the names lead to the cards, which say what a recipe does; without results there is none.
   const std::vector<std::string> names = mentioned(results, pictures);
-  out += "<h3>Best gain at each recipe's first shape</h3>\n" + to_html(gains_table(results, names));
+  out +=
+      "<h3>What pays, at each recipe's first shape</h3>\n" + to_html(gains_table(results, names));
   for (const std::string& name : names) out += card(results, pictures, name);
   out += startups(results);
   out += "<h3>The results shown here</h3>\n" + to_html(results_table(results));

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <clcook/core/commit.hpp>
 #include <clcook/core/source.hpp>
+#include <set>
 #include <sstream>
 
 #include "report/report.hpp"
@@ -20,11 +22,20 @@ struct Edit {
   std::string text;
 };
 
+// A document's word that results hold although their recipe has changed since they were taken.
+struct Vouch {
+  std::size_t line = 0;
+  std::string recipe;
+  std::string fingerprint;  // what the recipe was when this was written
+  std::vector<std::string> results;
+};
+
 struct Document {
   std::string name;  // "docs/line_blur.md"
   std::filesystem::path path;
   std::string content;
   std::vector<Edit> edits;
+  std::vector<Vouch> vouches;
 };
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -42,15 +53,20 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
     const char* usage;
   };
   static constexpr Kind kKinds[] = {{"recipes", 0, 0, ""},
+                                    {"techniques", 1, 1, " RESULT"},
                                     {"results", 0, 0, ""},
                                     {"ceilings", 1, 1, " RESULT"},
                                     {"check", 1, 2, " RESULT [RECIPE]"},
                                     {"bench", 2, 2, " RESULT RECIPE"},
+                                    {"steps", 1, 1, " RECIPE"},
                                     {"stages", 1, 1, " RESULT"},
                                     {"peers", 1, 1, " RESULT"},
                                     {"startup", 1, 1, " RESULT"},
                                     {"isa", 2, 3, " RESULT RECIPE [TARGET]"},
                                     {"findings", 2, 2, " RESULT RECIPE"},
+                                    {"agreement", 1, 1, " RESULT"},
+                                    {"disagreement", 1, 1, " RESULT"},
+                                    {"telling", 1, 1, " RESULT"},
                                     {"explore", 2, 9, " RESULT RECIPE [NAME=VALUE]..."}};
   std::string known;
   for (const Kind& kind : kKinds) known += std::string(" ") + kind.name;
@@ -73,15 +89,23 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
     return to_markdown(table);
   };
   if (name == "recipes") return to_markdown(recipes_table(results, in_docs ? "" : "docs/", ".md"));
+  if (name == "techniques")
+    return to_markdown(
+        techniques_table(results, find(results, words[1], "bench").device, in_docs ? "" : "docs/"));
   if (name == "results") return to_markdown(results_table(results));
   if (name == "ceilings") return to_markdown(ceilings_table(find(results, words[1], "bench")));
   if (name == "check")
     return some(check_table(totals_of(find(results, words[1], "check"), argument(2))));
   if (name == "bench") return some(bench_table(find(results, words[1], "bench"), words[2]));
+  if (name == "steps") return to_markdown(steps_table(results, find_recipe(recipes(), words[1])));
   if (name == "peers") return some(peers_table(find(results, words[1], "peers")));
   if (name == "startup") return some(startup_table(find(results, words[1], "startup")));
   if (name == "stages") return some(stages_table(find(results, words[1], "stages")));
   if (name == "isa") return some(isa_table(find(results, words[1], "isa"), words[2], argument(3)));
+  if (name == "agreement") return some(agreement_table(find(results, words[1], "isa"), results));
+  if (name == "disagreement")
+    return some(disagreement_table(find(results, words[1], "isa"), results));
+  if (name == "telling") return some(telling_table(find(results, words[1], "isa")));
   if (name == "findings") return some(findings_table(find(results, words[1], "isa"), words[2]));
   std::string out;
   for (const Curve& curve : find(results, words[1], "explore").explore.curves) {
@@ -189,8 +213,63 @@ constexpr std::string_view kTable = "<!-- clcook:table ";
 constexpr std::string_view kTableEnd = "<!-- /clcook:table -->";
 constexpr std::string_view kValue = "<!-- clcook:value ";
 constexpr std::string_view kValueEnd = "<!-- /clcook:value -->";
+constexpr std::string_view kVouch = "<!-- clcook:older ";
+constexpr std::string_view kVouchEnd = "<!-- /clcook:older -->";
 
-// Finds the parts and makes their new text. Fenced code and `inline code` are left alone.
+Vouch parse_vouch(const std::string& arguments, std::size_t line, const std::string& text) {
+  std::vector<std::string> words = words_of(arguments);
+  const std::size_t at = words.empty() ? std::string::npos : words[0].find('@');
+  if (words.size() < 2 || at == std::string::npos || at == 0)
+    fail(Errc::invalid_argument, "report", "expected: clcook:older RECIPE@FINGERPRINT RESULT...");
+  if (text.find_first_not_of(" \n") == std::string::npos)
+    fail(Errc::invalid_argument, "report", "between the markers must stand why the results hold");
+  return {line, words[0].substr(0, at), words[0].substr(at + 1), {words.begin() + 1, words.end()}};
+}
+
+// Complains of each result whose times may not be those of the recipe as it is now, unless a
+// document vouches for it, and of what vouches in vain. Returns how many.
+std::size_t check_provenance(const std::vector<Document>& documents,
+                             const std::vector<Result>& results) {
+  std::set<std::pair<std::string, std::string>> vouched;  // result and recipe
+  std::size_t wrong = 0;
+  const auto complain = [&](const std::string& where, const std::string& what) {
+    fmt::print("{}: {}\n", where, what);
+    ++wrong;
+  };
+  for (const Document& document : documents) {
+    for (const Vouch& vouch : document.vouches) {
+      const std::string where = fmt::format("{}:{}", document.name, vouch.line);
+      for (const Fingerprint& now : fingerprints) {
+        if (now.recipe == vouch.recipe && now.hash != vouch.fingerprint)
+          complain(where, fmt::format("vouches for results of {0} as it was at {1}; it is {2} now: "
+                                      "measure again, or see that what has changed does not "
+                                      "matter, say so here, and put {0}@{2}",
+                                      vouch.recipe, vouch.fingerprint, now.hash));
+      }
+      for (const std::string& stem : vouch.results) {
+        const std::vector<std::string> has = recipes_of(find(results, stem, ""));
+        if (std::find(has.begin(), has.end(), vouch.recipe) == has.end())
+          complain(where, fmt::format("'{}' has no times of {}", stem, vouch.recipe));
+        else if (doubt_about(find(results, stem, ""), vouch.recipe).empty())
+          complain(where, fmt::format("'{}' needs nobody to vouch for it", stem));
+        vouched.emplace(stem, vouch.recipe);
+      }
+    }
+  }
+  for (const Result& result : results) {
+    for (const std::string& recipe : recipes_of(result)) {
+      const std::string doubt = doubt_about(result, recipe);
+      if (doubt.empty() || vouched.count({result.stem, recipe}) != 0) continue;
+      complain(result.path, fmt::format("{}: measure again, or say in docs/{}.md why it holds, "
+                                        "in a block clcook:older",
+                                        doubt, recipe));
+    }
+  }
+  return wrong;
+}
+
+// Finds the parts and makes their new text, and what the document vouches for. Fenced code and
+// `inline code` are left alone.
 void find_edits(Document& document, const std::vector<Result>& results) {
   const std::string& text = document.content;
   const auto newlines = [&](std::size_t begin, std::size_t end) {
@@ -230,11 +309,13 @@ void find_edits(Document& document, const std::vector<Result>& results) {
     const std::string marker = text.substr(begin, std::min<std::size_t>(end - begin, 80));
     if (text.compare(begin, kMarkerEnd.size(), kMarkerEnd) == 0)
       wrong("nothing is open here: " + marker);
-    const bool table = text.compare(begin, kTable.size(), kTable) == 0;
-    if (!table && text.compare(begin, kValue.size(), kValue) != 0)
-      wrong("unknown marker; known are clcook:table and clcook:value: " + marker);
-    const std::size_t head = begin + (table ? kTable : kValue).size();
-    const std::string_view ending = table ? kTableEnd : kValueEnd;
+    const auto is = [&](std::string_view one) { return text.compare(begin, one.size(), one) == 0; };
+    const bool table = is(kTable);
+    const bool vouch = is(kVouch);
+    if (!table && !vouch && !is(kValue))
+      wrong("unknown marker; known are clcook:table, clcook:value and clcook:older: " + marker);
+    const std::size_t head = begin + (table ? kTable : vouch ? kVouch : kValue).size();
+    const std::string_view ending = table ? kTableEnd : vouch ? kVouchEnd : kValueEnd;
     const std::size_t close = text.find("-->", head);
     const std::size_t last = text.find(ending, head);
     if (last == std::string::npos || last < close || text.find(kMarker, head) < last)
@@ -242,13 +323,17 @@ void find_edits(Document& document, const std::vector<Result>& results) {
     const std::string arguments = text.substr(head, close - head);
     Edit edit{close + 3, last, line, (table ? "table " : "value ") + arguments, ""};
     try {
-      edit.text = table ? "\n" + make_table(results, words_of(arguments),
-                                            document.name.rfind("docs/", 0) == 0)
-                        : make_value(results, arguments);
+      if (vouch) {
+        const std::string reason = text.substr(close + 3, last - close - 3);
+        document.vouches.push_back(parse_vouch(arguments, line, reason));
+      } else
+        edit.text = table ? "\n" + make_table(results, words_of(arguments),
+                                              document.name.rfind("docs/", 0) == 0)
+                          : make_value(results, arguments);
     } catch (const Error& error) {
       wrong(error.what());
     }
-    document.edits.push_back(std::move(edit));
+    if (!vouch) document.edits.push_back(std::move(edit));
     const std::size_t done = last + ending.size();
     line += static_cast<std::size_t>(newlines(at, done));
     at = done;
@@ -285,7 +370,8 @@ int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result
   std::vector<Document> documents;
   std::error_code error;
   const auto add = [&](const std::filesystem::path& path, const std::string& name) {
-    if (std::filesystem::is_regular_file(path, error)) documents.push_back({name, path, {}, {}});
+    if (std::filesystem::is_regular_file(path, error))
+      documents.push_back({name, path, {}, {}, {}});
   };
   add(root / "README.md", "README.md");
   for (const auto& entry : std::filesystem::directory_iterator(root / "docs", error)) {
@@ -321,9 +407,10 @@ int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result
     if (content != document.content) changed.emplace_back(&document, std::move(content));
   }
   if (check_only) {
+    const std::size_t doubtful = check_provenance(documents, results);
     fmt::print("{} tables and figures, {} differ{}\n", parts, different,
                different == 0 ? "" : "; write them with: clcook report --markdown");
-    return different == 0 ? 0 : 1;
+    return different == 0 && doubtful == 0 ? 0 : 1;
   }
   // Only now, when every part could be made, is anything written.
   for (const auto& [document, content] : changed) {

@@ -22,7 +22,8 @@ struct Result {
   std::string stem;  // file name without folder and .json: how documents refer to it
   std::string path;
   std::string kind;
-  std::string commit;  // empty where it is not said
+  std::string commit;                               // empty where it is not said
+  std::map<std::string, std::string> fingerprints;  // of recipes, empty where they are not said
   std::string date;
   std::string device;  // Device::text(), empty for results of no device (isa)
   Device about;        // that device
@@ -49,11 +50,20 @@ std::vector<Result> load(const std::vector<std::string>& paths);
 const Result& find(const std::vector<Result>& results, const std::string& stem,
                    const std::string& kind);
 
+// The recipes that a result has times of: none for kinds that are no measurements of recipes.
+std::vector<std::string> recipes_of(const Result& result);
+
+// Why the times of a recipe cannot be taken for those of the recipe that this program was built
+// with: "" where they can. A recipe that it does not have is not compared.
+std::string doubt_about(const Result& result, const std::string& recipe);
+
 // The devices with a result of that kind ("" for any), in order of appearance.
 std::vector<std::string> devices_of(const std::vector<Result>& results, const std::string& kind);
 
-// Name of the device alone, with its platform and driver where another device here has that name.
-std::string short_device(const std::vector<Result>& results, const std::string& device);
+// What people call the device, such as "NVIDIA H200" or "PoCL, 2 cores"; its whole name where another
+// device with a result of that kind has this one too.
+std::string short_device(const std::vector<Result>& results, const std::string& kind,
+                         const std::string& device);
 
 enum class Verdict { baseline, faster, tie, slower, none };
 const char* to_string(Verdict verdict);
@@ -73,6 +83,25 @@ struct Group {
   std::vector<const BenchRow*> rows;
 };
 std::vector<Group> groups_of(const Result& result, const std::string& recipe);
+
+// Two measured rows of a group whose variants differ and whose tunes, what was left open included,
+// do not: of all such the one in which `with` is fastest. Null where there is none.
+struct Pair {
+  const BenchRow* with = nullptr;
+  const BenchRow* without = nullptr;
+  Ratio ratio;  // the time of `without` over that of `with`
+  Verdict verdict = Verdict::none;
+};
+Pair pair_of(const Recipe& recipe, const Device& device, const Group& group,
+             const std::string& with, const std::string& without);
+// The same of a row and its variant's predecessor.
+Pair step_of(const Recipe& recipe, const Device& device, const Group& group, const BenchRow& row);
+
+// Whether a group's baseline is the recipe's, at the first of its tunes, the best one.
+bool has_baseline(const Recipe& recipe, const Device& device, const Group& group);
+
+// The recipe of that name; null for one that the registry does not know.
+const Recipe* known_recipe(const std::string& name);
 
 // The checks of one variant, added up.
 struct CheckTotal {
@@ -132,24 +161,39 @@ Cell ratio_cell(Verdict verdict, const Ratio& ratio);
 std::string to_markdown(const Table& table);
 std::string to_html(const Table& table);
 
-// All recipes with the best measured gain at their first shape, one column per device. Links are
-// `prefix` + name + `suffix`.
+// All recipes with two gains at their first shape per device: that of the recipe's technique, which
+// its card names, and that of the fastest exact variant over the baseline. Links are `prefix` +
+// name + `suffix`.
 Table recipes_table(const std::vector<Result>& results, const std::string& prefix,
                     const std::string& suffix);
 // The same without technique and purpose; the names in `linked` lead to #NAME.
 Table gains_table(const std::vector<Result>& results, const std::vector<std::string>& linked);
+// The numbered techniques with the recipes that show them and, where a card names two variants, the
+// time of the first over that of the second in the results of `device`. Links are to
+// `prefix` + name + ".md".
+Table techniques_table(const std::vector<Result>& results, const std::string& device,
+                       const std::string& prefix);
 Table results_table(const std::vector<Result>& results);
 Table ceilings_table(const Result& result);
 Table check_table(const std::vector<CheckTotal>& totals);
 Table bench_table(const Result& result, const std::string& recipe);
-Table bench_table(const Group& group);
+Table bench_table(const Result& result, const std::string& recipe, const Group& group);
+// The recipe's variants, each with its predecessor, what it changes, and what that alone gains at the
+// first shape, one column per device.
+Table steps_table(const std::vector<Result>& results, const Recipe& recipe);
 Table stages_table(const Result& result);
 Table peers_table(const Result& result);
 Table startup_table(const Result& result);
 // Counts and resources of every kernel, and the verdict; "" for all targets.
 Table isa_table(const Result& result, const std::string& recipe, const std::string& target);
-// One row per variant, one column per target: the findings alone.
+// One row per variant, one column per target: the finding and the two figures that decide it,
+// instructions and memory instructions per output.
 Table findings_table(const Result& result, const std::string& recipe);
+// How often the verdicts for sm_90 agree with what an H200 measured, by recipe; those that do not;
+// and how many verdicts of each kind there are.
+Table agreement_table(const Result& isa, const std::vector<Result>& results);
+Table disagreement_table(const Result& isa, const std::vector<Result>& results);
+Table telling_table(const Result& isa);
 std::vector<std::string> targets_of(const Result& result, const std::string& recipe);
 Table curve_table(const Curve& curve);
 

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <clcook/core/commit.hpp>
 #include <clcook/core/source.hpp>
+#include <set>
+#include <string_view>
 
 #include "report/report.hpp"
 
@@ -68,6 +71,7 @@ Result parse(const std::string& content, const std::string& path) {
   io("commit", commit);
   io("date", date);
   result.commit = commit.value_or("");
+  if (result.json.contains("fingerprints")) io("fingerprints", result.fingerprints);
   result.date = date.value_or("");
   if (result.kind != "isa") {
     io("device", result.about);
@@ -119,6 +123,33 @@ const Result& find(const std::vector<Result>& results, const std::string& stem,
        fmt::format("there is no result '{}'; known are{}", stem, known.empty() ? " none" : known));
 }
 
+std::vector<std::string> recipes_of(const Result& result) {
+  std::set<std::string> names;
+  for (const BenchRow& row : result.bench.rows) names.insert(row.recipe);
+  for (const Curve& curve : result.explore.curves) names.insert(curve.recipe);
+  for (const std::string& one : {result.stages.recipe, result.peers.recipe}) {
+    if (!one.empty()) names.insert(one);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string doubt_about(const Result& result, const std::string& recipe) {
+  constexpr std::string_view kDirty = "-dirty";
+  const std::string& commit = result.commit;
+  const bool dirty = commit.size() >= kDirty.size() &&
+                     commit.compare(commit.size() - kDirty.size(), kDirty.size(), kDirty) == 0;
+  if (commit.empty() || commit == "unknown") return "it does not say of which commit it is";
+  if (dirty) return "it is of a tree that was never committed, " + commit;
+  for (const Fingerprint& now : fingerprints) {
+    if (now.recipe != recipe) continue;
+    const auto then = result.fingerprints.find(recipe);
+    if (then == result.fingerprints.end())
+      return fmt::format("it does not say what {} was at {}", recipe, commit);
+    if (then->second != now.hash) return fmt::format("{} has changed since {}", recipe, commit);
+  }
+  return "";
+}
+
 std::vector<std::string> devices_of(const std::vector<Result>& results, const std::string& kind) {
   std::vector<std::string> devices;
   for (const Result& one : results) {
@@ -129,13 +160,24 @@ std::vector<std::string> devices_of(const std::vector<Result>& results, const st
   return devices;
 }
 
-std::string short_device(const std::vector<Result>& results, const std::string& device) {
+namespace {
+
+std::string usual_name(const Device& device) {
+  if (device.platform != "Portable Computing Language" || !device.compute_units) return device.name;
+  return fmt::format("PoCL, {} core{}", *device.compute_units,
+                     *device.compute_units == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string short_device(const std::vector<Result>& results, const std::string& kind,
+                         const std::string& device) {
   std::string name;
   for (const Result& one : results) {
-    if (one.device == device) name = one.about.name;
+    if (one.kind == kind && one.device == device) name = usual_name(one.about);
   }
   for (const Result& one : results) {
-    if (!one.device.empty() && one.device != device && one.about.name == name) return device;
+    if (one.kind == kind && one.device != device && usual_name(one.about) == name) return device;
   }
   return name;
 }
@@ -173,15 +215,94 @@ Verdict verdict_of(const BenchRow& row) {
   return row.ratio ? judge(ratio) : Verdict::none;
 }
 
-const BenchRow* best_of(const std::string& recipe, const std::vector<const BenchRow*>& rows) {
-  const auto approximate = [&](const std::string& variant) {
-    for (const Recipe& one : recipes()) {
-      if (one.name != recipe) continue;
-      return std::any_of(one.variants.begin(), one.variants.end(), [&](const VariantInfo& info) {
-        return info.name == variant && info.approximate;
-      });
+const Recipe* known_recipe(const std::string& name) {
+  for (const Recipe& one : recipes()) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
+namespace {
+
+// Null for a variant of another version.
+const VariantInfo* known_variant(const Recipe* recipe, const std::string& name) {
+  if (recipe == nullptr) return nullptr;
+  for (const VariantInfo& one : recipe->variants) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
+// What a row ran with. Throws Error for a tune or a shape of another version.
+Params whole_tune(const Recipe& recipe, const Device& device, const BenchRow& row) {
+  DeviceInfo info;
+  info.cpu = device.type.value_or("") == "cpu";
+  info.max_group = device.max_group.value_or(1024);
+  info.local_mem = device.local_mem.value_or(32768);
+  return recipe.whole_tune(row.variant, row.tune, row.shape, info);
+}
+
+// Members that only one of them has are no difference.
+bool equal_tunes(const Params& a, const Params& b) {
+  return std::all_of(a.entries().begin(), a.entries().end(), [&](const Params::Entry& entry) {
+    const Value* other = b.find(entry.name);
+    return other == nullptr || *other == entry.value;
+  });
+}
+
+}  // namespace
+
+Pair pair_of(const Recipe& recipe, const Device& device, const Group& group,
+             const std::string& with, const std::string& without) {
+  Pair best;
+  if (known_variant(&recipe, with) == nullptr || known_variant(&recipe, without) == nullptr)
+    return best;
+  for (const BenchRow* one : group.rows) {
+    if (one->variant != with || !one->measured()) continue;
+    for (const BenchRow* other : group.rows) {
+      if (other->variant != without || !other->measured()) continue;
+      if (best.with != nullptr && best.with->median_us <= one->median_us) continue;
+      try {
+        if (equal_tunes(whole_tune(recipe, device, *one), whole_tune(recipe, device, *other)))
+          best.with = one, best.without = other;
+      } catch (const Error&) {  // of another version: nothing is said
+      }
     }
-    return false;
+  }
+  if (best.with != nullptr) {
+    best.ratio = bootstrap_ratio(split(best.without->samples_us, best.without->blocks),
+                                 split(best.with->samples_us, best.with->blocks));
+    best.verdict = judge(best.ratio);
+  }
+  return best;
+}
+
+Pair step_of(const Recipe& recipe, const Device& device, const Group& group, const BenchRow& row) {
+  const VariantInfo* variant = known_variant(&recipe, row.variant);
+  if (variant == nullptr || variant->predecessor.empty()) return {};
+  Group part{group.shape, group.mode, {&row}};
+  for (const BenchRow* other : group.rows) {
+    if (other->variant == variant->predecessor) part.rows.push_back(other);
+  }
+  return pair_of(recipe, device, part, row.variant, variant->predecessor);
+}
+
+bool has_baseline(const Recipe& recipe, const Device& device, const Group& group) {
+  for (const BenchRow* row : group.rows) {
+    if (!row->baseline) continue;
+    if (row->variant != recipe.baseline().name) return false;
+    BenchRow best = *row;
+    best.tune = combinations(recipe.baseline().tunes).front();
+    return equal_tunes(whole_tune(recipe, device, *row), whole_tune(recipe, device, best));
+  }
+  return false;
+}
+
+const BenchRow* best_of(const std::string& recipe, const std::vector<const BenchRow*>& rows) {
+  const Recipe* known = known_recipe(recipe);
+  const auto approximate = [&](const std::string& variant) {
+    const VariantInfo* info = known_variant(known, variant);
+    return info != nullptr && info->approximate;
   };
   const BenchRow* best = nullptr;
   for (const BenchRow* one : rows) {
@@ -255,6 +376,9 @@ std::vector<Stage> stages_of(const Result& result) {
       stage.previous = row.previous.value_or("");
       for (std::size_t i = 0; i < out.size(); ++i) {
         if (out[i].name != stage.previous || samples[i].empty()) continue;
+        // A step changes one thing: the stage, or the group size.
+        const StageRow& other = result.stages.rows[i];
+        if (other.stage != row.stage && other.group != row.group) continue;
         stage.step = bootstrap_ratio(samples[i], samples.back());
         stage.verdict = judge(stage.step);
       }

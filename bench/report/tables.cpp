@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
 #include "report/report.hpp"
 
@@ -101,7 +102,7 @@ std::string to_html(const Table& table) {
 
 namespace {
 
-// A recipe's best measured gain at its first shape, a cell per device.
+// A recipe's gains at its first shape, two cells per device.
 struct Gains {
   std::string name;
   const Recipe* recipe = nullptr;  // null for a name that the registry does not know
@@ -110,10 +111,53 @@ struct Gains {
 
 std::vector<Column> gain_columns(const std::vector<Result>& results) {
   std::vector<Column> columns;
-  for (const std::string& device : devices_of(results, "bench"))
-    columns.push_back({"Gain on " + short_device(results, device)});
+  for (const std::string& device : devices_of(results, "bench")) {
+    const std::string name = short_device(results, "bench", device);
+    columns.push_back({"Gain of the technique on " + name});
+    columns.push_back({"Everything together on " + name});
+  }
   if (columns.empty()) columns.push_back({"Gain"});
   return columns;
+}
+
+// The newest bench result of a device that has the recipe; null where there is none.
+const Result* newest_of(const std::vector<Result>& results, const std::string& device,
+                        const std::string& recipe) {
+  const Result* newest = nullptr;
+  for (const Result& result : results) {
+    if (result.device != device || groups_of(result, recipe).empty()) continue;
+    if (newest == nullptr || result.date > newest->date) newest = &result;
+  }
+  return newest;
+}
+
+const Cell kNotMeasured{"not measured yet", "skipped", ""};
+
+Cell gain_cell(Verdict verdict, const Ratio& ratio, const std::string& who) {
+  Cell cell = ratio_cell(verdict, ratio);
+  if (cell.mark == "slower") cell.text = "does not pay, " + cell.text;
+  cell.text += " (" + who + ")";
+  return cell;
+}
+
+// What the recipe's technique gains at the first shape of a result.
+Cell technique_cell(const Recipe* recipe, const Result* result) {
+  if (recipe == nullptr || recipe->gain.with.empty()) return {"-", "", ""};
+  if (result == nullptr) return kNotMeasured;
+  const Pair pair = pair_of(*recipe, result->about, groups_of(*result, recipe->name).front(),
+                            recipe->gain.with, recipe->gain.without);
+  if (pair.with == nullptr) return kNotMeasured;
+  return gain_cell(pair.verdict, pair.ratio, recipe->gain.with + " for " + recipe->gain.without);
+}
+
+// What the fastest exact variant gains over the baseline there.
+Cell together_cell(const std::string& name, const Recipe* recipe, const Result* result) {
+  if (result == nullptr) return kNotMeasured;
+  const Group group = groups_of(*result, name).front();
+  if (recipe != nullptr && !has_baseline(*recipe, result->about, group)) return kNotMeasured;
+  const BenchRow* best = best_of(name, group.rows);
+  if (best == nullptr) return {"nothing to compare", "skipped", ""};
+  return gain_cell(verdict_of(*best), ratio_of(*best), best->variant);
 }
 
 std::vector<Gains> gains_of(const std::vector<Result>& results) {
@@ -129,26 +173,11 @@ std::vector<Gains> gains_of(const std::vector<Result>& results) {
   const std::vector<std::string> devices = devices_of(results, "bench");
   for (Gains& one : out) {
     for (const std::string& device : devices) {
-      // The newest result of this device that has the recipe; there the headline: the first shape.
-      const Result* newest = nullptr;
-      for (const Result& result : results) {
-        if (result.device != device || groups_of(result, one.name).empty()) continue;
-        if (newest == nullptr || result.date > newest->date) newest = &result;
-      }
-      const BenchRow* best = newest == nullptr
-                                 ? nullptr
-                                 : best_of(one.name, groups_of(*newest, one.name).front().rows);
-      if (best == nullptr) {
-        one.cells.push_back(
-            {newest == nullptr ? "not measured" : "nothing to compare", "skipped", ""});
-        continue;
-      }
-      Cell cell = ratio_cell(verdict_of(*best), ratio_of(*best));
-      if (cell.mark == "slower") cell.text = "does not pay, " + cell.text;
-      cell.text += " (" + best->variant + ")";
-      one.cells.push_back(cell);
+      const Result* newest = newest_of(results, device, one.name);
+      one.cells.push_back(technique_cell(one.recipe, newest));
+      one.cells.push_back(together_cell(one.name, one.recipe, newest));
     }
-    if (devices.empty()) one.cells.push_back({"not measured", "skipped", ""});
+    if (devices.empty()) one.cells.push_back(kNotMeasured);
   }
   return out;
 }
@@ -250,18 +279,42 @@ Table check_table(const std::vector<CheckTotal>& totals) {
 
 namespace {
 
-Table bench_rows(const std::vector<const BenchRow*>& rows, bool with_shape) {
+Cell step_cell(const Pair& pair) {
+  Cell cell = ratio_cell(pair.verdict, pair.ratio);
+  if (pair.with != nullptr) cell.text += " after " + pair.without->variant;
+  return cell;
+}
+
+// "Against naive": the baseline of these rows, which a recipe may have changed since.
+std::string against_title(const std::vector<Group>& groups) {
+  for (const Group& group : groups) {
+    for (const BenchRow* row : group.rows) {
+      if (row->baseline) return "Against " + row->variant;
+    }
+  }
+  return "Against the baseline";
+}
+
+Table bench_rows(const Result& result, const std::string& name, const std::vector<Group>& groups) {
+  const bool with_shape = groups.size() > 1;
+  const Recipe* recipe = known_recipe(name);
   Table table{{{"Variant"}}, {}};
   if (with_shape) {
     table.columns.push_back({"Shape"});
     table.columns.push_back({"Caches"});
   }
   for (const Column& column :
-       {Column{"Median µs", true}, Column{"95 % interval", true}, Column{"Against the baseline"},
-        Column{"GB/s", true}, Column{"Gop/s", true}, Column{"Of its ceiling", true},
-        Column{"Ceiling"}})
+       {Column{"Median µs", true}, Column{"95 % interval", true}, Column{against_title(groups)}})
     table.columns.push_back(column);
-  for (const BenchRow* one : rows) {
+  if (recipe != nullptr) table.columns.push_back({"This step alone"});
+  for (const Column& column : {Column{"GB/s", true}, Column{"Gop/s", true},
+                               Column{"Of its ceiling", true}, Column{"Ceiling"}})
+    table.columns.push_back(column);
+  std::vector<std::pair<const Group*, const BenchRow*>> rows;
+  for (const Group& group : groups) {
+    for (const BenchRow* one : group.rows) rows.emplace_back(&group, one);
+  }
+  for (const auto& [group, one] : rows) {
     std::vector<Cell> row{{one->label(), "", ""}};
     if (with_shape) {
       row.push_back({to_text(one->shape), "", ""});
@@ -272,7 +325,7 @@ Table bench_rows(const std::vector<const BenchRow*>& rows, bool with_shape) {
       row.push_back({"-", "", ""});
       row.push_back(
           {one->status + ": " + one->reason, one->status == "failed" ? "failed" : "skipped", ""});
-      for (int i = 0; i < 4; ++i) row.push_back({"-", "", ""});
+      row.resize(table.columns.size(), {"-", "", ""});
       table.rows.push_back(std::move(row));
       continue;
     }
@@ -281,6 +334,7 @@ Table bench_rows(const std::vector<const BenchRow*>& rows, bool with_shape) {
     row.push_back({digits(time.value), "", ""});
     row.push_back({fmt::format("{} to {}", digits(time.low), digits(time.high)), "", ""});
     row.push_back(ratio_cell(verdict_of(*one), ratio_of(*one)));
+    if (recipe != nullptr) row.push_back(step_cell(step_of(*recipe, result.about, *group, *one)));
     row.push_back({digits(one->gbs), "", ""});
     row.push_back({digits(one->gops), "", ""});
     row.push_back({percent(one->share), warning.empty() ? "" : "failed", ""});
@@ -293,13 +347,34 @@ Table bench_rows(const std::vector<const BenchRow*>& rows, bool with_shape) {
 }  // namespace
 
 Table bench_table(const Result& result, const std::string& recipe) {
-  const std::vector<Group> groups = groups_of(result, recipe);
-  std::vector<const BenchRow*> rows;
-  for (const Group& group : groups) rows.insert(rows.end(), group.rows.begin(), group.rows.end());
-  return bench_rows(rows, groups.size() > 1);
+  return bench_rows(result, recipe, groups_of(result, recipe));
 }
 
-Table bench_table(const Group& group) { return bench_rows(group.rows, false); }
+Table bench_table(const Result& result, const std::string& recipe, const Group& group) {
+  return bench_rows(result, recipe, {group});
+}
+
+Table steps_table(const std::vector<Result>& results, const Recipe& recipe) {
+  Table table{{{"Variant"}, {"After"}, {"What this step changes"}}, {}};
+  const std::vector<std::string> devices = devices_of(results, "bench");
+  for (const std::string& device : devices)
+    table.columns.push_back({"This step alone on " + short_device(results, "bench", device)});
+  for (const VariantInfo& variant : recipe.variants) {
+    std::vector<Cell> row{{variant.name, "", ""},
+                          {variant.predecessor.empty() ? "-" : variant.predecessor, "", ""},
+                          {variant.baseline ? "the baseline" : variant.change, "", ""}};
+    for (const std::string& device : devices) {
+      const Result* newest = newest_of(results, device, recipe.name);
+      const Pair pair = newest == nullptr ? Pair()
+                                          : pair_of(recipe, newest->about,
+                                                    groups_of(*newest, recipe.name).front(),
+                                                    variant.name, variant.predecessor);
+      row.push_back(ratio_cell(pair.verdict, pair.ratio));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
 
 Table stages_table(const Result& result) {
   Table table{{{"Stage"},
@@ -352,13 +427,14 @@ Table peers_table(const Result& result) {
   });
   if (psnr) table.columns.push_back({"PSNR, dB", true});
   table.columns.push_back({"Largest error", true});
-  std::string last;
-  Blocks ours;  // the first of a case
+  std::optional<std::string> last;
+  Blocks ours;  // the first of a case that is clcook's and was not left out
   for (const PeerRow& row : rows) {
     const std::string who = row.who + (row.version.empty() ? "" : " " + row.version);
     const bool first = row.which != last;
     last = row.which;
-    std::vector<Cell> cells{{first ? last : "", "", ""}, {who, "", ""}};
+    if (first) ours.clear();
+    std::vector<Cell> cells{{first ? row.which : "", "", ""}, {who, "", ""}};
     const auto add = [&](const std::string& text, const char* mark = "") {
       cells.push_back({text, mark, ""});
     };
@@ -371,11 +447,12 @@ Table peers_table(const Result& result) {
     } else {
       Blocks samples{row.seconds};
       for (double& one : samples.front()) one *= 1e6;
-      if (first) ours = samples;
+      const bool reference = ours.empty() && row.who.rfind("clcook", 0) == 0;
+      if (reference) ours = samples;
       const Ratio time = interval(samples);
       add(digits(time.value));
       add(fmt::format("{} to {}", digits(time.low), digits(time.high)));
-      add(first ? "1" : to_string(bootstrap_ratio(samples, ours)));
+      add(reference ? "1" : ours.empty() ? "-" : to_string(bootstrap_ratio(samples, ours)));
       if (psnr) add(!std::isnan(row.psnr) ? fmt::format("{:.1f}", row.psnr) : "exact");
       add(row.max_error == 0 && !psnr ? "exact" : fmt::format("{:.2g}", row.max_error));
     }
@@ -418,14 +495,21 @@ std::vector<std::string> targets_of(const Result& result, const std::string& rec
 
 namespace {
 
+std::string isa_figure(double value) {
+  return value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
+}
+
 Cell finding_cell(const IsaVerdict& verdict) {
   const std::string& finding = verdict.finding;
-  if (finding == "pays") return {"pays", "faster", ""};
-  if (finding == "costs") return {"costs", "slower", ""};
-  if (finding == "same") return {"compiler does it", "tie", ""};
-  if (finding == "mixed") return {"mixed", "tie", ""};
-  if (finding == "shape_only") return {"shape only", "", ""};
-  return {"no verdict", "skipped", ""};
+  const std::string figures =
+      verdict.to.size() < 2
+          ? std::string()
+          : fmt::format(" {}, {}", isa_figure(verdict.to[0]), isa_figure(verdict.to[1]));
+  if (finding == "pays") return {"pays" + figures, "faster", ""};
+  if (finding == "costs") return {"costs" + figures, "slower", ""};
+  if (finding == "same") return {"same" + figures, "tie", ""};
+  if (finding == "compiler") return {"compiler does it", "tie", ""};
+  return {"cannot tell", "skipped", ""};
 }
 
 // The figures of a kernel that compiled, -1 where one is not known.
@@ -494,6 +578,21 @@ Table findings_table(const Result& result, const std::string& recipe) {
   const std::vector<std::string> targets = targets_of(result, recipe);
   for (const std::string& target : targets) table.columns.push_back({target});
   std::vector<std::string> names;
+  // The baseline's own figures first.
+  std::vector<Cell> baseline;
+  bool any = false;
+  for (const std::string& target : targets) {
+    Cell cell{"-", "", ""};
+    for (const IsaVerdict& one : result.isa.verdicts) {
+      if (one.recipe != recipe || one.target != target) continue;
+      if (baseline.empty()) baseline.push_back({one.baseline + " (baseline)", "", ""});
+      if (one.from.size() < 2) continue;
+      cell.text = fmt::format("{}, {}", isa_figure(one.from[0]), isa_figure(one.from[1]));
+      any = true;
+    }
+    if (!baseline.empty()) baseline.push_back(std::move(cell));
+  }
+  if (any) table.rows.push_back(std::move(baseline));
   for (const IsaVerdict& said : result.isa.verdicts) {
     if (said.recipe != recipe || std::find(names.begin(), names.end(), said.tuned()) != names.end())
       continue;
@@ -507,6 +606,126 @@ Table findings_table(const Result& result, const std::string& recipe) {
       }
     }
     table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+namespace {
+
+// A verdict for sm_90 beside what an H200 measured: the first shape of the recipe's result, hot.
+struct Compared {
+  const IsaVerdict* said = nullptr;
+  const BenchRow* row = nullptr;
+  const BenchRow* baseline = nullptr;
+  bool agree = false;
+};
+
+// A measured ratio of 5 % is the verdict's own slack.
+std::string measured_finding(double ratio) {
+  return ratio > 1.05 ? "pays" : ratio < 0.95 ? "costs" : "same";
+}
+
+std::vector<Compared> compare_with_h200(const Result& isa, const std::vector<Result>& results) {
+  std::vector<Compared> out;
+  for (const IsaVerdict& said : isa.isa.verdicts) {
+    if (said.target != "sm_90" || !said.tune.empty()) continue;
+    Compared one;
+    one.said = &said;
+    for (const Result& result : results) {
+      if (result.kind != "bench" || result.about.name.find("H200") == std::string::npos) continue;
+      const BenchRow* first = nullptr;
+      for (const BenchRow& row : result.bench.rows) {
+        if (row.recipe != said.recipe || row.mode != "hot" || !row.measured()) continue;
+        if (first == nullptr) first = &row;
+        if (row.shape != first->shape) continue;
+        if (row.baseline && one.baseline == nullptr) one.baseline = &row;
+        if (row.variant == said.variant && row.ratio && one.row == nullptr) one.row = &row;
+      }
+    }
+    if (one.row == nullptr || said.finding == "none") continue;
+    const std::string finding = said.finding == "compiler" ? "same" : said.finding;
+    one.agree = finding == measured_finding(one.row->ratio->ratio.value);
+    out.push_back(one);
+  }
+  return out;
+}
+
+// What machine code does not show, by what the result says of the two.
+std::string why_not(const Compared& one) {
+  const auto bound = [](const BenchRow* row) {
+    return row != nullptr && row->limit == "copy" && row->share >= 0.5;
+  };
+  if (bound(one.row) || bound(one.baseline)) {
+    const BenchRow& row = bound(one.row) ? *one.row : *one.baseline;
+    return fmt::format("{} moves {:.0f} % of what a copy does: memory decides, not instructions",
+                       row.variant, 100 * row.share);
+  }
+  if (one.row->limit == "launch" || (one.baseline != nullptr && one.baseline->limit == "launch"))
+    return "so short that launches decide";
+  const auto near = [](double ratio) { return ratio > 1 / 1.2 && ratio < 1.2; };
+  if (one.said->slots && near(*one.said->slots) && near(one.row->ratio->ratio.value))
+    return "both within 20 % of the baseline, nearer than the model is";
+  return "latency, addresses or bank turns, which counts of instructions do not show";
+}
+
+}  // namespace
+
+Table agreement_table(const Result& isa, const std::vector<Result>& results) {
+  Table table{{{"Recipe"}, {"Verdicts", true}, {"Agree with the time", true}}, {}};
+  std::vector<std::pair<std::string, std::pair<int, int>>> sums;
+  std::pair<int, int> all{0, 0};
+  for (const Compared& one : compare_with_h200(isa, results)) {
+    if (sums.empty() || sums.back().first != one.said->recipe)
+      sums.push_back({one.said->recipe, {0, 0}});
+    for (auto* sum : {&sums.back().second, &all}) {
+      ++sum->first;
+      sum->second += one.agree ? 1 : 0;
+    }
+  }
+  const auto add = [&](const std::string& name, const std::pair<int, int>& sum) {
+    table.rows.push_back(
+        {{name, "", ""},
+         {std::to_string(sum.first), "", ""},
+         {fmt::format("{} ({:.0f} %)", sum.second, 100.0 * sum.second / std::max(1, sum.first)), "",
+          ""}});
+  };
+  for (const auto& [name, sum] : sums) add(name, sum);
+  if (!sums.empty()) add("all", all);
+  return table;
+}
+
+Table disagreement_table(const Result& isa, const std::vector<Result>& results) {
+  Table table{{{"Variant"}, {"Verdict"}, {"Issue slots", true}, {"Measured", true}, {"Why"}}, {}};
+  for (const Compared& one : compare_with_h200(isa, results)) {
+    if (one.agree) continue;
+    table.rows.push_back({{one.said->recipe + "/" + one.said->variant, "", ""},
+                          finding_cell(*one.said),
+                          {fmt::format("{:.2f}x", one.said->slots.value_or(0)), "", ""},
+                          {fmt::format("{:.2f}x", one.row->ratio->ratio.value), "", ""},
+                          {why_not(one), "", ""}});
+  }
+  return table;
+}
+
+// Cells by finding, over all targets.
+Table telling_table(const Result& isa) {
+  Table table{{{"Verdict"}, {"Cells", true}, {"Share", true}}, {}};
+  static constexpr std::pair<const char*, const char*> kFindings[] = {
+      {"pays", "pays"},
+      {"costs", "costs"},
+      {"same", "same"},
+      {"compiler", "compiler does it"},
+      {"none", "cannot tell"}};
+  for (const auto& [finding, name] : kFindings) {
+    const auto cells = std::count_if(
+        isa.isa.verdicts.begin(), isa.isa.verdicts.end(),
+        [&, known = finding](const IsaVerdict& said) { return said.finding == known; });
+    table.rows.push_back({{name, "", ""},
+                          {std::to_string(cells), "", ""},
+                          {fmt::format("{:.0f} %", 100.0 * static_cast<double>(cells) /
+                                                       static_cast<double>(std::max<std::size_t>(
+                                                           1, isa.isa.verdicts.size()))),
+                           "", ""}});
   }
   return table;
 }

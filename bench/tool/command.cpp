@@ -3,15 +3,40 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <clcook/core/commit.hpp>
 #include <clcook/version.hpp>
 #include <cstdio>
 #include <ctime>
 #include <exception>
+#include <map>
+#include <memory>
+#include <string_view>
 
 #include "cookbook/recipes.hpp"
+#include "tool/chatter.hpp"
+#include "try/description.hpp"
+#include "try/recipe.hpp"
+#include "try/watch.hpp"
 
 namespace clcook::tool {
+namespace {
+
+std::string command_line;  // of run_command(), for the results
+
+// Words of a command line as a shell takes them.
+std::string quoted(std::string_view word) {
+  const auto plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("-_=./,:+%@").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return std::string(word);
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
 
 void add_commands(CLI::App& app, int& exit_code) {
   app.require_subcommand(1);
@@ -32,11 +57,14 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_occupancy(app, exit_code);
   add_report(app, exit_code);
   add_startup(app, exit_code);
+  add_try(app, exit_code);
 }
 
 int run_command(int argc, const char* const* argv) {
   CLI::App app{"clcook: OpenCL kernel optimisations, checked and measured"};
   int exit_code = 0;
+  command_line = "clcook";
+  for (int i = 1; i < argc; ++i) command_line += " " + quoted(argv[i]);
   add_commands(app, exit_code);
   // CLI11 would only say that a subcommand is required.
   const auto named = [&](const CLI::App* one) { return one->get_name() == argv[1]; };
@@ -55,7 +83,63 @@ int run_command(int argc, const char* const* argv) {
   return exit_code;
 }
 
-const std::vector<Recipe>& recipes() { return cookbook::recipes(); }
+namespace {
+
+std::vector<Recipe>& every_recipe() {
+  static std::vector<Recipe> every = cookbook::recipes();
+  return every;
+}
+
+// Those that were read, by the name of their recipe.
+std::map<std::string, std::shared_ptr<const described::Description>>& descriptions() {
+  static std::map<std::string, std::shared_ptr<const described::Description>> all;
+  return all;
+}
+
+bool is_description(const std::string& name) {
+  return std::filesystem::path(name).extension() == ".toml";
+}
+
+}  // namespace
+
+const std::vector<Recipe>& recipes() { return every_recipe(); }
+
+bool add_descriptions(std::vector<std::string>& names) {
+  bool any = false;
+  for (std::string& name : names) {
+    if (!is_description(name)) continue;
+    any = true;
+    auto about = std::make_shared<const described::Description>(described::read_description(name));
+    for (const Recipe& other : recipes()) {
+      if (other.name == about->name)
+        fail(Errc::invalid_argument, name,
+             "there is a recipe '" + about->name + "' already; give the description another name");
+    }
+    every_recipe().push_back(described::recipe_of(about));
+    name = about->name;
+    descriptions()[name] = std::move(about);
+  }
+  return any;
+}
+
+int with_descriptions(std::vector<std::string>& names, const std::function<int()>& command) {
+  return add_descriptions(names) ? described::in_child(command) : command();
+}
+
+int with_descriptions(std::string& name, const std::function<int()>& command) {
+  std::vector<std::string> names{name};
+  const bool any = add_descriptions(names);
+  name = names.front();
+  return any ? described::in_child(command) : command();
+}
+
+void inspect_descriptions(const std::vector<std::string>& names, const Runtime& runtime) {
+  const Chatter quiet;  // compilers warn again when the rows are run
+  for (const std::string& name : names) {
+    const auto found = descriptions().find(name);
+    if (found != descriptions().end()) described::inspect(runtime, *found->second);
+  }
+}
 
 std::string tuning_name(const Recipe& recipe, const Params& shape) {
   return recipe.tuning_name ? recipe.tuning_name(shape) : recipe.name;
@@ -80,11 +164,15 @@ Json to_json(const DeviceInfo& info) {
 }
 
 Json result_head(const std::string& kind, const DeviceInfo& info) {
-  return {{"format", kFormat},
-          {"kind", kind},
-          {"commit", commit},
-          {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-          {"device", to_json(info)}};
+  Json head = {{"format", kFormat},
+               {"kind", kind},
+               {"commit", commit},
+               {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+               {"command", command_line},
+               {"fingerprints", Json::object()},
+               {"device", to_json(info)}};
+  for (const Fingerprint& one : fingerprints) head["fingerprints"][one.recipe] = one.hash;
+  return head;
 }
 
 std::string dump_result(const Json& result) {

@@ -7,6 +7,7 @@
 #include <clcook/io/whole_file.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ void add_isa(CLI::App& app, int& exit_code);
 void add_occupancy(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_startup(CLI::App& app, int& exit_code);
+void add_try(CLI::App& app, int& exit_code);
 
 // All of them, in the order of the help text.
 void add_commands(CLI::App& app, int& exit_code);
@@ -34,8 +36,19 @@ void add_commands(CLI::App& app, int& exit_code);
 // The clcook command: what main() does. Returns the exit code.
 int run_command(int argc, const char* const* argv);
 
-// All recipes, built once.
+// All recipes, built once, and the descriptions that were added.
 const std::vector<Recipe>& recipes();
+
+// Where a name is a description, FILE.toml: reads it, adds its recipe to recipes() and puts that
+// recipe's name in its place. Returns whether there was any. Invalidates what was taken from
+// recipes(). Throws Error as read_description() does, and where the name is taken.
+bool add_descriptions(std::vector<std::string>& names);
+// The same, and runs `command`, in a child process where there was any: see described::in_child().
+int with_descriptions(std::vector<std::string>& names, const std::function<int()>& command);
+int with_descriptions(std::string& name, const std::function<int()>& command);
+// Throws Error(invalid_argument) where a description among these does not fit its kernels. Enqueues
+// nothing.
+void inspect_descriptions(const std::vector<std::string>& names, const Runtime& runtime);
 
 // The name that the tunings of a shape are filed under: the recipe's, where it gives none.
 std::string tuning_name(const Recipe& recipe, const Params& shape);
@@ -43,7 +56,8 @@ std::string tuning_name(const Recipe& recipe, const Params& shape);
 // Everything that a result must carry to be compared later: names and versions of device, driver
 // and platform.
 Json to_json(const DeviceInfo& info);
-// {"format", "kind", "commit", "date", "device"}: the head of a result file.
+// {"format", "kind", "commit", "date", "command", "fingerprints", "device"}: the head of a result
+// file, with the command line that made it and, for each recipe, a hash of its code.
 Json result_head(const std::string& kind, const DeviceInfo& info);
 
 // A result as JSON text with one line per element of its lists, so that files stay small and

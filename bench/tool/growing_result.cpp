@@ -11,6 +11,20 @@
 #include "tool/command.hpp"
 
 namespace clcook::tool {
+namespace {
+
+// Whether two results are of the same commit, device, seed and so on. What PoCL reads off the
+// machine at each start, its clock and its memory, may be another each time.
+bool is_same(Json a, Json b) {
+  for (Json* one : {&a, &b}) {
+    if (!one->is_object()) continue;
+    one->erase("clock_mhz");
+    one->erase("global_mem");
+  }
+  return a == b;
+}
+
+}  // namespace
 
 GrowingResult::GrowingResult(std::string out, std::string resume, Json head, std::string key,
                              std::function<Json()> list)
@@ -22,7 +36,8 @@ GrowingResult::GrowingResult(std::string out, std::string resume, Json head, std
   if (resume.empty() || !std::filesystem::exists(resume, error)) return;
   Json json = read_result(resume, head_["kind"].get<std::string>());
   for (const auto& [name, value] : head_.items()) {
-    if (name == "date" || (json.contains(name) && json[name] == value)) continue;
+    if (name == "date" || name == "command" || (json.contains(name) && is_same(json[name], value)))
+      continue;
     const std::string kept = resume + ".old";
     std::filesystem::copy_file(resume, kept, std::filesystem::copy_options::overwrite_existing);
     fmt::print(stderr, "clcook: {} was made with another {} and is kept as {}; begun anew\n",

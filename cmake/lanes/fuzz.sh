@@ -3,7 +3,7 @@
 # command lines, under ASan and UBSan: no crash, no input that takes 10 seconds or 512 MiB. Each runs
 # CLCOOK_FUZZ_SECONDS seconds (60; short grid: 3), two at a time, from the files in tests/fuzz/seeds and
 # from what earlier runs found in BUILD/fuzz/runs. Where libFuzzer is missing, tests/fuzz/replay.cpp
-# changes the seeds at random instead.
+# changes the seeds at random instead. The random numbers are the same in each run.
 set -eu
 cmake=$1 source=$2 build=$3/fuzz
 case ${CLCOOK_TEST_GRID:-full} in
@@ -44,7 +44,7 @@ one() {
   cd "$run"
   export TMPDIR=$run
   if [ "$with" = libFuzzer ]; then
-    "$program" "-max_total_time=$seconds" -rss_limit_mb=512 -timeout=10 "-close_fd_mask=$closed" \
+    "$program" -seed=1 "-max_total_time=$seconds" -rss_limit_mb=512 -timeout=10 "-close_fd_mask=$closed" \
       -print_final_stats=1 "-dict=$dictionary" corpus "$seeds" >log 2>&1 || status=$?
   else
     (ulimit -d 1048576; timeout $((seconds + 30)) "$program" "$seconds" "$dictionary" "$seeds") \

@@ -1,19 +1,18 @@
-// What the main() of every example does.
+// What several examples do beside their kernels: files, sizes, a bar.
 #pragma once
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <clcook/core/error.hpp>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
-#include <filesystem>
 #include <pictures/picture.hpp>
 #include <string>
 #include <vector>
+
+#include "support/command_line.hpp"
 
 namespace clcook::example {
 
@@ -22,14 +21,6 @@ inline void both_or_none(const std::vector<std::string>& files) {
   if (files.size() != 1) return;
   fail(Errc::invalid_argument, "files",
        "give both or none of input and output; got only '" + files[0] + "'");
-}
-
-// Adds FILES to the options of a program that makes a picture from a picture.
-inline void add_picture_files(CLI::App& app, std::vector<std::string>& files) {
-  app.add_option(
-         "FILES", files,
-         "Input (PNG, JPEG, 'scene' or 'scene:WIDTHxHEIGHT') and output (PNG, JPEG); both or none")
-      ->expected(0, 2);
 }
 
 struct PictureFiles {
@@ -48,23 +39,6 @@ inline PictureFiles picture_files(const std::vector<std::string>& files,
   return out;
 }
 
-// Adds --device to the options of a program.
-inline void add_device(CLI::App& app, std::string& device) {
-  app.add_option("--device", device, "Device specification; default CLCOOK_DEVICE, else any");
-}
-
-// Adds --rounds to the options of a program; `of` says what they time where that is not plain.
-inline void add_rounds(CLI::App& app, int& rounds, const std::string& of = "") {
-  app.add_option("--rounds", rounds, "Timed rounds" + of + "; the median is printed")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-}
-
-// Adds --variant to the options of a program; `of` says of what.
-inline void add_variant(CLI::App& app, std::string& variant, const std::string& of) {
-  app.add_option("--variant", variant, "The variant that " + of)->capture_default_str();
-}
-
 struct Size {
   int width = 0;
   int height = 0;
@@ -80,21 +54,6 @@ inline Size parse_size(const std::string& text) {
          "must be WIDTHxHEIGHT, 1 to 8192 each, got '" + text + "'");
   }
   return out;
-}
-
-// Reads the command line, then runs the program. Returns its exit code; 2 for an error, which is
-// printed behind the program's name.
-template <class Run>
-int run_main(CLI::App& app, int argc, char** argv, const Run& run) {
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run();
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: {}\n", std::filesystem::path(argv[0]).filename().string(),
-               error.what());
-    return 2;
-  }
 }
 
 // A bar on standard error while something takes long; nothing where that is no terminal.

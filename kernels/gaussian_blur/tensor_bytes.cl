@@ -28,7 +28,11 @@
 //
 // Weights are whole numbers with the sum 2^shift. With CLCOOK_BYTES_FINE weights and blurred rows
 // have 16 bits in two bytes each, and the weights' sum is 2^16; of the columns' four products that
-// of the two low bytes is left out, `round_y` has its mean.
+// of the two low bytes is left out, `of_columns` has its mean. With CLCOOK_BYTES_CARRY weights have
+// 16 bits and blurred rows one byte. What the rounding of a row leaves is added to the next row
+// that the lane has: 2t to 2t + 1, that to 2t of the next chunk. So the errors of a lane's rows add
+// up to less than one of them, and where the weights of the columns hardly change from row to row,
+// next to nothing is left.
 //
 // The radius is at most PAD, a multiple of 8. PIECES times 16 blurred rows stay in registers: what
 // 16 results of the columns need. With CLCOOK_BYTES_SHARE the warps of a group share the pixels, a
@@ -65,10 +69,16 @@
 #define STRIDE 16
 #endif
 
-#ifdef CLCOOK_BYTES_FINE
+// Bytes of a weight and of a blurred row.
+#if defined(CLCOOK_BYTES_FINE)
 #define PARTS 2
+#define ROW_PARTS 2
+#elif defined(CLCOOK_BYTES_CARRY)
+#define PARTS 2
+#define ROW_PARTS 1
 #else
 #define PARTS 1
+#define ROW_PARTS 1
 #endif
 #define AT_ONCE (4 / PARTS)  // channels that are in work
 
@@ -251,8 +261,13 @@ INLINE void go_down(const source_t from, __global uint* dst, ulong dst_pitch, in
   const int zero[4] = {0, 0, 0, 0};
   const int start_y[4] = {of_columns.middle, of_columns.middle, of_columns.middle,
                           of_columns.middle};
-#ifdef CLCOOK_BYTES_FINE
+#if defined(CLCOOK_BYTES_FINE)
   const int start_x[2][4] = {{128, 128, 128, 128}, {128, 128, 128, 128}};
+#elif defined(CLCOOK_BYTES_CARRY)
+  const int start_x[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+  int carry[2][4];  // for pixels g and g + 8 and each channel: what is left, and half a unit
+#pragma unroll UNROLL
+  for (int k = 0; k < 8; ++k) carry[k / 4][k % 4] = of_rows.middle;
 #else
   // Rows next to each other are rounded at different places, so that where a picture is smooth the
   // errors of 16 rows cancel out.
@@ -266,9 +281,9 @@ INLINE void go_down(const source_t from, __global uint* dst, ulong dst_pitch, in
 #endif
 
   // The blurred rows, 16 per piece: for pixels g and g + 8 and each channel.
-  uint ring[PARTS][PIECES][2][4];
+  uint ring[ROW_PARTS][PIECES][2][4];
 #pragma unroll UNROLL
-  for (int k = 0; k < PARTS * PIECES * 8; ++k)
+  for (int k = 0; k < ROW_PARTS * PIECES * 8; ++k)
     ring[k / (PIECES * 8)][k / 8 % PIECES][k / 4 % 2][k % 4] = 0;
 
   // A step blurs 16 rows by rows; from the step 0 on there is what 16 results need.
@@ -286,7 +301,7 @@ INLINE void go_down(const source_t from, __global uint* dst, ulong dst_pitch, in
 #endif
   for (int y = first; y < end - begin; y += 16) {
 #pragma unroll UNROLL
-    for (int k = 0; k < PARTS * (PIECES - 1) * 8; ++k) {
+    for (int k = 0; k < ROW_PARTS * (PIECES - 1) * 8; ++k) {
       const int part = k / ((PIECES - 1) * 8);
       const int piece = k / 8 % (PIECES - 1);
       ring[part][piece][k / 4 % 2][k % 4] = ring[part][piece + 1][k / 4 % 2][k % 4];
@@ -336,12 +351,18 @@ INLINE void go_down(const source_t from, __global uint* dst, ulong dst_pitch, in
           const int i = n % 2;
           int p = sum[PARTS - 1][c][2 * i];
           int q = sum[PARTS - 1][c][2 * i + 1];
-#ifdef CLCOOK_BYTES_FINE
-          p += 256 * sum[0][c][2 * i];
-          q += 256 * sum[0][c][2 * i + 1];
+          if (PARTS == 2) {
+            p += 256 * sum[0][c][2 * i];
+            q += 256 * sum[0][c][2 * i + 1];
+          }
+#ifdef CLCOOK_BYTES_CARRY
+          const int fraction = of_rows.unit - 1;
+          p += carry[i][c0 + c];
+          q += spread != 0 ? p & fraction : of_rows.middle;
+          carry[i][c0 + c] = spread != 0 ? q & fraction : of_rows.middle;
 #endif
           pair[h][i][c0 + c] = pick_bytes((uint)p, (uint)q, of_rows.order);
-          if (PARTS == 1) pair[h][i][c0 + c] >>= of_rows.shift;
+          if (ROW_PARTS == 1) pair[h][i][c0 + c] >>= of_rows.shift;
         }
       }
     }
@@ -353,7 +374,7 @@ INLINE void go_down(const source_t from, __global uint* dst, ulong dst_pitch, in
     for (int k = 0; k < 8; ++k) {
       const int i = k / 4;
       const int c = k % 4;
-      ring[PARTS - 1][PIECES - 1][i][c] = pick_bytes(pair[0][i][c], pair[1][i][c], 0x6420);
+      ring[ROW_PARTS - 1][PIECES - 1][i][c] = pick_bytes(pair[0][i][c], pair[1][i][c], 0x6420);
 #ifdef CLCOOK_BYTES_FINE
       ring[0][PIECES - 1][i][c] = pick_bytes(pair[0][i][c], pair[1][i][c], 0x7531);
 #endif
@@ -390,18 +411,18 @@ INLINE void go_down(const source_t from, __global uint* dst, ulong dst_pitch, in
             const int e = n % 4;
             int p = sum[PARTS - 1][c][e];
             int q = sum[PARTS - 1][c + 1][e];
-#ifdef CLCOOK_BYTES_FINE
-            p += 256 * sum[0][c][e];
-            q += 256 * sum[0][c + 1][e];
-#endif
+            if (PARTS == 2) {
+              p += 256 * sum[0][c][e];
+              q += 256 * sum[0][c + 1][e];
+            }
             half_word[(c0 + c) / 2][e] = pick_bytes((uint)p, (uint)q, of_columns.order);
-            if (PARTS == 1) half_word[(c0 + c) / 2][e] >>= of_columns.shift;
+            if (ROW_PARTS == 1) half_word[(c0 + c) / 2][e] >>= of_columns.shift;
           }
         }
 #pragma unroll UNROLL
         for (int e = 0; e < 4; ++e) {
           word[e / 2][2 * i + e % 2] =
-              pick_bytes(half_word[0][e], half_word[1][e], PARTS == 1 ? 0x6420 : 0x7531);
+              pick_bytes(half_word[0][e], half_word[1][e], ROW_PARTS == 1 ? 0x6420 : 0x7531);
         }
       }
 #pragma unroll UNROLL
@@ -425,7 +446,8 @@ INLINE void go_down(const source_t from, __global uint* dst, ulong dst_pitch, in
 
 // Groups: strips of 16 WARPS pixels x segments of `segment` rows, a multiple of 16, x pictures.
 // Views count pixels. `whole`: whether the fours of pixels of src (1) and dst (2) that a lane reads
-// and writes are aligned. `spread`: rows are rounded at different places.
+// and writes are aligned. `spread`: rows are rounded at different places, or what their rounding
+// leaves is carried on; not where they are the result.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_tensor_bytes(
     __global const uint* restrict src, clcook_view src_view, __global uint* restrict dst,
     clcook_view dst_view, int whole, clcook_picture picture, int segment,

@@ -1,5 +1,6 @@
 // The Gaussian blur as products of matrices in two launches, for radii whose blurred rows do not
-// fit into the registers of the one launch of tensor.cl. Pixels have 4 channels of float.
+// fit into the registers of the one launch of tensor.cl. Pixels have 4 channels of float, or with
+// CLCOOK_TENSOR_BYTES of bytes: as halves they are exact.
 //
 // As there, the band of the weights is the matrix A, and the blurred rows are, register for
 // register, the matrix B of the columns. Between the launches they lie in `mid` as these registers:
@@ -30,6 +31,16 @@
 #define WARPS 4
 #define ITEMS (32 * WARPS)
 #define UNROLL CLCOOK_TENSOR_UNROLL
+
+#ifdef CLCOOK_TENSOR_BYTES
+typedef uchar4 pixel_t;
+#define TO_FLOATS(PIXEL) convert_float4(PIXEL)
+#define TO_PIXEL(FLOATS) convert_uchar4_sat_rte(FLOATS)
+#else
+typedef float4 pixel_t;
+#define TO_FLOATS(PIXEL) (PIXEL)
+#define TO_PIXEL(FLOATS) (FLOATS)
+#endif
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -114,7 +125,7 @@ INLINE void step_piece(float (*sum)[4][4], uint4 (*a)[TILES], uint4 (*b)[2],
 // the picture's rows from `first_row` on; beyond the picture they are what the border mode says.
 // `mid` has blocks for whole groups. `columns`: 16 (TILES WARPS + pieces - 1) ints.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_tensor_rows(
-    __global const float4* restrict src, clcook_view src_view, __global uint4* restrict mid,
+    __global const pixel_t* restrict src, clcook_view src_view, __global uint4* restrict mid,
     clcook_picture picture, int first_row, __global const uint4* restrict weights, int pieces,
     clcook_tensor_scale scale, __local int* columns) {
 #ifdef CLCOOK_TENSOR_PTX
@@ -145,9 +156,9 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
   const bool inside =
       left >= 0 && left + 16 * (pieces + TILES - 1) <= picture.width &&
       (picture.border != CLCOOK_BORDER_CONSTANT || (y0 >= 0 && y0 + 8 <= picture.height));
-  __global const float4* line =
+  __global const pixel_t* line =
       src + clcook_view_row(src_view, (int)get_group_id(2), picture.height, max(row, 0));
-  __global const float4* first = line + (left + t);  // read where `inside`
+  __global const pixel_t* first = line + (left + t);  // read where `inside`
   mid += (((ulong)get_group_id(2) * (ulong)get_num_groups(1) + (ulong)get_group_id(1)) *
               (ulong)get_num_groups(0) * (WARPS * TILES * 2) +
           (ulong)(x0 / 8)) *
@@ -155,7 +166,8 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
          (ulong)lane;
   weights += lane;
 
-  float4 in[4];
+  const pixel_t outside = TO_PIXEL(picture.outside);
+  pixel_t in[4];
   uint4 a[PARTS][TILES];
   float sum[TILES][4][4];
 // The pixels t, t + 4, t + 8 and t + 12 of the piece S.
@@ -166,14 +178,15 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
     _Pragma("unroll UNROLL") for (int q = 0; q < 4; ++q) {                                    \
       const int column = columns[16 * (S) + 4 * q];                                           \
       in[q] = line[max(column, 0)];                                                           \
-      if (min(row, column) < 0) in[q] = picture.outside;                                      \
+      if (min(row, column) < 0) in[q] = outside;                                              \
     }                                                                                         \
   }
-#define TENSOR_TAKE(B)                                                         \
-  _Pragma("unroll UNROLL") for (int h = 0; h < 2; ++h) {                       \
-    uint4 halves[2];                                                           \
-    clcook_split(scale.in* in[2 * h], scale.in* in[2 * h + 1], PARTS, halves); \
-    for (int part = 0; part < PARTS; ++part) B[part][h] = halves[part];        \
+#define TENSOR_TAKE(B)                                                                      \
+  _Pragma("unroll UNROLL") for (int h = 0; h < 2; ++h) {                                    \
+    uint4 halves[2];                                                                        \
+    clcook_split(scale.in* TO_FLOATS(in[2 * h]), scale.in* TO_FLOATS(in[2 * h + 1]), PARTS, \
+                 halves);                                                                   \
+    for (int part = 0; part < PARTS; ++part) B[part][h] = halves[part];                     \
   }
 #define TENSOR_FINISH(I)                                                                  \
   _Pragma("unroll UNROLL") for (int h = 0; h < 2; ++h) {                                  \
@@ -201,7 +214,7 @@ typedef struct {
 
 // Groups: 8 WARPS pixels x 16 TILES rows of the region x pictures. The view counts pixels.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_tensor_columns(
-    __global const uint4* restrict mid, mid_t sizes, __global float4* restrict dst,
+    __global const uint4* restrict mid, mid_t sizes, __global pixel_t* restrict dst,
     clcook_view dst_view, clcook_region region, __global const uint4* restrict weights, int pieces,
     clcook_tensor_scale scale) {
 #ifdef CLCOOK_TENSOR_PTX
@@ -237,14 +250,14 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_t
   _Pragma("unroll UNROLL") for (int k = 0; k < 2 * PARTS; ++k) { \
     B[k / 2][k % 2] = in[k / 2][k % 2];                          \
   }
-#define TENSOR_FINISH(I)                                                                \
-  _Pragma("unroll UNROLL") for (int e = 0; e < 4; ++e) {                                \
-    const int x = 8 * block + t + 4 * (e % 2);                                          \
-    const int y = y0 + 16 * (I) + g + 8 * (e / 2);                                      \
-    if (x < region.width && y < region.height) {                                        \
-      dst[(ulong)y * dst_view.pitch + (ulong)x] =                                       \
-          scale.out * (float4)(sum[I][0][e], sum[I][1][e], sum[I][2][e], sum[I][3][e]); \
-    }                                                                                   \
+#define TENSOR_FINISH(I)                                                                          \
+  _Pragma("unroll UNROLL") for (int e = 0; e < 4; ++e) {                                          \
+    const int x = 8 * block + t + 4 * (e % 2);                                                    \
+    const int y = y0 + 16 * (I) + g + 8 * (e / 2);                                                \
+    if (x < region.width && y < region.height) {                                                  \
+      dst[(ulong)y * dst_view.pitch + (ulong)x] =                                                 \
+          TO_PIXEL(scale.out * (float4)(sum[I][0][e], sum[I][1][e], sum[I][2][e], sum[I][3][e])); \
+    }                                                                                             \
   }
   TENSOR_STEPS;
 }

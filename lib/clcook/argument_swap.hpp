@@ -54,7 +54,7 @@ struct Problem {
 
 // How to run, for tuning; 0 is open.
 struct Tune {
-  int group = 0;  // work-items per work-group
+  int group = 0;  // work-items per work-group; cpu_lanes: 1
 };
 
 struct Spec : PlainSpec {
@@ -64,22 +64,41 @@ struct Spec : PlainSpec {
   static constexpr const char* kName = "ArgumentSwap";
   static constexpr const char* kRecipe = "argument_swap";
   static constexpr std::size_t kPairBytes = 2 * sizeof(float);
+  static constexpr std::size_t kCpuStrip = 1024;  // items per work-item of cpu_lanes
 
   static const std::vector<Row>& variants() {
     const std::vector<Axis> groups{{"group", {128, 256}}};
     static const std::vector<Row> all{
         Row("two_calls", "one call in each branch").baseline().tunes(groups),
-        Row("swap_in_place", "the arguments exchanged in a branch, one call").tunes(groups),
+        Row("swap_in_place", "the arguments exchanged in a branch, one call")
+            .against("two_calls", "the branch exchanges arguments, one call behind it")
+            .tunes(groups),
         Row("select", "the arguments chosen into fresh variables, one call")
+            .against("swap_in_place", "the arguments are chosen without a branch")
             .tunes(groups)
             .preferred(),
+        Row("cpu_lanes", "for CPUs: select on vectors of 16 items, a strip of them per work-item")
+            .against("select", "vectors of 16 items, a strip per work-item")
+            .for_cpus_only(),
     };
     return all;
   }
 
   static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
 
-  static Tune defaults(const Row&, const Problem&, const DeviceInfo&) { return {128}; }
+  static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
+    return {row.is_for_cpus ? 1 : 128};
+  }
+
+  static void check_tune(const Setup<Spec>& s) {
+    if (s.row.is_for_cpus) check_one_of(kName, "group of cpu_lanes", s.tune.group, {1});
+  }
+
+  static Offer offer(const Runtime&, const Setup<Spec>& s) {
+    if (s.row.is_for_cpus && !s.problem.function.text.empty())
+      return Offer::no(Lacks::problem, "it computes our function alone, the problem has another");
+    return {};
+  }
 
   static void check(const Problem& p) {
     constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() / kPairBytes;
@@ -173,8 +192,9 @@ class ArgumentSwap : public Plan<argument_swap::Spec> {
     cl_float2 parameters{};
     parameters.s[0] = p.parameters[0];
     parameters.s[1] = p.parameters[1];
-    const Launch launch =
-        Launch::cover({p.count, 1, 1}, {static_cast<std::size_t>(tune().group), 1, 1});
+    const std::size_t per_item = row().is_for_cpus ? Spec::kCpuStrip : 1;
+    const Launch launch = Launch::cover({(p.count + per_item - 1) / per_item, 1, 1},
+                                        {static_cast<std::size_t>(tune().group), 1, 1});
     return kernel()(launch, wait, from_a.buffer, static_cast<cl_ulong>(from_a.offset / kPairBytes),
                     from_b.buffer, static_cast<cl_ulong>(from_b.offset / kPairBytes), from_x.buffer,
                     static_cast<cl_ulong>(from_x.offset / sizeof(float)), to.buffer,

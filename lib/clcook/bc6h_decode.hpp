@@ -69,16 +69,20 @@ struct Spec : PlainSpec {
   static const std::vector<Row>& variants() {
     static const std::vector<Row> all{
         Row("branchy", "one block per work-item, a switch with one arm per mode").baseline(),
-        Row("table_driven", "one block per work-item, fields and single bits from tables"),
+        Row("table_driven", "one block per work-item, fields and single bits from tables")
+            .against("branchy", "tables say where the fields lie, no switch"),
         Row("local_headers",
             "headers without branches into local memory, texels in float arithmetic, whole cache "
             "lines",
             {64})
+            .against("table_driven",
+                     "headers without branches, once per block; whole cache lines stored")
             .preferred(),
         Row("cpu_lanes",
             "for CPUs: headers of 16 blocks at once in vectors, then the 16 texels of each as one "
             "vector",
             {1, 512})
+            .against("local_headers", "headers of 16 blocks in vectors, no local memory")
             .for_cpus(),
     };
     return all;

@@ -37,12 +37,25 @@ struct Spec : MapRowSpec {
     const std::vector<Axis> many{{"per_item", {16, 1, 4, 8, 32}}};
     static const std::vector<Row> all{
         Row("cascade", "one comparison after the other, up to fourteen").baseline().tunes(few),
-        Row("switch", "one switch over the five bits").tunes(few),
-        Row("constant_table", "32 entries in constant memory").tunes(few),
-        Row("local_table", "32 entries in local memory, a bank each").tunes(few),
-        Row("packed_nibbles", "32 entries of 4 bits in four words of the code").tunes(few),
-        Row("arithmetic", "no table: shifts, a sum and two selects").tunes(many).preferred(),
-        Row("cpu_strip", "for CPUs: arithmetic on vectors of 16, a strip per work-item").for_cpus(),
+        Row("switch", "one switch over the five bits")
+            .against("cascade", "one switch over the code")
+            .tunes(few),
+        Row("constant_table", "32 entries in constant memory")
+            .against("cascade", "a table in constant memory, no comparison")
+            .tunes(few),
+        Row("local_table", "32 entries in local memory, a bank each")
+            .against("constant_table", "the table in local memory")
+            .tunes(few),
+        Row("packed_nibbles", "32 entries of 4 bits in four words of the code")
+            .against("constant_table", "the table in four words of the code")
+            .tunes(few),
+        Row("arithmetic", "no table: shifts, a sum and two selects")
+            .against("packed_nibbles", "a sum and two selects, no table")
+            .tunes(many)
+            .preferred(),
+        Row("cpu_strip", "for CPUs: arithmetic on vectors of 16, a strip per work-item")
+            .against("arithmetic", "vectors of 16, a strip per work-item")
+            .for_cpus(),
     };
     return all;
   }

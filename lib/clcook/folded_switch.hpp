@@ -41,8 +41,8 @@ struct Problem {
 // How to run, for tuning; 0 is open.
 struct Tune {
   int group = 0;  // work-items per work-group: a multiple of 4 up to 1024; cpu_patch: 1
-  int run = 0;    // switch16, folded3, index_tables: how many neighbouring work-items make the same
-                  // control point, each of another patch: 1, 2, 4 to 1024; the others: 0
+  int run = 0;    // of those with a control point per work-item: how many neighbouring work-items
+                  // make the same one, each of another patch: 1, 2, 4 to 1024; the others: 0
 };
 
 // Points of a patch.
@@ -92,36 +92,53 @@ struct Spec : PlainSpec {
 
   static const std::vector<Row>& variants() {
     const std::vector<Axis> runs{{"run", {1, 32}}};
+    const std::vector<Axis> arms{{"run", {32, 1}}};  // whose items part
     const std::vector<Axis> groups{{"group", {64, 32, 128}}};
     static const std::vector<Row> all{
         Row("switch16", "a control point per work-item, a switch with sixteen arms",
             {16, Paths::arms})
             .baseline()
-            .tunes(runs),
+            .tunes(arms),
         Row("folded3",
             "the switch only chooses one of three calls and its argument; two of the functions "
             "switch on",
             {16, Paths::inner_arms})
-            .tunes(runs),
+            .against("switch16", "the switch chooses one of three calls and its argument")
+            .tunes(arms),
+        Row("switch4444",
+            "the article's switch: switch16 with the valences as constants; none but regular "
+            "patches",
+            {16, Paths::arms, 0, false, true})
+            .against("switch16", "valences are constants of the code: regular patches alone")
+            .tunes(arms),
+        Row("folded4444", "the article's folded switch: folded3 with the valences as constants",
+            {16, Paths::inner_arms, 0, false, true})
+            .against("switch4444", "the switch chooses one of three calls and its argument")
+            .tunes(arms),
         Row("index_tables", "one formula for all sixteen, its arguments and weights from a table",
             {16, Paths::turns})
+            .against("folded3", "one formula, its arguments from a table")
             .tunes(runs),
         Row("weight_matrix",
             "regular patches as M P M^T, a row and a column per work-item; none but regular ones",
             {4, Paths::one, 8, true, true})
+            .against("switch4444", "M P M^T: a row and a column per work-item")
             .tunes(groups)
             .preferred(),
         Row("per_corner",
             "four control points per work-item: the formulas are the same at each corner",
             {4, Paths::one, 9})
+            .against("index_tables", "four control points per work-item, no case")
             .tunes(groups),
         Row("split",
             "weight_matrix for regular patches and per_corner for the others, sorted by the plan",
             {4, Paths::one, 8, true})
+            .against("per_corner", "regular patches sorted out, through weight_matrix")
             .tunes(groups)
             .preferred(),
         Row("cpu_patch", "for CPUs: a whole patch at a time, many patches per work-item",
             {1, Paths::one, 16})
+            .against("split", "a whole patch at a time, no local memory")
             .for_cpus(),
     };
     return all;
@@ -176,9 +193,10 @@ struct Spec : PlainSpec {
     }
   }
 
-  static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
+  static Tune defaults(const Row& row, const Problem&, const DeviceInfo& device) {
     if (row.is_for_cpus) return {1, 0};
-    return row.traits.has_runs() ? Tune{128, 1} : Tune{64, 0};
+    if (!row.traits.has_runs()) return {64, 0};
+    return {128, device.cpu || row.traits.paths == Paths::turns ? 1 : 32};
   }
 
   static void check_tune(const Setup<Spec>& s) {
@@ -228,11 +246,13 @@ struct Spec : PlainSpec {
     std::vector<std::uint32_t> heads;
     std::size_t first = 0;
     if (!s.row.traits.sorted) {
-      for (const auto& n : p.valences) {
-        add_head(heads, first, n);
-        first += point_count(n);
+      if (!s.row.traits.regular_only) {
+        for (const auto& n : p.valences) {
+          add_head(heads, first, n);
+          first += point_count(n);
+        }
+        out.heads = make_buffer(runtime, heads);
       }
-      out.heads = make_buffer(runtime, heads);
       out.indices = make_buffer(runtime, p.indices);
       out.topology_bytes = (heads.size() + p.indices.size()) * sizeof heads[0];
       // Enough tasks for all cores to end together, each long enough to be worth its start.
@@ -333,7 +353,9 @@ class FoldedSwitch : public Plan<folded_switch::Spec> {
       const auto run = static_cast<std::size_t>(tune().run);
       cl_int bits = 0;
       while (std::size_t{1} << bits < run) ++bits;
-      return call((count + run - 1) / run * run * 16, r.heads, to.buffer, to_offset, patches, bits);
+      const std::size_t items = (count + run - 1) / run * run * 16;
+      if (traits.regular_only) return call(items, to.buffer, to_offset, patches, bits);
+      return call(items, r.heads, to.buffer, to_offset, patches, bits);
     }
     if (traits.regular_only) return call(4 * count, to.buffer, to_offset, patches, local);
     if (!traits.sorted) return call(4 * count, r.heads, to.buffer, to_offset, patches, local);

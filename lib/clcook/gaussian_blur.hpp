@@ -5,8 +5,8 @@
 //
 // The exact filter has the weights exp(-k^2 / (2 sigma^2)), |k| <= floor(truncate sigma + 1/2),
 // normalised to a sum of 1, along the rows and then along the columns. Every method states how far
-// from it a result can be; `automatic` takes the cheapest that promises Problem::quality, and
-// describe() says which and why.
+// from it a result can be, of any picture within the peak; `automatic` takes the cheapest that
+// promises Problem::quality, and describe() says which and why.
 #pragma once
 
 #include <clcook/core/border.hpp>
@@ -45,7 +45,8 @@ class GaussianBlur : public Plan<gaussian::Spec> {
   static constexpr double kMaxSigma = gaussian::kMaxSigma;
 
   // Throws Error: invalid_argument for a value out of range; unsupported where the device or the
-  // method cannot serve the problem, or no method reaches the quality; build_failed.
+  // method cannot serve the problem, or no method promises the quality, with the best that can be
+  // had; build_failed.
   explicit GaussianBlur(const Runtime& runtime, const Problem& problem, Variant variant = {})
       : Plan(runtime, problem, variant), wanted_(variant) {}
 
@@ -83,10 +84,18 @@ class GaussianBlur : public Plan<gaussian::Spec> {
 
   // Whether src and dst of a call may overlap.
   bool in_place() const { return offer().in_place; }
-  // What the method promises: no value of a picture within the peak is further from the exact
-  // filter before it is rounded to the pixel type, in units of the pixel type; and the PSNR.
+  // What the method promises of any picture within the peak, 255 and 65535 for integers, and where
+  // Problem::peak is 0, of 1. Before a value is rounded to the pixel type, it is no further from
+  // the exact filter than max_error(), in units of the pixel type, and the PSNR is at least psnr().
+  // What is stored is no further from it than max_distance(): max_error() and the rounding, half a
+  // unit of integers. The exact result rounded is no measure: where it lies near a half, every
+  // difference, small as it may be, rounds to the other integer.
   double max_error() const { return offer().max_error * gaussian::peak_of(problem()); }
+  double max_distance() const { return max_error() + gaussian::rounding_of(problem()); }
   double psnr() const { return offer().psnr; }
+  // The largest Problem::quality that automatic can promise for such a problem on this device;
+  // `problem`'s own does not count. Throws Error(invalid_argument) as the constructor does.
+  static double best_quality(const Runtime& runtime, Problem problem);
 
   // The method, what it does and promises, why it was taken, and what became of the others; a line
   // each.

@@ -45,7 +45,8 @@ struct Problem {
 
 // How to run, for tuning; 0 is open.
 struct Tune {
-  int group = 0;  // work-items per work-group; cpu_lanes: 1
+  int group = 0;   // work-items per work-group; cpu_lanes: 1
+  int texels = 0;  // per work-item, 2, 4, 8 or 16; cpu_lanes: a strip of 4096
 };
 
 struct Spec : PlainSpec {
@@ -57,37 +58,58 @@ struct Spec : PlainSpec {
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "GbufferShade";
   static constexpr const char* kRecipe = "gbuffer_shade";
-  static constexpr std::size_t kTexelsPerItem = 8;
-  static constexpr std::size_t kCpuStrip = 4096;  // texels per work-item of cpu_lanes
+  static constexpr int kCpuStrip = 4096;  // texels per work-item of cpu_lanes
 
   static const std::vector<Row>& variants() {
     const std::vector<Axis> groups{{"group", {128, 1024}}};
+    // From few registers to more than there are, and the cap that a large group is.
+    const std::vector<Axis> knee{{"group", {128, 1024}}, {"texels", {8, 2, 4, 16}}};
     static const std::vector<Row> all{
         Row("wide", "everything unpacked to ints before the loop; conditions are ints 0 and 1")
             .baseline()
-            .tunes(groups),
-        Row("predicates", "against wide: conditions are comparisons that choose"),
-        Row("sign_bit", "against predicates: the flag stays in the sign bit of the depth"),
-        Row("packed", "against sign_bit: all fields stay packed until they are used"),
-        Row("parked", "against packed: what is used after the loop waits in local memory"),
+            .tunes(knee),
+        Row("flag_once", "against wide: the int condition is multiplied once, into what all share")
+            .against("wide", "the condition is multiplied once, into what all share"),
+        Row("predicates", "against wide: conditions are comparisons that choose")
+            .against("wide", "conditions choose instead of being multiplied by"),
+        Row("sign_bit", "against predicates: the flag stays in the sign bit of the depth")
+            .against("predicates", "the flag stays in the sign bit"),
+        Row("sign_call", "against sign_bit: the flag is read by sign() instead of its bit")
+            .against("sign_bit", "the flag is read by sign() instead of its bit"),
+        Row("packed", "against sign_bit: all fields stay packed until they are used")
+            .against("sign_bit", "fields stay packed until they are used"),
+        Row("bit_fields",
+            "against packed: two sums in one register, cut out and put back for each light")
+            .against("packed", "two sums in one register, cut out and put back per light"),
+        Row("added_fields", "against bit_fields: both sums grow by one addition, where they are")
+            .against("bit_fields", "both sums grow by one addition, where they are"),
+        Row("parked", "against packed: what is used after the loop waits in local memory")
+            .against("packed", "what is used after the loop waits in local memory"),
         Row("reloaded", "against packed: what is used after the loop is loaded after the loop")
+            .against("packed", "what is used after the loop is loaded after it")
             .preferred(),
         Row("short2", "against packed: 16-bit arithmetic, two texels in each register")
+            .against("packed", "16-bit arithmetic, two texels in a register")
             .tunes(groups),
         Row("cpu_lanes", "for CPUs: short2 on vectors of 32 texels, a strip of them per work-item")
-            .for_cpus(),
+            .against("short2", "vectors of 32 texels, a strip per work-item")
+            .for_cpus_only(),
     };
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
+  static std::vector<TuneField<Tune>> fields() {
+    return {tune_field("group", &Tune::group), tune_field("texels", &Tune::texels)};
+  }
 
   static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
-    return {row.is_for_cpus ? 1 : 128};
+    return row.is_for_cpus ? Tune{1, kCpuStrip} : Tune{128, 8};
   }
 
   static void check_tune(const Setup<Spec>& s) {
-    if (s.row.is_for_cpus) check_one_of(kName, "group of cpu_lanes", s.tune.group, {1});
+    if (!s.row.is_for_cpus) return check_one_of(kName, "texels", s.tune.texels, {2, 4, 8, 16});
+    check_one_of(kName, "group of cpu_lanes", s.tune.group, {1});
+    check_one_of(kName, "texels of cpu_lanes", s.tune.texels, {kCpuStrip});
   }
 
   static void check(const Problem& p) {
@@ -112,8 +134,6 @@ struct Spec : PlainSpec {
   static double bytes(const Problem& p) { return 20.0 * static_cast<double>(p.texels); }
 
   static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
-    if (s.row.is_for_cpus && !quirks::takes_cpu_kernels(runtime.info()))
-      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(runtime.info()));
     if (s.row.is_for_cpus && !quirks::has_long_vectors(runtime.info()))
       return Offer::no(Lacks::implementation, "vectors of 32 elements were not tried there");
     return {};
@@ -122,6 +142,7 @@ struct Spec : PlainSpec {
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
     CompileUnit unit = variant_unit(s, embedded::gbuffer_shade);
     unit.defines.set("CLCOOK_GBUFFER_SHADE_GROUP", s.tune.group);
+    if (!s.row.is_for_cpus) unit.defines.set("CLCOOK_GBUFFER_SHADE_TEXELS", s.tune.texels);
     return {unit};
   }
 
@@ -158,7 +179,7 @@ class GbufferShade : public Plan<gbuffer_shade::Spec> {
     const CheckedView to =
         check_view(runtime(), colours, {texels * 4, 1, 4}, Access::write, kName, "colours");
     check_disjoint(from, to, kName, "gbuffer", "colours");
-    const std::size_t per_item = row().is_for_cpus ? Spec::kCpuStrip : Spec::kTexelsPerItem;
+    const auto per_item = static_cast<std::size_t>(tune().texels);
     const Launch launch = Launch::cover({(texels + per_item - 1) / per_item, 1, 1},
                                         {static_cast<std::size_t>(tune().group), 1, 1});
     return kernel()(launch, wait, from.buffer, static_cast<cl_ulong>(from.offset / 16),

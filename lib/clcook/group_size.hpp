@@ -1,6 +1,6 @@
-// Three kernels that want different work-groups, with the number of work-items per group to choose:
-// brightness and contrast (streaming), prefix sums by segments (barriers), and the picture of a
-// distance field (divergent_loop).
+// Four kernels that want different work-groups, with the number of work-items per group to choose:
+// brightness and contrast (streaming), prefix sums by segments (barriers), the picture of a distance
+// field (divergent_loop), and random numbers of which some take long (slow_wave).
 //
 //   clcook::GroupSize::Problem problem;
 //   problem.work = clcook::GroupSize::Work::divergent_loop;
@@ -17,6 +17,7 @@
 #include <clcook/core/names.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
+#include <clcook/core/sub_group.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/group_size.hpp>
 #include <cmath>
@@ -35,6 +36,8 @@ enum class Work {
   barriers,        // inclusive prefix sums of `count` 32-bit unsigned integers, modulo 2^32, which
                    // begin anew every kSegment values
   divergent_loop,  // sphere tracing of the plane y = 0 and `spheres` spheres
+  slow_wave,       // `count` 32-bit unsigned integers, each hashed max_steps times where it is slow
+                   // and a sixteenth of that elsewhere; 64 in each 1024 are slow
 };
 
 constexpr std::size_t kSegment = 1024;
@@ -46,15 +49,16 @@ constexpr int kMaxSteps = 1 << 16;
 // Only the members that the work names matter.
 struct Problem {
   Work work = Work::streaming;
-  std::size_t count = 0;  // streaming, barriers: at least 1
+  std::size_t count = 0;  // streaming, barriers, slow_wave: at least 1
   float factor = 1;       // streaming; finite
   float summand = 0;      // streaming; finite
   // divergent_loop. The camera is parallel: it lies 12 units before the point (0, 1, 0), looks
   // along (0, -0.28, 0.96), and 8 units fit into the height of the picture.
-  int width = 0;        // pixels, 1 to kMaxSide
-  int height = 0;       // pixels, 1 to kMaxSide
-  int spheres = 0;      // 0 to kMaxSpheres
-  int max_steps = 256;  // 1 to kMaxSteps
+  int width = 0;          // pixels, 1 to kMaxSide
+  int height = 0;         // pixels, 1 to kMaxSide
+  int spheres = 0;        // 0 to kMaxSpheres
+  int max_steps = 256;    // 1 to kMaxSteps; of slow_wave, too
+  bool together = false;  // slow_wave: the slow are the first sixteenth, not 64 in each 1024
 };
 
 // How to run, for tuning; 0 is open.
@@ -66,7 +70,8 @@ struct Tune {
 
 inline constexpr Named<Work> kWorks[] = {{Work::streaming, "streaming"},
                                          {Work::barriers, "barriers"},
-                                         {Work::divergent_loop, "divergent_loop"}};
+                                         {Work::divergent_loop, "divergent_loop"},
+                                         {Work::slow_wave, "slow_wave"}};
 
 // These throw Error(invalid_argument) for what is none.
 inline const char* to_string(Work work) { return name_of(kWorks, work, "GroupSize", "work"); }
@@ -82,6 +87,7 @@ struct Spec : PlainSpec {
     std::size_t turns = 1;          // elements of an item, segments of a group
     int group = 0;                  // the only work-group that it has; 0: any
     std::size_t table_bytes = 0;    // of local memory for what all items read
+    bool is_static = false;         // its padding is an array of the kernel, not an argument
   };
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "GroupSize";
@@ -94,13 +100,23 @@ struct Spec : PlainSpec {
             .baseline()
             .tunes({{"group", {256, 64, 1024}}}),
         Row("grid_stride", "an eighth of the groups, each goes on to its next elements", {{}, 8})
+            .against("direct", "an eighth of the groups, each goes on")
             .tunes({{"group", {256, 64}}}),
         Row("single_wave",
             "groups of one wave, with the barrier of a wave where the device has one",
-            {Work::barriers, 1, kWave}),
+            {Work::barriers, 1, kWave})
+            .against("direct", "groups of one wave, with the barrier of a wave"),
         Row("local_table", "the table that all items read in local memory",
             {Work::divergent_loop, 1, 0, kMaxSpheres * sizeof(cl_float4)})
+            .against("direct", "the table in local memory")
             .tunes({{"group", {64, 256}}}),
+        Row("static_local",
+            "against direct: the unused local memory is an array of the kernel, which may be "
+            "larger",
+            {Work::barriers, 1, 0, 0, /*is_static=*/true})
+            .against("direct", "the unused local memory is an array of the kernel")
+            .by_name()
+            .tunes({{"group", {1024}}}),
     };
     return all;
   }
@@ -123,6 +139,7 @@ struct Spec : PlainSpec {
       range("max_steps", p.max_steps, 1, kMaxSteps);
       return;
     }
+    if (p.work == Work::slow_wave) range("max_steps", p.max_steps, 1, kMaxSteps);
     // So that whole segments do not overflow either.
     constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() / 8;
     if (p.count == 0 || p.count > kMost) {
@@ -136,6 +153,7 @@ struct Spec : PlainSpec {
 
   static Tune defaults(const Row& row, const Problem& p, const DeviceInfo&) {
     if (row.traits.group != 0) return {row.traits.group, 0};
+    if (row.traits.is_static) return {1024, 0};
     return {p.work == Work::divergent_loop ? 64 : 256, 0};
   }
 
@@ -165,7 +183,8 @@ struct Spec : PlainSpec {
                        text("it has groups of ", only, " work-items, got ", s.tune.group));
     }
     const std::size_t own = local_bytes(s.row, work);
-    const std::size_t most = runtime.info().local_mem;
+    const std::size_t most =
+        s.row.traits.is_static ? static_limit(runtime) : runtime.info().local_mem;
     if (own > most || padding(s.tune) > most - own) {
       return Offer::no(Lacks::local_memory,
                        text(own, " + ", padding(s.tune),
@@ -174,7 +193,14 @@ struct Spec : PlainSpec {
     return {};
   }
 
-  // An argument of local memory has at least one value.
+  // Bytes that the arrays of a kernel may have: on an NVIDIA GPU of compute capability 9.0 227 KiB,
+  // whatever it reports.
+  static std::size_t static_limit(const Runtime& runtime) {
+    const bool more = quirks::is_nvidia(runtime.info()) && sub_groups(runtime).capability == 90;
+    return more ? 227 << 10 : static_cast<std::size_t>(runtime.info().local_mem);
+  }
+
+  // An argument or array of local memory has at least one value.
   static std::size_t padding(const Tune& tune) {
     const auto bytes = static_cast<std::size_t>(tune.local_padding);
     return bytes < sizeof(cl_uint) ? sizeof(cl_uint) : bytes;
@@ -189,7 +215,12 @@ struct Spec : PlainSpec {
     const std::string work = to_string(s.problem.work);
     CompileUnit unit = kernel_unit(s, s.row.name + "_" + work, embedded::group_size);
     unit.label = work;
-    unit.local_bytes = padding(s.tune);
+    if (s.row.traits.is_static) {
+      unit.defines.set("CLCOOK_GROUP_SIZE_HELD",
+                       static_cast<int>(padding(s.tune) / sizeof(cl_uint)));
+    } else {
+      unit.local_bytes = padding(s.tune);
+    }
     unit.defines.set("CLCOOK_GROUP_SIZE_GROUP", s.tune.group);
     if (wave_barriers(s.row, s.device)) unit.defines.flag("CLCOOK_GROUP_SIZE_WARP_SYNC");
     return {unit};
@@ -212,7 +243,7 @@ class GroupSize : public Plan<group_size::Spec> {
   };
 
   // Enqueues the work behind the events of `wait` and returns the event. streaming: float to float;
-  // barriers: cl_uint to cl_uint; divergent_loop: from a cl_float4 (centre, radius) per sphere to a
+  // barriers, slow_wave: cl_uint to cl_uint; divergent_loop: from a cl_float4 (centre, radius) per sphere to a
   // Hit per pixel, rows from top to bottom. Offsets are multiples of an element's bytes. The views
   // must not overlap. With no spheres, `src` is not read but must hold one. Throws
   // Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
@@ -236,7 +267,13 @@ class GroupSize : public Plan<group_size::Spec> {
         return run(launch(), wait, from.buffer, first, to.buffer, target, count, p.factor,
                    p.summand, padding);
       case Work::barriers:
+        if (row().traits.is_static)
+          return run(launch(), wait, from.buffer, first, to.buffer, target, count);
         return run(launch(), wait, from.buffer, first, to.buffer, target, count, padding);
+      case Work::slow_wave:
+        return run(launch(), wait, from.buffer, first, to.buffer, target, count,
+                   static_cast<cl_uint>(p.max_steps), static_cast<cl_uint>(p.together ? 1 : 0),
+                   padding);
       case Work::divergent_loop:
         break;
     }

@@ -11,7 +11,6 @@
 #include <array>
 #include <clcook/core/names.hpp>
 #include <clcook/core/plan.hpp>
-#include <clcook/core/quirks.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/group_swizzle.hpp>
 #include <clcook/model/swizzle.hpp>
@@ -84,15 +83,22 @@ struct Spec : PlainSpec {
     static const std::vector<Row> all{
         Row("row_major", "row by row: what a device does by itself").baseline().tunes({group}),
         Row("column_tiles", "vertical strips, row by row inside a strip", {Kind::columns})
+            .against("row_major", "groups in strips")
             .tunes({group, {"strip", {16, 2, 4, 8, 32}}}),
-        Row("morton", "Z order, for any grid", {Kind::morton}).tunes({group}),
-        Row("hilbert", "a Hilbert curve, for any grid", {Kind::hilbert}).tunes({group}),
+        Row("morton", "Z order, for any grid", {Kind::morton})
+            .against("row_major", "groups in Z order")
+            .tunes({group}),
+        Row("hilbert", "a Hilbert curve, for any grid", {Kind::hilbert})
+            .against("morton", "groups along a Hilbert curve")
+            .tunes({group}),
         Row("xcd", "a contiguous run of the strips' order for each chiplet", {Kind::columns, true})
+            .against("column_tiles", "a run of the strips for each chiplet")
             .tunes({group, {"chiplets", {8, 4}}}),
         Row("cpu_tiles",
             "for CPUs: a tile of 256 x 16 pixels per work-item, 16 pixels' places in vectors",
             {Kind::columns})
-            .for_cpus(),
+            .against("column_tiles", "a tile of pixels per work-item, 16 places in vectors")
+            .for_cpus_only(),
     };
     return all;
   }
@@ -152,8 +158,6 @@ struct Spec : PlainSpec {
   // Where a GPU starts groups row by row, the caches are taken to hold nothing of a gather's window
   // when the next rows come; a CPU runs few groups at a time.
   static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
-    if (s.row.is_for_cpus && !quirks::takes_cpu_kernels(runtime.info()))
-      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(runtime.info()));
     const bool rows = s.row.traits.kind == Kind::row_major;
     const bool again = rows && s.problem.work == Work::gather && !runtime.info().cpu;
     Offer out;

@@ -86,14 +86,6 @@ inline std::array<float, 4> stored_outside(const Problem& p) {
   return out;
 }
 
-// task_t of kernels/halo_tile.cl: what a work-item of cpu_rows makes.
-struct KernelTask {
-  cl_int channels = 1024;
-  cl_int rows = 64;
-};
-
-static_assert(sizeof(KernelTask) == 8);
-
 struct Spec : PlainSpec {
   using Problem = halo_tile::Problem;
   using Tune = halo_tile::Tune;
@@ -102,11 +94,14 @@ struct Spec : PlainSpec {
   static constexpr const char* kRecipe = "halo_tile";
   static constexpr int kMaxSize = 1 << 28;
   static constexpr int kMaxRadius = 64;
-  static constexpr KernelTask kCpuTask{};
+  static constexpr int kCpuVector = 16;              // channels of a vector of cpu_rows
+  static constexpr int kCpuChannels = 1024;          // of a row of a tile of cpu_rows, at most
+  static constexpr int kCpuRows = 64;                // rows of a tile of cpu_rows
+  static constexpr std::size_t kCpuBytes = 1 << 15;  // of its lines, which stay in the cache
 
   struct Traits {
     bool is_multi = false;  // several outputs per item; pictures only
-    bool is_local = false;  // the tile is in local memory
+    bool is_local = false;  // the tile, or lines of cpu_rows, are in local memory
     bool is_image = false;  // the source is an image; pictures only
   };
 
@@ -134,23 +129,36 @@ struct Spec : PlainSpec {
         Row("direct_multi",
             "several outputs per item share rows of neighbours in registers, no local memory",
             {/*is_multi=*/true})
+            .against("direct", "several outputs per item share rows in registers")
             .tunes({tiles({"32x16"}), few}),
         // The caller of an automatic plan has buffers.
         Row("image", "every neighbour through the texture unit", {false, false, /*is_image=*/true})
+            .against("direct", "reads through the texture unit")
+            .by_name()
+            .need("images of the pixel type")
+            .tunes({tiles({"16x16"})}),
+        Row("image_no_sampler",
+            "against image: reads without a sampler, the border found by hand at the border alone",
+            {false, false, /*is_image=*/true})
+            .against("image", "no sampler: the border is found by hand at the border alone")
             .by_name()
             .need("images of the pixel type")
             .tunes({tiles({"16x16"})}),
         Row("local_tile", "the tile and its halo once into local memory",
             {false, /*is_local=*/true})
+            .against("direct", "the tile and its halo in local memory")
             .preferred()
             .tunes({tiles({"16x16", "8x8", "32x32", "64x4", "256x1", "8x8x8"})}),
         Row("local_tile_multi",
             "several outputs per item from the tile; wide filters in two steps, rows then columns",
             {/*is_multi=*/true, /*is_local=*/true})
+            .against("local_tile", "several outputs per item; wide filters in two steps")
             .preferred()
             .tunes({tiles({"32x16", "32x32"}), many}),
         Row("cpu_rows",
-            "for CPUs: vectors of 16 channels, rows of neighbours shared by 4 rows of results")
+            "for CPUs: vectors of 16 channels, the neighbours of columns first and then of lines",
+            {false, /*is_local=*/true})
+            .against("direct_multi", "vectors of 16 channels, neighbours of columns first")
             .for_cpus(),
     };
     return all;
@@ -258,6 +266,11 @@ struct Spec : PlainSpec {
       return Offer::no(Lacks::problem,
                        text("it takes pictures only, got a volume of depth ", p.depth));
     }
+    if (s.row.is_for_cpus && p.width * channels_of(p.pixel) < kCpuVector) {
+      return Offer::no(Lacks::problem,
+                       text("it takes rows of ", kCpuVector, " channels or more, got ",
+                            p.width * channels_of(p.pixel)));
+    }
     if (p.depth == 1 && s.tune.tile_depth > 1) {
       return Offer::no(Lacks::problem, text("a tile of depth ", s.tune.tile_depth,
                                             " needs a volume, the problem is a picture"));
@@ -303,7 +316,13 @@ struct Spec : PlainSpec {
     set_pixel(unit.defines, channel_of(p.pixel), channels_of(p.pixel));
     if (p.depth > 1) unit.defines.flag("CLCOOK_HALO_TILE_VOLUME");
     unit.defines.set("CLCOOK_HALO_TILE_RADIUS", p.radius);
-    if (s.row.is_for_cpus) return {unit};
+    if (s.row.is_for_cpus) {
+      const CpuTile tile = cpu_tile(p);
+      unit.defines.set("CLCOOK_HALO_TILE_TILE_W", tile.channels);
+      unit.defines.set("CLCOOK_HALO_TILE_TILE_H", kCpuRows);
+      unit.defines.set("CLCOOK_HALO_TILE_OUTPUTS", tile.lines);
+      return {unit};
+    }
     unit.defines.set("CLCOOK_HALO_TILE_TILE_W", tune.tile_width);
     unit.defines.set("CLCOOK_HALO_TILE_TILE_H", tune.tile_height);
     unit.defines.set("CLCOOK_HALO_TILE_TILE_D", tune.tile_depth);
@@ -322,6 +341,7 @@ struct Spec : PlainSpec {
   static std::uint64_t local_bytes(const Setup<Spec>& s) {
     const Problem& p = s.problem;
     if (!s.row.traits.is_local) return 0;
+    if (s.row.is_for_cpus) return cpu_tile(p).bytes;
     const auto halo = 2 * static_cast<std::uint64_t>(p.radius);
     const auto tile = static_cast<std::uint64_t>(s.tune.tile_width);
     const std::uint64_t w = tile + halo;
@@ -341,11 +361,30 @@ struct Spec : PlainSpec {
     return pitch * h * d * held_bytes(p.pixel);
   }
 
-  // Whether the device's compiler ends the process: where a pixel is one float.
+  // What a work-item of cpu_rows makes at a time, and its lines in local memory.
+  struct CpuTile {
+    int channels;  // of a row of results: a multiple of kCpuVector
+    int lines;
+    std::uint64_t bytes;
+  };
+  static CpuTile cpu_tile(const Problem& p) {
+    const int lines = p.radius <= 16 ? 8 : 4;
+    const int halo = (p.radius * channels_of(p.pixel) + kCpuVector - 1) / kCpuVector * kCpuVector;
+    const int beside = 2 * halo + kCpuVector;
+    const std::size_t values = p.filter == Filter::dilation ? 1 : p.filter == Filter::clamp ? 2 : 3;
+    const std::size_t bytes = values * static_cast<std::size_t>(lines) * held_bytes(p.pixel) /
+                              static_cast<std::size_t>(channels_of(p.pixel));  // of a channel
+    const int room = static_cast<int>(kCpuBytes / bytes) - beside;
+    const int channels = std::min(room / kCpuVector * kCpuVector, kCpuChannels);
+    return {channels, lines, bytes * static_cast<std::size_t>(channels + beside)};
+  }
+
+  // Whether the device's compiler ends the process: where a pixel is one float, or integers.
   static bool ends_compiler(const Setup<Spec>& s) {
+    const Pixel pixel = s.problem.pixel;
     return s.row.traits.is_multi && !s.row.traits.is_local && s.problem.filter == Filter::median &&
-           channels_of(s.problem.pixel) == 1 && !is_integer(channel_of(s.problem.pixel)) &&
-           s.tune.outputs == 2 && quirks::breaks_shared_rows(s.device);
+           (channels_of(pixel) == 1 || is_integer(channel_of(pixel))) && s.tune.outputs == 2 &&
+           quirks::breaks_shared_rows(s.device);
   }
 
   // Of a pixel in local memory: halfs are floats there.
@@ -466,8 +505,8 @@ class HaloTile : public Plan<halo_tile::Spec> {
     return enqueue(from, past, to, wait);
   }
 
-  // The same for the variant image. The picture is the whole image, of the size of the problem: CL_R
-  // or CL_RGBA with CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, CL_HALF_FLOAT or CL_FLOAT.
+  // The same for the variants that read an image. The picture is the whole image, of the size of the
+  // problem: CL_R or CL_RGBA with CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, CL_HALF_FLOAT or CL_FLOAT.
   cl::Event operator()(const cl::Image2D& src, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
     need_filter(false);
@@ -487,9 +526,9 @@ class HaloTile : public Plan<halo_tile::Spec> {
     return enqueue(src, past, to, wait);
   }
 
-  // Dilation and median from image to image, in the formats of stored_formats(); not for the variant
-  // image. The pixels go through buffers of the plan, so src and dst may be the same image; calls of
-  // one plan and its copies on images therefore run one after the other on the device.
+  // Dilation and median from image to image, in the formats of stored_formats(); not for variants
+  // that read one. The pixels go through buffers of the plan, so src and dst may be the same image;
+  // calls of one plan and its copies on images therefore run one after the other on the device.
   cl::Event operator()(const ImageView& src, const ImageView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
     const Problem& p = problem();
@@ -531,10 +570,9 @@ class HaloTile : public Plan<halo_tile::Spec> {
     };
     const Launch::Sizes group = Spec::group(setup());
     if (row().is_for_cpus) {
-      return Launch::groups(
-          {parts(p.width * channels_of(p.pixel), Spec::kCpuTask.channels),
-           parts(p.height, Spec::kCpuTask.rows), static_cast<std::size_t>(p.depth)},
-          group);
+      return Launch::groups({parts(p.width * channels_of(p.pixel), Spec::cpu_tile(p).channels),
+                             parts(p.height, Spec::kCpuRows), static_cast<std::size_t>(p.depth)},
+                            group);
     }
     return Launch::groups({parts(p.width, tune().tile_width), parts(p.height, tune().tile_height),
                            parts(p.depth, tune().tile_depth)},
@@ -592,7 +630,6 @@ class HaloTile : public Plan<halo_tile::Spec> {
       return kernel()(launch(), wait, source..., history.buffer, rows(history), dst.buffer,
                       rows(dst), volume, more...);
     };
-    if (row().is_for_cpus) return run(Spec::kCpuTask);
     if (row().traits.is_local) {
       return run(LocalBytes{static_cast<std::size_t>(Spec::local_bytes(setup()))});
     }

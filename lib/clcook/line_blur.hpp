@@ -54,7 +54,8 @@ struct Problem {
 
 // How to run, for tuning; 0 is open.
 struct Tune {
-  int group = 0;  // work-items per work-group. coalesced: 64, 128, 256, 512 or 1024. cpu_strip: 1
+  int group = 0;  // work-items per work-group. coalesced and coalesced_store: 64, 128, 256, 512 or
+                  // 1024. cpu_strip: 1
 };
 
 // What kernels take by value, as in kernels/line_blur.cl; the test view_header asks the device.
@@ -172,45 +173,59 @@ struct Spec : PlainSpec {
       return std::vector<Axis>{group};
     };
     const auto tiles = [](Call& c) { return c(c.r.taps, c.tile()); };
+    const auto blocks = [](Call& c) {
+      return c(cl_int{2 * c.r.taps.side + 1}, c.r.weights, c.tile());
+    };
     static const std::vector<Row> all{
         Row("naive", "one work-group per line; a global read and an exponential per tap",
             {two_passes, [](Call& c) { return c(c.r.taps); }})
             .baseline()
             .tunes(groups(256)),
         Row("local_line", "the line is read once into local memory", {cut_tiles, tiles})
+            .against("naive", "the line in local memory")
             .tunes(groups(256)),
         Row("subsampled", "at most 65 taps, spread over the radius (an approximation)",
             {cut_tiles, tiles})
+            .against("local_line", "at most 65 taps (an approximation)")
             .approximate()
             .tunes(groups(256)),
         Row("symmetric", "the same taps in pairs: one weight for two",
             {cut_tiles, tiles, 256, false, /*is_pairs=*/true})
+            .against("subsampled", "taps in pairs: one weight for two")
             .approximate()
             .tunes(groups(256)),
         Row("unrolled", "symmetric with the loop over 32 pairs unrolled",
             {cut_tiles, tiles, 256, false, /*is_pairs=*/true})
+            .against("symmetric", "the loop over 32 pairs unrolled")
             .approximate()
             .tunes(groups(256)),
         Row("padded", "symmetric with padded local memory, against bank conflicts",
             {cut_tiles, tiles, 256, false, /*is_pairs=*/true, /*is_padded=*/true})
+            .against("symmetric", "a padded layout of local memory")
             .approximate()
             .tunes(groups(256)),
         Row("weights_table", "local_line with all taps and weights made once on the host",
             {cut_tiles, [](Call& c) { return c(c.r.taps.side, c.r.weights, c.tile()); }, 256,
              /*has_table=*/true})
+            .against("local_line", "weights made once, on the host")
+            .tunes(groups(256)),
+        Row("coalesced_store",
+            "8 lines per group and contiguous transposed stores, an item's outputs one by one",
+            {cut_blocks, blocks, 256, /*has_table=*/true, false, false, /*is_blocked=*/true})
+            .against("weights_table",
+                     "8 lines per group, so that neighbouring items store neighbours")
             .tunes(groups(256)),
         Row("coalesced",
-            "8 lines per group, several outputs per item in registers, contiguous transposed "
-            "stores",
-            {cut_blocks,
-             [](Call& c) { return c(cl_int{2 * c.r.taps.side + 1}, c.r.weights, c.tile()); }, 128,
-             /*has_table=*/true, false, false, /*is_blocked=*/true})
+            "coalesced_store with an item's outputs at once, their window in registers",
+            {cut_blocks, blocks, 128, /*has_table=*/true, false, false, /*is_blocked=*/true})
+            .against("coalesced_store", "an item's outputs at once, from a window in registers")
             .preferred()
             .tunes(groups(128)),
         Row("cpu_strip",
             "for CPUs: float16 vectors, both passes in one launch, a ring of rows in the L2 cache",
             {cut_strips, [](Call& c) { return c(c.r.weights, c.r.cut.strips, c.r.scratch); }, 1,
              /*has_table=*/true})
+            .against("weights_table", "float16 vectors, both passes in one launch")
             .for_cpus(),
     };
     return all;

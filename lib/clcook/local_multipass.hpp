@@ -125,6 +125,7 @@ struct Spec : PlainSpec {
         Row("per_iteration",
             "one launch per iteration: an island per work-group, barriers between the colours",
             {128, run_per_iteration, work_per_iteration, none})
+            .against("per_colour", "one launch per iteration, barriers between colours")
             .tunes(groups({128, 64})),
         Row("all_local", "one launch for all iterations: an island per work-group, in local memory",
             {128,
@@ -134,6 +135,7 @@ struct Spec : PlainSpec {
                         c.local());
              },
              work_in_local, whole})
+            .against("per_iteration", "one launch for all iterations, in local memory")
             .tunes(groups({128, 64})),
         Row("packed_islands",
             "as many islands per work-group as its work-items and local memory can serve",
@@ -145,6 +147,7 @@ struct Spec : PlainSpec {
                         static_cast<cl_uint>(c.r.geometry.lanes), c.local());
              },
              work_in_local, whole, 1, /*is_packed=*/true})
+            .against("all_local", "several islands per work-group")
             .tunes(groups({128, 64, 256})),
         // x, y and z, an odd number of floats.
         Row("resident",
@@ -159,6 +162,7 @@ struct Spec : PlainSpec {
              work_in_registers,
              [](std::size_t particles) { return (particles * 3 | 1) * sizeof(float); }, 1,
              /*is_packed=*/true, /*is_resident=*/true})
+            .against("packed_islands", "constraints in registers, few bank conflicts")
             .preferred()
             .tunes(groups({128, 64})),
         Row("cpu_lanes", "for CPUs: 16 islands as the elements of a vector, no barriers",
@@ -171,6 +175,7 @@ struct Spec : PlainSpec {
              work_in_local,
              [](std::size_t particles) { return particles * kParticleBytes * kCpuLanes; },
              kCpuLanes})
+            .against("all_local", "16 islands in a vector, no barriers")
             .for_cpus(),
     };
     return all;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/sub_group.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/stream_compaction.hpp>
@@ -51,16 +52,12 @@ struct Tune {
 struct Spec : PlainSpec {
   using Problem = stream_compaction::Problem;
   using Tune = stream_compaction::Tune;
-  enum class Passes {
-    three,     // count or mark, scan, write
-    one,       // a kernel that keeps state between calls
-    cpu_runs,  // three, with other arguments
-  };
   struct Traits {
-    double flag_bytes = 0;  // per pixel, stored by the first pass; 0: the last reads pixels again
-    Passes passes = Passes::three;
-    bool ballots = false;  // compiled with <clcook/sub_group.clh>
+    double flag_bytes = 0;    // per pixel, stored by the first pass; 0: the last reads pixels again
+    bool sub_groups = false;  // compiled with <clcook/sub_group.clh>
+    bool one_pass = false;    // a kernel that keeps state between calls; else count, scan, write
     bool ordered = true;
+    const char* mark = nullptr;  // whose first pass stores the flags, where it has none of its own
   };
   struct Resources {
     cl::Buffer counts;  // a uint per group; of one pass two more in front
@@ -77,28 +74,38 @@ struct Spec : PlainSpec {
   static const std::vector<Row>& variants() {
     static const std::vector<Row> all{
         Row("int_flags", "32 flags per item as ints, held across the group's scan").baseline(),
-        Row("predicates", "against int_flags: nothing is held, the pixels are compared again"),
-        Row("bit_flags",
-            "against int_flags: 32 flags in one register, positions by popcount, neighbouring "
-            "stores"),
-        Row("byte_words", "the first pass stores the flags, a byte each; pixels are read once",
-            {1}),
-        Row("bit_words", "against byte_words: a bit each, positions by popcount", {0.125})
+        Row("predicates", "int_flags that holds nothing: the pixels are compared again")
+            .against("int_flags", "nothing is held: pixels are compared again"),
+        Row("bit_runs", "int_flags with the 32 flags in one register")
+            .against("int_flags", "the 32 flags are the bits of one register"),
+        Row("bit_reads", "bit_runs with neighbouring reads, flags exchanged in local memory")
+            .against("bit_runs", "neighbouring items read neighbours"),
+        Row("bit_flags", "bit_reads with neighbouring stores, positions by popcount")
+            .against("bit_reads", "neighbouring items store neighbours"),
+        Row("byte_words", "the first pass stores the flags, a byte each; pixels are read once", {1})
+            .against("int_flags", "the first pass stores the flags, bytes: pixels are read once"),
+        Row("word_runs", "byte_words with a bit each",
+            {0.125, false, false, true, "bit_words_mark"})
+            .against("byte_words", "a flag is a bit instead of a byte"),
+        Row("bit_words", "word_runs with neighbouring stores, positions by popcount", {0.125})
+            .against("word_runs", "neighbouring items store neighbours")
             .tunes({{"group", {256, 32}}}),
         Row("ballot_words",
-            "against bit_words: flags by ballots, sums by sub-groups, words by shuffles",
-            {0.125, Passes::three, true})
+            "bit_words with flags by ballots, sums by sub-groups, words by shuffles", {0.125, true})
+            .against("bit_words", "ballots, sums and shuffles of sub-groups")
             .tunes({{"group", {256, 128, 64}}}),
         Row("look_back",
             "one pass: a group adds up what the groups before it have published, and pixels are "
             "read once",
-            {0, Passes::one, true})
+            {0, true, true})
+            .against("ballot_words", "one pass: a group adds up what those before it published")
             .tunes({{"group", {512, 256, 128}}}),
-        Row("unordered", "against look_back: a group takes the next free places",
-            {0, Passes::one, true, false})
+        Row("unordered", "look_back without the order: a group takes the next free places",
+            {0, true, true, false})
+            .against("look_back", "a group takes the next free places")
             .tunes({{"group", {512, 256, 128}}}),
-        Row("cpu_runs", "an item counts and writes a long run by itself, without branches",
-            {0, Passes::cpu_runs})
+        Row("cpu_runs", "an item counts and writes a long run by itself, without branches")
+            .against("predicates", "a long run per work-item, no barriers")
             .for_cpus(),
     };
     return all;
@@ -123,7 +130,7 @@ struct Spec : PlainSpec {
   // On a CPU the scan and its barriers are loops, and a group that waits keeps the others from
   // running.
   static Tune defaults(const Row& row, const Problem&, const DeviceInfo& device) {
-    const int group = row.traits.passes == Passes::one ? 512 : 256;
+    const int group = row.traits.one_pass ? 512 : 256;
     return {device.cpu ? 32 : group, 16, device.cpu ? 1 : 256};
   }
 
@@ -150,11 +157,11 @@ struct Spec : PlainSpec {
     const Traits& traits = s.row.traits;
     if (s.problem.ordered && !traits.ordered)
       return Offer::no(Lacks::problem, "the indices come in any order, and ascend they must");
-    if (traits.passes == Passes::one && s.problem.pixels() > kMaxOnePass) {
+    if (traits.one_pass && s.problem.pixels() > kMaxOnePass) {
       return Offer::no(Lacks::problem, text("a group's word holds a count of at most ", kMaxOnePass,
                                             " pixels, got ", s.problem.pixels()));
     }
-    if (traits.passes == Passes::one && s.tune.group > 512) {
+    if (traits.one_pass && s.tune.group > 512) {
       return Offer::no(Lacks::local_memory, text("a group of ", s.tune.group,
                                                  " lists its pixels in 64 KiB of local memory; at "
                                                  "most 512 items are offered"));
@@ -163,11 +170,14 @@ struct Spec : PlainSpec {
     const double flags = traits.flag_bytes;
     Offer out;
     const double each = pixel_size(s.problem);
-    const bool once = flags > 0 || traits.passes == Passes::one;
+    const bool once = flags > 0 || traits.one_pass;
     out.work.bytes_read = pixels * ((once ? each : 2 * each) + flags);
     out.work.bytes_written = pixels * flags;
-    if (traits.ballots) {
+    if (traits.sub_groups) {
       const SubGroups lanes = sub_groups(runtime);
+      if (lanes.kind == SubGroupKind::local && quirks::loses_flags(runtime.info()))
+        return Offer::no(Lacks::feature,
+                         "PoCL 7 loses flags where it has no sub-groups of its own");
       out.last = lanes.kind == SubGroupKind::local;  // a barrier or two for each exchange
       out.units = units(s, sub_group_defines(lanes, lanes_of(lanes, s.tune.group)));
     }
@@ -191,16 +201,18 @@ struct Spec : PlainSpec {
   static std::vector<CompileUnit> units(const Setup<Spec>& s, const Defines& lanes) {
     const auto& file = embedded::stream_compaction;
     const Traits& traits = s.row.traits;
-    const Launch::Sizes group{
-        traits.passes == Passes::cpu_runs ? 1u : static_cast<std::size_t>(s.tune.group), 1, 1};
+    const bool runs = s.row.is_for_cpus;
+    const Launch::Sizes group{runs ? 1u : static_cast<std::size_t>(s.tune.group), 1, 1};
     std::vector<CompileUnit> all;
-    if (traits.passes == Passes::one) {
+    if (traits.one_pass) {
       all.push_back(variant_unit(s, file));
     } else {
       CompileUnit indices = variant_unit(s, file, group);
       CompileUnit flags = indices;
-      if (traits.passes == Passes::cpu_runs) {
+      if (runs) {
         flags.kernel += "_count";
+      } else if (traits.mark != nullptr) {
+        flags = kernel_unit(s, traits.mark, file);
       } else if (traits.flag_bytes > 0) {
         flags.kernel += "_mark";
       } else {
@@ -215,11 +227,12 @@ struct Spec : PlainSpec {
       unit.defines.set("CLCOOK_STREAM_COMPACTION_GROUP", s.tune.group);
     }
     for (CompileUnit* unit : {&all.front(), &all.back()}) {
-      if (traits.ballots) unit->defines.add(lanes);
-      if (s.row.name == "look_back")
+      if (traits.sub_groups) unit->defines.add(lanes);
+      if (traits.one_pass && traits.ordered)
         unit->defines.set("CLCOOK_STREAM_COMPACTION_PATIENCE", s.tune.patience);
-      if (traits.passes == Passes::cpu_runs)
-        unit->defines.set("CLCOOK_STREAM_COMPACTION_RUN", static_cast<int>(kRun));
+      if (traits.one_pass && s.device.cpu)
+        unit->defines.flag("CLCOOK_STREAM_COMPACTION_ONE_WALKER");
+      if (runs) unit->defines.set("CLCOOK_STREAM_COMPACTION_RUN", static_cast<int>(kRun));
       if (s.problem.height > 1) unit->defines.flag("CLCOOK_STREAM_COMPACTION_ROWS");
       if (s.problem.pixel != PixelType::rgba8) {
         unit->defines.flag("CLCOOK_STREAM_COMPACTION_FLOATS");
@@ -231,9 +244,8 @@ struct Spec : PlainSpec {
 
   // Groups of all passes but the scan.
   static std::size_t groups(const Setup<Spec>& s) {
-    const std::size_t each = s.row.traits.passes == Passes::cpu_runs
-                                 ? kRun
-                                 : static_cast<std::size_t>(s.tune.group) * kPixelsPerItem;
+    const std::size_t each =
+        s.row.is_for_cpus ? kRun : static_cast<std::size_t>(s.tune.group) * kPixelsPerItem;
     return (s.problem.pixels() + each - 1) / each;
   }
 
@@ -242,7 +254,7 @@ struct Spec : PlainSpec {
     const Traits& traits = s.row.traits;
     Resources out;
     out.turns = std::make_shared<Turns>();
-    if (traits.passes == Passes::one) {
+    if (traits.one_pass) {
       const std::vector<cl_uint> zeros(count + 2);
       out.counts =
           create_buffer(runtime, zeros.size() * sizeof(cl_uint), CL_MEM_READ_WRITE, zeros.data());
@@ -292,7 +304,7 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
     check_disjoint(to, number, Spec::kName, "dst", "kept");
     check_wait(rt, wait, Spec::kName);
 
-    const bool runs = row().traits.passes == Spec::Passes::cpu_runs;
+    const bool runs = row().is_for_cpus;
     const std::size_t groups = Spec::groups({row(), p, tune(), rt.info()});
     const auto group = static_cast<std::size_t>(tune().group);
     const Launch all = Launch::groups({groups, 1, 1}, {runs ? 1 : group, 1, 1});
@@ -318,7 +330,7 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
                             static_cast<cl_ulong>(from.pitch / bytes));
     };
     const auto count = [&](const auto&... arguments) { return first(all, before, arguments...); };
-    if (row().traits.passes == Spec::Passes::one) {
+    if (row().traits.one_pass) {
       with_source(count, counts, to.buffer, to_offset, number.buffer, number_offset, pixels);
       return turn.end();
     }

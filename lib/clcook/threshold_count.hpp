@@ -67,18 +67,50 @@ struct Spec : MapRowSpec {
         Row("else_if_chain", "one comparison after the other", {all_of, 8, 50})
             .baseline()
             .tunes(few),
-        Row("independent_ifs", "all comparisons, each with an assignment", {all_of, 8, 90})
+        Row("frequent_first",
+            "against else_if_chain: from the last threshold on, for values that reach none",
+            {all_of, 8, 50})
+            .against("else_if_chain", "from the last threshold on")
+            .by_name()
             .tunes(few),
-        Row("compare_sum", "the sum of all comparisons", {all_of, 8, 12}).tunes(few).preferred(),
-        Row("vector_compare", "a value against vectors of thresholds", {all_of, 8, 15}).tunes(few),
+        Row("independent_ifs", "all comparisons, each with an assignment", {all_of, 8, 90})
+            .against("else_if_chain", "all comparisons, none hangs on another")
+            .tunes(few),
+        Row("compare_sum", "the sum of all comparisons", {all_of, 8, 12})
+            .against("independent_ifs", "comparisons are summed, no assignment")
+            .tunes(few)
+            .preferred(),
+        Row("first_bit",
+            "against compare_sum: the comparisons are bits of a word, the slot is the first set",
+            {all_of, 8, 12})
+            .against("compare_sum", "comparisons are bits of a word, the slot is the first set")
+            .by_name()
+            .tunes(few),
+        Row("vector_compare", "a value against vectors of thresholds", {all_of, 8, 15})
+            .against("compare_sum", "vectors of thresholds")
+            .tunes(few),
         Row("binary_search", "log2(N) + 1 comparisons without a branch", {halves, 12.75, 600})
+            .against("compare_sum", "log2(N) + 1 comparisons")
+            .tunes(few),
+        Row("padded_search",
+            "against binary_search: thresholds with gaps, so that a step reads different banks",
+            {halves, 12.75, 600})
+            .against("binary_search", "gaps between the thresholds, so that banks differ")
+            .by_name()
             .tunes(few),
         Row("table",
             "a guess from a table of equal cells, corrected by comparisons with its neighbours",
             {neighbours, 21, 200, kMaxThresholds, true})
+            .against("binary_search", "a guess from a table, corrected by its neighbours")
+            .tunes(few),
+        Row("global_table", "against table: guesses and thresholds in global memory",
+            {neighbours, 21, 200, kMaxThresholds, true})
+            .against("table", "guesses and thresholds in global memory")
+            .by_name()
             .tunes(few),
         Row("cpu_strip", "for CPUs: compare_sum on vectors of 16 values, a strip per work-item",
             {all_of, 8, 7, 128})
+            .against("compare_sum", "vectors of 16 values, a strip per work-item")
             .for_cpus(),
     };
     return all;

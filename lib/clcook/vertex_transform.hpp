@@ -16,7 +16,6 @@
 
 #include <clcook/core/half.hpp>
 #include <clcook/core/plan.hpp>
-#include <clcook/core/quirks.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/vertex_transform.hpp>
 #include <cstddef>
@@ -72,6 +71,7 @@ struct Spec : PlainSpec {
     Format results = Format::float4;
     bool flat = false;            // one dimension of results; else vertices x instances
     bool constant_world = false;  // the world matrices are in constant memory
+    bool typed_world = false;     // the world matrices are read through an image over the buffer
   };
   using Problem = vertex_transform::Problem;
   using Tune = vertex_transform::Tune;
@@ -88,27 +88,47 @@ struct Spec : PlainSpec {
             .baseline()
             .tunes(groups),
         Row("uniform", "against per_item: one instance per group, its matrix by a uniform address",
-            {4, Format::float4, Format::float4}),
+            {4, Format::float4, Format::float4})
+            .against("per_item", "one instance per group: its matrix by a uniform address"),
         Row("constant", "against uniform: the instances' matrices in constant memory",
-            {4, Format::float4, Format::float4, false, true}),
+            {4, Format::float4, Format::float4, false, true})
+            .against("uniform", "matrices in constant memory"),
+        Row("typed", "against uniform: the instances' matrices through a typed buffer",
+            {4, Format::float4, Format::float4, false, false, /*typed_world=*/true})
+            .against("uniform", "matrices through a typed buffer")
+            .by_name()
+            .need("images over buffers"),
         Row("affine", "against uniform: 3 rows of each matrix instead of 4",
-            {3, Format::float4, Format::float4}),
+            {3, Format::float4, Format::float4})
+            .against("uniform", "3 rows of each matrix instead of 4"),
         Row("no_w", "against affine: vectors of three floats instead of float4",
-            {3, Format::float3, Format::float3}),
+            {3, Format::float3, Format::float3})
+            .against("affine", "three floats instead of float4"),
         Row("rolled", "against no_w: a loop over the joints instead of straight-line code",
             {3, Format::float3, Format::float3})
+            .against("no_w", "a loop over the joints")
             .tunes(groups)
             .preferred(),
+        Row("constant_trips",
+            "against rolled: whether the loop stays is left to the compiler, which knows its trips",
+            {3, Format::float3, Format::float3})
+            .against("rolled", "the compiler decides whether the loop stays"),
+        Row("run_time_trips", "against constant_trips: the number of trips is known at run time",
+            {3, Format::float3, Format::float3})
+            .against("constant_trips", "the number of trips is known at run time"),
         Row("early", "against rolled: the next joint's matrix is loaded a turn early",
-            {3, Format::float3, Format::float3}),
+            {3, Format::float3, Format::float3})
+            .against("rolled", "the next joint's matrix is loaded a turn early"),
         Row("half3", "against rolled: vertices as halfs, unpacked at the use (an approximation)",
             {3, Format::half3, Format::float3})
+            .against("rolled", "vertices as halfs")
             .approximate(),
         Row("cpu_columns",
             "for CPUs: the instance's matrix in each bone's, a matrix as one vector, a strip of "
             "vertices per work-item",
             {3, Format::float3, Format::float3})
-            .for_cpus(),
+            .against("rolled", "a matrix as one vector, a strip of vertices per work-item")
+            .for_cpus_only(),
     };
     return all;
   }
@@ -145,12 +165,14 @@ struct Spec : PlainSpec {
   static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
     const Problem& p = s.problem;
     const Traits& traits = s.row.traits;
-    if (s.row.is_for_cpus && !quirks::takes_cpu_kernels(runtime.info()))
-      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(runtime.info()));
     if (traits.constant_world) {
       const std::string why = beyond_constant(
           runtime, s.row, "world", matrix_bytes(s.row, static_cast<std::size_t>(p.instances)));
       if (!why.empty()) return Offer::no(Lacks::memory, why);
+    }
+    if (traits.typed_world) {
+      const std::string why = beyond_image(runtime, 4 * static_cast<std::size_t>(p.instances));
+      if (!why.empty()) return Offer::no(Lacks::feature, why);
     }
     Offer out;
     const double results = static_cast<double>(p.vertices) * p.instances;
@@ -184,6 +206,53 @@ struct Spec : PlainSpec {
                 info.constant_buffer, " of constant memory on ", info.name);
   }
 
+  // Why the device cannot have so many rows of matrices as an image over a buffer; empty where it
+  // can.
+  static std::string beyond_image(const Runtime& runtime, std::size_t rows) {
+    if (!runtime.info().images) return "the device has no images";
+    const auto most =
+        detail::device_value<std::size_t>(runtime.device()(), CL_DEVICE_IMAGE_MAX_BUFFER_SIZE);
+    if (rows <= most) return {};
+    return text("an image over a buffer of ", rows, " float4 exceeds the device's limit of ", most);
+  }
+
+  // The image of a view's float4, and where in it the view begins.
+  struct Typed {
+    cl::Image1DBuffer image;
+    std::size_t first = 0;
+  };
+  // `rows` float4 of a buffer from number `first` on. PoCL makes no image of a sub-buffer, so that
+  // it is one of the whole.
+  static Typed typed(const Runtime& runtime, const cl::Buffer& buffer, std::size_t first,
+                     std::size_t rows) {
+    constexpr std::size_t kRow = 16;
+    cl_mem whole = detail::mem_value<cl_mem>(buffer(), CL_MEM_ASSOCIATED_MEMOBJECT);
+    std::size_t before = 0;
+    if (whole == nullptr) {
+      whole = buffer();
+    } else {
+      before = detail::mem_value<std::size_t>(buffer(), CL_MEM_OFFSET);
+    }
+    if (before % kRow != 0) {
+      unsupported(Lacks::feature, kName,
+                  text("typed needs a sub-buffer at a multiple of ", kRow, " bytes, got ", before));
+    }
+    Typed out;
+    out.first = before / kRow + first;
+    const std::string why = beyond_image(runtime, out.first + rows);
+    if (!why.empty()) unsupported(Lacks::feature, kName, why);
+    const cl_image_format format{CL_RGBA, CL_FLOAT};
+    cl_image_desc desc{};
+    desc.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    desc.image_width = out.first + rows;
+    desc.buffer = whole;
+    cl_int status = CL_SUCCESS;
+    out.image = cl::Image1DBuffer(
+        clCreateImage(runtime.context()(), CL_MEM_READ_ONLY, &format, &desc, nullptr, &status));
+    clcook::check(status, "clCreateImage");
+    return out;
+  }
+
   // What offsets of a format are counted in: float4, float, half.
   static std::size_t unit(Format format) {
     return format == Format::float4 ? 16 : format == Format::float3 ? 4 : 2;
@@ -203,7 +272,8 @@ class VertexTransform : public Plan<vertex_transform::Spec> {
   // Enqueues the transformation behind the events of `wait` and returns its event. Results are in
   // result_format(), one row; they must not overlap the inputs. Throws Error, with nothing
   // enqueued: invalid_argument when a view breaks a rule, unsupported when the variant constant
-  // gets a buffer that the device cannot have as constant memory.
+  // gets a buffer that the device cannot have as constant memory, or typed one that it cannot have
+  // as an image.
   cl::Event operator()(const Input& input, const BufferView& result,
                        const std::vector<cl::Event>& wait = {}) const {
     constexpr const char* kName = Spec::kName;
@@ -242,12 +312,19 @@ class VertexTransform : public Plan<vertex_transform::Spec> {
         row().traits.flat
             ? Launch::cover({vertices * instances, 1, 1}, group)
             : Launch::cover({row().is_for_cpus ? strips : vertices, instances, 1}, group);
-    return kernel()(
-        launch, wait, a.buffer, static_cast<cl_ulong>(a.offset / Spec::unit(from)), b.buffer,
-        static_cast<cl_ulong>(b.offset / 8), c.buffer, static_cast<cl_ulong>(c.offset / 16),
-        d.buffer, static_cast<cl_ulong>(d.offset / 16), out.buffer,
-        static_cast<cl_ulong>(out.offset / Spec::unit(to)), static_cast<cl_int>(p.vertices),
-        static_cast<cl_int>(p.bones), static_cast<cl_ulong>(vertices * instances));
+    cl::Memory world = c.buffer;
+    std::size_t first = c.offset / 16;
+    if (row().traits.typed_world) {
+      const Spec::Typed typed = Spec::typed(runtime(), c.buffer, first, 4 * instances);
+      world = typed.image;
+      first = typed.first;
+    }
+    return kernel()(launch, wait, a.buffer, static_cast<cl_ulong>(a.offset / Spec::unit(from)),
+                    b.buffer, static_cast<cl_ulong>(b.offset / 8), world,
+                    static_cast<cl_ulong>(first), d.buffer, static_cast<cl_ulong>(d.offset / 16),
+                    out.buffer, static_cast<cl_ulong>(out.offset / Spec::unit(to)),
+                    static_cast<cl_int>(p.vertices), static_cast<cl_int>(p.bones),
+                    static_cast<cl_ulong>(vertices * instances));
   }
 
   Format vertex_format() const { return row().traits.vertices; }

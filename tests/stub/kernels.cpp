@@ -422,7 +422,8 @@ Parameter parameter(const Tokens& tokens) {
   for (const std::string& token : tokens) {
     if (token.compare(0, 5, "image") == 0 && token.size() > 7 &&
         token.compare(token.size() - 2, 2, "_t") == 0) {
-      out.kind = Parameter::Kind::image;
+      out.kind =
+          token == "image1d_buffer_t" ? Parameter::Kind::buffer_image : Parameter::Kind::image;
       return out;
     }
   }

@@ -11,7 +11,7 @@
 namespace stub {
 
 struct Parameter {
-  enum class Kind { memory, local, image, value };
+  enum class Kind { memory, local, image, buffer_image, value };
   Kind kind = Kind::value;
   std::size_t bytes = 0;  // of a value; 0: a struct, or another type that is not known
   std::string text;       // as it was declared

@@ -508,9 +508,14 @@ bool fits(const _cl_mem& buffer, const Box& box, const std::size_t* region) {
 bool is_image(cl_mem memory) {
   return is_live(memory, kMemory) && memory->type == CL_MEM_OBJECT_IMAGE2D;
 }
+bool is_buffer_image(cl_mem memory) {
+  return is_live(memory, kMemory) && memory->type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+}
 bool is_buffer(cl_mem memory) {
   return is_live(memory, kMemory) && memory->type == CL_MEM_OBJECT_BUFFER;
 }
+
+constexpr std::size_t kImageMaxBuffer = 65536;  // texels
 
 std::size_t texel_bytes(const cl_image_format& format) {
   std::size_t channels = 0;
@@ -831,6 +836,8 @@ cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, std
     case CL_DEVICE_IMAGE2D_MAX_WIDTH:
     case CL_DEVICE_IMAGE2D_MAX_HEIGHT:
       return answer.of(is.images ? is.image_size : std::size_t{0});
+    case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
+      return answer.of(is.images ? kImageMaxBuffer : std::size_t{0});
     case CL_DEVICE_QUEUE_PROPERTIES:
       return answer.of(static_cast<cl_command_queue_properties>(
           CL_QUEUE_PROFILING_ENABLE |
@@ -1088,6 +1095,28 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffe
   return made(status, out);
 }
 
+// An image over a whole buffer: as PoCL, no sub-buffer.
+static cl_mem image_over_buffer(cl_context context, cl_mem_flags flags,
+                                const cl_image_format& format, const cl_image_desc& desc,
+                                const void* host, cl_int* status) {
+  if (!is_buffer(desc.buffer) || desc.buffer->parent.get() != nullptr || desc.image_width == 0)
+    return refused(status, CL_INVALID_IMAGE_DESCRIPTOR);
+  if (desc.buffer->context.get() != context) return refused(status, CL_INVALID_CONTEXT);
+  if (host != nullptr) return refused(status, CL_INVALID_HOST_PTR);
+  const std::size_t texel = texel_bytes(format);
+  if (texel == 0) return refused(status, CL_IMAGE_FORMAT_NOT_SUPPORTED);
+  if (desc.image_width > kImageMaxBuffer || desc.image_width * texel > desc.buffer->bytes)
+    return refused(status, CL_INVALID_IMAGE_SIZE);
+  auto* out = new _cl_mem(context, CL_MEM_OBJECT_IMAGE1D_BUFFER, flags, desc.image_width * texel);
+  out->parent = Ref<_cl_mem>(desc.buffer);
+  out->data = desc.buffer->data;
+  out->format = format;
+  out->width = desc.image_width;
+  out->height = 1;
+  out->texel = texel;
+  return made(status, out);
+}
+
 cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags,
                                  const cl_image_format* format, const cl_image_desc* desc,
                                  void* host, cl_int* status) {
@@ -1097,6 +1126,8 @@ cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags,
   if (!device.images) return refused(status, CL_INVALID_OPERATION);
   if (!are_flags(flags)) return refused(status, CL_INVALID_VALUE);
   if (format == nullptr) return refused(status, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+  if (desc != nullptr && desc->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER)
+    return image_over_buffer(context, flags, *format, *desc, host, status);
   if (desc == nullptr || desc->image_type != CL_MEM_OBJECT_IMAGE2D || desc->image_width == 0 ||
       desc->image_height == 0 || desc->image_row_pitch != 0)
     return refused(status, CL_INVALID_IMAGE_DESCRIPTOR);
@@ -1566,12 +1597,15 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, std::size_t b
       argument = {true, {}, nullptr, bytes};
       return CL_SUCCESS;
     case Parameter::Kind::memory:
-    case Parameter::Kind::image: {
+    case Parameter::Kind::image:
+    case Parameter::Kind::buffer_image: {
       if (bytes != sizeof(cl_mem)) return CL_INVALID_ARG_SIZE;
-      const bool image = parameter.kind == Parameter::Kind::image;
       const cl_mem memory = value == nullptr ? nullptr : *static_cast<const cl_mem*>(value);
-      if (memory == nullptr ? image : image ? !is_image(memory) : !is_buffer(memory))
-        return CL_INVALID_MEM_OBJECT;
+      const bool fits = parameter.kind == Parameter::Kind::image ? is_image(memory)
+                        : parameter.kind == Parameter::Kind::buffer_image
+                            ? is_buffer_image(memory)
+                            : memory == nullptr || is_buffer(memory);
+      if (!fits) return CL_INVALID_MEM_OBJECT;
       argument = {true, {}, memory, 0};
       return CL_SUCCESS;
     }

@@ -68,6 +68,20 @@ struct Device {
   cl_uint compute_capability = 0;  // ten times; of a device of the platform "NVIDIA CUDA"
 };
 
+// The usual GPU, and the usual CPU.
+inline Device gpu() {
+  Device out;
+  out.name = "Stub GPU";
+  return out;
+}
+inline Device cpu() {
+  Device out;
+  out.name = "Stub CPU";
+  out.type = CL_DEVICE_TYPE_CPU;
+  out.local_memory_dedicated = false;
+  return out;
+}
+
 // Makes a device and has it listed instead of the one before, whose handle stays valid.
 cl_device_id set_device(const Device& device);
 

@@ -32,4 +32,9 @@ inline bool in_slice(std::size_t number, std::size_t n) {
   return (number + from) % n == 0;
 }
 
+// Whether the short grid leaves out the check with this number: it takes one n-th.
+inline bool left_out(std::size_t number, std::size_t n) {
+  return short_grid() && !in_slice(number, n);
+}
+
 }  // namespace clcook::testing

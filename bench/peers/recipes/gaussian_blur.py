@@ -8,7 +8,7 @@ import subprocess
 
 from peers import (NotThisCase, cpp_loop, cupy_event, cupy_version, embedded_source, gcc_version, npp,
                    npp_library, npp_version, opencl_event, opencl_queue, opencv_version, package,
-                   peer, torch_event, wall)
+                   peer, rounded_up, torch_event, wall)
 
 
 def cases(size):
@@ -18,15 +18,14 @@ def cases(size):
         for kind, name in (("f32", "float"), ("u8", "8-bit")):
             for sigma in sigmas:
                 taps = 2 * int(truncate * sigma + 0.5) + 1
-                quality = 60 if kind == "u8" else 85 if truncate == 2 else 70
                 out.append((f"{size} RGBA {name}, sigma {sigma}, {taps} taps",
                             f"width={width} height={height} sigma={sigma} truncate={truncate} "
-                            f"pixel={kind} peak={1 if kind == 'f32' else 0} quality={quality}"))
+                            f"pixel={kind} peak={1 if kind == 'f32' else 0} quality=60"))
     return out
 
 
 CASES = {"cpu": cases("1920 x 1080"), "gpu": cases("3840 x 2160")}
-QUICK = "width=161 height=119 sigma=2 truncate=2 pixel=f32 peak=1 quality=85"
+QUICK = "width=161 height=119 sigma=2 truncate=2 pixel=f32 peak=1 quality=60"
 
 
 def more(ours):
@@ -196,14 +195,12 @@ def opencv_kernels(case):
     target = cl.Buffer(queue.context, flags.READ_WRITE, src.nbytes)
     i, step = np.int32, np.int32(16 * width)
 
-    def up(value):
-        return -(-value // 16) * 16
+    wide, high, higher = (rounded_up(n, 16) for n in (width, height, height + 2 * radius))
 
     def call():
-        first = rows(queue, (up(width), up(height + 2 * radius)), (16, 16), source, step, i(0), i(0),
-                     i(width), i(height), i(width), i(height), between, step, i(width),
-                     i(height + 2 * radius), i(radius))
-        return [first, columns(queue, (up(width), up(height)), (16, 16), between, step, i(0),
+        first = rows(queue, (wide, higher), (16, 16), source, step, i(0), i(0), i(width), i(height),
+                     i(width), i(height), between, step, i(width), i(height + 2 * radius), i(radius))
+        return [first, columns(queue, (wide, high), (16, 16), between, step, i(0),
                                i(height + 2 * radius), i(width), target, step, i(0), i(height),
                                i(width), np.float32(0))]
 
@@ -320,12 +317,9 @@ def darktable(case):
     local = cl.LocalMemory(16 * side * (side + 1))
     u = np.uint32
 
-    def up(value, unit):
-        return -(-value // unit) * unit
-
     def pass_of(start, between, end, w, h):
-        return [column(queue, (up(w, 64), 1), None, start, between, u(w), u(h), *factors, *limits),
-                transpose(queue, (up(w, side), up(h, side)), (side, side), between, end, u(w), u(h),
+        return [column(queue, (rounded_up(w, 64), 1), None, start, between, u(w), u(h), *factors, *limits),
+                transpose(queue, (rounded_up(w, side), rounded_up(h, side)), (side, side), between, end, u(w), u(h),
                           u(side), local)]
 
     def call():

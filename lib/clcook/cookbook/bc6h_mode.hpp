@@ -47,6 +47,14 @@ inline Bc6hMode::Problem problem(const Params& shape) {
   return out;
 }
 
+// What a variant runs with: the tuning, changed by what the shape says.
+inline Bc6hMode::Tune tune_of(const Bc6hMode::Row& row, const Params& tune, const Params& shape) {
+  Bc6hMode::Tune out = Bc6hMode::Rules::parse_tune(tune);
+  const auto per_item = static_cast<int>(size(shape, "per_item", 0, 32, 0));
+  if (per_item != 0 && !row.is_for_cpus) out.per_item = per_item;
+  return out;
+}
+
 // Blocks of each mode in an environment map of 1024 x 512 texels, signed.
 constexpr std::uint64_t kTexture[reference::bc6h_mode::kModes] = {
     2144, 182, 14825, 237, 1903, 1302, 1084, 53, 156, 0, 131, 1344, 9402, 5};
@@ -93,7 +101,10 @@ inline std::vector<std::uint32_t> headers(const Params& shape, std::uint64_t see
 class ModeCase : public PlanCase<Bc6hMode> {
  public:
   ModeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : PlanCase(runtime, problem(shape), "headers", "modes"), words_(headers(shape, seed)) {
+      : PlanCase(runtime, problem(shape), "headers", "modes"),
+        shape_(shape),
+        words_(headers(shape, seed)) {
+    bc6h_mode_card::tune_of(Rules::baseline(), {}, shape);  // refuses what is out of range
     const std::size_t offset = size(shape, "offset", 0, 1 << 20, 0);
     const std::size_t before = offset == 0 ? 0 : offset + 1;
     src_.emplace(runtime, words_.size() * 4, 1, before * 4, 0, static_cast<unsigned char>(0xAA));
@@ -121,7 +132,11 @@ class ModeCase : public PlanCase<Bc6hMode> {
 
  private:
   const void* input() override { return words_.data(); }
+  Bc6hMode::Tune tune_of(const Bc6hMode::Row& row, const Params& tune) const override {
+    return bc6h_mode_card::tune_of(row, tune, shape_);
+  }
 
+  Params shape_;
   std::vector<std::uint32_t> words_;
   std::vector<unsigned char> expected_;
 };
@@ -162,9 +177,10 @@ inline Params shape(std::int64_t count, const char* modes, std::int64_t stride =
 inline Recipe bc6h_mode() {
   using bc6h_mode_card::shape;
   Recipe recipe;
-  describe<Bc6hMode>(recipe, bc6h_mode_card::problem);
+  describe<Bc6hMode>(recipe, bc6h_mode_card::problem, bc6h_mode_card::tune_of);
   recipe.title = "Mode index of BC6H blocks";
   recipe.technique = "branch divergence";
+  recipe.gain = {"packed_nibbles", "cascade"};
   recipe.summary =
       "A chain of fourteen comparisons becomes a table of 32 entries, four packed words, or three "
       "lines of arithmetic.";
@@ -175,6 +191,9 @@ inline Recipe bc6h_mode() {
                       {"one", "uniform", "texture", "reserved", "share"}, "uniform"),
       Parameter::integer("share", "of modes=share: headers with a random mode, %", 0, 100, "0"),
       Parameter::integer("offset", "headers before the first", 0, 1 << 20, "0"),
+      Parameter::integer(
+          "per_item", "headers of a work-item instead of the tuning's; 1 is the article's kernel",
+          0, 32, "the tuning's"),
   };
   recipe.test_shapes = {
       shape(1, "reserved", 1, 0, true),
@@ -187,12 +206,17 @@ inline Recipe bc6h_mode() {
       shape(8191, "reserved", 1, 4),
       shape(40009, "reserved", 1, 7),
       shape(33013, "texture", 4, 3),
+      shape(1031, "reserved", 1, 2).set("per_item", std::int64_t{1}),
   };
   const std::int64_t large = std::int64_t{1} << 26;
   recipe.bench_shapes = {
-      shape(large, "uniform"),        shape(large, "one"),
-      shape(large, "texture"),        shape(large, "reserved"),
-      shape(large / 4, "uniform", 4), shape(std::int64_t{1} << 20, "uniform"),
+      shape(large, "uniform"),
+      shape(large, "one"),
+      shape(large, "texture"),
+      shape(large, "reserved"),
+      shape(large / 4, "uniform", 4),
+      shape(std::int64_t{1} << 20, "uniform"),
+      shape(large, "uniform").set("per_item", std::int64_t{1}),
   };
   recipe.quick_shape = shape(std::int64_t{1} << 20, "uniform");
   Sweep sweep;
@@ -207,7 +231,6 @@ inline Recipe bc6h_mode() {
   recipe.sweeps = {sweep};
   recipe.techniques = {
       {25, "local_table beside constant_table: a table that all items of a group read"},
-      {28, "per_item: all reads of an item before its first store"},
   };
   recipe.make = make_case<bc6h_mode_card::ModeCase>;
   return recipe;

@@ -285,6 +285,7 @@ inline Recipe folded_switch() {
   });
   recipe.title = "Folded switch: Catmull-Clark patches to Bezier patches";
   recipe.technique = "branch divergence";
+  recipe.gain = {"folded3", "switch16"};
   recipe.summary =
       "Sixteen cases that call three functions, from a switch to one formula with tables, and to "
       "work-items that have no case at all.";
@@ -326,6 +327,11 @@ inline Recipe folded_switch() {
   sweep.lanes = folded_switch_card::lanes;
   recipe.sweeps = {sweep};
   recipe.make = make_case<folded_switch_card::PatchCase>;
+  // The tune hangs on no part of a problem, and the topology of a large mesh takes long to make.
+  recipe.whole_tune = [](const std::string& variant, const Params& tune, const Params&,
+                         const DeviceInfo& device) {
+    return FoldedSwitch::Rules::whole_tune(*FoldedSwitch::Variant(variant).row(), {}, tune, device);
+  };
   return recipe;
 }
 

@@ -4,8 +4,7 @@
 // of them, and their normals, colours, flags and sums all live through the loop over the lights.
 // Why wide is slow: it unpacks 4 words of a texel into 10 ints before the loop, 80 registers and 24
 // of sums, so that few work-groups fit on a compute unit, and in a large group the registers spill.
-// What each variant changes: see its summary; from wide to packed each step builds on the one
-// before, parked, reloaded and short2 on packed, cpu_lanes on short2. When it does not help: the
+// What each variant changes, and against which other: see its summary. When it does not help: the
 // compiler moves unpacking by itself, docs/gbuffer_shade.md says where; it does not move loads over
 // a loop or change the width of arithmetic.
 #pragma once
@@ -156,18 +155,18 @@ inline Recipe gbuffer_shade() {
   describe<GbufferShade>(recipe, gbuffer_shade_card::problem);
   recipe.title = "Shading a packed G-buffer";
   recipe.technique = "registers";
+  recipe.gain = {"packed", "sign_bit"};
   recipe.summary =
       "Eight texels per item under many lights: predicates, a flag in the sign bit, late "
       "unpacking, "
       "values parked in local memory or loaded late, 16-bit arithmetic.";
   recipe.techniques = {
       {6, "wide against reloaded and short2: registers and waves in the table of the page"},
-      {7, "group 128 against 1024 of wide and short2: the cap at which registers spill"},
-      {16, "every variant: the G-buffer is one plain buffer, read without image or sampler"},
+      {7, "axes texels and group of wide: the registers of an item up to the cap and beyond it"},
       {18, "sign_bit against packed"},
-      {19, "packed: the byte extractions"},
-      {20, "wide against predicates"},
-      {22, "predicates against sign_bit"},
+      {19, "packed against bit_fields, and bit_fields against added_fields"},
+      {20, "flag_once against predicates"},
+      {22, "predicates against sign_bit, and sign_bit against sign_call"},
       {24, "packed against short2"},
       {26, "packed against parked"},
       {28, "packed against reloaded"},

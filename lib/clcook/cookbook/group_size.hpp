@@ -58,6 +58,8 @@ inline Shape read(const Params& shape) {
     p.count = static_cast<std::size_t>(integer("count", 1, std::int64_t{1} << 40, 0));
     p.factor = 1.75f;
     p.summand = -0.3f;
+    p.max_steps = static_cast<int>(integer("steps", 1, group_size::kMaxSteps, p.max_steps));
+    p.together = integer("together", 0, 1, 0) != 0;
   }
   out.offset = static_cast<std::size_t>(integer("offset", 0, 1 << 20, 0));
   out.group = static_cast<int>(integer("group", 0, 1 << 20, 0));
@@ -161,7 +163,7 @@ class GroupSizeCase : public PlanCase<GroupSize> {
     expect();
     for (std::size_t i = 0; i < expected_.size(); ++i) {
       const std::uint32_t got = words[i];
-      if (problem_.work == GroupSize::Work::barriers || (traces() && i % 2 == 1)) {
+      if (!integers_.empty() || (traces() && i % 2 == 1)) {
         diff.match(i, expected_[i], got);
         continue;
       }
@@ -185,7 +187,11 @@ class GroupSizeCase : public PlanCase<GroupSize> {
     }
     work.bytes_read = 4 * count;
     work.bytes_written = 4 * count;
-    work.operations = (problem_.work == GroupSize::Work::streaming ? 2 : 10) * count;
+    // A slow item and 15 others; 4 operations a trip.
+    const double trips = (1.0 + 15.0 / 16) / 16 * problem_.max_steps;
+    work.operations = count * (problem_.work == GroupSize::Work::streaming   ? 2
+                               : problem_.work == GroupSize::Work::slow_wave ? 4 * trips
+                                                                             : 10);
     return work;
   }
 
@@ -219,6 +225,10 @@ class GroupSizeCase : public PlanCase<GroupSize> {
                                           static_cast<std::uint32_t>(i), p.max_steps);
           value = hit.distance;
           expected_[2 * i + 1] = static_cast<std::uint32_t>(hit.steps);
+        } else if (p.work == GroupSize::Work::slow_wave) {
+          expected_[i] = ref::slow(integers_[i], i, count_, static_cast<std::uint32_t>(p.max_steps),
+                                   p.together);
+          continue;
         } else {
           value = ref::line(p.factor, floats_[i], p.summand);
         }
@@ -278,9 +288,9 @@ inline Recipe group_size() {
       "to "
       "item, with 32 to 1024 work-items per group and fewer or more resident groups.";
   recipe.parameters = {
-      Parameter::word("work", "what an item does", {"streaming", "barriers", "divergent_loop"},
-                      "streaming"),
-      Parameter::integer("count", "elements of streaming and barriers", 1, 0x1p40,
+      Parameter::word("work", "what an item does",
+                      {"streaming", "barriers", "divergent_loop", "slow_wave"}, "streaming"),
+      Parameter::integer("count", "elements of streaming, barriers and slow_wave", 1, 0x1p40,
                          "none, for divergent_loop"),
       Parameter::integer("width", "pixels of divergent_loop", 1, group_size::kMaxSide,
                          "none, for the others"),
@@ -288,8 +298,10 @@ inline Recipe group_size() {
                          "none, for the others"),
       Parameter::integer("spheres", "in the picture of divergent_loop", 0, group_size::kMaxSpheres,
                          "8"),
-      Parameter::integer("steps", "most steps of a ray of divergent_loop", 1, group_size::kMaxSteps,
-                         "256"),
+      Parameter::integer("steps", "most steps of a ray, or trips of a slow item of slow_wave", 1,
+                         group_size::kMaxSteps, "256"),
+      Parameter::integer("together", "1: the slow items of slow_wave in front of all others", 0, 1,
+                         "0"),
       Parameter::integer("offset", "elements before the first of the result", 0, 1 << 20, "0"),
       Parameter::integer("group", "work-items per group; 0: the tuning's", 0, 1 << 20, "0"),
       Parameter::real("occupancy", "of an sm_90, held down by unused local memory, %", 0, 100,
@@ -315,12 +327,19 @@ inline Recipe group_size() {
       picture(1, 65, 0, 1),
       picture(127, 61, group_size::kMaxSpheres, 3),
       picture(41, 29, 7).set("steps", std::int64_t{5}),
+      values("slow_wave", 1100, 3, true).set("steps", std::int64_t{40}),
+      values("slow_wave", 4099, 1).set("steps", std::int64_t{33}).set("together", std::int64_t{1}),
       values("barriers", 5000).set("occupancy", std::int64_t{25}),
+      values("barriers", 5000).set("occupancy", std::int64_t{50}).set("group", std::int64_t{1024}),
   };
   recipe.bench_shapes = {
       picture(3840, 2160, 8),
       values("streaming", 8192 * 8192),
       values("barriers", std::int64_t{1} << 26),
+      values("slow_wave", std::int64_t{1} << 24).set("steps", std::int64_t{1024}),
+      values("slow_wave", std::int64_t{1} << 24)
+          .set("steps", std::int64_t{1024})
+          .set("together", std::int64_t{1}),
   };
   recipe.quick_shape = picture(160, 90, 8);
   Sweep sizes;
@@ -328,8 +347,8 @@ inline Recipe group_size() {
                  {"width", std::int64_t{3840}},
                  {"height", std::int64_t{2160}}};
   sizes.families = {{"work", {}}};
-  for (const auto& work : clcook::group_size::kWorks)
-    sizes.families[0].values.emplace_back(std::string(work.name));
+  for (const char* work : {"streaming", "barriers", "divergent_loop"})
+    sizes.families[0].values.emplace_back(std::string(work));
   sizes.smoke = {
       {"count", std::int64_t{4096}}, {"width", std::int64_t{64}}, {"height", std::int64_t{48}}};
   Sweep resident = sizes;
@@ -342,21 +361,35 @@ inline Recipe group_size() {
   resident.label = "modelled occupancy of sm_90 at 64 items per group, limited by local memory, %";
   for (const double percent : {12.5, 25.0, 37.5, 50.0, 62.5, 75.0, 100.0})
     resident.along.values.emplace_back(percent);
-  recipe.sweeps = {std::move(sizes), std::move(resident)};
+  // One and two groups of 1024 items in a unit.
+  Sweep large = resident;
+  large.families = {{"work", {std::string("barriers")}}};
+  large.shape.set("group", std::int64_t{1024});
+  large.label = "modelled occupancy of sm_90 at 1024 items per group, limited by local memory, %";
+  large.along.values = {50.0, 100.0};
+  // A slow wave in each 1024 items, or all slow waves together.
+  Sweep slow = sizes;
+  slow.shape = {{"work", std::string("slow_wave")},
+                {"count", std::int64_t{1} << 24},
+                {"steps", std::int64_t{1024}}};
+  slow.smoke = {{"count", std::int64_t{4096}}};
+  slow.families = {{"together", {std::int64_t{0}, std::int64_t{1}}}};
+  recipe.sweeps = {std::move(sizes), std::move(resident), std::move(large), std::move(slow)};
   recipe.techniques = {
       {1, "sweep along group, streaming"},
       {2, "sweep along group, divergent_loop"},
       {3, "variant single_wave beside direct at 32 items"},
       {4, "sweep along group: streaming shares nothing, barriers shares a segment"},
-      {5, "sweep along group, barriers: 1024 items are two groups; sweep along occupancy"},
+      {5, "static_local: one group of 1024 items per unit against two, sweep along occupancy"},
       {8, "sweep along group, barriers: 2 x 1024, 4 x 512, 8 x 256, 16 x 128 resident items"},
-      {9, "sweep along group, divergent_loop"},
+      {9, "sweep along group, slow_wave: a slow wave in each 1024 items, or all of them together"},
       {25, "variant local_table"},
       {27, "sweep along occupancy"},
   };
   recipe.make = make_case<group_size_card::GroupSizeCase>;
   // Those of all works, whatever the shape's.
-  recipe.units = [](const std::string& variant, const Params& tune, const Params& shape) {
+  recipe.units = [](const std::string& variant, const Params& tune, const Params& shape,
+                    const DeviceInfo& device) {
     const GroupSize::Row& row = *GroupSize::Variant(variant).row();
     std::vector<CompileUnit> out;
     for (const auto& work : clcook::group_size::kWorks) {
@@ -364,7 +397,8 @@ inline Recipe group_size() {
       GroupSize::Problem any{work.value, 1};
       any.width = any.height = 1;
       out.push_back(
-          GroupSize::Rules::units(row, any, group_size_card::tune_of(row, tune, shape)).front());
+          GroupSize::Rules::units(row, any, group_size_card::tune_of(row, tune, shape), device)
+              .front());
     }
     return out;
   };

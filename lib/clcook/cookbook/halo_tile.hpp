@@ -10,6 +10,7 @@
 
 #include <array>
 #include <clcook/halo_tile.hpp>
+#include <clcook/model/halo.hpp>
 #include <clcook/reference/halo_tile.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
 #include <clcook/registry/pixels.hpp>
@@ -54,6 +55,27 @@ inline HaloTile::Problem problem(const Params& shape) {
   return out;
 }
 
+// Items in a row of a work-group of kItems; 0: the tuning's.
+constexpr int kItems = 256;
+inline int tile_width(const Params& shape) {
+  const std::int64_t value = shape.integer("tile_width", 0);
+  if (value < 0 || value > kItems || (value != 0 && kItems % value != 0)) {
+    fail(Errc::invalid_argument, "halo_tile",
+         text("tile_width must be 0 or a divisor of ", kItems, ", got ", value));
+  }
+  return static_cast<int>(value);
+}
+
+// What a variant runs with: the tuning, or the work-group that the shape says.
+inline HaloTile::Tune tune_of(const HaloTile::Row& row, const Params& tune, const Params& shape) {
+  HaloTile::Tune out = HaloTile::Rules::parse_tune(tune);
+  const int width = tile_width(shape);
+  if (width == 0 || row.is_for_cpus) return out;
+  if (!row.traits.is_multi) return {width, kItems / width, 1, 1};
+  if (out.outputs == 0) out.outputs = 4;
+  return {width, kItems / width * out.outputs, 1, out.outputs};
+}
+
 inline reference::halo_tile::Border reference_border(HaloTile::Border border) {
   switch (border) {
     case HaloTile::Border::mirror:
@@ -71,7 +93,8 @@ inline reference::halo_tile::Border reference_border(HaloTile::Border border) {
 class HaloCase : public PlanCase<HaloTile> {
  public:
   HaloCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : PlanCase(runtime, problem(shape)) {
+      : PlanCase(runtime, problem(shape)), params_(shape) {
+    tile_width(shape);  // refuses what is none
     const std::size_t bytes = pixel_bytes(problem_.pixel);
     const auto extra = [&](const char* name) {
       const std::int64_t value = shape.integer(name, 0);
@@ -166,6 +189,9 @@ class HaloCase : public PlanCase<HaloTile> {
   }
 
  private:
+  Tune tune_of(const Row& row, const Params& tune) const override {
+    return halo_tile_card::tune_of(row, tune, params_);
+  }
   bool is_clamp() const { return problem_.filter == HaloTile::Filter::clamp; }
   bool of_image() const { return plan().variant().row()->traits.is_image; }
   Channel channel() const { return channel_of(problem_.pixel); }
@@ -268,6 +294,7 @@ class HaloCase : public PlanCase<HaloTile> {
     return expected_;
   }
 
+  Params params_;
   std::optional<GuardedBuffer> history_;
   cl::Image2D image_;
   reference::halo_tile::Volume in_;
@@ -304,9 +331,10 @@ inline Recipe halo_tile() {
   using halo_tile_card::shape;
   using halo_tile_card::test;
   Recipe recipe;
-  describe<HaloTile>(recipe, halo_tile_card::problem);
+  describe<HaloTile>(recipe, halo_tile_card::problem, halo_tile_card::tune_of);
   recipe.title = "Neighbourhoods in a local tile";
   recipe.technique = "memory locality";
+  recipe.gain = {"local_tile", "direct"};
   recipe.summary =
       "Dilation, 3 x 3 median and neighbourhood clamp: every neighbour from global memory, through "
       "an image, from a tile in local memory, and with rows of neighbours shared by several "
@@ -327,6 +355,8 @@ inline Recipe halo_tile() {
       Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
       Parameter::integer("specials", "1: NaN and infinities among the data", 0, 1, "0"),
+      Parameter::integer("tile_width", "items in a row of a work-group of 256; 0: the tuning's", 0,
+                         256, "0"),
   };
   recipe.test_shapes = {
       test(shape("dilation", 1, 1, 1, "rgba32f", "clamp"), 0, 0, true),
@@ -361,7 +391,18 @@ inline Recipe halo_tile() {
       test(shape("clamp", 129, 17, 1, "r16f", "clamp"), 7, 5),
       test(shape("dilation", 19, 9, 1, "r8", "wrap", 7), 3, 2),
       test(shape("clamp", 9, 11, 1, "rgba16f", "mirror", 5), 1, 1),
+      // Several tiles of cpu_rows in a row, and a border that lies in another one.
+      test(shape("clamp", 131, 9, 1, "rgba32f", "wrap"), 2, 1),
+      test(shape("dilation", 401, 5, 17, "rgba32f", "wrap"), 1, 2),
+      // More than 2^15 slices, and tiles along a line and a column.
+      test(shape("dilation", 1, 1, 1, "r8", "wrap", 32771)),
+      test(shape("dilation", 1048579, 1, 1, "r8", "mirror")),
+      test(shape("dilation", 1, 1048579, 1, "r8", "mirror")),
   };
+  for (const std::int64_t width : {256, 64, 8}) {
+    recipe.test_shapes.push_back(
+        test(shape("dilation", 67, 35, 2, "r32f", "clamp"), 1, 2).set("tile_width", width));
+  }
   recipe.bench_shapes = {
       shape("dilation", 3840, 2160, 1, "rgba32f", "clamp"),
       shape("dilation", 3840, 2160, 4, "rgba32f", "clamp"),
@@ -371,12 +412,32 @@ inline Recipe halo_tile() {
       shape("dilation", 1024, 1024, 1, "rgba32f", "clamp"),
   };
   recipe.quick_shape = shape("dilation", 640, 360, 1, "rgba32f", "clamp");
+  // Work-groups of 256 items: the longer their rows, the more halo a tile has.
+  Sweep tiles;
+  tiles.shape = shape("dilation", 3840, 2160, 1, "rgba32f", "clamp");
+  tiles.families = {{"radius", {std::int64_t{1}, std::int64_t{4}}}};
+  tiles.smoke = {{"width", std::int64_t{67}}, {"height", std::int64_t{35}}};
+  tiles.along.name = "tile_width";
+  for (const std::int64_t width : {4, 8, 16, 32, 64, 128, 256})
+    tiles.along.values.emplace_back(width);
+  tiles.label = "work-items in a row of a work-group of 256";
+  tiles.model_name = "pixels read per output";
+  tiles.model = [](const std::string& variant, const Params& at, std::uint64_t) {
+    const HaloTile::Row& row = *HaloTile::Variant(variant).row();
+    const HaloTile::Tune tune = halo_tile_card::tune_of(row, {}, at);
+    const auto side = [](int value) { return static_cast<std::uint64_t>(value); };
+    const auto radius = static_cast<std::uint64_t>(at.integer("radius", 1));
+    if (row.is_for_cpus) return 1.0;  // no tile of that kind
+    return model::halo_2d(side(tune.tile_width), side(tune.tile_height), radius).tile_loads();
+  };
+  recipe.sweeps = {tiles};
   recipe.techniques = {
       {10, "direct against local_tile, at every tile, in 2-D and 3-D"},
-      {11, "the axis tile of local_tile, and the table of the halo's overhead on the page"},
+      {11, "sweep along tile_width: tiles of one area and more and more halo; the axis tile"},
       {4,
        "the axis tile of direct and local_tile: groups of 64 to 1024 items with and without "
        "sharing"},
+      {16, "image against image_no_sampler"},
       {25, "local_tile against direct and image: local memory against the cache"},
   };
   recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {

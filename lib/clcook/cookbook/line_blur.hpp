@@ -157,6 +157,7 @@ inline Recipe line_blur() {
   describe<LineBlur>(recipe, line_blur_card::problem);
   recipe.title = "Gaussian blur by lines";
   recipe.technique = "memory locality";
+  recipe.gain = {"local_line", "naive"};
   recipe.summary =
       "A separable blur with two transposing passes, from a global read and an exponential per tap "
       "to register-blocked "

@@ -191,6 +191,7 @@ inline Recipe local_multipass() {
       recipe, [](const Params& shape) { return local_multipass_card::problem(shape, 1); });
   recipe.title = "Multi-pass solver in local memory";
   recipe.technique = "memory locality";
+  recipe.gain = {"all_local", "per_iteration"};
   recipe.summary =
       "Position-based dynamics of many cloth patches or ropes, from one launch per colour and "
       "iteration to all iterations in local memory.";

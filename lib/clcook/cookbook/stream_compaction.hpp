@@ -206,13 +206,14 @@ inline Recipe stream_compaction() {
                              stream_compaction_card::tune_of);
   recipe.title = "Stream compaction";
   recipe.technique = "registers";
+  recipe.gain = {"bit_runs", "int_flags"};
   recipe.summary =
       "The indices of the bright pixels: 32 flags as ints, as comparisons made again, as bytes, or "
       "as the bits of one register with popcount for prefix sums.";
   recipe.techniques = {
-      {6, "int_flags against bit_flags: registers and waves in the table of the page"},
+      {6, "int_flags against bit_runs: registers and waves in the table of the page"},
       {20, "int_flags against predicates"},
-      {21, "int_flags against bit_flags, byte_words against bit_words"},
+      {21, "int_flags against bit_runs, byte_words against word_runs"},
   };
   recipe.parameters = {
       Parameter::integer("pixels", "of a row", 1, stream_compaction::kMaxPixels),
@@ -244,6 +245,7 @@ inline Recipe stream_compaction() {
       "pixels=8192 threshold=0",
       "pixels=8193 threshold=60000 offset=1",
       "pixels=100003 threshold=32768 offset=7",
+      "pixels=100003 threshold=60000 offset=2",
       "pixels=1048577 threshold=45000",
       "pixels=13 height=7 threshold=32768 offset=2 pad=3 tiny=1",
       "pixels=1 height=8195 threshold=30000 pad=1",
@@ -268,8 +270,8 @@ inline Recipe stream_compaction() {
   recipe.make = make_case<stream_compaction_card::CompactionCase>;
   // Without the scan of the counts, which is the same for all.
   recipe.units = [all = recipe.units](const std::string& variant, const Params& tune,
-                                      const Params& shape) {
-    std::vector<CompileUnit> units = all(variant, tune, shape);
+                                      const Params& shape, const DeviceInfo& device) {
+    std::vector<CompileUnit> units = all(variant, tune, shape, device);
     if (units.size() == 3) units.erase(units.begin() + 1);
     return units;
   };

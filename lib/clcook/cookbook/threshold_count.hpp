@@ -33,6 +33,7 @@ namespace threshold_count_card {
 //   uneven    powers of two of either sign from 2^120 down, some of them repeated, and an infinity
 // values, what is looked up:
 //   cosine    cosines of random directions in a right angle, equally often in each sector
+//   late      seven of eight reach no threshold, the others as cosine
 //   one       all in the middle of the thresholds
 //   special   random bit patterns, NaN, infinities, zeros, denormals, and the thresholds with their
 //             neighbours
@@ -100,6 +101,10 @@ inline std::vector<float> values(const Params& shape, const std::vector<float>& 
   Random random(seed);
   if (kind == "cosine") {
     for (float& value : out) value = std::cos(random.uniform() * 1.57079633f);
+  } else if (kind == "late") {
+    const float below = std::nextafter(thresholds.back(), -std::numeric_limits<float>::infinity());
+    for (float& value : out)
+      value = random.below(8) != 0 ? below : std::cos(random.uniform() * 1.57079633f);
   } else if (kind == "one") {
     for (float& value : out) value = thresholds[thresholds.size() / 2];
   } else if (kind == "special") {
@@ -119,7 +124,7 @@ inline std::vector<float> values(const Params& shape, const std::vector<float>& 
     }
   } else {
     fail(Errc::invalid_argument, "threshold_count",
-         "values must be cosine, one or special, got '" + kind + "'");
+         "values must be cosine, late, one or special, got '" + kind + "'");
   }
   return out;
 }
@@ -177,14 +182,15 @@ class ThresholdCase : public PlanCase<ThresholdCount> {
 
 // The comparisons that each value goes through, in the unit of one comparison. The chain has up to
 // 64 segments of neighbouring comparisons, and a value takes those up to the one in which it
-// leaves. The other variants have one path for all; the table's is the lookup and three
-// comparisons.
+// leaves; so has frequent_first, from the other end. The other variants have one path for all; the
+// table's is the lookup and three comparisons.
 inline model::LaneMasks lanes(const std::string& variant, const Params& shape, std::uint64_t seed) {
   model::LaneMasks out;
   const ThresholdCount::Problem p = problem(shape);
   const std::size_t n = p.thresholds.size();
   const ThresholdCount::Row& row = *ThresholdCount::Variant(variant).row();
-  if (!row.is_baseline) {
+  const bool from_last = row.name == "frequent_first";
+  if (!row.is_baseline && !from_last) {
     out.cost = {std::ceil(row.traits.comparisons(static_cast<double>(n)))};
     out.taken.assign(p.count, 1);
     return out;
@@ -195,7 +201,7 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& shape, s
   }
   for (const float x : values(shape, p.thresholds, seed)) {
     const std::size_t slot = reference::threshold_count::slot(x, p.thresholds);
-    const std::size_t last = std::min(slot, n - 1) / each;
+    const std::size_t last = std::min(from_last ? n - slot : slot, n - 1) / each;
     out.taken.push_back(last == 63 ? ~std::uint64_t{0} : (std::uint64_t{2} << last) - 1);
   }
   return out;
@@ -217,6 +223,7 @@ inline Recipe threshold_count() {
   describe<ThresholdCount>(recipe, threshold_count_card::problem);
   recipe.title = "Counting thresholds";
   recipe.technique = "branch divergence";
+  recipe.gain = {"independent_ifs", "else_if_chain"};
   recipe.summary =
       "A chain of comparisons with sorted thresholds becomes a sum of comparisons, a search "
       "without "
@@ -227,7 +234,8 @@ inline Recipe threshold_count() {
       Parameter::integer("n", "thresholds", 1, clcook::threshold_count::kMaxThresholds, "5"),
       Parameter::word("slot", "type of a result", {"u8", "u32"}, "u8 where n is below 256"),
       Parameter::word("spread", "how the thresholds lie", {"sectors", "uneven"}, "sectors"),
-      Parameter::word("values", "what is looked up", {"cosine", "one", "special"}, "cosine"),
+      Parameter::word("values", "what is looked up", {"cosine", "late", "one", "special"},
+                      "cosine"),
       Parameter::integer("offset", "values before the first", 0, 1 << 20, "0"),
   };
   recipe.test_shapes = {
@@ -236,6 +244,7 @@ inline Recipe threshold_count() {
       shape(257, 5, "special", 1),     shape(4096, 5, "special", 12),
       shape(40009, 5, "special", 7),   shape(4099, 1, "special", 4),
       shape(8192, 256, "special"),     shape(4097, 256, "cosine", 4),
+      shape(4099, 33, "special", 1),   shape(2051, 32, "late", 5),
   };
   Params uneven = shape(8191, 255, "special");
   uneven.set("spread", std::string("uneven"));
@@ -245,6 +254,7 @@ inline Recipe threshold_count() {
       shape(large, 5, "cosine"),   shape(large, 5, "one"),
       shape(large, 16, "cosine"),  shape(large, 64, "cosine"),
       shape(large, 256, "cosine"), shape(std::int64_t{1} << 20, 5, "cosine"),
+      shape(large, 16, "late"),
   };
   recipe.quick_shape = shape(std::int64_t{1} << 20, 5, "cosine");
   Sweep sweep;
@@ -260,9 +270,8 @@ inline Recipe threshold_count() {
   sweep.lanes = threshold_count_card::lanes;
   recipe.sweeps = {sweep};
   recipe.techniques = {
-      {13, "else_if_chain, independent_ifs, compare_sum: thresholds in constant memory"},
-      {20, "compare_sum: comparisons that are added up"},
-      {25, "binary_search, table: thresholds that the items of a group read at different places"},
+      {21, "compare_sum against first_bit: comparisons as bits of a word, the first that is set"},
+      {25, "global_table against table: what all items read, in global and in local memory"},
   };
   recipe.make = make_case<threshold_count_card::ThresholdCase>;
   return recipe;

@@ -239,17 +239,18 @@ inline Recipe vertex_transform() {
   describe<VertexTransform>(recipe, vertex_transform_card::problem);
   recipe.title = "Skinned vertices of a crowd";
   recipe.technique = "registers";
+  recipe.gain = {"affine", "uniform"};
   recipe.summary =
       "Four joints and an instance matrix per vertex: uniform and constant matrices, three rows "
       "instead of four, no w, a loop instead of straight-line code, half inputs.";
   recipe.techniques = {
       {6, "the table of registers and waves; variants uniform, affine, rolled"},
       {13, "per_item against uniform"},
-      {14, "uniform against constant: plain buffers, no images"},
+      {14, "uniform against typed: the same matrices by scalar loads and through an image"},
       {15, "uniform against affine"},
       {17, "affine against no_w"},
       {18, "rolled against half3"},
-      {23, "no_w against rolled"},
+      {23, "no_w against rolled; rolled against constant_trips and run_time_trips"},
       {28, "rolled against early"},
   };
   recipe.parameters = {

@@ -14,6 +14,7 @@
 #include <array>
 #include <clcook/core/error.hpp>
 #include <clcook/core/inline.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/turns.hpp>
 #include <cstddef>

@@ -14,6 +14,7 @@
 #include <clcook/core/math.hpp>
 #include <clcook/core/names.hpp>
 #include <clcook/core/params.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/rates.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
@@ -53,7 +54,8 @@ struct Offer {
   Work work;                     // what it moves and computes, and in how many launches
   double max_error = 0;  // no result is further off before it is rounded to the result's type; in
                          // units of the largest value
-  double psnr = std::numeric_limits<double>::infinity();  // dB that results reach
+  double psnr = std::numeric_limits<double>::infinity();  // dB that results reach; also of an offer
+                                                          // that lacks nothing but quality
   bool in_place = false;                                  // source and result may overlap
   std::vector<CompileUnit> units;                         // its kernels
   std::any design;    // what the variant worked out for this, and needs again when it is made
@@ -78,22 +80,29 @@ struct VariantRow {
   std::string name;     // as in the kernel's name
   std::string summary;  // one line: what it changes
   Traits traits;
-  std::vector<Axis> axes;       // what can be tuned
-  bool is_baseline = false;     // exactly one row: the kernel that the others are compared with
-  bool is_approximate = false;  // another result than the baseline's, by design
-  bool is_by_name = false;      // automatic never takes it
-  bool is_for_cpus = false;     // automatic takes it on CPUs only, and there first
-  bool is_preferred = false;    // automatic takes it where nothing was measured and costs are equal
-  std::string needs;            // a device feature that it cannot do without
+  std::vector<Axis> axes;         // what can be tuned
+  bool is_baseline = false;       // exactly one row: the kernel that the others are compared with
+  bool is_approximate = false;    // another result than the baseline's, by design
+  bool is_by_name = false;        // automatic never takes it
+  bool is_for_cpus = false;       // automatic takes it on CPUs only, and there first
+  bool is_for_cpus_only = false;  // and by name it is had there only: quirks::takes_cpu_kernels()
+  bool is_preferred = false;  // automatic takes it where nothing was measured and costs are equal
+  std::string needs;          // a device feature that it cannot do without
+  std::string predecessor;    // the variant that it is one step from; none of the baseline
+  std::string change;         // what that step changes, in a few words
 
   VariantRow(const char* row_name, const char* row_summary, Traits row_traits = {})
       : name(row_name), summary(row_summary), traits(std::move(row_traits)) {}
 
   VariantRow& tunes(std::vector<Axis> with) { return axes = std::move(with), *this; }
   VariantRow& baseline() { return is_baseline = true, *this; }
+  VariantRow& against(const char* variant, const char* step_change) {
+    return predecessor = variant, change = step_change, *this;
+  }
   VariantRow& approximate() { return is_approximate = is_by_name = true, *this; }
   VariantRow& by_name() { return is_by_name = true, *this; }
   VariantRow& for_cpus() { return is_for_cpus = true, *this; }
+  VariantRow& for_cpus_only() { return is_for_cpus = is_for_cpus_only = true, *this; }
   VariantRow& preferred() { return is_preferred = true, *this; }
   VariantRow& need(const char* feature) { return needs = feature, *this; }
 };
@@ -369,6 +378,14 @@ struct PlanRules {
     return own.empty() ? Spec::kRecipe : own;
   }
 
+  // `tune` with the variant's defaults for what is open. For tools.
+  static Params whole_tune(const Row& row, const Problem& problem, const Params& tune,
+                           const DeviceInfo& device) {
+    Tune out = parse_tune(tune);
+    close(out, row, problem, device);
+    return format_tune(out);
+  }
+
   // The kernels of a variant for a device, `tune` with its defaults filled in. For tools. Throws
   // Error as a plan does.
   static std::vector<CompileUnit> units(const Row& row, const Problem& problem, Tune tune,
@@ -393,9 +410,11 @@ struct PlanRules {
              text(field.name, " must not be negative, got ", *integer));
       }
     }
+    const DeviceInfo& info = runtime.info();
+    if (row.is_for_cpus_only && !quirks::takes_cpu_kernels(info))
+      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(info));
     Offer out = Spec::offer(runtime, setup);
     if (!out.can()) return out;
-    const DeviceInfo& info = runtime.info();
     if (out.units.empty()) out.units = Spec::units(setup);
     for (const CompileUnit& unit : out.units) {
       if (unit.group[0] == 0) continue;
@@ -431,6 +450,11 @@ struct PlanRules {
     Spec::check(problem);
     close(tune, row, problem, runtime.info());
     return offer(runtime, row, problem, tune);
+  }
+
+  // Whether automatic may take the variant on such a device.
+  static bool may_take(const Row& row, const DeviceInfo& device) {
+    return !row.is_by_name && (device.cpu || !row.is_for_cpus);
   }
 
   // Goes through what a plan of this problem may become, until `accept` takes one: with a name that
@@ -548,7 +572,12 @@ struct PlanRules {
     }
     if (!wanted.is_automatic() || refused->code != Errc::unsupported) throw Error(*refused);
     std::string all;
-    for (const Ranked& one : ranking) all += "; " + one.note;
+    double best = 0;  // dB
+    for (const Ranked& one : ranking) {
+      all += "; " + one.note;
+      if (one.offer && one.offer->lacks == Lacks::quality) best = std::max(best, one.offer->psnr);
+    }
+    if (best > 0) all = "; the best that can be had is " + three_digits(best) + " dB" + all;
     throw Error(Errc::unsupported, Spec::kName, "no variant can serve this problem" + all, 0, {},
                 refused->lacks);
   }
@@ -578,11 +607,6 @@ struct PlanRules {
   // Gives open members the variant's defaults.
   static void close(Tune& tune, const Row& row, const Problem& problem, const DeviceInfo& device) {
     fill(tune, Spec::defaults(row, problem, device));
-  }
-
-  // Whether automatic may take the variant on such a device.
-  static bool may_take(const Row& row, const DeviceInfo& device) {
-    return !row.is_by_name && (device.cpu || !row.is_for_cpus);
   }
 
   // What a row offers.

@@ -11,6 +11,12 @@ inline bool is_pocl(const DeviceInfo& info) {
   return info.platform == "Portable Computing Language";
 }
 
+// Of any version that starts like this: "7.", "5.0".
+inline bool is_pocl(const DeviceInfo& info, const char* version) {
+  return is_pocl(info) &&
+         info.platform_version.find(std::string("PoCL ") + version) != std::string::npos;
+}
+
 inline bool is_intel_cpu(const DeviceInfo& info) {
   return info.cpu && info.platform == "Intel(R) OpenCL";
 }
@@ -18,6 +24,10 @@ inline bool is_intel_cpu(const DeviceInfo& info) {
 inline bool is_rusticl(const DeviceInfo& info) { return info.platform == "rusticl"; }
 
 inline bool is_nvidia(const DeviceInfo& info) { return info.platform == "NVIDIA CUDA"; }
+
+// NVIDIA's compiler gives the arrays of a kernel more local memory than the device reports, which is
+// what arguments can have.
+inline bool has_large_arrays(const DeviceInfo& info) { return is_nvidia(info); }
 
 // Kernels see clang's __builtin_prefetch only where it is known to work, as the definition
 // CLCOOK_BUILTIN_PREFETCH. Rusticl of Mesa 22.3 to 26.2 ends the process at it: its way to SPIR-V
@@ -49,12 +59,10 @@ inline std::string not_for_cpu_kernels(const DeviceInfo& info) {
 // them; they were not tried with Intel's compiler.
 inline bool has_long_vectors(const DeviceInfo& info) { return !is_intel_cpu(info); }
 
-// PoCL 6.0 with LLVM 18 ends the process over halo_tile's direct_multi where it makes medians of
-// single floats, 2 outputs per item: "LLVM ERROR: Instruction Combining did not reach a fixpoint
-// after 1 iterations". All other tunes compile.
-inline bool breaks_shared_rows(const DeviceInfo& info) {
-  return is_pocl(info) && info.platform_version.find("PoCL 6.") != std::string::npos;
-}
+// PoCL 6.0 with LLVM 18 ends the process over halo_tile's direct_multi where it makes medians, 2
+// outputs per item, of single floats and of integers: "LLVM ERROR: Instruction Combining did not
+// reach a fixpoint after 1 iterations". All other tunes compile.
+inline bool breaks_shared_rows(const DeviceInfo& info) { return is_pocl(info, "6."); }
 
 // PoCL offers images of CL_R with CL_HALF_FLOAT; 3.1 to 6.0 read zeros from them, and 7.1 ends the
 // process. CL_RGBA is right. docs/driver_bugs.md has the reproducer.
@@ -62,8 +70,11 @@ inline bool misreads_r16f_images(const DeviceInfo& info) { return is_pocl(info);
 
 // PoCL 5.0 starts a loop over the items of line_blur's coalesced at index 0 for all of them, see
 // docs/driver_bugs.md.
-inline bool breaks_item_loops(const DeviceInfo& info) {
-  return info.platform_version.find("PoCL 5.") != std::string::npos;
-}
+inline bool breaks_item_loops(const DeviceInfo& info) { return is_pocl(info, "5."); }
+
+// PoCL 7.1 loses flags of stream_compaction's variants with sub-groups in local memory; with
+// POCL_WORK_GROUP_METHOD=cbs they are right. Each part of the kernels alone is right too, so that no
+// short kernel shows it.
+inline bool loses_flags(const DeviceInfo& info) { return is_pocl(info, "7."); }
 
 }  // namespace clcook::quirks

@@ -102,9 +102,7 @@ struct SplineTaps {
 
 class CpuFused : public Method {
  public:
-  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
-    if (!quirks::takes_cpu_kernels(runtime.info()))
-      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(runtime.info()));
+  static Offer offer(const Runtime&, const Problem& p, const Axes& axes) {
     // Whole blocks of a row; the rows around the picture, of which equal ones are filtered once.
     const auto block = static_cast<double>(block_of(p.channels));
     const double columns = math::ceil(p.width * p.channels / block) * block * p.batch;
@@ -115,7 +113,7 @@ class CpuFused : public Method {
     SplineTaps y = axes.x.sigma == axes.y.sigma ? x : SplineTaps::best(p, axes.y);
     const double macs = columns * (lines * (x.taps() + beside) + p.height * (y.taps() + beside));
     // Splines take no more roundings than all taps do.
-    Offer out = rounding_offer(p, axes, {bytes_of(p), bytes_of(p), macs / 0.7, 1});
+    Offer out = rounding_offer(axes, {bytes_of(p), bytes_of(p), macs / 0.7, 1});
     out.max_error += x.error + y.error;
     out.design = Design{std::move(x), std::move(y)};
     return out;

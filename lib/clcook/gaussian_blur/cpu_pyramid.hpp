@@ -15,9 +15,7 @@ namespace clcook::gaussian {
 
 class CpuPyramid : public Method {
  public:
-  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
-    if (!quirks::takes_cpu_kernels(runtime.info()))
-      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(runtime.info()));
+  static Offer offer(const Runtime&, const Problem& p, const Axes& axes) {
     if (may_be_anything(p)) {
       return Offer::no(
           Lacks::problem,
@@ -31,16 +29,11 @@ class CpuPyramid : public Method {
     }
     Level x(axes.x);
     Level y = axes.x.sigma == axes.y.sigma ? x : Level(axes.y);
-    const double error = x.error + y.error;
-    Offer out;
-    // The sum of the absolute differences of the weights of both filters, and a rounding for each
-    // term of a sum.
+    // As in pyramid.hpp, and a rounding for each term of a sum.
+    const double error = x.error + y.error + x.error * y.error;
     const double rounding = 0x1p-23 * (3 * x.step + 2 * x.radius + 3 * y.step + 2 * y.radius + 16);
+    Offer out;
     out.max_error = (is_from_zero(p) ? error / 2 : error) + rounding;
-    // The picture that is worst for one pixel. Blocks and noise come 25 dB and more closer to the
-    // exact filter, of which 12 dB are promised.
-    const double rms = error / 8 + rounding;
-    out.psnr = psnr_of(p, rms);
     // As a copy does, and the rows that border modes other than clamp read again.
     const double again = p.border == Border::clamp ? 0 : 2.0 * axes.y.radius / p.height;
     out.work = {(1 + again) * bytes_of(p), bytes_of(p), 14 * (2 + again) * values_of(p), 2};
@@ -152,16 +145,12 @@ class CpuPyramid : public Method {
 
     explicit Level(const Axis& axis) : step(static_cast<int>(axis.sigma / 16) * 4), spline(step) {
       const int around = static_cast<int>(math::lround(static_cast<double>(axis.radius) / step));
-      // Of large cells 8 phases or a few more are looked at: all sigmas tried lose less than 1 % by
-      // that, for which 3 % are added.
-      const int stride = std::max(1, step / 16);
       error = 3;
       for (const int cells : {around - 1, around}) {
         const std::vector<double> taps = make_taps(axis, std::max(cells, 1));
         std::vector<double> g = taps;
         for (double& weight : g) weight /= step;
-        const double worst =
-            (stride == 1 ? 1 : 1.03) * spline::worst_phase(axis, spline, g, stride);
+        const double worst = spline::worst_phase(axis, spline, g);
         if (worst >= error) continue;
         error = worst;
         weights = taps;

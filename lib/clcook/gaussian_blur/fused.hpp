@@ -26,7 +26,7 @@ class Fused : public Method {
     const double each = runtime.info().cpu    ? 1700
                         : is_integer(p.pixel) ? 100 + 55 * p.channels
                                               : 250 + 47.5 * p.channels;
-    return rounding_offer(p, axes, {0, 0, pixels * each * slower, 1.5});
+    return rounding_offer(axes, {0, 0, pixels * each * slower, 1.5});
   }
 
   static std::vector<CompileUnit> units(const Problem& p, const Axes& axes, const DeviceInfo&) {

@@ -98,6 +98,18 @@ CLCOOK_INLINE void GaussianBlur::build_for(double sigma_x, double sigma_y) {
                 [&](const Candidate<Spec>& one) { build(one.offer.units); });
 }
 
+CLCOOK_INLINE double GaussianBlur::best_quality(const Runtime& runtime, Problem problem) {
+  problem.quality = gaussian::kMostQuality;
+  Spec::check(problem);
+  double best = 0;
+  for (const Row& row : variants()) {
+    if (!Rules::may_take(row, runtime.info())) continue;
+    const Offer one = Rules::offer_of(runtime, row, problem, {});
+    if (one.can() || one.lacks == Lacks::quality) best = std::max(best, one.psnr);
+  }
+  return best;
+}
+
 CLCOOK_INLINE std::string GaussianBlur::describe() const {
   const Candidate<Spec>& chosen = state().chosen;
   std::string out =
@@ -219,8 +231,8 @@ CLCOOK_INLINE void Spec::check(const Problem& p) {
   check_sigma(p.sigma_y, "sigma_y");
   if (!(p.truncate >= 0.5 && p.truncate <= 8))
     refuse(text("truncate must be 0.5 to 8 sigma, got ", p.truncate));
-  if (!(p.quality >= 0 && p.quality <= 1000))
-    refuse(text("quality must be 0 to 1000 dB, got ", p.quality));
+  if (!(p.quality >= 0 && p.quality <= kMostQuality))
+    refuse(text("quality must be 0 to ", kMostQuality, " dB, got ", p.quality));
   if (!(p.peak >= 0 && p.peak <= static_cast<double>(std::numeric_limits<float>::max())))
     refuse(text("peak must be 0 or a positive float, got ", p.peak));
   if (p.channels < 1 || p.channels > 4) refuse(text("channels must be 1 to 4, got ", p.channels));

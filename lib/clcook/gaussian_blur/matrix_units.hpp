@@ -36,18 +36,12 @@ inline std::string lacks_matrix_units(const Runtime& runtime) {
 
 // The errors of stored weights, of the taps of the whole filter.
 struct WeightErrors {
-  double off = 0;          // sum of their sizes
-  double off_squares = 0;  // sum of their squares
-  double squares = 0;      // of the weights themselves
+  double off = 0;  // sum of their sizes
 
   // stored: of the taps 0 .. radius, in units in which the filter has the sum 1.
   void compare(const Axis& axis, const std::vector<double>& stored) {
     for (std::size_t k = 0; k < stored.size(); ++k) {
-      const double both = k == 0 ? 1 : 2;
-      const double error = stored[k] - axis.weights[k];
-      off += both * std::abs(error);
-      off_squares += both * error * error;
-      squares += both * axis.weights[k] * axis.weights[k];
+      off += (k == 0 ? 1 : 2) * std::abs(stored[k] - axis.weights[k]);
     }
   }
 };

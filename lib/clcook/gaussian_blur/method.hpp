@@ -45,7 +45,7 @@ struct Problem {
   Border border = Border::clamp;
   std::array<float, 4> outside{};  // of the border mode constant, by channel, in units of the type
   double truncate = 4;  // the filter ends at floor(truncate sigma + 1/2) pixels; 0.5 to 8
-  double quality = 60;  // dB of PSNR against the exact filter that a method must promise
+  double quality = 60;  // dB of PSNR that a method must promise, see psnr_of()
   // Float and half pictures: the largest absolute value, which makes the PSNR, and a promise that
   // all values are finite. 0 promises nothing: only methods with which NaN and infinity spread as
   // far as the filter reaches, and no further, are taken; the PSNR then counts with 1.
@@ -56,6 +56,7 @@ struct Problem {
 
 inline constexpr int kMaxSize = 1 << 28;
 inline constexpr double kMaxSigma = 500;
+inline constexpr double kMostQuality = 1000;
 
 // Pixels of a picture.
 struct Region {
@@ -125,9 +126,9 @@ inline double peak_of(const Problem& p) {
 // Whether values may be NaN, infinite or of any size.
 inline bool may_be_anything(const Problem& p) { return !is_integer(p.pixel) && p.peak <= 0; }
 
-// Whether all values are from 0 to the peak, those outside of the picture too. Then errors of weights
-// whose sum is right count with half of their sizes: those that are too large and those that are too
-// small are as much together, and no value is negative.
+// Whether all values are from 0 to the peak, those outside of the picture too. Then errors of
+// weights whose sum is right count with half of their sizes: those that are too large and those
+// that are too small are as much together, and no value is negative.
 inline bool is_from_zero(const Problem& p) {
   if (!is_integer(p.pixel)) return false;
   if (p.border != Border::constant) return true;
@@ -137,29 +138,24 @@ inline bool is_from_zero(const Problem& p) {
   return true;
 }
 
-// PSNR of results whose error before the rounding to the pixel type has this root mean square, in
-// units of the peak. Integers differ where a rounding boundary lies between the exact value and
-// the computed one: of values spread evenly a share of the mean error in levels, by one level.
-// Errors of more than a level count as they are.
-inline double psnr_of(const Problem& p, double rms) {
-  const double tiny = 1e-12;
-  if (is_integer(p.pixel)) {
-    const double levels = std::max(rms * peak_of(p), tiny);
-    return 10 * math::log10(peak_of(p) * peak_of(p) / std::max(levels, levels * levels));
-  }
-  // A half that is rounded the other way is off by an ulp, likewise.
-  if (p.pixel == Pixel::f16) return -10 * math::log10(std::max(rms * 0x1p-11 + rms * rms, tiny));
-  return -20 * math::log10(std::max(rms, tiny));
+// The PSNR, before they are rounded to the pixel type, of results of which none is further off than
+// this, in units of the peak. There are pictures that have nearly this error in every pixel, so no
+// more is promised.
+inline double psnr_of(double max_error) { return -20 * math::log10(std::max(max_error, 1e-12)); }
+
+// The largest rounding of a result to the pixel type, in units of the type.
+inline double rounding_of(const Problem& p) {
+  if (is_integer(p.pixel)) return 0.5;
+  if (p.pixel == Pixel::f16) return std::max(peak_of(p) * 0x1p-11, 0x1p-25);
+  return peak_of(p) * 0x1p-24;
 }
 
 // The offer of a method whose only error is the rounding of its float sums. Each pass adds as many
 // products as taps, with weights rounded to float, and the rows are rounded once more between the
-// passes: at most as many roundings of 2^-24 as taps, and 8. The PSNR sees their random walk.
-inline Offer rounding_offer(const Problem& p, const Axes& axes, const Work& work) {
-  const double taps = axes.x.taps() + axes.y.taps();
+// passes: at most as many roundings of 2^-24 as taps, and 8.
+inline Offer rounding_offer(const Axes& axes, const Work& work) {
   Offer out;
-  out.max_error = (taps + 8) * 0x1p-24;
-  out.psnr = psnr_of(p, math::sqrt(taps + 8) * 0x1p-25);
+  out.max_error = (axes.x.taps() + axes.y.taps() + 8) * 0x1p-24;
   out.work = work;
   return out;
 }

@@ -33,22 +33,37 @@ Spec::Row method_row(const char* name, const char* summary) {
 
 CLCOOK_INLINE const std::vector<Spec::Row>& Spec::variants() {
   static const std::vector<Row> all{
-      method_row<Naive>("naive", "two passes, every tap from global memory").baseline(),
-      method_row<Separable>("separable", "two passes through local memory"),
-      method_row<Fused>("fused", "both passes in one launch, radii up to 10"),
+      method_row<Naive<true>>("per_pixel",
+                              "two passes, every tap from global memory, a pixel per work-item")
+          .baseline()
+          .by_name(),
+      method_row<Naive<false>>("naive",
+                               "two passes, every tap from global memory, a channel per work-item")
+          .against("per_pixel", "a channel per work-item, each tap's border and weight looked up"),
+      method_row<Separable>("separable", "two passes through local memory")
+          .against("per_pixel", "tiles in local memory, 12 sums of an item in registers"),
+      method_row<Fused>("fused", "both passes in one launch, radii up to 10")
+          .against("separable", "both passes in one launch"),
       method_row<Pyramid>("pyramid",
-                          "a blur of a coarse grid of splines; any large sigma at one cost"),
+                          "a blur of a coarse grid of splines; any large sigma at one cost")
+          .against("separable", "a coarse grid of splines is blurred"),
       method_row<CpuFused>("cpu_fused", "for CPUs: one pass, a work-item per tile, a ring of lines")
-          .for_cpus(),
+          .against("fused", "a tile per work-item, a ring of lines in its cache")
+          .for_cpus_only(),
       method_row<CpuPyramid>("cpu_pyramid",
                              "for CPUs and large sigma: made small, blurred, made large")
-          .for_cpus(),
-      method_row<Tensor<false>>("tensor", "products of halves on NVIDIA's matrix units").need(kMma),
+          .against("cpu_fused", "the picture is made small, blurred, made large")
+          .for_cpus_only(),
+      method_row<Tensor<false>>("tensor", "products of halves on NVIDIA's matrix units")
+          .against("separable", "products of halves on matrix units")
+          .need(kMma),
       method_row<Tensor<true>>("tensor_split",
                                "the same with values and weights in two halves each")
+          .against("tensor", "values and weights in two halves each")
           .need(kMma),
       method_row<TensorBytes>("tensor_bytes",
                               "byte pictures as products of bytes on NVIDIA's matrix units")
+          .against("tensor", "products of bytes")
           .need(kMma),
   };
   return all;
@@ -78,12 +93,13 @@ CLCOOK_INLINE Offer Spec::offer(const Runtime& runtime, const Setup<Spec>& s) {
   const Problem& p = s.problem;
   Offer out = s.row.traits.offer(runtime, p, *axes_of(p));
   if (!out.can()) return out;
-  if (out.psnr < p.quality) {
-    return Offer::no(Lacks::quality, text("promises ", three_digits(out.psnr),
-                                          " dB for a floor of ", three_digits(p.quality)));
-  }
   if (p.in_place && !out.in_place) return Offer::no(Lacks::problem, "does not work in place");
-  return out;
+  out.psnr = psnr_of(out.max_error);
+  if (out.psnr >= p.quality) return out;
+  Offer refused = Offer::no(Lacks::quality, text("promises ", three_digits(out.psnr),
+                                                 " dB for a floor of ", three_digits(p.quality)));
+  refused.psnr = out.psnr;
+  return refused;
 }
 
 CLCOOK_INLINE std::vector<CompileUnit> Spec::units(const Setup<Spec>& s) {

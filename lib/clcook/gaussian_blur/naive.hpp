@@ -1,5 +1,6 @@
-// The method naive: two passes, a channel of a pixel per work-item. Serves every problem on every
-// device; the baseline that the others are measured against.
+// The methods per_pixel and naive: two passes, every tap from global memory, a pixel per work-item or
+// a channel of one. They serve every problem on every device; per_pixel is the baseline that the
+// others are measured against.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +12,14 @@
 
 namespace clcook::gaussian {
 
+template <bool kWholePixels>
 class Naive : public Method {
  public:
   static Offer offer(const Runtime&, const Problem& p, const Axes& axes) {
-    // A load per tap: far from the rate of multiply-adds.
+    // naive: a load per tap, far from the rate of multiply-adds. Nobody chooses per_pixel by cost.
     const double taps = axes.x.taps() + axes.y.taps();
-    Offer out = rounding_offer(p, axes, {0, 0, values_of(p) * taps * 16, 2});
+    const double each = kWholePixels ? 2 : 16;
+    Offer out = rounding_offer(axes, {0, 0, values_of(p) * taps * each, 2});
     out.in_place = true;  // src has been read when the columns are written
     return out;
   }
@@ -24,7 +27,8 @@ class Naive : public Method {
   static std::vector<CompileUnit> units(const Problem& p, const Axes&, const DeviceInfo&) {
     Defines defines;
     set_pixel(defines, p);
-    const embedded::File& file = embedded::gaussian_blur_naive;
+    const embedded::File& file =
+        kWholePixels ? embedded::gaussian_blur_per_pixel : embedded::gaussian_blur_naive;
     // Groups as the built kernels take them.
     return {unit(kRows, file, defines, {0, 0, 0}), unit(kColumns, file, defines, {0, 0, 0})};
   }
@@ -35,8 +39,8 @@ class Naive : public Method {
         problem_(problem),
         radius_x_(axes.x.radius),
         radius_y_(axes.y.radius),
-        weights_x_(upload_floats(runtime, axes.x.weights)),
-        weights_y_(upload_floats(runtime, axes.y.weights)) {
+        weights_x_(upload_floats(runtime, weights_of(axes.x))),
+        weights_y_(upload_floats(runtime, weights_of(axes.y))) {
     program_ = programs[0];
     for (const char* kernel : {kRows, kColumns}) {
       const std::size_t most =
@@ -57,7 +61,8 @@ class Naive : public Method {
     const std::size_t bytes = channel_bytes(problem_.pixel);
     const KernelPicture picture = kernel_picture(problem_, region);
     const auto launch = [&](int rows) {
-      return Launch::cover({line, static_cast<std::size_t>(rows), batch}, {group_, 1, 1});
+      const std::size_t items = kWholePixels ? line / channels : line;
+      return Launch::cover({items, static_cast<std::size_t>(rows), batch}, {group_, 1, 1});
     };
     Kernel rows(runtime_, program_, kRows);
     const cl::Event first =
@@ -74,8 +79,18 @@ class Naive : public Method {
   }
 
  private:
-  static constexpr const char* kRows = "gaussian_blur_naive_rows";
-  static constexpr const char* kColumns = "gaussian_blur_naive_columns";
+  static constexpr const char* kRows =
+      kWholePixels ? "gaussian_blur_per_pixel_rows" : "gaussian_blur_naive_rows";
+  static constexpr const char* kColumns =
+      kWholePixels ? "gaussian_blur_per_pixel_columns" : "gaussian_blur_naive_columns";
+
+  // As the kernels take them: from the first tap to the last, or from the centre on.
+  static std::vector<double> weights_of(const Axis& axis) {
+    if (!kWholePixels) return axis.weights;
+    std::vector<double> all(axis.weights.rbegin(), axis.weights.rend());
+    all.insert(all.end(), axis.weights.begin() + 1, axis.weights.end());
+    return all;
+  }
 
   Runtime runtime_;
   Problem problem_;

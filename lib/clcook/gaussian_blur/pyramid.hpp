@@ -105,33 +105,13 @@ inline std::vector<double> fit(const Axis& axis, const Fitted& s) {
   return {g.begin() + reach, g.end()};
 }
 
-// The errors of a pixel along one axis, in units of the peak.
-struct Error {
-  double worst = 0;    // no picture within the peak has a larger one
-  double typical = 0;  // root mean square in pictures of edges and noise
-};
-
-// They depend on sigma / D and on `truncate`, and hardly on D alone, so a filter with D = 8 stands
-// for all. With what folds, taken from a filter that is not cut, another D makes no difference of
-// more than 3 in 1000; where the filter is cut, it matters how far that is from a cell's border,
-// and up to 1.37 times the error was found for sigma >= D and truncate >= 1.5. The test pyramid
-// compares. The largest error takes a picture of one frequency, or, where it comes from the ends of
-// the filter, one drawn for it. In pictures of edges and noise, 1/60 and 1/120 of it were measured
-// and computed, and 1/26 beside a constant outside or where a small picture
-// repeats at that frequency.
-inline Error error(double sigma, int log, double truncate, Border border) {
-  const Fitted& s = get(kLogMin);
-  const auto worst = [&](double cut) {
-    const Axis axis = make_axis(math::ldexp(sigma, kLogMin - log), cut);
-    return worst_phase(axis, s, fit(axis, s));
-  };
-  const double all = worst(truncate);
-  const double folded = truncate < 5 ? std::min(all, worst(5)) : all;
-  Error out;
-  out.worst = log == kLogMin ? all : 1.05 * folded + 1.5 * (all - folded);
-  const bool smooth = border == Border::clamp || border == Border::mirror;
-  out.typical = (folded / 40 + (all - folded) / 80) * (smooth ? 1 : 2);
-  return out;
+// The largest error of a pixel along one axis, in units of the peak: no picture within it has a
+// larger one, and one has it. That one alternates as the cells do, or, where the error comes from
+// the ends of the filter, is drawn for it; in pictures of edges and noise 1/60 and 1/120 of it were
+// measured.
+inline double error(const Axis& axis, int log) {
+  const Fitted& s = get(log);
+  return worst_phase(axis, s, fit(axis, s));
 }
 
 // Cells and tiles that a region needs along one axis. The kernels find cell m of the filter's
@@ -179,27 +159,42 @@ class Pyramid : public Method {
  public:
   struct Choice {
     struct Along {
-      int log = 0;  // of the width of a cell
-      spline::Error error;
+      int log = 0;       // of the width of a cell
+      double error = 0;  // see spline::error()
+      int radius = 0;    // of the small filter, see spline::radius()
     };
     Along x;
     Along y;
   };
 
-  // The largest cells that promise the quality, or else the smallest, along each axis.
+  // The largest cells that promise the quality, or else the best, along each axis.
   static Choice choose(const Problem& p, const Axes& axes) {
     const auto along = [&](const Axis& axis) {
       Choice::Along out;
       for (int log = spline::kLogMax; log >= spline::kLogMin; --log) {
-        if (axis.sigma < (1 << log) || spline::radius(axis, 1 << log) > spline::kRadiusMax)
-          continue;
-        out = {log, spline::error(axis.sigma, log, p.truncate, p.border)};
-        if (psnr_of(p, 2 * out.error.typical) >= p.quality) break;
+        const int radius = spline::radius(axis, 1 << log);
+        if (axis.sigma < (1 << log) || radius > spline::kRadiusMax) continue;
+        const Choice::Along next{log, spline::error(axis, log), radius};
+        if (out.log == 0 || next.error < out.error) out = next;
+        if (psnr_of(max_error(p, {next, next})) >= p.quality) break;
       }
       return out;
     };
     const Choice::Along x = along(axes.x);
     return {x, axes.x.sigma == axes.y.sigma ? x : along(axes.y)};
+  }
+
+  // In units of the peak. |e_x e_y - t_x t_y| <= |e_x - t_x| |t_y| + |e_x| |e_y - t_y| for the
+  // weights e that a pixel gets and the weights t of the filter, with |t| = 1 and
+  // |e_x| <= 1 + |e_x - t_x|. Each pass rounds as often as it adds products, and so do the weights;
+  // the filter's weights change sign: |g| sums up to less than 1.8 along each axis.
+  static double max_error(const Problem& p, const Choice& choice) {
+    const double x = choice.x.error;
+    const double y = choice.y.error;
+    const double both = x + y + x * y;
+    const double roundings = 3 * ((1 << choice.x.log) + (1 << choice.y.log)) +
+                             2 * (choice.x.radius + choice.y.radius) + 20;
+    return (is_from_zero(p) ? both / 2 : both) + 3.3 * roundings * 0x1p-24;
   }
 
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
@@ -215,20 +210,7 @@ class Pyramid : public Method {
                        text("truncate must be at least 1.5, got ", three_digits(p.truncate)));
     const Choice choice = choose(p, axes);
     Offer out;
-    // |e_x e_y - t_x t_y| <= |e_x - t_x| |t_y| + |e_x| |e_y - t_y| for the weights e that a pixel
-    // gets and the weights t of the filter, with |t| = 1 and |e_x| <= 1 + |e_x - t_x|.
-    const double x = choice.x.error.worst;
-    const double y = choice.y.error.worst;
-    const double both = x + y + x * y;
-    // Each pass rounds as often as it adds products, and so do the weights; the filter's weights
-    // change sign: |g| sums up to less than 1.8 along each axis.
-    const double roundings = 3 * ((1 << choice.x.log) + (1 << choice.y.log)) +
-                             2 * (spline::radius(axes.x, 1 << choice.x.log) +
-                                  spline::radius(axes.y, 1 << choice.y.log)) +
-                             20;
-    out.max_error = (is_from_zero(p) ? both / 2 : both) + 3.3 * roundings * 0x1p-24;
-    out.psnr = psnr_of(
-        p, choice.x.error.typical + choice.y.error.typical + math::sqrt(roundings) * 0x1p-24);
+    out.max_error = max_error(p, choice);
     // What lies beyond the border is read too, as far as the filter reaches where it repeats.
     const auto read = [&](const Axis& axis, int log, int size, int tile) {
       const spline::Grid grid =

@@ -28,7 +28,7 @@ class Separable : public Method {
       work.launches += cut.count;
     }
     // Each launch adds its sum to that of the ones before.
-    Offer out = rounding_offer(p, axes, work);
+    Offer out = rounding_offer(axes, work);
     out.max_error += pieces * 0x1p-24;
     out.in_place = true;  // src has been read when the columns are written
     return out;

@@ -45,9 +45,9 @@ struct Cells {
 };
 
 // What the pixel `phase` (of D) of a cell gets, compared with the filter: the sum of the absolute
-// differences of the weights of all pixels. No picture within [-1, 1] can have a larger error there,
-// and one has it; of pictures within [0, 1] half of it. g: the weights of the distances
-// 0 .. g.size() - 1, of cells of D.
+// differences of the weights of all pixels. No picture within [-1, 1] can have a larger error
+// there, and one has it; of pictures within [0, 1] half of it. g: the weights of the distances 0 ..
+// g.size() - 1, of cells of D.
 inline double error_of_phase(const Axis& axis, const Spline& s, const std::vector<double>& g,
                              int phase) {
   const int reach = static_cast<int>(g.size()) - 1;
@@ -77,12 +77,11 @@ inline double error_of_phase(const Axis& axis, const Spline& s, const std::vecto
   return sum + std::max(0.0, 1 - seen);
 }
 
-// The largest of error_of_phase() of every `stride`th phase.
-inline double worst_phase(const Axis& axis, const Spline& s, const std::vector<double>& g,
-                          int stride = 1) {
+// The largest of error_of_phase() of all phases.
+inline double worst_phase(const Axis& axis, const Spline& s, const std::vector<double>& g) {
   double worst = 0;
   // The other half mirrors these.
-  for (int phase = 0; phase < s.cell / 2; phase += stride)
+  for (int phase = 0; phase < s.cell / 2; ++phase)
     worst = std::max(worst, error_of_phase(axis, s, g, phase));
   return worst;
 }

@@ -1,8 +1,8 @@
 // The methods tensor and tensor_split: products of band matrices on the matrix units of NVIDIA
 // GPUs, rows and columns in one launch, see kernels/gaussian_blur/tensor.cl, or for large radii in
 // two, see tensor_passes.hpp. tensor multiplies halves and sums in float, tensor_split makes two
-// halves of each value and weight and adds three products. For pixels of 4 float
-// channels.
+// halves of each value and weight and adds three products. For pixels of 4 float channels; tensor
+// takes bytes too, always in two launches.
 #pragma once
 
 #include <algorithm>
@@ -36,14 +36,16 @@ struct Half {
 struct HalfWeights : WeightErrors {
   std::vector<Half> high;
   std::vector<Half> low;  // what `high` lacks
+  double unit = 1;        // the power of two, which is what the sum would be but for roundings
   double sum = 0;         // of the whole filter as it is stored
 
   HalfWeights(const Axis& axis, bool split, int top) {
     int exponent = 0;
     math::frexp(axis.weights[0], &exponent);
+    unit = math::ldexp(1.0, top - exponent);
     std::vector<double> stored;
     for (std::size_t k = 0; k < axis.weights.size(); ++k) {
-      const double weight = math::ldexp(axis.weights[k], top - exponent);
+      const double weight = unit * axis.weights[k];
       high.push_back(Half::of(weight));
       low.push_back(Half::of(weight - high.back().value));
       stored.push_back(high.back().value + (split ? low.back().value : 0));
@@ -70,7 +72,9 @@ template <bool split>
 class Tensor : public Method {
  public:
   // The smallest class of the one launch that holds the radius, and null where none does.
-  static const TensorShape* shape(int radius) {
+  static const TensorShape* shape(const Problem& p, const Axes& axes) {
+    if (p.pixel == Pixel::u8) return nullptr;
+    const int radius = std::max(axes.x.radius, axes.y.radius);
     static const std::vector<TensorShape> floats{{3, 2, 4, false, 2, 1.1},
                                                  {6, 2, 4, false, 2, 1.12}};
     static const std::vector<TensorShape> splits{{3, 2, 4, true, 2, 1.11},
@@ -86,19 +90,26 @@ class Tensor : public Method {
     if (!lacks.empty()) return Offer::no(Lacks::feature, lacks);
     if (p.channels != 4)
       return Offer::no(Lacks::problem, text("needs 4 channels, got ", p.channels));
-    if (p.pixel != Pixel::f32) return Offer::no(Lacks::problem, "takes float pixels only");
+    const bool bytes = p.pixel == Pixel::u8;
+    if (p.pixel != Pixel::f32 && (split || !bytes)) {
+      return Offer::no(Lacks::problem,
+                       split ? "takes float pixels only" : "takes float and byte pixels only");
+    }
     if (may_be_anything(p))
       return Offer::no(Lacks::problem, "makes halves of the values: needs Problem::peak");
-    if (!(p.peak >= 1e-30 && p.peak <= 1e30))
+    if (!bytes && !(p.peak >= 1e-30 && p.peak <= 1e30))
       return Offer::no(Lacks::problem, text("takes a peak of 1e-30 to 1e30, got ", p.peak));
     const int radius = std::max(axes.x.radius, axes.y.radius);
-    const TensorShape* best = shape(radius);
+    const TensorShape* best = shape(p, axes);
     if (best == nullptr && radius > TensorPasses::kMostRadius)
       return Offer::no(Lacks::problem, text("has no class for a radius of ", radius));
     if (p.border == Border::constant) {
       for (const float value : p.outside) {
         const auto exact = static_cast<double>(value);
-        if (!(std::abs(exact) <= p.peak))
+        if (bytes && !(exact >= 0 && exact <= 255 && exact == math::floor(exact)))
+          return Offer::no(Lacks::problem,
+                           text("needs Problem::outside in whole levels, got ", exact));
+        if (!(std::abs(exact) <= peak_of(p)))
           return Offer::no(Lacks::problem,
                            text("needs Problem::outside within the peak, got ", exact));
       }
@@ -107,31 +118,29 @@ class Tensor : public Method {
     HalfWeights y = axes.x.sigma == axes.y.sigma ? x : HalfWeights(axes.y, split, kTop);
     Offer out;
     const double steps = (axes.x.radius + axes.y.radius) / 8 + 4;  // additions of 16 products
+    // The weights are off by `off`; their errors sum up to 0, so their sizes count with half of the
+    // range of the values, which of floats is twice the peak. An addition of 16 products, or of
+    // each of three times 16, is off by four units in the last place at most, the scales by a
+    // rounding each.
+    const double others = (x.off + y.off) * (bytes ? 0.5 : 1) + 4 * 0x1p-24;
     if (split) {
-      // A value and its two halves differ by 2^-24, the blurred rows again, the weights by `off`;
-      // the product of the two low halves, left out, is below 2^-24 for each axis. Each of three
-      // products per step adds with an error of two units in the last place.
-      out.max_error = x.off + y.off + 4 * 0x1p-24 + 3 * steps * 0x1p-22;
-      out.psnr = psnr_of(p, 3 * steps * 0.3 * 0x1p-24);
+      // A value and its two halves differ by 2^-24, the blurred rows again; the product of the two
+      // low halves, left out, is below 2^-24 for each axis.
+      out.max_error = others + 4 * 0x1p-24 + 3 * steps * 0x1p-21;
     } else {
-      // A value within the peak is off by 2^-12 as a half, and a blurred row by 2^-11 relative to
-      // it. The errors of the weights sum up to 0, so their sizes count with half of the range of
-      // the values.
-      out.max_error = 0x1p-12 + 0x1p-11 + x.off + y.off + steps * 0x1p-22;
-      // The roundings of different pixels, spread evenly over 2^-11 of the range, and those of the
-      // weights against values with a deviation of half the range add up as in a random walk. Where
-      // a picture is smooth, blurred rows near each other are rounded alike, which no number of
-      // taps evens out: a sixteenth of their variance, more than hard pictures showed.
-      const double unit = 0x1p-11 / math::sqrt(12.0);
-      out.psnr = psnr_of(p, math::sqrt(unit * unit * (y.squares * (1 + x.squares) + 1.0 / 16) +
-                                       (x.off_squares + y.off_squares) / 4));
+      // A value within the peak is off by 2^-12 as a half, a byte not at all. A blurred row is
+      // within x.unit, where it is off by 2^-12 of that, but for what the sum is above it, and
+      // there it is rounded to it or up. Bytes are in 256ths.
+      const double row = std::max(0x1p-12 * x.unit, x.sum - x.unit) / x.sum;
+      out.max_error = others + (bytes ? row * 256 / 255 : 0x1p-12 + row) + steps * 0x1p-21;
     }
     double copies = 0;
     if (best != nullptr) {
       copies = best->copies;
     } else {
       const int pieces = TensorPasses::pieces(axes.x) + TensorPasses::pieces(axes.y);
-      copies = split ? 1.4 + 0.085 * pieces : 1.3 + 0.035 * pieces;
+      // Of bytes a guess, not measured: the products take as long, the pixels a quarter.
+      copies = split ? 1.4 + 0.085 * pieces : bytes ? 2.6 + 0.14 * pieces : 1.3 + 0.035 * pieces;
     }
     if (runtime.info().cpu) copies *= 1e4;  // emulated
     out.work = {copies * bytes_of(p), copies * bytes_of(p), 0, best != nullptr ? 1.0 : 2.0};
@@ -140,8 +149,8 @@ class Tensor : public Method {
   }
 
   static std::vector<CompileUnit> units(const Problem& p, const Axes& axes, const DeviceInfo&) {
-    const TensorShape* best = shape(std::max(axes.x.radius, axes.y.radius));
-    if (best == nullptr) return TensorPasses::units(split);
+    const TensorShape* best = shape(p, axes);
+    if (best == nullptr) return TensorPasses::units(p, split);
     Defines defines;
     if (p.border == Border::constant) defines.flag("CLCOOK_TENSOR_CONSTANT");
     if (split) defines.flag("CLCOOK_TENSOR_SPLIT");
@@ -157,7 +166,7 @@ class Tensor : public Method {
          const std::vector<cl::Program>& programs)
       : runtime_(runtime),
         problem_(problem),
-        shape_(shape(std::max(axes.x.radius, axes.y.radius))),
+        shape_(shape(problem, axes)),
         taps_x_(axes.x.taps()),
         taps_y_(axes.y.taps()) {
     program_ = programs[0];
@@ -177,7 +186,7 @@ class Tensor : public Method {
     };
     // Split values are scaled so that what the halves lack is no subnormal half, and the blurred
     // rows likewise.
-    const double up = (split ? 0x1p11 : 1) / problem.peak;
+    const double up = problem.pixel == Pixel::u8 ? 0x1p-8 : (split ? 0x1p11 : 1) / problem.peak;
     scale_.in = static_cast<cl_float>(up);
     scale_.mid = split ? static_cast<cl_float>(1 / x.sum) : 1.0f;
     scale_.out = static_cast<cl_float>(1 / (up * x.sum * static_cast<double>(scale_.mid) * y.sum));

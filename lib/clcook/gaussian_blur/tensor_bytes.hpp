@@ -17,18 +17,25 @@
 
 namespace clcook::gaussian {
 
+// What weights and blurred rows are stored as: bytes; both 16 bits; or weights of 16 bits and rows
+// of bytes, where what the rounding of a row leaves is carried into the next one.
+enum class BytesStore { coarse, fine, carry };
+
 // The weights of an axis as whole numbers with the sum 2^shift, by the largest remainder: each is
 // less than 1 off.
 struct ByteWeights : WeightErrors {
   std::vector<int> taps;  // 0 .. radius
   int shift = 0;
-  bool fine = false;
+  BytesStore store;
   double missing = 0;  // of the sum
 
-  // Coarse weights are bytes, the first one from 128 on. Fine ones have 16 bits and the sum 2^16,
-  // or one less where a single tap has all of it.
-  ByteWeights(const Axis& axis, bool fine_weights) : fine(fine_weights) {
-    shift = fine ? 16 : static_cast<int>(math::floor(math::log2(254.99 / axis.weights[0])));
+  // Coarse weights are bytes, the first one from 126 on. Fine ones have 16 bits and the sum 2^16,
+  // or one less where a single tap has all of it. Those of `carry` have 16 bits, as many of them as
+  // there are, and a sum of at most 2^22: times 256 it is an int.
+  ByteWeights(const Axis& axis, BytesStore stored_as) : store(stored_as) {
+    const int most = store == BytesStore::coarse ? 255 : 65535;
+    const int fit = static_cast<int>(math::floor(math::log2((most - 0.01) / axis.weights[0])));
+    shift = store == BytesStore::fine ? 16 : std::min(fit, 22);
     std::vector<double> exact;
     int left = 1 << shift;
     for (const double weight : axis.weights) {
@@ -48,7 +55,7 @@ struct ByteWeights : WeightErrors {
       ++taps[k];
       left -= 2;
     }
-    taps[0] = std::min(taps[0] + left, fine ? 65535 : 255);
+    taps[0] = std::min(taps[0] + left, most);
     missing = 1;
     std::vector<double> stored;
     for (const int tap : taps) {
@@ -61,8 +68,8 @@ struct ByteWeights : WeightErrors {
 
 // How a radius class is compiled and launched; definitions CLCOOK_BYTES_... of the kernel.
 struct BytesShape {
-  int pieces = 0;      // of 16 rows in registers: for radii up to 8 (pieces - 1)
-  bool fine = false;   // weights and blurred rows of 16 bits
+  int pieces = 0;  // of 16 rows in registers: for radii up to 8 (pieces - 1)
+  BytesStore store = BytesStore::coarse;
   bool share = false;  // the warps of a group share the pixels in local memory
   int warps = 0;       // of a group
   int resident = 0;    // groups that a multiprocessor is given at once
@@ -73,38 +80,20 @@ struct BytesShape {
 
 class TensorBytes : public Method {
  public:
-  // What comes of a class.
-  struct Promise {
-    double max_error = 0;  // levels, before the rounding to bytes
-    double psnr = 0;
-  };
-
-  static Promise promise(const Problem& p, const ByteWeights& x, const ByteWeights& y) {
-    const bool fine = x.fine;
-    Promise out;
+  // No value is further off than this, in levels, before it is rounded to a byte.
+  static double max_error(const ByteWeights& x, const ByteWeights& y) {
     // The errors of the weights sum up to `missing`, so that their sizes count with half of the
-    // range of the values. Fine rows are off by half of 2^-8 levels. A low byte of a weight times
-    // that of a row, left out, is within 127.5 of the mean that is added.
-    double low = 0;
-    double low_squares = 0;
-    for (std::size_t k = 0; fine && k < y.taps.size(); ++k) {
-      const double weight = y.taps[k] & 255;
-      low += (k == 0 ? 1 : 2) * weight;
-      low_squares += (k == 0 ? 1 : 2) * weight * weight;
+    // range of the values.
+    const double weights = 127.5 * (x.off + y.off + x.missing + y.missing);
+    if (x.store == BytesStore::fine) {
+      // Rows are off by half of 2^-8 levels. A low byte of a weight times that of a row, left out,
+      // is within 127.5 of the mean that is added, and that is rounded.
+      double low = 0;
+      for (std::size_t k = 0; k < y.taps.size(); ++k) low += (k == 0 ? 1 : 2) * (y.taps[k] & 255);
+      return weights + 0x1p-9 + 0x1p-17 + 127.5 * 0x1p-24 * low;
     }
-    const double step = fine ? 0x1p-8 : 1;
-    // Where columns have a single tap, coarse rows are the result.
-    const bool last = !fine && y.taps.size() == 1;
-    const double rows = fine ? step / 2 : last ? 0 : worst_rows(y);
-    out.max_error = rows + 127.5 * (x.off + y.off + x.missing + y.missing + low * 0x1p-24);
-    // Rows are rounded as if independently of each other, and pixels deviate by a quarter of the
-    // range. The errors of many roundings are spread as by Gauss: their mean size is 0.8 of the
-    // root mean square.
-    const double squares = (last ? 0 : step * step / 12 * y.squares) +
-                           63.75 * 63.75 * (x.off_squares + y.off_squares) +
-                           low_squares * 0x1p-48 * 5418.75;
-    out.psnr = psnr_of(p, 0.8 * math::sqrt(squares) / 255);
-    return out;
+    if (y.taps.size() == 1) return weights;  // the rows are the result
+    return weights + (x.store == BytesStore::carry ? worst_carry(y) : worst_rows(y));
   }
 
   // A class, its weights, and what comes of them.
@@ -112,22 +101,30 @@ class TensorBytes : public Method {
     const BytesShape* shape;
     ByteWeights x;
     ByteWeights y;
-    Promise promised;
+    double max_error;  // levels
   };
   // The cheapest class that holds the radius and promises the quality, or the best one; empty
   // where none holds the radius.
   static std::optional<Design> design(const Problem& p, const Axes& axes) {
-    static const std::vector<BytesShape> all{
-        {2, true, false, 4, 4, 1.65}, {3, false, false, 4, 4, 1.8}, {3, true, false, 4, 2, 2.6},
-        {5, false, true, 4, 3, 2.35}, {5, true, true, 4, 2, 3.4},   {9, false, true, 4, 2, 3.45}};
+    constexpr BytesStore kCoarse = BytesStore::coarse;
+    constexpr BytesStore kFine = BytesStore::fine;
+    // The times were measured on an H200, but that of the last class: a guess, for what it does
+    // more than the one before.
+    static const std::vector<BytesShape> all{{2, kFine, false, 4, 4, 1.65},
+                                             {3, kCoarse, false, 4, 4, 1.8},
+                                             {3, kFine, false, 4, 2, 2.6},
+                                             {5, kCoarse, true, 4, 3, 2.35},
+                                             {5, kFine, true, 4, 2, 3.4},
+                                             {9, kCoarse, true, 4, 2, 3.45},
+                                             {9, BytesStore::carry, true, 4, 2, 4.8}};
     const int radius = std::max(axes.x.radius, axes.y.radius);
     std::optional<Design> best;
     for (const BytesShape& one : all) {
       if (radius > one.radius()) continue;
-      if (best && best->promised.psnr >= p.quality) break;
-      Design next{&one, ByteWeights(axes.x, one.fine), ByteWeights(axes.y, one.fine), {}};
-      next.promised = promise(p, next.x, next.y);
-      if (!best || next.promised.psnr > best->promised.psnr) best = std::move(next);
+      if (best && psnr_of(best->max_error / 255) >= p.quality) break;
+      Design next{&one, ByteWeights(axes.x, one.store), ByteWeights(axes.y, one.store), 0};
+      next.max_error = max_error(next.x, next.y);
+      if (!best || next.max_error < best->max_error) best = std::move(next);
     }
     return best;
   }
@@ -150,8 +147,7 @@ class TensorBytes : public Method {
       }
     }
     Offer out;
-    out.max_error = best->promised.max_error / 255;
-    out.psnr = best->promised.psnr;
+    out.max_error = best->max_error / 255;
     const double copies = best->shape->copies * (runtime.info().cpu ? 1e4 : 1);  // emulated
     out.work = {copies * values_of(p), copies * values_of(p), 0, 1};
     out.units = {unit_of(p, *best->shape)};
@@ -189,6 +185,22 @@ class TensorBytes : public Method {
     columns_ = Rounding(y);
   }
 
+  // Rows of a segment: as many segments as make one wave of groups, or two where they stay much
+  // longer than what they blur along rows beyond their ends.
+  static int segment_rows(const DeviceInfo& device, const Problem& p, const BytesShape& shape,
+                          const Region& region) {
+    const int strips = (region.width - 1) / (16 * shape.warps) + 1;
+    const int tiles = (region.height - 1) / 16 + 1;
+    const auto length = [&](int waves) {
+      const int groups = waves * static_cast<int>(device.compute_units) * shape.resident;
+      const int segments =
+          std::clamp(static_cast<int>(groups / (static_cast<double>(strips) * p.batch)), 1, tiles);
+      return (tiles - 1) / segments + 1;
+    };
+    const int twice = length(2);
+    return (twice >= 8 * (shape.pieces - 1) ? twice : length(1)) * 16;
+  }
+
   cl::Event enqueue(const Call& call, Scratch&, const std::vector<cl::Event>& wait) override {
     const Region& region = call.region;
     const std::size_t bytes = pixel_bytes(problem_);
@@ -197,19 +209,8 @@ class TensorBytes : public Method {
     const bool src_whole =
         (src.offset + static_cast<cl_ulong>(region.x)) % 4 == 0 && src.pitch % 4 == 0;
     const bool dst_whole = dst.offset % 4 == 0 && dst.pitch % 4 == 0;
-    // As many segments as make one wave of groups, or two where they stay much longer than what
-    // they blur along rows beyond their ends.
-    const int across = 16 * shape_.warps;
-    const int strips = (region.width - 1) / across + 1;
-    const int tiles = (region.height - 1) / 16 + 1;
-    const auto length = [&](int waves) {
-      const int groups = waves * static_cast<int>(runtime_.info().compute_units) * shape_.resident;
-      const int segments = std::clamp(
-          static_cast<int>(groups / (static_cast<double>(strips) * problem_.batch)), 1, tiles);
-      return (tiles - 1) / segments + 1;
-    };
-    const int twice = length(2);
-    const int segment = (twice >= 8 * (shape_.pieces - 1) ? twice : length(1)) * 16;
+    const int strips = (region.width - 1) / (16 * shape_.warps) + 1;
+    const int segment = segment_rows(runtime_.info(), problem_, shape_, region);
     Kernel kernel(runtime_, program_, "gaussian_blur_tensor_bytes");
     return kernel(Launch::groups({static_cast<std::size_t>(strips),
                                   static_cast<std::size_t>((region.height - 1) / segment + 1),
@@ -225,18 +226,21 @@ class TensorBytes : public Method {
 
   std::string describe() const override {
     return text("rows of ", taps_x_, " and columns of ", taps_y_, " taps as products of bytes",
-                shape_.fine ? " in two parts" : "", ", one launch");
+                shape_.store == BytesStore::fine    ? " in two parts"
+                : shape_.store == BytesStore::carry ? ", weights in two parts, rows that carry on"
+                                                    : "",
+                ", one launch");
   }
 
   // The matrix A of the rows or of the columns for each 16 inputs of the band, as the lanes of a
   // warp have it: [part][piece][lane][register], 4 bytes in each. The kernel says which element is
-  // where. The first part of fine weights is the high byte.
+  // where. The first of two parts is the high byte.
   static std::vector<std::uint32_t> fragments(const ByteWeights& weights, int pieces,
                                               bool columns) {
     const auto result = [&](int m) { return columns ? m : m % 8 / 2 * 4 + m % 2 + m / 8 * 2; };
     const auto input = [&](int k) { return columns ? k / 4 * 2 + k % 2 + k % 4 / 2 * 8 : k; };
     const int pad = 8 * (pieces - 1);
-    const int parts = weights.fine ? 2 : 1;
+    const int parts = weights.store == BytesStore::coarse ? 1 : 2;
     std::vector<std::uint32_t> out;
     for (int part = 0; part < parts; ++part) {
       for (int piece = 0; piece < pieces; ++piece) {
@@ -263,7 +267,8 @@ class TensorBytes : public Method {
   static CompileUnit unit_of(const Problem& p, const BytesShape& shape) {
     Defines defines;
     if (p.border == Border::constant) defines.flag("CLCOOK_BYTES_CONSTANT");
-    if (shape.fine) defines.flag("CLCOOK_BYTES_FINE");
+    if (shape.store == BytesStore::fine) defines.flag("CLCOOK_BYTES_FINE");
+    if (shape.store == BytesStore::carry) defines.flag("CLCOOK_BYTES_CARRY");
     if (shape.share) defines.flag("CLCOOK_BYTES_SHARE");
     defines.set("CLCOOK_BYTES_PIECES", shape.pieces);
     defines.set("CLCOOK_BYTES_WARPS", shape.warps);
@@ -272,8 +277,8 @@ class TensorBytes : public Method {
   }
 
   // rounding_t of the kernel: how the sums of an axis are rounded: what 1 and 1/2 are, and where
-  // the result is: in the bytes 1 and 2, or 0 and 1, from the bit `shift` on. Of fine weights the
-  // unit is that of high bytes.
+  // the result is: in two bytes, from the bit `shift` of them on. Of fine weights the unit is that
+  // of high bytes.
   struct Rounding {
     cl_int unit = 256;
     cl_int middle = 0x8000;
@@ -282,7 +287,7 @@ class TensorBytes : public Method {
 
     Rounding() = default;
     explicit Rounding(const ByteWeights& weights) {
-      if (weights.fine) {
+      if (weights.store == BytesStore::fine) {
         double low = 0;
         for (std::size_t k = 0; k < weights.taps.size(); ++k)
           low += (k == 0 ? 1 : 2) * (weights.taps[k] & 255);
@@ -291,7 +296,7 @@ class TensorBytes : public Method {
         unit = 1 << weights.shift;
         middle = unit / 2;
         shift = weights.shift % 8;
-        if (weights.shift < 8) order = 0x5410;
+        order = 0x5410 + 0x1111 * static_cast<cl_uint>(weights.shift / 8);
       }
     }
   };
@@ -311,6 +316,29 @@ class TensorBytes : public Method {
         sum += math::ldexp(y.taps[tap], -y.shift) * std::max(d, 1 - d);
       }
       worst = std::max(worst, sum);
+    }
+    return worst;
+  }
+
+  // The same where what the rounding leaves is carried on. A row is off by what it took over less
+  // what it leaves, both at most half a level, so that what it leaves counts with the difference of
+  // its weight and that of the next row of the lane. Of 8 rows each of 4 lanes has two.
+  static double worst_carry(const ByteWeights& y) {
+    const int radius = static_cast<int>(y.taps.size()) - 1;
+    double worst = 0;
+    for (int from = 0; from < 8; ++from) {
+      int sum = 0;
+      for (int lane = 0; lane < 4; ++lane) {
+        int before = 0;
+        for (int k = -radius; k <= radius; ++k) {
+          if ((k + radius + from) % 8 / 2 != lane) continue;
+          const int tap = y.taps[static_cast<std::size_t>(std::abs(k))];
+          sum += std::abs(tap - before);
+          before = tap;
+        }
+        sum += before;
+      }
+      worst = std::max(worst, math::ldexp(sum, -y.shift - 1));
     }
     return worst;
   }

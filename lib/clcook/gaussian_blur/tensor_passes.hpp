@@ -34,8 +34,9 @@ struct TensorPasses {
   // Of 16 inputs, for 16 results.
   static int pieces(const Axis& axis) { return std::max(3, (axis.radius + 7) / 8 + 1); }
 
-  static std::vector<CompileUnit> units(bool split) {
+  static std::vector<CompileUnit> units(const Problem& p, bool split) {
     Defines defines;
+    if (p.pixel == Pixel::u8) defines.flag("CLCOOK_TENSOR_BYTES");
     if (split) defines.flag("CLCOOK_TENSOR_SPLIT");
     const embedded::File& file = embedded::gaussian_blur_tensor_passes;
     const Launch::Sizes group{32 * kWarps, 1, 1};

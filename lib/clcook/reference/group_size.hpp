@@ -1,4 +1,5 @@
-// Scalar reference of group_size: a line, a prefix sum by segments, and sphere tracing.
+// Scalar reference of group_size: a line, a prefix sum by segments, sphere tracing,
+// and a hash.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +25,16 @@ inline std::vector<std::uint32_t> prefix_sums(const std::vector<std::uint32_t>& 
     out[i] = sum;
   }
   return out;
+}
+
+// Number i of `count` values, hashed `trips` times where it is slow, else a sixteenth of that. The
+// slow ones are the first 64 in each 1024, or with `together` the first sixteenth of all.
+inline std::uint32_t slow(std::uint32_t x, std::size_t i, std::size_t count, std::uint32_t trips,
+                          bool together) {
+  const bool is_slow = together ? i < count / 16 : i % 1024 < 64;
+  const std::uint32_t most = is_slow ? trips : trips / 16;
+  for (std::uint32_t k = 0; k < most; ++k) x = (x ^ x >> 15) * 0x2C1B3C6Du + k;
+  return x;
 }
 
 struct Sphere {

@@ -30,6 +30,16 @@ struct VariantInfo {
   // A device feature that it cannot do without, empty for plain OpenCL C 1.2.
   std::string needs;
   std::vector<Axis> tunes;  // its tune axes
+  // The variant that it is one step from, and what that step changes, in a few words; none of the
+  // baseline.
+  std::string predecessor;
+  std::string change;
+};
+
+// Two variants whose ratio, at equal tunes, is what a technique gains.
+struct Gain {
+  std::string with;
+  std::string without;
 };
 
 // What a plan made with `automatic` would take.
@@ -121,6 +131,7 @@ struct Recipe {
                               // milliseconds of the baseline on a CPU
   std::vector<Sweep> sweeps;  // for `clcook explore`; may be empty
   std::vector<Technique> techniques;  // of the numbered list
+  Gain gain;                          // of the recipe's technique; empty where no pair shows it
   // Bytes of input and output of a shape, the size that tunings are filed under.
   std::function<double(const Params& shape)> problem_bytes;
   // The name that the tunings of a shape are filed under, where one recipe has several kinds of
@@ -128,14 +139,19 @@ struct Recipe {
   std::function<std::string(const Params& shape)> tuning_name;
   std::function<std::unique_ptr<Case>(const Runtime&, const Params& shape, std::uint64_t seed)>
       make;
+  // What a host compiles for a device, of which its platform and limits matter.
   std::function<std::vector<CompileUnit>(const std::string& variant, const Params& tune,
-                                         const Params& shape)>
+                                         const Params& shape, const DeviceInfo& device)>
       units;
   // Whether a variant with this tune can serve a shape on a device, and what it promises.
   std::function<Offer(const Runtime&, const std::string& variant, const Params& tune,
                       const Params& shape)>
       offer;
   std::function<RecipeChoice(const Runtime&, const Params& shape)> choose;
+  // A tuning of a variant with its defaults for what is left open.
+  std::function<Params(const std::string& variant, const Params& tune, const Params& shape,
+                       const DeviceInfo& device)>
+      whole_tune;
 
   // The shape is one of this recipe. Throws Error(invalid_argument), see check_parameters(). To
   // the recipe's own parameters comes tiny=1, the mark of a test shape for interpreters.
@@ -178,20 +194,27 @@ void describe(Recipe& recipe, const ProblemOf& problem_of, const TuneOf& tune_of
   using Row = typename Operation::Row;
   recipe.name = Rules::kRecipe;
   for (const Row& row : Operation::variants()) {
-    recipe.variants.push_back(
-        {row.name, row.summary, row.is_baseline, row.is_approximate, row.needs, row.axes});
+    recipe.variants.push_back({row.name, row.summary, row.is_baseline, row.is_approximate,
+                               row.needs, row.axes, row.predecessor, row.change});
   }
   const auto row_of = [](const std::string& variant) -> const Row& {
     return *typename Operation::Variant(variant).row();
   };
-  recipe.units = [=](const std::string& variant, const Params& tune, const Params& shape) {
+  recipe.units = [=](const std::string& variant, const Params& tune, const Params& shape,
+                     const DeviceInfo& device) {
     const Row& row = row_of(variant);
-    return Rules::units(row, problem_of(shape), tune_of(row, tune, shape));
+    return Rules::units(row, problem_of(shape), tune_of(row, tune, shape), device);
   };
   recipe.offer = [=](const Runtime& runtime, const std::string& variant, const Params& tune,
                      const Params& shape) {
     const Row& row = row_of(variant);
     return Rules::offer_of(runtime, row, problem_of(shape), tune_of(row, tune, shape));
+  };
+  recipe.whole_tune = [=](const std::string& variant, const Params& tune, const Params& shape,
+                          const DeviceInfo& device) {
+    const Row& row = row_of(variant);
+    const Params with = Rules::format_tune(tune_of(row, tune, shape));
+    return Rules::whole_tune(row, problem_of(shape), with, device);
   };
   recipe.choose = [=](const Runtime& runtime, const Params& shape) {
     const auto chosen = Operation::choice(runtime, problem_of(shape));

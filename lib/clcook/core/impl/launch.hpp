@@ -97,7 +97,9 @@ CLCOOK_INLINE void Kernel::check_launch(const Launch& launch,
                 text("a work-group of ", launch.group_size(),
                      " work-items exceeds the kernel's limit of ", limit, " on ", info.name));
   }
-  if (static_local_ > info.local_mem || dynamic_local_bytes > info.local_mem - static_local_) {
+  const bool arrays_alone = dynamic_local_bytes == 0 && quirks::has_large_arrays(info);
+  if (!arrays_alone &&
+      (static_local_ > info.local_mem || dynamic_local_bytes > info.local_mem - static_local_)) {
     unsupported(Lacks::kernel_limit, name_,
                 text(static_local_, " + ", dynamic_local_bytes,
                      " bytes of local memory exceed the device's limit of ", info.local_mem,

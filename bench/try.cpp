@@ -1,0 +1,115 @@
+// clcook try: a description of somebody's kernels, looked at or begun.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+#include <clcook/core/launch.hpp>
+#include <clcook/core/source.hpp>
+
+#include "tool/command.hpp"
+#include "try/description.hpp"
+#include "try/new.hpp"
+#include "try/recipe.hpp"
+
+namespace clcook::tool {
+
+namespace {
+
+struct TryArguments {
+  std::string file;
+  std::string start;
+  std::string options;
+  std::string out;
+  std::string device;
+};
+
+std::string product_of(const std::vector<std::size_t>& sizes) {
+  std::string out;
+  for (const std::size_t one : sizes) out += (out.empty() ? "" : " x ") + std::to_string(one);
+  return out.empty() ? "chosen by the device" : out;
+}
+
+// What the commands would run, without running it.
+int show(const TryArguments& arguments) {
+  const described::Description about = described::read_description(arguments.file);
+  const Runtime runtime = Runtime::pick(arguments.device);
+  described::inspect(runtime, about);
+  std::string out =
+      fmt::format("{}: {} kernels, {} problems to check, {} to measure; {}, {}\n", about.name,
+                  about.kernels.size(), about.check_shapes.size(), about.bench_shapes.size(),
+                  runtime.info().platform, runtime.info().name);
+  const Params& shape = about.bench_shapes.front();
+  out += fmt::format("with {}:\n", shape.str());
+  for (const described::Argument& one : about.arguments) {
+    if (one.in_memory())
+      out += fmt::format("  {:<16} {:>14} bytes  {}\n", one.name,
+                         one.bytes(described::names_of(shape, {})),
+                         !one.is_written() ? "read"
+                         : one.is_read()   ? "read and written"
+                                           : "written");
+  }
+  for (const described::KernelEntry& kernel : about.kernels) {
+    const std::vector<Params> tunes = combinations(kernel.tunes);
+    const described::Geometry geometry =
+        described::geometry_of(kernel, described::names_of(shape, tunes.front()));
+    out += fmt::format("  {:<16} global {}, local {}; {} tunes{}\n", kernel.name,
+                       product_of(geometry.global), product_of(geometry.local), tunes.size(),
+                       kernel.baseline ? "; the baseline" : "");
+  }
+  out += fmt::format("Next: clcook check {0}, clcook bench {0}\n", arguments.file);
+  deliver("", out);
+  return 0;
+}
+
+// Not write_file(): what is there stays there.
+int start(const TryArguments& arguments) {
+  std::filesystem::path to = arguments.out;
+  if (to.empty()) to = std::filesystem::path(arguments.start).replace_extension(".toml");
+  std::error_code error;
+  if (std::filesystem::exists(to, error))
+    fail(Errc::io, to.string(), "is there already and is left as it is; --out gives another name");
+  const Runtime runtime = Runtime::pick(arguments.device);
+  const std::string content =
+      described::new_description(runtime, arguments.start, arguments.options, to.string());
+  std::FILE* file = std::fopen(to.c_str(), "wx");
+  if (file == nullptr) fail(Errc::io, to.string(), "cannot be made");
+  const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
+  if (std::fclose(file) != 0 || !written) fail(Errc::io, to.string(), "cannot be written");
+  deliver("", fmt::format("made {0}: read it, put the sizes right, then clcook check {0}\n",
+                          to.string()));
+  return 0;
+}
+
+}  // namespace
+
+void add_try(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "try", "Your own kernels: look at their description, FILE.toml, or begin one");
+  auto arguments = std::make_shared<TryArguments>();
+  CLI::Option* file = command->add_option(
+      "FILE", arguments->file, "The description: it is read and compared with its kernels");
+  CLI::Option* fresh = command
+                           ->add_option("--new", arguments->start,
+                                        "MINE.cl: write MINE.toml from what its kernels declare")
+                           ->excludes(file);
+  command->add_option("--options", arguments->options, "Compiler options that its kernels need")
+      ->needs(fresh);
+  command->add_option("--out", arguments->out, "The file to write, which must not be there yet")
+      ->needs(fresh);
+  command->add_option("--device", arguments->device,
+                      "Device specification; default CLCOOK_DEVICE, else any");
+  command->footer(
+      "clcook check, bench, tune and isa take FILE.toml in the place of a recipe. "
+      "docs/try.md says what stands in it.");
+  command->callback([arguments, &exit_code] {
+    if (arguments->file.empty() && arguments->start.empty())
+      fail(Errc::invalid_argument, "try", "give a description, or --new MINE.cl to begin one");
+    exit_code = arguments->start.empty() ? show(*arguments) : start(*arguments);
+  });
+}
+
+}  // namespace clcook::tool

@@ -1,0 +1,287 @@
+"""drawings.py FOLDER: the drawings of docs/primer.md and docs/start.md, as SVG files that follow the
+reader's light or dark setting. Run it by hand after a change: python3 cmake/site/drawings.py docs/images"""
+
+import sys
+from pathlib import Path
+
+STYLE = """
+  .bg { fill: #ffffff } .ink { fill: #1f2933 } .dim { fill: #5f6b7a }
+  .box { fill: #eef2f6; stroke: #7b8794 } .line { stroke: #5f6b7a; fill: none }
+  .a { fill: #2f6fb3 } .b { fill: #d98324 } .c { fill: #3c8d5a } .off { fill: #d5dbe2 } .bad { fill: #c0392b }
+  .on { fill: #ffffff }
+  text { font: 14px system-ui, sans-serif } .small { font-size: 12px } .strong { font-weight: 600 }
+  @media (prefers-color-scheme: dark) {
+    .bg { fill: #1b1f27 } .ink { fill: #e4e9ef } .dim { fill: #a3afbd }
+    .box { fill: #262c37; stroke: #7b8794 } .line { stroke: #a3afbd }
+    .a { fill: #5b9bdc } .b { fill: #e8a04c } .c { fill: #62b583 } .off { fill: #3a4250 } .bad { fill: #e4695b }
+    .on { fill: #12161c }
+  }"""
+
+
+class Drawing:
+    def __init__(self, width, height, title):
+        self.width, self.height, self.title, self.parts = width, height, title, []
+
+    def rect(self, x, y, w, h, kind="box", radius=3):
+        stroke = ' stroke-width="1"' if kind == "box" else ""
+        self.parts.append(
+            f'<rect class="{kind}" x="{x}" y="{y}" width="{w}" height="{h}" rx="{radius}"{stroke}/>'
+        )
+
+    def text(self, x, y, words, kind="ink", anchor="start"):
+        words = words.replace("&", "&amp;").replace("<", "&lt;")
+        self.parts.append(f'<text class="{kind}" x="{x}" y="{y}" text-anchor="{anchor}">{words}</text>')
+
+    def line(self, x1, y1, x2, y2, width=1.5, arrow=False):
+        end = ' marker-end="url(#tip)"' if arrow else ""
+        self.parts.append(f'<path class="line" stroke-width="{width}" d="M{x1} {y1}L{x2} {y2}"{end}/>')
+
+    def svg(self):
+        tip = (
+            '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+            '<path class="dim" d="M0 0L8 4L0 8z"/></marker>'
+        )
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" width="{self.width}" '
+            f'height="{self.height}" role="img" aria-label="{self.title}">\n<title>{self.title}</title>\n'
+            f"<style>{STYLE}\n</style>\n<defs>{tip}</defs>\n"
+            f'<rect class="bg" width="{self.width}" height="{self.height}" rx="6"/>\n'
+            + "\n".join(self.parts)
+            + "\n</svg>\n"
+        )
+
+
+def device():
+    d = Drawing(
+        720,
+        350,
+        "A device: compute units with registers, local memory and first-level cache; one second-level cache; memory",
+    )
+    for i in range(3):
+        x = 20 + i * 232
+        d.rect(x, 20, 216, 190)
+        d.text(x + 108, 42, "compute unit" + (" 0", " 1", " n")[i], "ink strong", "middle")
+        for wave in range(4):
+            for lane in range(16):
+                d.rect(x + 12 + lane * 12, 54 + wave * 15, 10, 11, ("a", "c", "b", "off")[wave], 1)
+        d.text(x + 108, 130, "waves of 32 or 64 lanes", "dim small", "middle")
+        d.rect(x + 12, 142, 192, 24)
+        d.text(x + 108, 159, "registers", "ink small", "middle")
+        d.rect(x + 12, 174, 92, 24)
+        d.text(x + 58, 191, "local memory", "ink small", "middle")
+        d.rect(x + 112, 174, 92, 24)
+        d.text(x + 158, 191, "L1 cache", "ink small", "middle")
+        d.line(x + 108, 210, x + 108, 236)
+    d.rect(20, 236, 680, 34)
+    d.text(360, 258, "L2 cache, shared by all compute units", "ink", "middle")
+    d.line(360, 270, 360, 296)
+    d.rect(20, 296, 680, 34)
+    d.text(360, 318, "global memory", "ink", "middle")
+    return d
+
+
+def divergence():
+    d = Drawing(720, 250, "A wave whose lanes disagree runs both branches, one after the other")
+    lanes = [0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0]
+    d.text(20, 32, "lanes of one wave", "dim small")
+    for x, words in ((172, "condition"), (284, "then"), (452, "else"), (620, "after")):
+        d.text(x, 32, words, "ink small", "middle")
+    for i, long in enumerate(lanes):
+        y = 42 + i * 12
+        d.rect(130, y, 84, 10, "a", 1)
+        d.rect(218, y, 132, 10, "off" if long else "c", 1)
+        d.rect(354, y, 196, 10, "b" if long else "off", 1)
+        d.rect(554, y, 132, 10, "a", 1)
+    d.line(130, 240, 690, 240, arrow=True)
+    d.text(20, 244, "time", "dim small")
+    return d
+
+
+def latency():
+    d = Drawing(
+        720, 190, "While one wave waits for memory, others compute; with too few waves the unit idles"
+    )
+    for row, waves in enumerate((1, 4)):
+        top = 34 + row * 62
+        d.text(
+            20,
+            top - 8,
+            "one wave: the unit waits" if waves == 1 else "four waves: it always has one that can go on",
+            "ink small",
+        )
+        for wave in range(waves):
+            y = top + wave * 15
+            for turn in range(4 if waves == 4 else 4):
+                x = 130 + wave * 36 + turn * 144
+                if x + 36 > 700:
+                    continue
+                d.rect(x, y, 34, 12, "a" if waves == 1 else ("a", "c", "b", "dim")[wave], 2)
+                if x + 144 < 706:
+                    d.rect(x + 36, y, 106, 12, "off", 2)
+    d.rect(20, 166, 14, 12, "a", 2)
+    d.text(40, 177, "computes", "dim small")
+    d.rect(120, 166, 14, 12, "off", 2)
+    d.text(140, 177, "waits for memory", "dim small")
+    return d
+
+
+def coalescing():
+    d = Drawing(
+        720,
+        250,
+        "Neighbouring lanes that read neighbouring words need two cache lines; with a stride each lane needs its own",
+    )
+    for row, stride in enumerate((1, 4)):
+        top = 46 + row * 112
+        d.text(
+            20,
+            top - 18,
+            (
+                "lane i reads word i: 2 lines for 16 lanes"
+                if stride == 1
+                else "lane i reads word 4 i: 8 lines, three quarters of them for nothing"
+            ),
+            "ink small",
+        )
+        for lane in range(16):
+            d.rect(20 + lane * 20, top, 16, 14, "a", 2)
+        for word in range(64):
+            read = word % stride == 0 and word // stride < 16
+            d.rect(20 + word * 10.6 + (word // 8) * 1.5, top + 56, 9, 14, "a" if read else "off", 1)
+        for lane in range(16):
+            word = lane * stride
+            d.line(28 + lane * 20, top + 15, 24.5 + word * 10.6 + (word // 8) * 1.5, top + 54, 1)
+    d.text(20, 240, "a line here: 8 words", "dim small")
+    return d
+
+
+def banks():
+    d = Drawing(
+        720, 260, "Local memory has banks; lanes that want different words of one bank wait for each other"
+    )
+    cases = (
+        ("stride 1: every lane a bank of its own, one turn", 1),
+        ("stride 8: one bank for all lanes, eight turns", 8),
+        ("stride 9, the rows padded by a word: one turn again", 9),
+    )
+    for row, (words, stride) in enumerate(cases):
+        top = 40 + row * 76
+        d.text(20, top - 12, words, "ink small")
+        for bank in range(8):
+            hits = sum((lane * stride) % 8 == bank for lane in range(8))
+            d.rect(20 + bank * 62, top, 56, 30)
+            for hit in range(hits):
+                d.rect(24 + bank * 62 + hit * 6, top + 6, 5, 18, "bad" if hits > 1 else "c", 1)
+        d.text(532, top + 20, ("1 turn", "8 turns", "1 turn")[row], "ink small")
+    d.text(20, 250, "8 lanes and 8 banks here; a GPU has 32 of each, or 64", "dim small")
+    return d
+
+
+def occupancy():
+    d = Drawing(
+        720,
+        220,
+        "A group of 1024 items with 40 registers fills five eighths of a unit's registers, and a second one does not fit",
+    )
+    d.text(20, 30, "registers of one compute unit, 65 536", "ink small")
+    d.rect(20, 40, 680, 36)
+    d.rect(20, 40, 425, 36, "a")
+    d.text(232, 63, "one group of 1024 items, 40 registers each", "on small", "middle")
+    d.text(572, 63, "nobody fits: 37.5 % idle", "dim small", "middle")
+    d.rect(20, 112, 680, 36)
+    for i in range(6):
+        d.rect(20 + i * 106.3, 112, 104, 36, "c")
+        d.text(72 + i * 106.3, 135, "256 items", "on small", "middle")
+    d.text(20, 102, "the same kernel in groups of 256", "ink small")
+    d.text(
+        20, 176, "Registers, local memory and places for waves are given out in whole groups,", "dim small"
+    )
+    d.text(20, 194, "and come back when the last wave of a group has ended.", "dim small")
+    return d
+
+
+def tile():
+    d = Drawing(
+        560, 300, "A tile of results and its halo: what a work-group reads is larger than what it writes"
+    )
+    cell, edge = 22, 2
+    for y in range(12):
+        for x in range(12):
+            inside = edge <= x < 12 - edge and edge <= y < 12 - edge
+            d.rect(20 + x * cell, 18 + y * cell, cell - 2, cell - 2, "a" if inside else "off", 2)
+    d.rect(310, 60, 16, 16, "a", 2)
+    d.text(336, 73, "results of the group, 8 x 8", "ink small")
+    d.rect(310, 92, 16, 16, "off", 2)
+    d.text(336, 105, "halo of radius 2, read as well", "ink small")
+    d.text(310, 150, "without local memory: 64 x 25 reads", "ink small")
+    d.text(310, 174, "with a tile: 12 x 12 reads", "ink small")
+    return d
+
+
+def cpu():
+    d = Drawing(
+        720, 250, "A CPU runs a work-group as a loop on one core, some work-items side by side in a vector"
+    )
+    for i in range(2):
+        x = 20 + i * 350
+        d.rect(x, 20, 330, 150)
+        d.text(x + 165, 42, f"core {i}: work-group {i}", "ink strong", "middle")
+        d.text(x + 14, 68, "for items 0, 8, 16, ...", "dim small")
+        for lane in range(8):
+            d.rect(x + 14 + lane * 38, 76, 34, 22, ("a", "c")[i], 2)
+        d.text(x + 14, 116, "one vector: 4, 8 or 16 floats", "dim small")
+        d.rect(x + 14, 128, 302, 28)
+        d.text(x + 165, 147, "this core's caches, local memory in them", "ink small", "middle")
+        d.line(x + 165, 170, x + 165, 196)
+    d.rect(20, 196, 680, 34)
+    d.text(360, 218, "last-level cache, then memory", "ink", "middle")
+    return d
+
+
+def tree():
+    d = Drawing(
+        720,
+        470,
+        "Five questions, in this order: is it the kernel, how far from a copy, do the lanes agree, are enough waves resident, is it a CPU",
+    )
+    steps = [
+        ("1  Is it the kernel?", "calls take longer than events", "launches, builds, copies"),
+        ("2  As fast as a copy?", "at the copy's time", "fewer bytes: pack, fuse"),
+        ("", "slower, and data is reread", "tile, order of groups"),
+        ("3  Do the lanes agree?", "branch or loop depends on data", "swap, tables, search"),
+        ("4  Enough waves?", "many registers, much local mem.", "fewer registers"),
+        ("", "barriers", "sub-groups, fewer steps"),
+        ("5  Is it a CPU?", "a GPU's kernel on PoCL", "vectors, long items"),
+    ]
+    y = 18
+    last = None
+    for question, seen, answer in steps:
+        if question:
+            if last is not None:
+                d.line(110, last + 40, 110, y, arrow=True)
+            d.rect(16, y, 196, 40)
+            d.text(28, y + 25, question, "ink strong small")
+            last = y
+            d.line(212, y + 20, 236, y + 20, arrow=True)
+        else:
+            d.line(224, y - 44, 224, y + 20)
+            d.line(224, y + 20, 236, y + 20, arrow=True)
+        d.rect(238, y, 262, 40)
+        d.text(248, y + 25, seen, "ink small")
+        d.line(500, y + 20, 520, y + 20, arrow=True)
+        d.rect(522, y, 184, 40, "c", 3)
+        d.text(614, y + 25, answer, "on small", "middle")
+        y += 64
+    return d
+
+
+def main():
+    folder = Path(sys.argv[1])
+    for name, make in [
+        ("primer_" + one.__name__, one)
+        for one in (device, divergence, latency, coalescing, banks, occupancy, tile, cpu)
+    ] + [("start_tree", tree)]:
+        (folder / f"{name}.svg").write_text(make().svg())
+
+
+main()

@@ -1,0 +1,89 @@
+"""links.py ROOT: every link and anchor of README.md, CONTRIBUTING.md and docs/*.md leads somewhere, and
+every marker of `clcook report --markdown` has its result. Needs nothing but Python.
+
+Prints FILE:LINE: what is wrong, and ends with 1 if anything is."""
+
+import re
+import sys
+from pathlib import Path
+
+LINK = re.compile(r"(?<!\\)!?\[(?:[^\]\\]|\\.)*\]\(([^)\s]+)[^)]*\)")
+FENCE = re.compile(r"^\s*(```|~~~)")
+MARKER = re.compile(r"<!-- clcook:(table|value) ([^>]*?) -->")
+
+
+def prose(path):
+    """(line number, text) of the lines outside of fenced code, inline code blanked."""
+    fenced = False
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if FENCE.match(line):
+            fenced = not fenced
+        elif not fenced:
+            yield number, re.sub(r"`[^`]*`", lambda code: "`" * len(code.group(0)), line)
+
+
+def slug(heading):
+    """The anchor that both MkDocs and the usual hosts give to a heading."""
+    text = re.sub(r"<[^>]*>|[`*]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading))
+    return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", text.strip().lower()))
+
+
+def anchors(path, known={}):
+    if path not in known:
+        found, count = set(), {}
+        fenced = False
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if FENCE.match(line):
+                fenced = not fenced
+            heading = re.match(r"#{1,6} (.*)", line)
+            if heading and not fenced:
+                name = slug(heading.group(1))
+                found.add(name if name not in count else f"{name}_{count[name]}")
+                count[name] = count.get(name, 0) + 1
+            found.update(re.findall(r'id="([^"]+)"', line))
+        known[path] = found
+    return known[path]
+
+
+def main(root):
+    pages = [root / "README.md", root / "CONTRIBUTING.md"] + sorted((root / "docs").glob("*.md"))
+    links = markers = 0
+    wrong = []
+    for page in pages:
+        name = page.relative_to(root)
+        for number, line in prose(page):
+            where = f"{name}:{number}"
+            for link in LINK.finditer(line):
+                links += 1
+                target, _, anchor = link.group(1).partition("#")
+                if re.match(r"[a-z]+:", target):
+                    continue
+                file = (page.parent / target).resolve() if target else page
+                if not file.exists():
+                    wrong.append(f"{where}: there is no {target}")
+                elif anchor and file.suffix == ".md" and anchor not in anchors(file):
+                    wrong.append(f"{where}: {target or name} has no heading #{anchor}")
+        text = page.read_text(encoding="utf-8")
+        blank = lambda code: re.sub(r"[^\n]", " ", code.group(0))
+        text = re.sub(r"(?ms)^\s*```.*?^\s*```$|`[^`\n]*`", blank, text)
+        for marker in MARKER.finditer(text):
+            markers += 1
+            where = f"{name}:{text.count(chr(10), 0, marker.start()) + 1}"
+            kind, what = marker.group(1), marker.group(2)
+            end = text.find(f"<!-- /clcook:{kind} -->", marker.end())
+            if end < 0 or "<!-- clcook:" in text[marker.end() : end]:
+                wrong.append(f"{where}: the marker '{kind} {what}' has no end")
+            elif len(text[marker.end() : end].strip(" \n?")) == 0:
+                wrong.append(
+                    f"{where}: the marker '{kind} {what}' has no result: run clcook report --markdown"
+                )
+            # What a table needs is for clcook report --markdown --check to say; a test runs that.
+            if kind == "value" and not (root / f"bench/results/{what.split()[0]}.json").exists():
+                wrong.append(f"{where}: there is no bench/results/{what.split()[0]}.json")
+    for one in wrong:
+        print(one)
+    print(f"{len(pages)} pages, {links} links, {markers} markers, {len(wrong)} wrong")
+    return 1 if wrong or not links or not markers else 0
+
+
+sys.exit(main(Path(sys.argv[1]).resolve()))

@@ -1,0 +1,146 @@
+// What the report says of steps: pairs of rows at equal tunes, and baselines at their best ones.
+#include "bench/report/report.hpp"
+#include "support/testing.hpp"
+
+using namespace clcook;
+using namespace clcook::testing;
+using namespace clcook::tool;
+using namespace clcook::tool::report;
+
+namespace {
+
+// slow <- fast <- faster; a tune has a group, 64 where it is open, and faster has a run too.
+Recipe a_recipe() {
+  Recipe recipe;
+  recipe.name = "r";
+  const Axis groups{"group", {std::int64_t{128}, std::int64_t{64}}};
+  recipe.variants.resize(3);
+  recipe.variants[0].name = "slow";
+  recipe.variants[0].baseline = true;
+  recipe.variants[0].tunes = {groups};
+  recipe.variants[1].name = "fast";
+  recipe.variants[1].predecessor = "slow";
+  recipe.variants[2].name = "faster";
+  recipe.variants[2].predecessor = "fast";
+  recipe.whole_tune = [](const std::string& variant, const Params& tune, const Params&,
+                         const DeviceInfo& device) {
+    Params out = tune;
+    if (out.find("group") == nullptr) out.set("group", std::int64_t{device.cpu ? 1 : 64});
+    if (variant == "faster") out.set("run", std::int64_t{8});
+    return out;
+  };
+  return recipe;
+}
+
+BenchRow row_of(const std::string& variant, const char* tune, double us) {
+  BenchRow row;
+  row.recipe = "r";
+  row.variant = variant;
+  row.tune = Params::parse(tune);
+  row.baseline = variant == "slow";
+  row.status = "measured";
+  row.median_us = us;
+  row.samples_us = {us, us, us};
+  return row;
+}
+
+Group group_of(const std::vector<BenchRow>& rows) {
+  Group out;
+  for (const BenchRow& row : rows) out.rows.push_back(&row);
+  return out;
+}
+
+Device device_of(const char* type) {
+  Device out;
+  out.name = "a device";
+  out.type = type;
+  return out;
+}
+
+const Device kGpu = device_of("gpu");
+const Device kCpu = device_of("cpu");
+
+}  // namespace
+
+TEST_CASE("a step is the ratio of two rows at equal tunes") {
+  const Recipe recipe = a_recipe();
+  const std::vector<BenchRow> rows{row_of("slow", "group=128", 100), row_of("slow", "group=64", 90),
+                                   row_of("fast", "", 30), row_of("faster", "", 10)};
+  const Group group = group_of(rows);
+  // What is left open counts: fast ran with 64.
+  const Pair pair = step_of(recipe, kGpu, group, rows[2]);
+  REQUIRE(pair.with == &rows[2]);
+  CHECK(pair.without == &rows[1]);
+  CHECK(pair.ratio.value == doctest::Approx(3));
+  CHECK(pair.verdict == Verdict::faster);
+  // On a CPU it ran with 1, and slow with neither.
+  CHECK(step_of(recipe, kCpu, group, rows[2]).with == nullptr);
+  // What only one of them has is no difference.
+  CHECK(step_of(recipe, kGpu, group, rows[3]).ratio.value == doctest::Approx(3));
+  // The way to the baseline may be longer than a step.
+  CHECK(pair_of(recipe, kGpu, group, "faster", "slow").ratio.value == doctest::Approx(9));
+  CHECK(step_of(recipe, kGpu, group, rows[0]).with == nullptr);
+}
+
+TEST_CASE("of several equal tunes the one counts in which the variant is fastest") {
+  const Recipe recipe = a_recipe();
+  const std::vector<BenchRow> rows{row_of("slow", "group=128", 100), row_of("slow", "group=64", 60),
+                                   row_of("fast", "group=128", 50), row_of("fast", "group=64", 55)};
+  const Pair pair = pair_of(recipe, kGpu, group_of(rows), "fast", "slow");
+  CHECK(pair.with == &rows[2]);
+  CHECK(pair.without == &rows[0]);
+}
+
+TEST_CASE("nothing is said of rows that were not measured, or of another version") {
+  const Recipe recipe = a_recipe();
+  std::vector<BenchRow> rows{row_of("slow", "group=64", 60), row_of("fast", "", 50),
+                             row_of("gone", "", 40)};
+  CHECK(step_of(recipe, kGpu, group_of(rows), rows[2]).with == nullptr);
+  CHECK(pair_of(recipe, kGpu, group_of(rows), "fast", "gone").with == nullptr);
+  CHECK(pair_of(recipe, kGpu, group_of(rows), "faster", "fast").with == nullptr);
+  rows[0].status = "skipped";
+  CHECK(step_of(recipe, kGpu, group_of(rows), rows[1]).with == nullptr);
+}
+
+TEST_CASE("a baseline is the recipe's at the first of its tunes, or none") {
+  const Recipe recipe = a_recipe();
+  const auto has = [&](std::vector<BenchRow> rows) {
+    return has_baseline(recipe, kGpu, group_of(rows));
+  };
+  CHECK(has({row_of("slow", "group=128", 100), row_of("fast", "", 30)}));
+  CHECK_FALSE(has({row_of("slow", "group=64", 100), row_of("fast", "", 30)}));
+  CHECK_FALSE(has({row_of("slow", "", 100), row_of("fast", "", 30)}));
+  CHECK_FALSE(has({row_of("fast", "", 30)}));
+  BenchRow other = row_of("fast", "", 30);  // was the baseline when it was measured
+  other.baseline = true;
+  CHECK_FALSE(has({other}));
+}
+
+TEST_CASE("devices have the names that people use") {
+  const auto result = [](const char* kind, const char* name, const char* platform, int units,
+                         const char* driver) {
+    Result out;
+    out.kind = kind;
+    out.about.name = name;
+    out.about.platform = platform;
+    out.about.driver = driver;
+    out.about.compute_units = static_cast<std::uint64_t>(units);
+    out.device = out.about.text();
+    return out;
+  };
+  const char* pocl = "Portable Computing Language";
+  std::vector<Result> results{result("bench", "NVIDIA H200", "NVIDIA CUDA", 132, "580"),
+                              result("bench", "pthread-a-long-name", pocl, 2, "3.1"),
+                              result("check", "pthread-a-long-name", pocl, 2, "7.1")};
+  CHECK(short_device(results, "bench", results[0].device) == "NVIDIA H200");
+  CHECK(short_device(results, "bench", results[1].device) == "PoCL, 2 cores");
+  results.push_back(results[1]);  // another tool's, which does not say the cores
+  results[3].kind = "peers";
+  results[3].about.compute_units.reset();
+  CHECK(short_device(results, "bench", results[1].device) == "PoCL, 2 cores");
+  results[2].kind = "bench";  // now the name would be that of two devices
+  CHECK(short_device(results, "bench", results[1].device) == results[1].device);
+  results[2].about.compute_units = 1;
+  CHECK(short_device(results, "bench", results[1].device) == "PoCL, 2 cores");
+  CHECK(short_device(results, "bench", results[2].device) == "PoCL, 1 core");
+}
