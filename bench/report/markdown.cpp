@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <clcook/core/commit.hpp>
 #include <clcook/core/source.hpp>
 #include <set>
@@ -30,12 +31,20 @@ struct Vouch {
   std::vector<std::string> results;
 };
 
+// A picture that a document has made.
+struct Picture {
+  std::size_t line = 0;
+  std::string name;  // "docs/images/chart_line_blur.svg"
+  std::string content;
+};
+
 struct Document {
   std::string name;  // "docs/line_blur.md"
   std::filesystem::path path;
   std::string content;
   std::vector<Edit> edits;
   std::vector<Vouch> vouches;
+  std::vector<Picture> pictures;
 };
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -58,6 +67,7 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
                                     {"ceilings", 1, 1, " RESULT"},
                                     {"check", 1, 2, " RESULT [RECIPE]"},
                                     {"bench", 2, 2, " RESULT RECIPE"},
+                                    {"speed", 2, 2, " RESULT RECIPE"},
                                     {"steps", 1, 1, " RECIPE"},
                                     {"stages", 1, 1, " RESULT"},
                                     {"peers", 1, 1, " RESULT"},
@@ -97,6 +107,7 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
   if (name == "check")
     return some(check_table(totals_of(find(results, words[1], "check"), argument(2))));
   if (name == "bench") return some(bench_table(find(results, words[1], "bench"), words[2]));
+  if (name == "speed") return some(speed_table(find(results, words[1], "bench"), words[2]));
   if (name == "steps") return to_markdown(steps_table(results, find_recipe(recipes(), words[1])));
   if (name == "peers") return some(peers_table(find(results, words[1], "peers")));
   if (name == "startup") return some(startup_table(find(results, words[1], "startup")));
@@ -209,12 +220,9 @@ std::string make_value(const std::vector<Result>& results, const std::string& ar
 
 constexpr std::string_view kMarker = "<!-- clcook:";
 constexpr std::string_view kMarkerEnd = "<!-- /clcook:";
-constexpr std::string_view kTable = "<!-- clcook:table ";
-constexpr std::string_view kTableEnd = "<!-- /clcook:table -->";
-constexpr std::string_view kValue = "<!-- clcook:value ";
-constexpr std::string_view kValueEnd = "<!-- /clcook:value -->";
-constexpr std::string_view kVouch = "<!-- clcook:older ";
-constexpr std::string_view kVouchEnd = "<!-- /clcook:older -->";
+// Each begins with "<!-- clcook:NAME ARGUMENTS -->" and ends with "<!-- /clcook:NAME -->".
+constexpr std::array<std::string_view, 6> kKinds{"table", "value",  "gain",
+                                                 "chart", "kernel", "older"};
 
 Vouch parse_vouch(const std::string& arguments, std::size_t line, const std::string& text) {
   std::vector<std::string> words = words_of(arguments);
@@ -268,9 +276,27 @@ std::size_t check_provenance(const std::vector<Document>& documents,
   return wrong;
 }
 
+// The new text between the markers of a kind; of a chart the document gets the picture.
+std::string make_part(Document& document, std::string_view kind, const std::string& arguments,
+                      std::size_t line, const std::filesystem::path& root,
+                      const std::vector<Result>& results) {
+  const bool in_docs = document.name.rfind("docs/", 0) == 0;
+  if (kind == "table") return "\n" + make_table(results, words_of(arguments), in_docs);
+  if (kind == "kernel") return "\n" + kernel_markdown(root, arguments);
+  if (kind == "gain") return gain_text(results, words_of(arguments));
+  if (kind == "value") return make_value(results, arguments);
+  const std::vector<std::string> words = words_of(arguments);
+  const std::string content = chart_file(results, words);
+  const std::string name = "images/chart_" + words[0] + ".svg";
+  document.pictures.push_back({line, "docs/" + name, content});
+  return fmt::format("\n![Time of each variant; shorter is faster]({}{})\n", in_docs ? "" : "docs/",
+                     name);
+}
+
 // Finds the parts and makes their new text, and what the document vouches for. Fenced code and
 // `inline code` are left alone.
-void find_edits(Document& document, const std::vector<Result>& results) {
+void find_edits(Document& document, const std::filesystem::path& root,
+                const std::vector<Result>& results) {
   const std::string& text = document.content;
   const auto newlines = [&](std::size_t begin, std::size_t end) {
     return std::count(text.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -309,31 +335,32 @@ void find_edits(Document& document, const std::vector<Result>& results) {
     const std::string marker = text.substr(begin, std::min<std::size_t>(end - begin, 80));
     if (text.compare(begin, kMarkerEnd.size(), kMarkerEnd) == 0)
       wrong("nothing is open here: " + marker);
-    const auto is = [&](std::string_view one) { return text.compare(begin, one.size(), one) == 0; };
-    const bool table = is(kTable);
-    const bool vouch = is(kVouch);
-    if (!table && !vouch && !is(kValue))
-      wrong("unknown marker; known are clcook:table, clcook:value and clcook:older: " + marker);
-    const std::size_t head = begin + (table ? kTable : vouch ? kVouch : kValue).size();
-    const std::string_view ending = table ? kTableEnd : vouch ? kVouchEnd : kValueEnd;
+    const std::size_t word = begin + kMarker.size();
+    const std::string name = text.substr(word, text.find_first_of(" \n", word) - word);
+    const auto* kind = std::find(kKinds.begin(), kKinds.end(), name);
+    if (kind == kKinds.end()) {
+      std::string known;
+      for (const std::string_view one : kKinds) known += fmt::format(" clcook:{}", one);
+      wrong(fmt::format("unknown marker; known are{}: {}", known, marker));
+    }
+    const std::size_t head = word + name.size();
+    const std::string ending = fmt::format("{}{} -->", kMarkerEnd, name);
     const std::size_t close = text.find("-->", head);
     const std::size_t last = text.find(ending, head);
     if (last == std::string::npos || last < close || text.find(kMarker, head) < last)
       wrong(fmt::format("not closed by {}: {}", ending, marker));
     const std::string arguments = text.substr(head, close - head);
-    Edit edit{close + 3, last, line, (table ? "table " : "value ") + arguments, ""};
     try {
-      if (vouch) {
+      if (name == "older") {
         const std::string reason = text.substr(close + 3, last - close - 3);
         document.vouches.push_back(parse_vouch(arguments, line, reason));
-      } else
-        edit.text = table ? "\n" + make_table(results, words_of(arguments),
-                                              document.name.rfind("docs/", 0) == 0)
-                          : make_value(results, arguments);
+      } else {
+        document.edits.push_back({close + 3, last, line, name + arguments,
+                                  make_part(document, name, arguments, line, root, results)});
+      }
     } catch (const Error& error) {
       wrong(error.what());
     }
-    if (!vouch) document.edits.push_back(std::move(edit));
     const std::size_t done = last + ending.size();
     line += static_cast<std::size_t>(newlines(at, done));
     at = done;
@@ -371,7 +398,7 @@ int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result
   std::error_code error;
   const auto add = [&](const std::filesystem::path& path, const std::string& name) {
     if (std::filesystem::is_regular_file(path, error))
-      documents.push_back({name, path, {}, {}, {}});
+      documents.push_back({name, path, {}, {}, {}, {}});
   };
   add(root / "README.md", "README.md");
   for (const auto& entry : std::filesystem::directory_iterator(root / "docs", error)) {
@@ -387,9 +414,11 @@ int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result
   std::size_t parts = 0;
   std::size_t different = 0;
   std::vector<std::pair<const Document*, std::string>> changed;
+  std::vector<Picture> pictures;
+  std::set<std::string> drawn;
   for (Document& document : documents) {
     document.content = read_text_file(document.path.string());
-    find_edits(document, results);
+    find_edits(document, root, results);
     std::string content;
     std::size_t at = 0;
     for (const Edit& edit : document.edits) {
@@ -400,10 +429,26 @@ int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result
       if (old == edit.text) continue;
       ++different;
       if (check_only)
-        fmt::print("{}:{}: {}differs from the results\n{}", document.name, edit.line, edit.what,
+        fmt::print("{}:{}: {} differs from the results\n{}", document.name, edit.line, edit.what,
                    difference(old, edit.text));
     }
     content += document.content.substr(at);
+    for (Picture& picture : document.pictures) {
+      const std::filesystem::path path = root / picture.name;
+      if (!drawn.emplace(picture.name).second)
+        fail(Errc::invalid_argument, fmt::format("{}:{}", document.name, picture.line),
+             "there is another chart " + picture.name);
+      ++parts;
+      if (std::filesystem::is_regular_file(path, error) &&
+          read_text_file(path.string()) == picture.content)
+        continue;
+      ++different;
+      if (check_only)
+        fmt::print("{}:{}: {} differs from the results\n", document.name, picture.line,
+                   picture.name);
+      else
+        pictures.push_back(std::move(picture));
+    }
     if (content != document.content) changed.emplace_back(&document, std::move(content));
   }
   if (check_only) {
@@ -413,6 +458,11 @@ int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result
     return different == 0 && doubtful == 0 ? 0 : 1;
   }
   // Only now, when every part could be made, is anything written.
+  for (const Picture& picture : pictures) {
+    std::filesystem::create_directories((root / picture.name).parent_path(), error);
+    write_file(root / picture.name, picture.content);
+    fmt::print("wrote {}\n", picture.name);
+  }
   for (const auto& [document, content] : changed) {
     write_file(document->path, content);
     fmt::print("wrote {}\n", document->name);

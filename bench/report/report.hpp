@@ -197,6 +197,36 @@ Table telling_table(const Result& isa);
 std::vector<std::string> targets_of(const Result& result, const std::string& recipe);
 Table curve_table(const Curve& curve);
 
+// ---- For a recipe's page (report/charts.cpp, report/kernels.cpp) ----
+
+// Of each variant the measured row with the fastest tuning; of the baseline the one that ratios are
+// to.
+std::vector<const BenchRow*> fastest_rows(const Group& group);
+
+// The first group of a recipe whose shape has all of `wanted`, such as "width=3840" or "mode=hot".
+// Throws Error(invalid_argument) where there is none.
+Group group_of(const Result& result, const std::string& recipe,
+               const std::vector<std::string>& wanted);
+
+// RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short]: "2.8 times as fast as", or "as fast as" where
+// the interval contains 1; with short "2.8×" or "a tie". Against OTHER at equal tunes, else against the
+// baseline. Throws Error(invalid_argument).
+std::string gain_text(const std::vector<Result>& results, const std::vector<std::string>& words);
+
+// One row per variant, one column per shape: the baseline's time, and of the others how many times
+// as fast they are. The fastest is bold, with all whose intervals reach its own.
+Table speed_table(const Result& result, const std::string& recipe);
+
+// RECIPE RESULT [NAME=VALUE]... [RESULT ...]: a file with the bars of one shape per RESULT. Throws
+// Error(invalid_argument).
+std::string chart_file(const std::vector<Result>& results, const std::vector<std::string>& words);
+
+// FILE NAME [from="TEXT" [to="TEXT"]]... [mark="TEXT"]... [NAME ...]: functions or macros of a file
+// under `root` as fenced code. Of one with `from` its head and the lines from the first with that
+// text to the first with `to`, else to its end. Lines with a mark are marked. Throws
+// Error(invalid_argument) for what is not there, Error(io) for a file that cannot be read.
+std::string kernel_markdown(const std::filesystem::path& root, const std::string& arguments);
+
 // ---- Curves (report/curves.cpp) ----
 
 // Curves of a recipe that belong on one plot: they differ in one parameter at most.
