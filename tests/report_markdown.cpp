@@ -219,3 +219,107 @@ TEST_CASE("broken results and unwritable documents are errors") {
       contains(run_program({tool(), "report", "--markdown", "--root", nothing.path().string()}).err,
                "there is neither README.md nor docs/*.md"));
 }
+
+namespace {
+
+const char* const kKernels =
+    "#define TWICE(x) \\\n  ((x) + \\\n   (x))\n"
+    "static float twice_of(float x);\n"
+    "static float twice_of(float x) {\n  return TWICE(x);\n}\n\n"
+    "__kernel void slow(__global float* y,\n                   int n) {\n"
+    "  const int i = get_global_id(0);\n  float sum = 0;\n  for (int k = 0; k < n; ++k) {\n"
+    "    sum += twice_of(y[k]);\n  }\n  y[i] = sum;\n}\n";
+
+Ran cut(const std::string& arguments, std::string* document = nullptr) {
+  const Project project("<!-- clcook:kernel k.cl " + arguments + " -->\n<!-- /clcook:kernel -->\n");
+  write_bytes(project.folder / "k.cl", kKernels);
+  const Ran ran = project.report(false);
+  if (document != nullptr) *document = project.document();
+  if (ran.code == 0) CHECK(project.report(true).code == 0);
+  return ran;
+}
+
+}  // namespace
+
+TEST_CASE("functions and macros are cut out of kernel files") {
+  if (tool().empty()) return;
+  std::string document;
+  CHECK(cut("TWICE twice_of", &document).code == 0);
+  CHECK(contains(document,
+                 "-->\n```c\n#define TWICE(x)\n  ((x) +\n   (x))\n\n"
+                 "static float twice_of(float x) {\n  return TWICE(x);\n}\n```\n<!--"));
+  CHECK(cut("slow from=\"for (\" to=\"sum +=\" mark=\"twice_of(\"", &document).code == 0);
+  CHECK(contains(document,
+                 "-->\n```c hl_lines=\"5\"\n__kernel void slow(__global float* y,\n"
+                 "                   int n) {\n  // ...\n  for (int k = 0; k < n; ++k) {\n"
+                 "    sum += twice_of(y[k]);  // <--\n    // ...\n}\n```\n"));
+}
+
+TEST_CASE("what a kernel file does not have is an error") {
+  if (tool().empty()) return;
+  const auto refused = [](const std::string& arguments, const std::string& message) {
+    const Ran ran = cut(arguments);
+    CHECK(ran.code == 2);
+    CHECK_MESSAGE(contains(ran.err, message), ran.err);
+  };
+  refused("", "expected: clcook:kernel FILE NAME");
+  refused("twice", "there is no function or macro 'twice' in k.cl");
+  refused("slow from=\"while\"", "'slow' has no line with from=\"while\"");
+  refused("slow from=\"for\" to=\"while\"",
+          "'slow' has no line with to=\"while\" after from=\"for\"");
+  refused("slow from=\"for\" to=\"sum\" mark=\"y[i]\"",
+          "what is shown of 'slow' has no mark=\"y[i]\"");
+  refused("slow to=\"for\"", "to=\"for\" has no from before it");
+  refused("slow colour=\"red\"", "'colour' is neither from, to nor mark");
+  refused("slow mark=\"for", "no closing quote");
+}
+
+TEST_CASE("a kernel that has changed since is found") {
+  if (tool().empty()) return;
+  const Project project("<!-- clcook:kernel k.cl twice_of -->\n<!-- /clcook:kernel -->\n");
+  write_bytes(project.folder / "k.cl", kKernels);
+  CHECK(project.report(false).code == 0);
+  std::string changed = kKernels;
+  changed.replace(changed.find("return TWICE(x)"), 15, "return 2.0f * x");
+  write_bytes(project.folder / "k.cl", changed);
+  const Ran ran = project.report(true);
+  CHECK(ran.code == 1);
+  CHECK(contains(ran.out, "docs/page.md:1: kernel k.cl twice_of  differs from"));
+}
+
+TEST_CASE("gains, charts and tables of shapes say what the results say") {
+  if (tool().empty()) return;
+  const Project project(
+      "It is <!-- clcook:gain gpu-bench fixture_blur tiled --><!-- /clcook:gain --> (<!-- "
+      "clcook:gain gpu-bench fixture_blur tiled short --><!-- /clcook:gain -->).\n"
+      "<!-- clcook:table speed gpu-bench fixture_blur -->" +
+      kEnd + "<!-- clcook:chart fixture_blur gpu-bench -->\n<!-- /clcook:chart -->\n");
+  const Ran ran = project.report(false);
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  CHECK(contains(project.document(), "as<!-- /clcook:gain --> (<"));
+  CHECK(contains(project.document(), "-->3.2×<!-- /clcook:gain -->).\n"));
+  CHECK(contains(project.document(),
+                 "| Fixture GPU | width=1920 height=1080 | width=64 height=64 |\n|---|---:|---:|\n"
+                 "| naive | 996 µs | 9.97 µs |\n| tiled | **3.22×** | **3.22×** |\n"
+                 "| unrolled | tie | tie |\n| packed | 0.71× | 0.71× |\n"));
+  const std::string chart = project.document("docs/images/chart_fixture_blur.svg");
+  CHECK(contains(chart, ">tiled</text>"));
+  CHECK(project.report(true).code == 0);
+  write_bytes(project.folder / "docs/images/chart_fixture_blur.svg", "");
+  const Ran check = project.report(true);
+  CHECK(check.code == 1);
+  CHECK(contains(check.out, "docs/images/chart_fixture_blur.svg differs from the results"));
+  const auto refused = [](const std::string& part, const std::string& message) {
+    const Ran wrong = Project(part).report(false);
+    CHECK(wrong.code == 2);
+    CHECK_MESSAGE(contains(wrong.err, message), wrong.err);
+  };
+  refused("<!-- clcook:gain gpu-bench fixture_blur gone --><!-- /clcook:gain -->",
+          "'gpu-bench' has no ratio of 'gone'");
+  refused("<!-- clcook:gain gpu-bench fixture_blur tiled width=1 --><!-- /clcook:gain -->",
+          "has no times of 'fixture_blur' with width=1");
+  refused("<!-- clcook:chart gone gpu-bench -->\n<!-- /clcook:chart -->", "has no times of 'gone'");
+  const std::string twice =
+      "<!-- clcook:chart fixture_blur gpu-bench -->\n<!-- /clcook:chart -->\n";
+  refused(twice + twice, "docs/page.md:3: there is another chart");
+}

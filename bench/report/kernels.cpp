@@ -74,7 +74,8 @@ std::vector<std::string> find_code(const std::vector<std::string>& file, const s
         if (!more) return out;
       }
     }
-    if (line.empty() || std::isalpha(static_cast<unsigned char>(line[0])) == 0) continue;
+    if (line.empty() || (line[0] != '_' && std::isalpha(static_cast<unsigned char>(line[0])) == 0))
+      continue;
     if (!names(line, name, "(")) continue;
     if (i > 0 && (begins(file[i - 1], "__kernel") || begins(file[i - 1], "__attribute__")) &&
         !ends(file[i - 1], ';') && !ends(file[i - 1], '}'))

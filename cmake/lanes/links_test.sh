@@ -38,6 +38,24 @@ found docs/bench.md \
 found docs/bench.md '<!-- clcook:table recipes -->' "the marker 'table recipes' has no end"
 found docs/bench.md '<!-- clcook:value gone_bench /seed -->1<!-- /clcook:value -->' \
   'there is no bench/results/gone_bench.json'
+found docs/bench.md \
+  'It is <!-- clcook:gain gone_bench bc6h_mode switch -->as fast as<!-- /clcook:gain --> that.' \
+  'there is no bench/results/gone_bench.json'
+# long LINES FROM TO: as many lines behind line 2 of a recipe's page, FROM and TO around them.
+long() {
+  planted=$((planted + 1))
+  cp docs/bc6h_mode.md kept
+  { sed -n 1,2p kept; echo "$2"; for ((i = 0; i < $1; ++i)); do echo "A line."; done; echo "$3"; sed 1,2d kept; } \
+    >docs/bc6h_mode.md
+  if python3 cmake/site/links.py . >said || ! grep -qE "^docs/bc6h_mode.md:[0-9]+: more than $1 lines of $4 before" said; then
+    echo "FAILED: not found: $1 more lines of $4 before ## Details"
+    cat said
+    failed=1
+  fi
+  mv kept docs/bc6h_mode.md
+}
+long 110 "" "" text
+long 60 '<!-- clcook:kernel kernels/bc6h_mode.cl bc6h_mode_switch_of -->' '<!-- /clcook:kernel -->' kernels
 cd "$source"
 rm -rf --one-file-system "$work"
 echo "$planted mistakes planted"

@@ -104,6 +104,8 @@ def is_source(path):
 
 
 def on_page_markdown(markdown, page, config, files):
+    if 'class="pair"' in markdown:  # two kernels side by side want the place of the contents
+        page.meta["hide"] = ["toc"]
     here = posixpath.dirname(page.file.src_uri)
 
     def target(link):

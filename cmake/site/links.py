@@ -1,5 +1,6 @@
-"""links.py ROOT: every link and anchor of README.md, CONTRIBUTING.md and docs/*.md leads somewhere, and
-every marker of `clcook report --markdown` has its result. Needs nothing but Python.
+"""links.py ROOT: every link and anchor of README.md, CONTRIBUTING.md and docs/*.md leads somewhere, every
+marker of `clcook report --markdown` has its result, and a recipe's page has at most two screens before its
+details. Needs nothing but Python.
 
 Prints FILE:LINE: what is wrong, and ends with 1 if anything is."""
 
@@ -9,7 +10,9 @@ from pathlib import Path
 
 LINK = re.compile(r"(?<!\\)!?\[(?:[^\]\\]|\\.)*\]\(([^)\s]+)[^)]*\)")
 FENCE = re.compile(r"^\s*(```|~~~)")
-MARKER = re.compile(r"<!-- clcook:(table|value) ([^>]*?) -->")
+MARKER = re.compile(r"<!-- clcook:(table|value|gain|chart|kernel) (.*?) -->")
+# What a recipe's page may have before its heading "Details", in lines.
+MOST_TEXT, MOST_KERNEL = 110, 60
 
 
 def prose(path):
@@ -45,6 +48,27 @@ def anchors(path, known={}):
     return known[path]
 
 
+def too_long(page):
+    """(line number, what) where the part before the details becomes too long; nothing where it does not."""
+    text = kernel = 0
+    in_kernel = False
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        if line == "## Details":
+            return
+        if line.startswith("<!-- clcook:kernel "):
+            in_kernel = True
+        elif line.startswith("<!-- /clcook:kernel "):
+            in_kernel = False
+        elif not in_kernel:
+            text += 1
+            if text == MOST_TEXT + 1:
+                yield number, f"more than {MOST_TEXT} lines of text before ## Details"
+        elif not line.startswith("```"):
+            kernel += 1
+            if kernel == MOST_KERNEL + 1:
+                yield number, f"more than {MOST_KERNEL} lines of kernels before ## Details"
+
+
 def main(root):
     pages = [root / "README.md", root / "CONTRIBUTING.md"] + sorted((root / "docs").glob("*.md"))
     links = markers = 0
@@ -78,8 +102,10 @@ def main(root):
                     f"{where}: the marker '{kind} {what}' has no result: run clcook report --markdown"
                 )
             # What a table needs is for clcook report --markdown --check to say; a test runs that.
-            if kind == "value" and not (root / f"bench/results/{what.split()[0]}.json").exists():
+            if kind in ("value", "gain") and not (root / f"bench/results/{what.split()[0]}.json").exists():
                 wrong.append(f"{where}: there is no bench/results/{what.split()[0]}.json")
+        if (root / f"lib/clcook/cookbook/{page.stem}.hpp").exists():
+            wrong += [f"{name}:{number}: {what}" for number, what in too_long(page)]
     for one in wrong:
         print(one)
     print(f"{len(pages)} pages, {links} links, {markers} markers, {len(wrong)} wrong")
