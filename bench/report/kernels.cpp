@@ -101,15 +101,16 @@ struct CodeLine {
   bool marked = false;
 };
 
-// The function's head, and of its body the regions with "// ..." for what is left out.
+// The function's head, its arguments left out where they take lines of their own, and of its body the
+// regions with "// ..." for what is left out. Without regions the whole function.
 std::vector<CodeLine> cut(const std::vector<std::string>& code, const Part& part) {
   std::vector<bool> shown(code.size(), part.regions.empty());
+  std::size_t head = 0;  // how many lines
   if (!part.regions.empty()) {
-    std::size_t at = 0;
-    while (at < code.size() && !ends(code[at], '{')) shown[at++] = true;
-    if (at == code.size()) refuse(fmt::format("'{}' has no line that ends with '{{'", part.name));
-    shown[at++] = true;
+    while (head < code.size() && !ends(code[head], '{')) ++head;
+    if (head == code.size()) refuse(fmt::format("'{}' has no line that ends with '{{'", part.name));
     shown.back() = true;
+    std::size_t at = ++head;
     for (const auto& [from, to] : part.regions) {
       while (at < code.size() && code[at].find(from) == std::string::npos) ++at;
       if (at == code.size())
@@ -124,8 +125,15 @@ std::vector<CodeLine> cut(const std::vector<std::string>& code, const Part& part
     }
   }
   std::vector<CodeLine> out;
+  if (head == 1) out.push_back({code[0], false});
+  if (head > 1) {
+    std::string text;
+    for (std::size_t i = 0; i < head && text.find(part.name) == std::string::npos; ++i)
+      text += (i == 0 ? "" : " ") + code[i];
+    out.push_back({text.substr(0, text.find(part.name)) + part.name + "(...) {", false});
+  }
   bool gap = false;
-  for (std::size_t i = 0; i < code.size(); ++i) {
+  for (std::size_t i = head; i < code.size(); ++i) {
     if (!shown[i]) {
       const std::size_t indent = code[i].find_first_not_of(' ');
       if (!gap && indent != std::string::npos)

@@ -1,4 +1,4 @@
-"""drawings.py FOLDER: the drawings of docs/primer.md and docs/start.md, as SVG files that follow the
+"""drawings.py FOLDER: the drawings of docs/primer.md, docs/start.md and recipes' pages, as SVG files that follow the
 reader's light or dark setting. Run it by hand after a change: python3 cmake/site/drawings.py docs/images"""
 
 import sys
@@ -274,13 +274,207 @@ def tree():
         y += 64
     return d
 
+# ---- Recipes ----
+
+
+def bc6h_mode():
+    d = Drawing(
+        720,
+        214,
+        "The low two bits of a header's first word and the three above them say which of 14 modes it has",
+    )
+    d.text(20, 28, "first word of a block: bits 31 to 0, of which five matter", "dim small")
+    for i in range(32):
+        x = 20 + i * 21.2
+        d.rect(x, 40, 19, 26, "b" if i > 29 else "a" if i > 26 else "off", 2)
+        if i > 26:
+            d.text(x + 9.5, 58, ("h", "h", "h", "l", "l")[i - 27], "on small", "middle")
+    for row, (low, high, mode) in enumerate(
+        (
+            ("00", "any", "mode 0"),
+            ("01", "any", "mode 1"),
+            ("10", "h = 0 to 7", "mode 2 + h"),
+            ("11", "h = 0 to 3", "mode 10 + h   (h = 4 to 7: reserved, 15)"),
+        )
+    ):
+        y = 84 + row * 32
+        d.rect(20, y, 60, 24, "b")
+        d.text(50, y + 17, "l = " + low, "on small", "middle")
+        d.rect(88, y, 100, 24, "a")
+        d.text(138, y + 17, high, "on small", "middle")
+        d.line(196, y + 12, 236, y + 12, arrow=True)
+        d.text(246, y + 17, mode, "ink")
+    return d
+
+
+def argument_swap():
+    d = Drawing(
+        720,
+        236,
+        "Two calls in two branches run one after the other; one call with chosen arguments runs once",
+    )
+    lanes = [0, 1, 0, 0, 1, 1, 0, 1]
+    for column, words in enumerate(("two calls: each waits for the other", "choose the arguments, call once")):
+        x = 20 + column * 356
+        d.text(x, 26, words, "ink small strong")
+        for i, leaves in enumerate(lanes):
+            y = 40 + i * 20
+            if column == 0:
+                d.rect(x, y, 150, 16, "off" if leaves else "c", 2)
+                d.rect(x + 154, y, 150, 16, "b" if leaves else "off", 2)
+                d.text(x + 75 + 154 * leaves, y + 12, "f(b, a)" if leaves else "f(a, b)", "on small", "middle")
+            else:
+                d.rect(x, y, 22, 16, "b" if leaves else "c", 2)
+                d.rect(x + 26, y, 150, 16, "a", 2)
+                d.text(x + 101, y + 12, "f(from, to)", "on small", "middle")
+    d.line(20, 212, 690, 212, arrow=True)
+    d.text(20, 230, "time, 8 lanes of a wave that disagree", "dim small")
+    return d
+
+
+def threshold_count():
+    d = Drawing(720, 150, "Five falling thresholds cut the numbers into six slots; a value gets the slot it lies in")
+    edges = (30, 190, 320, 430, 530, 610, 690)
+    for k in range(6):
+        a, b = edges[k], edges[k + 1]
+        d.rect(a, 50, b - a - 2, 34, ("off", "a", "c", "b", "a", "c")[5 - k], 2)
+        d.text((a + b) / 2 - 1, 72, f"slot {5 - k}", "on small" if k else "ink small", "middle")
+        if k:
+            d.line(a - 1, 40, a - 1, 96)
+            d.text(a - 1, 114, f"t[{5 - k}]", "ink small", "middle")
+    d.line(482, 18, 482, 48, arrow=True)
+    d.text(490, 26, "x: reaches t[2], not t[1]", "ink small")
+    d.text(30, 138, "a NaN reaches nothing: slot 5", "dim small")
+    return d
+
+
+def gbuffer_shade():
+    d = Drawing(720, 250, "A texel is four words; one light is read once for eight texels, which all live in registers")
+    d.text(20, 26, "a texel, 16 bytes", "ink small strong")
+    for i, words in enumerate(("normal, ambient", "albedo", "depth, unlit", "shadow bits")):
+        d.rect(20 + i * 172, 38, 164, 28, ("a", "c", "b", "dim")[i])
+        d.text(102 + i * 172, 57, words, "on small", "middle")
+    d.text(20, 98, "a work-item keeps 8 of them ...", "ink small strong")
+    for i in range(8):
+        for j in range(4):
+            d.rect(20 + i * 40, 110 + j * 22, 34, 18, ("a", "c", "b", "dim")[j], 2)
+    d.text(20, 218, "... in registers, through the whole loop:", "dim small")
+    d.text(20, 236, "unpacked that is over 100 of them", "dim small")
+    d.text(400, 98, "for each of up to 32 lights", "ink small strong")
+    for i in range(16):
+        d.rect(400 + i % 8 * 38, 110 + i // 8 * 44, 32, 38)
+    d.line(390, 152, 352, 152, arrow=True)
+    return d
+
+
+def bc6h_decode():
+    d = Drawing(720, 236, "A block of 16 bytes becomes 16 texels; where its fields lie depends on the mode")
+    d.text(20, 26, "a block: 128 bits", "ink small strong")
+    colours = "b a c a c a c b a c a c a c a c b c a c".split()
+    for row in range(2):
+        x = 20
+        for i, kind in enumerate(colours[row:] + colours[:row]):
+            w = (11, 26, 18)[(i + row) % 3]
+            if x + w > 380:
+                break
+            d.rect(x, 40 + row * 40, w - 2, 26, kind, 1)
+            x += w
+        d.rect(x, 40 + row * 40, 400 - x, 26, "off", 1)
+    d.text(20, 128, "mode 2 above, mode 11 below: the same fields, elsewhere", "dim small")
+    d.line(410, 74, 452, 74, arrow=True)
+    for i in range(16):
+        d.rect(470 + i % 4 * 38, 24 + i // 4 * 30, 34, 26, ("a", "c", "b", "a")[(i * 7 + i // 4) % 4], 2)
+    d.text(470, 162, "4 x 4 texels, 8 or 16 bytes each", "ink small")
+    d.text(20, 182, "branchy: a switch with 14 arms, and each work-item writes its 16 texels one by one", "ink small")
+    d.text(20, 208, "local_headers: no branch; headers through local memory, rows written side by side", "ink small")
+    return d
+
+
+def group_size():
+    d = Drawing(720, 216, "The same 1024 work-items as one group or as eight: when waves wait, other groups can go on")
+    for row, (groups, words) in enumerate(
+        ((1, "one group of 1024: at a barrier all wait for the last wave"), (8, "eight groups of 128: the others go on"))
+    ):
+        top = 40 + row * 92
+        d.text(20, top - 12, words, "ink small strong")
+        width = 680 / groups
+        for g in range(groups):
+            d.rect(20 + g * width, top, width - 6, 46)
+        for wave in range(32):
+            x = 20 + wave * 21.25
+            late = wave == 13
+            waits = not late and (groups == 1 or wave // 4 == 13 // 4)
+            d.rect(x + 2, top + 7, 15, 32, "b" if late else "off" if waits else "c", 2)
+    d.rect(20, 194, 12, 12, "b", 2)
+    d.text(38, 204, "still working", "dim small")
+    d.rect(140, 194, 12, 12, "off", 2)
+    d.text(158, 204, "waits", "dim small")
+    d.rect(220, 194, 12, 12, "c", 2)
+    d.text(238, 204, "works", "dim small")
+    return d
+
+
+def stream_compaction():
+    d = Drawing(720, 190, "Of the pixels the bright ones are kept: flags, their running sum, and the list of indices")
+    kept = [0, 1, 1, 0, 0, 0, 1, 0, 1, 1, 1, 0, 0, 1, 0, 0]
+    for i, one in enumerate(kept):
+        x = 150 + i * 35
+        d.rect(x, 20, 31, 26, "b" if one else "off", 2)
+        d.text(x + 15, 38, str(i), "on small" if one else "dim small", "middle")
+        d.text(x + 15, 74, str(one), "ink small", "middle")
+        d.text(x + 15, 104, str(sum(kept[:i])), "ink small" if one else "dim small", "middle")
+        if one:
+            to = 150 + sum(kept[:i]) * 35
+            d.line(x + 15, 110, to + 15, 138, arrow=True)
+            d.rect(to, 142, 31, 26, "b", 2)
+            d.text(to + 15, 160, str(i), "on small", "middle")
+    for y, words in ((38, "pixels"), (74, "flag"), (104, "flags before"), (160, "list of indices")):
+        d.text(20, y, words, "ink small")
+    return d
+
+
+def vertex_transform():
+    d = Drawing(720, 206, "A vertex is moved by a blend of four joints' matrices, then by the matrix of its instance")
+    d.text(20, 26, "skeleton of an instance", "ink small strong")
+    for i in range(4):
+        d.rect(20 + i * 64, 40, 56, 56, "box")
+        for k in range(16):
+            d.rect(25 + i * 64 + k % 4 * 12, 45 + k // 4 * 12, 10, 10, "off" if k > 11 else "a", 1)
+        d.line(48 + i * 64, 98, 150, 132, arrow=True)
+    d.text(20, 196, "grey: a row 0 0 0 1 that nobody needs to load", "dim small")
+    d.text(150, 152, "sum of weight x matrix", "ink small", "middle")
+    d.line(240, 148, 300, 148, arrow=True)
+    d.text(340, 122, "instance's matrix", "ink small", "middle")
+    d.rect(312, 130, 56, 40)
+    for k in range(12):
+        d.rect(317 + k % 4 * 12, 134 + k // 4 * 12, 10, 10, "c", 1)
+    d.line(380, 148, 440, 148, arrow=True)
+    for i in range(3):
+        for j in range(6):
+            d.rect(460 + j * 40 + i * 4, 44 + i * 44, 30, 30, "b" if (i + j) % 3 == 0 else "off", 2)
+    d.text(460, 196, "instances x vertices: position and normal", "ink small")
+    return d
+
+
 
 def main():
     folder = Path(sys.argv[1])
     for name, make in [
         ("primer_" + one.__name__, one)
         for one in (device, divergence, latency, coalescing, banks, occupancy, tile, cpu)
-    ] + [("start_tree", tree)]:
+    ] + [("start_tree", tree)] + [
+        ("drawing_" + one.__name__, one)
+        for one in (
+            bc6h_mode,
+            argument_swap,
+            threshold_count,
+            gbuffer_shade,
+            bc6h_decode,
+            group_size,
+            stream_compaction,
+            vertex_transform,
+        )
+    ]:
         (folder / f"{name}.svg").write_text(make().svg())
 
 
