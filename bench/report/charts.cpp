@@ -30,6 +30,12 @@ std::string text_at(double x, int y, const char* kind, const std::string& words)
                      escape(words));
 }
 
+// Whether a row is as fast as the best one, as far as the intervals tell.
+bool wins(const BenchRow& row, const BenchRow* best) {
+  if (best == nullptr || verdict_of(*best) != Verdict::faster) return row.baseline;
+  return !row.baseline && ratio_of(row).high >= ratio_of(*best).low;
+}
+
 }  // namespace
 
 std::vector<const BenchRow*> fastest_rows(const Group& group) {
@@ -138,7 +144,6 @@ Table speed_table(const Result& result, const std::string& recipe) {
   for (const Group& group : groups) {
     const std::vector<const BenchRow*> rows = fastest_rows(group);
     const BenchRow* best = best_of(recipe, rows);
-    if (best != nullptr && verdict_of(*best) != Verdict::faster) best = nullptr;
     for (std::size_t i = 0; i < variants.size(); ++i) {
       Cell cell{"–", "", ""};
       for (const BenchRow* row : rows) {
@@ -146,12 +151,11 @@ Table speed_table(const Result& result, const std::string& recipe) {
         const Verdict verdict = verdict_of(*row);
         const Ratio ratio = ratio_of(*row);
         if (verdict == Verdict::baseline)
-          cell = {digits(row->median_us) + " µs", best == nullptr ? "strong" : "", ""};
+          cell = {digits(row->median_us) + " µs", wins(*row, best) ? "strong" : "", ""};
         else if (verdict == Verdict::tie)
           cell = {"tie", "", ""};
         else if (verdict != Verdict::none)
-          cell = {times(ratio.value) + "×",
-                  best != nullptr && ratio.high >= ratio_of(*best).low ? "strong" : "", ""};
+          cell = {times(ratio.value) + "×", wins(*row, best) ? "strong" : "", ""};
       }
       table.rows[i].push_back(cell);
     }
@@ -191,9 +195,10 @@ std::string chart_file(const std::vector<Result>& results, const std::vector<std
       const double width = std::max(1.0, kLongestBar * std::min(row->median_us, limit) / limit);
       const std::string ratio = verdict == Verdict::baseline ? "baseline"
                                 : verdict == Verdict::tie    ? "a tie"
-                                : verdict == Verdict::none   ? ""
+                                : verdict == Verdict::none   ? "without a ratio"
                                                              : times(ratio_of(*row).value) + "×";
-      parts += text_at(16, y + 15, row == best ? "ink small strong" : "ink small", row->variant);
+      const char* kind = wins(*row, best) ? "ink small strong" : "ink small";
+      parts += text_at(16, y + 15, kind, row->variant);
       parts += fmt::format(
           "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"16\" rx=\"2\"/>\n",
           verdict == Verdict::none ? "baseline" : to_string(verdict), kBarsAt, y + 3, width);
@@ -201,8 +206,7 @@ std::string chart_file(const std::vector<Result>& results, const std::vector<std
         parts += fmt::format(
             "<path class=\"bg\" d=\"M{0:g} {2}l6 -20h5l-6 20zM{1:g} {2}l6 -20h5l-6 20z\"/>\n",
             kBarsAt + width - 30, kBarsAt + width - 20, y + 21);
-      parts += text_at(kBarsAt + width + 8, y + 15, row == best ? "ink small strong" : "ink small",
-                       digits(row->median_us) + " µs  " + ratio);
+      parts += text_at(kBarsAt + width + 8, y + 15, kind, digits(row->median_us) + " µs, " + ratio);
       y += kBarRow;
     }
     y += 8;

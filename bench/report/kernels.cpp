@@ -136,9 +136,9 @@ std::vector<CodeLine> cut(const std::vector<std::string>& code, const Part& part
   for (std::size_t i = head; i < code.size(); ++i) {
     if (!shown[i]) {
       const std::size_t indent = code[i].find_first_not_of(' ');
-      if (!gap && indent != std::string::npos)
-        out.push_back({std::string(indent, ' ') + "// ...", false});
-      gap = gap || indent != std::string::npos;
+      const bool text = indent != std::string::npos && code[i][indent] != '#';
+      if (text && !gap) out.push_back({std::string(indent, ' ') + "// ...", false});
+      gap = gap || text;
       continue;
     }
     gap = false;

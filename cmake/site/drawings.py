@@ -338,7 +338,7 @@ def threshold_count():
     for k in range(6):
         a, b = edges[k], edges[k + 1]
         d.rect(a, 50, b - a - 2, 34, ("off", "a", "c", "b", "a", "c")[5 - k], 2)
-        d.text((a + b) / 2 - 1, 72, f"slot {5 - k}", "on small" if k else "ink small", "middle")
+        d.text((a + b) / 2 - 1, 72, f"slot {5 - k}", "on small" if k < 5 else "ink small", "middle")
         if k:
             d.line(a - 1, 40, a - 1, 96)
             d.text(a - 1, 114, f"t[{5 - k}]", "ink small", "middle")
@@ -380,7 +380,7 @@ def bc6h_decode():
             d.rect(x, 40 + row * 40, w - 2, 26, kind, 1)
             x += w
         d.rect(x, 40 + row * 40, 400 - x, 26, "off", 1)
-    d.text(20, 128, "mode 2 above, mode 11 below: the same fields, elsewhere", "dim small")
+    d.text(20, 128, "two modes: the same fields, elsewhere", "dim small")
     d.line(410, 74, 452, 74, arrow=True)
     for i in range(16):
         d.rect(470 + i % 4 * 38, 24 + i // 4 * 30, 34, 26, ("a", "c", "b", "a")[(i * 7 + i // 4) % 4], 2)
@@ -401,7 +401,8 @@ def group_size():
         for g in range(groups):
             d.rect(20 + g * width, top, width - 6, 46)
         for wave in range(32):
-            x = 20 + wave * 21.25
+            group, place = divmod(wave, 32 // groups)
+            x = 22 + group * width + place * (width - 10) * groups / 32
             late = wave == 13
             waits = not late and (groups == 1 or wave // 4 == 13 // 4)
             d.rect(x + 2, top + 7, 15, 32, "b" if late else "off" if waits else "c", 2)

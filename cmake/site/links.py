@@ -87,7 +87,7 @@ def main(root):
                     wrong.append(f"{where}: there is no {target}")
                 elif anchor and file.suffix == ".md" and anchor not in anchors(file):
                     wrong.append(f"{where}: {target or name} has no heading #{anchor}")
-        text = page.read_text(encoding="utf-8")
+        whole = text = page.read_text(encoding="utf-8")
         blank = lambda code: re.sub(r"[^\n]", " ", code.group(0))
         text = re.sub(r"(?ms)^\s*```.*?^\s*```$|`[^`\n]*`", blank, text)
         for marker in MARKER.finditer(text):
@@ -97,7 +97,7 @@ def main(root):
             end = text.find(f"<!-- /clcook:{kind} -->", marker.end())
             if end < 0 or "<!-- clcook:" in text[marker.end() : end]:
                 wrong.append(f"{where}: the marker '{kind} {what}' has no end")
-            elif len(text[marker.end() : end].strip(" \n?")) == 0:
+            elif len((whole if kind == "kernel" else text)[marker.end() : end].strip(" \n?")) == 0:
                 wrong.append(
                     f"{where}: the marker '{kind} {what}' has no result: run clcook report --markdown"
                 )
