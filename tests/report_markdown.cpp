@@ -146,6 +146,32 @@ TEST_CASE("markers that make no sense are errors with file and line, and nothing
   refused(value("gpu-bench /seed x*{}"), "no number before the '*'");
 }
 
+TEST_CASE("of several elements the one with the shortest shape is meant") {
+  if (tool().empty()) return;
+  const Project project(
+      "<!-- clcook:value gpu-bench /rows/variant=tiled/median_us {} --><!-- /clcook:value -->\n");
+  const fs::path file = project.folder / "bench/results/gpu-bench.json";
+  const std::string both = read_bytes(file);
+  // One more parameter in the shapes of one height, so that those of the other are meant.
+  const auto longer = [&](const std::string& height) {
+    std::string out = both;
+    const std::string member = "\"height\": " + height;
+    for (std::size_t at = 0; (at = out.find(member, at)) != std::string::npos;
+         at += member.size()) {
+      out.insert(at, "\"depth\": 1, ");
+      at += 12;
+    }
+    return out;
+  };
+  for (const auto& one :
+       {std::make_pair("64", " -->309.532<!--"), std::make_pair("1080", " -->3.096<!--")}) {
+    write_bytes(file, longer(one.first));
+    const Ran ran = project.report(false);
+    CHECK_MESSAGE(ran.code == 0, (ran.out + ran.err));
+    CHECK_MESSAGE(contains(project.document(), one.second), project.document());
+  }
+}
+
 TEST_CASE(
     "times of another tree or another recipe are refused, but where a page vouches for them") {
   if (tool().empty()) return;

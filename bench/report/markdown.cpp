@@ -131,7 +131,8 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
 }
 
 // Follows a JSON pointer. Beyond the standard, a step into a list may be "key=value,key=value": the
-// one element with these members, where "a.b" is member b of member a.
+// one element with these members, where "a.b" is member b of member a; of several the one whose shape
+// has the fewest members, if it is the only one.
 const Json& follow(const Json& from, const std::string& pointer) {
   const auto lost = [&](const std::string& why) {
     fail(Errc::invalid_argument, "report", fmt::format("'{}': {}", pointer, why));
@@ -153,6 +154,11 @@ const Json& follow(const Json& from, const std::string& pointer) {
       continue;
     }
     const Json* found = nullptr;
+    bool several = false;
+    const auto shape_members = [](const Json& element) {
+      const auto shape = element.find("shape");
+      return shape == element.end() ? std::size_t{0} : shape->size();
+    };
     for (const Json& element : *at) {
       bool match = true;
       std::istringstream conditions(step);
@@ -169,9 +175,11 @@ const Json& follow(const Json& from, const std::string& pointer) {
         match = match && member != nullptr && value == one.substr(equals + 1);
       }
       if (!match) continue;
-      if (found != nullptr) lost("several elements have " + step);
+      if (found != nullptr && shape_members(element) > shape_members(*found)) continue;
+      several = found != nullptr && shape_members(element) == shape_members(*found);
       found = &element;
     }
+    if (several) lost("several elements have " + step);
     if (found == nullptr) lost("no element has " + step);
     at = found;
   }
