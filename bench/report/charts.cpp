@@ -98,7 +98,9 @@ std::string gain_text(const std::vector<Result>& results, const std::vector<std:
                                          value >= 9.95    ? 0
                                          : value >= 1.095 ? 1
                                                           : 2);
-  if (verdict == Verdict::tie) return is_short ? "a tie" : "as fast as";
+  // 1.00 says the same, however certain it is.
+  if (verdict == Verdict::tie || (verdict != Verdict::none && figure == "1.00"))
+    return is_short ? "a tie" : "as fast as";
   if (verdict == Verdict::faster || verdict == Verdict::slower)
     return figure + (is_short ? "×" : " times as fast as");
   fail(

@@ -209,7 +209,7 @@ Group group_of(const Result& result, const std::string& recipe,
                const std::vector<std::string>& wanted);
 
 // RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short]: "2.8 times as fast as", or "as fast as" where
-// the interval contains 1; with short "2.8×" or "a tie". Against OTHER at equal tunes, else against the
+// the interval contains 1 or the ratio rounds to that; with short "2.8×" or "a tie". Against OTHER at equal tunes, else against the
 // baseline. Throws Error(invalid_argument).
 std::string gain_text(const std::vector<Result>& results, const std::vector<std::string>& words);
 

@@ -145,7 +145,7 @@ def on_page_markdown(markdown, page, config, files):
 
 # ---- The glossary: a heading for each word, other words for it after "Also:" ----
 
-SKIP = {"a", "code", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "script", "style", "svg", "th"}
+SKIP = {"a", "code", "pre", "summary", "h1", "h2", "h3", "h4", "h5", "h6", "script", "style", "svg", "th"}
 
 
 def terms():
