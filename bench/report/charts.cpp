@@ -30,10 +30,29 @@ std::string text_at(double x, int y, const char* kind, const std::string& words)
                      escape(words));
 }
 
-// Whether a row is as fast as the best one, as far as the intervals tell.
+bool is_approximate(const BenchRow& row) {
+  const Recipe* recipe = known_recipe(row.recipe);
+  return recipe != nullptr &&
+         std::any_of(recipe->variants.begin(), recipe->variants.end(), [&](const VariantInfo& one) {
+           return one.name == row.variant && one.approximate;
+         });
+}
+
+std::string label_of(const BenchRow& row) {
+  return row.variant + (is_approximate(row) ? " (approximate)" : "");
+}
+
+// What differs by less than a half per cent is called a tie, however certain it is.
+bool is_tie(const BenchRow& row) {
+  const Verdict verdict = verdict_of(row);
+  return verdict == Verdict::tie ||
+         (verdict != Verdict::baseline && times(ratio_of(row).value) == "1.00");
+}
+
+// Whether an exact row is as fast as the best one, as far as the intervals tell.
 bool wins(const BenchRow& row, const BenchRow* best) {
-  if (best == nullptr || verdict_of(*best) != Verdict::faster) return row.baseline;
-  return !row.baseline && ratio_of(row).high >= ratio_of(*best).low;
+  if (best == nullptr || verdict_of(*best) != Verdict::faster || is_tie(*best)) return row.baseline;
+  return !row.baseline && !is_approximate(row) && ratio_of(row).high >= ratio_of(*best).low;
 }
 
 }  // namespace
@@ -98,7 +117,6 @@ std::string gain_text(const std::vector<Result>& results, const std::vector<std:
                                          value >= 9.95    ? 0
                                          : value >= 1.095 ? 1
                                                           : 2);
-  // 1.00 says the same, however certain it is.
   if (verdict == Verdict::tie || (verdict != Verdict::none && figure == "1.00"))
     return is_short ? "a tie" : "as fast as";
   if (verdict == Verdict::faster || verdict == Verdict::slower)
@@ -138,11 +156,11 @@ Table speed_table(const Result& result, const std::string& recipe) {
     }
     table.columns.push_back({own.empty() ? "against the first" : own, true});
     for (const BenchRow* row : fastest_rows(groups[i])) {
-      if (std::find(variants.begin(), variants.end(), row->variant) == variants.end())
-        variants.push_back(row->variant);
+      if (std::find(variants.begin(), variants.end(), row->variant) != variants.end()) continue;
+      variants.push_back(row->variant);
+      table.rows.push_back({{label_of(*row), "", ""}});
     }
   }
-  for (const std::string& variant : variants) table.rows.push_back({{variant, "", ""}});
   for (const Group& group : groups) {
     const std::vector<const BenchRow*> rows = fastest_rows(group);
     const BenchRow* best = best_of(recipe, rows);
@@ -154,7 +172,7 @@ Table speed_table(const Result& result, const std::string& recipe) {
         const Ratio ratio = ratio_of(*row);
         if (verdict == Verdict::baseline)
           cell = {digits(row->median_us) + " µs", wins(*row, best) ? "strong" : "", ""};
-        else if (verdict == Verdict::tie)
+        else if (is_tie(*row))
           cell = {"tie", "", ""};
         else if (verdict != Verdict::none)
           cell = {times(ratio.value) + "×", wins(*row, best) ? "strong" : "", ""};
@@ -196,14 +214,17 @@ std::string chart_file(const std::vector<Result>& results, const std::vector<std
       const bool cut = row->median_us > limit * 1.0001;
       const double width = std::max(1.0, kLongestBar * std::min(row->median_us, limit) / limit);
       const std::string ratio = verdict == Verdict::baseline ? "baseline"
-                                : verdict == Verdict::tie    ? "a tie"
+                                : is_tie(*row)               ? "a tie"
                                 : verdict == Verdict::none   ? "without a ratio"
                                                              : times(ratio_of(*row).value) + "×";
       const char* kind = wins(*row, best) ? "ink small strong" : "ink small";
-      parts += text_at(16, y + 15, kind, row->variant);
+      parts += text_at(16, y + 15, kind, label_of(*row));
       parts += fmt::format(
           "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"16\" rx=\"2\"/>\n",
-          verdict == Verdict::none ? "baseline" : to_string(verdict), kBarsAt, y + 3, width);
+          is_tie(*row)               ? "tie"
+          : verdict == Verdict::none ? "baseline"
+                                     : to_string(verdict),
+          kBarsAt, y + 3, width);
       if (cut)
         parts += fmt::format(
             "<path class=\"bg\" d=\"M{0:g} {2}l6 -20h5l-6 20zM{1:g} {2}l6 -20h5l-6 20z\"/>\n",
