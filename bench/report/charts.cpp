@@ -42,6 +42,11 @@ std::string label_of(const BenchRow& row) {
   return row.variant + (is_approximate(row) ? " (approximate)" : "");
 }
 
+// "82.5 µs", "26.7 ms".
+std::string duration(double us) {
+  return us < 10000 ? digits(us) + " µs" : digits(us / 1000) + " ms";
+}
+
 // What differs by less than a half per cent is called a tie, however certain it is.
 bool is_tie(const BenchRow& row) {
   const Verdict verdict = verdict_of(row);
@@ -171,7 +176,7 @@ Table speed_table(const Result& result, const std::string& recipe) {
         const Verdict verdict = verdict_of(*row);
         const Ratio ratio = ratio_of(*row);
         if (verdict == Verdict::baseline)
-          cell = {digits(row->median_us) + " µs", wins(*row, best) ? "strong" : "", ""};
+          cell = {duration(row->median_us), wins(*row, best) ? "strong" : "", ""};
         else if (is_tie(*row))
           cell = {"tie", "", ""};
         else if (verdict != Verdict::none)
@@ -229,7 +234,7 @@ std::string chart_file(const std::vector<Result>& results, const std::vector<std
         parts += fmt::format(
             "<path class=\"bg\" d=\"M{0:g} {2}l6 -20h5l-6 20zM{1:g} {2}l6 -20h5l-6 20z\"/>\n",
             kBarsAt + width - 30, kBarsAt + width - 20, y + 21);
-      parts += text_at(kBarsAt + width + 8, y + 15, kind, digits(row->median_us) + " µs, " + ratio);
+      parts += text_at(kBarsAt + width + 8, y + 15, kind, duration(row->median_us) + ", " + ratio);
       y += kBarRow;
     }
     y += 8;
