@@ -274,6 +274,8 @@ TEST_CASE("functions and macros are cut out of kernel files") {
   CHECK(contains(document,
                  "-->\n```c\n#define TWICE(x)\n  ((x) +\n   (x))\n\n"
                  "static float twice_of(float x) {\n  return TWICE(x);\n}\n```\n<!--"));
+  CHECK(cut("TWICE from=\"(x))\"", &document).code == 0);
+  CHECK(contains(document, "-->\n```c\n#define TWICE(x)\n  // ...\n   (x))\n```\n"));
   CHECK(cut("slow from=\"for (\" to=\"sum +=\" mark=\"twice_of(\"", &document).code == 0);
   CHECK(contains(document,
                  "-->\n```c hl_lines=\"4\"\n__kernel void slow(...) {\n  // ...\n  for (int k = 0; "

@@ -107,9 +107,10 @@ std::vector<CodeLine> cut(const std::vector<std::string>& code, const Part& part
   std::vector<bool> shown(code.size(), part.regions.empty());
   std::size_t head = 0;  // how many lines
   if (!part.regions.empty()) {
-    while (head < code.size() && !ends(code[head], '{')) ++head;
+    const bool macro = begins(code[0], "#define ");
+    while (!macro && head < code.size() && !ends(code[head], '{')) ++head;
     if (head == code.size()) refuse(fmt::format("'{}' has no line that ends with '{{'", part.name));
-    shown.back() = true;
+    shown.back() = !macro;
     std::size_t at = ++head;
     for (const auto& [from, to] : part.regions) {
       while (at < code.size() && code[at].find(from) == std::string::npos) ++at;
