@@ -5,6 +5,7 @@
 #include "bench/measure/compare.hpp"
 #include "bench/report/report.hpp"
 #include "clcook_places.hpp"
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -101,8 +102,14 @@ BenchRow bench_row() {
 
 TEST_CASE("every committed result is read, and its rows are written as they are") {
   std::set<std::string> kinds;
+  std::map<std::string, std::size_t> met;  // a fifth of each kind on the short grid
   for (const fs::path& path : all_results()) {
     CAPTURE(path.string());
+    // "h200_bench_line_blur.json": what is after the device's name begins with the kind.
+    const std::string name = path.filename().string();
+    const std::string stem = name.substr(name.find('_') + 1);
+    const std::size_t number = met[stem.substr(0, stem.find_first_of("_."))]++;
+    if (number != 0 && left_out(number, 5)) continue;
     const std::vector<report::Result> results = report::load({path.string()});
     const report::Result& one = results.front();
     kinds.insert(one.kind);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -89,7 +90,13 @@ class Counter {
 
   // The first thing that went wrong; empty: nothing.
   const std::string& problem() const { return problem_; }
-  const std::set<std::string>& lacking() const { return lacking_; }
+  // Definitions of jobs that no program has.
+  std::set<std::string> lacking() const {
+    std::set<std::string> out;
+    std::set_difference(lacking_.begin(), lacking_.end(), given_.begin(), given_.end(),
+                        std::inserter(out, out.end()));
+    return out;
+  }
 
  private:
   struct Replacement {
@@ -136,6 +143,7 @@ class Counter {
     Replacement& mine = self.programs_[program];
     if (status != CL_SUCCESS || mine.program != nullptr) return status;
     const std::vector<std::string> given = definitions(options == nullptr ? "" : options);
+    self.given_.insert(given.begin(), given.end());
     std::set<std::string> lacking;
     for (Counted& text : self.texts_) {
       if (text.source != mine.source) continue;
@@ -267,6 +275,7 @@ class Counter {
   Shared shared_;
   std::map<cl_program, Replacement> programs_;
   std::set<std::string> lacking_;  // definitions that programs lack to be a job's
+  std::set<std::string> given_;    // definitions that any program has
   std::set<std::string> jobs_;     // the kernels that are asked about
   std::map<cl_kernel, Counted*> kernels_;
   std::map<cl_kernel, std::string> uncounted_;  // all, by name
