@@ -190,7 +190,7 @@ std::vector<Variable> shared_variables(const std::string& ptx, const Entry& entr
     const std::size_t end = std::min(ptx.find('\n', begin), ptx.size());
     const std::size_t word = ptx.find_first_not_of(" \t", begin);
     const std::size_t stop = ptx.find(';', begin);
-    if (word < end && ptx.compare(word, 8, ".shared ") == 0 && stop < end) {
+    if (word < end && ptx.compare(word, 7, ".shared") == 0 && stop < end) {
       const Declared one = parse(ptx.substr(word, stop - word));
       const bool inside = begin > entry.body && begin < entry.body_end;
       if (!one.parameter.name.empty() &&
@@ -200,6 +200,24 @@ std::vector<Variable> shared_variables(const std::string& ptx, const Entry& entr
     begin = end + 1;
   }
   return out;
+}
+
+// Without the others: one with too many local variables keeps all from being loaded.
+void drop_other_kernels(std::string& ptx, const std::string& kernel) {
+  constexpr std::string_view kEntry = ".entry";
+  for (std::size_t at = ptx.find(kEntry); at != std::string::npos; at = ptx.find(kEntry, at)) {
+    const std::size_t name =
+        std::min(ptx.find_first_not_of(" \t\r\n", at + kEntry.size()), ptx.size());
+    std::size_t end = name;
+    while (end < ptx.size() && is_name(ptx[end])) ++end;
+    const std::string other = ptx.substr(name, end - name);
+    at = end;
+    if (other == kernel || other.empty()) continue;
+    const std::size_t before = ptx.rfind('\n', name);  // ".visible" stands in front of ".entry"
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+    ptx.erase(begin, find_entry(ptx, other).body_end - begin);
+    at = begin;
+  }
 }
 
 }  // namespace
@@ -238,6 +256,7 @@ CudaKernel cuda_kernel(const std::string& ptx, const std::string& kernel, const 
     return at;
   };
 
+  drop_other_kernels(out.text, kernel);
   // Local variables, from the last to the first, so that what was found stays where it is.
   const Entry found = find_entry(out.text, kernel);
   std::vector<Variable> variables = shared_variables(out.text, found);

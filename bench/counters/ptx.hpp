@@ -42,6 +42,7 @@ std::vector<PtxParameter> ptx_parameters(const std::string& ptx, const std::stri
 
 // Changes the text of a program:
 // - the trailing zero byte goes;
+// - its other kernels go;
 // - %envreg<n>, in which OpenCL has the offsets of a launch, becomes 0;
 // - a pointer to local memory becomes an address in dynamic shared memory, one to constant memory an
 //   address in an array of ours, each where the kernel loads the parameter;

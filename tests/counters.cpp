@@ -1,0 +1,433 @@
+// clcook counters: programs of OpenCL as CUDA's, recorded calls, and what the profiler writes.
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <clcook/core/launch.hpp>
+#include <clcook/registry/recipe.hpp>
+#include "bench/cookbook/recipes.hpp"
+
+#include "bench/counters/ncu.hpp"
+#include "bench/counters/ptx.hpp"
+#include "bench/counters/recording.hpp"
+#include "bench/isa/tools.hpp"
+#include "clcook_places.hpp"
+#include "support/testing.hpp"
+
+using namespace clcook;
+using namespace clcook::testing;
+using counters::CudaKernel;
+using counters::PtxParameter;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string nvidia_ptx() {
+  // As the driver gives it.
+  return read_bytes(fs::path(CLCOOK_SOURCE_DIR) / "tests" / "data" / "counters" / "nvidia.ptx") +
+         std::string(1, '\0');
+}
+
+// The text with one part replaced, which must be there.
+std::string with(std::string text, const std::string& part, const std::string& other) {
+  const std::size_t at = text.find(part);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, part.size(), other);
+}
+
+std::string refusal(const std::string& ptx, const std::string& kernel, std::size_t parameters) {
+  const Error error = error_of(
+      [&] { counters::cuda_kernel(ptx, kernel, {std::vector<std::size_t>(parameters, 4)}); });
+  CHECK(error.code == Errc::unsupported);
+  return error.what();
+}
+
+// What ptxas says of a program; empty: it takes it, or is not installed.
+std::string assembled(const std::string& ptx) {
+  const std::string ptxas = isa::find_program("ptxas", {"/usr/local/cuda/bin"});
+  if (ptxas.empty()) return "";
+  const TempFolder folder;
+  write_bytes(folder / "kernel.ptx", ptx);
+  const isa::Finished done = isa::run_tool({ptxas, "-arch=sm_90", (folder / "kernel.ptx").string(),
+                                            "-o", (folder / "kernel.cubin").string()});
+  return done.code == 0 ? "" : done.out + done.err;
+}
+
+}  // namespace
+
+TEST_CASE("parameters are read from PTX") {
+  const std::vector<PtxParameter> all = counters::ptx_parameters(nvidia_ptx(), "blend");
+  REQUIRE(all.size() == 6);
+  const std::vector<std::string> spaces = {"global", "const", "shared", "shared", "", ""};
+  const std::vector<std::size_t> bytes = {8, 8, 8, 8, 16, 4};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CAPTURE(i);
+    CHECK(all[i].name == text("blend_param_", i));
+    CHECK(all[i].space == spaces[i]);
+    CHECK(all[i].bytes == bytes[i]);
+  }
+  CHECK(all[0].align == 4);
+  CHECK(all[3].align == 32);
+  CHECK(counters::ptx_parameters(nvidia_ptx(), "other").size() == 1);
+}
+
+TEST_CASE("a program of OpenCL becomes one of CUDA") {
+  const CudaKernel kernel = counters::cuda_kernel(nvidia_ptx(), "blend", {{0, 24, 100, 64, 0, 0}});
+  CHECK(kernel.shared_bytes == 128 + 64);  // 100 rounded up to the alignment of the second
+  CHECK(kernel.constants == std::vector<std::size_t>(6, 0));
+  CHECK(!contains(kernel.text, "%envreg"));
+  // The other kernel goes: alone it would keep the program from being loaded.
+  CHECK(!contains(kernel.text, "other_param_0"));
+  CHECK(!contains(kernel.text, "65536"));
+  CHECK(kernel.text.find('\0') == std::string::npos);
+  CHECK(contains(kernel.text,
+                 ".address_size 64\n"
+                 ".extern .shared .align 32 .b8 clcook_shared[];\n"
+                 ".const .align 256 .b8 clcook_constants[256];\n"));
+  for (const char* line :
+       {"mov.b32 \t%r2, 0;", "mov.u64 %rd2, clcook_constants+0;", "mov.u64 %rd3, clcook_shared+0;",
+        "mov.u64 %rd4, clcook_shared+128;", "ld.param.u64 \t%rd1, [blend_param_0];",
+        ".shared .align 4 .b8 blend_$_tile[256];", "ld.const.f32 \t%f7, [weights+4];"}) {
+    CAPTURE(line);
+    CHECK(contains(kernel.text, line));
+  }
+  CHECK(assembled(kernel.text) == "");
+}
+
+TEST_CASE("more local variables than CUDA allows move to dynamic shared memory") {
+  const CudaKernel kernel = counters::cuda_kernel(nvidia_ptx(), "other", {{0}});
+  CHECK(kernel.shared_bytes == 65536);
+  CHECK(!contains(kernel.text, "other_$_tile["));
+  CHECK(contains(kernel.text, "st.shared.u32 \t[clcook_shared+8], %r1;"));
+  CHECK(contains(kernel.text, "ld.shared.u32 \t%r2, [clcook_shared+12];"));
+  CHECK(assembled(kernel.text) == "");
+  // 48 KiB are allowed.
+  const std::string less = with(nvidia_ptx(), "other_$_tile[65536]", "other_$_tile[49152]");
+  const CudaKernel as_it_is = counters::cuda_kernel(less, "other", {{0}});
+  CHECK(as_it_is.shared_bytes == 0);
+  CHECK(contains(as_it_is.text, "other_$_tile[49152]"));
+  CHECK(!contains(as_it_is.text, "clcook_shared"));
+}
+
+TEST_CASE("PTX that cannot be changed is refused with the reason") {
+  CHECK(contains(refusal(nvidia_ptx(), "blen", 6), "not PTX that has this kernel"));
+  CHECK(contains(refusal("\x7f"
+                         "ELF",
+                         "blend", 6),
+                 "not PTX that has this kernel"));
+  CHECK(contains(refusal(nvidia_ptx(), "blend", 5), "has 6 parameters, was launched with 5"));
+  CHECK(contains(refusal(with(nvidia_ptx(), ".param .u64 .ptr .global .align 4 blend_param_0",
+                              ".param .texref blend_param_0"),
+                         "blend", 6),
+                 "images are not counted"));
+  CHECK(contains(
+      refusal(with(nvidia_ptx(), ".param .u32 blend_param_5", ".param .what blend_param_5"),
+              "blend", 6),
+      "is not understood"));
+  CHECK(contains(refusal(with(nvidia_ptx(), "ld.param.u64 \t%rd3, [blend_param_2]",
+                              "add.s64 \t%rd3, blend_param_2, 4"),
+                         "blend", 6),
+                 "blend_param_2 as no ld.param does: add.s64"));
+  CHECK(contains(refusal(with(nvidia_ptx(), ".address_size 64", ""), "blend", 6), ".address_size"));
+}
+
+namespace {
+
+// What ncu 2025.3 writes with --csv --page raw, but for the number of its columns.
+const std::string kHead = R"csv(==PROF== Connected to process 4711 (/tmp/clcook)
+==PROF== Profiling "blend" - 0: 0%....50%....100% - 7 passes
+==PROF== Disconnected from process 4711
+"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","gpu__time_duration.sum","launch__registers_per_thread","smsp__inst_executed.sum","smsp__thread_inst_executed_per_inst_executed.ratio","l1tex__t_sectors.sum","l1tex__t_sector_hit_rate.pct","idc__requests.sum"
+"","","","","","","","","","","","ns","register/thread","inst","","sector","%",""
+)csv";
+const std::string kFirst =
+    R"csv("0","4711","clcook","127.0.0.1","blend(float *, ""const"" int)","1","7","(64, 1, 1)","(1024, 1, 1)","0","9.0","1,120","32","1,000,000","32","0","0","n/a"
+)csv";
+const std::string kSecond =
+    R"csv("1","4711","clcook","127.0.0.1","sum","1","7","(64, 1, 1)","(16, 1, 1)","0","9.0","880.5","40","3000000","8.5","200","25.5","12"
+)csv";
+
+double counter(const counters::Counters& all, const std::string& key) {
+  for (const auto& [name, value] : all) {
+    if (name == key) return value;
+  }
+  FAIL("there is no counter " << key);
+  return 0;
+}
+
+std::string broken(const std::string& log) {
+  const Error error = error_of([&] { counters::read_profile(log); });
+  CHECK(error.code == Errc::io);
+  return error.what();
+}
+
+}  // namespace
+
+TEST_CASE("every metric has a name of its own, and every mean a weight that is a sum") {
+  std::set<std::string> keys;
+  std::set<std::string> names;
+  for (const counters::Metric& one : counters::metrics()) {
+    CAPTURE(one.key);
+    CHECK(keys.insert(one.key).second);
+    CHECK(names.insert(one.name).second);
+    const bool mean = one.combine == counters::Metric::Combine::mean;
+    CHECK(mean != std::string(one.weight).empty());
+    bool sum = false;
+    for (const counters::Metric& other : counters::metrics()) {
+      if (std::string(other.key) == one.weight)
+        sum = other.combine == counters::Metric::Combine::sum;
+    }
+    CHECK(sum == mean);
+  }
+}
+
+TEST_CASE("comma-separated values: quotes, commas and ends of lines in fields") {
+  using Rows = std::vector<std::vector<std::string>>;
+  CHECK(counters::parse_csv("").empty());
+  CHECK(counters::parse_csv("a,b\n1,2\n") == Rows{{"a", "b"}, {"1", "2"}});
+  CHECK(counters::parse_csv("a,b\r\n1,2") == Rows{{"a", "b"}, {"1", "2"}});
+  CHECK(counters::parse_csv("\"a,\"\"b\"\"\",\"\"\n\n,x\n") == Rows{{"a,\"b\"", ""}, {"", "x"}});
+  CHECK(counters::parse_csv("\"a\nb\",c\n") == Rows{{"a\nb", "c"}});
+}
+
+TEST_CASE("a profile: names, units, launches, and what is not there") {
+  const std::vector<counters::Profiled> all = counters::read_profile(kHead + kFirst + kSecond);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].kernel == "blend(float *, \"const\" int)");
+  CHECK(all[1].kernel == "sum");
+  CHECK(counter(all[0].counters, "time_ns") == 1120);
+  CHECK(counter(all[0].counters, "instructions") == 1e6);
+  CHECK(counter(all[1].counters, "lanes") == 8.5);
+  CHECK(std::isnan(counter(all[0].counters, "constant_requests")));  // n/a
+  CHECK(counter(all[1].counters, "constant_requests") == 12);
+  CHECK(std::isnan(counter(all[0].counters, "divergent")));  // no such column
+  CHECK(counters::read_profile(kHead).empty());
+}
+
+TEST_CASE("a profile that is none is refused") {
+  CHECK(contains(broken(""), "has no table"));
+  CHECK(contains(broken("==WARNING== No kernels were profiled.\n"), "has no table"));
+  CHECK(contains(broken("hello\n"), "no columns 'ID' and 'Kernel Name'"));
+  CHECK(contains(broken(kHead + "\"0\",\"4711\"\n"), "has 2 fields, its header 18"));
+}
+
+TEST_CASE("the profiler's complaint") {
+  CHECK(counters::complaint_of(kHead) == "");
+  CHECK(counters::complaint_of("==PROF== Connected\n==ERROR== ERR_NVGPUCTRPERM - The user does not "
+                               "have permission.\n==ERROR== more\n") ==
+        "ERR_NVGPUCTRPERM - The user does not have permission.");
+  CHECK(counters::complaint_of("==ERROR==") == "");
+}
+
+TEST_CASE("counters of several launches become one") {
+  const std::vector<counters::Profiled> all = counters::read_profile(kHead + kFirst + kSecond);
+  const counters::Counters both = counters::combine(all);
+  CHECK(counter(both, "time_ns") == 2000.5);
+  CHECK(counter(both, "instructions") == 4e6);
+  CHECK(counter(both, "registers") == 40);
+  CHECK(counter(both, "lanes") == doctest::Approx((32 * 1e6 + 8.5 * 3e6) / 4e6));
+  CHECK(counter(both, "l1_hit_pct") == 25.5);  // the first launch has no sectors: it weighs nothing
+  CHECK(std::isnan(counter(both, "constant_requests")));
+  CHECK(std::isnan(counter(both, "divergent")));
+  // One launch is what it is.
+  const counters::Counters alone = counters::combine({all[1]});
+  for (const char* key : {"time_ns", "lanes", "l1_hit_pct", "registers"})
+    CHECK(counter(alone, key) == counter(all[1].counters, key));
+  CHECK(std::isnan(counter(counters::combine({all[0]}), "l1_hit_pct")));
+}
+
+namespace {
+
+// Runs a recorded launch through OpenCL and compares what it leaves. The arguments are those of the
+// file, not those of the recorder.
+void replay_here(const fs::path& folder) {
+  const counters::Recording all = counters::read_recording(folder);
+  const Runtime& here = runtime();
+  REQUIRE(!all.launches.empty());
+  for (const counters::RecordedLaunch& one : all.launches) {
+    CAPTURE(one.kernel);
+    const std::string binary = read_bytes(folder / one.program);
+    const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
+    const std::size_t size = binary.size();
+    const cl_device_id device = here.device()();
+    cl_int status = CL_SUCCESS;
+    const cl::Program program(
+        clCreateProgramWithBinary(here.context()(), 1, &device, &size, &bytes, nullptr, &status));
+    check(status, "clCreateProgramWithBinary");
+    check(clBuildProgram(program(), 1, &device, "", nullptr, nullptr), "clBuildProgram");
+    const cl::Kernel kernel(clCreateKernel(program(), one.kernel.c_str(), &status));
+    check(status, "clCreateKernel");
+    std::vector<cl::Buffer> buffers(all.buffers.size());
+    for (const counters::Content& content : one.contents) {
+      const std::vector<unsigned char> before = counters::read_bytes(folder / content.before);
+      REQUIRE(before.size() == all.buffers[content.buffer]);
+      buffers[content.buffer] =
+          create_buffer(here, before.size(), CL_MEM_READ_WRITE, before.data());
+    }
+    std::vector<cl::Buffer> parts;
+    for (std::size_t i = 0; i < one.arguments.size(); ++i) {
+      const counters::Argument& argument = one.arguments[i];
+      const auto at = static_cast<cl_uint>(i);
+      if (argument.kind == counters::Argument::Kind::value) {
+        check(clSetKernelArg(kernel(), at, argument.value.size(), argument.value.data()), "value");
+      } else if (argument.kind == counters::Argument::Kind::local) {
+        check(clSetKernelArg(kernel(), at, argument.local, nullptr), "local");
+      } else {
+        const cl_buffer_region region{argument.offset, argument.bytes};
+        parts.emplace_back(clCreateSubBuffer(buffers[argument.buffer](), CL_MEM_READ_WRITE,
+                                             CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
+        check(status, "clCreateSubBuffer");
+        check(clSetKernelArg(kernel(), at, sizeof(cl_mem), &parts.back()()), "buffer");
+      }
+    }
+    check(clEnqueueNDRangeKernel(here.queue()(), kernel(), one.launch.dims, nullptr,
+                                 one.launch.global.data(), one.launch.local.data(), 0, nullptr,
+                                 nullptr),
+          "clEnqueueNDRangeKernel");
+    check(clFinish(here.queue()()), "clFinish");
+    for (const counters::Content& content : one.contents) {
+      std::vector<unsigned char> found(all.buffers[content.buffer]);
+      check(clEnqueueReadBuffer(here.queue()(), buffers[content.buffer](), CL_TRUE, 0, found.size(),
+                                found.data(), 0, nullptr, nullptr),
+            "clEnqueueReadBuffer");
+      CHECK((found == counters::read_bytes(folder / content.after)));
+    }
+  }
+}
+
+const cl::Program& program() {
+  static const cl::Program* one = new cl::Program(runtime().build(Source("recorded.cl", R"(
+__kernel void all_kinds(__global float* out, __global const float* in, __local float* tile,
+                        float4 four, uint one, uchar byte) {
+  const uint i = get_local_id(0);
+  tile[i] = in[get_global_id(0)] + four.z;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[get_global_id(0)] = tile[get_local_size(0) - 1 - i] + one + byte;
+}
+)"),
+                                                                  {}, "test/recorded"));
+  return *one;
+}
+
+}  // namespace
+
+TEST_CASE("what a launch is made of is recorded, and nothing else") {
+  const TempFolder folder;
+  std::vector<float> numbers(256);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
+  const cl::Buffer in =
+      create_buffer(runtime(), numbers.size() * 4, CL_MEM_READ_WRITE, numbers.data());
+  const cl::Buffer parent =
+      create_buffer(runtime(), numbers.size() * 4, CL_MEM_READ_WRITE, numbers.data());
+  // Half of the parent: the second one.
+  cl_int status = CL_SUCCESS;
+  const cl_buffer_region region{512, 512};
+  const cl::Buffer half(clCreateSubBuffer(parent(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                          &region, &status));
+  REQUIRE(status == CL_SUCCESS);
+  Kernel kernel(runtime(), program(), "all_kinds");
+  const cl_float4 four = {{1, 2, 3, 4}};
+  const Launch launch = Launch::cover({128, 1, 1}, {32, 1, 1});
+  {
+    counters::Recorder recorder(folder.path(), 1 << 20);
+    kernel(launch, {}, half, in, LocalBytes{128}, four, cl_uint{5}, cl_uchar{7});
+    // In place, and the same content again.
+    kernel(launch, {}, half, half, LocalBytes{128}, four, cl_uint{6}, cl_uchar{7});
+    counters::write_recording(recorder.recording(), folder.path());
+  }
+  // Not recorded any more.
+  kernel(launch, {}, half, in, LocalBytes{128}, four, cl_uint{9}, cl_uchar{7}).wait();
+
+  const counters::Recording all = counters::read_recording(folder.path());
+  CHECK(all.buffers == std::vector<std::size_t>{1024, 1024});
+  REQUIRE(all.launches.size() == 2);
+  const counters::RecordedLaunch& first = all.launches[0];
+  CHECK(first.kernel == "all_kinds");
+  CHECK(first.launch.dims == 1);
+  CHECK(first.launch.global == launch.global);
+  CHECK(first.launch.local == launch.local);
+  REQUIRE(first.arguments.size() == 6);
+  using Kind = counters::Argument::Kind;
+  CHECK(first.arguments[0].kind == Kind::buffer);
+  CHECK(first.arguments[0].buffer == 0);
+  CHECK(first.arguments[0].offset == 512);
+  CHECK(first.arguments[0].bytes == 512);
+  CHECK(first.arguments[1].buffer == 1);
+  CHECK(first.arguments[1].offset == 0);
+  CHECK(first.arguments[1].bytes == 1024);
+  CHECK(first.arguments[2].kind == Kind::local);
+  CHECK(first.arguments[2].local == 128);
+  CHECK(first.arguments[3].kind == Kind::value);
+  CHECK(first.arguments[3].value.size() == 16);
+  CHECK(std::memcmp(first.arguments[3].value.data(), &four, 16) == 0);
+  CHECK(first.arguments[4].value == std::vector<unsigned char>{5, 0, 0, 0});
+  CHECK(first.arguments[5].value == std::vector<unsigned char>{7});
+  REQUIRE(first.contents.size() == 2);
+  CHECK(first.contents[0].before != first.contents[0].after);
+  CHECK(first.contents[1].before == first.contents[1].after);  // was only read
+  const counters::RecordedLaunch& second = all.launches[1];
+  CHECK(second.program == first.program);
+  REQUIRE(second.contents.size() == 1);
+  CHECK(second.contents[0].before == first.contents[0].after);
+  std::vector<float> before(256);
+  const std::vector<unsigned char> bytes = counters::read_bytes(folder / first.contents[0].before);
+  REQUIRE(bytes.size() == 1024);
+  std::memcpy(before.data(), bytes.data(), 1024);
+  CHECK(before == numbers);
+  replay_here(folder.path());
+}
+
+TEST_CASE("what cannot be recorded is refused") {
+  const TempFolder folder;
+  const cl::Buffer out = create_buffer(runtime(), 512);
+  const cl::Buffer in = create_buffer(runtime(), 512);
+  Kernel kernel(runtime(), program(), "all_kinds");
+  counters::Recorder recorder(folder.path(), 1000);
+  const Error error = error_of([&] {
+    kernel(Launch::cover(128, 32), {}, out, in, LocalBytes{128}, cl_float4{}, cl_uint{5},
+           cl_uchar{7});
+  });
+  CHECK(error.code == Errc::unsupported);
+  CHECK(contains(error.what(), "--shape names a smaller problem"));
+}
+
+TEST_CASE("recorded calls of recipes give the same again") {
+  const std::vector<Recipe> all = cookbook::recipes();
+  std::size_t replayed = 0;
+  for (const Recipe& recipe : all) {
+    Params shape;
+    for (const Params& one : recipe.test_shapes) {
+      if (one.integer("tiny", 0) != 0 && shape.empty()) shape = one;
+    }
+    if (shape.empty()) continue;
+    const std::unique_ptr<Case> one = recipe.make(runtime(), shape, 1);
+    for (const VariantInfo& variant : recipe.variants) {
+      if (!variant.baseline && variant.name != recipe.gain.with) continue;
+      CAPTURE(recipe.name);
+      CAPTURE(variant.name);
+      const TempFolder folder;
+      try {
+        one->prepare(variant.name, combinations(variant.tunes).front());
+      } catch (const Error& error) {
+        CHECK(error.code == Errc::unsupported);
+        continue;
+      }
+      one->poison();
+      one->upload({}).wait();
+      try {
+        counters::Recorder recorder(folder.path(), std::uint64_t{1} << 30);
+        one->run({}).wait();
+        counters::write_recording(recorder.recording(), folder.path());
+      } catch (const Error& error) {
+        CHECK(contains(error.what(), "images are not counted"));
+        continue;
+      }
+      CHECK(one->check({}).ok());
+      replay_here(folder.path());
+      ++replayed;
+    }
+  }
+  CHECK(replayed >= all.size());
+}
