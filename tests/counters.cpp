@@ -39,7 +39,7 @@ std::string with(std::string text, const std::string& part, const std::string& o
 
 std::string refusal(const std::string& ptx, const std::string& kernel, std::size_t parameters) {
   const Error error = error_of(
-      [&] { counters::cuda_kernel(ptx, kernel, {std::vector<std::size_t>(parameters, 4)}); });
+      [&] { counters::cuda_kernel(ptx, kernel, std::vector<counters::PtxNeed>(parameters)); });
   CHECK(error.code == Errc::unsupported);
   return error.what();
 }
@@ -74,7 +74,7 @@ TEST_CASE("parameters are read from PTX") {
 }
 
 TEST_CASE("a program of OpenCL becomes one of CUDA") {
-  const CudaKernel kernel = counters::cuda_kernel(nvidia_ptx(), "blend", {{0, 24, 100, 64, 0, 0}});
+  const CudaKernel kernel = counters::cuda_kernel(nvidia_ptx(), "blend", {{}, {24}, {100, true}, {64, true}, {}, {}});
   CHECK(kernel.shared_bytes == 128 + 64);  // 100 rounded up to the alignment of the second
   CHECK(kernel.constants == std::vector<std::size_t>(6, 0));
   CHECK(!contains(kernel.text, "%envreg"));
@@ -96,8 +96,18 @@ TEST_CASE("a program of OpenCL becomes one of CUDA") {
   CHECK(assembled(kernel.text) == "");
 }
 
+TEST_CASE("a pointer to local memory need not be declared as one") {
+  const std::string plain =
+      with(nvidia_ptx(), ".param .u64 .ptr .shared .align 4 blend", ".param .u64 blend");
+  const CudaKernel kernel =
+      counters::cuda_kernel(plain, "blend", {{}, {24}, {100, true}, {64, true}, {}, {}});
+  CHECK(kernel.shared_bytes == 128 + 64);
+  CHECK(contains(kernel.text, "mov.u64 %rd3, clcook_shared+0;"));
+  CHECK(assembled(kernel.text) == "");
+}
+
 TEST_CASE("more local variables than CUDA allows move to dynamic shared memory") {
-  const CudaKernel kernel = counters::cuda_kernel(nvidia_ptx(), "other", {{0}});
+  const CudaKernel kernel = counters::cuda_kernel(nvidia_ptx(), "other", {{}});
   CHECK(kernel.shared_bytes == 65536);
   CHECK(!contains(kernel.text, "other_$_tile["));
   CHECK(contains(kernel.text, "st.shared.u32 \t[clcook_shared+8], %r1;"));
@@ -105,7 +115,7 @@ TEST_CASE("more local variables than CUDA allows move to dynamic shared memory")
   CHECK(assembled(kernel.text) == "");
   // 48 KiB are allowed.
   const std::string less = with(nvidia_ptx(), "other_$_tile[65536]", "other_$_tile[49152]");
-  const CudaKernel as_it_is = counters::cuda_kernel(less, "other", {{0}});
+  const CudaKernel as_it_is = counters::cuda_kernel(less, "other", {{}});
   CHECK(as_it_is.shared_bytes == 0);
   CHECK(contains(as_it_is.text, "other_$_tile[49152]"));
   CHECK(!contains(as_it_is.text, "clcook_shared"));

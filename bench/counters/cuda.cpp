@@ -174,10 +174,11 @@ class Replay {
       grid[d] = static_cast<unsigned>(groups);
       block[d] = static_cast<unsigned>(one.launch.local[d]);
     }
-    PtxNeeds needs;
-    for (const Argument& argument : one.arguments)
-      needs.bytes.push_back(argument.kind == Argument::Kind::local ? argument.local
-                                                                   : argument.bytes);
+    std::vector<PtxNeed> needs;
+    for (const Argument& argument : one.arguments) {
+      const bool local = argument.kind == Argument::Kind::local;
+      needs.push_back({local ? argument.local : argument.bytes, local});
+    }
     const std::vector<unsigned char> binary = read_bytes(folder_ / one.program);
     const CudaKernel kernel =
         cuda_kernel(std::string(binary.begin(), binary.end()), one.kernel, needs);
@@ -216,7 +217,6 @@ class Replay {
         value = argument.value;
         break;
       case Argument::Kind::local:
-        if (parameter.space != "shared") wrong("local memory");
         break;
       case Argument::Kind::buffer: {
         const Pointer pointer = buffers_[argument.buffer] + argument.offset;

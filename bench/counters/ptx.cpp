@@ -239,13 +239,14 @@ std::vector<PtxParameter> ptx_parameters(const std::string& ptx, const std::stri
   return out;
 }
 
-CudaKernel cuda_kernel(const std::string& ptx, const std::string& kernel, const PtxNeeds& needs) {
+CudaKernel cuda_kernel(const std::string& ptx, const std::string& kernel,
+                       const std::vector<PtxNeed>& needs) {
   CudaKernel out;
   out.text = ptx.substr(0, ptx.find('\0'));
   out.parameters = ptx_parameters(out.text, kernel);
-  if (out.parameters.size() != needs.bytes.size())
-    refuse(kernel, text("has ", out.parameters.size(), " parameters, was launched with ",
-                        needs.bytes.size()));
+  if (out.parameters.size() != needs.size())
+    refuse(kernel,
+           text("has ", out.parameters.size(), " parameters, was launched with ", needs.size()));
   std::size_t constant_bytes = 0;
   std::size_t align = kLeastAlign;
 
@@ -276,15 +277,16 @@ CudaKernel cuda_kernel(const std::string& ptx, const std::string& kernel, const 
     replace_symbol(body, one.declared.parameter.name, kShared, at);
   }
   for (std::size_t i = 0; i < out.parameters.size(); ++i) {
-    const PtxParameter& one = out.parameters[i];
+    PtxParameter& one = out.parameters[i];
+    if (needs[i].local) one.space = "shared";  // compilers need not say so
     out.constants.push_back(0);
     if (one.space == "shared") {
-      replace_loads(body, kernel, one.name, kShared, share(needs.bytes[i], one.align));
+      replace_loads(body, kernel, one.name, kShared, share(needs[i].bytes, one.align));
     } else if (one.space == "const") {
       constexpr std::size_t kConstantAlign = 256;
       out.constants[i] = constant_bytes;
       replace_loads(body, kernel, one.name, kConstants, constant_bytes);
-      constant_bytes = round_up(constant_bytes + needs.bytes[i], kConstantAlign);
+      constant_bytes = round_up(constant_bytes + needs[i].bytes, kConstantAlign);
     }
   }
   out.text.replace(entry.body, entry.body_end - entry.body, body);

@@ -16,11 +16,10 @@ struct PtxParameter {
   std::size_t align = 1;  // of what a pointer points to
 };
 
-// What a kernel is launched with, as far as its text hangs on it.
-struct PtxNeeds {
-  // For each parameter the bytes of local memory that it stands for, or of the buffer behind a
-  // pointer to constant memory, from the argument on; else 0.
-  std::vector<std::size_t> bytes;
+// What a parameter is set to, as far as the text hangs on it.
+struct PtxNeed {
+  std::size_t bytes = 0;  // of the local memory, or of the buffer from its argument's first byte on
+  bool local = false;     // local memory
 };
 
 // A kernel that the CUDA driver runs as OpenCL would.
@@ -48,6 +47,7 @@ std::vector<PtxParameter> ptx_parameters(const std::string& ptx, const std::stri
 //   address in an array of ours, each where the kernel loads the parameter;
 // - local variables of more than 48 KiB, which CUDA does not allow, move to dynamic shared memory.
 // Throws Error(unsupported) that names what it cannot change.
-CudaKernel cuda_kernel(const std::string& ptx, const std::string& kernel, const PtxNeeds& needs);
+CudaKernel cuda_kernel(const std::string& ptx, const std::string& kernel,
+                       const std::vector<PtxNeed>& needs);
 
 }  // namespace clcook::counters
