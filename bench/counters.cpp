@@ -13,6 +13,8 @@
 #include "counters/ncu.hpp"
 #include "counters/perf.hpp"
 #include "counters/recording.hpp"
+#include "counters/show.hpp"
+#include "report/report.hpp"
 #include "tool/chatter.hpp"
 #include "tool/command.hpp"
 #include "tool/growing_result.hpp"
@@ -119,58 +121,32 @@ class Profiler {
   std::optional<counters::Ncu> ncu_;
 };
 
-// A column of what is printed; those that no row has are left out.
-struct Column {
-  const char* key;
-  const char* title;
-  double factor;
-  int digits;
-};
-constexpr Column kColumns[] = {{"time_ns", "us", 1e-3, 1},
-                               {"lanes", "lanes", 1, 1},
-                               {"instructions", "M instr.", 1e-6, 2},
-                               {"cycles", "M cycles", 1e-6, 2},
-                               {"divergent", "M diverg.", 1e-6, 2},
-                               {"bank_conflicts", "M confl.", 1e-6, 2},
-                               {"branches", "M branches", 1e-6, 2},
-                               {"branch_misses", "M missed", 1e-6, 3},
-                               {"cache_misses", "M cache", 1e-6, 3},
-                               {"l1_hit_pct", "L1 %", 1, 1},
-                               {"l2_hit_pct", "L2 %", 1, 1},
-                               {"dram_read_bytes", "MB read", 1e-6, 1},
-                               {"dram_write_bytes", "MB writ.", 1e-6, 1},
-                               {"issue_pct", "issue %", 1, 1},
-                               {"warps_pct", "warps %", 1, 1},
-                               {"registers", "regs", 1, 0}};
-
-double value_of(const CountersRow& row, const char* key) {
-  for (const auto& [name, value] : row.counters) {
-    if (name == key) return value;
-  }
-  return std::nan("");
-}
+// Counters that are printed; those that no row has are left out.
+constexpr const char* kPrinted[] = {
+    "time_ns",          "lanes",         "instructions", "cycles",
+    "branches",         "branch_misses", "cache_misses", "divergent",
+    "bank_conflicts",   "l1_hit_pct",    "l2_hit_pct",   "dram_read_bytes",
+    "dram_write_bytes", "issue_pct",     "warps_pct",    "registers"};
 
 std::string render(const std::vector<CountersRow>& rows) {
-  std::vector<const Column*> columns;
-  for (const Column& column : kColumns) {
+  std::vector<counters::Shown> columns;
+  for (const char* key : kPrinted) {
+    const counters::Shown& one = counters::shown(key);
     const bool any = std::any_of(rows.begin(), rows.end(), [&](const CountersRow& row) {
-      return !std::isnan(value_of(row, column.key));
+      return !std::isnan(counters::value_of(row, one));
     });
-    if (any) columns.push_back(&column);
+    if (any) columns.push_back(one);
   }
   std::string out = fmt::format("{:<24}", "variant");
-  for (const Column* column : columns) out += fmt::format("{:>11}", column->title);
+  for (const counters::Shown& one : columns) out += fmt::format("{:>12}", one.brief);
   out += "\n";
   for (const CountersRow& row : rows) {
     out += fmt::format("{:<24}", row.label());
-    if (!row.counted()) {
-      out += fmt::format("  {}: {}\n", row.status, row.reason);
-      continue;
-    }
-    for (const Column* column : columns) {
-      const double value = value_of(row, column->key);
-      out += std::isnan(value) ? fmt::format("{:>11}", "-")
-                               : fmt::format("{:>11.{}f}", column->factor * value, column->digits);
+    if (row.counted()) {
+      for (const counters::Shown& one : columns)
+        out += fmt::format("{:>12}", report::digits(counters::value_of(row, one)));
+    } else {
+      out += fmt::format("  {}: {}", row.status, row.reason);
     }
     out += "\n";
   }

@@ -74,7 +74,8 @@ TEST_CASE("parameters are read from PTX") {
 }
 
 TEST_CASE("a program of OpenCL becomes one of CUDA") {
-  const CudaKernel kernel = counters::cuda_kernel(nvidia_ptx(), "blend", {{}, {24}, {100, true}, {64, true}, {}, {}});
+  const CudaKernel kernel =
+      counters::cuda_kernel(nvidia_ptx(), "blend", {{}, {24}, {100, true}, {64, true}, {}, {}});
   CHECK(kernel.shared_bytes == 128 + 64);  // 100 rounded up to the alignment of the second
   CHECK(kernel.constants == std::vector<std::size_t>(6, 0));
   CHECK(!contains(kernel.text, "%envreg"));

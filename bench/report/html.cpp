@@ -333,6 +333,7 @@ std::vector<std::string> mentioned(const std::vector<Result>& results,
     if (result.kind == "stages") add(result.stages.recipe);
     for (const BenchRow& row : result.bench.rows) add(row.recipe);
     for (const CheckRow& row : result.check.rows) add(row.recipe);
+    for (const CountersRow& row : result.counters.rows) add(row.recipe);
     for (const IsaRow& row : result.isa.kernels) add(row.recipe);
     for (const Curve& curve : result.explore.curves) add(curve.recipe);
   }
@@ -366,6 +367,12 @@ std::string card(const std::vector<Result>& results, const std::vector<Pictures>
   out += "<h3>Is it right?</h3>\n" + proof_right(results, name);
   out += "<h3>Has the machine code the better shape?</h3>\n" + proof_shape(results, name);
   out += "<h3>Is it faster?</h3>\n" + proof_time(results, name);
+  for (const Result& one : results) {
+    const Table table = counters_table(one, name);
+    if (!table.rows.empty())
+      out +=
+          "<h3>Why?</h3>\n<h4>" + escape(one.device) + "</h4>\n" + to_html(table) + source_of(one);
+  }
   return out + "</section>\n";
 }
 
