@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <clcook/registry/conformance.hpp>
 #include <cmath>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "counters/cuda.hpp"
 #include "counters/ncu.hpp"
 #include "counters/perf.hpp"
 #include "counters/recording.hpp"
@@ -27,8 +29,8 @@ namespace {
 
 // What an error is of that keeps everything from being counted.
 constexpr const char* kCommand = "clcook counters";
-// All that a call of a variant may read and write: it lies in files meanwhile.
-constexpr std::uint64_t kMostRecorded = std::uint64_t{4} << 30;
+// Of all that the calls of a recipe read and write: it lies in files meanwhile.
+constexpr std::uint64_t kMostRecorded = std::uint64_t{8} << 30;
 
 struct CountersArguments {
   std::vector<std::string> recipes;
@@ -37,7 +39,7 @@ struct CountersArguments {
   std::string device;
   std::string out;
   std::string resume;
-  std::string replay;
+  std::vector<std::string> replay;
   std::uint64_t seed = 1;
   bool all_tunes = false;
 };
@@ -68,51 +70,84 @@ class Profiler {
   const Runtime& runtime() const { return *runtime_; }
   std::string name() const { return ncu_ ? ncu_->version() : "perf_event_open"; }
 
-  // Fills in the row of a variant, but for what says which one it is.
-  void count(Case& one, CountersRow& row) {
-    try {
-      row.status = "skipped";
-      one.prepare(row.variant, row.tune);
-      row.status = "refused";
-      one.poison();
-      one.upload({}).wait();
-      run(one, row);
-    } catch (const Error& error) {
-      if (error.code != Errc::unsupported && error.code != Errc::out_of_resources) throw;
-      if (error.where == kCommand) throw;  // of everything, not of this variant
-      row.reason = error.what();
+  // Fills in the rows of one recipe and shape, but for what says which they are.
+  void count(const Recipe& recipe, std::uint64_t seed, std::vector<CountersRow>& rows) {
+    counters::Folder folder;
+    counters::Store store(folder.path(), kMostRecorded);
+    std::vector<counters::Call> calls;
+    std::vector<CountersRow*> of_calls;
+    {
+      const Chatter quiet;
+      std::unique_ptr<Case> one;
+      for (CountersRow& row : rows) {
+        row.status = "skipped";
+        // A prefix of names is what says so.
+        if (ncu_ && row.variant.rfind("cpu_", 0) == 0) {
+          row.reason = "made for CPUs: not counted on a GPU";
+          continue;
+        }
+        try {
+          if (!one) one = recipe.make(*runtime_, row.shape, seed);
+          one->prepare(row.variant, row.tune);
+          row.status = "refused";
+          one->poison();
+          one->upload({}).wait();
+          kernels_.clear();
+          if (!ncu_) {
+            count_here(*one, row);
+            continue;
+          }
+          const std::string name = fmt::format("call{}", calls.size());
+          const counters::Recording recording = record(*one, store);
+          write_recording(recording, folder.path(), name);
+          if (!is_right(*one, row)) continue;
+          calls.push_back({name, worth_profiling(recording), {}, {}});
+          of_calls.push_back(&row);
+        } catch (const Error& error) {
+          if (error.code != Errc::unsupported && error.code != Errc::out_of_resources) throw;
+          row.reason = error.what();
+        }
+      }
+    }
+    if (ncu_) ncu_->profile(folder.path(), calls);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      CountersRow& row = *of_calls[i];
+      row.reason = calls[i].reason;
+      if (!row.reason.empty()) continue;
+      row.status = "counted";
+      row.profiled = calls[i].launches.size();
+      row.counters = counters::combine(calls[i].launches);
     }
   }
 
  private:
-  void run(Case& one, CountersRow& row) {
+  counters::Recording record(Case& one, counters::Store& store) {
     const clcook::detail::Drain drain(*runtime_);
-    kernels_.clear();
-    std::optional<counters::Folder> folder;
-    if (ncu_) {
-      folder.emplace();
-      counters::Recorder recorder(folder->path(), kMostRecorded);
-      one.run({}).wait();
-      counters::write_recording(recorder.recording(), folder->path());
-    } else {
-      one.run({}).wait();  // PoCL compiles at the first launch
+    counters::Recorder recorder(store);
+    one.run({}).wait();
+    return recorder.finish();
+  }
+
+  // Whether the call was right, and which kernels it launched.
+  bool is_right(Case& one, CountersRow& row) {
+    row.launches = kernels_.size();
+    for (const std::string& kernel : kernels_) {
+      if (std::find(row.kernels.begin(), row.kernels.end(), kernel) == row.kernels.end())
+        row.kernels.push_back(kernel);
     }
-    row.kernels = kernels_;
     const Diff diff = one.check({});
-    if (!diff.ok()) {
-      row.status = "failed";
-      row.reason = "wrong result " + diff.first();
-      return;
-    }
-    if (ncu_) {
-      const std::vector<counters::Profiled> launches = ncu_->profile(folder->path(), row.reason);
-      if (row.reason.empty() && launches.size() != row.kernels.size())
-        row.reason = fmt::format("ncu saw {} launches of {}", launches.size(), row.kernels.size());
-      if (!row.reason.empty()) return;
-      row.counters = counters::combine(launches);
-    } else {
-      row.counters = counters::count_threads([&] { one.run({}).wait(); });
-    }
+    if (diff.ok()) return true;
+    row.status = "failed";
+    row.reason = "wrong result " + diff.first();
+    return false;
+  }
+
+  void count_here(Case& one, CountersRow& row) {
+    const clcook::detail::Drain drain(*runtime_);
+    one.run({}).wait();  // PoCL compiles at the first launch
+    if (!is_right(one, row)) return;
+    row.counters = counters::count_threads([&] { one.run({}).wait(); });
+    row.profiled = row.launches;
     row.status = "counted";
   }
 
@@ -176,6 +211,10 @@ int run_counters(const CountersArguments& arguments) {
   std::vector<const Recipe*> chosen;
   if (arguments.recipes.empty()) {
     for (const Recipe& recipe : recipes()) chosen.push_back(&recipe);
+    // What is quick comes first.
+    std::stable_sort(chosen.begin(), chosen.end(), [](const Recipe* a, const Recipe* b) {
+      return a->problem_bytes(a->bench_shapes.front()) < b->problem_bytes(b->bench_shapes.front());
+    });
   }
   for (const std::string& name : arguments.recipes) chosen.push_back(&find_recipe(recipes(), name));
   for (const Recipe* recipe : chosen) {
@@ -185,7 +224,7 @@ int run_counters(const CountersArguments& arguments) {
   Profiler profiler(arguments.device);
   const Runtime& runtime = profiler.runtime();
   inspect_descriptions(arguments.recipes, runtime);
-  const Interrupt interrupt("the variant that is being counted");
+  const Interrupt interrupt("the recipe that is being counted");
   Json head = result_head("counters", runtime.info());
   head["seed"] = arguments.seed;
   head["profiler"] = profiler.name();
@@ -194,46 +233,42 @@ int run_counters(const CountersArguments& arguments) {
                        [&] { return to_json(rows); });
   if (!result.earlier().is_null())
     rows = from_json<CountersResult>(result.earlier(), arguments.resume).rows;
-  std::size_t ready = 0;
-  Progress line("counting: variant", 0);
+  std::size_t ready = 0;  // recipes
+  Progress line("counting: recipe", chosen.size());
   for (const Recipe* recipe : chosen) {
-    std::unique_ptr<Case> one;
+    if (Interrupt::asked()) break;
+    line.step(recipe->name);
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<CountersRow> known;
     std::vector<CountersRow> part;
     for (CountersRow& row : wanted_rows(*recipe, arguments)) {
-      if (Interrupt::asked()) break;
       const auto same = std::find_if(rows.begin(), rows.end(), [&](const CountersRow& other) {
         return other.recipe == row.recipe && other.variant == row.variant &&
                other.tune.str() == row.tune.str() && other.shape.str() == row.shape.str();
       });
-      ++ready;
       if (same != rows.end()) {
-        part.push_back(*same);
-        continue;
+        known.push_back(*same);
+      } else {
+        part.push_back(std::move(row));
       }
-      line.step(recipe->name + "/" + row.label());
-      try {
-        const Chatter quiet;
-        if (!one) one = recipe->make(runtime, row.shape, arguments.seed);
-        profiler.count(*one, row);
-      } catch (const Error& error) {
-        if (error.code != Errc::unsupported && error.code != Errc::out_of_resources) throw;
-        if (error.where == kCommand) throw;
-        row.status = "skipped";
-        row.reason = error.what();
-      }
-      rows.push_back(row);
-      part.push_back(std::move(row));
-      result.keep();
     }
+    profiler.count(*recipe, arguments.seed, part);
+    rows.insert(rows.end(), part.begin(), part.end());
+    result.keep();
+    ++ready;
+    part.insert(part.begin(), known.begin(), known.end());
     line.clear();
-    if (part.empty()) continue;
-    if (arguments.out != "-")
-      fmt::print("\n{}  {}\n{}", recipe->name, part.front().shape.str(), render(part));
+    if (arguments.out != "-" && !part.empty()) {
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+      fmt::print("\n{}  {}  {:.1f} s\n{}", recipe->name, part.front().shape.str(), seconds.count(),
+                 render(part));
+    }
     std::fflush(stdout);
   }
+  line.clear();
   result.finish();
   if (Interrupt::asked()) {
-    fmt::print(stderr, "{}", result.kept(fmt::format("{} variants", ready)));
+    fmt::print(stderr, "{}", result.kept(fmt::format("{} recipes", ready)));
     return kInterrupted;
   }
   const bool failed = std::any_of(rows.begin(), rows.end(),
@@ -264,7 +299,8 @@ void add_counters(CLI::App& app, int& exit_code) {
   command->add_option("--replay", arguments->replay)->group("");  // the process that is profiled
   command->callback([arguments, &exit_code] {
     if (!arguments->replay.empty()) {
-      exit_code = counters::replay_child(arguments->replay);
+      counters::replay(arguments->replay.front(),
+                       {arguments->replay.begin() + 1, arguments->replay.end()});
       return;
     }
     exit_code = with_descriptions(arguments->recipes, [&] { return run_counters(*arguments); });

@@ -440,7 +440,9 @@ struct CountersRow {
   std::string
       status;  // "counted"; "refused": not to be believed; "skipped"; "failed": wrong result
   std::string reason;
-  std::vector<std::string> kernels;  // in the order of their launches
+  std::vector<std::string> kernels;  // each once, in the order of their first launches
+  std::uint64_t launches = 0;
+  std::uint64_t profiled = 0;  // launches that were looked into; the others equal one of them
   Counters counters;
 
   bool counted() const { return status == "counted"; }
@@ -459,6 +461,8 @@ struct CountersRow {
       return;
     }
     io("kernels", row.kernels);
+    io("launches", row.launches);
+    io("profiled", row.profiled);
     io("counters", row.counters);
     io.rule(!row.kernels.empty(), "kernels", "is empty");
     io.rule(!row.counters.empty(), "counters", "is empty");
@@ -849,6 +853,7 @@ class FieldReader {
   }
   void read(const Json& json, const std::string& where, CountersRow::Counters& value) const {
     if (!json.is_object()) complain(where, json, "an object");
+    value.clear();
     for (const auto& [name, one] : json.items()) {
       value.emplace_back(name, std::nan(""));
       if (!one.is_null()) read(one, where + "." + name, value.back().second);

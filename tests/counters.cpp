@@ -242,6 +242,12 @@ TEST_CASE("counters of several launches become one") {
   CHECK(counter(both, "l1_hit_pct") == 25.5);  // the first launch has no sectors: it weighs nothing
   CHECK(std::isnan(counter(both, "constant_requests")));
   CHECK(std::isnan(counter(both, "divergent")));
+  // One that stands for three.
+  std::vector<counters::Profiled> more = all;
+  more[0].times = 3;
+  CHECK(counter(counters::combine(more), "instructions") == 6e6);
+  CHECK(counter(counters::combine(more), "lanes") == doctest::Approx((32 * 3e6 + 8.5 * 3e6) / 6e6));
+  CHECK(counter(counters::combine(more), "registers") == 40);
   // One launch is what it is.
   const counters::Counters alone = counters::combine({all[1]});
   for (const char* key : {"time_ns", "lanes", "l1_hit_pct", "registers"})
@@ -251,32 +257,35 @@ TEST_CASE("counters of several launches become one") {
 
 namespace {
 
-// Runs a recorded launch through OpenCL and compares what it leaves. The arguments are those of the
+// Runs a recorded call through OpenCL and compares what it leaves. The arguments are those of the
 // file, not those of the recorder.
-void replay_here(const fs::path& folder) {
-  const counters::Recording all = counters::read_recording(folder);
+void replay_here(const fs::path& folder, const std::string& name) {
+  const counters::Recording all = counters::read_recording(folder, name);
   const Runtime& here = runtime();
+  const auto content = [&](const std::string& file, std::size_t bytes) {
+    const int fill = counters::fill_of(file);
+    std::string out =
+        fill < 0 ? read_bytes(folder / file) : std::string(bytes, static_cast<char>(fill));
+    REQUIRE(out.size() == bytes);
+    return out;
+  };
+  std::vector<cl::Buffer> buffers;
+  for (const counters::RecordedBuffer& one : all.buffers)
+    buffers.push_back(
+        create_buffer(here, one.bytes, CL_MEM_READ_WRITE, content(one.before, one.bytes).data()));
   REQUIRE(!all.launches.empty());
+  cl_int status = CL_SUCCESS;
   for (const counters::RecordedLaunch& one : all.launches) {
-    CAPTURE(one.kernel);
     const std::string binary = read_bytes(folder / one.program);
     const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
     const std::size_t size = binary.size();
     const cl_device_id device = here.device()();
-    cl_int status = CL_SUCCESS;
     const cl::Program program(
         clCreateProgramWithBinary(here.context()(), 1, &device, &size, &bytes, nullptr, &status));
     check(status, "clCreateProgramWithBinary");
     check(clBuildProgram(program(), 1, &device, "", nullptr, nullptr), "clBuildProgram");
     const cl::Kernel kernel(clCreateKernel(program(), one.kernel.c_str(), &status));
     check(status, "clCreateKernel");
-    std::vector<cl::Buffer> buffers(all.buffers.size());
-    for (const counters::Content& content : one.contents) {
-      const std::vector<unsigned char> before = counters::read_bytes(folder / content.before);
-      REQUIRE(before.size() == all.buffers[content.buffer]);
-      buffers[content.buffer] =
-          create_buffer(here, before.size(), CL_MEM_READ_WRITE, before.data());
-    }
     std::vector<cl::Buffer> parts;
     for (std::size_t i = 0; i < one.arguments.size(); ++i) {
       const counters::Argument& argument = one.arguments[i];
@@ -298,13 +307,14 @@ void replay_here(const fs::path& folder) {
                                  nullptr),
           "clEnqueueNDRangeKernel");
     check(clFinish(here.queue()()), "clFinish");
-    for (const counters::Content& content : one.contents) {
-      std::vector<unsigned char> found(all.buffers[content.buffer]);
-      check(clEnqueueReadBuffer(here.queue()(), buffers[content.buffer](), CL_TRUE, 0, found.size(),
-                                found.data(), 0, nullptr, nullptr),
-            "clEnqueueReadBuffer");
-      CHECK((found == counters::read_bytes(folder / content.after)));
-    }
+  }
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const std::string wanted = content(all.buffers[i].after, all.buffers[i].bytes);
+    std::string found(wanted.size(), '\0');
+    check(clEnqueueReadBuffer(here.queue()(), buffers[i](), CL_TRUE, 0, found.size(), found.data(),
+                              0, nullptr, nullptr),
+          "clEnqueueReadBuffer");
+    CHECK((found == wanted));
   }
 }
 
@@ -341,18 +351,23 @@ TEST_CASE("what a launch is made of is recorded, and nothing else") {
   Kernel kernel(runtime(), program(), "all_kinds");
   const cl_float4 four = {{1, 2, 3, 4}};
   const Launch launch = Launch::cover({128, 1, 1}, {32, 1, 1});
+  counters::Store store(folder.path(), 1 << 20);
   {
-    counters::Recorder recorder(folder.path(), 1 << 20);
+    counters::Recorder recorder(store);
     kernel(launch, {}, half, in, LocalBytes{128}, four, cl_uint{5}, cl_uchar{7});
-    // In place, and the same content again.
     kernel(launch, {}, half, half, LocalBytes{128}, four, cl_uint{6}, cl_uchar{7});
-    counters::write_recording(recorder.recording(), folder.path());
+    write_recording(recorder.finish(), folder.path(), "call0");
   }
   // Not recorded any more.
   kernel(launch, {}, half, in, LocalBytes{128}, four, cl_uint{9}, cl_uchar{7}).wait();
 
-  const counters::Recording all = counters::read_recording(folder.path());
-  CHECK(all.buffers == std::vector<std::size_t>{1024, 1024});
+  const counters::Recording all = counters::read_recording(folder.path(), "call0");
+  REQUIRE(all.buffers.size() == 2);
+  CHECK(all.buffers[0].bytes == 1024);
+  CHECK(all.buffers[1].bytes == 1024);
+  CHECK(all.buffers[0].before == all.buffers[1].before);  // equal contents are one file
+  CHECK(all.buffers[1].after == all.buffers[1].before);   // was only read
+  CHECK(all.buffers[0].after != all.buffers[0].before);
   REQUIRE(all.launches.size() == 2);
   const counters::RecordedLaunch& first = all.launches[0];
   CHECK(first.kernel == "all_kinds");
@@ -375,19 +390,45 @@ TEST_CASE("what a launch is made of is recorded, and nothing else") {
   CHECK(std::memcmp(first.arguments[3].value.data(), &four, 16) == 0);
   CHECK(first.arguments[4].value == std::vector<unsigned char>{5, 0, 0, 0});
   CHECK(first.arguments[5].value == std::vector<unsigned char>{7});
-  REQUIRE(first.contents.size() == 2);
-  CHECK(first.contents[0].before != first.contents[0].after);
-  CHECK(first.contents[1].before == first.contents[1].after);  // was only read
-  const counters::RecordedLaunch& second = all.launches[1];
-  CHECK(second.program == first.program);
-  REQUIRE(second.contents.size() == 1);
-  CHECK(second.contents[0].before == first.contents[0].after);
-  std::vector<float> before(256);
-  const std::vector<unsigned char> bytes = counters::read_bytes(folder / first.contents[0].before);
-  REQUIRE(bytes.size() == 1024);
-  std::memcpy(before.data(), bytes.data(), 1024);
-  CHECK(before == numbers);
-  replay_here(folder.path());
+  CHECK(all.launches[1].program == first.program);
+  CHECK(all.launches[1].arguments[1].buffer == 0);
+  const std::string before = read_bytes(folder / all.buffers[0].before);
+  REQUIRE(before.size() == 1024);
+  CHECK(std::memcmp(before.data(), numbers.data(), 1024) == 0);
+  replay_here(folder.path(), "call0");
+
+  // A byte all over needs no file.
+  const cl::Buffer grey =
+      create_buffer(runtime(), 512, CL_MEM_READ_WRITE, std::string(512, '\x05').data());
+  counters::Recorder recorder(store);
+  kernel(launch, {}, half, grey, LocalBytes{128}, four, cl_uint{5}, cl_uchar{7});
+  kernel(launch, {}, half, in, LocalBytes{128}, four, cl_uint{5}, cl_uchar{7});
+  const counters::Recording second = recorder.finish();
+  REQUIRE(second.buffers.size() == 3);
+  CHECK(second.buffers[1].before == "fill 5");
+  CHECK(counters::fill_of("fill 5") == 5);
+  CHECK(counters::fill_of("content5") == -1);
+  CHECK(second.buffers[2].before == all.buffers[1].before);  // the store knows it
+}
+
+TEST_CASE("of equal launches the first and the last are profiled, for all") {
+  counters::Recording all;
+  const auto add = [&](const char* kernel, unsigned char value) {
+    counters::RecordedLaunch& one = all.launches.emplace_back();
+    one.kernel = kernel;
+    one.arguments.emplace_back().value = {value};
+  };
+  CHECK(counters::worth_profiling(all).empty());
+  for (const int colour : {0, 1, 0, 1, 0}) add("sweep", static_cast<unsigned char>(colour));
+  add("sum", 0);
+  std::string chosen;
+  double launches = 0;
+  for (const counters::Chosen& one : counters::worth_profiling(all)) {
+    chosen += text(one.launch, "*", one.times, " ");
+    launches += one.times;
+  }
+  CHECK(chosen == "0*1.5 1*1 3*1 4*1.5 5*1 ");
+  CHECK(launches == 6);
 }
 
 TEST_CASE("what cannot be recorded is refused") {
@@ -395,7 +436,8 @@ TEST_CASE("what cannot be recorded is refused") {
   const cl::Buffer out = create_buffer(runtime(), 512);
   const cl::Buffer in = create_buffer(runtime(), 512);
   Kernel kernel(runtime(), program(), "all_kinds");
-  counters::Recorder recorder(folder.path(), 1000);
+  counters::Store store(folder.path(), 500);
+  counters::Recorder recorder(store);
   const Error error = error_of([&] {
     kernel(Launch::cover(128, 32), {}, out, in, LocalBytes{128}, cl_float4{}, cl_uint{5},
            cl_uchar{7});
@@ -428,15 +470,16 @@ TEST_CASE("recorded calls of recipes give the same again") {
       one->poison();
       one->upload({}).wait();
       try {
-        counters::Recorder recorder(folder.path(), std::uint64_t{1} << 30);
+        counters::Store store(folder.path(), std::uint64_t{1} << 30);
+        counters::Recorder recorder(store);
         one->run({}).wait();
-        counters::write_recording(recorder.recording(), folder.path());
+        write_recording(recorder.finish(), folder.path(), "call0");
       } catch (const Error& error) {
         CHECK(contains(error.what(), "images are not counted"));
         continue;
       }
       CHECK(one->check({}).ok());
-      replay_here(folder.path());
+      replay_here(folder.path(), "call0");
       ++replayed;
     }
   }

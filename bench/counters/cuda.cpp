@@ -3,9 +3,12 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <clcook/io/whole_file.hpp>
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -54,18 +57,23 @@ class Cuda {
     load(allocate, "cuMemAlloc_v2");
     load(to_device, "cuMemcpyHtoD_v2");
     load(to_host, "cuMemcpyDtoH_v2");
+    load(set_bytes, "cuMemsetD8_v2");
     load(launch, "cuLaunchKernel");
+    load(start_profiler, "cuProfilerStart");
+    load(stop_profiler, "cuProfilerStop");
   }
   Cuda(const Cuda&) = delete;
   Cuda& operator=(const Cuda&) = delete;
   // The library stays: drivers do not like to be unloaded.
   ~Cuda() = default;
 
-  void check(Result result, const std::string& where) const {
-    if (result == 0) return;
+  std::string name_of(Result result) const {
     const char* name = nullptr;
     if (error_name(result, &name) != 0 || name == nullptr) name = "an unknown error";
-    fail(Errc::unsupported, where, text(name, " (", result, ")"));
+    return text(name, " (", result, ")");
+  }
+  void check(Result result, const std::string& where) const {
+    if (result != 0) fail(Errc::unsupported, where, name_of(result));
   }
 
   Result (*init)(unsigned) = nullptr;
@@ -84,6 +92,9 @@ class Cuda {
   Result (*allocate)(Pointer*, std::size_t) = nullptr;
   Result (*to_device)(Pointer, const void*, std::size_t) = nullptr;
   Result (*to_host)(void*, Pointer, std::size_t) = nullptr;
+  Result (*set_bytes)(Pointer, unsigned char, std::size_t) = nullptr;
+  Result (*start_profiler)() = nullptr;
+  Result (*stop_profiler)() = nullptr;
   Result (*launch)(Function*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                    Stream*, void**, void**) = nullptr;
 
@@ -98,70 +109,101 @@ class Cuda {
   void* library_ = nullptr;
 };
 
-// One replayed recording. What it allocates ends with the process.
+// A kernel that the driver ended: nothing runs after it.
+struct Ended : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The calls of one folder. What it allocates ends with the process.
 class Replay {
  public:
-  explicit Replay(const std::filesystem::path& folder)
-      : folder_(folder), recording_(read_recording(folder)) {
-    cuda_.check(cuda_.init(0), "cuInit");
-    Device device = 0;
-    if (recording_.device.empty() ||
-        cuda_.device_by_address(&device, recording_.device.c_str()) != 0) {
-      int count = 0;
-      cuda_.check(cuda_.device_count(&count), "cuDeviceGetCount");
-      if (count != 1)
-        fail(Errc::unsupported, "CUDA",
-             text("has ", count, " devices, none of which has the address '", recording_.device,
-                  "'"));
-      cuda_.check(cuda_.device_get(&device, 0), "cuDeviceGet");
-    }
-    Context* context = nullptr;
-    cuda_.check(cuda_.retain_context(&context, device), "cuDevicePrimaryCtxRetain");
-    cuda_.check(cuda_.set_context(context), "cuCtxSetCurrent");
-    for (const std::size_t bytes : recording_.buffers) {
-      cuda_.check(cuda_.allocate(&buffers_.emplace_back(), std::max<std::size_t>(bytes, 1)),
-                  text("cuMemAlloc of ", bytes, " bytes"));
-    }
-    held_.resize(buffers_.size());
-  }
+  explicit Replay(const std::filesystem::path& folder) : folder_(folder) {}
 
-  // What differs; empty: nothing.
-  std::string run() {
-    for (std::size_t i = 0; i < recording_.launches.size(); ++i) {
-      const RecordedLaunch& one = recording_.launches[i];
-      const std::string where = text("launch ", i + 1, " (", one.kernel, ")");
-      std::string problem;
-      try {
-        problem = run(one);
-      } catch (const Error& error) {
-        problem = error.what();
-      }
-      if (!problem.empty()) return where + ": " + problem;
+  // What differs; empty: nothing. Throws Error for what cannot be run, Ended.
+  std::string run(const Recording& recording) {
+    open(recording.device);
+    buffers_.clear();
+    for (Allocation& one : allocations_) one.taken = false;
+    for (const RecordedBuffer& one : recording.buffers) buffers_.push_back(holding(one));
+    std::size_t next = 0;
+    const std::vector<Chosen> chosen = worth_profiling(recording);
+    for (std::size_t i = 0; i < recording.launches.size(); ++i) {
+      const bool shown = next < chosen.size() && chosen[next].launch == i;
+      if (shown) ++next;
+      launch(recording.launches[i], shown);
+    }
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      const RecordedBuffer& one = recording.buffers[i];
+      Allocation& allocation = allocations_[buffers_[i]];
+      if (found_.size() < one.bytes) found_.resize(one.bytes);
+      cuda_.check(cuda_.to_host(found_.data(), allocation.pointer, one.bytes), "cuMemcpyDtoH");
+      const std::string different = difference(i, one);
+      if (!different.empty()) return different;
+      allocation.content = one.after;
     }
     return {};
   }
 
  private:
-  std::string run(const RecordedLaunch& one) {
-    for (const Content& content : one.contents) {
-      if (held_[content.buffer] == content.before) continue;
-      const std::vector<unsigned char> bytes = read_bytes(folder_ / content.before);
-      cuda_.check(cuda_.to_device(buffers_[content.buffer], bytes.data(), bytes.size()),
-                  "cuMemcpyHtoD");
+  // Device memory, which later calls use again.
+  struct Allocation {
+    Pointer pointer = 0;
+    std::size_t bytes = 0;
+    std::string content;  // empty: anything
+    bool taken = false;
+  };
+
+  void open(const std::string& address) {
+    if (context_ != nullptr) return;
+    cuda_.check(cuda_.init(0), "cuInit");
+    Device device = 0;
+    if (address.empty() || cuda_.device_by_address(&device, address.c_str()) != 0) {
+      int count = 0;
+      cuda_.check(cuda_.device_count(&count), "cuDeviceGetCount");
+      if (count != 1)
+        fail(Errc::unsupported, "CUDA",
+             text("has ", count, " devices, none of which has the address '", address, "'"));
+      cuda_.check(cuda_.device_get(&device, 0), "cuDeviceGet");
     }
-    launch(one);
-    for (const Content& content : one.contents) {
-      const std::vector<unsigned char> wanted = read_bytes(folder_ / content.after);
-      std::vector<unsigned char> found(wanted.size());
-      cuda_.check(cuda_.to_host(found.data(), buffers_[content.buffer], found.size()),
-                  "cuMemcpyDtoH");
-      if (wanted != found) return difference(one, content.buffer, wanted, found);
-      held_[content.buffer] = content.after;
-    }
-    return {};
+    cuda_.check(cuda_.retain_context(&context_, device), "cuDevicePrimaryCtxRetain");
+    cuda_.check(cuda_.set_context(context_), "cuCtxSetCurrent");
   }
 
-  void launch(const RecordedLaunch& one) {
+  // Memory with the content that a buffer has before the call. Returns its place in allocations_.
+  std::size_t holding(const RecordedBuffer& one) {
+    std::size_t at = allocations_.size();
+    for (std::size_t i = 0; i < allocations_.size(); ++i) {
+      const Allocation& other = allocations_[i];
+      if (other.taken || other.bytes != one.bytes) continue;
+      if (at == allocations_.size() || other.content == one.before) at = i;
+    }
+    if (at == allocations_.size()) {
+      Allocation fresh;
+      fresh.bytes = one.bytes;
+      cuda_.check(cuda_.allocate(&fresh.pointer, one.bytes),
+                  text("cuMemAlloc of ", one.bytes, " bytes"));
+      allocations_.push_back(fresh);
+    }
+    Allocation& mine = allocations_[at];
+    mine.taken = true;
+    if (mine.content != one.before) {
+      const int fill = fill_of(one.before);
+      if (fill >= 0) {
+        cuda_.check(cuda_.set_bytes(mine.pointer, static_cast<unsigned char>(fill), one.bytes),
+                    "cuMemsetD8");
+      } else {
+        const Mapped content(folder_ / one.before);
+        if (content.size() != one.bytes)
+          fail(Errc::io, one.before, text("has ", content.size(), " bytes, not ", one.bytes));
+        cuda_.check(cuda_.to_device(mine.pointer, content.data(), one.bytes), "cuMemcpyHtoD");
+      }
+    }
+    mine.content.clear();  // kernels write to it
+    return at;
+  }
+
+  // `shown`: to the profiler.
+  void launch(const RecordedLaunch& one, bool shown) {
     constexpr std::size_t kMostGroups[] = {0x7fffffff, 65535, 65535};
     unsigned grid[3];
     unsigned block[3];
@@ -179,9 +221,7 @@ class Replay {
       const bool local = argument.kind == Argument::Kind::local;
       needs.push_back({local ? argument.local : argument.bytes, local});
     }
-    const std::vector<unsigned char> binary = read_bytes(folder_ / one.program);
-    const CudaKernel kernel =
-        cuda_kernel(std::string(binary.begin(), binary.end()), one.kernel, needs);
+    const CudaKernel& kernel = kernel_of(one, needs);
     Module* const program = module_of(kernel.text);
     Function* function = nullptr;
     cuda_.check(cuda_.get_function(&function, program, one.kernel.c_str()), "cuModuleGetFunction");
@@ -194,11 +234,26 @@ class Replay {
       values.push_back(value_of(one.arguments[i], kernel, i, program));
     std::vector<void*> pointers;
     for (std::vector<unsigned char>& value : values) pointers.push_back(value.data());
+    cuda_.check(cuda_.synchronize(), "cuCtxSynchronize");
+    if (shown) cuda_.check(cuda_.start_profiler(), "cuProfilerStart");
     cuda_.check(
         cuda_.launch(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                      static_cast<unsigned>(kernel.shared_bytes), nullptr, pointers.data(), nullptr),
-        "cuLaunchKernel");
-    cuda_.check(cuda_.synchronize(), "the kernel");
+        "cuLaunchKernel of " + one.kernel);
+    const Result ended = cuda_.synchronize();
+    if (ended != 0) throw Ended("the driver ended " + one.kernel + ": " + cuda_.name_of(ended));
+    if (shown) cuda_.check(cuda_.stop_profiler(), "cuProfilerStop");
+  }
+
+  // The changed text, which launches with equal needs share.
+  const CudaKernel& kernel_of(const RecordedLaunch& one, const std::vector<PtxNeed>& needs) {
+    std::string key = one.program + " " + one.kernel;
+    for (const PtxNeed& need : needs) key += text(" ", need.bytes, need.local ? " local" : "");
+    const auto found = kernels_.find(key);
+    if (found != kernels_.end()) return found->second;
+    const Mapped binary(folder_ / one.program);
+    const std::string ptx(reinterpret_cast<const char*>(binary.data()), binary.size());
+    return kernels_.emplace(key, cuda_kernel(ptx, one.kernel, needs)).first->second;
   }
 
   // The bytes of a parameter.
@@ -219,7 +274,7 @@ class Replay {
       case Argument::Kind::local:
         break;
       case Argument::Kind::buffer: {
-        const Pointer pointer = buffers_[argument.buffer] + argument.offset;
+        const Pointer pointer = allocations_[buffers_[argument.buffer]].pointer + argument.offset;
         if (parameter.space == "const") {
           Pointer constants = 0;
           std::size_t bytes = 0;
@@ -255,41 +310,57 @@ class Replay {
     return loaded;
   }
 
-  std::string difference(const RecordedLaunch& one, std::size_t buffer,
-                         const std::vector<unsigned char>& wanted,
-                         const std::vector<unsigned char>& found) const {
-    std::size_t first = wanted.size();
+  // How what was found in a buffer after the call differs from what it held under OpenCL.
+  std::string difference(std::size_t buffer, const RecordedBuffer& one) const {
+    const int fill = fill_of(one.after);
+    const std::unique_ptr<Mapped> content =
+        fill < 0 ? std::make_unique<Mapped>(folder_ / one.after) : nullptr;
+    if (content && content->size() != one.bytes)
+      fail(Errc::io, one.after, text("has ", content->size(), " bytes, not ", one.bytes));
+    if (content && std::memcmp(content->data(), found_.data(), one.bytes) == 0) return {};
+    const auto wanted = [&](std::size_t i) {
+      return content ? content->data()[i] : static_cast<unsigned char>(fill);
+    };
+    std::size_t first = one.bytes;
     std::size_t count = 0;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      if (wanted[i] == found[i]) continue;
+    for (std::size_t i = 0; i < one.bytes; ++i) {
+      if (wanted(i) == found_[i]) continue;
       first = std::min(first, i);
       ++count;
     }
-    std::size_t argument = 0;
-    while (argument < one.arguments.size() &&
-           (one.arguments[argument].kind != Argument::Kind::buffer ||
-            one.arguments[argument].buffer != buffer))
-      ++argument;
-    return text("leaves another result than under OpenCL: ", count, " of ", wanted.size(),
-                " bytes of argument ", argument, ", the first is byte ", first, ", ", found[first],
-                " instead of ", wanted[first]);
+    if (count == 0) return {};
+    return text("another result than under OpenCL: ", count, " of ", one.bytes, " bytes of buffer ",
+                buffer, ", the first is byte ", first, ", ", found_[first], " instead of ",
+                wanted(first));
   }
 
   std::filesystem::path folder_;
-  Recording recording_;
   Cuda cuda_;
-  std::vector<Pointer> buffers_;
-  std::vector<std::string> held_;  // the file with what each buffer holds, empty: something else
+  Context* context_ = nullptr;
+  std::vector<Allocation> allocations_;
+  std::vector<std::size_t> buffers_;  // of the call, places in allocations_
+  std::vector<unsigned char> found_;  // what was read back last
+  std::map<std::string, CudaKernel> kernels_;
   std::map<std::string, Module*> modules_;
 };
 
 }  // namespace
 
-std::string replay(const std::filesystem::path& folder) {
-  try {
-    return Replay(folder).run();
-  } catch (const Error& error) {
-    return error.what();
+void replay(const std::filesystem::path& folder, const std::vector<std::string>& names) {
+  const auto leave = [&](const std::string& name, const std::string& verdict) {
+    io::write_file(folder / (name + ".verdict"), verdict);
+  };
+  std::unique_ptr<Replay> all;
+  for (const std::string& name : names) {
+    try {
+      if (!all) all = std::make_unique<Replay>(folder);
+      leave(name, all->run(read_recording(folder, name)));
+    } catch (const Ended& ended) {
+      leave(name, ended.what());
+      return;
+    } catch (const Error& error) {
+      leave(name, error.what());
+    }
   }
 }
 

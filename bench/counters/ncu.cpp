@@ -16,11 +16,6 @@ namespace clcook::counters {
 
 namespace {
 
-constexpr const char* kVerdict = "replay.txt";
-constexpr const char* kLog = "ncu.log";
-// What a replay without fault leaves; anything else is the fault.
-constexpr const char* kAlike = "alike";
-
 bool contains(const std::vector<std::string>& list, const std::string& one) {
   return std::find(list.begin(), list.end(), one) != list.end();
 }
@@ -194,7 +189,7 @@ Counters combine(const std::vector<Profiled>& launches) {
     for (const Profiled& one : launches) {
       const double value = one.counters[i].second;
       // What weighs nothing has no value either: the ratio of no requests.
-      const double weighs = weight < list.size() ? one.counters[weight].second : 1;
+      const double weighs = one.times * (weight < list.size() ? one.counters[weight].second : 1);
       if (weighs == 0) continue;
       sum += value * weighs;  // one NaN makes it NaN
       weights += weighs;
@@ -228,7 +223,17 @@ Ncu::Ncu() {
   version_ = "ncu " + said.out.substr(at + 8, said.out.find_first_of(" \n", at + 8) - at - 8);
 }
 
-std::vector<Profiled> Ncu::profile(const std::filesystem::path& folder, std::string& reason) {
+void Ncu::profile(const std::filesystem::path& folder, std::vector<Call>& calls) {
+  std::vector<Call*> all;
+  for (Call& one : calls) all.push_back(&one);
+  if (all.empty() || profile_together(folder, all) || all.size() == 1) return;
+  for (Call* one : all) profile_together(folder, {one});
+}
+
+bool Ncu::profile_together(const std::filesystem::path& folder, std::vector<Call*> calls) {
+  namespace fs = std::filesystem;
+  const fs::path log_file = folder / "ncu.log";
+  const auto verdict_of = [&](const Call& call) { return folder / (call.name + ".verdict"); };
   while (true) {
     std::string names;
     for (const Metric& metric : metrics()) {
@@ -236,70 +241,85 @@ std::vector<Profiled> Ncu::profile(const std::filesystem::path& folder, std::str
       names += (names.empty() ? "" : ",") + std::string(metric.name);
     }
     std::error_code error;
-    std::filesystem::remove(folder / kVerdict, error);
-    std::filesystem::remove(folder / kLog, error);
+    fs::remove(log_file, error);
     // The clock is left as it is; the caches are empty before each launch.
-    const isa::Finished ended =
-        isa::run_tool({"/usr/bin/env",
-                       "LC_ALL=C",
-                       program_,
-                       "--csv",
-                       "--page",
-                       "raw",
-                       "--print-units",
-                       "base",
-                       "--clock-control",
-                       "none",
-                       "--cache-control",
-                       "all",
-                       "--target-processes",
-                       "application-only",
-                       "--log-file",
-                       (folder / kLog).string(),
-                       "--metrics",
-                       names,
-                       std::filesystem::read_symlink("/proc/self/exe").string(),
-                       "counters",
-                       "--replay",
-                       folder.string()});
+    std::vector<std::string> command = {"/usr/bin/env",
+                                        "LC_ALL=C",
+                                        program_,
+                                        "--csv",
+                                        "--page",
+                                        "raw",
+                                        "--print-units",
+                                        "base",
+                                        "--clock-control",
+                                        "none",
+                                        "--cache-control",
+                                        "all",
+                                        "--profile-from-start",
+                                        "off",
+                                        "--target-processes",
+                                        "application-only",
+                                        "--log-file",
+                                        log_file.string(),
+                                        "--metrics",
+                                        names,
+                                        fs::read_symlink("/proc/self/exe").string(),
+                                        "counters",
+                                        "--replay",
+                                        folder.string()};
+    for (Call* one : calls) {
+      fs::remove(verdict_of(*one), error);
+      command.push_back(one->name);
+    }
+    const isa::Finished ended = isa::run_tool(command);
     std::string log = ended.out + ended.err;
-    if (std::filesystem::exists(folder / kLog)) log += read_text_file((folder / kLog).string());
+    if (fs::exists(log_file)) log += read_text_file(log_file.string());
     const std::string complaint = complaint_of(log);
     // A GPU of another generation has not all of them.
-    if (complaint.find("metric") != std::string::npos) {
-      const std::size_t before = unknown_.size();
-      for (const Metric& metric : metrics()) {
-        if (!contains(unknown_, metric.name) && complaint.find(metric.name) != std::string::npos)
-          unknown_.emplace_back(metric.name);
-      }
-      if (unknown_.size() > before) continue;
+    const std::size_t before = unknown_.size();
+    for (const Metric& metric : metrics()) {
+      if (complaint.find("metric") != std::string::npos &&
+          complaint.find(metric.name) != std::string::npos && !contains(unknown_, metric.name))
+        unknown_.emplace_back(metric.name);
     }
+    if (unknown_.size() > before) continue;
     if (complaint.find("ERR_NVGPUCTRPERM") != std::string::npos) {
       fail(Errc::unsupported, "clcook counters",
            "the system keeps the GPU's counters from this user (ERR_NVGPUCTRPERM): run it as root, "
            "or see https://developer.nvidia.com/ERR_NVGPUCTRPERM");
     }
-    std::string verdict;
-    if (std::filesystem::exists(folder / kVerdict))
-      verdict = read_text_file((folder / kVerdict).string());
-    if (verdict != kAlike) {
-      reason = !verdict.empty()     ? verdict
-               : !complaint.empty() ? "ncu: " + complaint
-                                    : text("the replay ended early, ncu with code ", ended.code);
-      return {};
+    std::size_t expected = 0;
+    bool whole = complaint.empty();
+    for (Call* one : calls) {
+      one->reason.clear();
+      one->launches.clear();
+      if (!fs::exists(verdict_of(*one))) {
+        one->reason = complaint.empty() ? text("the replay ended early, ncu with code ", ended.code)
+                                        : "ncu: " + complaint;
+        whole = false;
+        continue;
+      }
+      one->reason = read_text_file(verdict_of(*one).string());
+      whole = whole && one->reason.empty();
+      if (one->reason.empty() && !complaint.empty()) one->reason = "ncu: " + complaint;
+      expected += one->chosen.size();
     }
-    if (!complaint.empty()) {
-      reason = "ncu: " + complaint;
-      return {};
+    if (!whole) return false;
+    const std::vector<Profiled> launches = read_profile(log);
+    if (launches.size() != expected) {
+      for (Call* one : calls)
+        one->reason = text("ncu saw ", launches.size(), " launches of ", expected);
+      return false;
     }
-    return read_profile(log);
+    auto next = launches.begin();
+    for (Call* one : calls) {
+      for (const Chosen& chosen : one->chosen) {
+        one->launches.push_back(*next++);
+        one->launches.back().times = chosen.times;
+      }
+    }
+    return true;
   }
-}
-
-int replay_child(const std::filesystem::path& folder) {
-  const std::string problem = replay(folder);
-  io::write_file(folder / kVerdict, problem.empty() ? kAlike : problem);
-  return 0;
 }
 
 }  // namespace clcook::counters

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "counters/recording.hpp"
 #include "results.hpp"
 
 namespace clcook::counters {
@@ -30,6 +31,7 @@ std::vector<std::vector<std::string>> parse_csv(const std::string& text);
 struct Profiled {
   std::string kernel;
   Counters counters;  // one for each of metrics(), in their order; NaN where there is none
+  double times = 1;   // of how many equal launches it stands for
 };
 
 // What the profiler wrote with --csv --page raw: messages, which begin with "==", a row of names, a
@@ -42,6 +44,14 @@ std::string complaint_of(const std::string& log);
 // The counters of a call from those of its launches. A metric that one launch lacks is NaN.
 Counters combine(const std::vector<Profiled>& launches);
 
+// A recorded call and what became of it.
+struct Call {
+  std::string name;  // of its recording
+  std::vector<Chosen> chosen;
+  std::string reason;  // why it has no counters; empty: it has
+  std::vector<Profiled> launches;
+};
+
 // NVIDIA Nsight Compute, from PATH, from the folders of CUDA, or from CLCOOK_NCU.
 class Ncu {
  public:
@@ -51,17 +61,18 @@ class Ncu {
   // "ncu 2025.3.1.0"
   const std::string& version() const { return version_; }
 
-  // Runs the recorded call of the folder under the profiler. Throws Error(unsupported) where
-  // nothing can be counted here, `reason` says why this call cannot.
-  std::vector<Profiled> profile(const std::filesystem::path& folder, std::string& reason);
+  // Runs the recorded calls of the folder under the profiler, in one process if that goes well, and
+  // fills in what became of them. Throws Error(unsupported) where nothing can be counted here.
+  void profile(const std::filesystem::path& folder, std::vector<Call>& calls);
 
  private:
+  // Whether that went well: else the calls have to be run one by one, or, of a single one, it has
+  // its reason.
+  bool profile_together(const std::filesystem::path& folder, std::vector<Call*> calls);
+
   std::string program_;
   std::string version_;
   std::vector<std::string> unknown_;  // metrics that the profiler does not have
 };
-
-// The profiled process: replays the folder and leaves there what went wrong.
-int replay_child(const std::filesystem::path& folder);
 
 }  // namespace clcook::counters

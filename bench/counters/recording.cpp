@@ -1,5 +1,8 @@
 #include "counters/recording.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,7 +18,7 @@ using tool::Json;
 
 namespace {
 
-constexpr const char* kFile = "recording.json";
+constexpr const char* kFill = "fill ";
 
 std::string hex(const std::vector<unsigned char>& bytes) {
   constexpr const char* kDigits = "0123456789abcdef";
@@ -90,38 +93,77 @@ Folder::~Folder() {
   fs::remove_all(path_, error);
 }
 
-void write_recording(const Recording& recording, const fs::path& folder) {
+Mapped::Mapped(const fs::path& path) {
+  const auto refuse = [&] { fail(Errc::io, "read " + path.string(), std::strerror(errno)); };
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) refuse();
+  struct stat about {};
+  const bool known = fstat(file, &about) == 0;
+  size_ = known ? static_cast<std::size_t>(about.st_size) : 0;
+  void* const memory =
+      size_ == 0 ? nullptr : mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
+  const int error = errno;
+  close(file);
+  errno = error;
+  if (!known || memory == MAP_FAILED) refuse();
+  data_ = static_cast<unsigned char*>(memory);
+}
+
+Mapped::Mapped(const fs::path& path, std::size_t bytes) : size_(bytes) {
+  const auto refuse = [&](int error) {
+    fail(Errc::io, "write " + path.string(),
+         std::string(std::strerror(error)) + "; TMPDIR may name another place");
+  };
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) refuse(errno);
+  // Without room for it the first touch would end the process.
+  const int full = bytes == 0 ? 0 : posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  void* const memory = bytes == 0 || full != 0
+                           ? nullptr
+                           : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  const int error = errno;
+  close(file);
+  if (full != 0) refuse(full);
+  if (memory == MAP_FAILED) refuse(error);
+  data_ = static_cast<unsigned char*>(memory);
+}
+
+Mapped::~Mapped() {
+  if (data_ != nullptr) munmap(data_, size_);
+}
+
+void write_recording(const Recording& recording, const fs::path& folder, const std::string& name) {
+  Json buffers = Json::array();
+  for (const RecordedBuffer& one : recording.buffers)
+    buffers.push_back({{"bytes", one.bytes}, {"before", one.before}, {"after", one.after}});
   Json launches = Json::array();
   for (const RecordedLaunch& one : recording.launches) {
     Json arguments = Json::array();
     for (const Argument& argument : one.arguments) arguments.push_back(to_json(argument));
-    Json contents = Json::array();
-    for (const Content& content : one.contents) {
-      contents.push_back(
-          {{"buffer", content.buffer}, {"before", content.before}, {"after", content.after}});
-    }
     launches.push_back({{"kernel", one.kernel},
                         {"program", one.program},
                         {"dims", one.launch.dims},
                         {"global", one.launch.global},
                         {"local", one.launch.local},
-                        {"arguments", arguments},
-                        {"contents", contents}});
+                        {"arguments", arguments}});
   }
-  const Json all = {
-      {"device", recording.device}, {"buffers", recording.buffers}, {"launches", launches}};
+  const Json all = {{"device", recording.device}, {"buffers", buffers}, {"launches", launches}};
   const std::string text = all.dump(1) + "\n";
-  write_bytes(folder / kFile, text.data(), text.size());
+  write_bytes(folder / (name + ".json"), text.data(), text.size());
 }
 
-Recording read_recording(const fs::path& folder) {
-  const fs::path path = folder / kFile;
-  const std::vector<unsigned char> text = read_bytes(path);
+Recording read_recording(const fs::path& folder, const std::string& name) {
+  const fs::path path = folder / (name + ".json");
+  const Mapped text(path);
   try {
-    const Json all = Json::parse(text);
+    const Json all = Json::parse(text.data(), text.data() + text.size());
     Recording out;
     out.device = all.at("device").get<std::string>();
-    out.buffers = all.at("buffers").get<std::vector<std::size_t>>();
+    for (const Json& one : all.at("buffers")) {
+      out.buffers.push_back({one.at("bytes").get<std::size_t>(),
+                             one.at("before").get<std::string>(),
+                             one.at("after").get<std::string>()});
+    }
     for (const Json& one : all.at("launches")) {
       RecordedLaunch& launch = out.launches.emplace_back();
       launch.kernel = one.at("kernel").get<std::string>();
@@ -131,24 +173,17 @@ Recording read_recording(const fs::path& folder) {
       launch.launch.local = one.at("local").get<Launch::Sizes>();
       for (const Json& argument : one.at("arguments"))
         launch.arguments.push_back(argument_of(argument));
-      for (const Json& content : one.at("contents")) {
-        launch.contents.push_back({content.at("buffer").get<std::size_t>(),
-                                   content.at("before").get<std::string>(),
-                                   content.at("after").get<std::string>()});
-      }
-    }
-    for (const RecordedLaunch& launch : out.launches) {
       bool known = launch.launch.dims >= 1 && launch.launch.dims <= 3;
       for (const std::size_t size : launch.launch.local) known = known && size > 0;
-      for (const Content& one : launch.contents) known = known && one.buffer < out.buffers.size();
-      for (const Argument& one : launch.arguments) {
-        if (one.kind == Argument::Kind::buffer)
-          known = known && one.buffer < out.buffers.size() &&
-                  one.offset <= out.buffers[one.buffer] &&
-                  one.bytes <= out.buffers[one.buffer] - one.offset;
+      for (const Argument& argument : launch.arguments) {
+        if (argument.kind != Argument::Kind::buffer) continue;
+        known = known && argument.buffer < out.buffers.size();
+        const std::size_t bytes = known ? out.buffers[argument.buffer].bytes : 0;
+        known = known && argument.offset <= bytes && argument.bytes <= bytes - argument.offset;
       }
       if (!known)
-        fail(Errc::io, path.string(), "a launch of " + launch.kernel + " is not what is recorded");
+        fail(Errc::io, path.string(),
+             "the launch of " + launch.kernel + " is none that was recorded");
     }
     return out;
   } catch (const Json::exception& error) {
@@ -156,18 +191,76 @@ Recording read_recording(const fs::path& folder) {
   }
 }
 
-std::vector<unsigned char> read_bytes(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) fail(Errc::io, "read " + path.string(), "cannot open the file");
-  std::vector<unsigned char> out(static_cast<std::size_t>(in.tellg()));
-  in.seekg(0);
-  in.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size()));
-  if (!in) fail(Errc::io, "read " + path.string(), "cannot read all of it");
+int fill_of(const std::string& content) {
+  return content.rfind(kFill, 0) == 0 ? std::atoi(content.c_str() + std::strlen(kFill)) : -1;
+}
+
+std::vector<Chosen> worth_profiling(const Recording& recording) {
+  struct Same {
+    std::size_t first = 0;
+    std::size_t last = 0;
+    double count = 0;
+  };
+  std::map<std::string, Same> groups;
+  for (std::size_t i = 0; i < recording.launches.size(); ++i) {
+    const RecordedLaunch& one = recording.launches[i];
+    Json key = {one.program, one.kernel, one.launch.global, one.launch.local};
+    for (const Argument& argument : one.arguments) key.push_back(to_json(argument));
+    Same& same = groups[key.dump()];
+    if (same.count == 0) same.first = i;
+    same.last = i;
+    same.count += 1;
+  }
+  std::map<std::size_t, double> times;
+  for (const auto& [key, same] : groups) {
+    const double each = same.first == same.last ? 1 : same.count / 2;
+    times[same.first] = each;
+    times[same.last] = each;
+  }
+  std::vector<Chosen> out;
+  for (const auto& [launch, each] : times) out.push_back({launch, each});
   return out;
 }
 
-Recorder::Recorder(const fs::path& folder, std::uint64_t most_bytes)
-    : folder_(folder), most_bytes_(most_bytes) {}
+Store::Store(fs::path folder, std::uint64_t most_bytes)
+    : folder_(std::move(folder)), most_bytes_(most_bytes) {}
+
+std::string Store::content(cl_command_queue queue, cl_mem buffer, std::size_t bytes) {
+  if (kept_bytes_ + bytes > most_bytes_) {
+    unsupported(Lacks::problem, "counters",
+                clcook::text("its buffers hold more than ", most_bytes_ >> 20,
+                             " MiB; --shape names a smaller problem"));
+  }
+  const std::string name = clcook::text("content", contents_.size());
+  auto mapped = std::make_unique<Mapped>(folder_ / name, bytes);
+  check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, mapped->data(), 0, nullptr, nullptr),
+        "clEnqueueReadBuffer");
+  std::string same;
+  if (std::memcmp(mapped->data(), mapped->data() + 1, bytes - 1) == 0)
+    same = clcook::text(kFill, static_cast<unsigned>(mapped->data()[0]));
+  for (const auto& [known, other] : contents_) {
+    if (same.empty() && other->size() == bytes &&
+        std::memcmp(other->data(), mapped->data(), bytes) == 0)
+      same = known;
+  }
+  if (same.empty()) {
+    kept_bytes_ += bytes;
+    contents_.emplace_back(name, std::move(mapped));
+    return name;
+  }
+  std::error_code error;
+  fs::remove(folder_ / name, error);
+  return same;
+}
+
+std::string Store::text(const std::string& content) {
+  std::string& name = texts_[content];
+  if (name.empty()) {
+    name = clcook::text("text", texts_.size());
+    write_bytes(folder_ / name, content.data(), content.size());
+  }
+  return name;
+}
 
 Argument Recorder::argument_of(cl_mem buffer) {
   const auto info = [](cl_mem object, cl_mem_info what, auto& value) {
@@ -187,48 +280,27 @@ Argument Recorder::argument_of(cl_mem buffer) {
   } else {
     root = buffer;
   }
-  while (out.buffer < seen_.size() && seen_[out.buffer].buffer() != root) ++out.buffer;
-  if (out.buffer == seen_.size()) {
+  while (out.buffer < buffers_.size() && buffers_[out.buffer]() != root) ++out.buffer;
+  if (out.buffer == buffers_.size()) {
     std::size_t bytes = 0;
     info(root, CL_MEM_SIZE, bytes);
-    seen_.push_back({cl::Buffer(root, true), {}, {}});
-    recording_.buffers.push_back(bytes);
+    check(clFinish(queue_), "clFinish");
+    recording_.buffers.push_back({bytes, store_.content(queue_, root, bytes), {}});
+    buffers_.emplace_back(root, true);
   }
   return out;
-}
-
-std::string Recorder::save(std::size_t buffer) {
-  Seen& seen = seen_[buffer];
-  const std::size_t count = recording_.buffers[buffer];
-  if (written_ + count > most_bytes_) {
-    unsupported(Lacks::problem, "counters",
-                text("its buffers hold more than ", most_bytes_ >> 20,
-                     " MiB; --shape names a smaller problem"));
-  }
-  std::vector<unsigned char> bytes(count);
-  check(clEnqueueReadBuffer(queue_, seen.buffer(), CL_TRUE, 0, count, bytes.data(), 0, nullptr,
-                            nullptr),
-        "clEnqueueReadBuffer");
-  if (seen.file.empty() || bytes != seen.bytes) {
-    seen.file = text("content", files_++);
-    seen.bytes = std::move(bytes);
-    write_bytes(folder_ / seen.file, seen.bytes.data(), count);
-    written_ += count;
-  }
-  return seen.file;
 }
 
 void Recorder::before(const Runtime& runtime, const Kernel& kernel, const Launch& launch,
                       const std::vector<clcook::detail::LaunchArgument>& arguments) {
   using Given = clcook::detail::LaunchArgument;
   queue_ = runtime.queue()();
-  if (recording_.device.empty()) recording_.device = pci_address(runtime);
-  check(clFinish(queue_), "clFinish");
+  if (recording_.launches.empty()) recording_.device = pci_address(runtime);
   RecordedLaunch one;
   one.kernel = kernel.name();
   one.launch = launch;
   for (const Given& given : arguments) {
-    Argument argument;
+    Argument& argument = one.arguments.emplace_back();
     const auto* const bytes = static_cast<const unsigned char*>(given.value);
     switch (given.kind) {
       case Given::Kind::value:
@@ -244,32 +316,30 @@ void Recorder::before(const Runtime& runtime, const Kernel& kernel, const Launch
         cl_mem buffer = nullptr;
         std::memcpy(&buffer, given.value, sizeof buffer);
         argument = argument_of(buffer);
-        bool known = false;
-        for (const Content& content : one.contents) known |= content.buffer == argument.buffer;
-        if (!known) one.contents.push_back({argument.buffer, save(argument.buffer), {}});
         break;
       }
     }
-    one.arguments.push_back(std::move(argument));
   }
   cl_program program = nullptr;
   check(clGetKernelInfo(kernel.handle()(), CL_KERNEL_PROGRAM, sizeof program, &program, nullptr),
         "clGetKernelInfo");
-  std::string& file = programs_[program];
-  if (file.empty()) {
-    kept_.emplace_back(program, true);
-    const std::string binary = program_binary(kept_.back(), runtime.device());
-    file = text("program", programs_.size());
-    write_bytes(folder_ / file, binary.data(), binary.size());
+  std::size_t i = 0;
+  while (i < programs_.size() && programs_[i]() != program) ++i;
+  if (i == programs_.size()) {
+    programs_.emplace_back(program, true);
+    program_files_.push_back(store_.text(program_binary(programs_.back(), runtime.device())));
   }
-  one.program = file;
+  one.program = program_files_[i];
   recording_.launches.push_back(std::move(one));
 }
 
-void Recorder::after(const cl::Event& event) {
-  const cl_event handle = event();
-  check(clWaitForEvents(1, &handle), "clWaitForEvents");
-  for (Content& content : recording_.launches.back().contents) content.after = save(content.buffer);
+Recording Recorder::finish() {
+  if (queue_ != nullptr) check(clFinish(queue_), "clFinish");
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    RecordedBuffer& one = recording_.buffers[i];
+    one.after = store_.content(queue_, buffers_[i](), one.bytes);
+  }
+  return recording_;
 }
 
 std::string pci_address(const Runtime& runtime) {

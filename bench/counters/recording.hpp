@@ -1,4 +1,4 @@
-// A recorded call: the launches of one call of an operation with all that they are made of, in a
+// Recorded calls: the launches of a call of an operation with all that they are made of, in a
 // folder, so that something that is no OpenCL can run them again.
 #pragma once
 
@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "results.hpp"
@@ -29,6 +31,25 @@ class Folder {
   std::filesystem::path path_;
 };
 
+// A file as memory. Throws Error(io) that names the file.
+class Mapped {
+ public:
+  // One that is there, to be read.
+  explicit Mapped(const std::filesystem::path& path);
+  // A new one of so many bytes, to be written.
+  Mapped(const std::filesystem::path& path, std::size_t bytes);
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  ~Mapped();
+
+  unsigned char* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  unsigned char* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
 struct Argument {
   enum class Kind { value, buffer, local };
   Kind kind = Kind::value;
@@ -39,11 +60,11 @@ struct Argument {
   std::size_t local = 0;             // bytes of local memory
 };
 
-// What a buffer holds, as files of the folder.
-struct Content {
-  std::size_t buffer = 0;
-  std::string before;  // the launch
-  std::string after;   // the same name: it is the same
+// Contents are named: "fill 205" is that byte all over, anything else a file of the folder.
+struct RecordedBuffer {
+  std::size_t bytes = 0;
+  std::string before;  // the first launch that has it
+  std::string after;   // the last launch of the call
 };
 
 struct RecordedLaunch {
@@ -51,56 +72,73 @@ struct RecordedLaunch {
   std::string program;  // file of the folder: the program's binary as the driver gives it
   Launch launch;
   std::vector<Argument> arguments;
-  std::vector<Content> contents;  // of the buffers among the arguments, each once
 };
 
+// One call.
 struct Recording {
-  std::string device;                // its PCI address, "0000:1b:00.0"; empty: not known
-  std::vector<std::size_t> buffers;  // bytes of each
+  std::string device;  // its PCI address, "0000:1b:00.0"; empty: not known
+  std::vector<RecordedBuffer> buffers;
   std::vector<RecordedLaunch> launches;
 };
 
-// FOLDER/recording.json. Reading throws Error(io) that names the file.
-void write_recording(const Recording& recording, const std::filesystem::path& folder);
-Recording read_recording(const std::filesystem::path& folder);
+// FOLDER/NAME.json. Reading throws Error(io) that names the file.
+void write_recording(const Recording& recording, const std::filesystem::path& folder,
+                     const std::string& name);
+Recording read_recording(const std::filesystem::path& folder, const std::string& name);
 
-// A whole file. Throws Error(io).
-std::vector<unsigned char> read_bytes(const std::filesystem::path& path);
+// The byte that a content is all over; -1: it is a file.
+int fill_of(const std::string& content);
 
-// Records the launches of this thread while it lives. It waits for each of them, so a launch must
-// not wait for something that comes later. Throws Error(unsupported) for what cannot be recorded:
-// images, samplers, and contents of more than `most_bytes` in all.
+// Launches of a call that are worth profiling, and how many of the call each stands for. Of those
+// with equal kernels, sizes and arguments that are the first and the last one.
+struct Chosen {
+  std::size_t launch = 0;
+  double times = 1;
+};
+std::vector<Chosen> worth_profiling(const Recording& recording);
+
+// The files that the recordings of a folder share: equal contents are kept once.
+class Store {
+ public:
+  // Takes at most `most_bytes` of contents.
+  Store(std::filesystem::path folder, std::uint64_t most_bytes);
+
+  const std::filesystem::path& folder() const { return folder_; }
+
+  // The name of what a buffer holds. Throws Error(unsupported) where that is too much.
+  std::string content(cl_command_queue queue, cl_mem buffer, std::size_t bytes);
+  // The name of a file with this text.
+  std::string text(const std::string& content);
+
+ private:
+  std::filesystem::path folder_;
+  std::uint64_t most_bytes_;
+  std::uint64_t kept_bytes_ = 0;
+  std::vector<std::pair<std::string, std::unique_ptr<Mapped>>> contents_;
+  std::map<std::string, std::string> texts_;  // names by text
+};
+
+// Records the launches of this thread while it lives. Throws Error(unsupported) for what cannot be
+// recorded: images, samplers, and contents that are too large.
 class Recorder : public clcook::detail::LaunchWatch {
  public:
-  Recorder(const std::filesystem::path& folder, std::uint64_t most_bytes);
+  explicit Recorder(Store& store) : store_(store) {}
 
   void before(const Runtime& runtime, const Kernel& kernel, const Launch& launch,
               const std::vector<clcook::detail::LaunchArgument>& arguments) override;
-  void after(const cl::Event& event) override;
+  void after(const cl::Event&) override {}
 
-  const Recording& recording() const { return recording_; }
+  // Waits for the queue and takes what the buffers hold by now. Call once, at the end.
+  Recording finish();
 
  private:
-  // What a buffer was last seen to hold.
-  struct Seen {
-    cl::Buffer buffer;  // keeps the handle from being another buffer's
-    std::vector<unsigned char> bytes;
-    std::string file;
-  };
-
-  // Which buffer of the recording it is, or is a part of.
   Argument argument_of(cl_mem buffer);
-  // The name of the file with what the buffer holds.
-  std::string save(std::size_t buffer);
 
-  std::filesystem::path folder_;
-  std::uint64_t most_bytes_;
-  std::uint64_t written_ = 0;
-  std::size_t files_ = 0;
+  Store& store_;
   cl_command_queue queue_ = nullptr;
-  std::vector<Seen> seen_;
-  std::map<cl_program, std::string> programs_;
-  std::vector<cl::Program> kept_;
+  std::vector<cl::Buffer> buffers_;
+  std::vector<cl::Program> programs_;
+  std::vector<std::string> program_files_;
   Recording recording_;
 };
 
