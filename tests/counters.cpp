@@ -8,6 +8,7 @@
 #include <clcook/registry/recipe.hpp>
 #include "bench/cookbook/recipes.hpp"
 
+#include "bench/counters/cuda.hpp"
 #include "bench/counters/ncu.hpp"
 #include "bench/counters/ptx.hpp"
 #include "bench/counters/recording.hpp"
@@ -484,4 +485,304 @@ TEST_CASE("recorded calls of recipes give the same again") {
     }
   }
   CHECK(replayed >= all.size());
+}
+
+// ---- The replay, through a library that stands in for CUDA's ------------------------------------
+
+namespace {
+
+const char* const kAddPtx = R"(
+.version 9.0
+.target sm_90, texmode_independent
+.address_size 64
+.entry add(
+	.param .u64 .ptr .global .align 4 add_param_0,
+	.param .u64 .ptr .global .align 4 add_param_1,
+	.param .u64 .ptr .const .align 4 add_param_2,
+	.param .u64 .ptr .shared .align 4 add_param_3,
+	.param .align 16 .b8 add_param_4[16],
+	.param .u8 add_param_5
+)
+{
+	ld.param.u64 %rd1, [add_param_2];
+	ld.param.u64 %rd2, [add_param_3];
+	mov.b32 %r2, %envreg3;
+}
+.entry crash()
+{
+}
+)";
+
+std::string bytes_of(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+counters::Argument buffer_argument(std::size_t buffer, std::size_t offset, std::size_t bytes) {
+  counters::Argument out;
+  out.kind = counters::Argument::Kind::buffer;
+  out.buffer = buffer;
+  out.offset = offset;
+  out.bytes = bytes;
+  return out;
+}
+
+// Two launches of add: 64 items, the second half of the output's buffer, 10 + 3 + 7 added.
+counters::Recording add_twice(const fs::path& folder) {
+  std::vector<float> in(64);
+  std::vector<float> out(128, 0.0F);
+  for (std::size_t i = 0; i < 64; ++i) {
+    in[i] = static_cast<float>(i);
+    out[64 + i] = in[i] + 20;
+  }
+  write_bytes(folder / "in", bytes_of(in));
+  write_bytes(folder / "table", bytes_of({10, 11}));
+  write_bytes(folder / "out", bytes_of(out));
+  write_bytes(folder / "ptx", kAddPtx + std::string(1, '\0'));
+  counters::Recording all;
+  all.device = "0000:1b:00.0";
+  all.buffers = {{512, "fill 0", "out"}, {256, "in", "in"}, {8, "table", "table"}};
+  counters::RecordedLaunch one;
+  one.kernel = "add";
+  one.program = "ptx";
+  one.launch = Launch::groups({2, 1, 1}, {32, 1, 1});
+  counters::Argument local;
+  local.kind = counters::Argument::Kind::local;
+  local.local = 128;
+  counters::Argument four;
+  const std::string values = bytes_of({1, 2, 3, 4});
+  four.value.assign(values.begin(), values.end());
+  counters::Argument byte;
+  byte.value = {7};
+  one.arguments = {buffer_argument(0, 256, 256),
+                   buffer_argument(1, 0, 256),
+                   buffer_argument(2, 0, 8),
+                   local,
+                   four,
+                   byte};
+  all.launches = {one, one};
+  return all;
+}
+
+// The fake library as libcuda.so.1 in a folder of its own.
+class FakeCuda {
+ public:
+  FakeCuda() {
+    const Ran ran = run_program({"/bin/sh", "-c",
+                                 "cc -shared -fPIC -Wl,-soname,libcuda.so.1 '" CLCOOK_SOURCE_DIR
+                                 "/tests/support/fake_cuda.c' -o '" +
+                                     (folder_ / "libcuda.so.1").string() + "'"});
+    INFO(ran.err);
+    REQUIRE(ran.code == 0);
+  }
+  // Runs a case of this program with it.
+  void run(const std::string& test_case) const {
+    const Ran ran = run_self(test_case, {{"LD_LIBRARY_PATH", folder_.path().string()}});
+    INFO(ran.out);
+    INFO(ran.err);
+    CHECK(ran.code == 0);
+    CHECK(contains(ran.out, "1 passed"));
+  }
+
+ private:
+  TempFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("recorded calls run through CUDA's driver and are compared") {
+  FakeCuda().run("inside: replay");
+}
+
+TEST_CASE("inside: replay" * doctest::skip()) {
+  REQUIRE(counters::lack_of_cuda() == "");
+  const TempFolder folder;
+  const auto verdict = [&](const std::string& name) {
+    return fs::exists(folder / (name + ".verdict")) ? read_bytes(folder / (name + ".verdict"))
+                                                    : std::string("none");
+  };
+  const counters::Recording good = add_twice(folder.path());
+  write_recording(good, folder.path(), "good");
+  write_recording(good, folder.path(), "again");
+
+  counters::Recording other = good;  // something else in one float and in another's byte
+  std::string content = read_bytes(folder / "out");
+  content[256] = static_cast<char>(content[256] ^ 1);
+  content[511] = static_cast<char>(content[511] ^ 64);
+  write_bytes(folder / "other_out", content);
+  other.buffers[0].after = "other_out";
+  write_recording(other, folder.path(), "other");
+
+  counters::Recording filled = good;
+  filled.buffers[1].after = "fill 1";
+  write_recording(filled, folder.path(), "filled");
+
+  counters::Recording missing = good;
+  missing.launches[0].kernel = "subtract";
+  write_recording(missing, folder.path(), "missing");
+
+  counters::Recording typed = good;
+  typed.launches[0].arguments[5].value = {1, 2};
+  write_recording(typed, folder.path(), "typed");
+
+  counters::Recording wide = good;
+  wide.launches[0].launch = Launch::groups({1, 65536, 1}, {32, 1, 1});
+  write_recording(wide, folder.path(), "wide");
+
+  write_bytes(folder / "plain", "no PTX");
+  counters::Recording no_ptx = good;
+  no_ptx.launches[0].program = "plain";
+  write_recording(no_ptx, folder.path(), "no_ptx");
+
+  write_bytes(folder / "old", with(kAddPtx, ".version 9.0", ""));
+  counters::Recording old = good;
+  old.launches[0].program = "old";
+  write_recording(old, folder.path(), "old_ptx");
+
+  counters::Recording crash = good;
+  crash.launches[1] = {"crash", "ptx", Launch::groups({1, 1, 1}, {1, 1, 1}), {}};
+  write_recording(crash, folder.path(), "crash");
+
+  counters::replay(folder.path(), {"good", "again", "other", "filled", "missing", "typed", "wide",
+                                   "no_ptx", "old_ptx", "absent", "good", "crash", "after"});
+  CHECK(verdict("good") == "");
+  CHECK(verdict("again") == "");
+  CHECK(contains(verdict("other"), "2 of 512 bytes of buffer 0, the first is byte 256"));
+  CHECK(
+      contains(verdict("filled"), "of 256 bytes of buffer 1, the first is byte 0, 0 instead of 1"));
+  CHECK(contains(verdict("missing"), "not PTX that has this kernel"));
+  CHECK(contains(verdict("typed"), "argument 5 is a value, its parameter is one of 1 bytes"));
+  CHECK(contains(verdict("wide"), "at most 65535 groups in dimension 1, not 65536"));
+  CHECK(contains(verdict("no_ptx"), "not PTX that has this kernel"));
+  CHECK(contains(verdict("old_ptx"), "its PTX does not load: ptxas fatal"));
+  CHECK(contains(verdict("old_ptx"), "CUDA_ERROR_INVALID_PTX (218)"));
+  CHECK(contains(verdict("absent"), "absent.json"));
+  CHECK(contains(verdict("crash"), "the driver ended crash: CUDA_ERROR_ILLEGAL_ADDRESS (700)"));
+  CHECK(verdict("after") == "none");  // nothing runs in a context that is broken
+}
+
+TEST_CASE("the profiler is run once for all calls, and for each where that goes wrong") {
+  FakeCuda().run("inside: profiler");
+}
+
+namespace {
+
+// A shell script that stands in for ncu. `body` knows $log, $metrics and $calls, the names of the
+// recordings, in $folder.
+void write_profiler(const fs::path& path, const std::string& body) {
+  write_bytes(path, R"(#!/bin/sh
+if [ "$1" = --version ]; then echo 'Version 2025.3.1.0 (build 1) (public-release)'; exit 0; fi
+while [ $# -gt 0 ]; do
+  case $1 in
+    --log-file) log=$2; shift ;;
+    --metrics) metrics=$2; shift ;;
+    --replay) folder=$2; shift 2; calls=$*; break ;;
+  esac
+  shift
+done
+echo "$calls" >> "$folder/asked"
+row() { echo "\"$1\",\"1\",\"$2\",\"100\""; }
+head() { printf '"ID","Process ID","Kernel Name","smsp__inst_executed.sum"\n"","","","inst"\n' >> "$log"; }
+)" + body);
+  fs::permissions(path, fs::perms::owner_all);
+}
+
+}  // namespace
+
+TEST_CASE("inside: profiler" * doctest::skip()) {
+  const TempFolder folder;
+  const fs::path script = folder / "ncu";
+  const auto calls = [] {
+    return std::vector<counters::Call>{{"call0", {{0, 1.5}, {2, 1.5}}, {}, {}},
+                                       {"call1", {{0, 1}}, {}, {}}};
+  };
+  const auto asked = [&] {
+    const std::string out = read_bytes(folder / "asked");
+    fs::remove(folder / "asked");
+    return out;
+  };
+  {
+    const ScopedVariable none("CLCOOK_NCU", (folder / "no_such_program").string());
+    CHECK(contains(error_of([] { counters::Ncu(); }).what(),
+                   "no_such_program', which is no program"));
+    const ScopedVariable other("CLCOOK_NCU", "/bin/true");
+    CHECK(contains(error_of([] { counters::Ncu(); }).what(), "does not answer like ncu"));
+  }
+  const ScopedVariable wanted("CLCOOK_NCU", script.string());
+
+  write_profiler(script, R"(head
+for call in $calls; do : > "$folder/$call.verdict"; done
+{ row 0 a; row 1 b; row 2 c; } >> "$log"
+)");
+  counters::Ncu good;
+  CHECK(good.version() == "ncu 2025.3.1.0");
+  std::vector<counters::Call> all = calls();
+  good.profile(folder.path(), all);
+  CHECK(asked() == "call0 call1\n");
+  CHECK(all[0].reason == "");
+  REQUIRE(all[0].launches.size() == 2);
+  REQUIRE(all[1].launches.size() == 1);
+  CHECK(all[0].launches[1].kernel == "b");
+  CHECK(all[0].launches[1].times == 1.5);
+  CHECK(all[1].launches[0].kernel == "c");
+  CHECK(counter(counters::combine(all[0].launches), "instructions") == 300);
+
+  // One call's replay differs: it is refused, the other is counted alone.
+  write_profiler(script, R"(head
+for call in $calls; do
+  : > "$folder/$call.verdict"
+  [ $call = call0 ] && echo -n 'another result' > "$folder/$call.verdict"
+  [ $call = call1 ] && row 0 c >> "$log"
+done
+)");
+  all = calls();
+  good.profile(folder.path(), all);
+  CHECK(asked() == "call0 call1\ncall0\ncall1\n");
+  CHECK(all[0].reason == "another result");
+  CHECK(all[0].launches.empty());
+  CHECK(all[1].reason == "");
+  CHECK(all[1].launches.size() == 1);
+
+  // A launch that the profiler did not see.
+  write_profiler(script, R"(head
+for call in $calls; do : > "$folder/$call.verdict"; done
+row 0 a >> "$log"
+)");
+  all = calls();
+  good.profile(folder.path(), all);
+  CHECK(all[0].reason == "ncu saw 1 launches of 2");
+  CHECK(all[1].reason == "");
+  asked();
+
+  // The process ended.
+  write_profiler(script, "exit 9\n");
+  all = calls();
+  good.profile(folder.path(), all);
+  CHECK(all[1].reason == "the replay ended early, ncu with code 9");
+  asked();
+  write_profiler(script, "echo '==ERROR== The application crashed' > \"$log\"\n");
+  all = calls();
+  good.profile(folder.path(), all);
+  CHECK(all[1].reason == "ncu: The application crashed");
+  asked();
+
+  // A metric that this GPU has not is left out from then on.
+  write_profiler(script, R"(case $metrics in
+  *idc__requests.sum*) echo '==ERROR== Failed to find metric idc__requests.sum' > "$log"; exit 1 ;;
+esac
+head
+for call in $calls; do : > "$folder/$call.verdict"; done
+row 0 c >> "$log"
+)");
+  all = calls();
+  all.erase(all.begin());
+  good.profile(folder.path(), all);
+  CHECK(asked() == "call1\ncall1\n");
+  CHECK(all[0].reason == "");
+
+  // Counters that are kept from this user are no variant's matter.
+  write_profiler(script, "echo '==ERROR== ERR_NVGPUCTRPERM - no permission' > \"$log\"\n");
+  all = calls();
+  const Error error = error_of([&] { good.profile(folder.path(), all); });
+  CHECK(error.code == Errc::unsupported);
+  CHECK(contains(error.what(), "run it as root"));
 }
