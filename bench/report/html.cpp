@@ -1,4 +1,4 @@
-// The page: one evidence card per recipe, its three proofs apart, devices apart.
+// The page: one evidence card per recipe, its proofs apart, devices apart.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -402,7 +402,7 @@ std::string page_head(const std::string& title) {
 std::string html_page(const std::vector<Result>& results, const std::vector<Pictures>& pictures) {
   std::string out = page_head("clcook report") + "<h1>clcook report</h1>\n";
   out +=
-      "<p>Three proofs for each recipe, never mixed up:</p>\n<ul class=\"proofs\">\n"
+      "<p>Up to four proofs for each recipe, never mixed up:</p>\n<ul class=\"proofs\">\n"
       "<li><strong>It is right</strong>: every variant against a scalar reference, on a "
       "device.</li>\n"
       "<li><strong>The machine code has the better shape</strong>: counts from offline "
@@ -410,7 +410,9 @@ std::string html_page(const std::vector<Result>& results, const std::vector<Pict
       "A static count is no time.</li>\n"
       "<li><strong>It is faster</strong>: event times on a device, interleaved with the baseline. "
       "A "
-      "ratio above 1 is faster; it is a tie where its 95 % interval contains 1.</li>\n</ul>\n";
+      "ratio above 1 is faster; it is a tie where its 95 % interval contains 1.</li>\n"
+      "<li><strong>Why</strong>: what the hardware counted while it ran, where that is "
+      "known.</li>\n</ul>\n";
   // Here the names lead to the cards, which say what a recipe does; without results there is none.
   const std::vector<std::string> names = mentioned(results, pictures);
   out +=
