@@ -427,6 +427,62 @@ struct PeersResult {
   }
 };
 
+// clcook counters: what the hardware counted in one call of a variant. `counters` is there where the
+// status is "counted", the reason elsewhere.
+struct CountersRow {
+  using IsRow = void;
+  // By the name of counters::Metric, NaN where the device does not count it.
+  using Counters = std::vector<std::pair<std::string, double>>;
+  std::string recipe;
+  std::string variant;
+  Params tune;
+  Params shape;
+  std::string
+      status;  // "counted"; "refused": not to be believed; "skipped"; "failed": wrong result
+  std::string reason;
+  std::vector<std::string> kernels;  // each once, in the order of their first launches
+  std::uint64_t launches = 0;
+  std::uint64_t profiled = 0;  // launches that were looked into; the others equal one of them
+  Counters counters;
+
+  bool counted() const { return status == "counted"; }
+  // "naive group=64"
+  std::string label() const;
+
+  template <class Io, class Self>
+  static void fields(Io& io, Self& row) {
+    io("recipe", row.recipe);
+    io("variant", row.variant);
+    io("tune", row.tune);
+    io("shape", row.shape);
+    io("status", row.status);
+    if (!row.counted()) {
+      io("reason", row.reason);
+      return;
+    }
+    io("kernels", row.kernels);
+    io("launches", row.launches);
+    io("profiled", row.profiled);
+    io("counters", row.counters);
+    io.rule(!row.kernels.empty(), "kernels", "is empty");
+    io.rule(!row.counters.empty(), "counters", "is empty");
+  }
+};
+
+struct CountersResult {
+  using IsRow = void;
+  std::uint64_t seed = 0;
+  std::string profiler;  // "ncu 2025.3.1.0", "perf_event_open"
+  std::vector<CountersRow> rows;
+
+  template <class Io, class Self>
+  static void fields(Io& io, Self& row) {
+    io("seed", row.seed);
+    io("profiler", row.profiler);
+    io("rows", row.rows);
+  }
+};
+
 // clcook explore: one variant along a sweep, a time for each point, NaN where nothing was measured.
 struct CurveVariant {
   using IsRow = void;
@@ -557,6 +613,10 @@ inline std::string BenchRow::label() const {
   return variant + (tune.empty() ? "" : " " + to_text(tune));
 }
 
+inline std::string CountersRow::label() const {
+  return variant + (tune.empty() ? "" : " " + to_text(tune));
+}
+
 inline std::string BenchRow::name() const {
   return recipe + "/" + label() + " (" + to_text(shape) + ") " + mode;
 }
@@ -602,6 +662,14 @@ inline Json to_json(const std::vector<double>& numbers) {
 inline Json to_json(const CurveVariant::Predictions& predictions) {
   Json out = Json::object();
   for (const auto& [model, times] : predictions) out[model] = to_json(times);
+  return out;
+}
+
+// Null for NaN.
+inline Json to_json(const CountersRow::Counters& counters) {
+  Json out = Json::object();
+  for (const auto& [name, value] : counters)
+    out[name] = std::isfinite(value) ? Json(value) : Json();
   return out;
 }
 
@@ -782,6 +850,14 @@ class FieldReader {
     for (const auto& [model, times] : json.items())
       read_gaps(times, where + "." + model,
                 value.emplace_back(model, std::vector<double>()).second);
+  }
+  void read(const Json& json, const std::string& where, CountersRow::Counters& value) const {
+    if (!json.is_object()) complain(where, json, "an object");
+    value.clear();
+    for (const auto& [name, one] : json.items()) {
+      value.emplace_back(name, std::nan(""));
+      if (!one.is_null()) read(one, where + "." + name, value.back().second);
+    }
   }
   void read(const Json& json, const std::string& where, std::set<std::string>& value) const {
     std::vector<std::string> list;

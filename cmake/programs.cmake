@@ -96,6 +96,7 @@ endif()
 
 if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp"
+       "${PROJECT_SOURCE_DIR}/bench/counters/*.cpp"
        "${PROJECT_SOURCE_DIR}/bench/isa/*.cpp" "${PROJECT_SOURCE_DIR}/bench/measure/*.cpp"
        "${PROJECT_SOURCE_DIR}/bench/report/*.cpp" "${PROJECT_SOURCE_DIR}/bench/tool/*.cpp"
        "${PROJECT_SOURCE_DIR}/bench/try/*.cpp")
@@ -219,7 +220,7 @@ if(CLCOOK_BUILD_TESTS)
     target_link_libraries(test_${name} PRIVATE clcook_test_objects)
     target_precompile_headers(test_${name} REUSE_FROM clcook_test_objects)
     # The tools only for those that include them, so that the others build without.
-    file(STRINGS "${source}" tools REGEX "^#include \"bench/(isa|measure|report|tool|try|results)")
+    file(STRINGS "${source}" tools REGEX "^#include \"bench/(counters|isa|measure|report|tool|try|results)")
     if(tools)
       target_link_libraries(test_${name} PRIVATE clcook_bench)
     endif()

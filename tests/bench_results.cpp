@@ -134,10 +134,11 @@ TEST_CASE("every committed result is read, and its rows are written as they are"
     if (one.kind == "stages") same("rows", to_json(one.stages.rows));
     if (one.kind == "peers") same("rows", to_json(one.peers.rows));
     if (one.kind == "startup") same("rows", to_json(one.startup.rows));
+    if (one.kind == "counters") same("rows", to_json(one.counters.rows));
     if (one.kind == "explore") CHECK(one.explore.curves.size() == one.json["curves"].size());
   }
-  CHECK(kinds ==
-        std::set<std::string>{"bench", "check", "explore", "isa", "peers", "stages", "startup"});
+  CHECK(kinds == std::set<std::string>{"bench", "check", "counters", "explore", "isa", "peers",
+                                       "stages", "startup"});
 }
 
 TEST_CASE("a field that is missing or of another type is named with its file and row") {
@@ -160,6 +161,36 @@ TEST_CASE("a field that is missing or of another type is named with its file and
   skipped.reason = "no image support";
   CHECK(to_json(skipped).size() == 8);
   check_fields<BenchRow>(to_json(skipped), {}, {});
+
+  CountersRow counted;
+  counted.recipe = "toy";
+  counted.variant = "fast";
+  counted.tune = {{"group", 64}};
+  counted.shape = {{"width", 3}};
+  counted.status = "counted";
+  counted.kernels = {"k"};
+  counted.launches = 3;
+  counted.profiled = 2;
+  counted.counters = {{"lanes", 9.25}, {"constant_requests", std::nan("")}};
+  const Json counters = to_json(counted);
+  check_fields<CountersRow>(counters, {}, {});
+  CHECK(counters["counters"]["constant_requests"].is_null());
+  CHECK(refusal<CountersRow>([&] {
+          Json row = counters;
+          row["counters"]["lanes"] = "many";
+          return row;
+        }()) ==
+        "result file the/file.json: malformed: rows[7].counters.lanes is a string, must be "
+        "a number");
+  for (const char* list : {"kernels", "counters"}) {
+    Json none = counters;
+    none[list].clear();
+    CHECK(contains(refusal<CountersRow>(none), std::string(list) + " is empty"));
+  }
+  counted.status = "refused";
+  counted.reason = "another result";
+  CHECK(to_json(counted).size() == 6);
+  check_fields<CountersRow>(to_json(counted), {}, {});
 
   CheckRow check{"toy",
                  "fast",

@@ -130,6 +130,12 @@ TEST_CASE("markers that make no sense are errors with file and line, and nothing
   refused(table("bench gpu-bench"), "expected: clcook:table bench RESULT RECIPE");
   refused(table("bench gpu-bench other"), "'gpu-bench' has nothing about 'other'");
   refused(table("bench gpu-check fixture_blur"), "is a result of kind 'check', this needs 'bench'");
+  refused(table("counters gpu-counters fixture_blur"),
+          "expected: clcook:table counters RESULT RECIPE COUNTER...");
+  refused(table("counters gpu-counters fixture_blur lanes widths"),
+          "there is no counter 'widths'; known are time_ns lanes instructions");
+  refused(table("counters gpu-counters other lanes"), "'gpu-counters' has nothing about 'other'");
+  refused(table("counters gpu-bench fixture_blur lanes"), "this needs 'counters'");
   refused(table("steps absent"), "there is no recipe 'absent'");
   refused(table("stages absent"), "there is no result 'absent'; known are cpu-bench gpu-bench");
   refused("<!-- clcook:table results -->\n", "not closed by <!-- /clcook:table -->");

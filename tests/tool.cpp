@@ -341,6 +341,28 @@ TEST_CASE("flatten writes files and refuses what is not there") {
   refused({"flatten", (folder / "cycle.cl").string()}, "self.clh -> self.clh");
 }
 
+TEST_CASE("counters are those of the cores, or the system says why there are none") {
+  const TempFolder folder;
+  const std::string file = (folder / "counters.json").string();
+  const Ran ran = tool(
+      {"counters", "threshold_count", "--shape", "count=4096 n=5 values=cosine", "--out", file});
+  CAPTURE(ran.err);
+  if (ran.code == 2) {
+    CHECK(contains(ran.err, "the system gives no counters of the CPU: perf_event_open: "));
+    CHECK(!std::filesystem::exists(file));
+  } else {
+    REQUIRE(ran.code == 0);
+    for (const Json& row : Json::parse(read_bytes(file)).at("rows")) {
+      if (row.at("status") == "counted")
+        CHECK(row.at("counters").at("instructions").get<double>() > 4096);
+    }
+  }
+  refused({"counters", "nonsense"}, "there is no recipe 'nonsense'");
+  refused({"counters", "threshold_count", "--variant", "nonsense"}, "no variant 'nonsense'");
+  refused({"counters", "threshold_count", "--shape", "colour=3"}, "colour");
+  refused({"counters", "--out", file, "--resume", file}, "--out");
+}
+
 TEST_CASE("startup times a process with empty caches and one that compiles nothing") {
   const TempFolder folder;
   const std::string file = (folder / "startup.json").string();

@@ -84,29 +84,6 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The full path of a program, empty when it is not there.
-std::string find_program(const std::string& name,
-                         const std::vector<std::string>& more_folders = {}) {
-  const auto runnable = [](const fs::path& path) {
-    std::error_code error;
-    return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
-  };
-  if (name.find('/') != std::string::npos) return runnable(name) ? name : "";
-  std::vector<std::string> folders;
-  const std::string path = environment("PATH");
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    folders.push_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  folders.insert(folders.end(), more_folders.begin(), more_folders.end());
-  for (const std::string& folder : folders) {
-    if (!folder.empty() && runnable(fs::path(folder) / name))
-      return (fs::path(folder) / name).string();
-  }
-  return "";
-}
-
 // The first "19.1.7" behind the word.
 std::string version_after(const std::string& text, const std::string& word) {
   std::size_t at = text.find(word);
@@ -256,6 +233,27 @@ void assemble_nvidia(const Toolchain& tools, const Scratch& folder, const Job& j
 }
 
 }  // namespace
+
+std::string find_program(const std::string& name, const std::vector<std::string>& more_folders) {
+  const auto runnable = [](const fs::path& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+  };
+  if (name.find('/') != std::string::npos) return runnable(name) ? name : "";
+  std::vector<std::string> folders;
+  const std::string path = environment("PATH");
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    folders.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  folders.insert(folders.end(), more_folders.begin(), more_folders.end());
+  for (const std::string& folder : folders) {
+    if (!folder.empty() && runnable(fs::path(folder) / name))
+      return (fs::path(folder) / name).string();
+  }
+  return "";
+}
 
 Finished run_tool(const std::vector<std::string>& command) {
   const Scratch folder;

@@ -21,6 +21,10 @@ struct Finished {
   std::string err;
 };
 
+// The full path of a program that lies in PATH or in one of these folders; empty: it is in none.
+std::string find_program(const std::string& name,
+                         const std::vector<std::string>& more_folders = {});
+
 // Runs a program to its end, without a shell. Throws Error(io) when it cannot be started.
 Finished run_tool(const std::vector<std::string>& command);
 

@@ -1,4 +1,4 @@
-// The page: one evidence card per recipe, its three proofs apart, devices apart.
+// The page: one evidence card per recipe, its proofs apart, devices apart.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -333,6 +333,7 @@ std::vector<std::string> mentioned(const std::vector<Result>& results,
     if (result.kind == "stages") add(result.stages.recipe);
     for (const BenchRow& row : result.bench.rows) add(row.recipe);
     for (const CheckRow& row : result.check.rows) add(row.recipe);
+    for (const CountersRow& row : result.counters.rows) add(row.recipe);
     for (const IsaRow& row : result.isa.kernels) add(row.recipe);
     for (const Curve& curve : result.explore.curves) add(curve.recipe);
   }
@@ -366,6 +367,12 @@ std::string card(const std::vector<Result>& results, const std::vector<Pictures>
   out += "<h3>Is it right?</h3>\n" + proof_right(results, name);
   out += "<h3>Has the machine code the better shape?</h3>\n" + proof_shape(results, name);
   out += "<h3>Is it faster?</h3>\n" + proof_time(results, name);
+  for (const Result& one : results) {
+    const Table table = counters_table(one, name);
+    if (!table.rows.empty())
+      out +=
+          "<h3>Why?</h3>\n<h4>" + escape(one.device) + "</h4>\n" + to_html(table) + source_of(one);
+  }
   return out + "</section>\n";
 }
 
@@ -395,7 +402,7 @@ std::string page_head(const std::string& title) {
 std::string html_page(const std::vector<Result>& results, const std::vector<Pictures>& pictures) {
   std::string out = page_head("clcook report") + "<h1>clcook report</h1>\n";
   out +=
-      "<p>Three proofs for each recipe, never mixed up:</p>\n<ul class=\"proofs\">\n"
+      "<p>Up to four proofs for each recipe, never mixed up:</p>\n<ul class=\"proofs\">\n"
       "<li><strong>It is right</strong>: every variant against a scalar reference, on a "
       "device.</li>\n"
       "<li><strong>The machine code has the better shape</strong>: counts from offline "
@@ -403,7 +410,9 @@ std::string html_page(const std::vector<Result>& results, const std::vector<Pict
       "A static count is no time.</li>\n"
       "<li><strong>It is faster</strong>: event times on a device, interleaved with the baseline. "
       "A "
-      "ratio above 1 is faster; it is a tie where its 95 % interval contains 1.</li>\n</ul>\n";
+      "ratio above 1 is faster; it is a tie where its 95 % interval contains 1.</li>\n"
+      "<li><strong>Why</strong>: what the hardware counted while it ran, where that is "
+      "known.</li>\n</ul>\n";
   // Here the names lead to the cards, which say what a recipe does; without results there is none.
   const std::vector<std::string> names = mentioned(results, pictures);
   out +=

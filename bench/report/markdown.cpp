@@ -72,6 +72,7 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
                                     {"stages", 1, 1, " RESULT"},
                                     {"peers", 1, 1, " RESULT"},
                                     {"startup", 1, 1, " RESULT"},
+                                    {"counters", 3, 14, " RESULT RECIPE COUNTER..."},
                                     {"isa", 2, 3, " RESULT RECIPE [TARGET]"},
                                     {"findings", 2, 2, " RESULT RECIPE"},
                                     {"agreement", 1, 1, " RESULT"},
@@ -111,6 +112,9 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
   if (name == "steps") return to_markdown(steps_table(results, find_recipe(recipes(), words[1])));
   if (name == "peers") return some(peers_table(find(results, words[1], "peers")));
   if (name == "startup") return some(startup_table(find(results, words[1], "startup")));
+  if (name == "counters")
+    return some(counters_table(find(results, words[1], "counters"), words[2],
+                               {words.begin() + 3, words.end()}));
   if (name == "stages") return some(stages_table(find(results, words[1], "stages")));
   if (name == "isa") return some(isa_table(find(results, words[1], "isa"), words[2], argument(3)));
   if (name == "agreement") return some(agreement_table(find(results, words[1], "isa"), results));

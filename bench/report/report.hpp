@@ -34,6 +34,7 @@ struct Result {
   PeersResult peers;
   ExploreResult explore;
   StartupResult startup;
+  CountersResult counters;
   Json json;  // the file as it is: what documents quote from it
 };
 
@@ -184,6 +185,12 @@ Table steps_table(const std::vector<Result>& results, const Recipe& recipe);
 Table stages_table(const Result& result);
 Table peers_table(const Result& result);
 Table startup_table(const Result& result);
+// The variants of a recipe with these counters, by their names in result files. Throws
+// Error(invalid_argument) for a counter that there is none of.
+Table counters_table(const Result& result, const std::string& recipe,
+                     const std::vector<std::string>& counters);
+// The same with those that say most.
+Table counters_table(const Result& result, const std::string& recipe);
 // Counts and resources of every kernel, and the verdict; "" for all targets.
 Table isa_table(const Result& result, const std::string& recipe, const std::string& target);
 // One row per variant, one column per target: the finding and the two figures that decide it,

@@ -88,6 +88,7 @@ Result parse(const std::string& content, const std::string& path) {
   read("peers", result.peers);
   read("explore", result.explore);
   read("startup", result.startup);
+  read("counters", result.counters);
   return result;
 }
 
@@ -127,6 +128,7 @@ std::vector<std::string> recipes_of(const Result& result) {
   std::set<std::string> names;
   for (const BenchRow& row : result.bench.rows) names.insert(row.recipe);
   for (const Curve& curve : result.explore.curves) names.insert(curve.recipe);
+  for (const CountersRow& row : result.counters.rows) names.insert(row.recipe);
   for (const std::string& one : {result.stages.recipe, result.peers.recipe}) {
     if (!one.empty()) names.insert(one);
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "counters/show.hpp"
 #include "report/report.hpp"
 
 namespace clcook::tool::report {
@@ -481,6 +482,46 @@ Table startup_table(const Result& result) {
                           {std::to_string(row.compiled), "", ""},
                           {row.method, "", ""}});
   return table;
+}
+
+Table counters_table(const Result& result, const std::string& recipe,
+                     const std::vector<std::string>& counters) {
+  Table table{{{"Variant"}}, {}};
+  std::vector<counters::Shown> columns;
+  for (const std::string& key : counters) {
+    columns.push_back(counters::shown(key));
+    table.columns.push_back({columns.back().title, true});
+  }
+  const auto of_recipe = [&](const CountersRow& row) { return row.recipe == recipe; };
+  const std::vector<CountersRow>& rows = result.counters.rows;
+  const auto first = std::find_if(rows.begin(), rows.end(), of_recipe);
+  const bool one_shape = std::all_of(rows.begin(), rows.end(), [&](const CountersRow& row) {
+    return !of_recipe(row) || row.shape == first->shape;
+  });
+  for (const CountersRow& row : rows) {
+    if (!of_recipe(row)) continue;
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    cells.push_back({row.label() + (one_shape ? "" : " (" + to_text(row.shape) + ")"), "", ""});
+    for (const counters::Shown& one : columns)
+      cells.push_back({digits(counters::value_of(row, one)), "", ""});
+    if (!row.counted() && cells.size() > 1)
+      cells[1] = {row.status + ": " + row.reason, "skipped", ""};
+  }
+  return table;
+}
+
+Table counters_table(const Result& result, const std::string& recipe) {
+  std::vector<std::string> present;
+  for (const char* key :
+       {"lanes", "instructions", "divergent", "bank_conflicts", "l2_hit_pct", "dram_read_bytes",
+        "dram_write_bytes", "issue_pct", "branches", "branch_misses", "cache_misses"}) {
+    const bool any = std::any_of(
+        result.counters.rows.begin(), result.counters.rows.end(), [&](const CountersRow& row) {
+          return row.recipe == recipe && !std::isnan(value_of(row, counters::shown(key)));
+        });
+    if (any) present.emplace_back(key);
+  }
+  return counters_table(result, recipe, present);
 }
 
 std::vector<std::string> targets_of(const Result& result, const std::string& recipe) {

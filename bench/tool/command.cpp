@@ -51,6 +51,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_check(app, exit_code);
   add_flatten(app, exit_code);
   add_bench(app, exit_code);
+  add_counters(app, exit_code);
   add_explore(app, exit_code);
   add_tune(app, exit_code);
   add_isa(app, exit_code);

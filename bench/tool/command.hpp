@@ -22,6 +22,7 @@ void add_devices(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_flatten(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
+void add_counters(CLI::App& app, int& exit_code);
 void add_tune(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);
 void add_isa(CLI::App& app, int& exit_code);

@@ -34,6 +34,7 @@ void tables(const report::Result& one) {
   if (one.kind == "stages") all.push_back(stages_table(one));
   if (one.kind == "peers") all.push_back(peers_table(one));
   if (one.kind == "startup") all.push_back(startup_table(one));
+  for (const CountersRow& row : one.counters.rows) all.push_back(counters_table(one, row.recipe));
   for (const BenchRow& row : one.bench.rows) all.push_back(bench_table(one, row.recipe));
   for (const IsaRow& row : one.isa.kernels) {
     all.push_back(isa_table(one, row.recipe, ""));
@@ -65,6 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (one.kind == "bench") again(one.bench);
     if (one.kind == "stages") again(one.stages);
     if (one.kind == "startup") again(one.startup);
+    if (one.kind == "counters") again(one.counters);
     tried([&] { tables(one); });
     for (const Curve& curve : one.explore.curves)
       tried([&] { report::curves_file(one, curve.recipe); });

@@ -57,6 +57,42 @@ struct LocalBytes {
 CLCOOK_INLINE void check_wait(const Runtime& runtime, const std::vector<cl::Event>& wait,
                               const std::string& where);
 
+class Kernel;
+
+namespace detail {
+
+// An argument of a launch, as clSetKernelArg() takes it.
+struct LaunchArgument {
+  enum class Kind { value, memory, sampler, local };
+  Kind kind = Kind::value;
+  std::size_t bytes = 0;
+  const void* value = nullptr;  // memory: of a cl_mem; local: null
+};
+
+// What sees the launches of the thread that it was made in, for as long as it lives, with all that
+// they are made of: for tools that record them. At most one per thread. What it throws goes to the
+// caller of the operation.
+class LaunchWatch {
+ public:
+  LaunchWatch() { current() = this; }
+  LaunchWatch(const LaunchWatch&) = delete;
+  LaunchWatch& operator=(const LaunchWatch&) = delete;
+  virtual ~LaunchWatch() { current() = nullptr; }
+
+  // Just before the launch is enqueued, and just after.
+  virtual void before(const Runtime& runtime, const Kernel& kernel, const Launch& launch,
+                      const std::vector<LaunchArgument>& arguments) = 0;
+  virtual void after(const cl::Event& event) = 0;
+
+  // The one of this thread, or null.
+  static LaunchWatch*& current() {
+    static thread_local LaunchWatch* watch = nullptr;
+    return watch;
+  }
+};
+
+}  // namespace detail
+
 // A kernel with its launch checks. Make one per call and thread: argument setting is not
 // thread-safe, and creating a kernel costs less than a microsecond.
 class Kernel {
@@ -86,11 +122,7 @@ class Kernel {
   }
 
  private:
-  // As clSetKernelArg() takes it: without a value it is local memory.
-  struct Argument {
-    std::size_t bytes = 0;
-    const void* value = nullptr;
-  };
+  using Argument = detail::LaunchArgument;
 
   template <class T>
   T group_info(cl_kernel_work_group_info what) const {
@@ -104,15 +136,15 @@ class Kernel {
   template <class T>
   static Argument argument(const T& value) {
     if constexpr (std::is_same_v<T, LocalBytes>) {
-      return {value.bytes, nullptr};
+      return {Argument::Kind::local, value.bytes, nullptr};
     } else if constexpr (std::is_base_of_v<cl::Memory, T>) {
-      return {sizeof(cl_mem), &value()};
+      return {Argument::Kind::memory, sizeof(cl_mem), &value()};
     } else if constexpr (std::is_same_v<T, cl::Sampler>) {
-      return {sizeof(cl_sampler), &value()};
+      return {Argument::Kind::sampler, sizeof(cl_sampler), &value()};
     } else {
       static_assert(std::is_trivially_copyable_v<T>,
                     "a kernel argument must be trivially copyable");
-      return {sizeof value, &value};
+      return {Argument::Kind::value, sizeof value, &value};
     }
   }
 

@@ -129,6 +129,8 @@ CLCOOK_INLINE cl::Event Kernel::enqueue(const Launch& launch, const std::vector<
     if (status != CL_SUCCESS) check(status, text("clSetKernelArg of ", name_, ", argument ", i));
   }
   check_wait(runtime_, wait, name_);
+  detail::LaunchWatch* const watch = detail::LaunchWatch::current();
+  if (watch != nullptr) watch->before(runtime_, *this, launch, {arguments, arguments + count});
   std::vector<cl_event> waits;
   for (const cl::Event& event : wait) waits.push_back(event());
   cl_event done = nullptr;
@@ -148,6 +150,7 @@ CLCOOK_INLINE cl::Event Kernel::enqueue(const Launch& launch, const std::vector<
                        launch.local[0], " x ", launch.local[1], " x ", launch.local[2]));
   }
   cl::Event event(done);
+  if (watch != nullptr) watch->after(event);
   if (Turn* turn = Turn::current()) {
     turn->launched(runtime_, name_, event);
   } else {

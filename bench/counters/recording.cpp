@@ -1,0 +1,363 @@
+#include "counters/recording.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <clcook/core/program.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+namespace clcook::counters {
+
+namespace fs = std::filesystem;
+using tool::Json;
+
+namespace {
+
+constexpr const char* kFill = "fill ";
+
+std::string hex(const std::vector<unsigned char>& bytes) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string out;
+  for (const unsigned char one : bytes) {
+    out += kDigits[one >> 4];
+    out += kDigits[one & 15];
+  }
+  return out;
+}
+
+std::vector<unsigned char> bytes_of(const std::string& hex) {
+  std::vector<unsigned char> out;
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    out.push_back(static_cast<unsigned char>(digit(hex[i]) * 16 + digit(hex[i + 1])));
+  return out;
+}
+
+void write_bytes(const fs::path& path, const void* bytes, std::size_t count) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
+  out.close();
+  if (!out)
+    fail(Errc::io, "write " + path.string(),
+         "cannot write the file (is the disk full? TMPDIR may name another place)");
+}
+
+Json to_json(const Argument& argument) {
+  switch (argument.kind) {
+    case Argument::Kind::buffer:
+      return {{"buffer", argument.buffer}, {"offset", argument.offset}, {"bytes", argument.bytes}};
+    case Argument::Kind::local:
+      return {{"local", argument.local}};
+    case Argument::Kind::value:
+      break;
+  }
+  return {{"value", hex(argument.value)}};
+}
+
+Argument argument_of(const Json& json) {
+  Argument out;
+  if (json.contains("buffer")) {
+    out.kind = Argument::Kind::buffer;
+    out.buffer = json.at("buffer").get<std::size_t>();
+    out.offset = json.at("offset").get<std::size_t>();
+    out.bytes = json.at("bytes").get<std::size_t>();
+  } else if (json.contains("local")) {
+    out.kind = Argument::Kind::local;
+    out.local = json.at("local").get<std::size_t>();
+  } else {
+    out.value = bytes_of(json.at("value").get<std::string>());
+  }
+  return out;
+}
+
+}  // namespace
+
+Folder::Folder() {
+  std::error_code error;
+  const fs::path base = fs::temp_directory_path(error);
+  std::string pattern = ((error ? fs::path("/tmp") : base) / "clcook-counters-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) {
+    fail(Errc::io, "create a folder like " + pattern,
+         std::string(std::strerror(errno)) + "; TMPDIR may name another place");
+  }
+  path_ = pattern;
+}
+
+Folder::~Folder() {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
+Mapped::Mapped(const fs::path& path) {
+  const auto refuse = [&] { fail(Errc::io, "read " + path.string(), std::strerror(errno)); };
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) refuse();
+  struct stat about {};
+  const bool known = fstat(file, &about) == 0;
+  size_ = known ? static_cast<std::size_t>(about.st_size) : 0;
+  void* const memory =
+      size_ == 0 ? nullptr : mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
+  const int error = errno;
+  close(file);
+  errno = error;
+  if (!known || memory == MAP_FAILED) refuse();
+  data_ = static_cast<unsigned char*>(memory);
+}
+
+Mapped::Mapped(const fs::path& path, std::size_t bytes) : size_(bytes) {
+  const auto refuse = [&](int error) {
+    fail(Errc::io, "write " + path.string(),
+         std::string(std::strerror(error)) + "; TMPDIR may name another place");
+  };
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) refuse(errno);
+  // Without room for it the first touch would end the process.
+  const int full = bytes == 0 ? 0 : posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  void* const memory = bytes == 0 || full != 0
+                           ? nullptr
+                           : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  const int error = errno;
+  close(file);
+  if (full != 0) refuse(full);
+  if (memory == MAP_FAILED) refuse(error);
+  data_ = static_cast<unsigned char*>(memory);
+}
+
+Mapped::~Mapped() {
+  if (data_ != nullptr) munmap(data_, size_);
+}
+
+void write_recording(const Recording& recording, const fs::path& folder, const std::string& name) {
+  Json buffers = Json::array();
+  for (const RecordedBuffer& one : recording.buffers)
+    buffers.push_back({{"bytes", one.bytes}, {"before", one.before}, {"after", one.after}});
+  Json launches = Json::array();
+  for (const RecordedLaunch& one : recording.launches) {
+    Json arguments = Json::array();
+    for (const Argument& argument : one.arguments) arguments.push_back(to_json(argument));
+    launches.push_back({{"kernel", one.kernel},
+                        {"program", one.program},
+                        {"dims", one.launch.dims},
+                        {"global", one.launch.global},
+                        {"local", one.launch.local},
+                        {"arguments", arguments}});
+  }
+  const Json all = {{"device", recording.device}, {"buffers", buffers}, {"launches", launches}};
+  const std::string text = all.dump(1) + "\n";
+  write_bytes(folder / (name + ".json"), text.data(), text.size());
+}
+
+Recording read_recording(const fs::path& folder, const std::string& name) {
+  const fs::path path = folder / (name + ".json");
+  const Mapped text(path);
+  try {
+    const Json all = Json::parse(text.data(), text.data() + text.size());
+    Recording out;
+    out.device = all.at("device").get<std::string>();
+    for (const Json& one : all.at("buffers")) {
+      out.buffers.push_back({one.at("bytes").get<std::size_t>(),
+                             one.at("before").get<std::string>(),
+                             one.at("after").get<std::string>()});
+    }
+    for (const Json& one : all.at("launches")) {
+      RecordedLaunch& launch = out.launches.emplace_back();
+      launch.kernel = one.at("kernel").get<std::string>();
+      launch.program = one.at("program").get<std::string>();
+      launch.launch.dims = one.at("dims").get<cl_uint>();
+      launch.launch.global = one.at("global").get<Launch::Sizes>();
+      launch.launch.local = one.at("local").get<Launch::Sizes>();
+      for (const Json& argument : one.at("arguments"))
+        launch.arguments.push_back(argument_of(argument));
+      bool known = launch.launch.dims >= 1 && launch.launch.dims <= 3;
+      for (const std::size_t size : launch.launch.local) known = known && size > 0;
+      for (const Argument& argument : launch.arguments) {
+        if (argument.kind != Argument::Kind::buffer) continue;
+        known = known && argument.buffer < out.buffers.size();
+        const std::size_t bytes = known ? out.buffers[argument.buffer].bytes : 0;
+        known = known && argument.offset <= bytes && argument.bytes <= bytes - argument.offset;
+      }
+      if (!known)
+        fail(Errc::io, path.string(),
+             "the launch of " + launch.kernel + " is none that was recorded");
+    }
+    return out;
+  } catch (const Json::exception& error) {
+    fail(Errc::io, path.string(), std::string("not a recording: ") + error.what());
+  }
+}
+
+int fill_of(const std::string& content) {
+  return content.rfind(kFill, 0) == 0 ? std::atoi(content.c_str() + std::strlen(kFill)) : -1;
+}
+
+std::vector<Chosen> worth_profiling(const Recording& recording) {
+  struct Same {
+    std::size_t first = 0;
+    std::size_t last = 0;
+    double count = 0;
+  };
+  std::map<std::string, Same> groups;
+  for (std::size_t i = 0; i < recording.launches.size(); ++i) {
+    const RecordedLaunch& one = recording.launches[i];
+    Json key = {one.program, one.kernel, one.launch.global, one.launch.local};
+    for (const Argument& argument : one.arguments) key.push_back(to_json(argument));
+    Same& same = groups[key.dump()];
+    if (same.count == 0) same.first = i;
+    same.last = i;
+    same.count += 1;
+  }
+  std::map<std::size_t, double> times;
+  for (const auto& [key, same] : groups) {
+    const double each = same.first == same.last ? 1 : same.count / 2;
+    times[same.first] = each;
+    times[same.last] = each;
+  }
+  std::vector<Chosen> out;
+  for (const auto& [launch, each] : times) out.push_back({launch, each});
+  return out;
+}
+
+Store::Store(fs::path folder, std::uint64_t most_bytes)
+    : folder_(std::move(folder)), most_bytes_(most_bytes) {}
+
+std::string Store::content(cl_command_queue queue, cl_mem buffer, std::size_t bytes) {
+  if (kept_bytes_ + bytes > most_bytes_) {
+    unsupported(Lacks::problem, "counters",
+                clcook::text("its buffers hold more than ", most_bytes_ >> 20,
+                             " MiB; --shape names a smaller problem"));
+  }
+  const std::string name = clcook::text("content", contents_.size());
+  auto mapped = std::make_unique<Mapped>(folder_ / name, bytes);
+  check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, mapped->data(), 0, nullptr, nullptr),
+        "clEnqueueReadBuffer");
+  std::string same;
+  if (std::memcmp(mapped->data(), mapped->data() + 1, bytes - 1) == 0)
+    same = clcook::text(kFill, static_cast<unsigned>(mapped->data()[0]));
+  for (const auto& [known, other] : contents_) {
+    if (same.empty() && other->size() == bytes &&
+        std::memcmp(other->data(), mapped->data(), bytes) == 0)
+      same = known;
+  }
+  if (same.empty()) {
+    kept_bytes_ += bytes;
+    contents_.emplace_back(name, std::move(mapped));
+    return name;
+  }
+  std::error_code error;
+  fs::remove(folder_ / name, error);
+  return same;
+}
+
+std::string Store::text(const std::string& content) {
+  std::string& name = texts_[content];
+  if (name.empty()) {
+    name = clcook::text("text", texts_.size());
+    write_bytes(folder_ / name, content.data(), content.size());
+  }
+  return name;
+}
+
+Argument Recorder::argument_of(cl_mem buffer) {
+  const auto info = [](cl_mem object, cl_mem_info what, auto& value) {
+    check(clGetMemObjectInfo(object, what, sizeof value, &value, nullptr), "clGetMemObjectInfo");
+  };
+  cl_mem_object_type type = 0;
+  info(buffer, CL_MEM_TYPE, type);
+  if (type != CL_MEM_OBJECT_BUFFER)
+    unsupported(Lacks::problem, "counters", "images are not counted");
+  Argument out;
+  out.kind = Argument::Kind::buffer;
+  info(buffer, CL_MEM_SIZE, out.bytes);
+  cl_mem root = nullptr;
+  info(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, root);
+  if (root != nullptr) {
+    info(buffer, CL_MEM_OFFSET, out.offset);
+  } else {
+    root = buffer;
+  }
+  while (out.buffer < buffers_.size() && buffers_[out.buffer]() != root) ++out.buffer;
+  if (out.buffer == buffers_.size()) {
+    std::size_t bytes = 0;
+    info(root, CL_MEM_SIZE, bytes);
+    check(clFinish(queue_), "clFinish");
+    recording_.buffers.push_back({bytes, store_.content(queue_, root, bytes), {}});
+    buffers_.emplace_back(root, true);
+  }
+  return out;
+}
+
+void Recorder::before(const Runtime& runtime, const Kernel& kernel, const Launch& launch,
+                      const std::vector<clcook::detail::LaunchArgument>& arguments) {
+  using Given = clcook::detail::LaunchArgument;
+  queue_ = runtime.queue()();
+  if (recording_.launches.empty()) recording_.device = pci_address(runtime);
+  RecordedLaunch one;
+  one.kernel = kernel.name();
+  one.launch = launch;
+  for (const Given& given : arguments) {
+    Argument& argument = one.arguments.emplace_back();
+    const auto* const bytes = static_cast<const unsigned char*>(given.value);
+    switch (given.kind) {
+      case Given::Kind::value:
+        argument.value.assign(bytes, bytes + given.bytes);
+        break;
+      case Given::Kind::local:
+        argument.kind = Argument::Kind::local;
+        argument.local = given.bytes;
+        break;
+      case Given::Kind::sampler:
+        unsupported(Lacks::problem, "counters", "images are not counted");
+      case Given::Kind::memory: {
+        cl_mem buffer = nullptr;
+        std::memcpy(&buffer, given.value, sizeof buffer);
+        argument = argument_of(buffer);
+        break;
+      }
+    }
+  }
+  cl_program program = nullptr;
+  check(clGetKernelInfo(kernel.handle()(), CL_KERNEL_PROGRAM, sizeof program, &program, nullptr),
+        "clGetKernelInfo");
+  std::size_t i = 0;
+  while (i < programs_.size() && programs_[i]() != program) ++i;
+  if (i == programs_.size()) {
+    programs_.emplace_back(program, true);
+    program_files_.push_back(store_.text(program_binary(programs_.back(), runtime.device())));
+  }
+  one.program = program_files_[i];
+  recording_.launches.push_back(std::move(one));
+}
+
+Recording Recorder::finish() {
+  if (queue_ != nullptr) check(clFinish(queue_), "clFinish");
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    RecordedBuffer& one = recording_.buffers[i];
+    one.after = store_.content(queue_, buffers_[i](), one.bytes);
+  }
+  return recording_;
+}
+
+std::string pci_address(const Runtime& runtime) {
+  // Of the extension cl_nv_device_attribute_query.
+  constexpr cl_device_info kBus = 0x4008;
+  constexpr cl_device_info kSlot = 0x4009;
+  constexpr cl_device_info kDomain = 0x400A;
+  cl_uint bus = 0;
+  cl_uint slot = 0;
+  cl_uint domain = 0;
+  if (runtime.info().platform.find("NVIDIA") == std::string::npos ||
+      clGetDeviceInfo(runtime.device()(), kBus, sizeof bus, &bus, nullptr) != CL_SUCCESS ||
+      clGetDeviceInfo(runtime.device()(), kSlot, sizeof slot, &slot, nullptr) != CL_SUCCESS)
+    return {};
+  clGetDeviceInfo(runtime.device()(), kDomain, sizeof domain, &domain, nullptr);
+  char out[32];
+  std::snprintf(out, sizeof out, "%04x:%02x:%02x.%x", domain, bus, slot >> 3, slot & 7);
+  return out;
+}
+
+}  // namespace clcook::counters

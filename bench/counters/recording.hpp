@@ -1,0 +1,148 @@
+// Recorded calls: the launches of a call of an operation with all that they are made of, in a
+// folder, so that something that is no OpenCL can run them again.
+#pragma once
+
+#include <array>
+#include <clcook/core/launch.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results.hpp"
+
+namespace clcook::counters {
+
+// A new empty folder, which goes with this object. It lies in that of temporary files (TMPDIR).
+class Folder {
+ public:
+  Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder();
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// A file as memory. Throws Error(io) that names the file.
+class Mapped {
+ public:
+  // One that is there, to be read.
+  explicit Mapped(const std::filesystem::path& path);
+  // A new one of so many bytes, to be written.
+  Mapped(const std::filesystem::path& path, std::size_t bytes);
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  ~Mapped();
+
+  unsigned char* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  unsigned char* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+struct Argument {
+  enum class Kind { value, buffer, local };
+  Kind kind = Kind::value;
+  std::vector<unsigned char> value;  // of a value, its bytes
+  std::size_t buffer = 0;            // of a buffer: which of Recording::buffers,
+  std::size_t offset = 0;            // the byte of it that is the argument's first,
+  std::size_t bytes = 0;             // and how many are its own
+  std::size_t local = 0;             // bytes of local memory
+};
+
+// Contents are named: "fill 205" is that byte all over, anything else a file of the folder.
+struct RecordedBuffer {
+  std::size_t bytes = 0;
+  std::string before;  // the first launch that has it
+  std::string after;   // the last launch of the call
+};
+
+struct RecordedLaunch {
+  std::string kernel;
+  std::string program;  // file of the folder: the program's binary as the driver gives it
+  Launch launch;
+  std::vector<Argument> arguments;
+};
+
+// One call.
+struct Recording {
+  std::string device;  // its PCI address, "0000:1b:00.0"; empty: not known
+  std::vector<RecordedBuffer> buffers;
+  std::vector<RecordedLaunch> launches;
+};
+
+// FOLDER/NAME.json. Reading throws Error(io) that names the file.
+void write_recording(const Recording& recording, const std::filesystem::path& folder,
+                     const std::string& name);
+Recording read_recording(const std::filesystem::path& folder, const std::string& name);
+
+// The byte that a content is all over; -1: it is a file.
+int fill_of(const std::string& content);
+
+// Launches of a call that are worth profiling, and how many of the call each stands for. Of those
+// with equal kernels, sizes and arguments that are the first and the last one.
+struct Chosen {
+  std::size_t launch = 0;
+  double times = 1;
+};
+std::vector<Chosen> worth_profiling(const Recording& recording);
+
+// The files that the recordings of a folder share: equal contents are kept once.
+class Store {
+ public:
+  // Takes at most `most_bytes` of contents.
+  Store(std::filesystem::path folder, std::uint64_t most_bytes);
+
+  const std::filesystem::path& folder() const { return folder_; }
+
+  // The name of what a buffer holds. Throws Error(unsupported) where that is too much.
+  std::string content(cl_command_queue queue, cl_mem buffer, std::size_t bytes);
+  // The name of a file with this text.
+  std::string text(const std::string& content);
+
+ private:
+  std::filesystem::path folder_;
+  std::uint64_t most_bytes_;
+  std::uint64_t kept_bytes_ = 0;
+  std::vector<std::pair<std::string, std::unique_ptr<Mapped>>> contents_;
+  std::map<std::string, std::string> texts_;  // names by text
+};
+
+// Records the launches of this thread while it lives. Throws Error(unsupported) for what cannot be
+// recorded: images, samplers, and contents that are too large.
+class Recorder : public clcook::detail::LaunchWatch {
+ public:
+  explicit Recorder(Store& store) : store_(store) {}
+
+  void before(const Runtime& runtime, const Kernel& kernel, const Launch& launch,
+              const std::vector<clcook::detail::LaunchArgument>& arguments) override;
+  void after(const cl::Event&) override {}
+
+  // Waits for the queue and takes what the buffers hold by now. Call once, at the end.
+  Recording finish();
+
+ private:
+  Argument argument_of(cl_mem buffer);
+
+  Store& store_;
+  cl_command_queue queue_ = nullptr;
+  std::vector<cl::Buffer> buffers_;
+  std::vector<cl::Program> programs_;
+  std::vector<std::string> program_files_;
+  Recording recording_;
+};
+
+// The PCI address of an NVIDIA GPU, empty for any other device.
+std::string pci_address(const Runtime& runtime);
+
+}  // namespace clcook::counters
