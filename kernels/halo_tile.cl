@@ -25,6 +25,8 @@
 #define CLCOOK_HALO_TILE_IMAGE_NO_SAMPLER
 #define CLCOOK_HALO_TILE_LOCAL_TILE
 #define CLCOOK_HALO_TILE_LOCAL_TILE_MULTI
+#define CLCOOK_HALO_TILE_BLOCK
+#define CLCOOK_HALO_TILE_COLUMNS_FIRST
 #define CLCOOK_HALO_TILE_CPU_ROWS
 #endif
 #ifndef CLCOOK_HALO_TILE_RADIUS
@@ -520,6 +522,322 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_local_tile_
         clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, 0),
                            halo_tile_result(&sum[j], HALO_TILE_HISTORY(x, y, 0)));
       }
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// block: radius 1. A block of WIDE x OUTPUTS pixels per item, in registers: four pixels of one
+// channel are one read, where rows begin at multiples of four. The neighbours of a column come
+// first, and two results share the order of the two pixels between them: in a column, and again
+// across columns. In a volume the item goes down TILE_D slices, two at a time, and reads each of them
+// once.
+// Group: TILE_W / WIDE x TILE_H / OUTPUTS. OUTPUTS is even.
+#ifdef CLCOOK_HALO_TILE_BLOCK
+#if CHANNELS == 1
+#define WIDE 4
+#else
+#define WIDE 1
+#endif
+
+#define HALO_TILE_INLINE static inline __attribute__((always_inline))
+
+#if CHANNELS == 1
+#if defined(CLCOOK_CHANNEL_U8)
+typedef uchar4 halo_tile_quad;
+#elif defined(CLCOOK_CHANNEL_U16)
+typedef ushort4 halo_tile_quad;
+#else
+typedef float4 halo_tile_quad;
+#endif
+
+HALO_TILE_INLINE void halo_tile_read_quad(__global const stored* p, pixel* to) {
+#if defined(CLCOOK_CHANNEL_F16)
+  const halo_tile_quad v = vload_half4(0, (__global const half*)p);
+#else
+  const halo_tile_quad v = *(__global const halo_tile_quad*)p;
+#endif
+  to[0] = v.x;
+  to[1] = v.y;
+  to[2] = v.z;
+  to[3] = v.w;
+}
+
+HALO_TILE_INLINE void halo_tile_write_quad(__global stored* p, const pixel* from) {
+  const halo_tile_quad v = (halo_tile_quad)(from[0], from[1], from[2], from[3]);
+#if defined(CLCOOK_CHANNEL_F16)
+  vstore_half4_rte(v, 0, (__global half*)p);
+#else
+  *(__global halo_tile_quad*)p = v;
+#endif
+}
+#endif
+
+// Whether all rows of a view begin at a multiple of WIDE pixels.
+HALO_TILE_INLINE int halo_tile_is_aligned(clcook_view view) {
+  return WIDE == 4 && (view.offset | view.pitch) % 4 == 0;
+}
+
+// The block at (x, y) of the slice z and the pixels around it. `inside` is of x and y.
+HALO_TILE_INLINE void halo_tile_read_block(pixel in[OUTPUTS + 2][WIDE + 2],
+                                           __global const stored* src, clcook_view view,
+                                           clcook_volume volume, int x, int y, int z, int inside) {
+  const int layer = clcook_border(z, volume.depth, volume.border);
+  if (inside && layer >= 0) {
+    __global const stored* from = src + halo_tile_index(view, volume, x, y - 1, layer);
+    if (halo_tile_is_aligned(view)) {
+#if WIDE == 4
+#pragma unroll
+      for (int t = 0; t < OUTPUTS + 2; ++t) {
+        __global const stored* row = from + (ulong)t * view.pitch;
+        in[t][0] = clcook_read_pixel(row - 1);
+        halo_tile_read_quad(row, &in[t][1]);
+        in[t][5] = clcook_read_pixel(row + 4);
+      }
+#endif
+    } else {
+#pragma unroll
+      for (int t = 0; t < OUTPUTS + 2; ++t) {
+#pragma unroll
+        for (int c = 0; c < WIDE + 2; ++c)
+          in[t][c] = clcook_read_pixel(from + (ulong)t * view.pitch + c - 1);
+      }
+    }
+  } else {
+    int columns[WIDE + 2];
+#pragma unroll
+    for (int c = 0; c < WIDE + 2; ++c)
+      columns[c] = clcook_border(x + c - 1, volume.width, volume.border);
+#pragma unroll
+    for (int t = 0; t < OUTPUTS + 2; ++t) {
+      const int row = layer < 0 ? -1 : clcook_border(y + t - 1, volume.height, volume.border);
+#pragma unroll
+      for (int c = 0; c < WIDE + 2; ++c) {
+        in[t][c] =
+            row < 0 || columns[c] < 0
+                ? OUTSIDE
+                : clcook_read_pixel(src + halo_tile_index(view, volume, columns[c], row, layer));
+      }
+    }
+  }
+}
+
+// A row of results from the row values of its columns and of those beside it.
+HALO_TILE_INLINE void halo_tile_across(const halo_tile_row columns[WIDE + 2],
+                                       halo_tile_sum out[WIDE]) {
+#if WIDE == 1
+  halo_tile_merge(&out[0], &columns[0], 0);
+  halo_tile_merge(&out[0], &columns[1], 1);
+  halo_tile_merge(&out[0], &columns[2], 2);
+#else
+#pragma unroll
+  for (int c = 0; c < WIDE; c += 2) {
+    halo_tile_merge(&out[c], &columns[c + 1], 0);
+    halo_tile_merge(&out[c], &columns[c + 2], 1);
+    out[c + 1] = out[c];
+    halo_tile_merge(&out[c], &columns[c], 2);
+    halo_tile_merge(&out[c + 1], &columns[c + 3], 2);
+  }
+#endif
+}
+
+// The results of a block within its slice.
+HALO_TILE_INLINE void halo_tile_slice(const pixel in[OUTPUTS + 2][WIDE + 2],
+                                      halo_tile_sum out[OUTPUTS][WIDE]) {
+#pragma unroll
+  for (int q = 0; q < OUTPUTS; q += 2) {
+    halo_tile_row upper[WIDE + 2], lower[WIDE + 2];
+#pragma unroll
+    for (int c = 0; c < WIDE + 2; ++c) {
+      halo_tile_pixel(&upper[c], in[q + 1][c], 0);
+      halo_tile_pixel(&upper[c], in[q + 2][c], 1);
+      lower[c] = upper[c];
+      halo_tile_pixel(&upper[c], in[q][c], 2);
+      halo_tile_pixel(&lower[c], in[q + 3][c], 2);
+    }
+    halo_tile_across(upper, out[q]);
+    halo_tile_across(lower, out[q + 1]);
+  }
+}
+
+HALO_TILE_INLINE void halo_tile_write_block(const halo_tile_sum sum[OUTPUTS][WIDE],
+                                            __global const stored* history,
+                                            clcook_view history_view, __global stored* dst,
+                                            clcook_view dst_view, clcook_volume volume, int x,
+                                            int y, int z) {
+  const int whole = halo_tile_is_aligned(dst_view) && x + WIDE <= volume.width;
+#pragma unroll
+  for (int q = 0; q < OUTPUTS; ++q) {
+    if (y + q >= volume.height) return;
+    __global stored* to = dst + halo_tile_index(dst_view, volume, x, y + q, z);
+    pixel out[WIDE];
+#pragma unroll
+    for (int c = 0; c < WIDE; ++c) {
+      const int column = min(x + c, volume.width - 1);
+      out[c] = halo_tile_result(&sum[q][c], HALO_TILE_HISTORY(column, y + q, z));
+    }
+    if (whole) {
+#if WIDE == 4
+      halo_tile_write_quad(to, out);
+#endif
+    } else {
+#pragma unroll
+      for (int c = 0; c < WIDE; ++c) {
+        if (x + c < volume.width) clcook_write_pixel(to + c, out[c]);
+      }
+    }
+  }
+}
+
+__kernel HALO_TILE_GROUP(TILE_W / WIDE, TILE_H / OUTPUTS, 1) void halo_tile_block(
+    __global const stored* restrict src, clcook_view src_view,
+    __global const stored* restrict history, clcook_view history_view,
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume) {
+  const int x = (int)get_global_id(0) * WIDE;
+  const int y = (int)get_global_id(1) * OUTPUTS;
+  if (x >= volume.width || y >= volume.height) return;
+  const int inside = x >= 1 && y >= 1 && x + WIDE < volume.width && y + OUTPUTS < volume.height;
+  pixel in[OUTPUTS + 2][WIDE + 2];
+#ifdef CLCOOK_HALO_TILE_VOLUME
+  const int z0 = (int)get_group_id(2) * TILE_D;
+  const int z1 = min(z0 + TILE_D, volume.depth);
+  pixel next[OUTPUTS + 2][WIDE + 2];
+  halo_tile_sum before[OUTPUTS][WIDE], here[OUTPUTS][WIDE];
+  halo_tile_read_block(in, src, src_view, volume, x, y, z0 - 1, inside);
+  halo_tile_read_block(next, src, src_view, volume, x, y, z0, inside);
+  halo_tile_slice(in, before);
+  halo_tile_slice(next, here);
+  for (int z = z0; z < z1; z += 2) {
+    halo_tile_sum after[OUTPUTS][WIDE], last[OUTPUTS][WIDE];
+    halo_tile_read_block(in, src, src_view, volume, x, y, z + 1, inside);
+    halo_tile_read_block(next, src, src_view, volume, x, y, z + 2, inside);
+    halo_tile_slice(in, after);
+    halo_tile_slice(next, last);
+    // Two slices of results share the two between them.
+#pragma unroll
+    for (int q = 0; q < OUTPUTS; ++q) {
+#pragma unroll
+      for (int c = 0; c < WIDE; ++c) {
+        halo_tile_merge(&here[q][c], &after[q][c], 1);
+        halo_tile_merge(&before[q][c], &here[q][c], 1);
+        halo_tile_merge(&here[q][c], &last[q][c], 1);
+      }
+    }
+    halo_tile_write_block(before, history, history_view, dst, dst_view, volume, x, y, z);
+    if (z + 1 < z1)
+      halo_tile_write_block(here, history, history_view, dst, dst_view, volume, x, y, z + 1);
+#pragma unroll
+    for (int q = 0; q < OUTPUTS; ++q) {
+#pragma unroll
+      for (int c = 0; c < WIDE; ++c) {
+        before[q][c] = after[q][c];
+        here[q][c] = last[q][c];
+      }
+    }
+  }
+#else
+  halo_tile_sum sum[OUTPUTS][WIDE];
+  halo_tile_read_block(in, src, src_view, volume, x, y, 0, inside);
+  halo_tile_slice(in, sum);
+  halo_tile_write_block(sum, history, history_view, dst, dst_view, volume, x, y, 0);
+#endif
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// columns_first: dilation and clamp of pictures, with as few reads of local memory as possible. An
+// item makes the row values of OUTPUTS pixels in a column, from global memory, and puts them into
+// local memory; then it makes OUTPUTS results in a line from these; then the results go through
+// local memory once more, so that neighbouring items write neighbouring pixels. Both times it needs
+// about three comparisons per pixel whatever the radius: `kept` has what lies between a pixel and the
+// end of a block of 2 radius pixels, `after` what lies between there and the last pixel (van Herk
+// 1992; Gil and Werman 1993).
+// The steps of a group along lines run down the lines, and the pitch is odd: no bank conflicts.
+// Group: SPAN_W x TILE_H / OUTPUTS items, so that none has two columns. Local memory: TILE_H lines of
+// SPAN_W | 1 row values.
+#ifdef CLCOOK_HALO_TILE_COLUMNS_FIRST
+#define COLUMNS_PITCH (SPAN_W | 1)
+#define COLUMNS_ITEMS (SPAN_W * (TILE_H / OUTPUTS))
+#define COLUMNS_SPAN (2 * RADIUS)
+#define COLUMNS_KEPT (COLUMNS_SPAN < OUTPUTS ? COLUMNS_SPAN : OUTPUTS)
+
+// The row values of OUTPUTS windows of 2 radius + 1: value t is READ(t), of type V, and is added to a
+// row value of i others by ADD(row, value, i).
+#define HALO_TILE_WINDOWS(out, V, READ, ADD)                          \
+  do {                                                                \
+    halo_tile_row kept[COLUMNS_KEPT], before, after;                  \
+    for (int t = COLUMNS_SPAN - 1; t >= COLUMNS_KEPT; --t) {          \
+      const V v = READ(t);                                            \
+      ADD(&before, v, COLUMNS_SPAN - 1 - t);                          \
+    }                                                                 \
+    _Pragma("unroll") for (int t = COLUMNS_KEPT - 1; t >= 0; --t) {   \
+      const V v = READ(t);                                            \
+      ADD(&before, v, COLUMNS_SPAN - 1 - t);                          \
+      kept[t] = before;                                               \
+    }                                                                 \
+    _Pragma("unroll") for (int q = 0; q < OUTPUTS; ++q) {             \
+      const int j = q % COLUMNS_SPAN;                                 \
+      const V v = READ(COLUMNS_SPAN + q);                             \
+      ADD(&after, v, j);                                              \
+      out[q] = kept[j];                                               \
+      halo_tile_merge(&out[q], &after, 1);                            \
+      ADD(&kept[j], v, 0);                                            \
+      if (j == COLUMNS_SPAN - 1) {                                    \
+        _Pragma("unroll") for (int k = COLUMNS_KEPT - 2; k >= 0; --k) \
+            halo_tile_merge(&kept[k], &kept[k + 1], 1);               \
+      }                                                               \
+    }                                                                 \
+  } while (0)
+
+__kernel HALO_TILE_GROUP(COLUMNS_ITEMS, 1, 1) void halo_tile_columns_first(
+    __global const stored* restrict src, clcook_view src_view,
+    __global const stored* restrict history, clcook_view history_view,
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume,
+    __local halo_tile_row* restrict rows) {
+  const int lid = (int)get_local_id(0);
+  const int x0 = (int)get_group_id(0) * TILE_W;
+  const int y0 = (int)get_group_id(1) * TILE_H;
+  halo_tile_row out[OUTPUTS];
+
+  const int i = lid % SPAN_W;
+  const int j0 = lid / SPAN_W * OUTPUTS;
+  if (x0 >= RADIUS && y0 >= RADIUS && x0 + TILE_W + RADIUS <= volume.width &&
+      y0 + TILE_H + RADIUS <= volume.height) {
+    __global const stored* from =
+        src + halo_tile_index(src_view, volume, x0 - RADIUS + i, y0 - RADIUS + j0, 0);
+#define COLUMNS_READ(t) clcook_read_pixel(from + (ulong)(t)*src_view.pitch)
+    HALO_TILE_WINDOWS(out, pixel, COLUMNS_READ, halo_tile_pixel);
+  } else {
+#define COLUMNS_READ_MAPPED(t)                                                          \
+  halo_tile_load_at(src + src_view.offset, src_view.pitch, volume.width, volume.height, \
+                    x0 - RADIUS + i, y0 - RADIUS + j0 + (t), volume.border, OUTSIDE)
+    HALO_TILE_WINDOWS(out, pixel, COLUMNS_READ_MAPPED, halo_tile_pixel);
+  }
+#pragma unroll
+  for (int q = 0; q < OUTPUTS; ++q) rows[(j0 + q) * COLUMNS_PITCH + i] = out[q];
+  barrier(CLK_LOCAL_MEM_FENCE);
+
+  __local halo_tile_row* line =
+      rows + lid % TILE_H * COLUMNS_PITCH + min(lid / TILE_H * OUTPUTS, TILE_W - OUTPUTS);
+#define COLUMNS_READ_LINE(t) line[t]
+#define COLUMNS_ADD(row, v, n) halo_tile_merge(row, &(v), n)
+  HALO_TILE_WINDOWS(out, halo_tile_row, COLUMNS_READ_LINE, COLUMNS_ADD);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lid < TILE_W / OUTPUTS * TILE_H) {
+#pragma unroll
+    for (int q = 0; q < OUTPUTS; ++q) line[q] = out[q];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+
+  for (int cell = lid; cell < TILE_W * TILE_H; cell += COLUMNS_ITEMS) {
+    const int j = cell / TILE_W;
+    const int x = x0 + cell - j * TILE_W;
+    const int y = y0 + j;
+    if (x < volume.width && y < volume.height) {
+      const halo_tile_row sum = rows[j * COLUMNS_PITCH + x - x0];
+      clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, 0),
+                         halo_tile_result(&sum, HALO_TILE_HISTORY(x, y, 0)));
     }
   }
 }
