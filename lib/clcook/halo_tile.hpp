@@ -63,7 +63,7 @@ struct Problem {
 struct Tune {
   int tile_width = 0;   // outputs of a work-group
   int tile_height = 0;  // a multiple of `outputs`
-  int tile_depth = 0;   // 1 for pictures
+  int tile_depth = 0;   // 1 for pictures, but any for block
   // Per item, in a column: direct_multi, local_tile_multi, block (even) and columns_first, else 1.
   int outputs = 0;
 };
@@ -163,7 +163,7 @@ struct Spec : PlainSpec {
             "radius 1: a block of outputs per item in registers, four pixels of a channel per read",
             {false, false, false, /*is_block=*/true})
             .against("direct_multi", "outputs in rows too, and pairs of them share comparisons")
-            .tunes({tiles({"128x16", "64x32", "128x8x16", "64x16x8"}), few}),
+            .tunes({tiles({"64x8x16", "128x8x16", "128x16x8"}), {"outputs", {2, 4}}}),
         Row("columns_first",
             "columns from global memory, then lines from local memory, few comparisons at any "
             "radius",
@@ -321,7 +321,7 @@ struct Spec : PlainSpec {
                        text("it takes rows of ", kCpuVector, " channels or more, got ",
                             p.width * channels_of(p.pixel)));
     }
-    if (p.depth == 1 && s.tune.tile_depth > 1) {
+    if (p.depth == 1 && s.tune.tile_depth > 1 && !traits.is_block) {
       return Offer::no(Lacks::problem, text("a tile of depth ", s.tune.tile_depth,
                                             " needs a volume, the problem is a picture"));
     }
