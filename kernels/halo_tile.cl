@@ -26,6 +26,7 @@
 #define CLCOOK_HALO_TILE_LOCAL_TILE
 #define CLCOOK_HALO_TILE_LOCAL_TILE_MULTI
 #define CLCOOK_HALO_TILE_BLOCK
+#define CLCOOK_HALO_TILE_SLICES
 #define CLCOOK_HALO_TILE_COLUMNS_FIRST
 #define CLCOOK_HALO_TILE_CPU_ROWS
 #endif
@@ -528,20 +529,16 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_local_tile_
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// block: radius 1. A block of WIDE x OUTPUTS pixels per item, in registers: four pixels of one
-// channel are one read, where rows begin at multiples of four. The neighbours of a column come
-// first, and two results share the order of the two pixels between them: in a column, and again
-// across columns. In a volume the item goes down TILE_D slices, two at a time, and reads each of them
-// once.
-// Group: TILE_W / WIDE x TILE_H / OUTPUTS. OUTPUTS is even.
-#ifdef CLCOOK_HALO_TILE_BLOCK
+// What block and slices share: WIDE pixels of a row per item, four pixels of one channel in one read,
+// where rows begin at multiples of four.
+#if defined(CLCOOK_HALO_TILE_BLOCK) || defined(CLCOOK_HALO_TILE_SLICES)
 #if CHANNELS == 1
 #define WIDE 4
 #else
 #define WIDE 1
 #endif
 
-#define HALO_TILE_INLINE static inline __attribute__((always_inline))
+#define HALO_TILE_INLINE static inline __attribute__((always_inline, unused))
 
 #if CHANNELS == 1
 #if defined(CLCOOK_CHANNEL_U8)
@@ -551,100 +548,125 @@ typedef ushort4 halo_tile_quad;
 #else
 typedef float4 halo_tile_quad;
 #endif
-
-HALO_TILE_INLINE void halo_tile_read_quad(__global const stored* p, pixel* to) {
-#if defined(CLCOOK_CHANNEL_F16)
-  const halo_tile_quad v = vload_half4(0, (__global const half*)p);
-#else
-  const halo_tile_quad v = *(__global const halo_tile_quad*)p;
-#endif
-  to[0] = v.x;
-  to[1] = v.y;
-  to[2] = v.z;
-  to[3] = v.w;
-}
-
-HALO_TILE_INLINE void halo_tile_write_quad(__global stored* p, const pixel* from) {
-  const halo_tile_quad v = (halo_tile_quad)(from[0], from[1], from[2], from[3]);
-#if defined(CLCOOK_CHANNEL_F16)
-  vstore_half4_rte(v, 0, (__global half*)p);
-#else
-  *(__global halo_tile_quad*)p = v;
-#endif
-}
 #endif
 
 // Whether all rows of a view begin at a multiple of WIDE pixels.
 HALO_TILE_INLINE int halo_tile_is_aligned(clcook_view view) {
-  return WIDE == 4 && (view.offset | view.pitch) % 4 == 0;
+  return (view.offset | view.pitch) % WIDE == 0;
 }
 
-// The block at (x, y) of the slice z and the pixels around it. `inside` is of x and y.
-HALO_TILE_INLINE void halo_tile_read_block(pixel in[OUTPUTS + 2][WIDE + 2],
-                                           __global const stored* src, clcook_view view,
-                                           clcook_volume volume, int x, int y, int z, int inside) {
-  const int layer = clcook_border(z, volume.depth, volume.border);
-  if (inside && layer >= 0) {
-    __global const stored* from = src + halo_tile_index(view, volume, x, y - 1, layer);
-    if (halo_tile_is_aligned(view)) {
-#if WIDE == 4
-#pragma unroll
-      for (int t = 0; t < OUTPUTS + 2; ++t) {
-        __global const stored* row = from + (ulong)t * view.pitch;
-        in[t][0] = clcook_read_pixel(row - 1);
-        halo_tile_read_quad(row, &in[t][1]);
-        in[t][5] = clcook_read_pixel(row + 4);
-      }
+// The WIDE pixels at p, and one more on both sides.
+HALO_TILE_INLINE void halo_tile_read_wide(pixel in[WIDE + 2], __global const stored* p,
+                                          int aligned) {
+#if CHANNELS == 1
+  if (aligned) {
+    in[0] = clcook_read_pixel(p - 1);
+#if defined(CLCOOK_CHANNEL_F16)
+    const halo_tile_quad v = vload_half4(0, (__global const half*)p);
+#else
+    const halo_tile_quad v = *(__global const halo_tile_quad*)p;
 #endif
-    } else {
+    in[1] = v.x;
+    in[2] = v.y;
+    in[3] = v.z;
+    in[4] = v.w;
+    in[5] = clcook_read_pixel(p + 4);
+    return;
+  }
+#endif
 #pragma unroll
-      for (int t = 0; t < OUTPUTS + 2; ++t) {
+  for (int c = 0; c < WIDE + 2; ++c) in[c] = clcook_read_pixel(p + c - 1);
+}
+
+// The columns of the pixels from x - 1 on, -1 for the constant.
+HALO_TILE_INLINE void halo_tile_columns_of(int columns[WIDE + 2], clcook_volume volume, int x) {
 #pragma unroll
-        for (int c = 0; c < WIDE + 2; ++c)
-          in[t][c] = clcook_read_pixel(from + (ulong)t * view.pitch + c - 1);
-      }
-    }
-  } else {
-    int columns[WIDE + 2];
+  for (int c = 0; c < WIDE + 2; ++c)
+    columns[c] = clcook_border(x + c - 1, volume.width, volume.border);
+}
+
+// The same at the border: pixels of a row of the source, which is the constant where y is -1.
+HALO_TILE_INLINE void halo_tile_read_mapped(pixel in[WIDE + 2], const int columns[WIDE + 2],
+                                            __global const stored* row, int y,
+                                            clcook_volume volume) {
 #pragma unroll
-    for (int c = 0; c < WIDE + 2; ++c)
-      columns[c] = clcook_border(x + c - 1, volume.width, volume.border);
+  for (int c = 0; c < WIDE + 2; ++c)
+    in[c] = y < 0 || columns[c] < 0 ? OUTSIDE : clcook_read_pixel(row + columns[c]);
+}
+
+// Results of the pixels from x on, as far as the picture goes.
+HALO_TILE_INLINE void halo_tile_write_wide(const halo_tile_sum sum[WIDE],
+                                           __global const stored* history, clcook_view history_view,
+                                           __global stored* dst, clcook_view dst_view,
+                                           clcook_volume volume, int x, int y, int z) {
+  __global stored* to = dst + halo_tile_index(dst_view, volume, x, y, z);
+  pixel out[WIDE];
 #pragma unroll
-    for (int t = 0; t < OUTPUTS + 2; ++t) {
-      const int row = layer < 0 ? -1 : clcook_border(y + t - 1, volume.height, volume.border);
+  for (int c = 0; c < WIDE; ++c) {
+    const int column = min(x + c, volume.width - 1);
+    out[c] = halo_tile_result(&sum[c], HALO_TILE_HISTORY(column, y, z));
+  }
+#if CHANNELS == 1
+  if (halo_tile_is_aligned(dst_view) && x + 4 <= volume.width) {
+    const halo_tile_quad v = (halo_tile_quad)(out[0], out[1], out[2], out[3]);
+#if defined(CLCOOK_CHANNEL_F16)
+    vstore_half4_rte(v, 0, (__global half*)to);
+#else
+    *(__global halo_tile_quad*)to = v;
+#endif
+    return;
+  }
+#endif
 #pragma unroll
-      for (int c = 0; c < WIDE + 2; ++c) {
-        in[t][c] =
-            row < 0 || columns[c] < 0
-                ? OUTSIDE
-                : clcook_read_pixel(src + halo_tile_index(view, volume, columns[c], row, layer));
-      }
-    }
+  for (int c = 0; c < WIDE; ++c) {
+    if (x + c < volume.width) clcook_write_pixel(to + c, out[c]);
   }
 }
+#endif
 
+// ------------------------------------------------------------------------------------------------
+// block: radius 1, pictures of one channel. A block of WIDE x OUTPUTS pixels per item, in registers.
+// The neighbours of a column come first, and two results share the order of the two pixels between
+// them: in a column, and again across columns.
+// Group: TILE_W / WIDE x TILE_H / OUTPUTS. OUTPUTS is even.
+#ifdef CLCOOK_HALO_TILE_BLOCK
 // A row of results from the row values of its columns and of those beside it.
 HALO_TILE_INLINE void halo_tile_across(const halo_tile_row columns[WIDE + 2],
                                        halo_tile_sum out[WIDE]) {
-#if WIDE == 1
-  halo_tile_merge(&out[0], &columns[0], 0);
-  halo_tile_merge(&out[0], &columns[1], 1);
-  halo_tile_merge(&out[0], &columns[2], 2);
-#else
 #pragma unroll
-  for (int c = 0; c < WIDE; c += 2) {
+  for (int c = 0; c + 1 < WIDE; c += 2) {
     halo_tile_merge(&out[c], &columns[c + 1], 0);
     halo_tile_merge(&out[c], &columns[c + 2], 1);
     out[c + 1] = out[c];
     halo_tile_merge(&out[c], &columns[c], 2);
     halo_tile_merge(&out[c + 1], &columns[c + 3], 2);
   }
-#endif
 }
 
-// The results of a block within its slice.
-HALO_TILE_INLINE void halo_tile_slice(const pixel in[OUTPUTS + 2][WIDE + 2],
-                                      halo_tile_sum out[OUTPUTS][WIDE]) {
+__kernel HALO_TILE_GROUP(TILE_W / WIDE, TILE_H / OUTPUTS, 1) void halo_tile_block(
+    __global const stored* restrict src, clcook_view src_view,
+    __global const stored* restrict history, clcook_view history_view,
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume) {
+  const int x = (int)get_global_id(0) * WIDE;
+  const int y = (int)get_global_id(1) * OUTPUTS;
+  if (x >= volume.width || y >= volume.height) return;
+  pixel in[OUTPUTS + 2][WIDE + 2];
+  if (x >= 1 && y >= 1 && x + WIDE < volume.width && y + OUTPUTS < volume.height) {
+    const int aligned = halo_tile_is_aligned(src_view);
+    src += halo_tile_index(src_view, volume, x, y - 1, 0);
+#pragma unroll
+    for (int t = 0; t < OUTPUTS + 2; ++t)
+      halo_tile_read_wide(in[t], src + (ulong)t * src_view.pitch, aligned);
+  } else {
+    int columns[WIDE + 2];
+    halo_tile_columns_of(columns, volume, x);
+#pragma unroll
+    for (int t = 0; t < OUTPUTS + 2; ++t) {
+      const int row = clcook_border(y + t - 1, volume.height, volume.border);
+      halo_tile_read_mapped(
+          in[t], columns, src + halo_tile_index(src_view, volume, 0, max(row, 0), 0), row, volume);
+    }
+  }
 #pragma unroll
   for (int q = 0; q < OUTPUTS; q += 2) {
     halo_tile_row upper[WIDE + 2], lower[WIDE + 2];
@@ -656,92 +678,123 @@ HALO_TILE_INLINE void halo_tile_slice(const pixel in[OUTPUTS + 2][WIDE + 2],
       halo_tile_pixel(&upper[c], in[q][c], 2);
       halo_tile_pixel(&lower[c], in[q + 3][c], 2);
     }
-    halo_tile_across(upper, out[q]);
-    halo_tile_across(lower, out[q + 1]);
+    halo_tile_sum sum[WIDE];
+    halo_tile_across(upper, sum);
+    if (y + q < volume.height)
+      halo_tile_write_wide(sum, history, history_view, dst, dst_view, volume, x, y + q, 0);
+    halo_tile_across(lower, sum);
+    if (y + q + 1 < volume.height)
+      halo_tile_write_wide(sum, history, history_view, dst, dst_view, volume, x, y + q + 1, 0);
   }
 }
-
-HALO_TILE_INLINE void halo_tile_write_block(const halo_tile_sum sum[OUTPUTS][WIDE],
-                                            __global const stored* history,
-                                            clcook_view history_view, __global stored* dst,
-                                            clcook_view dst_view, clcook_volume volume, int x,
-                                            int y, int z) {
-  const int whole = halo_tile_is_aligned(dst_view) && x + WIDE <= volume.width;
-#pragma unroll
-  for (int q = 0; q < OUTPUTS; ++q) {
-    if (y + q >= volume.height) return;
-    __global stored* to = dst + halo_tile_index(dst_view, volume, x, y + q, z);
-    pixel out[WIDE];
-#pragma unroll
-    for (int c = 0; c < WIDE; ++c) {
-      const int column = min(x + c, volume.width - 1);
-      out[c] = halo_tile_result(&sum[q][c], HALO_TILE_HISTORY(column, y + q, z));
-    }
-    if (whole) {
-#if WIDE == 4
-      halo_tile_write_quad(to, out);
 #endif
-    } else {
-#pragma unroll
-      for (int c = 0; c < WIDE; ++c) {
-        if (x + c < volume.width) clcook_write_pixel(to + c, out[c]);
-      }
-    }
+
+// ------------------------------------------------------------------------------------------------
+// slices: radius 1, volumes. A group goes down TILE_D slices and reads each pixel of its tile once.
+// An item has WIDE pixels of a row: the neighbours in x come with them, those in y through local
+// memory, those in z are in registers from slice to slice. Two slices are on their way while the
+// one before is worked on, and lie in local memory in turns: one barrier per slice.
+// Group: TILE_W / WIDE x TILE_H + 2, with a row of items above and below the outputs. Local memory:
+// two slices of (TILE_H + 2) TILE_W row values.
+#ifdef CLCOOK_HALO_TILE_SLICES
+#define SLICES_ROW (TILE_W / WIDE)
+#define SLICES_SIZE (TILE_W * (TILE_H + 2))
+
+// The pixels of the slice z of an item; `row` is -1 for the constant.
+HALO_TILE_INLINE void halo_tile_read_slice(pixel in[WIDE + 2], __global const stored* src,
+                                           clcook_view view, clcook_volume volume, int x, int row,
+                                           int z) {
+  const int layer = clcook_border(z, volume.depth, volume.border);
+  if (x >= 1 && x + WIDE < volume.width && row >= 0 && layer >= 0) {
+    halo_tile_read_wide(in, src + halo_tile_index(view, volume, x, row, layer),
+                        halo_tile_is_aligned(view));
+  } else {
+    int columns[WIDE + 2];
+    halo_tile_columns_of(columns, volume, x);
+    halo_tile_read_mapped(in, columns,
+                          src + halo_tile_index(view, volume, 0, max(row, 0), max(layer, 0)),
+                          min(row, layer), volume);
   }
 }
 
-__kernel HALO_TILE_GROUP(TILE_W / WIDE, TILE_H / OUTPUTS, 1) void halo_tile_block(
+// The sums of an item's neighbours within a slice, from a row of it. `at` is the item's place in
+// local memory, and may be that of a row of items beside the outputs: then the sums are none.
+HALO_TILE_INLINE void halo_tile_slice(halo_tile_sum out[WIDE], const pixel in[WIDE + 2],
+                                      __local halo_tile_row* slice, int at, int above, int below) {
+  halo_tile_row row[WIDE];
+#pragma unroll
+  for (int c = 0; c < WIDE; c += 2) {
+    halo_tile_pixel(&row[c], in[c + 1], 0);
+    halo_tile_pixel(&row[c], in[c + 2], 1);
+#if WIDE > 1
+    row[c + 1] = row[c];
+    halo_tile_pixel(&row[c + 1], in[c + 3], 2);
+#endif
+    halo_tile_pixel(&row[c], in[c], 2);
+  }
+#pragma unroll
+  for (int c = 0; c < WIDE; ++c) slice[at + c * SLICES_ROW] = row[c];
+  barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+  for (int c = 0; c < WIDE; ++c) {
+    const halo_tile_row up = slice[above + c * SLICES_ROW];
+    const halo_tile_row down = slice[below + c * SLICES_ROW];
+    halo_tile_merge(&out[c], &row[c], 0);
+    halo_tile_merge(&out[c], &up, 1);
+    halo_tile_merge(&out[c], &down, 2);
+  }
+}
+
+__kernel HALO_TILE_GROUP(TILE_W / WIDE, TILE_H + 2, 1) void halo_tile_slices(
     __global const stored* restrict src, clcook_view src_view,
     __global const stored* restrict history, clcook_view history_view,
-    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume) {
-  const int x = (int)get_global_id(0) * WIDE;
-  const int y = (int)get_global_id(1) * OUTPUTS;
-  if (x >= volume.width || y >= volume.height) return;
-  const int inside = x >= 1 && y >= 1 && x + WIDE < volume.width && y + OUTPUTS < volume.height;
-  pixel in[OUTPUTS + 2][WIDE + 2];
-#ifdef CLCOOK_HALO_TILE_VOLUME
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume,
+    __local halo_tile_row* slices) {
+  const int i = (int)get_local_id(0);
+  const int j = (int)get_local_id(1);
+  const int x = (int)get_group_id(0) * TILE_W + i * WIDE;
+  const int y = (int)get_group_id(1) * TILE_H + j - 1;
   const int z0 = (int)get_group_id(2) * TILE_D;
   const int z1 = min(z0 + TILE_D, volume.depth);
-  pixel next[OUTPUTS + 2][WIDE + 2];
-  halo_tile_sum before[OUTPUTS][WIDE], here[OUTPUTS][WIDE];
-  halo_tile_read_block(in, src, src_view, volume, x, y, z0 - 1, inside);
-  halo_tile_read_block(next, src, src_view, volume, x, y, z0, inside);
-  halo_tile_slice(in, before);
-  halo_tile_slice(next, here);
-  for (int z = z0; z < z1; z += 2) {
-    halo_tile_sum after[OUTPUTS][WIDE], last[OUTPUTS][WIDE];
-    halo_tile_read_block(in, src, src_view, volume, x, y, z + 1, inside);
-    halo_tile_read_block(next, src, src_view, volume, x, y, z + 2, inside);
-    halo_tile_slice(in, after);
-    halo_tile_slice(next, last);
-    // Two slices of results share the two between them.
+  const int row = clcook_border(y, volume.height, volume.border);
+  const int writes = x < volume.width && y < volume.height && j >= 1 && j <= TILE_H;
+  const int at = j * TILE_W + i;
+  const int above = max(j - 1, 0) * TILE_W + i;
+  const int below = min(j + 1, TILE_H + 1) * TILE_W + i;
+
+  // The slices z and z + 1: `both` is of the two before z, `last` of the one before.
+  pixel in[WIDE + 2], next[WIDE + 2];
+  halo_tile_read_slice(in, src, src_view, volume, x, row, z0 - 1);
+  halo_tile_read_slice(next, src, src_view, volume, x, row, z0);
+  halo_tile_sum both[WIDE], last[WIDE];  // before the first two slices nothing
 #pragma unroll
-    for (int q = 0; q < OUTPUTS; ++q) {
+  for (int c = 0; c < WIDE; ++c) {
+    halo_tile_pixel(&both[c], in[c], 0);
+    last[c] = both[c];
+  }
+  for (int z = z0 - 1; z <= z1; z += 2) {
+    halo_tile_sum here[WIDE], after[WIDE];
+    halo_tile_slice(here, in, slices, at, above, below);
+    if (z + 2 <= z1) halo_tile_read_slice(in, src, src_view, volume, x, row, z + 2);
+    halo_tile_slice(after, next, slices + SLICES_SIZE, at, above, below);
+    if (z + 2 <= z1) halo_tile_read_slice(next, src, src_view, volume, x, row, z + 3);
+      // Two slices of results share the two between them.
 #pragma unroll
-      for (int c = 0; c < WIDE; ++c) {
-        halo_tile_merge(&here[q][c], &after[q][c], 1);
-        halo_tile_merge(&before[q][c], &here[q][c], 1);
-        halo_tile_merge(&here[q][c], &last[q][c], 1);
-      }
+    for (int c = 0; c < WIDE; ++c) {
+      halo_tile_merge(&both[c], &here[c], 1);
+      halo_tile_merge(&here[c], &after[c], 1);
+      halo_tile_merge(&last[c], &here[c], 1);
     }
-    halo_tile_write_block(before, history, history_view, dst, dst_view, volume, x, y, z);
-    if (z + 1 < z1)
-      halo_tile_write_block(here, history, history_view, dst, dst_view, volume, x, y, z + 1);
+    if (writes && z > z0)
+      halo_tile_write_wide(both, history, history_view, dst, dst_view, volume, x, y, z - 1);
+    if (writes && z > z0 && z < z1)
+      halo_tile_write_wide(last, history, history_view, dst, dst_view, volume, x, y, z);
 #pragma unroll
-    for (int q = 0; q < OUTPUTS; ++q) {
-#pragma unroll
-      for (int c = 0; c < WIDE; ++c) {
-        before[q][c] = after[q][c];
-        here[q][c] = last[q][c];
-      }
+    for (int c = 0; c < WIDE; ++c) {
+      both[c] = here[c];
+      last[c] = after[c];
     }
   }
-#else
-  halo_tile_sum sum[OUTPUTS][WIDE];
-  halo_tile_read_block(in, src, src_view, volume, x, y, 0, inside);
-  halo_tile_slice(in, sum);
-  halo_tile_write_block(sum, history, history_view, dst, dst_view, volume, x, y, 0);
-#endif
 }
 #endif
 
@@ -794,7 +847,7 @@ __kernel HALO_TILE_GROUP(COLUMNS_ITEMS, 1, 1) void halo_tile_columns_first(
     __global const stored* restrict src, clcook_view src_view,
     __global const stored* restrict history, clcook_view history_view,
     __global stored* restrict dst, clcook_view dst_view, clcook_volume volume,
-    __local halo_tile_row* restrict rows) {
+    __local halo_tile_row* rows) {
   const int lid = (int)get_local_id(0);
   const int x0 = (int)get_group_id(0) * TILE_W;
   const int y0 = (int)get_group_id(1) * TILE_H;

@@ -63,7 +63,7 @@ struct Problem {
 struct Tune {
   int tile_width = 0;   // outputs of a work-group
   int tile_height = 0;  // a multiple of `outputs`
-  int tile_depth = 0;   // 1 for pictures, but any for block
+  int tile_depth = 0;   // 1 for pictures
   // Per item, in a column: direct_multi, local_tile_multi, block (even) and columns_first, else 1.
   int outputs = 0;
 };
@@ -104,8 +104,9 @@ struct Spec : PlainSpec {
     bool is_multi = false;          // several outputs per item; pictures only
     bool is_local = false;          // the tile, or lines of cpu_rows, are in local memory
     bool is_image = false;          // the source is an image; pictures only
-    bool is_block = false;          // several outputs per item, in rows too; radius 1
+    bool is_block = false;          // several outputs per item, in rows too; radius 1, one channel
     bool is_columns_first = false;  // pictures only, no median
+    bool is_slices = false;         // volumes only, radius 1
     bool has_outputs() const { return is_multi || is_block || is_columns_first; }
   };
 
@@ -160,16 +161,21 @@ struct Spec : PlainSpec {
             .preferred()
             .tunes({tiles({"32x16", "32x32"}), many}),
         Row("block",
-            "radius 1: a block of outputs per item in registers, four pixels of a channel per read",
+            "radius 1, one channel: a block of outputs per item in registers, four pixels per read",
             {false, false, false, /*is_block=*/true})
             .against("direct_multi", "outputs in rows too, and pairs of them share comparisons")
-            .tunes({tiles({"64x8x16", "128x8x16", "128x16x8"}), {"outputs", {2, 4}}}),
+            .tunes({tiles({"128x16", "128x8", "256x8"}), few}),
+        Row("slices",
+            "radius 1, volumes: down the slices, each read once; neighbours in y from local memory",
+            {false, /*is_local=*/true, false, false, false, /*is_slices=*/true})
+            .against("local_tile", "down the slices, neighbours in z stay in registers")
+            .tunes({tiles({"64x14x16", "128x6x16", "64x14x32", "128x14x16", "64x14x8"})}),
         Row("columns_first",
             "columns from global memory, then lines from local memory, few comparisons at any "
             "radius",
             {false, /*is_local=*/true, false, false, /*is_columns_first=*/true})
             .against("local_tile_multi", "columns first, from global memory; no tile")
-            .tunes({tiles({"56x32", "24x32", "120x16"}), {"outputs", {8, 4}}}),
+            .tunes({tiles({"64x32", "48x32", "112x16"}), {"outputs", {8, 16}}}),
         Row("cpu_rows",
             "for CPUs: vectors of 16 channels, the neighbours of columns first and then of lines",
             {false, /*is_local=*/true})
@@ -223,10 +229,8 @@ struct Spec : PlainSpec {
 
   static Tune defaults(const Row& row, const Problem& p, const DeviceInfo& device) {
     if (row.is_for_cpus) return {};
-    if (row.traits.is_block) {
-      if (p.depth > 1) return {32 * wide(p), 8, 16, 2};
-      return {32 * wide(p), 16, 1, 4};
-    }
+    if (row.traits.is_block) return {128, 16, 1, 4};
+    if (row.traits.is_slices) return wide(p) == 4 ? Tune{64, 14, 16, 1} : Tune{32, 6, 16, 1};
     if (row.traits.is_columns_first) {
       Tune tune{56, 32, 1, 8};
       const auto fits = [&] {
@@ -285,12 +289,13 @@ struct Spec : PlainSpec {
     };
     if (s.row.traits.is_block) {
       multiple("a number of outputs", tune.outputs, 2);
-      multiple("a tile_width", tune.tile_width, wide(s.problem));
+      multiple("a tile_width", tune.tile_width, 4);
     }
+    if (s.row.traits.is_slices) multiple("a tile_width", tune.tile_width, wide(s.problem));
     if (s.row.traits.is_columns_first) multiple("a tile_width", tune.tile_width, tune.outputs);
   }
 
-  // Pixels in a row of a work-item of block.
+  // Pixels in a row of a work-item of block and slices.
   static int wide(const Problem& p) { return channels_of(p.pixel) == 1 ? 4 : 1; }
 
   static double bytes(const Problem& p) {
@@ -306,13 +311,20 @@ struct Spec : PlainSpec {
     const Problem& p = s.problem;
     const Traits& traits = s.row.traits;
     const DeviceInfo& info = runtime.info();
-    if (traits.is_block && p.radius != 1) {
+    if ((traits.is_block || traits.is_slices) && p.radius != 1) {
       return Offer::no(Lacks::problem, text("it takes radius 1 only, got ", p.radius));
+    }
+    if (traits.is_block && channels_of(p.pixel) != 1) {
+      return Offer::no(Lacks::problem, text("it takes pixels of one channel, got ", pixel_name(p)));
+    }
+    if (traits.is_slices && p.depth == 1) {
+      return Offer::no(Lacks::problem, "it takes volumes only, got a picture");
     }
     if (traits.is_columns_first && p.filter == Filter::median) {
       return Offer::no(Lacks::problem, "a median does not separate into columns and lines");
     }
-    if (p.depth > 1 && (traits.is_multi || traits.is_image || traits.is_columns_first)) {
+    if (p.depth > 1 &&
+        (traits.is_multi || traits.is_image || traits.is_block || traits.is_columns_first)) {
       return Offer::no(Lacks::problem,
                        text("it takes pictures only, got a volume of depth ", p.depth));
     }
@@ -321,7 +333,7 @@ struct Spec : PlainSpec {
                        text("it takes rows of ", kCpuVector, " channels or more, got ",
                             p.width * channels_of(p.pixel)));
     }
-    if (p.depth == 1 && s.tune.tile_depth > 1 && !traits.is_block) {
+    if (p.depth == 1 && s.tune.tile_depth > 1) {
       return Offer::no(Lacks::problem, text("a tile of depth ", s.tune.tile_depth,
                                             " needs a volume, the problem is a picture"));
     }
@@ -386,8 +398,12 @@ struct Spec : PlainSpec {
       const int columns = s.tune.tile_width + 2 * s.problem.radius;
       return {static_cast<std::size_t>(columns * (s.tune.tile_height / s.tune.outputs)), 1, 1};
     }
-    if (s.row.traits.is_block) {
+    if (s.row.traits.is_slices) {
       return {static_cast<std::size_t>(s.tune.tile_width / wide(s.problem)),
+              static_cast<std::size_t>(s.tune.tile_height + 2), 1};
+    }
+    if (s.row.traits.is_block) {
+      return {static_cast<std::size_t>(s.tune.tile_width / 4),
               static_cast<std::size_t>(s.tune.tile_height / s.tune.outputs), 1};
     }
     return {static_cast<std::size_t>(s.tune.tile_width),
@@ -406,6 +422,10 @@ struct Spec : PlainSpec {
     const std::uint64_t h = static_cast<std::uint64_t>(s.tune.tile_height) + halo;
     const std::uint64_t d =
         static_cast<std::uint64_t>(s.tune.tile_depth) + (p.depth > 1 ? halo : 0);
+    if (s.row.traits.is_slices) {
+      const std::uint64_t values = p.filter == Filter::clamp ? 2 : 1;
+      return 2 * values * tile * h * held_bytes(p.pixel);
+    }
     if (s.row.traits.is_columns_first) {
       const std::uint64_t values = p.filter == Filter::clamp ? 2 : 1;
       return values * (w | 1) * static_cast<std::uint64_t>(s.tune.tile_height) *

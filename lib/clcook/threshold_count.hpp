@@ -114,7 +114,7 @@ struct Spec : MapRowSpec {
             "as table, with cells that hold at most one threshold each: one comparison, no loop",
             {one, 50, 800, kMaxThresholds, true, /*fine=*/true})
             .against("table", "cells of at most one threshold: one comparison, no loop")
-            .tunes({Axis{"per_item", {16, 32, 1}}, Axis{"group", {256, 512}}}),
+            .tunes({Axis{"per_item", {16, 32, 1}}}),
         Row("cpu_strip", "for CPUs: compare_sum on vectors of 16 values, a strip per work-item",
             {all_of, 8, 7, 128})
             .against("compare_sum", "vectors of 16 values, a strip per work-item")

@@ -71,14 +71,11 @@ inline HaloTile::Tune tune_of(const HaloTile::Row& row, const Params& tune, cons
   HaloTile::Tune out = HaloTile::Rules::parse_tune(tune);
   const int width = tile_width(shape);
   if (width == 0 || row.is_for_cpus) return out;
-  // A group of columns_first has the items that its tile needs.
-  if (row.traits.is_columns_first) return out;
+  // Groups of these have the items that their tile needs.
+  if (row.traits.is_columns_first || row.traits.is_slices) return out;
   if (!row.traits.has_outputs()) return {width, kItems / width, 1, 1};
   if (out.outputs == 0) out.outputs = 4;
-  if (row.traits.is_block) {
-    const int across = HaloTile::Spec::wide(problem(shape));
-    return {width * across, kItems / width * out.outputs, 1, out.outputs};
-  }
+  if (row.traits.is_block) return {4 * width, kItems / width * out.outputs, 1, out.outputs};
   return {width, kItems / width * out.outputs, 1, out.outputs};
 }
 
