@@ -429,7 +429,7 @@ TEST_CASE("every pixel type with every border, at odd sizes and pitches") {
         };
         for (const Variant v :
              {"automatic", "direct", "local_tile_multi", "block", "columns_first", "cpu_rows"}) {
-          if (v == "block" && radius != 1) continue;
+          if (v == "block" && (radius != 1 || channels != 1)) continue;
           if (v == "columns_first" && filter == Filter::median) continue;
           CAPTURE(type.name);
           CAPTURE(border.name);
@@ -456,6 +456,32 @@ TEST_CASE("every pixel type with every border, at odd sizes and pitches") {
           INFO(diff.first());
           CHECK(diff.ok());
         }
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "slices over several tiles in each direction, at rows that are aligned and that are not") {
+  std::size_t number = 0;
+  for (const int width : {132, 133}) {
+    for (const Border border : {Border::clamp, Border::wrap, Border::constant}) {
+      if (left_out(number++, 3)) continue;
+      Problem p = picture(Filter::dilation, width, 31);
+      p.depth = 19;
+      p.border = border;
+      p.outside = {0.5f, 0, 0, 0};
+      const auto in = noise(values_of(p), 41);
+      const ref::Volume volume{width, 31, 19, 1, in};
+      const auto expected = ref::dilation(volume, 1, static_cast<ref::Border>(border), p.outside);
+      for (const int depth : {1, 4, 7, 64}) {
+        CAPTURE(width);
+        CAPTURE(depth);
+        const HaloTile plan(runtime(), p, "slices", tile(64, 6, depth));
+        const cl::Buffer dst = clcook::create_buffer(runtime(), in.size() * sizeof(float));
+        const cl::Event done = plan(upload(runtime(), in), dst);
+        const auto got = clcook::testing::read_buffer<float>(runtime(), dst, in.size(), {done});
+        CHECK(differences(expected, got) == 0);
       }
     }
   }
@@ -503,7 +529,7 @@ TEST_CASE("automatic names a variant that runs and reads buffers") {
   volume.depth = 20;
   const HaloTile plan(runtime(), volume);
   CHECK((plan.variant() == "direct" || plan.variant() == "local_tile" ||
-         plan.variant() == "cpu_rows"));
+         plan.variant() == "slices" || plan.variant() == "cpu_rows"));
 }
 
 TEST_CASE("automatic follows the tunings as far as they can run") {
@@ -680,12 +706,17 @@ TEST_CASE("tiles that cannot run are refused with limit and value") {
         Errc::invalid_argument);
   CHECK(code_of(p, "direct_multi", tile(8, 34, 1, 17), "outputs must be 1 to 16, got 17") ==
         Errc::invalid_argument);
-  CHECK(code_of(p, "block", tile(64, 9, 1, 3),
-                "number of outputs that is a multiple of 2, got 3") == Errc::invalid_argument);
-  CHECK(code_of(picture(Filter::dilation, 50, 50), "block", tile(6, 8, 1, 2),
-                "tile_width that is a multiple of 4, got 6") == Errc::invalid_argument);
+  CHECK(code_of(p, "block", tile(64, 9, 1, 3), "outputs that is a multiple of 2, got 3") ==
+        Errc::invalid_argument);
+  CHECK(code_of(p, "block", tile(6, 8, 1, 2), "tile_width that is a multiple of 4, got 6") ==
+        Errc::invalid_argument);
   CHECK(code_of(picture(Filter::dilation, 50, 50, 2), "block", {}, "radius 1 only, got 2") ==
         Errc::unsupported);
+  CHECK(code_of(picture(Filter::dilation, 50, 50, 1, Pixel::rgba8), "block", {},
+                "one channel, got rgba8") == Errc::unsupported);
+  CHECK(code_of(p, "slices", {}, "volumes only, got a picture") == Errc::unsupported);
+  CHECK(code_of(p, "slices", tile(6, 8, 8), "tile_width that is a multiple of 4, got 6") ==
+        Errc::invalid_argument);
   CHECK(code_of(p, "columns_first", tile(20, 8, 1, 8), "multiple of 8, got 20") ==
         Errc::invalid_argument);
   CHECK(code_of(picture(Filter::median, 50, 50), "columns_first", {}, "does not separate") ==
@@ -695,7 +726,7 @@ TEST_CASE("tiles that cannot run are refused with limit and value") {
         Errc::unsupported);
   Problem volume = p;
   volume.depth = 5;
-  for (const Variant v : {"direct_multi", "image", "local_tile_multi"}) {
+  for (const Variant v : {"direct_multi", "image", "local_tile_multi", "block", "columns_first"}) {
     CHECK(code_of(volume, v, {}, "volume of depth 5") == Errc::unsupported);
   }
   if (runtime().info().images) {
