@@ -625,7 +625,7 @@ HALO_TILE_INLINE void halo_tile_write_wide(const halo_tile_sum sum[WIDE],
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// block: radius 1, pictures of one channel. A block of WIDE x OUTPUTS pixels per item, in registers.
+// block: radius 1, pictures. A block of WIDE x OUTPUTS pixels per item, in registers.
 // The neighbours of a column come first, and two results share the order of the two pixels between
 // them: in a column, and again across columns.
 // Group: TILE_W / WIDE x TILE_H / OUTPUTS. OUTPUTS is even.
@@ -634,12 +634,14 @@ HALO_TILE_INLINE void halo_tile_write_wide(const halo_tile_sum sum[WIDE],
 HALO_TILE_INLINE void halo_tile_across(const halo_tile_row columns[WIDE + 2],
                                        halo_tile_sum out[WIDE]) {
 #pragma unroll
-  for (int c = 0; c + 1 < WIDE; c += 2) {
+  for (int c = 0; c < WIDE; c += 2) {
     halo_tile_merge(&out[c], &columns[c + 1], 0);
     halo_tile_merge(&out[c], &columns[c + 2], 1);
+#if WIDE > 1
     out[c + 1] = out[c];
-    halo_tile_merge(&out[c], &columns[c], 2);
     halo_tile_merge(&out[c + 1], &columns[c + 3], 2);
+#endif
+    halo_tile_merge(&out[c], &columns[c], 2);
   }
 }
 

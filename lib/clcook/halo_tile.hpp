@@ -101,10 +101,10 @@ struct Spec : PlainSpec {
   static constexpr std::size_t kCpuBytes = 1 << 15;  // of its lines, which stay in the cache
 
   struct Traits {
-    bool is_multi = false;          // several outputs per item; pictures only
-    bool is_local = false;          // the tile, or lines of cpu_rows, are in local memory
-    bool is_image = false;          // the source is an image; pictures only
-    bool is_block = false;          // several outputs per item, in rows too; radius 1, one channel
+    bool is_multi = false;  // several outputs per item; pictures only
+    bool is_local = false;  // the tile, or lines of cpu_rows, are in local memory
+    bool is_image = false;  // the source is an image; pictures only
+    bool is_block = false;  // several outputs per item, in rows too; pictures only, radius 1
     bool is_columns_first = false;  // pictures only, no median
     bool is_slices = false;         // volumes only, radius 1
     bool has_outputs() const { return is_multi || is_block || is_columns_first; }
@@ -161,21 +161,21 @@ struct Spec : PlainSpec {
             .preferred()
             .tunes({tiles({"32x16", "32x32"}), many}),
         Row("block",
-            "radius 1, one channel: a block of outputs per item in registers, four pixels per read",
+            "radius 1: a block of outputs per item in registers, four pixels of a channel per read",
             {false, false, false, /*is_block=*/true})
             .against("direct_multi", "outputs in rows too, and pairs of them share comparisons")
-            .tunes({tiles({"128x16", "128x8", "256x8"}), few}),
+            .tunes({tiles({"128x16", "128x8"}), few}),
         Row("slices",
             "radius 1, volumes: down the slices, each read once; neighbours in y from local memory",
             {false, /*is_local=*/true, false, false, false, /*is_slices=*/true})
             .against("local_tile", "down the slices, neighbours in z stay in registers")
-            .tunes({tiles({"64x14x16", "128x6x16", "64x14x32", "128x14x16", "64x14x8"})}),
+            .tunes({tiles({"64x14x16", "128x6x16", "64x14x8"})}),
         Row("columns_first",
             "columns from global memory, then lines from local memory, few comparisons at any "
             "radius",
             {false, /*is_local=*/true, false, false, /*is_columns_first=*/true})
             .against("local_tile_multi", "columns first, from global memory; no tile")
-            .tunes({tiles({"64x32", "48x32", "112x16"}), {"outputs", {8, 16}}}),
+            .tunes({tiles({"56x32", "120x16"}), {"outputs", {8, 4}}}),
         Row("cpu_rows",
             "for CPUs: vectors of 16 channels, the neighbours of columns first and then of lines",
             {false, /*is_local=*/true})
@@ -229,7 +229,7 @@ struct Spec : PlainSpec {
 
   static Tune defaults(const Row& row, const Problem& p, const DeviceInfo& device) {
     if (row.is_for_cpus) return {};
-    if (row.traits.is_block) return {128, 16, 1, 4};
+    if (row.traits.is_block) return {32 * wide(p), 16, 1, 4};
     if (row.traits.is_slices) return wide(p) == 4 ? Tune{64, 14, 16, 1} : Tune{32, 6, 16, 1};
     if (row.traits.is_columns_first) {
       Tune tune{56, 32, 1, 8};
@@ -289,7 +289,7 @@ struct Spec : PlainSpec {
     };
     if (s.row.traits.is_block) {
       multiple("a number of outputs", tune.outputs, 2);
-      multiple("a tile_width", tune.tile_width, 4);
+      multiple("a tile_width", tune.tile_width, wide(s.problem));
     }
     if (s.row.traits.is_slices) multiple("a tile_width", tune.tile_width, wide(s.problem));
     if (s.row.traits.is_columns_first) multiple("a tile_width", tune.tile_width, tune.outputs);
@@ -313,9 +313,6 @@ struct Spec : PlainSpec {
     const DeviceInfo& info = runtime.info();
     if ((traits.is_block || traits.is_slices) && p.radius != 1) {
       return Offer::no(Lacks::problem, text("it takes radius 1 only, got ", p.radius));
-    }
-    if (traits.is_block && channels_of(p.pixel) != 1) {
-      return Offer::no(Lacks::problem, text("it takes pixels of one channel, got ", pixel_name(p)));
     }
     if (traits.is_slices && p.depth == 1) {
       return Offer::no(Lacks::problem, "it takes volumes only, got a picture");
@@ -360,6 +357,10 @@ struct Spec : PlainSpec {
       }
     }
     Offer out;
+    // With four channels the rows of block are no wider than those of direct_multi; at radius 1 the
+    // order of columns_first saves little.
+    out.last = (traits.is_block && channels_of(p.pixel) != 1) ||
+               (traits.is_columns_first && p.radius == 1);
     out.work.bytes_written = picture_bytes(p);
     out.work.bytes_read = bytes(p) - out.work.bytes_written;
     // A group reads its tile with the halo, through the cache or once.
@@ -403,7 +404,7 @@ struct Spec : PlainSpec {
               static_cast<std::size_t>(s.tune.tile_height + 2), 1};
     }
     if (s.row.traits.is_block) {
-      return {static_cast<std::size_t>(s.tune.tile_width / 4),
+      return {static_cast<std::size_t>(s.tune.tile_width / wide(s.problem)),
               static_cast<std::size_t>(s.tune.tile_height / s.tune.outputs), 1};
     }
     return {static_cast<std::size_t>(s.tune.tile_width),
