@@ -25,6 +25,9 @@
 #define CLCOOK_HALO_TILE_IMAGE_NO_SAMPLER
 #define CLCOOK_HALO_TILE_LOCAL_TILE
 #define CLCOOK_HALO_TILE_LOCAL_TILE_MULTI
+#define CLCOOK_HALO_TILE_BLOCK
+#define CLCOOK_HALO_TILE_SLICES
+#define CLCOOK_HALO_TILE_COLUMNS_FIRST
 #define CLCOOK_HALO_TILE_CPU_ROWS
 #endif
 #ifndef CLCOOK_HALO_TILE_RADIUS
@@ -520,6 +523,376 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_local_tile_
         clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, 0),
                            halo_tile_result(&sum[j], HALO_TILE_HISTORY(x, y, 0)));
       }
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// What block and slices share: WIDE pixels of a row per item, four pixels of one channel in one read,
+// where rows begin at multiples of four.
+#if defined(CLCOOK_HALO_TILE_BLOCK) || defined(CLCOOK_HALO_TILE_SLICES)
+#if CHANNELS == 1
+#define WIDE 4
+#else
+#define WIDE 1
+#endif
+
+#define HALO_TILE_INLINE static inline __attribute__((always_inline, unused))
+
+#if CHANNELS == 1
+#if defined(CLCOOK_CHANNEL_U8)
+typedef uchar4 halo_tile_quad;
+#elif defined(CLCOOK_CHANNEL_U16)
+typedef ushort4 halo_tile_quad;
+#else
+typedef float4 halo_tile_quad;
+#endif
+#endif
+
+// Whether all rows of a view begin at a multiple of WIDE pixels.
+HALO_TILE_INLINE int halo_tile_is_aligned(clcook_view view) {
+  return (view.offset | view.pitch) % WIDE == 0;
+}
+
+// The WIDE pixels at p, and one more on both sides.
+HALO_TILE_INLINE void halo_tile_read_wide(pixel in[WIDE + 2], __global const stored* p,
+                                          int aligned) {
+#if CHANNELS == 1
+  if (aligned) {
+    in[0] = clcook_read_pixel(p - 1);
+#if defined(CLCOOK_CHANNEL_F16)
+    const halo_tile_quad v = vload_half4(0, (__global const half*)p);
+#else
+    const halo_tile_quad v = *(__global const halo_tile_quad*)p;
+#endif
+    in[1] = v.x;
+    in[2] = v.y;
+    in[3] = v.z;
+    in[4] = v.w;
+    in[5] = clcook_read_pixel(p + 4);
+    return;
+  }
+#endif
+#pragma unroll
+  for (int c = 0; c < WIDE + 2; ++c) in[c] = clcook_read_pixel(p + c - 1);
+}
+
+// The columns of the pixels from x - 1 on, -1 for the constant.
+HALO_TILE_INLINE void halo_tile_columns_of(int columns[WIDE + 2], clcook_volume volume, int x) {
+#pragma unroll
+  for (int c = 0; c < WIDE + 2; ++c)
+    columns[c] = clcook_border(x + c - 1, volume.width, volume.border);
+}
+
+// The same at the border: pixels of a row of the source, which is the constant where y is -1.
+HALO_TILE_INLINE void halo_tile_read_mapped(pixel in[WIDE + 2], const int columns[WIDE + 2],
+                                            __global const stored* row, int y,
+                                            clcook_volume volume) {
+#pragma unroll
+  for (int c = 0; c < WIDE + 2; ++c)
+    in[c] = y < 0 || columns[c] < 0 ? OUTSIDE : clcook_read_pixel(row + columns[c]);
+}
+
+// Results of the pixels from x on, as far as the picture goes.
+HALO_TILE_INLINE void halo_tile_write_wide(const halo_tile_sum sum[WIDE],
+                                           __global const stored* history, clcook_view history_view,
+                                           __global stored* dst, clcook_view dst_view,
+                                           clcook_volume volume, int x, int y, int z) {
+  __global stored* to = dst + halo_tile_index(dst_view, volume, x, y, z);
+  pixel out[WIDE];
+#pragma unroll
+  for (int c = 0; c < WIDE; ++c) {
+    const int column = min(x + c, volume.width - 1);
+    out[c] = halo_tile_result(&sum[c], HALO_TILE_HISTORY(column, y, z));
+  }
+#if CHANNELS == 1
+  if (halo_tile_is_aligned(dst_view) && x + 4 <= volume.width) {
+    const halo_tile_quad v = (halo_tile_quad)(out[0], out[1], out[2], out[3]);
+#if defined(CLCOOK_CHANNEL_F16)
+    vstore_half4_rte(v, 0, (__global half*)to);
+#else
+    *(__global halo_tile_quad*)to = v;
+#endif
+    return;
+  }
+#endif
+#pragma unroll
+  for (int c = 0; c < WIDE; ++c) {
+    if (x + c < volume.width) clcook_write_pixel(to + c, out[c]);
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// block: radius 1, pictures. A block of WIDE x OUTPUTS pixels per item, in registers.
+// The neighbours of a column come first, and two results share the order of the two pixels between
+// them: in a column, and again across columns.
+// Group: TILE_W / WIDE x TILE_H / OUTPUTS. OUTPUTS is even.
+#ifdef CLCOOK_HALO_TILE_BLOCK
+// A row of results from the row values of its columns and of those beside it.
+HALO_TILE_INLINE void halo_tile_across(const halo_tile_row columns[WIDE + 2],
+                                       halo_tile_sum out[WIDE]) {
+#pragma unroll
+  for (int c = 0; c < WIDE; c += 2) {
+    halo_tile_merge(&out[c], &columns[c + 1], 0);
+    halo_tile_merge(&out[c], &columns[c + 2], 1);
+#if WIDE > 1
+    out[c + 1] = out[c];
+    halo_tile_merge(&out[c + 1], &columns[c + 3], 2);
+#endif
+    halo_tile_merge(&out[c], &columns[c], 2);
+  }
+}
+
+__kernel HALO_TILE_GROUP(TILE_W / WIDE, TILE_H / OUTPUTS, 1) void halo_tile_block(
+    __global const stored* restrict src, clcook_view src_view,
+    __global const stored* restrict history, clcook_view history_view,
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume) {
+  const int x = (int)get_global_id(0) * WIDE;
+  const int y = (int)get_global_id(1) * OUTPUTS;
+  if (x >= volume.width || y >= volume.height) return;
+  pixel in[OUTPUTS + 2][WIDE + 2];
+  if (x >= 1 && y >= 1 && x + WIDE < volume.width && y + OUTPUTS < volume.height) {
+    const int aligned = halo_tile_is_aligned(src_view);
+    src += halo_tile_index(src_view, volume, x, y - 1, 0);
+#pragma unroll
+    for (int t = 0; t < OUTPUTS + 2; ++t)
+      halo_tile_read_wide(in[t], src + (ulong)t * src_view.pitch, aligned);
+  } else {
+    int columns[WIDE + 2];
+    halo_tile_columns_of(columns, volume, x);
+#pragma unroll
+    for (int t = 0; t < OUTPUTS + 2; ++t) {
+      const int row = clcook_border(y + t - 1, volume.height, volume.border);
+      halo_tile_read_mapped(
+          in[t], columns, src + halo_tile_index(src_view, volume, 0, max(row, 0), 0), row, volume);
+    }
+  }
+#pragma unroll
+  for (int q = 0; q < OUTPUTS; q += 2) {
+    halo_tile_row upper[WIDE + 2], lower[WIDE + 2];
+#pragma unroll
+    for (int c = 0; c < WIDE + 2; ++c) {
+      halo_tile_pixel(&upper[c], in[q + 1][c], 0);
+      halo_tile_pixel(&upper[c], in[q + 2][c], 1);
+      lower[c] = upper[c];
+      halo_tile_pixel(&upper[c], in[q][c], 2);
+      halo_tile_pixel(&lower[c], in[q + 3][c], 2);
+    }
+    halo_tile_sum sum[WIDE];
+    halo_tile_across(upper, sum);
+    if (y + q < volume.height)
+      halo_tile_write_wide(sum, history, history_view, dst, dst_view, volume, x, y + q, 0);
+    halo_tile_across(lower, sum);
+    if (y + q + 1 < volume.height)
+      halo_tile_write_wide(sum, history, history_view, dst, dst_view, volume, x, y + q + 1, 0);
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// slices: radius 1, volumes. A group goes down TILE_D slices and reads each pixel of its tile once.
+// An item has WIDE pixels of a row: the neighbours in x come with them, those in y through local
+// memory, those in z are in registers from slice to slice. Two slices are on their way while the
+// one before is worked on, and lie in local memory in turns: one barrier per slice.
+// Group: TILE_W / WIDE x TILE_H + 2, with a row of items above and below the outputs. Local memory:
+// two slices of (TILE_H + 2) TILE_W row values.
+#ifdef CLCOOK_HALO_TILE_SLICES
+#define SLICES_ROW (TILE_W / WIDE)
+#define SLICES_SIZE (TILE_W * (TILE_H + 2))
+
+// The pixels of the slice z of an item; `row` is -1 for the constant.
+HALO_TILE_INLINE void halo_tile_read_slice(pixel in[WIDE + 2], __global const stored* src,
+                                           clcook_view view, clcook_volume volume, int x, int row,
+                                           int z) {
+  const int layer = clcook_border(z, volume.depth, volume.border);
+  if (x >= 1 && x + WIDE < volume.width && row >= 0 && layer >= 0) {
+    halo_tile_read_wide(in, src + halo_tile_index(view, volume, x, row, layer),
+                        halo_tile_is_aligned(view));
+  } else {
+    int columns[WIDE + 2];
+    halo_tile_columns_of(columns, volume, x);
+    halo_tile_read_mapped(in, columns,
+                          src + halo_tile_index(view, volume, 0, max(row, 0), max(layer, 0)),
+                          min(row, layer), volume);
+  }
+}
+
+// The sums of an item's neighbours within a slice, from a row of it. `at` is the item's place in
+// local memory, and may be that of a row of items beside the outputs: then the sums are none.
+HALO_TILE_INLINE void halo_tile_slice(halo_tile_sum out[WIDE], const pixel in[WIDE + 2],
+                                      __local halo_tile_row* slice, int at, int above, int below) {
+  halo_tile_row row[WIDE];
+#pragma unroll
+  for (int c = 0; c < WIDE; c += 2) {
+    halo_tile_pixel(&row[c], in[c + 1], 0);
+    halo_tile_pixel(&row[c], in[c + 2], 1);
+#if WIDE > 1
+    row[c + 1] = row[c];
+    halo_tile_pixel(&row[c + 1], in[c + 3], 2);
+#endif
+    halo_tile_pixel(&row[c], in[c], 2);
+  }
+#pragma unroll
+  for (int c = 0; c < WIDE; ++c) slice[at + c * SLICES_ROW] = row[c];
+  barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+  for (int c = 0; c < WIDE; ++c) {
+    const halo_tile_row up = slice[above + c * SLICES_ROW];
+    const halo_tile_row down = slice[below + c * SLICES_ROW];
+    halo_tile_merge(&out[c], &row[c], 0);
+    halo_tile_merge(&out[c], &up, 1);
+    halo_tile_merge(&out[c], &down, 2);
+  }
+}
+
+__kernel HALO_TILE_GROUP(TILE_W / WIDE, TILE_H + 2, 1) void halo_tile_slices(
+    __global const stored* restrict src, clcook_view src_view,
+    __global const stored* restrict history, clcook_view history_view,
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume,
+    __local halo_tile_row* slices) {
+  const int i = (int)get_local_id(0);
+  const int j = (int)get_local_id(1);
+  const int x = (int)get_group_id(0) * TILE_W + i * WIDE;
+  const int y = (int)get_group_id(1) * TILE_H + j - 1;
+  const int z0 = (int)get_group_id(2) * TILE_D;
+  const int z1 = min(z0 + TILE_D, volume.depth);
+  const int row = clcook_border(y, volume.height, volume.border);
+  const int writes = x < volume.width && y < volume.height && j >= 1 && j <= TILE_H;
+  const int at = j * TILE_W + i;
+  const int above = max(j - 1, 0) * TILE_W + i;
+  const int below = min(j + 1, TILE_H + 1) * TILE_W + i;
+
+  // The slices z and z + 1: `both` is of the two before z, `last` of the one before.
+  pixel in[WIDE + 2], next[WIDE + 2];
+  halo_tile_read_slice(in, src, src_view, volume, x, row, z0 - 1);
+  halo_tile_read_slice(next, src, src_view, volume, x, row, z0);
+  halo_tile_sum both[WIDE], last[WIDE];  // before the first two slices nothing
+#pragma unroll
+  for (int c = 0; c < WIDE; ++c) {
+    halo_tile_pixel(&both[c], in[c], 0);
+    last[c] = both[c];
+  }
+  for (int z = z0 - 1; z <= z1; z += 2) {
+    halo_tile_sum here[WIDE], after[WIDE];
+    halo_tile_slice(here, in, slices, at, above, below);
+    if (z + 2 <= z1) halo_tile_read_slice(in, src, src_view, volume, x, row, z + 2);
+    halo_tile_slice(after, next, slices + SLICES_SIZE, at, above, below);
+    if (z + 2 <= z1) halo_tile_read_slice(next, src, src_view, volume, x, row, z + 3);
+      // Two slices of results share the two between them.
+#pragma unroll
+    for (int c = 0; c < WIDE; ++c) {
+      halo_tile_merge(&both[c], &here[c], 1);
+      halo_tile_merge(&here[c], &after[c], 1);
+      halo_tile_merge(&last[c], &here[c], 1);
+    }
+    if (writes && z > z0)
+      halo_tile_write_wide(both, history, history_view, dst, dst_view, volume, x, y, z - 1);
+    if (writes && z > z0 && z < z1)
+      halo_tile_write_wide(last, history, history_view, dst, dst_view, volume, x, y, z);
+#pragma unroll
+    for (int c = 0; c < WIDE; ++c) {
+      both[c] = here[c];
+      last[c] = after[c];
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// columns_first: dilation and clamp of pictures, with as few reads of local memory as possible. An
+// item makes the row values of OUTPUTS pixels in a column, from global memory, and puts them into
+// local memory; then it makes OUTPUTS results in a line from these; then the results go through
+// local memory once more, so that neighbouring items write neighbouring pixels. Both times it needs
+// about three comparisons per pixel whatever the radius: `kept` has what lies between a pixel and the
+// end of a block of 2 radius pixels, `after` what lies between there and the last pixel (van Herk
+// 1992; Gil and Werman 1993).
+// The steps of a group along lines run down the lines, and the pitch is odd: no bank conflicts.
+// Group: SPAN_W x TILE_H / OUTPUTS items, so that none has two columns. Local memory: TILE_H lines of
+// SPAN_W | 1 row values.
+#ifdef CLCOOK_HALO_TILE_COLUMNS_FIRST
+#define COLUMNS_PITCH (SPAN_W | 1)
+#define COLUMNS_ITEMS (SPAN_W * (TILE_H / OUTPUTS))
+#define COLUMNS_SPAN (2 * RADIUS)
+#define COLUMNS_KEPT (COLUMNS_SPAN < OUTPUTS ? COLUMNS_SPAN : OUTPUTS)
+
+// The row values of OUTPUTS windows of 2 radius + 1: value t is READ(t), of type V, and is added to a
+// row value of i others by ADD(row, value, i).
+#define HALO_TILE_WINDOWS(out, V, READ, ADD)                          \
+  do {                                                                \
+    halo_tile_row kept[COLUMNS_KEPT], before, after;                  \
+    for (int t = COLUMNS_SPAN - 1; t >= COLUMNS_KEPT; --t) {          \
+      const V v = READ(t);                                            \
+      ADD(&before, v, COLUMNS_SPAN - 1 - t);                          \
+    }                                                                 \
+    _Pragma("unroll") for (int t = COLUMNS_KEPT - 1; t >= 0; --t) {   \
+      const V v = READ(t);                                            \
+      ADD(&before, v, COLUMNS_SPAN - 1 - t);                          \
+      kept[t] = before;                                               \
+    }                                                                 \
+    _Pragma("unroll") for (int q = 0; q < OUTPUTS; ++q) {             \
+      const int j = q % COLUMNS_SPAN;                                 \
+      const V v = READ(COLUMNS_SPAN + q);                             \
+      ADD(&after, v, j);                                              \
+      out[q] = kept[j];                                               \
+      halo_tile_merge(&out[q], &after, 1);                            \
+      ADD(&kept[j], v, 0);                                            \
+      if (j == COLUMNS_SPAN - 1) {                                    \
+        _Pragma("unroll") for (int k = COLUMNS_KEPT - 2; k >= 0; --k) \
+            halo_tile_merge(&kept[k], &kept[k + 1], 1);               \
+      }                                                               \
+    }                                                                 \
+  } while (0)
+
+__kernel HALO_TILE_GROUP(COLUMNS_ITEMS, 1, 1) void halo_tile_columns_first(
+    __global const stored* restrict src, clcook_view src_view,
+    __global const stored* restrict history, clcook_view history_view,
+    __global stored* restrict dst, clcook_view dst_view, clcook_volume volume,
+    __local halo_tile_row* rows) {
+  const int lid = (int)get_local_id(0);
+  const int x0 = (int)get_group_id(0) * TILE_W;
+  const int y0 = (int)get_group_id(1) * TILE_H;
+  halo_tile_row out[OUTPUTS];
+
+  const int i = lid % SPAN_W;
+  const int j0 = lid / SPAN_W * OUTPUTS;
+  if (x0 >= RADIUS && y0 >= RADIUS && x0 + TILE_W + RADIUS <= volume.width &&
+      y0 + TILE_H + RADIUS <= volume.height) {
+    __global const stored* from =
+        src + halo_tile_index(src_view, volume, x0 - RADIUS + i, y0 - RADIUS + j0, 0);
+#define COLUMNS_READ(t) clcook_read_pixel(from + (ulong)(t)*src_view.pitch)
+    HALO_TILE_WINDOWS(out, pixel, COLUMNS_READ, halo_tile_pixel);
+  } else {
+#define COLUMNS_READ_MAPPED(t)                                                          \
+  halo_tile_load_at(src + src_view.offset, src_view.pitch, volume.width, volume.height, \
+                    x0 - RADIUS + i, y0 - RADIUS + j0 + (t), volume.border, OUTSIDE)
+    HALO_TILE_WINDOWS(out, pixel, COLUMNS_READ_MAPPED, halo_tile_pixel);
+  }
+#pragma unroll
+  for (int q = 0; q < OUTPUTS; ++q) rows[(j0 + q) * COLUMNS_PITCH + i] = out[q];
+  barrier(CLK_LOCAL_MEM_FENCE);
+
+  __local halo_tile_row* line =
+      rows + lid % TILE_H * COLUMNS_PITCH + min(lid / TILE_H * OUTPUTS, TILE_W - OUTPUTS);
+#define COLUMNS_READ_LINE(t) line[t]
+#define COLUMNS_ADD(row, v, n) halo_tile_merge(row, &(v), n)
+  HALO_TILE_WINDOWS(out, halo_tile_row, COLUMNS_READ_LINE, COLUMNS_ADD);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lid < TILE_W / OUTPUTS * TILE_H) {
+#pragma unroll
+    for (int q = 0; q < OUTPUTS; ++q) line[q] = out[q];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+
+  for (int cell = lid; cell < TILE_W * TILE_H; cell += COLUMNS_ITEMS) {
+    const int j = cell / TILE_W;
+    const int x = x0 + cell - j * TILE_W;
+    const int y = y0 + j;
+    if (x < volume.width && y < volume.height) {
+      const halo_tile_row sum = rows[j * COLUMNS_PITCH + x - x0];
+      clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, 0),
+                         halo_tile_result(&sum, HALO_TILE_HISTORY(x, y, 0)));
     }
   }
 }

@@ -20,6 +20,7 @@
 #define CLCOOK_THRESHOLD_COUNT_PADDED_SEARCH
 #define CLCOOK_THRESHOLD_COUNT_TABLE
 #define CLCOOK_THRESHOLD_COUNT_GLOBAL_TABLE
+#define CLCOOK_THRESHOLD_COUNT_FINE_TABLE
 #define CLCOOK_THRESHOLD_COUNT_CPU_STRIP
 #endif
 #ifndef CLCOOK_THRESHOLDS
@@ -310,6 +311,44 @@ __kernel void threshold_count_global_table(__global const float* restrict values
                                            float scale) {
   CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_GLOBAL_TABLE, values, values_offset, 1, slots,
                  slots_offset, count, PER_ITEM);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// fine_table: as table, but no cell holds two thresholds. A cell names the first threshold in it or
+// below it, and one comparison decides: no loop, two reads of local memory. The host finds the cells
+// of the thresholds in the same steps, each of which is rounded once; a NaN lies in cell 0, as the
+// last threshold does. The cell is the last bits of 2^23 + cell.
+#ifdef CLCOOK_THRESHOLD_COUNT_FINE_TABLE
+#ifndef CLCOOK_THRESHOLD_COUNT_CELLS
+#define CLCOOK_THRESHOLD_COUNT_CELLS 64
+#endif
+static inline int threshold_count_fine(float x, __local const float* t, __local const uchar* first,
+                                       float low, float scale) {
+  const float part = fmin(fmax((x - low) * scale, 0.0f), 1.0f);
+  const float magic = fma(part, (float)(CLCOOK_THRESHOLD_COUNT_CELLS - 1), 8388608.0f);
+  const int slot = first[as_uint(magic) - as_uint(8388608.0f)];
+  return slot + (x >= t[slot] ? 0 : 1);
+}
+
+#define THRESHOLD_COUNT_FINE(x) threshold_count_fine(x, t, (__local const uchar*)first, low, scale)
+__kernel void threshold_count_fine_table(__global const float* restrict values, ulong values_offset,
+                                         __global SLOT* restrict slots, ulong slots_offset,
+                                         ulong count, __constant const float* thresholds,
+                                         __global const uint* restrict firsts, float low,
+                                         float scale) {
+  __local float t[N];
+  __local uint first[CLCOOK_THRESHOLD_COUNT_CELLS / 4];
+  for (int i = (int)get_local_id(0); i < N; i += (int)get_local_size(0)) {
+    t[i] = thresholds[i];
+  }
+  for (int i = (int)get_local_id(0); i < CLCOOK_THRESHOLD_COUNT_CELLS / 4;
+       i += (int)get_local_size(0)) {
+    first[i] = firsts[i];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  CLCOOK_MAP_ROW(float, SLOT, THRESHOLD_COUNT_FINE, values, values_offset, 1, slots, slots_offset,
+                 count, PER_ITEM);
 }
 #endif
 

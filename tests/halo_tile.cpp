@@ -285,7 +285,9 @@ TEST_CASE("NaN and infinities by the rules") {
     CHECK(grown[5 * 40 + 21] == -3);
     CHECK(grown[4 * 40 + 22] == -kInf);
     const Problem middle = picture(Filter::median, 40, 9);
-    CHECK(differences(*filtered(middle, v, all_nan), std::vector<float>(n, kInf)) == 0);
+    const auto median = filtered(middle, v, all_nan);
+    CHECK(median.has_value() == (v != "columns_first"));
+    if (median) CHECK(differences(*median, std::vector<float>(n, kInf)) == 0);
     const Problem clamp = picture(Filter::clamp, 40, 9);
     CHECK(differences(*filtered(clamp, v, all_nan, history), history) == 0);
     const auto held = *filtered(clamp, v, one, history);
@@ -425,7 +427,10 @@ TEST_CASE("every pixel type with every border, at odd sizes and pitches") {
         const auto rows = [&](std::size_t pad, unsigned char fill) {
           return GuardedBuffer(runtime(), 43 * bytes, 11, 3 * bytes, (43 + pad) * bytes, fill);
         };
-        for (const Variant v : {"automatic", "direct", "local_tile_multi", "cpu_rows"}) {
+        for (const Variant v :
+             {"automatic", "direct", "local_tile_multi", "block", "columns_first", "cpu_rows"}) {
+          if (v == "block" && radius != 1) continue;
+          if (v == "columns_first" && filter == Filter::median) continue;
           CAPTURE(type.name);
           CAPTURE(border.name);
           CAPTURE(static_cast<int>(filter));
@@ -456,17 +461,44 @@ TEST_CASE("every pixel type with every border, at odd sizes and pitches") {
   }
 }
 
+TEST_CASE(
+    "slices over several tiles in each direction, at rows that are aligned and that are not") {
+  std::size_t number = 0;
+  for (const int width : {132, 133}) {
+    for (const Border border : {Border::clamp, Border::wrap, Border::constant}) {
+      if (left_out(number++, 3)) continue;
+      Problem p = picture(Filter::dilation, width, 31);
+      p.depth = 19;
+      p.border = border;
+      p.outside = {0.5f, 0, 0, 0};
+      const auto in = noise(values_of(p), 41);
+      const ref::Volume volume{width, 31, 19, 1, in};
+      const auto expected = ref::dilation(volume, 1, static_cast<ref::Border>(border), p.outside);
+      for (const int depth : {1, 4, 7, 64}) {
+        CAPTURE(width);
+        CAPTURE(depth);
+        const HaloTile plan(runtime(), p, "slices", tile(64, 6, depth));
+        const cl::Buffer dst = clcook::create_buffer(runtime(), in.size() * sizeof(float));
+        const cl::Event done = plan(upload(runtime(), in), dst);
+        const auto got = clcook::testing::read_buffer<float>(runtime(), dst, in.size(), {done});
+        CHECK(differences(expected, got) == 0);
+      }
+    }
+  }
+}
+
 TEST_CASE("the largest radius, beyond the picture on all sides") {
   Problem p = picture(Filter::dilation, 19, 6, HaloTile::kMaxRadius);
   const auto in = noise(values_of(p));
   const float most = *std::max_element(in.begin(), in.end());
   for (const Border border : {Border::clamp, Border::mirror, Border::wrap}) {
     p.border = border;
-    const HaloTile plan(runtime(), p);
-    const cl::Buffer dst = clcook::create_buffer(runtime(), in.size() * 4);
-    const cl::Event done = plan(upload(runtime(), in), dst);
-    const auto got = clcook::testing::read_buffer<float>(runtime(), dst, in.size(), {done});
-    CHECK(differences(std::vector<float>(in.size(), most), got) == 0);
+    for (const Variant v : {"automatic", "columns_first"}) {
+      CAPTURE(v.name());
+      const auto got = filtered(p, v, in);
+      REQUIRE(got.has_value());
+      CHECK(differences(std::vector<float>(in.size(), most), *got) == 0);
+    }
   }
 }
 
@@ -497,7 +529,7 @@ TEST_CASE("automatic names a variant that runs and reads buffers") {
   volume.depth = 20;
   const HaloTile plan(runtime(), volume);
   CHECK((plan.variant() == "direct" || plan.variant() == "local_tile" ||
-         plan.variant() == "cpu_rows"));
+         plan.variant() == "slices" || plan.variant() == "cpu_rows"));
 }
 
 TEST_CASE("automatic follows the tunings as far as they can run") {
@@ -674,12 +706,25 @@ TEST_CASE("tiles that cannot run are refused with limit and value") {
         Errc::invalid_argument);
   CHECK(code_of(p, "direct_multi", tile(8, 34, 1, 17), "outputs must be 1 to 16, got 17") ==
         Errc::invalid_argument);
+  CHECK(code_of(p, "block", tile(64, 9, 1, 3), "outputs that is a multiple of 2, got 3") ==
+        Errc::invalid_argument);
+  CHECK(code_of(p, "block", tile(6, 8, 1, 2), "tile_width that is a multiple of 4, got 6") ==
+        Errc::invalid_argument);
+  CHECK(code_of(picture(Filter::dilation, 50, 50, 2), "block", {}, "radius 1 only, got 2") ==
+        Errc::unsupported);
+  CHECK(code_of(p, "slices", {}, "volumes only, got a picture") == Errc::unsupported);
+  CHECK(code_of(p, "slices", tile(6, 8, 8), "tile_width that is a multiple of 4, got 6") ==
+        Errc::invalid_argument);
+  CHECK(code_of(p, "columns_first", tile(20, 8, 1, 8), "multiple of 8, got 20") ==
+        Errc::invalid_argument);
+  CHECK(code_of(picture(Filter::median, 50, 50), "columns_first", {}, "does not separate") ==
+        Errc::unsupported);
   CHECK(code_of(p, "cpu_rows", tile(8, 8), "no tile to choose") == Errc::invalid_argument);
   CHECK(code_of(picture(Filter::dilation, 15, 50), "cpu_rows", {}, "16 channels or more, got 15") ==
         Errc::unsupported);
   Problem volume = p;
   volume.depth = 5;
-  for (const Variant v : {"direct_multi", "image", "local_tile_multi"}) {
+  for (const Variant v : {"direct_multi", "image", "local_tile_multi", "block", "columns_first"}) {
     CHECK(code_of(volume, v, {}, "volume of depth 5") == Errc::unsupported);
   }
   if (runtime().info().images) {

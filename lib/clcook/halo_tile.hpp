@@ -64,7 +64,8 @@ struct Tune {
   int tile_width = 0;   // outputs of a work-group
   int tile_height = 0;  // a multiple of `outputs`
   int tile_depth = 0;   // 1 for pictures
-  int outputs = 0;      // per item, in a column: direct_multi and local_tile_multi, else 1
+  // Per item, in a column: direct_multi, local_tile_multi, block (even) and columns_first, else 1.
+  int outputs = 0;
 };
 
 inline constexpr Named<Filter> kFilters[] = {
@@ -103,6 +104,10 @@ struct Spec : PlainSpec {
     bool is_multi = false;  // several outputs per item; pictures only
     bool is_local = false;  // the tile, or lines of cpu_rows, are in local memory
     bool is_image = false;  // the source is an image; pictures only
+    bool is_block = false;  // several outputs per item, in rows too; pictures only, radius 1
+    bool is_columns_first = false;  // pictures only, no median
+    bool is_slices = false;         // volumes only, radius 1
+    bool has_outputs() const { return is_multi || is_block || is_columns_first; }
   };
 
   struct Resources {
@@ -155,6 +160,22 @@ struct Spec : PlainSpec {
             .against("local_tile", "several outputs per item; wide filters in two steps")
             .preferred()
             .tunes({tiles({"32x16", "32x32"}), many}),
+        Row("block",
+            "radius 1: a block of outputs per item in registers, four pixels of a channel per read",
+            {false, false, false, /*is_block=*/true})
+            .against("direct_multi", "outputs in rows too, and pairs of them share comparisons")
+            .tunes({tiles({"128x16", "128x8"}), few}),
+        Row("slices",
+            "radius 1, volumes: down the slices, each read once; neighbours in y from local memory",
+            {false, /*is_local=*/true, false, false, false, /*is_slices=*/true})
+            .against("local_tile", "down the slices, neighbours in z stay in registers")
+            .tunes({tiles({"64x14x16", "128x6x16", "64x14x8"})}),
+        Row("columns_first",
+            "columns from global memory, then lines from local memory, few comparisons at any "
+            "radius",
+            {false, /*is_local=*/true, false, false, /*is_columns_first=*/true})
+            .against("local_tile_multi", "columns first, from global memory; no tile")
+            .tunes({tiles({"56x32", "120x16"}), {"outputs", {8, 4}}}),
         Row("cpu_rows",
             "for CPUs: vectors of 16 channels, the neighbours of columns first and then of lines",
             {false, /*is_local=*/true})
@@ -208,6 +229,18 @@ struct Spec : PlainSpec {
 
   static Tune defaults(const Row& row, const Problem& p, const DeviceInfo& device) {
     if (row.is_for_cpus) return {};
+    if (row.traits.is_block) return {32 * wide(p), 16, 1, 4};
+    if (row.traits.is_slices) return wide(p) == 4 ? Tune{64, 14, 16, 1} : Tune{32, 6, 16, 1};
+    if (row.traits.is_columns_first) {
+      Tune tune{56, 32, 1, 8};
+      const auto fits = [&] {
+        const Setup<Spec> s{row, p, tune, device};
+        return local_bytes(s) <= device.local_mem && group(s)[0] <= device.max_group;
+      };
+      while (tune.tile_height > 8 && !fits()) tune.tile_height /= 2;
+      while (tune.tile_width > 8 && !fits()) tune.tile_width -= 8;
+      return tune;
+    }
     if (p.depth > 1) return {row.traits.is_multi ? 32 : 8, 8, 8, row.traits.is_multi ? 4 : 1};
     if (!row.traits.is_multi) return {16, 16, 1, 1};
     // A wide halo wants a large tile, where the local memory has room for it.
@@ -233,7 +266,7 @@ struct Spec : PlainSpec {
     in_range("tile_height", tune.tile_height, 1024);
     in_range("tile_depth", tune.tile_depth, 64);
     in_range("outputs", tune.outputs, 16);
-    if (!s.row.traits.is_multi && tune.outputs != 1) {
+    if (!s.row.traits.has_outputs() && tune.outputs != 1) {
       fail(Errc::invalid_argument, kName,
            text("the variant ", s.row.name, " makes 1 output per item, got ", tune.outputs));
     }
@@ -247,7 +280,23 @@ struct Spec : PlainSpec {
            text("the variant ", s.row.name, " takes a tile_width that is a multiple of 4, got ",
                 tune.tile_width));
     }
+    const auto multiple = [&](const char* name, int value, int of) {
+      if (value % of != 0) {
+        fail(Errc::invalid_argument, kName,
+             text("the variant ", s.row.name, " takes ", name, " that is a multiple of ", of,
+                  ", got ", value));
+      }
+    };
+    if (s.row.traits.is_block) {
+      multiple("a number of outputs", tune.outputs, 2);
+      multiple("a tile_width", tune.tile_width, wide(s.problem));
+    }
+    if (s.row.traits.is_slices) multiple("a tile_width", tune.tile_width, wide(s.problem));
+    if (s.row.traits.is_columns_first) multiple("a tile_width", tune.tile_width, tune.outputs);
   }
+
+  // Pixels in a row of a work-item of block and slices.
+  static int wide(const Problem& p) { return channels_of(p.pixel) == 1 ? 4 : 1; }
 
   static double bytes(const Problem& p) {
     return (p.filter == Filter::clamp ? 3.0 : 2.0) * picture_bytes(p);
@@ -262,7 +311,17 @@ struct Spec : PlainSpec {
     const Problem& p = s.problem;
     const Traits& traits = s.row.traits;
     const DeviceInfo& info = runtime.info();
-    if (p.depth > 1 && (traits.is_multi || traits.is_image)) {
+    if ((traits.is_block || traits.is_slices) && p.radius != 1) {
+      return Offer::no(Lacks::problem, text("it takes radius 1 only, got ", p.radius));
+    }
+    if (traits.is_slices && p.depth == 1) {
+      return Offer::no(Lacks::problem, "it takes volumes only, got a picture");
+    }
+    if (traits.is_columns_first && p.filter == Filter::median) {
+      return Offer::no(Lacks::problem, "a median does not separate into columns and lines");
+    }
+    if (p.depth > 1 &&
+        (traits.is_multi || traits.is_image || traits.is_block || traits.is_columns_first)) {
       return Offer::no(Lacks::problem,
                        text("it takes pictures only, got a volume of depth ", p.depth));
     }
@@ -298,6 +357,10 @@ struct Spec : PlainSpec {
       }
     }
     Offer out;
+    // With four channels the rows of block are no wider than those of direct_multi; at radius 1 the
+    // order of columns_first saves little.
+    out.last = (traits.is_block && channels_of(p.pixel) != 1) ||
+               (traits.is_columns_first && p.radius == 1);
     out.work.bytes_written = picture_bytes(p);
     out.work.bytes_read = bytes(p) - out.work.bytes_written;
     // A group reads its tile with the halo, through the cache or once.
@@ -326,12 +389,24 @@ struct Spec : PlainSpec {
     unit.defines.set("CLCOOK_HALO_TILE_TILE_W", tune.tile_width);
     unit.defines.set("CLCOOK_HALO_TILE_TILE_H", tune.tile_height);
     unit.defines.set("CLCOOK_HALO_TILE_TILE_D", tune.tile_depth);
-    if (s.row.traits.is_multi) unit.defines.set("CLCOOK_HALO_TILE_OUTPUTS", tune.outputs);
+    if (s.row.traits.has_outputs()) unit.defines.set("CLCOOK_HALO_TILE_OUTPUTS", tune.outputs);
     return {unit};
   }
 
   static Launch::Sizes group(const Setup<Spec>& s) {
     if (s.row.is_for_cpus) return {1, 1, 1};
+    if (s.row.traits.is_columns_first) {
+      const int columns = s.tune.tile_width + 2 * s.problem.radius;
+      return {static_cast<std::size_t>(columns * (s.tune.tile_height / s.tune.outputs)), 1, 1};
+    }
+    if (s.row.traits.is_slices) {
+      return {static_cast<std::size_t>(s.tune.tile_width / wide(s.problem)),
+              static_cast<std::size_t>(s.tune.tile_height + 2), 1};
+    }
+    if (s.row.traits.is_block) {
+      return {static_cast<std::size_t>(s.tune.tile_width / wide(s.problem)),
+              static_cast<std::size_t>(s.tune.tile_height / s.tune.outputs), 1};
+    }
     return {static_cast<std::size_t>(s.tune.tile_width),
             static_cast<std::size_t>(s.tune.tile_height / s.tune.outputs),
             static_cast<std::size_t>(s.tune.tile_depth)};
@@ -348,6 +423,15 @@ struct Spec : PlainSpec {
     const std::uint64_t h = static_cast<std::uint64_t>(s.tune.tile_height) + halo;
     const std::uint64_t d =
         static_cast<std::uint64_t>(s.tune.tile_depth) + (p.depth > 1 ? halo : 0);
+    if (s.row.traits.is_slices) {
+      const std::uint64_t values = p.filter == Filter::clamp ? 2 : 1;
+      return 2 * values * tile * h * held_bytes(p.pixel);
+    }
+    if (s.row.traits.is_columns_first) {
+      const std::uint64_t values = p.filter == Filter::clamp ? 2 : 1;
+      return values * (w | 1) * static_cast<std::uint64_t>(s.tune.tile_height) *
+             held_bytes(p.pixel);
+    }
     if (s.row.traits.is_multi && p.radius >= 2) {
       // The tile and, beside it, one row value per output and row of the tile, at odd pitches.
       const std::uint64_t values = p.filter == Filter::clamp ? 2 : 1;

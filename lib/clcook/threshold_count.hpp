@@ -46,11 +46,12 @@ struct Spec : MapRowSpec {
     double cpu_operations;
     std::size_t good_to = kMaxThresholds;  // beyond so many thresholds automatic takes it last
     bool guesses = false;                  // has a table of guesses
+    bool fine = false;                     // its cells hold at most one threshold
   };
   struct Resources {
     cl::Buffer thresholds;
     cl::Buffer guesses;  // of a row with guesses: per cell, the slot at its upper end
-    cl_float low = 0;    // the first cell begins here
+    cl_float low = 0;    // in the first cell
     cl_float scale = 0;  // cells per unit
   };
   using Problem = threshold_count::Problem;
@@ -63,6 +64,7 @@ struct Spec : MapRowSpec {
     const auto all_of = [](double n) { return n; };
     const auto halves = [](double n) { return 1 + std::log2(n); };
     const auto neighbours = [](double) { return 4.0; };
+    const auto one = [](double) { return 1.0; };
     static const std::vector<Row> all{
         Row("else_if_chain", "one comparison after the other", {all_of, 8, 50})
             .baseline()
@@ -108,6 +110,11 @@ struct Spec : MapRowSpec {
             .against("table", "guesses and thresholds in global memory")
             .by_name()
             .tunes(few),
+        Row("fine_table",
+            "as table, with cells that hold at most one threshold each: one comparison, no loop",
+            {one, 50, 800, kMaxThresholds, true, /*fine=*/true})
+            .against("table", "cells of at most one threshold: one comparison, no loop")
+            .tunes({Axis{"per_item", {16, 32, 1}}}),
         Row("cpu_strip", "for CPUs: compare_sum on vectors of 16 values, a strip per work-item",
             {all_of, 8, 7, 128})
             .against("compare_sum", "vectors of 16 values, a strip per work-item")
@@ -156,6 +163,11 @@ struct Spec : MapRowSpec {
   static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
     const Traits& traits = s.row.traits;
     const std::size_t n = s.problem.thresholds.size();
+    if (traits.fine && fine_cells(s.problem.thresholds) == 0) {
+      return Offer::no(Lacks::problem,
+                       text("it takes finite thresholds of which no two lie in one of ", kMostCells,
+                            " equal cells, within a range of 1e-30 to 1e37"));
+    }
     Offer out;
     out.work.operations = static_cast<double>(s.problem.count) *
                           traits.comparisons(static_cast<double>(n)) *
@@ -170,7 +182,7 @@ struct Spec : MapRowSpec {
     unit.defines.set("CLCOOK_THRESHOLDS", static_cast<int>(n));
     unit.defines.set("CLCOOK_SLOT", Token{s.problem.slot == Slot::u8 ? "uchar" : "uint"});
     if (s.row.traits.guesses)
-      unit.defines.set("CLCOOK_THRESHOLD_COUNT_CELLS", static_cast<int>(cells(n)));
+      unit.defines.set("CLCOOK_THRESHOLD_COUNT_CELLS", static_cast<int>(cells(s)));
     if (s.tune.per_item != 0) unit.defines.set("CLCOOK_THRESHOLD_COUNT_PER_ITEM", s.tune.per_item);
     return {unit};
   }
@@ -187,6 +199,13 @@ struct Spec : MapRowSpec {
     out.thresholds =
         create_buffer(runtime, padded.size() * sizeof(float), CL_MEM_READ_ONLY, padded.data());
     if (!s.row.traits.guesses) return out;
+    if (s.row.traits.fine) {
+      out.low = t.back();
+      out.scale = fine_scale(t);
+      const std::vector<unsigned char> first = first_of_cells(t, cells(s));
+      out.guesses = create_buffer(runtime, first.size(), CL_MEM_READ_ONLY, first.data());
+      return out;
+    }
     double low = 0;
     double high = 0;
     bool any = false;
@@ -196,14 +215,14 @@ struct Spec : MapRowSpec {
       low = static_cast<double>(one);
       any = true;
     }
-    const auto parts = static_cast<double>(cells(t.size()));
+    const auto parts = static_cast<double>(cells(s));
     // Scale 0 puts everything into the first cell.
     const double scale = high > low ? parts / (high - low) : 0;
     out.low = static_cast<cl_float>(low);
     out.scale = scale < static_cast<double>(std::numeric_limits<float>::max())
                     ? static_cast<cl_float>(scale)
                     : 0;
-    std::vector<unsigned char> guesses(cells(t.size()));
+    std::vector<unsigned char> guesses(cells(s));
     for (std::size_t cell = 0; cell < guesses.size(); ++cell) {
       const double end = low + static_cast<double>(cell + 1) * (high - low) / parts;
       const auto first = std::find_if(t.begin(), t.end(),
@@ -215,10 +234,56 @@ struct Spec : MapRowSpec {
   }
 
  private:
-  // Cells of the table: at least four per threshold, a power of two.
-  static std::size_t cells(std::size_t thresholds) {
+  static constexpr std::size_t kMostCells = 1 << 14;
+
+  // Cells of the table, a power of two: at least four per threshold, or as many as fine_table needs.
+  static std::size_t cells(const Setup<Spec>& s) {
+    if (s.row.traits.fine) return fine_cells(s.problem.thresholds);
     std::size_t out = 64;
-    while (out < 4 * thresholds) out *= 2;
+    while (out < 4 * s.problem.thresholds.size()) out *= 2;
+    return out;
+  }
+
+  // The cell of fine_table that x lies in, 0 to cells - 1. The kernel takes the same steps with the
+  // same rounding. None of them turns the order of two values around: what lies in another cell than
+  // a threshold is on the side of it that the cell says.
+  static std::size_t cell_of(float x, float low, float scale, std::size_t cells) {
+    const float part = std::min(std::max((x - low) * scale, 0.0f), 1.0f);
+    constexpr float kMagic = 8388608.0f;  // from there on floats are integers
+    return static_cast<std::size_t>(std::fma(part, static_cast<float>(cells - 1), kMagic) - kMagic);
+  }
+
+  // 0 for a single threshold.
+  static float fine_scale(const std::vector<float>& t) {
+    return t.front() > t.back() ? 1.0f / (t.front() - t.back()) : 0.0f;
+  }
+
+  // The fewest cells of which none holds two thresholds, 0 where there are no such. Within the range
+  // neither the scale nor anything that it makes of a value beyond the first cell is denormal, which
+  // a device may round to 0.
+  static std::size_t fine_cells(const std::vector<float>& t) {
+    if (!std::isfinite(t.front()) || !std::isfinite(t.back())) return 0;
+    const double range = static_cast<double>(t.front()) - static_cast<double>(t.back());
+    if (t.size() > 1 && !(range >= 1e-30 && range <= 1e37)) return 0;
+    for (std::size_t cells = 64; cells <= kMostCells; cells *= 2) {
+      bool apart = true;
+      for (std::size_t k = 1; k < t.size() && apart; ++k) {
+        apart = cell_of(t[k], t.back(), fine_scale(t), cells) !=
+                cell_of(t[k - 1], t.back(), fine_scale(t), cells);
+      }
+      if (apart) return cells;
+    }
+    return 0;
+  }
+
+  // By cell, the first threshold in it or below it. The last threshold is in cell 0.
+  static std::vector<unsigned char> first_of_cells(const std::vector<float>& t, std::size_t cells) {
+    std::vector<unsigned char> out(cells);
+    std::size_t k = t.size() - 1;
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+      while (k > 0 && cell_of(t[k - 1], t.back(), fine_scale(t), cells) <= cell) --k;
+      out[cell] = static_cast<unsigned char>(k);
+    }
     return out;
   }
 };

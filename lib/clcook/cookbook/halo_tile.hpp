@@ -71,9 +71,12 @@ inline HaloTile::Tune tune_of(const HaloTile::Row& row, const Params& tune, cons
   HaloTile::Tune out = HaloTile::Rules::parse_tune(tune);
   const int width = tile_width(shape);
   if (width == 0 || row.is_for_cpus) return out;
-  if (!row.traits.is_multi) return {width, kItems / width, 1, 1};
+  // Groups of these have the items that their tile needs.
+  if (row.traits.is_columns_first || row.traits.is_slices) return out;
+  if (!row.traits.has_outputs()) return {width, kItems / width, 1, 1};
   if (out.outputs == 0) out.outputs = 4;
-  return {width, kItems / width * out.outputs, 1, out.outputs};
+  const int wide = row.traits.is_block ? HaloTile::Spec::wide(problem(shape)) : 1;
+  return {wide * width, kItems / width * out.outputs, 1, out.outputs};
 }
 
 inline reference::halo_tile::Border reference_border(HaloTile::Border border) {
@@ -337,9 +340,8 @@ inline Recipe halo_tile() {
   recipe.gain = {"local_tile", "direct"};
   recipe.summary =
       "Dilation, 3 x 3 median and neighbourhood clamp: every neighbour from global memory, through "
-      "an image, from a tile in local memory, and with rows of neighbours shared by several "
-      "outputs "
-      "per item.";
+      "an image, from a tile in local memory, with neighbours shared by several outputs per item, "
+      "down the slices of a volume, and in columns first.";
   recipe.parameters = {
       Parameter::word("filter", "what is made of a neighbourhood", {"dilation", "median", "clamp"},
                       "dilation"),
