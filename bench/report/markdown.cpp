@@ -32,7 +32,7 @@ struct Vouch {
 };
 
 // A picture that a document has made.
-struct Picture {
+struct DrawnFile {
   std::size_t line = 0;
   std::string name;  // "docs/images/chart_line_blur.svg"
   std::string content;
@@ -44,7 +44,7 @@ struct Document {
   std::string content;
   std::vector<Edit> edits;
   std::vector<Vouch> vouches;
-  std::vector<Picture> pictures;
+  std::vector<DrawnFile> pictures;
 };
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -426,7 +426,7 @@ int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result
   std::size_t parts = 0;
   std::size_t different = 0;
   std::vector<std::pair<const Document*, std::string>> changed;
-  std::vector<Picture> pictures;
+  std::vector<DrawnFile> pictures;
   std::set<std::string> drawn;
   for (Document& document : documents) {
     document.content = read_text_file(document.path.string());
@@ -445,7 +445,7 @@ int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result
                    difference(old, edit.text));
     }
     content += document.content.substr(at);
-    for (Picture& picture : document.pictures) {
+    for (DrawnFile& picture : document.pictures) {
       const std::filesystem::path path = root / picture.name;
       if (!drawn.emplace(picture.name).second)
         fail(Errc::invalid_argument, fmt::format("{}:{}", document.name, picture.line),
@@ -470,7 +470,7 @@ int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result
     return different == 0 && doubtful == 0 ? 0 : 1;
   }
   // Only now, when every part could be made, is anything written.
-  for (const Picture& picture : pictures) {
+  for (const DrawnFile& picture : pictures) {
     std::filesystem::create_directories((root / picture.name).parent_path(), error);
     write_file(root / picture.name, picture.content);
     fmt::print("wrote {}\n", picture.name);
