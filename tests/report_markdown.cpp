@@ -52,7 +52,7 @@ TEST_CASE("the tables of the fixtures are as committed") {
   const Project project(read_bytes(kData + "docs/document.md"));
   const Ran ran = project.report(true);
   CHECK_MESSAGE(ran.code == 0, (ran.out + ran.err));
-  CHECK(contains(ran.out, "12 tables and figures, 0 differ"));
+  CHECK(contains(ran.out, "13 tables and figures, 0 differ"));
 }
 
 TEST_CASE("what differs is shown, and written without --check") {
