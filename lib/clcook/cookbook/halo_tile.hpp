@@ -429,7 +429,7 @@ inline Recipe halo_tile() {
     const HaloTile::Tune tune = halo_tile_card::tune_of(row, {}, at);
     const auto side = [](int value) { return static_cast<std::uint64_t>(value); };
     const auto radius = static_cast<std::uint64_t>(at.integer("radius", 1));
-    if (row.is_for_cpus) return 1.0;  // no tile of that kind
+    if (row.is_for_cpus || tune.tile_width == 0) return 1.0;  // no tile of that kind
     return model::halo_2d(side(tune.tile_width), side(tune.tile_height), radius).tile_loads();
   };
   recipe.sweeps = {tiles};
