@@ -27,8 +27,6 @@ namespace clcook::tool {
 
 namespace {
 
-// What an error is of that keeps everything from being counted.
-constexpr const char* kCommand = "clcook counters";
 // Of all that the calls of a recipe read and write: it lies in files meanwhile.
 constexpr std::uint64_t kMostRecorded = std::uint64_t{8} << 30;
 
