@@ -603,8 +603,7 @@ HALO_TILE_INLINE void halo_tile_write_wide(const halo_tile_sum sum[WIDE],
   pixel out[WIDE];
 #pragma unroll
   for (int c = 0; c < WIDE; ++c) {
-    const int column = min(x + c, volume.width - 1);
-    out[c] = halo_tile_result(&sum[c], HALO_TILE_HISTORY(column, y, z));
+    out[c] = halo_tile_result(&sum[c], HALO_TILE_HISTORY(min(x + c, volume.width - 1), y, z));
   }
 #if CHANNELS == 1
   if (halo_tile_is_aligned(dst_view) && x + 4 <= volume.width) {

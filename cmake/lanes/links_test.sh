@@ -5,7 +5,7 @@ source=$1 work=$2
 rm -rf --one-file-system "$work"
 mkdir -p "$work"
 cd "$source"
-tar -cf - cmake/site/links.py README.md CONTRIBUTING.md CHANGELOG.md docs bench/results lib kernels \
+tar -cf - cmake/site/links.py README.md CONTRIBUTING.md CHANGELOG.md docs bench lib kernels \
   tests/*.cpp tests/driver_bugs examples | tar -xf - -C "$work"
 cd "$work"
 planted=0 failed=0
