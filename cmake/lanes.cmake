@@ -48,6 +48,9 @@ function(clcook_lane name label timeout)
   endforeach()
   list(REMOVE_DUPLICATES label)
   list(GET label 0 lane)
+  if(CLCOOK_SANITIZE)
+    math(EXPR timeout "3 * ${timeout}")  # instrumented and not optimised
+  endif()
   add_test(NAME "${name}" COMMAND "${PROJECT_SOURCE_DIR}/cmake/lanes/timed.sh"
                                   "${PROJECT_BINARY_DIR}/lane-times/${name}" "${lane}" ${ARGN})
   set_tests_properties("${name}" PROPERTIES COST "${timeout}")
