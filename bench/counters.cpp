@@ -22,6 +22,7 @@
 #include "tool/growing_result.hpp"
 #include "tool/interrupt.hpp"
 #include "tool/progress.hpp"
+#include "tool/scratch_folder.hpp"
 
 namespace clcook::tool {
 
@@ -70,7 +71,7 @@ class Profiler {
 
   // Fills in the rows of one recipe and shape, but for what says which they are.
   void count(const Recipe& recipe, std::uint64_t seed, std::vector<CountersRow>& rows) {
-    counters::Folder folder;
+    tool::ScratchFolder folder("counters");
     counters::Store store(folder.path(), kMostRecorded);
     std::vector<counters::Call> calls;
     std::vector<CountersRow*> of_calls;

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "tool/command.hpp"
+#include "tool/scratch_folder.hpp"
 
 namespace clcook::tool {
 
@@ -89,17 +90,11 @@ StartupRow run_process(const StartupArguments& arguments) {
 
 int startup(const StartupArguments& arguments) {
   // Empty caches: ours, and those of the implementations.
-  std::string folder = (std::filesystem::temp_directory_path() / "clcook-startup-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) fail(Errc::io, "startup", "cannot make " + folder);
-  const std::unique_ptr<std::string, void (*)(std::string*)> removed(
-      &folder, [](std::string* path) {
-        std::error_code error;
-        std::filesystem::remove_all(*path, error);
-      });
+  const ScratchFolder folder("startup");
   for (const char* variable :
        {"CLCOOK_CACHE_DIR", "POCL_CACHE_DIR", "CUDA_CACHE_PATH", "MESA_SHADER_CACHE_DIR"}) {
-    setenv(variable, (std::filesystem::path(folder) / variable).c_str(), 1);
-    std::filesystem::create_directories(std::filesystem::path(folder) / variable);
+    setenv(variable, (folder / variable).c_str(), 1);
+    std::filesystem::create_directories(folder / variable);
   }
   StartupResult measured;
   measured.problem = {{"width", arguments.width},

@@ -77,22 +77,6 @@ Argument argument_of(const Json& json) {
 
 }  // namespace
 
-Folder::Folder() {
-  std::error_code error;
-  const fs::path base = fs::temp_directory_path(error);
-  std::string pattern = ((error ? fs::path("/tmp") : base) / "clcook-counters-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) {
-    fail(Errc::io, "create a folder like " + pattern,
-         std::string(std::strerror(errno)) + "; TMPDIR may name another place");
-  }
-  path_ = pattern;
-}
-
-Folder::~Folder() {
-  std::error_code error;
-  fs::remove_all(path_, error);
-}
-
 Mapped::Mapped(const fs::path& path) {
   const auto refuse = [&] { fail(Errc::io, "read " + path.string(), std::strerror(errno)); };
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -17,20 +17,6 @@
 
 namespace clcook::counters {
 
-// A new empty folder, which goes with this object. It lies in that of temporary files (TMPDIR).
-class Folder {
- public:
-  Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder();
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 // A file as memory. Throws Error(io) that names the file.
 class Mapped {
  public:

@@ -23,6 +23,8 @@
 
 extern char** environ;
 
+#include "tool/scratch_folder.hpp"
+
 namespace clcook::isa {
 
 namespace {
@@ -53,31 +55,6 @@ CLCOOK_ISA_FN void read_mem_fence(cl_mem_fence_flags f) { __asm__ volatile("" ::
 CLCOOK_ISA_FN void write_mem_fence(cl_mem_fence_flags f) { __asm__ volatile("" ::: "memory"); }
 #undef CLCOOK_ISA_FN
 )";
-
-// A new empty folder for one compilation.
-class Scratch {
- public:
-  Scratch() {
-    std::error_code error;
-    const fs::path base = fs::temp_directory_path(error);
-    std::string pattern = ((error ? fs::path("/tmp") : base) / "clcook-isa-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      fail(Errc::io, "create a folder like " + pattern,
-           std::string(std::strerror(errno)) + "; TMPDIR may name another place");
-    }
-    path_ = pattern;
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  std::string operator/(const char* name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -196,14 +173,15 @@ std::string library_hash(const std::string& path) {
   return known[path] = text(content.size(), "-", fnv1a(content));
 }
 
-void assemble_x86(const Toolchain& tools, const Scratch& folder, const std::string& kernel,
-                  Compiled& out) {
+void assemble_x86(const Toolchain& tools, const tool::ScratchFolder& folder,
+                  const std::string& kernel, Compiled& out) {
   const Finished done = run_tool({tools.clang, "-target", "x86_64-unknown-linux-gnu", "-c",
                                   folder / "kernel.s", "-o", folder / "kernel.o"});
   if (done.code == 0) out.bytes = elf_function_size(read_text_file(folder / "kernel.o"), kernel);
 }
 
-void assemble_nvidia(const Toolchain& tools, const Scratch& folder, const Job& job, Compiled& out) {
+void assemble_nvidia(const Toolchain& tools, const tool::ScratchFolder& folder, const Job& job,
+                     Compiled& out) {
   if (tools.ptxas.empty()) return;
   // Line directives as LLVM writes them are not always what ptxas reads.
   std::string plain;
@@ -256,7 +234,7 @@ std::string find_program(const std::string& name, const std::vector<std::string>
 }
 
 Finished run_tool(const std::vector<std::string>& command) {
-  const Scratch folder;
+  const tool::ScratchFolder folder("isa");
   const std::string out = folder / "out";
   const std::string err = folder / "err";
   std::vector<char*> arguments;
@@ -424,7 +402,7 @@ Compiled compile(const Job& job, const Toolchain& tools, const DiskCache& cache)
     out = Compiled();
   }
 
-  const Scratch folder;
+  const tool::ScratchFolder folder("isa");
   write_text(folder / "kernel.cl", job.source);
   std::vector<std::string> command = {tools.clang};
   command.insert(command.end(), arguments.begin(), arguments.end());
@@ -483,7 +461,7 @@ std::string preprocess(const Job& job, const Toolchain& tools, const DiskCache& 
   for (const std::string& argument : arguments) put(key, argument);
   put(key, job.source);
   if (const auto stored = cache.load(key)) return *stored;
-  const Scratch folder;
+  const tool::ScratchFolder folder("isa");
   write_text(folder / "kernel.cl", job.source);
   arguments.insert(arguments.begin(), tools.clang);
   arguments.push_back(folder / "kernel.cl");

@@ -1,0 +1,31 @@
+#include "tool/scratch_folder.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include <clcook/core/error.hpp>
+
+namespace clcook::tool {
+
+namespace fs = std::filesystem;
+
+ScratchFolder::ScratchFolder(const std::string& name) {
+  std::error_code error;
+  const fs::path base = fs::temp_directory_path(error);
+  std::string pattern =
+      ((error ? fs::path("/tmp") : base) / ("clcook-" + name + "-XXXXXX")).string();
+  if (mkdtemp(pattern.data()) == nullptr) {
+    fail(Errc::io, "create a folder like " + pattern,
+         std::string(std::strerror(errno)) + "; TMPDIR may name another place");
+  }
+  path_ = pattern;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
+}  // namespace clcook::tool
