@@ -166,17 +166,57 @@ std::size_t terminal_width() {
 
 std::string number(long value) { return value < 0 ? "-" : std::to_string(value); }
 
+// The baseline and a variant on the shape on which the variant was counted, which is not the first.
+struct Elsewhere {
+  std::string shape;
+  std::vector<Measured> baseline;
+  std::vector<Measured> variant;
+  std::map<const Measured*, isa::Weighing> weighed;
+};
+
+// By "recipe/variant@target".
+using Elsewheres = std::map<std::string, Elsewhere>;
+
+std::vector<const Measured*> pointers(const std::vector<Measured>& all) {
+  std::vector<const Measured*> out;
+  for (const Measured& one : all) out.push_back(&one);
+  return out;
+}
+
 // Kernels of one recipe on one target, grouped by variant and tuning.
 struct Group {
   std::vector<const Measured*> kernels;
   isa::Verdict verdict;
+  std::optional<std::string> shape;  // of the verdict, where it is not the recipe's first
   bool baseline = false;
   bool judged = true;  // false: a kernel of a file, which has no baseline
   bool broken = false;
 };
 
+// What the kernels of a variant do together.
+isa::Shape shape_of(const std::vector<const Measured*>& kernels,
+                    const std::map<const Measured*, isa::Weighing>& weighed) {
+  std::vector<isa::Shape> parts;
+  const auto idle = [&](const Measured* one) {
+    const auto found = weighed.find(one);
+    return found != weighed.end() && found->second.why.empty() && found->second.weighted.total <= 0;
+  };
+  const bool all_idle = std::all_of(kernels.begin(), kernels.end(), idle);
+  for (const Measured* one : kernels) {
+    // The problem does without it.
+    if (!all_idle && idle(one)) continue;
+    parts.push_back(isa::shape_of(one->counts, one->resources, one->dialect == isa::Dialect::ptx));
+    if (const auto found = weighed.find(one); found != weighed.end()) {
+      parts.back().issued = found->second.weighted;
+      parts.back().unknown = found->second.why;
+    }
+  }
+  return isa::total(parts);
+}
+
 std::vector<Group> group_by_variant(const std::vector<const Measured*>& rows,
-                                    const std::map<const Measured*, isa::Weighing>& weighed) {
+                                    const std::map<const Measured*, isa::Weighing>& weighed,
+                                    const Elsewheres& elsewhere) {
   std::vector<Group> groups;
   for (const Measured* row : rows) {
     if (groups.empty() || groups.back().kernels.front()->job.variant != row->job.variant ||
@@ -186,37 +226,25 @@ std::vector<Group> group_by_variant(const std::vector<const Measured*>& rows,
     groups.back().kernels.push_back(row);
     groups.back().broken = groups.back().broken || !row->problem.empty();
   }
-  const auto shape = [&](const Group& group) {
-    std::vector<isa::Shape> parts;
-    const auto idle = [&](const Measured* one) {
-      const auto found = weighed.find(one);
-      return found != weighed.end() && found->second.why.empty() &&
-             found->second.weighted.total <= 0;
-    };
-    const bool all_idle = std::all_of(group.kernels.begin(), group.kernels.end(), idle);
-    for (const Measured* one : group.kernels) {
-      // The problem does without it.
-      if (!all_idle && idle(one)) continue;
-      parts.push_back(
-          isa::shape_of(one->counts, one->resources, one->dialect == isa::Dialect::ptx));
-      if (const auto found = weighed.find(one); found != weighed.end()) {
-        parts.back().issued = found->second.weighted;
-        parts.back().unknown = found->second.why;
-      }
-    }
-    return isa::total(parts);
-  };
   if (groups.empty()) return groups;
   if (!rows.front()->job.counted_options.empty()) groups.front().baseline = true;
   for (Group& group : groups) {
     if (!groups.front().baseline) group.judged = false;
     if (group.baseline || !group.judged) continue;
-    if (group.broken || groups.front().broken) {
+    const Job& job = group.kernels.front()->job;
+    const auto other = elsewhere.find(job.recipe + "/" + job.variant + "@" + job.target.name);
+    const bool x86 = rows.front()->dialect == isa::Dialect::x86;
+    if (other != elsewhere.end() && job.tune.empty()) {
+      const Elsewhere& there = other->second;
+      group.shape = there.shape;
+      group.verdict = isa::compare(shape_of(pointers(there.baseline), there.weighed),
+                                   shape_of(pointers(there.variant), there.weighed), x86);
+    } else if (group.broken || groups.front().broken) {
       group.verdict.text = group.broken ? "cannot tell: it does not compile"
                                         : "cannot tell: the baseline does not compile";
     } else {
-      group.verdict = isa::compare(shape(groups.front()), shape(group),
-                                   rows.front()->dialect == isa::Dialect::x86);
+      group.verdict = isa::compare(shape_of(groups.front().kernels, weighed),
+                                   shape_of(group.kernels, weighed), x86);
     }
   }
   return groups;
@@ -282,6 +310,7 @@ std::string render(const std::string& title, const Target& target, const Toolcha
     }
     if (!group.judged) continue;
     out += group.baseline ? "      baseline\n" : "      " + group.verdict.text + "\n";
+    if (group.shape) out += "      at " + *group.shape + "\n";
   }
   return out;
 }
@@ -375,9 +404,43 @@ std::map<const Measured*, isa::Weighing> weigh_all(const std::vector<Measured>& 
   return out;
 }
 
+// What was counted on another shape than the recipe's first is compiled for that one too.
+Elsewheres measure_elsewhere(const std::vector<Measured>& all, const Toolchain& tools,
+                             const DiskCache& cache, const IsaArguments& arguments) {
+  const isa::CountsFile counts = load_counts(arguments.counts);
+  Elsewheres out;
+  for (const Measured& one : all) {
+    const std::string variant = one.job.recipe + "/" + one.job.variant;
+    const auto found = counts.shapes.find(variant);
+    const std::string key = variant + "@" + one.job.target.name;
+    if (one.job.counted_options.empty() || found == counts.shapes.end() || out.count(key) > 0)
+      continue;
+    const Recipe& recipe = find_recipe(recipes(), one.job.recipe);
+    const auto measured = [&](const VariantInfo& which) {
+      return isa::measure_all(
+          jobs_elsewhere(recipe, which, one.job.variant, counts, one.job.target), tools, cache,
+          arguments.jobs, Interrupt::asked);
+    };
+    Elsewhere there{
+        found->second, measured(recipe.baseline()), measured(recipe.variant(one.job.variant)), {}};
+    const auto compiled = [](const std::vector<Measured>& kernels) {
+      return !kernels.empty() && std::all_of(kernels.begin(), kernels.end(),
+                                             [](const Measured& k) { return k.problem.empty(); });
+    };
+    if (!compiled(there.baseline) || !compiled(there.variant)) continue;
+    Elsewhere& kept = out[key] = std::move(there);
+    for (const std::vector<Measured>* kernels : {&kept.baseline, &kept.variant}) {
+      for (const Measured& kernel : *kernels)
+        kept.weighed[&kernel] = isa::weigh_job(kernel.job, kernel, counts, tools, cache);
+    }
+  }
+  return out;
+}
+
 int count_command(const IsaArguments& arguments, const Toolchain& tools, const DiskCache& cache) {
   const Interrupt interrupt("the kernels that are being counted");
-  isa::CountsFile counts = load_counts(arguments.counts);
+  const bool whole = arguments.recipes.empty() && arguments.variant.empty();
+  isa::CountsFile counts = whole ? isa::CountsFile{} : load_counts(arguments.counts);
   std::optional<Chatter> chatter(std::in_place);
   std::size_t kernels = 0;
   for (const Recipe* recipe : select_recipes(arguments)) {
@@ -452,7 +515,17 @@ int run_gate(const IsaArguments& arguments, const std::vector<Job>& jobs, const 
   // Weights of another text would say nothing.
   const isa::CountsFile counts = load_counts(arguments.counts);
   for (const Job& job : jobs) {
-    if (job.target.vendor == isa::Vendor::x86 && isa::is_stale(job, counts, tools, cache)) {
+    if (job.target.vendor != isa::Vendor::x86) continue;
+    std::vector<Job> texts{job};
+    if (job.unit == 0 && job.tune.empty()) {
+      const Recipe& recipe = find_recipe(recipes(), job.recipe);
+      for (const VariantInfo* one : {&recipe.baseline(), &recipe.variant(job.variant)}) {
+        for (Job& there : jobs_elsewhere(recipe, *one, job.variant, counts, job.target))
+          texts.push_back(std::move(there));
+      }
+    }
+    if (std::any_of(texts.begin(), texts.end(),
+                    [&](const Job& text) { return isa::is_stale(text, counts, tools, cache); })) {
       result.notes.push_back(job.name() + ": the kernel has changed since it was counted; " +
                              "clcook isa --count " + job.recipe + " counts it again");
     }
@@ -622,6 +695,7 @@ int isa_command(const IsaArguments& arguments) {
     return ended_early(all.size(), jobs.size());
   if (!arguments.update_gate.empty()) return update_gate(arguments, all, tools, whole);
   const std::map<const Measured*, isa::Weighing> weighed = weigh_all(all, tools, cache, arguments);
+  const Elsewheres elsewhere = measure_elsewhere(all, tools, cache, arguments);
   const std::optional<isa::LiveDevice> live =
       plain.empty() ? std::nullopt
                     : isa::ask_driver(arguments.device, arguments.live, "clcook isa --live", plain);
@@ -644,7 +718,7 @@ int isa_command(const IsaArguments& arguments) {
         if (one.job.recipe == title && one.job.target.name == target.name) rows.push_back(&one);
       }
       if (rows.empty()) continue;
-      const std::vector<Group> groups = group_by_variant(rows, weighed);
+      const std::vector<Group> groups = group_by_variant(rows, weighed, elsewhere);
       out += render(title, target, tools, groups);
       for (const Group& group : groups) {
         if (!group.baseline && group.judged) {
@@ -655,6 +729,7 @@ int isa_command(const IsaArguments& arguments) {
                                     groups.front().kernels.front()->job.variant,
                                     isa::to_string(group.verdict.finding),
                                     group.verdict.text,
+                                    group.shape,
                                     {},
                                     {},
                                     {}});

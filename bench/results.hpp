@@ -294,6 +294,8 @@ struct IsaVerdict {
   std::string baseline;
   std::string finding;  // as isa::to_string(isa::Finding) writes it
   std::string text;
+  // The shape of the comparison, where it is not the recipe's first bench shape.
+  std::optional<std::string> shape;
   // What decided, where it was counted: issue slots of the baseline for one of the variant, and
   // instructions and memory instructions per output of both.
   std::optional<double> slots;
@@ -311,6 +313,7 @@ struct IsaVerdict {
     io("baseline", row.baseline);
     io("finding", row.finding);
     io("text", row.text);
+    io("shape", row.shape);
     io("slots", row.slots);
     if (!row.slots) return;
     io("from", row.from);

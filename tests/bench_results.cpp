@@ -213,9 +213,9 @@ TEST_CASE("a field that is missing or of another type is named with its file and
 
   const StartupRow startup{0.5, 1.5, 2.5, 3.5, 4.5, 3, "fused", "empty"};
   check_fields<StartupRow>(to_json(startup), {"caches"}, {});
-  const IsaVerdict verdict{"toy",  "fast",  "",  "gfx900",    "naive",
-                           "pays", "fewer", 1.5, {30.0, 3.0}, {20.0, 2.0}};
-  check_fields<IsaVerdict>(to_json(verdict), {"slots"}, {});
+  const IsaVerdict verdict{"toy",   "fast",    "",  "gfx900",    "naive",    "pays",
+                           "fewer", "width=8", 1.5, {30.0, 3.0}, {20.0, 2.0}};
+  check_fields<IsaVerdict>(to_json(verdict), {"shape", "slots"}, {});
   PeerRow peer;
   peer.seconds = {0.5};
   peer.max_error = 0.5;

@@ -21,7 +21,7 @@ namespace clcook::isa {
 
 namespace {
 
-constexpr int kCountsFormat = 1;
+constexpr int kCountsFormat = 2;
 constexpr unsigned kWaves[] = {1, 32, 64};
 
 // What kernels with counters see: where the counters of this launch are.
@@ -282,10 +282,9 @@ class Counter {
   std::string problem_;
 };
 
-// The recipe's first bench shape, made so small that a CPU counts it in seconds. Trip counts and
-// data are those of the large one.
-Params small_shape(const Recipe& recipe) {
-  Params shape = recipe.bench_shapes.empty() ? recipe.quick_shape : recipe.bench_shapes.front();
+// A bench shape, made so small that a CPU counts it in seconds. Trip counts and data are those of
+// the large one.
+Params small_shape(Params shape) {
   struct Most {
     const char* name;
     std::int64_t value;
@@ -348,7 +347,8 @@ std::string write_counts(const CountsFile& counts) {
     out += "}";
     first = false;
   }
-  return out + "\n },\n \"uncounted\": " + json(counts.uncounted).dump(2) + "\n}\n";
+  return out + "\n },\n \"shapes\": " + json(counts.shapes).dump(2) +
+         ",\n \"uncounted\": " + json(counts.uncounted).dump(2) + "\n}\n";
 }
 
 CountsFile read_counts(const std::string& content, const std::string& path) {
@@ -370,6 +370,7 @@ CountsFile read_counts(const std::string& content, const std::string& path) {
       for (const unsigned wave : kWaves)
         one.by_wave[wave] = fields.at(std::to_string(wave)).get<std::vector<double>>();
     }
+    out.shapes = all.at("shapes").get<std::map<std::string, std::string>>();
     out.uncounted = all.at("uncounted").get<std::map<std::string, std::string>>();
     return out;
   } catch (const json::exception& error) {
@@ -396,12 +397,14 @@ Runtime counting_runtime(const std::string& device) {
   return runtime;
 }
 
-void count_variant(const std::string& device, const Recipe& recipe, const VariantInfo& variant,
-                   const Toolchain& tools, const DiskCache& cache, CountsFile& out) {
+namespace {
+
+// The jobs are the variant's for `large`.
+void count_jobs(const std::string& device, const Recipe& recipe, const VariantInfo& variant,
+                const std::vector<Job>& jobs, const Params& large, const Toolchain& tools,
+                const DiskCache& cache, CountsFile& out) {
   Params tune = combinations(variant.tunes).front();
-  const Params shape = small_shape(recipe);
-  const std::vector<Job> jobs =
-      jobs_of(recipe, variant, tune, false, parse_target("x86-64", tools));
+  const Params shape = small_shape(large);
   std::vector<Counted> texts;
   std::vector<std::size_t> text_of;
   for (bool again = false;; again = true) {
@@ -432,7 +435,15 @@ void count_variant(const std::string& device, const Recipe& recipe, const Varian
         const std::size_t equals = one.find('=');
         if (one.rfind(prefix, 0) != 0 || equals == std::string::npos) continue;
         const std::string name = one.substr(prefix.size(), equals - prefix.size());
-        tune.set(clcook::detail::lower(name), *Params::parse("v" + one.substr(equals)).find("v"));
+        const std::string axis = clcook::detail::lower(name);
+        Params asked = tune;
+        asked.set(axis, *Params::parse("v" + one.substr(equals)).find("v"));
+        try {
+          recipe.units(variant.name, asked, shape, DeviceInfo{});
+        } catch (const Error&) {
+          continue;  // no axis of a tune
+        }
+        tune = asked;
       }
     } catch (const Error& error) {
       if (error.code == Errc::io) throw;
@@ -458,6 +469,52 @@ void count_variant(const std::string& device, const Recipe& recipe, const Varian
     // A kernel that this problem does without.
     for (const unsigned wave : kWaves) one.by_wave[wave].resize(text.regions.all.size(), 0.0);
   }
+}
+
+// The first bench shape that is a problem of the variant's; the first of all where none is.
+const Params& served_shape(const Runtime& runtime, const Recipe& recipe,
+                           const VariantInfo& variant) {
+  for (const Params& shape : recipe.bench_shapes) {
+    const Offer offer = recipe.offer(runtime, variant.name, {}, small_shape(shape));
+    if (offer.can() || offer.lacks != Lacks::problem) return shape;
+  }
+  return recipe.bench_shapes.empty() ? recipe.quick_shape : recipe.bench_shapes.front();
+}
+
+}  // namespace
+
+void count_variant(const std::string& device, const Recipe& recipe, const VariantInfo& variant,
+                   const Toolchain& tools, const DiskCache& cache, CountsFile& out) {
+  const Target target = parse_target("x86-64", tools);
+  const auto count = [&](const VariantInfo& one, const std::vector<Job>& jobs,
+                         const Params& shape) {
+    count_jobs(device, recipe, one, jobs, shape, tools, cache, out);
+  };
+  const std::string name = recipe.name + "/" + variant.name;
+  const std::vector<Job> plain =
+      jobs_of(recipe, variant, combinations(variant.tunes).front(), false, target);
+  const Params& shape = served_shape(counting_runtime(device), recipe, variant);
+  out.shapes.erase(name);
+  if (recipe.bench_shapes.empty() || shape == recipe.bench_shapes.front())
+    return count(variant, plain, shape);
+  out.shapes[name] = shape.str();
+  for (const Job& job : plain) {
+    out.kernels.erase(job.name());
+    out.uncounted[job.name()] = "the recipe's first bench shape is none that it serves";
+  }
+  for (const VariantInfo* one : {&recipe.baseline(), &variant})
+    count(*one, jobs_of(recipe, *one, shape, target), shape);
+}
+
+std::vector<Job> jobs_elsewhere(const Recipe& recipe, const VariantInfo& variant,
+                                const std::string& of, const CountsFile& counts,
+                                const Target& target) {
+  const auto found = counts.shapes.find(recipe.name + "/" + of);
+  if (found == counts.shapes.end()) return {};
+  for (const Params& shape : recipe.bench_shapes) {
+    if (shape.str() == found->second) return jobs_of(recipe, variant, shape, target);
+  }
+  return {};
 }
 
 bool is_stale(const Job& job, const CountsFile& counts, const Toolchain& tools,

@@ -24,7 +24,10 @@ struct KernelCounts {
 };
 
 struct CountsFile {
-  std::map<std::string, KernelCounts> kernels;   // by Job::name()
+  std::map<std::string, KernelCounts> kernels;  // by Job::name()
+  // The shape on which a variant was counted, by "recipe/variant", where that is not the recipe's
+  // first bench shape: it does not serve that one. The baseline was counted on it too.
+  std::map<std::string, std::string> shapes;
   std::map<std::string, std::string> uncounted;  // why a kernel has no counts
 };
 
@@ -39,10 +42,17 @@ Regions regions_of_job(const Job& job, const Toolchain& tools, const DiskCache& 
 std::string source_hash(const Regions& regions);
 std::string signature_hash(const Regions& regions);
 
-// Runs the variant on the recipe's first bench shape, made small, on a device that runs OpenCL in this process (PoCL), with counters
-// in its kernels. Adds what was found to `out`. `device`: as counting_runtime() takes it.
+// Runs the variant on the first bench shape that it serves, made small, on a device that runs OpenCL
+// in this process (PoCL), with counters in its kernels. Adds what was found to `out`. `device`: as
+// counting_runtime() takes it.
 void count_variant(const std::string& device, const Recipe& recipe, const VariantInfo& variant,
                    const Toolchain& tools, const DiskCache& cache, CountsFile& out);
+
+// The jobs of `variant` for the shape on which the variant `of` was counted; none where that is the
+// recipe's first one.
+std::vector<Job> jobs_elsewhere(const Recipe& recipe, const VariantInfo& variant,
+                                const std::string& of, const CountsFile& counts,
+                                const Target& target);
 
 // A device that count_variant() can use. Throws Error(unsupported).
 Runtime counting_runtime(const std::string& device);

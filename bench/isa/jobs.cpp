@@ -27,24 +27,20 @@ const Params& shape_of(const Recipe& recipe) {
   return shapes.front();
 }
 
-}  // namespace
-
-std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
-                         bool name_tune, const Target& target) {
+std::vector<Job> jobs_for(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
+                          const Params& shape, const Target& target) {
   if (!recipe.units)
     fail(Errc::invalid_argument, recipe.name,
          "the recipe does not say what to compile (Recipe::units)");
   std::vector<Job> out;
   DeviceInfo device;
   if (target.vendor == Vendor::nvidia) device.platform = "NVIDIA CUDA";
-  const std::vector<CompileUnit> units = recipe.units(variant.name, tune, shape_of(recipe), device);
-  const std::vector<CompileUnit> anywhere =
-      recipe.units(variant.name, tune, shape_of(recipe), DeviceInfo{});
+  const std::vector<CompileUnit> units = recipe.units(variant.name, tune, shape, device);
+  const std::vector<CompileUnit> anywhere = recipe.units(variant.name, tune, shape, DeviceInfo{});
   for (const CompileUnit& unit : units) {
     Job job;
     job.recipe = recipe.name;
     job.variant = variant.name;
-    job.tune = name_tune ? tune.str() : "";
     job.needs = variant.needs;
     job.unit = out.size();
     job.units = units.size();
@@ -57,6 +53,23 @@ std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const
     job.target = target;
     out.push_back(std::move(job));
   }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
+                         bool name_tune, const Target& target) {
+  std::vector<Job> out = jobs_for(recipe, variant, tune, shape_of(recipe), target);
+  for (Job& job : out) job.tune = name_tune ? tune.str() : "";
+  return out;
+}
+
+std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& shape,
+                         const Target& target) {
+  std::vector<Job> out =
+      jobs_for(recipe, variant, combinations(variant.tunes).front(), shape, target);
+  for (Job& job : out) job.shape = shape.str();
   return out;
 }
 

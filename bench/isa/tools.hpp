@@ -52,6 +52,7 @@ struct Job {
   std::string recipe;
   std::string variant;
   std::string tune;       // "group=256", empty for the default
+  std::string shape;      // the problem that it is compiled for, where it is not the recipe's first
   std::string needs;      // of the variant
   std::size_t unit = 0;   // position among the variant's kernels
   std::size_t units = 1;  // how many kernels the variant has
@@ -65,7 +66,8 @@ struct Job {
   bool remarks = false;                // the compiler tells which loops it unrolls
   Target target;
 
-  std::string name() const;  // "line_blur/naive", "line_blur/naive group=64", "line_blur/naive#2"
+  // "line_blur/naive", "line_blur/naive group=64", "line_blur/naive#2", "line_blur/naive@width=64"
+  std::string name() const;
 };
 
 // A hash of all that decides the gate's figures: source, options, target, compiler and library.

@@ -264,8 +264,10 @@ def cuda(case, which, values=(), library=None):
     library.make.restype = ctypes.c_char_p
     library.fetch.restype = ctypes.c_char_p
     library.run.restype = ctypes.c_double
+    # The peer keeps this pointer until the next case.
+    library.problem = numbers(values)
     failed = library.make(which, len(inputs), pointers(inputs), sizes(inputs), len(outputs),
-                          sizes(outputs), numbers(values))
+                          sizes(outputs), library.problem)
     if failed:
         if failed == b"not this case":
             raise NotThisCase
@@ -274,7 +276,7 @@ def cuda(case, which, values=(), library=None):
     def run():
         milliseconds = library.run()
         if milliseconds < 0:
-            raise RuntimeError("a CUDA error in the call")
+            raise RuntimeError(library.fetch(pointers(outputs)).decode())
         return milliseconds * 1e-3
 
     def result():

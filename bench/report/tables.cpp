@@ -625,7 +625,7 @@ Table findings_table(const Result& result, const std::string& recipe) {
   for (const std::string& target : targets) {
     Cell cell{"-", "", ""};
     for (const IsaVerdict& one : result.isa.verdicts) {
-      if (one.recipe != recipe || one.target != target) continue;
+      if (one.recipe != recipe || one.target != target || one.shape) continue;
       if (baseline.empty()) baseline.push_back({one.baseline + " (baseline)", "", ""});
       if (one.from.size() < 2) continue;
       cell.text = fmt::format("{}, {}", isa_figure(one.from[0]), isa_figure(one.from[1]));
@@ -638,7 +638,7 @@ Table findings_table(const Result& result, const std::string& recipe) {
     if (said.recipe != recipe || std::find(names.begin(), names.end(), said.tuned()) != names.end())
       continue;
     names.push_back(said.tuned());
-    std::vector<Cell> row{{names.back(), "", ""}};
+    std::vector<Cell> row{{names.back() + (said.shape ? ", another shape" : ""), "", ""}};
     for (const std::string& target : targets) {
       row.push_back({"-", "", ""});
       for (const IsaVerdict& one : result.isa.verdicts) {
@@ -653,7 +653,8 @@ Table findings_table(const Result& result, const std::string& recipe) {
 
 namespace {
 
-// A verdict for sm_90 beside what an H200 measured: the first shape of the recipe's result, hot.
+// A verdict for sm_90 beside what an H200 measured, hot: the first shape of the recipe's result, or
+// that of the verdict.
 struct Compared {
   const IsaVerdict* said = nullptr;
   const BenchRow* row = nullptr;
@@ -677,6 +678,7 @@ std::vector<Compared> compare_with_h200(const Result& isa, const std::vector<Res
       const BenchRow* first = nullptr;
       for (const BenchRow& row : result.bench.rows) {
         if (row.recipe != said.recipe || row.mode != "hot" || !row.measured()) continue;
+        if (said.shape && row.shape.str() != *said.shape) continue;
         if (first == nullptr) first = &row;
         if (row.shape != first->shape) continue;
         if (row.baseline && one.baseline == nullptr) one.baseline = &row;
