@@ -91,7 +91,9 @@ TEST_CASE("a program of OpenCL becomes one of CUDA") {
   for (const char* line :
        {"mov.b32 \t%r2, 0;", "mov.u64 %rd2, clcook_constants+0;", "mov.u64 %rd3, clcook_shared+0;",
         "mov.u64 %rd4, clcook_shared+128;", "ld.param.u64 \t%rd1, [blend_param_0];",
-        ".shared .align 4 .b8 blend_$_tile[256];", "ld.const.f32 \t%f7, [weights+4];"}) {
+        ".shared .align 4 .b8 blend_$_tile[256];", "ld.const.f32 \t%f7, [weights+4];",
+        ".param .u64 .ptr .global .align 4 blend_param_0", ".param .u64 blend_param_1",
+        ".param .u64 blend_param_2", ".param .u64 blend_param_3"}) {
     CAPTURE(line);
     CHECK(contains(kernel.text, line));
   }

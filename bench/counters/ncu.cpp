@@ -44,6 +44,8 @@ const std::vector<Metric>& metrics() {
          "of local memory"},
         {"local_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", Combine::sum, "",
          "passes through local memory"},
+        {"l1_wavefronts", "l1tex__data_pipe_lsu_wavefronts.sum", Combine::sum, "",
+         "passes through the first cache's memory, of which local memory is a part"},
         {"l1_sectors", "l1tex__t_sectors.sum", Combine::sum, "", "of 32 bytes"},
         {"l1_hit_pct", "l1tex__t_sector_hit_rate.pct", Combine::mean, "l1_sectors", ""},
         {"l2_sectors", "lts__t_sectors.sum", Combine::sum, "", "of 32 bytes"},
@@ -70,7 +72,8 @@ const std::vector<Metric>& metrics() {
     // Why a warp waits, in cycles for each instruction that is issued.
     static constexpr const char* kStalls[][2] = {
         {"stall_barrier", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"},
-        {"stall_branch", "smsp__average_warps_issue_stalled_branch_resolve_per_issue_active.ratio"},
+        {"stall_branch",
+         "smsp__average_warps_issue_stalled_branch_resolving_per_issue_active.ratio"},
         {"stall_constant", "smsp__average_warps_issue_stalled_imc_miss_per_issue_active.ratio"},
         {"stall_dispatch",
          "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio"},

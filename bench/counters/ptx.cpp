@@ -290,6 +290,14 @@ CudaKernel cuda_kernel(const std::string& ptx, const std::string& kernel,
     }
   }
   out.text.replace(entry.body, entry.body_end - entry.body, body);
+  // The CUDA driver takes no pointers of OpenCL's to these two.
+  for (const PtxParameter& one : out.parameters) {
+    if (one.space != "shared" && one.space != "const") continue;
+    const std::size_t name = find_name(out.text, one.name, entry.parameters);
+    const std::size_t pointer = out.text.rfind(".ptr", name);
+    if (pointer != std::string::npos && pointer > out.text.find_last_of(",(", name))
+      out.text.erase(pointer, name - pointer);
+  }
 
   std::string declared;
   if (out.shared_bytes > 0)

@@ -44,7 +44,8 @@ std::vector<PtxParameter> ptx_parameters(const std::string& ptx, const std::stri
 // - its other kernels go;
 // - %envreg<n>, in which OpenCL has the offsets of a launch, becomes 0;
 // - a pointer to local memory becomes an address in dynamic shared memory, one to constant memory an
-//   address in an array of ours, each where the kernel loads the parameter;
+//   address in an array of ours, each where the kernel loads the parameter, which is declared as a
+//   plain number;
 // - local variables of more than 48 KiB, which CUDA does not allow, move to dynamic shared memory.
 // Throws Error(unsupported) that names what it cannot change.
 CudaKernel cuda_kernel(const std::string& ptx, const std::string& kernel,

@@ -17,6 +17,7 @@ const std::vector<Shown>& shown() {
       {"divergent", "M diverge", "Divergent branches, millions", 1e-6},
       {"bank_conflicts", "M conflict", "Bank conflicts, millions", 1e-6},
       {"local_wavefronts", "M local", "Passes through local memory, millions", 1e-6},
+      {"l1_wavefronts", "M passes", "Passes through L1, millions", 1e-6},
       {"loads", "M loads", "Loads of warps, millions", 1e-6},
       {"load_sectors", "sect/load", "Sectors per load", 1},
       {"stores", "M stores", "Stores of warps, millions", 1e-6},
