@@ -28,6 +28,7 @@ namespace clcook::tool {
 
 namespace {
 
+using isa::is_file;
 using isa::Job;
 using isa::jobs_of;
 using isa::Measured;
@@ -56,11 +57,6 @@ struct IsaArguments {
   unsigned jobs = 2;
   unsigned sample = 100;
 };
-
-// Whether an argument means a kernel file and no recipe.
-bool is_file(const std::string& name) {
-  return name.find('/') != std::string::npos || std::filesystem::path(name).has_extension();
-}
 
 isa::KernelFile file_of(const IsaArguments& arguments, const std::string& path) {
   return {path, arguments.definitions, arguments.includes, arguments.kernel};

@@ -96,12 +96,19 @@ endif()
 
 if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp"
-       "${PROJECT_SOURCE_DIR}/bench/counters/*.cpp"
+       "${PROJECT_SOURCE_DIR}/bench/advise/*.cpp" "${PROJECT_SOURCE_DIR}/bench/counters/*.cpp"
+       "${PROJECT_SOURCE_DIR}/bench/course/*.cpp"
        "${PROJECT_SOURCE_DIR}/bench/isa/*.cpp" "${PROJECT_SOURCE_DIR}/bench/measure/*.cpp"
        "${PROJECT_SOURCE_DIR}/bench/report/*.cpp" "${PROJECT_SOURCE_DIR}/bench/tool/*.cpp"
        "${PROJECT_SOURCE_DIR}/bench/try/*.cpp")
   list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/bench/main.cpp")
-  add_library(clcook_bench STATIC ${sources})
+  # What the exercises of the course begin with; no part of what is installed for others.
+  file(GLOB exercises CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/course/*.cl")
+  list(SORT exercises)
+  set(installed ${clcook_embedded})
+  clcook_embed(course course "${PROJECT_SOURCE_DIR}/docs/course" ${exercises})
+  set(clcook_embedded ${installed})
+  add_library(clcook_bench STATIC ${sources} "${CLCOOK_GENERATED_DIR}/clcook/embedded/course.hpp")
   target_include_directories(clcook_bench PUBLIC "${PROJECT_SOURCE_DIR}/bench")
   target_link_libraries(
     clcook_bench
@@ -220,7 +227,7 @@ if(CLCOOK_BUILD_TESTS)
     target_link_libraries(test_${name} PRIVATE clcook_test_objects)
     target_precompile_headers(test_${name} REUSE_FROM clcook_test_objects)
     # The tools only for those that include them, so that the others build without.
-    file(STRINGS "${source}" tools REGEX "^#include \"bench/(counters|isa|measure|report|tool|try|results)")
+    file(STRINGS "${source}" tools REGEX "^#include \"bench/(advise|counters|course|isa|measure|report|tool|try|results)")
     if(tools)
       target_link_libraries(test_${name} PRIVATE clcook_bench)
     endif()
@@ -247,6 +254,11 @@ if(CLCOOK_BUILD_TESTS)
       endif()
     endif()
   endforeach()
+  # What the tests of the Python package compare with; bench/python_overhead.py times it.
+  add_executable(python_plain "${PROJECT_SOURCE_DIR}/tests/python/plain.cpp")
+  target_link_libraries(python_plain PRIVATE clcook_program)
+  clcook_place(python_plain python_plain bin)
+
   # For builds that want the tests and nothing else.
   add_custom_target(clcook_tests)
   if(CLCOOK_TESTS)

@@ -232,6 +232,22 @@ TEST_CASE("abuse: wait lists") {
   }
 }
 
+TEST_CASE("abuse: plans that were moved from") {
+  for (const Recipe& recipe : cookbook::recipes()) {
+    CAPTURE(recipe.name);
+    Subject subject(recipe);
+    for (const VariantInfo& variant : recipe.variants) {
+      CAPTURE(variant.name);
+      if (!subject.prepare(variant.name)) continue;
+      std::vector<BufferView> views;
+      for (const Operand& one : subject.problem->operands()) views.push_back(one.buffer->view());
+      subject.problem->move_plan();
+      refused(subject, views, {}, {"moved from"});
+      CHECK(subject.prepare(variant.name));
+    }
+  }
+}
+
 TEST_CASE("abuse: names of variants and tunes") {
   for (const Recipe& recipe : cookbook::recipes()) {
     CAPTURE(recipe.name);

@@ -36,6 +36,15 @@ std::string variant_of(const Recipe& recipe, const std::string& kernel) {
   return longest;
 }
 
+// Whether a variant has no kernels of its own, but an offer with those of others, as a volume's blur
+// with those of pictures.
+bool is_composed(const Recipe& recipe, const VariantInfo& variant) {
+  for (const Params& shape : recipe.test_shapes) {
+    if (!recipe.units(variant.name, {}, shape, runtime().info()).empty()) return false;
+  }
+  return true;
+}
+
 // A recipe that writes `size` ones; its variants misbehave in the ways that their names say.
 class ToyCase : public Case {
  public:
@@ -547,10 +556,10 @@ TEST_CASE("every variant of every recipe agrees with its reference") {
         continue;
       }
       // Kernels are named after their variant, so a variant that runs another's kernel shows.
-      const auto own = [&](const std::string& kernel) {
-        return variant_of(recipe, kernel) == variant.name;
-      };
-      CHECK(std::any_of(kernels[name].begin(), kernels[name].end(), own));
+      bool own = false;
+      for (const std::string& kernel : kernels[name])
+        own = own || variant_of(recipe, kernel) == variant.name;
+      CHECK((own || is_composed(recipe, variant)));
     }
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;

@@ -26,6 +26,8 @@
 //                     as long as with OPTIONS
 //   gated             a user event holds the kernel back until clFlush has returned
 //   written at        the bytes of `out` from there on are written by the host before
+//   rectangle copied  4 x 4 words, in rows of 16, are copied to the beginning of `out` from a
+//                     sub-buffer, its second half, before
 //   oclgrind          only for Oclgrind, with these options; it must have no complaint
 // A .cpp must compile.
 #include <clcook/core/half.hpp>
@@ -286,6 +288,19 @@ std::string outcome_here(const Reproducer& bug) {
                              kWords * sizeof(cl_int) - at,
                              reinterpret_cast<const char*>(words.data()) + at, 0, nullptr, nullptr),
         "clEnqueueWriteBuffer");
+  if (bug.has("rectangle copied")) {
+    const cl_buffer_region half = {kWords * sizeof(cl_int) / 2, kWords * sizeof(cl_int) / 2};
+    const cl::Buffer part(clCreateSubBuffer(memory.out(), CL_MEM_READ_WRITE,
+                                            CL_BUFFER_CREATE_TYPE_REGION, &half, &status));
+    check(status, "clCreateSubBuffer");
+    const std::size_t origin[3] = {0, 0, 0};
+    const std::size_t region[3] = {4 * sizeof(cl_int), 4, 1};
+    const std::size_t pitch = 16 * sizeof(cl_int);
+    check(clEnqueueCopyBufferRect(runtime().queue()(), part(), memory.out(), origin, origin, region,
+                                  pitch, 0, pitch, 0, 0, nullptr, nullptr),
+          "clEnqueueCopyBufferRect");
+    check(clFinish(runtime().queue()()), "clFinish");
+  }
   set_arguments(kernel, bug, memory);
   const cl::Event gate(clCreateUserEvent(runtime().context()(), &status));
   check(status, "clCreateUserEvent");

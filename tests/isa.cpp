@@ -108,17 +108,6 @@ struct Loop {
   }
 };
 
-// The tool built beside the tests, when it and a compiler are there.
-std::string tool() {
-  if (not_built("clcook")) return "";
-  if (!std::filesystem::exists("/usr/bin/clang-19") ||
-      !std::filesystem::exists("/usr/lib/clc/gfx1030-amdgcn--.bc")) {
-    MESSAGE("skipped: clang-19 and libclc-19 are not installed");
-    return "";
-  }
-  return built_program("clcook");
-}
-
 }  // namespace
 
 TEST_CASE("AMD mnemonics") {
@@ -600,7 +589,7 @@ TEST_CASE("the gate") {
 }
 
 TEST_CASE("the command" * doctest::timeout(300)) {
-  const std::string clcook = tool();
+  const std::string clcook = compiling_tool();
   if (clcook.empty()) return;
   const TempFolder folder;
   const std::string cache = (folder / "cache").string();
@@ -729,7 +718,7 @@ TEST_CASE("the command" * doctest::timeout(300)) {
 }
 
 TEST_CASE("kernel files of one's own" * doctest::timeout(300)) {
-  const std::string clcook = tool();
+  const std::string clcook = compiling_tool();
   if (clcook.empty()) return;
   const TempFolder folder;
   const auto file = [&](const std::string& name, const std::string& content) {
@@ -840,7 +829,7 @@ TEST_CASE("kernel files of one's own" * doctest::timeout(300)) {
 }
 
 TEST_CASE("the command without ptxas counts PTX") {
-  const std::string clcook = tool();
+  const std::string clcook = compiling_tool();
   if (clcook.empty()) return;
   const Ran ran =
       run_program({clcook, "isa", "line_blur", "--variant", "naive", "--target", "sm_80"},

@@ -295,7 +295,7 @@ TEST_CASE("the page of the demo opens with what pays here, and says what does no
   CHECK(contains(all, "src=\"picture.png\""));
   CHECK(contains(all, "3 &lt; 4 us"));
   CHECK(contains(all, "fixture_blur/images</strong>: skipped: no image support"));
-  CHECK(contains(all, "Everything together on Fixture CPU"));
+  CHECK(contains(all, "Fixture CPU: the fastest variant"));
 
   SUBCASE("the best is a tie, or does not pay") {
     std::string json = read_bytes(folder / "bench.json");

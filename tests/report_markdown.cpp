@@ -81,10 +81,10 @@ TEST_CASE("the table of recipes has two columns per device") {
   REQUIRE(project.report(false).code == 0);
   const std::string text = project.document("README.md");
   CHECK(contains(text,
-                 "| Gain of the technique on Fixture CPU | Everything together on Fixture CPU | "
-                 "Gain of the technique on Fixture GPU | Everything together on Fixture GPU |"));
+                 "| Fixture CPU: the technique alone | Fixture CPU: the fastest variant | "
+                 "Fixture GPU: the technique alone | Fixture GPU: the fastest variant |"));
   CHECK(contains(text, "| [fixture_blur](docs/fixture_blur.md) |"));
-  CHECK(contains(text, "(tiled)** |"));
+  CHECK(contains(text, "× tiled** |"));
   // Nothing in a name becomes markup.
   CHECK(contains(text, "&lt;b&gt;&amp;\"odd'\\|name"));
   CHECK(contains(text, "fast\\`x\\`&lt;i&gt;"));

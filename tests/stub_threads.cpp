@@ -3,10 +3,7 @@
 // driver.
 #include <atomic>
 #include <cstdint>
-#include <exception>
-#include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <clcook/clcook.hpp>
@@ -14,34 +11,14 @@
 #include "stub/runtime.hpp"
 #include "support/grid.hpp"
 #include "support/testing.hpp"
+#include "support/threads.hpp"
 
 using namespace clcook;
 using namespace clcook::testing;
 
 namespace {
 
-constexpr int kThreads = 16;
 constexpr int kSize = 64;
-
-// Runs work(thread) in all threads at once, and fails for what one of them throws.
-void in_threads(const std::function<void(int)>& work) {
-  std::atomic<int> ready{0};
-  std::vector<std::string> problems(kThreads);
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      ++ready;
-      while (ready < kThreads) std::this_thread::yield();
-      try {
-        work(t);
-      } catch (const std::exception& error) {
-        problems[static_cast<std::size_t>(t)] = error.what();
-      }
-    });
-  }
-  for (std::thread& one : threads) one.join();
-  for (const std::string& problem : problems) CHECK(problem == "");
-}
 
 struct Memory {
   explicit Memory(const Runtime& runtime)

@@ -298,7 +298,8 @@ TEST_CASE("check finds what is wrong with a kernel, and what never ends is ended
     return ran.err;
   };
   CHECK(check("good").empty());
-  CHECK(contains(check("edge"), "FAILED mine/mine (n=65) in-order: at y[64]: expected"));
+  CHECK(contains(check("edge"),
+                 "FAILED mine/mine (n=65) in-order: at y[64] (never written?): expected"));
   CHECK(contains(check("reads_past"), "at y[4]: expected"));
   CHECK(contains(check("writes_past"), "y: the byte at 20 relative to the first row"));
   CHECK(contains(check("race"), "FAILED mine/mine (n=64)"));

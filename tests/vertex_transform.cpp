@@ -1,13 +1,16 @@
 // vertex_transform: what the generic conformance test cannot know.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <clcook/reference/vertex_transform.hpp>
+#include <clcook/registry/random.hpp>
 #include <clcook/vertex_transform.hpp>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -290,4 +293,34 @@ TEST_CASE("matrices beyond the constant memory are refused with the limit") {
   });
   CHECK(late.code == Errc::unsupported);
   CHECK(late.lacks == Lacks::memory);
+}
+
+TEST_CASE(
+    "the rows of 48-byte matrices spread over the banks of a cache, those of 64-byte ones do not") {
+  // A warp's loads of four random joints' matrices: how many passes they take through a cache line of
+  // eight columns of 16 bytes, when eight lanes at a time ask for a row each.
+  const auto passes = [](std::size_t rows) {
+    clcook::Random random(5);
+    constexpr int kWarps = 500;
+    std::size_t sum = 0;
+    for (int warp = 0; warp < kWarps; ++warp) {
+      for (int load = 0; load < 4 * 4; ++load) {  // four joints, four quarters of the warp
+        std::array<std::size_t, 8> bones{};
+        for (std::size_t& bone : bones) bone = random.below(64);
+        for (std::size_t row = 0; row < rows; ++row) {
+          std::array<std::set<std::size_t>, 8> columns;
+          for (const std::size_t bone : bones) {
+            const std::size_t at = bone * rows + row;
+            columns[at % 8].insert(at);
+          }
+          std::size_t most = 0;
+          for (const auto& one : columns) most = std::max(most, one.size());
+          sum += most;
+        }
+      }
+    }
+    return static_cast<double>(sum) / kWarps;
+  };
+  CHECK(passes(4) == doctest::Approx(308).epsilon(0.01));
+  CHECK(passes(3) == doctest::Approx(114).epsilon(0.01));
 }

@@ -294,6 +294,7 @@ Params small_shape(Params shape) {
                           {"pixels", 1 << 17},
                           {"count", 1 << 16},
                           {"texels", 1 << 16},
+                          {"items", 1 << 16},
                           {"patches", 1 << 13},
                           {"vertices", 4096},
                           {"instances", 16},
@@ -320,6 +321,7 @@ double outputs_of(const Recipe& recipe, const Params& shape) {
         {"pixels"},
         {"count"},
         {"texels"},
+        {"items"},
         {"patches"},
         {"vertices", "instances"},
         {"islands"}}) {

@@ -73,6 +73,10 @@ std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const
   return out;
 }
 
+bool is_file(const std::string& name) {
+  return name.find('/') != std::string::npos || std::filesystem::path(name).has_extension();
+}
+
 std::vector<Job> jobs_of(const KernelFile& file, const Target& target, const Toolchain& tools,
                          const DiskCache& cache) {
   Job base;

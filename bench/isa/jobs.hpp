@@ -33,6 +33,9 @@ struct KernelFile {
   std::string kernel;                    // this kernel alone; empty: all
 };
 
+// Whether what a user names is a file and no recipe.
+bool is_file(const std::string& name);
+
 // The kernels of a file, preprocessed for the target. Its own folder is searched for headers, and
 // <clcook/...> names ours. Throws Error(io) without such a file, Error(build_failed) with the
 // compiler's words where it is not OpenCL C, Error(invalid_argument) for a kernel that it has not.

@@ -384,7 +384,9 @@ Compiled compile(const Job& job, const Toolchain& tools, const DiskCache& cache)
   put(key, tools.clang_line);
   put(key, library_hash(bitcode_file(job.target, tools)));
   put(key, nvidia ? tools.ptxas_version + "/" + tools.nvdisasm_version : "");
-  put(key, job.kernel);
+  // Only a function's size depends on the kernel: a file of many compiles once.
+  const bool sized = job.target.vendor == Vendor::x86 || (nvidia && !tools.ptxas.empty());
+  put(key, sized ? job.kernel : "");
   for (const std::string& argument : arguments) put(key, argument);
   if (job.target.vendor == Vendor::x86) put(key, kX86Prelude);
   put(key, job.source);

@@ -47,20 +47,18 @@ std::string duration(double us) {
   return us < 10000 ? digits(us) + " µs" : digits(us / 1000) + " ms";
 }
 
-// What differs by less than a half per cent is called a tie, however certain it is.
+}  // namespace
+
 bool is_tie(const BenchRow& row) {
   const Verdict verdict = verdict_of(row);
   return verdict == Verdict::tie ||
          (verdict != Verdict::baseline && times(ratio_of(row).value) == "1.00");
 }
 
-// Whether an exact row is as fast as the best one, as far as the intervals tell.
 bool wins(const BenchRow& row, const BenchRow* best) {
   if (best == nullptr || verdict_of(*best) != Verdict::faster || is_tie(*best)) return row.baseline;
   return !row.baseline && !is_approximate(row) && ratio_of(row).high >= ratio_of(*best).low;
 }
-
-}  // namespace
 
 std::vector<const BenchRow*> fastest_rows(const Group& group) {
   std::vector<const BenchRow*> out;

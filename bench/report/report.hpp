@@ -58,6 +58,11 @@ std::vector<std::string> recipes_of(const Result& result);
 // with: "" where they can. A recipe that it does not have is not compared.
 std::string doubt_about(const Result& result, const std::string& recipe);
 
+// Whether a result is about recipes of the cookbook, and whether a benchmark's among these is: beside
+// such, results of somebody's kernels count as no device, and have no row in recipes_table().
+bool of_cookbook(const Result& result);
+bool has_cookbook(const std::vector<Result>& results);
+
 // The devices with a result of that kind ("" for any), in order of appearance.
 std::vector<std::string> devices_of(const std::vector<Result>& results, const std::string& kind);
 
@@ -177,7 +182,9 @@ Table techniques_table(const std::vector<Result>& results, const std::string& de
 Table results_table(const std::vector<Result>& results);
 Table ceilings_table(const Result& result);
 Table check_table(const std::vector<CheckTotal>& totals);
+// All shapes, without what was skipped.
 Table bench_table(const Result& result, const std::string& recipe);
+// One of them, with it.
 Table bench_table(const Result& result, const std::string& recipe, const Group& group);
 // The recipe's variants, each with its predecessor, what it changes, and what that alone gains at the
 // first shape, one column per device.
@@ -206,6 +213,10 @@ Table curve_table(const Curve& curve);
 
 // ---- For a recipe's page (report/charts.cpp, report/kernels.cpp) ----
 
+// What differs by less than a half per cent is called a tie, however certain it is.
+bool is_tie(const BenchRow& row);
+// Whether an exact row is as fast as best_of() its group, as far as the intervals tell.
+bool wins(const BenchRow& row, const BenchRow* best);
 // Of each variant the measured row with the fastest tuning; of the baseline the one that ratios are
 // to.
 std::vector<const BenchRow*> fastest_rows(const Group& group);

@@ -135,6 +135,13 @@ std::vector<std::string> recipes_of(const Result& result) {
   return {names.begin(), names.end()};
 }
 
+bool of_cookbook(const Result& result) {
+  const std::vector<std::string> names = recipes_of(result);
+  return std::any_of(std::begin(fingerprints), std::end(fingerprints), [&](const Fingerprint& own) {
+    return std::find(names.begin(), names.end(), own.recipe) != names.end();
+  });
+}
+
 std::string doubt_about(const Result& result, const std::string& recipe) {
   constexpr std::string_view kDirty = "-dirty";
   const std::string& commit = result.commit;
@@ -152,10 +159,25 @@ std::string doubt_about(const Result& result, const std::string& recipe) {
   return "";
 }
 
+bool has_cookbook(const std::vector<Result>& results) {
+  return std::any_of(results.begin(), results.end(),
+                     [](const Result& one) { return one.kind == "bench" && of_cookbook(one); });
+}
+
+namespace {
+
+// Whether a result counts where devices are compared.
+bool counts(const std::vector<Result>& results, const Result& result, const std::string& kind) {
+  return kind != "bench" || of_cookbook(result) || !has_cookbook(results);
+}
+
+}  // namespace
+
 std::vector<std::string> devices_of(const std::vector<Result>& results, const std::string& kind) {
   std::vector<std::string> devices;
   for (const Result& one : results) {
     if (one.device.empty() || (!kind.empty() && one.kind != kind)) continue;
+    if (!counts(results, one, kind)) continue;
     if (std::find(devices.begin(), devices.end(), one.device) == devices.end())
       devices.push_back(one.device);
   }
@@ -179,7 +201,9 @@ std::string short_device(const std::vector<Result>& results, const std::string& 
     if (one.kind == kind && one.device == device) name = usual_name(one.about);
   }
   for (const Result& one : results) {
-    if (one.kind == kind && one.device != device && usual_name(one.about) == name) return device;
+    if (one.kind == kind && one.device != device && usual_name(one.about) == name &&
+        counts(results, one, kind))
+      return device;
   }
   return name;
 }

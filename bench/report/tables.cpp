@@ -114,8 +114,8 @@ std::vector<Column> gain_columns(const std::vector<Result>& results) {
   std::vector<Column> columns;
   for (const std::string& device : devices_of(results, "bench")) {
     const std::string name = short_device(results, "bench", device);
-    columns.push_back({"Gain of the technique on " + name});
-    columns.push_back({"Everything together on " + name});
+    columns.push_back({name + ": the technique alone"});
+    columns.push_back({name + ": the fastest variant"});
   }
   if (columns.empty()) columns.push_back({"Gain"});
   return columns;
@@ -134,11 +134,13 @@ const Result* newest_of(const std::vector<Result>& results, const std::string& d
 
 const Cell kNotMeasured{"not measured yet", "skipped", ""};
 
+// One figure, or the word "tie": the pages have the intervals. `who` may be empty.
 Cell gain_cell(Verdict verdict, const Ratio& ratio, const std::string& who) {
-  Cell cell = ratio_cell(verdict, ratio);
-  if (cell.mark == "slower") cell.text = "does not pay, " + cell.text;
-  cell.text += " (" + who + ")";
-  return cell;
+  if (verdict == Verdict::baseline || verdict == Verdict::none) return ratio_cell(verdict, ratio);
+  const std::string figure = times(ratio.value);
+  if (verdict == Verdict::tie || figure == "1.00") return {"tie", "tie", ""};
+  const char* before = verdict == Verdict::slower ? "slower: " : "";
+  return {before + figure + "×" + (who.empty() ? "" : " " + who), to_string(verdict), ""};
 }
 
 // What the recipe's technique gains at the first shape of a result.
@@ -148,7 +150,7 @@ Cell technique_cell(const Recipe* recipe, const Result* result) {
   const Pair pair = pair_of(*recipe, result->about, groups_of(*result, recipe->name).front(),
                             recipe->gain.with, recipe->gain.without);
   if (pair.with == nullptr) return kNotMeasured;
-  return gain_cell(pair.verdict, pair.ratio, recipe->gain.with + " for " + recipe->gain.without);
+  return gain_cell(pair.verdict, pair.ratio, "");
 }
 
 // What the fastest exact variant gains over the baseline there.
@@ -158,7 +160,13 @@ Cell together_cell(const std::string& name, const Recipe* recipe, const Result* 
   if (recipe != nullptr && !has_baseline(*recipe, result->about, group)) return kNotMeasured;
   const BenchRow* best = best_of(name, group.rows);
   if (best == nullptr) return {"nothing to compare", "skipped", ""};
-  return gain_cell(verdict_of(*best), ratio_of(*best), best->variant);
+  const std::vector<const BenchRow*> rows = fastest_rows(group);
+  const auto others = std::count_if(rows.begin(), rows.end(), [&](const BenchRow* row) {
+    return row->variant != best->variant && wins(*row, best);
+  });
+  std::string who = best->variant;
+  if (others > 0) who += others == 1 ? " or another" : fmt::format(" or {} others", others);
+  return gain_cell(verdict_of(*best), ratio_of(*best), who);
 }
 
 std::vector<Gains> gains_of(const std::vector<Result>& results) {
@@ -183,7 +191,7 @@ std::vector<Gains> gains_of(const std::vector<Result>& results) {
   return out;
 }
 
-// Columns, and a row of gains behind what `begin` makes of a recipe.
+// Columns, and a row of gains behind what `begin` makes of a recipe; nothing: no row.
 template <class Begin>
 Table gains_with(const std::vector<Result>& results, std::vector<Column> columns,
                  const Begin& begin) {
@@ -191,6 +199,7 @@ Table gains_with(const std::vector<Result>& results, std::vector<Column> columns
   for (const Column& column : gain_columns(results)) table.columns.push_back(column);
   for (const Gains& one : gains_of(results)) {
     std::vector<Cell> row = begin(one);
+    if (row.empty()) continue;
     row.insert(row.end(), one.cells.begin(), one.cells.end());
     table.rows.push_back(std::move(row));
   }
@@ -201,7 +210,10 @@ Table gains_with(const std::vector<Result>& results, std::vector<Column> columns
 
 Table recipes_table(const std::vector<Result>& results, const std::string& prefix,
                     const std::string& suffix) {
+  const bool ours = has_cookbook(results);
   return gains_with(results, {{"Recipe"}, {"Technique"}, {"What it does"}}, [&](const Gains& one) {
+    // Somebody's kernels have no page.
+    if (one.recipe == nullptr && ours) return std::vector<Cell>();
     return std::vector<Cell>{{one.name, "", prefix + one.name + suffix},
                              {one.recipe == nullptr ? "-" : one.recipe->technique, "", ""},
                              {one.recipe == nullptr ? "-" : one.recipe->title, "", ""}};
@@ -296,31 +308,37 @@ std::string against_title(const std::vector<Group>& groups) {
   return "Against the baseline";
 }
 
-Table bench_rows(const Result& result, const std::string& name, const std::vector<Group>& groups) {
+// Columns that say nothing are left out: one mode of the caches, no operations.
+Table bench_rows(const Result& result, const std::string& name, const std::vector<Group>& groups,
+                 bool with_skipped) {
   const bool with_shape = groups.size() > 1;
+  const bool with_mode = std::any_of(groups.begin(), groups.end(),
+                                     [&](const Group& one) { return one.mode != groups[0].mode; });
+  const bool with_gops = std::any_of(groups.begin(), groups.end(), [](const Group& group) {
+    return std::any_of(group.rows.begin(), group.rows.end(),
+                       [](const BenchRow* one) { return one->measured() && one->gops > 0; });
+  });
   const Recipe* recipe = known_recipe(name);
   Table table{{{"Variant"}}, {}};
-  if (with_shape) {
-    table.columns.push_back({"Shape"});
-    table.columns.push_back({"Caches"});
-  }
+  if (with_shape) table.columns.push_back({"Shape"});
+  if (with_mode) table.columns.push_back({"Caches"});
   for (const Column& column :
        {Column{"Median µs", true}, Column{"95 % interval", true}, Column{against_title(groups)}})
     table.columns.push_back(column);
   if (recipe != nullptr) table.columns.push_back({"This step alone"});
-  for (const Column& column : {Column{"GB/s", true}, Column{"Gop/s", true},
-                               Column{"Of its ceiling", true}, Column{"Ceiling"}})
-    table.columns.push_back(column);
+  table.columns.push_back({"GB/s", true});
+  if (with_gops) table.columns.push_back({"Gop/s", true});
+  table.columns.push_back({"Of its ceiling", true});
+  table.columns.push_back({"Ceiling"});
   std::vector<std::pair<const Group*, const BenchRow*>> rows;
   for (const Group& group : groups) {
     for (const BenchRow* one : group.rows) rows.emplace_back(&group, one);
   }
   for (const auto& [group, one] : rows) {
+    if (!with_skipped && one->status == "skipped") continue;
     std::vector<Cell> row{{one->label(), "", ""}};
-    if (with_shape) {
-      row.push_back({to_text(one->shape), "", ""});
-      row.push_back({one->mode, "", ""});
-    }
+    if (with_shape) row.push_back({to_text(one->shape), "", ""});
+    if (with_mode) row.push_back({one->mode, "", ""});
     if (!one->measured()) {
       row.push_back({"-", "", ""});
       row.push_back({"-", "", ""});
@@ -337,7 +355,7 @@ Table bench_rows(const Result& result, const std::string& name, const std::vecto
     row.push_back(ratio_cell(verdict_of(*one), ratio_of(*one)));
     if (recipe != nullptr) row.push_back(step_cell(step_of(*recipe, result.about, *group, *one)));
     row.push_back({digits(one->gbs), "", ""});
-    row.push_back({digits(one->gops), "", ""});
+    if (with_gops) row.push_back({digits(one->gops), "", ""});
     row.push_back({percent(one->share), warning.empty() ? "" : "failed", ""});
     row.push_back({one->limit + (warning.empty() ? "" : " (" + warning + ")"), "", ""});
     table.rows.push_back(std::move(row));
@@ -348,11 +366,11 @@ Table bench_rows(const Result& result, const std::string& name, const std::vecto
 }  // namespace
 
 Table bench_table(const Result& result, const std::string& recipe) {
-  return bench_rows(result, recipe, groups_of(result, recipe));
+  return bench_rows(result, recipe, groups_of(result, recipe), false);
 }
 
 Table bench_table(const Result& result, const std::string& recipe, const Group& group) {
-  return bench_rows(result, recipe, {group});
+  return bench_rows(result, recipe, {group}, true);
 }
 
 Table steps_table(const std::vector<Result>& results, const Recipe& recipe) {

@@ -27,9 +27,11 @@ void add_tune(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);
 void add_isa(CLI::App& app, int& exit_code);
 void add_occupancy(CLI::App& app, int& exit_code);
+void add_advise(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_startup(CLI::App& app, int& exit_code);
 void add_try(CLI::App& app, int& exit_code);
+void add_course(CLI::App& app, int& exit_code);
 
 // All of them, in the order of the help text.
 void add_commands(CLI::App& app, int& exit_code);

@@ -11,8 +11,8 @@ struct TechniqueTitle {
 // The numbers that Recipe::techniques refers to. The list follows an article on the occupancy of
 // GPUs with large work-groups; the words are ours.
 constexpr TechniqueTitle kTechniques[] = {
-    {1, "Choose a work-group of 64 to 256 items; 256 where nothing speaks for another"},
-    {2, "Groups of a single wave for loops whose length differs much between items"},
+    {1, "Choose a work-group of 64 to 256 work-items; 256 where nothing speaks for another"},
+    {2, "Groups of a single wave for loops whose length differs much between work-items"},
     {3, "No barrier where a group is one wave, if sub-group rules guarantee it"},
     {4, "Large groups only where they share local memory"},
     {5, "Leave room for two groups per compute unit: half the local memory, half the registers"},
@@ -23,7 +23,7 @@ constexpr TechniqueTitle kTechniques[] = {
     {10, "Load a tile with its border into local memory once, for neighbourhood filters"},
     {11, "Choose the tile's shape by its perimeter"},
     {12, "Several passes over data that stays in local memory: islands, Gauss-Seidel, Jacobi"},
-    {13, "Load what is the same for all items through scalar or uniform loads"},
+    {13, "Load what is the same for all work-items through scalar or uniform loads"},
     {14, "Plain buffers, not images or typed buffers, for uniform data"},
     {15, "Matrices in scalar registers, affine ones as 4 x 3"},
     {16, "Few image descriptors, one sampler, reads without a sampler"},
@@ -35,7 +35,7 @@ constexpr TechniqueTitle kTechniques[] = {
     {22, "A flag in the sign bit of a value that is never negative"},
     {23, "A loop that stays a loop, to shorten the lives of registers"},
     {24, "16-bit arithmetic where the range allows it"},
-    {25, "Local memory as a cache for what every item of a group reads"},
+    {25, "Local memory as a cache for what every work-item of a group reads"},
     {26, "Park long-lived values in local memory over the peak of register use"},
     {27, "More resident waves to hide the latency of memory"},
     {28, "Loads early and their use late cost registers: weigh both"},

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -66,7 +67,7 @@ struct Format {
 };
 
 struct Fill {
-  enum class Kind { none, random, ramp, constant, file };
+  enum class Kind { none, random, ramp, constant, file, made };
   Kind kind = Kind::none;
   std::uint64_t seed = 0;
   double low = 0;  // of random numbers, and the first of a ramp
@@ -74,6 +75,9 @@ struct Fill {
   double step = 1;   // of a ramp
   double value = 0;  // the constant
   Placed path;       // of a file of raw bytes
+  // Of a description that a program makes: writes all bytes of a problem's data.
+  std::function<void(std::vector<unsigned char>& bytes, const Names& names, std::uint64_t seed)>
+      make;
 };
 
 struct Argument {
@@ -125,8 +129,17 @@ struct Compare {
   std::map<std::size_t, Placed> files;  // expected bytes by argument
   Placed library;                       // a path
   std::string function;
+  // Of a description that a program makes, in the place of a library: the contents of all arguments
+  // in their order, as the kernel gets them; outputs become what is expected.
+  std::function<void(std::vector<std::vector<unsigned char>>& contents, const Names& names)>
+      reference;
+  // And how it calls the element of an output in messages; none: "y[17]".
+  std::function<std::string(const std::string& argument, const Names& names, std::size_t element)>
+      where;
+  // Is shown what the outputs hold before they are compared; may be none.
+  std::function<void(const std::vector<std::vector<unsigned char>>& contents)> look;
 
-  bool with_baseline() const { return files.empty() && library.empty(); }
+  bool with_baseline() const { return files.empty() && library.empty() && !reference; }
 };
 
 struct Description {

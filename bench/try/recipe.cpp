@@ -93,6 +93,9 @@ Bytes contents_of(const Description& about, std::size_t index, const Names& name
   switch (fill.kind) {
     case Fill::Kind::none:
       break;
+    case Fill::Kind::made:
+      fill.make(out, names, seed);
+      break;
     case Fill::Kind::file: {
       const std::string path = about.path({fill_in(fill.path, names), fill.path.place});
       const std::string whole = at_place(fill.path.place, [&] { return read_bytes(path); });
@@ -411,11 +414,7 @@ class Prepared {
     check_signature(*about_, entry, kernel_->handle());
     geometry_ = geometry_of(entry, names);
     if (!geometry_.local.empty()) {
-      Launch launch;
-      launch.dims = static_cast<cl_uint>(geometry_.global.size());
-      std::copy(geometry_.global.begin(), geometry_.global.end(), launch.global.begin());
-      std::copy(geometry_.local.begin(), geometry_.local.end(), launch.local.begin());
-      at_place(entry.place, [&] { kernel_->check_launch(launch, unit.local_bytes); });
+      at_place(entry.place, [&] { kernel_->check_launch(launch(), unit.local_bytes); });
     }
     if (memories.empty()) return;  // only looked at
     for (std::size_t i = 0; i < entry.arguments.size(); ++i)
@@ -428,6 +427,8 @@ class Prepared {
     check_wait(runtime_, wait, what_);
     std::vector<cl_event> waits;
     for (const cl::Event& event : wait) waits.push_back(event());
+    clcook::detail::LaunchWatch* const watch = clcook::detail::LaunchWatch::current();
+    if (watch != nullptr) tell_before(*watch);
     began(entry_.place, what_, about_->time_limit);
     cl_event handle = nullptr;
     const cl_int status = clEnqueueNDRangeKernel(
@@ -444,11 +445,35 @@ class Prepared {
     cl::Event done(handle);
     const auto tell = [](cl_event, cl_int, void*) { ended(); };
     if (clSetEventCallback(handle, CL_COMPLETE, tell, nullptr) != CL_SUCCESS) ended();
+    if (watch != nullptr) watch->after(done);
     runtime_.observe(kernel_->name(), done);
     return done;
   }
 
  private:
+  // Needs a group's size.
+  Launch launch() const {
+    Launch out;
+    out.dims = static_cast<cl_uint>(geometry_.global.size());
+    std::copy(geometry_.global.begin(), geometry_.global.end(), out.global.begin());
+    std::copy(geometry_.local.begin(), geometry_.local.end(), out.local.begin());
+    return out;
+  }
+
+  // Where the device chooses the group's size nobody can launch the same again.
+  void tell_before(clcook::detail::LaunchWatch& watch) const {
+    if (geometry_.local.empty()) {
+      unsupported(Lacks::problem, entry_.place,
+                  what_ +
+                      ": the device chooses the size of its groups, so that the launch cannot be "
+                      "repeated elsewhere; give the kernel a 'local'");
+    }
+    std::vector<clcook::detail::LaunchArgument> arguments;
+    for (const Given& one : given_)
+      arguments.push_back({one.kind, one.bytes, one.value.empty() ? nullptr : one.value.data()});
+    watch.before(runtime_, *kernel_, launch(), arguments);
+  }
+
   void set(std::size_t position, const Argument& one, const Memory* memory, const Names& names) {
     Bytes value;
     std::size_t bytes = sizeof(cl_mem);
@@ -465,7 +490,16 @@ class Prepared {
     }
     const cl_int status =
         clSetKernelArg(kernel_->handle()(), static_cast<cl_uint>(position), bytes, from);
-    if (status == CL_SUCCESS) return;
+    if (status == CL_SUCCESS) {
+      using Kind = clcook::detail::LaunchArgument::Kind;
+      const auto* const first = static_cast<const unsigned char*>(from);
+      const bool local = one.kind == Argument::Kind::local;
+      given_.push_back({memory != nullptr ? Kind::memory
+                        : local           ? Kind::local
+                                          : Kind::value,
+                        bytes, local ? Bytes() : Bytes(first, first + bytes)});
+      return;
+    }
     wrong(one.place, text("the argument '", one.name, "' of ", bytes, " bytes is not argument ",
                           position, " of ", entry_.function, "(): ", status_name(status)));
   }
@@ -477,6 +511,13 @@ class Prepared {
   std::string what_;
   std::optional<Kernel> kernel_;
   Geometry geometry_;
+  // The arguments, in their order, as they were set.
+  struct Given {
+    clcook::detail::LaunchArgument::Kind kind;
+    std::size_t bytes;
+    Bytes value;
+  };
+  std::vector<Given> given_;
 };
 
 // ---- Comparing ----------------------------------------------------------------------------------
@@ -487,10 +528,25 @@ struct Place {
   std::size_t width;  // of an image
   std::size_t height;
   std::size_t at;  // component
+  const Compare& how;
+  const Names& names;
+  const unsigned char* got = nullptr;  // its bytes
+
+  const char* note() const {
+    const std::size_t bytes = about.numbers().bytes;
+    const bool untouched =
+        std::all_of(got, got + bytes, [](unsigned char one) { return one == kWritePattern; });
+    return untouched ? " (never written?)" : "";
+  }
 
   friend std::ostream& operator<<(std::ostream& out, const Place& one) {
     const std::size_t lanes = one.about.lanes();
     const std::size_t element = one.at / lanes;
+    if (one.how.where) {
+      out << one.how.where(one.about.name, one.names, element);
+      if (lanes > 1) out << ", component " << one.at % lanes;
+      return out << one.note();
+    }
     out << one.about.name;
     if (one.about.kind == Argument::Kind::image) {
       out << '(' << element % one.width;
@@ -501,7 +557,7 @@ struct Place {
       out << '[' << element << ']';
     }
     if (lanes > 1) out << '.' << one.at % lanes;
-    return out;
+    return out << one.note();
   }
 };
 
@@ -522,13 +578,14 @@ void compare(const Compare& how, const Argument& one, const Names& names, const 
   const auto extent = [&](const Placed& size) {
     return size.empty() ? std::size_t{1} : static_cast<std::size_t>(evaluate(size, names));
   };
-  Place place{one, extent(one.width), extent(one.height), 0};
+  Place place{one, extent(one.width), extent(one.height), 0, how, names};
   const bool three = one.kind == Argument::Kind::buffer && one.type.components == 3;
   for (std::size_t i = 0; i < got.size() / type.bytes; ++i) {
     if (three && i % 4 == 3) continue;  // nothing lies there
     place.at = i;
     const unsigned char* a = &expected[i * type.bytes];
     const unsigned char* b = &got[i * type.bytes];
+    place.got = b;
     if (exact) {
       diff.match(place, get_whole(type, a), get_whole(type, b));
       continue;
@@ -591,7 +648,11 @@ class DescribedCase : public Case {
     const Params defaults = combinations(about_->baseline().tunes).front();
     contents_ = contents_of(*about_, names_of(shape, defaults), seed);
     const Compare& how = about_->compare;
-    if (!how.library.empty()) {
+    if (how.reference) {
+      std::vector<Bytes> expected = contents_;
+      how.reference(expected, names_);
+      reference_ = std::make_shared<const std::vector<Bytes>>(std::move(expected));
+    } else if (!how.library.empty()) {
       reference_ = references->of(*about_, shape, seed, contents_);
     } else if (!how.files.empty()) {
       std::vector<Bytes> expected(about_->arguments.size());
@@ -640,6 +701,7 @@ class DescribedCase : public Case {
           got[i] != contents_[i])
         diff.broken("'" + one.name + "' is only read, and it was changed");
     }
+    if (about_->compare.look) about_->compare.look(got);
     const std::vector<Bytes>& expected = expected_outputs();
     for (const std::size_t index : about_->compare.outputs)
       compare(about_->compare, about_->arguments[index], names_, expected[index], got[index], diff);

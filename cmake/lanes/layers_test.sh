@@ -6,7 +6,7 @@ rm -rf --one-file-system "$work"
 mkdir -p "$work/kept"
 cd "$source"
 tar -cf - cmake/lanes docs/architecture.md lib kernels bench/*.?pp bench/*/*.?pp examples \
-  tests/*.?pp tests/*/*.?pp tests/*/*.c tests/consumer | tar -xf - -C "$work/kept"
+  tests/*.?pp tests/*/*.?pp tests/*/*.c tests/consumer tests/course | tar -xf - -C "$work/kept"
 planted=0 failed=0
 
 # tree: a fresh copy to plant in.

@@ -1,6 +1,7 @@
 """drawings.py FOLDER: the drawings of docs/primer.md, docs/start.md and recipes' pages, as SVG files that follow the
 reader's light or dark setting. Run it by hand after a change: python3 cmake/site/drawings.py docs/images"""
 
+import math
 import sys
 from pathlib import Path
 
@@ -160,9 +161,9 @@ def banks():
         720, 260, "Local memory has banks; lanes that want different words of one bank wait for each other"
     )
     cases = (
-        ("stride 1: every lane a bank of its own, one turn", 1),
-        ("stride 8: one bank for all lanes, eight turns", 8),
-        ("stride 9, the rows padded by a word: one turn again", 9),
+        ("stride 1: every lane a bank of its own, one pass", 1),
+        ("stride 8: one bank for all lanes, eight passes", 8),
+        ("stride 9, the rows padded by a word: one pass again", 9),
     )
     for row, (words, stride) in enumerate(cases):
         top = 40 + row * 76
@@ -172,7 +173,7 @@ def banks():
             d.rect(20 + bank * 62, top, 56, 30)
             for hit in range(hits):
                 d.rect(24 + bank * 62 + hit * 6, top + 6, 5, 18, "bad" if hits > 1 else "c", 1)
-        d.text(532, top + 20, ("1 turn", "8 turns", "1 turn")[row], "ink small")
+        d.text(532, top + 20, ("1 pass", "8 passes", "1 pass")[row], "ink small")
     d.text(20, 250, "8 lanes and 8 banks here; a GPU has 32 of each, or 64", "dim small")
     return d
 
@@ -181,17 +182,17 @@ def occupancy():
     d = Drawing(
         720,
         220,
-        "A group of 1024 items with 40 registers fills five eighths of a unit's registers, and a second one does not fit",
+        "A group of 1024 work-items with 40 registers fills five eighths of a unit's registers, and a second one does not fit",
     )
     d.text(20, 30, "registers of one compute unit, 65 536", "ink small")
     d.rect(20, 40, 680, 36)
     d.rect(20, 40, 425, 36, "a")
-    d.text(232, 63, "one group of 1024 items, 40 registers each", "on small", "middle")
-    d.text(572, 63, "nobody fits: 37.5 % idle", "dim small", "middle")
+    d.text(232, 63, "one group of 1024 work-items, 40 registers each", "on small", "middle")
+    d.text(572, 63, "no second group fits: 37.5 % idle", "dim small", "middle")
     d.rect(20, 112, 680, 36)
     for i in range(6):
         d.rect(20 + i * 106.3, 112, 104, 36, "c")
-        d.text(72 + i * 106.3, 135, "256 items", "on small", "middle")
+        d.text(72 + i * 106.3, 135, "256 work-items", "on small", "middle")
     d.text(20, 102, "the same kernel in groups of 256", "ink small")
     d.text(
         20, 176, "Registers, local memory and places for waves are given out in whole groups,", "dim small"
@@ -226,7 +227,7 @@ def cpu():
         x = 20 + i * 350
         d.rect(x, 20, 330, 150)
         d.text(x + 165, 42, f"core {i}: work-group {i}", "ink strong", "middle")
-        d.text(x + 14, 68, "for items 0, 8, 16, ...", "dim small")
+        d.text(x + 14, 68, "for work-items 0, 8, 16, ...", "dim small")
         for lane in range(8):
             d.rect(x + 14 + lane * 38, 76, 34, 22, ("a", "c")[i], 2)
         d.text(x + 14, 116, "one vector: 4, 8 or 16 floats", "dim small")
@@ -251,7 +252,7 @@ def tree():
         ("3  Do the lanes agree?", "branch or loop depends on data", "swap, tables, search"),
         ("4  Enough waves?", "many registers, much local mem.", "fewer registers"),
         ("", "barriers", "sub-groups, fewer steps"),
-        ("5  Is it a CPU?", "a GPU's kernel on PoCL", "vectors, long items"),
+        ("5  Is it a CPU?", "a GPU's kernel on PoCL", "vectors, long work-items"),
     ]
     y = 18
     last = None
@@ -329,6 +330,35 @@ def argument_swap():
                 d.text(x + 101, y + 12, "f(from, to)", "on small", "middle")
     d.line(20, 212, 690, 212, arrow=True)
     d.text(20, 230, "time, 8 lanes of a wave that disagree", "dim small")
+    return d
+
+
+def regroup():
+    d = Drawing(
+        720,
+        236,
+        "Lanes with mixed paths run them all in turn; sorted by path, neighbours run one path together",
+    )
+    colours = ("a", "b", "c")
+    lanes = [0, 2, 1, 0, 1, 2, 0, 1]
+    lengths = (60, 90, 120)  # of a path
+    starts = (62, 126, 220)
+    d.text(20, 26, "mixed: every lane waits for all paths", "ink small strong")
+    d.text(410, 26, "regrouped: one path in each wave", "ink small strong")
+    for i, path in enumerate(lanes):
+        y = 40 + i * 20
+        d.rect(20, y, 36, 16, colours[path], 2)
+        for other in range(3):
+            d.rect(starts[other], y, lengths[other], 16, colours[other] if other == path else "off", 2)
+    for i, path in enumerate(sorted(lanes)):
+        y = 40 + i * 20 + 6 * path
+        d.rect(410, y, 36, 16, colours[path], 2)
+        d.rect(452, y, lengths[path], 16, colours[path], 2)
+    d.line(360, 116, 398, 116, arrow=True)
+    d.text(379, 106, "sort", "dim small", "middle")
+    d.line(20, 212, 340, 212, arrow=True)
+    d.line(410, 224, 690, 224, arrow=True)
+    d.text(20, 230, "time, 8 lanes and three paths", "dim small")
     return d
 
 
@@ -457,6 +487,274 @@ def vertex_transform():
     return d
 
 
+# ---- The course: which lane reads what ----
+
+
+def lanes_to_cells(d, top, lanes, cells, wants, width=40, kinds=None):
+    """A row of lanes above a row of cells; wants[lane] are the cells that it reads or writes."""
+    for lane in range(lanes):
+        d.rect(20 + lane * width, top, width - 6, 18, "a", 2)
+        d.text(20 + lane * width + (width - 6) / 2, top + 13, str(lane), "on small", "middle")
+    for cell in range(cells):
+        d.rect(20 + cell * width, top + 68, width - 6, 18, kinds[cell] if kinds else "off", 2)
+    for lane, cells_of in enumerate(wants):
+        for cell in cells_of:
+            d.line(37 + lane * width - 3, top + 20, 37 + cell * width - 3, top + 66, 1, True)
+
+
+def two_calls():
+    d = Drawing(720, 200, "Lanes whose ray comes from inside wait while the others call, and the other way round")
+    inside = (0, 1, 1, 0, 0, 1, 0, 1)
+    for lane, of in enumerate(inside):
+        y = 34 + lane * 18
+        d.text(20, y + 12, f"lane {lane}", "dim small")
+        d.rect(80, y, 110, 14, "b" if of else "c", 2)
+        d.text(135, y + 11, "from inside" if of else "from outside", "on small", "middle")
+        d.rect(210, y, 220, 14, "off" if of else "c", 2)
+        d.rect(440, y, 220, 14, "b" if of else "off", 2)
+    d.text(135, 24, "what lane i reads: ray i", "ink small", "middle")
+    d.text(320, 24, "first call", "ink small", "middle")
+    d.text(550, 24, "second call", "ink small", "middle")
+    d.text(20, 194, "grey: the lane waits", "dim small")
+    return d
+
+
+def table():
+    d = Drawing(720, 190, "Each lane reads one word; its five low bits choose one of 32 cases")
+    words = (0x02, 0x1F, 0x00, 0x0B, 0x16, 0x01, 0x1E, 0x03)
+    for lane, word in enumerate(words):
+        x = 20 + lane * 86
+        d.rect(x, 30, 76, 20, "a", 2)
+        d.text(x + 38, 45, f"...{word:05b}", "on small", "middle")
+        d.text(x + 38, 24, f"lane {lane}", "dim small", "middle")
+        steps = (3, 14, 1, 13, 8, 2, 10, 11)[lane]
+        for k in range(14):
+            d.rect(x, 60 + k * 8, 76, 6, "b" if k < steps else "off", 1)
+    d.text(20, 186, "orange: comparisons of the lane until it knows its mode; the wave makes all 14", "dim small")
+    return d
+
+
+def thresholds():
+    d = Drawing(720, 176, "Lanes leave the chain of comparisons at different thresholds, and wait for the last")
+    slots = (3, 9, 0, 12, 5, 7, 1, 12)
+    for k in range(12):
+        d.text(98 + k * 50, 22, f"t[{k}]", "dim small", "middle")
+    for lane, slot in enumerate(slots):
+        d.text(20, 42 + lane * 17, f"lane {lane}", "dim small")
+        for k in range(12):
+            d.rect(76 + k * 50, 31 + lane * 17, 44, 13, "a" if k <= slot else "off", 2)
+    d.text(20, 172, "blue: compared; grey: the lane waits", "dim small")
+    return d
+
+
+def local_line():
+    d = Drawing(720, 150, "Neighbouring lanes read nearly the same pixels: with a radius of 2 each reads five")
+    lanes_to_cells(d, 30, 12, 16, [range(i, i + 5) for i in range(12)], 42)
+    d.text(20, 22, "lanes: lane i makes the pixel i + 2", "ink small")
+    d.text(20, 138, "pixels of a row in global memory: 12 x 5 reads of 16 pixels", "dim small")
+    return d
+
+
+def transposed_store():
+    d = Drawing(720, 230, "Lanes read along a row of src and write down a column of dst")
+    for column, name in enumerate(("src: lane i reads pixel i of a row", "dst: lane i writes row i")):
+        left = 20 + column * 360
+        d.text(left, 24, name, "ink small")
+        for y in range(8):
+            for x in range(8):
+                mine = y == 3 if column == 0 else x == 3
+                lane = x if column == 0 else y
+                d.rect(left + x * 36, 34 + y * 22, 32, 18, "a" if mine else "off", 2)
+                if mine:
+                    d.text(left + x * 36 + 16, 47 + y * 22, str(lane), "on small", "middle")
+    d.text(20, 224, "memory runs along the rows of both", "dim small")
+    return d
+
+
+def symmetric_taps():
+    d = Drawing(720, 190, "The weights of two pixels at the same distance are one number")
+    for k in range(-6, 7):
+        height = round(100 * 2.718 ** (-k * k / 12))
+        x = 340 + k * 48
+        kind = "c" if k == 0 else "a" if abs(k) % 2 else "b"
+        d.rect(x, 140 - height, 40, height, kind, 2)
+        d.text(x + 20, 156, f"{k:+d}" if k else "0", "ink small", "middle")
+    d.text(20, 24, "one work-item: pixel x + k times the weight of k", "ink small")
+    d.text(20, 182, "each weight is an exponential", "dim small")
+    return d
+
+
+def halo_tile():
+    d = Drawing(720, 236, "A group of 8 x 8 lanes reads its tile and a border of two pixels; one lane reads 25 of them")
+    for y in range(12):
+        for x in range(12):
+            inside = 2 <= x < 10 and 2 <= y < 10
+            d.rect(20 + x * 18, 16 + y * 18, 15, 15, "a" if inside else "b", 2)
+    for y in range(12):
+        for x in range(12):
+            near = 3 <= x < 8 and 4 <= y < 9
+            centre = x == 5 and y == 6
+            d.rect(300 + x * 18, 16 + y * 18, 15, 15, "c" if centre else "a" if near else "off", 2)
+    d.text(530, 40, "left: what a group needs,", "ink small")
+    d.text(530, 58, "its pixels and the halo", "ink small")
+    d.text(530, 90, "right: what one lane reads", "ink small")
+    return d
+
+
+def compaction():
+    d = Drawing(720, 176, "Flags become positions: the number of kept pixels before each")
+    flags = (0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 1, 0)
+    before = 0
+    for i, flag in enumerate(flags):
+        x = 20 + i * 43
+        d.rect(x, 36, 37, 20, "a" if flag else "off", 2)
+        d.text(x + 18, 51, str(i), "on small" if flag else "ink small", "middle")
+        if flag:
+            d.line(x + 18, 58, 38 + before * 43, 106, 1, True)
+            d.rect(20 + before * 43, 108, 37, 20, "b", 2)
+            d.text(38 + before * 43, 123, str(i), "on small", "middle")
+            before += 1
+    d.text(20, 26, "pixels of a group; blue: kept", "ink small")
+    d.text(20, 150, "kept, from first[group] on", "ink small")
+    d.text(20, 168, "lane i may write when it knows how many are kept before its own", "dim small")
+    return d
+
+
+def folded_switch():
+    d = Drawing(720, 220, "Sixteen lanes make the sixteen control points of a patch: corners, edges, interior")
+    kinds = "cbbcbaabbaabcbbc"
+    for i, kind in enumerate(kinds):
+        x = 40 + i % 4 * 56
+        y = 160 - i // 4 * 46
+        d.rect(x, y, 48, 38, kind, 3)
+        d.text(x + 24, y + 24, str(i), "on small", "middle")
+    d.text(320, 40, "lane i of a patch makes control point i", "ink small")
+    d.rect(320, 60, 20, 16, "c", 2)
+    d.text(350, 73, "corner: 9 points", "ink small")
+    d.rect(320, 84, 20, 16, "b", 2)
+    d.text(350, 97, "edge: 6 points", "ink small")
+    d.rect(320, 108, 20, 16, "a", 2)
+    d.text(350, 121, "interior: 4 points", "ink small")
+    d.text(320, 160, "A switch runs 16 cases one after the other,", "dim small")
+    d.text(320, 178, "each for one lane of a patch.", "dim small")
+    return d
+
+
+def group_order():
+    d = Drawing(720, 190, "Twelve groups in a row reach more pixels than twelve groups in a block")
+    for column in range(2):
+        left = 20 + column * 360
+        for y in range(7):
+            for x in range(14):
+                if column == 0:
+                    mine, near = y == 3 and x < 12, 2 <= y <= 4 and x < 13
+                else:
+                    mine, near = 2 <= y < 5 and 2 <= x < 6, 1 <= y < 6 and 1 <= x < 7
+                d.rect(left + x * 23, 34 + y * 19, 20, 16, "a" if mine else "b" if near else "off", 2)
+    d.text(20, 24, "row by row", "ink small")
+    d.text(380, 24, "side by side", "ink small")
+    d.text(20, 184, "blue: tiles of the first 12 groups; orange: pixels around them that they read", "dim small")
+    return d
+
+
+def local_passes():
+    d = Drawing(720, 170, "An iteration solves colour after colour; lanes of a colour share no point")
+    for y in range(4):
+        for x in range(10):
+            if x < 9:
+                d.rect(44 + x * 60, 32 + y * 32, 40, 6, "a" if x % 2 == 0 else "b", 2)
+            if y < 3:
+                d.rect(31 + x * 60, 44 + y * 32, 6, 14, "c" if y % 2 == 0 else "bad", 2)
+            d.rect(27 + x * 60, 28 + y * 32, 14, 14, "off", 7)
+    d.text(20, 20, "points of an island and their constraints, in four colours", "ink small")
+    d.text(20, 162, "lane i takes constraint i of a colour: two points in, two points out, and a barrier", "dim small")
+    return d
+
+
+def registers():
+    d = Drawing(720, 170, "What a texel is in memory, and what becomes of it in registers")
+    d.text(20, 24, "a texel: four words", "ink small")
+    for i, words in enumerate(("nx ny nz amb", "r g b -", "depth", "shadow")):
+        d.rect(20 + i * 116, 34, 108, 24, "a", 3)
+        d.text(74 + i * 116, 50, words, "on small", "middle")
+    d.text(20, 88, "before the loop over the lights: twelve registers, and the light l", "ink small")
+    names = "nx ny nz red gre blu sum sum sum unl fog sha"
+    for i, words in enumerate(names.split() + ["l"]):
+        d.rect(20 + i * 52, 98, 46, 24, "b" if i != 12 else "off", 3)
+        d.text(43 + i * 52, 114, words, "on small" if i != 12 else "ink small", "middle")
+    d.text(20, 152, "the twelve times four texels: lane i has texels i, i + 64, i + 128 and i + 192 of its group", "dim small")
+    return d
+
+
+def folded_switch():
+    d = Drawing(
+        720,
+        230,
+        "A patch is a quad with the ring of vertices around it; sixteen control points come from three functions",
+    )
+    d.text(20, 24, "a patch and its ring", "ink small strong")
+    for k in range(4):
+        d.line(30, 44 + k * 48, 174, 44 + k * 48)
+        d.line(30 + k * 48, 44, 30 + k * 48, 188)
+    d.rect(78, 92, 48, 48, "c", 0)
+    for k in range(16):
+        x, y = 30 + k % 4 * 48, 44 + k // 4 * 48
+        own = k in (5, 6, 9, 10)
+        d.rect(x - 6, y - 6, 12, 12, "b" if own else "a", 6)
+    d.text(20, 214, "four edges meet in each vertex: valence 4", "dim small")
+    d.line(204, 116, 282, 116, arrow=True)
+    d.text(310, 24, "its control points", "ink small strong")
+    kinds = "beeb", "eiie", "eiie", "beeb"
+    for k in range(16):
+        x, y = 320 + k % 4 * 48, 58 + k // 4 * 48
+        kind = {"b": "b", "e": "a", "i": "c"}[kinds[k // 4][k % 4]]
+        d.rect(x - 12, y - 12, 24, 24, kind, 12)
+    d.parts.append('<rect class="line" stroke-width="2" x="300" y="38" width="88" height="88" rx="8"/>')
+    for k, (kind, words) in enumerate(
+        (
+            ("b", "4 from the corner function"),
+            ("a", "8 from the edge function"),
+            ("c", "4 from the interior function"),
+        )
+    ):
+        d.rect(510, 52 + k * 32, 16, 16, kind, 8)
+        d.text(536, 65 + k * 32, words, "ink small")
+    d.text(510, 170, "framed: the four points next to", "ink small")
+    d.text(510, 188, "a corner, which are computed", "ink small")
+    d.text(510, 206, "alike at each corner", "ink small")
+    return d
+
+
+def line_blur():
+    d = Drawing(
+        720,
+        226,
+        "Stripes of one pixel each: a blur with all taps makes them grey, one that leaves out every second tap keeps them",
+    )
+    cells, radius, sigma = 40, 64, 0.5
+
+    def blurred(x, step):
+        taps = range(-radius, radius + 1, step)
+        weights = [math.exp(-((k / radius) ** 2) / (2 * sigma**2)) for k in taps]
+        return sum(w * float((x + k) % 2) for w, k in zip(weights, taps)) / sum(weights)
+
+    for row, (words, value) in enumerate(
+        (
+            ("the picture: stripes of one pixel each", lambda x: float(x % 2)),
+            ("blurred with all 129 taps", lambda x: blurred(x, 1)),
+            ("blurred with every second tap: the stripes are still there", lambda x: blurred(x, 2)),
+        )
+    ):
+        top = 34 + row * 66
+        d.text(20, top - 10, words, "ink small")
+        for x in range(cells):
+            grey = round(255 * value(x))
+            d.parts.append(
+                f'<rect x="{20 + x * 17}" y="{top}" width="17" height="34" fill="rgb({grey},{grey},{grey})"/>'
+            )
+        d.parts.append(f'<rect class="line" x="20" y="{top}" width="{cells * 17}" height="34"/>')
+    return d
+
 
 def main():
     folder = Path(sys.argv[1])
@@ -468,12 +766,31 @@ def main():
         for one in (
             bc6h_mode,
             argument_swap,
+            regroup,
             threshold_count,
             gbuffer_shade,
             bc6h_decode,
             group_size,
             stream_compaction,
             vertex_transform,
+            folded_switch,
+            line_blur,
+        )
+    ] + [
+        ("course_" + one.__name__, one)
+        for one in (
+            two_calls,
+            table,
+            thresholds,
+            local_line,
+            transposed_store,
+            symmetric_taps,
+            halo_tile,
+            compaction,
+            folded_switch,
+            group_order,
+            local_passes,
+            registers,
         )
     ]:
         (folder / f"{name}.svg").write_text(make().svg())

@@ -106,6 +106,8 @@ def is_source(path):
 def on_page_markdown(markdown, page, config, files):
     if 'class="pair"' in markdown:  # two kernels side by side want the place of the contents
         page.meta["hide"] = ["toc"]
+    elif page.file.src_uri == "index.md":  # its own entry is all that there is to navigate
+        page.meta["hide"] = ["navigation"]
     here = posixpath.dirname(page.file.src_uri)
 
     def target(link):

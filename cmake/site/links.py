@@ -70,7 +70,7 @@ def too_long(page):
 
 
 def main(root):
-    pages = [root / "README.md", root / "CONTRIBUTING.md"] + sorted((root / "docs").glob("*.md"))
+    pages = [root / "README.md", root / "CONTRIBUTING.md"] + sorted((root / "docs").rglob("*.md"))
     links = markers = 0
     wrong = []
     for page in pages:

@@ -43,6 +43,7 @@ Hit trace(const Vector& from, const Vector& direction) {
     const Vector at = along(from, direction, distance);
     hit.normal = unit({at[0] - centre[0], at[1] - centre[1], at[2] - centre[2]});
     hit.unlit = i % 9 == 4;
+    hit.object = i + 1;
     hit.albedo = {static_cast<unsigned>(120 + i * 67 % 136),
                   static_cast<unsigned>(120 + i * 31 % 136),
                   static_cast<unsigned>(120 + i * 101 % 136)};

@@ -16,6 +16,7 @@ struct Hit {
   Vector normal{0, 0, 0};
   std::array<unsigned, 3> albedo{};
   bool unlit = false;
+  int object = 0;  // the floor, or a sphere from 1 on
 };
 
 // What a ray hits first of spheres in rows on a chequered floor, of which every ninth glows and is not

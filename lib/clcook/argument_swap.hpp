@@ -11,6 +11,7 @@
 // <clcook/fresnel.clh>.
 #pragma once
 
+#include <clcook/core/own_function.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/argument_swap.hpp>
@@ -25,7 +26,7 @@ namespace argument_swap {
 
 constexpr int kMaxCost = 1 << 20;
 
-// A function to call instead of ours: OpenCL C 1.2 text that defines
+// A function to call instead of ours: text that defines
 //
 //   static inline float clcook_swap_function(float2 a, float2 b, float x, float2 parameters,
 //                                            int cost)
@@ -34,14 +35,8 @@ constexpr int kMaxCost = 1 << 20;
 // x      the item's own value without its sign
 // parameters, cost   those of the problem
 //
-// The text may include <clcook/...> device headers. It must not contain a barrier: work-items
-// call the function in different branches. Messages of the compiler show `name` and the lines
-// of the text where it follows #line; NVIDIA's says <kernel> and a line number that is 2 too
-// large.
-struct Function {
-  std::string name;  // such as the text's file name; not empty, no quotes or line ends
-  std::string text;  // empty for our function
-};
+// It must not contain a barrier: work-items call the function in different branches.
+using Function = OwnFunction;
 
 struct Problem {
   std::size_t count = 0;  // items, at least 1
@@ -110,28 +105,11 @@ struct Spec : PlainSpec {
     }
     const float first = p.parameters[0];
     const float last = p.parameters[1];
-    if (p.function.text.empty()) {
-      if (!p.function.name.empty()) {
-        fail(Errc::invalid_argument, kName,
-             "the function '" + p.function.name + "' has no text; leave its name empty for ours");
-      }
-      if (!(first > 0 && last >= first && std::isfinite(last))) {
-        fail(Errc::invalid_argument, kName,
-             text("the band must be finite, positive and in rising order, got ", first, " to ",
-                  last, " per micrometre"));
-      }
-      return;
-    }
-    const std::string& name = p.function.name;
-    bool good = !name.empty();
-    for (const char c : name) good = good && c != '"' && static_cast<unsigned char>(c) >= ' ';
-    // These would take the place of the texts that the program is made of.
-    good = good && name.rfind("clcook/", 0) != 0 && name != embedded::argument_swap.name;
-    if (!good) {
+    check_own_function(p.function, embedded::argument_swap, kName);
+    if (p.function.text.empty() && !(first > 0 && last >= first && std::isfinite(last))) {
       fail(Errc::invalid_argument, kName,
-           "the function's name must be a file name without quotes and line ends that is none of "
-           "clcook's, got '" +
-               name + "'");
+           text("the band must be finite, positive and in rising order, got ", first, " to ", last,
+                " per micrometre"));
     }
   }
 
@@ -144,19 +122,9 @@ struct Spec : PlainSpec {
     CompileUnit unit = variant_unit(s, embedded::argument_swap);
     if (!function.text.empty()) {
       unit.defines.flag("CLCOOK_ARGUMENT_SWAP_OWN_FUNCTION");
-      unit.source = with_function(function);
+      unit.source = with_own_function(function, embedded::argument_swap);
     }
     return {unit};
-  }
-
- private:
-  // The program's text with the caller's function.
-  static Source with_function(const Function& function) {
-    const Source ours(embedded::argument_swap);
-    Source both("argument_swap with " + function.name,
-                "#include \"" + function.name + "\"\n#include \"" + ours.name() + "\"\n");
-    both.header(function.name, function.text).header(ours.name(), ours.flatten());
-    return both;
   }
 };
 

@@ -14,6 +14,7 @@
 #include <clcook/core/inline.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/runtime.hpp>
+#include <clcook/core/strips.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <clcook/gaussian_blur/spec.hpp>
@@ -35,6 +36,10 @@ namespace clcook {
 // return; they never block on the device. Calls of a plan and its copies share scratch memory and
 // therefore run one after the other on the device. set_sigma() and build_for() may not run beside
 // other calls of the same object; copies keep their sigma.
+//
+// Each channel is blurred by itself, unless Problem::straight_alpha says that the last one is alpha:
+// colours beside transparent pixels come out right only if they are multiplied by alpha before, and
+// divided by the blurred alpha after. Who has premultiplied pictures leaves it off.
 class GaussianBlur : public Plan<gaussian::Spec> {
  public:
   using Pixel = gaussian::Pixel;
@@ -52,7 +57,8 @@ class GaussianBlur : public Plan<gaussian::Spec> {
 
   // Enqueues the blur of `src` into `dst` behind the events of `wait` and returns the last event.
   // Offsets and pitches are multiples of the pixel size, with 3 channels of the channel size. A
-  // batch is one picture below the other at one pitch. The views may overlap where the method
+  // batch is one picture below the other at one pitch, and so are the slices of a volume, of which
+  // rows without gaps save copies. The views may overlap where the method
   // allows it, see in_place(). Throws Error(invalid_argument), with nothing enqueued, when a view
   // breaks a rule.
   cl::Event operator()(const BufferView& src, const BufferView& dst,
@@ -62,7 +68,7 @@ class GaussianBlur : public Plan<gaussian::Spec> {
                        std::initializer_list<cl::Event> wait) const;
 
   // Of `region` alone: the views are the whole picture, which is read around the region too, and
-  // region.height rows of region.width pixels.
+  // region.height rows of region.width pixels. Of volumes a region has whole slices.
   cl::Event operator()(const BufferView& src, const BufferView& dst, const Region& region,
                        const std::vector<cl::Event>& wait = {}) const;
 
@@ -101,14 +107,27 @@ class GaussianBlur : public Plan<gaussian::Spec> {
   // each.
   std::string describe() const;
 
-  // Blurs a picture in host memory that is larger than the device's, or any other, strip by strip:
-  // `src` and `dst` hold height rows of width pixels at these pitches in bytes (0: without gaps).
-  // A strip of `strip_rows` rows, with the rows around it that the filter reaches, is uploaded,
-  // blurred and read back. They must not overlap. Blocks until dst is written. Throws Error as the
-  // constructor and calls do; what is finished by then has been written to dst.
-  static void by_strips(const Runtime& runtime, const Problem& problem, const void* src,
-                        std::size_t src_pitch, void* dst, std::size_t dst_pitch, int strip_rows,
-                        const std::function<void(int rows_done)>& progress = {});
+  // Blurs a picture in host memory, as large as that may be, strip by strip: `src` and `dst` hold the
+  // rows of `width` pixels of the whole batch at these pitches in bytes (0: without gaps). Strips of
+  // `strip_rows` rows (0: chosen for the bus and the devices; of volumes whole slices), with the rows around them that the
+  // filter reaches, go to the pipeline's devices as these get ready, and up, computed and down at
+  // the same time. `progress` is told how many rows are done. The memories must not overlap. Blocks
+  // until dst is written.
+  //
+  // Each device takes the method that it would take for the whole picture, and the result is the
+  // whole picture's: bit for bit with the methods that compute the filter itself in float, and
+  // within their rounding and the promise with the others. Throws Error as the constructor and
+  // StripPipeline::run() do, which says what becomes of a device that fails.
+  static StripReport by_strips(StripPipeline& pipeline, const Problem& problem, const void* src,
+                               std::size_t src_pitch, void* dst, std::size_t dst_pitch,
+                               int strip_rows = 0, const StripProgress& progress = {},
+                               Variant variant = {});
+
+  // The same on one device, with a pipeline for this call alone.
+  static StripReport by_strips(const Runtime& runtime, const Problem& problem, const void* src,
+                               std::size_t src_pitch, void* dst, std::size_t dst_pitch,
+                               int strip_rows = 0,
+                               const std::function<void(int rows_done)>& progress = {});
 
   static const char* to_string(Pixel pixel) {
     return name_of(kChannels, pixel, kName, "pixel type");
@@ -124,11 +143,24 @@ class GaussianBlur : public Plan<gaussian::Spec> {
 
   Problem with_sigma(double sigma_x, double sigma_y) const;
 
-  Region whole() const { return {0, 0, problem().width, problem().height}; }
+  Region whole() const { return {0, 0, problem().width, problem().height, 0, problem().depth}; }
 
   static RowLayout layout(const Problem& p, const Region& region);
 
   static void check_region(const Problem& p, const Region& r);
+
+  // How a picture is cut into windows for strips, see by_strips().
+  struct Windows {
+    int rows;       // of a window, the last ones of the picture excepted none has fewer
+    int strip;      // rows of a strip
+    int margin;     // rows of a window above its strip, unless the picture ends there
+    int step;       // windows begin at multiples of this
+    bool periodic;  // windows go on beyond the picture's rows
+    // First row of the window of the strip that begins with row y.
+    int begin(int y, int height) const;
+  };
+  static Windows make_windows(const StripPipeline& pipeline, const Problem& p, int strip_rows,
+                              const std::vector<gaussian::Method::Cut>& cuts);
 
   Variant wanted_;
 };

@@ -335,9 +335,8 @@ struct Spec : PlainSpec {
                                             " needs a volume, the problem is a picture"));
     }
     if (ends_compiler(s)) {
-      return Offer::no(Lacks::implementation,
-                       text("with ", s.tune.outputs, " outputs per item it ends the compiler of ",
-                            info.platform_version, " over a median of ", pixel_name(p)));
+      return Offer::no(Lacks::implementation, text("the compiler of ", info.platform_version,
+                                                   " ends the process over kernels like this"));
     }
     if (traits.is_image) {
       if (!info.images) return Offer::no(Lacks::feature, "the device has no images");
@@ -463,12 +462,14 @@ struct Spec : PlainSpec {
     return {channels, lines, bytes * static_cast<std::size_t>(channels + beside)};
   }
 
-  // Whether the device's compiler ends the process: where a pixel is one float, or integers.
+  // Whether the device's compiler ends the process; see quirks::breaks_shared_rows.
   static bool ends_compiler(const Setup<Spec>& s) {
+    if (!quirks::breaks_shared_rows(s.device)) return false;
+    const auto& traits = s.row.traits;
+    if (traits.is_columns_first || traits.is_slices) return true;
     const Pixel pixel = s.problem.pixel;
-    return s.row.traits.is_multi && !s.row.traits.is_local && s.problem.filter == Filter::median &&
-           (channels_of(pixel) == 1 || is_integer(channel_of(pixel))) && s.tune.outputs == 2 &&
-           quirks::breaks_shared_rows(s.device);
+    return traits.is_multi && !traits.is_local && s.problem.filter == Filter::median &&
+           (channels_of(pixel) == 1 || is_integer(channel_of(pixel))) && s.tune.outputs == 2;
   }
 
   // Of a pixel in local memory: halfs are floats there.

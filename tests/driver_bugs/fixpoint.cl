@@ -1,5 +1,5 @@
 // bug: ends the process: "Instruction Combining did not reach a fixpoint"
-// workaround: lib/clcook/core/quirks.hpp, breaks_shared_rows: halo_tile refuses such a median
+// workaround: lib/clcook/core/quirks.hpp, breaks_shared_rows: halo_tile refuses such kernels
 // items: 8
 // arguments: ones out 16
 // expect: 3 3 3 3 3 3 3 3 3 3 3 3 3 3 3 3

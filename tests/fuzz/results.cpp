@@ -27,22 +27,41 @@ void again(const Content& content) {
   CLCOOK_FUZZ_CHECK(to_json(from_json<Content>(written, "written")) == written);
 }
 
-void tables(const report::Result& one) {
+void show(const report::Table& table) {
+  fuzz::keep(static_cast<unsigned>(report::to_markdown(table).size()));
+}
+
+// The table of one row of many; none without rows.
+template <class Row, class Of>
+void table_of_one(const std::vector<Row>& rows, std::uint32_t chance, const Of& table_of) {
+  if (!rows.empty()) show(table_of(rows[chance % rows.size()].recipe));
+}
+
+void table(const report::Result& one, std::uint32_t chance) {
   using namespace clcook::tool::report;
-  std::vector<Table> all{results_table({one}), check_table(totals_of(one, ""))};
-  if (one.kind == "bench") all.push_back(ceilings_table(one));
-  if (one.kind == "stages") all.push_back(stages_table(one));
-  if (one.kind == "peers") all.push_back(peers_table(one));
-  if (one.kind == "startup") all.push_back(startup_table(one));
-  for (const CountersRow& row : one.counters.rows) all.push_back(counters_table(one, row.recipe));
-  for (const BenchRow& row : one.bench.rows) all.push_back(bench_table(one, row.recipe));
-  for (const IsaRow& row : one.isa.kernels) {
-    all.push_back(isa_table(one, row.recipe, ""));
-    all.push_back(findings_table(one, row.recipe));
+  switch (chance % 3) {
+    case 0:
+      show(results_table({one}));
+      show(check_table(totals_of(one, "")));
+      return;
+    case 1:
+      if (one.kind == "bench") show(ceilings_table(one));
+      table_of_one(one.isa.kernels, chance / 3,
+                   [&](const std::string& name) { return findings_table(one, name); });
+      break;
+    default:
+      table_of_one(one.bench.rows, chance / 3,
+                   [&](const std::string& name) { return bench_table(one, name); });
+      table_of_one(one.isa.kernels, chance / 3,
+                   [&](const std::string& name) { return isa_table(one, name, ""); });
   }
-  std::size_t length = 0;
-  for (const Table& table : all) length += to_markdown(table).size();
-  fuzz::keep(static_cast<unsigned>(length));
+  if (one.kind == "stages") show(stages_table(one));
+  if (one.kind == "peers") show(peers_table(one));
+  if (one.kind == "startup") show(startup_table(one));
+  table_of_one(one.counters.rows, chance / 3,
+               [&](const std::string& name) { return counters_table(one, name); });
+  if (!one.explore.curves.empty())
+    curves_file(one, one.explore.curves[chance / 3 % one.explore.curves.size()].recipe);
 }
 
 }  // namespace
@@ -61,20 +80,25 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     at = end + 1;
   }
-  for (const report::Result& one : results) {
-    // In files that clcook wrote a reason stands where nothing was measured.
-    if (one.kind == "bench") again(one.bench);
-    if (one.kind == "stages") again(one.stages);
-    if (one.kind == "startup") again(one.startup);
-    if (one.kind == "counters") again(one.counters);
-    tried([&] { tables(one); });
-    for (const Curve& curve : one.explore.curves)
-      tried([&] { report::curves_file(one, curve.recipe); });
-    tried([&] { dump_result(one.json); });
-  }
+  // Of what is made of files that are taken, one thing each time.
+  const std::uint32_t chance = fuzz::chance_of(in);
   const report::Result& before = results.front();
   const report::Result& after = results.back();
-  tried([&] { compare_results(before.about, before.bench.rows, after.about, after.bench.rows); });
-  tried([&] { report::html_page(results, {}); });
+  const std::uint32_t which = chance % 16;
+  if (which == 0) {
+    tried([&] { report::html_page(results, {}); });
+  } else if (which < 4) {
+    tried([&] { compare_results(before.about, before.bench.rows, after.about, after.bench.rows); });
+  } else if (which < 6) {
+    tried([&] { dump_result(after.json); });
+  } else if (which < 10) {
+    // In files that clcook wrote a reason stands where nothing was measured.
+    if (after.kind == "bench") again(after.bench);
+    if (after.kind == "stages") again(after.stages);
+    if (after.kind == "startup") again(after.startup);
+    if (after.kind == "counters") again(after.counters);
+  } else {
+    tried([&] { table(after, chance / 16); });
+  }
   return 0;
 }

@@ -63,7 +63,7 @@ HOST_TESTS = {
     "core/pixel.hpp": ["gaussian_blur"],
     "core/map_row.hpp": ["threshold_count"],
     "core/names.hpp": ["core_plan"],
-    "core/turns.hpp": ["core_plan"],
+    "core/turns.hpp": ["core_plan", "stub_every"],
     "core/file.hpp": ["core_cache", "core_source"],
     "core/image_staging.hpp": ["halo_tile"],
     "core/kernel_types.hpp": ["view_header"],
@@ -124,6 +124,8 @@ class Entries:
             elif key == "why":
                 entry["why"] += (" " if entry["why"] else "") + value
             elif key in ("file", "in", "line"):
+                if entry.get(key):
+                    raise Failed(f"{here}: a second '{key}'; is an 'end' missing?")
                 entry[key] = value
             elif key == "end":
                 if not (entry.get("file") and entry.get("line") and entry["edit"] and entry["why"]):

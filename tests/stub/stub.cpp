@@ -149,6 +149,7 @@ struct _cl_mem : stub::Object {
   void* host = nullptr;
   stub::Ref<_cl_mem> parent;
   std::size_t origin = 0;  // in the parent
+  std::atomic<long> maps{0};
   cl_image_format format{};
   std::size_t width = 0;
   std::size_t height = 0;
@@ -1335,6 +1336,64 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem src, cl_me
                  [=, from = Ref<_cl_mem>(src), to = Ref<_cl_mem>(dst)] {
                    std::memcpy(to->data + dst_offset, from->data + src_offset, bytes);
                  });
+}
+
+cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem src, cl_mem dst,
+                                           const std::size_t* src_origin,
+                                           const std::size_t* dst_origin, const std::size_t* region,
+                                           std::size_t src_row, std::size_t src_slice,
+                                           std::size_t dst_row, std::size_t dst_slice,
+                                           cl_uint count, const cl_event* waits, cl_event* done) {
+  STUB_CALL(clEnqueueCopyBufferRect);
+  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
+  if (!is_buffer(src) || !is_buffer(dst)) return CL_INVALID_MEM_OBJECT;
+  if (src->context.get() != queue->context.get() || dst->context.get() != queue->context.get())
+    return CL_INVALID_CONTEXT;
+  Box here{};
+  Box there{};
+  if (src == dst || region[0] * region[1] * region[2] == 0 ||
+      !make_box(src_origin, region, src_row, src_slice, here) ||
+      !make_box(dst_origin, region, dst_row, dst_slice, there) || !fits(*src, here, region) ||
+      !fits(*dst, there, region))
+    return CL_INVALID_VALUE;
+  const std::array<std::size_t, 3> box{region[0], region[1], region[2]};
+  return enqueue(queue, CL_COMMAND_COPY_BUFFER_RECT, count, waits, done, false,
+                 copy_time(box[0] * box[1] * box[2]),
+                 [=, from = Ref<_cl_mem>(src), to = Ref<_cl_mem>(dst)] {
+                   copy_box(from->data, here, to->data, there, box);
+                 });
+}
+
+void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                     cl_map_flags flags, std::size_t offset, std::size_t bytes,
+                                     cl_uint count, const cl_event* waits, cl_event* done,
+                                     cl_int* status) {
+  STUB_CREATE(clEnqueueMapBuffer);
+  if (!is_live(queue, kQueue)) return refused(status, CL_INVALID_COMMAND_QUEUE);
+  if (!is_buffer(buffer)) return refused(status, CL_INVALID_MEM_OBJECT);
+  if (buffer->context.get() != queue->context.get()) return refused(status, CL_INVALID_CONTEXT);
+  if (flags == 0 || bytes == 0 || offset > buffer->bytes || bytes > buffer->bytes - offset)
+    return refused(status, CL_INVALID_VALUE);
+  const cl_int code =
+      enqueue(queue, CL_COMMAND_MAP_BUFFER, count, waits, done, blocking != CL_FALSE, 1, [] {});
+  if (code != CL_SUCCESS) return refused(status, code);
+  buffer->maps.fetch_add(1);
+  return made(status, static_cast<void*>(buffer->data + offset));
+}
+
+cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void* mapped,
+                                           cl_uint count, const cl_event* waits, cl_event* done) {
+  STUB_CALL(clEnqueueUnmapMemObject);
+  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
+  if (!is_buffer(memory)) return CL_INVALID_MEM_OBJECT;
+  if (memory->context.get() != queue->context.get()) return CL_INVALID_CONTEXT;
+  auto* const at = static_cast<unsigned char*>(mapped);
+  if (memory->maps.load() == 0 || at < memory->data || at >= memory->data + memory->bytes)
+    return CL_INVALID_VALUE;
+  const cl_int code = enqueue(queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, waits, done, false, 1,
+                              [held = Ref<_cl_mem>(memory)] {});
+  if (code == CL_SUCCESS) memory->maps.fetch_sub(1);
+  return code;
 }
 
 cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem src, cl_mem dst,

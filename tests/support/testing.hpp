@@ -175,6 +175,18 @@ inline bool not_built(const std::string& name) {
   return true;
 }
 
+// The tool built beside the tests, when it and the compiler that it calls are there; else empty, with
+// a message.
+inline std::string compiling_tool() {
+  if (not_built("clcook")) return "";
+  if (!std::filesystem::exists("/usr/bin/clang-19") ||
+      !std::filesystem::exists("/usr/lib/clc/gfx1030-amdgcn--.bc")) {
+    MESSAGE("skipped: clang-19 and libclc-19 are not installed");
+    return "";
+  }
+  return built_program("clcook");
+}
+
 // Runs one test case of this very program, also one that is marked doctest::skip().
 inline Ran run_self(
     const std::string& test_case,

@@ -1,7 +1,8 @@
 // NVIDIA Performance Primitives on 4-channel float and 1-channel float pictures, borders repeated.
 // 0: FilterMedianBorder, 1: FilterMaxBorder, 2: DilateBorder; 3: FilterRowBorder, then
-// FilterColumnBorder, of floats or bytes. shape: width, height, side of the mask or number of taps,
-// channels, 1 for bytes; for 3 the taps follow.
+// FilterColumnBorder, of floats or bytes; FilterMedianBorder of 4: bytes, 5: 4 channels of bytes, 6:
+// 16 bits; 7: FilterMaxBorder of bytes. shape: width, height, side of the mask or number of taps,
+// channels, bytes of an integer or 0 for floats; for 3 the taps follow.
 #include <nppcore.h>
 #ifndef WITHOUT_NPPIF
 #include <nppi_filtering_functions.h>
@@ -21,7 +22,7 @@ static int number(int i) { return static_cast<int>(shape[i]); }
 static NppiSize size() { return {number(0), number(1)}; }
 static NppiSize mask() { return {number(2), number(2)}; }
 static NppiPoint anchor() { return {number(2) / 2, number(2) / 2}; }
-static int step() { return number(0) * number(3) * (number(4) != 0 ? 1 : 4); }
+static int step() { return number(0) * number(3) * (number(4) != 0 ? number(4) : 4); }
 
 static void check_npp(NppStatus status) {
   if (status < NPP_NO_ERROR && wrong.empty())
@@ -48,6 +49,14 @@ static void prepare() {
                                                               NPP_BORDER_REPLICATE,
                                                               stream_context));
     scratch = static_cast<Npp8u*>(allocate(bytes));
+  }
+  if (which >= 4 && which <= 6) {
+    Npp32u bytes = 0;
+    const auto ask = which == 4   ? nppiFilterMedianBorderGetBufferSize_8u_C1R_Ctx
+                     : which == 5 ? nppiFilterMedianBorderGetBufferSize_8u_C4R_Ctx
+                                  : nppiFilterMedianBorderGetBufferSize_16u_C1R_Ctx;
+    check_npp(ask(size(), mask(), &bytes, NPP_BORDER_REPLICATE, stream_context));
+    if (bytes != 0) scratch = static_cast<Npp8u*>(allocate(bytes));
   }
 #else
   if (which != 2) wrong = "libnppif is not installed";
@@ -91,6 +100,20 @@ static void call() {
     check_npp(nppiFilterColumnBorder_32f_C4R_Ctx(middle, step(), size(), origin, dst, step(),
                                                  size(), taps, number(2), number(2) / 2, border,
                                                  stream_context));
+  } else if (which == 4 || which == 5) {
+    const auto median = which == 4 ? nppiFilterMedianBorder_8u_C1R_Ctx
+                                   : nppiFilterMedianBorder_8u_C4R_Ctx;
+    check_npp(median(static_cast<const Npp8u*>(in[0]), step(), size(), origin,
+                     static_cast<Npp8u*>(out[0]), step(), size(), mask(), anchor(), scratch,
+                     border, stream_context));
+  } else if (which == 6) {
+    check_npp(nppiFilterMedianBorder_16u_C1R_Ctx(
+        static_cast<const Npp16u*>(in[0]), step(), size(), origin, static_cast<Npp16u*>(out[0]),
+        step(), size(), mask(), anchor(), scratch, border, stream_context));
+  } else if (which == 7) {
+    check_npp(nppiFilterMaxBorder_8u_C1R_Ctx(
+        static_cast<const Npp8u*>(in[0]), step(), size(), origin, static_cast<Npp8u*>(out[0]),
+        step(), size(), mask(), anchor(), border, stream_context));
   } else if (which == 3) {
     const auto* bytes = static_cast<const Npp8u*>(in[0]);
     auto* middle = static_cast<Npp8u*>(between);

@@ -131,6 +131,9 @@ class CpuPyramid : public Method {
                 " cells, two launches");
   }
 
+  // Cells are made of the pixels of three blocks.
+  Cut cut() const override { return {y_.level.step, 5 * y_.level.step}; }
+
  private:
   static constexpr double kLeastSigma = 16;
   static constexpr int kTile = 256;  // TILE of the kernel

@@ -6,11 +6,14 @@
 #include <clcook/core/names.hpp>
 #include <clcook/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/methods.hpp>
-#include <cstring>
+#include <cstdint>
+#include <exception>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace clcook {
@@ -52,10 +55,11 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const BufferView& src, const Bu
 CLCOOK_INLINE cl::Event GaussianBlur::operator()(const ImageView& src, const ImageView& dst,
                                                  const std::vector<cl::Event>& wait) const {
   const Problem& p = problem();
-  if (p.channels == 3 || p.batch != 1) {
+  if (p.channels == 3 || p.batch != 1 || gaussian::is_volume(p)) {
     fail(Errc::invalid_argument, kName,
-         text("images have 1, 2 or 4 channels and no batch; the problem has ", p.channels,
-              " channels and a batch of ", p.batch));
+         text("images have 1, 2 or 4 channels, no batch and no depth; the problem has ", p.channels,
+              " channels, a batch of ", p.batch, ", a depth of ", p.depth, " and a sigma_z of ",
+              p.sigma_z));
   }
   const cl_channel_order order = p.channels == 1 ? CL_R : p.channels == 2 ? CL_RG : CL_RGBA;
   ImageLayout images{static_cast<std::size_t>(p.width),
@@ -85,7 +89,9 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const ImageView& src, const Ima
 CLCOOK_INLINE void GaussianBlur::set_sigma(double sigma_x, double sigma_y) {
   const Problem next = with_sigma(sigma_x, sigma_y);
   const auto why_not = [&](const Row& row) -> std::string {
-    for (const CompileUnit& unit : Rules::units(row, next, {}, runtime().info())) {
+    for (const CompileUnit& unit : row.traits.is_composed
+                                       ? Rules::offer_of(runtime(), row, next, {}).units
+                                       : Rules::units(row, next, {}, runtime().info())) {
       if (!is_built(unit)) return "its program is not built; build_for() does that";
     }
     return {};
@@ -119,15 +125,25 @@ CLCOOK_INLINE std::string GaussianBlur::describe() const {
   return out;
 }
 
-CLCOOK_INLINE void GaussianBlur::by_strips(const Runtime& runtime, const Problem& problem,
-                                           const void* src, std::size_t src_pitch, void* dst,
-                                           std::size_t dst_pitch, int strip_rows,
-                                           const std::function<void(int rows_done)>& progress) {
+CLCOOK_INLINE StripReport GaussianBlur::by_strips(const Runtime& runtime, const Problem& problem,
+                                                  const void* src, std::size_t src_pitch, void* dst,
+                                                  std::size_t dst_pitch, int strip_rows,
+                                                  const std::function<void(int)>& progress) {
+  StripPipeline pipeline({runtime});
+  StripProgress told;
+  if (progress) told = [&](std::size_t rows) { progress(static_cast<int>(rows)); };
+  return by_strips(pipeline, problem, src, src_pitch, dst, dst_pitch, strip_rows, told);
+}
+
+CLCOOK_INLINE StripReport GaussianBlur::by_strips(StripPipeline& pipeline, const Problem& problem,
+                                                  const void* src, std::size_t src_pitch, void* dst,
+                                                  std::size_t dst_pitch, int strip_rows,
+                                                  const StripProgress& progress, Variant variant) {
   Spec::check(problem);
-  if (problem.batch != 1)
-    fail(Errc::invalid_argument, kName, text("strips have no batch, got ", problem.batch));
-  if (strip_rows < 1)
-    fail(Errc::invalid_argument, kName, text("strip_rows must be at least 1, got ", strip_rows));
+  if (strip_rows < 0) {
+    fail(Errc::invalid_argument, kName,
+         text("strip_rows must be 0, which chooses them, or more, got ", strip_rows));
+  }
   const std::size_t row_bytes =
       gaussian::pixel_bytes(problem) * static_cast<std::size_t>(problem.width);
   if (src_pitch == 0) src_pitch = row_bytes;
@@ -137,52 +153,111 @@ CLCOOK_INLINE void GaussianBlur::by_strips(const Runtime& runtime, const Problem
          text("strips need src, dst and pitches of at least a row of ", row_bytes,
               " bytes, got pitches of ", src_pitch, " and ", dst_pitch));
   }
-  const auto height = static_cast<std::size_t>(problem.height);
-  check_disjoint(HostRows{src, src_pitch, row_bytes, height},
-                 HostRows{dst, dst_pitch, row_bytes, height}, kName, "src", "dst");
-  const int radius = gaussian::axes_of(problem)->y.radius;
-  const auto* from_rows = static_cast<const unsigned char*>(src);
-  std::vector<unsigned char> rows;
-  std::unique_ptr<GaussianBlur> blur;
-  cl::Buffer from;
-  cl::Buffer to;
-  for (int y = 0; y < problem.height; y += strip_rows) {
-    const int count = std::min(strip_rows, problem.height - y);
-    // The rows that the strip reads, as a picture of its own: its upper and lower borders are the
-    // picture's or out of reach. A periodic picture goes on beyond its own.
-    const bool wraps =
-        problem.border == Border::wrap && (y < radius || count > problem.height - radius - y);
-    const gaussian::RowRange range =
-        wraps ? gaussian::RowRange{y - radius, count + 2 * radius}
-              : gaussian::rows_needed(problem, {0, y, problem.width, count}, radius);
-    if (!blur || blur->problem().height != range.count) {
-      Problem strip = problem;
-      strip.height = range.count;
-      blur = std::make_unique<GaussianBlur>(runtime, strip);
-      rows.resize(row_bytes * static_cast<std::size_t>(range.count));
-      from = create_buffer(runtime, rows.size());
-      to = create_buffer(runtime, row_bytes * static_cast<std::size_t>(count));
+  // Volumes are cut along z, at whole slices.
+  const bool volume = gaussian::is_volume(problem);
+  const int count = volume ? problem.depth : problem.height;
+  const std::size_t each = volume ? static_cast<std::size_t>(problem.height) : 1;
+  const auto height = static_cast<std::size_t>(count) * each;
+  const std::size_t rows = height * static_cast<std::size_t>(problem.batch);
+  StripWork work;
+  work.where = kName;
+  work.src = {src, src_pitch, row_bytes, rows};
+  work.dst = {dst, dst_pitch, row_bytes, rows};
+  check_disjoint(work.src, HostRows{dst, dst_pitch, row_bytes, rows}, kName, "src", "dst");
+
+  // The method that each device would take for the whole picture. One that can take none is left to
+  // the pipeline, unless all are such.
+  std::vector<std::pair<cl_command_queue, Variant>> methods;
+  std::vector<gaussian::Method::Cut> cuts;
+  std::exception_ptr refused;
+  for (const Runtime& runtime : pipeline.runtimes()) {
+    try {
+      const GaussianBlur whole(runtime, problem, variant);
+      methods.emplace_back(runtime.queue()(), whole.variant());
+      cuts.push_back(whole.resources().method->cut());
+    } catch (const Error&) {
+      if (!refused) refused = std::current_exception();
     }
-    for (int i = 0; i < range.count; ++i) {
-      const int row = wraps ? ((range.first + i) % problem.height + problem.height) % problem.height
-                            : range.first + i;
-      std::memcpy(rows.data() + static_cast<std::size_t>(i) * row_bytes,
-                  from_rows + static_cast<std::size_t>(row) * src_pitch, row_bytes);
-    }
-    const cl_command_queue queue = runtime.queue()();
-    check(clEnqueueWriteBuffer(queue, from(), CL_TRUE, 0, rows.size(), rows.data(), 0, nullptr,
-                               nullptr),
-          "clEnqueueWriteBuffer");
-    const cl::Event done = (*blur)(from, to, Region{0, y - range.first, problem.width, count});
-    const cl_event handle = done();
-    const std::size_t origin[3] = {0, 0, 0};
-    const std::size_t host_origin[3] = {0, static_cast<std::size_t>(y), 0};
-    const std::size_t size[3] = {row_bytes, static_cast<std::size_t>(count), 1};
-    check(clEnqueueReadBufferRect(queue, to(), CL_TRUE, origin, host_origin, size, row_bytes, 0,
-                                  dst_pitch, 0, dst, 1, &handle, nullptr),
-          "clEnqueueReadBufferRect");
-    if (progress) progress(y + count);
   }
+  if (methods.empty()) std::rethrow_exception(refused);
+  const Windows windows = make_windows(pipeline, problem, strip_rows, cuts);
+  for (int picture = 0; picture < problem.batch; ++picture) {
+    for (int at = 0; at < count; at += windows.strip) {
+      const std::size_t first = static_cast<std::size_t>(picture) * height;
+      const auto length = static_cast<std::size_t>(std::min(windows.strip, count - at));
+      work.strips.push_back({static_cast<std::int64_t>(first) +
+                                 windows.begin(at, count) * static_cast<std::int64_t>(each),
+                             static_cast<std::size_t>(windows.rows) * each,
+                             first + static_cast<std::size_t>(at) * each, length * each});
+    }
+  }
+  Problem window = problem;
+  (volume ? window.depth : window.height) = windows.rows;
+  window.batch = 1;
+  work.make = [&](const Runtime& runtime) -> StripFunction {
+    Variant own = variant;
+    for (const auto& one : methods) {
+      if (one.first == runtime.queue()()) own = one.second;
+    }
+    const GaussianBlur blur(runtime, window, own);
+    return [blur, windows, height, each, count, volume](const Strip& strip, const cl::Buffer& from,
+                                                        const cl::Buffer& to,
+                                                        const std::vector<cl::Event>& wait) {
+      const Problem& p = blur.problem();
+      const int at = static_cast<int>(strip.to % height / each);
+      const int first = at - windows.begin(at, count);
+      const int length = static_cast<int>(strip.to_rows / each);
+      return blur(from, to,
+                  volume ? Region{0, 0, p.width, p.height, first, length}
+                         : Region{0, first, p.width, length},
+                  wait);
+    };
+  };
+  return pipeline.run(work, progress);
+}
+
+CLCOOK_INLINE int GaussianBlur::Windows::begin(int y, int height) const {
+  if (rows == height) return 0;
+  int first = y - margin;
+  first -= (first % step + step) % step;
+  return periodic ? first : std::clamp(first, 0, height - rows);
+}
+
+CLCOOK_INLINE GaussianBlur::Windows GaussianBlur::make_windows(
+    const StripPipeline& pipeline, const Problem& p, int strip_rows,
+    const std::vector<gaussian::Method::Cut>& cuts) {
+  const bool volume = gaussian::is_volume(p);
+  const int count = volume ? p.depth : p.height;
+  const auto each = static_cast<std::size_t>(volume ? p.height : 1);
+  Windows out{count, count, 0, 1, p.border == Border::wrap};
+  int beyond = 0;
+  for (const gaussian::Method::Cut& cut : cuts) {
+    // A multiple of all; where that is too large, of the first.
+    const std::int64_t both = std::lcm<std::int64_t>(out.step, cut.step);
+    if (both <= 4096) out.step = static_cast<int>(both);
+    beyond = std::max(beyond, cut.beyond);
+  }
+  const std::shared_ptr<const gaussian::Axes> axes = gaussian::axes_of(p);
+  const std::int64_t margin = std::int64_t{volume ? axes->z.radius : axes->y.radius} + beyond;
+  if (strip_rows == 0) {
+    const std::size_t width = each * static_cast<std::size_t>(p.width);
+    // Two rows of floats are more than most methods need.
+    out.strip = static_cast<int>(strip_rows_for(
+        pipeline.runtimes(), static_cast<std::size_t>(count), static_cast<std::size_t>(margin),
+        2 * gaussian::pixel_bytes(p) * width,
+        2 * sizeof(float) * static_cast<std::size_t>(p.channels) * width, volume ? 1 : 64));
+  } else {
+    const auto slices = static_cast<int>((static_cast<std::size_t>(strip_rows) + each - 1) / each);
+    out.strip = std::min(slices, count);
+  }
+  std::int64_t rows = out.strip + 2 * margin + (out.step - 1);
+  // The last window ends with the picture and begins at a multiple too.
+  rows += ((count - rows) % out.step + out.step) % out.step;
+  // Pictures of a batch do not go on in each other.
+  if (rows >= count || (out.periodic && p.batch > 1)) return out;
+  out.rows = static_cast<int>(rows);
+  out.margin = static_cast<int>(margin);
+  return out;
 }
 
 CLCOOK_INLINE GaussianBlur::Pixel GaussianBlur::parse_pixel(std::string_view name) {
@@ -200,7 +275,8 @@ CLCOOK_INLINE gaussian::Problem GaussianBlur::with_sigma(double sigma_x, double 
 CLCOOK_INLINE RowLayout GaussianBlur::layout(const Problem& p, const Region& region) {
   const std::size_t bytes = gaussian::pixel_bytes(p);
   return {static_cast<std::size_t>(region.width) * bytes,
-          static_cast<std::size_t>(region.height) * static_cast<std::size_t>(p.batch),
+          static_cast<std::size_t>(region.height) * static_cast<std::size_t>(region.depth) *
+              static_cast<std::size_t>(p.batch),
           p.channels == 3 ? gaussian::channel_bytes(p.pixel) : bytes};
 }
 
@@ -210,6 +286,16 @@ CLCOOK_INLINE void GaussianBlur::check_region(const Problem& p, const Region& r)
     fail(Errc::invalid_argument, kName,
          text("the region of ", r.width, " x ", r.height, " pixels at ", r.x, ", ", r.y,
               " must lie within the picture of ", p.width, " x ", p.height));
+  }
+  if (r.z < 0 || r.depth < 1 || r.depth > p.depth || r.z > p.depth - r.depth) {
+    fail(Errc::invalid_argument, kName,
+         text("the region of ", r.depth, " slices from ", r.z, " on must lie within the ", p.depth,
+              " of the volume"));
+  }
+  if (gaussian::is_volume(p) && (r.width != p.width || r.height != p.height)) {
+    fail(Errc::invalid_argument, kName,
+         text("a region of a volume has whole slices of ", p.width, " x ", p.height,
+              " pixels, got ", r.width, " x ", r.height));
   }
 }
 
@@ -229,6 +315,13 @@ CLCOOK_INLINE void Spec::check(const Problem& p) {
   };
   check_sigma(p.sigma_x, "sigma_x");
   check_sigma(p.sigma_y, "sigma_y");
+  check_sigma(p.sigma_z, "sigma_z");
+  if (p.depth < 1 || p.depth > kMaxSize)
+    refuse(text("depth must be 1 to ", kMaxSize, " slices, got ", p.depth));
+  if (is_volume(p) && static_cast<double>(p.width) * p.height > kMaxSize) {
+    refuse(text("a slice of a volume has at most ", kMaxSize, " pixels, got ", p.width, " x ",
+                p.height));
+  }
   if (!(p.truncate >= 0.5 && p.truncate <= 8))
     refuse(text("truncate must be 0.5 to 8 sigma, got ", p.truncate));
   if (!(p.quality >= 0 && p.quality <= kMostQuality))
@@ -237,12 +330,16 @@ CLCOOK_INLINE void Spec::check(const Problem& p) {
     refuse(text("peak must be 0 or a positive float, got ", p.peak));
   if (p.channels < 1 || p.channels > 4) refuse(text("channels must be 1 to 4, got ", p.channels));
   if (p.batch < 1) refuse(text("batch must be at least 1, got ", p.batch));
+  if (p.straight_alpha && p.channels != 2 && p.channels != 4) {
+    refuse(
+        text("straight_alpha needs 2 or 4 channels, of which the last is alpha, got ", p.channels));
+  }
   GaussianBlur::to_string(p.pixel);  // refuses what is none
   GaussianBlur::to_string(p.border);
-  const double bytes =
-      static_cast<double>(p.width) * p.height * p.batch * static_cast<double>(p.channels) * 4;
-  if (bytes > 0x1p62)
-    refuse(text(p.batch, " pictures of ", p.width, " x ", p.height, " overflow the addresses"));
+  const double bytes = static_cast<double>(p.width) * p.height * p.depth * p.batch * p.channels * 4;
+  if (bytes > 0x1p62 || static_cast<double>(p.depth) * p.batch > 0x1p31 - 1)
+    refuse(text(p.batch, " pictures of ", p.width, " x ", p.height, " x ", p.depth,
+                " overflow the addresses"));
 }
 
 }  // namespace clcook::gaussian

@@ -21,6 +21,7 @@
 #include <clcook/core/source.hpp>
 #include <clcook/core/view.hpp>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -52,18 +53,30 @@ struct Problem {
   double peak = 0;
   int batch = 1;          // equal pictures, one below the other at one pitch
   bool in_place = false;  // calls may have src and dst overlap: methods that cannot are not taken
+  // Of a volume: slices of `height` rows, one below the other, 1 to kMaxSize; a slice has at most
+  // kMaxSize pixels. A batch is one volume below the other.
+  int depth = 1;
+  double sigma_z = 0;  // along z, from slice to slice
+  // The last of 2 or 4 channels is alpha, and the colours are not multiplied by it: a pixel counts
+  // for the colours as much as its alpha says, from 0 to 1, or of integers to the largest one.
+  // What is promised counts for colours times alpha.
+  bool straight_alpha = false;
 };
 
 inline constexpr int kMaxSize = 1 << 28;
 inline constexpr double kMaxSigma = 500;
 inline constexpr double kMostQuality = 1000;
 
-// Pixels of a picture.
+inline bool is_volume(const Problem& p) { return p.depth > 1 || p.sigma_z > 0; }
+
+// Pixels of a picture, or whole slices of a volume.
 struct Region {
   int x = 0;
   int y = 0;
   int width = 0;
   int height = 0;
+  int z = 0;
+  int depth = 1;
 };
 
 // One axis of the filter.
@@ -92,6 +105,7 @@ inline Axis make_axis(double sigma, double truncate) {
 struct Axes {
   Axis x;
   Axis y;
+  Axis z;
 };
 
 // The filter of a problem, without a device. Those who plan ask often: each thread remembers the
@@ -100,16 +114,19 @@ inline std::shared_ptr<const Axes> axes_of(const Problem& p) {
   struct Last {
     double sigma_x = -1;
     double sigma_y = -1;
+    double sigma_z = -1;
     double truncate = -1;
     std::shared_ptr<const Axes> axes;
   };
   static thread_local Last last;
   if (last.sigma_x < p.sigma_x || last.sigma_x > p.sigma_x || last.sigma_y < p.sigma_y ||
-      last.sigma_y > p.sigma_y || last.truncate < p.truncate || last.truncate > p.truncate) {
+      last.sigma_y > p.sigma_y || last.sigma_z < p.sigma_z || last.sigma_z > p.sigma_z ||
+      last.truncate < p.truncate || last.truncate > p.truncate) {
     const Axis x = make_axis(p.sigma_x, p.truncate);
     const bool round = !(p.sigma_x < p.sigma_y || p.sigma_x > p.sigma_y);
-    last = {p.sigma_x, p.sigma_y, p.truncate,
-            std::make_shared<const Axes>(Axes{x, round ? x : make_axis(p.sigma_y, p.truncate)})};
+    last = {p.sigma_x, p.sigma_y, p.sigma_z, p.truncate,
+            std::make_shared<const Axes>(Axes{x, round ? x : make_axis(p.sigma_y, p.truncate),
+                                              make_axis(p.sigma_z, p.truncate)})};
   }
   return last.axes;
 }
@@ -123,6 +140,8 @@ inline double peak_of(const Problem& p) {
   if (p.pixel == Pixel::u16) return 65535;
   return p.peak > 0 ? p.peak : 1;
 }
+// Alpha where nothing is transparent.
+inline double top_alpha(const Problem& p) { return is_integer(p.pixel) ? peak_of(p) : 1; }
 // Whether values may be NaN, infinite or of any size.
 inline bool may_be_anything(const Problem& p) { return !is_integer(p.pixel) && p.peak <= 0; }
 
@@ -143,11 +162,13 @@ inline bool is_from_zero(const Problem& p) {
 // more is promised.
 inline double psnr_of(double max_error) { return -20 * math::log10(std::max(max_error, 1e-12)); }
 
-// The largest rounding of a result to the pixel type, in units of the type.
+// The largest rounding of a result to the pixel type, in units of the type; of colours times alpha
+// that of both.
 inline double rounding_of(const Problem& p) {
-  if (is_integer(p.pixel)) return 0.5;
-  if (p.pixel == Pixel::f16) return std::max(peak_of(p) * 0x1p-11, 0x1p-25);
-  return peak_of(p) * 0x1p-24;
+  const double stored = is_integer(p.pixel)     ? 0.5
+                        : p.pixel == Pixel::f16 ? std::max(peak_of(p) * 0x1p-11, 0x1p-25)
+                                                : peak_of(p) * 0x1p-24;
+  return p.straight_alpha ? 2 * stored : stored;
 }
 
 // The offer of a method whose only error is the rounding of its float sums. Each pass adds as many
@@ -207,6 +228,14 @@ class Method {
   virtual bool uses_scratch() const { return true; }
   // The passes, such as "rows and columns, 129 and 65 taps".
   virtual std::string describe() const = 0;
+
+  // Where a picture may be cut into windows of rows, so that their results are the whole picture's:
+  // at multiples of `step`, and `beyond` rows further away than the filter reaches.
+  struct Cut {
+    int step = 1;
+    int beyond = 0;
+  };
+  virtual Cut cut() const { return {}; }
 };
 
 // The rows of the source that the rows of a region need. All of them where the border mode wraps
@@ -223,6 +252,19 @@ inline RowRange rows_needed(const Problem& p, const Region& region, int radius) 
 // Definitions for pixel.clh.
 inline void set_pixel(Defines& defines, const Problem& p) {
   clcook::set_pixel(defines, p.pixel, p.channels);
+}
+
+// Definitions for kernels that read or write another type than the problem's.
+inline void set_pixel(Defines& defines, const Problem& p, Pixel stored) {
+  clcook::set_pixel(defines, stored, p.channels);
+}
+
+// Whether what a pass along rows of one tap would write is there: a picture of floats without gaps,
+// which no later pass changes before it has been read.
+inline bool rows_are_there(const Problem& p, const Call& call, Pixel stored, int radius) {
+  return radius == 0 && stored == Pixel::f32 && call.src.offset == 0 &&
+         call.src.pitch == call.src.row_bytes && call.region.x == 0 &&
+         call.region.width == p.width && !overlap(call.src, call.dst);
 }
 
 // Values as floats on the device, such as the weights 0 .. radius of an axis.
@@ -247,11 +289,22 @@ inline KernelPicture kernel_picture(const Problem& p, const Region& region) {
 
 // Channels of all pictures of a problem.
 inline double values_of(const Problem& p) {
-  return static_cast<double>(p.width) * p.height * p.channels * p.batch;
+  return static_cast<double>(p.width) * p.height * p.depth * p.channels * p.batch;
 }
 // Bytes of all pictures, read or written once.
 inline double bytes_of(const Problem& p) {
   return values_of(p) * static_cast<double>(channel_bytes(p.pixel));
+}
+
+// Work-items in a row that groups of these kernels can all have: 64, or as many as device and kernels
+// allow.
+inline std::size_t row_group(std::initializer_list<Kernel> kernels, const DeviceInfo& device) {
+  std::size_t out = 64;
+  for (const Kernel& kernel : kernels) {
+    const std::size_t most = std::min(kernel.max_group(), device.max_items[0]);
+    while (out > most && out > 1) out /= 2;
+  }
+  return out;
 }
 
 // A kernel of a method with the work-items of its groups.

@@ -10,8 +10,10 @@
 #include <clcook/gaussian_blur/pyramid.hpp>
 #include <clcook/gaussian_blur/separable.hpp>
 #include <clcook/gaussian_blur/spec.hpp>
+#include <clcook/gaussian_blur/straight_alpha.hpp>
 #include <clcook/gaussian_blur/tensor.hpp>
 #include <clcook/gaussian_blur/tensor_bytes.hpp>
+#include <clcook/gaussian_blur/volume.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,27 +22,67 @@ namespace clcook::gaussian {
 
 inline constexpr const char* kMma = "mma.sync of NVIDIA GPUs";
 
+// A method of pictures; volumes get it through `volume`.
 template <class M>
 Spec::Row method_row(const char* name, const char* summary) {
   return Spec::Row(
       name, summary,
-      {M::offer, M::units,
+      {[](const Runtime& runtime, const Problem& problem, const Axes& axes) {
+         if (is_volume(problem))
+           return Offer::no(Lacks::problem, "is for pictures; `volume` takes it for slices");
+         return M::offer(runtime, problem, axes);
+       },
+       M::units,
        [](const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
           const std::vector<cl::Program>& programs) {
          return std::unique_ptr<Method>(new M(runtime, problem, axes, offer, programs));
        }});
 }
 
+// A method of pictures that has a method of volumes.
+template <class M, class V>
+Spec::Row method_row(const char* name, const char* summary) {
+  return Spec::Row(
+      name, summary,
+      {[](const Runtime& runtime, const Problem& problem, const Axes& axes) {
+         return is_volume(problem) ? V::offer(runtime, problem, axes)
+                                   : M::offer(runtime, problem, axes);
+       },
+       [](const Problem& problem, const Axes& axes, const DeviceInfo& device) {
+         return is_volume(problem) ? V::units(problem, axes, device)
+                                   : M::units(problem, axes, device);
+       },
+       [](const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
+          const std::vector<cl::Program>& programs) {
+         return is_volume(problem)
+                    ? std::unique_ptr<Method>(new V(runtime, problem, axes, offer, programs))
+                    : std::unique_ptr<Method>(new M(runtime, problem, axes, offer, programs));
+       }});
+}
+
+// A method that is put together from others.
+template <class M>
+Spec::Row composed_row(const char* name, const char* summary) {
+  return Spec::Row(
+      name, summary,
+      {M::offer, M::units,
+       [](const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
+          const std::vector<cl::Program>& programs) {
+         return std::unique_ptr<Method>(new M(runtime, problem, axes, offer, programs));
+       },
+       true});
+}
+
 CLCOOK_INLINE const std::vector<Spec::Row>& Spec::variants() {
   static const std::vector<Row> all{
-      method_row<Naive<true>>("per_pixel",
-                              "two passes, every tap from global memory, a pixel per work-item")
+      method_row<Naive<true>, FloatVolume<Naive<true>>>(
+          "per_pixel", "two passes, every tap from global memory, a pixel per work-item")
           .baseline()
           .by_name(),
-      method_row<Naive<false>>("naive",
-                               "two passes, every tap from global memory, a channel per work-item")
+      method_row<Naive<false>, FloatVolume<Naive<false>>>(
+          "naive", "two passes, every tap from global memory, a channel per work-item")
           .against("per_pixel", "a channel per work-item, each tap's border and weight looked up"),
-      method_row<Separable>("separable", "two passes through local memory")
+      method_row<Separable, FloatVolume<Separable>>("separable", "two passes through local memory")
           .against("per_pixel", "tiles in local memory, 12 sums of an item in registers"),
       method_row<Fused>("fused", "both passes in one launch, radii up to 10")
           .against("separable", "both passes in one launch"),
@@ -65,6 +107,12 @@ CLCOOK_INLINE const std::vector<Spec::Row>& Spec::variants() {
                               "byte pictures as products of bytes on NVIDIA's matrix units")
           .against("tensor", "products of bytes")
           .need(kMma),
+      composed_row<VolumeOf<Spec>>(
+          "volume", "for volumes: slices, then along z, each by the best method for it")
+          .against("separable", "a method for each part, pixels between them"),
+      composed_row<StraightAlpha<Spec>>(
+          "straight_alpha", "colours times alpha, the best method for them, divided by alpha again")
+          .against("separable", "a multiplication by alpha before, a division by it after"),
   };
   return all;
 }
@@ -73,7 +121,7 @@ CLCOOK_INLINE std::vector<std::string> Spec::tuning_names(const Problem& p) {
   static constexpr int kRadii[] = {4, 10, 32, 128, 512, 4000};
   static constexpr int kCount = 6;
   const std::shared_ptr<const Axes> axes = axes_of(p);
-  const int radius = std::max(axes->x.radius, axes->y.radius);
+  const int radius = std::max({axes->x.radius, axes->y.radius, axes->z.radius});
   int own = 0;
   while (own < kCount - 1 && radius > kRadii[own]) ++own;
   std::vector<std::string> out;
@@ -91,6 +139,10 @@ CLCOOK_INLINE std::vector<std::string> Spec::tuning_names(const Problem& p) {
 
 CLCOOK_INLINE Offer Spec::offer(const Runtime& runtime, const Setup<Spec>& s) {
   const Problem& p = s.problem;
+  if (p.straight_alpha && s.row.name != "straight_alpha") {
+    return Offer::no(Lacks::problem,
+                     "blurs colours as they are; `straight_alpha` takes it for their products");
+  }
   Offer out = s.row.traits.offer(runtime, p, *axes_of(p));
   if (!out.can()) return out;
   if (p.in_place && !out.in_place) return Offer::no(Lacks::problem, "does not work in place");

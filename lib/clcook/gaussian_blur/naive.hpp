@@ -24,53 +24,71 @@ class Naive : public Method {
     return out;
   }
 
-  static std::vector<CompileUnit> units(const Problem& p, const Axes&, const DeviceInfo&) {
-    Defines defines;
-    set_pixel(defines, p);
+  static std::vector<CompileUnit> units(const Problem& p, const Axes& axes,
+                                        const DeviceInfo& device) {
+    return units_between(p, axes, device, p.pixel, p.pixel);
+  }
+  // For pictures that are read and written as these types.
+  static std::vector<CompileUnit> units_between(const Problem& p, const Axes&, const DeviceInfo&,
+                                                Pixel from, Pixel to) {
+    Defines reading;
+    set_pixel(reading, p, from);
+    Defines writing;
+    set_pixel(writing, p, to);
     const embedded::File& file =
         kWholePixels ? embedded::gaussian_blur_per_pixel : embedded::gaussian_blur_naive;
     // Groups as the built kernels take them.
-    return {unit(kRows, file, defines, {0, 0, 0}), unit(kColumns, file, defines, {0, 0, 0})};
+    return {unit(kRows, file, reading, {0, 0, 0}), unit(kColumns, file, writing, {0, 0, 0})};
   }
 
   Naive(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
         const std::vector<cl::Program>& programs)
+      : Naive(runtime, problem, axes, programs, problem.pixel, problem.pixel) {}
+  Naive(const Runtime& runtime, const Problem& problem, const Axes& axes,
+        const std::vector<cl::Program>& programs, Pixel from, Pixel to)
       : runtime_(runtime),
         problem_(problem),
+        from_(from),
+        to_(to),
         radius_x_(axes.x.radius),
         radius_y_(axes.y.radius),
         weights_x_(upload_floats(runtime, weights_of(axes.x))),
         weights_y_(upload_floats(runtime, weights_of(axes.y))) {
-    program_ = programs[0];
-    for (const char* kernel : {kRows, kColumns}) {
-      const std::size_t most =
-          std::min(Kernel(runtime, program_, kernel).max_group(), runtime.info().max_items[0]);
-      while (group_ > most && group_ > 1) group_ /= 2;
-    }
+    rows_ = programs[0];
+    columns_ = programs[1];
+    group_ = row_group({Kernel(runtime, rows_, kRows), Kernel(runtime, columns_, kColumns)},
+                       runtime.info());
   }
 
   cl::Event enqueue(const Call& call, Scratch& scratch,
                     const std::vector<cl::Event>& wait) override {
     const Region& region = call.region;
-    const RowRange range = rows_needed(problem_, region, radius_y_);
+    const bool there = rows_are_there(problem_, call, from_, radius_x_);
+    const RowRange range =
+        there ? RowRange{0, problem_.height} : rows_needed(problem_, region, radius_y_);
     const auto channels = static_cast<std::size_t>(problem_.channels);
     const std::size_t line = static_cast<std::size_t>(region.width) * channels;
     const auto batch = static_cast<std::size_t>(problem_.batch);
-    const cl::Buffer mid = scratch.get(
-        runtime_, 0, line * static_cast<std::size_t>(range.count) * batch * sizeof(float));
-    const std::size_t bytes = channel_bytes(problem_.pixel);
+    const cl::Buffer mid =
+        there ? call.src.buffer
+              : scratch.get(runtime_, 0,
+                            line * static_cast<std::size_t>(range.count) * batch * sizeof(float));
     const KernelPicture picture = kernel_picture(problem_, region);
     const auto launch = [&](int rows) {
       const std::size_t items = kWholePixels ? line / channels : line;
       return Launch::cover({items, static_cast<std::size_t>(rows), batch}, {group_, 1, 1});
     };
-    Kernel rows(runtime_, program_, kRows);
-    const cl::Event first =
-        rows(launch(range.count), wait, call.src.buffer, kernel_view(call.src, bytes), mid, picture,
-             range, weights_x_, cl_int{radius_x_});
-    Kernel columns(runtime_, program_, kColumns);
-    return columns(launch(region.height), {first}, mid, call.dst.buffer,
-                   kernel_view(call.dst, bytes), picture, range, weights_y_, cl_int{radius_y_});
+    std::vector<cl::Event> after = wait;
+    if (!there) {
+      Kernel rows(runtime_, rows_, kRows);
+      after = {rows(launch(range.count), wait, call.src.buffer,
+                    kernel_view(call.src, channel_bytes(from_)), mid, picture, range, weights_x_,
+                    cl_int{radius_x_})};
+    }
+    Kernel columns(runtime_, columns_, kColumns);
+    return columns(launch(region.height), after, mid, call.dst.buffer,
+                   kernel_view(call.dst, channel_bytes(to_)), picture, range, weights_y_,
+                   cl_int{radius_y_});
   }
 
   std::string describe() const override {
@@ -94,12 +112,15 @@ class Naive : public Method {
 
   Runtime runtime_;
   Problem problem_;
+  Pixel from_;
+  Pixel to_;
   int radius_x_;
   int radius_y_;
   cl::Buffer weights_x_;
   cl::Buffer weights_y_;
-  cl::Program program_;
-  std::size_t group_ = 64;  // work-items, or as many as device and kernels allow
+  cl::Program rows_;
+  cl::Program columns_;
+  std::size_t group_ = 0;  // see row_group()
 };
 
 }  // namespace clcook::gaussian

@@ -304,6 +304,9 @@ class Pyramid : public Method {
                 2 * radius_x_ + 1, " and ", 2 * radius_y_ + 1, " taps on them, four launches");
   }
 
+  // Cells are made of the pixels of three blocks, and the small filter has two taps more.
+  Cut cut() const override { return {1 << choice_.y.log, 6 << choice_.y.log}; }
+
  private:
   // As in the kernels.
   static constexpr int kTileWidth = 128;

@@ -36,33 +36,46 @@ class Separable : public Method {
 
   static std::vector<CompileUnit> units(const Problem& p, const Axes& axes,
                                         const DeviceInfo& device) {
+    return units_between(p, axes, device, p.pixel, p.pixel);
+  }
+  // For pictures that are read and written as these types.
+  static std::vector<CompileUnit> units_between(const Problem& p, const Axes& axes,
+                                                const DeviceInfo& device, Pixel from, Pixel to) {
     const std::size_t channels = static_cast<std::size_t>(p.channels);
     return {kernel_unit(p, axes.x, "gaussian_blur_separable_rows", device,
-                        kRunsX * channels * rows_each(channels)),
-            kernel_unit(p, axes.y, "gaussian_blur_separable_columns", device, kLines * kRunsY)};
+                        kRunsX * channels * rows_each(channels), from),
+            kernel_unit(p, axes.y, "gaussian_blur_separable_columns", device, kLines * kRunsY, to)};
   }
 
   Separable(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
             const std::vector<cl::Program>& programs)
+      : Separable(runtime, problem, axes, programs, problem.pixel, problem.pixel) {}
+  Separable(const Runtime& runtime, const Problem& problem, const Axes& axes,
+            const std::vector<cl::Program>& programs, Pixel from, Pixel to)
       : runtime_(runtime),
         problem_(problem),
+        from_(from),
+        to_(to),
         rows_(axes.x, programs[0]),
         columns_(axes.y, programs[1]) {}
 
   cl::Event enqueue(const Call& call, Scratch& scratch,
                     const std::vector<cl::Event>& wait) override {
     const Region& region = call.region;
-    const RowRange range = rows_needed(problem_, region, columns_.radius);
+    const bool there = rows_are_there(problem_, call, from_, rows_.radius);
+    const RowRange range =
+        there ? RowRange{0, problem_.height} : rows_needed(problem_, region, columns_.radius);
     const auto channels = static_cast<std::size_t>(problem_.channels);
     const auto width = static_cast<std::size_t>(region.width);
     const auto batch = static_cast<std::size_t>(problem_.batch);
     const std::size_t line = width * channels * batch * sizeof(float);
-    const cl::Buffer mid = scratch.get(runtime_, 0, line * static_cast<std::size_t>(range.count));
+    const cl::Buffer mid =
+        there ? call.src.buffer
+              : scratch.get(runtime_, 0, line * static_cast<std::size_t>(range.count));
     const cl::Buffer partial =
         columns_.pieces.size() == 1
             ? mid  // not touched
             : scratch.get(runtime_, 1, line * static_cast<std::size_t>(region.height));
-    const std::size_t bytes = channel_bytes(problem_.pixel);
     const KernelPicture picture = kernel_picture(problem_, region);
     const auto groups = [](std::size_t count, std::size_t each) {
       return (count + each - 1) / each;
@@ -81,15 +94,18 @@ class Separable : public Method {
                        {kLines * kRunsY, 1, 1});
     std::vector<cl::Event> after = wait;
     for (const Piece& piece : rows_.pieces) {
+      if (there) break;
       Kernel kernel(runtime_, rows_.program, "gaussian_blur_separable_rows");
-      after = {kernel(launch_rows, after, call.src.buffer, kernel_view(call.src, bytes), mid,
-                      picture, range, piece, cl_int{&piece != &rows_.pieces.front()})};
+      after = {kernel(launch_rows, after, call.src.buffer,
+                      kernel_view(call.src, channel_bytes(from_)), mid, picture, range, piece,
+                      cl_int{&piece != &rows_.pieces.front()})};
     }
     for (const Piece& piece : columns_.pieces) {
       Kernel kernel(runtime_, columns_.program, "gaussian_blur_separable_columns");
       after = {kernel(launch_columns, after, mid, partial, call.dst.buffer,
-                      kernel_view(call.dst, bytes), picture, range, static_cast<cl_int>(segment),
-                      piece, cl_int{&piece != &columns_.pieces.front()},
+                      kernel_view(call.dst, channel_bytes(to_)), picture, range,
+                      static_cast<cl_int>(segment), piece,
+                      cl_int{&piece != &columns_.pieces.front()},
                       cl_int{&piece == &columns_.pieces.back()})};
     }
     return after.front();
@@ -136,9 +152,9 @@ class Separable : public Method {
   }
 
   static CompileUnit kernel_unit(const Problem& p, const Axis& axis, const char* kernel,
-                                 const DeviceInfo& device, std::size_t group) {
+                                 const DeviceInfo& device, std::size_t group, Pixel stored) {
     Defines defines;
-    set_pixel(defines, p);
+    set_pixel(defines, p, stored);
     defines.set("CLCOOK_GAUSSIAN_TAPS", cut_taps(axis).taps);
     if (needs_exact_reach(p)) defines.flag("CLCOOK_GAUSSIAN_EXACT_REACH");
     // CPUs gain nothing from the unrolled code, which takes them seconds to compile.
@@ -172,6 +188,8 @@ class Separable : public Method {
 
   Runtime runtime_;
   Problem problem_;
+  Pixel from_;
+  Pixel to_;
   Pass rows_;
   Pass columns_;
 };

@@ -124,6 +124,30 @@ inline std::vector<double> blur_row(const Picture& in, const std::vector<double>
   return blur_row_by(in, of(x), of(y), border, outside, row);
 }
 
+// One row of the blur of a volume, whose slices are pictures of one size: row `row` of slice `slice`
+// of what blur_row() makes of the slices, then along z with the weights `z`. blurred(i) is that row of
+// slice i, blurred.
+template <class Blurred>
+std::vector<double> blur_row_along_z(const Blurred& blurred, std::size_t depth,
+                                     const std::vector<double>& z, Border border,
+                                     const std::array<double, 4>& outside, std::size_t channels,
+                                     std::size_t values, std::size_t slice) {
+  const auto side = static_cast<std::ptrdiff_t>(z.size() / 2);
+  std::vector<double> out(values);
+  for (std::ptrdiff_t k = -side; k <= side; ++k) {
+    const std::ptrdiff_t i = border_index(static_cast<std::ptrdiff_t>(slice) + k,
+                                          static_cast<std::ptrdiff_t>(depth), border);
+    const double weight = z[static_cast<std::size_t>(k + side)];
+    if (i < 0) {
+      for (std::size_t e = 0; e < values; ++e) out[e] += weight * outside[e % channels];
+      continue;
+    }
+    const std::vector<double>& row = blurred(static_cast<std::size_t>(i));
+    for (std::size_t e = 0; e < values; ++e) out[e] += weight * row[e];
+  }
+  return out;
+}
+
 // PSNR in dB of values against the expected ones, for values up to `peak`; infinite when equal.
 inline double psnr(const std::vector<double>& expected, const std::vector<double>& got,
                    double peak) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace clcook {
@@ -69,6 +70,10 @@ class PlanCase : public Case {
     } else {
       return Case::call(views, wait);
     }
+  }
+
+  void move_plan() override {
+    if (plan_) const Operation elsewhere = std::move(*plan_);
   }
 
   Work work() const override { return plan().offer().work; }

@@ -85,6 +85,8 @@ class Case {
   virtual cl::Event call(const std::vector<BufferView>&, const std::vector<cl::Event>&) {
     fail(Errc::invalid_argument, "Case", "has no operands");
   }
+  // Moves the prepared plan away: run() and call() use what is left of it, until the next prepare().
+  virtual void move_plan() {}
   // Reads the output back behind `wait` and compares it with the scalar reference; also looks at
   // the guard bands. Blocks.
   virtual Diff check(const std::vector<cl::Event>& wait) = 0;

@@ -69,11 +69,7 @@ __kernel void rates_operations(__global float* p, float m, int turns) {
     c = mad(c, m, 1.0f);
     d = mad(d, m, 1.0f);
   }
-  a += b + c + d;
-  // Every lane counts, or a compiler leaves it out.
-  float8 e = a.lo + a.hi;
-  float4 f = e.lo + e.hi;
-  if (f.x + f.y + f.z + f.w == -1.0f) p[0] = 0.0f;
+  vstore16(a + b + c + d, get_global_id(0), p);  // or a compiler leaves out what no one reads
 }
 )");
   const cl::Program program = runtime.build(source, {}, "rates");
@@ -106,8 +102,9 @@ __kernel void rates_operations(__global float* p, float m, int turns) {
   // 16 work-items per lane of a wide device; longer until it takes a millisecond.
   Kernel operations(probe, program, "rates_operations");
   const std::size_t group = std::min<std::size_t>(64, operations.max_group());
-  const std::size_t groups =
-      static_cast<std::size_t>(runtime.info().compute_units) * (runtime.info().cpu ? 1 : 32);
+  const std::size_t most = bytes / (group * sizeof(cl_float16));  // that `to` takes
+  const std::size_t groups = std::clamp<std::size_t>(
+      std::size_t{runtime.info().compute_units} * (runtime.info().cpu ? 1 : 32), 1, most);
   int turns = 32;
   for (int round = 0; round < kRounds;) {
     const cl::Event done = operations(Launch::groups({groups, 1, 1}, {group, 1, 1}), {}, to,

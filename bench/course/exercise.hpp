@@ -1,0 +1,99 @@
+// The exercises of `clcook course`: what each gives, what is right, and which recipe is its solution.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <clcook/core/params.hpp>
+#include <clcook/registry/random.hpp>
+
+#include "try/description.hpp"
+
+namespace clcook::tool::course {
+
+// How the work-items of a launch cover a problem. Work-items make `outputs` results per dimension.
+enum class Grid {
+  items,    // one dimension over Exercise::extent results, padded to whole groups
+  picture,  // width x height, padded to whole groups
+  tiles,    // one row of groups, as many as there are tiles of a group's size on the picture
+  groups,   // one dimension of Exercise::extent groups
+};
+
+// A figure that the shape of a kernel is judged by. Less is better.
+enum class Figure {
+  slots,      // issue slots per result
+  memory,     // instructions on global memory per result
+  registers,  // vector registers of a work-item
+  apart,      // bytes between what two neighbouring work-items store
+  reach,      // pixels of the source that the first groups can read, per pixel that they write
+};
+constexpr std::size_t kFigures = 5;
+
+struct Limit {
+  Figure figure;
+  // Where the limit lies between the recipe's figure, 0, and that of the start, 1; above 1 it is the
+  // start's figure times this.
+  double share;
+};
+
+struct Exercise {
+  int number;
+  const char* name;     // "01_two_calls"
+  const char* title;    // "two calls in a branch"
+  const char* aim;      // one line for the list
+  const char* recipe;   // its solution
+  const char* variant;  // and which of its kernels the limits come from
+  const char* kernel;   // the function that the learner's file has
+  const char* result;   // what slots and accesses are counted per
+  Grid grid;
+  // Of Grid::items the results, of Grid::groups the groups, as an expression of the sizes and of LOCAL,
+  // a group's size.
+  const char* extent;
+  std::vector<std::array<const char*, 2>> constants;  // that the grader defines
+  std::vector<Limit> limits;
+  std::array<const char*, 3> hints;
+  // The recipe's kernel for this problem: text before and behind its file.
+  const char* before;
+  const char* behind;
+  std::vector<const char*> goal_global;
+  std::vector<const char*> goal_local;
+  // The arguments, with random data, and the reference. `random` draws what is one number for all
+  // problems.
+  void (*describe)(Random& random, described::Description& about);
+  // A problem of about so many results, its sizes drawn; of kCounted and kTiny results: see
+  // description_of().
+  Params (*problem)(Random& random, std::uint64_t results);
+};
+
+constexpr std::uint64_t kCounted = 12000;
+constexpr std::uint64_t kTiny = 700;
+
+const std::vector<Exercise>& exercises();
+
+// The text that an exercise begins with.
+std::string start_of(const Exercise& exercise);
+
+// What the learner's file says of its launch, in lines "// clcook: local = 16 16".
+struct Geometry {
+  std::vector<std::size_t> local;
+  std::vector<std::size_t> outputs;  // one for each dimension
+};
+
+// One of the kernels that are graded.
+struct Entry {
+  std::string name;  // "yours"
+  std::string file;  // as messages call it
+  std::string text;
+  Geometry geometry;
+};
+
+// The exercise as a description of the entries given and of the recipe's kernel, "recipe". `seed` draws
+// what is one number for all problems, `sizes` the sizes. check_shapes: small and awkward ones, the
+// first tiny; bench_shapes: one of some ten thousand results that fills whole groups but for a few.
+described::Description description_of(const Exercise& exercise, std::uint64_t seed,
+                                      std::uint64_t sizes, const std::vector<Entry>& entries);
+
+}  // namespace clcook::tool::course

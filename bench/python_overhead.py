@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""What the Python package costs over C++, and what a new sigma costs beside CuPy; writes JSON.
+
+    python3 bench/python_overhead.py --plain build/bin/python_plain --out overhead.json
+
+1. "transfers": clcook.gaussian_blur from numpy to numpy, against the same upload, kernels and read back
+   in C++ (tests/python/plain.cpp), into memory that is new or the same for each call.
+2. "call": the host's time of a call of a plan on buffers of pyopencl, less that of the C++ call; the
+   calls wait for an event, so that the device does not take the host's cores meanwhile.
+3. "sigmas": so many sigmas in a row, each for the first time, from numpy to numpy with the compilation
+   they need, against cupyx.scipy.ndimage.gaussian_filter, which compiles a kernel for each sigma. Both
+   begin with empty caches on disk, in a new process.
+
+C++ and Python alternate, --repeat times. Times are in microseconds, medians unless a name says else;
+all samples are in the file.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+PIXELS = {"u8": "uint8", "u16": "uint16", "f16": "float16", "f32": "float32"}
+
+
+def clock():
+    return time.perf_counter_ns() / 1000
+
+
+def picture_of(shape, pixel):
+    import numpy as np
+
+    random = np.random.default_rng(1)
+    dtype = np.dtype(PIXELS[pixel])
+    if dtype.kind == "u":
+        return random.integers(0, np.iinfo(dtype).max, shape, dtype)
+    return random.random(shape, np.float32).astype(dtype)
+
+
+def transfers(shape, pixel, sigma, rounds):
+    import clcook
+    import numpy as np
+
+    a = picture_of(shape, pixel)
+    same = np.empty_like(a)
+    times = {"transfers_new": [], "transfers_same": []}
+    for name, out in (("transfers_new", None), ("transfers_same", same)):
+        for i in range(-3, rounds):
+            begin = clock()
+            result = clcook.gaussian_blur(a, sigma, out=out)
+            if out is None:
+                del result  # the C++ program frees it, too
+            end = clock()
+            if i >= 0:
+                times[name].append(end - begin)
+    return times
+
+
+def calls(shape, pixel, sigma, rounds):
+    import clcook
+    import pyopencl as cl
+
+    context = cl.create_some_context(interactive=False)
+    queue = cl.CommandQueue(context)
+    a = picture_of(shape, pixel)
+    flags = cl.mem_flags
+    src = cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=a)
+    dst = cl.Buffer(context, flags.READ_WRITE, a.nbytes)
+    plan = clcook.GaussianBlur(
+        queue,
+        width=shape[1],
+        height=shape[0],
+        channels=shape[2],
+        pixel=pixel,
+        sigma_x=sigma,
+        sigma_y=sigma,
+    )
+    times = []
+    # Twenty calls at a time wait for one event, so that nothing else runs while the host is timed.
+    for _ in range(-1, rounds // 20):
+        gate = cl.UserEvent(context)
+        wait = [gate]
+        for _ in range(20):
+            begin = clock()
+            done = plan(src, dst, wait)
+            end = clock()
+            times.append(end - begin)
+        gate.set_status(cl.command_execution_status.COMPLETE)
+        queue.finish()
+    del times[:20], done
+    return {"call": times, "device": queue.device.name, "variant": plan.variant}
+
+
+def sigmas_of(count):
+    return [2 + 10 * i / count for i in range(count)]
+
+
+def sigmas_clcook(shape, pixel, count):
+    a = picture_of(shape, pixel)
+    begin = clock()
+    import clcook
+
+    imported = clock()
+    for sigma in sigmas_of(count):
+        clcook.gaussian_blur(a, sigma)
+    return {"import": imported - begin, "total": clock() - imported, "device": clcook.device()}
+
+
+def sigmas_cupy(shape, pixel, count):
+    a = picture_of(shape, pixel)
+    begin = clock()
+    import cupy
+    from cupyx.scipy.ndimage import gaussian_filter
+
+    imported = clock()
+    for sigma in sigmas_of(count):
+        cupy.asnumpy(gaussian_filter(cupy.asarray(a), (sigma, sigma, 0), mode="nearest", truncate=4))
+    return {
+        "import": imported - begin,
+        "total": clock() - imported,
+        "device": cupy.cuda.runtime.getDeviceProperties(0)["name"].decode(),
+        "version": cupy.__version__,
+    }
+
+
+JOBS = {
+    "transfers": transfers,
+    "calls": calls,
+    "sigmas_clcook": sigmas_clcook,
+    "sigmas_cupy": sigmas_cupy,
+}
+
+
+def in_new_process(name, *arguments, fresh=False):
+    """Runs a job of JOBS; with empty caches on disk where `fresh`. None where it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = dict(os.environ)
+        if fresh:
+            for variable in (
+                *("CLCOOK_CACHE_DIR", "POCL_CACHE_DIR", "CUDA_CACHE_PATH", "CUPY_CACHE_DIR"),
+                "XDG_CACHE_HOME",
+            ):
+                environment[variable] = os.path.join(folder, variable)
+        done = subprocess.run(
+            [sys.executable, __file__, "--job", name, json.dumps(arguments)],
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
+    if done.returncode != 0:
+        print(f"{name}: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+        return None
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--plain", default="build/bin/python_plain", help="the C++ program")
+    parser.add_argument("--out", help="the file to write; else standard output")
+    parser.add_argument("--size", default="1920x1080x4", help="width x height x channels")
+    parser.add_argument("--pixel", default="f32", choices=PIXELS)
+    parser.add_argument("--sigma", type=float, default=12)
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--repeat", type=int, default=5, help="how often C++ and Python alternate")
+    parser.add_argument("--sigmas", type=int, default=100)
+    parser.add_argument("--no-cupy", action="store_true")
+    parser.add_argument("--job", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.job:
+        name, values = arguments.job
+        print(json.dumps(JOBS[name](*json.loads(values))))
+        return
+    width, height, channels = map(int, arguments.size.split("x"))
+    shape, pixel, sigma, rounds = (height, width, channels), arguments.pixel, arguments.sigma, arguments.rounds
+
+    cpp = {"transfers_new": [], "transfers_same": [], "call": []}
+    python = {"transfers_new": [], "transfers_same": [], "call": []}
+    devices = set()
+    for _ in range(arguments.repeat):
+        line = [arguments.plain, "time", width, height, channels, pixel, sigma, rounds]
+        said = subprocess.run(list(map(str, line)), capture_output=True, text=True, check=True)
+        one = json.loads(said.stdout)
+        devices.add(one["device"])
+        for name in cpp:
+            cpp[name].append(one[name])
+        for job, count in (("transfers", rounds), ("calls", 20 * rounds)):
+            two = in_new_process(job, shape, pixel, sigma, count)
+            if two is None:
+                raise SystemExit(f"{job} failed")
+            for name in python:
+                if name in two:
+                    python[name].append(two[name])
+
+    def median(runs):
+        return statistics.median(statistics.median(run) for run in runs)
+
+    result = {
+        "schema": "clcook python overhead 1",
+        "device": sorted(devices),
+        "python": platform.python_version(),
+        "shape": {"width": width, "height": height, "channels": channels, "pixel": pixel},
+        "sigma": sigma,
+        "rounds": rounds,
+        "repeat": arguments.repeat,
+        "transfers": {},
+        "cpp_us": cpp,
+        "python_us": python,
+    }
+    for name in ("transfers_new", "transfers_same"):
+        c, p = median(cpp[name]), median(python[name])
+        result["transfers"][name] = {"cpp_us": c, "python_us": p, "ratio": p / c}
+    c, p = median(cpp["call"]), median(python["call"])
+    result["call"] = {"cpp_us": c, "python_us": p, "overhead_us": p - c}
+    fresh = [in_new_process("sigmas_clcook", shape, pixel, arguments.sigmas, fresh=True)]
+    sigmas = {"count": arguments.sigmas, "clcook": fresh[0]}
+    if not arguments.no_cupy:
+        sigmas["cupy"] = in_new_process("sigmas_cupy", shape, pixel, arguments.sigmas, fresh=True)
+        if sigmas["cupy"] and sigmas["clcook"]:
+            sigmas["ratio"] = sigmas["cupy"]["total"] / sigmas["clcook"]["total"]
+    result["sigmas"] = sigmas
+    text = json.dumps(result, indent=1) + "\n"
+    if arguments.out:
+        pathlib.Path(arguments.out).write_text(text)
+    else:
+        print(text)
+    for name, one in result["transfers"].items():
+        print(f"{name}: C++ {one['cpp_us']:.0f} us, Python {one['python_us']:.0f} us, {one['ratio']:.3f}")
+    print(f"call: C++ {c:.2f} us, Python {p:.2f} us, {p - c:.2f} us more")
+    print(f"sigmas: {json.dumps({k: v for k, v in sigmas.items()})}")
+
+
+if __name__ == "__main__":
+    main()

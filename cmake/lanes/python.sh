@@ -1,0 +1,24 @@
+#!/bin/bash
+# python.sh SOURCE PLAIN CLCOOK WORK: the Python package builds as a wheel, installs, and passes
+# tests/python; the Python of README and of the pages runs, and so does the notebook. PLAIN is the
+# program of tests/python/plain.cpp, CLCOOK the command.
+set -euo pipefail
+source=$1 plain=$2 clcook=$3 work=$4
+mkdir -p "$work"
+cd "$source"
+if ! cmake/site/environment.sh tests/python/requirements.txt "$work/venv" >"$work/venv.log" 2>&1; then
+  cat "$work/venv.log"
+  [ "${CLCOOK_TEST_GRID:-full}" = short ] || exit 1
+  echo "SKIP: Python packages cannot be installed here"
+  exit 77
+fi
+python=$work/venv/bin/python
+rm -rf --one-file-system "$work/wheel"
+"$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+  -C "build-dir=$work/build" -C cmake.define.CLCOOK_WERROR=ON -w "$work/wheel" .
+wheels=("$work"/wheel/*.whl)
+"$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "${wheels[0]}"
+export CLCOOK_PLAIN=$plain CLCOOK_WHEEL=${wheels[0]}
+[ -z "$clcook" ] || export CLCOOK=$clcook
+cd "$work"  # so that no module of the sources is found
+"$python" -m pytest -q -p no:cacheprovider -rs --rootdir "$source" "$source/tests/python"

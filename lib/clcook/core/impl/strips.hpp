@@ -1,0 +1,858 @@
+// The definitions of clcook/core/strips.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <clcook/core/names.hpp>
+#include <clcook/core/strips.hpp>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace clcook::detail {
+
+inline constexpr const char* kStripName = "StripPipeline";
+inline constexpr std::size_t kStripSlots = 4;  // strips of a device on their way
+inline constexpr std::size_t kStripPieces = 4;
+inline constexpr std::size_t kStripPieceBytes = std::size_t{16} << 20;
+inline constexpr std::size_t kStripCopyBytes = std::size_t{256} << 10;  // least for a thread
+
+inline constexpr Named<StripWay> kStripWays[] = {{StripWay::automatic, "automatic"},
+                                                 {StripWay::staged, "staged"},
+                                                 {StripWay::direct, "direct"},
+                                                 {StripWay::mapped, "mapped"}};
+
+// Threads that help others to copy. Started when there is something to share.
+class CopyThreads {
+ public:
+  explicit CopyThreads(std::size_t helpers) : wanted_(helpers) {}
+  CopyThreads(const CopyThreads&) = delete;
+  CopyThreads& operator=(const CopyThreads&) = delete;
+  ~CopyThreads() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stop_ = true;
+    }
+    posted_.notify_all();
+    for (std::thread& one : threads_) one.join();
+  }
+
+  // Has copy(begin, end) called for parts of the bytes 0 to `bytes`, here and in other threads, and
+  // returns when all are copied. `copy` does not throw. May be called by several threads.
+  void run(std::size_t bytes, const std::function<void(std::size_t, std::size_t)>& copy) {
+    const std::size_t parts = std::min(wanted_ + 1, bytes / kStripCopyBytes);
+    if (parts < 2) {
+      copy(0, bytes);
+      return;
+    }
+    Job job{&copy, bytes, (bytes / parts / 4096 + 1) * 4096, 0, 0};
+    std::unique_lock<std::mutex> lock(mutex_);
+    start();
+    jobs_.push_back(&job);
+    posted_.notify_all();
+    while (job.next < job.bytes) work(job, lock);
+    ended_.wait(lock, [&] { return job.running == 0; });
+  }
+
+ private:
+  struct Job {
+    const std::function<void(std::size_t, std::size_t)>* copy;
+    std::size_t bytes;
+    std::size_t each;
+    std::size_t next;
+    std::size_t running;
+  };
+
+  // As many as the system gives.
+  void start() {
+    while (threads_.size() < wanted_) {
+      try {
+        threads_.emplace_back([this] { help(); });
+      } catch (const std::system_error&) {
+        wanted_ = threads_.size();
+      }
+    }
+  }
+
+  void help() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      posted_.wait(lock, [&] { return stop_ || !jobs_.empty(); });
+      if (stop_) return;
+      work(*jobs_.front(), lock);
+    }
+  }
+
+  // Copies the job's next part; the lock is held before and after.
+  void work(Job& job, std::unique_lock<std::mutex>& lock) {
+    const std::size_t begin = job.next;
+    const std::size_t end = std::min(begin + job.each, job.bytes);
+    job.next = end;
+    ++job.running;
+    if (end == job.bytes) jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+    lock.unlock();
+    (*job.copy)(begin, end);
+    lock.lock();
+    if (--job.running == 0 && job.next == job.bytes) ended_.notify_all();
+  }
+
+  std::size_t wanted_;
+  std::mutex mutex_;
+  std::condition_variable posted_;
+  std::condition_variable ended_;
+  std::deque<Job*> jobs_;  // with parts that nobody has begun
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+// Of rows without gaps that begin with row `first` of the host's, the bytes `begin` to `end`: calls
+// copy(offset in the host's memory, offset from `begin`, bytes) for pieces that lie together.
+template <class Copy>
+void for_each_run(std::size_t pitch, std::size_t row_bytes, std::size_t rows, std::int64_t first,
+                  std::size_t begin, std::size_t end, const Copy& copy) {
+  const auto count = static_cast<std::int64_t>(rows);
+  const std::size_t origin = static_cast<std::size_t>((first % count + count) % count);
+  for (std::size_t at = begin; at < end;) {
+    const std::size_t row = (origin + at / row_bytes) % rows;
+    const std::size_t inside = at % row_bytes;
+    const std::size_t together = pitch == row_bytes ? (rows - row) * row_bytes : row_bytes;
+    const std::size_t bytes = std::min(end - at, together - inside);
+    copy(row * pitch + inside, at - begin, bytes);
+    at += bytes;
+  }
+}
+
+// Waits until a command has ended. Throws Error with the command's own code where it failed.
+inline void wait_for_strip(const cl::Event& event) {
+  const cl_event handle = event();
+  cl_int status = clWaitForEvents(1, &handle);
+  if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
+    cl_int own = CL_SUCCESS;
+    const cl_int asked =
+        clGetEventInfo(handle, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof own, &own, nullptr);
+    if (asked == CL_SUCCESS && own < CL_SUCCESS) status = own;
+    fail(Errc::opencl, kStripName, text("a command ended with ", status_name(status)), status);
+  }
+  check(status, "clWaitForEvents");
+}
+
+inline void flush_strip(cl_command_queue queue) { check(clFlush(queue), "clFlush"); }
+
+// Maps a buffer, behind an event or nothing.
+inline unsigned char* map_strip(cl_command_queue queue, const cl::Buffer& buffer,
+                                cl_map_flags flags, std::size_t bytes, const cl::Event& behind) {
+  const cl_event wait = behind();
+  cl_int status = CL_SUCCESS;
+  void* mapped =
+      clEnqueueMapBuffer(queue, buffer(), CL_TRUE, flags, 0, bytes, wait == nullptr ? 0 : 1,
+                         wait == nullptr ? nullptr : &wait, nullptr, &status);
+  check(status, "clEnqueueMapBuffer");
+  return static_cast<unsigned char*>(mapped);
+}
+
+// Pinned memory of a device, in pieces, mapped for as long as it lives.
+class PinnedPieces {
+ public:
+  PinnedPieces() = default;
+  PinnedPieces(const PinnedPieces&) = delete;
+  PinnedPieces& operator=(const PinnedPieces&) = delete;
+  ~PinnedPieces() { release(); }
+
+  // Makes the pieces this large at least. Nothing may be under way.
+  void reserve(const Runtime& runtime, const cl::CommandQueue& queue, std::size_t bytes) {
+    if (bytes <= bytes_) return;
+    release();
+    queue_ = queue;
+    cl::Buffer memory =
+        create_buffer(runtime, bytes * kStripPieces, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR);
+    mapped_ = map_strip(queue_(), memory, CL_MAP_READ | CL_MAP_WRITE, bytes * kStripPieces, {});
+    memory_ = memory;
+    bytes_ = bytes;
+  }
+  // Forgets what was under way.
+  void begin() {
+    for (cl::Event& one : events_) one = cl::Event();
+    next_ = 0;
+  }
+
+  std::size_t bytes() const { return bytes_; }
+  // The next piece in turn.
+  std::size_t take() { return next_++ % kStripPieces; }
+  unsigned char* at(std::size_t piece) const { return mapped_ + piece * bytes_; }
+  // What uses a piece; to be waited for before it is used again.
+  cl::Event& event(std::size_t piece) { return events_[piece]; }
+
+ private:
+  void release() {
+    begin();
+    if (memory_() != nullptr) {
+      if (clEnqueueUnmapMemObject(queue_(), memory_(), mapped_, 0, nullptr, nullptr) == CL_SUCCESS)
+        clFinish(queue_());
+    }
+    memory_ = cl::Buffer();
+    bytes_ = 0;
+  }
+
+  cl::CommandQueue queue_;
+  cl::Buffer memory_;
+  unsigned char* mapped_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::size_t next_ = 0;
+  std::array<cl::Event, kStripPieces> events_;
+};
+
+// What a device has for as long as the pipeline lives.
+struct StripLane {
+  struct Slot {
+    cl::Buffer from;
+    cl::Buffer to;
+    std::size_t from_bytes = 0;
+    std::size_t to_bytes = 0;
+    StripWay way = StripWay::automatic;  // how its buffers are used
+    bool busy = false;
+  };
+
+  StripLane(Runtime of, StripWay wanted) : runtime(std::move(of)), way(wanted) {
+    if (way == StripWay::automatic) way = runtime.info().cpu ? StripWay::mapped : StripWay::staged;
+  }
+
+  cl::CommandQueue make_queue() const {
+    cl_int status = CL_SUCCESS;
+    cl::CommandQueue queue(create_queue(runtime.context()(), runtime.device()(), 0, &status));
+    check(status, "clCreateCommandQueue");
+    return queue;
+  }
+
+  // Queues and memory for strips of this size.
+  void prepare(std::size_t from_bytes, std::size_t to_bytes) {
+    if (up() == nullptr) {
+      cl::CommandQueue first = make_queue();
+      down = make_queue();
+      up = first;
+    }
+    if (way == StripWay::staged) {
+      try {
+        up_pieces.reserve(runtime, up, std::min(from_bytes, kStripPieceBytes));
+        down_pieces.reserve(runtime, down, std::min(to_bytes, kStripPieceBytes));
+      } catch (const Error& error) {
+        way = StripWay::direct;
+        reason = text("no pinned memory: ", error.what());
+        for (Slot& slot : slots) slot = Slot();
+      }
+    }
+    up_pieces.begin();
+    down_pieces.begin();
+    for (Slot& slot : slots) slot.busy = false;
+  }
+
+  // The buffers of a slot that is free.
+  void reserve(Slot& slot, std::size_t from_bytes, std::size_t to_bytes) {
+    if (slot.from_bytes >= from_bytes && slot.to_bytes >= to_bytes) return;
+    slot.from_bytes = slot.to_bytes = 0;
+    slot.from = slot.to = cl::Buffer();
+    slot.way = way;
+    if (way == StripWay::mapped) {
+      constexpr cl_mem_flags kFlags = CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
+      try {
+        slot.from = create_buffer(runtime, from_bytes, kFlags);
+        slot.to = create_buffer(runtime, to_bytes, kFlags);
+      } catch (const Error& error) {
+        way = slot.way = StripWay::direct;
+        reason = text("no buffer in host memory: ", error.what());
+      }
+    }
+    if (slot.way != StripWay::mapped) {
+      slot.from = create_buffer(runtime, from_bytes);
+      slot.to = create_buffer(runtime, to_bytes);
+    }
+    slot.from_bytes = from_bytes;
+    slot.to_bytes = to_bytes;
+  }
+
+  // Waits for everything, whatever became of it.
+  void finish() {
+    const cl_command_queue queues[] = {up(), runtime.queue()(), down()};
+    for (const cl_command_queue queue : queues) {
+      if (queue != nullptr) clFlush(queue);
+    }
+    for (const cl_command_queue queue : queues) {
+      if (queue != nullptr) clFinish(queue);
+    }
+  }
+
+  Runtime runtime;
+  StripWay way;
+  std::string reason;  // why it is not the wanted one
+  cl::CommandQueue up;
+  cl::CommandQueue down;
+  PinnedPieces up_pieces;
+  PinnedPieces down_pieces;
+  std::array<Slot, kStripSlots> slots;
+};
+
+// What the threads of a call share. `mutex` guards all but what never changes.
+struct StripRun {
+  StripRun(const StripWork& of, const StripProgress& to_tell, std::size_t lanes)
+      : work(of), progress(to_tell), done(of.strips.size(), false), lanes_left(lanes) {
+    again.reserve(done.size());
+  }
+
+  // Rows from the first on that are written.
+  std::size_t rows_done() const {
+    return leading == 0 ? 0 : work.strips[leading - 1].to + work.strips[leading - 1].to_rows;
+  }
+  bool is_over() const { return stop || done_count == work.strips.size(); }
+
+  // In the calling thread: tells what is new. The lock is held before and after.
+  bool tell(std::unique_lock<std::mutex>& lock) {
+    const std::size_t rows = rows_done();
+    if (rows == told || stop) return false;
+    told = rows;
+    if (!progress) return false;
+    lock.unlock();
+    std::exception_ptr thrown;
+    try {
+      progress(rows);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    lock.lock();
+    if (thrown) {
+      from_progress = thrown;
+      stop = true;
+      changed.notify_all();
+    }
+    return true;
+  }
+
+  const StripWork& work;
+  const StripProgress& progress;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t next = 0;            // strip that nobody has taken yet
+  std::vector<std::size_t> again;  // strips that a device left behind
+  std::vector<bool> done;
+  std::size_t done_count = 0;
+  std::size_t leading = 0;  // strips from the first on that are done
+  std::size_t told = 0;     // rows
+  bool stop = false;
+  std::size_t lanes_left;            // that have not failed
+  std::exception_ptr first_failure;  // of a device
+  std::exception_ptr from_progress;
+};
+
+// A device during a call: a thread that takes strips, brings them up and has them computed, and a
+// thread that brings results down.
+class StripWorker {
+ public:
+  StripWorker(StripLane& lane, StripRun& run, CopyThreads& copies, bool in_calling_thread)
+      : lane_(lane), run_(run), copies_(copies), in_calling_thread_(in_calling_thread) {}
+
+  // Returns when all strips are done, or this device or the call has failed; nothing of it is under
+  // way then.
+  void work() {
+    std::thread drainer;
+    try {
+      prepare();
+      drainer = std::thread([this] { guarded([this] { drain(); }); });
+    } catch (...) {
+      failed();
+    }
+    guarded([this] { feed(); });
+    if (drainer.joinable()) drainer.join();
+    end();
+  }
+
+  std::size_t made() const { return made_; }
+  double bytes_up() const { return bytes_up_; }
+  double bytes_down() const { return bytes_down_; }
+  const std::exception_ptr& failure() const { return failure_; }
+
+ private:
+  struct Item {
+    std::size_t strip = 0;
+    StripLane::Slot* slot = nullptr;
+    cl::Event computed;
+  };
+  struct Read {
+    Item item;
+    std::size_t begin = 0;  // bytes of the strip's result
+    std::size_t end = 0;
+    std::size_t piece = 0;
+    cl::Event event;
+  };
+
+  void prepare() {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    for (const Strip& strip : run_.work.strips) {
+      from = std::max(from, strip.from_rows * run_.work.src.row_bytes);
+      to = std::max(to, strip.to_rows * run_.work.dst.row_bytes);
+    }
+    lane_.prepare(from, to);
+  }
+
+  template <class Work>
+  void guarded(const Work& work) {
+    try {
+      work();
+    } catch (...) {
+      failed();
+    }
+  }
+
+  // Called where an exception is caught.
+  void failed() {
+    const std::lock_guard<std::mutex> lock(run_.mutex);
+    if (!failure_) failure_ = std::current_exception();
+    run_.changed.notify_all();
+  }
+
+  // Whether this device has nothing more to do.
+  bool is_over() const { return failure_ != nullptr || run_.is_over(); }
+
+  void end() {
+    bool waits = false;
+    {
+      const std::lock_guard<std::mutex> lock(run_.mutex);
+      waits = failure_ != nullptr || run_.stop;
+    }
+    if (waits) lane_.finish();
+    const std::lock_guard<std::mutex> lock(run_.mutex);
+    if (failure_) {
+      if (!run_.first_failure) run_.first_failure = failure_;
+      run_.again.insert(run_.again.end(), taken_.begin(), taken_.end());
+      if (--run_.lanes_left == 0) run_.stop = true;
+    }
+    run_.changed.notify_all();
+  }
+
+  void feed() {
+    {
+      const std::lock_guard<std::mutex> lock(run_.mutex);
+      if (is_over()) return;
+    }
+    const StripFunction enqueue = run_.work.make(lane_.runtime);
+    for (;;) {
+      Item item;
+      {
+        std::unique_lock<std::mutex> lock(run_.mutex);
+        for (;;) {
+          if (in_calling_thread_ && run_.tell(lock)) continue;
+          if (is_over()) return;
+          if (!run_.again.empty() || run_.next < run_.work.strips.size()) {
+            const auto free = std::find_if(lane_.slots.begin(), lane_.slots.end(),
+                                           [](const StripLane::Slot& one) { return !one.busy; });
+            if (free != lane_.slots.end()) {
+              item.slot = &*free;
+              break;
+            }
+          }
+          run_.changed.wait(lock);
+        }
+        taken_.reserve(taken_.size() + 1);
+        if (run_.again.empty()) {
+          item.strip = run_.next++;
+        } else {
+          item.strip = run_.again.back();
+          run_.again.pop_back();
+        }
+        taken_.push_back(item.strip);
+        item.slot->busy = true;
+      }
+      const Strip& strip = run_.work.strips[item.strip];
+      lane_.reserve(*item.slot, strip.from_rows * run_.work.src.row_bytes,
+                    strip.to_rows * run_.work.dst.row_bytes);
+      const cl::Event uploaded = upload(strip, *item.slot);
+      flush_strip(lane_.up());
+      item.computed = enqueue(strip, item.slot->from, item.slot->to, {uploaded});
+      flush_strip(lane_.runtime.queue()());
+      const std::lock_guard<std::mutex> lock(run_.mutex);
+      computed_.push_back(item);
+      run_.changed.notify_all();
+    }
+  }
+
+  // Enqueues what brings a strip's rows up, and returns the last event.
+  cl::Event upload(const Strip& strip, const StripLane::Slot& slot) {
+    const cl::Buffer& to = slot.from;
+    const HostRows& src = run_.work.src;
+    const auto* const host = static_cast<const unsigned char*>(src.begin);
+    const std::size_t total = strip.from_rows * src.row_bytes;
+    const cl_command_queue queue = lane_.up();
+    bytes_up_ += static_cast<double>(total);
+    // Copies the bytes from `begin` on into memory of ours.
+    const auto fill = [&](unsigned char* memory, std::size_t begin, std::size_t end) {
+      copies_.run(end - begin, [&](std::size_t from, std::size_t until) {
+        for_each_run(src.pitch, src.row_bytes, src.rows, strip.from, begin + from, begin + until,
+                     [&](std::size_t at, std::size_t offset, std::size_t bytes) {
+                       std::memcpy(memory + from + offset, host + at, bytes);
+                     });
+      });
+    };
+    cl_event last = nullptr;
+    if (slot.way == StripWay::mapped) {
+      unsigned char* const mapped = map_strip(queue, to, CL_MAP_WRITE_INVALIDATE_REGION, total, {});
+      fill(mapped, 0, total);
+      check(clEnqueueUnmapMemObject(queue, to(), mapped, 0, nullptr, &last),
+            "clEnqueueUnmapMemObject");
+      return cl::Event(last);
+    }
+    if (slot.way == StripWay::direct) {
+      cl::Event done;
+      for (std::size_t row = 0; row < strip.from_rows;) {
+        const auto rows = static_cast<std::int64_t>(src.rows);
+        const std::int64_t from = strip.from + static_cast<std::int64_t>(row);
+        const auto first = static_cast<std::size_t>((from % rows + rows) % rows);
+        const std::size_t count = std::min(strip.from_rows - row, src.rows - first);
+        const std::size_t here[3] = {0, row, 0};
+        const std::size_t there[3] = {0, first, 0};
+        const std::size_t size[3] = {src.row_bytes, count, 1};
+        check(clEnqueueWriteBufferRect(queue, to(), CL_FALSE, here, there, size, src.row_bytes, 0,
+                                       src.pitch, 0, host, 0, nullptr, &last),
+              "clEnqueueWriteBufferRect");
+        done = cl::Event(last);
+        row += count;
+      }
+      return done;
+    }
+    PinnedPieces& pieces = lane_.up_pieces;
+    cl::Event done;
+    for (std::size_t begin = 0; begin < total; begin += pieces.bytes()) {
+      const std::size_t end = std::min(begin + pieces.bytes(), total);
+      const std::size_t piece = pieces.take();
+      if (pieces.event(piece)() != nullptr) wait_for_strip(pieces.event(piece));
+      pieces.event(piece) = cl::Event();
+      fill(pieces.at(piece), begin, end);
+      check(clEnqueueWriteBuffer(queue, to(), CL_FALSE, begin, end - begin, pieces.at(piece), 0,
+                                 nullptr, &last),
+            "clEnqueueWriteBuffer");
+      done = cl::Event(last);
+      pieces.event(piece) = done;
+      flush_strip(queue);
+    }
+    return done;
+  }
+
+  void drain() {
+    std::deque<Read> reads;
+    Item item;
+    std::size_t at = 0;  // of the item's bytes, the next to bring down
+    for (;;) {
+      while (reads.size() < kStripPieces) {
+        if (item.slot == nullptr) {
+          std::unique_lock<std::mutex> lock(run_.mutex);
+          if (reads.empty())
+            run_.changed.wait(lock, [&] { return is_over() || !computed_.empty(); });
+          if (is_over()) return;
+          if (computed_.empty()) break;
+          item = computed_.front();
+          computed_.pop_front();
+          at = 0;
+        }
+        reads.push_back(read(item, at));
+        at = reads.back().end;
+        if (at == bytes_of(item)) item = Item();
+      }
+      const Read first = reads.front();
+      reads.pop_front();
+      const StripWay way = first.item.slot->way;
+      if (way == StripWay::mapped) {
+        empty_mapped(first.item);
+      } else {
+        wait_for_strip(first.event);
+        if (first.end == bytes_of(first.item)) free(*first.item.slot);
+        if (way == StripWay::staged) {
+          empty(lane_.down_pieces.at(first.piece), first.item, first.begin, first.end);
+        }
+      }
+      if (first.end == bytes_of(first.item)) is_done(first.item);
+    }
+  }
+
+  std::size_t bytes_of(const Item& item) const {
+    return run_.work.strips[item.strip].to_rows * run_.work.dst.row_bytes;
+  }
+
+  // Enqueues what brings down the result's bytes from `at` on, as many as go at once.
+  Read read(const Item& item, std::size_t at) {
+    const HostRowsToWrite& dst = run_.work.dst;
+    const Strip& strip = run_.work.strips[item.strip];
+    Read out{item, at, bytes_of(item), 0, {}};
+    if (item.slot->way == StripWay::mapped) return out;
+    const cl_event wait = item.computed();
+    cl_event event = nullptr;
+    if (item.slot->way == StripWay::direct) {
+      const std::size_t here[3] = {0, 0, 0};
+      const std::size_t there[3] = {0, strip.to, 0};
+      const std::size_t size[3] = {dst.row_bytes, strip.to_rows, 1};
+      check(clEnqueueReadBufferRect(lane_.down(), item.slot->to(), CL_FALSE, here, there, size,
+                                    dst.row_bytes, 0, dst.pitch, 0, dst.begin, 1, &wait, &event),
+            "clEnqueueReadBufferRect");
+    } else {
+      PinnedPieces& pieces = lane_.down_pieces;
+      out.end = std::min(at + pieces.bytes(), out.end);
+      out.piece = pieces.take();
+      check(clEnqueueReadBuffer(lane_.down(), item.slot->to(), CL_FALSE, at, out.end - at,
+                                pieces.at(out.piece), 1, &wait, &event),
+            "clEnqueueReadBuffer");
+    }
+    out.event = cl::Event(event);
+    flush_strip(lane_.down());
+    return out;
+  }
+
+  void empty_mapped(const Item& item) {
+    const std::size_t bytes = bytes_of(item);
+    unsigned char* const mapped =
+        map_strip(lane_.down(), item.slot->to, CL_MAP_READ, bytes, item.computed);
+    empty(mapped, item, 0, bytes);
+    cl_event unmapped = nullptr;
+    check(clEnqueueUnmapMemObject(lane_.down(), item.slot->to(), mapped, 0, nullptr, &unmapped),
+          "clEnqueueUnmapMemObject");
+    wait_for_strip(cl::Event(unmapped));
+    free(*item.slot);
+  }
+
+  // Copies the result's bytes `begin` to `end` out of memory of ours.
+  void empty(const unsigned char* memory, const Item& item, std::size_t begin, std::size_t end) {
+    const HostRowsToWrite& dst = run_.work.dst;
+    auto* const host = static_cast<unsigned char*>(dst.begin);
+    const auto first = static_cast<std::int64_t>(run_.work.strips[item.strip].to);
+    copies_.run(end - begin, [&](std::size_t from, std::size_t until) {
+      for_each_run(dst.pitch, dst.row_bytes, dst.rows, first, begin + from, begin + until,
+                   [&](std::size_t at, std::size_t offset, std::size_t bytes) {
+                     std::memcpy(host + at, memory + from + offset, bytes);
+                   });
+    });
+  }
+
+  void free(StripLane::Slot& slot) {
+    const std::lock_guard<std::mutex> lock(run_.mutex);
+    slot.busy = false;
+    run_.changed.notify_all();
+  }
+
+  void is_done(const Item& item) {
+    const std::lock_guard<std::mutex> lock(run_.mutex);
+    bytes_down_ += static_cast<double>(bytes_of(item));
+    ++made_;
+    taken_.erase(std::find(taken_.begin(), taken_.end(), item.strip));
+    run_.done[item.strip] = true;
+    ++run_.done_count;
+    while (run_.leading < run_.done.size() && run_.done[run_.leading]) ++run_.leading;
+    run_.changed.notify_all();
+  }
+
+  StripLane& lane_;
+  StripRun& run_;
+  CopyThreads& copies_;
+  const bool in_calling_thread_;
+  // Guarded by the run's mutex.
+  std::deque<Item> computed_;
+  std::vector<std::size_t> taken_;  // strips that are not done
+  std::size_t made_ = 0;
+  std::exception_ptr failure_;
+  double bytes_down_ = 0;
+  double bytes_up_ = 0;  // of the thread that feeds
+};
+
+// What an exception says.
+inline std::string message_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an exception of unknown type";
+  }
+}
+
+// Throws a failure again; an Error says what was done by then.
+[[noreturn]] inline void rethrow_strip_failure(const std::exception_ptr& failure,
+                                               const StripRun& run) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    std::string message = std::string(error.what()).substr(error.where.size() + 2);
+    if (!error.build_log.empty()) message.resize(message.size() - error.build_log.size() - 1);
+    throw Error(error.code, error.where,
+                text(message, "; of ", run.work.dst.rows, " rows the first ", run.rows_done(),
+                     " are written"),
+                error.status, error.build_log, error.lacks);
+  }
+}
+
+inline void check_strips(const StripWork& work) {
+  const auto refuse = [&](const std::string& what) {
+    fail(Errc::invalid_argument, work.where, what);
+  };
+  const auto check_rows = [&](const char* name, const void* begin, std::size_t pitch,
+                              std::size_t row_bytes, std::size_t rows) {
+    if (begin == nullptr) refuse(text(name, " is null"));
+    if (row_bytes == 0 || rows == 0) {
+      refuse(text(name, " has ", rows, " rows of ", row_bytes, " bytes; both must be at least 1"));
+    }
+    if (pitch < row_bytes) {
+      refuse(text(name, ": the pitch of ", pitch, " bytes is less than a row of ", row_bytes,
+                  " bytes"));
+    }
+    if (pitch > std::numeric_limits<std::size_t>::max() / 2 / rows) {
+      refuse(text(name, ": ", rows, " rows at a pitch of ", pitch,
+                  " bytes overflow the address range"));
+    }
+  };
+  check_rows("src", work.src.begin, work.src.pitch, work.src.row_bytes, work.src.rows);
+  check_rows("dst", work.dst.begin, work.dst.pitch, work.dst.row_bytes, work.dst.rows);
+  check_disjoint(work.src,
+                 HostRows{work.dst.begin, work.dst.pitch, work.dst.row_bytes, work.dst.rows},
+                 work.where, "src", "dst");
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < work.strips.size(); ++i) {
+    const Strip& strip = work.strips[i];
+    if (strip.from_rows == 0 || strip.to_rows == 0 || strip.to < end || strip.to >= work.dst.rows ||
+        strip.to_rows > work.dst.rows - strip.to) {
+      refuse(text("strip ", i, " reads ", strip.from_rows, " rows and makes the rows ", strip.to,
+                  " to ", strip.to + strip.to_rows, " of ", work.dst.rows,
+                  "; it must read and make one at least, behind those of the strip before"));
+    }
+    end = strip.to + strip.to_rows;
+  }
+  if (!work.make) refuse("there is no function that makes strips");
+}
+
+}  // namespace clcook::detail
+
+namespace clcook {
+
+struct StripPipeline::State {
+  State(std::vector<Runtime> of, StripOptions with)
+      : runtimes(std::move(of)), copies(static_cast<std::size_t>(with.copy_threads) - 1) {
+    for (const Runtime& runtime : runtimes)
+      lanes.push_back(std::make_unique<detail::StripLane>(runtime, with.way));
+  }
+
+  std::vector<Runtime> runtimes;
+  std::vector<std::unique_ptr<detail::StripLane>> lanes;
+  detail::CopyThreads copies;
+};
+
+CLCOOK_INLINE StripPipeline::StripPipeline(std::vector<Runtime> runtimes, StripOptions options) {
+  if (runtimes.empty())
+    fail(Errc::invalid_argument, detail::kStripName, "there must be one runtime at least");
+  if (options.copy_threads < 0 || options.copy_threads > 1024) {
+    fail(Errc::invalid_argument, detail::kStripName,
+         text("copy_threads must be 0 to 1024, got ", options.copy_threads));
+  }
+  to_string(options.way);
+  if (options.copy_threads == 0) {
+    options.copy_threads = static_cast<int>(std::min<std::size_t>(
+        std::max(1U, std::thread::hardware_concurrency()), 8 * runtimes.size()));
+  }
+  state_ = std::make_unique<State>(std::move(runtimes), options);
+}
+
+CLCOOK_INLINE StripPipeline::~StripPipeline() = default;
+CLCOOK_INLINE StripPipeline::StripPipeline(StripPipeline&&) noexcept = default;
+CLCOOK_INLINE StripPipeline& StripPipeline::operator=(StripPipeline&&) noexcept = default;
+
+CLCOOK_INLINE const std::vector<Runtime>& StripPipeline::runtimes() const {
+  return state_->runtimes;
+}
+
+CLCOOK_INLINE StripReport StripPipeline::run(const StripWork& work, const StripProgress& progress) {
+  detail::check_strips(work);
+  const auto begin = std::chrono::steady_clock::now();
+  detail::StripRun run(work, progress, state_->lanes.size());
+  std::vector<std::unique_ptr<detail::StripWorker>> workers;
+  for (const auto& lane : state_->lanes) {
+    workers.push_back(std::make_unique<detail::StripWorker>(*lane, run, state_->copies,
+                                                            lane == state_->lanes.front()));
+  }
+  // The first device is this thread's, each of the others has one of its own.
+  std::vector<std::thread> threads;
+  threads.reserve(workers.size());
+  try {
+    for (std::size_t i = 1; i < workers.size(); ++i)
+      threads.emplace_back([&one = *workers[i]] { one.work(); });
+  } catch (const std::system_error&) {  // no more threads: fewer devices
+    const std::lock_guard<std::mutex> lock(run.mutex);
+    run.lanes_left -= workers.size() - 1 - threads.size();
+  }
+  workers[0]->work();
+  {
+    std::unique_lock<std::mutex> lock(run.mutex);
+    for (;;) {
+      if (run.tell(lock)) continue;
+      if (run.is_over()) break;
+      run.changed.wait(lock);
+    }
+  }
+  for (std::thread& one : threads) one.join();
+  if (run.from_progress) std::rethrow_exception(run.from_progress);
+  if (run.done_count < work.strips.size()) detail::rethrow_strip_failure(run.first_failure, run);
+  StripReport report;
+  report.strips = work.strips.size();
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    const detail::StripLane& lane = *state_->lanes[i];
+    const detail::StripWorker& worker = *workers[i];
+    report.bytes_up += worker.bytes_up();
+    report.bytes_down += worker.bytes_down();
+    std::string way = to_string(lane.way);
+    if (!lane.reason.empty()) way += text(" (", lane.reason, ")");
+    report.devices.push_back({lane.runtime.info().name, way, worker.made(),
+                              worker.failure() ? detail::message_of(worker.failure()) : ""});
+  }
+  return report;
+}
+
+CLCOOK_INLINE std::string StripReport::describe() const {
+  std::string out =
+      text(strips, " strips, ", three_digits(1e-9 * bytes_up), " GB up and ",
+           three_digits(1e-9 * bytes_down), " GB down in ", three_digits(seconds), " s");
+  for (const Device& one : devices) {
+    out += text("\n", one.name, ": ", one.strips, " strips, ", one.way);
+    if (!one.failure.empty()) out += "; it failed, and the others made the rest: " + one.failure;
+  }
+  return out;
+}
+
+CLCOOK_INLINE std::size_t strip_rows_for(const std::vector<Runtime>& runtimes, std::size_t rows,
+                                         std::size_t reach, std::size_t row_bytes,
+                                         std::size_t scratch_bytes, std::size_t step) {
+  constexpr double kStripBytes = 64 << 20;
+  double wanted =
+      std::max(kStripBytes / static_cast<double>(row_bytes), 32 * static_cast<double>(reach));
+  wanted =
+      std::min(wanted, static_cast<double>(rows) /
+                           (4 * static_cast<double>(std::max<std::size_t>(runtimes.size(), 1))));
+  for (const Runtime& runtime : runtimes) {
+    // Half of the memory for all slots and the scratch of one call, and no buffer too large.
+    const double slots =
+        static_cast<double>(detail::kStripSlots * row_bytes) + static_cast<double>(scratch_bytes);
+    const double most = std::min(static_cast<double>(runtime.info().global_mem) / 2 / slots,
+                                 static_cast<double>(runtime.info().max_allocation) /
+                                     static_cast<double>(std::max(row_bytes, scratch_bytes)));
+    wanted = std::min(wanted, most - 2 * static_cast<double>(reach));
+  }
+  const double steps = wanted / static_cast<double>(step);
+  const std::size_t whole = (steps < 1 ? 1 : static_cast<std::size_t>(steps)) * step;
+  return std::max<std::size_t>(1, std::min(whole, rows));
+}
+
+CLCOOK_INLINE const char* to_string(StripWay way) {
+  return name_of(detail::kStripWays, way, detail::kStripName, "way");
+}
+CLCOOK_INLINE StripWay parse_strip_way(std::string_view name) {
+  return value_of(detail::kStripWays, name, detail::kStripName, "way");
+}
+
+}  // namespace clcook

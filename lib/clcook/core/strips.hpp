@@ -1,0 +1,156 @@
+// Pictures, volumes and textures in host memory that go over one or several devices strip by strip:
+// up, computed and down at the same time.
+//
+//   const std::vector<float> src(64 * 48, 1.0f);
+//   std::vector<float> dst(64 * 48);
+//   clcook::StripWork work;
+//   work.src = {src.data(), 64 * 4, 64 * 4, 48};     // 48 rows of 64 floats
+//   work.dst = {dst.data(), 64 * 4, 64 * 4, 48};
+//   for (std::size_t y = 0; y < 48; y += 16)
+//     work.strips.push_back({static_cast<std::int64_t>(y), 16, y, 16});  // reads what it makes
+//   work.make = [](const clcook::Runtime& runtime) {  // once for each device
+//     return [runtime](const clcook::Strip&, const cl::Buffer& from, const cl::Buffer& to,
+//                      const std::vector<cl::Event>& wait) {
+//       const cl_event waits[1] = {wait.at(0)()};
+//       cl_event done = nullptr;
+//       clcook::check(clEnqueueCopyBuffer(runtime.queue()(), from(), to(), 0, 0, 16 * 64 * 4, 1,
+//                                         waits, &done), "clEnqueueCopyBuffer");
+//       return cl::Event(done);
+//     };
+//   };
+//   clcook::StripPipeline pipeline({clcook::Runtime::pick()});
+//   const clcook::StripReport report = pipeline.run(work);  // blocks until dst is written
+//   std::puts(report.describe().c_str());
+#pragma once
+
+#include <clcook/core/error.hpp>
+#include <clcook/core/inline.hpp>
+#include <clcook/core/runtime.hpp>
+#include <clcook/core/view.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clcook {
+
+// A strip: the rows of the source that it reads, and the rows of the result that it makes.
+struct Strip {
+  std::int64_t from = 0;  // rows of the source are counted modulo their number: a periodic picture
+                          // goes on before its first row and behind its last
+  std::size_t from_rows = 0;
+  std::size_t to = 0;
+  std::size_t to_rows = 0;
+};
+
+// Rows in the memory of the host, to write to.
+struct HostRowsToWrite {
+  void* begin = nullptr;
+  std::size_t pitch = 0;  // bytes
+  std::size_t row_bytes = 0;
+  std::size_t rows = 0;
+};
+
+// Enqueues what makes a strip, behind the events of `wait`, on the queue of the runtime that it was
+// made for, and returns the last event. `from` holds the rows that the strip reads and `to` gets
+// those that it makes, both without gaps from byte 0 on. Called by one thread at a time.
+using StripFunction =
+    std::function<cl::Event(const Strip& strip, const cl::Buffer& from, const cl::Buffer& to,
+                            const std::vector<cl::Event>& wait)>;
+
+// What a pipeline does.
+struct StripWork {
+  HostRows src{nullptr, 0, 0, 0};
+  HostRowsToWrite dst;
+  std::vector<Strip> strips;  // their results do not overlap; in the order of the rows
+  // Makes the function for a runtime: the runtime of each device is given in a thread of its own.
+  std::function<StripFunction(const Runtime& runtime)> make;
+  std::string where = "StripPipeline";  // names the operation in errors
+};
+
+// How rows get from the host's memory to the device's and back.
+enum class StripWay {
+  automatic,  // mapped for CPUs, staged for all others
+  staged,     // several threads copy through pinned buffers, which are mapped once and kept
+  direct,     // OpenCL reads and writes the user's memory
+  mapped,     // kernels read and write buffers in host memory, which several threads fill and empty
+};
+
+// What a call of a pipeline did.
+struct StripReport {
+  struct Device {
+    std::string name;
+    std::string way;      // how rows got there: "staged", and the reason where it is not the wanted
+    std::size_t strips;   // that it made
+    std::string failure;  // why the others made the rest; empty: it did not fail
+  };
+  std::vector<Device> devices;  // in the order of the runtimes
+  std::size_t strips = 0;
+  double seconds = 0;
+  double bytes_up = 0;  // what strips read of each other's rows counts each time
+  double bytes_down = 0;
+
+  // A line, and a line for each device.
+  std::string describe() const;
+};
+
+struct StripOptions {
+  int copy_threads =
+      0;  // that copy between the user's and pinned memory; 0: up to 8 for each device
+  StripWay way = StripWay::automatic;
+};
+
+// Called with the number of rows from the first on that are written, which grows.
+using StripProgress = std::function<void(std::size_t rows_done)>;
+
+// Queues, buffers in the host's memory and on the devices, and threads, which are kept from one call
+// to the next: for streams, make one pipeline and call it for each frame.
+//
+// Every device has a queue for what goes up and one for what comes down beside that of its runtime.
+// Devices take strips as they get ready. Where a device fails, the others make its strips, and
+// describe() says why; where all have failed, the error of the first is thrown. Runtimes may share a
+// device, a context or a queue. A pipeline is used by one thread at a time.
+class StripPipeline {
+ public:
+  // Throws Error: invalid_argument where there is no runtime or the options are out of range.
+  explicit StripPipeline(std::vector<Runtime> runtimes, StripOptions options = {});
+  ~StripPipeline();
+  StripPipeline(StripPipeline&&) noexcept;
+  StripPipeline& operator=(StripPipeline&&) noexcept;
+
+  const std::vector<Runtime>& runtimes() const;
+
+  // Makes all strips. Blocks until dst is written. `progress` is called in the calling thread; what
+  // it throws ends the call and goes to the caller.
+  //
+  // Throws Error(invalid_argument), with nothing enqueued, where a strip, a pitch or a size is out
+  // of range, or src and dst overlap. Before any exception leaves, all that was enqueued has ended;
+  // the message says how many rows from the first on are written; others may be written too.
+  StripReport run(const StripWork& work, const StripProgress& progress = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Rows of a strip that keep both the bus and the devices busy: of `rows` rows whose strips read
+// `reach` rows more above and below. A row is `row_bytes` of source and result together, and needs
+// `scratch_bytes` more on the device. Of large pictures a strip is 64 MiB or 32 times the reach,
+// what fits a device permitting; small pictures are at least four strips for each device. A multiple
+// of `step`, unless there are fewer rows.
+CLCOOK_INLINE std::size_t strip_rows_for(const std::vector<Runtime>& runtimes, std::size_t rows,
+                                         std::size_t reach, std::size_t row_bytes,
+                                         std::size_t scratch_bytes, std::size_t step = 1);
+
+CLCOOK_INLINE const char* to_string(StripWay way);
+// The way of that name. Throws Error(invalid_argument) that lists the names.
+CLCOOK_INLINE StripWay parse_strip_way(std::string_view name);
+
+}  // namespace clcook
+
+#if CLCOOK_DEFINITIONS
+#include <clcook/core/impl/strips.hpp>
+#endif

@@ -1,0 +1,512 @@
+// Rank filters of pictures: the median, the minimum, the maximum, and every rank between them, of the
+// neighbours within radius 1 to 32.
+//
+//   clcook::RankFilter median{runtime, {1920, 1080, 7, 0.5, clcook::PixelType::r8}};
+//   cl::Event done = median(frame, result, {uploaded});
+//
+// A result is one of the n = (2 radius + 1)^2 values around a pixel: of these in ascending order number
+// round(rank (n - 1)), counted from 0, halves rounded up. Rank 0 is the minimum, 0.5 the median, 1
+// the maximum. Channels are filtered independently. The filters only compare: results are exact.
+//
+// The order is total: -infinity, the numbers with -0 before +0, +infinity, NaN. So a NaN is larger than
+// all else, whatever its sign; a result that is a NaN is some NaN.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <clcook/core/border.hpp>
+#include <clcook/core/half.hpp>
+#include <clcook/core/image_staging.hpp>
+#include <clcook/core/kernel_types.hpp>
+#include <clcook/core/math.hpp>
+#include <clcook/core/pixel.hpp>
+#include <clcook/core/plan.hpp>
+#include <clcook/core/turns.hpp>
+#include <clcook/core/view.hpp>
+#include <clcook/embedded/rank_filter.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clcook {
+namespace rank_filter {
+
+using Pixel = PixelType;
+
+struct Problem {
+  int width = 0;      // pixels, 1 to kMaxSize
+  int height = 0;     // pixels, 1 to kMaxSize
+  int radius = 1;     // pixels, 1 to kMaxRadius; may exceed the picture
+  double rank = 0.5;  // 0 to 1
+  Pixel pixel = Pixel::r8;
+  Border border = Border::clamp;
+  // Of the border mode constant, by channel, in units of the type; may be NaN. Integers take the
+  // nearest value, ties to even, and 0 for NaN.
+  std::array<float, 4> outside{};
+};
+
+// How to run, for tuning; 0 is open. cpu_rows has no choice.
+struct Tune {
+  int tile_width = 0;  // outputs in a row of a work-group: its items
+  int tile_height =
+      0;            // and in a column: a multiple of `outputs`; of sliding_histogram, of an item
+  int outputs = 0;  // per item, in a column: network (even) and local_tile_multi, else 1
+};
+
+// The number of the result among the neighbours in ascending order, counted from 0.
+inline unsigned rank_number(const Problem& p) {
+  const double side = 2 * p.radius + 1;
+  return static_cast<unsigned>(math::lround(p.rank * (side * side - 1)));
+}
+
+// The bits of the constant outside, by channel, as pixels hold it.
+inline std::array<std::uint32_t, 4> stored_outside(const Problem& p) {
+  const Channel channel = channel_of(p.pixel);
+  std::array<std::uint32_t, 4> out{};
+  for (std::size_t c = 0; c < 4; ++c) {
+    const float value = p.outside[c];
+    if (channel == Channel::f32) {
+      std::memcpy(&out[c], &value, sizeof value);
+    } else if (channel == Channel::f16) {
+      out[c] = to_half(static_cast<double>(value));
+    } else if (!math::isnan(static_cast<double>(value))) {
+      const double most = channel == Channel::u8 ? 255 : 65535;
+      out[c] = static_cast<std::uint32_t>(
+          math::nearbyint(std::min(std::max(static_cast<double>(value), 0.0), most)));
+    }
+  }
+  return out;
+}
+
+struct Spec : PlainSpec {
+  using Problem = rank_filter::Problem;
+  using Tune = rank_filter::Tune;
+  using Row = VariantRow<Spec>;
+  static constexpr const char* kName = "RankFilter";
+  static constexpr const char* kRecipe = "rank_filter";
+  static constexpr int kMaxSize = 1 << 28;
+  static constexpr int kMaxRadius = 32;
+  static constexpr int kNetworkRadius = 3;            // the largest of the networks
+  static constexpr int kCpuVector = 16;               // channels of a vector of cpu_rows
+  static constexpr int kCpuRows = 16;                 // rows of a tile of cpu_rows
+  static constexpr int kColumns = 192;                // of a tile of cpu_columns, at most
+  static constexpr int kColumnRows = 128;             // rows of it
+  static constexpr int kColumnBytes = 256 + 16;       // of the histogram of a column
+  static constexpr std::size_t kCpuBytes = 64 << 10;  // of its tile, which stays in the cache
+
+  struct Traits {
+    bool is_tile = false;       // tile and halo of a channel in local memory
+    bool is_multi = false;      // several outputs per item
+    bool is_network = false;    // radius up to kNetworkRadius; the rank is part of the code
+    bool is_histogram = false;  // a histogram per item in local memory
+    bool is_columns = false;    // histograms of columns; 8 bits alone
+    bool is_packed = false;     // two outputs in a word; up to 16 bits
+  };
+
+  struct Resources {
+    std::shared_ptr<Turns> turns;  // of the staging memory
+    std::shared_ptr<ImageStaging> staging;
+  };
+
+  static Resources allocate(const Runtime&, const Setup<Spec>&) {
+    return {std::make_shared<Turns>(), std::make_shared<ImageStaging>()};
+  }
+
+  static const std::vector<Row>& variants() {
+    const auto axis = [](const char* name, std::initializer_list<int> values) {
+      Axis out{name, {}};
+      for (const int value : values) out.values.emplace_back(std::int64_t{value});
+      return out;
+    };
+    static const std::vector<Row> all{
+        Row("select", "finds the result bit by bit: all neighbours are read and counted for each")
+            .baseline()
+            .tunes({axis("tile_width", {32, 64})}),
+        Row("local_tile", "the tile and its halo once into local memory", {/*is_tile=*/true})
+            .against("select", "the tile and its halo in local memory")
+            .tunes({axis("tile_height", {16, 8})}),
+        Row("local_tile_multi", "several outputs per item count each neighbour that is read",
+            {/*is_tile=*/true, /*is_multi=*/true})
+            .against("local_tile", "several outputs per item count each neighbour that is read")
+            .tunes({axis("outputs", {4, 8})}),
+        Row("network",
+            "radius 1 to 3: sorted rows, and merges that two outputs share, in registers alone",
+            {false, /*is_multi=*/true, /*is_network=*/true})
+            .against("select", "compares neighbours with each other, once")
+            .preferred()
+            .tunes({axis("outputs", {4, 2})}),
+        Row("network_packed",
+            "radius 1 to 3, up to 16 bits: network with two columns in the halves of a word",
+            {false, /*is_multi=*/true, /*is_network=*/true, false, false, /*is_packed=*/true})
+            .against("network", "two outputs in the halves of a word")
+            .preferred()
+            .tunes({axis("outputs", {4, 2})}),
+        Row("sliding_histogram",
+            "a histogram of the upper 8 bits per item goes down the rows; wider values by digits",
+            {false, false, false, /*is_histogram=*/true})
+            .against("select", "neighbours are counted as they come and go")
+            .tunes({axis("tile_height", {64, 128})}),
+        Row("cpu_rows",
+            "for CPUs: vectors of 16 channels, through networks up to radius 3, else bit by bit",
+            {/*is_tile=*/true})
+            .against("local_tile", "vectors of 16 channels, networks where they are short")
+            .for_cpus(),
+        Row("cpu_columns",
+            "for CPUs, 8 bits: a histogram per column, and those of the neighbours as vectors",
+            {false, false, false, false, /*is_columns=*/true})
+            .against("cpu_rows", "histograms of columns, which a neighbourhood adds and subtracts")
+            .for_cpus(),
+    };
+    return all;
+  }
+
+  static std::vector<TuneField<Tune>> fields() {
+    return {tune_field("tile_width", &Tune::tile_width),
+            tune_field("tile_height", &Tune::tile_height), tune_field("outputs", &Tune::outputs)};
+  }
+
+  static void check(const Problem& p) {
+    const auto size = [](const char* name, int value) {
+      if (value < 1 || value > kMaxSize) {
+        fail(Errc::invalid_argument, kName,
+             text(name, " must be 1 to ", kMaxSize, ", got ", value));
+      }
+    };
+    pixel_type_name(p.pixel, kName);
+    border_name(p.border, kName);
+    size("width", p.width);
+    size("height", p.height);
+    if (p.radius < 1 || p.radius > kMaxRadius) {
+      fail(Errc::invalid_argument, kName,
+           text("radius must be 1 to ", kMaxRadius, ", got ", p.radius));
+    }
+    if (!(p.rank >= 0 && p.rank <= 1)) {
+      fail(Errc::invalid_argument, kName, text("rank must be 0 to 1, got ", p.rank));
+    }
+    const std::uint64_t most = std::numeric_limits<std::size_t>::max() / 4;
+    const std::uint64_t row = static_cast<std::uint64_t>(p.width) * pixel_bytes(p.pixel);
+    if (static_cast<std::uint64_t>(p.height) > most / row) {
+      fail(Errc::invalid_argument, kName,
+           text("width ", p.width, " times height ", p.height, " overflows the address range"));
+    }
+  }
+
+  static Tune defaults(const Row& row, const Problem& p, const DeviceInfo& device) {
+    if (row.is_for_cpus) return {};
+    if (row.traits.is_histogram) return {32, p.radius <= 8 ? 64 : 128, 1};
+    if (row.traits.is_network) return {32, 16, p.radius == kNetworkRadius ? 2 : 4};
+    if (!row.traits.is_tile) return {32, 8, 1};
+    // A wide halo wants a high tile, where the local memory has room for it.
+    Tune tune{32, row.traits.is_multi ? 64 : 16, row.traits.is_multi ? 4 : 1};
+    const auto fits = [&] {
+      const Setup<Spec> s{row, p, tune, device};
+      const Launch::Sizes items = group(s);
+      return local_bytes(s) <= device.local_mem && items[0] * items[1] <= device.max_group;
+    };
+    while (tune.tile_height > tune.outputs && !fits()) tune.tile_height /= 2;
+    while (tune.tile_width > 8 && !fits()) tune.tile_width /= 2;
+    return tune;
+  }
+
+  static void check_tune(const Setup<Spec>& s) {
+    const Tune& tune = s.tune;
+    if (s.row.is_for_cpus) {
+      if (tune.tile_width == 0 && tune.tile_height == 0 && tune.outputs == 0) return;
+      fail(Errc::invalid_argument, kName,
+           text("the variant ", s.row.name, " has no tile to choose"));
+    }
+    const auto in_range = [](const char* name, int value, int most) {
+      if (value < 1 || value > most) {
+        fail(Errc::invalid_argument, kName, text(name, " must be 1 to ", most, ", got ", value));
+      }
+    };
+    in_range("tile_width", tune.tile_width, 1024);
+    in_range("tile_height", tune.tile_height, 1024);
+    in_range("outputs", tune.outputs, 16);
+    if (!s.row.traits.is_multi && tune.outputs != 1) {
+      fail(Errc::invalid_argument, kName,
+           text("the variant ", s.row.name, " makes 1 output per item, got ", tune.outputs));
+    }
+    if (s.row.traits.is_network && tune.outputs % 2 != 0) {
+      fail(
+          Errc::invalid_argument, kName,
+          text("the variant ", s.row.name, " takes an even number of outputs, got ", tune.outputs));
+    }
+    if (tune.tile_height % tune.outputs != 0) {
+      fail(Errc::invalid_argument, kName,
+           text("tile_height must be a multiple of outputs, got ", tune.tile_height, " and ",
+                tune.outputs));
+    }
+  }
+
+  static double bytes(const Problem& p) { return 2 * picture_bytes(p); }
+
+  // Winners hang on the radius and on the bits of a channel more than on the number of bytes.
+  static std::string tuning_name(const Problem& p) {
+    const char* radius = p.radius <= 1   ? "1"
+                         : p.radius <= 2 ? "2"
+                         : p.radius <= 3 ? "3"
+                         : p.radius <= 7 ? "7"
+                                         : "32";
+    return text("rank_filter/", 8 * channel_bytes(channel_of(p.pixel)), " bits, radius to ",
+                radius);
+  }
+
+  static Offer offer(const Runtime&, const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    const Traits& traits = s.row.traits;
+    if (traits.is_network && p.radius > kNetworkRadius) {
+      return Offer::no(Lacks::problem,
+                       text("it takes a radius of 1 to ", kNetworkRadius, ", got ", p.radius));
+    }
+    if (traits.is_packed && channel_of(p.pixel) == Channel::f32) {
+      return Offer::no(Lacks::problem, text("it takes channels of up to 16 bits, got ",
+                                            pixel_type_name(p.pixel, kName)));
+    }
+    if (traits.is_columns && channel_of(p.pixel) != Channel::u8) {
+      return Offer::no(Lacks::problem,
+                       text("it takes 8-bit channels, got ", pixel_type_name(p.pixel, kName)));
+    }
+    Offer out;
+    out.work.bytes_written = picture_bytes(p);
+    out.work.bytes_read = picture_bytes(p);
+    out.work.operations = operations(s) * p.width * p.height * channels_of(p.pixel);
+    return out;
+  }
+
+  static std::vector<CompileUnit> units(const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    CompileUnit unit = variant_unit(s, embedded::rank_filter, group(s));
+    unit.label = text(pixel_type_name(p.pixel, kName), " radius ", p.radius);
+    unit.local_bytes = static_cast<std::size_t>(local_bytes(s));
+    set_pixel(unit.defines, channel_of(p.pixel), channels_of(p.pixel));
+    unit.defines.set("CLCOOK_RANK_FILTER_RADIUS", p.radius);
+    if (has_network(s)) {
+      unit.label += text(" rank ", rank_number(p));
+      unit.defines.set("CLCOOK_RANK_FILTER_RANK", static_cast<int>(rank_number(p)));
+    }
+    if (s.row.is_for_cpus) {
+      const auto [width, rows] = cpu_tile(s);
+      unit.defines.set("CLCOOK_RANK_FILTER_TILE_W", width);
+      unit.defines.set("CLCOOK_RANK_FILTER_TILE_H", rows);
+      return {unit};
+    }
+    unit.defines.set("CLCOOK_RANK_FILTER_TILE_W", s.tune.tile_width);
+    unit.defines.set("CLCOOK_RANK_FILTER_TILE_H", s.tune.tile_height);
+    if (s.row.traits.is_multi) unit.defines.set("CLCOOK_RANK_FILTER_OUTPUTS", s.tune.outputs);
+    return {unit};
+  }
+
+  static Launch::Sizes group(const Setup<Spec>& s) {
+    if (s.row.is_for_cpus) return {1, 1, 1};
+    const int rows = s.row.traits.is_histogram ? 1 : s.tune.tile_height / s.tune.outputs;
+    return {static_cast<std::size_t>(s.tune.tile_width), static_cast<std::size_t>(rows), 1};
+  }
+
+  // Bytes of local memory that a group needs.
+  static std::uint64_t local_bytes(const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    const auto halo = static_cast<std::uint64_t>(2 * p.radius);
+    if (s.row.traits.is_columns)
+      return (static_cast<std::uint64_t>(cpu_tile(s).width) + halo) * kColumnBytes;
+    if (s.row.is_for_cpus) {
+      return (static_cast<std::uint64_t>(cpu_width(p)) +
+              halo * static_cast<std::uint64_t>(channels_of(p.pixel))) *
+             (kCpuRows + halo) * channel_bytes(channel_of(p.pixel));
+    }
+    const auto width = static_cast<std::uint64_t>(s.tune.tile_width);
+    if (s.row.traits.is_histogram) return 4 * width * static_cast<std::uint64_t>(bins(p));
+    if (!s.row.traits.is_tile) return 0;
+    return (width + halo) * (static_cast<std::uint64_t>(s.tune.tile_height) + halo) *
+           channel_bytes(channel_of(p.pixel));
+  }
+
+  static bool is_local(const Row& row) {
+    return row.traits.is_tile || row.traits.is_histogram || row.traits.is_columns;
+  }
+
+  // Width and height of a tile of a variant for CPUs: cpu_rows in channels, cpu_columns in pixels.
+  struct CpuTile {
+    int width;
+    int rows;
+  };
+  static CpuTile cpu_tile(const Setup<Spec>& s) {
+    if (s.row.traits.is_columns) {
+      // As wide as the local memory has room for.
+      const int room =
+          static_cast<int>(std::min<std::uint64_t>(s.device.local_mem, 1u << 20)) / kColumnBytes -
+          2 * s.problem.radius;
+      return {room < kCpuVector ? kColumns : std::min(room, kColumns), kColumnRows};
+    }
+    return {cpu_width(s.problem), kCpuRows};
+  }
+
+  // Channels in a row of a tile of cpu_rows.
+  static int cpu_width(const Problem& p) {
+    const std::size_t rows = static_cast<std::size_t>(kCpuRows + 2 * p.radius);
+    const int room = static_cast<int>(kCpuBytes / (rows * channel_bytes(channel_of(p.pixel))));
+    const int width = (room - 2 * p.radius * channels_of(p.pixel)) / kCpuVector * kCpuVector;
+    return std::min(std::max(width, 16 * kCpuVector), 64 * kCpuVector);
+  }
+
+ private:
+  static double picture_bytes(const Problem& p) {
+    return static_cast<double>(pixel_bytes(p.pixel)) * p.width * p.height;
+  }
+
+  static bool has_network(const Setup<Spec>& s) {
+    const bool rows = s.row.is_for_cpus && s.row.traits.is_tile;
+    return s.row.traits.is_network || (rows && s.problem.radius <= kNetworkRadius);
+  }
+
+  // DIGIT and BINS of the kernel.
+  static int digit(const Problem& p) { return channel_of(p.pixel) == Channel::f32 ? 6 : 4; }
+  static int bins(const Problem& p) {
+    return channel_bytes(channel_of(p.pixel)) == 1 ? 128 : 128 + (1 << digit(p)) / 2;
+  }
+
+  // Of one output, in units of the device's rate. On GPUs a comparison of integers or an addition
+  // runs at half the rate of multiply-adds, which count two, and a read of local memory or of the
+  // first cache at a quarter of that.
+  static double operations(const Setup<Spec>& s) {
+    constexpr double kStep = 4;
+    constexpr double kRead = 8;
+    const Problem& p = s.problem;
+    const double side = 2 * p.radius + 1;
+    const double n = side * side;
+    const double bits = 8.0 * static_cast<double>(channel_bytes(channel_of(p.pixel)));
+    const Traits& traits = s.row.traits;
+    // Comparisons of a network, of one output.
+    const double network = p.radius == 1 ? 20 : p.radius == 2 ? 84 : 296;
+    // A value in and out of a column, and vectors of counts in and out of the neighbourhood.
+    if (traits.is_columns)
+      return kStep * (100 + 100 * (1 + side / kColumns) + 10 * side / kColumnRows);
+    if (s.row.is_for_cpus) return kStep / kCpuVector * (has_network(s) ? network : 3 * bits * n);
+    if (traits.is_network) {
+      const double rows = side + s.tune.outputs - 1;
+      // A pair of values is packed in a step.
+      const double reads = rows * side / s.tune.outputs;
+      const double steps = traits.is_packed ? (network + reads) / 2 : network;
+      return steps * kStep + reads * kRead;
+    }
+    if (traits.is_histogram) {
+      const double updates = 2 * side + n / s.tune.tile_height;
+      const double fine = (bits - 8) / digit(p) * (n * (kRead + 2 * kStep) + bins(p) - 128);
+      return updates * (3 * kRead + 2 * kStep) + 16 * kRead + fine;
+    }
+    if (traits.is_multi) {
+      const double rows = (side + s.tune.outputs - 1) / side;
+      return bits * n * rows * (kRead / s.tune.outputs + 2 * kStep);
+    }
+    return bits * n * (kRead + (traits.is_tile ? 2 : 3) * kStep);
+  }
+};
+
+}  // namespace rank_filter
+
+// A plan: constructed once, called often. Thread-safe as Plan says. Sizes, border mode and, but in the
+// networks of radius 1 to 3, the rank are no part of the program. Calls enqueue and return; they never
+// block on the device.
+class RankFilter : public Plan<rank_filter::Spec> {
+ public:
+  using Pixel = rank_filter::Pixel;
+  // What lies outside of the picture; Border::constant is Problem::outside.
+  using Border = clcook::Border;
+  using Plan::Plan;
+
+  static constexpr int kMaxSize = Spec::kMaxSize;
+  static constexpr int kMaxRadius = Spec::kMaxRadius;
+
+  // `src` filtered into `dst`, behind the events of `wait`. Offsets and pitches are multiples of the
+  // pixel size. The views must not overlap. Throws Error(invalid_argument), with nothing enqueued,
+  // when a view breaks a rule.
+  cl::Event operator()(const BufferView& src, const BufferView& dst,
+                       const std::vector<cl::Event>& wait = {}) const {
+    const CheckedView from = checked_view(src, Access::read, "src");
+    const CheckedView to = checked_view(dst, Access::write, "dst");
+    check_disjoint(from, to, Spec::kName, "src", "dst");
+    return enqueue(from, to, wait);
+  }
+
+  // From image to image, in the formats of stored_formats(). The pixels go through buffers of the
+  // plan, so src and dst may be the same image; calls of one plan and its copies on images therefore
+  // run one after the other on the device.
+  cl::Event operator()(const ImageView& src, const ImageView& dst,
+                       const std::vector<cl::Event>& wait = {}) const {
+    const Problem& p = problem();
+    const ImageLayout layout{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
+                             pixel_bytes(p.pixel), stored_formats(p.pixel)};
+    check_images(runtime(), layout, src, dst, Spec::kName);
+    check_wait(runtime(), wait, Spec::kName);
+    Turn turn(runtime(), *resources().turns);
+    resources().staging->run(runtime(), layout, src, dst, wait, turn,
+                             [&](const auto& from, const auto& to, const auto& before) {
+                               return enqueue(from, to, before);
+                             });
+    return turn.end();
+  }
+
+  // The value of that name. Throws Error(invalid_argument) that lists the names.
+  static Pixel parse_pixel(std::string_view name) { return parse_pixel_type(name, Spec::kName); }
+  static Border parse_border(std::string_view name) {
+    return clcook::parse_border(name, Spec::kName);
+  }
+
+ private:
+  Launch launch() const {
+    const Problem& p = problem();
+    const auto parts = [](int size, int part) {
+      return (static_cast<std::size_t>(size) + static_cast<std::size_t>(part) - 1) /
+             static_cast<std::size_t>(part);
+    };
+    const Launch::Sizes group = Spec::group(setup());
+    const int channels = channels_of(p.pixel);
+    if (row().is_for_cpus) {
+      const auto [width, height] = Spec::cpu_tile(setup());
+      const int planes = row().traits.is_columns ? channels : 1;
+      return Launch::groups({parts(p.width * (channels / planes), width), parts(p.height, height),
+                             static_cast<std::size_t>(planes)},
+                            group);
+    }
+    const std::size_t rows = parts(p.height, tune().tile_height);
+    if (row().traits.is_tile) {
+      return Launch::groups(
+          {parts(p.width, tune().tile_width), rows, static_cast<std::size_t>(channels)}, group);
+    }
+    const int columns = tune().tile_width * (row().traits.is_packed ? 2 : 1);
+    return Launch::groups({parts(p.width * channels, columns), rows, 1}, group);
+  }
+
+  CheckedView checked_view(const BufferView& view, Access access, const char* name) const {
+    const std::size_t bytes = pixel_bytes(problem().pixel);
+    const RowLayout layout{static_cast<std::size_t>(problem().width) * bytes,
+                           static_cast<std::size_t>(problem().height), bytes};
+    return check_view(runtime(), view, layout, access, Spec::kName, name);
+  }
+
+  cl::Event enqueue(const CheckedView& src, const CheckedView& dst,
+                    const std::vector<cl::Event>& wait) const {
+    const Problem& p = problem();
+    KernelVolume picture{{}, p.width, p.height, 1, static_cast<cl_int>(p.border)};
+    const std::array<std::uint32_t, 4> outside = rank_filter::stored_outside(p);
+    static_assert(sizeof outside == sizeof picture.outside);
+    std::memcpy(&picture.outside, outside.data(), sizeof outside);
+    const auto rank = static_cast<cl_uint>(rank_filter::rank_number(p));
+    if (Spec::is_local(row())) {
+      return kernel()(launch(), wait, src.buffer, rows(src), dst.buffer, rows(dst), picture, rank,
+                      LocalBytes{static_cast<std::size_t>(Spec::local_bytes(setup()))});
+    }
+    return kernel()(launch(), wait, src.buffer, rows(src), dst.buffer, rows(dst), picture, rank);
+  }
+
+  KernelView rows(const CheckedView& view) const {
+    return kernel_view(view, channel_bytes(channel_of(problem().pixel)));
+  }
+};
+
+}  // namespace clcook

@@ -1,0 +1,464 @@
+// results[i] = f(keys[i], items[i]), for an expensive function f that takes another path for each
+// key: ours, or the caller's.
+//
+//   clcook::Regroup shade{runtime, {count, 32}};
+//   cl::Event done = shade(materials, texels, colours, {uploaded});
+//
+// Work-items in lock-step whose keys differ run all their paths, one after the other. So most
+// variants sort or bin the items by key first, and neighbours take the same path. Ours shades a texel
+// of a G-buffer with one of up to 32 procedural materials, see <clcook/materials.clh>.
+//
+// For kernels of one's own, RegroupOrder gives the list of the items by key:
+//
+//   clcook::RegroupOrder sort{runtime, {count, 32}};
+//   cl::Event sorted = sort(materials, order, offsets, {uploaded});
+//
+// Of key k it has the items order[offsets[k]] to order[offsets[k + 1] - 1], in their order. The host
+// never waits for the numbers: kernels read offsets.
+#pragma once
+
+#include <algorithm>
+#include <clcook/core/own_function.hpp>
+#include <clcook/core/plan.hpp>
+#include <clcook/core/view.hpp>
+#include <clcook/embedded/regroup.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace clcook {
+namespace regroup {
+
+constexpr std::size_t kMaxItems = std::size_t{1} << 31;
+constexpr int kMinPaths = 2;
+constexpr int kMaxPaths = 32;
+constexpr int kMaxFreePaths = 8;  // of branch_free
+
+// A function to call instead of ours: text that defines
+//
+//   static inline float4 clcook_path_function(int path, uint4 item, float4 parameters)
+//
+// path        the item's key; a switch over it is what all this is for. In launch_per_path it is a
+//             constant, so that the other arms are not compiled
+// item        the item's 16 bytes
+// parameters  those of the problem
+//
+// It must not contain a barrier: work-items call the function in different branches. branch_free
+// calls it with every path for every item.
+using Function = OwnFunction;
+
+struct Problem {
+  std::size_t items = 0;  // 1 to kMaxItems
+  int paths = 0;          // kMinPaths to kMaxPaths
+  int key_bytes = 1;      // a key is a uchar, or with 4 a uint
+  // Handed to the function. Ours: the direction towards the light x, y, z, which a unit vector is,
+  // and its brightness; finite.
+  float parameters[4] = {0.48f, 0.6f, 0.64f, 0.75f};
+  Function function = {};
+};
+
+// How to run, for tuning; 0 is open.
+struct Tune {
+  int group = 0;  // work-items per work-group: 32, 64, 128 or 256; cpu_lanes: 1
+};
+
+// The problem of a RegroupOrder.
+struct OrderProblem {
+  std::size_t items = 0;  // 1 to kMaxItems
+  int paths = 0;          // kMinPaths to kMaxPaths
+  int key_bytes = 1;      // a key is a uchar, or with 4 a uint
+};
+
+// Three launches that list the items by key.
+namespace listing {
+
+constexpr std::size_t kItems = 16;  // keys per work-item
+
+struct Scratch {
+  cl::Buffer counts;  // a uint per path and group
+  cl::Buffer totals;  // per path
+  cl::Buffer taken;   // batches of queues
+};
+
+// Throws Error(invalid_argument) for a value out of range.
+template <class Problem>
+void check(const Problem& p, const char* name) {
+  if (p.items < 1 || p.items > kMaxItems) {
+    fail(Errc::invalid_argument, name, text("items must be 1 to ", kMaxItems, ", got ", p.items));
+  }
+  if (p.paths < kMinPaths || p.paths > kMaxPaths) {
+    fail(Errc::invalid_argument, name,
+         text("paths must be ", kMinPaths, " to ", kMaxPaths, ", got ", p.paths));
+  }
+  check_one_of(name, "key_bytes", p.key_bytes, {1, 4});
+}
+
+template <class Problem>
+void set_defines(Defines& defines, const Problem& p, int group) {
+  defines.set("CLCOOK_REGROUP_PATHS", p.paths);
+  defines.set("CLCOOK_REGROUP_GROUP", group);
+  if (p.key_bytes == 4) defines.flag("CLCOOK_REGROUP_WIDE_KEYS");
+}
+
+// count, scan, scatter.
+template <class Spec>
+std::vector<CompileUnit> units(const Setup<Spec>& s) {
+  std::vector<CompileUnit> all;
+  for (const char* name : {"count", "scan", "scatter"}) {
+    CompileUnit unit = kernel_unit(s, name, embedded::regroup);
+    unit.label = name;
+    set_defines(unit.defines, s.problem, s.tune.group);
+    unit.defines.flag("CLCOOK_REGROUP_OWN_FUNCTION");  // they call none
+    all.push_back(unit);
+  }
+  return all;
+}
+
+template <class Spec>
+std::size_t groups(const Setup<Spec>& s) {
+  const std::size_t each = static_cast<std::size_t>(s.tune.group) * kItems;
+  return (s.problem.items + each - 1) / each;
+}
+
+template <class Spec>
+Scratch allocate(const Runtime& runtime, const Setup<Spec>& s) {
+  const auto paths = static_cast<std::size_t>(s.problem.paths);
+  return {create_buffer(runtime, groups(s) * paths * sizeof(cl_uint)),
+          create_buffer(runtime, paths * sizeof(cl_uint)), create_buffer(runtime, sizeof(cl_uint))};
+}
+
+// Enqueues the launches behind `wait` and returns the last event.
+template <class Spec>
+cl::Event enqueue(const Setup<Spec>& s, Kernel& count, Kernel& scan, Kernel& scatter,
+                  const Scratch& scratch, const CheckedView& keys, const cl::Buffer& order,
+                  cl_ulong order_offset, const cl::Buffer& offsets, cl_ulong offsets_offset,
+                  const std::vector<cl::Event>& wait) {
+  const auto group = static_cast<std::size_t>(s.tune.group);
+  const std::size_t number = groups(s);
+  const Launch all = Launch::groups({number, 1, 1}, {group, 1, 1});
+  const Launch paths =
+      Launch::groups({static_cast<std::size_t>(s.problem.paths), 1, 1}, {group, 1, 1});
+  const auto keys_offset =
+      static_cast<cl_ulong>(keys.offset / static_cast<std::size_t>(s.problem.key_bytes));
+  const auto items = static_cast<cl_uint>(s.problem.items);
+  cl::Event last = count(all, wait, keys.buffer, keys_offset, items, scratch.counts);
+  last = scan(paths, {last}, scratch.counts, static_cast<cl_uint>(number), scratch.totals,
+              scratch.taken);
+  return scatter(all, {last}, keys.buffer, keys_offset, items, scratch.counts, scratch.totals,
+                 order, order_offset, offsets, offsets_offset);
+}
+
+}  // namespace listing
+
+struct Spec : PlainSpec {
+  using Problem = regroup::Problem;
+  using Tune = regroup::Tune;
+  struct Traits {
+    bool lists = false;     // reads the list of all items by path
+    bool per_path = false;  // a launch for each path
+    bool stays = false;     // as many groups as fill the device
+    bool free = false;      // takes every path for every item
+    bool sorts = false;     // each group its own items, 16 per work-item
+  };
+  struct Resources {
+    listing::Scratch scratch;
+    cl::Buffer order;    // of those that list: a uint per item
+    cl::Buffer offsets;  // a uint per path, and one more
+    std::shared_ptr<Turns> turns;
+  };
+  using Row = VariantRow<Spec>;
+  static constexpr const char* kName = "Regroup";
+  static constexpr const char* kRecipe = "regroup";
+  static constexpr std::size_t kItemBytes = 16;  // of an item, and of a result
+  static constexpr std::size_t kCpuRun = 4096;   // items per work-item of cpu_lanes
+
+  static const std::vector<Row>& variants() {
+    const std::vector<Axis> groups{{"group", {128, 256}}};
+    static const std::vector<Row> all{
+        Row("branchy", "an item per work-item, a branch over its path").baseline().tunes(groups),
+        Row("branch_free", "every item takes all paths and keeps one result",
+            {false, false, false, true})
+            .against("branchy", "all paths are taken, one result is kept")
+            .tunes(groups),
+        Row("sorted_groups", "each group sorts its items by path in local memory, then shades them",
+            {false, false, false, false, true})
+            .against("branchy", "a group sorts its items by path in local memory")
+            .tunes(groups)
+            .preferred(),
+        Row("binned", "count, scan and scatter list all items by path, a last launch shades them",
+            {true})
+            .against("sorted_groups", "all items are sorted, in three launches before")
+            .tunes(groups),
+        Row("launch_per_path", "binned with a launch for each path, the path compiled in",
+            {true, true, true})
+            .against("binned", "a launch for each path, its code alone")
+            .tunes(groups),
+        Row("queues", "binned by groups that stay and take batches of one path from a counter",
+            {true, false, true})
+            .against("binned", "groups stay and take batches of one path")
+            .tunes(groups),
+        Row("cpu_lanes",
+            "for CPUs: a work-item sorts a run of items and shades 16 of one path in vectors")
+            .against("sorted_groups", "a run per work-item, vectors of 16 items of one path")
+            .for_cpus_only(),
+    };
+    return all;
+  }
+
+  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
+
+  static void check(const Problem& p) {
+    listing::check(p, kName);
+    check_own_function(p.function, embedded::regroup, kName);
+    if (!p.function.text.empty()) return;
+    double length = 0;
+    for (const float value : p.parameters) {
+      if (!std::isfinite(value)) {
+        fail(Errc::invalid_argument, kName, text("the light must be finite, got ", value));
+      }
+    }
+    for (int i = 0; i < 3; ++i) {
+      const auto value = static_cast<double>(p.parameters[i]);
+      length += value * value;
+    }
+    if (length > 1.001) {
+      fail(Errc::invalid_argument, kName,
+           text("the direction towards the light must be a unit vector or shorter, got the length ",
+                std::sqrt(length)));
+    }
+  }
+
+  static Tune defaults(const Row& row, const Problem&, const DeviceInfo& device) {
+    return {row.is_for_cpus ? 1 : device.cpu ? 64 : 128};
+  }
+
+  static void check_tune(const Setup<Spec>& s) {
+    if (s.row.is_for_cpus) return check_one_of(kName, "group of cpu_lanes", s.tune.group, {1});
+    check_one_of(kName, "group", s.tune.group, {32, 64, 128, 256});
+  }
+
+  // Of keys, items and results.
+  static double bytes(const Problem& p) {
+    return static_cast<double>(p.items) * (2.0 * kItemBytes + p.key_bytes);
+  }
+
+  static Offer offer(const Runtime&, const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    if (s.row.is_for_cpus && !p.function.text.empty())
+      return Offer::no(Lacks::problem, "it computes our function alone, the problem has another");
+    if (s.row.traits.free && p.paths > kMaxFreePaths) {
+      return Offer::no(Lacks::problem, text("all paths for every item is offered for up to ",
+                                            kMaxFreePaths, " paths, the problem has ", p.paths));
+    }
+    const auto items = static_cast<double>(p.items);
+    Offer out;
+    out.work.bytes_read = items * (double{kItemBytes} + p.key_bytes);
+    out.work.bytes_written = items * double{kItemBytes};
+    out.work.launches = 1;
+    out.last = s.row.traits.free;
+    if (s.row.traits.lists) {
+      out.work.bytes_read += items * (2.0 * p.key_bytes + sizeof(cl_uint));
+      out.work.bytes_written += items * sizeof(cl_uint);
+      out.work.launches = s.row.traits.per_path ? 3 + p.paths : 4;
+    }
+    return out;
+  }
+
+  // Those of the list, then what shades.
+  static std::vector<CompileUnit> units(const Setup<Spec>& s) {
+    const Function& function = s.problem.function;
+    std::vector<CompileUnit> all;
+    if (s.row.traits.lists) all = listing::units(s);
+    for (int path = 0; path < (s.row.traits.per_path ? s.problem.paths : 1); ++path) {
+      CompileUnit unit = variant_unit(s, embedded::regroup);
+      listing::set_defines(unit.defines, s.problem, s.tune.group);
+      if (s.row.traits.lists) unit.label = "shade";
+      if (s.row.traits.per_path) {
+        unit.defines.set("CLCOOK_REGROUP_PATH", path);
+        unit.label = text("path ", path);
+      }
+      if (!function.text.empty()) {
+        unit.defines.flag("CLCOOK_REGROUP_OWN_FUNCTION");
+        unit.source = with_own_function(function, embedded::regroup);
+      }
+      all.push_back(unit);
+    }
+    return all;
+  }
+
+  // As many groups as keep all compute units busy to the end.
+  static std::size_t filling(const Setup<Spec>& s) {
+    const auto group = static_cast<std::size_t>(s.tune.group);
+    const std::size_t each = s.device.cpu ? 4 : 4096 / group;
+    return each * std::max<std::size_t>(1, s.device.compute_units);
+  }
+
+  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
+    Resources out;
+    if (!s.row.traits.lists) return out;
+    out.scratch = listing::allocate(runtime, s);
+    out.order = create_buffer(runtime, s.problem.items * sizeof(cl_uint));
+    out.offsets =
+        create_buffer(runtime, (static_cast<std::size_t>(s.problem.paths) + 1) * sizeof(cl_uint));
+    out.turns = std::make_shared<Turns>();
+    return out;
+  }
+};
+
+struct OrderSpec : PlainSpec {
+  using Problem = OrderProblem;
+  using Tune = regroup::Tune;
+  struct Resources {
+    listing::Scratch scratch;
+    std::shared_ptr<Turns> turns;
+  };
+  using Row = VariantRow<OrderSpec>;
+  static constexpr const char* kName = "RegroupOrder";
+  static constexpr const char* kRecipe = "regroup";
+
+  static const std::vector<Row>& variants() {
+    static const std::vector<Row> all{
+        Row("count_scan_scatter", "counts of groups, their sums, then each group stores its part")
+            .baseline()};
+    return all;
+  }
+
+  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
+  static std::string tuning_name(const Problem&) { return "regroup/order"; }
+  static void check(const Problem& p) { listing::check(p, kName); }
+  static Tune defaults(const Row&, const Problem&, const DeviceInfo& device) {
+    return {device.cpu ? 64 : 128};
+  }
+  static void check_tune(const Setup<OrderSpec>& s) {
+    check_one_of(kName, "group", s.tune.group, {32, 64, 128, 256});
+  }
+  // Of keys and order.
+  static double bytes(const Problem& p) {
+    return static_cast<double>(p.items) * (double{sizeof(cl_uint)} + p.key_bytes);
+  }
+  static std::vector<CompileUnit> units(const Setup<OrderSpec>& s) { return listing::units(s); }
+  static Resources allocate(const Runtime& runtime, const Setup<OrderSpec>& s) {
+    return {listing::allocate(runtime, s), std::make_shared<Turns>()};
+  }
+};
+
+}  // namespace regroup
+
+// A plan: constructed once, called often. Thread-safe as Plan says. Calls of one plan that lists
+// all items share its scratch memory and therefore run one after the other on the device; copies
+// share it too. The program depends on the variant, the number of paths, the size of a key and the
+// function; where the function does not compile the constructor throws Error(build_failed).
+class Regroup : public Plan<regroup::Spec> {
+ public:
+  using Plan::Plan;
+  using Function = regroup::Function;
+
+  // Enqueues the calls behind the events of `wait` and returns the last event. Each view is one row:
+  // a key per item; 16 bytes per item; four floats per result; offsets are multiples of an
+  // element's bytes. An item whose key is not below `paths` takes no path, and its result keeps what
+  // it held. results must not overlap the others. Throws Error(invalid_argument), with nothing
+  // enqueued, when a view breaks a rule.
+  cl::Event operator()(const BufferView& keys, const BufferView& items, const BufferView& results,
+                       const std::vector<cl::Event>& wait = {}) const {
+    constexpr const char* kName = Spec::kName;
+    constexpr std::size_t kItem = Spec::kItemBytes;
+    const Problem& p = problem();
+    const auto key = static_cast<std::size_t>(p.key_bytes);
+    const CheckedView paths =
+        check_view(runtime(), keys, {p.items * key, 1, key}, Access::read, kName, "keys");
+    const CheckedView from =
+        check_view(runtime(), items, {p.items * kItem, 1, kItem}, Access::read, kName, "items");
+    const CheckedView to = check_view(runtime(), results, {p.items * kItem, 1, kItem},
+                                      Access::write, kName, "results");
+    check_disjoint(paths, to, kName, "keys", "results");
+    check_disjoint(from, to, kName, "items", "results");
+    check_wait(runtime(), wait, kName);
+
+    cl_float4 parameters{};
+    for (int i = 0; i < 4; ++i) parameters.s[i] = p.parameters[i];
+    const Spec::Traits& traits = row().traits;
+    const auto group = static_cast<std::size_t>(tune().group);
+    const auto shade = [&](Kernel one, std::size_t work_items, const std::vector<cl::Event>& behind,
+                           const auto&... more) {
+      return one(Launch::cover({work_items, 1, 1}, {group, 1, 1}), behind, paths.buffer,
+                 static_cast<cl_ulong>(paths.offset / key), from.buffer,
+                 static_cast<cl_ulong>(from.offset / kItem), to.buffer,
+                 static_cast<cl_ulong>(to.offset / kItem), static_cast<cl_uint>(p.items),
+                 parameters, more...);
+    };
+    if (!traits.lists) {
+      const std::size_t each = row().is_for_cpus ? Spec::kCpuRun
+                               : traits.sorts    ? regroup::listing::kItems
+                                                 : 1;
+      return shade(kernel(), (p.items + each - 1) / each, wait);
+    }
+    const Spec::Resources& r = resources();
+    Kernel count = kernel(0);
+    Kernel scan = kernel(1);
+    Kernel scatter = kernel(2);
+    std::vector<Kernel> last_kernels;
+    for (std::size_t unit = 3; unit < offer().units.size(); ++unit)
+      last_kernels.push_back(kernel(unit));
+    Turn turn(runtime(), *r.turns);
+    cl::Event last = regroup::listing::enqueue(setup(), count, scan, scatter, r.scratch, paths,
+                                               r.order, 0, r.offsets, 0, turn.behind(wait));
+    if (!traits.stays) {
+      shade(last_kernels[0], p.items, {last}, r.order, r.offsets);
+      return turn.end();
+    }
+    const std::size_t most = std::min(p.items, Spec::filling(setup()) * group);
+    if (traits.per_path) {
+      for (Kernel& one : last_kernels) last = shade(one, most, {last}, r.order, r.offsets);
+    } else {
+      shade(last_kernels[0], most, {last}, r.order, r.offsets, r.scratch.taken);
+    }
+    return turn.end();
+  }
+};
+
+// A plan: the items by their keys, for any kernels. Thread-safe as Plan says; calls of one plan run
+// one after the other on the device.
+class RegroupOrder : public Plan<regroup::OrderSpec> {
+ public:
+  using Plan::Plan;
+
+  // Enqueues three launches behind the events of `wait` and returns the last event. keys: one row of
+  // a uchar or uint per item. order: a uint per item, which receives the numbers of the items, those
+  // with key 0 first; items with equal keys stay in their order. offsets: paths + 1 uints: where in
+  // order each key's items begin, and in the end where the last key's end. An item whose key is not
+  // below `paths` is not listed; behind the listed ones order keeps what it held. Offsets of views
+  // are multiples of an element's bytes. The views must not overlap. Throws Error(invalid_argument),
+  // with nothing enqueued, when a view breaks a rule.
+  cl::Event operator()(const BufferView& keys, const BufferView& order, const BufferView& offsets,
+                       const std::vector<cl::Event>& wait = {}) const {
+    constexpr const char* kName = Spec::kName;
+    const Problem& p = problem();
+    const auto key = static_cast<std::size_t>(p.key_bytes);
+    const auto paths = static_cast<std::size_t>(p.paths);
+    const CheckedView from =
+        check_view(runtime(), keys, {p.items * key, 1, key}, Access::read, kName, "keys");
+    const CheckedView to =
+        check_view(runtime(), order, {p.items * 4, 1, 4}, Access::write, kName, "order");
+    const CheckedView starts =
+        check_view(runtime(), offsets, {(paths + 1) * 4, 1, 4}, Access::write, kName, "offsets");
+    check_disjoint(from, to, kName, "keys", "order");
+    check_disjoint(from, starts, kName, "keys", "offsets");
+    check_disjoint(to, starts, kName, "order", "offsets");
+    check_wait(runtime(), wait, kName);
+    const Spec::Resources& r = resources();
+    Kernel count = kernel(0);
+    Kernel scan = kernel(1);
+    Kernel scatter = kernel(2);
+    Turn turn(runtime(), *r.turns);
+    regroup::listing::enqueue(setup(), count, scan, scatter, r.scratch, from, to.buffer,
+                              static_cast<cl_ulong>(to.offset / 4), starts.buffer,
+                              static_cast<cl_ulong>(starts.offset / 4), turn.behind(wait));
+    return turn.end();
+  }
+};
+
+}  // namespace clcook

@@ -1,0 +1,77 @@
+// What all files of the Python module share: nanobind, what a fork leaves, Python's errors.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <clcook/core/error.hpp>
+
+#include <new>
+#include <string>
+#include <utility>
+
+namespace clcook::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;  // NOLINT(google-build-using-namespace)
+
+// Becomes clcook.WrongType, which is a TypeError too.
+struct WrongType : Error {
+  WrongType(const std::string& error_where, const std::string& message)
+      : Error(Errc::invalid_argument, error_where, message) {}
+};
+
+// Becomes clcook.Forked.
+struct Forked : Error {
+  explicit Forked(const std::string& message) : Error(Errc::unsupported, "clcook", message) {}
+};
+
+// From here on a child of this process has what it cannot use. Called before a device is touched.
+void uses_devices();
+// Whether this process is such a child.
+bool is_forked();
+// Throws Forked there.
+void refuse_fork();
+
+// What clcook throws, as exceptions of clcook.errors.
+void translate_errors();
+
+// The name of an object's type, for messages.
+inline std::string name_of_type(nb::handle object) { return nb::type_name(object.type()).c_str(); }
+
+// Holds what has handles of OpenCL. A child of a fork does not release them: threads that the
+// release would wait for are not there.
+template <class T>
+class Held {
+ public:
+  template <class... Arguments>
+  explicit Held(std::in_place_t, Arguments&&... arguments) {
+    refuse_fork();
+    uses_devices();
+    new (&value_) T(std::forward<Arguments>(arguments)...);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() {
+    if (is_forked()) return;
+    // The release may wait for the device, and callbacks for the interpreter.
+    const nb::gil_scoped_release release;
+    value_.~T();
+  }
+
+  // Throws Forked in a child.
+  T& get() {
+    refuse_fork();
+    return value_;
+  }
+  const T& get() const {
+    refuse_fork();
+    return value_;
+  }
+
+ private:
+  union {
+    T value_;
+  };
+};
+
+}  // namespace clcook::python

@@ -1,0 +1,97 @@
+// The module clcook._clcook. The package beside it, lib/python/clcook, is what users import.
+#include <clcook/core/source.hpp>
+#include <clcook/version.hpp>
+
+#include "memory.hpp"
+#include "plan.hpp"
+
+namespace clcook::python {
+
+// The functions bind_<operation> of all files in operations/, written by cmake/python.cmake.
+void bind_operations(nb::module_& m);
+
+const Runtime& standard_runtime() {
+  refuse_fork();
+  static const Runtime* runtime = [] {
+    uses_devices();
+    return new Runtime(Runtime::pick());  // the interpreter may end before the device does
+  }();
+  return *runtime;
+}
+
+void write_rows(const Runtime& rt, const cl::Buffer& to, const HostArray& from, std::size_t row,
+                std::size_t rows) {
+  const cl_command_queue queue = rt.queue()();
+  if (from.pitch == row || rows == 1) {
+    check(
+        clEnqueueWriteBuffer(queue, to(), CL_FALSE, 0, row * rows, from.begin, 0, nullptr, nullptr),
+        "clEnqueueWriteBuffer");
+    return;
+  }
+  const std::size_t none[3] = {0, 0, 0};
+  const std::size_t all[3] = {row, rows, 1};
+  check(clEnqueueWriteBufferRect(queue, to(), CL_FALSE, none, none, all, row, 0, from.pitch, 0,
+                                 from.begin, 0, nullptr, nullptr),
+        "clEnqueueWriteBufferRect");
+}
+
+void read_rows(const Runtime& rt, const cl::Buffer& from, const HostArray& to, std::size_t row,
+               std::size_t rows) {
+  const cl_command_queue queue = rt.queue()();
+  if (to.pitch == row || rows == 1) {
+    check(clEnqueueReadBuffer(queue, from(), CL_TRUE, 0, row * rows, to.begin, 0, nullptr, nullptr),
+          "clEnqueueReadBuffer");
+    return;
+  }
+  const std::size_t none[3] = {0, 0, 0};
+  const std::size_t all[3] = {row, rows, 1};
+  check(clEnqueueReadBufferRect(queue, from(), CL_TRUE, none, none, all, row, 0, to.pitch, 0,
+                                to.begin, 0, nullptr, nullptr),
+        "clEnqueueReadBufferRect");
+}
+
+void translate_errors() {
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    const auto raise = [](const Error& error, const char* kind) {
+      const nb::object made =
+          nb::module_::import_("clcook.errors")
+              .attr("_made")(kind, error.what(), to_string(error.code), to_string(error.lacks),
+                             error.status, error.where, error.build_log);
+      PyErr_SetObject(made.type().ptr(), made.ptr());
+    };
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const WrongType& error) {
+      raise(error, "wrong_type");
+    } catch (const Forked& error) {
+      raise(error, "forked");
+    } catch (const Error& error) {
+      raise(error, to_string(error.code));
+    }
+  });
+}
+
+}  // namespace clcook::python
+
+NB_MODULE(_clcook, m) {
+  namespace nb = clcook::python::nb;
+  using namespace nb::literals;  // NOLINT(google-build-using-namespace)
+  m.doc() = "What the package clcook is made of.";
+  nb::set_leak_warnings(false);  // plans in the globals of a program live as long as it does
+  clcook::python::translate_errors();
+  clcook::python::bind_memory(m);
+  clcook::python::bind_operations(m);
+  m.attr("__version__") =
+      clcook::text(CLCOOK_VERSION_MAJOR, ".", CLCOOK_VERSION_MINOR, ".", CLCOOK_VERSION_PATCH);
+  m.def("_flatten_file",
+        [](const std::string& path) { return clcook::Source::load(path).flatten(); });
+  m.def("_flatten_text", [](const std::string& text, const std::string& name) {
+    return clcook::Source(name, text).flatten();
+  });
+  m.def("_device", [] {
+    const nb::gil_scoped_release release;
+    return clcook::python::standard_runtime().info().name;
+  });
+  m.def("_device_memory", [] { return clcook::python::standard_runtime().info().global_mem; });
+  m.def("_refuse_fork", &clcook::python::refuse_fork);
+}

@@ -1,0 +1,87 @@
+// clcook.Bc6hDecode, and what clcook.bc6h_decode stands on.
+#include <clcook/bc6h_decode.hpp>
+#include <clcook/core/file.hpp>
+#include <clcook/io/dds.hpp>
+
+#include "../plan.hpp"
+
+namespace clcook::python {
+
+namespace {
+
+using Problem = Bc6hDecode::Problem;
+
+constexpr Named<bc6h_decode::Format> kFormats[] = {
+    {bc6h_decode::Format::unsigned_float, "unsigned_float"},
+    {bc6h_decode::Format::signed_float, "signed_float"}};
+
+}  // namespace
+
+void bind_bc6h_decode(nb::module_& m) {
+  constexpr const char* kName = "Bc6hDecode";
+  auto plan = plan_class<Bc6hDecode>(
+      m, "A decoder of BC6H textures as a plan on a queue of pyopencl; see docs/bc6h_decode.md.",
+      {field("width", &Problem::width), field("height", &Problem::height),
+       field("format", &Problem::format, kFormats), field("texel", &Problem::texel, kPixelTypes)});
+  plan.def(
+      "__call__",
+      [](const Held<Bc6hDecode>& self, nb::handle blocks, nb::handle texels, nb::handle wait_for) {
+        const Bc6hDecode& decode = self.get();
+        const Problem& p = decode.problem();
+        Call call(kName, wait_for);
+        const BufferView from = call.buffer(blocks, "blocks", Access::read, [&] {
+          return ArrayOf{"uint8",
+                         {Bc6hDecode::blocks_high(p.height), Bc6hDecode::blocks_wide(p.width), 16}};
+        });
+        if (call.is_image(texels)) {
+          const ImageView to = call.image(texels, "texels");
+          return call.run([&](const auto& wait) { return decode(from, to, wait); });
+        }
+        const BufferView to = call.buffer(texels, "texels", Access::write, [&] {
+          return ArrayOf{
+              dtype_of(p.texel),
+              {static_cast<std::size_t>(p.height), static_cast<std::size_t>(p.width), 4}};
+        });
+        return call.run([&](const auto& wait) { return decode(from, to, wait); });
+      },
+      "blocks"_a.none(), "texels"_a.none(), "wait_for"_a.none() = nb::none(),
+      nb::sig("def __call__(self, blocks: object, texels: object, wait_for: "
+              "collections.abc.Sequence[pyopencl.Event] | None = None) -> pyopencl.Event"),
+      "Enqueues the decoding of blocks, a buffer or array, into texels, a buffer, array or image, "
+      "behind the events of wait_for, and returns its pyopencl.Event.");
+
+  // The layout of a DDS file from its beginning: format, and of one mip of one slice width, height
+  // and where its blocks lie.
+  m.def("_dds_level", [](const nb::bytes& head, std::uint64_t file_bytes, std::int64_t slice,
+                         std::int64_t mip) {
+    const io::Dds dds = io::parse_dds(std::string_view(head.c_str(), head.size()), file_bytes);
+    if (slice < 0 || mip < 0) {
+      throw io::FormatError("DDS",
+                            text("slice and mip must be at least 0, got ", slice, " and ", mip));
+    }
+    const io::DdsLevel level =
+        dds.level(static_cast<std::uint64_t>(slice), static_cast<std::size_t>(mip));
+    return nb::make_tuple(
+        dds.format == io::DdsFormat::bc6h_sf16 ? "signed_float" : "unsigned_float", level.width,
+        level.height, level.offset, level.bytes);
+  });
+  m.def("_bc6h_decode", [](const nb::bytes& blocks, int width, int height,
+                           const std::string& format, const std::string& texel,
+                           std::uintptr_t texels, std::size_t pitch) {
+    Problem problem;
+    problem.width = width;
+    problem.height = height;
+    problem.format = value_of(kFormats, format, kName, "format");
+    problem.texel = parse_pixel_type(texel, kName);
+    if (blocks.size() < Bc6hDecode::block_bytes(problem)) {
+      fail(
+          Errc::invalid_argument, kName,
+          text("blocks must be ", Bc6hDecode::block_bytes(problem), " bytes, got ", blocks.size()));
+    }
+    const nb::gil_scoped_release release;
+    Bc6hDecode::by_strips(standard_runtime(), problem, blocks.c_str(), 0,
+                          host_array(texels, pitch).begin, pitch);
+  });
+}
+
+}  // namespace clcook::python

@@ -1,0 +1,39 @@
+// clcook.LocalMultipass, with the islands that the recipe brings.
+#include <clcook/local_multipass.hpp>
+
+#include "../plan.hpp"
+
+namespace clcook::python {
+
+void bind_local_multipass(nb::module_& m) {
+  using Problem = LocalMultipass::Problem;
+  using Island = LocalMultipass::Island;
+  nb::class_<Island>(m, "Island",
+                     "Particles and the constraints between them, which all islands of a "
+                     "LocalMultipass have in common.")
+      .def_static("rope", &Island::rope, "particles"_a, "spacing"_a, "stiffness"_a = 1.0f,
+                  "A chain of particles at a distance.")
+      .def_static("cloth", &Island::cloth, "width"_a, "height"_a, "spacing"_a, "stiffness"_a = 1.0f,
+                  "bend"_a = 0.0f,
+                  "Particle y * width + x with its neighbours to the right, below and on both "
+                  "diagonals; bend above 0: with the second neighbours too.")
+      .def_prop_ro("particles", [](const Island& one) { return one.particles; })
+      .def_prop_ro("constraints", [](const Island& one) { return one.constraints.size(); })
+      .def_prop_ro("colours", [](const Island& one) { return one.colours(); });
+  const Field<Problem> island{"island", "Island",
+                              [](Problem& p, nb::handle value, const char* where) {
+                                if (!nb::isinstance<Island>(value))
+                                  wrong_type(where, "island", "a clcook.Island", value);
+                                p.island = nb::cast<const Island&>(value);
+                              },
+                              [](const Problem& p) { return nb::cast(p.island); }};
+  buffers_call(
+      plan_class<LocalMultipass>(
+          m,
+          "Position-based dynamics of many small islands, a plan on a queue of pyopencl; see "
+          "docs/local_multipass.md.",
+          {field("islands", &Problem::islands), field("iterations", &Problem::iterations), island}),
+      {"src", "dst"});
+}
+
+}  // namespace clcook::python

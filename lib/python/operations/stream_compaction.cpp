@@ -1,0 +1,118 @@
+// clcook.StreamCompaction, and what clcook.stream_compaction stands on.
+#include <clcook/stream_compaction.hpp>
+
+#include "../plan.hpp"
+
+namespace clcook::python {
+
+namespace {
+
+using Problem = StreamCompaction::Problem;
+
+std::vector<Field<Problem>> fields() {
+  return {field("width", &Problem::width), field("height", &Problem::height),
+          field("pixel", &Problem::pixel, kPixelTypes), field("ordered", &Problem::ordered)};
+}
+
+// Numpy's way: a plan with its buffers. One thread at a time.
+class CompactionOnHost {
+ public:
+  explicit CompactionOnHost(const Problem& problem)
+      : rt_(standard_runtime()),
+        compact_(rt_, problem),
+        row_(pixel_bytes(problem.pixel) * problem.width),
+        from_(create_buffer(rt_, row_ * problem.height)),
+        to_(create_buffer(rt_, problem.pixels() * 4)),
+        kept_(create_buffer(rt_, 4)) {}
+
+  // Enqueues all and returns the number of the kept.
+  std::uint32_t run(const HostArray& src, double threshold) {
+    const FinishOnError guard(rt_);
+    write_rows(rt_, from_, src, row_, compact_.problem().height);
+    compact_(from_, to_, kept_, threshold);
+    std::uint32_t count = 0;
+    read_rows(rt_, kept_, {&count, 4}, 4, 1);
+    return count;
+  }
+  // Reads the first `count` indices of the run before.
+  void read(void* indices, std::uint32_t count) {
+    if (count > compact_.problem().pixels()) {
+      fail(Errc::invalid_argument, "StreamCompaction", "there are fewer indices than asked for");
+    }
+    const std::size_t bytes = std::size_t{count} * 4;
+    if (count > 0) read_rows(rt_, to_, {indices, bytes}, bytes, 1);
+  }
+
+  std::size_t bytes() const {
+    return row_ * compact_.problem().height + compact_.problem().pixels() * 4;
+  }
+
+ private:
+  Runtime rt_;
+  StreamCompaction compact_;
+  std::size_t row_;
+  cl::Buffer from_;
+  cl::Buffer to_;
+  cl::Buffer kept_;
+};
+
+}  // namespace
+
+void bind_stream_compaction(nb::module_& m) {
+  constexpr const char* kName = "StreamCompaction";
+  plan_class<StreamCompaction>(
+      m, "A stream compaction as a plan on a queue of pyopencl; see docs/stream_compaction.md.",
+      fields())
+      .def(
+          "__call__",
+          [](const Held<StreamCompaction>& self, nb::handle src, nb::handle dst, nb::handle kept,
+             nb::handle threshold, nb::handle wait_for) {
+            const StreamCompaction& compact = self.get();
+            const Problem& p = compact.problem();
+            const auto least = number_of<double>(threshold, kName, "threshold");
+            Call call(kName, wait_for);
+            const BufferView from = call.buffer(src, "src", Access::read, [&] {
+              return ArrayOf{dtype_of(p.pixel), {p.height, p.width, 4}};
+            });
+            const BufferView to = call.buffer(dst, "dst", Access::write, [&] {
+              return ArrayOf{"uint32", {p.pixels()}};
+            });
+            const BufferView number = call.buffer(kept, "kept", Access::write, [&] {
+              return ArrayOf{"uint32", {1}};
+            });
+            return call.run(
+                [&](const auto& wait) { return compact(from, to, number, least, wait); });
+          },
+          "src"_a.none(), "dst"_a.none(), "kept"_a.none(), "threshold"_a.none(),
+          "wait_for"_a.none() = nb::none(),
+          nb::sig("def __call__(self, src: object, dst: object, kept: object, threshold: float, "
+                  "wait_for: collections.abc.Sequence[pyopencl.Event] | None = None) -> "
+                  "pyopencl.Event"),
+          "Enqueues the compaction of src: the indices of the kept pixels into dst, their number "
+          "into kept, buffers or arrays, behind the events of wait_for. Returns its "
+          "pyopencl.Event.");
+
+  nb::class_<Held<CompactionOnHost>>(m, "_StreamCompactionOnHost")
+      .def("__init__",
+           [](Held<CompactionOnHost>* self, const nb::kwargs& values) {
+             const Problem problem = problem_of(fields(), values, kName);
+             const nb::gil_scoped_release release;
+             new (self) Held<CompactionOnHost>(std::in_place, problem);
+           })
+      .def("run",
+           [](Held<CompactionOnHost>& self, std::uintptr_t src, std::size_t pitch,
+              double threshold) {
+             CompactionOnHost& host = self.get();
+             const nb::gil_scoped_release release;
+             return host.run(host_array(src, pitch), threshold);
+           })
+      .def("read",
+           [](Held<CompactionOnHost>& self, std::uintptr_t indices, std::uint32_t count) {
+             CompactionOnHost& host = self.get();
+             const nb::gil_scoped_release release;
+             host.read(host_array(indices, 0).begin, count);
+           })
+      .def_prop_ro("bytes", [](const Held<CompactionOnHost>& self) { return self.get().bytes(); });
+}
+
+}  // namespace clcook::python

@@ -1,0 +1,3 @@
+// fails: shape
+// says: issue slots per
+// clcook course, exercise 1: two calls in a branch

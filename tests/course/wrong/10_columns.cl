@@ -1,0 +1,35 @@
+// fails: shape
+// says: pixels that the first 24 groups read
+// clcook course, exercise 10: the order of groups
+// clcook: local = 16 16
+// clcook: outputs = 1 1
+//
+// dst(x, y) is the mean of `taps` pixels of src, each at most `radius` away. The launch has one row of
+// groups, as many as there are tiles of a group's size on the picture: group 0 begins first, and a
+// device works on a few hundred at a time. This kernel takes the tiles row by row.
+static int offset(uint* state, int radius) {
+  *state = *state * 1664525U + 1013904223U;
+  return (int)(((*state >> 16) * (2U * (uint)radius + 1U)) >> 16) - radius;
+}
+
+__kernel void gather(__global const float4* src, __global float4* dst, int width, int height,
+                     int taps, int radius) {
+  const int group = (int)get_group_id(0);
+  const int tiles_y = (height + (int)get_local_size(1) - 1) / (int)get_local_size(1);
+  const int tile_x = group / tiles_y;
+  const int tile_y = group % tiles_y;
+  const int x = tile_x * (int)get_local_size(0) + (int)get_local_id(0);
+  const int y = tile_y * (int)get_local_size(1) + (int)get_local_id(1);
+  if (x < width && y < height) {
+    uint state = (uint)x * 0x9E3779B1U + (uint)y * 0x85EBCA77U;
+    state = (state ^ (state >> 15)) * 0x2C1B3C6DU;
+    state ^= state >> 12;
+    float4 sum = (float4)(0.0f);
+    for (int k = 0; k < taps; ++k) {
+      const int column = clamp(x + offset(&state, radius), 0, width - 1);
+      const int row = clamp(y + offset(&state, radius), 0, height - 1);
+      sum += src[row * width + column];
+    }
+    dst[y * width + x] = sum / (float)taps;
+  }
+}

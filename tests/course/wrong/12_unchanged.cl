@@ -1,0 +1,3 @@
+// fails: shape
+// says: registers of a work-item
+// clcook course, exercise 12: fewer registers

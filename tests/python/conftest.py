@@ -1,0 +1,88 @@
+"""What the tests share. The program of tests/python/plain.cpp is what results are compared with;
+CLCOOK_PLAIN says where it lies. The lane `python` sets it."""
+
+import gc
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = ROOT / "tests" / "data"
+PLAIN = os.environ.get("CLCOOK_PLAIN", str(ROOT / "build" / "bin" / "python_plain"))
+
+
+def plain(*arguments):
+    """Runs the C++ program; raises RuntimeError with what it says."""
+    done = subprocess.run(
+        [PLAIN, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return done.stdout.strip()
+
+
+def python(code, **environment):
+    """Runs a new interpreter; returns what it prints, and fails where it does not end well."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        timeout=120,
+    )
+    assert done.returncode == 0, f"ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout.strip()
+
+
+def picture(shape, dtype, seed=1):
+    """Noise over the whole range of an integer type, and of floats from -1 to 3."""
+    random = np.random.default_rng(seed)
+    dtype = np.dtype(dtype)
+    if dtype.kind == "u":
+        return random.integers(0, np.iinfo(dtype).max, shape, dtype, endpoint=True)
+    return (random.random(shape) * 4 - 1).astype(dtype)
+
+
+@pytest.fixture(scope="session")
+def cl():
+    module = pytest.importorskip("pyopencl")
+    import pyopencl.array  # noqa: F401
+
+    return module
+
+
+@pytest.fixture(scope="session")
+def context(cl):
+    return cl.create_some_context(interactive=False)
+
+
+@pytest.fixture
+def queue(cl, context):
+    queue = cl.CommandQueue(context)
+    yield queue
+    queue.finish()
+    gc.collect()
+
+
+@pytest.fixture
+def buffer_of(cl, context):
+    def make(array):
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+        return cl.Buffer(context, flags, hostbuf=np.ascontiguousarray(array))
+
+    return make
+
+
+@pytest.fixture
+def read(cl, queue):
+    def make(like, source, event=None):
+        out = np.empty_like(like)
+        cl.enqueue_copy(queue, out, source, wait_for=[event] if event is not None else None)
+        return out
+
+    return make

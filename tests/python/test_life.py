@@ -1,0 +1,295 @@
+"""Who owns what for how long: memory, threads, forks, leaks."""
+
+import gc
+import sys
+import threading
+import time
+import weakref
+
+import clcook
+import numpy as np
+import pytest
+from conftest import picture, python
+from test_results import blur_plan, same
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+@pytest.fixture
+def pictures():
+    return [picture((64, 48, 4), "uint8", seed) for seed in range(8)]
+
+
+def test_objects_freed_while_a_kernel_runs(cl, context, queue, read):
+    # Memory of numpy that OpenCL uses in place goes with the Python object: the call keeps it.
+    a = picture((200, 300, 4), "uint8")
+    expected = clcook.gaussian_blur(a, 3)
+    gate = cl.UserEvent(context)
+    plan = blur_plan(queue, a)
+    flags = cl.mem_flags.USE_HOST_PTR | cl.mem_flags.READ_WRITE
+    source = a.copy()
+    src = cl.Buffer(context, flags, hostbuf=source)
+    dst = cl.Buffer(context, cl.mem_flags.READ_WRITE, a.nbytes)
+    gone = weakref.ref(source)
+    event = plan(src, dst, [gate])
+    assert clcook._clcook._kept() == 1
+    del src, source, plan
+    gc.collect()
+    assert gone() is not None
+    rubbish = [np.full_like(a, 77) for _ in range(8)]
+    gate.set_status(cl.command_execution_status.COMPLETE)
+    same(read(a, dst, event), expected)
+    event.wait()
+    for _ in range(200):  # dropped without another call of clcook
+        if gone() is None:
+            break
+        time.sleep(0.01)
+    assert gone() is None
+    assert clcook._clcook._kept() == 0
+    del rubbish
+
+
+def test_ordinary_buffers_are_not_kept(cl, context, queue, buffer_of, read):
+    # OpenCL keeps their memory itself until the commands that use it are done.
+    a = picture((64, 48, 4), "uint8")
+    gate = cl.UserEvent(context)
+    plan = blur_plan(queue, a)
+    src, dst = buffer_of(a), buffer_of(np.zeros_like(a))
+    event = plan(src, dst, [gate])
+    count = sys.getrefcount(src)
+    assert clcook._clcook._kept() == 0
+    del src, plan
+    gc.collect()
+    gate.set_status(cl.command_execution_status.COMPLETE)
+    same(read(a, dst, event), clcook.gaussian_blur(a, 3))
+    assert count <= 2
+
+
+def test_a_queue_that_is_gone(cl, context, buffer_of, read):
+    a = picture((64, 48, 4), "uint8")
+    own = cl.CommandQueue(context)
+    plan = blur_plan(own, a)
+    del own
+    gc.collect()
+    src, dst = buffer_of(a), buffer_of(np.zeros_like(a))
+    plan(src, dst).wait()
+    same(read(a, dst), clcook.gaussian_blur(a, 3))
+
+
+def test_memory_of_a_pool(cl, context, queue, read):
+    from pyopencl.tools import ImmediateAllocator, MemoryPool
+
+    a = picture((64, 48, 4), "uint8")
+    pool = MemoryPool(ImmediateAllocator(queue))
+    plan = blur_plan(queue, a)
+    src = cl.array.to_device(queue, a, allocator=pool)
+    dst = cl.array.empty_like(src)
+    event = plan(src, dst)
+    same(dst.get(), clcook.gaussian_blur(a, 3))
+    event.wait()
+
+
+def test_threads_on_arrays(pictures):
+    expected = [clcook.gaussian_blur(p, 1 + i) for i, p in enumerate(pictures)]
+    failures = []
+
+    def work(number):
+        try:
+            for _ in range(20):
+                for i, p in enumerate(pictures):
+                    same(clcook.gaussian_blur(p, 1 + i), expected[i])
+                    assert clcook.stream_compaction(p, 30000).size
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
+
+
+def test_threads_on_one_plan(cl, queue, buffer_of, read, pictures):
+    plan = blur_plan(queue, pictures[0])
+    expected = [clcook.gaussian_blur(p, 3) for p in pictures]
+    failures = []
+
+    def work(i):
+        try:
+            for _ in range(50):
+                src, dst = buffer_of(pictures[i]), buffer_of(np.zeros_like(pictures[i]))
+                same(read(pictures[i], dst, plan(src, dst)), expected[i])
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
+
+
+def test_the_interpreter_goes_on_while_a_picture_is_blurred():
+    a = picture((600, 800, 4), "float32")
+    clcook.gaussian_blur(a, 60, "wrap")
+    ticks = []
+    ended = threading.Event()
+
+    def tick():
+        while not ended.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.0005)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begin = time.perf_counter()
+    for _ in range(3):
+        clcook.gaussian_blur(a, 60, "wrap")
+    end = time.perf_counter()
+    ended.set()
+    thread.join()
+    assert sum(begin < t < end for t in ticks) >= 5
+
+
+def test_no_leak(cl, context, queue, buffer_of):
+    a = picture((16, 16, 4), "uint8")
+    out = np.empty_like(a)
+    plan = blur_plan(queue, a)
+    src, dst = buffer_of(a), buffer_of(a)
+    host = cl.Buffer(context, cl.mem_flags.USE_HOST_PTR, hostbuf=a.copy())
+    x = cl.array.to_device(queue, a)
+    y = cl.array.zeros_like(x)
+
+    def calls(count):
+        event = None
+        for i in range(count):
+            event = plan(src, dst, [event] if event else None)
+            plan(host, dst, [event])
+            if i % 8 == 0:
+                plan(x, y)
+                y.events.clear()
+                clcook.gaussian_blur(a, 1 + i % 7, out=out)
+                clcook.gaussian_blur(a, 1 + i % 7)
+                for bad in (3, None):
+                    with pytest.raises(clcook.Error):
+                        plan(src, bad)
+                queue.finish()
+                event = None
+        queue.finish()
+
+    calls(3000)
+    gc.collect()
+    memory = resident()
+    watched = [plan, src, dst, host, x, y, a, out, clcook.GaussianBlur, cl.Event, None.__class__]
+    counts = [sys.getrefcount(one) for one in watched]
+    calls(10000)
+    clcook._clcook._kept()
+    gc.collect()
+    grown = resident() - memory
+    assert [sys.getrefcount(one) for one in watched] == counts
+    assert grown < 2 << 20, f"{grown} bytes more after 10,000 calls"
+
+
+def test_plans_leak_nothing(queue):
+    a = picture((16, 16, 4), "uint8")
+    runtime = clcook.Runtime(queue)
+
+    def make(count):
+        for i in range(count):
+            blur_plan(runtime, a, sigma=1 + i % 3)
+            with pytest.raises(clcook.Error):
+                blur_plan(runtime, a, sigma=-1)
+
+    make(300)
+    gc.collect()
+    memory = resident()
+    counts = [sys.getrefcount(one) for one in (queue, runtime, clcook.GaussianBlur)]
+    make(1000)
+    gc.collect()
+    assert [sys.getrefcount(one) for one in (queue, runtime, clcook.GaussianBlur)] == counts
+    assert resident() - memory < 2 << 20
+
+
+def test_kept_plans_are_few():
+    clcook.clear()
+    plans = clcook._arrays._plans
+    for width in range(4, 24):
+        clcook.gaussian_blur(picture((4, width), "uint8"), 1)
+    assert len(plans._idle) == plans.MOST
+    clcook.clear()
+    assert len(plans._idle) == 0
+
+
+FORK = """
+import os, sys, warnings
+warnings.simplefilter("ignore")
+import clcook, numpy as np
+import pyopencl as cl
+a = np.zeros((32, 32), np.uint8)
+{before}
+read, write = os.pipe()
+pid = os.fork()
+if pid == 0:
+    said = "nothing"
+    try:
+        {call}
+        said = "worked"
+    except clcook.Error as error:
+        said = type(error).__name__ + (" spawn" if "spawn" in str(error) else "")
+    os.write(write, said.encode())
+    {end}
+_, status = os.waitpid(pid, 0)
+os.close(write)
+print(os.read(read, 100).decode(), status)
+assert clcook.gaussian_blur(a, 2).shape == a.shape  # the parent goes on
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "clcook.gaussian_blur(a, 2)",
+        "clcook.stream_compaction(a, 2)",
+        "plan(src, src)",
+        "plan.set_sigma(1, 1)",
+        "plan.variant",
+        "clcook.Runtime(queue)",
+        "clcook.device()",
+    ],
+)
+def test_a_fork_after_first_use(call):
+    before = (
+        "clcook.gaussian_blur(a, 2); context = cl.create_some_context(interactive=False); "
+        "queue = cl.CommandQueue(context); src = cl.Buffer(context, cl.mem_flags.READ_WRITE, 1024); "
+        "plan = clcook.GaussianBlur(queue, width=32, height=32, pixel='u8', channels=1)"
+    )
+    code = FORK.format(before=before, call=call, end="del plan; clcook.clear(); os._exit(0)")
+    assert python(code) == "Forked spawn 0"
+
+
+def test_a_fork_before_first_use():
+    code = FORK.format(before="", call="clcook.gaussian_blur(a, 2)", end="os._exit(0)")
+    assert python(code) == "worked 0"
+
+
+def test_the_end_of_a_program():
+    # With a plan in a global, memory of numpy in use, and a command that never runs.
+    code = """
+import clcook, numpy as np
+import pyopencl as cl
+context = cl.create_some_context(interactive=False)
+queue = cl.CommandQueue(context)
+a = np.zeros((32, 32), np.uint8)
+plan = clcook.GaussianBlur(queue, width=32, height=32, pixel="u8", channels=1)
+src = cl.Buffer(context, cl.mem_flags.USE_HOST_PTR, hostbuf=a)
+dst = cl.Buffer(context, cl.mem_flags.READ_WRITE, 1024)
+for _ in range(100):
+    plan(src, dst)
+print("end")
+"""
+    assert python(code) == "end"

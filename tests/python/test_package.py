@@ -1,0 +1,96 @@
+"""What the package holds beside the operations."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import clcook
+import pytest
+from conftest import ROOT
+
+
+def test_version():
+    text = (ROOT / "CMakeLists.txt").read_text()
+    assert clcook.__version__ == re.search(r"VERSION ([0-9.]+)\n  DESCRIPTION", text)[1]
+
+
+def test_every_binding_is_there():
+    names = [file.stem for file in (ROOT / "lib/python/operations").glob("*.cpp")]
+    names = [name for name in names if (ROOT / f"lib/clcook/{name}.hpp").exists()]
+    assert "gaussian_blur" in names
+    for name in names:
+        assert hasattr(clcook, "".join(word.capitalize() for word in name.split("_"))), name
+
+
+def test_device_headers(cl, context):
+    folder = pathlib.Path(clcook.include_dir())
+    for file in ROOT.glob("kernels/clcook/*.clh"):
+        assert (folder / "clcook" / file.name).read_text() == file.read_text()
+    text = (
+        "#include <clcook/select.clh>\n"
+        "__kernel void order(__global float2* x) {\n"
+        "  float2 v = x[get_global_id(0)];\n"
+        "  x[get_global_id(0)] = v.x > v.y ? v.yx : v;\n"
+        "}\n"
+    )
+    cl.Program(context, text).build(options=["-I", str(folder)])
+    flat = clcook.flatten(text=text)
+    assert "#include" not in flat.replace("#include <clcook/select.clh>", "#include") or flat != text
+    cl.Program(context, flat).build()
+
+
+def test_flatten_a_file(tmp_path):
+    (tmp_path / "part.clh").write_text("int part(void) { return 1; }\n")
+    (tmp_path / "whole.cl").write_text('#include "part.clh"\n')
+    assert "int part" in clcook.flatten(tmp_path / "whole.cl")
+
+
+def test_stubs_and_marker():
+    folder = pathlib.Path(clcook.__file__).parent
+    assert (folder / "py.typed").exists()
+    stub = (folder / "_clcook.pyi").read_text()
+    for name in ("class GaussianBlur", "wait_for: Sequence[pyopencl.Event] | None", "sigma_x: float"):
+        assert name in stub, name
+    compile(stub, "_clcook.pyi", "exec")
+
+
+def test_wheel():
+    wheel = os.environ.get("CLCOOK_WHEEL")
+    if not wheel:
+        pytest.skip("CLCOOK_WHEEL names no wheel; the lane python builds one")
+    assert os.path.getsize(wheel) < 5_000_000
+    names = zipfile.ZipFile(wheel).namelist()
+    for part in ("clcook/_clcook.pyi", "clcook/py.typed", "clcook/include/clcook/select.clh"):
+        assert part in names
+    assert not [name for name in names if name.startswith(("include/", "lib/", "share/"))]
+
+
+def test_the_command(tmp_path):
+    command = os.environ.get("CLCOOK") or shutil.which("clcook")
+    if command is None:
+        pytest.skip("there is no clcook command: set CLCOOK")
+    result = clcook.check("argument_swap", tiny=True)
+    assert result["summary"]["failed"] == 0 and result["rows"][0]["recipe"] == "argument_swap"
+    with pytest.raises(clcook.ToolError, match="no_such_recipe"):
+        clcook.check("no_such_recipe")
+    rows = clcook.isa("argument_swap", target=["gfx1030"])
+    assert "gfx1030" in str(rows)
+    tried = clcook.try_(ROOT / "examples/try/smooth.toml")
+    assert tried["check"]["summary"]["failed"] == 0 and tried["bench"]["rows"] and tried["text"]
+
+
+def test_typing():
+    pytest.importorskip("mypy")
+    code = (
+        "import clcook, numpy as np\n"
+        "a: np.ndarray = clcook.gaussian_blur(np.zeros((4, 4), np.uint8), 2)\n"
+        "clcook.gaussian_blur(a, 'wide')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "-c", code], capture_output=True, text=True
+    )
+    assert "<string>:3" in done.stdout and "<string>:2" not in done.stdout, done.stdout

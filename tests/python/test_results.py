@@ -1,0 +1,420 @@
+"""Results equal those of C++, bit for bit."""
+
+import clcook
+import numpy as np
+import pytest
+from conftest import DATA, picture, plain
+
+PIXELS = {"uint8": "u8", "uint16": "u16", "float16": "f16", "float32": "f32"}
+
+
+def cpp_blur(tmp_path, a, sigma, border="clamp", truncate=4):
+    x, y = sigma[::-1] if np.ndim(sigma) else (sigma, sigma)
+    channels = a.shape[2] if a.ndim == 3 else 1
+    a.tofile(tmp_path / "in")
+    plain(
+        *("gaussian_blur", tmp_path / "in", tmp_path / "out", a.shape[1], a.shape[0], channels),
+        *(PIXELS[a.dtype.name], x, y, border, truncate),
+    )
+    return np.fromfile(tmp_path / "out", a.dtype).reshape(a.shape)
+
+
+def same(a, b):
+    assert a.dtype == b.dtype and a.shape == b.shape
+    np.testing.assert_array_equal(a.view(np.uint8), b.view(np.uint8))
+
+
+BLURS = [
+    ((37, 61, 4), "uint8", 2.5, {}),
+    ((37, 61), "uint8", 0, {}),
+    ((1, 1), "float32", 3, {}),
+    ((40, 33, 3), "uint16", (1.5, 7), {"border": "mirror"}),
+    ((64, 50, 2), "float16", 20, {"border": "wrap"}),
+    ((90, 70, 1), "float32", 9, {"border": "constant", "truncate": 2.5}),
+    ((150, 200, 4), "float32", 40, {}),
+]
+
+
+@pytest.mark.parametrize("shape, dtype, sigma, more", BLURS)
+def test_gaussian_blur(tmp_path, shape, dtype, sigma, more):
+    a = picture(shape, dtype)
+    before = a.copy()
+    out = clcook.gaussian_blur(a, sigma, **more)
+    same(a, before)
+    same(out, cpp_blur(tmp_path, a, sigma, **more))
+
+
+def test_a_new_sigma_gives_what_a_new_plan_gives(tmp_path):
+    # Across methods: a plan that was made for a small sigma must not keep its method.
+    a = picture((120, 160, 4), "uint8")
+    for sigma in (0.7, 30, 3, 12.25, 0.7):
+        same(clcook.gaussian_blur(a, sigma), cpp_blur(tmp_path, a, sigma))
+
+
+def test_sigma_is_in_the_order_of_the_dimensions():
+    a = np.zeros((21, 21), np.float32)
+    a[10, 10] = 1
+    out = clcook.gaussian_blur(a, (3, 0))
+    assert np.count_nonzero(out[:, 10]) > 10 and np.count_nonzero(out[:, 9]) == 0
+
+
+def test_rows_that_lie_apart_and_out(tmp_path):
+    whole = picture((60, 80, 4), "uint8")
+    part = whole[5:45, 10:70]
+    expected = cpp_blur(tmp_path, np.ascontiguousarray(part), 4)
+    same(clcook.gaussian_blur(part, 4), expected)
+    target = np.zeros((50, 90, 4), np.uint8)
+    returned = clcook.gaussian_blur(part, 4, out=target[3:43, 7:67])
+    assert returned.base is target
+    same(np.ascontiguousarray(target[3:43, 7:67]), expected)
+    target[3:43, 7:67] = 0
+    assert not target.any()  # nothing around it was written
+
+
+def test_a_volume():
+    a = picture((9, 20, 24), "float32")
+    for bad in (a[0], a[0, 0], a[None, ..., None]):
+        with pytest.raises(clcook.InvalidArgument, match="3 or 4 dimensions"):
+            clcook.gaussian_blur(bad, 1, volume=True)
+    got = clcook.gaussian_blur(a, (2, 0, 0), volume=True)
+    weights = np.exp(-(np.arange(-8, 9) ** 2) / 8)
+    edged = np.pad(a.astype(float), ((8, 8), (0, 0), (0, 0)), "edge")
+    expected = sum(w * edged[k : k + 9] for k, w in enumerate(weights / weights.sum()))
+    np.testing.assert_allclose(got, expected, atol=1e-5)
+    # Without a blur along z each slice is a picture; and several sigmas, one after the other.
+    for sigma in (1.5, 3):
+        flat = clcook.gaussian_blur(a, (0, sigma, sigma), volume=True)
+        for z in range(9):
+            np.testing.assert_allclose(flat[z], clcook.gaussian_blur(a[z], sigma), atol=1e-5)
+
+
+def test_straight_alpha():
+    a = np.zeros((12, 20, 4), np.uint8)
+    a[:, :10] = (0, 200, 0, 255)
+    a[:, 10:] = (255, 0, 0, 0)
+    out = clcook.gaussian_blur(a, 2, straight_alpha=True)
+    assert out[..., 0].max() == 0 and clcook.gaussian_blur(a, 2)[..., 0].max() > 50
+    with pytest.raises(clcook.InvalidArgument, match="2 or 4 channels"):
+        clcook.gaussian_blur(a[..., 0].copy(), 2, straight_alpha=True)
+    with pytest.raises(clcook.WrongType, match="straight_alpha"):
+        clcook.gaussian_blur(a, 2, straight_alpha=1)
+
+
+def test_in_place():
+    a = picture((20, 30, 4), "uint8")
+    expected = clcook.gaussian_blur(a, 3)
+    assert clcook.gaussian_blur(a, 3, out=a) is a
+    same(a, expected)
+
+
+def test_a_read_only_source():
+    a = picture((20, 30), "uint8")
+    expected = clcook.gaussian_blur(a, 2)
+    a.flags.writeable = False
+    same(clcook.gaussian_blur(a, 2), expected)
+
+
+@pytest.mark.parametrize("shape", [(23, 31), (20, 17, 4)])
+@pytest.mark.parametrize("dtype", PIXELS)
+@pytest.mark.parametrize("radius, rank, border", [(1, 0.5, "clamp"), (3, 0.25, "mirror"), (2, 1, "wrap")])
+def test_rank_filter(tmp_path, shape, dtype, radius, rank, border):
+    a = picture(shape, dtype)
+    got = clcook.rank_filter(a, radius, rank, border=border)
+    mode = {"clamp": "edge", "mirror": "symmetric", "wrap": "wrap"}[border]
+    edged = np.pad(a, [(radius, radius)] * 2 + [(0, 0)] * (a.ndim - 2), mode)
+    side = 2 * radius + 1
+    windows = np.lib.stride_tricks.sliding_window_view(edged, (side, side), (0, 1))
+    ordered = np.sort(windows.reshape(*a.shape, -1), axis=-1)
+    # Filters only compare: numpy's result is the C++ one.
+    same(got, np.ascontiguousarray(ordered[..., int(rank * (side * side - 1) + 0.5)]))
+    out = np.empty_like(a)
+    assert clcook.rank_filter(a, radius, rank, border=border, out=out) is out
+    same(out, got)
+    a.tofile(tmp_path / "in")
+    pixel = ("rgba" if a.ndim == 3 else "r") + {"u8": "8", "u16": "16", "f16": "16f", "f32": "32f"}[PIXELS[dtype]]
+    plain(
+        *("rank_filter", tmp_path / "in", tmp_path / "out", a.shape[1], a.shape[0], pixel),
+        *(radius, rank, border),
+    )
+    same(np.fromfile(tmp_path / "out", a.dtype).reshape(a.shape), got)
+
+
+@pytest.mark.parametrize("dtype, texel", [("float16", "rgba16f"), ("float32", "rgba32f")])
+def test_bc6h_decode(tmp_path, dtype, texel):
+    files = sorted(DATA.glob("bc6h/**/*.dds"))
+    assert files
+    for file in files[:6]:
+        got = clcook.bc6h_decode(file, dtype=dtype)
+        head = file.read_bytes()
+        signed = int.from_bytes(head[128:132], "little") == 96
+        offset = 148 if head[84:88] == b"DX10" else 128
+        height, width = got.shape[:2]
+        assert height == int.from_bytes(head[12:16], "little")
+        assert width == int.from_bytes(head[16:20], "little")
+        (tmp_path / "in").write_bytes(head[offset:])
+        plain(
+            *("bc6h_decode", tmp_path / "in", tmp_path / "out", width, height),
+            *("signed_float" if signed else "unsigned_float", texel),
+        )
+        same(got, np.fromfile(tmp_path / "out", dtype).reshape(got.shape))
+
+
+@pytest.mark.parametrize("dtype", PIXELS)
+@pytest.mark.parametrize("shape", [(1, 1, 4), (33, 47, 4), (300, 301, 4)])
+def test_stream_compaction(tmp_path, dtype, shape):
+    a = picture(shape, dtype)
+    pixel = {"uint8": "rgba8", "uint16": "rgba16", "float16": "rgba16f", "float32": "rgba32f"}[dtype]
+    top = 256 * (np.iinfo(dtype).max if np.dtype(dtype).kind == "u" else 2)
+    for threshold in (-(10**9), 0.6 * top, 10**9):
+        a.tofile(tmp_path / "in")
+        plain(
+            *("stream_compaction", tmp_path / "in", tmp_path / "out", shape[1], shape[0]),
+            *(pixel, threshold),
+        )
+        same(clcook.stream_compaction(a, threshold), np.fromfile(tmp_path / "out", np.uint32))
+
+
+def test_stream_compaction_of_one_and_three_channels():
+    gray = picture((20, 31), "uint8")
+    np.testing.assert_array_equal(
+        clcook.stream_compaction(gray, 100 * 256), np.flatnonzero(gray >= 100)
+    )
+    colour = picture((20, 31, 3), "uint8")
+    sums = colour.astype(int) @ np.array([54, 183, 19])
+    np.testing.assert_array_equal(
+        clcook.stream_compaction(colour, 30000), np.flatnonzero(sums >= 30000)
+    )
+
+
+# ---- plans on buffers ----
+
+
+def blur_plan(queue, a, sigma=3, **more):
+    return clcook.GaussianBlur(
+        queue,
+        width=a.shape[1],
+        height=a.shape[0],
+        sigma_x=sigma,
+        sigma_y=sigma,
+        pixel=PIXELS[a.dtype.name],
+        channels=a.shape[2] if a.ndim == 3 else 1,
+        **more,
+    )
+
+
+def test_plan_on_buffers(tmp_path, cl, queue, context, buffer_of, read):
+    a = picture((45, 70, 4), "uint8")
+    expected = cpp_blur(tmp_path, a, 3)
+    plan = blur_plan(queue, a)
+    src, dst = buffer_of(a), buffer_of(np.zeros_like(a))
+    event = plan(src, dst)
+    assert isinstance(event, cl.Event)
+    same(read(a, dst, event), expected)
+    event.wait()
+    assert event.command_execution_status == cl.command_execution_status.COMPLETE
+    same(read(a, src), a)
+
+
+def test_plan_on_arrays(tmp_path, cl, queue):
+    a = picture((45, 70), "float32")
+    plan = blur_plan(queue, a)
+    src = cl.array.to_device(queue, a)
+    dst = cl.array.zeros_like(src)
+    event = plan(src, dst)
+    assert dst.events[-1] == event
+    same(dst.get(), cpp_blur(tmp_path, a, 3))
+    # A part of a larger array, with an offset and a pitch.
+    whole = cl.array.to_device(queue, picture((60, 90), "float32"))
+    part = whole[4:49, 10:80]
+    plan(part, dst)
+    same(dst.get(), cpp_blur(tmp_path, np.ascontiguousarray(whole.get()[4:49, 10:80]), 3))
+
+
+def test_plan_on_views(tmp_path, queue, buffer_of, read):
+    whole = picture((60, 90, 4), "uint8")
+    part = np.ascontiguousarray(whole[4:49, 10:80])
+    plan = blur_plan(queue, part)
+    dst = buffer_of(np.zeros_like(part))
+    view = clcook.BufferView(buffer_of(whole), offset=(4 * 90 + 10) * 4, pitch=90 * 4)
+    same(read(part, dst, plan(view, dst)), cpp_blur(tmp_path, part, 3))
+    assert (view.offset, view.pitch) == (1480, 360)
+
+
+def test_plan_on_images(tmp_path, cl, context, queue):
+    a = picture((45, 70, 4), "uint8")
+    plan = blur_plan(queue, a)
+    images = [cl.image_from_array(context, x, 4, mode="w") for x in (a, np.zeros_like(a))]
+    images[0] = cl.image_from_array(context, a, 4)
+    out = np.empty_like(a)
+    event = plan(images[0], clcook.ImageView(images[1]))
+    cl.enqueue_copy(queue, out, images[1], origin=(0, 0), region=(70, 45), wait_for=[event])
+    same(out, cpp_blur(tmp_path, a, 3))
+
+
+def test_wait_list(cl, context, queue, buffer_of, read):
+    a = picture((45, 70, 4), "uint8")
+    plan = blur_plan(queue, a)
+    src, dst = buffer_of(a), buffer_of(np.zeros_like(a))
+    gate = cl.UserEvent(context)
+    event = plan(src, dst, [gate])
+    queue.flush()
+    assert event.command_execution_status != cl.command_execution_status.COMPLETE
+    gate.set_status(cl.command_execution_status.COMPLETE)
+    event.wait()
+    same(read(a, dst), clcook.gaussian_blur(a, 3))
+
+
+def test_set_sigma(tmp_path, queue, buffer_of, read):
+    a = picture((45, 70, 4), "uint8")
+    plan = blur_plan(queue, a)
+    plan.build_for(30, 30)
+    plan.set_sigma(30, 30)
+    assert plan.problem["sigma_x"] == 30
+    src, dst = buffer_of(a), buffer_of(np.zeros_like(a))
+    same(read(a, dst, plan(src, dst)), cpp_blur(tmp_path, a, 30))
+
+
+def test_other_plans(tmp_path, cl, queue, buffer_of, read):
+    a = picture((45, 70, 4), "uint8")
+    compact = clcook.StreamCompaction(queue, width=70, height=45, pixel="rgba8")
+    dst = cl.array.zeros(queue, a.shape[0] * a.shape[1], np.uint32)
+    kept = cl.array.zeros(queue, 1, np.uint32)
+    compact(cl.array.to_device(queue, a), dst, kept, 30000)
+    count = int(kept.get()[0])
+    same(dst.get()[:count], clcook.stream_compaction(a, 30000))
+
+    blocks = np.random.default_rng(5).integers(0, 256, (4, 6, 16), np.uint8)
+    decode = clcook.Bc6hDecode(queue, width=21, height=15, format="signed_float", texel="rgba32f")
+    texels = cl.array.zeros(queue, (15, 21, 4), np.float32)
+    decode(buffer_of(blocks), texels)
+    blocks.tofile(tmp_path / "in")
+    plain(
+        *("bc6h_decode", tmp_path / "in", tmp_path / "out", 21, 15, "signed_float", "rgba32f")
+    )
+    same(texels.get(), np.fromfile(tmp_path / "out", np.float32).reshape(15, 21, 4))
+
+
+def test_variants_and_runtimes(queue, buffer_of, read):
+    a = picture((45, 70, 4), "uint8")
+    runtime = clcook.Runtime(queue)
+    assert runtime.device
+    plan = blur_plan(runtime, a, variant="naive")
+    assert plan.variant == "naive"
+    assert plan.describe().startswith("naive")
+    assert plan.psnr > 60 and isinstance(plan.in_place, bool)
+    src, dst = buffer_of(a), buffer_of(np.zeros_like(a))
+    got = read(a, dst, plan(src, dst)).astype(int)
+    assert np.abs(got - clcook.gaussian_blur(a, 3)).max() <= 1
+
+
+def test_every_plan_is_called(cl, queue, context):
+    """Plans on buffers whose data are bytes to Python: results by numpy."""
+    random = np.random.default_rng(3)
+    values = random.random(1000).astype(np.float32)
+    thresholds = np.linspace(0.9, 0.1, 9, dtype=np.float32)  # they must not rise
+    source = cl.array.to_device(queue, values)
+    slots = cl.array.zeros(queue, 1000, np.uint8)
+    count = clcook.ThresholdCount(queue, count=1000, thresholds=thresholds)
+    np.testing.assert_allclose(count.problem["thresholds"], thresholds)
+    count(source, slots).wait()
+    np.testing.assert_array_equal(slots.get(), (thresholds > values[:, None]).sum(1))
+
+    picture_in = cl.array.to_device(queue, picture((31, 40, 4), "float32"))
+    out = cl.array.empty_like(picture_in)
+    largest = clcook.HaloTile(queue, filter="dilation", width=40, height=31, radius=1)
+    largest(picture_in, out).wait()
+    edged = np.pad(picture_in.get(), ((1, 1), (1, 1), (0, 0)), "edge")
+    windows = np.lib.stride_tricks.sliding_window_view(edged, (3, 3), (0, 1))
+    same(out.get(), windows.max((-2, -1)))
+
+    wide = clcook.LineBlur(queue, width=40, height=31, radius=0)
+    wide(picture_in, out, wait_for=None).wait()
+    same(out.get(), picture_in.get())
+    sepia = clcook.GroupSwizzle(
+        queue, width=40, height=31, work="filter", matrix=np.eye(4).ravel(), variant="row_major"
+    )
+    sepia(picture_in, out).wait()
+    np.testing.assert_allclose(out.get(), picture_in.get(), rtol=1e-6)
+    direct = clcook.GroupSize(
+        queue, work="streaming", count=1000, factor=2, summand=1, variant="direct", tune="group=64"
+    )
+    assert (direct.variant, direct.tune) == ("direct", "group=64")
+    doubled = cl.array.empty_like(source)
+    direct(source, doubled).wait()
+    np.testing.assert_allclose(doubled.get(), 2 * values + 1, rtol=1e-6)
+    headers = cl.array.to_device(queue, np.array([0, 1, 2, 3], np.uint32))
+    modes = cl.array.zeros(queue, 4, np.uint8)
+    clcook.Bc6hMode(queue, count=4)(headers, modes, [cl.enqueue_marker(queue)]).wait()
+    assert modes.get()[0] == 0
+    for bad in ((), (headers,), (headers, modes, None, 3)):
+        with pytest.raises(TypeError, match="2 buffers"):
+            clcook.Bc6hMode(queue, count=4)(*bad)
+
+    keys = np.random.default_rng(5).integers(0, 9, 500).astype(np.uint8)  # 8 is no path
+    listed, offsets = cl.array.zeros(queue, 500, np.uint32), cl.array.zeros(queue, 9, np.uint32)
+    order = clcook.RegroupOrder(queue, items=500, paths=8)
+    order(cl.array.to_device(queue, keys), listed, offsets).wait()
+    expected = np.argsort(keys, kind="stable")[: np.count_nonzero(keys < 8)]
+    np.testing.assert_array_equal(listed.get()[: len(expected)], expected)
+    np.testing.assert_array_equal(offsets.get(), np.searchsorted(np.sort(keys), np.arange(9)))
+    shaded = cl.array.zeros(queue, (500, 4), np.float32)
+    items = cl.array.to_device(queue, np.full((500, 4), 0x40404040, np.uint32))
+    shade = clcook.Regroup(queue, items=500, paths=8, parameters=(0, 0, 1, 0.5))
+    assert shade.problem["parameters"] == (0, 0, 1, 0.5)
+    shade(cl.array.to_device(queue, keys), items, shaded).wait()
+    assert not shaded.get()[keys == 8].any() and shaded.get()[keys < 8].any()
+
+    points = np.random.default_rng(6).random((16, 4), np.float32)
+    control = cl.array.zeros(queue, (16, 4), np.float32)
+    patch = clcook.FoldedSwitch(queue, vertices=16, valences=[(4, 4, 4, 4)], indices=range(16))
+    assert patch.problem["valences"] == ((4, 4, 4, 4),)
+    patch(cl.array.to_device(queue, points), control).wait()
+    # An inner control point: 4 of its vertex, 2 of two neighbours, 1 of the vertex across.
+    inner = (4 * points[0] + 2 * points[1] + points[2] + 2 * points[3]) / 9
+    assert min(np.abs(control.get()[:, :3] - inner[:3]).max(1)) < 1e-6
+    with pytest.raises(clcook.InvalidArgument, match="4 numbers, got 3"):
+        clcook.FoldedSwitch(queue, vertices=16, valences=[(4, 4, 4)], indices=range(16))
+    with pytest.raises(clcook.InvalidArgument, match="must be 0 to 255, got 300"):
+        clcook.FoldedSwitch(queue, vertices=16, valences=[(4, 4, 4, 300)], indices=range(16))
+
+    # One texel, up, white, in full light from above and without.
+    texel = np.array([[0x007F0000, 0xFFFFFF, 0, 0], [0x007F0000, 0xFFFFFF, 0, 1]], np.uint32)
+    colours = cl.array.zeros(queue, 2, np.uint32)
+    deferred = clcook.GbufferShade(
+        queue, texels=2, lights=[(0, 0, 127, 0xFFFFFF)], fog_colour=0x808080
+    )
+    assert deferred.problem["lights"] == ((0, 0, 127, 0xFFFFFF),)
+    deferred(cl.array.to_device(queue, texel), colours).wait()
+    lit, dark = (colours.get() & 255).tolist()
+    assert lit > 200 and dark == 0
+    with pytest.raises(clcook.InvalidArgument, match="x, y, z and the colour, got 3"):
+        clcook.GbufferShade(queue, texels=1, lights=[(0, 0, 127)], fog_colour=0)
+
+    rope = clcook.Island.rope(5, 0.5)
+    assert (rope.particles, rope.constraints, rope.colours) == (5, 4, 2)
+    solve = clcook.LocalMultipass(queue, islands=2, iterations=200, island=rope)
+    particles = np.zeros((2, 5, 4), np.float32)
+    particles[..., 0] = np.arange(5) * 0.7
+    particles[:, 1:, 3] = 1  # the first one is held
+    device_particles = cl.array.to_device(queue, particles)
+    solve(device_particles, device_particles).wait()
+    lengths = np.linalg.norm(np.diff(device_particles.get()[..., :3], axis=1), axis=2)
+    np.testing.assert_allclose(lengths, 0.5, atol=1e-3)
+    with pytest.raises(clcook.WrongType, match="island must be a clcook.Island"):
+        clcook.LocalMultipass(queue, islands=2, iterations=1, island=3)
+
+    skinned = clcook.VertexTransform(queue, vertices=3, instances=2, bones=1, variant="uniform")
+    assert (skinned.vertex_format, skinned.result_format, skinned.matrix_rows) == ("float4", "float4", 4)
+    mesh = np.random.default_rng(7).random((3, 2, 4), np.float32)
+    mesh[:, 0, 3], mesh[:, 1, 3] = 1, 0
+    skin = np.zeros((3, 8), np.uint8)
+    skin[:, 4] = 255
+    world = np.tile(np.eye(4, dtype=np.float32), (2, 1, 1))
+    world[1, :3, 3] = (1, 2, 3)
+    bones = np.tile(np.eye(4, dtype=np.float32), (2, 1, 1))
+    posed = cl.array.zeros(queue, (2, 3, 2, 4), np.float32)
+    device = [cl.array.to_device(queue, one) for one in (mesh, skin, world, bones)]
+    skinned(*device, posed).wait()
+    np.testing.assert_allclose(posed.get()[0], mesh, rtol=1e-5)
+    np.testing.assert_allclose(posed.get()[1, :, 0, :3], mesh[:, 0, :3] + (1, 2, 3), rtol=1e-5)
+    np.testing.assert_allclose(posed.get()[1, :, 1], mesh[:, 1], rtol=1e-5)

@@ -1,0 +1,340 @@
+// What the generic conformance test cannot know about regroup: the list for kernels of one's own, the
+// caller's own function, the data generator, and what is refused.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <clcook/cookbook/regroup.hpp>
+#include <clcook/reference/regroup.hpp>
+#include <clcook/regroup.hpp>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "support/testing.hpp"
+
+namespace {
+
+namespace card = clcook::cookbook::regroup_card;
+namespace ref = clcook::reference::regroup;
+using clcook::BufferView;
+using clcook::Errc;
+using clcook::Lacks;
+using clcook::Params;
+using clcook::Regroup;
+using clcook::RegroupOrder;
+using clcook::Runtime;
+using clcook::testing::contains;
+using clcook::testing::error_of;
+using clcook::testing::read_buffer;
+using clcook::testing::runtime;
+
+constexpr std::uint32_t kUntouched = 0xCDCDCDCDu;
+
+template <class T>
+cl::Buffer upload(const std::vector<T>& data) {
+  return clcook::create_buffer(runtime(), data.size() * sizeof(T), CL_MEM_READ_WRITE, data.data());
+}
+
+struct Listed {
+  std::vector<std::uint32_t> order;  // as many as there are items
+  std::vector<std::uint32_t> offsets;
+};
+
+// `first`: elements before each view.
+Listed list(const std::vector<std::uint32_t>& keys, int paths, int key_bytes, int group = 0,
+            std::size_t first = 0) {
+  const RegroupOrder sort{runtime(), {keys.size(), paths, key_bytes}, {}, {group}};
+  std::vector<unsigned char> stored(first * static_cast<std::size_t>(key_bytes));
+  for (const std::uint32_t key : keys) {
+    for (int b = 0; b < key_bytes; ++b) stored.push_back(static_cast<unsigned char>(key >> 8 * b));
+  }
+  const auto count = static_cast<std::size_t>(paths) + 1;
+  const cl::Buffer from = upload(stored);
+  const cl::Buffer order = upload(std::vector<std::uint32_t>(keys.size() + first, kUntouched));
+  const cl::Buffer offsets = upload(std::vector<std::uint32_t>(count + first, kUntouched));
+  const cl::Event done = sort(BufferView(from, first * static_cast<std::size_t>(key_bytes)),
+                              BufferView(order, first * 4), BufferView(offsets, first * 4));
+  Listed out{read_buffer<std::uint32_t>(runtime(), order, keys.size() + first, {done}),
+             read_buffer<std::uint32_t>(runtime(), offsets, count + first, {done})};
+  for (auto* one : {&out.order, &out.offsets}) {
+    for (std::size_t i = 0; i < first; ++i) CHECK((*one)[i] == kUntouched);
+    one->erase(one->begin(), one->begin() + static_cast<std::ptrdiff_t>(first));
+  }
+  return out;
+}
+
+void check_list(const std::vector<std::uint32_t>& keys, int paths, const Listed& got) {
+  const auto number = static_cast<std::uint32_t>(paths);
+  const std::vector<std::uint32_t> expected = ref::order(keys, number);
+  REQUIRE(got.order.size() == keys.size());
+  CHECK(std::equal(expected.begin(), expected.end(), got.order.begin()));
+  CHECK(std::all_of(got.order.begin() + static_cast<std::ptrdiff_t>(expected.size()),
+                    got.order.end(), [](std::uint32_t one) { return one == kUntouched; }));
+  std::uint32_t begin = 0;
+  for (std::uint32_t path = 0; path <= number; ++path) {
+    CHECK(got.offsets[path] == begin);
+    if (path < number)
+      begin += static_cast<std::uint32_t>(std::count(keys.begin(), keys.end(), path));
+  }
+}
+
+std::vector<std::uint32_t> keys_of(const std::string& shape, std::uint64_t seed = 1) {
+  return card::keys(card::read(Params::parse(shape)), seed);
+}
+
+}  // namespace
+
+TEST_CASE("order: every item once, by key, those of one key in their order") {
+  for (const int group : {0, 32, 128, 256}) {
+    for (const int paths : {2, 3, 8, 31, 32}) {
+      for (const std::size_t items :
+           std::initializer_list<std::size_t>{1, 15, 16, 17, 511, 512, 513, 4096, 70001}) {
+        CAPTURE(group);
+        CAPTURE(paths);
+        CAPTURE(items);
+        if (group != 0 && items > 600) continue;
+        const auto keys = keys_of(clcook::text("items=", items, " paths=", paths, " random=100"));
+        check_list(keys, paths, list(keys, paths, 1, group));
+      }
+    }
+  }
+}
+
+TEST_CASE("order: keys that are no path are left out, whatever they are") {
+  for (const int key_bytes : {1, 4}) {
+    for (const int stray : {1, 50, 100}) {
+      for (const std::size_t first : std::initializer_list<std::size_t>{0, 1, 16}) {
+        CAPTURE(key_bytes);
+        CAPTURE(stray);
+        CAPTURE(first);
+        const auto keys = keys_of(clcook::text("items=2077 paths=5 random=60 run=9 stray=", stray,
+                                               " key_bytes=", key_bytes));
+        check_list(keys, 5, list(keys, 5, key_bytes, 0, first));
+      }
+    }
+  }
+}
+
+TEST_CASE("order: one path has all items, or every second") {
+  const std::vector<std::uint32_t> last(5000, 31);
+  check_list(last, 32, list(last, 32, 1));
+  std::vector<std::uint32_t> second(5000);
+  for (std::size_t i = 0; i < second.size(); ++i) second[i] = i % 2 == 0 ? 0 : 31;
+  check_list(second, 32, list(second, 32, 4));
+}
+
+TEST_CASE("order: calls of one plan do not disturb each other") {
+  const auto keys = keys_of("items=9001 paths=12 random=100");
+  const RegroupOrder sort{runtime(), {keys.size(), 12}};
+  std::vector<unsigned char> stored(keys.begin(), keys.end());
+  const cl::Buffer from = upload(stored);
+  std::vector<cl::Buffer> orders, offsets;
+  std::vector<cl::Event> done;
+  for (int i = 0; i < 3; ++i) {
+    orders.push_back(upload(std::vector<std::uint32_t>(keys.size(), kUntouched)));
+    offsets.push_back(upload(std::vector<std::uint32_t>(13, kUntouched)));
+    done.push_back(sort(from, orders.back(), offsets.back()));
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    check_list(keys, 12,
+               {read_buffer<std::uint32_t>(runtime(), orders[i], keys.size(), {done[i]}),
+                read_buffer<std::uint32_t>(runtime(), offsets[i], 13, {done[i]})});
+  }
+}
+
+TEST_CASE("a function of one's own runs in every variant that takes one") {
+  // Exact, with a path for each key that the others would show.
+  const char* const text =
+      "static inline float4 clcook_path_function(int path, uint4 item, float4 parameters) {\n"
+      "  const float x = (float)item.x;\n"
+      "  switch (path) {\n"
+      "    case 0: return (float4)(x, 0, 0, parameters.w);\n"
+      "    case 1: return (float4)(0, x + 1, 0, parameters.w);\n"
+      "    case 2: return (float4)(0, 0, 2 * x, parameters.w);\n"
+      "  }\n"
+      "  return (float4)(-1.0f);\n"
+      "}\n";
+  const std::size_t count = 1111;
+  std::vector<std::uint8_t> keys(count);
+  std::vector<std::uint32_t> items(4 * count);
+  for (std::size_t i = 0; i < count; ++i) {
+    keys[i] = static_cast<std::uint8_t>(i * 7 % 5);  // 3 and 4 are no paths
+    items[4 * i] = static_cast<std::uint32_t>(i);
+  }
+  Regroup::Problem problem;
+  problem.items = count;
+  problem.paths = 3;
+  problem.parameters[3] = 8.5f;
+  problem.function = {"mine/paths.clh", text};
+  int ran = 0;
+  for (const Regroup::Row& row : Regroup::variants()) {
+    CAPTURE(row.name);
+    if (!Regroup::Rules::offer_of(runtime(), row, problem, {}).can()) continue;
+    ++ran;
+    const cl::Buffer results = upload(std::vector<float>(4 * count, -7));
+    const Regroup shade{runtime(), problem, row};
+    const auto got = read_buffer<float>(runtime(), results, 4 * count,
+                                        {shade(upload(keys), upload(items), results)});
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto x = static_cast<float>(i);
+      const float all[5][4] = {{x, 0, 0, 8.5f},
+                               {0, x + 1, 0, 8.5f},
+                               {0, 0, 2 * x, 8.5f},
+                               {-7, -7, -7, -7},
+                               {-7, -7, -7, -7}};
+      for (std::size_t c = 0; c < 4; ++c) REQUIRE(got[4 * i + c] == all[keys[i]][c]);
+    }
+  }
+  CHECK(ran == 6);
+  CHECK(Regroup{runtime(), problem}.variant() != Regroup::Variant("cpu_lanes"));
+  const auto lanes = [&] { Regroup(runtime(), problem, "cpu_lanes"); };
+  CHECK(error_of(lanes).code == Errc::unsupported);
+}
+
+TEST_CASE("own functions that do not compile, and names that are none, are refused") {
+  Regroup::Problem problem;
+  problem.items = 8;
+  problem.paths = 2;
+  problem.function = {"bad.clh", "static inline float4 clcook_path_function(int path) {"};
+  const auto make = [&] { Regroup(runtime(), problem, "branchy"); };
+  CHECK(error_of(make).code == Errc::build_failed);
+  CHECK(contains(error_of(make).build_log, "bad.clh"));
+  for (const char* name : {"", "a\"b", "clcook/bin.clh", "regroup.cl"}) {
+    CAPTURE(name);
+    problem.function.name = name;
+    CHECK(error_of(make).code == Errc::invalid_argument);
+  }
+  problem.function = {"name.clh", ""};
+  CHECK(error_of(make).code == Errc::invalid_argument);
+}
+
+TEST_CASE("values out of range are refused, with value and rule") {
+  const auto refused = [](Regroup::Problem problem, const std::string& value) {
+    const clcook::Error error = error_of([&] { Regroup(runtime(), problem); });
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), value));
+  };
+  Regroup::Problem good;
+  good.items = 8;
+  good.paths = 2;
+  Regroup::Problem bad = good;
+  bad.items = 0;
+  refused(bad, "0");
+  bad.items = clcook::regroup::kMaxItems + 1;
+  refused(bad, "2147483649");
+  for (const int paths : {-1, 0, 1, 33}) {
+    bad = good;
+    bad.paths = paths;
+    refused(bad, std::to_string(paths));
+    const auto order = [&] { RegroupOrder(runtime(), {8, paths}); };
+    CHECK(error_of(order).code == Errc::invalid_argument);
+  }
+  for (const int bytes : {0, 2, 8}) {
+    bad = good;
+    bad.key_bytes = bytes;
+    refused(bad, std::to_string(bytes));
+  }
+  bad = good;
+  bad.parameters[1] = std::numeric_limits<float>::quiet_NaN();
+  refused(bad, "nan");
+  bad = good;
+  bad.parameters[0] = 2;
+  refused(bad, "unit vector");
+  for (const int group : {1, 33, 512}) {
+    const auto make = [&] { Regroup(runtime(), good, "branchy", {group}); };
+    CHECK(error_of(make).code == Errc::invalid_argument);
+    const auto order = [&] { RegroupOrder(runtime(), {8, 2}, {}, {group}); };
+    CHECK(error_of(order).code == Errc::invalid_argument);
+  }
+}
+
+TEST_CASE("all paths for every item is offered for few paths only") {
+  Regroup::Problem problem;
+  problem.items = 8;
+  problem.paths = clcook::regroup::kMaxFreePaths;
+  const Regroup::Row& row = *Regroup::Variant("branch_free").row();
+  CHECK(Regroup::Rules::offer_of(runtime(), row, problem, {}).can());
+  ++problem.paths;
+  const clcook::Offer offer = Regroup::Rules::offer_of(runtime(), row, problem, {});
+  CHECK(offer.lacks == Lacks::problem);
+  CHECK(contains(offer.why, "9"));
+}
+
+TEST_CASE("views that are too small, misplaced or overlap are refused") {
+  const cl::Buffer keys = upload(std::vector<std::uint8_t>(64));
+  const cl::Buffer items = upload(std::vector<std::uint32_t>(256));
+  const cl::Buffer results = upload(std::vector<std::uint32_t>(256));
+  const cl::Buffer small = upload(std::vector<std::uint32_t>(252));
+  const Regroup shade{runtime(), {64, 4}};
+  const auto refused = [&](const BufferView& a, const BufferView& b, const BufferView& c) {
+    CHECK(error_of([&] { shade(a, b, c); }).code == Errc::invalid_argument);
+  };
+  refused(keys, items, small);
+  refused(keys, small, results);
+  refused(keys, items, items);
+  refused(results, items, results);
+  refused(BufferView(keys, 1), items, results);
+  refused(keys, BufferView(items, 8), results);
+  const RegroupOrder sort{runtime(), {64, 4}};
+  const cl::Buffer order = upload(std::vector<std::uint32_t>(64));
+  const cl::Buffer offsets = upload(std::vector<std::uint32_t>(5));
+  const cl::Buffer few = upload(std::vector<std::uint32_t>(4));
+  CHECK(error_of([&] { sort(keys, order, few); }).code == Errc::invalid_argument);
+  CHECK(error_of([&] { sort(keys, order, order); }).code == Errc::invalid_argument);
+  CHECK(error_of([&] { sort(order, order, offsets); }).code == Errc::invalid_argument);
+  CHECK(error_of([&] { sort(keys, offsets, order); }).code == Errc::invalid_argument);
+}
+
+TEST_CASE("data: the share of random paths, and runs without them") {
+  const auto runs = keys_of("items=10000 paths=32 run=100");
+  std::size_t changes = 0;
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    changes += runs[i] != runs[i - 1];
+    if (i % 100 != 0) CHECK(runs[i] == runs[i - 1]);
+  }
+  CHECK(changes > 80);
+  const auto some = keys_of("items=100000 paths=32 random=10 run=100000");
+  const auto others = std::count_if(some.begin(), some.end(),
+                                    [&](std::uint32_t one) { return one != some[50000]; });
+  CHECK(others > 8700);
+  CHECK(others < 11000);
+}
+
+TEST_CASE("model: regrouping costs what its paths cost, a branch up to all of them") {
+  const auto cost = [](const char* variant, const char* shape, std::size_t width) {
+    return clcook::model::lane_mask_cost(card::lanes(variant, Params::parse(shape), 1), width);
+  };
+  const char* const coherent = "items=65536 paths=8 random=0";
+  const char* const random = "items=65536 paths=8 random=100";
+  CHECK(cost("branchy", random, 32) > 4 * cost("binned", random, 32));
+  CHECK(cost("branchy", random, 32) > 3 * cost("sorted_groups", random, 32));
+  CHECK(cost("branchy", coherent, 32) < cost("sorted_groups", coherent, 32));
+  CHECK(cost("branchy", random, 1) < cost("binned", random, 1));
+  CHECK(cost("branch_free", coherent, 32) == cost("branch_free", random, 32));
+  CHECK(cost("branch_free", random, 32) >= cost("branchy", random, 32));
+}
+
+TEST_CASE("reference: patterns lie in 0 to 1, and materials differ") {
+  for (int material = 0; material < 32; ++material) {
+    CAPTURE(material);
+    CHECK(card::pattern_bound(material) < 3e-6);
+    double other = 0;
+    for (std::uint32_t i = 0; i < 200; ++i) {
+      const double one = ref::pattern(material, i * 977 % 65536, i * 3911 % 65536, 5);
+      CHECK(one >= 0);
+      CHECK(one <= 1);
+      other +=
+          std::abs(one - ref::pattern((material + 8) % 32, i * 977 % 65536, i * 3911 % 65536, 5));
+    }
+    CHECK(other > 1);
+  }
+}
+
+TEST_CASE("reference: the noise meets at the borders of cells") {
+  for (std::uint32_t v = 0; v < 65536; v += 1031) {
+    CHECK(ref::noise(4095, v, 9) == doctest::Approx(ref::noise(4096, v, 9)).epsilon(1e-5));
+    CHECK(ref::noise(v, 8191, 9) == doctest::Approx(ref::noise(v, 8192, 9)).epsilon(1e-5));
+  }
+}
