@@ -5,22 +5,23 @@
 add_library(clcook_program INTERFACE)
 target_link_libraries(clcook_program INTERFACE clcook::clcook clcook_warnings clcook_sanitize
                                                clcook_portable)
+# What is compiled into our programs and how: they spend their time in kernels, so -O1, which compiles
+# a quarter faster than -O3. Tests and examples spend it in libraries, the tests in clcook_recipes, where
+# the references are: -O0 compiles them twice as fast.
+add_library(clcook_tools INTERFACE)
+target_link_libraries(clcook_tools INTERFACE clcook_program)
+target_compile_options(clcook_tools INTERFACE "$<$<CONFIG:Release>:-O1>")
 # Definitions of clcook are compiled once and not with each of a hundred files. Programs for the
 # sanitizers include them, as users do by default.
 if(NOT CLCOOK_SANITIZE AND NOT CLCOOK_FUZZ)
   add_library(clcook_definitions STATIC "${PROJECT_SOURCE_DIR}/lib/clcook/compiled.cpp")
   target_link_libraries(clcook_definitions PUBLIC clcook::clcook PRIVATE clcook_warnings
                                                                          clcook_portable)
+  target_compile_options(clcook_definitions PRIVATE "$<$<CONFIG:Release>:-O1>")
   target_compile_definitions(clcook_definitions PUBLIC CLCOOK_COMPILED)
   set_target_properties(clcook_definitions PROPERTIES CXX_EXTENSIONS OFF)
   target_link_libraries(clcook_program INTERFACE clcook_definitions)
 endif()
-# What is compiled into our programs and how: they spend their time in kernels, so -O1, which compiles
-# a quarter faster than -O3. The tests spend it in the library clcook_recipes, where the references
-# are: -O0 compiles them twice as fast.
-add_library(clcook_tools INTERFACE)
-target_link_libraries(clcook_tools INTERFACE clcook_program)
-target_compile_options(clcook_tools INTERFACE "$<$<CONFIG:Release>:-O1>")
 # fmt compiled by its package, not in each file of ours; a portable program brings it along.
 if(CLCOOK_PORTABLE)
   set(clcook_fmt fmt::fmt-header-only)
@@ -96,8 +97,7 @@ endif()
 
 if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp"
-       "${PROJECT_SOURCE_DIR}/bench/advise/*.cpp" "${PROJECT_SOURCE_DIR}/bench/counters/*.cpp"
-       "${PROJECT_SOURCE_DIR}/bench/course/*.cpp"
+       "${PROJECT_SOURCE_DIR}/bench/counters/*.cpp" "${PROJECT_SOURCE_DIR}/bench/course/*.cpp"
        "${PROJECT_SOURCE_DIR}/bench/isa/*.cpp" "${PROJECT_SOURCE_DIR}/bench/measure/*.cpp"
        "${PROJECT_SOURCE_DIR}/bench/report/*.cpp" "${PROJECT_SOURCE_DIR}/bench/tool/*.cpp"
        "${PROJECT_SOURCE_DIR}/bench/try/*.cpp")
@@ -135,8 +135,11 @@ if(CLCOOK_BUILD_EXAMPLES)
   add_library(clcook_example_objects STATIC ${sources})
   target_include_directories(clcook_example_objects PUBLIC "${PROJECT_SOURCE_DIR}/examples")
   target_link_libraries(
-    clcook_example_objects PUBLIC clcook_tools clcook_commit clcook_pictures CLI11::CLI11
-                                  ${clcook_fmt} nlohmann_json::nlohmann_json)
+    clcook_example_objects
+    PUBLIC clcook_program clcook_commit clcook_pictures CLI11::CLI11 ${clcook_fmt}
+           nlohmann_json::nlohmann_json
+    PRIVATE clcook_tools)
+  target_compile_options(clcook_example_objects INTERFACE "$<$<CONFIG:Release>:-O0>")
   set_target_properties(clcook_example_objects PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD ON
                                                           UNITY_BUILD_BATCH_SIZE 8)
   target_precompile_headers(clcook_example_objects REUSE_FROM clcook_pictures)
@@ -148,7 +151,6 @@ if(CLCOOK_BUILD_EXAMPLES)
     list(APPEND CLCOOK_EXAMPLES "${name}")
     add_executable(example_${name} "${source}")
     target_link_libraries(example_${name} PRIVATE clcook_example_objects)
-    target_precompile_headers(example_${name} REUSE_FROM clcook_pictures)
     clcook_place(example_${name} "${name}" bin)
   endforeach()
   add_custom_target(examples)
@@ -227,7 +229,7 @@ if(CLCOOK_BUILD_TESTS)
     target_link_libraries(test_${name} PRIVATE clcook_test_objects)
     target_precompile_headers(test_${name} REUSE_FROM clcook_test_objects)
     # The tools only for those that include them, so that the others build without.
-    file(STRINGS "${source}" tools REGEX "^#include \"bench/(advise|counters|course|isa|measure|report|tool|try|results)")
+    file(STRINGS "${source}" tools REGEX "^#include \"bench/(counters|course|isa|measure|report|tool|try|results)")
     if(tools)
       target_link_libraries(test_${name} PRIVATE clcook_bench)
     endif()

@@ -56,7 +56,6 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_tune(app, exit_code);
   add_isa(app, exit_code);
   add_occupancy(app, exit_code);
-  add_advise(app, exit_code);
   add_report(app, exit_code);
   add_startup(app, exit_code);
   add_try(app, exit_code);

@@ -27,7 +27,6 @@ void add_tune(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);
 void add_isa(CLI::App& app, int& exit_code);
 void add_occupancy(CLI::App& app, int& exit_code);
-void add_advise(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_startup(CLI::App& app, int& exit_code);
 void add_try(CLI::App& app, int& exit_code);

@@ -171,4 +171,6 @@ class ArgumentSwap : public Plan<argument_swap::Spec> {
   }
 };
 
+CLCOOK_PLAN(argument_swap::Spec);
+
 }  // namespace clcook

@@ -332,4 +332,6 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
   }
 };
 
+CLCOOK_PLAN(bc6h_decode::Spec);
+
 }  // namespace clcook

@@ -111,4 +111,6 @@ class Bc6hMode : public Plan<bc6h_mode::Spec> {
   }
 };
 
+CLCOOK_PLAN(bc6h_mode::Spec);
+
 }  // namespace clcook

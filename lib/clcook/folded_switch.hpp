@@ -374,4 +374,6 @@ class FoldedSwitch : public Plan<folded_switch::Spec> {
   static BufferView flat(const BufferView& view) { return BufferView(view.buffer, view.offset); }
 };
 
+CLCOOK_PLAN(folded_switch::Spec);
+
 }  // namespace clcook

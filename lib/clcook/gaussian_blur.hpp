@@ -165,9 +165,7 @@ class GaussianBlur : public Plan<gaussian::Spec> {
   Variant wanted_;
 };
 
-#if CLCOOK_SEPARATE
-extern template class Plan<gaussian::Spec>;
-#endif
+CLCOOK_PLAN(gaussian::Spec);
 
 }  // namespace clcook
 

@@ -189,4 +189,6 @@ class GbufferShade : public Plan<gbuffer_shade::Spec> {
   }
 };
 
+CLCOOK_PLAN(gbuffer_shade::Spec);
+
 }  // namespace clcook

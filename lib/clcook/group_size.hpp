@@ -306,4 +306,6 @@ class GroupSize : public Plan<group_size::Spec> {
   }
 };
 
+CLCOOK_PLAN(group_size::Spec);
+
 }  // namespace clcook

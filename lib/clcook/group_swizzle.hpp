@@ -244,4 +244,6 @@ class GroupSwizzle : public Plan<group_swizzle::Spec> {
   model::GroupGrid grid() const { return Spec::grid(setup()); }
 };
 
+CLCOOK_PLAN(group_swizzle::Spec);
+
 }  // namespace clcook

@@ -735,4 +735,6 @@ class HaloTile : public Plan<halo_tile::Spec> {
   }
 };
 
+CLCOOK_PLAN(halo_tile::Spec);
+
 }  // namespace clcook

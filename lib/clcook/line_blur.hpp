@@ -643,4 +643,6 @@ class LineBlur : public Plan<line_blur::Spec> {
   }
 };
 
+CLCOOK_PLAN(line_blur::Spec);
+
 }  // namespace clcook

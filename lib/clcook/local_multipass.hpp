@@ -388,4 +388,6 @@ class LocalMultipass : public Plan<local_multipass::Spec> {
   int packed() const { return resources().geometry.packed; }
 };
 
+CLCOOK_PLAN(local_multipass::Spec);
+
 }  // namespace clcook

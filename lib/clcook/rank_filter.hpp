@@ -509,4 +509,6 @@ class RankFilter : public Plan<rank_filter::Spec> {
   }
 };
 
+CLCOOK_PLAN(rank_filter::Spec);
+
 }  // namespace clcook

@@ -461,4 +461,7 @@ class RegroupOrder : public Plan<regroup::OrderSpec> {
   }
 };
 
+CLCOOK_PLAN(regroup::Spec);
+CLCOOK_PLAN(regroup::OrderSpec);
+
 }  // namespace clcook

@@ -364,4 +364,6 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
   }
 };
 
+CLCOOK_PLAN(stream_compaction::Spec);
+
 }  // namespace clcook

@@ -333,4 +333,6 @@ class ThresholdCount : public Plan<threshold_count::Spec> {
   }
 };
 
+CLCOOK_PLAN(threshold_count::Spec);
+
 }  // namespace clcook

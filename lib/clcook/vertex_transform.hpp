@@ -379,4 +379,6 @@ class VertexTransform : public Plan<vertex_transform::Spec> {
   static std::uint16_t to_half(float value) { return clcook::to_half(static_cast<double>(value)); }
 };
 
+CLCOOK_PLAN(vertex_transform::Spec);
+
 }  // namespace clcook

@@ -10,6 +10,7 @@
 #include <any>
 #include <clcook/core/defines.hpp>
 #include <clcook/core/error.hpp>
+#include <clcook/core/inline.hpp>
 #include <clcook/core/launch.hpp>
 #include <clcook/core/math.hpp>
 #include <clcook/core/names.hpp>
@@ -867,5 +868,15 @@ Candidate<Spec> Plan<Spec>::choice(const Runtime& runtime, const Problem& proble
                 [&](const Candidate<Spec>& one) { out = one; });
   return out;
 }
+
+// Behind the class of an operation, in namespace clcook: where one file of a program has the
+// definitions, its plan is compiled there and nowhere else.
+#if defined(CLCOOK_IMPLEMENTATION)
+#define CLCOOK_PLAN(spec) template class Plan<spec>
+#elif CLCOOK_SEPARATE
+#define CLCOOK_PLAN(spec) extern template class Plan<spec>
+#else
+#define CLCOOK_PLAN(spec) static_assert(true, "the plan is compiled where it is used")
+#endif
 
 }  // namespace clcook
