@@ -16,7 +16,8 @@ if(git)
   endif()
 endif()
 
-# A recipe's kernels, operation and card, without comments and white space.
+# A recipe's kernels, operation and card, without comments and white space, and without the line that
+# says in which file the plan is compiled.
 set(fingerprints "")
 file(
   GLOB cards
@@ -34,6 +35,7 @@ foreach(card IN LISTS cards)
   foreach(file IN LISTS files)
     file(READ "${file}" text)
     string(REGEX REPLACE "//[^\n]*" "" text "${text}")
+    string(REGEX REPLACE "\nCLCOOK_PLAN[^\n]*" "" text "${text}")
     string(REGEX REPLACE "[ \t\r\n]+" "" text "${text}")
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${ROOT}")
     string(APPEND code "${file}:${text}\n")

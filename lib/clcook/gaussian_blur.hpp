@@ -165,7 +165,9 @@ class GaussianBlur : public Plan<gaussian::Spec> {
   Variant wanted_;
 };
 
-CLCOOK_PLAN(gaussian::Spec);
+#if CLCOOK_SEPARATE
+extern template class Plan<gaussian::Spec>;
+#endif
 
 }  // namespace clcook
 

@@ -343,3 +343,7 @@ CLCOOK_INLINE void Spec::check(const Problem& p) {
 }
 
 }  // namespace clcook::gaussian
+
+#ifdef CLCOOK_IMPLEMENTATION
+template class clcook::Plan<clcook::gaussian::Spec>;
+#endif

@@ -159,7 +159,8 @@ CLCOOK_INLINE bool Parameter::takes(const Value& value) const {
 
 CLCOOK_INLINE std::string Parameter::number(double value) {
   const bool integer = std::abs(value) < 0x1p53 && math::floor(value) == value;
-  return to_string(integer ? Value(static_cast<std::int64_t>(value)) : Value(value));
+  if (integer) return std::to_string(static_cast<std::int64_t>(value));
+  return to_string(Value(value));
 }
 
 CLCOOK_INLINE void check_parameters(const std::string& where,
