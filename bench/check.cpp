@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <clcook/registry/conformance.hpp>
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -54,43 +54,26 @@ CheckRow row_of(const ConformanceRow& row) {
           row.diff.guards_ok()};
 }
 
-// All rows of one variant in one line.
-struct Total {
-  std::uint64_t passed = 0;
-  std::uint64_t failed = 0;
-  std::uint64_t skipped = 0;
-  double max_error = 0;
-  double worst_share = 0;                                 // largest error as a share of its bound
-  std::map<std::string, std::vector<std::string>> skips;  // by what is lacking
-};
-
 // The rows so far and what they come to.
 struct Checked {
   std::vector<CheckRow> rows;
-  std::vector<std::pair<std::string, Total>> totals;  // by "recipe/variant", in the order of rows
+  std::vector<CheckTotalRow> totals;
   std::set<std::string> names;
-  Total all;
-  std::uint64_t launches = 0;
+  CheckTotalRow all;
 
   // Not twice: --resume runs some rows again that stand for several.
   void add(const CheckRow& row) {
     if (!names.insert(name_of(row)).second) return;
     rows.push_back(row);
-    launches += row.kernels.size();
-    const std::string name = row.recipe + "/" + row.variant;
-    auto found = std::find_if(totals.begin(), totals.end(),
-                              [&](const auto& one) { return one.first == name; });
-    if (found == totals.end()) found = totals.insert(totals.end(), {name, Total{}});
-    for (Total* total : {&found->second, &all}) {
-      // Infinite errors are null in a file, which is read as NaN.
-      const double error = std::isnan(row.max_error) ? HUGE_VAL : row.max_error;
-      total->max_error = std::max(total->max_error, error);
-      if (row.bound > 0) total->worst_share = std::max(total->worst_share, error / row.bound);
-      (row.outcome == "passed"   ? total->passed
-       : row.outcome == "failed" ? total->failed
-                                 : total->skipped) += 1;
-      if (row.outcome == "skipped") total->skips[row.lacks.value_or("?")].push_back(row.reason);
-    }
+    add_to(totals, row);
+    all.add(row);
+  }
+
+  std::vector<CheckRow> failures() const {
+    std::vector<CheckRow> out;
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(out),
+                 [](const CheckRow& row) { return row.outcome == "failed"; });
+    return out;
   }
 
   static std::string name_of(const CheckRow& row) {
@@ -99,11 +82,26 @@ struct Checked {
   }
 };
 
-// The first of the texts, and how many others there are.
-std::string reasons_in_short(const std::vector<std::string>& reasons) {
-  const std::set<std::string> all(reasons.begin(), reasons.end());
-  return reasons.front() +
-         (all.size() > 1 ? fmt::format(" (and {} more like it)", all.size() - 1) : "");
+// One line for each thing that was lacking.
+std::string skips_in_short(const std::vector<CheckSkip>& skips) {
+  struct Lack {
+    std::size_t runs = 0;
+    std::size_t reasons = 0;
+    std::string first;
+  };
+  std::map<std::string, Lack> lacks;
+  for (const CheckSkip& skip : skips) {
+    Lack& lack = lacks[skip.lacks.value_or("?")];
+    lack.runs += skip.count;
+    if (lack.reasons++ == 0) lack.first = skip.reason;
+  }
+  std::string out;
+  for (const auto& [name, lack] : lacks) {
+    out += fmt::format("    skipped {} times for lack of {}: {}", lack.runs, name, lack.first);
+    if (lack.reasons > 1) out += fmt::format(" (and {} more like it)", lack.reasons - 1);
+    out += "\n";
+  }
+  return out;
 }
 
 // One line per recipe, variant and shape that would run, separated by tabs.
@@ -184,17 +182,22 @@ int run_check(const CheckArguments& arguments) {
   Json head = result_head("check", runtime.info());
   head["seed"] = arguments.seed;
   Checked checked;
-  GrowingResult result(arguments.out, arguments.resume, std::move(head), "rows",
-                       [&] { return to_json(checked.rows); });
+  bool only_failures = false;
+  GrowingResult result(arguments.out, arguments.resume, std::move(head), "rows", [&] {
+    return only_failures ? to_json(checked.failures()) : to_json(checked.rows);
+  });
   const auto summarise = [&] {
     result.head()["summary"] = {{"passed", checked.all.passed},
                                 {"failed", checked.all.failed},
                                 {"skipped", checked.all.skipped},
-                                {"launches", checked.launches}};
+                                {"launches", checked.all.launches}};
   };
   if (!result.earlier().is_null()) {
-    for (const CheckRow& row : from_json<CheckResult>(result.earlier(), arguments.resume).rows)
-      checked.add(row);
+    const CheckResult earlier = from_json<CheckResult>(result.earlier(), arguments.resume);
+    if (earlier.totals)
+      fail(Errc::io, "result file " + arguments.resume,
+           "holds the totals of a finished check; --resume needs a row for each run");
+    for (const CheckRow& row : earlier.rows) checked.add(row);
   }
   options.selects = [&](const ConformanceRow& row) {
     return !Interrupt::asked() && checked.names.count(Checked::name_of(row_of(row))) == 0;
@@ -229,23 +232,27 @@ int run_check(const CheckArguments& arguments) {
   progress.clear();
 
   summarise();
-  result.finish();
+  // A file for --resume needs every row; that of a finished check says what they come to.
+  const bool ended_early = Interrupt::asked();
+  only_failures = !arguments.out.empty() && arguments.out != "-" && !ended_early;
+  Json more = Json::object();
+  if (only_failures) more["totals"] = to_json(checked.totals);
+  result.finish(more);
   if (!arguments.json) {
     std::string out = fmt::format("{}, {}\n{:<34} {:>7} {:>7} {:>8}  {:>10}  {:>9}\n",
                                   runtime.info().platform, runtime.info().name, "variant", "passed",
                                   "failed", "skipped", "max error", "of bound");
-    for (const auto& [name, sum] : checked.totals) {
-      out += fmt::format("{:<34} {:>7} {:>7} {:>8}  {:>10.3g}  {:>8.1f}%\n", name, sum.passed,
-                         sum.failed, sum.skipped, sum.max_error, 100 * sum.worst_share);
-      for (const auto& [lacks, reasons] : sum.skips)
-        out += fmt::format("    skipped {} times for lack of {}: {}\n", reasons.size(), lacks,
-                           reasons_in_short(reasons));
+    for (const CheckTotalRow& sum : checked.totals) {
+      out += fmt::format("{:<34} {:>7} {:>7} {:>8}  {:>10.3g}  {:>8.1f}%\n",
+                         sum.recipe + "/" + sum.variant, sum.passed, sum.failed, sum.skipped,
+                         sum.max_error, 100 * sum.share);
+      out += skips_in_short(sum.skips);
     }
     out += fmt::format("{} passed, {} failed, {} skipped; {} kernels ran\n", checked.all.passed,
-                       checked.all.failed, checked.all.skipped, checked.launches);
+                       checked.all.failed, checked.all.skipped, checked.all.launches);
     deliver("", out);
   }
-  if (Interrupt::asked()) {
+  if (ended_early) {
     fmt::print(stderr, "{}", result.kept(fmt::format("{} rows", checked.rows.size())));
     return kInterrupted;
   }

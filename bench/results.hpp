@@ -35,8 +35,8 @@ constexpr int kFormat = 1;
 //
 // fields(io, row) is the list of a row's fields in their order in a file. io(key, member) is a
 // field that must be there; a std::optional member may be missing or null. io.or_null() is a number
-// that JSON cannot write, infinity or NaN, where it is null; it is read as NaN. io.gaps() is a list
-// of such numbers. io.rule() is what else must hold.
+// that JSON cannot write, infinity or NaN, where it is null; it is read as NaN, and as infinity of
+// io.or_infinite(). io.gaps() is a list of the former. io.rule() is what else must hold.
 
 // The device of a result, as far as reports say it.
 struct Device {
@@ -214,8 +214,8 @@ struct CheckRow {
   std::vector<std::string> kernels;  // that ran
   std::uint64_t compared = 0;        // values
   std::uint64_t mismatches = 0;
-  double max_error = 0;  // NaN in a file that was read: infinite, such as for an unexpected NaN
-  double bound = 0;
+  double max_error = 0;  // infinite such as for an unexpected NaN
+  double bound = 0;      // infinite, in a file that was read NaN, where any value will do
   bool guards_ok = true;
 
   template <class Io, class Self>
@@ -231,18 +231,78 @@ struct CheckRow {
     io("kernels", row.kernels);
     io("compared", row.compared);
     io("mismatches", row.mismatches);
-    io.or_null("max_error", row.max_error);
+    io.or_infinite("max_error", row.max_error);
     io.or_null("bound", row.bound);
     io("guards_ok", row.guards_ok);
   }
 };
 
-struct CheckResult {
+// How many runs of a variant were skipped for one reason.
+struct CheckSkip {
   using IsRow = void;
-  std::vector<CheckRow> rows;
+  std::optional<std::string> lacks;
+  std::string reason;
+  std::size_t count = 0;
 
   template <class Io, class Self>
   static void fields(Io& io, Self& row) {
+    io("lacks", row.lacks);
+    io("reason", row.reason);
+    io("count", row.count);
+  }
+};
+
+// All runs of one variant, added up.
+struct CheckTotalRow {
+  using IsRow = void;
+  std::string recipe;
+  std::string variant;
+  std::size_t runs = 0;
+  std::size_t passed = 0;
+  std::size_t failed = 0;
+  std::size_t skipped = 0;
+  std::size_t launches = 0;
+  std::uint64_t compared = 0;
+  double max_error = 0;
+  double bound = 0;              // the largest that is finite
+  double share = 0;              // the largest error as a share of its bound
+  std::vector<CheckSkip> skips;  // in the order of the rows
+
+  void add(const CheckRow& row);
+
+  template <class Io, class Self>
+  static void fields(Io& io, Self& row) {
+    io("recipe", row.recipe);
+    io("variant", row.variant);
+    io("runs", row.runs);
+    io("passed", row.passed);
+    io("failed", row.failed);
+    io("skipped", row.skipped);
+    io("launches", row.launches);
+    io("compared", row.compared);
+    io.or_infinite("max_error", row.max_error);
+    io("bound", row.bound);
+    io.or_infinite("share", row.share);
+    io("skips", row.skips);
+    io.rule(row.runs == row.passed + row.failed + row.skipped, "runs",
+            "is not the sum of passed, failed and skipped");
+  }
+};
+
+// Adds a row to the total of its variant, which is appended where there is none yet.
+void add_to(std::vector<CheckTotalRow>& totals, const CheckRow& row);
+
+// A file of a finished check has totals, and beside them as rows only those that failed. Others
+// have a row for each run.
+struct CheckResult {
+  using IsRow = void;
+  std::optional<std::vector<CheckTotalRow>> totals;
+  std::vector<CheckRow> rows;  // empty beside totals
+
+  template <class Io, class Self>
+  static void fields(Io& io, Self& row) {
+    io("totals", row.totals);
+    if (row.totals) return;
     io("rows", row.rows);
   }
 };
@@ -712,6 +772,7 @@ class FieldWriter {
   void or_null(const char* key, double value) {
     json[key] = std::isfinite(value) ? Json(value) : Json();
   }
+  void or_infinite(const char* key, double value) { or_null(key, value); }
   void gaps(const char* key, const std::vector<double>& list) { json[key] = to_json(list); }
   void gaps(const char* key, const std::optional<std::vector<double>>& list) {
     if (list) gaps(key, *list);
@@ -753,6 +814,10 @@ class FieldReader {
     const Json& json = need(key);
     value = std::nan("");
     if (!json.is_null()) read(json, at(key), value);
+  }
+  void or_infinite(const char* key, double& value) const {
+    or_null(key, value);
+    if (std::isnan(value)) value = HUGE_VAL;
   }
   void gaps(const char* key, std::vector<double>& list) const {
     read_gaps(need(key), at(key), list);

@@ -102,14 +102,14 @@ BenchRow bench_row() {
 
 TEST_CASE("every committed result is read, and its rows are written as they are") {
   std::set<std::string> kinds;
-  std::map<std::string, std::size_t> met;  // a fifth of each kind on the short grid
+  std::map<std::string, std::size_t> met;  // a twentieth of each kind on the short grid
   for (const fs::path& path : all_results()) {
     CAPTURE(path.string());
     // "h200_bench_line_blur.json": what is after the device's name begins with the kind.
     const std::string name = path.filename().string();
     const std::string stem = name.substr(name.find('_') + 1);
     const std::size_t number = met[stem.substr(0, stem.find_first_of("_."))]++;
-    if (number != 0 && left_out(number, 5)) continue;
+    if (number != 0 && left_out(number, 20)) continue;
     const std::vector<report::Result> results = report::load({path.string()});
     const report::Result& one = results.front();
     kinds.insert(one.kind);
@@ -128,7 +128,11 @@ TEST_CASE("every committed result is read, and its rows are written as they are"
       CHECK(differ == "");
     };
     if (one.kind == "bench") same("rows", to_json(one.bench.rows));
-    if (one.kind == "check") same("rows", to_json(one.check.rows));
+    if (one.check.totals) {
+      same("totals", to_json(*one.check.totals));
+    } else if (one.kind == "check") {
+      same("rows", to_json(one.check.rows));
+    }
     if (one.kind == "isa") same("kernels", to_json(one.isa.kernels));
     if (one.kind == "isa") same("verdicts", to_json(one.isa.verdicts));
     if (one.kind == "stages") same("rows", to_json(one.stages.rows));
@@ -209,7 +213,27 @@ TEST_CASE("a field that is missing or of another type is named with its file and
   check_fields<CheckRow>(to_json(check), {"lacks"}, {"max_error", "bound"});
   check.max_error = HUGE_VAL;  // JSON has no infinity
   CHECK(to_json(check)["max_error"].is_null());
-  CHECK(std::isnan(from_json<CheckRow>(to_json(check), "f").max_error));
+  CHECK(std::isinf(from_json<CheckRow>(to_json(check), "f").max_error));
+
+  const CheckTotalRow total{"toy", "fast", 6,   1,    2,   3,
+                            4,     12,     0.5, 0.25, 2.0, {{"a feature", "no images", 3}}};
+  const Json sums = to_json(total);
+  check_fields<CheckTotalRow>(sums, {}, {"max_error", "share"});
+  check_fields<CheckSkip>(sums["skips"][0], {"lacks"}, {});
+  const auto refused_sums = [&](const auto& change) {
+    Json json = sums;
+    change(json);
+    return refusal<CheckTotalRow>(json);
+  };
+  CHECK(refused_sums([](Json& json) { json["runs"] = 7; }) ==
+        "result file the/file.json: malformed: rows[7].runs is not the sum of passed, failed and "
+        "skipped");
+  CHECK(contains(refused_sums([](Json& json) { json["skips"][0].erase("count"); }),
+                 "rows[7].skips[0] has no 'count'"));
+  // Totals or a row for each run.
+  CHECK(from_json<CheckResult>({{"totals", {sums}}, {"rows", "not read"}}, "f").rows.empty());
+  CHECK(contains(refusal<CheckResult>(Json::object()), "has no 'rows'"));
+  CHECK(contains(refusal<CheckResult>({{"totals", {1}}}), "rows[7].totals[0] is a number"));
 
   const StartupRow startup{0.5, 1.5, 2.5, 3.5, 4.5, 3, "fused", "empty"};
   check_fields<StartupRow>(to_json(startup), {"caches"}, {});
@@ -352,24 +376,52 @@ TEST_CASE("totals are sums of the rows, whatever the table shows") {
                std::nullopt, {"a", "b"}, 1ULL << 60, 0,  0.5,        1,        true};
   result.check.rows = {row, row, row, row};
   result.check.rows[1].outcome = "failed";
-  result.check.rows[1].max_error = std::nan("");
+  result.check.rows[1].max_error = HUGE_VAL;
   result.check.rows[2].outcome = "skipped";
   result.check.rows[2].reason = "no images";
   result.check.rows[3].variant = "other";
   const auto totals = report::totals_of(result, "toy");
   REQUIRE(totals.size() == 2);
-  CHECK(totals[0].name == "fast");
+  CHECK(totals[0].recipe == "toy");
+  CHECK(totals[0].variant == "fast");
   CHECK(totals[0].runs == 3);
   CHECK(totals[0].passed == 1);
   CHECK(totals[0].failed == 1);
   CHECK(totals[0].skipped == 1);
-  CHECK(totals[0].kernels == 4);
+  CHECK(totals[0].launches == 4);
   CHECK(totals[0].compared == 1ULL << 61);  // a double would do here, its text would not
-  CHECK(std::isinf(totals[0].error));
+  CHECK(std::isinf(totals[0].max_error));
   CHECK(std::isinf(totals[0].share));
-  CHECK(totals[0].reasons.at("no images") == 1);
-  CHECK(report::totals_of(result, "").front().name == "toy/fast");
+  REQUIRE(totals[0].skips.size() == 1);
+  CHECK(totals[0].skips[0].reason == "no images");
+  CHECK(totals[0].skips[0].count == 1);
+  CHECK(report::check_table(result, "toy").rows[0][0].text == "fast");
+  CHECK(report::check_table(result, "").rows[0][0].text == "toy/fast");
   CHECK(report::totals_of(result, "absent").empty());
+}
+
+TEST_CASE("a file of totals shows what one of their rows does") {
+  const std::string path = (kFixtures / "results" / "gpu-check.json").string();
+  Json json = report::load({path}).front().json;
+  // One reason for two lacks, and a bound that is infinite.
+  Json more = json["rows"][0];
+  more["bound"] = nullptr;
+  json["rows"].push_back(more);
+  more["outcome"] = "skipped";
+  more["kernels"] = Json::array();
+  more["reason"] = "no images";
+  for (const char* lacks : {"feature", "implementation", "feature"}) {
+    more["lacks"] = lacks;
+    json["rows"].push_back(more);
+  }
+  const report::Result rows = report::parse(json.dump(), path);
+  json["totals"] = to_json(report::totals_of(rows, ""));
+  json["rows"] = Json::array();
+  const report::Result totals = report::parse(json.dump(), path);
+  CHECK(to_json(report::totals_of(totals, "")) == json["totals"]);
+  const std::string page = report::html_page({rows}, {});
+  CHECK(contains(page, "no images (3 times)"));
+  CHECK(report::html_page({totals}, {}) == page);
 }
 
 TEST_CASE(

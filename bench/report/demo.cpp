@@ -225,7 +225,7 @@ std::string demo_page(const std::filesystem::path& folder, const std::vector<Res
   }
   out += "<h2>Checks, and the device</h2>\n";
   if (!bench.empty()) out += checks_text(bench[0]);
-  for (const Result& one : check) out += to_html(check_table(totals_of(one, "")));
+  for (const Result& one : check) out += to_html(check_table(one, ""));
   if (!bench.empty()) {
     out += to_html(ceilings_table(bench[0]));
     out += fmt::format("<p class=\"note\">{}, {} compute units, {}. Measured {}, commit {}.</p>\n",

@@ -74,9 +74,9 @@ std::string negatives(const std::vector<Result>& results, const std::string& rec
     return verdict != Verdict::slower && verdict != Verdict::tie;
   };
   for (const Result* result : select(results, "check", device)) {
-    for (const CheckTotal& one : totals_of(*result, recipe)) {
+    for (const CheckTotalRow& one : totals_of(*result, recipe)) {
       if (one.failed > 0)
-        add(one.name, fmt::format("{} of {} runs are wrong", one.failed, one.runs), "failed");
+        add(one.variant, fmt::format("{} of {} runs are wrong", one.failed, one.runs), "failed");
     }
     close("Checked with " + result->stem);
   }
@@ -148,24 +148,24 @@ std::string proof_right(const std::vector<Result>& results, const std::string& r
   std::string out;
   for (const std::string& device : devices_of(results, "check")) {
     for (const Result* result : select(results, "check", device)) {
-      const std::vector<CheckTotal> totals = totals_of(*result, recipe);
+      const std::vector<CheckTotalRow> totals = totals_of(*result, recipe);
       if (totals.empty()) continue;
-      CheckTotal all;
-      for (const CheckTotal& one : totals) {
+      CheckTotalRow all;
+      for (const CheckTotalRow& one : totals) {
         all.runs += one.runs;
         all.failed += one.failed;
         all.skipped += one.skipped;
-        all.kernels += one.kernels;
+        all.launches += one.launches;
         all.compared += one.compared;
       }
       out += fmt::format(
           "<h4>{}</h4>\n<p>{} runs, {} kernels ran, {} values compared with the scalar "
           "reference: {}; {}.</p>\n",
-          escape(device), all.runs, all.kernels, all.compared,
+          escape(device), all.runs, all.launches, all.compared,
           all.failed > 0 ? fmt::format("<span class=\"failed\">{} wrong</span>", all.failed)
                          : "none wrong",
           all.skipped > 0 ? fmt::format("{} runs skipped", all.skipped) : "none skipped");
-      out += to_html(check_table(totals)) + source_of(*result);
+      out += to_html(check_table(*result, recipe)) + source_of(*result);
     }
   }
   return out.empty() ? "<p>No check result was given for this recipe.</p>\n" : out;
@@ -332,7 +332,7 @@ std::vector<std::string> mentioned(const std::vector<Result>& results,
   for (const Result& result : results) {
     if (result.kind == "stages") add(result.stages.recipe);
     for (const BenchRow& row : result.bench.rows) add(row.recipe);
-    for (const CheckRow& row : result.check.rows) add(row.recipe);
+    for (const CheckTotalRow& row : totals_of(result, "")) add(row.recipe);
     for (const CountersRow& row : result.counters.rows) add(row.recipe);
     for (const IsaRow& row : result.isa.kernels) add(row.recipe);
     for (const Curve& curve : result.explore.curves) add(curve.recipe);

@@ -105,8 +105,7 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
         techniques_table(results, find(results, words[1], "bench").device, in_docs ? "" : "docs/"));
   if (name == "results") return to_markdown(results_table(results));
   if (name == "ceilings") return to_markdown(ceilings_table(find(results, words[1], "bench")));
-  if (name == "check")
-    return some(check_table(totals_of(find(results, words[1], "check"), argument(2))));
+  if (name == "check") return some(check_table(find(results, words[1], "check"), argument(2)));
   if (name == "bench") return some(bench_table(find(results, words[1], "bench"), words[2]));
   if (name == "speed") return some(speed_table(find(results, words[1], "bench"), words[2]));
   if (name == "steps") return to_markdown(steps_table(results, find_recipe(recipes(), words[1])));

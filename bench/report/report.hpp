@@ -109,16 +109,8 @@ bool has_baseline(const Recipe& recipe, const Device& device, const Group& group
 // The recipe of that name; null for one that the registry does not know.
 const Recipe* known_recipe(const std::string& name);
 
-// The checks of one variant, added up.
-struct CheckTotal {
-  std::string name;  // "naive", "line_blur/naive" where it is about all recipes
-  std::size_t runs = 0, passed = 0, failed = 0, skipped = 0, kernels = 0;
-  std::uint64_t compared = 0;
-  double error = 0, bound = 0;                 // the largest
-  double share = 0;                            // the largest error as a share of its bound
-  std::map<std::string, std::size_t> reasons;  // of what was skipped
-};
-std::vector<CheckTotal> totals_of(const Result& result, const std::string& recipe);  // "" for all
+// The checks of each variant, added up; "" for all recipes.
+std::vector<CheckTotalRow> totals_of(const Result& result, const std::string& recipe);
 
 // The steps of a stage table, with the interval of each step from its samples.
 struct Stage {
@@ -181,7 +173,7 @@ Table techniques_table(const std::vector<Result>& results, const std::string& de
                        const std::string& prefix);
 Table results_table(const std::vector<Result>& results);
 Table ceilings_table(const Result& result);
-Table check_table(const std::vector<CheckTotal>& totals);
+Table check_table(const Result& result, const std::string& recipe);  // "" for all
 // All shapes, without what was skipped.
 Table bench_table(const Result& result, const std::string& recipe);
 // One of them, with it.

@@ -55,6 +55,37 @@ Json parse_result(const std::string& content, const std::string& path, const std
   return json;
 }
 
+void CheckTotalRow::add(const CheckRow& row) {
+  ++runs;
+  if (row.outcome != "passed" && row.outcome != "failed") {
+    ++skipped;
+    auto found = std::find_if(skips.begin(), skips.end(), [&](const CheckSkip& one) {
+      return one.lacks == row.lacks && one.reason == row.reason;
+    });
+    if (found == skips.end()) found = skips.insert(skips.end(), {row.lacks, row.reason, 0});
+    ++found->count;
+    return;
+  }
+  ++(row.outcome == "passed" ? passed : failed);
+  launches += row.kernels.size();
+  compared += row.compared;
+  max_error = std::max(max_error, row.max_error);
+  if (std::isfinite(row.bound)) bound = std::max(bound, row.bound);
+  if (row.bound > 0) share = std::max(share, row.max_error / row.bound);
+}
+
+void add_to(std::vector<CheckTotalRow>& totals, const CheckRow& row) {
+  auto found = std::find_if(totals.begin(), totals.end(), [&](const CheckTotalRow& one) {
+    return one.recipe == row.recipe && one.variant == row.variant;
+  });
+  if (found == totals.end()) {
+    found = totals.insert(totals.end(), CheckTotalRow());
+    found->recipe = row.recipe;
+    found->variant = row.variant;
+  }
+  found->add(row);
+}
+
 }  // namespace clcook::tool
 
 namespace clcook::tool::report {
@@ -354,34 +385,13 @@ std::vector<Group> groups_of(const Result& result, const std::string& recipe) {
   return groups;
 }
 
-std::vector<CheckTotal> totals_of(const Result& result, const std::string& recipe) {
-  std::vector<CheckTotal> totals;
-  for (const CheckRow& row : result.check.rows) {
-    if (!recipe.empty() && row.recipe != recipe) continue;
-    const std::string name = (recipe.empty() ? row.recipe + "/" : "") + row.variant;
-    auto found = std::find_if(totals.begin(), totals.end(),
-                              [&](const CheckTotal& one) { return one.name == name; });
-    if (found == totals.end()) {
-      found = totals.insert(totals.end(), CheckTotal());
-      found->name = name;
-    }
-    CheckTotal& total = *found;
-    ++total.runs;
-    if (row.outcome == "passed") ++total.passed;
-    if (row.outcome == "failed") ++total.failed;
-    if (row.outcome == "skipped") {
-      ++total.skipped;
-      ++total.reasons[row.reason];
-      continue;
-    }
-    total.kernels += row.kernels.size();
-    total.compared += row.compared;
-    // JSON writes an infinite error, such as an unexpected NaN, as null.
-    const double error = std::isnan(row.max_error) ? HUGE_VAL : row.max_error;
-    if (error > total.error) total.error = error;
-    if (row.bound > total.bound) total.bound = row.bound;
-    if (row.bound > 0) total.share = std::max(total.share, error / row.bound);
-  }
+std::vector<CheckTotalRow> totals_of(const Result& result, const std::string& recipe) {
+  std::vector<CheckTotalRow> totals = result.check.totals.value_or(std::vector<CheckTotalRow>());
+  for (const CheckRow& row : result.check.rows) add_to(totals, row);
+  const auto other = [&](const CheckTotalRow& one) {
+    return !recipe.empty() && one.recipe != recipe;
+  };
+  totals.erase(std::remove_if(totals.begin(), totals.end(), other), totals.end());
   return totals;
 }
 

@@ -251,7 +251,7 @@ Table ceilings_table(const Result& result) {
            row("empty kernel", ceilings.launch_us, " µs")}};
 }
 
-Table check_table(const std::vector<CheckTotal>& totals) {
+Table check_table(const Result& result, const std::string& recipe) {
   Table table{{{"Variant"},
                {"Runs", true},
                {"Passed", true},
@@ -264,23 +264,25 @@ Table check_table(const std::vector<CheckTotal>& totals) {
                {"Error of its bound", true},
                {"Skipped because"}},
               {}};
-  for (const CheckTotal& total : totals) {
+  for (const CheckTotalRow& total : totals_of(result, recipe)) {
+    std::map<std::string, std::size_t> counts;
+    for (const CheckSkip& skip : total.skips) counts[skip.reason] += skip.count;
     std::string reasons;
-    for (const auto& [reason, count] : total.reasons)
+    for (const auto& [reason, count] : counts)
       reasons += fmt::format("{}{} ({} times)", reasons.empty() ? "" : "; ", reason, count);
     const bool none = total.passed + total.failed == 0;
     const auto largest = [&](double value) {
       return none ? "-" : value == 0 ? "exact" : fmt::format("{:.3g}", value);
     };
     table.rows.push_back(
-        {{total.name, "", ""},
+        {{(recipe.empty() ? total.recipe + "/" : "") + total.variant, "", ""},
          {std::to_string(total.runs), "", ""},
          {std::to_string(total.passed), "", ""},
          {std::to_string(total.failed), total.failed > 0 ? "failed" : "", ""},
          {std::to_string(total.skipped), total.skipped > 0 ? "skipped" : "", ""},
-         {std::to_string(total.kernels), "", ""},
+         {std::to_string(total.launches), "", ""},
          {std::to_string(total.compared), "", ""},
-         {largest(total.error), "", ""},
+         {largest(total.max_error), "", ""},
          {largest(total.bound), "", ""},
          {total.bound == 0 || std::isinf(total.share) ? "-"
                                                       : fmt::format("{:.1f} %", 100 * total.share),

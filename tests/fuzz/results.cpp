@@ -42,7 +42,7 @@ void table(const report::Result& one, std::uint32_t chance) {
   switch (chance % 3) {
     case 0:
       show(results_table({one}));
-      show(check_table(totals_of(one, "")));
+      show(check_table(one, ""));
       return;
     case 1:
       if (one.kind == "bench") show(ceilings_table(one));
@@ -94,6 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else if (which < 10) {
     // In files that clcook wrote a reason stands where nothing was measured.
     if (after.kind == "bench") again(after.bench);
+    if (after.kind == "check") again(after.check);
     if (after.kind == "stages") again(after.stages);
     if (after.kind == "startup") again(after.startup);
     if (after.kind == "counters") again(after.counters);

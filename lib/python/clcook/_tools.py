@@ -84,7 +84,7 @@ def check(*recipes: str, variant: str = "", device: str = "", tiny: bool = False
         arguments += ["--device", *_words([device], "check", "device")]
     if tiny:
         arguments.append("--tiny")
-    return _json_of("check", arguments, "--out", (0, 1))
+    return _json_of("check", arguments, "--resume", (0, 1))
 
 
 def try_(description: Path, device: str = "") -> dict:
@@ -97,7 +97,7 @@ def try_(description: Path, device: str = "") -> dict:
     on = ["--device", *_words([device], "try_", "device")] if device else []
     return {
         "text": _run("try", [*file, *on]),
-        "check": _json_of("check", [*file, *on], "--out", (0, 1)),
+        "check": _json_of("check", [*file, *on], "--resume", (0, 1)),
         "bench": _json_of("bench", [*file, "--quick", *on], "--out"),
     }
 
