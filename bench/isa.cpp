@@ -56,6 +56,7 @@ struct IsaArguments {
   bool live = false;
   unsigned jobs = 2;
   unsigned sample = 100;
+  std::uint32_t seed = 1;
 };
 
 isa::KernelFile file_of(const IsaArguments& arguments, const std::string& path) {
@@ -488,7 +489,7 @@ int run_gate(const IsaArguments& arguments, const std::vector<Job>& jobs, const 
   // is, so that figures nobody measured are noticed.
   std::vector<Job> changed;
   std::vector<Job> unchanged;
-  std::mt19937 random(std::random_device{}());
+  std::mt19937 random(arguments.seed);
   for (const Job& job : jobs) {
     const isa::GateRow* row = find_row(gate, job);
     const bool same = row != nullptr && !row->key.empty() && row->key == isa::job_key(job, tools);
@@ -848,6 +849,8 @@ void add_isa(CLI::App& app, int& exit_code) {
           "nevertheless")
       ->capture_default_str()
       ->check(CLI::Range(0U, 100U));
+  command->add_option("--seed", arguments->seed, "Another one is another sample")
+      ->capture_default_str();
   command->add_option("--device", arguments->device,
                       "An NVIDIA GPU whose own compiler is asked too; default CLCOOK_DEVICE");
   command->add_flag("--live", arguments->live, "It is an error when there is no such GPU");

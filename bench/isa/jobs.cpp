@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
 
 #include <clcook/core/program.hpp>
 #include <clcook/core/source.hpp>
@@ -27,6 +30,18 @@ const Params& shape_of(const Recipe& recipe) {
   return shapes.front();
 }
 
+// Some recipes make a large problem to say this: it is asked once for all targets of a vendor. For one
+// thread.
+const std::vector<CompileUnit>& units_of(const Recipe& recipe, const VariantInfo& variant,
+                                         const Params& tune, const Params& shape,
+                                         const DeviceInfo& device) {
+  static std::map<std::vector<std::string>, std::vector<CompileUnit>> known;
+  const auto [one, is_new] =
+      known.try_emplace({recipe.name, variant.name, tune.str(), shape.str(), device.platform});
+  if (is_new) one->second = recipe.units(variant.name, tune, shape, device);
+  return one->second;
+}
+
 std::vector<Job> jobs_for(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
                           const Params& shape, const Target& target) {
   if (!recipe.units)
@@ -35,8 +50,8 @@ std::vector<Job> jobs_for(const Recipe& recipe, const VariantInfo& variant, cons
   std::vector<Job> out;
   DeviceInfo device;
   if (target.vendor == Vendor::nvidia) device.platform = "NVIDIA CUDA";
-  const std::vector<CompileUnit> units = recipe.units(variant.name, tune, shape, device);
-  const std::vector<CompileUnit> anywhere = recipe.units(variant.name, tune, shape, DeviceInfo{});
+  const std::vector<CompileUnit>& units = units_of(recipe, variant, tune, shape, device);
+  const std::vector<CompileUnit>& anywhere = units_of(recipe, variant, tune, shape, DeviceInfo{});
   for (const CompileUnit& unit : units) {
     Job job;
     job.recipe = recipe.name;
