@@ -12,7 +12,7 @@ if [ $# -lt 1 ] || [ $# -gt 2 ]; then
   exit 2
 fi
 if ! [ -x "$clcook" ]; then
-  echo "reproduce.sh: there is no program '$clcook'; build it (./cook build) or name it as the second argument"
+  echo "reproduce.sh: there is no program '$clcook'; build it (cmake -S . -B build && cmake --build build) or name it as the second argument"
   exit 2
 fi
 if ! [ -e "$root/lib/clcook/cookbook/$recipe.hpp" ]; then

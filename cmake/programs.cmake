@@ -58,6 +58,9 @@ endfunction()
 if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   add_library(clcook_recipes STATIC "${PROJECT_SOURCE_DIR}/bench/cookbook/recipes.cpp")
   target_link_libraries(clcook_recipes PRIVATE clcook_tools)
+  if(NOT CLCOOK_SANITIZE)  # the references: tests spend seconds in them
+    target_compile_options(clcook_recipes PRIVATE "$<$<CONFIG:None>:-O1>")
+  endif()
   if(CLCOOK_FUZZ)
     target_compile_options(clcook_recipes PRIVATE -O0)  # not what is fuzzed, and long to compile
   endif()
@@ -249,11 +252,7 @@ if(CLCOOK_BUILD_TESTS)
                                              "${PROJECT_SOURCE_DIR}/lib/${header}")
       file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/planted/${name}/${header}" CONTENT "${changed}" @ONLY)
       target_include_directories(test_${name} BEFORE PRIVATE "${PROJECT_BINARY_DIR}/planted/${name}")
-      if(TARGET clcook_definitions)  # that has the right ones
-        set(definitions "${PROJECT_SOURCE_DIR}/lib/clcook/compiled.cpp")
-        target_sources(test_${name} PRIVATE "${definitions}")
-        set_source_files_properties("${definitions}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-      endif()
+      set_source_files_properties("${source}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
     endif()
   endforeach()
   # What the tests of the Python package compare with; bench/python_overhead.py times it.

@@ -107,7 +107,7 @@ void run(const Arguments& a) {
   picture.width = a.width;
   picture.height = a.height;
   for (const float value : clcook::example::read<float>(rt, colours, 4 * count, done)) {
-    const double bright = std::sqrt(std::clamp(double{value}, 0.0, 1.0)) * 255;
+    const double bright = std::sqrt(std::clamp(static_cast<double>(value), 0.0, 1.0)) * 255;
     picture.rgba.push_back(static_cast<std::uint8_t>(std::lround(bright)));
   }
   for (std::size_t i = 3; i < picture.rgba.size(); i += 4) picture.rgba[i] = 255;

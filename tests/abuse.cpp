@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bench/cookbook/recipes.hpp"
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -163,6 +164,7 @@ void refused(Subject& subject, const std::vector<BufferView>& views,
 TEST_CASE("abuse: buffers") {
   int calls = 0;
   for (const Recipe& recipe : cookbook::recipes()) {
+    if (left_out(number_of(recipe.name), 8)) continue;
     CAPTURE(recipe.name);
     Subject subject(recipe);
     for (const VariantInfo& variant : recipe.variants) {
@@ -211,13 +213,14 @@ TEST_CASE("abuse: buffers") {
       CHECK(subject.works() == "");
     }
   }
-  CHECK(calls > 1000);
+  CHECK((short_grid() || calls > 1000));
 }
 
 TEST_CASE("abuse: wait lists") {
   const cl::Event none;
   const cl::UserEvent foreign(stranger().context());
   for (const Recipe& recipe : cookbook::recipes()) {
+    if (left_out(number_of(recipe.name), 8)) continue;
     CAPTURE(recipe.name);
     Subject subject(recipe);
     for (const VariantInfo& variant : recipe.variants) {
@@ -234,6 +237,7 @@ TEST_CASE("abuse: wait lists") {
 
 TEST_CASE("abuse: plans that were moved from") {
   for (const Recipe& recipe : cookbook::recipes()) {
+    if (left_out(number_of(recipe.name), 8)) continue;
     CAPTURE(recipe.name);
     Subject subject(recipe);
     for (const VariantInfo& variant : recipe.variants) {

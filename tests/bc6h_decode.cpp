@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "support/data.hpp"
+#include "support/grid.hpp"
 #include "support/sha256.hpp"
 #include "support/testing.hpp"
 
@@ -197,7 +198,7 @@ void check_texture(const std::string& file, const char* digest) {
 
 }  // namespace
 
-TEST_CASE("golden blocks of every mode and partition, on every variant") {
+LONG_TEST_CASE("golden blocks of every mode and partition, on every variant", 4) {
   check_golden_blocks(small_file("bc6h/blocks.txt"), 114);
 }
 
@@ -205,12 +206,12 @@ TEST_CASE("all golden blocks on every variant") {
   if (const auto file = data_file("bc6h_vectors.txt")) check_golden_blocks(*file, 220);
 }
 
-TEST_CASE("a piece of a real texture on every variant, as half and as float") {
+LONG_TEST_CASE("a piece of a real texture on every variant, as half and as float", 4) {
   check_texture(small_file("bc6h/lythwood_room.dds"),
                 "06d9ea43f73b652c2fbc9efb20cc792697a612fe032d2e3d89abeff801c27a46");
 }
 
-TEST_CASE("the real texture on every variant, as half and as float") {
+LONG_TEST_CASE("the real texture on every variant, as half and as float", 4) {
   if (const auto file = data_file("lythwood_room_1k_bc6h_signed.dds"))
     check_texture(*file, "ead6c402eb4ccf8c8d0f7ad65e4881925240a9345f5ab145d530fc8a596285e1");
 }
@@ -274,7 +275,7 @@ TEST_CASE("endpoints at their limits: all ones, only the sign, alternating bits,
   check_blocks(blocks);
 }
 
-TEST_CASE("-Inf is possible, in half and in float") {
+LONG_TEST_CASE("-Inf is possible, in half and in float", 4) {
   // Mode 13, every endpoint -32768: only bit 15 of rw, gw and bw is set, at 39, 49 and 59.
   ref::Parts parts;
   parts.mode = 13;

@@ -141,7 +141,7 @@ std::vector<ConformanceRow> run_toy(const std::vector<std::string>& variants,
 
 }  // namespace
 
-TEST_CASE("the runner finds what is wrong") {
+LONG_TEST_CASE("the runner finds what is wrong", 4) {
   const std::map<std::string, Outcome> expected{
       {"right", Outcome::passed},     {"short", Outcome::failed},
       {"overrun", Outcome::failed},   {"broken_build", Outcome::failed},
@@ -474,6 +474,7 @@ TEST_CASE("inputs that are uploaded once serve every variant") {
   std::vector<Recipe> recipes = cookbook::recipes();
   if (const char* only = std::getenv("CLCOOK_TEST_RECIPE")) recipes = {find_recipe(recipes, only)};
   for (const Recipe& recipe : recipes) {
+    if (left_out(number_of(recipe.name), 8)) continue;
     const auto tiny =
         std::find_if(recipe.test_shapes.begin(), recipe.test_shapes.end(),
                      [](const Params& shape) { return shape.integer("tiny", 0) != 0; });
@@ -519,7 +520,7 @@ TEST_CASE("every variant of every recipe agrees with its reference") {
     options.selects = [&](const ConformanceRow& row) {
       const bool tiny = row.shape.integer("tiny", 0) != 0;
       const std::string name = row.recipe + "/" + row.variant + " " + row.queue;
-      return (tiny && seen.count(name) == 0) || in_slice(number++, 32);
+      return (tiny && seen.count(name) == 0) || in_slice(number++, 256);
     };
   }
   const ConformanceSummary summary =
@@ -581,6 +582,7 @@ TEST_CASE("every variant of every recipe agrees with its reference") {
 
 TEST_CASE("what the tools say automatic would take is what a plan takes") {
   for (const Recipe& recipe : cookbook::recipes()) {
+    if (left_out(number_of(recipe.name), 8)) continue;
     CAPTURE(recipe.name);
     for (const Params& shape : {recipe.quick_shape, recipe.test_shapes.front()}) {
       CAPTURE(shape.str());

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -160,7 +161,7 @@ TEST_CASE("plan: units know their device") {
   CHECK(contains(source(runtime().info()), "// " + runtime().info().name));
 }
 
-TEST_CASE("plan: without a measurement the cheapest, CPU variants on CPUs alone") {
+LONG_TEST_CASE("plan: without a measurement the cheapest, CPU variants on CPUs alone", 4) {
   const ToyPlan plan(runtime(), {});
   CHECK(plan.variant() == (runtime().info().cpu ? "strip" : "wide"));
   CHECK(plan.tune().each == 4);

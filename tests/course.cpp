@@ -73,7 +73,7 @@ std::string of_two(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("at least forty wrong answers, each of them not accepted and told why") {
+LONG_TEST_CASE("at least forty wrong answers, each of them not accepted and told why", 4) {
   if (not_built("clcook")) return;
   const bool compiles = !compiling_tool().empty();
   const auto files = answers("wrong");
@@ -118,7 +118,7 @@ TEST_CASE("at least forty wrong answers, each of them not accepted and told why"
   }
 }
 
-TEST_CASE("right answers of other shapes are accepted") {
+LONG_TEST_CASE("right answers of other shapes are accepted", 8) {
   if (compiling_tool().empty()) return;
   const auto files = answers("right");
   CHECK(files.size() >= 13);

@@ -48,6 +48,7 @@
 #include <vector>
 
 #include "clcook_places.hpp"
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -434,7 +435,7 @@ TEST_CASE("child: write the page" * doctest::skip()) {
   write_bytes(kPage, page.substr(0, begin) + page_table(seen()) + page.substr(end));
 }
 
-TEST_CASE("driver bugs: what is expected here shows, and nothing else does") {
+LONG_TEST_CASE("driver bugs: what is expected here shows, and nothing else does", 8) {
   const nlohmann::json now = take_down();
   for (const auto& [name, outcomes] : now.items()) {
     for (const Reproducer& bug : reproducers(".cl")) {

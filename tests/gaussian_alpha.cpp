@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -52,7 +53,7 @@ Bytes half_transparent() {
 
 }  // namespace
 
-TEST_CASE("straight alpha: the colour of what is transparent does not come out") {
+LONG_TEST_CASE("straight alpha: the colour of what is transparent does not come out", 4) {
   const Bytes src = half_transparent();
   for (const double sigma : {1.0, 3.0, 17.0}) {
     CAPTURE(sigma);

@@ -4,18 +4,20 @@
 // planted: clcook/gaussian_blur/pyramid.hpp
 // replace: weight /= total * s.cell
 // with: weight /= 0.98 * total * s.cell
+#undef CLCOOK_COMPILED  // those that are compiled already have the right ones
 #include <string>
 
 #include <clcook/cookbook/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/pyramid.hpp>
 #include <clcook/registry/conformance.hpp>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
 using namespace clcook::testing;
 
-TEST_CASE("gaussian_blur: a pyramid with weights that are 2 % off fails on every shape") {
+LONG_TEST_CASE("gaussian_blur: a pyramid with weights that are 2 % off fails on every shape", 4) {
   const gaussian::Axis axis = gaussian::make_axis(20, 4);
   const std::vector<double> g = gaussian::spline::fit(axis, gaussian::spline::get(4));
   double sum = -g[0];

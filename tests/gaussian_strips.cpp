@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -82,7 +83,7 @@ double difference(const Problem& p, const Bytes& a, const Bytes& b) {
 
 }  // namespace
 
-TEST_CASE("strips: every height, border and method gives the whole picture, bit for bit") {
+LONG_TEST_CASE("strips: every height, border and method gives the whole picture, bit for bit", 8) {
   StripPipeline pipeline({runtime(), another(), beside()});
   Problem small{37, 70, 1.5, 3};
   small.outside = {0.25f, 0.5f, 0.75f, 1};
@@ -125,7 +126,7 @@ TEST_CASE("strips: every height, border and method gives the whole picture, bit 
   }
 }
 
-TEST_CASE("strips: batches, pitches, and every way to the device") {
+LONG_TEST_CASE("strips: batches, pitches, and every way to the device", 4) {
   Problem p{45, 40, 2, 4, GaussianBlur::Pixel::f32, 2};
   p.batch = 3;
   for (const auto border : {GaussianBlur::Border::clamp, GaussianBlur::Border::wrap}) {
@@ -179,7 +180,7 @@ TEST_CASE("strips: batches, pitches, and every way to the device") {
   }
 }
 
-TEST_CASE("strips: more bytes than a staging piece, copied by several threads") {
+LONG_TEST_CASE("strips: more bytes than a staging piece, copied by several threads", 4) {
   // Rows of 17 MB, larger than a piece.
   Problem p{(1 << 20) + 5, 3, 0.25, 0.25, GaussianBlur::Pixel::f32, 4};
   p.peak = 1;

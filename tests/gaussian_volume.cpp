@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -47,7 +48,7 @@ Bytes blurred(const Problem& p, const Bytes& src, GaussianBlur::Variant variant 
 
 }  // namespace
 
-TEST_CASE("volumes: the card's shapes, by every method that can") {
+LONG_TEST_CASE("volumes: the card's shapes, by every method that can", 8) {
   Recipe recipe = cookbook::gaussian_blur();
   std::vector<Params> volumes;
   for (const Params& shape : recipe.test_shapes) {

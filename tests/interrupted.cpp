@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/results.hpp"
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 namespace {
@@ -54,7 +55,7 @@ std::multiset<std::string> names(const Json& rows) {
 
 }  // namespace
 
-TEST_CASE("check: Ctrl-C keeps the rows, --resume runs the others") {
+LONG_TEST_CASE("check: Ctrl-C keeps the rows, --resume runs the others", 4) {
   if (not_built("clcook")) return;
   const TempFolder folder;
   const std::string file = (folder / "check.json").string();
@@ -85,6 +86,7 @@ TEST_CASE("check: Ctrl-C keeps the rows, --resume runs the others") {
   CHECK(all["rows"][0] == marked["rows"][0]);
   const Ran whole = clcook_tool({"check", "argument_swap", "--in-order", "--json"});
   CHECK(names(all["rows"]) == names(Json::parse(whole.out)["rows"]));
+  CHECK(!all.contains("totals"));
 
   // Of another seed: not taken, and not lost.
   const Ran other = clcook_tool(
@@ -96,9 +98,17 @@ TEST_CASE("check: Ctrl-C keeps the rows, --resume runs the others") {
   clcook::io::write_file(file, "nothing");
   CHECK(clcook_tool({"check", "argument_swap", "--resume", file}).code == 2);
   CHECK(read_bytes(file) == "nothing");
+  // Totals alone are no result to go on with.
+  CHECK(clcook_tool({"check", "argument_swap", "--tiny", "--in-order", "--out", file}).code == 0);
+  const std::string totals = read_bytes(file);
+  const Ran done =
+      clcook_tool({"check", "argument_swap", "--tiny", "--in-order", "--resume", file});
+  CHECK(done.code == 2);
+  CHECK(contains(done.err, file + ": holds the totals of a finished check"));
+  CHECK(read_bytes(file) == totals);
 }
 
-TEST_CASE("bench: Ctrl-C keeps the problems, --resume measures the others") {
+LONG_TEST_CASE("bench: Ctrl-C keeps the problems, --resume measures the others", 4) {
   if (not_built("clcook")) return;
   const TempFolder folder;
   const std::string file = (folder / "bench.json").string();
@@ -125,7 +135,7 @@ TEST_CASE("bench: Ctrl-C keeps the problems, --resume measures the others") {
   CHECK(clcook_tool(both).code == 2);
 }
 
-TEST_CASE("tune: what was measured is in the file when the next problem begins") {
+LONG_TEST_CASE("tune: what was measured is in the file when the next problem begins", 8) {
   if (not_built("clcook")) return;
   const TempFolder folder;
   const std::string file = (folder / "tuning.txt").string();

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "support/data.hpp"
+#include "support/grid.hpp"
 #include "support/sha256.hpp"
 #include "support/testing.hpp"
 
@@ -381,7 +382,8 @@ TEST_CASE("files cut off at every byte") {
   }
 }
 
-TEST_CASE("every value of every header byte gives an error or a layout that fits the file") {
+LONG_TEST_CASE("every value of every header byte gives an error or a layout that fits the file",
+               4) {
   int refused = 0;
   int taken = 0;
   for (const DdsDescription& what : some()) {
@@ -407,7 +409,7 @@ TEST_CASE("every value of every header byte gives an error or a layout that fits
   CHECK(taken > 100000);
 }
 
-TEST_CASE("200000 files with random damage") {
+LONG_TEST_CASE("200000 files with random damage", 4) {
   clcook::Random random(7);
   std::vector<std::string> files;
   for (const DdsDescription& what : some()) files.push_back(file_for(what));

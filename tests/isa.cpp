@@ -10,6 +10,7 @@
 #include "bench/isa/verdict.hpp"
 #include "bench/isa/weights.hpp"
 #include "clcook_places.hpp"
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -588,7 +589,7 @@ TEST_CASE("the gate") {
   }
 }
 
-TEST_CASE("the command" * doctest::timeout(300)) {
+LONG_TEST_CASE("the command", 4) {
   const std::string clcook = compiling_tool();
   if (clcook.empty()) return;
   const TempFolder folder;
@@ -717,7 +718,7 @@ TEST_CASE("the command" * doctest::timeout(300)) {
                  "2 kernels, 0 from the cache"));
 }
 
-TEST_CASE("kernel files of one's own" * doctest::timeout(300)) {
+LONG_TEST_CASE("kernel files of one's own", 8) {
   const std::string clcook = compiling_tool();
   if (clcook.empty()) return;
   const TempFolder folder;

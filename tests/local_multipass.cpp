@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 namespace {
@@ -482,7 +483,7 @@ TEST_CASE("offers: each variant moves less than the one before it") {
   }
 }
 
-TEST_CASE("offers: the bytes of 2^24 + 1 constraints, which is no float") {
+LONG_TEST_CASE("offers: the bytes of 2^24 + 1 constraints, which is no float", 4) {
   Problem p{1, 1, {}};
   p.island.particles = 2;
   p.island.constraints.assign(16777217, {0, 1, 1, 1});

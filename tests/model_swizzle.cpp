@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook::model;
@@ -62,7 +63,7 @@ static_assert(unswizzle_hilbert(swizzle_hilbert(17, {9, 7}), {9, 7}) == 17);
 
 }  // namespace
 
-TEST_CASE("every order is a bijection on every grid up to 64 x 64") {
+LONG_TEST_CASE("every order is a bijection on every grid up to 64 x 64", 8) {
   for (const SwizzleOrder& order : orders()) {
     CAPTURE(to_string(order));
     long lost = 0;
@@ -116,7 +117,8 @@ TEST_CASE("strips: the order itself") {
   }
 }
 
-TEST_CASE("strips as published lose groups exactly where the grid is narrower than a strip") {
+LONG_TEST_CASE("strips as published lose groups exactly where the grid is narrower than a strip",
+               4) {
   struct Row {
     std::uint32_t width;
     int grids;

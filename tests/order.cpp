@@ -8,6 +8,7 @@
 #include <clcook/core/launch.hpp>
 
 #include "clcook_places.hpp"
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -61,7 +62,7 @@ cl::Program program(bool reversed, const std::string& barrier) {
 
 }  // namespace
 
-TEST_CASE("each item comes once, and its ids belong together") {
+LONG_TEST_CASE("each item comes once, and its ids belong together", 4) {
   struct Grid {
     std::array<std::size_t, 3> groups;
     std::array<std::size_t, 3> group;

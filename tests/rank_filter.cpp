@@ -152,7 +152,7 @@ TEST_CASE("the number of a rank is the reference's") {
 
 // ---- Networks -----------------------------------------------------------------------------------
 
-TEST_CASE("radius 1: every rank of every pattern of zeros and ones") {
+LONG_TEST_CASE("radius 1: every rank of every pattern of zeros and ones", 8) {
   // A network that is right for all patterns of 0 and 1 is right for all values. Pattern n lies in a
   // 3 x 3 cell of its own, and its result is the middle pixel of the cell. A second row of cells, one
   // row further down, asks every output that an item makes.
@@ -183,7 +183,7 @@ TEST_CASE("radius 1: every rank of every pattern of zeros and ones") {
   }
 }
 
-TEST_CASE("radius 2 and 3: patterns that are one short of a rank, and just there") {
+LONG_TEST_CASE("radius 2 and 3: patterns that are one short of a rank, and just there", 4) {
   std::size_t row = 0;
   for (const int radius : {2, 3}) {
     const int n = neighbours_of(radius);
@@ -226,7 +226,7 @@ TEST_CASE("radius 2 and 3: patterns that are one short of a rank, and just there
 
 // ---- Values -------------------------------------------------------------------------------------
 
-TEST_CASE("every 16-bit value, integer and half, goes through unchanged") {
+LONG_TEST_CASE("every 16-bit value, integer and half, goes through unchanged", 8) {
   // A cell of 3 x 3 equal pixels for each of them.
   for (const Pixel pixel : {Pixel::r16, Pixel::r16f}) {
     const Problem p = picture(3 * 256, 3 * 256, 1, 0.5, pixel);
@@ -251,7 +251,8 @@ TEST_CASE("every 16-bit value, integer and half, goes through unchanged") {
   }
 }
 
-TEST_CASE("ranks of floats: NaN last, -0 before 0, denormals and infinities in their places") {
+LONG_TEST_CASE("ranks of floats: NaN last, -0 before 0, denormals and infinities in their places",
+               8) {
   const std::vector<float> order{-kInf, -3, -1e-45f, -0.0f, 0.0f, 1e-45f, 3, kInf, kNan};
   const int width = 19;
   for (int number = 0; number < 9; ++number) {
@@ -287,7 +288,7 @@ TEST_CASE("ranks of floats: NaN last, -0 before 0, denormals and infinities in t
 
 // ---- Properties ---------------------------------------------------------------------------------
 
-TEST_CASE("rank 0 is the erosion and rank 1 the dilation") {
+LONG_TEST_CASE("rank 0 is the erosion and rank 1 the dilation", 8) {
   std::size_t row = 0;
   for (const int radius : {1, 2, 3, 6, 32}) {
     if (left_out(row++, 3)) continue;
@@ -332,7 +333,7 @@ TEST_CASE("rank 0 is the erosion and rank 1 the dilation") {
   }
 }
 
-TEST_CASE("results rise with the rank") {
+LONG_TEST_CASE("results rise with the rank", 8) {
   for (const int radius : {2, 5}) {
     for (const Variant v : RankFilter::variants()) {
       CAPTURE(v.name());
@@ -356,7 +357,8 @@ TEST_CASE("results rise with the rank") {
   }
 }
 
-TEST_CASE("what keeps the order commutes with a filter, what turns it round turns the rank") {
+LONG_TEST_CASE("what keeps the order commutes with a filter, what turns it round turns the rank",
+               8) {
   for (const int radius : {1, 3, 4}) {
     Problem p = picture(61, 23, radius, rank_of(2, radius));
     const Bytes in = noise(values_of(p), 9);
@@ -381,7 +383,7 @@ TEST_CASE("what keeps the order commutes with a filter, what turns it round turn
   }
 }
 
-TEST_CASE("a picture that is turned on its side or mirrored has the same results, turned") {
+LONG_TEST_CASE("a picture that is turned on its side or mirrored has the same results, turned", 8) {
   for (const int radius : {2, 7}) {
     const Problem p = picture(41, 33, radius, 0.35);
     const Problem side = picture(33, 41, radius, 0.35);
@@ -403,7 +405,8 @@ TEST_CASE("a picture that is turned on its side or mirrored has the same results
   }
 }
 
-TEST_CASE("a constant stays, and the median removes single pixels that a larger rank keeps") {
+LONG_TEST_CASE("a constant stays, and the median removes single pixels that a larger rank keeps",
+               8) {
   for (const int radius : {1, 4, 9}) {
     Problem p = picture(50, 40, radius, 0.5, Pixel::rgba16);
     Bytes flat(2 * values_of(p), 0x5A);
@@ -443,7 +446,7 @@ TEST_CASE("another rank is another program for networks alone") {
   }
 }
 
-TEST_CASE("a picture wider than a group, at every radius, by the variant that is chosen") {
+LONG_TEST_CASE("a picture wider than a group, at every radius, by the variant that is chosen", 4) {
   for (int radius = 1; radius <= RankFilter::kMaxRadius; ++radius) {
     if (left_out(static_cast<std::size_t>(radius), 8)) continue;
     const Problem p = picture(70, 5, radius, 0.4, Pixel::r32f);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 namespace {
@@ -86,7 +87,7 @@ std::vector<std::uint32_t> keys_of(const std::string& shape, std::uint64_t seed 
 
 }  // namespace
 
-TEST_CASE("order: every item once, by key, those of one key in their order") {
+LONG_TEST_CASE("order: every item once, by key, those of one key in their order", 8) {
   for (const int group : {0, 32, 128, 256}) {
     for (const int paths : {2, 3, 8, 31, 32}) {
       for (const std::size_t items :
@@ -102,7 +103,7 @@ TEST_CASE("order: every item once, by key, those of one key in their order") {
   }
 }
 
-TEST_CASE("order: keys that are no path are left out, whatever they are") {
+LONG_TEST_CASE("order: keys that are no path are left out, whatever they are", 4) {
   for (const int key_bytes : {1, 4}) {
     for (const int stray : {1, 50, 100}) {
       for (const std::size_t first : std::initializer_list<std::size_t>{0, 1, 16}) {
@@ -117,7 +118,7 @@ TEST_CASE("order: keys that are no path are left out, whatever they are") {
   }
 }
 
-TEST_CASE("order: one path has all items, or every second") {
+LONG_TEST_CASE("order: one path has all items, or every second", 4) {
   const std::vector<std::uint32_t> last(5000, 31);
   check_list(last, 32, list(last, 32, 1));
   std::vector<std::uint32_t> second(5000);
@@ -125,7 +126,7 @@ TEST_CASE("order: one path has all items, or every second") {
   check_list(second, 32, list(second, 32, 4));
 }
 
-TEST_CASE("order: calls of one plan do not disturb each other") {
+LONG_TEST_CASE("order: calls of one plan do not disturb each other", 4) {
   const auto keys = keys_of("items=9001 paths=12 random=100");
   const RegroupOrder sort{runtime(), {keys.size(), 12}};
   std::vector<unsigned char> stored(keys.begin(), keys.end());
@@ -144,7 +145,7 @@ TEST_CASE("order: calls of one plan do not disturb each other") {
   }
 }
 
-TEST_CASE("a function of one's own runs in every variant that takes one") {
+LONG_TEST_CASE("a function of one's own runs in every variant that takes one", 4) {
   // Exact, with a path for each key that the others would show.
   const char* const text =
       "static inline float4 clcook_path_function(int path, uint4 item, float4 parameters) {\n"

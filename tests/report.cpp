@@ -3,6 +3,7 @@
 #include <set>
 
 #include "clcook_places.hpp"
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook::testing;
@@ -183,7 +184,7 @@ TEST_CASE("pictures come with their error and PSNR") {
   CHECK(report({"--picture", "a=" + before + "," + kData + "README.md"}).code == 2);
 }
 
-TEST_CASE("the committed results make a page, each kind in its place") {
+LONG_TEST_CASE("the committed results make a page, each kind in its place", 4) {
   if (!can_plot()) return;
   const TempFolder folder;
   const std::string out = (folder / "page.html").string();

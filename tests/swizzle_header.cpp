@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -56,7 +57,7 @@ const cl::Program& program() {
 
 }  // namespace
 
-TEST_CASE("the device's places are the model's") {
+LONG_TEST_CASE("the device's places are the model's", 4) {
   std::vector<GroupGrid> grids = {{1, 4093}, {4093, 1},  {2, 2039},
                                   {1021, 3}, {127, 131}, {320, 180}};
   for (std::uint32_t x = 1; x <= 64; ++x) {

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -104,7 +105,7 @@ int article(float x, const std::vector<float>& t) {
 
 }  // namespace
 
-TEST_CASE("threshold_count: awkward values of every kind on every variant") {
+LONG_TEST_CASE("threshold_count: awkward values of every kind on every variant", 8) {
   struct Set {
     const char* name;
     std::vector<float> thresholds;

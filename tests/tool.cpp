@@ -13,6 +13,7 @@
 
 #include "bench/cookbook/recipes.hpp"
 #include "clcook_places.hpp"
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -114,7 +115,7 @@ TEST_CASE("list --json holds every recipe with variants, baseline and tune axes"
   }
 }
 
-TEST_CASE("devices lists them with the choice and the reasons") {
+LONG_TEST_CASE("devices lists them with the choice and the reasons", 4) {
   if (not_built("clcook")) return;
   const Ran plain = tool({"devices"});
   CHECK(plain.code == 0);
@@ -186,8 +187,8 @@ TEST_CASE("check prints a table, and takes one variant and one shape") {
   CHECK(contains(ran.out, "kernels ran"));
 }
 
-TEST_CASE(
-    "what an implementation prints while it compiles is in the log of check --verbose alone") {
+LONG_TEST_CASE(
+    "what an implementation prints while it compiles is in the log of check --verbose alone", 4) {
   // PoCL says "1 warning generated." to the process's standard error.
   const TempFolder kernels;
   std::filesystem::copy(CLCOOK_SOURCE_DIR "/kernels", kernels.path(),
@@ -218,8 +219,13 @@ TEST_CASE("check ends with 1 on a mismatch and says where") {
   write_broken_kernels(folder.path());
   const Variables variables{{"CLCOOK_KERNEL_DIR", folder.path().string()}, {"CLCOOK_CACHE", "0"}};
   const std::string variant = a_recipe().baseline().name;
-  const Ran ran =
-      tool({"check", a_recipe().name, "--variant", variant, "--tiny", "--json"}, variables);
+  const std::vector<std::string> command{"check", a_recipe().name, "--variant", variant, "--tiny"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = command;
+    all.insert(all.end(), more.begin(), more.end());
+    return tool(all, variables);
+  };
+  const Ran ran = with({"--json"});
   CAPTURE(ran.err);
   CHECK(ran.code == 1);
   CHECK(contains(ran.err, "FAILED " + a_recipe().name + "/" + variant));
@@ -231,6 +237,15 @@ TEST_CASE("check ends with 1 on a mismatch and says where") {
       described = described || contains(row.at("reason"), "expected");
   }
   CHECK(described);
+
+  // The file has the rows that failed.
+  const std::string file = (folder / "out.json").string();
+  CHECK(with({"--out", file}).code == 1);
+  const Json out = Json::parse(read_bytes(file));
+  CHECK(out.at("summary") == json.at("summary"));
+  CHECK(out.at("totals").size() == 1);
+  REQUIRE(out.at("rows").size() == out.at("summary").at("failed").get<std::size_t>());
+  CHECK(out.at("rows")[0].at("outcome") == "failed");
 }
 
 TEST_CASE("check ends with 1 and the log when a kernel does not build") {
@@ -246,14 +261,21 @@ TEST_CASE("check ends with 1 and the log when a kernel does not build") {
   CHECK(contains(ran.err, a_recipe().name + ".cl:1:"));
 }
 
-TEST_CASE("check --out writes the rows to a file") {
+TEST_CASE("check --out writes the totals to a file") {
   if (not_built("clcook")) return;
   const TempFolder folder;
   const std::string variant = a_recipe().baseline().name;
   const std::string file = (folder / "rows.json").string();
   const Ran ran = tool({"check", "--variant", variant, "--tiny", "--out", file});
   CHECK(ran.code == 0);
-  CHECK(Json::parse(read_bytes(file)).at("rows").size() > 0);
+  const Json json = Json::parse(read_bytes(file));
+  CHECK(json.at("rows").empty());  // none failed
+  Json sums{{"passed", 0}, {"failed", 0}, {"skipped", 0}, {"launches", 0}};
+  for (const Json& total : json.at("totals")) {
+    CHECK(total.at("variant") == variant);
+    for (auto& [name, sum] : sums.items()) sum = sum.get<int>() + total.at(name).get<int>();
+  }
+  CHECK(sums == json.at("summary"));
   // Folders are not made without a word.
   write_bytes(folder / "file", "x");
   for (const char* missing : {"new", "file"}) {
@@ -299,7 +321,7 @@ TEST_CASE("unknown names and broken values are errors that name them") {
   CHECK(contains(tool({"check", "no_such_recipe"}).err, recipe));  // with the known ones
 }
 
-TEST_CASE("flatten prints a text that builds by itself") {
+LONG_TEST_CASE("flatten prints a text that builds by itself", 4) {
   if (not_built("clcook")) return;
   for (const Recipe& recipe : cookbook::recipes()) {
     const std::filesystem::path file = CLCOOK_SOURCE_DIR "/kernels/" + recipe.name + ".cl";
@@ -363,7 +385,7 @@ TEST_CASE("counters are those of the cores, or the system says why there are non
   refused({"counters", "--out", file, "--resume", file}, "--out");
 }
 
-TEST_CASE("startup times a process with empty caches and one that compiles nothing") {
+LONG_TEST_CASE("startup times a process with empty caches and one that compiles nothing", 4) {
   const TempFolder folder;
   const std::string file = (folder / "startup.json").string();
   const Ran ran =

@@ -1,7 +1,7 @@
 #!/bin/bash
 # mutants.sh SOURCE BUILD: a sample of single edits of kernels and device headers; for each there must be
 # a check that notices, on PoCL or under Oclgrind, unless tests/mutants/equivalent.txt says why it makes
-# no difference. The short grid takes a tenth of them, another each day.
+# no difference. The short grid takes a tenth of them.
 #
 # The sample hangs on the seed, not on the day, so that nobody's change fails for another's hole. Change
 # the seed by hand, with time to look at what survives.

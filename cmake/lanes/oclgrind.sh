@@ -2,7 +2,7 @@
 # oclgrind.sh CLCOOK LOG races|uninitialized RECIPE: the tiny conformance shapes of every kernel in a
 # simulator that sees races, accesses out of bounds, diverging barriers, wrong API calls, and, in a
 # run of its own, uninitialised reads. One line of complaint is a failure. The short grid takes one of
-# the shapes, another each day.
+# the shapes.
 set -u
 # shellcheck source=cmake/lanes/grid.sh
 . "$(dirname "$0")/grid.sh"

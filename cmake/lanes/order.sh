@@ -3,8 +3,7 @@
 # in reversed and in shuffled order (tests/support/order.clh), on its tiny shapes, and the variants with
 # planted bugs for this lane on the shapes of those: they must pass, and each kernel that the test
 # program planted_bugs breaks must fail in one of the two. A barrier that is missing shows in one order
-# and not in another. The short grid takes one order, one tiny shape and one planted bug, others each
-# day.
+# and not in another. The short grid takes one order, one tiny shape and one planted bug.
 set -u
 # shellcheck source=cmake/lanes/grid.sh
 . "$(dirname "$0")/grid.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # oclgrind.sh CLCOOK PLANTED_BUGS WORK [BUG...]: Oclgrind must complain about each kernel that the test
 # program planted_bugs breaks for it (all, or those named). Silence is the failure here. The short grid
-# takes one of them, another each day.
+# takes one of them.
 set -u
 # shellcheck source=cmake/lanes/grid.sh
 . "$(dirname "$0")/../../cmake/lanes/grid.sh"

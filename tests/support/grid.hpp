@@ -1,15 +1,19 @@
 // How much of a grid of checks to run: all of it, or the short grid of `./cook test`.
 //
 // CLCOOK_TEST_GRID is "short" or "full" (unset: full). The short grid takes what is named in each
-// test and a slice of the rest: every n-th, and another n-th the next day. CLCOOK_TEST_SLICE, a
-// number, says which; what is printed repeats a run.
+// test and a slice of the rest: every n-th. CLCOOK_TEST_SLICE, a number, says which; `./cook test`
+// makes it from the tree that is checked out, so that the same files give the same run.
 #pragma once
 
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
 
 namespace clcook::testing {
 
@@ -37,4 +41,15 @@ inline bool left_out(std::size_t number, std::size_t n) {
   return short_grid() && !in_slice(number, n);
 }
 
+// A number of a name (FNV-1a).
+inline std::size_t number_of(std::string_view name) {
+  std::uint32_t hash = 2166136261u;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash;
+}
+
 }  // namespace clcook::testing
+
+// A TEST_CASE that takes seconds: the short grid runs it on one tree in n.
+#define LONG_TEST_CASE(name, n) \
+  TEST_CASE(name* doctest::skip(clcook::testing::left_out(clcook::testing::number_of(name), n)))
