@@ -178,8 +178,8 @@ if(CLCOOK_BUILD_TESTS)
   target_include_directories(clcook_test_support INTERFACE "${PROJECT_SOURCE_DIR}/tests"
                                                            "${PROJECT_SOURCE_DIR}")
   target_link_libraries(
-    clcook_test_support INTERFACE clcook_program clcook_commit clcook_pictures clcook_recipes
-                                  ${clcook_fmt} nlohmann_json::nlohmann_json doctest::doctest)
+    clcook_test_support INTERFACE clcook_program clcook_commit clcook_pictures ${clcook_fmt}
+                                  nlohmann_json::nlohmann_json doctest::doctest)
   target_compile_options(clcook_test_support INTERFACE "$<$<CONFIG:Release>:-O0>")
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/*.cpp")
   add_library(clcook_test_objects OBJECT ${sources})
@@ -214,9 +214,9 @@ if(CLCOOK_BUILD_TESTS)
     list(APPEND CLCOOK_TESTS "${name}")
     add_executable(test_${name} "${source}")
     clcook_place(test_${name} "${name}" bin/tests)
+    # The cards only for those that include them: they take long to compile.
+    file(STRINGS "${source}" cards REGEX "^#include \"bench/cookbook/recipes.hpp\"")
     if(name MATCHES "^stub_")
-      # The cards only for those that include them: they take long to compile.
-      file(STRINGS "${source}" cards REGEX "^#include \"bench/cookbook/recipes.hpp\"")
       if(cards)
         target_link_libraries(test_${name} PRIVATE "$<TARGET_FILE:clcook_recipes>")
         add_dependencies(test_${name} clcook_recipes)
@@ -230,6 +230,9 @@ if(CLCOOK_BUILD_TESTS)
       continue()
     endif()
     target_link_libraries(test_${name} PRIVATE clcook_test_objects)
+    if(cards)
+      target_link_libraries(test_${name} PRIVATE clcook_recipes)
+    endif()
     target_precompile_headers(test_${name} REUSE_FROM clcook_test_objects)
     # The tools only for those that include them, so that the others build without.
     file(STRINGS "${source}" tools REGEX "^#include \"bench/(counters|course|isa|measure|report|tool|try|results)")
