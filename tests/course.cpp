@@ -12,6 +12,7 @@
 
 #include "clcook_places.hpp"
 #include "support/grid.hpp"
+#include "support/planted.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -29,12 +30,43 @@ std::vector<std::filesystem::path> answers(const char* folder) {
   return out;
 }
 
+// A wrong answer: what must fail, and part of what the learner is told.
+struct Wrong {
+  std::string name;
+  std::string text;
+  std::string fails;
+  std::string says;
+};
+
 // The rest of the line that begins with `key`.
 std::string said(const std::string& text, const std::string& key) {
   const std::size_t at = text.find("// " + key + ": ");
   REQUIRE(at != std::string::npos);
   const std::size_t begin = at + key.size() + 5;
   return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+// The right answers with a mistake of tests/course/wrong.txt, and the files of tests/course/wrong. A
+// file without a kernel stands for the one that `start` writes.
+std::vector<Wrong> wrong_answers() {
+  std::vector<Wrong> out;
+  const std::string folder = CLCOOK_SOURCE_DIR "/tests/course/";
+  for (const PlantedBug& bug :
+       read_planted("wrong.txt", read_bytes(folder + "wrong.txt"), {"fails", "says"})) {
+    Wrong one{bug.name, plant(read_bytes(folder + "right/" + bug.file), bug), "", ""};
+    for (const auto& [key, value] : bug.more) (key == "fails" ? one.fails : one.says) = value;
+    out.push_back(one);
+  }
+  for (const auto& file : answers("wrong")) {
+    Wrong one{file.stem().string(), read_bytes(file), "", ""};
+    one.fails = said(one.text, "fails");
+    one.says = said(one.text, "says");
+    const Exercise* exercise = exercise_in(one.text);
+    REQUIRE(exercise != nullptr);
+    if (one.text.find("__kernel") == std::string::npos) one.text += start_of(*exercise);
+    out.push_back(one);
+  }
+  return out;
 }
 
 std::string joined(const Grade& grade) {
@@ -76,35 +108,30 @@ std::string of_two(const std::string& text) {
 LONG_TEST_CASE("at least forty wrong answers, each of them not accepted and told why", 4) {
   if (not_built("clcook")) return;
   const bool compiles = !compiling_tool().empty();
-  const auto files = answers("wrong");
-  CHECK(files.size() >= 40);
+  const std::vector<Wrong> all_wrong = wrong_answers();
+  CHECK(all_wrong.size() >= 40);
   std::size_t number = 0;
-  for (const auto& file : files) {
+  const TempFolder folder;
+  for (const Wrong& wrong : all_wrong) {
     if (left_out(number++, 16)) continue;
-    const std::string text = read_bytes(file);
-    const std::string proof = said(text, "fails");
-    const std::string says = said(text, "says");
+    CAPTURE(wrong.name);
+    CHECK_FALSE(wrong.says.empty());
+    const std::string& proof = wrong.fails;
     if (proof == "shape" && !compiles) continue;
     if (proof == "clean" && !has_oclgrind()) continue;
-    const Exercise* exercise = exercise_in(text);
+    const Exercise* exercise = exercise_in(wrong.text);
     REQUIRE(exercise != nullptr);
     GradeOptions options;
     options.program = built_program("clcook");
     options.seed = 11 + number;
     options.proofs = {proof};
-    // A file without a kernel stands for the one that `start` writes.
-    const TempFolder folder;
-    std::string answer = file.string();
-    if (text.find("__kernel") == std::string::npos) {
-      answer = folder / file.filename().string();
-      write_bytes(answer, text + start_of(*exercise));
-    }
+    const std::string answer = folder / (wrong.name + ".cl");
+    write_bytes(answer, wrong.text);
     const Grade grade = clcook::tool::course::grade(*exercise, answer, options);
     const std::string all = joined(grade);
-    CAPTURE(file.filename().string());
     CAPTURE(all);
     CHECK_FALSE(grade.solved());
-    CHECK(all.find(says) != std::string::npos);
+    CHECK(all.find(wrong.says) != std::string::npos);
     // A line of it is a line.
     CHECK(all.find("\n\n") == std::string::npos);
     if (proof == "refused") {
@@ -331,7 +358,9 @@ TEST_CASE("without Oclgrind and without a compiler their stars cannot be had, an
 TEST_CASE("a seed repeats what a check found") {
   if (not_built("clcook")) return;
   const TempFolder folder;
-  const std::string answer = CLCOOK_SOURCE_DIR "/tests/course/wrong/02_wrong_entry.cl";
+  const std::string answer = folder / "02_wrong_entry.cl";
+  for (const Wrong& wrong : wrong_answers())
+    if (wrong.name == "02_wrong_entry") write_bytes(answer, wrong.text);
   // Without Oclgrind, which takes its time; PoCL links what it compiles.
   const std::filesystem::path programs = folder.path() / "programs";
   std::filesystem::create_directory(programs);

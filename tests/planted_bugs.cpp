@@ -18,6 +18,7 @@
 
 #include "clcook_places.hpp"
 #include "support/grid.hpp"
+#include "support/planted.hpp"
 #include "support/testing.hpp"
 
 #ifndef CLCOOK_TEST_DIR
@@ -29,70 +30,38 @@ using namespace clcook::testing;
 
 namespace {
 
-struct Bug {
+struct Bug : PlantedBug {
   std::string recipe;
-  std::string name;
-  std::string file;
-  std::string after;
-  std::size_t times = 1;
   std::vector<std::string> variants;
   std::string shape;
   std::set<std::string> catchers;  // check, oclgrind, order
-  std::string replace;
-  std::string with;
 };
 
 std::vector<Bug> read_bugs(const std::string& recipe, const std::string& content) {
+  const std::string source = recipe + ".txt";
   std::vector<Bug> out;
-  std::istringstream lines(content);
-  Bug bug;
-  bool open = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    const std::size_t blank = line.find(' ');
-    const std::string key = line.substr(0, blank);
-    const std::string value = blank == std::string::npos ? "" : line.substr(blank + 1);
-    std::istringstream words(value);
-    const auto bad = [&](const char* what) {
-      throw std::runtime_error(recipe + ".txt: " + what + " in '" + line + "'");
-    };
-    if ((key == "bug") == open) bad("'bug' and 'end' do not alternate");
-    if (key == "bug") {
-      bug = Bug();
-      bug.recipe = recipe;
-      bug.name = value;
-      bug.file = recipe + ".cl";
-      open = true;
-    } else if (key == "file") {
-      bug.file = value;
-    } else if (key == "after") {
-      bug.after = value;
-    } else if (key == "times") {
-      bug.times = std::stoul(value);
-    } else if (key == "variant") {
-      for (std::string word; words >> word;) bug.variants.push_back(word);
-    } else if (key == "shape") {
-      bug.shape = value;
-    } else if (key == "caught-by") {
-      for (std::string word; words >> word;) {
-        if (word != "check" && word != "oclgrind" && word != "order") bad("an unknown catcher");
-        bug.catchers.insert(word);
+  for (PlantedBug& one : read_planted(source, content, {"variant", "shape", "caught-by"})) {
+    Bug bug;
+    static_cast<PlantedBug&>(bug) = std::move(one);
+    bug.recipe = recipe;
+    if (bug.file.empty()) bug.file = recipe + ".cl";
+    for (const auto& [key, value] : bug.more) {
+      std::istringstream words(value);
+      if (key == "shape") bug.shape = value;
+      for (std::string word; key != "shape" && words >> word;) {
+        if (key == "variant") {
+          bug.variants.push_back(word);
+        } else if (word == "check" || word == "oclgrind" || word == "order") {
+          bug.catchers.insert(word);
+        } else {
+          throw std::runtime_error(source + ": an unknown catcher '" + word + "' of " + bug.name);
+        }
       }
-    } else if (key == "replace") {
-      bug.replace = value;
-    } else if (key == "with") {
-      bug.with = value;
-    } else if (key == "end") {
-      if (bug.variants.empty() || bug.replace.empty() || bug.catchers.empty()) {
-        bad("an incomplete bug");
-      }
-      out.push_back(bug);
-      open = false;
-    } else {
-      bad("an unknown key");
     }
+    if (bug.variants.empty() || bug.catchers.empty())
+      throw std::runtime_error(source + ": " + bug.name + " has no variant or no catcher");
+    out.push_back(std::move(bug));
   }
-  if (open) throw std::runtime_error(recipe + ".txt: 'end' is missing");
   return out;
 }
 
@@ -111,52 +80,6 @@ std::vector<Bug> all_bugs() {
       out.push_back(std::move(bug));
   }
   return out;
-}
-
-// The places of `part` in `text`, begin and end, where blanks and line ends do not count.
-std::vector<std::pair<std::size_t, std::size_t>> find_loosely(const std::string& text,
-                                                              const std::string& part) {
-  const auto squeeze = [](const std::string& in, std::vector<std::size_t>* places) {
-    std::string out;
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      if (in[i] == ' ' || in[i] == '\n' || in[i] == '\t') continue;
-      out += in[i];
-      if (places != nullptr) places->push_back(i);
-    }
-    return out;
-  };
-  std::vector<std::size_t> places;
-  const std::string in = squeeze(text, &places);
-  const std::string wanted = squeeze(part, nullptr);
-  std::vector<std::pair<std::size_t, std::size_t>> out;
-  for (std::size_t at = in.find(wanted); at != std::string::npos;
-       at = in.find(wanted, at + wanted.size())) {
-    out.emplace_back(places[at], places[at + wanted.size() - 1] + 1);
-  }
-  return out;
-}
-
-// Makes the change. Throws when the text to replace is not there exactly as often as stated.
-std::string plant(const std::string& text, const Bug& bug) {
-  std::size_t begin = 0;
-  std::size_t end = text.size();
-  if (!bug.after.empty()) {
-    const auto marks = find_loosely(text, bug.after);
-    if (marks.empty()) throw std::runtime_error(bug.name + ": there is no '" + bug.after + "'");
-    begin = marks.front().first;
-    end = std::min(end, text.find("__kernel", marks.front().second));
-  }
-  std::string section = text.substr(begin, end - begin);
-  const auto places = find_loosely(section, bug.replace);
-  if (places.size() != bug.times) {
-    throw std::runtime_error(bug.name + ": '" + bug.replace + "' is there " +
-                             std::to_string(places.size()) + " times, not " +
-                             std::to_string(bug.times));
-  }
-  for (auto place = places.rbegin(); place != places.rend(); ++place) {
-    section.replace(place->first, place->second - place->first, bug.with);
-  }
-  return text.substr(0, begin) + section + text.substr(end);
 }
 
 // A folder with the recipe's kernels, one of them changed.
