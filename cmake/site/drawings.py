@@ -52,7 +52,7 @@ class Drawing:
         )
 
 
-def device():
+def primer_device():
     d = Drawing(
         720,
         350,
@@ -81,7 +81,7 @@ def device():
     return d
 
 
-def divergence():
+def primer_divergence():
     d = Drawing(720, 250, "A wave whose lanes disagree runs both branches, one after the other")
     lanes = [0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0]
     d.text(20, 32, "lanes of one wave", "dim small")
@@ -98,7 +98,7 @@ def divergence():
     return d
 
 
-def latency():
+def primer_latency():
     d = Drawing(
         720, 190, "While one wave waits for memory, others compute; with too few waves the unit idles"
     )
@@ -126,7 +126,7 @@ def latency():
     return d
 
 
-def coalescing():
+def primer_coalescing():
     d = Drawing(
         720,
         250,
@@ -156,7 +156,7 @@ def coalescing():
     return d
 
 
-def banks():
+def primer_banks():
     d = Drawing(
         720, 260, "Local memory has banks; lanes that want different words of one bank wait for each other"
     )
@@ -178,7 +178,7 @@ def banks():
     return d
 
 
-def occupancy():
+def primer_occupancy():
     d = Drawing(
         720,
         220,
@@ -201,7 +201,7 @@ def occupancy():
     return d
 
 
-def tile():
+def primer_tile():
     d = Drawing(
         560, 300, "A tile of results and its halo: what a work-group reads is larger than what it writes"
     )
@@ -219,7 +219,7 @@ def tile():
     return d
 
 
-def cpu():
+def primer_cpu():
     d = Drawing(
         720, 250, "A CPU runs a work-group as a loop on one core, some work-items side by side in a vector"
     )
@@ -239,7 +239,7 @@ def cpu():
     return d
 
 
-def tree():
+def start_tree():
     d = Drawing(
         720,
         470,
@@ -278,7 +278,7 @@ def tree():
 # ---- Recipes ----
 
 
-def bc6h_mode():
+def drawing_bc6h_mode():
     d = Drawing(
         720,
         214,
@@ -308,7 +308,7 @@ def bc6h_mode():
     return d
 
 
-def argument_swap():
+def drawing_argument_swap():
     d = Drawing(
         720,
         236,
@@ -333,7 +333,7 @@ def argument_swap():
     return d
 
 
-def regroup():
+def drawing_regroup():
     d = Drawing(
         720,
         236,
@@ -362,7 +362,31 @@ def regroup():
     return d
 
 
-def threshold_count():
+def drawing_rank_filter():
+    d = Drawing(
+        720,
+        250,
+        "A window goes down one row: a row of neighbours comes into the histogram, a row goes out, and the result's bin"
+        " is near the last one",
+    )
+    kinds = ("off", "bad", "a", "a", "a", "a", "c", "off")
+    for row, kind in enumerate(kinds):
+        for column in range(9):
+            d.rect(40 + column * 24, 24 + row * 24, 22, 22, kind if 2 <= column <= 6 else "off", 2)
+    d.rect(136, 120, 22, 22, "b", 2)
+    d.text(268, 64, "goes out: 2r + 1 counts down", "ink small")
+    d.text(268, 136, "the result", "ink small")
+    d.text(268, 184, "comes in: 2r + 1 counts up", "ink small")
+    for i, high in enumerate((6, 14, 22, 40, 66, 88, 72, 50, 34, 20, 10, 4)):
+        d.rect(470 + i * 18, 190 - high, 16, high, "a" if i < 5 else "b" if i == 5 else "off", 2)
+    d.line(470, 192, 686, 192)
+    d.text(470, 212, "below: at most the rank's number", "ink small")
+    d.line(568, 70, 568, 96, arrow=True)
+    d.text(568, 62, "the bin of the result", "ink small", "middle")
+    return d
+
+
+def drawing_threshold_count():
     d = Drawing(720, 150, "Five falling thresholds cut the numbers into six slots; a value gets the slot it lies in")
     edges = (30, 190, 320, 430, 530, 610, 690)
     for k in range(6):
@@ -378,7 +402,7 @@ def threshold_count():
     return d
 
 
-def gbuffer_shade():
+def drawing_gbuffer_shade():
     d = Drawing(720, 250, "A texel is four words; one light is read once for eight texels, which all live in registers")
     d.text(20, 26, "a texel, 16 bytes", "ink small strong")
     for i, words in enumerate(("normal, ambient", "albedo", "depth, unlit", "shadow bits")):
@@ -397,7 +421,7 @@ def gbuffer_shade():
     return d
 
 
-def bc6h_decode():
+def drawing_bc6h_decode():
     d = Drawing(720, 236, "A block of 16 bytes becomes 16 texels; where its fields lie depends on the mode")
     d.text(20, 26, "a block: 128 bits", "ink small strong")
     colours = "b a c a c a c b a c a c a c a c b c a c".split()
@@ -420,7 +444,7 @@ def bc6h_decode():
     return d
 
 
-def group_size():
+def drawing_group_size():
     d = Drawing(720, 216, "The same 1024 work-items as one group or as eight: when waves wait, other groups can go on")
     for row, (groups, words) in enumerate(
         ((1, "one group of 1024: at a barrier all wait for the last wave"), (8, "eight groups of 128: the others go on"))
@@ -445,7 +469,7 @@ def group_size():
     return d
 
 
-def stream_compaction():
+def drawing_stream_compaction():
     d = Drawing(720, 190, "Of the pixels the bright ones are kept: flags, their running sum, and the list of indices")
     kept = [0, 1, 1, 0, 0, 0, 1, 0, 1, 1, 1, 0, 0, 1, 0, 0]
     for i, one in enumerate(kept):
@@ -464,7 +488,7 @@ def stream_compaction():
     return d
 
 
-def vertex_transform():
+def drawing_vertex_transform():
     d = Drawing(720, 206, "A vertex is moved by a blend of four joints' matrices, then by the matrix of its instance")
     d.text(20, 26, "skeleton of an instance", "ink small strong")
     for i in range(4):
@@ -502,7 +526,7 @@ def lanes_to_cells(d, top, lanes, cells, wants, width=40, kinds=None):
             d.line(37 + lane * width - 3, top + 20, 37 + cell * width - 3, top + 66, 1, True)
 
 
-def two_calls():
+def course_two_calls():
     d = Drawing(720, 200, "Lanes whose ray comes from inside wait while the others call, and the other way round")
     inside = (0, 1, 1, 0, 0, 1, 0, 1)
     for lane, of in enumerate(inside):
@@ -519,7 +543,7 @@ def two_calls():
     return d
 
 
-def table():
+def course_table():
     d = Drawing(720, 190, "Each lane reads one word; its five low bits choose one of 32 cases")
     words = (0x02, 0x1F, 0x00, 0x0B, 0x16, 0x01, 0x1E, 0x03)
     for lane, word in enumerate(words):
@@ -534,7 +558,7 @@ def table():
     return d
 
 
-def thresholds():
+def course_thresholds():
     d = Drawing(720, 176, "Lanes leave the chain of comparisons at different thresholds, and wait for the last")
     slots = (3, 9, 0, 12, 5, 7, 1, 12)
     for k in range(12):
@@ -547,7 +571,7 @@ def thresholds():
     return d
 
 
-def local_line():
+def course_local_line():
     d = Drawing(720, 150, "Neighbouring lanes read nearly the same pixels: with a radius of 2 each reads five")
     lanes_to_cells(d, 30, 12, 16, [range(i, i + 5) for i in range(12)], 42)
     d.text(20, 22, "lanes: lane i makes the pixel i + 2", "ink small")
@@ -555,7 +579,7 @@ def local_line():
     return d
 
 
-def transposed_store():
+def course_transposed_store():
     d = Drawing(720, 230, "Lanes read along a row of src and write down a column of dst")
     for column, name in enumerate(("src: lane i reads pixel i of a row", "dst: lane i writes row i")):
         left = 20 + column * 360
@@ -571,7 +595,7 @@ def transposed_store():
     return d
 
 
-def symmetric_taps():
+def course_symmetric_taps():
     d = Drawing(720, 190, "The weights of two pixels at the same distance are one number")
     for k in range(-6, 7):
         height = round(100 * 2.718 ** (-k * k / 12))
@@ -584,7 +608,7 @@ def symmetric_taps():
     return d
 
 
-def halo_tile():
+def course_halo_tile():
     d = Drawing(720, 236, "A group of 8 x 8 lanes reads its tile and a border of two pixels; one lane reads 25 of them")
     for y in range(12):
         for x in range(12):
@@ -601,7 +625,7 @@ def halo_tile():
     return d
 
 
-def compaction():
+def course_compaction():
     d = Drawing(720, 176, "Flags become positions: the number of kept pixels before each")
     flags = (0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 1, 0)
     before = 0
@@ -620,7 +644,7 @@ def compaction():
     return d
 
 
-def folded_switch():
+def course_folded_switch():
     d = Drawing(720, 220, "Sixteen lanes make the sixteen control points of a patch: corners, edges, interior")
     kinds = "cbbcbaabbaabcbbc"
     for i, kind in enumerate(kinds):
@@ -640,7 +664,7 @@ def folded_switch():
     return d
 
 
-def group_order():
+def course_group_order():
     d = Drawing(720, 190, "Twelve groups in a row reach more pixels than twelve groups in a block")
     for column in range(2):
         left = 20 + column * 360
@@ -657,7 +681,7 @@ def group_order():
     return d
 
 
-def local_passes():
+def course_local_passes():
     d = Drawing(720, 170, "An iteration solves colour after colour; lanes of a colour share no point")
     for y in range(4):
         for x in range(10):
@@ -671,7 +695,7 @@ def local_passes():
     return d
 
 
-def registers():
+def course_registers():
     d = Drawing(720, 170, "What a texel is in memory, and what becomes of it in registers")
     d.text(20, 24, "a texel: four words", "ink small")
     for i, words in enumerate(("nx ny nz amb", "r g b -", "depth", "shadow")):
@@ -686,7 +710,7 @@ def registers():
     return d
 
 
-def folded_switch():
+def drawing_folded_switch():
     d = Drawing(
         720,
         230,
@@ -725,7 +749,7 @@ def folded_switch():
     return d
 
 
-def line_blur():
+def drawing_line_blur():
     d = Drawing(
         720,
         226,
@@ -757,43 +781,11 @@ def line_blur():
 
 
 def main():
+    """Each function whose name begins with one of these draws the file of its name."""
     folder = Path(sys.argv[1])
-    for name, make in [
-        ("primer_" + one.__name__, one)
-        for one in (device, divergence, latency, coalescing, banks, occupancy, tile, cpu)
-    ] + [("start_tree", tree)] + [
-        ("drawing_" + one.__name__, one)
-        for one in (
-            bc6h_mode,
-            argument_swap,
-            regroup,
-            threshold_count,
-            gbuffer_shade,
-            bc6h_decode,
-            group_size,
-            stream_compaction,
-            vertex_transform,
-            folded_switch,
-            line_blur,
-        )
-    ] + [
-        ("course_" + one.__name__, one)
-        for one in (
-            two_calls,
-            table,
-            thresholds,
-            local_line,
-            transposed_store,
-            symmetric_taps,
-            halo_tile,
-            compaction,
-            folded_switch,
-            group_order,
-            local_passes,
-            registers,
-        )
-    ]:
-        (folder / f"{name}.svg").write_text(make().svg())
+    for name, make in globals().items():
+        if name.startswith(("primer_", "start_", "drawing_", "course_")):
+            (folder / f"{name}.svg").write_text(make().svg())
 
 
 main()
