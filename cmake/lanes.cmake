@@ -159,7 +159,8 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
           "${recipe}")
       endforeach()
       clcook_lane(
-        "oclgrind.${recipe}.planted" oclgrind ${turn} "${PROJECT_SOURCE_DIR}/tests/planted/oclgrind.sh" $<TARGET_FILE:clcook_tool>
+        "oclgrind.${recipe}.planted" oclgrind ${turn}
+        "${PROJECT_SOURCE_DIR}/tests/planted/oclgrind.sh" $<TARGET_FILE:clcook_tool>
         $<TARGET_FILE:test_planted_bugs> "${PROJECT_BINARY_DIR}/oclgrind-planted-${recipe}")
       set_property(TEST "oclgrind.${recipe}.planted" APPEND
                    PROPERTY ENVIRONMENT "CLCOOK_TEST_RECIPE=${recipe}")
