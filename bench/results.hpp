@@ -215,7 +215,7 @@ struct CheckRow {
   std::uint64_t compared = 0;        // values
   std::uint64_t mismatches = 0;
   double max_error = 0;  // infinite such as for an unexpected NaN
-  double bound = 0;      // infinite, in a file that was read NaN, where any value will do
+  double bound = 0;      // infinite where any value will do
   bool guards_ok = true;
 
   template <class Io, class Self>
@@ -232,7 +232,7 @@ struct CheckRow {
     io("compared", row.compared);
     io("mismatches", row.mismatches);
     io.or_infinite("max_error", row.max_error);
-    io.or_null("bound", row.bound);
+    io.or_infinite("bound", row.bound);
     io("guards_ok", row.guards_ok);
   }
 };

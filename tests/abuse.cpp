@@ -159,10 +159,18 @@ void refused(Subject& subject, const std::vector<BufferView>& views,
   CHECK(subject.kernels == before);
 }
 
-}  // namespace
+// A variant that can serve the smallest problem of its recipe.
+struct Prepared {
+  const Recipe& recipe;
+  const VariantInfo& variant;
+  Subject& subject;
+  std::vector<Operand> operands;
+  std::vector<BufferView> views;  // of the operands
+};
 
-TEST_CASE("abuse: buffers") {
-  int calls = 0;
+// Calls what(prepared) for each of them: of all recipes, of an eighth of them on the short grid.
+template <class What>
+void for_each_prepared(const What& what) {
   for (const Recipe& recipe : cookbook::recipes()) {
     if (left_out(number_of(recipe.name), 8)) continue;
     CAPTURE(recipe.name);
@@ -170,86 +178,77 @@ TEST_CASE("abuse: buffers") {
     for (const VariantInfo& variant : recipe.variants) {
       CAPTURE(variant.name);
       if (!subject.prepare(variant.name)) continue;
-      const std::vector<Operand> operands = subject.problem->operands();
-      REQUIRE(!operands.empty());
-      std::vector<BufferView> views;
-      for (const Operand& one : operands) views.push_back(one.buffer->view());
-      for (std::size_t i = 0; i < operands.size(); ++i) {
-        const Operand& one = operands[i];
-        CAPTURE(one.name);
-        const BufferView right = views[i];
-        const std::size_t pitch = right.pitch == 0 ? one.buffer->row_bytes() : right.pitch;
-        const std::size_t end =
-            right.offset + (one.buffer->rows() - 1) * pitch + one.buffer->row_bytes();
-        for (const Abuse& abuse : abuses()) {
-          CAPTURE(abuse.what);
-          const std::optional<BufferView> wrong = abuse.made(one, right, end);
-          if (!wrong) continue;
-          views[i] = *wrong;
-          refused(subject, views, {}, {one.name, abuse.says});
-          ++calls;
-        }
-        views[i] = right;
-      }
-      // A buffer that is read and written, unless the call works in place.
-      for (std::size_t i = 0; i < operands.size(); ++i) {
-        for (std::size_t k = 0; k < operands.size(); ++k) {
-          if (operands[i].access != Access::read || operands[k].access != Access::write) continue;
-          if (operands[i].buffer == operands[k].buffer) continue;
-          std::vector<BufferView> same = views;
-          const std::size_t most = std::max(operands[i].buffer->buffer().getInfo<CL_MEM_SIZE>(),
-                                            operands[k].buffer->buffer().getInfo<CL_MEM_SIZE>());
-          const cl::Buffer both = create_buffer(runtime(), most);
-          same[i] = BufferView(both, 0, views[i].pitch);
-          same[k] = BufferView(both, 0, views[k].pitch);
-          if (recipe.offer(runtime(), variant.name, {}, subject.shape).in_place) {
-            subject.problem->call(same, {}).wait();
-          } else {
-            refused(subject, same, {}, {operands[i].name, operands[k].name, "overlap"});
-          }
-          ++calls;
-        }
-      }
-      CHECK(subject.works() == "");
+      Prepared one{recipe, variant, subject, subject.problem->operands(), {}};
+      REQUIRE(!one.operands.empty());
+      for (const Operand& operand : one.operands) one.views.push_back(operand.buffer->view());
+      what(one);
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("abuse: buffers") {
+  int calls = 0;
+  for_each_prepared([&](Prepared& prepared) {
+    auto& [recipe, variant, subject, operands, views] = prepared;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const Operand& one = operands[i];
+      CAPTURE(one.name);
+      const BufferView right = views[i];
+      const std::size_t pitch = right.pitch == 0 ? one.buffer->row_bytes() : right.pitch;
+      const std::size_t end =
+          right.offset + (one.buffer->rows() - 1) * pitch + one.buffer->row_bytes();
+      for (const Abuse& abuse : abuses()) {
+        CAPTURE(abuse.what);
+        const std::optional<BufferView> wrong = abuse.made(one, right, end);
+        if (!wrong) continue;
+        views[i] = *wrong;
+        refused(subject, views, {}, {one.name, abuse.says});
+        ++calls;
+      }
+      views[i] = right;
+    }
+    // A buffer that is read and written, unless the call works in place.
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      for (std::size_t k = 0; k < operands.size(); ++k) {
+        if (operands[i].access != Access::read || operands[k].access != Access::write) continue;
+        if (operands[i].buffer == operands[k].buffer) continue;
+        std::vector<BufferView> same = views;
+        const std::size_t most = std::max(operands[i].buffer->buffer().getInfo<CL_MEM_SIZE>(),
+                                          operands[k].buffer->buffer().getInfo<CL_MEM_SIZE>());
+        const cl::Buffer both = create_buffer(runtime(), most);
+        same[i] = BufferView(both, 0, views[i].pitch);
+        same[k] = BufferView(both, 0, views[k].pitch);
+        if (recipe.offer(runtime(), variant.name, {}, subject.shape).in_place) {
+          subject.problem->call(same, {}).wait();
+        } else {
+          refused(subject, same, {}, {operands[i].name, operands[k].name, "overlap"});
+        }
+        ++calls;
+      }
+    }
+    CHECK(subject.works() == "");
+  });
   CHECK((short_grid() || calls > 1000));
 }
 
 TEST_CASE("abuse: wait lists") {
   const cl::Event none;
   const cl::UserEvent foreign(stranger().context());
-  for (const Recipe& recipe : cookbook::recipes()) {
-    if (left_out(number_of(recipe.name), 8)) continue;
-    CAPTURE(recipe.name);
-    Subject subject(recipe);
-    for (const VariantInfo& variant : recipe.variants) {
-      CAPTURE(variant.name);
-      if (!subject.prepare(variant.name)) continue;
-      std::vector<BufferView> views;
-      for (const Operand& one : subject.problem->operands()) views.push_back(one.buffer->view());
-      refused(subject, views, {none}, {"wait"});
-      refused(subject, views, {foreign}, {"wait"});
-      CHECK(subject.works() == "");
-    }
-  }
+  for_each_prepared([&](Prepared& one) {
+    refused(one.subject, one.views, {none}, {"wait"});
+    refused(one.subject, one.views, {foreign}, {"wait"});
+    CHECK(one.subject.works() == "");
+  });
 }
 
 TEST_CASE("abuse: plans that were moved from") {
-  for (const Recipe& recipe : cookbook::recipes()) {
-    if (left_out(number_of(recipe.name), 8)) continue;
-    CAPTURE(recipe.name);
-    Subject subject(recipe);
-    for (const VariantInfo& variant : recipe.variants) {
-      CAPTURE(variant.name);
-      if (!subject.prepare(variant.name)) continue;
-      std::vector<BufferView> views;
-      for (const Operand& one : subject.problem->operands()) views.push_back(one.buffer->view());
-      subject.problem->move_plan();
-      refused(subject, views, {}, {"moved from"});
-      CHECK(subject.prepare(variant.name));
-    }
-  }
+  for_each_prepared([&](Prepared& one) {
+    one.subject.problem->move_plan();
+    refused(one.subject, one.views, {}, {"moved from"});
+    CHECK(one.subject.prepare(one.variant.name));
+  });
 }
 
 TEST_CASE("abuse: names of variants and tunes") {

@@ -92,46 +92,46 @@ def test_memory_of_a_pool(cl, context, queue, read):
     event.wait()
 
 
-def test_threads_on_arrays(pictures):
-    expected = [clcook.gaussian_blur(p, 1 + i) for i, p in enumerate(pictures)]
+def in_threads(work):
+    """Calls work(0) to work(7), each in a thread of its own; what one of them raises is a failure."""
     failures = []
 
-    def work(number):
+    def run(number):
         try:
-            for _ in range(20):
-                for i, p in enumerate(pictures):
-                    same(clcook.gaussian_blur(p, 1 + i), expected[i])
-                    assert clcook.stream_compaction(p, 30000).size
+            work(number)
         except BaseException as error:  # noqa: BLE001
             failures.append(error)
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert not failures, failures
+
+
+def test_threads_on_arrays(pictures):
+    expected = [clcook.gaussian_blur(p, 1 + i) for i, p in enumerate(pictures)]
+
+    def work(_):
+        for _ in range(20):
+            for i, p in enumerate(pictures):
+                same(clcook.gaussian_blur(p, 1 + i), expected[i])
+                assert clcook.stream_compaction(p, 30000).size
+
+    in_threads(work)
 
 
 def test_threads_on_one_plan(cl, queue, buffer_of, read, pictures):
     plan = blur_plan(queue, pictures[0])
     expected = [clcook.gaussian_blur(p, 3) for p in pictures]
-    failures = []
 
     def work(i):
-        try:
-            for _ in range(50):
-                src, dst = buffer_of(pictures[i]), buffer_of(np.zeros_like(pictures[i]))
-                same(read(pictures[i], dst, plan(src, dst)), expected[i])
-        except BaseException as error:  # noqa: BLE001
-            failures.append(error)
+        for _ in range(50):
+            src, dst = buffer_of(pictures[i]), buffer_of(np.zeros_like(pictures[i]))
+            same(read(pictures[i], dst, plan(src, dst)), expected[i])
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures, failures
+    in_threads(work)
 
 
 def test_the_interpreter_goes_on_while_a_picture_is_blurred():
