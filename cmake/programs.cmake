@@ -14,7 +14,7 @@ target_compile_options(clcook_tools INTERFACE "$<$<CONFIG:Release>:-O1>")
 # Definitions of clcook are compiled once and not with each of a hundred files. Programs for the
 # sanitizers include them, as users do by default.
 if(NOT CLCOOK_SANITIZE AND NOT CLCOOK_FUZZ)
-  add_library(clcook_definitions STATIC "${PROJECT_SOURCE_DIR}/lib/clcook/compiled.cpp")
+  add_library(clcook_definitions STATIC EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/lib/clcook/compiled.cpp")
   target_link_libraries(clcook_definitions PUBLIC clcook::clcook PRIVATE clcook_warnings
                                                                          clcook_portable)
   target_compile_options(clcook_definitions PRIVATE "$<$<CONFIG:Release>:-O1>")
