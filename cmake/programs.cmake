@@ -124,6 +124,10 @@ if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   # toml++, as large as all the rest of a batch.
   set_source_files_properties("${PROJECT_SOURCE_DIR}/bench/try/description.cpp"
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  # Thousands of medians for each figure of a page: most of the time of a report that is not optimised.
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/bench/measure/statistics.cpp"
+                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON
+                                         COMPILE_OPTIONS "$<$<CONFIG:None>:-O2>")
 endif()
 
 if(CLCOOK_BUILD_TOOLS)
@@ -155,6 +159,12 @@ if(CLCOOK_BUILD_EXAMPLES)
     add_executable(example_${name} "${source}")
     target_link_libraries(example_${name} PRIVATE clcook_example_objects)
     clcook_place(example_${name} "${name}" bin)
+    list(GET CLCOOK_EXAMPLES 0 first)
+    if(name STREQUAL first)  # the others share what it has precompiled
+      target_precompile_headers(example_${name} PRIVATE ${clcook_shared_headers} <CLI/CLI.hpp>)
+    else()
+      target_precompile_headers(example_${name} REUSE_FROM example_${first})
+    endif()
   endforeach()
   add_custom_target(examples)
   if(CLCOOK_EXAMPLES)
@@ -204,6 +214,9 @@ if(CLCOOK_BUILD_TESTS)
            "${PROJECT_BINARY_DIR}/generated_places")
   add_dependencies(clcook_stub_opencl clcook_embedded)
   set_target_properties(clcook_stub_opencl PROPERTIES CXX_EXTENSIONS OFF)
+  # Its preprocessor is what tests on the stub spend their time in.
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/stub/kernels.cpp"
+                              PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:None>:-O2>")
   add_library(clcook_stub_main OBJECT "${PROJECT_SOURCE_DIR}/tests/support/main.cpp")
   target_link_libraries(clcook_stub_main PRIVATE clcook_stub_opencl)
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <clcook/core/tuning.hpp>
+#include <clcook/registry/random.hpp>
 #include "bench/cookbook/recipes.hpp"
 
 #include "support/grid.hpp"

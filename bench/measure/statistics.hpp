@@ -1,35 +1,16 @@
 // Robust statistics of timing samples.
 #pragma once
 
-#include <algorithm>
-#include <clcook/registry/random.hpp>
-#include <cmath>
-#include <cstdint>
+#include <cstddef>
 #include <vector>
 
 namespace clcook::tool {
 
 // Median of a list; NaN for an empty one.
-inline double median(std::vector<double> values) {
-  if (values.empty()) return std::nan("");
-  const std::size_t middle = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle),
-                   values.end());
-  const double upper = values[middle];
-  if (values.size() % 2 == 1) return upper;
-  return (*std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle)) +
-          upper) /
-         2;
-}
+double median(std::vector<double> values);
 
 // Median absolute deviation from the median.
-inline double median_deviation(const std::vector<double>& values) {
-  const double centre = median(values);
-  std::vector<double> distances;
-  distances.reserve(values.size());
-  for (const double value : values) distances.push_back(std::abs(value - centre));
-  return median(std::move(distances));
-}
+double median_deviation(const std::vector<double>& values);
 
 // A ratio with its 95 % interval.
 struct Ratio {
@@ -47,61 +28,13 @@ using Blocks = std::vector<std::vector<double>>;
 
 // Samples that were taken in `count` equal blocks, one after the other; at least one, at most one
 // for each sample.
-inline Blocks split(const std::vector<double>& samples, std::size_t count) {
-  Blocks blocks(std::max<std::size_t>(1, std::min(count, samples.size())));
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    blocks[i * blocks.size() / samples.size()].push_back(samples[i]);
-  }
-  return blocks;
-}
+Blocks split(const std::vector<double>& samples, std::size_t count);
 
-inline std::vector<double> flat(const Blocks& blocks) {
-  std::vector<double> out;
-  for (const auto& block : blocks) out.insert(out.end(), block.begin(), block.end());
-  return out;
-}
-
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-constexpr int kBootstrapRounds = 40;
-#else
-constexpr int kBootstrapRounds = 2000;
-#endif
+std::vector<double> flat(const Blocks& blocks);
 
 // median(above) / median(below) with a percentile-bootstrap interval: blocks are resampled with
 // replacement, and the samples within each, always with the same pseudo-random numbers, so that
 // equal samples give equal intervals. NaN where the samples are such that a ratio is none, 0 / 0.
-inline Ratio bootstrap_ratio(const Blocks& above, const Blocks& below,
-                             int rounds = kBootstrapRounds) {
-  Ratio ratio;
-  ratio.value = median(flat(above)) / median(flat(below));
-  Random random(20);
-  std::vector<double> drawn;
-  const auto draw = [&](const Blocks& blocks) {
-    drawn.clear();
-    // One block fewer than there are: without that the interval of few blocks is too narrow (Rao
-    // and Wu 1988).
-    const std::size_t count = blocks.size() > 1 ? blocks.size() - 1 : 1;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::vector<double>& block = blocks[random.below(blocks.size())];
-      for (std::size_t k = 0; k < block.size(); ++k)
-        drawn.push_back(block[random.below(block.size())]);
-    }
-    return median(drawn);
-  };
-  std::vector<double> ratios;
-  for (int round = 0; round < rounds; ++round) {
-    const double a = draw(above);
-    ratios.push_back(a / draw(below));
-    // Not to be sorted.
-    if (std::isnan(ratios.back())) return {std::nan(""), std::nan(""), std::nan("")};
-  }
-  std::sort(ratios.begin(), ratios.end());
-  const auto at = [&](double share) {
-    return ratios[static_cast<std::size_t>(share * static_cast<double>(ratios.size() - 1))];
-  };
-  ratio.low = at(0.025);
-  ratio.high = at(0.975);
-  return ratio;
-}
+Ratio bootstrap_ratio(const Blocks& above, const Blocks& below);
 
 }  // namespace clcook::tool
