@@ -365,7 +365,7 @@ TEST_CASE("writers and readers at the same time never see half a file") {
   CHECK(files_in(folder.path()) == 5);
 }
 
-LONG_TEST_CASE("a program comes from source, then from memory, then from disk", 4) {
+LONG_TEST_CASE("a program comes from source, then from memory, then from disk", 8) {
   const TempFolder folder;
   const Runtime first = with_cache(folder.path());
   CHECK(run_value(first, 11) == 11);
@@ -567,7 +567,7 @@ TEST_CASE("child: first program of a process" * doctest::skip()) {
               static_cast<int>(stats.from_source), took.count());
 }
 
-LONG_TEST_CASE("a fresh process takes its program from a warm disk cache", 4) {
+LONG_TEST_CASE("a fresh process takes its program from a warm disk cache", 8) {
   const TempFolder folder;
   const auto first_program = [&](const std::string& pocl_cache) {
     return run_self("child: first program of a process",
@@ -603,7 +603,7 @@ TEST_CASE("child: programs from a shared folder" * doctest::skip()) {
   std::printf("wrong=%d\n", wrong);
 }
 
-LONG_TEST_CASE("eight processes on one cold folder compute what they should", 4) {
+LONG_TEST_CASE("eight processes on one cold folder compute what they should", 8) {
   const TempFolder folder;
   std::vector<Ran> ran(clcook::testing::short_grid() ? 3 : 8);
   std::vector<std::thread> threads;

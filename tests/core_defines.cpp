@@ -71,7 +71,7 @@ std::vector<T> limits_of() {
 
 }  // namespace
 
-LONG_TEST_CASE("the limits of every integer type reach the kernel", 4) {
+LONG_TEST_CASE("the limits of every integer type reach the kernel", 8) {
   check_integers<cl_char>("char", limits_of<cl_char>());
   check_integers<cl_uchar>("uchar", limits_of<cl_uchar>());
   check_integers<cl_short>("short", limits_of<cl_short>());
@@ -145,7 +145,7 @@ TEST_CASE("doubles reach the kernel bit for bit") {
   CHECK(values_in_kernel<cl_ulong>(defines, bits.size(), "as_ulong(@)", "ulong") == bits);
 }
 
-LONG_TEST_CASE("a locale with a decimal comma changes nothing", 4) {
+LONG_TEST_CASE("a locale with a decimal comma changes nothing", 8) {
   const std::string before = Defines().set("A", 1.5f).set("B", 0.1).set("C", 1234567).options();
   CHECK(before == "-DA=0x1.8p+0f -DB=0x1.999999999999ap-4 -DC=1234567");
   // Where none is installed, one is made from the system's locale sources.

@@ -53,7 +53,7 @@ Bytes half_transparent() {
 
 }  // namespace
 
-LONG_TEST_CASE("straight alpha: the colour of what is transparent does not come out", 4) {
+LONG_TEST_CASE("straight alpha: the colour of what is transparent does not come out", 8) {
   const Bytes src = half_transparent();
   for (const double sigma : {1.0, 3.0, 17.0}) {
     CAPTURE(sigma);

@@ -220,7 +220,7 @@ TEST_CASE("the reference's neighbourhoods are the window, and its filters what t
 
 // ---- Values -------------------------------------------------------------------------------------
 
-LONG_TEST_CASE("the median network sorts every pattern of zeros and ones", 4) {
+LONG_TEST_CASE("the median network sorts every pattern of zeros and ones", 8) {
   // A network of compare-exchanges that is right for all 512 patterns of 0 and 1 is right for all
   // values. Pattern n lies in a 3 x 3 cell of its own; its median is the middle pixel of the cell.
   const Problem p = picture(Filter::median, 3 * 512, 3);
@@ -242,7 +242,7 @@ LONG_TEST_CASE("the median network sorts every pattern of zeros and ones", 4) {
   }
 }
 
-LONG_TEST_CASE("one bright pixel grows to a square of 2 radius + 1", 4) {
+LONG_TEST_CASE("one bright pixel grows to a square of 2 radius + 1", 8) {
   std::size_t number = 0;
   for (const int radius : {1, 2, 3, 7}) {
     if (left_out(number++, 4)) continue;
@@ -264,7 +264,7 @@ LONG_TEST_CASE("one bright pixel grows to a square of 2 radius + 1", 4) {
   }
 }
 
-LONG_TEST_CASE("NaN and infinities by the rules", 8) {
+LONG_TEST_CASE("NaN and infinities by the rules", 16) {
   const std::size_t n = 40 * 9;
   std::vector<float> all_nan(n, kNan);
   std::vector<float> one(n, kNan);
@@ -308,7 +308,7 @@ TEST_CASE("minus zero and zero are equal") {
   }
 }
 
-LONG_TEST_CASE("a constant border of NaN leaves the border pixels alone", 4) {
+LONG_TEST_CASE("a constant border of NaN leaves the border pixels alone", 8) {
   Problem p = picture(Filter::dilation, 50, 20, 3, Pixel::rgba32f);
   p.border = Border::constant;
   p.outside = {kNan, kNan, kNan, kNan};
@@ -323,7 +323,7 @@ LONG_TEST_CASE("a constant border of NaN leaves the border pixels alone", 4) {
   }
 }
 
-LONG_TEST_CASE("a history within the neighbourhood's range is not touched, one outside is cut", 4) {
+LONG_TEST_CASE("a history within the neighbourhood's range is not touched, one outside is cut", 8) {
   const Problem p = picture(Filter::clamp, 70, 40, 2, Pixel::rgba32f);
   const auto in = noise(values_of(p), 3);
   const std::vector<float> high(in.size(), 5.0f);
@@ -343,7 +343,7 @@ LONG_TEST_CASE("a history within the neighbourhood's range is not touched, one o
   }
 }
 
-LONG_TEST_CASE("radii and pixel types that the conformance test leaves out", 4) {
+LONG_TEST_CASE("radii and pixel types that the conformance test leaves out", 8) {
   struct Row {
     Filter filter;
     int radius;
@@ -382,7 +382,7 @@ LONG_TEST_CASE("radii and pixel types that the conformance test leaves out", 4) 
   }
 }
 
-LONG_TEST_CASE("every pixel type with every border, at odd sizes and pitches", 8) {
+LONG_TEST_CASE("every pixel type with every border, at odd sizes and pitches", 16) {
   using clcook::GuardedBuffer;
   std::size_t number = 0;
   for (const auto& type : clcook::kPixelTypes) {
@@ -462,7 +462,7 @@ LONG_TEST_CASE("every pixel type with every border, at odd sizes and pitches", 8
 }
 
 LONG_TEST_CASE(
-    "slices over several tiles in each direction, at rows that are aligned and that are not", 8) {
+    "slices over several tiles in each direction, at rows that are aligned and that are not", 16) {
   std::size_t number = 0;
   for (const int width : {132, 133}) {
     for (const Border border : {Border::clamp, Border::wrap, Border::constant}) {
@@ -532,7 +532,7 @@ TEST_CASE("automatic names a variant that runs and reads buffers") {
          plan.variant() == "slices" || plan.variant() == "cpu_rows"));
 }
 
-LONG_TEST_CASE("automatic follows the tunings as far as they can run", 4) {
+LONG_TEST_CASE("automatic follows the tunings as far as they can run", 8) {
   const auto& info = runtime().info();
   const auto with = [&](const std::string& name, const std::string& variant,
                         const std::string& tune, const Problem& p) {

@@ -383,7 +383,7 @@ TEST_CASE("files cut off at every byte") {
 }
 
 LONG_TEST_CASE("every value of every header byte gives an error or a layout that fits the file",
-               4) {
+               8) {
   int refused = 0;
   int taken = 0;
   for (const DdsDescription& what : some()) {
@@ -409,7 +409,7 @@ LONG_TEST_CASE("every value of every header byte gives an error or a layout that
   CHECK(taken > 100000);
 }
 
-LONG_TEST_CASE("200000 files with random damage", 4) {
+LONG_TEST_CASE("200000 files with random damage", 8) {
   clcook::Random random(7);
   std::vector<std::string> files;
   for (const DdsDescription& what : some()) files.push_back(file_for(what));

@@ -589,7 +589,7 @@ TEST_CASE("the gate") {
   }
 }
 
-LONG_TEST_CASE("the command", 4) {
+LONG_TEST_CASE("the command", 8) {
   const std::string clcook = compiling_tool();
   if (clcook.empty()) return;
   const TempFolder folder;
@@ -718,7 +718,7 @@ LONG_TEST_CASE("the command", 4) {
                  "2 kernels, 0 from the cache"));
 }
 
-LONG_TEST_CASE("kernel files of one's own", 8) {
+LONG_TEST_CASE("kernel files of one's own", 16) {
   const std::string clcook = compiling_tool();
   if (clcook.empty()) return;
   const TempFolder folder;

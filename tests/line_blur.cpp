@@ -621,7 +621,7 @@ TEST_CASE("the plan may go before its work is done") {
 
 // ---- Values ------------------------------------------------------------------------------------
 
-LONG_TEST_CASE("a constant picture stays what it is", 4) {
+LONG_TEST_CASE("a constant picture stays what it is", 8) {
   std::size_t number = 0;
   for (const Variant v : LineBlur::variants()) {
     CAPTURE(v.name());
@@ -685,7 +685,7 @@ TEST_CASE("values beyond 0..1 survive: float pictures are not cut") {
 
 // ---- Images ------------------------------------------------------------------------------------
 
-LONG_TEST_CASE("images are blurred as buffers are", 4) {
+LONG_TEST_CASE("images are blurred as buffers are", 8) {
   if (!runtime().info().images) {
     MESSAGE("skipped: the device has no images");
     return;

@@ -101,7 +101,7 @@ TEST_CASE("a small file that promises a huge picture is refused before memory is
   }
 }
 
-LONG_TEST_CASE("a scene is rendered, blurred and written, alike on every run", 4) {
+LONG_TEST_CASE("a scene is rendered, blurred and written, alike on every run", 8) {
   if (not_built("line_blur")) return;
   const TempFolder folder;
   const std::string one = (folder.path() / "one.png").string();
@@ -235,7 +235,7 @@ TEST_CASE("real pictures are read as another program reads them") {
   }
 }
 
-LONG_TEST_CASE("real pictures, PNG and JPEG, through an example", 4) {
+LONG_TEST_CASE("real pictures, PNG and JPEG, through an example", 8) {
   if (not_built("line_blur")) return;
   std::vector<std::filesystem::path> files{small_data("pictures/astronaut.png"),
                                            small_data("pictures/hubble.jpg")};

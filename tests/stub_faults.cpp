@@ -140,7 +140,7 @@ const Rules kRuntime{{"clGetDeviceInfo"}, {}};  // the versions of OpenCL C
 
 }  // namespace
 
-LONG_TEST_CASE("plans and calls of every operation", 8) {
+LONG_TEST_CASE("plans and calls of every operation", 16) {
   const std::vector<stub::Device> devices{stub::gpu(), stub::cpu(), nvidia()};
   std::map<std::string, std::size_t> device_of;
   std::size_t number = 0;
@@ -236,7 +236,7 @@ TEST_CASE("choosing a device") {
       kRuntime);
 }
 
-LONG_TEST_CASE("the rates of a device", 8) {
+LONG_TEST_CASE("the rates of a device", 16) {
   fail_each(
       "measure_rates",
       [] {
@@ -294,7 +294,7 @@ TEST_CASE("programs, from source and with a cache on disk") {
   }
 }
 
-LONG_TEST_CASE("images, other sigmas, strips", 4) {
+LONG_TEST_CASE("images, other sigmas, strips", 8) {
   use(stub::gpu());
   const std::size_t size = 24;
   const auto finish = [](const Runtime& runtime, const cl::Event& done) {

@@ -85,7 +85,7 @@ int size_of(int i) { return 4 + i % (kMaxSize - 3); }
 
 }  // namespace
 
-LONG_TEST_CASE("calls with changing problems leave nothing behind", 4) {
+LONG_TEST_CASE("calls with changing problems leave nothing behind", 8) {
   for (const bool out_of_order : {false, true}) {
     const stub::Counts before = stub::alive();
     {
@@ -123,7 +123,7 @@ LONG_TEST_CASE("calls with changing problems leave nothing behind", 4) {
   }
 }
 
-LONG_TEST_CASE("calls of every operation, with a new plan of another problem each time", 8) {
+LONG_TEST_CASE("calls of every operation, with a new plan of another problem each time", 16) {
   const stub::Counts before = stub::alive();
   for (const Recipe& recipe : cookbook::recipes()) {
     CAPTURE(recipe.name);

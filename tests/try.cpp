@@ -259,7 +259,7 @@ TEST_CASE("a wrong description is told its file and its line") {
             .kernels.size() == 2);
 }
 
-LONG_TEST_CASE("a description that does not fit its kernels is refused before anything runs", 4) {
+LONG_TEST_CASE("a description that does not fit its kernels is refused before anything runs", 8) {
   if (cannot_read()) return;
   const auto refuses = [](const std::string& from, const std::string& to, const std::string& at,
                           const std::string& part) {
@@ -286,7 +286,7 @@ LONG_TEST_CASE("a description that does not fit its kernels is refused before an
           "[[kernel]]\nname = \"mine\"", "");
 }
 
-LONG_TEST_CASE("check finds what is wrong with a kernel, and what never ends is ended", 4) {
+LONG_TEST_CASE("check finds what is wrong with a kernel, and what never ends is ended", 8) {
   if (cannot_read()) return;
   const auto check = [](const std::string& function) {
     const Described here(
@@ -322,7 +322,7 @@ TEST_CASE("a baseline is checked too") {
   }
 }
 
-LONG_TEST_CASE("the other commands take a description", 4) {
+LONG_TEST_CASE("the other commands take a description", 8) {
   if (cannot_read()) return;
   const Described here(replaced(kDescription, "function = \"good\"",
                                 "function = \"good\"\ntune = { UNUSED = [1, 2] }"));
@@ -374,7 +374,7 @@ TEST_CASE("--new describes what a kernel declares, and overwrites nothing") {
   CHECK(contains(check.out, "10 passed, 0 failed"));
 }
 
-LONG_TEST_CASE("references in files and in C", 4) {
+LONG_TEST_CASE("references in files and in C", 8) {
   if (cannot_read()) return;
   const TempFolder folder;
   const std::string library = (folder / "reference.so").string();
@@ -425,7 +425,7 @@ int overruns(void* const* a, const size_t* bytes) { ((char*)a[1])[bytes[1]] = 0;
   CHECK(contains(ran.err, "at y[0]: expected 0, got "));
 }
 
-LONG_TEST_CASE("images are filled, compared and shown by their texels", 4) {
+LONG_TEST_CASE("images are filled, compared and shown by their texels", 8) {
   if (cannot_read() || !runtime().info().images) return;
   const TempFolder folder;
   write_bytes(folder / "kernels.cl", R"(
@@ -474,7 +474,7 @@ global = ["width", "height"]
   CHECK(contains(ran.err, "FAILED pictures/shifted (width=7 height=5) in-order: at to(0, 4).0"));
 }
 
-LONG_TEST_CASE("the page's description and the example are right", 4) {
+LONG_TEST_CASE("the page's description and the example are right", 8) {
   if (cannot_read()) return;
   const std::string page = read_bytes(CLCOOK_SOURCE_DIR "/docs/try.md");
   const auto block = [&](const std::string& kind) {
