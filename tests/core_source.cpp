@@ -274,6 +274,17 @@ TEST_CASE("a byte order mark at the start of a file is no code") {
       folder / "k.cl",
       "\xEF\xBB\xBF#include \"h.clh\"\n__kernel void k(__global int* out) { out[0] = F; }\n");
   CHECK_NOTHROW(runtime().build(Source::load(folder / "k.cl"), {}, "test/bom"));
+  // Of texts too, and nowhere else.
+  Source source("k.cl", "\xEF\xBB\xBF#include <h.clh>\n\xEF\xBB\xBF\n");
+  source.header("h.clh", "\xEF\xBB\xBF#define F 1\n");
+  CHECK(source.flatten() ==
+        "#line 1 \"k.cl\"\n#line 1 \"h.clh\"\n#define F 1\n#line 2 \"k.cl\"\n\xEF\xBB\xBF\n");
+  for (const char* mark : {"\xFF\xFE", "\xFE\xFF"}) {
+    source.header("h.clh", std::string(mark) + "x");
+    const Error error = error_of([&] { source.flatten(); });
+    CHECK(contains(error.what(), "h.clh"));
+    CHECK(contains(error.what(), "UTF-16"));
+  }
 }
 
 TEST_CASE("files with odd names can be loaded, included and reported") {
@@ -311,6 +322,283 @@ TEST_CASE("quoted includes are looked up beside a loaded file, angled ones are n
   CHECK(count_of(same, "\nBESIDE\n") == 1);
   // A text that was not loaded from a file has nothing beside it.
   CHECK(contains(Source("k.cl", "#include \"beside.clh\"\n").flatten(), "#include \"beside.clh\""));
+}
+
+TEST_CASE("a quoted include is beside the file that includes it") {
+  const TempFolder folder;
+  write_bytes(folder / "w2.clh", "WRONG\n");
+  write_bytes(folder / "sub/w2.clh", "RIGHT\n#include \"deep/d.clh\"\n");
+  write_bytes(folder / "sub/deep/d.clh", "DEEP\n#include \"../../other/o.clh\"\n");
+  write_bytes(folder / "other/o.clh", "OTHER\n#include \"only_above.clh\"\n");
+  write_bytes(folder / "only_above.clh", "WRONG\n");
+  write_bytes(folder / "sub/w.clh", "#include \"w2.clh\"\n");
+  write_bytes(folder / "k.cl", "#include \"sub/w.clh\"\nEND\n");
+  const std::string flat = Source::load(folder / "k.cl").flatten();
+  CHECK_FALSE(contains(flat, "WRONG"));
+  CHECK(contains(flat, "#include \"only_above.clh\""));  // not beside: left to the compiler
+  CHECK(origin_of(flat, "RIGHT").file == "sub/w2.clh");
+  CHECK(origin_of(flat, "DEEP").file == "sub/deep/d.clh");
+  CHECK(origin_of(flat, "OTHER").file == "sub/deep/../../other/o.clh");
+  CHECK(origin_of(flat, "END").file == (folder / "k.cl").string());
+  CHECK(origin_of(flat, "END").line == 2);
+  // A link is beside what it is named beside, as in compilers.
+  std::filesystem::create_directories(folder / "linked");
+  std::filesystem::create_symlink(folder / "sub/w.clh", folder / "linked/w.clh");
+  write_bytes(folder / "linked/w2.clh", "LINKED\n");
+  write_bytes(folder / "k.cl", "#include \"linked/w.clh\"\n");
+  CHECK(contains(Source::load(folder / "k.cl").flatten(), "LINKED"));
+  // An absolute name.
+  write_bytes(folder / "k.cl", "#include \"" + (folder / "sub/w.clh").string() + "\"\n");
+  CHECK(contains(Source::load(folder / "k.cl").flatten(), "RIGHT"));
+}
+
+TEST_CASE("added headers may include what was added beside them") {
+  Source source("k.cl", "#include \"my/sub/a.clh\"\n");
+  source.header("my/sub/a.clh", "#include \"b.clh\"\n#include \"../c.clh\"\n#include \"d.clh\"\n");
+  source.header("b.clh", "WRONG\n").header("my/sub/b.clh", "BESIDE\n");
+  source.header("my/c.clh", "ABOVE\n").header("d.clh", "ROOT\n");
+  const std::string flat = source.flatten();
+  CHECK_FALSE(contains(flat, "WRONG"));
+  CHECK_FALSE(contains(flat, "#include"));
+  for (const char* part : {"BESIDE", "ABOVE", "ROOT"}) CHECK(contains(flat, part));
+}
+
+TEST_CASE("folders of headers are searched behind the file's own, in order") {
+  const TempFolder folder;
+  write_bytes(folder / "src/k.cl", "#include \"a.clh\"\n#include <a.clh>\n#include <b.clh>\n");
+  write_bytes(folder / "src/a.clh", "OWN\n");
+  write_bytes(folder / "one/a.clh", "ONE\n#include \"beside.clh\"\n");
+  write_bytes(folder / "one/beside.clh", "BESIDE\n");
+  write_bytes(folder / "two/a.clh", "WRONG\n");
+  write_bytes(folder / "two/b.clh", "TWO\n");
+  write_bytes(folder / "two/beside.clh", "WRONG\n");
+  Source source = Source::load(folder / "src/k.cl");
+  source.folder(folder / "one").folder(folder / "two");
+  const std::string flat = source.flatten();
+  CHECK_FALSE(contains(flat, "WRONG"));
+  for (const char* part : {"OWN", "ONE", "BESIDE", "TWO"}) {
+    CAPTURE(part);
+    CHECK(count_of(flat, part) == 1);
+  }
+  const Error error = error_of([&] { source.folder(folder / "three"); });
+  CHECK(error.code == Errc::io);
+  CHECK(contains(error.what(), (folder / "three").string()));
+}
+
+TEST_CASE("#pragma once: a file is there once, under whatever name and condition") {
+  const TempFolder folder;
+  write_bytes(folder / "h.clh", "#pragma once\nint once(void) { return 1; }\n");
+  std::filesystem::create_symlink(folder / "h.clh", folder / "link.clh");
+  std::filesystem::create_hard_link(folder / "h.clh", folder / "hard.clh");
+  std::filesystem::create_directories(folder / "sub");
+  const std::string use = "__kernel void k(__global int* out) { out[0] = once(); }\n";
+  write_bytes(folder / "k.cl",
+              "#include \"h.clh\"\n#include \"link.clh\"\n#include \"hard.clh\"\n"
+              "#include \"sub/../h.clh\"\n" +
+                  use);
+  const Source source = Source::load(folder / "k.cl");
+  CHECK(count_of(source.flatten(), "int once") == 1);
+  CHECK(origin_of(source.flatten(), "out[0]").line == 5);
+  CHECK_NOTHROW(runtime().build(source, {}, "test/once"));
+  // The first one may not be taken.
+  for (const char* first : {"#if 0", "#ifdef __OPENCL_VERSION__"}) {
+    CAPTURE(first);
+    write_bytes(folder / "k.cl", std::string(first) +
+                                     "\n#include \"h.clh\"\n#else\n#include \"link.clh\"\n#endif\n"
+                                     "#include \"hard.clh\"\n" +
+                                     use);
+    CHECK_NOTHROW(runtime().build(Source::load(folder / "k.cl"), {}, "test/once"));
+  }
+  // The same words in two files are two headers.
+  write_bytes(folder / "k.cl", "#include \"a/n.clh\"\n#include \"b/n.clh\"\n");
+  for (const char* name : {"a", "b"}) {
+    write_bytes(folder / name / "n.clh", "#pragma once\n#include \"m.clh\"\n");
+    write_bytes(folder / name / "m.clh", std::string("FROM_") + name + "\n");
+  }
+  const std::string flat = Source::load(folder / "k.cl").flatten();
+  CHECK(contains(flat, "FROM_a"));
+  CHECK(contains(flat, "FROM_b"));
+  CHECK(count_of(flat, "#ifndef CLCOOK_ONCE_") == 2);
+}
+
+TEST_CASE(
+    "the operator _Pragma(\"once\") is #pragma once, and neither counts where it is skipped") {
+  const auto times = [](const std::string& header) {
+    Source source("k.cl", "#include <h.clh>\n#include <h.clh>\n");
+    source.header("h.clh", header);
+    return count_of(source.flatten(), "HERE");
+  };
+  CHECK(times("#pragma once\nHERE\n") == 1);
+  CHECK(times("HERE\n#pragma once\n") == 1);
+  CHECK(times("# pragma /* c */ once // d\nHERE") == 1);
+  CHECK(times("#pragma\\\n once\nHERE") == 1);
+  CHECK(times("_Pragma(\"once\")\nHERE\n") == 1);
+  CHECK(times("_Pragma ( \"once\" ) HERE\n") == 1);
+  CHECK(times("HERE\n") == 2);
+  CHECK(times("// #pragma once\nHERE\n") == 2);
+  CHECK(times("/*\n#pragma once\n*/ HERE\n") == 2);
+  CHECK(times("#pragma twice once\nHERE\n") == 2);
+  CHECK(times("#if 0\n#pragma once\n#endif\nHERE\n") == 2);
+  CHECK(times("#define P _Pragma(\"once\")\nHERE\n") == 2);
+  CHECK(times("a \"_Pragma(\\\"once\\\")\" HERE\n") == 2);
+}
+
+TEST_CASE("guarded headers may include each other") {
+  const TempFolder folder;
+  const auto write = [&](const std::string& one, const std::string& other, int kind) {
+    const std::string body = "#include \"" + other + ".clh\"\ntypedef int type_" + one + ";\n";
+    const std::string macro = "GUARD_" + one;
+    write_bytes(folder / (one + ".clh"),
+                kind == 0   ? "#ifndef " + macro + "\n#define " + macro + "\n" + body + "#endif\n"
+                : kind == 1 ? "#if !defined(" + macro + ")\n#define " + macro + " 1\n" + body +
+                                  "#endif // " + macro + "\n"
+                : kind == 2
+                    ? "#ifdef " + macro + "\n#else\n#define " + macro + "\n" + body + "#endif"
+                : kind == 3 ? "#pragma once\n" + body
+                            : "// c\n_Pragma(\"once\")\n" + body);
+  };
+  write_bytes(folder / "k.cl",
+              "#include \"a.clh\"\n#include \"b.clh\"\n"
+              "__kernel void k(__global type_a* out) { type_b one = 1; out[0] = one; }\n");
+  for (int kind = 0; kind < 25; ++kind) {
+    CAPTURE(kind);
+    write("a", "b", kind % 5);
+    write("b", "a", kind / 5);
+    const Source source = Source::load(folder / "k.cl");
+    CHECK_FALSE(contains(source.flatten(), "#include"));
+    if (kind == 8) CHECK_NOTHROW(runtime().build(source, {}, "test/mutual"));
+  }
+}
+
+TEST_CASE("a file may include itself as long as its conditions end it") {
+  Source source("k.cl", "#undef N\n#include <self.clh>\n");
+  source.header("self.clh",
+                "#if !defined(N)\n#define N 0\n#elif N == 0\n#undef N\n#define N 1\n"
+                "#elif N == 1\n#undef N\n#define N 2\n#endif\n"
+                "LEVEL N\n#if N < 2\n#include <self.clh>\n#endif\n");
+  CHECK(count_of(source.flatten(), "LEVEL N\n") == 3);
+  // A -D could end this one; nothing here does.
+  source.header("self.clh", "#ifdef GO_ON\n#include <self.clh>\n#endif\n");
+  CHECK(contains(error_of([&] { source.flatten(); }).what(), "k.cl -> self.clh -> self.clh"));
+}
+
+TEST_CASE("groups that are skipped for sure may name headers that are not there") {
+  for (const char* condition :
+       {"#if 0", "#if 1 == 2", "#ifdef __NOT__\n#undef X\n#endif\n#define X 1\n#ifndef X",
+        "#define V 120\n#if V >= 200", "#undef Y\n#ifdef Y", "#if 1\n#else", "#if 1\n#elif A"}) {
+    CAPTURE(condition);
+    const std::string text =
+        std::string(condition) + "\n#include <clcook/nothing.clh>\n#include \"no.clh\"\n#endif\n";
+    CHECK(Source("a.cl", text).flatten() == "#line 1 \"a.cl\"\n" + text);
+  }
+  // Where it is not known, the header is inlined if it is there.
+  Source source("a.cl", "#if B > 1\n#include <h.clh>\n#include <clcook/nothing.clh>\n#endif\n");
+  source.header("h.clh", "HERE\n");
+  CHECK(contains(source.flatten(), "HERE"));
+  CHECK(contains(source.flatten(), "#include <clcook/nothing.clh>"));
+  // The guard of a header is no such condition.
+  Source guarded("a.cl", "#include <h.clh>\n");
+  guarded.header("h.clh", "#ifndef H\n#define H\n#include <clcook/nothing.clh>\n#endif\n");
+  CHECK(error_of([&] { guarded.flatten(); }).code == Errc::io);
+}
+
+TEST_CASE("what is spliced, a comment or a trigraph is read as C reads it") {
+  const auto inlined = [](const std::string& text) {
+    Source source("a.cl", text);
+    source.header("h.clh", "INLINED\n");
+    return contains(source.flatten(), "INLINED");
+  };
+  for (const std::string end : {"\n", "\r\n", "\r"}) {
+    CAPTURE(end);
+    CHECK_FALSE(inlined("// c \\" + end + "#include <h.clh>"));
+    CHECK_FALSE(inlined("// c \\ \t" + end + "#include <h.clh>"));  // as compilers read it
+    CHECK_FALSE(inlined("// c ?\?/" + end + "#include <h.clh>"));
+    CHECK_FALSE(inlined("#define X \\" + end + "#include <h.clh>"));
+    CHECK_FALSE(inlined("x \\" + end + "#include <h.clh>"));
+    CHECK(inlined("#\\" + end + "include \\" + end + "<h.clh>"));
+    CHECK(inlined("/\\" + end + "* c *\\" + end + "/ #include <h.clh>"));
+    CHECK(inlined("x" + end + "#include <h.clh>"));
+  }
+  CHECK(inlined("/* c */ #include <h.clh>"));
+  CHECK(inlined("/* c\n */ # /* d */ include /**/ \"h.clh\" /*\n*/"));
+  CHECK(inlined("?\?=include <h.clh>"));
+  CHECK(inlined("%:include <h.clh>"));
+  CHECK(inlined("#define H <h.clh>\n#define I H\n#include I"));
+  CHECK_FALSE(inlined("#define H() <h.clh>\n#include H"));
+  CHECK_FALSE(inlined("#include UNKNOWN"));
+  CHECK_FALSE(inlined("x /* c */ #include <h.clh>"));
+  // A splice at the end of a header joins nothing.
+  for (const char* end : {"\\", "\\\n", "\\ \n", "?\?/", "// c \\\n"}) {
+    CAPTURE(end);
+    Source source("a.cl", "#include <h.clh>\nNEXT\n");
+    source.header("h.clh", std::string("x ") + end);
+    const std::string flat = source.flatten();
+    CHECK(count_of(flat, "\\\n#") == 0);
+    CHECK(count_of(flat, "/\n#") == 0);
+    CHECK(contains(flat, "\n#line 2 \"a.cl\"\nNEXT\n"));
+  }
+}
+
+TEST_CASE("a #line of the text goes on behind an include") {
+  Source source("a.cl",
+                "#line 100 \"made \\\"from\\\".x\"\na\n#include <h.clh>\nb\n# 7\nc\n"
+                "#include <h.clh>\nd\n");
+  source.header("h.clh", "#line 55 \"h.x\"\nh\n");
+  const std::vector<Origin> all = origins(source.flatten());
+  std::size_t seen = 0;
+  for (const Origin& one : all) {
+    if (one.text == "b") seen += one.line == 102 && one.file == "made \\\"from\\\".x" ? 1U : 100U;
+    if (one.text == "d") seen += one.line == 9 && one.file == "made \\\"from\\\".x" ? 1U : 100U;
+  }
+  CHECK(seen == 2);
+}
+
+TEST_CASE("headers that do not end, or end in the middle, are refused by name") {
+  const auto refused = [](const std::string& header, const std::string& part) {
+    Source source("k.cl", "#include <h.clh>\n*/\n#endif\n");
+    source.header("h.clh", header).header("i.clh", "#include <h.clh>\n");
+    const Error error = error_of([&] { source.flatten(); });
+    CAPTURE(error.what());
+    CHECK(error.code == Errc::build_failed);
+    CHECK(contains(error.what(), part));
+    CHECK(contains(error.what(), "k.cl"));
+  };
+  refused("a\nb /* c\n", "h.clh:2: the header ends within a comment");
+  refused("#if 1\n", "h.clh: the header ends within an #if");
+  refused("x\n#endif\n", "h.clh:2: #endif without an #if");
+  refused("#else\n#endif\n", "h.clh:1: #else without an #if");
+  refused("#elif 1\n", "h.clh:1: #elif without an #if");
+  refused("#include <h.clh>\n", "k.cl -> h.clh -> h.clh");
+  refused("#ifdef A\n#include <i.clh>\n#endif\n", "k.cl -> h.clh -> i.clh -> h.clh");
+  // Each header twice the one before: 2 to the 40th.
+  Source bomb("bomb.cl", "#include <h40.clh>\n");
+  bomb.header("h0.clh", std::string(100000, 'x') + "\n");
+  for (int i = 1; i <= 40; ++i) {
+    const std::string below = text("#include <h", i - 1, ".clh>\n");
+    bomb.header(text("h", i, ".clh"), below + below);
+  }
+  CHECK(contains(error_of([&] { bomb.flatten(); }).what(), "16 MiB"));
+  // As deep as compilers go, and one deeper.
+  Source deep("deep.cl", "#include <h199.clh>\n");
+  deep.header("h1.clh", "BOTTOM\n").header("h200.clh", "#include <h199.clh>\n");
+  for (int i = 2; i <= 199; ++i)
+    deep.header(text("h", i, ".clh"), text("#include <h", i - 1, ".clh>\n"));
+  CHECK(contains(deep.flatten(), "BOTTOM"));
+  Source deeper("deeper.cl", "#include <h200.clh>\n");
+  for (int i = 2; i <= 200; ++i)
+    deeper.header(text("h", i, ".clh"), text("#include <h", i - 1, ".clh>\n"));
+  deeper.header("h1.clh", "BOTTOM\n");
+  CHECK(contains(error_of([&] { deeper.flatten(); }).what(), "too deeply"));
+}
+
+TEST_CASE("headers that all include all earlier ones do not multiply") {
+  Source source("k.cl", "#include <h40.clh>\n");
+  for (int i = 0; i <= 40; ++i) {
+    std::string text_of = text("#ifndef H", i, "\n#define H", i, "\n");
+    for (int j = 0; j < i; ++j) text_of += text("#include <h", j, ".clh>\n");
+    source.header(text("h", i, ".clh"), text_of + text("int f", i, ";\n#endif\n"));
+  }
+  CHECK(source.flatten().size() < 2000000);
 }
 
 TEST_CASE("a header of the caller wins over a file beside") {
@@ -357,6 +645,10 @@ TEST_CASE("CLCOOK_KERNEL_DIR: files on disk win over embedded ones") {
   CHECK(contains(Source(file).flatten(), "header from disk"));
   write_bytes(folder / "clcook/brand_new.clh", "brand new\n");  // one that is not embedded
   CHECK(contains(Source("x.cl", "#include <clcook/brand_new.clh>").flatten(), "brand new"));
+  // Beside a header on disk there may be others.
+  write_bytes(folder / "clcook/brand_new.clh", "#include \"beside.clh\"\n");
+  write_bytes(folder / "clcook/beside.clh", "beside\n");
+  CHECK(contains(Source("x.cl", "#include <clcook/brand_new.clh>").flatten(), "beside\n"));
   // A folder of that name does not win, and a text of the caller is not replaced.
   std::filesystem::remove(folder / "some_kernel.cl");
   std::filesystem::create_directory(folder / "some_kernel.cl");

@@ -44,6 +44,8 @@ CLCOOK_INLINE void remove_file(const std::string& name);
 CLCOOK_INLINE bool rename_file(const std::string& from, const std::string& to);
 // The names in a folder, sorted; empty where it cannot be read.
 CLCOOK_INLINE std::vector<std::string> names_in(const std::string& folder);
+// What all names of one file have in common, links included; the name where that is not known.
+CLCOOK_INLINE std::string file_identity(const std::string& name);
 // The rest of an open file; whether that could be read.
 CLCOOK_INLINE bool read_rest(std::FILE* file, std::string& out);
 CLCOOK_INLINE unsigned long process_id();

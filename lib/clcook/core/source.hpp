@@ -15,9 +15,7 @@
 #include <clcook/core/error.hpp>
 #include <clcook/core/inline.hpp>
 #include <map>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,12 +27,22 @@ CLCOOK_INLINE std::string read_text_file(const std::string& path);
 
 // The text of an OpenCL C program and of the headers that it may include.
 //
-// flatten() makes one self-contained text: every `#include <NAME>` or `#include "NAME"` whose NAME
-// is known is replaced by that header's text, at every place where it stands, and include guards
-// remove the repetitions; #line directives keep file names and line numbers right in compiler
-// messages. Known are the headers added with header(), the embedded clcook device headers
-// (<clcook/...>), and, for a file loaded from disk, quoted files beside it. Other includes are left
-// to the OpenCL compiler.
+// flatten() makes one self-contained text: every `#include <NAME>` or `#include "NAME"` whose
+// header is found is replaced by that header's text, at every place where it stands, and include
+// guards remove the repetitions. #line directives keep file names and line numbers right in
+// compiler messages. NAME may also be a macro that the text defines. Headers are looked for
+//
+//   1. among those added with header(). "NAME" in an added header may also be beside that header:
+//      "b.clh" in "my/a.clh" is "my/b.clh", where that was added;
+//   2. among the embedded device headers, for <clcook/...>;
+//   3. for "NAME", in the folder of the file that includes it, as C has it;
+//   4. in the folders added with folder(), in that order.
+//
+// Includes that are not found are left to the OpenCL compiler. Comments, spliced lines, literals
+// and trigraphs are read as C reads them. What stands in a group that is certainly skipped (#if 0,
+// or a guard that the text has defined) is not inlined. Macros of -D and of the compiler are not
+// known: in groups that depend on them headers are inlined where they stand. A header with
+// `#pragma once` or `_Pragma("once")` gets a guard, and appears once.
 //
 // With the environment variable CLCOOK_KERNEL_DIR set, files below that folder win over the
 // embedded ones. Not synchronised: do not change a Source while another thread reads it.
@@ -50,42 +58,32 @@ class Source {
   Source& operator=(Source&&) noexcept;
   ~Source();
 
-  // Reads a kernel from a file; quoted includes are looked up beside it.
+  // Reads a kernel from a file. Its headers are read by flatten().
   static Source load(const std::string& path);
 
   // Adds a header that the text may include under this name, such as "my/function.clh".
   Source& header(const std::string& name, std::string text);
 
+  // Adds a folder of headers, like the option -I. Throws Error(io) where there is none.
+  Source& folder(const std::string& path);
+
   const std::string& name() const { return name_; }
 
-  // Returns the self-contained text. Throws Error(build_failed) on an include cycle, Error(io) on a
-  // clcook header that does not exist.
+  // Returns the self-contained text. Throws Error(build_failed) on includes that do not end, on
+  // more than 16 MiB of headers, and on a header that ends within a comment or an #if; Error(io) on
+  // a clcook header that does not exist, on a header that cannot be read and on UTF-16.
   std::string flatten() const;
 
  private:
-  static std::optional<std::string> from_kernel_dir(const std::string& name);
-
-  std::optional<std::string> find(const std::string& name, bool quoted) const;
-
-  // The header name of an include directive, if the line is one. `quoted` tells "name" from <name>.
-  static std::optional<std::string> include_of(std::string_view line, bool& quoted);
-
-  // The word behind the # of a directive, empty for another line.
-  static std::string_view directive_of(std::string_view line);
-
-  // Follows block comments across lines: an include directive inside one is text.
-  static void scan_comments(std::string_view line, bool& in_comment);
-
-  static std::string line_directive(std::size_t line, const std::string& name);
-
-  void append(const std::string& name, const std::string& body, std::vector<std::string>& stack,
-              std::string& out) const;
+  struct File;
+  class Flattening;
 
   std::string name_;
   const embedded::File* file_ = nullptr;  // read when it is flattened
   std::string text_;
+  std::string path_;  // of the file that the text is from
   std::map<std::string, std::string> headers_;
-  std::string folder_;
+  std::vector<std::string> folders_;
 };
 
 }  // namespace clcook

@@ -45,6 +45,12 @@ CLCOOK_INLINE double file_age(const std::string& name) {
   return stat(name.c_str(), &is) == 0 ? std::difftime(std::time(nullptr), is.st_mtime) : 0;
 }
 
+CLCOOK_INLINE std::string file_identity(const std::string& name) {
+  struct stat is {};
+  if (stat(name.c_str(), &is) != 0) return name;
+  return std::to_string(is.st_dev) + ":" + std::to_string(is.st_ino);
+}
+
 CLCOOK_INLINE void create_folders(const std::string& name) {
   for (std::size_t end = name.find('/', 1); end != std::string::npos; end = name.find('/', end + 1))
     mkdir(name.substr(0, end).c_str(), 0777);
@@ -92,6 +98,12 @@ CLCOOK_INLINE double file_age(const std::string& name) {
   const auto written = std::filesystem::last_write_time(name, error);
   const std::chrono::duration<double> age = std::filesystem::file_time_type::clock::now() - written;
   return error ? 0 : age.count();
+}
+
+CLCOOK_INLINE std::string file_identity(const std::string& name) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::canonical(name, error);
+  return error ? name : path.string();
 }
 
 CLCOOK_INLINE void create_folders(const std::string& name) {
