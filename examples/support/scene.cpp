@@ -95,7 +95,10 @@ Picture open_picture(const std::string& source) {
     }
     return render_scene(width, height);
   }
-  return pictures::read_picture(source);
+  Picture picture = pictures::read_picture(source);
+  for (const std::string& one : picture.warnings)
+    fmt::print(stderr, "warning: {}: {}\n", source, one);
+  return picture;
 }
 
 void add_noise(Picture& picture) {

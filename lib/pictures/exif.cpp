@@ -53,8 +53,9 @@ Picture upright(Picture picture, int orientation) {
       int row = swapped ? x : y;
       if (from_right) column = picture.width - 1 - column;
       if (from_bottom) row = picture.height - 1 - row;
-      const std::size_t from = 4 * (static_cast<std::size_t>(row) * static_cast<std::size_t>(picture.width) +
-                                    static_cast<std::size_t>(column));
+      const std::size_t from =
+          4 * (static_cast<std::size_t>(row) * static_cast<std::size_t>(picture.width) +
+               static_cast<std::size_t>(column));
       for (std::size_t c = 0; c < 4; ++c) out.rgba[to + c] = picture.rgba[from + c];
     }
   }

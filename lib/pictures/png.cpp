@@ -100,8 +100,8 @@ Picture read_png(const std::string& where, const std::string& bytes) {
     fail(Errc::io, where, std::string("broken PNG: ") + file.error);
   const png_uint_32 width = png_get_image_width(file.png, file.info);
   const png_uint_32 height = png_get_image_height(file.png, file.info);
-  const unsigned bits = unsigned{png_get_channels(file.png, file.info)} *
-                        png_get_bit_depth(file.png, file.info);
+  const unsigned bits =
+      unsigned{png_get_channels(file.png, file.info)} * png_get_bit_depth(file.png, file.info);
   // deflate makes 1032 bytes of one at most.
   check_promise(where, bytes.size(), bytes.size() * std::uint64_t{1032} * 8 / std::max(1u, bits),
                 width, height);
