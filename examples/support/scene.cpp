@@ -1,5 +1,7 @@
 #include "scene.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <clcook/core/error.hpp>
 #include <cmath>
