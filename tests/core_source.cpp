@@ -274,6 +274,11 @@ TEST_CASE("a byte order mark at the start of a file is no code") {
       folder / "k.cl",
       "\xEF\xBB\xBF#include \"h.clh\"\n__kernel void k(__global int* out) { out[0] = F; }\n");
   CHECK_NOTHROW(runtime().build(Source::load(folder / "k.cl"), {}, "test/bom"));
+  // In texts of the caller, too.
+  Source given("k.cl", read_bytes(folder / "k.cl"));
+  given.header("h.clh", read_bytes(folder / "h.clh"));
+  CHECK(given.flatten() == Source::load(folder / "k.cl").flatten());
+  CHECK_FALSE(contains(given.flatten(), "\xEF\xBB\xBF"));
 }
 
 TEST_CASE("files with odd names can be loaded, included and reported") {
