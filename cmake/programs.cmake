@@ -88,7 +88,8 @@ set(clcook_shared_headers
 if(CLCOOK_BUILD_EXAMPLES OR CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   # Pictures for the examples and the report: lib/pictures is no part of what users get, since it needs
   # the libraries of PNG and JPEG.
-  add_library(clcook_pictures STATIC "${PROJECT_SOURCE_DIR}/lib/pictures/picture.cpp")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/pictures/*.cpp")
+  add_library(clcook_pictures STATIC ${sources})
   target_link_libraries(
     clcook_pictures
     PUBLIC clcook_program

@@ -42,6 +42,8 @@ std::vector<unsigned char> blocks_of(const Arguments& arguments) {
   if (!arguments.file.empty()) {
     const std::string file = clcook::read_text_file(arguments.file);
     const clcook::io::Dds dds = clcook::io::parse_dds(file);
+    for (const std::string& one : dds.warnings)
+      fmt::print(stderr, "warning: {}: DDS: {}\n", arguments.file, one);
     const auto* data = reinterpret_cast<const unsigned char*>(file.data()) + dds.data_offset;
     return {data, data + dds.data_bytes};
   }

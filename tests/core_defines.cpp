@@ -1,11 +1,9 @@
 // Definitions: what the host sets is what the kernel reads, bit for bit.
 #include <clcook/core/defines.hpp>
 
-#include <clocale>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -143,31 +141,6 @@ TEST_CASE("doubles reach the kernel bit for bit") {
     defines.set(text("V", i), value);
   }
   CHECK(values_in_kernel<cl_ulong>(defines, bits.size(), "as_ulong(@)", "ulong") == bits);
-}
-
-LONG_TEST_CASE("a locale with a decimal comma changes nothing", 8) {
-  const std::string before = Defines().set("A", 1.5f).set("B", 0.1).set("C", 1234567).options();
-  CHECK(before == "-DA=0x1.8p+0f -DB=0x1.999999999999ap-4 -DC=1234567");
-  // Where none is installed, one is made from the system's locale sources.
-  const TempFolder folder;
-  const std::filesystem::path localedef = "/usr/bin/localedef";
-  std::optional<ScopedVariable> locale_path;
-  if (std::filesystem::exists(localedef) && std::setlocale(LC_ALL, "de_DE.UTF-8") == nullptr) {
-    const std::string made = (folder / "de_DE.UTF-8").string();
-    run_program({localedef.string(), "--quiet", "-i", "de_DE", "-f", "UTF-8", made});
-    if (std::filesystem::exists(made)) locale_path.emplace("LOCPATH", folder.path().string());
-  }
-  std::setlocale(LC_ALL, "C");
-  bool found = false;
-  for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "fr_FR.utf8",
-                           "ru_RU.UTF-8", "pl_PL.UTF-8", "pt_BR.UTF-8", "nl_NL.UTF-8"}) {
-    if (std::setlocale(LC_ALL, name) == nullptr) continue;
-    found = found || std::string(std::localeconv()->decimal_point) == ",";
-    const std::string inside = Defines().set("A", 1.5f).set("B", 0.1).set("C", 1234567).options();
-    std::setlocale(LC_ALL, "C");
-    CHECK(inside == before);
-  }
-  if (!found) MESSAGE("SKIPPED: no locale with a decimal comma is installed");
 }
 
 TEST_CASE("NaN and infinity are refused") {

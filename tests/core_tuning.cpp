@@ -55,6 +55,7 @@ TEST_CASE("entries survive the file format") {
   CHECK(back[0].integer("group", -1) == 7);
   CHECK(back[0].integer("missing", -1) == -1);
   CHECK_FALSE(back[1].best);
+  CHECK(Tuning::parse("\xEF\xBB\xBF" + Tuning::format(back), "memory").size() == 2);
 }
 
 TEST_CASE("a broken file is an error that names file and line") {

@@ -96,6 +96,10 @@ bool consistent(const Dds& dds, std::uint64_t file_bytes) {
   if (dds.slices > file_bytes) return false;  // each has a block
   std::uint64_t at = dds.legacy ? 128 : 148;
   if (dds.data_offset != at) return false;
+  // What a writer put behind each slice for the mips that it counted too many.
+  std::uint64_t gap = dds.slice_bytes;
+  for (const io::DdsLevel& mip : dds.mips) gap -= mip.bytes;
+  if (gap % 16 != 0 || gap > 16 * 31 || (gap != 0 && dds.warnings.empty())) return false;
   for (std::uint64_t slice = 0; slice < dds.slices; ++slice) {
     std::uint32_t width = dds.width;
     std::uint32_t height = dds.height;
@@ -113,6 +117,7 @@ bool consistent(const Dds& dds, std::uint64_t file_bytes) {
       width = width > 1 ? width / 2 : 1;
       height = height > 1 ? height / 2 : 1;
     }
+    at += gap;
   }
   return at + dds.trailing_bytes == file_bytes && at == dds.data_offset + dds.data_bytes;
 }
@@ -281,7 +286,9 @@ TEST_CASE("a file too large for memory is read from its head") {
   const Dds dds = io::parse_dds(head, size);
   CHECK(consistent(dds, size));
   CHECK(contains(message_of([&] { io::parse_dds(head, size - 1); }), "cut off"));
-  CHECK(contains(message_of([&] { io::parse_dds(head, size + 1); }), "left over"));
+  CHECK(contains(message_of([&] { io::parse_dds(head, size + 1, DdsTrailing::refuse); }),
+                 "left over"));
+  CHECK(io::parse_dds(head, size + 1).trailing_bytes == 1);
   CHECK(contains(message_of([&] { io::parse_dds(head.substr(0, 147), size); }),
                  "147 bytes are too few"));
   CHECK(contains(message_of([&] { io::parse_dds(head, 140); }), "140 bytes are too few"));
@@ -306,7 +313,8 @@ TEST_CASE("each rule has its message") {
       {16, 20, "cut off: 2 slices of 2 mips of 20 x 8 texels end at byte"},
       {12, 4, "left over"},
       {24, 2, "depth is 2"},
-      {28, 6, "mipMapCount is 6; 16 x 8 texels have 1 .. 5"},
+      {28, 6, "cut off"},
+      {28, 37, "mipMapCount is 37; 16 x 8 texels have 1 .. 5"},
       {28, 0xFFFFFFFF, "mipMapCount is 4294967295"},
       {28, 1, "left over"},
       {28, 3, "cut off"},
@@ -320,7 +328,7 @@ TEST_CASE("each rule has its message") {
       {132, 2, "resourceDimension is 2"},
       {132, 4, "resourceDimension is 4"},
       {136, 4, "cube map are square"},
-      {140, 0, "arraySize is 0"},
+      {140, 0, "left over"},
       {140, 1, "left over"},
       {140, 0xFFFFFFFF, "4294967295 slices of 2 mips"},
   };
@@ -366,20 +374,123 @@ TEST_CASE("bytes after the last mip") {
   const Dds dds = parse_tight(file + "xyz", DdsTrailing::allow);
   CHECK(dds.trailing_bytes == 3);
   CHECK(consistent(dds, file.size() + 3));
+  CHECK(dds.warnings.size() == 1);
+  CHECK(contains(dds.warnings.at(0), "bytes are left over: 1 slices of 3 mips"));
+  // By default they are no error.
+  CHECK(io::parse_dds(file + "xyz").trailing_bytes == 3);
+  CHECK(io::parse_dds(file).warnings.empty());
+  // Of several slices the length must not say that there are other mips.
+  const std::string slices = file_for({DdsFormat::bc6h_uf16, 16, 8, 3, 2, false});
+  CHECK(parse_tight(slices + "x", DdsTrailing::allow).trailing_bytes == 1);
+  for (std::uint32_t mips = 1; mips < 3; ++mips) {
+    const std::string fewer = with_word(slices, 28, mips);
+    CHECK(contains(message_of([&] { parse_tight(fewer, DdsTrailing::allow); }),
+                   "as if mipMapCount were 3"));
+  }
 }
 
-TEST_CASE("files cut off at every byte") {
+TEST_CASE("files cut off at every byte: of one slice the whole mips are taken") {
   for (const DdsDescription& what : some()) {
     const std::string file = file_for(what);
+    const Dds whole = io::dds_layout(what);
     for (std::size_t size = 0; size < file.size(); ++size) {
+      CAPTURE(size);
       const std::string cut = file.substr(0, size);
-      const std::string message = message_of(cut);
-      if (!contains(message, size < 148 ? "too few" : "cut off")) {
-        FAIL_CHECK("at byte " << size << ": '" << message << "'");
+      std::size_t mips = 0;
+      std::uint64_t end = 148;
+      while (whole.slices == 1 && mips < whole.mips.size() && end + whole.mips[mips].bytes <= size)
+        end += whole.mips[mips++].bytes;
+      if (mips == 0) {
+        const std::string message = message_of(cut);
+        if (!contains(message, size < 148 ? "too few" : "cut off")) FAIL_CHECK(message);
+        CHECK_THROWS_AS(parse_tight(cut, DdsTrailing::allow), FormatError);
+        continue;
       }
-      CHECK_THROWS_AS(parse_tight(cut, DdsTrailing::allow), FormatError);
+      const Dds dds = parse_tight(cut, DdsTrailing::allow);
+      CHECK(dds.mips.size() == mips);
+      CHECK(dds.trailing_bytes == size - end);
+      CHECK(consistent(dds, size));
+      CHECK(dds.warnings.size() == 1);
+      CHECK(contains(dds.warnings.at(0), "small mips are missing"));
+      CHECK(contains(message_of([&] { dds.level(0, mips); }), "asked for"));
+      CHECK(message_of(cut).empty() == (size == end));
     }
   }
+}
+
+namespace {
+
+// The file is taken with one warning and has this layout.
+void taken_with(const std::string& file, const std::string& warning, const DdsDescription& what) {
+  CAPTURE(warning);
+  const Dds dds = parse_tight(file);
+  CHECK(consistent(dds, file.size()));
+  CHECK(dds.array_size == what.array_size);
+  CHECK(dds.cube == what.cube);
+  CHECK(dds.mips.size() == what.mips);
+  CHECK(dds.trailing_bytes == 0);
+  CHECK(dds.warnings.size() == 1);
+  for (const std::string& one : dds.warnings) CHECK(contains(one, warning));
+}
+
+}  // namespace
+
+TEST_CASE("slips of writers are taken with a warning where the length leaves one reading") {
+  for (const std::uint32_t cubes : {1u, 2u, 5u}) {
+    for (const std::uint32_t mips : {1u, 4u}) {
+      const DdsDescription what{DdsFormat::bc6h_uf16, 8, 8, mips, cubes, true};
+      const std::string file = file_for(what);
+      taken_with(with_word(file, 140, 6 * cubes),
+                 "arraySize is " + std::to_string(6 * cubes) + " and counts the faces", what);
+      // One byte more or less, and nobody knows.
+      CHECK(contains(message_of(with_word(file, 140, 6 * cubes) + "x"), "cut off"));
+      CHECK(contains(message_of(with_word(file, 140, 6 * cubes).substr(0, file.size() - 1)),
+                     "cut off"));
+      CHECK(contains(message_of(with_word(file, 140, 6 * cubes + 1)), "cut off"));
+    }
+  }
+  // Six cubes that are there are six cubes.
+  const DdsDescription six{DdsFormat::bc6h_uf16, 8, 8, 4, 6, true};
+  CHECK(parse_tight(file_for(six)).slices == 36);
+  CHECK(parse_tight(file_for(six)).warnings.empty());
+
+  for (const DdsDescription& what : some()) {
+    const std::string file = file_for(what);
+    taken_with(with_word(file, 132, 0), "resourceDimension is 0", what);
+    if (what.array_size == 1) taken_with(with_word(file, 140, 0), "arraySize is 0", what);
+    // More mips than there are, with and without a block for each.
+    DdsDescription all = what;
+    all.mips = io::dds_max_mips(what.width, what.height);
+    const std::string chain = file_for(all);
+    const Dds layout = io::dds_layout(all);
+    for (const std::uint32_t surplus : {1u, 2u, 31u}) {
+      const std::string message = "mipMapCount is " + std::to_string(all.mips + surplus);
+      taken_with(with_word(chain, 28, all.mips + surplus), message, all);
+      std::string spread = chain.substr(0, 148);
+      for (std::uint64_t slice = 0; slice < layout.slices; ++slice) {
+        spread += chain.substr(static_cast<std::size_t>(148 + slice * layout.slice_bytes),
+                               static_cast<std::size_t>(layout.slice_bytes));
+        spread.append(16 * std::size_t{surplus}, '\xEE');
+      }
+      taken_with(with_word(spread, 28, all.mips + surplus), message, all);
+      const Dds dds = parse_tight(with_word(spread, 28, all.mips + surplus));
+      for (std::uint64_t slice = 0; slice < layout.slices; ++slice) {
+        const auto from = static_cast<std::size_t>(dds.level(slice, 0).offset);
+        const auto was = static_cast<std::size_t>(layout.level(slice, 0).offset);
+        const auto bytes = static_cast<std::size_t>(layout.slice_bytes);
+        CHECK(spread.compare(from, bytes, chain, was, bytes) == 0);
+      }
+    }
+    CHECK(contains(message_of(with_word(chain, 28, all.mips + 32)), "mipMapCount is"));
+    CHECK(contains(message_of(with_word(chain, 28, 0xFFFFFFFF)), "mipMapCount is 4294967295"));
+  }
+  // The older form has no array, and the same mips.
+  const std::string modern = file_for({DdsFormat::bc6h_uf16, 12, 8, 4, 1, false});
+  const std::string older = with_word(modern.substr(0, 128), 84, 0x48364342) + modern.substr(148);
+  const Dds dds = parse_tight(with_word(older, 28, 5));
+  CHECK(dds.legacy);
+  CHECK(dds.mips.size() == 4);
+  CHECK(dds.warnings.size() == 1);
 }
 
 LONG_TEST_CASE("every value of every header byte gives an error or a layout that fits the file",

@@ -133,6 +133,50 @@ TEST_CASE("broken OBJ files are refused") {
         std::array<float, 3>{0, 0, 1});
 }
 
+TEST_CASE("a byte order mark is no part of the first line") {
+  const std::string mark = "\xEF\xBB\xBF";
+  const QuadMesh mesh = parse_obj(mark + kFour + "f 1 2 3 4\n");
+  CHECK(mesh.vertices == parse_obj(kFour + "f 1 2 3 4\n").vertices);
+  std::istringstream file(mark + kFour + "f 1 2 3 4\n");
+  CHECK(clcook::io::read_obj(file).vertices.size() == 4);
+  bad_obj(mark + "v 1 2\n", "line 1: the vertex has 2 coordinates");
+  bad_obj(mark, "no vertex");
+  // One that comes later is a word like any other.
+  bad_obj(mark + mark + kFour + "f 1 2 3 4\n", "the vertex index 4 dangles");
+}
+
+TEST_CASE("a line that ends with a backslash goes on in the next") {
+  const QuadMesh plain = parse_obj(kFour + "f 1 2 3 4\nf 2 3 4 1\n");
+  // Every blank of the file in turn becomes the end of a line, and all of them at once.
+  const std::string text = kFour + "f 1/1/1 2/2/2 3/3/3 4/4/4\nf -3 -2 -1 -4\n";
+  for (const std::string& end :
+       {"\\\n", "\\\r\n", " \\\n ", "\\ \t\r\n\t", "\\\n\\\n", " \\\r\n\\\r\n"}) {
+    CAPTURE(end);
+    std::string all;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      all += text[at] == ' ' ? end : text.substr(at, 1);
+      if (text[at] != ' ') continue;
+      const QuadMesh one = parse_obj(text.substr(0, at) + end + text.substr(at + 1));
+      CHECK(one.vertices == plain.vertices);
+      CHECK(one.quads == plain.quads);
+    }
+    const QuadMesh mesh = parse_obj(all);
+    CHECK(mesh.vertices == plain.vertices);
+    CHECK(mesh.quads == plain.quads);
+  }
+  // What is passed over goes on, too; a comment does not.
+  CHECK(parse_obj("g one \\\nv 9 9 9\n" + kFour + "f 1 2 3 4\n").vertices.size() == 4);
+  CHECK(parse_obj("# C:\\folder\\\n" + kFour + "f 1 2 3 4\n").vertices.size() == 4);
+  CHECK(parse_obj(kFour + "f 1 2 3 4 # \\\nv 9 9 9\n").vertices.size() == 5);
+  CHECK(parse_obj(kFour + "f 1 2 3 4\\").quads.size() == 1);
+  CHECK(parse_obj(kFour + "f 1 2 3 4\\\n").quads.size() == 1);
+  // Messages name the line with which it begins.
+  bad_obj(kFour + "f 1 \\\n2 \\\n3 5\n", "line 5: the vertex index 5 dangles");
+  bad_obj("v 1 \\\n 2 \\\n\nv 1 2 3\n", "line 1: the vertex has 2 coordinates");
+  bad_obj("v 1 \\\n 2 3\nv 1 x 3\n", "line 3: y 'x'");
+  bad_obj(kFour + "f 1 2 3\\4\n", "'3\\4' does not begin with a vertex index");
+}
+
 TEST_CASE("a written mesh reads back the same") {
   QuadMesh mesh = cube();
   mesh.vertices[3] = {0.1f, -1e-30f, 123456.789f};

@@ -142,6 +142,20 @@ TEST_CASE("missing and broken pictures are errors that name the file") {
   refused({file("cut.jpg", "\xff\xd8\xff\xe0 no more"), out}, "cut.jpg", folder);
 }
 
+TEST_CASE("a picture with small damage is used, with one warning that names the file") {
+  if (not_built("line_blur")) return;
+  const TempFolder folder;
+  const std::string whole = read_bytes(small_data("pictures/hubble.jpg"));
+  const std::string stray = (folder / "stray.jpg").string();
+  const std::string out = (folder / "out.png").string();
+  write_bytes(stray, whole.substr(0, 2) + "stray" + whole.substr(2));
+  const Ran ran = line_blur({stray, out});
+  CAPTURE(ran.err);
+  CHECK(ran.code == 0);
+  CHECK(count_of(ran.err, "warning: " + stray + ": JPEG: ") == 1);
+  CHECK(pictures::read_picture(out).width == 61);
+}
+
 TEST_CASE("values out of range and unknown names are refused before anything is written") {
   if (not_built("line_blur")) return;
   const TempFolder folder;

@@ -1,6 +1,7 @@
 #include "counters/ncu.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
@@ -23,9 +24,10 @@ bool contains(const std::vector<std::string>& list, const std::string& one) {
 // "1,234.5": as the profiler writes numbers; NaN for "n/a" and whatever else is no number.
 double number_of(std::string field) {
   field.erase(std::remove(field.begin(), field.end(), ','), field.end());
-  char* end = nullptr;
-  const double value = std::strtod(field.c_str(), &end);
-  return field.empty() || *end != '\0' ? std::nan("") : value;
+  const char* const end = field.data() + field.size();
+  double value = 0;
+  const auto read = std::from_chars(field.data(), end, value);
+  return read.ec != std::errc() || read.ptr != end ? std::nan("") : value;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <set>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <clcook/core/source.hpp>
@@ -29,11 +30,7 @@ struct Shared {
   std::uint32_t* counters = nullptr;
 };
 
-std::string hex(const std::string& text) {
-  std::ostringstream out;
-  out << std::hex << fnv1a(text);
-  return out.str();
-}
+std::string hex(const std::string& text) { return fmt::format("{:x}", fnv1a(text)); }
 
 std::vector<std::string> definitions(const std::string& options) {
   std::vector<std::string> out;

@@ -19,6 +19,7 @@
 #include <optional>
 #include <thread>
 
+#include <fmt/format.h>
 #include <clcook/core/source.hpp>
 
 extern char** environ;
@@ -372,9 +373,7 @@ std::string job_key(const Job& job, const Toolchain& tools) {
   for (const std::string& argument : clang_arguments(job, tools)) put(all, argument);
   if (job.target.vendor == Vendor::x86) put(all, kX86Prelude);
   put(all, job.source);
-  std::ostringstream out;
-  out << std::hex << fnv1a(all);
-  return out.str();
+  return fmt::format("{:x}", fnv1a(all));
 }
 
 Compiled compile(const Job& job, const Toolchain& tools, const DiskCache& cache) {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -146,8 +146,9 @@ constexpr double kGuessed = 0.1;
 
 inline std::string digits(double value) {
   char out[32];
-  std::snprintf(out, sizeof out, value < 100 ? "%.3g" : "%.0f", value);
-  return out;
+  const bool few = value < 100;
+  const auto format = few ? std::chars_format::general : std::chars_format::fixed;
+  return std::string(out, std::to_chars(out, out + sizeof out, value, format, few ? 3 : 0).ptr);
 }
 
 // The rule, in this order:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <clcook/core/commit.hpp>
 #include <clcook/core/source.hpp>
 #include <set>
@@ -201,12 +202,8 @@ std::string make_value(const std::vector<Result>& results, const std::string& ar
   double factor = 0;
   const std::size_t star = format.find('*');
   if (star != std::string::npos && star < format.find('{')) {
-    std::size_t read = 0;
-    try {
-      factor = std::stod(format, &read);
-    } catch (const std::exception&) {
-    }
-    if (read != star)
+    const auto read = std::from_chars(format.data(), format.data() + star, factor);
+    if (read.ec != std::errc() || read.ptr != format.data() + star)
       fail(Errc::invalid_argument, "report", "'" + format + "': no number before the '*'");
     format.erase(0, star + 1);
   }

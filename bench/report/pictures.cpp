@@ -141,7 +141,11 @@ Pictures parse_pictures(const std::string& argument) {
 
 std::string pictures_html(const Pictures& pictures) {
   std::vector<Picture> all;
-  for (const std::string& file : pictures.files) all.push_back(pictures::read_picture(file));
+  for (const std::string& file : pictures.files) {
+    all.push_back(pictures::read_picture(file));
+    for (const std::string& one : all.back().warnings)
+      fmt::print(stderr, "clcook: warning: {}: {}\n", file, one);
+  }
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (all[i].width == all[0].width && all[i].height == all[0].height) continue;
     fail(Errc::invalid_argument, "report",

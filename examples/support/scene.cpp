@@ -1,5 +1,7 @@
 #include "scene.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <clcook/core/error.hpp>
 #include <cmath>
@@ -95,7 +97,10 @@ Picture open_picture(const std::string& source) {
     }
     return render_scene(width, height);
   }
-  return pictures::read_picture(source);
+  Picture picture = pictures::read_picture(source);
+  for (const std::string& one : picture.warnings)
+    fmt::print(stderr, "warning: {}: {}\n", source, one);
+  return picture;
 }
 
 void add_noise(Picture& picture) {

@@ -1,5 +1,7 @@
 #include "texture.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <clcook/core/error.hpp>
 #include <clcook/reference/bc6h_decode.hpp>
@@ -104,6 +106,8 @@ Texture open_texture(const std::string& source, std::uint64_t slice, std::size_t
   } catch (const io::FormatError& error) {
     fail(Errc::io, source, error.what());
   }
+  for (const std::string& one : out.dds.warnings)
+    fmt::print(stderr, "warning: {}: DDS: {}\n", source, one);
   out.blocks.resize(static_cast<std::size_t>(out.level.bytes));
   in->seekg(static_cast<std::streamoff>(out.level.offset));
   in->read(out.blocks.data(), static_cast<std::streamsize>(out.blocks.size()));

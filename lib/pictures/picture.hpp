@@ -14,6 +14,8 @@ struct Picture {
   int width = 0;
   int height = 0;
   std::vector<std::uint8_t> rgba;
+  // What is wrong with the file that was read, though its pixels are there: a line each.
+  std::vector<std::string> warnings = {};
 
   std::size_t pixels() const {
     return static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
@@ -29,6 +31,12 @@ void check_size(const std::string& where, std::uint64_t width, std::uint64_t hei
 
 // Reads a PNG or JPEG file, told apart by its first bytes. Throws clcook::Error(io) that names the
 // file and the problem.
+//
+// The numbers of the file are the pixels: no colour profile and no gamma changes them. 16 bits are
+// rounded to 8, the nearest of v * 255 / 65535; 1, 2 and 4 bits of grey become 0 to 255 in equal
+// steps. CMYK and YCCK, of which 255 is no ink, become RGB: c * k / 255, rounded. The pixels are
+// turned as the Exif orientation of the file says. A file that is cut off is refused; other damage
+// that leaves all pixels decodable is told in `warnings`.
 Picture read_picture(const std::string& path);
 
 // The same from the bytes of a file; `where` begins messages.

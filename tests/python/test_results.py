@@ -159,6 +159,15 @@ def test_bc6h_decode(tmp_path, dtype, texel):
         same(got, np.fromfile(tmp_path / "out", dtype).reshape(got.shape))
 
 
+def test_bc6h_decode_warns_of_an_odd_file(tmp_path):
+    file = DATA / "bc6h/lythwood_room.dds"
+    odd = tmp_path / "odd.dds"
+    odd.write_bytes(file.read_bytes() + b"behind the end")
+    with pytest.warns(UserWarning, match="odd.dds: DDS: bytes are left over"):
+        got = clcook.bc6h_decode(odd)
+    same(got, clcook.bc6h_decode(file))
+
+
 @pytest.mark.parametrize("dtype", PIXELS)
 @pytest.mark.parametrize("shape", [(1, 1, 4), (33, 47, 4), (300, 301, 4)])
 def test_stream_compaction(tmp_path, dtype, shape):

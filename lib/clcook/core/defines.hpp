@@ -9,7 +9,6 @@
 #include <clcook/core/inline.hpp>
 #include <clcook/core/math.hpp>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <map>
 #include <string>
@@ -62,14 +61,7 @@ class Defines {
       fail(Errc::invalid_argument, "Defines",
            text("the value of ", name, " must be finite, got ", value));
     }
-    char digits[64];
-    std::snprintf(digits, sizeof digits, "%a%s", static_cast<double>(value),
-                  std::is_same_v<T, float> ? "f" : "");
-    std::string literal = digits;
-    for (char& c : literal) {
-      if (c == ',') c = '.';  // the decimal sign of some locales
-    }
-    return put(name, literal[0] == '-' ? "(" + literal + ")" : literal);
+    return put(name, literal(static_cast<double>(value), std::is_same_v<T, float> ? "f" : ""));
   }
 
   Defines& set(const std::string& name, const Token& token);
@@ -87,6 +79,9 @@ class Defines {
 
  private:
   Defines& put(const std::string& name, const std::string& value);
+
+  // The hexadecimal literal of a finite number.
+  static std::string literal(double value, const char* suffix);
 
   std::map<std::string, std::string> values_;
 };

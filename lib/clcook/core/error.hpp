@@ -60,6 +60,7 @@ decltype(auto) printable(const Part& part) {
     return (part);
   } else {
     std::conditional_t<sizeof(Part) != 0, std::ostringstream, Part> out;
+    out.imbue(decltype(out.getloc())::classic());
     out << part;
     return out.str();
   }

@@ -25,6 +25,13 @@ namespace clcook {
 // that names the path.
 CLCOOK_INLINE std::string read_text_file(const std::string& path);
 
+namespace detail {
+
+// The text without a byte order mark of UTF-8.
+CLCOOK_INLINE std::string_view without_mark(std::string_view text);
+
+}  // namespace detail
+
 // The text of an OpenCL C program and of the headers that it may include.
 //
 // flatten() makes one self-contained text: every `#include <NAME>` or `#include "NAME"` whose

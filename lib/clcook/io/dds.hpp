@@ -13,9 +13,14 @@
 //
 // The reader believes no size field. From width, height, mipMapCount and arraySize it computes
 // where every mip lies, checks the sum against the length of the file, and allocates nothing that
-// depends on the file but one entry per mip. What it does not need it does not look at: the flags
-// and caps of a DX10 file, pitchOrLinearSize, the reserved words and miscFlags2 differ among
-// writers that exist.
+// depends on the file but one entry per mip and warning. What it does not need it does not look at:
+// the flags and caps of a DX10 file, pitchOrLinearSize, the reserved words and miscFlags2 differ
+// among writers that exist.
+//
+// Slips of writers are taken where the length of the file leaves one reading, and Dds::warnings
+// tells of them: an arraySize that counts the faces of cubes, or is 0; a resourceDimension of 0;
+// more mips than the sides have, with or without a block behind each slice for every mip too many;
+// bytes behind the last mip; and in a texture of one slice, small mips that are not there.
 #pragma once
 
 #include <algorithm>
@@ -39,10 +44,10 @@ constexpr std::size_t kDdsLegacyHeaderBytes = 128;
 constexpr std::uint64_t kDdsBlockBytes = 16;
 constexpr std::uint32_t kDdsMaxSide = 1u << 20;  // texels; more is refused as nonsense
 
-// What a file must do about bytes after the last mip.
+// What is done about bytes after the last mip.
 enum class DdsTrailing {
-  refuse,  // they are an error: one of the sizes is wrong
-  allow,   // Dds::trailing_bytes counts them
+  refuse,  // they are an error
+  allow,   // Dds::trailing_bytes counts them, and there is a warning
 };
 
 // One mip of one slice.
@@ -67,10 +72,11 @@ struct Dds {
   bool legacy = false;           // FourCC "BC6H" without a DX10 header
   std::uint64_t slices = 1;      // array_size, times 6 for cubes
   std::uint64_t data_offset = kDdsHeaderBytes;
-  std::uint64_t slice_bytes = 0;     // all mips of one slice
-  std::uint64_t data_bytes = 0;      // all slices
-  std::uint64_t trailing_bytes = 0;  // after the last mip
-  std::vector<DdsLevel> mips;        // of slice 0; at least one
+  std::uint64_t slice_bytes = 0;      // from one slice to the next: all mips, as a rule no more
+  std::uint64_t data_bytes = 0;       // all slices
+  std::uint64_t trailing_bytes = 0;   // after the last mip
+  std::vector<DdsLevel> mips;         // of slice 0; at least one
+  std::vector<std::string> warnings;  // what is wrong with the file, a line each
 
   // Throws FormatError when there is no such slice or mip.
   DdsLevel level(std::uint64_t slice, std::size_t mip) const {
@@ -195,20 +201,25 @@ inline Dds dds_layout(const DdsDescription& what) {
   return out;
 }
 
-// Reads the layout of a file of `file_bytes` bytes from its beginning: `head` holds its first 148
-// bytes, or all of it when it is shorter, and may hold more. Throws FormatError.
-inline Dds parse_dds(std::string_view head, std::uint64_t file_bytes,
-                     DdsTrailing trailing = DdsTrailing::refuse) {
-  using detail::dds_fail;
-  // A file is as long as it says, and the head may be shorter than it was promised to be.
-  const std::uint64_t there = std::min<std::uint64_t>(head.size(), file_bytes);
+namespace detail {
+
+// What the header of a file says, slips of its writer put right.
+struct DdsHeader {
+  DdsDescription what;
+  bool legacy = false;
+  std::uint32_t surplus_mips = 0;  // beyond those that the sides have
+  std::vector<std::string> warnings;
+};
+
+// `head` is at least as much of the file as its header, or all of it.
+inline DdsHeader dds_header_of(std::string_view head) {
   const auto need = [&](std::size_t bytes, const char* what) {
-    if (there < bytes) {
-      dds_fail(std::to_string(there) + " bytes are too few: " + what + " ends at byte " +
+    if (head.size() < bytes) {
+      dds_fail(std::to_string(head.size()) + " bytes are too few: " + what + " ends at byte " +
                std::to_string(bytes));
     }
   };
-  const auto word = [&](std::size_t at) { return detail::word_at(head, at); };
+  const auto word = [&](std::size_t at) { return word_at(head, at); };
   const auto text = [](std::uint32_t value) { return std::to_string(value); };
 
   need(4, "the magic number");
@@ -219,7 +230,7 @@ inline Dds parse_dds(std::string_view head, std::uint64_t file_bytes,
   if (word(4) != 124) dds_fail("size of the header is " + text(word(4)) + "; must be 124");
   if (word(76) != 32) dds_fail("size of ddspf is " + text(word(76)) + "; must be 32");
   if ((word(80) & 4) == 0) {
-    dds_fail("flags of ddspf are " + detail::hexadecimal(word(80)) +
+    dds_fail("flags of ddspf are " + hexadecimal(word(80)) +
              "; without FOURCC (0x4) the texels are not BC6H");
   }
   const std::uint32_t four_cc = word(84);
@@ -229,69 +240,148 @@ inline Dds parse_dds(std::string_view head, std::uint64_t file_bytes,
     dds_fail("fourCC is " + detail::four_cc(four_cc) +
              "; only \"DX10\" and \"BC6H\" can hold BC6H");
   }
-  const bool legacy = four_cc == kBc6h;
+  DdsHeader out;
+  out.legacy = four_cc == kBc6h;
   const std::uint32_t caps2 = word(112);
   if (word(24) > 1 || (caps2 & 0x200000) != 0) {
-    dds_fail("depth is " + text(word(24)) + " and caps2 " + detail::hexadecimal(caps2) +
+    dds_fail("depth is " + text(word(24)) + " and caps2 " + hexadecimal(caps2) +
              "; volume textures are not known here");
   }
 
-  DdsDescription what;
-  what.height = word(12);
-  what.width = word(16);
-  what.mips = std::max(1u, word(28));  // 0 and 1 both mean one mip
-  if (legacy) {
+  out.what.height = word(12);
+  out.what.width = word(16);
+  out.what.mips = std::max(1u, word(28));  // 0 and 1 both mean one mip
+  const std::uint32_t most = dds_max_mips(out.what.width, out.what.height);
+  constexpr std::uint32_t kSlip = 32;  // a count that is further off means nothing
+  if (out.what.mips > most && out.what.mips - most < kSlip) {
+    out.warnings.push_back("mipMapCount is " + text(out.what.mips) + "; " + text(out.what.width) +
+                           " x " + text(out.what.height) + " texels have " + text(most));
+    out.surplus_mips = out.what.mips - most;
+    out.what.mips = most;
+  }
+  if (out.legacy) {
     // A cube map here must have all six faces.
     constexpr std::uint32_t kCube = 0x200;
     constexpr std::uint32_t kFaces = 0xFC00;
-    what.cube = (caps2 & kCube) != 0;
-    if (what.cube ? (caps2 & kFaces) != kFaces : (caps2 & kFaces) != 0) {
-      dds_fail("caps2 is " + detail::hexadecimal(caps2) +
+    out.what.cube = (caps2 & kCube) != 0;
+    if (out.what.cube ? (caps2 & kFaces) != kFaces : (caps2 & kFaces) != 0) {
+      dds_fail("caps2 is " + hexadecimal(caps2) +
                "; a cube map has CUBEMAP (0x200) and all six faces (0xFC00)");
     }
-  } else {
-    need(kDdsHeaderBytes, "the DX10 header");
-    const std::uint32_t format = word(128);
-    if (format != 95 && format != 96) {
-      dds_fail("dxgiFormat is " + text(format) +
-               (format == 94 ? " (BC6H_TYPELESS, neither signed nor unsigned)" : "") +
-               "; only 95 (BC6H_UF16) and 96 (BC6H_SF16) are known here");
-    }
-    if (word(132) != 3) {
-      dds_fail("resourceDimension is " + text(word(132)) + "; must be 3 (two dimensions)");
-    }
-    what.format = static_cast<DdsFormat>(format);
-    what.cube = (word(136) & 4) != 0;
-    what.array_size = word(140);
+    return out;
   }
-
-  Dds out = dds_layout(what);
-  if (legacy) {
-    out.legacy = true;
-    out.data_offset = kDdsLegacyHeaderBytes;
-    for (DdsLevel& mip : out.mips) mip.offset -= kDdsHeaderBytes - kDdsLegacyHeaderBytes;
+  need(kDdsHeaderBytes, "the DX10 header");
+  const std::uint32_t format = word(128);
+  if (format != 95 && format != 96) {
+    dds_fail("dxgiFormat is " + text(format) +
+             (format == 94 ? " (BC6H_TYPELESS, neither signed nor unsigned)" : "") +
+             "; only 95 (BC6H_UF16) and 96 (BC6H_SF16) are known here");
   }
-  const std::uint64_t end = out.data_offset + out.data_bytes;
-  const auto sizes = [&] {
-    return std::to_string(out.slices) + " slices of " + std::to_string(out.mips.size()) +
-           " mips of " + text(out.width) + " x " + text(out.height) + " texels end at byte " +
-           std::to_string(end) + ", the file at byte " + std::to_string(file_bytes);
-  };
-  if (file_bytes < end) dds_fail("the file is cut off: " + sizes());
-  out.trailing_bytes = file_bytes - end;
-  if (out.trailing_bytes != 0 && trailing == DdsTrailing::refuse) {
-    dds_fail("bytes are left over: " + sizes());
+  if (word(132) == 0) {
+    out.warnings.push_back("resourceDimension is 0; taken as 3 (two dimensions)");
+  } else if (word(132) != 3) {
+    dds_fail("resourceDimension is " + text(word(132)) + "; must be 3 (two dimensions)");
+  }
+  out.what.format = static_cast<DdsFormat>(format);
+  out.what.cube = (word(136) & 4) != 0;
+  out.what.array_size = word(140);
+  if (out.what.array_size == 0) {
+    out.warnings.push_back("arraySize is 0; taken as 1");
+    out.what.array_size = 1;
   }
   return out;
 }
 
+// The layout of what a header says, with so many blocks behind the mips of each slice.
+inline Dds dds_layout_of(const DdsHeader& header, std::uint32_t array_size, std::uint32_t blocks) {
+  DdsDescription what = header.what;
+  what.array_size = array_size;
+  Dds out = dds_layout(what);
+  out.warnings = header.warnings;
+  out.legacy = header.legacy;
+  if (out.legacy) {
+    out.data_offset = kDdsLegacyHeaderBytes;
+    for (DdsLevel& mip : out.mips) mip.offset -= kDdsHeaderBytes - kDdsLegacyHeaderBytes;
+  }
+  out.slice_bytes += blocks * kDdsBlockBytes;
+  return out;
+}
+
+// Whether the slices fill the file.
+inline bool dds_fills(const Dds& dds, std::uint64_t file_bytes) {
+  const std::uint64_t bytes = file_bytes - std::min(file_bytes, dds.data_offset);
+  return bytes % dds.slices == 0 && bytes / dds.slices == dds.slice_bytes;
+}
+
+// The first reading of a header that fills the file; what the header says where none does.
+inline Dds dds_reading(const DdsHeader& header, std::uint64_t file_bytes) {
+  const std::uint32_t count = header.what.array_size;
+  const bool faces = header.what.cube && count % 6 == 0;
+  for (const std::uint32_t array_size : {count, faces ? count / 6 : count}) {
+    for (const std::uint32_t blocks : {0u, header.surplus_mips}) {
+      Dds out = dds_layout_of(header, array_size, blocks);
+      if (!dds_fills(out, file_bytes)) continue;
+      out.data_bytes = out.slices * out.slice_bytes;
+      if (array_size != count) {
+        out.warnings.push_back("arraySize is " + std::to_string(count) +
+                               " and counts the faces; the file has room for " +
+                               std::to_string(array_size) + " x 6");
+      }
+      return out;
+    }
+  }
+  return dds_layout_of(header, count, 0);
+}
+
+}  // namespace detail
+
+// Reads the layout of a file of `file_bytes` bytes from its beginning: `head` holds its first 148
+// bytes, or all of it when it is shorter, and may hold more. Throws FormatError.
+inline Dds parse_dds(std::string_view head, std::uint64_t file_bytes,
+                     DdsTrailing trailing = DdsTrailing::allow) {
+  // A file is as long as it says, and the head may be shorter than it was promised to be.
+  const auto there = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), file_bytes));
+  const detail::DdsHeader header = detail::dds_header_of(head.substr(0, there));
+  Dds out = detail::dds_reading(header, file_bytes);
+  std::uint64_t end = out.data_offset + out.data_bytes;
+  const std::string sizes =
+      std::to_string(out.slices) + " slices of " + std::to_string(out.mips.size()) + " mips of " +
+      std::to_string(out.width) + " x " + std::to_string(out.height) + " texels end at byte " +
+      std::to_string(end) + ", the file at byte " + std::to_string(file_bytes);
+  if (file_bytes < end) {
+    // With several slices nobody knows whether the last one is cut off or all lack a mip.
+    while (out.slices == 1 && out.mips.size() > 1 && file_bytes < end) {
+      end = out.mips.back().offset;
+      out.mips.pop_back();
+    }
+    if (file_bytes < end) detail::dds_fail("the file is cut off: " + sizes);
+    out.slice_bytes = out.data_bytes = end - out.data_offset;
+    out.warnings.push_back("small mips are missing, and " + std::to_string(out.mips.size()) +
+                           " are there: " + sizes);
+  }
+  out.trailing_bytes = file_bytes - end;
+  if (out.trailing_bytes == 0) return out;
+  if (trailing == DdsTrailing::refuse) detail::dds_fail("bytes are left over: " + sizes);
+  if (out.mips.size() < header.what.mips) return out;  // a piece of the next mip; that was told
+  // Another number of mips would move every slice but the first.
+  detail::DdsHeader other = header;
+  const std::uint32_t most = dds_max_mips(out.width, out.height);
+  for (other.what.mips = 1; out.slices > 1 && other.what.mips <= most; ++other.what.mips) {
+    if (!detail::dds_fills(detail::dds_layout_of(other, out.array_size, 0), file_bytes)) continue;
+    detail::dds_fail("bytes are left over, as if mipMapCount were " +
+                     std::to_string(other.what.mips) + ": " + sizes);
+  }
+  out.warnings.push_back("bytes are left over: " + sizes);
+  return out;
+}
+
 // Reads the layout of a whole file in memory.
-inline Dds parse_dds(std::string_view file, DdsTrailing trailing = DdsTrailing::refuse) {
+inline Dds parse_dds(std::string_view file, DdsTrailing trailing = DdsTrailing::allow) {
   return parse_dds(file, file.size(), trailing);
 }
 
 inline Dds parse_dds(const void* file, std::size_t bytes,
-                     DdsTrailing trailing = DdsTrailing::refuse) {
+                     DdsTrailing trailing = DdsTrailing::allow) {
   return parse_dds(std::string_view(static_cast<const char*>(file), bytes), trailing);
 }
 

@@ -8,7 +8,9 @@
 // Understood: `v x y z [w]` and `f` with four corners, each INDEX, INDEX/T, INDEX//N or INDEX/T/N;
 // an index counts from 1, or backwards from the last vertex so far when it is negative. Everything
 // else of the format (normals, texture coordinates, groups, materials, comments) is passed over,
-// except what would change the surface: other elements than quads are refused.
+// except what would change the surface: other elements than quads are refused. Lines end with LF or
+// CRLF; a backslash at the end of one that is no comment goes on in the next. A byte order mark of
+// UTF-8 may come first.
 #pragma once
 
 #include <array>
@@ -51,6 +53,28 @@ inline std::string obj_quoted(std::string_view word) {
   std::string out = "'";
   for (const char c : word.substr(0, 40)) out += c >= ' ' && c <= '~' ? c : '?';
   return out + (word.size() > 40 ? "...'" : "'");
+}
+
+// A statement of a file: its first line without the comment, and the lines in which a backslash at
+// the end goes on. `joined` holds the text where there are several.
+inline std::string_view obj_statement(std::string_view& text, std::size_t& lines,
+                                      std::string& joined) {
+  joined.clear();
+  while (true) {
+    ++lines;
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const std::size_t comment = line.find('#');
+    line = line.substr(0, comment);
+    const std::size_t last = line.find_last_not_of(" \t\r");
+    const bool goes_on =
+        comment == std::string_view::npos && last != std::string_view::npos && line[last] == '\\';
+    if (goes_on) line = line.substr(0, last);
+    if (joined.empty() && !goes_on) return line;
+    joined.append(line).append(" ");
+    if (!goes_on || text.empty()) return joined;
+  }
 }
 
 [[noreturn]] inline void obj_fail(std::size_t line, const std::string& message) {
@@ -98,19 +122,18 @@ inline std::uint32_t obj_index(std::string_view word, std::size_t vertices, std:
 
 }  // namespace detail
 
-// Reads a mesh from the text of a file. Throws FormatError that names line, value and rule: for
-// faces that are no quads or use a vertex twice, indices that are 0, dangle or overflow, numbers
+// Reads a mesh from the text of a file. Throws FormatError that names line (the first, of several),
+// value and rule: for faces that are no quads or use a vertex twice, indices that are 0, dangle or overflow, numbers
 // that are none, are not finite or do not fit a float, curves and surfaces, and a file without
 // vertices or without faces. As in most files of this kind a face may only use vertices before it.
 inline QuadMesh parse_obj(std::string_view text) {
   QuadMesh mesh;
-  std::size_t number = 0;
+  if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
+  std::string joined;
+  std::size_t lines = 0;
   while (!text.empty()) {
-    ++number;
-    const std::size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    line = line.substr(0, line.find('#'));
+    const std::size_t number = lines + 1;
+    std::string_view line = detail::obj_statement(text, lines, joined);
     const std::string_view keyword = detail::obj_word(line);
     if (keyword == "v") {
       std::array<float, 3> vertex{};
@@ -169,21 +192,25 @@ inline QuadMesh read_obj(std::istream& in) {
   return parse_obj(text);
 }
 
-// Writes a mesh; parse_obj() gives the same one back. Throws FormatError when the stream fails.
+// Writes a mesh; parse_obj() gives the same one back. The stream's locale, width and flags change
+// nothing. Throws FormatError when the stream fails.
 inline void write_obj(std::ostream& out, const QuadMesh& mesh) {
-  char digits[64];
-  for (const auto& vertex : mesh.vertices) {
-    out << 'v';
-    for (const float value : vertex) {
-      const auto result = std::to_chars(digits, digits + sizeof digits, value);
-      out << ' ' << std::string_view(digits, static_cast<std::size_t>(result.ptr - digits));
+  const auto line = [&](char keyword, const auto& numbers) {
+    char text[256];  // four numbers of at most 20 characters
+    char* end = text;
+    *end++ = keyword;
+    for (const auto number : numbers) {
+      *end++ = ' ';
+      end = std::to_chars(end, text + sizeof text, number).ptr;
     }
-    out << '\n';
-  }
+    *end++ = '\n';
+    out.write(text, end - text);
+  };
+  for (const auto& vertex : mesh.vertices) line('v', vertex);
   for (const auto& quad : mesh.quads) {
-    out << 'f';
-    for (const std::uint32_t index : quad) out << ' ' << std::uint64_t{index} + 1;
-    out << '\n';
+    std::array<std::uint64_t, 4> from_one{};
+    for (std::size_t i = 0; i < 4; ++i) from_one[i] = std::uint64_t{quad[i]} + 1;
+    line('f', from_one);
   }
   if (!out.flush()) throw FormatError("OBJ", "the stream took not all of the mesh");
 }

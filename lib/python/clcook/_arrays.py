@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections import OrderedDict
 from typing import Any, Callable, Literal, Sequence, Union
 
@@ -266,7 +267,8 @@ def bc6h_decode(
 
     path: the file. slice, mip: which picture of an array, a cube map or a chain of mips.
     The bits are those that Microsoft's documentation asks for; alpha is 1. Thread-safe. Raises
-    clcook.Error, FileError for what is no such file.
+    clcook.Error, FileError for what is no such file. A file with slips that leave one reading is
+    taken with a warning.
     """
     where = "bc6h_decode"
     try:
@@ -285,13 +287,15 @@ def bc6h_decode(
             size = file.seek(0, os.SEEK_END)
             file.seek(0)
             level = _clcook._dds_level(file.read(148), size, int(slice), int(mip))
-            format, width, height, offset, count = level
+            format, width, height, offset, count, odd = level
             file.seek(offset)
             blocks = file.read(count)
     except (OSError, ValueError) as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{where}: cannot read {name!r}: {error}", "io", where=where) from error
+    for one in odd:
+        warnings.warn(f"{name}: DDS: {one}", stacklevel=2)
     texels = np.empty((height, width, 4), dtype)
     _clcook._bc6h_decode(
         blocks, width, height, format, texel, texels.ctypes.data, texels.strides[0]

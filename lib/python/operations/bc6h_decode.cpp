@@ -50,8 +50,8 @@ void bind_bc6h_decode(nb::module_& m) {
       "Enqueues the decoding of blocks, a buffer or array, into texels, a buffer, array or image, "
       "behind the events of wait_for, and returns its pyopencl.Event.");
 
-  // The layout of a DDS file from its beginning: format, and of one mip of one slice width, height
-  // and where its blocks lie.
+  // The layout of a DDS file from its beginning: format, of one mip of one slice width, height and
+  // where its blocks lie, and the reader's warnings.
   m.def("_dds_level", [](const nb::bytes& head, std::uint64_t file_bytes, std::int64_t slice,
                          std::int64_t mip) {
     const io::Dds dds = io::parse_dds(std::string_view(head.c_str(), head.size()), file_bytes);
@@ -61,9 +61,11 @@ void bind_bc6h_decode(nb::module_& m) {
     }
     const io::DdsLevel level =
         dds.level(static_cast<std::uint64_t>(slice), static_cast<std::size_t>(mip));
+    nb::list warnings;
+    for (const std::string& one : dds.warnings) warnings.append(nb::cast(one));
     return nb::make_tuple(
         dds.format == io::DdsFormat::bc6h_sf16 ? "signed_float" : "unsigned_float", level.width,
-        level.height, level.offset, level.bytes);
+        level.height, level.offset, level.bytes, warnings);
   });
   m.def("_bc6h_decode", [](const nb::bytes& blocks, int width, int height,
                            const std::string& format, const std::string& texel,

@@ -1,6 +1,7 @@
 // The definitions of clcook/core/defines.hpp.
 #pragma once
 
+#include <charconv>
 #include <clcook/core/defines.hpp>
 
 namespace clcook {
@@ -25,6 +26,14 @@ CLCOOK_INLINE Defines& Defines::set(const std::string& name, const Token& token)
              token.value + "'");
   }
   return put(name, token.value);
+}
+
+CLCOOK_INLINE std::string Defines::literal(double value, const char* suffix) {
+  char digits[64];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value, std::chars_format::hex);
+  const std::string text(digits, end.ptr);
+  if (text[0] == '-') return "(-0x" + text.substr(1) + suffix + ")";
+  return "0x" + text + suffix;
 }
 
 CLCOOK_INLINE Defines& Defines::add(const Defines& more) {

@@ -17,13 +17,17 @@
 
 namespace clcook {
 
+CLCOOK_INLINE std::string_view detail::without_mark(std::string_view text) {
+  return text.substr(0, 3) == "\xEF\xBB\xBF" ? text.substr(3) : text;
+}
+
 CLCOOK_INLINE std::string read_text_file(const std::string& path) {
   if (detail::is_folder(path)) fail(Errc::io, "read " + path, "is a folder, not a file");
   const detail::OpenFile in(path, "rb");
   if (in.get() == nullptr) fail(Errc::io, "read " + path, "cannot open the file");
   std::string content;
   if (!detail::read_rest(in.get(), content)) fail(Errc::io, "read " + path, "cannot read the file");
-  if (content.rfind("\xEF\xBB\xBF", 0) == 0) content.erase(0, 3);
+  content.erase(0, content.size() - detail::without_mark(content).size());
   return content;
 }
 

@@ -75,7 +75,7 @@ CLCOOK_INLINE std::string Tuning::user_file(const std::string& cache_folder) {
 
 CLCOOK_INLINE std::vector<TuningEntry> Tuning::parse(const std::string& content,
                                                      const std::string& name) {
-  std::size_t at = 0;
+  std::size_t at = content.size() - detail::without_mark(content).size();
   std::string line;
   const auto next_line = [&] {
     if (at >= content.size()) return false;
