@@ -78,9 +78,8 @@ int start(const TryArguments& arguments) {
   const bool taken = std::any_of(recipes().begin(), recipes().end(),
                                  [&](const Recipe& one) { return one.name == own; });
   const Runtime runtime = Runtime::pick(arguments.device);
-  const std::string content =
-      described::new_description(runtime, arguments.start, arguments.options, to.string(),
-                                 taken ? "my_" + own : "");
+  const std::string content = described::new_description(
+      runtime, arguments.start, arguments.options, to.string(), taken ? "my_" + own : "");
   std::FILE* file = std::fopen(to.c_str(), "wx");
   if (file == nullptr) fail(Errc::io, to.string(), "cannot be made");
   const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();

@@ -106,8 +106,7 @@ std::string scalar_text(const Declared& one, const Meaning& meaning, bool plane)
   const bool fits = type.bytes >= (plane ? 2 : 4);
   if (fits && plane && is_width(one.name)) value = "\"width\"";
   if (fits && plane && is_height(one.name)) value = "\"height\"";
-  if (fits && !plane &&
-      is_one_of(one.name, {"n", "N", "size", "count", "length", "len", "num"}))
+  if (fits && !plane && is_one_of(one.name, {"n", "N", "size", "count", "length", "len", "num"}))
     value = "\"n\"";
   std::string list = value;
   for (std::size_t i = 1; i < type.components; ++i) list += ", " + value;
@@ -132,9 +131,8 @@ std::string argument_text(const Declared& one, const Meaning& meaning, const std
   const Elements elements = elements_of(one.type, meaning);
   std::string out = fmt::format("[[argument]]\nname = {}\n", toml_text(name));
   const char* fill =
-      one.is_const
-          ? "fill = { random = 1 }\n"
-          : "# It is written. If it is read too: access = \"read_write\", and a fill.\n";
+      one.is_const ? "fill = { random = 1 }\n"
+                   : "# It is written. If it is read too: access = \"read_write\", and a fill.\n";
   switch (one.kind) {
     case Declared::Kind::buffer:
       out += fmt::format("buffer = {}{}\ncount = {}\n{}", toml_text(elements.type), elements.note,
@@ -169,9 +167,8 @@ std::string groups_text(const Launch::Sizes& group, bool plane) {
                                         : std::to_string(group[d]));
     local += comma + std::to_string(group[d]);
   }
-  return dimensions == 1
-             ? fmt::format("global = {}\nlocal = {}\n\n", global, local)
-             : fmt::format("global = [{}]\nlocal = [{}]\n\n", global, local);
+  return dimensions == 1 ? fmt::format("global = {}\nlocal = {}\n\n", global, local)
+                         : fmt::format("global = [{}]\nlocal = [{}]\n\n", global, local);
 }
 
 // The folders of -I in compiler options, which are taken out of these.
@@ -254,9 +251,8 @@ std::string new_description(const Runtime& runtime, const std::string& file,
                "bench = [{ n = 4194304 }]\n\n";
   UniqueNames arguments;
   for (const Declared& one : first.arguments) {
-    const Meaning meaning = one.kind == Declared::Kind::image
-                                ? Meaning()
-                                : meaning_of(runtime, unit, one.type);
+    const Meaning meaning =
+        one.kind == Declared::Kind::image ? Meaning() : meaning_of(runtime, unit, one.type);
     out += argument_text(one, meaning, arguments.make(one.name), plane);
   }
   UniqueNames names;

@@ -252,7 +252,8 @@ std::string misfit(const Argument& one, const Declared& its, const Meaning& mean
                                      "' is ", one.type.name);
   }
   // Every fourth number of these would not be compared.
-  if (one.in_memory() && one.type.components == 3 && meaning.number && meaning.number->components != 3)
+  if (one.in_memory() && one.type.components == 3 && meaning.number &&
+      meaning.number->components != 3)
     return ": '" + one.name + "' is " + one.type.name + as + ", without its unused fourth number";
   if (!meaning.number || meaning.number->bytes == 1 || one.type.bytes == 1) return {};
   if (meaning.number->bytes == one.type.bytes && meaning.number->kind == one.type.kind) return {};

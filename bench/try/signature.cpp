@@ -83,15 +83,15 @@ const char* extension_of(const std::string& type) {
 
 // The kernel that writes the size of a type, and which of the number types it is, from 1.
 std::string meaning_kernel(const std::string& type) {
-  std::string out = text("\n__kernel void ", kMeaningKernel,
-                         "(__global ulong* meaning) {\n  meaning[0] = sizeof(", type,
-                         ");\n  meaning[1] = 0;\n");
+  std::string out =
+      text("\n__kernel void ", kMeaningKernel,
+           "(__global ulong* meaning) {\n  meaning[0] = sizeof(", type, ");\n  meaning[1] = 0;\n");
   std::size_t index = 0;
   for (const std::string& number : type_names()) {
     const char* extension = extension_of(number);
     if (extension != nullptr) out += text("#ifdef ", extension, "\n");
-    out += text("  if (__builtin_types_compatible_p(", type, ", ", number, ")) meaning[1] = ",
-                ++index, ";\n");
+    out += text("  if (__builtin_types_compatible_p(", type, ", ", number,
+                ")) meaning[1] = ", ++index, ";\n");
     if (extension != nullptr) out += "#endif\n";
   }
   return out + "}\n";

@@ -16,8 +16,8 @@ namespace clcook::tool::described {
 struct Declared {
   enum class Kind { buffer, image, scalar, local };
   Kind kind = Kind::scalar;
-  std::string type;  // without the star: "float4"
-  std::string name;  // may be empty
+  std::string type;       // without the star: "float4"
+  std::string name;       // may be empty
   bool is_const = false;  // nothing is written through it
 };
 
