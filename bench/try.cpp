@@ -69,12 +69,17 @@ int show(const TryArguments& arguments) {
 int start(const TryArguments& arguments) {
   std::filesystem::path to = arguments.out;
   if (to.empty()) to = std::filesystem::path(arguments.start).replace_extension(".toml");
+  if (to.extension() != ".toml")
+    fail(Errc::invalid_argument, to.string(), "the name of a description must end in .toml");
   std::error_code error;
   if (std::filesystem::exists(to, error))
     fail(Errc::io, to.string(), "is there already and is left as it is; --out gives another name");
+  const std::string own = described::name_of_file(to.string());
+  const bool taken = std::any_of(recipes().begin(), recipes().end(),
+                                 [&](const Recipe& one) { return one.name == own; });
   const Runtime runtime = Runtime::pick(arguments.device);
-  const std::string content =
-      described::new_description(runtime, arguments.start, arguments.options, to.string());
+  const std::string content = described::new_description(
+      runtime, arguments.start, arguments.options, to.string(), taken ? "my_" + own : "");
   std::FILE* file = std::fopen(to.c_str(), "wx");
   if (file == nullptr) fail(Errc::io, to.string(), "cannot be made");
   const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();

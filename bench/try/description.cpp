@@ -48,7 +48,9 @@ std::string fill_in(const Placed& text, const Names& names) {
   return at_place(text.place, [&] { return fill_in(text.text, names); });
 }
 
-bool find_type(const std::string& name, Type& type) {
+namespace {
+
+const std::map<std::string, std::pair<Type::Kind, std::size_t>>& scalar_types() {
   static const std::map<std::string, std::pair<Type::Kind, std::size_t>> kTypes = {
       {"char", {Type::Kind::integer, 1}},  {"uchar", {Type::Kind::natural, 1}},
       {"short", {Type::Kind::integer, 2}}, {"ushort", {Type::Kind::natural, 2}},
@@ -56,16 +58,49 @@ bool find_type(const std::string& name, Type& type) {
       {"long", {Type::Kind::integer, 8}},  {"ulong", {Type::Kind::natural, 8}},
       {"half", {Type::Kind::real, 2}},     {"float", {Type::Kind::real, 4}},
       {"double", {Type::Kind::real, 8}}};
+  return kTypes;
+}
+
+constexpr std::size_t kVectors[] = {2, 3, 4, 8, 16};
+
+bool is_of_a_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+constexpr std::size_t kLongestName = 100;
+
+}  // namespace
+
+std::vector<std::string> type_names() {
+  std::vector<std::string> out;
+  for (const auto& [name, about] : scalar_types()) {
+    out.push_back(name);
+    for (const std::size_t components : kVectors) out.push_back(name + std::to_string(components));
+  }
+  return out;
+}
+
+std::string legal_name(std::string text) {
+  text.resize(std::min(text.size(), kLongestName));
+  for (char& c : text)
+    if (!is_of_a_name(c)) c = '_';
+  return text;
+}
+
+std::string name_of_file(const std::string& file) {
+  return legal_name(std::filesystem::path(file).stem().string());
+}
+
+bool find_type(const std::string& name, Type& type) {
   std::string word = name;
   type.components = 1;
-  for (const std::size_t components : {2U, 3U, 4U, 8U, 16U}) {
+  for (const std::size_t components : kVectors) {
     const std::string end = std::to_string(components);
     if (name.size() <= end.size() || name.substr(name.size() - end.size()) != end) continue;
     word = name.substr(0, name.size() - end.size());
     type.components = components;
   }
-  const auto found = kTypes.find(word);
-  if (found == kTypes.end()) return false;
+  const auto found = scalar_types().find(word);
+  if (found == scalar_types().end()) return false;
   type.name = name;
   type.kind = found->second.first;
   type.bytes = found->second.second;
@@ -315,10 +350,8 @@ class Table {
 };
 
 bool is_name(const std::string& name) {
-  const auto good = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  return !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), good);
+  return !name.empty() && name.size() <= kLongestName &&
+         std::all_of(name.begin(), name.end(), is_of_a_name);
 }
 
 void check_name(const std::string& place, const std::string& name, const std::string& what) {
@@ -347,7 +380,7 @@ class Reader {
 
   Description read() {
     Table root(table_, file_, "a description");
-    out_.name = root.string("name", std::filesystem::path(file_).stem().string());
+    out_.name = root.string("name", name_of_file(file_));
     check_name(root.find("name") == nullptr ? file_ : root.place_of(*root.find("name")), out_.name,
                "the name of a description");
     out_.title = root.string("title", out_.name);
@@ -442,7 +475,8 @@ class Reader {
       if (!find_type(type.text, one.type))
         wrong(type.place, "'" + type.text +
                               "' is no type: char, uchar, short, ushort, int, uint, long, ulong, "
-                              "half, float, double, or a vector of 2, 3, 4, 8 or 16 of these");
+                              "half, float, double, or a vector of 2, 3, 4, 8 or 16 of these; a "
+                              "struct is a buffer of uchar, and cannot be given by value");
     }
     if (one.kind == Argument::Kind::buffer || one.kind == Argument::Kind::local)
       one.count = need_size(from, "count");

@@ -57,6 +57,8 @@ struct Type {
 
 // The type of that name; false: there is none.
 bool find_type(const std::string& name, Type& type);
+// The names of all of them.
+std::vector<std::string> type_names();
 
 // What an image holds, in OpenCL's own words: "RGBA UNORM_INT8".
 struct Format {
@@ -161,6 +163,11 @@ struct Description {
   // Error(invalid_argument) with the place where there is no such variable.
   std::string path(const Placed& path) const;
 };
+
+// The text with an underscore for every byte that no name may contain, cut where names end.
+std::string legal_name(std::string text);
+// The name of a description that does not say it.
+std::string name_of_file(const std::string& file);
 
 // Whether this program can read descriptions.
 bool can_read();

@@ -167,15 +167,22 @@ std::string fill_in(const std::string& text, const Names& names) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     // ${NAME} is for paths, see Description::path().
     const bool is_variable = at > 0 && text[at - 1] == '$';
-    if (text[at] != '{' || is_variable || (at + 1 < text.size() && text[at + 1] == '{')) {
-      if (text[at] == '{' && !is_variable) ++at;
+    const bool is_brace = !is_variable && (text[at] == '{' || text[at] == '}');
+    const bool is_doubled = is_brace && at + 1 < text.size() && text[at + 1] == text[at];
+    if (is_doubled || !is_brace || text[at] == '}') {
       out += text[at];
+      if (is_doubled) ++at;
       continue;
     }
     const std::size_t end = text.find('}', at);
     if (end == std::string::npos)
       fail(Errc::invalid_argument, "expression", "'" + text + "': a '}' is missing");
-    out += std::to_string(evaluate(text.substr(at + 1, end - at - 1), names));
+    try {
+      out += std::to_string(evaluate(text.substr(at + 1, end - at - 1), names));
+    } catch (const Error& error) {
+      fail(error.code, error.where,
+           error.what() + std::string("; braces themselves are written {{ and }}"));
+    }
     at = end;
   }
   return out;

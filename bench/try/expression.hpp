@@ -16,7 +16,8 @@ using Names = std::map<std::string, std::int64_t>;
 // by zero and a value beyond 64 bits included.
 std::int64_t evaluate(const std::string& expression, const Names& names);
 
-// The text with each {expression} replaced by its value; "{{" is a brace, and ${NAME} stays. Throws as evaluate().
+// The text with each {expression} replaced by its value; "{{" and "}}" are braces, and ${NAME}
+// stays. Throws as evaluate().
 std::string fill_in(const std::string& text, const Names& names);
 
 }  // namespace clcook::tool::described

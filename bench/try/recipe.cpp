@@ -233,15 +233,43 @@ std::string list_of(const Description& about, const KernelEntry& kernel) {
   return out;
 }
 
-// The description has what the kernel declares, as far as the implementation says that.
-void check_signature(const Description& about, const KernelEntry& entry, const cl::Kernel& kernel) {
+// The images that a description can give, without what stands behind their dimensions: _t.
+const char* image_of(const Argument& one) {
+  return !one.depth.empty() ? "image3d" : !one.height.empty() ? "image2d" : "image1d";
+}
+
+// Why the type in the description is none that a kernel can be given for its own; empty: it is.
+std::string misfit(const Argument& one, const Declared& its, const Meaning& meaning) {
+  const std::string as = meaning.number && meaning.number->name != its.type
+                             ? ", " + its.type + " is " + meaning.number->name
+                             : "";
+  if (one.kind == Argument::Kind::scalar) {
+    if (meaning.number && meaning.number->name == one.type.name) return {};
+    if (meaning.number) return ": '" + one.name + "' is " + one.type.name + as;
+    return meaning.bytes == 0 ? ": nothing is known of its type, so that '" + one.name +
+                                    "' cannot be compared with it"
+                              : text(": its ", meaning.bytes, " bytes are no number, '", one.name,
+                                     "' is ", one.type.name);
+  }
+  // Every fourth number of these would not be compared.
+  if (one.in_memory() && one.type.components == 3 && meaning.number &&
+      meaning.number->components != 3)
+    return ": '" + one.name + "' is " + one.type.name + as + ", without its unused fourth number";
+  if (!meaning.number || meaning.number->bytes == 1 || one.type.bytes == 1) return {};
+  if (meaning.number->bytes == one.type.bytes && meaning.number->kind == one.type.kind) return {};
+  return ": '" + one.name + "' is of " + one.type.name + as +
+         "; numbers of another type are neither filled nor compared rightly";
+}
+
+// The description has what the kernel declares.
+void check_signature(const Runtime& runtime, const Description& about, const KernelEntry& entry,
+                     const CompileUnit& unit, const cl::Kernel& kernel) {
   const cl_uint count = arguments_of(kernel);
   if (count != entry.arguments.size())
     wrong(entry.place,
           text("the kernel ", entry.function, "() takes ", count, " arguments, it is given ",
                entry.arguments.size(), ": ", list_of(about, entry)));
-  std::vector<Declared> declared;
-  if (!signature_of(kernel, declared)) return;
+  const std::vector<Declared> declared = signature_of(runtime, unit, kernel);
   for (std::size_t i = 0; i < declared.size(); ++i) {
     const Argument& one = about.arguments[entry.arguments[i]];
     const Declared& its = declared[i];
@@ -254,9 +282,17 @@ void check_signature(const Description& about, const KernelEntry& entry, const c
     if (its.kind != kind)
       wrong(one.place,
             who + ", is " + to_string(its.kind) + ", '" + one.name + "' is " + to_string(kind));
-    Type known;
-    if (kind == Declared::Kind::scalar && find_type(its.type, known) && its.type != one.type.name)
-      wrong(one.place, who + ": '" + one.name + "' is " + one.type.name);
+    if (kind == Declared::Kind::image) {
+      if (its.type.rfind(std::string(image_of(one)) + "_t", 0) != 0)
+        wrong(one.place, who + ": '" + one.name + "' is an " + image_of(one) + "_t");
+    } else {
+      // Bytes can be anything, of which the compiler need not be asked.
+      const bool bytes = one.type.bytes == 1 && one.type.components != 3;
+      const std::string why = kind != Declared::Kind::scalar && bytes
+                                  ? std::string()
+                                  : misfit(one, its, meaning_of(runtime, unit, its.type));
+      if (!why.empty()) wrong(one.place, who + why);
+    }
     if (one.in_memory() && one.is_written() && its.is_const)
       wrong(one.place, who + ", is const, '" + one.name + "' is written");
   }
@@ -400,9 +436,7 @@ class Prepared {
     const Names names = names_of(shape, tune);
     const CompileUnit unit = unit_of(*about_, entry, tune, shape);
     at_place(entry.place, [&] {
-      const cl::Program program =
-          runtime.build(unit.source, unit.defines, about_->name + "/" + entry.name,
-                        unit.options + (unit.options.empty() ? "" : " ") + "-cl-kernel-arg-info");
+      const cl::Program program = build_to_look(runtime, unit, about_->name + "/" + entry.name);
       try {
         kernel_.emplace(runtime, program, unit.kernel);
       } catch (const Error& error) {
@@ -411,7 +445,7 @@ class Prepared {
               "the program has no kernel '" + unit.kernel + "'; it has " + names_in(program));
       }
     });
-    check_signature(*about_, entry, kernel_->handle());
+    check_signature(runtime, *about_, entry, unit, kernel_->handle());
     geometry_ = geometry_of(entry, names);
     if (!geometry_.local.empty()) {
       at_place(entry.place, [&] { kernel_->check_launch(launch(), unit.local_bytes); });

@@ -127,8 +127,8 @@ class Source::Flattening {
                                                            std::string_view text) {
     if (text.substr(0, 2) == "\xFF\xFE" || text.substr(0, 2) == "\xFE\xFF")
       fail(Errc::io, "Source " + name, "the text is UTF-16; save it as UTF-8");
-    if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
-    return std::make_shared<const std::vector<Line>>(detail::SourceLines::of(text));
+    return std::make_shared<const std::vector<Line>>(
+        detail::SourceLines::of(detail::without_mark(text)));
   }
 
   // The files that are open, up to where they begin to repeat themselves.
