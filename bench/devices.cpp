@@ -34,6 +34,15 @@ std::string choice_of(const Recipe& recipe, const Runtime& runtime) {
   }
 }
 
+std::string describe_refusal(const std::string& folder, const std::string& refusal) {
+  return fmt::format(
+      "cache of programs: {} is not used, and every process builds its programs from source: {}. "
+      "It, the "
+      "folders above it and links to it must belong to you or root, and nobody else may write to "
+      "them (chmod go-w); or set CLCOOK_CACHE_DIR to a folder of your own\n",
+      folder, refusal);
+}
+
 }  // namespace
 
 void add_devices(CLI::App& app, int& exit_code) {
@@ -91,11 +100,16 @@ void add_devices(CLI::App& app, int& exit_code) {
     if (found.empty())
       out = "no OpenCL device; install a driver, or PoCL for the CPU (Debian: pocl-opencl-icd)" +
             clcook::detail::vendor_files() + "\n";
-    deliver(
-        "",
-        *json
-            ? Json{{"format", kFormat}, {"specification", wanted}, {"devices", rows}}.dump(2) + "\n"
-            : out);
+    const DiskCache cache = DiskCache::standard();
+    const std::string refusal = cache.refusal();
+    if (!refusal.empty()) out += describe_refusal(cache.folder(), refusal);
+    deliver("", *json ? Json{{"format", kFormat},
+                             {"specification", wanted},
+                             {"devices", rows},
+                             {"cache", {{"folder", cache.folder()}, {"refusal", refusal}}}}
+                                .dump(2) +
+                            "\n"
+                      : out);
     exit_code = chosen ? 0 : 2;
   });
 }

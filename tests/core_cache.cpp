@@ -278,6 +278,294 @@ TEST_CASE("a folder that cannot be written makes store do nothing") {
   CHECK(read_bytes(folder / "file") == "a regular file");
 }
 
+// ---- whom the folder and the files belong to ----
+
+namespace {
+
+constexpr uid_t kOther = 54321;  // somebody else
+
+bool can_chown() {
+  if (geteuid() == 0) return true;
+  MESSAGE("SKIPPED: only root can give files to other users");
+  return false;
+}
+
+void set_mode(const std::filesystem::path& path, unsigned mode) {
+  REQUIRE(chmod(path.c_str(), static_cast<mode_t>(mode)) == 0);
+}
+unsigned mode_of(const std::filesystem::path& path) {
+  struct stat is {};
+  REQUIRE(lstat(path.c_str(), &is) == 0);
+  return is.st_mode & 07777U;
+}
+void give(const std::filesystem::path& path, uid_t user) {
+  REQUIRE(lchown(path.c_str(), user, static_cast<gid_t>(-1)) == 0);
+}
+
+// A cache two folders below a temporary one, with a file of the key "key".
+struct Stored {
+  TempFolder top;
+  DiskCache cache{(top / "above" / "cache").string()};
+
+  Stored() { REQUIRE(cache.store("key", "binary")); }
+  std::filesystem::path above() const { return top / "above"; }
+  std::filesystem::path folder() const { return top / "above" / "cache"; }
+  std::filesystem::path file() const { return cache.path_of("key"); }
+  bool hit() const { return cache.load("key") == std::optional<std::string>("binary"); }
+};
+
+// Neither reads nor writes, and says of which path it does not like what.
+void check_refused(const DiskCache& cache, const std::filesystem::path& path,
+                   const std::string& what) {
+  const std::size_t files = files_in(cache.folder());
+  CHECK_FALSE(cache.load("key"));
+  CHECK_FALSE(cache.store("key", "other"));
+  CHECK_FALSE(cache.store("new", "other"));
+  CHECK(files_in(cache.folder()) == files);
+  const std::string refusal = cache.refusal();
+  CAPTURE(refusal);
+  CHECK(contains(refusal, path.string() + " "));
+  CHECK(contains(refusal, what));
+}
+
+}  // namespace
+
+TEST_CASE("of all modes, those that let others write are refused") {
+  const Stored stored;
+  std::size_t wrong = 0;
+  std::size_t taken = 0;
+  for (unsigned mode = 0; mode < 010000; ++mode) {
+    // Others than root need the rights themselves.
+    if (geteuid() != 0 && (mode & 0700) != 0700) continue;
+    const bool open = (mode & 022) != 0;
+    const bool sticky = (mode & 01000) != 0;
+    set_mode(stored.folder(), mode);
+    wrong += stored.hit() == !open && stored.cache.refusal().empty() == !open ? 0U : 1U;
+    set_mode(stored.folder(), 0700);
+    set_mode(stored.above(), mode);
+    const bool movable = open && !sticky;
+    wrong += stored.hit() == !movable && stored.cache.refusal().empty() == !movable ? 0U : 1U;
+    set_mode(stored.above(), 0700);
+    set_mode(stored.file(), mode);
+    wrong += stored.hit() == !open && stored.cache.refusal().empty() ? 0U : 1U;
+    set_mode(stored.file(), 0600);
+    taken += stored.hit() ? 1U : 0U;
+  }
+  CHECK(wrong == 0);
+  CHECK(taken == (geteuid() == 0 ? 4096 : 512));
+}
+
+TEST_CASE("a folder that others may write to is neither read nor written") {
+  const Stored stored;
+  for (const unsigned mode : {01777U, 0777U, 0775U, 0770U, 0720U, 0702U, 02775U, 03777U}) {
+    CAPTURE(mode);
+    char name[8];
+    std::snprintf(name, sizeof name, "%04o", mode);
+    set_mode(stored.folder(), mode);
+    check_refused(stored.cache, stored.folder(), std::string("mode ") + name);
+    set_mode(stored.folder(), 0755);
+    CHECK(stored.hit());
+    if ((mode & 01000) != 0) continue;
+    set_mode(stored.above(), mode);
+    check_refused(stored.cache, stored.above(), std::string("mode ") + name);
+    // Nor is a folder made there.
+    const DiskCache fresh((stored.above() / "fresh").string());
+    check_refused(fresh, stored.above(), std::string("mode ") + name);
+    CHECK_FALSE(std::filesystem::exists(fresh.folder()));
+    set_mode(stored.above(), 0755);
+  }
+  CHECK(stored.hit());
+}
+
+TEST_CASE("a folder, one above it or a link to it that is somebody else's is refused") {
+  if (!can_chown()) return;
+  const Stored stored;
+  const std::filesystem::path link = stored.top / "link";
+  std::filesystem::create_symlink("above/cache", link);
+  const DiskCache linked(link.string());
+  for (const std::filesystem::path& path : {stored.above(), stored.folder(), link}) {
+    const DiskCache& cache = path == link ? linked : stored.cache;
+    CHECK(cache.load("key"));
+    give(path, kOther);
+    check_refused(cache, path, text("belongs to user ", kOther));
+    give(path, 0);
+    CHECK(cache.load("key"));
+  }
+}
+
+TEST_CASE("a file that is somebody else's, or that others may write to, is built anew") {
+  const Stored stored;
+  const std::string whole = read_bytes(stored.file());
+  const auto is_replaced = [&] {
+    CHECK_FALSE(stored.hit());
+    CHECK(stored.cache.refusal().empty());
+    REQUIRE(stored.cache.store("key", "binary"));
+    CHECK(stored.hit());
+    CHECK(mode_of(stored.file()) == 0600);
+    CHECK(files_in(stored.folder()) == 1);
+  };
+  for (const unsigned mode : {0666U, 0664U, 0620U, 0602U}) {
+    set_mode(stored.file(), mode);
+    is_replaced();
+  }
+  for (const unsigned mode : {0644U, 0640U, 0400U}) {  // as earlier versions wrote them
+    set_mode(stored.file(), mode);
+    CHECK(stored.hit());
+  }
+  // A link is not followed, and what it leads to stays as it is.
+  for (const bool sound : {true, false}) {
+    const std::filesystem::path target = stored.top / "target";
+    write_bytes(target, sound ? whole : "precious");
+    std::filesystem::remove(stored.file());
+    std::filesystem::create_symlink(target, stored.file());
+    is_replaced();
+    CHECK(std::filesystem::is_regular_file(std::filesystem::symlink_status(stored.file())));
+    CHECK(read_bytes(target) == (sound ? whole : "precious"));
+  }
+  std::filesystem::remove(stored.file());
+  REQUIRE(mkfifo(stored.file().c_str(), 0600) == 0);
+  is_replaced();
+  if (!can_chown()) return;
+  set_mode(stored.file(), 0600);
+  give(stored.file(), kOther);
+  is_replaced();
+}
+
+TEST_CASE("another user's program reads what root stored, and nothing of a third") {
+  if (!can_chown()) return;
+  const Stored stored;
+  for (const auto& path : {stored.top.path(), stored.above(), stored.folder()})
+    set_mode(path, 0755);
+  set_mode(stored.file(), 0644);
+  const auto hit_as = [&](uid_t user) {
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      if (setuid(user) != 0) _exit(9);
+      _exit(stored.hit() ? 1 : 0);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    REQUIRE(WEXITSTATUS(status) < 2);
+    return WEXITSTATUS(status) == 1;
+  };
+  CHECK(hit_as(kOther));
+  for (const auto& path : {stored.top.path(), stored.above(), stored.folder(), stored.file()}) {
+    CAPTURE(path);
+    give(path, kOther);
+    CHECK(hit_as(kOther));
+    CHECK_FALSE(hit_as(kOther + 1));
+    CHECK_FALSE(stored.hit());
+    give(path, 0);
+  }
+  CHECK(stored.hit());
+}
+
+TEST_CASE("a folder behind links is judged with the folders that hold them") {
+  const Stored stored;
+  const std::filesystem::path place = stored.top / "place";
+  std::filesystem::create_directory(place);
+  const auto cache_at = [&](const std::filesystem::path& target) {
+    std::filesystem::remove(place / "link");
+    std::filesystem::create_symlink(target, place / "link");
+    return DiskCache((place / "link").string());
+  };
+  for (const char* target : {"../above/cache", ".././above//cache/.", "../above/../above/cache/"}) {
+    CAPTURE(target);
+    CHECK(cache_at(target).load("key"));
+    CHECK(DiskCache((place / target).string()).load("key"));
+    set_mode(place, 0777);  // anybody may lead the link elsewhere
+    check_refused(cache_at(target), place, "mode 0777");
+    set_mode(place, 01777);
+    CHECK(cache_at(target).load("key"));
+    set_mode(place, 0700);
+  }
+  CHECK(cache_at(stored.folder()).load("key"));
+  // The end of the way may not be sticky either, however it is named.
+  set_mode(stored.folder(), 01777);
+  check_refused(cache_at(stored.folder() / ""), stored.folder(), "mode 1777");
+  std::filesystem::create_directory(stored.folder() / "below");
+  check_refused(cache_at("../above/cache/below/.."), stored.folder(), "mode 1777");
+  set_mode(stored.folder(), 0700);
+
+  const DiskCache loop = cache_at("link");
+  CHECK_FALSE(loop.load("key"));
+  CHECK_FALSE(loop.store("key", "binary"));
+  CHECK(contains(loop.refusal(), "link"));
+  // One that leads to no folder yet: that is made.
+  const DiskCache fresh = cache_at("../above/new/er");
+  CHECK(fresh.refusal().empty());
+  CHECK_FALSE(fresh.load("key"));
+  CHECK(fresh.store("key", "binary"));
+  CHECK(fresh.load("key"));
+  CHECK(files_in(stored.above() / "new" / "er") == 1);
+}
+
+TEST_CASE("a relative folder is judged with the current one and those above") {
+  const Stored stored;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(stored.above());
+  for (const char* name : {"cache", "./cache/", "../above/cache"}) {
+    CAPTURE(name);
+    const DiskCache cache{std::string(name)};
+    CHECK(cache.load("key"));
+    set_mode(stored.above(), 0777);
+    check_refused(cache, stored.above(), "mode 0777");
+    set_mode(stored.above(), 0700);
+  }
+  std::filesystem::current_path(before);
+}
+
+TEST_CASE("folders and files are made for the user alone, whatever umask says") {
+  for (const mode_t mask : {0U, 02U, 022U, 077U, 0177U, 0777U}) {
+    CAPTURE(mask);
+    const TempFolder top;
+    const DiskCache cache((top / "a" / "b" / "c").string());
+    const mode_t before = umask(mask);
+    const bool done = cache.store("key", "binary");
+    umask(before);
+    CHECK(done);
+    for (const auto& path : {top / "a", top / "a" / "b", top / "a" / "b" / "c"})
+      CHECK(mode_of(path) == 0700);
+    CHECK(mode_of(cache.path_of("key")) == 0600);
+    CHECK(cache.load("key"));
+  }
+}
+
+TEST_CASE("what is no folder and what cannot be looked at is named") {
+  const TempFolder top;
+  write_bytes(top / "file", "");
+  CHECK(contains(DiskCache((top / "file").string()).refusal(), "/file is no folder"));
+  CHECK(contains(DiskCache((top / "file" / "x").string()).refusal(), "/file is no folder"));
+  CHECK(contains(DiskCache((top / std::string(300, 'x')).string()).refusal(), "looked at"));
+  CHECK(contains(DiskCache((top / std::string("a\0b", 3)).string()).refusal(), "zero byte"));
+  CHECK(DiskCache((top / "not" / "there").string()).refusal().empty());
+  CHECK(DiskCache().refusal().empty());
+}
+
+TEST_CASE("a planted program runs where the folder is trusted, and nowhere else") {
+  const TempFolder folder;
+  const auto key_of = [](int value) {
+    return ProgramCache::make_key(
+        runtime().info(), Source("value.cl", kSource).flatten(),
+        Runtime::build_options(runtime().info(), Defines().set("VALUE", value)));
+  };
+  CHECK(run_value(with_cache(folder.path()), 71) == 71);
+  const DiskCache disk(folder.path());
+  REQUIRE(disk.store(key_of(72), *disk.load(key_of(71))));
+  CHECK(run_value(with_cache(folder.path()), 72) == 71);  // such is the harm
+  set_mode(folder.path(), 01777);
+  const Runtime on = with_cache(folder.path());
+  CHECK(run_value(on, 72) == 72);
+  check_stats(on, 0, 0, 1);
+  CHECK(files_in(folder.path()) == 2);
+  set_mode(folder.path(), 0700);
+  if (!can_chown()) return;
+  give(disk.path_of(key_of(72)), kOther);
+  CHECK(run_value(with_cache(folder.path()), 72) == 72);
+}
+
 TEST_CASE("a full disk makes store do nothing and leaves no file") {
   const TempFolder folder;
   const DiskCache cache(folder.path());

@@ -2,6 +2,7 @@
 #include <clcook/core/attempt.hpp>
 #include <clcook/core/device.hpp>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -376,6 +377,37 @@ TEST_CASE("programs that take the same step at the same time do not suspect each
   CHECK_FALSE(Attempt(notes, "step", false).ended_before());
   CHECK_FALSE(Attempt(DiskCache(), "step", false).ended_before());
   CHECK_FALSE(Attempt(DiskCache("/proc/none"), "step", false).ended_before());
+}
+
+TEST_CASE("a note of a step is neither read nor written where others may have planted it") {
+  const TempFolder folder;
+  const DiskCache notes((folder / "notes").string());
+  using clcook::detail::Attempt;
+  const std::string note = Attempt(notes, "step", false).file();
+  REQUIRE(std::filesystem::is_empty(folder / "notes"));
+  const std::string planted = "A program began this";
+  // Where the note is a link, the file behind it is not emptied, and not believed.
+  write_bytes(folder / "precious", planted);
+  std::filesystem::create_symlink(folder / "precious", note);
+  CHECK_FALSE(Attempt(notes, "step", false).ended_before());
+  CHECK_FALSE(Attempt(notes, "step", true).ended_before());
+  CHECK(read_bytes(folder / "precious") == planted);
+  std::filesystem::remove(note);
+  // A file that others may write to, and a folder.
+  write_bytes(note, planted);
+  CHECK(Attempt(notes, "step", false).ended_before());
+  REQUIRE(chmod(note.c_str(), 0666) == 0);
+  CHECK_FALSE(Attempt(notes, "step", false).ended_before());
+  REQUIRE(chmod(note.c_str(), 0600) == 0);
+  REQUIRE(chmod(notes.folder().c_str(), 01777) == 0);
+  CHECK_FALSE(Attempt(notes, "step", false).ended_before());
+  CHECK_FALSE(Attempt(notes, "another step", true).ended_before());
+  CHECK(read_bytes(note) == planted);
+  std::filesystem::remove(note);
+  {
+    const Attempt none(notes, "step", false);
+    CHECK(std::filesystem::is_empty(notes.folder()));
+  }
 }
 
 TEST_CASE("a vendor file whose library is not there: the error names both, others go on") {

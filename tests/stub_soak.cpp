@@ -1,5 +1,7 @@
 // A hundred thousand calls of every operation with changing problems, on the stub: handles and memory
-// stay flat, and nothing is built again.
+// stay flat, nothing is built again, and no call does more than it did in the beginning. What a clock
+// would say of the slowest calls is not asked: no test hangs on the load. tests/soak.cpp is the same on
+// an implementation.
 #include <malloc.h>
 
 #include <algorithm>
@@ -7,6 +9,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,11 +17,13 @@
 #include <clcook/core/rates.hpp>
 #include <clcook/gaussian_blur.hpp>
 #include <clcook/halo_tile.hpp>
+#include <clcook/regroup.hpp>
 #include <clcook/stream_compaction.hpp>
 
 #include "bench/cookbook/recipes.hpp"
 #include "stub/runtime.hpp"
 #include "support/grid.hpp"
+#include "support/operations.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -27,11 +32,13 @@ using namespace clcook::testing;
 namespace {
 
 constexpr int kMaxSize = 64;
+// An operation that no card makes cases of.
+constexpr const char* kWithoutCard = "RegroupOrder";
 
 std::size_t heap() { return mallinfo2().uordblks; }
 
 // Calls call(i) many times. After a tenth of them everything that is made once is there; from then
-// on nothing may grow. Calls i and i + kinds do the same.
+// on nothing may grow, in any call. Calls i and i + kinds do the same.
 void soak(const std::string& what, const Runtime& runtime, const std::function<void(int)>& call,
           std::size_t kinds = 1) {
   // Whole rounds of all kinds, since what is alive hangs on the last ones.
@@ -40,6 +47,8 @@ void soak(const std::string& what, const Runtime& runtime, const std::function<v
   };
   const int calls = round_up(short_grid() ? 5000 : 100000);
   const int warm = round_up(static_cast<std::size_t>(calls) / 10);
+  std::vector<long> opencl_calls(kinds, -1);  // of each kind, once it is warm
+  std::size_t slower = 0;
   stub::Counts handles;
   std::size_t bytes = 0;
   ProgramCache::Stats built;
@@ -50,10 +59,18 @@ void soak(const std::string& what, const Runtime& runtime, const std::function<v
       bytes = heap();
       built = runtime.cache().stats();
     }
+    const long calls_before = stub::calls();
     call(i);
+    if (i < warm) continue;
+    long& usual = opencl_calls[static_cast<std::size_t>(i) % kinds];
+    const long made = stub::calls() - calls_before;
+    if (usual < 0) usual = made;
+    slower += made > usual ? 1U : 0U;
   }
   check(clFinish(runtime.queue()()), "clFinish");
   const stub::Counts after = stub::alive();
+  CHECK_MESSAGE(slower == 0, what, ": ", slower,
+                " calls of OpenCL made more than in the beginning");
   CHECK_MESSAGE(after.memories <= handles.memories, what, ": ", handles.str(), " became ",
                 after.str());
   CHECK_MESSAGE(after.events <= handles.events + 1, what, ": ", handles.str(), " became ",
@@ -74,14 +91,17 @@ struct Memory {
       : src(create_buffer(runtime, kMaxSize * kMaxSize * 16)),
         dst(create_buffer(runtime, kMaxSize * kMaxSize * 16)),
         kept(create_buffer(runtime, 4)),
+        offsets(create_buffer(runtime, 64)),
         image(stub::make_image(runtime, kMaxSize, kMaxSize, {CL_RGBA, CL_HALF_FLOAT})) {}
   cl::Buffer src;
   cl::Buffer dst;
   cl::Buffer kept;
+  cl::Buffer offsets;
   cl::Image2D image;
 };
 
 int size_of(int i) { return 4 + i % (kMaxSize - 3); }
+constexpr std::size_t kSizes = 7 * (kMaxSize - 3);  // pairs of size_of(i) and size_of(i / 7)
 
 }  // namespace
 
@@ -100,24 +120,41 @@ LONG_TEST_CASE("calls with changing problems leave nothing behind", 8) {
         GaussianBlur blur(runtime, {kMaxSize, kMaxSize, 2, 2}, method);
         blur.build_for(5, 5);
         blur.build_for(12, 12);
-        soak(method, runtime, [&](int i) {
-          blur.set_sigma(0.5 + i % 37 * 0.5, 0.5 + i % 23 * 0.5);
-          last = blur(m.src, m.dst, wait());
-        });
+        soak(
+            method, runtime,
+            [&](int i) {
+              blur.set_sigma(0.5 + i % 37 * 0.5, 0.5 + i % 23 * 0.5);
+              last = blur(m.src, m.dst, wait());
+            },
+            37 * 23);
       }
       const StreamCompaction compact(runtime, {kMaxSize, kMaxSize});
       soak("StreamCompaction", runtime,
            [&](int i) { last = compact(m.src, m.dst, m.kept, i % 60000, wait()); });
       // Each call of these is a plan of its own size, from programs that are built.
-      soak("HaloTile", runtime, [&](int i) {
-        HaloTile::Problem problem;
-        problem.width = size_of(i);
-        problem.height = size_of(i / 7);
-        last = HaloTile(runtime, problem)(m.src, m.dst, wait());
-      });
-      soak("Bc6hDecode into an image", runtime, [&](int i) {
-        last = Bc6hDecode(runtime, {size_of(i), size_of(i / 7)})(m.src, m.image, wait());
-      });
+      soak(
+          "HaloTile", runtime,
+          [&](int i) {
+            HaloTile::Problem problem;
+            problem.width = size_of(i);
+            problem.height = size_of(i / 7);
+            last = HaloTile(runtime, problem)(m.src, m.dst, wait());
+          },
+          kSizes);
+      soak(
+          "Bc6hDecode into an image", runtime,
+          [&](int i) {
+            last = Bc6hDecode(runtime, {size_of(i), size_of(i / 7)})(m.src, m.image, wait());
+          },
+          kSizes);
+      soak(
+          kWithoutCard, runtime,
+          [&](int i) {
+            const auto items = static_cast<std::size_t>(size_of(i));
+            last =
+                RegroupOrder(runtime, {items, 2 + i / 7 % 3, 4})(m.src, m.dst, m.offsets, wait());
+          },
+          kSizes * 3);
     }
     CHECK(stub::alive() == before);
   }
@@ -170,4 +207,24 @@ LONG_TEST_CASE("calls of every operation, with a new plan of another problem eac
     check(clFinish(cpu.queue()()), "clFinish");
   }
   CHECK(stub::alive() == before);
+}
+
+TEST_CASE("no operation is left out") {
+  CHECK(operations_without_card() == std::set<std::string>{kWithoutCard});
+}
+
+TEST_CASE("a call that does more than it did is noticed" * doctest::should_fail()) {
+  const Runtime runtime = stub::make_runtime();
+  soak("planted", runtime, [&](int i) {
+    if (i % 4999 == 4998) check(clFinish(runtime.queue()()), "clFinish");
+  });
+}
+
+TEST_CASE("a handle that a late call leaves behind is noticed" * doctest::should_fail()) {
+  const Runtime runtime = stub::make_runtime();
+  std::vector<cl::Buffer> left;
+  soak("planted", runtime, [&](int i) {
+    const cl::Buffer one = create_buffer(runtime, 4);
+    if (i % 4999 == 4998) left.push_back(one);
+  });
 }

@@ -141,6 +141,28 @@ LONG_TEST_CASE("devices lists them with the choice and the reasons", 8) {
   CHECK(contains(bare.out, "pocl-opencl-icd"));
 }
 
+TEST_CASE("devices says once why the cache of programs is not used") {
+  if (not_built("clcook")) return;
+  const TempFolder folder;
+  std::filesystem::create_directory(folder / "cache");
+  const std::string cache = (folder / "cache").string();
+  const auto devices = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"devices", "--device", "no such device"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return tool(arguments, {{"CLCOOK_CACHE_DIR", cache}, {"CLCOOK_CACHE", std::nullopt}}).out;
+  };
+  CHECK_FALSE(contains(devices({}), "cache of programs"));
+  CHECK(Json::parse(devices({"--json"})).at("cache") == Json{{"folder", cache}, {"refusal", ""}});
+  std::filesystem::permissions(folder / "cache", std::filesystem::perms(01777));
+  const std::string why = cache + " has mode 1777: others may write to it";
+  const std::string out = devices({});
+  CAPTURE(out);
+  CHECK(count_of(out, "cache of programs") == 1);
+  CHECK(count_of(out, why) == 1);
+  CHECK(Json::parse(devices({"--json"})).at("cache") == Json{{"folder", cache}, {"refusal", why}});
+  CHECK(std::filesystem::is_empty(folder / "cache"));
+}
+
 TEST_CASE("check --json has one row per run with errors and bound") {
   if (not_built("clcook")) return;
   const Ran ran = tool({"check", a_recipe().name, "--tiny", "--in-order", "--json", "--seed", "7"});

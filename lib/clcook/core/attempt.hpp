@@ -12,8 +12,8 @@ namespace clcook::detail {
 // a process that is no more tells that the step ended it.
 //
 // The file is locked while its process lives, so that programs that take the same step at the same
-// time do not suspect each other. Where no file can be written, or on systems without flock(),
-// nothing is remembered. Throws nothing but bad_alloc. Safe from several threads and processes.
+// time do not suspect each other. Where no file can be written, in a folder that is not trusted
+// (DiskCache::refusal()), or on systems without flock(), nothing is remembered. Throws nothing but bad_alloc. Safe from several threads and processes.
 class Attempt {
  public:
   // `what` names the step and all that can change its end, such as the driver's version. With

@@ -24,6 +24,11 @@ CLCOOK_INLINE std::uint64_t fnv1a(std::string_view data,
 // lost, and built once more. Nothing here throws: a file that is missing, foreign, truncated or
 // damaged is a miss, a folder that cannot be written makes store() do nothing. Safe from several
 // threads and processes.
+//
+// A binary is code that runs in the user's process. So only files that belong to the user or root and
+// that nobody else may write to are read, in a folder of which, and of those above, the same holds;
+// see refusal(). Folders are made with mode 0700, files with 0600. On Windows nothing of this is
+// looked at: what keeps others out there are the rights of the folder.
 class DiskCache {
  public:
   static constexpr std::uint32_t kFormat = 1;
@@ -37,6 +42,11 @@ class DiskCache {
 
   bool enabled() const { return !folder_.empty(); }
   const std::string& folder() const { return folder_; }
+
+  // Why the folder is neither read nor written, in words that name the folder and the rule; empty: it
+  // is, or the cache is off. Others may write to it or to one above that is not sticky, or one of
+  // them, or a link on the way, belongs to somebody else. Looks anew at each call.
+  std::string refusal() const;
 
   // The file of a key.
   std::string path_of(std::string_view key) const;

@@ -15,6 +15,7 @@ namespace clcook::detail {
 class OpenFile {
  public:
   OpenFile(const std::string& name, const char* mode) : file_(std::fopen(name.c_str(), mode)) {}
+  explicit OpenFile(std::FILE* file) : file_(file) {}
   ~OpenFile() {
     if (file_ != nullptr) std::fclose(file_);
   }
@@ -38,7 +39,26 @@ CLCOOK_INLINE bool is_folder(const std::string& name);
 CLCOOK_INLINE bool exists(const std::string& name);
 // Seconds since it was last written; 0 where that is not known.
 CLCOOK_INLINE double file_age(const std::string& name);
-CLCOOK_INLINE void create_folders(const std::string& name);
+
+// The next three are for files whose content decides what runs in this process. Only the user whom
+// the process acts as, and root, may have written them. Windows has no such modes: there the rights
+// of the folder are all there is, and every folder is trusted.
+//
+// A folder is trusted when it, the folders above it and the links that lead to it belong to the user
+// or root, and nobody else may write to it, nor to those above unless they are sticky, as /tmp is:
+// others could put another folder in its place.
+struct FolderTrust {
+  bool trusted = false;
+  std::string wrong;  // why not, for people; empty where it is, or where there is no such folder
+};
+// `create` makes what is missing, with mode 0700, and nothing below a folder that is not trusted.
+CLCOOK_INLINE FolderTrust trust_of(const std::string& folder, bool create = false);
+// Opens a regular file of a trusted folder, to be read; null where others own it or may write to it,
+// or where the name is a link. Does not wait for a pipe's other end.
+CLCOOK_INLINE std::FILE* open_trusted(const std::string& name);
+// Opens a new file of mode 0600, to be written; null where there is something of that name.
+CLCOOK_INLINE std::FILE* create_private(const std::string& name);
+
 CLCOOK_INLINE void remove_file(const std::string& name);
 // Also over a file that is there.
 CLCOOK_INLINE bool rename_file(const std::string& from, const std::string& to);

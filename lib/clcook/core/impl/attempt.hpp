@@ -18,12 +18,11 @@ namespace clcook::detail {
 
 CLCOOK_INLINE Attempt::Attempt(const DiskCache& cache, const std::string& what, bool again) {
 #if CLCOOK_ATTEMPT_FILES
-  if (!cache.enabled()) return;
+  if (!cache.enabled() || !trust_of(cache.folder(), true).trusted) return;
   file_ = joined(cache.folder(), text("attempt-", fnv1a(what), ".txt"));
-  create_folders(cache.folder());
-  handle_ = open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+  handle_ = open(file_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
   if (handle_ < 0) return;
-  const bool alone = flock(handle_, LOCK_EX | LOCK_NB) == 0;
+  const bool alone = is_trusted(handle_) && flock(handle_, LOCK_EX | LOCK_NB) == 0;
   ended_before_ = alone && !again && lseek(handle_, 0, SEEK_END) > 0;
   const std::string note = "A program began this and did not come back:\n" + what + "\n";
   if (!alone || ended_before_ || ftruncate(handle_, 0) != 0 ||

@@ -46,13 +46,15 @@ CLCOOK_INLINE std::string DiskCache::path_of(std::string_view key) const {
   return detail::joined(folder_, name.append(kEnding));
 }
 
+CLCOOK_INLINE std::string DiskCache::refusal() const {
+  return enabled() ? detail::trust_of(folder_).wrong : "";
+}
+
 CLCOOK_INLINE std::optional<std::string> DiskCache::load(std::string_view key) const {
   if (!enabled()) return std::nullopt;
   try {
-    const std::string path = path_of(key);
-    // Opening a pipe would wait for a writer.
-    if (!detail::is_file(path)) return std::nullopt;
-    const detail::OpenFile in(path, "rb");
+    if (!detail::trust_of(folder_).trusted) return std::nullopt;
+    const detail::OpenFile in(detail::open_trusted(path_of(key)));
     if (in.get() == nullptr) return std::nullopt;
     // The size of the open file: another process may replace the one at this path meanwhile.
     if (std::fseek(in.get(), 0, SEEK_END) != 0) return std::nullopt;
@@ -89,7 +91,7 @@ CLCOOK_INLINE bool DiskCache::store(std::string_view key, std::string_view binar
   if (!enabled()) return false;
   std::string temporary;
   try {
-    detail::create_folders(folder_);
+    if (!detail::trust_of(folder_, true).trusted) return false;
     remove_old_temporaries();
     const std::string path = path_of(key);
     temporary = path + unique_suffix();
@@ -98,7 +100,7 @@ CLCOOK_INLINE bool DiskCache::store(std::string_view key, std::string_view binar
     put(header, key.size());
     put(header, binary.size());
     put(header, fnv1a(binary));
-    detail::OpenFile out(temporary, "wb");
+    detail::OpenFile out(detail::create_private(temporary));
     if (out.get() == nullptr) return false;
     bool written = true;
     for (const std::string_view part : {std::string_view(header), key, binary})

@@ -3,14 +3,18 @@
 
 #include <algorithm>
 #include <clcook/core/file.hpp>
+#include <utility>
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
 #define CLCOOK_POSIX_FILES 1
 #else
@@ -51,10 +55,121 @@ CLCOOK_INLINE std::string file_identity(const std::string& name) {
   return std::to_string(is.st_dev) + ":" + std::to_string(is.st_ino);
 }
 
-CLCOOK_INLINE void create_folders(const std::string& name) {
-  for (std::size_t end = name.find('/', 1); end != std::string::npos; end = name.find('/', end + 1))
-    mkdir(name.substr(0, end).c_str(), 0777);
-  mkdir(name.c_str(), 0777);
+// Whether it belongs to the user whom this process acts as, or to root.
+inline bool is_owned(const struct stat& is) { return is.st_uid == geteuid() || is.st_uid == 0; }
+// Whether others may write to it. Access lists count: their mask is the mode's group.
+inline bool is_shared(const struct stat& is) { return (is.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
+
+// Whether only the user and root can have written an open file, and it is a regular one.
+inline bool is_trusted(int handle) {
+  struct stat is {};
+  return fstat(handle, &is) == 0 && S_ISREG(is.st_mode) && is_owned(is) && !is_shared(is);
+}
+
+// What is wrong with a folder or link on the way to a trusted folder, or with that itself.
+inline std::string distrust(const std::string& name, const struct stat& is, bool itself) {
+  if (!is_owned(is))
+    return name + " belongs to user " + std::to_string(is.st_uid) + ", not to user " +
+           std::to_string(geteuid()) + " or root";
+  if (S_ISLNK(is.st_mode)) return "";
+  if (!S_ISDIR(is.st_mode)) return name + " is no folder";
+  if (!is_shared(is) || (!itself && (is.st_mode & S_ISVTX) != 0)) return "";
+  char mode[8];
+  std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(is.st_mode & 07777));
+  return name + " has mode " + mode + ": others may write to it";
+}
+
+inline std::string failure_of(const std::string& name, const char* what) {
+  return name + " cannot be " + what + ": " + std::strerror(errno);
+}
+
+// The content of a link; empty where it cannot be read.
+inline std::string link_target(const std::string& name) {
+  char target[4096];
+  const ssize_t size = readlink(name.c_str(), target, sizeof target);
+  if (size < 0 || static_cast<std::size_t>(size) == sizeof target) return "";
+  return std::string(target, static_cast<std::size_t>(size));
+}
+
+// Puts the parts of a path on a stack, the first on top.
+inline void push_parts(std::vector<std::string>& parts, const std::string& path) {
+  std::size_t end = path.size();
+  while (end > 0) {
+    const std::size_t slash = path.rfind('/', end - 1);
+    const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
+    if (begin < end) parts.push_back(path.substr(begin, end - begin));
+    end = begin == 0 ? 0 : begin - 1;
+  }
+}
+
+// From the root down: nobody else can change an entry of a folder that is trusted, so that what was
+// found of it still holds when the next one is looked at, and when a file is opened.
+CLCOOK_INLINE FolderTrust trust_of(const std::string& folder, bool create) {
+  constexpr int kMostLinks = 40;
+  if (folder.find('\0') != std::string::npos) return {false, "the folder's name has a zero byte"};
+  std::vector<std::string> left;
+  push_parts(left, folder);
+  if (folder.empty() || folder[0] != '/') {
+    char* const here = realpath(".", nullptr);
+    if (here == nullptr) return {false, failure_of("the current folder", "found")};
+    push_parts(left, here);
+    std::free(here);
+  }
+  std::string at = "/";  // without links and dots
+  int links = 0;
+  for (;;) {
+    struct stat is {};
+    if (lstat(at.c_str(), &is) != 0) {
+      if (errno != ENOENT) return {false, failure_of(at, "looked at")};
+      if (!create) return {};
+      if (mkdir(at.c_str(), 0700) == 0) {
+        chmod(at.c_str(), 0700);  // whatever umask takes away
+      } else if (errno != EEXIST) {
+        return {false, failure_of(at, "made")};
+      }
+      if (lstat(at.c_str(), &is) != 0) return {false, failure_of(at, "looked at")};
+    }
+    std::string wrong = distrust(at, is, false);
+    if (!wrong.empty()) return {false, std::move(wrong)};
+    if (S_ISLNK(is.st_mode)) {
+      const std::string target = link_target(at);
+      if (target.empty() || ++links > kMostLinks)
+        return {false, at + " is a link that cannot be followed"};
+      push_parts(left, target);
+      at = target[0] == '/' ? "/" : folder_of(at);
+      continue;
+    }
+    if (left.empty()) {
+      wrong = distrust(at, is, true);
+      return {wrong.empty(), std::move(wrong)};
+    }
+    if (left.back() == "..") {
+      at = folder_of(at);
+    } else if (left.back() != ".") {
+      at = joined(at, left.back());
+    }
+    left.pop_back();
+  }
+}
+
+CLCOOK_INLINE std::FILE* open_trusted(const std::string& name) {
+  const int handle = open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (handle < 0) return nullptr;
+  std::FILE* const file = is_trusted(handle) ? fdopen(handle, "rb") : nullptr;
+  if (file == nullptr) close(handle);
+  return file;
+}
+
+CLCOOK_INLINE std::FILE* create_private(const std::string& name) {
+  const int handle = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (handle < 0) return nullptr;
+  // Whatever umask takes away.
+  std::FILE* const file = fchmod(handle, 0600) == 0 ? fdopen(handle, "wb") : nullptr;
+  if (file == nullptr) {
+    close(handle);
+    remove_file(name);
+  }
+  return file;
 }
 
 CLCOOK_INLINE void remove_file(const std::string& name) { std::remove(name.c_str()); }
@@ -106,9 +221,18 @@ CLCOOK_INLINE std::string file_identity(const std::string& name) {
   return error ? name : path.string();
 }
 
-CLCOOK_INLINE void create_folders(const std::string& name) {
+CLCOOK_INLINE FolderTrust trust_of(const std::string& folder, bool create) {
   std::error_code error;
-  std::filesystem::create_directories(name, error);
+  if (create) std::filesystem::create_directories(folder, error);
+  return {is_folder(folder), error ? folder + " cannot be made" : ""};
+}
+
+CLCOOK_INLINE std::FILE* open_trusted(const std::string& name) {
+  return is_file(name) ? std::fopen(name.c_str(), "rb") : nullptr;
+}
+
+CLCOOK_INLINE std::FILE* create_private(const std::string& name) {
+  return std::fopen(name.c_str(), "wb");
 }
 
 CLCOOK_INLINE void remove_file(const std::string& name) {
