@@ -105,6 +105,11 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
               $<TARGET_FILE:python_plain> "${tool}" "${PROJECT_BINARY_DIR}/python")
   clcook_lane(shell lint "${clcook_lanes}/shell.sh" "${PROJECT_SOURCE_DIR}")
 
+  foreach(kind IN ITEMS interrupted full_disk)
+    clcook_lane(demo.${kind} demo "${clcook_lanes}/demo.sh" "${PROJECT_SOURCE_DIR}"
+                "${PROJECT_BINARY_DIR}/demo-${kind}" ${kind})
+  endforeach()
+
   set(number 0)
   foreach(kind IN ITEMS find_package compiled subdirectory fetch_content single_header two_tu)
     set(label consumer)
