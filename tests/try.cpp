@@ -353,7 +353,7 @@ compare = { outputs = ["y"] }
 )";
 
 LONG_TEST_CASE("types behind typedefs, enums and structs are compared, and no struct goes by value",
-               4) {
+               8) {
   if (cannot_read()) return;
   const TempFolder folder;
   write_bytes(folder / "types.cl", kTypes);
@@ -426,7 +426,7 @@ TEST_CASE("what a kernel declares is found without the program's help too") {
   CHECK(declared[9].kind == tool::described::Declared::Kind::local);
 }
 
-LONG_TEST_CASE("a number type is itself behind a typedef", 4) {
+LONG_TEST_CASE("a number type is itself behind a typedef", 8) {
   CompileUnit one{"", "", Source("", ""), {}, "", {0, 0, 0}, 0};
   for (const char* name : {"char3", "ushort2", "uint16", "ulong", "float3"}) {
     one.source = Source("types.cl", text("typedef ", name, " mine;\n"));
@@ -531,9 +531,6 @@ TEST_CASE("--new describes what a kernel declares, and overwrites nothing") {
   CHECK(contains(check.out, "10 passed, 0 failed"));
 }
 
-<<<<<<< HEAD
-LONG_TEST_CASE("references in files and in C", 8) {
-=======
 // --new of a text, and what it wrote.
 std::string begun(const TempFolder& folder, const std::string& file, const std::string& kernels,
                   std::vector<std::string> options = {}) {
@@ -545,7 +542,7 @@ std::string begun(const TempFolder& folder, const std::string& file, const std::
   return (folder / std::filesystem::path(file).replace_extension(".toml").string()).string();
 }
 
-LONG_TEST_CASE("what --new writes is what check takes, whatever the types are", 4) {
+LONG_TEST_CASE("what --new writes is what check takes, whatever the types are", 8) {
   if (cannot_read()) return;
   const TempFolder folder;
   // Every type of numbers, in every role, and structs in memory.
@@ -571,7 +568,7 @@ LONG_TEST_CASE("what --new writes is what check takes, whatever the types are", 
   CHECK(command({"try", file}).code == 0);
 }
 
-LONG_TEST_CASE("--new keeps to sizes of groups, and says what a description cannot give", 4) {
+LONG_TEST_CASE("--new keeps to sizes of groups, and says what a description cannot give", 8) {
   if (cannot_read()) return;
   const TempFolder folder;
   const char* groups =
@@ -604,8 +601,7 @@ LONG_TEST_CASE("--new keeps to sizes of groups, and says what a description cann
   CHECK(contains(other.err, "must end in .toml"));
 }
 
-LONG_TEST_CASE("references in files and in C", 4) {
->>>>>>> try
+LONG_TEST_CASE("references in files and in C", 8) {
   if (cannot_read()) return;
   const TempFolder folder;
   const std::string library = (folder / "reference.so").string();
