@@ -149,8 +149,9 @@ TEST_CASE("a line that ends with a backslash goes on in the next") {
   const QuadMesh plain = parse_obj(kFour + "f 1 2 3 4\nf 2 3 4 1\n");
   // Every blank of the file in turn becomes the end of a line, and all of them at once.
   const std::string text = kFour + "f 1/1/1 2/2/2 3/3/3 4/4/4\nf -3 -2 -1 -4\n";
-  for (const std::string& end :
+  for (const char* blank :
        {"\\\n", "\\\r\n", " \\\n ", "\\ \t\r\n\t", "\\\n\\\n", " \\\r\n\\\r\n"}) {
+    const std::string end = blank;
     CAPTURE(end);
     std::string all;
     for (std::size_t at = 0; at < text.size(); ++at) {

@@ -49,6 +49,8 @@ struct PngFile {
   char warning[160] = "";  // the first one
 };
 
+constexpr png_byte kExif[] = "eXIf";
+
 // Whether a step came to its end. Else file.error says why.
 bool attempt(PngFile& file, void (*step)(PngFile&)) {
   if (setjmp(png_jmpbuf(file.png)) != 0) return false;
@@ -59,12 +61,13 @@ bool attempt(PngFile& file, void (*step)(PngFile&)) {
 void read_header(PngFile& file) {
   png_set_read_fn(file.png, &file, PngFile::on_read);
   png_set_user_limits(file.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // ours come later
+  png_set_chunk_malloc_max(file.png, file.left);                    // a longer chunk is cut off
   png_set_benign_errors(file.png, 1);
   // No chunk is read but those that say what the pixels are, and the orientation: nothing about
   // colours may change them.
   png_set_keep_unknown_chunks(file.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
-  const png_byte exif[] = "eXIf";
-  png_set_keep_unknown_chunks(file.png, PNG_HANDLE_CHUNK_AS_DEFAULT, exif, 1);
+  // The orientation as raw bytes: so it is kept within the limit above.
+  png_set_keep_unknown_chunks(file.png, PNG_HANDLE_CHUNK_ALWAYS, kExif, 1);
   png_read_info(file.png, file.info);
 }
 
@@ -86,10 +89,13 @@ void read_pixels(PngFile& file) {
 void read_rest(PngFile& file) { png_read_end(file.png, file.info); }
 
 int orientation(const PngFile& file) {
-  png_uint_32 count = 0;
-  png_bytep exif = nullptr;
-  if (png_get_eXIf_1(file.png, file.info, &count, &exif) == 0 || exif == nullptr) return 1;
-  return exif_orientation({reinterpret_cast<const char*>(exif), count});
+  png_unknown_chunkp chunks = nullptr;
+  const int count = png_get_unknown_chunks(file.png, file.info, &chunks);
+  for (const png_unknown_chunk* one = chunks; one != chunks + count; ++one) {
+    if (std::memcmp(one->name, kExif, sizeof kExif) != 0) continue;
+    return exif_orientation({reinterpret_cast<const char*>(one->data), one->size});
+  }
+  return 1;
 }
 
 }  // namespace
