@@ -1,10 +1,12 @@
-// Blurs a picture with a Gaussian of any sigma and says which method was taken and why.
+// Blurs a picture with a Gaussian of any sigma and says which method was taken and why. The alpha of a
+// PNG is straight: the colours of clear pixels stay where they are.
 //
 //   gaussian_blur in.png out.png --sigma 12
 //   gaussian_blur in.png out.png --sigma 12 --compare   all methods: time, PSNR, largest error
 //   gaussian_blur                                       blurs a test scene to gaussian_blur.png
 //
 // test: scene:97x61 {out}/gaussian_blur_small.png --sigma 2.5 --compare --rounds 1
+// test: scene:61x43 {out}/gaussian_blur_rim.png --sigma 1.5 --border constant --compare --rounds 1
 // test: scene:64x64 {out}/gaussian_blur_float.png --sigma 20 --pixel f32 --border mirror --rounds 1
 // demo: scene:960x540 {out}/gaussian_blur.png --sigma 12
 // demo-full: scene:960x540 {out}/gaussian_blur.png --sigma 12 --compare
@@ -46,18 +48,22 @@ void compare(const clcook::Runtime& rt, clcook::example::DeviceTimer& timer, int
              GaussianBlur::Problem problem, const std::vector<unsigned char>& pixels,
              const cl::Buffer& src, const cl::Buffer& dst) {
   const bool floats = problem.pixel == GaussianBlur::Pixel::f32;
+  const auto values = [&](const std::vector<unsigned char>& of) {
+    return clcook::example::compared(clcook::example::values_of(of, floats), problem.alpha,
+                                     floats ? 1 : 255);
+  };
   const clcook::example::ExactGaussianBlur exact(
-      clcook::example::values_of(pixels, floats), problem.width, problem.height, problem.sigma_x,
-      problem.sigma_y, problem.truncate,
-      static_cast<clcook::reference::gaussian_blur::Border>(problem.border), !floats);
+      values(pixels), problem.width, problem.height, problem.sigma_x, problem.sigma_y,
+      problem.truncate, static_cast<clcook::reference::gaussian_blur::Border>(problem.border),
+      !floats && problem.alpha == GaussianBlur::Alpha::none);
   fmt::print("\n{:<14}{:>12}{:>14}{:>16}{:>14}\n", "method", "time, us", "PSNR, dB",
              "largest error", "promised, dB");
   problem.quality = 0;
   for (const GaussianBlur::Row& method : GaussianBlur::variants()) {
     try {
       const GaussianBlur blur(rt, problem, method);
-      const std::vector<float> got = clcook::example::values_of(
-          clcook::example::read<unsigned char>(rt, dst, pixels.size(), blur(src, dst)), floats);
+      const std::vector<float> got =
+          values(clcook::example::read<unsigned char>(rt, dst, pixels.size(), blur(src, dst)));
       fmt::print("{:<14}{:>12.1f}{:>14.1f}{:>16.3g}{:>14.1f}\n", method.name,
                  1e6 * timer.median([&] { return blur(src, dst); }, rounds),
                  exact.psnr(got, clcook::gaussian::peak_of(problem)), exact.difference(got),
@@ -84,6 +90,10 @@ void run(const Arguments& arguments) {
   problem.border = GaussianBlur::parse_border(arguments.border);
   problem.truncate = arguments.truncate;
   problem.quality = arguments.quality;
+  // A transparent border makes every picture transparent at the rim.
+  problem.alpha = problem.border == GaussianBlur::Border::constant
+                      ? GaussianBlur::Alpha::straight
+                      : clcook::example::alpha_of(picture);
   problem.peak = 1;  // a PNG holds neither NaN nor infinity
   const bool floats = problem.pixel == GaussianBlur::Pixel::f32;
   const std::vector<unsigned char> pixels = clcook::example::stored(picture, floats);

@@ -1,5 +1,5 @@
 // Blurs a picture with every variant of the line blur and prints what each step of the optimisation
-// brings on this device.
+// brings on this device. The alpha of a PNG is straight: the colours of clear pixels stay where they are.
 //
 //   line_blur in.png out.png --radius 64 --sigma 0.5
 //   line_blur                                      renders a test scene and blurs it to
@@ -72,9 +72,12 @@ void run(const Arguments& arguments) {
 
   const clcook::pictures::Picture picture = clcook::example::open_picture(in);
   const bool floats = arguments.pixel == "rgba32f";
-  const LineBlur::Problem problem{picture.width, picture.height, arguments.radius,
+  const LineBlur::Problem problem{picture.width,
+                                  picture.height,
+                                  arguments.radius,
                                   LineBlur::RadiusFraction(arguments.sigma),
-                                  floats ? LineBlur::Pixel::rgba32f : LineBlur::Pixel::rgba8};
+                                  floats ? LineBlur::Pixel::rgba32f : LineBlur::Pixel::rgba8,
+                                  clcook::example::alpha_of(picture)};
   const std::vector<unsigned char> pixels = clcook::example::stored(picture, floats);
   const cl::Buffer src = clcook::example::upload(rt, pixels);
   const cl::Buffer dst = clcook::create_buffer(rt, pixels.size());
@@ -94,15 +97,18 @@ void run(const Arguments& arguments) {
   if (!arguments.table) return;
 
   // Every stage against the scalar reference with the same taps.
-  const clcook::example::ExactLineBlur exact(clcook::example::values_of(pixels, floats),
-                                             picture.width, picture.height, arguments.radius,
-                                             arguments.sigma);
+  const auto values = [&](const std::vector<unsigned char>& of) {
+    return clcook::example::compared(clcook::example::values_of(of, floats), problem.alpha,
+                                     floats ? 1 : 255);
+  };
+  const clcook::example::ExactLineBlur exact(values(pixels), picture.width, picture.height,
+                                             arguments.radius, arguments.sigma);
   std::vector<Stage> stages = chain();
   for (Stage& stage : stages) {
     try {
       const LineBlur plan(rt, problem, stage.variant, {stage.group});
       // The check is the warm-up as well.
-      const std::vector<float> got = clcook::example::values_of(result(plan(src, dst)), floats);
+      const std::vector<float> got = values(result(plan(src, dst)));
       const bool approximate = plan.variant().row()->is_approximate;
       stage.error = exact.difference(got, approximate);
       stage.off_full = exact.difference(got, false);

@@ -10,7 +10,10 @@
 //
 // The host compiles one variant per program: -DCLCOOK_LINE_BLUR_ONLY -DCLCOOK_LINE_BLUR_<VARIANT>,
 // with -DCLCOOK_SRC_<PIXEL> and -DCLCOOK_DST_<PIXEL> for pixels that are no float4: RGBA8, RGBA16,
-// RGBA16F.
+// RGBA16F. Pictures with straight alpha have -DCLCOOK_ALPHA_TOP=F, see alpha.clh, with
+// -DCLCOOK_SRC_STRAIGHT where the source is read and -DCLCOOK_DST_STRAIGHT where the result is
+// written; between the passes colours are weighted.
+#include <clcook/alpha.clh>
 #include <clcook/pixel.clh>
 #include <clcook/view.clh>
 
@@ -36,30 +39,46 @@
 
 #if defined(CLCOOK_SRC_RGBA8)
 typedef uchar4 source_pixel;
-#define LOAD_PIXEL clcook_load_rgba8
+#define LOAD_STORED clcook_load_rgba8
 #elif defined(CLCOOK_SRC_RGBA16)
 typedef ushort4 source_pixel;
-#define LOAD_PIXEL clcook_load_rgba16
+#define LOAD_STORED clcook_load_rgba16
 #elif defined(CLCOOK_SRC_RGBA16F)
 typedef ushort4 source_pixel;
-#define LOAD_PIXEL clcook_load_rgba16f
+#define LOAD_STORED clcook_load_rgba16f
 #else
 typedef float4 source_pixel;
-#define LOAD_PIXEL clcook_load_rgba32f
+#define LOAD_STORED clcook_load_rgba32f
 #endif
 
 #if defined(CLCOOK_DST_RGBA8)
 typedef uchar4 result_pixel;
-#define STORE_PIXEL clcook_store_rgba8
+#define STORE_STORED clcook_store_rgba8
 #elif defined(CLCOOK_DST_RGBA16)
 typedef ushort4 result_pixel;
-#define STORE_PIXEL clcook_store_rgba16
+#define STORE_STORED clcook_store_rgba16
 #elif defined(CLCOOK_DST_RGBA16F)
 typedef ushort4 result_pixel;
-#define STORE_PIXEL clcook_store_rgba16f
+#define STORE_STORED clcook_store_rgba16f
 #else
 typedef float4 result_pixel;
-#define STORE_PIXEL clcook_store_rgba32f
+#define STORE_STORED clcook_store_rgba32f
+#endif
+
+// What kernels call. WEIGHTED16 and UNWEIGHTED16 are for four pixels in a vector.
+#ifdef CLCOOK_SRC_STRAIGHT
+#define LOAD_PIXEL(p, i) clcook_weighted(LOAD_STORED(p, i))
+#define WEIGHTED16(pixels) clcook_weighted16(pixels)
+#else
+#define LOAD_PIXEL LOAD_STORED
+#define WEIGHTED16(pixels) (pixels)
+#endif
+#ifdef CLCOOK_DST_STRAIGHT
+#define STORE_PIXEL(p, i, value) STORE_STORED(p, i, clcook_unweighted(value))
+#define UNWEIGHTED16(pixels) clcook_unweighted16(pixels)
+#else
+#define STORE_PIXEL STORE_STORED
+#define UNWEIGHTED16(pixels) (pixels)
 #endif
 
 // The lines of a pass and how they are cut; zeros where a kernel cuts nothing.
@@ -640,7 +659,7 @@ static inline void line_blur_pad_row(__global const source_pixel* row, int from,
   }
   int i = begin;
   for (; i + 4 <= end; i += 4) {
-    *(__global strip_vector*)(out + i) = line_blur_load4(row + from + i);
+    *(__global strip_vector*)(out + i) = WEIGHTED16(line_blur_load4(row + from + i));
   }
   for (; i < end; ++i) {
     out[i] = LOAD_PIXEL(row, (ulong)(from + i));
@@ -783,7 +802,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
           __global result_pixel* out = dst + (ulong)(y + q) * dst_view.pitch + x;
           for (int v = 0; v < STRIP_VECTORS; ++v) {
             if (x + 4 * v + 4 <= columns) {
-              line_blur_store4(out + 4 * v, sum[q][v]);
+              line_blur_store4(out + 4 * v, UNWEIGHTED16(sum[q][v]));
             } else {
               // The end of a row: through memory, a pixel at a time.
               *(__global strip_vector*)lines = sum[q][v];

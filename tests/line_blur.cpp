@@ -357,6 +357,14 @@ TEST_CASE("what variants promise: nothing is lost in a copy, more taps lose more
   CHECK(promise("cpu_strip", 9).work.launches == 1);
   CHECK(promise("cpu_strip", 9).work.bytes_read == 40 * 30 * 16);
   CHECK(promise("naive", 9).work.bytes_read == 2 * 40 * 30 * 16);
+  // Straight alpha rounds a little more, and takes no launch more.
+  LineBlur::Problem straight{40, 30, 9, kHalf};
+  straight.alpha = LineBlur::Alpha::straight;
+  for (const char* variant : {"naive", "coalesced", "cpu_strip"}) {
+    const clcook::Offer offer = LineBlur(runtime(), straight, variant).offer();
+    CHECK(offer.max_error == promise(variant, 9).max_error + 8 * 0x1p-24);
+    CHECK(offer.work.launches == promise(variant, 9).work.launches);
+  }
 }
 
 TEST_CASE("names of pixel types") {
@@ -401,6 +409,8 @@ TEST_CASE("a problem out of range is refused with its value") {
   CHECK(code_of({5, 5, 3, Sigma(inf)}, "relative_sigma must be finite") == Errc::invalid_argument);
   CHECK(code_of({5, 5, 3, kHalf, static_cast<Pixel>(9)}, "no pixel type of the value 9") ==
         Errc::invalid_argument);
+  CHECK(code_of({5, 5, 3, kHalf, Pixel::rgba8, static_cast<LineBlur::Alpha>(3)},
+                "no alpha of the value 3") == Errc::invalid_argument);
 }
 
 TEST_CASE("a picture that no device can hold is out of resources, not a crash") {
@@ -681,6 +691,80 @@ TEST_CASE("values beyond 0..1 survive: float pictures are not cut") {
   const cl::Event done = LineBlur(runtime(), p)(upload(in), dst);
   CHECK(difference(expected(p, in), clcook::testing::read_buffer<float>(runtime(), dst, in.size(),
                                                                         {done})) < 1000 * kClose);
+}
+
+// ---- Straight alpha ------------------------------------------------------------------------------
+
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+
+Bytes blurred(const LineBlur::Problem& p, const Bytes& src, Variant variant = "automatic") {
+  const cl::Buffer dst = clcook::create_buffer(runtime(), src.size());
+  const cl::Event done = LineBlur(runtime(), p, variant)(upload(src), dst);
+  return clcook::testing::read_buffer<unsigned char>(runtime(), dst, src.size(), {done});
+}
+
+}  // namespace
+
+TEST_CASE("straight alpha: white beside clear red stays white") {
+  Bytes src;
+  for (const int alpha : {255, 255, 255, 255, 0, 0, 0, 0}) {
+    const unsigned char rest = alpha == 0 ? 0 : 255;
+    src.insert(src.end(), {255, rest, rest, static_cast<unsigned char>(alpha)});
+  }
+  LineBlur::Problem p{8, 1, 4, Sigma(0.25), Pixel::rgba8, LineBlur::Alpha::straight};
+  const auto fourth = [](const Bytes& out) { return Bytes(out.begin() + 12, out.begin() + 16); };
+  CHECK(fourth(blurred(p, src)) == Bytes{255, 255, 255, 178});
+  p.alpha = LineBlur::Alpha::none;
+  const Bytes plain = blurred(p, src);
+  CHECK(fourth(plain) == Bytes{255, 178, 178, 178});
+  p.alpha = LineBlur::Alpha::premultiplied;
+  CHECK(blurred(p, src) == plain);
+  // A copy is one, clear red and all.
+  p.alpha = LineBlur::Alpha::straight;
+  p.radius = 0.5;
+  CHECK(blurred(p, src) == src);
+}
+
+LONG_TEST_CASE("straight alpha: flat colours stay, and no colour under alpha 0 matters", 8) {
+  constexpr int kWidth = 37;
+  constexpr int kHeight = 19;
+  std::size_t number = 0;
+  for (const Variant v : LineBlur::variants()) {
+    for (const Pixel pixel : {Pixel::rgba8, Pixel::rgba16, Pixel::rgba16f, Pixel::rgba32f}) {
+      if (clcook::testing::left_out(number++, 4)) continue;
+      CAPTURE(v.name());
+      CAPTURE(clcook::pixel_type_name(pixel, ""));
+      const clcook::Channel channel = clcook::channel_of(pixel);
+      const double top = static_cast<double>(clcook::top_alpha(channel));
+      LineBlur::Problem p{kWidth, kHeight, 6, kHalf, pixel, LineBlur::Alpha::straight};
+      clcook::Random random(3);
+      std::vector<double> values;
+      for (int i = 0; i < kWidth * kHeight; ++i) {
+        const double alpha = random.below(3) == 0 ? 0 : static_cast<double>(random.uniform());
+        values.insert(values.end(), {0.25 * top, 0.5 * top, 0.75 * top, alpha * top});
+      }
+      const Bytes flat = clcook::store_channels(channel, values);
+      const double kinds[] = {0, top, std::numeric_limits<double>::quiet_NaN(),
+                              std::numeric_limits<double>::infinity()};
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (i % 4 != 3 && clcook::load_channel(channel, flat.data(), i / 4 * 4 + 3) == 0)
+          values[i] = kinds[random.below(clcook::is_integer(channel) ? 2 : 4)];
+      }
+      const Bytes other = clcook::store_channels(channel, values);
+      const Bytes out = blurred(p, flat, v);
+      CHECK(blurred(p, other, v) == out);
+      double worst = 0;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (i % 4 == 3 || clcook::load_channel(channel, out.data(), i / 4 * 4 + 3) == 0) continue;
+        const double wanted = clcook::load_channel(channel, flat.data(), i % 4);
+        worst =
+            std::max(worst, std::abs(clcook::load_channel(channel, out.data(), i) - wanted) / top);
+      }
+      CHECK(worst <= (pixel == Pixel::rgba32f ? kClose : 0));
+    }
+  }
 }
 
 // ---- Images ------------------------------------------------------------------------------------

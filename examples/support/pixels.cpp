@@ -17,6 +17,13 @@ std::vector<unsigned char> stored(const pictures::Picture& picture, bool as_floa
   return out;
 }
 
+Alpha alpha_of(const pictures::Picture& picture) {
+  for (std::size_t i = 3; i < picture.rgba.size(); i += 4) {
+    if (picture.rgba[i] != 255) return Alpha::straight;
+  }
+  return Alpha::none;
+}
+
 std::vector<float> values_of(const std::vector<unsigned char>& pixels, bool as_floats) {
   if (!as_floats) return {pixels.begin(), pixels.end()};
   std::vector<float> out(pixels.size() / sizeof(float));

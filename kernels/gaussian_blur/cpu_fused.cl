@@ -11,6 +11,7 @@
 //
 // Channels are filtered as they lie: the taps along a row are CLCOOK_CHANNELS elements apart. Every
 // sum has exactly the taps of the filter: none with a weight of zero, which would spread NaN.
+#include <clcook/alpha.clh>
 #include <clcook/halo.clh>
 #include <clcook/pixel16.clh>
 #include <clcook/view.clh>
@@ -29,8 +30,9 @@
 #endif
 #define BLOCK (8 * STEP)  // elements that are filtered along a row at once
 
-// Floats inside of the picture are filtered where they are.
-#if defined(CLCOOK_CHANNEL_U8) || defined(CLCOOK_CHANNEL_U16) || defined(CLCOOK_CHANNEL_F16)
+// Floats inside of the picture are filtered where they are, unless they are weighted first.
+#if defined(CLCOOK_CHANNEL_U8) || defined(CLCOOK_CHANNEL_U16) || defined(CLCOOK_CHANNEL_F16) || \
+    defined(CLCOOK_ALPHA_TOP)
 #define DIRECT 0
 #define CHUNK (4 * BLOCK)  // before more is asked for
 #else
@@ -70,7 +72,7 @@ static inline void fill_outside(__global float* line, __global const clcook_chan
     for (int c = 0; c < CLCOOK_CHANNELS; ++c) {
       line[x * CLCOOK_CHANNELS + c] =
           at < 0 ? clcook_channel_of(picture->outside, c)
-                 : clcook_load_channel(row, (ulong)(at * CLCOOK_CHANNELS + c));
+                 : clcook_load_weighted_channel(row, (ulong)(at * CLCOOK_CHANNELS + c));
     }
   }
 }
@@ -84,8 +86,8 @@ static inline void fill_line(__global float* line, __global const clcook_channel
   fill_outside(zero, row, begin, first, picture);
   int e = first * CLCOOK_CHANNELS;
   for (; e <= last * CLCOOK_CHANNELS - 16; e += 16)
-    *(__global clcook_loose16*)(zero + e) = clcook_load16(row + e);
-  for (; e < last * CLCOOK_CHANNELS; ++e) zero[e] = clcook_load_channel(row, (ulong)e);
+    *(__global clcook_loose16*)(zero + e) = clcook_weighted16(clcook_load16(row + e));
+  for (; e < last * CLCOOK_CHANNELS; ++e) zero[e] = clcook_load_weighted_channel(row, (ulong)e);
   fill_outside(zero, row, last, end, picture);
   for (e = (end - begin) * CLCOOK_CHANNELS; e < size; ++e) line[e] = 0.0f;
 }
@@ -407,6 +409,12 @@ __attribute__((vec_type_hint(float16))) __kernel void gaussian_blur_cpu_fused(
                        right_y, axis_y.right, results + i * RESULT_COLUMNS, RESULT_COLUMNS, 1);
       }
       for (int i = 0; i < min(RESULT_ROWS, rows - y); ++i) {
+#ifdef CLCOOK_ALPHA_TOP
+        for (int k = 0; k < RESULT_COLUMNS; k += 16) {
+          __global float16* at = (__global float16*)(results + i * RESULT_COLUMNS + k);
+          *at = clcook_unweighted16(*at);
+        }
+#endif
         clcook_store_line(dst + (ulong)(y + i) * dst_pitch + (ulong)e, results + i * RESULT_COLUMNS,
                           min(RESULT_COLUMNS, count - e), stream);
       }

@@ -11,6 +11,7 @@
 // _down makes lines of cells, blurred along the rows; _up blurs their columns and enlarges. A
 // work-item does many rows, in scratch memory of its own that stays in its cache. Lines are float
 // and interleaved; their pitches are multiples of 64 with 64 to spare. Views count channels.
+#include <clcook/alpha.clh>
 #include <clcook/halo.clh>
 #include <clcook/pixel16.clh>
 #include <clcook/view.clh>
@@ -59,7 +60,7 @@ static inline void add_row(__global float* above, __global float* here, __global
                            float w2) {
   int e = 0;
   for (; e <= count - 16; e += 16) {
-    const float16 value = clcook_load16(row + e);
+    const float16 value = clcook_weighted16(clcook_load16(row + e));
     __global clcook_loose16* a = (__global clcook_loose16*)(above + e);
     __global clcook_loose16* h = (__global clcook_loose16*)(here + e);
     __global clcook_loose16* b = (__global clcook_loose16*)(below + e);
@@ -68,7 +69,7 @@ static inline void add_row(__global float* above, __global float* here, __global
     *b = fma(value, (float16)(w2), *b);
   }
   for (; e < count; ++e) {
-    const float value = clcook_load_channel(row, (ulong)e);
+    const float value = clcook_load_weighted_channel(row, (ulong)e);
     above[e] = fma(value, w0, above[e]);
     here[e] = fma(value, w1, here[e]);
     below[e] = fma(value, w2, below[e]);
@@ -87,7 +88,7 @@ static inline void add_rows(__global float* above, __global float* here, __globa
 #define ADD(I)                                                                             \
   {                                                                                        \
     if (16 * I * sizeof(clcook_channel_t) % 64 == 0) CLCOOK_PREFETCH(at + ahead + 16 * I); \
-    const float16 value = clcook_load16(at + 16 * I);                                      \
+    const float16 value = clcook_weighted16(clcook_load16(at + 16 * I));                   \
     a##I = fma(value, w0, a##I);                                                           \
     h##I = fma(value, w1, h##I);                                                           \
     b##I = fma(value, w2, b##I);                                                           \
@@ -156,12 +157,12 @@ static __attribute__((noinline)) void mix_lines(__global clcook_channel_t* to,
       fma(*(__global const float16*)(here + E), w1, *(__global const float16*)(above + E) * w0))
   int e = 0;
   if (stream) {
-    for (; e <= count - 16; e += 16) clcook_store16(to + e, MIX(e), 1);
+    for (; e <= count - 16; e += 16) clcook_store16(to + e, clcook_unweighted16(MIX(e)), 1);
   } else {
-    for (; e <= count - 16; e += 16) clcook_store16(to + e, MIX(e), 0);
+    for (; e <= count - 16; e += 16) clcook_store16(to + e, clcook_unweighted16(MIX(e)), 0);
   }
   if (e < count) {
-    *(__global float16*)rest = MIX(e);
+    *(__global float16*)rest = clcook_unweighted16(MIX(e));
     for (int i = 0; i < count - e; ++i) clcook_store_channel(to, (ulong)(e + i), rest[i]);
   }
 }

@@ -11,6 +11,7 @@
 // weights are arguments. Taps beyond them are skipped, not multiplied by zero, where a NaN would
 // show it. Weights by value are uniform operands: they take no register and no load of the
 // work-items'.
+#include <clcook/alpha.clh>
 #include <clcook/halo.clh>
 #include <clcook/pixel.clh>
 #include <clcook/view.clh>
@@ -89,7 +90,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_f
 #pragma unroll 1
   for (; y < y_end; y += ROWS) {
 #pragma unroll
-    for (int n = 0; n < ROWS; ++n) column[2 * RADIUS + n] = clcook_floats(next[n]);
+    for (int n = 0; n < ROWS; ++n) column[2 * RADIUS + n] = clcook_weighted(clcook_floats(next[n]));
     if (border == CLCOOK_BORDER_CONSTANT) {
 #pragma unroll
       for (int n = 0; n < ROWS; ++n) {
@@ -133,8 +134,10 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_f
       if (words && begin + run_x + ROWS <= region.width) {
         if (y + run_row < y_end) {
           *(__global uint4*)(dst + (ulong)(y + run_row) * dst_view.pitch + run_x * 4) =
-              (uint4)(as_uint(clcook_round_pixel(sums[0])), as_uint(clcook_round_pixel(sums[1])),
-                      as_uint(clcook_round_pixel(sums[2])), as_uint(clcook_round_pixel(sums[3])));
+              (uint4)(as_uint(clcook_round_pixel(clcook_unweighted(sums[0]))),
+                      as_uint(clcook_round_pixel(clcook_unweighted(sums[1]))),
+                      as_uint(clcook_round_pixel(clcook_unweighted(sums[2]))),
+                      as_uint(clcook_round_pixel(clcook_unweighted(sums[3]))));
         }
       } else
 #endif
@@ -151,7 +154,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gaussian_blur_f
       for (int n = 0; n < ROWS; ++n) {
         if (y + n < y_end) {
           clcook_store_pixel(dst + (ulong)(y + n) * dst_view.pitch, (ulong)lid,
-                             result[n * PITCH + AT(lid)]);
+                             clcook_unweighted(result[n * PITCH + AT(lid)]));
         }
       }
     }

@@ -4,6 +4,7 @@
 //
 // Views count channels. `mid` holds the rows `rows` of each picture of the batch, of the pixels of
 // the region, without gaps. weights[radius + k] is that of offset k.
+#include <clcook/alpha.clh>
 #include <clcook/halo.clh>
 #include <clcook/pixel.clh>
 #include <clcook/view.clh>
@@ -33,14 +34,14 @@ __kernel void gaussian_blur_per_pixel_rows(__global const clcook_channel_t* src,
   if (x >= radius && x < picture.width - radius) {
     for (int k = -radius; k <= radius; ++k) {
       sum = fma(clcook_all(weights[radius + k]),
-                clcook_floats(clcook_load_pixel(src, (ulong)(x + k))), sum);
+                clcook_weighted(clcook_floats(clcook_load_pixel(src, (ulong)(x + k)))), sum);
     }
   } else {
     const clcook_floats_t beyond = clcook_first(picture.outside);
     for (int k = -radius; k <= radius; ++k) {
       const int at = clcook_border(x + k, picture.width, picture.border);
       const clcook_floats_t value =
-          at < 0 ? beyond : clcook_floats(clcook_load_pixel(src, (ulong)at));
+          at < 0 ? beyond : clcook_weighted(clcook_floats(clcook_load_pixel(src, (ulong)at)));
       sum = fma(clcook_all(weights[radius + k]), value, sum);
     }
   }
@@ -76,5 +77,5 @@ __kernel void gaussian_blur_per_pixel_columns(__global const float* mid,
     }
   }
   dst += clcook_view_row(dst_view, number, picture.region.height, row);
-  clcook_store_pixel(dst, (ulong)column, sum);
+  clcook_store_pixel(dst, (ulong)column, clcook_unweighted(sum));
 }

@@ -14,6 +14,7 @@
 //
 // D and sigma are arguments. All coarse values are float4, whatever the channels of a pixel. Views
 // count channels.
+#include <clcook/alpha.clh>
 #include <clcook/halo.clh>
 #include <clcook/pixel.clh>
 #include <clcook/view.clh>
@@ -28,6 +29,19 @@
 #define COLUMNS 8
 #define RADIUS_MAX 72  // of the filter on the coarse grid
 #define STRIP 32       // rows of an item of the pass up
+
+// A pixel as it waits. `outside` is weighted by the host.
+#ifdef CLCOOK_ALPHA_TOP
+typedef float4 waiting_t;
+#define LOAD(p) clcook_weighted_float4(clcook_unpack(clcook_load_packed(p, 0)))
+#define PACK(f4) (f4)
+#define UNPACK(waiting) (waiting)
+#else
+typedef clcook_packed_t waiting_t;
+#define LOAD(p) clcook_load_packed(p, 0)
+#define PACK(f4) clcook_pack(f4)
+#define UNPACK(waiting) clcook_unpack(waiting)
+#endif
 
 // One axis of the coarse grid. Cell m of the filter's input is where clcook_border() puts m -
 // first.
@@ -44,19 +58,18 @@ typedef struct {
 } grid_t;
 
 // Pixels of a column in READ_ROWS rows.
-static inline void load_rows(clcook_packed_t* pixels, __global const clcook_channel_t* src,
-                             ulong pitch, int inside, int y, int column,
-                             const clcook_picture* picture) {
+static inline void load_rows(waiting_t* pixels, __global const clcook_channel_t* src, ulong pitch,
+                             int inside, int y, int column, const clcook_picture* picture) {
   if (inside) {
     src += (ulong)y * pitch;
 #pragma unroll
-    for (int i = 0; i < READ_ROWS; ++i) pixels[i] = clcook_load_packed(src + (ulong)i * pitch, 0);
+    for (int i = 0; i < READ_ROWS; ++i) pixels[i] = LOAD(src + (ulong)i * pitch);
   } else {
 #pragma unroll
     for (int i = 0; i < READ_ROWS; ++i) {
       const int at = clcook_border(y + i, picture->height, picture->border);
-      pixels[i] = clcook_load_packed(src + (ulong)max(at, 0) * pitch, 0);
-      if (at < 0 || column < 0) pixels[i] = clcook_pack(picture->outside);
+      pixels[i] = LOAD(src + (ulong)max(at, 0) * pitch);
+      if (at < 0 || column < 0) pixels[i] = PACK(picture->outside);
     }
   }
 }
@@ -96,11 +109,11 @@ __kernel __attribute__((reqd_work_group_size(TILE_W, 1, 1))) void gaussian_blur_
   int out = TILE_CELL(lid);
 #pragma unroll 1
   for (int row = 0; row < TILE_H; row += READ_ROWS) {
-    clcook_packed_t pixels[READ_ROWS];
+    waiting_t pixels[READ_ROWS];
     load_rows(pixels, src, src_view.pitch, inside, top + row, column, &picture);
 #pragma unroll
     for (int i = 0; i < READ_ROWS; ++i) {
-      const float4 pixel = clcook_unpack(pixels[i]);
+      const float4 pixel = UNPACK(pixels[i]);
       const float v = u + (float)i * step;
       m0 += pixel;
       m1 = fma((float4)(v), pixel, m1);
@@ -312,7 +325,9 @@ __kernel void gaussian_blur_pyramid_up(__global const float4* coarse, grid_t gri
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const float v = u + (float)i * step;
-        clcook_store_float4(out, 0, fma((float4)(v), fma((float4)(v), bend, slope), middle));
+        clcook_store_float4(
+            out, 0,
+            clcook_unweighted_float4(fma((float4)(v), fma((float4)(v), bend, slope), middle)));
         out += dst_pitch;
       }
     } else {
@@ -320,7 +335,9 @@ __kernel void gaussian_blur_pyramid_up(__global const float4* coarse, grid_t gri
       for (int i = 0; i < 8; ++i) {
         const float v = u + (float)i * step;
         if (row + i >= region.y && row + i < end)
-          clcook_store_float4(out, 0, fma((float4)(v), fma((float4)(v), bend, slope), middle));
+          clcook_store_float4(
+              out, 0,
+              clcook_unweighted_float4(fma((float4)(v), fma((float4)(v), bend, slope), middle)));
         out += dst_pitch;
       }
     }

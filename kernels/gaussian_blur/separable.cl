@@ -13,6 +13,7 @@
 //
 // Views count channels. `mid` and `partial` hold floats, the pixels of the region without gaps;
 // `mid` as in naive.cl.
+#include <clcook/alpha.clh>
 #include <clcook/halo.clh>
 #include <clcook/pixel.clh>
 #include <clcook/view.clh>
@@ -47,6 +48,13 @@
 #define IF_WITHIN(tap) if ((tap) < taps.count)
 #else
 #define IF_WITHIN(tap)
+#endif
+
+// Of straight pictures the sums of the launches before are added before colours are divided.
+#ifdef CLCOOK_ALPHA_TOP
+#define ADD_LAST 0
+#else
+#define ADD_LAST add
 #endif
 
 #ifdef CLCOOK_GAUSSIAN_ROLLED
@@ -142,14 +150,15 @@ __kernel __attribute__((reqd_work_group_size(ITEMS_X, 1, 1))) void gaussian_blur
       }
 #pragma unroll
       for (int n = 0; n < LOADS_X; ++n) {
-        if (lid + n * ITEMS_X < COUNT_X) put_pixel(to, lid + n * ITEMS_X, clcook_floats(loaded[n]));
+        if (lid + n * ITEMS_X < COUNT_X)
+          put_pixel(to, lid + n * ITEMS_X, clcook_weighted(clcook_floats(loaded[n])));
       }
     } else {
 #pragma unroll 1
       for (int i = lid; i < COUNT_X; i += ITEMS_X) {
         const int at = clcook_border(x0 + i, width, picture.border);
         clcook_floats_t pixel = clcook_first(picture.outside);
-        if (at >= 0) pixel = clcook_floats(clcook_load_pixel(from, (ulong)at));
+        if (at >= 0) pixel = clcook_weighted(clcook_floats(clcook_load_pixel(from, (ulong)at)));
         put_pixel(to, i, pixel);
       }
     }
@@ -258,13 +267,35 @@ __kernel __attribute__((reqd_work_group_size(ITEMS_Y, 1, 1))) void gaussian_blur
                  loaded);
     float sums[RUN];
     run_sums((__local float*)column + part * RUN, taps, sums);
+#ifdef CLCOOK_ALPHA_TOP
+    // The sums of alpha go to the rows of the tile that the next one does not need, for the colours.
+    if (add && e < region.width * CLCOOK_CHANNELS) {
+#pragma unroll
+      for (int j = 0; j < RUN; ++j) {
+        if (y + part * RUN + j < end) sums[j] += partial[(ulong)(y + part * RUN + j) * pitch];
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    __local float* const alphas =
+        (__local float*)(memory + (line | (CLCOOK_CHANNELS - 1)) * (PITCH_Y / 4)) + part * RUN;
+    const bool is_alpha = (line & (CLCOOK_CHANNELS - 1)) == CLCOOK_CHANNELS - 1;
+    if (is_alpha) {
+#pragma unroll
+      for (int j = 0; j < RUN; ++j) alphas[j] = sums[j];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (last && !is_alpha) {
+#pragma unroll
+      for (int j = 0; j < RUN; ++j) sums[j] = clcook_unweighted_channel(sums[j], alphas[j]);
+    }
+#endif
     if (e < region.width * CLCOOK_CHANNELS) {
 #pragma unroll
       for (int j = 0; j < RUN; ++j) {
         const int row = y + part * RUN + j;
         if (row < end) {
           float sum = sums[j];
-          if (add) sum += partial[(ulong)row * pitch];
+          if (ADD_LAST) sum += partial[(ulong)row * pitch];
           if (last)
             clcook_store_channel(dst + (ulong)row * dst_view.pitch, (ulong)e, sum);
           else

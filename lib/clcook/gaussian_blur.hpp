@@ -37,13 +37,17 @@ namespace clcook {
 // therefore run one after the other on the device. set_sigma() and build_for() may not run beside
 // other calls of the same object; copies keep their sigma.
 //
-// Each channel is blurred by itself, unless Problem::straight_alpha says that the last one is alpha:
-// colours beside transparent pixels come out right only if they are multiplied by alpha before, and
-// divided by the blurred alpha after. Who has premultiplied pictures leaves it off.
+// Each channel is blurred by itself, unless Problem::alpha says that the last one is straight alpha:
+// colours beside transparent pixels come out right only if they are weighted by alpha as they are
+// read, and divided by the blurred alpha as they are written. A colour under alpha 0 does not count,
+// and where the blurred alpha is 0 the colours are 0. The border constant is a straight colour with
+// its alpha then: {} is transparent, so that colours keep to the rim and alpha falls. Premultiplied
+// colours come out right by themselves.
 class GaussianBlur : public Plan<gaussian::Spec> {
  public:
   using Pixel = gaussian::Pixel;
   using Border = gaussian::Border;
+  using Alpha = gaussian::Alpha;
   using Region = gaussian::Region;
 
   static constexpr int kMaxSize = gaussian::kMaxSize;

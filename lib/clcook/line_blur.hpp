@@ -8,6 +8,9 @@
 // exp(-(k / radius)^2 / (2 relative_sigma^2)), normalised. radius 64 with a relative_sigma of 0.5 is
 // a Gaussian of 32 pixels, cut at 64. Positions outside of the picture take the nearest border
 // pixel. The sum between the passes is kept in float; results are rounded to nearest even.
+// Each channel is blurred by itself, unless Problem::alpha says that the fourth one is straight alpha:
+// then colours are weighted by alpha as they are read, and divided by the blurred alpha as they are
+// written. A colour under alpha 0 does not count, and where the blurred alpha is 0 colours are 0.
 #pragma once
 
 #include <algorithm>
@@ -50,6 +53,10 @@ struct Problem {
                                   // a copy
   RadiusFraction relative_sigma;  // standard deviation; 0 makes the blur a copy
   Pixel pixel = Pixel::rgba32f;   // or rgba8, rgba16, rgba16f
+  // What the fourth channel is. Where it is straight alpha, from 0 to 1, or of integers to the largest
+  // one, a pixel counts for the colours as much as its alpha says, and errors count for colours times
+  // alpha. Premultiplied colours are blurred like any channel; a copy is a copy.
+  Alpha alpha = Alpha::none;
 };
 
 // How to run, for tuning; 0 is open.
@@ -252,6 +259,7 @@ struct Spec : PlainSpec {
            text("relative_sigma must be finite and not negative, got ", sigma));
     }
     check_pixel_type(p.pixel, {Pixel::rgba8, Pixel::rgba16, Pixel::rgba16f, Pixel::rgba32f}, kName);
+    check_alpha(p.alpha, channels_of(p.pixel), kName);
     const auto pixels = static_cast<std::uint64_t>(p.width) * static_cast<std::uint64_t>(p.height);
     if (pixels > std::numeric_limits<std::size_t>::max() / (2 * kCell)) {
       fail(Errc::invalid_argument, kName,
@@ -276,6 +284,11 @@ struct Spec : PlainSpec {
     return 2.0 * static_cast<double>(pixel_bytes(p.pixel)) * pixels(p);
   }
 
+  static bool is_straight(const Problem& p) { return p.alpha == Alpha::straight; }
+  // Whether the second pass takes a program of its own: it reads what the first has written.
+  static bool has_two_programs(const Problem& p) {
+    return p.pixel != Pixel::rgba32f || is_straight(p);
+  }
   static bool is_copy(const Problem& p) { return p.radius < 1 || p.relative_sigma.value == 0; }
   static int subsampling_step(double radius) {
     return std::max(1, (static_cast<int>(radius) + 31) / 32);
@@ -303,6 +316,8 @@ struct Spec : PlainSpec {
   //            moves by at most twice that, 34 u. The final division is good to 2.5 ulp (5 u).
   //            Together (2 N + 39) u m, and 5 for second-order terms. The additions of pairs and
   //            the doubled weights stay within N.
+  //   straight alpha: 1 / top, the factor and the product with a colour are rounded, 3 u; the divisor
+  //            is good to 2.5 ulp, and the product with it is rounded. Together 8 u m, once.
   static Offer offer(const Runtime&, const Setup<Spec>& s) {
     if (s.row.traits.is_blocked && quirks::breaks_item_loops(s.device))
       return Offer::no(Lacks::implementation, "it is miscompiled by " + s.device.platform_version);
@@ -318,16 +333,19 @@ struct Spec : PlainSpec {
     const double taps = 2.0 * side(s) + 1;
     out.work.operations = 2 * pixels(s.problem) * 4 * taps * 2;
     out.max_error = 2 * (s.row.traits.has_table ? taps + 3 : 2 * taps + 44) * 0x1p-24;
+    if (is_straight(s.problem)) out.max_error += 8 * 0x1p-24;
     return out;
   }
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
-    const Pixel pixel = s.problem.pixel;
+    const Problem& p = s.problem;
+    const Stored stored{p.pixel, is_straight(p) && !is_copy(p)};
+    const Stored between{Pixel::rgba32f, false};
     std::vector<CompileUnit> out;
-    if (pixel == Pixel::rgba32f || s.row.is_for_cpus || is_copy(s.problem)) {
-      out = {unit(s, pixel, pixel)};
+    if (!has_two_programs(p) || s.row.is_for_cpus || is_copy(p)) {
+      out = {unit(s, stored, stored)};
     } else {
-      out = {unit(s, pixel, Pixel::rgba32f), unit(s, Pixel::rgba32f, pixel)};
+      out = {unit(s, stored, between), unit(s, between, stored)};
     }
     for (const Pass& pass : cut_of(s).passes) {
       std::size_t& bytes = out[pass.unit].local_bytes;
@@ -364,9 +382,18 @@ struct Spec : PlainSpec {
   static int ceil_div(int a, int b) { return a / b + (a % b != 0 ? 1 : 0); }
   static int round_up(int a, int b) { return ceil_div(a, b) * b; }
 
-  static CompileUnit unit(const Setup<Spec>& s, Pixel src, Pixel dst) {
+  // What kernels read or write.
+  struct Stored {
+    Pixel pixel;
+    bool is_straight;
+  };
+
+  static CompileUnit unit(const Setup<Spec>& s, const Stored& src, const Stored& dst) {
     CompileUnit out = variant_unit(s, embedded::line_blur);
-    out.label = text(pixel_type_name(src, kName), " -> ", pixel_type_name(dst, kName));
+    const auto name = [](const Stored& stored) {
+      return text(pixel_type_name(stored.pixel, kName), stored.is_straight ? " straight" : "");
+    };
+    out.label = name(src) + " -> " + name(dst);
     if (is_copy(s.problem)) {  // the same for every variant
       out.kernel = "line_blur_copy";
       out.defines = Defines().flag("CLCOOK_LINE_BLUR_ONLY").flag("CLCOOK_LINE_BLUR_COPY");
@@ -376,8 +403,12 @@ struct Spec : PlainSpec {
     } else if (!s.row.is_for_cpus) {
       out.defines.set("CLCOOK_LINE_BLUR_GROUP", s.tune.group);
     }
-    if (src != Pixel::rgba32f) out.defines.flag(std::string("CLCOOK_SRC_") + word(src));
-    if (dst != Pixel::rgba32f) out.defines.flag(std::string("CLCOOK_DST_") + word(dst));
+    if (src.pixel != Pixel::rgba32f) out.defines.flag(std::string("CLCOOK_SRC_") + word(src.pixel));
+    if (dst.pixel != Pixel::rgba32f) out.defines.flag(std::string("CLCOOK_DST_") + word(dst.pixel));
+    if (src.is_straight || dst.is_straight)
+      set_straight_alpha(out.defines, channel_of(s.problem.pixel));
+    if (src.is_straight) out.defines.flag("CLCOOK_SRC_STRAIGHT");
+    if (dst.is_straight) out.defines.flag("CLCOOK_DST_STRAIGHT");
     return out;
   }
 
@@ -418,7 +449,7 @@ struct Spec : PlainSpec {
     Cut out;
     out.passes = {line_pass(p.width, p.height, s.tune.group),
                   line_pass(p.height, p.width, s.tune.group)};
-    if (p.pixel != Pixel::rgba32f) out.passes[1].unit = 1;
+    if (has_two_programs(p)) out.passes[1].unit = 1;
     out.scratch_cells = static_cast<std::size_t>(p.width) * static_cast<std::size_t>(p.height);
     return out;
   }
@@ -566,6 +597,7 @@ struct Spec : PlainSpec {
 class LineBlur : public Plan<line_blur::Spec> {
  public:
   using Pixel = line_blur::Pixel;
+  using Alpha = clcook::Alpha;
   using RadiusFraction = line_blur::RadiusFraction;
   using Plan::Plan;
 

@@ -92,12 +92,20 @@ def test_straight_alpha():
     a = np.zeros((12, 20, 4), np.uint8)
     a[:, :10] = (0, 200, 0, 255)
     a[:, 10:] = (255, 0, 0, 0)
-    out = clcook.gaussian_blur(a, 2, straight_alpha=True)
-    assert out[..., 0].max() == 0 and clcook.gaussian_blur(a, 2)[..., 0].max() > 50
+    out = clcook.gaussian_blur(a, 2, alpha="straight")
+    plain = clcook.gaussian_blur(a, 2)
+    assert out[..., 0].max() == 0 and plain[..., 0].max() > 50
+    np.testing.assert_array_equal(clcook.gaussian_blur(a, 2, alpha="premultiplied"), plain)
+    # White has no grey rim where what lies outside is transparent.
+    white = np.full((9, 9, 4), 255, np.uint8)
+    rim = clcook.gaussian_blur(white, 1, "constant", alpha="straight")
+    assert rim[..., :3].min() == 255 and rim[0, 0, 3] < 150
     with pytest.raises(clcook.InvalidArgument, match="2 or 4 channels"):
-        clcook.gaussian_blur(a[..., 0].copy(), 2, straight_alpha=True)
-    with pytest.raises(clcook.WrongType, match="straight_alpha"):
-        clcook.gaussian_blur(a, 2, straight_alpha=1)
+        clcook.gaussian_blur(a[..., 0].copy(), 2, alpha="straight")
+    with pytest.raises(clcook.InvalidArgument, match="premultiplied"):
+        clcook.gaussian_blur(a, 2, alpha="associated")
+    with pytest.raises(clcook.WrongType, match="alpha"):
+        clcook.gaussian_blur(a, 2, alpha=1)
 
 
 def test_in_place():

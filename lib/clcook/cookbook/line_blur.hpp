@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <clcook/line_blur.hpp>
+#include <clcook/reference/alpha.hpp>
 #include <clcook/reference/line_blur.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
 #include <clcook/registry/pixels.hpp>
@@ -46,6 +47,7 @@ inline LineBlur::Problem problem(const Params& shape) {
   out.radius = shape.real("radius");
   out.relative_sigma = LineBlur::RadiusFraction(shape.real("sigma"));
   out.pixel = LineBlur::parse_pixel(shape.word("pixel", "rgba32f"));
+  out.alpha = parse_alpha(shape.word("alpha", "none"), "line_blur");
   return out;
 }
 
@@ -76,9 +78,16 @@ class BlurCase : public PlanCase<LineBlur> {
                   ? static_cast<double>(random.below(channel_ == Channel::u8 ? 256 : 65536))
                   : static_cast<double>(random.uniform(-1.0f, 1.0f));
     }
+    if (is_straight()) {  // alpha from 0 to 1: a quarter is transparent, a quarter opaque
+      for (std::size_t i = 3; i < values_.size(); i += 4) {
+        const double share = is_integer(channel_) ? values_[i] / top() : values_[i] / 2 + 0.5;
+        values_[i] = std::clamp(2 * share - 0.5, 0.0, 1.0) * top();
+      }
+    }
     stored_ = store_channels(channel_, values_);
     for (std::size_t i = 0; i < values_.size(); ++i)
       values_[i] = load_channel(channel_, stored_.data(), i);
+    if (is_straight()) reference::weight_by_alpha(values_, 4, top());
   }
 
   Diff check(const std::vector<cl::Event>& wait) override {
@@ -87,10 +96,14 @@ class BlurCase : public PlanCase<LineBlur> {
     const std::vector<double>& expected = reference();
     // What the plan promises of values up to 1, 0 for a copy.
     const double promise = plan().offer().max_error;
-    const double top = channel_ == Channel::u8 ? 255 : channel_ == Channel::u16 ? 65535 : 1;
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      const double limit = promise == 0 ? 0 : top * promise + rounding(expected[i], top * promise);
-      const double value = load_channel(channel_, got.data(), i);
+      double limit = top() * promise + rounding(expected[i], top() * promise);
+      double value = load_channel(channel_, got.data(), i);
+      if (is_straight()) {  // colours times alpha, each of which is rounded
+        if (i % 4 != 3) value *= load_channel(channel_, got.data(), i / 4 * 4 + 3) / top();
+        limit = top() * promise + 2 * rounding(top(), top() * promise);
+      }
+      if (promise == 0) limit = 0;
       diff.compare(Where{i, problem_.width}, expected[i], value, limit);
     }
     return diff;
@@ -100,6 +113,13 @@ class BlurCase : public PlanCase<LineBlur> {
   const void* input() override { return stored_.data(); }
 
  private:
+  // Whether colours are compared times alpha. Copies are compared as they are.
+  bool is_straight() const {
+    return LineBlur::Spec::is_straight(problem_) && !LineBlur::is_copy(problem_);
+  }
+  // The largest value; alpha where nothing is transparent.
+  double top() const { return static_cast<double>(top_alpha(channel_)); }
+
   // How far a result that is `error` off moves when it is stored; the promise has it for floats.
   double rounding(double value, double error) const {
     if (is_integer(channel_)) return 0.5;
@@ -137,7 +157,7 @@ class BlurCase : public PlanCase<LineBlur> {
 };
 
 inline Params shape(int width, int height, double radius, double sigma, const char* pixel,
-                    int offset = 0, int pad = 0, bool tiny = false) {
+                    int offset = 0, int pad = 0, bool tiny = false, const char* alpha = nullptr) {
   Params out{{"width", std::int64_t{width}},
              {"height", std::int64_t{height}},
              {"radius", radius},
@@ -146,6 +166,7 @@ inline Params shape(int width, int height, double radius, double sigma, const ch
   if (offset != 0) out.set("offset", std::int64_t{offset});
   if (pad != 0) out.set("pad", std::int64_t{pad});
   if (tiny) out.set("tiny", std::int64_t{1});
+  if (alpha != nullptr) out.set("alpha", std::string(alpha));
   return out;
 }
 
@@ -169,6 +190,8 @@ inline Recipe line_blur() {
       Parameter::real("sigma", "of the weights, in radii", 0, std::numeric_limits<double>::max()),
       Parameter::word("pixel", "type of a pixel", {"rgba8", "rgba16", "rgba16f", "rgba32f"},
                       "rgba32f"),
+      Parameter::word("alpha", "what the fourth channel is", {"none", "straight", "premultiplied"},
+                      "none"),
       Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
   };
@@ -202,11 +225,20 @@ inline Recipe line_blur() {
       shape(23, 17, 5, 0, "rgba32f"),
       shape(31, 19, 6, 1e-12, "rgba32f"),
       shape(31, 19, 6, 1e12, "rgba8"),
+      shape(6, 5, 2.5, 0.5, "rgba8", 1, 2, true, "straight"),
+      shape(67, 21, 9, 0.5, "rgba32f", 2, 3, false, "straight"),
+      shape(41, 33, 70, 0.5, "rgba16", 1, 2, false, "straight"),
+      shape(29, 37, 5, 0.6, "rgba16f", 0, 1, false, "straight"),
+      shape(13, 7, 0.5, 0.5, "rgba8", 0, 0, false, "straight"),
+      shape(13, 7, 3, 0.5, "rgba8", 0, 0, false, "premultiplied"),
   };
   recipe.bench_shapes = {
-      shape(1920, 1080, 64, 0.5, "rgba32f"), shape(1920, 1080, 64, 0.5, "rgba8"),
-      shape(3840, 2160, 64, 0.5, "rgba32f"), shape(3840, 2160, 64, 0.5, "rgba8"),
+      shape(1920, 1080, 64, 0.5, "rgba32f"),
+      shape(1920, 1080, 64, 0.5, "rgba8"),
+      shape(3840, 2160, 64, 0.5, "rgba32f"),
+      shape(3840, 2160, 64, 0.5, "rgba8"),
       shape(512, 512, 64, 0.5, "rgba32f"),
+      shape(3840, 2160, 64, 0.5, "rgba8", 0, 0, false, "straight"),
   };
   recipe.quick_shape = shape(256, 144, 64, 0.5, "rgba32f");
   recipe.make = make_case<line_blur_card::BlurCase>;

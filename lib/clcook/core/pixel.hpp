@@ -28,6 +28,16 @@ enum class Channel {
 inline constexpr Named<Channel> kChannels[] = {
     {Channel::u8, "u8"}, {Channel::u16, "u16"}, {Channel::f16, "f16"}, {Channel::f32, "f32"}};
 
+// What the last of 2 or 4 channels is.
+enum class Alpha {
+  none,           // a channel like the others
+  straight,       // alpha, by which the colours are not multiplied, as in a PNG
+  premultiplied,  // alpha, by which the colours are multiplied
+};
+
+inline constexpr Named<Alpha> kAlphas[] = {
+    {Alpha::none, "none"}, {Alpha::straight, "straight"}, {Alpha::premultiplied, "premultiplied"}};
+
 // One or four channels, interleaved. An operation says which of them it takes.
 enum class PixelType { r8, rgba8, r16, rgba16, r16f, rgba16f, r32f, rgba32f };
 
@@ -43,6 +53,22 @@ inline const char* pixel_type_name(PixelType type, const char* where) {
 inline PixelType parse_pixel_type(std::string_view name, const char* where) {
   return value_of(kPixelTypes, name, where, "pixel type");
 }
+// These throw Error(invalid_argument) too; check_alpha() also where no channel can be alpha.
+inline const char* alpha_name(Alpha alpha, const char* where) {
+  return name_of(kAlphas, alpha, where, "alpha");
+}
+inline Alpha parse_alpha(std::string_view name, const char* where) {
+  return value_of(kAlphas, name, where, "alpha");
+}
+inline void check_alpha(Alpha alpha, int channels, const char* where) {
+  const char* name = alpha_name(alpha, where);
+  if (alpha != Alpha::none && channels != 2 && channels != 4) {
+    fail(
+        Errc::invalid_argument, where,
+        text("alpha ", name, " needs 2 or 4 channels, of which the last is alpha, got ", channels));
+  }
+}
+
 // For an operation that takes some of the types.
 inline void check_pixel_type(PixelType type, std::initializer_list<PixelType> taken,
                              const char* where) {
@@ -91,13 +117,33 @@ inline std::vector<cl_image_format> stored_formats(PixelType type) {
   return out;
 }
 
-// Definitions for pixel.clh.
+// Alpha where nothing is transparent.
+constexpr float top_alpha(Channel channel) {
+  return channel == Channel::u8 ? 255.0f : channel == Channel::u16 ? 65535.0f : 1.0f;
+}
+
+// The first channels of a constant pixel as clcook_weighted() of alpha.clh makes them of straight
+// alpha: colours times alpha.
+template <class Values>
+Values weighted_by_alpha(Values values, Channel channel, int channels) {
+  const auto last = static_cast<std::size_t>(channels) - 1;
+  const auto alpha = values[last];
+  for (std::size_t c = 0; c < last; ++c)
+    values[c] = alpha == 0 ? 0 : values[c] * (alpha / top_alpha(channel));
+  return values;
+}
+
+// Definitions for pixel.clh, and for alpha.clh.
 inline void set_pixel(Defines& defines, Channel channel, int channels) {
   defines.flag(channel == Channel::u8    ? "CLCOOK_CHANNEL_U8"
                : channel == Channel::u16 ? "CLCOOK_CHANNEL_U16"
                : channel == Channel::f16 ? "CLCOOK_CHANNEL_F16"
                                          : "CLCOOK_CHANNEL_F32");
   defines.set("CLCOOK_CHANNELS", channels);
+}
+
+inline void set_straight_alpha(Defines& defines, Channel channel) {
+  defines.set("CLCOOK_ALPHA_TOP", top_alpha(channel));
 }
 
 }  // namespace clcook

@@ -330,10 +330,7 @@ CLCOOK_INLINE void Spec::check(const Problem& p) {
     refuse(text("peak must be 0 or a positive float, got ", p.peak));
   if (p.channels < 1 || p.channels > 4) refuse(text("channels must be 1 to 4, got ", p.channels));
   if (p.batch < 1) refuse(text("batch must be at least 1, got ", p.batch));
-  if (p.straight_alpha && p.channels != 2 && p.channels != 4) {
-    refuse(
-        text("straight_alpha needs 2 or 4 channels, of which the last is alpha, got ", p.channels));
-  }
+  check_alpha(p.alpha, p.channels, kName);
   GaussianBlur::to_string(p.pixel);  // refuses what is none
   GaussianBlur::to_string(p.border);
   const double bytes = static_cast<double>(p.width) * p.height * p.depth * p.batch * p.channels * 4;

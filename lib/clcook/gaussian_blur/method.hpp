@@ -34,6 +34,7 @@ using Pixel = Channel;
 using clcook::channel_bytes;
 using clcook::is_integer;
 
+using clcook::Alpha;
 using clcook::Border;  // Border::constant is Problem::outside
 
 struct Problem {
@@ -57,10 +58,11 @@ struct Problem {
   // kMaxSize pixels. A batch is one volume below the other.
   int depth = 1;
   double sigma_z = 0;  // along z, from slice to slice
-  // The last of 2 or 4 channels is alpha, and the colours are not multiplied by it: a pixel counts
-  // for the colours as much as its alpha says, from 0 to 1, or of integers to the largest one.
-  // What is promised counts for colours times alpha.
-  bool straight_alpha = false;
+  // What the last of 2 or 4 channels is. Where it is straight alpha, from 0 to 1, or of integers to
+  // the largest one, a pixel counts for the colours as much as its alpha says, and so does `outside`.
+  // What is promised, and the peak, count for colours times alpha. Premultiplied colours are blurred
+  // like any channel.
+  Alpha alpha = Alpha::none;
 };
 
 inline constexpr int kMaxSize = 1 << 28;
@@ -140,8 +142,7 @@ inline double peak_of(const Problem& p) {
   if (p.pixel == Pixel::u16) return 65535;
   return p.peak > 0 ? p.peak : 1;
 }
-// Alpha where nothing is transparent.
-inline double top_alpha(const Problem& p) { return is_integer(p.pixel) ? peak_of(p) : 1; }
+inline bool is_straight(const Problem& p) { return p.alpha == Alpha::straight; }
 // Whether values may be NaN, infinite or of any size.
 inline bool may_be_anything(const Problem& p) { return !is_integer(p.pixel) && p.peak <= 0; }
 
@@ -168,8 +169,13 @@ inline double rounding_of(const Problem& p) {
   const double stored = is_integer(p.pixel)     ? 0.5
                         : p.pixel == Pixel::f16 ? std::max(peak_of(p) * 0x1p-11, 0x1p-25)
                                                 : peak_of(p) * 0x1p-24;
-  return p.straight_alpha ? 2 * stored : stored;
+  return is_straight(p) ? 2 * stored : stored;
 }
+
+// What weighting by straight alpha and dividing by it adds to an error, in units of the peak. A
+// product is rounded twice, and so is 1 / top; the divisor is off by 2.5 units in the last place, and
+// the product with it is rounded. Of values up to 1 in size, each of them is 2^-24 at most.
+inline double alpha_roundings(const Problem& p) { return is_straight(p) ? 8 * 0x1p-24 : 0; }
 
 // The offer of a method whose only error is the rounding of its float sums. Each pass adds as many
 // products as taps, with weights rounded to float, and the rows are rounded once more between the
@@ -249,20 +255,26 @@ inline RowRange rows_needed(const Problem& p, const Region& region, int radius) 
   return {static_cast<int>(first), static_cast<int>(std::min<long>(end, p.height) - first)};
 }
 
-// Definitions for pixel.clh.
-inline void set_pixel(Defines& defines, const Problem& p) {
-  clcook::set_pixel(defines, p.pixel, p.channels);
-}
+// What kernels read or write: the problem's pixels, or what lies between passes, whose colours are
+// weighted by alpha already.
+struct Stored {
+  Pixel pixel;
+  bool is_straight;
+};
+inline Stored stored_of(const Problem& p) { return {p.pixel, is_straight(p)}; }
+inline constexpr Stored kBetweenPasses{Pixel::f32, false};
 
-// Definitions for kernels that read or write another type than the problem's.
-inline void set_pixel(Defines& defines, const Problem& p, Pixel stored) {
-  clcook::set_pixel(defines, stored, p.channels);
+// Definitions for pixel.clh and alpha.clh.
+inline void set_pixel(Defines& defines, const Problem& p, const Stored& stored) {
+  clcook::set_pixel(defines, stored.pixel, p.channels);
+  if (stored.is_straight) set_straight_alpha(defines, stored.pixel);
 }
+inline void set_pixel(Defines& defines, const Problem& p) { set_pixel(defines, p, stored_of(p)); }
 
 // Whether what a pass along rows of one tap would write is there: a picture of floats without gaps,
 // which no later pass changes before it has been read.
-inline bool rows_are_there(const Problem& p, const Call& call, Pixel stored, int radius) {
-  return radius == 0 && stored == Pixel::f32 && call.src.offset == 0 &&
+inline bool rows_are_there(const Problem& p, const Call& call, const Stored& stored, int radius) {
+  return radius == 0 && stored.pixel == Pixel::f32 && !stored.is_straight && call.src.offset == 0 &&
          call.src.pitch == call.src.row_bytes && call.region.x == 0 &&
          call.region.width == p.width && !overlap(call.src, call.dst);
 }
@@ -273,13 +285,19 @@ inline cl::Buffer upload_floats(const Runtime& runtime, const std::vector<double
   return create_buffer(runtime, floats.size() * sizeof(float), CL_MEM_READ_ONLY, floats.data());
 }
 
+// What is outside of the picture, as kernels add it up.
+inline std::array<float, 4> weighted_outside(const Problem& p) {
+  return is_straight(p) ? weighted_by_alpha(p.outside, p.pixel, p.channels) : p.outside;
+}
+
 // The picture and the region of a call, as the kernels take them.
 inline KernelRegion kernel_region(const Region& region) {
   return {region.x, region.y, region.width, region.height};
 }
 inline KernelPicture kernel_picture(const Problem& p, const Region& region) {
   KernelPicture out;
-  out.outside = {{p.outside[0], p.outside[1], p.outside[2], p.outside[3]}};
+  const std::array<float, 4> outside = weighted_outside(p);
+  out.outside = {{outside[0], outside[1], outside[2], outside[3]}};
   out.region = kernel_region(region);
   out.width = p.width;
   out.height = p.height;

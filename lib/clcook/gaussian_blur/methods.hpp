@@ -22,9 +22,16 @@ namespace clcook::gaussian {
 
 inline constexpr const char* kMma = "mma.sync of NVIDIA GPUs";
 
+// Why a method has no straight alpha.
+inline constexpr const char* kOneChannel =
+    "a work-item has one channel, and dividing it takes its pixel's alpha too";
+inline constexpr const char* kAsStored =
+    "multiplies values as they are stored; `straight_alpha` takes it for colours times alpha";
+inline constexpr const char* kBytes = "multiplies bytes, and colours times alpha are none";
+
 // A method of pictures; volumes get it through `volume`.
 template <class M>
-Spec::Row method_row(const char* name, const char* summary) {
+Spec::Row method_row(const char* name, const char* summary, const char* no_alpha = nullptr) {
   return Spec::Row(
       name, summary,
       {[](const Runtime& runtime, const Problem& problem, const Axes& axes) {
@@ -36,12 +43,13 @@ Spec::Row method_row(const char* name, const char* summary) {
        [](const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
           const std::vector<cl::Program>& programs) {
          return std::unique_ptr<Method>(new M(runtime, problem, axes, offer, programs));
-       }});
+       },
+       false, no_alpha});
 }
 
 // A method of pictures that has a method of volumes.
 template <class M, class V>
-Spec::Row method_row(const char* name, const char* summary) {
+Spec::Row method_row(const char* name, const char* summary, const char* no_alpha = nullptr) {
   return Spec::Row(
       name, summary,
       {[](const Runtime& runtime, const Problem& problem, const Axes& axes) {
@@ -57,7 +65,8 @@ Spec::Row method_row(const char* name, const char* summary) {
          return is_volume(problem)
                     ? std::unique_ptr<Method>(new V(runtime, problem, axes, offer, programs))
                     : std::unique_ptr<Method>(new M(runtime, problem, axes, offer, programs));
-       }});
+       },
+       false, no_alpha});
 }
 
 // A method that is put together from others.
@@ -80,7 +89,7 @@ CLCOOK_INLINE const std::vector<Spec::Row>& Spec::variants() {
           .baseline()
           .by_name(),
       method_row<Naive<false>, FloatVolume<Naive<false>>>(
-          "naive", "two passes, every tap from global memory, a channel per work-item")
+          "naive", "two passes, every tap from global memory, a channel per work-item", kOneChannel)
           .against("per_pixel", "a channel per work-item, each tap's border and weight looked up"),
       method_row<Separable, FloatVolume<Separable>>("separable", "two passes through local memory")
           .against("per_pixel", "tiles in local memory, 12 sums of an item in registers"),
@@ -96,22 +105,23 @@ CLCOOK_INLINE const std::vector<Spec::Row>& Spec::variants() {
                              "for CPUs and large sigma: made small, blurred, made large")
           .against("cpu_fused", "the picture is made small, blurred, made large")
           .for_cpus_only(),
-      method_row<Tensor<false>>("tensor", "products of halves on NVIDIA's matrix units")
+      method_row<Tensor<false>>("tensor", "products of halves on NVIDIA's matrix units", kAsStored)
           .against("separable", "products of halves on matrix units")
           .need(kMma),
       method_row<Tensor<true>>("tensor_split",
-                               "the same with values and weights in two halves each")
+                               "the same with values and weights in two halves each", kAsStored)
           .against("tensor", "values and weights in two halves each")
           .need(kMma),
       method_row<TensorBytes>("tensor_bytes",
-                              "byte pictures as products of bytes on NVIDIA's matrix units")
+                              "byte pictures as products of bytes on NVIDIA's matrix units", kBytes)
           .against("tensor", "products of bytes")
           .need(kMma),
       composed_row<VolumeOf<Spec>>(
           "volume", "for volumes: slices, then along z, each by the best method for it")
           .against("separable", "a method for each part, pixels between them"),
       composed_row<StraightAlpha<Spec>>(
-          "straight_alpha", "colours times alpha, the best method for them, divided by alpha again")
+          "straight_alpha",
+          "straight alpha for methods without: colours times alpha, the best method, divided again")
           .against("separable", "a multiplication by alpha before, a division by it after"),
   };
   return all;
@@ -139,12 +149,13 @@ CLCOOK_INLINE std::vector<std::string> Spec::tuning_names(const Problem& p) {
 
 CLCOOK_INLINE Offer Spec::offer(const Runtime& runtime, const Setup<Spec>& s) {
   const Problem& p = s.problem;
-  if (p.straight_alpha && s.row.name != "straight_alpha") {
-    return Offer::no(Lacks::problem,
-                     "blurs colours as they are; `straight_alpha` takes it for their products");
-  }
-  Offer out = s.row.traits.offer(runtime, p, *axes_of(p));
+  const Traits& traits = s.row.traits;
+  if (is_straight(p) && traits.no_alpha != nullptr)
+    return Offer::no(Lacks::problem, traits.no_alpha);
+  Offer out = traits.offer(runtime, p, *axes_of(p));
   if (!out.can()) return out;
+  // Of those that are put together the parts have counted it.
+  if (!traits.is_composed) out.max_error += alpha_roundings(p);
   if (p.in_place && !out.in_place) return Offer::no(Lacks::problem, "does not work in place");
   out.psnr = psnr_of(out.max_error);
   if (out.psnr >= p.quality) return out;

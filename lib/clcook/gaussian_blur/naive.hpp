@@ -26,11 +26,11 @@ class Naive : public Method {
 
   static std::vector<CompileUnit> units(const Problem& p, const Axes& axes,
                                         const DeviceInfo& device) {
-    return units_between(p, axes, device, p.pixel, p.pixel);
+    return units_between(p, axes, device, stored_of(p), stored_of(p));
   }
   // For pictures that are read and written as these types.
   static std::vector<CompileUnit> units_between(const Problem& p, const Axes&, const DeviceInfo&,
-                                                Pixel from, Pixel to) {
+                                                const Stored& from, const Stored& to) {
     Defines reading;
     set_pixel(reading, p, from);
     Defines writing;
@@ -43,9 +43,9 @@ class Naive : public Method {
 
   Naive(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
         const std::vector<cl::Program>& programs)
-      : Naive(runtime, problem, axes, programs, problem.pixel, problem.pixel) {}
+      : Naive(runtime, problem, axes, programs, stored_of(problem), stored_of(problem)) {}
   Naive(const Runtime& runtime, const Problem& problem, const Axes& axes,
-        const std::vector<cl::Program>& programs, Pixel from, Pixel to)
+        const std::vector<cl::Program>& programs, const Stored& from, const Stored& to)
       : runtime_(runtime),
         problem_(problem),
         from_(from),
@@ -82,12 +82,12 @@ class Naive : public Method {
     if (!there) {
       Kernel rows(runtime_, rows_, kRows);
       after = {rows(launch(range.count), wait, call.src.buffer,
-                    kernel_view(call.src, channel_bytes(from_)), mid, picture, range, weights_x_,
-                    cl_int{radius_x_})};
+                    kernel_view(call.src, channel_bytes(from_.pixel)), mid, picture, range,
+                    weights_x_, cl_int{radius_x_})};
     }
     Kernel columns(runtime_, columns_, kColumns);
     return columns(launch(region.height), after, mid, call.dst.buffer,
-                   kernel_view(call.dst, channel_bytes(to_)), picture, range, weights_y_,
+                   kernel_view(call.dst, channel_bytes(to_.pixel)), picture, range, weights_y_,
                    cl_int{radius_y_});
   }
 
@@ -112,8 +112,8 @@ class Naive : public Method {
 
   Runtime runtime_;
   Problem problem_;
-  Pixel from_;
-  Pixel to_;
+  Stored from_;
+  Stored to_;
   int radius_x_;
   int radius_y_;
   cl::Buffer weights_x_;

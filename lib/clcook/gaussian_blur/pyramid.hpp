@@ -176,7 +176,7 @@ class Pyramid : public Method {
         if (axis.sigma < (1 << log) || radius > spline::kRadiusMax) continue;
         const Choice::Along next{log, spline::error(axis, log), radius};
         if (out.log == 0 || next.error < out.error) out = next;
-        if (psnr_of(max_error(p, {next, next})) >= p.quality) break;
+        if (psnr_of(max_error(p, {next, next}) + alpha_roundings(p)) >= p.quality) break;
       }
       return out;
     };

@@ -36,11 +36,12 @@ class Separable : public Method {
 
   static std::vector<CompileUnit> units(const Problem& p, const Axes& axes,
                                         const DeviceInfo& device) {
-    return units_between(p, axes, device, p.pixel, p.pixel);
+    return units_between(p, axes, device, stored_of(p), stored_of(p));
   }
   // For pictures that are read and written as these types.
   static std::vector<CompileUnit> units_between(const Problem& p, const Axes& axes,
-                                                const DeviceInfo& device, Pixel from, Pixel to) {
+                                                const DeviceInfo& device, const Stored& from,
+                                                const Stored& to) {
     const std::size_t channels = static_cast<std::size_t>(p.channels);
     return {kernel_unit(p, axes.x, "gaussian_blur_separable_rows", device,
                         kRunsX * channels * rows_each(channels), from),
@@ -49,9 +50,9 @@ class Separable : public Method {
 
   Separable(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
             const std::vector<cl::Program>& programs)
-      : Separable(runtime, problem, axes, programs, problem.pixel, problem.pixel) {}
+      : Separable(runtime, problem, axes, programs, stored_of(problem), stored_of(problem)) {}
   Separable(const Runtime& runtime, const Problem& problem, const Axes& axes,
-            const std::vector<cl::Program>& programs, Pixel from, Pixel to)
+            const std::vector<cl::Program>& programs, const Stored& from, const Stored& to)
       : runtime_(runtime),
         problem_(problem),
         from_(from),
@@ -97,13 +98,13 @@ class Separable : public Method {
       if (there) break;
       Kernel kernel(runtime_, rows_.program, "gaussian_blur_separable_rows");
       after = {kernel(launch_rows, after, call.src.buffer,
-                      kernel_view(call.src, channel_bytes(from_)), mid, picture, range, piece,
+                      kernel_view(call.src, channel_bytes(from_.pixel)), mid, picture, range, piece,
                       cl_int{&piece != &rows_.pieces.front()})};
     }
     for (const Piece& piece : columns_.pieces) {
       Kernel kernel(runtime_, columns_.program, "gaussian_blur_separable_columns");
       after = {kernel(launch_columns, after, mid, partial, call.dst.buffer,
-                      kernel_view(call.dst, channel_bytes(to_)), picture, range,
+                      kernel_view(call.dst, channel_bytes(to_.pixel)), picture, range,
                       static_cast<cl_int>(segment), piece,
                       cl_int{&piece != &columns_.pieces.front()},
                       cl_int{&piece == &columns_.pieces.back()})};
@@ -152,7 +153,8 @@ class Separable : public Method {
   }
 
   static CompileUnit kernel_unit(const Problem& p, const Axis& axis, const char* kernel,
-                                 const DeviceInfo& device, std::size_t group, Pixel stored) {
+                                 const DeviceInfo& device, std::size_t group,
+                                 const Stored& stored) {
     Defines defines;
     set_pixel(defines, p, stored);
     defines.set("CLCOOK_GAUSSIAN_TAPS", cut_taps(axis).taps);
@@ -188,8 +190,8 @@ class Separable : public Method {
 
   Runtime runtime_;
   Problem problem_;
-  Pixel from_;
-  Pixel to_;
+  Stored from_;
+  Stored to_;
   Pass rows_;
   Pass columns_;
 };

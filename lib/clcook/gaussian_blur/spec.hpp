@@ -19,7 +19,8 @@ struct Spec : PlainSpec {
     std::vector<CompileUnit> (*units)(const Problem&, const Axes&, const DeviceInfo&);
     std::unique_ptr<Method> (*make)(const Runtime&, const Problem&, const Axes&, const Offer&,
                                     const std::vector<cl::Program>&);
-    bool is_composed = false;  // has the kernels of others too, which its offer lists
+    bool is_composed = false;        // has the kernels of others too, which its offer lists
+    const char* no_alpha = nullptr;  // why it has no straight alpha
   };
   // What calls share: one after the other on the device, also those of the plan before set_sigma().
   struct Memory {

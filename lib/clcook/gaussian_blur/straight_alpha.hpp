@@ -1,5 +1,6 @@
 // The method straight_alpha: colours times alpha as floats, the best method for such a picture or
-// volume, and the division by the blurred alpha.
+// volume, and the division by the blurred alpha. For methods that do not weight what they read, and
+// calls in place.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +18,11 @@ namespace clcook::gaussian {
 // The pictures of colours times alpha.
 inline Problem products_of(const Problem& p) {
   Problem out = p;
-  out.straight_alpha = false;
+  out.alpha = Alpha::none;
   out.in_place = false;
   out.pixel = Pixel::f32;
   if (is_integer(p.pixel)) out.peak = peak_of(p);
-  const auto alpha = static_cast<std::size_t>(p.channels - 1);
-  for (std::size_t c = 0; c < alpha; ++c)
-    out.outside[c] *= p.outside[alpha] / static_cast<float>(top_alpha(p));
+  out.outside = weighted_outside(p);
   return out;
 }
 
@@ -32,12 +31,9 @@ template <class Spec>
 class StraightAlpha : public Method {
  public:
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
-    if (!p.straight_alpha) return Offer::no(Lacks::problem, "is for pictures with straight alpha");
-    // A product is rounded twice, and so is 1 / top; a division is off by 2.5 units in the last place,
-    // and what is stored is rounded. Of values up to 1 in size, all of them are 2^-24 at most.
-    constexpr double kRoundings = 8 * 0x1p-24;
+    if (!is_straight(p)) return Offer::no(Lacks::problem, "is for pictures with straight alpha");
     constexpr double kShare = 0.999;  // of what may be lost
-    const double rest = math::exp(-p.quality * 0.11512925464970229) * kShare - kRoundings;
+    const double rest = math::exp(-p.quality * 0.11512925464970229) * kShare - alpha_roundings(p);
     Problem products = products_of(p);
     Design design;
     if (rest > 0) {
@@ -52,14 +48,14 @@ class StraightAlpha : public Method {
       }
     }
     if (design.row == nullptr) {
-      const double best = psnr_of((least_error(runtime, products) + kRoundings) / kShare);
+      const double best = psnr_of((least_error(runtime, products) + alpha_roundings(p)) / kShare);
       Offer out = Offer::no(Lacks::quality, text("promises ", three_digits(best),
                                                  " dB for a floor of ", three_digits(p.quality)));
       out.psnr = best;
       return out;
     }
     Offer out;
-    out.max_error = design.offer.max_error + kRoundings;
+    out.max_error = design.offer.max_error + alpha_roundings(p);
     out.work = design.offer.work;
     const double floats = values_of(p) * sizeof(float);
     out.work.bytes_read += bytes_of(p) + floats;
@@ -75,7 +71,6 @@ class StraightAlpha : public Method {
   static std::vector<CompileUnit> units(const Problem& p, const Axes&, const DeviceInfo&) {
     Defines defines;
     set_pixel(defines, p);
-    defines.set("CLCOOK_ALPHA_TOP", static_cast<float>(top_alpha(p)));
     const embedded::File& file = embedded::gaussian_blur_straight_alpha;
     return {unit(kMultiply, file, defines, {0, 0, 0}), unit(kDivide, file, defines, {0, 0, 0})};
   }

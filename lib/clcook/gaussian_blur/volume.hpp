@@ -213,12 +213,12 @@ class FloatVolume : public VolumeParts {
     const Types types = types_of(p, axes);
     if (has_slices(axes)) {
       const Problem slices = slices_of(p);
-      out = M::units_between(slices, *axes_of(slices), device, p.pixel, types.between);
+      out = M::units_between(slices, *axes_of(slices), device, stored_of(p), types.between);
     }
     if (has_columns(axes)) {
       const Problem columns = columns_of(p);
       const auto more =
-          M::units_between(columns, *axes_of(columns), device, types.columns, p.pixel);
+          M::units_between(columns, *axes_of(columns), device, types.columns, stored_of(p));
       out.insert(out.end(), more.begin(), more.end());
     }
     return out;
@@ -226,21 +226,21 @@ class FloatVolume : public VolumeParts {
 
   FloatVolume(const Runtime& runtime, const Problem& p, const Axes& axes, const Offer&,
               const std::vector<cl::Program>& programs)
-      : VolumeParts(runtime, p, types_of(p, axes).between) {
+      : VolumeParts(runtime, p, types_of(p, axes).between.pixel) {
     const Types types = types_of(p, axes);
     auto at = programs.begin();
     std::unique_ptr<Method> slices;
     std::unique_ptr<Method> columns;
     if (has_slices(axes)) {
       const Problem part = slices_of(p);
-      slices = std::make_unique<M>(runtime, part, *axes_of(part), std::vector(at, at + 2), p.pixel,
-                                   types.between);
+      slices = std::make_unique<M>(runtime, part, *axes_of(part), std::vector(at, at + 2),
+                                   stored_of(p), types.between);
       at += 2;
     }
     if (has_columns(axes)) {
       const Problem part = columns_of(p);
       columns = std::make_unique<M>(runtime, part, *axes_of(part), std::vector(at, at + 2),
-                                    types.columns, p.pixel);
+                                    types.columns, stored_of(p));
     }
     set(std::move(slices), std::move(columns));
   }
@@ -248,11 +248,12 @@ class FloatVolume : public VolumeParts {
  private:
   // What the slices are stored as, and what the columns read.
   struct Types {
-    Pixel between;
-    Pixel columns;
+    Stored between;
+    Stored columns;
   };
   static Types types_of(const Problem& p, const Axes& axes) {
-    return {has_columns(axes) ? Pixel::f32 : p.pixel, has_slices(axes) ? Pixel::f32 : p.pixel};
+    return {has_columns(axes) ? kBetweenPasses : stored_of(p),
+            has_slices(axes) ? kBetweenPasses : stored_of(p)};
   }
 };
 

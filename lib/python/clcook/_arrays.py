@@ -14,6 +14,7 @@ from . import _clcook
 from .errors import FileError, _invalid
 
 Border = Literal["clamp", "mirror", "wrap", "constant"]
+Alpha = Literal["none", "straight", "premultiplied"]
 Sigma = Union[float, Sequence[float]]
 
 _CHANNELS = {"uint8": "u8", "uint16": "u16", "float16": "f16", "float32": "f32"}
@@ -164,7 +165,7 @@ def gaussian_blur(
     truncate: float = 4,
     volume: bool = False,
     *,
-    straight_alpha: bool = False,
+    alpha: Alpha = "none",
     out: np.ndarray | None = None,
 ) -> np.ndarray:
     """Blurs a picture with a Gaussian of any sigma; returns an array like `a`.
@@ -175,17 +176,17 @@ def gaussian_blur(
     sigma: the standard deviation in pixels, 0 to 500; or one per dimension, in the array's order.
     border: what lies outside: "clamp" the nearest pixel, "mirror", "wrap" or "constant", 0.
     truncate: the filter ends at floor(truncate sigma + 1/2) pixels, 0.5 to 8.
-    straight_alpha: whether the last of 2 or 4 channels is alpha and the colours are not multiplied by
-    it; then they count as much as their alpha says.
+    alpha: what the last of 2 or 4 channels is: "straight" where the colours are not multiplied by it, as
+    in a PNG; then they count as much as their alpha says. "none" and "premultiplied" blur each channel
+    by itself.
     out: where to write to, an array of the same shape and type; may be `a`.
 
     The result is the one of the C++ plan, bit for bit. A new sigma compiles nothing, unless another
     method is the best for it that no call before has used. Thread-safe. Raises clcook.Error.
     """
     where = "gaussian_blur"
-    for name, value in (("volume", volume), ("straight_alpha", straight_alpha)):
-        if not isinstance(value, (bool, np.bool_)):
-            raise _invalid(where, f"{name} must be True or False, got {value!r}", True)
+    if not isinstance(volume, (bool, np.bool_)):
+        raise _invalid(where, f"volume must be True or False, got {volume!r}", True)
     spatial = 3 if volume else 2
     _array(a, where, "a", tuple(_CHANNELS), (spatial, spatial + 1))
     sigmas = _sigmas(sigma, spatial, where) + [0.0]
@@ -200,11 +201,10 @@ def gaussian_blur(
         "pixel": _CHANNELS[a.dtype.name],
         "border": border,
         "truncate": _number(truncate, where, "truncate"),
+        "alpha": alpha,
     }
     if volume:
         problem |= {"depth": a.shape[0], "sigma_z": z}
-    if straight_alpha:
-        problem["straight_alpha"] = True
     key = ("gaussian_blur", *problem.items())
     plan = _plans.take(
         key,

@@ -25,7 +25,7 @@ std::vector<Field<Problem>> fields() {
           field("in_place", &Problem::in_place),
           field("depth", &Problem::depth),
           field("sigma_z", &Problem::sigma_z),
-          field("straight_alpha", &Problem::straight_alpha)};
+          field("alpha", &Problem::alpha, kAlphas)};
 }
 
 ArrayOf array_of(const Problem& p) {

@@ -14,11 +14,11 @@ void bind_line_blur(nb::module_& m) {
       },
       [](const Problem& p) { return nb::cast(p.relative_sigma.value); }};
   picture_call(
-      plan_class<LineBlur>(m,
-                           "A blur by lines, a plan on a queue of pyopencl; see docs/line_blur.md.",
-                           {field("width", &Problem::width), field("height", &Problem::height),
-                            field("radius", &Problem::radius), relative_sigma,
-                            field("pixel", &Problem::pixel, kPixelTypes)}),
+      plan_class<LineBlur>(
+          m, "A blur by lines, a plan on a queue of pyopencl; see docs/line_blur.md.",
+          {field("width", &Problem::width), field("height", &Problem::height),
+           field("radius", &Problem::radius), relative_sigma,
+           field("pixel", &Problem::pixel, kPixelTypes), field("alpha", &Problem::alpha, kAlphas)}),
       [](const Problem& p) {
         return ArrayOf{dtype_of(p.pixel),
                        {static_cast<std::size_t>(p.height), static_cast<std::size_t>(p.width), 4}};
