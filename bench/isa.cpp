@@ -821,10 +821,12 @@ void add_isa(CLI::App& app, int& exit_code) {
                     "Every tuning of a variant, not the default alone");
   command->add_option("--json", arguments->json,
                       "Also write JSON to this file; - prints JSON alone");
-  command->add_option(
-      "--show", arguments->show,
-      "Print the annotated assembly of kernels RECIPE/VARIANT or FILE[:KERNEL]; default target "
-      "gfx1030");
+  command
+      ->add_option(
+          "--show", arguments->show,
+          "Print the annotated assembly of the kernel RECIPE/VARIANT or FILE[:KERNEL]; default "
+          "target gfx1030; again for each other kernel")
+      ->allow_extra_args(false);
   command
       ->add_option(
           "--diff", arguments->diff,
@@ -858,6 +860,13 @@ void add_isa(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::Range(1U, 64U));
   command->callback([arguments, &exit_code] {
+    // Those of a description are shown by its name.
+    for (const std::string& name : arguments->recipes) {
+      if (arguments->show.empty() && arguments->diff.empty()) break;
+      if (!is_description(name))
+        fail(Errc::invalid_argument, name,
+             "--show and --diff name their kernels themselves; give --show again for another one");
+    }
     add_descriptions(arguments->recipes);
     exit_code = isa_command(*arguments);
   });

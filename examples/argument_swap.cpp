@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
       "Draws how much light passes a glass surface from outside and from inside"};
   line.add("OUT", arguments.out, "The picture (PNG, JPEG)");
   line.add("--glass", arguments.glass, "Cauchy's coefficients A and B (square micrometres)",
-           clcook::example::values(2, 2).separated_by(','));
+           clcook::example::values(2, 2));
   line.add("--size", arguments.size, "Diameter of a disc in pixels",
            clcook::example::between(1, 4096));
   line.rounds(arguments.rounds);

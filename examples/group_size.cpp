@@ -101,8 +101,7 @@ int main(int argc, char** argv) {
   line.add("--width", arguments.width, "Pixels of each half of the picture",
            clcook::example::between(1, 8192));
   line.add("--height", arguments.height, "Pixels", clcook::example::between(1, 8192));
-  line.add("--group", arguments.groups, "Work-items per group",
-           clcook::example::between(1, 1024).separated_by(','));
+  line.add("--group", arguments.groups, "Work-items per group", clcook::example::between(1, 1024));
   line.add("--registers", arguments.registers, "Registers per item, for the model",
            clcook::example::between(0, 255));
   line.rounds(arguments.rounds);

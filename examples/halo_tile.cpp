@@ -3,8 +3,12 @@
 // temporal anti-aliasing does. Prints the time of every variant.
 //
 //   halo_tile in.png out.png --filter median
+//   halo_tile in.png out.png --filter clamp --history old.png
 //   halo_tile                          renders a test scene, adds noise, and cleans it to
 //                                      halo_tile.png
+//
+// The test scene alone is given noise, and for the clamp a history: the scene a few pixels to the
+// left.
 //
 // test: scene:96x80 {out}/halo_tile_median.png --filter median --input {out}/halo_tile_noise.png
 // test: scene:70x33 {out}/halo_tile_dilation.png --filter dilation --radius 3 --rounds 1
@@ -34,11 +38,28 @@ struct Arguments {
   std::vector<std::string> files;
   std::string filter = "median";
   std::string border = "clamp";
+  std::string history;
   std::string input_copy;
   std::string device;
   int radius = 1;
   int rounds = 5;
 };
+
+// The older frame for the clamp.
+Picture history_of(const Arguments& arguments, const Picture& picture, bool is_scene) {
+  if (arguments.history.empty()) {
+    if (is_scene) return clcook::example::moved(picture);
+    clcook::fail(clcook::Errc::invalid_argument, "--history",
+                 "the clamp of a picture of yours needs its older frame");
+  }
+  Picture old = clcook::example::open_picture(arguments.history);
+  if (old.width != picture.width || old.height != picture.height) {
+    clcook::fail(clcook::Errc::invalid_argument, "--history",
+                 fmt::format("{} is {} x {}, the picture {} x {}", arguments.history, old.width,
+                             old.height, picture.width, picture.height));
+  }
+  return old;
+}
 
 void run(const Arguments& arguments) {
   const auto [in, out] = clcook::example::picture_files(arguments.files, "halo_tile.png");
@@ -55,8 +76,13 @@ void run(const Arguments& arguments) {
   problem.radius = arguments.radius;
   problem.border = HaloTile::parse_border(arguments.border);
   const bool clamp = problem.filter == HaloTile::Filter::clamp;
-  const Picture old = clcook::example::moved(picture);
-  if (problem.filter == HaloTile::Filter::median) clcook::example::add_noise(picture);
+  if (!clamp && !arguments.history.empty()) {
+    clcook::fail(clcook::Errc::invalid_argument, "--history",
+                 "only the clamp has one, not " + arguments.filter);
+  }
+  const bool is_scene = clcook::example::is_scene(in);
+  const Picture old = clamp ? history_of(arguments, picture, is_scene) : picture;
+  if (is_scene && problem.filter == HaloTile::Filter::median) clcook::example::add_noise(picture);
   if (!arguments.input_copy.empty()) {
     clcook::pictures::write_picture(arguments.input_copy, clamp ? old : picture);
   }
@@ -98,6 +124,7 @@ int main(int argc, char** argv) {
   line.add("--filter", arguments.filter, "dilation, median or clamp");
   line.add("--radius", arguments.radius, "Radius in pixels; 1 for the median");
   line.add("--border", arguments.border, "clamp, mirror, wrap or constant (black)");
+  line.add("--history", arguments.history, "Of the clamp: the older frame, PNG or JPEG");
   line.device(arguments.device);
   line.rounds(arguments.rounds);
   line.add("--input", arguments.input_copy,

@@ -279,7 +279,8 @@ int main(int argc, char** argv) {
   line.add("--threads", arguments.threads, "Threads that copy, 0: chosen", between(0, 1024));
   line.add("--devices", arguments.most_devices, "Devices at most", between(1, 64));
   line.add("--piece", arguments.piece, "MiB of a piece on the bus", between(1, 4096));
-  line.add("--ways", arguments.ways, "Of automatic, staged, direct, mapped");
+  line.add("--ways", arguments.ways, "Ways of the rows",
+           clcook::example::one_of({"automatic", "staged", "direct", "mapped"}));
   line.add("--out", arguments.out, "Results as JSON");
   line.rounds(arguments.rounds);
   line.device(arguments.device);

@@ -1,4 +1,5 @@
 // The examples' pictures: what is read, what is refused, and that nothing is half written.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -266,4 +267,60 @@ LONG_TEST_CASE("real pictures, PNG and JPEG, through an example", 8) {
     write_bytes(folder.path() / "cut", whole.substr(0, whole.size() / 3));
     refused({(folder.path() / "cut").string(), out}, "cut", folder);
   }
+}
+
+TEST_CASE("a picture of yours is filtered as it is, and only the test scene gets noise") {
+  if (not_built("halo_tile")) return;
+  const TempFolder folder;
+  const std::string in = (folder / "in.png").string();
+  const std::string out = (folder / "out.png").string();
+  const std::string copy = (folder / "copy.png").string();
+  const auto halo_tile = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), built_program("halo_tile"));
+    arguments.insert(arguments.end(), {"--input", copy, "--rounds", "1"});
+    return run_program(arguments);
+  };
+  const int width = 21;
+  const int height = 13;
+  pictures::Picture picture{width, height, {}};
+  std::uint32_t state = 7;
+  for (int i = 0; i < width * height * 4; ++i) {
+    state = state * 1664525 + 1013904223;
+    picture.rgba.push_back(i % 4 == 3 ? 255 : static_cast<std::uint8_t>(state >> 24));
+  }
+  pictures::write_picture(in, picture);
+  const Ran ran = halo_tile({in, out, "--filter", "median"});
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  CHECK(pictures::read_picture(copy).rgba == picture.rgba);
+  // The median of the file, pixels beyond the border those at it.
+  const auto at = [&](int x, int y, int c) {
+    x = std::clamp(x, 0, width - 1);
+    y = std::clamp(y, 0, height - 1);
+    return picture.rgba[static_cast<std::size_t>((y * width + x) * 4 + c)];
+  };
+  std::vector<std::uint8_t> medians;
+  for (int i = 0; i < width * height * 4; ++i) {
+    std::vector<std::uint8_t> near;
+    for (int j = 0; j < 9; ++j)
+      near.push_back(at(i / 4 % width + j % 3 - 1, i / 4 / width + j / 3 - 1, i % 4));
+    std::nth_element(near.begin(), near.begin() + 4, near.end());
+    medians.push_back(near[4]);
+  }
+  CHECK(pictures::read_picture(out).rgba == medians);
+
+  REQUIRE(halo_tile({"scene:40x30", out, "--filter", "dilation"}).code == 0);
+  const std::vector<std::uint8_t> scene = pictures::read_picture(copy).rgba;
+  REQUIRE(halo_tile({"scene:40x30", out, "--filter", "median"}).code == 0);
+  CHECK(pictures::read_picture(copy).rgba != scene);
+
+  // Nor is there an older frame that nobody gave.
+  const Ran alone = halo_tile({in, out, "--filter", "clamp"});
+  CHECK(alone.code == 2);
+  CHECK(contains(alone.err, "--history"));
+  CHECK(halo_tile({in, out, "--filter", "median", "--history", in}).code == 2);
+  CHECK(halo_tile({"scene:40x30", out, "--filter", "clamp", "--history", in}).code == 2);
+  // A frame in the range of itself stays as it is.
+  REQUIRE(halo_tile({in, out, "--filter", "clamp", "--history", in}).code == 0);
+  CHECK(pictures::read_picture(out).rgba == picture.rgba);
 }

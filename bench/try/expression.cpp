@@ -181,7 +181,8 @@ std::string fill_in(const std::string& text, const Names& names) {
       out += std::to_string(evaluate(text.substr(at + 1, end - at - 1), names));
     } catch (const Error& error) {
       fail(error.code, error.where,
-           error.what() + std::string("; braces themselves are written {{ and }}"));
+           error.what() + error.where.size() + 2 +
+               std::string("; braces themselves are written {{ and }}"));
     }
     at = end;
   }

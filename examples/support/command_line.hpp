@@ -17,9 +17,6 @@ struct Rule {
   std::vector<std::string> words;  // one of these, where there are any
   int fewest = 0;                  // of a vector: how many at least
   int count = 0;                   // and at most; 0: any number
-  char delimiter = 0;              // of a vector: what stands between two values
-
-  Rule& separated_by(char by) { return delimiter = by, *this; }
 };
 inline Rule between(double least, double most) {
   Rule out;
@@ -47,7 +44,9 @@ class CommandLine {
 
   // An option, or without dashes the next argument. --help shows the value that it has, unless that
   // is empty or 0. Values are text, int, unsigned, std::size_t, double, and vectors of text, int,
-  // float and double.
+  // float and double. An option of several numbers takes the numbers that follow it, no more than
+  // it may have, or one word such as "3,4" or "3x4"; so does one of several texts, for which `rule`
+  // has the words. What follows is an argument of its own.
   template <class Value>
   CommandLine& add(const std::string& name, Value& value, const std::string& help,
                    const Rule& rule = {});

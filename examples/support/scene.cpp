@@ -86,9 +86,13 @@ Picture render_scene(int width, int height) {
   return picture;
 }
 
+bool is_scene(const std::string& source) {
+  return source == "scene" || source.rfind("scene:", 0) == 0;
+}
+
 Picture open_picture(const std::string& source) {
   if (source == "scene") return render_scene(1920, 1080);
-  if (source.rfind("scene:", 0) == 0) {
+  if (is_scene(source)) {
     int width = 0;
     int height = 0;
     char rest = 0;

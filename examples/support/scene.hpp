@@ -13,6 +13,9 @@ using pictures::Picture;
 // one size.
 Picture render_scene(int width, int height);
 
+// Whether `source` is a test scene, see open_picture(), and no file.
+bool is_scene(const std::string& source);
+
 // Reads `source`: a file, or "scene" or "scene:WIDTHxHEIGHT" for the test scene (1920 x 1080 by
 // default).
 Picture open_picture(const std::string& source);
