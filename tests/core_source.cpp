@@ -275,7 +275,7 @@ TEST_CASE("a byte order mark at the start of a file is no code") {
       "\xEF\xBB\xBF#include \"h.clh\"\n__kernel void k(__global int* out) { out[0] = F; }\n");
   CHECK_NOTHROW(runtime().build(Source::load(folder / "k.cl"), {}, "test/bom"));
   // In texts of the caller, too.
-  Source given("k.cl", read_bytes(folder / "k.cl"));
+  Source given(folder / "k.cl", read_bytes(folder / "k.cl"));
   given.header("h.clh", read_bytes(folder / "h.clh"));
   CHECK(given.flatten() == Source::load(folder / "k.cl").flatten());
   CHECK_FALSE(contains(given.flatten(), "\xEF\xBB\xBF"));
