@@ -860,14 +860,14 @@ void add_isa(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::Range(1U, 64U));
   command->callback([arguments, &exit_code] {
-    // Those of a description are shown by its name.
-    for (const std::string& name : arguments->recipes) {
-      if (arguments->show.empty() && arguments->diff.empty()) break;
-      if (!is_description(name))
+    for (std::string& name : arguments->recipes) {
+      std::vector<std::string> one{name};
+      const bool is_described = add_descriptions(one);
+      if (!is_described && !(arguments->show.empty() && arguments->diff.empty()))
         fail(Errc::invalid_argument, name,
              "--show and --diff name their kernels themselves; give --show again for another one");
+      name = one.front();
     }
-    add_descriptions(arguments->recipes);
     exit_code = isa_command(*arguments);
   });
 }

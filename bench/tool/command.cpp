@@ -98,13 +98,13 @@ std::map<std::string, std::shared_ptr<const described::Description>>& descriptio
   return all;
 }
 
-}  // namespace
-
-const std::vector<Recipe>& recipes() { return every_recipe(); }
-
 bool is_description(const std::string& name) {
   return std::filesystem::path(name).extension() == ".toml";
 }
+
+}  // namespace
+
+const std::vector<Recipe>& recipes() { return every_recipe(); }
 
 bool add_descriptions(std::vector<std::string>& names) {
   bool any = false;

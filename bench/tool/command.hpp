@@ -41,10 +41,7 @@ int run_command(int argc, const char* const* argv);
 // All recipes, built once, and the descriptions that were added.
 const std::vector<Recipe>& recipes();
 
-// Whether a name is that of a description, FILE.toml.
-bool is_description(const std::string& name);
-
-// Where a name is a description: reads it, adds its recipe to recipes() and puts that
+// Where a name is a description, FILE.toml: reads it, adds its recipe to recipes() and puts that
 // recipe's name in its place. Returns whether there was any. Invalidates what was taken from
 // recipes(). Throws Error as read_description() does, and where the name is taken.
 bool add_descriptions(std::vector<std::string>& names);
