@@ -43,6 +43,7 @@ struct IsaArguments {
   std::vector<std::string> definitions;
   std::vector<std::string> includes;
   std::string kernel;
+  std::string language;
   std::vector<std::string> targets;
   std::string json;
   std::vector<std::string> show;
@@ -60,7 +61,7 @@ struct IsaArguments {
 };
 
 isa::KernelFile file_of(const IsaArguments& arguments, const std::string& path) {
-  return {path, arguments.definitions, arguments.includes, arguments.kernel};
+  return {path, arguments.definitions, arguments.includes, arguments.kernel, arguments.language};
 }
 
 std::vector<const Recipe*> select_recipes(const IsaArguments& arguments) {
@@ -85,7 +86,8 @@ std::vector<const Recipe*> select_recipes(const IsaArguments& arguments) {
 }
 
 // Baseline first, then the variants in their order. Recipes, then files.
-std::vector<Job> select_jobs(const IsaArguments& arguments, const Target& target) {
+std::vector<Job> select_jobs(const IsaArguments& arguments, const Target& target,
+                             const Toolchain& tools, const DiskCache& cache) {
   std::vector<Job> out;
   for (const Recipe* recipe : select_recipes(arguments)) {
     if (!arguments.variant.empty()) recipe->variant(arguments.variant);  // names the known ones
@@ -99,6 +101,8 @@ std::vector<Job> select_jobs(const IsaArguments& arguments, const Target& target
       if (!arguments.all_tunes) tunes.resize(1);
       for (std::size_t i = 0; i < tunes.size(); ++i) {
         std::vector<Job> jobs = jobs_of(*recipe, *variant, tunes[i], i > 0, target);
+        if (is_described(recipe->name) && !target.name.empty())
+          isa::set_language(jobs, arguments.language, tools, cache);
         out.insert(out.end(), jobs.begin(), jobs.end());
       }
     }
@@ -106,13 +110,39 @@ std::vector<Job> select_jobs(const IsaArguments& arguments, const Target& target
   return out;
 }
 
-// "line_blur/naive", "line_blur/naive#2", "mine.cl", "mine.cl:kernel", each with "@gfx900".
+Job described_kernel(const std::string& path, const std::string& kernel, const Target& target,
+                     const IsaArguments& arguments, const Toolchain& tools,
+                     const DiskCache& cache) {
+  std::vector<std::string> names{path};
+  add_descriptions(names);
+  const Recipe& recipe = find_recipe(recipes(), names.front());
+  if (kernel.empty() && recipe.variants.size() > 1) {
+    std::string known;
+    for (const VariantInfo& one : recipe.variants) known += " " + one.name;
+    fail(Errc::invalid_argument, "clcook isa",
+         "'" + path + "' has several kernels, so that one has to be named as " + path +
+             ":KERNEL; there are" + known);
+  }
+  const VariantInfo& variant = kernel.empty() ? recipe.baseline() : recipe.variant(kernel);
+  std::vector<Job> jobs =
+      jobs_of(recipe, variant, combinations(variant.tunes).front(), false, target);
+  isa::set_language(jobs, arguments.language, tools, cache);
+  return jobs.front();
+}
+
+// "line_blur/naive", "line_blur/naive#2", "mine.cl", "mine.cl:kernel", "mine.toml:kernel", each with "@gfx900".
 Job parse_kernel(const std::string& spec, const std::vector<Target>& targets,
                  const IsaArguments& arguments, const Toolchain& tools, const DiskCache& cache) {
   const std::size_t mark = spec.rfind('@');
   const Target target =
       mark == std::string::npos ? targets.front() : isa::parse_target(spec.substr(mark + 1), tools);
-  if (std::filesystem::path(spec.substr(0, mark)).has_extension()) {
+  std::string name = spec.substr(0, mark);
+  const std::size_t named = name.rfind(':');
+  if (is_description(name.substr(0, named)))
+    return described_kernel(name.substr(0, named),
+                            named == std::string::npos ? "" : name.substr(named + 1), target,
+                            arguments, tools, cache);
+  if (std::filesystem::path(name).has_extension()) {
     isa::KernelFile file = file_of(arguments, spec.substr(0, mark));
     if (const std::size_t colon = file.path.rfind(':'); colon != std::string::npos) {
       file.kernel = file.path.substr(colon + 1);
@@ -266,8 +296,16 @@ std::string render(const std::string& title, const Target& target, const Toolcha
       width = std::max(width, one->job.name().size() - title.size() - 1);
   }
   const Measured& sample = *groups.front().kernels.front();
-  std::string out = fmt::format("\n{}  {}  {}: {}\n", title, target.name, target.label,
-                                counted(target, tools, sample.dialect));
+  std::string languages;
+  for (const Group& group : groups) {
+    for (const Measured* one : group.kernels) {
+      const std::string language = one->job.language();
+      if (languages.find(language) == std::string::npos)
+        languages += (languages.empty() ? "" : ", ") + language;
+    }
+  }
+  std::string out = fmt::format("\n{}  {}  {}, {}: {}\n", title, target.name, target.label,
+                                languages, counted(target, tools, sample.dialect));
   out += fmt::format(
       "  {:<{}} {:>6} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>7} {:>5} {:>5} "
       "{:>6} {:>6} {:>7} {:>4}\n",
@@ -657,6 +695,16 @@ int isa_command(const IsaArguments& arguments) {
   for (const std::string& name : arguments.recipes) {
     if (is_file(name)) files.push_back(name);
   }
+  if (!arguments.language.empty() && files.empty() &&
+      std::none_of(arguments.recipes.begin(), arguments.recipes.end(), is_described)) {
+    fail(Errc::invalid_argument, "clcook isa",
+         "--cl-std is for files and descriptions; recipes say their own");
+  }
+  if (files.empty() &&
+      !(arguments.definitions.empty() && arguments.includes.empty() && arguments.kernel.empty())) {
+    fail(Errc::invalid_argument, "clcook isa",
+         "-D, -I and --kernel are for files; recipes and descriptions take --variant");
+  }
   if (!files.empty() && (gating || arguments.all_tunes || arguments.live ||
                          !arguments.variant.empty() || files.size() < arguments.recipes.size())) {
     fail(Errc::invalid_argument, "clcook isa",
@@ -666,10 +714,12 @@ int isa_command(const IsaArguments& arguments) {
   }
   if (!files.empty() && !compile) files.clear();
   // Kernel by kernel, each for all targets.
-  const std::vector<Job> plain = files.empty() ? select_jobs(arguments, {}) : std::vector<Job>();
+  const std::vector<Job> plain =
+      files.empty() ? select_jobs(arguments, {}, tools, cache) : std::vector<Job>();
   std::vector<std::vector<Job>> by_target;
   for (const Target& target : targets) {
-    by_target.push_back(files.empty() ? select_jobs(arguments, target) : std::vector<Job>());
+    by_target.push_back(files.empty() ? select_jobs(arguments, target, tools, cache)
+                                      : std::vector<Job>());
     for (const std::string& path : files) {
       for (Job& job : jobs_of(file_of(arguments, path), target, tools, cache))
         by_target.back().push_back(std::move(job));
@@ -812,6 +862,11 @@ void add_isa(CLI::App& app, int& exit_code) {
       ->allow_extra_args(false);
   command->add_option("--kernel", arguments->kernel, "Of files: this kernel alone");
   command
+      ->add_option("--cl-std", arguments->language,
+                   "Of files and descriptions: the language, such as CL2.0; default the highest "
+                   "at which they compile")
+      ->check(CLI::IsMember(isa::languages()));
+  command
       ->add_option("--target", arguments->targets,
                    "Targets, separated by commas; default "
                    "gfx900,gfx942,gfx1030,gfx1100,gfx1201,sm_80,sm_90,x86-64")
@@ -822,10 +877,9 @@ void add_isa(CLI::App& app, int& exit_code) {
   command->add_option("--json", arguments->json,
                       "Also write JSON to this file; - prints JSON alone");
   command
-      ->add_option(
-          "--show", arguments->show,
-          "Print the annotated assembly of the kernel RECIPE/VARIANT or FILE[:KERNEL]; default "
-          "target gfx1030; again for each other kernel")
+      ->add_option("--show", arguments->show,
+                   "Print the annotated assembly of the kernel RECIPE/VARIANT, FILE.cl[:KERNEL] or "
+                   "FILE.toml[:KERNEL]; default target gfx1030; again for each other kernel")
       ->allow_extra_args(false);
   command
       ->add_option(

@@ -231,14 +231,23 @@ int narrow(long value) { return value < 0 ? 0 : static_cast<int>(value); }
 // The kernels of a variant or a file, with what a compiler says that they need.
 std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
   const bool is_file = !arguments.file.path.empty();
+  const bool is_foreign = is_file || is_described(arguments.recipe);
   Params tune;
   std::vector<isa::Job> jobs;
   const auto jobs_for = [&](const isa::Target& target) {
     const Recipe& recipe = find_recipe(recipes(), arguments.recipe);
-    const VariantInfo& variant =
-        arguments.variant.empty() ? recipe.baseline() : recipe.variant(arguments.variant);
-    tune = combinations(variant.tunes).front();
-    return isa::jobs_of(recipe, variant, tune, false, target);
+    if (!arguments.variant.empty()) recipe.variant(arguments.variant);  // names the known ones
+    std::vector<isa::Job> out;
+    for (const VariantInfo& variant : recipe.variants) {
+      // Of a description all, of a recipe the baseline.
+      if (arguments.variant.empty() ? !is_foreign && !variant.baseline
+                                    : variant.name != arguments.variant)
+        continue;
+      tune = combinations(variant.tunes).front();
+      for (isa::Job& job : isa::jobs_of(recipe, variant, tune, false, target))
+        out.push_back(std::move(job));
+    }
+    return out;
   };
   if (!is_file) jobs = jobs_for({});
   KernelNeeds common;
@@ -247,10 +256,10 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
   std::vector<std::string> notes;
   if (arguments.group) {
     common.group_size = *arguments.group;
+  } else if (is_foreign) {
+    common.group_size = isa::kAnyGroup;
   } else if (const std::int64_t group = tune.integer("group", 0); group > 0) {
     common.group_size = static_cast<int>(group);
-  } else if (is_file) {
-    common.group_size = isa::kAnyGroup;
   } else {
     common.group_size = isa::kAnyGroup;
     notes.push_back("the variant has no tuning 'group'; 256 is assumed, --group says otherwise");
@@ -270,7 +279,7 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
     one.arch = &model::gpu_arch(arch);
     one.needs = common;
     one.notes = notes;
-    if (is_file && !arguments.group) {
+    if (is_foreign && !arguments.group) {
       if (job.group > 0) {
         one.needs.group_size = static_cast<int>(job.group);
       } else {
@@ -282,8 +291,10 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
     // The driver's compiler counts scalar registers nowhere but on AMD.
     one.needs.scalar_registers = arguments.scalars.value_or(
         one.arch->vendor == model::GpuVendor::amd ? narrow(said.scalar_registers) : 0);
-    one.needs.local_bytes = arguments.local.value_or(said.local_bytes < 0 ? 0 : said.local_bytes);
-    if (!arguments.local)
+    const auto known = static_cast<std::int64_t>(job.local_bytes);
+    one.needs.local_bytes =
+        arguments.local.value_or(known + (said.local_bytes < 0 ? 0 : said.local_bytes));
+    if (!arguments.local && !is_described(arguments.recipe))
       one.notes.push_back(
           "local memory that is passed as an argument is not counted; --lds gives the sum");
     if (said.spills > 0)
@@ -307,20 +318,45 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
   model::gpu_arch(name);  // the model's own list first
   const isa::Target target = isa::parse_target(name, tools);
   jobs = is_file ? isa::jobs_of(arguments.file, target, tools, isa::isa_cache()) : jobs_for(target);
+  if (is_described(arguments.recipe))
+    isa::set_language(jobs, arguments.file.language, tools, isa::isa_cache());
   for (const isa::Job& job : jobs) {
     const isa::Measured measured = isa::measure(job, tools, isa::isa_cache());
     add(job, measured.resources, measured.problem,
-        target.vendor == isa::Vendor::nvidia
-            ? "figures of clang " + tools.clang_version + " and ptxas " + tools.ptxas_version
-            : "figures of clang " + tools.clang_version,
+        (target.vendor == isa::Vendor::nvidia
+             ? "figures of clang " + tools.clang_version + " and ptxas " + tools.ptxas_version
+             : "figures of clang " + tools.clang_version) +
+            ", " + job.language(),
         name);
   }
   return out;
 }
 
+// FILE.toml is a recipe whose variants are its kernels.
+void take_description(OccupancyArguments& arguments) {
+  isa::KernelFile& file = arguments.file;
+  if (!is_description(file.path)) return;
+  const std::string who = "clcook occupancy";
+  if (!arguments.recipe.empty() || !file.definitions.empty() || !file.includes.empty())
+    fail(Errc::invalid_argument, who,
+         "'" + file.path +
+             "' is a description, which says its options and folders itself; --recipe, -D and -I "
+             "do not go with it");
+  if (!arguments.variant.empty() && !file.kernel.empty())
+    fail(Errc::invalid_argument, who, "--kernel and --variant name the same thing");
+  std::vector<std::string> names{file.path};
+  add_descriptions(names);
+  arguments.recipe = names.front();
+  if (arguments.variant.empty()) arguments.variant = file.kernel;
+  file.path.clear();
+}
+
 int occupancy_command(const OccupancyArguments& arguments) {
   const std::string who = "clcook occupancy";
   std::vector<Question> questions;
+  if (!arguments.file.language.empty() && arguments.file.path.empty() &&
+      !is_described(arguments.recipe))
+    fail(Errc::invalid_argument, who, "--cl-std is for a file or a description");
   if (!arguments.file.path.empty()) {
     if (!arguments.recipe.empty() || !arguments.variant.empty() || !arguments.device.empty())
       fail(Errc::invalid_argument, who,
@@ -373,13 +409,18 @@ void add_occupancy(CLI::App& app, int& exit_code) {
       "How many work-groups are resident at once, what limits them, and the next step: from "
       "figures, or from a compiled kernel");
   auto arguments = std::make_shared<OccupancyArguments>();
-  command->add_option("FILE", arguments->file.path,
-                      "Take the figures from the kernels of this file");
+  command->add_option(
+      "FILE", arguments->file.path,
+      "Take the figures from the kernels of this file, or FILE.toml: see clcook try");
   command->add_option("-D", arguments->file.definitions, "Of FILE: define NAME or NAME=VALUE")
       ->allow_extra_args(false);
   command->add_option("-I", arguments->file.includes, "Of FILE: a folder of headers")
       ->allow_extra_args(false);
   command->add_option("--kernel", arguments->file.kernel, "Of FILE: this kernel alone");
+  command
+      ->add_option("--cl-std", arguments->file.language,
+                   "Of FILE: the language, such as CL2.0; default the highest at which it compiles")
+      ->check(CLI::IsMember(isa::languages()));
   command->add_option(
       "--arch", arguments->arch,
       "Architecture: gfx900, sm_90, xe_hpg, ...; with --recipe or FILE default gfx1030");
@@ -398,7 +439,10 @@ void add_occupancy(CLI::App& app, int& exit_code) {
                       "With --recipe and no --arch: an NVIDIA GPU whose driver compiles; default "
                       "CLCOOK_DEVICE, else clang for gfx1030");
   command->add_flag("--json", arguments->json, "Write JSON");
-  command->callback([arguments, &exit_code] { exit_code = occupancy_command(*arguments); });
+  command->callback([arguments, &exit_code] {
+    take_description(*arguments);
+    exit_code = occupancy_command(*arguments);
+  });
 }
 
 }  // namespace clcook::tool

@@ -829,6 +829,105 @@ LONG_TEST_CASE("kernel files of one's own", 16) {
   refuses({"occupancy", other, "--recipe", "line_blur"}, "is a file");
 }
 
+LONG_TEST_CASE("the language of files, and descriptions", 8) {
+  const std::string clcook = compiling_tool();
+  if (clcook.empty()) return;
+  const TempFolder folder;
+  const auto file = [&](const std::string& name, const std::string& content) {
+    write_bytes(folder / name, content);
+    return (folder / name).string();
+  };
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), clcook);
+    const Ran ran = run_program(arguments, {{"CLCOOK_CACHE_DIR", (folder / "cache").string()},
+                                            {"CLCOOK_DEVICE", std::nullopt}});
+    CAPTURE(arguments.back());
+    CAPTURE(ran.err);
+    CHECK(ran.code == 0);
+    return ran.out;
+  };
+  const auto refuses = [&](std::vector<std::string> arguments, const std::string& message) {
+    arguments.insert(arguments.begin(), clcook);
+    const Ran ran = run_program(arguments, {{"CLCOOK_CACHE_DIR", (folder / "cache").string()},
+                                            {"CLCOOK_DEVICE", std::nullopt}});
+    CAPTURE(message);
+    CAPTURE(ran.err);
+    CHECK(ran.code == 2);
+    CHECK(contains(ran.err, message));
+  };
+  const std::string plain =
+      file("plain.cl", "__kernel void k(__global float* x) { x[get_global_id(0)] = 1.0f; }\n");
+  const std::string two = file("two.cl",
+                               "int twice(int* p) { return 2 * *p; }\n"
+                               "__kernel void generic_pointer(__global int* x) {\n"
+                               "  __local int l[64];\n"
+                               "  l[get_local_id(0)] = x[get_global_id(0)];\n"
+                               "  int* p = x[0] > 3 ? (int*)&x[1] : (int*)&l[0];\n"
+                               "  x[get_global_id(0)] = twice(p);\n"
+                               "}\n");
+  const std::string old = file("old.cl",
+                               "#if __OPENCL_C_VERSION__ != 120\n#error too new\n#endif\n"
+                               "__kernel void k(__global float* x) { x[0] = 1.0f; }\n");
+  for (const auto& [path, language] :
+       {std::pair(plain, "CL3.0"), std::pair(two, "CL2.0"), std::pair(old, "CL1.2")}) {
+    const std::string out = (folder / "isa.json").string();
+    CHECK(contains(run({"isa", path, "--target", "gfx1030", "--json", out}),
+                   std::string(", ") + language + ": machine code"));
+    const nlohmann::json row = nlohmann::json::parse(read_bytes(out)).at("kernels").at(0);
+    CHECK(row.at("options") == std::string("-cl-std=") + language);
+    CHECK(contains(run({"occupancy", path}), language));
+    const nlohmann::json answer = nlohmann::json::parse(run({"occupancy", path, "--json"}));
+    CHECK(contains(answer.at("kernels").at(0).at("source").get<std::string>(), language));
+  }
+  CHECK(contains(run({"isa", plain, "--cl-std", "CL1.1", "--target", "gfx1030"}), ", CL1.1: "));
+  CHECK(contains(run({"isa", "--show", plain, "--cl-std", "CL2.0"}), "CL2.0"));
+  for (const char* command : {"isa", "occupancy"}) {
+    refuses({command, two, "--cl-std", "CL1.2"}, "changes address space of pointer");
+    refuses({command, plain, "--cl-std", "CL4.0"}, "CL3.0");
+  }
+  refuses({"isa", "line_blur", "--cl-std", "CL2.0"}, "--cl-std is for files and descriptions");
+  refuses({"isa", "line_blur", "-D", "A=1"}, "-D, -I and --kernel are for files");
+  refuses({"occupancy", "--recipe", "line_blur", "--cl-std", "CL2.0"}, "--cl-std is for a file");
+
+  // One program from one file: the header beside the header.
+  file("w2.clh", "#define NAME wrong\n");
+  file("sub/w2.clh", "#define NAME right\n");
+  file("sub/w.clh", "#pragma once\n#include \"w2.clh\"\n");
+  const std::string nested = file("nested.cl",
+                                  "#include \"sub/w.clh\"\n#include \"sub/w.clh\"\n"
+                                  "__kernel void NAME(__global float* x) { x[0] = 1.0f; }\n");
+  CHECK(contains(run({"isa", nested, "--target", "gfx1030"}), "right"));
+  CHECK(contains(run({"occupancy", nested}), "nested.cl/right"));
+
+  const std::string about = file("mine.toml",
+                                 "program = [\"nested.cl\", \"two.cl\"]\noptions = \"-DA=1\"\n"
+                                 "[sizes]\ncheck = [{ n = 64 }]\n"
+                                 "[[argument]]\nname = \"x\"\nbuffer = \"int\"\ncount = \"n\"\n"
+                                 "access = \"read_write\"\nfill = { constant = 1 }\n"
+                                 "[[kernel]]\nname = \"first\"\nfunction = \"right\"\n"
+                                 "baseline = true\nglobal = \"n\"\nlocal = 32\n"
+                                 "[[kernel]]\nname = \"second\"\nfunction = \"generic_pointer\"\n"
+                                 "global = \"n\"\nlocal = 64\n"
+                                 "[compare]\nabsolute = 0.0\n");
+  const std::string table = run({"isa", about, "--target", "gfx1030"});
+  CHECK(contains(table, "CL2.0: machine code"));
+  CHECK(contains(table, "second"));
+  CHECK(contains(run({"isa", about, "--show", about + ":second"}), "mine/second gfx1030"));
+  CHECK(contains(run({"isa", "--diff", about + ":first", about + ":second@gfx900"}), "mine/first"));
+  const std::string both = run({"occupancy", about});
+  CHECK(contains(both, "mine/first: "));
+  CHECK(contains(both, "groups of 32\n"));
+  CHECK(contains(both, "mine/second: "));
+  CHECK(contains(both, "groups of 64\n"));
+  CHECK_FALSE(contains(run({"occupancy", about, "--kernel", "second"}), "mine/first"));
+  refuses({"isa", "--show", about}, about + ":KERNEL; there are first second");
+  refuses({"isa", "--show", about + ":third"}, "third");
+  refuses({"occupancy", about, "--variant", "third"}, "third");
+  refuses({"occupancy", about, "-D", "A=1"}, "is a description");
+  refuses({"occupancy", (folder / "absent.toml").string()}, "absent.toml");
+  refuses({"isa", about, "--cl-std", "CL3.0", "-D", "A"}, "-D, -I and --kernel are for files");
+}
+
 TEST_CASE("the command without ptxas counts PTX") {
   const std::string clcook = compiling_tool();
   if (clcook.empty()) return;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <clcook/core/program.hpp>
@@ -63,6 +64,9 @@ std::vector<Job> jobs_for(const Recipe& recipe, const VariantInfo& variant, cons
     job.kernel = unit.kernel;
     job.source = unit.source.flatten();
     job.options = Runtime::build_options(device, unit.defines, unit.options);
+    job.own_language = unit.options.find("-cl-std=") != std::string::npos;
+    job.group = static_cast<unsigned>(unit.group[0] * unit.group[1] * unit.group[2]);
+    job.local_bytes = unit.local_bytes;
     const CompileUnit& same = anywhere.at(out.size());
     job.counted_options = Runtime::build_options(DeviceInfo{}, same.defines, same.options);
     job.target = target;
@@ -92,29 +96,99 @@ bool is_file(const std::string& name) {
   return name.find('/') != std::string::npos || std::filesystem::path(name).has_extension();
 }
 
+const std::vector<std::string>& languages() {
+  static const std::vector<std::string> all = {"CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0"};
+  return all;
+}
+
+namespace {
+
+// clang's preprocessor puts its header of types and enums first, and so does its compiler again.
+std::string without_language_header(std::string_view text) {
+  std::string out;
+  bool inside = false;
+  while (!text.empty()) {
+    std::string_view line = detail::take_line(text);
+    if (line.substr(0, 2) == "# ") {
+      inside = line.find("/opencl-c-base.h\"") != std::string_view::npos;
+      line = line.substr(0, line.rfind('"') + 1);  // without entering and leaving files
+    }
+    if (inside) continue;
+    out.append(line);
+    out += '\n';
+  }
+  return out;
+}
+
+// attempt("CL2.0") at the level of the language, or at the highest where that is empty and
+// `attempt` throws no Error(build_failed). Throws that of the highest where all do.
+template <class Attempt>
+Job at_highest(const std::string& language, const Attempt& attempt) {
+  if (!language.empty()) return attempt(language);
+  std::optional<Error> first;
+  for (const char* one : {"CL3.0", "CL2.0", "CL1.2"}) {
+    try {
+      return attempt(one);
+    } catch (const Error& error) {
+      if (error.code != Errc::build_failed) throw;
+      if (!first) first = error;
+    }
+  }
+  throw *first;
+}
+
+}  // namespace
+
+void set_language(std::vector<Job>& jobs, const std::string& language, const Toolchain& tools,
+                  const DiskCache& cache) {
+  for (Job& job : jobs) {
+    if (job.own_language) continue;
+    const auto as = [&](const std::string& level) {
+      Job out = job;
+      const std::string option = "-cl-std=" + job.language();
+      out.options.replace(out.options.find(option), option.size(), "-cl-std=" + level);
+      return out;
+    };
+    try {
+      job = at_highest(language, [&](const std::string& level) {
+        Job out = as(level);
+        const Compiled compiled = compile(out, tools, cache);
+        if (compiled.problem.empty()) return out;
+        fail(Errc::build_failed, job.name(), compiled.problem);
+      });
+    } catch (const Error& error) {
+      if (error.code != Errc::build_failed) throw;
+      job = as(language.empty() ? languages().back() : language);
+    }
+  }
+}
+
 std::vector<Job> jobs_of(const KernelFile& file, const Target& target, const Toolchain& tools,
                          const DiskCache& cache) {
-  Job base;
-  base.recipe = file.path;
-  base.target = target;
-  base.options = "-cl-std=CL1.2";
   std::error_code error;
   if (!std::filesystem::is_regular_file(file.path, error))
     fail(Errc::io, "clcook isa", "there is no file '" + file.path + "'");
-  base.source = Source(file.path, read_text_file(file.path)).flatten();
-  for (const std::string& one : file.definitions) base.arguments.push_back("-D" + one);
-  const std::filesystem::path folder = std::filesystem::path(file.path).parent_path();
-  base.arguments.push_back("-I" + (folder.empty() ? std::string(".") : folder.string()));
-  for (const std::string& one : file.includes) base.arguments.push_back("-I" + one);
-  // Not from the cache: the headers may have changed.
-  base.source = preprocess(base, tools, DiskCache(), true);
-  base.arguments.clear();
-  base.kernel = "any";
-  const Compiled compiled = compile(base, tools, cache);
-  if (!compiled.problem.empty()) {
-    fail(Errc::build_failed, file.path, "does not compile for " + target.name, CL_SUCCESS,
-         compiled.log);
-  }
+  Source source = Source::load(file.path);
+  for (const std::string& one : file.includes) source.folder(one);
+  Job plain;
+  plain.recipe = file.path;
+  plain.target = target;
+  plain.source = source.flatten();
+  plain.kernel = "any";
+  const Job base = at_highest(file.language, [&](const std::string& language) {
+    Job job = plain;
+    job.options = "-cl-std=" + language;
+    for (const std::string& one : file.definitions) job.arguments.push_back("-D" + one);
+    // For headers that a macro of -D names.
+    for (const std::string& one : file.includes) job.arguments.push_back("-I" + one);
+    // Not from the cache: such a header may have changed.
+    job.source = without_language_header(preprocess(job, tools, DiskCache(), true));
+    job.arguments.clear();
+    const Compiled compiled = compile(job, tools, cache);
+    if (compiled.problem.empty()) return job;
+    fail(Errc::build_failed, file.path, "does not compile for " + target.name + " as " + language,
+         CL_SUCCESS, compiled.log);
+  });
   std::vector<Job> out;
   std::string known;
   for (const auto& [kernel, group] : regions_of(base.source).kernels) {

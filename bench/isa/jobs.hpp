@@ -31,16 +31,25 @@ struct KernelFile {
   std::vector<std::string> definitions;  // NAME or NAME=VALUE
   std::vector<std::string> includes;     // folders
   std::string kernel;                    // this kernel alone; empty: all
+  std::string language;                  // "CL2.0"; empty: the highest at which it compiles
 };
+
+// What -cl-std may say: "CL1.0" to "CL3.0".
+const std::vector<std::string>& languages();
 
 // Whether what a user names is a file and no recipe.
 bool is_file(const std::string& name);
 
-// The kernels of a file, preprocessed for the target. Its own folder is searched for headers, and
-// <clcook/...> names ours. Throws Error(io) without such a file, Error(build_failed) with the
+// The kernels of a file, preprocessed for the target. Headers are found as by Source::load(). Throws Error(io) without such a file, Error(build_failed) with the
 // compiler's words where it is not OpenCL C, Error(invalid_argument) for a kernel that it has not.
 std::vector<Job> jobs_of(const KernelFile& file, const Target& target, const Toolchain& tools,
                          const DiskCache& cache);
+
+// Puts the kernels of a description at a level of the language: `language`, or where that is empty
+// the highest at which they compile; the highest of all where they do not. Those whose own options
+// have one keep it.
+void set_language(std::vector<Job>& jobs, const std::string& language, const Toolchain& tools,
+                  const DiskCache& cache);
 
 // What the driver's compiler says about a kernel.
 struct Live {

@@ -36,7 +36,8 @@ Shown list_job(const Job& job, const Toolchain& tools, const DiskCache& cache) {
   const char* language = dialect == Dialect::ptx   ? "PTX, not yet machine code"
                          : dialect == Dialect::x86 ? "one work-item"
                                                    : "machine code";
-  out.heading = fmt::format("{} {} ({})", job.name(), job.target.name, language);
+  out.heading =
+      fmt::format("{} {} ({}, {})", job.name(), job.target.name, language, job.language());
   return out;
 }
 

@@ -365,6 +365,14 @@ std::string Job::name() const {
   return tune.empty() ? out : out + " " + tune;
 }
 
+std::string Job::language() const {
+  const std::string option = "-cl-std=";
+  const std::size_t begin = options.find(option);
+  if (begin == std::string::npos) return "";
+  const std::string rest = options.substr(begin + option.size());
+  return rest.substr(0, rest.find(' '));
+}
+
 std::string job_key(const Job& job, const Toolchain& tools) {
   std::string all;
   put(all, tools.clang_version);

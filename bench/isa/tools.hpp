@@ -63,11 +63,15 @@ struct Job {
   std::string counted_options;         // the same for a device that is no vendor's
   std::vector<std::string> arguments;  // of the preprocessor alone: definitions and folders
   unsigned group = 0;                  // the group's size that the kernel requires; 0: any
+  std::size_t local_bytes = 0;         // of its __local arguments, where they are known
+  bool own_language = false;           // the kernel's own options have a -cl-std
   bool remarks = false;                // the compiler tells which loops it unrolls
   Target target;
 
   // "line_blur/naive", "line_blur/naive group=64", "line_blur/naive#2", "line_blur/naive@width=64"
   std::string name() const;
+  // "CL1.2"
+  std::string language() const;
 };
 
 // A hash of all that decides the gate's figures: source, options, target, compiler and library.

@@ -98,11 +98,13 @@ std::map<std::string, std::shared_ptr<const described::Description>>& descriptio
   return all;
 }
 
+}  // namespace
+
 bool is_description(const std::string& name) {
   return std::filesystem::path(name).extension() == ".toml";
 }
 
-}  // namespace
+bool is_described(const std::string& recipe) { return descriptions().count(recipe) > 0; }
 
 const std::vector<Recipe>& recipes() { return every_recipe(); }
 
@@ -111,6 +113,12 @@ bool add_descriptions(std::vector<std::string>& names) {
   for (std::string& name : names) {
     if (!is_description(name)) continue;
     any = true;
+    const auto known = std::find_if(descriptions().begin(), descriptions().end(),
+                                    [&](const auto& one) { return one.second->file == name; });
+    if (known != descriptions().end()) {
+      name = known->first;
+      continue;
+    }
     auto about = std::make_shared<const described::Description>(described::read_description(name));
     for (const Recipe& other : recipes()) {
       if (other.name == about->name)

@@ -42,9 +42,13 @@ int run_command(int argc, const char* const* argv);
 const std::vector<Recipe>& recipes();
 
 // Where a name is a description, FILE.toml: reads it, adds its recipe to recipes() and puts that
-// recipe's name in its place. Returns whether there was any. Invalidates what was taken from
+// recipe's name in its place. A file that was read before is not read again. Returns whether there was any. Invalidates what was taken from
 // recipes(). Throws Error as read_description() does, and where the name is taken.
 bool add_descriptions(std::vector<std::string>& names);
+// Whether a name is FILE.toml.
+bool is_description(const std::string& name);
+// Whether a recipe is that of a description.
+bool is_described(const std::string& recipe);
 // The same, and runs `command`, in a child process where there was any: see described::in_child().
 int with_descriptions(std::vector<std::string>& names, const std::function<int()>& command);
 int with_descriptions(std::string& name, const std::function<int()>& command);

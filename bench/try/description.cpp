@@ -605,43 +605,15 @@ class Reader {
       std::error_code error;
       if (!std::filesystem::is_regular_file(path, error))
         wrong(file.place, "there is no file " + path);
-      const Source one = at_place(file.place, [&] { return Source::load(path); });
-      texts.push_back(with_headers(one, file));
+      Source one = at_place(file.place, [&] { return Source::load(path); });
+      for (const Placed& folder : include_)
+        at_place(folder.place, [&] { one.folder(out_.path(folder)); });
+      texts.push_back(at_place(file.place, [&] { return one.flatten(); }));
     }
     if (texts.size() == 1)
       return Source(std::filesystem::path(files.front().text).filename().string(), texts.front());
     for (const std::string& one : texts) whole += one + "\n";
     return Source(out_.name + ".cl", whole);
-  }
-
-  // The text of a file with what it includes from the folders of `include`.
-  std::string with_headers(Source one, const Placed& file) const {
-    std::set<std::string> tried;
-    for (;;) {
-      const std::string flat = at_place(file.place, [&] { return one.flatten(); });
-      bool added = false;
-      std::size_t begin = 0;
-      while ((begin = flat.find("#include", begin)) != std::string::npos) {
-        begin += 8;
-        const std::size_t end = flat.find('\n', begin);
-        const std::string rest = flat.substr(begin, end - begin);
-        const std::size_t open = rest.find_first_of("<\"");
-        if (open == std::string::npos) continue;
-        const std::size_t close = rest.find_first_of(">\"", open + 1);
-        if (close == std::string::npos) continue;
-        const std::string name = rest.substr(open + 1, close - open - 1);
-        if (!tried.insert(name).second) continue;
-        for (const Placed& folder : include_) {
-          const std::filesystem::path path = std::filesystem::path(out_.path(folder)) / name;
-          std::error_code error;
-          if (!std::filesystem::is_regular_file(path, error)) continue;
-          one.header(name, read_text_file(path.string()));
-          added = true;
-          break;
-        }
-      }
-      if (!added) return flat;
-    }
   }
 
   void read_kernel(Table from) {

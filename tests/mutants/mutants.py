@@ -65,6 +65,8 @@ HOST_TESTS = {
     "core/names.hpp": ["core_plan"],
     "core/turns.hpp": ["core_plan", "stub_every"],
     "core/file.hpp": ["core_cache", "core_source"],
+    "core/source.hpp": ["core_source", "core_source_trees"],
+    "core/preprocess.hpp": ["core_source", "core_source_trees"],
     "core/image_staging.hpp": ["halo_tile"],
     "core/kernel_types.hpp": ["view_header"],
     "core/program.hpp": ["core_cache"],

@@ -2,6 +2,7 @@
 // macros are known, and what a condition comes to. Implementation of clcook/core/source.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -64,8 +65,10 @@ class SourceLines {
     line_ = SourceLine();
     line_.first = number_;
     begin_ = at_;
-    while (char c = peek()) {
-      if (c == '\n') break;
+    for (;;) {
+      line_.text += run("\n\r\\?/\"'<");
+      char c = peek();
+      if (c == '\0' || c == '\n') break;
       if (c == '/') {
         take();
         c = peek();
@@ -149,8 +152,18 @@ class SourceLines {
     return c;
   }
 
+  // Takes what comes before one of these, or before the end.
+  std::string_view run(const char* stops) {
+    const std::size_t begin = at_;
+    at_ = std::min(in_.find_first_of(stops, at_), in_.size());
+    return in_.substr(begin, at_ - begin);
+  }
+
   void to_line_end() {
-    for (char c = peek(); c != '\0' && c != '\n'; c = peek()) take();
+    for (char c = peek(); c != '\0' && c != '\n'; c = peek()) {
+      take();
+      run("\n\r\\?");
+    }
     line_.text += ' ';
   }
 
@@ -162,6 +175,7 @@ class SourceLines {
         take();
         return;
       }
+      run("*\n\r\\?");
     }
     line_.open_comment = true;
   }
