@@ -78,6 +78,13 @@ std::vector<std::string> values_of(const std::string& word, const Several& optio
   return out;
 }
 
+// "3,": CLI11 would pass over what is missing.
+void refuse_gap(const std::string& word, const std::string& name, const Several& option) {
+  const std::vector<std::string> parts = parts_of(word, option);
+  if (parts.size() > 1 && std::find(parts.begin(), parts.end(), "") != parts.end())
+    throw CLI::ConversionError(word, name);
+}
+
 // The command line with the values that follow an option of several joined to one word with it:
 // CLI11 would take the files behind them too.
 std::vector<std::string> joined(const std::vector<std::string>& words,
@@ -91,8 +98,10 @@ std::vector<std::string> joined(const std::vector<std::string>& words,
     const Several& option = found->second;
     std::vector<std::string> values;
     if (equals < words[i].size()) {
+      refuse_gap(words[i].substr(equals + 1), found->first, option);
       values = values_of(words[i].substr(equals + 1), option);
     } else {
+      if (i + 1 < words.size()) refuse_gap(words[i + 1], found->first, option);
       while (i + 1 < words.size()) {
         const std::vector<std::string> more = values_of(words[i + 1], option);
         // "3,4" is all of them.
@@ -200,11 +209,11 @@ CommandLine& CommandLine::variant(std::string& variant, const std::string& of) {
 }
 
 int CommandLine::run(int argc, char** argv, const std::function<void()>& program) {
-  std::vector<std::string> words =
-      joined(std::vector<std::string>(argv + 1, argv + argc), state_->several);
-  std::reverse(words.begin(), words.end());  // as CLI11 takes them
   state_->app.name(argv[0]);
   try {
+    std::vector<std::string> words =
+        joined(std::vector<std::string>(argv + 1, argv + argc), state_->several);
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
     state_->app.parse(words);
     for (const auto& [name, several] : state_->several) check_count(state_->app, name, several);
   } catch (const CLI::ParseError& error) {
