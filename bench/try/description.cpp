@@ -572,8 +572,12 @@ class Reader {
       if (!std::filesystem::is_regular_file(path, error))
         wrong(file.place, "there is no file " + path);
       Source one = at_place(file.place, [&] { return Source::load(path); });
-      for (const Placed& folder : include_)
-        at_place(folder.place, [&] { one.folder(out_.path(folder)); });
+      for (const Placed& folder : include_) {
+        const std::string name = out_.path(folder);
+        if (!std::filesystem::is_directory(name, error))
+          wrong(folder.place, "there is no folder " + name);
+        one.folder(name);
+      }
       texts.push_back(at_place(file.place, [&] { return one.flatten(); }));
     }
     if (texts.size() == 1)
