@@ -267,7 +267,7 @@ TEST_CASE("a wrong description is told its file and its line") {
   refused("function = \"good\"", "tune = { n = [1] }", "tune", "a size has the name 'n'");
   refused("function = \"good\"", "tune = { G = [] }", "tune", "is an empty list");
   refused("function = \"good\"", "options = \"-I here\"", "options", "include = [...]");
-  refused("program = ", "include = [\"nowhere\"]\nprogram = ", "include", "nowhere'");
+  refused("program = ", "include = [\"nowhere\"]\nprogram = ", "include", "there is no folder");
   refused("check = [", "check = [{ m = 1 }, ", "{ n = 5 }", "the same names");
   refused("{ n = 64 }", "{ n = -1 }", "check", "must be 0 to 2^53");
   refused("[[kernel]]", "[compare]\noutputs = [\"x\"]\n[[kernel]]", "outputs", "is not written");

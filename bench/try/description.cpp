@@ -607,10 +607,10 @@ class Reader {
         wrong(file.place, "there is no file " + path);
       Source one = at_place(file.place, [&] { return Source::load(path); });
       for (const Placed& folder : include_) {
-        const std::string headers = out_.path(folder);
-        if (!std::filesystem::is_directory(headers, error))
-          wrong(folder.place, "'include': there is no folder '" + headers + "'");
-        one.folder(headers);
+        const std::string name = out_.path(folder);
+        if (!std::filesystem::is_directory(name, error))
+          wrong(folder.place, "there is no folder " + name);
+        one.folder(name);
       }
       texts.push_back(at_place(file.place, [&] { return one.flatten(); }));
     }
