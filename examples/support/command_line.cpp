@@ -90,9 +90,12 @@ std::vector<std::string> joined(const std::vector<std::string>& words,
     if (found == options.end()) continue;
     const Several& option = found->second;
     std::vector<std::string> values;
+    std::string given;
     if (equals < words[i].size()) {
-      values = values_of(words[i].substr(equals + 1), option);
-    } else {
+      given = words[i].substr(equals + 1);
+      values = values_of(given, option);
+    } else if (i + 1 < words.size()) {
+      given = words[i + 1];
       while (i + 1 < words.size()) {
         const std::vector<std::string> more = values_of(words[i + 1], option);
         // "3,4" is all of them.
@@ -103,6 +106,13 @@ std::vector<std::string> joined(const std::vector<std::string>& words,
         if (more.size() > 1) break;
       }
     }
+    if (values.empty() && !given.empty())
+      throw CLI::ValidationError(
+          found->first,
+          fmt::format(
+              "takes {}, not '{}'",
+              option.words.empty() ? "numbers" : fmt::format("{}", fmt::join(option.words, ", ")),
+              given));
     if (!values.empty()) out.back() = fmt::format("{}={}", found->first, fmt::join(values, ","));
   }
   return out;
@@ -200,11 +210,11 @@ CommandLine& CommandLine::variant(std::string& variant, const std::string& of) {
 }
 
 int CommandLine::run(int argc, char** argv, const std::function<void()>& program) {
-  std::vector<std::string> words =
-      joined(std::vector<std::string>(argv + 1, argv + argc), state_->several);
-  std::reverse(words.begin(), words.end());  // as CLI11 takes them
   state_->app.name(argv[0]);
   try {
+    std::vector<std::string> words =
+        joined(std::vector<std::string>(argv + 1, argv + argc), state_->several);
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
     state_->app.parse(words);
     for (const auto& [name, several] : state_->several) check_count(state_->app, name, several);
   } catch (const CLI::ParseError& error) {
