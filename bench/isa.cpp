@@ -832,7 +832,8 @@ void add_isa(CLI::App& app, int& exit_code) {
           "--diff", arguments->diff,
           "Print two kernels RECIPE/VARIANT[@TARGET] or FILE[:KERNEL][@TARGET] side by side, and "
           "the verdict")
-      ->expected(2);
+      ->expected(2)
+      ->allow_extra_args(false);
   command->add_flag(
       "--gate", arguments->gate,
       "Compare with the committed counts; exit code 1 when a kernel got worse, 77 when they are of "
