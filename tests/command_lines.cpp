@@ -24,6 +24,12 @@ Words operator+(Words a, const Words& b) {
   return a;
 }
 
+std::string text_of(const Words& words) {
+  std::string out;
+  for (const std::string& word : words) out += word + " ";
+  return out;
+}
+
 // The programs end where they ask for this device: before that they have read their command line,
 // and done nothing.
 const Words kNowhere = {"--device", "nowhere"};
@@ -34,7 +40,7 @@ Ran ran(const std::string& program, const Words& words) {
 }
 
 // The usage lines at the top of an example, "//   NAME in.png out.png --sigma 12    what it does",
-// without the name.
+// without the name and without a device.
 std::vector<Words> usage_of(const std::filesystem::path& source) {
   std::vector<Words> out;
   std::istringstream in(read_bytes(source.string()));
@@ -53,11 +59,14 @@ std::vector<Words> usage_of(const std::filesystem::path& source) {
       if (word.size() == 1 && word[0] >= 'A' && word[0] <= 'Z') word = "1";
       out.back().push_back(word);
     }
+    const auto device = std::find(out.back().begin(), out.back().end(), "--device");
+    if (device != out.back().end()) out.back().erase(device, device + 2);
   }
   return out;
 }
 
-// The options of a program that --help shows with a value, each with one that fits its type.
+// The options of a program that --help shows with a value, each with one that fits its type, or with
+// the several that it has by default.
 std::vector<Words> options_of(const std::string& program) {
   std::vector<Words> out;
   std::istringstream in(ran(program, {"--help"}).out);
@@ -72,11 +81,10 @@ std::vector<Words> options_of(const std::string& program) {
         type.rfind("UINT", 0) != 0)
       continue;  // a flag
     std::string value = is_text ? "word" : "2";
-    const std::size_t list = type.find('{');
+    const std::size_t list = type.find_first_of("{[");
     if (list != std::string::npos)
-      value = type.substr(list + 1, type.find_first_of(",}") - list - 1);
-    const std::size_t several = type.find("=[");  // what it takes if it is not given
-    if (several != std::string::npos) value = type.substr(several + 2, type.size() - several - 3);
+      value = type.substr(list + 1,
+                          type.find_first_of(type[list] == '{' ? ",}" : "]", list) - list - 1);
     out.push_back({name, value});
   }
   return out;
@@ -87,8 +95,8 @@ void same(const std::string& program, const Words& files, const Words& options) 
   const Ran first = ran(program, options + files + kNowhere);
   const Ran last = ran(program, files + kNowhere + options);
   CAPTURE(program);
-  CAPTURE(options);
-  CAPTURE(files);
+  CAPTURE(text_of(options));
+  CAPTURE(text_of(files));
   CAPTURE(first.err);
   CAPTURE(last.err);
   CHECK(first.code == 2);
@@ -124,9 +132,7 @@ LONG_TEST_CASE("each example's usage lines and options mean the same in both ord
     const std::string program = source.stem().string();
     if (not_built(program)) continue;
     Words files;
-    for (Words usage : usage_of(source)) {
-      const auto device = std::find(usage.begin(), usage.end(), "--device");
-      if (device != usage.end()) usage.erase(device, device + 2);  // ours is another
+    for (const Words& usage : usage_of(source)) {
       const auto option = std::find_if(usage.begin(), usage.end(),
                                        [](const std::string& word) { return word[0] == '-'; });
       const Words its(usage.begin(), option);
@@ -150,7 +156,7 @@ TEST_CASE("an option of several numbers takes those that follow, and no file") {
   const auto goes = [](const std::string& program, const Words& options, const Words& its) {
     const Ran one = ran(program, options + its + kNowhere);
     CAPTURE(program);
-    CAPTURE(options);
+    CAPTURE(text_of(options));
     CAPTURE(one.err);
     CHECK(one.code == 2);
     CHECK(contains(one.err, "nowhere"));
@@ -186,8 +192,11 @@ TEST_CASE("an option of several numbers takes those that follow, and no file") {
   };
   fails("gaussian_blur", Words{"--sigma", "3,4,5"} + files, "--sigma");
   fails("gaussian_blur", Words{"--sigma", "3", "4", "5"} + files, "FILES");
-  fails("gaussian_blur", Words{"--sigma", "x"} + files, "--sigma");
-  fails("gaussian_blur", Words{"--sigma", "3,"} + files, "--sigma");
+  for (const char* word :
+       {"x", "3,", ",3", "3,,4", "3x", "nan", "inf", "0x1p3", "3.png", "1e", " 3"}) {
+    fails("gaussian_blur", Words{"--sigma", word} + files, std::string("not '") + word + "'");
+    fails("gaussian_blur", Words{std::string("--sigma=") + word} + files, "--sigma");
+  }
   fails("gaussian_blur", {"--sigma"}, "--sigma");
   fails("argument_swap", Words{"--glass=1.5"} + picture, "--glass");
   fails("group_size", Words{"--group", "4096"} + picture, "--group");
@@ -196,7 +205,6 @@ TEST_CASE("an option of several numbers takes those that follow, and no file") {
 
 LONG_TEST_CASE("each command's line means the same in both orders", 8) {
   if (not_built("clcook")) return;
-  const char* const kShape = "width=3 height=3 radius=1 sigma=0.5";
   const struct {
     Words command;  // behind clcook
     Words options;
@@ -205,19 +213,24 @@ LONG_TEST_CASE("each command's line means the same in both orders", 8) {
   } lines[] = {
       {{"list"}, {"--json"}, {"line_blur"}, "\"line_blur\""},
       {{"devices"}, {"--device", "nowhere"}, {}, "nowhere"},
-      {{"check"}, {"--device", "nowhere", "--shape", kShape}, {"line_blur"}, "nowhere"},
+      {{"check"}, {"--device", "nowhere", "--shape", "width=3"}, {"line_blur"}, "nowhere"},
       {{"check"}, {"--device", "nowhere", "--variant", "naive"}, {"line_blur"}, "nowhere"},
       {{"flatten"}, {"--out", "not.cl"}, {"nowhere.cl"}, "nowhere.cl"},
-      {{"bench"}, {"--device", "nowhere", "--shape", kShape}, {"line_blur"}, "nowhere"},
+      {{"bench"}, {"--device", "nowhere", "--shape", "a=3"}, {"line_blur"}, "has no 'a'"},
+      {{"bench"}, {"--samples", "5", "--device", "nowhere"}, {"line_blur"}, "nowhere"},
       {{"counters"}, {"--device", "nowhere"}, {"line_blur"}, ""},
       {{"explore"}, {"--variant", "naive", "--device", "nowhere"}, {"line_blur"}, ""},
-      {{"tune"}, {"--dry-run", "--device", "nowhere", "--shape", kShape}, {"line_blur"}, "nowhere"},
+      {{"tune"},
+       {"--dry-run", "--device", "nowhere", "--shape", "a=3"},
+       {"line_blur"},
+       "has no 'a'"},
       {{"isa"}, {"--show", "line_blur/naive"}, {"nowhere.cl"}, "nowhere.cl: --show and --diff"},
       {{"isa"}, {"--diff", "a.cl", "b.cl"}, {"nowhere.cl"}, "nowhere.cl: --show and --diff"},
       {{"isa"}, {"--target", "nowhere"}, {"line_blur"}, ""},
       {{"isa"}, {"-D", "A=1", "-I", "folder"}, {"nowhere.cl"}, ""},
       {{"occupancy"}, {"-D", "A=1", "-I", "folder"}, {"nowhere.cl"}, "nowhere.cl"},
       {{"report"}, {"--out", "not.html"}, {"nowhere.json"}, "nowhere.json"},
+      {{"report"}, {"--curves", "nowhere.json", "line_blur", "a.svg"}, {"b.json"}, ""},
       {{"report"}, {"--picture", "line_blur=a.png,b.png"}, {"nowhere.json"}, "nowhere.json"},
       {{"startup"}, {"--device", "nowhere", "--sigma", "3"}, {}, "nowhere"},
       {{"try"}, {"--device", "nowhere"}, {"nowhere.toml"}, "nowhere.toml"},
@@ -231,8 +244,7 @@ LONG_TEST_CASE("each command's line means the same in both orders", 8) {
     known.insert(line.command.front());
     const Ran first = ran("clcook", line.command + line.options + line.files);
     const Ran last = ran("clcook", line.command + line.files + line.options);
-    CAPTURE(line.command);
-    CAPTURE(line.options);
+    CAPTURE(text_of(line.command + line.options));
     CAPTURE(first.err);
     CAPTURE(last.err);
     CHECK(first.code == last.code);

@@ -427,7 +427,7 @@ TEST_CASE("what a kernel declares is found without the program's help too") {
   CHECK(declared[9].kind == tool::described::Declared::Kind::local);
 }
 
-LONG_TEST_CASE("a number type is itself behind a typedef", 8) {
+TEST_CASE("a number type is itself behind a typedef") {
   CompileUnit one{"", "", Source("", ""), {}, "", {0, 0, 0}, 0};
   for (const char* name : {"char3", "ushort2", "uint16", "ulong", "float3"}) {
     one.source = Source("types.cl", text("typedef ", name, " mine;\n"));
@@ -569,7 +569,7 @@ LONG_TEST_CASE("what --new writes is what check takes, whatever the types are", 
   CHECK(command({"try", file}).code == 0);
 }
 
-LONG_TEST_CASE("--new keeps to sizes of groups, and says what a description cannot give", 8) {
+TEST_CASE("--new keeps to sizes of groups, and says what a description cannot give") {
   if (cannot_read()) return;
   const TempFolder folder;
   const char* groups =

@@ -78,13 +78,6 @@ std::vector<std::string> values_of(const std::string& word, const Several& optio
   return out;
 }
 
-// "3,": CLI11 would pass over what is missing.
-void refuse_gap(const std::string& word, const std::string& name, const Several& option) {
-  const std::vector<std::string> parts = parts_of(word, option);
-  if (parts.size() > 1 && std::find(parts.begin(), parts.end(), "") != parts.end())
-    throw CLI::ConversionError(word, name);
-}
-
 // The command line with the values that follow an option of several joined to one word with it:
 // CLI11 would take the files behind them too.
 std::vector<std::string> joined(const std::vector<std::string>& words,
@@ -97,11 +90,12 @@ std::vector<std::string> joined(const std::vector<std::string>& words,
     if (found == options.end()) continue;
     const Several& option = found->second;
     std::vector<std::string> values;
+    std::string given;
     if (equals < words[i].size()) {
-      refuse_gap(words[i].substr(equals + 1), found->first, option);
-      values = values_of(words[i].substr(equals + 1), option);
-    } else {
-      if (i + 1 < words.size()) refuse_gap(words[i + 1], found->first, option);
+      given = words[i].substr(equals + 1);
+      values = values_of(given, option);
+    } else if (i + 1 < words.size()) {
+      given = words[i + 1];
       while (i + 1 < words.size()) {
         const std::vector<std::string> more = values_of(words[i + 1], option);
         // "3,4" is all of them.
@@ -112,6 +106,13 @@ std::vector<std::string> joined(const std::vector<std::string>& words,
         if (more.size() > 1) break;
       }
     }
+    if (values.empty() && !given.empty())
+      throw CLI::ValidationError(
+          found->first,
+          fmt::format(
+              "takes {}, not '{}'",
+              option.words.empty() ? "numbers" : fmt::format("{}", fmt::join(option.words, ", ")),
+              given));
     if (!values.empty()) out.back() = fmt::format("{}={}", found->first, fmt::join(values, ","));
   }
   return out;
