@@ -70,6 +70,7 @@ std::array<std::uint32_t, 4> texel(const Hit& hit, const Vector& at, const std::
 
 void run(const std::string& out, int width, int height, int lights, const std::string& device) {
   clcook::pictures::check_picture_path(out);
+  const clcook::Runtime runtime = clcook::Runtime::pick(device);
   const std::vector<Sun> suns = ring_of_lights(lights);
   std::vector<std::uint32_t> words;
   for (int y = 0; y < height; ++y) {
@@ -89,7 +90,6 @@ void run(const std::string& out, int width, int height, int lights, const std::s
   problem.fog_colour = 120u | 140u << 8 | 170u << 16;
   for (const Sun& sun : suns) problem.lights.push_back(sun.light);
 
-  const clcook::Runtime runtime = clcook::Runtime::pick(device);
   const cl::Buffer gbuffer = clcook::example::upload(runtime, words);
   const cl::Buffer colours = clcook::create_buffer(runtime, words.size());
   const GbufferShade shade{runtime, problem};

@@ -133,6 +133,7 @@ LONG_TEST_CASE("each example's usage lines and options mean the same in both ord
     if (not_built(program)) continue;
     Words files;
     for (const Words& usage : usage_of(source)) {
+      if (usage.empty()) continue;  // has no order, and a scene takes long to make
       const auto option = std::find_if(usage.begin(), usage.end(),
                                        [](const std::string& word) { return word[0] == '-'; });
       const Words its(usage.begin(), option);
