@@ -156,8 +156,8 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
   if(TARGET clcook_tool)
     set(number 0)
     foreach(recipe IN LISTS CLCOOK_RECIPES)
-      set(turn "${clcook_lanes}/turn.sh" ${number} 4)
-      math(EXPR apart "${number} + 2")  # recipes that are slow here are slow there
+      set(turn "${clcook_lanes}/turn.sh" ${number} 8)
+      math(EXPR apart "${number} + 4")  # recipes that are slow here are slow there
       foreach(mode IN ITEMS races uninitialized)
         clcook_lane(
           "oclgrind.${recipe}.${mode}" oclgrind ${turn} "${clcook_lanes}/oclgrind.sh"
@@ -171,7 +171,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
       set_property(TEST "oclgrind.${recipe}.planted" APPEND
                    PROPERTY ENVIRONMENT "CLCOOK_TEST_RECIPE=${recipe}")
       clcook_lane(
-        "order.${recipe}" order "${clcook_lanes}/turn.sh" ${apart} 4 "${clcook_lanes}/order.sh"
+        "order.${recipe}" order "${clcook_lanes}/turn.sh" ${apart} 8 "${clcook_lanes}/order.sh"
         $<TARGET_FILE:clcook_tool> $<TARGET_FILE:test_planted_bugs> "${PROJECT_SOURCE_DIR}"
         "${PROJECT_BINARY_DIR}/order/${recipe}" "${recipe}")
       math(EXPR number "${number} + 1")

@@ -544,7 +544,7 @@ TEST_CASE("what is no folder and what cannot be looked at is named") {
   CHECK(DiskCache().refusal().empty());
 }
 
-TEST_CASE("a planted program runs where the folder is trusted, and nowhere else") {
+LONG_TEST_CASE("a planted program runs where the folder is trusted, and nowhere else", 8) {
   const TempFolder folder;
   const auto key_of = [](int value) {
     return ProgramCache::make_key(
@@ -607,7 +607,7 @@ TEST_CASE("the standard folder follows the environment") {
   CHECK_FALSE(DiskCache::standard().enabled());
 }
 
-TEST_CASE("writers and readers at the same time never see half a file") {
+LONG_TEST_CASE("writers and readers at the same time never see half a file", 8) {
   const TempFolder folder;
   const DiskCache cache(folder.path());
   std::vector<std::string> contents;
@@ -790,7 +790,7 @@ TEST_CASE("threads that ask for one program build it once") {
   check_stats(on, kThreads - 1, 0, 1);
 }
 
-TEST_CASE("threads that ask for different programs get their own") {
+LONG_TEST_CASE("threads that ask for different programs get their own", 8) {
   const TempFolder folder;
   const Runtime on = with_cache(folder.path());
   std::atomic<int> wrong{0};

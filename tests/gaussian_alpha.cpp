@@ -108,7 +108,7 @@ TEST_CASE("straight alpha: white beside clear red stays white") {
   CHECK(pixel(blurred(p, src, "per_pixel"), 3) == Bytes{255, 178, 178, 178});
 }
 
-TEST_CASE("straight alpha: automatic takes a method that weights what it reads") {
+LONG_TEST_CASE("straight alpha: automatic takes a method that weights what it reads", 8) {
   for (const double sigma : {0.5, 2.0, 60.0}) {
     for (const Pixel pixel : {Pixel::u8, Pixel::f32}) {
       CAPTURE(sigma);
@@ -252,7 +252,7 @@ LONG_TEST_CASE("straight alpha: a flat colour keeps its colour under any alpha",
   }
 }
 
-TEST_CASE("straight alpha: a constant border is a straight colour with its alpha") {
+LONG_TEST_CASE("straight alpha: a constant border is a straight colour with its alpha", 8) {
   const Bytes white(9 * 9 * 4, 255);
   Problem p = straight(9, 9, 1);
   p.border = Border::constant;
@@ -297,7 +297,7 @@ TEST_CASE("straight alpha: a constant border is a straight colour with its alpha
   CHECK(blurred(p, white) == grey);
 }
 
-TEST_CASE("straight alpha: pictures of little alpha, and of none") {
+LONG_TEST_CASE("straight alpha: pictures of little alpha, and of none", 8) {
   for (const Direct& method : kDirect) {
     CAPTURE(method.name);
     Problem p = straight(19, 11, method.sigma, Pixel::f32);
