@@ -40,7 +40,7 @@ CLCOOK_INLINE bool exists(const std::string& name);
 // Seconds since it was last written; 0 where that is not known.
 CLCOOK_INLINE double file_age(const std::string& name);
 
-// The next three are for files whose content decides what runs in this process. Only the user whom
+// Up to create_private(): for files whose content decides what runs in this process. Only the user whom
 // the process acts as, and root, may have written them. Windows has no such modes: there the rights
 // of the folder are all there is, and every folder is trusted.
 //
@@ -53,6 +53,10 @@ struct FolderTrust {
 };
 // `create` makes what is missing, with mode 0700, and nothing below a folder that is not trusted.
 CLCOOK_INLINE FolderTrust trust_of(const std::string& folder, bool create = false);
+#if defined(__unix__) || defined(__APPLE__)
+// Whether only the user and root can have written an open file, and it is a regular one.
+CLCOOK_INLINE bool is_trusted(int handle);
+#endif
 // Opens a regular file of a trusted folder, to be read; null where others own it or may write to it,
 // or where the name is a link. Does not wait for a pipe's other end.
 CLCOOK_INLINE std::FILE* open_trusted(const std::string& name);

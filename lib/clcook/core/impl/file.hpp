@@ -60,8 +60,7 @@ inline bool is_owned(const struct stat& is) { return is.st_uid == geteuid() || i
 // Whether others may write to it. Access lists count: their mask is the mode's group.
 inline bool is_shared(const struct stat& is) { return (is.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
 
-// Whether only the user and root can have written an open file, and it is a regular one.
-inline bool is_trusted(int handle) {
+CLCOOK_INLINE bool is_trusted(int handle) {
   struct stat is {};
   return fstat(handle, &is) == 0 && S_ISREG(is.st_mode) && is_owned(is) && !is_shared(is);
 }
