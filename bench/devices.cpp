@@ -37,9 +37,8 @@ std::string choice_of(const Recipe& recipe, const Runtime& runtime) {
 std::string describe_refusal(const std::string& folder, const std::string& refusal) {
   return fmt::format(
       "cache of programs: {} is not used, and every process builds its programs from source: {}. "
-      "It, the "
-      "folders above it and links to it must belong to you or root, and nobody else may write to "
-      "them (chmod go-w); or set CLCOOK_CACHE_DIR to a folder of your own\n",
+      "It, the folders above it and links to it must belong to you or root, and nobody else may "
+      "write to them (chmod go-w); or set CLCOOK_CACHE_DIR to a folder of your own\n",
       folder, refusal);
 }
 

@@ -113,9 +113,7 @@ std::vector<Job> select_jobs(const IsaArguments& arguments, const Target& target
 Job described_kernel(const std::string& path, const std::string& kernel, const Target& target,
                      const IsaArguments& arguments, const Toolchain& tools,
                      const DiskCache& cache) {
-  std::vector<std::string> names{path};
-  add_descriptions(names);
-  const Recipe& recipe = find_recipe(recipes(), names.front());
+  const Recipe& recipe = find_recipe(recipes(), add_description(path));
   if (kernel.empty() && recipe.variants.size() > 1) {
     std::string known;
     for (const VariantInfo& one : recipe.variants) known += " " + one.name;
@@ -130,7 +128,8 @@ Job described_kernel(const std::string& path, const std::string& kernel, const T
   return jobs.front();
 }
 
-// "line_blur/naive", "line_blur/naive#2", "mine.cl", "mine.cl:kernel", "mine.toml:kernel", each with "@gfx900".
+// "line_blur/naive", "line_blur/naive#2", "mine.cl", "mine.cl:kernel", "mine.toml:kernel", each with
+// "@gfx900".
 Job parse_kernel(const std::string& spec, const std::vector<Target>& targets,
                  const IsaArguments& arguments, const Toolchain& tools, const DiskCache& cache) {
   const std::size_t mark = spec.rfind('@');
@@ -916,12 +915,12 @@ void add_isa(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1U, 64U));
   command->callback([arguments, &exit_code] {
     for (std::string& name : arguments->recipes) {
-      std::vector<std::string> one{name};
-      const bool is_described = add_descriptions(one);
-      if (!is_described && !(arguments->show.empty() && arguments->diff.empty()))
+      if (is_description(name)) {
+        name = add_description(name);
+      } else if (!(arguments->show.empty() && arguments->diff.empty())) {
         fail(Errc::invalid_argument, name,
              "--show and --diff name their kernels themselves; give --show again for another one");
-      name = one.front();
+      }
     }
     exit_code = isa_command(*arguments);
   });

@@ -344,9 +344,7 @@ void take_description(OccupancyArguments& arguments) {
              "do not go with it");
   if (!arguments.variant.empty() && !file.kernel.empty())
     fail(Errc::invalid_argument, who, "--kernel and --variant name the same thing");
-  std::vector<std::string> names{file.path};
-  add_descriptions(names);
-  arguments.recipe = names.front();
+  arguments.recipe = add_description(file.path);
   if (arguments.variant.empty()) arguments.variant = file.kernel;
   file.path.clear();
 }

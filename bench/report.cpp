@@ -110,9 +110,8 @@ void add_report(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->callback([arguments, &exit_code] {
     auto& files = arguments->files;
-    const auto end = std::stable_partition(files.begin(), files.end(), [](const std::string& name) {
-      return std::filesystem::path(name).extension() != ".toml";
-    });
+    const auto end = std::stable_partition(
+        files.begin(), files.end(), [](const std::string& name) { return !is_description(name); });
     std::vector<std::string> described(end, files.end());
     files.erase(end, files.end());
     if (!described.empty() && files.empty())

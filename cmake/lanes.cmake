@@ -155,15 +155,18 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
 
   if(TARGET clcook_tool)
     set(number 0)
+    set(apart 4)  # so that a recipe that is slow in both is not slow on one tree
     foreach(recipe IN LISTS CLCOOK_RECIPES)
-      set(turn "${clcook_lanes}/turn.sh" ${number} 8)
-      math(EXPR apart "${number} + 4")  # recipes that are slow here are slow there
       foreach(mode IN ITEMS races uninitialized)
+        set(turn "${clcook_lanes}/turn.sh" ${number} 8)
+        math(EXPR number "${number} + 1")
         clcook_lane(
           "oclgrind.${recipe}.${mode}" oclgrind ${turn} "${clcook_lanes}/oclgrind.sh"
           $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/oclgrind-${recipe}-${mode}.log" ${mode}
           "${recipe}")
       endforeach()
+      set(turn "${clcook_lanes}/turn.sh" ${number} 8)
+      math(EXPR number "${number} + 1")
       clcook_lane(
         "oclgrind.${recipe}.planted" oclgrind ${turn}
         "${PROJECT_SOURCE_DIR}/tests/planted/oclgrind.sh" $<TARGET_FILE:clcook_tool>
@@ -174,7 +177,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
         "order.${recipe}" order "${clcook_lanes}/turn.sh" ${apart} 8 "${clcook_lanes}/order.sh"
         $<TARGET_FILE:clcook_tool> $<TARGET_FILE:test_planted_bugs> "${PROJECT_SOURCE_DIR}"
         "${PROJECT_BINARY_DIR}/order/${recipe}" "${recipe}")
-      math(EXPR number "${number} + 1")
+      math(EXPR apart "${apart} + 1")
     endforeach()
     if(TARGET test_mutant_rows)
       clcook_lane(mutants.sample mutants "${clcook_lanes}/mutants.sh" "${PROJECT_SOURCE_DIR}"

@@ -49,8 +49,7 @@ void compare(const clcook::Runtime& rt, clcook::example::DeviceTimer& timer, int
              const cl::Buffer& src, const cl::Buffer& dst) {
   const bool floats = problem.pixel == GaussianBlur::Pixel::f32;
   const auto values = [&](const std::vector<unsigned char>& of) {
-    return clcook::example::compared(clcook::example::values_of(of, floats), problem.alpha,
-                                     floats ? 1 : 255);
+    return clcook::example::values_of(of, floats, problem.alpha);
   };
   const clcook::example::ExactGaussianBlur exact(
       values(pixels), problem.width, problem.height, problem.sigma_x, problem.sigma_y,

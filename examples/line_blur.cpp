@@ -98,8 +98,7 @@ void run(const Arguments& arguments) {
 
   // Every stage against the scalar reference with the same taps.
   const auto values = [&](const std::vector<unsigned char>& of) {
-    return clcook::example::compared(clcook::example::values_of(of, floats), problem.alpha,
-                                     floats ? 1 : 255);
+    return clcook::example::values_of(of, floats, problem.alpha);
   };
   const clcook::example::ExactLineBlur exact(values(pixels), picture.width, picture.height,
                                              arguments.radius, arguments.sigma);

@@ -718,46 +718,56 @@ LONG_TEST_CASE("the command", 8) {
                  "2 kernels, 0 from the cache"));
 }
 
-LONG_TEST_CASE("kernel files of one's own", 16) {
-  const std::string clcook = compiling_tool();
-  if (clcook.empty()) return;
-  const TempFolder folder;
-  const auto file = [&](const std::string& name, const std::string& content) {
+namespace {
+
+// A folder for kernels of one's own, and the command, whose cache is there too.
+struct OwnKernels {
+  std::string clcook = compiling_tool();  // empty: it cannot compile here
+  TempFolder folder;
+
+  std::string file(const std::string& name, const std::string& content) const {
     write_bytes(folder / name, content);
     return (folder / name).string();
-  };
-  const auto run = [&](std::vector<std::string> arguments) {
+  }
+  Ran run(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), clcook);
     return run_program(arguments, {{"CLCOOK_CACHE_DIR", (folder / "cache").string()},
                                    {"CLCOOK_DEVICE", std::nullopt}});
-  };
+  }
+};
+
+}  // namespace
+
+LONG_TEST_CASE("kernel files of one's own", 16) {
+  const OwnKernels own;
+  if (own.clcook.empty()) return;
   // Known faults: 200 values that live at once, a store of which each lane takes a line of its own,
   // a branch on data with a loop in it.
-  file("mine.h", "#define STRIDE 32\n");
-  const std::string mine =
-      file("mine.cl",
-           "#include \"mine.h\"\n"
-           "#include <clcook/pixel.clh>\n"
-           "__kernel __attribute__((reqd_work_group_size(1024, 1, 1)))\n"
-           "void spills(__global float* x) {\n"
-           "  float v[200];\n"
-           "#pragma unroll\n"
-           "  for (int i = 0; i < 200; ++i) v[i] = x[i * 1024 + get_local_id(0)];\n"
-           "  float s = 1.0f;\n"
-           "#pragma unroll\n"
-           "  for (int i = 0; i < 200; ++i) s = s * v[i] + v[(i * 7) % 200] * v[199 - i];\n"
-           "  x[get_local_id(0)] = s;\n"
-           "}\n"
-           "__kernel void strided(__global float* x) { x[get_global_id(0) * STRIDE] = SCALE; }\n"
-           "__kernel void diverges(__global float* x, int n) {\n"
-           "  float v = x[get_global_id(0)];\n"
-           "  if (v > 0.5f) {\n"
-           "    for (int i = 0; i < n; ++i) v = v * v + 1.0f;\n"
-           "  }\n"
-           "  x[get_global_id(0)] = v;\n"
-           "}\n");
-  const Ran all = run({"isa", mine, "-DSCALE=2.0f", "--target", "gfx1030,sm_90,x86-64", "--json",
-                       (folder / "isa.json").string()});
+  own.file("mine.h", "#define STRIDE 32\n");
+  const std::string mine = own.file(
+      "mine.cl",
+      "#include \"mine.h\"\n"
+      "#include <clcook/pixel.clh>\n"
+      "__kernel __attribute__((reqd_work_group_size(1024, 1, 1)))\n"
+      "void spills(__global float* x) {\n"
+      "  float v[200];\n"
+      "#pragma unroll\n"
+      "  for (int i = 0; i < 200; ++i) v[i] = x[i * 1024 + get_local_id(0)];\n"
+      "  float s = 1.0f;\n"
+      "#pragma unroll\n"
+      "  for (int i = 0; i < 200; ++i) s = s * v[i] + v[(i * 7) % 200] * v[199 - i];\n"
+      "  x[get_local_id(0)] = s;\n"
+      "}\n"
+      "__kernel void strided(__global float* x) { x[get_global_id(0) * STRIDE] = SCALE; }\n"
+      "__kernel void diverges(__global float* x, int n) {\n"
+      "  float v = x[get_global_id(0)];\n"
+      "  if (v > 0.5f) {\n"
+      "    for (int i = 0; i < n; ++i) v = v * v + 1.0f;\n"
+      "  }\n"
+      "  x[get_global_id(0)] = v;\n"
+      "}\n");
+  const Ran all = own.run({"isa", mine, "-DSCALE=2.0f", "--target", "gfx1030,sm_90,x86-64",
+                           "--json", (own.folder / "isa.json").string()});
   CAPTURE(all.err);
   REQUIRE(all.code == 0);
   CHECK(contains(all.out, "mine.cl  gfx1030"));
@@ -765,7 +775,7 @@ LONG_TEST_CASE("kernel files of one's own", 16) {
   CHECK(contains(all.out, "groups of 1024"));
   CHECK(contains(all.out, "groups of 256"));
   CHECK_FALSE(contains(all.out, "baseline"));
-  const nlohmann::json json = nlohmann::json::parse(read_bytes((folder / "isa.json").string()));
+  const nlohmann::json json = nlohmann::json::parse(read_bytes((own.folder / "isa.json").string()));
   CHECK(json.at("kernels").size() == 9);
   CHECK(json.at("verdicts").empty());
   for (const nlohmann::json& row : json.at("kernels")) {
@@ -785,26 +795,27 @@ LONG_TEST_CASE("kernel files of one's own", 16) {
     }
   }
 
-  const std::string other =
-      file("other.cl", "__kernel void k(__global float* x) { x[get_global_id(0) * 32] = 1.0f; }\n");
-  const std::string twice = file("twice.cl",
-                                 "__kernel void k(__global float* x) {\n"
-                                 "  x[get_global_id(0) * 32] = sqrt(x[get_global_id(0)]);\n}\n");
-  CHECK(contains(run({"isa", "--diff", other, twice}).out, "costs: "));
-  CHECK(contains(run({"isa", "--diff", other, other}).out, "compiler does it: "));
-  CHECK(contains(run({"isa", "-DSCALE=1.0f", "--diff", other, mine + ":diverges"}).out,
+  const std::string other = own.file(
+      "other.cl", "__kernel void k(__global float* x) { x[get_global_id(0) * 32] = 1.0f; }\n");
+  const std::string twice =
+      own.file("twice.cl",
+               "__kernel void k(__global float* x) {\n"
+               "  x[get_global_id(0) * 32] = sqrt(x[get_global_id(0)]);\n}\n");
+  CHECK(contains(own.run({"isa", "--diff", other, twice}).out, "costs: "));
+  CHECK(contains(own.run({"isa", "--diff", other, other}).out, "compiler does it: "));
+  CHECK(contains(own.run({"isa", "-DSCALE=1.0f", "--diff", other, mine + ":diverges"}).out,
                  "cannot tell: it has loops"));
-  const Ran shown = run({"isa", "--show", twice + "@gfx900"});
+  const Ran shown = own.run({"isa", "--show", twice + "@gfx900"});
   CHECK(contains(shown.out, "twice.cl:2  x[get_global_id(0) * 32] = sqrt"));
   CHECK(contains(shown.out, "vmem      global_store"));
-  const Ran occupancy = run({"occupancy", mine, "-D", "SCALE=1", "--kernel", "spills"});
+  const Ran occupancy = own.run({"occupancy", mine, "-D", "SCALE=1", "--kernel", "spills"});
   CHECK(occupancy.code == 0);
   CHECK(contains(occupancy.out, "groups of 1024"));
   CHECK(contains(occupancy.out, "limited by registers"));
   CHECK(contains(occupancy.out, "compiler spilled"));
 
   const auto refuses = [&](const std::vector<std::string>& arguments, const std::string& message) {
-    const Ran ran = run(arguments);
+    const Ran ran = own.run(arguments);
     CAPTURE(message);
     CAPTURE(ran.err);
     CHECK(ran.code == 2);
@@ -812,14 +823,14 @@ LONG_TEST_CASE("kernel files of one's own", 16) {
     CHECK(at != std::string::npos);
     CHECK(ran.err.find(message, at + 1) == std::string::npos);  // once
   };
-  const std::string absent = (folder / "absent.cl").string();
+  const std::string absent = (own.folder / "absent.cl").string();
   for (const char* command : {"isa", "occupancy"}) {
     refuses({command, absent}, "there is no file '" + absent + "'");
     refuses({command, mine}, "mine.cl:13:");
-    refuses({command, file("lost.cl", "\n#include \"lost.h\"\n")},
+    refuses({command, own.file("lost.cl", "\n#include \"lost.h\"\n")},
             "lost.cl:2:10: fatal error: 'lost.h' file not found");
     refuses({command, other, "--kernel", "nothing"}, "there is no kernel 'nothing'; known are k");
-    refuses({command, file("empty.cl", "")}, "the file has no kernel");
+    refuses({command, own.file("empty.cl", "")}, "the file has no kernel");
   }
   refuses({"isa", other, "--target", "gfx0"}, "there is no target 'gfx0'");
   refuses({"isa", other, "line_blur"}, "is a file");
@@ -830,47 +841,38 @@ LONG_TEST_CASE("kernel files of one's own", 16) {
 }
 
 LONG_TEST_CASE("the language of files, and descriptions", 8) {
-  const std::string clcook = compiling_tool();
-  if (clcook.empty()) return;
-  const TempFolder folder;
-  const auto file = [&](const std::string& name, const std::string& content) {
-    write_bytes(folder / name, content);
-    return (folder / name).string();
-  };
-  const auto run = [&](std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), clcook);
-    const Ran ran = run_program(arguments, {{"CLCOOK_CACHE_DIR", (folder / "cache").string()},
-                                            {"CLCOOK_DEVICE", std::nullopt}});
+  const OwnKernels own;
+  if (own.clcook.empty()) return;
+  const auto run = [&](const std::vector<std::string>& arguments) {
+    const Ran ran = own.run(arguments);
     CAPTURE(arguments.back());
     CAPTURE(ran.err);
     CHECK(ran.code == 0);
     return ran.out;
   };
-  const auto refuses = [&](std::vector<std::string> arguments, const std::string& message) {
-    arguments.insert(arguments.begin(), clcook);
-    const Ran ran = run_program(arguments, {{"CLCOOK_CACHE_DIR", (folder / "cache").string()},
-                                            {"CLCOOK_DEVICE", std::nullopt}});
+  const auto refuses = [&](const std::vector<std::string>& arguments, const std::string& message) {
+    const Ran ran = own.run(arguments);
     CAPTURE(message);
     CAPTURE(ran.err);
     CHECK(ran.code == 2);
     CHECK(contains(ran.err, message));
   };
   const std::string plain =
-      file("plain.cl", "__kernel void k(__global float* x) { x[get_global_id(0)] = 1.0f; }\n");
-  const std::string two = file("two.cl",
-                               "int twice(int* p) { return 2 * *p; }\n"
-                               "__kernel void generic_pointer(__global int* x) {\n"
-                               "  __local int l[64];\n"
-                               "  l[get_local_id(0)] = x[get_global_id(0)];\n"
-                               "  int* p = x[0] > 3 ? (int*)&x[1] : (int*)&l[0];\n"
-                               "  x[get_global_id(0)] = twice(p);\n"
-                               "}\n");
-  const std::string old = file("old.cl",
-                               "#if __OPENCL_C_VERSION__ != 120\n#error too new\n#endif\n"
-                               "__kernel void k(__global float* x) { x[0] = 1.0f; }\n");
+      own.file("plain.cl", "__kernel void k(__global float* x) { x[get_global_id(0)] = 1.0f; }\n");
+  const std::string two = own.file("two.cl",
+                                   "int twice(int* p) { return 2 * *p; }\n"
+                                   "__kernel void generic_pointer(__global int* x) {\n"
+                                   "  __local int l[64];\n"
+                                   "  l[get_local_id(0)] = x[get_global_id(0)];\n"
+                                   "  int* p = x[0] > 3 ? (int*)&x[1] : (int*)&l[0];\n"
+                                   "  x[get_global_id(0)] = twice(p);\n"
+                                   "}\n");
+  const std::string old = own.file("old.cl",
+                                   "#if __OPENCL_C_VERSION__ != 120\n#error too new\n#endif\n"
+                                   "__kernel void k(__global float* x) { x[0] = 1.0f; }\n");
   for (const auto& [path, language] :
        {std::pair(plain, "CL3.0"), std::pair(two, "CL2.0"), std::pair(old, "CL1.2")}) {
-    const std::string out = (folder / "isa.json").string();
+    const std::string out = (own.folder / "isa.json").string();
     CHECK(contains(run({"isa", path, "--target", "gfx1030", "--json", out}),
                    std::string(", ") + language + ": machine code"));
     const nlohmann::json row = nlohmann::json::parse(read_bytes(out)).at("kernels").at(0);
@@ -890,25 +892,26 @@ LONG_TEST_CASE("the language of files, and descriptions", 8) {
   refuses({"occupancy", "--recipe", "line_blur", "--cl-std", "CL2.0"}, "--cl-std is for a file");
 
   // One program from one file: the header beside the header.
-  file("w2.clh", "#define NAME wrong\n");
-  file("sub/w2.clh", "#define NAME right\n");
-  file("sub/w.clh", "#pragma once\n#include \"w2.clh\"\n");
-  const std::string nested = file("nested.cl",
-                                  "#include \"sub/w.clh\"\n#include \"sub/w.clh\"\n"
-                                  "__kernel void NAME(__global float* x) { x[0] = 1.0f; }\n");
+  own.file("w2.clh", "#define NAME wrong\n");
+  own.file("sub/w2.clh", "#define NAME right\n");
+  own.file("sub/w.clh", "#pragma once\n#include \"w2.clh\"\n");
+  const std::string nested = own.file("nested.cl",
+                                      "#include \"sub/w.clh\"\n#include \"sub/w.clh\"\n"
+                                      "__kernel void NAME(__global float* x) { x[0] = 1.0f; }\n");
   CHECK(contains(run({"isa", nested, "--target", "gfx1030"}), "right"));
   CHECK(contains(run({"occupancy", nested}), "nested.cl/right"));
 
-  const std::string about = file("mine.toml",
-                                 "program = [\"nested.cl\", \"two.cl\"]\noptions = \"-DA=1\"\n"
-                                 "[sizes]\ncheck = [{ n = 64 }]\n"
-                                 "[[argument]]\nname = \"x\"\nbuffer = \"int\"\ncount = \"n\"\n"
-                                 "access = \"read_write\"\nfill = { constant = 1 }\n"
-                                 "[[kernel]]\nname = \"first\"\nfunction = \"right\"\n"
-                                 "baseline = true\nglobal = \"n\"\nlocal = 32\n"
-                                 "[[kernel]]\nname = \"second\"\nfunction = \"generic_pointer\"\n"
-                                 "global = \"n\"\nlocal = 64\n"
-                                 "[compare]\nabsolute = 0.0\n");
+  const std::string about =
+      own.file("mine.toml",
+               "program = [\"nested.cl\", \"two.cl\"]\noptions = \"-DA=1\"\n"
+               "[sizes]\ncheck = [{ n = 64 }]\n"
+               "[[argument]]\nname = \"x\"\nbuffer = \"int\"\ncount = \"n\"\n"
+               "access = \"read_write\"\nfill = { constant = 1 }\n"
+               "[[kernel]]\nname = \"first\"\nfunction = \"right\"\n"
+               "baseline = true\nglobal = \"n\"\nlocal = 32\n"
+               "[[kernel]]\nname = \"second\"\nfunction = \"generic_pointer\"\n"
+               "global = \"n\"\nlocal = 64\n"
+               "[compare]\nabsolute = 0.0\n");
   const std::string table = run({"isa", about, "--target", "gfx1030"});
   CHECK(contains(table, "CL2.0: machine code"));
   CHECK(contains(table, "second"));
@@ -924,7 +927,7 @@ LONG_TEST_CASE("the language of files, and descriptions", 8) {
   refuses({"isa", "--show", about + ":third"}, "third");
   refuses({"occupancy", about, "--variant", "third"}, "third");
   refuses({"occupancy", about, "-D", "A=1"}, "is a description");
-  refuses({"occupancy", (folder / "absent.toml").string()}, "absent.toml");
+  refuses({"occupancy", (own.folder / "absent.toml").string()}, "absent.toml");
   refuses({"isa", about, "--cl-std", "CL3.0", "-D", "A"}, "-D, -I and --kernel are for files");
 }
 

@@ -40,8 +40,9 @@ const std::vector<std::string>& languages();
 // Whether what a user names is a file and no recipe.
 bool is_file(const std::string& name);
 
-// The kernels of a file, preprocessed for the target. Headers are found as by Source::load(). Throws Error(io) without such a file, Error(build_failed) with the
-// compiler's words where it is not OpenCL C, Error(invalid_argument) for a kernel that it has not.
+// The kernels of a file, preprocessed for the target. Headers are found as by Source::load(). Throws
+// Error(io) without such a file, Error(build_failed) with the compiler's words where it is not OpenCL
+// C, Error(invalid_argument) for a kernel that it has not.
 std::vector<Job> jobs_of(const KernelFile& file, const Target& target, const Toolchain& tools,
                          const DiskCache& cache);
 

@@ -108,26 +108,27 @@ bool is_described(const std::string& recipe) { return descriptions().count(recip
 
 const std::vector<Recipe>& recipes() { return every_recipe(); }
 
+std::string add_description(const std::string& file) {
+  for (const auto& [recipe, known] : descriptions()) {
+    if (known->file == file) return recipe;
+  }
+  auto about = std::make_shared<const described::Description>(described::read_description(file));
+  for (const Recipe& other : recipes()) {
+    if (other.name == about->name)
+      fail(Errc::invalid_argument, file,
+           "there is a recipe '" + about->name + "' already; give the description another name");
+  }
+  every_recipe().push_back(described::recipe_of(about));
+  descriptions()[about->name] = about;
+  return about->name;
+}
+
 bool add_descriptions(std::vector<std::string>& names) {
   bool any = false;
   for (std::string& name : names) {
     if (!is_description(name)) continue;
     any = true;
-    const auto known = std::find_if(descriptions().begin(), descriptions().end(),
-                                    [&](const auto& one) { return one.second->file == name; });
-    if (known != descriptions().end()) {
-      name = known->first;
-      continue;
-    }
-    auto about = std::make_shared<const described::Description>(described::read_description(name));
-    for (const Recipe& other : recipes()) {
-      if (other.name == about->name)
-        fail(Errc::invalid_argument, name,
-             "there is a recipe '" + about->name + "' already; give the description another name");
-    }
-    every_recipe().push_back(described::recipe_of(about));
-    name = about->name;
-    descriptions()[name] = std::move(about);
+    name = add_description(name);
   }
   return any;
 }
@@ -137,10 +138,9 @@ int with_descriptions(std::vector<std::string>& names, const std::function<int()
 }
 
 int with_descriptions(std::string& name, const std::function<int()>& command) {
-  std::vector<std::string> names{name};
-  const bool any = add_descriptions(names);
-  name = names.front();
-  return any ? described::in_child(command) : command();
+  if (!is_description(name)) return command();
+  name = add_description(name);
+  return described::in_child(command);
 }
 
 void inspect_descriptions(const std::vector<std::string>& names, const Runtime& runtime) {

@@ -41,14 +41,16 @@ int run_command(int argc, const char* const* argv);
 // All recipes, built once, and the descriptions that were added.
 const std::vector<Recipe>& recipes();
 
-// Where a name is a description, FILE.toml: reads it, adds its recipe to recipes() and puts that
-// recipe's name in its place. A file that was read before is not read again. Returns whether there was any. Invalidates what was taken from
-// recipes(). Throws Error as read_description() does, and where the name is taken.
-bool add_descriptions(std::vector<std::string>& names);
-// Whether a name is FILE.toml.
+// Whether a name is that of a description, FILE.toml.
 bool is_description(const std::string& name);
 // Whether a recipe is that of a description.
 bool is_described(const std::string& recipe);
+// Reads a description, adds its recipe to recipes() and returns that recipe's name. A file that was
+// read before is not read again. Invalidates what was taken from recipes(). Throws Error as
+// read_description() does, and where the name is taken.
+std::string add_description(const std::string& file);
+// Puts the recipe's name in the place of each description. Returns whether there was any.
+bool add_descriptions(std::vector<std::string>& names);
 // The same, and runs `command`, in a child process where there was any: see described::in_child().
 int with_descriptions(std::vector<std::string>& names, const std::function<int()>& command);
 int with_descriptions(std::string& name, const std::function<int()>& command);

@@ -1,7 +1,6 @@
 #include "exact_blur.hpp"
 
 #include <algorithm>
-#include <clcook/reference/alpha.hpp>
 #include <clcook/reference/line_blur.hpp>
 #include <cmath>
 
@@ -19,13 +18,6 @@ double largest_difference(const std::vector<double>& expected, const std::vector
 }
 
 }  // namespace
-
-std::vector<float> compared(const std::vector<float>& values, Alpha alpha, double top) {
-  if (alpha != Alpha::straight) return values;
-  std::vector<double> out(values.begin(), values.end());
-  reference::weight_by_alpha(out, 4, top);
-  return {out.begin(), out.end()};
-}
 
 ExactLineBlur::ExactLineBlur(const std::vector<float>& values, int width, int height, double radius,
                              double sigma) {

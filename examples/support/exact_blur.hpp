@@ -1,16 +1,11 @@
 // What the scalar references make of a picture, for the examples that compare.
 #pragma once
 
-#include <clcook/core/pixel.hpp>
 #include <clcook/reference/gaussian_blur.hpp>
 #include <cstddef>
 #include <vector>
 
 namespace clcook::example {
-
-// What is compared of a picture of 4 channels: its values, or where its alpha is straight colours times
-// alpha. `top` is alpha where nothing is transparent.
-std::vector<float> compared(const std::vector<float>& values, Alpha alpha, double top);
 
 // A picture of 4 channels blurred along its lines: with all taps, and with those that a subsampled
 // filter has.

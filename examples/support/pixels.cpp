@@ -1,6 +1,7 @@
 #include "pixels.hpp"
 
 #include <algorithm>
+#include <clcook/reference/alpha.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -24,11 +25,19 @@ Alpha alpha_of(const pictures::Picture& picture) {
   return Alpha::none;
 }
 
-std::vector<float> values_of(const std::vector<unsigned char>& pixels, bool as_floats) {
-  if (!as_floats) return {pixels.begin(), pixels.end()};
-  std::vector<float> out(pixels.size() / sizeof(float));
-  std::memcpy(out.data(), pixels.data(), out.size() * sizeof(float));
-  return out;
+std::vector<float> values_of(const std::vector<unsigned char>& pixels, bool as_floats,
+                             Alpha alpha) {
+  std::vector<float> out;
+  if (as_floats) {
+    out.resize(pixels.size() / sizeof(float));
+    std::memcpy(out.data(), pixels.data(), out.size() * sizeof(float));
+  } else {
+    out.assign(pixels.begin(), pixels.end());
+  }
+  if (alpha != Alpha::straight) return out;
+  std::vector<double> weighted(out.begin(), out.end());
+  reference::weight_by_alpha(weighted, 4, as_floats ? 1 : 255);
+  return {weighted.begin(), weighted.end()};
 }
 
 pictures::Picture picture_of(const std::vector<unsigned char>& pixels, bool as_floats, int width,

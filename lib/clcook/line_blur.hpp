@@ -316,8 +316,7 @@ struct Spec : PlainSpec {
   //            moves by at most twice that, 34 u. The final division is good to 2.5 ulp (5 u).
   //            Together (2 N + 39) u m, and 5 for second-order terms. The additions of pairs and
   //            the doubled weights stay within N.
-  //   straight alpha: 1 / top, the factor and the product with a colour are rounded, 3 u; the divisor
-  //            is good to 2.5 ulp, and the product with it is rounded. Together 8 u m, once.
+  //   straight alpha: kAlphaRoundings, once.
   static Offer offer(const Runtime&, const Setup<Spec>& s) {
     if (s.row.traits.is_blocked && quirks::breaks_item_loops(s.device))
       return Offer::no(Lacks::implementation, "it is miscompiled by " + s.device.platform_version);
@@ -333,7 +332,7 @@ struct Spec : PlainSpec {
     const double taps = 2.0 * side(s) + 1;
     out.work.operations = 2 * pixels(s.problem) * 4 * taps * 2;
     out.max_error = 2 * (s.row.traits.has_table ? taps + 3 : 2 * taps + 44) * 0x1p-24;
-    if (is_straight(s.problem)) out.max_error += 8 * 0x1p-24;
+    if (is_straight(s.problem)) out.max_error += kAlphaRoundings;
     return out;
   }
 

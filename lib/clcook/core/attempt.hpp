@@ -13,7 +13,8 @@ namespace clcook::detail {
 //
 // The file is locked while its process lives, so that programs that take the same step at the same
 // time do not suspect each other. Where no file can be written, in a folder that is not trusted
-// (DiskCache::refusal()), or on systems without flock(), nothing is remembered. Throws nothing but bad_alloc. Safe from several threads and processes.
+// (DiskCache::refusal()), or on systems without flock(), nothing is remembered. Throws nothing but
+// bad_alloc. Safe from several threads and processes.
 class Attempt {
  public:
   // `what` names the step and all that can change its end, such as the driver's version. With

@@ -133,6 +133,11 @@ Values weighted_by_alpha(Values values, Channel channel, int channels) {
   return values;
 }
 
+// What weighting by straight alpha and dividing by it adds to an error, in units of the largest value.
+// A product is rounded twice, and so is 1 / top; the divisor is off by 2.5 units in the last place, and
+// the product with it is rounded. Of values up to 1 in size, each of them is 2^-24 at most.
+inline constexpr double kAlphaRoundings = 8 * 0x1p-24;
+
 // Definitions for pixel.clh, and for alpha.clh.
 inline void set_pixel(Defines& defines, Channel channel, int channels) {
   defines.flag(channel == Channel::u8    ? "CLCOOK_CHANNEL_U8"

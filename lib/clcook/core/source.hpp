@@ -16,6 +16,7 @@
 #include <clcook/core/inline.hpp>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 

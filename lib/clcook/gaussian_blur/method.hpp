@@ -172,10 +172,8 @@ inline double rounding_of(const Problem& p) {
   return is_straight(p) ? 2 * stored : stored;
 }
 
-// What weighting by straight alpha and dividing by it adds to an error, in units of the peak. A
-// product is rounded twice, and so is 1 / top; the divisor is off by 2.5 units in the last place, and
-// the product with it is rounded. Of values up to 1 in size, each of them is 2^-24 at most.
-inline double alpha_roundings(const Problem& p) { return is_straight(p) ? 8 * 0x1p-24 : 0; }
+// What straight alpha adds to an error, in units of the peak.
+inline double alpha_roundings(const Problem& p) { return is_straight(p) ? kAlphaRoundings : 0; }
 
 // The offer of a method whose only error is the rounding of its float sums. Each pass adds as many
 // products as taps, with weights rounded to float, and the rows are rounded once more between the

@@ -123,9 +123,10 @@ inline std::uint32_t obj_index(std::string_view word, std::size_t vertices, std:
 }  // namespace detail
 
 // Reads a mesh from the text of a file. Throws FormatError that names line (the first, of several),
-// value and rule: for faces that are no quads or use a vertex twice, indices that are 0, dangle or overflow, numbers
-// that are none, are not finite or do not fit a float, curves and surfaces, and a file without
-// vertices or without faces. As in most files of this kind a face may only use vertices before it.
+// value and rule: for faces that are no quads or use a vertex twice, indices that are 0, dangle or
+// overflow, numbers that are none, are not finite or do not fit a float, curves and surfaces, and a
+// file without vertices or without faces. As in most files of this kind a face may only use vertices
+// before it.
 inline QuadMesh parse_obj(std::string_view text) {
   QuadMesh mesh;
   if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
