@@ -6,21 +6,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <random>
-#include <set>
 
 #include <fmt/format.h>
 
 #include <clcook/core/commit.hpp>
 
-#include "isa/count.hpp"
 #include "isa/gate.hpp"
 #include "isa/jobs.hpp"
 #include "isa/residency.hpp"
 #include "isa/show.hpp"
 #include "isa/tools.hpp"
-#include "isa/verdict.hpp"
-#include "tool/chatter.hpp"
 #include "tool/command.hpp"
 #include "tool/interrupt.hpp"
 
@@ -50,14 +45,9 @@ struct IsaArguments {
   std::vector<std::string> diff;
   std::string gate;
   std::string update_gate;
-  std::string counts = "bench/isa_counts.json";
-  bool count = false;
   std::string device;
   bool all_tunes = false;
-  bool live = false;
   unsigned jobs = 2;
-  unsigned sample = 100;
-  std::uint32_t seed = 1;
 };
 
 isa::KernelFile file_of(const IsaArguments& arguments, const std::string& path) {
@@ -192,90 +182,6 @@ std::size_t terminal_width() {
 
 std::string number(long value) { return value < 0 ? "-" : std::to_string(value); }
 
-// The baseline and a variant on the shape on which the variant was counted, which is not the first.
-struct Elsewhere {
-  std::string shape;
-  std::vector<Measured> baseline;
-  std::vector<Measured> variant;
-  std::map<const Measured*, isa::Weighing> weighed;
-};
-
-// By "recipe/variant@target".
-using Elsewheres = std::map<std::string, Elsewhere>;
-
-std::vector<const Measured*> pointers(const std::vector<Measured>& all) {
-  std::vector<const Measured*> out;
-  for (const Measured& one : all) out.push_back(&one);
-  return out;
-}
-
-// Kernels of one recipe on one target, grouped by variant and tuning.
-struct Group {
-  std::vector<const Measured*> kernels;
-  isa::Verdict verdict;
-  std::optional<std::string> shape;  // of the verdict, where it is not the recipe's first
-  bool baseline = false;
-  bool judged = true;  // false: a kernel of a file, which has no baseline
-  bool broken = false;
-};
-
-// What the kernels of a variant do together.
-isa::Shape shape_of(const std::vector<const Measured*>& kernels,
-                    const std::map<const Measured*, isa::Weighing>& weighed) {
-  std::vector<isa::Shape> parts;
-  const auto idle = [&](const Measured* one) {
-    const auto found = weighed.find(one);
-    return found != weighed.end() && found->second.why.empty() && found->second.weighted.total <= 0;
-  };
-  const bool all_idle = std::all_of(kernels.begin(), kernels.end(), idle);
-  for (const Measured* one : kernels) {
-    // The problem does without it.
-    if (!all_idle && idle(one)) continue;
-    parts.push_back(isa::shape_of(one->counts, one->resources, one->dialect == isa::Dialect::ptx));
-    if (const auto found = weighed.find(one); found != weighed.end()) {
-      parts.back().issued = found->second.weighted;
-      parts.back().unknown = found->second.why;
-    }
-  }
-  return isa::total(parts);
-}
-
-std::vector<Group> group_by_variant(const std::vector<const Measured*>& rows,
-                                    const std::map<const Measured*, isa::Weighing>& weighed,
-                                    const Elsewheres& elsewhere) {
-  std::vector<Group> groups;
-  for (const Measured* row : rows) {
-    if (groups.empty() || groups.back().kernels.front()->job.variant != row->job.variant ||
-        groups.back().kernels.front()->job.tune != row->job.tune) {
-      groups.emplace_back();
-    }
-    groups.back().kernels.push_back(row);
-    groups.back().broken = groups.back().broken || !row->problem.empty();
-  }
-  if (groups.empty()) return groups;
-  if (!rows.front()->job.counted_options.empty()) groups.front().baseline = true;
-  for (Group& group : groups) {
-    if (!groups.front().baseline) group.judged = false;
-    if (group.baseline || !group.judged) continue;
-    const Job& job = group.kernels.front()->job;
-    const auto other = elsewhere.find(job.recipe + "/" + job.variant + "@" + job.target.name);
-    const bool x86 = rows.front()->dialect == isa::Dialect::x86;
-    if (other != elsewhere.end() && job.tune.empty()) {
-      const Elsewhere& there = other->second;
-      group.shape = there.shape;
-      group.verdict = isa::compare(shape_of(pointers(there.baseline), there.weighed),
-                                   shape_of(pointers(there.variant), there.weighed), x86);
-    } else if (group.broken || groups.front().broken) {
-      group.verdict.text = group.broken ? "cannot tell: it does not compile"
-                                        : "cannot tell: the baseline does not compile";
-    } else {
-      group.verdict = isa::compare(shape_of(groups.front().kernels, weighed),
-                                   shape_of(group.kernels, weighed), x86);
-    }
-  }
-  return groups;
-}
-
 std::string counted(const Target& target, const Toolchain& tools, isa::Dialect dialect) {
   if (target.vendor == isa::Vendor::x86)
     return "one work-item, before an OpenCL implementation vectorises";
@@ -288,65 +194,80 @@ std::string counted(const Target& target, const Toolchain& tools, isa::Dialect d
 }
 
 std::string render(const std::string& title, const Target& target, const Toolchain& tools,
-                   const std::vector<Group>& groups) {
+                   const std::vector<const Measured*>& rows) {
   std::size_t width = 18;
-  for (const Group& group : groups) {
-    for (const Measured* one : group.kernels)
-      width = std::max(width, one->job.name().size() - title.size() - 1);
-  }
-  const Measured& sample = *groups.front().kernels.front();
   std::string languages;
-  for (const Group& group : groups) {
-    for (const Measured* one : group.kernels) {
-      const std::string language = one->job.language();
-      if (languages.find(language) == std::string::npos)
-        languages += (languages.empty() ? "" : ", ") + language;
-    }
+  for (const Measured* one : rows) {
+    width = std::max(width, one->job.name().size() - title.size() - 1);
+    const std::string language = one->job.language();
+    if (languages.find(language) == std::string::npos)
+      languages += (languages.empty() ? "" : ", ") + language;
   }
   std::string out = fmt::format("\n{}  {}  {}, {}: {}\n", title, target.name, target.label,
-                                languages, counted(target, tools, sample.dialect));
+                                languages, counted(target, tools, rows.front()->dialect));
   out += fmt::format(
       "  {:<{}} {:>6} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>7} {:>5} {:>5} "
       "{:>6} {:>6} {:>7} {:>4}\n",
       "", width, "instr", "vALU", "sALU", "bran", "vmem", "smem", "lmem", "wait", "other", "loops",
       "bytes", "vreg", "sreg", "local", "spills", "scratch", "occ");
-  for (const Group& group : groups) {
-    for (const Measured* one : group.kernels) {
-      const std::string name = one->job.name().substr(title.size() + 1);
-      if (!one->problem.empty()) {
-        out += fmt::format("  {:<{}} does not compile{}: {}\n", name, width,
-                           one->job.needs.empty() ? "" : " (it needs " + one->job.needs + ")",
-                           one->problem);
-        continue;
-      }
-      const isa::Counts& c = one->counts;
-      const auto of = [&](isa::Kind kind) { return static_cast<long>(c.of(kind)); };
-      const bool ptx = one->dialect == isa::Dialect::ptx;
-      const bool x86 = one->dialect == isa::Dialect::x86;
-      const isa::Resources& r = one->resources;
-      out += fmt::format(
-          "  {:<{}} {:>6} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>7} {:>5} {:>5} "
-          "{:>6} {:>6} {:>7} {:>4}\n",
-          name, width, c.total, of(isa::Kind::vector_alu),
-          ptx ? "-" : number(of(isa::Kind::scalar_alu)), of(isa::Kind::branch),
-          of(isa::Kind::vector_memory), of(isa::Kind::scalar_memory),
-          x86 ? "-" : number(of(isa::Kind::local_memory)), of(isa::Kind::wait),
-          of(isa::Kind::other), c.loops, number(r.bytes), number(r.registers),
-          number(r.scalar_registers), number(r.local_bytes), number(r.spills), number(r.scratch),
-          number(r.occupancy));
-      if (!c.calls.empty()) {
-        std::string names;
-        for (const std::string& call : c.calls) names += " " + call;
-        out += fmt::format("      CALLS, the numbers mean nothing:{}\n", names);
-      }
-      for (const std::string& note : one->notes) out += "      " + note + "\n";
-      if (!group.judged) out += isa::residency(*one);
+  for (const Measured* one : rows) {
+    const std::string name = one->job.name().substr(title.size() + 1);
+    if (!one->problem.empty()) {
+      out += fmt::format("  {:<{}} does not compile{}: {}\n", name, width,
+                         one->job.needs.empty() ? "" : " (it needs " + one->job.needs + ")",
+                         one->problem);
+      continue;
     }
-    if (!group.judged) continue;
-    out += group.baseline ? "      baseline\n" : "      " + group.verdict.text + "\n";
-    if (group.shape) out += "      at " + *group.shape + "\n";
+    const isa::Counts& c = one->counts;
+    const auto of = [&](isa::Kind kind) { return static_cast<long>(c.of(kind)); };
+    const bool ptx = one->dialect == isa::Dialect::ptx;
+    const bool x86 = one->dialect == isa::Dialect::x86;
+    const isa::Resources& r = one->resources;
+    out += fmt::format(
+        "  {:<{}} {:>6} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>7} {:>5} {:>5} "
+        "{:>6} {:>6} {:>7} {:>4}\n",
+        name, width, c.total, of(isa::Kind::vector_alu),
+        ptx ? "-" : number(of(isa::Kind::scalar_alu)), of(isa::Kind::branch),
+        of(isa::Kind::vector_memory), of(isa::Kind::scalar_memory),
+        x86 ? "-" : number(of(isa::Kind::local_memory)), of(isa::Kind::wait), of(isa::Kind::other),
+        c.loops, number(r.bytes), number(r.registers), number(r.scalar_registers),
+        number(r.local_bytes), number(r.spills), number(r.scratch), number(r.occupancy));
+    if (!c.calls.empty()) {
+      std::string names;
+      for (const std::string& call : c.calls) names += " " + call;
+      out += fmt::format("      CALLS, the numbers mean nothing:{}\n", names);
+    }
+    for (const std::string& note : one->notes) out += "      " + note + "\n";
+    if (is_file(one->job.recipe)) out += isa::residency(*one);
   }
   return out;
+}
+
+// What differs between two kernels, a line for each count.
+std::string differences(const Measured& from, const Measured& to) {
+  std::string out;
+  const auto line = [&](const char* name, long one, long other) {
+    if (one != other && one >= 0 && other >= 0)
+      out += fmt::format("  {:<18} {:>7} -> {}\n", name, one, other);
+  };
+  static constexpr std::pair<isa::Kind, const char*> kKinds[] = {
+      {isa::Kind::vector_alu, "vector ALU"},       {isa::Kind::scalar_alu, "scalar ALU"},
+      {isa::Kind::branch, "branches"},             {isa::Kind::vector_memory, "vector memory"},
+      {isa::Kind::scalar_memory, "scalar memory"}, {isa::Kind::local_memory, "local memory"},
+      {isa::Kind::wait, "waits"},                  {isa::Kind::other, "other"}};
+  line("instructions", from.counts.total, to.counts.total);
+  for (const auto& [kind, name] : kKinds) line(name, from.counts.of(kind), to.counts.of(kind));
+  line("loops", from.counts.loops, to.counts.loops);
+  const isa::Resources& r = from.resources;
+  const isa::Resources& s = to.resources;
+  line("code bytes", r.bytes, s.bytes);
+  line("registers", r.registers, s.registers);
+  line("scalar registers", r.scalar_registers, s.scalar_registers);
+  line("local bytes", r.local_bytes, s.local_bytes);
+  line("spills", r.spills, s.spills);
+  line("scratch", r.scratch, s.scratch);
+  line("occupancy", r.occupancy, s.occupancy);
+  return out.empty() ? "no count differs\n" : "what differs, as counts and no times:\n" + out;
 }
 
 const char* to_string(isa::Dialect dialect) {
@@ -407,95 +328,6 @@ const isa::GateRow* find_row(const isa::Gate& gate, const Job& job) {
   return row == kernel->second.end() ? nullptr : &row->second;
 }
 
-// bench/isa_counts.json below the current folder, where no file is given.
-isa::CountsFile load_counts(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return {};
-  return isa::read_counts(read_text_file(path), path);
-}
-
-// How often the instructions of each kernel run, two at a time like the compilations.
-std::map<const Measured*, isa::Weighing> weigh_all(const std::vector<Measured>& all,
-                                                   const Toolchain& tools, const DiskCache& cache,
-                                                   const IsaArguments& arguments) {
-  const isa::CountsFile counts = load_counts(arguments.counts);
-  std::map<const Measured*, isa::Weighing> out;
-  std::vector<const Measured*> todo;
-  for (const Measured& one : all) {
-    // Files have no counts.
-    if (!one.problem.empty() || one.job.counted_options.empty()) continue;
-    todo.push_back(&one);
-    out[&one];
-  }
-  isa::in_parallel(todo.size(), arguments.jobs, Interrupt::asked, [&](std::size_t i) {
-    const Measured& one = *todo[i];
-    if (!one.job.tune.empty()) {
-      out.at(&one).why = "only the default tuning is counted";
-    } else {
-      out.at(&one) = isa::weigh_job(one.job, one, counts, tools, cache);
-    }
-  });
-  return out;
-}
-
-// What was counted on another shape than the recipe's first is compiled for that one too.
-Elsewheres measure_elsewhere(const std::vector<Measured>& all, const Toolchain& tools,
-                             const DiskCache& cache, const IsaArguments& arguments) {
-  const isa::CountsFile counts = load_counts(arguments.counts);
-  Elsewheres out;
-  for (const Measured& one : all) {
-    const std::string variant = one.job.recipe + "/" + one.job.variant;
-    const auto found = counts.shapes.find(variant);
-    const std::string key = variant + "@" + one.job.target.name;
-    if (one.job.counted_options.empty() || found == counts.shapes.end() || out.count(key) > 0)
-      continue;
-    const Recipe& recipe = find_recipe(recipes(), one.job.recipe);
-    const auto measured = [&](const VariantInfo& which) {
-      return isa::measure_all(
-          jobs_elsewhere(recipe, which, one.job.variant, counts, one.job.target), tools, cache,
-          arguments.jobs, Interrupt::asked);
-    };
-    Elsewhere there{
-        found->second, measured(recipe.baseline()), measured(recipe.variant(one.job.variant)), {}};
-    const auto compiled = [](const std::vector<Measured>& kernels) {
-      return !kernels.empty() && std::all_of(kernels.begin(), kernels.end(),
-                                             [](const Measured& k) { return k.problem.empty(); });
-    };
-    if (!compiled(there.baseline) || !compiled(there.variant)) continue;
-    Elsewhere& kept = out[key] = std::move(there);
-    for (const std::vector<Measured>* kernels : {&kept.baseline, &kept.variant}) {
-      for (const Measured& kernel : *kernels)
-        kept.weighed[&kernel] = isa::weigh_job(kernel.job, kernel, counts, tools, cache);
-    }
-  }
-  return out;
-}
-
-int count_command(const IsaArguments& arguments, const Toolchain& tools, const DiskCache& cache) {
-  const Interrupt interrupt("the kernels that are being counted");
-  const bool whole = arguments.recipes.empty() && arguments.variant.empty();
-  isa::CountsFile counts = whole ? isa::CountsFile{} : load_counts(arguments.counts);
-  std::optional<Chatter> chatter(std::in_place);
-  std::size_t kernels = 0;
-  for (const Recipe* recipe : select_recipes(arguments)) {
-    for (const VariantInfo& variant : recipe->variants) {
-      if (!arguments.variant.empty() && variant.name != arguments.variant) continue;
-      if (Interrupt::asked()) break;
-      isa::count_variant(arguments.device, *recipe, variant, tools, cache, counts);
-      ++kernels;
-    }
-  }
-  chatter.reset();
-  if (Interrupt::asked()) return kInterrupted;
-  write_file(arguments.counts, isa::write_counts(counts));
-  std::string out = fmt::format("wrote {}: {} variants run, {} kernels counted\n", arguments.counts,
-                                kernels, counts.kernels.size());
-  for (const auto& [name, why] : counts.uncounted)
-    out += fmt::format("not counted: {}: {}\n", name, why);
-  deliver("", out);
-  return 0;
-}
-
 constexpr const char* kRecord = "record it with: clcook isa --update-gate";
 
 // Says what Ctrl-C left.
@@ -522,16 +354,13 @@ int run_gate(const IsaArguments& arguments, const std::vector<Job>& jobs, const 
                             shown, gate.clang, tools.clang_version, kRecord));
     return kSkipped;
   }
-  // What the committed figures were taken from need not be compiled again to know them; a sample
-  // is, so that figures nobody measured are noticed.
+  // What the committed figures were taken from need not be compiled again to know them.
   std::vector<Job> changed;
   std::vector<Job> unchanged;
-  std::mt19937 random(arguments.seed);
   for (const Job& job : jobs) {
     const isa::GateRow* row = find_row(gate, job);
     const bool same = row != nullptr && !row->key.empty() && row->key == isa::job_key(job, tools);
-    const bool sampled = std::uniform_int_distribution<unsigned>(0, 99)(random) < arguments.sample;
-    (same && !sampled ? unchanged : changed).push_back(job);
+    (same ? unchanged : changed).push_back(job);
   }
   const std::vector<Measured> all =
       isa::measure_all(changed, tools, cache, arguments.jobs, Interrupt::asked);
@@ -545,24 +374,6 @@ int run_gate(const IsaArguments& arguments, const std::vector<Job>& jobs, const 
     const std::string line =
         one.job.name() + " " + one.job.target.name + ": does not compile: " + one.problem;
     (was || one.job.needs.empty() ? result.failures : result.notes).push_back(line);
-  }
-  // Weights of another text would say nothing.
-  const isa::CountsFile counts = load_counts(arguments.counts);
-  for (const Job& job : jobs) {
-    if (job.target.vendor != isa::Vendor::x86) continue;
-    std::vector<Job> texts{job};
-    if (job.unit == 0 && job.tune.empty()) {
-      const Recipe& recipe = find_recipe(recipes(), job.recipe);
-      for (const VariantInfo* one : {&recipe.baseline(), &recipe.variant(job.variant)}) {
-        for (Job& there : jobs_elsewhere(recipe, *one, job.variant, counts, job.target))
-          texts.push_back(std::move(there));
-      }
-    }
-    if (std::any_of(texts.begin(), texts.end(),
-                    [&](const Job& text) { return isa::is_stale(text, counts, tools, cache); })) {
-      result.notes.push_back(job.name() + ": the kernel has changed since it was counted; " +
-                             "clcook isa --count " + job.recipe + " counts it again");
-    }
   }
   std::string out;
   for (const std::string& one : result.failures) out += "WORSE  " + one + "\n";
@@ -635,26 +446,15 @@ int isa_command(const IsaArguments& arguments) {
   if (gating && arguments.all_tunes)
     fail(Errc::invalid_argument, "clcook isa",
          "the gate holds the default tuning; leave out --all-tunes");
-  Toolchain tools;
-  bool compile = true;
-  try {
-    tools = isa::find_toolchain();
-  } catch (const Error& error) {
-    // The driver has a compiler of its own.
-    if (!arguments.live || gating || error.code != Errc::unsupported) throw;
-    fmt::print(stderr, "{}\n", error.what());
-    compile = false;
-  }
+  const Toolchain tools = isa::find_toolchain();
   const DiskCache cache = isa::isa_cache();
-  if (arguments.count) return count_command(arguments, tools, cache);
   std::vector<Target> targets;
   for (const std::string& name :
        arguments.targets.empty() ? isa::default_targets() : arguments.targets) {
-    if (!compile) break;
     targets.push_back(isa::parse_target(name, tools));
   }
 
-  if (compile && (!arguments.show.empty() || !arguments.diff.empty())) {
+  if (!arguments.show.empty() || !arguments.diff.empty()) {
     std::vector<Target> one = {isa::parse_target("gfx1030", tools)};
     if (!arguments.targets.empty()) one = targets;
     std::string out;
@@ -670,20 +470,9 @@ int isa_command(const IsaArguments& arguments) {
       const Job from = parse_kernel(arguments.diff[0], one, arguments, tools, cache);
       const Job to = parse_kernel(arguments.diff[1], one, arguments, tools, cache);
       out += isa::diff(from, to, tools, cache, terminal_width());
-      const auto shape = [&](const Job& job) {
-        const Measured measured = isa::measure(job, tools, cache);
-        isa::Shape made = isa::shape_of(measured.counts, measured.resources,
-                                        measured.dialect == isa::Dialect::ptx);
-        if (!job.counted_options.empty()) {
-          const isa::Weighing weighed =
-              isa::weigh_job(job, measured, load_counts(arguments.counts), tools, cache);
-          made.issued = weighed.weighted;
-          made.unknown = weighed.why;
-        }
-        return made;
-      };
-      out +=
-          isa::compare(shape(from), shape(to), from.target.vendor == isa::Vendor::x86).text + "\n";
+      const Measured before = isa::measure(from, tools, cache);
+      const Measured after = isa::measure(to, tools, cache);
+      if (before.problem.empty() && after.problem.empty()) out += differences(before, after);
     }
     deliver("", out);
     return 0;
@@ -704,14 +493,13 @@ int isa_command(const IsaArguments& arguments) {
     fail(Errc::invalid_argument, "clcook isa",
          "-D, -I and --kernel are for files; recipes and descriptions take --variant");
   }
-  if (!files.empty() && (gating || arguments.all_tunes || arguments.live ||
-                         !arguments.variant.empty() || files.size() < arguments.recipes.size())) {
+  if (!files.empty() && (gating || arguments.all_tunes || !arguments.variant.empty() ||
+                         files.size() < arguments.recipes.size())) {
     fail(Errc::invalid_argument, "clcook isa",
          "'" + files.front() +
-             "' is a file; recipes beside it, --variant, --all-tunes, --live and the gate are for "
-             "recipes alone");
+             "' is a file; recipes next to it, --variant, --all-tunes and the gate are for recipes "
+             "alone");
   }
-  if (!files.empty() && !compile) files.clear();
   // Kernel by kernel, each for all targets.
   const std::vector<Job> plain =
       files.empty() ? select_jobs(arguments, {}, tools, cache) : std::vector<Job>();
@@ -740,16 +528,12 @@ int isa_command(const IsaArguments& arguments) {
   if (Interrupt::asked() && !arguments.update_gate.empty())
     return ended_early(all.size(), jobs.size());
   if (!arguments.update_gate.empty()) return update_gate(arguments, all, tools, whole);
-  const std::map<const Measured*, isa::Weighing> weighed = weigh_all(all, tools, cache, arguments);
-  const Elsewheres elsewhere = measure_elsewhere(all, tools, cache, arguments);
   const std::optional<isa::LiveDevice> live =
       plain.empty() ? std::nullopt
-                    : isa::ask_driver(arguments.device, arguments.live, "clcook isa --live", plain);
+                    : isa::ask_driver(arguments.device, !arguments.device.empty(),
+                                      "clcook isa --device", plain);
 
-  std::string out;
-  if (compile) {
-    out = fmt::format("clcook isa: {}, libclc in {}\n", tools.clang_line, tools.libclc);
-  }
+  std::string out = fmt::format("clcook isa: {}, libclc in {}\n", tools.clang_line, tools.libclc);
   IsaResult found;
   for (const Target& target : targets) found.targets.push_back({target.name, target.label});
   std::map<std::string, std::map<std::string, unsigned>> unknown;
@@ -764,30 +548,7 @@ int isa_command(const IsaArguments& arguments) {
         if (one.job.recipe == title && one.job.target.name == target.name) rows.push_back(&one);
       }
       if (rows.empty()) continue;
-      const std::vector<Group> groups = group_by_variant(rows, weighed, elsewhere);
-      out += render(title, target, tools, groups);
-      for (const Group& group : groups) {
-        if (!group.baseline && group.judged) {
-          found.verdicts.push_back({title,
-                                    group.kernels.front()->job.variant,
-                                    group.kernels.front()->job.tune,
-                                    target.name,
-                                    groups.front().kernels.front()->job.variant,
-                                    isa::to_string(group.verdict.finding),
-                                    group.verdict.text,
-                                    group.shape,
-                                    {},
-                                    {},
-                                    {}});
-          if (group.verdict.slots > 0) {
-            IsaVerdict& said = found.verdicts.back();
-            const isa::Verdict& v = group.verdict;
-            said.slots = v.slots;
-            said.from = {v.from[0], v.from[1]};
-            said.to = {v.to[0], v.to[1]};
-          }
-        }
-      }
+      out += render(title, target, tools, rows);
       for (const Measured* one : rows) {
         cached += one->cached ? 1 : 0;
         broken = broken || (!one->problem.empty() && one->job.needs.empty());
@@ -884,32 +645,17 @@ void add_isa(CLI::App& app, int& exit_code) {
       ->add_option(
           "--diff", arguments->diff,
           "Print two kernels RECIPE/VARIANT[@TARGET] or FILE[:KERNEL][@TARGET] side by side, and "
-          "the verdict")
+          "the counts that differ")
       ->expected(2)
       ->allow_extra_args(false);
   command->add_flag(
       "--gate", arguments->gate,
       "Compare with the committed counts; exit code 1 when a kernel got worse, 77 when they are of "
       "another compiler; --gate=FILE for another file");
-  command->add_flag("--count", arguments->count,
-                    "Run every variant on PoCL and record how often its loops and branches run: "
-                    "what the verdict weighs instructions with");
-  command->add_option("--counts", arguments->counts, "The file of these counts")
-      ->capture_default_str();
   command->add_flag("--update-gate", arguments->update_gate,
                     "Record the counts of now; --update-gate=FILE for another file");
-  command
-      ->add_option(
-          "--sample", arguments->sample,
-          "Percent of the kernels unchanged since the gate was recorded that --gate compiles "
-          "nevertheless")
-      ->capture_default_str()
-      ->check(CLI::Range(0U, 100U));
-  command->add_option("--seed", arguments->seed, "Another one is another sample")
-      ->capture_default_str();
   command->add_option("--device", arguments->device,
                       "An NVIDIA GPU whose own compiler is asked too; default CLCOOK_DEVICE");
-  command->add_flag("--live", arguments->live, "It is an error when there is no such GPU");
   command->add_option("--jobs", arguments->jobs, "Compilers that run at the same time")
       ->capture_default_str()
       ->check(CLI::Range(1U, 64U));

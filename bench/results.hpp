@@ -344,43 +344,6 @@ struct IsaRow {
   }
 };
 
-// What the machine code of a variant says against that of its baseline.
-struct IsaVerdict {
-  using IsRow = void;
-  std::string recipe;
-  std::string variant;
-  std::string tune;
-  std::string target;
-  std::string baseline;
-  std::string finding;  // as isa::to_string(isa::Finding) writes it
-  std::string text;
-  // The shape of the comparison, where it is not the recipe's first bench shape.
-  std::optional<std::string> shape;
-  // What decided, where it was counted: issue slots of the baseline for one of the variant, and
-  // instructions and memory instructions per output of both.
-  std::optional<double> slots;
-  std::vector<double> from;
-  std::vector<double> to;
-
-  std::string tuned() const { return variant + (tune.empty() ? "" : " " + tune); }
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("recipe", row.recipe);
-    io("variant", row.variant);
-    io("tune", row.tune);
-    io("target", row.target);
-    io("baseline", row.baseline);
-    io("finding", row.finding);
-    io("text", row.text);
-    io("shape", row.shape);
-    io("slots", row.slots);
-    if (!row.slots) return;
-    io("from", row.from);
-    io("to", row.to);
-  }
-};
-
 struct IsaTarget {
   using IsRow = void;
   std::string name;
@@ -397,13 +360,11 @@ struct IsaResult {
   using IsRow = void;
   std::vector<IsaTarget> targets;
   std::vector<IsaRow> kernels;
-  std::vector<IsaVerdict> verdicts;
 
   template <class Io, class Self>
   static void fields(Io& io, Self& row) {
     io("targets", row.targets);
     io("kernels", row.kernels);
-    io("verdicts", row.verdicts);
   }
 };
 

@@ -187,7 +187,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
                 $<TARGET_FILE:clcook_tool> smoke "${PROJECT_BINARY_DIR}/measure_all" argument_swap)
     set_property(TEST measure_all APPEND PROPERTY ENVIRONMENT "BENCH_OPTIONS=--smoke"
                                                   "EXPLORE_OPTIONS=--smoke")
-    clcook_lane(isa.gate isa "${clcook_lanes}/isa.sh" $<TARGET_FILE:clcook_tool>)
+    clcook_lane(isa.gate isa "${clcook_lanes}/isa.sh" $<TARGET_FILE:clcook_tool> ${CLCOOK_RECIPES})
     set_tests_properties(isa.gate PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     # OpenCL that is not this machine's own: only when asked for.
     foreach(one IN ITEMS rusticl pocl6)

@@ -134,7 +134,6 @@ TEST_CASE("every committed result is read, and its rows are written as they are"
       same("rows", to_json(one.check.rows));
     }
     if (one.kind == "isa") same("kernels", to_json(one.isa.kernels));
-    if (one.kind == "isa") same("verdicts", to_json(one.isa.verdicts));
     if (one.kind == "stages") same("rows", to_json(one.stages.rows));
     if (one.kind == "peers") same("rows", to_json(one.peers.rows));
     if (one.kind == "startup") same("rows", to_json(one.startup.rows));
@@ -237,9 +236,6 @@ TEST_CASE("a field that is missing or of another type is named with its file and
 
   const StartupRow startup{0.5, 1.5, 2.5, 3.5, 4.5, 3, "fused", "empty"};
   check_fields<StartupRow>(to_json(startup), {"caches"}, {});
-  const IsaVerdict verdict{"toy",   "fast",    "",  "gfx900",    "naive",    "pays",
-                           "fewer", "width=8", 1.5, {30.0, 3.0}, {20.0, 2.0}};
-  check_fields<IsaVerdict>(to_json(verdict), {"shape", "slots"}, {});
   PeerRow peer;
   peer.seconds = {0.5};
   peer.max_error = 0.5;

@@ -1,14 +1,11 @@
-// The offline analyser: classes of instructions, reading assembly and compilers' messages, the
-// verdict, the gate, and the command itself where clang-19 is installed.
+// The offline analyser: classes of instructions, reading assembly and compilers' messages, the gate, and the command itself where clang-19 is installed.
 #include <nlohmann/json.hpp>
 
 #include "bench/isa/gate.hpp"
 #include "bench/isa/listing.hpp"
-#include "bench/isa/regions.hpp"
 #include "bench/isa/resources.hpp"
 #include "bench/isa/targets.hpp"
-#include "bench/isa/verdict.hpp"
-#include "bench/isa/weights.hpp"
+#include "bench/isa/tokens.hpp"
 #include "clcook_places.hpp"
 #include "support/grid.hpp"
 #include "support/testing.hpp"
@@ -47,67 +44,6 @@ void check_counts(const isa::Counts& counts, const std::vector<unsigned>& expect
   CHECK(counts.total == total);
   CHECK(counts.unknown.empty());
 }
-
-// Code of so many instructions per output, so many of them memory's.
-isa::Shape straight(unsigned instructions, unsigned branches, unsigned memory) {
-  isa::Counts counts;
-  counts.total = instructions;
-  counts.by_kind[static_cast<std::size_t>(Kind::vector_alu)] = instructions - branches - memory;
-  counts.by_kind[static_cast<std::size_t>(Kind::branch)] = branches;
-  counts.by_kind[static_cast<std::size_t>(Kind::vector_memory)] = memory;
-  isa::Resources resources;
-  resources.registers = 20;
-  resources.spills = 0;
-  resources.occupancy = 16;
-  resources.bytes = 5L * instructions;
-  return isa::shape_of(counts, resources, false);
-}
-
-// A kernel with a loop and a branch in it, as lines of regions and as machine code.
-const char* kLoopSource =
-    "float halve(float v) { return v * 0.5f; }\n"
-    "__kernel void k(__global float* x, int n) {\n"
-    "  float s = 0;\n"
-    "  for (int i = 0; i < n; ++i) {\n"
-    "    s += x[i];\n"
-    "    if (s > 1.0e+3f) s = halve(s);\n"
-    "  }\n"
-    "  x[0] = s;\n"
-    "}\n";
-
-struct Loop {
-  isa::Regions regions = isa::regions_of(kLoopSource);
-  isa::Listing listing;
-  isa::RegionCounts counts;
-
-  // The first line of a region that is no loop's header, or that is.
-  unsigned line(int region, bool header = false) const {
-    for (unsigned i = 0; i < regions.of_line.size(); ++i) {
-      if (regions.of_line[i] == region && regions.header[i] == header) return i + 1;
-    }
-    return 0;
-  }
-
-  Loop() {
-    const auto at = [](unsigned line) { return "\t.loc\t1 " + std::to_string(line) + " 1\n"; };
-    // Regions: 0 halve, 1 k, 2 the loop, 3 the branch.
-    const std::string text =
-        "\nk:\n" + at(line(1)) + "\tv_mov_b32 v0, 0\n\tv_mov_b32 v1, 0\n" + ".LBB0_1:\n" +
-        at(line(2)) + "\tglobal_load_dword v2, v1, s[0:1]\n\tv_add_f32 v0, v0, v2\n" +
-        "\ts_cbranch_vccz .LBB0_3\n" + at(line(0)) + "\tv_mul_f32 v0, 0.5, v0\n" + ".LBB0_3:\n" +
-        at(line(2, true)) + "\ts_add_u32 s0, s0, 4\n\ts_cbranch_scc1 .LBB0_1\n" + at(line(1)) +
-        "\tglobal_store_dword v1, v0, s[0:1]\n\ts_endpgm\n.Lfunc_end0:\n";
-    listing = isa::read_listing(Dialect::amdgcn, text, "k");
-    // Two waves of 32 that go round ten times and take the branch in a quarter of them.
-    counts.of = {5, 2, 20, 5};
-    counts.wave = 32;
-    counts.outputs = 64;
-  }
-
-  isa::Weighted weigh(const std::string& log = "") const {
-    return isa::weigh(Dialect::amdgcn, listing, regions, counts, isa::read_loop_remarks(log), "k");
-  }
-};
 
 }  // namespace
 
@@ -355,170 +291,25 @@ TEST_CASE("function sizes in ELF files") {
   }
 }
 
-TEST_CASE("regions of a source") {
-  const isa::Regions regions = isa::regions_of(
-      "struct S { int a; };\n__constant int t[2] = {1, 2};\n"
-      "#pragma something {\n"
-      "__kernel __attribute__((reqd_work_group_size(8, 4, 1))) void k(__global int* x) {\n"
-      "  int v[2] = {1, 2};\n"
-      "  if (x[0] > 0) return; else x[1] = 1;\n"
-      "  do { x[2] += 1; } while (x[2] < 4);\n"
-      "  switch (x[3]) { case 1: x[4] = 1; break; default: x[4] = x[3] ? 2 : 3; }\n"
-      "#pragma unroll\n"
-      "  for (int i = 0; i < 4; ++i)\n"
-      "    for (int k = 0; k < 4; ++k) { if (k == i) continue; x[i] = k; }\n"
-      "}\n");
-  REQUIRE(regions.kernels.size() == 1);
-  CHECK(regions.kernels[0].first == "k");
-  CHECK(regions.kernels[0].second == 32);
-  // k, if, else, what follows it, do, two cases, two loops, the inner if and what follows it
-  CHECK(regions.signature() == "f-1k;b0;b0;r0;l3;b3;b3;l3;l7;b8;r8;");
-  CHECK(contains(regions.counted,
-                 "if (x[0] > 0) { CLCOOK_COUNT(1); return; } else { "
-                 "CLCOOK_COUNT(2); x[1] = 1; } CLCOOK_COUNT(3);"));
-  CHECK(contains(regions.counted, "case 1: CLCOOK_COUNT(5);"));
-  CHECK(contains(regions.counted, "\n#pragma unroll\n"));
-  CHECK_FALSE(contains(regions.plain, "CLCOOK_COUNT"));
-  for (unsigned line = 1; line <= regions.of_line.size(); ++line)
-    CHECK(regions.at_line(line) < static_cast<int>(regions.all.size()));
-  CHECK(regions.at_line(0) == -1);
-  CHECK(regions.at_line(1000) == -1);
-  CHECK(isa::regions_of("").all.empty());
-  CHECK_THROWS_AS(isa::regions_of("void k() { for (;;"), std::runtime_error);
-}
-
-TEST_CASE("what the compiler says of loops") {
-  const auto said = isa::read_loop_remarks(
-      "k.cl:7:3: remark: unrolled loop by a factor of 8 with run-time trip count [-Rpass]\n"
-      "k.cl:9:3: remark: completely unrolled loop with 50 iterations [-Rpass=loop-unroll]\n"
-      "k.cl:11:3: remark: vectorized loop (vectorization width: 16, interleaved count: 2) [-R]\n"
-      "k.cl:12:3: warning: something else\nremark: without a place\n");
-  CHECK(said.size() == 3);
-  CHECK(said.at(7).factor == 8);
-  CHECK(said.at(9).complete);
-  CHECK(said.at(11).factor == 32);
-}
-
-TEST_CASE("instructions weighed by how often they run") {
-  Loop loop;
-  REQUIRE(loop.regions.signature() == "f-1halve;f-1k;l1;b2;");
-  const isa::Weighted once = loop.weigh();
-  // 4 once, 3 and 2 ten times, 1 in a quarter of ten.
-  CHECK(once.total == doctest::Approx(4 + 50 + 2.5));
-  CHECK(once.of(Kind::vector_memory) == doctest::Approx(11));
-  CHECK(once.memory == doctest::Approx(11));
-  CHECK(once.of(Kind::vector_alu) == doctest::Approx(2 + 10 + 2.5));
-  CHECK(once.guessed == 0);
-
-  // Half as many items for the same outputs.
-  loop.counts.outputs = 128;
-  CHECK(loop.weigh().total == doctest::Approx(28.25));
-  loop.counts.outputs = 64;
-
-  // Two iterations of the source in one of the machine.
-  const std::string place = "k.cl:" + std::to_string(loop.line(2, true)) + ":3: remark: ";
-  CHECK(loop.weigh(place + "unrolled loop by a factor of 2 with run-time trip count\n").total ==
-        doctest::Approx(4 + 25 + 1.25));
-
-  // A loop that is none of the source's: taken as run once, and told.
-  const isa::Weighted lost = loop.weigh(place + "completely unrolled loop with 10 iterations\n");
-  CHECK(lost.total == doctest::Approx(4 + 5 + 0.25));
-  CHECK(lost.guessed > 0.5);
-
-  // A kernel that did not run.
-  loop.counts.of = {0, 0, 0, 0};
-  CHECK(loop.weigh().total == 0);
-}
-
-TEST_CASE("the verdict") {
-  const isa::Shape baseline = straight(425, 8, 20);
-  const auto finding = [&](const isa::Shape& variant) {
-    return isa::compare(baseline, variant).finding;
-  };
-
-  SUBCASE("the article's example") {
-    const isa::Verdict verdict = isa::compare(baseline, straight(223, 3, 20));
-    CHECK(verdict.finding == isa::Finding::pays);
-    CHECK(verdict.text == "pays: 425 -> 223 instructions, 20 -> 20 of memory, per output");
-    CHECK(verdict.slots == doctest::Approx((405 + 80.0) / (203 + 80.0)));
-  }
-  SUBCASE("the same code") {
-    CHECK(finding(baseline) == isa::Finding::compiler);
-    CHECK(contains(isa::compare(baseline, baseline).text, "compiler does it"));
-  }
-  SUBCASE("within 5 % of the issue slots") {
-    CHECK(finding(straight(425 + 20, 8, 20)) == isa::Finding::same);
-    CHECK(finding(straight(425 - 20, 8, 20)) == isa::Finding::same);
-    CHECK(finding(straight(425, 9, 20)) == isa::Finding::same);
-    CHECK(finding(straight(425 + 30, 8, 20)) == isa::Finding::costs);
-    CHECK(finding(straight(425 - 30, 8, 20)) == isa::Finding::pays);
-  }
-  SUBCASE("memory weighs four times as much") {
-    CHECK(finding(straight(425, 8, 30)) == isa::Finding::costs);
-    CHECK(finding(straight(425, 8, 10)) == isa::Finding::pays);
-  }
-  SUBCASE("registers alone decide nothing, and are told") {
-    isa::Shape variant = straight(420, 8, 20);
-    variant.resources.registers = 30;
-    CHECK(finding(variant) == isa::Finding::same);
-    CHECK(contains(isa::compare(baseline, variant).text, "20 -> 30 registers"));
-  }
-  SUBCASE("a spill or an occupancy step decides between equals") {
-    isa::Shape variant = baseline;
-    variant.resources.spills = 4;
-    CHECK(contains(isa::compare(baseline, variant).text, "; 0 -> 4 spilled"));
-    CHECK(finding(variant) == isa::Finding::costs);
-    CHECK(isa::compare(variant, baseline).finding == isa::Finding::pays);
-    variant.resources.spills = 0;
-    variant.resources.occupancy = 10;
-    CHECK(finding(variant) == isa::Finding::costs);
-    CHECK(contains(isa::compare(baseline, variant).text, "; 16 -> 10 waves per SIMD"));
-  }
-  SUBCASE("cannot tell: a loop without counts, calls, guesses, nothing that ran") {
-    isa::Counts counts;
-    counts.total = 10;
-    counts.loops = 1;
-    CHECK(finding(isa::shape_of(counts, {}, false)) == isa::Finding::none);
-    isa::Shape variant = straight(10, 0, 2);
-    variant.calls = true;
-    CHECK(finding(variant) == isa::Finding::none);
-    CHECK(contains(isa::compare(variant, baseline).text, "compared with"));
-    variant = straight(100, 0, 2);
-    variant.issued.guessed = 0.11;
-    CHECK(finding(variant) == isa::Finding::none);
-    variant.issued.guessed = 0.1;
-    CHECK(finding(variant) == isa::Finding::pays);
-    variant.issued = {};
-    CHECK(finding(variant) == isa::Finding::none);
-  }
-  SUBCASE("several kernels together") {
-    const isa::Shape both = isa::total({straight(100, 2, 4), straight(50, 1, 3)});
-    CHECK(both.instructions == 150);
-    CHECK(both.issued.total == 150);
-    CHECK(both.issued.memory == 7);
-    CHECK(both.branches == 3);
-    CHECK(both.memory == 7);
-    CHECK(both.resources.registers == 20);
-    CHECK(both.resources.bytes == 750);
-    isa::Counts looped;
-    looped.loops = 1;
-    CHECK_FALSE(isa::total({straight(1, 0, 0), isa::shape_of(looped, {}, false)}).unknown.empty());
-  }
-}
-
-TEST_CASE("a verdict with a wrong weight is another verdict") {
-  // 25 instructions of straight code are more than the loop's text and fewer than its iterations.
-  const isa::Shape straight_code = straight(25, 0, 3);
-  const auto verdict = [&](const Loop& loop) {
-    isa::Shape shape = isa::shape_of(loop.listing.counts, {}, false);
-    shape.issued = loop.weigh();
-    shape.unknown.clear();
-    return isa::compare(shape, straight_code).finding;
-  };
-  Loop loop;
-  CHECK(verdict(loop) == isa::Finding::pays);
-  loop.counts.of[2] = loop.counts.of[1];  // planted: as if the loop ran once
-  CHECK(verdict(loop) == isa::Finding::costs);
+TEST_CASE("functions of a preprocessed text") {
+  const std::vector<isa::Token> tokens = isa::tokens_of(
+      "struct S { int a; };\n__constant int t[2] = {1, 2};\n#pragma something {\n"
+      "float half_of(float x) { return x / 2; }\n"
+      "__kernel __attribute__((reqd_work_group_size(8, 4, 1))) void k(__global int* kernel) {\n"
+      "  if (kernel[0] > 0) { return; }\n}\n"
+      "void declared(int);\nkernel void any(void) {}\n");
+  const std::vector<isa::Function> functions = isa::functions_of(tokens);
+  REQUIRE(functions.size() == 3);
+  CHECK(functions[0].name == "half_of");
+  CHECK_FALSE(functions[0].is_kernel);
+  CHECK(functions[1].name == "k");
+  CHECK(functions[1].is_kernel);
+  CHECK(functions[1].group == 32);
+  CHECK(tokens[functions[1].body].text == "{");
+  CHECK(functions[2].name == "any");
+  CHECK(functions[2].is_kernel);
+  CHECK(functions[2].group == 0);
+  CHECK(isa::functions_of(isa::tokens_of("")).empty());
 }
 
 TEST_CASE("the gate") {
@@ -612,11 +403,6 @@ LONG_TEST_CASE("the command", 8) {
   const Ran cold = run(some);
   CHECK(cold.code == 0);
   CHECK(contains(cold.out, "6 kernels, 0 from the cache"));
-  CHECK(contains(cold.out, "cannot tell: it was not counted"));
-  const std::string counts = CLCOOK_SOURCE_DIR "/bench/isa_counts.json";
-  const Ran judged = run(with({"--counts", counts}));
-  CHECK(contains(judged.out, "      pays: "));
-  CHECK_FALSE(contains(judged.out, "cannot tell"));
   CHECK_FALSE(contains(cold.out, "CALLS"));
   CHECK_FALSE(contains(cold.out, "not classified"));
   const std::string file = (folder / "isa.json").string();
@@ -626,45 +412,43 @@ LONG_TEST_CASE("the command", 8) {
   const nlohmann::json json = nlohmann::json::parse(read_bytes(file));
   CHECK(json.at("kind") == "isa");
   CHECK(json.at("kernels").size() == 6);
-  CHECK(json.at("verdicts").size() == 3);
   CHECK(json.at("kernels")[0].at("counts").at("instructions").get<int>() > 50);
 
   // The gate: recorded, held, broken, foreign.
   const std::string gate = (folder / "gate.json").string();
   CHECK(run(with({"--gate=" + gate})).code == 2);
   CHECK(run(with({"--update-gate=" + gate})).code == 0);
-  CHECK(run(with({"--gate=" + gate})).code == 0);
-  const Ran sampled = run(with({"--gate=" + gate, "--sample", "0"}));
-  CHECK(sampled.code == 0);
-  CHECK(contains(sampled.out, "0 compiled, 6 are unchanged"));
+  const Ran held = run(with({"--gate=" + gate}));
+  CHECK(held.code == 0);
+  CHECK(contains(held.out, "0 compiled, 6 are unchanged"));
   isa::Gate recorded = isa::read_gate(read_bytes(gate), gate);
   {
-    // A kernel that is not the recorded one is compiled without being asked for.
+    // A kernel that is not the recorded one is compiled.
     isa::Gate other = recorded;
     isa::GateRow& row = other.rows.at("line_blur/symmetric").at("gfx1030");
     row.key = "0";
     row.branches -= 1;
     other.rows.at("line_blur/symmetric").at("sm_90").branches -= 1;
     write_bytes(gate, isa::write_gate(other));
-    const Ran changed = run(with({"--gate=" + gate, "--sample", "0"}));
+    const Ran changed = run(with({"--gate=" + gate}));
     CHECK(changed.code == 1);
     CHECK(contains(changed.out, "WORSE  line_blur/symmetric gfx1030: branches"));
     CHECK_FALSE(contains(changed.out, "WORSE  line_blur/symmetric sm_90"));
-    // Figures that nobody measured do not survive the sample.
-    CHECK(contains(run(with({"--gate=" + gate, "--sample", "100"})).out,
-                   "WORSE  line_blur/symmetric sm_90: branches"));
-    write_bytes(gate, isa::write_gate(recorded));
+    // Figures that nobody measured do not survive recording.
+    CHECK(run(with({"--update-gate=" + gate})).code == 0);
+    CHECK(read_bytes(gate) == isa::write_gate(recorded));
     const std::filesystem::path kernels = folder / "kernels";
     std::filesystem::copy(CLCOOK_SOURCE_DIR "/kernels", kernels,
                           std::filesystem::copy_options::recursive);
     const std::filesystem::path edit = kernels / "line_blur.cl";
     write_bytes(edit, read_bytes(edit) + "\n// changed\n");
     const Ran edited =
-        run(with({"--gate=" + gate, "--sample", "0"}), {{"CLCOOK_KERNEL_DIR", kernels.string()}});
+        run(with({"--gate=" + gate}), {{"CLCOOK_KERNEL_DIR", kernels.string()}});
     CHECK(edited.code == 0);
     CHECK(contains(edited.out, "6 compiled, 0 are unchanged"));
   }
   recorded.rows.at("line_blur/symmetric").at("gfx1030").branches -= 1;
+  recorded.rows.at("line_blur/symmetric").at("gfx1030").key = "0";
   write_bytes(gate, isa::write_gate(recorded));
   const Ran worse = run(with({"--gate=" + gate}));
   CHECK(worse.code == 1);
@@ -777,7 +561,6 @@ LONG_TEST_CASE("kernel files of one's own", 16) {
   CHECK_FALSE(contains(all.out, "baseline"));
   const nlohmann::json json = nlohmann::json::parse(read_bytes((own.folder / "isa.json").string()));
   CHECK(json.at("kernels").size() == 9);
-  CHECK(json.at("verdicts").empty());
   for (const nlohmann::json& row : json.at("kernels")) {
     if (row.at("target") != "gfx1030") continue;
     CAPTURE(row.dump());
@@ -801,10 +584,10 @@ LONG_TEST_CASE("kernel files of one's own", 16) {
       own.file("twice.cl",
                "__kernel void k(__global float* x) {\n"
                "  x[get_global_id(0) * 32] = sqrt(x[get_global_id(0)]);\n}\n");
-  CHECK(contains(own.run({"isa", "--diff", other, twice}).out, "costs: "));
-  CHECK(contains(own.run({"isa", "--diff", other, other}).out, "compiler does it: "));
+  CHECK(contains(own.run({"isa", "--diff", other, twice}).out, "  vector memory            1 -> 2"));
+  CHECK(contains(own.run({"isa", "--diff", other, other}).out, "no count differs"));
   CHECK(contains(own.run({"isa", "-DSCALE=1.0f", "--diff", other, mine + ":diverges"}).out,
-                 "cannot tell: it has loops"));
+                 "  loops                    0 -> 1"));
   const Ran shown = own.run({"isa", "--show", twice + "@gfx900"});
   CHECK(contains(shown.out, "twice.cl:2  x[get_global_id(0) * 32] = sqrt"));
   CHECK(contains(shown.out, "vmem      global_store"));

@@ -11,10 +11,9 @@
 #include <clcook/core/source.hpp>
 
 #include "course/learner.hpp"
-#include "isa/count.hpp"
+#include "course/weighing.hpp"
 #include "isa/jobs.hpp"
 #include "isa/tools.hpp"
-#include "isa/verdict.hpp"
 #include "measure/measure.hpp"
 #include "results.hpp"
 #include "try/recipe.hpp"
@@ -116,39 +115,12 @@ void check_right(const Exercise& exercise, const Part& part, const Entry& entry,
 
 // ---- Shape --------------------------------------------------------------------------------------
 
-const char* const kTarget = "gfx1100";
-
 bool wants(const Exercise& exercise, Figure figure) {
   return std::any_of(exercise.limits.begin(), exercise.limits.end(),
                      [&](const Limit& one) { return one.figure == figure; });
 }
 
 [[noreturn]] void cannot(const std::string& why) { unsupported(Lacks::feature, "the shape", why); }
-
-// Slots, memory and registers of the machine code, as often as it runs on a problem.
-void weigh(const Recipe& recipe, const std::string& name, const isa::Toolchain& tools,
-           const DiskCache& cache, Figures& out) {
-  const VariantInfo& variant = recipe.variant(name);
-  isa::CountsFile counts;
-  isa::count_variant("", recipe, variant, tools, cache, counts);
-  const isa::Target target = isa::parse_target(kTarget, tools);
-  const isa::Job job = isa::jobs_of(recipe, variant, {}, false, target).at(0);
-  const isa::Measured measured = isa::measure(job, tools, cache);
-  if (!measured.problem.empty()) {
-    fail(Errc::build_failed, job.name(), "does not compile for " + target.name, CL_SUCCESS,
-         measured.problem);
-  }
-  if (!measured.counts.calls.empty())
-    cannot("it calls " + *measured.counts.calls.begin() +
-           "(), which the compiler leaves as a call");
-  const isa::Weighing weighing = isa::weigh_job(job, measured, counts, tools, cache);
-  if (!weighing.why.empty()) cannot(weighing.why);
-  if (weighing.weighted.guessed > isa::kGuessed)
-    cannot("it has loops of which nobody can tell how often they run");
-  out[Figure::slots] = isa::slots(weighing.weighted, false);
-  out[Figure::memory] = weighing.weighted.of(isa::Kind::vector_memory);
-  out[Figure::registers] = static_cast<double>(measured.resources.registers);
-}
 
 // What a kernel writes when its items have other numbers than they think: `numbers` is text before it
 // that defines clcook_course_group() and clcook_course_local(). 1 for each element that is written.
@@ -303,18 +275,17 @@ Figures figures_of(const Exercise& exercise, const Part& part, const Entry* entr
   if (wants(exercise, Figure::reach)) out[Figure::reach] = reach(exercise, part, entry);
   if (wants(exercise, Figure::apart)) out[Figure::apart] = apart(exercise, part, entry);
   if (tools == nullptr) return out;
+  if (!wants(exercise, Figure::slots) && !wants(exercise, Figure::memory) &&
+      !wants(exercise, Figure::registers))
+    return out;
   std::vector<Entry> entries;
   if (entry != nullptr) entries.push_back(*entry);
-  Recipe recipe =
-      described::recipe_of(share(description_of(exercise, kCountedSeed, part.seed, entries)));
-  recipe.make = [make = recipe.make, seed = part.seed](const Runtime& runtime, const Params& shape,
-                                                       std::uint64_t) {
-    return make(runtime, shape, seed);
-  };
-  const std::string name = entry == nullptr ? "recipe" : entry->name;
-  if (wants(exercise, Figure::slots) || wants(exercise, Figure::memory) ||
-      wants(exercise, Figure::registers))
-    weigh(recipe, name, *tools, cache, out);
+  const Weighed weighed =
+      weigh(description_of(exercise, kCountedSeed, part.seed, entries),
+            entry == nullptr ? "recipe" : entry->name, part.seed, *tools, cache);
+  out[Figure::slots] = weighed.slots;
+  out[Figure::memory] = weighed.memory;
+  out[Figure::registers] = static_cast<double>(weighed.registers);
   return out;
 }
 

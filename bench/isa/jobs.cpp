@@ -13,7 +13,7 @@
 #include <clcook/core/program.hpp>
 #include <clcook/core/source.hpp>
 
-#include "isa/regions.hpp"
+#include "isa/tokens.hpp"
 
 namespace clcook::isa {
 
@@ -43,20 +43,23 @@ const std::vector<CompileUnit>& units_of(const Recipe& recipe, const VariantInfo
   return one->second;
 }
 
-std::vector<Job> jobs_for(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
-                          const Params& shape, const Target& target) {
+}  // namespace
+
+std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
+                         bool name_tune, const Target& target) {
   if (!recipe.units)
     fail(Errc::invalid_argument, recipe.name,
          "the recipe does not say what to compile (Recipe::units)");
   std::vector<Job> out;
   DeviceInfo device;
   if (target.vendor == Vendor::nvidia) device.platform = "NVIDIA CUDA";
-  const std::vector<CompileUnit>& units = units_of(recipe, variant, tune, shape, device);
-  const std::vector<CompileUnit>& anywhere = units_of(recipe, variant, tune, shape, DeviceInfo{});
+  const std::vector<CompileUnit>& units =
+      units_of(recipe, variant, tune, shape_of(recipe), device);
   for (const CompileUnit& unit : units) {
     Job job;
     job.recipe = recipe.name;
     job.variant = variant.name;
+    job.tune = name_tune ? tune.str() : "";
     job.needs = variant.needs;
     job.unit = out.size();
     job.units = units.size();
@@ -67,28 +70,9 @@ std::vector<Job> jobs_for(const Recipe& recipe, const VariantInfo& variant, cons
     job.own_language = unit.options.find("-cl-std=") != std::string::npos;
     job.group = static_cast<unsigned>(unit.group[0] * unit.group[1] * unit.group[2]);
     job.local_bytes = unit.local_bytes;
-    const CompileUnit& same = anywhere.at(out.size());
-    job.counted_options = Runtime::build_options(DeviceInfo{}, same.defines, same.options);
     job.target = target;
     out.push_back(std::move(job));
   }
-  return out;
-}
-
-}  // namespace
-
-std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
-                         bool name_tune, const Target& target) {
-  std::vector<Job> out = jobs_for(recipe, variant, tune, shape_of(recipe), target);
-  for (Job& job : out) job.tune = name_tune ? tune.str() : "";
-  return out;
-}
-
-std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& shape,
-                         const Target& target) {
-  std::vector<Job> out =
-      jobs_for(recipe, variant, combinations(variant.tunes).front(), shape, target);
-  for (Job& job : out) job.shape = shape.str();
   return out;
 }
 
@@ -191,12 +175,14 @@ std::vector<Job> jobs_of(const KernelFile& file, const Target& target, const Too
   });
   std::vector<Job> out;
   std::string known;
-  for (const auto& [kernel, group] : regions_of(base.source).kernels) {
+  for (const Function& function : functions_of(tokens_of(base.source))) {
+    if (!function.is_kernel) continue;
+    const std::string kernel(function.name);
     known += " " + kernel;
     if (!file.kernel.empty() && kernel != file.kernel) continue;
     out.push_back(base);
     out.back().variant = out.back().kernel = kernel;
-    out.back().group = group;
+    out.back().group = function.group;
   }
   if (known.empty()) fail(Errc::invalid_argument, file.path, "the file has no kernel");
   if (out.empty()) {

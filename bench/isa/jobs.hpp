@@ -21,10 +21,6 @@ DiskCache isa_cache();
 std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
                          bool name_tune, const Target& target = {});
 
-// The same with the default tuning, for another shape.
-std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& shape,
-                         const Target& target);
-
 // A file that is no recipe's.
 struct KernelFile {
   std::string path;

@@ -361,7 +361,6 @@ Target parse_target(const std::string& name, const Toolchain& tools) {
 std::string Job::name() const {
   std::string out = recipe + "/" + variant;
   if (units > 1) out += "#" + std::to_string(unit + 1);
-  if (!shape.empty()) out += "@" + shape;
   return tune.empty() ? out : out + " " + tune;
 }
 

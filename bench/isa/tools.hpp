@@ -52,7 +52,6 @@ struct Job {
   std::string recipe;
   std::string variant;
   std::string tune;       // "group=256", empty for the default
-  std::string shape;      // the problem that it is compiled for, where it is not the recipe's first
   std::string needs;      // of the variant
   std::size_t unit = 0;   // position among the variant's kernels
   std::size_t units = 1;  // how many kernels the variant has
@@ -60,7 +59,6 @@ struct Job {
   std::string kernel;
   std::string source;                  // flattened
   std::string options;                 // as the host passes them to the OpenCL compiler
-  std::string counted_options;         // the same for a device that is no vendor's
   std::vector<std::string> arguments;  // of the preprocessor alone: definitions and folders
   unsigned group = 0;                  // the group's size that the kernel requires; 0: any
   std::size_t local_bytes = 0;         // of its __local arguments, where they are known
@@ -68,7 +66,7 @@ struct Job {
   bool remarks = false;                // the compiler tells which loops it unrolls
   Target target;
 
-  // "line_blur/naive", "line_blur/naive group=64", "line_blur/naive#2", "line_blur/naive@width=64"
+  // "line_blur/naive", "line_blur/naive group=64", "line_blur/naive#2"
   std::string name() const;
   // "CL1.2"
   std::string language() const;

@@ -103,28 +103,6 @@ std::string negatives(const std::vector<Result>& results, const std::string& rec
   return out;
 }
 
-// What the compilers say against it.
-std::string shape_negatives(const std::vector<Result>& results, const std::string& recipe) {
-  std::vector<std::pair<std::string, std::string>> items;  // "variant: finding", targets
-  for (const Result& result : results) {
-    for (const IsaVerdict& said : result.isa.verdicts) {
-      if (said.recipe != recipe || (said.finding != "compiler" && said.finding != "costs"))
-        continue;
-      const std::string name =
-          fmt::format("<strong>{}</strong>: {}", escape(said.tuned()),
-                      said.finding == "compiler" ? "the compiler does it already" : "costs");
-      auto found = std::find_if(items.begin(), items.end(),
-                                [&](const auto& one) { return one.first == name; });
-      if (found == items.end()) found = items.insert(items.end(), {name, ""});
-      found->second += (found->second.empty() ? "" : ", ") + escape(said.target);
-    }
-  }
-  std::string out;
-  for (const auto& [name, targets] : items)
-    out += fmt::format("<li>{} on {}</li>\n", name, targets);
-  return out;
-}
-
 std::string negative_box(const std::vector<Result>& results, const std::string& recipe,
                          bool measured) {
   std::string inside;
@@ -132,8 +110,6 @@ std::string negative_box(const std::vector<Result>& results, const std::string& 
     const std::string items = negatives(results, recipe, device);
     if (!items.empty()) inside += fmt::format("<h4>On {}</h4>\n{}", escape(device), items);
   }
-  const std::string shape = shape_negatives(results, recipe);
-  if (!shape.empty()) inside += "<h4>In the machine code</h4>\n<ul>\n" + shape + "</ul>\n";
   const bool none = inside.empty();
   if (none) {
     inside = measured ? "<p>Nothing in these results: every variant that was timed is faster than "
@@ -175,11 +151,6 @@ std::string proof_shape(const std::vector<Result>& results, const std::string& r
   std::string out;
   for (const Result& result : results) {
     if (targets_of(result, recipe).empty()) continue;
-    const Table findings = findings_table(result, recipe);
-    if (!findings.rows.empty())
-      out += to_html(findings) +
-             "<p class=\"note\">Against the baseline's machine code: instructions, and memory "
-             "instructions among them, per output.</p>\n";
     for (const std::string& target : targets_of(result, recipe)) {
       std::string family;
       for (const IsaTarget& one : result.isa.targets) {
@@ -365,7 +336,7 @@ std::string card(const std::vector<Result>& results, const std::vector<Pictures>
     if (one.recipe == name) out += pictures_html(one);
   }
   out += "<h3>Is it right?</h3>\n" + proof_right(results, name);
-  out += "<h3>Has the machine code the better shape?</h3>\n" + proof_shape(results, name);
+  out += "<h3>What does the compiler make of it?</h3>\n" + proof_shape(results, name);
   out += "<h3>Is it faster?</h3>\n" + proof_time(results, name);
   for (const Result& one : results) {
     const Table table = counters_table(one, name);
@@ -405,9 +376,8 @@ std::string html_page(const std::vector<Result>& results, const std::vector<Pict
       "<p>Up to four proofs for each recipe, never mixed up:</p>\n<ul class=\"proofs\">\n"
       "<li><strong>It is right</strong>: every variant against a scalar reference, on a "
       "device.</li>\n"
-      "<li><strong>The machine code has the better shape</strong>: counts from offline "
-      "compilation. "
-      "A static count is no time.</li>\n"
+      "<li><strong>The machine code</strong>: what the compilers make of each kernel, in counts, "
+      "which are no times.</li>\n"
       "<li><strong>It is faster</strong>: event times on a device, interleaved with the baseline. "
       "A "
       "ratio above 1 is faster; it is a tie where its 95 % interval contains 1.</li>\n"

@@ -74,11 +74,7 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
                                     {"peers", 1, 1, " RESULT"},
                                     {"startup", 1, 1, " RESULT"},
                                     {"counters", 3, 14, " RESULT RECIPE COUNTER..."},
-                                    {"isa", 2, 3, " RESULT RECIPE [TARGET]"},
-                                    {"findings", 2, 2, " RESULT RECIPE"},
-                                    {"agreement", 1, 1, " RESULT"},
-                                    {"disagreement", 1, 1, " RESULT"},
-                                    {"telling", 1, 1, " RESULT"},
+                                    {"isa", 2, 16, " RESULT RECIPE [TARGET [COUNT...]]"},
                                     {"explore", 2, 9, " RESULT RECIPE [NAME=VALUE]..."}};
   std::string known;
   for (const Kind& kind : kKinds) known += std::string(" ") + kind.name;
@@ -116,12 +112,11 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
     return some(counters_table(find(results, words[1], "counters"), words[2],
                                {words.begin() + 3, words.end()}));
   if (name == "stages") return some(stages_table(find(results, words[1], "stages")));
-  if (name == "isa") return some(isa_table(find(results, words[1], "isa"), words[2], argument(3)));
-  if (name == "agreement") return some(agreement_table(find(results, words[1], "isa"), results));
-  if (name == "disagreement")
-    return some(disagreement_table(find(results, words[1], "isa"), results));
-  if (name == "telling") return some(telling_table(find(results, words[1], "isa")));
-  if (name == "findings") return some(findings_table(find(results, words[1], "isa"), words[2]));
+  if (name == "isa") {
+    const std::size_t first = std::min<std::size_t>(words.size(), 4);
+    return some(isa_table(find(results, words[1], "isa"), words[2], argument(3),
+                          {words.begin() + static_cast<std::ptrdiff_t>(first), words.end()}));
+  }
   std::string out;
   for (const Curve& curve : find(results, words[1], "explore").explore.curves) {
     if (curve.recipe != words[2]) continue;

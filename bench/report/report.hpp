@@ -190,16 +190,10 @@ Table counters_table(const Result& result, const std::string& recipe,
                      const std::vector<std::string>& counters);
 // The same with those that say most.
 Table counters_table(const Result& result, const std::string& recipe);
-// Counts and resources of every kernel, and the verdict; "" for all targets.
-Table isa_table(const Result& result, const std::string& recipe, const std::string& target);
-// One row per variant, one column per target: the finding and the two figures that decide it,
-// instructions and memory instructions per output.
-Table findings_table(const Result& result, const std::string& recipe);
-// How often the verdicts for sm_90 agree with what an H200 measured, by recipe; those that do not;
-// and how many verdicts of each kind there are.
-Table agreement_table(const Result& isa, const std::vector<Result>& results);
-Table disagreement_table(const Result& isa, const std::vector<Result>& results);
-Table telling_table(const Result& isa);
+// Counts and resources of every kernel, those with these names or all; "" for all targets. Throws
+// Error(invalid_argument) for a name that there is none of.
+Table isa_table(const Result& result, const std::string& recipe, const std::string& target,
+                const std::vector<std::string>& figures = {});
 std::vector<std::string> targets_of(const Result& result, const std::string& recipe);
 Table curve_table(const Curve& curve);
 

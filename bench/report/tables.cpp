@@ -556,25 +556,9 @@ std::vector<std::string> targets_of(const Result& result, const std::string& rec
 
 namespace {
 
-std::string isa_figure(double value) {
-  return value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
-}
-
-Cell finding_cell(const IsaVerdict& verdict) {
-  const std::string& finding = verdict.finding;
-  const std::string figures =
-      verdict.to.size() < 2
-          ? std::string()
-          : fmt::format(" {}, {}", isa_figure(verdict.to[0]), isa_figure(verdict.to[1]));
-  if (finding == "pays") return {"pays" + figures, "faster", ""};
-  if (finding == "costs") return {"costs" + figures, "slower", ""};
-  if (finding == "same") return {"same" + figures, "tie", ""};
-  if (finding == "compiler") return {"compiler does it", "tie", ""};
-  return {"cannot tell", "skipped", ""};
-}
-
 // The figures of a kernel that compiled, -1 where one is not known.
 struct IsaFigure {
+  const char* key;
   const char* title;
   long (*of)(const IsaRow&);
 };
@@ -583,212 +567,54 @@ long count(const IsaRow& row) {
   return static_cast<long>(row.counts.of(kind));
 }
 constexpr IsaFigure kFigures[] = {
-    {"Instructions", [](const IsaRow& row) { return static_cast<long>(row.counts.total); }},
-    {"Vector ALU", count<isa::Kind::vector_alu>},
-    {"Scalar ALU", count<isa::Kind::scalar_alu>},
-    {"Branches", count<isa::Kind::branch>},
-    {"Vector memory", count<isa::Kind::vector_memory>},
-    {"Scalar memory", count<isa::Kind::scalar_memory>},
-    {"Local memory", count<isa::Kind::local_memory>},
-    {"Waits", count<isa::Kind::wait>},
-    {"Registers", [](const IsaRow& row) { return row.resources.registers; }},
-    {"Scalar registers", [](const IsaRow& row) { return row.resources.scalar_registers; }},
-    {"Spills", [](const IsaRow& row) { return row.resources.spills; }},
-    {"Code bytes", [](const IsaRow& row) { return row.resources.bytes; }},
-    {"Occupancy", [](const IsaRow& row) { return row.resources.occupancy; }}};
+    {"instructions", "Instructions", [](const IsaRow& row) { return static_cast<long>(row.counts.total); }},
+    {"vector_alu", "Vector ALU", count<isa::Kind::vector_alu>},
+    {"scalar_alu", "Scalar ALU", count<isa::Kind::scalar_alu>},
+    {"branches", "Branches", count<isa::Kind::branch>},
+    {"vector_memory", "Vector memory", count<isa::Kind::vector_memory>},
+    {"scalar_memory", "Scalar memory", count<isa::Kind::scalar_memory>},
+    {"local_memory", "Local memory", count<isa::Kind::local_memory>},
+    {"waits", "Waits", count<isa::Kind::wait>},
+    {"registers", "Registers", [](const IsaRow& row) { return row.resources.registers; }},
+    {"scalar_registers", "Scalar registers", [](const IsaRow& row) { return row.resources.scalar_registers; }},
+    {"spills", "Spills", [](const IsaRow& row) { return row.resources.spills; }},
+    {"code_bytes", "Code bytes", [](const IsaRow& row) { return row.resources.bytes; }},
+    {"occupancy", "Occupancy", [](const IsaRow& row) { return row.resources.occupancy; }}};
 
 }  // namespace
 
-Table isa_table(const Result& result, const std::string& recipe, const std::string& target) {
+Table isa_table(const Result& result, const std::string& recipe, const std::string& target,
+                const std::vector<std::string>& figures) {
+  std::vector<const IsaFigure*> shown;
+  for (const IsaFigure& one : kFigures) {
+    if (figures.empty() || std::find(figures.begin(), figures.end(), one.key) != figures.end())
+      shown.push_back(&one);
+  }
+  if (!figures.empty() && shown.size() != figures.size()) {
+    std::string known;
+    for (const IsaFigure& one : kFigures) known += std::string(" ") + one.key;
+    fail(Errc::invalid_argument, "report",
+         fmt::format("'{}' are not all counts of machine code; known are{}",
+                     fmt::join(figures, " "), known));
+  }
   Table table;
   if (target.empty()) table.columns.push_back({"Target"});
   table.columns.push_back({"Kernel of"});
-  table.columns.push_back({"Verdict"});
-  for (const IsaFigure& figure : kFigures) table.columns.push_back({figure.title, true});
+  for (const IsaFigure* figure : shown) table.columns.push_back({figure->title, true});
   for (const std::string& machine : targets_of(result, recipe)) {
     if (!target.empty() && machine != target) continue;
-    std::string previous;
     for (const IsaRow& one : result.isa.kernels) {
       if (one.recipe != recipe || one.target != machine) continue;
       std::vector<Cell> row;
       if (target.empty()) row.push_back({machine, "", ""});
       row.push_back({one.tuned() + (one.label.empty() ? "" : " (" + one.label + ")"), "", ""});
-      Cell verdict{one.tuned() == previous ? "as above" : "baseline", "", ""};
-      if (!one.problem.empty()) {
-        verdict = {"does not compile: " + one.problem, "failed", ""};
-      } else if (one.tuned() != previous) {
-        for (const IsaVerdict& said : result.isa.verdicts) {
-          if (said.recipe == recipe && said.target == machine && said.tuned() == one.tuned())
-            verdict = {said.text, finding_cell(said).mark, ""};
-        }
-      }
-      previous = one.tuned();
-      row.push_back(verdict);
-      for (const IsaFigure& figure : kFigures) {
-        const long value = one.problem.empty() ? figure.of(one) : -1;
+      if (!one.problem.empty()) row.back() = {one.tuned() + " does not compile: " + one.problem, "failed", ""};
+      for (const IsaFigure* figure : shown) {
+        const long value = one.problem.empty() ? figure->of(one) : -1;
         row.push_back({value < 0 ? "-" : std::to_string(value), "", ""});
       }
       table.rows.push_back(std::move(row));
     }
-  }
-  return table;
-}
-
-Table findings_table(const Result& result, const std::string& recipe) {
-  Table table{{{"Variant"}}, {}};
-  const std::vector<std::string> targets = targets_of(result, recipe);
-  for (const std::string& target : targets) table.columns.push_back({target});
-  std::vector<std::string> names;
-  // The baseline's own figures first.
-  std::vector<Cell> baseline;
-  bool any = false;
-  for (const std::string& target : targets) {
-    Cell cell{"-", "", ""};
-    for (const IsaVerdict& one : result.isa.verdicts) {
-      if (one.recipe != recipe || one.target != target || one.shape) continue;
-      if (baseline.empty()) baseline.push_back({one.baseline + " (baseline)", "", ""});
-      if (one.from.size() < 2) continue;
-      cell.text = fmt::format("{}, {}", isa_figure(one.from[0]), isa_figure(one.from[1]));
-      any = true;
-    }
-    if (!baseline.empty()) baseline.push_back(std::move(cell));
-  }
-  if (any) table.rows.push_back(std::move(baseline));
-  for (const IsaVerdict& said : result.isa.verdicts) {
-    if (said.recipe != recipe || std::find(names.begin(), names.end(), said.tuned()) != names.end())
-      continue;
-    names.push_back(said.tuned());
-    std::vector<Cell> row{{names.back() + (said.shape ? ", another shape" : ""), "", ""}};
-    for (const std::string& target : targets) {
-      row.push_back({"-", "", ""});
-      for (const IsaVerdict& one : result.isa.verdicts) {
-        if (one.recipe == recipe && one.target == target && one.tuned() == names.back())
-          row.back() = finding_cell(one);
-      }
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-namespace {
-
-// A verdict for sm_90 beside what an H200 measured, hot: the first shape of the recipe's result, or
-// that of the verdict.
-struct Compared {
-  const IsaVerdict* said = nullptr;
-  const BenchRow* row = nullptr;
-  const BenchRow* baseline = nullptr;
-  bool agree = false;
-};
-
-// A measured ratio of 5 % is the verdict's own slack.
-std::string measured_finding(double ratio) {
-  return ratio > 1.05 ? "pays" : ratio < 0.95 ? "costs" : "same";
-}
-
-std::vector<Compared> compare_with_h200(const Result& isa, const std::vector<Result>& results) {
-  std::vector<Compared> out;
-  for (const IsaVerdict& said : isa.isa.verdicts) {
-    if (said.target != "sm_90" || !said.tune.empty()) continue;
-    Compared one;
-    one.said = &said;
-    for (const Result& result : results) {
-      if (result.kind != "bench" || result.about.name.find("H200") == std::string::npos) continue;
-      const BenchRow* first = nullptr;
-      for (const BenchRow& row : result.bench.rows) {
-        if (row.recipe != said.recipe || row.mode != "hot" || !row.measured()) continue;
-        if (said.shape && row.shape.str() != *said.shape) continue;
-        if (first == nullptr) first = &row;
-        if (row.shape != first->shape) continue;
-        if (row.baseline && one.baseline == nullptr) one.baseline = &row;
-        if (row.variant == said.variant && row.ratio && one.row == nullptr) one.row = &row;
-      }
-    }
-    if (one.row == nullptr || said.finding == "none") continue;
-    const std::string finding = said.finding == "compiler" ? "same" : said.finding;
-    one.agree = finding == measured_finding(one.row->ratio->ratio.value);
-    out.push_back(one);
-  }
-  return out;
-}
-
-// What machine code does not show, by what the result says of the two.
-std::string why_not(const Compared& one) {
-  const auto bound = [](const BenchRow* row) {
-    return row != nullptr && row->limit == "copy" && row->share >= 0.5;
-  };
-  if (bound(one.row) || bound(one.baseline)) {
-    const BenchRow& row = bound(one.row) ? *one.row : *one.baseline;
-    return fmt::format("{} moves {:.0f} % of what a copy does: memory decides, not instructions",
-                       row.variant, 100 * row.share);
-  }
-  if (one.row->limit == "launch" || (one.baseline != nullptr && one.baseline->limit == "launch"))
-    return "so short that launches decide";
-  const auto near = [](double ratio) { return ratio > 1 / 1.2 && ratio < 1.2; };
-  if (one.said->slots && near(*one.said->slots) && near(one.row->ratio->ratio.value))
-    return "both within 20 % of the baseline, nearer than the model is";
-  return "latency, addresses or bank turns, which counts of instructions do not show";
-}
-
-}  // namespace
-
-Table agreement_table(const Result& isa, const std::vector<Result>& results) {
-  Table table{{{"Recipe"}, {"Verdicts", true}, {"Agree with the time", true}}, {}};
-  std::vector<std::pair<std::string, std::pair<int, int>>> sums;
-  std::pair<int, int> all{0, 0};
-  for (const Compared& one : compare_with_h200(isa, results)) {
-    if (sums.empty() || sums.back().first != one.said->recipe)
-      sums.push_back({one.said->recipe, {0, 0}});
-    for (auto* sum : {&sums.back().second, &all}) {
-      ++sum->first;
-      sum->second += one.agree ? 1 : 0;
-    }
-  }
-  const auto add = [&](const std::string& name, const std::pair<int, int>& sum) {
-    table.rows.push_back(
-        {{name, "", ""},
-         {std::to_string(sum.first), "", ""},
-         {fmt::format("{} ({:.0f} %)", sum.second, 100.0 * sum.second / std::max(1, sum.first)), "",
-          ""}});
-  };
-  for (const auto& [name, sum] : sums) add(name, sum);
-  if (!sums.empty()) add("all", all);
-  return table;
-}
-
-Table disagreement_table(const Result& isa, const std::vector<Result>& results) {
-  Table table{{{"Variant"}, {"Verdict"}, {"Issue slots", true}, {"Measured", true}, {"Why"}}, {}};
-  for (const Compared& one : compare_with_h200(isa, results)) {
-    if (one.agree) continue;
-    table.rows.push_back({{one.said->recipe + "/" + one.said->variant, "", ""},
-                          finding_cell(*one.said),
-                          {fmt::format("{:.2f}x", one.said->slots.value_or(0)), "", ""},
-                          {fmt::format("{:.2f}x", one.row->ratio->ratio.value), "", ""},
-                          {why_not(one), "", ""}});
-  }
-  return table;
-}
-
-// Cells by finding, over all targets.
-Table telling_table(const Result& isa) {
-  Table table{{{"Verdict"}, {"Cells", true}, {"Share", true}}, {}};
-  static constexpr std::pair<const char*, const char*> kFindings[] = {
-      {"pays", "pays"},
-      {"costs", "costs"},
-      {"same", "same"},
-      {"compiler", "compiler does it"},
-      {"none", "cannot tell"}};
-  for (const auto& [finding, name] : kFindings) {
-    const auto cells = std::count_if(
-        isa.isa.verdicts.begin(), isa.isa.verdicts.end(),
-        [&, known = finding](const IsaVerdict& said) { return said.finding == known; });
-    table.rows.push_back({{name, "", ""},
-                          {std::to_string(cells), "", ""},
-                          {fmt::format("{:.0f} %", 100.0 * static_cast<double>(cells) /
-                                                       static_cast<double>(std::max<std::size_t>(
-                                                           1, isa.isa.verdicts.size()))),
-                           "", ""}});
   }
   return table;
 }

@@ -1,7 +1,27 @@
 #!/bin/bash
-# isa.sh CLCOOK: kernels that changed since bench/isa_gate.json was recorded, and a sample of the others,
-# have no worse machine code than the committed figures say.
+# isa.sh CLCOOK RECIPE...: kernels that changed since bench/isa_gate.json was recorded have no worse
+# machine code than it says, and recording the others again gives the figures that are there. The short
+# grid records one recipe.
 set -eu
-sample=20
-[ "${CLCOOK_TEST_GRID:-full}" = full ] || sample=1
-exec "$1" isa --gate --sample $sample --seed "${CLCOOK_TEST_SLICE:-1}"
+# shellcheck source=cmake/lanes/grid.sh
+. "$(dirname "$0")/grid.sh"
+clcook=$1
+shift
+"$clcook" isa --gate
+gate=$(mktemp)
+trap 'rm -f "$gate"' EXIT
+cp bench/isa_gate.json "$gate"
+chosen=() number=0
+for recipe in "$@"; do
+  if in_slice $number $#; then chosen+=("$recipe"); fi
+  number=$((number + 1))
+done
+# Without ptxas, whose figures stay where they are.
+CLCOOK_PTXAS=0 CLCOOK_NVDISASM=0 "$clcook" isa "${chosen[@]}" "--update-gate=$gate"
+awk -F '"key": ' '
+  FNR == NR { figures[$2] = $0; next }
+  NF == 2 && $2 in figures && figures[$2] != $0 {
+    print "FAILED: recorded" figures[$2] ", measured" $0
+    status = 1
+  }
+  END { exit status }' bench/isa_gate.json "$gate"

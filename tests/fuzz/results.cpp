@@ -46,8 +46,9 @@ void table(const report::Result& one, std::uint32_t chance) {
       return;
     case 1:
       if (one.kind == "bench") show(ceilings_table(one));
-      table_of_one(one.isa.kernels, chance / 3,
-                   [&](const std::string& name) { return findings_table(one, name); });
+      table_of_one(one.isa.kernels, chance / 3, [&](const std::string& name) {
+        return isa_table(one, name, "", {"instructions", "registers"});
+      });
       break;
     default:
       table_of_one(one.bench.rows, chance / 3,

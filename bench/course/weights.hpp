@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "course/regions.hpp"
 #include "isa/listing.hpp"
-#include "isa/regions.hpp"
 
-namespace clcook::isa {
+namespace clcook::tool::course {
 
 // How often the regions of a source ran, over all launches of a call.
 struct RegionCounts {
@@ -34,7 +34,7 @@ struct LoopRemark {
 inline std::map<unsigned, LoopRemark> read_loop_remarks(std::string_view log) {
   std::map<unsigned, LoopRemark> out;
   while (!log.empty()) {
-    const std::string_view line = detail::take_line(log);
+    const std::string_view line = isa::detail::take_line(log);
     const std::size_t mark = line.find(": remark: ");
     if (mark == std::string_view::npos) continue;
     // FILE:LINE:COLUMN
@@ -42,11 +42,11 @@ inline std::map<unsigned, LoopRemark> read_loop_remarks(std::string_view log) {
     if (column == std::string_view::npos) continue;
     const std::size_t number = line.rfind(':', column - 1);
     if (number == std::string_view::npos) continue;
-    const unsigned at = detail::to_unsigned(line.substr(number + 1));
+    const unsigned at = isa::detail::to_unsigned(line.substr(number + 1));
     const auto after = [&](std::string_view key) -> double {
       const std::size_t found = line.find(key, mark);
       return found == std::string_view::npos ? 0.0
-                                             : detail::to_unsigned(line.substr(found + key.size()));
+                                             : isa::detail::to_unsigned(line.substr(found + key.size()));
     };
     const bool known = out.count(at) > 0;
     LoopRemark& one = out[at];
@@ -64,19 +64,19 @@ inline std::map<unsigned, LoopRemark> read_loop_remarks(std::string_view log) {
 
 // Instructions that are issued, per output.
 struct Weighted {
-  std::array<double, kKinds> by_kind{};
+  std::array<double, isa::kKinds> by_kind{};
   double total = 0;
   double memory = 0;   // global, constant and local memory
   double guessed = 0;  // the share of total in loops that nothing is known of: taken as run once
 
-  double of(Kind kind) const { return by_kind[static_cast<std::size_t>(kind)]; }
+  double of(isa::Kind kind) const { return by_kind[static_cast<std::size_t>(kind)]; }
 };
 
 namespace detail {
 
 class Weigher {
  public:
-  Weigher(Dialect dialect, const Listing& listing, const Regions& regions,
+  Weigher(isa::Dialect dialect, const isa::Listing& listing, const Regions& regions,
           const RegionCounts& counts, const std::map<unsigned, LoopRemark>& remarks,
           const std::string& kernel)
       : lines_(listing.lines),
@@ -84,7 +84,7 @@ class Weigher {
         counts_(counts),
         remarks_(remarks),
         kernel_(regions.function(kernel)),
-        graph_(graph_of(dialect, listing.lines)) {}
+        graph_(isa::detail::graph_of(dialect, listing.lines)) {}
 
   Weighted weigh() {
     Weighted out;
@@ -98,7 +98,7 @@ class Weigher {
       frequency[b] = own < 0 ? last : own;
       last = frequency[b];
     }
-    const std::vector<Trips> trips = trips_of(natural_loops(graph_));
+    const std::vector<Trips> trips = trips_of(isa::detail::natural_loops(graph_));
     for (const Trips& one : trips) {
       for (const std::size_t b : one.blocks) {
         frequency[b] *= one.count;
@@ -115,7 +115,7 @@ class Weigher {
       }
     }
     out.memory =
-        out.of(Kind::vector_memory) + out.of(Kind::scalar_memory) + out.of(Kind::local_memory);
+        out.of(isa::Kind::vector_memory) + out.of(isa::Kind::scalar_memory) + out.of(isa::Kind::local_memory);
     if (out.total > 0) out.guessed /= out.total;
     return out;
   }
@@ -152,7 +152,7 @@ class Weigher {
   }
 
   // The kernel's own text alone: an included prelude has lines of the same numbers.
-  int region_of(const Line& line) const {
+  int region_of(const isa::Line& line) const {
     const std::string_view file = line.file;
     const std::string_view prelude = "prelude.h";
     if (file.size() >= prelude.size() && file.substr(file.size() - prelude.size()) == prelude)
@@ -161,7 +161,7 @@ class Weigher {
   }
 
   // The middle one of a block's instructions; -1: none has a line of the source.
-  double share_of(const FlowBlock& block) const {
+  double share_of(const isa::detail::FlowBlock& block) const {
     std::vector<double> all;
     for (const std::size_t i : block.lines) {
       const int region = region_of(lines_[i]);
@@ -188,7 +188,7 @@ class Weigher {
 
   // The loop of the source that a loop of the machine comes from, among those that `taken` does not
   // hold; -1: none.
-  int source_loop(const NaturalLoop& loop, const std::set<std::size_t>& inner,
+  int source_loop(const isa::detail::NaturalLoop& loop, const std::set<std::size_t>& inner,
                   const std::set<int>& taken) const {
     const auto open = [&](int region) {
       return region >= 0 && at(region).kind == Region::Kind::loop && taken.count(region) == 0 &&
@@ -222,8 +222,8 @@ class Weigher {
     return best;
   }
 
-  std::vector<Trips> trips_of(std::vector<NaturalLoop> loops) const {
-    std::stable_sort(loops.begin(), loops.end(), [](const NaturalLoop& a, const NaturalLoop& b) {
+  std::vector<Trips> trips_of(std::vector<isa::detail::NaturalLoop> loops) const {
+    std::stable_sort(loops.begin(), loops.end(), [](const isa::detail::NaturalLoop& a, const isa::detail::NaturalLoop& b) {
       return a.blocks.size() > b.blocks.size();
     });
     std::vector<Trips> out;
@@ -265,12 +265,12 @@ class Weigher {
     return out;
   }
 
-  const std::vector<Line>& lines_;
+  const std::vector<isa::Line>& lines_;
   const Regions& regions_;
   const RegionCounts& counts_;
   const std::map<unsigned, LoopRemark>& remarks_;
   int kernel_;
-  FlowGraph graph_;
+  isa::detail::FlowGraph graph_;
 };
 
 }  // namespace detail
@@ -279,10 +279,10 @@ class Weigher {
 // block runs. That is the product of the trip counts of the machine's loops around it, found by the
 // lines of their headers and divided by what the compiler unrolled, and of the shares of the
 // branches of the source that its instructions come from. All zero: the kernel never ran.
-inline Weighted weigh(Dialect dialect, const Listing& listing, const Regions& regions,
+inline Weighted weighted(isa::Dialect dialect, const isa::Listing& listing, const Regions& regions,
                       const RegionCounts& counts, const std::map<unsigned, LoopRemark>& remarks,
                       const std::string& kernel) {
   return detail::Weigher(dialect, listing, regions, counts, remarks, kernel).weigh();
 }
 
-}  // namespace clcook::isa
+}  // namespace clcook::tool::course

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "isa/listing.hpp"
+#include "isa/tokens.hpp"
 
-namespace clcook::isa {
+namespace clcook::tool::course {
 
 struct Region {
   enum class Kind {
@@ -35,7 +35,6 @@ struct Regions {
   std::string counted;       // the same with CLCOOK_COUNT(region); at the head of each region
   std::vector<int> of_line;  // of plain: [0] is the first line; -1: outside functions
   std::vector<bool> header;  // of plain: the line is the header of the loop that of_line names
-  std::vector<std::pair<std::string, unsigned>> kernels;  // and the group's size; 0: any
   std::map<std::string, std::vector<int>> calls;  // regions that name a function of the text
 
   // The body of a function; -1: there is none.
@@ -60,53 +59,9 @@ struct Regions {
 
 namespace detail {
 
-struct Token {
-  std::string_view text;
-  bool glued = false;      // no blank before it
-  bool directive = false;  // a whole line that begins with '#'
-};
-
-inline std::vector<Token> tokens_of(std::string_view in) {
-  std::vector<Token> out;
-  bool line_start = true;
-  bool glued = false;
-  for (std::size_t at = 0; at < in.size();) {
-    const char c = in[at];
-    if (c == '\n' || is_space(c)) {
-      line_start = line_start || c == '\n';
-      glued = false;
-      ++at;
-      continue;
-    }
-    std::size_t end = at + 1;
-    if (c == '#' && line_start) {
-      end = std::min(in.find('\n', at), in.size());
-    } else if (c == '"' || c == '\'') {
-      while (end < in.size() && in[end] != c) end += in[end] == '\\' ? 2U : 1U;
-      end = std::min(end + 1, in.size());
-    } else if (is_word(c)) {
-      // 1.5e-3f is one token.
-      const bool is_number = is_digit(c) || c == '.';
-      while (end < in.size() &&
-             (is_word(in[end]) ||
-              (is_number && (in[end] == '-' || in[end] == '+') &&
-               std::string_view("eEpP").find(in[end - 1]) != std::string_view::npos))) {
-        // A member behind a vector is a token of its own, which changes nothing.
-        if (!is_number && in[end] == '.') break;
-        ++end;
-      }
-    }
-    out.push_back({in.substr(at, end - at), glued, c == '#' && line_start});
-    line_start = false;
-    glued = true;
-    at = end;
-  }
-  return out;
-}
-
 class RegionParser {
  public:
-  explicit RegionParser(std::string_view preprocessed) : tokens_(tokens_of(preprocessed)) {
+  explicit RegionParser(std::string_view preprocessed) : tokens_(isa::tokens_of(preprocessed)) {
     find_functions();
   }
 
@@ -128,39 +83,11 @@ class RegionParser {
  private:
   bool is(std::string_view text) const { return at_ < tokens_.size() && tokens_[at_].text == text; }
 
-  // Names that stand before '(' ... ') {' outside of all braces.
   void find_functions() {
-    int braces = 0;
-    int parens = 0;
-    std::string_view candidate;
-    bool kernel = false;
-    unsigned group = 0;
-    for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      if (tokens_[i].directive) continue;
-      const std::string_view text = tokens_[i].text;
-      if (text == "{") {
-        if (braces++ == 0 && i > 0 && tokens_[i - 1].text == ")") {
-          names_[i] = candidate;
-          if (kernel) out_.kernels.emplace_back(std::string(candidate), group);
-        }
-      }
-      if (text == "}") --braces;
-      if (braces > 0) continue;
-      if (text == "}" || text == ";") {
-        kernel = false;
-        group = 0;
-      }
-      kernel = kernel || (parens == 0 && (text == "kernel" || text == "__kernel"));
-      if (text == "reqd_work_group_size") {
-        group = 1;
-        for (std::size_t k = i + 1; k < tokens_.size() && tokens_[k].text != ")"; ++k) {
-          if (is_digit(tokens_[k].text[0])) group *= to_unsigned(tokens_[k].text);
-        }
-      }
-      if (text == "(" && parens++ == 0 && i > 0) candidate = tokens_[i - 1].text;
-      if (text == ")") --parens;
+    for (const isa::Function& one : isa::functions_of(tokens_)) {
+      names_[one.body] = one.name;
+      out_.calls[std::string(one.name)];
     }
-    for (const auto& [position, name] : names_) out_.calls[std::string(name)];
   }
 
   void end_line() {
@@ -174,7 +101,7 @@ class RegionParser {
   // Writes the next token as a part of a region.
   void take(int region, bool header = false) {
     if (at_ >= tokens_.size()) throw std::runtime_error("the source ends inside a function");
-    const Token& token = tokens_[at_++];
+    const isa::Token& token = tokens_[at_++];
     if (token.directive || region != line_region_ || header != line_header_) end_line();
     if (line_.empty()) {
       line_region_ = region;
@@ -338,7 +265,7 @@ class RegionParser {
     return leaves;
   }
 
-  std::vector<Token> tokens_;
+  std::vector<isa::Token> tokens_;
   std::map<std::size_t, std::string_view> names_;  // by the position of the opening brace
   std::size_t at_ = 0;
   std::string_view last_;
@@ -356,4 +283,4 @@ inline Regions regions_of(std::string_view preprocessed) {
   return detail::RegionParser(preprocessed).parse();
 }
 
-}  // namespace clcook::isa
+}  // namespace clcook::tool::course
