@@ -24,7 +24,7 @@ constexpr std::size_t kWave = 32;
 // More than this share of the instructions in loops that nothing is known of: they cannot be weighed.
 constexpr double kGuessed = 0.1;
 
-[[noreturn]] void cannot(const std::string& why) { unsupported(Lacks::feature, "the shape", why); }
+[[noreturn]] void unweighable(const std::string& why) { unsupported(Lacks::feature, "the shape", why); }
 
 Recipe recipe_of(described::Description about) {
   return described::recipe_of(
@@ -127,27 +127,27 @@ Weighed weigh(const described::Description& about, const std::string& kernel, st
     fail(Errc::build_failed, job.name(), "does not compile for " + job.target.name, CL_SUCCESS,
          measured.problem);
   if (!measured.counts.calls.empty())
-    cannot("it calls " + *measured.counts.calls.begin() +
+    unweighable("it calls " + *measured.counts.calls.begin() +
            "(), which the compiler leaves as a call");
   try {
     const isa::Job here = job_of(recipe, kernel, isa::parse_target("x86-64", tools));
     const Regions counted = regions_of(isa::preprocess(here, tools, cache));
     const Regions regions = regions_of(isa::preprocess(job, tools, cache));
     if (counted.signature() != regions.signature())
-      cannot("its code for " + job.target.name + " has other branches than what was counted");
+      unweighable("its code for " + job.target.name + " has other branches than what was counted");
     isa::Job plain = job;
     plain.source = regions.plain;
     plain.remarks = true;
     const isa::Compiled compiled = isa::compile(plain, tools, cache);
     if (!compiled.problem.empty())
-      cannot("without macros it does not compile: " + compiled.problem);
+      unweighable("without macros it does not compile: " + compiled.problem);
     const isa::Listing listing =
         isa::read_listing(measured.dialect, compiled.assembly, job.kernel);
     const Weighted issued =
         weighted(measured.dialect, listing, regions, count(about, kernel, seed, counted),
                  read_loop_remarks(compiled.log), job.kernel);
     if (issued.guessed > kGuessed)
-      cannot("it has loops of which nobody can tell how often they run");
+      unweighable("it has loops of which nobody can tell how often they run");
     Weighed out;
     for (std::size_t i = 0; i < isa::kKinds; ++i)
       out.slots += issued.by_kind[i] * slots_of(static_cast<isa::Kind>(i));
@@ -157,7 +157,7 @@ Weighed weigh(const described::Description& about, const std::string& kernel, st
   } catch (const Error&) {
     throw;
   } catch (const std::runtime_error& error) {
-    cannot(error.what());
+    unweighable(error.what());
   }
 }
 
