@@ -251,10 +251,14 @@ std::string differences(const Measured& from, const Measured& to) {
       out += fmt::format("  {:<18} {:>7} -> {}\n", name, one, other);
   };
   static constexpr std::pair<isa::Kind, const char*> kKinds[] = {
-      {isa::Kind::vector_alu, "vector ALU"},       {isa::Kind::scalar_alu, "scalar ALU"},
-      {isa::Kind::branch, "branches"},             {isa::Kind::vector_memory, "vector memory"},
-      {isa::Kind::scalar_memory, "scalar memory"}, {isa::Kind::local_memory, "local memory"},
-      {isa::Kind::wait, "waits"},                  {isa::Kind::other, "other"}};
+      {isa::Kind::vector_alu, "vector ALU"},
+      {isa::Kind::scalar_alu, "scalar ALU"},
+      {isa::Kind::branch, "branches"},
+      {isa::Kind::vector_memory, "vector memory"},
+      {isa::Kind::scalar_memory, "scalar memory"},
+      {isa::Kind::local_memory, "local memory"},
+      {isa::Kind::wait, "waits"},
+      {isa::Kind::other, "other"}};
   line("instructions", from.counts.total, to.counts.total);
   for (const auto& [kind, name] : kKinds) line(name, from.counts.of(kind), to.counts.of(kind));
   line("loops", from.counts.loops, to.counts.loops);

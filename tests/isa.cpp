@@ -442,8 +442,7 @@ LONG_TEST_CASE("the command", 8) {
                           std::filesystem::copy_options::recursive);
     const std::filesystem::path edit = kernels / "line_blur.cl";
     write_bytes(edit, read_bytes(edit) + "\n// changed\n");
-    const Ran edited =
-        run(with({"--gate=" + gate}), {{"CLCOOK_KERNEL_DIR", kernels.string()}});
+    const Ran edited = run(with({"--gate=" + gate}), {{"CLCOOK_KERNEL_DIR", kernels.string()}});
     CHECK(edited.code == 0);
     CHECK(contains(edited.out, "6 compiled, 0 are unchanged"));
   }
@@ -584,7 +583,8 @@ LONG_TEST_CASE("kernel files of one's own", 16) {
       own.file("twice.cl",
                "__kernel void k(__global float* x) {\n"
                "  x[get_global_id(0) * 32] = sqrt(x[get_global_id(0)]);\n}\n");
-  CHECK(contains(own.run({"isa", "--diff", other, twice}).out, "  vector memory            1 -> 2"));
+  CHECK(
+      contains(own.run({"isa", "--diff", other, twice}).out, "  vector memory            1 -> 2"));
   CHECK(contains(own.run({"isa", "--diff", other, other}).out, "no count differs"));
   CHECK(contains(own.run({"isa", "-DSCALE=1.0f", "--diff", other, mine + ":diverges"}).out,
                  "  loops                    0 -> 1"));

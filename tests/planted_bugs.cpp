@@ -163,7 +163,8 @@ std::string kernels_of(const std::string& recipe) {
   return out;
 }
 
-TEST_CASE("every recipe has planted bugs, one with a barrier has some for Oclgrind or other orders") {
+TEST_CASE(
+    "every recipe has planted bugs, one with a barrier has some for Oclgrind or other orders") {
   std::map<std::string, int> bugs;
   std::map<std::string, int> of_barriers;
   for (const Bug& bug : all_bugs()) {

@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include <clcook/error.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
+#include <clcook/error.hpp>
 #include <clcook/registry/recipe.hpp>
 
 #include "course/regions.hpp"
@@ -24,11 +24,12 @@ constexpr std::size_t kWave = 32;
 // More than this share of the instructions in loops that nothing is known of: they cannot be weighed.
 constexpr double kGuessed = 0.1;
 
-[[noreturn]] void unweighable(const std::string& why) { unsupported(Lacks::feature, "the shape", why); }
+[[noreturn]] void unweighable(const std::string& why) {
+  unsupported(Lacks::feature, "the shape", why);
+}
 
 Recipe recipe_of(described::Description about) {
-  return described::recipe_of(
-      std::make_shared<const described::Description>(std::move(about)));
+  return described::recipe_of(std::make_shared<const described::Description>(std::move(about)));
 }
 
 isa::Job job_of(const Recipe& recipe, const std::string& kernel, const isa::Target& target) {
@@ -128,7 +129,7 @@ Weighed weigh(const described::Description& about, const std::string& kernel, st
          measured.problem);
   if (!measured.counts.calls.empty())
     unweighable("it calls " + *measured.counts.calls.begin() +
-           "(), which the compiler leaves as a call");
+                "(), which the compiler leaves as a call");
   try {
     const isa::Job here = job_of(recipe, kernel, isa::parse_target("x86-64", tools));
     const Regions counted = regions_of(isa::preprocess(here, tools, cache));
@@ -141,8 +142,7 @@ Weighed weigh(const described::Description& about, const std::string& kernel, st
     const isa::Compiled compiled = isa::compile(plain, tools, cache);
     if (!compiled.problem.empty())
       unweighable("without macros it does not compile: " + compiled.problem);
-    const isa::Listing listing =
-        isa::read_listing(measured.dialect, compiled.assembly, job.kernel);
+    const isa::Listing listing = isa::read_listing(measured.dialect, compiled.assembly, job.kernel);
     const Weighted issued =
         weighted(measured.dialect, listing, regions, count(about, kernel, seed, counted),
                  read_loop_remarks(compiled.log), job.kernel);

@@ -45,8 +45,9 @@ inline std::map<unsigned, LoopRemark> read_loop_remarks(std::string_view log) {
     const unsigned at = isa::detail::to_unsigned(line.substr(number + 1));
     const auto after = [&](std::string_view key) -> double {
       const std::size_t found = line.find(key, mark);
-      return found == std::string_view::npos ? 0.0
-                                             : isa::detail::to_unsigned(line.substr(found + key.size()));
+      return found == std::string_view::npos
+                 ? 0.0
+                 : isa::detail::to_unsigned(line.substr(found + key.size()));
     };
     const bool known = out.count(at) > 0;
     LoopRemark& one = out[at];
@@ -114,8 +115,8 @@ class Weigher {
         if (guess[b]) out.guessed += often;
       }
     }
-    out.memory =
-        out.of(isa::Kind::vector_memory) + out.of(isa::Kind::scalar_memory) + out.of(isa::Kind::local_memory);
+    out.memory = out.of(isa::Kind::vector_memory) + out.of(isa::Kind::scalar_memory) +
+                 out.of(isa::Kind::local_memory);
     if (out.total > 0) out.guessed /= out.total;
     return out;
   }
@@ -223,9 +224,10 @@ class Weigher {
   }
 
   std::vector<Trips> trips_of(std::vector<isa::detail::NaturalLoop> loops) const {
-    std::stable_sort(loops.begin(), loops.end(), [](const isa::detail::NaturalLoop& a, const isa::detail::NaturalLoop& b) {
-      return a.blocks.size() > b.blocks.size();
-    });
+    std::stable_sort(loops.begin(), loops.end(),
+                     [](const isa::detail::NaturalLoop& a, const isa::detail::NaturalLoop& b) {
+                       return a.blocks.size() > b.blocks.size();
+                     });
     std::vector<Trips> out;
     for (std::size_t i = 0; i < loops.size(); ++i) {
       Trips one;
@@ -280,8 +282,8 @@ class Weigher {
 // lines of their headers and divided by what the compiler unrolled, and of the shares of the
 // branches of the source that its instructions come from. All zero: the kernel never ran.
 inline Weighted weighted(isa::Dialect dialect, const isa::Listing& listing, const Regions& regions,
-                      const RegionCounts& counts, const std::map<unsigned, LoopRemark>& remarks,
-                      const std::string& kernel) {
+                         const RegionCounts& counts, const std::map<unsigned, LoopRemark>& remarks,
+                         const std::string& kernel) {
   return detail::Weigher(dialect, listing, regions, counts, remarks, kernel).weigh();
 }
 

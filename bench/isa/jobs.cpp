@@ -53,8 +53,7 @@ std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const
   std::vector<Job> out;
   DeviceInfo device;
   if (target.vendor == Vendor::nvidia) device.platform = "NVIDIA CUDA";
-  const std::vector<CompileUnit>& units =
-      units_of(recipe, variant, tune, shape_of(recipe), device);
+  const std::vector<CompileUnit>& units = units_of(recipe, variant, tune, shape_of(recipe), device);
   for (const CompileUnit& unit : units) {
     Job job;
     job.recipe = recipe.name;

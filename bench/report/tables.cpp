@@ -567,7 +567,8 @@ long count(const IsaRow& row) {
   return static_cast<long>(row.counts.of(kind));
 }
 constexpr IsaFigure kFigures[] = {
-    {"instructions", "Instructions", [](const IsaRow& row) { return static_cast<long>(row.counts.total); }},
+    {"instructions", "Instructions",
+     [](const IsaRow& row) { return static_cast<long>(row.counts.total); }},
     {"vector_alu", "Vector ALU", count<isa::Kind::vector_alu>},
     {"scalar_alu", "Scalar ALU", count<isa::Kind::scalar_alu>},
     {"branches", "Branches", count<isa::Kind::branch>},
@@ -576,7 +577,8 @@ constexpr IsaFigure kFigures[] = {
     {"local_memory", "Local memory", count<isa::Kind::local_memory>},
     {"waits", "Waits", count<isa::Kind::wait>},
     {"registers", "Registers", [](const IsaRow& row) { return row.resources.registers; }},
-    {"scalar_registers", "Scalar registers", [](const IsaRow& row) { return row.resources.scalar_registers; }},
+    {"scalar_registers", "Scalar registers",
+     [](const IsaRow& row) { return row.resources.scalar_registers; }},
     {"spills", "Spills", [](const IsaRow& row) { return row.resources.spills; }},
     {"code_bytes", "Code bytes", [](const IsaRow& row) { return row.resources.bytes; }},
     {"occupancy", "Occupancy", [](const IsaRow& row) { return row.resources.occupancy; }}};
@@ -608,7 +610,8 @@ Table isa_table(const Result& result, const std::string& recipe, const std::stri
       std::vector<Cell> row;
       if (target.empty()) row.push_back({machine, "", ""});
       row.push_back({one.tuned() + (one.label.empty() ? "" : " (" + one.label + ")"), "", ""});
-      if (!one.problem.empty()) row.back() = {one.tuned() + " does not compile: " + one.problem, "failed", ""};
+      if (!one.problem.empty())
+        row.back() = {one.tuned() + " does not compile: " + one.problem, "failed", ""};
       for (const IsaFigure* figure : shown) {
         const long value = one.problem.empty() ? figure->of(one) : -1;
         row.push_back({value < 0 ? "-" : std::to_string(value), "", ""});
