@@ -13,6 +13,7 @@
 #include <clcook/core/tuning.hpp>
 
 #include "measure/measure.hpp"
+#include "measure/rates.hpp"
 #include "measure/statistics.hpp"
 #include "tool/command.hpp"
 #include "tool/interrupt.hpp"

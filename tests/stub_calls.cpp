@@ -38,6 +38,25 @@ bool is_done(const cl::Event& event) { return stub::status_of(event) == CL_COMPL
 
 }  // namespace
 
+TEST_CASE("making a plan on a device that nobody tuned launches nothing") {
+  stub::Device device = stub::gpu();
+  device.name = "A GPU that no tuning file knows";
+  stub::set_device(device);
+  const Runtime runtime = stub::make_runtime();
+  stub::count_functions(true);
+  const GaussianBlur blur{runtime, {1920, 1080, 12.0, 12.0}};
+  for (const char* function :
+       {"clCreateCommandQueue", "clEnqueueNDRangeKernel", "clEnqueueCopyBuffer",
+        "clEnqueueFillBuffer", "clEnqueueReadBuffer", "clFinish"}) {
+    CAPTURE(function);
+    CHECK(stub::calls(function) == 0);
+  }
+  // The weights alone.
+  CHECK(stub::calls("clCreateBuffer") <= 8);
+  stub::count_functions(false);
+  stub::set_device(stub::gpu());
+}
+
 TEST_CASE("a call whose wait events fail takes no other with it") {
   for (const bool out_of_order : {false, true}) {
     CAPTURE(out_of_order);

@@ -108,12 +108,6 @@ stub::Device nvidia() {
   return out;
 }
 
-// Rates are measured once per device, so that they are not a part of all that follows.
-void use(const stub::Device& device) {
-  stub::set_device(device);
-  device_rates(stub::make_runtime());
-}
-
 // Its test shapes, the tiny ones first.
 std::vector<Params> shapes_of(const Recipe& recipe) {
   std::vector<Params> out = recipe.test_shapes;
@@ -145,7 +139,7 @@ LONG_TEST_CASE("plans and calls of every operation", 16) {
   std::map<std::string, std::size_t> device_of;
   std::size_t number = 0;
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    use(devices[d]);
+    stub::set_device(devices[d]);
     for (const Recipe& recipe : cookbook::recipes()) {
       const std::vector<Params> shapes = shapes_of(recipe);
       std::vector<std::pair<std::string, Params>> plans{{"automatic", {}}};
@@ -215,7 +209,7 @@ LONG_TEST_CASE("plans and calls of every operation", 16) {
 }
 
 TEST_CASE("choosing a device") {
-  use(stub::gpu());
+  stub::set_device(stub::gpu());
   fail_each(
       "Runtime::pick",
       [] {
@@ -236,41 +230,8 @@ TEST_CASE("choosing a device") {
       kRuntime);
 }
 
-LONG_TEST_CASE("the rates of a device", 16) {
-  fail_each(
-      "measure_rates",
-      [] {
-        stub::set_device(stub::gpu());
-        auto runtime = std::make_shared<Runtime>(stub::make_runtime());
-        return Scenario{[=] { measure_rates(*runtime); }, [=] { measure_rates(*runtime); }};
-      },
-      kRuntime);
-  // Whatever fails, there are rates.
-  Rules rules;
-  for (const char* name :
-       {"clCreateCommandQueue", "clGetCommandQueueInfo", "clGetDeviceInfo", "clGetPlatformInfo",
-        "clCreateProgramWithSource", "clBuildProgram", "clGetProgramBuildInfo", "clCreateBuffer",
-        "clEnqueueFillBuffer", "clEnqueueCopyBuffer", "clFinish", "clGetEventProfilingInfo",
-        "clCreateKernel", "clGetKernelWorkGroupInfo", "clGetKernelInfo", "clSetKernelArg",
-        "clEnqueueNDRangeKernel"})
-    rules.ways_back.insert(name);
-  fail_each(
-      "device_rates",
-      [] {
-        stub::set_device(stub::gpu());
-        auto runtime = std::make_shared<Runtime>(stub::make_runtime());
-        return Scenario{[=] { device_rates(*runtime); },
-                        [=] {
-                          const Rates rates = device_rates(*runtime);
-                          CHECK(rates.bytes > 0);
-                          CHECK(rates.operations > 0);
-                        }};
-      },
-      rules);
-}
-
 TEST_CASE("programs, from source and with a cache on disk") {
-  use(stub::gpu());
+  stub::set_device(stub::gpu());
   const Source source("twice.cl", "__kernel void twice(__global float* x) { x[0] *= 2; }\n");
   const auto build = [source](const Runtime& runtime) {
     Kernel(runtime, runtime.build(source, {}, "twice"), "twice");
@@ -295,7 +256,7 @@ TEST_CASE("programs, from source and with a cache on disk") {
 }
 
 LONG_TEST_CASE("images, other sigmas, strips", 8) {
-  use(stub::gpu());
+  stub::set_device(stub::gpu());
   const std::size_t size = 24;
   const auto finish = [](const Runtime& runtime, const cl::Event& done) {
     check(clFinish(runtime.queue()()), "clFinish");

@@ -114,7 +114,6 @@ TEST_CASE("plans from cold caches, all of them on one runtime") {
         const Runtime runtime = stub::make_runtime(out_of_order, disk);
         in_threads([&](int t) {
           const Memory memory(runtime);
-          device_rates(runtime);
           for (int i = 0; i < 8; ++i) plan_and_call(runtime, memory, t % 2 == 0 ? i : 7 - i);
           runtime.cache().stats();
         });
@@ -182,12 +181,10 @@ TEST_CASE("calls on shared plans and on copies, with other sigmas and observers"
   CHECK(launches > 0);
 }
 
-TEST_CASE("devices are looked for, and rates measured, at the same time") {
+TEST_CASE("devices are looked for at the same time") {
   use_new_device();
   in_threads([&](int t) {
     if (t % 3 == 0) find_devices();
     const Runtime runtime = stub::make_runtime();
-    device_rates(runtime);
-    measure_rates(runtime);
   });
 }

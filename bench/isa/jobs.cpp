@@ -31,6 +31,19 @@ const Params& shape_of(const Recipe& recipe) {
   return shapes.front();
 }
 
+// A device of the target, as far as plans ask. tests/stub_units.cpp holds what follows from it against
+// plans on such devices.
+DeviceInfo device_of(const Target& target) {
+  DeviceInfo out;
+  out.cpu = target.vendor == Vendor::x86;
+  out.gpu = !out.cpu;
+  if (target.vendor == Vendor::nvidia) {
+    out.platform = "NVIDIA CUDA";
+    out.nvidia_capability = detail::to_unsigned(target.name.substr(target.name.find('_') + 1));
+  }
+  return out;
+}
+
 // Some recipes make a large problem to say this: it is asked once for all targets of a vendor. For one
 // thread.
 const std::vector<CompileUnit>& units_of(const Recipe& recipe, const VariantInfo& variant,
@@ -38,7 +51,8 @@ const std::vector<CompileUnit>& units_of(const Recipe& recipe, const VariantInfo
                                          const DeviceInfo& device) {
   static std::map<std::vector<std::string>, std::vector<CompileUnit>> known;
   const auto [one, is_new] =
-      known.try_emplace({recipe.name, variant.name, tune.str(), shape.str(), device.platform});
+      known.try_emplace({recipe.name, variant.name, tune.str(), shape.str(), device.platform,
+                         std::to_string(device.nvidia_capability), device.cpu ? "cpu" : "gpu"});
   if (is_new) one->second = recipe.units(variant.name, tune, shape, device);
   return one->second;
 }
@@ -51,8 +65,7 @@ std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const
     fail(Errc::invalid_argument, recipe.name,
          "the recipe does not say what to compile (Recipe::units)");
   std::vector<Job> out;
-  DeviceInfo device;
-  if (target.vendor == Vendor::nvidia) device.platform = "NVIDIA CUDA";
+  const DeviceInfo device = device_of(target);
   const std::vector<CompileUnit>& units = units_of(recipe, variant, tune, shape_of(recipe), device);
   for (const CompileUnit& unit : units) {
     Job job;
@@ -218,12 +231,7 @@ std::optional<LiveDevice> ask_driver(const std::string& device, bool required,
     fail(Errc::unsupported, who,
          "only NVIDIA's OpenCL reports registers in its build log; chosen is " + out.info.name);
   }
-  // cl_nv_device_attribute_query
-  cl_uint major = 0;
-  cl_uint minor = 0;
-  if (clGetDeviceInfo(runtime.device()(), 0x4000, sizeof major, &major, nullptr) == CL_SUCCESS &&
-      clGetDeviceInfo(runtime.device()(), 0x4001, sizeof minor, &minor, nullptr) == CL_SUCCESS)
-    out.arch = text("sm_", major, minor);
+  if (out.info.nvidia_capability != 0) out.arch = text("sm_", out.info.nvidia_capability);
   for (const Job& job : jobs) {
     Live row;
     row.name = job.name();

@@ -17,7 +17,6 @@
 #include <clcook/core/names.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
-#include <clcook/core/sub_group.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/group_size.hpp>
 #include <cmath>
@@ -196,7 +195,7 @@ struct Spec : PlainSpec {
   // Bytes that the arrays of a kernel may have: on an NVIDIA GPU of compute capability 9.0 227 KiB,
   // whatever it reports.
   static std::size_t static_limit(const Runtime& runtime) {
-    const bool more = quirks::is_nvidia(runtime.info()) && sub_groups(runtime).capability == 90;
+    const bool more = runtime.info().nvidia_capability == 90;
     return more ? 227 << 10 : static_cast<std::size_t>(runtime.info().local_mem);
   }
 

@@ -179,7 +179,7 @@ struct Spec : PlainSpec {
         return Offer::no(Lacks::feature,
                          "PoCL 7 loses flags where it has no sub-groups of its own");
       out.last = lanes.kind == SubGroupKind::local;  // a barrier or two for each exchange
-      out.units = units(s, sub_group_defines(lanes, lanes_of(lanes, s.tune.group)));
+      out.units = units(s, lanes);
     }
     return out;
   }
@@ -193,12 +193,11 @@ struct Spec : PlainSpec {
     return best;
   }
 
-  // In the order of the passes. For tools, which know no runtime, with sub-groups of 32 lanes in
-  // local memory.
+  // In the order of the passes. Native sub-groups only a runtime knows; see offer().
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
-    return units(s, sub_group_defines(local_sub_groups(), 32));
+    return units(s, quirks::is_nvidia(s.device) ? ptx_sub_groups(s.device) : local_sub_groups());
   }
-  static std::vector<CompileUnit> units(const Setup<Spec>& s, const Defines& lanes) {
+  static std::vector<CompileUnit> units(const Setup<Spec>& s, const SubGroups& lanes) {
     const auto& file = embedded::stream_compaction;
     const Traits& traits = s.row.traits;
     const bool runs = s.row.is_for_cpus;
@@ -227,7 +226,8 @@ struct Spec : PlainSpec {
       unit.defines.set("CLCOOK_STREAM_COMPACTION_GROUP", s.tune.group);
     }
     for (CompileUnit* unit : {&all.front(), &all.back()}) {
-      if (traits.sub_groups) unit->defines.add(lanes);
+      if (traits.sub_groups)
+        unit->defines.add(sub_group_defines(lanes, lanes_of(lanes, s.tune.group)));
       if (traits.one_pass && traits.ordered)
         unit->defines.set("CLCOOK_STREAM_COMPACTION_PATIENCE", s.tune.patience);
       if (traits.one_pass && s.device.cpu)

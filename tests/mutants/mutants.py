@@ -73,7 +73,6 @@ HOST_TESTS = {
     "core/runtime.hpp": ["core_device", "core_launch"],
     "core/device_info.hpp": ["core_device"],
     "core/quirks.hpp": ["core_device"],
-    "core/attempt.hpp": ["core_plan"],
     "core/sub_group.hpp": ["sub_group"],
     "error.hpp": ["core_error"],
     "io/exr.hpp": ["io_dds", "bc6h_decode"],

@@ -5,7 +5,6 @@
 //     std::printf("%s: %s\n", one.info.name.c_str(), one.verdict.c_str());
 #pragma once
 
-#include <clcook/core/cache.hpp>
 #include <clcook/core/device_info.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/inline.hpp>
@@ -51,7 +50,6 @@ struct DeviceCandidate {
   std::string spec;     // an exact specification of this device, "PLATFORM-INDEX:DEVICE-INDEX"
   std::string verdict;  // "chosen", "usable", or the reason for rejecting it
   bool usable = false;
-  bool suspect = false;  // left alone because it ended a process before
 };
 
 namespace detail {
@@ -76,16 +74,8 @@ enum class Probe {
   until_one_is_chosen,  // the best first; those behind it are left alone
 };
 
-// Builds and runs a small kernel on the device of a candidate, unless that ended a process before,
-// and sets its verdict.
-CLCOOK_INLINE void probe_candidate(DeviceCandidate& candidate, const DiskCache& notes, bool again);
-
-// Lists devices as find_devices() does. With `again` also what ended a process before is tried.
-CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, Probe which,
-                                                        bool again);
-
-// Lists devices; where nothing but what ended a process before is left, that is tried again.
-CLCOOK_INLINE std::vector<DeviceCandidate> choose_device(std::string_view spec, Probe which);
+// Lists devices as find_devices() does.
+CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, Probe which);
 
 // Where the loader looks for implementations, and what the files there name: for a message.
 CLCOOK_INLINE std::string vendor_files();
@@ -102,9 +92,7 @@ CLCOOK_INLINE std::string vendor_files();
 // `run_probe` each match must build and run a kernel to be usable. Throws Error(invalid_argument)
 // for a malformed index. No platform at all gives an empty list.
 //
-// A device that ended a process in its probe, as a broken driver does, is `suspect` and not tried
-// again while another can be used: a file in the folder of the disk cache remembers it, and the
-// verdict names the file. A new version of the driver is tried afresh.
+// A driver that ends the process is told apart by CLCOOK_DEVICE: name another device.
 CLCOOK_INLINE std::vector<DeviceCandidate> find_devices(std::string_view spec = {},
                                                         bool run_probe = true);
 

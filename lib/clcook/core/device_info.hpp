@@ -46,6 +46,7 @@ struct DeviceInfo {
   cl_uint base_alignment = 0;
   std::size_t image_width = 0;
   std::size_t image_height = 0;
+  unsigned nvidia_capability = 0;  // ten times the compute capability; 0: not known, or not NVIDIA
 
   bool has_extension(std::string_view extension) const {
     const std::string padded = " " + extensions + " ";

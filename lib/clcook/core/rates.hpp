@@ -35,21 +35,8 @@ CLCOOK_INLINE Params to_params(const Rates& rates);
 // Nothing where a value is missing or not positive.
 CLCOOK_INLINE std::optional<Rates> rates_of(const std::string& tune);
 
-namespace detail {
-
-// Seconds from the start of the first to the end of the last of some commands.
-CLCOOK_INLINE double span(const cl::Event& first, const cl::Event& last);
-
-}  // namespace detail
-
-// Measures a device in some 20 ms, and the time of one small build: copies in global memory,
-// multiply-adds, empty kernels, each the best of three. On a queue of its own. Throws Error where
-// the device cannot do that.
-CLCOOK_INLINE Rates measure_rates(const Runtime& runtime);
-
-// The rates of a device: what `clcook tune` measured on it, else what a probe found, which the
-// cache folder keeps, else those of the most similar device of the tuning files. Remembered for
-// each device of the process. Thread-safe; does not throw for what the probe meets.
+// The rates of a device: what `clcook tune` measured on it, else those of the most similar device of
+// the tuning files, else those that are usual for its kind. Asks nothing of the device. Thread-safe.
 CLCOOK_INLINE Rates device_rates(const Runtime& runtime);
 
 }  // namespace clcook

@@ -44,6 +44,9 @@ inline constexpr const char* kNeedsSubGroups = "sub-groups";
 // Local memory, which every device has, also the ones that have more.
 CLCOOK_INLINE SubGroups local_sub_groups(std::string lacks = {});
 
+// Those of an NVIDIA GPU; local where its compute capability is below 7.0 or not known.
+CLCOOK_INLINE SubGroups ptx_sub_groups(const DeviceInfo& info);
+
 // The definitions for kernels that include <clcook/sub_group.clh>. Throws Error(invalid_argument)
 // unless `size` is one of `groups.sizes`.
 CLCOOK_INLINE Defines sub_group_defines(const SubGroups& groups, std::size_t size);

@@ -25,13 +25,10 @@ inline std::string lacks_matrix_units(const Runtime& runtime) {
   if (emulates_matrix_units()) return {};
   if (!quirks::is_nvidia(runtime.info()))
     return text("needs an NVIDIA GPU, the platform is ", runtime.info().platform);
-  constexpr cl_device_info kMajor = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
-  cl_uint major = 0;
-  const cl_int status = clGetDeviceInfo(runtime.device()(), kMajor, sizeof major, &major, nullptr);
-  if (status == CL_INVALID_VALUE) return "needs a device that tells its compute capability";
-  check(status, "clGetDeviceInfo");
-  if (major >= 8) return {};
-  return text("needs the compute capability 8.0, the device has ", major, ".x");
+  const unsigned capability = runtime.info().nvidia_capability;
+  if (capability == 0) return "needs a device that tells its compute capability";
+  if (capability >= 80) return {};
+  return text("needs the compute capability 8.0, the device has ", capability / 10, ".x");
 }
 
 // The errors of stored weights, of the taps of the whole filter.

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <clcook/core/attempt.hpp>
-#include <clcook/core/cache.hpp>
 #include <clcook/core/device.hpp>
 #include <clcook/core/file.hpp>
 #include <clcook/core/quirks.hpp>
@@ -82,6 +80,15 @@ CLCOOK_INLINE DeviceInfo device_info(const cl::Device& handle) {
   if (info.images) {
     info.image_width = detail::device_value<std::size_t>(device, CL_DEVICE_IMAGE2D_MAX_WIDTH);
     info.image_height = detail::device_value<std::size_t>(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
+  }
+  if (quirks::is_nvidia(info)) {
+    constexpr cl_device_info kMajor = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
+    cl_uint major = 0;
+    const cl_int status = clGetDeviceInfo(device, kMajor, sizeof major, &major, nullptr);
+    if (status != CL_INVALID_VALUE) {
+      check(status, "clGetDeviceInfo");
+      info.nvidia_capability = 10 * major + detail::device_value<cl_uint>(device, kMajor + 1);
+    }
   }
   return info;
 }
@@ -168,24 +175,7 @@ CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info
   return {};
 }
 
-CLCOOK_INLINE void probe_candidate(DeviceCandidate& candidate, const DiskCache& notes, bool again) {
-  const DeviceInfo& info = candidate.info;
-  const Attempt attempt(notes,
-                        "running a kernel on\n" + info.platform + "\n" + info.platform_version +
-                            "\n" + info.name + "\n" + info.driver,
-                        again);
-  candidate.suspect = attempt.ended_before();
-  const std::string problem = candidate.suspect
-                                  ? "a program that tried it ended there; to have it tried again, "
-                                    "delete " +
-                                        attempt.file()
-                                  : probe(candidate.device, info);
-  candidate.usable = problem.empty();
-  candidate.verdict = problem.empty() ? "usable" : "rejected: " + problem;
-}
-
-CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, Probe which,
-                                                        bool again) {
+CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, Probe which) {
   std::string wanted = lower(spec);
   long index = -1;
   long platform_index = -1;
@@ -215,7 +205,6 @@ CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, P
   if (asked == kNoPlatform || platform_count == 0) return found;
   std::vector<cl_platform_id> platforms(platform_count);
   check(clGetPlatformIDs(platform_count, platforms.data(), nullptr), "clGetPlatformIDs");
-  const DiskCache notes = DiskCache::standard();
   long match = 0;
   for (cl_uint p = 0; p < platform_count; ++p) {
     cl_uint device_count = 0;
@@ -265,24 +254,16 @@ CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, P
   }
   bool chosen = false;
   for (DeviceCandidate* candidate : best_first) {
-    if (which == Probe::all || (which == Probe::until_one_is_chosen && !chosen))
-      probe_candidate(*candidate, notes, again);
+    if (which == Probe::all || (which == Probe::until_one_is_chosen && !chosen)) {
+      const std::string problem = probe(candidate->device, candidate->info);
+      candidate->usable = problem.empty();
+      candidate->verdict = problem.empty() ? "usable" : "rejected: " + problem;
+    }
     if (candidate->usable && !chosen) {
       chosen = true;
       candidate->verdict = "chosen";
     }
   }
-  return found;
-}
-
-CLCOOK_INLINE std::vector<DeviceCandidate> choose_device(std::string_view spec, Probe which) {
-  std::vector<DeviceCandidate> found = list_devices(spec, which, false);
-  const auto any = [&](bool DeviceCandidate::*member) {
-    return std::any_of(found.begin(), found.end(),
-                       [&](const DeviceCandidate& one) { return one.*member; });
-  };
-  if (any(&DeviceCandidate::suspect) && !any(&DeviceCandidate::usable))
-    found = list_devices(spec, which, true);
   return found;
 }
 
@@ -317,7 +298,7 @@ CLCOOK_INLINE std::string vendor_files() {
 namespace clcook {
 
 CLCOOK_INLINE std::vector<DeviceCandidate> find_devices(std::string_view spec, bool run_probe) {
-  return detail::choose_device(spec, run_probe ? detail::Probe::all : detail::Probe::none);
+  return detail::list_devices(spec, run_probe ? detail::Probe::all : detail::Probe::none);
 }
 
 CLCOOK_INLINE cl::Device pick_device(std::string_view spec) {
@@ -325,7 +306,7 @@ CLCOOK_INLINE cl::Device pick_device(std::string_view spec) {
   const char* variable = std::getenv("CLCOOK_DEVICE");
   if (wanted.empty() && variable != nullptr) wanted = variable;
   const std::vector<DeviceCandidate> found =
-      detail::choose_device(wanted, detail::Probe::until_one_is_chosen);
+      detail::list_devices(wanted, detail::Probe::until_one_is_chosen);
   std::string reasons;
   for (const DeviceCandidate& candidate : found) {
     if (candidate.verdict == "chosen") return candidate.device;

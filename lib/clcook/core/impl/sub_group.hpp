@@ -17,6 +17,19 @@ CLCOOK_INLINE SubGroups local_sub_groups(std::string lacks) {
   return out;
 }
 
+CLCOOK_INLINE SubGroups ptx_sub_groups(const DeviceInfo& info) {
+  const unsigned capability = info.nvidia_capability;
+  if (capability < 70) {
+    return local_sub_groups(text("shfl.sync needs the compute capability 7.0, the device has ",
+                                 capability / 10, ".", capability % 10));
+  }
+  SubGroups out;
+  out.kind = SubGroupKind::ptx;
+  out.sizes = {32};
+  out.capability = capability;
+  return out;
+}
+
 CLCOOK_INLINE Defines sub_group_defines(const SubGroups& groups, std::size_t size) {
   if (std::find(groups.sizes.begin(), groups.sizes.end(), size) == groups.sizes.end()) {
     std::string known;
@@ -101,18 +114,8 @@ CLCOOK_INLINE SubGroups sub_groups(const Runtime& runtime) {
   const cl_device_id device = runtime.device()();
   SubGroups out;
   if (quirks::is_nvidia(info)) {
-    constexpr cl_device_info kMajor = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
-    cl_uint major = 0;
-    cl_uint minor = 0;
-    if (clGetDeviceInfo(device, kMajor, sizeof major, &major, nullptr) != CL_SUCCESS ||
-        clGetDeviceInfo(device, kMajor + 1, sizeof minor, &minor, nullptr) != CL_SUCCESS ||
-        major < 7) {
-      return local_sub_groups(
-          text("shfl.sync needs the compute capability 7.0, the device has ", major, ".", minor));
-    }
-    out.kind = SubGroupKind::ptx;
-    out.sizes = {32};
-    out.capability = 10 * major + minor;
+    out = ptx_sub_groups(info);
+    if (out.kind == SubGroupKind::local) return out;
   } else {
     constexpr cl_device_info kMaxSubGroups = 0x105C;  // CL_DEVICE_MAX_NUM_SUB_GROUPS
     cl_uint most = 0;
