@@ -46,8 +46,6 @@ struct BenchArguments {
   std::uint64_t seed = 1;
   bool all_tunes = false;
   bool smoke = false;
-  bool once = false;
-  bool lean = false;
   bool quick = false;
   double seconds = 0;
 };
@@ -133,23 +131,6 @@ std::string render(const std::vector<BenchRow>& rows) {
                        ratio, row.flag ? "  (" + *row.flag + ")" : "");
   }
   return out;
-}
-
-// The samples as Google Benchmark writes them, so that its compare.py reads our files.
-void add_benchmark_entries(Json& entries, const BenchRow& row) {
-  const std::string name = row.name();
-  for (std::size_t i = 0; i < row.samples_us.size(); ++i) {
-    entries.push_back({{"name", name},
-                       {"run_name", name},
-                       {"run_type", "iteration"},
-                       {"repetitions", row.samples_us.size()},
-                       {"repetition_index", i},
-                       {"threads", 1},
-                       {"iterations", 1},
-                       {"real_time", row.samples_us[i]},
-                       {"cpu_time", row.samples_us[i]},
-                       {"time_unit", "us"}});
-  }
 }
 
 std::vector<Params> shapes_of(const Recipe& recipe, const BenchArguments& arguments) {
@@ -326,8 +307,8 @@ int bench(const BenchArguments& arguments, const std::string& program,
                  rows.end());
       MeasureOptions options;
       const int samples = arguments.quick ? kQuickSamples : arguments.samples;
-      options.blocks = arguments.once || arguments.smoke ? 1 : std::min(kBlocks, samples);
-      options.samples = arguments.once ? 1 : arguments.smoke ? 3 : samples / options.blocks;
+      options.blocks = arguments.smoke ? 1 : std::min(kBlocks, samples);
+      options.samples = arguments.smoke ? 3 : samples / options.blocks;
       options.seconds = arguments.seconds;
       options.progress = progress && !arguments.quick;
       options.prefix = recipe->name + "/" + shape.str();
@@ -367,17 +348,7 @@ int bench(const BenchArguments& arguments, const std::string& program,
     }
   }
   line.clear();
-  Json more = Json::object();
-  if (!arguments.lean && !arguments.quick) {
-    // For the tools of Google Benchmark.
-    more["context"] = {{"date", result.head()["date"]},
-                       {"executable", program},
-                       {"num_cpus", runtime.info().compute_units},
-                       {"library_build_type", "release"}};
-    more["benchmarks"] = Json::array();
-    for (const BenchRow& row : rows) add_benchmark_entries(more["benchmarks"], row);
-  }
-  result.finish(more);
+  result.finish(Json::object());
   if (Interrupt::asked()) {
     fmt::print(stderr, "{}", result.kept(fmt::format("{} problems", ready)));
     return kInterrupted;
@@ -434,21 +405,16 @@ void add_bench(CLI::App& app, int& exit_code) {
           "With --quick: about so much processor time for a recipe at most, compiling included; "
           "default 10")
       ->check(CLI::Range(0.001, 1e6));
-  command->add_flag("--once", arguments->once, "One timed run of each variant, for profilers");
-  command->add_flag(
-      "--lean", arguments->lean,
-      "Leave the entries for Google Benchmark's tools out of the JSON: a third of the size");
   command->allow_extras();
   command->footer("Flags of Google Benchmark, such as --benchmark_filter=REGEX, are passed on.");
   command->callback([arguments, command, &exit_code] {
     if (!arguments->with.empty() && arguments->compare.empty())
       fail(Errc::invalid_argument, "bench", "--with needs --compare");
     if (arguments->quick &&
-        (arguments->smoke || arguments->once || arguments->all_tunes || !arguments->shapes.empty()))
-      fail(
-          Errc::invalid_argument, "bench",
-          "--quick chooses shapes and samples: it does not go with --smoke, --once, --all-tunes or "
-          "--shape");
+        (arguments->smoke || arguments->all_tunes || !arguments->shapes.empty()))
+      fail(Errc::invalid_argument, "bench",
+           "--quick chooses shapes and samples: it does not go with --smoke, --all-tunes or "
+           "--shape");
     if (!arguments->quick && arguments->seconds > 0)
       fail(Errc::invalid_argument, "bench", "--seconds needs --quick");
     if (arguments->quick && arguments->seconds == 0) arguments->seconds = kQuickSeconds;

@@ -47,7 +47,6 @@ struct IsaArguments {
   std::string update_gate;
   std::string device;
   bool all_tunes = false;
-  unsigned jobs = 2;
 };
 
 isa::KernelFile file_of(const IsaArguments& arguments, const std::string& path) {
@@ -366,8 +365,7 @@ int run_gate(const IsaArguments& arguments, const std::vector<Job>& jobs, const 
     const bool same = row != nullptr && !row->key.empty() && row->key == isa::job_key(job, tools);
     (same ? unchanged : changed).push_back(job);
   }
-  const std::vector<Measured> all =
-      isa::measure_all(changed, tools, cache, arguments.jobs, Interrupt::asked);
+  const std::vector<Measured> all = isa::measure_all(changed, tools, cache, Interrupt::asked);
   if (Interrupt::asked()) return ended_early(all.size(), changed.size());
   isa::Gate now = gate_of(all, tools);
   for (const Job& job : unchanged) now.rows[job.name()][job.target.name] = *find_row(gate, job);
@@ -527,8 +525,7 @@ int isa_command(const IsaArguments& arguments) {
       arguments.recipes.empty() && arguments.variant.empty() && arguments.targets.empty();
   if (!arguments.gate.empty() && arguments.update_gate.empty())
     return run_gate(arguments, jobs, tools, cache, whole);
-  const std::vector<Measured> all =
-      isa::measure_all(jobs, tools, cache, arguments.jobs, Interrupt::asked);
+  const std::vector<Measured> all = isa::measure_all(jobs, tools, cache, Interrupt::asked);
   if (Interrupt::asked() && !arguments.update_gate.empty())
     return ended_early(all.size(), jobs.size());
   if (!arguments.update_gate.empty()) return update_gate(arguments, all, tools, whole);
@@ -660,9 +657,6 @@ void add_isa(CLI::App& app, int& exit_code) {
                     "Record the counts of now; --update-gate=FILE for another file");
   command->add_option("--device", arguments->device,
                       "An NVIDIA GPU whose own compiler is asked too; default CLCOOK_DEVICE");
-  command->add_option("--jobs", arguments->jobs, "Compilers that run at the same time")
-      ->capture_default_str()
-      ->check(CLI::Range(1U, 64U));
   command->callback([arguments, &exit_code] {
     for (std::string& name : arguments->recipes) {
       if (is_description(name)) {

@@ -44,7 +44,7 @@ esac
 echo "== are its times the committed ones?"
 for result in "${results[@]}"; do
   # A result of another device is refused before anything is measured.
-  "$clcook" bench "$recipe" --lean ${options[@]+"${options[@]}"} --out "$scratch/bench.json" \
+  "$clcook" bench "$recipe" ${options[@]+"${options[@]}"} --out "$scratch/bench.json" \
     --compare "$result" >"$scratch/out" 2>"$scratch/err"
   if grep -q "the results are of different devices" "$scratch/err"; then continue; fi
   cat "$scratch/err"

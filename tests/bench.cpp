@@ -167,7 +167,6 @@ TEST_CASE("the smoke run measures every variant of every recipe and writes a res
     CHECK(row["median_us"].get<double>() > 0);
   }
   CHECK(measured > 0);
-  CHECK(result["benchmarks"].size() == 3 * measured);
 }
 
 TEST_CASE("bench refuses what it does not know") {

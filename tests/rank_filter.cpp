@@ -27,6 +27,7 @@ using clcook::Errc;
 using clcook::Error;
 using clcook::ImageView;
 using clcook::RankFilter;
+using clcook::testing::check_refused;
 using clcook::testing::contains;
 using clcook::testing::error_of;
 using clcook::testing::left_out;
@@ -531,19 +532,12 @@ TEST_CASE("values out of range are errors that name value and rule") {
   CHECK(code_of(good, "cpu_rows", tune(16, 0, 0), "no tile to choose") == Errc::invalid_argument);
 }
 
-TEST_CASE("views that break a rule are refused, with nothing enqueued") {
+TEST_CASE("a view that does not fit is refused with value and rule") {
   const RankFilter filter(runtime(), picture(64, 64, 2, 0.5, Pixel::rgba8));
   const cl::Buffer right = clcook::create_buffer(runtime(), 64 * 64 * 4);
-  const cl::Buffer small = clcook::create_buffer(runtime(), 64 * 64 * 4 - 1);
   const cl::Buffer large = clcook::create_buffer(runtime(), 2 * 64 * 64 * 4);
-  const auto refused = [&](const BufferView& src, const BufferView& dst) {
-    return error_of([&] { filter(src, dst); }).code == Errc::invalid_argument;
-  };
-  CHECK(refused(small, right));
-  CHECK(refused(right, small));
-  CHECK(refused(right, right));
-  CHECK(refused(right, BufferView(large, 2)));
-  CHECK(refused(right, BufferView(large, 0, 255)));
-  CHECK(error_of([] { RankFilter::parse_pixel("rgb8"); }).code == Errc::invalid_argument);
-  CHECK(error_of([] { RankFilter::parse_border("zero"); }).code == Errc::invalid_argument);
+  check_refused([&] { filter(right, {large, 2}); }, "multiples of 4");
+  check_refused([&] { filter(right, {large, 0, 252}); }, "pitch of 252 bytes");
+  check_refused([] { RankFilter::parse_pixel("rgb8"); }, "rgb8");
+  check_refused([] { RankFilter::parse_border("zero"); }, "zero");
 }

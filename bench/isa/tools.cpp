@@ -529,38 +529,30 @@ Measured measure(const Job& job, const Toolchain& tools, const DiskCache& cache)
   return out;
 }
 
-void in_parallel(std::size_t count, unsigned threads, const std::function<bool()>& stop,
-                 const std::function<void(std::size_t)>& one) {
+std::vector<Measured> measure_all(const std::vector<Job>& jobs, const Toolchain& tools,
+                                  const DiskCache& cache, const std::function<bool()>& stop) {
+  std::vector<std::optional<Measured>> done(jobs.size());
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr problem;
   const auto work = [&] {
-    for (std::size_t i = next++; i < count && !stop(); i = next++) {
+    for (std::size_t i = next++; i < jobs.size() && !stop(); i = next++) {
       try {
-        one(i);
+        done[i] = measure(jobs[i], tools, cache);
+        // Ctrl-C on a terminal ends the compilers too.
+        if (!done[i]->problem.empty() && stop()) done[i].reset();
       } catch (...) {
         const std::lock_guard<std::mutex> lock(mutex);
         if (!problem) problem = std::current_exception();
-        next = count;
+        next = jobs.size();
       }
     }
   };
   std::vector<std::thread> pool;
-  for (unsigned i = 1; i < std::max(1U, threads); ++i) pool.emplace_back(work);
+  for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) pool.emplace_back(work);
   work();
   for (std::thread& thread : pool) thread.join();
   if (problem && !stop()) std::rethrow_exception(problem);
-}
-
-std::vector<Measured> measure_all(const std::vector<Job>& jobs, const Toolchain& tools,
-                                  const DiskCache& cache, unsigned threads,
-                                  const std::function<bool()>& stop) {
-  std::vector<std::optional<Measured>> done(jobs.size());
-  in_parallel(jobs.size(), threads, stop, [&](std::size_t i) {
-    done[i] = measure(jobs[i], tools, cache);
-    // Ctrl-C on a terminal ends the compilers too.
-    if (!done[i]->problem.empty() && stop()) done[i].reset();
-  });
   std::vector<Measured> out;
   for (std::optional<Measured>& one : done) {
     if (one) out.push_back(std::move(*one));

@@ -109,16 +109,10 @@ struct Measured {
 
 Measured measure(const Job& job, const Toolchain& tools, const DiskCache& cache);
 
-// Calls one(0) to one(count - 1), by `threads` at a time, and none from when `stop` says so. The
-// first exception is thrown when all threads have stopped.
-void in_parallel(std::size_t count, unsigned threads, const std::function<bool()>& stop,
-                 const std::function<void(std::size_t)>& one);
-
-// All jobs, by `threads` at a time, in order. The first exception is thrown when all threads have
-// stopped. From when `stop` says so no job begins, and the result has those that were done; the
-// cache has them too.
+// All jobs in order, as many at a time as the machine has cores. The first exception is thrown when all
+// threads have stopped. From when `stop` says so no job begins, and the result has those that were
+// done; the cache has them too.
 std::vector<Measured> measure_all(const std::vector<Job>& jobs, const Toolchain& tools,
-                                  const DiskCache& cache, unsigned threads,
-                                  const std::function<bool()>& stop);
+                                  const DiskCache& cache, const std::function<bool()>& stop);
 
 }  // namespace clcook::isa

@@ -7,7 +7,6 @@
 #   tool           the clcook command: cmake --install of BUILD, and its .deb
 #   single_header  the single header and its SHA-256; two builds give the same bytes
 #   conan          conan create, with Conan's own test of the package
-#   vcpkg          the port, with stand-ins for vcpkg's functions
 #   cxx14          every header says that it needs C++17, and nothing else
 set -eu
 cmake=$1 kind=$2 source=$3 build=$4 work=$5
@@ -163,50 +162,6 @@ case $kind in
       -g CMakeDeps --output-folder=deps >install.log 2>&1 || { cat install.log; exit 1; }
     use_find_package "$work/deps" Debug
     ;;
-  vcpkg)
-    # What vcpkg's helpers do, in short; the port itself runs as it is.
-    cat >port.cmake <<TEXT
-set(PORT clcook)
-set(CURRENT_PORT_DIR "$source/packaging/vcpkg/clcook")
-set(CURRENT_PACKAGES_DIR "$work/packages")
-function(run)
-  execute_process(COMMAND \${ARGN} COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
-endfunction()
-function(vcpkg_cmake_configure)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "SOURCE_PATH" "OPTIONS")
-  run("$cmake" -S "\${arg_SOURCE_PATH}" -B "$work/build" -G Ninja \${arg_OPTIONS})
-endfunction()
-function(vcpkg_cmake_install)
-  run("$cmake" --build "$work/build")
-  run("$cmake" --install "$work/build" --prefix "\${CURRENT_PACKAGES_DIR}")
-endfunction()
-function(vcpkg_cmake_config_fixup)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "CONFIG_PATH" "")
-  if(NOT EXISTS "\${CURRENT_PACKAGES_DIR}/\${arg_CONFIG_PATH}/clcookConfig.cmake")
-    message(FATAL_ERROR "\${arg_CONFIG_PATH} has no package file")
-  endif()
-endfunction()
-function(vcpkg_fixup_pkgconfig)
-endfunction()
-function(vcpkg_install_copyright)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "FILE_LIST")
-  file(INSTALL \${arg_FILE_LIST} DESTINATION "\${CURRENT_PACKAGES_DIR}/share/clcook" RENAME copyright)
-endfunction()
-file(READ "\${CURRENT_PORT_DIR}/vcpkg.json" json)
-foreach(key IN ITEMS name version description license dependencies)
-  string(JSON value GET "\${json}" \${key})
-endforeach()
-string(JSON name GET "\${json}" name)
-string(JSON version GET "\${json}" version)
-if(NOT name STREQUAL "clcook" OR NOT version STREQUAL "$version")
-  message(FATAL_ERROR "vcpkg.json is of \${name} \${version}")
-endif()
-include("\${CURRENT_PORT_DIR}/portfile.cmake")
-TEXT
-    "$cmake" -P port.cmake
-    [ -f packages/share/clcook/copyright ] && [ -f packages/share/clcook/usage ]
-    use_find_package "$work/packages"
-    ;;
   cxx14)
     for root in "$source/lib" "$build/generated"; do
       (cd "$root" && find clcook -maxdepth 1 -name '*.hpp' ! -name version.hpp)
@@ -221,4 +176,7 @@ TEXT
     ;;
   *) fail "unknown kind $kind" ;;
 esac
+# vcpkg itself is not run here.
+grep -q "\"version\": \"$version\"" "$source/packaging/vcpkg/clcook/vcpkg.json" ||
+  fail "packaging/vcpkg is not of version $version"
 rm -rf --one-file-system "$work"

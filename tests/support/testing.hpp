@@ -101,6 +101,15 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+// Expects an Error of a call, with this text in its message.
+template <class Call>
+void check_refused(const Call& call, const std::string& says, Errc code = Errc::invalid_argument) {
+  const Error error = error_of(call);
+  INFO(error.what());
+  CHECK(error.code == code);
+  CHECK(contains(error.what(), says));
+}
+
 inline std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t count = 0;
   for (std::size_t at = text.find(part); at != std::string::npos;

@@ -1,4 +1,5 @@
 # vcpkg install clcook --overlay-ports=packaging/vcpkg: the library from this checkout.
+# Written after vcpkg's documentation; no test runs vcpkg.
 set(VCPKG_BUILD_TYPE release) # header-only
 
 get_filename_component(SOURCE_PATH "${CURRENT_PORT_DIR}/../../.." ABSOLUTE)
