@@ -20,23 +20,25 @@ struct Kind {
   DeviceInfo target;
 };
 
+Kind kind_of(const stub::Device& device, std::size_t max_group, unsigned kib) {
+  Kind out{device, {}};
+  out.target.cpu = device.type == CL_DEVICE_TYPE_CPU;
+  out.target.gpu = !out.target.cpu;
+  out.target.max_group = out.device.max_group = max_group;
+  out.device.max_items = {max_group, max_group, max_group};
+  out.target.local_mem = out.device.local_memory = cl_ulong{kib} << 10;
+  return out;
+}
+
 Kind nvidia(unsigned capability) {
-  Kind out;
-  out.device.platform = "NVIDIA CUDA";
-  out.device.compute_capability = capability;
-  out.device.local_memory = 227 << 10;
-  out.target.platform = "NVIDIA CUDA";
-  out.target.nvidia_capability = capability;
-  out.target.gpu = true;
+  Kind out = kind_of(stub::gpu(), 1024, 48);
+  out.device.platform = out.target.platform = "NVIDIA CUDA";
+  out.device.compute_capability = out.target.nvidia_capability = capability;
   return out;
 }
 
 std::vector<Kind> kinds() {
-  DeviceInfo gpu;
-  gpu.gpu = true;
-  DeviceInfo cpu;
-  cpu.cpu = true;
-  return {{stub::gpu(), gpu}, {stub::cpu(), cpu}, nvidia(80), nvidia(90)};
+  return {kind_of(stub::gpu(), 256, 64), kind_of(stub::cpu(), 4096, 512), nvidia(80), nvidia(90)};
 }
 
 std::string whole(const CompileUnit& unit) {
@@ -48,7 +50,6 @@ std::string whole(const CompileUnit& unit) {
 
 TEST_CASE("tools compile for a device what a plan builds there") {
   std::set<std::string> same;
-  std::size_t variants = 0;
   for (const Kind& kind : kinds()) {
     stub::set_device(kind.device);
     const Runtime runtime = stub::make_runtime();
@@ -63,26 +64,45 @@ TEST_CASE("tools compile for a device what a plan builds there") {
       }
       for (const VariantInfo& variant : recipe.variants) {
         const std::string name = recipe.name + "/" + variant.name;
-        variants += kind.device.type == CL_DEVICE_TYPE_CPU ? 1 : 0;
         CAPTURE(name);
         for (const Params& tune : combinations(variant.tunes)) {
           for (const Params& shape : shapes) {
             CAPTURE(shape.str());
-            const Offer offer = recipe.offer(runtime, variant.name, tune, shape);
+            Offer offer;
+            try {
+              offer = recipe.offer(runtime, variant.name, tune, shape);
+            } catch (const Error& error) {
+              // The axes of a tune do not go together.
+              CHECK(error.code == Errc::invalid_argument);
+              continue;
+            }
             if (!offer.can()) continue;
-            const std::vector<CompileUnit> units =
-                recipe.units(variant.name, tune, shape, kind.target);
-            // What hands its work to other variants has their kernels too.
-            REQUIRE(units.size() <= offer.units.size());
-            for (std::size_t i = 0; i < units.size(); ++i)
-              CHECK(whole(units[i]) == whole(offer.units[i]));
-            if (units.size() == offer.units.size()) same.insert(name);
+            std::set<std::string> kernels;
+            std::set<std::string> texts;
+            for (const CompileUnit& unit : offer.units) {
+              kernels.insert(unit.kernel);
+              texts.insert(whole(unit));
+            }
+            // Of some variants tools see more kernels than one problem needs, or one of many alike.
+            std::size_t found = 0;
+            for (const CompileUnit& unit : recipe.units(variant.name, tune, shape, kind.target)) {
+              if (kernels.count(unit.kernel) == 0) continue;
+              CHECK(texts.count(whole(unit)) == 1);
+              ++found;
+            }
+            if (found > 0) same.insert(name);
             break;
           }
         }
       }
     }
   }
-  // All but those that hand their work to others.
-  CHECK(same.size() + 2 >= variants);
+  for (const Recipe& recipe : cookbook::recipes()) {
+    for (const VariantInfo& variant : recipe.variants) {
+      const std::string name = recipe.name + "/" + variant.name;
+      // It hands all its work to other variants, where tools see their kernels.
+      if (name == "gaussian_blur/volume") continue;
+      CHECK_MESSAGE(same.count(name) == 1, name);
+    }
+  }
 }

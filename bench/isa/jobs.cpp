@@ -37,6 +37,9 @@ DeviceInfo device_of(const Target& target) {
   DeviceInfo out;
   out.cpu = target.vendor == Vendor::x86;
   out.gpu = !out.cpu;
+  // As their implementations say.
+  out.max_group = target.vendor == Vendor::amd ? 256 : out.cpu ? 4096 : 1024;
+  out.local_mem = (target.vendor == Vendor::amd ? 64 : out.cpu ? 512 : 48) << 10;
   if (target.vendor == Vendor::nvidia) {
     out.platform = "NVIDIA CUDA";
     out.nvidia_capability = detail::to_unsigned(target.name.substr(target.name.find('_') + 1));

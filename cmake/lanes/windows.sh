@@ -6,7 +6,8 @@ set -eu
 source=$1 generated=$2 cmake=$3 work=$4
 compiler=x86_64-w64-mingw32-g++-posix
 for tool in $compiler x86_64-w64-mingw32-dlltool; do
-  command -v $tool >/dev/null || { echo "SKIP: $tool is not installed (Debian package g++-mingw-w64-x86-64)"; exit 77; }
+  command -v "$tool" >/dev/null ||
+    { echo "SKIP: $tool is not installed (Debian package g++-mingw-w64-x86-64-posix)"; exit 77; }
 done
 rm -rf --one-file-system "$work"
 mkdir -p "$work/include"
