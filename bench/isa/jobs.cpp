@@ -39,7 +39,7 @@ DeviceInfo device_of(const Target& target) {
   out.gpu = !out.cpu;
   // As their implementations say.
   out.max_group = target.vendor == Vendor::amd ? 256 : out.cpu ? 4096 : 1024;
-  out.local_mem = (target.vendor == Vendor::amd ? 64 : out.cpu ? 512 : 48) << 10;
+  out.local_mem = cl_ulong{target.vendor == Vendor::amd ? 64U : out.cpu ? 512U : 48U} << 10;
   if (target.vendor == Vendor::nvidia) {
     out.platform = "NVIDIA CUDA";
     out.nvidia_capability = detail::to_unsigned(target.name.substr(target.name.find('_') + 1));
