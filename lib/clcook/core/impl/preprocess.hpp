@@ -383,7 +383,7 @@ class Condition {
       std::size_t length = 1;
       if (text[0] == '"' || text[0] == '\'') {
         while (length < text.size() && text[length] != text[0])
-          length += text[length] == '\\' ? 2 : 1;
+          length += text[length] == '\\' ? 2U : 1U;
         ++length;
       } else if (is_word(text[0])) {
         while (length < text.size() &&
