@@ -83,8 +83,11 @@ int waves_as_clang_counts(const GpuArch& arch, const char* name, const isa::Reso
     REQUIRE(model <= by_scalars);
     if (!differ) REQUIRE(model == by_scalars);
   }
-  const int with_local = std::min({whole.by[static_cast<int>(Limiter::local_memory)],
-                                   whole.by[static_cast<int>(Limiter::groups)],
+  // Without the granules in which local memory is given out.
+  const int groups_with_local = said.local_bytes == 0
+                                    ? whole.by[static_cast<int>(Limiter::local_memory)]
+                                    : static_cast<int>(arch.local_bytes / said.local_bytes);
+  const int with_local = std::min({groups_with_local, whole.by[static_cast<int>(Limiter::groups)],
                                    whole.by[static_cast<int>(Limiter::waves)]}) *
                          whole.waves_per_group;
   const int by_local =
