@@ -149,10 +149,13 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
                 $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/site")
   endif()
 
+  set(number 0)
   foreach(name IN LISTS CLCOOK_EXAMPLES)
     clcook_lane(
-      "example.${name}" examples "${clcook_lanes}/example.sh" $<TARGET_FILE:example_${name}>
-      "${PROJECT_SOURCE_DIR}/examples/${name}.cpp" "${PROJECT_BINARY_DIR}/example-out/${name}")
+      "example.${name}" examples "${clcook_lanes}/turn.sh" ${number} 2 "${clcook_lanes}/example.sh"
+      $<TARGET_FILE:example_${name}> "${PROJECT_SOURCE_DIR}/examples/${name}.cpp"
+      "${PROJECT_BINARY_DIR}/example-out/${name}")
+    math(EXPR number "${number} + 1")
   endforeach()
 
   if(TARGET clcook_tool)
@@ -201,7 +204,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
                 "${PROJECT_BINARY_DIR}/intel")
   endif()
 
-  clcook_lane(new_recipe new_recipe "${clcook_lanes}/turn.sh" 1 4 "${clcook_lanes}/new_recipe.sh" "${CMAKE_COMMAND}"
+  clcook_lane(new_recipe new_recipe "${clcook_lanes}/turn.sh" 1 8 "${clcook_lanes}/new_recipe.sh" "${CMAKE_COMMAND}"
               "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/new_recipe")
   clcook_lane(sanitize sanitize "${clcook_lanes}/sanitize.sh" "${CMAKE_COMMAND}"
               "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")

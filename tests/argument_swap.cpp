@@ -156,7 +156,7 @@ TEST_CASE("reference: more points change little, and the band matters near the c
 // ---- The kernels on special values --------------------------------------------------------------
 
 LONG_TEST_CASE("special cosines: signed zeros, 1, denormals, NaN, at and around the critical angle",
-               8) {
+               16) {
   std::vector<Ray> rays;
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const auto& [outside, inside] :
@@ -228,7 +228,7 @@ TEST_CASE("the variants agree bit by bit") {
 
 // ---- The caller's own function ------------------------------------------------------------------
 
-LONG_TEST_CASE("a function of the caller's takes the place of ours, in every variant", 8) {
+LONG_TEST_CASE("a function of the caller's takes the place of ours, in every variant", 16) {
   ArgumentSwap::Problem problem;
   problem.cost = 5;
   problem.parameters[0] = 0.25f;
@@ -312,7 +312,7 @@ TEST_CASE("names of functions that cannot stand in an #include are refused") {
 // ---- The data generator -------------------------------------------------------------------------
 
 LONG_TEST_CASE(
-    "outcomes come in blocks of exactly the run's length, and the share is exact on average", 8) {
+    "outcomes come in blocks of exactly the run's length, and the share is exact on average", 16) {
   for (const std::size_t length : {std::size_t{1}, std::size_t{8}, std::size_t{64}}) {
     for (const double share : {0.0, 1.0, 20.0, 50.0, 99.0, 100.0}) {
       CAPTURE(length);

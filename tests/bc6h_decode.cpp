@@ -198,7 +198,7 @@ void check_texture(const std::string& file, const char* digest) {
 
 }  // namespace
 
-LONG_TEST_CASE("golden blocks of every mode and partition, on every variant", 8) {
+LONG_TEST_CASE("golden blocks of every mode and partition, on every variant", 16) {
   check_golden_blocks(small_file("bc6h/blocks.txt"), 114);
 }
 
@@ -206,12 +206,12 @@ TEST_CASE("all golden blocks on every variant") {
   if (const auto file = data_file("bc6h_vectors.txt")) check_golden_blocks(*file, 220);
 }
 
-LONG_TEST_CASE("a piece of a real texture on every variant, as half and as float", 8) {
+LONG_TEST_CASE("a piece of a real texture on every variant, as half and as float", 16) {
   check_texture(small_file("bc6h/lythwood_room.dds"),
                 "06d9ea43f73b652c2fbc9efb20cc792697a612fe032d2e3d89abeff801c27a46");
 }
 
-LONG_TEST_CASE("the real texture on every variant, as half and as float", 8) {
+LONG_TEST_CASE("the real texture on every variant, as half and as float", 16) {
   if (const auto file = data_file("lythwood_room_1k_bc6h_signed.dds"))
     check_texture(*file, "ead6c402eb4ccf8c8d0f7ad65e4881925240a9345f5ab145d530fc8a596285e1");
 }
@@ -275,7 +275,7 @@ TEST_CASE("endpoints at their limits: all ones, only the sign, alternating bits,
   check_blocks(blocks);
 }
 
-LONG_TEST_CASE("-Inf is possible, in half and in float", 8) {
+LONG_TEST_CASE("-Inf is possible, in half and in float", 16) {
   // Mode 13, every endpoint -32768: only bit 15 of rw, gw and bw is set, at 39, 49 and 59.
   ref::Parts parts;
   parts.mode = 13;

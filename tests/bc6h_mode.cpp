@@ -55,7 +55,7 @@ TEST_CASE("bc6h_mode: both references agree with the truth table") {
   CHECK(int{Bc6hMode::kReserved} == reference::bc6h::kReservedMode);
 }
 
-LONG_TEST_CASE("bc6h_mode: all 32 codes and all 2^13 headers on every variant", 8) {
+LONG_TEST_CASE("bc6h_mode: all 32 codes and all 2^13 headers on every variant", 16) {
   // Every pattern of the low 13 bits, under random high bits; the low five are the code.
   Random random(13);
   std::vector<std::uint32_t> words(1 << 13);

@@ -222,7 +222,7 @@ TEST_CASE("progress tells count and time left") {
   CHECK(progress_text("checking", 8, 8, 10) == "checking 8 of 8");
 }
 
-LONG_TEST_CASE("bench --quick writes one small shape, and --resume goes on", 16) {
+LONG_TEST_CASE("bench --quick writes one small shape, and --resume goes on", 32) {
   if (not_built("clcook")) return;
   const TempFolder folder;
   const std::string out = (folder.path() / "bench.json").string();

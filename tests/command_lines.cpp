@@ -123,7 +123,7 @@ Words placed(Words words, const TempFolder& folder) {
 
 }  // namespace
 
-LONG_TEST_CASE("each example's usage lines and options mean the same in both orders", 8) {
+LONG_TEST_CASE("each example's usage lines and options mean the same in both orders", 16) {
   const TempFolder folder;
   for (const char* name : {"in.png", "old.png"})
     pictures::write_picture(folder / name, {2, 2, std::vector<std::uint8_t>(16, 255)});
@@ -204,7 +204,7 @@ TEST_CASE("an option of several numbers takes those that follow, and no file") {
   fails("strips", {"--ways", "backwards"}, "--ways");
 }
 
-LONG_TEST_CASE("each command's line means the same in both orders", 8) {
+LONG_TEST_CASE("each command's line means the same in both orders", 16) {
   if (not_built("clcook")) return;
   const struct {
     Words command;  // behind clcook

@@ -141,7 +141,7 @@ std::vector<ConformanceRow> run_toy(const std::vector<std::string>& variants,
 
 }  // namespace
 
-LONG_TEST_CASE("the runner finds what is wrong", 8) {
+LONG_TEST_CASE("the runner finds what is wrong", 16) {
   const std::map<std::string, Outcome> expected{
       {"right", Outcome::passed},     {"short", Outcome::failed},
       {"overrun", Outcome::failed},   {"broken_build", Outcome::failed},

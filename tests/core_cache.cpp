@@ -544,7 +544,7 @@ TEST_CASE("what is no folder and what cannot be looked at is named") {
   CHECK(DiskCache().refusal().empty());
 }
 
-LONG_TEST_CASE("a planted program runs where the folder is trusted, and nowhere else", 8) {
+LONG_TEST_CASE("a planted program runs where the folder is trusted, and nowhere else", 16) {
   const TempFolder folder;
   const auto key_of = [](int value) {
     return ProgramCache::make_key(
@@ -607,7 +607,7 @@ TEST_CASE("the standard folder follows the environment") {
   CHECK_FALSE(DiskCache::standard().enabled());
 }
 
-LONG_TEST_CASE("writers and readers at the same time never see half a file", 8) {
+LONG_TEST_CASE("writers and readers at the same time never see half a file", 16) {
   const TempFolder folder;
   const DiskCache cache(folder.path());
   std::vector<std::string> contents;
@@ -653,7 +653,7 @@ LONG_TEST_CASE("writers and readers at the same time never see half a file", 8) 
   CHECK(files_in(folder.path()) == 5);
 }
 
-LONG_TEST_CASE("a program comes from source, then from memory, then from disk", 8) {
+LONG_TEST_CASE("a program comes from source, then from memory, then from disk", 16) {
   const TempFolder folder;
   const Runtime first = with_cache(folder.path());
   CHECK(run_value(first, 11) == 11);
@@ -790,7 +790,7 @@ TEST_CASE("threads that ask for one program build it once") {
   check_stats(on, kThreads - 1, 0, 1);
 }
 
-LONG_TEST_CASE("threads that ask for different programs get their own", 8) {
+LONG_TEST_CASE("threads that ask for different programs get their own", 16) {
   const TempFolder folder;
   const Runtime on = with_cache(folder.path());
   std::atomic<int> wrong{0};
@@ -855,7 +855,7 @@ TEST_CASE("child: first program of a process" * doctest::skip()) {
               static_cast<int>(stats.from_source), took.count());
 }
 
-LONG_TEST_CASE("a fresh process takes its program from a warm disk cache", 8) {
+LONG_TEST_CASE("a fresh process takes its program from a warm disk cache", 16) {
   const TempFolder folder;
   const auto first_program = [&](const std::string& pocl_cache) {
     return run_self("child: first program of a process",
@@ -891,7 +891,7 @@ TEST_CASE("child: programs from a shared folder" * doctest::skip()) {
   std::printf("wrong=%d\n", wrong);
 }
 
-LONG_TEST_CASE("eight processes on one cold folder compute what they should", 8) {
+LONG_TEST_CASE("eight processes on one cold folder compute what they should", 16) {
   const TempFolder folder;
   std::vector<Ran> ran(clcook::testing::short_grid() ? 3 : 8);
   std::vector<std::thread> threads;

@@ -69,7 +69,7 @@ std::vector<T> limits_of() {
 
 }  // namespace
 
-LONG_TEST_CASE("the limits of every integer type reach the kernel", 8) {
+LONG_TEST_CASE("the limits of every integer type reach the kernel", 16) {
   check_integers<cl_char>("char", limits_of<cl_char>());
   check_integers<cl_uchar>("uchar", limits_of<cl_uchar>());
   check_integers<cl_short>("short", limits_of<cl_short>());

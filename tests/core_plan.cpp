@@ -161,7 +161,7 @@ TEST_CASE("plan: units know their device") {
   CHECK(contains(source(runtime().info()), "// " + runtime().info().name));
 }
 
-LONG_TEST_CASE("plan: without a measurement the cheapest, CPU variants on CPUs alone", 8) {
+LONG_TEST_CASE("plan: without a measurement the cheapest, CPU variants on CPUs alone", 16) {
   const ToyPlan plan(runtime(), {});
   CHECK(plan.variant() == (runtime().info().cpu ? "strip" : "wide"));
   CHECK(plan.tune().each == 4);

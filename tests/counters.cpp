@@ -340,7 +340,7 @@ __kernel void all_kinds(__global float* out, __global const float* in, __local f
 
 }  // namespace
 
-LONG_TEST_CASE("what a launch is made of is recorded, and nothing else", 8) {
+LONG_TEST_CASE("what a launch is made of is recorded, and nothing else", 16) {
   const TempFolder folder;
   std::vector<float> numbers(256);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
@@ -452,7 +452,7 @@ TEST_CASE("what cannot be recorded is refused") {
   CHECK(contains(error.what(), "--shape names a smaller problem"));
 }
 
-LONG_TEST_CASE("recorded calls of recipes give the same again", 16) {
+LONG_TEST_CASE("recorded calls of recipes give the same again", 32) {
   std::vector<Recipe> all = cookbook::recipes();
   if (tool::described::can_read()) {
     all.push_back(tool::described::recipe_of(std::make_shared<tool::described::Description>(

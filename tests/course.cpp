@@ -105,7 +105,7 @@ std::string of_two(const std::string& text) {
 
 }  // namespace
 
-LONG_TEST_CASE("at least forty wrong answers, each of them not accepted and told why", 8) {
+LONG_TEST_CASE("at least forty wrong answers, each of them not accepted and told why", 16) {
   if (not_built("clcook")) return;
   const bool compiles = !compiling_tool().empty();
   const std::vector<Wrong> all_wrong = wrong_answers();
@@ -145,7 +145,7 @@ LONG_TEST_CASE("at least forty wrong answers, each of them not accepted and told
   }
 }
 
-LONG_TEST_CASE("right answers of other shapes are accepted", 16) {
+LONG_TEST_CASE("right answers of other shapes are accepted", 32) {
   if (compiling_tool().empty()) return;
   const auto files = answers("right");
   CHECK(files.size() >= 13);

@@ -435,7 +435,7 @@ TEST_CASE("child: write the page" * doctest::skip()) {
   write_bytes(kPage, page.substr(0, begin) + page_table(seen()) + page.substr(end));
 }
 
-LONG_TEST_CASE("driver bugs: what is expected here shows, and nothing else does", 16) {
+LONG_TEST_CASE("driver bugs: what is expected here shows, and nothing else does", 32) {
   const nlohmann::json now = take_down();
   for (const auto& [name, outcomes] : now.items()) {
     for (const Reproducer& bug : reproducers(".cl")) {

@@ -69,7 +69,7 @@ Bytes half_clear(int width, int height) {
 
 }  // namespace
 
-LONG_TEST_CASE("straight alpha: every method keeps its promise on the card's shapes", 16) {
+LONG_TEST_CASE("straight alpha: every method keeps its promise on the card's shapes", 32) {
   ConformanceOptions options;
   options.out_of_order = false;
   for (const Params& shape : cookbook::gaussian_blur().test_shapes) {
@@ -108,7 +108,7 @@ TEST_CASE("straight alpha: white beside clear red stays white") {
   CHECK(pixel(blurred(p, src, "per_pixel"), 3) == Bytes{255, 178, 178, 178});
 }
 
-LONG_TEST_CASE("straight alpha: automatic takes a method that weights what it reads", 8) {
+LONG_TEST_CASE("straight alpha: automatic takes a method that weights what it reads", 16) {
   for (const double sigma : {0.5, 2.0, 60.0}) {
     for (const Pixel pixel : {Pixel::u8, Pixel::f32}) {
       CAPTURE(sigma);
@@ -124,7 +124,7 @@ LONG_TEST_CASE("straight alpha: automatic takes a method that weights what it re
 
 // All pictures of 3 x 2 pixels that are clear here and there, as a batch: one of them has other colours
 // under alpha 0.
-LONG_TEST_CASE("straight alpha: no colour under alpha 0 matters, whatever it is", 16) {
+LONG_TEST_CASE("straight alpha: no colour under alpha 0 matters, whatever it is", 32) {
   for (const Direct& method : kDirect) {
     if (method.sigma > 2) continue;  // the splines read no other way than here, see below
     for (const Pixel pixel : {Pixel::u8, Pixel::u16, Pixel::f16, Pixel::f32}) {
@@ -184,7 +184,7 @@ TEST_CASE("straight alpha: the colour of what is clear does not come out of spli
   }
 }
 
-LONG_TEST_CASE("straight alpha: opaque pictures are blurred as others", 16) {
+LONG_TEST_CASE("straight alpha: opaque pictures are blurred as others", 32) {
   for (const Direct& method : kDirect) {
     for (const Pixel pixel : {Pixel::u8, Pixel::f32}) {
       CAPTURE(method.name);
@@ -215,7 +215,7 @@ LONG_TEST_CASE("straight alpha: opaque pictures are blurred as others", 16) {
 }
 
 // Every colour of a byte, each a third of a picture of a batch, under any alpha.
-LONG_TEST_CASE("straight alpha: a flat colour keeps its colour under any alpha", 16) {
+LONG_TEST_CASE("straight alpha: a flat colour keeps its colour under any alpha", 32) {
   constexpr int kSide = 24;
   constexpr int kPictures = 86;
   Random random(9);
@@ -252,7 +252,7 @@ LONG_TEST_CASE("straight alpha: a flat colour keeps its colour under any alpha",
   }
 }
 
-LONG_TEST_CASE("straight alpha: a constant border is a straight colour with its alpha", 8) {
+LONG_TEST_CASE("straight alpha: a constant border is a straight colour with its alpha", 16) {
   const Bytes white(9 * 9 * 4, 255);
   Problem p = straight(9, 9, 1);
   p.border = Border::constant;
@@ -297,7 +297,7 @@ LONG_TEST_CASE("straight alpha: a constant border is a straight colour with its 
   CHECK(blurred(p, white) == grey);
 }
 
-LONG_TEST_CASE("straight alpha: pictures of little alpha, and of none", 8) {
+LONG_TEST_CASE("straight alpha: pictures of little alpha, and of none", 16) {
   for (const Direct& method : kDirect) {
     CAPTURE(method.name);
     Problem p = straight(19, 11, method.sigma, Pixel::f32);

@@ -170,7 +170,7 @@ const std::vector<Filter>& filters() {
 
 }  // namespace
 
-LONG_TEST_CASE("gaussian_blur promise: no picture breaks it, of any method, size and type", 16) {
+LONG_TEST_CASE("gaussian_blur promise: no picture breaks it, of any method, size and type", 32) {
   const ScopedVariable emulation("CLCOOK_TENSOR_EMULATE", "1");
   std::map<std::string, double> used;
   const std::pair<int, int> sizes[] = {{1, 1}, {53, 37}, {1, 61}, {70, 1}};
@@ -215,7 +215,7 @@ LONG_TEST_CASE("gaussian_blur promise: no picture breaks it, of any method, size
 
 // The worst picture for a pixel has the sign of what its weights are off: they are what the pixel
 // becomes in pictures of a single pixel. Those are too many for an emulation.
-LONG_TEST_CASE("gaussian_blur promise: the picture that is worst for the weights", 8) {
+LONG_TEST_CASE("gaussian_blur promise: the picture that is worst for the weights", 16) {
   std::map<std::string, double> used;
   std::size_t number = 0;
   for (const Filter& filter : {Filter{8, 8, 2}, Filter{9, 12, 4}, Filter{2, 5, 2}}) {
@@ -301,7 +301,7 @@ LONG_TEST_CASE("gaussian_blur promise: the picture that is worst for the weights
 
 // Two problems whose results missed what was promised against the exact result rounded.
 LONG_TEST_CASE("gaussian_blur promise: bytes that lie at a half everywhere are rounded either way",
-               16) {
+               32) {
   Problem p{859, 734, 34.6, 34.6};
   p.pixel = Pixel::u8;
   p.channels = 1;
@@ -317,7 +317,7 @@ LONG_TEST_CASE("gaussian_blur promise: bytes that lie at a half everywhere are r
   CHECK(used.flips > 0);
 }
 
-LONG_TEST_CASE("gaussian_blur promise: one bright pixel in a thin picture", 8) {
+LONG_TEST_CASE("gaussian_blur promise: one bright pixel in a thin picture", 16) {
   const ScopedVariable emulation("CLCOOK_TENSOR_EMULATE", "1");
   Problem p{15, 213, 8.56, 8.56};
   p.pixel = Pixel::u8;

@@ -105,7 +105,7 @@ TEST_CASE("gaussian_blur pyramid: the bound holds for every pixel of a cell of e
   }
 }
 
-LONG_TEST_CASE("gaussian_blur pyramid: the device does what the model does", 8) {
+LONG_TEST_CASE("gaussian_blur pyramid: the device does what the model does", 16) {
   const int width = 190;
   const int height = 141;
   Random random(5);
@@ -175,7 +175,7 @@ LONG_TEST_CASE("gaussian_blur pyramid: the device does what the model does", 8) 
   }
 }
 
-LONG_TEST_CASE("gaussian_blur pyramid: the promise holds at every border and for every sigma", 8) {
+LONG_TEST_CASE("gaussian_blur pyramid: the promise holds at every border and for every sigma", 16) {
   Random random(9);
   ref::Picture in{200, 150, 4, cookbook::gaussian_blur_card::picture(random, 200, 150, 4)};
   const std::vector<unsigned char> stored =
@@ -214,7 +214,7 @@ LONG_TEST_CASE("gaussian_blur pyramid: the promise holds at every border and for
 // The check holds both methods to how far the reference's grid is off for the very picture, where a
 // plan can but promise what no picture exceeds.
 LONG_TEST_CASE("gaussian_blur: the bounds of splines are kept and near, for all sigmas and formats",
-               16) {
+               32) {
   const Recipe recipe = cookbook::gaussian_blur();
   std::size_t number = 0;
   int near = 0;

@@ -253,7 +253,7 @@ TEST_CASE("gaussian_blur tensor: without matrix units the variant is refused, wi
       "whole levels, got 0.5");
 }
 
-LONG_TEST_CASE("gaussian_blur tensor: pictures within the promised error", 8) {
+LONG_TEST_CASE("gaussian_blur tensor: pictures within the promised error", 16) {
   const ScopedVariable emulation("CLCOOK_TENSOR_EMULATE", "1");
   std::size_t number = 0;
   for (const char* line :
@@ -308,7 +308,7 @@ LONG_TEST_CASE("gaussian_blur tensor: pictures within the promised error", 8) {
 
 // The arithmetic of tensor_bytes, number by number, of a whole picture. Rows are numbered as in the
 // picture, and go on beyond it.
-LONG_TEST_CASE("gaussian_blur tensor_bytes: the device makes the model's bytes", 8) {
+LONG_TEST_CASE("gaussian_blur tensor_bytes: the device makes the model's bytes", 16) {
   const ScopedVariable emulation("CLCOOK_TENSOR_EMULATE", "1");
   struct Blur {
     double sigma_x, sigma_y, truncate, quality;

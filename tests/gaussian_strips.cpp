@@ -83,7 +83,7 @@ double difference(const Problem& p, const Bytes& a, const Bytes& b) {
 
 }  // namespace
 
-LONG_TEST_CASE("strips: every height, border and method gives the whole picture, bit for bit", 16) {
+LONG_TEST_CASE("strips: every height, border and method gives the whole picture, bit for bit", 32) {
   StripPipeline pipeline({runtime(), another(), beside()});
   Problem small{37, 70, 1.5, 3};
   small.outside = {0.25f, 0.5f, 0.75f, 1};
@@ -126,7 +126,7 @@ LONG_TEST_CASE("strips: every height, border and method gives the whole picture,
   }
 }
 
-LONG_TEST_CASE("strips: batches, pitches, and every way to the device", 8) {
+LONG_TEST_CASE("strips: batches, pitches, and every way to the device", 16) {
   Problem p{45, 40, 2, 4, GaussianBlur::Pixel::f32, 2};
   p.batch = 3;
   for (const auto border : {GaussianBlur::Border::clamp, GaussianBlur::Border::wrap}) {
@@ -180,7 +180,7 @@ LONG_TEST_CASE("strips: batches, pitches, and every way to the device", 8) {
   }
 }
 
-LONG_TEST_CASE("strips: more bytes than a staging piece, copied by several threads", 8) {
+LONG_TEST_CASE("strips: more bytes than a staging piece, copied by several threads", 16) {
   // Rows of 17 MB, larger than a piece.
   Problem p{(1 << 20) + 5, 3, 0.25, 0.25, GaussianBlur::Pixel::f32, 4};
   p.peak = 1;

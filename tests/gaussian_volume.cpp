@@ -48,7 +48,7 @@ Bytes blurred(const Problem& p, const Bytes& src, GaussianBlur::Variant variant 
 
 }  // namespace
 
-LONG_TEST_CASE("volumes: the card's shapes, by every method that can", 16) {
+LONG_TEST_CASE("volumes: the card's shapes, by every method that can", 32) {
   Recipe recipe = cookbook::gaussian_blur();
   std::vector<Params> volumes;
   for (const Params& shape : recipe.test_shapes) {

@@ -156,7 +156,7 @@ TEST_CASE("the trip counts differ from item to item, and the step limit holds") 
   }
 }
 
-LONG_TEST_CASE("a group size that divides nothing, padding, and a wave give the same sums", 8) {
+LONG_TEST_CASE("a group size that divides nothing, padding, and a wave give the same sums", 16) {
   std::vector<std::uint32_t> in(3500);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::uint32_t>(i * 2654435761u);
   const std::vector<std::uint32_t> expected = ref::prefix_sums(in);

@@ -95,7 +95,7 @@ void refused(const GroupSwizzle::Problem& p, const std::string& part) {
 
 // As many groups are started as the grid has; where every pixel is written and right, no group ran
 // at a place twice and none at no place.
-LONG_TEST_CASE("every order covers every grid, and changes no bit", 8) {
+LONG_TEST_CASE("every order covers every grid, and changes no bit", 16) {
   struct Grid {
     int x, y;  // work-groups of 8 x 8
   };
@@ -263,7 +263,7 @@ TEST_CASE("special values: not-a-number reaches the pixels that read it, radius 
 
 // ---- The prediction ----------------------------------------------------------------------------
 
-LONG_TEST_CASE("the cache model: strips beat rows where the rows' window exceeds the cache", 8) {
+LONG_TEST_CASE("the cache model: strips beat rows where the rows' window exceeds the cache", 16) {
   const Params wide{{"work", std::string("gather")}, {"width", std::int64_t{16384}},
                     {"height", std::int64_t{1024}},  {"taps", std::int64_t{16}},
                     {"radius", std::int64_t{256}},   {"strip", std::int64_t{16}}};

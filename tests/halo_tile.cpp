@@ -221,7 +221,7 @@ TEST_CASE("the reference's neighbourhoods are the window, and its filters what t
 
 // ---- Values -------------------------------------------------------------------------------------
 
-LONG_TEST_CASE("the median network sorts every pattern of zeros and ones", 8) {
+LONG_TEST_CASE("the median network sorts every pattern of zeros and ones", 16) {
   // A network of compare-exchanges that is right for all 512 patterns of 0 and 1 is right for all
   // values. Pattern n lies in a 3 x 3 cell of its own; its median is the middle pixel of the cell.
   const Problem p = picture(Filter::median, 3 * 512, 3);
@@ -243,7 +243,7 @@ LONG_TEST_CASE("the median network sorts every pattern of zeros and ones", 8) {
   }
 }
 
-LONG_TEST_CASE("one bright pixel grows to a square of 2 radius + 1", 8) {
+LONG_TEST_CASE("one bright pixel grows to a square of 2 radius + 1", 16) {
   std::size_t number = 0;
   for (const int radius : {1, 2, 3, 7}) {
     if (left_out(number++, 4)) continue;
@@ -265,7 +265,7 @@ LONG_TEST_CASE("one bright pixel grows to a square of 2 radius + 1", 8) {
   }
 }
 
-LONG_TEST_CASE("NaN and infinities by the rules", 16) {
+LONG_TEST_CASE("NaN and infinities by the rules", 32) {
   const std::size_t n = 40 * 9;
   std::vector<float> all_nan(n, kNan);
   std::vector<float> one(n, kNan);
@@ -309,7 +309,7 @@ TEST_CASE("minus zero and zero are equal") {
   }
 }
 
-LONG_TEST_CASE("a constant border of NaN leaves the border pixels alone", 8) {
+LONG_TEST_CASE("a constant border of NaN leaves the border pixels alone", 16) {
   Problem p = picture(Filter::dilation, 50, 20, 3, Pixel::rgba32f);
   p.border = Border::constant;
   p.outside = {kNan, kNan, kNan, kNan};
@@ -324,7 +324,8 @@ LONG_TEST_CASE("a constant border of NaN leaves the border pixels alone", 8) {
   }
 }
 
-LONG_TEST_CASE("a history within the neighbourhood's range is not touched, one outside is cut", 8) {
+LONG_TEST_CASE("a history within the neighbourhood's range is not touched, one outside is cut",
+               16) {
   const Problem p = picture(Filter::clamp, 70, 40, 2, Pixel::rgba32f);
   const auto in = noise(values_of(p), 3);
   const std::vector<float> high(in.size(), 5.0f);
@@ -344,7 +345,7 @@ LONG_TEST_CASE("a history within the neighbourhood's range is not touched, one o
   }
 }
 
-LONG_TEST_CASE("radii and pixel types that the conformance test leaves out", 8) {
+LONG_TEST_CASE("radii and pixel types that the conformance test leaves out", 16) {
   struct Row {
     Filter filter;
     int radius;
@@ -383,7 +384,7 @@ LONG_TEST_CASE("radii and pixel types that the conformance test leaves out", 8) 
   }
 }
 
-LONG_TEST_CASE("every pixel type with every border, at odd sizes and pitches", 16) {
+LONG_TEST_CASE("every pixel type with every border, at odd sizes and pitches", 32) {
   using clcook::GuardedBuffer;
   std::size_t number = 0;
   for (const auto& type : clcook::kPixelTypes) {
@@ -463,7 +464,7 @@ LONG_TEST_CASE("every pixel type with every border, at odd sizes and pitches", 1
 }
 
 LONG_TEST_CASE(
-    "slices over several tiles in each direction, at rows that are aligned and that are not", 16) {
+    "slices over several tiles in each direction, at rows that are aligned and that are not", 32) {
   std::size_t number = 0;
   for (const int width : {132, 133}) {
     for (const Border border : {Border::clamp, Border::wrap, Border::constant}) {
@@ -533,7 +534,7 @@ TEST_CASE("automatic names a variant that runs and reads buffers") {
          plan.variant() == "slices" || plan.variant() == "cpu_rows"));
 }
 
-LONG_TEST_CASE("automatic follows the tunings as far as they can run", 8) {
+LONG_TEST_CASE("automatic follows the tunings as far as they can run", 16) {
   const auto& info = runtime().info();
   const auto with = [&](const std::string& name, const std::string& variant,
                         const std::string& tune, const Problem& p) {

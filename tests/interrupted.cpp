@@ -55,7 +55,7 @@ std::multiset<std::string> names(const Json& rows) {
 
 }  // namespace
 
-LONG_TEST_CASE("check: Ctrl-C keeps the rows, --resume runs the others", 8) {
+LONG_TEST_CASE("check: Ctrl-C keeps the rows, --resume runs the others", 16) {
   if (not_built("clcook")) return;
   const TempFolder folder;
   const std::string file = (folder / "check.json").string();
@@ -108,7 +108,7 @@ LONG_TEST_CASE("check: Ctrl-C keeps the rows, --resume runs the others", 8) {
   CHECK(read_bytes(file) == totals);
 }
 
-LONG_TEST_CASE("bench: Ctrl-C keeps the problems, --resume measures the others", 8) {
+LONG_TEST_CASE("bench: Ctrl-C keeps the problems, --resume measures the others", 16) {
   if (not_built("clcook")) return;
   const TempFolder folder;
   const std::string file = (folder / "bench.json").string();
@@ -135,7 +135,7 @@ LONG_TEST_CASE("bench: Ctrl-C keeps the problems, --resume measures the others",
   CHECK(clcook_tool(both).code == 2);
 }
 
-LONG_TEST_CASE("tune: what was measured is in the file when the next problem begins", 16) {
+LONG_TEST_CASE("tune: what was measured is in the file when the next problem begins", 32) {
   if (not_built("clcook")) return;
   const TempFolder folder;
   const std::string file = (folder / "tuning.txt").string();

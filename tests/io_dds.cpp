@@ -494,7 +494,7 @@ TEST_CASE("slips of writers are taken with a warning where the length leaves one
 }
 
 LONG_TEST_CASE("every value of every header byte gives an error or a layout that fits the file",
-               8) {
+               16) {
   int refused = 0;
   int taken = 0;
   for (const DdsDescription& what : some()) {
@@ -520,7 +520,7 @@ LONG_TEST_CASE("every value of every header byte gives an error or a layout that
   CHECK(taken > 100000);
 }
 
-LONG_TEST_CASE("200000 files with random damage", 8) {
+LONG_TEST_CASE("200000 files with random damage", 16) {
   clcook::Random random(7);
   std::vector<std::string> files;
   for (const DdsDescription& what : some()) files.push_back(file_for(what));

@@ -380,7 +380,7 @@ TEST_CASE("the gate") {
   }
 }
 
-LONG_TEST_CASE("the command", 8) {
+LONG_TEST_CASE("the command", 16) {
   const std::string clcook = compiling_tool();
   if (clcook.empty()) return;
   const TempFolder folder;
@@ -521,7 +521,7 @@ struct OwnKernels {
 
 }  // namespace
 
-LONG_TEST_CASE("kernel files of one's own", 16) {
+LONG_TEST_CASE("kernel files of one's own", 32) {
   const OwnKernels own;
   if (own.clcook.empty()) return;
   // Known faults: 200 values that live at once, a store of which each lane takes a line of its own,
@@ -623,7 +623,7 @@ LONG_TEST_CASE("kernel files of one's own", 16) {
   refuses({"occupancy", other, "--recipe", "line_blur"}, "is a file");
 }
 
-LONG_TEST_CASE("the language of files, and descriptions", 8) {
+LONG_TEST_CASE("the language of files, and descriptions", 16) {
   const OwnKernels own;
   if (own.clcook.empty()) return;
   const auto run = [&](const std::vector<std::string>& arguments) {

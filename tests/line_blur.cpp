@@ -603,7 +603,7 @@ TEST_CASE("the plan may go before its work is done") {
 
 // ---- Values ------------------------------------------------------------------------------------
 
-LONG_TEST_CASE("a constant picture stays what it is", 8) {
+LONG_TEST_CASE("a constant picture stays what it is", 16) {
   std::size_t number = 0;
   for (const Variant v : LineBlur::variants()) {
     CAPTURE(v.name());
@@ -699,7 +699,7 @@ TEST_CASE("straight alpha: white beside clear red stays white") {
   CHECK(blurred(p, src) == src);
 }
 
-LONG_TEST_CASE("straight alpha: flat colours stay, and no colour under alpha 0 matters", 8) {
+LONG_TEST_CASE("straight alpha: flat colours stay, and no colour under alpha 0 matters", 16) {
   constexpr int kWidth = 37;
   constexpr int kHeight = 19;
   std::size_t number = 0;
@@ -743,7 +743,7 @@ LONG_TEST_CASE("straight alpha: flat colours stay, and no colour under alpha 0 m
 
 // ---- Images ------------------------------------------------------------------------------------
 
-LONG_TEST_CASE("images are blurred as buffers are", 8) {
+LONG_TEST_CASE("images are blurred as buffers are", 16) {
   if (!runtime().info().images) {
     MESSAGE("skipped: the device has no images");
     return;

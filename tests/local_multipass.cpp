@@ -484,7 +484,7 @@ TEST_CASE("offers: each variant moves less than the one before it") {
   }
 }
 
-LONG_TEST_CASE("offers: the bytes of 2^24 + 1 constraints, which is no float", 8) {
+LONG_TEST_CASE("offers: the bytes of 2^24 + 1 constraints, which is no float", 16) {
   Problem p{1, 1, {}};
   p.island.particles = 2;
   p.island.constraints.assign(16777217, {0, 1, 1, 1});

@@ -377,7 +377,7 @@ TEST_CASE("bad input names limit and value") {
 // at each resource alone and at no whole groups; it does not round local memory to the granule (the
 // sizes here are whole granules); and its steps for scalar registers before RDNA are those of a
 // granule of 8 that ends at 100.
-LONG_TEST_CASE("waves per SIMD as clang prints them", 8) {
+LONG_TEST_CASE("waves per SIMD as clang prints them", 16) {
   std::string clang;
   for (const char* path : {"/usr/bin/clang-19", "/usr/local/bin/clang-19"}) {
     if (std::filesystem::exists(path)) clang = path;

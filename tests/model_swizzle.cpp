@@ -63,7 +63,7 @@ static_assert(unswizzle_hilbert(swizzle_hilbert(17, {9, 7}), {9, 7}) == 17);
 
 }  // namespace
 
-LONG_TEST_CASE("every order is a bijection on every grid up to 64 x 64", 16) {
+LONG_TEST_CASE("every order is a bijection on every grid up to 64 x 64", 32) {
   for (const SwizzleOrder& order : orders()) {
     CAPTURE(to_string(order));
     long lost = 0;
@@ -118,7 +118,7 @@ TEST_CASE("strips: the order itself") {
 }
 
 LONG_TEST_CASE("strips as published lose groups exactly where the grid is narrower than a strip",
-               8) {
+               16) {
   struct Row {
     std::uint32_t width;
     int grids;

@@ -62,7 +62,7 @@ cl::Program program(bool reversed, const std::string& barrier) {
 
 }  // namespace
 
-LONG_TEST_CASE("each item comes once, and its ids belong together", 8) {
+LONG_TEST_CASE("each item comes once, and its ids belong together", 16) {
   struct Grid {
     std::array<std::size_t, 3> groups;
     std::array<std::size_t, 3> group;

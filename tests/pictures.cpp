@@ -102,7 +102,7 @@ TEST_CASE("a small file that promises a huge picture is refused before memory is
   }
 }
 
-LONG_TEST_CASE("a scene is rendered, blurred and written, alike on every run", 8) {
+LONG_TEST_CASE("a scene is rendered, blurred and written, alike on every run", 16) {
   if (not_built("line_blur")) return;
   const TempFolder folder;
   const std::string one = (folder.path() / "one.png").string();
@@ -250,7 +250,7 @@ TEST_CASE("real pictures are read as another program reads them") {
   }
 }
 
-LONG_TEST_CASE("real pictures, PNG and JPEG, through an example", 8) {
+LONG_TEST_CASE("real pictures, PNG and JPEG, through an example", 16) {
   if (not_built("line_blur")) return;
   std::vector<std::filesystem::path> files{small_data("pictures/astronaut.png"),
                                            small_data("pictures/hubble.jpg")};
@@ -269,7 +269,7 @@ LONG_TEST_CASE("real pictures, PNG and JPEG, through an example", 8) {
   }
 }
 
-LONG_TEST_CASE("a picture of yours is filtered as it is, and only the test scene gets noise", 8) {
+LONG_TEST_CASE("a picture of yours is filtered as it is, and only the test scene gets noise", 16) {
   if (not_built("halo_tile") || not_built("line_blur")) return;
   const TempFolder folder;
   const std::string in = (folder / "in.png").string();

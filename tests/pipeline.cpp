@@ -131,7 +131,7 @@ Stages run(const Runtime& rt, PixelType pixel, const std::vector<unsigned char>&
 }  // namespace
 
 LONG_TEST_CASE(
-    "decoded, blurred, dilated and listed: each stage is its reference of the one before", 8) {
+    "decoded, blurred, dilated and listed: each stage is its reference of the one before", 16) {
   const std::vector<unsigned char> blocks = random_blocks();
   const std::vector<float> want_decoded =
       ref::bc6h::to_float(ref::bc6h::to_rgba(ref::bc6h::decode_image(
@@ -182,7 +182,7 @@ LONG_TEST_CASE(
   }
 }
 
-LONG_TEST_CASE("a picture of bytes and of shorts goes through blur, dilation and list", 8) {
+LONG_TEST_CASE("a picture of bytes and of shorts goes through blur, dilation and list", 16) {
   for (const PixelType pixel : {PixelType::rgba8, PixelType::rgba16}) {
     CAPTURE(clcook::pixel_type_name(pixel, "test"));
     const Runtime& rt = runtime();

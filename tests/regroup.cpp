@@ -87,7 +87,7 @@ std::vector<std::uint32_t> keys_of(const std::string& shape, std::uint64_t seed 
 
 }  // namespace
 
-LONG_TEST_CASE("order: every item once, by key, those of one key in their order", 16) {
+LONG_TEST_CASE("order: every item once, by key, those of one key in their order", 32) {
   for (const int group : {0, 32, 128, 256}) {
     for (const int paths : {2, 3, 8, 31, 32}) {
       for (const std::size_t items :
@@ -103,7 +103,7 @@ LONG_TEST_CASE("order: every item once, by key, those of one key in their order"
   }
 }
 
-LONG_TEST_CASE("order: keys that are no path are left out, whatever they are", 8) {
+LONG_TEST_CASE("order: keys that are no path are left out, whatever they are", 16) {
   for (const int key_bytes : {1, 4}) {
     for (const int stray : {1, 50, 100}) {
       for (const std::size_t first : std::initializer_list<std::size_t>{0, 1, 16}) {
@@ -118,7 +118,7 @@ LONG_TEST_CASE("order: keys that are no path are left out, whatever they are", 8
   }
 }
 
-LONG_TEST_CASE("order: one path has all items, or every second", 8) {
+LONG_TEST_CASE("order: one path has all items, or every second", 16) {
   const std::vector<std::uint32_t> last(5000, 31);
   check_list(last, 32, list(last, 32, 1));
   std::vector<std::uint32_t> second(5000);
@@ -126,7 +126,7 @@ LONG_TEST_CASE("order: one path has all items, or every second", 8) {
   check_list(second, 32, list(second, 32, 4));
 }
 
-LONG_TEST_CASE("order: calls of one plan do not disturb each other", 8) {
+LONG_TEST_CASE("order: calls of one plan do not disturb each other", 16) {
   const auto keys = keys_of("items=9001 paths=12 random=100");
   const RegroupOrder sort{runtime(), {keys.size(), 12}};
   std::vector<unsigned char> stored(keys.begin(), keys.end());
@@ -145,7 +145,7 @@ LONG_TEST_CASE("order: calls of one plan do not disturb each other", 8) {
   }
 }
 
-LONG_TEST_CASE("a function of one's own runs in every variant that takes one", 8) {
+LONG_TEST_CASE("a function of one's own runs in every variant that takes one", 16) {
   // Exact, with a path for each key that the others would show.
   const char* const text =
       "static inline float4 clcook_path_function(int path, uint4 item, float4 parameters) {\n"

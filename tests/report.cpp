@@ -183,7 +183,7 @@ TEST_CASE("pictures come with their error and PSNR") {
   CHECK(report({"--picture", "a=" + before + "," + kData + "README.md"}).code == 2);
 }
 
-LONG_TEST_CASE("the committed results make a page, each kind in its place", 8) {
+LONG_TEST_CASE("the committed results make a page, each kind in its place", 16) {
   if (!can_plot()) return;
   const TempFolder folder;
   const std::string out = (folder / "page.html").string();

@@ -127,7 +127,7 @@ struct Kinds {
 
 }  // namespace
 
-LONG_TEST_CASE("calls of every operation leave nothing behind in an implementation", 8) {
+LONG_TEST_CASE("calls of every operation leave nothing behind in an implementation", 16) {
   const Runtime& on = runtime();
   const int calls = short_grid() ? kCalls / 20 : kCalls;
   for (const Recipe& recipe : cookbook::recipes()) {

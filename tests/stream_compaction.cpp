@@ -63,7 +63,7 @@ std::vector<std::uint32_t> run(const StreamCompaction& compact, const cl::Buffer
 
 }  // namespace
 
-LONG_TEST_CASE("stream_compaction: brightness and the list that can be worked out by hand", 8) {
+LONG_TEST_CASE("stream_compaction: brightness and the list that can be worked out by hand", 16) {
   CHECK(ref::brightness(0xFF000000u) == 0);
   CHECK(ref::brightness(0x00FFFFFFu) == 255 * 256);
   CHECK(ref::brightness(0x00000001u) == 54);
@@ -116,7 +116,7 @@ TEST_CASE("stream_compaction: both brightnesses of the reference are one formula
   }
 }
 
-LONG_TEST_CASE("stream_compaction: a region of a larger picture, at an odd pitch", 16) {
+LONG_TEST_CASE("stream_compaction: a region of a larger picture, at an odd pitch", 32) {
   // 37 x 29 pixels at (3, 2) of 53 x 40.
   const std::size_t pitch = 53;
   const std::vector<std::uint32_t> in = noise(pitch * 40, 9);
@@ -183,7 +183,7 @@ TEST_CASE("oclgrind: stream_compaction: the scan of the counts alone, three turn
 }
 
 LONG_TEST_CASE("stream_compaction: one pass, again and again, of any size, beside another kernel",
-               8) {
+               16) {
   // The state between calls, the walk over other groups, and groups that are counted by those that
   // wait. Another queue keeps the device busy, so that groups come and go in no order of ours.
   std::size_t runs = clcook::testing::short_grid() ? 60 : 600;

@@ -92,7 +92,7 @@ TEST_CASE("child: write for ever" * doctest::skip()) {
 }
 
 LONG_TEST_CASE(
-    "processes that are killed while they write leave whole files, and soon nothing else", 8) {
+    "processes that are killed while they write leave whole files, and soon nothing else", 16) {
   const TempFolder folder;
   const DiskCache cache((folder / "cache").string());
   std::filesystem::create_directory(folder / "cache");
@@ -143,7 +143,7 @@ TEST_CASE("child: build from a shared folder" * doctest::skip()) {
   }
 }
 
-LONG_TEST_CASE("eight processes on one folder build what they asked for", 8) {
+LONG_TEST_CASE("eight processes on one folder build what they asked for", 16) {
   for (int round = 0; round < 5; ++round) {
     const TempFolder folder;
     std::vector<pid_t> children;
@@ -165,7 +165,7 @@ LONG_TEST_CASE("eight processes on one folder build what they asked for", 8) {
 }
 
 LONG_TEST_CASE("a program whose file has any bit changed is built again, and the file with it",
-               16) {
+               32) {
   const TempFolder folder;
   const DiskCache disk(folder.path().string());
   {

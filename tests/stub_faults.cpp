@@ -134,7 +134,7 @@ const Rules kRuntime{{"clGetDeviceInfo"}, {}};  // the versions of OpenCL C
 
 }  // namespace
 
-LONG_TEST_CASE("plans and calls of every operation", 16) {
+LONG_TEST_CASE("plans and calls of every operation", 32) {
   const std::vector<stub::Device> devices{stub::gpu(), stub::cpu(), nvidia()};
   std::map<std::string, std::size_t> device_of;
   std::size_t number = 0;
@@ -255,7 +255,7 @@ TEST_CASE("programs, from source and with a cache on disk") {
   }
 }
 
-LONG_TEST_CASE("images, other sigmas, strips", 8) {
+LONG_TEST_CASE("images, other sigmas, strips", 16) {
   stub::set_device(stub::gpu());
   const std::size_t size = 24;
   const auto finish = [](const Runtime& runtime, const cl::Event& done) {

@@ -105,7 +105,7 @@ constexpr std::size_t kSizes = 7 * (kMaxSize - 3);  // pairs of size_of(i) and s
 
 }  // namespace
 
-LONG_TEST_CASE("calls with changing problems leave nothing behind", 8) {
+LONG_TEST_CASE("calls with changing problems leave nothing behind", 16) {
   for (const bool out_of_order : {false, true}) {
     const stub::Counts before = stub::alive();
     {
@@ -160,7 +160,7 @@ LONG_TEST_CASE("calls with changing problems leave nothing behind", 8) {
   }
 }
 
-LONG_TEST_CASE("calls of every operation, with a new plan of another problem each time", 16) {
+LONG_TEST_CASE("calls of every operation, with a new plan of another problem each time", 32) {
   const stub::Counts before = stub::alive();
   for (const Recipe& recipe : cookbook::recipes()) {
     CAPTURE(recipe.name);

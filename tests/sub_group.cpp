@@ -259,7 +259,7 @@ void check_all(const SubGroups& groups, std::size_t size,
 
 }  // namespace
 
-LONG_TEST_CASE("sub-groups of local memory", 16) {
+LONG_TEST_CASE("sub-groups of local memory", 32) {
   const SubGroups groups = local_sub_groups();
   std::size_t number = 0;
   for (const std::size_t size : {1U, 8U, 64U}) {
@@ -367,7 +367,7 @@ TEST_CASE("a variant that declares the need is skipped where the device has none
   CHECK(contains(error.what(), groups.lacks));
 }
 
-LONG_TEST_CASE("clcook devices says what sub-groups a device has", 8) {
+LONG_TEST_CASE("clcook devices says what sub-groups a device has", 16) {
   if (not_built("clcook")) return;
   const Ran ran = run_program({built_program("clcook"), "devices"});
   CHECK(contains(ran.out, "sub-groups: " + describe(sub_groups(runtime()))));
@@ -378,7 +378,7 @@ TEST_CASE("child: sub-groups of local memory" * doctest::skip()) {
   check_all(local_sub_groups(), 4, {{8, 1, 1}});
 }
 
-LONG_TEST_CASE("planted bugs of the header are found", 8) {
+LONG_TEST_CASE("planted bugs of the header are found", 16) {
   const auto child = [](const std::string& plant) {
     return run_self("child: sub-groups of local memory", {{"CLCOOK_TEST_PLANT", plant}});
   };

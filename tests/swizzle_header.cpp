@@ -57,7 +57,7 @@ const cl::Program& program() {
 
 }  // namespace
 
-LONG_TEST_CASE("the device's places are the model's", 8) {
+LONG_TEST_CASE("the device's places are the model's", 16) {
   std::vector<GroupGrid> grids = {{1, 4093}, {4093, 1},  {2, 2039},
                                   {1021, 3}, {127, 131}, {320, 180}};
   for (std::uint32_t x = 1; x <= 64; ++x) {

@@ -105,7 +105,7 @@ int article(float x, const std::vector<float>& t) {
 
 }  // namespace
 
-LONG_TEST_CASE("threshold_count: awkward values of every kind on every variant", 16) {
+LONG_TEST_CASE("threshold_count: awkward values of every kind on every variant", 32) {
   struct Set {
     const char* name;
     std::vector<float> thresholds;

@@ -115,7 +115,7 @@ TEST_CASE("list --json holds every recipe with variants, baseline and tune axes"
   }
 }
 
-LONG_TEST_CASE("devices lists them with the choice and the reasons", 8) {
+LONG_TEST_CASE("devices lists them with the choice and the reasons", 16) {
   if (not_built("clcook")) return;
   const Ran plain = tool({"devices"});
   CHECK(plain.code == 0);
@@ -210,7 +210,7 @@ TEST_CASE("check prints a table, and takes one variant and one shape") {
 }
 
 LONG_TEST_CASE(
-    "what an implementation prints while it compiles is in the log of check --verbose alone", 8) {
+    "what an implementation prints while it compiles is in the log of check --verbose alone", 16) {
   // PoCL says "1 warning generated." to the process's standard error.
   const TempFolder kernels;
   std::filesystem::copy(CLCOOK_SOURCE_DIR "/kernels", kernels.path(),
@@ -343,7 +343,7 @@ TEST_CASE("unknown names and broken values are errors that name them") {
   CHECK(contains(tool({"check", "no_such_recipe"}).err, recipe));  // with the known ones
 }
 
-LONG_TEST_CASE("flatten prints a text that builds by itself", 8) {
+LONG_TEST_CASE("flatten prints a text that builds by itself", 16) {
   if (not_built("clcook")) return;
   for (const Recipe& recipe : cookbook::recipes()) {
     const std::filesystem::path file = CLCOOK_SOURCE_DIR "/kernels/" + recipe.name + ".cl";
@@ -407,7 +407,7 @@ TEST_CASE("counters are those of the cores, or the system says why there are non
   refused({"counters", "--out", file, "--resume", file}, "--out");
 }
 
-LONG_TEST_CASE("startup times a process with empty caches and one that compiles nothing", 8) {
+LONG_TEST_CASE("startup times a process with empty caches and one that compiles nothing", 16) {
   const TempFolder folder;
   const std::string file = (folder / "startup.json").string();
   const Ran ran =

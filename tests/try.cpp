@@ -286,7 +286,7 @@ TEST_CASE("a wrong description is told its file and its line") {
             .kernels.size() == 2);
 }
 
-LONG_TEST_CASE("a description that does not fit its kernels is refused before anything runs", 8) {
+LONG_TEST_CASE("a description that does not fit its kernels is refused before anything runs", 16) {
   if (cannot_read()) return;
   const auto refuses = [](const std::string& from, const std::string& to, const std::string& at,
                           const std::string& part) {
@@ -354,7 +354,7 @@ compare = { outputs = ["y"] }
 )";
 
 LONG_TEST_CASE("types behind typedefs, enums and structs are compared, and no struct goes by value",
-               8) {
+               16) {
   if (cannot_read()) return;
   const TempFolder folder;
   write_bytes(folder / "types.cl", kTypes);
@@ -444,7 +444,7 @@ TEST_CASE("a number type is itself behind a typedef") {
   CHECK(tool::described::meaning_of(runtime(), one, "nothing").bytes == 0);
 }
 
-LONG_TEST_CASE("check finds what is wrong with a kernel, and what never ends is ended", 8) {
+LONG_TEST_CASE("check finds what is wrong with a kernel, and what never ends is ended", 16) {
   if (cannot_read()) return;
   const auto check = [](const std::string& function) {
     const Described here(
@@ -480,7 +480,7 @@ TEST_CASE("a baseline is checked too") {
   }
 }
 
-LONG_TEST_CASE("the other commands take a description", 8) {
+LONG_TEST_CASE("the other commands take a description", 16) {
   if (cannot_read()) return;
   const Described here(replaced(kDescription, "function = \"good\"",
                                 "function = \"good\"\ntune = { UNUSED = [1, 2] }"));
@@ -543,7 +543,7 @@ std::string begun(const TempFolder& folder, const std::string& file, const std::
   return (folder / std::filesystem::path(file).replace_extension(".toml").string()).string();
 }
 
-LONG_TEST_CASE("what --new writes is what check takes, whatever the types are", 8) {
+LONG_TEST_CASE("what --new writes is what check takes, whatever the types are", 16) {
   if (cannot_read()) return;
   const TempFolder folder;
   // Every type of numbers, in every role, and structs in memory.
@@ -602,7 +602,7 @@ TEST_CASE("--new keeps to sizes of groups, and says what a description cannot gi
   CHECK(contains(other.err, "must end in .toml"));
 }
 
-LONG_TEST_CASE("references in files and in C", 8) {
+LONG_TEST_CASE("references in files and in C", 16) {
   if (cannot_read()) return;
   const TempFolder folder;
   const std::string library = (folder / "reference.so").string();
@@ -653,7 +653,7 @@ int overruns(void* const* a, const size_t* bytes) { ((char*)a[1])[bytes[1]] = 0;
   CHECK(contains(ran.err, "at y[0]: expected 0, got "));
 }
 
-LONG_TEST_CASE("images are filled, compared and shown by their texels", 8) {
+LONG_TEST_CASE("images are filled, compared and shown by their texels", 16) {
   if (cannot_read() || !runtime().info().images) return;
   const TempFolder folder;
   write_bytes(folder / "kernels.cl", R"(
@@ -702,7 +702,7 @@ global = ["width", "height"]
   CHECK(contains(ran.err, "FAILED pictures/shifted (width=7 height=5) in-order: at to(0, 4).0"));
 }
 
-LONG_TEST_CASE("the page's description and the example are right", 8) {
+LONG_TEST_CASE("the page's description and the example are right", 16) {
   if (cannot_read()) return;
   const std::string page = read_bytes(CLCOOK_SOURCE_DIR "/docs/try.md");
   const auto block = [&](const std::string& kind) {

@@ -207,7 +207,7 @@ TEST_CASE("the structs of the kernels of line_blur lie as those of the host") {
 
 // Beside the host's structs stands static_assert of their size; all members have 4 bytes but the
 // first of scratch_t.
-LONG_TEST_CASE("the structs of the kernels of gaussian_blur have no gaps", 8) {
+LONG_TEST_CASE("the structs of the kernels of gaussian_blur have no gaps", 16) {
   const auto ints = [](const char* name, const std::vector<const char*>& members,
                        std::size_t first = 4) {
     Layout out{name, first + 4 * (members.size() - 1), {}};
