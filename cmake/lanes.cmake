@@ -144,7 +144,8 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
   if(TARGET clcook_tool)
     clcook_lane(
       snippets snippets "${clcook_lanes}/snippets.sh" "${PROJECT_SOURCE_DIR}"
-      "${CLCOOK_GENERATED_DIR}" $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/snippets")
+      "${CLCOOK_GENERATED_DIR}" $<TARGET_FILE:clcook_tool> $<TARGET_FILE:clcook_definitions>
+      "${PROJECT_BINARY_DIR}/snippets")
     clcook_lane(site site "${clcook_lanes}/site.sh" "${PROJECT_SOURCE_DIR}"
                 $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/site")
   endif()
@@ -152,7 +153,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
   set(number 0)
   foreach(name IN LISTS CLCOOK_EXAMPLES)
     clcook_lane(
-      "example.${name}" examples "${clcook_lanes}/turn.sh" ${number} 2 "${clcook_lanes}/example.sh"
+      "example.${name}" examples "${clcook_lanes}/turn.sh" ${number} 3 "${clcook_lanes}/example.sh"
       $<TARGET_FILE:example_${name}> "${PROJECT_SOURCE_DIR}/examples/${name}.cpp"
       "${PROJECT_BINARY_DIR}/example-out/${name}")
     math(EXPR number "${number} + 1")
@@ -179,7 +180,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
       set_property(TEST "oclgrind.${recipe}.planted" APPEND
                    PROPERTY ENVIRONMENT "CLCOOK_TEST_RECIPE=${recipe}")
       clcook_lane(
-        "order.${recipe}" order "${clcook_lanes}/turn.sh" ${apart} 8 "${clcook_lanes}/order.sh"
+        "order.${recipe}" order "${clcook_lanes}/turn.sh" ${apart} 16 "${clcook_lanes}/order.sh"
         $<TARGET_FILE:clcook_tool> $<TARGET_FILE:test_planted_bugs> "${PROJECT_SOURCE_DIR}"
         "${PROJECT_BINARY_DIR}/order/${recipe}" "${recipe}")
       math(EXPR apart "${apart} + 1")

@@ -15,13 +15,17 @@ constexpr int kRounds = 40;
 constexpr int kRounds = 2000;
 #endif
 
+// Of this file alone: for std::less the linker may take the algorithms of another file, which is built
+// without optimisation.
+constexpr auto is_less = [](double a, double b) { return a < b; };
+
 }  // namespace
 
 double median(std::vector<double> values) {
   if (values.empty()) return std::nan("");
   const std::size_t middle = values.size() / 2;
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle),
-                   values.end());
+                   values.end(), is_less);
   const double upper = values[middle];
   if (values.size() % 2 == 1) return upper;
   return (*std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle)) +
@@ -75,7 +79,7 @@ Ratio bootstrap_ratio(const Blocks& above, const Blocks& below) {
     // Not to be sorted.
     if (std::isnan(ratios.back())) return {std::nan(""), std::nan(""), std::nan("")};
   }
-  std::sort(ratios.begin(), ratios.end());
+  std::sort(ratios.begin(), ratios.end(), is_less);
   const auto at = [&](double share) {
     return ratios[static_cast<std::size_t>(share * static_cast<double>(ratios.size() - 1))];
   };

@@ -1,5 +1,5 @@
 # awk -f snippets.awk [-v kind=cl] PAGE...: a C++ program (with kind=cl an OpenCL C file) on standard
-# output that runs the snippets of pages, one function per snippet.
+# output that runs the snippets of pages, one function per snippet; with the arguments TURN OF one in OF.
 #
 # Before each ```cpp block a comment, which no reader sees, gives what the text around it assumes:
 #   <!-- snippet:
@@ -95,12 +95,14 @@ END {
     exit
   }
   print heads "#include <clcook/core/error.hpp>\n#include <clcook/core/runtime.hpp>\n" \
-    "#include <cstddef>\n#include <cstdint>\n#include <cstdio>\n#include <exception>\n#include <vector>\n\n" \
+    "#include <cstddef>\n#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include <exception>\n#include <vector>\n\n" \
     "cl::Event marker(const clcook::Runtime& runtime) {\n  cl_event event = nullptr;\n" \
     "  clcook::check(clEnqueueMarkerWithWaitList(runtime.queue()(), 0, nullptr, &event), \"marker\");\n" \
     "  return cl::Event(event);\n}\n" functions "\n" \
-    "int main() {\n  int failed = 0;\n" \
-    "  const auto run = [&](const char* name, auto* snippet) {\n    try {\n" \
+    "int main(int argc, char** argv) {\n  int failed = 0, number = 0;\n" \
+    "  const int turn = argc > 2 ? std::atoi(argv[1]) : 0, of = argc > 2 ? std::atoi(argv[2]) : 1;\n" \
+    "  const auto run = [&](const char* name, auto* snippet) {\n" \
+    "    if ((number++ + turn) % of != 0) return;\n    try {\n" \
     "      const clcook::Runtime runtime = clcook::Runtime::pick();\n" \
     "      snippet(runtime, marker(runtime));\n" \
     "      clcook::check(clFinish(runtime.queue()()), \"clFinish\");\n" \

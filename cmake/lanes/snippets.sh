@@ -1,9 +1,10 @@
 #!/bin/bash
-# snippets.sh SOURCE INCLUDE CLCOOK WORK: the snippets of README and of every page compile without a
-# warning and run, see snippets.awk; and clcook knows every option of the commands that they show.
-# INCLUDE is the folder of the generated headers. The short grid leaves out g++, the slower compiler.
+# snippets.sh SOURCE INCLUDE CLCOOK DEFINITIONS WORK: the snippets of README and of every page compile
+# without a warning and run, see snippets.awk; and clcook knows every option of the commands that they
+# show. INCLUDE is the folder of the generated headers. The short grid leaves out g++, the slower
+# compiler, links the library of compiled DEFINITIONS and runs a quarter.
 set -eu
-source=$1 generated=$2 clcook=$3 work=$4
+source=$1 generated=$2 clcook=$3 definitions=$4 work=$5
 rm -rf --one-file-system "$work"
 mkdir -p "$work"
 cd "$source"
@@ -15,9 +16,17 @@ flags=(-std=c++17 -Wall -Wextra -Werror -I lib -I "$generated")
 for compiler in clang clang++; do
   command -v "$compiler" >/dev/null || { echo "FAILED: $compiler is not installed"; exit 1; }
 done
-clang++ "${flags[@]}" -O0 "$work/snippets.cpp" -o "$work/snippets" -lOpenCL -pthread
-(cd "$work" && ./snippets)
-[ "${CLCOOK_TEST_GRID:-full}" = short ] || g++ "${flags[@]}" -fsyntax-only "$work/snippets.cpp"
+if [ "${CLCOOK_TEST_GRID:-full}" = short ]; then
+  run=(./snippets "${CLCOOK_TEST_SLICE:-0}" 4)
+  flags+=(-DCLCOOK_COMPILED)
+else
+  run=(./snippets)
+  definitions=
+  g++ "${flags[@]}" -fsyntax-only "$work/snippets.cpp"
+fi
+clang++ "${flags[@]}" -O0 "$work/snippets.cpp" -o "$work/snippets" ${definitions:+"$definitions"} \
+  -lOpenCL -pthread
+(cd "$work" && "${run[@]}")
 clang -x cl -cl-std=CL1.2 -Xclang -finclude-default-header -fsyntax-only -Wall -Wextra -Werror \
   -Wno-unused-parameter -I kernels "$work/snippets.cl"
 
