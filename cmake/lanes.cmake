@@ -211,7 +211,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
               "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
   clcook_lane(fuzz fuzz "${clcook_lanes}/fuzz.sh" "${CMAKE_COMMAND}" "${PROJECT_SOURCE_DIR}"
               "${PROJECT_BINARY_DIR}")
-  clcook_lane(tsan tsan "${clcook_lanes}/tsan.sh" "${CMAKE_COMMAND}" "${PROJECT_SOURCE_DIR}"
+  clcook_lane(tsan tsan "${clcook_lanes}/turn.sh" 0 2 "${clcook_lanes}/tsan.sh" "${CMAKE_COMMAND}" "${PROJECT_SOURCE_DIR}"
               "${PROJECT_BINARY_DIR}")
   # After those whose compiled kernels it uses.
   list(TRANSFORM CLCOOK_RECIPES PREPEND "conformance." OUTPUT_VARIABLE conformance)

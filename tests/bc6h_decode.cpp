@@ -202,7 +202,7 @@ LONG_TEST_CASE("golden blocks of every mode and partition, on every variant", 16
   check_golden_blocks(small_file("bc6h/blocks.txt"), 114);
 }
 
-TEST_CASE("all golden blocks on every variant") {
+LONG_TEST_CASE("all golden blocks on every variant", 16) {
   if (const auto file = data_file("bc6h_vectors.txt")) check_golden_blocks(*file, 220);
 }
 
@@ -295,7 +295,7 @@ LONG_TEST_CASE("-Inf is possible, in half and in float", 16) {
   }
 }
 
-TEST_CASE("every half that a texture can hold becomes its float") {
+LONG_TEST_CASE("every half that a texture can hold becomes its float", 16) {
   // Mode 13 without differences stores any 16 bits.
   std::vector<unsigned char> blocks;
   for (int value = 0; value < 1 << 16; value += 4) {

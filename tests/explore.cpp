@@ -56,7 +56,7 @@ TEST_CASE("every sweep runs, and the result holds measured and predicted times")
   if (not_built("clcook")) return;
   std::size_t number = 0;
   for (const Recipe& recipe : cookbook::recipes()) {
-    if (recipe.sweeps.empty() || left_out(number++, 8)) continue;
+    if (recipe.sweeps.empty() || left_out(number++, 16)) continue;
     CAPTURE(recipe.name);
     TempFolder folder;
     const std::string file = (folder / "explore.json").string();

@@ -72,7 +72,7 @@ LONG_TEST_CASE("volumes: the card's shapes, by every method that can", 32) {
   CHECK(by_volume >= 10);
 }
 
-TEST_CASE("volumes: without sigma_z a volume is a batch, and depth 1 a picture") {
+LONG_TEST_CASE("volumes: without sigma_z a volume is a batch, and depth 1 a picture", 16) {
   Problem volume{33, 21, 2, 1, GaussianBlur::Pixel::u16, 1};
   volume.depth = 6;
   Problem batch = volume;

@@ -299,7 +299,7 @@ LONG_TEST_CASE("NaN and infinities by the rules", 32) {
   }
 }
 
-TEST_CASE("minus zero and zero are equal") {
+LONG_TEST_CASE("minus zero and zero are equal", 16) {
   const Problem p = picture(Filter::dilation, 33, 5);
   std::vector<float> in(values_of(p), -0.0f);
   for (std::size_t i = 0; i < in.size(); i += 2) in[i] = 0.0f;
