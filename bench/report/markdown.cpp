@@ -72,6 +72,7 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
                                     {"steps", 1, 1, " RECIPE"},
                                     {"stages", 1, 1, " RESULT"},
                                     {"peers", 1, 1, " RESULT"},
+                                    {"libraries", 1, 1, " RESULT"},
                                     {"startup", 1, 1, " RESULT"},
                                     {"counters", 3, 14, " RESULT RECIPE COUNTER..."},
                                     {"isa", 2, 16, " RESULT RECIPE [TARGET [COUNT...]]"},
@@ -106,6 +107,9 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
   if (name == "bench") return some(bench_table(find(results, words[1], "bench"), words[2]));
   if (name == "speed") return some(speed_table(find(results, words[1], "bench"), words[2]));
   if (name == "steps") return to_markdown(steps_table(results, find_recipe(recipes(), words[1])));
+  if (name == "libraries")
+    return some(libraries_table(results, find(results, words[1], "peers").device,
+                                in_docs ? "" : "docs/"));
   if (name == "peers") return some(peers_table(find(results, words[1], "peers")));
   if (name == "startup") return some(startup_table(find(results, words[1], "startup")));
   if (name == "counters")

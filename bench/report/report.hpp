@@ -183,6 +183,10 @@ Table bench_table(const Result& result, const std::string& recipe, const Group& 
 Table steps_table(const std::vector<Result>& results, const Recipe& recipe);
 Table stages_table(const Result& result);
 Table peers_table(const Result& result);
+// The library beside others on a device: for each recipe and library how many times as fast clcook is, from
+// the least to the most of the cases, by its fastest variant that is as exact as theirs.
+Table libraries_table(const std::vector<Result>& results, const std::string& device,
+                      const std::string& prefix);
 Table startup_table(const Result& result);
 // The variants of a recipe with these counters, by their names in result files. Throws
 // Error(invalid_argument) for a counter that there is none of.

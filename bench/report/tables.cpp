@@ -434,6 +434,88 @@ Table stages_table(const Result& result) {
   return table;
 }
 
+namespace {
+
+// "CUB" of "CUB, DeviceSelect::If".
+std::string library_of(const PeerRow& row) { return row.who.substr(0, row.who.find(", ")); }
+
+bool is_ours(const PeerRow& row) { return row.who.rfind("clcook", 0) == 0; }
+
+// Whether a row is as exact as another, but for 3 dB.
+bool is_as_exact(const PeerRow& row, const PeerRow& other) {
+  if (std::isnan(row.psnr)) return true;
+  return !std::isnan(other.psnr) && row.psnr >= other.psnr - 3;
+}
+
+// The fastest of the rows that `wanted` takes; null without any.
+template <class Wanted>
+const PeerRow* fastest_peer(const std::vector<const PeerRow*>& rows, const Wanted& wanted) {
+  const PeerRow* best = nullptr;
+  for (const PeerRow* row : rows) {
+    if (!wanted(*row)) continue;
+    if (best == nullptr || median(row->seconds) < median(best->seconds)) best = row;
+  }
+  return best;
+}
+
+}  // namespace
+
+Table libraries_table(const std::vector<Result>& results, const std::string& device,
+                      const std::string& prefix) {
+  Table table{{{"Recipe"}, {"Library"}, {"clcook is"}, {"Cases", true}}, {}};
+  for (const Recipe& recipe : recipes()) {
+    // Each library's least and most over the cases.
+    struct Span {
+      double least = 0, most = 0;
+      int cases = 0;
+    };
+    std::vector<std::pair<std::string, Span>> spans;
+    for (const Result& result : results) {
+      if (result.device != device || result.peers.recipe != recipe.name) continue;
+      std::vector<std::pair<std::string, std::vector<const PeerRow*>>> cases;
+      for (const PeerRow& row : result.peers.rows) {
+        if (row.skipped) continue;
+        if (cases.empty() || cases.back().first != row.which) cases.push_back({row.which, {}});
+        cases.back().second.push_back(&row);
+      }
+      for (const auto& [which, rows] : cases) {
+        std::vector<std::string> libraries;
+        for (const PeerRow* row : rows) {
+          const std::string library = library_of(*row);
+          if (!is_ours(*row) &&
+              std::find(libraries.begin(), libraries.end(), library) == libraries.end())
+            libraries.push_back(library);
+        }
+        for (const std::string& library : libraries) {
+          const PeerRow* theirs = fastest_peer(
+              rows, [&](const PeerRow& row) { return library_of(row) == library; });
+          const PeerRow* ours = fastest_peer(rows, [&](const PeerRow& row) {
+            return is_ours(row) && is_as_exact(row, *theirs);
+          });
+          if (ours == nullptr) continue;
+          const double ratio = median(theirs->seconds) / median(ours->seconds);
+          auto found = std::find_if(spans.begin(), spans.end(),
+                                    [&](const auto& one) { return one.first == library; });
+          if (found == spans.end()) found = spans.insert(spans.end(), {library, {ratio, ratio, 0}});
+          found->second.least = std::min(found->second.least, ratio);
+          found->second.most = std::max(found->second.most, ratio);
+          ++found->second.cases;
+        }
+      }
+    }
+    for (const auto& [library, span] : spans) {
+      const std::string least = times(span.least), most = times(span.most);
+      table.rows.push_back(
+          {{recipe.name, "", prefix + recipe.name + ".md"},
+           {library, "", ""},
+           {least == most ? least + "×" : least + "× to " + most + "×",
+            span.least >= 1.05 ? "strong" : "", ""},
+           {fmt::format("{}", span.cases), "", ""}});
+    }
+  }
+  return table;
+}
+
 Table peers_table(const Result& result) {
   Table table{{{"Case"},
                {"Who"},
