@@ -144,3 +144,38 @@ TEST_CASE("devices have the names that people use") {
   CHECK(short_device(results, "bench", results[1].device) == "PoCL, 2 cores");
   CHECK(short_device(results, "bench", results[2].device) == "PoCL, 1 core");
 }
+
+TEST_CASE(
+    "beside a library stands the fastest variant that is as exact, from the least case to the "
+    "most") {
+  const auto row = [](const char* which, const char* who, double us, double psnr) {
+    PeerRow out;
+    out.which = which;
+    out.who = who;
+    out.seconds = {us * 1e-6, us * 1e-6, us * 1e-6};
+    out.psnr = psnr;
+    return out;
+  };
+  const double exact = std::nan("");
+  Result result;
+  result.kind = "peers";
+  result.device = "a GPU";
+  result.peers.recipe = "halo_tile";
+  result.peers.rows = {
+      row("small", "clcook (a)", 10, exact),   row("small", "Lib, one way", 30, exact),
+      row("small", "Lib, another", 20, exact), row("small", "Rough", 5, 40),
+      row("large", "clcook (rough)", 1, 60),   row("large", "clcook (b)", 10, 100),
+      row("large", "Lib, one way", 50, 102),   row("large", "Rough", 2, 61),
+      row("large", "Exact", 40, exact)};
+  result.peers.rows.push_back(row("large", "Left out", 1, exact));
+  result.peers.rows.back().skipped = "not there";
+  const Table table = libraries_table({result}, "a GPU", "");
+  std::vector<std::string> lines;
+  for (const auto& cells : table.rows)
+    lines.push_back(cells[0].text + " " + cells[1].text + " " + cells[2].text + " " +
+                    cells[2].mark + " " + cells[3].text);
+  // Exact has no row as exact beside it in its only case.
+  CHECK(lines == std::vector<std::string>{"halo_tile Lib 2.00× to 5.00× strong 2",
+                                          "halo_tile Rough 0.50× to 2.00×  2"});
+  CHECK(libraries_table({result}, "another GPU", "").rows.empty());
+}

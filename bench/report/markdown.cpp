@@ -108,8 +108,8 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
   if (name == "speed") return some(speed_table(find(results, words[1], "bench"), words[2]));
   if (name == "steps") return to_markdown(steps_table(results, find_recipe(recipes(), words[1])));
   if (name == "libraries")
-    return some(libraries_table(results, find(results, words[1], "peers").device,
-                                in_docs ? "" : "docs/"));
+    return some(
+        libraries_table(results, find(results, words[1], "peers").device, in_docs ? "" : "docs/"));
   if (name == "peers") return some(peers_table(find(results, words[1], "peers")));
   if (name == "startup") return some(startup_table(find(results, words[1], "startup")));
   if (name == "counters")

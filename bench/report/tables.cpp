@@ -487,11 +487,10 @@ Table libraries_table(const std::vector<Result>& results, const std::string& dev
             libraries.push_back(library);
         }
         for (const std::string& library : libraries) {
-          const PeerRow* theirs = fastest_peer(
-              rows, [&](const PeerRow& row) { return library_of(row) == library; });
-          const PeerRow* ours = fastest_peer(rows, [&](const PeerRow& row) {
-            return is_ours(row) && is_as_exact(row, *theirs);
-          });
+          const PeerRow* theirs =
+              fastest_peer(rows, [&](const PeerRow& row) { return library_of(row) == library; });
+          const PeerRow* ours = fastest_peer(
+              rows, [&](const PeerRow& row) { return is_ours(row) && is_as_exact(row, *theirs); });
           if (ours == nullptr) continue;
           const double ratio = median(theirs->seconds) / median(ours->seconds);
           auto found = std::find_if(spans.begin(), spans.end(),
@@ -505,12 +504,11 @@ Table libraries_table(const std::vector<Result>& results, const std::string& dev
     }
     for (const auto& [library, span] : spans) {
       const std::string least = times(span.least), most = times(span.most);
-      table.rows.push_back(
-          {{recipe.name, "", prefix + recipe.name + ".md"},
-           {library, "", ""},
-           {least == most ? least + "×" : least + "× to " + most + "×",
-            span.least >= 1.05 ? "strong" : "", ""},
-           {fmt::format("{}", span.cases), "", ""}});
+      table.rows.push_back({{recipe.name, "", prefix + recipe.name + ".md"},
+                            {library, "", ""},
+                            {least == most ? least + "×" : least + "× to " + most + "×",
+                             span.least >= 1.05 ? "strong" : "", ""},
+                            {fmt::format("{}", span.cases), "", ""}});
     }
   }
   return table;
