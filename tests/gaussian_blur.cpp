@@ -68,7 +68,7 @@ TEST_CASE("gaussian_blur: the weights are the definition's") {
   CHECK(ref::radius(0.125, 4) == 1);
   for (const double sigma : {0.0, 0.3, 2.0, 17.5, 500.0}) {
     const std::vector<double> w = ref::weights(sigma, 4);
-    const gaussian::Axis axis = gaussian::make_axis(sigma, 4);
+    const gaussian::FilterAxis axis = gaussian::make_axis(sigma, 4);
     REQUIRE(w.size() == static_cast<std::size_t>(axis.taps()));
     double sum = 0;
     double variance = 0;

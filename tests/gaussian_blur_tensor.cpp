@@ -120,7 +120,7 @@ TEST_CASE("gaussian_blur tensor_bytes: weights are whole numbers of a sum of a p
     for (const double truncate : {0.5, 2.0, 4.0, 8.0}) {
       CAPTURE(sigma);
       CAPTURE(truncate);
-      const gaussian::Axis axis = gaussian::make_axis(sigma, truncate);
+      const gaussian::FilterAxis axis = gaussian::make_axis(sigma, truncate);
       for (const auto store : {BytesStore::coarse, BytesStore::fine, BytesStore::carry}) {
         const ByteWeights weights(axis, store);
         int sum = 0;

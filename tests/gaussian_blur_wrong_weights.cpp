@@ -18,7 +18,7 @@ using namespace clcook;
 using namespace clcook::testing;
 
 LONG_TEST_CASE("gaussian_blur: a pyramid with weights that are 2 % off fails on every shape", 16) {
-  const gaussian::Axis axis = gaussian::make_axis(20, 4);
+  const gaussian::FilterAxis axis = gaussian::make_axis(20, 4);
   const std::vector<double> g = gaussian::spline::fit(axis, gaussian::spline::get(4));
   double sum = -g[0];
   for (const double one : g) sum += 2 * one;

@@ -359,7 +359,7 @@ class Memory {
   }
 
  private:
-  static std::size_t extent(const Placed& size, const Names& names) {
+  static std::size_t extent(const Located& size, const Names& names) {
     return static_cast<std::size_t>(evaluate(size, names));
   }
 
@@ -609,7 +609,7 @@ void compare(const Compare& how, const Argument& one, const Names& names, const 
   const Type& type = one.numbers();
   const bool exact =
       type.kind != Type::Kind::real && how.absolute == 0 && how.relative == 0 && how.ulp == 0;
-  const auto extent = [&](const Placed& size) {
+  const auto extent = [&](const Located& size) {
     return size.empty() ? std::size_t{1} : static_cast<std::size_t>(evaluate(size, names));
   };
   Place place{one, extent(one.width), extent(one.height), 0, how, names};
@@ -801,7 +801,7 @@ Recipe recipe_of(std::shared_ptr<const Description> about) {
   Recipe out;
   out.name = about->name;
   out.title = about->title;
-  out.technique = "described in a file";
+  out.family = "described in a file";
   out.summary = "described in " + about->file;
   for (const KernelEntry& one : about->kernels) {
     out.variants.emplace_back();
@@ -842,7 +842,7 @@ Recipe recipe_of(std::shared_ptr<const Description> about) {
                                              const Params&, const DeviceInfo&) {
     Params whole = tune;
     for (const VariantInfo& one : variants) {
-      for (const Axis& axis : one.tunes) {
+      for (const TuneAxis& axis : one.tunes) {
         if (one.name == variant && whole.find(axis.name) == nullptr)
           whole.set(axis.name, axis.values.front());
       }

@@ -335,8 +335,8 @@ inline Recipe argument_swap() {
     return argument_swap_card::problem(argument_swap_card::read(shape));
   });
   recipe.title = "Exchange arguments, call once";
-  recipe.technique = "branch divergence";
-  recipe.gain = {"swap_in_place", "two_calls"};
+  recipe.family = "branch divergence";
+  recipe.headline_pair = {"swap_in_place", "two_calls"};
   recipe.summary =
       "An expensive function called in both branches with two arguments exchanged: the light that "
       "passes the boundary of two media, in or out.";
@@ -366,9 +366,9 @@ inline Recipe argument_swap() {
   for (const std::int64_t share : {0, 1, 2, 5, 10, 20, 35, 50, 65, 80, 90, 95, 98, 99, 100}) {
     sweep.along.values.emplace_back(share);
   }
-  Axis run{"run", {}};
+  TuneAxis run{"run", {}};
   for (const std::int64_t length : {1, 8, 32, 64, 512, 4096}) run.values.emplace_back(length);
-  const Axis cost{"cost", {std::int64_t{ArgumentSwap::Problem{}.cost}, std::int64_t{4}}};
+  const TuneAxis cost{"cost", {std::int64_t{ArgumentSwap::Problem{}.cost}, std::int64_t{4}}};
   sweep.families = {run, cost};
   sweep.lanes = argument_swap_card::lanes;
   recipe.sweeps.push_back(std::move(sweep));

@@ -286,8 +286,8 @@ inline Recipe bc6h_decode() {
   Recipe recipe;
   describe<Bc6hDecode>(recipe, bc6h_decode_card::problem);
   recipe.title = "BC6H textures to half and float";
-  recipe.technique = "branch divergence";
-  recipe.gain = {"table_driven", "branchy"};
+  recipe.family = "branch divergence";
+  recipe.headline_pair = {"table_driven", "branchy"};
   recipe.summary =
       "A complete decoder for 14 block layouts, from one branch per layout to headers without "
       "branches and stores of whole cache lines.";

@@ -179,8 +179,8 @@ inline Recipe bc6h_mode() {
   Recipe recipe;
   describe<Bc6hMode>(recipe, bc6h_mode_card::problem, bc6h_mode_card::tune_of);
   recipe.title = "Mode index of BC6H blocks";
-  recipe.technique = "branch divergence";
-  recipe.gain = {"packed_nibbles", "cascade"};
+  recipe.family = "branch divergence";
+  recipe.headline_pair = {"packed_nibbles", "cascade"};
   recipe.summary =
       "A chain of fourteen comparisons becomes a table of 32 entries, four packed words, or three "
       "lines of arithmetic.";
@@ -229,7 +229,7 @@ inline Recipe bc6h_mode() {
   sweep.label = "headers with a random mode among headers of one mode, %";
   sweep.lanes = bc6h_mode_card::lanes;
   recipe.sweeps = {sweep};
-  recipe.techniques = {
+  recipe.shows = {
       {25, "local_table beside constant_table: a table that all items of a group read"},
   };
   recipe.make = make_case<bc6h_mode_card::ModeCase>;

@@ -284,8 +284,8 @@ inline Recipe folded_switch() {
     return folded_switch_card::problem(shape, 1);  // no seed changes what is asked of it
   });
   recipe.title = "Folded switch: Catmull-Clark patches to Bezier patches";
-  recipe.technique = "branch divergence";
-  recipe.gain = {"folded3", "switch16"};
+  recipe.family = "branch divergence";
+  recipe.headline_pair = {"folded3", "switch16"};
   recipe.summary =
       "Sixteen cases that call three functions, from a switch to one formula with tables, and to "
       "work-items that have no case at all.";
@@ -320,9 +320,9 @@ inline Recipe folded_switch() {
   Sweep sweep;
   sweep.shape = shape(1 << 18, "regular", "grid");
   sweep.smoke = {{"patches", std::int64_t{100}}};
-  sweep.along = Axis{"run",
-                     {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}, std::int64_t{8},
-                      std::int64_t{16}, std::int64_t{32}, std::int64_t{64}}};
+  sweep.along = TuneAxis{"run",
+                         {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}, std::int64_t{8},
+                          std::int64_t{16}, std::int64_t{32}, std::int64_t{64}}};
   sweep.label = "neighbouring work-items that make the same control point";
   sweep.lanes = folded_switch_card::lanes;
   recipe.sweeps = {sweep};

@@ -510,8 +510,8 @@ inline Recipe gaussian_blur() {
   Recipe recipe;
   describe<GaussianBlur>(recipe, gaussian_blur_card::problem);
   recipe.title = "Gaussian blur for use";
-  recipe.technique = "memory locality";
-  recipe.gain = {"separable", "per_pixel"};
+  recipe.family = "memory locality";
+  recipe.headline_pair = {"separable", "per_pixel"};
   recipe.summary =
       "One plan for any sigma without recompilation: the method is chosen from sigma, type, size "
       "and device, within a stated error.";

@@ -154,13 +154,13 @@ inline Recipe gbuffer_shade() {
   Recipe recipe;
   describe<GbufferShade>(recipe, gbuffer_shade_card::problem);
   recipe.title = "Shading a packed G-buffer";
-  recipe.technique = "registers";
-  recipe.gain = {"packed", "sign_bit"};
+  recipe.family = "registers";
+  recipe.headline_pair = {"packed", "sign_bit"};
   recipe.summary =
       "Eight texels per item under many lights: predicates, a flag in the sign bit, late "
       "unpacking, "
       "values parked in local memory or loaded late, 16-bit arithmetic.";
-  recipe.techniques = {
+  recipe.shows = {
       {6, "wide against reloaded and short2: registers and waves in the table of the page"},
       {7, "axes texels and group of wide: the registers of an item up to the cap and beyond it"},
       {18, "sign_bit against packed"},

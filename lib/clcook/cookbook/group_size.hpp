@@ -282,7 +282,7 @@ inline Recipe group_size() {
   Recipe recipe;
   describe<GroupSize>(recipe, group_size_card::problem, group_size_card::tune_of);
   recipe.title = "The size of a work-group";
-  recipe.technique = "occupancy";
+  recipe.family = "occupancy";
   recipe.summary =
       "Streaming, a prefix sum full of barriers, and sphere tracing, whose loop differs from item "
       "to "
@@ -375,7 +375,7 @@ inline Recipe group_size() {
   slow.smoke = {{"count", std::int64_t{4096}}};
   slow.families = {{"together", {std::int64_t{0}, std::int64_t{1}}}};
   recipe.sweeps = {std::move(sizes), std::move(resident), std::move(large), std::move(slow)};
-  recipe.techniques = {
+  recipe.shows = {
       {1, "sweep along group, streaming"},
       {2, "sweep along group, divergent_loop"},
       {3, "variant single_wave beside direct at 32 items"},

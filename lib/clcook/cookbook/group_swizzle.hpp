@@ -234,8 +234,8 @@ inline Recipe group_swizzle() {
   Recipe recipe;
   describe<GroupSwizzle>(recipe, group_swizzle_card::problem, group_swizzle_card::tune_of);
   recipe.title = "The order of work-groups";
-  recipe.technique = "memory locality";
-  recipe.gain = {"column_tiles", "row_major"};
+  recipe.family = "memory locality";
+  recipe.headline_pair = {"column_tiles", "row_major"};
   recipe.summary =
       "Work-groups that run at the same time cover a compact part of the picture, so that they "
       "share what they read in the cache: a wide scattered gather, and a pixel filter that gains "

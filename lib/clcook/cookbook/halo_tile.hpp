@@ -336,8 +336,8 @@ inline Recipe halo_tile() {
   Recipe recipe;
   describe<HaloTile>(recipe, halo_tile_card::problem, halo_tile_card::tune_of);
   recipe.title = "Neighbourhoods in a local tile";
-  recipe.technique = "memory locality";
-  recipe.gain = {"local_tile", "direct"};
+  recipe.family = "memory locality";
+  recipe.headline_pair = {"local_tile", "direct"};
   recipe.summary =
       "Dilation, 3 x 3 median and neighbourhood clamp: every neighbour from global memory, through "
       "an image, from a tile in local memory, with neighbours shared by several outputs per item, "
@@ -433,7 +433,7 @@ inline Recipe halo_tile() {
     return model::halo_2d(side(tune.tile_width), side(tune.tile_height), radius).tile_loads();
   };
   recipe.sweeps = {tiles};
-  recipe.techniques = {
+  recipe.shows = {
       {10, "direct against local_tile, at every tile, in 2-D and 3-D"},
       {11, "sweep along tile_width: tiles of one area and more and more halo; the axis tile"},
       {4,

@@ -177,8 +177,8 @@ inline Recipe line_blur() {
   Recipe recipe;
   describe<LineBlur>(recipe, line_blur_card::problem);
   recipe.title = "Gaussian blur by lines";
-  recipe.technique = "memory locality";
-  recipe.gain = {"local_line", "naive"};
+  recipe.family = "memory locality";
+  recipe.headline_pair = {"local_line", "naive"};
   recipe.summary =
       "A separable blur with two transposing passes, from a global read and an exponential per tap "
       "to register-blocked "

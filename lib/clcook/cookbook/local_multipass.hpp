@@ -190,8 +190,8 @@ inline Recipe local_multipass() {
   describe<LocalMultipass>(
       recipe, [](const Params& shape) { return local_multipass_card::problem(shape, 1); });
   recipe.title = "Multi-pass solver in local memory";
-  recipe.technique = "memory locality";
-  recipe.gain = {"all_local", "per_iteration"};
+  recipe.family = "memory locality";
+  recipe.headline_pair = {"all_local", "per_iteration"};
   recipe.summary =
       "Position-based dynamics of many cloth patches or ropes, from one launch per colour and "
       "iteration to all iterations in local memory.";
@@ -239,7 +239,7 @@ inline Recipe local_multipass() {
   for (const std::int64_t k : {1, 2, 5, 10, 20, 50, 100, 200}) sweep.along.values.emplace_back(k);
   sweep.label = "iterations of all colours";
   recipe.sweeps = {sweep};
-  recipe.techniques = {
+  recipe.shows = {
       {12,
        "all_local, packed_islands and resident against per_colour and per_iteration; clcook "
        "explore "

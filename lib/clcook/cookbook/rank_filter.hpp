@@ -198,8 +198,8 @@ inline Recipe rank_filter() {
   Recipe recipe;
   describe<RankFilter>(recipe, rank_filter_card::problem);
   recipe.title = "Median and other ranks";
-  recipe.technique = "memory locality";
-  recipe.gain = {"sliding_histogram", "select"};
+  recipe.family = "memory locality";
+  recipe.headline_pair = {"sliding_histogram", "select"};
   recipe.summary =
       "The median, or any other rank, of radius 1 to 32: neighbours counted bit by bit from global "
       "and local memory, networks of comparisons that share their work, histograms that slide.";
@@ -271,7 +271,7 @@ inline Recipe rank_filter() {
     return side * side;
   };
   recipe.sweeps = {radii};
-  recipe.techniques = {
+  recipe.shows = {
       {24, "network against network_packed: two values of 16 bits in a comparison"},
       {25, "select against local_tile: the cache against local memory, for reads that repeat"},
   };

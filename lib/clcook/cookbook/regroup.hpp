@@ -355,8 +355,8 @@ inline Recipe regroup() {
       recipe, [](const Params& shape) { return regroup_card::read(shape).problem; },
       regroup_card::tune_of);
   recipe.title = "Regroup divergent work";
-  recipe.technique = "branch divergence";
-  recipe.gain = {"sorted_groups", "branchy"};
+  recipe.family = "branch divergence";
+  recipe.headline_pair = {"sorted_groups", "branchy"};
   recipe.summary =
       "A G-buffer shaded with up to 32 materials of unequal cost: a branch, all paths, items "
       "sorted "

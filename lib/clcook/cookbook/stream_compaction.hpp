@@ -205,12 +205,12 @@ inline Recipe stream_compaction() {
   describe<StreamCompaction>(recipe, stream_compaction_card::problem,
                              stream_compaction_card::tune_of);
   recipe.title = "Stream compaction";
-  recipe.technique = "registers";
-  recipe.gain = {"bit_runs", "int_flags"};
+  recipe.family = "registers";
+  recipe.headline_pair = {"bit_runs", "int_flags"};
   recipe.summary =
       "The indices of the bright pixels: 32 flags as ints, as comparisons made again, as bytes, or "
       "as the bits of one register with popcount for prefix sums.";
-  recipe.techniques = {
+  recipe.shows = {
       {6, "int_flags against bit_runs: registers and waves in the table of the page"},
       {20, "int_flags against predicates"},
       {21, "int_flags against bit_runs, byte_words against word_runs"},

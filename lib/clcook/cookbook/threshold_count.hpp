@@ -222,8 +222,8 @@ inline Recipe threshold_count() {
   Recipe recipe;
   describe<ThresholdCount>(recipe, threshold_count_card::problem);
   recipe.title = "Counting thresholds";
-  recipe.technique = "branch divergence";
-  recipe.gain = {"independent_ifs", "else_if_chain"};
+  recipe.family = "branch divergence";
+  recipe.headline_pair = {"independent_ifs", "else_if_chain"};
   recipe.summary =
       "A chain of comparisons with sorted thresholds becomes a sum of comparisons, a search "
       "without "
@@ -269,7 +269,7 @@ inline Recipe threshold_count() {
   sweep.label = "thresholds";
   sweep.lanes = threshold_count_card::lanes;
   recipe.sweeps = {sweep};
-  recipe.techniques = {
+  recipe.shows = {
       {21, "compare_sum against first_bit: comparisons as bits of a word, the first that is set"},
       {25, "global_table against table: what all items read, in global and in local memory"},
   };

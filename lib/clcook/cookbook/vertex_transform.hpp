@@ -238,12 +238,12 @@ inline Recipe vertex_transform() {
   Recipe recipe;
   describe<VertexTransform>(recipe, vertex_transform_card::problem);
   recipe.title = "Skinned vertices of a crowd";
-  recipe.technique = "registers";
-  recipe.gain = {"affine", "uniform"};
+  recipe.family = "registers";
+  recipe.headline_pair = {"affine", "uniform"};
   recipe.summary =
       "Four joints and an instance matrix per vertex: uniform and constant matrices, three rows "
       "instead of four, no w, a loop instead of straight-line code, half inputs.";
-  recipe.techniques = {
+  recipe.shows = {
       {6, "the table of registers and waves; variants uniform, affine, rolled"},
       {13, "per_item against uniform"},
       {14, "uniform against typed: the same matrices by scalar loads and through an image"},

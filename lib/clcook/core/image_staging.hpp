@@ -1,9 +1,9 @@
 // Images for operations that work on buffers: the texels go through two buffers of the plan.
 #pragma once
 
+#include <clcook/core/call_order.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/runtime.hpp>
-#include <clcook/core/turns.hpp>
 #include <clcook/core/view.hpp>
 #include <cstddef>
 #include <string>
@@ -36,7 +36,7 @@ class ImageStaging {
   // `enqueue` returns its last event.
   template <class Enqueue>
   void run(const Runtime& runtime, const ImageLayout& layout, const ImageView& src,
-           const ImageView& dst, const std::vector<cl::Event>& wait, Turn& turn,
+           const ImageView& dst, const std::vector<cl::Event>& wait, CallScope& scope,
            const Enqueue& enqueue) {
     const std::size_t row = layout.width * layout.texel_bytes;
     if (from_() == nullptr) {
@@ -48,7 +48,7 @@ class ImageStaging {
     const std::size_t from_origin[3] = {src.x, src.y, 0};
     const std::size_t to_origin[3] = {dst.x, dst.y, 0};
     std::vector<cl_event> waits;
-    const std::vector<cl::Event> before = turn.behind(wait);
+    const std::vector<cl::Event> before = scope.wait_list(wait);
     for (const cl::Event& event : before) waits.push_back(event());
     cl_event copied = nullptr;
     check(clEnqueueCopyImageToBuffer(runtime.queue()(), src.image(), from_(), from_origin, region,
@@ -56,7 +56,7 @@ class ImageStaging {
                                      waits.empty() ? nullptr : waits.data(), &copied),
           "clEnqueueCopyImageToBuffer");
     const cl::Event loaded(copied);
-    turn.enqueued(loaded);
+    scope.enqueued(loaded);
     const cl::Event made =
         enqueue(CheckedView{from_, 0, row, row, layout.height},
                 CheckedView{to_, 0, row, row, layout.height}, std::vector<cl::Event>{loaded});
@@ -65,7 +65,7 @@ class ImageStaging {
     check(clEnqueueCopyBufferToImage(runtime.queue()(), to_(), dst.image(), 0, to_origin, region, 1,
                                      &done, &stored),
           "clEnqueueCopyBufferToImage");
-    turn.enqueued(cl::Event(stored));
+    scope.enqueued(cl::Event(stored));
   }
 
  private:

@@ -107,13 +107,13 @@ CLCOOK_INLINE void check_parameters(const std::string& where,
                                     const std::vector<Parameter>& parameters, const Params& shape);
 
 // One thing that can be tuned, with the values worth trying, the default first.
-struct Axis {
+struct TuneAxis {
   std::string name;
   std::vector<Value> values;
 };
 
 // Every combination of the axes' values, the defaults first. No axes give one empty combination.
-CLCOOK_INLINE std::vector<Params> combinations(const std::vector<Axis>& axes);
+CLCOOK_INLINE std::vector<Params> combinations(const std::vector<TuneAxis>& axes);
 
 }  // namespace clcook
 

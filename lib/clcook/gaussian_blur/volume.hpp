@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <any>
+#include <clcook/core/call_order.hpp>
 #include <clcook/core/math.hpp>
 #include <clcook/core/plan.hpp>
-#include <clcook/core/turns.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <memory>
 #include <optional>
@@ -154,7 +154,7 @@ class VolumeParts : public Method {
                                   waits.empty() ? nullptr : waits.data(), &done),
           "clEnqueueCopyBufferRect");
     const cl::Event event(done);
-    if (Turn* turn = Turn::current()) turn->enqueued(event);
+    if (CallScope* scope = CallScope::current()) scope->enqueued(event);
     return event;
   }
 

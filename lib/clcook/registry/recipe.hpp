@@ -29,7 +29,7 @@ struct VariantInfo {
   bool approximate = false;
   // A device feature that it cannot do without, empty for plain OpenCL C 1.2.
   std::string needs;
-  std::vector<Axis> tunes;  // its tune axes
+  std::vector<TuneAxis> tunes;  // its tune axes
   // The variant that it is one step from, and what that step changes, in a few words; none of the
   // baseline.
   std::string predecessor;
@@ -37,7 +37,7 @@ struct VariantInfo {
 };
 
 // Two variants whose ratio, at equal tunes, is what a technique gains.
-struct Gain {
+struct VariantPair {
   std::string with;
   std::string without;
 };
@@ -98,11 +98,11 @@ class Case {
 // another number that the time hangs on. A problem of the sweep is `shape` with one value of
 // `along` and one of each family set.
 struct Sweep {
-  Params shape;                // the rest of the problem
-  Params smoke;                // what makes it small, for tests and interpreters
-  Axis along;                  // numbers in rising order: the x axis
-  std::string label;           // what `along` is, with its unit
-  std::vector<Axis> families;  // each combination gives curves of its own
+  Params shape;                    // the rest of the problem
+  Params smoke;                    // what makes it small, for tests and interpreters
+  TuneAxis along;                  // numbers in rising order: the x axis
+  std::string label;               // what `along` is, with its unit
+  std::vector<TuneAxis> families;  // each combination gives curves of its own
   // The segments that the work-items of a variant take: the lane-mask model's prediction.
   std::function<model::LaneMasks(const std::string& variant, const Params& shape,
                                  std::uint64_t seed)>
@@ -121,8 +121,8 @@ struct Technique {
 struct Recipe {
   std::string name;
   std::string title;
-  std::string technique;  // the family: "memory locality", "branch divergence", ...
-  std::string summary;    // one sentence
+  std::string family;   // "memory locality", "branch divergence", ...
+  std::string summary;  // one sentence
   std::vector<VariantInfo> variants;
   std::vector<Parameter> parameters;  // of its shapes
   std::vector<Params>
@@ -132,8 +132,8 @@ struct Recipe {
   Params quick_shape;         // the first bench shape made small, for `clcook bench --quick`: some
                               // milliseconds of the baseline on a CPU
   std::vector<Sweep> sweeps;  // for `clcook explore`; may be empty
-  std::vector<Technique> techniques;  // of the numbered list
-  Gain gain;                          // of the recipe's technique; empty where no pair shows it
+  std::vector<Technique> shows;  // of the numbered list
+  VariantPair headline_pair;     // of the recipe's technique; empty where no pair shows it
   // Bytes of input and output of a shape, the size that tunings are filed under.
   std::function<double(const Params& shape)> problem_bytes;
   // The name that the tunings of a shape are filed under, where one recipe has several kinds of

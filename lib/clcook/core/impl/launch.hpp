@@ -151,8 +151,8 @@ CLCOOK_INLINE cl::Event Kernel::enqueue(const Launch& launch, const std::vector<
   }
   cl::Event event(done);
   if (watch != nullptr) watch->after(event);
-  if (Turn* turn = Turn::current()) {
-    turn->launched(runtime_, name_, event);
+  if (CallScope* scope = CallScope::current()) {
+    scope->launched(runtime_, name_, event);
   } else {
     runtime_.observe(name_, event);
   }

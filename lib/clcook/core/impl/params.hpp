@@ -188,9 +188,9 @@ CLCOOK_INLINE void check_parameters(const std::string& where,
   }
 }
 
-CLCOOK_INLINE std::vector<Params> combinations(const std::vector<Axis>& axes) {
+CLCOOK_INLINE std::vector<Params> combinations(const std::vector<TuneAxis>& axes) {
   std::vector<Params> out{Params{}};
-  for (const Axis& axis : axes) {
+  for (const TuneAxis& axis : axes) {
     std::vector<Params> next;
     for (const Params& partial : out) {
       for (const Value& value : axis.values) {
