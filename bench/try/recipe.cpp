@@ -348,12 +348,10 @@ class Memory {
   Bytes read(const std::vector<cl::Event>& wait, Diff& diff, const std::string& name) const {
     if (buffer_) return buffer_->read(wait, diff, name);
     Bytes out(bytes_);
-    std::vector<cl_event> waits;
-    for (const cl::Event& event : wait) waits.push_back(event());
+    const WaitHandles waits(wait);
     const std::size_t origin[3] = {0, 0, 0};
     clcook::check(clEnqueueReadImage(runtime_.queue()(), handle_, CL_TRUE, origin, region_, 0, 0,
-                                     out.data(), static_cast<cl_uint>(waits.size()),
-                                     waits.empty() ? nullptr : waits.data(), nullptr),
+                                     out.data(), waits.count(), waits.data(), nullptr),
                   "clEnqueueReadImage");
     return out;
   }
@@ -365,12 +363,10 @@ class Memory {
 
   cl_int write(const void* data, cl_bool blocking, const std::vector<cl::Event>& wait,
                cl_event* done) const {
-    std::vector<cl_event> waits;
-    for (const cl::Event& event : wait) waits.push_back(event());
+    const WaitHandles waits(wait);
     const std::size_t origin[3] = {0, 0, 0};
     return clEnqueueWriteImage(runtime_.queue()(), handle_, blocking, origin, region_, 0, 0, data,
-                               static_cast<cl_uint>(waits.size()),
-                               waits.empty() ? nullptr : waits.data(), done);
+                               waits.count(), waits.data(), done);
   }
 
   Runtime runtime_;
@@ -412,11 +408,9 @@ cl::Event upload_all(const Runtime& runtime, const Description& about, const Mem
       last = {memories[i]->upload(contents[i], last)};
   }
   if (last.size() == 1 && (wait.empty() || last.front()() != wait.front()())) return last.front();
-  std::vector<cl_event> waits;
-  for (const cl::Event& event : last) waits.push_back(event());
+  const WaitHandles waits(last);
   cl_event done = nullptr;
-  clcook::check(clEnqueueMarkerWithWaitList(runtime.queue()(), static_cast<cl_uint>(waits.size()),
-                                            waits.empty() ? nullptr : waits.data(), &done),
+  clcook::check(clEnqueueMarkerWithWaitList(runtime.queue()(), waits.count(), waits.data(), &done),
                 "clEnqueueMarkerWithWaitList");
   return cl::Event(done);
 }
@@ -459,8 +453,7 @@ class Prepared {
 
   cl::Event run(const std::vector<cl::Event>& wait) {
     check_wait(runtime_, wait, what_);
-    std::vector<cl_event> waits;
-    for (const cl::Event& event : wait) waits.push_back(event());
+    const WaitHandles waits(wait);
     clcook::detail::LaunchWatch* const watch = clcook::detail::LaunchWatch::current();
     if (watch != nullptr) tell_before(*watch);
     began(entry_.place, what_, about_->time_limit);
@@ -468,8 +461,8 @@ class Prepared {
     const cl_int status = clEnqueueNDRangeKernel(
         runtime_.queue()(), kernel_->handle()(), static_cast<cl_uint>(geometry_.global.size()),
         nullptr, geometry_.global.data(),
-        geometry_.local.empty() ? nullptr : geometry_.local.data(),
-        static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), &handle);
+        geometry_.local.empty() ? nullptr : geometry_.local.data(), waits.count(), waits.data(),
+        &handle);
     if (status != CL_SUCCESS) {
       ended();
       if (status == CL_INVALID_WORK_GROUP_SIZE || status == CL_OUT_OF_RESOURCES)

@@ -614,14 +614,11 @@ class HaloTile : public Plan<halo_tile::Spec> {
     }
     const ImageLayout layout{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
                              pixel_bytes(p.pixel), stored_formats(p.pixel)};
-    check_images(runtime(), layout, src, dst, Spec::kName);
-    check_wait(runtime(), wait, Spec::kName);
-    CallScope scope(runtime(), *resources().call_order);
-    resources().staging->run(runtime(), layout, src, dst, wait, scope,
-                             [&](const auto& from, const auto& to, const auto& before) {
-                               return enqueue(from, from, to, before);
-                             });
-    return scope.end();
+    return resources().staging->run(runtime(), layout, src, dst, wait, *resources().call_order,
+                                    Spec::kName,
+                                    [&](const auto& from, const auto& to, const auto& before) {
+                                      return enqueue(from, from, to, before);
+                                    });
   }
 
   // The value of that name. Throws Error(invalid_argument) that lists the names.

@@ -624,14 +624,11 @@ class LineBlur : public Plan<line_blur::Spec> {
     const Problem& p = problem();
     const ImageLayout layout{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
                              pixel_bytes(p.pixel), stored_formats(p.pixel)};
-    check_images(runtime(), layout, src, dst, kName);
-    check_wait(runtime(), wait, kName);
-    CallScope scope(runtime(), *resources().call_order);
-    resources().staging->run(runtime(), layout, src, dst, wait, scope,
-                             [&](const auto& from, const auto& to, const auto& before) {
-                               return enqueue(from, to, before);
-                             });
-    return scope.end();
+    return resources().staging->run(runtime(), layout, src, dst, wait, *resources().call_order,
+                                    kName,
+                                    [&](const auto& from, const auto& to, const auto& before) {
+                                      return enqueue(from, to, before);
+                                    });
   }
 
   // Whether the blur of this problem is a copy: only the centre has a tap.

@@ -74,16 +74,12 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const ImageView& src, const Ima
     images.formats.push_back({order, p.pixel == Pixel::f16 ? cl_channel_type{CL_HALF_FLOAT}
                                                            : cl_channel_type{CL_FLOAT}});
   }
-  check_images(runtime(), images, src, dst, kName);
-  check_wait(runtime(), wait, kName);
   gaussian::Spec::Memory& memory = *resources().memory;
-  CallScope scope(runtime(), memory.call_order);
-  memory.staging.run(
-      runtime(), images, src, dst, wait, scope,
+  return memory.staging.run(
+      runtime(), images, src, dst, wait, memory.call_order, kName,
       [&](const auto& from, const auto& to, const auto& before) {
         return resources().method->enqueue({from, to, whole()}, memory.scratch, before);
       });
-  return scope.end();
 }
 
 CLCOOK_INLINE void GaussianBlur::set_sigma(double sigma_x, double sigma_y) {
