@@ -124,11 +124,12 @@ std::string description(const Recipe& recipe) {
       for (const Params::Entry& entry : family.entries()) shape.set(entry.name, entry.value);
       for (const Params::Entry& entry : sweep.smoke.entries()) shape.set(entry.name, entry.value);
       shape.set(sweep.along.name, sweep.along.values[sweep.along.values.size() / 2]);
+      const Params whole = recipe.check_shape(shape);
       for (const VariantInfo& variant : recipe.variants) {
         out << "  " << list(shape) << " " << variant.name;
-        if (sweep.model) out << " " << number(sweep.model(variant.name, shape, 1));
+        if (sweep.model) out << " " << number(sweep.model(variant.name, whole, 1));
         if (sweep.lanes) {
-          const model::LaneMasks masks = sweep.lanes(variant.name, shape, 1);
+          const model::LaneMasks masks = sweep.lanes(variant.name, whole, 1);
           out << " " << masks.taken.size() << " lanes";
           for (const std::size_t width : {1u, 8u, 32u, 64u})
             out << " " << number(model::lane_mask_cost(masks, width));
