@@ -11,11 +11,11 @@
 #include <optional>
 #include <set>
 
-#include "tool/chatter.hpp"
 #include "tool/command.hpp"
 #include "tool/growing_result.hpp"
 #include "tool/interrupt.hpp"
 #include "tool/progress.hpp"
+#include "tool/stderr_capture.hpp"
 
 namespace clcook::tool {
 
@@ -206,14 +206,14 @@ int run_check(const CheckArguments& arguments) {
   const std::size_t before = checked.rows.size();
   const std::size_t total = rows_of(options, runtime);
   Progress progress("checking", total > before ? total - before : 0);
-  std::optional<Chatter> chatter(std::in_place);
+  std::optional<StderrCapture> captured(std::in_place);
   run_conformance(recipes(), runtime, options, [&](const ConformanceRow& row) {
-    const std::string heard = chatter->take();
+    const std::string heard = captured->take();
     if (arguments.verbose) {
-      const std::string log = build_logs(runtime, row) + heard + chatter->take();
+      const std::string log = build_logs(runtime, row) + heard + captured->take();
       if (!log.empty() && log != said) {
         progress.clear();
-        fmt::print(chatter->terminal(), "{}\n{}", row.name(), log);
+        fmt::print(captured->terminal(), "{}\n{}", row.name(), log);
         said = log;
       }
     }
@@ -221,14 +221,14 @@ int run_check(const CheckArguments& arguments) {
     checked.add(row_of(row));
     if (row.outcome == Outcome::failed) {
       progress.clear();
-      fmt::print(chatter->terminal(), "FAILED {}: {}\n{}", row.name(), row.reason,
+      fmt::print(captured->terminal(), "FAILED {}: {}\n{}", row.name(), row.reason,
                  arguments.verbose ? "" : heard);
     }
-    std::fflush(chatter->terminal());
+    std::fflush(captured->terminal());
     summarise();
     result.keep();
   });
-  chatter.reset();
+  captured.reset();
   progress.clear();
 
   summarise();

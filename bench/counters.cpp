@@ -17,12 +17,12 @@
 #include "counters/recording.hpp"
 #include "counters/show.hpp"
 #include "report/report.hpp"
-#include "tool/chatter.hpp"
 #include "tool/command.hpp"
 #include "tool/growing_result.hpp"
 #include "tool/interrupt.hpp"
 #include "tool/progress.hpp"
 #include "tool/scratch_folder.hpp"
+#include "tool/stderr_capture.hpp"
 
 namespace clcook::tool {
 
@@ -76,7 +76,7 @@ class Profiler {
     std::vector<counters::Call> calls;
     std::vector<CountersRow*> of_calls;
     {
-      const Chatter quiet;
+      const StderrCapture quiet;
       std::unique_ptr<Case> one;
       for (CountersRow& row : rows) {
         row.status = "skipped";

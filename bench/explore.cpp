@@ -281,7 +281,7 @@ int explore(const ExploreArguments& arguments) {
         for (const Line& line : lines) {
           Subject subject;
           subject.variant = line.variant;
-          for (const Axis& axis : recipe.variant(line.variant).tunes)
+          for (const TuneAxis& axis : recipe.variant(line.variant).tunes)
             subject.tune.set(axis.name, axis.values.front());
           subjects.push_back(std::move(subject));
         }

@@ -31,7 +31,7 @@ Json describe(const Recipe& recipe) {
   Json variants = Json::array();
   for (const VariantInfo& variant : recipe.variants) {
     Json tunes = Json::array();
-    for (const Axis& axis : variant.tunes) {
+    for (const TuneAxis& axis : variant.tunes) {
       Json values = Json::array();
       for (const Value& value : axis.values) values.push_back(tool::to_json(value));
       tunes.push_back({{"name", axis.name}, {"values", values}});
@@ -44,11 +44,11 @@ Json describe(const Recipe& recipe) {
                         {"tunes", tunes}});
   }
   Json techniques = Json::array();
-  for (const Technique& one : recipe.techniques)
+  for (const Technique& one : recipe.shows)
     techniques.push_back({{"number", one.number}, {"where", one.where}});
   return {{"name", recipe.name},
           {"title", recipe.title},
-          {"technique", recipe.technique},
+          {"technique", recipe.family},
           {"summary", recipe.summary},
           {"baseline", recipe.baseline().name},
           {"parameters", parameters},
@@ -71,7 +71,7 @@ std::string render(const std::vector<const Recipe*>& wanted) {
       out += fmt::format("  {:<16} {}{}\n", variant.name, variant.summary,
                          variant.baseline ? " (baseline)" : "");
       if (!variant.needs.empty()) out += fmt::format("  {:<16} needs {}\n", "", variant.needs);
-      for (const Axis& axis : variant.tunes) {
+      for (const TuneAxis& axis : variant.tunes) {
         std::string values;
         for (const Value& value : axis.values) values += " " + clcook::to_string(value);
         out += fmt::format("  {:<16} tune {}:{}\n", "", axis.name, values);
@@ -87,7 +87,7 @@ Json techniques_json() {
   for (const TechniqueTitle& title : kTechniques) {
     Json places = Json::array();
     for (const Recipe& recipe : recipes()) {
-      for (const Technique& one : recipe.techniques) {
+      for (const Technique& one : recipe.shows) {
         if (one.number == title.number)
           places.push_back({{"recipe", recipe.name}, {"where", one.where}});
       }

@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -269,7 +271,7 @@ TEST_CASE("abuse: names of variants and tunes") {
     for (const VariantInfo& variant : recipe.variants) {
       CAPTURE(variant.name);
       says(variant.name, Params{{"grup", std::int64_t{64}}}, "grup");
-      for (const Axis& axis : variant.tunes) {
+      for (const TuneAxis& axis : variant.tunes) {
         CAPTURE(axis.name);
         for (const std::int64_t value :
              {std::int64_t{-1}, std::int64_t{1} << 30, std::int64_t{1} << 40,
@@ -318,13 +320,61 @@ TEST_CASE("abuse: numbers of problems") {
         INFO(error.what());
         CHECK(error.code == Errc::invalid_argument);
         CHECK(contains(error.what(), one.name));
-        // The operation alone: it refuses, or the value is none of its own.
+      }
+    }
+  }
+}
+
+// The parameters whose range the operation knows too: what it refuses below the least value (-) and
+// above the largest (+). The others are of the data, or the operation takes more than the recipe.
+const std::map<std::string, std::string> kOwnRanges = {
+    {"argument_swap", "count- cost- cost+"},
+    {"bc6h_decode", "width- width+ height- height+"},
+    {"bc6h_mode", "count- stride- stride+"},
+    {"folded_switch", "patches- valence- valence+"},
+    {"gaussian_blur",
+     "width- width+ height- height+ sigma- sigma+ sigma_x- sigma_x+ sigma_y- sigma_y+ sigma_z- "
+     "sigma_z+ channels- channels+ truncate- truncate+ quality- quality+ peak- batch- depth- "
+     "depth+"},
+    {"gbuffer_shade", "texels- lights+"},
+    {"group_size", "count- width- width+ height- height+ spheres- spheres+ steps- steps+"},
+    {"group_swizzle", "width- width+ height- height+ taps- taps+ radius- radius+"},
+    {"halo_tile", "width- width+ height- height+ depth- depth+ radius- radius+"},
+    {"line_blur", "width- width+ height- height+ radius- radius+ sigma-"},
+    {"local_multipass", "islands- width- height- iterations- iterations+"},
+    {"rank_filter", "width- width+ height- height+ radius- radius+ rank- rank+"},
+    {"regroup", "items- items+ paths- paths+ key_bytes- key_bytes+"},
+    {"stream_compaction", "pixels- pixels+ height- height+"},
+    {"threshold_count", "count- n- n+"},
+    {"vertex_transform", "vertices- vertices+ instances- instances+ bones- bones+"},
+};
+
+TEST_CASE("abuse: ranges of problems that the operation knows too") {
+  for (const Recipe& recipe : cookbook::recipes()) {
+    CAPTURE(recipe.name);
+    std::istringstream ends(kOwnRanges.at(recipe.name));
+    for (std::string end; ends >> end;) {
+      CAPTURE(end);
+      const bool below = end.back() == '-';
+      end.pop_back();
+      const auto one = std::find_if(recipe.parameters.begin(), recipe.parameters.end(),
+                                    [&](const Parameter& of) { return of.name == end; });
+      REQUIRE(one != recipe.parameters.end());
+      const double number = below ? one->least - 1 : one->most + 1;
+      const Value wrong = one->whole ? Value(static_cast<std::int64_t>(number)) : Value(number);
+      // Some kinds of problems do not have it.
+      std::string said;
+      for (const Params& shape : recipe.test_shapes) {
+        if (shape.integer("tiny", 0) == 0) continue;
         try {
-          recipe.offer(runtime(), recipe.variants[0].name, {}, shape);
-        } catch (const Error& own) {
-          CHECK(own.code == Errc::invalid_argument);
+          recipe.check_problem(recipe.check_shape(shape).set(end, wrong));
+        } catch (const Error& error) {
+          CHECK(error.code == Errc::invalid_argument);
+          said = error.what();
         }
       }
+      INFO(said);
+      CHECK(contains(said, to_string(wrong)));
     }
   }
 }

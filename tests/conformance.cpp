@@ -338,7 +338,7 @@ std::string wrong_step(const Recipe& recipe) {
                        variant.change.size() <= 72 && before(variant.name, recipe.baseline().name);
     if (variant.baseline ? !none : !whole) return variant.name;
   }
-  const auto& [with, without] = recipe.gain;
+  const auto& [with, without] = recipe.headline_pair;
   if (with.empty() && without.empty()) return "";
   return known(with) && before(with, without) && known(without) ? "" : with + " for " + without;
 }
@@ -356,7 +356,7 @@ TEST_CASE("a step that leads nowhere is found") {
     good.variants.push_back(variant);
   }
   CHECK(wrong_step(good).empty());
-  good.gain = {"third", "first"};
+  good.headline_pair = {"third", "first"};
   CHECK(wrong_step(good).empty());
   const auto wrong = [&](const auto& change) {
     Recipe bad = good;
@@ -369,8 +369,8 @@ TEST_CASE("a step that leads nowhere is found") {
   CHECK(wrong([](Recipe& r) { r.variants[2].predecessor = "fourth"; }) == "third");
   CHECK(wrong([](Recipe& r) { r.variants[1].predecessor = "third"; }) == "second");
   CHECK(wrong([](Recipe& r) { r.variants[0].predecessor = "third"; }) == "first");
-  CHECK(wrong([](Recipe& r) { r.gain = {"second", "third"}; }) == "second for third");
-  CHECK(wrong([](Recipe& r) { r.gain = {"fourth", "first"}; }) == "fourth for first");
+  CHECK(wrong([](Recipe& r) { r.headline_pair = {"second", "third"}; }) == "second for third");
+  CHECK(wrong([](Recipe& r) { r.headline_pair = {"fourth", "first"}; }) == "fourth for first");
 }
 
 TEST_CASE("every recipe describes itself") {
@@ -379,7 +379,7 @@ TEST_CASE("every recipe describes itself") {
   for (const Recipe& recipe : recipes) {
     CAPTURE(recipe.name);
     CHECK_FALSE(recipe.title.empty());
-    CHECK_FALSE(recipe.technique.empty());
+    CHECK_FALSE(recipe.family.empty());
     CHECK_FALSE(recipe.summary.empty());
     CHECK_FALSE(recipe.bench_shapes.empty());
     CHECK_FALSE(recipe.quick_shape.empty());
@@ -392,7 +392,7 @@ TEST_CASE("every recipe describes itself") {
       CHECK(names.insert(variant.name).second);
       CHECK_FALSE(variant.summary.empty());
       baselines += variant.baseline ? 1 : 0;
-      for (const Axis& axis : variant.tunes) CHECK_FALSE(axis.values.empty());
+      for (const TuneAxis& axis : variant.tunes) CHECK_FALSE(axis.values.empty());
       CHECK(&recipe.variant(variant.name) == &variant);
     }
     CHECK(baselines == 1);
@@ -487,7 +487,7 @@ TEST_CASE("inputs that are uploaded once serve every variant") {
       CAPTURE(recipe.name);
       CAPTURE(variant.name);
       Params tune;
-      for (const Axis& axis : variant.tunes) tune.set(axis.name, axis.values.front());
+      for (const TuneAxis& axis : variant.tunes) tune.set(axis.name, axis.values.front());
       try {
         one->prepare(variant.name, tune);
       } catch (const Error& error) {

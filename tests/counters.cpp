@@ -470,7 +470,7 @@ LONG_TEST_CASE("recorded calls of recipes give the same again", 32) {
     if (shape.empty()) continue;
     const std::unique_ptr<Case> one = recipe.make(runtime(), shape, 1);
     for (const VariantInfo& variant : recipe.variants) {
-      if (!variant.baseline && variant.name != recipe.gain.with) continue;
+      if (!variant.baseline && variant.name != recipe.headline_pair.with) continue;
       CAPTURE(recipe.name);
       CAPTURE(variant.name);
       const TempFolder folder;

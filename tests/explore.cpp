@@ -41,7 +41,7 @@ TEST_CASE("a sweep has numbers in rising order and a model that knows every vari
           shape.set(sweep.along.name, value);
           for (const VariantInfo& variant : recipe.variants) {
             CAPTURE(variant.name);
-            const model::LaneMasks masks = sweep.lanes(variant.name, shape, 1);
+            const model::LaneMasks masks = sweep.lanes(variant.name, recipe.check_shape(shape), 1);
             CHECK(!masks.taken.empty());
             CHECK(model::lane_mask_cost(masks, 32) >= model::lane_mask_cost(masks, 1));
             CHECK(model::lane_mask_cost(masks, 1) > 0);
@@ -101,7 +101,8 @@ TEST_CASE("every sweep runs, and the result holds measured and predicted times")
           }
           shape.set(sweep.along.name,
                     sweep.along.values[k == 0 ? 0 : sweep.along.values.size() - 1]);
-          return model::lane_mask_cost(sweep.lanes(line["variant"], shape, 1), 32);
+          return model::lane_mask_cost(sweep.lanes(line["variant"], recipe.check_shape(shape), 1),
+                                       32);
         };
         const std::size_t dearest = cost_of(baseline, 0) < cost_of(baseline, 1) ? 1 : 0;
         const double unit =

@@ -279,7 +279,7 @@ LONG_TEST_CASE("straight alpha: a constant border is a straight colour with its 
   CHECK(at(half, 0) < 255);
   CHECK(at(half, 3) > at(clear, 3));
   // The corner by hand, from the weights of the taps.
-  const gaussian::Axis axis = gaussian::make_axis(1, 4);
+  const gaussian::FilterAxis axis = gaussian::make_axis(1, 4);
   double inner = axis.weights[0];
   for (std::size_t k = 1; k < axis.weights.size(); ++k) inner += axis.weights[k];
   const double inside = inner * inner;  // the share of the picture

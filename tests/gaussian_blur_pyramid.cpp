@@ -74,7 +74,7 @@ TEST_CASE("gaussian_blur pyramid: the bound holds for every pixel of a cell of e
     const int cell = 1 << log;
     for (const double ratio : {1.0, 1.13, 1.35, 1.88, 2.69, 5.07, 7.8}) {
       for (const double truncate : {1.5, 1.7, 2.3, 3.0, 4.0, 8.0}) {
-        const gaussian::Axis axis = gaussian::make_axis(ratio * cell, truncate);
+        const gaussian::FilterAxis axis = gaussian::make_axis(ratio * cell, truncate);
         if (spline::radius(axis, cell) > spline::kRadiusMax) continue;
         const std::vector<double> g = spline::fit(axis, spline::get(log));
         const int phases = cell < 32 ? cell : cell / 2;

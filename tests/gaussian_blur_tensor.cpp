@@ -120,7 +120,7 @@ TEST_CASE("gaussian_blur tensor_bytes: weights are whole numbers of a sum of a p
     for (const double truncate : {0.5, 2.0, 4.0, 8.0}) {
       CAPTURE(sigma);
       CAPTURE(truncate);
-      const gaussian::Axis axis = gaussian::make_axis(sigma, truncate);
+      const gaussian::FilterAxis axis = gaussian::make_axis(sigma, truncate);
       for (const auto store : {BytesStore::coarse, BytesStore::fine, BytesStore::carry}) {
         const ByteWeights weights(axis, store);
         int sum = 0;
@@ -297,7 +297,7 @@ LONG_TEST_CASE("gaussian_blur tensor: pictures within the promised error", 16) {
     const std::string text = line;
     CAPTURE(text);
     const std::size_t blank = text.find(' ');
-    const auto shape = Params::parse(text.substr(blank + 1));
+    const auto shape = cookbook::gaussian_blur().check_shape(Params::parse(text.substr(blank + 1)));
     cookbook::gaussian_blur_card::BlurCase one(runtime(), shape, 1);
     one.prepare(text.substr(0, blank), {});
     one.poison();

@@ -189,24 +189,10 @@ TEST_CASE("volumes: the promise adds up, and bytes go through floats") {
 }
 
 TEST_CASE("volumes: what is refused") {
-  const auto refused = [](const Problem& p, const char* says) {
-    try {
-      const GaussianBlur blur(runtime(), p);
-      FAIL_CHECK(says);
-    } catch (const Error& error) {
-      CHECK(error.code == Errc::invalid_argument);
-      CHECK_MESSAGE(std::string(error.what()).find(says) != std::string::npos, error.what());
-    }
-  };
   Problem p{16, 16, 1, 1};
-  p.depth = 0;
-  refused(p, "depth must be 1 to");
   p.depth = 4;
-  p.sigma_z = 501;
-  refused(p, "sigma_z must be 0 to 500");
-  p.sigma_z = 1;
   p.width = p.height = 1 << 15;
-  refused(p, "a slice of a volume has at most");
+  check_refused([&] { GaussianBlur(runtime(), p); }, "a slice of a volume has at most");
   p = {16, 16, 1, 1};
   p.depth = 4;
   const GaussianBlur blur(runtime(), p);

@@ -30,18 +30,9 @@ using clcook::GroupSize;
 using clcook::Lacks;
 using clcook::Params;
 using clcook::Runtime;
-using clcook::testing::check_refused;
-using clcook::testing::contains;
-using clcook::testing::error_of;
-using clcook::testing::read_buffer;
-using clcook::testing::runtime;
+using namespace clcook::testing;
 using Variant = GroupSize::Variant;
 using Work = GroupSize::Work;
-
-template <class T>
-cl::Buffer upload(const std::vector<T>& data) {
-  return clcook::create_buffer(runtime(), data.size() * sizeof(T), CL_MEM_READ_WRITE, data.data());
-}
 
 GroupSize::Problem values(Work work, std::size_t count) {
   GroupSize::Problem out;
@@ -244,30 +235,15 @@ TEST_CASE("names, and what automatic runs") {
 }
 
 TEST_CASE("problems out of range are refused with their values") {
-  const auto refused = [](const GroupSize::Problem& problem, const char* part,
-                          Variant variant = "direct", GroupSize::Tune tune = {}) {
-    const Error error = error_of([&] { GroupSize(runtime(), problem, variant, tune); });
-    INFO(error.what());
-    CHECK(contains(error.what(), part));
-    CHECK(error.code == Errc::invalid_argument);
-  };
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  refused(values(Work::streaming, 0), "count must be 1 to");
-  refused(values(Work::barriers, 0), "got 0");
+  constexpr PlanRefused<GroupSize> refused;
   refused(values(Work::barriers, std::numeric_limits<std::size_t>::max()), "count must be 1 to");
   refused(values(static_cast<Work>(7), 5), "no work of the value 7");
   GroupSize::Problem line = values(Work::streaming, 5);
-  line.factor = nan;
+  line.factor = std::numeric_limits<float>::quiet_NaN();
   refused(line, "must be finite, got nan");
-  refused(picture(0, 5, 1), "width must be 1 to 32768, got 0");
-  refused(picture(5, -2, 1), "height must be 1 to 32768, got -2");
-  refused(picture(32769, 5, 1), "got 32769");
-  refused(picture(5, 5, 65), "spheres must be 0 to 64, got 65");
-  refused(picture(5, 5, -1), "got -1");
-  refused(picture(5, 5, 1, 0), "max_steps must be 1 to 65536, got 0");
   const auto five = values(Work::barriers, 5);
-  refused(five, "group must not be negative, got -1", "direct", {-1, 0});
-  refused(five, "local_padding must not be negative, got -4", "direct", {0, -4});
+  refused(five, "direct", {-1, 0}, "group must not be negative, got -1");
+  refused(five, "direct", {0, -4}, "local_padding must not be negative, got -4");
   const auto lacks = [&](const GroupSize::Problem& problem, const char* part, Lacks what,
                          Variant variant, GroupSize::Tune tune = {}) {
     const Error error = error_of([&] { GroupSize(runtime(), problem, variant, tune); });
@@ -300,10 +276,12 @@ TEST_CASE("a shape's group and occupancy change the tune, and the offer knows") 
   CHECK(offer("single_wave", "work=barriers count=5 group=64").lacks == Lacks::problem);
   CHECK(offer("direct", "count=5 group=1000000").lacks == Lacks::work_group);
   const auto& row = *Variant("direct").row();
-  CHECK(card::tune_of(row, Params::parse("group=64"), Params::parse("count=5")).group == 64);
-  CHECK(card::tune_of(row, Params::parse("group=64"), Params::parse("count=5 group=32")).group ==
-        32);
-  const auto half = card::tune_of(row, {}, Params::parse("count=5 occupancy=50"));
+  const auto tune = [&](const Params& tuning, const char* shape) {
+    return card::tune_of(row, tuning, recipe.check_shape(Params::parse(shape)));
+  };
+  CHECK(tune(Params::parse("group=64"), "count=5").group == 64);
+  CHECK(tune(Params::parse("group=64"), "count=5 group=32").group == 32);
+  const auto half = tune({}, "count=5 occupancy=50");
   CHECK(half.local_padding ==
         static_cast<int>(card::padding_for(clcook::model::gpu_arch("sm_90"), 50, 256, 0)));
   CHECK(half.local_padding > 0);

@@ -209,7 +209,7 @@ TEST_CASE("the techniques: numbers, titles, places") {
   for (const Recipe& recipe : cookbook::recipes()) {
     CAPTURE(recipe.name);
     std::set<int> numbers;
-    for (const Technique& one : recipe.techniques) {
+    for (const Technique& one : recipe.shows) {
       CAPTURE(one.number);
       CHECK(one.number >= 1);
       CHECK(one.number <= 28);
@@ -226,7 +226,7 @@ TEST_CASE("list --techniques") {
   CHECK(ran.code == 0);
   std::set<int> covered;
   for (const Recipe& recipe : cookbook::recipes()) {
-    for (const Technique& one : recipe.techniques) {
+    for (const Technique& one : recipe.shows) {
       covered.insert(one.number);
       CHECK(contains(ran.out, recipe.name + ": " + one.where + "\n"));
     }
@@ -250,10 +250,10 @@ TEST_CASE("list --techniques") {
   std::size_t index = 0;
   for (const Recipe& recipe : cookbook::recipes()) {
     const Json& techniques = all.at("recipes")[index++].at("techniques");
-    REQUIRE(techniques.size() == recipe.techniques.size());
+    REQUIRE(techniques.size() == recipe.shows.size());
     for (std::size_t i = 0; i < techniques.size(); ++i) {
-      CHECK(techniques[i].at("number") == recipe.techniques[i].number);
-      CHECK(techniques[i].at("where") == recipe.techniques[i].where);
+      CHECK(techniques[i].at("number") == recipe.shows[i].number);
+      CHECK(techniques[i].at("where") == recipe.shows[i].where);
     }
   }
 }

@@ -11,6 +11,7 @@
 #include <clcook/reference/gaussian_blur.hpp>
 #include <clcook/reference/halo_tile.hpp>
 #include <clcook/reference/stream_compaction.hpp>
+#include <clcook/registry/conformance.hpp>
 #include <clcook/registry/pixels.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/stream_compaction.hpp>
@@ -24,16 +25,8 @@
 namespace {
 
 namespace ref = clcook::reference;
-using clcook::Bc6hDecode;
-using clcook::BufferView;
-using clcook::Channel;
-using clcook::GaussianBlur;
-using clcook::HaloTile;
-using clcook::PixelType;
-using clcook::Runtime;
-using clcook::StreamCompaction;
-using clcook::testing::read_buffer;
-using clcook::testing::runtime;
+using namespace clcook;
+using namespace clcook::testing;
 
 constexpr int kWidth = 93;
 constexpr int kHeight = 61;
@@ -50,11 +43,7 @@ constexpr std::size_t kPart = std::size_t{kPartWidth} * kPartHeight;
 // Queues to run in: in order, and out of order where the device has such a queue.
 std::vector<Runtime> runtimes() {
   std::vector<Runtime> out{runtime()};
-  cl_int status = CL_SUCCESS;
-  const cl::CommandQueue queue(
-      clcook::detail::create_queue(runtime().context()(), runtime().device()(),
-                                   CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &status));
-  if (status == CL_SUCCESS) out.push_back(runtime().with_queue(queue));
+  if (const auto other_queue = out_of_order_runtime(runtime())) out.push_back(*other_queue);
   return out;
 }
 

@@ -13,7 +13,7 @@ namespace {
 Recipe a_recipe() {
   Recipe recipe;
   recipe.name = "r";
-  const Axis groups{"group", {std::int64_t{128}, std::int64_t{64}}};
+  const TuneAxis groups{"group", {std::int64_t{128}, std::int64_t{64}}};
   recipe.variants.resize(3);
   recipe.variants[0].name = "slow";
   recipe.variants[0].baseline = true;

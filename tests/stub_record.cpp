@@ -69,7 +69,7 @@ std::string math_library() {
 
 std::string list(const Params& params) { return "{" + params.str() + "}"; }
 
-std::string list(const Axis& axis) {
+std::string list(const TuneAxis& axis) {
   std::string out = axis.name + ":";
   for (const Value& value : axis.values) out += " " + to_string(value);
   return out;
@@ -83,8 +83,8 @@ std::string list(const Work& work) {
 // What a recipe says without a device.
 std::string description(const Recipe& recipe) {
   std::ostringstream out;
-  out << recipe.title << "\n" << recipe.technique << "\n" << recipe.summary << "\n";
-  for (const Technique& one : recipe.techniques) out << one.number << " " << one.where << "\n";
+  out << recipe.title << "\n" << recipe.family << "\n" << recipe.summary << "\n";
+  for (const Technique& one : recipe.shows) out << one.number << " " << one.where << "\n";
   for (const Parameter& one : recipe.parameters) {
     out << "parameter " << one.name << ", " << one.meaning << ", " << one.missing << ", "
         << one.range() << ", " << number(one.least) << " " << number(one.most) << "\n";
@@ -92,7 +92,7 @@ std::string description(const Recipe& recipe) {
   for (const VariantInfo& one : recipe.variants) {
     out << "variant " << one.name << ", " << one.summary << ", " << one.baseline << one.approximate
         << ", " << one.needs << "\n";
-    for (const Axis& axis : one.tunes) out << "  " << list(axis) << "\n";
+    for (const TuneAxis& axis : one.tunes) out << "  " << list(axis) << "\n";
   }
   std::vector<Params> shapes = recipe.test_shapes;
   shapes.insert(shapes.end(), recipe.bench_shapes.begin(), recipe.bench_shapes.end());
@@ -124,11 +124,12 @@ std::string description(const Recipe& recipe) {
       for (const Params::Entry& entry : family.entries()) shape.set(entry.name, entry.value);
       for (const Params::Entry& entry : sweep.smoke.entries()) shape.set(entry.name, entry.value);
       shape.set(sweep.along.name, sweep.along.values[sweep.along.values.size() / 2]);
+      const Params whole = recipe.check_shape(shape);
       for (const VariantInfo& variant : recipe.variants) {
         out << "  " << list(shape) << " " << variant.name;
-        if (sweep.model) out << " " << number(sweep.model(variant.name, shape, 1));
+        if (sweep.model) out << " " << number(sweep.model(variant.name, whole, 1));
         if (sweep.lanes) {
-          const model::LaneMasks masks = sweep.lanes(variant.name, shape, 1);
+          const model::LaneMasks masks = sweep.lanes(variant.name, whole, 1);
           out << " " << masks.taken.size() << " lanes";
           for (const std::size_t width : {1u, 8u, 32u, 64u})
             out << " " << number(model::lane_mask_cost(masks, width));

@@ -282,73 +282,39 @@ TEST_CASE("threshold_count: all 2^32 floats") {
 }
 
 TEST_CASE("threshold_count: wrong calls are refused with value and rule") {
-  const auto refused = [](const auto& call, Errc code, const char* part) {
-    const Error error = error_of(call);
-    CHECK(error.code == code);
-    CHECK_MESSAGE(contains(error.what(), part), error.what());
-  };
+  constexpr PlanRefused<ThresholdCount> refused;
   const Runtime& rt = runtime();
   const std::vector<float> five = ThresholdCount::sector_cosines();
-  constexpr Errc kBad = Errc::invalid_argument;
-  refused([&] { ThresholdCount(rt, {0, five}); }, kBad, "count must be at least 1, got 0");
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
-  for (const std::size_t count : {kMost, kMost / 4, kMost / 8 + 1}) {
-    refused([&] { ThresholdCount(rt, {count, five}); }, kBad, "overflows");
-  }
-  refused([&] { ThresholdCount(rt, {1, {}}); }, kBad, "1 to 256 thresholds, got 0");
-  refused(
-      [&] {
-        ThresholdCount(rt, {1, std::vector<float>(257, 1.0f), Slot::u32});
-      },
-      kBad, "1 to 256 thresholds, got 257");
-  refused(
-      [&] {
-        ThresholdCount(rt, {1, std::vector<float>(256, 1.0f), Slot::u8});
-      },
-      kBad, "do not fit u8; use u32");
-  refused([&] { ThresholdCount(rt, {1, {3, 2, kNan}}); }, kBad, "threshold 2 is NaN");
-  refused([&] { ThresholdCount(rt, {1, {kNan}}); }, kBad, "threshold 0 is NaN");
-  refused([&] { ThresholdCount(rt, {1, {3, 1, 2}}); }, kBad, "threshold 2 is 2 after 1");
-  refused([&] { ThresholdCount(rt, {1, {1, kInfinity}}); }, kBad, "threshold 1 is inf after 1");
-  refused([&] { ThresholdCount(rt, {1, five, static_cast<Slot>(7)}); }, kBad, "the value 7");
-  refused(
-      [&] {
-        ThresholdCount(rt, {1, five}, "table", {-1, 0});
-      },
-      kBad, "group must not be negative, got -1");
-  refused(
-      [&] {
-        ThresholdCount(rt, {1, five}, "table", {1 << 30, 0});
-      },
-      Errc::unsupported, "1073741824");
-  refused(
-      [&] {
-        ThresholdCount(rt, {1, five}, "table", {0, 5});
-      },
-      kBad, "per_item must be 1, 4, 8, 16 or 32, got 5");
-  refused(
-      [&] {
-        ThresholdCount(rt, {1, five}, "cpu_strip", {2, 0});
-      },
-      kBad, "cpu_strip takes a group of 1");
-  refused([] { Variant("fastest"); }, kBad, "known are automatic, else_if_chain");
+  for (const std::size_t count : {kMost, kMost / 4, kMost / 8 + 1})
+    refused({count, five}, "overflows");
+  refused({1, std::vector<float>(257, 1.0f), Slot::u32}, "1 to 256 thresholds, got 257");
+  refused({1, std::vector<float>(256, 1.0f), Slot::u8}, "do not fit u8; use u32");
+  refused({1, {3, 2, kNan}}, "threshold 2 is NaN");
+  refused({1, {kNan}}, "threshold 0 is NaN");
+  refused({1, {3, 1, 2}}, "threshold 2 is 2 after 1");
+  refused({1, {1, kInfinity}}, "threshold 1 is inf after 1");
+  refused({1, five, static_cast<Slot>(7)}, "the value 7");
+  refused({1, five}, "table", {-1, 0}, "group must not be negative, got -1");
+  refused({1, five}, "table", {1 << 30, 0}, "1073741824", Errc::unsupported);
+  refused({1, five}, "table", {0, 5}, "per_item must be 1, 4, 8, 16 or 32, got 5");
+  refused({1, five}, "cpu_strip", {2, 0}, "cpu_strip takes a group of 1");
 
   const ThresholdCount plan(rt, {16, five});
   const cl::Buffer in = create_buffer(rt, 64);
   const cl::Buffer out = create_buffer(rt, 16);
-  refused([&] { plan(create_buffer(rt, 63), out); }, kBad, "values has 63 bytes, needs 64");
-  refused([&] { plan(in, create_buffer(rt, 15)); }, kBad, "slots has 15 bytes, needs 16");
-  refused([&] { plan(BufferView(create_buffer(rt, 80), 2), out); }, kBad, "multiples of 4");
+  check_refused([&] { plan(create_buffer(rt, 63), out); }, "values has 63 bytes, needs 64");
   const ThresholdCount words(rt, {4, five, Slot::u32});
-  refused([&] { words(in, BufferView(create_buffer(rt, 32), 2)); }, kBad, "multiples of 4");
+  check_refused([&] { words(in, BufferView(create_buffer(rt, 32), 2)); }, "multiples of 4");
   // More values than 32 bits can count are no error in themselves; the buffer is too small.
   const ThresholdCount wide(rt, {(std::size_t{1} << 32) + 1, five}, "compare_sum");
-  refused([&] { wide(in, out); }, kBad, "needs 17179869188");
+  check_refused([&] { wide(in, out); }, "needs 17179869188");
 }
 
 TEST_CASE("threshold_count: the lane-mask model of the chain") {
-  const Sweep sweep = cookbook::threshold_count().sweeps.at(0);
-  Params shape = sweep.shape;
+  const Recipe recipe = cookbook::threshold_count();
+  const Sweep& sweep = recipe.sweeps.at(0);
+  Params shape = recipe.check_shape(sweep.shape);
   shape.set("count", std::int64_t{6400});
   const auto cost = [&](const char* variant, std::int64_t n, std::size_t width) {
     shape.set("n", n);
@@ -458,7 +424,8 @@ TEST_CASE("threshold_count: the gaps of padded_search spread its reads over the 
     const std::vector<float> t =
         cookbook::threshold_count_card::problem(Params{{"count", std::int64_t{1}},
                                                        {"n", static_cast<std::int64_t>(n)},
-                                                       {"slot", std::string("u32")}})
+                                                       {"slot", std::string("u32")},
+                                                       {"spread", std::string("sectors")}})
             .thresholds;
     const auto bank = [&](std::size_t k) { return (padded ? k + k / 32 : k) % 32; };
     Random random(3);

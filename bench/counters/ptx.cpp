@@ -5,6 +5,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "tool/words.hpp"
+
 namespace clcook::counters {
 
 namespace {
@@ -37,13 +39,6 @@ std::size_t find_name(const std::string& text, const std::string& name, std::siz
   return std::string::npos;
 }
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> out;
-  for (std::string word; in >> word;) out.push_back(word);
-  return out;
-}
-
 // Bytes of ".u64", ".b8", ".f32", ".v2..." is none of a variable's.
 std::size_t bytes_of_type(const std::string& type) {
   if (type.size() < 3 || type[0] != '.' ||
@@ -63,7 +58,7 @@ struct Declared {
 
 Declared parse(const std::string& text) {
   Declared out;
-  std::vector<std::string> words = words_of(text);
+  std::vector<std::string> words = tool::words_of(text);
   if (words.size() < 3) return out;
   out.state = words.front();
   bool pointer = false;
@@ -148,7 +143,7 @@ void replace_loads(std::string& body, const std::string& kernel, const std::stri
     const std::size_t begin = body.find_first_not_of(" \t", before + 1);
     const std::size_t end = body.find(';', at);
     const std::string statement = body.substr(begin, end - begin);
-    const std::vector<std::string> words = words_of(statement);
+    const std::vector<std::string> words = tool::words_of(statement);
     if (words.size() != 3 || words[0].rfind("ld.param.", 0) != 0 || words[2] != "[" + name + "]")
       refuse(kernel, "reads the parameter " + name + " as no ld.param does: " + statement);
     const std::string moved =
@@ -227,7 +222,7 @@ std::vector<PtxParameter> ptx_parameters(const std::string& ptx, const std::stri
   std::vector<PtxParameter> out;
   std::istringstream in(ptx.substr(entry.parameters, entry.parameters_end - entry.parameters));
   for (std::string part; std::getline(in, part, ',');) {
-    if (words_of(part).empty()) continue;
+    if (tool::words_of(part).empty()) continue;
     const Declared one = parse(part);
     const std::string& space = one.parameter.space;
     if (space == "texref" || space == "surfref" || space == "samplerref")

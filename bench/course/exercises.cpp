@@ -998,7 +998,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-described::Placed placed(const std::string& text, const std::string& place) {
+described::Located placed(const std::string& text, const std::string& place) {
   return {text, place};
 }
 

@@ -25,6 +25,7 @@
 extern char** environ;
 
 #include "tool/scratch_folder.hpp"
+#include "tool/words.hpp"
 
 namespace clcook::isa {
 
@@ -79,17 +80,6 @@ void write_text(const std::string& path, const std::string& content) {
   if (!out) fail(Errc::io, "write " + path, "cannot write the file (is the disk full?)");
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> out;
-  for (std::size_t begin = text.find_first_not_of(' '); begin != std::string::npos;
-       begin = text.find_first_not_of(' ', begin)) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    out.push_back(text.substr(begin, end - begin));
-    begin = end;
-  }
-  return out;
-}
-
 std::string bitcode_file(const Target& target, const Toolchain& tools) {
   // libclc has no library for x86. The one for nvptx64 without an operating system is plain LLVM
   // code but for the work-item functions, which the prelude replaces.
@@ -103,7 +93,7 @@ std::string bitcode_file(const Target& target, const Toolchain& tools) {
 std::vector<std::string> clang_arguments(const Job& job, const Toolchain& tools) {
   std::vector<std::string> out = {"-x", "cl"};
   bool correct_division = false;
-  for (const std::string& option : split(job.options)) {
+  for (const std::string& option : tool::words_of(job.options)) {
     if (option.rfind("-cl-nv-", 0) == 0) continue;  // NVIDIA's own
     correct_division = correct_division || option == "-cl-fp32-correctly-rounded-divide-sqrt";
     out.push_back(option);
@@ -450,7 +440,7 @@ std::string preprocess(const Job& job, const Toolchain& tools, const DiskCache& 
   std::vector<std::string> arguments = {"-x", "cl", "-E"};
   if (!places) arguments.push_back("-P");
   arguments.insert(arguments.end(), job.arguments.begin(), job.arguments.end());
-  for (const std::string& option : split(job.options)) {
+  for (const std::string& option : tool::words_of(job.options)) {
     if (option.rfind("-cl-nv-", 0) != 0) arguments.push_back(option);
   }
   switch (job.target.vendor) {

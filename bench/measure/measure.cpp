@@ -11,8 +11,8 @@
 #include <memory>
 #include <optional>
 
-#include "tool/chatter.hpp"
 #include "tool/progress.hpp"
+#include "tool/stderr_capture.hpp"
 
 namespace clcook::tool {
 
@@ -152,7 +152,7 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
     const std::chrono::duration<double> clock = std::chrono::steady_clock::now() - begin;
     return options.seconds > 0 && (cpu > options.seconds || clock.count() > 4 * options.seconds);
   };
-  std::optional<Chatter> chatter(std::in_place);
+  std::optional<StderrCapture> captured(std::in_place);
   std::unique_ptr<CacheSweeper> sweeper;
   for (int block = 0; block < options.blocks && (block < 2 || !spent()); ++block) {
     const std::unique_ptr<Case> one = make();
@@ -205,8 +205,8 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
     if (flat(subject.blocks).empty()) subject.blocks.clear();
   }
   line.clear();
-  const std::string heard = chatter->take();
-  chatter.reset();
+  const std::string heard = captured->take();
+  captured.reset();
   const bool wrong = std::any_of(subjects.begin(), subjects.end(), [](const Subject& one) {
     return !one.problem.empty() && !one.skipped;
   });

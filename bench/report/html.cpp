@@ -326,7 +326,7 @@ std::string card(const std::vector<Result>& results, const std::vector<Pictures>
   for (const Recipe& recipe : recipes()) {
     if (recipe.name != name) continue;
     out += fmt::format("<p><strong>{}.</strong> {}</p>\n<p class=\"technique\">Technique: {}</p>\n",
-                       escape(recipe.title), escape(recipe.summary), escape(recipe.technique));
+                       escape(recipe.title), escape(recipe.summary), escape(recipe.family));
   }
   const bool measured = std::any_of(results.begin(), results.end(), [&](const Result& one) {
     return !groups_of(one, name).empty() || one.stages.recipe == name;

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "report/report.hpp"
+#include "tool/words.hpp"
 
 namespace clcook::tool::report {
 
@@ -47,13 +48,6 @@ struct Document {
   std::vector<Vouch> vouches;
   std::vector<DrawnFile> pictures;
 };
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
 
 std::string make_table(const std::vector<Result>& results, const std::vector<std::string>& words,
                        bool in_docs) {

@@ -145,10 +145,10 @@ Cell gain_cell(Verdict verdict, const Ratio& ratio, const std::string& who) {
 
 // What the recipe's technique gains at the first shape of a result.
 Cell technique_cell(const Recipe* recipe, const Result* result) {
-  if (recipe == nullptr || recipe->gain.with.empty()) return {"-", "", ""};
+  if (recipe == nullptr || recipe->headline_pair.with.empty()) return {"-", "", ""};
   if (result == nullptr) return kNotMeasured;
   const Pair pair = pair_of(*recipe, result->about, groups_of(*result, recipe->name).front(),
-                            recipe->gain.with, recipe->gain.without);
+                            recipe->headline_pair.with, recipe->headline_pair.without);
   if (pair.with == nullptr) return kNotMeasured;
   return gain_cell(pair.verdict, pair.ratio, "");
 }
@@ -215,7 +215,7 @@ Table recipes_table(const std::vector<Result>& results, const std::string& prefi
     // Somebody's kernels have no page.
     if (one.recipe == nullptr && ours) return std::vector<Cell>();
     return std::vector<Cell>{{one.name, "", prefix + one.name + suffix},
-                             {one.recipe == nullptr ? "-" : one.recipe->technique, "", ""},
+                             {one.recipe == nullptr ? "-" : one.recipe->family, "", ""},
                              {one.recipe == nullptr ? "-" : one.recipe->title, "", ""}};
   });
 }

@@ -14,7 +14,7 @@ namespace {
 
 // The two variants of which a card says that their difference is the technique: "direct against
 // local_tile", "local_table beside constant_table", "variant local_table" against the baseline.
-std::optional<Gain> gain_of(const Recipe& recipe, const std::string& where) {
+std::optional<VariantPair> gain_of(const Recipe& recipe, const std::string& where) {
   static const std::regex pattern("(variant )?(\\w+)(?: (against|beside) (\\w+))?.*");
   std::smatch found;
   if (!std::regex_match(where, found, pattern)) return std::nullopt;
@@ -22,7 +22,7 @@ std::optional<Gain> gain_of(const Recipe& recipe, const std::string& where) {
     return std::any_of(recipe.variants.begin(), recipe.variants.end(),
                        [&](const VariantInfo& one) { return one.name == name; });
   };
-  Gain names{found[4], found[2]};
+  VariantPair names{found[4], found[2]};
   if (found[3] == "beside") {
     std::swap(names.with, names.without);
   } else if (found[1].matched && !found[3].matched) {
@@ -34,7 +34,7 @@ std::optional<Gain> gain_of(const Recipe& recipe, const std::string& where) {
 }
 
 // "packed to parked: tie: 1.00× [0.99, 1.01]" at the first shape that has both; empty without one.
-Cell gain(const Result& result, const Recipe& recipe, const Gain& names) {
+Cell gain(const Result& result, const Recipe& recipe, const VariantPair& names) {
   for (const Group& group : groups_of(result, recipe.name)) {
     const Pair pair = pair_of(recipe, result.about, group, names.with, names.without);
     if (pair.with == nullptr) continue;
@@ -58,10 +58,10 @@ Table techniques_table(const std::vector<Result>& results, const std::string& de
   for (const TechniqueTitle& title : kTechniques) {
     const std::size_t begin = table.rows.size();
     for (const Recipe& recipe : recipes()) {
-      for (const Technique& one : recipe.techniques) {
+      for (const Technique& one : recipe.shows) {
         if (one.number != title.number) continue;
         Cell cell;
-        const std::optional<Gain> names = gain_of(recipe, one.where);
+        const std::optional<VariantPair> names = gain_of(recipe, one.where);
         for (const Result& result : results) {
           if (names && cell.text.empty() && result.device == device)
             cell = gain(result, recipe, *names);

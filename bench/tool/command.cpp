@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "cookbook/recipes.hpp"
-#include "tool/chatter.hpp"
+#include "tool/stderr_capture.hpp"
 #include "try/description.hpp"
 #include "try/recipe.hpp"
 #include "try/watch.hpp"
@@ -144,7 +144,7 @@ int with_descriptions(std::string& name, const std::function<int()>& command) {
 }
 
 void inspect_descriptions(const std::vector<std::string>& names, const Runtime& runtime) {
-  const Chatter quiet;  // compilers warn again when the rows are run
+  const StderrCapture quiet;  // compilers warn again when the rows are run
   for (const std::string& name : names) {
     const auto found = descriptions().find(name);
     if (found != descriptions().end()) described::inspect(runtime, *found->second);

@@ -25,7 +25,7 @@ inline std::string progress_text(const std::string& doing, std::size_t done, std
 
 // On a terminal one line that is written over; elsewhere a plain line every half minute, so that a
 // log stays short. Writes to what standard error is when it is made, whatever becomes of it later
-// (see Chatter). Not thread-safe.
+// (see StderrCapture). Not thread-safe.
 class Progress {
  public:
   // `total` is 0 where nobody knows it. A `quiet` one says nothing.

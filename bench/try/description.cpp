@@ -40,11 +40,11 @@ namespace clcook::tool::described {
   fail(Errc::invalid_argument, place, what);
 }
 
-std::int64_t evaluate(const Placed& expression, const Names& names) {
+std::int64_t evaluate(const Located& expression, const Names& names) {
   return at_place(expression.place, [&] { return evaluate(expression.text, names); });
 }
 
-std::string fill_in(const Placed& text, const Names& names) {
+std::string fill_in(const Located& text, const Names& names) {
   return at_place(text.place, [&] { return fill_in(text.text, names); });
 }
 
@@ -139,7 +139,7 @@ namespace {
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
 
 // A size of at least 1, in bytes no more than any device has.
-std::uint64_t at_least_1(const Placed& expression, const Names& names) {
+std::uint64_t at_least_1(const Located& expression, const Names& names) {
   const std::int64_t value = evaluate(expression, names);
   if (value < 1)
     wrong(expression.place, text("'", expression.text, "' is ", value, ", must be at least 1"));
@@ -159,7 +159,7 @@ std::uint64_t Argument::elements(const Names& names) const {
   if (kind == Kind::scalar) return 1;
   if (kind != Kind::image) return at_least_1(count, names);
   std::uint64_t out = at_least_1(width, names);
-  for (const Placed* one : {&height, &depth})
+  for (const Located* one : {&height, &depth})
     if (!one->empty()) out = product(one->place, out, at_least_1(*one, names));
   return out;
 }
@@ -183,7 +183,7 @@ const KernelEntry& Description::baseline() const {
   fail(Errc::invalid_argument, file, "no kernel is the baseline");
 }
 
-std::string Description::path(const Placed& path) const {
+std::string Description::path(const Located& path) const {
   std::string whole;
   for (std::size_t at = 0; at < path.text.size(); ++at) {
     const std::size_t end =
@@ -216,8 +216,8 @@ Names names_of(const Params& shape, const Params& tune) {
 
 Geometry geometry_of(const KernelEntry& kernel, const Names& names) {
   Geometry out;
-  for (const Placed& one : kernel.global) out.global.push_back(at_least_1(one, names));
-  for (const Placed& one : kernel.local) out.local.push_back(at_least_1(one, names));
+  for (const Located& one : kernel.global) out.global.push_back(at_least_1(one, names));
+  for (const Located& one : kernel.local) out.local.push_back(at_least_1(one, names));
   for (std::size_t d = 0; d < out.local.size(); ++d) {
     if (out.global[d] % out.local[d] == 0) continue;
     wrong(kernel.global[d].place,
@@ -263,12 +263,12 @@ class Table {
     return text(file_, ":", node.source().begin.line);
   }
 
-  Placed placed(const char* key) {
+  Located placed(const char* key) {
     const toml::node* node = find(key);
-    return node == nullptr ? Placed{} : word(*node, key);
+    return node == nullptr ? Located{} : word(*node, key);
   }
   std::string string(const char* key, const std::string& missing = {}) {
-    const Placed out = placed(key);
+    const Located out = placed(key);
     return find(key) == nullptr ? missing : out.text;
   }
   bool flag(const char* key) {
@@ -282,17 +282,17 @@ class Table {
     return node == nullptr ? missing : number(*node, key);
   }
   // An expression: a text, or a whole number.
-  Placed size(const char* key) {
+  Located size(const char* key) {
     const toml::node* node = find(key);
-    return node == nullptr ? Placed{} : expression(*node, key);
+    return node == nullptr ? Located{} : expression(*node, key);
   }
 
-  Placed expression(const toml::node& node, const char* key) const {
+  Located expression(const toml::node& node, const char* key) const {
     if (node.is_integer()) return {std::to_string(*node.value<std::int64_t>()), place_of(node)};
     if (!node.is_string()) complain(node, key, "a whole number or an expression in quotes");
     return {*node.value<std::string>(), place_of(node)};
   }
-  Placed word(const toml::node& node, const char* key) const {
+  Located word(const toml::node& node, const char* key) const {
     if (!node.is_string()) complain(node, key, "a text in quotes");
     return {*node.value<std::string>(), place_of(node)};
   }
@@ -308,8 +308,8 @@ class Table {
     return *node.as_array();
   }
   // One text, or several.
-  std::vector<Placed> words(const char* key) {
-    std::vector<Placed> out;
+  std::vector<Located> words(const char* key) {
+    std::vector<Located> out;
     const toml::node* node = find(key);
     if (node == nullptr) return out;
     if (node->is_string()) return {word(*node, key)};
@@ -447,10 +447,10 @@ class Reader {
     check_name(one.place, one.name, "the name of an argument");
     for (const Argument& other : out_.arguments)
       if (other.name == one.name) wrong(one.place, "there are two arguments '" + one.name + "'");
-    const Placed buffer = from.placed("buffer");
-    const Placed image = from.placed("image");
-    const Placed scalar = from.placed("scalar");
-    const Placed local = from.placed("local");
+    const Located buffer = from.placed("buffer");
+    const Located image = from.placed("image");
+    const Located scalar = from.placed("scalar");
+    const Located local = from.placed("local");
     const int kinds = !buffer.empty() + !image.empty() + !scalar.empty() + !local.empty();
     if (kinds != 1)
       wrong(one.place, "the argument '" + one.name +
@@ -471,7 +471,7 @@ class Reader {
       one.kind = !buffer.empty()   ? Argument::Kind::buffer
                  : !scalar.empty() ? Argument::Kind::scalar
                                    : Argument::Kind::local;
-      const Placed& type = !buffer.empty() ? buffer : !scalar.empty() ? scalar : local;
+      const Located& type = !buffer.empty() ? buffer : !scalar.empty() ? scalar : local;
       if (!find_type(type.text, one.type))
         wrong(type.place, "'" + type.text +
                               "' is no type: char, uchar, short, ushort, int, uint, long, ulong, "
@@ -489,7 +489,7 @@ class Reader {
   static std::string word_of(Table& from, const char* key) {
     return from.word(from.need(key), key).text;
   }
-  static Placed need_size(Table& from, const char* key) {
+  static Located need_size(Table& from, const char* key) {
     return from.expression(from.need(key), key);
   }
 
@@ -556,7 +556,7 @@ class Reader {
       check_range(fill.place(), one);
       fill.done();
     }
-    const Placed access = from.placed("access");
+    const Located access = from.placed("access");
     const bool filled = one.fill.kind != Fill::Kind::none;
     one.access = filled ? Argument::Access::read : Argument::Access::write;
     if (access.text == "read") {
@@ -597,16 +597,16 @@ class Reader {
   }
 
   // The kernels' files are read now, so that all runs are of one text.
-  Source source_of(const std::vector<Placed>& files) const {
+  Source source_of(const std::vector<Located>& files) const {
     std::string whole;
     std::vector<std::string> texts;
-    for (const Placed& file : files) {
+    for (const Located& file : files) {
       const std::string path = out_.path(file);
       std::error_code error;
       if (!std::filesystem::is_regular_file(path, error))
         wrong(file.place, "there is no file " + path);
       Source one = at_place(file.place, [&] { return Source::load(path); });
-      for (const Placed& folder : include_) {
+      for (const Located& folder : include_) {
         const std::string name = out_.path(folder);
         if (!std::filesystem::is_directory(name, error))
           wrong(folder.place, "there is no folder " + name);
@@ -630,21 +630,21 @@ class Reader {
     one.function = from.string("function", one.name);
     one.summary = from.string("summary");
     one.baseline = from.flag("baseline");
-    const std::vector<Placed> own = from.words("program");
+    const std::vector<Located> own = from.words("program");
     if (own.empty() && program_.empty())
       wrong(one.place, "the kernel '" + one.name + "' has no 'program', nor has the description");
     one.source = source_of(own.empty() ? program_ : own);
-    const Placed options = from.placed("options");
+    const Located options = from.placed("options");
     one.options = options.empty() ? options_ : options;
     if (!options.empty() && !options_.empty())
       one.options.text = options_.text + " " + options.text;
-    for (const Placed& text : {options, options_}) {
+    for (const Located& text : {options, options_}) {
       if ((" " + text.text).find(" -I") != std::string::npos)
         wrong(text.place, "give folders of headers as include = [...] instead of with -I");
     }
     one.operations = from.size("operations");
     if (one.operations.empty()) one.operations = operations_;
-    const auto sizes = [&](const char* key, std::vector<Placed>& to) {
+    const auto sizes = [&](const char* key, std::vector<Located>& to) {
       const toml::node* node = from.find(key);
       if (node == nullptr) return;
       if (!node->is_array()) {
@@ -662,8 +662,8 @@ class Reader {
       wrong(one.place,
             text("'local' has ", one.local.size(), " sizes, 'global' has ", one.global.size()));
     read_tune(from, one);
-    const std::vector<Placed> arguments = from.words("arguments");
-    for (const Placed& name : arguments) one.arguments.push_back(argument(name));
+    const std::vector<Located> arguments = from.words("arguments");
+    for (const Located& name : arguments) one.arguments.push_back(argument(name));
     if (arguments.empty())
       for (std::size_t i = 0; i < out_.arguments.size(); ++i) one.arguments.push_back(i);
     from.done();
@@ -676,7 +676,7 @@ class Reader {
     std::size_t count = 1;
     for (const auto& [key, list] : in_order(table(from, *node, "tune"))) {
       const toml::node& values = *list;
-      Axis axis;
+      TuneAxis axis;
       axis.name = key;
       check_name(from.place_of(values), axis.name, "the name of a tune axis");
       if (std::find(out_.sizes.begin(), out_.sizes.end(), axis.name) != out_.sizes.end() ||
@@ -686,7 +686,7 @@ class Reader {
         if (value.is_integer()) {
           axis.values.emplace_back(*value.value<std::int64_t>());
         } else {
-          const Placed word = from.word(value, "tune");
+          const Located word = from.word(value, "tune");
           check_name(word.place, word.text, "a value of a tune axis");
           axis.values.emplace_back(word.text);
         }
@@ -697,7 +697,7 @@ class Reader {
     }
   }
 
-  std::size_t argument(const Placed& name) const {
+  std::size_t argument(const Located& name) const {
     std::string known;
     for (std::size_t i = 0; i < out_.arguments.size(); ++i) {
       if (out_.arguments[i].name == name.text) return i;
@@ -722,7 +722,7 @@ class Reader {
     static const toml::table kNone;
     Table from(node == nullptr ? kNone : table(root, *node, "compare"), file_, "compare");
     if (node != nullptr) compare.place = from.place();
-    for (const Placed& name : from.words("outputs")) {
+    for (const Located& name : from.words("outputs")) {
       compare.outputs.push_back(argument(name));
       if (!out_.arguments[compare.outputs.back()].is_written() ||
           !out_.arguments[compare.outputs.back()].in_memory())
@@ -789,7 +789,7 @@ class Reader {
             if (!kernel.operations.empty()) evaluate(kernel.operations, names);
             for (const std::size_t index : kernel.arguments) {
               const Argument& one = out_.arguments[index];
-              for (const Placed& value : one.values)
+              for (const Located& value : one.values)
                 if (!value.empty()) check_scalar(one, value, evaluate(value, names));
             }
           }
@@ -798,7 +798,7 @@ class Reader {
     }
   }
 
-  static void check_scalar(const Argument& one, const Placed& value, std::int64_t number) {
+  static void check_scalar(const Argument& one, const Located& value, std::int64_t number) {
     if (one.type.kind == Type::Kind::real || one.type.bytes == 8) return;
     const std::int64_t bits = static_cast<std::int64_t>(one.type.bytes) * 8;
     const bool is_signed = one.type.kind == Type::Kind::integer;
@@ -808,7 +808,7 @@ class Reader {
           text("'", value.text, "' is ", number, ", which does not fit in ", one.type.name));
   }
 
-  void check_file(const Argument& one, const Placed& path, std::uint64_t bytes,
+  void check_file(const Argument& one, const Located& path, std::uint64_t bytes,
                   const Names& names) const {
     const std::string whole = out_.path({fill_in(path, names), path.place});
     std::error_code error;
@@ -820,10 +820,10 @@ class Reader {
 
   std::string file_;
   const toml::table& table_;
-  std::vector<Placed> program_;
-  std::vector<Placed> include_;
-  Placed options_;
-  Placed operations_;
+  std::vector<Located> program_;
+  std::vector<Located> include_;
+  Located options_;
+  Located operations_;
   Description out_;
 };
 

@@ -17,7 +17,7 @@
 namespace clcook::tool::described {
 
 // A text of the file and where it stands there: FILE:LINE.
-struct Placed {
+struct Located {
   std::string text;
   std::string place;
 
@@ -40,8 +40,8 @@ auto at_place(const std::string& place, const Body& body) {
   }
 }
 // evaluate() and fill_in() with the place in their errors.
-std::int64_t evaluate(const Placed& expression, const Names& names);
-std::string fill_in(const Placed& text, const Names& names);
+std::int64_t evaluate(const Located& expression, const Names& names);
+std::string fill_in(const Located& text, const Names& names);
 
 // A number type of OpenCL C, or a vector of it.
 struct Type {
@@ -76,7 +76,7 @@ struct Fill {
   double high = 1;
   double step = 1;   // of a ramp
   double value = 0;  // the constant
-  Placed path;       // of a file of raw bytes
+  Located path;      // of a file of raw bytes
   // Of a description that a program makes: writes all bytes of a problem's data.
   std::function<void(std::vector<unsigned char>& bytes, const Names& names, std::uint64_t seed)>
       make;
@@ -90,9 +90,9 @@ struct Argument {
   std::string place;
   Type type;
   Format format;
-  Placed count;                   // of elements, of a buffer or of local memory
-  Placed width, height, depth;    // of an image; height and depth may be empty
-  std::vector<Placed> values;     // of a scalar: one for each component
+  Located count;                  // of elements, of a buffer or of local memory
+  Located width, height, depth;   // of an image; height and depth may be empty
+  std::vector<Located> values;    // of a scalar: one for each component
   std::vector<double> constants;  // the same where they are numbers
   Access access = Access::read;
   Fill fill;
@@ -114,12 +114,12 @@ struct KernelEntry {
   std::string function;
   bool baseline = false;
   Source source{"", ""};
-  Placed options;
-  std::vector<Placed> global;
-  std::vector<Placed> local;  // empty: the implementation chooses
-  std::vector<Axis> tunes;
+  Located options;
+  std::vector<Located> global;
+  std::vector<Located> local;  // empty: the implementation chooses
+  std::vector<TuneAxis> tunes;
   std::vector<std::size_t> arguments;  // indices, in the kernel's order
-  Placed operations;
+  Located operations;
 };
 
 struct Compare {
@@ -128,8 +128,8 @@ struct Compare {
   double absolute = 0;
   double relative = 0;
   double ulp = 0;
-  std::map<std::size_t, Placed> files;  // expected bytes by argument
-  Placed library;                       // a path
+  std::map<std::size_t, Located> files;  // expected bytes by argument
+  Located library;                       // a path
   std::string function;
   // Of a description that a program makes, in the place of a library: the contents of all arguments
   // in their order, as the kernel gets them; outputs become what is expected.
@@ -161,7 +161,7 @@ struct Description {
   const KernelEntry& baseline() const;
   // A path as the file means it: relative to it, with the value of NAME for each ${NAME}. Throws
   // Error(invalid_argument) with the place where there is no such variable.
-  std::string path(const Placed& path) const;
+  std::string path(const Located& path) const;
 };
 
 // The text with an underscore for every byte that no name may contain, cut where names end.

@@ -348,29 +348,25 @@ class Memory {
   Bytes read(const std::vector<cl::Event>& wait, Diff& diff, const std::string& name) const {
     if (buffer_) return buffer_->read(wait, diff, name);
     Bytes out(bytes_);
-    std::vector<cl_event> waits;
-    for (const cl::Event& event : wait) waits.push_back(event());
+    const WaitHandles waits(wait);
     const std::size_t origin[3] = {0, 0, 0};
     clcook::check(clEnqueueReadImage(runtime_.queue()(), handle_, CL_TRUE, origin, region_, 0, 0,
-                                     out.data(), static_cast<cl_uint>(waits.size()),
-                                     waits.empty() ? nullptr : waits.data(), nullptr),
+                                     out.data(), waits.count(), waits.data(), nullptr),
                   "clEnqueueReadImage");
     return out;
   }
 
  private:
-  static std::size_t extent(const Placed& size, const Names& names) {
+  static std::size_t extent(const Located& size, const Names& names) {
     return static_cast<std::size_t>(evaluate(size, names));
   }
 
   cl_int write(const void* data, cl_bool blocking, const std::vector<cl::Event>& wait,
                cl_event* done) const {
-    std::vector<cl_event> waits;
-    for (const cl::Event& event : wait) waits.push_back(event());
+    const WaitHandles waits(wait);
     const std::size_t origin[3] = {0, 0, 0};
     return clEnqueueWriteImage(runtime_.queue()(), handle_, blocking, origin, region_, 0, 0, data,
-                               static_cast<cl_uint>(waits.size()),
-                               waits.empty() ? nullptr : waits.data(), done);
+                               waits.count(), waits.data(), done);
   }
 
   Runtime runtime_;
@@ -412,11 +408,9 @@ cl::Event upload_all(const Runtime& runtime, const Description& about, const Mem
       last = {memories[i]->upload(contents[i], last)};
   }
   if (last.size() == 1 && (wait.empty() || last.front()() != wait.front()())) return last.front();
-  std::vector<cl_event> waits;
-  for (const cl::Event& event : last) waits.push_back(event());
+  const WaitHandles waits(last);
   cl_event done = nullptr;
-  clcook::check(clEnqueueMarkerWithWaitList(runtime.queue()(), static_cast<cl_uint>(waits.size()),
-                                            waits.empty() ? nullptr : waits.data(), &done),
+  clcook::check(clEnqueueMarkerWithWaitList(runtime.queue()(), waits.count(), waits.data(), &done),
                 "clEnqueueMarkerWithWaitList");
   return cl::Event(done);
 }
@@ -459,8 +453,7 @@ class Prepared {
 
   cl::Event run(const std::vector<cl::Event>& wait) {
     check_wait(runtime_, wait, what_);
-    std::vector<cl_event> waits;
-    for (const cl::Event& event : wait) waits.push_back(event());
+    const WaitHandles waits(wait);
     clcook::detail::LaunchWatch* const watch = clcook::detail::LaunchWatch::current();
     if (watch != nullptr) tell_before(*watch);
     began(entry_.place, what_, about_->time_limit);
@@ -468,8 +461,8 @@ class Prepared {
     const cl_int status = clEnqueueNDRangeKernel(
         runtime_.queue()(), kernel_->handle()(), static_cast<cl_uint>(geometry_.global.size()),
         nullptr, geometry_.global.data(),
-        geometry_.local.empty() ? nullptr : geometry_.local.data(),
-        static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), &handle);
+        geometry_.local.empty() ? nullptr : geometry_.local.data(), waits.count(), waits.data(),
+        &handle);
     if (status != CL_SUCCESS) {
       ended();
       if (status == CL_INVALID_WORK_GROUP_SIZE || status == CL_OUT_OF_RESOURCES)
@@ -609,7 +602,7 @@ void compare(const Compare& how, const Argument& one, const Names& names, const 
   const Type& type = one.numbers();
   const bool exact =
       type.kind != Type::Kind::real && how.absolute == 0 && how.relative == 0 && how.ulp == 0;
-  const auto extent = [&](const Placed& size) {
+  const auto extent = [&](const Located& size) {
     return size.empty() ? std::size_t{1} : static_cast<std::size_t>(evaluate(size, names));
   };
   Place place{one, extent(one.width), extent(one.height), 0, how, names};
@@ -801,7 +794,7 @@ Recipe recipe_of(std::shared_ptr<const Description> about) {
   Recipe out;
   out.name = about->name;
   out.title = about->title;
-  out.technique = "described in a file";
+  out.family = "described in a file";
   out.summary = "described in " + about->file;
   for (const KernelEntry& one : about->kernels) {
     out.variants.emplace_back();
@@ -842,7 +835,7 @@ Recipe recipe_of(std::shared_ptr<const Description> about) {
                                              const Params&, const DeviceInfo&) {
     Params whole = tune;
     for (const VariantInfo& one : variants) {
-      for (const Axis& axis : one.tunes) {
+      for (const TuneAxis& axis : one.tunes) {
         if (one.name == variant && whole.find(axis.name) == nullptr)
           whole.set(axis.name, axis.values.front());
       }

@@ -22,7 +22,7 @@ def recipes():
     """Family -> names of its recipes, from the cards."""
     families = {}
     for card in sorted((ROOT / "lib/clcook/cookbook").glob("*.hpp")):
-        family = re.search(r'recipe\.technique = "([^"]+)"', card.read_text())
+        family = re.search(r'recipe\.family = "([^"]+)"', card.read_text())
         families.setdefault(family.group(1) if family else "others", []).append(card.stem)
     return families
 

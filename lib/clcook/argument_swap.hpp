@@ -62,7 +62,7 @@ struct Spec : PlainSpec {
   static constexpr std::size_t kCpuStrip = 1024;  // items per work-item of cpu_lanes
 
   static const std::vector<Row>& variants() {
-    const std::vector<Axis> groups{{"group", {128, 256}}};
+    const std::vector<TuneAxis> groups{{"group", {128, 256}}};
     static const std::vector<Row> all{
         Row("two_calls", "one call in each branch").baseline().tunes(groups),
         Row("swap_in_place", "the arguments exchanged in a branch, one call")
@@ -97,12 +97,8 @@ struct Spec : PlainSpec {
 
   static void check(const Problem& p) {
     constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() / kPairBytes;
-    if (p.count == 0 || p.count > kMost) {
-      fail(Errc::invalid_argument, kName, text("count must be 1 to ", kMost, ", got ", p.count));
-    }
-    if (p.cost < 1 || p.cost > kMaxCost) {
-      fail(Errc::invalid_argument, kName, text("cost must be 1 to ", kMaxCost, ", got ", p.cost));
-    }
+    check_range(kName, "count", p.count, 1, kMost);
+    check_range(kName, "cost", p.cost, 1, kMaxCost);
     const float first = p.parameters[0];
     const float last = p.parameters[1];
     check_own_function(p.function, embedded::argument_swap, kName);

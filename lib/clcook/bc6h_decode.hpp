@@ -58,7 +58,7 @@ struct Spec : PlainSpec {
   };
   // For decoding into images.
   struct Resources {
-    std::shared_ptr<Turns> turns;
+    std::shared_ptr<CallOrder> call_order;
     std::shared_ptr<cl::Buffer> texels;  // null before the first such call
   };
   using Row = VariantRow<Spec>;
@@ -91,14 +91,8 @@ struct Spec : PlainSpec {
   static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
 
   static void check(const Problem& p) {
-    const auto size = [](const char* name, int value) {
-      if (value < 1 || value > kMaxSize) {
-        fail(Errc::invalid_argument, kName,
-             text(name, " must be 1 to ", kMaxSize, ", got ", value));
-      }
-    };
-    size("width", p.width);
-    size("height", p.height);
+    check_range(kName, "width", p.width, 1, kMaxSize);
+    check_range(kName, "height", p.height, 1, kMaxSize);
     if (p.format != Format::unsigned_float && p.format != Format::signed_float) {
       fail(Errc::invalid_argument, kName,
            text("format must be unsigned_float or signed_float, got the value ",
@@ -142,7 +136,7 @@ struct Spec : PlainSpec {
   }
 
   static Resources allocate(const Runtime&, const Setup<Spec>&) {
-    return {std::make_shared<Turns>(), std::make_shared<cl::Buffer>()};
+    return {std::make_shared<CallOrder>(), std::make_shared<cl::Buffer>()};
   }
 
   static constexpr std::size_t fours(int texels) {
@@ -207,11 +201,11 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
                "image");
     check_wait(runtime(), wait, Spec::kName);
     const RowLayout layout = Spec::texel_layout(p);
-    const auto& [turns, texels] = resources();
-    Turn turn(runtime(), *turns);
+    const auto& [call_order, texels] = resources();
+    CallScope scope(runtime(), *call_order);
     if ((*texels)() == nullptr) *texels = create_buffer(runtime(), Spec::bytes_of(layout));
     const cl::Event done = enqueue(
-        from, {*texels, 0, layout.row_bytes, layout.row_bytes, layout.rows}, turn.behind(wait));
+        from, {*texels, 0, layout.row_bytes, layout.row_bytes, layout.rows}, scope.wait_list(wait));
     const std::size_t origin[3] = {image.x, image.y, 0};
     const std::size_t region[3] = {width, height, 1};
     const cl_event decoded = done();
@@ -219,8 +213,8 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
     clcook::check(clEnqueueCopyBufferToImage(runtime().queue()(), (*texels)(), image.image(), 0,
                                              origin, region, 1, &decoded, &stored),
                   "clEnqueueCopyBufferToImage");
-    turn.enqueued(cl::Event(stored));
-    return turn.end();
+    scope.enqueued(cl::Event(stored));
+    return scope.end();
   }
 
   // Decodes a texture in host memory, whatever its size, strip by strip: `blocks` holds

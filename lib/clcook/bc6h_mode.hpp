@@ -33,8 +33,8 @@ struct Spec : MapRowSpec {
   static constexpr std::size_t kWord = 4;
 
   static const std::vector<Row>& variants() {
-    const std::vector<Axis> few{{"per_item", {16, 1}}};
-    const std::vector<Axis> many{{"per_item", {16, 1, 4, 8, 32}}};
+    const std::vector<TuneAxis> few{{"per_item", {16, 1}}};
+    const std::vector<TuneAxis> many{{"per_item", {16, 1, 4, 8, 32}}};
     static const std::vector<Row> all{
         Row("cascade", "one comparison after the other, up to fourteen").baseline().tunes(few),
         Row("switch", "one switch over the five bits")

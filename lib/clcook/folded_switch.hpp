@@ -91,9 +91,9 @@ struct Spec : PlainSpec {
   static constexpr const char* kRecipe = "folded_switch";
 
   static const std::vector<Row>& variants() {
-    const std::vector<Axis> runs{{"run", {1, 32}}};
-    const std::vector<Axis> arms{{"run", {32, 1}}};  // whose items part
-    const std::vector<Axis> groups{{"group", {64, 32, 128}}};
+    const std::vector<TuneAxis> runs{{"run", {1, 32}}};
+    const std::vector<TuneAxis> arms{{"run", {32, 1}}};  // whose items part
+    const std::vector<TuneAxis> groups{{"group", {64, 32, 128}}};
     static const std::vector<Row> all{
         Row("switch16", "a control point per work-item, a switch with sixteen arms",
             {16, Paths::arms})
@@ -108,11 +108,13 @@ struct Spec : PlainSpec {
         Row("switch4444",
             "the article's switch: switch16 with the valences as constants; none but regular "
             "patches",
-            {16, Paths::arms, 0, false, true})
+            {16, Paths::arms})
+            .with(&Traits::regular_only)
             .against("switch16", "valences are constants of the code: regular patches alone")
             .tunes(arms),
         Row("folded4444", "the article's folded switch: folded3 with the valences as constants",
-            {16, Paths::inner_arms, 0, false, true})
+            {16, Paths::inner_arms})
+            .with(&Traits::regular_only)
             .against("switch4444", "the switch chooses one of three calls and its argument")
             .tunes(arms),
         Row("index_tables", "one formula for all sixteen, its arguments and weights from a table",
@@ -121,7 +123,8 @@ struct Spec : PlainSpec {
             .tunes(runs),
         Row("weight_matrix",
             "regular patches as M P M^T, a row and a column per work-item; none but regular ones",
-            {4, Paths::one, 8, true, true})
+            {4, Paths::one, 8})
+            .with(&Traits::sorted, &Traits::regular_only)
             .against("switch4444", "M P M^T: a row and a column per work-item")
             .tunes(groups)
             .preferred(),
@@ -156,14 +159,8 @@ struct Spec : PlainSpec {
   // The whole topology.
   static void check(const Problem& p) {
     constexpr std::size_t kMaxCount = std::numeric_limits<std::uint32_t>::max();
-    if (p.vertices < 1 || p.vertices > kMaxCount) {
-      fail(Errc::invalid_argument, kName,
-           text("vertices must be 1 to ", kMaxCount, ", got ", p.vertices));
-    }
-    if (p.valences.empty() || p.valences.size() > kMaxPatches) {
-      fail(Errc::invalid_argument, kName,
-           text("the patches must be 1 to ", kMaxPatches, ", got ", p.valences.size()));
-    }
+    check_range(kName, "vertices", p.vertices, 1, kMaxCount);
+    check_range(kName, "the patches", p.valences.size(), 1, kMaxPatches);
     std::size_t points = 0;
     for (std::size_t i = 0; i < p.valences.size(); ++i) {
       for (std::size_t k = 0; k < 4; ++k) {

@@ -61,9 +61,9 @@ struct Spec : PlainSpec {
   static constexpr int kCpuStrip = 4096;  // texels per work-item of cpu_lanes
 
   static const std::vector<Row>& variants() {
-    const std::vector<Axis> groups{{"group", {128, 1024}}};
+    const std::vector<TuneAxis> groups{{"group", {128, 1024}}};
     // From few registers to more than there are, and the cap that a large group is.
-    const std::vector<Axis> knee{{"group", {128, 1024}}, {"texels", {8, 2, 4, 16}}};
+    const std::vector<TuneAxis> knee{{"group", {128, 1024}}, {"texels", {8, 2, 4, 16}}};
     static const std::vector<Row> all{
         Row("wide", "everything unpacked to ints before the loop; conditions are ints 0 and 1")
             .baseline()
@@ -113,10 +113,7 @@ struct Spec : PlainSpec {
   }
 
   static void check(const Problem& p) {
-    if (p.texels < 1 || p.texels > kMaxTexels) {
-      fail(Errc::invalid_argument, kName,
-           text("texels must be 1 to ", kMaxTexels, ", got ", p.texels));
-    }
+    check_range(kName, "texels", p.texels, 1, kMaxTexels);
     if (p.lights.size() > kMaxLights) {
       fail(Errc::invalid_argument, kName,
            text("there may be at most ", kMaxLights, " lights, got ", p.lights.size()));

@@ -125,25 +125,18 @@ struct Spec : PlainSpec {
   }
 
   static void check(const Problem& p) {
-    const auto range = [](const char* name, int value, int low, int high) {
-      if (value >= low && value <= high) return;
-      fail(Errc::invalid_argument, kName,
-           text(name, " must be ", low, " to ", high, ", got ", value));
-    };
     to_string(p.work);  // refuses a value that is no work
     if (p.work == Work::divergent_loop) {
-      range("width", p.width, 1, kMaxSide);
-      range("height", p.height, 1, kMaxSide);
-      range("spheres", p.spheres, 0, kMaxSpheres);
-      range("max_steps", p.max_steps, 1, kMaxSteps);
+      check_range(kName, "width", p.width, 1, kMaxSide);
+      check_range(kName, "height", p.height, 1, kMaxSide);
+      check_range(kName, "spheres", p.spheres, 0, kMaxSpheres);
+      check_range(kName, "max_steps", p.max_steps, 1, kMaxSteps);
       return;
     }
-    if (p.work == Work::slow_wave) range("max_steps", p.max_steps, 1, kMaxSteps);
+    if (p.work == Work::slow_wave) check_range(kName, "max_steps", p.max_steps, 1, kMaxSteps);
     // So that whole segments do not overflow either.
     constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() / 8;
-    if (p.count == 0 || p.count > kMost) {
-      fail(Errc::invalid_argument, kName, text("count must be 1 to ", kMost, ", got ", p.count));
-    }
+    check_range(kName, "count", p.count, 1, kMost);
     if (p.work == Work::streaming && !(std::isfinite(p.factor) && std::isfinite(p.summand))) {
       fail(Errc::invalid_argument, kName,
            text("factor and summand must be finite, got ", p.factor, " and ", p.summand));

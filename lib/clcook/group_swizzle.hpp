@@ -79,7 +79,7 @@ struct Spec : PlainSpec {
   static constexpr int kCpuTileHeight = 16;
 
   static const std::vector<Row>& variants() {
-    const Axis group{"group", {16, 8}};
+    const TuneAxis group{"group", {16, 8}};
     static const std::vector<Row> all{
         Row("row_major", "row by row: what a device does by itself").baseline().tunes({group}),
         Row("column_tiles", "vertical strips, row by row inside a strip", {Kind::columns})
@@ -108,19 +108,13 @@ struct Spec : PlainSpec {
             tune_field("chiplets", &Tune::chiplets)};
   }
 
-  static void check_range(const char* name, int value, int least, int most) {
-    if (value >= least && value <= most) return;
-    fail(Errc::invalid_argument, kName,
-         text(name, " must be ", least, " to ", most, ", got ", value));
-  }
-
   static void check(const Problem& p) {
-    check_range("width", p.width, 1, kMaxSize);
-    check_range("height", p.height, 1, kMaxSize);
+    check_range(kName, "width", p.width, 1, kMaxSize);
+    check_range(kName, "height", p.height, 1, kMaxSize);
     to_string(p.work);  // refuses a value that is no work
     if (p.work == Work::gather) {
-      check_range("taps", p.taps, 1, kMaxTaps);
-      check_range("radius", p.radius, 0, kMaxRadius);
+      check_range(kName, "taps", p.taps, 1, kMaxTaps);
+      check_range(kName, "radius", p.radius, 0, kMaxRadius);
       return;
     }
     for (std::size_t i = 0; i < p.matrix.size(); ++i) {
@@ -142,8 +136,8 @@ struct Spec : PlainSpec {
     } else {
       check_one_of(kName, "group, the side of a work-group,", s.tune.group, {8, 16});
     }
-    check_range("strip", s.tune.strip, 1, kMaxStrip);
-    check_range("chiplets", s.tune.chiplets, 1, kMaxChiplets);
+    check_range(kName, "strip", s.tune.strip, 1, kMaxStrip);
+    check_range(kName, "chiplets", s.tune.chiplets, 1, kMaxChiplets);
     grid(s);
   }
 

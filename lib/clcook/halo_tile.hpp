@@ -17,12 +17,12 @@
 #include <algorithm>
 #include <array>
 #include <clcook/core/border.hpp>
+#include <clcook/core/call_order.hpp>
 #include <clcook/core/image_staging.hpp>
 #include <clcook/core/kernel_types.hpp>
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
-#include <clcook/core/turns.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/halo_tile.hpp>
 #include <clcook/model/halo.hpp>
@@ -111,74 +111,75 @@ struct Spec : PlainSpec {
   };
 
   struct Resources {
-    std::shared_ptr<Turns> turns;  // of the staging memory
+    std::shared_ptr<CallOrder> call_order;  // of the staging memory
     std::shared_ptr<ImageStaging> staging;
   };
 
   static Resources allocate(const Runtime&, const Setup<Spec>&) {
-    return {std::make_shared<Turns>(), std::make_shared<ImageStaging>()};
+    return {std::make_shared<CallOrder>(), std::make_shared<ImageStaging>()};
   }
 
   static const std::vector<Row>& variants() {
     const auto tiles = [](std::initializer_list<const char*> words) {
-      Axis axis{"tile", {}};
+      TuneAxis axis{"tile", {}};
       for (const char* word : words) axis.values.emplace_back(std::string(word));
       return axis;
     };
-    const Axis few{"outputs", {4, 2}};
-    const Axis many{"outputs", {4, 8}};
+    const TuneAxis few{"outputs", {4, 2}};
+    const TuneAxis many{"outputs", {4, 8}};
     static const std::vector<Row> all{
         Row("direct", "every neighbour is a read of global memory")
             .baseline()
             .tunes({tiles({"16x16", "8x8", "32x32", "64x4"})}),
         Row("direct_multi",
-            "several outputs per item share rows of neighbours in registers, no local memory",
-            {/*is_multi=*/true})
+            "several outputs per item share rows of neighbours in registers, no local memory")
+            .with(&Traits::is_multi)
             .against("direct", "several outputs per item share rows in registers")
             .tunes({tiles({"32x16"}), few}),
         // The caller of an automatic plan has buffers.
-        Row("image", "every neighbour through the texture unit", {false, false, /*is_image=*/true})
+        Row("image", "every neighbour through the texture unit")
+            .with(&Traits::is_image)
             .against("direct", "reads through the texture unit")
             .by_name()
             .need("images of the pixel type")
             .tunes({tiles({"16x16"})}),
         Row("image_no_sampler",
-            "against image: reads without a sampler, the border found by hand at the border alone",
-            {false, false, /*is_image=*/true})
+            "against image: reads without a sampler, the border found by hand at the border alone")
+            .with(&Traits::is_image)
             .against("image", "no sampler: the border is found by hand at the border alone")
             .by_name()
             .need("images of the pixel type")
             .tunes({tiles({"16x16"})}),
-        Row("local_tile", "the tile and its halo once into local memory",
-            {false, /*is_local=*/true})
+        Row("local_tile", "the tile and its halo once into local memory")
+            .with(&Traits::is_local)
             .against("direct", "the tile and its halo in local memory")
             .preferred()
             .tunes({tiles({"16x16", "8x8", "32x32", "64x4", "256x1", "8x8x8"})}),
         Row("local_tile_multi",
-            "several outputs per item from the tile; wide filters in two steps, rows then columns",
-            {/*is_multi=*/true, /*is_local=*/true})
+            "several outputs per item from the tile; wide filters in two steps, rows then columns")
+            .with(&Traits::is_multi, &Traits::is_local)
             .against("local_tile", "several outputs per item; wide filters in two steps")
             .preferred()
             .tunes({tiles({"32x16", "32x32"}), many}),
         Row("block",
-            "radius 1: a block of outputs per item in registers, four pixels of a channel per read",
-            {false, false, false, /*is_block=*/true})
+            "radius 1: a block of outputs per item in registers, four pixels of a channel per read")
+            .with(&Traits::is_block)
             .against("direct_multi", "outputs in rows too, and pairs of them share comparisons")
             .tunes({tiles({"128x16", "128x8"}), few}),
         Row("slices",
-            "radius 1, volumes: down the slices, each read once; neighbours in y from local memory",
-            {false, /*is_local=*/true, false, false, false, /*is_slices=*/true})
+            "radius 1, volumes: down the slices, each read once; neighbours in y from local memory")
+            .with(&Traits::is_local, &Traits::is_slices)
             .against("local_tile", "down the slices, neighbours in z stay in registers")
             .tunes({tiles({"64x14x16", "128x6x16", "64x14x8"})}),
         Row("columns_first",
             "columns from global memory, then lines from local memory, few comparisons at any "
-            "radius",
-            {false, /*is_local=*/true, false, false, /*is_columns_first=*/true})
+            "radius")
+            .with(&Traits::is_local, &Traits::is_columns_first)
             .against("local_tile_multi", "columns first, from global memory; no tile")
             .tunes({tiles({"56x32", "120x16"}), {"outputs", {8, 4}}}),
         Row("cpu_rows",
-            "for CPUs: vectors of 16 channels, the neighbours of columns first and then of lines",
-            {false, /*is_local=*/true})
+            "for CPUs: vectors of 16 channels, the neighbours of columns first and then of lines")
+            .with(&Traits::is_local)
             .against("direct_multi", "vectors of 16 channels, neighbours of columns first")
             .for_cpus(),
     };
@@ -192,22 +193,13 @@ struct Spec : PlainSpec {
   }
 
   static void check(const Problem& p) {
-    const auto size = [](const char* name, int value) {
-      if (value < 1 || value > kMaxSize) {
-        fail(Errc::invalid_argument, kName,
-             text(name, " must be 1 to ", kMaxSize, ", got ", value));
-      }
-    };
     to_string(p.filter);
     pixel_type_name(p.pixel, kName);
     border_name(p.border, kName);
-    size("width", p.width);
-    size("height", p.height);
-    size("depth", p.depth);
-    if (p.radius < 1 || p.radius > kMaxRadius) {
-      fail(Errc::invalid_argument, kName,
-           text("radius must be 1 to ", kMaxRadius, ", got ", p.radius));
-    }
+    check_range(kName, "width", p.width, 1, kMaxSize);
+    check_range(kName, "height", p.height, 1, kMaxSize);
+    check_range(kName, "depth", p.depth, 1, kMaxSize);
+    check_range(kName, "radius", p.radius, 1, kMaxRadius);
     if (p.filter == Filter::median && p.radius != 1) {
       fail(Errc::invalid_argument, kName,
            text("the median takes radius 1 (3 x 3) only, got ", p.radius));
@@ -257,15 +249,10 @@ struct Spec : PlainSpec {
       fail(Errc::invalid_argument, kName,
            text("the variant ", s.row.name, " has no tile to choose"));
     }
-    const auto in_range = [](const char* name, int value, int most) {
-      if (value < 1 || value > most) {
-        fail(Errc::invalid_argument, kName, text(name, " must be 1 to ", most, ", got ", value));
-      }
-    };
-    in_range("tile_width", tune.tile_width, 1024);
-    in_range("tile_height", tune.tile_height, 1024);
-    in_range("tile_depth", tune.tile_depth, 64);
-    in_range("outputs", tune.outputs, 16);
+    check_range(kName, "tile_width", tune.tile_width, 1, 1024);
+    check_range(kName, "tile_height", tune.tile_height, 1, 1024);
+    check_range(kName, "tile_depth", tune.tile_depth, 1, 64);
+    check_range(kName, "outputs", tune.outputs, 1, 16);
     if (!s.row.traits.has_outputs() && tune.outputs != 1) {
       fail(Errc::invalid_argument, kName,
            text("the variant ", s.row.name, " makes 1 output per item, got ", tune.outputs));
@@ -627,14 +614,11 @@ class HaloTile : public Plan<halo_tile::Spec> {
     }
     const ImageLayout layout{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
                              pixel_bytes(p.pixel), stored_formats(p.pixel)};
-    check_images(runtime(), layout, src, dst, Spec::kName);
-    check_wait(runtime(), wait, Spec::kName);
-    Turn turn(runtime(), *resources().turns);
-    resources().staging->run(runtime(), layout, src, dst, wait, turn,
-                             [&](const auto& from, const auto& to, const auto& before) {
-                               return enqueue(from, from, to, before);
-                             });
-    return turn.end();
+    return resources().staging->run(runtime(), layout, src, dst, wait, *resources().call_order,
+                                    Spec::kName,
+                                    [&](const auto& from, const auto& to, const auto& before) {
+                                      return enqueue(from, from, to, before);
+                                    });
   }
 
   // The value of that name. Throws Error(invalid_argument) that lists the names.

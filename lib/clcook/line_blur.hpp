@@ -134,7 +134,7 @@ struct Spec : PlainSpec {
     KernelTaps taps;
     cl::Buffer weights;
     cl::Buffer scratch;
-    std::shared_ptr<Turns> turns;  // of the scratch and staging memory
+    std::shared_ptr<CallOrder> call_order;  // of the scratch and staging memory
     std::shared_ptr<ImageStaging> staging;
   };
 
@@ -173,11 +173,11 @@ struct Spec : PlainSpec {
 
   static const std::vector<Row>& variants() {
     const auto groups = [](std::int64_t first) {
-      Axis group{"group", {first}};
+      TuneAxis group{"group", {first}};
       for (const std::int64_t value : {1024, 512, 256, 128, 64}) {
         if (value != first) group.values.emplace_back(value);
       }
-      return std::vector<Axis>{group};
+      return std::vector<TuneAxis>{group};
     };
     const auto tiles = [](Call& c) { return c(c.r.taps, c.tile()); };
     const auto blocks = [](Call& c) {
@@ -196,42 +196,45 @@ struct Spec : PlainSpec {
             .against("local_line", "at most 65 taps (an approximation)")
             .approximate()
             .tunes(groups(256)),
-        Row("symmetric", "the same taps in pairs: one weight for two",
-            {cut_tiles, tiles, 256, false, /*is_pairs=*/true})
+        Row("symmetric", "the same taps in pairs: one weight for two", {cut_tiles, tiles})
+            .with(&Traits::is_pairs)
             .against("subsampled", "taps in pairs: one weight for two")
             .approximate()
             .tunes(groups(256)),
-        Row("unrolled", "symmetric with the loop over 32 pairs unrolled",
-            {cut_tiles, tiles, 256, false, /*is_pairs=*/true})
+        Row("unrolled", "symmetric with the loop over 32 pairs unrolled", {cut_tiles, tiles})
+            .with(&Traits::is_pairs)
             .against("symmetric", "the loop over 32 pairs unrolled")
             .approximate()
             .tunes(groups(256)),
         Row("padded", "symmetric with padded local memory, against bank conflicts",
-            {cut_tiles, tiles, 256, false, /*is_pairs=*/true, /*is_padded=*/true})
+            {cut_tiles, tiles})
+            .with(&Traits::is_pairs, &Traits::is_padded)
             .against("symmetric", "a padded layout of local memory")
             .approximate()
             .tunes(groups(256)),
         Row("weights_table", "local_line with all taps and weights made once on the host",
-            {cut_tiles, [](Call& c) { return c(c.r.taps.side, c.r.weights, c.tile()); }, 256,
-             /*has_table=*/true})
+            {cut_tiles, [](Call& c) { return c(c.r.taps.side, c.r.weights, c.tile()); }})
+            .with(&Traits::has_table)
             .against("local_line", "weights made once, on the host")
             .tunes(groups(256)),
         Row("coalesced_store",
             "8 lines per group and contiguous transposed stores, an item's outputs one by one",
-            {cut_blocks, blocks, 256, /*has_table=*/true, false, false, /*is_blocked=*/true})
+            {cut_blocks, blocks})
+            .with(&Traits::has_table, &Traits::is_blocked)
             .against("weights_table",
                      "8 lines per group, so that neighbouring items store neighbours")
             .tunes(groups(256)),
         Row("coalesced",
             "coalesced_store with an item's outputs at once, their window in registers",
-            {cut_blocks, blocks, 128, /*has_table=*/true, false, false, /*is_blocked=*/true})
+            {cut_blocks, blocks, 128})
+            .with(&Traits::has_table, &Traits::is_blocked)
             .against("coalesced_store", "an item's outputs at once, from a window in registers")
             .preferred()
             .tunes(groups(128)),
         Row("cpu_strip",
             "for CPUs: float16 vectors, both passes in one launch, a ring of rows in the L2 cache",
-            {cut_strips, [](Call& c) { return c(c.r.weights, c.r.cut.strips, c.r.scratch); }, 1,
-             /*has_table=*/true})
+            {cut_strips, [](Call& c) { return c(c.r.weights, c.r.cut.strips, c.r.scratch); }, 1})
+            .with(&Traits::has_table)
             .against("weights_table", "float16 vectors, both passes in one launch")
             .for_cpus(),
     };
@@ -241,18 +244,9 @@ struct Spec : PlainSpec {
   static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
 
   static void check(const Problem& p) {
-    const auto size = [](const char* name, int value) {
-      if (value < 1 || value > kMaxSize) {
-        fail(Errc::invalid_argument, kName,
-             text(name, " must be 1 to ", kMaxSize, ", got ", value));
-      }
-    };
-    size("width", p.width);
-    size("height", p.height);
-    if (!(p.radius >= 0 && p.radius <= kMaxRadius)) {
-      fail(Errc::invalid_argument, kName,
-           text("radius must be 0 to ", kMaxRadius, ", got ", p.radius));
-    }
+    check_range(kName, "width", p.width, 1, kMaxSize);
+    check_range(kName, "height", p.height, 1, kMaxSize);
+    check_range(kName, "radius", p.radius, 0, kMaxRadius);
     const double sigma = p.relative_sigma.value;
     if (!(sigma >= 0) || std::isinf(sigma)) {
       fail(Errc::invalid_argument, kName,
@@ -356,7 +350,7 @@ struct Spec : PlainSpec {
   static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
     const Problem& p = s.problem;
     Resources out;
-    out.turns = std::make_shared<Turns>();
+    out.call_order = std::make_shared<CallOrder>();
     out.staging = std::make_shared<ImageStaging>();
     out.cut = cut_of(s);
     if (is_copy(p)) return out;
@@ -617,9 +611,9 @@ class LineBlur : public Plan<line_blur::Spec> {
     check_disjoint(from, to, kName, "src", "dst");
     check_wait(runtime(), wait, kName);
     if (resources().scratch() == nullptr) return enqueue(from, to, wait);
-    Turn turn(runtime(), *resources().turns);
-    enqueue(from, to, turn.behind(wait));
-    return turn.end();
+    CallScope scope(runtime(), *resources().call_order);
+    enqueue(from, to, scope.wait_list(wait));
+    return scope.end();
   }
 
   // The same on images: CL_RGBA with CL_FLOAT for rgba32f, CL_HALF_FLOAT for rgba16f, CL_UNORM_INT8
@@ -630,14 +624,11 @@ class LineBlur : public Plan<line_blur::Spec> {
     const Problem& p = problem();
     const ImageLayout layout{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
                              pixel_bytes(p.pixel), stored_formats(p.pixel)};
-    check_images(runtime(), layout, src, dst, kName);
-    check_wait(runtime(), wait, kName);
-    Turn turn(runtime(), *resources().turns);
-    resources().staging->run(runtime(), layout, src, dst, wait, turn,
-                             [&](const auto& from, const auto& to, const auto& before) {
-                               return enqueue(from, to, before);
-                             });
-    return turn.end();
+    return resources().staging->run(runtime(), layout, src, dst, wait, *resources().call_order,
+                                    kName,
+                                    [&](const auto& from, const auto& to, const auto& before) {
+                                      return enqueue(from, to, before);
+                                    });
   }
 
   // Whether the blur of this problem is a copy: only the centre has a tap.

@@ -111,9 +111,9 @@ struct Spec : PlainSpec {
 
   static const std::vector<Row>& variants() {
     const auto groups = [](std::initializer_list<int> sizes) {
-      Axis group{"group", {}};
+      TuneAxis group{"group", {}};
       for (const int size : sizes) group.values.emplace_back(std::int64_t{size});
-      return std::vector<Axis>{group};
+      return std::vector<TuneAxis>{group};
     };
     const auto none = [](std::size_t) { return std::size_t{0}; };
     const auto whole = [](std::size_t particles) { return particles * kParticleBytes; };
@@ -185,10 +185,7 @@ struct Spec : PlainSpec {
 
   static void check(const Problem& p) {
     if (p.islands < 1) fail(Errc::invalid_argument, kName, "islands must be at least 1, got 0");
-    if (p.iterations < 1 || p.iterations > kMaxIterations) {
-      fail(Errc::invalid_argument, kName,
-           text("iterations must be 1 to ", kMaxIterations, ", got ", p.iterations));
-    }
+    check_range(kName, "iterations", p.iterations, 1, kMaxIterations);
     check_island(p.island, p.islands);
   }
 

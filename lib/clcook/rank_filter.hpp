@@ -15,13 +15,13 @@
 #include <algorithm>
 #include <array>
 #include <clcook/core/border.hpp>
+#include <clcook/core/call_order.hpp>
 #include <clcook/core/half.hpp>
 #include <clcook/core/image_staging.hpp>
 #include <clcook/core/kernel_types.hpp>
 #include <clcook/core/math.hpp>
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
-#include <clcook/core/turns.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/rank_filter.hpp>
 #include <cstddef>
@@ -109,17 +109,17 @@ struct Spec : PlainSpec {
   };
 
   struct Resources {
-    std::shared_ptr<Turns> turns;  // of the staging memory
+    std::shared_ptr<CallOrder> call_order;  // of the staging memory
     std::shared_ptr<ImageStaging> staging;
   };
 
   static Resources allocate(const Runtime&, const Setup<Spec>&) {
-    return {std::make_shared<Turns>(), std::make_shared<ImageStaging>()};
+    return {std::make_shared<CallOrder>(), std::make_shared<ImageStaging>()};
   }
 
   static const std::vector<Row>& variants() {
     const auto axis = [](const char* name, std::initializer_list<int> values) {
-      Axis out{name, {}};
+      TuneAxis out{name, {}};
       for (const int value : values) out.values.emplace_back(std::int64_t{value});
       return out;
     };
@@ -127,38 +127,39 @@ struct Spec : PlainSpec {
         Row("select", "finds the result bit by bit: all neighbours are read and counted for each")
             .baseline()
             .tunes({axis("tile_width", {32, 64})}),
-        Row("local_tile", "the tile and its halo once into local memory", {/*is_tile=*/true})
+        Row("local_tile", "the tile and its halo once into local memory")
+            .with(&Traits::is_tile)
             .against("select", "the tile and its halo in local memory")
             .tunes({axis("tile_height", {16, 8})}),
-        Row("local_tile_multi", "several outputs per item count each neighbour that is read",
-            {/*is_tile=*/true, /*is_multi=*/true})
+        Row("local_tile_multi", "several outputs per item count each neighbour that is read")
+            .with(&Traits::is_tile, &Traits::is_multi)
             .against("local_tile", "several outputs per item count each neighbour that is read")
             .tunes({axis("outputs", {4, 8})}),
         Row("network",
-            "radius 1 to 3: sorted rows, and merges that two outputs share, in registers alone",
-            {false, /*is_multi=*/true, /*is_network=*/true})
+            "radius 1 to 3: sorted rows, and merges that two outputs share, in registers alone")
+            .with(&Traits::is_multi, &Traits::is_network)
             .against("select", "compares neighbours with each other, once")
             .preferred()
             .tunes({axis("outputs", {4, 2})}),
         Row("network_packed",
-            "radius 1 to 3, up to 16 bits: network with two columns in the halves of a word",
-            {false, /*is_multi=*/true, /*is_network=*/true, false, false, /*is_packed=*/true})
+            "radius 1 to 3, up to 16 bits: network with two columns in the halves of a word")
+            .with(&Traits::is_multi, &Traits::is_network, &Traits::is_packed)
             .against("network", "two outputs in the halves of a word")
             .preferred()
             .tunes({axis("outputs", {4, 2})}),
         Row("sliding_histogram",
-            "a histogram of the upper 8 bits per item goes down the rows; wider values by digits",
-            {false, false, false, /*is_histogram=*/true})
+            "a histogram of the upper 8 bits per item goes down the rows; wider values by digits")
+            .with(&Traits::is_histogram)
             .against("select", "neighbours are counted as they come and go")
             .tunes({axis("tile_height", {64, 128})}),
         Row("cpu_rows",
-            "for CPUs: vectors of 16 channels, through networks up to radius 3, else bit by bit",
-            {/*is_tile=*/true})
+            "for CPUs: vectors of 16 channels, through networks up to radius 3, else bit by bit")
+            .with(&Traits::is_tile)
             .against("local_tile", "vectors of 16 channels, networks where they are short")
             .for_cpus(),
         Row("cpu_columns",
-            "for CPUs, 8 bits: a histogram per column, and those of the neighbours as vectors",
-            {false, false, false, false, /*is_columns=*/true})
+            "for CPUs, 8 bits: a histogram per column, and those of the neighbours as vectors")
+            .with(&Traits::is_columns)
             .against("cpu_rows", "histograms of columns, which a neighbourhood adds and subtracts")
             .for_cpus(),
     };
@@ -171,23 +172,12 @@ struct Spec : PlainSpec {
   }
 
   static void check(const Problem& p) {
-    const auto size = [](const char* name, int value) {
-      if (value < 1 || value > kMaxSize) {
-        fail(Errc::invalid_argument, kName,
-             text(name, " must be 1 to ", kMaxSize, ", got ", value));
-      }
-    };
     pixel_type_name(p.pixel, kName);
     border_name(p.border, kName);
-    size("width", p.width);
-    size("height", p.height);
-    if (p.radius < 1 || p.radius > kMaxRadius) {
-      fail(Errc::invalid_argument, kName,
-           text("radius must be 1 to ", kMaxRadius, ", got ", p.radius));
-    }
-    if (!(p.rank >= 0 && p.rank <= 1)) {
-      fail(Errc::invalid_argument, kName, text("rank must be 0 to 1, got ", p.rank));
-    }
+    check_range(kName, "width", p.width, 1, kMaxSize);
+    check_range(kName, "height", p.height, 1, kMaxSize);
+    check_range(kName, "radius", p.radius, 1, kMaxRadius);
+    check_range(kName, "rank", p.rank, 0, 1);
     const std::uint64_t most = std::numeric_limits<std::size_t>::max() / 4;
     const std::uint64_t row = static_cast<std::uint64_t>(p.width) * pixel_bytes(p.pixel);
     if (static_cast<std::uint64_t>(p.height) > most / row) {
@@ -220,14 +210,9 @@ struct Spec : PlainSpec {
       fail(Errc::invalid_argument, kName,
            text("the variant ", s.row.name, " has no tile to choose"));
     }
-    const auto in_range = [](const char* name, int value, int most) {
-      if (value < 1 || value > most) {
-        fail(Errc::invalid_argument, kName, text(name, " must be 1 to ", most, ", got ", value));
-      }
-    };
-    in_range("tile_width", tune.tile_width, 1024);
-    in_range("tile_height", tune.tile_height, 1024);
-    in_range("outputs", tune.outputs, 16);
+    check_range(kName, "tile_width", tune.tile_width, 1, 1024);
+    check_range(kName, "tile_height", tune.tile_height, 1, 1024);
+    check_range(kName, "outputs", tune.outputs, 1, 16);
     if (!s.row.traits.is_multi && tune.outputs != 1) {
       fail(Errc::invalid_argument, kName,
            text("the variant ", s.row.name, " makes 1 output per item, got ", tune.outputs));
@@ -441,14 +426,11 @@ class RankFilter : public Plan<rank_filter::Spec> {
     const Problem& p = problem();
     const ImageLayout layout{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
                              pixel_bytes(p.pixel), stored_formats(p.pixel)};
-    check_images(runtime(), layout, src, dst, Spec::kName);
-    check_wait(runtime(), wait, Spec::kName);
-    Turn turn(runtime(), *resources().turns);
-    resources().staging->run(runtime(), layout, src, dst, wait, turn,
-                             [&](const auto& from, const auto& to, const auto& before) {
-                               return enqueue(from, to, before);
-                             });
-    return turn.end();
+    return resources().staging->run(runtime(), layout, src, dst, wait, *resources().call_order,
+                                    Spec::kName,
+                                    [&](const auto& from, const auto& to, const auto& before) {
+                                      return enqueue(from, to, before);
+                                    });
   }
 
   // The value of that name. Throws Error(invalid_argument) that lists the names.

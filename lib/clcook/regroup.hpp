@@ -87,13 +87,8 @@ struct Scratch {
 // Throws Error(invalid_argument) for a value out of range.
 template <class Problem>
 void check(const Problem& p, const char* name) {
-  if (p.items < 1 || p.items > kMaxItems) {
-    fail(Errc::invalid_argument, name, text("items must be 1 to ", kMaxItems, ", got ", p.items));
-  }
-  if (p.paths < kMinPaths || p.paths > kMaxPaths) {
-    fail(Errc::invalid_argument, name,
-         text("paths must be ", kMinPaths, " to ", kMaxPaths, ", got ", p.paths));
-  }
+  check_range(name, "items", p.items, 1, kMaxItems);
+  check_range(name, "paths", p.paths, kMinPaths, kMaxPaths);
   check_one_of(name, "key_bytes", p.key_bytes, {1, 4});
 }
 
@@ -168,7 +163,7 @@ struct Spec : PlainSpec {
     listing::Scratch scratch;
     cl::Buffer order;    // of those that list: a uint per item
     cl::Buffer offsets;  // a uint per path, and one more
-    std::shared_ptr<Turns> turns;
+    std::shared_ptr<CallOrder> call_order;
   };
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "Regroup";
@@ -177,28 +172,28 @@ struct Spec : PlainSpec {
   static constexpr std::size_t kCpuRun = 4096;   // items per work-item of cpu_lanes
 
   static const std::vector<Row>& variants() {
-    const std::vector<Axis> groups{{"group", {128, 256}}};
+    const std::vector<TuneAxis> groups{{"group", {128, 256}}};
     static const std::vector<Row> all{
         Row("branchy", "an item per work-item, a branch over its path").baseline().tunes(groups),
-        Row("branch_free", "every item takes all paths and keeps one result",
-            {false, false, false, true})
+        Row("branch_free", "every item takes all paths and keeps one result")
+            .with(&Traits::free)
             .against("branchy", "all paths are taken, one result is kept")
             .tunes(groups),
-        Row("sorted_groups", "each group sorts its items by path in local memory, then shades them",
-            {false, false, false, false, true})
+        Row("sorted_groups", "each group sorts its items by path in local memory, then shades them")
+            .with(&Traits::sorts)
             .against("branchy", "a group sorts its items by path in local memory")
             .tunes(groups)
             .preferred(),
-        Row("binned", "count, scan and scatter list all items by path, a last launch shades them",
-            {true})
+        Row("binned", "count, scan and scatter list all items by path, a last launch shades them")
+            .with(&Traits::lists)
             .against("sorted_groups", "all items are sorted, in three launches before")
             .tunes(groups),
-        Row("launch_per_path", "binned with a launch for each path, the path compiled in",
-            {true, true, true})
+        Row("launch_per_path", "binned with a launch for each path, the path compiled in")
+            .with(&Traits::lists, &Traits::per_path, &Traits::stays)
             .against("binned", "a launch for each path, its code alone")
             .tunes(groups),
-        Row("queues", "binned by groups that stay and take batches of one path from a counter",
-            {true, false, true})
+        Row("queues", "binned by groups that stay and take batches of one path from a counter")
+            .with(&Traits::lists, &Traits::stays)
             .against("binned", "groups stay and take batches of one path")
             .tunes(groups),
         Row("cpu_lanes",
@@ -304,7 +299,7 @@ struct Spec : PlainSpec {
     out.order = create_buffer(runtime, s.problem.items * sizeof(cl_uint));
     out.offsets =
         create_buffer(runtime, (static_cast<std::size_t>(s.problem.paths) + 1) * sizeof(cl_uint));
-    out.turns = std::make_shared<Turns>();
+    out.call_order = std::make_shared<CallOrder>();
     return out;
   }
 };
@@ -314,7 +309,7 @@ struct OrderSpec : PlainSpec {
   using Tune = regroup::Tune;
   struct Resources {
     listing::Scratch scratch;
-    std::shared_ptr<Turns> turns;
+    std::shared_ptr<CallOrder> call_order;
   };
   using Row = VariantRow<OrderSpec>;
   static constexpr const char* kName = "RegroupOrder";
@@ -342,7 +337,7 @@ struct OrderSpec : PlainSpec {
   }
   static std::vector<CompileUnit> units(const Setup<OrderSpec>& s) { return listing::units(s); }
   static Resources allocate(const Runtime& runtime, const Setup<OrderSpec>& s) {
-    return {listing::allocate(runtime, s), std::make_shared<Turns>()};
+    return {listing::allocate(runtime, s), std::make_shared<CallOrder>()};
   }
 };
 
@@ -403,12 +398,12 @@ class Regroup : public Plan<regroup::Spec> {
     std::vector<Kernel> last_kernels;
     for (std::size_t unit = 3; unit < offer().units.size(); ++unit)
       last_kernels.push_back(kernel(unit));
-    Turn turn(runtime(), *r.turns);
+    CallScope scope(runtime(), *r.call_order);
     cl::Event last = regroup::listing::enqueue(setup(), count, scan, scatter, r.scratch, paths,
-                                               r.order, 0, r.offsets, 0, turn.behind(wait));
+                                               r.order, 0, r.offsets, 0, scope.wait_list(wait));
     if (!traits.stays) {
       shade(last_kernels[0], p.items, {last}, r.order, r.offsets);
-      return turn.end();
+      return scope.end();
     }
     const std::size_t most = std::min(p.items, Spec::filling(setup()) * group);
     if (traits.per_path) {
@@ -416,7 +411,7 @@ class Regroup : public Plan<regroup::Spec> {
     } else {
       shade(last_kernels[0], most, {last}, r.order, r.offsets, r.scratch.taken);
     }
-    return turn.end();
+    return scope.end();
   }
 };
 
@@ -453,11 +448,11 @@ class RegroupOrder : public Plan<regroup::OrderSpec> {
     Kernel count = kernel(0);
     Kernel scan = kernel(1);
     Kernel scatter = kernel(2);
-    Turn turn(runtime(), *r.turns);
+    CallScope scope(runtime(), *r.call_order);
     regroup::listing::enqueue(setup(), count, scan, scatter, r.scratch, from, to.buffer,
                               static_cast<cl_ulong>(to.offset / 4), starts.buffer,
-                              static_cast<cl_ulong>(starts.offset / 4), turn.behind(wait));
-    return turn.end();
+                              static_cast<cl_ulong>(starts.offset / 4), scope.wait_list(wait));
+    return scope.end();
   }
 };
 

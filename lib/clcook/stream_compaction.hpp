@@ -62,7 +62,7 @@ struct Spec : PlainSpec {
   struct Resources {
     cl::Buffer counts;  // a uint per group; of one pass two more in front
     cl::Buffer flags;   // of the variants that store them
-    std::shared_ptr<Turns> turns;
+    std::shared_ptr<CallOrder> call_order;
   };
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "StreamCompaction";
@@ -82,26 +82,32 @@ struct Spec : PlainSpec {
             .against("bit_runs", "neighbouring items read neighbours"),
         Row("bit_flags", "bit_reads with neighbouring stores, positions by popcount")
             .against("bit_reads", "neighbouring items store neighbours"),
-        Row("byte_words", "the first pass stores the flags, a byte each; pixels are read once", {1})
+        Row("byte_words", "the first pass stores the flags, a byte each; pixels are read once")
+            .set(&Traits::flag_bytes, 1.0)
             .against("int_flags", "the first pass stores the flags, bytes: pixels are read once"),
-        Row("word_runs", "byte_words with a bit each",
-            {0.125, false, false, true, "bit_words_mark"})
+        Row("word_runs", "byte_words with a bit each")
+            .set(&Traits::flag_bytes, 0.125)
+            .set(&Traits::mark, "bit_words_mark")
             .against("byte_words", "a flag is a bit instead of a byte"),
-        Row("bit_words", "word_runs with neighbouring stores, positions by popcount", {0.125})
+        Row("bit_words", "word_runs with neighbouring stores, positions by popcount")
+            .set(&Traits::flag_bytes, 0.125)
             .against("word_runs", "neighbouring items store neighbours")
             .tunes({{"group", {256, 32}}}),
         Row("ballot_words",
-            "bit_words with flags by ballots, sums by sub-groups, words by shuffles", {0.125, true})
+            "bit_words with flags by ballots, sums by sub-groups, words by shuffles")
+            .set(&Traits::flag_bytes, 0.125)
+            .with(&Traits::sub_groups)
             .against("bit_words", "ballots, sums and shuffles of sub-groups")
             .tunes({{"group", {256, 128, 64}}}),
         Row("look_back",
             "one pass: a group adds up what the groups before it have published, and pixels are "
-            "read once",
-            {0, true, true})
+            "read once")
+            .with(&Traits::sub_groups, &Traits::one_pass)
             .against("ballot_words", "one pass: a group adds up what those before it published")
             .tunes({{"group", {512, 256, 128}}}),
-        Row("unordered", "look_back without the order: a group takes the next free places",
-            {0, true, true, false})
+        Row("unordered", "look_back without the order: a group takes the next free places")
+            .with(&Traits::sub_groups, &Traits::one_pass)
+            .set(&Traits::ordered, false)
             .against("look_back", "a group takes the next free places")
             .tunes({{"group", {512, 256, 128}}}),
         Row("cpu_runs", "an item counts and writes a long run by itself, without branches")
@@ -137,10 +143,7 @@ struct Spec : PlainSpec {
   static void check_tune(const Setup<Spec>& s) {
     check_one_of(kName, "group", s.tune.group, {32, 64, 128, 256, 512, 1024});
     check_one_of(kName, "counts", s.tune.counts, {1, 2, 4, 8, 16});
-    if (s.tune.patience < 1 || s.tune.patience > 65536) {
-      fail(Errc::invalid_argument, kName,
-           text("patience must be 1 to 65536, got ", s.tune.patience));
-    }
+    check_range(kName, "patience", s.tune.patience, 1, 65536);
   }
 
   static std::string tuning_name(const Problem& p) {
@@ -253,7 +256,7 @@ struct Spec : PlainSpec {
     const std::size_t count = groups(s);
     const Traits& traits = s.row.traits;
     Resources out;
-    out.turns = std::make_shared<Turns>();
+    out.call_order = std::make_shared<CallOrder>();
     if (traits.one_pass) {
       const std::vector<cl_uint> zeros(count + 2);
       out.counts =
@@ -313,10 +316,10 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
     const auto number_offset = static_cast<cl_ulong>(number.offset / 4);
     const auto pixels = static_cast<cl_ulong>(p.pixels());
     const bool stored = row().traits.flag_bytes > 0;
-    const auto& [counts, flags, turns] = resources();
+    const auto& [counts, flags, call_order] = resources();
     Kernel first = kernel(0);
-    Turn turn(rt, *turns);
-    const std::vector<cl::Event> before = turn.behind(wait);
+    CallScope scope(rt, *call_order);
+    const std::vector<cl::Event> before = scope.wait_list(wait);
     cl::Event last;
     // Calls `run` with the source's arguments, `more` and the threshold.
     const auto with_source = [&](const auto& run, const auto&... more) {
@@ -332,7 +335,7 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
     const auto count = [&](const auto&... arguments) { return first(all, before, arguments...); };
     if (row().traits.one_pass) {
       with_source(count, counts, to.buffer, to_offset, number.buffer, number_offset, pixels);
-      return turn.end();
+      return scope.end();
     }
     Kernel scan = kernel(1);
     Kernel write = kernel(2);
@@ -346,7 +349,7 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
     } else {
       with_source(store, counts, to.buffer, to_offset, pixels);
     }
-    return turn.end();
+    return scope.end();
   }
 
  private:

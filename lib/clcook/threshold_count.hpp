@@ -60,7 +60,7 @@ struct Spec : MapRowSpec {
   static constexpr const char* kRecipe = "threshold_count";
 
   static const std::vector<Row>& variants() {
-    const std::vector<Axis> few{{"per_item", {16, 1}}};
+    const std::vector<TuneAxis> few{{"per_item", {16, 1}}};
     const auto all_of = [](double n) { return n; };
     const auto halves = [](double n) { return 1 + std::log2(n); };
     const auto neighbours = [](double) { return 4.0; };
@@ -114,7 +114,7 @@ struct Spec : MapRowSpec {
             "as table, with cells that hold at most one threshold each: one comparison, no loop",
             {one, 50, 800, kMaxThresholds, true, /*fine=*/true})
             .against("table", "cells of at most one threshold: one comparison, no loop")
-            .tunes({Axis{"per_item", {16, 32, 1}}}),
+            .tunes({TuneAxis{"per_item", {16, 32, 1}}}),
         Row("cpu_strip", "for CPUs: compare_sum on vectors of 16 values, a strip per work-item",
             {all_of, 8, 7, 128})
             .against("compare_sum", "vectors of 16 values, a strip per work-item")

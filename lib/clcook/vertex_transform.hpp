@@ -81,20 +81,19 @@ struct Spec : PlainSpec {
   static constexpr std::size_t kCpuStrip = 4096;  // vertices per work-item of cpu_columns
 
   static const std::vector<Row>& variants() {
-    const std::vector<Axis> groups{{"group", {256, 64, 1024}}};
+    const std::vector<TuneAxis> groups{{"group", {256, 64, 1024}}};
     static const std::vector<Row> all{
-        Row("per_item", "the instance's 4 x 4 matrix by an address of each item; float4 everywhere",
-            {4, Format::float4, Format::float4, true})
+        Row("per_item", "the instance's 4 x 4 matrix by an address of each item; float4 everywhere")
+            .with(&Traits::flat)
             .baseline()
             .tunes(groups),
-        Row("uniform", "against per_item: one instance per group, its matrix by a uniform address",
-            {4, Format::float4, Format::float4})
+        Row("uniform", "against per_item: one instance per group, its matrix by a uniform address")
             .against("per_item", "one instance per group: its matrix by a uniform address"),
-        Row("constant", "against uniform: the instances' matrices in constant memory",
-            {4, Format::float4, Format::float4, false, true})
+        Row("constant", "against uniform: the instances' matrices in constant memory")
+            .with(&Traits::constant_world)
             .against("uniform", "matrices in constant memory"),
-        Row("typed", "against uniform: the instances' matrices through a typed buffer",
-            {4, Format::float4, Format::float4, false, false, /*typed_world=*/true})
+        Row("typed", "against uniform: the instances' matrices through a typed buffer")
+            .with(&Traits::typed_world)
             .against("uniform", "matrices through a typed buffer")
             .by_name()
             .need("images over buffers"),
@@ -144,13 +143,9 @@ struct Spec : PlainSpec {
   }
 
   static void check(const Problem& p) {
-    const auto range = [](const char* name, int value, int most) {
-      if (value < 1 || value > most)
-        fail(Errc::invalid_argument, kName, text(name, " must be 1 to ", most, ", got ", value));
-    };
-    range("vertices", p.vertices, kMaxVertices);
-    range("instances", p.instances, kMaxInstances);
-    range("bones", p.bones, kMaxBones);
+    check_range(kName, "vertices", p.vertices, 1, kMaxVertices);
+    check_range(kName, "instances", p.instances, 1, kMaxInstances);
+    check_range(kName, "bones", p.bones, 1, kMaxBones);
     const auto count =
         static_cast<std::uint64_t>(p.vertices) * static_cast<std::uint64_t>(p.instances);
     if (count > 0xFFFFFFFFu) {

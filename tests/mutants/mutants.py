@@ -63,7 +63,7 @@ HOST_TESTS = {
     "core/pixel.hpp": ["gaussian_blur"],
     "core/map_row.hpp": ["threshold_count"],
     "core/names.hpp": ["core_plan"],
-    "core/turns.hpp": ["core_plan", "stub_every"],
+    "core/call_order.hpp": ["core_plan", "stub_every"],
     "core/file.hpp": ["core_cache", "core_source"],
     "core/source.hpp": ["core_source", "core_source_trees"],
     "core/preprocess.hpp": ["core_source", "core_source_trees"],

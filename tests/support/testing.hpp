@@ -18,6 +18,7 @@
 
 #include <doctest/doctest.h>
 #include <clcook/core/runtime.hpp>
+#include <clcook/registry/random.hpp>
 
 namespace clcook::testing {
 
@@ -214,16 +215,43 @@ inline const Runtime& runtime() {
   return *one;
 }
 
+// Expects an Error of the constructor of a plan: `constexpr PlanRefused<LineBlur> refused;`
+template <class Operation>
+struct PlanRefused {
+  using Problem = typename Operation::Problem;
+  void operator()(const Problem& problem, typename Operation::Variant variant,
+                  typename Operation::Tune tune, const std::string& says,
+                  Errc code = Errc::invalid_argument) const {
+    check_refused([&] { Operation(runtime(), problem, variant, tune); }, says, code);
+  }
+  void operator()(const Problem& problem, const std::string& says,
+                  Errc code = Errc::invalid_argument) const {
+    (*this)(problem, {}, {}, says, code);
+  }
+};
+
+// A buffer that holds these values.
+template <class T>
+cl::Buffer upload(const std::vector<T>& values, cl_mem_flags flags = CL_MEM_READ_WRITE) {
+  return create_buffer(runtime(), values.size() * sizeof(T), flags, values.data());
+}
+
+// Random numbers from `low` to 1.
+inline std::vector<float> noise(std::size_t count, std::uint64_t seed = 1, float low = -1) {
+  Random random(seed);
+  std::vector<float> values(count);
+  for (float& value : values) value = random.uniform(low, 1.0f);
+  return values;
+}
+
 // A finished copy of a buffer's content.
 template <class T>
 std::vector<T> read_buffer(const Runtime& on, const cl::Buffer& buffer, std::size_t count,
                            const std::vector<cl::Event>& wait = {}) {
-  std::vector<cl_event> waits;
-  for (const cl::Event& event : wait) waits.push_back(event());
+  const WaitHandles waits(wait);
   std::vector<T> values(count);
   check(clEnqueueReadBuffer(on.queue()(), buffer(), CL_TRUE, 0, count * sizeof(T), values.data(),
-                            static_cast<cl_uint>(waits.size()),
-                            waits.empty() ? nullptr : waits.data(), nullptr),
+                            waits.count(), waits.data(), nullptr),
         "clEnqueueReadBuffer");
   return values;
 }

@@ -14,6 +14,7 @@
 #include <clcook/argument_swap.hpp>
 #include <clcook/reference/argument_swap.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/in_parallel.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
@@ -23,7 +24,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -43,27 +43,8 @@ struct Shape {
 };
 
 inline Shape read(const Params& shape) {
-  const auto integer = [&](const char* name, std::int64_t least, std::int64_t most,
-                           std::int64_t missing) {
-    const std::int64_t value = shape.integer(name, missing);
-    if (value < least || value > most) {
-      fail(Errc::invalid_argument, "argument_swap",
-           text(name, " must be ", least, " to ", most, ", got ", value));
-    }
-    return value;
-  };
-  Shape out{};
-  out.count = static_cast<std::size_t>(integer("count", 1, std::int64_t{1} << 40, 0));
-  out.share = shape.real("share", 50);
-  if (!(out.share >= 0 && out.share <= 100)) {
-    fail(Errc::invalid_argument, "argument_swap",
-         text("share must be 0 to 100 percent, got ", out.share));
-  }
-  out.run = static_cast<std::size_t>(integer("run", 1, 4096, 1));
-  const ArgumentSwap::Problem problem;
-  out.cost = static_cast<int>(integer("cost", 1, clcook::argument_swap::kMaxCost, problem.cost));
-  out.offset = static_cast<std::size_t>(integer("offset", 0, 1 << 20, 0));
-  return out;
+  return {shape.as<std::size_t>("count"), shape.real("share"), shape.as<std::size_t>("run"),
+          shape.as<int>("cost"), shape.as<std::size_t>("offset")};
 }
 
 inline ArgumentSwap::Problem problem(const Shape& shape) {
@@ -255,8 +236,7 @@ class SwapCase : public PlanCase<ArgumentSwap> {
   }
 
  private:
-  // The reference of all items, once per case, by several threads: a problem that keeps a GPU busy
-  // keeps a core busy for long.
+  // The reference of all items, once per case.
   void expect() {
     if (!expected_.empty()) return;
     expected_.resize(shape_.count);
@@ -280,15 +260,7 @@ class SwapCase : public PlanCase<ArgumentSwap> {
             1e30f);
       }
     };
-    const std::size_t threads =
-        shape_.count < 4096 ? 1 : std::max(1u, std::thread::hardware_concurrency());
-    const std::size_t part = (shape_.count + threads - 1) / threads;
-    std::vector<std::thread> running;
-    for (std::size_t begin = part; begin < shape_.count; begin += part) {
-      running.emplace_back(some, begin, std::min(shape_.count, begin + part));
-    }
-    some(0, std::min(shape_.count, part));
-    for (std::thread& one : running) one.join();
+    in_parallel(shape_.count, 4096, some);
   }
 
   Shape shape_;
@@ -331,12 +303,9 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& params,
 inline Recipe argument_swap() {
   using argument_swap_card::shape;
   Recipe recipe;
-  describe<ArgumentSwap>(recipe, [](const Params& shape) {
-    return argument_swap_card::problem(argument_swap_card::read(shape));
-  });
   recipe.title = "Exchange arguments, call once";
-  recipe.technique = "branch divergence";
-  recipe.gain = {"swap_in_place", "two_calls"};
+  recipe.family = "branch divergence";
+  recipe.headline_pair = {"swap_in_place", "two_calls"};
   recipe.summary =
       "An expensive function called in both branches with two arguments exchanged: the light that "
       "passes the boundary of two media, in or out.";
@@ -347,6 +316,9 @@ inline Recipe argument_swap() {
       Parameter::integer("cost", "quadrature points", 1, clcook::argument_swap::kMaxCost, "40"),
       Parameter::integer("offset", "items before the first of y", 0, 1 << 20, "0"),
   };
+  describe<ArgumentSwap, argument_swap_card::SwapCase>(recipe, [](const Params& shape) {
+    return argument_swap_card::problem(argument_swap_card::read(shape));
+  });
   recipe.test_shapes = {
       shape(1, 100, 1, 2, 0, true), shape(131, 50, 1, 2, 5, true), shape(127, 30, 1, 2, 3),
       shape(128, 0, 1, 2),          shape(129, 100, 1, 2, 1),      shape(255, 50, 8, 2),
@@ -366,13 +338,12 @@ inline Recipe argument_swap() {
   for (const std::int64_t share : {0, 1, 2, 5, 10, 20, 35, 50, 65, 80, 90, 95, 98, 99, 100}) {
     sweep.along.values.emplace_back(share);
   }
-  Axis run{"run", {}};
+  TuneAxis run{"run", {}};
   for (const std::int64_t length : {1, 8, 32, 64, 512, 4096}) run.values.emplace_back(length);
-  const Axis cost{"cost", {std::int64_t{ArgumentSwap::Problem{}.cost}, std::int64_t{4}}};
+  const TuneAxis cost{"cost", {std::int64_t{ArgumentSwap::Problem{}.cost}, std::int64_t{4}}};
   sweep.families = {run, cost};
   sweep.lanes = argument_swap_card::lanes;
   recipe.sweeps.push_back(std::move(sweep));
-  recipe.make = make_case<argument_swap_card::SwapCase>;
   return recipe;
 }
 

@@ -35,28 +35,13 @@ namespace ref = reference::bc6h;
 // a block are random, and every bit pattern is a block. The source starts one block later than the
 // result and has pad blocks behind each row, so that an exchange of the two shows.
 inline Bc6hDecode::Problem problem(const Params& shape) {
-  const auto size = [&](const char* name) {
-    const std::int64_t value = shape.integer(name);
-    if (value < 1 || value > Bc6hDecode::kMaxSize) {
-      fail(Errc::invalid_argument, "bc6h_decode",
-           text(name, " must be 1 to ", Bc6hDecode::kMaxSize, ", got ", value));
-    }
-    return static_cast<int>(value);
-  };
   Bc6hDecode::Problem out;
-  out.width = size("width");
-  out.height = size("height");
-  const std::int64_t is_signed = shape.integer("signed", 0);
-  const std::string output = shape.word("output", "half");
-  if (is_signed != 0 && is_signed != 1) {
-    fail(Errc::invalid_argument, "bc6h_decode", text("signed must be 0 or 1, got ", is_signed));
-  }
-  if (output != "half" && output != "float") {
-    fail(Errc::invalid_argument, "bc6h_decode", "output must be half or float, got " + output);
-  }
-  out.format =
-      is_signed != 0 ? Bc6hDecode::Format::signed_float : Bc6hDecode::Format::unsigned_float;
-  out.texel = output == "half" ? Bc6hDecode::Texel::rgba16f : Bc6hDecode::Texel::rgba32f;
+  out.width = shape.as<int>("width");
+  out.height = shape.as<int>("height");
+  out.format = shape.integer("signed") != 0 ? Bc6hDecode::Format::signed_float
+                                            : Bc6hDecode::Format::unsigned_float;
+  out.texel =
+      shape.word("output") == "half" ? Bc6hDecode::Texel::rgba16f : Bc6hDecode::Texel::rgba32f;
   return out;
 }
 
@@ -65,33 +50,20 @@ inline Bc6hDecode::Problem problem(const Params& shape) {
 class ModeMix {
  public:
   explicit ModeMix(const Params& shape) {
-    const Value* modes = shape.find("modes");
+    const Value modes = *shape.find("modes");
     if (shape.find("different") != nullptr) {
       // An order in which no two neighbours are alike.
       constexpr int kOrder[ref::kModes] = {2, 12, 0, 10, 4, 1, 11, 5, 9, 13, 6, 3, 8, 7};
       const std::int64_t count = shape.integer("different");
-      if (count < 1 || count > ref::kModes) {
-        fail(Errc::invalid_argument, "bc6h_decode", text("different must be 1 to 14, got ", count));
-      }
       for (std::int64_t i = 0; i < count; ++i) add(kOrder[i], 1);
-    } else if (modes != nullptr && std::holds_alternative<std::int64_t>(*modes)) {
-      const std::int64_t mode = std::get<std::int64_t>(*modes);
-      if (mode < 0 || mode >= ref::kModes) {
-        fail(Errc::invalid_argument, "bc6h_decode", text("modes must be 0 to 13, got ", mode));
-      }
-      add(static_cast<int>(mode), 1);
-    } else {
-      const std::string word = shape.word("modes", "uniform");
-      if (word == "uniform") {
-        for (int mode = 0; mode < ref::kModes; ++mode) add(mode, 1);
-      } else if (word == "texture") {
-        constexpr int kHistogram[ref::kModes] = {2144, 182, 14825, 237, 1903, 1302, 1084,
-                                                 53,   156, 0,     131, 1344, 9402, 5};
-        for (int mode = 0; mode < ref::kModes; ++mode) add(mode, kHistogram[mode]);
-      } else if (word != "random") {
-        fail(Errc::invalid_argument, "bc6h_decode",
-             "modes must be uniform, texture, random or 0 to 13, got " + word);
-      }
+    } else if (modes == Value("uniform")) {
+      for (int mode = 0; mode < ref::kModes; ++mode) add(mode, 1);
+    } else if (modes == Value("texture")) {
+      constexpr int kHistogram[ref::kModes] = {2144, 182, 14825, 237, 1903, 1302, 1084,
+                                               53,   156, 0,     131, 1344, 9402, 5};
+      for (int mode = 0; mode < ref::kModes; ++mode) add(mode, kHistogram[mode]);
+    } else if (modes != Value("random")) {
+      add(shape.as<int>("modes"), 1);
     }
   }
 
@@ -136,16 +108,8 @@ class DecodeCase : public PlanCase<Bc6hDecode> {
  public:
   DecodeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape), "blocks", "texels") {
-    const auto extra = [&](const char* name) {
-      const std::int64_t value = shape.integer(name, 0);
-      if (value < 0 || value > 1 << 20) {
-        fail(Errc::invalid_argument, "bc6h_decode",
-             text(name, " must be 0 to 1048576, got ", value));
-      }
-      return static_cast<std::size_t>(value);
-    };
-    const std::size_t offset = extra("offset");
-    const std::size_t pad = extra("pad");
+    const auto offset = shape.as<std::size_t>("offset");
+    const auto pad = shape.as<std::size_t>("pad");
     wide_ = Bc6hDecode::blocks_wide(problem_.width);
     high_ = Bc6hDecode::blocks_high(problem_.height);
     blocks_ = blocks_of(shape, wide_ * high_, seed);
@@ -197,16 +161,6 @@ class DecodeCase : public PlanCase<Bc6hDecode> {
     return texture_.data();
   }
 
-  // Says which channel of which texel; turned into text for the first mismatch only.
-  struct Where {
-    std::size_t x, y, channel;
-    const ref::Block* block;
-    friend std::ostream& operator<<(std::ostream& out, const Where& where) {
-      return out << "x " << where.x << ", y " << where.y << ", channel " << where.channel
-                 << " (mode " << ref::mode_of(where.block->data()) << "; halfs as bits)";
-    }
-  };
-
   template <class T, class Convert>
   void compare(const std::vector<unsigned char>& got, Diff& diff, const Convert& convert) {
     const ref::Format format =
@@ -228,8 +182,12 @@ class DecodeCase : public PlanCase<Bc6hDecode> {
         T values[4];
         std::memcpy(values, got.data() + (y * width + x) * sizeof values, sizeof values);
         for (std::size_t c = 0; c < 4; ++c) {
-          diff.match(Where{x, y, c, &blocks_[block]},
-                     static_cast<T>(expected_[block * 64 + y % 4 * 16 + x % 4 * 4 + c]), values[c]);
+          const auto where = [&] {
+            return text("x ", x, ", y ", y, ", channel ", c, " (mode ",
+                        ref::mode_of(blocks_[block].data()), "; halfs as bits)");
+          };
+          diff.match(where, static_cast<T>(expected_[block * 64 + y % 4 * 16 + x % 4 * 4 + c]),
+                     values[c]);
         }
       }
     }
@@ -284,10 +242,9 @@ inline Params shape(int width, int height, int is_signed, const char* output, Va
 inline Recipe bc6h_decode() {
   using bc6h_decode_card::shape;
   Recipe recipe;
-  describe<Bc6hDecode>(recipe, bc6h_decode_card::problem);
   recipe.title = "BC6H textures to half and float";
-  recipe.technique = "branch divergence";
-  recipe.gain = {"table_driven", "branchy"};
+  recipe.family = "branch divergence";
+  recipe.headline_pair = {"table_driven", "branchy"};
   recipe.summary =
       "A complete decoder for 14 block layouts, from one branch per layout to headers without "
       "branches and stores of whole cache lines.";
@@ -309,6 +266,7 @@ inline Recipe bc6h_decode() {
       Parameter::integer("offset", "texels before the first row of the result", 0, 1 << 20, "0"),
       Parameter::integer("pad", "texels behind each row of the result", 0, 1 << 20, "0"),
   };
+  describe<Bc6hDecode, bc6h_decode_card::DecodeCase>(recipe, bc6h_decode_card::problem);
   recipe.test_shapes = {
       shape(1, 1, 0, "half", random, 0, 0, true),
       shape(14, 6, 1, "float", uniform, 1, 3, true),
@@ -346,7 +304,6 @@ inline Recipe bc6h_decode() {
   sweep.label = "different modes in the texture";
   sweep.lanes = bc6h_decode_card::lanes;
   recipe.sweeps = {std::move(sweep)};
-  recipe.make = make_case<bc6h_decode_card::DecodeCase>;
   return recipe;
 }
 

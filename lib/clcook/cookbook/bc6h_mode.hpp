@@ -23,34 +23,24 @@
 namespace clcook::cookbook {
 namespace bc6h_mode_card {
 
-// A number of a shape; recipe.parameters names them all. modes is the distribution of the modes:
+// The problem of a shape; recipe.parameters names its values. modes is the distribution of the modes:
 //   one       all headers have mode 2
 //   uniform   the 14 modes, equally often
 //   texture   as often as in a real texture (see kTexture)
 //   reserved  random words: a quarter each for the modes 0 and 1, the reserved codes one in eight
 //   share     mode 2, but `share` percent of the headers are as in uniform
 // Sources start one word later than results, so that an exchange of the two offsets shows.
-inline std::size_t size(const Params& shape, const char* name, std::int64_t least,
-                        std::int64_t most, std::int64_t missing) {
-  const std::int64_t value = shape.integer(name, missing);
-  if (value < least || value > most) {
-    fail(Errc::invalid_argument, "bc6h_mode",
-         text(name, " must be ", least, " to ", most, ", got ", value));
-  }
-  return static_cast<std::size_t>(value);
-}
-
 inline Bc6hMode::Problem problem(const Params& shape) {
   Bc6hMode::Problem out;
-  out.count = size(shape, "count", 1, std::int64_t{1} << 36, 0);
-  out.stride = static_cast<int>(size(shape, "stride", 1, 4, 1));
+  out.count = shape.as<std::size_t>("count");
+  out.stride = shape.as<int>("stride");
   return out;
 }
 
 // What a variant runs with: the tuning, changed by what the shape says.
 inline Bc6hMode::Tune tune_of(const Bc6hMode::Row& row, const Params& tune, const Params& shape) {
   Bc6hMode::Tune out = Bc6hMode::Rules::parse_tune(tune);
-  const auto per_item = static_cast<int>(size(shape, "per_item", 0, 32, 0));
+  const auto per_item = static_cast<int>(shape.integer("per_item", 0));
   if (per_item != 0 && !row.is_for_cpus) out.per_item = per_item;
   return out;
 }
@@ -69,10 +59,10 @@ inline std::uint32_t word_of(std::size_t mode, Random& random) {
 // `count` headers, `stride` words apart; the words between are random too.
 inline std::vector<std::uint32_t> headers(const Params& shape, std::uint64_t seed) {
   const Bc6hMode::Problem p = problem(shape);
-  const std::string modes = shape.word("modes", "uniform");
+  const std::string modes = shape.word("modes");
   constexpr auto kModes = static_cast<std::uint64_t>(reference::bc6h_mode::kModes);
   constexpr std::size_t kOne = 2;
-  const std::uint64_t share = modes == "share" ? size(shape, "share", 0, 100, 0) : 0;
+  const auto share = shape.as<std::uint64_t>("share");
   Random random(seed);
   const auto draw = [&]() -> std::uint32_t {
     if (modes == "one") return word_of(kOne, random);
@@ -81,14 +71,10 @@ inline std::vector<std::uint32_t> headers(const Params& shape, std::uint64_t see
     if (modes == "share") {
       return word_of(random.below(100) < share ? random.below(kModes) : kOne, random);
     }
-    if (modes == "texture") {
-      std::uint64_t at = random.below(kTextureBlocks);
-      std::size_t mode = 0;
-      while (at >= kTexture[mode]) at -= kTexture[mode++];
-      return word_of(mode, random);
-    }
-    fail(Errc::invalid_argument, "bc6h_mode",
-         "modes must be one, uniform, texture, reserved or share, got '" + modes + "'");
+    std::uint64_t at = random.below(kTextureBlocks);
+    std::size_t mode = 0;
+    while (at >= kTexture[mode]) at -= kTexture[mode++];
+    return word_of(mode, random);
   };
   const auto stride = static_cast<std::size_t>(p.stride);
   std::vector<std::uint32_t> words(p.count * stride);
@@ -104,8 +90,7 @@ class ModeCase : public PlanCase<Bc6hMode> {
       : PlanCase(runtime, problem(shape), "headers", "modes"),
         shape_(shape),
         words_(headers(shape, seed)) {
-    bc6h_mode_card::tune_of(Rules::baseline(), {}, shape);  // refuses what is out of range
-    const std::size_t offset = size(shape, "offset", 0, 1 << 20, 0);
+    const auto offset = shape.as<std::size_t>("offset");
     const std::size_t before = offset == 0 ? 0 : offset + 1;
     src_.emplace(runtime, words_.size() * 4, 1, before * 4, 0, static_cast<unsigned char>(0xAA));
     dst_.emplace(runtime, problem_.count, 1, offset, 0, static_cast<unsigned char>(0xCD));
@@ -177,10 +162,9 @@ inline Params shape(std::int64_t count, const char* modes, std::int64_t stride =
 inline Recipe bc6h_mode() {
   using bc6h_mode_card::shape;
   Recipe recipe;
-  describe<Bc6hMode>(recipe, bc6h_mode_card::problem, bc6h_mode_card::tune_of);
   recipe.title = "Mode index of BC6H blocks";
-  recipe.technique = "branch divergence";
-  recipe.gain = {"packed_nibbles", "cascade"};
+  recipe.family = "branch divergence";
+  recipe.headline_pair = {"packed_nibbles", "cascade"};
   recipe.summary =
       "A chain of fourteen comparisons becomes a table of 32 entries, four packed words, or three "
       "lines of arithmetic.";
@@ -195,6 +179,8 @@ inline Recipe bc6h_mode() {
           "per_item", "headers of a work-item instead of the tuning's; 1 is the article's kernel",
           0, 32, "the tuning's"),
   };
+  describe<Bc6hMode, bc6h_mode_card::ModeCase>(recipe, bc6h_mode_card::problem,
+                                               bc6h_mode_card::tune_of);
   recipe.test_shapes = {
       shape(1, "reserved", 1, 0, true),
       shape(67, "reserved", 4, 3, true),
@@ -229,10 +215,9 @@ inline Recipe bc6h_mode() {
   sweep.label = "headers with a random mode among headers of one mode, %";
   sweep.lanes = bc6h_mode_card::lanes;
   recipe.sweeps = {sweep};
-  recipe.techniques = {
+  recipe.shows = {
       {25, "local_table beside constant_table: a table that all items of a group read"},
   };
-  recipe.make = make_case<bc6h_mode_card::ModeCase>;
   return recipe;
 }
 

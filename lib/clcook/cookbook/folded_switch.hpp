@@ -32,24 +32,11 @@ namespace folded_switch_card {
 // corners, regular is 4; mixed: 90 of 100 corners 4, the others 3, 5, 6, 7, 8. order of the
 // indices: grid is a mesh of rows, as neighbours in a real mesh lie; random, any vertex anywhere.
 inline FoldedSwitch::Problem problem(const Params& shape, std::uint64_t seed) {
-  const std::int64_t patches = shape.integer("patches");
-  if (patches < 1 || patches > std::int64_t{1} << 28) {
-    fail(Errc::invalid_argument, "folded_switch", text("patches must be 1 to 2^28, got ", patches));
-  }
-  const Value* valence = shape.find("valence");
-  const std::string which = valence == nullptr ? "regular" : to_string(*valence);
+  const auto count = shape.as<std::uint64_t>("patches");
+  const std::string which = to_string(*shape.find("valence"));
   const bool mixed = which == "mixed";
-  const bool fixed = which.size() == 1 && which[0] >= '3' && which[0] <= '8';
-  if (!mixed && !fixed && which != "regular") {
-    fail(Errc::invalid_argument, "folded_switch",
-         "valence must be regular, 3 to 8 or mixed, got " + which);
-  }
-  const std::string order = shape.word("order", "grid");
-  if (order != "grid" && order != "random") {
-    fail(Errc::invalid_argument, "folded_switch", "order must be grid or random, got " + order);
-  }
-
-  const auto count = static_cast<std::uint64_t>(patches);
+  const bool fixed = which.size() == 1;
+  const std::string order = shape.word("order");
   std::uint64_t columns = 1;
   while (columns * columns < count) ++columns;
   const std::uint64_t rows = (count + columns - 1) / columns;
@@ -128,12 +115,7 @@ class PatchCase : public PlanCase<FoldedSwitch> {
   PatchCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape, seed), "positions", "control_points"),
         run_(static_cast<int>(shape.integer("run", 0))) {
-    const std::int64_t given = shape.integer("offset", 0);
-    if (given < 0 || given > 1 << 20) {
-      fail(Errc::invalid_argument, "folded_switch",
-           text("offset must be 0 to 1048576, got ", given));
-    }
-    const std::size_t offset = static_cast<std::size_t>(given) * clcook::folded_switch::kPointBytes;
+    const std::size_t offset = shape.as<std::size_t>("offset") * clcook::folded_switch::kPointBytes;
     // 0xFF in the poison makes every float a NaN. The positions start one point later than the
     // results, so that an exchange of the two offsets shows.
     const std::size_t in_offset = offset == 0 ? 0 : offset + clcook::folded_switch::kPointBytes;
@@ -168,7 +150,10 @@ class PatchCase : public PlanCase<FoldedSwitch> {
         for (std::size_t c = 0; c < 4; ++c) {
           float value = 0;
           std::memcpy(&value, got.data() + ((i * 16 + j) * 4 + c) * sizeof value, sizeof value);
-          diff.compare(Where{i, j, c}, expected[c], static_cast<double>(value), limit);
+          const auto where = [&] {
+            return text("patch ", i, ", control point ", j, ", component ", c);
+          };
+          diff.compare(where, expected[c], static_cast<double>(value), limit);
         }
       }
       first += clcook::folded_switch::point_count(n);
@@ -191,17 +176,6 @@ class PatchCase : public PlanCase<FoldedSwitch> {
   }
 
  private:
-  // Says which component of which control point; turned into text for the first mismatch only.
-  struct Where {
-    std::size_t patch;
-    std::size_t control_point;
-    std::size_t component;
-    friend std::ostream& operator<<(std::ostream& out, const Where& where) {
-      return out << "patch " << where.patch << ", control point " << where.control_point
-                 << ", component " << where.component;
-    }
-  };
-
   const void* input() override { return positions_.data(); }
   FoldedSwitch::Tune tune_of(const FoldedSwitch::Row& row, const Params& tune) const override {
     FoldedSwitch::Tune out = FoldedSwitch::Rules::parse_tune(tune);
@@ -280,12 +254,9 @@ inline Params shape(std::int64_t patches, const char* valence, const char* order
 inline Recipe folded_switch() {
   using folded_switch_card::shape;
   Recipe recipe;
-  describe<FoldedSwitch>(recipe, [](const Params& shape) {
-    return folded_switch_card::problem(shape, 1);  // no seed changes what is asked of it
-  });
   recipe.title = "Folded switch: Catmull-Clark patches to Bezier patches";
-  recipe.technique = "branch divergence";
-  recipe.gain = {"folded3", "switch16"};
+  recipe.family = "branch divergence";
+  recipe.headline_pair = {"folded3", "switch16"};
   recipe.summary =
       "Sixteen cases that call three functions, from a switch to one formula with tables, and to "
       "work-items that have no case at all.";
@@ -298,6 +269,9 @@ inline Recipe folded_switch() {
           "run", "instead of the tuning, a power of two: neighbours that make one control point", 0,
           1024, "the tuning's"),
   };
+  describe<FoldedSwitch, folded_switch_card::PatchCase>(recipe, [](const Params& shape) {
+    return folded_switch_card::problem(shape, 1);  // no seed changes what is asked of it
+  });
   recipe.test_shapes = {
       shape(1, "regular", "random", 0, true),
       shape(5, "mixed", "random", 3, true),
@@ -320,13 +294,12 @@ inline Recipe folded_switch() {
   Sweep sweep;
   sweep.shape = shape(1 << 18, "regular", "grid");
   sweep.smoke = {{"patches", std::int64_t{100}}};
-  sweep.along = Axis{"run",
-                     {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}, std::int64_t{8},
-                      std::int64_t{16}, std::int64_t{32}, std::int64_t{64}}};
+  sweep.along = TuneAxis{"run",
+                         {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}, std::int64_t{8},
+                          std::int64_t{16}, std::int64_t{32}, std::int64_t{64}}};
   sweep.label = "neighbouring work-items that make the same control point";
   sweep.lanes = folded_switch_card::lanes;
   recipe.sweeps = {sweep};
-  recipe.make = make_case<folded_switch_card::PatchCase>;
   // The tune hangs on no part of a problem, and the topology of a large mesh takes long to make.
   recipe.whole_tune = [](const std::string& variant, const Params& tune, const Params&,
                          const DeviceInfo& device) {

@@ -24,7 +24,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,29 +37,21 @@ namespace ref = reference::gaussian_blur;
 // than the result. quality 0 holds each method to its own promise; some do better when they must.
 inline GaussianBlur::Problem problem(const Params& shape) {
   GaussianBlur::Problem out;
-  const auto integer = [&](const char* name, std::int64_t missing) {
-    const std::int64_t value = missing < 0 ? shape.integer(name) : shape.integer(name, missing);
-    if (value < 0 || value > std::numeric_limits<int>::max()) {
-      fail(Errc::invalid_argument, "gaussian_blur",
-           text(name, " must be 0 to 2147483647, got ", value));
-    }
-    return static_cast<int>(value);
-  };
-  out.width = integer("width", -1);
-  out.height = integer("height", -1);
-  out.sigma_x = shape.real("sigma_x", shape.real("sigma", 0));
-  out.sigma_y = shape.real("sigma_y", shape.real("sigma", 0));
-  out.pixel = GaussianBlur::parse_pixel(shape.word("pixel", "f32"));
-  out.channels = integer("channels", 4);
-  out.border = GaussianBlur::parse_border(shape.word("border", "clamp"));
-  out.truncate = shape.real("truncate", 4);
-  out.peak = shape.real("peak", 0);
-  out.batch = integer("batch", 1);
-  out.depth = integer("depth", 1);
-  out.sigma_z = shape.real("sigma_z", 0);
-  out.in_place = integer("in_place", 0) != 0;
-  out.alpha = parse_alpha(shape.word("alpha", "none"), "gaussian_blur");
-  out.quality = shape.real("quality", 0);
+  out.width = shape.as<int>("width");
+  out.height = shape.as<int>("height");
+  out.sigma_x = shape.real("sigma_x", shape.real("sigma"));
+  out.sigma_y = shape.real("sigma_y", shape.real("sigma"));
+  out.pixel = GaussianBlur::parse_pixel(shape.word("pixel"));
+  out.channels = shape.as<int>("channels");
+  out.border = GaussianBlur::parse_border(shape.word("border"));
+  out.truncate = shape.real("truncate");
+  out.peak = shape.real("peak");
+  out.batch = shape.as<int>("batch");
+  out.depth = shape.as<int>("depth");
+  out.sigma_z = shape.real("sigma_z");
+  out.in_place = shape.integer("in_place") != 0;
+  out.alpha = parse_alpha(shape.word("alpha"), "gaussian_blur");
+  out.quality = shape.real("quality");
   const double top = gaussian::is_integer(out.pixel) ? gaussian::peak_of(out) : 1;
   out.outside = {static_cast<float>(0.75 * top), static_cast<float>(0.125 * top),
                  static_cast<float>(0.5 * top), static_cast<float>(top)};
@@ -244,16 +235,13 @@ class BlurCase : public PlanCase<GaussianBlur> {
       : PlanCase(runtime, problem(shape)), region_(region(shape, problem_)) {
     GaussianBlur::Spec::check(problem_);
     const std::size_t bytes = gaussian::pixel_bytes(problem_);
-    const auto size = [&](const char* name) {
-      return static_cast<std::size_t>(shape.integer(name, 0));
-    };
     const auto width = static_cast<std::size_t>(problem_.width);
     const auto height = static_cast<std::size_t>(problem_.height);
     const auto batch =
         static_cast<std::size_t>(problem_.batch) * static_cast<std::size_t>(problem_.depth);
     const auto channels = static_cast<std::size_t>(problem_.channels);
-    const std::size_t offset = size("offset");
-    const std::size_t pad = size("pad") * bytes;
+    const auto offset = shape.as<std::size_t>("offset");
+    const std::size_t pad = shape.as<std::size_t>("pad") * bytes;
     const auto later = [&](std::size_t more) { return (offset == 0 ? 0 : offset + more) * bytes; };
     src_.emplace(runtime, width * bytes, height * batch, later(1), width * bytes + pad,
                  static_cast<unsigned char>(0xFF));
@@ -265,7 +253,7 @@ class BlurCase : public PlanCase<GaussianBlur> {
                    row + pad, static_cast<unsigned char>(0xCD));
     }
     Random random(seed);
-    const bool specials = shape.integer("specials", 0) != 0;
+    const bool specials = shape.integer("specials") != 0;
     for (std::size_t i = 0; i < batch; ++i) {
       ref::Picture one{width, height, channels, picture(random, width, height, channels)};
       if (specials) {
@@ -316,8 +304,11 @@ class BlurCase : public PlanCase<GaussianBlur> {
           if (first + e != last) value *= load_channel(problem_.pixel, got.data(), last) / top();
           stored = 2 * rounding(problem_.pixel, top());
         }
-        diff.compare(Where{row.picture, row.y, e / channels, e % channels}, row.values[e], value,
-                     allowed + stored);
+        const auto where = [&] {
+          return text("picture ", row.picture, ", x ", e / channels, ", y ", row.y, ", channel ",
+                      e % channels);
+        };
+        diff.compare(where, row.values[e], value, allowed + stored);
         if (!std::isfinite(row.values[e])) continue;
         const double off = std::abs(value - row.values[e]);
         most = std::max(most, off);
@@ -354,16 +345,6 @@ class BlurCase : public PlanCase<GaussianBlur> {
   const void* input() override { return stored_.data(); }
 
  private:
-  struct Where {
-    std::size_t picture;
-    std::size_t y;
-    std::size_t x;
-    std::size_t c;
-    friend std::ostream& operator<<(std::ostream& out, const Where& at) {
-      return out << "picture " << at.picture << ", x " << at.x << ", y " << at.y << ", channel "
-                 << at.c;
-    }
-  };
   struct Row {
     std::size_t picture;
     std::size_t y;
@@ -508,10 +489,9 @@ class BlurCase : public PlanCase<GaussianBlur> {
 inline Recipe gaussian_blur() {
   using P = Params;
   Recipe recipe;
-  describe<GaussianBlur>(recipe, gaussian_blur_card::problem);
   recipe.title = "Gaussian blur for use";
-  recipe.technique = "memory locality";
-  recipe.gain = {"separable", "per_pixel"};
+  recipe.family = "memory locality";
+  recipe.headline_pair = {"separable", "per_pixel"};
   recipe.summary =
       "One plan for any sigma without recompilation: the method is chosen from sigma, type, size "
       "and device, within a stated error.";
@@ -553,6 +533,7 @@ inline Recipe gaussian_blur() {
       Parameter::real("quality", "dB that the method must promise, 0: its own promise", 0, 1000,
                       "0"),
   };
+  describe<GaussianBlur, gaussian_blur_card::BlurCase>(recipe, gaussian_blur_card::problem);
   recipe.test_shapes = shapes({
       "width=1 height=1 sigma=2 tiny=1",
       "width=13 height=7 sigma_x=1.5 sigma_y=0.5 pixel=u8 channels=3 offset=2 pad=1 tiny=1",
@@ -665,7 +646,6 @@ inline Recipe gaussian_blur() {
   size.shape.set("height", std::int64_t{2160});
   size.label = "width of a picture 2160 high, pixels";
   recipe.sweeps = {std::move(sigma), std::move(size)};
-  recipe.make = make_case<gaussian_blur_card::BlurCase>;
   return recipe;
 }
 

@@ -28,23 +28,12 @@
 namespace clcook::cookbook {
 namespace gbuffer_shade_card {
 
-// A number of a shape; recipe.parameters names them all. The G-buffer starts one texel later than
-// the colours, so that an exchange shows.
-inline std::size_t size(const Params& shape, const char* name, std::int64_t least,
-                        std::int64_t most) {
-  const std::int64_t value = shape.integer(name, 0);
-  if (value < least || value > most) {
-    fail(Errc::invalid_argument, "gbuffer_shade",
-         text(name, " must be ", least, " to ", most, ", got ", value));
-  }
-  return static_cast<std::size_t>(value);
-}
-
-// The lights are still dark.
+// The problem of a shape; recipe.parameters names its values. The lights are still dark. The G-buffer
+// starts one texel later than the colours, so that an exchange shows.
 inline GbufferShade::Problem problem(const Params& shape) {
   GbufferShade::Problem out;
-  out.texels = size(shape, "texels", 1, std::int64_t{1} << 32);
-  out.lights.resize(size(shape, "lights", 0, clcook::gbuffer_shade::kMaxLights));
+  out.texels = shape.as<std::size_t>("texels");
+  out.lights.resize(shape.as<std::size_t>("lights"));
   return out;
 }
 
@@ -53,7 +42,7 @@ class ShadeCase : public PlanCase<GbufferShade> {
   ShadeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape), "gbuffer", "colours") {
     namespace ref = reference::gbuffer_shade;
-    const std::size_t offset = size(shape, "offset", 0, 1 << 20);
+    const auto offset = shape.as<std::size_t>("offset");
     Random random(seed);
     const auto range = [&](int low, int high) {
       return low + static_cast<int>(random.below(static_cast<std::uint64_t>(high - low + 1)));
@@ -152,15 +141,14 @@ inline Params shape(std::int64_t texels, std::int64_t lights, std::int64_t offse
 inline Recipe gbuffer_shade() {
   using gbuffer_shade_card::shape;
   Recipe recipe;
-  describe<GbufferShade>(recipe, gbuffer_shade_card::problem);
   recipe.title = "Shading a packed G-buffer";
-  recipe.technique = "registers";
-  recipe.gain = {"packed", "sign_bit"};
+  recipe.family = "registers";
+  recipe.headline_pair = {"packed", "sign_bit"};
   recipe.summary =
       "Eight texels per item under many lights: predicates, a flag in the sign bit, late "
       "unpacking, "
       "values parked in local memory or loaded late, 16-bit arithmetic.";
-  recipe.techniques = {
+  recipe.shows = {
       {6, "wide against reloaded and short2: registers and waves in the table of the page"},
       {7, "axes texels and group of wide: the registers of an item up to the cap and beyond it"},
       {18, "sign_bit against packed"},
@@ -176,6 +164,7 @@ inline Recipe gbuffer_shade() {
       Parameter::integer("lights", "directional lights", 0, clcook::gbuffer_shade::kMaxLights),
       Parameter::integer("offset", "texels before the first colour", 0, 1 << 20, "0"),
   };
+  describe<GbufferShade, gbuffer_shade_card::ShadeCase>(recipe, gbuffer_shade_card::problem);
   recipe.test_shapes = {
       shape(1, 1, 0, true),
       shape(9, 3, 2, true),
@@ -191,7 +180,6 @@ inline Recipe gbuffer_shade() {
   };
   recipe.bench_shapes = {shape(3840 * 2160, 32), shape(3840 * 2160, 4), shape(512 * 512, 32)};
   recipe.quick_shape = shape(480 * 270, 32);
-  recipe.make = make_case<gbuffer_shade_card::ShadeCase>;
   return recipe;
 }
 

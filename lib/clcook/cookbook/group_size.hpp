@@ -11,13 +11,13 @@
 #include <clcook/group_size.hpp>
 #include <clcook/model/occupancy.hpp>
 #include <clcook/reference/group_size.hpp>
+#include <clcook/registry/in_parallel.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -37,37 +37,23 @@ struct Shape {
 };
 
 inline Shape read(const Params& shape) {
-  const auto integer = [&](const char* name, std::int64_t least, std::int64_t most,
-                           std::int64_t missing) {
-    const std::int64_t value = shape.integer(name, missing);
-    if (value < least || value > most) {
-      fail(Errc::invalid_argument, "group_size",
-           text(name, " must be ", least, " to ", most, ", got ", value));
-    }
-    return value;
-  };
   Shape out;
   GroupSize::Problem& p = out.problem;
-  p.work = group_size::parse_work(shape.word("work", "streaming"));
+  p.work = group_size::parse_work(shape.word("work"));
   if (p.work == GroupSize::Work::divergent_loop) {
-    p.width = static_cast<int>(integer("width", 1, group_size::kMaxSide, 0));
-    p.height = static_cast<int>(integer("height", 1, group_size::kMaxSide, 0));
-    p.spheres = static_cast<int>(integer("spheres", 0, group_size::kMaxSpheres, 8));
-    p.max_steps = static_cast<int>(integer("steps", 1, group_size::kMaxSteps, p.max_steps));
+    p.width = shape.as<int>("width");
+    p.height = shape.as<int>("height");
+    p.spheres = shape.as<int>("spheres");
   } else {
-    p.count = static_cast<std::size_t>(integer("count", 1, std::int64_t{1} << 40, 0));
+    p.count = shape.as<std::size_t>("count");
     p.factor = 1.75f;
     p.summand = -0.3f;
-    p.max_steps = static_cast<int>(integer("steps", 1, group_size::kMaxSteps, p.max_steps));
-    p.together = integer("together", 0, 1, 0) != 0;
+    p.together = shape.integer("together") != 0;
   }
-  out.offset = static_cast<std::size_t>(integer("offset", 0, 1 << 20, 0));
-  out.group = static_cast<int>(integer("group", 0, 1 << 20, 0));
+  p.max_steps = shape.as<int>("steps");
+  out.offset = shape.as<std::size_t>("offset");
+  out.group = shape.as<int>("group");
   out.occupancy = shape.real("occupancy", 0);
-  if (shape.find("occupancy") != nullptr && !(out.occupancy > 0 && out.occupancy <= 100)) {
-    fail(Errc::invalid_argument, "group_size",
-         text("occupancy must be above 0 to 100 percent, got ", out.occupancy));
-  }
   return out;
 }
 
@@ -235,16 +221,7 @@ class GroupSizeCase : public PlanCase<GroupSize> {
         std::memcpy(&expected_[traces() ? 2 * i : i], &value, sizeof value);
       }
     };
-    // By several threads: a picture that keeps a GPU busy keeps a core busy for long.
-    const std::size_t threads =
-        count_ < 65536 ? 1 : std::max(1u, std::thread::hardware_concurrency());
-    const std::size_t part = (count_ + threads - 1) / threads;
-    std::vector<std::thread> running;
-    for (std::size_t begin = part; begin < count_; begin += part) {
-      running.emplace_back(some, begin, std::min(count_, begin + part));
-    }
-    some(0, std::min(count_, part));
-    for (std::thread& one : running) one.join();
+    in_parallel(count_, 65536, some);
   }
 
   Params params_;
@@ -280,9 +257,8 @@ inline Recipe group_size() {
   using group_size_card::picture;
   using group_size_card::values;
   Recipe recipe;
-  describe<GroupSize>(recipe, group_size_card::problem, group_size_card::tune_of);
   recipe.title = "The size of a work-group";
-  recipe.technique = "occupancy";
+  recipe.family = "occupancy";
   recipe.summary =
       "Streaming, a prefix sum full of barriers, and sphere tracing, whose loop differs from item "
       "to "
@@ -307,6 +283,8 @@ inline Recipe group_size() {
       Parameter::real("occupancy", "of an sm_90, held down by unused local memory, %", 0, 100,
                       "not held down"),
   };
+  describe<GroupSize, group_size_card::GroupSizeCase>(recipe, group_size_card::problem,
+                                                      group_size_card::tune_of);
   recipe.test_shapes = {
       values("streaming", 1, 0, true),
       values("barriers", 1, 0, true),
@@ -375,7 +353,7 @@ inline Recipe group_size() {
   slow.smoke = {{"count", std::int64_t{4096}}};
   slow.families = {{"together", {std::int64_t{0}, std::int64_t{1}}}};
   recipe.sweeps = {std::move(sizes), std::move(resident), std::move(large), std::move(slow)};
-  recipe.techniques = {
+  recipe.shows = {
       {1, "sweep along group, streaming"},
       {2, "sweep along group, divergent_loop"},
       {3, "variant single_wave beside direct at 32 items"},
@@ -386,18 +364,18 @@ inline Recipe group_size() {
       {25, "variant local_table"},
       {27, "sweep along occupancy"},
   };
-  recipe.make = make_case<group_size_card::GroupSizeCase>;
   // Those of all works, whatever the shape's.
-  recipe.units = [](const std::string& variant, const Params& tune, const Params& shape,
-                    const DeviceInfo& device) {
+  recipe.units = [stated = recipe](const std::string& variant, const Params& tune,
+                                   const Params& shape, const DeviceInfo& device) {
     const GroupSize::Row& row = *GroupSize::Variant(variant).row();
+    const Params all = stated.check_shape(shape);
     std::vector<CompileUnit> out;
     for (const auto& work : clcook::group_size::kWorks) {
       if (!GroupSize::Spec::does(row, work.value)) continue;
       GroupSize::Problem any{work.value, 1};
       any.width = any.height = 1;
       out.push_back(
-          GroupSize::Rules::units(row, any, group_size_card::tune_of(row, tune, shape), device)
+          GroupSize::Rules::units(row, any, group_size_card::tune_of(row, tune, all), device)
               .front());
     }
     return out;

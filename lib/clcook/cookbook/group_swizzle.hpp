@@ -15,14 +15,14 @@
 #include <clcook/group_swizzle.hpp>
 #include <clcook/model/swizzle.hpp>
 #include <clcook/reference/group_swizzle.hpp>
+#include <clcook/registry/in_parallel.hpp>
+#include <clcook/registry/pixels.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <cmath>
 #include <cstdint>
-#include <ostream>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -31,25 +31,15 @@ namespace group_swizzle_card {
 
 namespace ref = reference::group_swizzle;
 
-inline int integer(const Params& params, const char* name, std::int64_t least, std::int64_t most,
-                   std::int64_t missing) {
-  const std::int64_t value = params.integer(name, missing);
-  if (value < least || value > most) {
-    fail(Errc::invalid_argument, "group_swizzle",
-         text(name, " must be ", least, " to ", most, ", got ", value));
-  }
-  return static_cast<int>(value);
-}
-
 // The problem of a shape; recipe.parameters names its values. Sources start one pixel later than
 // results, so that an exchange of the two offsets shows.
 inline GroupSwizzle::Problem problem(const Params& shape) {
   GroupSwizzle::Problem out;
   out.work = group_swizzle::parse_work(shape.word("work"));
-  out.width = integer(shape, "width", 1, group_swizzle::kMaxSize, 0);
-  out.height = integer(shape, "height", 1, group_swizzle::kMaxSize, 0);
-  out.taps = integer(shape, "taps", 1, group_swizzle::kMaxTaps, out.taps);
-  out.radius = integer(shape, "radius", 0, group_swizzle::kMaxRadius, out.radius);
+  out.width = shape.as<int>("width");
+  out.height = shape.as<int>("height");
+  out.taps = shape.as<int>("taps");
+  out.radius = shape.as<int>("radius");
   // No symmetry that could hide a wrong element.
   for (std::size_t i = 0; i < 16; ++i)
     out.matrix[i] = 0.5f - static_cast<float>((i * 7) % 16) * 0.0625f;
@@ -60,8 +50,7 @@ inline GroupSwizzle::Problem problem(const Params& shape) {
 inline GroupSwizzle::Tune tune_of(const GroupSwizzle::Row&, const Params& tune,
                                   const Params& shape) {
   GroupSwizzle::Tune out = GroupSwizzle::Rules::parse_tune(tune);
-  if (const int strip = integer(shape, "strip", 0, group_swizzle::kMaxStrip, 0); strip != 0)
-    out.strip = strip;
+  if (const auto strip = shape.as<int>("strip"); strip != 0) out.strip = strip;
   return out;
 }
 
@@ -84,9 +73,8 @@ class SwizzleCase : public PlanCase<GroupSwizzle> {
  public:
   SwizzleCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)), shape_(shape) {
-    group_swizzle_card::tune_of(Rules::baseline(), {}, shape);  // refuses a strip out of range
-    const auto offset = static_cast<std::size_t>(integer(shape, "offset", 0, 1 << 20, 0));
-    const auto pad = static_cast<std::size_t>(integer(shape, "pad", 0, 1 << 20, 0));
+    const auto offset = shape.as<std::size_t>("offset");
+    const auto pad = shape.as<std::size_t>("pad");
     const std::size_t row = static_cast<std::size_t>(problem_.width) * kPixelBytes;
     const auto rows = static_cast<std::size_t>(problem_.height);
     const std::size_t pitch = row + pad * kPixelBytes;
@@ -96,7 +84,7 @@ class SwizzleCase : public PlanCase<GroupSwizzle> {
     dst_.emplace(runtime, row, rows, offset * kPixelBytes, pitch, static_cast<unsigned char>(0xCD));
     // Each row from its own number, so that large pictures can be filled by several threads.
     values_.resize(static_cast<std::size_t>(problem_.width) * rows * 4);
-    in_parallel(rows, [&](std::size_t y) {
+    for_rows([&](std::size_t y) {
       Random random(seed ^ (y * 0xD1342543DE82EF95ULL));
       const std::size_t count = static_cast<std::size_t>(problem_.width) * 4;
       for (std::size_t i = 0; i < count; ++i) values_[y * count + i] = random.uniform(-1.0f, 1.0f);
@@ -108,8 +96,8 @@ class SwizzleCase : public PlanCase<GroupSwizzle> {
     const std::vector<float> got = dst_->read_as<float>(wait, diff, "dst");
     expect();
     for (std::size_t i = 0; i < expected_.size(); ++i) {
-      diff.compare(Where{i, problem_.width}, expected_[i], static_cast<double>(got[i]),
-                   bound(problem_, i % 4));
+      const auto where = [&] { return place_of(i, problem_.width, 4); };
+      diff.compare(where, expected_[i], static_cast<double>(got[i]), bound(problem_, i % 4));
     }
     return diff;
   }
@@ -132,32 +120,14 @@ class SwizzleCase : public PlanCase<GroupSwizzle> {
     return group_swizzle_card::tune_of(row, tune, shape_);
   }
 
-  // Says which channel of which pixel; turned into text for the first mismatch only.
-  struct Where {
-    std::size_t index;
-    int width;
-    friend std::ostream& operator<<(std::ostream& out, const Where& where) {
-      const std::size_t pixel = where.index / 4;
-      const auto columns = static_cast<std::size_t>(where.width);
-      return out << "x " << pixel % columns << ", y " << pixel / columns << ", channel "
-                 << where.index % 4;
-    }
-  };
-
   // Calls `row(y)` for every row, by several threads where the picture is large.
   template <class Row>
-  void in_parallel(std::size_t rows, const Row& row) const {
-    const std::size_t pixels = rows * static_cast<std::size_t>(problem_.width);
-    const std::size_t threads =
-        pixels < 65536 ? 1 : std::max(1u, std::thread::hardware_concurrency());
-    const std::size_t part = (rows + threads - 1) / threads;
-    const auto some = [&](std::size_t begin) {
-      for (std::size_t y = begin; y < std::min(rows, begin + part); ++y) row(y);
-    };
-    std::vector<std::thread> running;
-    for (std::size_t begin = part; begin < rows; begin += part) running.emplace_back(some, begin);
-    some(0);
-    for (std::thread& one : running) one.join();
+  void for_rows(const Row& row) const {
+    const auto rows = static_cast<std::size_t>(problem_.height);
+    const std::size_t least = 65536 / static_cast<std::size_t>(problem_.width) + 1;
+    in_parallel(rows, least, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t y = begin; y < end; ++y) row(y);
+    });
   }
 
   // The reference of all pixels, once per case.
@@ -165,7 +135,7 @@ class SwizzleCase : public PlanCase<GroupSwizzle> {
     if (!expected_.empty()) return;
     expected_.resize(values_.size());
     const ref::Picture picture{values_.data(), problem_.width, problem_.height};
-    in_parallel(static_cast<std::size_t>(problem_.height), [&](std::size_t row) {
+    for_rows([&](std::size_t row) {
       const int y = static_cast<int>(row);
       double* out = expected_.data() + row * static_cast<std::size_t>(problem_.width) * 4;
       for (int x = 0; x < problem_.width; ++x, out += 4) {
@@ -232,10 +202,9 @@ inline Params shape(const char* work, int width, int height, int taps = 0, int r
 inline Recipe group_swizzle() {
   using group_swizzle_card::shape;
   Recipe recipe;
-  describe<GroupSwizzle>(recipe, group_swizzle_card::problem, group_swizzle_card::tune_of);
   recipe.title = "The order of work-groups";
-  recipe.technique = "memory locality";
-  recipe.gain = {"column_tiles", "row_major"};
+  recipe.family = "memory locality";
+  recipe.headline_pair = {"column_tiles", "row_major"};
   recipe.summary =
       "Work-groups that run at the same time cover a compact part of the picture, so that they "
       "share what they read in the cache: a wide scattered gather, and a pixel filter that gains "
@@ -251,6 +220,8 @@ inline Recipe group_swizzle() {
       Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
   };
+  describe<GroupSwizzle, group_swizzle_card::SwizzleCase>(recipe, group_swizzle_card::problem,
+                                                          group_swizzle_card::tune_of);
   recipe.test_shapes = {
       shape("filter", 1, 1, 0, 0, 0, 0, true),
       shape("gather", 9, 19, 3, 5, 2, 3, true),
@@ -284,7 +255,6 @@ inline Recipe group_swizzle() {
   sweep.model = group_swizzle_card::predicted_cost;
   sweep.model_name = "cache";
   recipe.sweeps = {sweep};
-  recipe.make = make_case<group_swizzle_card::SwizzleCase>;
   return recipe;
 }
 

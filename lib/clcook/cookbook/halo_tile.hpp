@@ -30,22 +30,14 @@ namespace halo_tile_card {
 // The problem of a shape; recipe.parameters names its values. Sources start one and two pixels
 // later than results, so that an exchange of offsets shows.
 inline HaloTile::Problem problem(const Params& shape) {
-  const auto size = [&](const char* name, std::int64_t missing, int most) {
-    const std::int64_t value = shape.integer(name, missing);
-    if (value < 1 || value > most) {
-      fail(Errc::invalid_argument, "halo_tile",
-           text(name, " must be 1 to ", most, ", got ", value));
-    }
-    return static_cast<int>(value);
-  };
   HaloTile::Problem out;
-  out.filter = HaloTile::parse_filter(shape.word("filter", "dilation"));
-  out.width = size("width", 0, HaloTile::kMaxSize);
-  out.height = size("height", 0, HaloTile::kMaxSize);
-  out.depth = size("depth", 1, HaloTile::kMaxSize);
-  out.radius = size("radius", 1, HaloTile::kMaxRadius);
-  out.pixel = HaloTile::parse_pixel(shape.word("pixel", "rgba32f"));
-  out.border = HaloTile::parse_border(shape.word("border", "clamp"));
+  out.filter = HaloTile::parse_filter(shape.word("filter"));
+  out.width = shape.as<int>("width");
+  out.height = shape.as<int>("height");
+  out.depth = shape.as<int>("depth");
+  out.radius = shape.as<int>("radius");
+  out.pixel = HaloTile::parse_pixel(shape.word("pixel"));
+  out.border = HaloTile::parse_border(shape.word("border"));
   out.outside = {0.25f, -2.0f, std::numeric_limits<float>::quiet_NaN(), 3.0f};
   // Between two values, and beyond the largest.
   if (is_integer(channel_of(out.pixel))) {
@@ -58,12 +50,12 @@ inline HaloTile::Problem problem(const Params& shape) {
 // Items in a row of a work-group of kItems; 0: the tuning's.
 constexpr int kItems = 256;
 inline int tile_width(const Params& shape) {
-  const std::int64_t value = shape.integer("tile_width", 0);
-  if (value < 0 || value > kItems || (value != 0 && kItems % value != 0)) {
+  const auto value = shape.as<int>("tile_width");
+  if (value != 0 && kItems % value != 0) {
     fail(Errc::invalid_argument, "halo_tile",
          text("tile_width must be 0 or a divisor of ", kItems, ", got ", value));
   }
-  return static_cast<int>(value);
+  return value;
 }
 
 // What a variant runs with: the tuning, or the work-group that the shape says.
@@ -79,38 +71,17 @@ inline HaloTile::Tune tune_of(const HaloTile::Row& row, const Params& tune, cons
   return {wide * width, kItems / width * out.outputs, 1, out.outputs};
 }
 
-inline reference::halo_tile::Border reference_border(HaloTile::Border border) {
-  switch (border) {
-    case HaloTile::Border::mirror:
-      return reference::halo_tile::Border::mirror;
-    case HaloTile::Border::wrap:
-      return reference::halo_tile::Border::wrap;
-    case HaloTile::Border::constant:
-      return reference::halo_tile::Border::constant;
-    case HaloTile::Border::clamp:
-      break;
-  }
-  return reference::halo_tile::Border::clamp;
-}
-
 class HaloCase : public PlanCase<HaloTile> {
  public:
   HaloCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)), params_(shape) {
     tile_width(shape);  // refuses what is none
     const std::size_t bytes = pixel_bytes(problem_.pixel);
-    const auto extra = [&](const char* name) {
-      const std::int64_t value = shape.integer(name, 0);
-      if (value < 0 || value > 1 << 20) {
-        fail(Errc::invalid_argument, "halo_tile", text(name, " must be 0 to 1048576, got ", value));
-      }
-      return static_cast<std::size_t>(value);
-    };
-    const std::size_t offset = extra("offset");
+    const std::size_t offset = shape.as<std::size_t>("offset");
     const std::size_t row = static_cast<std::size_t>(problem_.width) * bytes;
     const std::size_t rows =
         static_cast<std::size_t>(problem_.height) * static_cast<std::size_t>(problem_.depth);
-    const std::size_t pitch = row + extra("pad") * bytes;
+    const std::size_t pitch = row + shape.as<std::size_t>("pad") * bytes;
     const auto later = [&](std::size_t pixels) {
       return (offset == 0 ? 0 : offset + pixels) * bytes;
     };
@@ -128,7 +99,7 @@ class HaloCase : public PlanCase<HaloTile> {
     in_.channels = channels_of(problem_.pixel);
     Random random(seed);
     const std::size_t values = row / channel_bytes(channel()) * rows;
-    const bool specials = shape.integer("specials", 0) != 0;
+    const bool specials = shape.integer("specials") != 0;
     in_.values = data(random, values, specials);
     stored_ = store_channels(channel(), in_.values);
     if (problem_.filter == HaloTile::Filter::clamp) {
@@ -177,8 +148,9 @@ class HaloCase : public PlanCase<HaloTile> {
     const std::vector<unsigned char> got = dst_->read(wait, diff, "dst");
     const std::vector<float>& expected = reference();
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      diff.compare(Where{i, &in_}, static_cast<double>(expected[i]),
-                   load_channel(channel(), got.data(), i), 0);
+      const auto where = [&] { return place_of(i, in_.width, in_.channels); };
+      diff.compare(where, static_cast<double>(expected[i]), load_channel(channel(), got.data(), i),
+                   0);
     }
     return diff;
   }
@@ -204,20 +176,6 @@ class HaloCase : public PlanCase<HaloTile> {
     const std::vector<unsigned char> bytes = store_channels<float>(channel(), {value});
     return static_cast<float>(load_channel(channel(), bytes.data(), 0));
   }
-
-  // Says which value; turned into text for the first mismatch only.
-  struct Where {
-    std::size_t index;
-    const reference::halo_tile::Volume* in;
-    friend std::ostream& operator<<(std::ostream& out, const Where& where) {
-      const auto channels = static_cast<std::size_t>(where.in->channels);
-      const auto width = static_cast<std::size_t>(where.in->width);
-      const auto height = static_cast<std::size_t>(where.in->height);
-      const std::size_t pixel = where.index / channels;
-      return out << "x " << pixel % width << ", y " << pixel / width % height << ", z "
-                 << pixel / width / height << ", channel " << where.index % channels;
-    }
-  };
 
   // Few different values, so that there are ties. Specials come one by one and in blocks, so that
   // some neighbourhoods hold nothing else.
@@ -267,12 +225,10 @@ class HaloCase : public PlanCase<HaloTile> {
     const std::size_t origin[3] = {0, 0, 0};
     const std::size_t region[3] = {static_cast<std::size_t>(problem_.width),
                                    static_cast<std::size_t>(problem_.height), 1};
-    std::vector<cl_event> waits;
-    for (const cl::Event& event : wait) waits.push_back(event());
+    const WaitHandles waits(wait);
     cl_event done = nullptr;
     clcook::check(clEnqueueWriteImage(runtime_.queue()(), image_(), blocking, origin, region, 0, 0,
-                                      values.data(), static_cast<cl_uint>(waits.size()),
-                                      waits.empty() ? nullptr : waits.data(), &done),
+                                      values.data(), waits.count(), waits.data(), &done),
                   "clEnqueueWriteImage");
     return cl::Event(done);
   }
@@ -280,7 +236,7 @@ class HaloCase : public PlanCase<HaloTile> {
   const std::vector<float>& reference() {
     if (!expected_.empty()) return expected_;
     namespace ref = reference::halo_tile;
-    const ref::Border border = reference_border(problem_.border);
+    const auto border = static_cast<ref::Border>(problem_.border);
     std::array<float, 4> outside{};
     for (std::size_t c = 0; c < 4; ++c) outside[c] = stored_value(problem_.outside[c]);
     switch (problem_.filter) {
@@ -334,10 +290,9 @@ inline Recipe halo_tile() {
   using halo_tile_card::shape;
   using halo_tile_card::test;
   Recipe recipe;
-  describe<HaloTile>(recipe, halo_tile_card::problem, halo_tile_card::tune_of);
   recipe.title = "Neighbourhoods in a local tile";
-  recipe.technique = "memory locality";
-  recipe.gain = {"local_tile", "direct"};
+  recipe.family = "memory locality";
+  recipe.headline_pair = {"local_tile", "direct"};
   recipe.summary =
       "Dilation, 3 x 3 median and neighbourhood clamp: every neighbour from global memory, through "
       "an image, from a tile in local memory, with neighbours shared by several outputs per item, "
@@ -360,6 +315,8 @@ inline Recipe halo_tile() {
       Parameter::integer("tile_width", "items in a row of a work-group of 256; 0: the tuning's", 0,
                          256, "0"),
   };
+  describe<HaloTile, halo_tile_card::HaloCase>(recipe, halo_tile_card::problem,
+                                               halo_tile_card::tune_of);
   recipe.test_shapes = {
       test(shape("dilation", 1, 1, 1, "rgba32f", "clamp"), 0, 0, true),
       test(shape("median", 9, 5, 1, "r32f", "mirror"), 3, 2, true),
@@ -433,7 +390,7 @@ inline Recipe halo_tile() {
     return model::halo_2d(side(tune.tile_width), side(tune.tile_height), radius).tile_loads();
   };
   recipe.sweeps = {tiles};
-  recipe.techniques = {
+  recipe.shows = {
       {10, "direct against local_tile, at every tile, in 2-D and 3-D"},
       {11, "sweep along tile_width: tiles of one area and more and more halo; the axis tile"},
       {4,
@@ -441,9 +398,6 @@ inline Recipe halo_tile() {
        "sharing"},
       {16, "image against image_no_sampler"},
       {25, "local_tile against direct and image: local memory against the cache"},
-  };
-  recipe.make = [](const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-    return std::unique_ptr<Case>(new halo_tile_card::HaloCase(runtime, shape, seed));
   };
   return recipe;
 }

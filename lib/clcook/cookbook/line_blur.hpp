@@ -33,21 +33,13 @@ namespace line_blur_card {
 // The problem of a shape; recipe.parameters names its values. Sources start one pixel later than
 // results, so that an exchange of the two offsets shows.
 inline LineBlur::Problem problem(const Params& shape) {
-  const auto size = [&](const char* name) {
-    const std::int64_t value = shape.integer(name);
-    if (value < 1 || value > LineBlur::kMaxSize) {
-      fail(Errc::invalid_argument, "line_blur",
-           text(name, " must be 1 to ", LineBlur::kMaxSize, ", got ", value));
-    }
-    return static_cast<int>(value);
-  };
   LineBlur::Problem out;
-  out.width = size("width");
-  out.height = size("height");
+  out.width = shape.as<int>("width");
+  out.height = shape.as<int>("height");
   out.radius = shape.real("radius");
   out.relative_sigma = LineBlur::RadiusFraction(shape.real("sigma"));
-  out.pixel = LineBlur::parse_pixel(shape.word("pixel", "rgba32f"));
-  out.alpha = parse_alpha(shape.word("alpha", "none"), "line_blur");
+  out.pixel = LineBlur::parse_pixel(shape.word("pixel"));
+  out.alpha = parse_alpha(shape.word("alpha"), "line_blur");
   return out;
 }
 
@@ -56,17 +48,10 @@ class BlurCase : public PlanCase<LineBlur> {
   BlurCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)) {
     const std::size_t bytes = pixel_bytes(problem_.pixel);
-    const auto extra = [&](const char* name) {
-      const std::int64_t value = shape.integer(name, 0);
-      if (value < 0 || value > 1 << 20) {
-        fail(Errc::invalid_argument, "line_blur", text(name, " must be 0 to 1048576, got ", value));
-      }
-      return static_cast<std::size_t>(value);
-    };
-    const std::size_t offset = extra("offset");
+    const std::size_t offset = shape.as<std::size_t>("offset");
     const std::size_t row = static_cast<std::size_t>(problem_.width) * bytes;
     const auto rows = static_cast<std::size_t>(problem_.height);
-    const std::size_t pitch = row + extra("pad") * bytes;
+    const std::size_t pitch = row + shape.as<std::size_t>("pad") * bytes;
     // 0xFF in the poison makes every float a NaN. The result's is another, so that poison which is
     // copied past the end of a row shows.
     src_.emplace(runtime, row, rows, (offset == 0 ? 0 : offset + 1) * bytes, pitch, 0xFF);
@@ -104,7 +89,7 @@ class BlurCase : public PlanCase<LineBlur> {
         limit = top() * promise + 2 * rounding(top(), top() * promise);
       }
       if (promise == 0) limit = 0;
-      diff.compare(Where{i, problem_.width}, expected[i], value, limit);
+      diff.compare([&] { return place_of(i, problem_.width, 4); }, expected[i], value, limit);
     }
     return diff;
   }
@@ -126,18 +111,6 @@ class BlurCase : public PlanCase<LineBlur> {
     if (channel_ == Channel::f16) return std::max((std::abs(value) + error) * 0x1p-11, 0x1p-25);
     return 0;
   }
-
-  // Says which channel of which pixel; turned into text for the first mismatch only.
-  struct Where {
-    std::size_t index;
-    int width;
-    friend std::ostream& operator<<(std::ostream& out, const Where& where) {
-      const std::size_t pixel = where.index / 4;
-      const auto columns = static_cast<std::size_t>(where.width);
-      return out << "x " << pixel % columns << ", y " << pixel / columns << ", channel "
-                 << where.index % 4;
-    }
-  };
 
   const std::vector<double>& reference() {
     const int distance = LineBlur::Spec::step(*plan().variant().row(), problem_.radius);
@@ -175,10 +148,9 @@ inline Params shape(int width, int height, double radius, double sigma, const ch
 inline Recipe line_blur() {
   using line_blur_card::shape;
   Recipe recipe;
-  describe<LineBlur>(recipe, line_blur_card::problem);
   recipe.title = "Gaussian blur by lines";
-  recipe.technique = "memory locality";
-  recipe.gain = {"local_line", "naive"};
+  recipe.family = "memory locality";
+  recipe.headline_pair = {"local_line", "naive"};
   recipe.summary =
       "A separable blur with two transposing passes, from a global read and an exponential per tap "
       "to register-blocked "
@@ -195,6 +167,7 @@ inline Recipe line_blur() {
       Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
   };
+  describe<LineBlur, line_blur_card::BlurCase>(recipe, line_blur_card::problem);
   recipe.test_shapes = {
       shape(1, 1, 3, 0.5, "rgba32f", 0, 0, true),
       shape(7, 3, 2.5, 0.5, "rgba32f", 3, 2, true),
@@ -241,7 +214,6 @@ inline Recipe line_blur() {
       shape(3840, 2160, 64, 0.5, "rgba8", 0, 0, false, "straight"),
   };
   recipe.quick_shape = shape(256, 144, 64, 0.5, "rgba32f");
-  recipe.make = make_case<line_blur_card::BlurCase>;
   return recipe;
 }
 

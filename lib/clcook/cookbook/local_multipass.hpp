@@ -14,6 +14,7 @@
 #include <clcook/local_multipass.hpp>
 #include <clcook/reference/local_multipass.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/in_parallel.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
@@ -22,35 +23,23 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 namespace clcook::cookbook {
 namespace local_multipass_card {
 
-// A number of a shape; recipe.parameters names them all. extra makes the graph irregular. Sources
-// start one particle later than results.
-inline std::uint32_t number(const Params& shape, const char* name, std::int64_t low,
-                            std::int64_t missing = -1) {
-  const std::int64_t value = missing < 0 ? shape.integer(name) : shape.integer(name, missing);
-  if (value < low || value > 1 << 24) {
-    fail(Errc::invalid_argument, "local_multipass",
-         text(name, " must be ", low, " to 16777216, got ", value));
-  }
-  return static_cast<std::uint32_t>(value);
-}
-
 constexpr float kSpacing = 0.125f;
 
+// Recipe.parameters names the values of a shape; extra makes the graph irregular. Sources start one
+// particle later than results.
 // The graph of a shape without its random part, which does not change the shape of the code.
 inline LocalMultipass::Island graph(const Params& shape, std::uint64_t seed) {
-  const std::uint32_t width = number(shape, "width", 1);
-  const std::uint32_t height = number(shape, "height", 1);
-  LocalMultipass::Island island = LocalMultipass::Island::cloth(width, height, kSpacing);
+  LocalMultipass::Island island = LocalMultipass::Island::cloth(
+      shape.as<std::uint32_t>("width"), shape.as<std::uint32_t>("height"), kSpacing);
   Random random(seed);
   std::vector<LocalMultipass::Constraint> all = std::move(island.constraints);
-  for (std::uint32_t i = number(shape, "extra", 0, 0); i > 0; --i) {
+  for (std::int64_t i = shape.integer("extra"); i > 0; --i) {
     const auto a = static_cast<std::uint32_t>(random.below(island.particles));
     const auto b = static_cast<std::uint32_t>(random.below(island.particles - 1));
     all.push_back({a, b < a ? b : b + 1, kSpacing, 1});
@@ -64,23 +53,24 @@ inline LocalMultipass::Island graph(const Params& shape, std::uint64_t seed) {
 }
 
 inline LocalMultipass::Problem problem(const Params& shape, std::uint64_t seed) {
-  return {number(shape, "islands", 1), number(shape, "iterations", 1), graph(shape, seed)};
+  return {shape.as<std::uint32_t>("islands"), shape.as<std::uint32_t>("iterations"),
+          graph(shape, seed)};
 }
 
 class IslandsCase : public PlanCase<LocalMultipass> {
  public:
   IslandsCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape, seed)) {
-    const std::uint32_t width = number(shape, "width", 1);
+    const auto width = shape.as<std::uint32_t>("width");
     const std::size_t particles = problem_.island.particles;
-    const std::size_t offset = number(shape, "offset", 0, 0);
+    const auto offset = shape.as<std::size_t>("offset");
     const std::size_t row = particles * kBytes;
-    const std::size_t pitch = row + number(shape, "pad", 0, 0) * kBytes;
+    const std::size_t pitch = row + shape.as<std::size_t>("pad") * kBytes;
     // 0xFF in the poison makes every float a NaN. The result's is another, so that poison which is
     // copied past the end of an island shows.
     src_.emplace(runtime, row, problem_.islands, (offset == 0 ? 0 : offset + 1) * kBytes, pitch,
                  0xFF);
-    if (number(shape, "in_place", 0, 0) == 0)
+    if (shape.integer("in_place") == 0)
       dst_.emplace(runtime, row, problem_.islands, offset * kBytes, pitch, 0xCD);
     // A stretched, rumpled cloth. One particle in 16 is held.
     Random random(seed + 1);
@@ -112,8 +102,11 @@ class IslandsCase : public PlanCase<LocalMultipass> {
     for (std::size_t i = 0; i < expected.size(); ++i) {
       float value = 0;
       std::memcpy(&value, got.data() + i * sizeof value, sizeof value);
-      diff.compare(Where{i, particles}, static_cast<double>(expected[i]),
-                   static_cast<double>(value), 0);
+      const auto where = [&] {
+        return text("island ", i / 4 / particles, ", particle ", i / 4 % particles, ", element ",
+                    i % 4);
+      };
+      diff.compare(where, static_cast<double>(expected[i]), static_cast<double>(value), 0);
     }
     return diff;
   }
@@ -132,16 +125,6 @@ class IslandsCase : public PlanCase<LocalMultipass> {
  private:
   static constexpr std::size_t kBytes = 16;
 
-  // Says which value of which particle; turned into text for the first mismatch only.
-  struct Where {
-    std::size_t index;
-    std::size_t particles;
-    friend std::ostream& operator<<(std::ostream& out, const Where& where) {
-      return out << "island " << where.index / 4 / where.particles << ", particle "
-                 << where.index / 4 % where.particles << ", element " << where.index % 4;
-    }
-  };
-
   // Islands are independent: threads share them out.
   const std::vector<float>& reference() {
     if (!expected_.empty()) return expected_;
@@ -149,19 +132,13 @@ class IslandsCase : public PlanCase<LocalMultipass> {
     for (const LocalMultipass::Constraint& one : problem_.island.constraints)
       constraints.push_back({one.a, one.b, one.rest, one.stiffness});
     expected_ = values_;
-    const std::size_t threads =
-        std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), problem_.islands);
-    const auto share = [&](std::size_t first) {
-      for (std::size_t i = first; i < problem_.islands; i += threads) {
+    in_parallel(problem_.islands, 2, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
         reference::local_multipass::solve(
             expected_.data() + i * std::size_t{4} * problem_.island.particles, constraints,
             problem_.iterations);
       }
-    };
-    std::vector<std::thread> others;
-    for (std::size_t t = 1; t < threads; ++t) others.emplace_back(share, t);
-    share(0);
-    for (std::thread& other : others) other.join();
+    });
     return expected_;
   }
 
@@ -187,11 +164,9 @@ inline Params shape(std::int64_t islands, std::int64_t width, std::int64_t heigh
 inline Recipe local_multipass() {
   using local_multipass_card::shape;
   Recipe recipe;
-  describe<LocalMultipass>(
-      recipe, [](const Params& shape) { return local_multipass_card::problem(shape, 1); });
   recipe.title = "Multi-pass solver in local memory";
-  recipe.technique = "memory locality";
-  recipe.gain = {"all_local", "per_iteration"};
+  recipe.family = "memory locality";
+  recipe.headline_pair = {"all_local", "per_iteration"};
   recipe.summary =
       "Position-based dynamics of many cloth patches or ropes, from one launch per colour and "
       "iteration to all iterations in local memory.";
@@ -205,6 +180,8 @@ inline Recipe local_multipass() {
       Parameter::integer("pad", "particles behind each island", 0, 1 << 24, "0"),
       Parameter::integer("in_place", "1: one buffer", 0, 1, "0"),
   };
+  describe<LocalMultipass, local_multipass_card::IslandsCase>(
+      recipe, [](const Params& shape) { return local_multipass_card::problem(shape, 1); });
   recipe.test_shapes = {
       shape(1, 2, 1, 1, {{"tiny", std::int64_t{1}}}),
       shape(5, 5, 3, 2,
@@ -239,7 +216,7 @@ inline Recipe local_multipass() {
   for (const std::int64_t k : {1, 2, 5, 10, 20, 50, 100, 200}) sweep.along.values.emplace_back(k);
   sweep.label = "iterations of all colours";
   recipe.sweeps = {sweep};
-  recipe.techniques = {
+  recipe.shows = {
       {12,
        "all_local, packed_islands and resident against per_colour and per_iteration; clcook "
        "explore "
@@ -250,7 +227,6 @@ inline Recipe local_multipass() {
        "between the same barriers"},
       {5, "packed_islands and its group axis: the local memory of a group decides how many reside"},
   };
-  recipe.make = make_case<local_multipass_card::IslandsCase>;
   return recipe;
 }
 

@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -28,21 +27,13 @@ namespace rank_filter_card {
 
 // The problem of a shape; recipe.parameters names its values.
 inline RankFilter::Problem problem(const Params& shape) {
-  const auto integer = [&](const char* name, std::int64_t missing, int most) {
-    const std::int64_t value = shape.integer(name, missing);
-    if (value < 1 || value > most) {
-      fail(Errc::invalid_argument, "rank_filter",
-           text(name, " must be 1 to ", most, ", got ", value));
-    }
-    return static_cast<int>(value);
-  };
   RankFilter::Problem out;
-  out.width = integer("width", 0, RankFilter::kMaxSize);
-  out.height = integer("height", 0, RankFilter::kMaxSize);
-  out.radius = integer("radius", 1, RankFilter::kMaxRadius);
-  out.rank = shape.real("rank", 0.5);
-  out.pixel = RankFilter::parse_pixel(shape.word("pixel", "r8"));
-  out.border = RankFilter::parse_border(shape.word("border", "clamp"));
+  out.width = shape.as<int>("width");
+  out.height = shape.as<int>("height");
+  out.radius = shape.as<int>("radius");
+  out.rank = shape.real("rank");
+  out.pixel = RankFilter::parse_pixel(shape.word("pixel"));
+  out.border = RankFilter::parse_border(shape.word("border"));
   out.outside = {0.25f, -0.0f, std::numeric_limits<float>::quiet_NaN(), 3.0f};
   // Between two values, and beyond the largest.
   if (is_integer(channel_of(out.pixel))) {
@@ -52,37 +43,15 @@ inline RankFilter::Problem problem(const Params& shape) {
   return out;
 }
 
-inline reference::rank_filter::Border reference_border(RankFilter::Border border) {
-  switch (border) {
-    case RankFilter::Border::mirror:
-      return reference::rank_filter::Border::mirror;
-    case RankFilter::Border::wrap:
-      return reference::rank_filter::Border::wrap;
-    case RankFilter::Border::constant:
-      return reference::rank_filter::Border::constant;
-    case RankFilter::Border::clamp:
-      break;
-  }
-  return reference::rank_filter::Border::clamp;
-}
-
 class RankCase : public PlanCase<RankFilter> {
  public:
   RankCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)) {
     const std::size_t bytes = pixel_bytes(problem_.pixel);
-    const auto extra = [&](const char* name) {
-      const std::int64_t value = shape.integer(name, 0);
-      if (value < 0 || value > 1 << 20) {
-        fail(Errc::invalid_argument, "rank_filter",
-             text(name, " must be 0 to 1048576, got ", value));
-      }
-      return static_cast<std::size_t>(value);
-    };
-    const std::size_t offset = extra("offset");
+    const std::size_t offset = shape.as<std::size_t>("offset");
     const std::size_t row = static_cast<std::size_t>(problem_.width) * bytes;
     const auto rows = static_cast<std::size_t>(problem_.height);
-    const std::size_t pitch = row + extra("pad") * bytes;
+    const std::size_t pitch = row + shape.as<std::size_t>("pad") * bytes;
     // The source starts a pixel later than the result, so that an exchange of offsets shows. Its poison
     // has the largest key.
     src_.emplace(runtime, row, rows, (offset == 0 ? 0 : offset + 1) * bytes, pitch, 0xFF);
@@ -92,7 +61,7 @@ class RankCase : public PlanCase<RankFilter> {
     in_.channels = channels_of(problem_.pixel);
     Random random(seed);
     in_.values =
-        data(random, row / channel_bytes(channel()) * rows, shape.integer("specials", 0) != 0);
+        data(random, row / channel_bytes(channel()) * rows, shape.integer("specials") != 0);
     stored_ = store_channels(channel(), in_.values);
   }
 
@@ -104,10 +73,10 @@ class RankCase : public PlanCase<RankFilter> {
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const auto wanted = static_cast<double>(expected[i]);
       const double value = load_channel(channel(), got.data(), i);
-      const Where where{i, &in_};
+      const auto where = [&] { return place_of(i, in_.width, in_.channels); };
       diff.compare(where, wanted, value, 0);
       if (wanted == 0 && value == 0 && std::signbit(wanted) != std::signbit(value))
-        diff.broken(text("at ", where, ": a zero of the other sign"));
+        diff.broken(text("at ", where(), ": a zero of the other sign"));
     }
     return diff;
   }
@@ -121,19 +90,6 @@ class RankCase : public PlanCase<RankFilter> {
     const std::vector<unsigned char> bytes = store_channels<float>(channel(), {value});
     return static_cast<float>(load_channel(channel(), bytes.data(), 0));
   }
-
-  // Says which value; turned into text for the first mismatch only.
-  struct Where {
-    std::size_t index;
-    const reference::rank_filter::Picture* in;
-    friend std::ostream& operator<<(std::ostream& out, const Where& where) {
-      const auto channels = static_cast<std::size_t>(where.in->channels);
-      const auto width = static_cast<std::size_t>(where.in->width);
-      const std::size_t pixel = where.index / channels;
-      return out << "x " << pixel % width << ", y " << pixel / width << ", channel "
-                 << where.index % channels;
-    }
-  };
 
   // Values of the whole range; with specials, half of them close together, so that there are ties and
   // values that differ in the last bits only, and NaN, infinities, zeros and denormals.
@@ -165,8 +121,9 @@ class RankCase : public PlanCase<RankFilter> {
     if (!expected_.empty()) return expected_;
     std::array<float, 4> outside{};
     for (std::size_t c = 0; c < 4; ++c) outside[c] = stored_value(problem_.outside[c]);
-    expected_ = reference::rank_filter::filtered(in_, problem_.radius, problem_.rank,
-                                                 reference_border(problem_.border), outside);
+    expected_ =
+        reference::rank_filter::filtered(in_, problem_.radius, problem_.rank,
+                                         static_cast<reference::Border>(problem_.border), outside);
     return expected_;
   }
 
@@ -196,10 +153,9 @@ inline Recipe rank_filter() {
   using rank_filter_card::shape;
   using rank_filter_card::test;
   Recipe recipe;
-  describe<RankFilter>(recipe, rank_filter_card::problem);
   recipe.title = "Median and other ranks";
-  recipe.technique = "memory locality";
-  recipe.gain = {"sliding_histogram", "select"};
+  recipe.family = "memory locality";
+  recipe.headline_pair = {"sliding_histogram", "select"};
   recipe.summary =
       "The median, or any other rank, of radius 1 to 32: neighbours counted bit by bit from global "
       "and local memory, networks of comparisons that share their work, histograms that slide.";
@@ -217,6 +173,7 @@ inline Recipe rank_filter() {
       Parameter::integer("specials", "1: ties, NaN, infinities, zeros and denormals in the data", 0,
                          1, "0"),
   };
+  describe<RankFilter, rank_filter_card::RankCase>(recipe, rank_filter_card::problem);
   recipe.test_shapes = {
       test(shape(1, 1, 1, 0.5, "r8"), 0, 0, true),
       test(shape(9, 5, 1, 0.5, "r32f", "mirror"), 3, 2, true),
@@ -271,11 +228,10 @@ inline Recipe rank_filter() {
     return side * side;
   };
   recipe.sweeps = {radii};
-  recipe.techniques = {
+  recipe.shows = {
       {24, "network against network_packed: two values of 16 bits in a comparison"},
       {25, "select against local_tile: the cache against local memory, for reads that repeat"},
   };
-  recipe.make = make_case<rank_filter_card::RankCase>;
   return recipe;
 }
 

@@ -12,6 +12,7 @@
 #include <array>
 #include <clcook/reference/regroup.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/in_parallel.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
@@ -22,7 +23,6 @@
 #include <cstring>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -41,33 +41,15 @@ struct Shape {
 };
 
 inline Shape read(const Params& shape) {
-  const auto integer = [&](const char* name, std::int64_t least, std::int64_t most,
-                           std::int64_t missing) {
-    const std::int64_t value = shape.integer(name, missing);
-    if (value < least || value > most) {
-      fail(Errc::invalid_argument, "regroup",
-           text(name, " must be ", least, " to ", most, ", got ", value));
-    }
-    return value;
-  };
-  const auto percent = [&](const char* name) {
-    const double value = shape.real(name, 0);
-    if (!(value >= 0 && value <= 100)) {
-      fail(Errc::invalid_argument, "regroup", text(name, " must be 0 to 100 percent, got ", value));
-    }
-    return value;
-  };
   Shape out{};
-  out.problem.items = static_cast<std::size_t>(
-      integer("items", 1, static_cast<std::int64_t>(clcook::regroup::kMaxItems), 0));
-  out.problem.paths =
-      static_cast<int>(integer("paths", clcook::regroup::kMinPaths, clcook::regroup::kMaxPaths, 0));
-  out.problem.key_bytes = static_cast<int>(integer("key_bytes", 1, 4, 1));
-  out.random = percent("random");
-  out.run = static_cast<std::size_t>(integer("run", 1, 1 << 20, 256));
-  out.stray = percent("stray");
-  out.offset = static_cast<std::size_t>(integer("offset", 0, 1 << 20, 0));
-  out.group = static_cast<int>(integer("group", 0, 256, 0));
+  out.problem.items = shape.as<std::size_t>("items");
+  out.problem.paths = shape.as<int>("paths");
+  out.problem.key_bytes = shape.as<int>("key_bytes");
+  out.random = shape.real("random");
+  out.run = shape.as<std::size_t>("run");
+  out.stray = shape.real("stray");
+  out.offset = shape.as<std::size_t>("offset");
+  out.group = shape.as<int>("group");
   return out;
 }
 
@@ -270,7 +252,7 @@ class RegroupCase : public PlanCase<Regroup> {
   }
 
  private:
-  // The reference of all items, once per case, by several threads.
+  // The reference of all items, once per case.
   void expect() {
     if (!expected_.empty()) return;
     expected_.resize(3 * problem_.items);
@@ -285,15 +267,7 @@ class RegroupCase : public PlanCase<Regroup> {
                   expected_.begin() + static_cast<std::ptrdiff_t>(3 * i));
       }
     };
-    const std::size_t items = problem_.items;
-    const std::size_t threads =
-        items < 4096 ? 1 : std::max(1u, std::thread::hardware_concurrency());
-    const std::size_t part = (items + threads - 1) / threads;
-    std::vector<std::thread> running;
-    for (std::size_t begin = part; begin < items; begin += part)
-      running.emplace_back(some, begin, std::min(items, begin + part));
-    some(0, std::min(items, part));
-    for (std::thread& one : running) one.join();
+    in_parallel(problem_.items, 4096, some);
   }
 
   Params params_;
@@ -351,12 +325,9 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& params,
 
 inline Recipe regroup() {
   Recipe recipe;
-  describe<Regroup>(
-      recipe, [](const Params& shape) { return regroup_card::read(shape).problem; },
-      regroup_card::tune_of);
   recipe.title = "Regroup divergent work";
-  recipe.technique = "branch divergence";
-  recipe.gain = {"sorted_groups", "branchy"};
+  recipe.family = "branch divergence";
+  recipe.headline_pair = {"sorted_groups", "branchy"};
   recipe.summary =
       "A G-buffer shaded with up to 32 materials of unequal cost: a branch, all paths, items "
       "sorted "
@@ -373,6 +344,9 @@ inline Recipe regroup() {
       Parameter::integer("offset", "keys before the first", 0, 1 << 20, "0"),
       Parameter::integer("group", "work-items of a group; 0: the tuning's", 0, 256, "0"),
   };
+  describe<Regroup, regroup_card::RegroupCase>(
+      recipe, [](const Params& shape) { return regroup_card::read(shape).problem; },
+      regroup_card::tune_of);
   // Few numbers of paths: each is a program, and of launch_per_path one for each path.
   recipe.test_shapes = parse_all({
       "items=1 paths=2 tiny=1",
@@ -409,7 +383,6 @@ inline Recipe regroup() {
     sweep.lanes = regroup_card::lanes;
     recipe.sweeps.push_back(std::move(sweep));
   }
-  recipe.make = make_case<regroup_card::RegroupCase>;
   // Once the launches that list the items, which are the same for all, and once those of paths, which
   // differ in the path alone.
   recipe.units = [all = recipe.units](const std::string& variant, const Params& tune,

@@ -30,35 +30,23 @@
 namespace clcook::cookbook {
 namespace stream_compaction_card {
 
-// A number of a shape; recipe.parameters names them all. The source starts one pixel later than
+// The problem of a shape; recipe.parameters names its values. The source starts one pixel later than
 // the indices, the number of kept pixels two, so that an exchange shows.
-inline std::int64_t number(const Params& shape, const char* name, std::int64_t least,
-                           std::int64_t most, std::int64_t missing = 0) {
-  const std::int64_t value = shape.integer(name, missing);
-  if (value < least || value > most) {
-    fail(Errc::invalid_argument, "stream_compaction",
-         text(name, " must be ", least, " to ", most, ", got ", value));
-  }
-  return value;
-}
-
 inline StreamCompaction::Problem problem(const Params& shape) {
-  constexpr auto kMost = static_cast<std::int64_t>(stream_compaction::kMaxPixels);
-  const auto height = static_cast<std::size_t>(number(shape, "height", 1, kMost, 1));
-  return {static_cast<std::size_t>(number(shape, "pixels", 1, kMost)), height,
-          parse_pixel_type(shape.word("pixel", "rgba8"), "stream_compaction"),
-          number(shape, "ordered", 0, 1, 1) == 1};
+  return {shape.as<std::size_t>("pixels"), shape.as<std::size_t>("height"),
+          parse_pixel_type(shape.word("pixel"), "stream_compaction"),
+          shape.integer("ordered") == 1};
 }
 
 // What a variant runs with: the tuning, changed by what the shape says.
 inline StreamCompaction::Tune tune_of(const StreamCompaction::Row&, const Params& tune,
                                       const Params& shape) {
   StreamCompaction::Tune out = StreamCompaction::Rules::parse_tune(tune);
-  const auto group = static_cast<int>(number(shape, "group", 0, 1024));
-  const auto counts = static_cast<int>(number(shape, "counts", 0, 16));
+  const auto group = shape.as<int>("group");
+  const auto counts = shape.as<int>("counts");
+  const auto patience = shape.as<int>("patience");
   if (group != 0) out.group = group;
   if (counts != 0) out.counts = counts;
-  const auto patience = static_cast<int>(number(shape, "patience", 0, 65536));
   if (patience != 0) out.patience = patience;
   return out;
 }
@@ -72,17 +60,16 @@ class CompactionCase : public PlanCase<StreamCompaction> {
   CompactionCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)),
         shape_(shape),
-        threshold_(static_cast<double>(number(shape, "threshold", 0, kMostThreshold))),
-        calls_(number(shape, "calls", 1, 8, 1)) {
+        threshold_(shape.real("threshold")),
+        calls_(shape.integer("calls")) {
     StreamCompaction::Spec::check(problem_);
-    stream_compaction_card::tune_of(Rules::baseline(), {}, shape);  // refuses what is out of range
     const std::size_t bytes = pixel_bytes(problem_.pixel);
     pixels_.resize(problem_.pixels() * bytes);
-    const auto offset = static_cast<std::size_t>(number(shape, "offset", 0, 1 << 20));
+    const auto offset = shape.as<std::size_t>("offset");
     fill(seed);
     const auto at = [&](std::size_t more) { return offset == 0 ? 0 : offset + more; };
     // White outside: a pixel read from there is kept. Bytes of 0x7B are the half 61312.
-    const auto pad = static_cast<std::size_t>(number(shape, "pad", 0, 1 << 20));
+    const auto pad = shape.as<std::size_t>("pad");
     const bool whole = is_integer(channel_of(problem_.pixel));
     src_.emplace(runtime, problem_.width * bytes, problem_.height, at(1) * bytes,
                  (problem_.width + pad) * bytes, static_cast<unsigned char>(whole ? 0xFF : 0x7B));
@@ -202,15 +189,13 @@ class CompactionCase : public PlanCase<StreamCompaction> {
 
 inline Recipe stream_compaction() {
   Recipe recipe;
-  describe<StreamCompaction>(recipe, stream_compaction_card::problem,
-                             stream_compaction_card::tune_of);
   recipe.title = "Stream compaction";
-  recipe.technique = "registers";
-  recipe.gain = {"bit_runs", "int_flags"};
+  recipe.family = "registers";
+  recipe.headline_pair = {"bit_runs", "int_flags"};
   recipe.summary =
       "The indices of the bright pixels: 32 flags as ints, as comparisons made again, as bytes, or "
       "as the bits of one register with popcount for prefix sums.";
-  recipe.techniques = {
+  recipe.shows = {
       {6, "int_flags against bit_runs: registers and waves in the table of the page"},
       {20, "int_flags against predicates"},
       {21, "int_flags against bit_runs, byte_words against word_runs"},
@@ -233,6 +218,8 @@ inline Recipe stream_compaction() {
       Parameter::integer("counts", "that an item of the scan adds in a turn; 0: the tuning's", 0,
                          16, "0"),
   };
+  describe<StreamCompaction, stream_compaction_card::CompactionCase>(
+      recipe, stream_compaction_card::problem, stream_compaction_card::tune_of);
   recipe.test_shapes = parse_all({
       "pixels=1 threshold=0 tiny=1",
       "pixels=37 threshold=32768 offset=3 tiny=1",
@@ -267,7 +254,6 @@ inline Recipe stream_compaction() {
       parse_all({"pixels=67108864 threshold=32768", "pixels=67108864 threshold=60000",
                  "pixels=2073600 threshold=45000", "pixels=67108864 threshold=32000 ordered=0"});
   recipe.quick_shape = Params::parse("pixels=1048576 threshold=32768");
-  recipe.make = make_case<stream_compaction_card::CompactionCase>;
   // Without the scan of the counts, which is the same for all.
   recipe.units = [all = recipe.units](const std::string& variant, const Params& tune,
                                       const Params& shape, const DeviceInfo& device) {

@@ -28,7 +28,7 @@
 namespace clcook::cookbook {
 namespace threshold_count_card {
 
-// A number of a shape; recipe.parameters names them all. spread, how the thresholds lie:
+// The problem of a shape; recipe.parameters names its values. spread, how the thresholds lie:
 //   sectors   cosines of n equal parts of a right angle; for n = 5 with the article's six decimals
 //   uneven    powers of two of either sign from 2^120 down, some of them repeated, and an infinity
 // values, what is looked up:
@@ -38,27 +38,13 @@ namespace threshold_count_card {
 //   special   random bit patterns, NaN, infinities, zeros, denormals, and the thresholds with their
 //             neighbours
 // Sources start one value later than results, so that an exchange of the two offsets shows.
-inline std::size_t size(const Params& shape, const char* name, std::int64_t least,
-                        std::int64_t most, std::int64_t missing) {
-  const std::int64_t value = shape.integer(name, missing);
-  if (value < least || value > most) {
-    fail(Errc::invalid_argument, "threshold_count",
-         text(name, " must be ", least, " to ", most, ", got ", value));
-  }
-  return static_cast<std::size_t>(value);
-}
-
 inline ThresholdCount::Problem problem(const Params& shape) {
   ThresholdCount::Problem out;
-  out.count = size(shape, "count", 1, std::int64_t{1} << 36, 0);
-  const std::size_t n = size(shape, "n", 1, clcook::threshold_count::kMaxThresholds, 5);
+  out.count = shape.as<std::size_t>("count");
+  const auto n = shape.as<std::size_t>("n");
   const std::string slot = shape.word("slot", n < 256 ? "u8" : "u32");
-  if (slot != "u8" && slot != "u32") {
-    fail(Errc::invalid_argument, "threshold_count", "slot must be u8 or u32, got '" + slot + "'");
-  }
   out.slot = slot == "u8" ? ThresholdCount::Slot::u8 : ThresholdCount::Slot::u32;
-  const std::string spread = shape.word("spread", "sectors");
-  if (spread == "sectors") {
+  if (shape.word("spread") == "sectors") {
     out.thresholds = ThresholdCount::sector_cosines();
     if (n != out.thresholds.size()) {
       out.thresholds.clear();
@@ -67,7 +53,7 @@ inline ThresholdCount::Problem problem(const Params& shape) {
         out.thresholds.push_back(static_cast<float>(std::cos(part * 1.5707963267948966)));
       }
     }
-  } else if (spread == "uneven") {
+  } else {
     for (std::size_t k = 0; k < n; ++k) {
       const int exponent = 120 - 2 * static_cast<int>(k % 128 / 2 * 2);
       const auto power = static_cast<float>(std::ldexp(1.0, k < 128 ? exponent : -12 - exponent));
@@ -75,9 +61,6 @@ inline ThresholdCount::Problem problem(const Params& shape) {
                                : k < 128 ? power
                                          : -power);
     }
-  } else {
-    fail(Errc::invalid_argument, "threshold_count",
-         "spread must be sectors or uneven, got '" + spread + "'");
   }
   return out;
 }
@@ -96,8 +79,8 @@ inline float float_of(std::uint32_t bits) {
 
 inline std::vector<float> values(const Params& shape, const std::vector<float>& thresholds,
                                  std::uint64_t seed) {
-  const std::string kind = shape.word("values", "cosine");
-  std::vector<float> out(size(shape, "count", 1, std::int64_t{1} << 36, 0));
+  const std::string kind = shape.word("values");
+  std::vector<float> out(shape.as<std::size_t>("count"));
   Random random(seed);
   if (kind == "cosine") {
     for (float& value : out) value = std::cos(random.uniform() * 1.57079633f);
@@ -107,7 +90,7 @@ inline std::vector<float> values(const Params& shape, const std::vector<float>& 
       value = random.below(8) != 0 ? below : std::cos(random.uniform() * 1.57079633f);
   } else if (kind == "one") {
     for (float& value : out) value = thresholds[thresholds.size() / 2];
-  } else if (kind == "special") {
+  } else {
     constexpr std::uint32_t kPatterns[] = {0x00000000, 0x80000000, 0x00000001, 0x80000001,
                                            0x007FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000,
                                            0xFFC00000, 0x7F800001, 0x7F7FFFFF, 0xFF7FFFFF};
@@ -122,9 +105,6 @@ inline std::vector<float> values(const Params& shape, const std::vector<float>& 
         value = float_of(bits_of(near) + static_cast<std::uint32_t>(random.below(9)) - 4);
       }
     }
-  } else {
-    fail(Errc::invalid_argument, "threshold_count",
-         "values must be cosine, late, one or special, got '" + kind + "'");
   }
   return out;
 }
@@ -134,7 +114,7 @@ class ThresholdCase : public PlanCase<ThresholdCount> {
   ThresholdCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape), "values", "slots"),
         values_(values(shape, problem_.thresholds, seed)) {
-    const std::size_t offset = size(shape, "offset", 0, 1 << 20, 0);
+    const auto offset = shape.as<std::size_t>("offset");
     const std::size_t bytes = clcook::threshold_count::slot_bytes(problem_.slot);
     const std::size_t before = offset == 0 ? 0 : offset + 1;
     src_.emplace(runtime, values_.size() * sizeof(float), 1, before * sizeof(float), 0,
@@ -220,10 +200,9 @@ inline Params shape(std::int64_t count, std::int64_t n, const char* values, std:
 inline Recipe threshold_count() {
   using threshold_count_card::shape;
   Recipe recipe;
-  describe<ThresholdCount>(recipe, threshold_count_card::problem);
   recipe.title = "Counting thresholds";
-  recipe.technique = "branch divergence";
-  recipe.gain = {"independent_ifs", "else_if_chain"};
+  recipe.family = "branch divergence";
+  recipe.headline_pair = {"independent_ifs", "else_if_chain"};
   recipe.summary =
       "A chain of comparisons with sorted thresholds becomes a sum of comparisons, a search "
       "without "
@@ -238,6 +217,8 @@ inline Recipe threshold_count() {
                       "cosine"),
       Parameter::integer("offset", "values before the first", 0, 1 << 20, "0"),
   };
+  describe<ThresholdCount, threshold_count_card::ThresholdCase>(recipe,
+                                                                threshold_count_card::problem);
   recipe.test_shapes = {
       shape(1, 5, "special", 0, true), shape(67, 5, "special", 3, true),
       shape(255, 5, "cosine"),         shape(256, 5, "one"),
@@ -269,11 +250,10 @@ inline Recipe threshold_count() {
   sweep.label = "thresholds";
   sweep.lanes = threshold_count_card::lanes;
   recipe.sweeps = {sweep};
-  recipe.techniques = {
+  recipe.shows = {
       {21, "compare_sum against first_bit: comparisons as bits of a word, the first that is set"},
       {25, "global_table against table: what all items read, in global and in local memory"},
   };
-  recipe.make = make_case<threshold_count_card::ThresholdCase>;
   return recipe;
 }
 

@@ -32,15 +32,7 @@ namespace vertex_transform_card {
 // The problem of a shape; recipe.parameters names its values. With an offset, the inputs start one
 // to four units later than the results, so that an exchange shows.
 inline VertexTransform::Problem problem(const Params& shape) {
-  const auto size = [&](const char* name) {
-    const std::int64_t value = shape.integer(name);
-    if (value < 1 || value > clcook::vertex_transform::kMaxVertices) {
-      fail(Errc::invalid_argument, "vertex_transform",
-           text(name, " must be 1 to ", clcook::vertex_transform::kMaxVertices, ", got ", value));
-    }
-    return static_cast<int>(value);
-  };
-  return {size("vertices"), size("instances"), size("bones")};
+  return {shape.as<int>("vertices"), shape.as<int>("instances"), shape.as<int>("bones")};
 }
 
 // How far a result may lie from the exact one, in units of the same expression with the absolute
@@ -57,12 +49,7 @@ class TransformCase : public PlanCase<VertexTransform> {
  public:
   TransformCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)) {
-    const std::int64_t offset = shape.integer("offset", 0);
-    if (offset < 0 || offset > 1 << 20) {
-      fail(Errc::invalid_argument, "vertex_transform",
-           text("offset must be 0 to 1048576, got ", offset));
-    }
-    offset_ = static_cast<std::size_t>(offset);
+    offset_ = shape.as<std::size_t>("offset");
     const auto vertices = static_cast<std::size_t>(problem_.vertices);
     const auto instances = static_cast<std::size_t>(problem_.instances);
     const auto bones = static_cast<std::size_t>(problem_.bones);
@@ -164,26 +151,17 @@ class TransformCase : public PlanCase<VertexTransform> {
         // The rounded vertices are larger by a factor of at most 1 + 2^-11.
         const double limit =
             half ? of(rounded) * (0x1p-11 + roundings() * (1 + 0x1p-11)) : of(size) * roundings();
-        diff.compare(Where{i, vertices, normal, axis}, of(expected), static_cast<double>(value),
-                     limit);
+        const auto where = [&] {
+          return text("instance ", i / vertices, ", vertex ", i % vertices,
+                      normal ? ", normal " : ", position ", "xyzw"[axis]);
+        };
+        diff.compare(where, of(expected), static_cast<double>(value), limit);
       }
     }
     return diff;
   }
 
  private:
-  struct Where {
-    std::size_t index;
-    std::size_t vertices;
-    bool normal;
-    std::size_t axis;
-    friend std::ostream& operator<<(std::ostream& out, const Where& where) {
-      return out << "instance " << where.index / where.vertices << ", vertex "
-                 << where.index % where.vertices << (where.normal ? ", normal " : ", position ")
-                 << "xyzw"[where.axis];
-    }
-  };
-
   struct Input {
     std::vector<unsigned char> bytes;
     std::optional<GuardedBuffer> buffer;
@@ -236,14 +214,13 @@ inline Params shape(int vertices, int instances, int bones, int offset = 0, bool
 inline Recipe vertex_transform() {
   using vertex_transform_card::shape;
   Recipe recipe;
-  describe<VertexTransform>(recipe, vertex_transform_card::problem);
   recipe.title = "Skinned vertices of a crowd";
-  recipe.technique = "registers";
-  recipe.gain = {"affine", "uniform"};
+  recipe.family = "registers";
+  recipe.headline_pair = {"affine", "uniform"};
   recipe.summary =
       "Four joints and an instance matrix per vertex: uniform and constant matrices, three rows "
       "instead of four, no w, a loop instead of straight-line code, half inputs.";
-  recipe.techniques = {
+  recipe.shows = {
       {6, "the table of registers and waves; variants uniform, affine, rolled"},
       {13, "per_item against uniform"},
       {14, "uniform against typed: the same matrices by scalar loads and through an image"},
@@ -259,6 +236,8 @@ inline Recipe vertex_transform() {
       Parameter::integer("bones", "of a skeleton", 1, clcook::vertex_transform::kMaxBones),
       Parameter::integer("offset", "16-byte units before the results", 0, 1 << 20, "0"),
   };
+  describe<VertexTransform, vertex_transform_card::TransformCase>(recipe,
+                                                                  vertex_transform_card::problem);
   recipe.test_shapes = {
       shape(1, 1, 1, 0, true),
       shape(65, 2, 3, 2, true),
@@ -274,7 +253,6 @@ inline Recipe vertex_transform() {
   };
   recipe.bench_shapes = {shape(8192, 256, 64), shape(2048, 64, 64)};
   recipe.quick_shape = shape(2048, 32, 64);
-  recipe.make = make_case<vertex_transform_card::TransformCase>;
   return recipe;
 }
 

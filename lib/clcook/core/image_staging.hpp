@@ -1,9 +1,10 @@
 // Images for operations that work on buffers: the texels go through two buffers of the plan.
 #pragma once
 
+#include <clcook/core/call_order.hpp>
 #include <clcook/core/error.hpp>
+#include <clcook/core/launch.hpp>
 #include <clcook/core/runtime.hpp>
-#include <clcook/core/turns.hpp>
 #include <clcook/core/view.hpp>
 #include <cstddef>
 #include <string>
@@ -19,25 +20,23 @@ struct ImageLayout {
   std::vector<cl_image_format> formats;  // that it takes
 };
 
-// Checks both rectangles; they may overlap. Throws Error(invalid_argument).
-inline void check_images(const Runtime& runtime, const ImageLayout& layout, const ImageView& src,
-                         const ImageView& dst, const std::string& where) {
-  check_view(runtime, src, layout.width, layout.height, layout.formats, Access::read, where, "src");
-  check_view(runtime, dst, layout.width, layout.height, layout.formats, Access::write, where,
-             "dst");
-}
-
-// The two buffers, made at the first call and for one layout. Not thread-safe: calls hold the lock
-// of the plan's other scratch memory.
+// The two buffers, made at the first call and for one layout.
 class ImageStaging {
  public:
-  // Enqueues behind `wait`: src's rectangle into a buffer, what `enqueue(from, to, wait)` enqueues
-  // between the CheckedViews of the two buffers, and the other buffer into dst's rectangle.
-  // `enqueue` returns its last event.
+  // Checks both rectangles, which may overlap, and `wait`. Then enqueues, as one call of `order`:
+  // src's rectangle into a buffer, what `enqueue(from, to, wait)` enqueues between the CheckedViews
+  // of the two buffers, and the other buffer into dst's rectangle. `enqueue` returns its last event,
+  // and so does this. Throws Error(invalid_argument) that names the operation `where`.
   template <class Enqueue>
-  void run(const Runtime& runtime, const ImageLayout& layout, const ImageView& src,
-           const ImageView& dst, const std::vector<cl::Event>& wait, Turn& turn,
-           const Enqueue& enqueue) {
+  cl::Event run(const Runtime& runtime, const ImageLayout& layout, const ImageView& src,
+                const ImageView& dst, const std::vector<cl::Event>& wait, CallOrder& order,
+                const std::string& where, const Enqueue& enqueue) {
+    check_view(runtime, src, layout.width, layout.height, layout.formats, Access::read, where,
+               "src");
+    check_view(runtime, dst, layout.width, layout.height, layout.formats, Access::write, where,
+               "dst");
+    check_wait(runtime, wait, where);
+    CallScope scope(runtime, order);
     const std::size_t row = layout.width * layout.texel_bytes;
     if (from_() == nullptr) {
       cl::Buffer from = create_buffer(runtime, row * layout.height);
@@ -47,16 +46,13 @@ class ImageStaging {
     const std::size_t region[3] = {layout.width, layout.height, 1};
     const std::size_t from_origin[3] = {src.x, src.y, 0};
     const std::size_t to_origin[3] = {dst.x, dst.y, 0};
-    std::vector<cl_event> waits;
-    const std::vector<cl::Event> before = turn.behind(wait);
-    for (const cl::Event& event : before) waits.push_back(event());
+    const WaitHandles waits(scope.wait_list(wait));
     cl_event copied = nullptr;
     check(clEnqueueCopyImageToBuffer(runtime.queue()(), src.image(), from_(), from_origin, region,
-                                     0, static_cast<cl_uint>(waits.size()),
-                                     waits.empty() ? nullptr : waits.data(), &copied),
+                                     0, waits.count(), waits.data(), &copied),
           "clEnqueueCopyImageToBuffer");
     const cl::Event loaded(copied);
-    turn.enqueued(loaded);
+    scope.enqueued(loaded);
     const cl::Event made =
         enqueue(CheckedView{from_, 0, row, row, layout.height},
                 CheckedView{to_, 0, row, row, layout.height}, std::vector<cl::Event>{loaded});
@@ -65,7 +61,8 @@ class ImageStaging {
     check(clEnqueueCopyBufferToImage(runtime.queue()(), to_(), dst.image(), 0, to_origin, region, 1,
                                      &done, &stored),
           "clEnqueueCopyBufferToImage");
-    turn.enqueued(cl::Event(stored));
+    scope.enqueued(cl::Event(stored));
+    return scope.end();
   }
 
  private:

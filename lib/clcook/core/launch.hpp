@@ -12,11 +12,11 @@
 #pragma once
 
 #include <array>
+#include <clcook/core/call_order.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/inline.hpp>
 #include <clcook/core/quirks.hpp>
 #include <clcook/core/runtime.hpp>
-#include <clcook/core/turns.hpp>
 #include <cstddef>
 #include <limits>
 #include <string>

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,7 @@ class Params {
 
   // Reads "width=3 height=5 sigma=0.5 pixel=rgba8". Throws Error(invalid_argument).
   static Params parse(std::string_view in);
+  static Value parse_value(std::string_view in);
 
   Params& set(const std::string& name, Value value);
 
@@ -52,6 +54,11 @@ class Params {
   std::int64_t integer(const std::string& name, std::int64_t missing) const;
   double real(const std::string& name, double missing) const;
   std::string word(const std::string& name, const std::string& missing) const;
+  // An integer as a type that it fits: those of a Recipe's shapes are within their ranges.
+  template <class T>
+  T as(const std::string& name) const {
+    return static_cast<T>(integer(name));
+  }
 
   const std::vector<Entry>& entries() const { return entries_; }
   bool empty() const { return entries_.empty(); }
@@ -63,8 +70,6 @@ class Params {
   friend bool operator!=(const Params& a, const Params& b) { return !(a == b); }
 
  private:
-  static Value parse_value(std::string_view in);
-
   const Value& at(const std::string& name) const;
 
   [[noreturn]] void wrong_kind(const std::string& name, const char* kind) const;
@@ -78,8 +83,9 @@ CLCOOK_INLINE std::vector<Params> parse_all(std::initializer_list<std::string_vi
 // What a name of a shape may be: a number of a range, one of some words, or either.
 struct Parameter {
   std::string name;
-  std::string meaning;             // with its unit
-  std::string missing;             // what holds where it is not given; empty: it must be given
+  std::string meaning;  // with its unit
+  std::string
+      missing;  // the value that holds where it is not given, or what does; empty: it must be
   std::vector<std::string> words;  // the words that it may be
   double least = 1;                // of a number; least > most: it is no number
   double most = 0;
@@ -96,24 +102,28 @@ struct Parameter {
   std::string range() const;
 
   bool takes(const Value& value) const;
+  // The value that `missing` says, if it does.
+  std::optional<Value> default_value() const;
 
  private:
   static std::string number(double value);
 };
 
-// The shape has every parameter that must be given, no other name, and values within their ranges.
-// Throws Error(invalid_argument) that lists the names, or names the value and its range.
-CLCOOK_INLINE void check_parameters(const std::string& where,
-                                    const std::vector<Parameter>& parameters, const Params& shape);
+// The shape with the default values of what it leaves open. It must have every parameter that must be
+// given, no other name, and values within their ranges: else throws Error(invalid_argument) that lists
+// the names, or names the value and its range.
+CLCOOK_INLINE Params check_parameters(const std::string& where,
+                                      const std::vector<Parameter>& parameters,
+                                      const Params& shape);
 
 // One thing that can be tuned, with the values worth trying, the default first.
-struct Axis {
+struct TuneAxis {
   std::string name;
   std::vector<Value> values;
 };
 
 // Every combination of the axes' values, the defaults first. No axes give one empty combination.
-CLCOOK_INLINE std::vector<Params> combinations(const std::vector<Axis>& axes);
+CLCOOK_INLINE std::vector<Params> combinations(const std::vector<TuneAxis>& axes);
 
 }  // namespace clcook
 

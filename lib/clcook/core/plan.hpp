@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <any>
+#include <clcook/core/call_order.hpp>
 #include <clcook/core/defines.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/inline.hpp>
@@ -20,7 +21,6 @@
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/core/tuning.hpp>
-#include <clcook/core/turns.hpp>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
@@ -81,7 +81,7 @@ struct VariantRow {
   std::string name;     // as in the kernel's name
   std::string summary;  // one line: what it changes
   Traits traits;
-  std::vector<Axis> axes;         // what can be tuned
+  std::vector<TuneAxis> axes;     // what can be tuned
   bool is_baseline = false;       // exactly one row: the kernel that the others are compared with
   bool is_approximate = false;    // another result than the baseline's, by design
   bool is_by_name = false;        // automatic never takes it
@@ -95,7 +95,17 @@ struct VariantRow {
   VariantRow(const char* row_name, const char* row_summary, Traits row_traits = {})
       : name(row_name), summary(row_summary), traits(std::move(row_traits)) {}
 
-  VariantRow& tunes(std::vector<Axis> with) { return axes = std::move(with), *this; }
+  // Sets one of its traits; with() sets flags.
+  template <class Value>
+  VariantRow& set(Value Traits::*member, Value value) {
+    return traits.*member = value, *this;
+  }
+  template <class... Flags>
+  VariantRow& with(bool Traits::*flag, Flags... flags) {
+    for (bool Traits::*one : {flag, flags...}) traits.*one = true;
+    return *this;
+  }
+  VariantRow& tunes(std::vector<TuneAxis> with) { return axes = std::move(with), *this; }
   VariantRow& baseline() { return is_baseline = true, *this; }
   VariantRow& against(const char* variant, const char* step_change) {
     return predecessor = variant, change = step_change, *this;
@@ -206,6 +216,15 @@ CompileUnit variant_unit(const Setup<Spec>& setup, const embedded::File& file,
 template <class Spec>
 CompileUnit variant_unit(const Setup<Spec>& setup, const embedded::File& file) {
   return kernel_unit(setup, setup.row.name, file);
+}
+
+// Throws Error(invalid_argument) that names the value and the range. NaN lies in none.
+template <class T>
+void check_range(const char* where, const char* name, T value, std::common_type_t<T> least,
+                 std::common_type_t<T> most) {
+  if (value >= least && value <= most) return;
+  fail(Errc::invalid_argument, where,
+       text(name, " must be ", least, " to ", most, ", got ", value));
 }
 
 // Throws Error(invalid_argument) that names the value and the list.

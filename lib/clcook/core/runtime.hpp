@@ -115,6 +115,19 @@ CLCOOK_INLINE cl::Buffer create_buffer(const Runtime& runtime, std::size_t bytes
                                        cl_mem_flags flags = CL_MEM_READ_WRITE,
                                        const void* host = nullptr);
 
+// The events of a wait list as OpenCL's C functions take them. They must stay alive elsewhere.
+class WaitHandles {
+ public:
+  explicit WaitHandles(const std::vector<cl::Event>& wait) {
+    for (const cl::Event& event : wait) handles_.push_back(event());
+  }
+  cl_uint count() const { return static_cast<cl_uint>(handles_.size()); }
+  const cl_event* data() const { return handles_.empty() ? nullptr : handles_.data(); }
+
+ private:
+  std::vector<cl_event> handles_;
+};
+
 }  // namespace clcook
 
 #if CLCOOK_DEFINITIONS

@@ -27,13 +27,13 @@ struct SplineTaps {
   std::vector<double> right;  // and the last
   double error = 0;           // sum of the absolute differences to the exact weights
 
-  explicit SplineTaps(const Axis& axis) {
+  explicit SplineTaps(const FilterAxis& axis) {
     for (int k = -axis.radius; k <= axis.radius; ++k)
       coarse.push_back(axis.weights[static_cast<std::size_t>(std::abs(k))]);
   }
 
   // Cubic splines; the filter must be longer than one of them, 4 distance - 3.
-  SplineTaps(const Axis& axis, int distance) : SplineTaps(axis) {
+  SplineTaps(const FilterAxis& axis, int distance) : SplineTaps(axis) {
     std::vector<double> missing;
     missing.swap(coarse);
     every = distance;
@@ -87,7 +87,7 @@ struct SplineTaps {
 
   // Splines where they pay, as they take three more filters, and change no result by more than
   // rounding does.
-  static SplineTaps best(const Problem& p, const Axis& axis) {
+  static SplineTaps best(const Problem& p, const FilterAxis& axis) {
     for (const int distance : {4, 2}) {
       if (may_be_anything(p) || axis.taps() < 96) break;
       SplineTaps splines(axis, distance);
@@ -233,7 +233,7 @@ class CpuFused : public Method {
     KernelAxis parts;
 
     // Weights are ordered by phase.
-    Side(const Runtime& runtime, const Axis& axis, const SplineTaps& one, int phases)
+    Side(const Runtime& runtime, const FilterAxis& axis, const SplineTaps& one, int phases)
         : radius(axis.radius), taps(one) {
       std::vector<double> values;
       const auto append = [&](const std::vector<double>& part, int step) {

@@ -146,7 +146,8 @@ class CpuPyramid : public Method {
     std::vector<double> weights;  // of the taps 0 .. radius
     double error = 0;             // the largest sum of absolute differences to the exact weights
 
-    explicit Level(const Axis& axis) : step(static_cast<int>(axis.sigma / 16) * 4), spline(step) {
+    explicit Level(const FilterAxis& axis)
+        : step(static_cast<int>(axis.sigma / 16) * 4), spline(step) {
       const int around = static_cast<int>(math::lround(static_cast<double>(axis.radius) / step));
       error = 3;
       for (const int cells : {around - 1, around}) {
@@ -163,7 +164,7 @@ class CpuPyramid : public Method {
 
     // A sampled Gaussian that gives the whole the variance of the exact filter: both splines
     // have a quarter of a cell's at every pixel.
-    std::vector<double> make_taps(const Axis& axis, int cells) const {
+    std::vector<double> make_taps(const FilterAxis& axis, int cells) const {
       double exact = 0;
       for (int k = 1; k <= axis.radius; ++k)
         exact += 2 * axis.weights[static_cast<std::size_t>(k)] * k * k;

@@ -47,9 +47,9 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const BufferView& src, const Bu
   gaussian::Spec::Memory& memory = *resources().memory;
   gaussian::Method& method = *resources().method;
   if (!method.uses_scratch()) return method.enqueue(call, memory.scratch, wait);
-  Turn turn(runtime(), memory.turns);
-  method.enqueue(call, memory.scratch, turn.behind(wait));
-  return turn.end();
+  CallScope scope(runtime(), memory.call_order);
+  method.enqueue(call, memory.scratch, scope.wait_list(wait));
+  return scope.end();
 }
 
 CLCOOK_INLINE cl::Event GaussianBlur::operator()(const ImageView& src, const ImageView& dst,
@@ -74,16 +74,12 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const ImageView& src, const Ima
     images.formats.push_back({order, p.pixel == Pixel::f16 ? cl_channel_type{CL_HALF_FLOAT}
                                                            : cl_channel_type{CL_FLOAT}});
   }
-  check_images(runtime(), images, src, dst, kName);
-  check_wait(runtime(), wait, kName);
   gaussian::Spec::Memory& memory = *resources().memory;
-  Turn turn(runtime(), memory.turns);
-  memory.staging.run(
-      runtime(), images, src, dst, wait, turn,
+  return memory.staging.run(
+      runtime(), images, src, dst, wait, memory.call_order, kName,
       [&](const auto& from, const auto& to, const auto& before) {
         return resources().method->enqueue({from, to, whole()}, memory.scratch, before);
       });
-  return turn.end();
 }
 
 CLCOOK_INLINE void GaussianBlur::set_sigma(double sigma_x, double sigma_y) {
@@ -328,7 +324,7 @@ CLCOOK_INLINE void Spec::check(const Problem& p) {
     refuse(text("quality must be 0 to ", kMostQuality, " dB, got ", p.quality));
   if (!(p.peak >= 0 && p.peak <= static_cast<double>(std::numeric_limits<float>::max())))
     refuse(text("peak must be 0 or a positive float, got ", p.peak));
-  if (p.channels < 1 || p.channels > 4) refuse(text("channels must be 1 to 4, got ", p.channels));
+  check_range(kName, "channels", p.channels, 1, 4);
   if (p.batch < 1) refuse(text("batch must be at least 1, got ", p.batch));
   check_alpha(p.alpha, p.channels, kName);
   GaussianBlur::to_string(p.pixel);  // refuses what is none

@@ -36,7 +36,7 @@ struct WeightErrors {
   double off = 0;  // sum of their sizes
 
   // stored: of the taps 0 .. radius, in units in which the filter has the sum 1.
-  void compare(const Axis& axis, const std::vector<double>& stored) {
+  void compare(const FilterAxis& axis, const std::vector<double>& stored) {
     for (std::size_t k = 0; k < stored.size(); ++k) {
       off += (k == 0 ? 1 : 2) * std::abs(stored[k] - axis.weights[k]);
     }

@@ -82,7 +82,7 @@ struct Region {
 };
 
 // One axis of the filter.
-struct Axis {
+struct FilterAxis {
   double sigma = 0;
   int radius = 0;
   std::vector<double> weights;  // of the taps 0 .. radius; the whole filter has the sum 1
@@ -90,8 +90,8 @@ struct Axis {
   int taps() const { return 2 * radius + 1; }
 };
 
-inline Axis make_axis(double sigma, double truncate) {
-  Axis out;
+inline FilterAxis make_axis(double sigma, double truncate) {
+  FilterAxis out;
   out.sigma = sigma;
   out.radius = static_cast<int>(math::floor(truncate * sigma + 0.5));
   double sum = 0;
@@ -105,9 +105,9 @@ inline Axis make_axis(double sigma, double truncate) {
 }
 
 struct Axes {
-  Axis x;
-  Axis y;
-  Axis z;
+  FilterAxis x;
+  FilterAxis y;
+  FilterAxis z;
 };
 
 // The filter of a problem, without a device. Those who plan ask often: each thread remembers the
@@ -124,7 +124,7 @@ inline std::shared_ptr<const Axes> axes_of(const Problem& p) {
   if (last.sigma_x < p.sigma_x || last.sigma_x > p.sigma_x || last.sigma_y < p.sigma_y ||
       last.sigma_y > p.sigma_y || last.sigma_z < p.sigma_z || last.sigma_z > p.sigma_z ||
       last.truncate < p.truncate || last.truncate > p.truncate) {
-    const Axis x = make_axis(p.sigma_x, p.truncate);
+    const FilterAxis x = make_axis(p.sigma_x, p.truncate);
     const bool round = !(p.sigma_x < p.sigma_y || p.sigma_x > p.sigma_y);
     last = {p.sigma_x, p.sigma_y, p.sigma_z, p.truncate,
             std::make_shared<const Axes>(Axes{x, round ? x : make_axis(p.sigma_y, p.truncate),

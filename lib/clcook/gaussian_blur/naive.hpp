@@ -103,7 +103,7 @@ class Naive : public Method {
       kWholePixels ? "gaussian_blur_per_pixel_columns" : "gaussian_blur_naive_columns";
 
   // As the kernels take them: from the first tap to the last, or from the centre on.
-  static std::vector<double> weights_of(const Axis& axis) {
+  static std::vector<double> weights_of(const FilterAxis& axis) {
     if (!kWholePixels) return axis.weights;
     std::vector<double> all(axis.weights.rbegin(), axis.weights.rend());
     all.insert(all.end(), axis.weights.begin() + 1, axis.weights.end());

@@ -60,12 +60,12 @@ inline const Fitted& get(int log) {
   return all[static_cast<std::size_t>(log - kLogMin)];
 }
 
-inline int radius(const Axis& axis, int cell) { return (axis.radius + cell - 1) / cell + 2; }
+inline int radius(const FilterAxis& axis, int cell) { return (axis.radius + cell - 1) / cell + 2; }
 
 // The weights 0 .. radius() of g: of all, those with which the mean over all pixels of a cell of
 // what a pixel gets, sum_k g[k] twice[n - k D], is nearest to the filter in least squares, scaled
 // to keep flat pictures as they are. The normal equations have the matrix gram[k - l], a band.
-inline std::vector<double> fit(const Axis& axis, const Fitted& s) {
+inline std::vector<double> fit(const FilterAxis& axis, const Fitted& s) {
   const int reach = radius(axis, s.cell);
   const int count = 2 * reach + 1;
   constexpr int kBand = 5;
@@ -109,7 +109,7 @@ inline std::vector<double> fit(const Axis& axis, const Fitted& s) {
 // larger one, and one has it. That one alternates as the cells do, or, where the error comes from
 // the ends of the filter, is drawn for it; in pictures of edges and noise 1/60 and 1/120 of it were
 // measured.
-inline double error(const Axis& axis, int log) {
+inline double error(const FilterAxis& axis, int log) {
   const Fitted& s = get(log);
   return worst_phase(axis, s, fit(axis, s));
 }
@@ -169,7 +169,7 @@ class Pyramid : public Method {
 
   // The largest cells that promise the quality, or else the best, along each axis.
   static Choice choose(const Problem& p, const Axes& axes) {
-    const auto along = [&](const Axis& axis) {
+    const auto along = [&](const FilterAxis& axis) {
       Choice::Along out;
       for (int log = spline::kLogMax; log >= spline::kLogMin; --log) {
         const int radius = spline::radius(axis, 1 << log);
@@ -212,7 +212,7 @@ class Pyramid : public Method {
     Offer out;
     out.max_error = max_error(p, choice);
     // What lies beyond the border is read too, as far as the filter reaches where it repeats.
-    const auto read = [&](const Axis& axis, int log, int size, int tile) {
+    const auto read = [&](const FilterAxis& axis, int log, int size, int tile) {
       const spline::Grid grid =
           spline::make_grid(size, p.border, log, spline::radius(axis, 1 << log), 0, size, tile);
       return static_cast<double>(grid.tiles) * tile / size;

@@ -19,7 +19,7 @@ class Separable : public Method {
     const bool anything = needs_exact_reach(p);
     Work work;
     int pieces = 0;
-    for (const Axis* axis : {&axes.x, &axes.y}) {
+    for (const FilterAxis* axis : {&axes.x, &axes.y}) {
       const Pieces cut = cut_taps(*axis);
       pieces += cut.count;
       const double each =
@@ -139,7 +139,7 @@ class Separable : public Method {
     int count;
     int taps;
   };
-  static Pieces cut_taps(const Axis& axis) {
+  static Pieces cut_taps(const FilterAxis& axis) {
     const int count = (axis.taps() + kMostTaps - 1) / kMostTaps;
     const int each = (axis.taps() + count - 1) / count;
     return {count, each <= 33 ? 33 : each <= 65 ? 65 : kMostTaps};
@@ -152,7 +152,7 @@ class Separable : public Method {
     return !finite;
   }
 
-  static CompileUnit kernel_unit(const Problem& p, const Axis& axis, const char* kernel,
+  static CompileUnit kernel_unit(const Problem& p, const FilterAxis& axis, const char* kernel,
                                  const DeviceInfo& device, std::size_t group,
                                  const Stored& stored) {
     Defines defines;
@@ -169,7 +169,8 @@ class Separable : public Method {
   }
 
   struct Pass {
-    Pass(const Axis& axis, cl::Program built) : radius(axis.radius), program(std::move(built)) {
+    Pass(const FilterAxis& axis, cl::Program built)
+        : radius(axis.radius), program(std::move(built)) {
       const int each = cut_taps(axis).taps;
       for (int first = 0; first < axis.taps(); first += each) {
         Piece piece;

@@ -24,7 +24,7 @@ struct Spec : PlainSpec {
   };
   // What calls share: one after the other on the device, also those of the plan before set_sigma().
   struct Memory {
-    Turns turns;
+    CallOrder call_order;
     Scratch scratch;
     ImageStaging staging;
   };

@@ -48,7 +48,7 @@ struct Cells {
 // differences of the weights of all pixels. No picture within [-1, 1] can have a larger error
 // there, and one has it; of pictures within [0, 1] half of it. g: the weights of the distances 0 ..
 // g.size() - 1, of cells of D.
-inline double error_of_phase(const Axis& axis, const Spline& s, const std::vector<double>& g,
+inline double error_of_phase(const FilterAxis& axis, const Spline& s, const std::vector<double>& g,
                              int phase) {
   const int reach = static_cast<int>(g.size()) - 1;
   // Weights of the cells -reach - 1 .. reach + 1, and two zeros at each end.
@@ -78,7 +78,7 @@ inline double error_of_phase(const Axis& axis, const Spline& s, const std::vecto
 }
 
 // The largest of error_of_phase() of all phases.
-inline double worst_phase(const Axis& axis, const Spline& s, const std::vector<double>& g) {
+inline double worst_phase(const FilterAxis& axis, const Spline& s, const std::vector<double>& g) {
   double worst = 0;
   // The other half mirrors these.
   for (int phase = 0; phase < s.cell / 2; ++phase)

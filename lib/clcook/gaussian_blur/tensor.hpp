@@ -39,7 +39,7 @@ struct HalfWeights : WeightErrors {
   double unit = 1;        // the power of two, which is what the sum would be but for roundings
   double sum = 0;         // of the whole filter as it is stored
 
-  HalfWeights(const Axis& axis, bool split, int top) {
+  HalfWeights(const FilterAxis& axis, bool split, int top) {
     int exponent = 0;
     math::frexp(axis.weights[0], &exponent);
     unit = math::ldexp(1.0, top - exponent);

@@ -32,7 +32,7 @@ struct ByteWeights : WeightErrors {
   // Coarse weights are bytes, the first one from 126 on. Fine ones have 16 bits and the sum 2^16,
   // or one less where a single tap has all of it. Those of `carry` have 16 bits, as many of them as
   // there are, and a sum of at most 2^22: times 256 it is an int.
-  ByteWeights(const Axis& axis, BytesStore stored_as) : store(stored_as) {
+  ByteWeights(const FilterAxis& axis, BytesStore stored_as) : store(stored_as) {
     const int most = store == BytesStore::coarse ? 255 : 65535;
     const int fit = static_cast<int>(math::floor(math::log2((most - 0.01) / axis.weights[0])));
     shift = store == BytesStore::fine ? 16 : std::min(fit, 22);

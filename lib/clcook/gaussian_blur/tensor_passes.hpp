@@ -32,7 +32,7 @@ struct TensorPasses {
   TensorScale scale;
 
   // Of 16 inputs, for 16 results.
-  static int pieces(const Axis& axis) { return std::max(3, (axis.radius + 7) / 8 + 1); }
+  static int pieces(const FilterAxis& axis) { return std::max(3, (axis.radius + 7) / 8 + 1); }
 
   static std::vector<CompileUnit> units(const Problem& p, bool split) {
     Defines defines;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <any>
+#include <clcook/core/call_order.hpp>
 #include <clcook/core/math.hpp>
 #include <clcook/core/plan.hpp>
-#include <clcook/core/turns.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <memory>
 #include <optional>
@@ -139,8 +139,7 @@ class VolumeParts : public Method {
   cl::Event copy(const CheckedView& from, std::size_t from_offset, const CheckedView& to,
                  std::size_t to_offset, std::size_t rows,
                  const std::vector<cl::Event>& wait) const {
-    std::vector<cl_event> waits;
-    for (const cl::Event& event : wait) waits.push_back(event());
+    const WaitHandles waits(wait);
     const cl_mem here_memory = whole_buffer(from.buffer, from_offset);
     const cl_mem there_memory = whole_buffer(to.buffer, to_offset);
     // As many whole rows as there are before it, and the rest.
@@ -150,11 +149,10 @@ class VolumeParts : public Method {
     const std::size_t size[3] = {bytes, rows, 1};
     cl_event done = nullptr;
     check(clEnqueueCopyBufferRect(runtime_.queue()(), here_memory, there_memory, here, there, size,
-                                  from.pitch, 0, to.pitch, 0, static_cast<cl_uint>(waits.size()),
-                                  waits.empty() ? nullptr : waits.data(), &done),
+                                  from.pitch, 0, to.pitch, 0, waits.count(), waits.data(), &done),
           "clEnqueueCopyBufferRect");
     const cl::Event event(done);
-    if (Turn* turn = Turn::current()) turn->enqueued(event);
+    if (CallScope* scope = CallScope::current()) scope->enqueued(event);
     return event;
   }
 

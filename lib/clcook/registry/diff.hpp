@@ -30,8 +30,8 @@ inline std::int64_t ulp_distance(float a, float b) {
 // only where they are expected. match() takes integers and bit patterns, which must be exact.
 class Diff {
  public:
-  // `index` is a number or a text that says which element; it is only turned into text for the
-  // first mismatch.
+  // `index` is a number that says which element, or a function that returns a text, which is called
+  // for the first mismatch alone.
   template <class Index>
   void compare(const Index& index, double expected, double got, double bound) {
     ++compared_;
@@ -51,7 +51,7 @@ class Diff {
     max_error_ = std::max(max_error_, error);
     if (good) return;
     if (mismatches_++ == 0) {
-      first_ = text("at ", index, ": expected ", expected, ", got ", got, ", error ", error,
+      first_ = text("at ", said(index), ": expected ", expected, ", got ", got, ", error ", error,
                     " > bound ", bound);
       if (std::isfinite(expected) && std::isfinite(got)) {
         // Of values that have nothing to do with each other it says nothing.
@@ -69,7 +69,8 @@ class Diff {
     if (expected == got) return;
     const double error = std::abs(static_cast<double>(expected) - static_cast<double>(got));
     max_error_ = std::max(max_error_, error);
-    if (mismatches_++ == 0) first_ = text("at ", index, ": expected ", +expected, ", got ", +got);
+    if (mismatches_++ == 0)
+      first_ = text("at ", said(index), ": expected ", +expected, ", got ", +got);
   }
 
   // Something that no single element shows is wrong.
@@ -97,6 +98,15 @@ class Diff {
   }
 
  private:
+  template <class Index>
+  static auto said(const Index& index) {
+    if constexpr (std::is_invocable_v<Index>) {
+      return index();
+    } else {
+      return text(index);
+    }
+  }
+
   std::uint64_t compared_ = 0;
   std::uint64_t mismatches_ = 0;
   double max_error_ = 0;

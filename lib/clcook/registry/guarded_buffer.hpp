@@ -72,8 +72,7 @@ class GuardedBuffer {
   // Enqueues the upload of rows that lie without gaps at `data`, which must stay alive until the
   // event is complete.
   cl::Event upload(const void* data, const std::vector<cl::Event>& wait) const {
-    std::vector<cl_event> waits;
-    for (const cl::Event& event : wait) waits.push_back(event());
+    const WaitHandles waits(wait);
     const std::size_t to[3] = {guard_ + offset_, 0, 0};
     const std::size_t from[3] = {0, 0, 0};
     const std::size_t region[3] = {row_bytes_, rows_, 1};
@@ -86,16 +85,14 @@ class GuardedBuffer {
                     static_cast<const unsigned char*>(data) + row * row_bytes_, row_bytes_);
       }
       status = clEnqueueWriteBuffer(runtime_.queue()(), parent_(), CL_FALSE, 0, total_,
-                                    whole_.data(), static_cast<cl_uint>(waits.size()),
-                                    waits.empty() ? nullptr : waits.data(), &done);
+                                    whole_.data(), waits.count(), waits.data(), &done);
     } else if (pitch_ == row_bytes_) {
       status = clEnqueueWriteBuffer(runtime_.queue()(), parent_(), CL_FALSE, guard_ + offset_,
-                                    row_bytes_ * rows_, data, static_cast<cl_uint>(waits.size()),
-                                    waits.empty() ? nullptr : waits.data(), &done);
+                                    row_bytes_ * rows_, data, waits.count(), waits.data(), &done);
     } else {
-      status = clEnqueueWriteBufferRect(
-          runtime_.queue()(), parent_(), CL_FALSE, to, from, region, pitch_, 0, row_bytes_, 0, data,
-          static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), &done);
+      status = clEnqueueWriteBufferRect(runtime_.queue()(), parent_(), CL_FALSE, to, from, region,
+                                        pitch_, 0, row_bytes_, 0, data, waits.count(), waits.data(),
+                                        &done);
     }
     clcook::check(status, "clEnqueueWriteBuffer");
     return cl::Event(done);
@@ -105,12 +102,10 @@ class GuardedBuffer {
   // Blocks.
   std::vector<unsigned char> read(const std::vector<cl::Event>& wait, Diff& diff,
                                   const std::string& name) const {
-    std::vector<cl_event> waits;
-    for (const cl::Event& event : wait) waits.push_back(event());
+    const WaitHandles waits(wait);
     std::vector<unsigned char> all(total_);
     clcook::check(clEnqueueReadBuffer(runtime_.queue()(), parent_(), CL_TRUE, 0, total_, all.data(),
-                                      static_cast<cl_uint>(waits.size()),
-                                      waits.empty() ? nullptr : waits.data(), nullptr),
+                                      waits.count(), waits.data(), nullptr),
                   "clEnqueueReadBuffer");
     std::vector<unsigned char> rows(row_bytes_ * rows_);
     std::size_t guard_begin = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <clcook/core/error.hpp>
 #include <clcook/core/half.hpp>
 #include <clcook/core/pixel.hpp>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace clcook {
@@ -55,6 +57,14 @@ inline double load_channel(Channel channel, const unsigned char* bytes, std::siz
   std::uint16_t word = 0;
   std::memcpy(&word, bytes + 2 * i, 2);
   return channel == Channel::f16 ? half_value(word) : word;
+}
+
+// Which value of a picture of rows of `width` pixels is meant.
+inline std::string place_of(std::size_t value, int width, int channels) {
+  const auto each = static_cast<std::size_t>(channels);
+  const auto columns = static_cast<std::size_t>(width);
+  const std::size_t pixel = value / each;
+  return text("x ", pixel % columns, ", y ", pixel / columns, ", channel ", value % each);
 }
 
 }  // namespace clcook

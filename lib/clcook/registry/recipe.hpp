@@ -29,7 +29,7 @@ struct VariantInfo {
   bool approximate = false;
   // A device feature that it cannot do without, empty for plain OpenCL C 1.2.
   std::string needs;
-  std::vector<Axis> tunes;  // its tune axes
+  std::vector<TuneAxis> tunes;  // its tune axes
   // The variant that it is one step from, and what that step changes, in a few words; none of the
   // baseline.
   std::string predecessor;
@@ -37,7 +37,7 @@ struct VariantInfo {
 };
 
 // Two variants whose ratio, at equal tunes, is what a technique gains.
-struct Gain {
+struct VariantPair {
   std::string with;
   std::string without;
 };
@@ -98,11 +98,12 @@ class Case {
 // another number that the time hangs on. A problem of the sweep is `shape` with one value of
 // `along` and one of each family set.
 struct Sweep {
-  Params shape;                // the rest of the problem
-  Params smoke;                // what makes it small, for tests and interpreters
-  Axis along;                  // numbers in rising order: the x axis
-  std::string label;           // what `along` is, with its unit
-  std::vector<Axis> families;  // each combination gives curves of its own
+  Params shape;                    // the rest of the problem
+  Params smoke;                    // what makes it small, for tests and interpreters
+  TuneAxis along;                  // numbers in rising order: the x axis
+  std::string label;               // what `along` is, with its unit
+  std::vector<TuneAxis> families;  // each combination gives curves of its own
+  // Of a shape from Recipe::check_shape(), as `model`.
   // The segments that the work-items of a variant take: the lane-mask model's prediction.
   std::function<model::LaneMasks(const std::string& variant, const Params& shape,
                                  std::uint64_t seed)>
@@ -121,8 +122,8 @@ struct Technique {
 struct Recipe {
   std::string name;
   std::string title;
-  std::string technique;  // the family: "memory locality", "branch divergence", ...
-  std::string summary;    // one sentence
+  std::string family;   // "memory locality", "branch divergence", ...
+  std::string summary;  // one sentence
   std::vector<VariantInfo> variants;
   std::vector<Parameter> parameters;  // of its shapes
   std::vector<Params>
@@ -132,8 +133,9 @@ struct Recipe {
   Params quick_shape;         // the first bench shape made small, for `clcook bench --quick`: some
                               // milliseconds of the baseline on a CPU
   std::vector<Sweep> sweeps;  // for `clcook explore`; may be empty
-  std::vector<Technique> techniques;  // of the numbered list
-  Gain gain;                          // of the recipe's technique; empty where no pair shows it
+  std::vector<Technique> shows;  // of the numbered list
+  VariantPair headline_pair;     // of the recipe's technique; empty where no pair shows it
+  // The functions below, but for those of sweeps, take any shape and check it: check_shape().
   // Bytes of input and output of a shape, the size that tunings are filed under.
   std::function<double(const Params& shape)> problem_bytes;
   // The name that the tunings of a shape are filed under, where one recipe has several kinds of
@@ -150,17 +152,21 @@ struct Recipe {
                       const Params& shape)>
       offer;
   std::function<RecipeChoice(const Runtime&, const Params& shape)> choose;
+  // The operation's own check of a shape that check_shape() need not take: for tests of the ranges
+  // that both know.
+  std::function<void(const Params& whole_shape)> check_problem;
   // A tuning of a variant with its defaults for what is left open.
   std::function<Params(const std::string& variant, const Params& tune, const Params& shape,
                        const DeviceInfo& device)>
       whole_tune;
 
-  // The shape is one of this recipe. Throws Error(invalid_argument), see check_parameters(). To
-  // the recipe's own parameters comes tiny=1, the mark of a test shape for interpreters.
-  void check_shape(const Params& shape) const {
+  // A shape of this recipe with the default values of what it leaves open. Throws
+  // Error(invalid_argument), see check_parameters(). To the recipe's own parameters comes tiny=1,
+  // the mark of a test shape for interpreters.
+  Params check_shape(const Params& shape) const {
     std::vector<Parameter> all = parameters;
     all.push_back(Parameter::integer("tiny", "1: small enough for an interpreter", 0, 1, "0"));
-    check_parameters(name, all, shape);
+    return check_parameters(name, all, shape);
   }
 
   // The variant of that name. Throws Error(invalid_argument) that lists the names.
@@ -181,20 +187,24 @@ struct Recipe {
   }
 };
 
-// What Recipe::make usually is: makes a case of this class.
-template <class CaseOf>
-std::unique_ptr<Case> make_case(const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-  return std::make_unique<CaseOf>(runtime, shape, seed);
-}
-
-// Fills in what a recipe can read from the rows of its operation's table: its name, variants,
-// units, offers, choice, bytes, and the name of its tunings. `problem_of` makes the operation's
-// problem of a shape, `tune_of` the tune of a row, the tuning's values and a shape.
-template <class Operation, class ProblemOf, class TuneOf>
+// Fills in what a recipe with parameters can read from the rows of its operation's table: its name,
+// variants, cases, units, offers, choice, bytes, and the name of its tunings. `problem_of` makes the
+// operation's problem of a shape, `tune_of` the tune of a row, the tuning's values and a shape; the
+// shapes that they and the cases get are checked and whole.
+template <class Operation, class CaseOf, class ProblemOf, class TuneOf>
 void describe(Recipe& recipe, const ProblemOf& problem_of, const TuneOf& tune_of) {
   using Rules = typename Operation::Rules;
   using Row = typename Operation::Row;
   recipe.name = Rules::kRecipe;
+  Recipe stated;  // what check_shape() needs
+  stated.name = recipe.name;
+  stated.parameters = recipe.parameters;
+  const auto whole = [stated](const Params& shape) { return stated.check_shape(shape); };
+  recipe.make = [=](const Runtime& runtime, const Params& shape,
+                    std::uint64_t seed) -> std::unique_ptr<Case> {
+    return std::make_unique<CaseOf>(runtime, whole(shape), seed);
+  };
+  recipe.check_problem = [=](const Params& shape) { Operation::Spec::check(problem_of(shape)); };
   for (const Row& row : Operation::variants()) {
     recipe.variants.push_back({row.name, row.summary, row.is_baseline, row.is_approximate,
                                row.needs, row.axes, row.predecessor, row.change});
@@ -205,35 +215,42 @@ void describe(Recipe& recipe, const ProblemOf& problem_of, const TuneOf& tune_of
   recipe.units = [=](const std::string& variant, const Params& tune, const Params& shape,
                      const DeviceInfo& device) {
     const Row& row = row_of(variant);
-    return Rules::units(row, problem_of(shape), tune_of(row, tune, shape), device);
+    const Params all = whole(shape);
+    return Rules::units(row, problem_of(all), tune_of(row, tune, all), device);
   };
   recipe.offer = [=](const Runtime& runtime, const std::string& variant, const Params& tune,
                      const Params& shape) {
     const Row& row = row_of(variant);
-    return Rules::offer_of(runtime, row, problem_of(shape), tune_of(row, tune, shape));
+    const Params all = whole(shape);
+    return Rules::offer_of(runtime, row, problem_of(all), tune_of(row, tune, all));
   };
   recipe.whole_tune = [=](const std::string& variant, const Params& tune, const Params& shape,
                           const DeviceInfo& device) {
     const Row& row = row_of(variant);
-    const Params with = Rules::format_tune(tune_of(row, tune, shape));
-    return Rules::whole_tune(row, problem_of(shape), with, device);
+    const Params all = whole(shape);
+    const Params with = Rules::format_tune(tune_of(row, tune, all));
+    return Rules::whole_tune(row, problem_of(all), with, device);
   };
   recipe.choose = [=](const Runtime& runtime, const Params& shape) {
-    const auto chosen = Operation::choice(runtime, problem_of(shape));
+    const auto chosen = Operation::choice(runtime, problem_of(whole(shape)));
     return RecipeChoice{chosen.row->name, Rules::format_tune(chosen.tune), chosen.reason,
                         chosen.notes};
   };
-  recipe.problem_bytes = [=](const Params& shape) { return Rules::bytes(problem_of(shape)); };
-  recipe.tuning_name = [=](const Params& shape) { return Rules::tuning_name(problem_of(shape)); };
+  recipe.problem_bytes = [=](const Params& shape) {
+    return Rules::bytes(problem_of(whole(shape)));
+  };
+  recipe.tuning_name = [=](const Params& shape) {
+    return Rules::tuning_name(problem_of(whole(shape)));
+  };
 }
 
 // The same where shapes say nothing of the tune.
-template <class Operation, class ProblemOf>
+template <class Operation, class CaseOf, class ProblemOf>
 void describe(Recipe& recipe, const ProblemOf& problem_of) {
-  describe<Operation>(recipe, problem_of,
-                      [](const typename Operation::Row&, const Params& tune, const Params&) {
-                        return Operation::Rules::parse_tune(tune);
-                      });
+  describe<Operation, CaseOf>(
+      recipe, problem_of, [](const typename Operation::Row&, const Params& tune, const Params&) {
+        return Operation::Rules::parse_tune(tune);
+      });
 }
 
 // The recipe of that name. Throws Error(invalid_argument) that lists the names.

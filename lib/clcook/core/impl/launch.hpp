@@ -131,13 +131,11 @@ CLCOOK_INLINE cl::Event Kernel::enqueue(const Launch& launch, const std::vector<
   check_wait(runtime_, wait, name_);
   detail::LaunchWatch* const watch = detail::LaunchWatch::current();
   if (watch != nullptr) watch->before(runtime_, *this, launch, {arguments, arguments + count});
-  std::vector<cl_event> waits;
-  for (const cl::Event& event : wait) waits.push_back(event());
+  const WaitHandles waits(wait);
   cl_event done = nullptr;
   const cl_int status = clEnqueueNDRangeKernel(runtime_.queue()(), kernel_(), launch.dims, nullptr,
                                                launch.global.data(), launch.local.data(),
-                                               static_cast<cl_uint>(waits.size()),
-                                               waits.empty() ? nullptr : waits.data(), &done);
+                                               waits.count(), waits.data(), &done);
   if (status == CL_INVALID_WORK_GROUP_SIZE || status == CL_OUT_OF_RESOURCES) {
     unsupported(Lacks::kernel_limit, name_,
                 text(status_name(status), ": the device cannot run a work-group of ",
@@ -151,8 +149,8 @@ CLCOOK_INLINE cl::Event Kernel::enqueue(const Launch& launch, const std::vector<
   }
   cl::Event event(done);
   if (watch != nullptr) watch->after(event);
-  if (Turn* turn = Turn::current()) {
-    turn->launched(runtime_, name_, event);
+  if (CallScope* scope = CallScope::current()) {
+    scope->launched(runtime_, name_, event);
   } else {
     runtime_.observe(name_, event);
   }

@@ -157,14 +157,21 @@ CLCOOK_INLINE bool Parameter::takes(const Value& value) const {
   return number >= least && number <= most;
 }
 
+CLCOOK_INLINE std::optional<Value> Parameter::default_value() const {
+  if (missing.empty()) return std::nullopt;
+  Value value = Params::parse_value(missing);
+  return takes(value) ? std::optional<Value>(std::move(value)) : std::nullopt;
+}
+
 CLCOOK_INLINE std::string Parameter::number(double value) {
   const bool integer = std::abs(value) < 0x1p53 && math::floor(value) == value;
   if (integer) return std::to_string(static_cast<std::int64_t>(value));
   return to_string(Value(value));
 }
 
-CLCOOK_INLINE void check_parameters(const std::string& where,
-                                    const std::vector<Parameter>& parameters, const Params& shape) {
+CLCOOK_INLINE Params check_parameters(const std::string& where,
+                                      const std::vector<Parameter>& parameters,
+                                      const Params& shape) {
   for (const Params::Entry& entry : shape.entries()) {
     const auto found = std::find_if(parameters.begin(), parameters.end(),
                                     [&](const Parameter& one) { return one.name == entry.name; });
@@ -179,18 +186,22 @@ CLCOOK_INLINE void check_parameters(const std::string& where,
            entry.name + " must be " + found->range() + ", got '" + to_string(entry.value) + "'");
     }
   }
+  Params out = shape;
   for (const Parameter& one : parameters) {
-    if (one.missing.empty() && shape.find(one.name) == nullptr) {
+    if (shape.find(one.name) != nullptr) continue;
+    if (one.missing.empty()) {
       fail(Errc::invalid_argument, where,
            "'" + one.name + "' (" + one.meaning + ", " + one.range() + ") is missing in '" +
                shape.str() + "'");
     }
+    if (const std::optional<Value> value = one.default_value()) out.set(one.name, *value);
   }
+  return out;
 }
 
-CLCOOK_INLINE std::vector<Params> combinations(const std::vector<Axis>& axes) {
+CLCOOK_INLINE std::vector<Params> combinations(const std::vector<TuneAxis>& axes) {
   std::vector<Params> out{Params{}};
-  for (const Axis& axis : axes) {
+  for (const TuneAxis& axis : axes) {
     std::vector<Params> next;
     for (const Params& partial : out) {
       for (const Value& value : axis.values) {

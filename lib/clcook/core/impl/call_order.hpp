@@ -1,32 +1,32 @@
-// The definitions of clcook/core/turns.hpp.
+// The definitions of clcook/core/call_order.hpp.
 #pragma once
 
-#include <clcook/core/turns.hpp>
+#include <clcook/core/call_order.hpp>
 #include <utility>
 
 namespace clcook {
 
-CLCOOK_INLINE Turn*& Turn::current() {
-  static thread_local Turn* turn = nullptr;
-  return turn;
+CLCOOK_INLINE CallScope*& CallScope::current() {
+  static thread_local CallScope* scope = nullptr;
+  return scope;
 }
 
-CLCOOK_INLINE Turn::Turn(const Runtime& runtime, Turns& turns)
-    : turns_(turns),
+CLCOOK_INLINE CallScope::CallScope(const Runtime& runtime, CallOrder& order)
+    : order_(order),
       out_of_order_(runtime.out_of_order()),
-      lock_(turns.mutex),
+      lock_(order.mutex),
       outer_(std::exchange(current(), this)) {}
 
-CLCOOK_INLINE Turn::~Turn() {
+CLCOOK_INLINE CallScope::~CallScope() {
   try {
-    leave();
+    release();
   } catch (...) {  // without memory for the list the next call does not wait for this one
   }
 }
 
-CLCOOK_INLINE std::vector<cl::Event> Turn::behind(std::vector<cl::Event> wait) {
+CLCOOK_INLINE std::vector<cl::Event> CallScope::wait_list(std::vector<cl::Event> wait) {
   if (!out_of_order_) return wait;
-  std::deque<cl::Event>& running = turns_.running;
+  std::deque<cl::Event>& running = order_.running;
   const auto status_of = [](const cl::Event& event) {
     cl_int status = CL_COMPLETE;
     check(
@@ -51,24 +51,24 @@ CLCOOK_INLINE std::vector<cl::Event> Turn::behind(std::vector<cl::Event> wait) {
   return wait;
 }
 
-CLCOOK_INLINE cl::Event Turn::end() {
+CLCOOK_INLINE cl::Event CallScope::end() {
   const cl::Event last = last_;
-  leave();
+  release();
   for (const Launched& one : launches_) one.runtime.observe(one.kernel, one.event);
   return last;
 }
 
-CLCOOK_INLINE void Turn::launched(const Runtime& runtime, const std::string& kernel,
-                                  const cl::Event& event) {
+CLCOOK_INLINE void CallScope::launched(const Runtime& runtime, const std::string& kernel,
+                                       const cl::Event& event) {
   last_ = event;
   if (runtime.is_observed()) launches_.push_back({runtime, kernel, event});
 }
 
-CLCOOK_INLINE void Turn::leave() {
+CLCOOK_INLINE void CallScope::release() {
   if (!lock_.owns_lock()) return;
   current() = outer_;
   const std::unique_lock<std::mutex> lock = std::move(lock_);
-  if (out_of_order_ && last_() != nullptr) turns_.running.push_back(std::exchange(last_, {}));
+  if (out_of_order_ && last_() != nullptr) order_.running.push_back(std::exchange(last_, {}));
 }
 
 }  // namespace clcook

@@ -1,10 +1,10 @@
 // Calls of a plan that use the same memory on the device, one after the other.
 //
-//   struct Resources { cl::Buffer scratch; std::shared_ptr<clcook::Turns> turns; };
+//   struct Resources { cl::Buffer scratch; std::shared_ptr<clcook::CallOrder> call_order; };
 //
-//   clcook::Turn turn(runtime, *turns);                    // waits for the calls of other threads
-//   first(launch, turn.behind(wait), scratch);             // waits for the call before, if it must
-//   return turn.end();                                     // the event of the last launch
+//   clcook::CallScope scope(runtime, *call_order);  // waits for the calls of other threads
+//   first(launch, scope.wait_list(wait), scratch);  // waits for the call before, if it must
+//   return scope.end();                             // the event of the last launch
 #pragma once
 
 #include <clcook/core/error.hpp>
@@ -21,31 +21,31 @@ namespace clcook {
 // order, and a call whose wait events fail takes no other with it. In an out-of-order queue a call
 // waits for the event of the one before: where that one fails before it is known to have failed, the
 // call fails too, and the calls after that do not.
-struct Turns {
+struct CallOrder {
   std::mutex mutex;
   std::deque<cl::Event> running;  // the last events of calls, those that may be running
 };
 
 // One call: holds the lock while its commands are enqueued, and keeps their launches from the
 // observer until they are.
-class Turn {
+class CallScope {
  public:
-  Turn(const Runtime& runtime, Turns& turns);
+  CallScope(const Runtime& runtime, CallOrder& order);
   // What was enqueued is waited for by the next call, also where an exception ends this one.
-  ~Turn();
+  ~CallScope();
 
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
 
   // What the first command waits for: the events of `wait`, and the call before.
-  std::vector<cl::Event> behind(std::vector<cl::Event> wait);
+  std::vector<cl::Event> wait_list(std::vector<cl::Event> wait);
   // The event of a command that is no launch of a Kernel; for those this is called by itself.
   void enqueued(const cl::Event& event) { last_ = event; }
-  // Ends the turn, tells the observer of the launches, and returns the event of the last command.
+  // Ends the call, tells the observer of the launches, and returns the event of the last command.
   cl::Event end();
 
   // The one of this thread, or null.
-  static Turn*& current();
+  static CallScope*& current();
   void launched(const Runtime& runtime, const std::string& kernel, const cl::Event& event);
 
  private:
@@ -55,12 +55,12 @@ class Turn {
     cl::Event event;
   };
 
-  void leave();
+  void release();
 
-  Turns& turns_;
+  CallOrder& order_;
   bool out_of_order_;
   std::unique_lock<std::mutex> lock_;
-  Turn* outer_;
+  CallScope* outer_;
   cl::Event last_;
   std::vector<Launched> launches_;
 };
@@ -68,5 +68,5 @@ class Turn {
 }  // namespace clcook
 
 #if CLCOOK_DEFINITIONS
-#include <clcook/core/impl/turns.hpp>
+#include <clcook/core/impl/call_order.hpp>
 #endif

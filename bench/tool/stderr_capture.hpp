@@ -11,12 +11,12 @@ namespace clcook::tool {
 // generated.") does not get between our lines. Should the process end meanwhile, by exit() or by a
 // fatal signal, what was kept goes to the real standard error: an implementation that ends the
 // process says why just before. At most one at a time. Not thread-safe.
-class Chatter {
+class StderrCapture {
  public:
-  Chatter();
-  Chatter(const Chatter&) = delete;
-  Chatter& operator=(const Chatter&) = delete;
-  ~Chatter();
+  StderrCapture();
+  StderrCapture(const StderrCapture&) = delete;
+  StderrCapture& operator=(const StderrCapture&) = delete;
+  ~StderrCapture();
 
   // What was printed since the last call.
   std::string take();

@@ -1,4 +1,4 @@
-#include "tool/chatter.hpp"
+#include "tool/stderr_capture.hpp"
 
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ void on_fatal(int number) {
 
 }  // namespace
 
-Chatter::Chatter() {
+StderrCapture::StderrCapture() {
   std::FILE* file = std::tmpfile();
   const int copy = dup(STDERR_FILENO);
   terminal_ = copy < 0 ? nullptr : fdopen(copy, "w");
@@ -52,7 +52,7 @@ Chatter::Chatter() {
   for (const int number : kFatal) std::signal(number, on_fatal);
 }
 
-Chatter::~Chatter() {
+StderrCapture::~StderrCapture() {
   if (kept_error >= 0) {
     std::fflush(stderr);
     dup2(real_error, STDERR_FILENO);
@@ -63,7 +63,7 @@ Chatter::~Chatter() {
   if (terminal_ != nullptr) std::fclose(terminal_);
 }
 
-std::string Chatter::take() {
+std::string StderrCapture::take() {
   std::string out;
   if (kept_error < 0) return out;
   std::fflush(stderr);
