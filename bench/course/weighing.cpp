@@ -17,16 +17,14 @@
 
 namespace clcook::tool::course {
 
+void unweighable(const std::string& why) { unsupported(Lacks::feature, "the shape", why); }
+
 namespace {
 
 const char* const kTarget = "gfx1100";
 constexpr std::size_t kWave = 32;
 // More than this share of the instructions in loops that nothing is known of: they cannot be weighed.
 constexpr double kGuessed = 0.1;
-
-[[noreturn]] void unweighable(const std::string& why) {
-  unsupported(Lacks::feature, "the shape", why);
-}
 
 Recipe recipe_of(described::Description about) {
   return described::recipe_of(std::make_shared<const described::Description>(std::move(about)));
