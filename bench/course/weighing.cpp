@@ -31,7 +31,8 @@ Recipe recipe_of(described::Description about) {
 }
 
 isa::Job job_of(const Recipe& recipe, const std::string& kernel, const isa::Target& target) {
-  return isa::jobs_of(recipe, recipe.variant(kernel), {}, false, target).at(0);
+  return isa::jobs_of(recipe, recipe.variant(kernel), {}, false, isa::device_of(target), target)
+      .at(0);
 }
 
 // Issue slots of an instruction. A memory instruction of a whole wave holds its path for four cycles
