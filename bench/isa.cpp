@@ -75,8 +75,8 @@ std::vector<const Recipe*> select_recipes(const IsaArguments& arguments) {
 }
 
 // Baseline first, then the variants in their order. Recipes, then files.
-std::vector<Job> select_jobs(const IsaArguments& arguments, const Target& target,
-                             const Toolchain& tools, const DiskCache& cache) {
+std::vector<Job> select_jobs(const IsaArguments& arguments, const DeviceInfo& device,
+                             const Target& target, const Toolchain& tools, const DiskCache& cache) {
   std::vector<Job> out;
   for (const Recipe* recipe : select_recipes(arguments)) {
     if (!arguments.variant.empty()) recipe->variant(arguments.variant);  // names the known ones
@@ -89,7 +89,7 @@ std::vector<Job> select_jobs(const IsaArguments& arguments, const Target& target
       std::vector<Params> tunes = combinations(variant->tunes);
       if (!arguments.all_tunes) tunes.resize(1);
       for (std::size_t i = 0; i < tunes.size(); ++i) {
-        std::vector<Job> jobs = jobs_of(*recipe, *variant, tunes[i], i > 0, target);
+        std::vector<Job> jobs = jobs_of(*recipe, *variant, tunes[i], i > 0, device, target);
         if (is_described(recipe->name) && !target.name.empty())
           isa::set_language(jobs, arguments.language, tools, cache);
         out.insert(out.end(), jobs.begin(), jobs.end());
@@ -111,8 +111,8 @@ Job described_kernel(const std::string& path, const std::string& kernel, const T
              ":KERNEL; there are" + known);
   }
   const VariantInfo& variant = kernel.empty() ? recipe.baseline() : recipe.variant(kernel);
-  std::vector<Job> jobs =
-      jobs_of(recipe, variant, combinations(variant.tunes).front(), false, target);
+  std::vector<Job> jobs = jobs_of(recipe, variant, combinations(variant.tunes).front(), false,
+                                  isa::device_of(target), target);
   isa::set_language(jobs, arguments.language, tools, cache);
   return jobs.front();
 }
@@ -158,8 +158,8 @@ Job parse_kernel(const std::string& spec, const std::vector<Target>& targets,
   const Recipe& recipe = find_recipe(recipes(), path.substr(0, slash));
   const VariantInfo& variant =
       recipe.variant(path.substr(slash + 1, hash == std::string::npos ? hash : hash - slash - 1));
-  const std::vector<Job> jobs =
-      jobs_of(recipe, variant, combinations(variant.tunes).front(), false, target);
+  const std::vector<Job> jobs = jobs_of(recipe, variant, combinations(variant.tunes).front(), false,
+                                        isa::device_of(target), target);
   const unsigned number =
       hash == std::string::npos ? 1 : isa::detail::to_unsigned(path.substr(hash + 1));
   if (number < 1 || number > jobs.size()) {
@@ -503,12 +503,11 @@ int isa_command(const IsaArguments& arguments) {
              "alone");
   }
   // Kernel by kernel, each for all targets.
-  const std::vector<Job> plain =
-      files.empty() ? select_jobs(arguments, {}, tools, cache) : std::vector<Job>();
   std::vector<std::vector<Job>> by_target;
   for (const Target& target : targets) {
-    by_target.push_back(files.empty() ? select_jobs(arguments, target, tools, cache)
-                                      : std::vector<Job>());
+    by_target.push_back(files.empty()
+                            ? select_jobs(arguments, isa::device_of(target), target, tools, cache)
+                            : std::vector<Job>());
     for (const std::string& path : files) {
       for (Job& job : jobs_of(file_of(arguments, path), target, tools, cache))
         by_target.back().push_back(std::move(job));
@@ -529,10 +528,12 @@ int isa_command(const IsaArguments& arguments) {
   if (Interrupt::asked() && !arguments.update_gate.empty())
     return ended_early(all.size(), jobs.size());
   if (!arguments.update_gate.empty()) return update_gate(arguments, all, tools, whole);
-  const std::optional<isa::LiveDevice> live =
-      plain.empty() ? std::nullopt
-                    : isa::ask_driver(arguments.device, !arguments.device.empty(),
-                                      "clcook isa --device", plain);
+  std::optional<isa::LiveDevice> live;
+  if (files.empty() && !jobs.empty()) {
+    live = isa::ask_driver(
+        arguments.device, !arguments.device.empty(), "clcook isa --device",
+        [&](const DeviceInfo& device) { return select_jobs(arguments, device, {}, tools, cache); });
+  }
 
   std::string out = fmt::format("clcook isa: {}, libclc in {}\n", tools.clang_line, tools.libclc);
   IsaResult found;
@@ -574,12 +575,13 @@ int isa_command(const IsaArguments& arguments) {
     driver = {{"device", tool::to_json(live->info)}, {"kernels", Json::array()}};
     for (const isa::Live& row : live->rows) {
       const isa::Resources& r = row.resources;
-      out += row.problem.empty() ? fmt::format("  {:<34} {:>9} {:>12} {:>8} {:>11}\n", row.name,
-                                               number(r.registers), number(r.spills),
-                                               number(r.scratch), number(r.local_bytes))
-                                 : fmt::format("  {:<34} {}\n", row.name, row.problem);
+      const std::string name = row.job.name();
+      out += row.problem.empty()
+                 ? fmt::format("  {:<34} {:>9} {:>12} {:>8} {:>11}\n", name, number(r.registers),
+                               number(r.spills), number(r.scratch), number(r.local_bytes))
+                 : fmt::format("  {:<34} {}\n", name, row.problem);
       driver["kernels"].push_back(
-          {{"name", row.name}, {"problem", row.problem}, {"resources", tool::to_json(r)}});
+          {{"name", name}, {"problem", row.problem}, {"resources", tool::to_json(r)}});
     }
   }
   for (const auto& [target, names] : unknown) {
@@ -591,7 +593,7 @@ int isa_command(const IsaArguments& arguments) {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   out += fmt::format("\n{} kernels, {} from the cache, {:.1f} s\n", all.size(), cached, seconds);
-  if (jobs.empty() && plain.empty()) out += "there is no recipe to compile\n";
+  if (jobs.empty()) out += "there is no recipe to compile\n";
 
   if (!arguments.json.empty()) {
     Json result = result_head("isa", DeviceInfo());

@@ -232,24 +232,29 @@ int narrow(long value) { return value < 0 ? 0 : static_cast<int>(value); }
 std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
   const bool is_file = !arguments.file.path.empty();
   const bool is_foreign = is_file || is_described(arguments.recipe);
+  const Recipe* recipe = is_file ? nullptr : &find_recipe(recipes(), arguments.recipe);
   Params tune;
-  std::vector<isa::Job> jobs;
-  const auto jobs_for = [&](const isa::Target& target) {
-    const Recipe& recipe = find_recipe(recipes(), arguments.recipe);
-    if (!arguments.variant.empty()) recipe.variant(arguments.variant);  // names the known ones
-    std::vector<isa::Job> out;
-    for (const VariantInfo& variant : recipe.variants) {
+  std::vector<const VariantInfo*> variants;
+  if (!is_file) {
+    if (!arguments.variant.empty()) recipe->variant(arguments.variant);  // names the known ones
+    for (const VariantInfo& variant : recipe->variants) {
       // Of a description all, of a recipe the baseline.
       if (arguments.variant.empty() ? !is_foreign && !variant.baseline
                                     : variant.name != arguments.variant)
         continue;
       tune = combinations(variant.tunes).front();
-      for (isa::Job& job : isa::jobs_of(recipe, variant, tune, false, target))
+      variants.push_back(&variant);
+    }
+  }
+  const auto jobs_for = [&](const DeviceInfo& device, const isa::Target& target) {
+    std::vector<isa::Job> out;
+    for (const VariantInfo* variant : variants) {
+      for (isa::Job& job : isa::jobs_of(*recipe, *variant, combinations(variant->tunes).front(),
+                                        false, device, target))
         out.push_back(std::move(job));
     }
     return out;
   };
-  if (!is_file) jobs = jobs_for({});
   KernelNeeds common;
   common.wave_size = arguments.wave;
   common.cu_mode = arguments.cu_mode;
@@ -303,11 +308,12 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
   };
 
   if (arguments.arch.empty() && !is_file) {
-    const auto live = isa::ask_driver(arguments.device, !arguments.device.empty(),
-                                      "clcook occupancy --device", jobs);
+    const auto live =
+        isa::ask_driver(arguments.device, !arguments.device.empty(), "clcook occupancy --device",
+                        [&](const DeviceInfo& device) { return jobs_for(device, {}); });
     if (live) {
-      for (std::size_t i = 0; i < jobs.size(); ++i) {
-        add(jobs[i], live->rows[i].resources, live->rows[i].problem,
+      for (const isa::Live& row : live->rows) {
+        add(row.job, row.resources, row.problem,
             "figures of the driver's compiler, " + live->info.name, live->arch);
       }
       return out;
@@ -317,7 +323,9 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
   const std::string name = arguments.arch.empty() ? "gfx1030" : arguments.arch;
   model::gpu_arch(name);  // the model's own list first
   const isa::Target target = isa::parse_target(name, tools);
-  jobs = is_file ? isa::jobs_of(arguments.file, target, tools, isa::isa_cache()) : jobs_for(target);
+  std::vector<isa::Job> jobs = is_file
+                                   ? isa::jobs_of(arguments.file, target, tools, isa::isa_cache())
+                                   : jobs_for(isa::device_of(target), target);
   if (is_described(arguments.recipe))
     isa::set_language(jobs, arguments.file.language, tools, isa::isa_cache());
   for (const isa::Job& job : jobs) {

@@ -103,7 +103,10 @@ __kernel void argument_swap_select(__global const float2* restrict a, ulong a_of
 // at a time in the elements of vectors: compilers for CPUs make no vectors of work-items whose
 // function has a loop.
 #ifdef CLCOOK_ARGUMENT_SWAP_CPU_LANES
-#define STRIP 1024
+#ifndef CLCOOK_ARGUMENT_SWAP_STRIP
+#define CLCOOK_ARGUMENT_SWAP_STRIP 1024
+#endif
+#define STRIP CLCOOK_ARGUMENT_SWAP_STRIP
 #define LANES 16
 
 CLCOOK_FRESNEL_OF(argument_swap_fresnel16, float16)

@@ -317,7 +317,10 @@ __kernel void bc6h_decode_table_driven(__global const uint4* restrict src, ulong
 #undef CLCOOK_BC6H_SIXTEEN
 #include <clcook/bc6h_lanes.clh>
 
-#define GROUP 64
+#ifndef CLCOOK_BC6H_DECODE_GROUP
+#define CLCOOK_BC6H_DECODE_GROUP 64
+#endif
+#define GROUP CLCOOK_BC6H_DECODE_GROUP
 
 #ifdef CLCOOK_BC6H_FLOAT
 #define COLUMNS 1

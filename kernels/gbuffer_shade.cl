@@ -607,7 +607,6 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_short2(GBUFFER_SHADE_ARGUMENTS) 
 #ifdef CLCOOK_GBUFFER_SHADE_CPU_LANES
 #include <clcook/streaming_store.clh>
 
-#define STRIP 4096
 #define LANES 32
 
 // OpenCL C has vectors of at most 16; the compilers for CPUs, which are clang, have these too.
@@ -705,12 +704,12 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_cpu_lanes(GBUFFER_SHADE_ARGUMENT
   const uint fog_green = gbuffer_shade_twice(gbuffer_shade_byte(fog, 1));
   const uint fog_blue = gbuffer_shade_twice(gbuffer_shade_byte(fog, 2));
   const ushort32 zero = (ushort32)(0);
-  const ulong end = min((get_global_id(0) + 1) * STRIP, count);
+  const ulong end = min((get_global_id(0) + 1) * TEXELS, count);
   gbuffer += gbuffer_offset;
   result += result_offset;
   const int aligned = ((uintptr_t)result & 63) == 0;
 
-  for (ulong i = get_global_id(0) * STRIP; i < end; i += LANES) {
+  for (ulong i = get_global_id(0) * TEXELS; i < end; i += LANES) {
     const ulong texels = min(end - i, (ulong)LANES);
     ushort32 q[8];
     if (texels == LANES) {

@@ -31,13 +31,19 @@
 #ifndef CLCOOK_GROUP_SIZE_GROUP
 #define CLCOOK_GROUP_SIZE_GROUP 256
 #endif
+#ifndef CLCOOK_GROUP_SIZE_SEGMENT
+#define CLCOOK_GROUP_SIZE_SEGMENT 1024
+#endif
+#ifndef CLCOOK_GROUP_SIZE_MAX_SPHERES
+#define CLCOOK_GROUP_SIZE_MAX_SPHERES 64
+#endif
 
 #define GROUP_SIZE_ITEMS __attribute__((reqd_work_group_size(CLCOOK_GROUP_SIZE_GROUP, 1, 1)))
 
 // Values of a segment that is summed up in local memory.
-#define SEGMENT 1024
+#define SEGMENT CLCOOK_GROUP_SIZE_SEGMENT
 // Most spheres of a scene.
-#define MAX_SPHERES 64
+#define MAX_SPHERES CLCOOK_GROUP_SIZE_MAX_SPHERES
 
 // ------------------------------------------------------------------------------------------------
 // The prefix sum of one segment, by doubling distances between two arrays. An item has the same

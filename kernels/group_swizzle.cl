@@ -149,8 +149,12 @@ __kernel void group_swizzle_xcd(GROUP_SWIZZLE_PARAMETERS) {
 // time, and asked for at once, so that the cache's misses overlap. The host defines
 // CLCOOK_BUILTIN_PREFETCH where the compiler has that.
 #ifdef CLCOOK_GROUP_SWIZZLE_CPU_TILES
-#define TILE_W 256
-#define TILE_H 16
+#ifndef CLCOOK_GROUP_SWIZZLE_TILE_W
+#define CLCOOK_GROUP_SWIZZLE_TILE_W 256
+#define CLCOOK_GROUP_SWIZZLE_TILE_H 16
+#endif
+#define TILE_W CLCOOK_GROUP_SWIZZLE_TILE_W
+#define TILE_H CLCOOK_GROUP_SWIZZLE_TILE_H
 #define LANES 16
 
 #ifdef CLCOOK_GROUP_SWIZZLE_GATHER

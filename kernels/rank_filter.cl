@@ -504,16 +504,14 @@ __kernel RANK_FILTER_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void rank_filter_network
 // out, and the bin that holds the result is near the last one (Huang 1979). Of wider keys the other
 // bits follow, DIGIT at a time, each from a histogram of those neighbours that agree so far.
 //
-// Local memory: two counts of 16 bits in a word, BINS words per item, that of neighbouring items side
-// by side: items never meet in a bank, and share nothing, so that there is no barrier. Work-group:
-// TILE_W x 1.
+// Local memory: two counts of 16 bits in a word, 128 words per item and for wider keys 2^(DIGIT - 1)
+// more, those of neighbouring items side by side: items never meet in a bank, and share nothing, so
+// that there is no barrier. Work-group: TILE_W x 1.
 #ifdef CLCOOK_RANK_FILTER_SLIDING_HISTOGRAM
-#if KEY_BITS == 32
-#define DIGIT 6
-#else
-#define DIGIT 4
+#ifndef CLCOOK_RANK_FILTER_DIGIT
+#define CLCOOK_RANK_FILTER_DIGIT 4
 #endif
-#define BINS (KEY_BITS == 8 ? 128 : 128 + (1 << DIGIT) / 2)
+#define DIGIT CLCOOK_RANK_FILTER_DIGIT
 
 RANK_FILTER_INLINE void rank_filter_add(__local uint* bins, uint bin, uint count) {
   bins[(bin >> 1) * TILE_W] += count << ((bin & 1u) << 4);

@@ -98,7 +98,10 @@ __kernel REGROUP_GROUP void regroup_branch_free(REGROUP_ARGUMENTS) {
 
 // ------------------------------------------------------------------------------------------------
 // What sorts: a group takes GROUP * 16 keys, a work-item 16 neighbours among them.
-#define ITEMS 16
+#ifndef CLCOOK_REGROUP_ITEMS
+#define CLCOOK_REGROUP_ITEMS 16
+#endif
+#define ITEMS CLCOOK_REGROUP_ITEMS
 #define WINDOW (GROUP * ITEMS)
 #define CELLS CLCOOK_BIN_CELLS(PATHS, GROUP)
 
@@ -335,7 +338,10 @@ __kernel REGROUP_GROUP void regroup_queues(LISTED_ARGUMENTS, __global uint* rest
 // cpu_lanes: for CPUs, after sorted_groups, with our function alone. One work-item sorts a run of
 // items, and shades 16 of one path at a time, in the elements of vectors.
 #ifdef CLCOOK_REGROUP_CPU_LANES
-#define RUN 4096
+#ifndef CLCOOK_REGROUP_RUN
+#define CLCOOK_REGROUP_RUN 4096
+#endif
+#define RUN CLCOOK_REGROUP_RUN
 #define LANES 16
 
 CLCOOK_MATERIALS_OF(regroup_lanes, float16, uint16)

@@ -412,7 +412,10 @@ __kernel VERTEX_TRANSFORM_GROUP void vertex_transform_half3(VERTEX_TRANSFORM_ARG
 #ifdef CLCOOK_VERTEX_TRANSFORM_CPU_COLUMNS
 #include <clcook/streaming_store.clh>
 
-#define STRIP 4096
+#ifndef CLCOOK_VERTEX_TRANSFORM_STRIP
+#define CLCOOK_VERTEX_TRANSFORM_STRIP 4096
+#endif
+#define STRIP CLCOOK_VERTEX_TRANSFORM_STRIP
 #define BLOCK 64  // vertices whose joints and weights are unpacked at a time
 #define LANES 8   // vertices whose results are whole cache lines
 #define MAX_BONES 256

@@ -108,7 +108,6 @@ TEST_CASE("instructions weighed by how often they run") {
   // 4 once, 3 and 2 ten times, 1 in a quarter of ten.
   CHECK(once.total == doctest::Approx(4 + 50 + 2.5));
   CHECK(once.of(isa::Kind::vector_memory) == doctest::Approx(11));
-  CHECK(once.memory == doctest::Approx(11));
   CHECK(once.of(isa::Kind::vector_alu) == doctest::Approx(2 + 10 + 2.5));
   CHECK(once.guessed == 0);
 

@@ -1,7 +1,9 @@
 // The offline analyser: classes of instructions, reading assembly and compilers' messages, the gate, and the command itself where clang-19 is installed.
 #include <nlohmann/json.hpp>
 
+#include "bench/cookbook/recipes.hpp"
 #include "bench/isa/gate.hpp"
+#include "bench/isa/jobs.hpp"
 #include "bench/isa/listing.hpp"
 #include "bench/isa/resources.hpp"
 #include "bench/isa/targets.hpp"
@@ -378,6 +380,32 @@ TEST_CASE("the gate") {
       CHECK(contains(error.what(), "--update-gate"));
     }
   }
+}
+
+TEST_CASE("a live device is asked about the kernels that a plan builds there") {
+  const Runtime& rt = runtime();
+  std::size_t same = 0;
+  for (const char* name : {"line_blur", "rank_filter", "stream_compaction", "threshold_count"}) {
+    const Recipe& recipe = find_recipe(cookbook::recipes(), name);
+    const Params& shape = recipe.bench_shapes.front();
+    for (const VariantInfo& variant : recipe.variants) {
+      CAPTURE(recipe.name + "/" + variant.name);
+      const Params tune = combinations(variant.tunes).front();
+      const Offer offer = recipe.offer(rt, variant.name, tune, shape);
+      std::map<std::string, std::vector<std::string>> built;
+      for (const CompileUnit& unit : offer.units) {
+        built[unit.kernel].push_back(Runtime::build_options(rt.info(), unit.defines, unit.options) +
+                                     "\n" + unit.source.flatten());
+      }
+      for (const isa::Job& job : isa::jobs_of(recipe, variant, tune, false, rt.info(), {})) {
+        const std::vector<std::string>& texts = built[job.kernel];
+        if (texts.empty()) continue;
+        CHECK(std::count(texts.begin(), texts.end(), job.options + "\n" + job.source) > 0);
+        ++same;
+      }
+    }
+  }
+  CHECK(same > 20);
 }
 
 LONG_TEST_CASE("the command", 16) {

@@ -1,5 +1,7 @@
 // What `clcook isa` compiles for a kind of device is what a plan builds on such a device, text and
-// options. The device of a target is that of device_of() in bench/isa/jobs.cpp.
+// options. The device of a target is that of device_of() in bench/isa/jobs.cpp. And what a plan
+// defines has a place in the text: a kernel that lacks it would go by its own default.
+#include <cctype>
 #include <set>
 #include <string>
 #include <vector>
@@ -46,6 +48,16 @@ std::string whole(const CompileUnit& unit) {
          unit.source.flatten();
 }
 
+bool has_word(const std::string& text, const std::string& word) {
+  const auto goes_on = [&](std::size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
+  };
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if ((at == 0 || !goes_on(at - 1)) && !goes_on(at + word.size())) return true;
+  return false;
+}
+
 }  // namespace
 
 TEST_CASE("tools compile for a device what a plan builds there") {
@@ -82,13 +94,19 @@ TEST_CASE("tools compile for a device what a plan builds there") {
             for (const CompileUnit& unit : offer.units) {
               kernels.insert(unit.kernel);
               texts.insert(whole(unit));
+              const std::string source = unit.source.flatten();
+              for (const auto& one : unit.defines.values())
+                CHECK_MESSAGE(has_word(source, one.first), one.first);
             }
             // Of some variants tools see more kernels than one problem needs, or one of many alike.
             std::size_t found = 0;
-            for (const CompileUnit& unit : recipe.units(variant.name, tune, shape, kind.target)) {
-              if (kernels.count(unit.kernel) == 0) continue;
-              CHECK(texts.count(whole(unit)) == 1);
-              ++found;
+            // The device of a target, and a live one.
+            for (const DeviceInfo& device : {kind.target, runtime.info()}) {
+              for (const CompileUnit& unit : recipe.units(variant.name, tune, shape, device)) {
+                if (kernels.count(unit.kernel) == 0) continue;
+                CHECK(texts.count(whole(unit)) == 1);
+                ++found;
+              }
             }
             if (found > 0) same.insert(name);
             break;

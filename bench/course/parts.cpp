@@ -120,8 +120,6 @@ bool wants(const Exercise& exercise, Figure figure) {
                      [&](const Limit& one) { return one.figure == figure; });
 }
 
-[[noreturn]] void cannot(const std::string& why) { unsupported(Lacks::feature, "the shape", why); }
-
 // What a kernel writes when its items have other numbers than they think: `numbers` is text before it
 // that defines clcook_course_group() and clcook_course_local(). 1 for each element that is written.
 struct Written {
@@ -209,7 +207,7 @@ double apart(const Exercise& exercise, const Part& part, const Entry* entry) {
   };
   const described::Description about = description_of(exercise, kCountedSeed, part.seed, {});
   const std::size_t group = group_of(about, entry);
-  if (group < 16) cannot("its groups have fewer than 16 work-items");
+  if (group < 16) unweighable("its groups have fewer than 16 work-items");
   const double bytes =
       static_cast<double>(about.arguments[about.compare.outputs.front()].type.size());
   std::vector<double> distances;
@@ -217,7 +215,7 @@ double apart(const Exercise& exercise, const Part& part, const Entry* entry) {
     const std::vector<double> one = places(lane);
     const std::vector<double> next = places(lane + 1);
     if (one.empty() || one.size() != next.size())
-      cannot("neighbouring work-items do not store the same number of results");
+      unweighable("neighbouring work-items do not store the same number of results");
     for (std::size_t i = 0; i < one.size(); ++i)
       distances.push_back(bytes * std::abs(next[i] - one[i]));
   }
@@ -257,14 +255,14 @@ double reach(const Exercise& exercise, const Part& part, const Entry* entry) {
       reads += any;
     }
   }
-  if (writes == 0) cannot("its first groups write nothing");
+  if (writes == 0) unweighable("its first groups write nothing");
   std::size_t group = group_of(description_of(exercise, kCountedSeed, part.seed, {}), entry);
   if (entry != nullptr) {
     for (const std::size_t one : entry->geometry.outputs) group *= one;
   }
   // A group that writes more than others would look better than it is.
   if (writes > static_cast<double>(kFirst * group))
-    cannot("its first groups write more than their own tiles");
+    unweighable("its first groups write more than their own tiles");
   // As of groups of 16 x 16: larger ones are fewer at a time.
   return reads / writes * std::sqrt(static_cast<double>(group) / 256);
 }

@@ -17,6 +17,8 @@
 
 namespace clcook::tool::course {
 
+void unweighable(const std::string& why) { unsupported(Lacks::feature, "the shape", why); }
+
 namespace {
 
 const char* const kTarget = "gfx1100";
@@ -24,16 +26,13 @@ constexpr std::size_t kWave = 32;
 // More than this share of the instructions in loops that nothing is known of: they cannot be weighed.
 constexpr double kGuessed = 0.1;
 
-[[noreturn]] void unweighable(const std::string& why) {
-  unsupported(Lacks::feature, "the shape", why);
-}
-
 Recipe recipe_of(described::Description about) {
   return described::recipe_of(std::make_shared<const described::Description>(std::move(about)));
 }
 
 isa::Job job_of(const Recipe& recipe, const std::string& kernel, const isa::Target& target) {
-  return isa::jobs_of(recipe, recipe.variant(kernel), {}, false, target).at(0);
+  return isa::jobs_of(recipe, recipe.variant(kernel), {}, false, isa::device_of(target), target)
+      .at(0);
 }
 
 // Issue slots of an instruction. A memory instruction of a whole wave holds its path for four cycles

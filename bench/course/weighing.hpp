@@ -18,6 +18,9 @@ struct Weighed {
   long registers = 0;
 };
 
+// Throws Error(unsupported): why a shape cannot be weighed.
+[[noreturn]] void unweighable(const std::string& why);
+
 // Compiles the kernel for gfx1100 and runs it once on PoCL, on the description's bench shape with data
 // from `seed`, with a counter in each of its loops and branches. A wave of 32 runs what any of its
 // work-items needs. Throws Error: build_failed where it does not compile, unsupported with the reason

@@ -67,7 +67,6 @@ inline std::map<unsigned, LoopRemark> read_loop_remarks(std::string_view log) {
 struct Weighted {
   std::array<double, isa::kKinds> by_kind{};
   double total = 0;
-  double memory = 0;   // global, constant and local memory
   double guessed = 0;  // the share of total in loops that nothing is known of: taken as run once
 
   double of(isa::Kind kind) const { return by_kind[static_cast<std::size_t>(kind)]; }
@@ -115,8 +114,6 @@ class Weigher {
         if (guess[b]) out.guessed += often;
       }
     }
-    out.memory = out.of(isa::Kind::vector_memory) + out.of(isa::Kind::scalar_memory) +
-                 out.of(isa::Kind::local_memory);
     if (out.total > 0) out.guessed /= out.total;
     return out;
   }

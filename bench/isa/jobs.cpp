@@ -31,8 +31,9 @@ const Params& shape_of(const Recipe& recipe) {
   return shapes.front();
 }
 
-// A device of the target, as far as plans ask. tests/stub_units.cpp holds what follows from it against
-// plans on such devices.
+}  // namespace
+
+// tests/stub_units.cpp holds what follows from it against plans on such devices.
 DeviceInfo device_of(const Target& target) {
   DeviceInfo out;
   out.cpu = target.vendor == Vendor::x86;
@@ -47,15 +48,17 @@ DeviceInfo device_of(const Target& target) {
   return out;
 }
 
+namespace {
+
 // Some recipes make a large problem to say this: it is asked once for all targets of a vendor. For one
 // thread.
 const std::vector<CompileUnit>& units_of(const Recipe& recipe, const VariantInfo& variant,
                                          const Params& tune, const Params& shape,
                                          const DeviceInfo& device) {
   static std::map<std::vector<std::string>, std::vector<CompileUnit>> known;
-  const auto [one, is_new] =
-      known.try_emplace({recipe.name, variant.name, tune.str(), shape.str(), device.platform,
-                         std::to_string(device.nvidia_capability), device.cpu ? "cpu" : "gpu"});
+  const auto [one, is_new] = known.try_emplace(
+      {recipe.name, variant.name, tune.str(), shape.str(), device.platform, device.name,
+       std::to_string(device.nvidia_capability), device.cpu ? "cpu" : "gpu"});
   if (is_new) one->second = recipe.units(variant.name, tune, shape, device);
   return one->second;
 }
@@ -63,12 +66,11 @@ const std::vector<CompileUnit>& units_of(const Recipe& recipe, const VariantInfo
 }  // namespace
 
 std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
-                         bool name_tune, const Target& target) {
+                         bool name_tune, const DeviceInfo& device, const Target& target) {
   if (!recipe.units)
     fail(Errc::invalid_argument, recipe.name,
          "the recipe does not say what to compile (Recipe::units)");
   std::vector<Job> out;
-  const DeviceInfo device = device_of(target);
   const std::vector<CompileUnit>& units = units_of(recipe, variant, tune, shape_of(recipe), device);
   for (const CompileUnit& unit : units) {
     Job job;
@@ -208,7 +210,7 @@ std::vector<Job> jobs_of(const KernelFile& file, const Target& target, const Too
 }
 
 std::optional<LiveDevice> ask_driver(const std::string& device, bool required,
-                                     const std::string& who, const std::vector<Job>& jobs) {
+                                     const std::string& who, const JobsFor& jobs_for) {
   const char* variable = std::getenv("CLCOOK_DEVICE");
   std::string spec = device.empty() && variable != nullptr ? variable : device;
   if (spec.empty() && !required) return std::nullopt;
@@ -235,13 +237,12 @@ std::optional<LiveDevice> ask_driver(const std::string& device, bool required,
          "only NVIDIA's OpenCL reports registers in its build log; chosen is " + out.info.name);
   }
   if (out.info.nvidia_capability != 0) out.arch = text("sm_", out.info.nvidia_capability);
-  for (const Job& job : jobs) {
+  for (const Job& job : jobs_for(out.info)) {
     Live row;
-    row.name = job.name();
+    row.job = job;
     try {
-      const std::string options_text = job.options.substr(std::string("-cl-std=CL1.2").size());
       const cl::Program program = runtime.build(Source(job.recipe + ".cl", job.source), Defines(),
-                                                row.name, options_text + " -cl-nv-verbose");
+                                                job.name(), job.options + " -cl-nv-verbose");
       const std::string log = build_log(program, runtime.device());
       const auto said = read_ptxas_log(log);
       const auto found = said.find(job.kernel);

@@ -1,6 +1,7 @@
 // What to compile for `clcook isa` and `clcook occupancy`, and asking a live driver.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,10 +17,13 @@ namespace clcook::isa {
 // Where compilations are remembered.
 DiskCache isa_cache();
 
+// A device of the target, as far as plans ask.
+DeviceInfo device_of(const Target& target);
+
 // The kernels of one variant with one tuning, for the recipe's first bench shape, as the host
-// compiles them for such a target.
+// compiles them for such a device; `target` is empty for a live one.
 std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
-                         bool name_tune, const Target& target = {});
+                         bool name_tune, const DeviceInfo& device, const Target& target);
 
 // A file that is no recipe's.
 struct KernelFile {
@@ -50,7 +54,7 @@ void set_language(std::vector<Job>& jobs, const std::string& language, const Too
 
 // What the driver's compiler says about a kernel.
 struct Live {
-  std::string name;
+  Job job;
   std::string problem;
   Resources resources;
 };
@@ -61,10 +65,11 @@ struct LiveDevice {
   std::vector<Live> rows;
 };
 
-// The kernels as the driver of an NVIDIA GPU builds them: of the device `spec`, or of the one that
-// CLCOOK_DEVICE names. No value when that is no such GPU; where it is `required`, an Error on
-// behalf of `who`.
+// The kernels `jobs_for` it as the driver of an NVIDIA GPU builds them: of the device `spec`, or of
+// the one that CLCOOK_DEVICE names. No value when that is no such GPU; where it is `required`, an
+// Error on behalf of `who`.
+using JobsFor = std::function<std::vector<Job>(const DeviceInfo&)>;
 std::optional<LiveDevice> ask_driver(const std::string& spec, bool required, const std::string& who,
-                                     const std::vector<Job>& jobs);
+                                     const JobsFor& jobs_for);
 
 }  // namespace clcook::isa

@@ -40,9 +40,6 @@ struct Counts {
 
   unsigned of(Kind kind) const { return by_kind[static_cast<std::size_t>(kind)]; }
   unsigned branches() const { return of(Kind::branch); }
-  unsigned memory() const {
-    return of(Kind::vector_memory) + of(Kind::scalar_memory) + of(Kind::local_memory);
-  }
 };
 
 struct Listing {

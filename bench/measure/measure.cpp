@@ -16,6 +16,16 @@
 
 namespace clcook::tool {
 
+Stamps stamps_of(const cl::Event& event) {
+  const auto stamp = [&](cl_profiling_info what) {
+    cl_ulong value = 0;
+    check(clGetEventProfilingInfo(event(), what, sizeof value, &value, nullptr),
+          "clGetEventProfilingInfo");
+    return value;
+  };
+  return {stamp(CL_PROFILING_COMMAND_START), stamp(CL_PROFILING_COMMAND_END)};
+}
+
 EventTimer::Time EventTimer::time(const std::function<cl::Event()>& call) {
   kernels_.clear();
   events_.clear();
@@ -27,13 +37,7 @@ EventTimer::Time EventTimer::time(const std::function<cl::Event()>& call) {
   cl_ulong first_start = ~cl_ulong{0};
   cl_ulong last_end = 0;
   for (const cl::Event& event : events_) {
-    cl_ulong start = 0;
-    cl_ulong end = 0;
-    check(
-        clGetEventProfilingInfo(event(), CL_PROFILING_COMMAND_START, sizeof start, &start, nullptr),
-        "clGetEventProfilingInfo");
-    check(clGetEventProfilingInfo(event(), CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr),
-          "clGetEventProfilingInfo");
+    const auto [start, end] = stamps_of(event);
     result.sum += static_cast<double>(end - start) * 1e-9;
     first_start = std::min(first_start, start);
     last_end = std::max(last_end, end);

@@ -12,6 +12,13 @@
 
 namespace clcook::tool {
 
+// When a command of a profiling queue ran, in nanoseconds.
+struct Stamps {
+  cl_ulong start = 0;
+  cl_ulong end = 0;
+};
+Stamps stamps_of(const cl::Event& event);
+
 // Collects the kernels of a call and reads their times.
 class EventTimer {
  public:

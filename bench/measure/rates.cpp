@@ -5,20 +5,16 @@
 
 #include <clcook/core/launch.hpp>
 
+#include "measure/measure.hpp"
+
 namespace clcook::tool {
 
 namespace {
 
 // Seconds from the start of the first to the end of the last.
 double span(const cl::Event& first, const cl::Event& last) {
-  const auto stamp = [](const cl::Event& event, cl_profiling_info what) {
-    cl_ulong value = 0;
-    check(clGetEventProfilingInfo(event(), what, sizeof value, &value, nullptr),
-          "clGetEventProfilingInfo");
-    return value;
-  };
-  const cl_ulong begin = stamp(first, CL_PROFILING_COMMAND_START);
-  const cl_ulong end = stamp(last, CL_PROFILING_COMMAND_END);
+  const cl_ulong begin = stamps_of(first).start;
+  const cl_ulong end = stamps_of(last).end;
   return end > begin ? static_cast<double>(end - begin) * 1e-9 : 0;
 }
 

@@ -16,9 +16,15 @@
 #include <clcook/pixel16.clh>
 #include <clcook/view.clh>
 
-#define RESULT_ROWS 32      // of results at a time: 8 for each phase of the coarse taps
-#define PREFETCH 8          // rows ahead
-#define RESULT_COLUMNS 128  // of results at a time
+#ifndef CLCOOK_GAUSSIAN_RESULT_ROWS
+#define CLCOOK_GAUSSIAN_RESULT_ROWS 32
+#define CLCOOK_GAUSSIAN_RESULT_COLUMNS 128
+#endif
+
+// Results that are made at a time; of the rows 8 for each phase of the coarse taps.
+#define RESULT_ROWS CLCOOK_GAUSSIAN_RESULT_ROWS
+#define RESULT_COLUMNS CLCOOK_GAUSSIAN_RESULT_COLUMNS
+#define PREFETCH 8  // rows ahead
 
 // Along a row, vectors hold every PHASES-th pixel, or a channel of it, at the same place.
 #if CLCOOK_CHANNELS == 3

@@ -16,8 +16,12 @@
 #include <clcook/pixel16.clh>
 #include <clcook/view.clh>
 
-#define AHEAD 256  // channels that are asked for ahead
-#define TILE 256   // pixels of a tile of results
+#ifndef CLCOOK_GAUSSIAN_TILE
+#define CLCOOK_GAUSSIAN_TILE 256
+#endif
+
+#define AHEAD 256                  // channels that are asked for ahead
+#define TILE CLCOOK_GAUSSIAN_TILE  // pixels of a tile of results
 #define LINE (TILE * CLCOOK_CHANNELS + 16)
 
 // One axis of the small picture: its cells first to first + count - 1. The axis' table has the 3

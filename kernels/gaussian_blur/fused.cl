@@ -19,10 +19,14 @@
 #ifndef CLCOOK_GAUSSIAN_RADIUS
 #define CLCOOK_GAUSSIAN_RADIUS 4
 #endif
+#ifndef CLCOOK_GAUSSIAN_ITEMS
+#define CLCOOK_GAUSSIAN_ITEMS 128
+#define CLCOOK_GAUSSIAN_ROWS 4
+#endif
 
 #define RADIUS CLCOOK_GAUSSIAN_RADIUS
-#define ITEMS 128
-#define ROWS 4
+#define ITEMS CLCOOK_GAUSSIAN_ITEMS
+#define ROWS CLCOOK_GAUSSIAN_ROWS
 #define RUNS ((ITEMS - 2 * RADIUS) / ROWS)  // of a row
 #define WIDTH (RUNS * ROWS)                 // of the strip
 // One pixel is left free behind ROWS ones: the starts of runs lie in different banks.

@@ -19,16 +19,27 @@
 #include <clcook/pixel.clh>
 #include <clcook/view.clh>
 
-#define LOG_TILE_W 7
+#ifndef CLCOOK_GAUSSIAN_LOG_TILE_W
+#define CLCOOK_GAUSSIAN_LOG_TILE_W 7
+#define CLCOOK_GAUSSIAN_TILE_H 32
+#define CLCOOK_GAUSSIAN_LINE 64
+#define CLCOOK_GAUSSIAN_LINES 2
+#define CLCOOK_GAUSSIAN_COLUMN 16
+#define CLCOOK_GAUSSIAN_COLUMNS 8
+#define CLCOOK_GAUSSIAN_RADIUS_MAX 72
+#define CLCOOK_GAUSSIAN_STRIP 32
+#endif
+
+#define LOG_TILE_W CLCOOK_GAUSSIAN_LOG_TILE_W
 #define TILE_W (1 << LOG_TILE_W)  // pixels of a tile of the pass down, and work-items
-#define TILE_H 32
-#define READ_ROWS 8  // that an item of the pass down reads at once
-#define LINE 64      // cells that a group of the pass rows makes of each of its lines
-#define LINES 2      // lines of such a group
-#define COLUMN 16    // the same of the pass columns
-#define COLUMNS 8
-#define RADIUS_MAX 72  // of the filter on the coarse grid
-#define STRIP 32       // rows of an item of the pass up
+#define TILE_H CLCOOK_GAUSSIAN_TILE_H
+#define READ_ROWS 8                    // that an item of the pass down reads at once
+#define LINE CLCOOK_GAUSSIAN_LINE      // cells that a group of the pass rows makes of each line
+#define LINES CLCOOK_GAUSSIAN_LINES    // lines of such a group
+#define COLUMN CLCOOK_GAUSSIAN_COLUMN  // the same of the pass columns
+#define COLUMNS CLCOOK_GAUSSIAN_COLUMNS
+#define RADIUS_MAX CLCOOK_GAUSSIAN_RADIUS_MAX  // of the filter on the coarse grid
+#define STRIP CLCOOK_GAUSSIAN_STRIP            // rows of an item of the pass up
 
 // A pixel as it waits. `outside` is weighted by the host.
 #ifdef CLCOOK_ALPHA_TOP

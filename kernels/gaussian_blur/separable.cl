@@ -21,22 +21,29 @@
 #ifndef CLCOOK_GAUSSIAN_TAPS
 #define CLCOOK_GAUSSIAN_TAPS 33
 #endif
+#ifndef CLCOOK_GAUSSIAN_RUN
+#define CLCOOK_GAUSSIAN_RUN 12
+#define CLCOOK_GAUSSIAN_RUNS_X 40
+#define CLCOOK_GAUSSIAN_RUNS_Y 8
+#define CLCOOK_GAUSSIAN_ROWS 1
+#define CLCOOK_GAUSSIAN_LINES 32
+#endif
 
 #define TAPS CLCOOK_GAUSSIAN_TAPS
-#define RUN 12
+#define RUN CLCOOK_GAUSSIAN_RUN
 
 // Rows: a group takes ROWS rows of TILE_X pixels, a line of the tile is a channel of a row.
-#define RUNS_X 40
+#define RUNS_X CLCOOK_GAUSSIAN_RUNS_X
 #define TILE_X (RUNS_X * RUN)
 #define COUNT_X (TILE_X + TAPS - 1)
-#define ROWS (CLCOOK_CHANNELS == 1 ? 4 : CLCOOK_CHANNELS == 2 ? 2 : 1)
+#define ROWS CLCOOK_GAUSSIAN_ROWS
 #define ITEMS_X (RUNS_X * CLCOOK_CHANNELS * ROWS)
 #define LOADS_X ((COUNT_X + ITEMS_X - 1) / ITEMS_X)
 
 // Columns: a group goes down LINES channels, TILE_Y rows at a time. The pitch is an odd number of
 // quads, so that quads of neighbouring lines lie in different banks.
-#define LINES 32
-#define RUNS_Y 8
+#define LINES CLCOOK_GAUSSIAN_LINES
+#define RUNS_Y CLCOOK_GAUSSIAN_RUNS_Y
 #define TILE_Y (RUNS_Y * RUN)
 #define COUNT_Y (TILE_Y + TAPS - 1)
 #define PITCH_Y (COUNT_Y / 4 % 2 == 1 ? COUNT_Y : COUNT_Y + 4)

@@ -21,14 +21,18 @@
 #include <clcook/tensor.clh>
 #include <clcook/view.clh>
 
+#ifndef CLCOOK_TENSOR_TILES
+#define CLCOOK_TENSOR_TILES 4
+#define CLCOOK_TENSOR_WARPS 4
+#endif
+
 #ifdef CLCOOK_TENSOR_SPLIT
 #define PARTS 2
-#define TILES 3
 #else
 #define PARTS 1
-#define TILES 4
 #endif
-#define WARPS 4
+#define TILES CLCOOK_TENSOR_TILES
+#define WARPS CLCOOK_TENSOR_WARPS
 #define ITEMS (32 * WARPS)
 #define UNROLL CLCOOK_TENSOR_UNROLL
 

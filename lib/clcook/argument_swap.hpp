@@ -59,7 +59,7 @@ struct Spec : PlainSpec {
   static constexpr const char* kName = "ArgumentSwap";
   static constexpr const char* kRecipe = "argument_swap";
   static constexpr std::size_t kPairBytes = 2 * sizeof(float);
-  static constexpr std::size_t kCpuStrip = 1024;  // items per work-item of cpu_lanes
+  static constexpr int kCpuStrip = 1024;  // items per work-item of cpu_lanes
 
   static const std::vector<Row>& variants() {
     const std::vector<TuneAxis> groups{{"group", {128, 256}}};
@@ -116,6 +116,7 @@ struct Spec : PlainSpec {
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
     const Function& function = s.problem.function;
     CompileUnit unit = variant_unit(s, embedded::argument_swap);
+    if (s.row.is_for_cpus) unit.defines.set("CLCOOK_ARGUMENT_SWAP_STRIP", kCpuStrip);
     if (!function.text.empty()) {
       unit.defines.flag("CLCOOK_ARGUMENT_SWAP_OWN_FUNCTION");
       unit.source = with_own_function(function, embedded::argument_swap);

@@ -132,6 +132,7 @@ struct Spec : PlainSpec {
     unit.label = s.problem.texel == Texel::rgba16f ? "to half" : "to float";
     if (s.problem.format == Format::signed_float) unit.defines.flag("CLCOOK_BC6H_SIGNED");
     if (s.problem.texel == Texel::rgba32f) unit.defines.flag("CLCOOK_BC6H_FLOAT");
+    if (s.row.traits.group > 1) unit.defines.set("CLCOOK_BC6H_DECODE_GROUP", s.row.traits.group);
     return {unit};
   }
 

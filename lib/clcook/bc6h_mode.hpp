@@ -79,7 +79,7 @@ struct Spec : MapRowSpec {
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
     CompileUnit unit = variant_unit(s, embedded::bc6h_mode);
     unit.defines.set("CLCOOK_BC6H_MODE_STRIDE", s.problem.stride);
-    if (s.tune.per_item != 0) unit.defines.set("CLCOOK_BC6H_MODE_PER_ITEM", s.tune.per_item);
+    set_per_item(unit.defines, s, "CLCOOK_BC6H_MODE_PER_ITEM");
     return {unit};
   }
 };

@@ -139,7 +139,7 @@ struct Spec : PlainSpec {
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
     CompileUnit unit = variant_unit(s, embedded::gbuffer_shade);
     unit.defines.set("CLCOOK_GBUFFER_SHADE_GROUP", s.tune.group);
-    if (!s.row.is_for_cpus) unit.defines.set("CLCOOK_GBUFFER_SHADE_TEXELS", s.tune.texels);
+    unit.defines.set("CLCOOK_GBUFFER_SHADE_TEXELS", s.tune.texels);
     return {unit};
   }
 

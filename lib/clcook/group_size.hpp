@@ -214,6 +214,10 @@ struct Spec : PlainSpec {
       unit.local_bytes = padding(s.tune);
     }
     unit.defines.set("CLCOOK_GROUP_SIZE_GROUP", s.tune.group);
+    if (s.problem.work == Work::barriers)
+      unit.defines.set("CLCOOK_GROUP_SIZE_SEGMENT", static_cast<int>(kSegment));
+    if (s.row.traits.table_bytes > 0)
+      unit.defines.set("CLCOOK_GROUP_SIZE_MAX_SPHERES", kMaxSpheres);
     if (wave_barriers(s.row, s.device)) unit.defines.flag("CLCOOK_GROUP_SIZE_WARP_SYNC");
     return {unit};
   }

@@ -165,6 +165,10 @@ struct Spec : PlainSpec {
     unit.label = to_string(s.problem.work);
     unit.group[1] = unit.group[0];
     if (s.problem.work == Work::gather) unit.defines.flag("CLCOOK_GROUP_SWIZZLE_GATHER");
+    if (s.row.is_for_cpus) {
+      unit.defines.set("CLCOOK_GROUP_SWIZZLE_TILE_W", kCpuTileWidth)
+          .set("CLCOOK_GROUP_SWIZZLE_TILE_H", kCpuTileHeight);
+    }
     return {unit};
   }
 

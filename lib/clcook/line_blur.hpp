@@ -392,8 +392,14 @@ struct Spec : PlainSpec {
       out.defines = Defines().flag("CLCOOK_LINE_BLUR_ONLY").flag("CLCOOK_LINE_BLUR_COPY");
       out.group = {kCopyGroup, 1, 1};
     } else if (s.row.traits.is_blocked) {
-      out.defines.set("CLCOOK_LINE_BLUR_OUTPUTS", kBlockPixels * kBlockLines / s.tune.group);
-    } else if (!s.row.is_for_cpus) {
+      out.defines.set("CLCOOK_LINE_BLUR_OUTPUTS", kBlockPixels * kBlockLines / s.tune.group)
+          .set("CLCOOK_LINE_BLUR_SEGMENT", kBlockPixels)
+          .set("CLCOOK_LINE_BLUR_LINES", kBlockLines)
+          .set("CLCOOK_LINE_BLUR_UNROLL", unrolled(s));
+    } else if (s.row.is_for_cpus) {
+      out.defines.set("CLCOOK_LINE_BLUR_STRIP_ROWS", kStripRows)
+          .set("CLCOOK_LINE_BLUR_STRIP_PIXELS", kStripPixels);
+    } else {
       out.defines.set("CLCOOK_LINE_BLUR_GROUP", s.tune.group);
     }
     if (src.pixel != Pixel::rgba32f) out.defines.flag(std::string("CLCOOK_SRC_") + word(src.pixel));
@@ -503,9 +509,14 @@ struct Spec : PlainSpec {
     return out;
   }
 
+  // Taps of a round of the loops of coalesced.
+  static int unrolled(const Setup<Spec>& s) {
+    return std::max(8, kBlockPixels * kBlockLines / s.tune.group);
+  }
+
   // Cuts the picture into blocks and the window into tiles, so that the local memory suffices.
   static Cut cut_blocks(const Setup<Spec>& s) {
-    const int unroll = std::max(8, kBlockPixels * kBlockLines / s.tune.group);
+    const int unroll = unrolled(s);
     // Local memory of one position of all lines, and the weight of a tap.
     const std::size_t position = (kBlockLines + 1) * kCell;
     const std::size_t tap = position + sizeof(float);

@@ -284,6 +284,7 @@ struct Spec : PlainSpec {
     unit.defines.set("CLCOOK_RANK_FILTER_TILE_W", s.tune.tile_width);
     unit.defines.set("CLCOOK_RANK_FILTER_TILE_H", s.tune.tile_height);
     if (s.row.traits.is_multi) unit.defines.set("CLCOOK_RANK_FILTER_OUTPUTS", s.tune.outputs);
+    if (s.row.traits.is_histogram) unit.defines.set("CLCOOK_RANK_FILTER_DIGIT", digit(p));
     return {unit};
   }
 
@@ -349,7 +350,7 @@ struct Spec : PlainSpec {
     return s.row.traits.is_network || (rows && s.problem.radius <= kNetworkRadius);
   }
 
-  // DIGIT and BINS of the kernel.
+  // Of sliding_histogram: bits of a fine histogram, and words of both histograms.
   static int digit(const Problem& p) { return channel_of(p.pixel) == Channel::f32 ? 6 : 4; }
   static int bins(const Problem& p) {
     return channel_bytes(channel_of(p.pixel)) == 1 ? 128 : 128 + (1 << digit(p)) / 2;

@@ -76,7 +76,7 @@ struct OrderProblem {
 // Three launches that list the items by key.
 namespace listing {
 
-constexpr std::size_t kItems = 16;  // keys per work-item
+constexpr int kItems = 16;  // keys per work-item
 
 struct Scratch {
   cl::Buffer counts;  // a uint per path and group
@@ -107,6 +107,7 @@ std::vector<CompileUnit> units(const Setup<Spec>& s) {
     CompileUnit unit = kernel_unit(s, name, embedded::regroup);
     unit.label = name;
     set_defines(unit.defines, s.problem, s.tune.group);
+    unit.defines.set("CLCOOK_REGROUP_ITEMS", kItems);
     unit.defines.flag("CLCOOK_REGROUP_OWN_FUNCTION");  // they call none
     all.push_back(unit);
   }
@@ -169,7 +170,7 @@ struct Spec : PlainSpec {
   static constexpr const char* kName = "Regroup";
   static constexpr const char* kRecipe = "regroup";
   static constexpr std::size_t kItemBytes = 16;  // of an item, and of a result
-  static constexpr std::size_t kCpuRun = 4096;   // items per work-item of cpu_lanes
+  static constexpr int kCpuRun = 4096;           // items per work-item of cpu_lanes
 
   static const std::vector<Row>& variants() {
     const std::vector<TuneAxis> groups{{"group", {128, 256}}};
@@ -271,6 +272,8 @@ struct Spec : PlainSpec {
     for (int path = 0; path < (s.row.traits.per_path ? s.problem.paths : 1); ++path) {
       CompileUnit unit = variant_unit(s, embedded::regroup);
       listing::set_defines(unit.defines, s.problem, s.tune.group);
+      if (s.row.traits.sorts) unit.defines.set("CLCOOK_REGROUP_ITEMS", listing::kItems);
+      if (s.row.is_for_cpus) unit.defines.set("CLCOOK_REGROUP_RUN", kCpuRun);
       if (s.row.traits.lists) unit.label = "shade";
       if (s.row.traits.per_path) {
         unit.defines.set("CLCOOK_REGROUP_PATH", path);

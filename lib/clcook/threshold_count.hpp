@@ -183,7 +183,7 @@ struct Spec : MapRowSpec {
     unit.defines.set("CLCOOK_SLOT", Token{s.problem.slot == Slot::u8 ? "uchar" : "uint"});
     if (s.row.traits.guesses)
       unit.defines.set("CLCOOK_THRESHOLD_COUNT_CELLS", static_cast<int>(cells(s)));
-    if (s.tune.per_item != 0) unit.defines.set("CLCOOK_THRESHOLD_COUNT_PER_ITEM", s.tune.per_item);
+    set_per_item(unit.defines, s, "CLCOOK_THRESHOLD_COUNT_PER_ITEM");
     return {unit};
   }
 

@@ -78,7 +78,7 @@ struct Spec : PlainSpec {
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "VertexTransform";
   static constexpr const char* kRecipe = "vertex_transform";
-  static constexpr std::size_t kCpuStrip = 4096;  // vertices per work-item of cpu_columns
+  static constexpr int kCpuStrip = 4096;  // vertices per work-item of cpu_columns
 
   static const std::vector<Row>& variants() {
     const std::vector<TuneAxis> groups{{"group", {256, 64, 1024}}};
@@ -184,6 +184,7 @@ struct Spec : PlainSpec {
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
     CompileUnit unit = variant_unit(s, embedded::vertex_transform);
     unit.defines.set("CLCOOK_VERTEX_TRANSFORM_GROUP", s.tune.group);
+    if (s.row.is_for_cpus) unit.defines.set("CLCOOK_VERTEX_TRANSFORM_STRIP", kCpuStrip);
     return {unit};
   }
 

@@ -12,6 +12,8 @@ namespace clcook {
 
 // What is the same in their specs. The rows for CPUs are those that take strips.
 struct MapRowSpec : PlainSpec {
+  static constexpr int kStrip = 16384;  // words per work-item
+
   // How to run, for tuning; 0 is open.
   struct Tune {
     int group = 0;     // work-items per work-group; on strips: 1
@@ -38,10 +40,16 @@ struct MapRowSpec : PlainSpec {
     check_one_of(Spec::kName, "per_item", s.tune.per_item, {1, 4, 8, 16, 32});
   }
 
+  // Words per work-item; on GPUs as the definition `name`.
+  template <class Spec>
+  static void set_per_item(Defines& defines, const Setup<Spec>& s, const char* name) {
+    if (s.row.is_for_cpus) defines.set("CLCOOK_MAP_STRIP", kStrip);
+    if (s.tune.per_item != 0) defines.set(name, s.tune.per_item);
+  }
+
   // The geometry for `count` words.
   template <class Spec>
   static Launch launch(const Setup<Spec>& s, std::size_t count) {
-    constexpr std::size_t kStrip = 16384;  // CLCOOK_MAP_STRIP
     if (s.row.is_for_cpus) return Launch::groups({count / kStrip + 2, 1, 1}, {1, 1, 1});
     const auto per_item = static_cast<std::size_t>(s.tune.per_item);
     return Launch::cover({(count + per_item - 1) / per_item, 1, 1},

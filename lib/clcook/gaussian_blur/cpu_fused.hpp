@@ -122,6 +122,8 @@ class CpuFused : public Method {
   static std::vector<CompileUnit> units(const Problem& p, const Axes&, const DeviceInfo&) {
     Defines defines;
     set_pixel(defines, p);
+    defines.set("CLCOOK_GAUSSIAN_RESULT_ROWS", static_cast<int>(kRows))
+        .set("CLCOOK_GAUSSIAN_RESULT_COLUMNS", static_cast<int>(kColumns));
     return {unit("gaussian_blur_cpu_fused", embedded::gaussian_blur_cpu_fused, defines, {1, 1, 1})};
   }
 
@@ -197,13 +199,12 @@ class CpuFused : public Method {
   }
 
  private:
-  // PHASES of the kernel.
+  // PHASES and BLOCK of the kernel, which come of its vectors of 16.
   static int phases_of(int channels) { return channels == 3 ? 16 : 16 / channels; }
-  // Elements of a row that the kernel filters at once.
   static std::size_t block_of(int channels) { return channels == 3 ? 384 : 128; }
 
-  static constexpr std::size_t kRows = 32;              // RESULT_ROWS of the kernel
-  static constexpr std::size_t kColumns = 128;          // RESULT_COLUMNS
+  static constexpr std::size_t kRows = 32;              // of results at a time
+  static constexpr std::size_t kColumns = 128;          // of results at a time
   static constexpr std::size_t kRingFloats = 960 << 8;  // 960 KiB
   static constexpr std::size_t kMostFloats = 64 << 18;  // 64 MiB
   static constexpr std::size_t kWidest = 16;            // blocks

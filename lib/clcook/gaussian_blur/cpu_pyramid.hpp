@@ -45,6 +45,7 @@ class CpuPyramid : public Method {
   static std::vector<CompileUnit> units(const Problem& p, const Axes&, const DeviceInfo&) {
     Defines defines;
     set_pixel(defines, p);
+    defines.set("CLCOOK_GAUSSIAN_TILE", kTile);
     const embedded::File& file = embedded::gaussian_blur_cpu_pyramid;
     return {unit("gaussian_blur_cpu_pyramid_down", file, defines, {1, 1, 1}),
             unit("gaussian_blur_cpu_pyramid_up", file, defines, {1, 1, 1})};
@@ -136,7 +137,7 @@ class CpuPyramid : public Method {
 
  private:
   static constexpr double kLeastSigma = 16;
-  static constexpr int kTile = 256;  // TILE of the kernel
+  static constexpr int kTile = 256;  // pixels of a tile of results
 
   // One axis of the small picture.
   struct Level {

@@ -32,7 +32,9 @@ class Fused : public Method {
   static std::vector<CompileUnit> units(const Problem& p, const Axes& axes, const DeviceInfo&) {
     Defines defines;
     set_pixel(defines, p);
-    defines.set("CLCOOK_GAUSSIAN_RADIUS", radius_class(axes));
+    defines.set("CLCOOK_GAUSSIAN_RADIUS", radius_class(axes))
+        .set("CLCOOK_GAUSSIAN_ITEMS", kItems)
+        .set("CLCOOK_GAUSSIAN_ROWS", kRows);
     return {unit("gaussian_blur_fused", embedded::gaussian_blur_fused, defines, {kItems, 1, 1})};
   }
 
@@ -86,8 +88,8 @@ class Fused : public Method {
 
  private:
   static constexpr int kMaxRadius = 10;
-  static constexpr int kItems = 128;  // as in the kernel
-  static constexpr int kRows = 4;
+  static constexpr int kItems = 128;  // of a group
+  static constexpr int kRows = 4;     // of a stage
 
   struct Weights {
     std::array<cl_float, 16> x{};

@@ -24,7 +24,7 @@ namespace spline {
 
 inline constexpr int kLogMin = 3;
 inline constexpr int kLogMax = 6;
-inline constexpr int kRadiusMax = 72;  // of g; RADIUS_MAX of the kernels
+inline constexpr int kRadiusMax = 72;  // of g
 
 // A spline with what fit() needs of it.
 struct Fitted : Spline {
@@ -239,6 +239,14 @@ class Pyramid : public Method {
   static std::vector<CompileUnit> units(const Problem& p, const Axes&, const DeviceInfo&) {
     Defines defines;
     set_pixel(defines, p);
+    defines.set("CLCOOK_GAUSSIAN_LOG_TILE_W", kLogTileWidth)
+        .set("CLCOOK_GAUSSIAN_TILE_H", kTileHeight)
+        .set("CLCOOK_GAUSSIAN_LINE", static_cast<int>(kRows[0]))
+        .set("CLCOOK_GAUSSIAN_LINES", static_cast<int>(kRows[1]))
+        .set("CLCOOK_GAUSSIAN_COLUMN", static_cast<int>(kColumns[1]))
+        .set("CLCOOK_GAUSSIAN_COLUMNS", static_cast<int>(kColumns[0]))
+        .set("CLCOOK_GAUSSIAN_RADIUS_MAX", spline::kRadiusMax)
+        .set("CLCOOK_GAUSSIAN_STRIP", kStrip);
     const embedded::File& file = embedded::gaussian_blur_pyramid;
     return {unit("gaussian_blur_pyramid_down", file, defines, kDown),
             unit("gaussian_blur_pyramid_rows", file, defines, kRows),
@@ -308,8 +316,8 @@ class Pyramid : public Method {
   Cut cut() const override { return {1 << choice_.y.log, 6 << choice_.y.log}; }
 
  private:
-  // As in the kernels.
-  static constexpr int kTileWidth = 128;
+  static constexpr int kLogTileWidth = 7;
+  static constexpr int kTileWidth = 1 << kLogTileWidth;
   static constexpr Launch::Sizes kDown{kTileWidth, 1, 1};  // work-items of the groups
   static constexpr Launch::Sizes kRows{64, 2, 1};
   static constexpr Launch::Sizes kColumns{8, 16, 1};

@@ -119,8 +119,7 @@ class Separable : public Method {
   }
 
  private:
-  // As in the kernel.
-  static constexpr std::size_t kRun = 12;
+  static constexpr std::size_t kRun = 12;  // neighbours that a work-item makes
   static constexpr std::size_t kRunsX = 40;
   static constexpr std::size_t kRunsY = 8;
   static constexpr std::size_t kLines = 32;
@@ -157,7 +156,13 @@ class Separable : public Method {
                                  const Stored& stored) {
     Defines defines;
     set_pixel(defines, p, stored);
-    defines.set("CLCOOK_GAUSSIAN_TAPS", cut_taps(axis).taps);
+    const std::size_t rows = rows_each(static_cast<std::size_t>(p.channels));
+    defines.set("CLCOOK_GAUSSIAN_TAPS", cut_taps(axis).taps)
+        .set("CLCOOK_GAUSSIAN_RUN", static_cast<int>(kRun))
+        .set("CLCOOK_GAUSSIAN_RUNS_X", static_cast<int>(kRunsX))
+        .set("CLCOOK_GAUSSIAN_RUNS_Y", static_cast<int>(kRunsY))
+        .set("CLCOOK_GAUSSIAN_ROWS", static_cast<int>(rows))
+        .set("CLCOOK_GAUSSIAN_LINES", static_cast<int>(kLines));
     if (needs_exact_reach(p)) defines.flag("CLCOOK_GAUSSIAN_EXACT_REACH");
     // CPUs gain nothing from the unrolled code, which takes them seconds to compile.
     return unit(kernel, embedded::gaussian_blur_separable, defines, {group, 1, 1},

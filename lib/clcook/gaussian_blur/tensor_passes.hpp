@@ -21,7 +21,7 @@ static_assert(sizeof(TensorScale) == 12);
 struct TensorPasses {
   // The columns of the source that a group of the rows reads are in local memory: 9 KiB.
   static constexpr int kMostRadius = 1024;
-  static constexpr std::size_t kWarps = 4;  // of a group, as in the kernel
+  static constexpr std::size_t kWarps = 4;  // of a group
 
   cl::Program program;
   cl::Buffer rows;     // fragments of the weights
@@ -33,11 +33,15 @@ struct TensorPasses {
 
   // Of 16 inputs, for 16 results.
   static int pieces(const FilterAxis& axis) { return std::max(3, (axis.radius + 7) / 8 + 1); }
+  // That a warp makes, of 16 results each.
+  static int tiles(bool split) { return split ? 3 : 4; }
 
   static std::vector<CompileUnit> units(const Problem& p, bool split) {
     Defines defines;
     if (p.pixel == Pixel::u8) defines.flag("CLCOOK_TENSOR_BYTES");
     if (split) defines.flag("CLCOOK_TENSOR_SPLIT");
+    defines.set("CLCOOK_TENSOR_TILES", tiles(split));
+    defines.set("CLCOOK_TENSOR_WARPS", static_cast<int>(kWarps));
     const embedded::File& file = embedded::gaussian_blur_tensor_passes;
     const Launch::Sizes group{32 * kWarps, 1, 1};
     return {unit("gaussian_blur_tensor_rows", file, defines, group),
@@ -74,19 +78,19 @@ struct TensorPasses {
                     Scratch& scratch, const std::vector<cl::Event>& wait) const {
     const Region& region = call.region;
     const std::size_t bytes = pixel_bytes(problem);
-    const int tiles = split ? 3 : 4;  // as in the kernel, and so is the number of warps
+    const int each = tiles(split);
     const int warps = static_cast<int>(kWarps);
-    const int wide = (region.width - 1) / (16 * tiles * warps) + 1;
-    const int high = (region.height - 1) / (16 * tiles) + 1;
-    const int blocks = wide * warps * tiles * 2;
-    const Chunks mid_rows = chunks(problem, region.y, 16 * tiles * high, 8 * (pieces_y - 1));
+    const int wide = (region.width - 1) / (16 * each * warps) + 1;
+    const int high = (region.height - 1) / (16 * each) + 1;
+    const int blocks = wide * warps * each * 2;
+    const Chunks mid_rows = chunks(problem, region.y, 16 * each * high, 8 * (pieces_y - 1));
     const auto count = static_cast<std::size_t>(mid_rows.count);
     const auto batch = static_cast<std::size_t>(problem.batch);
     const std::size_t block_bytes = split ? 1024 : 512;
     const cl::Buffer mid =
         scratch.get(runtime, 0, batch * count * static_cast<std::size_t>(blocks) * block_bytes);
     const std::size_t items = 32 * static_cast<std::size_t>(warps);
-    const int window = 16 * (tiles * warps + pieces_x - 1);
+    const int window = 16 * (each * warps + pieces_x - 1);
     Kernel first(runtime, program, "gaussian_blur_tensor_rows");
     const cl::Event blurred =
         first(Launch::groups({static_cast<std::size_t>(wide), count, batch}, {items, 1, 1}), wait,
