@@ -145,7 +145,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
       snippets snippets "${clcook_lanes}/snippets.sh" "${PROJECT_SOURCE_DIR}"
       "${CLCOOK_GENERATED_DIR}" $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/snippets")
     clcook_lane(site site "${clcook_lanes}/site.sh" "${PROJECT_SOURCE_DIR}"
-                $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/site")
+                $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/lychee" "${PROJECT_BINARY_DIR}/site")
   endif()
 
   set(number 0)
