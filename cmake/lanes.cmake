@@ -94,9 +94,8 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
   clcook_lane(layers layers "${clcook_lanes}/layers.sh" "${PROJECT_SOURCE_DIR}")
   clcook_lane(layers.planted layers "${clcook_lanes}/layers_test.sh" "${PROJECT_SOURCE_DIR}"
               "${PROJECT_BINARY_DIR}/layers")
-  clcook_lane(links links python3 "${PROJECT_SOURCE_DIR}/cmake/site/links.py" "${PROJECT_SOURCE_DIR}")
-  clcook_lane(links.planted links "${clcook_lanes}/links_test.sh" "${PROJECT_SOURCE_DIR}"
-              "${PROJECT_BINARY_DIR}/links")
+  clcook_lane(links links "${clcook_lanes}/links.sh" "${PROJECT_SOURCE_DIR}"
+              "${PROJECT_BINARY_DIR}/lychee" "${PROJECT_BINARY_DIR}/links")
   clcook_lane(spelling spelling "${clcook_lanes}/spelling.sh" "${PROJECT_SOURCE_DIR}"
               "${PROJECT_BINARY_DIR}/spelling")
   set(tool "")
@@ -147,7 +146,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
       "${CLCOOK_GENERATED_DIR}" $<TARGET_FILE:clcook_tool> $<TARGET_FILE:clcook_definitions>
       "${PROJECT_BINARY_DIR}/snippets")
     clcook_lane(site site "${clcook_lanes}/site.sh" "${PROJECT_SOURCE_DIR}"
-                $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/site")
+                $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/lychee" "${PROJECT_BINARY_DIR}/site")
   endif()
 
   set(number 0)

@@ -3,6 +3,9 @@
 # anew when the file changes.
 set -eu
 requirements=$1 folder=$2
+mkdir -p "$(dirname "$folder")"
+exec 9>"$folder.lock"
+flock 9  # lanes that share one run side by side
 cmp -s "$requirements" "$folder/installed.txt" && exit 0
 fail() {
   echo "FAILED: $1"

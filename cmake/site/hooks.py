@@ -27,11 +27,6 @@ def recipes():
     return families
 
 
-def reference_pages():
-    """(title, name in the site) of the pages that reference.py wrote, in its order."""
-    return [tuple(line.split("\t")) for line in (WORK / "reference/list.txt").read_text().splitlines()]
-
-
 def on_config(config):
     for section in config.nav:
         if section.get("Recipes") == []:
@@ -46,8 +41,6 @@ def on_config(config):
                 if (ROOT / "bench" / (page.stem + ".cpp")).exists()
             ]
             section["Tools"] = commands + [{"The report": "report.html"}]
-        if section.get("Reference") == []:
-            section["Reference"] = ["formats.md"] + [{title: name} for title, name in reference_pages()]
     return config
 
 
@@ -55,9 +48,9 @@ def on_files(files, config):
     sources.clear()
     for name, page in PAGES.items():
         files.append(File.generated(config, page, content=(ROOT / name).read_text()))
-    for _, name in reference_pages():
-        files.append(File.generated(config, name, abs_src_path=str(WORK / name)))
-    files.append(File.generated(config, "report.html", abs_src_path=str(WORK / "report.html")))
+    for made in (WORK / "made").rglob("*.*"):  # by build.sh: commands.md, report.html, headers/
+        name = made.relative_to(WORK / "made").as_posix()
+        files.append(File.generated(config, name, abs_src_path=str(made)))
     for asset in (ROOT / "cmake/site/assets").iterdir():
         files.append(File.generated(config, "assets/" + asset.name, abs_src_path=str(asset)))
     # Files that pages link to: shown as text, folders as the list of what is in them.
@@ -164,7 +157,7 @@ def terms():
 
 
 def on_page_content(html, page, config, files):
-    if page.file.src_uri.startswith(("reference/", "changes", "glossary")):
+    if page.file.src_uri.startswith(("commands", "changes", "glossary")):
         return html
     left = terms()
     depth, out = 0, []

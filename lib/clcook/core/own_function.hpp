@@ -11,9 +11,9 @@
 
 namespace clcook {
 
-// OpenCL C 1.2 text that defines what the operation asks for. It may include <clcook/...> device
-// headers. Messages of the compiler show `name` and the lines of the text where it follows #line;
-// NVIDIA's says <kernel> and a line number that is 2 too large.
+// OpenCL C 1.2 text that defines what the operation asks for. It may include `<clcook/...>` device
+// headers. Messages of the compiler show `name` and the lines of the text where it follows `#line`;
+// NVIDIA's says `<kernel>` and a line number that is 2 too large.
 struct OwnFunction {
   std::string name;  // such as the text's file name; not empty, no quotes or line ends
   std::string text;  // empty for our function

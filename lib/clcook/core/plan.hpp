@@ -189,8 +189,8 @@ struct Setup {
   const DeviceInfo& device;  // of units() for tools perhaps a device that is not there
 };
 
-// The kernel <recipe>_<name> of `file`, as kernel files are written: selected by
-// CLCOOK_<RECIPE>_ONLY and CLCOOK_<RECIPE>_<NAME>.
+// The kernel `<recipe>_<name>` of `file`, as kernel files are written: selected by
+// `CLCOOK_<RECIPE>_ONLY` and `CLCOOK_<RECIPE>_<NAME>`.
 template <class Spec>
 CompileUnit kernel_unit(const Setup<Spec>&, const std::string& name, const embedded::File& file,
                         const Launch::Sizes& group) {
