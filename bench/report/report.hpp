@@ -159,12 +159,14 @@ Cell ratio_cell(Verdict verdict, const Ratio& ratio);
 std::string to_markdown(const Table& table);
 std::string to_html(const Table& table);
 
-// All recipes with two gains at their first shape per device: that of the recipe's technique, which
-// its card names, and that of the fastest exact variant over the baseline. Links are `prefix` +
-// name + `suffix`.
+// All recipes with the question that each answers and, per device, what it gains over the baseline: the
+// least and the most over its shapes, of the variant that it recommends there, or else of the fastest
+// exact one. Links are `prefix` + name + `suffix`.
 Table recipes_table(const std::vector<Result>& results, const std::string& prefix,
                     const std::string& suffix);
-// The same without technique and purpose; the names in `linked` lead to #NAME.
+// All recipes with two gains at their first shape per device: that of the recipe's technique, which
+// its card names, and that of the fastest exact variant over the baseline. The names in `linked` lead
+// to #NAME.
 Table gains_table(const std::vector<Result>& results, const std::vector<std::string>& linked);
 // The numbered techniques with the recipes that show them and, where a card names two variants, the
 // time of the first over that of the second in the results of `device`. Links are to

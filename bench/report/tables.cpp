@@ -191,19 +191,42 @@ std::vector<Gains> gains_of(const std::vector<Result>& results) {
   return out;
 }
 
-// Columns, and a row of gains behind what `begin` makes of a recipe; nothing: no row.
-template <class Begin>
-Table gains_with(const std::vector<Result>& results, std::vector<Column> columns,
-                 const Begin& begin) {
-  Table table{std::move(columns), {}};
-  for (const Column& column : gain_columns(results)) table.columns.push_back(column);
-  for (const Gains& one : gains_of(results)) {
-    std::vector<Cell> row = begin(one);
-    if (row.empty()) continue;
-    row.insert(row.end(), one.cells.begin(), one.cells.end());
-    table.rows.push_back(std::move(row));
+}  // namespace
+
+namespace {
+
+// "0.89× to 1.80× column_tiles": the least and the most over the shapes of what a recipe recommends for
+// the device, or else of the fastest exact variant of each, with its name where it is the same for all.
+Cell span_cell(const std::string& name, const Recipe* recipe, const Result* result) {
+  if (result == nullptr) return kNotMeasured;
+  std::string wanted;
+  if (recipe != nullptr) wanted = result->about.type == "cpu" ? recipe->for_cpus : recipe->for_gpus;
+  std::string who = wanted;
+  double least = 0, most = 0;
+  for (const Group& group : groups_of(*result, name)) {
+    if (recipe != nullptr && !has_baseline(*recipe, result->about, group)) continue;
+    const BenchRow* best = nullptr;
+    if (wanted.empty()) {
+      best = best_of(name, group.rows);
+    } else {
+      for (const BenchRow* row : group.rows) {
+        if (row->variant == wanted && verdict_of(*row) != Verdict::none &&
+            (best == nullptr || ratio_of(*row).value > ratio_of(*best).value))
+          best = row;
+      }
+    }
+    if (best == nullptr) continue;
+    // Where nothing is faster than the baseline, that is the fastest.
+    const double ratio =
+        wanted.empty() ? std::max(1.0, ratio_of(*best).value) : ratio_of(*best).value;
+    if (wanted.empty()) who = most == 0 || who == best->variant ? best->variant : "";
+    least = most == 0 ? ratio : std::min(least, ratio);
+    most = std::max(most, ratio);
   }
-  return table;
+  if (most == 0) return kNotMeasured;
+  std::string text = times(least) + "×";
+  if (times(least) != times(most)) text += " to " + times(most) + "×";
+  return {text + (who.empty() ? "" : " " + who), most >= 1.05 ? "strong" : "", ""};
 }
 
 }  // namespace
@@ -211,20 +234,32 @@ Table gains_with(const std::vector<Result>& results, std::vector<Column> columns
 Table recipes_table(const std::vector<Result>& results, const std::string& prefix,
                     const std::string& suffix) {
   const bool ours = has_cookbook(results);
-  return gains_with(results, {{"Recipe"}, {"Technique"}, {"What it does"}}, [&](const Gains& one) {
+  const std::vector<std::string> devices = devices_of(results, "bench");
+  Table table{{{"Recipe"}, {"The question"}}, {}};
+  for (const std::string& device : devices)
+    table.columns.push_back({short_device(results, "bench", device)});
+  for (const Gains& one : gains_of(results)) {
     // Somebody's kernels have no page.
-    if (one.recipe == nullptr && ours) return std::vector<Cell>();
-    return std::vector<Cell>{{one.name, "", prefix + one.name + suffix},
-                             {one.recipe == nullptr ? "-" : one.recipe->family, "", ""},
-                             {one.recipe == nullptr ? "-" : one.recipe->title, "", ""}};
-  });
+    if (one.recipe == nullptr && ours) continue;
+    std::vector<Cell> row{{one.name, "", prefix + one.name + suffix},
+                          {one.recipe == nullptr ? "-" : one.recipe->question, "", ""}};
+    for (const std::string& device : devices)
+      row.push_back(span_cell(one.name, one.recipe, newest_of(results, device, one.name)));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 Table gains_table(const std::vector<Result>& results, const std::vector<std::string>& linked) {
-  return gains_with(results, {{"Recipe"}}, [&](const Gains& one) {
+  Table table{{{"Recipe"}}, {}};
+  for (const Column& column : gain_columns(results)) table.columns.push_back(column);
+  for (const Gains& one : gains_of(results)) {
     const bool link = std::find(linked.begin(), linked.end(), one.name) != linked.end();
-    return std::vector<Cell>{{one.name, "", link ? "#" + one.name : ""}};
-  });
+    std::vector<Cell> row{{one.name, "", link ? "#" + one.name : ""}};
+    row.insert(row.end(), one.cells.begin(), one.cells.end());
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 Table results_table(const std::vector<Result>& results) {

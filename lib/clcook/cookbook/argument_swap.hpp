@@ -304,6 +304,9 @@ inline Recipe argument_swap() {
   using argument_swap_card::shape;
   Recipe recipe;
   recipe.title = "Exchange arguments, call once";
+  recipe.question = "One call instead of one in each branch?";
+  recipe.for_gpus = "select";
+  recipe.for_cpus = "cpu_lanes";
   recipe.family = "branch divergence";
   recipe.headline_pair = {"swap_in_place", "two_calls"};
   recipe.summary =

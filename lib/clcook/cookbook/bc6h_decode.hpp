@@ -243,6 +243,9 @@ inline Recipe bc6h_decode() {
   using bc6h_decode_card::shape;
   Recipe recipe;
   recipe.title = "BC6H textures to half and float";
+  recipe.question = "Tables and whole lines instead of a switch over 14 modes?";
+  recipe.for_gpus = "local_headers";
+  recipe.for_cpus = "cpu_lanes";
   recipe.family = "branch divergence";
   recipe.headline_pair = {"table_driven", "branchy"};
   recipe.summary =

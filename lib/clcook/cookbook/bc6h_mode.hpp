@@ -163,6 +163,9 @@ inline Recipe bc6h_mode() {
   using bc6h_mode_card::shape;
   Recipe recipe;
   recipe.title = "Mode index of BC6H blocks";
+  recipe.question = "Arithmetic instead of a chain of ifs?";
+  recipe.for_gpus = "arithmetic";
+  recipe.for_cpus = "cpu_strip";
   recipe.family = "branch divergence";
   recipe.headline_pair = {"packed_nibbles", "cascade"};
   recipe.summary =

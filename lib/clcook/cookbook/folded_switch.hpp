@@ -255,6 +255,8 @@ inline Recipe folded_switch() {
   using folded_switch_card::shape;
   Recipe recipe;
   recipe.title = "Folded switch: Catmull-Clark patches to Bezier patches";
+  recipe.question = "Sixteen arms of a switch, three, or none?";
+  recipe.for_cpus = "cpu_patch";
   recipe.family = "branch divergence";
   recipe.headline_pair = {"folded3", "switch16"};
   recipe.summary =

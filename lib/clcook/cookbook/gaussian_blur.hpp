@@ -490,6 +490,7 @@ inline Recipe gaussian_blur() {
   using P = Params;
   Recipe recipe;
   recipe.title = "Gaussian blur for use";
+  recipe.question = "Which blur for which sigma, type and device?";
   recipe.family = "memory locality";
   recipe.headline_pair = {"separable", "per_pixel"};
   recipe.summary =

@@ -142,6 +142,9 @@ inline Recipe gbuffer_shade() {
   using gbuffer_shade_card::shape;
   Recipe recipe;
   recipe.title = "Shading a packed G-buffer";
+  recipe.question = "Fewer instructions, fewer registers, or 16 bits?";
+  recipe.for_gpus = "predicates";
+  recipe.for_cpus = "cpu_lanes";
   recipe.family = "registers";
   recipe.headline_pair = {"packed", "sign_bit"};
   recipe.summary =

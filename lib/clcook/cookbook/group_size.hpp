@@ -258,6 +258,7 @@ inline Recipe group_size() {
   using group_size_card::values;
   Recipe recipe;
   recipe.title = "The size of a work-group";
+  recipe.question = "How many work-items in a work-group?";
   recipe.family = "occupancy";
   recipe.summary =
       "Streaming, a prefix sum full of barriers, and sphere tracing, whose loop differs from item "

@@ -203,6 +203,9 @@ inline Recipe group_swizzle() {
   using group_swizzle_card::shape;
   Recipe recipe;
   recipe.title = "The order of work-groups";
+  recipe.question = "Which order of work-groups keeps the cache warm?";
+  recipe.for_gpus = "column_tiles";
+  recipe.for_cpus = "column_tiles";
   recipe.family = "memory locality";
   recipe.headline_pair = {"column_tiles", "row_major"};
   recipe.summary =

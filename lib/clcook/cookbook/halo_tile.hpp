@@ -291,6 +291,8 @@ inline Recipe halo_tile() {
   using halo_tile_card::test;
   Recipe recipe;
   recipe.title = "Neighbourhoods in a local tile";
+  recipe.question = "A tile with its border in local memory?";
+  recipe.for_cpus = "cpu_rows";
   recipe.family = "memory locality";
   recipe.headline_pair = {"local_tile", "direct"};
   recipe.summary =

@@ -149,6 +149,9 @@ inline Recipe line_blur() {
   using line_blur_card::shape;
   Recipe recipe;
   recipe.title = "Gaussian blur by lines";
+  recipe.question = "Tables, local memory, or registers?";
+  recipe.for_gpus = "coalesced";
+  recipe.for_cpus = "cpu_strip";
   recipe.family = "memory locality";
   recipe.headline_pair = {"local_line", "naive"};
   recipe.summary =

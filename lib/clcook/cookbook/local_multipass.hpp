@@ -165,6 +165,8 @@ inline Recipe local_multipass() {
   using local_multipass_card::shape;
   Recipe recipe;
   recipe.title = "Multi-pass solver in local memory";
+  recipe.question = "All passes in one launch?";
+  recipe.for_cpus = "cpu_lanes";
   recipe.family = "memory locality";
   recipe.headline_pair = {"all_local", "per_iteration"};
   recipe.summary =

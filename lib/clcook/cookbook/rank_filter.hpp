@@ -154,6 +154,7 @@ inline Recipe rank_filter() {
   using rank_filter_card::test;
   Recipe recipe;
   recipe.title = "Median and other ranks";
+  recipe.question = "Sort, search, or slide a histogram?";
   recipe.family = "memory locality";
   recipe.headline_pair = {"sliding_histogram", "select"};
   recipe.summary =

@@ -326,6 +326,9 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& params,
 inline Recipe regroup() {
   Recipe recipe;
   recipe.title = "Regroup divergent work";
+  recipe.question = "Sort work by path first?";
+  recipe.for_gpus = "sorted_groups";
+  recipe.for_cpus = "cpu_lanes";
   recipe.family = "branch divergence";
   recipe.headline_pair = {"sorted_groups", "branchy"};
   recipe.summary =

@@ -190,6 +190,9 @@ class CompactionCase : public PlanCase<StreamCompaction> {
 inline Recipe stream_compaction() {
   Recipe recipe;
   recipe.title = "Stream compaction";
+  recipe.question = "Three passes or one?";
+  recipe.for_gpus = "look_back";
+  recipe.for_cpus = "cpu_runs";
   recipe.family = "registers";
   recipe.headline_pair = {"bit_runs", "int_flags"};
   recipe.summary =

@@ -201,6 +201,8 @@ inline Recipe threshold_count() {
   using threshold_count_card::shape;
   Recipe recipe;
   recipe.title = "Counting thresholds";
+  recipe.question = "A chain of ifs, a search, or a table?";
+  recipe.for_cpus = "cpu_strip";
   recipe.family = "branch divergence";
   recipe.headline_pair = {"independent_ifs", "else_if_chain"};
   recipe.summary =

@@ -215,6 +215,9 @@ inline Recipe vertex_transform() {
   using vertex_transform_card::shape;
   Recipe recipe;
   recipe.title = "Skinned vertices of a crowd";
+  recipe.question = "Fewer loads, or fewer registers?";
+  recipe.for_gpus = "rolled";
+  recipe.for_cpus = "cpu_columns";
   recipe.family = "registers";
   recipe.headline_pair = {"affine", "uniform"};
   recipe.summary =

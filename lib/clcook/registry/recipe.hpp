@@ -122,8 +122,9 @@ struct Technique {
 struct Recipe {
   std::string name;
   std::string title;
-  std::string family;   // "memory locality", "branch divergence", ...
-  std::string summary;  // one sentence
+  std::string question;  // what the recipe answers, in a few words
+  std::string family;    // "memory locality", "branch divergence", ...
+  std::string summary;   // one sentence
   std::vector<VariantInfo> variants;
   std::vector<Parameter> parameters;  // of its shapes
   std::vector<Params>
@@ -135,6 +136,9 @@ struct Recipe {
   std::vector<Sweep> sweeps;  // for `clcook explore`; may be empty
   std::vector<Technique> shows;  // of the numbered list
   VariantPair headline_pair;     // of the recipe's technique; empty where no pair shows it
+  // The variants that the recipe recommends, on GPUs and on CPUs; empty: the fastest of each shape.
+  std::string for_gpus;
+  std::string for_cpus;
   // The functions below, but for those of sweeps, take any shape and check it: check_shape().
   // Bytes of input and output of a shape, the size that tunings are filed under.
   std::function<double(const Params& shape)> problem_bytes;
