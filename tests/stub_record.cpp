@@ -3,7 +3,7 @@
 // promises, its launches with all their arguments and the bytes behind them, and how it is checked.
 // A number that nothing else looks at still may not change unseen.
 //
-// Where a change is meant, CLCOOK_RECORD=update build-test/bin/tests/stub_record writes the files anew;
+// Where a change is meant, ./cook record writes the files anew, through CLCOOK_RECORD=update;
 // CLCOOK_RECORD=FOLDER writes the texts there that they are the digests of, to be compared.
 #include <algorithm>
 #include <cmath>
