@@ -256,7 +256,7 @@ int explore(const ExploreArguments& arguments) {
       std::vector<Params> points;
       std::vector<double> x;
       for (const Value& value : along) {
-        points.push_back(Params(base).set(sweep.along.name, value));
+        points.push_back(recipe.check_shape(Params(base).set(sweep.along.name, value)));
         x.push_back(number_of(value));
       }
       std::vector<Line> lines;

@@ -50,7 +50,7 @@ inline Bc6hDecode::Problem problem(const Params& shape) {
 class ModeMix {
  public:
   explicit ModeMix(const Params& shape) {
-    const Value modes = *shape.find("modes");
+    const Value& modes = shape.at("modes");
     if (shape.find("different") != nullptr) {
       // An order in which no two neighbours are alike.
       constexpr int kOrder[ref::kModes] = {2, 12, 0, 10, 4, 1, 11, 5, 9, 13, 6, 3, 8, 7};

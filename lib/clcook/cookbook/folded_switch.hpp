@@ -33,7 +33,7 @@ namespace folded_switch_card {
 // indices: grid is a mesh of rows, as neighbours in a real mesh lie; random, any vertex anywhere.
 inline FoldedSwitch::Problem problem(const Params& shape, std::uint64_t seed) {
   const auto count = shape.as<std::uint64_t>("patches");
-  const std::string which = to_string(*shape.find("valence"));
+  const std::string which = to_string(shape.at("valence"));
   const bool mixed = which == "mixed";
   const bool fixed = which.size() == 1;
   const std::string order = shape.word("order");

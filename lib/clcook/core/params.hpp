@@ -47,6 +47,7 @@ class Params {
   const Value* find(const std::string& name) const;
 
   // The value of that name. Throws Error(invalid_argument) when it is missing or of another kind.
+  const Value& at(const std::string& name) const;
   std::int64_t integer(const std::string& name) const;
   double real(const std::string& name) const;
   const std::string& word(const std::string& name) const;
@@ -70,8 +71,6 @@ class Params {
   friend bool operator!=(const Params& a, const Params& b) { return !(a == b); }
 
  private:
-  const Value& at(const std::string& name) const;
-
   [[noreturn]] void wrong_kind(const std::string& name, const char* kind) const;
 
   std::vector<Entry> entries_;
