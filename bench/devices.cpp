@@ -73,7 +73,7 @@ void add_devices(CLI::App& app, int& exit_code) {
           : one.info.cpu ? "cpu"
                          : "other",
           one.info.platform, one.info.c_version, one.info.driver, one.info.compute_units,
-          one.info.max_group, one.info.local_mem / 1024,
+          one.info.max_group, (one.info.local_mem + 1023) / 1024,
           one.info.local_mem_dedicated ? "" : " (not dedicated)",
           static_cast<double>(one.info.global_mem) / 1073741824.0, one.verdict);
       if (one.usable) {

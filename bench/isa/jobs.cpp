@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <clcook/core/program.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/source.hpp>
 
 #include "isa/tokens.hpp"
@@ -43,6 +44,7 @@ DeviceInfo device_of(const Target& target) {
   out.local_mem = cl_ulong{target.vendor == Vendor::amd ? 64U : out.cpu ? 512U : 48U} << 10;
   if (target.vendor == Vendor::nvidia) {
     out.platform = "NVIDIA CUDA";
+    out.local_mem -= quirks::own_local_bytes(out);
     out.nvidia_capability = detail::to_unsigned(target.name.substr(target.name.find('_') + 1));
   }
   return out;

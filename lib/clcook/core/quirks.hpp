@@ -25,6 +25,10 @@ inline bool is_rusticl(const DeviceInfo& info) { return info.platform == "rustic
 
 inline bool is_nvidia(const DeviceInfo& info) { return info.platform == "NVIDIA CUDA"; }
 
+// What each kernel takes of the local memory that the device reports: NVIDIA's driver counts a byte more
+// than there are, rounded up to 4, and a kernel that uses up all of the rest fails when it runs.
+inline cl_ulong own_local_bytes(const DeviceInfo& info) { return is_nvidia(info) ? 4 : 0; }
+
 // NVIDIA's compiler gives the arrays of a kernel more local memory than the device reports, which is
 // what arguments can have.
 inline bool has_large_arrays(const DeviceInfo& info) { return is_nvidia(info); }

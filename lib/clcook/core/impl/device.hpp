@@ -69,6 +69,7 @@ CLCOOK_INLINE DeviceInfo device_info(const cl::Device& handle) {
         "clGetDeviceInfo");
   std::copy_n(items.begin(), 3, info.max_items);
   info.local_mem = detail::device_value<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);
+  info.local_mem -= std::min(info.local_mem, quirks::own_local_bytes(info));
   info.local_mem_dedicated =
       detail::device_value<cl_device_local_mem_type>(device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
   info.global_mem = detail::device_value<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
