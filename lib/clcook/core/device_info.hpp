@@ -37,7 +37,7 @@ struct DeviceInfo {
   cl_uint clock_mhz = 0;
   std::size_t max_group = 0;  // work-items per work-group
   std::size_t max_items[3] = {0, 0, 0};
-  cl_ulong local_mem = 0;  // what a kernel of one group can have
+  cl_ulong local_mem = 0;            // what a kernel of one group can have
   bool local_mem_dedicated = false;  // false where "local" memory is ordinary memory, as on CPUs
   cl_ulong global_mem = 0;
   cl_ulong max_allocation = 0;
