@@ -1,7 +1,7 @@
 #!/bin/bash
 # isa.sh CLCOOK RECIPE...: kernels that changed since bench/isa_gate.json was recorded have no worse
 # machine code than it says, and recording the others again gives the figures that are there. The short
-# grid records one recipe.
+# grid records a recipe in 32 for each target.
 set -eu
 # shellcheck source=cmake/lanes/grid.sh
 . "$(dirname "$0")/grid.sh"
@@ -11,13 +11,18 @@ shift
 gate=$(mktemp)
 trap 'rm -f "$gate"' EXIT
 cp bench/isa_gate.json "$gate"
-chosen=() number=0
-for recipe in "$@"; do
-  if in_slice $number $#; then chosen+=("$recipe"); fi
-  number=$((number + 1))
-done
 # Without ptxas, whose figures stay where they are.
-CLCOOK_PTXAS=0 CLCOOK_NVDISASM=0 "$clcook" isa "${chosen[@]}" "--update-gate=$gate"
+export CLCOOK_PTXAS=0 CLCOOK_NVDISASM=0
+mapfile -t targets < <(sed -n 's/^   "\([^"]*\)": .*/\1/p' bench/isa_gate.json | sort -u)
+number=0
+for target in "${targets[@]}"; do
+  chosen=()
+  for recipe in "$@"; do
+    if in_slice $number 32; then chosen+=("$recipe"); fi
+    number=$((number + 1))
+  done
+  [ ${#chosen[@]} -eq 0 ] || "$clcook" isa "${chosen[@]}" --target "$target" "--update-gate=$gate"
+done
 awk -F '"key": ' '
   FNR == NR { figures[$2] = $0; next }
   NF == 2 && $2 in figures && figures[$2] != $0 {
