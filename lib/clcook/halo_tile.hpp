@@ -64,19 +64,20 @@ struct Tune {
   int tile_width = 0;   // outputs of a work-group
   int tile_height = 0;  // a multiple of `outputs`
   int tile_depth = 0;   // 1 for pictures
-  // Per item, in a column: direct_multi, local_tile_multi, block (even) and columns_first, else 1.
+  // Of a work-item, in a column: with direct_multi, local_tile_multi, block (even) and
+  // columns_first, else 1.
   int outputs = 0;
 };
 
 inline constexpr Named<Filter> kFilters[] = {
     {Filter::dilation, "dilation"}, {Filter::median, "median"}, {Filter::clamp, "clamp"}};
 
-// Throws Error(invalid_argument) for a value that is none.
+// Throws Error(invalid_argument) for an unknown value.
 inline const char* to_string(Filter filter) {
   return name_of(kFilters, filter, "HaloTile", "filter");
 }
-// The constant outside of a picture as the pixels hold it; halfs are rounded where they are stored,
-// which is the same to filters that compare.
+// The constant outside of a picture as the pixels hold it. Halfs are rounded where they are stored,
+// which makes no difference to filters that only compare.
 inline std::array<float, 4> stored_outside(const Problem& p) {
   std::array<float, 4> out = p.outside;
   if (!is_integer(channel_of(p.pixel))) return out;
@@ -235,7 +236,7 @@ struct Spec : PlainSpec {
     }
     if (p.depth > 1) return {row.traits.is_multi ? 32 : 8, 8, 8, row.traits.is_multi ? 4 : 1};
     if (!row.traits.is_multi) return {16, 16, 1, 1};
-    // A wide halo wants a large tile, where the local memory has room for it.
+    // A wide halo needs a large tile, where the local memory has room for it.
     const Tune large{32, 32, 1, 4};
     const bool fits =
         local_bytes({row, p, large, device}) <= device.local_mem && device.max_group >= 256;
@@ -419,7 +420,7 @@ struct Spec : PlainSpec {
              held_bytes(p.pixel);
     }
     if (s.row.traits.is_multi && p.radius >= 2) {
-      // The tile and, beside it, one row value per output and row of the tile, at odd pitches.
+      // The tile, and one row value per output and row of the tile, at odd pitches.
       const std::uint64_t values = p.filter == Filter::clamp ? 2 : 1;
       return ((w | 1) * h + values * (tile | 1) * h) * held_bytes(p.pixel);
     }
@@ -538,8 +539,8 @@ struct Spec : PlainSpec {
 
 }  // namespace halo_tile
 
-// A plan: constructed once, called often. Thread-safe as Plan says. Sizes and border mode are no
-// part of the program. Calls enqueue and return; they never block on the device.
+// A plan: constructed once, called often. Thread-safe as Plan says. Sizes and the border mode
+// are not part of the program. Calls enqueue and return; they never block on the device.
 class HaloTile : public Plan<halo_tile::Spec> {
  public:
   using Filter = halo_tile::Filter;

@@ -37,8 +37,8 @@ namespace line_blur {
 
 using Pixel = PixelType;
 
-// A length in units of the radius. A type of its own, so that no sigma in pixels, as GaussianBlur
-// takes it, is taken for one.
+// A length in units of the radius. It is a type of its own, so that nobody passes a sigma in pixels,
+// which GaussianBlur takes, by mistake.
 struct RadiusFraction {
   RadiusFraction() = default;
   explicit constexpr RadiusFraction(double of_radius) : value(of_radius) {}
@@ -53,8 +53,8 @@ struct Problem {
                                   // a copy
   RadiusFraction relative_sigma;  // standard deviation; 0 makes the blur a copy
   Pixel pixel = Pixel::rgba32f;   // or rgba8, rgba16, rgba16f
-  // What the fourth channel is. Where it is straight alpha, from 0 to 1, or of integers to the largest
-  // one, a pixel counts for the colours as much as its alpha says, and errors count for colours times
+  // What the fourth channel is. Straight alpha goes from 0 to 1, of integers to the largest one. With
+  // it a pixel weighs as much in the colours as its alpha says, and errors are those of colours times
   // alpha. Premultiplied colours are blurred like any channel; a copy is a copy.
   Alpha alpha = Alpha::none;
 };
@@ -595,7 +595,7 @@ struct Spec : PlainSpec {
 // A plan: constructed once, called often.
 //
 // Construction also allocates scratch memory and uploads the weights; the radius, sigma and the
-// size of the picture are no part of the programs. Thread-safe as Plan says. Calls of one plan and
+// size of the picture are not part of the programs. Thread-safe as Plan says. Calls of one plan and
 // its copies share its scratch memory and therefore run one after the other on the device; use one
 // plan per stream of work for more.
 class LineBlur : public Plan<line_blur::Spec> {

@@ -345,7 +345,7 @@ struct Spec : PlainSpec {
 // A plan: constructed once, called often.
 //
 // Construction also checks the constraints and uploads them; the number of islands, iterations and
-// particles is no part of the program. A call allocates nothing and never blocks on the device.
+// particles are not part of the program. A call allocates nothing and never blocks on the device.
 // Thread-safe as Plan says; calls that share no buffer are independent.
 class LocalMultipass : public Plan<local_multipass::Spec> {
  public:
@@ -358,8 +358,9 @@ class LocalMultipass : public Plan<local_multipass::Spec> {
   // Enqueues all iterations behind the events of `wait` and returns the last event. Row i of the
   // views is island i, a float4 per particle; offsets and pitches are multiples of 16 bytes. src
   // and dst are the same view (the islands are solved in place) or share no byte. The inverse
-  // masses are copied. What is on the device is not looked at:
-  // local_multipass::check_particles() is for hosts in doubt. Throws Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
+  // masses are copied. The device does not check the particles; a host in doubt calls
+  // local_multipass::check_particles(). Throws Error(invalid_argument), with nothing enqueued, when a
+  // view breaks a rule.
   cl::Event operator()(const BufferView& src, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
     const Problem& p = problem();

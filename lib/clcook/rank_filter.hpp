@@ -4,8 +4,8 @@
 //   clcook::RankFilter median{runtime, {1920, 1080, 7, 0.5, clcook::PixelType::r8}};
 //   cl::Event done = median(frame, result, {uploaded});
 //
-// A result is one of the n = (2 radius + 1)^2 values around a pixel: of these in ascending order number
-// round(rank (n - 1)), counted from 0, halves rounded up. Rank 0 is the minimum, 0.5 the median, 1
+// Around a pixel lie n = (2 radius + 1)^2 values. A result is number round(rank (n - 1)) of these in
+// ascending order, counted from 0, halves rounded up. Rank 0 is the minimum, 0.5 the median, 1
 // the maximum. Channels are filtered independently. The filters only compare: results are exact.
 //
 // The order is total: -infinity, the numbers with -0 before +0, +infinity, NaN. So a NaN is larger than
@@ -191,7 +191,7 @@ struct Spec : PlainSpec {
     if (row.traits.is_histogram) return {32, p.radius <= 8 ? 64 : 128, 1};
     if (row.traits.is_network) return {32, 16, p.radius == kNetworkRadius ? 2 : 4};
     if (!row.traits.is_tile) return {32, 8, 1};
-    // A wide halo wants a high tile, where the local memory has room for it.
+    // A wide halo needs a high tile, where the local memory has room for it.
     Tune tune{32, row.traits.is_multi ? 64 : 16, row.traits.is_multi ? 4 : 1};
     const auto fits = [&] {
       const Setup<Spec> s{row, p, tune, device};
@@ -231,7 +231,8 @@ struct Spec : PlainSpec {
 
   static double bytes(const Problem& p) { return 2 * picture_bytes(p); }
 
-  // Winners hang on the radius and on the bits of a channel more than on the number of bytes.
+  // Which variant wins depends on the radius and on the bits of a channel more than on the number of
+  // bytes.
   static std::string tuning_name(const Problem& p) {
     const char* radius = p.radius <= 1   ? "1"
                          : p.radius <= 2 ? "2"
@@ -395,9 +396,9 @@ struct Spec : PlainSpec {
 
 }  // namespace rank_filter
 
-// A plan: constructed once, called often. Thread-safe as Plan says. Sizes, border mode and, but in the
-// networks of radius 1 to 3, the rank are no part of the program. Calls enqueue and return; they never
-// block on the device.
+// A plan: constructed once, called often. Thread-safe as Plan says. Sizes and the border mode are
+// not part of the program; the rank is part of it in the networks of radius 1 to 3 only. Calls
+// enqueue and return; they never block on the device.
 class RankFilter : public Plan<rank_filter::Spec> {
  public:
   using Pixel = rank_filter::Pixel;

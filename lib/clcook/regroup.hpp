@@ -13,8 +13,8 @@
 //   clcook::RegroupOrder sort{runtime, {count, 32}};
 //   cl::Event sorted = sort(materials, order, offsets, {uploaded});
 //
-// Of key k it has the items order[offsets[k]] to order[offsets[k + 1] - 1], in their order. The host
-// never waits for the numbers: kernels read offsets.
+// The items of key k are order[offsets[k]] to order[offsets[k + 1] - 1], in their order. The host
+// never waits for the numbers, since kernels read offsets.
 #pragma once
 
 #include <algorithm>
@@ -55,8 +55,8 @@ struct Problem {
   std::size_t items = 0;  // 1 to kMaxItems
   int paths = 0;          // kMinPaths to kMaxPaths
   int key_bytes = 1;      // a key is a uchar, or with 4 a uint
-  // Handed to the function. Ours: the direction towards the light x, y, z, which a unit vector is,
-  // and its brightness; finite.
+  // Handed to the function. Ours takes the unit vector towards the light, x, y, z, and the
+  // brightness of the light; all are finite.
   float parameters[4] = {0.48f, 0.6f, 0.64f, 0.75f};
   Function function = {};
 };

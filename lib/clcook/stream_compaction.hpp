@@ -8,7 +8,7 @@
 // t, in units of the pixel type. Of halfs and floats the sum is fma(54, r, fma(183, g, 19 b)), and a
 // NaN is never kept. dst receives the indices of the kept pixels, ascending, as 32-bit numbers, and
 // keeps what it held behind them; kept receives their number. A problem that is not `ordered` may
-// have them in any order, another one for each call.
+// get them in any order, a different one for each call.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ struct Problem {
 // How to run, for tuning; 0 is open.
 struct Tune {
   int group = 0;     // work-items per work-group: 32, 64, 128, 256, 512 or 1024
-  int counts = 0;    // of groups, that an item of the scan adds in a turn: 1, 2, 4, 8 or 16
+  int counts = 0;    // of groups, that a work-item of the scan adds at a time: 1, 2, 4, 8 or 16
   int patience = 0;  // of look_back: looks without news before a group is counted by one that waits
                      // for it; 1 to 65536
 };
@@ -196,7 +196,7 @@ struct Spec : PlainSpec {
     return best;
   }
 
-  // In the order of the passes. Native sub-groups only a runtime knows; see offer().
+  // In the order of the passes. Only a runtime knows native sub-groups; see offer().
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
     return units(s, quirks::is_nvidia(s.device) ? ptx_sub_groups(s.device) : local_sub_groups());
   }
@@ -277,8 +277,8 @@ struct Spec : PlainSpec {
 
 // A plan: constructed once, called often. Thread-safe as Plan says. Calls of one plan share its
 // scratch memory and therefore run one after the other on the device; copies share it too. The
-// number of pixels is no part of the program; their type and whether there is one row or several
-// are.
+// number of pixels is not part of the program; their type is, and whether there is one row or
+// several.
 class StreamCompaction : public Plan<stream_compaction::Spec> {
  public:
   using Plan::Plan;

@@ -32,7 +32,7 @@ enum class Slot {
 inline std::size_t slot_bytes(Slot slot) { return slot == Slot::u8 ? 1 : 4; }
 
 struct Problem {
-  std::size_t count = 0;          // values, at least 1; 32 bits need not hold it
+  std::size_t count = 0;          // values, at least 1; may exceed 32 bits
   std::vector<float> thresholds;  // 1 to kMaxThresholds, none above the one before it, no NaN
   Slot slot = Slot::u8;
 };
@@ -40,8 +40,8 @@ struct Problem {
 struct Spec : MapRowSpec {
   struct Traits {
     double (*comparisons)(double thresholds);  // that each value goes through
-    // What one of them takes: about what the times on an H200 and on PoCL say, on CPUs whether its
-    // compiler makes vectors of it.
+    // The cost of one of them, about as the times on an H200 and on PoCL show it. On CPUs it depends
+    // on whether the compiler makes vectors of it.
     double gpu_operations;
     double cpu_operations;
     std::size_t good_to = kMaxThresholds;  // beyond so many thresholds automatic takes it last
@@ -245,8 +245,8 @@ struct Spec : MapRowSpec {
   }
 
   // The cell of fine_table that x lies in, 0 to cells - 1. The kernel takes the same steps with the
-  // same rounding. None of them turns the order of two values around: what lies in another cell than
-  // a threshold is on the side of it that the cell says.
+  // same rounding. None of them reverses the order of two values: a value in another cell than
+  // a threshold lies on the side of it that the cell says.
   static std::size_t cell_of(float x, float low, float scale, std::size_t cells) {
     const float part = std::min(std::max((x - low) * scale, 0.0f), 1.0f);
     constexpr float kMagic = 8388608.0f;  // from there on floats are integers

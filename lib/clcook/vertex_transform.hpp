@@ -8,7 +8,7 @@
 // For instance i and vertex v with joints j and weights w:
 //   skin     = sum over 4 joints of w_k bones[i][j_k]
 //   position = world[i] skin (x, y, z, 1)        normal = world[i] skin (x, y, z, 0)
-// Result number i vertices + v. Normals are not made unit again.
+// That is result number i vertices + v. Normals are not normalised again.
 //
 // All matrices are affine: their fourth row is 0 0 0 1. Weights are bytes, 255 is 1, and the four
 // of a vertex sum to 255. A joint beyond the last bone counts as the last bone.

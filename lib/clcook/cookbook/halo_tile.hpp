@@ -75,7 +75,7 @@ class HaloCase : public PlanCase<HaloTile> {
  public:
   HaloCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)), params_(shape) {
-    tile_width(shape);  // refuses what is none
+    tile_width(shape);  // refuses an impossible one
     const std::size_t bytes = pixel_bytes(problem_.pixel);
     const std::size_t offset = shape.as<std::size_t>("offset");
     const std::size_t row = static_cast<std::size_t>(problem_.width) * bytes;
@@ -85,9 +85,9 @@ class HaloCase : public PlanCase<HaloTile> {
     const auto later = [&](std::size_t pixels) {
       return (offset == 0 ? 0 : offset + pixels) * bytes;
     };
-    // A NaN would be ignored by the filters, so the poison of the sources is another: bytes of 0x7F
-    // are the float 3.4e38, of 0x7B the half 61312, of 0xFF the largest integer: as large as all
-    // data or larger.
+    // The filters would ignore a NaN, so the sources have another poison, as large as all data or
+    // larger: bytes of 0x7F are the float 3.4e38, of 0x7B the half 61312, of 0xFF the largest
+    // integer.
     const bool integers = is_integer(channel());
     const bool halfs = channel() == Channel::f16;
     src_.emplace(runtime, row, rows, later(1), pitch, integers ? 0xFF : halfs ? 0x7B : 0x7F);
@@ -125,7 +125,7 @@ class HaloCase : public PlanCase<HaloTile> {
     return done;
   }
 
-  // The image of a variant that reads one is none of them.
+  // If the variant reads an image, that is not among them.
   std::vector<Operand> operands() override {
     std::vector<Operand> out;
     if (!of_image()) out.push_back({"src", &*src_, Access::read});
@@ -373,7 +373,7 @@ inline Recipe halo_tile() {
       shape("dilation", 1024, 1024, 1, "rgba32f", "clamp"),
   };
   recipe.quick_shape = shape("dilation", 640, 360, 1, "rgba32f", "clamp");
-  // Work-groups of 256 items: the longer their rows, the more halo a tile has.
+  // Work-groups of 256 work-items: the longer their rows, the more halo a tile has.
   Sweep tiles;
   tiles.shape = shape("dilation", 3840, 2160, 1, "rgba32f", "clamp");
   tiles.families = {{"radius", {std::int64_t{1}, std::int64_t{4}}}};

@@ -2,11 +2,12 @@
 //
 // Problem: a Gaussian blur of a picture, separable, as two passes over lines. The article that this
 // recipe goes back to optimises a Unity compute shader step by step. Why naive is slow: every tap
-// is a read of global memory and an exponential, 2R + 1 of each per pixel and pass, although a line
-// has far fewer pixels than that and the weights are the same for all; and the transposed store
-// writes one pixel per memory transaction. What each variant changes: see its summary, and
-// docs/line_blur.md. When it does not help: on a CPU, local memory is ordinary memory and barriers
-// cut loops; the variants up to coalesced gain little there, and cpu_strip has nothing of them.
+// costs a read of global memory and an exponential, 2R + 1 of each per pixel and pass, although a
+// pixel is needed once and the weights are the same for all; and the transposed store writes one
+// pixel per memory transaction. What each variant changes: see its summary, and docs/line_blur.md.
+// When it does not help: on a CPU local memory is ordinary memory and barriers cut loops, so the
+// line in local memory gains nothing there; the table of weights gains most, and cpu_strip shares
+// nothing else with the other variants.
 #pragma once
 
 #include <algorithm>

@@ -2,12 +2,13 @@
 //
 // Problem: an iterative solver on many small independent problems, here position-based dynamics of
 // cloth patches and ropes, coloured Gauss-Seidel. Why naive is slow: colours must follow one
-// another, so each is a launch of its own, and every launch takes the positions from global memory
-// and puts them back for a few additions. What the variants change: an island fits the local memory
-// of a work-group, whose barriers order the colours, so one launch makes all iterations; see the
-// summaries and docs/local_multipass.md. When it does not help: at one iteration there is nothing
-// to save but launches; an island that does not fit local memory stays in global memory; and on a
-// CPU local memory is ordinary memory, where vectors across islands pay instead.
+// another, so each is a launch of its own, and every launch reads the positions from global memory
+// and writes them back for some forty operations. What the variants change: an island fits the
+// local memory of a work-group, whose barriers order the colours, so one launch makes all
+// iterations; see the summaries and docs/local_multipass.md. When it does not help: at one
+// iteration there is nothing to save but launches; an island that does not fit local memory stays
+// in global memory; and on a CPU local memory is ordinary memory, where vectors across islands pay
+// instead.
 #pragma once
 
 #include <algorithm>
@@ -209,8 +210,8 @@ inline Recipe local_multipass() {
       shape(65536, 32, 1, 10),
   };
   recipe.quick_shape = shape(32, 16, 16, 100);
-  // Nothing parts here: the time against the number of iterations, which the launches of the first
-  // variants grow with.
+  // No lanes part here. The curve is the time over the number of iterations, with which the launches
+  // of the first variants grow.
   Sweep sweep;
   sweep.shape = shape(4096, 16, 16, 1);
   sweep.smoke = {{"islands", std::int64_t{3}}};

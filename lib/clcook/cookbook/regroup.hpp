@@ -280,9 +280,9 @@ class RegroupCase : public PlanCase<Regroup> {
   std::vector<double> expected_;  // three per item
 };
 
-// The segments: the paths, and what every item costs beside them: an item of a sort in local memory
-// is counted and placed, about 16 operations, and its share of 16 of adding up the counters of a
-// work-item, 6 operations a path. A list of all items takes two such sorts.
+// The segments: the paths, and what every item costs on top of them: an item of a sort in local
+// memory is counted and placed, about 16 operations, and its share of 16 of adding up the counters
+// of a work-item, 6 operations a path. A list of all items takes two such sorts.
 inline model::LaneMasks lanes(const std::string& variant, const Params& params,
                               std::uint64_t seed) {
   const Shape shape = read(params);

@@ -1,11 +1,11 @@
 // The card of the recipe stream_compaction.
 //
-// Problem: an ordered list of the pixels that pass a test. Each item tests 32 pixels, and all items
-// of a group must know how many the others keep before they can store. Why int_flags is slow: 32
-// flags wait in 32 registers while the group scans its counts, and each item stores a run of its
-// own, far from its neighbours' runs. What each variant changes: see its summary. When it does not
-// help: predicates reads everything twice, which costs more than the registers it saves where
-// memory is the limit; on a CPU the scans and their barriers are most of the work.
+// Problem: an ordered list of the pixels that pass a test. Each work-item tests 32 pixels, and all
+// of a group must know how many the others keep before they can store. Why int_flags is slow: each
+// work-item stores a run of its own, far from its neighbours' runs, and 32 flags wait in 32
+// registers while the group scans its counts. What each variant changes: see its summary. When it
+// does not help: predicates reads everything twice, which costs more than the registers it saves
+// where memory is the limit; on a CPU the scans and their barriers are most of the work.
 #pragma once
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 // slow: neighbouring values leave the chain at different places, so a group of lanes walks on until
 // its last value has left. What each variant changes: see its summary, and docs/threshold_count.md.
 // All of them read and write in the same way, so that a difference comes from the counting alone;
-// per_item=1 is the plain kernel with one value per work-item. When it does not help: for a few
-// thresholds compilers turn the chain into selects by themselves, and memory is the limit.
+// per_item=1 is the plain kernel with one value per work-item. When it does not help: with a few
+// thresholds memory is nearly the limit already, and where all values are alike no lane waits.
 #pragma once
 
 #include <algorithm>

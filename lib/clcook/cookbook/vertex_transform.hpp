@@ -1,13 +1,12 @@
 // The card of the recipe vertex_transform.
 //
 // Problem: a crowd of skinned instances; each result blends the matrices of 4 joints and goes
-// through the matrix of its instance. Why per_item is slow to hide latency: four joints' matrices
-// of 16 floats and the instance's matrix are live at once, in registers of every work-item,
-// although all items of an instance share the last one and a quarter of each is 0 0 0 1. What each
-// variant changes: see its summary; from per_item to rolled each step builds on the one before, and
-// cpu_columns on no_w.
-// When it does not help: where memory is the limit, fewer registers do not make it faster; the
-// bytes that affine, no_w and half3 save do. The compiler hoists and sinks loads itself:
+// through the matrix of its instance. Why per_item is slow: it gathers four joints' matrices of 16
+// floats from the caches, a quarter of which is 0 0 0 1, and loads the instance's matrix in every
+// work-item, although all work-items of an instance share it. What each variant changes: see its
+// summary; from per_item to rolled each step builds on the one before, and cpu_columns on no_w.
+// When it does not help: where the gather is the limit fewer registers do not make it faster; the
+// loads and bytes that affine, no_w and half3 save do. The compiler hoists and sinks loads itself:
 // docs/vertex_transform.md says which of the pairs it makes equal.
 #pragma once
 
