@@ -6,8 +6,8 @@
 //
 // Ours is the share of unpolarised light that passes the smooth boundary of two transparent media:
 // Fresnel's equations, averaged over a band of wavenumbers. a is the medium on the side that the
-// normal points to, b the one behind; x is the cosine between the normal and the direction back
-// along the ray, so a ray with x > 0 goes from a to b and one with x < 0 from b to a. See
+// normal points to, b the one behind. x is the cosine between the normal and the direction back
+// along the ray: a ray with x > 0 goes from a to b, one with x < 0 from b to a. See
 // <clcook/fresnel.clh>.
 #pragma once
 

@@ -218,7 +218,7 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
     return scope.end();
   }
 
-  // Decodes a texture in host memory, whatever its size, strip by strip: `blocks` holds
+  // Decodes a texture of any size in host memory, strip by strip. `blocks` holds
   // blocks_high(height) rows of blocks_wide(width) blocks and `texels` height rows of width texels,
   // at these pitches in bytes (0: without gaps). They must not overlap. A strip of `strip_rows`
   // rows, a multiple of 4, or 0 for as many as suit the device, is uploaded, decoded and read back;

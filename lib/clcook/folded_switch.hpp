@@ -34,15 +34,15 @@ constexpr std::size_t kMaxPatches = std::size_t{1} << 30;
 struct Problem {
   std::size_t vertices = 0;                           // in the buffer of positions, 1 to 2^32 - 1
   std::vector<std::array<std::uint8_t, 4>> valences;  // per patch, of its quad's vertices, 3 to 8
-  // Of the points of all patches, one patch after the other: 2 (n0 + n1 + n2 + n3) - 16 each.
+  // The points of all patches, one patch after the other: 2 (n0 + n1 + n2 + n3) - 16 each.
   std::vector<std::uint32_t> indices;
 };
 
 // How to run, for tuning; 0 is open.
 struct Tune {
   int group = 0;  // work-items per work-group: a multiple of 4 up to 1024; cpu_patch: 1
-  int run = 0;    // of those with a control point per work-item: how many neighbouring work-items
-                  // make the same one, each of another patch: 1, 2, 4 to 1024; the others: 0
+  int run = 0;    // how many neighbouring work-items compute the same control point, of as many
+                  // patches: 1, 2, 4 to 1024; variants without a control point per work-item: 0
 };
 
 // Points of a patch.
@@ -61,7 +61,7 @@ inline bool is_regular(const Problem& p) {
 }
 
 struct Spec : PlainSpec {
-  // Where the work-items of a variant part.
+  // Where the work-items of a variant diverge.
   enum class Paths {
     one,         // nowhere
     arms,        // an arm for each of the sixteen control points
@@ -69,11 +69,11 @@ struct Spec : PlainSpec {
     turns,       // the turns of a loop over a corner's ring
   };
   struct Traits {
-    int items = 4;  // work-items per patch; 1: and many patches per work-item
+    int items = 4;  // work-items per patch; 1: each work-item has many patches
     Paths paths = Paths::one;
-    double points = 0;          // that a work-item reads, where it has one path
-    bool sorted = false;        // regular patches come first, in a form of their own
-    bool regular_only = false;  // takes no others
+    double points = 0;          // read by a work-item that has one path
+    bool sorted = false;        // regular patches come first, in another form
+    bool regular_only = false;  // refuses other patches
     bool has_runs() const { return items == 16; }
   };
   struct Resources {
@@ -92,7 +92,7 @@ struct Spec : PlainSpec {
 
   static const std::vector<Row>& variants() {
     const std::vector<TuneAxis> runs{{"run", {1, 32}}};
-    const std::vector<TuneAxis> arms{{"run", {32, 1}}};  // whose items part
+    const std::vector<TuneAxis> arms{{"run", {32, 1}}};  // for variants with arms
     const std::vector<TuneAxis> groups{{"group", {64, 32, 128}}};
     static const std::vector<Row> all{
         Row("switch16", "a control point per work-item, a switch with sixteen arms",
@@ -224,7 +224,7 @@ struct Spec : PlainSpec {
     return {};
   }
 
-  // Of the __local argument: 20 float4 per patch where it has four work-items.
+  // Bytes of the __local argument: 20 float4 for each patch with four work-items.
   static std::size_t local_bytes(const Setup<Spec>& s) {
     return s.row.traits.items != 4 ? 0
                                    : static_cast<std::size_t>(s.tune.group) / 4 * 20 * kPointBytes;
@@ -252,7 +252,7 @@ struct Spec : PlainSpec {
       }
       out.indices = make_buffer(runtime, p.indices);
       out.topology_bytes = (heads.size() + p.indices.size()) * sizeof heads[0];
-      // Enough tasks for all cores to end together, each long enough to be worth its start.
+      // Enough tasks that all cores end together, each long enough to be worth its start.
       const std::size_t tasks = 16 * std::max<std::size_t>(1, runtime.info().compute_units);
       out.task = std::max<std::size_t>(64, (p.valences.size() + tasks - 1) / tasks);
       return out;

@@ -155,7 +155,7 @@ class GaussianBlur : public Plan<gaussian::Spec> {
 
   // How a picture is cut into windows for strips, see by_strips().
   struct Windows {
-    int rows;       // of a window, the last ones of the picture excepted none has fewer
+    int rows;       // of a window; only the last ones of the picture have fewer
     int strip;      // rows of a strip
     int margin;     // rows of a window above its strip, unless the picture ends there
     int step;       // windows begin at multiples of this

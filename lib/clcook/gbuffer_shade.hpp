@@ -62,7 +62,7 @@ struct Spec : PlainSpec {
 
   static const std::vector<Row>& variants() {
     const std::vector<TuneAxis> groups{{"group", {128, 1024}}};
-    // From few registers to more than there are, and the cap that a large group is.
+    // From few registers to more than there are, and a large group, which caps them.
     const std::vector<TuneAxis> knee{{"group", {128, 1024}}, {"texels", {8, 2, 4, 16}}};
     static const std::vector<Row> all{
         Row("wide", "everything unpacked to ints before the loop; conditions are ints 0 and 1")

@@ -56,7 +56,7 @@ struct Problem {
   int width = 0;          // pixels, 1 to kMaxSide
   int height = 0;         // pixels, 1 to kMaxSide
   int spheres = 0;        // 0 to kMaxSpheres
-  int max_steps = 256;    // 1 to kMaxSteps; of slow_wave, too
+  int max_steps = 256;    // 1 to kMaxSteps; slow_wave uses it too
   bool together = false;  // slow_wave: the slow are the first sixteenth, not 64 in each 1024
 };
 
@@ -83,16 +83,16 @@ struct Spec : PlainSpec {
   using Tune = group_size::Tune;
   struct Traits {
     std::optional<Work> only = {};  // the one work that it has a kernel for; else all
-    std::size_t turns = 1;          // elements of an item, segments of a group
+    std::size_t turns = 1;          // elements per work-item, segments per group
     int group = 0;                  // the only work-group that it has; 0: any
-    std::size_t table_bytes = 0;    // of local memory for what all items read
+    std::size_t table_bytes = 0;    // of local memory for what all work-items read
     bool is_static = false;         // its padding is an array of the kernel, not an argument
   };
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "GroupSize";
   static constexpr const char* kRecipe = "group_size";
 
-  // More sizes of groups are in the sweep: every one is a program of its own.
+  // The sweep has more sizes of groups: every one is a program of its own.
   static const std::vector<Row>& variants() {
     static const std::vector<Row> all{
         Row("direct", "one element per item, one segment per group")
@@ -198,7 +198,7 @@ struct Spec : PlainSpec {
     return bytes < sizeof(cl_uint) ? sizeof(cl_uint) : bytes;
   }
 
-  // Whether its barriers are those of a wave.
+  // Whether the variant's barriers are those of a wave.
   static bool wave_barriers(const Row& row, const DeviceInfo& device) {
     return row.traits.group == kWave && quirks::is_nvidia(device);
   }
@@ -239,9 +239,9 @@ class GroupSize : public Plan<group_size::Spec> {
   };
 
   // Enqueues the work behind the events of `wait` and returns the event. streaming: float to float;
-  // barriers, slow_wave: cl_uint to cl_uint; divergent_loop: from a cl_float4 (centre, radius) per sphere to a
-  // Hit per pixel, rows from top to bottom. Offsets are multiples of an element's bytes. The views
-  // must not overlap. With no spheres, `src` is not read but must hold one. Throws
+  // barriers, slow_wave: cl_uint to cl_uint; divergent_loop: from a cl_float4 (centre, radius) per
+  // sphere to a Hit per pixel, rows from top to bottom. Offsets are multiples of an element's
+  // bytes. The views must not overlap. With no spheres, `src` is not read but must hold one. Throws
   // Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
   cl::Event operator()(const BufferView& src, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {

@@ -27,7 +27,7 @@ namespace group_swizzle {
 
 enum class Work {
   filter,  // dst = matrix * src, pixel by pixel: nothing is read twice
-  gather,  // the mean of `taps` pixels at pseudo-random places in a wide window round the pixel
+  gather,  // the mean of `taps` pixels at pseudo-random places in a wide window around the pixel
 };
 
 constexpr int kMaxSize = 1 << 30;

@@ -1,12 +1,13 @@
 // The card of the recipe gbuffer_shade.
 //
-// Problem: many lights on a packed G-buffer. To use each light for several texels, an item shades 8
-// of them, and their normals, colours, flags and sums all live through the loop over the lights.
-// Why wide is slow: it unpacks 4 words of a texel into 10 ints before the loop, 80 registers and 24
-// of sums, so that few work-groups fit on a compute unit, and in a large group the registers spill.
-// What each variant changes, and against which other: see its summary. When it does not help: the
-// compiler moves unpacking by itself, docs/gbuffer_shade.md says where; it does not move loads over
-// a loop or change the width of arithmetic.
+// Problem: many lights on a packed G-buffer. To use each light for several texels, a work-item
+// shades 8 of them; their normals, colours, flags and sums all live through the loop over the
+// lights. Why wide is slow: it multiplies by conditions three times per light and texel. It also
+// unpacks 4 words of a texel into 10 ints before the loop, 80 registers and 24 of sums, so few
+// work-groups fit on a compute unit, and in a large group the registers spill. What each variant
+// changes, and against which other: see its summary. When it does not help: the compiler moves
+// unpacking by itself, docs/gbuffer_shade.md says where. It does not move loads over a loop or
+// change the width of arithmetic. NVIDIA's driver gives most of the variants as many registers.
 #pragma once
 
 #include <array>
@@ -86,7 +87,7 @@ class ShadeCase : public PlanCase<GbufferShade> {
                  static_cast<unsigned char>(0x5A));
   }
 
-  // Integers: exact.
+  // Integers, so exact.
   Diff check(const std::vector<cl::Event>& wait) override {
     Diff diff;
     const std::vector<unsigned char> got = dst_->read(wait, diff, "colours");

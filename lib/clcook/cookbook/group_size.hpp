@@ -1,10 +1,10 @@
 // The card of the recipe group_size.
 //
-// Problem: how many work-items a group should have. Why a wrong size is slow: registers and local
-// memory of a group are taken when it starts and given back when its last wave ends, and all of its
-// waves stand at a barrier together. What each variant changes: see its summary. When it does not
-// help: where memory bandwidth is used up anyway; and a CPU runs the items of a group one after the
-// other, so a small group only costs it more starts.
+// Problem: how many work-items a group should have. Why a wrong size is slow: a group takes its
+// registers and local memory when it starts and gives them back when its last wave ends, and all of
+// its waves wait at a barrier together. What each variant changes: see its summary. When it does
+// not help: where work-items diverge little and memory is not the limit. A CPU runs the work-items
+// of a group one after the other, so a small group only costs it more starts.
 #pragma once
 
 #include <algorithm>

@@ -5,9 +5,9 @@
 // picture. When groups read far beyond their own pixels, what two of them share in y has left the
 // cache by the time that the next rows come. What each variant changes: the place that a group
 // takes, so that groups with neighbouring ids lie together in x and y. When it does not help: where
-// nothing is read twice (the use `filter`), where all that is shared fits in the cache anyway,
-// where memory is not what a kernel waits for, and where a device starts groups in another order
-// than by their ids.
+// nothing is read twice (the work `filter`), where all that is shared fits in the cache anyway,
+// where a kernel does not wait for memory, and where a device does not start groups in the order of
+// their ids.
 #pragma once
 
 #include <algorithm>
@@ -153,7 +153,7 @@ class SwizzleCase : public PlanCase<GroupSwizzle> {
 };
 
 // The device of the prediction: NVIDIA's H200 as its data sheet has it, with 8 groups of 256 items
-// on each of 132 multiprocessors.
+// on each of 132 compute units.
 constexpr model::CacheShape kModelCache{60ULL << 20, 16, 4096};
 constexpr std::uint32_t kModelResident = 8 * 132;
 // What a read costs that misses the cache, in reads that hit. An assumption: the memory moves 64

@@ -48,20 +48,20 @@ struct Problem {
   std::array<float, 4> outside{};  // of the border mode constant, by channel, in units of the type
   double truncate = 4;  // the filter ends at floor(truncate sigma + 1/2) pixels; 0.5 to 8
   double quality = 60;  // dB of PSNR that a method must promise, see psnr_of()
-  // Float and half pictures: the largest absolute value, which makes the PSNR, and a promise that
-  // all values are finite. 0 promises nothing: only methods with which NaN and infinity spread as
-  // far as the filter reaches, and no further, are taken; the PSNR then counts with 1.
+  // Float and half pictures: the largest absolute value, to which the PSNR refers, and a promise
+  // that all values are finite. 0 promises nothing: the plan then takes only methods with which NaN
+  // and infinity spread no further than the filter reaches, and the PSNR refers to 1.
   double peak = 0;
   int batch = 1;          // equal pictures, one below the other at one pitch
-  bool in_place = false;  // calls may have src and dst overlap: methods that cannot are not taken
-  // Of a volume: slices of `height` rows, one below the other, 1 to kMaxSize; a slice has at most
-  // kMaxSize pixels. A batch is one volume below the other.
+  bool in_place = false;  // src and dst of a call may overlap: takes only methods that allow it
+  // For a volume: the number of its slices of `height` rows, one below the other, 1 to kMaxSize. A
+  // slice has at most kMaxSize pixels. The volumes of a batch lie one below the other.
   int depth = 1;
   double sigma_z = 0;  // along z, from slice to slice
-  // What the last of 2 or 4 channels is. Where it is straight alpha, from 0 to 1, or of integers to
-  // the largest one, a pixel counts for the colours as much as its alpha says, and so does `outside`.
-  // What is promised, and the peak, count for colours times alpha. Premultiplied colours are blurred
-  // like any channel.
+  // What the last of 2 or 4 channels is. Straight alpha goes from 0 to 1, or to the largest
+  // integer. A pixel then has the weight of its alpha in the colours, and so has `outside`. The
+  // promises and the peak refer to colours times alpha. Premultiplied colours are blurred like any
+  // channel.
   Alpha alpha = Alpha::none;
 };
 
@@ -110,8 +110,8 @@ struct Axes {
   FilterAxis z;
 };
 
-// The filter of a problem, without a device. Those who plan ask often: each thread remembers the
-// last one.
+// The filter of a problem, without a device. Planning asks for it often, so each thread remembers
+// the last one.
 inline std::shared_ptr<const Axes> axes_of(const Problem& p) {
   struct Last {
     double sigma_x = -1;
@@ -146,9 +146,9 @@ inline bool is_straight(const Problem& p) { return p.alpha == Alpha::straight; }
 // Whether values may be NaN, infinite or of any size.
 inline bool may_be_anything(const Problem& p) { return !is_integer(p.pixel) && p.peak <= 0; }
 
-// Whether all values are from 0 to the peak, those outside of the picture too. Then errors of
-// weights whose sum is right count with half of their sizes: those that are too large and those
-// that are too small are as much together, and no value is negative.
+// Whether all values are from 0 to the peak, those outside of the picture too. If the sum of the
+// weights is right, their errors then count half: the positive and the negative ones have the same
+// sum, and no value is negative.
 inline bool is_from_zero(const Problem& p) {
   if (!is_integer(p.pixel)) return false;
   if (p.border != Border::constant) return true;
@@ -194,8 +194,8 @@ struct Call {
   Region region;
 };
 
-// Memory of a plan that its methods share: grows, and is kept when sigma changes. A plan lets one
-// call after the other use it.
+// Memory of a plan that its methods share. It grows, and stays when sigma changes. The calls of a
+// plan use it one after the other.
 class Scratch {
  public:
   cl::Buffer get(const Runtime& runtime, std::size_t index, std::size_t bytes) {
@@ -225,7 +225,7 @@ class Method {
   virtual ~Method() = default;
 
   // Enqueues the blur behind `wait` and returns the last event; commands may use `scratch`. Called
-  // by one thread at a time, unless it uses_scratch() not.
+  // by one thread at a time, unless uses_scratch() is false.
   virtual cl::Event enqueue(const Call& call, Scratch& scratch,
                             const std::vector<cl::Event>& wait) = 0;
   // Whether commands use `scratch`: then the calls of a plan run one after the other.
@@ -269,8 +269,8 @@ inline void set_pixel(Defines& defines, const Problem& p, const Stored& stored) 
 }
 inline void set_pixel(Defines& defines, const Problem& p) { set_pixel(defines, p, stored_of(p)); }
 
-// Whether what a pass along rows of one tap would write is there: a picture of floats without gaps,
-// which no later pass changes before it has been read.
+// Whether a pass along rows with one tap can be left out, because the source is what it would
+// write: a picture of floats without gaps, which no later pass changes before it has been read.
 inline bool rows_are_there(const Problem& p, const Call& call, const Stored& stored, int radius) {
   return radius == 0 && stored.pixel == Pixel::f32 && !stored.is_straight && call.src.offset == 0 &&
          call.src.pitch == call.src.row_bytes && call.region.x == 0 &&
@@ -312,8 +312,8 @@ inline double bytes_of(const Problem& p) {
   return values_of(p) * static_cast<double>(channel_bytes(p.pixel));
 }
 
-// Work-items in a row that groups of these kernels can all have: 64, or as many as device and kernels
-// allow.
+// How many work-items in a row the groups of all these kernels can have: 64, or as many as device
+// and kernels allow.
 inline std::size_t row_group(std::initializer_list<Kernel> kernels, const DeviceInfo& device) {
   std::size_t out = 64;
   for (const Kernel& kernel : kernels) {
