@@ -617,7 +617,7 @@ __kernel RANK_FILTER_GROUP(TILE_W, 1, 1) void rank_filter_sliding_histogram(
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// cpu_rows: as a CPU wants it. One work-item is a tile of TILE_W channels x TILE_H rows, whose keys
+// cpu_rows: for a CPU. One work-item is a tile of TILE_W channels x TILE_H rows, whose keys
 // and halo lie in local memory, the neighbour in x CHANNELS further on; 16 channels are one explicit
 // vector. Up to radius 3 the vectors go through the networks, OUTPUTS rows at a time; else the bits are
 // found one after the other as in select, with counts in vectors.

@@ -358,7 +358,7 @@ TEST_CASE("the gate") {
     CHECK(result.notes.size() == 2);
     CHECK(isa::compare_gate(gate, now, false).notes.empty());
   }
-  SUBCASE("another ptxas: its figures are not compared, and that is said") {
+  SUBCASE("another ptxas: its figures are not compared, and a note says so") {
     isa::Gate now = gate;
     now.ptxas = "";
     now.rows["r/a"]["sm_90"] = {90, 4, -1, -1, -1, -1, -1};

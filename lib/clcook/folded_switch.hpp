@@ -236,7 +236,7 @@ struct Spec : PlainSpec {
     return {unit};
   }
 
-  // Uploads the lists as the variant wants them.
+  // Uploads the lists in the variant's layout.
   static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
     const Problem& p = s.problem;
     Resources out;

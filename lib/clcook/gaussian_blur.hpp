@@ -34,8 +34,8 @@ namespace clcook {
 // Construction chooses the method, builds its programs (or takes them from the runtime's cache:
 // sigma and the size of the picture are no part of them) and uploads the weights. Calls enqueue and
 // return; they never block on the device. Calls of a plan and its copies share scratch memory and
-// therefore run one after the other on the device. set_sigma() and build_for() may not run beside
-// other calls of the same object; copies keep their sigma.
+// therefore run one after the other on the device. set_sigma() and build_for() may not run at
+// the same time as other calls of the same object; copies keep their sigma.
 //
 // Each channel is blurred by itself, unless Problem::alpha says that the last one is straight alpha:
 // colours beside transparent pixels come out right only if they are weighted by alpha as they are

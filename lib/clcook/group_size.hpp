@@ -72,7 +72,7 @@ inline constexpr Named<Work> kWorks[] = {{Work::streaming, "streaming"},
                                          {Work::divergent_loop, "divergent_loop"},
                                          {Work::slow_wave, "slow_wave"}};
 
-// These throw Error(invalid_argument) for what is none.
+// These throw Error(invalid_argument) for an unknown value.
 inline const char* to_string(Work work) { return name_of(kWorks, work, "GroupSize", "work"); }
 inline Work parse_work(std::string_view name) {
   return value_of(kWorks, name, "GroupSize", "work");

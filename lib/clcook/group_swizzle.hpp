@@ -57,7 +57,7 @@ struct Tune {
 
 inline constexpr Named<Work> kWorks[] = {{Work::filter, "filter"}, {Work::gather, "gather"}};
 
-// These throw Error(invalid_argument) for what is none.
+// These throw Error(invalid_argument) for an unknown value.
 inline const char* to_string(Work work) { return name_of(kWorks, work, "GroupSwizzle", "work"); }
 inline Work parse_work(std::string_view name) {
   return value_of(kWorks, name, "GroupSwizzle", "work");

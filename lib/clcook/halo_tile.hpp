@@ -71,7 +71,7 @@ struct Tune {
 inline constexpr Named<Filter> kFilters[] = {
     {Filter::dilation, "dilation"}, {Filter::median, "median"}, {Filter::clamp, "clamp"}};
 
-// Throws Error(invalid_argument) for a value that is none.
+// Throws Error(invalid_argument) for an unknown value.
 inline const char* to_string(Filter filter) {
   return name_of(kFilters, filter, "HaloTile", "filter");
 }
@@ -235,7 +235,7 @@ struct Spec : PlainSpec {
     }
     if (p.depth > 1) return {row.traits.is_multi ? 32 : 8, 8, 8, row.traits.is_multi ? 4 : 1};
     if (!row.traits.is_multi) return {16, 16, 1, 1};
-    // A wide halo wants a large tile, where the local memory has room for it.
+    // A wide halo needs a large tile, where the local memory has room for it.
     const Tune large{32, 32, 1, 4};
     const bool fits =
         local_bytes({row, p, large, device}) <= device.local_mem && device.max_group >= 256;

@@ -191,7 +191,7 @@ struct Spec : PlainSpec {
     if (row.traits.is_histogram) return {32, p.radius <= 8 ? 64 : 128, 1};
     if (row.traits.is_network) return {32, 16, p.radius == kNetworkRadius ? 2 : 4};
     if (!row.traits.is_tile) return {32, 8, 1};
-    // A wide halo wants a high tile, where the local memory has room for it.
+    // A wide halo needs a high tile, where the local memory has room for it.
     Tune tune{32, row.traits.is_multi ? 64 : 16, row.traits.is_multi ? 4 : 1};
     const auto fits = [&] {
       const Setup<Spec> s{row, p, tune, device};
@@ -231,7 +231,7 @@ struct Spec : PlainSpec {
 
   static double bytes(const Problem& p) { return 2 * picture_bytes(p); }
 
-  // Winners hang on the radius and on the bits of a channel more than on the number of bytes.
+  // The winner depends on the radius and the bits of a channel more than on the number of bytes.
   static std::string tuning_name(const Problem& p) {
     const char* radius = p.radius <= 1   ? "1"
                          : p.radius <= 2 ? "2"

@@ -258,9 +258,9 @@ struct Spec : MapRowSpec {
     return t.front() > t.back() ? 1.0f / (t.front() - t.back()) : 0.0f;
   }
 
-  // The fewest cells of which none holds two thresholds, 0 where there are no such. Within the range
-  // neither the scale nor anything that it makes of a value beyond the first cell is denormal, which
-  // a device may round to 0.
+  // The fewest cells such that no cell holds two thresholds; 0 where no number of cells will do.
+  // Within the range neither the scale nor anything that it makes of a value beyond the first cell
+  // is denormal, since a device may round denormals to 0.
   static std::size_t fine_cells(const std::vector<float>& t) {
     if (!std::isfinite(t.front()) || !std::isfinite(t.back())) return 0;
     const double range = static_cast<double>(t.front()) - static_cast<double>(t.back());

@@ -75,7 +75,7 @@ class HaloCase : public PlanCase<HaloTile> {
  public:
   HaloCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)), params_(shape) {
-    tile_width(shape);  // refuses what is none
+    tile_width(shape);  // refuses a width that does not exist
     const std::size_t bytes = pixel_bytes(problem_.pixel);
     const std::size_t offset = shape.as<std::size_t>("offset");
     const std::size_t row = static_cast<std::size_t>(problem_.width) * bytes;

@@ -4,7 +4,7 @@
 // at radius 31. Why select is slow: it reads and counts all of them for each bit of the result, and
 // throws away what it learnt when it goes on to the next pixel. What each variant changes: see its
 // summary, and docs/rank_filter.md. When it does not help: a network grows faster than the number of
-// neighbours and wants registers for all of them; a histogram costs memory and, per item, a chain of
+// neighbours and needs registers for all of them; a histogram costs memory and, per item, a chain of
 // updates that wait for each other, and wider values than 8 bits are counted again for the bits below.
 #pragma once
 

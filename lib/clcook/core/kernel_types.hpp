@@ -29,7 +29,7 @@ struct KernelRows {
   cl_int count = 0;
 };
 
-// A picture and the region of it that results are wanted of.
+// A picture and the region whose results are computed.
 struct KernelPicture {
   cl_float4 outside{};  // by channel
   KernelRegion region;

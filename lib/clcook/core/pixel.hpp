@@ -46,7 +46,7 @@ inline constexpr Named<PixelType> kPixelTypes[] = {
     {PixelType::rgba16, "rgba16"}, {PixelType::r16f, "r16f"},      {PixelType::rgba16f, "rgba16f"},
     {PixelType::r32f, "r32f"},     {PixelType::rgba32f, "rgba32f"}};
 
-// These throw Error(invalid_argument) for what is none; `where` names the operation.
+// These throw Error(invalid_argument) for an unknown value; `where` names the operation.
 inline const char* pixel_type_name(PixelType type, const char* where) {
   return name_of(kPixelTypes, type, where, "pixel type");
 }

@@ -72,8 +72,8 @@ struct Offer {
 };
 
 // A variant: one row of its operation's table. Rows are made with their name, their summary and
-// the traits that the operation's own functions read; what else is not as usual is said by the
-// functions below, which return the row.
+// the traits that the operation's own functions read; the functions below set whatever else
+// is not as usual, and return the row.
 template <class Spec>
 struct VariantRow {
   using Traits = typename Spec::Traits;
@@ -250,8 +250,8 @@ inline void check_one_of(const char* where, const char* name, int value,
 //   bytes(problem) -> double                 of inputs and outputs: what tunings are filed under
 //   units(setup) -> vector<CompileUnit>      its kernels
 struct PlainSpec {
-  // Whether automatic goes by cost even where a winner was measured: where winners hang on more
-  // than on the number of bytes. What was measured then counts as each variant's factor.
+  // Whether automatic goes by cost even where a winner was measured, because the winner depends on
+  // more than the number of bytes. The measured times then count as each variant's factor.
   static constexpr bool kByCost = false;
 
   // What the operation's functions ask of a row.
@@ -778,8 +778,8 @@ class Plan {
   }
 
   // Makes this the plan of another problem, with what it has built; copies stay as they are.
-  // Variants for which `why_not` returns a text are left out. Not beside other calls. Throws Error
-  // as the constructor does, and leaves the plan as it was.
+  // Variants for which `why_not` returns a text are left out. Not at the same time as other
+  // calls. Throws Error as the constructor does, and then leaves the plan as it was.
   void replan(const Problem& problem, Variant wanted, const typename Rules::WhyNot& why_not) {
     const std::shared_ptr<const State> before = state_;
     Rules::choose(

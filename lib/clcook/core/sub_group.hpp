@@ -32,7 +32,7 @@ CLCOOK_INLINE const char* to_string(SubGroupKind kind);
 struct SubGroups {
   SubGroupKind kind = SubGroupKind::local;
   std::vector<std::size_t> sizes;  // lanes, rising: powers of two up to 64
-  std::string lacks;               // local: what the device has not; else empty
+  std::string lacks;               // local: what the device lacks; else empty
   bool ballot = false;             // native: cl_khr_subgroup_ballot
   bool required = false;           // native: the kernel must say its size
   unsigned capability = 0;         // ptx: ten times the compute capability

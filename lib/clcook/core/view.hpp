@@ -22,7 +22,7 @@ namespace clcook {
 namespace detail {
 
 // A handle of the C API as an object that holds a reference of its own. Null stays null; throws
-// Error for a handle that is none.
+// Error for an invalid handle.
 template <class Object>
 Object retained(cl_mem memory) {
   if (memory != nullptr) check(clRetainMemObject(memory), "clRetainMemObject");

@@ -158,9 +158,9 @@ inline bool is_from_zero(const Problem& p) {
   return true;
 }
 
-// The PSNR, before they are rounded to the pixel type, of results of which none is further off than
-// this, in units of the peak. There are pictures that have nearly this error in every pixel, so no
-// more is promised.
+// The PSNR of results whose largest error is `max_error`, in units of the peak, before they are
+// rounded to the pixel type. Some pictures have nearly this error in every pixel, so no more is
+// promised.
 inline double psnr_of(double max_error) { return -20 * math::log10(std::max(max_error, 1e-12)); }
 
 // The largest rounding of a result to the pixel type, in units of the type; of colours times alpha
