@@ -1,4 +1,4 @@
-// bug: takes for uninitialised what clEnqueueWriteBuffer writes at an offset
+// bug: takes values for uninitialised that clEnqueueWriteBuffer has written at an offset
 // workaround: lib/clcook/registry/guarded_buffer.hpp, plain
 // oclgrind: --uninitialized --build-options -cl-opt-disable
 // written at: 64
