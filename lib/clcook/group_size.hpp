@@ -1,6 +1,7 @@
-// Four kernels that want different work-groups, with the number of work-items per group to choose:
-// brightness and contrast (streaming), prefix sums by segments (barriers), the picture of a distance
-// field (divergent_loop), and random numbers of which some take long (slow_wave).
+// Four kernels that run best with different work-groups; you choose the number of work-items per
+// group. They are brightness and contrast (streaming), prefix sums by segments (barriers), the
+// picture of a distance field (divergent_loop), and random numbers, some of which take long
+// (slow_wave).
 //
 //   clcook::GroupSize::Problem problem;
 //   problem.work = clcook::GroupSize::Work::divergent_loop;

@@ -419,7 +419,7 @@ struct Spec : PlainSpec {
              held_bytes(p.pixel);
     }
     if (s.row.traits.is_multi && p.radius >= 2) {
-      // The tile and, beside it, one row value per output and row of the tile, at odd pitches.
+      // The tile, and one row value per output and row of the tile, at odd pitches.
       const std::uint64_t values = p.filter == Filter::clamp ? 2 : 1;
       return ((w | 1) * h + values * (tile | 1) * h) * held_bytes(p.pixel);
     }
@@ -538,8 +538,8 @@ struct Spec : PlainSpec {
 
 }  // namespace halo_tile
 
-// A plan: constructed once, called often. Thread-safe as Plan says. Sizes and border mode are no
-// part of the program. Calls enqueue and return; they never block on the device.
+// A plan: constructed once, called often. Thread-safe as Plan says. The program does not depend on
+// sizes and border mode. Calls enqueue and return; they never block on the device.
 class HaloTile : public Plan<halo_tile::Spec> {
  public:
   using Filter = halo_tile::Filter;
@@ -564,7 +564,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
     return enqueue(from, from, to, wait);
   }
 
-  // Clamp: `history` brought between the minimum and maximum of the neighbours in `src`.
+  // Clamp: limits `history` to the minimum and maximum of the neighbours in `src`.
   cl::Event operator()(const BufferView& src, const BufferView& history, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
     need_filter(true);

@@ -8,9 +8,10 @@
 // exp(-(k / radius)^2 / (2 relative_sigma^2)), normalised. radius 64 with a relative_sigma of 0.5 is
 // a Gaussian of 32 pixels, cut at 64. Positions outside of the picture take the nearest border
 // pixel. The sum between the passes is kept in float; results are rounded to nearest even.
-// Each channel is blurred by itself, unless Problem::alpha says that the fourth one is straight alpha:
-// then colours are weighted by alpha as they are read, and divided by the blurred alpha as they are
-// written. A colour under alpha 0 does not count, and where the blurred alpha is 0 colours are 0.
+// Each channel is blurred alone, unless Problem::alpha says that the fourth one is straight alpha.
+// Then colours are multiplied by alpha as they are read, and divided by the blurred alpha as they
+// are written. A colour under alpha 0 does not count, and where the blurred alpha is 0 colours are
+// 0.
 #pragma once
 
 #include <algorithm>
@@ -37,8 +38,8 @@ namespace line_blur {
 
 using Pixel = PixelType;
 
-// A length in units of the radius. A type of its own, so that no sigma in pixels, as GaussianBlur
-// takes it, is taken for one.
+// A length in units of the radius. It has its own type, so that nobody passes a sigma in pixels, as
+// GaussianBlur takes it.
 struct RadiusFraction {
   RadiusFraction() = default;
   explicit constexpr RadiusFraction(double of_radius) : value(of_radius) {}
@@ -594,8 +595,8 @@ struct Spec : PlainSpec {
 
 // A plan: constructed once, called often.
 //
-// Construction also allocates scratch memory and uploads the weights; the radius, sigma and the
-// size of the picture are no part of the programs. Thread-safe as Plan says. Calls of one plan and
+// Construction also allocates scratch memory and uploads the weights. The programs do not depend on
+// the radius, sigma and the size of the picture. Thread-safe as Plan says. Calls of one plan and
 // its copies share its scratch memory and therefore run one after the other on the device; use one
 // plan per stream of work for more.
 class LineBlur : public Plan<line_blur::Spec> {

@@ -11,8 +11,8 @@
 //
 // Every variant on every device gives the same bits, those of the scalar reference: the arithmetic
 // is additions, multiplications and fma() of IEEE floats. It is meant for distances and masses for
-// which (|d| w)^2 is a normal float, w being the sum of the two inverse masses. A constraint whose
-// particles are both held, or at one place, moves nothing.
+// which (|d| w)^2 is a normal float, w being the sum of the two inverse masses. A constraint moves
+// nothing if both of its particles are held, or if both are at the same place.
 #pragma once
 
 #include <algorithm>
@@ -344,9 +344,9 @@ struct Spec : PlainSpec {
 
 // A plan: constructed once, called often.
 //
-// Construction also checks the constraints and uploads them; the number of islands, iterations and
-// particles is no part of the program. A call allocates nothing and never blocks on the device.
-// Thread-safe as Plan says; calls that share no buffer are independent.
+// Construction also checks the constraints and uploads them. The program does not depend on the
+// number of islands, iterations and particles. A call allocates nothing and never blocks on the
+// device. Thread-safe as Plan says; calls that share no buffer are independent.
 class LocalMultipass : public Plan<local_multipass::Spec> {
  public:
   using Constraint = local_multipass::Constraint;
@@ -358,8 +358,9 @@ class LocalMultipass : public Plan<local_multipass::Spec> {
   // Enqueues all iterations behind the events of `wait` and returns the last event. Row i of the
   // views is island i, a float4 per particle; offsets and pitches are multiples of 16 bytes. src
   // and dst are the same view (the islands are solved in place) or share no byte. The inverse
-  // masses are copied. What is on the device is not looked at:
-  // local_multipass::check_particles() is for hosts in doubt. Throws Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
+  // masses are copied. The call does not check particles on the device; on the host
+  // local_multipass::check_particles() does. Throws Error(invalid_argument), with nothing enqueued,
+  // when a view breaks a rule.
   cl::Event operator()(const BufferView& src, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
     const Problem& p = problem();

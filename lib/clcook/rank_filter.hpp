@@ -1,12 +1,13 @@
-// Rank filters of pictures: the median, the minimum, the maximum, and every rank between them, of the
-// neighbours within radius 1 to 32.
+// Rank filters of pictures: the median, the minimum, the maximum, and every rank between them. The
+// neighbours lie within radius 1 to 32.
 //
 //   clcook::RankFilter median{runtime, {1920, 1080, 7, 0.5, clcook::PixelType::r8}};
 //   cl::Event done = median(frame, result, {uploaded});
 //
-// A result is one of the n = (2 radius + 1)^2 values around a pixel: of these in ascending order number
-// round(rank (n - 1)), counted from 0, halves rounded up. Rank 0 is the minimum, 0.5 the median, 1
-// the maximum. Channels are filtered independently. The filters only compare: results are exact.
+// A result is one of the n = (2 radius + 1)^2 values around a pixel. In ascending order it has the
+// number round(rank (n - 1)), counted from 0, with halves rounded up. Rank 0 is the minimum, 0.5
+// the median, 1 the maximum. Channels are filtered independently. The filters only compare: results
+// are exact.
 //
 // The order is total: -infinity, the numbers with -0 before +0, +infinity, NaN. So a NaN is larger than
 // all else, whatever its sign; a result that is a NaN is some NaN.
@@ -395,9 +396,9 @@ struct Spec : PlainSpec {
 
 }  // namespace rank_filter
 
-// A plan: constructed once, called often. Thread-safe as Plan says. Sizes, border mode and, but in the
-// networks of radius 1 to 3, the rank are no part of the program. Calls enqueue and return; they never
-// block on the device.
+// A plan: constructed once, called often. Thread-safe as Plan says. The program depends neither on
+// sizes nor on border mode, and on the rank only in the networks of radius 1 to 3. Calls enqueue
+// and return; they never block on the device.
 class RankFilter : public Plan<rank_filter::Spec> {
  public:
   using Pixel = rank_filter::Pixel;

@@ -6,9 +6,9 @@
 // A pixel is r, g, b, a; pixel (x, y) has the index y * width + x. It is kept when
 // 54 r + 183 g + 19 b >= threshold; the weights sum to 256, so threshold 256 t means a brightness of
 // t, in units of the pixel type. Of halfs and floats the sum is fma(54, r, fma(183, g, 19 b)), and a
-// NaN is never kept. dst receives the indices of the kept pixels, ascending, as 32-bit numbers, and
-// keeps what it held behind them; kept receives their number. A problem that is not `ordered` may
-// have them in any order, another one for each call.
+// NaN is never kept. dst receives the indices of the kept pixels, ascending, as 32-bit numbers; the
+// rest of dst stays as it was. kept receives their number. If a problem is not `ordered`, the
+// indices may come in any order, which differs from call to call.
 #pragma once
 
 #include <algorithm>
@@ -277,8 +277,8 @@ struct Spec : PlainSpec {
 
 // A plan: constructed once, called often. Thread-safe as Plan says. Calls of one plan share its
 // scratch memory and therefore run one after the other on the device; copies share it too. The
-// number of pixels is no part of the program; their type and whether there is one row or several
-// are.
+// program depends on the pixels' type and on whether there is one row or several, not on the number
+// of pixels.
 class StreamCompaction : public Plan<stream_compaction::Spec> {
  public:
   using Plan::Plan;

@@ -40,8 +40,8 @@ struct Problem {
 struct Spec : MapRowSpec {
   struct Traits {
     double (*comparisons)(double thresholds);  // that each value goes through
-    // What one of them takes: about what the times on an H200 and on PoCL say, on CPUs whether its
-    // compiler makes vectors of it.
+    // What one of them takes, roughly from the times on an H200 and on PoCL. On CPUs it depends on
+    // whether the compiler vectorises it.
     double gpu_operations;
     double cpu_operations;
     std::size_t good_to = kMaxThresholds;  // beyond so many thresholds automatic takes it last
@@ -188,8 +188,8 @@ struct Spec : MapRowSpec {
   }
 
   // Uploads the thresholds. A table of guesses cuts the range from the lowest to the highest finite
-  // threshold into cells of equal width. The kernel corrects guesses, so what matters here is only
-  // that they are good.
+  // threshold into cells of equal width. The kernel corrects guesses, so here they only have to be
+  // good.
   static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
     constexpr std::size_t kVector = 16;  // thresholds are padded with NaN to a multiple
     const std::vector<float>& t = s.problem.thresholds;
@@ -245,8 +245,8 @@ struct Spec : MapRowSpec {
   }
 
   // The cell of fine_table that x lies in, 0 to cells - 1. The kernel takes the same steps with the
-  // same rounding. None of them turns the order of two values around: what lies in another cell than
-  // a threshold is on the side of it that the cell says.
+  // same rounding. No step reverses the order of two values. So if a value and a threshold lie in
+  // different cells, the cells tell which is larger.
   static std::size_t cell_of(float x, float low, float scale, std::size_t cells) {
     const float part = std::min(std::max((x - low) * scale, 0.0f), 1.0f);
     constexpr float kMagic = 8388608.0f;  // from there on floats are integers
@@ -292,7 +292,7 @@ struct Spec : MapRowSpec {
 
 // A plan: constructed once, called often. Thread-safe as Plan says.
 //
-// The number of thresholds is a part of the program, their values are not: plans with other values
+// The program depends on the number of thresholds, not on their values: plans with other values
 // share it.
 class ThresholdCount : public Plan<threshold_count::Spec> {
  public:

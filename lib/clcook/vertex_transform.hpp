@@ -1,4 +1,4 @@
-// Skinning of a crowd: every instance of one mesh in a pose of its own, at a place of its own.
+// Skinning of a crowd: every instance of one mesh has its own pose and its own place.
 //
 //   clcook::VertexTransform transform{runtime, {1000, 64, 32}};  // vertices, instances, bones
 //   // Upload clcook::VertexTransform::pack_vertices(transform.vertex_format(), ...),
@@ -8,7 +8,7 @@
 // For instance i and vertex v with joints j and weights w:
 //   skin     = sum over 4 joints of w_k bones[i][j_k]
 //   position = world[i] skin (x, y, z, 1)        normal = world[i] skin (x, y, z, 0)
-// Result number i vertices + v. Normals are not made unit again.
+// The result has the number i vertices + v. Normals are not normalised again.
 //
 // All matrices are affine: their fourth row is 0 0 0 1. Weights are bytes, 255 is 1, and the four
 // of a vertex sum to 255. A joint beyond the last bone counts as the last bone.
@@ -267,9 +267,9 @@ class VertexTransform : public Plan<vertex_transform::Spec> {
 
   // Enqueues the transformation behind the events of `wait` and returns its event. Results are in
   // result_format(), one row; they must not overlap the inputs. Throws Error, with nothing
-  // enqueued: invalid_argument when a view breaks a rule, unsupported when the variant constant
-  // gets a buffer that the device cannot have as constant memory, or typed one that it cannot have
-  // as an image.
+  // enqueued: invalid_argument when a view breaks a rule, unsupported if the variant constant gets
+  // a buffer that the device cannot use as constant memory, or typed one that it cannot use as an
+  // image.
   cl::Event operator()(const Input& input, const BufferView& result,
                        const std::vector<cl::Event>& wait = {}) const {
     constexpr const char* kName = Spec::kName;
