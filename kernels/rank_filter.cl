@@ -257,7 +257,7 @@ __kernel RANK_FILTER_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void rank_filter_local_t
 // ------------------------------------------------------------------------------------------------
 // Networks of comparisons, for radius 1 to 3. Each row of the neighbourhood is sorted. Two results,
 // one below the other, share all rows but one each: the shared ones are merged (Batcher's odd-even
-// merge), and each result is chosen from them and its own row. What no result needs is no part of the
+// merge), and each result is chosen from them and its own row. What no result needs is not in the
 // program: the compiler drops comparisons whose result is not used, and RANK decides which are.
 //
 // In ascending order number k of two sorted sequences together is the smallest of the largest of i

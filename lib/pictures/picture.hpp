@@ -1,4 +1,4 @@
-// Pictures as files, PNG and JPEG, for our own programs: no part of the installed library, which
+// Pictures as files, PNG and JPEG, for our own programs: not in the installed library, which
 // needs no library for pictures.
 #pragma once
 

@@ -48,20 +48,20 @@ struct Problem {
   std::array<float, 4> outside{};  // of the border mode constant, by channel, in units of the type
   double truncate = 4;  // the filter ends at floor(truncate sigma + 1/2) pixels; 0.5 to 8
   double quality = 60;  // dB of PSNR that a method must promise, see psnr_of()
-  // Float and half pictures: the largest absolute value, which makes the PSNR, and a promise that
-  // all values are finite. 0 promises nothing: only methods with which NaN and infinity spread as
-  // far as the filter reaches, and no further, are taken; the PSNR then counts with 1.
+  // For float and half pictures: the largest absolute value, by which the PSNR counts, and a
+  // promise that all values are finite. 0 promises nothing: then only methods run that spread NaN
+  // and infinity exactly as far as the filter reaches, and the PSNR counts with 1.
   double peak = 0;
   int batch = 1;          // equal pictures, one below the other at one pitch
   bool in_place = false;  // calls may have src and dst overlap: methods that cannot are not taken
-  // Of a volume: slices of `height` rows, one below the other, 1 to kMaxSize; a slice has at most
-  // kMaxSize pixels. A batch is one volume below the other.
+  // The number of slices of a volume, 1 to kMaxSize. Slices of `height` rows lie one below the
+  // other; a slice has at most kMaxSize pixels. A batch is one volume below the other.
   int depth = 1;
   double sigma_z = 0;  // along z, from slice to slice
-  // What the last of 2 or 4 channels is. Where it is straight alpha, from 0 to 1, or of integers to
-  // the largest one, a pixel counts for the colours as much as its alpha says, and so does `outside`.
-  // What is promised, and the peak, count for colours times alpha. Premultiplied colours are blurred
-  // like any channel.
+  // What the last of 2 or 4 channels is. If it is straight alpha, from 0 to 1 or to the largest
+  // integer, a pixel's colours count in proportion to its alpha, and so do those of `outside`. The
+  // promise and the peak then hold for colours times alpha. Premultiplied colours are blurred like
+  // any channel.
   Alpha alpha = Alpha::none;
 };
 
@@ -146,9 +146,9 @@ inline bool is_straight(const Problem& p) { return p.alpha == Alpha::straight; }
 // Whether values may be NaN, infinite or of any size.
 inline bool may_be_anything(const Problem& p) { return !is_integer(p.pixel) && p.peak <= 0; }
 
-// Whether all values are from 0 to the peak, those outside of the picture too. Then errors of
-// weights whose sum is right count with half of their sizes: those that are too large and those
-// that are too small are as much together, and no value is negative.
+// Whether all values are from 0 to the peak, also outside of the picture. Then errors of weights
+// whose sum is right count with half of their sizes: weights that are too large and weights that
+// are too small balance each other, and no value is negative.
 inline bool is_from_zero(const Problem& p) {
   if (!is_integer(p.pixel)) return false;
   if (p.border != Border::constant) return true;
@@ -185,17 +185,17 @@ inline Offer rounding_offer(const Axes& axes, const Work& work) {
   return out;
 }
 
-// One call, checked. Offsets and pitches in bytes. `src` is where pixel (0, 0) of the first picture
-// is, `dst` where the region's first pixel goes; the rows of a batch follow each other: height rows
-// of a picture in src, region.height rows in dst.
+// One checked call. Offsets and pitches are in bytes. `src` is where pixel (0, 0) of the first
+// picture lies, `dst` where the region's first pixel goes. The pictures of a batch follow each
+// other: height rows each in src, region.height rows each in dst.
 struct Call {
   CheckedView src;
   CheckedView dst;
   Region region;
 };
 
-// Memory of a plan that its methods share: grows, and is kept when sigma changes. A plan lets one
-// call after the other use it.
+// Memory of a plan that its methods share. It grows, and stays when sigma changes. Calls of a plan
+// use it one after the other.
 class Scratch {
  public:
   cl::Buffer get(const Runtime& runtime, std::size_t index, std::size_t bytes) {
@@ -225,16 +225,16 @@ class Method {
   virtual ~Method() = default;
 
   // Enqueues the blur behind `wait` and returns the last event; commands may use `scratch`. Called
-  // by one thread at a time, unless it uses_scratch() not.
+  // by one thread at a time, unless uses_scratch() is false.
   virtual cl::Event enqueue(const Call& call, Scratch& scratch,
                             const std::vector<cl::Event>& wait) = 0;
-  // Whether commands use `scratch`: then the calls of a plan run one after the other.
+  // Whether commands use `scratch`; if so, the calls of a plan run one after the other.
   virtual bool uses_scratch() const { return true; }
   // The passes, such as "rows and columns, 129 and 65 taps".
   virtual std::string describe() const = 0;
 
-  // Where a picture may be cut into windows of rows, so that their results are the whole picture's:
-  // at multiples of `step`, and `beyond` rows further away than the filter reaches.
+  // Where a picture may be cut into windows of rows whose results are those of the whole picture:
+  // at multiples of `step`. A window must extend `beyond` rows further than the filter reaches.
   struct Cut {
     int step = 1;
     int beyond = 0;
