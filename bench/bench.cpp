@@ -384,7 +384,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   add_result_options(*command, arguments->out, arguments->resume);
   command
       ->add_option("--samples", arguments->samples,
-                   "Timed runs of each variant, in blocks for which all memory is allocated anew")
+                   "Timed runs of each variant, in blocks with freshly allocated memory")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "Seed of the pseudo-random data")
@@ -402,7 +402,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--seconds", arguments->seconds,
-          "With --quick: about so much processor time for a recipe at most, compiling included; "
+          "With --quick: at most about this much processor time per recipe, compiling included; "
           "default 10")
       ->check(CLI::Range(0.001, 1e6));
   command->allow_extras();

@@ -79,7 +79,8 @@ int list() {
   if (next != nullptr)
     out +=
         fmt::format("Next: clcook course start {}, then read {}\n", next->number, page_of(*next));
-  if (progress.damaged()) out += "What was done before could not be read: the file is damaged.\n";
+  if (progress.damaged())
+    out += "The record of your progress could not be read: the file is damaged.\n";
   deliver("", out);
   return 0;
 }
@@ -208,7 +209,7 @@ void add_course(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<CourseArguments>();
   CLI::App* begin = command->add_subcommand("start", "Write the file of an exercise here");
   begin->add_option("EXERCISE", arguments->what, "1 to 12, or its name")->required();
-  begin->add_flag("--force", arguments->force, "Also where the file is there: it is lost");
+  begin->add_flag("--force", arguments->force, "Overwrite the file if it exists");
   begin->callback([arguments, &exit_code] { exit_code = start(*arguments); });
   CLI::App* help = command->add_subcommand("hint", "A hint, in three steps");
   help->add_option("EXERCISE", arguments->what, "1 to 12, its name or its file")->required();
@@ -221,7 +222,7 @@ void add_course(CLI::App& app, int& exit_code) {
   look->add_option("EXERCISE", arguments->what, "1 to 12 for the file in this folder, or a file")
       ->required();
   look->add_option("--seed", arguments->seed,
-                   "Of data and sizes, as a check before printed it; 0: drawn")
+                   "Seed of data and sizes, as an earlier check printed it; 0: a new one")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   look->add_option("--device", arguments->part.device,

@@ -342,7 +342,7 @@ int explore(const ExploreArguments& arguments) {
 
 void add_explore(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "explore", "Sweep what a recipe's time hangs on: measured and predicted times");
+      "explore", "Sweep what a recipe's time depends on: measured and predicted times");
   auto arguments = std::make_shared<ExploreArguments>();
   command->add_option("RECIPE", arguments->recipe, "A recipe that declares a sweep")->required();
   command->add_option("--variant", arguments->variant, "Only this variant (and the baseline)");

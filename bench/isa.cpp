@@ -618,15 +618,15 @@ void add_isa(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<IsaArguments>();
   command->add_option("RECIPE|FILE", arguments->recipes,
                       "Only these recipes, or FILE.toml (see clcook try); or kernel files");
-  command->add_option("--variant", arguments->variant, "Only this variant, beside the baseline");
-  command->add_option("-D", arguments->definitions, "Of files: define NAME or NAME=VALUE")
+  command->add_option("--variant", arguments->variant, "Only this variant, and the baseline");
+  command->add_option("-D", arguments->definitions, "For files: define NAME or NAME=VALUE")
       ->allow_extra_args(false);
-  command->add_option("-I", arguments->includes, "Of files: a folder of headers")
+  command->add_option("-I", arguments->includes, "For files: a folder of headers")
       ->allow_extra_args(false);
-  command->add_option("--kernel", arguments->kernel, "Of files: this kernel alone");
+  command->add_option("--kernel", arguments->kernel, "For files: this kernel alone");
   command
       ->add_option("--cl-std", arguments->language,
-                   "Of files and descriptions: the language, such as CL2.0; default the highest "
+                   "Language of files and descriptions, such as CL2.0; default the highest "
                    "at which they compile")
       ->check(CLI::IsMember(isa::languages()));
   command
@@ -636,7 +636,7 @@ void add_isa(CLI::App& app, int& exit_code) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_flag("--all-tunes", arguments->all_tunes,
-                    "Every tuning of a variant, not the default alone");
+                    "Every tuning of a variant, not only the default");
   command->add_option("--json", arguments->json,
                       "Also write JSON to this file; - prints JSON alone");
   command
@@ -656,9 +656,9 @@ void add_isa(CLI::App& app, int& exit_code) {
       "Compare with the committed counts; exit code 1 when a kernel got worse, 77 when they are of "
       "another compiler; --gate=FILE for another file");
   command->add_flag("--update-gate", arguments->update_gate,
-                    "Record the counts of now; --update-gate=FILE for another file");
+                    "Record the present counts; --update-gate=FILE for another file");
   command->add_option("--device", arguments->device,
-                      "An NVIDIA GPU whose own compiler is asked too; default CLCOOK_DEVICE");
+                      "Also ask the driver's compiler of this NVIDIA GPU; default CLCOOK_DEVICE");
   command->callback([arguments, &exit_code] {
     for (std::string& name : arguments->recipes) {
       if (is_description(name)) {

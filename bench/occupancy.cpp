@@ -418,14 +418,14 @@ void add_occupancy(CLI::App& app, int& exit_code) {
   command->add_option(
       "FILE", arguments->file.path,
       "Take the figures from the kernels of this file, or FILE.toml: see clcook try");
-  command->add_option("-D", arguments->file.definitions, "Of FILE: define NAME or NAME=VALUE")
+  command->add_option("-D", arguments->file.definitions, "For FILE: define NAME or NAME=VALUE")
       ->allow_extra_args(false);
-  command->add_option("-I", arguments->file.includes, "Of FILE: a folder of headers")
+  command->add_option("-I", arguments->file.includes, "For FILE: a folder of headers")
       ->allow_extra_args(false);
-  command->add_option("--kernel", arguments->file.kernel, "Of FILE: this kernel alone");
+  command->add_option("--kernel", arguments->file.kernel, "For FILE: this kernel alone");
   command
       ->add_option("--cl-std", arguments->file.language,
-                   "Of FILE: the language, such as CL2.0; default the highest at which it compiles")
+                   "Language of FILE, such as CL2.0; default the highest at which it compiles")
       ->check(CLI::IsMember(isa::languages()));
   command->add_option(
       "--arch", arguments->arch,

@@ -93,10 +93,10 @@ int start(const TryArguments& arguments) {
 
 void add_try(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "try", "Your own kernels: look at their description, FILE.toml, or begin one");
+      "try", "Your own kernels: read their description, FILE.toml, or begin one");
   auto arguments = std::make_shared<TryArguments>();
   CLI::Option* file = command->add_option(
-      "FILE", arguments->file, "The description: it is read and compared with its kernels");
+      "FILE", arguments->file, "The description to read and to compare with its kernels");
   CLI::Option* fresh = command
                            ->add_option("--new", arguments->start,
                                         "MINE.cl: write MINE.toml from what its kernels declare")

@@ -259,7 +259,7 @@ void add_tune(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--resume", arguments->resume,
-          "Go on with this file: leave out problems of the sizes that it has winners for, of "
+          "Continue this file: leave out problems of the sizes that it has winners for, of "
           "this device and driver")
       ->excludes(to);
   command->add_option("--samples", arguments->samples, "Timed runs of each tuning")

@@ -89,7 +89,7 @@ set(clcook_own_headers
 set(clcook_shared_headers ${clcook_own_headers} <fmt/format.h> <nlohmann/json.hpp>)
 
 if(CLCOOK_BUILD_EXAMPLES OR CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
-  # Pictures for the examples and the report: lib/pictures is no part of what users get, since it needs
+  # Pictures for the examples and the report: lib/pictures is not installed for users, since it needs
   # the libraries of PNG and JPEG.
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/pictures/*.cpp")
   add_library(clcook_pictures STATIC ${sources})
@@ -109,7 +109,7 @@ if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
        "${PROJECT_SOURCE_DIR}/bench/report/*.cpp" "${PROJECT_SOURCE_DIR}/bench/tool/*.cpp"
        "${PROJECT_SOURCE_DIR}/bench/try/*.cpp")
   list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/bench/main.cpp")
-  # What the exercises of the course begin with; no part of what is installed for others.
+  # What the exercises of the course begin with; not installed for others.
   file(GLOB exercises CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/course/*.cl")
   list(SORT exercises)
   set(installed ${clcook_embedded})

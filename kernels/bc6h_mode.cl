@@ -210,7 +210,7 @@ __kernel void bc6h_mode_arithmetic(__global const uint* restrict headers, ulong 
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// cpu_strip: arithmetic as a CPU wants it: explicit vectors, a work-item per strip.
+// cpu_strip: arithmetic, for a CPU: explicit vectors, a work-item per strip.
 #ifdef CLCOOK_BC6H_MODE_CPU_STRIP
 static inline uchar16 bc6h_mode_arithmetic_of16(uint16 words) {
   const uint16 low = words & 3;

@@ -898,7 +898,7 @@ __kernel HALO_TILE_GROUP(COLUMNS_ITEMS, 1, 1) void halo_tile_columns_first(
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// cpu_rows: as a CPU wants it. One work-item is a tile of TILE_W channels x TILE_H rows of a picture,
+// cpu_rows: for a CPU. One work-item is a tile of TILE_W channels x TILE_H rows of a picture,
 // OUTPUTS rows at a time. Pixels are channels in a row, the neighbour in x is CHANNELS channels away,
 // and 16 channels are one explicit vector. Comparisons instead of fmax(): one instruction instead of
 // three.

@@ -591,7 +591,7 @@ line_blur_coalesced_store(__global const source_pixel* restrict src, clcook_view
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// cpu_strip: as a CPU wants it. One work-item is a task: a tile of columns in a strip of rows. It
+// cpu_strip: for a CPU. One work-item is a task: a tile of columns in a strip of rows. It
 // walks down its tile, filters 8 source rows at a time into a ring of rows that stays in the L2
 // cache, and makes 8 rows of results from the ring. Both passes in one launch, nothing transposed,
 // no local memory:

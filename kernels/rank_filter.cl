@@ -257,7 +257,7 @@ __kernel RANK_FILTER_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void rank_filter_local_t
 // ------------------------------------------------------------------------------------------------
 // Networks of comparisons, for radius 1 to 3. Each row of the neighbourhood is sorted. Two results,
 // one below the other, share all rows but one each: the shared ones are merged (Batcher's odd-even
-// merge), and each result is chosen from them and its own row. What no result needs is no part of the
+// merge), and each result is chosen from them and its own row. What no result needs is not in the
 // program: the compiler drops comparisons whose result is not used, and RANK decides which are.
 //
 // In ascending order number k of two sorted sequences together is the smallest of the largest of i
@@ -617,7 +617,7 @@ __kernel RANK_FILTER_GROUP(TILE_W, 1, 1) void rank_filter_sliding_histogram(
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// cpu_rows: as a CPU wants it. One work-item is a tile of TILE_W channels x TILE_H rows, whose keys
+// cpu_rows: for a CPU. One work-item is a tile of TILE_W channels x TILE_H rows, whose keys
 // and halo lie in local memory, the neighbour in x CHANNELS further on; 16 channels are one explicit
 // vector. Up to radius 3 the vectors go through the networks, OUTPUTS rows at a time; else the bits are
 // found one after the other as in select, with counts in vectors.

@@ -4,14 +4,14 @@
 // of pixel.clh with 4 channels. It is kept when 54 r + 183 g + 19 b >= threshold, in floats
 // fma(54, r, fma(183, g, 19 b)). dst receives the indices of the kept pixels, ascending.
 //
-// Passes: count finds how many pixels each work-group keeps (the variants of stored flags, whose
-// names end in words or in word_runs, have passes of their own, which also store them), scan turns the counts into the groups'
-// first positions, and the variant's kernel writes the indices. look_back and unordered are one
-// pass. A group has
-// CLCOOK_STREAM_COMPACTION_GROUP items, a multiple of 32, and 32 pixels per item. All passes have
-// the same groups; scan is one group. Offsets are in pixels, indices and counts; count is at
-// least 1. With CLCOOK_STREAM_COMPACTION_ROWS the pixels lie in rows of `width`, src_pitch apart,
-// and pixel i is the one at (i % width, i / width); without, in one row.
+// Passes: count finds how many pixels each work-group keeps, scan turns the counts into the groups'
+// first positions, and the variant's kernel writes the indices. Variants that store flags, whose
+// names end in words or in word_runs, have their own first pass, which also stores the flags.
+// look_back and unordered are one pass. A group has CLCOOK_STREAM_COMPACTION_GROUP items, a
+// multiple of 32, and 32 pixels per item. All passes have the same groups; scan is one group.
+// Offsets are in pixels, indices and counts; count is at least 1. With
+// CLCOOK_STREAM_COMPACTION_ROWS the pixels lie in rows of `width`, src_pitch apart, and pixel i is
+// the one at (i % width, i / width); without, in one row.
 //
 // The host compiles one kernel per program: -DCLCOOK_STREAM_COMPACTION_ONLY
 // -DCLCOOK_STREAM_COMPACTION_<KERNEL>.

@@ -353,7 +353,7 @@ __kernel void threshold_count_fine_table(__global const float* restrict values, 
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// cpu_strip: compare_sum as a CPU wants it: 16 values against one threshold at a time, a work-item
+// cpu_strip: compare_sum for a CPU: 16 values against one threshold at a time, a work-item
 // per strip.
 #ifdef CLCOOK_THRESHOLD_COUNT_CPU_STRIP
 #define THRESHOLD_COUNT_CONVERT(OUT) THRESHOLD_COUNT_CONVERT_TO(OUT)

@@ -1,5 +1,5 @@
-// The command lines of the examples and of the clcook command: what they mean hangs on no order of
-// options and files.
+// The command lines of the examples and of the clcook command: their meaning does not depend on the
+// order of options and files.
 #include <algorithm>
 #include <filesystem>
 #include <pictures/picture.hpp>

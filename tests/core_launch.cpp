@@ -56,7 +56,7 @@ struct Counted {
 
 }  // namespace
 
-TEST_CASE("a launch of which nothing is said is one work-item") {
+TEST_CASE("a launch without sizes is one work-item") {
   const Launch one;
   CHECK(one.dims == 1);
   CHECK(one.global == Launch::Sizes{1, 1, 1});

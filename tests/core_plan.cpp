@@ -107,7 +107,7 @@ TEST_CASE("plan: a variant is a name of the table") {
   const Error error = error_of([] { Variant("fastest"); });
   CHECK(error.code == Errc::invalid_argument);
   CHECK(contains(error.what(), "'fastest'; known are automatic, plain, wide, rough, strip"));
-  // A comparison with a name that is none is an error too, not false.
+  // A comparison with an unknown name is an error too, not false.
   CHECK_THROWS_AS((void)(Variant("wide") == "wyde"), Error);
   for (const ToyPlan::Row& row : ToyPlan::variants()) CHECK(Variant(row).row() == &row);
 }

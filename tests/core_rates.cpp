@@ -22,7 +22,7 @@ TEST_CASE("rates: every device has some, plausible and always the same") {
   CHECK(to_params(device_rates(runtime())).str() == to_params(rates).str());
 }
 
-TEST_CASE("rates: as text, and what is none") {
+TEST_CASE("rates: as text, and what cannot be a rate") {
   const auto back = rates_of(to_params({3.5e6, 5e7, 2.25}).str());
   REQUIRE(back);
   CHECK(back->bytes == doctest::Approx(3.5e6));

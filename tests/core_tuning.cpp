@@ -164,7 +164,7 @@ TEST_CASE("files of version 1 have no factors; a factor must be a number") {
   }
 }
 
-TEST_CASE("a tuning file that cannot be read breaks nothing and is said") {
+TEST_CASE("a tuning file that cannot be read breaks nothing and is reported") {
   const TempFolder folder;
   const auto file = folder / "tuning.txt";
   const ScopedVariable set("CLCOOK_TUNING_FILE", file.string());

@@ -223,7 +223,7 @@ TEST_CASE("a profile: names, units, launches, and what is not there") {
   CHECK(counters::read_profile(kHead).empty());
 }
 
-TEST_CASE("a profile that is none is refused") {
+TEST_CASE("what is not a profile is refused") {
   CHECK(contains(broken(""), "has no table"));
   CHECK(contains(broken("==WARNING== No kernels were profiled.\n"), "has no table"));
   CHECK(contains(broken("hello\n"), "no columns 'ID' and 'Kernel Name'"));

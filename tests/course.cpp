@@ -334,7 +334,7 @@ TEST_CASE("the command: start, hint, check, list") {
   CHECK(contains(ran.out, "clcook course start 1"));
 }
 
-TEST_CASE("without Oclgrind and without a compiler their stars cannot be had, and that is said") {
+TEST_CASE("without Oclgrind and a compiler their stars cannot be had, and the grade says so") {
   if (not_built("clcook")) return;
   const TempFolder folder;
   const std::string answer = CLCOOK_SOURCE_DIR "/tests/course/right/02_table_constant.cl";

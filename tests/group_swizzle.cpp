@@ -270,7 +270,7 @@ TEST_CASE("another size, window, matrix or strip builds no program") {
   }
 }
 
-TEST_CASE("automatic: tiles on CPUs, else row by row for the filter; what runs is said") {
+TEST_CASE("automatic: tiles on CPUs, else row by row for the filter; the plan says what runs") {
   const GroupSwizzle filter(runtime(), problem(33, 17, Work::filter));
   const bool cpu = clcook::quirks::takes_cpu_kernels(runtime().info());
   // Both read and write long rows: what a tuning file says.

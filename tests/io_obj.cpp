@@ -133,7 +133,7 @@ TEST_CASE("broken OBJ files are refused") {
         std::array<float, 3>{0, 0, 1});
 }
 
-TEST_CASE("a byte order mark is no part of the first line") {
+TEST_CASE("a byte order mark does not belong to the first line") {
   const std::string mark = "\xEF\xBB\xBF";
   const QuadMesh mesh = parse_obj(mark + kFour + "f 1 2 3 4\n");
   CHECK(mesh.vertices == parse_obj(kFour + "f 1 2 3 4\n").vertices);

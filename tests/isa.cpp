@@ -358,7 +358,7 @@ TEST_CASE("the gate") {
     CHECK(result.notes.size() == 2);
     CHECK(isa::compare_gate(gate, now, false).notes.empty());
   }
-  SUBCASE("another ptxas: its figures are not compared, and that is said") {
+  SUBCASE("another ptxas: its figures are not compared, and a note says so") {
     isa::Gate now = gate;
     now.ptxas = "";
     now.rows["r/a"]["sm_90"] = {90, 4, -1, -1, -1, -1, -1};
@@ -531,7 +531,7 @@ LONG_TEST_CASE("the command", 16) {
 
 namespace {
 
-// A folder for kernels of one's own, and the command, whose cache is there too.
+// A folder for a user's kernels, and the command, whose cache is there too.
 struct OwnKernels {
   std::string clcook = compiling_tool();  // empty: it cannot compile here
   TempFolder folder;
@@ -549,7 +549,7 @@ struct OwnKernels {
 
 }  // namespace
 
-LONG_TEST_CASE("kernel files of one's own", 32) {
+LONG_TEST_CASE("kernel files of a user", 32) {
   const OwnKernels own;
   if (own.clcook.empty()) return;
   // Known faults: 200 values that live at once, a store of which each lane takes a line of its own,

@@ -33,8 +33,8 @@ __kernel void ids(__global uint* out) {
 __kernel void orders(__global uint* out, uint n) {
   for (uint i = 0; i < n; ++i) out[i] = (uint)clcook_order(i, n);
 }
-// An item adds the cell before its own; where no barrier parts the two, what it finds there hangs on
-// the order.
+// An item adds the cell before its own; where no barrier parts the two, the order decides what it
+// finds there.
 __kernel __attribute__((reqd_work_group_size(64, 1, 1))) void add_before(__global uint* out) {
   __local uint cells[65];
   const uint lid = (uint)get_local_id(0);

@@ -344,7 +344,7 @@ LONG_TEST_CASE("results rise with the rank", 32) {
   }
 }
 
-LONG_TEST_CASE("what keeps the order commutes with a filter, what turns it round turns the rank",
+LONG_TEST_CASE("what keeps the order commutes with a filter, what reverses it mirrors the rank",
                32) {
   for (const int radius : {1, 3, 4}) {
     Problem p = picture(61, 23, radius, rank_of(2, radius));

@@ -1,4 +1,4 @@
-// What the generic conformance test cannot know about regroup: the list for kernels of one's own, the
+// What the generic conformance test cannot know about regroup: the list for a user's kernels, the
 // caller's own function, the data generator, and what is refused.
 #include <doctest/doctest.h>
 
@@ -131,7 +131,7 @@ LONG_TEST_CASE("order: calls of one plan do not disturb each other", 16) {
   }
 }
 
-LONG_TEST_CASE("a function of one's own runs in every variant that takes one", 16) {
+LONG_TEST_CASE("a user's function runs in every variant that takes one", 16) {
   // Exact, with a path for each key that the others would show.
   const char* const text =
       "static inline float4 clcook_path_function(int path, uint4 item, float4 parameters) {\n"

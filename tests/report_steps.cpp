@@ -91,7 +91,7 @@ TEST_CASE("of several equal tunes the one counts in which the variant is fastest
   CHECK(pair.without == &rows[0]);
 }
 
-TEST_CASE("nothing is said of rows that were not measured, or of another version") {
+TEST_CASE("rows that were not measured, or of another version, are left out") {
   const Recipe recipe = a_recipe();
   std::vector<BenchRow> rows{row_of("slow", "group=64", 60), row_of("fast", "", 50),
                              row_of("gone", "", 40)};

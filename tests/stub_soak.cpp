@@ -1,7 +1,6 @@
 // A hundred thousand calls of every operation with changing problems, on the stub: handles and memory
-// stay flat, nothing is built again, and no call does more than it did in the beginning. What a clock
-// would say of the slowest calls is not asked: no test hangs on the load. tests/soak.cpp is the same on
-// an implementation.
+// stay flat, nothing is built again, and no call does more than it did in the beginning. It looks at
+// no clock, so that no result depends on the load. tests/soak.cpp does the same on an implementation.
 #include <malloc.h>
 
 #include <algorithm>
@@ -41,7 +40,7 @@ std::size_t heap() { return mallinfo2().uordblks; }
 // on nothing may grow, in any call. Calls i and i + kinds do the same.
 void soak(const std::string& what, const Runtime& runtime, const std::function<void(int)>& call,
           std::size_t kinds = 1) {
-  // Whole rounds of all kinds, since what is alive hangs on the last ones.
+  // Whole rounds of all kinds, since what is alive depends on the last ones.
   const auto round_up = [&](std::size_t n) {
     return static_cast<int>((n + kinds - 1) / kinds * kinds);
   };

@@ -1,5 +1,5 @@
 // Strips over several devices on the stub: a device that fails, memory that cannot be pinned, and
-// what is said of the rows that are done. That each call fails in turn is in stub_faults.cpp.
+// what progress reports of the rows that are done. That each call fails in turn is in stub_faults.cpp.
 #include <cstring>
 #include <functional>
 #include <stdexcept>

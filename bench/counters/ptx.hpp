@@ -16,7 +16,7 @@ struct PtxParameter {
   std::size_t align = 1;  // of what a pointer points to
 };
 
-// What a parameter is set to, as far as the text hangs on it.
+// What a parameter is set to, where the rewritten text depends on it.
 struct PtxNeed {
   std::size_t bytes = 0;  // of the local memory, or of the buffer from its argument's first byte on
   bool local = false;     // local memory

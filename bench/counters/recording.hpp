@@ -20,9 +20,9 @@ namespace clcook::counters {
 // A file as memory. Throws Error(io) that names the file.
 class Mapped {
  public:
-  // One that is there, to be read.
+  // An existing file, to be read.
   explicit Mapped(const std::filesystem::path& path);
-  // A new one of so many bytes, to be written.
+  // A new file of this many bytes, to be written.
   Mapped(const std::filesystem::path& path, std::size_t bytes);
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;

@@ -602,12 +602,13 @@ const std::vector<Exercise>& exercises() {
        "count",
        {},
        {{Figure::slots, 0.4}},
-       {"The items of a wave run in step. Where some rays come from outside and some from inside, "
-        "the wave runs both calls, one after the other, and half of its lanes wait each time.",
-        "Both branches do the same work on other operands. What differs between them can be "
-        "decided "
-        "before the work begins.",
-        "Choose the first and the second medium with a condition each, a ? b : c, and call once."},
+       {"The work-items of a wave run in step. If some rays come from outside and some from "
+        "inside, the wave runs both calls, one after the other, and part of its lanes waits each "
+        "time.",
+        "Both branches do the same work on other operands. You can choose the operands before the "
+        "work begins.",
+        "Choose the first and the second medium with one condition each, a ? b : c, and call "
+        "once."},
        "#define CLCOOK_ARGUMENT_SWAP_ONLY\n#define CLCOOK_ARGUMENT_SWAP_SELECT\n",
        "__kernel void transmittance(__global const float2* outside, __global const float2* "
        "inside,\n"
@@ -634,10 +635,10 @@ const std::vector<Exercise>& exercises() {
        {{Figure::slots, 0.4}},
        {"Headers are random, so a wave has all modes in it and goes down the whole cascade, one "
         "comparison after the other.",
-        "Five bits are 32 cases. What does the result look like, written down for each of them?",
-        "A __constant table of 32 entries with word & 31 as the index is enough. Four bits are "
-        "room "
-        "for a mode: 32 of them fit in four words, and a shift takes one out."},
+        "Five bits make 32 cases. Write the result down for each of them: what does that list look "
+        "like?",
+        "A __constant table of 32 entries with word & 31 as the index is enough. A mode needs four "
+        "bits: 32 modes fit in four words, and a shift takes one out."},
        "#define CLCOOK_BC6H_MODE_ONLY\n#define CLCOOK_BC6H_MODE_PACKED_NIBBLES\n"
        "#define CLCOOK_BC6H_MODE_PER_ITEM 1\n",
        "__kernel void block_modes(__global const uint* headers, __global uchar* modes, int count) "
@@ -689,11 +690,11 @@ const std::vector<Exercise>& exercises() {
        {{Figure::memory, 0.35}},
        {"Each work-item reads 25 pixels, and its neighbour reads 24 of the same again.",
         "A group knows which pixels its work-items read together: its own and RADIUS on each side. "
-        "They can be fetched once, by all of its items together.",
+        "All work-items of the group together can fetch them once.",
         "Fill a __local array of group size + 2 RADIUS pixels in a loop with the group's size as "
-        "its step, clamp there, put a barrier behind it that every item reaches, also those beside "
-        "the picture, and take the taps from the array. Accesses as many as before? Those are the "
-        "weights: write restrict on the pointers."},
+        "its step, clamp there, put a barrier behind it that every work-item reaches, also one "
+        "outside the picture, and take the taps from the array. Still as many accesses as before? "
+        "Those are the weights: write restrict on the pointers."},
        "#define CLCOOK_LINE_BLUR_ONLY\n#define CLCOOK_LINE_BLUR_WEIGHTS_TABLE\n",
        "__kernel void blur_lines(__global const float4* src, __global float4* dst, int width,\n"
        "    int height, __global const float* weights) {\n"
@@ -719,12 +720,12 @@ const std::vector<Exercise>& exercises() {
        "",
        {{"RADIUS", "4"}},
        {{Figure::apart, 0.0}, {Figure::memory, 1.6}},
-       {"A wave's store covers as many rows of dst as it has items: a memory transaction for each "
-        "pixel.",
-        "A store is as wide as neighbours lie beside each other in dst, and there y runs fastest. "
-        "The item that sums a pixel need not be the neighbour in x of the one before.",
+       {"A wave's store covers as many rows of dst as the wave has work-items: a memory "
+        "transaction for each pixel.",
+        "A store is wide if neighbouring work-items store side by side in dst, and there y runs "
+        "fastest. Neighbouring work-items need not sum pixels that are neighbours in x.",
         "Take a group of several lines, such as 16 x 16. Load with get_local_id(0) along x, then, "
-        "behind the barrier, let get_local_id(0) run along y: item (i, j) makes the pixel in "
+        "behind the barrier, let get_local_id(0) run along y: work-item (i, j) makes the pixel in "
         "column "
         "j of line i. Give the local array an odd pitch."},
        "#define CLCOOK_LINE_BLUR_ONLY\n#define CLCOOK_LINE_BLUR_COALESCED_STORE\n",
@@ -753,8 +754,8 @@ const std::vector<Exercise>& exercises() {
        "",
        {{"RADIUS", "12"}},
        {{Figure::slots, 0.5}, {Figure::memory, 1.2}},
-       {"An exponential costs more than all else that is done for a tap, and each weight is "
-        "computed twice.",
+       {"An exponential costs more than everything else of a tap, and the kernel computes each "
+        "weight twice.",
         "exp(-(k inverse)^2 / divisor) does not change when k changes its sign.",
         "Begin with the centre, whose weight is 1, then go from k = 1 to RADIUS: one weight, times "
         "the sum of the pixels k to the left and k to the right, and twice that weight to the "
@@ -787,10 +788,10 @@ const std::vector<Exercise>& exercises() {
        {{Figure::memory, 0.3}},
        {"Each work-item reads 25 pixels; a group of 16 x 16 reads 6400 pixels, of which 400 are "
         "different.",
-        "A group's tile with a border of RADIUS pixels all around is all that its items need.",
+        "A group's tile with a border of RADIUS pixels all around is all that its work-items need.",
         "Fill a __local array of (16 + 2 RADIUS)^2 floats with a loop over its cells, 256 at a "
         "time, "
-        "clamp to the picture there, and put the barrier where every item passes it."},
+        "clamp to the picture there, and put the barrier where every work-item passes it."},
        "#define CLCOOK_HALO_TILE_ONLY\n#define CLCOOK_HALO_TILE_LOCAL_TILE\n"
        "#define CLCOOK_HALO_TILE_DILATION\n#define CLCOOK_CHANNELS 1\n#define CLCOOK_CHANNEL_F32\n"
        "#define CLCOOK_HALO_TILE_RADIUS 2\n",
@@ -823,15 +824,14 @@ const std::vector<Exercise>& exercises() {
        "ceil_div(count, 8192)",
        {{"CHUNK", "8192"}},
        {{Figure::slots, 0.5}},
-       {"The last item of a group adds 255 numbers, and its whole wave waits for it. And "
-        "neighbours "
-        "read pixels that lie 32 apart.",
-        "Sums over all items before can be made by all items together: log2(256) = 8 steps. Flags "
-        "are single bits: 32 of them fit in a word, and popcount() counts those below a place.",
-        "Scan in local memory: in step d = 1, 2, 4, ... each item adds what stood d places before, "
-        "with a barrier between reading and writing and another behind. Keep 32 flags of an item "
-        "in "
-        "one word, so that no pixel is read or compared twice."},
+       {"The last work-item of a group adds 255 numbers, and its whole wave waits for it. Also, "
+        "neighbours read pixels that lie 32 apart.",
+        "All work-items together can compute the sums over the work-items before each: log2(256) = "
+        "8 steps. Flags are single bits: 32 of them fit in a word, and popcount() counts those "
+        "below a place.",
+        "Scan in local memory: in step d = 1, 2, 4, ... each work-item adds what stood d places "
+        "before, with a barrier between reading and writing and another behind. Keep 32 flags of a "
+        "work-item in one word, so that no pixel is read or compared twice."},
        "#define CLCOOK_STREAM_COMPACTION_ONLY\n",
        "__kernel __attribute__((reqd_work_group_size(256, 1, 1))) void compact(\n"
        "    __global const uint* pixels, __global const uint* first, __global uint* kept,\n"
@@ -859,9 +859,8 @@ const std::vector<Exercise>& exercises() {
        {},
        {{Figure::slots, 0.4}},
        {"Sixteen neighbours take sixteen cases, so each wave runs them all, one after the other.",
-        "Sixteen cases call three functions. Which function, and with which numbers, can be "
-        "decided "
-        "without doing the work.",
+        "Sixteen cases call three functions. You can decide which function to call, and with which "
+        "numbers, before you do the work.",
         "Put the places of the points into tables by i % 16, and call corner(), edge() and "
         "interior() once each, behind a condition on the kind. Or give all three one form: up to "
         "nine points with nine weights."},
@@ -888,9 +887,9 @@ const std::vector<Exercise>& exercises() {
        {},
        {{Figure::reach, 0.4}},
        {"The groups that run at the same time are a long thin row of tiles. Each reads `radius` "
-        "pixels above and below it, which no other of them wants.",
-        "The nearer to a square the tiles of consecutive groups lie, the fewer pixels they read in "
-        "all. Every tile must still come once, at the right and lower border too.",
+        "pixels above and below it, which no other group of the row needs.",
+        "The closer the tiles of consecutive groups come to a square, the fewer pixels they read "
+        "in all. Compute every tile once, at the right and lower border too.",
         "Cut the picture into strips of a few tiles' width, and go through a strip row by row "
         "before "
         "the next one begins. The last strip is narrower."},
@@ -920,7 +919,7 @@ const std::vector<Exercise>& exercises() {
        "islands",
        {{"PARTICLES", "81"}},
        {{Figure::memory, 0.4}},
-       {"Every constraint of every iteration reads two points from global memory and writes two.",
+       {"In every iteration, every constraint reads two points from global memory and writes two.",
         "An island is small, and one group alone works on it.",
         "Copy the island into a __local array of PARTICLES float4, make all iterations there with "
         "CLK_LOCAL_MEM_FENCE, and store it at the end."},
@@ -951,8 +950,8 @@ const std::vector<Exercise>& exercises() {
        {{Figure::registers, 0.25}, {Figure::slots, 1.25}},
        {"Each texel waits in 12 registers while the loop over the lights runs, and a texel is four "
         "words.",
-        "What is not used in the loop can wait packed, as it was loaded. Of what is used, a byte "
-        "can be cut out of its word where it is used, for an instruction or none.",
+        "Values that the loop does not use can stay packed, as they were loaded. For the others, "
+        "cut the byte out of its word where you use it, for one instruction or none.",
         "Keep texel.x to texel.w and the three sums. Unpack the normal inside the loop, albedo and "
         "depth behind it, and let comparisons choose instead of products with 0 and 1."},
        "#define CLCOOK_GBUFFER_SHADE_ONLY\n#define CLCOOK_GBUFFER_SHADE_PACKED\n"

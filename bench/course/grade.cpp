@@ -138,7 +138,7 @@ std::vector<std::string> complaint(const std::string& log, const std::string& te
   return out;
 }
 
-// `is_right`: whether the result is right outside of Oclgrind; else nothing is said of what is wrong in it.
+// `is_right`: whether the result is right outside of Oclgrind; if not, the grade does not say what is wrong in it.
 Proof clean(const std::string& file, const GradeOptions& options, bool is_right) {
   Proof out;
   out.name = "clean";

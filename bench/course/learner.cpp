@@ -209,7 +209,7 @@ std::string refusal(const Exercise& exercise, const std::string& text) {
       return at_line(number, "it has a directive #" + name);
     }
   }
-  // What is compiled hangs on the file alone: the same code is checked, counted and timed.
+  // The file alone decides what is compiled: the same code is checked, counted and timed.
   for (const auto& [line, words] : conditions) {
     std::vector<std::string> open = words;
     std::set<std::string> seen;

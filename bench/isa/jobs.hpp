@@ -42,7 +42,7 @@ bool is_file(const std::string& name);
 
 // The kernels of a file, preprocessed for the target. Headers are found as by Source::load(). Throws
 // Error(io) without such a file, Error(build_failed) with the compiler's words where it is not OpenCL
-// C, Error(invalid_argument) for a kernel that it has not.
+// C, Error(invalid_argument) for a kernel that it lacks.
 std::vector<Job> jobs_of(const KernelFile& file, const Target& target, const Toolchain& tools,
                          const DiskCache& cache);
 

@@ -11,8 +11,8 @@ namespace clcook::tool {
 
 namespace {
 
-// A GPU wants neighbouring work-items on neighbouring addresses; PoCL wants few work-items with
-// long vectors.
+// On a GPU neighbouring work-items should access neighbouring addresses; PoCL is fastest with few
+// work-items and long vectors.
 constexpr const char* kSource = R"(
 __kernel void clcook_fill(__global float4* out, uint seed) {
   const uint i = (uint)get_global_id(0);

@@ -322,7 +322,7 @@ Pair pair_of(const Recipe& recipe, const Device& device, const Group& group,
       try {
         if (equal_tunes(whole_tune(recipe, device, *one), whole_tune(recipe, device, *other)))
           best.with = one, best.without = other;
-      } catch (const Error&) {  // of another version: nothing is said
+      } catch (const Error&) {  // of another version: no message
       }
     }
   }

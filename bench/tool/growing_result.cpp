@@ -88,10 +88,9 @@ void add_result_options(CLI::App& command, std::string& out, std::string& resume
   CLI::Option* to = command.add_option(
       "--out", out, "Write the result as JSON to this file, '-' for standard output");
   command
-      .add_option(
-          "--resume", resume,
-          "Go on with this result of an earlier run, which was ended early, and write to it; "
-          "it need not be there yet")
+      .add_option("--resume", resume,
+                  "Continue this result of an earlier run that was ended early, and write to it; "
+                  "it need not be there yet")
       ->excludes(to);
 }
 

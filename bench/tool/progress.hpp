@@ -10,8 +10,8 @@
 
 namespace clcook::tool {
 
-// "checking 12 of 340, about 40 s left"; without a total "checking 12". The time left is told once
-// something is done and a second has passed.
+// "checking 12 of 340, about 40 s left"; without a total "checking 12". The time left comes in as
+// soon as something is done and a second has passed.
 inline std::string progress_text(const std::string& doing, std::size_t done, std::size_t total,
                                  double seconds) {
   if (total == 0) return fmt::format("{} {}", doing, done);

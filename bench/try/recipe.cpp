@@ -671,7 +671,7 @@ class DescribedCase : public Case {
                 const std::shared_ptr<References>& references, const Params& shape,
                 std::uint64_t seed)
       : runtime_(runtime), about_(std::move(about)), shape_(shape), names_(names_of(shape, {})) {
-    // Scalars may hang on a tune: a reference gets the values that the baseline has by default.
+    // Scalars may depend on a tune: a reference gets the values that the baseline has by default.
     const Params defaults = combinations(about_->baseline().tunes).front();
     contents_ = contents_of(*about_, names_of(shape, defaults), seed);
     const Compare& how = about_->compare;

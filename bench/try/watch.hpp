@@ -7,12 +7,12 @@
 namespace clcook::tool::described {
 
 // Runs `command` in a child process and returns its exit code. A launch that does not end within
-// its limit ends the child; so does a signal. Either is told on standard error with the place and
-// the launch that was under way, and 1 is returned. An exception is told too: 2. To be called
+// its limit ends the child; so does a signal. Either is reported on standard error, with the place
+// and the launch that was under way, and 1 is returned. An exception is reported too: 2. Call it
 // before this process has begun any thread, such as those of an OpenCL implementation.
 int in_child(const std::function<int()>& command);
 
-// What is under way in the child, told to the parent: a launch, or a call, that may take `seconds`.
+// Tells the parent what is under way in the child: a launch, or a call, that may take `seconds`.
 // `place` is FILE:LINE. Does nothing where there is no parent that watches. Any thread.
 void began(const std::string& place, const std::string& what, double seconds);
 // One of those that began has ended.

@@ -34,7 +34,7 @@ produce() {
   ! trouble fill_after || fill_disk
 }
 
-# program NAME: what the build makes. Its content does not hang on where it lies.
+# program NAME: what the build makes. Its content does not depend on where it lies.
 program() {
   # shellcheck disable=SC2016  # expanded when it runs
   printf '#!/bin/bash\nDEMO_FAKE=%s exec "$DEMO_SCRIPT" "$@"\n' "$1" >"build/bin/$1" &&

@@ -3,8 +3,8 @@
 # a check that notices, on PoCL or under Oclgrind, unless tests/mutants/equivalent.txt says why it makes
 # no difference. The short grid takes a tenth of them.
 #
-# The sample hangs on the seed, not on the day, so that nobody's change fails for another's hole. Change
-# the seed by hand, with time to look at what survives.
+# The sample depends on the seed, not on the day, so that no change fails for a hole that another one left.
+# Change the seed by hand, with time to look at what survives.
 set -u
 source=$1 build=$2
 sample=60 seed=1

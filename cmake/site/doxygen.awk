@@ -1,9 +1,9 @@
-# doxygen.awk: a header with its comments as Doxygen wants them. Ours are plain // before a declaration or
+# doxygen.awk: a header with its comments in the form that Doxygen reads. Ours are plain // before a declaration or
 # behind it, and what is indented in them is code or a table.
 NR == 1 { print "/// @file" }
 /^(}|#e)|\/\/ -----|NOLINT/ { print; next }
 /^ *\/\/   / && !list {
-  if (!code) print "///"  # Markdown wants an empty line before it
+  if (!code) print "///"  # Markdown needs an empty line before it
   sub(/\/\//, "///    ")
   code = 1
   print

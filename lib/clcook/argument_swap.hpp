@@ -1,5 +1,5 @@
-// y[i] = f(a[i], b[i], |x[i]|), with the two arguments exchanged where the sign of x[i] is set, for
-// an expensive function f: ours, or the caller's.
+// Computes y[i] = f(a[i], b[i], |x[i]|) for an expensive function f, ours or the caller's. Where
+// the sign of x[i] is set, it exchanges the first two arguments.
 //
 //   clcook::ArgumentSwap transmittance{runtime, {count}};
 //   cl::Event done = transmittance(outside, inside, cosines, result, {uploaded});
@@ -128,7 +128,7 @@ struct Spec : PlainSpec {
 }  // namespace argument_swap
 
 // A plan: constructed once, called often. Thread-safe as Plan says. The program depends on the
-// variant and the function only; where the function does not compile the constructor throws
+// variant and the function only. If the function does not compile, the constructor throws
 // Error(build_failed).
 class ArgumentSwap : public Plan<argument_swap::Spec> {
  public:

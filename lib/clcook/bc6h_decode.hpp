@@ -5,7 +5,7 @@
 //
 // The results are the bits that Microsoft's documentation asks for: halfs exactly, floats as the
 // exact values of the halfs, alpha 1. Blocks of a reserved mode are black with alpha 1. Signed
-// textures can hold -Inf, and nothing gives a NaN.
+// textures can hold -Inf. No block gives a NaN.
 #pragma once
 
 #include <algorithm>
@@ -159,9 +159,9 @@ struct Spec : PlainSpec {
 // A plan: constructed once, called often. Thread-safe as Plan says. It owns no device memory until
 // it decodes into an image.
 //
-// One mip of one slice is one problem. The blocks of a texture lie row by row, so a strip of a
-// texture too large for one buffer is a problem too: its height is that of the strip, which starts
-// at a multiple of 4, and its blocks begin at blocks_wide(width) * 16 bytes for each row of blocks
+// One mip of one slice is one problem. If a texture is too large for one buffer, a strip of it is a
+// problem too, since blocks lie row by row. The problem's height is that of the strip, which starts
+// at a multiple of 4. Its blocks begin behind blocks_wide(width) * 16 bytes for each row of blocks
 // before it. The programs do not depend on the size, so plans for other sizes build nothing.
 class Bc6hDecode : public Plan<bc6h_decode::Spec> {
  public:
@@ -189,8 +189,8 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
   }
 
   // The same into the rectangle of width x height texels of an image of CL_RGBA and CL_HALF_FLOAT,
-  // or CL_FLOAT for rgba32f. The texels go through a buffer of the plan, bit by bit; such calls of a
-  // plan and its copies run one after the other on the device.
+  // or CL_FLOAT for rgba32f. The texels go unchanged through a buffer of the plan, so such calls of
+  // a plan and its copies run one after the other on the device.
   cl::Event operator()(const BufferView& blocks, const ImageView& image,
                        const std::vector<cl::Event>& wait = {}) const {
     const Problem& p = problem();
@@ -222,9 +222,9 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
   // blocks_high(height) rows of blocks_wide(width) blocks and `texels` height rows of width texels,
   // at these pitches in bytes (0: without gaps). They must not overlap. A strip of `strip_rows`
   // rows, a multiple of 4, or 0 for as many as suit the device, is uploaded, decoded and read back;
-  // each strip, but not the texture, must be a problem for one plan. `progress` is told how many
-  // rows are done. Blocks until texels is written. Throws Error as the constructor and calls do;
-  // what is finished by then has been written to texels.
+  // each strip, but not the texture, must be a problem for one plan. `progress` receives the number
+  // of rows that are done. Blocks until texels is written. Throws Error as the constructor and
+  // calls do; what is finished by then has been written to texels.
   static Variant by_strips(const Runtime& runtime, const Problem& problem, const void* blocks,
                            std::size_t block_pitch, void* texels, std::size_t texel_pitch,
                            int strip_rows = 0,

@@ -5,8 +5,8 @@
 //
 // A header is the first 32-bit word of a 16-byte block; its low bits are the mode code. The result
 // is one byte per header: 0 to 13 in the order of the DirectX SDK, kReserved for the four reserved
-// codes 0x13, 0x17, 0x1B and 0x1F. A byte, because a result of four bytes would be most of what
-// the kernel moves.
+// codes 0x13, 0x17, 0x1B and 0x1F. It is a byte because a result of four bytes would be most of
+// what the kernel moves.
 #pragma once
 
 #include <clcook/core/map_row.hpp>
@@ -86,8 +86,8 @@ struct Spec : MapRowSpec {
 
 }  // namespace bc6h_mode
 
-// A plan: constructed once, called often. Thread-safe as Plan says. The number of headers is no
-// part of the program.
+// A plan: constructed once, called often. Thread-safe as Plan says. The program does not depend on
+// the number of headers.
 class Bc6hMode : public Plan<bc6h_mode::Spec> {
  public:
   using Plan::Plan;

@@ -4,9 +4,9 @@
 //   cl::Event done = convert(positions, control_points, {uploaded});
 //
 // Each quad of a mesh, with the ring of vertices around it, becomes a bicubic Bezier patch of 16
-// control points (approximate Catmull-Clark, Loop and Schaefer 2008). Where all four valences are 4
-// the patch is exactly the Catmull-Clark surface; elsewhere its corners lie on it, and neighbours
-// meet without a gap.
+// control points (approximate Catmull-Clark, Loop and Schaefer 2008). If all four valences are 4,
+// the patch is exactly the Catmull-Clark surface. Otherwise its corners lie on that surface, and
+// neighbours meet without a gap.
 #pragma once
 
 #include <algorithm>
@@ -236,7 +236,7 @@ struct Spec : PlainSpec {
     return {unit};
   }
 
-  // Uploads the lists as the variant wants them.
+  // Uploads the lists in the variant's layout.
   static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
     const Problem& p = s.problem;
     Resources out;
@@ -307,8 +307,8 @@ struct Spec : PlainSpec {
 // A plan: constructed once per mesh, called for each set of positions. Thread-safe as Plan says;
 // copies share the topology on the device.
 //
-// Construction checks the whole topology and uploads it, so no call can read out of bounds; the
-// plan keeps the lists of its problem too. Calls enqueue one kernel and never block.
+// Construction checks the whole topology and uploads it, so no call can read out of bounds. The
+// plan also keeps the lists of its problem. Calls enqueue one kernel and never block.
 class FoldedSwitch : public Plan<folded_switch::Spec> {
  public:
   using Plan::Plan;

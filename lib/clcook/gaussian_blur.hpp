@@ -31,18 +31,18 @@ namespace clcook {
 
 // A plan: constructed once, called often. Thread-safe as Plan says.
 //
-// Construction chooses the method, builds its programs (or takes them from the runtime's cache:
-// sigma and the size of the picture are no part of them) and uploads the weights. Calls enqueue and
-// return; they never block on the device. Calls of a plan and its copies share scratch memory and
-// therefore run one after the other on the device. set_sigma() and build_for() may not run beside
-// other calls of the same object; copies keep their sigma.
+// Construction chooses the method, builds its programs or takes them from the runtime's cache, and
+// uploads the weights. The programs depend neither on sigma nor on the size of the picture. Calls
+// enqueue and return; they never block on the device. Calls of a plan and its copies share scratch
+// memory and therefore run one after the other on the device. set_sigma() and build_for() may not
+// run at the same time as other calls of the same object; copies keep their sigma.
 //
-// Each channel is blurred by itself, unless Problem::alpha says that the last one is straight alpha:
-// colours beside transparent pixels come out right only if they are weighted by alpha as they are
-// read, and divided by the blurred alpha as they are written. A colour under alpha 0 does not count,
-// and where the blurred alpha is 0 the colours are 0. The border constant is a straight colour with
-// its alpha then: {} is transparent, so that colours keep to the rim and alpha falls. Premultiplied
-// colours come out right by themselves.
+// Each channel is blurred alone, unless Problem::alpha says that the last one is straight alpha.
+// Then colours are multiplied by alpha as they are read, and divided by the blurred alpha as they
+// are written; otherwise colours next to transparent pixels would come out wrong. A colour under
+// alpha 0 does not count, and where the blurred alpha is 0 the colours are 0. The border constant
+// is then a straight colour with its alpha: {} is transparent, so colours stay the same up to the
+// rim and alpha falls. Premultiplied colours need nothing of this.
 class GaussianBlur : public Plan<gaussian::Spec> {
  public:
   using Pixel = gaussian::Pixel;
@@ -53,26 +53,25 @@ class GaussianBlur : public Plan<gaussian::Spec> {
   static constexpr int kMaxSize = gaussian::kMaxSize;
   static constexpr double kMaxSigma = gaussian::kMaxSigma;
 
-  // Throws Error: invalid_argument for a value out of range; unsupported where the device or the
-  // method cannot serve the problem, or no method promises the quality, with the best that can be
-  // had; build_failed.
+  // Throws Error: invalid_argument for a value out of range; unsupported if the device or the
+  // method cannot serve the problem, or if no method promises the quality (the message then names
+  // the best possible); build_failed.
   explicit GaussianBlur(const Runtime& runtime, const Problem& problem, Variant variant = {})
       : Plan(runtime, problem, variant), wanted_(variant) {}
 
   // Enqueues the blur of `src` into `dst` behind the events of `wait` and returns the last event.
-  // Offsets and pitches are multiples of the pixel size, with 3 channels of the channel size. A
-  // batch is one picture below the other at one pitch, and so are the slices of a volume, of which
-  // rows without gaps save copies. The views may overlap where the method
-  // allows it, see in_place(). Throws Error(invalid_argument), with nothing enqueued, when a view
-  // breaks a rule.
+  // Offsets and pitches are multiples of the pixel size, with 3 channels of the channel size. The
+  // pictures of a batch, and the slices of a volume, lie one below the other at one pitch; for a
+  // volume, rows without gaps save copies. The views may overlap if the method allows it, see
+  // in_place(). Throws Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
   cl::Event operator()(const BufferView& src, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const;
   // So that {} is an empty wait list, as in every operation, and no region.
   cl::Event operator()(const BufferView& src, const BufferView& dst,
                        std::initializer_list<cl::Event> wait) const;
 
-  // Of `region` alone: the views are the whole picture, which is read around the region too, and
-  // region.height rows of region.width pixels. Of volumes a region has whole slices.
+  // Blurs `region` alone. `src` is the whole picture, which is read around the region too; `dst` is
+  // region.height rows of region.width pixels. In a volume a region has whole slices.
   cl::Event operator()(const BufferView& src, const BufferView& dst, const Region& region,
                        const std::vector<cl::Event>& wait = {}) const;
 
@@ -82,10 +81,10 @@ class GaussianBlur : public Plan<gaussian::Spec> {
   cl::Event operator()(const ImageView& src, const ImageView& dst,
                        const std::vector<cl::Event>& wait = {}) const;
 
-  // Another sigma from the next call on. Calls that are enqueued keep theirs. Nothing is compiled:
-  // of the methods whose programs this plan has built, the best one that promises the quality is
-  // taken; build_for() makes it the best of all. Throws Error as the constructor does, and leaves
-  // the plan as it was; unsupported where none of the built methods can.
+  // Sets another sigma from the next call on. Calls that are enqueued keep theirs. Compiles
+  // nothing: takes the best of the methods that this plan has built and that promise the quality.
+  // Call build_for() before to have the best of all. Throws Error as the constructor does, and
+  // leaves the plan as it was; unsupported if none of the built methods can.
   void set_sigma(double sigma_x, double sigma_y);
 
   // Builds the programs that automatic would take for this sigma, so that set_sigma() can choose
@@ -94,12 +93,12 @@ class GaussianBlur : public Plan<gaussian::Spec> {
 
   // Whether src and dst of a call may overlap.
   bool in_place() const { return offer().in_place; }
-  // What the method promises of any picture within the peak, 255 and 65535 for integers, and where
-  // Problem::peak is 0, of 1. Before a value is rounded to the pixel type, it is no further from
-  // the exact filter than max_error(), in units of the pixel type, and the PSNR is at least psnr().
-  // What is stored is no further from it than max_distance(): max_error() and the rounding, half a
-  // unit of integers. The exact result rounded is no measure: where it lies near a half, every
-  // difference, small as it may be, rounds to the other integer.
+  // What the method promises for any picture within the peak: 255 or 65535 for integers, otherwise
+  // Problem::peak, or 1 if that is 0. Before a value is rounded to the pixel type, its distance
+  // from the exact filter is at most max_error(), in units of the pixel type, and the PSNR is at
+  // least psnr(). After rounding the distance is at most max_distance(): max_error() plus the
+  // rounding, half a unit for integers. Do not compare with the rounded exact result: where it lies
+  // near a half, even the smallest difference rounds to the other integer.
   double max_error() const { return offer().max_error * gaussian::peak_of(problem()); }
   double max_distance() const { return max_error() + gaussian::rounding_of(problem()); }
   double psnr() const { return offer().psnr; }
@@ -107,20 +106,20 @@ class GaussianBlur : public Plan<gaussian::Spec> {
   // `problem`'s own does not count. Throws Error(invalid_argument) as the constructor does.
   static double best_quality(const Runtime& runtime, Problem problem);
 
-  // The method, what it does and promises, why it was taken, and what became of the others; a line
+  // The method, what it does and promises, why the plan took it, and why not the others; a line
   // each.
   std::string describe() const;
 
   // Blurs a picture in host memory, as large as that may be, strip by strip: `src` and `dst` hold the
-  // rows of `width` pixels of the whole batch at these pitches in bytes (0: without gaps). Strips of
-  // `strip_rows` rows (0: chosen for the bus and the devices; of volumes whole slices), with the rows around them that the
-  // filter reaches, go to the pipeline's devices as these get ready, and up, computed and down at
-  // the same time. `progress` is told how many rows are done. The memories must not overlap. Blocks
-  // until dst is written.
+  // rows of `width` pixels of the whole batch at these pitches in bytes (0: without gaps). Strips
+  // of `strip_rows` rows (0: chosen for the bus and the devices; whole slices of volumes) go to the
+  // pipeline's devices as these get ready, with the rows around them that the filter reaches.
+  // Upload, computation and download run at the same time. `progress` receives the number of rows
+  // that are done. The memories must not overlap. Blocks until dst is written.
   //
-  // Each device takes the method that it would take for the whole picture, and the result is the
-  // whole picture's: bit for bit with the methods that compute the filter itself in float, and
-  // within their rounding and the promise with the others. Throws Error as the constructor and
+  // Each device takes the method that it would take for the whole picture. The result is that of
+  // the whole picture: bit for bit with methods that compute the filter itself in float, within
+  // their rounding and promise with the others. Throws Error as the constructor and
   // StripPipeline::run() do, which says what becomes of a device that fails.
   static StripReport by_strips(StripPipeline& pipeline, const Problem& problem, const void* src,
                                std::size_t src_pitch, void* dst, std::size_t dst_pitch,

@@ -1,5 +1,5 @@
-// Deferred shading: the colours of a packed G-buffer under up to 32 directional lights, exact in
-// integers.
+// Deferred shading: computes the colours of a packed G-buffer under up to 32 directional lights,
+// exactly, in integers.
 //
 //   clcook::GbufferShade shade{runtime, {texels, lights, fog_colour}};
 //   cl::Event done = shade(gbuffer, colours, {uploaded});

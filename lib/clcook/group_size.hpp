@@ -1,6 +1,7 @@
-// Four kernels that want different work-groups, with the number of work-items per group to choose:
-// brightness and contrast (streaming), prefix sums by segments (barriers), the picture of a distance
-// field (divergent_loop), and random numbers of which some take long (slow_wave).
+// Four kernels that run best with different work-groups; you choose the number of work-items per
+// group. They are brightness and contrast (streaming), prefix sums by segments (barriers), the
+// picture of a distance field (divergent_loop), and random numbers, some of which take long
+// (slow_wave).
 //
 //   clcook::GroupSize::Problem problem;
 //   problem.work = clcook::GroupSize::Work::divergent_loop;
@@ -72,7 +73,7 @@ inline constexpr Named<Work> kWorks[] = {{Work::streaming, "streaming"},
                                          {Work::divergent_loop, "divergent_loop"},
                                          {Work::slow_wave, "slow_wave"}};
 
-// These throw Error(invalid_argument) for what is none.
+// These throw Error(invalid_argument) for an unknown value.
 inline const char* to_string(Work work) { return name_of(kWorks, work, "GroupSize", "work"); }
 inline Work parse_work(std::string_view name) {
   return value_of(kWorks, name, "GroupSize", "work");

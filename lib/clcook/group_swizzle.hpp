@@ -4,8 +4,8 @@
 //   clcook::GroupSwizzle blur{runtime, {width, height, clcook::GroupSwizzle::Work::gather}};
 //   cl::Event done = blur(src, dst, {uploaded});
 //
-// The order changes no result, only what the caches hold when a group reads: see the device header
-// clcook/swizzle.clh and the model clcook/model/swizzle.hpp, which serve kernels of your own.
+// The order changes no result, only what the caches hold when a group reads. Use the device header
+// clcook/swizzle.clh and the model clcook/model/swizzle.hpp for your own kernels.
 #pragma once
 
 #include <array>
@@ -57,7 +57,7 @@ struct Tune {
 
 inline constexpr Named<Work> kWorks[] = {{Work::filter, "filter"}, {Work::gather, "gather"}};
 
-// These throw Error(invalid_argument) for what is none.
+// These throw Error(invalid_argument) for an unknown value.
 inline const char* to_string(Work work) { return name_of(kWorks, work, "GroupSwizzle", "work"); }
 inline Work parse_work(std::string_view name) {
   return value_of(kWorks, name, "GroupSwizzle", "work");
@@ -205,8 +205,8 @@ struct Spec : PlainSpec {
 }  // namespace group_swizzle
 
 // A plan: constructed once, called often. Thread-safe as Plan says. Throws
-// Error(invalid_argument) for a grid of more than 2^32 - 1 work-groups. Size, matrix, window and
-// strips are no part of the program.
+// Error(invalid_argument) for a grid of more than 2^32 - 1 work-groups. The program does not depend
+// on size, matrix, window and strips.
 class GroupSwizzle : public Plan<group_swizzle::Spec> {
  public:
   using Plan::Plan;

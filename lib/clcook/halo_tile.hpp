@@ -565,7 +565,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
     return enqueue(from, from, to, wait);
   }
 
-  // Clamp: `history` brought between the minimum and maximum of the neighbours in `src`.
+  // Clamp: limits `history` to the minimum and maximum of the neighbours in `src`.
   cl::Event operator()(const BufferView& src, const BufferView& history, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
     need_filter(true);

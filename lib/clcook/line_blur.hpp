@@ -8,9 +8,10 @@
 // exp(-(k / radius)^2 / (2 relative_sigma^2)), normalised. radius 64 with a relative_sigma of 0.5 is
 // a Gaussian of 32 pixels, cut at 64. Positions outside of the picture take the nearest border
 // pixel. The sum between the passes is kept in float; results are rounded to nearest even.
-// Each channel is blurred by itself, unless Problem::alpha says that the fourth one is straight alpha:
-// then colours are weighted by alpha as they are read, and divided by the blurred alpha as they are
-// written. A colour under alpha 0 does not count, and where the blurred alpha is 0 colours are 0.
+// Each channel is blurred alone, unless Problem::alpha says that the fourth one is straight alpha.
+// Then colours are multiplied by alpha as they are read, and divided by the blurred alpha as they
+// are written. A colour under alpha 0 does not count, and where the blurred alpha is 0 colours are
+// 0.
 #pragma once
 
 #include <algorithm>

@@ -11,8 +11,8 @@
 //
 // Every variant on every device gives the same bits, those of the scalar reference: the arithmetic
 // is additions, multiplications and fma() of IEEE floats. It is meant for distances and masses for
-// which (|d| w)^2 is a normal float, w being the sum of the two inverse masses. A constraint whose
-// particles are both held, or at one place, moves nothing.
+// which (|d| w)^2 is a normal float, w being the sum of the two inverse masses. A constraint moves
+// nothing if both of its particles are held, or if both are at the same place.
 #pragma once
 
 #include <algorithm>

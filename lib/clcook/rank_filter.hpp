@@ -1,5 +1,5 @@
-// Rank filters of pictures: the median, the minimum, the maximum, and every rank between them, of the
-// neighbours within radius 1 to 32.
+// Rank filters of pictures: the median, the minimum, the maximum, and every rank between them. The
+// neighbours lie within radius 1 to 32.
 //
 //   clcook::RankFilter median{runtime, {1920, 1080, 7, 0.5, clcook::PixelType::r8}};
 //   cl::Event done = median(frame, result, {uploaded});

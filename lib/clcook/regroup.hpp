@@ -1,14 +1,15 @@
-// results[i] = f(keys[i], items[i]), for an expensive function f that takes another path for each
-// key: ours, or the caller's.
+// Computes results[i] = f(keys[i], items[i]), for an expensive function f, ours or the caller's,
+// that takes another path for each key.
 //
 //   clcook::Regroup shade{runtime, {count, 32}};
 //   cl::Event done = shade(materials, texels, colours, {uploaded});
 //
 // Work-items in lock-step whose keys differ run all their paths, one after the other. So most
-// variants sort or bin the items by key first, and neighbours take the same path. Ours shades a texel
-// of a G-buffer with one of up to 32 procedural materials, see <clcook/materials.clh>.
+// variants sort or bin the items by key first, and neighbours take the same path. Our function
+// shades a texel of a G-buffer with one of up to 32 procedural materials, see
+// <clcook/materials.clh>.
 //
-// For kernels of one's own, RegroupOrder gives the list of the items by key:
+// For your own kernels, RegroupOrder gives the list of the items by key:
 //
 //   clcook::RegroupOrder sort{runtime, {count, 32}};
 //   cl::Event sorted = sort(materials, order, offsets, {uploaded});

@@ -188,8 +188,8 @@ struct Spec : MapRowSpec {
   }
 
   // Uploads the thresholds. A table of guesses cuts the range from the lowest to the highest finite
-  // threshold into cells of equal width. The kernel corrects guesses, so what matters here is only
-  // that they are good.
+  // threshold into cells of equal width. The kernel corrects guesses, so here they only have to be
+  // good.
   static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
     constexpr std::size_t kVector = 16;  // thresholds are padded with NaN to a multiple
     const std::vector<float>& t = s.problem.thresholds;
@@ -258,9 +258,9 @@ struct Spec : MapRowSpec {
     return t.front() > t.back() ? 1.0f / (t.front() - t.back()) : 0.0f;
   }
 
-  // The fewest cells of which none holds two thresholds, 0 where there are no such. Within the range
-  // neither the scale nor anything that it makes of a value beyond the first cell is denormal, which
-  // a device may round to 0.
+  // The fewest cells such that no cell holds two thresholds; 0 where no number of cells will do.
+  // Within the range neither the scale nor anything that it makes of a value beyond the first cell
+  // is denormal, since a device may round denormals to 0.
   static std::size_t fine_cells(const std::vector<float>& t) {
     if (!std::isfinite(t.front()) || !std::isfinite(t.back())) return 0;
     const double range = static_cast<double>(t.front()) - static_cast<double>(t.back());
@@ -292,7 +292,7 @@ struct Spec : MapRowSpec {
 
 // A plan: constructed once, called often. Thread-safe as Plan says.
 //
-// The number of thresholds is a part of the program, their values are not: plans with other values
+// The program depends on the number of thresholds, not on their values: plans with other values
 // share it.
 class ThresholdCount : public Plan<threshold_count::Spec> {
  public:

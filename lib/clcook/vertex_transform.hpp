@@ -1,4 +1,4 @@
-// Skinning of a crowd: every instance of one mesh in a pose of its own, at a place of its own.
+// Skinning of a crowd: every instance of one mesh has its own pose and its own place.
 //
 //   clcook::VertexTransform transform{runtime, {1000, 64, 32}};  // vertices, instances, bones
 //   // Upload clcook::VertexTransform::pack_vertices(transform.vertex_format(), ...),
@@ -267,9 +267,9 @@ class VertexTransform : public Plan<vertex_transform::Spec> {
 
   // Enqueues the transformation behind the events of `wait` and returns its event. Results are in
   // result_format(), one row; they must not overlap the inputs. Throws Error, with nothing
-  // enqueued: invalid_argument when a view breaks a rule, unsupported when the variant constant
-  // gets a buffer that the device cannot have as constant memory, or typed one that it cannot have
-  // as an image.
+  // enqueued: invalid_argument when a view breaks a rule, unsupported if the variant constant gets
+  // a buffer that the device cannot use as constant memory, or typed one that it cannot use as an
+  // image.
   cl::Event operator()(const Input& input, const BufferView& result,
                        const std::vector<cl::Event>& wait = {}) const {
     constexpr const char* kName = Spec::kName;

@@ -1,4 +1,4 @@
-// Pictures as files, PNG and JPEG, for our own programs: no part of the installed library, which
+// Pictures as files, PNG and JPEG, for our own programs: not in the installed library, which
 // needs no library for pictures.
 #pragma once
 
@@ -36,7 +36,7 @@ void check_size(const std::string& where, std::uint64_t width, std::uint64_t hei
 // rounded to 8, the nearest of v * 255 / 65535; 1, 2 and 4 bits of grey become 0 to 255 in equal
 // steps. CMYK and YCCK, of which 255 is no ink, become RGB: c * k / 255, rounded. The pixels are
 // turned as the Exif orientation of the file says. A file that is cut off is refused; other damage
-// that leaves all pixels decodable is told in `warnings`.
+// that leaves all pixels decodable is a warning in `warnings`.
 Picture read_picture(const std::string& path);
 
 // The same from the bytes of a file; `where` begins messages.

@@ -1,4 +1,4 @@
-// bug: begins a loop of every work-item at the index of the first item, so that weights stay unset
+// bug: starts every work-item's loop at the index of the first work-item, so that weights stay unset
 // workaround: lib/clcook/core/quirks.hpp, breaks_item_loops: line_blur refuses coalesced
 // options: -cl-std=CL1.2
 // items: 128

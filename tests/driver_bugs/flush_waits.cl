@@ -1,4 +1,4 @@
-// bug: waits in clFlush for commands that wait for a user event: for ever
+// bug: waits in clFlush, for ever, for commands that wait for a user event
 // workaround: lib/clcook/registry/conformance.hpp: no clFlush there
 // gated: the kernel waits for a user event that is set after clFlush
 // expect: 1

@@ -1,4 +1,4 @@
-// bug: says a CL_KERNEL_WORK_GROUP_SIZE below the size that the kernel was compiled for
+// bug: reports a CL_KERNEL_WORK_GROUP_SIZE below the size that the kernel was compiled for
 // workaround: lib/clcook/core/launch.hpp, Kernel::check_launch
 // items: 1024
 // group limit: 1024

@@ -1,5 +1,5 @@
-// bug: takes for uninitialised what is read from an image at coordinates made of a variable
-// workaround: cmake/lanes/oclgrind.sh: image is not searched for uninitialised values
+// bug: takes values for uninitialised that were read from an image at variable coordinates
+// workaround: cmake/lanes/oclgrind.sh: no search for uninitialised values in image
 // oclgrind: --uninitialized --build-options -cl-opt-disable
 // needs: images
 // arguments: out image

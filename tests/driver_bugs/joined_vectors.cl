@@ -1,4 +1,4 @@
-// bug: ends the process over a vector made of smaller ones when it looks for uninitialised values
+// bug: ends the process when it looks for uninitialised values in a vector made of smaller ones
 // workaround: kernels/bc6h_decode.cl, WORDS and JOIN: vectors are made of numbers
 // oclgrind: --uninitialized --build-options -cl-opt-disable
 // expect: 1 2 1 2

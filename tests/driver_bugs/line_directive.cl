@@ -1,5 +1,5 @@
 // bug: ignores #line in the messages of its compiler
-// workaround: tests/argument_swap.cpp: the place of a message is not looked at there
+// workaround: tests/argument_swap.cpp: the test ignores the place of a message there
 // build log: their_file.cl:77
 // fails: NVIDIA 580.; Oclgrind 21.10
 #line 77 "their_file.cl"

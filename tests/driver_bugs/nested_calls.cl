@@ -1,4 +1,4 @@
-// bug: crashes over a call with barriers whose caller has arguments to use after it
+// bug: crashes on a call with barriers if the caller uses its arguments afterwards
 // workaround: kernels/clcook/sub_group.clh: every function is inlined early
 // items: 8
 // expect: 0 0 1 2 3 4 5 6

@@ -1,4 +1,4 @@
-// bug: does not know the intrinsic that an inlined function with restrict becomes
+// bug: does not know the intrinsic that a restrict pointer of an inlined function becomes
 // workaround: kernels/line_blur.cl, line_blur_pairs: no restrict; cmake/lanes/oclgrind.sh
 // oclgrind: --data-races
 // expect: 0 1 2 3

@@ -1,4 +1,4 @@
-// bug: takes the first of two -cl-std, or half of each and then does not build
+// bug: takes the first of two -cl-std, or half of each, which does not build
 // workaround: lib/clcook/core/runtime.hpp, build_options: one alone
 // needs: CL3.0
 // options: -cl-std=CL1.2 -cl-std=CL3.0

@@ -1,4 +1,4 @@
-// bug: vectorises what are vectors already in a function, and takes five times as long to compile
+// bug: vectorises vectors again in a function, and takes five times as long to compile
 // workaround: kernels/gaussian_blur/cpu_fused.cl, vec_type_hint(float16)
 // control: 5 -DHINT
 // arguments: out 0

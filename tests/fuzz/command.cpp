@@ -1,6 +1,6 @@
 // Command lines of `clcook`, a word per line. All of them are parsed. Of those that print something
-// and do no work, help among them, one in 256 is run, since that takes a thousand times as long: which
-// ones hangs on their bytes alone.
+// and do no work, help among them, one in 256 is run, since that takes a thousand times as long; their
+// bytes alone decide which.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   CLCOOK_FUZZ_CHECK(taken[1] || !taken[0]);
-  // The beginning alone, of a file of a length that it says itself.
+  // The beginning alone, of a file whose length the input gives.
   std::string_view rest = file;
   const auto length = clcook::fuzz::take<std::uint64_t>(rest);
   try {

@@ -43,7 +43,7 @@ T take(std::string_view& in) {
   return value;
 }
 
-// A number that hangs on the bytes of an input alone: which part of much work is done with it. All
+// A number that depends on the bytes of an input alone: which part of much work is done with it. All
 // parts each time take a hundred times as long as reading, so that fewer inputs are tried.
 inline std::uint32_t chance_of(std::string_view in) {
   std::uint32_t sum = 2166136261U;

@@ -1,6 +1,6 @@
 // Descriptions of shapes: parsed, written again, and checked against the parameters of each recipe that
 // knows all their names, and of one that does not. What a recipe takes, it can name and size, and has
-// code for: a variant of it each time, which one hangs on the bytes alone.
+// code for: a variant of it each time, which the bytes alone decide.
 #include <clcook/core/params.hpp>
 #include <cmath>
 #include <set>

@@ -1,8 +1,8 @@
 """Single edits of kernels and headers: what tests/mutants/mutants.py tries.
 
 A file is cut into tokens and, as far as that goes without a compiler, into statements. The style that
-clang-format gives is relied on: a binary operator has blanks on both sides, while that of a pointer, a
-reference or a template has not.
+clang-format gives is relied on: a binary operator has blanks on both sides, that of a pointer, a
+reference or a template has none.
 """
 
 import re

@@ -183,7 +183,7 @@ def all_mutants(source, host):
 
 def sample_of(mutants, count, seed):
     """The kinds in turn, those of a kind in an order that the seed gives. A mutant's place does not
-    hang on its number, so that most of a sample outlives changes of the sources."""
+    depend on its number, so that most of a sample outlives changes of the sources."""
     def rank(mutant):
         return hashlib.sha256(repr((seed, mutant.key(), mutant.nth)).encode()).hexdigest()
 
@@ -439,7 +439,7 @@ class Kernels:
         if not program.exists():
             return None
         env = dict(self.env, POCL_CACHE_DIR=str(cache), CLCOOK_KERNEL_DIR=str(folder))
-        del env["CLCOOK_TENSOR_EMULATE"]  # such tests say themselves where they want it
+        del env["CLCOOK_TENSOR_EMULATE"]  # such tests set it where they need it
         code, text = run([program, "--abort-after=1"], cpu, env)
         return None if code == 0 else f"tests/{test}: {reason_of(code, text)}"
 

@@ -7,7 +7,7 @@
 // neighbours agree, where a device does not run work-items in lock-step, where the function is so
 // cheap that memory decides, and where a compiler joins the two calls itself: NVIDIA's does so with
 // functions without loops and branches, such as this one with the quadrature unrolled. CPUs gain
-// from vectors, which cpu_lanes says itself.
+// from the explicit vectors of cpu_lanes.
 #pragma once
 
 #include <algorithm>

@@ -302,7 +302,7 @@ inline Recipe folded_switch() {
   sweep.label = "neighbouring work-items that make the same control point";
   sweep.lanes = folded_switch_card::lanes;
   recipe.sweeps = {sweep};
-  // The tune hangs on no part of a problem, and the topology of a large mesh takes long to make.
+  // The tune does not depend on the problem, and the topology of a large mesh takes long to make.
   recipe.whole_tune = [](const std::string& variant, const Params& tune, const Params&,
                          const DeviceInfo& device) {
     return FoldedSwitch::Rules::whole_tune(*FoldedSwitch::Variant(variant).row(), {}, tune, device);

@@ -20,7 +20,7 @@ inline constexpr Named<Border> kBorders[] = {{Border::clamp, "clamp"},
                                              {Border::wrap, "wrap"},
                                              {Border::constant, "constant"}};
 
-// These throw Error(invalid_argument) for what is none; `where` names the operation.
+// These throw Error(invalid_argument) for an unknown value; `where` names the operation.
 inline const char* border_name(Border border, const char* where) {
   return name_of(kBorders, border, where, "border mode");
 }

@@ -18,17 +18,17 @@ CLCOOK_INLINE std::uint64_t fnv1a(std::string_view data,
 //
 // A file holds a magic number, the format version, the full key (compared byte by byte, so that
 // equal hashes cannot confuse two programs), and the binary with its length and checksum. It is
-// written to a temporary file and renamed, so readers never see half of one; store() removes
-// temporary files whose process is gone, and those older than a day. Where processes of several
-// machines or containers share a folder, one may take another's for gone: what that one stores is
-// lost, and built once more. Nothing here throws: a file that is missing, foreign, truncated or
-// damaged is a miss, a folder that cannot be written makes store() do nothing. Safe from several
-// threads and processes.
+// written to a temporary file and renamed, so readers never see half of one. store() removes
+// temporary files whose process is gone, and those older than a day. If processes of several
+// machines or containers share a folder, one may think that another is gone; the other's file is
+// then lost, and the program is built once more. Nothing here throws: a file that is missing,
+// foreign, truncated or damaged is a miss, a folder that cannot be written makes store() do
+// nothing. Safe from several threads and processes.
 //
-// A binary is code that runs in the user's process. So only files that belong to the user or root and
-// that nobody else may write to are read, in a folder of which, and of those above, the same holds;
-// see refusal(). Folders are made with mode 0700, files with 0600. On Windows nothing of this is
-// looked at: what keeps others out there are the rights of the folder.
+// A binary is code that runs in the user's process. So the cache reads a file only if it belongs to
+// the user or root and nobody else may write to it. The same must hold for the folder and for those
+// above it; see refusal(). The cache creates folders with mode 0700, files with 0600. On Windows it
+// checks none of this: there the rights of the folder keep others out.
 class DiskCache {
  public:
   static constexpr std::uint32_t kFormat = 1;
@@ -43,9 +43,10 @@ class DiskCache {
   bool enabled() const { return !folder_.empty(); }
   const std::string& folder() const { return folder_; }
 
-  // Why the folder is neither read nor written, in words that name the folder and the rule; empty: it
-  // is, or the cache is off. Others may write to it or to one above that is not sticky, or one of
-  // them, or a link on the way, belongs to somebody else. Looks anew at each call.
+  // Why the folder is neither read nor written, in words that name the folder and the rule. Empty
+  // if the folder is used, or the cache is off. Reasons: others may write to the folder or to one
+  // above that is not sticky; somebody else owns one of these or a link on the way. Looks anew at
+  // each call.
   std::string refusal() const;
 
   // The file of a key.

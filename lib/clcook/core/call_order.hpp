@@ -17,10 +17,10 @@
 
 namespace clcook {
 
-// What calls leave for those behind them. In an in-order queue that is nothing: the queue keeps the
-// order, and a call whose wait events fail takes no other with it. In an out-of-order queue a call
-// waits for the event of the one before: where that one fails before it is known to have failed, the
-// call fails too, and the calls after that do not.
+// What calls leave for the calls behind them. In an in-order queue that is nothing: the queue keeps
+// the order, and a call whose wait events fail does not make others fail. In an out-of-order queue
+// a call waits for the event of the call before. If that call fails and nobody knows it yet, this
+// call fails too; later calls do not.
 struct CallOrder {
   std::mutex mutex;
   std::deque<cl::Event> running;  // the last events of calls, those that may be running
@@ -31,7 +31,7 @@ struct CallOrder {
 class CallScope {
  public:
   CallScope(const Runtime& runtime, CallOrder& order);
-  // What was enqueued is waited for by the next call, also where an exception ends this one.
+  // The next call waits for what was enqueued, even if an exception ends this call.
   ~CallScope();
 
   CallScope(const CallScope&) = delete;
@@ -39,12 +39,13 @@ class CallScope {
 
   // What the first command waits for: the events of `wait`, and the call before.
   std::vector<cl::Event> wait_list(std::vector<cl::Event> wait);
-  // The event of a command that is no launch of a Kernel; for those this is called by itself.
+  // Adds the event of a command that is no launch of a Kernel. Launches of a Kernel call it
+  // themselves.
   void enqueued(const cl::Event& event) { last_ = event; }
   // Ends the call, tells the observer of the launches, and returns the event of the last command.
   cl::Event end();
 
-  // The one of this thread, or null.
+  // The scope of this thread, or null.
   static CallScope*& current();
   void launched(const Runtime& runtime, const std::string& kernel, const cl::Event& event);
 

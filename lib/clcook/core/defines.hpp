@@ -69,7 +69,7 @@ class Defines {
   // -Dname, for #ifdef.
   Defines& flag(const std::string& name) { return put(name, ""); }
 
-  // Those of `more` too; where both have a name its value is the one of `more`.
+  // Adds the definitions of `more`, whose value counts where both have a name.
   Defines& add(const Defines& more);
 
   // The definitions as compiler options: "-DA=1 -DB".

@@ -63,8 +63,8 @@ CLCOOK_INLINE bool matches_name(const DeviceInfo& info, const std::string& wante
 CLCOOK_INLINE cl_command_queue create_queue(cl_context context, cl_device_id device,
                                             cl_command_queue_properties properties, cl_int* status);
 
-// Builds and runs a small kernel on a device. Returns an empty string when the result is right,
-// else what failed.
+// Builds and runs a small kernel on a device. Returns an empty string if the result is right,
+// otherwise what failed.
 CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info);
 
 // Which matches of a specification must build and run a kernel to be usable.
@@ -92,12 +92,12 @@ CLCOOK_INLINE std::string vendor_files();
 // `run_probe` each match must build and run a kernel to be usable. Throws Error(invalid_argument)
 // for a malformed index. No platform at all gives an empty list.
 //
-// A driver that ends the process is told apart by CLCOOK_DEVICE: name another device.
+// If a driver ends the process, name another device in CLCOOK_DEVICE.
 CLCOOK_INLINE std::vector<DeviceCandidate> find_devices(std::string_view spec = {},
                                                         bool run_probe = true);
 
 // Chooses a device. An empty specification means the environment variable CLCOOK_DEVICE, else any
-// device. Of the matches only the best is probed, and another only where that fails. Throws
+// device. It probes only the best match, and another one only if that fails. Throws
 // Error(no_device) that says for every device why it was not taken.
 CLCOOK_INLINE cl::Device pick_device(std::string_view spec = {});
 

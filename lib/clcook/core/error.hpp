@@ -53,7 +53,7 @@ struct Piece {
 
 CLCOOK_INLINE std::string join(const Piece* pieces, std::size_t count);
 
-// What is no piece and has an operator<<, written by that; needs <sstream>.
+// Anything else that has an operator<<, written by it; needs <sstream>.
 template <class Part>
 decltype(auto) printable(const Part& part) {
   if constexpr (std::is_convertible_v<const Part&, Piece>) {

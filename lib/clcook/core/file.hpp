@@ -40,13 +40,13 @@ CLCOOK_INLINE bool exists(const std::string& name);
 // Seconds since it was last written; 0 where that is not known.
 CLCOOK_INLINE double file_age(const std::string& name);
 
-// Up to create_private(): for files whose content decides what runs in this process. Only the user whom
-// the process acts as, and root, may have written them. Windows has no such modes: there the rights
-// of the folder are all there is, and every folder is trusted.
+// The functions up to create_private() are for files whose content decides what runs in this
+// process. Only the process's user and root may have written them. Windows has no such modes: there
+// only the rights of the folder count, and every folder is trusted.
 //
 // A folder is trusted when it, the folders above it and the links that lead to it belong to the user
-// or root, and nobody else may write to it, nor to those above unless they are sticky, as /tmp is:
-// others could put another folder in its place.
+// or root, and nobody else may write to it. Nobody else may write to the folders above either,
+// unless they are sticky, as /tmp is: others could put another folder in its place.
 struct FolderTrust {
   bool trusted = false;
   std::string wrong;  // why not, for people; empty where it is, or where there is no such folder

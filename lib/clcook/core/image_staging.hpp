@@ -23,10 +23,11 @@ struct ImageLayout {
 // The two buffers, made at the first call and for one layout.
 class ImageStaging {
  public:
-  // Checks both rectangles, which may overlap, and `wait`. Then enqueues, as one call of `order`:
-  // src's rectangle into a buffer, what `enqueue(from, to, wait)` enqueues between the CheckedViews
-  // of the two buffers, and the other buffer into dst's rectangle. `enqueue` returns its last event,
-  // and so does this. Throws Error(invalid_argument) that names the operation `where`.
+  // Checks both rectangles, which may overlap, and `wait`. Then enqueues three steps as one call of
+  // `order`: it copies src's rectangle into a buffer, calls `enqueue(from, to, wait)` with the
+  // CheckedViews of the two buffers, and copies the other buffer into dst's rectangle. `enqueue`
+  // returns its last event, and so does this function. Throws Error(invalid_argument) that names
+  // the operation `where`.
   template <class Enqueue>
   cl::Event run(const Runtime& runtime, const ImageLayout& layout, const ImageView& src,
                 const ImageView& dst, const std::vector<cl::Event>& wait, CallOrder& order,

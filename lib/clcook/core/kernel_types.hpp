@@ -29,7 +29,7 @@ struct KernelRows {
   cl_int count = 0;
 };
 
-// A picture and the region of it that results are wanted of.
+// A picture and the region whose results are computed.
 struct KernelPicture {
   cl_float4 outside{};  // by channel
   KernelRegion region;
@@ -61,8 +61,7 @@ static_assert(sizeof(KernelVolume) == 32 && alignof(KernelVolume) == 16 &&
 static_assert(std::is_trivially_copyable_v<KernelPicture> &&
               std::is_trivially_copyable_v<KernelVolume>);
 
-// A checked view of rows whose elements have this many bytes, of which offset and pitch are
-// multiples.
+// A checked view of rows whose elements have this many bytes. Offset and pitch are multiples of it.
 inline KernelView kernel_view(const CheckedView& view, std::size_t element_bytes) {
   return {view.offset / element_bytes, view.pitch / element_bytes};
 }

@@ -52,8 +52,8 @@ struct LocalBytes {
   std::size_t bytes;
 };
 
-// Throws Error(invalid_argument) where an event is null or of another context, which not every
-// implementation notices; `where` names the operation.
+// Throws Error(invalid_argument) if an event is null or of another context: not every
+// implementation notices that. `where` names the operation.
 CLCOOK_INLINE void check_wait(const Runtime& runtime, const std::vector<cl::Event>& wait,
                               const std::string& where);
 
@@ -69,9 +69,9 @@ struct LaunchArgument {
   const void* value = nullptr;  // memory: of a cl_mem; local: null
 };
 
-// What sees the launches of the thread that it was made in, for as long as it lives, with all that
-// they are made of: for tools that record them. At most one per thread. What it throws goes to the
-// caller of the operation.
+// For tools that record launches: as long as an object lives, it sees all launches of the thread
+// that made it, with their kernel, sizes and arguments. At most one per thread. What it throws goes
+// to the caller of the operation.
 class LaunchWatch {
  public:
   LaunchWatch() { current() = this; }

@@ -10,7 +10,7 @@
 
 namespace clcook {
 
-// What is the same in their specs. The rows for CPUs are those that take strips.
+// The common part of their specs. Rows for CPUs are those that take strips.
 struct MapRowSpec : PlainSpec {
   static constexpr int kStrip = 16384;  // words per work-item
 

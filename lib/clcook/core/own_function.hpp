@@ -1,4 +1,4 @@
-// A function of the caller's in a kernel of ours.
+// A function of the caller in one of our kernels.
 //
 //   clcook::OwnFunction function{"brdf.clh", "static inline float brdf(float x) { return x; }"};
 //   clcook::check_own_function(function, clcook::embedded::argument_swap, "MyOperation");
@@ -19,7 +19,7 @@ struct OwnFunction {
   std::string text;  // empty for our function
 };
 
-// Throws Error(invalid_argument) where the name is none of a file, or one without a text. `where`
+// Throws Error(invalid_argument) if the name cannot be that of a file, or has no text. `where`
 // names the operation.
 inline void check_own_function(const OwnFunction& function, const embedded::File& file,
                                const char* where) {

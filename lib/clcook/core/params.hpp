@@ -55,7 +55,7 @@ class Params {
   std::int64_t integer(const std::string& name, std::int64_t missing) const;
   double real(const std::string& name, double missing) const;
   std::string word(const std::string& name, const std::string& missing) const;
-  // An integer as a type that it fits: those of a Recipe's shapes are within their ranges.
+  // An integer as a type that holds it: integers of a Recipe's shapes are within their ranges.
   template <class T>
   T as(const std::string& name) const {
     return static_cast<T>(integer(name));
@@ -108,9 +108,9 @@ struct Parameter {
   static std::string number(double value);
 };
 
-// The shape with the default values of what it leaves open. It must have every parameter that must be
-// given, no other name, and values within their ranges: else throws Error(invalid_argument) that lists
-// the names, or names the value and its range.
+// The shape with defaults for what it leaves open. It must have every parameter without a default,
+// no unknown name, and only values within their ranges. Otherwise throws Error(invalid_argument)
+// that lists the names, or names the value and its range.
 CLCOOK_INLINE Params check_parameters(const std::string& where,
                                       const std::vector<Parameter>& parameters,
                                       const Params& shape);

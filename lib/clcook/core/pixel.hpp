@@ -46,7 +46,7 @@ inline constexpr Named<PixelType> kPixelTypes[] = {
     {PixelType::rgba16, "rgba16"}, {PixelType::r16f, "r16f"},      {PixelType::rgba16f, "rgba16f"},
     {PixelType::r32f, "r32f"},     {PixelType::rgba32f, "rgba32f"}};
 
-// These throw Error(invalid_argument) for what is none; `where` names the operation.
+// These throw Error(invalid_argument) for an unknown value; `where` names the operation.
 inline const char* pixel_type_name(PixelType type, const char* where) {
   return name_of(kPixelTypes, type, where, "pixel type");
 }
@@ -122,8 +122,8 @@ constexpr float top_alpha(Channel channel) {
   return channel == Channel::u8 ? 255.0f : channel == Channel::u16 ? 65535.0f : 1.0f;
 }
 
-// The first channels of a constant pixel as clcook_weighted() of alpha.clh makes them of straight
-// alpha: colours times alpha.
+// The first channels of a constant pixel of straight alpha, with colours times alpha as
+// clcook_weighted() of alpha.clh computes them.
 template <class Values>
 Values weighted_by_alpha(Values values, Channel channel, int channels) {
   const auto last = static_cast<std::size_t>(channels) - 1;
@@ -133,9 +133,10 @@ Values weighted_by_alpha(Values values, Channel channel, int channels) {
   return values;
 }
 
-// What weighting by straight alpha and dividing by it adds to an error, in units of the largest value.
-// A product is rounded twice, and so is 1 / top; the divisor is off by 2.5 units in the last place, and
-// the product with it is rounded. Of values up to 1 in size, each of them is 2^-24 at most.
+// What multiplying by straight alpha and dividing by it adds to an error, in units of the largest
+// value. A product is rounded twice, and so is 1 / top. The divisor is off by 2.5 units in the last
+// place, and the product with it is rounded. For values up to 1 in size each rounding is at most
+// 2^-24.
 inline constexpr double kAlphaRoundings = 8 * 0x1p-24;
 
 // Definitions for pixel.clh, and for alpha.clh.

@@ -72,8 +72,8 @@ struct Offer {
 };
 
 // A variant: one row of its operation's table. Rows are made with their name, their summary and
-// the traits that the operation's own functions read; what else is not as usual is said by the
-// functions below, which return the row.
+// the traits that the operation's own functions read; the functions below set whatever else
+// is not as usual, and return the row.
 template <class Spec>
 struct VariantRow {
   using Traits = typename Spec::Traits;
@@ -118,8 +118,8 @@ struct VariantRow {
   VariantRow& need(const char* feature) { return needs = feature, *this; }
 };
 
-// The name of a variant, checked: automatic, or a row of the table. A value, converts from text:
-// Error(invalid_argument), with a list of the names, where the operation has no such variant.
+// The checked name of a variant: automatic, or a row of the table. It converts from text; throws
+// Error(invalid_argument) with a list of the names if the operation has no such variant.
 template <class Spec>
 class VariantOf {
  public:
@@ -156,8 +156,8 @@ class VariantOf {
   const VariantRow<Spec>* row_ = nullptr;
 };
 
-// A member of an operation's Tune under its name. The value that a default Tune has is open: the
-// plan fills it in.
+// A member of an operation's Tune, with its name. Its value in a default Tune means open: the plan
+// fills it in.
 template <class Tune>
 struct TuneField {
   const char* name;
@@ -239,7 +239,7 @@ inline void check_one_of(const char* where, const char* name, int value,
   fail(Errc::invalid_argument, where, text(name, " must be ", list, ", got ", value));
 }
 
-// What a spec must have, and the defaults of what most need not say. All of it is static.
+// What a spec must have, and defaults for what most specs need not have. All of it is static.
 //
 //   struct Problem, Tune                     what callers give; Tune{} leaves all open
 //   kName, kRecipe                           "LineBlur" for messages, "line_blur" for files
@@ -250,17 +250,17 @@ inline void check_one_of(const char* where, const char* name, int value,
 //   bytes(problem) -> double                 of inputs and outputs: what tunings are filed under
 //   units(setup) -> vector<CompileUnit>      its kernels
 struct PlainSpec {
-  // Whether automatic goes by cost even where a winner was measured: where winners hang on more
-  // than on the number of bytes. What was measured then counts as each variant's factor.
+  // Whether automatic goes by cost even where a winner was measured, because the winner depends on
+  // more than the number of bytes. The measured times then count as each variant's factor.
   static constexpr bool kByCost = false;
 
   // What the operation's functions ask of a row.
   struct Traits {};
-  // What a plan keeps on the device beside its programs: see allocate().
+  // What a plan keeps on the device, apart from its programs: see allocate().
   struct Resources {};
 
-  // The name that tunings are filed under, where several kinds of problems have winners of their
-  // own; empty: kRecipe.
+  // The name under which tunings are filed, if several kinds of problems have their own winners;
+  // empty: kRecipe.
   template <class Problem>
   static std::string tuning_name(const Problem&) {
     return {};
@@ -271,12 +271,12 @@ struct PlainSpec {
   static std::vector<std::string> tuning_names(const Problem&) {
     return {};
   }
-  // Error(invalid_argument) for a closed tune that breaks a rule of the variant. Negative numbers
-  // are refused for all.
+  // Throws Error(invalid_argument) for a closed tune that breaks a rule of the variant. All
+  // variants refuse negative numbers.
   template <class Setup>
   static void check_tune(const Setup&) {}
-  // Whether the variant can, and what it promises. The limits of work-groups and of local memory
-  // that units() name are checked for all.
+  // Whether the variant can run, and what it promises. The limits of work-groups and of local
+  // memory that units() names are checked for all variants.
   template <class Setup>
   static Offer offer(const Runtime&, const Setup&) {
     return {};
@@ -477,15 +477,15 @@ struct PlanRules {
     return !row.is_by_name && (device.cpu || !row.is_for_cpus);
   }
 
-  // Goes through what a plan of this problem may become, until `accept` takes one: with a name that
-  // variant alone, else all that automatic may take. What was measured comes first, then the
-  // defaults, the variant of the least cost first, and behind each default the variant's tune axes,
-  // as the way back to a tune that fits. Where `accept` throws Error(unsupported) the next one is
-  // tried; of a built kernel's limits nobody knows before. Variants for which `why_not` returns a
-  // text are left out for that reason.
+  // Goes through the candidates for a plan of this problem until `accept` takes one. With a name
+  // these are the tunes of that variant, otherwise those of all variants that automatic may take.
+  // Measured winners come first, then the defaults, the cheapest variant first. Each default is
+  // followed by the variant's tune axes, in case only another tune fits. If `accept` throws
+  // Error(unsupported), the next candidate is tried: a kernel's limits are known only when it is
+  // built. If `why_not` returns a text for a variant, the variant is left out for that reason.
   //
-  // What a tuning file says is never an error. Throws the Error of the first that was refused when
-  // none is left.
+  // The content of a tuning file is never an error. If no candidate is left, throws the Error of
+  // the first that was refused.
   using Accept = detail::Callback<void, const Candidate<Spec>&>;
   using WhyNot = detail::Callback<std::string, const Row&>;
   static void choose(const Runtime& runtime, const Problem& problem, VariantOf<Spec> wanted,
@@ -495,7 +495,7 @@ struct PlanRules {
     std::vector<std::string> notes = runtime.tuning().notes();
     std::vector<Ranked> ranking;
     std::optional<Error> refused;
-    // What why_not() says, asked once for each row.
+    // What why_not() returns, called once for each row.
     std::vector<std::pair<const Row*, std::string>> asked;
     const auto excluded = [&](const Row& row) -> std::string {
       for (const auto& [known, why] : asked) {
@@ -504,7 +504,7 @@ struct PlanRules {
       asked.emplace_back(&row, why_not(row));
       return asked.back().second;
     };
-    // Tries a variant with what is open filled in; returns whether it was taken.
+    // Fills in what is open in the tune and tries it; returns whether it was taken.
     const auto attempt = [&](const Row& row, const Tune* with, const std::string& reason,
                              Offer* known_offer = nullptr) {
       Candidate<Spec> one{&row, tune, {}, reason, {}};
@@ -541,7 +541,7 @@ struct PlanRules {
         return refuse(error);
       }
     };
-    // The same with the row's axes behind.
+    // The same, followed by the row's axes.
     const auto attempt_all = [&](const Row& row, const std::string& reason,
                                  Offer* known_offer = nullptr) {
       if (attempt(row, nullptr, reason, known_offer)) return true;
@@ -640,8 +640,8 @@ struct PlanRules {
     std::string note;                                       // what it offers
   };
 
-  // All rows, the one that should take the least time first; those that cannot come last, for their
-  // messages.
+  // All rows, the one that should take the least time first. Rows that cannot run come last, for
+  // their messages.
   static std::vector<Ranked> ranked(const Runtime& runtime, const Problem& problem,
                                     const Tune& tune, const WhyNot& why_not) {
     const Rates rates = device_rates(runtime);
@@ -682,7 +682,7 @@ struct PlanRules {
     std::vector<Ranked> all;
     for (Ranked& one : in_order) {
       if (one.offer && one.offer->can()) {
-        // Beside measured variants one that was not measured counts as the worst of them.
+        // A variant that was not measured counts as the worst of the measured ones.
         if (one.factor.value == 0 && largest > 0)
           one.factor = {largest, "by its work, as badly as the worst that was measured"};
         if (one.factor.value == 0) one.factor.value = 1;
@@ -693,7 +693,7 @@ struct PlanRules {
           one.note += " and " + three_digits(one.offer->psnr) + " dB";
         one.reason = about + ", " + one.factor.where;
       }
-      // To where it belongs, behind its equals: less to compile than a sort of them all.
+      // Inserts it behind its equals: less to compile than a sort of all.
       all.insert(std::upper_bound(all.begin(), all.end(), one, before), std::move(one));
     }
     return all;
@@ -738,7 +738,7 @@ class Plan {
   // What the variant promises for this problem.
   const Offer& offer() const { return state().chosen.offer; }
 
-  // What runs and why, and what was passed over on the way to it; a line each.
+  // What runs and why, and what was passed over; a line each.
   std::string describe() const { return Rules::describe(state().chosen); }
 
   // What a plan made with `automatic` would try first. Throws Error as the constructor does.
@@ -778,8 +778,8 @@ class Plan {
   }
 
   // Makes this the plan of another problem, with what it has built; copies stay as they are.
-  // Variants for which `why_not` returns a text are left out. Not beside other calls. Throws Error
-  // as the constructor does, and leaves the plan as it was.
+  // Variants for which `why_not` returns a text are left out. Not at the same time as other
+  // calls. Throws Error as the constructor does, and then leaves the plan as it was.
   void replan(const Problem& problem, Variant wanted, const typename Rules::WhyNot& why_not) {
     const std::shared_ptr<const State> before = state_;
     Rules::choose(
@@ -800,8 +800,8 @@ class Plan {
   // The programs of a plan: the runtime's cache would flatten and hash their sources each time.
   class Programs {
    public:
-    // The limits of the unit's kernel are asked here, once, so that no call finds out about them
-    // with half of its commands enqueued.
+    // Query the limits of the unit's kernel here, once, so that no call meets them with half of its
+    // commands enqueued.
     cl::Program get(const Runtime& runtime, const CompileUnit& unit, const std::string& what) {
       const std::lock_guard<std::mutex> lock(mutex_);
       const std::string wanted = key(unit);
@@ -872,7 +872,7 @@ class Plan {
   std::shared_ptr<const State> state_;
 };
 
-// Not inline, so that an `extern template` keeps them out of files that another one has them for.
+// Not inline, so that an `extern template` keeps them out of files if another file has them.
 template <class Spec>
 Plan<Spec>::Plan(const Runtime& runtime, const Problem& problem, Variant variant,
                  const Tune& tune) {
@@ -888,8 +888,8 @@ Candidate<Spec> Plan<Spec>::choice(const Runtime& runtime, const Problem& proble
   return out;
 }
 
-// Behind the class of an operation, in namespace clcook: where one file of a program has the
-// definitions, its plan is compiled there and nowhere else.
+// Stands behind the class of an operation, in namespace clcook. If one file of a program has the
+// definitions, the operation's plan is compiled there and nowhere else.
 #if defined(CLCOOK_IMPLEMENTATION)
 #define CLCOOK_PLAN(spec) template class Plan<spec>
 #elif CLCOOK_SEPARATE

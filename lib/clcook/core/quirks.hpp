@@ -1,5 +1,6 @@
-// What implementations do otherwise than they report, and what is done about it. All that asks
-// which implementation a device belongs to, asks here; docs/driver_bugs.md has the reproducers.
+// Where implementations behave differently from what they report, and what clcook does about it.
+// Only this header asks which implementation a device belongs to; docs/driver_bugs.md has the
+// reproducers.
 #pragma once
 
 #include <clcook/core/device_info.hpp>
@@ -25,8 +26,9 @@ inline bool is_rusticl(const DeviceInfo& info) { return info.platform == "rustic
 
 inline bool is_nvidia(const DeviceInfo& info) { return info.platform == "NVIDIA CUDA"; }
 
-// What each kernel takes of the local memory that the device reports: NVIDIA's driver counts a byte more
-// than there are, rounded up to 4, and a kernel that uses up all of the rest fails when it runs.
+// What each kernel takes of the local memory that the device reports. NVIDIA's driver counts a byte
+// more than a kernel has, rounded up to 4. A kernel that uses all of the reported memory fails when
+// it runs.
 inline cl_ulong own_local_bytes(const DeviceInfo& info) { return is_nvidia(info) ? 4 : 0; }
 
 // NVIDIA's compiler gives the arrays of a kernel more local memory than the device reports, which is
@@ -34,9 +36,9 @@ inline cl_ulong own_local_bytes(const DeviceInfo& info) { return is_nvidia(info)
 inline bool has_large_arrays(const DeviceInfo& info) { return is_nvidia(info); }
 
 // Kernels see clang's __builtin_prefetch only where it is known to work, as the definition
-// CLCOOK_BUILTIN_PREFETCH. Rusticl of Mesa 22.3 to 26.2 ends the process at it: its way to SPIR-V
-// knows no llvm.prefetch. __has_builtin() says 1 there, and neither __SPIR__ nor __SPIRV__ is
-// defined.
+// CLCOOK_BUILTIN_PREFETCH. Rusticl of Mesa 22.3 to 26.2 ends the process at it: its translation to
+// SPIR-V does not know llvm.prefetch. __has_builtin() is 1 there, and neither __SPIR__ nor
+// __SPIRV__ is defined.
 inline bool knows_prefetch(const DeviceInfo& info) {
   return info.cpu && (is_pocl(info) || is_intel_cpu(info));
 }
@@ -64,9 +66,9 @@ inline std::string not_for_cpu_kernels(const DeviceInfo& info) {
 inline bool has_long_vectors(const DeviceInfo& info) { return !is_intel_cpu(info); }
 
 // PoCL 6.0 with LLVM 18 ends the process over kernels of halo_tile: "LLVM ERROR: Instruction
-// Combining did not reach a fixpoint after 1 iterations". They are direct_multi's medians, 2 outputs
-// per item, of single floats and of integers; and some of slices and of columns_first, more as one
-// looks longer, so that neither is offered there.
+// Combining did not reach a fixpoint after 1 iterations". They are direct_multi's medians with 2
+// outputs per item, of single floats and of integers, and some kernels of slices and of
+// columns_first. More turn up with each search, so neither is offered there.
 inline bool breaks_shared_rows(const DeviceInfo& info) { return is_pocl(info, "6."); }
 
 // PoCL offers images of CL_R with CL_HALF_FLOAT; 3.1 to 6.0 read zeros from them, and 7.1 ends the

@@ -35,8 +35,9 @@ CLCOOK_INLINE Params to_params(const Rates& rates);
 // Nothing where a value is missing or not positive.
 CLCOOK_INLINE std::optional<Rates> rates_of(const std::string& tune);
 
-// The rates of a device: what `clcook tune` measured on it, else those of the most similar device of
-// the tuning files, else those that are usual for its kind. Asks nothing of the device. Thread-safe.
+// The rates of a device: what `clcook tune` measured on it, otherwise those of the most similar
+// device of the tuning files, otherwise typical rates of its kind. Does not query the device.
+// Thread-safe.
 CLCOOK_INLINE Rates device_rates(const Runtime& runtime);
 
 }  // namespace clcook

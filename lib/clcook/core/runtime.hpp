@@ -25,10 +25,11 @@
 
 namespace clcook {
 
-// Called for each kernel launch of an operation with the kernel's name and event, in the thread that
-// enqueued it, in the order of the launches: after the launch, and where launches of a call share
-// memory after the last of them. It may use operations, those of the same plan too. What it throws
-// goes to the caller of the operation, whose event is then lost; what is enqueued stays enqueued.
+// Called for each kernel launch of an operation with the kernel's name and event, in the thread
+// that enqueued it, in the order of the launches. The call comes after the launch; if launches of
+// an operation's call share memory, after the last of them. It may use operations, even the same
+// plan. What it throws goes to the caller of the operation, whose event is then lost; what is
+// enqueued stays enqueued.
 using LaunchObserver = std::function<void(const std::string& kernel, const cl::Event& event)>;
 
 struct RuntimeOptions {
@@ -52,8 +53,8 @@ class Runtime {
   // Wraps an existing queue, in-order or out-of-order.
   explicit Runtime(cl::CommandQueue queue, RuntimeOptions options = {});
 
-  // The same for a handle of the C API, which stays the caller's: the runtime holds a reference of
-  // its own.
+  // The same for a handle of the C API. It stays the caller's: the runtime retains its own
+  // reference.
   explicit Runtime(cl_command_queue queue, RuntimeOptions options = {})
       : Runtime(retained(queue), std::move(options)) {}
 
@@ -81,9 +82,9 @@ class Runtime {
   cl::Program build(const Source& source, const Defines& defines, const std::string& what,
                     const std::string& extra_options = {}) const;
 
-  // The option string that build() passes to the compiler of a device: its language level, unless
-  // `extra_options` hold a -cl-std of their own, of which compilers take the first or the last; the
-  // builtins that it knows; the definitions; and `extra_options`.
+  // The option string that build() passes to the compiler of a device: the builtins that it knows,
+  // the definitions and `extra_options`. Before them comes the language level, unless
+  // `extra_options` hold a -cl-std: of two, compilers take the first or the last.
   static std::string build_options(const DeviceInfo& info, const Defines& defines,
                                    const std::string& extra_options = {});
 

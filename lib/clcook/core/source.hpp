@@ -52,7 +52,7 @@ CLCOOK_INLINE std::string_view without_mark(std::string_view text);
 // known: in groups that depend on them headers are inlined where they stand. A header with
 // `#pragma once` or `_Pragma("once")` gets a guard, and appears once.
 //
-// With the environment variable CLCOOK_KERNEL_DIR set, files below that folder win over the
+// If the environment variable CLCOOK_KERNEL_DIR is set, files below that folder replace the
 // embedded ones. Not synchronised: do not change a Source while another thread reads it.
 class Source {
  public:

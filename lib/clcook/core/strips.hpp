@@ -54,9 +54,10 @@ struct HostRowsToWrite {
   std::size_t rows = 0;
 };
 
-// Enqueues what makes a strip, behind the events of `wait`, on the queue of the runtime that it was
-// made for, and returns the last event. `from` holds the rows that the strip reads and `to` gets
-// those that it makes, both without gaps from byte 0 on. Called by one thread at a time.
+// Computes a strip: enqueues the commands behind the events of `wait`, on the queue of the runtime
+// that it was made for, and returns the last event. `from` holds the rows that the strip reads;
+// `to` receives those that it makes. Both have no gaps and begin at byte 0. Called by one thread at
+// a time.
 using StripFunction =
     std::function<cl::Event(const Strip& strip, const cl::Buffer& from, const cl::Buffer& to,
                             const std::vector<cl::Event>& wait)>;
@@ -106,12 +107,12 @@ struct StripOptions {
 // Called with the number of rows from the first on that are written, which grows.
 using StripProgress = std::function<void(std::size_t rows_done)>;
 
-// Queues, buffers in the host's memory and on the devices, and threads, which are kept from one call
-// to the next: for streams, make one pipeline and call it for each frame.
+// Keeps queues, threads, and buffers in host memory and on the devices from one call to the next.
+// For a stream, make one pipeline and call it for each frame.
 //
-// Every device has a queue for what goes up and one for what comes down beside that of its runtime.
-// Devices take strips as they get ready. Where a device fails, the others make its strips, and
-// describe() says why; where all have failed, the error of the first is thrown. Runtimes may share a
+// Every device has a queue for uploads and one for downloads, apart from that of its runtime.
+// Devices take strips as they get ready. If a device fails, the others make its strips, and
+// describe() says why; if all have failed, the error of the first is thrown. Runtimes may share a
 // device, a context or a queue. A pipeline is used by one thread at a time.
 class StripPipeline {
  public:
@@ -136,11 +137,11 @@ class StripPipeline {
   std::unique_ptr<State> state_;
 };
 
-// Rows of a strip that keep both the bus and the devices busy: of `rows` rows whose strips read
-// `reach` rows more above and below. A row is `row_bytes` of source and result together, and needs
-// `scratch_bytes` more on the device. Of large pictures a strip is 64 MiB or 32 times the reach,
-// what fits a device permitting; small pictures are at least four strips for each device. A multiple
-// of `step`, unless there are fewer rows.
+// The number of rows per strip that keeps both the bus and the devices busy, for `rows` rows whose
+// strips read `reach` more rows above and below. A row is `row_bytes` of source and result
+// together, and needs `scratch_bytes` more on the device. A strip of a large picture is 64 MiB or
+// 32 times the reach, or what fits a device; a small picture has at least four strips per device.
+// The result is a multiple of `step`, unless there are fewer rows.
 CLCOOK_INLINE std::size_t strip_rows_for(const std::vector<Runtime>& runtimes, std::size_t rows,
                                          std::size_t reach, std::size_t row_bytes,
                                          std::size_t scratch_bytes, std::size_t step = 1);

@@ -32,19 +32,19 @@ CLCOOK_INLINE const char* to_string(SubGroupKind kind);
 struct SubGroups {
   SubGroupKind kind = SubGroupKind::local;
   std::vector<std::size_t> sizes;  // lanes, rising: powers of two up to 64
-  std::string lacks;               // local: what the device has not; else empty
+  std::string lacks;               // local: what the device lacks; else empty
   bool ballot = false;             // native: cl_khr_subgroup_ballot
   bool required = false;           // native: the kernel must say its size
   unsigned capability = 0;         // ptx: ten times the compute capability
 };
 
-// What stands in VariantInfo::needs of a variant that is worth nothing on local memory.
+// The text in VariantInfo::needs of a variant that does not pay with local memory.
 inline constexpr const char* kNeedsSubGroups = "sub-groups";
 
 // Local memory, which every device has, also the ones that have more.
 CLCOOK_INLINE SubGroups local_sub_groups(std::string lacks = {});
 
-// Those of an NVIDIA GPU; local where its compute capability is below 7.0 or not known.
+// Sub-groups of an NVIDIA GPU; local if its compute capability is below 7.0 or unknown.
 CLCOOK_INLINE SubGroups ptx_sub_groups(const DeviceInfo& info);
 
 // The definitions for kernels that include <clcook/sub_group.clh>. Throws Error(invalid_argument)
@@ -58,7 +58,7 @@ CLCOOK_INLINE void check_sub_group_launch(std::size_t size, const Launch& launch
 
 namespace detail {
 
-// Uses every function of the header: what builds this has all of them.
+// Uses every function of the header: a device that builds it has all of them.
 CLCOOK_INLINE const char* sub_group_probe();
 
 // Why the probe does not build; empty where it does.
@@ -66,9 +66,9 @@ CLCOOK_INLINE std::string sub_group_build_problem(const Runtime& runtime, const 
 
 }  // namespace detail
 
-// The best that the device has. A device that says it has sub-groups, or is an NVIDIA GPU, is
-// believed when a probe kernel builds, which takes as long as a small kernel the first time and
-// comes from the runtime's cache after that. Nothing is enqueued. Thread-safe.
+// The best that the device has. If a device reports sub-groups, or is an NVIDIA GPU, a probe kernel
+// must build to confirm it. The probe takes as long as a small kernel the first time and comes from
+// the runtime's cache after that. Nothing is enqueued. Thread-safe.
 CLCOOK_INLINE SubGroups sub_groups(const Runtime& runtime);
 
 // For variants that declare the need: throws Error(unsupported) that says what the device lacks.

@@ -1,5 +1,4 @@
-// What was measured to be fastest, and on which device: the source of what automatic takes
-// and of default tunings.
+// Measured winners, by device: what automatic and default tunings come from.
 #pragma once
 
 #include <clcook/core/device.hpp>
@@ -30,8 +29,8 @@ struct TuningEntry {
   std::string variant;
   std::string tune;  // "group=128", empty when the variant has no axes
   std::string ties;  // others within the noise of the winner, as text
-  // Of entries of a variant: its measured time over what its work takes by the device's rates; 0:
-  // not known.
+  // In an entry of a variant: its measured time over the time that the device's rates predict for
+  // its work; 0: unknown.
   double factor = 0;
 
   // The whole number after "name=" in the tuning, `missing` when there is none.
@@ -67,7 +66,7 @@ struct TuningFactor {
 // The file is text: a first line "clcook-tuning 2", then one entry per line, its fields separated
 // by tabs in the order of TuningEntry; version 1 has no factors. The user's file is
 // $CLCOOK_TUNING_FILE, else "tuning.txt" in the folder of the disk cache; `clcook tune` writes it.
-// A file of another version or with a broken line is left out as a whole, and notes() say so: it
+// A file of another version or with a broken line is ignored as a whole, and notes() says so: it
 // must not break the programs that use clcook.
 class Tuning {
  public:
@@ -76,8 +75,7 @@ class Tuning {
 
   explicit Tuning(std::vector<TuningEntry> entries = {});
 
-  // The user's entries, then the shipped ones. Entries of the user's file win where both fit
-  // equally well.
+  // The user's entries, then the shipped ones. If both fit equally well, the user's entry counts.
   static Tuning standard(const std::string& user_file);
 
   // Where the user's entries are, empty when there is no such place.

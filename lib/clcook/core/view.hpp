@@ -21,8 +21,8 @@ namespace clcook {
 
 namespace detail {
 
-// A handle of the C API as an object that holds a reference of its own. Null stays null; throws
-// Error for a handle that is none.
+// A handle of the C API as an object that retains its own reference. Null stays null; throws Error
+// for an invalid handle.
 template <class Object>
 Object retained(cl_mem memory) {
   if (memory != nullptr) check(clRetainMemObject(memory), "clRetainMemObject");
@@ -32,7 +32,7 @@ Object retained(cl_mem memory) {
 }  // namespace detail
 
 // Rows in a buffer: row y begins at byte offset + y * pitch. A pitch of 0 means rows without gaps.
-// A cl_mem stays the caller's: the view holds a reference of its own.
+// A cl_mem stays the caller's: the view retains its own reference.
 struct BufferView {
   BufferView(cl::Buffer memory, std::size_t byte_offset = 0, std::size_t byte_pitch = 0)
       : buffer(std::move(memory)), offset(byte_offset), pitch(byte_pitch) {}
@@ -44,8 +44,8 @@ struct BufferView {
   std::size_t pitch;
 };
 
-// A rectangle in a 2-D image that begins at texel (x, y). A cl_mem stays the caller's, likewise;
-// operations on buffers and on images need to be told which it is: ImageView(memory).
+// A rectangle in a 2-D image that begins at texel (x, y). A cl_mem stays the caller's here too.
+// Operations take both buffers and images, so say which it is: ImageView(memory).
 struct ImageView {
   ImageView(cl::Image2D memory, std::size_t origin_x = 0, std::size_t origin_y = 0)
       : image(std::move(memory)), x(origin_x), y(origin_y) {}
@@ -121,7 +121,7 @@ struct HostRows {
 CLCOOK_INLINE void check_disjoint(const HostRows& a, const HostRows& b, const std::string& where,
                                   const std::string& a_name, const std::string& b_name);
 
-// A view with what an operation needs of it and calls it.
+// A view with the layout that an operation needs and the name that it has there.
 struct NeededView {
   const BufferView& view;
   RowLayout layout;

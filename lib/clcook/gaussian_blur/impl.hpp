@@ -327,7 +327,7 @@ CLCOOK_INLINE void Spec::check(const Problem& p) {
   check_range(kName, "channels", p.channels, 1, 4);
   if (p.batch < 1) refuse(text("batch must be at least 1, got ", p.batch));
   check_alpha(p.alpha, p.channels, kName);
-  GaussianBlur::to_string(p.pixel);  // refuses what is none
+  GaussianBlur::to_string(p.pixel);  // refuses an unknown type
   GaussianBlur::to_string(p.border);
   const double bytes = static_cast<double>(p.width) * p.height * p.depth * p.batch * p.channels * 4;
   if (bytes > 0x1p62 || static_cast<double>(p.depth) * p.batch > 0x1p31 - 1)

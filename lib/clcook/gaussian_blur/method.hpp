@@ -158,9 +158,9 @@ inline bool is_from_zero(const Problem& p) {
   return true;
 }
 
-// The PSNR, before they are rounded to the pixel type, of results of which none is further off than
-// this, in units of the peak. There are pictures that have nearly this error in every pixel, so no
-// more is promised.
+// The PSNR of results whose largest error is `max_error`, in units of the peak, before they are
+// rounded to the pixel type. Some pictures have nearly this error in every pixel, so no more is
+// promised.
 inline double psnr_of(double max_error) { return -20 * math::log10(std::max(max_error, 1e-12)); }
 
 // The largest rounding of a result to the pixel type, in units of the type; of colours times alpha
@@ -185,9 +185,9 @@ inline Offer rounding_offer(const Axes& axes, const Work& work) {
   return out;
 }
 
-// One call, checked. Offsets and pitches in bytes. `src` is where pixel (0, 0) of the first picture
-// is, `dst` where the region's first pixel goes; the rows of a batch follow each other: height rows
-// of a picture in src, region.height rows in dst.
+// One checked call. Offsets and pitches are in bytes. `src` is where pixel (0, 0) of the first
+// picture lies, `dst` where the region's first pixel goes. The pictures of a batch follow each
+// other: height rows each in src, region.height rows each in dst.
 struct Call {
   CheckedView src;
   CheckedView dst;
@@ -228,13 +228,13 @@ class Method {
   // by one thread at a time, unless uses_scratch() is false.
   virtual cl::Event enqueue(const Call& call, Scratch& scratch,
                             const std::vector<cl::Event>& wait) = 0;
-  // Whether commands use `scratch`: then the calls of a plan run one after the other.
+  // Whether commands use `scratch`; if so, the calls of a plan run one after the other.
   virtual bool uses_scratch() const { return true; }
   // The passes, such as "rows and columns, 129 and 65 taps".
   virtual std::string describe() const = 0;
 
-  // Where a picture may be cut into windows of rows, so that their results are the whole picture's:
-  // at multiples of `step`, and `beyond` rows further away than the filter reaches.
+  // Where a picture may be cut into windows of rows whose results are those of the whole picture:
+  // at multiples of `step`. A window must extend `beyond` rows further than the filter reaches.
   struct Cut {
     int step = 1;
     int beyond = 0;

@@ -35,7 +35,7 @@ struct Spec : PlainSpec {
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "GaussianBlur";
   static constexpr const char* kRecipe = "gaussian_blur";
-  static constexpr bool kByCost = true;  // which method is best hangs on sigma
+  static constexpr bool kByCost = true;  // the best method depends on sigma
 
   // The baseline first.
   static const std::vector<Row>& variants();

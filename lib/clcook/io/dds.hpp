@@ -12,15 +12,14 @@
 // 16 bytes for 4 x 4 texels. All header fields are 32-bit little-endian.
 //
 // The reader believes no size field. From width, height, mipMapCount and arraySize it computes
-// where every mip lies, checks the sum against the length of the file, and allocates nothing that
-// depends on the file but one entry per mip and warning. What it does not need it does not look at:
-// the flags and caps of a DX10 file, pitchOrLinearSize, the reserved words and miscFlags2 differ
-// among writers that exist.
+// where every mip lies, and checks the sum against the length of the file. It allocates only one
+// entry per mip and warning. It ignores what it does not need: existing writers disagree about the
+// flags and caps of a DX10 file, pitchOrLinearSize, the reserved words and miscFlags2.
 //
-// Slips of writers are taken where the length of the file leaves one reading, and Dds::warnings
-// tells of them: an arraySize that counts the faces of cubes, or is 0; a resourceDimension of 0;
-// more mips than the sides have, with or without a block behind each slice for every mip too many;
-// bytes behind the last mip; and in a texture of one slice, small mips that are not there.
+// The reader accepts slips of writers if the length of the file leaves only one reading, and lists
+// them in Dds::warnings: an arraySize that counts the faces of cubes, or is 0; a resourceDimension
+// of 0; more mips than the sides have, with or without a block behind each slice for every mip too
+// many; bytes behind the last mip; and, in a texture of one slice, missing small mips.
 #pragma once
 
 #include <algorithm>

@@ -4,10 +4,10 @@
 //   std::ostringstream file;
 //   clcook::io::write_exr(file, texels, 2, 1, clcook::io::ExrTexel::rgba32f);
 //
-// The format, as far as it is needed here: a header of named attributes; a table of the place of
-// every line; then the lines from the top, each its number, its size and its values, first all of
-// channel A, then B, G, R. All numbers are little-endian. Since nothing is compressed every place
-// is known beforehand, so a picture can be written in strips.
+// What this writer needs of the format: a header of named attributes; a table with the place of
+// every line; then the lines from the top. Each line has its number, its size and its values, first
+// all of channel A, then B, G, R. All numbers are little-endian. Nothing is compressed, so every
+// place is known beforehand and a picture can be written in strips.
 #pragma once
 
 #include <clcook/io/format_error.hpp>

@@ -6,11 +6,11 @@
 //   clcook::io::write_obj(file, mesh);
 //
 // Understood: `v x y z [w]` and `f` with four corners, each INDEX, INDEX/T, INDEX//N or INDEX/T/N;
-// an index counts from 1, or backwards from the last vertex so far when it is negative. Everything
-// else of the format (normals, texture coordinates, groups, materials, comments) is passed over,
-// except what would change the surface: other elements than quads are refused. Lines end with LF or
-// CRLF; a backslash at the end of one that is no comment goes on in the next. A byte order mark of
-// UTF-8 may come first.
+// an index counts from 1, or backwards from the last vertex so far when it is negative. The reader
+// skips everything else of the format: normals, texture coordinates, groups, materials, comments.
+// It refuses what would change the surface, such as faces that are not quads. Lines end with LF or
+// CRLF; a backslash at its end continues a line, unless it is a comment. A byte order mark of UTF-8
+// may come first.
 #pragma once
 
 #include <array>
@@ -55,8 +55,8 @@ inline std::string obj_quoted(std::string_view word) {
   return out + (word.size() > 40 ? "...'" : "'");
 }
 
-// A statement of a file: its first line without the comment, and the lines in which a backslash at
-// the end goes on. `joined` holds the text where there are several.
+// A statement of a file: its first line without the comment, and the lines that continue it behind
+// a backslash. `joined` holds the text if there are several.
 inline std::string_view obj_statement(std::string_view& text, std::size_t& lines,
                                       std::string& joined) {
   joined.clear();
@@ -123,9 +123,9 @@ inline std::uint32_t obj_index(std::string_view word, std::size_t vertices, std:
 }  // namespace detail
 
 // Reads a mesh from the text of a file. Throws FormatError that names line (the first, of several),
-// value and rule: for faces that are no quads or use a vertex twice, indices that are 0, dangle or
-// overflow, numbers that are none, are not finite or do not fit a float, curves and surfaces, and a
-// file without vertices or without faces. As in most files of this kind a face may only use vertices
+// value and rule: for faces that are not quads or use a vertex twice; indices that are 0, dangle or
+// overflow; words that are not numbers; numbers that are not finite or do not fit a float; curves
+// and surfaces; a file without vertices or without faces. A face may use only vertices that come
 // before it.
 inline QuadMesh parse_obj(std::string_view text) {
   QuadMesh mesh;

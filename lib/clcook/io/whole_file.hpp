@@ -25,17 +25,17 @@ namespace clcook::io {
 
 // A file that appears under its name when it is complete.
 //
-// What is written goes to a temporary file beside it, "NAME.tmp-" and a random number, which
-// finish() puts in its place: until then, and for good where finish() is not reached, a file of
-// that name keeps its content. It also keeps its permissions. A symbolic link stays one, and the
-// file that it leads to is written, whether that is there yet or not. A special file, such as a
-// FIFO or a terminal, cannot be replaced: it is written to at once, and opening a FIFO waits for
-// its reader. Folders are not made. Not thread-safe; several of one name in different threads or
-// processes are safe, and the last finish() wins.
+// The text goes to a temporary file in the same folder, "NAME.tmp-" and a random number. finish()
+// renames it to NAME. Until then, and for good without finish(), an existing file of that name
+// keeps its content. It also keeps its permissions. A symbolic link stays one, and the file that it
+// leads to is written, even if it does not exist yet. A special file, such as a FIFO or a terminal,
+// cannot be replaced: it is written to at once, and opening a FIFO waits for its reader. Folders
+// are not created. Not thread-safe; several of one name in different threads or processes are safe,
+// and the last finish() wins.
 class WholeFile {
  public:
-  // Throws Error(io) that names the file where its folder is missing, the name is that of a folder,
-  // or no file can be created there.
+  // Throws Error(io) that names the file if its folder is missing, if the name is that of a folder,
+  // or if no file can be created there.
   explicit WholeFile(std::filesystem::path path) : path_(std::move(path)) {
     namespace fs = std::filesystem;
     std::error_code error;
@@ -60,7 +60,7 @@ class WholeFile {
   }
   WholeFile(const WholeFile&) = delete;
   WholeFile& operator=(const WholeFile&) = delete;
-  // Without finish() nothing is left of what was written, but to a special file.
+  // Without finish() nothing remains of what was written, except in a special file.
   ~WholeFile() {
     std::error_code error;
     if (!temporary_.empty()) std::filesystem::remove(temporary_, error);
@@ -69,8 +69,8 @@ class WholeFile {
   // Where to write. Its errors are found by finish() at the latest.
   std::ostream& stream() { return stream_; }
 
-  // Call once, when all is written. Throws Error(io) when not all of it could be written; a file
-  // that was there before is then as it was.
+  // Call once, when all is written. Throws Error(io) if not all of it could be written; an existing
+  // file is then unchanged.
   void finish() {
     errno = 0;
     stream_.close();

@@ -2,8 +2,8 @@
 // than it writes. Std only.
 //
 // Two figures for the same border are in use and easily mixed up: border per payload and border per
-// total. A comparison of tiles needs the same one for both; 3-D tiles have more border than 2-D
-// tiles of as many items, however it is counted.
+// total. Compare tiles by the same figure. Either way a 3-D tile has more border than a 2-D tile of
+// as many items.
 #pragma once
 
 #include <cstdint>

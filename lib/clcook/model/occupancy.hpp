@@ -3,9 +3,9 @@
 //
 // A compute unit runs several work-groups at a time if their registers, local memory and places for
 // waves fit together; while one waits for memory or at a barrier, another computes. A group gets
-// all it needs when it starts and gives it back when its last wave ends, so occupancy moves in
+// all it needs when it starts and gives it back when its last wave ends. So occupancy moves in
 // steps: one register too many can cost a whole group. This header counts the steps from the limits
-// of the hardware. It knows nothing of time: more waves help only where latency is the problem.
+// of the hardware. It knows nothing of time: more waves help only if latency is the problem.
 //
 // "Unit" below is the block of hardware whose groups share local memory: AMD's compute unit (RDNA:
 // the work-group processor of two, or one unit in CU mode), NVIDIA's multiprocessor, Intel's
@@ -186,8 +186,7 @@ constexpr GpuArch xe(std::string_view name, std::string_view label, int engines,
   out.wave_size = simd;
   out.other_wave_sizes[0] = other;
   out.other_wave_sizes[1] = another;
-  // A thread has 128 registers, or 256 where the compiler was told so, and then half as many
-  // threads run.
+  // A thread has 128 registers. With a compiler option it has 256, and half as many threads run.
   out.registers_per_simd = 128 * threads;
   out.register_granule = 128;
   out.max_registers = max_registers;
@@ -411,9 +410,9 @@ struct OccupancyStep {
   Occupancy after;
 };
 
-// The smallest saving of registers, scalar registers and local memory, at this group size, with
-// which another group fits. Everything that limits now has to be saved at once. Not possible when
-// the places for waves or groups are the limit.
+// The smallest saving of registers, scalar registers and local memory, at this group size, that
+// lets another group fit. It must save everything that limits now at once. Not possible when the
+// places for waves or groups are the limit.
 constexpr OccupancyStep next_step(const GpuArch& base, const KernelNeeds& needs) {
   OccupancyStep out;
   out.needs = needs;
@@ -436,9 +435,8 @@ constexpr OccupancyStep next_step(const GpuArch& base, const KernelNeeds& needs)
   return out;
 }
 
-// The largest smaller group of whole waves with which more waves are resident, registers and local
-// memory per group being as they are. A kernel whose local memory shrinks with the group does
-// better.
+// The largest smaller group of whole waves that makes more waves resident, with the same registers
+// and local memory per group. If a kernel's local memory shrinks with the group, it does better.
 constexpr OccupancyStep smaller_group(const GpuArch& base, const KernelNeeds& needs) {
   OccupancyStep out;
   out.needs = needs;

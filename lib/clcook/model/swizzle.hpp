@@ -1,11 +1,11 @@
 // In which order the work-groups of a 2-D grid cover it, and what a cache makes of that. Std only.
 //
-// A device starts groups by rising flat id (OpenCL does not promise it, GPUs do it), row by row of
-// the grid. Groups that run at the same time then form a thin strip, and what two of them share in
-// y is long gone from the cache when the next row comes. Each order below turns a flat id into the
-// place of the group, so that groups with neighbouring ids lie close together in x and y. Every
-// order is a bijection of [0, x y) and the grid, for every grid. kernels/clcook/swizzle.clh holds
-// the same functions for kernels: same names with the prefix clcook_, same results.
+// A device starts groups by rising flat id, row by row of the grid; OpenCL does not promise it, but
+// GPUs do it. Groups that run at the same time then form a thin strip. What two of them share in y
+// has long left the cache when the next row comes. Each order below turns a flat id into the place
+// of the group, so that groups with neighbouring ids lie close together in x and y. Every order is
+// a bijection of [0, x y) and the grid, for every grid. kernels/clcook/swizzle.clh holds the same
+// functions for kernels: same names with the prefix clcook_, same results.
 #pragma once
 
 #include <algorithm>
@@ -180,8 +180,8 @@ constexpr std::uint32_t unswizzle_row_major(const GroupPlace& at, const GroupGri
 // Vertical strips of `width` groups, left to right; row by row inside a strip. The last strip has
 // what is left. Width 1 is column by column, a width of grid.x or more is row by row.
 //
-// Where grid.x is less than the width, the form in which this is usually published computes 0 - 1
-// for the last id of the full strips, cuts rows that are wider than the grid, and loses groups.
+// The form that is usually published fails if grid.x is less than the width: it computes 0 - 1 for
+// the last id of the full strips, cuts rows that are wider than the grid, and loses groups.
 constexpr GroupPlace swizzle_columns(std::uint32_t id, const GroupGrid& grid, std::uint32_t width) {
   detail::check_id(grid, id);
   detail::check_positive("the width of the strips", width);
@@ -475,9 +475,9 @@ CachePrediction predict_cache(const CacheShape& shape, const SwizzleOrder& order
   return out;
 }
 
-// How many different groups' tiles are touched by `resident` groups with consecutive ids that each
-// read `halo` tiles around their own, on average over the whole waves of the grid: what the cache
-// has to hold. Throws std::invalid_argument as above.
+// How many different tiles the cache has to hold: those that `resident` groups with consecutive ids
+// touch, if each reads `halo` tiles around its own. On average over the whole waves of the grid.
+// Throws std::invalid_argument as above.
 inline double mean_footprint(const SwizzleOrder& order, const GroupGrid& grid,
                              std::uint32_t resident, std::uint32_t halo) {
   check_grid(grid);

@@ -51,7 +51,7 @@ struct Hit {
 //
 // The camera is parallel. Its plane lies 12 units before the point (0, 1, 0); it looks along (0,
 // -0.28, 0.96), and 8 units fit into the height of the picture. In float, operation by operation,
-// because the number of steps hangs on every bit: std::fma and std::sqrt are rounded to nearest.
+// because the number of steps depends on every bit: std::fma and std::sqrt are rounded to nearest.
 inline Hit trace(const std::vector<Sphere>& spheres, std::uint32_t width, std::uint32_t height,
                  std::uint32_t pixel, int most) {
   const float scale = 8.0f / static_cast<float>(height);

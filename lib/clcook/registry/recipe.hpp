@@ -95,7 +95,7 @@ class Case {
 };
 
 // What `clcook explore` sweeps: data along which the paths of the work-items part more and more, or
-// another number that the time hangs on. A problem of the sweep is `shape` with one value of
+// another number that the time depends on. A problem of the sweep is `shape` with one value of
 // `along` and one of each family set.
 struct Sweep {
   Params shape;                    // the rest of the problem

@@ -71,7 +71,7 @@ void bind_gaussian_blur(nb::module_& m) {
         self.get().set_sigma(x, y);
       },
       "sigma_x"_a, "sigma_y"_a,
-      "Another sigma from the next call on. Nothing is compiled; not beside other calls.");
+      "Another sigma from the next call on. Compiles nothing; no other call at the same time.");
   plan.def(
       "build_for",
       [](Held<GaussianBlur>& self, double x, double y) {
