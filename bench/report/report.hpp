@@ -168,8 +168,8 @@ Table recipes_table(const std::vector<Result>& results, const std::string& prefi
 // its card names, and that of the fastest exact variant over the baseline. The names in `linked` lead
 // to #NAME.
 Table gains_table(const std::vector<Result>& results, const std::vector<std::string>& linked);
-// The numbered techniques with the recipes that show them and, where a card names two variants, the
-// time of the first over that of the second in the results of `device`. Links are to
+// The numbered techniques, what pays first: for each a word (pays, ties, costs, not tested) and what
+// the results of `device` measured of it, in each recipe that shows it. Links are to
 // `prefix` + name + ".md".
 Table techniques_table(const std::vector<Result>& results, const std::string& device,
                        const std::string& prefix);

@@ -242,17 +242,18 @@ def primer_cpu():
 def start_tree():
     d = Drawing(
         720,
-        470,
-        "Five questions, in this order: is it the kernel, how far from a copy, do the lanes agree, are enough waves resident, is it a CPU",
+        534,
+        "Six questions, in this order: is it the kernel, how far from a copy, do the lanes agree, is it instructions, are enough waves resident, is it a CPU",
     )
     steps = [
-        ("1  Is it the kernel?", "calls take longer than events", "launches, builds, copies"),
-        ("2  As fast as a copy?", "at the copy's time", "fewer bytes: pack, fuse"),
-        ("", "slower, and data is reread", "tile, order of groups"),
-        ("3  Do the lanes agree?", "branch or loop depends on data", "swap, tables, search"),
-        ("4  Enough waves?", "many registers, much local mem.", "fewer registers"),
-        ("", "barriers", "sub-groups, fewer steps"),
-        ("5  Is it a CPU?", "a GPU's kernel on PoCL", "vectors, long work-items"),
+        ("1  Is it the kernel?", "calls take longer than events", "launches, builds, transfers"),
+        ("2  How far from a copy?", "at most 1.5 times its time", "fewer bytes: fuse, pack"),
+        ("", "3 times or more, data is reread", "more results per item, tiles"),
+        ("", "neighbours access far apart", "neighbours store neighbours"),
+        ("3  Do the lanes agree?", "branch or loop depends on data", "select, search, regroup"),
+        ("4  Is it instructions?", "issues in over 80 % of cycles", "hoist, tables, matrix units"),
+        ("5  Enough waves?", "few waves, or barriers", "smaller groups, longer items"),
+        ("6  Is it a CPU?", "a GPU's kernel on PoCL", "vectors, long work-items"),
     ]
     y = 18
     last = None

@@ -246,7 +246,7 @@ inline Recipe bc6h_decode() {
   recipe.question = "Tables and whole lines instead of a switch over 14 modes?";
   recipe.for_gpus = "local_headers";
   recipe.for_cpus = "cpu_lanes";
-  recipe.family = "branch divergence";
+  recipe.family = "memory locality";
   recipe.headline_pair = {"table_driven", "branchy"};
   recipe.summary =
       "A complete decoder for 14 block layouts, from one branch per layout to headers without "

@@ -146,7 +146,7 @@ inline Recipe gbuffer_shade() {
   recipe.question = "Fewer instructions, fewer registers, or 16 bits?";
   recipe.for_gpus = "predicates";
   recipe.for_cpus = "cpu_lanes";
-  recipe.family = "registers";
+  recipe.family = "instructions";
   recipe.headline_pair = {"packed", "sign_bit"};
   recipe.summary =
       "Eight texels per item under many lights: predicates, a flag in the sign bit, late "

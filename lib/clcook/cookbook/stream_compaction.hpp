@@ -193,7 +193,7 @@ inline Recipe stream_compaction() {
   recipe.question = "Three passes or one?";
   recipe.for_gpus = "look_back";
   recipe.for_cpus = "cpu_runs";
-  recipe.family = "registers";
+  recipe.family = "memory locality";
   recipe.headline_pair = {"bit_runs", "int_flags"};
   recipe.summary =
       "The indices of the bright pixels: 32 flags as ints, as comparisons made again, as bytes, or "

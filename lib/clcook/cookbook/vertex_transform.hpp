@@ -217,7 +217,7 @@ inline Recipe vertex_transform() {
   recipe.question = "Fewer loads, or fewer registers?";
   recipe.for_gpus = "rolled";
   recipe.for_cpus = "cpu_columns";
-  recipe.family = "registers";
+  recipe.family = "memory locality";
   recipe.headline_pair = {"affine", "uniform"};
   recipe.summary =
       "Four joints and an instance matrix per vertex: uniform and constant matrices, three rows "
