@@ -19,6 +19,8 @@ constexpr int kMargin = 16;
 constexpr double kLetter = 6.6;  // of small text, on average
 // A bar this many times shorter than another can still be seen.
 constexpr double kSpread = 70;
+// An interval may end this many times as far right as the longest bar.
+constexpr double kPastBars = 1.2;
 // What gains less is not worth a bold word.
 constexpr double kBold = 1.05;
 
@@ -328,6 +330,10 @@ std::string chart_file(const std::vector<Result>& results, const std::vector<std
     // A slow bar must not press the others together.
     double limit = baseline > 0 ? std::min(longest, 1.6 * baseline) : longest;
     limit = std::min(limit, kSpread * shortest);
+    // Nor may an interval leave the picture.
+    for (const BenchRow* row : rows) {
+      if (row->median_us <= limit) limit = std::max(limit, time_of(*row).high / kPastBars);
+    }
     std::string title = short_device({*panel.result}, "bench", panel.result->device);
     // Panels of different shapes say so in their titles.
     std::string own;
