@@ -331,6 +331,33 @@ TEST_CASE("the page of the demo opens with what pays here, and says what does no
   CHECK(report({"--demo", folder.path().string(), "--markdown"}).code == 2);
 }
 
+TEST_CASE("curves that lie on each other are drawn once, with all their names") {
+  if (!can_plot()) return;
+  const TempFolder folder;
+  std::string curves;
+  for (const int run : {1, 8, 64}) {
+    curves += std::string(curves.empty() ? "" : ",") +
+              R"({"recipe": "toy", "axis": "share", "along": "share", "shape": {"run": )" +
+              std::to_string(run) + R"(}, "points": [0, 50, 100], "variants": [
+                {"variant": "calls", "baseline": true, "measured_us": [100, )" +
+              (run == 1 ? "300" : "100") + R"(, 100]},
+                {"variant": "select", "baseline": false, "measured_us": [100.5, 100, 100]}]})";
+  }
+  write_bytes(
+      folder.path() / "toy.json",
+      R"({"format": 1, "kind": "explore", "commit": "1234567", "date": "2026-01-02T03:04:05Z",
+                  "device": {"name": "A", "platform": "B", "driver": "C"}, "curves": [)" +
+          curves + "]}");
+  const fs::path svg = folder.path() / "toy.svg";
+  const Ran ran =
+      report({"--curves", "toy", "toy", svg.string(), (folder.path() / "toy.json").string()});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  const std::string text = read_bytes(svg);
+  CHECK(complaint(text) == "");
+  CHECK(contains(text, "calls, run 1<"));
+  CHECK(contains(text, "calls, run 8, 64; select<"));
+}
+
 TEST_CASE("cook names the argument that it does not know, and builds nothing") {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"demo", "fully"}, {"demo", "--full", "fully"}, {"fully"}}) {

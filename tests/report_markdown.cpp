@@ -345,7 +345,12 @@ TEST_CASE("gains, charts and tables of shapes say what the results say") {
                  "| naive | 996 µs | 9.97 µs |\n| tiled | **3.22×** | **3.22×** |\n"
                  "| unrolled | tie | tie |\n| packed | 0.71× | 0.71× |\n"));
   const std::string chart = project.document("docs/images/chart_fixture_blur.svg");
-  CHECK(contains(chart, ">tiled</text>"));
+  CHECK(contains(chart, "<text class=\"ink small strong\" x=\"16\" y=\"97\">tiled</text>"));
+  CHECK(!contains(chart, "strong\" x=\"16\" y=\"73\">naive"));
+  for (const char* sign :
+       {">baseline<", ">faster<", ">a tie<", ">slower<", ">bold<", ">95 % interval<"})
+    CHECK_MESSAGE(contains(chart, sign), sign);
+  CHECK(!contains(chart, "too long to draw"));
   CHECK(project.report(true).code == 0);
   write_bytes(project.folder / "docs/images/chart_fixture_blur.svg", "");
   const Ran check = project.report(true);

@@ -213,19 +213,31 @@ std::string curves_file(const Result& result, const std::string& recipe) {
       "height=\"{1}\" font-family=\"sans-serif\" color=\"var(--text)\">\n"
       "<rect width=\"{0}\" height=\"{1}\" fill=\"var(--back)\"/>\n{2}</svg>\n",
       kWidth, y, body);
-  // The page's light colours by value: not every viewer of pictures knows variables.
+  // The page's light colours by value: not every viewer of pictures knows variables. Where one knows
+  // styles, its reader's dark setting replaces them.
   const std::string style(kStyle);
   const std::string light = style.substr(0, style.find('}'));
+  const std::string dark = style.substr(style.find("prefers-color-scheme: dark"));
+  const auto value_of = [](const std::string& of, const std::string& name) {
+    const std::size_t at = of.find(name + ": ") + name.size() + 2;
+    return of.substr(at, of.find(';', at) - at);
+  };
+  std::string rules;
   for (std::size_t at = light.find("--"); at != std::string::npos; at = light.find("--", at + 1)) {
     const std::size_t colon = light.find(':', at);
-    const std::size_t end = light.find(';', colon);
-    if (colon == std::string::npos || end == std::string::npos) break;
-    const std::string variable = "var(" + light.substr(at, colon - at) + ")";
-    const std::string value = light.substr(colon + 2, end - colon - 2);
+    if (colon == std::string::npos) break;
+    const std::string name = light.substr(at, colon - at);
+    const std::string variable = "var(" + name + ")";
+    const std::string value = value_of(light, name);
+    if (file.find(variable) == std::string::npos) continue;
+    for (const char* what : {"fill", "stroke", "color"})
+      rules += fmt::format("[{0}=\"{1}\"]{{{0}:{2}}}", what, value, value_of(dark, name));
     for (std::size_t use = file.find(variable); use != std::string::npos;
          use = file.find(variable, use))
       file.replace(use, variable.size(), value);
   }
+  file.insert(file.find('\n') + 1,
+              "<style>@media (prefers-color-scheme: dark) { " + rules + " }</style>\n");
   return file;
 }
 

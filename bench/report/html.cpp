@@ -194,12 +194,13 @@ std::string group_html(const Result& result, const std::string& recipe, const Gr
     Bar bar;
     bar.label = row->label();
     bar.value = time_of(*row);
+    bar.copy = copy_us(*row);
     bar.verdict = verdict_of(*row);
     bar.note = digits(bar.value.value) + " µs";
     if (bar.verdict == Verdict::baseline) bar.note += ", baseline";
     if (bar.verdict == Verdict::tie) bar.note += ", tie";
     if (bar.verdict == Verdict::faster || bar.verdict == Verdict::slower)
-      bar.note += fmt::format(", {}× {}", times(ratio_of(*row).value), to_string(bar.verdict));
+      bar.note += fmt::format(", {}×", times(ratio_of(*row).value));
     const double intensity = row->operations / row->bytes;
     const double rate = row->gops;
     if (intensity > 0 && std::isfinite(intensity) && rate > 0)
@@ -209,9 +210,18 @@ std::string group_html(const Result& result, const std::string& recipe, const Gr
   std::string out;
   if (!bars.empty()) {
     out += "<div class=\"plots\">\n";
-    out += figure(bar_plot(bars, "µs", "Bars: median time of each variant at " + where_of(group)),
-                  fmt::format("Median time with its 95 % interval; shorter is better.{}{}",
-                              needs_log(bars) ? " The axis is logarithmic." : "",
+    const bool log = needs_log(bars);
+    const bool copied =
+        std::any_of(bars.begin(), bars.end(), [](const Bar& bar) { return bar.copy.has_value(); });
+    out += figure(bar_plot(bars, "µs",
+                           (log ? "Dots: " : "Bars: ") +
+                               ("median time of each variant at " + where_of(group))),
+                  fmt::format("Median time with its 95 % interval; {}. Grey is the baseline, blue "
+                              "faster, gold a tie, red "
+                              "slower.{}{}",
+                              log ? "the further left, the faster; the axis is logarithmic"
+                                  : "shorter is faster",
+                              copied ? " Dashed: a copy of the same bytes." : "",
                               fewer ? " Only the fastest tuning of each variant." : ""));
     const Ceilings& ceilings = result.bench.ceilings;
     const double copy = ceilings.copy_gbs;

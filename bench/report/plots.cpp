@@ -146,6 +146,25 @@ void cut_all(std::string& text, std::string_view first, std::string_view last) {
   }
 }
 
+// Points of a curve, which are most of its file, in fewer words.
+void round_points(std::string& svg) {
+  static constexpr std::string_view kHead =
+      "<circle r='1' fill='currentColor' stroke='none' transform='translate(";
+  for (std::size_t at = svg.find(kHead); at != std::string::npos; at = svg.find(kHead, at + 1)) {
+    const std::size_t x = at + kHead.size();
+    const std::size_t comma = svg.find(',', x);
+    const std::size_t scale = svg.find(") scale(", comma);
+    const std::size_t colour = svg.find(")' color='", scale);
+    const std::size_t end = svg.find("/>", x);
+    if (end == std::string::npos || comma > end || scale > end || colour > end) continue;
+    svg.replace(at, end - at,
+                fmt::format("<circle cx='{}' cy='{}' r='{}' stroke='none' fill={}",
+                            svg.substr(x, comma - x), svg.substr(comma + 1, scale - comma - 1),
+                            svg.substr(scale + 8, colour - scale - 8),
+                            svg.substr(colour + 9, end - colour - 9)));
+  }
+}
+
 // Makes gnuplot's SVG part of the page: one element without identifiers, titles and fixed colours.
 std::string paint(std::string svg, int width, int height, const std::string& title) {
   svg.erase(0, svg.find("<g id=\"gnuplot_canvas\">"));
@@ -157,6 +176,12 @@ std::string paint(std::string svg, int width, int height, const std::string& tit
     replace_all(svg, colour, "");
   // The one point type in use: a filled circle.
   replace_all(svg, "<use xlink:href='#gpPt6'", "<circle r='1' fill='currentColor' stroke='none'");
+  // What is so without being said, and empty lines.
+  for (const char* idle :
+       {" stroke-linecap=\"butt\" stroke-linejoin=\"miter\"", " class=\"gridline\"", "\t"})
+    replace_all(svg, idle, "");
+  replace_all(svg, "\n\n", "\n");
+  round_points(svg);
   const auto both = [&](const std::string& code, const std::string& with) {
     const auto part = [&](std::size_t at) { return std::stoi(code.substr(at, 2), nullptr, 16); };
     replace_all(svg, fmt::format("rgb({:3},{:4},{:4})", part(1), part(3), part(5)), with);
@@ -197,6 +222,43 @@ std::string plot(const std::string& script, int height, const std::string& title
   return paint(run_gnuplot(head(width, height) + script), width, height, title);
 }
 
+// The names of lines that are drawn as one, "tiled, run 1", "tiled, run 8" and "plain" as "tiled, run 1, 8;"
+// and "plain", in rows of at most `limit` characters where words are not longer.
+std::vector<std::string> rows_of(const std::vector<std::string>& names, std::size_t limit) {
+  struct Entry {
+    std::string variant;
+    std::string values;  // empty: all
+  };
+  std::vector<Entry> entries;
+  for (const std::string& name : names) {
+    const std::size_t comma = std::min(name.find(", "), name.size());
+    const std::string variant = name.substr(0, comma);
+    const std::string values = comma < name.size() ? name.substr(comma + 2) : "";
+    const auto same = std::find_if(entries.begin(), entries.end(),
+                                   [&](const Entry& one) { return one.variant == variant; });
+    if (same == entries.end())
+      entries.push_back({variant, values});
+    else if (values.empty() || same->values.empty())
+      same->values.clear();
+    else
+      same->values += ", " + values.substr(values.find(' ') + 1);
+  }
+  std::string text;
+  for (const Entry& one : entries)
+    text +=
+        (text.empty() ? "" : "; ") + one.variant + (one.values.empty() ? "" : ", " + one.values);
+  std::vector<std::string> rows;
+  while (text.size() > limit) {
+    std::size_t at = text.rfind(' ', limit);
+    if (at == std::string::npos || at == 0) at = text.find(' ');
+    if (at == std::string::npos) break;
+    rows.push_back(text.substr(0, at));
+    text.erase(0, at + 1);
+  }
+  rows.push_back(text);
+  return rows;
+}
+
 // A number as gnuplot reads it.
 std::string exact(double value) { return fmt::format("{:.9g}", value); }
 
@@ -221,9 +283,10 @@ std::string bar_plot(const std::vector<Bar>& bars, const std::string& unit,
   double high = 0;
   for (const Bar& bar : bars) {
     low = std::min(low, bar.value.low > 0 ? bar.value.low : bar.value.value);
+    if (log && bar.copy) low = std::min(low, *bar.copy);
     high = std::max({high, bar.value.value, bar.value.high});
   }
-  const double left = log ? low / 2 : 0;
+  const double left = log ? low / 1.3 : 0;
   // Each bar lies under its own label, so that neither needs a margin: this fits a phone.
   std::string script = fmt::format(
       "set lmargin at screen 0.012\nset rmargin at screen 0.985\nset tmargin at screen {}\n"
@@ -231,8 +294,8 @@ std::string bar_plot(const std::vector<Bar>& bars, const std::string& unit,
       "set xrange [{}:{}]\nset yrange [{}:-0.5]\n{}"
       "set xtics out scale 0.6 offset 0,0.4\nset grid xtics lc rgb '{}' lt 1 lw 0.7\n"
       "set label {} at graph 1, screen {} right tc rgb '{}' font ',12'\n",
-      exact(1 - 2.0 / height), exact(38.0 / height), kSoft, exact(left), exact(high * 1.02),
-      count - 0.5, log ? "set logscale x\n" : "", kGrid,
+      exact(1 - 2.0 / height), exact(38.0 / height), kSoft, exact(left),
+      exact(high * (log ? 1.1 : 1.02)), count - 0.5, log ? "set logscale x\n" : "", kGrid,
       quoted(unit + (log ? ", logarithmic" : "")), exact(9.0 / height), kSoft);
   std::string data = "$bars << END_OF_DATA\n";
   std::string plots;
@@ -245,9 +308,19 @@ std::string bar_plot(const std::vector<Bar>& bars, const std::string& unit,
         i - 0.25, kText);
     data += fmt::format("{} {} {} {}\n", exact(bar.value.value), i + 0.22, exact(bar.value.low),
                         exact(bar.value.high));
-    plots += fmt::format(
-        "{}$bars every ::{}::{} using 1:2:({}):1:($2-0.16):($2+0.16) with boxxyerror lc rgb '{}'",
-        i == 0 ? "plot " : ", ", i, i, exact(left), ink_of(bar.verdict));
+    if (bar.copy && *bar.copy <= high)
+      script += fmt::format(
+          "set arrow from first {0}, first {1:.2f} to first {0}, first {2:.2f} nohead front lc rgb "
+          "'{3}' lw 1.4 dt (3,3)\n",
+          exact(*bar.copy), i - 0.02, i + 0.46, kText);
+    plots += i == 0 ? "plot " : ", ";
+    plots +=
+        log ? fmt::format("$bars every ::{0}::{0} using 1:2 with points pt 7 ps 0.9 lc rgb '{1}'",
+                          i, ink_of(bar.verdict))
+            : fmt::format(
+                  "$bars every ::{0}::{0} using 1:2:(0):1:($2-0.16):($2+0.16) with "
+                  "boxxyerror lc rgb '{1}'",
+                  i, ink_of(bar.verdict));
   }
   return plot(
       script + data + "END_OF_DATA\n" + plots +
@@ -361,29 +434,92 @@ std::string curve_plot(const std::vector<Line>& lines, const std::vector<Mark>& 
                              : (y - y_low) / (y_high - y_low);
     return kBottom + (kTop - kBottom) * share;
   };
-  // Labels stand at the ends of their lines, from the top down, none over another.
+  const auto near = [&](const Line& one, const Line& two, double share, double factor) {
+    return one.label.empty() == two.label.empty() && one.points.size() == two.points.size() &&
+           one.style != Line::Style::limit && two.style != Line::Style::limit &&
+           std::equal(
+               one.points.begin(), one.points.end(), two.points.begin(),
+               [&](const auto& a, const auto& b) {
+                 return a.first == b.first &&
+                        (log ? std::max(a.second, b.second) <= factor * std::min(a.second, b.second)
+                             : std::abs(a.second - b.second) <= share * y_high);
+               });
+  };
+  // What lies on another line cannot be told from it and is drawn once. What goes along with one has
+  // its name in that one's label.
+  std::vector<const Line*> drawn;
   struct Label {
-    double at;
+    double at;    // the middle of its rows
+    double mean;  // of its line
     const Line* line;
+    std::vector<std::string> names;
+    bool several = false;  // lines
+    std::vector<std::string> rows{};
   };
   std::vector<Label> labels;
-  for (const Line& line : lines) {
-    if (!line.label.empty() && !line.points.empty())
-      labels.push_back({screen_y(line.points.back().second), &line});
+  for (const bool other : {false, true}) {
+    for (const Line& line : lines) {
+      if (line.points.empty() || (line.style == Line::Style::other) != other) continue;
+      const bool visible = std::none_of(drawn.begin(), drawn.end(), [&](const Line* one) {
+        return near(*one, line, 0.01, 1.03);
+      });
+      if (visible) drawn.push_back(&line);
+      if (line.label.empty()) continue;
+      const auto same = std::find_if(labels.begin(), labels.end(), [&](const Label& one) {
+        return near(*one.line, line, 0.035, 1.08);
+      });
+      if (same != labels.end()) {
+        same->names.push_back(line.label);
+        same->several |= visible;
+        continue;
+      }
+      double mean = 0;
+      for (const auto& point : line.points) mean += screen_y(point.second);
+      labels.push_back({screen_y(line.points.back().second),
+                        mean / static_cast<double>(line.points.size()),
+                        &line,
+                        {line.label}});
+    }
   }
+  for (Label& label : labels) label.rows = rows_of(label.names, 28);
+  // Labels stand at the ends of their lines, from the top down, none over another. Of lines that end
+  // at one point the one that lies higher stands first.
   std::stable_sort(labels.begin(), labels.end(),
                    [](const Label& a, const Label& b) { return a.at > b.at; });
+  for (std::size_t turn = 0; turn < labels.size(); ++turn) {
+    for (std::size_t i = 1; i < labels.size(); ++i) {
+      if (labels[i - 1].at - labels[i].at < 0.02 && labels[i - 1].mean < labels[i].mean)
+        std::swap(labels[i - 1], labels[i]);
+    }
+  }
   constexpr double kGap = 14.0 / kHeight;
-  double edge = kTop + kGap;
-  for (Label& label : labels) edge = label.at = std::min(label.at, edge - kGap);
-  edge = kBottom - kGap;
-  for (auto label = labels.rbegin(); label != labels.rend(); ++label)
-    edge = label->at = std::max(label->at, edge + kGap);
+  const auto half = [&](const Label& label) {
+    return kGap * static_cast<double>(label.rows.size()) / 2;
+  };
+  double edge = kTop + kGap / 2;
+  for (Label& label : labels) {
+    label.at = std::min(label.at, edge - half(label));
+    edge = label.at - half(label);
+  }
+  edge = kBottom - kGap / 2;
+  for (auto label = labels.rbegin(); label != labels.rend(); ++label) {
+    label->at = std::max(label->at, edge + half(*label));
+    edge = label->at + half(*label);
+  }
 
+  // gnuplot labels powers of ten alone, of which a short axis may have one.
+  std::string ticks;
+  if (log && y_high < 100 * y_low) {
+    for (double ten = std::pow(10, std::floor(std::log10(y_low))); ten <= y_high; ten *= 10) {
+      for (const double at : {ten, 2 * ten, 5 * ten}) {
+        if (at >= y_low && at <= y_high) ticks += (ticks.empty() ? "" : ", ") + exact(at);
+      }
+    }
+  }
   std::string data;
   std::string plots;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const Line& line = lines[i];
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const Line& line = *drawn[i];
     data += fmt::format("$s{} << END_OF_DATA\n", i);
     for (const auto& [x, y] : line.points) data += fmt::format("{} {}\n", exact(x), exact(y));
     data += "END_OF_DATA\n";
@@ -405,21 +541,36 @@ std::string curve_plot(const std::vector<Line>& lines, const std::vector<Mark>& 
       "set border 3 lc rgb '{}'\nset tics out scale 0.6\nset xtics offset 0,0.4\n"
       "set grid xtics ytics lc rgb '{}' lt 1 lw 0.7\n{}set yrange [{}:{}]\n"
       "set label {} at screen 0.008, screen 0.97 left tc rgb '{}' font ',12'\n"
-      "set label {} at graph 1, screen 0.03 right tc rgb '{}' font ',12'\n",
+      "set label {} at {}, screen 0.03 right tc rgb '{}' font ',12'\n",
       kBottom, kTop, kSoft, kGrid,
       fmt::format(
-          "{}{}", log ? "set logscale y\n" : "",
+          "{}{}{}", log ? "set logscale y\n" : "",
+          ticks.empty() ? "" : fmt::format("set ytics ({})\n", ticks),
           log_x ? fmt::format("set logscale x\nset xrange [{}:{}]\n", exact(x_low), exact(x_high))
                 : ""),
       exact(y_low), exact(y_high), quoted(log ? "µs, logarithmic" : "µs"), kSoft,
-      quoted(shortened(x_title, 64)), kSoft);
+      quoted(shortened(x_title, 96)),
+      // A long title takes the room below the labels, too.
+      x_title.size() <= 60 ? "graph 1" : "screen 0.985", kSoft);
+  if (!marks.empty())
+    script += fmt::format(
+        "set label '● breaks even' at screen 0.985, screen 0.97 right tc rgb '{}' font ',12'\n",
+        kInks[3].code);
+  if (std::any_of(lines.begin(), lines.end(),
+                  [](const Line& line) { return line.style == Line::Style::predicted; }))
+    script += fmt::format(
+        "set label '- - predicted' at screen 0.70, screen 0.97 right tc rgb '{}' font ',12'\n",
+        kSoft);
   for (const Label& label : labels) {
     script += fmt::format(
-        "set arrow from first {}, first {} to screen 0.715, screen {} nohead lc rgb '{}' lw 0.6\n"
-        "set label {} at screen 0.72, screen {} left tc rgb '{}' font ',12'\n",
+        "set arrow from first {}, first {} to screen 0.715, screen {} nohead lc rgb '{}' lw 0.6\n",
         exact(label.line->points.back().first), exact(label.line->points.back().second),
-        exact(label.at), kSoft, quoted(shortened(label.line->label, 28)), exact(label.at),
-        ink_of(*label.line));
+        exact(label.at), kSoft);
+    for (std::size_t i = 0; i < label.rows.size(); ++i)
+      script += fmt::format("set label {} at screen 0.72, screen {} left tc rgb '{}' font ',12'\n",
+                            quoted(shortened(label.rows[i], 32)),
+                            exact(label.at + half(label) - kGap * (static_cast<double>(i) + 0.5)),
+                            label.several ? kText : ink_of(*label.line));
   }
   return plot(script + data + plots + "\n", kHeight, title, kCurveWidth);
 }

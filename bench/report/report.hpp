@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -209,6 +210,10 @@ Table curve_table(const Curve& curve);
 bool is_tie(const BenchRow& row);
 // Whether an exact row is as fast as best_of() its group, as far as the intervals tell.
 bool wins(const BenchRow& row, const BenchRow* best);
+// Whether it is one of those and gains enough for a bold word: neither a baseline nor a tie does.
+bool stands_out(const BenchRow& row, const BenchRow* best);
+// The time that a copy of its bytes takes, of a row whose ceiling is the copy.
+std::optional<double> copy_us(const BenchRow& row);
 // Of each variant the measured row with the fastest tuning; of the baseline the one that ratios are
 // to.
 std::vector<const BenchRow*> fastest_rows(const Group& group);
@@ -224,11 +229,11 @@ Group group_of(const Result& result, const std::string& recipe,
 std::string gain_text(const std::vector<Result>& results, const std::vector<std::string>& words);
 
 // One row per variant, one column per shape: the baseline's time, and of the others how many times
-// as fast they are. The fastest is bold, with all whose intervals reach its own.
+// as fast they are. The fastest is bold, with all whose intervals reach its own, from 1.05 on.
 Table speed_table(const Result& result, const std::string& recipe);
 
-// RECIPE RESULT [NAME=VALUE]... [RESULT ...]: a file with the bars of one shape per RESULT. Throws
-// Error(invalid_argument).
+// RECIPE RESULT [NAME=VALUE]... [RESULT ...]: a file with the bars of one shape per RESULT, with
+// their intervals, the time of a copy and a legend. Throws Error(invalid_argument).
 std::string chart_file(const std::vector<Result>& results, const std::vector<std::string>& words);
 
 // FILE NAME [from="TEXT" [to="TEXT"]]... [mark="TEXT"]... [NAME ...]: functions or macros of a file
@@ -256,6 +261,7 @@ struct Bar {
   std::string label;
   std::string note;  // written behind the label: "412 us, 2.3x"
   Ratio value;
+  std::optional<double> copy;  // where a dashed line marks the time of a copy of its bytes
   Verdict verdict = Verdict::none;
 };
 struct Dot {
@@ -278,9 +284,9 @@ struct Mark {
   double y = 0;
 };
 
-// Whether bars of these values need a logarithmic axis.
+// Whether these values need a logarithmic axis.
 bool needs_log(const std::vector<Bar>& bars);
-// `title` is what a screen reader says.
+// Bars, or on a logarithmic axis, where a length says nothing, dots. `title` is what a screen reader says.
 std::string bar_plot(const std::vector<Bar>& bars, const std::string& unit,
                      const std::string& title);
 std::string roofline_plot(const std::vector<Dot>& dots, const Ceilings& ceilings,

@@ -29,6 +29,15 @@ class Drawing:
             f'<rect class="{kind}" x="{x}" y="{y}" width="{w}" height="{h}" rx="{radius}"{stroke}/>'
         )
 
+    def cells(self, x, y, columns, rows, w, h, gap_x, gap_y, kind="off"):
+        """A grid of rectangles in one path."""
+        one = "".join(
+            f"M{round(x + i * (w + gap_x), 1):g} {round(y + j * (h + gap_y), 1):g}h{w:g}v{h:g}h-{w:g}z"
+            for j in range(rows)
+            for i in range(columns)
+        )
+        self.parts.append(f'<path class="{kind}" d="{one}"/>')
+
     def text(self, x, y, words, kind="ink", anchor="start"):
         words = words.replace("&", "&amp;").replace("<", "&lt;")
         self.parts.append(f'<text class="{kind}" x="{x}" y="{y}" text-anchor="{anchor}">{words}</text>')
@@ -174,7 +183,7 @@ def primer_banks():
             for hit in range(hits):
                 d.rect(24 + bank * 62 + hit * 6, top + 6, 5, 18, "bad" if hits > 1 else "c", 1)
         d.text(532, top + 20, ("1 pass", "8 passes", "1 pass")[row], "ink small")
-    d.text(20, 250, "8 lanes and 8 banks here; a GPU has 32 of each, or 64", "dim small")
+    d.text(20, 250, "8 lanes and 8 banks here; NVIDIA and AMD have 32 banks", "dim small")
     return d
 
 
@@ -388,23 +397,50 @@ def drawing_rank_filter():
 
 
 def drawing_threshold_count():
-    d = Drawing(720, 150, "Five falling thresholds cut the numbers into six slots; a value gets the slot it lies in")
-    edges = (30, 190, 320, 430, 530, 610, 690)
-    for k in range(6):
-        a, b = edges[k], edges[k + 1]
-        d.rect(a, 50, b - a - 2, 34, ("off", "a", "c", "b", "a", "c")[5 - k], 2)
-        d.text((a + b) / 2 - 1, 72, f"slot {5 - k}", "on small" if k < 5 else "ink small", "middle")
-        if k:
-            d.line(a - 1, 40, a - 1, 96)
-            d.text(a - 1, 114, f"t[{5 - k}]", "ink small", "middle")
-    d.line(482, 18, 482, 48, arrow=True)
-    d.text(490, 26, "x: reaches t[2], not t[1]", "ink small")
-    d.text(30, 138, "a NaN reaches nothing: slot 5", "dim small")
+    d = Drawing(
+        720,
+        330,
+        "Fifteen falling thresholds cut the numbers into sixteen slots. Lanes leave the chain at different thresholds"
+        " and wait for the last; a search takes four steps for every lane",
+    )
+    d.text(20, 24, "15 falling thresholds, 16 slots: a value gets the slot it lies in", "ink small strong")
+    for k in range(16):
+        d.rect(20 + k * 42.5, 52, 40, 26, "b" if k == 13 else "off", 2)
+        d.text(40 + k * 42.5, 69, str(15 - k), "on small" if k == 13 else "ink small", "middle")
+    d.line(592, 34, 592, 50, arrow=True)
+    d.text(584, 44, "x", "ink small", "end")
+    d.text(20, 94, "small values", "dim small")
+    d.text(698, 94, "large values", "dim small", "end")
+    slots = (2, 9, 0, 14, 5, 11, 7, 3)
+    d.text(20, 132, "else_if_chain: leave at the threshold", "ink small strong")
+    d.text(446, 132, "binary_search: halve the slots", "ink small strong")
+    for lane, slot in enumerate(slots):
+        y = 144 + lane * 18
+        d.text(20, y + 11, f"lane {lane}", "dim small")
+        d.rect(70, y, 15 * 22 - 2, 14, "off", 2)
+        for k in range(slot + 1):
+            d.rect(70 + k * 22, y, 20, 14, "a", 2)
+        for k in range(4):
+            d.rect(446 + k * 22, y, 20, 14, "c", 2)
+    d.line(70, 298, 400, 298, arrow=True)
+    d.line(446, 298, 536, 298, arrow=True)
+    d.text(20, 302, "time", "dim small")
+    d.rect(70, 308, 12, 12, "a", 2)
+    d.text(88, 318, "compares", "dim small")
+    d.rect(160, 308, 12, 12, "off", 2)
+    d.text(178, 318, "waits for the wave's last lane", "dim small")
+    d.text(546, 200, "four steps for all,", "ink small")
+    d.text(546, 218, "whatever the values", "ink small")
     return d
 
 
 def drawing_gbuffer_shade():
-    d = Drawing(720, 250, "A texel is four words; one light is read once for eight texels, which all live in registers")
+    d = Drawing(
+        720,
+        256,
+        "A work-item keeps eight texels in registers and reads each light once for all of them. Per light and texel a"
+        " condition multiplies three times, or chooses once",
+    )
     d.text(20, 26, "a texel, 16 bytes", "ink small strong")
     for i, words in enumerate(("normal, ambient", "albedo", "depth, unlit", "shadow bits")):
         d.rect(20 + i * 172, 38, 164, 28, ("a", "c", "b", "dim")[i])
@@ -415,33 +451,69 @@ def drawing_gbuffer_shade():
             d.rect(20 + i * 40, 110 + j * 22, 34, 18, ("a", "c", "b", "dim")[j], 2)
     d.text(20, 218, "... in registers, through the whole loop:", "dim small")
     d.text(20, 236, "unpacked that is over 100 of them", "dim small")
-    d.text(400, 98, "for each of up to 32 lights", "ink small strong")
-    for i in range(16):
-        d.rect(400 + i % 8 * 38, 110 + i // 8 * 44, 32, 38)
-    d.line(390, 152, 352, 152, arrow=True)
+    d.text(400, 98, "each light is read once for all 8", "ink small strong")
+    for i in range(8):
+        d.rect(400 + i * 38, 110, 32, 18)
+    d.line(390, 119, 342, 119, arrow=True)
+    d.text(400, 154, "does it reach the texel? per light and texel", "ink small strong")
+    for row, (name, steps) in enumerate(
+        (
+            ("wide", (("b", "r x 0/1"), ("b", "g x 0/1"), ("b", "b x 0/1"))),
+            ("predicates", (("c", "choose"), ("off", "r"), ("off", "g"), ("off", "b"))),
+        )
+    ):
+        y = 166 + row * 32
+        d.text(400, y + 16, name, "ink small")
+        x = 470
+        for kind, words in steps:
+            width = 34 if len(words) == 1 else 70
+            d.rect(x, y, width, 24, kind, 2)
+            d.text(x + width / 2, y + 16, words, "ink small" if kind == "off" else "on small", "middle")
+            x += width + 6
+    d.text(400, 244, "orange: a product with 0 or 1", "dim small")
     return d
 
 
 def drawing_bc6h_decode():
-    d = Drawing(720, 236, "A block of 16 bytes becomes 16 texels; where its fields lie depends on the mode")
-    d.text(20, 26, "a block: 128 bits", "ink small strong")
-    colours = "b a c a c a c b a c a c a c a c b c a c".split()
-    for row in range(2):
-        x = 20
-        for i, kind in enumerate(colours[row:] + colours[:row]):
-            w = (11, 26, 18)[(i + row) % 3]
-            if x + w > 380:
-                break
-            d.rect(x, 40 + row * 40, w - 2, 26, kind, 1)
-            x += w
-        d.rect(x, 40 + row * 40, 400 - x, 26, "off", 1)
-    d.text(20, 128, "two modes: the same fields, elsewhere", "dim small")
-    d.line(410, 74, 452, 74, arrow=True)
-    for i in range(16):
-        d.rect(470 + i % 4 * 38, 24 + i // 4 * 30, 34, 26, ("a", "c", "b", "a")[(i * 7 + i // 4) % 4], 2)
-    d.text(470, 162, "4 x 4 texels, 8 or 16 bytes each", "ink small")
-    d.text(20, 182, "branchy: a switch with 14 arms, and each work-item writes its 16 texels one by one", "ink small")
-    d.text(20, 208, "local_headers: no branch; headers through local memory, rows written side by side", "ink small")
+    d = Drawing(
+        720,
+        306,
+        "Four blocks of 16 texels. With an arm per mode lanes wait for each other, and each writes a texel of its own"
+        " block; without branches all read their headers at once, and neighbours write neighbouring bytes",
+    )
+    d.text(20, 26, "branchy: an arm per mode", "ink small strong")
+    d.text(390, 26, "local_headers: one path for all modes", "ink small strong")
+    modes = (0, 2, 1, 3)
+    kinds = ("a", "c", "b", "dim")
+    for lane, mode in enumerate(modes):
+        y = 40 + lane * 22
+        for column in (20, 390):
+            d.rect(column, y, 62, 18, kinds[lane], 2)
+            d.text(column + 31, y + 13, f"block {lane}", "on small", "middle")
+        d.rect(90, y, 236, 18, "off", 2)
+        d.rect(90 + mode * 59, y, 57, 18, kinds[lane], 2)
+        d.text(118 + mode * 59, y + 13, f"mode {(0, 2, 5, 9)[mode]}", "on small", "middle")
+        d.rect(460, y, 57, 18, kinds[lane], 2)
+        d.text(488, y + 13, "header", "on small", "middle")
+        d.line(519, y + 9, 560, y + 9, arrow=True)
+    d.rect(564, 40, 136, 84)
+    d.text(632, 78, "headers in", "ink small", "middle")
+    d.text(632, 96, "local memory", "ink small", "middle")
+    d.text(20, 146, "grey: the lane waits for another mode", "dim small")
+    d.text(20, 180, "a store: lane i writes a texel of block i", "ink small strong")
+    d.text(390, 180, "a store: lane i writes the 16 bytes i of a row", "ink small strong")
+    for block in range(4):
+        left = 20 + block * 80
+        d.cells(left, 192, 4, 4, 17, 18, 2, 4)
+        d.rect(left, 192, 17, 18, kinds[block], 2)
+        d.text(left + 8.5, 205, str(block), "on small", "middle")
+        left += 370
+        d.cells(left, 214, 4, 3, 17, 18, 2, 4)
+        for pair in range(2):
+            d.rect(left + pair * 38, 192, 36, 18, kinds[block], 2)
+            d.text(left + pair * 38 + 18, 205, str(2 * block + pair), "on small", "middle")
+    d.text(20, 298, "pieces of 8 bytes, a block apart", "dim small")
+    d.text(390, 298, "one run of bytes along the row", "dim small")
     return d
 
 
@@ -778,6 +850,207 @@ def drawing_line_blur():
                 f'<rect x="{20 + x * 17}" y="{top}" width="17" height="34" fill="rgb({grey},{grey},{grey})"/>'
             )
         d.parts.append(f'<rect class="line" x="20" y="{top}" width="{cells * 17}" height="34"/>')
+    return d
+
+
+def drawing_folded_paths():
+    """Lanes, rows, in lock-step: each column is a path that they run in turn."""
+    d = Drawing(
+        720,
+        262,
+        "Sixteen lanes in lock-step run sixteen arms in turn; folded into three functions thirteen paths remain;"
+        " a work-item per corner has one path for all",
+    )
+    kinds = "beebeiieeiiebeeb"  # corner, edge or interior
+    colours = {"b": "b", "e": "a", "i": "c"}
+    for x, words in ((62, "switch16: 16 arms"), (306, "folded3: 13 paths"), (516, "per_corner: one path")):
+        d.text(x, 26, words, "ink small strong")
+    paths = {}
+    for lane, kind in enumerate(kinds):
+        y = 38 + lane * 11
+        d.rect(62, y, 16 * 13 - 2, 9, "off", 1)
+        d.rect(62 + lane * 13, y, 11, 9, colours[kind], 1)
+        path = paths.setdefault("i" if kind == "i" else lane, len(paths))
+        d.rect(306, y, 13 * 13 - 2, 9, "off", 1)
+        d.rect(306 + path * 13, y, 11, 9, colours[kind], 1)
+        for k, part in enumerate("beei"):
+            d.rect(516 + k * 20, y, 18, 9, colours[part], 1)
+    d.text(20, 46, "lane 0", "dim small")
+    d.text(20, 211, "15", "dim small")
+    for x, end in ((62, 272), (306, 476), (516, 600)):
+        d.line(x, 222, end, 222, arrow=True)
+    d.text(20, 226, "time", "dim small")
+    d.text(608, 60, "a lane per", "ink small")
+    d.text(608, 76, "corner makes", "ink small")
+    d.text(608, 92, "4 points:", "ink small")
+    d.text(608, 108, "64 points, not 16", "ink small")
+    for x, kind, words in (
+        (62, "b", "corner"),
+        (140, "a", "edge"),
+        (206, "c", "interior"),
+        (292, "off", "the lane waits"),
+    ):
+        d.rect(x, 242, 12, 12, kind, 2)
+        d.text(x + 18, 252, words, "dim small")
+    return d
+
+
+def drawing_gaussian_blur():
+    d = Drawing(
+        720,
+        250,
+        "Three ways to compute a Gaussian blur: two passes along rows and columns; a product with a band matrix of weights;"
+        " a blur of a coarse grid",
+    )
+    d.text(20, 26, "separable: two passes", "ink small strong")
+    d.cells(20, 40, 7, 7, 18, 18, 2, 2)
+    d.cells(20, 100, 7, 1, 18, 18, 2, 2, "a")
+    d.cells(80, 40, 1, 7, 18, 18, 2, 2, "b")
+    d.cells(80, 100, 1, 1, 18, 18, 2, 2, "c")
+    d.text(20, 202, "7 + 7 reads, not 7 x 7", "ink small")
+    d.text(20, 220, "a read serves twelve", "dim small")
+    d.text(20, 236, "neighbouring sums", "dim small")
+    d.text(230, 26, "tensor: a band matrix of weights", "ink small strong")
+    for y in range(8):
+        d.rect(230, 40 + y * 17, 12 * 11 - 1, 15, "off", 1)
+        d.rect(230 + y * 11, 40 + y * 17, 5 * 11 - 1, 15, "a", 1)
+        d.rect(444, 40 + y * 17, 43, 15, "c", 1)
+    d.text(373, 112, "x", "ink", "middle")
+    d.rect(384, 40, 43, 134, "b", 1)
+    d.text(436, 112, "=", "ink", "middle")
+    d.text(230, 202, "weights x pixels = 8 sums per column;", "ink small")
+    d.text(230, 220, "on matrix units, which multiply", "dim small")
+    d.text(230, 236, "by the zeros as well", "dim small")
+    d.text(516, 26, "pyramid: a coarse grid", "ink small strong")
+    d.cells(516, 40, 8, 8, 7, 7, 1, 1)
+    d.cells(632, 40, 3, 3, 19, 19, 2, 2, "b")
+    d.cells(516, 110, 3, 3, 19, 19, 2, 2, "a")
+    d.cells(632, 110, 8, 8, 7, 7, 1, 1, "c")
+    d.line(584, 72, 628, 72, arrow=True)
+    d.line(640, 104, 584, 128, arrow=True)
+    d.line(584, 142, 628, 142, arrow=True)
+    d.text(606, 64, "shrink", "dim small", "middle")
+    d.text(606, 108, "blur", "dim small", "middle")
+    d.text(606, 158, "enlarge", "dim small", "middle")
+    d.text(516, 202, "few taps, whatever the sigma", "ink small")
+    d.text(516, 220, "not exact: the error", "dim small")
+    d.text(516, 236, "has a bound", "dim small")
+    return d
+
+
+def drawing_line_blur_window():
+    d = Drawing(
+        720,
+        276,
+        "A window of eight pixels in registers moves along a line: one read feeds eight sums. Lanes that take neighbouring"
+        " lines store side by side",
+    )
+    d.text(20, 26, "a window in registers: one read feeds eight sums", "ink small strong")
+    d.text(20, 56, "line", "dim small")
+    d.cells(70, 42, 15, 1, 22, 22, 2, 2)
+    d.cells(142, 42, 8, 1, 22, 22, 2, 2, "a")
+    d.cells(334, 42, 1, 1, 22, 22, 2, 2, "c")
+    for x in (3, 10, 11):
+        d.text(81 + x * 24, 58, str(x), "on small", "middle")
+    d.text(70, 86, "green: read next, into the register of pixel 3", "dim small")
+    d.text(20, 134, "registers", "dim small")
+    d.text(20, 194, "sums", "dim small")
+    for j in range(8):
+        x = 102 + j * 32
+        d.rect(x, 118, 26, 24, "a", 2)
+        d.text(x + 13, 134, str(3 + j), "on small", "middle")
+        d.line(x + 13, 144, x + 13, 174, 1.5, True)
+        d.rect(x, 178, 26, 24, "b", 2)
+        d.text(x + 13, 194, str(j), "on small", "middle")
+    d.text(366, 164, "x w[3]", "ink small")
+    d.text(70, 224, "tap 3: sum j takes pixel j + 3 times the weight of tap 3;", "dim small")
+    d.text(70, 242, "then the window moves on by one pixel", "dim small")
+    for row, (words, side) in enumerate((("naive: a row apart", False), ("coalesced: side by side", True))):
+        top = 26 + row * 122
+        d.text(480, top, words, "ink small strong")
+        d.cells(480, top + 10, 10, 5, 20, 16, 2, 2)
+        for lane in range(5):
+            x, y = (lane, 1) if side else (1, lane)
+            d.rect(480 + x * 22, top + 10 + y * 18, 20, 16, "a", 0)
+            d.text(490 + x * 22, top + 22 + y * 18, str(lane), "on small", "middle")
+    d.text(480, 266, "dst, and which lane stores where", "dim small")
+    return d
+
+
+def drawing_local_multipass():
+    d = Drawing(
+        720,
+        300,
+        "A launch per pass reads and writes global memory each time; one launch loads once, makes its passes in local"
+        " memory with barriers between them, and stores once",
+    )
+    d.text(20, 24, "per_colour: a launch per pass", "ink small strong")
+    d.rect(20, 36, 680, 24)
+    d.text(360, 53, "global memory", "ink small", "middle")
+    for i in range(6):
+        x = 20 + i * 116
+        d.line(x + 14, 62, x + 14, 90, arrow=True)
+        d.line(x + 70, 92, x + 70, 64, arrow=True)
+        d.rect(x, 94, 84, 28, "a", 3)
+        d.text(x + 42, 112, f"pass {i}", "on small", "middle")
+        if i < 5:
+            d.rect(x + 88, 104, 24, 8, "bad", 2)
+    d.rect(20, 130, 12, 12, "bad", 2)
+    d.text(38, 140, "the cost of a launch", "dim small")
+    d.text(20, 176, "all_local: one launch", "ink small strong")
+    d.rect(20, 188, 680, 24)
+    d.text(360, 205, "global memory", "ink small", "middle")
+    d.rect(20, 240, 390, 50)
+    d.line(32, 214, 32, 238, arrow=True)
+    d.text(40, 232, "load once", "dim small")
+    d.line(398, 240, 398, 216, arrow=True)
+    d.text(390, 232, "store once", "dim small", "end")
+    d.text(215, 284, "local memory", "ink small", "middle")
+    for i in range(6):
+        x = 28 + i * 63
+        d.rect(x, 246, 54, 24, "a", 3)
+        d.text(x + 27, 262, f"pass {i}", "on small", "middle")
+        if i < 5:
+            d.rect(x + 57, 246, 3, 24, "c", 1)
+    d.rect(430, 252, 4, 16, "c", 1)
+    d.text(442, 264, "a barrier of the work-group", "dim small")
+    return d
+
+
+def drawing_group_swizzle():
+    d = Drawing(
+        720,
+        396,
+        "64 work-groups that run together, in a picture 64 groups wide. Row by row they read a strip of 64 x 5 tiles; in"
+        " strips of eight a window of 12 x 12",
+    )
+    for row, strips in enumerate((False, True)):
+        top = 40 + row * 170
+        d.rect(20, top, 680, 136, "off", 2)
+        if strips:
+            window = (22, 1, 12, 12)
+            words = "column_tiles, strips of 8: they read 12 x 12 = 144 tiles"
+        else:
+            window = (0, 4, 64, 5)
+            words = "row_major: the groups that run together read 64 x 5 = 320 tiles"
+        step = 680 / 64
+        d.text(20, top - 10, words, "ink small strong")
+        x, y, w, h = window
+        d.rect(round(20 + x * step, 1), round(top + y * 9.7, 1), round(w * step, 1), round(h * 9.7, 1), "b", 2)
+        if strips:
+            d.cells(20.5 + 24 * step, top + 29.6, 8, 8, 9.6, 8.7, step - 9.6, 1, "a")
+        else:
+            d.cells(20.5, top + 58.7, 64, 1, 9.6, 8.7, step - 9.6, 1, "a")
+        if strips:
+            for x in (24, 32):
+                at = round(20 + x * step, 1)
+                d.line(at, top, at, top + 136, 1)
+            d.line(396, top + 30, 396, top + 110, arrow=True)
+            d.text(408, top + 74, "down the strip, then the next one", "ink small")
+    d.rect(20, 366, 12, 12, "a", 2)
+    d.text(38, 376, "64 groups that run together", "dim small")
+    d.rect(230, 366, 12, 12, "b", 2)
+    d.text(248, 376, "what they read, two tiles around each: a small window stays in the cache", "dim small")
     return d
 
 
