@@ -103,11 +103,9 @@ std::string to_html(const Table& table) {
 
 namespace {
 
-// A recipe's gains at its first shape, two cells per device.
-struct Gains {
+struct Named {
   std::string name;
   const Recipe* recipe = nullptr;  // null for a name that the registry does not know
-  std::vector<Cell> cells;
 };
 
 std::vector<Column> gain_columns(const std::vector<Result>& results) {
@@ -169,31 +167,19 @@ Cell together_cell(const std::string& name, const Recipe* recipe, const Result* 
   return gain_cell(verdict_of(*best), ratio_of(*best), who);
 }
 
-std::vector<Gains> gains_of(const std::vector<Result>& results) {
-  std::vector<Gains> out;
-  for (const Recipe& recipe : recipes()) out.push_back({recipe.name, &recipe, {}});
+// The cookbook's recipes, then what else is in the results.
+std::vector<Named> named_of(const std::vector<Result>& results) {
+  std::vector<Named> out;
+  for (const Recipe& recipe : recipes()) out.push_back({recipe.name, &recipe});
   for (const Result& result : results) {
     for (const BenchRow& row : result.bench.rows) {
       if (std::none_of(out.begin(), out.end(),
-                       [&](const Gains& one) { return one.name == row.recipe; }))
-        out.push_back({row.recipe, nullptr, {}});
+                       [&](const Named& one) { return one.name == row.recipe; }))
+        out.push_back({row.recipe, nullptr});
     }
-  }
-  const std::vector<std::string> devices = devices_of(results, "bench");
-  for (Gains& one : out) {
-    for (const std::string& device : devices) {
-      const Result* newest = newest_of(results, device, one.name);
-      one.cells.push_back(technique_cell(one.recipe, newest));
-      one.cells.push_back(together_cell(one.name, one.recipe, newest));
-    }
-    if (devices.empty()) one.cells.push_back(kNotMeasured);
   }
   return out;
 }
-
-}  // namespace
-
-namespace {
 
 // "0.89× to 1.80× column_tiles": the least and the most over the shapes of what a recipe recommends for
 // the device, or else of the fastest exact variant of each, with its name where it is the same for all.
@@ -238,7 +224,7 @@ Table recipes_table(const std::vector<Result>& results, const std::string& prefi
   Table table{{{"Recipe"}, {"The question"}}, {}};
   for (const std::string& device : devices)
     table.columns.push_back({short_device(results, "bench", device)});
-  for (const Gains& one : gains_of(results)) {
+  for (const Named& one : named_of(results)) {
     // Somebody's kernels have no page.
     if (one.recipe == nullptr && ours) continue;
     std::vector<Cell> row{{one.name, "", prefix + one.name + suffix},
@@ -253,10 +239,16 @@ Table recipes_table(const std::vector<Result>& results, const std::string& prefi
 Table gains_table(const std::vector<Result>& results, const std::vector<std::string>& linked) {
   Table table{{{"Recipe"}}, {}};
   for (const Column& column : gain_columns(results)) table.columns.push_back(column);
-  for (const Gains& one : gains_of(results)) {
+  const std::vector<std::string> devices = devices_of(results, "bench");
+  for (const Named& one : named_of(results)) {
     const bool link = std::find(linked.begin(), linked.end(), one.name) != linked.end();
     std::vector<Cell> row{{one.name, "", link ? "#" + one.name : ""}};
-    row.insert(row.end(), one.cells.begin(), one.cells.end());
+    for (const std::string& device : devices) {
+      const Result* newest = newest_of(results, device, one.name);
+      row.push_back(technique_cell(one.recipe, newest));
+      row.push_back(together_cell(one.name, one.recipe, newest));
+    }
+    if (devices.empty()) row.push_back(kNotMeasured);
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -493,54 +485,78 @@ const PeerRow* fastest_peer(const std::vector<const PeerRow*>& rows, const Wante
   return best;
 }
 
+// The rows of each case that were measured, in order.
+std::vector<std::vector<const PeerRow*>> cases_of(const PeersResult& peers) {
+  std::vector<std::vector<const PeerRow*>> out;
+  for (const PeerRow& row : peers.rows) {
+    if (row.skipped) continue;
+    if (out.empty() || out.back().front()->which != row.which) out.emplace_back();
+    out.back().push_back(&row);
+  }
+  return out;
+}
+
+// The libraries beside clcook in a case, each once.
+std::vector<std::string> libraries_of(const std::vector<const PeerRow*>& rows) {
+  std::vector<std::string> out;
+  for (const PeerRow* row : rows) {
+    if (!is_ours(*row) && std::find(out.begin(), out.end(), library_of(*row)) == out.end())
+      out.push_back(library_of(*row));
+  }
+  return out;
+}
+
+// How many times as fast as a library clcook is in a case; none where nothing of it is as exact.
+std::optional<double> against_library(const std::vector<const PeerRow*>& rows,
+                                      const std::string& library) {
+  const PeerRow* theirs =
+      fastest_peer(rows, [&](const PeerRow& row) { return library_of(row) == library; });
+  const PeerRow* ours = fastest_peer(
+      rows, [&](const PeerRow& row) { return is_ours(row) && is_as_exact(row, *theirs); });
+  if (ours == nullptr) return std::nullopt;
+  return median(theirs->seconds) / median(ours->seconds);
+}
+
+// A library's least and most over the cases.
+struct Span {
+  std::string library;
+  double least = 0, most = 0;
+  int cases = 0;
+};
+
+void add_case(std::vector<Span>& spans, const std::string& library, double ratio) {
+  auto found = std::find_if(spans.begin(), spans.end(),
+                            [&](const Span& one) { return one.library == library; });
+  if (found == spans.end()) found = spans.insert(spans.end(), {library, ratio, ratio, 0});
+  found->least = std::min(found->least, ratio);
+  found->most = std::max(found->most, ratio);
+  ++found->cases;
+}
+
+std::vector<Span> spans_of(const std::vector<Result>& results, const std::string& device,
+                           const std::string& recipe) {
+  std::vector<Span> spans;
+  for (const Result& result : results) {
+    if (result.device != device || result.peers.recipe != recipe) continue;
+    for (const std::vector<const PeerRow*>& rows : cases_of(result.peers)) {
+      for (const std::string& library : libraries_of(rows)) {
+        if (const auto ratio = against_library(rows, library)) add_case(spans, library, *ratio);
+      }
+    }
+  }
+  return spans;
+}
+
 }  // namespace
 
 Table libraries_table(const std::vector<Result>& results, const std::string& device,
                       const std::string& prefix) {
   Table table{{{"Recipe"}, {"Library"}, {"clcook is"}, {"Cases", true}}, {}};
   for (const Recipe& recipe : recipes()) {
-    // Each library's least and most over the cases.
-    struct Span {
-      double least = 0, most = 0;
-      int cases = 0;
-    };
-    std::vector<std::pair<std::string, Span>> spans;
-    for (const Result& result : results) {
-      if (result.device != device || result.peers.recipe != recipe.name) continue;
-      std::vector<std::pair<std::string, std::vector<const PeerRow*>>> cases;
-      for (const PeerRow& row : result.peers.rows) {
-        if (row.skipped) continue;
-        if (cases.empty() || cases.back().first != row.which) cases.push_back({row.which, {}});
-        cases.back().second.push_back(&row);
-      }
-      for (const auto& [which, rows] : cases) {
-        std::vector<std::string> libraries;
-        for (const PeerRow* row : rows) {
-          const std::string library = library_of(*row);
-          if (!is_ours(*row) &&
-              std::find(libraries.begin(), libraries.end(), library) == libraries.end())
-            libraries.push_back(library);
-        }
-        for (const std::string& library : libraries) {
-          const PeerRow* theirs =
-              fastest_peer(rows, [&](const PeerRow& row) { return library_of(row) == library; });
-          const PeerRow* ours = fastest_peer(
-              rows, [&](const PeerRow& row) { return is_ours(row) && is_as_exact(row, *theirs); });
-          if (ours == nullptr) continue;
-          const double ratio = median(theirs->seconds) / median(ours->seconds);
-          auto found = std::find_if(spans.begin(), spans.end(),
-                                    [&](const auto& one) { return one.first == library; });
-          if (found == spans.end()) found = spans.insert(spans.end(), {library, {ratio, ratio, 0}});
-          found->second.least = std::min(found->second.least, ratio);
-          found->second.most = std::max(found->second.most, ratio);
-          ++found->second.cases;
-        }
-      }
-    }
-    for (const auto& [library, span] : spans) {
+    for (const Span& span : spans_of(results, device, recipe.name)) {
       const std::string least = times(span.least), most = times(span.most);
       table.rows.push_back({{recipe.name, "", prefix + recipe.name + ".md"},
-                            {library, "", ""},
+                            {span.library, "", ""},
                             {least == most ? least + "×" : least + "× to " + most + "×",
                              span.least >= 1.05 ? "strong" : "", ""},
                             {fmt::format("{}", span.cases), "", ""}});
