@@ -151,6 +151,7 @@ struct Column {
 struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
+  std::string note{};  // a line below it
 };
 
 // "2.31× [2.20, 2.40]", "tie: 1.01× [0.98, 1.03]", "slower: 0.90× [...]", marked.
@@ -191,7 +192,7 @@ Table libraries_table(const std::vector<Result>& results, const std::string& dev
                       const std::string& prefix);
 Table startup_table(const Result& result);
 // The variants of a recipe with these counters, by their names in result files. Throws
-// Error(invalid_argument) for a counter that there is none of.
+// Error(invalid_argument) for a counter that there is none of. What was not counted stands in the note.
 Table counters_table(const Result& result, const std::string& recipe,
                      const std::vector<std::string>& counters);
 // The same with those that say most.

@@ -35,6 +35,42 @@ std::string markdown_escape(const std::string& text) {
   return out;
 }
 
+// What is left out of a table and why, in groups.
+class Reasons {
+ public:
+  void add(std::string reason, const std::string& who) {
+    // "LineBlur: the variant padded: " says what stands beside it.
+    const std::string names_it = ": the variant " + who + ": ";
+    const std::size_t at = reason.find(names_it);
+    if (at != std::string::npos) reason.erase(0, at + names_it.size());
+    auto group = std::find_if(groups_.begin(), groups_.end(),
+                              [&](const Left& one) { return one.reason == reason; });
+    if (group == groups_.end()) group = groups_.insert(groups_.end(), {reason, {}, 0});
+    if (std::find(group->who.begin(), group->who.end(), who) == group->who.end())
+      group->who.push_back(who);
+    ++group->count;
+  }
+
+  // "Left out: a, b (no images); c (it failed; 3 times)"; empty without any.
+  std::string text(const std::string& title) const {
+    std::string out;
+    for (const Left& one : groups_) {
+      out += fmt::format("{}{} ({}", out.empty() ? title + ": " : "; ", fmt::join(one.who, ", "),
+                         one.reason);
+      out += one.count > one.who.size() ? fmt::format("; {} times)", one.count) : ")";
+    }
+    return out;
+  }
+
+ private:
+  struct Left {
+    std::string reason;
+    std::vector<std::string> who;
+    std::size_t count = 0;
+  };
+  std::vector<Left> groups_;
+};
+
 std::string percent(double share) {
   return std::isnan(share) ? "-" : fmt::format("{:.{}f} %", 100 * share, share < 0.095 ? 1 : 0);
 }
@@ -73,6 +109,7 @@ std::string to_markdown(const Table& table) {
     }
     out += "\n";
   }
+  if (!table.note.empty()) out += "\n*" + markdown_escape(table.note) + ".*\n";
   return out;
 }
 
@@ -98,7 +135,9 @@ std::string to_html(const Table& table) {
     }
     out += "</tr>\n";
   }
-  return out + "</tbody></table></div>\n";
+  out += "</tbody></table></div>\n";
+  if (!table.note.empty()) out += "<p>" + escape(table.note) + ".</p>\n";
+  return out;
 }
 
 namespace {
@@ -433,15 +472,10 @@ Table stages_table(const Result& result) {
                {"Largest error", true},
                {"Off the full sum", true}},
               {}};
+  Reasons skipped;
   for (const Stage& stage : stages_of(result)) {
     if (!stage.skipped.empty()) {
-      table.rows.push_back({{stage.name, "", ""},
-                            {"-", "", ""},
-                            {"-", "", ""},
-                            {"-", "", ""},
-                            {"skipped: " + stage.skipped, "skipped", ""},
-                            {"-", "", ""},
-                            {"-", "", ""}});
+      skipped.add(stage.skipped, stage.name);
       continue;
     }
     Cell step = ratio_cell(stage.verdict, stage.step);
@@ -458,6 +492,7 @@ Table stages_table(const Result& result) {
          {error(stage.max_error), "", ""},
          {error(stage.off_full), "", ""}});
   }
+  table.note = skipped.text("Skipped");
   return table;
 }
 
@@ -581,35 +616,31 @@ Table peers_table(const Result& result) {
   table.columns.push_back({"Largest error", true});
   std::optional<std::string> last;
   Blocks ours;  // the first of a case that is clcook's and was not left out
+  Reasons left_out;
   for (const PeerRow& row : rows) {
+    if (row.skipped) {
+      left_out.add(*row.skipped, row.who);
+      continue;
+    }
     const std::string who = row.who + (row.version.empty() ? "" : " " + row.version);
     const bool first = row.which != last;
     last = row.which;
     if (first) ours.clear();
     std::vector<Cell> cells{{first ? row.which : "", "", ""}, {who, "", ""}};
-    const auto add = [&](const std::string& text, const char* mark = "") {
-      cells.push_back({text, mark, ""});
-    };
-    if (row.skipped) {
-      add("-");
-      add("-");
-      add("left out: " + *row.skipped, "skipped");
-      if (psnr) add("-");
-      add("-");
-    } else {
-      Blocks samples{row.seconds};
-      for (double& one : samples.front()) one *= 1e6;
-      const bool reference = ours.empty() && row.who.rfind("clcook", 0) == 0;
-      if (reference) ours = samples;
-      const Ratio time = interval(samples);
-      add(digits(time.value));
-      add(fmt::format("{} to {}", digits(time.low), digits(time.high)));
-      add(reference ? "1" : ours.empty() ? "-" : to_string(bootstrap_ratio(samples, ours)));
-      if (psnr) add(!std::isnan(row.psnr) ? fmt::format("{:.1f}", row.psnr) : "exact");
-      add(row.max_error == 0 && !psnr ? "exact" : fmt::format("{:.2g}", row.max_error));
-    }
+    const auto add = [&](const std::string& text) { cells.push_back({text, "", ""}); };
+    Blocks samples{row.seconds};
+    for (double& one : samples.front()) one *= 1e6;
+    const bool reference = ours.empty() && is_ours(row);
+    if (reference) ours = samples;
+    const Ratio time = interval(samples);
+    add(digits(time.value));
+    add(fmt::format("{} to {}", digits(time.low), digits(time.high)));
+    add(reference ? "1" : ours.empty() ? "-" : to_string(bootstrap_ratio(samples, ours)));
+    if (psnr) add(!std::isnan(row.psnr) ? fmt::format("{:.1f}", row.psnr) : "exact");
+    add(row.max_error == 0 && !psnr ? "exact" : fmt::format("{:.2g}", row.max_error));
     table.rows.push_back(std::move(cells));
   }
+  table.note = left_out.text("Left out");
   return table;
 }
 
@@ -649,15 +680,20 @@ Table counters_table(const Result& result, const std::string& recipe,
   const bool one_shape = std::all_of(rows.begin(), rows.end(), [&](const CountersRow& row) {
     return !of_recipe(row) || row.shape == first->shape;
   });
+  Reasons uncounted;
   for (const CountersRow& row : rows) {
     if (!of_recipe(row)) continue;
+    if (!row.counted()) {
+      const bool skipped = row.status == "skipped";
+      uncounted.add((skipped ? "" : row.status + ": ") + row.reason, row.variant);
+      continue;
+    }
     std::vector<Cell>& cells = table.rows.emplace_back();
     cells.push_back({row.label() + (one_shape ? "" : " (" + to_text(row.shape) + ")"), "", ""});
     for (const counters::Shown& one : columns)
       cells.push_back({digits(counters::value_of(row, one)), "", ""});
-    if (!row.counted() && cells.size() > 1)
-      cells[1] = {row.status + ": " + row.reason, "skipped", ""};
   }
+  table.note = uncounted.text("Not counted");
   return table;
 }
 
