@@ -277,14 +277,26 @@ TEST_CASE("functions and macros are cut out of kernel files") {
   CHECK(cut("TWICE twice_of", &document).code == 0);
   CHECK(contains(document,
                  "-->\n```c\n#define TWICE(x)\n  ((x) +\n   (x))\n\n"
-                 "static float twice_of(float x) {\n  return TWICE(x);\n}\n```\n<!--"));
+                 "static float twice_of(float x) {\n  return TWICE(x);\n}\n```\n\n"
+                 "[k.cl, lines 1 to 3](../k.cl#L1-L3), [k.cl, lines 5 to 7](../k.cl#L5-L7)\n<!--"));
   CHECK(cut("TWICE from=\"(x))\"", &document).code == 0);
   CHECK(contains(document, "-->\n```c\n#define TWICE(x)\n  // ...\n   (x))\n```\n"));
   CHECK(cut("slow from=\"for (\" to=\"sum +=\" mark=\"twice_of(\"", &document).code == 0);
   CHECK(contains(document,
                  "-->\n```c hl_lines=\"4\"\n__kernel void slow(...) {\n  // ...\n  for (int k = 0; "
                  "k < n; ++k) {\n"
-                 "    sum += twice_of(y[k]);  // <--\n  // ...\n}\n```\n"));
+                 "    sum += twice_of(y[k]);  // <--\n  // ...\n}\n```\n\n"
+                 "[k.cl, lines 9 to 17](../k.cl#L9-L17)\n<!--"));
+}
+
+TEST_CASE("README's links to the lines of a kernel begin at the root") {
+  if (tool().empty()) return;
+  const std::string block = "<!-- clcook:kernel k.cl ONE -->\n<!-- /clcook:kernel -->\n";
+  const Project project(block, "README.md");
+  write_bytes(project.folder / "k.cl", "\n#define ONE 1\n");
+  REQUIRE(project.report(false).code == 0);
+  CHECK(contains(project.document("README.md"),
+                 "```c\n#define ONE 1\n```\n\n[k.cl, line 2](k.cl#L2)\n<!--"));
 }
 
 TEST_CASE("what a kernel file does not have is an error") {

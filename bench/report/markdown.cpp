@@ -47,10 +47,13 @@ struct Document {
   std::vector<Edit> edits;
   std::vector<Vouch> vouches;
   std::vector<DrawnFile> pictures;
+  std::vector<std::vector<std::string>> charts;  // the arguments of those so far
+
+  bool in_docs() const { return name.rfind("docs/", 0) == 0; }
 };
 
 std::string make_table(const std::vector<Result>& results, const std::vector<std::string>& words,
-                       bool in_docs) {
+                       const Document& document) {
   struct Kind {
     const char* name;
     std::size_t least, most;
@@ -91,10 +94,10 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
            fmt::format("'{}' has nothing about '{}'", argument(1), argument(2)));
     return to_markdown(table);
   };
-  if (name == "recipes") return to_markdown(recipes_table(results, in_docs ? "" : "docs/", ".md"));
+  const std::string to_docs = document.in_docs() ? "" : "docs/";
+  if (name == "recipes") return to_markdown(recipes_table(results, to_docs, ".md"));
   if (name == "techniques")
-    return to_markdown(
-        techniques_table(results, find(results, words[1], "bench").device, in_docs ? "" : "docs/"));
+    return to_markdown(techniques_table(results, find(results, words[1], "bench").device, to_docs));
   if (name == "results") return to_markdown(results_table(results));
   if (name == "ceilings") return to_markdown(ceilings_table(find(results, words[1], "bench")));
   if (name == "check") return some(check_table(find(results, words[1], "check"), argument(2)));
@@ -102,8 +105,7 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
   if (name == "speed") return some(speed_table(find(results, words[1], "bench"), words[2]));
   if (name == "steps") return to_markdown(steps_table(results, find_recipe(recipes(), words[1])));
   if (name == "libraries")
-    return some(
-        libraries_table(results, find(results, words[1], "peers").device, in_docs ? "" : "docs/"));
+    return some(libraries_table(results, find(results, words[1], "peers").device, to_docs));
   if (name == "peers") return some(peers_table(find(results, words[1], "peers")));
   if (name == "startup") return some(startup_table(find(results, words[1], "startup")));
   if (name == "counters")
@@ -281,17 +283,18 @@ std::size_t check_provenance(const std::vector<Document>& documents,
 std::string make_part(Document& document, std::string_view kind, const std::string& arguments,
                       std::size_t line, const std::filesystem::path& root,
                       const std::vector<Result>& results) {
-  const bool in_docs = document.name.rfind("docs/", 0) == 0;
-  if (kind == "table") return "\n" + make_table(results, words_of(arguments), in_docs);
-  if (kind == "kernel") return "\n" + kernel_markdown(root, arguments);
+  if (kind == "table") return "\n" + make_table(results, words_of(arguments), document);
+  if (kind == "kernel")
+    return "\n" + kernel_markdown(root, arguments, document.in_docs() ? "../" : "");
   if (kind == "gain") return gain_text(results, words_of(arguments));
   if (kind == "value") return make_value(results, arguments);
   const std::vector<std::string> words = words_of(arguments);
   const std::string content = chart_file(results, words);
   const std::string name = "images/chart_" + words[0] + ".svg";
   document.pictures.push_back({line, "docs/" + name, content});
-  return fmt::format("\n![Time of each variant; shorter is faster]({}{})\n", in_docs ? "" : "docs/",
-                     name);
+  document.charts.push_back(words);
+  return fmt::format("\n![Time of each variant; shorter is faster]({}{})\n",
+                     document.in_docs() ? "" : "docs/", name);
 }
 
 // Finds the parts and makes their new text, and what the document vouches for. Fenced code and
@@ -399,7 +402,7 @@ int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result
   std::error_code error;
   const auto add = [&](const std::filesystem::path& path, const std::string& name) {
     if (std::filesystem::is_regular_file(path, error))
-      documents.push_back({name, path, {}, {}, {}, {}});
+      documents.push_back({name, path, {}, {}, {}, {}, {}});
   };
   add(root / "README.md", "README.md");
   for (const auto& entry : std::filesystem::directory_iterator(root / "docs", error)) {

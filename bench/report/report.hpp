@@ -233,10 +233,12 @@ Table speed_table(const Result& result, const std::string& recipe);
 std::string chart_file(const std::vector<Result>& results, const std::vector<std::string>& words);
 
 // FILE NAME [from="TEXT" [to="TEXT"]]... [mark="TEXT"]... [NAME ...]: functions or macros of a file
-// under `root` as fenced code. Of one with `from` its head and the lines from the first with that
-// text to the first with `to`, else to its end. Lines with a mark are marked. Throws
-// Error(invalid_argument) for what is not there, Error(io) for a file that cannot be read.
-std::string kernel_markdown(const std::filesystem::path& root, const std::string& arguments);
+// under `root` as fenced code, and a link to their lines, which are `to_root` + FILE. Of one with
+// `from` its head and the lines from the first with that text to the first with `to`, else to its end.
+// Lines with a mark are marked. Throws Error(invalid_argument) for what is not there, Error(io) for a
+// file that cannot be read.
+std::string kernel_markdown(const std::filesystem::path& root, const std::string& arguments,
+                            const std::string& to_root);
 
 // ---- Curves (report/curves.cpp) ----
 
