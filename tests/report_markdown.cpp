@@ -105,6 +105,44 @@ TEST_CASE("the index of techniques has the ratio of the two variants that a card
   CHECK(contains(text, "| per_item against uniform | see the page |"));
 }
 
+TEST_CASE("a ladder has the device and the shape of the page's chart, and what limits each rung") {
+  if (tool().empty()) return;
+  const auto made = [](const std::string& chart, const std::string& ladder) {
+    const Project project("<!-- clcook:chart " + chart + " -->\n<!-- /clcook:chart -->\n\n" +
+                          "<!-- clcook:table ladder " + ladder + " -->" + kEnd);
+    const std::string results = CLCOOK_SOURCE_DIR "/bench/results/";
+    for (const char* name : {"h200_bench_argument_swap", "h200_counters", "h200_bench_halo_tile",
+                             "pocl_bench_regroup"})
+      fs::copy(results + name + ".json", project.folder / "bench/results");
+    const Ran ran = project.report(false);
+    return ran.code == 0 ? project.document() : ran.err;
+  };
+  const std::string swap = made("argument_swap h200_bench_argument_swap", "argument_swap");
+  CHECK(
+      contains(swap,
+               "| Variant | What it changes | Median µs | Of the multiply-adds | This step alone | "
+               "What limits it now |\n|---|---|---:|---:|---|---|\n| two_calls | one call in each "
+               "branch | "));
+  CHECK(contains(swap, " | baseline | 16 of 32 lanes active |\n| swap_in_place | "));
+  CHECK(contains(swap, "×** | issue slots 9"));
+  CHECK(contains(swap, " | tie | issue slots 9"));
+  CHECK_FALSE(contains(swap, "cpu_lanes"));
+  CHECK(contains(swap, "\n\n*NVIDIA H200, count=4194304 share=50.0 run=1.*\n<!--"));
+  // At a radius that nobody has counted; with one rung more.
+  const std::string halo =
+      made("halo_tile h200_bench_halo_tile filter=dilation radius=4", "halo_tile direct_multi");
+  CHECK(contains(halo, "| Of the copy | This step alone |\n"));
+  CHECK(contains(halo, "\n| direct_multi | "));
+  CHECK(contains(halo, "\n| local_tile | after direct: "));
+  CHECK(contains(halo, "radius=4 pixel=rgba32f border=clamp; a copy takes "));
+  // On a CPU to what is recommended there.
+  CHECK(contains(made("regroup pocl_bench_regroup paths=8", "regroup"), "\n| cpu_lanes | "));
+  CHECK(contains(made("halo_tile h200_bench_halo_tile radius=4", "halo_tile block"),
+                 "'h200_bench_halo_tile' has no time of 'block' at filter=dilation"));
+  CHECK(contains(made("halo_tile h200_bench_halo_tile", "regroup"),
+                 "a ladder has the shape of a chart above it; there is none of 'regroup'"));
+}
+
 TEST_CASE("markers that make no sense are errors with file and line, and nothing is written") {
   if (tool().empty()) return;
   const auto refused = [](const std::string& part, const std::string& because) {
@@ -135,6 +173,7 @@ TEST_CASE("markers that make no sense are errors with file and line, and nothing
   refused(table("counters gpu-counters other lanes"), "'gpu-counters' has nothing about 'other'");
   refused(table("counters gpu-bench fixture_blur lanes"), "this needs 'counters'");
   refused(table("steps absent"), "there is no recipe 'absent'");
+  refused(table("ladder"), "expected: clcook:table ladder RECIPE [VARIANT...]");
   refused(table("stages absent"), "there is no result 'absent'; known are cpu-bench gpu-bench");
   refused("<!-- clcook:table results -->\n", "not closed by <!-- /clcook:table -->");
   refused("<!-- clcook:table results -->\n" + table("results"), "not closed");

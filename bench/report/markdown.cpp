@@ -52,6 +52,26 @@ struct Document {
   bool in_docs() const { return name.rfind("docs/", 0) == 0; }
 };
 
+// The shape of the page's chart of the recipe, of the first device in it.
+std::string make_ladder(const std::vector<Result>& results, const std::vector<std::string>& words,
+                        const Document& document) {
+  const std::string& recipe = words[1];
+  const auto chart =
+      std::find_if(document.charts.begin(), document.charts.end(),
+                   [&](const std::vector<std::string>& one) { return one[0] == recipe; });
+  if (chart == document.charts.end())
+    fail(Errc::invalid_argument, "report",
+         fmt::format("a ladder has the shape of a chart above it; there is none of '{}'", recipe));
+  const auto shape = chart->begin() + 2;
+  const auto end = std::find_if(shape, chart->end(), [](const std::string& word) {
+    return word.find('=') == std::string::npos;
+  });
+  const Result& result = find(results, (*chart)[1], "bench");
+  return to_markdown(ladder_table(results, find_recipe(recipes(), recipe), result,
+                                  group_of(result, recipe, {shape, end}),
+                                  {words.begin() + 2, words.end()}));
+}
+
 std::string make_table(const std::vector<Result>& results, const std::vector<std::string>& words,
                        const Document& document) {
   struct Kind {
@@ -66,6 +86,7 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
                                     {"check", 1, 2, " RESULT [RECIPE]"},
                                     {"bench", 2, 2, " RESULT RECIPE"},
                                     {"speed", 2, 2, " RESULT RECIPE"},
+                                    {"ladder", 1, 9, " RECIPE [VARIANT...]"},
                                     {"steps", 1, 1, " RECIPE"},
                                     {"stages", 1, 1, " RESULT"},
                                     {"peers", 1, 1, " RESULT"},
@@ -104,6 +125,7 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
   if (name == "bench") return some(bench_table(find(results, words[1], "bench"), words[2]));
   if (name == "speed") return some(speed_table(find(results, words[1], "bench"), words[2]));
   if (name == "steps") return to_markdown(steps_table(results, find_recipe(recipes(), words[1])));
+  if (name == "ladder") return make_ladder(results, words, document);
   if (name == "libraries")
     return some(libraries_table(results, find(results, words[1], "peers").device, to_docs));
   if (name == "peers") return some(peers_table(find(results, words[1], "peers")));
