@@ -115,6 +115,44 @@ TEST_CASE("the index of techniques has a word for each, its evidence, and what p
   CHECK(text.rfind("| costs |") < text.find("| not tested |"));
 }
 
+TEST_CASE("a ladder has the device and the shape of the page's chart, and what limits each rung") {
+  if (tool().empty()) return;
+  const auto made = [](const std::string& chart, const std::string& ladder) {
+    const Project project("<!-- clcook:chart " + chart + " -->\n<!-- /clcook:chart -->\n\n" +
+                          "<!-- clcook:table ladder " + ladder + " -->" + kEnd);
+    const std::string results = CLCOOK_SOURCE_DIR "/bench/results/";
+    for (const char* name : {"h200_bench_argument_swap", "h200_counters", "h200_bench_halo_tile",
+                             "pocl_bench_regroup"})
+      fs::copy(results + name + ".json", project.folder / "bench/results");
+    const Ran ran = project.report(false);
+    return ran.code == 0 ? project.document() : ran.err;
+  };
+  const std::string swap = made("argument_swap h200_bench_argument_swap", "argument_swap");
+  CHECK(
+      contains(swap,
+               "| Variant | What it changes | Median µs | Of the multiply-adds | This step alone | "
+               "What limits it now |\n|---|---|---:|---:|---|---|\n| two_calls | one call in each "
+               "branch | "));
+  CHECK(contains(swap, " | baseline | 16 of 32 lanes active |\n| swap_in_place | "));
+  CHECK(contains(swap, "×** | issue slots 9"));
+  CHECK(contains(swap, " | tie | issue slots 9"));
+  CHECK_FALSE(contains(swap, "cpu_lanes"));
+  CHECK(contains(swap, "\n\n*NVIDIA H200, count=4194304 share=50.0 run=1.*\n<!--"));
+  // At a radius that nobody has counted; with one rung more.
+  const std::string halo =
+      made("halo_tile h200_bench_halo_tile filter=dilation radius=4", "halo_tile direct_multi");
+  CHECK(contains(halo, "| Of the copy | This step alone |\n"));
+  CHECK(contains(halo, "\n| direct_multi | "));
+  CHECK(contains(halo, "\n| local_tile | after direct: "));
+  CHECK(contains(halo, "radius=4 pixel=rgba32f border=clamp; a copy takes "));
+  // On a CPU to what is recommended there.
+  CHECK(contains(made("regroup pocl_bench_regroup paths=8", "regroup"), "\n| cpu_lanes | "));
+  CHECK(contains(made("halo_tile h200_bench_halo_tile radius=4", "halo_tile block"),
+                 "'h200_bench_halo_tile' has no time of 'block' at filter=dilation"));
+  CHECK(contains(made("halo_tile h200_bench_halo_tile", "regroup"),
+                 "a ladder has the shape of a chart above it; there is none of 'regroup'"));
+}
+
 TEST_CASE("markers that make no sense are errors with file and line, and nothing is written") {
   if (tool().empty()) return;
   const auto refused = [](const std::string& part, const std::string& because) {
@@ -145,6 +183,7 @@ TEST_CASE("markers that make no sense are errors with file and line, and nothing
   refused(table("counters gpu-counters other lanes"), "'gpu-counters' has nothing about 'other'");
   refused(table("counters gpu-bench fixture_blur lanes"), "this needs 'counters'");
   refused(table("steps absent"), "there is no recipe 'absent'");
+  refused(table("ladder"), "expected: clcook:table ladder RECIPE [VARIANT...]");
   refused(table("stages absent"), "there is no result 'absent'; known are cpu-bench gpu-bench");
   refused("<!-- clcook:table results -->\n", "not closed by <!-- /clcook:table -->");
   refused("<!-- clcook:table results -->\n" + table("results"), "not closed");
@@ -287,14 +326,26 @@ TEST_CASE("functions and macros are cut out of kernel files") {
   CHECK(cut("TWICE twice_of", &document).code == 0);
   CHECK(contains(document,
                  "-->\n```c\n#define TWICE(x)\n  ((x) +\n   (x))\n\n"
-                 "static float twice_of(float x) {\n  return TWICE(x);\n}\n```\n<!--"));
+                 "static float twice_of(float x) {\n  return TWICE(x);\n}\n```\n\n"
+                 "[k.cl, lines 1 to 3](../k.cl#L1-L3), [k.cl, lines 5 to 7](../k.cl#L5-L7)\n<!--"));
   CHECK(cut("TWICE from=\"(x))\"", &document).code == 0);
   CHECK(contains(document, "-->\n```c\n#define TWICE(x)\n  // ...\n   (x))\n```\n"));
   CHECK(cut("slow from=\"for (\" to=\"sum +=\" mark=\"twice_of(\"", &document).code == 0);
   CHECK(contains(document,
                  "-->\n```c hl_lines=\"4\"\n__kernel void slow(...) {\n  // ...\n  for (int k = 0; "
                  "k < n; ++k) {\n"
-                 "    sum += twice_of(y[k]);  // <--\n  // ...\n}\n```\n"));
+                 "    sum += twice_of(y[k]);  // <--\n  // ...\n}\n```\n\n"
+                 "[k.cl, lines 9 to 17](../k.cl#L9-L17)\n<!--"));
+}
+
+TEST_CASE("README's links to the lines of a kernel begin at the root") {
+  if (tool().empty()) return;
+  const std::string block = "<!-- clcook:kernel k.cl ONE -->\n<!-- /clcook:kernel -->\n";
+  const Project project(block, "README.md");
+  write_bytes(project.folder / "k.cl", "\n#define ONE 1\n");
+  REQUIRE(project.report(false).code == 0);
+  CHECK(contains(project.document("README.md"),
+                 "```c\n#define ONE 1\n```\n\n[k.cl, line 2](k.cl#L2)\n<!--"));
 }
 
 TEST_CASE("what a kernel file does not have is an error") {

@@ -116,6 +116,138 @@ TEST_CASE("a baseline is the recipe's at the first of its tunes, or none") {
   CHECK_FALSE(has({other}));
 }
 
+namespace {
+
+// A bench of the recipe's rows, each limited by the copy of its bytes, on a GPU that copies 1 GB/s.
+Result bench_of(std::vector<BenchRow> rows) {
+  Result out;
+  out.stem = "a";
+  out.kind = "bench";
+  out.about = kGpu;
+  out.device = kGpu.text();
+  out.bench.ceilings.copy_gbs = 1;
+  for (BenchRow& row : rows) {
+    row.bytes = 30000;
+    row.limit = "copy";
+    row.shape = Params::parse("width=8");
+  }
+  out.bench.rows = std::move(rows);
+  return out;
+}
+
+std::vector<std::string> lines_of(const Table& table) {
+  std::vector<std::string> out;
+  for (const auto& cells : table.rows) {
+    out.emplace_back();
+    for (const Cell& cell : cells)
+      out.back() += (cell.mark == "strong" ? "*" : "") + cell.text + "|";
+  }
+  return out;
+}
+
+CountersRow counted(const std::string& variant,
+                    std::vector<std::pair<std::string, double>> counters) {
+  CountersRow out;
+  out.recipe = "r";
+  out.variant = variant;
+  out.shape = Params::parse("width=8");
+  out.status = "counted";
+  out.counters = std::move(counters);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a ladder goes from the baseline to what is recommended, and names the tune that changes") {
+  Recipe recipe = a_recipe();
+  recipe.variants[0].summary = "as it was";
+  recipe.variants[1].change = "one thing";
+  recipe.variants[2].change = "another";
+  recipe.variants.push_back(recipe.variants[1]);
+  recipe.variants[3].name = "aside";
+  recipe.for_gpus = "faster";
+  std::vector<BenchRow> rows{row_of("slow", "group=64", 100), row_of("fast", "", 99.8),
+                             row_of("faster", "group=128", 50), row_of("aside", "", 96)};
+  const Result result = bench_of(rows);
+  const auto ladder = [&](const std::vector<std::string>& also) {
+    const Group group = groups_of(result, "r").front();
+    return ladder_table({result}, recipe, result, group, also);
+  };
+  const Table table = ladder({});
+  CHECK(lines_of(table) == std::vector<std::string>{
+                               "slow|as it was|100|30 %|baseline|", "fast|one thing|99.8|30 %|tie|",
+                               "faster|another|50.0|60 %|*2.00× with group=128|"});
+  CHECK(table.columns[3].title == "Of the copy");
+  CHECK(table.note == "a device, width=8; a copy takes 30.0 µs");
+  // Bold only from 1.05.
+  CHECK(lines_of(ladder({"aside"})).back() == "aside|after slow: one thing|96.0|31 %|1.04×|");
+  CHECK_THROWS_WITH_AS(ladder({"gone"}), doctest::Contains("'a' has no time of 'gone' at width=8"),
+                       Error);
+  recipe.for_gpus.clear();
+  CHECK_THROWS_WITH_AS(ladder({}), doctest::Contains("has no steps of 'r' at width=8"), Error);
+}
+
+TEST_CASE("a rung has a counter of its device, variant, tune and size") {
+  Recipe recipe = a_recipe();
+  recipe.for_gpus = "fast";
+  const Result result = bench_of({row_of("slow", "group=64", 100), row_of("fast", "", 30)});
+  Result counters;
+  counters.kind = "counters";
+  counters.device = result.device;
+  counters.counters.rows = {counted("slow", {{"issue_pct", 90}, {"lanes", 8}}),
+                            counted("fast", {{"issue_pct", 90}, {"lanes", 32}})};
+  counters.counters.rows[0].tune = Params::parse("group=64");
+  const auto limits = [&] {
+    const Group group = groups_of(result, "r").front();
+    const Table table = ladder_table({result, counters}, recipe, result, group, {});
+    std::string out = table.columns.back().title;
+    for (const auto& cells : table.rows) out += "|" + cells.back().text;
+    return out;
+  };
+  CHECK(limits() == "What limits it now|8 of 32 lanes active|issue slots 90 %");
+  counters.counters.rows[1].tune = Params::parse("group=128");
+  CHECK(limits() == "What limits it now|8 of 32 lanes active|");
+  counters.counters.rows[0].shape = Params::parse("width=9");
+  CHECK(limits().rfind("This step alone|baseline|", 0) == 0);
+  counters.device = "another";
+  counters.counters.rows[0].shape = Params::parse("width=8");
+  CHECK(limits().rfind("This step alone", 0) == 0);
+}
+
+TEST_CASE("what limits a kernel is one counter in words") {
+  // A copy of 1000 GB/s, and a kernel that has to move 1 MB.
+  const auto words = [](std::vector<std::pair<std::string, double>> counters) {
+    counters.insert(counters.begin(), {"time_ns", 10000});
+    return limit_text(counted("slow", std::move(counters)), 1e6, 1000);
+  };
+  const std::pair<std::string, double> all{"lanes", 32};
+  CHECK(words({{"issue_pct", 94}, {"lanes", 16.2}, {"dram_read_bytes", 1e5}}) ==
+        "16 of 32 lanes active");
+  CHECK(words({{"issue_pct", 94}, all}) == "issue slots 94 %");
+  // Whichever is nearer to its limit.
+  CHECK(limit_text(counted("slow", {{"time_ns", 1000},
+                                    {"issue_pct", 70},
+                                    {"dram_read_bytes", 4e5},
+                                    {"dram_write_bytes", 4e5}}),
+                   1e6, 1000) == "DRAM 80 %");
+  // Read several times, since the cache did not hold it.
+  CHECK(words({{"issue_pct", 20},
+               {"l2_hit_pct", 21},
+               {"dram_read_bytes", 4e6},
+               {"dram_write_bytes", 4e6}}) == "L2 hit rate 21 %");
+  CHECK(words({{"issue_pct", 20},
+               {"stall_global", 30},
+               {"stall_math", 10},
+               {"stall_not_chosen", 99}}) == "75 % of waits: global memory");
+  CHECK(words({{"issue_pct", 20}, {"bank_conflicts", 5}, {"local_wavefronts", 10}}) ==
+        "bank conflicts 50 % of local passes");
+  CHECK(words({{"issue_pct", 20}, {"stall_math", 10}}).empty());
+  CountersRow skipped;
+  skipped.status = "skipped";
+  CHECK(limit_text(skipped, 1e6, 1000).empty());
+}
+
 TEST_CASE("devices have the names that people use") {
   const auto result = [](const char* kind, const char* name, const char* platform, int units,
                          const char* driver) {

@@ -58,12 +58,20 @@ bool names(const std::string& line, const std::string& name, std::string_view af
   return false;
 }
 
-// The lines of a function or macro, without the backslashes of the latter.
-std::vector<std::string> find_code(const std::vector<std::string>& file, const std::string& name,
-                                   const std::string& path) {
+// The lines of a function or macro, without the backslashes of the latter, and which they are,
+// counted from 1.
+struct Code {
+  std::vector<std::string> lines;
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+Code find_code(const std::vector<std::string>& file, const std::string& name,
+               const std::string& path) {
   for (std::size_t i = 0; i < file.size(); ++i) {
     const std::string& line = file[i];
     std::vector<std::string> out;
+    const auto code = [&] { return Code{out, i + 2 - out.size(), i + 1}; };
     if (begins(line, "#define ") && names(line, name, "( \\")) {
       for (; i < file.size(); ++i) {
         std::string one = file[i];
@@ -71,7 +79,7 @@ std::vector<std::string> find_code(const std::vector<std::string>& file, const s
         if (more) one.pop_back();
         one.erase(one.find_last_not_of(' ') + 1);
         out.push_back(std::move(one));
-        if (!more) return out;
+        if (!more) return code();
       }
     }
     if (line.empty() || (line[0] != '_' && std::isalpha(static_cast<unsigned char>(line[0])) == 0))
@@ -82,7 +90,7 @@ std::vector<std::string> find_code(const std::vector<std::string>& file, const s
       out.push_back(file[i - 1]);
     for (; i < file.size(); ++i) {
       out.push_back(file[i]);
-      if (file[i] == "}") return out;
+      if (file[i] == "}") return code();
       if (ends(file[i], ';') && file[i][0] != ' ') break;  // a declaration
     }
   }
@@ -158,7 +166,8 @@ std::vector<CodeLine> cut(const std::vector<std::string>& code, const Part& part
 
 }  // namespace
 
-std::string kernel_markdown(const std::filesystem::path& root, const std::string& arguments) {
+std::string kernel_markdown(const std::filesystem::path& root, const std::string& arguments,
+                            const std::string& to_root) {
   const std::vector<Argument> words = parse(arguments);
   if (words.size() < 2 || !words[0].name.empty() || !words[1].name.empty())
     refuse(
@@ -191,10 +200,16 @@ std::string kernel_markdown(const std::filesystem::path& root, const std::string
   for (std::string line; std::getline(in, line);) file.push_back(line);
 
   std::vector<CodeLine> lines;
+  std::string links;
   for (const Part& part : parts) {
     if (!lines.empty()) lines.push_back({"", false});
-    const std::vector<CodeLine> more = cut(find_code(file, part.name, path), part);
+    const Code code = find_code(file, part.name, path);
+    const std::vector<CodeLine> more = cut(code.lines, part);
     lines.insert(lines.end(), more.begin(), more.end());
+    const bool one = code.first == code.last;
+    links += fmt::format("{}[{}, line{} {}{}]({}{}#L{}{})", links.empty() ? "" : ", ", path,
+                         one ? "" : "s", code.first, one ? "" : fmt::format(" to {}", code.last),
+                         to_root, path, code.first, one ? "" : fmt::format("-L{}", code.last));
   }
   std::string marked;
   std::string text;
@@ -206,7 +221,8 @@ std::string kernel_markdown(const std::filesystem::path& root, const std::string
     }
     text += "\n";
   }
-  return fmt::format("```c{}\n{}```\n", marked.empty() ? "" : " hl_lines=\"" + marked + "\"", text);
+  return fmt::format("```c{}\n{}```\n\n{}\n", marked.empty() ? "" : " hl_lines=\"" + marked + "\"",
+                     text, links);
 }
 
 }  // namespace clcook::tool::report

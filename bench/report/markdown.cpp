@@ -47,10 +47,33 @@ struct Document {
   std::vector<Edit> edits;
   std::vector<Vouch> vouches;
   std::vector<DrawnFile> pictures;
+  std::vector<std::vector<std::string>> charts;  // the arguments of those so far
+
+  bool in_docs() const { return name.rfind("docs/", 0) == 0; }
 };
 
+// The shape of the page's chart of the recipe, of the first device in it.
+std::string make_ladder(const std::vector<Result>& results, const std::vector<std::string>& words,
+                        const Document& document) {
+  const std::string& recipe = words[1];
+  const auto chart =
+      std::find_if(document.charts.begin(), document.charts.end(),
+                   [&](const std::vector<std::string>& one) { return one[0] == recipe; });
+  if (chart == document.charts.end())
+    fail(Errc::invalid_argument, "report",
+         fmt::format("a ladder has the shape of a chart above it; there is none of '{}'", recipe));
+  const auto shape = chart->begin() + 2;
+  const auto end = std::find_if(shape, chart->end(), [](const std::string& word) {
+    return word.find('=') == std::string::npos;
+  });
+  const Result& result = find(results, (*chart)[1], "bench");
+  return to_markdown(ladder_table(results, find_recipe(recipes(), recipe), result,
+                                  group_of(result, recipe, {shape, end}),
+                                  {words.begin() + 2, words.end()}));
+}
+
 std::string make_table(const std::vector<Result>& results, const std::vector<std::string>& words,
-                       bool in_docs) {
+                       const Document& document) {
   struct Kind {
     const char* name;
     std::size_t least, most;
@@ -63,6 +86,7 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
                                     {"check", 1, 2, " RESULT [RECIPE]"},
                                     {"bench", 2, 2, " RESULT RECIPE"},
                                     {"speed", 2, 2, " RESULT RECIPE"},
+                                    {"ladder", 1, 9, " RECIPE [VARIANT...]"},
                                     {"steps", 1, 1, " RECIPE"},
                                     {"stages", 1, 1, " RESULT"},
                                     {"peers", 1, 1, " RESULT"},
@@ -91,19 +115,19 @@ std::string make_table(const std::vector<Result>& results, const std::vector<std
            fmt::format("'{}' has nothing about '{}'", argument(1), argument(2)));
     return to_markdown(table);
   };
-  if (name == "recipes") return to_markdown(recipes_table(results, in_docs ? "" : "docs/", ".md"));
+  const std::string to_docs = document.in_docs() ? "" : "docs/";
+  if (name == "recipes") return to_markdown(recipes_table(results, to_docs, ".md"));
   if (name == "techniques")
-    return to_markdown(
-        techniques_table(results, find(results, words[1], "bench").device, in_docs ? "" : "docs/"));
+    return to_markdown(techniques_table(results, find(results, words[1], "bench").device, to_docs));
   if (name == "results") return to_markdown(results_table(results));
   if (name == "ceilings") return to_markdown(ceilings_table(find(results, words[1], "bench")));
   if (name == "check") return some(check_table(find(results, words[1], "check"), argument(2)));
   if (name == "bench") return some(bench_table(find(results, words[1], "bench"), words[2]));
   if (name == "speed") return some(speed_table(find(results, words[1], "bench"), words[2]));
   if (name == "steps") return to_markdown(steps_table(results, find_recipe(recipes(), words[1])));
+  if (name == "ladder") return make_ladder(results, words, document);
   if (name == "libraries")
-    return some(
-        libraries_table(results, find(results, words[1], "peers").device, in_docs ? "" : "docs/"));
+    return some(libraries_table(results, find(results, words[1], "peers").device, to_docs));
   if (name == "peers") return some(peers_table(find(results, words[1], "peers")));
   if (name == "startup") return some(startup_table(find(results, words[1], "startup")));
   if (name == "counters")
@@ -281,17 +305,18 @@ std::size_t check_provenance(const std::vector<Document>& documents,
 std::string make_part(Document& document, std::string_view kind, const std::string& arguments,
                       std::size_t line, const std::filesystem::path& root,
                       const std::vector<Result>& results) {
-  const bool in_docs = document.name.rfind("docs/", 0) == 0;
-  if (kind == "table") return "\n" + make_table(results, words_of(arguments), in_docs);
-  if (kind == "kernel") return "\n" + kernel_markdown(root, arguments);
+  if (kind == "table") return "\n" + make_table(results, words_of(arguments), document);
+  if (kind == "kernel")
+    return "\n" + kernel_markdown(root, arguments, document.in_docs() ? "../" : "");
   if (kind == "gain") return gain_text(results, words_of(arguments));
   if (kind == "value") return make_value(results, arguments);
   const std::vector<std::string> words = words_of(arguments);
   const std::string content = chart_file(results, words);
   const std::string name = "images/chart_" + words[0] + ".svg";
   document.pictures.push_back({line, "docs/" + name, content});
-  return fmt::format("\n![Time of each variant; shorter is faster]({}{})\n", in_docs ? "" : "docs/",
-                     name);
+  document.charts.push_back(words);
+  return fmt::format("\n![Time of each variant; shorter is faster]({}{})\n",
+                     document.in_docs() ? "" : "docs/", name);
 }
 
 // Finds the parts and makes their new text, and what the document vouches for. Fenced code and
@@ -399,7 +424,7 @@ int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result
   std::error_code error;
   const auto add = [&](const std::filesystem::path& path, const std::string& name) {
     if (std::filesystem::is_regular_file(path, error))
-      documents.push_back({name, path, {}, {}, {}, {}});
+      documents.push_back({name, path, {}, {}, {}, {}, {}});
   };
   add(root / "README.md", "README.md");
   for (const auto& entry : std::filesystem::directory_iterator(root / "docs", error)) {

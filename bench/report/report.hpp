@@ -152,6 +152,7 @@ struct Column {
 struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
+  std::string note{};  // a line below it
 };
 
 // "2.31× [2.20, 2.40]", "tie: 1.01× [0.98, 1.03]", "slower: 0.90× [...]", marked.
@@ -162,7 +163,7 @@ std::string to_html(const Table& table);
 
 // All recipes with the question that each answers and, per device, what it gains over the baseline: the
 // least and the most over its shapes, of the variant that it recommends there, or else of the fastest
-// exact one. Links are `prefix` + name + `suffix`.
+// that is not marked approximate. Links are `prefix` + name + `suffix`.
 Table recipes_table(const std::vector<Result>& results, const std::string& prefix,
                     const std::string& suffix);
 // All recipes with two gains at their first shape per device: that of the recipe's technique, which
@@ -184,6 +185,16 @@ Table bench_table(const Result& result, const std::string& recipe, const Group& 
 // The recipe's variants, each with its predecessor, what it changes, and what that alone gains at the
 // first shape, one column per device.
 Table steps_table(const std::vector<Result>& results, const Recipe& recipe);
+// A rung per variant on the way from the baseline to those that the recipe recommends, to the fastest
+// and to those in `also`: what it changes, its time at the shape of a group of `result`, the share of
+// the copy or of its ceiling, what this step alone gains, and what limits it by the counters of that
+// device. Throws Error(invalid_argument) for a variant that the group has no time of, and without steps.
+Table ladder_table(const std::vector<Result>& results, const Recipe& recipe, const Result& result,
+                   const Group& group, const std::vector<std::string>& also);
+// One counter in words: "issue slots 94 %", "16 of 32 lanes active", "DRAM 88 %", "L2 hit rate 21 %" or
+// "78 % of waits: global memory"; empty where none stands out. DRAM is compared with the measured copy,
+// `bytes` are those that the kernel has to move.
+std::string limit_text(const CountersRow& row, double bytes, double copy_gbs);
 Table stages_table(const Result& result);
 Table peers_table(const Result& result);
 // The library beside others on a device: for each recipe and library how many times as fast clcook is, from
@@ -192,7 +203,7 @@ Table libraries_table(const std::vector<Result>& results, const std::string& dev
                       const std::string& prefix);
 Table startup_table(const Result& result);
 // The variants of a recipe with these counters, by their names in result files. Throws
-// Error(invalid_argument) for a counter that there is none of.
+// Error(invalid_argument) for a counter that there is none of. What was not counted stands in the note.
 Table counters_table(const Result& result, const std::string& recipe,
                      const std::vector<std::string>& counters);
 // The same with those that say most.
@@ -204,7 +215,7 @@ Table isa_table(const Result& result, const std::string& recipe, const std::stri
 std::vector<std::string> targets_of(const Result& result, const std::string& recipe);
 Table curve_table(const Curve& curve);
 
-// ---- For a recipe's page (report/charts.cpp, report/kernels.cpp) ----
+// ---- For a recipe's page (report/charts.cpp, report/kernels.cpp, report/ladder.cpp) ----
 
 // What differs by less than a half per cent is called a tie, however certain it is.
 bool is_tie(const BenchRow& row);
@@ -237,10 +248,12 @@ Table speed_table(const Result& result, const std::string& recipe);
 std::string chart_file(const std::vector<Result>& results, const std::vector<std::string>& words);
 
 // FILE NAME [from="TEXT" [to="TEXT"]]... [mark="TEXT"]... [NAME ...]: functions or macros of a file
-// under `root` as fenced code. Of one with `from` its head and the lines from the first with that
-// text to the first with `to`, else to its end. Lines with a mark are marked. Throws
-// Error(invalid_argument) for what is not there, Error(io) for a file that cannot be read.
-std::string kernel_markdown(const std::filesystem::path& root, const std::string& arguments);
+// under `root` as fenced code, and a link to their lines, which are `to_root` + FILE. Of one with
+// `from` its head and the lines from the first with that text to the first with `to`, else to its end.
+// Lines with a mark are marked. Throws Error(invalid_argument) for what is not there, Error(io) for a
+// file that cannot be read.
+std::string kernel_markdown(const std::filesystem::path& root, const std::string& arguments,
+                            const std::string& to_root);
 
 // ---- Curves (report/curves.cpp) ----
 

@@ -35,6 +35,42 @@ std::string markdown_escape(const std::string& text) {
   return out;
 }
 
+// What is left out of a table and why, in groups.
+class Reasons {
+ public:
+  void add(std::string reason, const std::string& who) {
+    // "LineBlur: the variant padded: " says what stands beside it.
+    const std::string names_it = ": the variant " + who + ": ";
+    const std::size_t at = reason.find(names_it);
+    if (at != std::string::npos) reason.erase(0, at + names_it.size());
+    auto group = std::find_if(groups_.begin(), groups_.end(),
+                              [&](const Left& one) { return one.reason == reason; });
+    if (group == groups_.end()) group = groups_.insert(groups_.end(), {reason, {}, 0});
+    if (std::find(group->who.begin(), group->who.end(), who) == group->who.end())
+      group->who.push_back(who);
+    ++group->count;
+  }
+
+  // "Left out: a, b (no images); c (it failed; 3 times)"; empty without any.
+  std::string text(const std::string& title) const {
+    std::string out;
+    for (const Left& one : groups_) {
+      out += fmt::format("{}{} ({}", out.empty() ? title + ": " : "; ", fmt::join(one.who, ", "),
+                         one.reason);
+      out += one.count > one.who.size() ? fmt::format("; {} times)", one.count) : ")";
+    }
+    return out;
+  }
+
+ private:
+  struct Left {
+    std::string reason;
+    std::vector<std::string> who;
+    std::size_t count = 0;
+  };
+  std::vector<Left> groups_;
+};
+
 std::string percent(double share) {
   return std::isnan(share) ? "-" : fmt::format("{:.{}f} %", 100 * share, share < 0.095 ? 1 : 0);
 }
@@ -73,6 +109,7 @@ std::string to_markdown(const Table& table) {
     }
     out += "\n";
   }
+  if (!table.note.empty()) out += "\n*" + markdown_escape(table.note) + ".*\n";
   return out;
 }
 
@@ -98,16 +135,16 @@ std::string to_html(const Table& table) {
     }
     out += "</tr>\n";
   }
-  return out + "</tbody></table></div>\n";
+  out += "</tbody></table></div>\n";
+  if (!table.note.empty()) out += "<p>" + escape(table.note) + ".</p>\n";
+  return out;
 }
 
 namespace {
 
-// A recipe's gains at its first shape, two cells per device.
-struct Gains {
+struct Named {
   std::string name;
   const Recipe* recipe = nullptr;  // null for a name that the registry does not know
-  std::vector<Cell> cells;
 };
 
 std::vector<Column> gain_columns(const std::vector<Result>& results) {
@@ -169,31 +206,19 @@ Cell together_cell(const std::string& name, const Recipe* recipe, const Result* 
   return gain_cell(verdict_of(*best), ratio_of(*best), who);
 }
 
-std::vector<Gains> gains_of(const std::vector<Result>& results) {
-  std::vector<Gains> out;
-  for (const Recipe& recipe : recipes()) out.push_back({recipe.name, &recipe, {}});
+// The cookbook's recipes, then what else is in the results.
+std::vector<Named> named_of(const std::vector<Result>& results) {
+  std::vector<Named> out;
+  for (const Recipe& recipe : recipes()) out.push_back({recipe.name, &recipe});
   for (const Result& result : results) {
     for (const BenchRow& row : result.bench.rows) {
       if (std::none_of(out.begin(), out.end(),
-                       [&](const Gains& one) { return one.name == row.recipe; }))
-        out.push_back({row.recipe, nullptr, {}});
+                       [&](const Named& one) { return one.name == row.recipe; }))
+        out.push_back({row.recipe, nullptr});
     }
-  }
-  const std::vector<std::string> devices = devices_of(results, "bench");
-  for (Gains& one : out) {
-    for (const std::string& device : devices) {
-      const Result* newest = newest_of(results, device, one.name);
-      one.cells.push_back(technique_cell(one.recipe, newest));
-      one.cells.push_back(together_cell(one.name, one.recipe, newest));
-    }
-    if (devices.empty()) one.cells.push_back(kNotMeasured);
   }
   return out;
 }
-
-}  // namespace
-
-namespace {
 
 // "0.89× to 1.80× column_tiles": the least and the most over the shapes of what a recipe recommends for
 // the device, or else of the fastest exact variant of each, with its name where it is the same for all.
@@ -238,7 +263,7 @@ Table recipes_table(const std::vector<Result>& results, const std::string& prefi
   Table table{{{"Recipe"}, {"The question"}}, {}};
   for (const std::string& device : devices)
     table.columns.push_back({short_device(results, "bench", device)});
-  for (const Gains& one : gains_of(results)) {
+  for (const Named& one : named_of(results)) {
     // Somebody's kernels have no page.
     if (one.recipe == nullptr && ours) continue;
     std::vector<Cell> row{{one.name, "", prefix + one.name + suffix},
@@ -253,10 +278,16 @@ Table recipes_table(const std::vector<Result>& results, const std::string& prefi
 Table gains_table(const std::vector<Result>& results, const std::vector<std::string>& linked) {
   Table table{{{"Recipe"}}, {}};
   for (const Column& column : gain_columns(results)) table.columns.push_back(column);
-  for (const Gains& one : gains_of(results)) {
+  const std::vector<std::string> devices = devices_of(results, "bench");
+  for (const Named& one : named_of(results)) {
     const bool link = std::find(linked.begin(), linked.end(), one.name) != linked.end();
     std::vector<Cell> row{{one.name, "", link ? "#" + one.name : ""}};
-    row.insert(row.end(), one.cells.begin(), one.cells.end());
+    for (const std::string& device : devices) {
+      const Result* newest = newest_of(results, device, one.name);
+      row.push_back(technique_cell(one.recipe, newest));
+      row.push_back(together_cell(one.name, one.recipe, newest));
+    }
+    if (devices.empty()) row.push_back(kNotMeasured);
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -441,15 +472,10 @@ Table stages_table(const Result& result) {
                {"Largest error", true},
                {"Off the full sum", true}},
               {}};
+  Reasons skipped;
   for (const Stage& stage : stages_of(result)) {
     if (!stage.skipped.empty()) {
-      table.rows.push_back({{stage.name, "", ""},
-                            {"-", "", ""},
-                            {"-", "", ""},
-                            {"-", "", ""},
-                            {"skipped: " + stage.skipped, "skipped", ""},
-                            {"-", "", ""},
-                            {"-", "", ""}});
+      skipped.add(stage.skipped, stage.name);
       continue;
     }
     Cell step = ratio_cell(stage.verdict, stage.step);
@@ -466,6 +492,7 @@ Table stages_table(const Result& result) {
          {error(stage.max_error), "", ""},
          {error(stage.off_full), "", ""}});
   }
+  table.note = skipped.text("Skipped");
   return table;
 }
 
@@ -493,54 +520,78 @@ const PeerRow* fastest_peer(const std::vector<const PeerRow*>& rows, const Wante
   return best;
 }
 
+// The rows of each case that were measured, in order.
+std::vector<std::vector<const PeerRow*>> cases_of(const PeersResult& peers) {
+  std::vector<std::vector<const PeerRow*>> out;
+  for (const PeerRow& row : peers.rows) {
+    if (row.skipped) continue;
+    if (out.empty() || out.back().front()->which != row.which) out.emplace_back();
+    out.back().push_back(&row);
+  }
+  return out;
+}
+
+// The libraries beside clcook in a case, each once.
+std::vector<std::string> libraries_of(const std::vector<const PeerRow*>& rows) {
+  std::vector<std::string> out;
+  for (const PeerRow* row : rows) {
+    if (!is_ours(*row) && std::find(out.begin(), out.end(), library_of(*row)) == out.end())
+      out.push_back(library_of(*row));
+  }
+  return out;
+}
+
+// How many times as fast as a library clcook is in a case; none where nothing of it is as exact.
+std::optional<double> against_library(const std::vector<const PeerRow*>& rows,
+                                      const std::string& library) {
+  const PeerRow* theirs =
+      fastest_peer(rows, [&](const PeerRow& row) { return library_of(row) == library; });
+  const PeerRow* ours = fastest_peer(
+      rows, [&](const PeerRow& row) { return is_ours(row) && is_as_exact(row, *theirs); });
+  if (ours == nullptr) return std::nullopt;
+  return median(theirs->seconds) / median(ours->seconds);
+}
+
+// A library's least and most over the cases.
+struct Span {
+  std::string library;
+  double least = 0, most = 0;
+  int cases = 0;
+};
+
+void add_case(std::vector<Span>& spans, const std::string& library, double ratio) {
+  auto found = std::find_if(spans.begin(), spans.end(),
+                            [&](const Span& one) { return one.library == library; });
+  if (found == spans.end()) found = spans.insert(spans.end(), {library, ratio, ratio, 0});
+  found->least = std::min(found->least, ratio);
+  found->most = std::max(found->most, ratio);
+  ++found->cases;
+}
+
+std::vector<Span> spans_of(const std::vector<Result>& results, const std::string& device,
+                           const std::string& recipe) {
+  std::vector<Span> spans;
+  for (const Result& result : results) {
+    if (result.device != device || result.peers.recipe != recipe) continue;
+    for (const std::vector<const PeerRow*>& rows : cases_of(result.peers)) {
+      for (const std::string& library : libraries_of(rows)) {
+        if (const auto ratio = against_library(rows, library)) add_case(spans, library, *ratio);
+      }
+    }
+  }
+  return spans;
+}
+
 }  // namespace
 
 Table libraries_table(const std::vector<Result>& results, const std::string& device,
                       const std::string& prefix) {
   Table table{{{"Recipe"}, {"Library"}, {"clcook is"}, {"Cases", true}}, {}};
   for (const Recipe& recipe : recipes()) {
-    // Each library's least and most over the cases.
-    struct Span {
-      double least = 0, most = 0;
-      int cases = 0;
-    };
-    std::vector<std::pair<std::string, Span>> spans;
-    for (const Result& result : results) {
-      if (result.device != device || result.peers.recipe != recipe.name) continue;
-      std::vector<std::pair<std::string, std::vector<const PeerRow*>>> cases;
-      for (const PeerRow& row : result.peers.rows) {
-        if (row.skipped) continue;
-        if (cases.empty() || cases.back().first != row.which) cases.push_back({row.which, {}});
-        cases.back().second.push_back(&row);
-      }
-      for (const auto& [which, rows] : cases) {
-        std::vector<std::string> libraries;
-        for (const PeerRow* row : rows) {
-          const std::string library = library_of(*row);
-          if (!is_ours(*row) &&
-              std::find(libraries.begin(), libraries.end(), library) == libraries.end())
-            libraries.push_back(library);
-        }
-        for (const std::string& library : libraries) {
-          const PeerRow* theirs =
-              fastest_peer(rows, [&](const PeerRow& row) { return library_of(row) == library; });
-          const PeerRow* ours = fastest_peer(
-              rows, [&](const PeerRow& row) { return is_ours(row) && is_as_exact(row, *theirs); });
-          if (ours == nullptr) continue;
-          const double ratio = median(theirs->seconds) / median(ours->seconds);
-          auto found = std::find_if(spans.begin(), spans.end(),
-                                    [&](const auto& one) { return one.first == library; });
-          if (found == spans.end()) found = spans.insert(spans.end(), {library, {ratio, ratio, 0}});
-          found->second.least = std::min(found->second.least, ratio);
-          found->second.most = std::max(found->second.most, ratio);
-          ++found->second.cases;
-        }
-      }
-    }
-    for (const auto& [library, span] : spans) {
+    for (const Span& span : spans_of(results, device, recipe.name)) {
       const std::string least = times(span.least), most = times(span.most);
       table.rows.push_back({{recipe.name, "", prefix + recipe.name + ".md"},
-                            {library, "", ""},
+                            {span.library, "", ""},
                             {least == most ? least + "×" : least + "× to " + most + "×",
                              span.least >= 1.05 ? "strong" : "", ""},
                             {fmt::format("{}", span.cases), "", ""}});
@@ -565,35 +616,31 @@ Table peers_table(const Result& result) {
   table.columns.push_back({"Largest error", true});
   std::optional<std::string> last;
   Blocks ours;  // the first of a case that is clcook's and was not left out
+  Reasons left_out;
   for (const PeerRow& row : rows) {
+    if (row.skipped) {
+      left_out.add(*row.skipped, row.who);
+      continue;
+    }
     const std::string who = row.who + (row.version.empty() ? "" : " " + row.version);
     const bool first = row.which != last;
     last = row.which;
     if (first) ours.clear();
     std::vector<Cell> cells{{first ? row.which : "", "", ""}, {who, "", ""}};
-    const auto add = [&](const std::string& text, const char* mark = "") {
-      cells.push_back({text, mark, ""});
-    };
-    if (row.skipped) {
-      add("-");
-      add("-");
-      add("left out: " + *row.skipped, "skipped");
-      if (psnr) add("-");
-      add("-");
-    } else {
-      Blocks samples{row.seconds};
-      for (double& one : samples.front()) one *= 1e6;
-      const bool reference = ours.empty() && row.who.rfind("clcook", 0) == 0;
-      if (reference) ours = samples;
-      const Ratio time = interval(samples);
-      add(digits(time.value));
-      add(fmt::format("{} to {}", digits(time.low), digits(time.high)));
-      add(reference ? "1" : ours.empty() ? "-" : to_string(bootstrap_ratio(samples, ours)));
-      if (psnr) add(!std::isnan(row.psnr) ? fmt::format("{:.1f}", row.psnr) : "exact");
-      add(row.max_error == 0 && !psnr ? "exact" : fmt::format("{:.2g}", row.max_error));
-    }
+    const auto add = [&](const std::string& text) { cells.push_back({text, "", ""}); };
+    Blocks samples{row.seconds};
+    for (double& one : samples.front()) one *= 1e6;
+    const bool reference = ours.empty() && is_ours(row);
+    if (reference) ours = samples;
+    const Ratio time = interval(samples);
+    add(digits(time.value));
+    add(fmt::format("{} to {}", digits(time.low), digits(time.high)));
+    add(reference ? "1" : ours.empty() ? "-" : to_string(bootstrap_ratio(samples, ours)));
+    if (psnr) add(!std::isnan(row.psnr) ? fmt::format("{:.1f}", row.psnr) : "exact");
+    add(row.max_error == 0 && !psnr ? "exact" : fmt::format("{:.2g}", row.max_error));
     table.rows.push_back(std::move(cells));
   }
+  table.note = left_out.text("Left out");
   return table;
 }
 
@@ -633,15 +680,20 @@ Table counters_table(const Result& result, const std::string& recipe,
   const bool one_shape = std::all_of(rows.begin(), rows.end(), [&](const CountersRow& row) {
     return !of_recipe(row) || row.shape == first->shape;
   });
+  Reasons uncounted;
   for (const CountersRow& row : rows) {
     if (!of_recipe(row)) continue;
+    if (!row.counted()) {
+      const bool skipped = row.status == "skipped";
+      uncounted.add((skipped ? "" : row.status + ": ") + row.reason, row.variant);
+      continue;
+    }
     std::vector<Cell>& cells = table.rows.emplace_back();
     cells.push_back({row.label() + (one_shape ? "" : " (" + to_text(row.shape) + ")"), "", ""});
     for (const counters::Shown& one : columns)
       cells.push_back({digits(counters::value_of(row, one)), "", ""});
-    if (!row.counted() && cells.size() > 1)
-      cells[1] = {row.status + ": " + row.reason, "skipped", ""};
   }
+  table.note = uncounted.text("Not counted");
   return table;
 }
 

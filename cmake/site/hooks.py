@@ -172,7 +172,7 @@ def on_page_content(html, page, config, files):
             continue
         if depth == 0 and part.strip() and left:
             forms = "|".join(sorted(map(re.escape, left), key=len, reverse=True))
-            pattern = rf"(?<![\w-])({forms})(s|es)?(?![\w-])"
+            pattern = rf"(?<![\w=-])({forms})(s|es)?(?![\w-])"
 
             def link(found):
                 anchor = left.get(found.group(1).lower())
