@@ -66,7 +66,7 @@ struct Spec : PlainSpec {
     static const std::vector<Row> all{
         Row("two_calls", "one call in each branch").baseline().tunes(groups),
         Row("swap_in_place", "the arguments exchanged in a branch, one call")
-            .against("two_calls", "the branch exchanges arguments, one call behind it")
+            .against("two_calls", "the branch exchanges arguments, then one call")
             .tunes(groups),
         Row("select", "the arguments chosen into fresh variables, one call")
             .against("swap_in_place", "the arguments are chosen without a branch")

@@ -99,8 +99,8 @@ struct Spec : PlainSpec {
         Row("direct", "one element per item, one segment per group")
             .baseline()
             .tunes({{"group", {256, 64, 1024}}}),
-        Row("grid_stride", "an eighth of the groups, each goes on to its next elements", {{}, 8})
-            .against("direct", "an eighth of the groups, each goes on")
+        Row("grid_stride", "an eighth of the groups, each loops over elements", {{}, 8})
+            .against("direct", "an eighth of the groups, each loops over elements")
             .tunes({{"group", {256, 64}}}),
         Row("single_wave",
             "groups of one wave, with the barrier of a wave where the device has one",

@@ -76,7 +76,7 @@ struct Spec : MapRowSpec {
             .by_name()
             .tunes(few),
         Row("independent_ifs", "all comparisons, each with an assignment", {all_of, 8, 90})
-            .against("else_if_chain", "all comparisons, none hangs on another")
+            .against("else_if_chain", "all comparisons, none depends on another")
             .tunes(few),
         Row("compare_sum", "the sum of all comparisons", {all_of, 8, 12})
             .against("independent_ifs", "comparisons are summed, no assignment")

@@ -109,8 +109,8 @@ CLCOOK_INLINE const std::vector<Spec::Row>& Spec::variants() {
           .against("separable", "products of halves on matrix units")
           .need(kMma),
       method_row<Tensor<true>>("tensor_split",
-                               "the same with values and weights in two halves each", kAsStored)
-          .against("tensor", "values and weights in two halves each")
+                               "the same with each value and weight as the sum of two halves", kAsStored)
+          .against("tensor", "each value and weight as the sum of two halves")
           .need(kMma),
       method_row<TensorBytes>("tensor_bytes",
                               "byte pictures as products of bytes on NVIDIA's matrix units", kBytes)
