@@ -176,7 +176,8 @@ struct Spec : PlainSpec {
             "columns from global memory, then lines from local memory, few comparisons at any "
             "radius")
             .with(&Traits::is_local, &Traits::is_columns_first)
-            .against("local_tile_multi", "columns first, straight from global memory; their values in local memory")
+            .against("local_tile_multi",
+                     "columns first, straight from global memory; their values in local memory")
             .tunes({tiles({"56x32", "120x16"}), {"outputs", {8, 4}}}),
         Row("cpu_rows",
             "for CPUs: vectors of 16 channels, the neighbours of columns first and then of lines")

@@ -108,8 +108,8 @@ CLCOOK_INLINE const std::vector<Spec::Row>& Spec::variants() {
       method_row<Tensor<false>>("tensor", "products of halves on NVIDIA's matrix units", kAsStored)
           .against("separable", "products of halves on matrix units")
           .need(kMma),
-      method_row<Tensor<true>>("tensor_split",
-                               "the same with each value and weight as the sum of two halves", kAsStored)
+      method_row<Tensor<true>>(
+          "tensor_split", "the same with each value and weight as the sum of two halves", kAsStored)
           .against("tensor", "each value and weight as the sum of two halves")
           .need(kMma),
       method_row<TensorBytes>("tensor_bytes",
