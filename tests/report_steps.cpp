@@ -179,8 +179,7 @@ TEST_CASE(
                                "slow|as it was|100|30 %|baseline|", "fast|one thing|99.8|30 %|tie|",
                                "faster|another|50.0|60 %|*2.00× with group=128|"});
   CHECK(table.columns[3].title == "Of the copy");
-  CHECK(table.note ==
-        "a device, width=8; a copy takes 30.0 µs; [how to read it](report.md#ladders)");
+  CHECK(table.note == "a device, width=8; a copy takes 30.0 µs");
   // Bold only from 1.05.
   CHECK(lines_of(ladder({"aside"})).back() == "aside|after slow: one thing|96.0|31 %|1.04×|");
   CHECK_THROWS_WITH_AS(ladder({"gone"}), doctest::Contains("'a' has no time of 'gone' at width=8"),

@@ -229,7 +229,6 @@ Table ladder_table(const std::vector<Result>& results, const Recipe& recipe, con
   }
   table.note = short_device(results, "bench", result.device) + ", " + group.shape;
   if (by_copy) table.note += fmt::format("; a copy takes {} µs", digits(copied_us));
-  table.note += "; [how to read it](report.md#ladders)";
   return table;
 }
 

@@ -67,9 +67,11 @@ std::string make_ladder(const std::vector<Result>& results, const std::vector<st
     return word.find('=') == std::string::npos;
   });
   const Result& result = find(results, (*chart)[1], "bench");
-  return to_markdown(ladder_table(results, find_recipe(recipes(), recipe), result,
-                                  group_of(result, recipe, {shape, end}),
-                                  {words.begin() + 2, words.end()}));
+  std::string out = to_markdown(ladder_table(results, find_recipe(recipes(), recipe), result,
+                                             group_of(result, recipe, {shape, end}),
+                                             {words.begin() + 2, words.end()}));
+  out.insert(out.size() - 1, " [How to read it](report.md#ladders).");  // behind the note
+  return out;
 }
 
 std::string make_table(const std::vector<Result>& results, const std::vector<std::string>& words,
