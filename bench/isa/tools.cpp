@@ -20,6 +20,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <clcook/core/impl/preprocess.hpp>
 #include <clcook/core/source.hpp>
 
 extern char** environ;
@@ -32,6 +33,16 @@ namespace clcook::isa {
 namespace {
 
 namespace fs = std::filesystem;
+
+// A source without comments, blank lines and the places of its lines: what its machine code depends on.
+std::string code_of(const std::string& source) {
+  std::string out;
+  for (const clcook::detail::SourceLine& line : clcook::detail::SourceLines::of(source)) {
+    const std::string_view text = clcook::detail::without_blanks(line.text);
+    if (!text.empty() && line.name != "line") out += std::string(text) + '\n';
+  }
+  return out;
+}
 
 // Changed when what is stored, or how it is made, changes.
 constexpr const char* kCacheFormat = "clcook-isa 1";
@@ -369,7 +380,7 @@ std::string job_key(const Job& job, const Toolchain& tools) {
   put(all, job.kernel);
   for (const std::string& argument : clang_arguments(job, tools)) put(all, argument);
   if (job.target.vendor == Vendor::x86) put(all, kX86Prelude);
-  put(all, job.source);
+  put(all, code_of(job.source));
   return fmt::format("{:x}", fnv1a(all));
 }
 
