@@ -302,10 +302,17 @@ inline Recipe folded_switch() {
   sweep.label = "neighbouring work-items that make the same control point";
   sweep.lanes = folded_switch_card::lanes;
   recipe.sweeps = {sweep};
-  // The tune does not depend on the problem, and the topology of a large mesh takes long to make.
+  // The tune does not depend on the problem, nor do the kernels on the size of the mesh, and the
+  // topology of a large one takes long to make.
   recipe.whole_tune = [](const std::string& variant, const Params& tune, const Params&,
                          const DeviceInfo& device) {
     return FoldedSwitch::Rules::whole_tune(*FoldedSwitch::Variant(variant).row(), {}, tune, device);
+  };
+  recipe.units = [units = recipe.units](const std::string& variant, const Params& tune,
+                                        const Params& shape, const DeviceInfo& device) {
+    Params small = shape;
+    if (shape.integer("patches", 0) > 16) small.set("patches", std::int64_t{16});
+    return units(variant, tune, small, device);
   };
   return recipe;
 }
