@@ -197,7 +197,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
     set_property(TEST measure_all APPEND PROPERTY ENVIRONMENT "BENCH_OPTIONS=--smoke"
                                                   "EXPLORE_OPTIONS=--smoke")
     clcook_lane(isa.gate isa "${clcook_lanes}/isa.sh" $<TARGET_FILE:clcook_tool> ${CLCOOK_RECIPES})
-    set_tests_properties(isa.gate PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(isa.gate PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" COST 100)
     # OpenCL that is not this machine's own: only when asked for.
     foreach(one IN ITEMS rusticl pocl6)
       clcook_lane(${one} "${one};debian13" "${clcook_lanes}/${one}.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # isa.sh CLCOOK RECIPE...: kernels that changed since bench/isa_gate.json was recorded have no worse
 # machine code than it says, and recording the others again gives the figures that are there. The short
-# grid records a recipe in 32 for each target.
+# grid records a recipe in four for one target.
 set -eu
 # shellcheck source=cmake/lanes/grid.sh
 . "$(dirname "$0")/grid.sh"
@@ -14,14 +14,13 @@ cp bench/isa_gate.json "$gate"
 # Without ptxas, whose figures stay where they are.
 export CLCOOK_PTXAS=0 CLCOOK_NVDISASM=0
 mapfile -t targets < <(sed -n 's/^   "\([^"]*\)": .*/\1/p' bench/isa_gate.json | sort -u)
-number=0
-for target in "${targets[@]}"; do
-  chosen=()
+for t in "${!targets[@]}"; do
+  chosen=() number=$t
   for recipe in "$@"; do
     if in_slice $number 32; then chosen+=("$recipe"); fi
-    number=$((number + 1))
+    number=$((number + ${#targets[@]}))
   done
-  [ ${#chosen[@]} -eq 0 ] || "$clcook" isa "${chosen[@]}" --target "$target" "--update-gate=$gate"
+  [ ${#chosen[@]} -eq 0 ] || "$clcook" isa "${chosen[@]}" --target "${targets[$t]}" "--update-gate=$gate"
 done
 awk -F '"key": ' '
   FNR == NR { figures[$2] = $0; next }

@@ -131,7 +131,8 @@ class BlurCase : public PlanCase<LineBlur> {
 };
 
 inline Params shape(int width, int height, double radius, double sigma, const char* pixel,
-                    int offset = 0, int pad = 0, bool tiny = false, const char* alpha = nullptr) {
+                    int offset = 0, int pad = 0, std::int64_t tiny = 0,
+                    const char* alpha = nullptr) {
   Params out{{"width", std::int64_t{width}},
              {"height", std::int64_t{height}},
              {"radius", radius},
@@ -139,7 +140,7 @@ inline Params shape(int width, int height, double radius, double sigma, const ch
              {"pixel", std::string(pixel)}};
   if (offset != 0) out.set("offset", std::int64_t{offset});
   if (pad != 0) out.set("pad", std::int64_t{pad});
-  if (tiny) out.set("tiny", std::int64_t{1});
+  if (tiny != 0) out.set("tiny", tiny);
   if (alpha != nullptr) out.set("alpha", std::string(alpha));
   return out;
 }
@@ -173,11 +174,11 @@ inline Recipe line_blur() {
   };
   describe<LineBlur, line_blur_card::BlurCase>(recipe, line_blur_card::problem);
   recipe.test_shapes = {
-      shape(1, 1, 3, 0.5, "rgba32f", 0, 0, true),
-      shape(7, 3, 2.5, 0.5, "rgba32f", 3, 2, true),
-      shape(3, 5, 4, 0.7, "rgba8", 1, 5, true),
-      shape(3, 2, 0, 0.5, "rgba32f", 2, 3, true),
-      shape(4, 1, 1100, 0.5, "rgba32f", 0, 0, true),  // the taps take two turns
+      shape(1, 1, 3, 0.5, "rgba32f", 0, 0, 1),
+      shape(7, 3, 2.5, 0.5, "rgba32f", 3, 2, 1),
+      shape(3, 5, 4, 0.7, "rgba8", 1, 5, 1),
+      shape(3, 2, 0, 0.5, "rgba32f", 2, 3, 1),
+      shape(4, 1, 1100, 0.5, "rgba32f", 0, 0, 2),  // the taps take two turns
       shape(5, 9, 2, 0.6, "rgba16f"),
       shape(21, 9, 3, 0.5, "rgba16", 0, 2),
       shape(67, 33, 20, 0.5, "rgba16", 3, 2),
@@ -202,7 +203,7 @@ inline Recipe line_blur() {
       shape(23, 17, 5, 0, "rgba32f"),
       shape(31, 19, 6, 1e-12, "rgba32f"),
       shape(31, 19, 6, 1e12, "rgba8"),
-      shape(6, 5, 2.5, 0.5, "rgba8", 1, 2, true, "straight"),
+      shape(6, 5, 2.5, 0.5, "rgba8", 1, 2, 1, "straight"),
       shape(67, 21, 9, 0.5, "rgba32f", 2, 3, false, "straight"),
       shape(41, 33, 70, 0.5, "rgba16", 1, 2, false, "straight"),
       shape(29, 37, 5, 0.6, "rgba16f", 0, 1, false, "straight"),

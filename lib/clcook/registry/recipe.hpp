@@ -128,7 +128,7 @@ struct Recipe {
   std::vector<VariantInfo> variants;
   std::vector<Parameter> parameters;  // of its shapes
   std::vector<Params>
-      test_shapes;  // small, awkward; entries with tiny=1 are small enough for an interpreter
+      test_shapes;  // small, awkward; entries with tiny are small enough for an interpreter
   std::vector<Params>
       bench_shapes;           // large enough to be measured; the first is the recipe's headline
   Params quick_shape;         // the first bench shape made small, for `clcook bench --quick`: some
@@ -165,11 +165,12 @@ struct Recipe {
       whole_tune;
 
   // A shape of this recipe with the default values of what it leaves open. Throws
-  // Error(invalid_argument), see check_parameters(). To the recipe's own parameters comes tiny=1,
+  // Error(invalid_argument), see check_parameters(). To the recipe's own parameters comes tiny,
   // the mark of a test shape for interpreters.
   Params check_shape(const Params& shape) const {
     std::vector<Parameter> all = parameters;
-    all.push_back(Parameter::integer("tiny", "1: small enough for an interpreter", 0, 1, "0"));
+    all.push_back(Parameter::integer(
+        "tiny", "1: small enough for an interpreter, 2: takes it a minute", 0, 2, "0"));
     return check_parameters(name, all, shape);
   }
 
