@@ -17,7 +17,7 @@ mapfile -t targets < <(sed -n 's/^   "\([^"]*\)": .*/\1/p' bench/isa_gate.json |
 for t in "${!targets[@]}"; do
   chosen=() number=$t
   for recipe in "$@"; do
-    if in_slice $number 32; then chosen+=("$recipe"); fi
+    if in_slice "$number" 32; then chosen+=("$recipe"); fi
     number=$((number + ${#targets[@]}))
   done
   [ ${#chosen[@]} -eq 0 ] || "$clcook" isa "${chosen[@]}" --target "${targets[$t]}" "--update-gate=$gate"
