@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,30 +49,13 @@ DeviceInfo device_of(const Target& target) {
   return out;
 }
 
-namespace {
-
-// Some recipes make a large problem to say this: it is asked once for all targets of a vendor. For one
-// thread.
-const std::vector<CompileUnit>& units_of(const Recipe& recipe, const VariantInfo& variant,
-                                         const Params& tune, const Params& shape,
-                                         const DeviceInfo& device) {
-  static std::map<std::vector<std::string>, std::vector<CompileUnit>> known;
-  const auto [one, is_new] = known.try_emplace(
-      {recipe.name, variant.name, tune.str(), shape.str(), device.platform, device.name,
-       std::to_string(device.nvidia_capability), device.cpu ? "cpu" : "gpu"});
-  if (is_new) one->second = recipe.units(variant.name, tune, shape, device);
-  return one->second;
-}
-
-}  // namespace
-
 std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
                          bool name_tune, const DeviceInfo& device, const Target& target) {
   if (!recipe.units)
     fail(Errc::invalid_argument, recipe.name,
          "the recipe does not say what to compile (Recipe::units)");
   std::vector<Job> out;
-  const std::vector<CompileUnit>& units = units_of(recipe, variant, tune, shape_of(recipe), device);
+  const std::vector<CompileUnit> units = recipe.units(variant.name, tune, shape_of(recipe), device);
   for (const CompileUnit& unit : units) {
     Job job;
     job.recipe = recipe.name;
