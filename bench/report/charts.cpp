@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "report/report.hpp"
+#include "tool/words.hpp"
 
 namespace clcook::tool::report {
 
@@ -21,8 +22,6 @@ constexpr double kLetter = 6.6;  // of small text, on average
 constexpr double kSpread = 70;
 // An interval may end this many times as far right as the longest bar.
 constexpr double kPastBars = 1.2;
-// What gains less is not worth a bold word.
-constexpr double kBold = 1.05;
 
 // The colours of cmake/site/drawings.py.
 constexpr const char* kChartStyle = R"(
@@ -142,13 +141,7 @@ std::string legend_of(const Signs& signs, int& y) {
 }
 
 std::vector<std::string> words_of(const Group& group) {
-  std::vector<std::string> out;
-  const std::string text = group.shape + " " + group.mode;
-  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
-    end = std::min(text.find(' ', at), text.size());
-    out.push_back(text.substr(at, end - at));
-  }
-  return out;
+  return tool::words_of(group.shape + " " + group.mode);
 }
 
 bool has(const std::vector<std::string>& words, const std::string& word) {
@@ -175,6 +168,12 @@ bool stands_out(const BenchRow& row, const BenchRow* best) {
 std::optional<double> copy_us(const BenchRow& row) {
   if (row.limit != "copy" || !(row.share > 0)) return std::nullopt;
   return row.share * row.median_us;
+}
+
+const BenchRow* row_of(const std::vector<const BenchRow*>& rows, const std::string& variant) {
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [&](const BenchRow* one) { return one->variant == variant; });
+  return found == rows.end() ? nullptr : *found;
 }
 
 std::vector<const BenchRow*> fastest_rows(const Group& group) {

@@ -15,12 +15,6 @@ namespace {
 // From this share of what there is on, a counter limits a kernel.
 constexpr double kLimiting = 0.6;
 
-const BenchRow* row_of(const std::vector<const BenchRow*>& rows, const std::string& variant) {
-  const auto found = std::find_if(rows.begin(), rows.end(),
-                                  [&](const BenchRow* one) { return one->variant == variant; });
-  return found == rows.end() ? nullptr : *found;
-}
-
 // The variants on the way from the baseline to those in `reached`, in the card's order.
 std::vector<const VariantInfo*> rungs_of(const Recipe& recipe,
                                          const std::vector<const BenchRow*>& rows,
@@ -59,24 +53,10 @@ Cell rung_step(const Recipe& recipe, const Result& result, const Group& group,
   }
   const std::string figure = times(pair.ratio.value);
   if (pair.ratio.tie() || figure == "1.00") return {"tie" + tune, "tie", ""};
-  return {figure + "×" + tune, pair.ratio.value >= 1.05 ? "strong" : "", ""};
+  return {figure + "×" + tune, pair.ratio.value >= kBold ? "strong" : "", ""};
 }
 
 // ---- What the counters say ----
-
-// The newest counters of a recipe on a device; null where there are none.
-const Result* counters_of(const std::vector<Result>& results, const std::string& device,
-                          const std::string& recipe) {
-  const Result* newest = nullptr;
-  for (const Result& one : results) {
-    if (one.device != device || (newest != nullptr && newest->date >= one.date)) continue;
-    const std::vector<CountersRow>& rows = one.counters.rows;
-    if (std::any_of(rows.begin(), rows.end(),
-                    [&](const CountersRow& row) { return row.recipe == recipe; }))
-      newest = &one;
-  }
-  return newest;
-}
 
 // Whether two shapes differ at most in words, such as the kind of data: all sizes are equal. What
 // differs goes into `other`.
@@ -193,7 +173,7 @@ Table ladder_table(const std::vector<Result>& results, const Recipe& recipe, con
 
   std::string counted_at;
   std::vector<std::string> limits(rungs.size());
-  const Result* counted = counters_of(results, result.device, recipe.name);
+  const Result* counted = newest_of(results, "counters", result.device, recipe.name);
   for (std::size_t i = 0; counted != nullptr && i < rungs.size(); ++i) {
     const BenchRow& row = measured(rungs[i]);
     for (const CountersRow& one : counted->counters.rows) {

@@ -55,6 +55,10 @@ const Result& find(const std::vector<Result>& results, const std::string& stem,
 // The recipes that a result has times of: none for kinds that are no measurements of recipes.
 std::vector<std::string> recipes_of(const Result& result);
 
+// The newest result of a kind and a device that has times of a recipe; null without one.
+const Result* newest_of(const std::vector<Result>& results, const std::string& kind,
+                        const std::string& device, const std::string& recipe);
+
 // Why the times of a recipe cannot be taken for those of the recipe that this program was built
 // with: "" where they can. A recipe that it does not have is not compared.
 std::string doubt_about(const Result& result, const std::string& recipe);
@@ -217,6 +221,9 @@ Table curve_table(const Curve& curve);
 
 // ---- For a recipe's page (report/charts.cpp, report/kernels.cpp, report/ladder.cpp) ----
 
+// What gains less is not worth a bold word.
+inline constexpr double kBold = 1.05;
+
 // What differs by less than a half per cent is called a tie, however certain it is.
 bool is_tie(const BenchRow& row);
 // Whether an exact row is as fast as best_of() its group, as far as the intervals tell.
@@ -228,6 +235,9 @@ std::optional<double> copy_us(const BenchRow& row);
 // Of each variant the measured row with the fastest tuning; of the baseline the one that ratios are
 // to.
 std::vector<const BenchRow*> fastest_rows(const Group& group);
+
+// That of a variant; null without one.
+const BenchRow* row_of(const std::vector<const BenchRow*>& rows, const std::string& variant);
 
 // The first group of a recipe whose shape has all of `wanted`, such as "width=3840" or "mode=hot".
 // Throws Error(invalid_argument) where there is none.

@@ -166,6 +166,18 @@ std::vector<std::string> recipes_of(const Result& result) {
   return {names.begin(), names.end()};
 }
 
+const Result* newest_of(const std::vector<Result>& results, const std::string& kind,
+                        const std::string& device, const std::string& recipe) {
+  const Result* newest = nullptr;
+  for (const Result& one : results) {
+    if (one.kind != kind || one.device != device) continue;
+    const std::vector<std::string> names = recipes_of(one);
+    if (std::find(names.begin(), names.end(), recipe) == names.end()) continue;
+    if (newest == nullptr || one.date > newest->date) newest = &one;
+  }
+  return newest;
+}
+
 bool of_cookbook(const Result& result) {
   const std::vector<std::string> names = recipes_of(result);
   return std::any_of(std::begin(fingerprints), std::end(fingerprints), [&](const Fingerprint& own) {

@@ -147,6 +147,12 @@ struct Named {
   const Recipe* recipe = nullptr;  // null for a name that the registry does not know
 };
 
+// "1.80×", "0.89× to 1.80×".
+std::string span_text(double least, double most) {
+  const std::string from = times(least), to = times(most);
+  return from == to ? from + "×" : from + "× to " + to + "×";
+}
+
 std::vector<Column> gain_columns(const std::vector<Result>& results) {
   std::vector<Column> columns;
   for (const std::string& device : devices_of(results, "bench")) {
@@ -156,17 +162,6 @@ std::vector<Column> gain_columns(const std::vector<Result>& results) {
   }
   if (columns.empty()) columns.push_back({"Gain"});
   return columns;
-}
-
-// The newest bench result of a device that has the recipe; null where there is none.
-const Result* newest_of(const std::vector<Result>& results, const std::string& device,
-                        const std::string& recipe) {
-  const Result* newest = nullptr;
-  for (const Result& result : results) {
-    if (result.device != device || groups_of(result, recipe).empty()) continue;
-    if (newest == nullptr || result.date > newest->date) newest = &result;
-  }
-  return newest;
 }
 
 const Cell kNotMeasured{"not measured yet", "skipped", ""};
@@ -249,9 +244,8 @@ Cell span_cell(const std::string& name, const Recipe* recipe, const Result* resu
     most = std::max(most, ratio);
   }
   if (most == 0) return kNotMeasured;
-  std::string text = times(least) + "×";
-  if (times(least) != times(most)) text += " to " + times(most) + "×";
-  return {text + (who.empty() ? "" : " " + who), most >= 1.05 ? "strong" : "", ""};
+  return {span_text(least, most) + (who.empty() ? "" : " " + who), most >= kBold ? "strong" : "",
+          ""};
 }
 
 }  // namespace
@@ -269,7 +263,7 @@ Table recipes_table(const std::vector<Result>& results, const std::string& prefi
     std::vector<Cell> row{{one.name, "", prefix + one.name + suffix},
                           {one.recipe == nullptr ? "-" : one.recipe->question, "", ""}};
     for (const std::string& device : devices)
-      row.push_back(span_cell(one.name, one.recipe, newest_of(results, device, one.name)));
+      row.push_back(span_cell(one.name, one.recipe, newest_of(results, "bench", device, one.name)));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -283,7 +277,7 @@ Table gains_table(const std::vector<Result>& results, const std::vector<std::str
     const bool link = std::find(linked.begin(), linked.end(), one.name) != linked.end();
     std::vector<Cell> row{{one.name, "", link ? "#" + one.name : ""}};
     for (const std::string& device : devices) {
-      const Result* newest = newest_of(results, device, one.name);
+      const Result* newest = newest_of(results, "bench", device, one.name);
       row.push_back(technique_cell(one.recipe, newest));
       row.push_back(together_cell(one.name, one.recipe, newest));
     }
@@ -451,7 +445,7 @@ Table steps_table(const std::vector<Result>& results, const Recipe& recipe) {
                           {variant.predecessor.empty() ? "-" : variant.predecessor, "", ""},
                           {variant.baseline ? "the baseline" : variant.change, "", ""}};
     for (const std::string& device : devices) {
-      const Result* newest = newest_of(results, device, recipe.name);
+      const Result* newest = newest_of(results, "bench", device, recipe.name);
       const Pair pair = newest == nullptr ? Pair()
                                           : pair_of(recipe, newest->about,
                                                     groups_of(*newest, recipe.name).front(),
@@ -589,12 +583,11 @@ Table libraries_table(const std::vector<Result>& results, const std::string& dev
   Table table{{{"Recipe"}, {"Library"}, {"clcook is"}, {"Cases", true}}, {}};
   for (const Recipe& recipe : recipes()) {
     for (const Span& span : spans_of(results, device, recipe.name)) {
-      const std::string least = times(span.least), most = times(span.most);
-      table.rows.push_back({{recipe.name, "", prefix + recipe.name + ".md"},
-                            {span.library, "", ""},
-                            {least == most ? least + "×" : least + "× to " + most + "×",
-                             span.least >= 1.05 ? "strong" : "", ""},
-                            {fmt::format("{}", span.cases), "", ""}});
+      table.rows.push_back(
+          {{recipe.name, "", prefix + recipe.name + ".md"},
+           {span.library, "", ""},
+           {span_text(span.least, span.most), span.least >= kBold ? "strong" : "", ""},
+           {fmt::format("{}", span.cases), "", ""}});
     }
   }
   return table;

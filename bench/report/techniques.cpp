@@ -5,8 +5,10 @@
 #include <cmath>
 #include <optional>
 
+#include "counters/show.hpp"
 #include "report/report.hpp"
 #include "tool/techniques.hpp"
+#include "tool/words.hpp"
 
 namespace clcook::tool::report {
 
@@ -132,30 +134,18 @@ Found of_times(double without, double with) {
           fmt::format("{:.0f} µs to {:.0f} µs", without, with)};
 }
 
-std::vector<std::string> split_words(const std::string& text) {
-  std::vector<std::string> out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    out.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return out;
-}
-
 // The group of the first shape with these words; nothing where none has them.
 std::optional<Group> group_with(const Result& result, const Experiment& one, const char* words) {
   try {
-    return group_of(result, one.recipe, split_words(words));
+    return group_of(result, one.recipe, words_of(words));
   } catch (const Error&) {  // this result has no such shape
     return std::nullopt;
   }
 }
 
 double median_of(const Group& group, const std::string& variant) {
-  for (const BenchRow* row : fastest_rows(group)) {
-    if (row->variant == variant) return row->median_us;
-  }
-  return 0;
+  const BenchRow* row = row_of(fastest_rows(group), variant);
+  return row == nullptr ? 0 : row->median_us;
 }
 
 Found in_bench(const Result& result, const Recipe& recipe, const Experiment& one) {
@@ -167,11 +157,9 @@ Found in_bench(const Result& result, const Recipe& recipe, const Experiment& one
     return other ? of_times(median_of(*group, one.with), median_of(*other, one.with)) : Found{};
   }
   if (one.kind == Experiment::baseline) {
-    for (const BenchRow* row : fastest_rows(*group)) {
-      if (row->variant == one.with && recipe.baseline().name == one.without)
-        return of_ratio(verdict_of(*row), ratio_of(*row), names);
-    }
-    return {};
+    const BenchRow* row = row_of(fastest_rows(*group), one.with);
+    if (row == nullptr || recipe.baseline().name != one.without) return {};
+    return of_ratio(verdict_of(*row), ratio_of(*row), names);
   }
   const Pair pair = pair_of(recipe, result.about, *group, one.with, one.without);
   return of_ratio(pair.verdict, pair.ratio, names);
@@ -193,7 +181,7 @@ double at_point(const Curve& curve, const std::string& place) {
 Found in_curves(const Result& result, const Experiment& one) {
   for (const Curve& curve : result.explore.curves) {
     const std::string text = " " + curve.shape.str() + " along=" + curve.along + " ";
-    const std::vector<std::string> words = split_words(one.words);
+    const std::vector<std::string> words = words_of(one.words);
     if (curve.recipe == one.recipe &&
         std::all_of(words.begin(), words.end(), [&](const std::string& word) {
           return text.find(" " + word + " ") != std::string::npos;
@@ -203,16 +191,12 @@ Found in_curves(const Result& result, const Experiment& one) {
   return {};
 }
 
-double counted(const std::vector<Result>& results, const std::string& device, const Experiment& one,
-               const std::string& variant, const std::string& counter) {
-  for (const Result& result : results) {
-    if (result.device != device) continue;
-    for (const CountersRow& row : result.counters.rows) {
-      if (row.recipe != one.recipe || row.variant != variant || !row.counted()) continue;
-      for (const auto& [name, value] : row.counters) {
-        if (name == counter) return value;
-      }
-    }
+// The registers of a variant, as the device counts them; NaN where nothing was counted.
+double registers_of(const Result* counters, const std::string& recipe, const std::string& variant) {
+  if (counters == nullptr) return std::nan("");
+  for (const CountersRow& row : counters->counters.rows) {
+    if (row.recipe == recipe && row.variant == variant && row.counted())
+      return value_of(row, counters::shown("registers"));
   }
   return std::nan("");
 }
@@ -240,8 +224,9 @@ Found look(const std::vector<Result>& results, const std::string& device, const 
       found.evidence = first ? what + ": " + found.evidence : found.evidence + ", " + what;
   }
   if (!one.registers) return found;
-  const double before = counted(results, device, one, one.without, "registers");
-  const double after = counted(results, device, one, one.with, "registers");
+  const Result* counters = newest_of(results, "counters", device, one.recipe);
+  const double before = registers_of(counters, one.recipe, one.without);
+  const double after = registers_of(counters, one.recipe, one.with);
   if (std::isnan(before) || std::isnan(after)) return found;
   found.evidence += before == after ? fmt::format("; {:.0f} registers both", before)
                                     : fmt::format("; {:.0f} registers to {:.0f}", before, after);

@@ -103,8 +103,8 @@ struct Sweep {
   TuneAxis along;                  // numbers in rising order: the x axis
   std::string label;               // what `along` is, with its unit
   std::vector<TuneAxis> families;  // each combination gives curves of its own
-  // Of a shape from Recipe::check_shape(), as `model`.
-  // The segments that the work-items of a variant take: the lane-mask model's prediction.
+  // The segments that the work-items of a variant take: the lane-mask model's prediction. Of a shape
+  // from Recipe::check_shape(), as `model`.
   std::function<model::LaneMasks(const std::string& variant, const Params& shape,
                                  std::uint64_t seed)>
       lanes;
