@@ -182,9 +182,9 @@ std::vector<Subject> subjects_of(const Recipe& recipe, const BenchArguments& arg
   std::vector<Subject> subjects;
   for (const VariantInfo& variant : recipe.variants) {
     // The baseline is always there, for the ratios.
-    if (!arguments.variant.empty() && variant.name != arguments.variant && !variant.baseline)
+    if (!arguments.variant.empty() && variant.name != arguments.variant && !variant.is_baseline)
       continue;
-    std::vector<Params> tunes = combinations(variant.tunes);
+    std::vector<Params> tunes = combinations(variant.axes);
     if (!arguments.all_tunes) tunes.resize(1);
     for (const Params& tune : tunes) {
       for (const bool cold : {false, true}) {
@@ -327,7 +327,7 @@ int bench(const BenchArguments& arguments, const std::string& program,
         const Subject* baseline = nullptr;
         for (const Subject& other : subjects) {
           // With several tunings of the baseline, its default is the one that ratios are taken to.
-          if (recipe->variant(other.variant).baseline && other.cold == subject.cold) {
+          if (recipe->variant(other.variant).is_baseline && other.cold == subject.cold) {
             baseline = &other;
             break;
           }

@@ -138,7 +138,7 @@ std::size_t rows_of(const ConformanceOptions& options, const Runtime& runtime) {
     }
     for (const VariantInfo& variant : recipe.variants) {
       if (!options.variant.empty() && variant.name != options.variant) continue;
-      rows += shapes * queues * (options.tiny ? 1 : combinations(variant.tunes).size());
+      rows += shapes * queues * (options.tiny ? 1 : combinations(variant.axes).size());
     }
   }
   return rows;

@@ -192,7 +192,7 @@ std::vector<CountersRow> wanted_rows(const Recipe& recipe, const CountersArgumen
   std::vector<CountersRow> out;
   for (const VariantInfo& variant : recipe.variants) {
     if (!arguments.variant.empty() && variant.name != arguments.variant) continue;
-    std::vector<Params> tunes = combinations(variant.tunes);
+    std::vector<Params> tunes = combinations(variant.axes);
     if (!arguments.all_tunes) tunes.resize(1);
     for (const Params& tune : tunes) {
       CountersRow& row = out.emplace_back();

@@ -261,8 +261,8 @@ int explore(const ExploreArguments& arguments) {
       }
       std::vector<Line> lines;
       for (const VariantInfo& variant : recipe.variants) {
-        if (arguments.variant.empty() || variant.name == arguments.variant || variant.baseline)
-          lines.push_back({variant.name, variant.baseline, {}, {}, ""});
+        if (arguments.variant.empty() || variant.name == arguments.variant || variant.is_baseline)
+          lines.push_back({variant.name, variant.is_baseline, {}, {}, ""});
       }
       if (Interrupt::asked()) break;
       const auto before = std::find_if(curves.begin(), curves.end(), [&](const Curve& one) {
@@ -281,7 +281,7 @@ int explore(const ExploreArguments& arguments) {
         for (const Line& line : lines) {
           Subject subject;
           subject.variant = line.variant;
-          for (const TuneAxis& axis : recipe.variant(line.variant).tunes)
+          for (const TuneAxis& axis : recipe.variant(line.variant).axes)
             subject.tune.set(axis.name, axis.values.front());
           subjects.push_back(std::move(subject));
         }

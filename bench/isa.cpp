@@ -111,7 +111,7 @@ Job described_kernel(const std::string& path, const std::string& kernel, const T
              ":KERNEL; there are" + known);
   }
   const VariantInfo& variant = kernel.empty() ? recipe.baseline() : recipe.variant(kernel);
-  std::vector<Job> jobs = jobs_of(recipe, variant, combinations(variant.tunes).front(), false,
+  std::vector<Job> jobs = jobs_of(recipe, variant, combinations(variant.axes).front(), false,
                                   isa::device_of(target), target);
   isa::set_language(jobs, arguments.language, tools, cache);
   return jobs.front();
@@ -158,7 +158,7 @@ Job parse_kernel(const std::string& spec, const std::vector<Target>& targets,
   const Recipe& recipe = find_recipe(recipes(), path.substr(0, slash));
   const VariantInfo& variant =
       recipe.variant(path.substr(slash + 1, hash == std::string::npos ? hash : hash - slash - 1));
-  const std::vector<Job> jobs = jobs_of(recipe, variant, combinations(variant.tunes).front(), false,
+  const std::vector<Job> jobs = jobs_of(recipe, variant, combinations(variant.axes).front(), false,
                                         isa::device_of(target), target);
   const unsigned number =
       hash == std::string::npos ? 1 : isa::detail::to_unsigned(path.substr(hash + 1));

@@ -31,14 +31,14 @@ Json describe(const Recipe& recipe) {
   Json variants = Json::array();
   for (const VariantInfo& variant : recipe.variants) {
     Json tunes = Json::array();
-    for (const TuneAxis& axis : variant.tunes) {
+    for (const TuneAxis& axis : variant.axes) {
       Json values = Json::array();
       for (const Value& value : axis.values) values.push_back(tool::to_json(value));
       tunes.push_back({{"name", axis.name}, {"values", values}});
     }
     variants.push_back({{"name", variant.name},
                         {"summary", variant.summary},
-                        {"baseline", variant.baseline},
+                        {"baseline", variant.is_baseline},
                         {"approximate", variant.approximate},
                         {"needs", variant.needs},
                         {"tunes", tunes}});
@@ -69,9 +69,9 @@ std::string render(const std::vector<const Recipe*>& wanted) {
     }
     for (const VariantInfo& variant : recipe.variants) {
       out += fmt::format("  {:<16} {}{}\n", variant.name, variant.summary,
-                         variant.baseline ? " (baseline)" : "");
+                         variant.is_baseline ? " (baseline)" : "");
       if (!variant.needs.empty()) out += fmt::format("  {:<16} needs {}\n", "", variant.needs);
-      for (const TuneAxis& axis : variant.tunes) {
+      for (const TuneAxis& axis : variant.axes) {
         std::string values;
         for (const Value& value : axis.values) values += " " + clcook::to_string(value);
         out += fmt::format("  {:<16} tune {}:{}\n", "", axis.name, values);

@@ -242,7 +242,7 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
       if (arguments.variant.empty() ? !is_foreign && !variant.baseline
                                     : variant.name != arguments.variant)
         continue;
-      tune = combinations(variant.tunes).front();
+      tune = combinations(variant.axes).front();
       variants.push_back(&variant);
     }
   }

@@ -168,7 +168,7 @@ int tune(const TuneArguments& arguments) {
     }
     std::vector<Subject> subjects;
     for (const VariantInfo& variant : recipe.variants) {
-      for (const Params& tune : combinations(variant.tunes)) {
+      for (const Params& tune : combinations(variant.axes)) {
         Subject subject;
         subject.variant = variant.name;
         subject.tune = tune;

@@ -271,7 +271,7 @@ TEST_CASE("abuse: names of variants and tunes") {
     for (const VariantInfo& variant : recipe.variants) {
       CAPTURE(variant.name);
       says(variant.name, Params{{"grup", std::int64_t{64}}}, "grup");
-      for (const TuneAxis& axis : variant.tunes) {
+      for (const TuneAxis& axis : variant.axes) {
         CAPTURE(axis.name);
         for (const std::int64_t value :
              {std::int64_t{-1}, std::int64_t{1} << 30, std::int64_t{1} << 40,

@@ -336,7 +336,7 @@ std::string wrong_step(const Recipe& recipe) {
     const bool none = variant.predecessor.empty() && variant.change.empty();
     const bool whole = known(variant.predecessor) && !variant.change.empty() &&
                        variant.change.size() <= 72 && before(variant.name, recipe.baseline().name);
-    if (variant.baseline ? !none : !whole) return variant.name;
+    if (variant.is_baseline ? !none : !whole) return variant.name;
   }
   const auto& [with, without] = recipe.headline_pair;
   if (with.empty() && without.empty()) return "";
@@ -351,8 +351,8 @@ TEST_CASE("a step that leads nowhere is found") {
   for (const char* name : {"first", "second", "third"}) {
     VariantInfo variant;
     variant.name = name;
-    variant.baseline = good.variants.empty();
-    if (!variant.baseline) variant.predecessor = good.variants.back().name, variant.change = "c";
+    variant.is_baseline = good.variants.empty();
+    if (!variant.is_baseline) variant.predecessor = good.variants.back().name, variant.change = "c";
     good.variants.push_back(variant);
   }
   CHECK(wrong_step(good).empty());
@@ -391,8 +391,8 @@ TEST_CASE("every recipe describes itself") {
     for (const VariantInfo& variant : recipe.variants) {
       CHECK(names.insert(variant.name).second);
       CHECK_FALSE(variant.summary.empty());
-      baselines += variant.baseline ? 1 : 0;
-      for (const TuneAxis& axis : variant.tunes) CHECK_FALSE(axis.values.empty());
+      baselines += variant.is_baseline ? 1 : 0;
+      for (const TuneAxis& axis : variant.axes) CHECK_FALSE(axis.values.empty());
       CHECK(&recipe.variant(variant.name) == &variant);
     }
     CHECK(baselines == 1);
@@ -487,7 +487,7 @@ TEST_CASE("inputs that are uploaded once serve every variant") {
       CAPTURE(recipe.name);
       CAPTURE(variant.name);
       Params tune;
-      for (const TuneAxis& axis : variant.tunes) tune.set(axis.name, axis.values.front());
+      for (const TuneAxis& axis : variant.axes) tune.set(axis.name, axis.values.front());
       try {
         one->prepare(variant.name, tune);
       } catch (const Error& error) {

@@ -470,12 +470,12 @@ LONG_TEST_CASE("recorded calls of recipes give the same again", 32) {
     if (shape.empty()) continue;
     const std::unique_ptr<Case> one = recipe.make(runtime(), shape, 1);
     for (const VariantInfo& variant : recipe.variants) {
-      if (!variant.baseline && variant.name != recipe.headline_pair.with) continue;
+      if (!variant.is_baseline && variant.name != recipe.headline_pair.with) continue;
       CAPTURE(recipe.name);
       CAPTURE(variant.name);
       const TempFolder folder;
       try {
-        one->prepare(variant.name, combinations(variant.tunes).front());
+        one->prepare(variant.name, combinations(variant.axes).front());
       } catch (const Error& error) {
         CHECK(error.code == Errc::unsupported);
         continue;

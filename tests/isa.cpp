@@ -390,7 +390,7 @@ TEST_CASE("a live device is asked about the kernels that a plan builds there") {
     const Params& shape = recipe.bench_shapes.front();
     for (const VariantInfo& variant : recipe.variants) {
       CAPTURE(recipe.name + "/" + variant.name);
-      const Params tune = combinations(variant.tunes).front();
+      const Params tune = combinations(variant.axes).front();
       const Offer offer = recipe.offer(rt, variant.name, tune, shape);
       std::map<std::string, std::vector<std::string>> built;
       for (const CompileUnit& unit : offer.units) {

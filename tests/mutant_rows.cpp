@@ -50,7 +50,7 @@ void for_each_row(
     const std::function<void(const std::string&, const Params&, const Params&)>& call) {
   for (const VariantInfo& variant : recipe.variants) {
     for (const Params& shape : recipe.test_shapes) {
-      for (const Params& tune : combinations(variant.tunes)) call(variant.name, tune, shape);
+      for (const Params& tune : combinations(variant.axes)) call(variant.name, tune, shape);
     }
   }
 }

@@ -144,7 +144,7 @@ LONG_TEST_CASE("plans and calls of every operation", 32) {
       const std::vector<Params> shapes = shapes_of(recipe);
       std::vector<std::pair<std::string, Params>> plans{{"automatic", {}}};
       for (const VariantInfo& variant : recipe.variants)
-        plans.emplace_back(variant.name, combinations(variant.tunes).front());
+        plans.emplace_back(variant.name, combinations(variant.axes).front());
       for (const auto& plan : plans) {
         const std::string variant = plan.first;
         const Params tune = plan.second;

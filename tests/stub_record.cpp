@@ -254,7 +254,7 @@ std::vector<std::pair<std::string, std::string>> sections_of(const Recipe& recip
     const Runtime runtime = stub::make_runtime();
     const bool runs = device.name == "Stub GPU" || device.name == "Stub CPU";
     for (const VariantInfo& variant : recipe.variants) {
-      const std::vector<Params> tunes = combinations(variant.tunes);
+      const std::vector<Params> tunes = combinations(variant.axes);
       std::string text;
       for (const Params& shape : shapes) {
         const bool tensor =

@@ -79,7 +79,7 @@ TEST_CASE("tools compile for a device what a plan builds there") {
       for (const VariantInfo& variant : recipe.variants) {
         const std::string name = recipe.name + "/" + variant.name;
         CAPTURE(name);
-        for (const Params& tune : combinations(variant.tunes)) {
+        for (const Params& tune : combinations(variant.axes)) {
           for (const Params& shape : shapes) {
             CAPTURE(shape.str());
             Offer offer;

@@ -104,12 +104,12 @@ TEST_CASE("list --json holds every recipe with variants, baseline and tune axes"
       const VariantInfo& variant = recipes[r].variants[v];
       const Json& row = one.at("variants")[v];
       CHECK(row.at("name") == variant.name);
-      CHECK(row.at("baseline") == variant.baseline);
+      CHECK(row.at("baseline") == variant.is_baseline);
       CHECK(row.at("summary") == variant.summary);
-      REQUIRE(row.at("tunes").size() == variant.tunes.size());
-      for (std::size_t t = 0; t < variant.tunes.size(); ++t) {
-        CHECK(row.at("tunes")[t].at("name") == variant.tunes[t].name);
-        CHECK(row.at("tunes")[t].at("values").size() == variant.tunes[t].values.size());
+      REQUIRE(row.at("tunes").size() == variant.axes.size());
+      for (std::size_t t = 0; t < variant.axes.size(); ++t) {
+        CHECK(row.at("tunes")[t].at("name") == variant.axes[t].name);
+        CHECK(row.at("tunes")[t].at("values").size() == variant.axes[t].values.size());
       }
     }
   }

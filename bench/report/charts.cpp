@@ -45,7 +45,7 @@ bool is_approximate(const BenchRow& row) {
   const Recipe* recipe = known_recipe(row.recipe);
   return recipe != nullptr &&
          std::any_of(recipe->variants.begin(), recipe->variants.end(), [&](const VariantInfo& one) {
-           return one.name == row.variant && one.approximate;
+           return one.name == row.variant && one.is_approximate;
          });
 }
 

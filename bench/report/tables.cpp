@@ -443,7 +443,7 @@ Table steps_table(const std::vector<Result>& results, const Recipe& recipe) {
   for (const VariantInfo& variant : recipe.variants) {
     std::vector<Cell> row{{variant.name, "", ""},
                           {variant.predecessor.empty() ? "-" : variant.predecessor, "", ""},
-                          {variant.baseline ? "the baseline" : variant.change, "", ""}};
+                          {variant.is_baseline ? "the baseline" : variant.change, "", ""}};
     for (const std::string& device : devices) {
       const Result* newest = newest_of(results, "bench", device, recipe.name);
       const Pair pair = newest == nullptr ? Pair()

@@ -801,8 +801,8 @@ Recipe recipe_of(std::shared_ptr<const Description> about) {
     VariantInfo& row = out.variants.back();
     row.name = one.name;
     row.summary = one.summary;
-    row.baseline = one.baseline;
-    row.tunes = one.tunes;
+    row.is_baseline = one.baseline;
+    row.axes = one.tunes;
   }
   for (const std::string& size : about->sizes)
     out.parameters.push_back(

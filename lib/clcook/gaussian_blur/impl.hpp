@@ -96,8 +96,7 @@ CLCOOK_INLINE void GaussianBlur::set_sigma(double sigma_x, double sigma_y) {
 }
 
 CLCOOK_INLINE void GaussianBlur::build_for(double sigma_x, double sigma_y) {
-  Rules::choose(runtime(), with_sigma(sigma_x, sigma_y), wanted_, {},
-                [&](const Candidate<Spec>& one) { build(one.offer.units); });
+  build(Rules::choice(runtime(), with_sigma(sigma_x, sigma_y), wanted_).offer->units);
 }
 
 CLCOOK_INLINE double GaussianBlur::best_quality(const Runtime& runtime, Problem problem) {
@@ -105,7 +104,7 @@ CLCOOK_INLINE double GaussianBlur::best_quality(const Runtime& runtime, Problem 
   Spec::check(problem);
   double best = 0;
   for (const Row& row : variants()) {
-    if (!Rules::may_take(row, runtime.info())) continue;
+    if (!row.may_take(runtime.info())) continue;
     const Offer one = Rules::offer_of(runtime, row, problem, {});
     if (one.can() || one.lacks == Lacks::quality) best = std::max(best, one.psnr);
   }
@@ -113,7 +112,7 @@ CLCOOK_INLINE double GaussianBlur::best_quality(const Runtime& runtime, Problem 
 }
 
 CLCOOK_INLINE std::string GaussianBlur::describe() const {
-  const Candidate<Spec>& chosen = state().chosen;
+  const Candidate& chosen = state().chosen;
   std::string out =
       text(row().name, ": ", resources().method->describe(), "; ", three_digits(psnr()),
            " dB for a floor of ", three_digits(problem().quality), "; ", chosen.reason);

@@ -39,9 +39,8 @@ class StraightAlpha : public Method {
     if (rest > 0) {
       products.quality = std::clamp(psnr_of(rest), 0.0, kMostQuality);
       try {
-        PlanRules<Spec>::choose(runtime, products, {}, {}, [&](const Candidate<Spec>& one) {
-          design = {one.row, one.offer};
-        });
+        const Candidate best = PlanRules<Spec>::choice(runtime, products);
+        design = {static_cast<const typename Spec::Row*>(best.variant), *best.offer};
       } catch (const Error& error) {
         if (error.code != Errc::unsupported) throw;
         if (error.lacks != Lacks::quality) return Offer::no(error.lacks, error.what());
@@ -130,7 +129,7 @@ class StraightAlpha : public Method {
     products.quality = kMostQuality;
     double psnr = 0;
     for (const typename Spec::Row& row : Spec::variants()) {
-      if (!PlanRules<Spec>::may_take(row, runtime.info())) continue;
+      if (!row.may_take(runtime.info())) continue;
       const Offer one = PlanRules<Spec>::offer_of(runtime, row, products, {});
       if (one.can() || one.lacks == Lacks::quality) psnr = std::max(psnr, one.psnr);
     }

@@ -335,11 +335,8 @@ class VolumeOf : public VolumeParts {
 
   static Part choose(const Runtime& runtime, Problem p, double quality) {
     p.quality = quality;
-    Part out;
-    PlanRules<Spec>::choose(runtime, p, {}, {}, [&](const Candidate<Spec>& one) {
-      out = {one.row, one.offer};
-    });
-    return out;
+    const Candidate best = PlanRules<Spec>::choice(runtime, p);
+    return {static_cast<const typename Spec::Row*>(best.variant), *best.offer};
   }
 };
 

@@ -280,7 +280,7 @@ inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
           const VariantInfo& variant = recipe.variants[v];
           if (!options.variant.empty() && variant.name != options.variant) continue;
           row.variant = variant.name;
-          for (const Params& tune : combinations(variant.tunes)) {
+          for (const Params& tune : combinations(variant.axes)) {
             row.tune = tune;
             if (!options.selects || options.selects(row)) {
               if (made) made = make();

@@ -19,23 +19,6 @@
 
 namespace clcook {
 
-// One way of doing the recipe's work.
-struct VariantInfo {
-  std::string name;
-  std::string summary;  // one line: what it changes
-  // Exactly one variant per recipe: the kernel that the others are compared with.
-  bool baseline = false;
-  // Another result than the baseline's, by design: never chosen automatically.
-  bool approximate = false;
-  // A device feature that it cannot do without, empty for plain OpenCL C 1.2.
-  std::string needs;
-  std::vector<TuneAxis> tunes;  // its tune axes
-  // The variant that it is one step from, and what that step changes, in a few words; none of the
-  // baseline.
-  std::string predecessor;
-  std::string change;
-};
-
 // Two variants whose ratio, at equal tunes, is what a technique gains.
 struct VariantPair {
   std::string with;
@@ -186,7 +169,7 @@ struct Recipe {
 
   const VariantInfo& baseline() const {
     for (const VariantInfo& one : variants) {
-      if (one.baseline) return one;
+      if (one.is_baseline) return one;
     }
     fail(Errc::invalid_argument, name, "the recipe declares no baseline");
   }
@@ -211,8 +194,7 @@ void describe(Recipe& recipe, const ProblemOf& problem_of, const TuneOf& tune_of
   };
   recipe.check_problem = [=](const Params& shape) { Operation::Spec::check(problem_of(shape)); };
   for (const Row& row : Operation::variants()) {
-    recipe.variants.push_back({row.name, row.summary, row.is_baseline, row.is_approximate,
-                               row.needs, row.axes, row.predecessor, row.change});
+    recipe.variants.push_back(row);
   }
   const auto row_of = [](const std::string& variant) -> const Row& {
     return *typename Operation::Variant(variant).row();
@@ -238,8 +220,7 @@ void describe(Recipe& recipe, const ProblemOf& problem_of, const TuneOf& tune_of
   };
   recipe.choose = [=](const Runtime& runtime, const Params& shape) {
     const auto chosen = Operation::choice(runtime, problem_of(whole(shape)));
-    return RecipeChoice{chosen.row->name, Rules::format_tune(chosen.tune), chosen.reason,
-                        chosen.notes};
+    return RecipeChoice{chosen.variant->name, chosen.tune, chosen.reason, chosen.notes};
   };
   recipe.problem_bytes = [=](const Params& shape) {
     return Rules::bytes(problem_of(whole(shape)));

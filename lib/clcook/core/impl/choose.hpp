@@ -1,0 +1,271 @@
+// The definitions of clcook/core/choose.hpp.
+#pragma once
+
+#include <algorithm>
+#include <clcook/core/choose.hpp>
+#include <clcook/core/math.hpp>
+#include <utility>
+
+namespace clcook {
+
+namespace detail {
+
+// `tune` with the entries of `with` for names that it does not have.
+inline Params merged(Params tune, const Params& with) {
+  for (const Params::Entry& entry : with.entries()) {
+    if (tune.find(entry.name) == nullptr) tune.set(entry.name, entry.value);
+  }
+  return tune;
+}
+
+// Tries candidates one after the other, and keeps what is to be said of those that were passed over.
+class Attempts {
+ public:
+  Attempts(const Question& of, const std::function<void(Candidate)>& accept)
+      : of_(of), accept_(accept) {}
+
+  void note(const std::vector<std::string>& lines) {
+    notes_.insert(notes_.end(), lines.begin(), lines.end());
+  }
+  void rank(const std::vector<RankedCandidate>& ranking) { ranking_ = &ranking; }
+  const std::optional<Error>& refused() const { return refused_; }
+
+  // Whether it was taken.
+  bool take(Candidate one) {
+    for (const auto& [variant, tune] : tried_) {
+      if (variant == one.variant && tune == one.tune) return false;
+    }
+    tried_.emplace_back(one.variant, one.tune);
+    const std::string name = one.text();
+    try {
+      if (!one.offer) one.offer = of_.offer(*one.variant, one.tune);
+    } catch (const Error& error) {
+      if (error.code != Errc::invalid_argument) throw;
+      return refuse(name, error);
+    }
+    if (!one.offer->can()) {
+      return refuse(name, Error(Errc::unsupported, of_.operation,
+                                "the variant " + one.variant->name + ": " + one.offer->why, 0, {},
+                                one.offer->lacks));
+    }
+    one.notes = notes_;
+    if (ranking_ != nullptr) {
+      for (const RankedCandidate& other : *ranking_) {
+        if (other.candidate.variant != one.variant) one.notes.push_back(other.line);
+      }
+    }
+    try {
+      accept_(std::move(one));
+      return true;
+    } catch (const Error& error) {
+      if (error.code != Errc::unsupported) throw;
+      return refuse(name, error);
+    }
+  }
+
+  // The same with the variant's other tunes behind.
+  bool take_any(const Candidate& one) {
+    if (take(one)) return true;
+    const VariantInfo& variant = *one.variant;
+    if (variant.axes.empty()) return false;
+    for (const Params& values : combinations(variant.axes)) {
+      if (take({&variant, of_.close(variant, merged(of_.tune, values)),
+                "the first of its tunes that fits the device"}))
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  bool refuse(const std::string& name, const Error& error) {
+    notes_.push_back(name + ": " + error.what());
+    if (!refused_) refused_ = error;
+    return false;
+  }
+
+  const Question& of_;
+  const std::function<void(Candidate)>& accept_;
+  std::vector<std::string> notes_;
+  const std::vector<RankedCandidate>* ranking_ = nullptr;
+  std::vector<std::pair<const VariantInfo*, Params>> tried_;
+  std::optional<Error> refused_;
+};
+
+inline bool ranks_before(const RankedCandidate& a, const RankedCandidate& b, bool by_cost) {
+  if (math::isfinite(a.cost) != math::isfinite(b.cost)) return math::isfinite(a.cost);
+  const auto last = [](const RankedCandidate& one) {
+    return one.candidate.offer && one.candidate.offer->last;
+  };
+  if (last(a) != last(b)) return last(b);
+  const VariantInfo& one = *a.candidate.variant;
+  const VariantInfo& other = *b.candidate.variant;
+  if (!by_cost && one.is_for_cpus != other.is_for_cpus) return one.is_for_cpus;
+  if (a.cost < b.cost || b.cost < a.cost) return a.cost < b.cost;
+  return one.is_preferred && !other.is_preferred;
+}
+
+}  // namespace detail
+
+CLCOOK_INLINE Offer within_limits(Offer offer, const DeviceInfo& device) {
+  for (const CompileUnit& unit : offer.units) {
+    if (unit.group[0] == 0) continue;
+    const std::size_t items = unit.group[0] * unit.group[1] * unit.group[2];
+    if (items > device.max_group) {
+      return Offer::no(Lacks::work_group,
+                       text("a work-group of ", items,
+                            " work-items exceeds the device's limit of ", device.max_group));
+    }
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (unit.group[d] > device.max_items[d]) {
+        return Offer::no(Lacks::work_group,
+                         text("work-group dimension ", d, " of ", unit.group[d],
+                              " exceeds the device's limit of ", device.max_items[d]));
+      }
+    }
+    if (unit.local_bytes > device.local_mem) {
+      return Offer::no(
+          Lacks::local_memory,
+          text(unit.local_bytes, " bytes of local memory exceed the device's limit of ",
+               device.local_mem));
+    }
+  }
+  return offer;
+}
+
+CLCOOK_INLINE const VariantInfo* find_variant(const char* operation,
+                                              const std::vector<const VariantInfo*>& variants,
+                                              std::string_view name) {
+  if (name == "automatic") return nullptr;
+  std::string known = "automatic";
+  for (const VariantInfo* one : variants) {
+    if (one->name == name) return one;
+    known += ", " + one->name;
+  }
+  fail(Errc::invalid_argument, operation,
+       text("there is no variant '", name, "'; known are ", known));
+}
+
+CLCOOK_INLINE MeasuredCandidates measured_candidates(const Question& of, const DeviceInfo& device,
+                                                     const Tuning& tuning) {
+  MeasuredCandidates out;
+  const VariantInfo* variant = of.wanted;
+  std::string reason = "as was asked for";
+  if (!of.by_cost) {
+    const TuningChoice measured = tuning.choose(device, of.tuning_name, of.bytes,
+                                                variant == nullptr ? "" : variant->name);
+    const bool any = measured.match != TuningChoice::Match::none;
+    reason = any ? "the built-in default" : measured.where;
+    if (any) {
+      const std::string tune = measured.entry.tune.empty() ? "" : " " + measured.entry.tune;
+      const std::string what = "what was measured, '" + measured.entry.variant + tune + "', ";
+      try {
+        const VariantInfo* winner =
+            find_variant(of.operation, of.variants, measured.entry.variant);
+        if (winner == nullptr || (variant == nullptr && !winner->may_take(device))) {
+          out.notes.push_back(what + "automatic does not take");
+        } else {
+          variant = winner;
+          const Params with = Params::parse(measured.entry.tune);
+          of.close(*winner, with);  // refuses what is not of this version
+          out.list.push_back(
+              {winner, of.close(*winner, detail::merged(of.tune, with)), measured.where});
+        }
+      } catch (const Error& error) {
+        if (error.code != Errc::invalid_argument) throw;
+        out.notes.push_back(what + "is not of this version: " + error.what());
+      }
+    }
+  }
+  if (variant != nullptr) out.list.push_back({variant, of.close(*variant, of.tune), reason});
+  return out;
+}
+
+CLCOOK_INLINE std::vector<RankedCandidate> ranked_candidates(const Question& of,
+                                                             const DeviceInfo& device,
+                                                             const Tuning& tuning,
+                                                             const Rates& rates) {
+  std::vector<RankedCandidate> out;
+  std::vector<TuningFactor> factors;
+  double largest = 0;  // of the measured factors
+  for (const VariantInfo* variant : of.variants) {
+    RankedCandidate one;
+    one.candidate = {variant, of.close(*variant, of.tune), "the built-in default"};
+    std::optional<Offer>& offer = one.candidate.offer;
+    TuningFactor factor;
+    one.may_take = variant->may_take(device);
+    if (!one.may_take) {
+      one.line = variant->name +
+                 (variant->is_by_name ? ": only where it is asked for" : ": for CPUs only");
+    } else {
+      try {
+        offer = of.offer(*variant, one.candidate.tune);
+      } catch (const Error& error) {
+        if (error.code != Errc::invalid_argument) throw;
+        one.line = variant->name + ": " + error.what();
+      }
+      if (offer && !offer->can()) one.line = variant->name + ": " + offer->why;
+      if (offer && offer->can())
+        factor = tuning.factor(device, of.factor_names, of.bytes, variant->name);
+    }
+    largest = std::max(largest, factor.value);
+    factors.push_back(factor);
+    out.push_back(std::move(one));
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    RankedCandidate& one = out[i];
+    Candidate& candidate = one.candidate;
+    if (!candidate.offer || !candidate.offer->can()) continue;
+    TuningFactor factor = factors[i];
+    // Next to measured variants one that was not measured counts as the worst of them.
+    if (factor.value == 0 && largest > 0)
+      factor = {largest, "by its work, as badly as the worst that was measured"};
+    if (factor.value == 0) factor.value = 1;
+    one.cost = microseconds(rates, candidate.offer->work) * factor.value;
+    const std::string about = "about " + three_digits(one.cost) + " us";
+    one.line = candidate.variant->name + ": " + about;
+    if (math::isfinite(candidate.offer->psnr))
+      one.line += " and " + three_digits(candidate.offer->psnr) + " dB";
+    candidate.reason = about + ", " + factor.where;
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [&](const RankedCandidate& a, const RankedCandidate& b) {
+                     return detail::ranks_before(a, b, of.by_cost);
+                   });
+  return out;
+}
+
+CLCOOK_INLINE void choose(const Question& of, const Runtime& runtime,
+                          const std::function<void(Candidate)>& accept) {
+  detail::Attempts attempts(of, accept);
+  attempts.note(runtime.tuning().notes());
+  const MeasuredCandidates measured = measured_candidates(of, runtime.info(), runtime.tuning());
+  attempts.note(measured.notes);
+  for (const Candidate& one : measured.list) {
+    const bool defaults = &one == &measured.list.back();
+    if (defaults ? attempts.take_any(one) : attempts.take(one)) return;
+  }
+  std::vector<RankedCandidate> ranking;
+  if (of.wanted == nullptr) {
+    ranking =
+        ranked_candidates(of, runtime.info(), runtime.tuning(), device_rates(runtime));
+    attempts.rank(ranking);
+    for (const RankedCandidate& one : ranking) {
+      if (one.may_take && attempts.take_any(one.candidate)) return;
+    }
+  }
+  const std::optional<Error>& refused = attempts.refused();
+  if (refused && (of.wanted != nullptr || refused->code != Errc::unsupported))
+    throw Error(*refused);
+  std::string all;
+  double best = 0;  // dB
+  for (const RankedCandidate& one : ranking) {
+    all += "; " + one.line;
+    const std::optional<Offer>& offer = one.candidate.offer;
+    if (offer && offer->lacks == Lacks::quality) best = std::max(best, offer->psnr);
+  }
+  if (best > 0) all = "; the best that can be had is " + three_digits(best) + " dB" + all;
+  throw Error(Errc::unsupported, of.operation, "no variant can serve this problem" + all, 0, {},
+              refused ? refused->lacks : Lacks::nothing);
+}
+
+}  // namespace clcook
