@@ -118,7 +118,7 @@ Recipe toy(const std::vector<std::string>& variants) {
   for (const std::string& name : variants) {
     VariantInfo info;
     info.name = name;
-    info.baseline = recipe.variants.empty();
+    info.is_baseline = recipe.variants.empty();
     recipe.variants.push_back(info);
   }
   recipe.parameters = {Parameter::integer("size", "items", 1, 64)};

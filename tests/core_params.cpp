@@ -171,14 +171,14 @@ TEST_CASE("unknown recipes and variants are refused with the known ones") {
   recipe.variants.resize(2);
   recipe.variants[0].name = "slow";
   recipe.variants[1].name = "fast";
-  recipe.variants[1].baseline = true;
+  recipe.variants[1].is_baseline = true;
   CHECK(recipe.variant("slow").name == "slow");
   CHECK(recipe.baseline().name == "fast");
   Error error = error_of([&] { recipe.variant("fats"); });
   CHECK(error.code == Errc::invalid_argument);
   CHECK(contains(error.what(), "'fats'"));
   CHECK(contains(error.what(), "slow fast"));
-  recipe.variants[1].baseline = false;
+  recipe.variants[1].is_baseline = false;
   CHECK(error_of([&] { recipe.baseline(); }).code == Errc::invalid_argument);
   const std::vector<Recipe> recipes{recipe};
   CHECK(find_recipe(recipes, "toy").name == "toy");

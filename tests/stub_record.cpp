@@ -90,9 +90,9 @@ std::string description(const Recipe& recipe) {
         << one.range() << ", " << number(one.least) << " " << number(one.most) << "\n";
   }
   for (const VariantInfo& one : recipe.variants) {
-    out << "variant " << one.name << ", " << one.summary << ", " << one.baseline << one.approximate
+    out << "variant " << one.name << ", " << one.summary << ", " << one.is_baseline << one.is_approximate
         << ", " << one.needs << "\n";
-    for (const TuneAxis& axis : one.tunes) out << "  " << list(axis) << "\n";
+    for (const TuneAxis& axis : one.axes) out << "  " << list(axis) << "\n";
   }
   std::vector<Params> shapes = recipe.test_shapes;
   shapes.insert(shapes.end(), recipe.bench_shapes.begin(), recipe.bench_shapes.end());

@@ -112,29 +112,26 @@ class VariantOf {
   const VariantRow<Spec>* row_ = nullptr;
 };
 
-// A member of an operation's Tune, with its name. Its value in a default Tune means open: the plan
-// fills it in.
+// A tune's whole number of at least 0. Throws Error(invalid_argument) that names it for another value.
+CLCOOK_INLINE int tune_number(const char* name, const Value& value);
+
+// A member of an operation's Tune under its name: a number, or what get and set make of it. The value
+// that a default Tune has is open: the plan fills it in.
 template <class Tune>
 struct TuneField {
   const char* name;
-  std::function<Value(const Tune&)> get;
-  std::function<void(Tune&, const Value&)> set;  // Error(invalid_argument) for another kind
-};
+  int Tune::*number = nullptr;
+  Value (*get_other)(const Tune&) = nullptr;
+  void (*set_other)(Tune&, const Value&) = nullptr;
 
-// A field that is one int.
-template <class Tune>
-TuneField<Tune> tune_field(const char* name, int Tune::*member) {
-  return {
-      name, [member](const Tune& tune) { return Value(std::int64_t{tune.*member}); },
-      [name, member](Tune& tune, const Value& value) {
-        const auto* integer = std::get_if<std::int64_t>(&value);
-        if (integer == nullptr || *integer < 0 || *integer > std::numeric_limits<int>::max()) {
-          fail(Errc::invalid_argument, "tune",
-               text(name, " must be a whole number of at least 0, got '", to_string(value), "'"));
-        }
-        tune.*member = static_cast<int>(*integer);
-      }};
-}
+  Value get(const Tune& tune) const {
+    return number != nullptr ? Value(std::int64_t{tune.*number}) : get_other(tune);
+  }
+  // Throws Error(invalid_argument) for a value of another kind.
+  void set(Tune& tune, const Value& value) const {
+    number != nullptr ? void(tune.*number = tune_number(name, value)) : set_other(tune, value);
+  }
+};
 
 // A variant with a tune, for a problem: what a spec's functions work on.
 template <class Spec>
