@@ -44,7 +44,7 @@ struct Toy : PlainSpec {
     return all;
   }
   static std::vector<TuneField<Tune>> fields() {
-    return {{"group", &Tune::group}, {"each", &Tune::each}};
+    return {tune_field("group", &Tune::group), tune_field("each", &Tune::each)};
   }
   static void check(const Problem& p) {
     if (p.count < 1) fail(Errc::invalid_argument, kName, text("count must be 1, got ", p.count));

@@ -88,7 +88,7 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() { return {{"group", &Tune::group}}; }
+  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
 
   static void check(const Problem& p) {
     check_range(kName, "width", p.width, 1, kMaxSize);

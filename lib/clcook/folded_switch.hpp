@@ -148,7 +148,7 @@ struct Spec : PlainSpec {
   }
 
   static std::vector<TuneField<Tune>> fields() {
-    return {{"group", &Tune::group}, {"run", &Tune::run}};
+    return {tune_field("group", &Tune::group), tune_field("run", &Tune::run)};
   }
 
   // Tunings are filed for patches whose valences are all 4, and for others.

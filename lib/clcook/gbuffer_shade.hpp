@@ -99,7 +99,7 @@ struct Spec : PlainSpec {
   }
 
   static std::vector<TuneField<Tune>> fields() {
-    return {{"group", &Tune::group}, {"texels", &Tune::texels}};
+    return {tune_field("group", &Tune::group), tune_field("texels", &Tune::texels)};
   }
 
   static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {

@@ -122,7 +122,7 @@ struct Spec : PlainSpec {
   }
 
   static std::vector<TuneField<Tune>> fields() {
-    return {{"group", &Tune::group}, {"local_padding", &Tune::local_padding}};
+    return {tune_field("group", &Tune::group), tune_field("local_padding", &Tune::local_padding)};
   }
 
   static void check(const Problem& p) {

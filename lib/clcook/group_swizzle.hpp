@@ -104,8 +104,8 @@ struct Spec : PlainSpec {
   }
 
   static std::vector<TuneField<Tune>> fields() {
-    return {{"group", &Tune::group}, {"strip", &Tune::strip},
-            {"chiplets", &Tune::chiplets}};
+    return {tune_field("group", &Tune::group), tune_field("strip", &Tune::strip),
+            tune_field("chiplets", &Tune::chiplets)};
   }
 
   static void check(const Problem& p) {

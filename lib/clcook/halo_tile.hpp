@@ -190,8 +190,8 @@ struct Spec : PlainSpec {
 
   // The tile is one field: "32x16", or "8x8x8" in a volume.
   static std::vector<TuneField<Tune>> fields() {
-    return {{"tile", nullptr, [](const Tune& tune) { return Value(tile_word(tune)); }, set_tile},
-            {"outputs", &Tune::outputs}};
+    return {{"tile", [](const Tune& tune) { return Value(tile_word(tune)); }, set_tile},
+            tune_field("outputs", &Tune::outputs)};
   }
 
   static void check(const Problem& p) {

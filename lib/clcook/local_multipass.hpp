@@ -181,7 +181,7 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() { return {{"group", &Tune::group}}; }
+  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
 
   static void check(const Problem& p) {
     if (p.islands < 1) fail(Errc::invalid_argument, kName, "islands must be at least 1, got 0");

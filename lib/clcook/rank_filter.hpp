@@ -167,8 +167,8 @@ struct Spec : PlainSpec {
   }
 
   static std::vector<TuneField<Tune>> fields() {
-    return {{"tile_width", &Tune::tile_width},
-            {"tile_height", &Tune::tile_height}, {"outputs", &Tune::outputs}};
+    return {tune_field("tile_width", &Tune::tile_width),
+            tune_field("tile_height", &Tune::tile_height), tune_field("outputs", &Tune::outputs)};
   }
 
   static void check(const Problem& p) {

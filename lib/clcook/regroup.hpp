@@ -206,7 +206,7 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() { return {{"group", &Tune::group}}; }
+  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
 
   static void check(const Problem& p) {
     listing::check(p, kName);
@@ -326,7 +326,7 @@ struct OrderSpec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() { return {{"group", &Tune::group}}; }
+  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
   static std::string tuning_name(const Problem&) { return "regroup/order"; }
   static void check(const Problem& p) { listing::check(p, kName); }
   static Tune defaults(const Row&, const Problem&, const DeviceInfo& device) {

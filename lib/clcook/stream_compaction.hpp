@@ -118,8 +118,8 @@ struct Spec : PlainSpec {
   }
 
   static std::vector<TuneField<Tune>> fields() {
-    return {{"group", &Tune::group}, {"counts", &Tune::counts},
-            {"patience", &Tune::patience}};
+    return {tune_field("group", &Tune::group), tune_field("counts", &Tune::counts),
+            tune_field("patience", &Tune::patience)};
   }
 
   static void check(const Problem& p) {

@@ -132,7 +132,7 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() { return {{"group", &Tune::group}}; }
+  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
 
   static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
     return {row.is_for_cpus ? 1 : 256};

@@ -21,7 +21,7 @@ struct MapRowSpec : PlainSpec {
   };
 
   static std::vector<TuneField<Tune>> fields() {
-    return {{"group", &Tune::group}, {"per_item", &Tune::per_item}};
+    return {tune_field("group", &Tune::group), tune_field("per_item", &Tune::per_item)};
   }
 
   template <class Row, class Problem>

@@ -119,10 +119,16 @@ CLCOOK_INLINE int tune_number(const char* name, const Value& value);
 // that a default Tune has is open: the plan fills it in.
 template <class Tune>
 struct TuneField {
+  using Get = Value (*)(const Tune&);
+  using Set = void (*)(Tune&, const Value&);
+
   const char* name;
   int Tune::*number = nullptr;
-  Value (*get_other)(const Tune&) = nullptr;
-  void (*set_other)(Tune&, const Value&) = nullptr;
+  Get get_other = nullptr;
+  Set set_other = nullptr;
+
+  TuneField(const char* field, int Tune::*member) : name(field), number(member) {}
+  TuneField(const char* field, Get get, Set set) : name(field), get_other(get), set_other(set) {}
 
   Value get(const Tune& tune) const {
     return number != nullptr ? Value(std::int64_t{tune.*number}) : get_other(tune);
@@ -132,6 +138,10 @@ struct TuneField {
     number != nullptr ? void(tune.*number = tune_number(name, value)) : set_other(tune, value);
   }
 };
+template <class Tune>
+TuneField<Tune> tune_field(const char* name, int Tune::*member) {
+  return {name, member};
+}
 
 // A variant with a tune, for a problem: what a spec's functions work on.
 template <class Spec>
