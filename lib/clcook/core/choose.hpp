@@ -6,7 +6,6 @@
 #include <clcook/core/inline.hpp>
 #include <clcook/core/params.hpp>
 #include <clcook/core/rates.hpp>
-#include <clcook/core/runtime.hpp>
 #include <clcook/core/tuning.hpp>
 #include <clcook/core/variant.hpp>
 #include <functional>
@@ -44,9 +43,10 @@ struct Question {
 struct Candidate {
   const VariantInfo* variant = nullptr;
   Params tune;
-  std::string reason;                // one clause: "measured on this device and driver"
-  std::optional<Offer> offer{};      // none: not asked for yet
-  std::vector<std::string> notes{};  // of the chosen one, a line each: what was passed over, and why
+  std::string reason;            // one clause: "measured on this device and driver"
+  std::optional<Offer> offer{};  // none: not asked for yet
+  std::vector<std::string>
+      notes{};  // of the chosen one, a line each: what was passed over, and why
 
   // "coalesced group=128"
   std::string text() const { return variant->name + (tune.empty() ? "" : " " + tune.str()); }
@@ -74,7 +74,8 @@ struct RankedCandidate {
   Candidate candidate;
   double cost = std::numeric_limits<double>::infinity();  // microseconds; infinite: it cannot
   bool may_take = true;                                   // by automatic
-  std::string line;  // what it costs and promises, or why it cannot: "tensor: about 52.1 us and 91 dB"
+  std::string
+      line;  // what it costs and promises, or why it cannot: "tensor: about 52.1 us and 91 dB"
 };
 // All variants, the one that should take the least time first; those that cannot come last.
 CLCOOK_INLINE std::vector<RankedCandidate> ranked_candidates(const Question& of,
@@ -87,7 +88,7 @@ CLCOOK_INLINE std::vector<RankedCandidate> ranked_candidates(const Question& of,
 // back to one that fits. Where `accept` throws Error(unsupported) the next one is tried: of a built
 // kernel's limits nobody knows before. When none is left, throws the Error of the first that was
 // refused, or one that names what each variant lacks.
-CLCOOK_INLINE void choose(const Question& of, const Runtime& runtime,
+CLCOOK_INLINE void choose(const Question& of, const DeviceInfo& device, const Tuning& tuning,
                           const std::function<void(Candidate)>& accept);
 
 // The offer, or one that says which of the device's limits a unit of it exceeds.

@@ -89,7 +89,7 @@ std::vector<const VariantInfo*> infos_of(const std::vector<Row>& rows) {
 template <class Spec>
 class VariantOf {
  public:
-  VariantOf() = default;              // automatic
+  VariantOf() = default;            // automatic
   VariantOf(std::string_view name)  // NOLINT(google-explicit-constructor)
       : row_(static_cast<const VariantRow<Spec>*>(
             find_variant(Spec::kName, infos_of(Spec::variants()), name))) {}
@@ -405,7 +405,7 @@ struct PlanRules {
   static Candidate choice(const Runtime& runtime, const Problem& problem,
                           VariantOf<Spec> wanted = {}, const Tune& tune = {}) {
     Candidate out;
-    choose(question(runtime, problem, wanted, tune), runtime,
+    choose(question(runtime, problem, wanted, tune), runtime.info(), runtime.tuning(),
            [&](Candidate one) { out = std::move(one); });
     return out;
   }
@@ -518,7 +518,7 @@ class Plan {
       std::string why = why_not(static_cast<const Row&>(variant));
       return why.empty() ? offer(variant, tune) : Offer::no(Lacks::problem, std::move(why));
     };
-    choose(question, before->runtime, [&](Candidate one) {
+    choose(question, before->runtime.info(), before->runtime.tuning(), [&](Candidate one) {
       state_ = make(before->runtime, problem, std::move(one), before.get());
     });
   }
@@ -567,7 +567,7 @@ class Plan {
 template <class Spec>
 Plan<Spec>::Plan(const Runtime& runtime, const Problem& problem, Variant variant,
                  const Tune& tune) {
-  choose(Rules::question(runtime, problem, variant, tune), runtime,
+  choose(Rules::question(runtime, problem, variant, tune), runtime.info(), runtime.tuning(),
          [&](Candidate one) { state_ = make(runtime, problem, std::move(one), nullptr); });
 }
 

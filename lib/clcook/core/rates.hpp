@@ -38,6 +38,7 @@ CLCOOK_INLINE std::optional<Rates> rates_of(const std::string& tune);
 // The rates of a device: what `clcook tune` measured on it, otherwise those of the most similar
 // device of the tuning files, otherwise typical rates of its kind. Does not query the device.
 // Thread-safe.
+CLCOOK_INLINE Rates device_rates(const DeviceInfo& device, const Tuning& tuning);
 CLCOOK_INLINE Rates device_rates(const Runtime& runtime);
 
 }  // namespace clcook

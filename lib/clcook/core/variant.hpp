@@ -52,21 +52,23 @@ struct Offer {
 
 // One way of doing an operation's work.
 struct VariantInfo {
-  std::string name;               // as in the kernel's name
-  std::string summary;            // one line: what it changes
-  std::vector<TuneAxis> axes;     // what can be tuned
-  bool is_baseline = false;       // exactly one variant: the kernel that the others are compared with
-  bool is_approximate = false;    // another result than the baseline's, by design
-  bool is_by_name = false;        // automatic never takes it
-  bool is_for_cpus = false;       // automatic takes it on CPUs only, and there first
+  std::string name;             // as in the kernel's name
+  std::string summary;          // one line: what it changes
+  std::vector<TuneAxis> axes;   // what can be tuned
+  bool is_baseline = false;     // exactly one variant: the kernel that the others are compared with
+  bool is_approximate = false;  // another result than the baseline's, by design
+  bool is_by_name = false;      // automatic never takes it
+  bool is_for_cpus = false;     // automatic takes it on CPUs only, and there first
   bool is_for_cpus_only = false;  // and by name it is had there only: quirks::takes_cpu_kernels()
   bool is_preferred = false;  // automatic takes it where nothing was measured and costs are equal
-  std::string needs;          // a device feature that it cannot do without, empty for plain OpenCL C 1.2
-  std::string predecessor;    // the variant that it is one step from; none of the baseline
-  std::string change;         // what that step changes, in a few words
+  std::string needs;  // a device feature that it cannot do without, empty for plain OpenCL C 1.2
+  std::string predecessor;  // the variant that it is one step from; none of the baseline
+  std::string change;       // what that step changes, in a few words
 
   // Whether automatic may take it on such a device.
-  bool may_take(const DeviceInfo& device) const { return !is_by_name && (device.cpu || !is_for_cpus); }
+  bool may_take(const DeviceInfo& device) const {
+    return !is_by_name && (device.cpu || !is_for_cpus);
+  }
 };
 
 }  // namespace clcook

@@ -112,8 +112,8 @@ CLCOOK_INLINE Offer within_limits(Offer offer, const DeviceInfo& device) {
     const std::size_t items = unit.group[0] * unit.group[1] * unit.group[2];
     if (items > device.max_group) {
       return Offer::no(Lacks::work_group,
-                       text("a work-group of ", items,
-                            " work-items exceeds the device's limit of ", device.max_group));
+                       text("a work-group of ", items, " work-items exceeds the device's limit of ",
+                            device.max_group));
     }
     for (std::size_t d = 0; d < 3; ++d) {
       if (unit.group[d] > device.max_items[d]) {
@@ -151,16 +151,15 @@ CLCOOK_INLINE MeasuredCandidates measured_candidates(const Question& of, const D
   const VariantInfo* variant = of.wanted;
   std::string reason = "as was asked for";
   if (!of.by_cost) {
-    const TuningChoice measured = tuning.choose(device, of.tuning_name, of.bytes,
-                                                variant == nullptr ? "" : variant->name);
+    const TuningChoice measured =
+        tuning.choose(device, of.tuning_name, of.bytes, variant == nullptr ? "" : variant->name);
     const bool any = measured.match != TuningChoice::Match::none;
     reason = any ? "the built-in default" : measured.where;
     if (any) {
       const std::string tune = measured.entry.tune.empty() ? "" : " " + measured.entry.tune;
       const std::string what = "what was measured, '" + measured.entry.variant + tune + "', ";
       try {
-        const VariantInfo* winner =
-            find_variant(of.operation, of.variants, measured.entry.variant);
+        const VariantInfo* winner = find_variant(of.operation, of.variants, measured.entry.variant);
         if (winner == nullptr || (variant == nullptr && !winner->may_take(device))) {
           out.notes.push_back(what + "automatic does not take");
         } else {
@@ -227,18 +226,17 @@ CLCOOK_INLINE std::vector<RankedCandidate> ranked_candidates(const Question& of,
       one.line += " and " + three_digits(candidate.offer->psnr) + " dB";
     candidate.reason = about + ", " + factor.where;
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [&](const RankedCandidate& a, const RankedCandidate& b) {
-                     return detail::ranks_before(a, b, of.by_cost);
-                   });
+  std::stable_sort(out.begin(), out.end(), [&](const RankedCandidate& a, const RankedCandidate& b) {
+    return detail::ranks_before(a, b, of.by_cost);
+  });
   return out;
 }
 
-CLCOOK_INLINE void choose(const Question& of, const Runtime& runtime,
+CLCOOK_INLINE void choose(const Question& of, const DeviceInfo& device, const Tuning& tuning,
                           const std::function<void(Candidate)>& accept) {
   detail::Attempts attempts(of, accept);
-  attempts.note(runtime.tuning().notes());
-  const MeasuredCandidates measured = measured_candidates(of, runtime.info(), runtime.tuning());
+  attempts.note(tuning.notes());
+  const MeasuredCandidates measured = measured_candidates(of, device, tuning);
   attempts.note(measured.notes);
   for (const Candidate& one : measured.list) {
     const bool defaults = &one == &measured.list.back();
@@ -246,8 +244,7 @@ CLCOOK_INLINE void choose(const Question& of, const Runtime& runtime,
   }
   std::vector<RankedCandidate> ranking;
   if (of.wanted == nullptr) {
-    ranking =
-        ranked_candidates(of, runtime.info(), runtime.tuning(), device_rates(runtime));
+    ranking = ranked_candidates(of, device, tuning, device_rates(device, tuning));
     attempts.rank(ranking);
     for (const RankedCandidate& one : ranking) {
       if (one.may_take && attempts.take_any(one.candidate)) return;

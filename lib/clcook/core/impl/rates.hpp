@@ -27,10 +27,14 @@ CLCOOK_INLINE std::optional<Rates> rates_of(const std::string& tune) {
 }
 
 CLCOOK_INLINE Rates device_rates(const Runtime& runtime) {
-  const TuningChoice measured = runtime.tuning().choose(runtime.info(), kRatesRecipe, 1);
+  return device_rates(runtime.info(), runtime.tuning());
+}
+
+CLCOOK_INLINE Rates device_rates(const DeviceInfo& device, const Tuning& tuning) {
+  const TuningChoice measured = tuning.choose(device, kRatesRecipe, 1);
   if (const std::optional<Rates> rates = rates_of(measured.entry.tune)) return *rates;
   // A server's processor, or a card, of 2020.
-  return runtime.info().gpu ? Rates{4e5, 1e7, 5} : Rates{2e4, 2e5, 5};
+  return device.gpu ? Rates{4e5, 1e7, 5} : Rates{2e4, 2e5, 5};
 }
 
 }  // namespace clcook
