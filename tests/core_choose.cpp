@@ -140,14 +140,14 @@ TEST_CASE("choose: what was measured comes first, and asks nobody else") {
 TEST_CASE("choose: nothing that a tuning file says is an error") {
   const std::pair<const char*, const char*> files[] = {
       {"wyde", ""}, {"wide", "grup=64"}, {"wide", "group"}, {"automatic", ""}, {"rough", ""}};
-  for (const auto& [variant, tune] : files) {
-    CAPTURE(variant);
-    CAPTURE(tune);
+  for (const auto& file : files) {
+    const std::string variant = file.first;
+    INFO(variant, " ", file.second);
     Toy toy;
-    toy.measured(variant, tune);
+    toy.measured(variant, file.second);
     CHECK(contains(toy.chosen(), "wide group=256, "));
     REQUIRE_FALSE(toy.notes.empty());
-    CHECK(contains(toy.notes.front(), "what was measured, '" + std::string(variant)));
+    CHECK(contains(toy.notes.front(), "what was measured, '" + variant));
   }
 }
 
