@@ -148,7 +148,7 @@ std::size_t rows_of(const ConformanceOptions& options, const Runtime& runtime) {
 std::string build_logs(const Runtime& runtime, const ConformanceRow& row) {
   std::string out;
   const Recipe& recipe = find_recipe(recipes(), row.recipe);
-  if (row.variant == "*" || !recipe.units) return out;
+  if (row.variant == "*" || !recipe.pose) return out;
   for (const CompileUnit& unit : recipe.units(row.variant, row.tune, row.shape, runtime.info())) {
     try {
       const cl::Program program =

@@ -26,9 +26,8 @@ std::string sub_groups_of(const DeviceCandidate& one) {
 // What a plan for the recipe's headline problem would take.
 std::string choice_of(const Recipe& recipe, const Runtime& runtime) {
   try {
-    const RecipeChoice choice = recipe.choose(runtime, recipe.bench_shapes.front());
-    return choice.variant + (choice.tune.empty() ? "" : " " + choice.tune.str()) + ", " +
-           choice.reason;
+    const Candidate choice = recipe.choose(runtime, recipe.bench_shapes.front());
+    return choice.text() + ", " + choice.reason;
   } catch (const Error& error) {  // one recipe must not hide the others
     return std::string("nothing: ") + error.what();
   }

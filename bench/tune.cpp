@@ -140,7 +140,7 @@ int tune(const TuneArguments& arguments) {
   // Winners of this device and driver for problems of this size.
   const auto measured_before = [&](const Params& shape) {
     if (arguments.resume.empty()) return false;
-    const TuningEntry wanted = entry_of(tuning_name(recipe, shape), runtime.info());
+    const TuningEntry wanted = entry_of(recipe.tuning_name(shape), runtime.info());
     return std::any_of(old.begin(), old.end(), [&](const TuningEntry& entry) {
       return entry.best && entry.recipe == wanted.recipe && entry.device == wanted.device &&
              entry.platform == wanted.platform && entry.driver == wanted.driver &&
@@ -192,9 +192,9 @@ int tune(const TuneArguments& arguments) {
         continue;
       }
       by_variant[subject.variant].push_back(&subject);
-      if (!recipe.variant(subject.variant).approximate) exact.push_back(&subject);
+      if (!recipe.variant(subject.variant).is_approximate) exact.push_back(&subject);
     }
-    const std::string name = tuning_name(recipe, shape);
+    const std::string name = recipe.tuning_name(shape);
     std::vector<TuningEntry> entries;
     for (const VariantInfo& variant : recipe.variants) {
       if (by_variant[variant.name].empty()) continue;

@@ -362,7 +362,7 @@ std::string said_behind(const Recipe& recipe, const std::string& end) {
   for (const Params& shape : recipe.test_shapes) {  // some kinds of problems do not have it
     if (shape.integer("tiny", 0) == 0) continue;
     try {
-      recipe.check_problem(recipe.check_shape(shape).set(name, wrong));
+      recipe.pose(recipe.check_shape(shape).set(name, wrong));
     } catch (const Error& error) {
       CHECK(error.code == Errc::invalid_argument);
       said = error.what();

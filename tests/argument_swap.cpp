@@ -70,7 +70,7 @@ std::vector<Variant> variants(ArgumentSwap::Problem problem = {}) {
   problem.count = 1;
   std::vector<Variant> out;
   for (const ArgumentSwap::Row& row : ArgumentSwap::variants()) {
-    if (ArgumentSwap::Rules::offer_of(runtime(), row, problem, {}).can()) out.emplace_back(row);
+    if (ArgumentSwap::Posed(problem).offer(runtime(), row).can()) out.emplace_back(row);
   }
   return out;
 }

@@ -211,7 +211,7 @@ TEST_CASE("tune writes winners that the library reads, and keeps the entries of 
   const TuningChoice choice =
       Tuning(entries).choose(info, recipe.name, recipe.problem_bytes(recipe.test_shapes[1]));
   CHECK(choice.match == TuningChoice::Match::exact);
-  CHECK_FALSE(recipe.variant(choice.entry.variant).approximate);
+  CHECK_FALSE(recipe.variant(choice.entry.variant).is_approximate);
 }
 
 TEST_CASE("progress tells count and time left") {

@@ -112,6 +112,44 @@ class ToyCase : public Case {
   std::vector<unsigned char> data_ = std::vector<unsigned char>(64, 1);
 };
 
+// What its variants offer is a function of their names.
+class ToyProblem : public AnyProblem {
+ public:
+  using Offers = std::function<Offer(const std::string& variant)>;
+
+  ToyProblem(std::vector<VariantInfo> all, Offers of)
+      : all_(std::move(all)), offers_(std::move(of)) {}
+
+  const char* operation() const override { return "toy"; }
+  std::vector<const VariantInfo*> variants() const override {
+    std::vector<const VariantInfo*> out;
+    for (const VariantInfo& one : all_) out.push_back(&one);
+    return out;
+  }
+  double bytes() const override { return 1; }
+  std::vector<std::string> tuning_names() const override { return {"toy"}; }
+  Params close(const VariantInfo&, const Params& tune, const DeviceInfo&) const override {
+    return tune;
+  }
+  Offer offer(const Runtime&, const VariantInfo& variant, const Params&) const override {
+    return offers_(variant.name);
+  }
+  std::vector<CompileUnit> units(const VariantInfo&, const Params&,
+                                 const DeviceInfo&) const override {
+    return {};
+  }
+
+ private:
+  std::vector<VariantInfo> all_;
+  Offers offers_;
+};
+
+void let_offer(Recipe& recipe, const ToyProblem::Offers& offers) {
+  recipe.pose = [variants = recipe.variants, offers](const Params&) {
+    return std::make_unique<const ToyProblem>(variants, offers);
+  };
+}
+
 Recipe toy(const std::vector<std::string>& variants) {
   Recipe recipe;
   recipe.name = "toy";
@@ -124,7 +162,7 @@ Recipe toy(const std::vector<std::string>& variants) {
   recipe.parameters = {Parameter::integer("size", "items", 1, 64)};
   recipe.test_shapes = {Params{{"size", std::int64_t{16}}, {"tiny", std::int64_t{1}}},
                         Params{{"size", std::int64_t{17}}}};
-  recipe.make = [](const Runtime& on, const Params& shape, std::uint64_t) {
+  recipe.make_case = [](const Runtime& on, const Params& shape, std::uint64_t) {
     return std::unique_ptr<Case>(new ToyCase(on, shape));
   };
   return recipe;
@@ -182,13 +220,13 @@ TEST_CASE("a skip is right where the variant's offer names what is lacking, and 
     const Outcome wanted = outcome;
     CAPTURE(variant);
     Recipe recipe = toy({variant});
-    recipe.offer = [](const Runtime&, const std::string& one, const Params&, const Params&) {
+    let_offer(recipe, [](const std::string& one) {
       for (const Lacks lacks : {Lacks::problem, Lacks::feature}) {
         if (contains(one, std::string("says_") + to_string(lacks)))
           return Offer::no(lacks, "the offer says so");
       }
       return Offer();
-    };
+    });
     int rows = 0;
     run_conformance({recipe}, runtime(), {}, [&](const ConformanceRow& row) {
       // The next test is about variants of which nothing ran.
@@ -219,12 +257,12 @@ TEST_CASE("a variant of which nothing ran fails, unless its offer names what is 
     const std::string variant = one.variant;
     CAPTURE(variant);
     Recipe recipe = toy({variant, "right2"});
-    recipe.offer = [&](const Runtime&, const std::string& name, const Params&, const Params&) {
+    let_offer(recipe, [&](const std::string& name) {
       return name == variant && one.offers != Lacks::nothing ? Offer::no(one.offers, "so it says")
                                                              : Offer();
-    };
+    });
     if (!one.made) {
-      recipe.make = [](const Runtime&, const Params&, std::uint64_t) -> std::unique_ptr<Case> {
+      recipe.make_case = [](const Runtime&, const Params&, std::uint64_t) -> std::unique_ptr<Case> {
         clcook::unsupported(Lacks::memory, "toy", "too large");
       };
     }
@@ -383,9 +421,7 @@ TEST_CASE("every recipe describes itself") {
     CHECK_FALSE(recipe.summary.empty());
     CHECK_FALSE(recipe.bench_shapes.empty());
     CHECK_FALSE(recipe.quick_shape.empty());
-    CHECK(recipe.units);
-    CHECK(recipe.offer);
-    CHECK(recipe.choose);
+    CHECK(recipe.pose);
     int baselines = 0;
     std::set<std::string> names;
     for (const VariantInfo& variant : recipe.variants) {
@@ -586,12 +622,13 @@ TEST_CASE("what the tools say automatic would take is what a plan takes") {
     CAPTURE(recipe.name);
     for (const Params& shape : {recipe.quick_shape, recipe.test_shapes.front()}) {
       CAPTURE(shape.str());
-      const RecipeChoice choice = recipe.choose(runtime(), shape);
-      CAPTURE(choice.variant);
+      const Candidate choice = recipe.choose(runtime(), shape);
+      const std::string& variant = choice.variant->name;
+      CAPTURE(variant);
       std::set<std::string> kernels;
       const auto names_of = [&](const Params& tune) {
         std::set<std::string> out;
-        for (const CompileUnit& unit : recipe.units(choice.variant, tune, shape, runtime().info()))
+        for (const CompileUnit& unit : recipe.units(variant, tune, shape, runtime().info()))
           out.insert(unit.kernel);
         return out;
       };
@@ -608,7 +645,7 @@ TEST_CASE("what the tools say automatic would take is what a plan takes") {
       for (const std::string& kernel : kernels)
         own = own || names_of(choice.tune).count(kernel) > 0;
       CHECK(own);
-      CHECK(recipe.offer(runtime(), choice.variant, choice.tune, shape).can());
+      CHECK(recipe.offer(runtime(), variant, choice.tune, shape).can());
     }
   }
 }

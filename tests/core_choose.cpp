@@ -13,30 +13,57 @@ using namespace clcook::testing;
 
 namespace {
 
-// An operation of four variants whose groups fit as long as they are small enough.
+VariantInfo variant(const char* name) {
+  VariantInfo out;
+  out.name = name;
+  return out;
+}
+
+// An operation of four variants.
+class ToyProblem : public AnyProblem {
+ public:
+  ToyProblem() {
+    all[0].is_baseline = true;
+    all[1].axes = {{"group", {256, 128}}};
+    all[2].is_by_name = true;
+    all[3].is_for_cpus = true;
+  }
+
+  const char* operation() const override { return "Toy"; }
+  std::vector<const VariantInfo*> variants() const override {
+    return {&all[0], &all[1], &all[2], &all[3]};
+  }
+  double bytes() const override { return 1024; }
+  std::vector<std::string> tuning_names() const override { return {"toy"}; }
+  bool by_cost() const override { return goes_by_cost; }
+  Params close(const VariantInfo& of, const Params& tune, const DeviceInfo&) const override {
+    Params out = tune;
+    for (const Params::Entry& entry : tune.entries()) {
+      if (entry.name != "group")
+        fail(Errc::invalid_argument, "Toy", "a tune has no '" + entry.name + "'");
+    }
+    if (out.find("group") == nullptr) out.set("group", std::int64_t{of.name == "wide" ? 256 : 64});
+    return out;
+  }
+  Offer offer(const Runtime&, const VariantInfo&, const Params&) const override {
+    fail(Errc::invalid_argument, "Toy", "there is no device");
+  }
+  std::vector<CompileUnit> units(const VariantInfo&, const Params&,
+                                 const DeviceInfo&) const override {
+    return {};
+  }
+
+  std::vector<VariantInfo> all{variant("plain"), variant("wide"), variant("rough"),
+                               variant("strip")};
+  bool goes_by_cost = false;
+};
+
+// Groups fit as long as they are small enough.
 struct Toy {
   Toy() {
     device.name = "a device";
     device.gpu = true;
-    add("plain", 100).is_baseline = true;
-    add("wide", 10).axes = {{"group", {256, 128}}};
-    add("rough", 1).is_by_name = true;
-    add("strip", 1).is_for_cpus = true;
-    for (const VariantInfo& one : variants) question.variants.push_back(&one);
-    question.operation = "Toy";
-    question.tuning_name = "toy";
-    question.factor_names = {"toy"};
-    question.bytes = 1024;
-    question.close = [](const VariantInfo& variant, Params tune) {
-      for (const Params::Entry& entry : tune.entries()) {
-        if (entry.name != "group")
-          fail(Errc::invalid_argument, "Toy", "a tune has no '" + entry.name + "'");
-      }
-      if (tune.find("group") == nullptr)
-        tune.set("group", std::int64_t{variant.name == "wide" ? 256 : 64});
-      return tune;
-    };
-    question.offer = [this](const VariantInfo& variant, const Params& tune) {
+    question.offer = [this](const VariantInfo& of, const Params& tune) {
       ++offers;
       if (tune.integer("group") < 1) fail(Errc::invalid_argument, "Toy", "group must be 1 or more");
       if (tune.integer("group") > largest_group) {
@@ -45,18 +72,11 @@ struct Toy {
       }
       Offer out;
       out.psnr = psnr;
-      out.work.operations = 1e7 * work.at(static_cast<std::size_t>(&variant - variants.data()));
+      const double work[] = {100, 10, 1, 1};
+      out.work.operations = 1e7 * work[&of - problem.all.data()];
       if (psnr < floor) return Offer::no(Lacks::quality, "promises too little");
       return out;
     };
-  }
-
-  VariantInfo& add(const char* name, double operations) {
-    VariantInfo one;
-    one.name = name;
-    variants.push_back(one);
-    work.push_back(operations);
-    return variants.back();
   }
 
   // The winner of a tuning file; of a variant alone where a factor is given.
@@ -84,15 +104,10 @@ struct Toy {
     return out;
   }
 
-  std::vector<VariantInfo> variants = [] {
-    std::vector<VariantInfo> out;
-    out.reserve(4);
-    return out;
-  }();
-  std::vector<double> work;
+  ToyProblem problem;
   DeviceInfo device;
   Tuning tuning;
-  Question question;
+  Question question{problem, nullptr, {}, {}};
   std::int64_t largest_group = 1 << 20;
   double psnr = std::numeric_limits<double>::infinity();
   double floor = 0;
@@ -100,9 +115,10 @@ struct Toy {
   std::vector<std::string> notes;
 };
 
-std::vector<std::string> texts(const std::vector<RankedCandidate>& ranking) {
-  std::vector<std::string> out;
-  for (const RankedCandidate& one : ranking) out.push_back(one.line);
+// The lines of a ranking, as one text.
+std::string texts(const std::vector<RankedCandidate>& ranking) {
+  std::string out;
+  for (const RankedCandidate& one : ranking) out += one.line + "\n";
   return out;
 }
 
@@ -110,20 +126,21 @@ std::vector<std::string> texts(const std::vector<RankedCandidate>& ranking) {
 
 TEST_CASE("choose: the list of all, the cheapest first, those that cannot last") {
   Toy toy;
-  const Rates rates{1e3, 1e7, 1};
+  const Rates rates{1e3, 1e7, 0};
   CHECK(texts(ranked_candidates(toy.question, toy.device, toy.tuning, rates)) ==
-        std::vector<std::string>{"wide: about 10.0 us", "plain: about 100 us",
-                                 "rough: only where it is asked for", "strip: for CPUs only"});
+        "wide: about 10 us\nplain: about 100 us\n"
+        "rough: only where it is asked for\nstrip: for CPUs only\n");
   toy.largest_group = 100;
-  CHECK(texts(ranked_candidates(toy.question, toy.device, toy.tuning, rates)).at(1) ==
-        "wide: a group of 256 is too large");
+  CHECK(texts(ranked_candidates(toy.question, toy.device, toy.tuning, rates)) ==
+        "plain: about 100 us\nwide: a group of 256 is too large\n"
+        "rough: only where it is asked for\nstrip: for CPUs only\n");
 }
 
 TEST_CASE("choose: without a measurement the cheapest; a name is taken as it is") {
   Toy toy;
   CHECK(contains(toy.chosen(), "wide group=256, about "));
   CHECK(toy.notes.size() == 3);  // of the three others
-  toy.question.wanted = &toy.variants[2];
+  toy.question.wanted = &toy.problem.all[2];
   CHECK(contains(toy.chosen(), "rough group=64, "));
   toy.question.tune = {{"group", std::int64_t{32}}};
   CHECK(contains(toy.chosen(), "rough group=32, "));
@@ -183,7 +200,7 @@ TEST_CASE("choose: where nothing fits, the error says what each variant lacks") 
   CHECK(contains(error.what(), "no variant can serve this problem; "));
   CHECK(contains(error.what(), "; plain: a group of 64 is too large"));
   CHECK(contains(error.what(), "; strip: for CPUs only"));
-  toy.question.wanted = &toy.variants[0];
+  toy.question.wanted = &toy.problem.all[0];
   error = error_of([&] { toy.chosen(); });
   CHECK(contains(error.what(), "the variant plain: a group of 64 is too large"));
   toy.question.tune = {{"group", std::int64_t{0}}};
@@ -202,7 +219,7 @@ TEST_CASE("choose: a quality that nothing reaches comes with the best that can b
 TEST_CASE(
     "choose: by cost, next to measured variants one that was not measured counts as the worst") {
   Toy toy;
-  toy.question.by_cost = true;
+  toy.problem.goes_by_cost = true;
   toy.measured("wide", "", 30);
   CHECK(contains(toy.chosen(), "wide group=256, about "));
   CHECK(contains(toy.notes.front(), "plain: about "));

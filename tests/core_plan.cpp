@@ -126,12 +126,12 @@ TEST_CASE("plan: a variant's kernel and definitions follow from its name") {
 }
 
 TEST_CASE("plan: tunes by name") {
-  using Rules = ToyPlan::Rules;
-  CHECK(Rules::parse_tune(Params::parse("group=32")).group == 32);
-  CHECK(Rules::format_tune({32, 0}).str() == "group=32");
+  using Posed = ToyPlan::Posed;
+  CHECK(Posed::parse_tune(Params::parse("group=32")).group == 32);
+  CHECK(Posed::format_tune({32, 0}).str() == "group=32");
   for (const char* wrong : {"grup=32", "group=x", "group=1.5", "group=-1", "group=4294967297"}) {
     CAPTURE(wrong);
-    CHECK(error_of([&] { Rules::parse_tune(Params::parse(wrong)); }).code ==
+    CHECK(error_of([&] { Posed::parse_tune(Params::parse(wrong)); }).code ==
           Errc::invalid_argument);
   }
 }
@@ -151,11 +151,11 @@ TEST_CASE("plan: the units of kernel files as they are written") {
 }
 
 TEST_CASE("plan: units know their device") {
-  using Rules = ToyPlan::Rules;
+  using Posed = ToyPlan::Posed;
   DeviceInfo there;
   there.name = "a device elsewhere";
   const auto source = [&](const DeviceInfo& device) {
-    return Rules::units(Rules::baseline(), {}, {}, device).front().source.flatten();
+    return Posed({}).units(Posed::baseline(), {}, device).front().source.flatten();
   };
   CHECK(contains(source(there), "// a device elsewhere"));
   CHECK(contains(source(runtime().info()), "// " + runtime().info().name));
@@ -200,7 +200,7 @@ TEST_CASE("plan: what was measured comes first, as long as it fits") {
   const TempFolder folder;
   const auto variant = [&](const std::string& entry, const ToyPlan::Problem& problem = {}) {
     const ToyPlan plan(with_tuning(folder, entry), problem);
-    return plan.variant().name() + " " + ToyPlan::Rules::format_tune(plan.tune()).str();
+    return plan.variant().name() + " " + ToyPlan::Posed::format_tune(plan.tune()).str();
   };
   CHECK(variant("plain group=32 each=1") == "plain group=32 each=1");
   CHECK(variant("wide group=128") == "wide group=128 each=4");

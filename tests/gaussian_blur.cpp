@@ -45,7 +45,7 @@ std::vector<double> exact(const Problem& p, const std::vector<float>& values) {
 std::vector<GaussianBlur::Variant> able(const Problem& p) {
   std::vector<GaussianBlur::Variant> out;
   for (const GaussianBlur::Row& row : GaussianBlur::variants()) {
-    if (GaussianBlur::Rules::offer_of(runtime(), row, p, {}).can()) out.emplace_back(row);
+    if (GaussianBlur::Posed(p).offer(runtime(), row).can()) out.emplace_back(row);
   }
   return out;
 }

@@ -144,7 +144,7 @@ Used check(const GaussianBlur& blur, const std::vector<Values>& expected,
 std::vector<GaussianBlur::Variant> able(const Problem& p) {
   std::vector<GaussianBlur::Variant> out;
   for (const GaussianBlur::Row& row : GaussianBlur::variants()) {
-    if (GaussianBlur::Rules::offer_of(runtime(), row, p, {}).can()) out.emplace_back(row);
+    if (GaussianBlur::Posed(p).offer(runtime(), row).can()) out.emplace_back(row);
   }
   return out;
 }
@@ -281,14 +281,9 @@ LONG_TEST_CASE("gaussian_blur promise: the picture that is worst for the weights
         };
         double& most = used[variant.name()];
         most = std::max(most, check_as(Pixel::f32));
-        if (GaussianBlur::Rules::offer_of(runtime(), *variant.row(),
-                                          [&] {
-                                            Problem q = p;
-                                            q.pixel = Pixel::u8;
-                                            return q;
-                                          }(),
-                                          {})
-                .can())
+        Problem bytes_of_it = p;
+        bytes_of_it.pixel = Pixel::u8;
+        if (GaussianBlur::Posed(bytes_of_it).offer(runtime(), *variant.row()).can())
           check_as(Pixel::u8);
       }
     }
@@ -378,8 +373,7 @@ TEST_CASE("gaussian_blur promise: the default of 60 dB has the matrix units for 
     Problem p{64, 64, sigma, sigma};
     p.truncate = truncate;
     p.pixel = Pixel::u8;
-    return GaussianBlur::Rules::offer_of(runtime(), *GaussianBlur::Variant(variant).row(), p, {})
-        .can();
+    return GaussianBlur::Posed(p).offer(runtime(), *GaussianBlur::Variant(variant).row()).can();
   };
   for (const double truncate : {2.0, 3.0, 4.0}) {
     for (int radius = 1; radius <= 1024; radius += radius < 70 ? 1 : 37) {

@@ -129,7 +129,7 @@ LONG_TEST_CASE("gaussian_blur pyramid: the device does what the model does", 16)
       p.peak = 1;
       p.border = border;
       p.outside = {0.25f, 1, 0, 0.75f};
-      const auto choice = gaussian::Pyramid::choose(p, *gaussian::axes_of(p));
+      const auto choice = gaussian::Pyramid::choose(p, gaussian::make_axes(p));
       const auto mode = static_cast<ref::Border>(border);
       const auto x = matrix(width, p.sigma_x, p.truncate, choice.x.log, mode);
       const auto y = matrix(height, p.sigma_y, p.truncate, choice.y.log, mode);
@@ -196,8 +196,8 @@ LONG_TEST_CASE("gaussian_blur pyramid: the promise holds at every border and for
           ref::blur(in, w, w, static_cast<ref::Border>(border), {0.75, 0.125, 0.5, 1}).values;
       for (const double quality : {0.0, 60.0, 80.0}) {
         p.quality = quality;
-        const auto offer = GaussianBlur::Rules::offer_of(
-            runtime(), *GaussianBlur::Variant("pyramid").row(), p, {});
+        const auto offer =
+            GaussianBlur::Posed(p).offer(runtime(), *GaussianBlur::Variant("pyramid").row());
         CHECK(offer.can() == (quality == 0 || (sigma >= 34 && quality == 60)));
         if (!offer.can()) continue;
         const GaussianBlur blur(runtime(), p, "pyramid");

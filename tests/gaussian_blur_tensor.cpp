@@ -335,7 +335,7 @@ LONG_TEST_CASE("gaussian_blur tensor_bytes: the device makes the model's bytes",
     p.pixel = GaussianBlur::Pixel::u8;
     p.border = static_cast<gaussian::Border>(number % 4);
     p.outside = {191, 32, 0, 255};
-    const auto design = gaussian::TensorBytes::design(p, *gaussian::axes_of(p));
+    const auto design = gaussian::TensorBytes::design(p, gaussian::make_axes(p));
     REQUIRE(design);
     CAPTURE(one.sigma_x);
     CAPTURE(one.sigma_y);

@@ -100,7 +100,7 @@ LONG_TEST_CASE("strips: every height, border and method gives the whole picture,
       p.quality = 30;
       const Bytes src = picture_of(p);
       for (const GaussianBlur::Row& row : GaussianBlur::variants()) {
-        if (!GaussianBlur::Rules::offer_of(runtime(), row, p, {}).can()) continue;
+        if (!GaussianBlur::Posed(p).offer(runtime(), row).can()) continue;
         const Bytes expected = whole_of(p, src, row);
         for (const int rows : {1000, 64, 33, 7}) {
           if (rows == 7 && p.height > 100) continue;

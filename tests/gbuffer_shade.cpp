@@ -44,7 +44,7 @@ std::vector<std::uint32_t> shade(const std::vector<ref::Texel>& texels,
 std::vector<Variant> variants() {
   std::vector<Variant> out;
   for (const GbufferShade::Row& row : GbufferShade::variants()) {
-    if (GbufferShade::Rules::offer_of(runtime(), row, {1, {}, 0}, {}).can()) out.emplace_back(row);
+    if (GbufferShade::Posed({1, {}, 0}).offer(runtime(), row).can()) out.emplace_back(row);
   }
   return out;
 }

@@ -50,7 +50,7 @@ std::size_t values_of(const GroupSwizzle::Problem& p) {
 std::vector<Variant> variants() {
   std::vector<Variant> out;
   for (const GroupSwizzle::Row& row : GroupSwizzle::variants()) {
-    if (GroupSwizzle::Rules::offer_of(runtime(), row, problem(1, 1, Work::filter), {}).can())
+    if (GroupSwizzle::Posed(problem(1, 1, Work::filter)).offer(runtime(), row).can())
       out.emplace_back(row);
   }
   return out;

@@ -504,7 +504,7 @@ LONG_TEST_CASE("automatic follows the tunings as far as they can run", 16) {
     entry.driver = info.driver;
     entry.type = info.gpu ? "gpu" : info.accelerator ? "accelerator" : "cpu";
     entry.compute_units = info.compute_units;
-    entry.size_class = clcook::size_class(HaloTile::Rules::bytes(p));
+    entry.size_class = clcook::size_class(HaloTile::Posed(p).bytes());
     entry.best = true;
     entry.variant = variant;
     entry.tune = tune;
@@ -521,9 +521,9 @@ LONG_TEST_CASE("automatic follows the tunings as far as they can run", 16) {
   CHECK(tuned.tune().tile_height == 16);
   CHECK(tuned.tune().outputs == 8);
   CHECK(with("halo_tile/dilation", "image", "tile=16x16", p).variant() != "image");
-  CHECK(HaloTile::Rules::tuning_name(p) == "halo_tile/dilation");
+  CHECK(HaloTile::Posed(p).tuning_names().front() == "halo_tile/dilation");
   Problem wide = picture(Filter::dilation, 64, 64, HaloTile::kMaxRadius, Pixel::rgba32f);
-  CHECK(HaloTile::Rules::tuning_name(wide) == "halo_tile/dilation wide");
+  CHECK(HaloTile::Posed(wide).tuning_names().front() == "halo_tile/dilation wide");
   // The tile of a tuning may be too large for another radius: never an error of automatic.
   const HaloTile large =
       with("halo_tile/dilation wide", "local_tile_multi", "tile=1024x1024 outputs=8", wide);
@@ -536,8 +536,7 @@ LONG_TEST_CASE("automatic follows the tunings as far as they can run", 16) {
 
 TEST_CASE("an offer counts what groups read, halo included") {
   const auto read = [](const Problem& p, const char* variant) {
-    const clcook::Offer offer =
-        HaloTile::Rules::offer_of(runtime(), *Variant(variant).row(), p, {});
+    const clcook::Offer offer = HaloTile::Posed(p).offer(runtime(), *Variant(variant).row());
     CAPTURE(variant);
     CHECK(offer.work.bytes_written == 4.0 * static_cast<double>(values_of(p)));
     return offer.work.bytes_read / offer.work.bytes_written;
@@ -582,26 +581,26 @@ TEST_CASE("names") {
 }
 
 TEST_CASE("the tile of a tune is a word, and sides that are open take the default's") {
-  using Rules = HaloTile::Rules;
+  using Posed = HaloTile::Posed;
   const auto parsed = [](const std::string& word) {
-    return Rules::parse_tune(clcook::Params{{"tile", word}});
+    return Posed::parse_tune(clcook::Params{{"tile", word}});
   };
   CHECK(parsed("8x4x2").tile_depth == 2);
   CHECK(parsed("256x1").tile_depth == 1);
   for (const char* word : {"8x4x2", "256x1", "1024x1024x64"}) {
-    CHECK(Rules::format_tune(parsed(word)).word("tile") == word);
+    CHECK(Posed::format_tune(parsed(word)).word("tile") == word);
   }
   for (const char* bad : {"16", "x", "16x", "16x16x", "1x2x3x4", "16*16", "-1x4", "99999x1"}) {
     CHECK(contains(error_of([&] { parsed(bad); }).what(), "WIDTHxHEIGHT"));
   }
-  CHECK(error_of([] { Rules::parse_tune(clcook::Params::parse("tile=16")); }).code ==
+  CHECK(error_of([] { Posed::parse_tune(clcook::Params::parse("tile=16")); }).code ==
         Errc::invalid_argument);
   Problem p = picture(Filter::dilation, 50, 50);
   const HaloTile plan(runtime(), p, "direct", {64, 0, 0, 0});
-  CHECK(contains(Rules::format_tune(plan.tune()).str(), "tile=64x"));
+  CHECK(contains(Posed::format_tune(plan.tune()).str(), "tile=64x"));
   CHECK(plan.tune().tile_height > 0);  // as it was measured here, else the default
   CHECK(plan.tune().outputs == 1);
-  CHECK(Rules::format_tune(HaloTile(runtime(), p, "cpu_rows").tune()).empty());
+  CHECK(Posed::format_tune(HaloTile(runtime(), p, "cpu_rows").tune()).empty());
   p.depth = 3;
   const HaloTile deep(runtime(), p, "direct", {0, 4, 0, 0});
   CHECK(deep.tune().tile_width > 0);

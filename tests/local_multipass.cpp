@@ -437,8 +437,7 @@ TEST_CASE("offers: each variant moves less than the one before it") {
   for (const char* name :
        {"per_colour", "per_iteration", "all_local", "packed_islands", "resident"}) {
     CAPTURE(name);
-    const clcook::Offer offer =
-        LocalMultipass::Rules::offer_of(runtime(), *Variant(name).row(), p, {});
+    const clcook::Offer offer = LocalMultipass::Posed(p).offer(runtime(), *Variant(name).row());
     REQUIRE(offer.can());
     CHECK(offer.in_place);
     CHECK(offer.work.operations == 40.0 * 64 * 20 * 8);
@@ -456,7 +455,7 @@ LONG_TEST_CASE("offers: the bytes of 2^24 + 1 constraints, which is no float", 1
   p.island.colour_begin.resize(16777218);  // a colour for each
   std::iota(p.island.colour_begin.begin(), p.island.colour_begin.end(), 0u);
   const clcook::Offer offer =
-      LocalMultipass::Rules::offer_of(runtime(), *Variant("per_iteration").row(), p, {});
+      LocalMultipass::Posed(p).offer(runtime(), *Variant("per_iteration").row());
   CHECK(offer.work.bytes_written == 2.0 * 16);
   CHECK(offer.work.bytes_read == 2.0 * 16 + 16.0 * 16777217);
 }

@@ -95,7 +95,7 @@ TEST_CASE("child: list the rows" * doctest::skip()) {
       }
       // The short check of `clcook check --tiny` takes the first tune alone.
       const bool tiny = shape.integer("tiny", 0) != 0 &&
-                        tune == combinations(recipe.variant(variant).tunes).front();
+                        tune == combinations(recipe.variant(variant).axes).front();
       std::printf("row\t%s\t%s\t%s\n", name_of(recipe.name, variant, tune, shape).c_str(),
                   tiny ? "tiny" : "full", numbers.c_str());
     });

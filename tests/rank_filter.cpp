@@ -422,8 +422,8 @@ TEST_CASE("another rank is another program for networks alone") {
   for (const RankFilter::Row& row : RankFilter::variants()) {
     for (const int radius : {3, 4}) {
       const auto options = [&](double rank) {
-        return RankFilter::Rules::units(row, picture(640, 480, radius, rank), Tune{},
-                                        runtime().info())[0]
+        return RankFilter::Posed(picture(640, 480, radius, rank))
+            .units(row, {}, runtime().info())[0]
             .defines.options();
       };
       const bool network = row.name == "network" || row.name == "network_packed" ||

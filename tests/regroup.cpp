@@ -158,7 +158,7 @@ LONG_TEST_CASE("a user's function runs in every variant that takes one", 16) {
   int ran = 0;
   for (const Regroup::Row& row : Regroup::variants()) {
     CAPTURE(row.name);
-    if (!Regroup::Rules::offer_of(runtime(), row, problem, {}).can()) continue;
+    if (!Regroup::Posed(problem).offer(runtime(), row).can()) continue;
     ++ran;
     const cl::Buffer results = upload(std::vector<float>(4 * count, -7));
     const Regroup shade{runtime(), problem, row};
@@ -228,9 +228,9 @@ TEST_CASE("all paths for every item is offered for few paths only") {
   problem.items = 8;
   problem.paths = clcook::regroup::kMaxFreePaths;
   const Regroup::Row& row = *Regroup::Variant("branch_free").row();
-  CHECK(Regroup::Rules::offer_of(runtime(), row, problem, {}).can());
+  CHECK(Regroup::Posed(problem).offer(runtime(), row).can());
   ++problem.paths;
-  const clcook::Offer offer = Regroup::Rules::offer_of(runtime(), row, problem, {});
+  const clcook::Offer offer = Regroup::Posed(problem).offer(runtime(), row);
   CHECK(offer.lacks == Lacks::problem);
   CHECK(contains(offer.why, "9"));
 }

@@ -9,25 +9,51 @@ using namespace clcook::tool::report;
 
 namespace {
 
-// slow <- fast <- faster; a tune has a group, 64 where it is open, and faster has a run too.
+// A tune has a group, 64 where it is open, and faster has a run too.
+class ToyProblem : public AnyProblem {
+ public:
+  explicit ToyProblem(std::vector<VariantInfo> all) : all_(std::move(all)) {}
+
+  const char* operation() const override { return "r"; }
+  std::vector<const VariantInfo*> variants() const override {
+    std::vector<const VariantInfo*> out;
+    for (const VariantInfo& one : all_) out.push_back(&one);
+    return out;
+  }
+  double bytes() const override { return 1; }
+  std::vector<std::string> tuning_names() const override { return {"r"}; }
+  Params close(const VariantInfo& variant, const Params& tune,
+               const DeviceInfo& device) const override {
+    Params out = tune;
+    if (out.find("group") == nullptr) out.set("group", std::int64_t{device.cpu ? 1 : 64});
+    if (variant.name == "faster") out.set("run", std::int64_t{8});
+    return out;
+  }
+  Offer offer(const Runtime&, const VariantInfo&, const Params&) const override { return {}; }
+  std::vector<CompileUnit> units(const VariantInfo&, const Params&,
+                                 const DeviceInfo&) const override {
+    return {};
+  }
+
+ private:
+  std::vector<VariantInfo> all_;
+};
+
+// slow <- fast <- faster.
 Recipe a_recipe() {
   Recipe recipe;
   recipe.name = "r";
   const TuneAxis groups{"group", {std::int64_t{128}, std::int64_t{64}}};
   recipe.variants.resize(3);
   recipe.variants[0].name = "slow";
-  recipe.variants[0].baseline = true;
-  recipe.variants[0].tunes = {groups};
+  recipe.variants[0].is_baseline = true;
+  recipe.variants[0].axes = {groups};
   recipe.variants[1].name = "fast";
   recipe.variants[1].predecessor = "slow";
   recipe.variants[2].name = "faster";
   recipe.variants[2].predecessor = "fast";
-  recipe.whole_tune = [](const std::string& variant, const Params& tune, const Params&,
-                         const DeviceInfo& device) {
-    Params out = tune;
-    if (out.find("group") == nullptr) out.set("group", std::int64_t{device.cpu ? 1 : 64});
-    if (variant == "faster") out.set("run", std::int64_t{8});
-    return out;
+  recipe.pose = [variants = recipe.variants](const Params&) {
+    return std::make_unique<const ToyProblem>(variants);
   };
   return recipe;
 }

@@ -110,9 +110,9 @@ struct Kinds {
       if (shape.integer("tiny", 0) != 1 || problems.size() == 2) continue;
       problems.push_back(recipe.make(runtime, shape, 1));
       problems.back()->upload({});
-      std::set<std::string> variants{recipe.choose(runtime, shape).variant};
+      std::set<std::string> variants{recipe.choose(runtime, shape).variant->name};
       for (const VariantInfo& one : recipe.variants) {
-        if (one.baseline) variants.insert(one.name);
+        if (one.is_baseline) variants.insert(one.name);
       }
       for (const std::string& one : variants) all.push_back({problems.back().get(), one});
     }

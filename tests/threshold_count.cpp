@@ -189,11 +189,11 @@ TEST_CASE("threshold_count: the default depends on the number of thresholds") {
   const Runtime& rt = runtime();
   const auto check_default = [&](std::size_t n, const char* expected) {
     const ThresholdCount::Problem problem{1 << 24, std::vector<float>(n, 1.0f)};
-    using Rules = ThresholdCount::Rules;
+    const ThresholdCount::Posed posed(problem);
     const TuningChoice measured =
-        rt.tuning().choose(rt.info(), Rules::tuning_name(problem), Rules::bytes(problem), "");
+        rt.tuning().choose(rt.info(), posed.tuning_names().front(), posed.bytes(), "");
     if (measured.match != TuningChoice::Match::none) return;
-    CHECK(ThresholdCount::choice(rt, problem).row->name == expected);
+    CHECK(ThresholdCount::choice(rt, problem).variant->name == expected);
   };
   const DeviceInfo& info = rt.info();
   check_default(5, info.cpu ? "cpu_strip" : "compare_sum");

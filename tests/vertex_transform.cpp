@@ -159,7 +159,7 @@ TEST_CASE("simple poses are exact, by every variant") {
   }
   for (const VertexTransform::Row& row : VertexTransform::variants()) {
     CAPTURE(row.name);
-    if (!VertexTransform::Rules::offer_of(runtime(), row, p, {}).can()) continue;
+    if (!VertexTransform::Posed(p).offer(runtime(), row).can()) continue;
     const VertexTransform transform(runtime(), p, row);
     const int rows = transform.matrix_rows();
     const std::size_t bytes = VertexTransform::bytes_per_vertex(transform.result_format());

@@ -51,9 +51,6 @@ DeviceInfo device_of(const Target& target) {
 
 std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
                          bool name_tune, const DeviceInfo& device, const Target& target) {
-  if (!recipe.units)
-    fail(Errc::invalid_argument, recipe.name,
-         "the recipe does not say what to compile (Recipe::units)");
   std::vector<Job> out;
   const std::vector<CompileUnit> units = recipe.units(variant.name, tune, shape_of(recipe), device);
   for (const CompileUnit& unit : units) {

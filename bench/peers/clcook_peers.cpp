@@ -127,8 +127,8 @@ class Server {
     recipe.check_shape(shape);
     clcook::Params tune;
     if (variant == "automatic") {
-      const clcook::RecipeChoice choice = recipe.choose(runtime_, shape);
-      variant = choice.variant;
+      const clcook::Candidate choice = recipe.choose(runtime_, shape);
+      variant = choice.variant->name;
       tune = choice.tune;
     }
     case_.reset();

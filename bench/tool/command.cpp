@@ -151,10 +151,6 @@ void inspect_descriptions(const std::vector<std::string>& names, const Runtime& 
   }
 }
 
-std::string tuning_name(const Recipe& recipe, const Params& shape) {
-  return recipe.tuning_name ? recipe.tuning_name(shape) : recipe.name;
-}
-
 Json to_json(const DeviceInfo& info) {
   return {{"name", info.name},
           {"vendor", info.vendor},

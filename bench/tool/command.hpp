@@ -58,9 +58,6 @@ int with_descriptions(std::string& name, const std::function<int()>& command);
 // nothing.
 void inspect_descriptions(const std::vector<std::string>& names, const Runtime& runtime);
 
-// The name that the tunings of a shape are filed under: the recipe's, where it gives none.
-std::string tuning_name(const Recipe& recipe, const Params& shape);
-
 // Everything that a result must carry to be compared later: names and versions of device, driver
 // and platform.
 Json to_json(const DeviceInfo& info);

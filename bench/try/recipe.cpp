@@ -790,6 +790,60 @@ void inspect(const Runtime& runtime, const Description& about) {
   }
 }
 
+namespace {
+
+// A checked shape without what is not the description's.
+Params sizes_of(const Description& about, const Params& shape) {
+  Params out;
+  for (const std::string& size : about.sizes) out.set(size, shape.at(size));
+  return out;
+}
+
+// A description's kernels on one shape.
+class DescribedProblem : public AnyProblem {
+ public:
+  DescribedProblem(std::shared_ptr<const Description> about,
+                   const std::vector<VariantInfo>& variants, Params shape)
+      : about_(std::move(about)), variants_(variants), shape_(std::move(shape)) {}
+
+  const char* operation() const override { return about_->name.c_str(); }
+  std::vector<const VariantInfo*> variants() const override {
+    std::vector<const VariantInfo*> out;
+    for (const VariantInfo& one : variants_) out.push_back(&one);
+    return out;
+  }
+  double bytes() const override {
+    double bytes = 0;
+    for (const Argument& one : about_->arguments)
+      if (one.in_memory()) bytes += static_cast<double>(one.bytes(names_of(shape_, {})));
+    return bytes;
+  }
+  std::vector<std::string> tuning_names() const override { return {about_->name}; }
+  Params close(const VariantInfo& variant, const Params& tune, const DeviceInfo&) const override {
+    Params whole = tune;
+    for (const TuneAxis& axis : variant.axes)
+      if (whole.find(axis.name) == nullptr) whole.set(axis.name, axis.values.front());
+    return whole;
+  }
+  Offer offer(const Runtime& runtime, const VariantInfo& variant,
+              const Params& tune) const override {
+    Offer out = offer_of(runtime, *about_, about_->kernel(variant.name), tune, shape_);
+    out.units = units(variant, tune, runtime.info());
+    return out;
+  }
+  std::vector<CompileUnit> units(const VariantInfo& variant, const Params& tune,
+                                 const DeviceInfo&) const override {
+    return {unit_of(*about_, about_->kernel(variant.name), tune, shape_)};
+  }
+
+ private:
+  std::shared_ptr<const Description> about_;
+  std::vector<VariantInfo> variants_;
+  Params shape_;
+};
+
+}  // namespace
+
 Recipe recipe_of(std::shared_ptr<const Description> about) {
   Recipe out;
   out.name = about->name;
@@ -810,42 +864,13 @@ Recipe recipe_of(std::shared_ptr<const Description> about) {
   out.test_shapes = about->check_shapes;
   out.bench_shapes = about->bench_shapes;
   out.quick_shape = about->bench_shapes.front();
-  out.problem_bytes = [about](const Params& shape) {
-    double bytes = 0;
-    for (const Argument& one : about->arguments)
-      if (one.in_memory()) bytes += static_cast<double>(one.bytes(names_of(shape, {})));
-    return bytes;
+  out.make_case = [about, references = std::make_shared<References>()](
+                      const Runtime& runtime, const Params& shape, std::uint64_t seed) {
+    return std::make_unique<DescribedCase>(runtime, about, references, sizes_of(*about, shape),
+                                           seed);
   };
-  out.make = [about, references = std::make_shared<References>()](
-                 const Runtime& runtime, const Params& shape, std::uint64_t seed) {
-    return std::make_unique<DescribedCase>(runtime, about, references, shape, seed);
-  };
-  out.units = [about](const std::string& variant, const Params& tune, const Params& shape,
-                      const DeviceInfo&) {
-    return std::vector<CompileUnit>{unit_of(*about, about->kernel(variant), tune, shape)};
-  };
-  out.offer = [about](const Runtime& runtime, const std::string& variant, const Params& tune,
-                      const Params& shape) {
-    const KernelEntry& kernel = about->kernel(variant);
-    Offer offer = offer_of(runtime, *about, kernel, tune, shape);
-    offer.units = {unit_of(*about, kernel, tune, shape)};
-    return offer;
-  };
-  out.whole_tune = [variants = out.variants](const std::string& variant, const Params& tune,
-                                             const Params&, const DeviceInfo&) {
-    Params whole = tune;
-    for (const VariantInfo& one : variants) {
-      for (const TuneAxis& axis : one.tunes) {
-        if (one.name == variant && whole.find(axis.name) == nullptr)
-          whole.set(axis.name, axis.values.front());
-      }
-    }
-    return whole;
-  };
-  out.choose = [about](const Runtime&, const Params&) {
-    const KernelEntry& baseline = about->baseline();
-    return RecipeChoice{
-        baseline.name, combinations(baseline.tunes).front(), "a description chooses nothing", {}};
+  out.pose = [about, variants = out.variants](const Params& shape) {
+    return std::make_unique<const DescribedProblem>(about, variants, sizes_of(*about, shape));
   };
   return out;
 }

@@ -136,7 +136,7 @@ struct Spec : PlainSpec {
     return {unit};
   }
 
-  static Resources allocate(const Runtime&, const Setup<Spec>&) {
+  static Resources allocate(const Runtime&, const Setup<Spec>&, const std::vector<cl::Program>&) {
     return {std::make_shared<CallOrder>(), std::make_shared<cl::Buffer>()};
   }
 

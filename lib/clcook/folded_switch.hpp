@@ -237,7 +237,8 @@ struct Spec : PlainSpec {
   }
 
   // Uploads the lists in the variant's layout.
-  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
+  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s,
+                            const std::vector<cl::Program>&) {
     const Problem& p = s.problem;
     Resources out;
     std::vector<std::uint32_t> heads;

@@ -166,6 +166,7 @@ class GaussianBlur : public Plan<gaussian::Spec> {
                               const std::vector<gaussian::Method::Cut>& cuts);
 
   Variant wanted_;
+  std::shared_ptr<gaussian::Memory> memory_ = std::make_shared<gaussian::Memory>();
 };
 
 #if CLCOOK_SEPARATE

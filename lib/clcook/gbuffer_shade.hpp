@@ -143,7 +143,8 @@ struct Spec : PlainSpec {
     return {unit};
   }
 
-  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
+  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s,
+                            const std::vector<cl::Program>&) {
     std::vector<cl_int> table;
     for (const Light& light : s.problem.lights) {
       for (const int value : {light.x, light.y, light.z}) table.push_back(value);

@@ -116,7 +116,7 @@ struct Spec : PlainSpec {
     std::shared_ptr<ImageStaging> staging;
   };
 
-  static Resources allocate(const Runtime&, const Setup<Spec>&) {
+  static Resources allocate(const Runtime&, const Setup<Spec>&, const std::vector<cl::Program>&) {
     return {std::make_shared<CallOrder>(), std::make_shared<ImageStaging>()};
   }
 

@@ -122,7 +122,7 @@ struct Spec : PlainSpec {
   };
 
   // How a variant cuts a problem for a device, or why it cannot.
-  struct Cut {
+  struct Cut : clcook::Design {
     std::vector<Pass> passes;       // with two, the first is from lines to columns
     std::size_t scratch_cells = 0;  // float4 of global memory
     KernelStrips strips;            // of cpu_strip
@@ -130,8 +130,10 @@ struct Spec : PlainSpec {
     std::string why;
   };
 
+  using Design = Cut;
+
   struct Resources {
-    Cut cut;
+    std::shared_ptr<const Cut> cut;
     KernelTaps taps;
     cl::Buffer weights;
     cl::Buffer scratch;
@@ -234,7 +236,7 @@ struct Spec : PlainSpec {
             .tunes(groups(128)),
         Row("cpu_strip",
             "for CPUs: float16 vectors, both passes in one launch, a ring of rows in the L2 cache",
-            {cut_strips, [](Call& c) { return c(c.r.weights, c.r.cut.strips, c.r.scratch); }, 1})
+            {cut_strips, [](Call& c) { return c(c.r.weights, c.r.cut->strips, c.r.scratch); }, 1})
             .with(&Traits::has_table)
             .against("weights_table", "float16 vectors, both passes in one launch")
             .for_cpus(),
@@ -297,6 +299,13 @@ struct Spec : PlainSpec {
     return static_cast<int>(s.problem.radius) / step(s.row, s.problem.radius);
   }
 
+  static std::shared_ptr<const Design> derive(const Setup<Spec>& s) {
+    if (!is_copy(s.problem)) return std::make_shared<const Cut>(s.row.traits.cut(s));
+    Cut out;
+    out.passes = {line_pass(s.problem.width, s.problem.height, kCopyGroup)};
+    return std::make_shared<const Cut>(std::move(out));
+  }
+
   // The error is that of two passes over values of magnitude at most m = 1, in units u = 2^-24, the
   // relative error of one rounding; the approximate variants are compared with the sum over their
   // own taps. N taps give, per pass:
@@ -315,7 +324,7 @@ struct Spec : PlainSpec {
   static Offer offer(const Runtime&, const Setup<Spec>& s) {
     if (s.row.traits.is_blocked && quirks::breaks_item_loops(s.device))
       return Offer::no(Lacks::implementation, "it is miscompiled by " + s.device.platform_version);
-    const Cut cut = cut_of(s);
+    const Cut& cut = *s.design;
     if (cut.lacks != Lacks::nothing) return Offer::no(cut.lacks, cut.why);
     Offer out;
     // With two passes the picture between them, once out and once in.
@@ -341,19 +350,20 @@ struct Spec : PlainSpec {
     } else {
       out = {unit(s, stored, between), unit(s, between, stored)};
     }
-    for (const Pass& pass : cut_of(s).passes) {
+    for (const Pass& pass : s.design->passes) {
       std::size_t& bytes = out[pass.unit].local_bytes;
       bytes = std::max(bytes, pass.cells * kCell);
     }
     return out;
   }
 
-  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
+  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s,
+                            const std::vector<cl::Program>&) {
     const Problem& p = s.problem;
     Resources out;
     out.call_order = std::make_shared<CallOrder>();
     out.staging = std::make_shared<ImageStaging>();
-    out.cut = cut_of(s);
+    out.cut = s.design;
     if (is_copy(p)) return out;
     out.taps.side = side(s);
     out.taps.step = step(s.row, p.radius);
@@ -368,7 +378,7 @@ struct Spec : PlainSpec {
       out.weights =
           create_buffer(runtime, table.size() * sizeof(float), CL_MEM_READ_ONLY, table.data());
     }
-    out.scratch = create_buffer(runtime, out.cut.scratch_cells * kCell);
+    out.scratch = create_buffer(runtime, out.cut->scratch_cells * kCell);
     return out;
   }
 
@@ -427,13 +437,6 @@ struct Spec : PlainSpec {
     std::vector<float> table(exact.size());
     for (std::size_t i = 0; i < exact.size(); ++i) table[i] = static_cast<float>(exact[i] / sum);
     return table;
-  }
-
-  static Cut cut_of(const Setup<Spec>& s) {
-    if (!is_copy(s.problem)) return s.row.traits.cut(s);
-    Cut out;
-    out.passes = {line_pass(s.problem.width, s.problem.height, kCopyGroup)};
-    return out;
   }
 
   // A work-group per line.
@@ -659,11 +662,11 @@ class LineBlur : public Plan<line_blur::Spec> {
   cl::Event enqueue(const CheckedView& src, const CheckedView& dst,
                     const std::vector<cl::Event>& wait) const {
     const Spec::Resources& r = resources();
-    const Spec::Pass& first = r.cut.passes.front();
+    const Spec::Pass& first = r.cut->passes.front();
     Spec::Call call{kernel(), r, first, rows(src), rows(dst), wait};
-    if (r.cut.passes.size() == 1) return is_copy(problem()) ? call() : row().traits.run(call);
+    if (r.cut->passes.size() == 1) return is_copy(problem()) ? call() : row().traits.run(call);
     // The intermediate picture is transposed: one row of it per column.
-    const Spec::Pass& second = r.cut.passes.back();
+    const Spec::Pass& second = r.cut->passes.back();
     call.dst = {r.scratch, {0, static_cast<cl_ulong>(first.lines)}};
     const cl::Event done = row().traits.run(call);
     Spec::Call columns{

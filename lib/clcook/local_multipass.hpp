@@ -53,8 +53,13 @@ struct Spec : PlainSpec {
   static constexpr int kResidentLimit = 24;  // constraints per work-item of resident
   static constexpr std::size_t kParticleBytes = 16;
 
+  // How a variant cuts the work.
+  struct Design : clcook::Design, Geometry {
+    explicit Design(const Geometry& geometry) : Geometry(geometry) {}
+  };
+
   struct Resources {
-    Geometry geometry;
+    std::shared_ptr<const Geometry> geometry;
     cl::Buffer constraints;
     cl::Buffer colour_begin;
     cl::Program copy;  // of per_colour
@@ -90,13 +95,13 @@ struct Spec : PlainSpec {
     // A launch over all islands.
     template <class... More>
     cl::Event operator()(const More&... more) {
-      const auto packed = static_cast<std::size_t>(r.geometry.packed);
+      const auto packed = static_cast<std::size_t>(r.geometry->packed);
       const Launch launch =
           Launch::groups({(problem.islands + packed - 1) / packed, 1, 1}, {group, 1, 1});
       return kernel(launch, wait, src.buffer, src.offset, src.pitch, dst.buffer, dst.offset,
                     dst.pitch, r.constraints, more...);
     }
-    LocalBytes local() const { return {r.geometry.local_bytes}; }
+    LocalBytes local() const { return {r.geometry->local_bytes}; }
   };
 
   struct Traits {
@@ -143,8 +148,8 @@ struct Spec : PlainSpec {
              [](Call& c) {
                const Problem& p = c.problem;
                return c(c.r.colour_begin, p.island.colours(), p.iterations, p.island.particles,
-                        p.islands, static_cast<cl_uint>(c.r.geometry.packed),
-                        static_cast<cl_uint>(c.r.geometry.lanes), c.local());
+                        p.islands, static_cast<cl_uint>(c.r.geometry->packed),
+                        static_cast<cl_uint>(c.r.geometry->lanes), c.local());
              },
              work_in_local, whole, 1, /*is_packed=*/true})
             .against("all_local", "several islands per work-group")
@@ -156,8 +161,8 @@ struct Spec : PlainSpec {
              [](Call& c) {
                const Problem& p = c.problem;
                return c(c.r.colour_begin, p.iterations, p.island.particles, p.islands,
-                        static_cast<cl_uint>(c.r.geometry.packed),
-                        static_cast<cl_uint>(c.r.geometry.lanes), c.local());
+                        static_cast<cl_uint>(c.r.geometry->packed),
+                        static_cast<cl_uint>(c.r.geometry->lanes), c.local());
              },
              work_in_registers,
              [](std::size_t particles) { return (particles * 3 | 1) * sizeof(float); }, 1,
@@ -201,13 +206,14 @@ struct Spec : PlainSpec {
     return 2.0 * static_cast<double>(kParticleBytes) * p.islands * p.island.particles;
   }
 
-  static Geometry geometry(const Setup<Spec>& s) {
+  static std::shared_ptr<const Design> derive(const Setup<Spec>& s) {
     const Traits& traits = s.row.traits;
     const Island& island = s.problem.island;
     const std::size_t bytes = traits.island_bytes(island.particles);
     if (traits.is_packed && s.tune.group > 0)
-      return pack(island, s.problem.islands, s.tune.group, bytes, local_memory(s.device));
-    return {traits.islands, s.tune.group, 0, bytes};
+      return std::make_shared<const Design>(
+          pack(island, s.problem.islands, s.tune.group, bytes, local_memory(s.device)));
+    return std::make_shared<const Design>(Geometry{traits.islands, s.tune.group, 0, bytes});
   }
 
   static Offer offer(const Runtime&, const Setup<Spec>& s) {
@@ -218,7 +224,7 @@ struct Spec : PlainSpec {
                        text("it needs ", bytes, " bytes of local memory for an island of ",
                             island.particles, " particles, the device has ", s.device.local_mem));
     }
-    const Geometry cut = geometry(s);
+    const Geometry& cut = *s.design;
     const std::size_t held = static_cast<std::size_t>(cut.each) * island.colours();
     if (s.row.traits.is_resident && held > static_cast<std::size_t>(kResidentLimit)) {
       return Offer::no(
@@ -238,7 +244,7 @@ struct Spec : PlainSpec {
   }
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
-    const Geometry cut = geometry(s);
+    const Geometry& cut = *s.design;
     CompileUnit unit = variant_unit(s, embedded::local_multipass);
     unit.local_bytes = cut.local_bytes;
     if (cut.packed != 0 && !s.row.is_for_cpus)
@@ -251,17 +257,18 @@ struct Spec : PlainSpec {
     return {unit};
   }
 
-  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
+  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s,
+                            const std::vector<cl::Program>&) {
     Resources out;
-    out.geometry = geometry(s);
-    if (out.geometry.packed == 0) {
+    out.geometry = s.design;
+    if (out.geometry->packed == 0) {
       Defines copy;
       copy.flag("CLCOOK_LOCAL_MULTIPASS_ONLY").flag("CLCOOK_LOCAL_MULTIPASS_COPY");
       out.copy = runtime.build(Source(embedded::local_multipass), copy, "local_multipass_copy");
     }
     const Island& given = s.problem.island;
     const Island island = s.row.traits.is_resident
-                              ? spread_over_banks(given, out.geometry.lanes, out.geometry.each)
+                              ? spread_over_banks(given, out.geometry->lanes, out.geometry->each)
                               : given;
     std::vector<Record> records;
     for (const Constraint& one : island.constraints)
@@ -383,7 +390,7 @@ class LocalMultipass : public Plan<local_multipass::Spec> {
   }
 
   // The islands that one work-group solves; of per_colour 0.
-  int packed() const { return resources().geometry.packed; }
+  int packed() const { return resources().geometry->packed; }
 };
 
 CLCOOK_PLAN(local_multipass::Spec);

@@ -296,7 +296,8 @@ struct Spec : PlainSpec {
     return each * std::max<std::size_t>(1, s.device.compute_units);
   }
 
-  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
+  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s,
+                            const std::vector<cl::Program>&) {
     Resources out;
     if (!s.row.traits.lists) return out;
     out.scratch = listing::allocate(runtime, s);
@@ -340,7 +341,8 @@ struct OrderSpec : PlainSpec {
     return static_cast<double>(p.items) * (double{sizeof(cl_uint)} + p.key_bytes);
   }
   static std::vector<CompileUnit> units(const Setup<OrderSpec>& s) { return listing::units(s); }
-  static Resources allocate(const Runtime& runtime, const Setup<OrderSpec>& s) {
+  static Resources allocate(const Runtime& runtime, const Setup<OrderSpec>& s,
+                            const std::vector<cl::Program>&) {
     return {listing::allocate(runtime, s), std::make_shared<CallOrder>()};
   }
 };

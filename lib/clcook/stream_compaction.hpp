@@ -252,7 +252,8 @@ struct Spec : PlainSpec {
     return (s.problem.pixels() + each - 1) / each;
   }
 
-  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
+  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s,
+                            const std::vector<cl::Program>&) {
     const std::size_t count = groups(s);
     const Traits& traits = s.row.traits;
     Resources out;

@@ -190,7 +190,8 @@ struct Spec : MapRowSpec {
   // Uploads the thresholds. A table of guesses cuts the range from the lowest to the highest finite
   // threshold into cells of equal width. The kernel corrects guesses, so here they only have to be
   // good.
-  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s) {
+  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s,
+                            const std::vector<cl::Program>&) {
     constexpr std::size_t kVector = 16;  // thresholds are padded with NaN to a multiple
     const std::vector<float>& t = s.problem.thresholds;
     Resources out;

@@ -209,7 +209,7 @@ nb::class_<Held<Op>> plan_class(nb::module_& m, const char* doc,
         const Problem problem = problem_of(fields, members_given, kName);
         const Runtime runtime = runtime_of(queue);
         const typename Op::Variant which(variant);
-        const typename Op::Tune tune = Op::Rules::parse_tune(Params::parse(how));
+        const typename Op::Tune tune = Op::Posed::parse_tune(Params::parse(how));
         const nb::gil_scoped_release release;
         if constexpr (std::is_constructible_v<Op, const Runtime&, const Problem&,
                                               typename Op::Variant, const typename Op::Tune&>) {
@@ -231,7 +231,7 @@ nb::class_<Held<Op>> plan_class(nb::module_& m, const char* doc,
       "variant", [](const Held<Op>& self) { return self.get().variant().name(); },
       "The variant that runs.");
   out.def_prop_ro(
-      "tune", [](const Held<Op>& self) { return Op::Rules::format_tune(self.get().tune()).str(); },
+      "tune", [](const Held<Op>& self) { return Op::Posed::format_tune(self.get().tune()).str(); },
       "The tune that runs, such as \"group=128\".");
   out.def(
       "describe", [](const Held<Op>& self) { return self.get().describe(); },

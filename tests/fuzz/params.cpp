@@ -34,7 +34,7 @@ void asked(const Recipe& recipe, const Params& shape, std::uint32_t chance) {
   const VariantInfo& variant = recipe.variants[chance % recipe.variants.size()];
   try {
     fuzz::keep(static_cast<unsigned>(
-        recipe.units(variant.name, combinations(variant.tunes).front(), shape, {}).size()));
+        recipe.units(variant.name, combinations(variant.axes).front(), shape, {}).size()));
   } catch (const Error&) {
     // A variant may not serve every shape.
   }

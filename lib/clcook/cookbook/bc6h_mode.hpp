@@ -39,7 +39,7 @@ inline Bc6hMode::Problem problem(const Params& shape) {
 
 // What a variant runs with: the tuning, changed by what the shape says.
 inline Bc6hMode::Tune tune_of(const Bc6hMode::Row& row, const Params& tune, const Params& shape) {
-  Bc6hMode::Tune out = Bc6hMode::Rules::parse_tune(tune);
+  Bc6hMode::Tune out = Bc6hMode::Posed::parse_tune(tune);
   const auto per_item = static_cast<int>(shape.integer("per_item", 0));
   if (per_item != 0 && !row.is_for_cpus) out.per_item = per_item;
   return out;

@@ -178,7 +178,7 @@ class PatchCase : public PlanCase<FoldedSwitch> {
  private:
   const void* input() override { return positions_.data(); }
   FoldedSwitch::Tune tune_of(const FoldedSwitch::Row& row, const Params& tune) const override {
-    FoldedSwitch::Tune out = FoldedSwitch::Rules::parse_tune(tune);
+    FoldedSwitch::Tune out = FoldedSwitch::Posed::parse_tune(tune);
     if (run_ != 0 && row.traits.has_runs()) out.run = run_;
     return out;
   }
@@ -186,6 +186,30 @@ class PatchCase : public PlanCase<FoldedSwitch> {
   int run_;
   std::vector<float> positions_;
   std::map<reference::folded_switch::Valences, Sparse> weights_;
+};
+
+// A large mesh takes long to make, and neither tunes nor kernels depend on its size.
+class Mesh : public FoldedSwitch::Posed {
+ public:
+  explicit Mesh(const Params& shape)
+      : ProblemOf(folded_switch_card::problem(small(shape), 1)), shape_(shape) {}
+
+  double bytes() const override { return whole().bytes(); }
+  std::vector<std::string> tuning_names() const override { return whole().tuning_names(); }
+  Offer offer(const Runtime& runtime, const VariantInfo& variant,
+              const Params& tune) const override {
+    return whole().offer(runtime, variant, tune);
+  }
+
+ private:
+  static Params small(Params shape) {
+    if (shape.integer("patches") > 16) shape.set("patches", std::int64_t{16});
+    return shape;
+  }
+  // No seed changes what is asked of it.
+  ProblemOf whole() const { return ProblemOf(folded_switch_card::problem(shape_, 1)); }
+
+  Params shape_;
 };
 
 // The paths of the work-items: an arm per control point (switch16), an arm of the inner switches
@@ -271,9 +295,8 @@ inline Recipe folded_switch() {
           "run", "instead of the tuning, a power of two: neighbours that make one control point", 0,
           1024, "the tuning's"),
   };
-  describe<FoldedSwitch, folded_switch_card::PatchCase>(recipe, [](const Params& shape) {
-    return folded_switch_card::problem(shape, 1);  // no seed changes what is asked of it
-  });
+  describe<FoldedSwitch, folded_switch_card::PatchCase, folded_switch_card::Mesh>(
+      recipe, [](const Params& shape) { return shape; });
   recipe.test_shapes = {
       shape(1, "regular", "random", 0, true),
       shape(5, "mixed", "random", 3, true),
@@ -302,18 +325,6 @@ inline Recipe folded_switch() {
   sweep.label = "neighbouring work-items that make the same control point";
   sweep.lanes = folded_switch_card::lanes;
   recipe.sweeps = {sweep};
-  // The tune does not depend on the problem, nor do the kernels on the size of the mesh, and the
-  // topology of a large one takes long to make.
-  recipe.whole_tune = [](const std::string& variant, const Params& tune, const Params&,
-                         const DeviceInfo& device) {
-    return FoldedSwitch::Rules::whole_tune(*FoldedSwitch::Variant(variant).row(), {}, tune, device);
-  };
-  recipe.units = [units = recipe.units](const std::string& variant, const Params& tune,
-                                        const Params& shape, const DeviceInfo& device) {
-    Params small = shape;
-    if (shape.integer("patches", 0) > 16) small.set("patches", std::int64_t{16});
-    return units(variant, tune, small, device);
-  };
   return recipe;
 }
 

@@ -80,11 +80,11 @@ inline GroupSize::Problem problem(const Params& shape) { return read(shape).prob
 inline GroupSize::Tune tune_of(const GroupSize::Row& row, const Params& tune,
                                const Params& params) {
   const Shape shape = read(params);
-  GroupSize::Tune out = GroupSize::Rules::parse_tune(tune);
+  GroupSize::Tune out = GroupSize::Posed::parse_tune(tune);
   if (shape.group != 0) out.group = shape.group;
   if (shape.occupancy > 0) {
     const model::GpuArch& arch = model::gpu_arch("sm_90");
-    GroupSize::Rules::fill(out, GroupSize::Spec::defaults(row, shape.problem, {}));
+    GroupSize::Posed::fill(out, GroupSize::Spec::defaults(row, shape.problem, {}));
     if (out.group > arch.max_group_size) {
       unsupported(
           Lacks::work_group, "group_size",
@@ -96,6 +96,24 @@ inline GroupSize::Tune tune_of(const GroupSize::Row& row, const Params& tune,
   }
   return out;
 }
+
+// With the kernels of all works, whatever the problem's.
+class AllWorks : public GroupSize::Posed {
+ public:
+  using ProblemOf::ProblemOf;
+
+  std::vector<CompileUnit> units(const VariantInfo& variant, const Params& tune,
+                                 const DeviceInfo& device) const override {
+    std::vector<CompileUnit> out;
+    for (const auto& work : clcook::group_size::kWorks) {
+      if (!GroupSize::Spec::does(static_cast<const Row&>(variant), work.value)) continue;
+      GroupSize::Problem any{work.value, 1};
+      any.width = any.height = 1;
+      out.push_back(ProblemOf(any).units(variant, tune, device).front());
+    }
+    return out;
+  }
+};
 
 // Spheres of all sizes over and in the plane.
 inline std::vector<ref::Sphere> scene(int count, std::uint64_t seed) {
@@ -284,8 +302,8 @@ inline Recipe group_size() {
       Parameter::real("occupancy", "of an sm_90, held down by unused local memory, %", 0, 100,
                       "not held down"),
   };
-  describe<GroupSize, group_size_card::GroupSizeCase>(recipe, group_size_card::problem,
-                                                      group_size_card::tune_of);
+  describe<GroupSize, group_size_card::GroupSizeCase, group_size_card::AllWorks>(
+      recipe, group_size_card::problem, group_size_card::tune_of);
   recipe.test_shapes = {
       values("streaming", 1, 0, true),
       values("barriers", 1, 0, true),
@@ -364,22 +382,6 @@ inline Recipe group_size() {
       {9, "sweep along group, slow_wave: a slow wave in each 1024 items, or all of them together"},
       {25, "variant local_table"},
       {27, "sweep along occupancy"},
-  };
-  // Those of all works, whatever the shape's.
-  recipe.units = [stated = recipe](const std::string& variant, const Params& tune,
-                                   const Params& shape, const DeviceInfo& device) {
-    const GroupSize::Row& row = *GroupSize::Variant(variant).row();
-    const Params all = stated.check_shape(shape);
-    std::vector<CompileUnit> out;
-    for (const auto& work : clcook::group_size::kWorks) {
-      if (!GroupSize::Spec::does(row, work.value)) continue;
-      GroupSize::Problem any{work.value, 1};
-      any.width = any.height = 1;
-      out.push_back(
-          GroupSize::Rules::units(row, any, group_size_card::tune_of(row, tune, all), device)
-              .front());
-    }
-    return out;
   };
   return recipe;
 }

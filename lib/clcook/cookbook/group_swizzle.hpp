@@ -49,7 +49,7 @@ inline GroupSwizzle::Problem problem(const Params& shape) {
 // What a variant runs with: the tuning, changed by what the shape says.
 inline GroupSwizzle::Tune tune_of(const GroupSwizzle::Row&, const Params& tune,
                                   const Params& shape) {
-  GroupSwizzle::Tune out = GroupSwizzle::Rules::parse_tune(tune);
+  GroupSwizzle::Tune out = GroupSwizzle::Posed::parse_tune(tune);
   if (const auto strip = shape.as<int>("strip"); strip != 0) out.strip = strip;
   return out;
 }
@@ -168,7 +168,7 @@ inline double predicted_cost(const std::string& variant, const Params& shape, st
   const GroupSwizzle::Problem p = problem(shape);
   const GroupSwizzle::Row& row = *GroupSwizzle::Variant(variant).row();
   GroupSwizzle::Tune tune = tune_of(row, {}, shape);
-  GroupSwizzle::Rules::fill(tune, GroupSwizzle::Spec::defaults(row, p, {}));
+  GroupSwizzle::Posed::fill(tune, GroupSwizzle::Spec::defaults(row, p, {}));
   const model::GroupGrid grid = GroupSwizzle::Spec::grid(p, 16);
   const model::SwizzleOrder order = GroupSwizzle::Spec::order(row, tune);
   const auto steps = static_cast<std::uint32_t>(std::min(2 * p.taps, 256));

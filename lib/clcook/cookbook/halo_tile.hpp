@@ -60,7 +60,7 @@ inline int tile_width(const Params& shape) {
 
 // What a variant runs with: the tuning, or the work-group that the shape says.
 inline HaloTile::Tune tune_of(const HaloTile::Row& row, const Params& tune, const Params& shape) {
-  HaloTile::Tune out = HaloTile::Rules::parse_tune(tune);
+  HaloTile::Tune out = HaloTile::Posed::parse_tune(tune);
   const int width = tile_width(shape);
   if (width == 0 || row.is_for_cpus) return out;
   // Groups of these have the items that their tile needs.

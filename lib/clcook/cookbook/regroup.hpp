@@ -55,11 +55,25 @@ inline Shape read(const Params& shape) {
 
 // What a variant runs with: the tuning, or the shape's group.
 inline Regroup::Tune tune_of(const Regroup::Row& row, const Params& tune, const Params& shape) {
-  Regroup::Tune out = Regroup::Rules::parse_tune(tune);
+  Regroup::Tune out = Regroup::Posed::parse_tune(tune);
   const int group = read(shape).group;
   if (group != 0 && !row.is_for_cpus) out.group = group;
   return out;
 }
+
+// With the kernels that list the items once, as they are the same for all, and one of those of paths,
+// which differ in the path alone.
+class OwnKernels : public Regroup::Posed {
+ public:
+  using ProblemOf::ProblemOf;
+
+  std::vector<CompileUnit> units(const VariantInfo& variant, const Params& tune,
+                                 const DeviceInfo& device) const override {
+    std::vector<CompileUnit> out = ProblemOf::units(variant, tune, device);
+    if (out.size() > 3 && variant.name != "binned") return {out[3]};
+    return out;
+  }
+};
 
 // The keys. Runs of `run` items have one path; of the items, `random` percent have a path of their
 // own, each path as likely as the others, and `stray` percent none: a key that is not below `paths`.
@@ -347,7 +361,7 @@ inline Recipe regroup() {
       Parameter::integer("offset", "keys before the first", 0, 1 << 20, "0"),
       Parameter::integer("group", "work-items of a group; 0: the tuning's", 0, 256, "0"),
   };
-  describe<Regroup, regroup_card::RegroupCase>(
+  describe<Regroup, regroup_card::RegroupCase, regroup_card::OwnKernels>(
       recipe, [](const Params& shape) { return regroup_card::read(shape).problem; },
       regroup_card::tune_of);
   // Few numbers of paths: each is a program, and of launch_per_path one for each path.
@@ -386,14 +400,6 @@ inline Recipe regroup() {
     sweep.lanes = regroup_card::lanes;
     recipe.sweeps.push_back(std::move(sweep));
   }
-  // Once the launches that list the items, which are the same for all, and once those of paths, which
-  // differ in the path alone.
-  recipe.units = [all = recipe.units](const std::string& variant, const Params& tune,
-                                      const Params& shape, const DeviceInfo& device) {
-    std::vector<CompileUnit> units = all(variant, tune, shape, device);
-    if (units.size() > 3 && variant != "binned") return std::vector<CompileUnit>{units[3]};
-    return units;
-  };
   return recipe;
 }
 

@@ -1,11 +1,12 @@
 // Which variant, with which tune, a plan of a problem becomes: an ordered list of candidates, of which
-// the first that builds is taken. What operations differ in stands behind a Question.
+// the first that builds is taken. What operations differ in stands behind AnyProblem.
 #pragma once
 
 #include <clcook/core/error.hpp>
 #include <clcook/core/inline.hpp>
 #include <clcook/core/params.hpp>
 #include <clcook/core/rates.hpp>
+#include <clcook/core/runtime.hpp>
 #include <clcook/core/tuning.hpp>
 #include <clcook/core/variant.hpp>
 #include <functional>
@@ -17,27 +18,42 @@
 
 namespace clcook {
 
-// A problem, and what the caller has said already.
-struct Question {
-  const char* operation = "";  // its class, for messages
-  std::vector<const VariantInfo*> variants;
-  const VariantInfo* wanted = nullptr;  // null: automatic
-  Params tune;                          // what the caller has fixed
+// A checked problem, as it is the same for all operations.
+class AnyProblem {
+ public:
+  virtual ~AnyProblem() = default;
 
-  double bytes = 0;                       // of inputs and outputs: what tunings are filed under
-  std::string tuning_name;                // the name that they are filed under
-  std::vector<std::string> factor_names;  // the names to look for factors under, the nearest first
-  // Whether automatic goes by cost even where a winner was measured: where winners depend on more
+  virtual const char* operation() const = 0;  // its class, for messages
+  virtual std::vector<const VariantInfo*> variants() const = 0;
+  virtual double bytes() const = 0;  // of inputs and outputs: what tunings are filed under
+  // The name that its winners are filed under, and behind it where else to look for a variant's
+  // factor, the nearest kind of problem first.
+  virtual std::vector<std::string> tuning_names() const = 0;
+  // Whether automatic goes by cost even where a winner was measured, since winners depend on more
   // than on the number of bytes. What was measured then counts as each variant's factor.
-  bool by_cost = false;
-
+  virtual bool by_cost() const { return false; }
   // A tune with the variant's defaults for what is open. Throws Error(invalid_argument) for an
   // unknown name or a value of another kind.
-  std::function<Params(const VariantInfo&, const Params& tune)> close;
-  // What a variant with a closed tune offers. Throws Error(invalid_argument) for a tune that the
+  virtual Params close(const VariantInfo& variant, const Params& tune,
+                       const DeviceInfo& device) const = 0;
+  // What a variant offers; an open tune is closed. Throws Error(invalid_argument) for a tune that the
   // variant does not take.
-  std::function<Offer(const VariantInfo&, const Params& tune)> offer;
+  virtual Offer offer(const Runtime& runtime, const VariantInfo& variant,
+                      const Params& tune) const = 0;
+  // The kernels of a variant, for tools that have no such device. Throws as offer() does.
+  virtual std::vector<CompileUnit> units(const VariantInfo& variant, const Params& tune,
+                                         const DeviceInfo& device) const = 0;
 };
+
+// What choose() asks of a problem on a device, and what the caller has fixed.
+struct Question {
+  const AnyProblem& problem;
+  const VariantInfo* wanted = nullptr;  // null: automatic
+  Params tune{};
+  std::function<Offer(const VariantInfo&, const Params& tune)> offer;  // AnyProblem::offer()
+};
+CLCOOK_INLINE Question question_of(const AnyProblem& problem, const Runtime& runtime,
+                                   const VariantInfo* wanted = nullptr, const Params& tune = {});
 
 // A variant with a closed tune, and how it comes to be tried.
 struct Candidate {
@@ -91,8 +107,13 @@ CLCOOK_INLINE std::vector<RankedCandidate> ranked_candidates(const Question& of,
 CLCOOK_INLINE void choose(const Question& of, const DeviceInfo& device, const Tuning& tuning,
                           const std::function<void(Candidate)>& accept);
 
-// The offer, or one that says which of the device's limits a unit of it exceeds.
-CLCOOK_INLINE Offer within_limits(Offer offer, const DeviceInfo& device);
+// What a plan would try first. Throws Error as a plan does.
+CLCOOK_INLINE Candidate choice(const AnyProblem& problem, const Runtime& runtime,
+                               const VariantInfo* wanted = nullptr);
+
+// The offer with its units' launches and `bytes` to move where it names no work, or one that says
+// which of the device's limits a unit exceeds.
+CLCOOK_INLINE Offer completed(Offer offer, const DeviceInfo& device, double bytes);
 
 // The variant of that name; null for automatic. Throws Error(invalid_argument) that lists the names.
 CLCOOK_INLINE const VariantInfo* find_variant(const char* operation,

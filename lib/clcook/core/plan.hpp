@@ -17,6 +17,7 @@
 #include <clcook/core/names.hpp>
 #include <clcook/core/params.hpp>
 #include <clcook/core/quirks.hpp>
+#include <clcook/core/range.hpp>
 #include <clcook/core/rates.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
@@ -133,6 +134,12 @@ struct TuneField {
   Value get(const Tune& tune) const {
     return number != nullptr ? Value(std::int64_t{tune.*number}) : get_other(tune);
   }
+  // Throws Error(invalid_argument) for a negative number.
+  void check(const char* where, const Tune& tune) const {
+    if (number != nullptr && tune.*number < 0) {
+      fail(Errc::invalid_argument, where, text(name, " must not be negative, got ", tune.*number));
+    }
+  }
   // Throws Error(invalid_argument) for a value of another kind.
   void set(Tune& tune, const Value& value) const {
     number != nullptr ? void(tune.*number = tune_number(name, value)) : set_other(tune, value);
@@ -143,13 +150,25 @@ TuneField<Tune> tune_field(const char* name, int Tune::*member) {
   return {name, member};
 }
 
+// What a spec's functions know of a problem: Spec::Derived, which derives from the problem and adds
+// what follows from it alone, or the problem itself.
+template <class Spec, class = void>
+struct DerivedOf {
+  using Type = typename Spec::Problem;
+};
+template <class Spec>
+struct DerivedOf<Spec, std::void_t<typename Spec::Derived>> {
+  using Type = typename Spec::Derived;
+};
+
 // A variant with a tune, for a problem: what a spec's functions work on.
 template <class Spec>
 struct Setup {
   const VariantRow<Spec>& row;
-  const typename Spec::Problem& problem;
+  const typename DerivedOf<Spec>::Type& problem;
   const typename Spec::Tune& tune;
   const DeviceInfo& device;  // of units() for tools perhaps a device that is not there
+  std::shared_ptr<const typename Spec::Design> design{};  // what derive() has made of these
 };
 
 // The kernel `<recipe>_<name>` of `file`, as kernel files are written: selected by
@@ -181,27 +200,6 @@ CompileUnit variant_unit(const Setup<Spec>& setup, const embedded::File& file) {
   return kernel_unit(setup, setup.row.name, file);
 }
 
-// Throws Error(invalid_argument) that names the value and the range. NaN lies in none.
-template <class T>
-void check_range(const char* where, const char* name, T value, std::common_type_t<T> least,
-                 std::common_type_t<T> most) {
-  if (value >= least && value <= most) return;
-  fail(Errc::invalid_argument, where,
-       text(name, " must be ", least, " to ", most, ", got ", value));
-}
-
-// Throws Error(invalid_argument) that names the value and the list.
-inline void check_one_of(const char* where, const char* name, int value,
-                         std::initializer_list<int> values) {
-  std::string list;
-  for (const int& one : values) {
-    if (value == one) return;
-    const bool last = &one == values.end() - 1;
-    list += (list.empty() ? "" : last ? " or " : ", ") + std::to_string(one);
-  }
-  fail(Errc::invalid_argument, where, text(name, " must be ", list, ", got ", value));
-}
-
 // What a spec must have, and defaults for what most specs need not have. All of it is static.
 //
 //   struct Problem, Tune                     what callers give; Tune{} leaves all open
@@ -213,12 +211,13 @@ inline void check_one_of(const char* where, const char* name, int value,
 //   bytes(problem) -> double                 of inputs and outputs: what tunings are filed under
 //   units(setup) -> vector<CompileUnit>      its kernels
 struct PlainSpec {
-  // Whether automatic goes by cost even where a winner was measured, because the winner depends on
-  // more than the number of bytes. The measured times then count as each variant's factor.
+  // See AnyProblem::by_cost().
   static constexpr bool kByCost = false;
 
   // What the operation's functions ask of a row.
   struct Traits {};
+  // What follows from a setup: see derive().
+  using Design = clcook::Design;
   // What a plan keeps on the device, apart from its programs: see allocate().
   struct Resources {};
 
@@ -228,53 +227,90 @@ struct PlainSpec {
   static std::string tuning_name(const Problem&) {
     return {};
   }
-  // Where to look for the factor of a variant, the nearest kind of problem first; empty:
-  // tuning_name().
-  template <class Problem>
-  static std::vector<std::string> tuning_names(const Problem&) {
-    return {};
-  }
   // Throws Error(invalid_argument) for a closed tune that breaks a rule of the variant. All
   // variants refuse negative numbers.
   template <class Setup>
   static void check_tune(const Setup&) {}
+  // What the offer, the units and the launches need, if it takes more than reading the setup.
+  template <class Setup>
+  static std::shared_ptr<const Design> derive(const Setup&) {
+    return nullptr;
+  }
   // Whether the variant can run, and what it promises. The limits of work-groups and of local
   // memory that units() names are checked for all variants.
   template <class Setup>
   static Offer offer(const Runtime&, const Setup&) {
     return {};
   }
-  // Called once, when the programs are built; with a third parameter `const Made<Spec>&` for specs
-  // that need more.
+  // Called once, when the programs of the offer's units are built.
   template <class Setup>
-  static Resources allocate(const Runtime&, const Setup&) {
+  static Resources allocate(const Runtime&, const Setup&, const std::vector<cl::Program>&) {
     return {};
   }
 };
 
-// What else allocate() may look at.
+// A checked problem of an operation, with what follows from it alone.
 template <class Spec>
-struct Made {
-  const Offer& offer;
-  const std::vector<cl::Program>& programs;  // of the offer's units, in the same order
-  const typename Spec::Resources* before;    // of the plan that this one replaces, or null
-};
-
-// What is the same for the plans of all problems: names and tunes. Needs no device.
-template <class Spec>
-struct PlanRules {
+class ProblemOf : public AnyProblem {
+ public:
   using Row = VariantRow<Spec>;
   using Problem = typename Spec::Problem;
+  using Derived = typename DerivedOf<Spec>::Type;
   using Tune = typename Spec::Tune;
-  static constexpr const char* kRecipe = Spec::kRecipe;
 
-  static double bytes(const Problem& problem) { return Spec::bytes(problem); }
+  // Throws Error(invalid_argument) as Spec::check() does.
+  explicit ProblemOf(const Problem& problem) : problem_((Spec::check(problem), problem)) {}
 
-  static const Row& baseline() {
-    for (const Row& row : Spec::variants()) {
-      if (row.is_baseline) return row;
+  const Derived& problem() const { return problem_; }
+
+  const char* operation() const override { return Spec::kName; }
+  std::vector<const VariantInfo*> variants() const override { return infos_of(Spec::variants()); }
+  double bytes() const override { return Spec::bytes(problem_); }
+  bool by_cost() const override { return Spec::kByCost; }
+  std::vector<std::string> tuning_names() const override {
+    if constexpr (Spec::kByCost) {
+      return Spec::tuning_names(problem_);
+    } else {
+      const std::string own = Spec::tuning_name(problem_);
+      return {own.empty() ? Spec::kRecipe : own};
     }
-    fail(Errc::invalid_argument, Spec::kName, "the table has no baseline");
+  }
+  Params close(const VariantInfo& variant, const Params& tune,
+               const DeviceInfo& device) const override {
+    return format_tune(closed(variant, tune, device));
+  }
+  Offer offer(const Runtime& runtime, const VariantInfo& variant,
+              const Params& open = {}) const override {
+    const DeviceInfo& info = runtime.info();
+    const Tune tune = closed(variant, open, info);
+    const Setup<Spec> setup = this->setup(variant, tune, info);
+    if (variant.is_for_cpus_only && !quirks::takes_cpu_kernels(info))
+      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(info));
+    Offer out = Spec::offer(runtime, setup);
+    if (!out.can()) return out;
+    if (out.units.empty()) out.units = Spec::units(setup);
+    if (out.design == nullptr) out.design = setup.design;
+    return completed(std::move(out), info, bytes());
+  }
+  std::vector<CompileUnit> units(const VariantInfo& variant, const Params& open,
+                                 const DeviceInfo& device) const override {
+    const Tune tune = closed(variant, open, device);
+    return Spec::units(setup(variant, tune, device));
+  }
+
+  // The tune of a variant with its defaults for what `params` leave open.
+  Tune closed(const VariantInfo& variant, const Params& params, const DeviceInfo& device) const {
+    Tune out = parse_tune(params);
+    fill(out, Spec::defaults(static_cast<const Row&>(variant), problem_, device));
+    return out;
+  }
+  // Throws Error(invalid_argument) for a closed tune that the variant does not take.
+  Setup<Spec> setup(const VariantInfo& variant, const Tune& tune, const DeviceInfo& device) const {
+    Setup<Spec> out{static_cast<const Row&>(variant), problem_, tune, device};
+    Spec::check_tune(out);
+    for (const auto& field : Spec::fields()) field.check(Spec::kName, tune);
+    out.design = Spec::derive(out);
+    return out;
   }
 
   // Error(invalid_argument) for an unknown name, with a list of the names, or a value of another
@@ -299,7 +335,6 @@ struct PlanRules {
     }
     return out;
   }
-
   // The members that are not open.
   static Params format_tune(const Tune& tune) {
     Params out;
@@ -310,7 +345,6 @@ struct PlanRules {
     }
     return out;
   }
-
   // Closes what is open in `tune` with what `with` says.
   static void fill(Tune& tune, const Tune& with) {
     const Tune open{};
@@ -318,103 +352,15 @@ struct PlanRules {
       if (field.get(tune) == field.get(open)) field.set(tune, field.get(with));
     }
   }
-
-  static std::string tuning_name(const Problem& problem) {
-    const std::string own = Spec::tuning_name(problem);
-    return own.empty() ? Spec::kRecipe : own;
-  }
-
-  // `tune` with the variant's defaults for what is open. For tools.
-  static Params whole_tune(const Row& row, const Problem& problem, const Params& tune,
-                           const DeviceInfo& device) {
-    Tune out = parse_tune(tune);
-    close(out, row, problem, device);
-    return format_tune(out);
-  }
-
-  // The kernels of a variant for a device, `tune` with its defaults filled in. For tools. Throws
-  // Error as a plan does.
-  static std::vector<CompileUnit> units(const Row& row, const Problem& problem, Tune tune,
-                                        const DeviceInfo& device = {}) {
-    Spec::check(problem);
-    close(tune, row, problem, device);
-    const Setup<Spec> setup{row, problem, tune, device};
-    Spec::check_tune(setup);
-    return Spec::units(setup);
-  }
-
-  // The offer of a variant with a closed tune, the device's limits included. Throws
-  // Error(invalid_argument) for a tune that the variant does not take.
-  static Offer offer(const Runtime& runtime, const Row& row, const Problem& problem,
-                     const Tune& tune) {
-    const Setup<Spec> setup{row, problem, tune, runtime.info()};
-    Spec::check_tune(setup);
-    for (const auto& field : Spec::fields()) {
-      const Value value = field.get(tune);
-      if (const auto* integer = std::get_if<std::int64_t>(&value); integer && *integer < 0) {
-        fail(Errc::invalid_argument, Spec::kName,
-             text(field.name, " must not be negative, got ", *integer));
-      }
+  static const Row& baseline() {
+    for (const Row& row : Spec::variants()) {
+      if (row.is_baseline) return row;
     }
-    const DeviceInfo& info = runtime.info();
-    if (row.is_for_cpus_only && !quirks::takes_cpu_kernels(info))
-      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(info));
-    Offer out = Spec::offer(runtime, setup);
-    if (!out.can()) return out;
-    if (out.units.empty()) out.units = Spec::units(setup);
-    out = within_limits(std::move(out), info);
-    if (!out.can()) return out;
-    Work& work = out.work;
-    if (work.bytes_read + work.bytes_written + work.operations == 0)
-      work.bytes_read = Spec::bytes(problem);
-    if (work.launches == 0) work.launches = static_cast<double>(out.units.size());
-    return out;
-  }
-
-  // The same for a checked problem and a tune with open members: they take the variant's defaults.
-  static Offer offer_of(const Runtime& runtime, const Row& row, const Problem& problem, Tune tune) {
-    Spec::check(problem);
-    close(tune, row, problem, runtime.info());
-    return offer(runtime, row, problem, tune);
-  }
-
-  // What choose() asks of a problem; it holds references to all arguments.
-  static Question question(const Runtime& runtime, const Problem& problem, VariantOf<Spec> wanted,
-                           const Tune& tune) {
-    Spec::check(problem);
-    Question out;
-    out.operation = Spec::kName;
-    out.variants = infos_of(Spec::variants());
-    out.wanted = wanted.row();
-    out.tune = format_tune(tune);
-    out.bytes = Spec::bytes(problem);
-    out.tuning_name = tuning_name(problem);
-    out.factor_names = Spec::tuning_names(problem);
-    if (out.factor_names.empty()) out.factor_names.push_back(out.tuning_name);
-    out.by_cost = Spec::kByCost;
-    out.close = [&](const VariantInfo& variant, const Params& open) {
-      return whole_tune(static_cast<const Row&>(variant), problem, open, runtime.info());
-    };
-    out.offer = [&](const VariantInfo& variant, const Params& closed) {
-      return offer(runtime, static_cast<const Row&>(variant), problem, parse_tune(closed));
-    };
-    return out;
-  }
-
-  // What a plan would try first. Throws Error as a plan does.
-  static Candidate choice(const Runtime& runtime, const Problem& problem,
-                          VariantOf<Spec> wanted = {}, const Tune& tune = {}) {
-    Candidate out;
-    choose(question(runtime, problem, wanted, tune), runtime.info(), runtime.tuning(),
-           [&](Candidate one) { out = std::move(one); });
-    return out;
+    fail(Errc::invalid_argument, Spec::kName, "the table has no baseline");
   }
 
  private:
-  // Gives open members the variant's defaults.
-  static void close(Tune& tune, const Row& row, const Problem& problem, const DeviceInfo& device) {
-    fill(tune, Spec::defaults(row, problem, device));
-  }
+  Derived problem_;
 };
 
 // The programs of a plan's units: the runtime's cache would flatten and hash their sources each time.
@@ -452,14 +398,14 @@ class Plan {
   using Tune = typename Spec::Tune;
   using Row = VariantRow<Spec>;
   using Variant = VariantOf<Spec>;
-  using Rules = PlanRules<Spec>;
+  using Posed = ProblemOf<Spec>;
 
   // Throws Error: invalid_argument for a value out of range; unsupported, with what is lacking,
   // where the device cannot serve the problem in this way; out_of_resources, build_failed.
   explicit Plan(const Runtime& runtime, const Problem& problem, Variant variant = {},
                 const Tune& tune = {});
 
-  const Problem& problem() const { return state().problem; }
+  const Problem& problem() const { return state().posed->problem(); }
   // The variant that runs; never automatic.
   Variant variant() const { return Variant(row()); }
   // The tune that runs; nothing in it is open.
@@ -473,7 +419,7 @@ class Plan {
 
   // What a plan made with `automatic` would try first. Throws Error as the constructor does.
   static Candidate choice(const Runtime& runtime, const Problem& problem) {
-    return Rules::choice(runtime, problem);
+    return clcook::choice(Posed(problem), runtime);
   }
 
   // Every variant, the recipe's order; automatic is none.
@@ -482,12 +428,17 @@ class Plan {
  protected:
   struct State {
     Runtime runtime;
-    Problem problem;
+    std::shared_ptr<const Posed> posed;
     Candidate chosen;
     Tune tune;
     std::vector<cl::Program> programs;  // of the offer's units, in the same order
-    std::shared_ptr<UnitPrograms> built;
     typename Spec::Resources resources;
+
+    const Row& row() const { return static_cast<const Row&>(*chosen.variant); }
+    Setup<Spec> setup() const {
+      return {row(), posed->problem(), tune, runtime.info(),
+              std::static_pointer_cast<const typename Spec::Design>(chosen.offer->design)};
+    }
   };
 
   const State& state() const {
@@ -495,11 +446,10 @@ class Plan {
     return *state_;
   }
   const Runtime& runtime() const { return state().runtime; }
-  const Row& row() const { return static_cast<const Row&>(*state().chosen.variant); }
+  const Row& row() const { return state().row(); }
   const typename Spec::Resources& resources() const { return state().resources; }
-  Setup<Spec> setup() const {
-    return {row(), state().problem, state().tune, state().runtime.info()};
-  }
+  Setup<Spec> setup() const { return state().setup(); }
+  UnitPrograms& programs() const { return *programs_; }
 
   // The kernel of a unit; one for each call, see Kernel.
   Kernel kernel(std::size_t unit = 0) const {
@@ -507,59 +457,14 @@ class Plan {
     return Kernel(s.runtime, s.programs[unit], s.chosen.offer->units[unit].kernel);
   }
 
-  // Makes this the plan of another problem, with what it has built; copies stay as they are.
-  // Variants for which `why_not` returns a text are left out. Not at the same time as other
-  // calls. Throws Error as the constructor does, and then leaves the plan as it was.
-  void replan(const Problem& problem, Variant wanted,
-              const std::function<std::string(const Row&)>& why_not) {
-    const std::shared_ptr<const State> before = state_;
-    Question question = Rules::question(before->runtime, problem, wanted, Tune{});
-    question.offer = [&, offer = question.offer](const VariantInfo& variant, const Params& tune) {
-      std::string why = why_not(static_cast<const Row&>(variant));
-      return why.empty() ? offer(variant, tune) : Offer::no(Lacks::problem, std::move(why));
-    };
-    choose(question, before->runtime.info(), before->runtime.tuning(), [&](Candidate one) {
-      state_ = make(before->runtime, problem, std::move(one), before.get());
-    });
-  }
-  // Whether the plan has built a unit's program.
-  bool is_built(const CompileUnit& unit) const { return state().built->has(unit); }
-  // Builds the programs of units for a replan().
-  void build(const std::vector<CompileUnit>& units) {
-    for (const CompileUnit& unit : units) state().built->get(runtime(), unit, unit.kernel);
-  }
+  // Makes this the plan of the first candidate that builds, with what was built before; copies stay
+  // as they are. Not at the same time as other calls. Throws Error as the constructor does, and then
+  // leaves the plan as it was.
+  void take_first(const Runtime& runtime, const std::shared_ptr<const Posed>& posed,
+                  const Question& question);
 
  private:
-  template <class S, class = void>
-  struct TakesMade : std::false_type {};
-  template <class S>
-  struct TakesMade<S, std::void_t<decltype(S::allocate(
-                          std::declval<const Runtime&>(), std::declval<const Setup<S>&>(),
-                          std::declval<const Made<S>&>()))>> : std::true_type {};
-
-  static std::shared_ptr<const State> make(const Runtime& runtime, const Problem& problem,
-                                           Candidate one, const State* before) {
-    const Row& row = static_cast<const Row&>(*one.variant);
-    const Tune tune = Rules::parse_tune(one.tune);
-    auto state = std::make_shared<State>(State{runtime, problem, std::move(one), tune, {}, {}, {}});
-    const Offer& offer = *state->chosen.offer;
-    state->built = before != nullptr ? before->built : std::make_shared<UnitPrograms>();
-    for (const CompileUnit& unit : offer.units) {
-      const std::string what = std::string(Spec::kRecipe) + "/" + row.name +
-                               (unit.label.empty() ? "" : " " + unit.label);
-      state->programs.push_back(state->built->get(runtime, unit, what));
-    }
-    const Setup<Spec> setup{row, state->problem, state->tune, runtime.info()};
-    if constexpr (TakesMade<Spec>::value) {
-      state->resources = Spec::allocate(
-          runtime, setup,
-          Made<Spec>{offer, state->programs, before != nullptr ? &before->resources : nullptr});
-    } else {
-      state->resources = Spec::allocate(runtime, setup);
-    }
-    return state;
-  }
-
+  std::shared_ptr<UnitPrograms> programs_ = std::make_shared<UnitPrograms>();
   std::shared_ptr<const State> state_;
 };
 
@@ -567,8 +472,24 @@ class Plan {
 template <class Spec>
 Plan<Spec>::Plan(const Runtime& runtime, const Problem& problem, Variant variant,
                  const Tune& tune) {
-  choose(Rules::question(runtime, problem, variant, tune), runtime.info(), runtime.tuning(),
-         [&](Candidate one) { state_ = make(runtime, problem, std::move(one), nullptr); });
+  const auto posed = std::make_shared<const Posed>(problem);
+  take_first(runtime, posed, question_of(*posed, runtime, variant.row(), Posed::format_tune(tune)));
+}
+
+template <class Spec>
+void Plan<Spec>::take_first(const Runtime& runtime, const std::shared_ptr<const Posed>& posed,
+                            const Question& question) {
+  choose(question, runtime.info(), runtime.tuning(), [&](Candidate one) {
+    const Tune tune = Posed::parse_tune(one.tune);
+    const auto next = std::make_shared<State>(State{runtime, posed, std::move(one), tune, {}, {}});
+    for (const CompileUnit& unit : next->chosen.offer->units) {
+      const std::string what = std::string(Spec::kRecipe) + "/" + next->row().name +
+                               (unit.label.empty() ? "" : " " + unit.label);
+      next->programs.push_back(programs_->get(runtime, unit, what));
+    }
+    next->resources = Spec::allocate(runtime, next->setup(), next->programs);
+    state_ = next;
+  });
 }
 
 // Stands behind the class of an operation, in namespace clcook. If one file of a program has the

@@ -1,7 +1,6 @@
 // A variant of an operation, as far as it is the same for all operations, and what it offers.
 #pragma once
 
-#include <any>
 #include <clcook/core/defines.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/launch.hpp>
@@ -10,6 +9,7 @@
 #include <clcook/core/source.hpp>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +27,15 @@ struct CompileUnit {
   std::size_t local_bytes = 0;   // of its __local arguments
 };
 
+// What follows from a problem for a variant with a tune: how it cuts the problem, its weights. Derived
+// once, when the variant makes its offer, and carried along to the launches.
+struct Design {
+  Design() = default;
+  Design(const Design&) = default;
+  Design& operator=(const Design&) = default;
+  virtual ~Design() = default;
+};
+
 // What a variant says of a problem.
 struct Offer {
   Lacks lacks = Lacks::nothing;  // what it cannot do without
@@ -38,7 +47,7 @@ struct Offer {
                                                           // that lacks nothing but quality
   bool in_place = false;                                  // source and result may overlap
   std::vector<CompileUnit> units;                         // its kernels
-  std::any design;    // what the variant worked out for this, and needs again when it is made
+  std::shared_ptr<const Design> design;                   // null: nothing follows
   bool last = false;  // automatic takes it behind all others: for a size that it is slow at
 
   bool can() const { return lacks == Lacks::nothing; }

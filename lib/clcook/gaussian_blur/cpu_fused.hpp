@@ -27,6 +27,7 @@ struct SplineTaps {
   std::vector<double> right;  // and the last
   double error = 0;           // sum of the absolute differences to the exact weights
 
+  SplineTaps() = default;
   explicit SplineTaps(const FilterAxis& axis) {
     for (int k = -axis.radius; k <= axis.radius; ++k)
       coarse.push_back(axis.weights[static_cast<std::size_t>(std::abs(k))]);
@@ -102,20 +103,26 @@ struct SplineTaps {
 
 class CpuFused : public Method {
  public:
-  static Offer offer(const Runtime&, const Problem& p, const Axes& axes) {
+  struct Design {
+    SplineTaps x;
+    SplineTaps y;
+  };
+
+  static Offer offer(const Runtime&, const Problem& p, const Axes& axes, Design& design) {
     // Whole blocks of a row; the rows around the picture, of which equal ones are filtered once.
     const auto block = static_cast<double>(block_of(p.channels));
     const double columns = math::ceil(p.width * p.channels / block) * block * p.batch;
     const double lines = p.height + (p.border == Border::clamp ? 0.0 : 2.0 * axes.y.radius);
     // Beside each pass: loads, stores and conversions.
     const double beside = p.pixel == Pixel::f32 ? 6 : 14;
-    SplineTaps x = SplineTaps::best(p, axes.x);
-    SplineTaps y = axes.x.sigma == axes.y.sigma ? x : SplineTaps::best(p, axes.y);
+    SplineTaps& x = design.x;
+    SplineTaps& y = design.y;
+    x = SplineTaps::best(p, axes.x);
+    y = axes.x.sigma == axes.y.sigma ? x : SplineTaps::best(p, axes.y);
     const double macs = columns * (lines * (x.taps() + beside) + p.height * (y.taps() + beside));
     // Splines take no more roundings than all taps do.
     Offer out = rounding_offer(axes, {bytes_of(p), bytes_of(p), macs / 0.7, 1});
     out.max_error += x.error + y.error;
-    out.design = Design{std::move(x), std::move(y)};
     return out;
   }
 
@@ -127,13 +134,12 @@ class CpuFused : public Method {
     return {unit("gaussian_blur_cpu_fused", embedded::gaussian_blur_cpu_fused, defines, {1, 1, 1})};
   }
 
-  CpuFused(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
+  CpuFused(const Runtime& runtime, const Problem& problem, const Axes& axes, const Design& design,
            const std::vector<cl::Program>& programs)
       : runtime_(runtime),
         problem_(problem),
-        x_(runtime, axes.x, std::any_cast<const Design&>(offer.design).x,
-           phases_of(problem.channels)),
-        y_(runtime, axes.y, std::any_cast<const Design&>(offer.design).y, 1) {
+        x_(runtime, axes.x, design.x, phases_of(problem.channels)),
+        y_(runtime, axes.y, design.y, 1) {
     program_ = programs[0];
   }
 
@@ -208,11 +214,6 @@ class CpuFused : public Method {
   static constexpr std::size_t kRingFloats = 960 << 8;  // 960 KiB
   static constexpr std::size_t kMostFloats = 64 << 18;  // 64 MiB
   static constexpr std::size_t kWidest = 16;            // blocks
-
-  struct Design {
-    SplineTaps x;
-    SplineTaps y;
-  };
 
   // axis_t of the kernel.
   struct KernelAxis {

@@ -15,7 +15,63 @@ namespace clcook::gaussian {
 
 class CpuPyramid : public Method {
  public:
-  static Offer offer(const Runtime&, const Problem& p, const Axes& axes) {
+  // One axis of the small picture.
+  struct Level {
+    int step = 4;  // pixels of a cell, a multiple of 4
+    spline::Spline spline{4};
+    int radius = 0;               // cells
+    std::vector<double> weights;  // of the taps 0 .. radius
+    double error = 0;             // the largest sum of absolute differences to the exact weights
+
+    Level() = default;
+    explicit Level(const FilterAxis& axis)
+        : step(static_cast<int>(axis.sigma / 16) * 4), spline(step) {
+      const int around = static_cast<int>(math::lround(static_cast<double>(axis.radius) / step));
+      error = 3;
+      for (const int cells : {around - 1, around}) {
+        const std::vector<double> taps = make_taps(axis, std::max(cells, 1));
+        std::vector<double> g = taps;
+        for (double& weight : g) weight /= step;
+        const double worst = spline::worst_phase(axis, spline, g);
+        if (worst >= error) continue;
+        error = worst;
+        weights = taps;
+        radius = std::max(cells, 1);
+      }
+    }
+
+    // A sampled Gaussian that gives the whole the variance of the exact filter: both splines
+    // have a quarter of a cell's at every pixel.
+    std::vector<double> make_taps(const FilterAxis& axis, int cells) const {
+      double exact = 0;
+      for (int k = 1; k <= axis.radius; ++k)
+        exact += 2 * axis.weights[static_cast<std::size_t>(k)] * k * k;
+      const double wanted = exact / (static_cast<double>(step) * step) - 0.5;
+      double variance = wanted;
+      std::vector<double> out;
+      for (int round = 0; round < 20; ++round) {
+        out.clear();
+        double sum = 0;
+        double spread = 0;
+        for (int k = 0; k <= cells; ++k) {
+          out.push_back(math::exp(-k * k / (2 * variance)));
+          sum += (k == 0 ? 1 : 2) * out.back();
+          spread += 2 * out.back() * k * k;
+        }
+        for (double& weight : out) weight /= sum;
+        // The flatter, the less the ends let it spread.
+        variance = std::min(variance * wanted * sum / spread, 1e6);
+      }
+      return out;
+    }
+  };
+
+  struct Design {
+    Level x;
+    Level y;
+  };
+
+  static Offer offer(const Runtime&, const Problem& p, const Axes& axes, Design& design) {
     if (may_be_anything(p)) {
       return Offer::no(
           Lacks::problem,
@@ -27,8 +83,10 @@ class CpuPyramid : public Method {
                        text("needs a sigma of at least ", kLeastSigma, " along both axes, got ",
                             axes.x.sigma, " x ", axes.y.sigma));
     }
-    Level x(axes.x);
-    Level y = axes.x.sigma == axes.y.sigma ? x : Level(axes.y);
+    Level& x = design.x;
+    Level& y = design.y;
+    x = Level(axes.x);
+    y = axes.x.sigma == axes.y.sigma ? x : Level(axes.y);
     // As in pyramid.hpp, and a rounding for each term of a sum.
     const double error = x.error + y.error + x.error * y.error;
     const double rounding = 0x1p-23 * (3 * x.step + 2 * x.radius + 3 * y.step + 2 * y.radius + 16);
@@ -38,7 +96,6 @@ class CpuPyramid : public Method {
     const double again = p.border == Border::clamp ? 0 : 2.0 * axes.y.radius / p.height;
     out.work = {(1 + again) * bytes_of(p), bytes_of(p), 14 * (2 + again) * values_of(p), 2};
     out.in_place = true;  // src has been read when the result is written
-    out.design = Design{std::move(x), std::move(y)};
     return out;
   }
 
@@ -51,12 +108,9 @@ class CpuPyramid : public Method {
             unit("gaussian_blur_cpu_pyramid_up", file, defines, {1, 1, 1})};
   }
 
-  CpuPyramid(const Runtime& runtime, const Problem& problem, const Axes&, const Offer& offer,
+  CpuPyramid(const Runtime& runtime, const Problem& problem, const Axes&, const Design& design,
              const std::vector<cl::Program>& programs)
-      : runtime_(runtime),
-        problem_(problem),
-        x_(runtime, std::any_cast<const Design&>(offer.design).x),
-        y_(runtime, std::any_cast<const Design&>(offer.design).y) {
+      : runtime_(runtime), problem_(problem), x_(runtime, design.x), y_(runtime, design.y) {
     program_ = programs[0];
   }
 
@@ -138,61 +192,6 @@ class CpuPyramid : public Method {
  private:
   static constexpr double kLeastSigma = 16;
   static constexpr int kTile = 256;  // pixels of a tile of results
-
-  // One axis of the small picture.
-  struct Level {
-    int step = 4;  // pixels of a cell, a multiple of 4
-    spline::Spline spline;
-    int radius = 0;               // cells
-    std::vector<double> weights;  // of the taps 0 .. radius
-    double error = 0;             // the largest sum of absolute differences to the exact weights
-
-    explicit Level(const FilterAxis& axis)
-        : step(static_cast<int>(axis.sigma / 16) * 4), spline(step) {
-      const int around = static_cast<int>(math::lround(static_cast<double>(axis.radius) / step));
-      error = 3;
-      for (const int cells : {around - 1, around}) {
-        const std::vector<double> taps = make_taps(axis, std::max(cells, 1));
-        std::vector<double> g = taps;
-        for (double& weight : g) weight /= step;
-        const double worst = spline::worst_phase(axis, spline, g);
-        if (worst >= error) continue;
-        error = worst;
-        weights = taps;
-        radius = std::max(cells, 1);
-      }
-    }
-
-    // A sampled Gaussian that gives the whole the variance of the exact filter: both splines
-    // have a quarter of a cell's at every pixel.
-    std::vector<double> make_taps(const FilterAxis& axis, int cells) const {
-      double exact = 0;
-      for (int k = 1; k <= axis.radius; ++k)
-        exact += 2 * axis.weights[static_cast<std::size_t>(k)] * k * k;
-      const double wanted = exact / (static_cast<double>(step) * step) - 0.5;
-      double variance = wanted;
-      std::vector<double> out;
-      for (int round = 0; round < 20; ++round) {
-        out.clear();
-        double sum = 0;
-        double spread = 0;
-        for (int k = 0; k <= cells; ++k) {
-          out.push_back(math::exp(-k * k / (2 * variance)));
-          sum += (k == 0 ? 1 : 2) * out.back();
-          spread += 2 * out.back() * k * k;
-        }
-        for (double& weight : out) weight /= sum;
-        // The flatter, the less the ends let it spread.
-        variance = std::min(variance * wanted * sum / spread, 1e6);
-      }
-      return out;
-    }
-  };
-
-  struct Design {
-    Level x;
-    Level y;
-  };
 
   // cells_t, span_t and scratch_t of the kernels.
   struct KernelCells {

@@ -13,7 +13,9 @@ namespace clcook::gaussian {
 
 class Fused : public Method {
  public:
-  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
+  using Design = NoDesign;
+
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes, NoDesign&) {
     const int radius = std::max(axes.x.radius, axes.y.radius);
     if (radius > kMaxRadius) {
       return Offer::no(Lacks::problem,
@@ -38,7 +40,7 @@ class Fused : public Method {
     return {unit("gaussian_blur_fused", embedded::gaussian_blur_fused, defines, {kItems, 1, 1})};
   }
 
-  Fused(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
+  Fused(const Runtime& runtime, const Problem& problem, const Axes& axes, const NoDesign&,
         const std::vector<cl::Program>& programs)
       : runtime_(runtime),
         problem_(problem),

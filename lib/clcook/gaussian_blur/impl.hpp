@@ -44,7 +44,7 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const BufferView& src, const Bu
               row().name, " does not work in place: set Problem::in_place for one that does"));
   }
   check_wait(runtime(), wait, kName);
-  gaussian::Spec::Memory& memory = *resources().memory;
+  gaussian::Memory& memory = *memory_;
   gaussian::Method& method = *resources().method;
   if (!method.uses_scratch()) return method.enqueue(call, memory.scratch, wait);
   CallScope scope(runtime(), memory.call_order);
@@ -74,7 +74,7 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const ImageView& src, const Ima
     images.formats.push_back({order, p.pixel == Pixel::f16 ? cl_channel_type{CL_HALF_FLOAT}
                                                            : cl_channel_type{CL_FLOAT}});
   }
-  gaussian::Spec::Memory& memory = *resources().memory;
+  gaussian::Memory& memory = *memory_;
   return memory.staging.run(
       runtime(), images, src, dst, wait, memory.call_order, kName,
       [&](const auto& from, const auto& to, const auto& before) {
@@ -83,29 +83,37 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const ImageView& src, const Ima
 }
 
 CLCOOK_INLINE void GaussianBlur::set_sigma(double sigma_x, double sigma_y) {
-  const Problem next = with_sigma(sigma_x, sigma_y);
-  const auto why_not = [&](const Row& row) -> std::string {
-    for (const CompileUnit& unit : row.traits.is_composed
-                                       ? Rules::offer_of(runtime(), row, next, {}).units
-                                       : Rules::units(row, next, {}, runtime().info())) {
-      if (!is_built(unit)) return "its program is not built; build_for() does that";
+  const auto next = std::make_shared<const Posed>(with_sigma(sigma_x, sigma_y));
+  const Runtime device = runtime();
+  Question question = question_of(*next, device, wanted_.row());
+  question.offer = [&](const VariantInfo& variant, const Params& tune) {
+    // The kernels of a method that is put together are known with its offer alone.
+    const bool composed = static_cast<const Row&>(variant).traits.is_composed;
+    Offer offer;
+    if (composed) offer = next->offer(device, variant, tune);
+    for (const CompileUnit& unit :
+         composed ? offer.units : next->units(variant, tune, device.info())) {
+      if (!programs().has(unit))
+        return Offer::no(Lacks::problem, "its program is not built; build_for() does that");
     }
-    return {};
+    return composed ? offer : next->offer(device, variant, tune);
   };
-  replan(next, wanted_, why_not);
+  take_first(device, next, question);
 }
 
 CLCOOK_INLINE void GaussianBlur::build_for(double sigma_x, double sigma_y) {
-  build(Rules::choice(runtime(), with_sigma(sigma_x, sigma_y), wanted_).offer->units);
+  const Candidate best =
+      clcook::choice(Posed(with_sigma(sigma_x, sigma_y)), runtime(), wanted_.row());
+  for (const CompileUnit& unit : best.offer->units) programs().get(runtime(), unit, unit.kernel);
 }
 
 CLCOOK_INLINE double GaussianBlur::best_quality(const Runtime& runtime, Problem problem) {
   problem.quality = gaussian::kMostQuality;
-  Spec::check(problem);
+  const Posed posed(problem);
   double best = 0;
   for (const Row& row : variants()) {
     if (!row.may_take(runtime.info())) continue;
-    const Offer one = Rules::offer_of(runtime, row, problem, {});
+    const Offer one = posed.offer(runtime, row);
     if (one.can() || one.lacks == Lacks::quality) best = std::max(best, one.psnr);
   }
   return best;
@@ -232,8 +240,8 @@ CLCOOK_INLINE GaussianBlur::Windows GaussianBlur::make_windows(
     if (both <= 4096) out.step = static_cast<int>(both);
     beyond = std::max(beyond, cut.beyond);
   }
-  const std::shared_ptr<const gaussian::Axes> axes = gaussian::axes_of(p);
-  const std::int64_t margin = std::int64_t{volume ? axes->z.radius : axes->y.radius} + beyond;
+  const int radius = gaussian::filter_radius(volume ? p.sigma_z : p.sigma_y, p.truncate);
+  const std::int64_t margin = std::int64_t{radius} + beyond;
   if (strip_rows == 0) {
     const std::size_t width = each * static_cast<std::size_t>(p.width);
     // Two rows of floats are more than most methods need.

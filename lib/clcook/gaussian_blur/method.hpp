@@ -90,10 +90,14 @@ struct FilterAxis {
   int taps() const { return 2 * radius + 1; }
 };
 
+inline int filter_radius(double sigma, double truncate) {
+  return static_cast<int>(math::floor(truncate * sigma + 0.5));
+}
+
 inline FilterAxis make_axis(double sigma, double truncate) {
   FilterAxis out;
   out.sigma = sigma;
-  out.radius = static_cast<int>(math::floor(truncate * sigma + 0.5));
+  out.radius = filter_radius(sigma, truncate);
   double sum = 0;
   for (int k = 0; k <= out.radius; ++k) {
     const double d = k == 0 ? 0 : k / sigma;
@@ -110,28 +114,19 @@ struct Axes {
   FilterAxis z;
 };
 
-// The filter of a problem, without a device. Planning asks for it often, so each thread remembers
-// the last one.
-inline std::shared_ptr<const Axes> axes_of(const Problem& p) {
-  struct Last {
-    double sigma_x = -1;
-    double sigma_y = -1;
-    double sigma_z = -1;
-    double truncate = -1;
-    std::shared_ptr<const Axes> axes;
-  };
-  static thread_local Last last;
-  if (last.sigma_x < p.sigma_x || last.sigma_x > p.sigma_x || last.sigma_y < p.sigma_y ||
-      last.sigma_y > p.sigma_y || last.sigma_z < p.sigma_z || last.sigma_z > p.sigma_z ||
-      last.truncate < p.truncate || last.truncate > p.truncate) {
-    const FilterAxis x = make_axis(p.sigma_x, p.truncate);
-    const bool round = !(p.sigma_x < p.sigma_y || p.sigma_x > p.sigma_y);
-    last = {p.sigma_x, p.sigma_y, p.sigma_z, p.truncate,
-            std::make_shared<const Axes>(Axes{x, round ? x : make_axis(p.sigma_y, p.truncate),
-                                              make_axis(p.sigma_z, p.truncate)})};
-  }
-  return last.axes;
+inline Axes make_axes(const Problem& p) {
+  const FilterAxis x = make_axis(p.sigma_x, p.truncate);
+  const bool round = !(p.sigma_x < p.sigma_y || p.sigma_x > p.sigma_y);
+  return {x, round ? x : make_axis(p.sigma_y, p.truncate), make_axis(p.sigma_z, p.truncate)};
 }
+
+// A problem with its filter, which is made once.
+struct Filtered : Problem {
+  Filtered(const Problem& p)  // NOLINT(google-explicit-constructor)
+      : Problem(p), axes(std::make_shared<const Axes>(make_axes(p))) {}
+
+  std::shared_ptr<const Axes> axes;
+};
 
 inline std::size_t pixel_bytes(const Problem& p) {
   return channel_bytes(p.pixel) * static_cast<std::size_t>(p.channels);
@@ -241,6 +236,45 @@ class Method {
   };
   virtual Cut cut() const { return {}; }
 };
+
+// What a method works out for a problem when it makes its offer, and needs again when it is made.
+struct Design : clcook::Design {
+  // `programs` are those of the offer's units.
+  virtual std::unique_ptr<Method> make(const Runtime& runtime,
+                                       const std::vector<cl::Program>& programs) const = 0;
+};
+
+// Of methods that need nothing again.
+struct NoDesign {};
+
+// The design of the method M, with the problem and its filter.
+template <class M>
+struct DesignOf : Design {
+  explicit DesignOf(const Filtered& p) : problem(p) {}
+
+  std::unique_ptr<Method> make(const Runtime& runtime,
+                               const std::vector<cl::Program>& programs) const override {
+    return std::make_unique<M>(runtime, problem, *problem.axes, own, programs);
+  }
+
+  Filtered problem;
+  typename M::Design own;
+};
+
+// The method behind an offer.
+inline std::unique_ptr<Method> made(const Offer& offer, const Runtime& runtime,
+                                    const std::vector<cl::Program>& programs) {
+  return static_cast<const Design&>(*offer.design).make(runtime, programs);
+}
+
+// What the method M offers, with its design.
+template <class M>
+Offer offer_of(const Runtime& runtime, const Filtered& p) {
+  const auto design = std::make_shared<DesignOf<M>>(p);
+  Offer out = M::offer(runtime, p, *p.axes, design->own);
+  out.design = design;
+  return out;
+}
 
 // The rows of the source that the rows of a region need. All of them where the border mode wraps
 // around.

@@ -32,54 +32,34 @@ inline constexpr const char* kBytes = "multiplies bytes, and colours times alpha
 // A method of pictures; volumes get it through `volume`.
 template <class M>
 Spec::Row method_row(const char* name, const char* summary, const char* no_alpha = nullptr) {
-  return Spec::Row(
-      name, summary,
-      {[](const Runtime& runtime, const Problem& problem, const Axes& axes) {
-         if (is_volume(problem))
-           return Offer::no(Lacks::problem, "is for pictures; `volume` takes it for slices");
-         return M::offer(runtime, problem, axes);
-       },
-       M::units,
-       [](const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
-          const std::vector<cl::Program>& programs) {
-         return std::unique_ptr<Method>(new M(runtime, problem, axes, offer, programs));
-       },
-       false, no_alpha});
+  return Spec::Row(name, summary,
+                   {[](const Runtime& runtime, const Filtered& p) {
+                      if (is_volume(p))
+                        return Offer::no(Lacks::problem,
+                                         "is for pictures; `volume` takes it for slices");
+                      return offer_of<M>(runtime, p);
+                    },
+                    M::units, false, no_alpha});
 }
 
 // A method of pictures that has a method of volumes.
 template <class M, class V>
 Spec::Row method_row(const char* name, const char* summary, const char* no_alpha = nullptr) {
-  return Spec::Row(
-      name, summary,
-      {[](const Runtime& runtime, const Problem& problem, const Axes& axes) {
-         return is_volume(problem) ? V::offer(runtime, problem, axes)
-                                   : M::offer(runtime, problem, axes);
-       },
-       [](const Problem& problem, const Axes& axes, const DeviceInfo& device) {
-         return is_volume(problem) ? V::units(problem, axes, device)
-                                   : M::units(problem, axes, device);
-       },
-       [](const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
-          const std::vector<cl::Program>& programs) {
-         return is_volume(problem)
-                    ? std::unique_ptr<Method>(new V(runtime, problem, axes, offer, programs))
-                    : std::unique_ptr<Method>(new M(runtime, problem, axes, offer, programs));
-       },
-       false, no_alpha});
+  return Spec::Row(name, summary,
+                   {[](const Runtime& runtime, const Filtered& p) {
+                      return is_volume(p) ? offer_of<V>(runtime, p) : offer_of<M>(runtime, p);
+                    },
+                    [](const Problem& problem, const Axes& axes, const DeviceInfo& device) {
+                      return is_volume(problem) ? V::units(problem, axes, device)
+                                                : M::units(problem, axes, device);
+                    },
+                    false, no_alpha});
 }
 
 // A method that is put together from others.
 template <class M>
 Spec::Row composed_row(const char* name, const char* summary) {
-  return Spec::Row(
-      name, summary,
-      {M::offer, M::units,
-       [](const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
-          const std::vector<cl::Program>& programs) {
-         return std::unique_ptr<Method>(new M(runtime, problem, axes, offer, programs));
-       },
-       true});
+  return Spec::Row(name, summary, {offer_of<M>, M::units, true});
 }
 
 CLCOOK_INLINE const std::vector<Spec::Row>& Spec::variants() {
@@ -130,8 +110,7 @@ CLCOOK_INLINE const std::vector<Spec::Row>& Spec::variants() {
 CLCOOK_INLINE std::vector<std::string> Spec::tuning_names(const Problem& p) {
   static constexpr int kRadii[] = {4, 10, 32, 128, 512, 4000};
   static constexpr int kCount = 6;
-  const std::shared_ptr<const Axes> axes = axes_of(p);
-  const int radius = std::max({axes->x.radius, axes->y.radius, axes->z.radius});
+  const int radius = filter_radius(std::max({p.sigma_x, p.sigma_y, p.sigma_z}), p.truncate);
   int own = 0;
   while (own < kCount - 1 && radius > kRadii[own]) ++own;
   std::vector<std::string> out;
@@ -148,11 +127,11 @@ CLCOOK_INLINE std::vector<std::string> Spec::tuning_names(const Problem& p) {
 }
 
 CLCOOK_INLINE Offer Spec::offer(const Runtime& runtime, const Setup<Spec>& s) {
-  const Problem& p = s.problem;
+  const Filtered& p = s.problem;
   const Traits& traits = s.row.traits;
   if (is_straight(p) && traits.no_alpha != nullptr)
     return Offer::no(Lacks::problem, traits.no_alpha);
-  Offer out = traits.offer(runtime, p, *axes_of(p));
+  Offer out = traits.offer(runtime, p);
   if (!out.can()) return out;
   // Of those that are put together the parts have counted it.
   if (!traits.is_composed) out.max_error += alpha_roundings(p);
@@ -166,13 +145,12 @@ CLCOOK_INLINE Offer Spec::offer(const Runtime& runtime, const Setup<Spec>& s) {
 }
 
 CLCOOK_INLINE std::vector<CompileUnit> Spec::units(const Setup<Spec>& s) {
-  return s.row.traits.units(s.problem, *axes_of(s.problem), s.device);
+  return s.row.traits.units(s.problem, *s.problem.axes, s.device);
 }
 
 CLCOOK_INLINE Spec::Resources Spec::allocate(const Runtime& runtime, const Setup<Spec>& s,
-                                             const Made<Spec>& made) {
-  return {s.row.traits.make(runtime, s.problem, *axes_of(s.problem), made.offer, made.programs),
-          made.before != nullptr ? made.before->memory : std::make_shared<Memory>()};
+                                             const std::vector<cl::Program>& programs) {
+  return {s.design->make(runtime, programs)};
 }
 
 }  // namespace clcook::gaussian

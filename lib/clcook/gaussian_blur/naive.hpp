@@ -15,7 +15,9 @@ namespace clcook::gaussian {
 template <bool kWholePixels>
 class Naive : public Method {
  public:
-  static Offer offer(const Runtime&, const Problem& p, const Axes& axes) {
+  using Design = NoDesign;
+
+  static Offer offer(const Runtime&, const Problem& p, const Axes& axes, NoDesign&) {
     // naive: a load per tap, far from the rate of multiply-adds. Nobody chooses per_pixel by cost.
     const double taps = axes.x.taps() + axes.y.taps();
     const double each = kWholePixels ? 2 : 16;
@@ -41,7 +43,7 @@ class Naive : public Method {
     return {unit(kRows, file, reading, {0, 0, 0}), unit(kColumns, file, writing, {0, 0, 0})};
   }
 
-  Naive(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
+  Naive(const Runtime& runtime, const Problem& problem, const Axes& axes, const NoDesign&,
         const std::vector<cl::Program>& programs)
       : Naive(runtime, problem, axes, programs, stored_of(problem), stored_of(problem)) {}
   Naive(const Runtime& runtime, const Problem& problem, const Axes& axes,

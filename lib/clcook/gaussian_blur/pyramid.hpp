@@ -197,7 +197,9 @@ class Pyramid : public Method {
     return (is_from_zero(p) ? both / 2 : both) + 3.3 * roundings * 0x1p-24;
   }
 
-  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
+  using Design = Choice;
+
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes, Design& choice) {
     if (may_be_anything(p))
       return Offer::no(Lacks::problem,
                        "the picture may have NaN and infinities, which its grid would spread");
@@ -208,7 +210,7 @@ class Pyramid : public Method {
     if (p.truncate < 1.5)
       return Offer::no(Lacks::problem,
                        text("truncate must be at least 1.5, got ", three_digits(p.truncate)));
-    const Choice choice = choose(p, axes);
+    choice = choose(p, axes);
     Offer out;
     out.max_error = max_error(p, choice);
     // What lies beyond the border is read too, as far as the filter reaches where it repeats.
@@ -232,7 +234,6 @@ class Pyramid : public Method {
                   6};
     }
     out.in_place = true;  // src has been read when the last pass writes
-    out.design = choice;
     return out;
   }
 
@@ -254,9 +255,9 @@ class Pyramid : public Method {
             unit("gaussian_blur_pyramid_up", file, defines, kUp)};
   }
 
-  Pyramid(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
+  Pyramid(const Runtime& runtime, const Problem& problem, const Axes& axes, const Design& choice,
           const std::vector<cl::Program>& programs)
-      : runtime_(runtime), problem_(problem), choice_(std::any_cast<const Choice&>(offer.design)) {
+      : runtime_(runtime), problem_(problem), choice_(choice) {
     const std::vector<double> x = spline::fit(axes.x, spline::get(choice_.x.log));
     const std::vector<double> y =
         axes.x.sigma == axes.y.sigma ? x : spline::fit(axes.y, spline::get(choice_.y.log));

@@ -15,7 +15,9 @@ namespace clcook::gaussian {
 
 class Separable : public Method {
  public:
-  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
+  using Design = NoDesign;
+
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes, NoDesign&) {
     const bool anything = needs_exact_reach(p);
     Work work;
     int pieces = 0;
@@ -48,7 +50,7 @@ class Separable : public Method {
             kernel_unit(p, axes.y, "gaussian_blur_separable_columns", device, kLines * kRunsY, to)};
   }
 
-  Separable(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer&,
+  Separable(const Runtime& runtime, const Problem& problem, const Axes& axes, const NoDesign&,
             const std::vector<cl::Program>& programs)
       : Separable(runtime, problem, axes, programs, stored_of(problem), stored_of(problem)) {}
   Separable(const Runtime& runtime, const Problem& problem, const Axes& axes,

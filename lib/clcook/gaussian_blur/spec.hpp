@@ -10,27 +10,27 @@
 
 namespace clcook::gaussian {
 
+// What calls share: one after the other on the device, also those before set_sigma().
+struct Memory {
+  CallOrder call_order;
+  Scratch scratch;
+  ImageStaging staging;
+};
+
 struct Spec : PlainSpec {
   using Problem = gaussian::Problem;
   struct Tune {};
-  // A method: what it offers, its kernels, and how it is made.
+  using Derived = Filtered;
+  using Design = gaussian::Design;
+  // A method: what it offers, and its kernels.
   struct Traits {
-    Offer (*offer)(const Runtime&, const Problem&, const Axes&);
+    Offer (*offer)(const Runtime&, const Filtered&);
     std::vector<CompileUnit> (*units)(const Problem&, const Axes&, const DeviceInfo&);
-    std::unique_ptr<Method> (*make)(const Runtime&, const Problem&, const Axes&, const Offer&,
-                                    const std::vector<cl::Program>&);
     bool is_composed = false;        // has the kernels of others too, which its offer lists
     const char* no_alpha = nullptr;  // why it has no straight alpha
   };
-  // What calls share: one after the other on the device, also those of the plan before set_sigma().
-  struct Memory {
-    CallOrder call_order;
-    Scratch scratch;
-    ImageStaging staging;
-  };
   struct Resources {
-    std::shared_ptr<Method> method;
-    std::shared_ptr<Memory> memory;
+    std::unique_ptr<Method> method;
   };
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "GaussianBlur";
@@ -49,14 +49,13 @@ struct Spec : PlainSpec {
   static void check(const Problem& p);
 
   // By the type of the channels, and by radius. Halves count as floats, shorts as bytes.
-  static std::string tuning_name(const Problem& p) { return tuning_names(p).front(); }
   static std::vector<std::string> tuning_names(const Problem& p);
 
+  static std::shared_ptr<const Design> derive(const Setup<Spec>&) { return nullptr; }  // offer()
   static Offer offer(const Runtime& runtime, const Setup<Spec>& s);
-
   static std::vector<CompileUnit> units(const Setup<Spec>& s);
-
-  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s, const Made<Spec>& made);
+  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s,
+                            const std::vector<cl::Program>& programs);
 };
 
 }  // namespace clcook::gaussian

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <any>
 #include <clcook/core/plan.hpp>
 #include <clcook/embedded/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/method.hpp>
@@ -30,23 +29,28 @@ inline Problem products_of(const Problem& p) {
 template <class Spec>
 class StraightAlpha : public Method {
  public:
-  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
+  // How the products are blurred.
+  struct Design {
+    const VariantInfo* variant = nullptr;
+    Offer offer;
+  };
+
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes, Design& design) {
     if (!is_straight(p)) return Offer::no(Lacks::problem, "is for pictures with straight alpha");
     constexpr double kShare = 0.999;  // of what may be lost
     const double rest = math::exp(-p.quality * 0.11512925464970229) * kShare - alpha_roundings(p);
     Problem products = products_of(p);
-    Design design;
     if (rest > 0) {
       products.quality = std::clamp(psnr_of(rest), 0.0, kMostQuality);
       try {
-        const Candidate best = PlanRules<Spec>::choice(runtime, products);
-        design = {static_cast<const typename Spec::Row*>(best.variant), *best.offer};
+        const Candidate best = choice(ProblemOf<Spec>(products), runtime);
+        design = {best.variant, *best.offer};
       } catch (const Error& error) {
         if (error.code != Errc::unsupported) throw;
         if (error.lacks != Lacks::quality) return Offer::no(error.lacks, error.what());
       }
     }
-    if (design.row == nullptr) {
+    if (design.variant == nullptr) {
       const double best = psnr_of((least_error(runtime, products) + alpha_roundings(p)) / kShare);
       Offer out = Offer::no(Lacks::quality, text("promises ", three_digits(best),
                                                  " dB for a floor of ", three_digits(p.quality)));
@@ -63,7 +67,6 @@ class StraightAlpha : public Method {
     out.units = units(p, axes, runtime.info());
     out.units.insert(out.units.end(), design.offer.units.begin(), design.offer.units.end());
     out.in_place = true;  // src has been read when the last pass writes
-    out.design = std::move(design);
     return out;
   }
 
@@ -74,14 +77,11 @@ class StraightAlpha : public Method {
     return {unit(kMultiply, file, defines, {0, 0, 0}), unit(kDivide, file, defines, {0, 0, 0})};
   }
 
-  StraightAlpha(const Runtime& runtime, const Problem& p, const Axes&, const Offer& offer,
+  StraightAlpha(const Runtime& runtime, const Problem& p, const Axes&, const Design& design,
                 const std::vector<cl::Program>& programs)
       : runtime_(runtime), problem_(p), multiply_(programs[0]), divide_(programs[1]) {
-    const auto& design = std::any_cast<const Design&>(offer.design);
-    const Problem products = products_of(p);
-    name_ = design.row->name;
-    blur_ = design.row->traits.make(runtime, products, *axes_of(products), design.offer,
-                                    {programs.begin() + 2, programs.end()});
+    name_ = design.variant->name;
+    blur_ = made(design.offer, runtime, {programs.begin() + 2, programs.end()});
     group_ = row_group({Kernel(runtime, multiply_, kMultiply), Kernel(runtime, divide_, kDivide)},
                        runtime.info());
   }
@@ -127,10 +127,11 @@ class StraightAlpha : public Method {
   // That of the best method for the products, whatever quality is asked for.
   static double least_error(const Runtime& runtime, Problem products) {
     products.quality = kMostQuality;
+    const ProblemOf<Spec> problem(products);
     double psnr = 0;
     for (const typename Spec::Row& row : Spec::variants()) {
       if (!row.may_take(runtime.info())) continue;
-      const Offer one = PlanRules<Spec>::offer_of(runtime, row, products, {});
+      const Offer one = problem.offer(runtime, row);
       if (one.can() || one.lacks == Lacks::quality) psnr = std::max(psnr, one.psnr);
     }
     return math::exp(-psnr * 0.11512925464970229);  // 10^(-psnr / 20)
@@ -141,11 +142,6 @@ class StraightAlpha : public Method {
   // Of the plan's memory; the method between takes the first ones.
   static constexpr std::size_t kProducts = 8;
   static constexpr std::size_t kBlurred = 9;
-
-  struct Design {
-    const typename Spec::Row* row = nullptr;
-    Offer offer;
-  };
 
   Runtime runtime_;
   Problem problem_;

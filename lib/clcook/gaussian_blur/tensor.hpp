@@ -39,6 +39,7 @@ struct HalfWeights : WeightErrors {
   double unit = 1;        // the power of two, which is what the sum would be but for roundings
   double sum = 0;         // of the whole filter as it is stored
 
+  HalfWeights() = default;
   HalfWeights(const FilterAxis& axis, bool split, int top) {
     int exponent = 0;
     math::frexp(axis.weights[0], &exponent);
@@ -71,6 +72,11 @@ struct TensorShape {
 template <bool split>
 class Tensor : public Method {
  public:
+  struct Design {
+    HalfWeights x;
+    HalfWeights y;
+  };
+
   // The smallest class of the one launch that holds the radius, and null where none does.
   static const TensorShape* shape(const Problem& p, const Axes& axes) {
     if (p.pixel == Pixel::u8) return nullptr;
@@ -85,7 +91,7 @@ class Tensor : public Method {
     return nullptr;
   }
 
-  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes, Design& design) {
     const std::string lacks = lacks_matrix_units(runtime);
     if (!lacks.empty()) return Offer::no(Lacks::feature, lacks);
     if (p.channels != 4)
@@ -114,8 +120,10 @@ class Tensor : public Method {
                            text("needs Problem::outside within the peak, got ", exact));
       }
     }
-    HalfWeights x(axes.x, split, kTop);
-    HalfWeights y = axes.x.sigma == axes.y.sigma ? x : HalfWeights(axes.y, split, kTop);
+    HalfWeights& x = design.x;
+    HalfWeights& y = design.y;
+    x = HalfWeights(axes.x, split, kTop);
+    y = axes.x.sigma == axes.y.sigma ? x : HalfWeights(axes.y, split, kTop);
     Offer out;
     const double steps = (axes.x.radius + axes.y.radius) / 8 + 4;  // additions of 16 products
     // The weights are off by `off`; their errors sum up to 0, so their sizes count with half of the
@@ -144,7 +152,6 @@ class Tensor : public Method {
     }
     if (runtime.info().cpu) copies *= 1e4;  // emulated
     out.work = {copies * bytes_of(p), copies * bytes_of(p), 0, best != nullptr ? 1.0 : 2.0};
-    out.design = Design{std::move(x), std::move(y)};
     return out;
   }
 
@@ -162,7 +169,7 @@ class Tensor : public Method {
                  {static_cast<std::size_t>(32 * best->warps), 1, 1})};
   }
 
-  Tensor(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
+  Tensor(const Runtime& runtime, const Problem& problem, const Axes& axes, const Design& design,
          const std::vector<cl::Program>& programs)
       : runtime_(runtime),
         problem_(problem),
@@ -170,8 +177,8 @@ class Tensor : public Method {
         taps_x_(axes.x.taps()),
         taps_y_(axes.y.taps()) {
     program_ = programs[0];
-    const HalfWeights& x = std::any_cast<const Design&>(offer.design).x;
-    const HalfWeights& y = std::any_cast<const Design&>(offer.design).y;
+    const HalfWeights& x = design.x;
+    const HalfWeights& y = design.y;
     const auto words = [&](bool columns, int chunks) {
       const HalfWeights& weights = columns ? y : x;
       std::vector<std::uint32_t> out = fragments(weights.high, chunks, columns);
@@ -266,11 +273,6 @@ class Tensor : public Method {
   }
 
  private:
-  struct Design {
-    HalfWeights x;
-    HalfWeights y;
-  };
-
   static constexpr int kTop = split ? 10 : 0;
 
   Runtime runtime_;

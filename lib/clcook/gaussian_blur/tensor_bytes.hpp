@@ -26,12 +26,13 @@ enum class BytesStore { coarse, fine, carry };
 struct ByteWeights : WeightErrors {
   std::vector<int> taps;  // 0 .. radius
   int shift = 0;
-  BytesStore store;
+  BytesStore store = BytesStore::coarse;
   double missing = 0;  // of the sum
 
   // Coarse weights are bytes, the first one from 126 on. Fine ones have 16 bits and the sum 2^16,
   // or one less where a single tap has all of it. Those of `carry` have 16 bits, as many of them as
   // there are, and a sum of at most 2^22: times 256 it is an int.
+  ByteWeights() = default;
   ByteWeights(const FilterAxis& axis, BytesStore stored_as) : store(stored_as) {
     const int most = store == BytesStore::coarse ? 255 : 65535;
     const int fit = static_cast<int>(math::floor(math::log2((most - 0.01) / axis.weights[0])));
@@ -98,10 +99,10 @@ class TensorBytes : public Method {
 
   // A class, its weights, and what comes of them.
   struct Design {
-    const BytesShape* shape;
+    const BytesShape* shape = nullptr;
     ByteWeights x;
     ByteWeights y;
-    double max_error;  // levels
+    double max_error = 0;  // levels
   };
   // The cheapest class that holds the radius and promises the quality, or the best one; empty
   // where none holds the radius.
@@ -129,7 +130,7 @@ class TensorBytes : public Method {
     return best;
   }
 
-  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes, Design& chosen) {
     const std::string lacks = lacks_matrix_units(runtime);
     if (!lacks.empty()) return Offer::no(Lacks::feature, lacks);
     if (p.pixel != Pixel::u8) return Offer::no(Lacks::problem, "takes byte pixels only");
@@ -151,7 +152,7 @@ class TensorBytes : public Method {
     const double copies = best->shape->copies * (runtime.info().cpu ? 1e4 : 1);  // emulated
     out.work = {copies * values_of(p), copies * values_of(p), 0, 1};
     out.units = {unit_of(p, *best->shape)};
-    out.design = std::move(*best);
+    chosen = std::move(*best);
     return out;
   }
 
@@ -161,16 +162,16 @@ class TensorBytes : public Method {
     return {unit_of(p, *best->shape)};
   }
 
-  TensorBytes(const Runtime& runtime, const Problem& problem, const Axes& axes, const Offer& offer,
-              const std::vector<cl::Program>& programs)
+  TensorBytes(const Runtime& runtime, const Problem& problem, const Axes& axes,
+              const Design& design, const std::vector<cl::Program>& programs)
       : runtime_(runtime),
         problem_(problem),
-        shape_(*std::any_cast<const Design&>(offer.design).shape),
+        shape_(*design.shape),
         taps_x_(axes.x.taps()),
         taps_y_(axes.y.taps()) {
     program_ = programs[0];
-    const ByteWeights& x = std::any_cast<const Design&>(offer.design).x;
-    const ByteWeights& y = std::any_cast<const Design&>(offer.design).y;
+    const ByteWeights& x = design.x;
+    const ByteWeights& y = design.y;
     std::vector<std::uint32_t> words = fragments(x, shape_.pieces, false);
     const std::vector<std::uint32_t> more = fragments(y, shape_.pieces, true);
     words.insert(words.end(), more.begin(), more.end());

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <any>
 #include <clcook/core/call_order.hpp>
 #include <clcook/core/math.hpp>
 #include <clcook/core/plan.hpp>
@@ -36,6 +35,12 @@ inline Problem columns_of(const Problem& p) {
   out.sigma_z = 0;
   out.in_place = false;
   return out;
+}
+// The filters of both: the problems' own, as a sigma of 0 has one tap.
+inline Axes slices_of(const Axes& axes) { return {axes.x, axes.y, FilterAxis{0, 0, {1}}}; }
+inline Axes columns_of(const Axes& axes) {
+  const FilterAxis none{0, 0, {1}};
+  return {none, axes.z, none};
 }
 // Which of the two change anything; the slices where nothing does.
 inline bool has_columns(const Axes& axes) { return axes.z.radius > 0; }
@@ -190,12 +195,14 @@ inline double volume_error(double slices, double columns, double between) {
 template <class M>
 class FloatVolume : public VolumeParts {
  public:
-  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
+  using Design = NoDesign;
+
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes, NoDesign& none) {
     Offer out;
     Offer slices;
     Offer columns;
-    if (has_slices(axes)) slices = M::offer(runtime, slices_of(p), *axes_of(slices_of(p)));
-    if (has_columns(axes)) columns = M::offer(runtime, columns_of(p), *axes_of(columns_of(p)));
+    if (has_slices(axes)) slices = M::offer(runtime, slices_of(p), slices_of(axes), none);
+    if (has_columns(axes)) columns = M::offer(runtime, columns_of(p), columns_of(axes), none);
     out.max_error = volume_error(slices.max_error, columns.max_error,
                                  has_slices(axes) && has_columns(axes) ? 0x1p-24 : 0);
     out.work = slices.work;
@@ -210,19 +217,17 @@ class FloatVolume : public VolumeParts {
     std::vector<CompileUnit> out;
     const Types types = types_of(p, axes);
     if (has_slices(axes)) {
-      const Problem slices = slices_of(p);
-      out = M::units_between(slices, *axes_of(slices), device, stored_of(p), types.between);
+      out = M::units_between(slices_of(p), slices_of(axes), device, stored_of(p), types.between);
     }
     if (has_columns(axes)) {
-      const Problem columns = columns_of(p);
       const auto more =
-          M::units_between(columns, *axes_of(columns), device, types.columns, stored_of(p));
+          M::units_between(columns_of(p), columns_of(axes), device, types.columns, stored_of(p));
       out.insert(out.end(), more.begin(), more.end());
     }
     return out;
   }
 
-  FloatVolume(const Runtime& runtime, const Problem& p, const Axes& axes, const Offer&,
+  FloatVolume(const Runtime& runtime, const Problem& p, const Axes& axes, const NoDesign&,
               const std::vector<cl::Program>& programs)
       : VolumeParts(runtime, p, types_of(p, axes).between.pixel) {
     const Types types = types_of(p, axes);
@@ -230,15 +235,13 @@ class FloatVolume : public VolumeParts {
     std::unique_ptr<Method> slices;
     std::unique_ptr<Method> columns;
     if (has_slices(axes)) {
-      const Problem part = slices_of(p);
-      slices = std::make_unique<M>(runtime, part, *axes_of(part), std::vector(at, at + 2),
+      slices = std::make_unique<M>(runtime, slices_of(p), slices_of(axes), std::vector(at, at + 2),
                                    stored_of(p), types.between);
       at += 2;
     }
     if (has_columns(axes)) {
-      const Problem part = columns_of(p);
-      columns = std::make_unique<M>(runtime, part, *axes_of(part), std::vector(at, at + 2),
-                                    types.columns, stored_of(p));
+      columns = std::make_unique<M>(runtime, columns_of(p), columns_of(axes),
+                                    std::vector(at, at + 2), types.columns, stored_of(p));
     }
     set(std::move(slices), std::move(columns));
   }
@@ -260,7 +263,16 @@ class FloatVolume : public VolumeParts {
 template <class Spec>
 class VolumeOf : public VolumeParts {
  public:
-  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes) {
+  struct Part {
+    const VariantInfo* variant = nullptr;
+    Offer offer;
+  };
+  struct Design {
+    std::optional<Part> slices;
+    std::optional<Part> columns;
+  };
+
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes, Design& design) {
     if (!is_volume(p)) return Offer::no(Lacks::problem, "is for volumes");
     const double between = rounding_of(p) / peak_of(p);
     const bool both = has_slices(axes) && has_columns(axes);
@@ -276,7 +288,6 @@ class VolumeOf : public VolumeParts {
       return out;
     }
     const double quality = std::clamp(psnr_of(rest), 0.0, kMostQuality);
-    Design design;
     Offer out;
     try {
       if (has_slices(axes)) design.slices = choose(runtime, slices_of(p), quality);
@@ -297,7 +308,6 @@ class VolumeOf : public VolumeParts {
     const double slices = add(design.slices);
     out.max_error = volume_error(slices, add(design.columns), both ? between : 0);
     out.in_place = both;
-    out.design = std::move(design);
     return out;
   }
 
@@ -305,38 +315,27 @@ class VolumeOf : public VolumeParts {
     return {};  // the offer has them
   }
 
-  VolumeOf(const Runtime& runtime, const Problem& p, const Axes&, const Offer& offer,
+  VolumeOf(const Runtime& runtime, const Problem& p, const Axes&, const Design& design,
            const std::vector<cl::Program>& programs)
       : VolumeParts(runtime, p, p.pixel) {
-    const auto& design = std::any_cast<const Design&>(offer.design);
     auto at = programs.begin();
-    const auto make = [&](const std::optional<Part>& part, const Problem& of, std::string& name) {
+    const auto make = [&](const std::optional<Part>& part, std::string& name) {
       if (!part) return std::unique_ptr<Method>();
       const auto end = at + static_cast<std::ptrdiff_t>(part->offer.units.size());
-      name = part->row->name + ", ";
-      std::unique_ptr<Method> out =
-          part->row->traits.make(runtime, of, *axes_of(of), part->offer, {at, end});
+      name = part->variant->name + ", ";
+      std::unique_ptr<Method> out = made(part->offer, runtime, {at, end});
       at = end;
       return out;
     };
-    std::unique_ptr<Method> slices = make(design.slices, slices_of(p), slices_name_);
-    set(std::move(slices), make(design.columns, columns_of(p), columns_name_));
+    std::unique_ptr<Method> slices = make(design.slices, slices_name_);
+    set(std::move(slices), make(design.columns, columns_name_));
   }
 
  private:
-  struct Part {
-    const typename Spec::Row* row = nullptr;
-    Offer offer;
-  };
-  struct Design {
-    std::optional<Part> slices;
-    std::optional<Part> columns;
-  };
-
   static Part choose(const Runtime& runtime, Problem p, double quality) {
     p.quality = quality;
-    const Candidate best = PlanRules<Spec>::choice(runtime, p);
-    return {static_cast<const typename Spec::Row*>(best.variant), *best.offer};
+    const Candidate best = choice(ProblemOf<Spec>(p), runtime);
+    return {best.variant, *best.offer};
   }
 };
 

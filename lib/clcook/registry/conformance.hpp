@@ -226,7 +226,7 @@ inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
           try {
             // A skip is expected exactly where the variant's offer says what is lacking.
             Offer offer;
-            if (recipe.offer) offer = recipe.offer(observed, row.variant, row.tune, row.shape);
+            if (recipe.pose) offer = recipe.offer(observed, row.variant, row.tune, row.shape);
             try {
               body();
               row.outcome = row.diff.ok() ? Outcome::passed : Outcome::failed;
@@ -237,13 +237,13 @@ inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
               }
             } catch (const Error& error) {
               // Only a built kernel knows its own limit.
-              const bool expected = error.lacks == offer.lacks || !recipe.offer ||
+              const bool expected = error.lacks == offer.lacks || !recipe.pose ||
                                     (offer.can() && error.lacks == Lacks::kernel_limit);
               row.outcome =
                   error.code == Errc::unsupported && expected ? Outcome::skipped : Outcome::failed;
               row.lacks = error.lacks;
               row.reason = error.what();
-              named = !recipe.offer || !offer.can();
+              named = !recipe.pose || !offer.can();
               if (!expected) {
                 row.reason += offer.can() ? std::string("; its offer says that it can")
                                           : "; its offer says: " + offer.why;

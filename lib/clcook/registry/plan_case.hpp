@@ -23,7 +23,7 @@ class PlanCase : public Case {
   using Problem = typename Operation::Problem;
   using Tune = typename Operation::Tune;
   using Row = typename Operation::Row;
-  using Rules = typename Operation::Rules;
+  using Posed = typename Operation::Posed;
 
   // The names are those that the operation has for what it reads and writes.
   PlanCase(const Runtime& runtime, const Problem& problem, const char* src_name = "src",
@@ -32,7 +32,7 @@ class PlanCase : public Case {
 
   void prepare(const std::string& variant, const Params& tune) override {
     const typename Operation::Variant one = variant;
-    const Row& row = one.is_automatic() ? Rules::baseline() : *one.row();
+    const Row& row = one.is_automatic() ? Posed::baseline() : *one.row();
     const Tune with =
         tune_of(row, tune);  // an unknown name is an error even where nothing is tuned
     if constexpr (std::is_constructible_v<Operation, const Runtime&, const Problem&,
@@ -83,13 +83,13 @@ class PlanCase : public Case {
 
  protected:
   const Operation& plan() const {
-    if (!plan_) fail(Errc::invalid_argument, Rules::kRecipe, "prepare() was not called");
+    if (!plan_) fail(Errc::invalid_argument, Operation::Spec::kRecipe, "prepare() was not called");
     return *plan_;
   }
   // The rows of src_ without gaps; they stay where they are.
   virtual const void* input() { return nullptr; }
   // The tune that the tuning's values and the shape stand for.
-  virtual Tune tune_of(const Row&, const Params& tune) const { return Rules::parse_tune(tune); }
+  virtual Tune tune_of(const Row&, const Params& tune) const { return Posed::parse_tune(tune); }
 
   Runtime runtime_;
   Problem problem_;

@@ -25,14 +25,6 @@ struct VariantPair {
   std::string without;
 };
 
-// What a plan made with `automatic` would take.
-struct RecipeChoice {
-  std::string variant;
-  Params tune;
-  std::string reason;              // one clause: "measured on this device and driver"
-  std::vector<std::string> notes;  // a line each: what was passed over before it, and why
-};
-
 // A buffer that an operation is called with.
 struct Operand {
   const char* name;  // as the operation calls it
@@ -122,30 +114,50 @@ struct Recipe {
   // The variants that the recipe recommends, on GPUs and on CPUs; empty: the fastest of each shape.
   std::string for_gpus;
   std::string for_cpus;
-  // The functions below, but for those of sweeps, take any shape and check it: check_shape().
-  // Bytes of input and output of a shape, the size that tunings are filed under.
-  std::function<double(const Params& shape)> problem_bytes;
-  // The name that the tunings of a shape are filed under, where one recipe has several kinds of
-  // problems with winners of their own; else the recipe's name.
-  std::function<std::string(const Params& shape)> tuning_name;
+  // The case of a checked shape; may throw Error(unsupported).
   std::function<std::unique_ptr<Case>(const Runtime&, const Params& shape, std::uint64_t seed)>
-      make;
+      make_case;
+  // The operation's problem of a checked shape. Throws Error(invalid_argument) as the operation does.
+  std::function<std::unique_ptr<const AnyProblem>(const Params& shape)> pose;
+  // The tune that the tuning's values and a checked shape stand for; empty: the tuning's values.
+  std::function<Params(const VariantInfo&, const Params& tune, const Params& shape)> tune_of;
+
+  // The functions below take any shape and check it: check_shape().
+  std::unique_ptr<Case> make(const Runtime& runtime, const Params& shape,
+                             std::uint64_t seed) const {
+    return make_case(runtime, check_shape(shape), seed);
+  }
+  // Bytes of input and output of a shape, the size that tunings are filed under, and the name that
+  // they are filed under.
+  double problem_bytes(const Params& shape) const { return problem(shape)->bytes(); }
+  std::string tuning_name(const Params& shape) const {
+    return problem(shape)->tuning_names().front();
+  }
   // What a host compiles for a device, of which its platform and limits matter.
-  std::function<std::vector<CompileUnit>(const std::string& variant, const Params& tune,
-                                         const Params& shape, const DeviceInfo& device)>
-      units;
+  std::vector<CompileUnit> units(const std::string& variant, const Params& tune,
+                                 const Params& shape, const DeviceInfo& device) const {
+    const Asked asked(*this, variant, tune, shape);
+    return asked.problem->units(*asked.variant, asked.tune, device);
+  }
   // Whether a variant with this tune can serve a shape on a device, and what it promises.
-  std::function<Offer(const Runtime&, const std::string& variant, const Params& tune,
-                      const Params& shape)>
-      offer;
-  std::function<RecipeChoice(const Runtime&, const Params& shape)> choose;
-  // The operation's own check of a shape that check_shape() need not take: for tests of the ranges
-  // that both know.
-  std::function<void(const Params& whole_shape)> check_problem;
+  Offer offer(const Runtime& runtime, const std::string& variant, const Params& tune,
+              const Params& shape) const {
+    const Asked asked(*this, variant, tune, shape);
+    return asked.problem->offer(runtime, *asked.variant, asked.tune);
+  }
   // A tuning of a variant with its defaults for what is left open.
-  std::function<Params(const std::string& variant, const Params& tune, const Params& shape,
-                       const DeviceInfo& device)>
-      whole_tune;
+  Params whole_tune(const std::string& variant, const Params& tune, const Params& shape,
+                    const DeviceInfo& device) const {
+    const Asked asked(*this, variant, tune, shape);
+    return asked.problem->close(*asked.variant, asked.tune, device);
+  }
+  // What a plan made with `automatic` would take first.
+  Candidate choose(const Runtime& runtime, const Params& shape) const {
+    return choice(*problem(shape), runtime);
+  }
+  std::unique_ptr<const AnyProblem> problem(const Params& shape) const {
+    return pose(check_shape(shape));
+  }
 
   // A shape of this recipe with the default values of what it leaves open. Throws
   // Error(invalid_argument), see check_parameters(). To the recipe's own parameters comes tiny,
@@ -173,70 +185,50 @@ struct Recipe {
     }
     fail(Errc::invalid_argument, name, "the recipe declares no baseline");
   }
+
+ private:
+  // A variant of a shape's problem, with the tune that both stand for.
+  struct Asked {
+    Asked(const Recipe& recipe, const std::string& wanted, const Params& tuning,
+          const Params& any_shape) {
+      (void)recipe.variant(wanted);
+      const Params shape = recipe.check_shape(any_shape);
+      problem = recipe.pose(shape);
+      variant = find_variant(problem->operation(), problem->variants(), wanted);
+      tune = recipe.tune_of ? recipe.tune_of(*variant, tuning, shape) : tuning;
+    }
+    std::unique_ptr<const AnyProblem> problem;
+    const VariantInfo* variant;
+    Params tune;
+  };
 };
 
-// Fills in what a recipe with parameters can read from the rows of its operation's table: its name,
-// variants, cases, units, offers, choice, bytes, and the name of its tunings. `problem_of` makes the
-// operation's problem of a shape, `tune_of` the tune of a row, the tuning's values and a shape; the
-// shapes that they and the cases get are checked and whole.
-template <class Operation, class CaseOf, class ProblemOf, class TuneOf>
-void describe(Recipe& recipe, const ProblemOf& problem_of, const TuneOf& tune_of) {
-  using Rules = typename Operation::Rules;
-  using Row = typename Operation::Row;
-  recipe.name = Rules::kRecipe;
-  Recipe stated;  // what check_shape() needs
-  stated.name = recipe.name;
-  stated.parameters = recipe.parameters;
-  const auto whole = [stated](const Params& shape) { return stated.check_shape(shape); };
-  recipe.make = [=](const Runtime& runtime, const Params& shape,
-                    std::uint64_t seed) -> std::unique_ptr<Case> {
-    return std::make_unique<CaseOf>(runtime, whole(shape), seed);
+// Fills in what a recipe can read from its operation: its name, variants, cases and problems.
+// `problem_of` makes the operation's problem of a shape; its class is Posed, or one that derives from
+// it.
+template <class Operation, class CaseOf, class Posed = typename Operation::Posed, class ProblemOf>
+void describe(Recipe& recipe, const ProblemOf& problem_of) {
+  recipe.name = Operation::Spec::kRecipe;
+  recipe.variants.assign(Operation::variants().begin(), Operation::variants().end());
+  recipe.make_case = [](const Runtime& runtime, const Params& shape,
+                        std::uint64_t seed) -> std::unique_ptr<Case> {
+    return std::make_unique<CaseOf>(runtime, shape, seed);
   };
-  recipe.check_problem = [=](const Params& shape) { Operation::Spec::check(problem_of(shape)); };
-  for (const Row& row : Operation::variants()) {
-    recipe.variants.push_back(row);
-  }
-  const auto row_of = [](const std::string& variant) -> const Row& {
-    return *typename Operation::Variant(variant).row();
-  };
-  recipe.units = [=](const std::string& variant, const Params& tune, const Params& shape,
-                     const DeviceInfo& device) {
-    const Row& row = row_of(variant);
-    const Params all = whole(shape);
-    return Rules::units(row, problem_of(all), tune_of(row, tune, all), device);
-  };
-  recipe.offer = [=](const Runtime& runtime, const std::string& variant, const Params& tune,
-                     const Params& shape) {
-    const Row& row = row_of(variant);
-    const Params all = whole(shape);
-    return Rules::offer_of(runtime, row, problem_of(all), tune_of(row, tune, all));
-  };
-  recipe.whole_tune = [=](const std::string& variant, const Params& tune, const Params& shape,
-                          const DeviceInfo& device) {
-    const Row& row = row_of(variant);
-    const Params all = whole(shape);
-    const Params with = Rules::format_tune(tune_of(row, tune, all));
-    return Rules::whole_tune(row, problem_of(all), with, device);
-  };
-  recipe.choose = [=](const Runtime& runtime, const Params& shape) {
-    const auto chosen = Operation::choice(runtime, problem_of(whole(shape)));
-    return RecipeChoice{chosen.variant->name, chosen.tune, chosen.reason, chosen.notes};
-  };
-  recipe.problem_bytes = [=](const Params& shape) {
-    return Rules::bytes(problem_of(whole(shape)));
-  };
-  recipe.tuning_name = [=](const Params& shape) {
-    return Rules::tuning_name(problem_of(whole(shape)));
+  recipe.pose = [=](const Params& shape) -> std::unique_ptr<const AnyProblem> {
+    return std::make_unique<const Posed>(problem_of(shape));
   };
 }
 
-// The same where shapes say nothing of the tune.
-template <class Operation, class CaseOf, class ProblemOf>
-void describe(Recipe& recipe, const ProblemOf& problem_of) {
-  describe<Operation, CaseOf>(
-      recipe, problem_of, [](const typename Operation::Row&, const Params& tune, const Params&) {
-        return Operation::Rules::parse_tune(tune);
-      });
+// The same where shapes say something of the tune: `tune_of` makes it of a row, the tuning's values
+// and a shape.
+template <class Operation, class CaseOf, class Posed = typename Operation::Posed, class ProblemOf,
+          class TuneOf>
+void describe(Recipe& recipe, const ProblemOf& problem_of, const TuneOf& tune_of) {
+  describe<Operation, CaseOf, Posed>(recipe, problem_of);
+  recipe.tune_of = [=](const VariantInfo& variant, const Params& tune, const Params& shape) {
+    const auto& row = static_cast<const typename Operation::Row&>(variant);
+    return Operation::Posed::format_tune(tune_of(row, tune, shape));
+  };
 }
 
 // The recipe of that name. Throws Error(invalid_argument) that lists the names.

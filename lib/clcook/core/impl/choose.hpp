@@ -21,8 +21,9 @@ inline Params merged(Params tune, const Params& with) {
 // Tries candidates one after the other, and keeps what is to be said of those that were passed over.
 class Attempts {
  public:
-  Attempts(const Question& of, const std::function<void(Candidate)>& accept)
-      : of_(of), accept_(accept) {}
+  Attempts(const Question& of, const DeviceInfo& device,
+           const std::function<void(Candidate)>& accept)
+      : of_(of), device_(device), accept_(accept) {}
 
   void note(const std::vector<std::string>& lines) {
     notes_.insert(notes_.end(), lines.begin(), lines.end());
@@ -44,7 +45,7 @@ class Attempts {
       return refuse(name, error);
     }
     if (!one.offer->can()) {
-      return refuse(name, Error(Errc::unsupported, of_.operation,
+      return refuse(name, Error(Errc::unsupported, of_.problem.operation(),
                                 "the variant " + one.variant->name + ": " + one.offer->why, 0, {},
                                 one.offer->lacks));
     }
@@ -69,7 +70,7 @@ class Attempts {
     const VariantInfo& variant = *one.variant;
     if (variant.axes.empty()) return false;
     for (const Params& values : combinations(variant.axes)) {
-      if (take({&variant, of_.close(variant, merged(of_.tune, values)),
+      if (take({&variant, of_.problem.close(variant, merged(of_.tune, values), device_),
                 "the first of its tunes that fits the device"}))
         return true;
     }
@@ -84,6 +85,7 @@ class Attempts {
   }
 
   const Question& of_;
+  const DeviceInfo& device_;
   const std::function<void(Candidate)>& accept_;
   std::vector<std::string> notes_;
   const std::vector<RankedCandidate>* ranking_ = nullptr;
@@ -93,6 +95,7 @@ class Attempts {
 
 inline bool ranks_before(const RankedCandidate& a, const RankedCandidate& b, bool by_cost) {
   if (math::isfinite(a.cost) != math::isfinite(b.cost)) return math::isfinite(a.cost);
+  if (!a.may_take || !b.may_take) return a.may_take && !b.may_take;
   const auto last = [](const RankedCandidate& one) {
     return one.candidate.offer && one.candidate.offer->last;
   };
@@ -106,7 +109,7 @@ inline bool ranks_before(const RankedCandidate& a, const RankedCandidate& b, boo
 
 }  // namespace detail
 
-CLCOOK_INLINE Offer within_limits(Offer offer, const DeviceInfo& device) {
+CLCOOK_INLINE Offer completed(Offer offer, const DeviceInfo& device, double bytes) {
   for (const CompileUnit& unit : offer.units) {
     if (unit.group[0] == 0) continue;
     const std::size_t items = unit.group[0] * unit.group[1] * unit.group[2];
@@ -129,6 +132,9 @@ CLCOOK_INLINE Offer within_limits(Offer offer, const DeviceInfo& device) {
                device.local_mem));
     }
   }
+  Work& work = offer.work;
+  if (work.bytes_read + work.bytes_written + work.operations == 0) work.bytes_read = bytes;
+  if (work.launches == 0) work.launches = static_cast<double>(offer.units.size());
   return offer;
 }
 
@@ -145,29 +151,47 @@ CLCOOK_INLINE const VariantInfo* find_variant(const char* operation,
        text("there is no variant '", name, "'; known are ", known));
 }
 
+CLCOOK_INLINE Question question_of(const AnyProblem& problem, const Runtime& runtime,
+                                   const VariantInfo* wanted, const Params& tune) {
+  return {problem, wanted, tune, [&](const VariantInfo& variant, const Params& closed) {
+            return problem.offer(runtime, variant, closed);
+          }};
+}
+
+CLCOOK_INLINE Candidate choice(const AnyProblem& problem, const Runtime& runtime,
+                               const VariantInfo* wanted) {
+  Candidate out;
+  choose(question_of(problem, runtime, wanted), runtime.info(), runtime.tuning(),
+         [&](Candidate one) { out = std::move(one); });
+  return out;
+}
+
 CLCOOK_INLINE MeasuredCandidates measured_candidates(const Question& of, const DeviceInfo& device,
                                                      const Tuning& tuning) {
   MeasuredCandidates out;
   const VariantInfo* variant = of.wanted;
   std::string reason = "as was asked for";
-  if (!of.by_cost) {
+  if (!of.problem.by_cost()) {
     const TuningChoice measured =
-        tuning.choose(device, of.tuning_name, of.bytes, variant == nullptr ? "" : variant->name);
+        tuning.choose(device, of.problem.tuning_names().front(), of.problem.bytes(),
+                      variant == nullptr ? "" : variant->name);
     const bool any = measured.match != TuningChoice::Match::none;
     reason = any ? "the built-in default" : measured.where;
     if (any) {
       const std::string tune = measured.entry.tune.empty() ? "" : " " + measured.entry.tune;
       const std::string what = "what was measured, '" + measured.entry.variant + tune + "', ";
       try {
-        const VariantInfo* winner = find_variant(of.operation, of.variants, measured.entry.variant);
+        const VariantInfo* winner =
+            find_variant(of.problem.operation(), of.problem.variants(), measured.entry.variant);
         if (winner == nullptr || (variant == nullptr && !winner->may_take(device))) {
           out.notes.push_back(what + "automatic does not take");
         } else {
           variant = winner;
           const Params with = Params::parse(measured.entry.tune);
-          of.close(*winner, with);  // refuses what is not of this version
-          out.list.push_back(
-              {winner, of.close(*winner, detail::merged(of.tune, with)), measured.where});
+          of.problem.close(*winner, with, device);  // refuses what is not of this version
+          out.list.push_back({winner,
+                              of.problem.close(*winner, detail::merged(of.tune, with), device),
+                              measured.where});
         }
       } catch (const Error& error) {
         if (error.code != Errc::invalid_argument) throw;
@@ -175,7 +199,8 @@ CLCOOK_INLINE MeasuredCandidates measured_candidates(const Question& of, const D
       }
     }
   }
-  if (variant != nullptr) out.list.push_back({variant, of.close(*variant, of.tune), reason});
+  if (variant != nullptr)
+    out.list.push_back({variant, of.problem.close(*variant, of.tune, device), reason});
   return out;
 }
 
@@ -186,9 +211,11 @@ CLCOOK_INLINE std::vector<RankedCandidate> ranked_candidates(const Question& of,
   std::vector<RankedCandidate> out;
   std::vector<TuningFactor> factors;
   double largest = 0;  // of the measured factors
-  for (const VariantInfo* variant : of.variants) {
+  const std::vector<std::string> names = of.problem.tuning_names();
+  const double bytes = of.problem.bytes();
+  for (const VariantInfo* variant : of.problem.variants()) {
     RankedCandidate one;
-    one.candidate = {variant, of.close(*variant, of.tune), "the built-in default"};
+    one.candidate = {variant, of.problem.close(*variant, of.tune, device), "the built-in default"};
     std::optional<Offer>& offer = one.candidate.offer;
     TuningFactor factor;
     one.may_take = variant->may_take(device);
@@ -203,8 +230,7 @@ CLCOOK_INLINE std::vector<RankedCandidate> ranked_candidates(const Question& of,
         one.line = variant->name + ": " + error.what();
       }
       if (offer && !offer->can()) one.line = variant->name + ": " + offer->why;
-      if (offer && offer->can())
-        factor = tuning.factor(device, of.factor_names, of.bytes, variant->name);
+      if (offer && offer->can()) factor = tuning.factor(device, names, bytes, variant->name);
     }
     largest = std::max(largest, factor.value);
     factors.push_back(factor);
@@ -227,14 +253,14 @@ CLCOOK_INLINE std::vector<RankedCandidate> ranked_candidates(const Question& of,
     candidate.reason = about + ", " + factor.where;
   }
   std::stable_sort(out.begin(), out.end(), [&](const RankedCandidate& a, const RankedCandidate& b) {
-    return detail::ranks_before(a, b, of.by_cost);
+    return detail::ranks_before(a, b, of.problem.by_cost());
   });
   return out;
 }
 
 CLCOOK_INLINE void choose(const Question& of, const DeviceInfo& device, const Tuning& tuning,
                           const std::function<void(Candidate)>& accept) {
-  detail::Attempts attempts(of, accept);
+  detail::Attempts attempts(of, device, accept);
   attempts.note(tuning.notes());
   const MeasuredCandidates measured = measured_candidates(of, device, tuning);
   attempts.note(measured.notes);
@@ -261,8 +287,8 @@ CLCOOK_INLINE void choose(const Question& of, const DeviceInfo& device, const Tu
     if (offer && offer->lacks == Lacks::quality) best = std::max(best, offer->psnr);
   }
   if (best > 0) all = "; the best that can be had is " + three_digits(best) + " dB" + all;
-  throw Error(Errc::unsupported, of.operation, "no variant can serve this problem" + all, 0, {},
-              refused ? refused->lacks : Lacks::nothing);
+  throw Error(Errc::unsupported, of.problem.operation(), "no variant can serve this problem" + all,
+              0, {}, refused ? refused->lacks : Lacks::nothing);
 }
 
 }  // namespace clcook

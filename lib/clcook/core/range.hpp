@@ -1,0 +1,32 @@
+// Checks of numbers that callers give.
+#pragma once
+
+#include <clcook/core/error.hpp>
+#include <initializer_list>
+#include <string>
+#include <type_traits>
+
+namespace clcook {
+
+// Throws Error(invalid_argument) that names the value and the range. NaN lies in none.
+template <class T>
+void check_range(const char* where, const char* name, T value, std::common_type_t<T> least,
+                 std::common_type_t<T> most) {
+  if (value >= least && value <= most) return;
+  fail(Errc::invalid_argument, where,
+       text(name, " must be ", least, " to ", most, ", got ", value));
+}
+
+// Throws Error(invalid_argument) that names the value and the list.
+inline void check_one_of(const char* where, const char* name, int value,
+                         std::initializer_list<int> values) {
+  std::string list;
+  for (const int& one : values) {
+    if (value == one) return;
+    const bool last = &one == values.end() - 1;
+    list += (list.empty() ? "" : last ? " or " : ", ") + std::to_string(one);
+  }
+  fail(Errc::invalid_argument, where, text(name, " must be ", list, ", got ", value));
+}
+
+}  // namespace clcook
