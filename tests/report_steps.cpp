@@ -39,10 +39,17 @@ class ToyProblem : public AnyProblem {
   std::vector<VariantInfo> all_;
 };
 
+void let_pose(Recipe& recipe) {
+  recipe.pose = [variants = recipe.variants](const Params&) {
+    return std::make_unique<const ToyProblem>(variants);
+  };
+}
+
 // slow <- fast <- faster.
 Recipe a_recipe() {
   Recipe recipe;
   recipe.name = "r";
+  recipe.parameters = {Parameter::integer("width", "pixels", 1, 64, "8")};
   const TuneAxis groups{"group", {std::int64_t{128}, std::int64_t{64}}};
   recipe.variants.resize(3);
   recipe.variants[0].name = "slow";
@@ -52,9 +59,7 @@ Recipe a_recipe() {
   recipe.variants[1].predecessor = "slow";
   recipe.variants[2].name = "faster";
   recipe.variants[2].predecessor = "fast";
-  recipe.pose = [variants = recipe.variants](const Params&) {
-    return std::make_unique<const ToyProblem>(variants);
-  };
+  let_pose(recipe);
   return recipe;
 }
 
@@ -192,6 +197,7 @@ TEST_CASE(
   recipe.variants[2].change = "another";
   recipe.variants.push_back(recipe.variants[1]);
   recipe.variants[3].name = "aside";
+  let_pose(recipe);
   recipe.for_gpus = "faster";
   std::vector<BenchRow> rows{row_of("slow", "group=64", 100), row_of("fast", "", 99.8),
                              row_of("faster", "group=128", 50), row_of("aside", "", 96)};
