@@ -451,7 +451,7 @@ TEST_CASE("problems that are none") {
           "value 7");
   refused({4, 4, Format::signed_float, static_cast<Texel>(9)}, "no pixel type of the value 9");
   refused({4, 4}, "branchy", {-3}, "group must not be negative, got -3");
-  refused({4, 4}, "cpu_lanes", {64}, "cpu_lanes takes a group of 1, got 64");
+  refused({4, 4}, "cpu_lanes", {64}, "group of cpu_lanes must be 1, got 64");
   refused({4, 4}, "branchy", {1 << 30}, "exceeds", Errc::unsupported);
   refused({4, 4}, "local_headers", {96}, "local_headers takes a group of 64, got 96");
   CHECK_THROWS_AS(Bc6hDecode::texture_bytes({1 << 18, 1 << 18}), Error);

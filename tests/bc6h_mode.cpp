@@ -233,8 +233,8 @@ TEST_CASE("bc6h_mode: wrong calls are refused with value and rule") {
   refused({1, 1}, "cascade", {1 << 30, 0}, "1073741824", Errc::unsupported);
   for (const int n : {-1, 2, 3, 64})
     refused({1, 1}, "cascade", {0, n}, "per_item must be 1, 4, 8, 16 or 32, got ");
-  refused({1, 1}, "cpu_strip", {2, 0}, "cpu_strip takes a group of 1");
-  refused({1, 1}, "cpu_strip", {0, 16}, "cpu_strip takes a group of 1");
+  refused({1, 1}, "cpu_strip", {2, 0}, "group of cpu_strip must be 1, got 2");
+  refused({1, 1}, "cpu_strip", {0, 16}, "per_item of cpu_strip must be 0, got 16");
   const Bc6hMode mode(rt, {16, 1});
   check_refused([&] { mode(create_buffer(rt, 63), out); }, "headers has 63 bytes, needs 64");
   CHECK_FALSE(mode.variant().is_automatic());

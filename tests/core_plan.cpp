@@ -43,16 +43,17 @@ struct Toy : PlainSpec {
     };
     return all;
   }
-  static std::vector<TuneField<Tune>> fields() {
-    return {tune_field("group", &Tune::group), tune_field("each", &Tune::each)};
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{axis("group", &Tune::group),
+                                             axis("each", &Tune::each, {4}).only({1, 4})};
+    return all;
   }
   static void check(const Problem& p) {
     if (p.count < 1) fail(Errc::invalid_argument, kName, text("count must be 1, got ", p.count));
   }
   static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
-    return {row.traits.group, 4};
+    return {row.traits.group, 0};
   }
-  static void check_tune(const Setup<Toy>& s) { check_one_of(kName, "each", s.tune.each, {1, 4}); }
   static double bytes(const Problem& p) { return 4.0 * p.count; }
   static Offer offer(const Runtime&, const Setup<Toy>& s) {
     if (s.row.name == "wide" && s.tune.group > s.problem.largest_group)
@@ -129,7 +130,7 @@ TEST_CASE("plan: tunes by name") {
   using Posed = ToyPlan::Posed;
   CHECK(Posed::parse_tune(Params::parse("group=32")).group == 32);
   CHECK(Posed::format_tune({32, 0}).str() == "group=32");
-  for (const char* wrong : {"grup=32", "group=x", "group=1.5", "group=-1", "group=4294967297"}) {
+  for (const char* wrong : {"grup=32", "group=x", "group=1.5", "group=4294967297", "group=-4294967297"}) {
     CAPTURE(wrong);
     CHECK(error_of([&] { Posed::parse_tune(Params::parse(wrong)); }).code ==
           Errc::invalid_argument);

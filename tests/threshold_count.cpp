@@ -298,7 +298,7 @@ TEST_CASE("threshold_count: wrong calls are refused with value and rule") {
   refused({1, five}, "table", {-1, 0}, "group must not be negative, got -1");
   refused({1, five}, "table", {1 << 30, 0}, "1073741824", Errc::unsupported);
   refused({1, five}, "table", {0, 5}, "per_item must be 1, 4, 8, 16 or 32, got 5");
-  refused({1, five}, "cpu_strip", {2, 0}, "cpu_strip takes a group of 1");
+  refused({1, five}, "cpu_strip", {2, 0}, "group of cpu_strip must be 1, got 2");
 
   const ThresholdCount plan(rt, {16, five});
   const cl::Buffer in = create_buffer(rt, 64);

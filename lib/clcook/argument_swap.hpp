@@ -62,15 +62,14 @@ struct Spec : PlainSpec {
   static constexpr int kCpuStrip = 1024;  // items per work-item of cpu_lanes
 
   static const std::vector<Row>& variants() {
-    const std::vector<TuneAxis> groups{{"group", {128, 256}}};
     static const std::vector<Row> all{
-        Row("two_calls", "one call in each branch").baseline().tunes(groups),
+        Row("two_calls", "one call in each branch").baseline().tunes(),
         Row("swap_in_place", "the arguments exchanged in a branch, one call")
             .against("two_calls", "the branch exchanges arguments, then one call")
-            .tunes(groups),
+            .tunes(),
         Row("select", "the arguments chosen into fresh variables, one call")
             .against("swap_in_place", "the arguments are chosen without a branch")
-            .tunes(groups)
+            .tunes()
             .preferred(),
         Row("cpu_lanes", "for CPUs: select on vectors of 16 items, a strip of them per work-item")
             .against("select", "vectors of 16 items, a strip per work-item")
@@ -79,14 +78,9 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
-
-  static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
-    return {row.is_for_cpus ? 1 : 128};
-  }
-
-  static void check_tune(const Setup<Spec>& s) {
-    if (s.row.is_for_cpus) check_one_of(kName, "group of cpu_lanes", s.tune.group, {1});
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{axis("group", &Tune::group, {128, 256}).on_cpus(1)};
+    return all;
   }
 
   static Offer offer(const Runtime&, const Setup<Spec>& s) {

@@ -88,7 +88,10 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{axis("group", &Tune::group, {64}).on_cpus(1)};
+    return all;
+  }
 
   static void check(const Problem& p) {
     check_range(kName, "width", p.width, 1, kMaxSize);
@@ -109,10 +112,6 @@ struct Spec : PlainSpec {
       fail(Errc::invalid_argument, kName,
            text("width ", p.width, " times height ", p.height, " overflows the address range"));
     }
-  }
-
-  static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
-    return {row.traits.group != 0 ? row.traits.group : 64};
   }
 
   static void check_tune(const Setup<Spec>& s) {

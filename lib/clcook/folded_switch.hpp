@@ -147,8 +147,9 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() {
-    return {tune_field("group", &Tune::group), tune_field("run", &Tune::run)};
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{axis("group", &Tune::group), axis("run", &Tune::run)};
+    return all;
   }
 
   // Tunings are filed for patches whose valences are all 4, and for others.

@@ -17,7 +17,6 @@
 #include <clcook/core/strips.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/gaussian_blur/method.hpp>
-#include <clcook/gaussian_blur/spec.hpp>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>

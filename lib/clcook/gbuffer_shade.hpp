@@ -61,13 +61,10 @@ struct Spec : PlainSpec {
   static constexpr int kCpuStrip = 4096;  // texels per work-item of cpu_lanes
 
   static const std::vector<Row>& variants() {
-    const std::vector<TuneAxis> groups{{"group", {128, 1024}}};
-    // From few registers to more than there are, and a large group, which caps them.
-    const std::vector<TuneAxis> knee{{"group", {128, 1024}}, {"texels", {8, 2, 4, 16}}};
     static const std::vector<Row> all{
         Row("wide", "everything unpacked to ints before the loop; conditions are ints 0 and 1")
             .baseline()
-            .tunes(knee),
+            .tunes(),
         Row("flag_once", "against wide: the int condition is multiplied once, into what all share")
             .against("wide", "the condition is multiplied once, into what all share"),
         Row("predicates", "against wide: conditions are comparisons that choose")
@@ -90,7 +87,7 @@ struct Spec : PlainSpec {
             .preferred(),
         Row("short2", "against packed: 16-bit arithmetic, two texels in each register")
             .against("packed", "16-bit arithmetic, two texels in a register")
-            .tunes(groups),
+            .tunes({{"group", {128, 1024}}}),
         Row("cpu_lanes", "for CPUs: short2 on vectors of 32 texels, a strip of them per work-item")
             .against("short2", "vectors of 32 texels, a strip per work-item")
             .for_cpus_only(),
@@ -98,18 +95,15 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() {
-    return {tune_field("group", &Tune::group), tune_field("texels", &Tune::texels)};
-  }
-
-  static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
-    return row.is_for_cpus ? Tune{1, kCpuStrip} : Tune{128, 8};
-  }
-
-  static void check_tune(const Setup<Spec>& s) {
-    if (!s.row.is_for_cpus) return check_one_of(kName, "texels", s.tune.texels, {2, 4, 8, 16});
-    check_one_of(kName, "group of cpu_lanes", s.tune.group, {1});
-    check_one_of(kName, "texels of cpu_lanes", s.tune.texels, {kCpuStrip});
+  // From few registers to more than there are, and a large group, which caps them.
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{
+        axis("group", &Tune::group, {128, 1024}).on_cpus(1).defined(),
+        axis("texels", &Tune::texels, {8, 2, 4, 16})
+            .only({2, 4, 8, 16})
+            .on_cpus(kCpuStrip)
+            .defined()};
+    return all;
   }
 
   static void check(const Problem& p) {
@@ -137,10 +131,7 @@ struct Spec : PlainSpec {
   }
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
-    CompileUnit unit = variant_unit(s, embedded::gbuffer_shade);
-    unit.defines.set("CLCOOK_GBUFFER_SHADE_GROUP", s.tune.group);
-    unit.defines.set("CLCOOK_GBUFFER_SHADE_TEXELS", s.tune.texels);
-    return {unit};
+    return {variant_unit(s, embedded::gbuffer_shade)};
   }
 
   static Resources allocate(const Runtime& runtime, const Setup<Spec>& s,

@@ -121,8 +121,10 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() {
-    return {tune_field("group", &Tune::group), tune_field("local_padding", &Tune::local_padding)};
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{axis("group", &Tune::group),
+                                             axis("local_padding", &Tune::local_padding)};
+    return all;
   }
 
   static void check(const Problem& p) {

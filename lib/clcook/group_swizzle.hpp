@@ -103,9 +103,11 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() {
-    return {tune_field("group", &Tune::group), tune_field("strip", &Tune::strip),
-            tune_field("chiplets", &Tune::chiplets)};
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{
+        axis("group", &Tune::group, {16, 8}).only({8, 16}).on_cpus(1),
+        axis("strip", &Tune::strip, {16, 2, 4, 8, 32}), axis("chiplets", &Tune::chiplets, {8, 4})};
+    return all;
   }
 
   static void check(const Problem& p) {
@@ -127,15 +129,10 @@ struct Spec : PlainSpec {
   }
 
   static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
-    return row.is_for_cpus ? Tune{1, 4, 8} : Tune{16, 16, 8};
+    return {0, row.is_for_cpus ? 4 : 0, 0};
   }
 
   static void check_tune(const Setup<Spec>& s) {
-    if (s.row.is_for_cpus) {
-      check_one_of(kName, "group of cpu_tiles", s.tune.group, {1});
-    } else {
-      check_one_of(kName, "group, the side of a work-group,", s.tune.group, {8, 16});
-    }
     check_range(kName, "strip", s.tune.strip, 1, kMaxStrip);
     check_range(kName, "chiplets", s.tune.chiplets, 1, kMaxChiplets);
     grid(s);

@@ -189,9 +189,12 @@ struct Spec : PlainSpec {
   }
 
   // The tile is one field: "32x16", or "8x8x8" in a volume.
-  static std::vector<TuneField<Tune>> fields() {
-    return {{"tile", [](const Tune& tune) { return Value(tile_word(tune)); }, set_tile},
-            tune_field("outputs", &Tune::outputs)};
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{
+        axis<Tune>(
+            "tile", [](const Tune& tune) { return Value(tile_word(tune)); }, set_tile),
+        axis("outputs", &Tune::outputs)};
+    return all;
   }
 
   static void check(const Problem& p) {

@@ -167,7 +167,6 @@ struct Spec : PlainSpec {
   struct Traits {
     Cut (*cut)(const Setup<Spec>&);
     cl::Event (*run)(Call&);
-    int group = 256;          // the default
     bool has_table = false;   // weights made on the host
     bool is_pairs = false;    // taps in pairs
     bool is_padded = false;   // a float4 more after every 32 of local memory
@@ -175,13 +174,6 @@ struct Spec : PlainSpec {
   };
 
   static const std::vector<Row>& variants() {
-    const auto groups = [](std::int64_t first) {
-      TuneAxis group{"group", {first}};
-      for (const std::int64_t value : {1024, 512, 256, 128, 64}) {
-        if (value != first) group.values.emplace_back(value);
-      }
-      return std::vector<TuneAxis>{group};
-    };
     const auto tiles = [](Call& c) { return c(c.r.taps, c.tile()); };
     const auto blocks = [](Call& c) {
       return c(cl_int{2 * c.r.taps.side + 1}, c.r.weights, c.tile());
@@ -190,53 +182,53 @@ struct Spec : PlainSpec {
         Row("naive", "one work-group per line; a global read and an exponential per tap",
             {two_passes, [](Call& c) { return c(c.r.taps); }})
             .baseline()
-            .tunes(groups(256)),
+            .tunes(),
         Row("local_line", "the line is read once into local memory", {cut_tiles, tiles})
             .against("naive", "the line in local memory")
-            .tunes(groups(256)),
+            .tunes(),
         Row("subsampled", "at most 65 taps, spread over the radius (an approximation)",
             {cut_tiles, tiles})
             .against("local_line", "at most 65 taps (an approximation)")
             .approximate()
-            .tunes(groups(256)),
+            .tunes(),
         Row("symmetric", "the same taps in pairs: one weight for two", {cut_tiles, tiles})
             .with(&Traits::is_pairs)
             .against("subsampled", "taps in pairs: one weight for two")
             .approximate()
-            .tunes(groups(256)),
+            .tunes(),
         Row("unrolled", "symmetric with the loop over 32 pairs unrolled", {cut_tiles, tiles})
             .with(&Traits::is_pairs)
             .against("symmetric", "the loop over 32 pairs unrolled")
             .approximate()
-            .tunes(groups(256)),
+            .tunes(),
         Row("padded", "symmetric with padded local memory, against bank conflicts",
             {cut_tiles, tiles})
             .with(&Traits::is_pairs, &Traits::is_padded)
             .against("symmetric", "a padded layout of local memory")
             .approximate()
-            .tunes(groups(256)),
+            .tunes(),
         Row("weights_table", "local_line with all taps and weights made once on the host",
             {cut_tiles, [](Call& c) { return c(c.r.taps.side, c.r.weights, c.tile()); }})
             .with(&Traits::has_table)
             .against("local_line", "weights made once, on the host")
-            .tunes(groups(256)),
+            .tunes(),
         Row("coalesced_store",
             "8 lines per group and contiguous transposed stores, an item's outputs one by one",
             {cut_blocks, blocks})
             .with(&Traits::has_table, &Traits::is_blocked)
             .against("weights_table",
                      "8 lines per group, so that neighbouring items store neighbours")
-            .tunes(groups(256)),
+            .tunes(),
         Row("coalesced",
             "coalesced_store with an item's outputs at once, their window in registers",
-            {cut_blocks, blocks, 128})
+            {cut_blocks, blocks})
             .with(&Traits::has_table, &Traits::is_blocked)
             .against("coalesced_store", "an item's outputs at once, from a window in registers")
             .preferred()
-            .tunes(groups(128)),
+            .tunes({{"group", {128, 1024, 512, 256, 64}}}),
         Row("cpu_strip",
             "for CPUs: float16 vectors, both passes in one launch, a ring of rows in the L2 cache",
-            {cut_strips, [](Call& c) { return c(c.r.weights, c.r.cut->strips, c.r.scratch); }, 1})
+            {cut_strips, [](Call& c) { return c(c.r.weights, c.r.cut->strips, c.r.scratch); }})
             .with(&Traits::has_table)
             .against("weights_table", "float16 vectors, both passes in one launch")
             .for_cpus(),
@@ -244,7 +236,11 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{
+        axis("group", &Tune::group, {256, 1024, 512, 128, 64}).on_cpus(1)};
+    return all;
+  }
 
   static void check(const Problem& p) {
     check_range(kName, "width", p.width, 1, kMaxSize);
@@ -264,16 +260,9 @@ struct Spec : PlainSpec {
     }
   }
 
-  static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
-    return {row.traits.group};
-  }
-
   static void check_tune(const Setup<Spec>& s) {
-    if (s.row.traits.is_blocked) {
+    if (s.row.traits.is_blocked)
       check_one_of(kName, "group", s.tune.group, {64, 128, 256, 512, 1024});
-    } else if (s.row.is_for_cpus) {
-      check_one_of(kName, "group", s.tune.group, {1});
-    }
   }
 
   static double pixels(const Problem& p) { return static_cast<double>(p.width) * p.height; }

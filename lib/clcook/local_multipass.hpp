@@ -105,7 +105,6 @@ struct Spec : PlainSpec {
   };
 
   struct Traits {
-    int group;  // the default
     cl::Event (*run)(Call&);
     Work (*work)(const Problem&, double groups);         // without the operations
     std::size_t (*island_bytes)(std::size_t particles);  // of local memory
@@ -115,37 +114,30 @@ struct Spec : PlainSpec {
   };
 
   static const std::vector<Row>& variants() {
-    const auto groups = [](std::initializer_list<int> sizes) {
-      TuneAxis group{"group", {}};
-      for (const int size : sizes) group.values.emplace_back(std::int64_t{size});
-      return std::vector<TuneAxis>{group};
-    };
     const auto none = [](std::size_t) { return std::size_t{0}; };
     const auto whole = [](std::size_t particles) { return particles * kParticleBytes; };
     static const std::vector<Row> all{
         Row("per_colour", "one launch per colour and iteration, through global memory",
-            {256, run_per_colour, work_per_colour, none, /*islands=*/0})
+            {run_per_colour, work_per_colour, none, /*islands=*/0})
             .baseline()
-            .tunes(groups({256, 64})),
+            .tunes({{"group", {256, 64}}}),
         Row("per_iteration",
             "one launch per iteration: an island per work-group, barriers between the colours",
-            {128, run_per_iteration, work_per_iteration, none})
+            {run_per_iteration, work_per_iteration, none})
             .against("per_colour", "one launch per iteration, barriers between colours")
-            .tunes(groups({128, 64})),
+            .tunes(),
         Row("all_local", "one launch for all iterations: an island per work-group, in local memory",
-            {128,
-             [](Call& c) {
+            {[](Call& c) {
                const Problem& p = c.problem;
                return c(c.r.colour_begin, p.island.colours(), p.iterations, p.island.particles,
                         c.local());
              },
              work_in_local, whole})
             .against("per_iteration", "one launch for all iterations, in local memory")
-            .tunes(groups({128, 64})),
+            .tunes(),
         Row("packed_islands",
             "as many islands per work-group as its work-items and local memory can serve",
-            {128,
-             [](Call& c) {
+            {[](Call& c) {
                const Problem& p = c.problem;
                return c(c.r.colour_begin, p.island.colours(), p.iterations, p.island.particles,
                         p.islands, static_cast<cl_uint>(c.r.geometry->packed),
@@ -153,12 +145,11 @@ struct Spec : PlainSpec {
              },
              work_in_local, whole, 1, /*is_packed=*/true})
             .against("all_local", "several islands per work-group")
-            .tunes(groups({128, 64, 256})),
+            .tunes({{"group", {128, 64, 256}}}),
         // x, y and z, an odd number of floats.
         Row("resident",
             "packed_islands with each item's constraints in registers and few bank conflicts",
-            {128,
-             [](Call& c) {
+            {[](Call& c) {
                const Problem& p = c.problem;
                return c(c.r.colour_begin, p.iterations, p.island.particles, p.islands,
                         static_cast<cl_uint>(c.r.geometry->packed),
@@ -169,10 +160,9 @@ struct Spec : PlainSpec {
              /*is_packed=*/true, /*is_resident=*/true})
             .against("packed_islands", "constraints in registers, few bank conflicts")
             .preferred()
-            .tunes(groups({128, 64})),
+            .tunes(),
         Row("cpu_lanes", "for CPUs: 16 islands as the elements of a vector, no barriers",
-            {1,
-             [](Call& c) {
+            {[](Call& c) {
                const Problem& p = c.problem;
                return c(static_cast<cl_uint>(p.island.constraints.size()), p.iterations,
                         p.island.particles, p.islands, c.local());
@@ -186,20 +176,15 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{axis("group", &Tune::group, {128, 64}).on_cpus(1)};
+    return all;
+  }
 
   static void check(const Problem& p) {
     if (p.islands < 1) fail(Errc::invalid_argument, kName, "islands must be at least 1, got 0");
     check_range(kName, "iterations", p.iterations, 1, kMaxIterations);
     check_island(p.island, p.islands);
-  }
-
-  static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
-    return {row.traits.group};
-  }
-
-  static void check_tune(const Setup<Spec>& s) {
-    if (s.row.is_for_cpus) check_one_of(kName, "group", s.tune.group, {1});
   }
 
   static double bytes(const Problem& p) {

@@ -118,40 +118,35 @@ struct Spec : PlainSpec {
   }
 
   static const std::vector<Row>& variants() {
-    const auto axis = [](const char* name, std::initializer_list<int> values) {
-      TuneAxis out{name, {}};
-      for (const int value : values) out.values.emplace_back(std::int64_t{value});
-      return out;
-    };
     static const std::vector<Row> all{
         Row("select", "finds the result bit by bit: all neighbours are read and counted for each")
             .baseline()
-            .tunes({axis("tile_width", {32, 64})}),
+            .tunes({{"tile_width", {32, 64}}}),
         Row("local_tile", "the tile and its halo once into local memory")
             .with(&Traits::is_tile)
             .against("select", "the tile and its halo in local memory")
-            .tunes({axis("tile_height", {16, 8})}),
+            .tunes({{"tile_height", {16, 8}}}),
         Row("local_tile_multi", "several outputs per item count each neighbour that is read")
             .with(&Traits::is_tile, &Traits::is_multi)
             .against("local_tile", "several outputs per item count each neighbour that is read")
-            .tunes({axis("outputs", {4, 8})}),
+            .tunes({{"outputs", {4, 8}}}),
         Row("network",
             "radius 1 to 3: sorted rows, and merges that two outputs share, in registers alone")
             .with(&Traits::is_multi, &Traits::is_network)
             .against("select", "compares neighbours with each other, once")
             .preferred()
-            .tunes({axis("outputs", {4, 2})}),
+            .tunes({{"outputs", {4, 2}}}),
         Row("network_packed",
             "radius 1 to 3, up to 16 bits: network with two columns in the halves of a word")
             .with(&Traits::is_multi, &Traits::is_network, &Traits::is_packed)
             .against("network", "two outputs in the halves of a word")
             .preferred()
-            .tunes({axis("outputs", {4, 2})}),
+            .tunes({{"outputs", {4, 2}}}),
         Row("sliding_histogram",
             "a histogram of the upper 8 bits per item goes down the rows; wider values by digits")
             .with(&Traits::is_histogram)
             .against("select", "neighbours are counted as they come and go")
-            .tunes({axis("tile_height", {64, 128})}),
+            .tunes({{"tile_height", {64, 128}}}),
         Row("cpu_rows",
             "for CPUs: vectors of 16 channels, through networks up to radius 3, else bit by bit")
             .with(&Traits::is_tile)
@@ -166,9 +161,11 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() {
-    return {tune_field("tile_width", &Tune::tile_width),
-            tune_field("tile_height", &Tune::tile_height), tune_field("outputs", &Tune::outputs)};
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{axis("tile_width", &Tune::tile_width),
+                                             axis("tile_height", &Tune::tile_height),
+                                             axis("outputs", &Tune::outputs)};
+    return all;
   }
 
   static void check(const Problem& p) {

@@ -174,30 +174,29 @@ struct Spec : PlainSpec {
   static constexpr int kCpuRun = 4096;           // items per work-item of cpu_lanes
 
   static const std::vector<Row>& variants() {
-    const std::vector<TuneAxis> groups{{"group", {128, 256}}};
     static const std::vector<Row> all{
-        Row("branchy", "an item per work-item, a branch over its path").baseline().tunes(groups),
+        Row("branchy", "an item per work-item, a branch over its path").baseline().tunes(),
         Row("branch_free", "every item takes all paths and keeps one result")
             .with(&Traits::free)
             .against("branchy", "all paths are taken, one result is kept")
-            .tunes(groups),
+            .tunes(),
         Row("sorted_groups", "each group sorts its items by path in local memory, then shades them")
             .with(&Traits::sorts)
             .against("branchy", "a group sorts its items by path in local memory")
-            .tunes(groups)
+            .tunes()
             .preferred(),
         Row("binned", "count, scan and scatter list all items by path, a last launch shades them")
             .with(&Traits::lists)
             .against("sorted_groups", "all items are sorted, in three launches before")
-            .tunes(groups),
+            .tunes(),
         Row("launch_per_path", "binned with a launch for each path, the path compiled in")
             .with(&Traits::lists, &Traits::per_path, &Traits::stays)
             .against("binned", "a launch for each path, its code alone")
-            .tunes(groups),
+            .tunes(),
         Row("queues", "binned by groups that stay and take batches of one path from a counter")
             .with(&Traits::lists, &Traits::stays)
             .against("binned", "groups stay and take batches of one path")
-            .tunes(groups),
+            .tunes(),
         Row("cpu_lanes",
             "for CPUs: a work-item sorts a run of items and shades 16 of one path in vectors")
             .against("sorted_groups", "a run per work-item, vectors of 16 items of one path")
@@ -206,7 +205,11 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{
+        axis("group", &Tune::group, {128, 256}).only({32, 64, 128, 256}).on_cpus(1)};
+    return all;
+  }
 
   static void check(const Problem& p) {
     listing::check(p, kName);
@@ -230,12 +233,7 @@ struct Spec : PlainSpec {
   }
 
   static Tune defaults(const Row& row, const Problem&, const DeviceInfo& device) {
-    return {row.is_for_cpus ? 1 : device.cpu ? 64 : 128};
-  }
-
-  static void check_tune(const Setup<Spec>& s) {
-    if (s.row.is_for_cpus) return check_one_of(kName, "group of cpu_lanes", s.tune.group, {1});
-    check_one_of(kName, "group", s.tune.group, {32, 64, 128, 256});
+    return {!row.is_for_cpus && device.cpu ? 64 : 0};
   }
 
   // Of keys, items and results.
@@ -327,14 +325,15 @@ struct OrderSpec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{
+        axis("group", &Tune::group, {128, 256}).only({32, 64, 128, 256}).on_cpus(1)};
+    return all;
+  }
   static std::string tuning_name(const Problem&) { return "regroup/order"; }
   static void check(const Problem& p) { listing::check(p, kName); }
   static Tune defaults(const Row&, const Problem&, const DeviceInfo& device) {
-    return {device.cpu ? 64 : 128};
-  }
-  static void check_tune(const Setup<OrderSpec>& s) {
-    check_one_of(kName, "group", s.tune.group, {32, 64, 128, 256});
+    return {device.cpu ? 64 : 0};
   }
   // Of keys and order.
   static double bytes(const Problem& p) {

@@ -117,9 +117,12 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() {
-    return {tune_field("group", &Tune::group), tune_field("counts", &Tune::counts),
-            tune_field("patience", &Tune::patience)};
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{
+        axis("group", &Tune::group).only({32, 64, 128, 256, 512, 1024}),
+        axis("counts", &Tune::counts, {16}).only({1, 2, 4, 8, 16}),
+        axis("patience", &Tune::patience)};
+    return all;
   }
 
   static void check(const Problem& p) {
@@ -137,12 +140,10 @@ struct Spec : PlainSpec {
   // running.
   static Tune defaults(const Row& row, const Problem&, const DeviceInfo& device) {
     const int group = row.traits.one_pass ? 512 : 256;
-    return {device.cpu ? 32 : group, 16, device.cpu ? 1 : 256};
+    return {device.cpu ? 32 : group, 0, device.cpu ? 1 : 256};
   }
 
   static void check_tune(const Setup<Spec>& s) {
-    check_one_of(kName, "group", s.tune.group, {32, 64, 128, 256, 512, 1024});
-    check_one_of(kName, "counts", s.tune.counts, {1, 2, 4, 8, 16});
     check_range(kName, "patience", s.tune.patience, 1, 65536);
   }
 

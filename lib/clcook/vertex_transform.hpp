@@ -81,12 +81,11 @@ struct Spec : PlainSpec {
   static constexpr int kCpuStrip = 4096;  // vertices per work-item of cpu_columns
 
   static const std::vector<Row>& variants() {
-    const std::vector<TuneAxis> groups{{"group", {256, 64, 1024}}};
     static const std::vector<Row> all{
         Row("per_item", "the instance's 4 x 4 matrix by an address of each item; float4 everywhere")
             .with(&Traits::flat)
             .baseline()
-            .tunes(groups),
+            .tunes(),
         Row("uniform", "against per_item: one instance per group, its matrix by a uniform address")
             .against("per_item", "one instance per group: its matrix by a uniform address"),
         Row("constant", "against uniform: the instances' matrices in constant memory")
@@ -106,7 +105,7 @@ struct Spec : PlainSpec {
         Row("rolled", "against no_w: a loop over the joints instead of straight-line code",
             {3, Format::float3, Format::float3})
             .against("no_w", "a loop over the joints")
-            .tunes(groups)
+            .tunes()
             .preferred(),
         Row("constant_trips",
             "against rolled: whether the loop stays is left to the compiler, which knows its trips",
@@ -132,14 +131,10 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<TuneField<Tune>> fields() { return {tune_field("group", &Tune::group)}; }
-
-  static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
-    return {row.is_for_cpus ? 1 : 256};
-  }
-
-  static void check_tune(const Setup<Spec>& s) {
-    if (s.row.is_for_cpus) check_one_of(kName, "group of cpu_columns", s.tune.group, {1});
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{
+        axis("group", &Tune::group, {256, 64, 1024}).on_cpus(1).defined()};
+    return all;
   }
 
   static void check(const Problem& p) {
@@ -183,7 +178,6 @@ struct Spec : PlainSpec {
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
     CompileUnit unit = variant_unit(s, embedded::vertex_transform);
-    unit.defines.set("CLCOOK_VERTEX_TRANSFORM_GROUP", s.tune.group);
     if (s.row.is_for_cpus) unit.defines.set("CLCOOK_VERTEX_TRANSFORM_STRIP", kCpuStrip);
     return {unit};
   }

@@ -167,8 +167,8 @@ constexpr double kModelMiss = 4;
 inline double predicted_cost(const std::string& variant, const Params& shape, std::uint64_t) {
   const GroupSwizzle::Problem p = problem(shape);
   const GroupSwizzle::Row& row = *GroupSwizzle::Variant(variant).row();
-  GroupSwizzle::Tune tune = tune_of(row, {}, shape);
-  GroupSwizzle::Posed::fill(tune, GroupSwizzle::Spec::defaults(row, p, {}));
+  const GroupSwizzle::Tune tune = GroupSwizzle::Posed(p).closed(
+      row, GroupSwizzle::Posed::format_tune(tune_of(row, {}, shape)), {});
   const model::GroupGrid grid = GroupSwizzle::Spec::grid(p, 16);
   const model::SwizzleOrder order = GroupSwizzle::Spec::order(row, tune);
   const auto steps = static_cast<std::uint32_t>(std::min(2 * p.taps, 256));

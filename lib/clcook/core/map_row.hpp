@@ -20,24 +20,11 @@ struct MapRowSpec : PlainSpec {
     int per_item = 0;  // words per work-item: 1, 4, 8, 16 or 32; on strips: 0
   };
 
-  static std::vector<TuneField<Tune>> fields() {
-    return {tune_field("group", &Tune::group), tune_field("per_item", &Tune::per_item)};
-  }
-
-  template <class Row, class Problem>
-  static Tune defaults(const Row& row, const Problem&, const DeviceInfo&) {
-    return row.is_for_cpus ? Tune{1, 0} : Tune{256, 16};
-  }
-
-  template <class Spec>
-  static void check_tune(const Setup<Spec>& s) {
-    if (s.row.is_for_cpus) {
-      if (s.tune.group == 1 && s.tune.per_item == 0) return;
-      fail(Errc::invalid_argument, Spec::kName,
-           text("the variant ", s.row.name, " takes a group of 1 and no per_item, got ",
-                s.tune.group, " and ", s.tune.per_item));
-    }
-    check_one_of(Spec::kName, "per_item", s.tune.per_item, {1, 4, 8, 16, 32});
+  static const std::vector<Axis<Tune>>& axes() {
+    static const std::vector<Axis<Tune>> all{
+        axis("group", &Tune::group, {256}).on_cpus(1),
+        axis("per_item", &Tune::per_item, {16}).only({1, 4, 8, 16, 32}).on_cpus(0)};
+    return all;
   }
 
   // Words per work-item; on GPUs as the definition `name`.

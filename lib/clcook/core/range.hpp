@@ -2,9 +2,9 @@
 #pragma once
 
 #include <clcook/core/error.hpp>
-#include <initializer_list>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace clcook {
 
@@ -18,12 +18,12 @@ void check_range(const char* where, const char* name, T value, std::common_type_
 }
 
 // Throws Error(invalid_argument) that names the value and the list.
-inline void check_one_of(const char* where, const char* name, int value,
-                         std::initializer_list<int> values) {
+inline void check_one_of(const char* where, const std::string& name, int value,
+                         const std::vector<int>& values) {
   std::string list;
   for (const int& one : values) {
     if (value == one) return;
-    const bool last = &one == values.end() - 1;
+    const bool last = &one == &values.back();
     list += (list.empty() ? "" : last ? " or " : ", ") + std::to_string(one);
   }
   fail(Errc::invalid_argument, where, text(name, " must be ", list, ", got ", value));

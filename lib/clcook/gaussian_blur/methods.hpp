@@ -1,4 +1,4 @@
-// The methods of the Gaussian blur, a row each: the definitions of clcook/gaussian_blur/spec.hpp.
+// The methods of the Gaussian blur, a row each: the definitions of clcook/gaussian_blur/method.hpp.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include <clcook/gaussian_blur/naive.hpp>
 #include <clcook/gaussian_blur/pyramid.hpp>
 #include <clcook/gaussian_blur/separable.hpp>
-#include <clcook/gaussian_blur/spec.hpp>
 #include <clcook/gaussian_blur/straight_alpha.hpp>
 #include <clcook/gaussian_blur/tensor.hpp>
 #include <clcook/gaussian_blur/tensor_bytes.hpp>
@@ -96,10 +95,10 @@ CLCOOK_INLINE const std::vector<Spec::Row>& Spec::variants() {
                               "byte pictures as products of bytes on NVIDIA's matrix units", kBytes)
           .against("tensor", "products of bytes")
           .need(kMma),
-      composed_row<VolumeOf<Spec>>(
+      composed_row<BestOfVolume>(
           "volume", "for volumes: slices, then along z, each by the best method for it")
           .against("separable", "a method for each part, pixels between them"),
-      composed_row<StraightAlpha<Spec>>(
+      composed_row<StraightAlpha>(
           "straight_alpha",
           "straight alpha for methods without: colours times alpha, the best method, divided again")
           .against("separable", "a multiplication by alpha before, a division by it after"),

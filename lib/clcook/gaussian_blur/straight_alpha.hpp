@@ -25,8 +25,7 @@ inline Problem products_of(const Problem& p) {
   return out;
 }
 
-// Spec is gaussian::Spec, one of whose other rows blurs the products.
-template <class Spec>
+// Another method blurs the products.
 class StraightAlpha : public Method {
  public:
   // How the products are blurred.
@@ -129,7 +128,7 @@ class StraightAlpha : public Method {
     products.quality = kMostQuality;
     const ProblemOf<Spec> problem(products);
     double psnr = 0;
-    for (const typename Spec::Row& row : Spec::variants()) {
+    for (const Spec::Row& row : Spec::variants()) {
       if (!row.may_take(runtime.info())) continue;
       const Offer one = problem.offer(runtime, row);
       if (one.can() || one.lacks == Lacks::quality) psnr = std::max(psnr, one.psnr);

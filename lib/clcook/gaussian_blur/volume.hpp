@@ -259,9 +259,8 @@ class FloatVolume : public VolumeParts {
 };
 
 // The best method for each part, with pixels between them: they take the least memory, and no method
-// has to be made for them. Spec is gaussian::Spec, whose rows they are.
-template <class Spec>
-class VolumeOf : public VolumeParts {
+// has to be made for them.
+class BestOfVolume : public VolumeParts {
  public:
   struct Part {
     const VariantInfo* variant = nullptr;
@@ -315,8 +314,8 @@ class VolumeOf : public VolumeParts {
     return {};  // the offer has them
   }
 
-  VolumeOf(const Runtime& runtime, const Problem& p, const Axes&, const Design& design,
-           const std::vector<cl::Program>& programs)
+  BestOfVolume(const Runtime& runtime, const Problem& p, const Axes&, const Design& design,
+               const std::vector<cl::Program>& programs)
       : VolumeParts(runtime, p, p.pixel) {
     auto at = programs.begin();
     const auto make = [&](const std::optional<Part>& part, std::string& name) {

@@ -3,22 +3,10 @@
 
 #include <algorithm>
 #include <clcook/core/plan.hpp>
-#include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
-#include <variant>
 
 namespace clcook {
-
-CLCOOK_INLINE int tune_number(const char* name, const Value& value) {
-  const auto* integer = std::get_if<std::int64_t>(&value);
-  if (integer == nullptr || *integer < 0 || *integer > std::numeric_limits<int>::max()) {
-    fail(Errc::invalid_argument, "tune",
-         text(name, " must be a whole number of at least 0, got '", to_string(value), "'"));
-  }
-  return static_cast<int>(*integer);
-}
 
 CLCOOK_INLINE cl::Program UnitPrograms::get(const Runtime& runtime, const CompileUnit& unit,
                                             const std::string& what) {
