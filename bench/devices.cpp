@@ -23,13 +23,15 @@ std::string sub_groups_of(const DeviceCandidate& one) {
   }
 }
 
-// What a plan for the recipe's headline problem would take.
-std::string choice_of(const Recipe& recipe, const Runtime& runtime) {
+// What a plan for the recipe's headline problem would take, and behind it what it passes over.
+std::vector<std::string> choice_of(const Recipe& recipe, const Runtime& runtime) {
   try {
-    const Candidate choice = recipe.choose(runtime, recipe.bench_shapes.front());
-    return choice.text() + ", " + choice.reason;
+    Candidate choice = recipe.choose(runtime, recipe.bench_shapes.front());
+    std::vector<std::string> out{choice.text() + ", " + choice.reason};
+    out.insert(out.end(), choice.notes.begin(), choice.notes.end());
+    return out;
   } catch (const Error& error) {  // one recipe must not hide the others
-    return std::string("nothing: ") + error.what();
+    return {std::string("nothing: ") + error.what()};
   }
 }
 
@@ -50,7 +52,10 @@ void add_devices(CLI::App& app, int& exit_code) {
   auto spec = std::make_shared<std::string>();
   command->add_flag("--json", *json, "Write JSON");
   command->add_option("--device", *spec, "Device specification; default CLCOOK_DEVICE, else any");
-  command->callback([json, spec, &exit_code] {
+  auto alone = std::make_shared<std::string>();
+  command->add_option("recipe", *alone, "A recipe alone: all variants, and why not the others");
+  command->callback([json, spec, alone, &exit_code] {
+    if (!alone->empty()) (void)find_recipe(recipes(), *alone);
     std::string wanted = *spec;
     if (const char* variable = std::getenv("CLCOOK_DEVICE"); wanted.empty() && variable != nullptr)
       wanted = variable;
@@ -87,9 +92,14 @@ void add_devices(CLI::App& app, int& exit_code) {
         for (const std::string& note : runtime.tuning().notes())
           out += fmt::format("     tuning file {}\n", note);
         for (const Recipe& recipe : recipes()) {
-          const std::string choice = choice_of(recipe, runtime);
-          tunings[recipe.name] = choice;
-          out += fmt::format("     {}: {}\n", recipe.name, choice);
+          if (!alone->empty() && recipe.name != *alone) continue;
+          std::vector<std::string> choice = choice_of(recipe, runtime);
+          tunings[recipe.name] = choice.front();
+          out += fmt::format("     {}: {}\n", recipe.name, choice.front());
+          if (alone->empty()) continue;
+          choice.erase(choice.begin());
+          for (const std::string& line : choice) out += fmt::format("       {}\n", line);
+          row["passed_over"] = choice;
         }
       }
       row["tuning"] = tunings;

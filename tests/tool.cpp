@@ -131,6 +131,13 @@ LONG_TEST_CASE("devices lists them with the choice and the reasons", 16) {
     chosen += row.at("verdict") == "chosen" ? 1 : 0;
   }
   CHECK(chosen == 1);
+  // One recipe alone: all of its variants, each with its reason.
+  const Recipe& recipe = a_recipe();
+  const Ran one = tool({"devices", recipe.name});
+  CHECK(one.code == 0);
+  for (const VariantInfo& variant : recipe.variants) CHECK(contains(one.out, variant.name));
+  CHECK_FALSE(contains(one.out, "gaussian_blur:"));
+  CHECK(contains(tool({"devices", "no_recipe"}).err, "there is no recipe 'no_recipe'"));
   const Ran none = tool({"devices", "--device", "no such device"});
   CHECK(none.code == 2);
   CHECK(contains(none.out, "does not match 'no such device'"));

@@ -111,15 +111,6 @@ CLCOOK_INLINE void choose(const Question& of, const DeviceInfo& device, const Tu
 CLCOOK_INLINE Candidate choice(const AnyProblem& problem, const Runtime& runtime,
                                const VariantInfo* wanted = nullptr);
 
-// The offer with its units' launches and `bytes` to move where it names no work, or one that says
-// which of the device's limits a unit exceeds.
-CLCOOK_INLINE Offer completed(Offer offer, const DeviceInfo& device, double bytes);
-
-// The variant of that name; null for automatic. Throws Error(invalid_argument) that lists the names.
-CLCOOK_INLINE const VariantInfo* find_variant(const char* operation,
-                                              const std::vector<const VariantInfo*>& variants,
-                                              std::string_view name);
-
 }  // namespace clcook
 
 #if CLCOOK_DEFINITIONS

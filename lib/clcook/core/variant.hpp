@@ -2,7 +2,9 @@
 #pragma once
 
 #include <clcook/core/defines.hpp>
+#include <clcook/core/device_info.hpp>
 #include <clcook/core/error.hpp>
+#include <clcook/core/inline.hpp>
 #include <clcook/core/launch.hpp>
 #include <clcook/core/params.hpp>
 #include <clcook/core/rates.hpp>
@@ -11,6 +13,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -80,4 +83,17 @@ struct VariantInfo {
   }
 };
 
+// The offer with its units' launches and `bytes` to move where it names no work, or one that says
+// which of the device's limits a unit exceeds.
+CLCOOK_INLINE Offer completed(Offer offer, const DeviceInfo& device, double bytes);
+
+// The variant of that name; null for automatic. Throws Error(invalid_argument) that lists the names.
+CLCOOK_INLINE const VariantInfo* find_variant(const char* operation,
+                                              const std::vector<const VariantInfo*>& variants,
+                                              std::string_view name);
+
 }  // namespace clcook
+
+#if CLCOOK_DEFINITIONS
+#include <clcook/core/impl/variant.hpp>
+#endif

@@ -1,7 +1,7 @@
-// The definitions of clcook/core/operation.hpp.
+// The definitions of clcook/core/axis.hpp.
 #pragma once
 
-#include <clcook/core/operation.hpp>
+#include <clcook/core/axis.hpp>
 #include <cstdint>
 #include <variant>
 
