@@ -82,11 +82,11 @@ std::vector<Job> select_jobs(const IsaArguments& arguments, const DeviceInfo& de
     if (!arguments.variant.empty()) recipe->variant(arguments.variant);  // names the known ones
     std::vector<const VariantInfo*> variants = {&recipe->baseline()};
     for (const VariantInfo& one : recipe->variants) {
-      if (!one.baseline && (arguments.variant.empty() || one.name == arguments.variant))
+      if (!one.is_baseline && (arguments.variant.empty() || one.name == arguments.variant))
         variants.push_back(&one);
     }
     for (const VariantInfo* variant : variants) {
-      std::vector<Params> tunes = combinations(variant->tunes);
+      std::vector<Params> tunes = combinations(variant->axes);
       if (!arguments.all_tunes) tunes.resize(1);
       for (std::size_t i = 0; i < tunes.size(); ++i) {
         std::vector<Job> jobs = jobs_of(*recipe, *variant, tunes[i], i > 0, device, target);

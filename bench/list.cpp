@@ -39,7 +39,7 @@ Json describe(const Recipe& recipe) {
     variants.push_back({{"name", variant.name},
                         {"summary", variant.summary},
                         {"baseline", variant.is_baseline},
-                        {"approximate", variant.approximate},
+                        {"approximate", variant.is_approximate},
                         {"needs", variant.needs},
                         {"tunes", tunes}});
   }

@@ -239,7 +239,7 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
     if (!arguments.variant.empty()) recipe->variant(arguments.variant);  // names the known ones
     for (const VariantInfo& variant : recipe->variants) {
       // Of a description all, of a recipe the baseline.
-      if (arguments.variant.empty() ? !is_foreign && !variant.baseline
+      if (arguments.variant.empty() ? !is_foreign && !variant.is_baseline
                                     : variant.name != arguments.variant)
         continue;
       tune = combinations(variant.axes).front();
@@ -249,7 +249,7 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
   const auto jobs_for = [&](const DeviceInfo& device, const isa::Target& target) {
     std::vector<isa::Job> out;
     for (const VariantInfo* variant : variants) {
-      for (isa::Job& job : isa::jobs_of(*recipe, *variant, combinations(variant->tunes).front(),
+      for (isa::Job& job : isa::jobs_of(*recipe, *variant, combinations(variant->axes).front(),
                                         false, device, target))
         out.push_back(std::move(job));
     }

@@ -192,7 +192,7 @@ int tune(const TuneArguments& arguments) {
         continue;
       }
       by_variant[subject.variant].push_back(&subject);
-      if (!recipe.variant(subject.variant).approximate) exact.push_back(&subject);
+      if (!recipe.variant(subject.variant).is_approximate) exact.push_back(&subject);
     }
     const std::string name = tuning_name(recipe, shape);
     std::vector<TuningEntry> entries;

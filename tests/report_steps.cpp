@@ -16,8 +16,8 @@ Recipe a_recipe() {
   const TuneAxis groups{"group", {std::int64_t{128}, std::int64_t{64}}};
   recipe.variants.resize(3);
   recipe.variants[0].name = "slow";
-  recipe.variants[0].baseline = true;
-  recipe.variants[0].tunes = {groups};
+  recipe.variants[0].is_baseline = true;
+  recipe.variants[0].axes = {groups};
   recipe.variants[1].name = "fast";
   recipe.variants[1].predecessor = "slow";
   recipe.variants[2].name = "faster";

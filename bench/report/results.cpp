@@ -361,7 +361,7 @@ bool has_baseline(const Recipe& recipe, const Device& device, const Group& group
     if (!row->baseline) continue;
     if (row->variant != recipe.baseline().name) return false;
     BenchRow best = *row;
-    best.tune = combinations(recipe.baseline().tunes).front();
+    best.tune = combinations(recipe.baseline().axes).front();
     return equal_tunes(whole_tune(recipe, device, *row), whole_tune(recipe, device, best));
   }
   return false;
@@ -371,7 +371,7 @@ const BenchRow* best_of(const std::string& recipe, const std::vector<const Bench
   const Recipe* known = known_recipe(recipe);
   const auto approximate = [&](const std::string& variant) {
     const VariantInfo* info = known_variant(known, variant);
-    return info != nullptr && info->approximate;
+    return info != nullptr && info->is_approximate;
   };
   const BenchRow* best = nullptr;
   for (const BenchRow* one : rows) {

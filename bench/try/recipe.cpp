@@ -835,7 +835,7 @@ Recipe recipe_of(std::shared_ptr<const Description> about) {
                                              const Params&, const DeviceInfo&) {
     Params whole = tune;
     for (const VariantInfo& one : variants) {
-      for (const TuneAxis& axis : one.tunes) {
+      for (const TuneAxis& axis : one.axes) {
         if (one.name == variant && whole.find(axis.name) == nullptr)
           whole.set(axis.name, axis.values.front());
       }
