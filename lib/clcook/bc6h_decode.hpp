@@ -185,7 +185,7 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
     const CheckedPair at =
         check_pair(runtime(), Spec::kName, {blocks, Spec::block_layout(p), "blocks"},
                    {texels, Spec::texel_layout(p), "texels"});
-    return enqueue(at.from, at.to, wait);
+    return enqueue(runtime(), at.from, at.to, wait);
   }
 
   // The same into the rectangle of width x height texels of an image of CL_RGBA and CL_HALF_FLOAT,
@@ -205,8 +205,9 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
     const auto& [call_order, texels] = resources();
     CallScope scope(runtime(), *call_order);
     if ((*texels)() == nullptr) *texels = create_buffer(runtime(), Spec::bytes_of(layout));
-    const cl::Event done = enqueue(
-        from, {*texels, 0, layout.row_bytes, layout.row_bytes, layout.rows}, scope.wait_list(wait));
+    const cl::Event done = enqueue(scope.runtime(), from,
+                                   {*texels, 0, layout.row_bytes, layout.row_bytes, layout.rows},
+                                   scope.wait_list(wait));
     const std::size_t origin[3] = {image.x, image.y, 0};
     const std::size_t region[3] = {width, height, 1};
     const cl_event decoded = done();
@@ -308,7 +309,7 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
   }
 
  private:
-  cl::Event enqueue(const CheckedView& from, const CheckedView& to,
+  cl::Event enqueue(const Runtime& on, const CheckedView& from, const CheckedView& to,
                     const std::vector<cl::Event>& wait) const {
     const Problem& p = problem();
     const std::size_t bytes = pixel_bytes(p.texel);
@@ -318,10 +319,10 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
         Launch::cover({(blocks_wide(p.width) + run - 1) / run, blocks_high(p.height), 1},
                       {static_cast<std::size_t>(tune().group), 1, 1});
     const auto run_kernel = [&](const auto&... more) {
-      return kernel()(launch, wait, from.buffer, ulong(from.offset / kBlockBytes),
-                      ulong(from.pitch / kBlockBytes), to.buffer, ulong(to.offset / bytes),
-                      ulong(to.pitch / bytes), static_cast<cl_uint>(p.width),
-                      static_cast<cl_uint>(p.height), more...);
+      return kernel(on)(launch, wait, from.buffer, ulong(from.offset / kBlockBytes),
+                        ulong(from.pitch / kBlockBytes), to.buffer, ulong(to.offset / bytes),
+                        ulong(to.pitch / bytes), static_cast<cl_uint>(p.width),
+                        static_cast<cl_uint>(p.height), more...);
     };
     return run > 1 ? run_kernel(static_cast<cl_uint>(run)) : run_kernel();
   }

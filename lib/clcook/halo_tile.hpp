@@ -563,7 +563,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
     const CheckedView from = checked_view(src, Access::read, "src");
     const CheckedView to = checked_view(dst, Access::write, "dst");
     check_disjoint(from, to, Spec::kName, "src", "dst");
-    return enqueue(from, from, to, wait);
+    return enqueue(runtime(), from, from, to, wait);
   }
 
   // Clamp: limits `history` to the minimum and maximum of the neighbours in `src`.
@@ -576,7 +576,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
     const CheckedView to = checked_view(dst, Access::write, "dst");
     check_disjoint(from, to, Spec::kName, "src", "dst");
     check_disjoint(past, to, Spec::kName, "history", "dst");
-    return enqueue(from, past, to, wait);
+    return enqueue(runtime(), from, past, to, wait);
   }
 
   // The same for the variants that read an image. The picture is the whole image, of the size of the
@@ -587,7 +587,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
     need_source(true);
     check_image(src);
     const CheckedView to = checked_view(dst, Access::write, "dst");
-    return enqueue(src, to, to, wait);
+    return enqueue(runtime(), src, to, to, wait);
   }
   cl::Event operator()(const cl::Image2D& src, const BufferView& history, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
@@ -597,7 +597,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
     const CheckedView past = checked_view(history, Access::read, "history");
     const CheckedView to = checked_view(dst, Access::write, "dst");
     check_disjoint(past, to, Spec::kName, "history", "dst");
-    return enqueue(src, past, to, wait);
+    return enqueue(runtime(), src, past, to, wait);
   }
 
   // Dilation and median from image to image, in the formats of stored_formats(); not for variants
@@ -616,11 +616,11 @@ class HaloTile : public Plan<halo_tile::Spec> {
     }
     const ImageLayout layout{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
                              pixel_bytes(p.pixel), stored_formats(p.pixel)};
-    return resources().staging->run(runtime(), layout, src, dst, wait, *resources().call_order,
-                                    Spec::kName,
-                                    [&](const auto& from, const auto& to, const auto& before) {
-                                      return enqueue(from, from, to, before);
-                                    });
+    return resources().staging->run(
+        runtime(), layout, src, dst, wait, *resources().call_order, Spec::kName,
+        [&](CallScope& scope, const auto& from, const auto& to, const auto& before) {
+          return enqueue(scope.runtime(), from, from, to, before);
+        });
   }
 
   // The value of that name. Throws Error(invalid_argument) that lists the names.
@@ -692,14 +692,14 @@ class HaloTile : public Plan<halo_tile::Spec> {
   }
 
   template <class... Source>
-  cl::Event launch_kernel(const CheckedView& history, const CheckedView& dst,
+  cl::Event launch_kernel(const Runtime& on, const CheckedView& history, const CheckedView& dst,
                           const std::vector<cl::Event>& wait, const Source&... source) const {
     const Problem& p = problem();
     KernelVolume volume{{}, p.width, p.height, p.depth, static_cast<cl_int>(p.border)};
     for (std::size_t c = 0; c < 4; ++c) volume.outside.s[c] = halo_tile::stored_outside(p)[c];
     const auto run = [&](const auto&... more) {
-      return kernel()(launch(), wait, source..., history.buffer, rows(history), dst.buffer,
-                      rows(dst), volume, more...);
+      return kernel(on)(launch(), wait, source..., history.buffer, rows(history), dst.buffer,
+                        rows(dst), volume, more...);
     };
     if (row().traits.is_local) {
       return run(LocalBytes{static_cast<std::size_t>(Spec::local_bytes(setup()))});
@@ -707,13 +707,13 @@ class HaloTile : public Plan<halo_tile::Spec> {
     return run();
   }
 
-  cl::Event enqueue(const CheckedView& src, const CheckedView& history, const CheckedView& dst,
-                    const std::vector<cl::Event>& wait) const {
-    return launch_kernel(history, dst, wait, src.buffer, rows(src));
+  cl::Event enqueue(const Runtime& on, const CheckedView& src, const CheckedView& history,
+                    const CheckedView& dst, const std::vector<cl::Event>& wait) const {
+    return launch_kernel(on, history, dst, wait, src.buffer, rows(src));
   }
-  cl::Event enqueue(const cl::Image2D& src, const CheckedView& history, const CheckedView& dst,
-                    const std::vector<cl::Event>& wait) const {
-    return launch_kernel(history, dst, wait, src);
+  cl::Event enqueue(const Runtime& on, const cl::Image2D& src, const CheckedView& history,
+                    const CheckedView& dst, const std::vector<cl::Event>& wait) const {
+    return launch_kernel(on, history, dst, wait, src);
   }
 
   KernelView rows(const CheckedView& view) const {

@@ -622,9 +622,9 @@ class LineBlur : public Plan<line_blur::Spec> {
     const CheckedView to = check_view(runtime(), dst, layout, Access::write, kName, "dst");
     check_disjoint(from, to, kName, "src", "dst");
     check_wait(runtime(), wait, kName);
-    if (resources().scratch() == nullptr) return enqueue(from, to, wait);
+    if (resources().scratch() == nullptr) return enqueue(runtime(), from, to, wait);
     CallScope scope(runtime(), *resources().call_order);
-    enqueue(from, to, scope.wait_list(wait));
+    enqueue(scope.runtime(), from, to, scope.wait_list(wait));
     return scope.end();
   }
 
@@ -636,11 +636,11 @@ class LineBlur : public Plan<line_blur::Spec> {
     const Problem& p = problem();
     const ImageLayout layout{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
                              pixel_bytes(p.pixel), stored_formats(p.pixel)};
-    return resources().staging->run(runtime(), layout, src, dst, wait, *resources().call_order,
-                                    kName,
-                                    [&](const auto& from, const auto& to, const auto& before) {
-                                      return enqueue(from, to, before);
-                                    });
+    return resources().staging->run(
+        runtime(), layout, src, dst, wait, *resources().call_order, kName,
+        [&](CallScope& scope, const auto& from, const auto& to, const auto& before) {
+          return enqueue(scope.runtime(), from, to, before);
+        });
   }
 
   // Whether the blur of this problem is a copy: only the centre has a tap.
@@ -656,19 +656,22 @@ class LineBlur : public Plan<line_blur::Spec> {
   static constexpr const char* kName = Spec::kName;
 
   // Enqueues the passes.
-  cl::Event enqueue(const CheckedView& src, const CheckedView& dst,
+  cl::Event enqueue(const Runtime& on, const CheckedView& src, const CheckedView& dst,
                     const std::vector<cl::Event>& wait) const {
     const Spec::Resources& r = resources();
     const Spec::Pass& first = r.cut.passes.front();
-    Spec::Call call{kernel(), r, first, rows(src), rows(dst), wait};
+    Spec::Call call{kernel(on), r, first, rows(src), rows(dst), wait};
     if (r.cut.passes.size() == 1) return is_copy(problem()) ? call() : row().traits.run(call);
     // The intermediate picture is transposed: one row of it per column.
     const Spec::Pass& second = r.cut.passes.back();
     call.dst = {r.scratch, {0, static_cast<cl_ulong>(first.lines)}};
     const cl::Event done = row().traits.run(call);
-    Spec::Call columns{
-        kernel(second.unit), r,     second, {r.scratch, {0, static_cast<cl_ulong>(second.length)}},
-        rows(dst),           {done}};
+    Spec::Call columns{kernel(on, second.unit),
+                       r,
+                       second,
+                       {r.scratch, {0, static_cast<cl_ulong>(second.length)}},
+                       rows(dst),
+                       {done}};
     return row().traits.run(columns);
   }
 

@@ -128,11 +128,11 @@ Scratch allocate(const Runtime& runtime, const Setup<Spec>& s) {
           create_buffer(runtime, paths * sizeof(cl_uint)), create_buffer(runtime, sizeof(cl_uint))};
 }
 
-// Enqueues the launches behind `wait` and returns the last event.
+// Enqueues the first three of `kernels` behind `wait` and returns the last event.
 template <class Spec>
-cl::Event enqueue(const Setup<Spec>& s, Kernel& count, Kernel& scan, Kernel& scatter,
-                  const Scratch& scratch, const CheckedView& keys, const cl::Buffer& order,
-                  cl_ulong order_offset, const cl::Buffer& offsets, cl_ulong offsets_offset,
+cl::Event enqueue(const Setup<Spec>& s, std::vector<Kernel>& kernels, const Scratch& scratch,
+                  const CheckedView& keys, const cl::Buffer& order, cl_ulong order_offset,
+                  const cl::Buffer& offsets, cl_ulong offsets_offset,
                   const std::vector<cl::Event>& wait) {
   const auto group = static_cast<std::size_t>(s.tune.group);
   const std::size_t number = groups(s);
@@ -142,11 +142,11 @@ cl::Event enqueue(const Setup<Spec>& s, Kernel& count, Kernel& scan, Kernel& sca
   const auto keys_offset =
       static_cast<cl_ulong>(keys.offset / static_cast<std::size_t>(s.problem.key_bytes));
   const auto items = static_cast<cl_uint>(s.problem.items);
-  cl::Event last = count(all, wait, keys.buffer, keys_offset, items, scratch.counts);
-  last = scan(paths, {last}, scratch.counts, static_cast<cl_uint>(number), scratch.totals,
-              scratch.taken);
-  return scatter(all, {last}, keys.buffer, keys_offset, items, scratch.counts, scratch.totals,
-                 order, order_offset, offsets, offsets_offset);
+  cl::Event last = kernels[0](all, wait, keys.buffer, keys_offset, items, scratch.counts);
+  last = kernels[1](paths, {last}, scratch.counts, static_cast<cl_uint>(number), scratch.totals,
+                    scratch.taken);
+  return kernels[2](all, {last}, keys.buffer, keys_offset, items, scratch.counts, scratch.totals,
+                    order, order_offset, offsets, offsets_offset);
 }
 
 }  // namespace listing
@@ -381,8 +381,8 @@ class Regroup : public Plan<regroup::Spec> {
     for (int i = 0; i < 4; ++i) parameters.s[i] = p.parameters[i];
     const Spec::Traits& traits = row().traits;
     const auto group = static_cast<std::size_t>(tune().group);
-    const auto shade = [&](Kernel one, std::size_t work_items, const std::vector<cl::Event>& behind,
-                           const auto&... more) {
+    const auto shade = [&](Kernel& one, std::size_t work_items,
+                           const std::vector<cl::Event>& behind, const auto&... more) {
       return one(Launch::cover({work_items, 1, 1}, {group, 1, 1}), behind, paths.buffer,
                  static_cast<cl_ulong>(paths.offset / key), from.buffer,
                  static_cast<cl_ulong>(from.offset / kItem), to.buffer,
@@ -393,27 +393,24 @@ class Regroup : public Plan<regroup::Spec> {
       const std::size_t each = row().is_for_cpus ? Spec::kCpuRun
                                : traits.sorts    ? regroup::listing::kItems
                                                  : 1;
-      return shade(kernel(), (p.items + each - 1) / each, wait);
+      Kernel alone = kernel();
+      return shade(alone, (p.items + each - 1) / each, wait);
     }
     const Spec::Resources& r = resources();
-    Kernel count = kernel(0);
-    Kernel scan = kernel(1);
-    Kernel scatter = kernel(2);
-    std::vector<Kernel> last_kernels;
-    for (std::size_t unit = 3; unit < offer().units.size(); ++unit)
-      last_kernels.push_back(kernel(unit));
     CallScope scope(runtime(), *r.call_order);
-    cl::Event last = regroup::listing::enqueue(setup(), count, scan, scatter, r.scratch, paths,
-                                               r.order, 0, r.offsets, 0, scope.wait_list(wait));
+    std::vector<Kernel> all = kernels(scope.runtime());
+    cl::Event last = regroup::listing::enqueue(setup(), all, r.scratch, paths, r.order, 0,
+                                               r.offsets, 0, scope.wait_list(wait));
     if (!traits.stays) {
-      shade(last_kernels[0], p.items, {last}, r.order, r.offsets);
+      shade(all[3], p.items, {last}, r.order, r.offsets);
       return scope.end();
     }
     const std::size_t most = std::min(p.items, Spec::filling(setup()) * group);
     if (traits.per_path) {
-      for (Kernel& one : last_kernels) last = shade(one, most, {last}, r.order, r.offsets);
+      for (std::size_t i = 3; i < all.size(); ++i)
+        last = shade(all[i], most, {last}, r.order, r.offsets);
     } else {
-      shade(last_kernels[0], most, {last}, r.order, r.offsets, r.scratch.taken);
+      shade(all[3], most, {last}, r.order, r.offsets, r.scratch.taken);
     }
     return scope.end();
   }
@@ -449,11 +446,9 @@ class RegroupOrder : public Plan<regroup::OrderSpec> {
     check_disjoint(to, starts, kName, "order", "offsets");
     check_wait(runtime(), wait, kName);
     const Spec::Resources& r = resources();
-    Kernel count = kernel(0);
-    Kernel scan = kernel(1);
-    Kernel scatter = kernel(2);
     CallScope scope(runtime(), *r.call_order);
-    regroup::listing::enqueue(setup(), count, scan, scatter, r.scratch, from, to.buffer,
+    std::vector<Kernel> all = kernels(scope.runtime());
+    regroup::listing::enqueue(setup(), all, r.scratch, from, to.buffer,
                               static_cast<cl_ulong>(to.offset / 4), starts.buffer,
                               static_cast<cl_ulong>(starts.offset / 4), scope.wait_list(wait));
     return scope.end();

@@ -317,8 +317,8 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
     const auto pixels = static_cast<cl_ulong>(p.pixels());
     const bool stored = row().traits.flag_bytes > 0;
     const auto& [counts, flags, call_order] = resources();
-    Kernel first = kernel(0);
     CallScope scope(rt, *call_order);
+    Kernel first = kernel(scope.runtime(), 0);
     const std::vector<cl::Event> before = scope.wait_list(wait);
     cl::Event last;
     // Calls `run` with the source's arguments, `more` and the threshold.
@@ -337,8 +337,8 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
       with_source(count, counts, to.buffer, to_offset, number.buffer, number_offset, pixels);
       return scope.end();
     }
-    Kernel scan = kernel(1);
-    Kernel write = kernel(2);
+    Kernel scan = kernel(scope.runtime(), 1);
+    Kernel write = kernel(scope.runtime(), 2);
     const auto store = [&](const auto&... arguments) { return write(all, {last}, arguments...); };
     last = stored ? with_source(count, counts, flags, pixels) : with_source(count, counts, pixels);
     last = scan(one, {last}, counts, static_cast<cl_uint>(groups), number.buffer, number_offset);
