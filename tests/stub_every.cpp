@@ -175,14 +175,17 @@ TEST_CASE("an observer may call any plan, and throw") {
 
 TEST_CASE("a hook sees every launch of any plan before and after it, and may refuse it") {
   static constexpr auto kAll = static_cast<std::size_t>(-1);
-  static const auto enqueued = [] {
-    return static_cast<std::size_t>(stub::calls("clEnqueueNDRangeKernel"));
-  };
   struct Hook : LaunchHook {
     std::vector<std::string> begun;
     std::vector<std::string> done;
     std::size_t allowed = kAll;
 
+    long counted = 0;
+
+    // Since start().
+    std::size_t enqueued() const {
+      return static_cast<std::size_t>(stub::calls("clEnqueueNDRangeKernel") - counted);
+    }
     void before(const Kernel& kernel, const Launch& launch, const LaunchArgument* arguments,
                 std::size_t count) override {
       if (begun.size() == allowed) throw std::runtime_error("from the hook");
@@ -201,7 +204,7 @@ TEST_CASE("a hook sees every launch of any plan before and after it, and may ref
       done.push_back(kernel);
     }
     void start(std::size_t most) {
-      stub::count_functions(true);
+      counted = stub::calls("clEnqueueNDRangeKernel");
       begun.clear();
       done.clear();
       allowed = most;
@@ -209,29 +212,30 @@ TEST_CASE("a hook sees every launch of any plan before and after it, and may ref
   };
   Hook hook;
   std::size_t most = 0;
+  stub::count_functions(true);
   every_plan(
       [&](const Runtime&, Case& problem) {
         hook.start(kAll);
         problem.run({});
         const std::size_t launches = hook.begun.size();
-        CHECK(launches == enqueued());
+        CHECK(launches == hook.enqueued());
         CHECK(hook.done == hook.begun);
         most = std::max(most, launches);
         for (std::size_t i = 0; i < launches; ++i) {
           hook.start(i);
           CHECK_THROWS_WITH(problem.run({}), "from the hook");
           CHECK(hook.begun.size() == i);
-          CHECK(enqueued() == i);
+          CHECK(hook.enqueued() == i);
           hook.start(kAll);
           CHECK(is_done(problem.run({})));
           CHECK(hook.done.size() == launches);
         }
-        stub::count_functions(false);
       },
       [&](const Runtime& plain) {
         // The observer is replaced.
         return plain.with_observer([](const std::string&, const cl::Event&) { CHECK(false); })
             .with_hook(hook);
       });
+  stub::count_functions(false);
   CHECK(most > 4);
 }
