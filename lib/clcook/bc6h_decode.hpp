@@ -73,15 +73,16 @@ struct Spec : PlainSpec {
             .against("branchy", "tables say where the fields lie, no switch"),
         Row("local_headers",
             "headers without branches into local memory, texels in float arithmetic, whole cache "
-            "lines",
-            {64})
+            "lines")
+            .set(&Traits::group, 64)
             .against("table_driven",
                      "headers without branches, once per block; whole cache lines stored")
             .preferred(),
         Row("cpu_lanes",
             "for CPUs: headers of 16 blocks at once in vectors, then the 16 texels of each as one "
-            "vector",
-            {1, 512})
+            "vector")
+            .set(&Traits::group, 1)
+            .set(&Traits::run, 512)
             .against("local_headers", "headers of 16 blocks in vectors, no local memory")
             .for_cpus(),
     };

@@ -164,7 +164,6 @@ struct Spec : PlainSpec {
 
   struct Traits {
     Cut (*cut)(const Setup<Spec>&);
-    cl::Event (*run)(Call&);
     int group = 256;          // the default
     bool has_table = false;   // weights made on the host
     bool is_pairs = false;    // taps in pairs
@@ -186,55 +185,63 @@ struct Spec : PlainSpec {
     };
     static const std::vector<Row> all{
         Row("naive", "one work-group per line; a global read and an exponential per tap",
-            {two_passes, [](Call& c) { return c(c.r.taps); }})
+            {two_passes})
+            .runs([](Call& c) { return c(c.r.taps); })
             .baseline()
             .tunes(groups(256)),
-        Row("local_line", "the line is read once into local memory", {cut_tiles, tiles})
+        Row("local_line", "the line is read once into local memory", {cut_tiles})
+            .runs(tiles)
             .against("naive", "the line in local memory")
             .tunes(groups(256)),
-        Row("subsampled", "at most 65 taps, spread over the radius (an approximation)",
-            {cut_tiles, tiles})
+        Row("subsampled", "at most 65 taps, spread over the radius (an approximation)", {cut_tiles})
+            .runs(tiles)
             .against("local_line", "at most 65 taps (an approximation)")
             .approximate()
             .tunes(groups(256)),
-        Row("symmetric", "the same taps in pairs: one weight for two", {cut_tiles, tiles})
+        Row("symmetric", "the same taps in pairs: one weight for two", {cut_tiles})
+            .runs(tiles)
             .with(&Traits::is_pairs)
             .against("subsampled", "taps in pairs: one weight for two")
             .approximate()
             .tunes(groups(256)),
-        Row("unrolled", "symmetric with the loop over 32 pairs unrolled", {cut_tiles, tiles})
+        Row("unrolled", "symmetric with the loop over 32 pairs unrolled", {cut_tiles})
+            .runs(tiles)
             .with(&Traits::is_pairs)
             .against("symmetric", "the loop over 32 pairs unrolled")
             .approximate()
             .tunes(groups(256)),
-        Row("padded", "symmetric with padded local memory, against bank conflicts",
-            {cut_tiles, tiles})
+        Row("padded", "symmetric with padded local memory, against bank conflicts", {cut_tiles})
+            .runs(tiles)
             .with(&Traits::is_pairs, &Traits::is_padded)
             .against("symmetric", "a padded layout of local memory")
             .approximate()
             .tunes(groups(256)),
         Row("weights_table", "local_line with all taps and weights made once on the host",
-            {cut_tiles, [](Call& c) { return c(c.r.taps.side, c.r.weights, c.tile()); }})
+            {cut_tiles})
+            .runs([](Call& c) { return c(c.r.taps.side, c.r.weights, c.tile()); })
             .with(&Traits::has_table)
             .against("local_line", "weights made once, on the host")
             .tunes(groups(256)),
         Row("coalesced_store",
             "8 lines per group and contiguous transposed stores, an item's outputs one by one",
-            {cut_blocks, blocks})
+            {cut_blocks})
+            .runs(blocks)
             .with(&Traits::has_table, &Traits::is_blocked)
             .against("weights_table",
                      "8 lines per group, so that neighbouring items store neighbours")
             .tunes(groups(256)),
         Row("coalesced",
             "coalesced_store with an item's outputs at once, their window in registers",
-            {cut_blocks, blocks, 128})
+            {cut_blocks, 128})
+            .runs(blocks)
             .with(&Traits::has_table, &Traits::is_blocked)
             .against("coalesced_store", "an item's outputs at once, from a window in registers")
             .preferred()
             .tunes(groups(128)),
         Row("cpu_strip",
             "for CPUs: float16 vectors, both passes in one launch, a ring of rows in the L2 cache",
-            {cut_strips, [](Call& c) { return c(c.r.weights, c.r.cut.strips, c.r.scratch); }, 1})
+            {cut_strips, 1})
+            .runs([](Call& c) { return c(c.r.weights, c.r.cut.strips, c.r.scratch); })
             .with(&Traits::has_table)
             .against("weights_table", "float16 vectors, both passes in one launch")
             .for_cpus(),
@@ -661,18 +668,18 @@ class LineBlur : public Plan<line_blur::Spec> {
     const Spec::Resources& r = resources();
     const Spec::Pass& first = r.cut.passes.front();
     Spec::Call call{kernel(on), r, first, rows(src), rows(dst), wait};
-    if (r.cut.passes.size() == 1) return is_copy(problem()) ? call() : row().traits.run(call);
+    if (r.cut.passes.size() == 1) return is_copy(problem()) ? call() : row().run(call);
     // The intermediate picture is transposed: one row of it per column.
     const Spec::Pass& second = r.cut.passes.back();
     call.dst = {r.scratch, {0, static_cast<cl_ulong>(first.lines)}};
-    const cl::Event done = row().traits.run(call);
+    const cl::Event done = row().run(call);
     Spec::Call columns{kernel(on, second.unit),
                        r,
                        second,
                        {r.scratch, {0, static_cast<cl_ulong>(second.length)}},
                        rows(dst),
                        {done}};
-    return row().traits.run(columns);
+    return row().run(columns);
   }
 
   Spec::Rows rows(const CheckedView& view) const {

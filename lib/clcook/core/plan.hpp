@@ -46,6 +46,8 @@ struct VariantRow : VariantInfo {
   using Traits = typename Spec::Traits;
 
   Traits traits;
+  // How its calls run, in operations whose variants differ in that; else null.
+  cl::Event (*run)(typename Spec::Call&) = nullptr;
 
   VariantRow(const char* row_name, const char* row_summary, Traits row_traits = {})
       : traits(std::move(row_traits)) {
@@ -55,7 +57,7 @@ struct VariantRow : VariantInfo {
 
   // Sets one of its traits; with() sets flags.
   template <class Value>
-  VariantRow& set(Value Traits::*member, Value value) {
+  VariantRow& set(Value Traits::*member, const std::common_type_t<Value>& value) {
     return traits.*member = value, *this;
   }
   template <class... Flags>
@@ -63,6 +65,7 @@ struct VariantRow : VariantInfo {
     for (bool Traits::*one : {flag, flags...}) traits.*one = true;
     return *this;
   }
+  VariantRow& runs(cl::Event (*how)(typename Spec::Call&)) { return run = how, *this; }
   VariantRow& tunes(std::vector<TuneAxis> with) { return axes = std::move(with), *this; }
   VariantRow& baseline() { return is_baseline = true, *this; }
   VariantRow& against(const char* variant, const char* step_change) {
@@ -221,6 +224,8 @@ struct PlainSpec {
   struct Traits {};
   // What a plan keeps on the device, apart from its programs: see allocate().
   struct Resources {};
+  // What the functions of rows get of a call, if its variants have them: see VariantRow::runs().
+  struct Call {};
 
   // The name under which tunings are filed, if several kinds of problems have their own winners;
   // empty: kRecipe.
