@@ -56,6 +56,7 @@ class Profiler {
     const DeviceInfo& info = runtime_->info();
     if (info.platform.find("NVIDIA") != std::string::npos) {
       ncu_.emplace();
+      runtime_ = runtime_->with_hook(recorder_);
     } else if (info.gpu || info.accelerator) {
       fail(Errc::unsupported, "clcook counters",
            "counts on NVIDIA GPUs and on CPUs; the device is " + info.name);
@@ -99,6 +100,8 @@ class Profiler {
           const std::string name = fmt::format("call{}", calls.size());
           const counters::Recording recording = record(*one, store);
           write_recording(recording, folder.path(), name);
+          for (const counters::RecordedLaunch& launch : recording.launches)
+            kernels_.push_back(launch.kernel);
           if (!is_right(*one, row)) continue;
           calls.push_back({name, worth_profiling(recording), {}, {}});
           of_calls.push_back(&row);
@@ -122,9 +125,7 @@ class Profiler {
  private:
   counters::Recording record(Case& one, counters::Store& store) {
     const clcook::detail::Drain drain(*runtime_);
-    counters::Recorder recorder(store);
-    one.run({}).wait();
-    return recorder.finish();
+    return recorder_.record(store, [&] { one.run({}).wait(); });
   }
 
   // Whether the call was right, and which kernels it launched.
@@ -150,7 +151,8 @@ class Profiler {
     row.status = "counted";
   }
 
-  std::vector<std::string> kernels_;  // launched, as the runtime's observer is told
+  std::vector<std::string> kernels_;  // launched, as the runtime's observer is told or as recorded
+  counters::Recorder recorder_;       // the runtime's hook where there is ncu
   std::optional<Runtime> runtime_;
   std::optional<counters::Ncu> ncu_;
 };

@@ -161,6 +161,45 @@ TEST_CASE("a kernel runs, and its observer sees its name and event") {
   CHECK(events == std::vector<cl_event>{first(), second()});
 }
 
+TEST_CASE("a hook sees sizes and arguments before a launch, and its event after it") {
+  struct Hook : LaunchHook {
+    std::vector<std::string> seen;
+    std::vector<unsigned char> last;
+    void before(const Kernel& kernel, const Launch& launch, const LaunchArgument* arguments,
+                std::size_t count) override {
+      seen.push_back(
+          text("before ", kernel.name(), " ", launch.global[0], "/", launch.local[0], " ", count));
+      const auto* const bytes = static_cast<const unsigned char*>(arguments[count - 1].value);
+      last.assign(bytes, bytes + arguments[count - 1].bytes);
+    }
+    void after(const std::string& kernel, const cl::Event& event) override {
+      seen.push_back(text("after ", kernel, event() == nullptr ? " without an event" : ""));
+    }
+  };
+  Hook hook;
+  std::size_t observed = 0;
+  const Runtime on =
+      runtime().with_observer([&](const std::string&, const cl::Event&) { ++observed; });
+  const Runtime watched = on.with_hook(hook);
+  const Runtime again = watched.with_observer([&](const std::string&, const cl::Event&) {});
+  const cl::Buffer out = create_buffer(on, 64 * 4);
+  const auto run = [&](const Runtime& one) {
+    Kernel(one, program(), "store")(Launch::cover(64, 16), {}, out, cl_int{3}).wait();
+  };
+  run(watched);
+  const std::vector<std::string> once{"before store 64/16 2", "after store"};
+  CHECK(hook.seen == once);
+  CHECK(hook.last == std::vector<unsigned char>{3, 0, 0, 0});
+  CHECK(observed == 0);
+  // The others have their own; a queue of its own keeps it.
+  run(on);
+  run(again);
+  CHECK(observed == 1);
+  CHECK(hook.seen == once);
+  run(watched.with_queue(watched.queue()));
+  CHECK(hook.seen.size() == 4);
+}
+
 TEST_CASE("a kernel that the program does not have is named") {
   const Error error = error_of([] { Kernel(runtime(), program(), "stoer"); });
   CHECK(error.code == Errc::invalid_argument);

@@ -130,7 +130,8 @@ TEST_CASE("plan: tunes by name") {
   using Posed = ToyPlan::Posed;
   CHECK(Posed::parse_tune(Params::parse("group=32")).group == 32);
   CHECK(Posed::format_tune({32, 0}).str() == "group=32");
-  for (const char* wrong : {"grup=32", "group=x", "group=1.5", "group=4294967297", "group=-4294967297"}) {
+  for (const char* wrong :
+       {"grup=32", "group=x", "group=1.5", "group=4294967297", "group=-4294967297"}) {
     CAPTURE(wrong);
     CHECK(error_of([&] { Posed::parse_tune(Params::parse(wrong)); }).code ==
           Errc::invalid_argument);

@@ -354,16 +354,16 @@ LONG_TEST_CASE("what a launch is made of is recorded, and nothing else", 16) {
   const cl::Buffer half(clCreateSubBuffer(parent(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
                                           &region, &status));
   REQUIRE(status == CL_SUCCESS);
-  Kernel kernel(runtime(), program(), "all_kinds");
+  counters::Recorder recorder;
+  Kernel kernel(runtime().with_hook(recorder), program(), "all_kinds");
   const cl_float4 four = {{1, 2, 3, 4}};
   const Launch launch = Launch::cover({128, 1, 1}, {32, 1, 1});
   counters::Store store(folder.path(), 1 << 20);
-  {
-    counters::Recorder recorder(store);
+  const counters::Recording recorded = recorder.record(store, [&] {
     kernel(launch, {}, half, in, LocalBytes{128}, four, cl_uint{5}, cl_uchar{7});
     kernel(launch, {}, half, half, LocalBytes{128}, four, cl_uint{6}, cl_uchar{7});
-    write_recording(recorder.finish(), folder.path(), "call0");
-  }
+  });
+  write_recording(recorded, folder.path(), "call0");
   // Not recorded any more.
   kernel(launch, {}, half, in, LocalBytes{128}, four, cl_uint{9}, cl_uchar{7}).wait();
 
@@ -406,10 +406,10 @@ LONG_TEST_CASE("what a launch is made of is recorded, and nothing else", 16) {
   // A byte all over needs no file.
   const cl::Buffer grey =
       create_buffer(runtime(), 512, CL_MEM_READ_WRITE, std::string(512, '\x05').data());
-  counters::Recorder recorder(store);
-  kernel(launch, {}, half, grey, LocalBytes{128}, four, cl_uint{5}, cl_uchar{7});
-  kernel(launch, {}, half, in, LocalBytes{128}, four, cl_uint{5}, cl_uchar{7});
-  const counters::Recording second = recorder.finish();
+  const counters::Recording second = recorder.record(store, [&] {
+    kernel(launch, {}, half, grey, LocalBytes{128}, four, cl_uint{5}, cl_uchar{7});
+    kernel(launch, {}, half, in, LocalBytes{128}, four, cl_uint{5}, cl_uchar{7});
+  });
   REQUIRE(second.buffers.size() == 3);
   CHECK(second.buffers[1].before == "fill 5");
   CHECK(counters::fill_of("fill 5") == 5);
@@ -441,15 +441,21 @@ TEST_CASE("what cannot be recorded is refused") {
   const TempFolder folder;
   const cl::Buffer out = create_buffer(runtime(), 512);
   const cl::Buffer in = create_buffer(runtime(), 512);
-  Kernel kernel(runtime(), program(), "all_kinds");
-  counters::Store store(folder.path(), 500);
-  counters::Recorder recorder(store);
-  const Error error = error_of([&] {
+  counters::Recorder recorder;
+  Kernel kernel(runtime().with_hook(recorder), program(), "all_kinds");
+  const auto call = [&] {
     kernel(Launch::cover(128, 32), {}, out, in, LocalBytes{128}, cl_float4{}, cl_uint{5},
            cl_uchar{7});
-  });
+  };
+  counters::Store store(folder.path(), 500);
+  const Error error = error_of([&] { recorder.record(store, call); });
   CHECK(error.code == Errc::unsupported);
   CHECK(contains(error.what(), "--shape names a smaller problem"));
+  // Nothing of that call is left.
+  CHECK_NOTHROW(call());
+  counters::Store large(folder.path(), 1 << 20);
+  CHECK(recorder.record(large, call).launches.size() == 1);
+  CHECK(recorder.record(large, [] {}).launches.empty());
 }
 
 LONG_TEST_CASE("recorded calls of recipes give the same again", 32) {
@@ -468,7 +474,8 @@ LONG_TEST_CASE("recorded calls of recipes give the same again", 32) {
     }
     if (recipe.name == "smooth") shape = recipe.test_shapes.front();
     if (shape.empty()) continue;
-    const std::unique_ptr<Case> one = recipe.make(runtime(), shape, 1);
+    counters::Recorder recorder;
+    const std::unique_ptr<Case> one = recipe.make(runtime().with_hook(recorder), shape, 1);
     for (const VariantInfo& variant : recipe.variants) {
       if (!variant.is_baseline && variant.name != recipe.headline_pair.with) continue;
       CAPTURE(recipe.name);
@@ -484,9 +491,7 @@ LONG_TEST_CASE("recorded calls of recipes give the same again", 32) {
       one->upload({}).wait();
       try {
         counters::Store store(folder.path(), std::uint64_t{1} << 30);
-        counters::Recorder recorder(store);
-        one->run({}).wait();
-        const counters::Recording recording = recorder.finish();
+        const counters::Recording recording = recorder.record(store, [&] { one->run({}).wait(); });
         CHECK(!recording.launches.empty());
         write_recording(recording, folder.path(), "call0");
       } catch (const Error& error) {

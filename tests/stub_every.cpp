@@ -1,12 +1,14 @@
 // What holds for the plans and calls of every operation, from the recipes themselves, on the stub:
 // sixteen threads with all plans from cold caches, wait events that fail, observers that call the plan
-// or throw.
+// or throw, hooks that see every launch or refuse it.
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bench/cookbook/recipes.hpp"
 #include "stub/runtime.hpp"
@@ -43,9 +45,9 @@ bool prepared(Case& problem, const std::string& variant) {
 void finish(const Runtime& runtime) { check(clFinish(runtime.queue()()), "clFinish"); }
 
 // Calls use(runtime, problem) with each variant of each recipe prepared, on a GPU and a CPU, with both
-// kinds of queue.
+// kinds of queue. The runtimes are those that `watched` makes of plain ones.
 void every_plan(const std::function<void(const Runtime&, Case&)>& use,
-                const std::function<void(const std::string&, const cl::Event&)>& observer = {}) {
+                const std::function<Runtime(const Runtime&)>& watched = {}) {
   std::size_t plans = 0;
   for (const stub::Device& device : {stub::gpu(), stub::cpu()}) {
     stub::set_device(device);
@@ -53,7 +55,7 @@ void every_plan(const std::function<void(const Runtime&, Case&)>& use,
       const stub::Counts before = stub::alive();
       for (const Recipe& recipe : cookbook::recipes()) {
         const Runtime plain = stub::make_runtime(out_of_order);
-        const Runtime runtime = observer ? plain.with_observer(observer) : plain;
+        const Runtime runtime = watched ? watched(plain) : plain;
         const auto problem = recipe.make(runtime, smallest(recipe), 1);
         problem->poison();
         problem->upload({});
@@ -164,7 +166,76 @@ TEST_CASE("an observer may call any plan, and throw") {
         gate.set(CL_COMPLETE);
         CHECK(is_done(next));
       },
-      [&](const std::string&, const cl::Event&) {
-        if (inner) inner();
+      [&](const Runtime& plain) {
+        return plain.with_observer([&](const std::string&, const cl::Event&) {
+          if (inner) inner();
+        });
       });
+}
+
+TEST_CASE("a hook sees every launch of any plan before and after it, and may refuse it") {
+  static constexpr auto kAll = static_cast<std::size_t>(-1);
+  struct Hook : LaunchHook {
+    std::vector<std::string> begun;
+    std::vector<std::string> done;
+    std::size_t allowed = kAll;
+
+    long counted = 0;
+
+    // Since start().
+    std::size_t enqueued() const {
+      return static_cast<std::size_t>(stub::calls("clEnqueueNDRangeKernel") - counted);
+    }
+    void before(const Kernel& kernel, const Launch& launch, const LaunchArgument* arguments,
+                std::size_t count) override {
+      if (begun.size() == allowed) throw std::runtime_error("from the hook");
+      CHECK(begun.size() == enqueued());
+      begun.push_back(kernel.name());
+      CHECK(launch.group_size() > 0);
+      CHECK(count > 0);
+      for (std::size_t i = 0; i < count; ++i) {
+        CHECK(arguments[i].bytes > 0);
+        CHECK((arguments[i].value == nullptr) ==
+              (arguments[i].kind == LaunchArgument::Kind::local));
+      }
+    }
+    void after(const std::string& kernel, const cl::Event& event) override {
+      CHECK(event() != nullptr);
+      done.push_back(kernel);
+    }
+    void start(std::size_t most) {
+      counted = stub::calls("clEnqueueNDRangeKernel");
+      begun.clear();
+      done.clear();
+      allowed = most;
+    }
+  };
+  Hook hook;
+  std::size_t most = 0;
+  stub::count_functions(true);
+  every_plan(
+      [&](const Runtime&, Case& problem) {
+        hook.start(kAll);
+        problem.run({});
+        const std::size_t launches = hook.begun.size();
+        CHECK(launches == hook.enqueued());
+        CHECK(hook.done == hook.begun);
+        most = std::max(most, launches);
+        for (std::size_t i = 0; i < launches; ++i) {
+          hook.start(i);
+          CHECK_THROWS_WITH(problem.run({}), "from the hook");
+          CHECK(hook.begun.size() == i);
+          CHECK(hook.enqueued() == i);
+          hook.start(kAll);
+          CHECK(is_done(problem.run({})));
+          CHECK(hook.done.size() == launches);
+        }
+      },
+      [&](const Runtime& plain) {
+        // The observer is replaced.
+        return plain.with_observer([](const std::string&, const cl::Event&) { CHECK(false); })
+            .with_hook(hook);
+      });
+  stub::count_functions(false);
+  CHECK(most > 4);
 }

@@ -90,8 +90,8 @@ std::string description(const Recipe& recipe) {
         << one.range() << ", " << number(one.least) << " " << number(one.most) << "\n";
   }
   for (const VariantInfo& one : recipe.variants) {
-    out << "variant " << one.name << ", " << one.summary << ", " << one.is_baseline << one.is_approximate
-        << ", " << one.needs << "\n";
+    out << "variant " << one.name << ", " << one.summary << ", " << one.is_baseline
+        << one.is_approximate << ", " << one.needs << "\n";
     for (const TuneAxis& axis : one.axes) out << "  " << list(axis) << "\n";
   }
   std::vector<Params> shapes = recipe.test_shapes;

@@ -246,7 +246,7 @@ std::string Store::text(const std::string& content) {
   return name;
 }
 
-Argument Recorder::argument_of(cl_mem buffer) {
+Argument Recorder::Running::argument_of(cl_mem buffer) {
   const auto info = [](cl_mem object, cl_mem_info what, auto& value) {
     check(clGetMemObjectInfo(object, what, sizeof value, &value, nullptr), "clGetMemObjectInfo");
   };
@@ -264,26 +264,33 @@ Argument Recorder::argument_of(cl_mem buffer) {
   } else {
     root = buffer;
   }
-  while (out.buffer < buffers_.size() && buffers_[out.buffer]() != root) ++out.buffer;
-  if (out.buffer == buffers_.size()) {
+  while (out.buffer < buffers.size() && buffers[out.buffer]() != root) ++out.buffer;
+  if (out.buffer == buffers.size()) {
     std::size_t bytes = 0;
     info(root, CL_MEM_SIZE, bytes);
-    check(clFinish(queue_), "clFinish");
-    recording_.buffers.push_back({bytes, store_.content(queue_, root, bytes), {}});
-    buffers_.emplace_back(root, true);
+    check(clFinish(queue), "clFinish");
+    recording.buffers.push_back({bytes, store.content(queue, root, bytes), {}});
+    buffers.emplace_back(root, true);
   }
   return out;
 }
 
-void Recorder::before(const Runtime& runtime, const Kernel& kernel, const Launch& launch,
-                      const std::vector<clcook::detail::LaunchArgument>& arguments) {
-  using Given = clcook::detail::LaunchArgument;
-  queue_ = runtime.queue()();
-  if (recording_.launches.empty()) recording_.device = pci_address(runtime);
+void Recorder::Running::add(const Kernel& kernel, const Launch& launch,
+                            const LaunchArgument* arguments, std::size_t count) {
+  using Given = LaunchArgument;
+  const Runtime& runtime = kernel.runtime();
+  if (launch.group_size() == 0) {
+    unsupported(Lacks::problem, kernel.name(),
+                "the device chooses the size of its groups, so that the launch cannot be repeated "
+                "elsewhere; give the kernel a 'local'");
+  }
+  queue = runtime.queue()();
+  if (recording.launches.empty()) recording.device = pci_address(runtime);
   RecordedLaunch one;
   one.kernel = kernel.name();
   one.launch = launch;
-  for (const Given& given : arguments) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const Given& given = arguments[i];
     Argument& argument = one.arguments.emplace_back();
     const auto* const bytes = static_cast<const unsigned char*>(given.value);
     switch (given.kind) {
@@ -308,22 +315,36 @@ void Recorder::before(const Runtime& runtime, const Kernel& kernel, const Launch
   check(clGetKernelInfo(kernel.handle()(), CL_KERNEL_PROGRAM, sizeof program, &program, nullptr),
         "clGetKernelInfo");
   std::size_t i = 0;
-  while (i < programs_.size() && programs_[i]() != program) ++i;
-  if (i == programs_.size()) {
-    programs_.emplace_back(program, true);
-    program_files_.push_back(store_.text(program_binary(programs_.back(), runtime.device())));
+  while (i < programs.size() && programs[i]() != program) ++i;
+  if (i == programs.size()) {
+    programs.emplace_back(program, true);
+    program_files.push_back(store.text(program_binary(programs.back(), runtime.device())));
   }
-  one.program = program_files_[i];
-  recording_.launches.push_back(std::move(one));
+  one.program = program_files[i];
+  recording.launches.push_back(std::move(one));
 }
 
-Recording Recorder::finish() {
-  if (queue_ != nullptr) check(clFinish(queue_), "clFinish");
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    RecordedBuffer& one = recording_.buffers[i];
-    one.after = store_.content(queue_, buffers_[i](), one.bytes);
+void Recorder::before(const Kernel& kernel, const Launch& launch, const LaunchArgument* arguments,
+                      std::size_t count) {
+  if (running_ != nullptr) running_->add(kernel, launch, arguments, count);
+}
+
+Recording Recorder::record(Store& store, const std::function<void()>& call) {
+  Running now{store};
+  running_ = &now;
+  try {
+    call();
+  } catch (...) {
+    running_ = nullptr;
+    throw;
   }
-  return recording_;
+  running_ = nullptr;
+  if (now.queue != nullptr) check(clFinish(now.queue), "clFinish");
+  for (std::size_t i = 0; i < now.buffers.size(); ++i) {
+    RecordedBuffer& one = now.recording.buffers[i];
+    one.after = store.content(now.queue, now.buffers[i](), one.bytes);
+  }
+  return std::move(now.recording);
 }
 
 std::string pci_address(const Runtime& runtime) {

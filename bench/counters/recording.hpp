@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -104,28 +105,33 @@ class Store {
   std::map<std::string, std::string> texts_;  // names by text
 };
 
-// Records the launches of this thread while it lives. Throws Error(unsupported) for what cannot be
-// recorded: images, samplers, and contents that are too large.
-class Recorder : public clcook::detail::LaunchWatch {
+// Records calls of what is made with a runtime whose hook it is, one thread's at a time.
+class Recorder : public LaunchHook {
  public:
-  explicit Recorder(Store& store) : store_(store) {}
+  // The launches of `call`, and what their buffers hold when they are done. Throws
+  // Error(unsupported) for what cannot be recorded: images, samplers, groups whose size the device
+  // chooses, and contents that are too large.
+  Recording record(Store& store, const std::function<void()>& call);
 
-  void before(const Runtime& runtime, const Kernel& kernel, const Launch& launch,
-              const std::vector<clcook::detail::LaunchArgument>& arguments) override;
-  void after(const cl::Event&) override {}
-
-  // Waits for the queue and takes what the buffers hold by now. Call once, at the end.
-  Recording finish();
+  void before(const Kernel& kernel, const Launch& launch, const LaunchArgument* arguments,
+              std::size_t count) override;
+  void after(const std::string&, const cl::Event&) override {}
 
  private:
-  Argument argument_of(cl_mem buffer);
+  // What is being recorded.
+  struct Running {
+    Store& store;
+    cl_command_queue queue = nullptr;
+    std::vector<cl::Buffer> buffers;
+    std::vector<cl::Program> programs;
+    std::vector<std::string> program_files;
+    Recording recording;
 
-  Store& store_;
-  cl_command_queue queue_ = nullptr;
-  std::vector<cl::Buffer> buffers_;
-  std::vector<cl::Program> programs_;
-  std::vector<std::string> program_files_;
-  Recording recording_;
+    Argument argument_of(cl_mem buffer);
+    void add(const Kernel& kernel, const Launch& launch, const LaunchArgument* arguments,
+             std::size_t count);
+  };
+  Running* running_ = nullptr;  // null between calls
 };
 
 // The PCI address of an NVIDIA GPU, empty for any other device.

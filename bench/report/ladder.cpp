@@ -198,8 +198,8 @@ Table ladder_table(const std::vector<Result>& results, const Recipe& recipe, con
     const BenchRow& row = measured(&rung);
     const bool follows = i > 0 && rung.predecessor == rungs[i - 1]->name;
     const std::string change = rung.is_baseline ? rung.summary
-                               : follows     ? rung.change
-                                             : "after " + rung.predecessor + ": " + rung.change;
+                               : follows        ? rung.change
+                                                : "after " + rung.predecessor + ": " + rung.change;
     table.rows.push_back({{rung.name + (rung.is_approximate ? " (approximate)" : ""), "", ""},
                           {change, "", ""},
                           {digits(row.median_us), "", ""},

@@ -454,8 +454,8 @@ class Prepared {
   cl::Event run(const std::vector<cl::Event>& wait) {
     check_wait(runtime_, wait, what_);
     const WaitHandles waits(wait);
-    clcook::detail::LaunchWatch* const watch = clcook::detail::LaunchWatch::current();
-    if (watch != nullptr) tell_before(*watch);
+    LaunchHook* const hook = runtime_.hook();
+    if (hook != nullptr) at_place(entry_.place, [&] { tell_before(*hook); });
     began(entry_.place, what_, about_->time_limit);
     cl_event handle = nullptr;
     const cl_int status = clEnqueueNDRangeKernel(
@@ -472,33 +472,26 @@ class Prepared {
     cl::Event done(handle);
     const auto tell = [](cl_event, cl_int, void*) { ended(); };
     if (clSetEventCallback(handle, CL_COMPLETE, tell, nullptr) != CL_SUCCESS) ended();
-    if (watch != nullptr) watch->after(done);
-    runtime_.observe(kernel_->name(), done);
+    if (hook != nullptr) hook->after(kernel_->name(), done);
     return done;
   }
 
  private:
-  // Needs a group's size.
+  // With local sizes of 0 where the device chooses them.
   Launch launch() const {
     Launch out;
+    if (geometry_.local.empty()) out.local = {0, 0, 0};
     out.dims = static_cast<cl_uint>(geometry_.global.size());
     std::copy(geometry_.global.begin(), geometry_.global.end(), out.global.begin());
     std::copy(geometry_.local.begin(), geometry_.local.end(), out.local.begin());
     return out;
   }
 
-  // Where the device chooses the group's size nobody can launch the same again.
-  void tell_before(clcook::detail::LaunchWatch& watch) const {
-    if (geometry_.local.empty()) {
-      unsupported(Lacks::problem, entry_.place,
-                  what_ +
-                      ": the device chooses the size of its groups, so that the launch cannot be "
-                      "repeated elsewhere; give the kernel a 'local'");
-    }
-    std::vector<clcook::detail::LaunchArgument> arguments;
+  void tell_before(LaunchHook& hook) const {
+    std::vector<LaunchArgument> arguments;
     for (const Given& one : given_)
       arguments.push_back({one.kind, one.bytes, one.value.empty() ? nullptr : one.value.data()});
-    watch.before(runtime_, *kernel_, launch(), arguments);
+    hook.before(*kernel_, launch(), arguments.data(), arguments.size());
   }
 
   void set(std::size_t position, const Argument& one, const Memory* memory, const Names& names) {
@@ -518,7 +511,7 @@ class Prepared {
     const cl_int status =
         clSetKernelArg(kernel_->handle()(), static_cast<cl_uint>(position), bytes, from);
     if (status == CL_SUCCESS) {
-      using Kind = clcook::detail::LaunchArgument::Kind;
+      using Kind = LaunchArgument::Kind;
       const auto* const first = static_cast<const unsigned char*>(from);
       const bool local = one.kind == Argument::Kind::local;
       given_.push_back({memory != nullptr ? Kind::memory
@@ -540,7 +533,7 @@ class Prepared {
   Geometry geometry_;
   // The arguments, in their order, as they were set.
   struct Given {
-    clcook::detail::LaunchArgument::Kind kind;
+    LaunchArgument::Kind kind;
     std::size_t bytes;
     Bytes value;
   };

@@ -73,15 +73,16 @@ struct Spec : PlainSpec {
             .against("branchy", "tables say where the fields lie, no switch"),
         Row("local_headers",
             "headers without branches into local memory, texels in float arithmetic, whole cache "
-            "lines",
-            {64})
+            "lines")
+            .set(&Traits::group, 64)
             .against("table_driven",
                      "headers without branches, once per block; whole cache lines stored")
             .preferred(),
         Row("cpu_lanes",
             "for CPUs: headers of 16 blocks at once in vectors, then the 16 texels of each as one "
-            "vector",
-            {1, 512})
+            "vector")
+            .set(&Traits::group, 1)
+            .set(&Traits::run, 512)
             .against("local_headers", "headers of 16 blocks in vectors, no local memory")
             .for_cpus(),
     };
@@ -184,7 +185,7 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
     const CheckedPair at =
         check_pair(runtime(), Spec::kName, {blocks, Spec::block_layout(p), "blocks"},
                    {texels, Spec::texel_layout(p), "texels"});
-    return enqueue(at.from, at.to, wait);
+    return enqueue(runtime(), at.from, at.to, wait);
   }
 
   // The same into the rectangle of width x height texels of an image of CL_RGBA and CL_HALF_FLOAT,
@@ -204,8 +205,9 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
     const auto& [call_order, texels] = resources();
     CallScope scope(runtime(), *call_order);
     if ((*texels)() == nullptr) *texels = create_buffer(runtime(), Spec::bytes_of(layout));
-    const cl::Event done = enqueue(
-        from, {*texels, 0, layout.row_bytes, layout.row_bytes, layout.rows}, scope.wait_list(wait));
+    const cl::Event done = enqueue(scope.runtime(), from,
+                                   {*texels, 0, layout.row_bytes, layout.row_bytes, layout.rows},
+                                   scope.wait_list(wait));
     const std::size_t origin[3] = {image.x, image.y, 0};
     const std::size_t region[3] = {width, height, 1};
     const cl_event decoded = done();
@@ -307,7 +309,7 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
   }
 
  private:
-  cl::Event enqueue(const CheckedView& from, const CheckedView& to,
+  cl::Event enqueue(const Runtime& on, const CheckedView& from, const CheckedView& to,
                     const std::vector<cl::Event>& wait) const {
     const Problem& p = problem();
     const std::size_t bytes = pixel_bytes(p.texel);
@@ -317,10 +319,10 @@ class Bc6hDecode : public Plan<bc6h_decode::Spec> {
         Launch::cover({(blocks_wide(p.width) + run - 1) / run, blocks_high(p.height), 1},
                       {static_cast<std::size_t>(tune().group), 1, 1});
     const auto run_kernel = [&](const auto&... more) {
-      return kernel()(launch, wait, from.buffer, ulong(from.offset / kBlockBytes),
-                      ulong(from.pitch / kBlockBytes), to.buffer, ulong(to.offset / bytes),
-                      ulong(to.pitch / bytes), static_cast<cl_uint>(p.width),
-                      static_cast<cl_uint>(p.height), more...);
+      return kernel(on)(launch, wait, from.buffer, ulong(from.offset / kBlockBytes),
+                        ulong(from.pitch / kBlockBytes), to.buffer, ulong(to.offset / bytes),
+                        ulong(to.pitch / bytes), static_cast<cl_uint>(p.width),
+                        static_cast<cl_uint>(p.height), more...);
     };
     return run > 1 ? run_kernel(static_cast<cl_uint>(run)) : run_kernel();
   }

@@ -86,6 +86,36 @@ struct Spec : PlainSpec {
   };
   using Problem = folded_switch::Problem;
   using Tune = folded_switch::Tune;
+
+  // A call, for the function of a row.
+  struct Call {
+    const Setup<Spec>& setup;
+    const Resources& r;
+    Kernel kernel;
+    const CheckedView& src;
+    const CheckedView& dst;
+    const std::vector<cl::Event>& wait;
+
+    // A launch of `items` work-items, or a few more.
+    template <class... More>
+    cl::Event operator()(std::size_t items, const More&... more) {
+      return kernel(Launch::cover(items, setup.tune.group), wait, src.buffer,
+                    static_cast<cl_ulong>(src.offset / kPointBytes), r.indices, more...);
+    }
+    cl_ulong patches() const { return setup.problem.valences.size(); }
+    cl_ulong dst_offset() const { return dst.offset / kPointBytes; }
+    LocalBytes local() const { return {local_bytes(setup)}; }
+    // Work-items for whole runs of patches, 16 each, and the run's logarithm.
+    std::size_t items_in_runs() const {
+      const auto run = static_cast<std::size_t>(setup.tune.run);
+      return (setup.problem.valences.size() + run - 1) / run * run * 16;
+    }
+    cl_int run_bits() const {
+      cl_int bits = 0;
+      while (1 << bits < setup.tune.run) ++bits;
+      return bits;
+    }
+  };
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "FoldedSwitch";
   static constexpr const char* kRecipe = "folded_switch";
@@ -97,33 +127,39 @@ struct Spec : PlainSpec {
     static const std::vector<Row> all{
         Row("switch16", "a control point per work-item, a switch with sixteen arms",
             {16, Paths::arms})
+            .runs(points)
             .baseline()
             .tunes(arms),
         Row("folded3",
             "the switch only chooses one of three calls and its argument; two of the functions "
             "switch on",
             {16, Paths::inner_arms})
+            .runs(points)
             .against("switch16", "the switch chooses one of three calls and its argument")
             .tunes(arms),
         Row("switch4444",
             "the article's switch: switch16 with the valences as constants; none but regular "
             "patches",
             {16, Paths::arms})
+            .runs(regular_points)
             .with(&Traits::regular_only)
             .against("switch16", "valences are constants of the code: regular patches alone")
             .tunes(arms),
         Row("folded4444", "the article's folded switch: folded3 with the valences as constants",
             {16, Paths::inner_arms})
+            .runs(regular_points)
             .with(&Traits::regular_only)
             .against("switch4444", "the switch chooses one of three calls and its argument")
             .tunes(arms),
         Row("index_tables", "one formula for all sixteen, its arguments and weights from a table",
             {16, Paths::turns})
+            .runs(points)
             .against("folded3", "one formula, its arguments from a table")
             .tunes(runs),
         Row("weight_matrix",
             "regular patches as M P M^T, a row and a column per work-item; none but regular ones",
             {4, Paths::one, 8})
+            .runs(regular_corners)
             .with(&Traits::sorted, &Traits::regular_only)
             .against("switch4444", "M P M^T: a row and a column per work-item")
             .tunes(groups)
@@ -131,16 +167,20 @@ struct Spec : PlainSpec {
         Row("per_corner",
             "four control points per work-item: the formulas are the same at each corner",
             {4, Paths::one, 9})
+            .runs(corners)
             .against("index_tables", "four control points per work-item, no case")
             .tunes(groups),
         Row("split",
             "weight_matrix for regular patches and per_corner for the others, sorted by the plan",
-            {4, Paths::one, 8, true})
+            {4, Paths::one, 8})
+            .runs(regular_first)
+            .with(&Traits::sorted)
             .against("per_corner", "regular patches sorted out, through weight_matrix")
             .tunes(groups)
             .preferred(),
         Row("cpu_patch", "for CPUs: a whole patch at a time, many patches per work-item",
             {1, Paths::one, 16})
+            .runs(whole_patches)
             .against("split", "a whole patch at a time, no local memory")
             .for_cpus(),
     };
@@ -292,6 +332,32 @@ struct Spec : PlainSpec {
   }
 
  private:
+  static cl::Event points(Call& c) {
+    return c(c.items_in_runs(), c.r.heads, c.dst.buffer, c.dst_offset(), c.patches(), c.run_bits());
+  }
+  static cl::Event regular_points(Call& c) {
+    return c(c.items_in_runs(), c.dst.buffer, c.dst_offset(), c.patches(), c.run_bits());
+  }
+  static cl::Event corners(Call& c) {
+    return c(4 * c.patches(), c.r.heads, c.dst.buffer, c.dst_offset(), c.patches(), c.local());
+  }
+  static cl::Event regular_corners(Call& c) {
+    return c(4 * c.patches(), c.dst.buffer, c.dst_offset(), c.patches(), c.local());
+  }
+  // Whole groups of regular patches, then whole groups of the others.
+  static cl::Event regular_first(Call& c) {
+    const auto group = static_cast<std::size_t>(c.setup.tune.group);
+    const auto groups_for = [&](std::size_t some) { return (4 * some + group - 1) / group; };
+    const std::size_t first = groups_for(c.r.regular_patches);
+    return c((first + groups_for(c.patches() - c.r.regular_patches)) * group, c.r.heads, c.r.slots,
+             c.dst.buffer, c.dst_offset(), c.patches(), static_cast<cl_ulong>(c.r.regular_patches),
+             static_cast<cl_ulong>(first), c.local());
+  }
+  static cl::Event whole_patches(Call& c) {
+    return c((c.patches() + c.r.task - 1) / c.r.task, c.r.heads, c.dst.buffer, c.dst_offset(),
+             c.patches(), static_cast<cl_ulong>(c.r.task));
+  }
+
   static void add_head(std::vector<std::uint32_t>& heads, std::size_t first,
                        const std::array<std::uint8_t, 4>& n) {
     heads.push_back(static_cast<std::uint32_t>(first));
@@ -326,8 +392,6 @@ class FoldedSwitch : public Plan<folded_switch::Spec> {
                        const std::vector<cl::Event>& wait = {}) const {
     constexpr const char* kName = Spec::kName;
     constexpr std::size_t kPointBytes = folded_switch::kPointBytes;
-    const Spec::Traits& traits = row().traits;
-    const Spec::Resources& r = resources();
     const std::size_t count = problem().valences.size();
     const RowLayout in{problem().vertices * kPointBytes, 1, kPointBytes};
     const RowLayout out{count * 16 * kPointBytes, 1, kPointBytes};
@@ -336,34 +400,9 @@ class FoldedSwitch : public Plan<folded_switch::Spec> {
     const CheckedView to =
         check_view(runtime(), flat(control_points), out, Access::write, kName, "control_points");
     check_disjoint(from, to, kName, "positions", "control_points");
-    const auto group = static_cast<std::size_t>(tune().group);
-    const auto call = [&](std::size_t items, const auto&... rest) {
-      return kernel()(Launch::cover({items, 1, 1}, {group, 1, 1}), wait, from.buffer,
-                      static_cast<cl_ulong>(from.offset / kPointBytes), r.indices, rest...);
-    };
-    const auto to_offset = static_cast<cl_ulong>(to.offset / kPointBytes);
-    const auto patches = static_cast<cl_ulong>(count);
-    const LocalBytes local{Spec::local_bytes(setup())};
-    if (row().is_for_cpus) {
-      return call((count + r.task - 1) / r.task, r.heads, to.buffer, to_offset, patches,
-                  static_cast<cl_ulong>(r.task));
-    }
-    if (traits.has_runs()) {
-      const auto run = static_cast<std::size_t>(tune().run);
-      cl_int bits = 0;
-      while (std::size_t{1} << bits < run) ++bits;
-      const std::size_t items = (count + run - 1) / run * run * 16;
-      if (traits.regular_only) return call(items, to.buffer, to_offset, patches, bits);
-      return call(items, r.heads, to.buffer, to_offset, patches, bits);
-    }
-    if (traits.regular_only) return call(4 * count, to.buffer, to_offset, patches, local);
-    if (!traits.sorted) return call(4 * count, r.heads, to.buffer, to_offset, patches, local);
-    // Whole groups of regular patches, then whole groups of the others.
-    const auto groups_for = [&](std::size_t some) { return (4 * some + group - 1) / group; };
-    const std::size_t first = groups_for(r.regular_patches);
-    return call((first + groups_for(count - r.regular_patches)) * group, r.heads, r.slots,
-                to.buffer, to_offset, patches, static_cast<cl_ulong>(r.regular_patches),
-                static_cast<cl_ulong>(first), local);
+    const Setup<Spec> s = setup();
+    Spec::Call call{s, resources(), kernel(), from, to, wait};
+    return row().run(call);
   }
 
   // Bytes of topology that a call reads.

@@ -99,21 +99,24 @@ struct Spec : PlainSpec {
         Row("direct", "one element per item, one segment per group")
             .baseline()
             .tunes({{"group", {256, 64, 1024}}}),
-        Row("grid_stride", "an eighth of the groups, each loops over elements", {{}, 8})
+        Row("grid_stride", "an eighth of the groups, each loops over elements")
+            .set(&Traits::turns, 8)
             .against("direct", "an eighth of the groups, each loops over elements")
             .tunes({{"group", {256, 64}}}),
         Row("single_wave",
             "groups of one wave, with the barrier of a wave where the device has one",
-            {Work::barriers, 1, kWave})
+            {Work::barriers})
+            .set(&Traits::group, kWave)
             .against("direct", "groups of one wave, with the barrier of a wave"),
-        Row("local_table", "the table that all items read in local memory",
-            {Work::divergent_loop, 1, 0, kMaxSpheres * sizeof(cl_float4)})
+        Row("local_table", "the table that all items read in local memory", {Work::divergent_loop})
+            .set(&Traits::table_bytes, kMaxSpheres * sizeof(cl_float4))
             .against("direct", "the table in local memory")
             .tunes({{"group", {64, 256}}}),
         Row("static_local",
             "against direct: the unused local memory is an array of the kernel, which may be "
             "larger",
-            {Work::barriers, 1, 0, 0, /*is_static=*/true})
+            {Work::barriers})
+            .with(&Traits::is_static)
             .against("direct", "the unused local memory is an array of the kernel")
             .by_name()
             .tunes({{"group", {1024}}}),

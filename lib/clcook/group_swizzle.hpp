@@ -91,7 +91,8 @@ struct Spec : PlainSpec {
         Row("hilbert", "a Hilbert curve, for any grid", {Kind::hilbert})
             .against("morton", "groups along a Hilbert curve")
             .tunes({group}),
-        Row("xcd", "a contiguous run of the strips' order for each chiplet", {Kind::columns, true})
+        Row("xcd", "a contiguous run of the strips' order for each chiplet", {Kind::columns})
+            .with(&Traits::chiplets)
             .against("column_tiles", "a run of the strips for each chiplet")
             .tunes({group, {"chiplets", {8, 4}}}),
         Row("cpu_tiles",

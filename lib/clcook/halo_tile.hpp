@@ -116,6 +116,25 @@ struct Spec : PlainSpec {
     std::shared_ptr<ImageStaging> staging;
   };
 
+  // Rows of pixels.
+  struct Rows {
+    const cl::Buffer& buffer;
+    KernelView view;
+  };
+
+  // A call, for the function of a row.
+  struct Call {
+    Kernel kernel;
+    Launch launch;
+    LocalBytes local;
+    KernelVolume volume;
+    const cl::Image2D& image;  // of those that read one; else src
+    Rows src;
+    Rows history;
+    Rows dst;
+    const std::vector<cl::Event>& wait;
+  };
+
   static Resources allocate(const Runtime&, const Setup<Spec>&, const std::vector<cl::Program>&) {
     return {std::make_shared<CallOrder>(), std::make_shared<ImageStaging>()};
   }
@@ -130,15 +149,18 @@ struct Spec : PlainSpec {
     const TuneAxis many{"outputs", {4, 8}};
     static const std::vector<Row> all{
         Row("direct", "every neighbour is a read of global memory")
+            .runs(from_memory)
             .baseline()
             .tunes({tiles({"16x16", "8x8", "32x32", "64x4"})}),
         Row("direct_multi",
             "several outputs per item share rows of neighbours in registers, no local memory")
+            .runs(from_memory)
             .with(&Traits::is_multi)
             .against("direct", "several outputs per item share rows in registers")
             .tunes({tiles({"32x16"}), few}),
         // The caller of an automatic plan has buffers.
         Row("image", "every neighbour through the texture unit")
+            .runs(from_image)
             .with(&Traits::is_image)
             .against("direct", "reads through the texture unit")
             .by_name()
@@ -146,41 +168,48 @@ struct Spec : PlainSpec {
             .tunes({tiles({"16x16"})}),
         Row("image_no_sampler",
             "against image: reads without a sampler, the border found by hand at the border alone")
+            .runs(from_image)
             .with(&Traits::is_image)
             .against("image", "no sampler: the border is found by hand at the border alone")
             .by_name()
             .need("images of the pixel type")
             .tunes({tiles({"16x16"})}),
         Row("local_tile", "the tile and its halo once into local memory")
+            .runs(through_local)
             .with(&Traits::is_local)
             .against("direct", "the tile and its halo in local memory")
             .preferred()
             .tunes({tiles({"16x16", "8x8", "32x32", "64x4", "256x1", "8x8x8"})}),
         Row("local_tile_multi",
             "several outputs per item from the tile; wide filters in two steps, rows then columns")
+            .runs(through_local)
             .with(&Traits::is_multi, &Traits::is_local)
             .against("local_tile", "several outputs per item; wide filters in two steps")
             .preferred()
             .tunes({tiles({"32x16", "32x32"}), many}),
         Row("block",
             "radius 1: a block of outputs per item in registers, four pixels of a channel per read")
+            .runs(from_memory)
             .with(&Traits::is_block)
             .against("direct_multi", "outputs in rows too, and pairs of them share comparisons")
             .tunes({tiles({"128x16", "128x8"}), few}),
         Row("slices",
             "radius 1, volumes: down the slices, each read once; neighbours in y from local memory")
+            .runs(through_local)
             .with(&Traits::is_local, &Traits::is_slices)
             .against("local_tile", "down the slices, neighbours in z stay in registers")
             .tunes({tiles({"64x14x16", "128x6x16", "64x14x8"})}),
         Row("columns_first",
             "columns from global memory, then lines from local memory, few comparisons at any "
             "radius")
+            .runs(through_local)
             .with(&Traits::is_local, &Traits::is_columns_first)
             .against("local_tile_multi",
                      "columns first, straight from global memory; their values in local memory")
             .tunes({tiles({"56x32", "120x16"}), {"outputs", {8, 4}}}),
         Row("cpu_rows",
             "for CPUs: vectors of 16 channels, the neighbours of columns first and then of lines")
+            .runs(through_local)
             .with(&Traits::is_local)
             .against("direct_multi", "vectors of 16 channels, neighbours of columns first")
             .for_cpus(),
@@ -539,6 +568,20 @@ struct Spec : PlainSpec {
     }
     return false;
   }
+
+ private:
+  static cl::Event from_memory(Call& c) {
+    return c.kernel(c.launch, c.wait, c.src.buffer, c.src.view, c.history.buffer, c.history.view,
+                    c.dst.buffer, c.dst.view, c.volume);
+  }
+  static cl::Event through_local(Call& c) {
+    return c.kernel(c.launch, c.wait, c.src.buffer, c.src.view, c.history.buffer, c.history.view,
+                    c.dst.buffer, c.dst.view, c.volume, c.local);
+  }
+  static cl::Event from_image(Call& c) {
+    return c.kernel(c.launch, c.wait, c.image, c.history.buffer, c.history.view, c.dst.buffer,
+                    c.dst.view, c.volume);
+  }
 };
 
 }  // namespace halo_tile
@@ -566,7 +609,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
     const CheckedView from = checked_view(src, Access::read, "src");
     const CheckedView to = checked_view(dst, Access::write, "dst");
     check_disjoint(from, to, Spec::kName, "src", "dst");
-    return enqueue(from, from, to, wait);
+    return enqueue(runtime(), from, from, to, wait);
   }
 
   // Clamp: limits `history` to the minimum and maximum of the neighbours in `src`.
@@ -579,7 +622,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
     const CheckedView to = checked_view(dst, Access::write, "dst");
     check_disjoint(from, to, Spec::kName, "src", "dst");
     check_disjoint(past, to, Spec::kName, "history", "dst");
-    return enqueue(from, past, to, wait);
+    return enqueue(runtime(), from, past, to, wait);
   }
 
   // The same for the variants that read an image. The picture is the whole image, of the size of the
@@ -590,7 +633,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
     need_source(true);
     check_image(src);
     const CheckedView to = checked_view(dst, Access::write, "dst");
-    return enqueue(src, to, to, wait);
+    return enqueue(runtime(), to, to, to, wait, src);
   }
   cl::Event operator()(const cl::Image2D& src, const BufferView& history, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
@@ -600,7 +643,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
     const CheckedView past = checked_view(history, Access::read, "history");
     const CheckedView to = checked_view(dst, Access::write, "dst");
     check_disjoint(past, to, Spec::kName, "history", "dst");
-    return enqueue(src, past, to, wait);
+    return enqueue(runtime(), past, past, to, wait, src);
   }
 
   // Dilation and median from image to image, in the formats of stored_formats(); not for variants
@@ -619,11 +662,11 @@ class HaloTile : public Plan<halo_tile::Spec> {
     }
     const ImageLayout layout{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
                              pixel_bytes(p.pixel), stored_formats(p.pixel)};
-    return resources().staging->run(runtime(), layout, src, dst, wait, *resources().call_order,
-                                    Spec::kName,
-                                    [&](const auto& from, const auto& to, const auto& before) {
-                                      return enqueue(from, from, to, before);
-                                    });
+    return resources().staging->run(
+        runtime(), layout, src, dst, wait, *resources().call_order, Spec::kName,
+        [&](CallScope& scope, const auto& from, const auto& to, const auto& before) {
+          return enqueue(scope.runtime(), from, from, to, before);
+        });
   }
 
   // The value of that name. Throws Error(invalid_argument) that lists the names.
@@ -694,33 +737,21 @@ class HaloTile : public Plan<halo_tile::Spec> {
     }
   }
 
-  template <class... Source>
-  cl::Event launch_kernel(const CheckedView& history, const CheckedView& dst,
-                          const std::vector<cl::Event>& wait, const Source&... source) const {
+  // Of variants that read an image, `src` is not read.
+  cl::Event enqueue(const Runtime& on, const CheckedView& src, const CheckedView& history,
+                    const CheckedView& dst, const std::vector<cl::Event>& wait,
+                    const cl::Image2D& image = {}) const {
     const Problem& p = problem();
     KernelVolume volume{{}, p.width, p.height, p.depth, static_cast<cl_int>(p.border)};
     for (std::size_t c = 0; c < 4; ++c) volume.outside.s[c] = halo_tile::stored_outside(p)[c];
-    const auto run = [&](const auto&... more) {
-      return kernel()(launch(), wait, source..., history.buffer, rows(history), dst.buffer,
-                      rows(dst), volume, more...);
-    };
-    if (row().traits.is_local) {
-      return run(LocalBytes{static_cast<std::size_t>(Spec::local_bytes(setup()))});
-    }
-    return run();
+    const LocalBytes local{offer().units.front().local_bytes};
+    Spec::Call call{kernel(on), launch(),      local,     volume, image,
+                    rows(src),  rows(history), rows(dst), wait};
+    return row().run(call);
   }
 
-  cl::Event enqueue(const CheckedView& src, const CheckedView& history, const CheckedView& dst,
-                    const std::vector<cl::Event>& wait) const {
-    return launch_kernel(history, dst, wait, src.buffer, rows(src));
-  }
-  cl::Event enqueue(const cl::Image2D& src, const CheckedView& history, const CheckedView& dst,
-                    const std::vector<cl::Event>& wait) const {
-    return launch_kernel(history, dst, wait, src);
-  }
-
-  KernelView rows(const CheckedView& view) const {
-    return kernel_view(view, pixel_bytes(problem().pixel));
+  Spec::Rows rows(const CheckedView& view) const {
+    return {view.buffer, kernel_view(view, pixel_bytes(problem().pixel))};
   }
 };
 

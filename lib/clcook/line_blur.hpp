@@ -166,7 +166,6 @@ struct Spec : PlainSpec {
 
   struct Traits {
     Cut (*cut)(const Setup<Spec>&);
-    cl::Event (*run)(Call&);
     bool has_table = false;   // weights made on the host
     bool is_pairs = false;    // taps in pairs
     bool is_padded = false;   // a float4 more after every 32 of local memory
@@ -180,55 +179,63 @@ struct Spec : PlainSpec {
     };
     static const std::vector<Row> all{
         Row("naive", "one work-group per line; a global read and an exponential per tap",
-            {two_passes, [](Call& c) { return c(c.r.taps); }})
+            {two_passes})
+            .runs([](Call& c) { return c(c.r.taps); })
             .baseline()
             .tunes(),
-        Row("local_line", "the line is read once into local memory", {cut_tiles, tiles})
+        Row("local_line", "the line is read once into local memory", {cut_tiles})
+            .runs(tiles)
             .against("naive", "the line in local memory")
             .tunes(),
-        Row("subsampled", "at most 65 taps, spread over the radius (an approximation)",
-            {cut_tiles, tiles})
+        Row("subsampled", "at most 65 taps, spread over the radius (an approximation)", {cut_tiles})
+            .runs(tiles)
             .against("local_line", "at most 65 taps (an approximation)")
             .approximate()
             .tunes(),
-        Row("symmetric", "the same taps in pairs: one weight for two", {cut_tiles, tiles})
+        Row("symmetric", "the same taps in pairs: one weight for two", {cut_tiles})
+            .runs(tiles)
             .with(&Traits::is_pairs)
             .against("subsampled", "taps in pairs: one weight for two")
             .approximate()
             .tunes(),
-        Row("unrolled", "symmetric with the loop over 32 pairs unrolled", {cut_tiles, tiles})
+        Row("unrolled", "symmetric with the loop over 32 pairs unrolled", {cut_tiles})
+            .runs(tiles)
             .with(&Traits::is_pairs)
             .against("symmetric", "the loop over 32 pairs unrolled")
             .approximate()
             .tunes(),
-        Row("padded", "symmetric with padded local memory, against bank conflicts",
-            {cut_tiles, tiles})
+        Row("padded", "symmetric with padded local memory, against bank conflicts", {cut_tiles})
+            .runs(tiles)
             .with(&Traits::is_pairs, &Traits::is_padded)
             .against("symmetric", "a padded layout of local memory")
             .approximate()
             .tunes(),
         Row("weights_table", "local_line with all taps and weights made once on the host",
-            {cut_tiles, [](Call& c) { return c(c.r.taps.side, c.r.weights, c.tile()); }})
+            {cut_tiles})
+            .runs([](Call& c) { return c(c.r.taps.side, c.r.weights, c.tile()); })
             .with(&Traits::has_table)
             .against("local_line", "weights made once, on the host")
             .tunes(),
         Row("coalesced_store",
             "8 lines per group and contiguous transposed stores, an item's outputs one by one",
-            {cut_blocks, blocks})
+            {cut_blocks})
+            .runs(blocks)
             .with(&Traits::has_table, &Traits::is_blocked)
             .against("weights_table",
                      "8 lines per group, so that neighbouring items store neighbours")
             .tunes(),
         Row("coalesced",
             "coalesced_store with an item's outputs at once, their window in registers",
-            {cut_blocks, blocks})
+            {cut_blocks})
+            .runs(blocks)
             .with(&Traits::has_table, &Traits::is_blocked)
             .against("coalesced_store", "an item's outputs at once, from a window in registers")
             .preferred()
             .tunes({{"group", {128, 1024, 512, 256, 64}}}),
         Row("cpu_strip",
             "for CPUs: float16 vectors, both passes in one launch, a ring of rows in the L2 cache",
-            {cut_strips, [](Call& c) { return c(c.r.weights, c.r.cut->strips, c.r.scratch); }})
+            {cut_strips})
+            .runs([](Call& c) { return c(c.r.weights, c.r.cut->strips, c.r.scratch); })
             .with(&Traits::has_table)
             .against("weights_table", "float16 vectors, both passes in one launch")
             .for_cpus(),
@@ -614,9 +621,9 @@ class LineBlur : public Plan<line_blur::Spec> {
     const CheckedView to = check_view(runtime(), dst, layout, Access::write, kName, "dst");
     check_disjoint(from, to, kName, "src", "dst");
     check_wait(runtime(), wait, kName);
-    if (resources().scratch() == nullptr) return enqueue(from, to, wait);
+    if (resources().scratch() == nullptr) return enqueue(runtime(), from, to, wait);
     CallScope scope(runtime(), *resources().call_order);
-    enqueue(from, to, scope.wait_list(wait));
+    enqueue(scope.runtime(), from, to, scope.wait_list(wait));
     return scope.end();
   }
 
@@ -628,11 +635,11 @@ class LineBlur : public Plan<line_blur::Spec> {
     const Problem& p = problem();
     const ImageLayout layout{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
                              pixel_bytes(p.pixel), stored_formats(p.pixel)};
-    return resources().staging->run(runtime(), layout, src, dst, wait, *resources().call_order,
-                                    kName,
-                                    [&](const auto& from, const auto& to, const auto& before) {
-                                      return enqueue(from, to, before);
-                                    });
+    return resources().staging->run(
+        runtime(), layout, src, dst, wait, *resources().call_order, kName,
+        [&](CallScope& scope, const auto& from, const auto& to, const auto& before) {
+          return enqueue(scope.runtime(), from, to, before);
+        });
   }
 
   // Whether the blur of this problem is a copy: only the centre has a tap.
@@ -648,20 +655,23 @@ class LineBlur : public Plan<line_blur::Spec> {
   static constexpr const char* kName = Spec::kName;
 
   // Enqueues the passes.
-  cl::Event enqueue(const CheckedView& src, const CheckedView& dst,
+  cl::Event enqueue(const Runtime& on, const CheckedView& src, const CheckedView& dst,
                     const std::vector<cl::Event>& wait) const {
     const Spec::Resources& r = resources();
     const Spec::Pass& first = r.cut->passes.front();
-    Spec::Call call{kernel(), r, first, rows(src), rows(dst), wait};
-    if (r.cut->passes.size() == 1) return is_copy(problem()) ? call() : row().traits.run(call);
+    Spec::Call call{kernel(on), r, first, rows(src), rows(dst), wait};
+    if (r.cut->passes.size() == 1) return is_copy(problem()) ? call() : row().run(call);
     // The intermediate picture is transposed: one row of it per column.
     const Spec::Pass& second = r.cut->passes.back();
     call.dst = {r.scratch, {0, static_cast<cl_ulong>(first.lines)}};
-    const cl::Event done = row().traits.run(call);
-    Spec::Call columns{
-        kernel(second.unit), r,     second, {r.scratch, {0, static_cast<cl_ulong>(second.length)}},
-        rows(dst),           {done}};
-    return row().traits.run(columns);
+    const cl::Event done = row().run(call);
+    Spec::Call columns{kernel(on, second.unit),
+                       r,
+                       second,
+                       {r.scratch, {0, static_cast<cl_ulong>(second.length)}},
+                       rows(dst),
+                       {done}};
+    return row().run(columns);
   }
 
   Spec::Rows rows(const CheckedView& view) const {

@@ -105,7 +105,6 @@ struct Spec : PlainSpec {
   };
 
   struct Traits {
-    cl::Event (*run)(Call&);
     Work (*work)(const Problem&, double groups);         // without the operations
     std::size_t (*island_bytes)(std::size_t particles);  // of local memory
     int islands = 1;                                     // per group; 0: a group knows no islands
@@ -118,58 +117,43 @@ struct Spec : PlainSpec {
     const auto whole = [](std::size_t particles) { return particles * kParticleBytes; };
     static const std::vector<Row> all{
         Row("per_colour", "one launch per colour and iteration, through global memory",
-            {run_per_colour, work_per_colour, none, /*islands=*/0})
+            {work_per_colour, none, /*islands=*/0})
+            .runs(per_colour)
             .baseline()
             .tunes({{"group", {256, 64}}}),
         Row("per_iteration",
             "one launch per iteration: an island per work-group, barriers between the colours",
-            {run_per_iteration, work_per_iteration, none})
+            {work_per_iteration, none})
+            .runs(per_iteration)
             .against("per_colour", "one launch per iteration, barriers between colours")
             .tunes(),
         Row("all_local", "one launch for all iterations: an island per work-group, in local memory",
-            {[](Call& c) {
-               const Problem& p = c.problem;
-               return c(c.r.colour_begin, p.island.colours(), p.iterations, p.island.particles,
-                        c.local());
-             },
-             work_in_local, whole})
+            {work_in_local, whole})
+            .runs(in_local)
             .against("per_iteration", "one launch for all iterations, in local memory")
             .tunes(),
         Row("packed_islands",
             "as many islands per work-group as its work-items and local memory can serve",
-            {[](Call& c) {
-               const Problem& p = c.problem;
-               return c(c.r.colour_begin, p.island.colours(), p.iterations, p.island.particles,
-                        p.islands, static_cast<cl_uint>(c.r.geometry->packed),
-                        static_cast<cl_uint>(c.r.geometry->lanes), c.local());
-             },
-             work_in_local, whole, 1, /*is_packed=*/true})
+            {work_in_local, whole})
+            .runs(packed)
+            .with(&Traits::is_packed)
             .against("all_local", "several islands per work-group")
             .tunes({{"group", {128, 64, 256}}}),
         // x, y and z, an odd number of floats.
         Row("resident",
             "packed_islands with each item's constraints in registers and few bank conflicts",
-            {[](Call& c) {
-               const Problem& p = c.problem;
-               return c(c.r.colour_begin, p.iterations, p.island.particles, p.islands,
-                        static_cast<cl_uint>(c.r.geometry->packed),
-                        static_cast<cl_uint>(c.r.geometry->lanes), c.local());
-             },
-             work_in_registers,
-             [](std::size_t particles) { return (particles * 3 | 1) * sizeof(float); }, 1,
-             /*is_packed=*/true, /*is_resident=*/true})
+            {work_in_registers,
+             [](std::size_t particles) { return (particles * 3 | 1) * sizeof(float); }})
+            .runs(resident)
+            .with(&Traits::is_packed, &Traits::is_resident)
             .against("packed_islands", "constraints in registers, few bank conflicts")
             .preferred()
             .tunes(),
         Row("cpu_lanes", "for CPUs: 16 islands as the elements of a vector, no barriers",
-            {[](Call& c) {
-               const Problem& p = c.problem;
-               return c(static_cast<cl_uint>(p.island.constraints.size()), p.iterations,
-                        p.island.particles, p.islands, c.local());
-             },
-             work_in_local,
+            {work_in_local,
              [](std::size_t particles) { return particles * kParticleBytes * kCpuLanes; },
              kCpuLanes})
+            .runs(in_vectors)
             .against("all_local", "16 islands in a vector, no barriers")
             .for_cpus(),
     };
@@ -299,7 +283,7 @@ struct Spec : PlainSpec {
     return moved(p, bytes(p), groups, 1);
   }
 
-  static cl::Event run_per_colour(Call& c) {
+  static cl::Event per_colour(Call& c) {
     const Island& island = c.problem.island;
     const cl_uint islands = c.problem.islands;
     const auto cover = [&](std::size_t count) {
@@ -322,13 +306,38 @@ struct Spec : PlainSpec {
     return last.front();
   }
 
-  static cl::Event run_per_iteration(Call& c) {
+  static cl::Event per_iteration(Call& c) {
     const Island& island = c.problem.island;
     for (cl_uint iteration = 0; iteration < c.problem.iterations; ++iteration) {
       const cl_uint copy = iteration == 0 && !c.in_place ? 1 : 0;
       c.wait = {c(c.r.colour_begin, island.colours(), island.particles, copy)};
     }
     return c.wait.front();
+  }
+
+  static cl::Event in_local(Call& c) {
+    const Problem& p = c.problem;
+    return c(c.r.colour_begin, p.island.colours(), p.iterations, p.island.particles, c.local());
+  }
+
+  static cl::Event packed(Call& c) {
+    const Problem& p = c.problem;
+    return c(c.r.colour_begin, p.island.colours(), p.iterations, p.island.particles, p.islands,
+             static_cast<cl_uint>(c.r.geometry->packed), static_cast<cl_uint>(c.r.geometry->lanes),
+             c.local());
+  }
+
+  static cl::Event resident(Call& c) {
+    const Problem& p = c.problem;
+    return c(c.r.colour_begin, p.iterations, p.island.particles, p.islands,
+             static_cast<cl_uint>(c.r.geometry->packed), static_cast<cl_uint>(c.r.geometry->lanes),
+             c.local());
+  }
+
+  static cl::Event in_vectors(Call& c) {
+    const Problem& p = c.problem;
+    return c(static_cast<cl_uint>(p.island.constraints.size()), p.iterations, p.island.particles,
+             p.islands, c.local());
   }
 };
 
@@ -371,7 +380,7 @@ class LocalMultipass : public Plan<local_multipass::Spec> {
     Spec::Call call{runtime(), p,          resources(), static_cast<std::size_t>(tune().group),
                     kernel(),  rows(from), rows(to),    in_place,
                     wait};
-    return row().traits.run(call);
+    return row().run(call);
   }
 
   // The islands that one work-group solves; of per_colour 0.

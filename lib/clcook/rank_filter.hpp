@@ -414,7 +414,7 @@ class RankFilter : public Plan<rank_filter::Spec> {
     const CheckedView from = checked_view(src, Access::read, "src");
     const CheckedView to = checked_view(dst, Access::write, "dst");
     check_disjoint(from, to, Spec::kName, "src", "dst");
-    return enqueue(from, to, wait);
+    return enqueue(runtime(), from, to, wait);
   }
 
   // From image to image, in the formats of stored_formats(). The pixels go through buffers of the
@@ -425,11 +425,11 @@ class RankFilter : public Plan<rank_filter::Spec> {
     const Problem& p = problem();
     const ImageLayout layout{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
                              pixel_bytes(p.pixel), stored_formats(p.pixel)};
-    return resources().staging->run(runtime(), layout, src, dst, wait, *resources().call_order,
-                                    Spec::kName,
-                                    [&](const auto& from, const auto& to, const auto& before) {
-                                      return enqueue(from, to, before);
-                                    });
+    return resources().staging->run(
+        runtime(), layout, src, dst, wait, *resources().call_order, Spec::kName,
+        [&](CallScope& scope, const auto& from, const auto& to, const auto& before) {
+          return enqueue(scope.runtime(), from, to, before);
+        });
   }
 
   // The value of that name. Throws Error(invalid_argument) that lists the names.
@@ -470,7 +470,7 @@ class RankFilter : public Plan<rank_filter::Spec> {
     return check_view(runtime(), view, layout, access, Spec::kName, name);
   }
 
-  cl::Event enqueue(const CheckedView& src, const CheckedView& dst,
+  cl::Event enqueue(const Runtime& on, const CheckedView& src, const CheckedView& dst,
                     const std::vector<cl::Event>& wait) const {
     const Problem& p = problem();
     KernelVolume picture{{}, p.width, p.height, 1, static_cast<cl_int>(p.border)};
@@ -478,11 +478,12 @@ class RankFilter : public Plan<rank_filter::Spec> {
     static_assert(sizeof outside == sizeof picture.outside);
     std::memcpy(&picture.outside, outside.data(), sizeof outside);
     const auto rank = static_cast<cl_uint>(rank_filter::rank_number(p));
-    if (Spec::is_local(row())) {
-      return kernel()(launch(), wait, src.buffer, rows(src), dst.buffer, rows(dst), picture, rank,
-                      LocalBytes{static_cast<std::size_t>(Spec::local_bytes(setup()))});
-    }
-    return kernel()(launch(), wait, src.buffer, rows(src), dst.buffer, rows(dst), picture, rank);
+    const auto run = [&](const auto&... more) {
+      return kernel(on)(launch(), wait, src.buffer, rows(src), dst.buffer, rows(dst), picture, rank,
+                        more...);
+    };
+    if (!Spec::is_local(row())) return run();
+    return run(LocalBytes{static_cast<std::size_t>(Spec::local_bytes(setup()))});
   }
 
   KernelView rows(const CheckedView& view) const {

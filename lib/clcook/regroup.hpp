@@ -128,11 +128,11 @@ Scratch allocate(const Runtime& runtime, const Setup<Spec>& s) {
           create_buffer(runtime, paths * sizeof(cl_uint)), create_buffer(runtime, sizeof(cl_uint))};
 }
 
-// Enqueues the launches behind `wait` and returns the last event.
+// Enqueues the first three of `kernels` behind `wait` and returns the last event.
 template <class Spec>
-cl::Event enqueue(const Setup<Spec>& s, Kernel& count, Kernel& scan, Kernel& scatter,
-                  const Scratch& scratch, const CheckedView& keys, const cl::Buffer& order,
-                  cl_ulong order_offset, const cl::Buffer& offsets, cl_ulong offsets_offset,
+cl::Event enqueue(const Setup<Spec>& s, std::vector<Kernel>& kernels, const Scratch& scratch,
+                  const CheckedView& keys, const cl::Buffer& order, cl_ulong order_offset,
+                  const cl::Buffer& offsets, cl_ulong offsets_offset,
                   const std::vector<cl::Event>& wait) {
   const auto group = static_cast<std::size_t>(s.tune.group);
   const std::size_t number = groups(s);
@@ -142,11 +142,11 @@ cl::Event enqueue(const Setup<Spec>& s, Kernel& count, Kernel& scan, Kernel& sca
   const auto keys_offset =
       static_cast<cl_ulong>(keys.offset / static_cast<std::size_t>(s.problem.key_bytes));
   const auto items = static_cast<cl_uint>(s.problem.items);
-  cl::Event last = count(all, wait, keys.buffer, keys_offset, items, scratch.counts);
-  last = scan(paths, {last}, scratch.counts, static_cast<cl_uint>(number), scratch.totals,
-              scratch.taken);
-  return scatter(all, {last}, keys.buffer, keys_offset, items, scratch.counts, scratch.totals,
-                 order, order_offset, offsets, offsets_offset);
+  cl::Event last = kernels[0](all, wait, keys.buffer, keys_offset, items, scratch.counts);
+  last = kernels[1](paths, {last}, scratch.counts, static_cast<cl_uint>(number), scratch.totals,
+                    scratch.taken);
+  return kernels[2](all, {last}, keys.buffer, keys_offset, items, scratch.counts, scratch.totals,
+                    order, order_offset, offsets, offsets_offset);
 }
 
 }  // namespace listing
@@ -167,6 +167,42 @@ struct Spec : PlainSpec {
     cl::Buffer offsets;  // a uint per path, and one more
     std::shared_ptr<CallOrder> call_order;
   };
+
+  // A call, for the function of a row.
+  struct Call {
+    const Setup<Spec>& setup;
+    const Resources& r;
+    std::vector<Kernel> kernels;  // of those that list: three for the list, then what shades
+    const CheckedView& keys;
+    const CheckedView& items;
+    const CheckedView& results;
+    const std::vector<cl::Event>& wait;
+
+    // Lists all items.
+    cl::Event list() {
+      return listing::enqueue(setup, kernels, r.scratch, keys, r.order, 0, r.offsets, 0, wait);
+    }
+    // A launch of `shader` with `work_items`, or a few more.
+    template <class... More>
+    cl::Event shade(Kernel& shader, std::size_t work_items, const std::vector<cl::Event>& behind,
+                    const More&... more) const {
+      const Problem& p = setup.problem;
+      const auto place = [](const CheckedView& view, std::size_t bytes) {
+        return static_cast<cl_ulong>(view.offset / bytes);
+      };
+      cl_float4 parameters{};
+      for (int i = 0; i < 4; ++i) parameters.s[i] = p.parameters[i];
+      return shader(Launch::cover(work_items, setup.tune.group), behind, keys.buffer,
+                    place(keys, static_cast<std::size_t>(p.key_bytes)), items.buffer,
+                    place(items, kItemBytes), results.buffer, place(results, kItemBytes),
+                    static_cast<cl_uint>(p.items), parameters, more...);
+    }
+    // Work-items that fill the device.
+    std::size_t filling() const {
+      const auto group = static_cast<std::size_t>(setup.tune.group);
+      return std::min(setup.problem.items, Spec::filling(setup) * group);
+    }
+  };
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "Regroup";
   static constexpr const char* kRecipe = "regroup";
@@ -175,30 +211,39 @@ struct Spec : PlainSpec {
 
   static const std::vector<Row>& variants() {
     static const std::vector<Row> all{
-        Row("branchy", "an item per work-item, a branch over its path").baseline().tunes(),
+        Row("branchy", "an item per work-item, a branch over its path")
+            .runs(alone)
+            .baseline()
+            .tunes(),
         Row("branch_free", "every item takes all paths and keeps one result")
+            .runs(alone)
             .with(&Traits::free)
             .against("branchy", "all paths are taken, one result is kept")
             .tunes(),
         Row("sorted_groups", "each group sorts its items by path in local memory, then shades them")
+            .runs(alone)
             .with(&Traits::sorts)
             .against("branchy", "a group sorts its items by path in local memory")
             .tunes()
             .preferred(),
         Row("binned", "count, scan and scatter list all items by path, a last launch shades them")
+            .runs(behind_list)
             .with(&Traits::lists)
             .against("sorted_groups", "all items are sorted, in three launches before")
             .tunes(),
         Row("launch_per_path", "binned with a launch for each path, the path compiled in")
+            .runs(path_by_path)
             .with(&Traits::lists, &Traits::per_path, &Traits::stays)
             .against("binned", "a launch for each path, its code alone")
             .tunes(),
         Row("queues", "binned by groups that stay and take batches of one path from a counter")
+            .runs(from_queues)
             .with(&Traits::lists, &Traits::stays)
             .against("binned", "groups stay and take batches of one path")
             .tunes(),
         Row("cpu_lanes",
             "for CPUs: a work-item sorts a run of items and shades 16 of one path in vectors")
+            .runs(alone)
             .against("sorted_groups", "a run per work-item, vectors of 16 items of one path")
             .for_cpus_only(),
     };
@@ -305,6 +350,30 @@ struct Spec : PlainSpec {
     out.call_order = std::make_shared<CallOrder>();
     return out;
   }
+
+ private:
+  static cl::Event alone(Call& c) {
+    const std::size_t each = c.setup.row.is_for_cpus    ? kCpuRun
+                             : c.setup.row.traits.sorts ? listing::kItems
+                                                        : 1;
+    return c.shade(c.kernels[0], (c.setup.problem.items + each - 1) / each, c.wait);
+  }
+
+  static cl::Event behind_list(Call& c) {
+    return c.shade(c.kernels[3], c.setup.problem.items, {c.list()}, c.r.order, c.r.offsets);
+  }
+
+  static cl::Event path_by_path(Call& c) {
+    cl::Event last = c.list();
+    for (std::size_t i = 3; i < c.kernels.size(); ++i)
+      last = c.shade(c.kernels[i], c.filling(), {last}, c.r.order, c.r.offsets);
+    return last;
+  }
+
+  static cl::Event from_queues(Call& c) {
+    return c.shade(c.kernels[3], c.filling(), {c.list()}, c.r.order, c.r.offsets,
+                   c.r.scratch.taken);
+  }
 };
 
 struct OrderSpec : PlainSpec {
@@ -378,44 +447,15 @@ class Regroup : public Plan<regroup::Spec> {
     check_disjoint(from, to, kName, "items", "results");
     check_wait(runtime(), wait, kName);
 
-    cl_float4 parameters{};
-    for (int i = 0; i < 4; ++i) parameters.s[i] = p.parameters[i];
-    const Spec::Traits& traits = row().traits;
-    const auto group = static_cast<std::size_t>(tune().group);
-    const auto shade = [&](Kernel one, std::size_t work_items, const std::vector<cl::Event>& behind,
-                           const auto&... more) {
-      return one(Launch::cover({work_items, 1, 1}, {group, 1, 1}), behind, paths.buffer,
-                 static_cast<cl_ulong>(paths.offset / key), from.buffer,
-                 static_cast<cl_ulong>(from.offset / kItem), to.buffer,
-                 static_cast<cl_ulong>(to.offset / kItem), static_cast<cl_uint>(p.items),
-                 parameters, more...);
-    };
-    if (!traits.lists) {
-      const std::size_t each = row().is_for_cpus ? Spec::kCpuRun
-                               : traits.sorts    ? regroup::listing::kItems
-                                                 : 1;
-      return shade(kernel(), (p.items + each - 1) / each, wait);
-    }
+    const Setup<Spec> s = setup();
     const Spec::Resources& r = resources();
-    Kernel count = kernel(0);
-    Kernel scan = kernel(1);
-    Kernel scatter = kernel(2);
-    std::vector<Kernel> last_kernels;
-    for (std::size_t unit = 3; unit < offer().units.size(); ++unit)
-      last_kernels.push_back(kernel(unit));
+    const auto run = [&](const Runtime& on, const std::vector<cl::Event>& before) {
+      Spec::Call call{s, r, kernels(on), paths, from, to, before};
+      return row().run(call);
+    };
+    if (!row().traits.lists) return run(runtime(), wait);
     CallScope scope(runtime(), *r.call_order);
-    cl::Event last = regroup::listing::enqueue(setup(), count, scan, scatter, r.scratch, paths,
-                                               r.order, 0, r.offsets, 0, scope.wait_list(wait));
-    if (!traits.stays) {
-      shade(last_kernels[0], p.items, {last}, r.order, r.offsets);
-      return scope.end();
-    }
-    const std::size_t most = std::min(p.items, Spec::filling(setup()) * group);
-    if (traits.per_path) {
-      for (Kernel& one : last_kernels) last = shade(one, most, {last}, r.order, r.offsets);
-    } else {
-      shade(last_kernels[0], most, {last}, r.order, r.offsets, r.scratch.taken);
-    }
+    run(scope.runtime(), scope.wait_list(wait));
     return scope.end();
   }
 };
@@ -450,11 +490,9 @@ class RegroupOrder : public Plan<regroup::OrderSpec> {
     check_disjoint(to, starts, kName, "order", "offsets");
     check_wait(runtime(), wait, kName);
     const Spec::Resources& r = resources();
-    Kernel count = kernel(0);
-    Kernel scan = kernel(1);
-    Kernel scatter = kernel(2);
     CallScope scope(runtime(), *r.call_order);
-    regroup::listing::enqueue(setup(), count, scan, scatter, r.scratch, from, to.buffer,
+    std::vector<Kernel> all = kernels(scope.runtime());
+    regroup::listing::enqueue(setup(), all, r.scratch, from, to.buffer,
                               static_cast<cl_ulong>(to.offset / 4), starts.buffer,
                               static_cast<cl_ulong>(starts.offset / 4), scope.wait_list(wait));
     return scope.end();

@@ -64,6 +64,52 @@ struct Spec : PlainSpec {
     cl::Buffer flags;   // of the variants that store them
     std::shared_ptr<CallOrder> call_order;
   };
+
+  // A call, for the function of a row.
+  struct Call {
+    const Setup<Spec>& setup;
+    const Resources& r;
+    std::vector<Kernel> kernels;
+    const CheckedView& src;
+    const CheckedView& dst;
+    const CheckedView& kept;
+    double threshold;
+    std::vector<cl::Event> wait;
+
+    // All groups.
+    Launch launch() const {
+      const bool runs = setup.row.is_for_cpus;
+      return Launch::groups({groups(setup), 1, 1},
+                            {runs ? 1 : static_cast<std::size_t>(setup.tune.group), 1, 1});
+    }
+    cl_ulong pixels() const { return setup.problem.pixels(); }
+    cl_ulong dst_offset() const { return dst.offset / 4; }
+    cl_ulong kept_offset() const { return kept.offset / 4; }
+
+    // A launch of kernels[pass] that compares the pixels with the threshold.
+    template <class... More>
+    cl::Event compare(std::size_t pass, const std::vector<cl::Event>& behind, const More&... more) {
+      const Problem& p = setup.problem;
+      const std::size_t bytes = pixel_bytes(p.pixel);
+      const auto offset = static_cast<cl_ulong>(src.offset / bytes);
+      const auto run = [&](const auto&... source) {
+        return p.pixel == PixelType::rgba8
+                   ? kernels[pass](launch(), behind, source..., more..., whole_threshold(threshold))
+                   : kernels[pass](launch(), behind, source..., more...,
+                                   float_threshold(threshold));
+      };
+      if (p.height == 1) return run(src.buffer, offset);
+      return run(src.buffer, offset, static_cast<cl_uint>(p.width),
+                 static_cast<cl_ulong>(src.pitch / bytes));
+    }
+    // The sums of the groups' counts, by one group.
+    cl::Event scan(const cl::Event& counted) {
+      const Launch one =
+          Launch::groups({1, 1, 1}, {static_cast<std::size_t>(setup.tune.group), 1, 1});
+      return kernels[1](one, {counted}, r.counts, static_cast<cl_uint>(groups(setup)), kept.buffer,
+                        kept_offset());
+    }
+  };
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "StreamCompaction";
   static constexpr const char* kRecipe = "stream_compaction";
@@ -73,28 +119,38 @@ struct Spec : PlainSpec {
 
   static const std::vector<Row>& variants() {
     static const std::vector<Row> all{
-        Row("int_flags", "32 flags per item as ints, held across the group's scan").baseline(),
+        Row("int_flags", "32 flags per item as ints, held across the group's scan")
+            .runs(compare_twice)
+            .baseline(),
         Row("predicates", "int_flags that holds nothing: the pixels are compared again")
+            .runs(compare_twice)
             .against("int_flags", "nothing is held: pixels are compared again"),
         Row("bit_runs", "int_flags with the 32 flags in one register")
+            .runs(compare_twice)
             .against("int_flags", "the 32 flags are the bits of one register"),
         Row("bit_reads", "bit_runs with neighbouring reads, flags exchanged in local memory")
+            .runs(compare_twice)
             .against("bit_runs", "neighbouring items read neighbours"),
         Row("bit_flags", "bit_reads with neighbouring stores, positions by popcount")
+            .runs(compare_twice)
             .against("bit_reads", "neighbouring items store neighbours"),
         Row("byte_words", "the first pass stores the flags, a byte each; pixels are read once")
-            .set(&Traits::flag_bytes, 1.0)
+            .runs(store_flags)
+            .set(&Traits::flag_bytes, 1)
             .against("int_flags", "the first pass stores the flags, bytes: pixels are read once"),
         Row("word_runs", "byte_words with a bit each")
+            .runs(store_flags)
             .set(&Traits::flag_bytes, 0.125)
             .set(&Traits::mark, "bit_words_mark")
             .against("byte_words", "a flag is a bit instead of a byte"),
         Row("bit_words", "word_runs with neighbouring stores, positions by popcount")
+            .runs(store_flags)
             .set(&Traits::flag_bytes, 0.125)
             .against("word_runs", "neighbouring items store neighbours")
             .tunes({{"group", {256, 32}}}),
         Row("ballot_words",
             "bit_words with flags by ballots, sums by sub-groups, words by shuffles")
+            .runs(store_flags)
             .set(&Traits::flag_bytes, 0.125)
             .with(&Traits::sub_groups)
             .against("bit_words", "ballots, sums and shuffles of sub-groups")
@@ -102,15 +158,18 @@ struct Spec : PlainSpec {
         Row("look_back",
             "one pass: a group adds up what the groups before it have published, and pixels are "
             "read once")
+            .runs(pass_once)
             .with(&Traits::sub_groups, &Traits::one_pass)
             .against("ballot_words", "one pass: a group adds up what those before it published")
             .tunes({{"group", {512, 256, 128}}}),
         Row("unordered", "look_back without the order: a group takes the next free places")
+            .runs(pass_once)
             .with(&Traits::sub_groups, &Traits::one_pass)
             .set(&Traits::ordered, false)
             .against("look_back", "a group takes the next free places")
             .tunes({{"group", {512, 256, 128}}}),
         Row("cpu_runs", "an item counts and writes a long run by itself, without branches")
+            .runs(count_runs)
             .against("predicates", "a long run per work-item, no barriers")
             .for_cpus(),
     };
@@ -273,6 +332,45 @@ struct Spec : PlainSpec {
     }
     return out;
   }
+
+ private:
+  static cl::Event pass_once(Call& c) {
+    return c.compare(0, c.wait, c.r.counts, c.dst.buffer, c.dst_offset(), c.kept.buffer,
+                     c.kept_offset(), c.pixels());
+  }
+
+  // Counts, sums, and the indices from the pixels again.
+  static cl::Event compare_twice(Call& c) {
+    const cl::Event counted = c.compare(0, c.wait, c.r.counts, c.pixels());
+    return c.compare(2, {c.scan(counted)}, c.r.counts, c.dst.buffer, c.dst_offset(), c.pixels());
+  }
+
+  // The same, the indices from the flags that the first pass stored.
+  static cl::Event store_flags(Call& c) {
+    const cl::Event flagged = c.compare(0, c.wait, c.r.counts, c.r.flags, c.pixels());
+    return c.kernels[2](c.launch(), {c.scan(flagged)}, c.r.flags, c.r.counts, c.dst.buffer,
+                        c.dst_offset());
+  }
+
+  // compare_twice with a run of pixels per work-item; the last of them knows where the indices end.
+  static cl::Event count_runs(Call& c) {
+    const cl::Event counted = c.compare(0, c.wait, c.r.counts, c.pixels());
+    return c.compare(2, {c.scan(counted)}, c.r.counts, c.kept.buffer, c.kept_offset(), c.dst.buffer,
+                     c.dst_offset(), c.pixels());
+  }
+
+  // The least number of the kernel's type that is at least `threshold`: it keeps the same pixels.
+  static cl_uint whole_threshold(double threshold) {
+    const auto most = double{std::numeric_limits<cl_uint>::max()};
+    return static_cast<cl_uint>(std::clamp(std::ceil(threshold), 0.0, most));
+  }
+  static cl_float float_threshold(double threshold) {
+    const auto most = static_cast<double>(std::numeric_limits<float>::max());
+    if (threshold > most) return HUGE_VALF;
+    if (threshold < -most) return threshold == -HUGE_VAL ? -HUGE_VALF : static_cast<float>(-most);
+    const auto near = static_cast<float>(threshold);
+    return static_cast<double>(near) >= threshold ? near : std::nextafter(near, HUGE_VALF);
+  }
 };
 
 }  // namespace stream_compaction
@@ -309,63 +407,12 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
     check_disjoint(to, number, Spec::kName, "dst", "kept");
     check_wait(rt, wait, Spec::kName);
 
-    const bool runs = row().is_for_cpus;
-    const std::size_t groups = Spec::groups({row(), p, tune(), rt.info()});
-    const auto group = static_cast<std::size_t>(tune().group);
-    const Launch all = Launch::groups({groups, 1, 1}, {runs ? 1 : group, 1, 1});
-    const Launch one = Launch::groups({1, 1, 1}, {group, 1, 1});
-    const auto to_offset = static_cast<cl_ulong>(to.offset / 4);
-    const auto number_offset = static_cast<cl_ulong>(number.offset / 4);
-    const auto pixels = static_cast<cl_ulong>(p.pixels());
-    const bool stored = row().traits.flag_bytes > 0;
-    const auto& [counts, flags, call_order] = resources();
-    Kernel first = kernel(0);
-    CallScope scope(rt, *call_order);
-    const std::vector<cl::Event> before = scope.wait_list(wait);
-    cl::Event last;
-    // Calls `run` with the source's arguments, `more` and the threshold.
-    const auto with_source = [&](const auto& run, const auto&... more) {
-      const auto offset = static_cast<cl_ulong>(from.offset / bytes);
-      const auto with_threshold = [&](const auto&... arguments) {
-        return p.pixel == PixelType::rgba8 ? run(arguments..., more..., whole_threshold(threshold))
-                                           : run(arguments..., more..., float_threshold(threshold));
-      };
-      if (p.height == 1) return with_threshold(from.buffer, offset);
-      return with_threshold(from.buffer, offset, static_cast<cl_uint>(p.width),
-                            static_cast<cl_ulong>(from.pitch / bytes));
-    };
-    const auto count = [&](const auto&... arguments) { return first(all, before, arguments...); };
-    if (row().traits.one_pass) {
-      with_source(count, counts, to.buffer, to_offset, number.buffer, number_offset, pixels);
-      return scope.end();
-    }
-    Kernel scan = kernel(1);
-    Kernel write = kernel(2);
-    const auto store = [&](const auto&... arguments) { return write(all, {last}, arguments...); };
-    last = stored ? with_source(count, counts, flags, pixels) : with_source(count, counts, pixels);
-    last = scan(one, {last}, counts, static_cast<cl_uint>(groups), number.buffer, number_offset);
-    if (stored) {
-      store(flags, counts, to.buffer, to_offset);
-    } else if (runs) {
-      with_source(store, counts, number.buffer, number_offset, to.buffer, to_offset, pixels);
-    } else {
-      with_source(store, counts, to.buffer, to_offset, pixels);
-    }
+    const Setup<Spec> s = setup();
+    CallScope scope(rt, *resources().call_order);
+    Spec::Call call{s,      resources(), kernels(scope.runtime()), from, to,
+                    number, threshold,   scope.wait_list(wait)};
+    row().run(call);
     return scope.end();
-  }
-
- private:
-  // The least number of the kernel's type that is at least `threshold`: it keeps the same pixels.
-  static cl_uint whole_threshold(double threshold) {
-    const auto most = double{std::numeric_limits<cl_uint>::max()};
-    return static_cast<cl_uint>(std::clamp(std::ceil(threshold), 0.0, most));
-  }
-  static cl_float float_threshold(double threshold) {
-    const auto most = static_cast<double>(std::numeric_limits<float>::max());
-    if (threshold > most) return HUGE_VALF;
-    if (threshold < -most) return threshold == -HUGE_VAL ? -HUGE_VALF : static_cast<float>(-most);
-    const auto near = static_cast<float>(threshold);
-    return static_cast<double>(near) >= threshold ? near : std::nextafter(near, HUGE_VALF);
   }
 };
 

@@ -102,21 +102,25 @@ struct Spec : MapRowSpec {
             .tunes(few),
         Row("table",
             "a guess from a table of equal cells, corrected by comparisons with its neighbours",
-            {neighbours, 21, 200, kMaxThresholds, true})
+            {neighbours, 21, 200})
+            .with(&Traits::guesses)
             .against("binary_search", "a guess from a table, corrected by its neighbours")
             .tunes(few),
         Row("global_table", "against table: guesses and thresholds in global memory",
-            {neighbours, 21, 200, kMaxThresholds, true})
+            {neighbours, 21, 200})
+            .with(&Traits::guesses)
             .against("table", "guesses and thresholds in global memory")
             .by_name()
             .tunes(few),
         Row("fine_table",
             "as table, with cells that hold at most one threshold each: one comparison, no loop",
-            {one, 50, 800, kMaxThresholds, true, /*fine=*/true})
+            {one, 50, 800})
+            .with(&Traits::guesses, &Traits::fine)
             .against("table", "cells of at most one threshold: one comparison, no loop")
             .tunes({TuneAxis{"per_item", {16, 32, 1}}}),
         Row("cpu_strip", "for CPUs: compare_sum on vectors of 16 values, a strip per work-item",
-            {all_of, 8, 7, 128})
+            {all_of, 8, 7})
+            .set(&Traits::good_to, 128)
             .against("compare_sum", "vectors of 16 values, a strip per work-item")
             .for_cpus(),
     };
@@ -325,12 +329,11 @@ class ThresholdCount : public Plan<threshold_count::Spec> {
     const auto count = static_cast<cl_ulong>(p.count);
     const Spec::Resources& r = resources();
     const Launch launch = Spec::launch(setup(), p.count);
-    if (row().traits.guesses) {
+    const auto run = [&](const auto&... more) {
       return kernel()(launch, wait, from.buffer, from_offset, to.buffer, to_offset, count,
-                      r.thresholds, r.guesses, r.low, r.scale);
-    }
-    return kernel()(launch, wait, from.buffer, from_offset, to.buffer, to_offset, count,
-                    r.thresholds);
+                      r.thresholds, more...);
+    };
+    return row().traits.guesses ? run(r.guesses, r.low, r.scale) : run();
   }
 };
 

@@ -24,8 +24,8 @@ struct ImageLayout {
 class ImageStaging {
  public:
   // Checks both rectangles, which may overlap, and `wait`. Then enqueues three steps as one call of
-  // `order`: it copies src's rectangle into a buffer, calls `enqueue(from, to, wait)` with the
-  // CheckedViews of the two buffers, and copies the other buffer into dst's rectangle. `enqueue`
+  // `order`: it copies src's rectangle into a buffer, calls `enqueue(scope, from, to, wait)` with
+  // the call's CallScope and the CheckedViews of the two buffers, and copies the other buffer into dst's rectangle. `enqueue`
   // returns its last event, and so does this function. Throws Error(invalid_argument) that names
   // the operation `where`.
   template <class Enqueue>
@@ -55,7 +55,7 @@ class ImageStaging {
     const cl::Event loaded(copied);
     scope.enqueued(loaded);
     const cl::Event made =
-        enqueue(CheckedView{from_, 0, row, row, layout.height},
+        enqueue(scope, CheckedView{from_, 0, row, row, layout.height},
                 CheckedView{to_, 0, row, row, layout.height}, std::vector<cl::Event>{loaded});
     const cl_event done = made();
     cl_event stored = nullptr;

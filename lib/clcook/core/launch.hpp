@@ -12,7 +12,6 @@
 #pragma once
 
 #include <array>
-#include <clcook/core/call_order.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/inline.hpp>
 #include <clcook/core/quirks.hpp>
@@ -57,10 +56,6 @@ struct LocalBytes {
 CLCOOK_INLINE void check_wait(const Runtime& runtime, const std::vector<cl::Event>& wait,
                               const std::string& where);
 
-class Kernel;
-
-namespace detail {
-
 // An argument of a launch, as clSetKernelArg() takes it.
 struct LaunchArgument {
   enum class Kind { value, memory, sampler, local };
@@ -69,36 +64,13 @@ struct LaunchArgument {
   const void* value = nullptr;  // memory: of a cl_mem; local: null
 };
 
-// For tools that record launches: as long as an object lives, it sees all launches of the thread
-// that made it, with their kernel, sizes and arguments. At most one per thread. What it throws goes
-// to the caller of the operation.
-class LaunchWatch {
- public:
-  LaunchWatch() { current() = this; }
-  LaunchWatch(const LaunchWatch&) = delete;
-  LaunchWatch& operator=(const LaunchWatch&) = delete;
-  virtual ~LaunchWatch() { current() = nullptr; }
-
-  // Just before the launch is enqueued, and just after.
-  virtual void before(const Runtime& runtime, const Kernel& kernel, const Launch& launch,
-                      const std::vector<LaunchArgument>& arguments) = 0;
-  virtual void after(const cl::Event& event) = 0;
-
-  // The one of this thread, or null.
-  static LaunchWatch*& current() {
-    static thread_local LaunchWatch* watch = nullptr;
-    return watch;
-  }
-};
-
-}  // namespace detail
-
 // A kernel with its launch checks. Make one per call and thread: argument setting is not
 // thread-safe, and creating a kernel costs less than a microsecond.
 class Kernel {
  public:
   Kernel(Runtime runtime, const cl::Program& program, std::string name);
 
+  const Runtime& runtime() const { return runtime_; }
   const std::string& name() const { return name_; }
   const cl::Kernel& handle() const { return kernel_; }
 
@@ -122,7 +94,7 @@ class Kernel {
   }
 
  private:
-  using Argument = detail::LaunchArgument;
+  using Argument = LaunchArgument;
 
   template <class T>
   T group_info(cl_kernel_work_group_info what) const {

@@ -37,6 +37,8 @@ struct VariantRow : VariantInfo {
   using Tune = typename Spec::Tune;
 
   Traits traits;
+  // How its calls run, in operations whose variants differ in that; else null.
+  cl::Event (*run)(typename Spec::Call&) = nullptr;
 
   VariantRow(const char* row_name, const char* row_summary, Traits row_traits = {})
       : traits(std::move(row_traits)) {
@@ -46,7 +48,7 @@ struct VariantRow : VariantInfo {
 
   // Sets one of its traits; with() sets flags.
   template <class Value>
-  VariantRow& set(Value Traits::*member, Value value) {
+  VariantRow& set(Value Traits::*member, const std::common_type_t<Value>& value) {
     return traits.*member = value, *this;
   }
   template <class... Flags>
@@ -54,6 +56,7 @@ struct VariantRow : VariantInfo {
     for (bool Traits::*one : {flag, flags...}) traits.*one = true;
     return *this;
   }
+  VariantRow& runs(cl::Event (*how)(typename Spec::Call&)) { return run = how, *this; }
   // Takes all axes of the operation, or those that are named, with values of its own.
   VariantRow& tunes() {
     for (const auto& one : Spec::axes()) axes.push_back(one);
@@ -189,6 +192,8 @@ struct PlainSpec {
   using Design = clcook::Design;
   // What a plan keeps on the device, apart from its programs: see allocate().
   struct Resources {};
+  // What the functions of rows get of a call, if its variants have them: see VariantRow::runs().
+  struct Call {};
 
   // The name under which tunings are filed, if several kinds of problems have their own winners;
   // empty: kRecipe.

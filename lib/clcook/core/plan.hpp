@@ -220,10 +220,20 @@ class Plan {
   Setup<Spec> setup() const { return state().setup(); }
   UnitPrograms& programs() const { return *programs_; }
 
-  // The kernel of a unit; one for each call, see Kernel.
-  Kernel kernel(std::size_t unit = 0) const {
+  // The kernel of a unit; one for each call, see Kernel. `on` is the runtime of the call's
+  // CallScope, if it has one.
+  Kernel kernel(const Runtime& on, std::size_t unit = 0) const {
     const State& s = state();
-    return Kernel(s.runtime, s.programs[unit], s.chosen.offer->units[unit].kernel);
+    return Kernel(on, s.programs[unit], s.chosen.offer->units[unit].kernel);
+  }
+  Kernel kernel() const { return kernel(runtime()); }
+  // Those of all units.
+  std::vector<Kernel> kernels(const Runtime& on) const {
+    std::vector<Kernel> all;
+    all.reserve(state().programs.size());
+    for (std::size_t unit = 0; unit < state().programs.size(); ++unit)
+      all.push_back(kernel(on, unit));
+    return all;
   }
 
   // Makes this the plan of the first candidate that builds, with what was built before; copies stay

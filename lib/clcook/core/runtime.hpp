@@ -15,6 +15,7 @@
 #include <clcook/core/quirks.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/core/tuning.hpp>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -31,6 +32,27 @@ namespace clcook {
 // plan. What it throws goes to the caller of the operation, whose event is then lost; what is
 // enqueued stays enqueued.
 using LaunchObserver = std::function<void(const std::string& kernel, const cl::Event& event)>;
+
+class Kernel;
+struct Launch;
+struct LaunchArgument;
+
+// Sees the launches of all kernels made with one runtime, in the threads that enqueue them: see
+// Runtime::with_hook(). What it throws goes to the caller of the operation.
+class LaunchHook {
+ public:
+  LaunchHook() = default;
+  LaunchHook(const LaunchHook&) = delete;
+  LaunchHook& operator=(const LaunchHook&) = delete;
+  virtual ~LaunchHook() = default;
+
+  // Just before a launch is enqueued, with its `count` arguments. A local size of 0 is left to the
+  // device. No launch if it throws.
+  virtual void before(const Kernel& kernel, const Launch& launch, const LaunchArgument* arguments,
+                      std::size_t count) = 0;
+  // When a LaunchObserver is called.
+  virtual void after(const std::string& kernel, const cl::Event& event) = 0;
+};
 
 struct RuntimeOptions {
   DiskCache disk_cache = DiskCache::standard();
@@ -67,6 +89,9 @@ class Runtime {
 
   // The same queue and cache with another observer.
   Runtime with_observer(LaunchObserver observer) const;
+  // The same with a hook instead of the observer. It must outlive all that is made with the runtime.
+  // Costs as much as a copy.
+  Runtime with_hook(LaunchHook& hook) const { return Runtime(state_, &hook); }
 
   const cl::CommandQueue& queue() const { return state_->queue; }
   const cl::Context& context() const { return state_->context; }
@@ -88,8 +113,8 @@ class Runtime {
   static std::string build_options(const DeviceInfo& info, const Defines& defines,
                                    const std::string& extra_options = {});
 
-  bool is_observed() const { return static_cast<bool>(state_->on_launch); }
-  void observe(const std::string& kernel, const cl::Event& event) const;
+  // What sees the launches: the observer or another hook; null: nothing does.
+  LaunchHook* hook() const { return hook_; }
 
  private:
   struct State {
@@ -100,15 +125,18 @@ class Runtime {
     bool out_of_order = false;
     std::shared_ptr<ProgramCache> cache;
     std::shared_ptr<const Tuning> tuning;
-    LaunchObserver on_launch;
+    std::shared_ptr<LaunchHook> observer;
   };
 
-  explicit Runtime(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  Runtime(std::shared_ptr<const State> state, LaunchHook* hook)
+      : state_(std::move(state)), hook_(hook) {}
 
   static cl::CommandQueue retained(cl_command_queue queue);
   static State make_state(cl::CommandQueue queue);
+  static std::shared_ptr<LaunchHook> make_hook(LaunchObserver observer);
 
   std::shared_ptr<const State> state_;
+  LaunchHook* hook_ = nullptr;
 };
 
 // Creates a buffer. Throws Error(out_of_resources) that names the size.

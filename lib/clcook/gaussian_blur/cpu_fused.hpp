@@ -185,7 +185,7 @@ class CpuFused : public Method {
     KernelView dst = kernel_view(call.dst, bytes);
     const KernelScratch sizes{item, static_cast<cl_int>(line), static_cast<cl_int>(pitch),
                               static_cast<cl_int>(slots), static_cast<cl_int>(smooth_slots)};
-    Kernel kernel(runtime_, program_, "gaussian_blur_cpu_fused");
+    Kernel kernel(call.runtime, program_, "gaussian_blur_cpu_fused");
     std::vector<cl::Event> after = wait;
     for (std::size_t i = 0; i < batch; i += pictures) {
       after = {kernel(Launch::groups({tiles, count, std::min(pictures, batch - i)}, {1, 1, 1}),

@@ -165,14 +165,14 @@ class CpuPyramid : public Method {
         runtime_, 1,
         std::max(down_floats * down_items, up_floats * tiles * up_strips) * batch * sizeof(float));
 
-    Kernel down(runtime_, program_, "gaussian_blur_cpu_pyramid_down");
+    Kernel down(call.runtime, program_, "gaussian_blur_cpu_pyramid_down");
     const cl::Event first =
         down(Launch::groups({1, down_items, batch}, {1, 1, 1}), wait, call.src.buffer,
              kernel_view(call.src, bytes), mid, kernel_picture(problem_, region),
              static_cast<cl_int>(strip), x, x_.table, y, y_.table, span, memory,
              KernelScratch{down_floats, static_cast<cl_int>(line_pitch),
                            static_cast<cl_int>(mid_pitch)});
-    Kernel up(runtime_, program_, "gaussian_blur_cpu_pyramid_up");
+    Kernel up(call.runtime, program_, "gaussian_blur_cpu_pyramid_up");
     return up(
         Launch::groups({tiles, up_strips, batch}, {1, 1, 1}), {first}, mid, call.dst.buffer,
         kernel_view(call.dst, bytes), kernel_region(region), static_cast<cl_int>(high), x, x_.table,

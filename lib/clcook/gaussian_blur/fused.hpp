@@ -71,7 +71,7 @@ class Fused : public Method {
     const long rows = (region.height + segments - 1) / segments;
     const int segment = static_cast<int>((rows + kRows - 1) / kRows * kRows);
     const bool words = call.dst.offset % 16 == 0 && call.dst.pitch % 16 == 0;
-    Kernel kernel(runtime_, program_, "gaussian_blur_fused");
+    Kernel kernel(call.runtime, program_, "gaussian_blur_fused");
     return kernel(Launch::groups({static_cast<std::size_t>(strips),
                                   static_cast<std::size_t>((region.height + segment - 1) / segment),
                                   static_cast<std::size_t>(problem_.batch)},

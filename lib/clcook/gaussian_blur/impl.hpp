@@ -33,22 +33,23 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const BufferView& src, const Bu
                                                  const std::vector<cl::Event>& wait) const {
   const Problem& p = problem();
   check_region(p, region);
-  gaussian::Call call;
-  call.region = region;
-  call.src = check_view(runtime(), src, layout(p, whole()), Access::read, kName, "src");
-  call.dst = check_view(runtime(), dst, layout(p, region), Access::write, kName, "dst");
-  if (!in_place() && overlap(call.src, call.dst)) {
+  const CheckedView from =
+      check_view(runtime(), src, layout(p, whole()), Access::read, kName, "src");
+  const CheckedView to = check_view(runtime(), dst, layout(p, region), Access::write, kName, "dst");
+  if (!in_place() && overlap(from, to)) {
     fail(Errc::invalid_argument, kName,
-         text("src (bytes ", call.src.offset, " to ", call.src.end(), ") and dst (bytes ",
-              call.dst.offset, " to ", call.dst.end(), ") overlap in one buffer; the method ",
-              row().name, " does not work in place: set Problem::in_place for one that does"));
+         text("src (bytes ", from.offset, " to ", from.end(), ") and dst (bytes ", to.offset,
+              " to ", to.end(), ") overlap in one buffer; the method ", row().name,
+              " does not work in place: set Problem::in_place for one that does"));
   }
   check_wait(runtime(), wait, kName);
   gaussian::Memory& memory = *memory_;
   gaussian::Method& method = *resources().method;
-  if (!method.uses_scratch()) return method.enqueue(call, memory.scratch, wait);
+  if (!method.uses_scratch())
+    return method.enqueue({runtime(), nullptr, from, to, region}, memory.scratch, wait);
   CallScope scope(runtime(), memory.call_order);
-  method.enqueue(call, memory.scratch, scope.wait_list(wait));
+  method.enqueue({scope.runtime(), &scope, from, to, region}, memory.scratch,
+                 scope.wait_list(wait));
   return scope.end();
 }
 
@@ -77,8 +78,9 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const ImageView& src, const Ima
   gaussian::Memory& memory = *memory_;
   return memory.staging.run(
       runtime(), images, src, dst, wait, memory.call_order, kName,
-      [&](const auto& from, const auto& to, const auto& before) {
-        return resources().method->enqueue({from, to, whole()}, memory.scratch, before);
+      [&](CallScope& scope, const auto& from, const auto& to, const auto& before) {
+        return resources().method->enqueue({scope.runtime(), &scope, from, to, whole()},
+                                           memory.scratch, before);
       });
 }
 

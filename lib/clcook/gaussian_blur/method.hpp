@@ -182,10 +182,12 @@ inline Offer rounding_offer(const Axes& axes, const Work& work) {
   return out;
 }
 
-// One checked call. Offsets and pitches are in bytes. `src` is where pixel (0, 0) of the first
+// One checked call. Its kernels are made with `runtime`. Offsets and pitches are in bytes. `src` is where pixel (0, 0) of the first
 // picture lies, `dst` where the region's first pixel goes. The pictures of a batch follow each
 // other: height rows each in src, region.height rows each in dst.
 struct Call {
+  const Runtime& runtime;
+  CallScope* scope;  // null: the method uses no scratch memory
   CheckedView src;
   CheckedView dst;
   Region region;

@@ -82,12 +82,12 @@ class Naive : public Method {
     };
     std::vector<cl::Event> after = wait;
     if (!there) {
-      Kernel rows(runtime_, rows_, kRows);
+      Kernel rows(call.runtime, rows_, kRows);
       after = {rows(launch(range.count), wait, call.src.buffer,
                     kernel_view(call.src, channel_bytes(from_.pixel)), mid, picture, range,
                     weights_x_, cl_int{radius_x_})};
     }
-    Kernel columns(runtime_, columns_, kColumns);
+    Kernel columns(call.runtime, columns_, kColumns);
     return columns(launch(region.height), after, mid, call.dst.buffer,
                    kernel_view(call.dst, channel_bytes(to_.pixel)), picture, range, weights_y_,
                    cl_int{radius_y_});

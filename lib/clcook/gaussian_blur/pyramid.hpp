@@ -292,17 +292,17 @@ class Pyramid : public Method {
     const KernelGrid grid_x(x, log_x, radius_x_);
     const KernelGrid grid_y(y, log_y, radius_y_);
 
-    Kernel down(runtime_, program_, "gaussian_blur_pyramid_down");
+    Kernel down(call.runtime, program_, "gaussian_blur_pyramid_down");
     cl::Event done =
         down(Launch::groups({size(x.tiles), size(y.tiles), batch}, kDown), wait, call.src.buffer,
              kernel_view(call.src, bytes), pieces, picture, grid_x, grid_y);
-    Kernel rows(runtime_, program_, "gaussian_blur_pyramid_rows");
+    Kernel rows(call.runtime, program_, "gaussian_blur_pyramid_rows");
     done = rows(Launch::cover({size(x.outs), size(y.count), batch}, kRows), {done}, pieces, mid,
                 grid_x, grid_y, weights_);
-    Kernel columns(runtime_, program_, "gaussian_blur_pyramid_columns");
+    Kernel columns(call.runtime, program_, "gaussian_blur_pyramid_columns");
     done = columns(Launch::cover({size(x.outs), size(y.outs), batch}, kColumns), {done}, mid,
                    coarse, grid_x, grid_y, weights_);
-    Kernel up(runtime_, program_, "gaussian_blur_pyramid_up");
+    Kernel up(call.runtime, program_, "gaussian_blur_pyramid_up");
     const int strips = (region.y % 8 + region.height - 1) / kStrip + 1;
     return up(Launch::cover({size(region.width), size(strips), batch}, kUp), {done}, coarse, grid_x,
               grid_y, call.dst.buffer, kernel_view(call.dst, bytes), picture);

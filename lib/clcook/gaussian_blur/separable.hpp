@@ -98,13 +98,13 @@ class Separable : public Method {
     std::vector<cl::Event> after = wait;
     for (const Piece& piece : rows_.pieces) {
       if (there) break;
-      Kernel kernel(runtime_, rows_.program, "gaussian_blur_separable_rows");
+      Kernel kernel(call.runtime, rows_.program, "gaussian_blur_separable_rows");
       after = {kernel(launch_rows, after, call.src.buffer,
                       kernel_view(call.src, channel_bytes(from_.pixel)), mid, picture, range, piece,
                       cl_int{&piece != &rows_.pieces.front()})};
     }
     for (const Piece& piece : columns_.pieces) {
-      Kernel kernel(runtime_, columns_.program, "gaussian_blur_separable_columns");
+      Kernel kernel(call.runtime, columns_.program, "gaussian_blur_separable_columns");
       after = {kernel(launch_columns, after, mid, partial, call.dst.buffer,
                       kernel_view(call.dst, channel_bytes(to_.pixel)), picture, range,
                       static_cast<cl_int>(segment), piece,

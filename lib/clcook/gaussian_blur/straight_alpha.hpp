@@ -101,15 +101,16 @@ class StraightAlpha : public Method {
     };
     const std::size_t slices = size(problem_.depth) * size(problem_.batch);
     const CheckedView products = floats(kProducts, problem_.width, size(problem_.height) * slices);
-    Kernel multiply(runtime_, multiply_, kMultiply);
+    Kernel multiply(call.runtime, multiply_, kMultiply);
     const cl::Event made =
         multiply(launch(problem_.width, problem_.height, slices), wait, call.src.buffer,
                  kernel_view(call.src, channel), products.buffer, cl_int{problem_.width},
                  cl_int{problem_.height});
     const std::size_t out_slices = size(region.depth) * size(problem_.batch);
     const CheckedView blurred = floats(kBlurred, region.width, size(region.height) * out_slices);
-    const cl::Event done = blur_->enqueue({products, blurred, region}, scratch, {made});
-    Kernel divide(runtime_, divide_, kDivide);
+    const cl::Event done =
+        blur_->enqueue({call.runtime, call.scope, products, blurred, region}, scratch, {made});
+    Kernel divide(call.runtime, divide_, kDivide);
     return divide(launch(region.width, region.height, out_slices), {done}, blurred.buffer,
                   call.dst.buffer, kernel_view(call.dst, channel), cl_int{region.width},
                   cl_int{region.height});

@@ -215,7 +215,7 @@ class Tensor : public Method {
 
   cl::Event enqueue(const Call& call, Scratch& scratch,
                     const std::vector<cl::Event>& wait) override {
-    if (shape_ == nullptr) return passes_.enqueue(runtime_, problem_, call, scratch, wait);
+    if (shape_ == nullptr) return passes_.enqueue(problem_, call, scratch, wait);
     const Region& region = call.region;
     const std::size_t bytes = pixel_bytes(problem_);
     // As many segments as make one wave of groups.
@@ -226,7 +226,7 @@ class Tensor : public Method {
     const int segments = std::clamp(
         static_cast<int>(wave / (static_cast<double>(strips) * problem_.batch)), 1, tiles);
     const int segment = ((tiles - 1) / segments + 1) * 16;
-    Kernel kernel(runtime_, program_, "gaussian_blur_tensor");
+    Kernel kernel(call.runtime, program_, "gaussian_blur_tensor");
     return kernel(Launch::groups({static_cast<std::size_t>(strips),
                                   static_cast<std::size_t>((region.height - 1) / segment + 1),
                                   static_cast<std::size_t>(problem_.batch)},

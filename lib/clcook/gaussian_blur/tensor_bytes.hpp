@@ -212,7 +212,7 @@ class TensorBytes : public Method {
     const bool dst_whole = dst.offset % 4 == 0 && dst.pitch % 4 == 0;
     const int strips = (region.width - 1) / (16 * shape_.warps) + 1;
     const int segment = segment_rows(runtime_.info(), problem_, shape_, region);
-    Kernel kernel(runtime_, program_, "gaussian_blur_tensor_bytes");
+    Kernel kernel(call.runtime, program_, "gaussian_blur_tensor_bytes");
     return kernel(Launch::groups({static_cast<std::size_t>(strips),
                                   static_cast<std::size_t>((region.height - 1) / segment + 1),
                                   static_cast<std::size_t>(problem_.batch)},

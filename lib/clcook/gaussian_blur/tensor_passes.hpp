@@ -74,8 +74,9 @@ struct TensorPasses {
     return out;
   }
 
-  cl::Event enqueue(const Runtime& runtime, const Problem& problem, const Call& call,
-                    Scratch& scratch, const std::vector<cl::Event>& wait) const {
+  cl::Event enqueue(const Problem& problem, const Call& call, Scratch& scratch,
+                    const std::vector<cl::Event>& wait) const {
+    const Runtime& runtime = call.runtime;
     const Region& region = call.region;
     const std::size_t bytes = pixel_bytes(problem);
     const int each = tiles(split);

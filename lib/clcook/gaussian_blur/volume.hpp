@@ -75,15 +75,16 @@ class VolumeParts : public Method {
         const std::size_t rows = height * depth * batch;
         to = tight(scratch.get(runtime_, kBetween, bytes * rows), 0, bytes, rows);
       }
-      after = {
-          slices_->enqueue({from, to, {0, 0, problem_.width, problem_.height}}, scratch, after)};
+      after = {slices_->enqueue(
+          {call.runtime, call.scope, from, to, {0, 0, problem_.width, problem_.height}}, scratch,
+          after)};
       if (is_last) return after[0];
       from = to;
       if (columns_ == nullptr) return copy_slices(call, from, after);
     } else if (from.pitch != row) {
       const CheckedView to = tight(scratch.get(runtime_, kBetween, row * height * depth * batch), 0,
                                    row, height * depth * batch);
-      after = {copy(from, from.offset, to, 0, height * depth * batch, after)};
+      after = {copy(call, from, from.offset, to, 0, height * depth * batch, after)};
       from = to;
     }
     // Rows that are slices.
@@ -95,9 +96,10 @@ class VolumeParts : public Method {
     }
     const CheckedView slices = tight(to.buffer, to.offset, row * height, out_depth * batch);
     const Region region{0, call.region.z, problem_.width * problem_.height, call.region.depth};
-    const cl::Event done = columns_->enqueue({from, slices, region}, scratch, after);
+    const cl::Event done =
+        columns_->enqueue({call.runtime, call.scope, from, slices, region}, scratch, after);
     if (call.dst.pitch == row) return done;
-    return copy(to, 0, call.dst, call.dst.offset, height * out_depth * batch, {done});
+    return copy(call, to, 0, call.dst, call.dst.offset, height * out_depth * batch, {done});
   }
 
   std::string describe() const override {
@@ -141,8 +143,8 @@ class VolumeParts : public Method {
   }
 
   // Enqueues a copy of rows of pixels from one pitch to another.
-  cl::Event copy(const CheckedView& from, std::size_t from_offset, const CheckedView& to,
-                 std::size_t to_offset, std::size_t rows,
+  cl::Event copy(const Call& call, const CheckedView& from, std::size_t from_offset,
+                 const CheckedView& to, std::size_t to_offset, std::size_t rows,
                  const std::vector<cl::Event>& wait) const {
     const WaitHandles waits(wait);
     const cl_mem here_memory = whole_buffer(from.buffer, from_offset);
@@ -157,7 +159,7 @@ class VolumeParts : public Method {
                                   from.pitch, 0, to.pitch, 0, waits.count(), waits.data(), &done),
           "clEnqueueCopyBufferRect");
     const cl::Event event(done);
-    if (CallScope* scope = CallScope::current()) scope->enqueued(event);
+    if (call.scope != nullptr) call.scope->enqueued(event);
     return event;
   }
 
@@ -170,7 +172,7 @@ class VolumeParts : public Method {
       const std::size_t first =
           (i * static_cast<std::size_t>(problem_.depth) + static_cast<std::size_t>(call.region.z)) *
           height;
-      after = {copy(from, from.offset + first * from.pitch, call.dst,
+      after = {copy(call, from, from.offset + first * from.pitch, call.dst,
                     call.dst.offset + i * count * call.dst.pitch, count, after)};
     }
     return after[0];

@@ -6,16 +6,11 @@
 
 namespace clcook {
 
-CLCOOK_INLINE CallScope*& CallScope::current() {
-  static thread_local CallScope* scope = nullptr;
-  return scope;
-}
-
 CLCOOK_INLINE CallScope::CallScope(const Runtime& runtime, CallOrder& order)
-    : order_(order),
-      out_of_order_(runtime.out_of_order()),
-      lock_(order.mutex),
-      outer_(std::exchange(current(), this)) {}
+    : hook_(runtime.hook()),
+      runtime_(runtime.with_hook(*this)),
+      order_(order),
+      lock_(order.mutex) {}
 
 CLCOOK_INLINE CallScope::~CallScope() {
   try {
@@ -25,7 +20,7 @@ CLCOOK_INLINE CallScope::~CallScope() {
 }
 
 CLCOOK_INLINE std::vector<cl::Event> CallScope::wait_list(std::vector<cl::Event> wait) {
-  if (!out_of_order_) return wait;
+  if (!runtime_.out_of_order()) return wait;
   std::deque<cl::Event>& running = order_.running;
   const auto status_of = [](const cl::Event& event) {
     cl_int status = CL_COMPLETE;
@@ -54,21 +49,25 @@ CLCOOK_INLINE std::vector<cl::Event> CallScope::wait_list(std::vector<cl::Event>
 CLCOOK_INLINE cl::Event CallScope::end() {
   const cl::Event last = last_;
   release();
-  for (const Launched& one : launches_) one.runtime.observe(one.kernel, one.event);
+  for (const auto& [kernel, event] : launches_) hook_->after(kernel, event);
   return last;
 }
 
-CLCOOK_INLINE void CallScope::launched(const Runtime& runtime, const std::string& kernel,
-                                       const cl::Event& event) {
+CLCOOK_INLINE void CallScope::before(const Kernel& kernel, const Launch& launch,
+                                     const LaunchArgument* arguments, std::size_t count) {
+  if (hook_ != nullptr) hook_->before(kernel, launch, arguments, count);
+}
+
+CLCOOK_INLINE void CallScope::after(const std::string& kernel, const cl::Event& event) {
   last_ = event;
-  if (runtime.is_observed()) launches_.push_back({runtime, kernel, event});
+  if (hook_ != nullptr) launches_.emplace_back(kernel, event);
 }
 
 CLCOOK_INLINE void CallScope::release() {
   if (!lock_.owns_lock()) return;
-  current() = outer_;
   const std::unique_lock<std::mutex> lock = std::move(lock_);
-  if (out_of_order_ && last_() != nullptr) order_.running.push_back(std::exchange(last_, {}));
+  if (runtime_.out_of_order() && last_() != nullptr)
+    order_.running.push_back(std::exchange(last_, {}));
 }
 
 }  // namespace clcook

@@ -129,8 +129,8 @@ CLCOOK_INLINE cl::Event Kernel::enqueue(const Launch& launch, const std::vector<
     if (status != CL_SUCCESS) check(status, text("clSetKernelArg of ", name_, ", argument ", i));
   }
   check_wait(runtime_, wait, name_);
-  detail::LaunchWatch* const watch = detail::LaunchWatch::current();
-  if (watch != nullptr) watch->before(runtime_, *this, launch, {arguments, arguments + count});
+  LaunchHook* const hook = runtime_.hook();
+  if (hook != nullptr) hook->before(*this, launch, arguments, count);
   const WaitHandles waits(wait);
   cl_event done = nullptr;
   const cl_int status = clEnqueueNDRangeKernel(runtime_.queue()(), kernel_(), launch.dims, nullptr,
@@ -148,12 +148,7 @@ CLCOOK_INLINE cl::Event Kernel::enqueue(const Launch& launch, const std::vector<
                        launch.local[0], " x ", launch.local[1], " x ", launch.local[2]));
   }
   cl::Event event(done);
-  if (watch != nullptr) watch->after(event);
-  if (CallScope* scope = CallScope::current()) {
-    scope->launched(runtime_, name_, event);
-  } else {
-    runtime_.observe(name_, event);
-  }
+  if (hook != nullptr) hook->after(name_, event);
   return event;
 }
 

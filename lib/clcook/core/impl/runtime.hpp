@@ -10,7 +10,8 @@ CLCOOK_INLINE Runtime::Runtime(cl::CommandQueue queue, RuntimeOptions options) {
   state->tuning =
       std::make_shared<Tuning>(Tuning::standard(Tuning::user_file(options.disk_cache.folder())));
   state->cache = std::make_shared<ProgramCache>(state->context, std::move(options.disk_cache));
-  state->on_launch = std::move(options.on_launch);
+  state->observer = make_hook(std::move(options.on_launch));
+  hook_ = state->observer.get();
   state_ = std::move(state);
 }
 
@@ -43,14 +44,15 @@ CLCOOK_INLINE Runtime Runtime::with_queue(cl::CommandQueue queue) const {
   }
   state->cache = state_->cache;
   state->tuning = state_->tuning;
-  state->on_launch = state_->on_launch;
-  return Runtime(std::shared_ptr<const State>(std::move(state)));
+  state->observer = state_->observer;
+  return Runtime(std::move(state), hook_);
 }
 
 CLCOOK_INLINE Runtime Runtime::with_observer(LaunchObserver observer) const {
   auto state = std::make_shared<State>(*state_);
-  state->on_launch = std::move(observer);
-  return Runtime(std::shared_ptr<const State>(std::move(state)));
+  state->observer = make_hook(std::move(observer));
+  LaunchHook* const hook = state->observer.get();
+  return Runtime(std::move(state), hook);
 }
 
 CLCOOK_INLINE cl::Program Runtime::build(const Source& source, const Defines& defines,
@@ -73,8 +75,18 @@ CLCOOK_INLINE std::string Runtime::build_options(const DeviceInfo& info, const D
   return options;
 }
 
-CLCOOK_INLINE void Runtime::observe(const std::string& kernel, const cl::Event& event) const {
-  if (state_->on_launch) state_->on_launch(kernel, event);
+CLCOOK_INLINE std::shared_ptr<LaunchHook> Runtime::make_hook(LaunchObserver observer) {
+  class Observer : public LaunchHook {
+   public:
+    explicit Observer(LaunchObserver tell) : tell_(std::move(tell)) {}
+    void before(const Kernel&, const Launch&, const LaunchArgument*, std::size_t) override {}
+    void after(const std::string& kernel, const cl::Event& event) override { tell_(kernel, event); }
+
+   private:
+    LaunchObserver tell_;
+  };
+  if (!observer) return nullptr;
+  return std::make_shared<Observer>(std::move(observer));
 }
 
 CLCOOK_INLINE Runtime::State Runtime::make_state(cl::CommandQueue queue) {
