@@ -330,7 +330,7 @@ void Recorder::before(const Kernel& kernel, const Launch& launch, const LaunchAr
 }
 
 Recording Recorder::record(Store& store, const std::function<void()>& call) {
-  Running now{store};
+  Running now{store, nullptr, {}, {}, {}, {}};
   running_ = &now;
   try {
     call();
