@@ -602,9 +602,9 @@ TEST_CASE("the tile of a tune is a word, and sides that are open take the defaul
   CHECK(plan.tune().outputs == 1);
   CHECK(Posed::format_tune(HaloTile(runtime(), p, "cpu_rows").tune()).empty());
   p.depth = 3;
-  const HaloTile deep(runtime(), p, "direct", {0, 4, 0, 0});
+  const HaloTile deep(runtime(), p, "direct", {0, 5, 0, 0});
   CHECK(deep.tune().tile_width > 0);
-  CHECK(deep.tune().tile_height == 4);
+  CHECK(deep.tune().tile_height == 5);
   CHECK(deep.tune().tile_depth > 0);
 }
 
@@ -641,7 +641,7 @@ TEST_CASE("tiles that cannot run are refused with limit and value") {
   refused(deep, "local_tile", tile(8, 8, 8), limit, Errc::unsupported);
   refused(p, "direct", tile(1024, 1024), "1048576 work-items", Errc::unsupported);
   refused(p, "direct", tile(2048, 1), "tile_width must be 1 to 1024, got 2048");
-  refused(p, "direct", tile(-4, 4), "got -4");
+  refused(p, "direct", tile(-4, 4), "got '-4x4'");
   refused(p, "direct", tile(8, 8, 2), "needs a volume", Errc::unsupported);
   refused(p, "direct", tile(8, 8, 1, 4), "1 output per item, got 4");
   refused(p, "direct_multi", tile(8, 6, 1, 4), "multiple of outputs, got 6 and 4");

@@ -221,7 +221,10 @@ struct Spec : PlainSpec {
   static const std::vector<Axis<Tune>>& axes() {
     static const std::vector<Axis<Tune>> all{
         axis<Tune>(
-            "tile", [](const Tune& tune) { return Value(tile_word(tune)); }, set_tile),
+            "tile", [](const Tune& tune) { return Value(tile_word(tune)); }, set_tile,
+            [](const Tune& t) {
+              return t.tile_width == 0 || t.tile_height == 0 || t.tile_depth == 0;
+            }),
         axis("outputs", &Tune::outputs)};
     return all;
   }
@@ -512,7 +515,7 @@ struct Spec : PlainSpec {
 
   // Nothing where a side is open.
   static std::string tile_word(const Tune& tune) {
-    if (tune.tile_width == 0 || tune.tile_height == 0 || tune.tile_depth == 0) return "";
+    if (tune.tile_width == 0 && tune.tile_height == 0 && tune.tile_depth == 0) return "";
     return text(tune.tile_width, "x", tune.tile_height,
                 tune.tile_depth == 1 ? "" : text("x", tune.tile_depth));
   }

@@ -17,21 +17,23 @@ namespace clcook {
 // A tune's whole number. Throws Error(invalid_argument) that names it for another value.
 CLCOOK_INLINE int tune_number(const char* name, const Value& value);
 
-// A member of an operation's Tune: its name, what it is worth trying, and what it may be. The value that
-// a default Tune has is open: the plan closes it.
+// A member of an operation's Tune: its name, what it is worth trying, and what it may be. A number
+// of 0 is open: the plan closes it.
 //
 //   axis("texels", &Tune::texels, {8, 2, 4}).only({2, 4, 8, 16}).on_cpus(64).defined()
 template <class Tune>
 struct Axis : TuneAxis {
   using Get = Value (*)(const Tune&);
   using Set = void (*)(Tune&, const Value&);
+  using IsOpen = bool (*)(const Tune&);
 
   int Tune::*number = nullptr;
   Get get_other = nullptr;  // where it is no number
   Set set_other = nullptr;
-  std::vector<int> taken;       // the numbers that it may be; empty: all
-  std::optional<int> for_cpus;  // all that variants for CPUs take
-  bool is_defined = false;      // kernels get it, as CLCOOK_<RECIPE>_<NAME>
+  IsOpen is_open_other = nullptr;  // in part, too
+  std::vector<int> taken;          // the numbers that it may be; empty: all
+  std::optional<int> for_cpus;     // all that variants for CPUs take
+  bool is_defined = false;         // kernels get it, as CLCOOK_<RECIPE>_<NAME>
 
   Axis& only(std::vector<int> numbers) { return taken = std::move(numbers), *this; }
   Axis& on_cpus(int value) { return for_cpus = value, *this; }
@@ -45,7 +47,11 @@ struct Axis : TuneAxis {
     number != nullptr ? void(tune.*number = tune_number(name.c_str(), value))
                       : set_other(tune, value);
   }
-  bool is_open(const Tune& tune) const { return get(tune) == get(Tune{}); }
+  bool is_open(const Tune& tune) const {
+    return number != nullptr ? tune.*number == 0 : is_open_other(tune);
+  }
+  // Whether nothing of it is set.
+  bool is_unset(const Tune& tune) const { return get(tune) == get(Tune{}); }
   // What a variant has by default: the first of its own values, or of all; open where there are none.
   void close(Tune& tune, const VariantInfo& variant) const {
     if (!is_open(tune)) return;
@@ -78,11 +84,13 @@ Axis<Tune> axis(const char* name, int Tune::*member, std::vector<Value> values =
   return out;
 }
 template <class Tune>
-Axis<Tune> axis(const char* name, typename Axis<Tune>::Get get, typename Axis<Tune>::Set set) {
+Axis<Tune> axis(const char* name, typename Axis<Tune>::Get get, typename Axis<Tune>::Set set,
+                typename Axis<Tune>::IsOpen is_open) {
   Axis<Tune> out;
   out.name = name;
   out.get_other = get;
   out.set_other = set;
+  out.is_open_other = is_open;
   return out;
 }
 

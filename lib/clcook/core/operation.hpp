@@ -29,8 +29,8 @@
 namespace clcook {
 
 // A variant with the traits that the operation's own functions read: one row of its table. Rows are
-// made with their name, their summary and their traits; what else is not as usual is said by the
-// functions below, which return the row.
+// made with their name, their summary and their traits. The functions below set the rest, and return
+// the row.
 template <class Spec>
 struct VariantRow : VariantInfo {
   using Traits = typename Spec::Traits;

@@ -109,17 +109,17 @@ class ProblemOf : public AnyProblem {
     }
     return out;
   }
-  // The members that are not open.
+  // What is set; the rest is open.
   static Params format_tune(const Tune& tune) {
     Params out;
     for (const auto& one : Spec::axes())
-      if (!one.is_open(tune)) out.set(one.name, one.get(tune));
+      if (!one.is_unset(tune)) out.set(one.name, one.get(tune));
     return out;
   }
   // Closes what is open in `tune` with what `with` says.
   static void fill(Tune& tune, const Tune& with) {
     for (const auto& one : Spec::axes())
-      if (one.is_open(tune) && !one.is_open(with)) one.set(tune, one.get(with));
+      if (one.is_open(tune) && !one.is_unset(with)) one.set(tune, one.get(with));
   }
   static const Row& baseline() {
     for (const Row& row : Spec::variants()) {
