@@ -63,6 +63,10 @@ HOST_TESTS = {
     "core/pixel.hpp": ["gaussian_blur"],
     "core/map_row.hpp": ["threshold_count"],
     "core/names.hpp": ["core_plan"],
+    "core/axis.hpp": ["core_plan"],
+    "core/operation.hpp": ["core_plan"],
+    "core/range.hpp": ["core_plan"],
+    "core/variant.hpp": ["core_plan", "core_choose"],
     "core/call_order.hpp": ["core_plan", "stub_every"],
     "core/file.hpp": ["core_cache", "core_source"],
     "core/source.hpp": ["core_source", "core_source_trees"],
@@ -747,7 +751,7 @@ class Host:
             objects.append(place / "recipes.o")
             if not self.compile(compile, place, objects[-1], "-I", str(self.source)):
                 return None
-        if "/impl/" in name or name.startswith("gaussian_blur/") or name == "core/plan.hpp":
+        if "/impl/" in name or name.startswith("gaussian_blur/") or name in ("core/operation.hpp", "core/plan.hpp"):
             objects.append(place / "definitions.o")
             if not self.compile(self.definitions, place, objects[-1], "-O0"):
                 return None
