@@ -39,14 +39,14 @@ CLI::Range range_of(const Rule& rule) {
 
 }  // namespace
 
-namespace {
-
 // What an option of several values takes: so many, of these words, or without any numbers.
 struct Several {
   std::size_t fewest = 1;
   std::size_t most = std::numeric_limits<std::size_t>::max();
   std::vector<std::string> words;
 };
+
+namespace {
 
 // The parts of a word: "3,4" has two, and so has "3x4" where they are numbers.
 std::vector<std::string> parts_of(const std::string& word, const Several& option) {
