@@ -19,6 +19,7 @@
 #include "clcook_places.hpp"
 #include "support/grid.hpp"
 #include "support/testing.hpp"
+#include "support/toy_problem.hpp"
 
 using namespace clcook;
 using namespace clcook::testing;
@@ -113,40 +114,24 @@ class ToyCase : public Case {
 };
 
 // What its variants offer is a function of their names.
-class ToyProblem : public AnyProblem {
+class OfferingProblem : public ToyProblem {
  public:
   using Offers = std::function<Offer(const std::string& variant)>;
 
-  ToyProblem(std::vector<VariantInfo> all, Offers of)
-      : all_(std::move(all)), offers_(std::move(of)) {}
+  OfferingProblem(std::vector<VariantInfo> variants, Offers of)
+      : ToyProblem("toy", std::move(variants)), offers_(std::move(of)) {}
 
-  const char* operation() const override { return "toy"; }
-  std::vector<const VariantInfo*> variants() const override {
-    std::vector<const VariantInfo*> out;
-    for (const VariantInfo& one : all_) out.push_back(&one);
-    return out;
-  }
-  double bytes() const override { return 1; }
-  std::vector<std::string> tuning_names() const override { return {"toy"}; }
-  Params close(const VariantInfo&, const Params& tune, const DeviceInfo&) const override {
-    return tune;
-  }
   Offer offer(const Runtime&, const VariantInfo& variant, const Params&) const override {
     return offers_(variant.name);
   }
-  std::vector<CompileUnit> units(const VariantInfo&, const Params&,
-                                 const DeviceInfo&) const override {
-    return {};
-  }
 
  private:
-  std::vector<VariantInfo> all_;
   Offers offers_;
 };
 
-void let_offer(Recipe& recipe, const ToyProblem::Offers& offers) {
+void let_offer(Recipe& recipe, const OfferingProblem::Offers& offers) {
   recipe.pose = [variants = recipe.variants, offers](const Params&) {
-    return std::make_unique<const ToyProblem>(variants, offers);
+    return std::make_unique<const OfferingProblem>(variants, offers);
   };
 }
 

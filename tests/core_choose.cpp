@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/testing.hpp"
+#include "support/toy_problem.hpp"
 
 using namespace clcook;
 using namespace clcook::testing;
@@ -20,21 +21,16 @@ VariantInfo variant(const char* name) {
 }
 
 // An operation of four variants.
-class ToyProblem : public AnyProblem {
+class FourVariants : public ToyProblem {
  public:
-  ToyProblem() {
+  FourVariants()
+      : ToyProblem("Toy", {variant("plain"), variant("wide"), variant("rough"), variant("strip")}) {
     all[0].is_baseline = true;
     all[1].axes = {{"group", {256, 128}}};
     all[2].is_by_name = true;
     all[3].is_for_cpus = true;
   }
 
-  const char* operation() const override { return "Toy"; }
-  std::vector<const VariantInfo*> variants() const override {
-    return {&all[0], &all[1], &all[2], &all[3]};
-  }
-  double bytes() const override { return 1024; }
-  std::vector<std::string> tuning_names() const override { return {"toy"}; }
   bool by_cost() const override { return goes_by_cost; }
   Params close(const VariantInfo& of, const Params& tune, const DeviceInfo&) const override {
     Params out = tune;
@@ -48,13 +44,7 @@ class ToyProblem : public AnyProblem {
   Offer offer(const Runtime&, const VariantInfo&, const Params&) const override {
     fail(Errc::invalid_argument, "Toy", "there is no device");
   }
-  std::vector<CompileUnit> units(const VariantInfo&, const Params&,
-                                 const DeviceInfo&) const override {
-    return {};
-  }
 
-  std::vector<VariantInfo> all{variant("plain"), variant("wide"), variant("rough"),
-                               variant("strip")};
   bool goes_by_cost = false;
 };
 
@@ -104,7 +94,7 @@ struct Toy {
     return out;
   }
 
-  ToyProblem problem;
+  FourVariants problem;
   DeviceInfo device;
   Tuning tuning;
   Question question{problem, nullptr, {}, {}};

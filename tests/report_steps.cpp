@@ -1,6 +1,7 @@
 // What the report says of steps: pairs of rows at equal tunes, and baselines at their best ones.
 #include "bench/report/report.hpp"
 #include "support/testing.hpp"
+#include "support/toy_problem.hpp"
 
 using namespace clcook;
 using namespace clcook::testing;
@@ -10,18 +11,10 @@ using namespace clcook::tool::report;
 namespace {
 
 // A tune has a group, 64 where it is open, and faster has a run too.
-class ToyProblem : public AnyProblem {
+class TunedProblem : public ToyProblem {
  public:
-  explicit ToyProblem(std::vector<VariantInfo> all) : all_(std::move(all)) {}
+  using ToyProblem::ToyProblem;
 
-  const char* operation() const override { return "r"; }
-  std::vector<const VariantInfo*> variants() const override {
-    std::vector<const VariantInfo*> out;
-    for (const VariantInfo& one : all_) out.push_back(&one);
-    return out;
-  }
-  double bytes() const override { return 1; }
-  std::vector<std::string> tuning_names() const override { return {"r"}; }
   Params close(const VariantInfo& variant, const Params& tune,
                const DeviceInfo& device) const override {
     Params out = tune;
@@ -29,19 +22,11 @@ class ToyProblem : public AnyProblem {
     if (variant.name == "faster") out.set("run", std::int64_t{8});
     return out;
   }
-  Offer offer(const Runtime&, const VariantInfo&, const Params&) const override { return {}; }
-  std::vector<CompileUnit> units(const VariantInfo&, const Params&,
-                                 const DeviceInfo&) const override {
-    return {};
-  }
-
- private:
-  std::vector<VariantInfo> all_;
 };
 
 void let_pose(Recipe& recipe) {
   recipe.pose = [variants = recipe.variants](const Params&) {
-    return std::make_unique<const ToyProblem>(variants);
+    return std::make_unique<const TunedProblem>("r", variants);
   };
 }
 

@@ -800,11 +800,7 @@ class DescribedProblem : public AnyProblem {
       : about_(std::move(about)), variants_(variants), shape_(std::move(shape)) {}
 
   const char* operation() const override { return about_->name.c_str(); }
-  std::vector<const VariantInfo*> variants() const override {
-    std::vector<const VariantInfo*> out;
-    for (const VariantInfo& one : variants_) out.push_back(&one);
-    return out;
-  }
+  std::vector<const VariantInfo*> variants() const override { return infos_of(variants_); }
   double bytes() const override {
     double bytes = 0;
     for (const Argument& one : about_->arguments)

@@ -193,8 +193,8 @@ struct Spec : PlainSpec {
   }
 
   // Tunings are filed for patches whose valences are all 4, and for others.
-  static std::string tuning_name(const Problem& p) {
-    return is_regular(p) ? "folded_switch/regular" : "folded_switch/mixed";
+  static std::vector<std::string> tuning_names(const Problem& p) {
+    return {is_regular(p) ? "folded_switch/regular" : "folded_switch/mixed"};
   }
 
   // The whole topology.

@@ -160,8 +160,8 @@ struct Spec : PlainSpec {
     return 8.0 * p.width * p.height + 16.0 * p.spheres;
   }
 
-  static std::string tuning_name(const Problem& p) {
-    return std::string(kRecipe) + "/" + to_string(p.work);
+  static std::vector<std::string> tuning_names(const Problem& p) {
+    return {std::string(kRecipe) + "/" + to_string(p.work)};
   }
 
   static bool does(const Row& row, Work work) { return row.traits.only.value_or(work) == work; }

@@ -143,8 +143,8 @@ struct Spec : PlainSpec {
     return 2.0 * kPixelBytes * static_cast<double>(p.width) * static_cast<double>(p.height);
   }
 
-  static std::string tuning_name(const Problem& p) {
-    return std::string(kRecipe) + "/" + to_string(p.work);
+  static std::vector<std::string> tuning_names(const Problem& p) {
+    return {std::string(kRecipe) + "/" + to_string(p.work)};
   }
 
   // Where a GPU starts groups row by row, the caches are taken to hold nothing of a gather's window

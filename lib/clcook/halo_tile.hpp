@@ -326,9 +326,9 @@ struct Spec : PlainSpec {
     return (p.filter == Filter::clamp ? 3.0 : 2.0) * picture_bytes(p);
   }
 
-  static std::string tuning_name(const Problem& p) {
-    return text("halo_tile/", to_string(p.filter), p.depth > 1 ? " volume" : "",
-                p.radius == 1 ? "" : " wide");
+  static std::vector<std::string> tuning_names(const Problem& p) {
+    return {text("halo_tile/", to_string(p.filter), p.depth > 1 ? " volume" : "",
+                 p.radius == 1 ? "" : " wide")};
   }
 
   static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {

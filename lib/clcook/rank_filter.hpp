@@ -230,14 +230,14 @@ struct Spec : PlainSpec {
 
   // Which variant wins depends on the radius and on the bits of a channel more than on the number of
   // bytes.
-  static std::string tuning_name(const Problem& p) {
+  static std::vector<std::string> tuning_names(const Problem& p) {
     const char* radius = p.radius <= 1   ? "1"
                          : p.radius <= 2 ? "2"
                          : p.radius <= 3 ? "3"
                          : p.radius <= 7 ? "7"
                                          : "32";
-    return text("rank_filter/", 8 * channel_bytes(channel_of(p.pixel)), " bits, radius to ",
-                radius);
+    return {
+        text("rank_filter/", 8 * channel_bytes(channel_of(p.pixel)), " bits, radius to ", radius)};
   }
 
   static Offer offer(const Runtime&, const Setup<Spec>& s) {

@@ -399,7 +399,7 @@ struct OrderSpec : PlainSpec {
         axis("group", &Tune::group, {128, 256}).only({32, 64, 128, 256}).on_cpus(1)};
     return all;
   }
-  static std::string tuning_name(const Problem&) { return "regroup/order"; }
+  static std::vector<std::string> tuning_names(const Problem&) { return {"regroup/order"}; }
   static void check(const Problem& p) { listing::check(p, kName); }
   static Tune defaults(const Row&, const Problem&, const DeviceInfo& device) {
     return {device.cpu ? 64 : 0};

@@ -206,8 +206,9 @@ struct Spec : PlainSpec {
     check_range(kName, "patience", s.tune.patience, 1, 65536);
   }
 
-  static std::string tuning_name(const Problem& p) {
-    return p.ordered ? "" : "stream_compaction/unordered";
+  static std::vector<std::string> tuning_names(const Problem& p) {
+    if (p.ordered) return {};
+    return {"stream_compaction/unordered"};
   }
   // Of the pixels and of a list of all of them.
   static double bytes(const Problem& p) {

@@ -128,10 +128,10 @@ struct Spec : MapRowSpec {
   }
 
   // Each number of thresholds has its fastest variant: tunings are filed by classes of it.
-  static std::string tuning_name(const Problem& p) {
+  static std::vector<std::string> tuning_names(const Problem& p) {
     const std::size_t n = p.thresholds.size();
     const int limit = n <= 8 ? 8 : n <= 32 ? 32 : n <= 128 ? 128 : 256;
-    return text(kRecipe, "/", limit);
+    return {text(kRecipe, "/", limit)};
   }
 
   static void check(const Problem& p) {

@@ -84,7 +84,7 @@ inline GroupSize::Tune tune_of(const GroupSize::Row& row, const Params& tune,
   if (shape.group != 0) out.group = shape.group;
   if (shape.occupancy > 0) {
     const model::GpuArch& arch = model::gpu_arch("sm_90");
-    GroupSize::Posed::fill(out, GroupSize::Spec::defaults(row, shape.problem, {}));
+    out = GroupSize::Posed(shape.problem).closed(row, GroupSize::Posed::format_tune(out), {});
     if (out.group > arch.max_group_size) {
       unsupported(
           Lacks::work_group, "group_size",

@@ -61,20 +61,6 @@ inline Regroup::Tune tune_of(const Regroup::Row& row, const Params& tune, const 
   return out;
 }
 
-// With the kernels that list the items once, as they are the same for all, and one of those of paths,
-// which differ in the path alone.
-class OwnKernels : public Regroup::Posed {
- public:
-  using ProblemOf::ProblemOf;
-
-  std::vector<CompileUnit> units(const VariantInfo& variant, const Params& tune,
-                                 const DeviceInfo& device) const override {
-    std::vector<CompileUnit> out = ProblemOf::units(variant, tune, device);
-    if (out.size() > 3 && variant.name != "binned") return {out[3]};
-    return out;
-  }
-};
-
 // The keys. Runs of `run` items have one path; of the items, `random` percent have a path of their
 // own, each path as likely as the others, and `stray` percent none: a key that is not below `paths`.
 inline std::vector<std::uint32_t> keys(const Shape& shape, std::uint64_t seed) {
@@ -361,7 +347,7 @@ inline Recipe regroup() {
       Parameter::integer("offset", "keys before the first", 0, 1 << 20, "0"),
       Parameter::integer("group", "work-items of a group; 0: the tuning's", 0, 256, "0"),
   };
-  describe<Regroup, regroup_card::RegroupCase, regroup_card::OwnKernels>(
+  describe<Regroup, regroup_card::RegroupCase>(
       recipe, [](const Params& shape) { return regroup_card::read(shape).problem; },
       regroup_card::tune_of);
   // Few numbers of paths: each is a program, and of launch_per_path one for each path.
@@ -400,6 +386,12 @@ inline Recipe regroup() {
     sweep.lanes = regroup_card::lanes;
     recipe.sweeps.push_back(std::move(sweep));
   }
+  // The kernels that list the items are the same for all, so binned alone has them; those of paths
+  // differ in the path alone.
+  recipe.shown = [](const VariantInfo& variant, std::vector<CompileUnit> units) {
+    if (units.size() > 3 && variant.name != "binned") units = {units[3]};
+    return units;
+  };
   return recipe;
 }
 

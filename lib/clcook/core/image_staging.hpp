@@ -25,9 +25,9 @@ class ImageStaging {
  public:
   // Checks both rectangles, which may overlap, and `wait`. Then enqueues three steps as one call of
   // `order`: it copies src's rectangle into a buffer, calls `enqueue(scope, from, to, wait)` with
-  // the call's CallScope and the CheckedViews of the two buffers, and copies the other buffer into dst's rectangle. `enqueue`
-  // returns its last event, and so does this function. Throws Error(invalid_argument) that names
-  // the operation `where`.
+  // the call's CallScope and the CheckedViews of the two buffers, and copies the other buffer into
+  // dst's rectangle. `enqueue` returns its last event, and so does this function. Throws
+  // Error(invalid_argument) that names the operation `where`.
   template <class Enqueue>
   cl::Event run(const Runtime& runtime, const ImageLayout& layout, const ImageView& src,
                 const ImageView& dst, const std::vector<cl::Event>& wait, CallOrder& order,

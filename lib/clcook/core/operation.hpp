@@ -195,10 +195,10 @@ struct PlainSpec {
   // What the functions of rows get of a call, if its variants have them: see VariantRow::runs().
   struct Call {};
 
-  // The name under which tunings are filed, if several kinds of problems have their own winners;
-  // empty: kRecipe.
+  // The names under which tunings are filed, if several kinds of problems have their own winners: see
+  // AnyProblem::tuning_names(); empty: kRecipe.
   template <class Problem>
-  static std::string tuning_name(const Problem&) {
+  static std::vector<std::string> tuning_names(const Problem&) {
     return {};
   }
   // For defaults that do not follow from axes and rows: a tune for a row, a problem and a device. What

@@ -41,12 +41,9 @@ class ProblemOf : public AnyProblem {
   double bytes() const override { return Spec::bytes(problem_); }
   bool by_cost() const override { return Spec::kByCost; }
   std::vector<std::string> tuning_names() const override {
-    if constexpr (Spec::kByCost) {
-      return Spec::tuning_names(problem_);
-    } else {
-      const std::string own = Spec::tuning_name(problem_);
-      return {own.empty() ? Spec::kRecipe : own};
-    }
+    std::vector<std::string> own = Spec::tuning_names(problem_);
+    if (own.empty()) own.emplace_back(Spec::kRecipe);
+    return own;
   }
   Params close(const VariantInfo& variant, const Params& tune,
                const DeviceInfo& device) const override {
@@ -74,8 +71,11 @@ class ProblemOf : public AnyProblem {
   // The tune of a variant with its defaults for what `params` leave open.
   Tune closed(const VariantInfo& variant, const Params& params, const DeviceInfo& device) const {
     Tune out = parse_tune(params);
-    fill(out, Spec::defaults(static_cast<const Row&>(variant), problem_, device));
-    for (const auto& one : Spec::axes()) one.close(out, variant);
+    const Tune own = Spec::defaults(static_cast<const Row&>(variant), problem_, device);
+    for (const auto& one : Spec::axes()) {
+      if (one.is_open(out) && !one.is_unset(own)) one.set(out, one.get(own));
+      one.close(out, variant);
+    }
     return out;
   }
   // Throws Error(invalid_argument) for a closed tune that the variant does not take.
@@ -115,11 +115,6 @@ class ProblemOf : public AnyProblem {
     for (const auto& one : Spec::axes())
       if (!one.is_unset(tune)) out.set(one.name, one.get(tune));
     return out;
-  }
-  // Closes what is open in `tune` with what `with` says.
-  static void fill(Tune& tune, const Tune& with) {
-    for (const auto& one : Spec::axes())
-      if (one.is_open(tune) && !one.is_unset(with)) one.set(tune, one.get(with));
   }
   static const Row& baseline() {
     for (const Row& row : Spec::variants()) {

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace clcook {
@@ -121,6 +122,8 @@ struct Recipe {
   std::function<std::unique_ptr<const AnyProblem>(const Params& shape)> pose;
   // The tune that the tuning's values and a checked shape stand for; empty: the tuning's values.
   std::function<Params(const VariantInfo&, const Params& tune, const Params& shape)> tune_of;
+  // Those of a variant's kernels that tools show; empty: all.
+  std::function<std::vector<CompileUnit>(const VariantInfo&, std::vector<CompileUnit>)> shown;
 
   // The functions below take any shape and check it: check_shape().
   std::unique_ptr<Case> make(const Runtime& runtime, const Params& shape,
@@ -137,7 +140,8 @@ struct Recipe {
   std::vector<CompileUnit> units(const std::string& variant, const Params& tune,
                                  const Params& shape, const DeviceInfo& device) const {
     const Asked asked(*this, variant, tune, shape);
-    return asked.problem->units(*asked.variant, asked.tune, device);
+    std::vector<CompileUnit> all = asked.problem->units(*asked.variant, asked.tune, device);
+    return shown ? shown(*asked.variant, std::move(all)) : all;
   }
   // Whether a variant with this tune can serve a shape on a device, and what it promises.
   Offer offer(const Runtime& runtime, const std::string& variant, const Params& tune,
