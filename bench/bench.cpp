@@ -18,6 +18,7 @@
 #include "measure/statistics.hpp"
 #include "report/report.hpp"
 #include "tool/command.hpp"
+#include "tool/fingerprint.hpp"
 #include "tool/growing_result.hpp"
 #include "tool/interrupt.hpp"
 #include "tool/progress.hpp"
@@ -74,7 +75,7 @@ std::vector<double> microseconds(const std::vector<double>& seconds) {
 
 // The rows of one shape. `baseline` has the hot or cold samples that ratios are taken to.
 BenchRow row_of(const Recipe& recipe, const Params& shape, const Subject& subject,
-                const Subject* baseline, const Ceilings& ceilings) {
+                const Subject* baseline, const Ceilings& ceilings, const DeviceInfo& device) {
   BenchRow row;
   row.recipe = recipe.name;
   row.variant = subject.variant;
@@ -105,6 +106,7 @@ BenchRow row_of(const Recipe& recipe, const Params& shape, const Subject& subjec
   if (share.value > 1.05) row.flag = "over 105 % of the ceiling: a cache hit or a wrong byte count";
   if (baseline != nullptr && !baseline->blocks.empty())
     row.ratio = RatioRow{bootstrap_ratio(baseline->blocks, subject.blocks)};
+  row.ran = fingerprint_of(recipe, row.variant, row.tune, {shape}, device);
   row.blocks = subject.blocks.size();
   row.samples_us = microseconds(subject.samples());
   return row;
@@ -333,7 +335,7 @@ int bench(const BenchArguments& arguments, const std::string& program,
           }
         }
         failed = failed || (!subject.problem.empty() && !subject.skipped);
-        part.push_back(row_of(*recipe, shape, subject, baseline, ceilings));
+        part.push_back(row_of(*recipe, shape, subject, baseline, ceilings, runtime.info()));
         rows.push_back(part.back());
       }
       line.clear();

@@ -18,6 +18,7 @@
 #include "counters/show.hpp"
 #include "report/report.hpp"
 #include "tool/command.hpp"
+#include "tool/fingerprint.hpp"
 #include "tool/growing_result.hpp"
 #include "tool/interrupt.hpp"
 #include "tool/progress.hpp"
@@ -95,6 +96,9 @@ class Profiler {
           kernels_.clear();
           if (!ncu_) {
             count_here(*one, row);
+            if (row.counted())
+              row.ran =
+                  fingerprint_of(recipe, row.variant, row.tune, {row.shape}, runtime_->info());
             continue;
           }
           const std::string name = fmt::format("call{}", calls.size());
@@ -118,6 +122,7 @@ class Profiler {
       if (!row.reason.empty()) continue;
       row.status = "counted";
       row.profiled = calls[i].launches.size();
+      row.ran = fingerprint_of(recipe, row.variant, row.tune, {row.shape}, runtime_->info());
       row.counters = counters::combine(calls[i].launches);
     }
   }

@@ -15,6 +15,7 @@
 #include "measure/measure.hpp"
 #include "measure/statistics.hpp"
 #include "tool/command.hpp"
+#include "tool/fingerprint.hpp"
 #include "tool/growing_result.hpp"
 #include "tool/interrupt.hpp"
 
@@ -274,6 +275,9 @@ int explore(const ExploreArguments& arguments) {
         if (arguments.out != "-") fmt::print("{}", curve_text(*before));
         continue;
       }
+      const auto tune_of = [&](const Line& line) {
+        return combinations(recipe.variant(line.variant).axes).front();
+      };
       std::vector<double> copies;
       for (const Params& point : points) {
         double bytes = std::nan("");  // of the first variant that runs
@@ -281,8 +285,7 @@ int explore(const ExploreArguments& arguments) {
         for (const Line& line : lines) {
           Subject subject;
           subject.variant = line.variant;
-          for (const TuneAxis& axis : recipe.variant(line.variant).axes)
-            subject.tune.set(axis.name, axis.values.front());
+          subject.tune = tune_of(line);
           subjects.push_back(std::move(subject));
         }
         MeasureOptions options;
@@ -320,6 +323,9 @@ int explore(const ExploreArguments& arguments) {
         one.baseline = line.baseline;
         one.measured_us = rounded(line.measured);
         if (!line.reason.empty()) one.reason = line.reason;
+        if (!std::all_of(line.measured.begin(), line.measured.end(),
+                         [](double time) { return std::isnan(time); }))
+          one.ran = fingerprint_of(recipe, one.variant, tune_of(line), points, runtime.info());
         if (sweep.lanes || sweep.model) one.predicted_us = predicted[i];
         if (!line.baseline) one.pays = ranges_where_it_pays(x, baseline->measured, line.measured);
         curve.variants.push_back(std::move(one));

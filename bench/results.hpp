@@ -49,6 +49,9 @@ struct Device {
   std::optional<std::string> type{};  // "gpu", "cpu" or another
   std::optional<std::uint64_t> max_group{};
   std::optional<std::uint64_t> local_mem{};
+  std::optional<std::string> platform_version{};
+  std::optional<std::string> language{};        // what kernels are compiled as: "CL1.2"
+  std::optional<unsigned> nvidia_capability{};  // ten times the compute capability
 
   // "NVIDIA H200, NVIDIA CUDA, driver 570.86.15"
   std::string text() const { return name + ", " + platform + ", driver " + driver; }
@@ -63,7 +66,32 @@ struct Device {
     io("type", row.type);
     io("max_group", row.max_group);
     io("local_mem", row.local_mem);
+    io("platform_version", row.platform_version);
+    io("language", row.language);
+    io("nvidia_capability", row.nvidia_capability);
     io.rule(!row.name.empty(), "name", "is empty");
+  }
+};
+
+// What a measured variant compiled and enqueued, as hashes: see fingerprint_of() in tool/fingerprint.hpp.
+struct Fingerprint {
+  using IsRow = void;
+  std::string kernels;    // of the text of each kernel
+  std::string options;    // of what it was compiled with, its group and local memory
+  std::string launches;   // of the recipe's record, the variant's
+  std::size_t cases = 0;  // of that record: as many of the first
+
+  friend bool operator==(const Fingerprint& a, const Fingerprint& b) {
+    return a.kernels == b.kernels && a.options == b.options && a.launches == b.launches &&
+           a.cases == b.cases;
+  }
+
+  template <class Io, class Self>
+  static void fields(Io& io, Self& row) {
+    io("kernels", row.kernels);
+    io("options", row.options);
+    io("launches", row.launches);
+    io("cases", row.cases);
   }
 };
 
@@ -127,7 +155,8 @@ struct BenchRow {
   double share = 0;                 // how much of that it reaches
   std::optional<std::string> flag;  // what is odd about it
   std::optional<RatioRow> ratio;    // the baseline's time over this one's
-  std::size_t blocks = 1;           // in which the samples were taken, see Blocks
+  std::optional<Fingerprint> ran;
+  std::size_t blocks = 1;  // in which the samples were taken, see Blocks
   std::vector<double> samples_us;
 
   bool measured() const { return status == "measured"; }
@@ -163,6 +192,7 @@ struct BenchRow {
     io.or_null("share", row.share);
     io("flag", row.flag);
     io("ratio", row.ratio);
+    io("ran", row.ran);
     io("blocks", row.blocks);
     io("samples_us", row.samples_us);
     io.rule(!row.samples_us.empty(), "samples_us", "is empty");
@@ -424,6 +454,11 @@ struct PeerRow {
   std::vector<double> seconds;
   double max_error = 0;
   double psnr = 0;  // dB; NaN for an exact result
+  // Of clcook, what automatic chose.
+  std::optional<std::string> variant;
+  std::optional<Params> tune;
+  std::optional<Params> shape;
+  std::optional<Fingerprint> ran;
 
   template <class Io, class Self>
   static void fields(Io& io, Self& row) {
@@ -435,6 +470,10 @@ struct PeerRow {
     io("seconds", row.seconds);
     io.or_null("max_error", row.max_error);
     io.or_null("psnr", row.psnr);
+    io("variant", row.variant);
+    io("tune", row.tune);
+    io("shape", row.shape);
+    io("ran", row.ran);
     io.rule(!row.seconds.empty(), "seconds", "is empty");
   }
 };
@@ -467,6 +506,7 @@ struct CountersRow {
   std::vector<std::string> kernels;  // each once, in the order of their first launches
   std::uint64_t launches = 0;
   std::uint64_t profiled = 0;  // launches that were looked into; the others equal one of them
+  std::optional<Fingerprint> ran;
   Counters counters;
 
   bool counted() const { return status == "counted"; }
@@ -487,6 +527,7 @@ struct CountersRow {
     io("kernels", row.kernels);
     io("launches", row.launches);
     io("profiled", row.profiled);
+    io("ran", row.ran);
     io("counters", row.counters);
     io.rule(!row.kernels.empty(), "kernels", "is empty");
     io.rule(!row.counters.empty(), "counters", "is empty");
@@ -515,6 +556,7 @@ struct CurveVariant {
   bool baseline = false;
   std::vector<double> measured_us;
   std::optional<std::string> reason;                           // why points are missing
+  std::optional<Fingerprint> ran;                              // at all points
   std::optional<Predictions> predicted_us;                     // by model
   std::optional<std::vector<std::pair<double, double>>> pays;  // where it beats the baseline
 
@@ -524,6 +566,7 @@ struct CurveVariant {
     io("baseline", row.baseline);
     io.gaps("measured_us", row.measured_us);
     io("reason", row.reason);
+    io("ran", row.ran);
     io("predicted_us", row.predicted_us);
     io("pays", row.pays);
     io.rule(!row.variant.empty(), "variant", "is empty");

@@ -1,4 +1,4 @@
-# clcook/core/commit.hpp: which commit a measurement was made from, and of which recipes. Looked at
+# clcook/core/commit.hpp: which commit a measurement was made from. Looked at
 # in every build, written only when it changed, and included only by programs (link them to
 # clcook_commit), so that a commit does not rebuild the rest.
 

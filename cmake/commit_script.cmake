@@ -16,35 +16,6 @@ if(git)
   endif()
 endif()
 
-# A recipe's kernels, operation and card, without comments and white space, and without the line that
-# says in which file the plan is compiled.
-set(fingerprints "")
-file(
-  GLOB cards
-  RELATIVE "${ROOT}/lib/clcook/cookbook"
-  "${ROOT}/lib/clcook/cookbook/*.hpp")
-list(SORT cards)
-foreach(card IN LISTS cards)
-  cmake_path(GET card STEM recipe)
-  file(GLOB_RECURSE files "${ROOT}/kernels/${recipe}/*.cl" "${ROOT}/lib/clcook/${recipe}/*.hpp")
-  file(GLOB single "${ROOT}/kernels/${recipe}.cl" "${ROOT}/lib/clcook/${recipe}.hpp"
-       "${ROOT}/lib/clcook/cookbook/${recipe}.hpp")
-  list(APPEND files ${single})
-  list(SORT files)
-  set(code "")
-  foreach(file IN LISTS files)
-    file(READ "${file}" text)
-    string(REGEX REPLACE "//[^\n]*" "" text "${text}")
-    string(REGEX REPLACE "\nCLCOOK_PLAN[^\n]*" "" text "${text}")
-    string(REGEX REPLACE "[ \t\r\n]+" "" text "${text}")
-    cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${ROOT}")
-    string(APPEND code "${file}:${text}\n")
-  endforeach()
-  string(SHA256 hash "${code}")
-  string(SUBSTRING "${hash}" 0 12 hash)
-  string(APPEND fingerprints "    {\"${recipe}\", \"${hash}\"},\n")
-endforeach()
-
 file(
   CONFIGURE
   OUTPUT "${OUTPUT}"
@@ -58,15 +29,6 @@ namespace clcook {
 
 /// What `git describe --always --dirty` said when this program was built; unknown without git.
 inline constexpr std::string_view commit = \"@commit@\";
-
-/// What a recipe is made of, its kernels, operation and card without comments and white space, as a
-/// hash: measurements of another one may no longer hold.
-struct Fingerprint {
-  std::string_view recipe;
-  std::string_view hash;
-};
-inline constexpr Fingerprint fingerprints[] = {
-@fingerprints@};
 
 }  // namespace clcook
 "

@@ -114,8 +114,13 @@ if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   list(SORT exercises)
   set(installed ${clcook_embedded})
   clcook_embed(course course "${PROJECT_SOURCE_DIR}/docs/course" ${exercises})
+  # What variants enqueue: a part of the fingerprints of results.
+  file(GLOB records CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/record/*.txt")
+  list(SORT records)
+  clcook_embed(record record "${PROJECT_SOURCE_DIR}/bench/record" ${records})
   set(clcook_embedded ${installed})
-  add_library(clcook_bench STATIC ${sources} "${CLCOOK_GENERATED_DIR}/clcook/embedded/course.hpp")
+  add_library(clcook_bench STATIC ${sources} "${CLCOOK_GENERATED_DIR}/clcook/embedded/course.hpp"
+                                  "${CLCOOK_GENERATED_DIR}/clcook/embedded/record.hpp")
   target_include_directories(clcook_bench PUBLIC "${PROJECT_SOURCE_DIR}/bench")
   target_link_libraries(
     clcook_bench

@@ -1,6 +1,9 @@
 // clcook report --markdown: the tables and figures of the documents.
-#include <clcook/core/commit.hpp>
+#include <optional>
 
+#include "bench/cookbook/recipes.hpp"
+#include "bench/tool/command.hpp"
+#include "bench/tool/fingerprint.hpp"
 #include "clcook_places.hpp"
 #include "support/testing.hpp"
 
@@ -13,7 +16,7 @@ namespace {
 const std::string kData = CLCOOK_SOURCE_DIR "/tests/data/report/";
 
 // The clcook command beside this test; where it was not built, the test is skipped visibly.
-std::string tool() { return not_built("clcook") ? "" : built_program("clcook"); }
+std::string program() { return not_built("clcook") ? "" : built_program("clcook"); }
 
 // A project of one document, with the fixtures as its results.
 struct Project {
@@ -26,7 +29,7 @@ struct Project {
   }
 
   Ran report(bool check) const {
-    std::vector<std::string> command{tool(), "report", "--markdown", "--root",
+    std::vector<std::string> command{program(), "report", "--markdown", "--root",
                                      folder.path().string()};
     if (check) command.push_back("--check");
     return run_program(command);
@@ -41,14 +44,14 @@ const std::string kEnd = "\n<!-- /clcook:table -->\n";
 }  // namespace
 
 TEST_CASE("the committed tables and figures belong to the committed results") {
-  if (tool().empty()) return;
+  if (program().empty()) return;
   const Ran ran =
-      run_program({tool(), "report", "--markdown", "--check", "--root", CLCOOK_SOURCE_DIR});
+      run_program({program(), "report", "--markdown", "--check", "--root", CLCOOK_SOURCE_DIR});
   CHECK_MESSAGE(ran.code == 0, (ran.out + ran.err));
 }
 
 TEST_CASE("the tables of the fixtures are as committed") {
-  if (tool().empty()) return;
+  if (program().empty()) return;
   const Project project(read_bytes(kData + "docs/document.md"));
   const Ran ran = project.report(true);
   CHECK_MESSAGE(ran.code == 0, (ran.out + ran.err));
@@ -56,7 +59,7 @@ TEST_CASE("the tables of the fixtures are as committed") {
 }
 
 TEST_CASE("what differs is shown, and written without --check") {
-  if (tool().empty()) return;
+  if (program().empty()) return;
   const std::string good = read_bytes(kData + "docs/document.md");
   std::string stale = good;
   const std::size_t at = stale.find("| tiled group=256 |");
@@ -76,7 +79,7 @@ TEST_CASE("what differs is shown, and written without --check") {
 }
 
 TEST_CASE("the table of recipes has a column per device") {
-  if (tool().empty()) return;
+  if (program().empty()) return;
   const Project project("<!-- clcook:table recipes -->" + kEnd, "README.md");
   REQUIRE(project.report(false).code == 0);
   const std::string text = project.document("README.md");
@@ -89,7 +92,7 @@ TEST_CASE("the table of recipes has a column per device") {
 }
 
 TEST_CASE("the index of techniques has a word for each, its evidence, and what pays first") {
-  if (tool().empty()) return;
+  if (program().empty()) return;
   const Project project("<!-- clcook:table techniques real -->" + kEnd);
   const std::string results = CLCOOK_SOURCE_DIR "/bench/results/";
   fs::copy(results + "h200_bench_gbuffer_shade.json", project.folder / "bench/results/real.json");
@@ -116,7 +119,7 @@ TEST_CASE("the index of techniques has a word for each, its evidence, and what p
 }
 
 TEST_CASE("a ladder has the device and the shape of the page's chart, and what limits each rung") {
-  if (tool().empty()) return;
+  if (program().empty()) return;
   const auto made = [](const std::string& chart, const std::string& ladder) {
     const Project project("<!-- clcook:chart " + chart + " -->\n<!-- /clcook:chart -->\n\n" +
                           "<!-- clcook:table ladder " + ladder + " -->" + kEnd);
@@ -154,7 +157,7 @@ TEST_CASE("a ladder has the device and the shape of the page's chart, and what l
 }
 
 TEST_CASE("markers that make no sense are errors with file and line, and nothing is written") {
-  if (tool().empty()) return;
+  if (program().empty()) return;
   const auto refused = [](const std::string& part, const std::string& because) {
     const std::string good = "<!-- clcook:value gpu-bench /seed -->old<!-- /clcook:value -->\n";
     const Project project(good + "\n" + part);
@@ -200,7 +203,7 @@ TEST_CASE("markers that make no sense are errors with file and line, and nothing
 }
 
 TEST_CASE("of several elements the one with the shortest shape is meant") {
-  if (tool().empty()) return;
+  if (program().empty()) return;
   const Project project(
       "<!-- clcook:value gpu-bench /rows/variant=tiled/median_us {} --><!-- /clcook:value -->\n");
   const fs::path file = project.folder / "bench/results/gpu-bench.json";
@@ -226,65 +229,101 @@ TEST_CASE("of several elements the one with the shortest shape is meant") {
 }
 
 TEST_CASE(
-    "times of another tree or another recipe are refused, but where a page vouches for them") {
-  if (tool().empty()) return;
-  // The fixture as if it were of a recipe that this program has.
-  const auto checked = [](const std::string& of_commit, const std::string& said,
-                          const std::string& document) {
+    "times of another tree or of what ran otherwise are refused, but where a page vouches for "
+    "them") {
+  if (program().empty()) return;
+  using tool::Json;
+  // Rows of a recipe that this program has, with what they ran.
+  const Recipe& recipe = find_recipe(cookbook::recipes(), "threshold_count");
+  const std::string variant = recipe.baseline().name;
+  const Params tune = combinations(recipe.baseline().axes).front();
+  const Params shape = recipe.bench_shapes.front();
+  DeviceInfo device;
+  device.name = "Fixture GPU";
+  device.platform = "Fixtures";
+  device.gpu = true;
+  device.max_group = 256;
+  device.local_mem = 1 << 15;
+  const Json now = to_json(tool::fingerprint_of(recipe, variant, tune, {shape}, device));
+  const auto checked = [&](const std::string& of_commit, const Json& ran,
+                           const std::string& document, const std::string& kernels = "") {
     const Project project(document);
     const fs::path path = project.folder / "bench" / "results" / "gpu-bench.json";
-    std::string json = read_bytes(path);
-    const auto replace = [&](const std::string& from, const std::string& to) {
-      REQUIRE(contains(json, from));
-      for (std::size_t at = 0; (at = json.find(from, at)) != std::string::npos; at += to.size())
-        json.replace(at, from.size(), to);
-    };
-    replace("\"fixture\"", "\"" + of_commit + "\"" + said);
-    replace("fixture_blur", "threshold_count");
-    write_bytes(path, json);
+    Json json = Json::parse(read_bytes(path));
+    json["commit"] = of_commit;
+    json["device"] = tool::to_json(device);
+    Json rows = Json::array();
+    for (Json row : json["rows"]) {
+      if (row["status"] != "measured") continue;
+      row["recipe"] = recipe.name;
+      row["variant"] = variant;
+      row["tune"] = tool::to_json(tune);
+      row["shape"] = tool::to_json(shape);
+      row.erase("ran");
+      if (!ran.is_null()) row["ran"] = ran;
+      rows.push_back(row);
+      break;
+    }
+    json["rows"] = rows;
+    write_bytes(path, json.dump());
+    const ScopedVariable folder("CLCOOK_KERNEL_DIR",
+                                kernels.empty() ? std::nullopt : std::optional(kernels));
     return project.report(true);
   };
-  const std::string now = [] {
-    for (const Fingerprint& one : fingerprints)
-      if (one.recipe == "threshold_count") return std::string(one.hash);
-    return std::string();
-  }();
-  const auto is = [](const std::string& hash) {
-    return R"(, "fingerprints": {"threshold_count": ")" + hash + R"("})";
-  };
-  const auto older = [](const std::string& recipe, const std::string& why = "It holds.") {
-    return "<!-- clcook:older " + recipe + " gpu-bench -->\n" + why + "\n<!-- /clcook:older -->\n";
+  const auto older = [](const std::string& words, const std::string& why = "It holds.") {
+    return "<!-- clcook:older " + words + " gpu-bench -->\n" + why + "\n<!-- /clcook:older -->\n";
   };
   const auto passes = [](const Ran& ran) { CHECK_MESSAGE(ran.code == 0, (ran.out + ran.err)); };
   const auto refused = [](const Ran& ran, const std::string& because) {
     CHECK(ran.code == 1);
     CHECK_MESSAGE(contains(ran.out, because), ran.out);
   };
-  passes(checked("abc1234", is(now), "# A page\n"));
-  refused(checked("abc1234-dirty", is(now), "# A page\n"),
+  const auto other = [&](const char* key) {
+    Json out = now;
+    out[key] = "01234567";
+    return out;
+  };
+  const std::string since = "threshold_count has changed since abc1234: " + variant;
+  passes(checked("abc1234", now, "# A page\n"));
+  refused(checked("abc1234-dirty", now, "# A page\n"),
           "gpu-bench.json: it is of a tree that was never committed, abc1234-dirty: measure again");
-  refused(checked("abc1234", "", "# A page\n"), "it does not say what threshold_count was");
-  refused(checked("abc1234", is("0123456789ab"), "# A page\n"),
-          "threshold_count has changed since abc1234: measure again, or say in "
-          "docs/threshold_count.md why it holds");
-  refused(checked("unknown", is(now), "# A page\n"), "does not say of which commit");
+  refused(checked("unknown", now, "# A page\n"), "does not say of which commit");
+  refused(checked("abc1234", Json(), "# A page\n"),
+          "it does not say what " + variant + " of threshold_count ran at abc1234");
+  refused(
+      checked("abc1234", other("kernels"), "# A page\n"),
+      since + " (the text of its kernels): measure again, or say in docs/threshold_count.md why");
+  refused(checked("abc1234", other("options"), "# A page\n"), since + " (its options)");
+  refused(checked("abc1234", other("launches"), "# A page\n"), since + " (its launches)");
 
-  const std::string vouch = older("threshold_count@" + now);
-  // The fixture's other recipe is nobody's.
-  CHECK_FALSE(contains(checked("abc1234-dirty", is(now), vouch).out, "docs/threshold_count.md"));
-  passes(checked("abc1234", is("0123456789ab"), vouch));
-  refused(checked("abc1234", is(now), vouch), "docs/page.md:1: 'gpu-bench' needs nobody");
-  refused(checked("abc1234", is("0123456789ab"), older("threshold_count@ba9876543210")),
-          "vouches for results of threshold_count as it was at ba9876543210; it is " + now);
-  refused(checked("abc1234", is("0123456789ab"), older("bc6h_mode@1")),
-          "has no times of bc6h_mode");
-  CHECK(checked("abc1234", is(now), older("threshold_count")).code == 2);
-  CHECK(contains(checked("abc1234", is(now), older("threshold_count@1", " ")).err,
+  // The kernel as it stands, and with a planted comment or line.
+  const std::string file = "threshold_count.cl";
+  const std::string text = read_bytes(std::string(CLCOOK_SOURCE_DIR "/kernels/") + file);
+  const TempFolder kernels;
+  write_bytes(kernels / file, "// Planted.\n" + text);
+  passes(checked("abc1234", now, "# A page\n", kernels.path().string()));
+  write_bytes(kernels / file, text + "\n#define PLANTED 1\n");
+  refused(checked("abc1234", now, "# A page\n", kernels.path().string()),
+          since + " (the text of its kernels)");
+
+  // A vouch holds for what would run when it was written.
+  const Ran wrong = checked("abc1234", Json(), older("threshold_count@0"));
+  refused(wrong,
+          "docs/page.md:1: vouches for what these results ran as threshold_count was at 0; it is ");
+  const std::size_t at = wrong.out.find("put threshold_count@") + 4;
+  const std::string vouch = older(wrong.out.substr(at, wrong.out.find('\n', at) - at));
+  passes(checked("abc1234", Json(), vouch));
+  passes(checked("abc1234-dirty", Json(), vouch));
+  refused(checked("abc1234", now, vouch), "docs/page.md:1: 'gpu-bench' needs nobody");
+  refused(checked("abc1234", Json(), vouch, kernels.path().string()), "vouches for what these");
+  refused(checked("abc1234", Json(), older("bc6h_mode@1")), "has no times of bc6h_mode");
+  CHECK(checked("abc1234", now, older("threshold_count")).code == 2);
+  CHECK(contains(checked("abc1234", now, older("threshold_count@1", " ")).err,
                  "must stand why the results hold"));
 }
 
 TEST_CASE("broken results and unwritable documents are errors") {
-  if (tool().empty()) return;
+  if (program().empty()) return;
   const std::string part = "<!-- clcook:value gpu-bench /seed -->old<!-- /clcook:value -->\n";
   const Project project(part);
   fs::copy(kData + "bad/truncated.json", project.folder / "bench" / "results");
@@ -294,9 +333,9 @@ TEST_CASE("broken results and unwritable documents are errors") {
   CHECK(project.document() == part);
 
   const TempFolder nothing;
-  CHECK(
-      contains(run_program({tool(), "report", "--markdown", "--root", nothing.path().string()}).err,
-               "there is neither README.md nor docs/*.md"));
+  CHECK(contains(
+      run_program({program(), "report", "--markdown", "--root", nothing.path().string()}).err,
+      "there is neither README.md nor docs/*.md"));
 }
 
 namespace {
@@ -321,7 +360,7 @@ Ran cut(const std::string& arguments, std::string* document = nullptr) {
 }  // namespace
 
 TEST_CASE("functions and macros are cut out of kernel files") {
-  if (tool().empty()) return;
+  if (program().empty()) return;
   std::string document;
   CHECK(cut("TWICE twice_of", &document).code == 0);
   CHECK(contains(document,
@@ -339,7 +378,7 @@ TEST_CASE("functions and macros are cut out of kernel files") {
 }
 
 TEST_CASE("README's links to the lines of a kernel begin at the root") {
-  if (tool().empty()) return;
+  if (program().empty()) return;
   const std::string block = "<!-- clcook:kernel k.cl ONE -->\n<!-- /clcook:kernel -->\n";
   const Project project(block, "README.md");
   write_bytes(project.folder / "k.cl", "\n#define ONE 1\n");
@@ -349,7 +388,7 @@ TEST_CASE("README's links to the lines of a kernel begin at the root") {
 }
 
 TEST_CASE("what a kernel file does not have is an error") {
-  if (tool().empty()) return;
+  if (program().empty()) return;
   const auto refused = [](const std::string& arguments, const std::string& message) {
     const Ran ran = cut(arguments);
     CHECK(ran.code == 2);
@@ -368,7 +407,7 @@ TEST_CASE("what a kernel file does not have is an error") {
 }
 
 TEST_CASE("a kernel that has changed since is found") {
-  if (tool().empty()) return;
+  if (program().empty()) return;
   const Project project("<!-- clcook:kernel k.cl twice_of -->\n<!-- /clcook:kernel -->\n");
   write_bytes(project.folder / "k.cl", kKernels);
   CHECK(project.report(false).code == 0);
@@ -381,7 +420,7 @@ TEST_CASE("a kernel that has changed since is found") {
 }
 
 TEST_CASE("gains, charts and tables of shapes say what the results say") {
-  if (tool().empty()) return;
+  if (program().empty()) return;
   const Project project(
       "It is <!-- clcook:gain gpu-bench fixture_blur tiled --><!-- /clcook:gain --> (<!-- "
       "clcook:gain gpu-bench fixture_blur tiled short --><!-- /clcook:gain -->).\n"

@@ -20,11 +20,11 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <clcook/core/impl/preprocess.hpp>
 #include <clcook/core/source.hpp>
 
 extern char** environ;
 
+#include "tool/code.hpp"
 #include "tool/scratch_folder.hpp"
 #include "tool/words.hpp"
 
@@ -33,16 +33,6 @@ namespace clcook::isa {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A source without comments, blank lines and the places of its lines: what its machine code depends on.
-std::string code_of(const std::string& source) {
-  std::string out;
-  for (const clcook::detail::SourceLine& line : clcook::detail::SourceLines::of(source)) {
-    const std::string_view text = clcook::detail::without_blanks(line.text);
-    if (!text.empty() && line.name != "line") out += std::string(text) + '\n';
-  }
-  return out;
-}
 
 // Changed when what is stored, or how it is made, changes.
 constexpr const char* kCacheFormat = "clcook-isa 1";
@@ -380,7 +370,7 @@ std::string job_key(const Job& job, const Toolchain& tools) {
   put(all, job.kernel);
   for (const std::string& argument : clang_arguments(job, tools)) put(all, argument);
   if (job.target.vendor == Vendor::x86) put(all, kX86Prelude);
-  put(all, code_of(job.source));
+  put(all, tool::code_of(job.source));
   return fmt::format("{:x}", fnv1a(all));
 }
 

@@ -33,6 +33,7 @@
 
 #include "measure/measure.hpp"
 #include "tool/command.hpp"
+#include "tool/fingerprint.hpp"
 
 namespace {
 
@@ -139,7 +140,13 @@ class Server {
     const cl::Event done = case_->run({uploaded});
     const clcook::Diff diff = case_->check({done});
     if (!diff.ok()) throw std::runtime_error("clcook's result is wrong: " + diff.first());
-    Json out{{"variant", variant}, {"max_error", diff.max_error()}};
+    const clcook::tool::Fingerprint ran =
+        clcook::tool::fingerprint_of(recipe, variant, tune, {shape}, runtime_.info());
+    Json out{{"variant", variant},
+             {"tune", clcook::tool::to_json(tune)},
+             {"shape", clcook::tool::to_json(shape)},
+             {"ran", clcook::tool::to_json(ran)},
+             {"max_error", diff.max_error()}};
     for (const char* list : {"inputs", "outputs"}) out[list] = Json::array();
     for (const clcook::Operand& one : case_->operands()) {
       clcook::Diff guards;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <clcook/core/commit.hpp>
 #include <clcook/core/source.hpp>
 #include <set>
 #include <sstream>
@@ -23,14 +22,6 @@ struct Edit {
   std::size_t line = 0;
   std::string what;
   std::string text;
-};
-
-// A document's word that results hold although their recipe has changed since they were taken.
-struct Vouch {
-  std::size_t line = 0;
-  std::string recipe;
-  std::string fingerprint;  // what the recipe was when this was written
-  std::vector<std::string> results;
 };
 
 // A picture that a document has made.
@@ -251,56 +242,14 @@ constexpr std::string_view kMarkerEnd = "<!-- /clcook:";
 constexpr std::array<std::string_view, 6> kKinds{"table", "value",  "gain",
                                                  "chart", "kernel", "older"};
 
-Vouch parse_vouch(const std::string& arguments, std::size_t line, const std::string& text) {
+Vouch parse_vouch(const std::string& arguments, const std::string& where, const std::string& text) {
   std::vector<std::string> words = words_of(arguments);
   const std::size_t at = words.empty() ? std::string::npos : words[0].find('@');
   if (words.size() < 2 || at == std::string::npos || at == 0)
-    fail(Errc::invalid_argument, "report", "expected: clcook:older RECIPE@FINGERPRINT RESULT...");
+    fail(Errc::invalid_argument, "report", "expected: clcook:older RECIPE@HASH RESULT...");
   if (text.find_first_not_of(" \n") == std::string::npos)
     fail(Errc::invalid_argument, "report", "between the markers must stand why the results hold");
-  return {line, words[0].substr(0, at), words[0].substr(at + 1), {words.begin() + 1, words.end()}};
-}
-
-// Complains of each result whose times may not be those of the recipe as it is now, unless a
-// document vouches for it, and of what vouches in vain. Returns how many.
-std::size_t check_provenance(const std::vector<Document>& documents,
-                             const std::vector<Result>& results) {
-  std::set<std::pair<std::string, std::string>> vouched;  // result and recipe
-  std::size_t wrong = 0;
-  const auto complain = [&](const std::string& where, const std::string& what) {
-    fmt::print("{}: {}\n", where, what);
-    ++wrong;
-  };
-  for (const Document& document : documents) {
-    for (const Vouch& vouch : document.vouches) {
-      const std::string where = fmt::format("{}:{}", document.name, vouch.line);
-      for (const Fingerprint& now : fingerprints) {
-        if (now.recipe == vouch.recipe && now.hash != vouch.fingerprint)
-          complain(where, fmt::format("vouches for results of {0} as it was at {1}; it is {2} now: "
-                                      "measure again, or see that what has changed does not "
-                                      "matter, say so here, and put {0}@{2}",
-                                      vouch.recipe, vouch.fingerprint, now.hash));
-      }
-      for (const std::string& stem : vouch.results) {
-        const std::vector<std::string> has = recipes_of(find(results, stem, ""));
-        if (std::find(has.begin(), has.end(), vouch.recipe) == has.end())
-          complain(where, fmt::format("'{}' has no times of {}", stem, vouch.recipe));
-        else if (doubt_about(find(results, stem, ""), vouch.recipe).empty())
-          complain(where, fmt::format("'{}' needs nobody to vouch for it", stem));
-        vouched.emplace(stem, vouch.recipe);
-      }
-    }
-  }
-  for (const Result& result : results) {
-    for (const std::string& recipe : recipes_of(result)) {
-      const std::string doubt = doubt_about(result, recipe);
-      if (doubt.empty() || vouched.count({result.stem, recipe}) != 0) continue;
-      complain(result.path, fmt::format("{}: measure again, or say in docs/{}.md why it holds, "
-                                        "in a block clcook:older",
-                                        doubt, recipe));
-    }
-  }
-  return wrong;
+  return {where, words[0].substr(0, at), words[0].substr(at + 1), {words.begin() + 1, words.end()}};
 }
 
 // The new text between the markers of a kind; of a chart the document gets the picture.
@@ -381,7 +330,8 @@ void find_edits(Document& document, const std::filesystem::path& root,
     try {
       if (name == "older") {
         const std::string reason = text.substr(close + 3, last - close - 3);
-        document.vouches.push_back(parse_vouch(arguments, line, reason));
+        document.vouches.push_back(
+            parse_vouch(arguments, fmt::format("{}:{}", document.name, line), reason));
       } else {
         document.edits.push_back({close + 3, last, line, name + arguments,
                                   make_part(document, name, arguments, line, root, results)});
@@ -480,10 +430,14 @@ int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result
     if (content != document.content) changed.emplace_back(&document, std::move(content));
   }
   if (check_only) {
-    const std::size_t doubtful = check_provenance(documents, results);
+    std::vector<Vouch> vouches;
+    for (const Document& document : documents)
+      vouches.insert(vouches.end(), document.vouches.begin(), document.vouches.end());
+    const std::vector<std::string> doubts = doubts_about(results, vouches);
+    for (const std::string& one : doubts) fmt::print("{}\n", one);
     fmt::print("{} tables and figures, {} differ{}\n", parts, different,
                different == 0 ? "" : "; write them with: clcook report --markdown");
-    return different == 0 && doubtful == 0 ? 0 : 1;
+    return different == 0 && doubts.empty() ? 0 : 1;
   }
   // Only now, when every part could be made, is anything written.
   for (const DrawnFile& picture : pictures) {

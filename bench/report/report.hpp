@@ -23,8 +23,7 @@ struct Result {
   std::string stem;  // file name without folder and .json: how documents refer to it
   std::string path;
   std::string kind;
-  std::string commit;                               // empty where it is not said
-  std::map<std::string, std::string> fingerprints;  // of recipes, empty where they are not said
+  std::string commit;  // empty where it is not said
   std::string date;
   std::string device;  // Device::text(), empty for results of no device (isa)
   Device about;        // that device
@@ -58,10 +57,6 @@ std::vector<std::string> recipes_of(const Result& result);
 // The newest result of a kind and a device that has times of a recipe; null without one.
 const Result* newest_of(const std::vector<Result>& results, const std::string& kind,
                         const std::string& device, const std::string& recipe);
-
-// Why the times of a recipe cannot be taken for those of the recipe that this program was built
-// with: "" where they can. A recipe that it does not have is not compared.
-std::string doubt_about(const Result& result, const std::string& recipe);
 
 // Whether a result is about recipes of the cookbook, and whether a benchmark's among these is: beside
 // such, results of somebody's kernels count as no device, and have no row in recipes_table().
@@ -141,6 +136,25 @@ std::string digits(double value);
 std::string times(double ratio);
 // "2.31× [2.20, 2.40]".
 std::string to_string(const Ratio& ratio);
+
+// ---- Provenance (report/provenance.cpp) ----
+
+// Why the times of a recipe cannot be taken for those of the recipe that this program was built
+// with: "" where they can. A recipe that it does not have is not compared.
+std::string doubt_about(const Result& result, const std::string& recipe);
+
+// A document's word that results hold although there is a doubt.
+struct Vouch {
+  std::string where;  // "docs/line_blur.md:540"
+  std::string recipe;
+  std::string hash;  // what the measured variants compiled and enqueued when this was written
+  std::vector<std::string> results;
+};
+
+// A complaint of each result of which there is a doubt, unless a document vouches for it, and of what
+// vouches in vain. Throws Error(invalid_argument) for a vouch that names a result that is not there.
+std::vector<std::string> doubts_about(const std::vector<Result>& results,
+                                      const std::vector<Vouch>& vouches);
 
 // ---- Tables (report/tables.cpp): made once, written as markdown and as HTML ----
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <clcook/core/commit.hpp>
 #include <clcook/core/source.hpp>
 #include <set>
 #include <string_view>
@@ -102,7 +101,6 @@ Result parse(const std::string& content, const std::string& path) {
   io("commit", commit);
   io("date", date);
   result.commit = commit.value_or("");
-  if (result.json.contains("fingerprints")) io("fingerprints", result.fingerprints);
   result.date = date.value_or("");
   if (result.kind != "isa") {
     io("device", result.about);
@@ -180,26 +178,9 @@ const Result* newest_of(const std::vector<Result>& results, const std::string& k
 
 bool of_cookbook(const Result& result) {
   const std::vector<std::string> names = recipes_of(result);
-  return std::any_of(std::begin(fingerprints), std::end(fingerprints), [&](const Fingerprint& own) {
-    return std::find(names.begin(), names.end(), own.recipe) != names.end();
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return known_recipe(name) != nullptr && !is_described(name);
   });
-}
-
-std::string doubt_about(const Result& result, const std::string& recipe) {
-  constexpr std::string_view kDirty = "-dirty";
-  const std::string& commit = result.commit;
-  const bool dirty = commit.size() >= kDirty.size() &&
-                     commit.compare(commit.size() - kDirty.size(), kDirty.size(), kDirty) == 0;
-  if (commit.empty() || commit == "unknown") return "it does not say of which commit it is";
-  if (dirty) return "it is of a tree that was never committed, " + commit;
-  for (const Fingerprint& now : fingerprints) {
-    if (now.recipe != recipe) continue;
-    const auto then = result.fingerprints.find(recipe);
-    if (then == result.fingerprints.end())
-      return fmt::format("it does not say what {} was at {}", recipe, commit);
-    if (then->second != now.hash) return fmt::format("{} has changed since {}", recipe, commit);
-  }
-  return "";
 }
 
 bool has_cookbook(const std::vector<Result>& results) {

@@ -152,21 +152,23 @@ void inspect_descriptions(const std::vector<std::string>& names, const Runtime& 
 }
 
 Json to_json(const DeviceInfo& info) {
-  return {{"name", info.name},
-          {"vendor", info.vendor},
-          {"platform", info.platform},
-          {"platform_version", info.platform_version},
-          {"version", info.version},
-          {"driver", info.driver},
-          {"language", info.language},
-          {"type", info.gpu           ? "gpu"
-                   : info.accelerator ? "accelerator"
-                                      : "cpu"},
-          {"compute_units", info.compute_units},
-          {"clock_mhz", info.clock_mhz},
-          {"max_group", info.max_group},
-          {"local_mem", info.local_mem},
-          {"global_mem", info.global_mem}};
+  Json out{{"name", info.name},
+           {"vendor", info.vendor},
+           {"platform", info.platform},
+           {"platform_version", info.platform_version},
+           {"version", info.version},
+           {"driver", info.driver},
+           {"language", info.language},
+           {"type", info.gpu           ? "gpu"
+                    : info.accelerator ? "accelerator"
+                                       : "cpu"},
+           {"compute_units", info.compute_units},
+           {"clock_mhz", info.clock_mhz},
+           {"max_group", info.max_group},
+           {"local_mem", info.local_mem},
+           {"global_mem", info.global_mem}};
+  if (info.nvidia_capability != 0) out["nvidia_capability"] = info.nvidia_capability;
+  return out;
 }
 
 Json result_head(const std::string& kind, const DeviceInfo& info) {
@@ -175,9 +177,7 @@ Json result_head(const std::string& kind, const DeviceInfo& info) {
                {"commit", commit},
                {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
                {"command", command_line},
-               {"fingerprints", Json::object()},
                {"device", to_json(info)}};
-  for (const Fingerprint& one : fingerprints) head["fingerprints"][one.recipe] = one.hash;
   return head;
 }
 

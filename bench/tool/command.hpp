@@ -61,8 +61,8 @@ void inspect_descriptions(const std::vector<std::string>& names, const Runtime& 
 // Everything that a result must carry to be compared later: names and versions of device, driver
 // and platform.
 Json to_json(const DeviceInfo& info);
-// {"format", "kind", "commit", "date", "command", "fingerprints", "device"}: the head of a result
-// file, with the command line that made it and, for each recipe, a hash of its code.
+// {"format", "kind", "commit", "date", "command", "device"}: the head of a result file, with the command
+// line that made it.
 Json result_head(const std::string& kind, const DeviceInfo& info);
 
 // A result as JSON text with one line per element of its lists, so that files stay small and

@@ -21,15 +21,6 @@ const Stage* previous_of(const Stage& stage, const std::vector<Stage>& stages) {
   return nullptr;
 }
 
-// What the recipe was, of those that this was built with.
-nlohmann::ordered_json fingerprint_of(const std::string& recipe) {
-  nlohmann::ordered_json out = nlohmann::ordered_json::object();
-  for (const Fingerprint& one : fingerprints) {
-    if (one.recipe == recipe) out[recipe] = one.hash;
-  }
-  return out;
-}
-
 double total_ratio(const Stage& stage, const std::vector<Stage>& stages) {
   return stages[0].seconds.empty() ? 0 : median(stages[0].seconds) / median(stage.seconds);
 }
@@ -92,7 +83,6 @@ void write_stages(const std::string& path, const std::string& recipe, const Devi
       {"recipe", recipe},
       {"commit", commit},
       {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-      {"fingerprints", fingerprint_of(recipe)},
       {"device",
        {{"name", device.name},
         {"platform", device.platform},

@@ -631,7 +631,7 @@ class Host:
     def tests_of(self, name):
         # What a recipe says and does is on record.
         own = self.nearest(name)
-        more = ["stub_record"] if "/impl/" in name or 0 < len(self.cards_with(name)) <= 2 else []
+        more = ["stub_launches"] if "/impl/" in name or 0 < len(self.cards_with(name)) <= 2 else []
         more += ["stub_calls"] if name.startswith(("core/", "gaussian_blur/")) else []
         # The record is quicker than conformance.
         return [t for t in own if t != "conformance"] + more + [t for t in own if t == "conformance"]
@@ -671,7 +671,7 @@ class Host:
                         if programs[test] is None:
                             return Result("invalid")
                     # The record has one grid.
-                    if grid == "full" and test == "stub_record":
+                    if grid == "full" and test == "stub_launches":
                         continue
                     result = self.try_test(test, name, place, programs[test], grid)
                     if result.status != "survived":
@@ -736,7 +736,7 @@ class Host:
     def build_test(self, test, name, place):
         """The program with the mutant; None where it does not compile."""
         objects = [place / f"{test}.o"]
-        cards = self.cards_with(name) if test in ("stub_record", "conformance") else []
+        cards = self.cards_with(name) if test in ("stub_launches", "conformance") else []
         if 0 < len(cards) <= 2:
             # Those of all recipes take too long to compile.
             text = "".join(f"#include <clcook/cookbook/{one}.hpp>\n" for one in cards)
