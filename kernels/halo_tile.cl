@@ -9,7 +9,7 @@
 // floats: that is exact, the filters only compare.
 //
 // The host compiles one variant per program: -DCLCOOK_HALO_TILE_ONLY -DCLCOOK_HALO_TILE_<VARIANT>,
-// the filter, the pixels' type as pixel.clh says (CLCOOK_CHANNEL_*, and CLCOOK_CHANNELS: 1 or 4),
+// the filter, the pixels' type as pixel.clh says (CLCOOK_CHANNEL_*, and CLCOOK_CHANNELS: 1, 2 or 4),
 // CLCOOK_HALO_TILE_VOLUME, RADIUS, and the outputs of a group: TILE_W x TILE_H x TILE_D.
 //
 // Views count pixels. The constant outside of a volume has values of the pixels' type. history is
@@ -59,25 +59,28 @@ typedef clcook_stored_t stored;
 #define OUTSIDE clcook_round_pixel(clcook_first(volume.outside))
 
 // No channel is less, none more; MAX and MIN of pixels.
-#if defined(CLCOOK_CHANNEL_U8)
+#if defined(CLCOOK_CHANNEL_TOP)
 #define LEAST 0
-#define MOST 255
-#elif defined(CLCOOK_CHANNEL_U16)
-#define LEAST 0
-#define MOST 65535
+#define MOST CLCOOK_CHANNEL_TOP
+#define PIXEL_MAX(v, a) max((pixel)(v), (pixel)(a))
+#define PIXEL_MIN(v, a) min((pixel)(v), (pixel)(a))
 #else
 #define LEAST -INFINITY
 #define MOST INFINITY
-#endif
-#if defined(CLCOOK_CHANNEL_U8) || defined(CLCOOK_CHANNEL_U16)
-#define PIXEL_MAX(v, a) max((pixel)(v), (pixel)(a))
-#define PIXEL_MIN(v, a) min((pixel)(v), (pixel)(a))
-typedef clcook_channel_t channel;
-#else
 #define PIXEL_MAX fmax
 #define PIXEL_MIN fmin
-typedef float channel;
 #endif
+typedef CLCOOK_CHANNEL_VALUE channel;
+typedef CLCOOK_PIXEL_PASTE(CLCOOK_CHANNEL_VALUE, 4) halo_tile_quad;
+// The channels of a texel.
+#if CHANNELS == 4
+#define HALO_TILE_CHANNELS(texel) texel
+#elif CHANNELS == 2
+#define HALO_TILE_CHANNELS(texel) texel.xy
+#else
+#define HALO_TILE_CHANNELS(texel) texel.x
+#endif
+#define HALO_TILE_TO_QUAD CLCOOK_PIXEL_TO(CLCOOK_PIXEL_PASTE(CLCOOK_CHANNEL_VALUE, 4))
 
 #define HALO_TILE_GROUP(w, h, d) __attribute__((reqd_work_group_size(w, h, d)))
 
@@ -284,18 +287,12 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_direct_mult
 // image: every neighbour through the texture unit. The sampler does the border mode clamp; the
 // others are mapped where the neighbourhood crosses the border.
 #ifdef CLCOOK_HALO_TILE_IMAGE
-#if defined(CLCOOK_CHANNEL_U8)
-#define HALO_TILE_TEXEL4(at) convert_uchar4(read_imageui(src, halo_tile_sampler, at))
-#elif defined(CLCOOK_CHANNEL_U16)
-#define HALO_TILE_TEXEL4(at) convert_ushort4(read_imageui(src, halo_tile_sampler, at))
+#if defined(CLCOOK_CHANNEL_TOP)
+#define HALO_TILE_TEXEL4(at) HALO_TILE_TO_QUAD(read_imageui(src, halo_tile_sampler, at))
 #else
 #define HALO_TILE_TEXEL4(at) read_imagef(src, halo_tile_sampler, at)
 #endif
-#if CHANNELS == 4
-#define HALO_TILE_TEXEL(column, row) HALO_TILE_TEXEL4((int2)(column, row))
-#else
-#define HALO_TILE_TEXEL(column, row) HALO_TILE_TEXEL4((int2)(column, row)).x
-#endif
+#define HALO_TILE_TEXEL(column, row) HALO_TILE_CHANNELS(HALO_TILE_TEXEL4((int2)(column, row)))
 
 __constant sampler_t halo_tile_sampler =
     CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
@@ -337,18 +334,12 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, 1) void halo_tile_image(
 // image_no_sampler: as image, but reads take no sampler, so that pixels outside are found by hand,
 // in the groups at the border alone.
 #ifdef CLCOOK_HALO_TILE_IMAGE_NO_SAMPLER
-#if defined(CLCOOK_CHANNEL_U8)
-#define HALO_TILE_FETCH4(at) convert_uchar4(read_imageui(src, at))
-#elif defined(CLCOOK_CHANNEL_U16)
-#define HALO_TILE_FETCH4(at) convert_ushort4(read_imageui(src, at))
+#if defined(CLCOOK_CHANNEL_TOP)
+#define HALO_TILE_FETCH4(at) HALO_TILE_TO_QUAD(read_imageui(src, at))
 #else
 #define HALO_TILE_FETCH4(at) read_imagef(src, at)
 #endif
-#if CHANNELS == 4
-#define HALO_TILE_FETCH(column, row) HALO_TILE_FETCH4((int2)(column, row))
-#else
-#define HALO_TILE_FETCH(column, row) HALO_TILE_FETCH4((int2)(column, row)).x
-#endif
+#define HALO_TILE_FETCH(column, row) HALO_TILE_CHANNELS(HALO_TILE_FETCH4((int2)(column, row)))
 
 __kernel HALO_TILE_GROUP(TILE_W, TILE_H, 1) void halo_tile_image_no_sampler(
     __read_only image2d_t src, __global const stored* restrict history, clcook_view history_view,
@@ -540,16 +531,6 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_local_tile_
 
 #define HALO_TILE_INLINE static inline __attribute__((always_inline, unused))
 
-#if CHANNELS == 1
-#if defined(CLCOOK_CHANNEL_U8)
-typedef uchar4 halo_tile_quad;
-#elif defined(CLCOOK_CHANNEL_U16)
-typedef ushort4 halo_tile_quad;
-#else
-typedef float4 halo_tile_quad;
-#endif
-#endif
-
 // Whether all rows of a view begin at a multiple of WIDE pixels.
 HALO_TILE_INLINE int halo_tile_is_aligned(clcook_view view) {
   return (view.offset | view.pitch) % WIDE == 0;
@@ -561,7 +542,7 @@ HALO_TILE_INLINE void halo_tile_read_wide(pixel in[WIDE + 2], __global const sto
 #if CHANNELS == 1
   if (aligned) {
     in[0] = clcook_read_pixel(p - 1);
-#if defined(CLCOOK_CHANNEL_F16)
+#if defined(CLCOOK_CHANNEL_HALF)
     const halo_tile_quad v = vload_half4(0, (__global const half*)p);
 #else
     const halo_tile_quad v = *(__global const halo_tile_quad*)p;
@@ -608,7 +589,7 @@ HALO_TILE_INLINE void halo_tile_write_wide(const halo_tile_sum sum[WIDE],
 #if CHANNELS == 1
   if (halo_tile_is_aligned(dst_view) && x + 4 <= volume.width) {
     const halo_tile_quad v = (halo_tile_quad)(out[0], out[1], out[2], out[3]);
-#if defined(CLCOOK_CHANNEL_F16)
+#if defined(CLCOOK_CHANNEL_HALF)
     vstore_half4_rte(v, 0, (__global half*)to);
 #else
     *(__global halo_tile_quad*)to = v;
@@ -1041,6 +1022,8 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
   from.src = (__global const clcook_channel_t*)(src + src_view.offset);
 #if CHANNELS == 4
   from.outside = clcook_wide(volume.outside.xyzwxyzwxyzwxyzw);
+#elif CHANNELS == 2
+  from.outside = clcook_wide(volume.outside.xyxyxyxyxyxyxyxy);
 #else
   from.outside = clcook_wide((float16)(volume.outside.x));
 #endif

@@ -9,8 +9,9 @@
 // are lines.
 //
 // The host compiles one variant per program: -DCLCOOK_LINE_BLUR_ONLY -DCLCOOK_LINE_BLUR_<VARIANT>,
-// with -DCLCOOK_SRC_<PIXEL> and -DCLCOOK_DST_<PIXEL> for pixels that are no float4: RGBA8, RGBA16,
-// RGBA16F. Pictures with straight alpha have -DCLCOOK_ALPHA_TOP=F, see alpha.clh, with
+// with -DCLCOOK_SRC_<PIXEL> and -DCLCOOK_DST_<PIXEL> for pixels that are no float4: RG8, RGBA8, RG16,
+// RGBA16, RG16F, RGBA16F, RG32F. Two channels are the first and the last of a float4.
+// Pictures with straight alpha have -DCLCOOK_ALPHA_TOP=F, see alpha.clh, with
 // -DCLCOOK_SRC_STRAIGHT where the source is read and -DCLCOOK_DST_STRAIGHT where the result is
 // written; between the passes colours are weighted.
 #include <clcook/alpha.clh>
@@ -37,33 +38,47 @@
 #define LINE_BLUR_GROUP
 #endif
 
-#if defined(CLCOOK_SRC_RGBA8)
-typedef uchar4 source_pixel;
-#define LOAD_STORED clcook_load_rgba8
+// The names that pixel.clh gives the types.
+#if defined(CLCOOK_SRC_RG8)
+#define SRC rg8
+#elif defined(CLCOOK_SRC_RGBA8)
+#define SRC rgba8
+#elif defined(CLCOOK_SRC_RG16)
+#define SRC rg16
 #elif defined(CLCOOK_SRC_RGBA16)
-typedef ushort4 source_pixel;
-#define LOAD_STORED clcook_load_rgba16
+#define SRC rgba16
+#elif defined(CLCOOK_SRC_RG16F)
+#define SRC rg16f
 #elif defined(CLCOOK_SRC_RGBA16F)
-typedef ushort4 source_pixel;
-#define LOAD_STORED clcook_load_rgba16f
+#define SRC rgba16f
+#elif defined(CLCOOK_SRC_RG32F)
+#define SRC rg32f
 #else
-typedef float4 source_pixel;
-#define LOAD_STORED clcook_load_rgba32f
+#define SRC rgba32f
 #endif
-
-#if defined(CLCOOK_DST_RGBA8)
-typedef uchar4 result_pixel;
-#define STORE_STORED clcook_store_rgba8
+#if defined(CLCOOK_DST_RG8)
+#define DST rg8
+#elif defined(CLCOOK_DST_RGBA8)
+#define DST rgba8
+#elif defined(CLCOOK_DST_RG16)
+#define DST rg16
 #elif defined(CLCOOK_DST_RGBA16)
-typedef ushort4 result_pixel;
-#define STORE_STORED clcook_store_rgba16
+#define DST rgba16
+#elif defined(CLCOOK_DST_RG16F)
+#define DST rg16f
 #elif defined(CLCOOK_DST_RGBA16F)
-typedef ushort4 result_pixel;
-#define STORE_STORED clcook_store_rgba16f
+#define DST rgba16f
+#elif defined(CLCOOK_DST_RG32F)
+#define DST rg32f
 #else
-typedef float4 result_pixel;
-#define STORE_STORED clcook_store_rgba32f
+#define DST rgba32f
 #endif
+typedef CLCOOK_PIXEL_PASTE(CLCOOK_PIXEL_PASTE(clcook_, SRC), _t) source_pixel;
+typedef CLCOOK_PIXEL_PASTE(CLCOOK_PIXEL_PASTE(clcook_, DST), _t) result_pixel;
+#define LOAD_STORED CLCOOK_PIXEL_PASTE(clcook_load_, SRC)
+#define LOAD_STORED4 CLCOOK_PIXEL_PASTE(clcook_load4_, SRC)
+#define STORE_STORED CLCOOK_PIXEL_PASTE(clcook_store_, DST)
+#define STORE_STORED4 CLCOOK_PIXEL_PASTE(clcook_store4_, DST)
 
 // What kernels call. WEIGHTED16 and UNWEIGHTED16 are for four pixels in a vector.
 #ifdef CLCOOK_SRC_STRAIGHT
@@ -622,33 +637,6 @@ typedef struct {
 #define STRIP_PIXELS CLCOOK_LINE_BLUR_STRIP_PIXELS
 #define STRIP_VECTORS (STRIP_PIXELS / 4)
 
-// A vector of 4 pixels at the address of any pixel: vload16 would become several loads.
-typedef float16 __attribute__((aligned(16))) strip_vector;
-
-static inline float16 line_blur_load4(__global const source_pixel* p) {
-#if defined(CLCOOK_SRC_RGBA8)
-  return convert_float16(vload16(0, (__global const uchar*)p));
-#elif defined(CLCOOK_SRC_RGBA16)
-  return convert_float16(vload16(0, (__global const ushort*)p));
-#elif defined(CLCOOK_SRC_RGBA16F)
-  return vload_half16(0, (__global const half*)p);
-#else
-  return *(__global const strip_vector*)p;
-#endif
-}
-
-static inline void line_blur_store4(__global result_pixel* p, float16 value) {
-#if defined(CLCOOK_DST_RGBA8)
-  vstore16(convert_uchar16_sat_rte(value), 0, (__global uchar*)p);
-#elif defined(CLCOOK_DST_RGBA16)
-  vstore16(convert_ushort16_sat_rte(value), 0, (__global ushort*)p);
-#elif defined(CLCOOK_DST_RGBA16F)
-  vstore_half16_rte(value, 0, (__global half*)p);
-#else
-  *(__global strip_vector*)p = value;
-#endif
-}
-
 // Copies `cells` pixels of a source row that begins at position `from`, the borders repeated.
 static inline void line_blur_pad_row(__global const source_pixel* row, int from, int cells,
                                      int width, __global float4* out) {
@@ -661,7 +649,7 @@ static inline void line_blur_pad_row(__global const source_pixel* row, int from,
   }
   int i = begin;
   for (; i + 4 <= end; i += 4) {
-    *(__global strip_vector*)(out + i) = WEIGHTED16(line_blur_load4(row + from + i));
+    *(__global clcook_four_float4*)(out + i) = WEIGHTED16(LOAD_STORED4(row + from + i));
   }
   for (; i < end; ++i) {
     out[i] = LOAD_PIXEL(row, (ulong)(from + i));
@@ -723,7 +711,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
               const float16 w = (float16)(weights[t - 4 * v]);
 #pragma unroll
               for (int q = 0; q < STRIP_ROWS; ++q) {
-                sum[q][v] = fma(w, *(__global const strip_vector*)(in + q * padded + t), sum[q][v]);
+                sum[q][v] =
+                    fma(w, *(__global const clcook_four_float4*)(in + q * padded + t), sum[q][v]);
               }
             }
           }
@@ -736,7 +725,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
           const float16 w2 = (float16)(w[t]);
 #pragma unroll
           for (int q = 0; q < STRIP_ROWS; ++q) {
-            const float16 s = *(__global const strip_vector*)(at + q * padded);
+            const float16 s = *(__global const clcook_four_float4*)(at + q * padded);
             sum[q][0] = fma(w0, s, sum[q][0]);
             sum[q][1] = fma(w1, s, sum[q][1]);
             sum[q][2] = fma(w2, s, sum[q][2]);
@@ -746,7 +735,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
         for (int q = 0; q < STRIP_ROWS; ++q) {
 #pragma unroll
           for (int v = 0; v < STRIP_VECTORS; ++v) {
-            *(__global strip_vector*)(out + q * tile + x + 4 * v) = sum[q][v];
+            *(__global clcook_four_float4*)(out + q * tile + x + 4 * v) = sum[q][v];
           }
         }
       }
@@ -774,7 +763,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
             const float16 w = (float16)(weights[t - q]);
 #pragma unroll
             for (int v = 0; v < STRIP_VECTORS; ++v) {
-              sum[q][v] = fma(w, *(__global const strip_vector*)(in + 4 * v), sum[q][v]);
+              sum[q][v] = fma(w, *(__global const clcook_four_float4*)(in + 4 * v), sum[q][v]);
             }
           }
         }
@@ -783,9 +772,9 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
       int slot = (clamp(row, 0, height - 1) - base) % ring;
       for (int t = 0; t < taps - (STRIP_ROWS - 1); ++t) {
         __global const float4* in = scratch + (ulong)slot * (ulong)tile + x;
-        const float16 s0 = *(__global const strip_vector*)(in);
-        const float16 s1 = *(__global const strip_vector*)(in + 4);
-        const float16 s2 = *(__global const strip_vector*)(in + 8);
+        const float16 s0 = *(__global const clcook_four_float4*)(in);
+        const float16 s1 = *(__global const clcook_four_float4*)(in + 4);
+        const float16 s2 = *(__global const clcook_four_float4*)(in + 8);
 #pragma unroll
         for (int q = 0; q < STRIP_ROWS; ++q) {
           const float16 w = (float16)(weights[t + STRIP_ROWS - 1 - q]);
@@ -804,10 +793,10 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
           __global result_pixel* out = dst + (ulong)(y + q) * dst_view.pitch + x;
           for (int v = 0; v < STRIP_VECTORS; ++v) {
             if (x + 4 * v + 4 <= columns) {
-              line_blur_store4(out + 4 * v, UNWEIGHTED16(sum[q][v]));
+              STORE_STORED4(out + 4 * v, UNWEIGHTED16(sum[q][v]));
             } else {
               // The end of a row: through memory, a pixel at a time.
-              *(__global strip_vector*)lines = sum[q][v];
+              *(__global clcook_four_float4*)lines = sum[q][v];
               for (int i = 0; i < columns - x - 4 * v; ++i) {
                 STORE_PIXEL(out, (ulong)(4 * v + i), lines[i]);
               }

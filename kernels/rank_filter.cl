@@ -9,11 +9,12 @@
 // can be found one bit after the other.
 //
 // The host compiles one variant per program: -DCLCOOK_RANK_FILTER_ONLY -DCLCOOK_RANK_FILTER_<VARIANT>,
-// the values' type as pixel.clh says (CLCOOK_CHANNEL_*, and CLCOOK_CHANNELS: 1 or 4), RADIUS, and the
+// the values' type as pixel.clh says (CLCOOK_CHANNEL_*, and CLCOOK_CHANNELS: 1, 2 or 4), RADIUS, and the
 // outputs of a group: TILE_W x TILE_H. The networks also have the rank in their code: RANK.
 //
 // Views count channels. picture.outside holds the bits of the constant as the channels are stored.
 #include <clcook/halo.clh>
+#include <clcook/pixel.clh>
 #include <clcook/view.clh>
 
 #ifndef CLCOOK_RANK_FILTER_ONLY
@@ -25,9 +26,6 @@
 #define CLCOOK_RANK_FILTER_SLIDING_HISTOGRAM
 #define CLCOOK_RANK_FILTER_CPU_ROWS
 #define CLCOOK_RANK_FILTER_CPU_COLUMNS
-#endif
-#ifndef CLCOOK_CHANNELS
-#define CLCOOK_CHANNELS 4
 #endif
 #ifndef CLCOOK_RANK_FILTER_RADIUS
 #define CLCOOK_RANK_FILTER_RADIUS 1
@@ -51,16 +49,15 @@
 #define OUTPUTS CLCOOK_RANK_FILTER_OUTPUTS
 #define SIDE (2 * RADIUS + 1)
 
-#if defined(CLCOOK_CHANNEL_U8)
-#define KEY_BITS 8
+#define KEY_BITS CLCOOK_CHANNEL_BITS
+#if KEY_BITS == 8
 typedef uchar stored;
 typedef uchar16 wide;
 typedef ushort16 wide_count;
 #define WIDE_BITS as_uchar16
 #define WIDE_COUNT convert_ushort16
 #define WIDE_IS(v) convert_char16(v)
-#elif defined(CLCOOK_CHANNEL_U16) || defined(CLCOOK_CHANNEL_F16)
-#define KEY_BITS 16
+#elif KEY_BITS == 16
 typedef ushort stored;
 typedef ushort16 wide;
 typedef ushort16 wide_count;
@@ -68,7 +65,6 @@ typedef ushort16 wide_count;
 #define WIDE_COUNT(v) (v)
 #define WIDE_IS(v) (v)
 #else
-#define KEY_BITS 32
 typedef uint stored;
 typedef uint16 wide;
 typedef uint16 wide_count;
@@ -83,9 +79,9 @@ typedef uint16 wide_count;
 // ------------------------------------------------------------------------------------------------
 // Keys, and values anywhere.
 RANK_FILTER_INLINE uint rank_filter_key(stored bits) {
-#if defined(CLCOOK_CHANNEL_U8) || defined(CLCOOK_CHANNEL_U16)
+#if defined(CLCOOK_CHANNEL_TOP)
   return bits;
-#elif defined(CLCOOK_CHANNEL_F16)
+#elif defined(CLCOOK_CHANNEL_HALF)
   const uint key = (uint)bits ^ ((bits & 0x8000u) != 0 ? 0xFFFFu : 0x8000u);
   return (bits & 0x7FFFu) > 0x7C00u ? 0xFFFFu : key;
 #else
@@ -95,9 +91,9 @@ RANK_FILTER_INLINE uint rank_filter_key(stored bits) {
 }
 
 RANK_FILTER_INLINE stored rank_filter_value(uint key) {
-#if defined(CLCOOK_CHANNEL_U8) || defined(CLCOOK_CHANNEL_U16)
+#if defined(CLCOOK_CHANNEL_TOP)
   return (stored)key;
-#elif defined(CLCOOK_CHANNEL_F16)
+#elif defined(CLCOOK_CHANNEL_HALF)
   return (stored)(key ^ ((key & 0x8000u) != 0 ? 0x8000u : 0xFFFFu));
 #else
   return key ^ ((key & 0x80000000u) != 0 ? 0x80000000u : 0xFFFFFFFFu);

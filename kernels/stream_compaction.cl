@@ -1,8 +1,8 @@
 // The indices of the bright pixels of a picture, in order: every variant of stream_compaction.
 //
 // A pixel is a uint of 4 bytes r, g, b, a, lowest first, or with CLCOOK_STREAM_COMPACTION_FLOATS one
-// of pixel.clh with 4 channels. It is kept when 54 r + 183 g + 19 b >= threshold, in floats
-// fma(54, r, fma(183, g, 19 b)). dst receives the indices of the kept pixels, ascending.
+// of pixel.clh with 2 or 4 channels; of 2, b is 0. It is kept when 54 r + 183 g + 19 b >= threshold,
+// in floats fma(54, r, fma(183, g, 19 b)). dst receives the indices of the kept pixels, ascending.
 //
 // Passes: count finds how many pixels each work-group keeps, scan turns the counts into the groups'
 // first positions, and the variant's kernel writes the indices. Variants that store flags, whose
@@ -45,8 +45,8 @@
 typedef clcook_channel_t stream_compaction_stored_t;
 typedef float4 stream_compaction_pixel_t;
 typedef float stream_compaction_threshold_t;
-#define LOAD(p, i) clcook_floats(clcook_load_pixel(p, i))
-#define SKIP(p, pixels) ((p) + 4 * (pixels))
+#define LOAD(p, i) clcook_unpack(clcook_load_packed(p, i))
+#define SKIP(p, pixels) ((p) + CLCOOK_CHANNELS * (pixels))
 
 static inline int stream_compaction_keep(float4 pixel, float threshold) {
   return fma(54.0f, pixel.x, fma(183.0f, pixel.y, 19.0f * pixel.z)) >= threshold;

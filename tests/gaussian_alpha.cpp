@@ -43,8 +43,6 @@ Problem straight(int width, int height, double sigma, Pixel pixel = Pixel::u8, i
   return p;
 }
 
-double top_of(Pixel pixel) { return pixel == Pixel::u8 ? 255 : pixel == Pixel::u16 ? 65535 : 1; }
-
 // The methods that weight what they read, with a sigma that they take: all that automatic takes here
 // and on GPUs without matrix units.
 struct Direct {
@@ -156,9 +154,8 @@ LONG_TEST_CASE("straight alpha: no colour under alpha 0 matters, whatever it is"
         const Bytes first = cookbook::gaussian_blur_card::store(pixel, one);
         const Bytes second = cookbook::gaussian_blur_card::store(pixel, other);
         CHECK(first != second);
-        for (const Border border :
-             {Border::clamp, Border::mirror, Border::wrap, Border::constant}) {
-          p.border = border;
+        for (const auto& border : kBorders) {
+          p.border = border.value;
           p.outside = {std::numeric_limits<float>::infinity(), 7, 9, 0};
           if (channels == 2) p.outside[1] = 0;
           const GaussianBlur blur(runtime(), p, method.name);
@@ -203,7 +200,8 @@ LONG_TEST_CASE("straight alpha: opaque pictures are blurred as others", 32) {
       const Bytes got = blurred(blur, src);
       const Bytes expected = blurred(plain, src);
       // Both are that far from one exact result, but for sums that round beside one half.
-      const double allowed = (is_integer(pixel) ? 1 : 0) + 1e-6 * top_of(pixel);
+      const double allowed =
+          (is_integer(pixel) ? 1 : 0) + 1e-6 * static_cast<double>(clcook::top_of(pixel));
       double most = 0;
       for (std::size_t i = 0; i < values.size(); ++i) {
         most = std::max(most, std::abs(load_channel(pixel, got.data(), i) -

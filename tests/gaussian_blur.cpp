@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "support/borders.hpp"
 #include "support/grid.hpp"
 #include "support/images.hpp"
 #include "support/testing.hpp"
@@ -36,7 +37,7 @@ ref::Picture picture_of(const Problem& p, const std::vector<float>& values) {
 
 std::vector<double> exact(const Problem& p, const std::vector<float>& values) {
   return ref::blur(picture_of(p, values), ref::weights(p.sigma_x, p.truncate),
-                   ref::weights(p.sigma_y, p.truncate), static_cast<ref::Border>(p.border),
+                   ref::weights(p.sigma_y, p.truncate), reference_border(p.border),
                    {static_cast<double>(p.outside[0]), static_cast<double>(p.outside[1]),
                     static_cast<double>(p.outside[2]), static_cast<double>(p.outside[3])})
       .values;
@@ -106,12 +107,14 @@ TEST_CASE("gaussian_blur: the reference is the sum over both axes at once, on a 
       if (border == ref::Border::clamp) i += i < 0 ? 1 : -1;
       if (border == ref::Border::wrap) i += i < 0 ? count : -count;
       if (border == ref::Border::mirror) i = i < 0 ? -1 - i : 2 * count - 1 - i;
+      if (border == ref::Border::reflect_101) i = i < 0 ? -i : 2 * (count - 1) - i;
     }
     return i;
   };
   const std::array<double, 4> outside{7, 11, 0, 0};
-  for (const auto border :
-       {ref::Border::clamp, ref::Border::mirror, ref::Border::wrap, ref::Border::constant}) {
+  for (const reference::BorderName& mode : reference::kBorders) {
+    const reference::Border border = mode.value;
+    CAPTURE(mode.name);
     const ref::Picture got = ref::blur(in, x, y, border, outside);
     for (std::ptrdiff_t row = 0; row < kHeight; ++row) {
       for (std::ptrdiff_t column = 0; column < kWidth; ++column) {
@@ -143,9 +146,9 @@ TEST_CASE("gaussian_blur: a row of the reference is the row of the whole") {
   p.sigma_y = 7;
   p.outside = {1, 2, 3, 4};
   const std::vector<float> values = noise(23 * 19 * 4, 1, 0);
-  for (const auto border :
-       {ref::Border::clamp, ref::Border::mirror, ref::Border::wrap, ref::Border::constant}) {
-    p.border = static_cast<GaussianBlur::Border>(border);
+  for (const reference::BorderName& mode : reference::kBorders) {
+    const reference::Border border = mode.value;
+    p.border = GaussianBlur::parse_border(mode.name);
     const std::vector<double> whole = exact(p, values);
     for (std::size_t y = 0; y < 19; ++y) {
       const std::vector<double> row = ref::blur_row(picture_of(p, values), ref::weights(4, 4),
@@ -289,9 +292,8 @@ TEST_CASE("gaussian_blur: strips give what the whole picture gives") {
   Problem p = problem_of(90, 70, 3);
   p.outside = {0.25f, 0.5f, 0.75f, 1};
   const std::vector<float> values = noise(90 * 70 * 4, 1, 0);
-  for (const auto border : {GaussianBlur::Border::clamp, GaussianBlur::Border::mirror,
-                            GaussianBlur::Border::wrap, GaussianBlur::Border::constant}) {
-    p.border = border;
+  for (const BorderRow& border : kBorders) {
+    p.border = border.value;
     const std::vector<double> expected = exact(p, values);
     for (const int rows : {1000, 33, 7}) {
       std::vector<float> got(values.size(), -1);
@@ -304,7 +306,7 @@ TEST_CASE("gaussian_blur: strips give what the whole picture gives") {
       double worst = 0;
       for (std::size_t i = 0; i < got.size(); ++i)
         worst = std::max(worst, std::abs(static_cast<double>(got[i]) - expected[i]));
-      CAPTURE(GaussianBlur::to_string(border));
+      CAPTURE(border.name);
       CAPTURE(rows);
       CHECK(worst <= 1e-5);
     }

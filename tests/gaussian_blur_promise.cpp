@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/borders.hpp"
 #include "support/grid.hpp"
 #include "support/testing.hpp"
 
@@ -81,7 +82,7 @@ Values exact(const Problem& p, const Values& values) {
   const ref::Picture in{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
                         static_cast<std::size_t>(p.channels), values};
   return ref::blur(in, ref::weights(p.sigma_x, p.truncate), ref::weights(p.sigma_y, p.truncate),
-                   static_cast<ref::Border>(p.border), outside_of(p))
+                   reference_border(p.border), outside_of(p))
       .values;
 }
 
@@ -186,7 +187,7 @@ LONG_TEST_CASE("gaussian_blur promise: no picture breaks it, of any method, size
       p.truncate = filter.truncate;
       p.pixel = pixel;
       p.peak = gaussian::is_integer(pixel) ? 0 : 1;
-      p.border = static_cast<GaussianBlur::Border>(number / 4 % 4);
+      p.border = kBorders[number / 4 % std::size(kBorders)].value;
       const auto top = static_cast<float>(gaussian::peak_of(p));
       p.outside = {top, 0, top, 0};
       std::vector<Values> pictures = hard_pictures(p, number);

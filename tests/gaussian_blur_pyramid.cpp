@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/borders.hpp"
 #include "support/grid.hpp"
 #include "support/testing.hpp"
 
@@ -121,8 +122,8 @@ LONG_TEST_CASE("gaussian_blur pyramid: the device does what the model does", 16)
     double quality;
   };
   for (const Row& row : {Row{20, 70, 4, 0}, Row{70, 33, 2, 32}, Row{80, 50, 3, 50}}) {
-    for (const auto border : {GaussianBlur::Border::clamp, GaussianBlur::Border::mirror,
-                              GaussianBlur::Border::wrap, GaussianBlur::Border::constant}) {
+    for (const BorderRow& mode : kBorders) {
+      const Border border = mode.value;
       Problem p{width, height, row.sigma_x, row.sigma_y};
       p.truncate = row.truncate;
       p.quality = row.quality;
@@ -130,9 +131,9 @@ LONG_TEST_CASE("gaussian_blur pyramid: the device does what the model does", 16)
       p.border = border;
       p.outside = {0.25f, 1, 0, 0.75f};
       const auto choice = gaussian::Pyramid::choose(p, gaussian::make_axes(p));
-      const auto mode = static_cast<ref::Border>(border);
-      const auto x = matrix(width, p.sigma_x, p.truncate, choice.x.log, mode);
-      const auto y = matrix(height, p.sigma_y, p.truncate, choice.y.log, mode);
+      const auto outside = reference_border(border);
+      const auto x = matrix(width, p.sigma_x, p.truncate, choice.x.log, outside);
+      const auto y = matrix(height, p.sigma_y, p.truncate, choice.y.log, outside);
       const GaussianBlur blur(runtime(), p, "pyramid");
       const std::vector<float> got =
           read_buffer<float>(runtime(), dst, values.size(), {blur(src, dst)});
@@ -145,8 +146,7 @@ LONG_TEST_CASE("gaussian_blur pyramid: the device does what the model does", 16)
       const auto h = static_cast<std::size_t>(height);
       for (std::size_t c = 0; c < 4; ++c) {
         // What lies outside is 0 once it is subtracted.
-        const double beyond =
-            border == GaussianBlur::Border::constant ? static_cast<double>(p.outside[c]) : 0;
+        const double beyond = is_constant(border) ? static_cast<double>(p.outside[c]) : 0;
         std::vector<double> mid(w * h);
         for (std::size_t j = 0; j < h; ++j) {
           for (std::size_t i = 0; i < w; ++i) {
@@ -184,8 +184,8 @@ LONG_TEST_CASE("gaussian_blur pyramid: the promise holds at every border and for
   const cl::Buffer dst = create_buffer(runtime(), stored.size());
   std::size_t number = 0;
   for (const double sigma : {8.0, 16.0, 34.0, 66.0}) {
-    for (const auto border : {GaussianBlur::Border::clamp, GaussianBlur::Border::mirror,
-                              GaussianBlur::Border::wrap, GaussianBlur::Border::constant}) {
+    for (const BorderRow& mode : kBorders) {
+      const Border border = mode.value;
       if (left_out(number++, 4)) continue;
       Problem p{200, 150, sigma, sigma};
       p.border = border;
@@ -193,7 +193,7 @@ LONG_TEST_CASE("gaussian_blur pyramid: the promise holds at every border and for
       p.peak = 1;
       const std::vector<double> w = ref::weights(sigma, p.truncate);
       const std::vector<double> expected =
-          ref::blur(in, w, w, static_cast<ref::Border>(border), {0.75, 0.125, 0.5, 1}).values;
+          ref::blur(in, w, w, reference_border(border), {0.75, 0.125, 0.5, 1}).values;
       for (const double quality : {0.0, 60.0, 80.0}) {
         p.quality = quality;
         const auto offer =
@@ -223,13 +223,12 @@ LONG_TEST_CASE("gaussian_blur: the bounds of splines are kept and near, for all 
     for (const char* pixel : {"u8", "u16", "f16", "f32"}) {
       for (const double sigma : {8.0, 11.0, 16.0, 23.5, 31.9, 40.0, 66.0, 110.0}) {
         if (sigma < 16 && std::string(variant) == "cpu_pyramid") continue;
-        const char* const borders[] = {"clamp", "mirror", "wrap", "constant"};
         Params shape = Params::parse("width=150 height=101 channels=1 peak=1");
         shape.set("pixel", std::string(pixel));
         shape.set("sigma_x", sigma);
         shape.set("sigma_y", number % 3 == 0 ? sigma * 1.3 : sigma);
         shape.set("truncate", number % 5 == 0 ? 2.0 : number % 5 == 1 ? 3.1 : 4.0);
-        shape.set("border", std::string(borders[number % 4]));
+        shape.set("border", std::string(kBorders[number % std::size(kBorders)].name));
         if (left_out(number++, 4)) continue;
         const std::string name = std::string(variant) + " " + shape.str();
         CAPTURE(name);

@@ -14,6 +14,7 @@
 #include <clcook/gaussian_blur/tensor_passes.hpp>
 #include <clcook/reference/gaussian_blur.hpp>
 
+#include "support/borders.hpp"
 #include "support/grid.hpp"
 #include "support/testing.hpp"
 
@@ -93,7 +94,7 @@ TEST_CASE("gaussian_blur tensor: chunks of blurred rows stand for the rows that 
   for (int i = 0; i < 20000; ++i) {
     Problem p;
     p.height = 1 + static_cast<int>(random.below(100));
-    p.border = static_cast<gaussian::Border>(random.below(4));
+    p.border = kBorders[random.below(std::size(kBorders))].value;
     const int y = static_cast<int>(random.below(static_cast<std::uint32_t>(p.height)));
     const int rows = 16 * (1 + static_cast<int>(random.below(10)));
     const int pad = 8 * (2 + static_cast<int>(random.below(10)));
@@ -105,9 +106,9 @@ TEST_CASE("gaussian_blur tensor: chunks of blurred rows stand for the rows that 
       const int chunk = std::clamp(row / 8 - chunks.skipped, 0, chunks.count - 1);
       const int made = chunks.first + 8 * chunk + row % 8;
       const auto source = [&](int at) {
-        if (p.border == gaussian::Border::clamp) return std::clamp(at, 0, p.height - 1);
-        if (p.border == gaussian::Border::constant) return at < 0 || at >= p.height ? -1 : at;
-        return at;
+        return repeats_picture(p.border)
+                   ? at
+                   : clcook::reference::border_index(at, p.height, reference_border(p.border));
       };
       REQUIRE(source(made) == source(y - pad + row));
     }
@@ -333,7 +334,7 @@ LONG_TEST_CASE("gaussian_blur tensor_bytes: the device makes the model's bytes",
     p.truncate = one.truncate;
     p.quality = one.quality;
     p.pixel = GaussianBlur::Pixel::u8;
-    p.border = static_cast<gaussian::Border>(number % 4);
+    p.border = kBorders[number % std::size(kBorders)].value;
     p.outside = {191, 32, 0, 255};
     const auto design = gaussian::TensorBytes::design(p, gaussian::make_axes(p));
     REQUIRE(design);
@@ -345,7 +346,7 @@ LONG_TEST_CASE("gaussian_blur tensor_bytes: the device makes the model's bytes",
     const std::vector<int>& y = design->y.taps;
     const int radius_x = static_cast<int>(x.size()) - 1;
     const int radius_y = static_cast<int>(y.size()) - 1;
-    const auto border = static_cast<ref::Border>(p.border);
+    const auto border = reference_border(p.border);
     const auto tap = [](const std::vector<int>& taps, int k) {
       return taps[static_cast<std::size_t>(std::abs(k))];
     };

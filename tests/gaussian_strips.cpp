@@ -94,9 +94,8 @@ LONG_TEST_CASE("strips: every height, border and method gives the whole picture,
   Problem shorts{64, 500, 20, 16.5, GaussianBlur::Pixel::u16, 1};
   shorts.truncate = 2;
   for (Problem p : {small, bytes, large, shorts}) {
-    for (const auto border : {GaussianBlur::Border::clamp, GaussianBlur::Border::mirror,
-                              GaussianBlur::Border::wrap, GaussianBlur::Border::constant}) {
-      p.border = border;
+    for (const BorderRow& border : kBorders) {
+      p.border = border.value;
       p.quality = 30;
       const Bytes src = picture_of(p);
       for (const GaussianBlur::Row& row : GaussianBlur::variants()) {
@@ -108,7 +107,7 @@ LONG_TEST_CASE("strips: every height, border and method gives the whole picture,
           const StripReport report =
               GaussianBlur::by_strips(pipeline, p, src.data(), 0, got.data(), 0, rows, {}, row);
           CAPTURE(row.name);
-          CAPTURE(GaussianBlur::to_string(border));
+          CAPTURE(border.name);
           CAPTURE(rows);
           CAPTURE(p.height);
           const double off = difference(p, got, expected);

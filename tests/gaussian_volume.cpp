@@ -154,9 +154,8 @@ TEST_CASE("volumes: slabs from host memory give the whole volume, bit for bit") 
   p.depth = 41;
   p.sigma_z = 1.5;
   StripPipeline pipeline({runtime(), runtime()}, {1, StripWay::automatic});
-  for (const auto border :
-       {GaussianBlur::Border::clamp, GaussianBlur::Border::wrap, GaussianBlur::Border::constant}) {
-    p.border = border;
+  for (const BorderRow& border : kBorders) {
+    p.border = border.value;
     const Bytes src = noise(p);
     for (const char* variant : {"separable", "volume"}) {
       const Bytes expected = blurred(p, src, variant);

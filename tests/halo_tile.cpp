@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/borders.hpp"
 #include "support/grid.hpp"
 #include "support/images.hpp"
 #include "support/testing.hpp"
@@ -120,8 +121,11 @@ TEST_CASE("border modes continue a row of three as they say") {
   CHECK(row(ref::Border::clamp) == "aaaaaaaabcccccccc");
   CHECK(row(ref::Border::wrap) == "cabcabcabcabcabca");
   CHECK(row(ref::Border::mirror) == "aabccbaabccbaabcc");
+  CHECK(row(ref::Border::reflect_101) == "bcbabcbabcbabcbab");
   CHECK(row(ref::Border::constant) == ".......abc.......");
-  for (const ref::Border border : {ref::Border::clamp, ref::Border::wrap, ref::Border::mirror}) {
+  for (const auto& mode : clcook::reference::kBorders) {
+    const ref::Border border = mode.value;
+    if (border == ref::Border::constant) continue;
     for (int i = -5; i < 6; ++i) CHECK(ref::border_index(i, 1, border) == 0);
   }
 }
@@ -145,7 +149,10 @@ TEST_CASE("the reference's neighbourhoods are the window, and its filters what t
   const auto in = noise(9 * 7 * 2, 4);
   const ref::Volume picture{9, 7, 1, 2, in};
   const ref::Volume volume{9, 1, 7, 2, in};
-  for (const ref::Border border : {ref::Border::clamp, ref::Border::wrap, ref::Border::mirror}) {
+  for (const auto& mode : clcook::reference::kBorders) {
+    const ref::Border border = mode.value;
+    if (border == ref::Border::constant) continue;
+    CAPTURE(mode.name);
     // The largest within 2 is the largest within 1 of the largest within 1.
     ref::Volume once = picture;
     once.values = ref::dilation(picture, 1, border, {});
@@ -326,7 +333,7 @@ LONG_TEST_CASE("radii and pixel types that the conformance test leaves out", 16)
     const auto in = noise(values_of(p), 21);
     const auto history = noise(values_of(p), 22);
     const ref::Volume volume{61, 29, row.depth, row.pixel == Pixel::rgba32f ? 4 : 1, in};
-    const auto border = static_cast<ref::Border>(row.border);
+    const auto border = reference_border(row.border);
     const bool clamp = row.filter == Filter::clamp;
     const auto expected = clamp ? ref::clamp(volume, history, row.radius, border, p.outside)
                           : row.filter == Filter::median
@@ -348,9 +355,8 @@ LONG_TEST_CASE("every pixel type with every border, at odd sizes and pitches", 3
   for (const auto& type : clcook::kPixelTypes) {
     const clcook::Channel channel = clcook::channel_of(type.value);
     const int channels = clcook::channels_of(type.value);
-    const double most = channel == clcook::Channel::u8    ? 255
-                        : channel == clcook::Channel::u16 ? 65535
-                                                          : 60000;
+    const double most =
+        clcook::is_integer(channel) ? static_cast<double>(clcook::top_of(channel)) : 60000;
     // What the type holds of values: many at both ends of its range, and beyond.
     const auto held = [&](std::vector<float> values) {
       const auto bytes = clcook::store_channels(channel, values);
@@ -375,7 +381,7 @@ LONG_TEST_CASE("every pixel type with every border, at odd sizes and pitches", 3
         const std::size_t count = static_cast<std::size_t>(43 * 11 * channels);
         const ref::Volume volume{43, 11, 1, channels, data(count, 31)};
         const std::vector<float> past = data(count, 32);
-        const auto edge = static_cast<ref::Border>(border.value);
+        const auto edge = reference_border(border.value);
         const auto outer = held({2.5f, 3.5f, -7.0f, 1e6f});
         if (channel == clcook::Channel::u8) CHECK(outer == std::vector<float>{2, 4, 0, 255});
         const std::array<float, 4> outside{outer[0], outer[1], outer[2], outer[3]};
@@ -425,15 +431,15 @@ LONG_TEST_CASE(
     "slices over several tiles in each direction, at rows that are aligned and that are not", 32) {
   std::size_t number = 0;
   for (const int width : {132, 133}) {
-    for (const Border border : {Border::clamp, Border::wrap, Border::constant}) {
+    for (const auto& border : clcook::kBorders) {
       if (left_out(number++, 3)) continue;
       Problem p = picture(Filter::dilation, width, 31);
       p.depth = 19;
-      p.border = border;
+      p.border = border.value;
       p.outside = {0.5f, 0, 0, 0};
       const auto in = noise(values_of(p), 41);
       const ref::Volume volume{width, 31, 19, 1, in};
-      const auto expected = ref::dilation(volume, 1, static_cast<ref::Border>(border), p.outside);
+      const auto expected = ref::dilation(volume, 1, reference_border(border.value), p.outside);
       for (const int depth : {1, 4, 7, 64}) {
         CAPTURE(width);
         CAPTURE(depth);
@@ -451,8 +457,9 @@ TEST_CASE("the largest radius, beyond the picture on all sides") {
   Problem p = picture(Filter::dilation, 19, 6, HaloTile::kMaxRadius);
   const auto in = noise(values_of(p));
   const float most = *std::max_element(in.begin(), in.end());
-  for (const Border border : {Border::clamp, Border::mirror, Border::wrap}) {
-    p.border = border;
+  for (const auto& border : clcook::kBorders) {
+    if (clcook::is_constant(border.value)) continue;
+    p.border = border.value;
     for (const Variant v : {"automatic", "columns_first"}) {
       CAPTURE(v.name());
       const auto got = filtered(p, v, in);
@@ -618,14 +625,14 @@ TEST_CASE("a problem out of range is refused with its value") {
   p.depth = 2;
   refused(p, "volume of depth 2");
   p = picture(Filter::dilation, 5, 5);
-  p.border = static_cast<Border>(4);
-  refused(p, "no border mode of the value 4");
+  p.border = static_cast<Border>(99);
+  refused(p, "no border mode of the value 99");
   p.border = Border::clamp;
   p.filter = static_cast<Filter>(-1);
   refused(p, "no filter of the value -1");
   p.filter = Filter::dilation;
-  p.pixel = static_cast<Pixel>(8);
-  refused(p, "no pixel type of the value 8");
+  p.pixel = static_cast<Pixel>(99);
+  refused(p, "no pixel type of the value 99");
   p.pixel = static_cast<Pixel>(-1);
   refused(p, "no pixel type of the value -1");
 }
@@ -856,7 +863,8 @@ __kernel void foreign_tiles(__global const ushort* src, ulong pitch, int width, 
     int x, y;
   };
   for (const Halo halo : {Halo{1, 1}, Halo{0, 3}, Halo{30, 2}}) {
-    for (int border = 0; border < 4; ++border) {
+    for (const auto& row : clcook::kBorders) {
+      const auto border = static_cast<cl_int>(row.value);
       const int w = 8 + 2 * halo.x;
       const int h = 4 + 2 * halo.y;
       const int tile_pitch = w | 1;
@@ -875,13 +883,13 @@ __kernel void foreign_tiles(__global const ushort* src, ulong pitch, int width, 
       for (std::size_t i = 0; i < got.size(); ++i) {
         const int group = static_cast<int>(i / cells);
         const int cell = static_cast<int>(i % cells);
-        const auto mode = static_cast<ref::Border>(border);
+        const auto mode = reference_border(row.value);
         const int x = ref::border_index(group % 3 * 8 - halo.x + cell % w, width, mode);
         const int y = ref::border_index(group / 3 * 4 - halo.y + cell / w, height, mode);
         const int expected = x < 0 || y < 0 ? 999 : 100 * y + x;
         if (got[i] != expected) ++wrong;
       }
-      CAPTURE(border);
+      CAPTURE(row.name);
       CAPTURE(halo.x);
       CHECK(wrong == 0);
     }
@@ -923,7 +931,8 @@ __kernel void foreign_blocks(__global const int2* src, int width, int height, in
       clcook::create_buffer(runtime(), in.size() * 8, CL_MEM_READ_ONLY, in.data());
   const std::size_t count = 2 * 2 * 1 * 216;
   const cl::Buffer out = clcook::create_buffer(runtime(), count * 8);
-  for (int border = 0; border < 4; ++border) {
+  for (const auto& row : clcook::kBorders) {
+    const auto border = static_cast<cl_int>(row.value);
     clcook::Kernel kernel(runtime(), program, "foreign_blocks");
     const cl::Event done = kernel(clcook::Launch::groups({2, 2, 1}, {4, 4, 4}), {}, src, width,
                                   height, depth, border, out);
@@ -932,7 +941,7 @@ __kernel void foreign_blocks(__global const int2* src, int width, int height, in
     for (std::size_t i = 0; i < count; ++i) {
       const int group = static_cast<int>(i / 216);
       const int cell = static_cast<int>(i % 216);
-      const auto mode = static_cast<ref::Border>(border);
+      const auto mode = reference_border(row.value);
       const int x = ref::border_index(group % 2 * 4 - 1 + cell % 6, width, mode);
       const int y = ref::border_index(group / 2 * 4 - 1 + cell / 6 % 6, height, mode);
       const int z = ref::border_index(cell / 36 - 1, depth, mode);
@@ -940,7 +949,7 @@ __kernel void foreign_blocks(__global const int2* src, int width, int height, in
       const int at = (z * height + y) * width + x;
       if (got[i].s[0] != (outside ? -5 : at) || got[i].s[1] != (outside ? -6 : -2 * at)) ++wrong;
     }
-    CAPTURE(border);
+    CAPTURE(row.name);
     CHECK(wrong == 0);
   }
 }

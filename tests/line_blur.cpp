@@ -373,7 +373,7 @@ TEST_CASE("a problem out of range is refused with its value") {
   refused({5, 5, inf, kHalf}, "radius must be");
   refused({5, 5, 3, Sigma(nan)}, "relative_sigma must be finite");
   refused({5, 5, 3, Sigma(inf)}, "relative_sigma must be finite");
-  refused({5, 5, 3, kHalf, static_cast<Pixel>(9)}, "no pixel type of the value 9");
+  refused({5, 5, 3, kHalf, static_cast<Pixel>(99)}, "no pixel type of the value 99");
   refused({5, 5, 3, kHalf, Pixel::rgba8, static_cast<LineBlur::Alpha>(3)},
           "no alpha of the value 3");
 }
@@ -654,6 +654,53 @@ TEST_CASE("straight alpha: white beside clear red stays white") {
   CHECK(blurred(p, src) == src);
 }
 
+LONG_TEST_CASE("two channels are the first and the last of four, bit by bit", 16) {
+  constexpr int kWidth = 45;
+  constexpr int kHeight = 23;
+  std::size_t number = 0;
+  for (const Variant v : LineBlur::variants()) {
+    for (const Pixel pixel : LineBlur::Spec::pixel_types()) {
+      const clcook::PixelRow& two = clcook::row_of(clcook::kPixelTypes, pixel);
+      if (two.channels != 2 || left_out(number++, 4)) continue;
+      const clcook::Channel channel = two.channel;
+      Pixel four = pixel;
+      for (const auto& row : clcook::kPixelTypes) {
+        if (row.channel == channel && row.channels == 4) four = row.value;
+      }
+      clcook::Random random(11);
+      const double top = static_cast<double>(clcook::top_of(channel));
+      std::vector<double> small;
+      std::vector<double> large;
+      for (int i = 0; i < kWidth * kHeight; ++i) {
+        const double first = top * static_cast<double>(random.uniform());
+        const double last = random.below(5) == 0 ? 0 : top * static_cast<double>(random.uniform());
+        small.insert(small.end(), {first, last});
+        large.insert(large.end(), {first, first, first, last});
+      }
+      const Bytes of_two = clcook::store_channels(channel, small);
+      const Bytes of_four = clcook::store_channels(channel, large);
+      for (const auto alpha : {LineBlur::Alpha::none, LineBlur::Alpha::straight}) {
+        for (const double radius : {0.5, 7.0}) {
+          CAPTURE(v.name());
+          CAPTURE(two.name);
+          CAPTURE(radius);
+          const Bytes got = blurred({kWidth, kHeight, radius, kHalf, pixel, alpha}, of_two, v);
+          const Bytes wanted = blurred({kWidth, kHeight, radius, kHalf, four, alpha}, of_four, v);
+          REQUIRE(got.size() * 2 == wanted.size());
+          const std::size_t bytes = clcook::channel_bytes(channel);
+          std::size_t wrong = 0;
+          for (std::size_t i = 0; i < got.size(); ++i) {
+            const std::size_t value = i / bytes;
+            const std::size_t at = value / 2 * 4 + (value % 2 == 0 ? 0 : 3);
+            wrong += got[i] != wanted[at * bytes + i % bytes] ? 1 : 0;
+          }
+          CHECK(wrong == 0);
+        }
+      }
+    }
+  }
+}
+
 LONG_TEST_CASE("straight alpha: flat colours stay, and no colour under alpha 0 matters", 16) {
   constexpr int kWidth = 37;
   constexpr int kHeight = 19;
@@ -666,7 +713,7 @@ LONG_TEST_CASE("straight alpha: flat colours stay, and no colour under alpha 0 m
       CAPTURE(v.name());
       CAPTURE(clcook::pixel_type_name(pixel, ""));
       const clcook::Channel channel = clcook::channel_of(pixel);
-      const double top = static_cast<double>(clcook::top_alpha(channel));
+      const double top = static_cast<double>(clcook::top_of(channel));
       LineBlur::Problem p{kWidth, kHeight, 6, kHalf, pixel, LineBlur::Alpha::straight};
       clcook::Random random(3);
       std::vector<double> values;

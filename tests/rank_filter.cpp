@@ -467,8 +467,8 @@ TEST_CASE("values out of range are errors that name value and rule") {
     return p;
   };
   refused(with([](Problem& p) { p.rank = std::nan(""); }), "rank must be 0 to 1, got nan");
-  refused(with([](Problem& p) { p.pixel = static_cast<Pixel>(8); }), "pixel type");
-  refused(with([](Problem& p) { p.border = static_cast<Border>(4); }), "border mode");
+  refused(with([](Problem& p) { p.pixel = static_cast<Pixel>(99); }), "pixel type");
+  refused(with([](Problem& p) { p.border = static_cast<Border>(99); }), "border mode");
   refused(picture(64, 64, 4, 0.5), "network", {}, "a radius of 1 to 3, got 4", Errc::unsupported);
   const auto tune = [](int width, int height, int outputs) {
     Tune out;

@@ -37,8 +37,7 @@
 #define BLOCK (8 * STEP)  // elements that are filtered along a row at once
 
 // Floats inside of the picture are filtered where they are, unless they are weighted first.
-#if defined(CLCOOK_CHANNEL_U8) || defined(CLCOOK_CHANNEL_U16) || defined(CLCOOK_CHANNEL_F16) || \
-    defined(CLCOOK_ALPHA_TOP)
+#if CLCOOK_CHANNEL_BITS != 32 || defined(CLCOOK_ALPHA_TOP)
 #define DIRECT 0
 #define CHUNK (4 * BLOCK)  // before more is asked for
 #else

@@ -33,14 +33,14 @@
 #define AT(x) ((x) + (x) / ROWS)
 #define PITCH AT(ITEMS)
 
-#if defined(CLCOOK_CHANNEL_U8) && CLCOOK_CHANNELS == 4
+#if CLCOOK_CHANNEL_BITS == 8 && CLCOOK_CHANNELS == 4
 #define WORDS 1  // a run of pixels can be stored as 16 bytes
 #else
 #define WORDS 0
 #endif
 
 // Integers are finite: a weight of zero does as well.
-#if defined(CLCOOK_CHANNEL_U8) || defined(CLCOOK_CHANNEL_U16)
+#if defined(CLCOOK_CHANNEL_TOP)
 #define IF_WITHIN(k, radius) if (abs(k) <= RADIUS)
 #else
 #define IF_WITHIN(k, radius) if (abs(k) <= RADIUS && abs(k) <= (uint)(radius))

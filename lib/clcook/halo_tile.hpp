@@ -81,7 +81,7 @@ inline const char* to_string(Filter filter) {
 inline std::array<float, 4> stored_outside(const Problem& p) {
   std::array<float, 4> out = p.outside;
   if (!is_integer(channel_of(p.pixel))) return out;
-  const float most = channel_of(p.pixel) == Channel::u8 ? 255.0f : 65535.0f;
+  const float most = top_of(channel_of(p.pixel));
   for (float& value : out) {
     value = std::isnan(value) ? 0.0f : std::nearbyint(std::min(std::max(value, 0.0f), most));
   }

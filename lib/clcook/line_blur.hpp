@@ -1,4 +1,4 @@
-// Gaussian blur of RGBA pictures in two passes over lines.
+// Gaussian blur of pictures of two or four channels in two passes over lines.
 //
 //   using clcook::LineBlur;
 //   LineBlur blur{runtime, {1920, 1080, 64.0, LineBlur::RadiusFraction(0.5)}};
@@ -8,7 +8,7 @@
 // exp(-(k / radius)^2 / (2 relative_sigma^2)), normalised. radius 64 with a relative_sigma of 0.5 is
 // a Gaussian of 32 pixels, cut at 64. Positions outside of the picture take the nearest border
 // pixel. The sum between the passes is kept in float; results are rounded to nearest even.
-// Each channel is blurred alone, unless Problem::alpha says that the fourth one is straight alpha.
+// Each channel is blurred alone, unless Problem::alpha says that the last one is straight alpha.
 // Then colours are multiplied by alpha as they are read, and divided by the blurred alpha as they
 // are written. A colour under alpha 0 does not count, and where the blurred alpha is 0 colours are
 // 0.
@@ -53,8 +53,8 @@ struct Problem {
   double radius = 0;              // pixels, 0 to kMaxRadius, may be fractional; below 1 the blur is
                                   // a copy
   RadiusFraction relative_sigma;  // standard deviation; 0 makes the blur a copy
-  Pixel pixel = Pixel::rgba32f;   // or rgba8, rgba16, rgba16f
-  // What the fourth channel is. Straight alpha goes from 0 to 1, of integers to the largest one. With
+  Pixel pixel = Pixel::rgba32f;   // of two or four channels
+  // What the last channel is. Straight alpha goes from 0 to 1, of integers to the largest one. With
   // it a pixel weighs as much in the colours as its alpha says, and errors are those of colours times
   // alpha. Premultiplied colours are blurred like any channel; a copy is a copy.
   Alpha alpha = Alpha::none;
@@ -249,6 +249,8 @@ struct Spec : PlainSpec {
     return all;
   }
 
+  static std::vector<Pixel> pixel_types() { return pixel_types_from(2); }
+
   static void check(const Problem& p) {
     check_range(kName, "width", p.width, 1, kMaxSize);
     check_range(kName, "height", p.height, 1, kMaxSize);
@@ -258,7 +260,7 @@ struct Spec : PlainSpec {
       fail(Errc::invalid_argument, kName,
            text("relative_sigma must be finite and not negative, got ", sigma));
     }
-    check_pixel_type(p.pixel, {Pixel::rgba8, Pixel::rgba16, Pixel::rgba16f, Pixel::rgba32f}, kName);
+    check_pixel_type(p.pixel, pixel_types(), kName);
     check_alpha(p.alpha, channels_of(p.pixel), kName);
     const auto pixels = static_cast<std::uint64_t>(p.width) * static_cast<std::uint64_t>(p.height);
     if (pixels > std::numeric_limits<std::size_t>::max() / (2 * kCell)) {
@@ -409,17 +411,17 @@ struct Spec : PlainSpec {
     } else {
       out.defines.set("CLCOOK_LINE_BLUR_GROUP", s.tune.group);
     }
-    if (src.pixel != Pixel::rgba32f) out.defines.flag(std::string("CLCOOK_SRC_") + word(src.pixel));
-    if (dst.pixel != Pixel::rgba32f) out.defines.flag(std::string("CLCOOK_DST_") + word(dst.pixel));
+    const auto set_type = [&](const char* side, Pixel pixel) {
+      if (pixel != Pixel::rgba32f)
+        out.defines.flag(side + upper_case(pixel_type_name(pixel, kName)));
+    };
+    set_type("CLCOOK_SRC_", src.pixel);
+    set_type("CLCOOK_DST_", dst.pixel);
     if (src.is_straight || dst.is_straight)
       set_straight_alpha(out.defines, channel_of(s.problem.pixel));
     if (src.is_straight) out.defines.flag("CLCOOK_SRC_STRAIGHT");
     if (dst.is_straight) out.defines.flag("CLCOOK_DST_STRAIGHT");
     return out;
-  }
-
-  static const char* word(Pixel pixel) {
-    return pixel == Pixel::rgba8 ? "RGBA8" : pixel == Pixel::rgba16 ? "RGBA16" : "RGBA16F";
   }
 
   static std::vector<float> weights(const Problem& p) {

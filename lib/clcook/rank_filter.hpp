@@ -75,7 +75,7 @@ inline std::array<std::uint32_t, 4> stored_outside(const Problem& p) {
     } else if (channel == Channel::f16) {
       out[c] = to_half(static_cast<double>(value));
     } else if (!math::isnan(static_cast<double>(value))) {
-      const double most = channel == Channel::u8 ? 255 : 65535;
+      const auto most = static_cast<double>(top_of(channel));
       out[c] = static_cast<std::uint32_t>(
           math::nearbyint(std::min(std::max(static_cast<double>(value), 0.0), most)));
     }

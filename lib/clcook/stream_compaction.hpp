@@ -3,7 +3,7 @@
 //   clcook::StreamCompaction compact{runtime, {width, height}};
 //   cl::Event done = compact(src, dst, kept, 200 * 256, {uploaded});  // at least 200 bright
 //
-// A pixel is r, g, b, a; pixel (x, y) has the index y * width + x. It is kept when
+// A pixel is r, g, b, a, or r, g with a b of 0; pixel (x, y) has the index y * width + x. It is kept when
 // 54 r + 183 g + 19 b >= threshold; the weights sum to 256, so threshold 256 t means a brightness of
 // t, in units of the pixel type. Of halfs and floats the sum is fma(54, r, fma(183, g, 19 b)), and a
 // NaN is never kept. dst receives the indices of the kept pixels, ascending, as 32-bit numbers, and
@@ -35,7 +35,7 @@ constexpr std::size_t kMaxPixels = 0xFFFFFFFFu;
 struct Problem {
   std::size_t width = 0;               // pixels
   std::size_t height = 1;              // rows; width times height is 1 to kMaxPixels
-  PixelType pixel = PixelType::rgba8;  // or rgba16, rgba16f, rgba32f
+  PixelType pixel = PixelType::rgba8;  // of two or four channels
   bool ordered = true;                 // whether the indices must ascend
 
   std::size_t pixels() const { return width * height; }
@@ -184,15 +184,15 @@ struct Spec : PlainSpec {
     return all;
   }
 
+  static std::vector<PixelType> pixel_types() { return pixel_types_from(2); }
+
   static void check(const Problem& p) {
     if (p.width < 1 || p.height < 1 || p.width > kMaxPixels / p.height) {
       fail(Errc::invalid_argument, kName,
            text("pixels must be 1 to ", kMaxPixels, ", got ", p.width,
                 p.height == 1 ? "" : text(" x ", p.height)));
     }
-    check_pixel_type(p.pixel,
-                     {PixelType::rgba8, PixelType::rgba16, PixelType::rgba16f, PixelType::rgba32f},
-                     kName);
+    check_pixel_type(p.pixel, pixel_types(), kName);
   }
 
   // On a CPU the scan and its barriers are loops, and a group that waits keeps the others from
@@ -300,7 +300,7 @@ struct Spec : PlainSpec {
       if (s.problem.height > 1) unit->defines.flag("CLCOOK_STREAM_COMPACTION_ROWS");
       if (s.problem.pixel != PixelType::rgba8) {
         unit->defines.flag("CLCOOK_STREAM_COMPACTION_FLOATS");
-        set_pixel(unit->defines, channel_of(s.problem.pixel), 4);
+        set_pixel(unit->defines, channel_of(s.problem.pixel), channels_of(s.problem.pixel));
       }
     }
     return all;

@@ -159,13 +159,10 @@ std::string shape_text(const std::vector<std::size_t>& shape) {
   return out + (shape.size() == 1 ? ",)" : ")");
 }
 
-// What numpy calls the type in little-endian order.
-const char* code_of(const std::string& dtype) {
-  if (dtype == "uint8") return "|u1";
-  if (dtype == "uint16") return "<u2";
-  if (dtype == "uint32") return "<u4";
-  if (dtype == "float16") return "<f2";
-  return "<f4";
+// What numpy calls a type such as "uint16" in little-endian order: "<u2".
+std::string code_of(const std::string& dtype) {
+  const int bytes = std::stoi(dtype.substr(dtype.find_first_of("0123456789"))) / 8;
+  return text(bytes == 1 ? "|" : "<", dtype[0], bytes);
 }
 
 }  // namespace
@@ -259,7 +256,7 @@ std::optional<BufferView> Call::plain_buffer(nb::handle object, const char* name
 
 BufferView Call::array(nb::handle object, const char* name, Access access, const ArrayOf& as) {
   const std::string dtype = nb::cast<std::string>(object.attr("dtype").attr("str"));
-  if (as.dtype != nullptr && dtype != code_of(as.dtype)) {
+  if (!as.dtype.empty() && dtype != code_of(as.dtype)) {
     fail(Errc::invalid_argument, where_,
          text(name, " must be an array of ", as.dtype, " in little-endian order, got the type '",
               dtype, "'"));
@@ -267,7 +264,7 @@ BufferView Call::array(nb::handle object, const char* name, Access access, const
   const std::vector<std::size_t> shape = sizes_of(object.attr("shape"));
   std::vector<std::size_t> expected = as.shape;
   while (expected.size() > shape.size() && expected.back() == 1) expected.pop_back();
-  if (as.dtype != nullptr && shape != expected) {
+  if (!as.dtype.empty() && shape != expected) {
     fail(Errc::invalid_argument, where_,
          text(name, " must be an array of the shape ", shape_text(as.shape), ", got ",
               shape_text(shape)));

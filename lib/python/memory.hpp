@@ -30,7 +30,7 @@ Runtime runtime_of(nb::handle queue);
 // What an array must be where it stands for a buffer: "float32" and the lengths of its dimensions.
 // Those of 1 at the end may be left out. Without a type any will do, whose rows are long enough.
 struct ArrayOf {
-  const char* dtype = nullptr;
+  std::string dtype;  // such as "uint16"; empty: any array
   std::vector<std::size_t> shape;
 };
 

@@ -139,11 +139,12 @@ Field<Problem> field(const char* name, T Problem::*member) {
 }
 
 // A value of a table of names.
-template <class Problem, class Enum, std::size_t count>
-Field<Problem> field(const char* name, Enum Problem::*member, const Named<Enum> (&table)[count]) {
-  const Named<Enum>* all = table;
-  const auto named = [all]() -> const Named<Enum>(&)[count] {
-    return *reinterpret_cast<const Named<Enum>(*)[count]>(all);
+template <class Problem, class Row, std::size_t count>
+Field<Problem> field(const char* name, typename Row::Value Problem::*member,
+                     const Row (&table)[count]) {
+  const Row* all = table;
+  const auto named = [all]() -> const Row(&)[count] {
+    return *reinterpret_cast<const Row(*)[count]>(all);
   };
   return {
       name, "str",
@@ -316,11 +317,10 @@ void buffers_call(nb::class_<Held<Op>> plan, const char* const (&names)[count],
 }
 
 // What numpy calls the type of the channels.
-inline const char* dtype_of(Channel channel) {
-  constexpr const char* kNames[] = {"uint8", "uint16", "float16", "float32"};
-  return kNames[static_cast<int>(channel)];
+inline std::string dtype_of(Channel channel) {
+  return text(is_integer(channel) ? "uint" : "float", 8 * channel_bytes(channel));
 }
-inline const char* dtype_of(PixelType pixel) { return dtype_of(channel_of(pixel)); }
+inline std::string dtype_of(PixelType pixel) { return dtype_of(channel_of(pixel)); }
 
 // ---- numpy's way ----
 

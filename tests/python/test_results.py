@@ -29,6 +29,7 @@ BLURS = [
     ((37, 61), "uint8", 0, {}),
     ((1, 1), "float32", 3, {}),
     ((40, 33, 3), "uint16", (1.5, 7), {"border": "mirror"}),
+    ((33, 40, 3), "uint8", (7, 1.5), {"border": "reflect_101"}),
     ((64, 50, 2), "float16", 20, {"border": "wrap"}),
     ((90, 70, 1), "float32", 9, {"border": "constant", "truncate": 2.5}),
     ((150, 200, 4), "float32", 40, {}),
@@ -122,13 +123,13 @@ def test_a_read_only_source():
     same(clcook.gaussian_blur(a, 2), expected)
 
 
-@pytest.mark.parametrize("shape", [(23, 31), (20, 17, 4)])
+@pytest.mark.parametrize("shape", [(23, 31), (20, 17, 2), (20, 17, 4)])
 @pytest.mark.parametrize("dtype", PIXELS)
-@pytest.mark.parametrize("radius, rank, border", [(1, 0.5, "clamp"), (3, 0.25, "mirror"), (2, 1, "wrap")])
+@pytest.mark.parametrize("radius, rank, border", [(1, 0.5, "clamp"), (3, 0.25, "mirror"), (2, 0.5, "reflect_101"), (2, 1, "wrap")])
 def test_rank_filter(tmp_path, shape, dtype, radius, rank, border):
     a = picture(shape, dtype)
     got = clcook.rank_filter(a, radius, rank, border=border)
-    mode = {"clamp": "edge", "mirror": "symmetric", "wrap": "wrap"}[border]
+    mode = {"clamp": "edge", "mirror": "symmetric", "reflect_101": "reflect", "wrap": "wrap"}[border]
     edged = np.pad(a, [(radius, radius)] * 2 + [(0, 0)] * (a.ndim - 2), mode)
     side = 2 * radius + 1
     windows = np.lib.stride_tricks.sliding_window_view(edged, (side, side), (0, 1))
@@ -139,7 +140,7 @@ def test_rank_filter(tmp_path, shape, dtype, radius, rank, border):
     assert clcook.rank_filter(a, radius, rank, border=border, out=out) is out
     same(out, got)
     a.tofile(tmp_path / "in")
-    pixel = ("rgba" if a.ndim == 3 else "r") + {"u8": "8", "u16": "16", "f16": "16f", "f32": "32f"}[PIXELS[dtype]]
+    pixel = {1: "r", 2: "rg", 4: "rgba"}[a.shape[2] if a.ndim == 3 else 1] + {"u8": "8", "u16": "16", "f16": "16f", "f32": "32f"}[PIXELS[dtype]]
     plain(
         *("rank_filter", tmp_path / "in", tmp_path / "out", a.shape[1], a.shape[0], pixel),
         *(radius, rank, border),

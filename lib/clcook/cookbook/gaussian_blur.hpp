@@ -99,7 +99,7 @@ inline std::vector<double> picture(Random& random, std::size_t width, std::size_
 // Values in [0, 1] as they are stored, and what they then are.
 inline std::vector<unsigned char> store(GaussianBlur::Pixel pixel, std::vector<double>& values) {
   if (gaussian::is_integer(pixel)) {
-    for (double& value : values) value *= pixel == GaussianBlur::Pixel::u8 ? 255 : 65535;
+    for (double& value : values) value *= static_cast<double>(top_of(pixel));
   }
   std::vector<unsigned char> out = store_channels(pixel, values);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = load_channel(pixel, out.data(), i);
@@ -414,7 +414,9 @@ class BlurCase : public PlanCase<GaussianBlur> {
     return worst / top();
   }
 
-  ref::Border border() const { return static_cast<ref::Border>(problem_.border); }
+  ref::Border border() const {
+    return reference::border_named(GaussianBlur::to_string(problem_.border));
+  }
   std::array<double, 4> outside() const {
     std::array<double, 4> out{};
     std::vector<double> values(problem_.outside.begin(),
@@ -509,10 +511,9 @@ inline Recipe gaussian_blur() {
                       "0"),
       Parameter::real("sigma_x", "along rows", 0, GaussianBlur::kMaxSigma, "sigma"),
       Parameter::real("sigma_y", "along columns", 0, GaussianBlur::kMaxSigma, "sigma"),
-      Parameter::word("pixel", "type of a channel", {"u8", "u16", "f16", "f32"}, "f32"),
+      Parameter::word("pixel", "type of a channel", names_of(kChannels), "f32"),
       Parameter::integer("channels", "of a pixel", 1, 4, "4"),
-      Parameter::word("border", "what lies outside", {"clamp", "mirror", "wrap", "constant"},
-                      "clamp"),
+      Parameter::word("border", "what lies outside", names_of(kBorders), "clamp"),
       Parameter::real("truncate", "radius of the filter, sigmas", 0.5, 8, "4"),
       Parameter::real("peak", "largest magnitude of a float, 0: any", 0,
                       static_cast<double>(std::numeric_limits<float>::max()), "0"),
@@ -529,8 +530,7 @@ inline Recipe gaussian_blur() {
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
       Parameter::integer("specials", "1: NaN and infinities in the picture", 0, 1, "0"),
       Parameter::integer("in_place", "1: the result replaces the source", 0, 1, "0"),
-      Parameter::word("alpha", "what the last of 2 or 4 channels is",
-                      {"none", "straight", "premultiplied"}, "none"),
+      Parameter::word("alpha", "what the last of 2 or 4 channels is", names_of(kAlphas), "none"),
       Parameter::real("quality", "dB that the method must promise, 0: its own promise", 0, 1000,
                       "0"),
   };
@@ -560,6 +560,15 @@ inline Recipe gaussian_blur() {
       "region_width=33 region_height=20 offset=1 pad=2 batch=2",
       "width=30 height=3 sigma_x=0 sigma_y=500 channels=1 batch=40",
       "width=1001 height=331 sigma=1 pixel=u8 border=mirror pad=3",
+      // Of every method: the smallest pictures, filters that are wider, and pictures of whole blocks.
+      "width=1 height=1 sigma=3 pixel=u8 border=reflect_101",
+      "width=2 height=1 sigma=9 channels=1 border=reflect_101 tiny=1",
+      "width=3 height=2 sigma_x=1 sigma_y=2 pixel=u16 channels=2 border=reflect_101 offset=1 pad=3",
+      "width=67 height=37 sigma=2 truncate=2 peak=1 border=reflect_101 offset=1 pad=3",
+      "width=96 height=64 sigma=17 peak=1 quality=40 border=reflect_101",
+      "width=45 height=30 sigma=33 pixel=u8 border=reflect_101 quality=40 pad=1",
+      "width=132 height=60 sigma=8 truncate=2 pixel=u8 border=reflect_101",
+      "width=21 height=13 depth=7 sigma=2 pixel=f16 channels=1 peak=1 border=reflect_101",
       "width=37 height=21 sigma=17 peak=1 quality=40 border=constant offset=2 pad=1",
       "width=19 height=11 sigma=17 channels=1 peak=1 quality=40 border=constant offset=2 pad=1 "
       "tiny=1",

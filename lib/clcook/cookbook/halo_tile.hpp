@@ -236,7 +236,7 @@ class HaloCase : public PlanCase<HaloTile> {
   const std::vector<float>& reference() {
     if (!expected_.empty()) return expected_;
     namespace ref = reference::halo_tile;
-    const auto border = static_cast<ref::Border>(problem_.border);
+    const ref::Border border = reference::border_named(border_name(problem_.border, "halo_tile"));
     std::array<float, 4> outside{};
     for (std::size_t c = 0; c < 4; ++c) outside[c] = stored_value(problem_.outside[c]);
     switch (problem_.filter) {
@@ -306,11 +306,8 @@ inline Recipe halo_tile() {
       Parameter::integer("height", "pixels", 1, HaloTile::kMaxSize),
       Parameter::integer("depth", "pictures of the volume", 1, HaloTile::kMaxSize, "1"),
       Parameter::integer("radius", "of the neighbourhood, pixels", 1, HaloTile::kMaxRadius, "1"),
-      Parameter::word("pixel", "type of a pixel",
-                      {"r8", "rgba8", "r16", "rgba16", "r16f", "rgba16f", "r32f", "rgba32f"},
-                      "rgba32f"),
-      Parameter::word("border", "what lies outside", {"clamp", "mirror", "wrap", "constant"},
-                      "clamp"),
+      Parameter::word("pixel", "type of a pixel", names_of(kPixelTypes), "rgba32f"),
+      Parameter::word("border", "what lies outside", names_of(kBorders), "clamp"),
       Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
       Parameter::integer("specials", "1: NaN and infinities among the data", 0, 1, "0"),
@@ -352,6 +349,19 @@ inline Recipe halo_tile() {
       test(shape("clamp", 129, 17, 1, "r16f", "clamp"), 7, 5),
       test(shape("dilation", 19, 9, 1, "r8", "wrap", 7), 3, 2),
       test(shape("clamp", 9, 11, 1, "rgba16f", "mirror", 5), 1, 1),
+      test(shape("dilation", 1, 1, 1, "rgba8", "reflect_101", 3)),
+      test(shape("dilation", 37, 1, 5, "r32f", "reflect_101", 2), 1, 3, true),
+      test(shape("dilation", 3, 2, 9, "r8", "reflect_101"), 1, 2),
+      test(shape("median", 67, 35, 1, "r32f", "reflect_101"), 3, 1),
+      test(shape("clamp", 129, 41, 1, "rgba16f", "reflect_101"), 1, 1),
+      test(shape("dilation", 131, 33, 4, "rgba32f", "reflect_101"), 2, 1),
+      test(shape("dilation", 70, 19, 1, "r16", "reflect_101", 9), 5, 3),
+      test(shape("dilation", 37, 9, 1, "rg8", "constant"), 1, 3, true),
+      test(shape("median", 67, 19, 1, "rg16", "mirror"), 3, 1),
+      test(shape("clamp", 65, 31, 3, "rg16f", "constant"), 1, 5),
+      test(shape("dilation", 131, 71, 4, "rg32f", "wrap"), 1, 3),
+      test(shape("dilation", 71, 33, 1, "rg16f", "reflect_101", 5), 2, 1),
+      test(shape("clamp", 401, 5, 9, "rg8", "clamp"), 3, 2),
       // Several tiles of cpu_rows in a row, and a border that lies in another one.
       test(shape("clamp", 131, 9, 1, "rgba32f", "wrap"), 2, 1),
       test(shape("dilation", 401, 5, 17, "rgba32f", "wrap"), 1, 2),

@@ -58,14 +58,14 @@ class BlurCase : public PlanCase<LineBlur> {
     src_.emplace(runtime, row, rows, (offset == 0 ? 0 : offset + 1) * bytes, pitch, 0xFF);
     dst_.emplace(runtime, row, rows, offset * bytes, pitch, 0xCD);
     Random random(seed);
-    values_.resize(static_cast<std::size_t>(problem_.width) * rows * 4);
+    values_.resize(static_cast<std::size_t>(problem_.width) * rows * channels_);
     for (double& value : values_) {
       value = is_integer(channel_)
-                  ? static_cast<double>(random.below(channel_ == Channel::u8 ? 256 : 65536))
+                  ? static_cast<double>(random.below(static_cast<std::uint64_t>(top()) + 1))
                   : static_cast<double>(random.uniform(-1.0f, 1.0f));
     }
     if (is_straight()) {  // alpha from 0 to 1: a quarter is transparent, a quarter opaque
-      for (std::size_t i = 3; i < values_.size(); i += 4) {
+      for (std::size_t i = channels_ - 1; i < values_.size(); i += channels_) {
         const double share = is_integer(channel_) ? values_[i] / top() : values_[i] / 2 + 0.5;
         values_[i] = std::clamp(2 * share - 0.5, 0.0, 1.0) * top();
       }
@@ -73,7 +73,7 @@ class BlurCase : public PlanCase<LineBlur> {
     stored_ = store_channels(channel_, values_);
     for (std::size_t i = 0; i < values_.size(); ++i)
       values_[i] = load_channel(channel_, stored_.data(), i);
-    if (is_straight()) reference::weight_by_alpha(values_, 4, top());
+    if (is_straight()) reference::weight_by_alpha(values_, channels_, top());
   }
 
   Diff check(const std::vector<cl::Event>& wait) override {
@@ -86,11 +86,13 @@ class BlurCase : public PlanCase<LineBlur> {
       double limit = top() * promise + rounding(expected[i], top() * promise);
       double value = load_channel(channel_, got.data(), i);
       if (is_straight()) {  // colours times alpha, each of which is rounded
-        if (i % 4 != 3) value *= load_channel(channel_, got.data(), i / 4 * 4 + 3) / top();
+        const std::size_t alpha = i / channels_ * channels_ + channels_ - 1;
+        if (i != alpha) value *= load_channel(channel_, got.data(), alpha) / top();
         limit = top() * promise + 2 * rounding(top(), top() * promise);
       }
       if (promise == 0) limit = 0;
-      diff.compare([&] { return place_of(i, problem_.width, 4); }, expected[i], value, limit);
+      diff.compare([&] { return place_of(i, problem_.width, channels_of(problem_.pixel)); },
+                   expected[i], value, limit);
     }
     return diff;
   }
@@ -104,7 +106,7 @@ class BlurCase : public PlanCase<LineBlur> {
     return LineBlur::Spec::is_straight(problem_) && !LineBlur::is_copy(problem_);
   }
   // The largest value; alpha where nothing is transparent.
-  double top() const { return static_cast<double>(top_alpha(channel_)); }
+  double top() const { return static_cast<double>(top_of(channel_)); }
 
   // How far a result that is `error` off moves when it is stored; the promise has it for floats.
   double rounding(double value, double error) const {
@@ -121,10 +123,12 @@ class BlurCase : public PlanCase<LineBlur> {
         reference::line_blur::taps(problem_.radius, problem_.relative_sigma.value, distance);
     const auto width = static_cast<std::size_t>(problem_.width);
     const auto height = static_cast<std::size_t>(problem_.height);
-    return reference_[distance] = reference::line_blur::blur(values_.data(), width, height, taps);
+    return reference_[distance] =
+               reference::line_blur::blur(values_.data(), width, height, taps, channels_);
   }
 
   const Channel channel_ = channel_of(problem_.pixel);
+  const std::size_t channels_ = static_cast<std::size_t>(channels_of(problem_.pixel));
   std::vector<unsigned char> stored_;
   std::vector<double> values_;                    // what it holds
   std::map<int, std::vector<double>> reference_;  // by the distance of the taps
@@ -165,10 +169,9 @@ inline Recipe line_blur() {
       Parameter::integer("height", "pixels", 1, LineBlur::kMaxSize),
       Parameter::real("radius", "pixels", 0, LineBlur::kMaxRadius),
       Parameter::real("sigma", "of the weights, in radii", 0, std::numeric_limits<double>::max()),
-      Parameter::word("pixel", "type of a pixel", {"rgba8", "rgba16", "rgba16f", "rgba32f"},
+      Parameter::word("pixel", "type of a pixel", pixel_type_names(LineBlur::Spec::pixel_types()),
                       "rgba32f"),
-      Parameter::word("alpha", "what the fourth channel is", {"none", "straight", "premultiplied"},
-                      "none"),
+      Parameter::word("alpha", "what the last channel is", names_of(kAlphas), "none"),
       Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
   };
@@ -209,6 +212,14 @@ inline Recipe line_blur() {
       shape(29, 37, 5, 0.6, "rgba16f", 0, 1, false, "straight"),
       shape(13, 7, 0.5, 0.5, "rgba8", 0, 0, false, "straight"),
       shape(13, 7, 3, 0.5, "rgba8", 0, 0, false, "premultiplied"),
+      shape(5, 3, 2.5, 0.5, "rg8", 1, 5, 1),
+      shape(131, 37, 20, 0.5, "rg8", 3, 2),
+      shape(67, 33, 7.5, 0.5, "rg16", 1, 3),
+      shape(41, 23, 40, 0.6, "rg16f", 3, 1),
+      shape(97, 21, 9, 0.5, "rg32f", 5, 2),
+      shape(18, 11, 0.5, 0.5, "rg16f", 1, 2),
+      shape(67, 21, 9, 0.5, "rg8", 2, 3, false, "straight"),
+      shape(29, 37, 5, 0.6, "rg32f", 0, 1, false, "straight"),
   };
   recipe.bench_shapes = {
       shape(1920, 1080, 64, 0.5, "rgba32f"),

@@ -99,7 +99,7 @@ class RankCase : public PlanCase<RankFilter> {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const float kinds[] = {nan, -nan, inf, -inf, -0.0f, 0.0f, 1e-41f, -1e-41f, 1e-7f, -1e-7f};
     const bool integers = is_integer(channel());
-    const float most = channel() == Channel::u8 ? 255.0f : 65535.0f;
+    const float most = top_of(channel());
     std::vector<float> out(count);
     for (float& value : out) {
       if (specials && random.below(2) == 0) {
@@ -122,9 +122,9 @@ class RankCase : public PlanCase<RankFilter> {
     if (!expected_.empty()) return expected_;
     std::array<float, 4> outside{};
     for (std::size_t c = 0; c < 4; ++c) outside[c] = stored_value(problem_.outside[c]);
-    expected_ =
-        reference::rank_filter::filtered(in_, problem_.radius, problem_.rank,
-                                         static_cast<reference::Border>(problem_.border), outside);
+    expected_ = reference::rank_filter::filtered(
+        in_, problem_.radius, problem_.rank,
+        reference::border_named(border_name(problem_.border, "rank_filter")), outside);
     return expected_;
   }
 
@@ -166,10 +166,8 @@ inline Recipe rank_filter() {
       Parameter::integer("height", "pixels", 1, RankFilter::kMaxSize),
       Parameter::integer("radius", "of the neighbourhood, pixels", 1, RankFilter::kMaxRadius, "1"),
       Parameter::real("rank", "0 the minimum, 0.5 the median, 1 the maximum", 0, 1, "0.5"),
-      Parameter::word("pixel", "type of a pixel",
-                      {"r8", "rgba8", "r16", "rgba16", "r16f", "rgba16f", "r32f", "rgba32f"}, "r8"),
-      Parameter::word("border", "what lies outside", {"clamp", "mirror", "wrap", "constant"},
-                      "clamp"),
+      Parameter::word("pixel", "type of a pixel", names_of(kPixelTypes), "r8"),
+      Parameter::word("border", "what lies outside", names_of(kBorders), "clamp"),
       Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
       Parameter::integer("specials", "1: ties, NaN, infinities, zeros and denormals in the data", 0,
@@ -197,6 +195,16 @@ inline Recipe rank_filter() {
       test(shape(53, 41, 7, 0.5, "r16"), 3, 5),
       test(shape(29, 71, 8, 0.02, "r8", "constant"), 1, 2),
       test(shape(21, 67, 9, 1, "r8", "wrap")),
+      test(shape(1, 1, 2, 0.5, "r8", "reflect_101")),
+      test(shape(37, 9, 1, 0.5, "rg8", "constant"), 1, 3, true),
+      test(shape(67, 33, 3, 0.5, "rg16", "mirror"), 3, 1),
+      test(shape(53, 21, 5, 0.3, "rg16f", "constant"), 1, 2),
+      test(shape(41, 37, 2, 0.5, "rg32f", "wrap"), 2, 1),
+      test(shape(70, 41, 9, 0.6, "rg8", "clamp"), 3, 1),
+      test(shape(37, 9, 1, 0.5, "rgba8", "reflect_101"), 1, 3, true),
+      test(shape(3, 2, 5, 0.4, "r16f", "reflect_101"), 1, 2),
+      test(shape(70, 41, 3, 0.5, "r32f", "reflect_101"), 2, 1),
+      test(shape(41, 33, 12, 0.6, "r8", "reflect_101"), 3, 1),
       test(shape(3, 2, 15, 0.5, "r32f", "mirror"), 1, 2),
       test(shape(17, 9, 16, 0.5, "rgba16f", "constant"), 2, 1),
       test(shape(33, 37, 31, 0.5, "r8")),

@@ -130,11 +130,11 @@ class CompactionCase : public PlanCase<StreamCompaction> {
     if (is_integer(channel)) {
       for (std::size_t i = 0; i < pixels_.size(); i += 4) {
         const std::uint32_t bits = random.bits32();
-        std::memcpy(pixels_.data() + i, &bits, 4);
+        std::memcpy(pixels_.data() + i, &bits, std::min<std::size_t>(4, pixels_.size() - i));
       }
       return;
     }
-    std::vector<double> values(problem_.pixels() * 4);
+    std::vector<double> values(problem_.pixels() * channels());
     for (double& value : values) {
       value = static_cast<double>(random.below(384 * 1024)) / 1024 - 64;
       const std::uint64_t kind = random.below(200);
@@ -145,11 +145,13 @@ class CompactionCase : public PlanCase<StreamCompaction> {
     pixels_ = store_channels(channel, values);
   }
 
+  std::size_t channels() const { return static_cast<std::size_t>(channels_of(problem_.pixel)); }
+
   double brightness(std::size_t pixel) const {
     namespace ref = clcook::reference::stream_compaction;
     const Channel channel = channel_of(problem_.pixel);
-    const auto at = [&](std::size_t c) {
-      return load_channel(channel, pixels_.data(), 4 * pixel + c);
+    const auto at = [&](std::size_t c) {  // missing ones are 0
+      return c < channels() ? load_channel(channel, pixels_.data(), channels() * pixel + c) : 0.0;
     };
     if (is_integer(channel)) return 54 * at(0) + 183 * at(1) + 19 * at(2);
     return static_cast<double>(ref::brightness(static_cast<float>(at(0)), static_cast<float>(at(1)),
@@ -208,7 +210,8 @@ inline Recipe stream_compaction() {
       Parameter::integer("height", "rows", 1, stream_compaction::kMaxPixels, "1"),
       Parameter::integer("threshold", "what a pixel that is kept reaches", 0,
                          stream_compaction_card::kMostThreshold),
-      Parameter::word("pixel", "type", {"rgba8", "rgba16", "rgba16f", "rgba32f"}, "rgba8"),
+      Parameter::word("pixel", "type", pixel_type_names(StreamCompaction::Spec::pixel_types()),
+                      "rgba8"),
       Parameter::integer("offset", "pixels before the first index", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
       Parameter::integer("group", "work-items of a group; 0: the tuning's", 0, 1024, "0"),
@@ -248,6 +251,11 @@ inline Recipe stream_compaction() {
       "pixels=131 height=67 threshold=30000 pixel=rgba16f offset=1 pad=3",
       "pixels=8191 threshold=32768 pixel=rgba32f",
       "pixels=5 height=2000 threshold=0 pixel=rgba32f offset=3 pad=1",
+      "pixels=67 threshold=28000 pixel=rg8 offset=3 tiny=1",
+      "pixels=8193 height=3 threshold=40000 pixel=rg8 offset=1 pad=3",
+      "pixels=257 height=35 threshold=8388608 pixel=rg16 offset=1 pad=5",
+      "pixels=8191 threshold=32768 pixel=rg16f offset=7",
+      "pixels=131 height=67 threshold=30000 pixel=rg32f offset=1 pad=3",
       "pixels=5003 threshold=32768 ordered=0 group=32 offset=3 tiny=1",
       "pixels=40009 threshold=45000 ordered=0 calls=3",
       "pixels=111 height=93 threshold=32768 pixel=rgba16f ordered=0 pad=3",

@@ -10,7 +10,6 @@
 #include <clcook/core/names.hpp>
 #include <clcook/core/opencl.hpp>
 #include <cstddef>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +24,23 @@ enum class Channel {
   f32,  // float
 };
 
-inline constexpr Named<Channel> kChannels[] = {
-    {Channel::u8, "u8"}, {Channel::u16, "u16"}, {Channel::f16, "f16"}, {Channel::f32, "f32"}};
+// All that the host knows of a type of channels. The other place that knows one is pixel.clh.
+struct ChannelRow {
+  using Value = Channel;
+  Channel value;
+  const char* name;  // kernels are told CLCOOK_CHANNEL_ and the name in capitals
+  std::size_t bytes;
+  float top;               // the largest integer; 0: a floating-point type
+  cl_channel_type stored;  // of images whose texels are read as they are stored
+  cl_channel_type
+      normalized;  // of images of the same bits that are read as 0 to 1; 0: there are none
+};
+
+inline constexpr ChannelRow kChannels[] = {
+    {Channel::u8, "u8", 1, 255, CL_UNSIGNED_INT8, CL_UNORM_INT8},
+    {Channel::u16, "u16", 2, 65535, CL_UNSIGNED_INT16, CL_UNORM_INT16},
+    {Channel::f16, "f16", 2, 0, CL_HALF_FLOAT, 0},
+    {Channel::f32, "f32", 4, 0, CL_FLOAT, 0}};
 
 // What the last of 2 or 4 channels is.
 enum class Alpha {
@@ -38,13 +52,43 @@ enum class Alpha {
 inline constexpr Named<Alpha> kAlphas[] = {
     {Alpha::none, "none"}, {Alpha::straight, "straight"}, {Alpha::premultiplied, "premultiplied"}};
 
-// One or four channels, interleaved. An operation says which of them it takes.
-enum class PixelType { r8, rgba8, r16, rgba16, r16f, rgba16f, r32f, rgba32f };
+// One, two or four channels, interleaved. An operation says which of them it takes.
+enum class PixelType {
+  r8,
+  rg8,
+  rgba8,
+  r16,
+  rg16,
+  rgba16,
+  r16f,
+  rg16f,
+  rgba16f,
+  r32f,
+  rg32f,
+  rgba32f
+};
 
-inline constexpr Named<PixelType> kPixelTypes[] = {
-    {PixelType::r8, "r8"},         {PixelType::rgba8, "rgba8"},    {PixelType::r16, "r16"},
-    {PixelType::rgba16, "rgba16"}, {PixelType::r16f, "r16f"},      {PixelType::rgba16f, "rgba16f"},
-    {PixelType::r32f, "r32f"},     {PixelType::rgba32f, "rgba32f"}};
+// What a type of pixels means.
+struct PixelRow {
+  using Value = PixelType;
+  PixelType value;
+  const char* name;
+  Channel channel;
+  int channels;
+};
+
+inline constexpr PixelRow kPixelTypes[] = {{PixelType::r8, "r8", Channel::u8, 1},
+                                           {PixelType::rg8, "rg8", Channel::u8, 2},
+                                           {PixelType::rgba8, "rgba8", Channel::u8, 4},
+                                           {PixelType::r16, "r16", Channel::u16, 1},
+                                           {PixelType::rg16, "rg16", Channel::u16, 2},
+                                           {PixelType::rgba16, "rgba16", Channel::u16, 4},
+                                           {PixelType::r16f, "r16f", Channel::f16, 1},
+                                           {PixelType::rg16f, "rg16f", Channel::f16, 2},
+                                           {PixelType::rgba16f, "rgba16f", Channel::f16, 4},
+                                           {PixelType::r32f, "r32f", Channel::f32, 1},
+                                           {PixelType::rg32f, "rg32f", Channel::f32, 2},
+                                           {PixelType::rgba32f, "rgba32f", Channel::f32, 4}};
 
 // These throw Error(invalid_argument) for an unknown value; `where` names the operation.
 inline const char* pixel_type_name(PixelType type, const char* where) {
@@ -69,8 +113,23 @@ inline void check_alpha(Alpha alpha, int channels, const char* where) {
   }
 }
 
+// The types with at least so many channels, for an operation that takes these; in the order of the
+// table.
+inline std::vector<PixelType> pixel_types_from(int channels) {
+  std::vector<PixelType> out;
+  for (const PixelRow& row : kPixelTypes) {
+    if (row.channels >= channels) out.push_back(row.value);
+  }
+  return out;
+}
+inline std::vector<std::string> pixel_type_names(const std::vector<PixelType>& types) {
+  std::vector<std::string> out;
+  for (const PixelType type : types) out.emplace_back(row_of(kPixelTypes, type).name);
+  return out;
+}
+
 // For an operation that takes some of the types.
-inline void check_pixel_type(PixelType type, std::initializer_list<PixelType> taken,
+inline void check_pixel_type(PixelType type, const std::vector<PixelType>& taken,
                              const char* where) {
   const char* name = pixel_type_name(type, where);
   std::string list;
@@ -81,16 +140,14 @@ inline void check_pixel_type(PixelType type, std::initializer_list<PixelType> ta
   fail(Errc::invalid_argument, where, text("takes the pixel types ", list, ", got ", name));
 }
 
-constexpr Channel channel_of(PixelType type) {
-  return static_cast<Channel>(static_cast<int>(type) / 2);
-}
-constexpr int channels_of(PixelType type) { return static_cast<int>(type) % 2 == 0 ? 1 : 4; }
+constexpr Channel channel_of(PixelType type) { return row_of(kPixelTypes, type).channel; }
+constexpr int channels_of(PixelType type) { return row_of(kPixelTypes, type).channels; }
 
-constexpr std::size_t channel_bytes(Channel channel) {
-  return channel == Channel::u8 ? 1 : channel == Channel::f32 ? 4 : 2;
-}
-constexpr bool is_integer(Channel channel) {
-  return channel == Channel::u8 || channel == Channel::u16;
+constexpr std::size_t channel_bytes(Channel channel) { return row_of(kChannels, channel).bytes; }
+constexpr bool is_integer(Channel channel) { return row_of(kChannels, channel).top > 0; }
+// The value of an integer that counts as 1: the largest one. Of floating-point types 1.
+constexpr float top_of(Channel channel) {
+  return is_integer(channel) ? row_of(kChannels, channel).top : 1.0f;
 }
 constexpr std::size_t pixel_bytes(PixelType type) {
   return channel_bytes(channel_of(type)) * static_cast<std::size_t>(channels_of(type));
@@ -98,28 +155,16 @@ constexpr std::size_t pixel_bytes(PixelType type) {
 
 // The format of images whose texels are read as they are stored: integers as integers.
 constexpr cl_image_format image_format(PixelType type) {
-  const Channel channel = channel_of(type);
-  return {static_cast<cl_channel_order>(channels_of(type) == 4 ? CL_RGBA : CL_R),
-          static_cast<cl_channel_type>(channel == Channel::u8    ? CL_UNSIGNED_INT8
-                                       : channel == Channel::u16 ? CL_UNSIGNED_INT16
-                                       : channel == Channel::f16 ? CL_HALF_FLOAT
-                                                                 : CL_FLOAT)};
+  constexpr cl_channel_order kOrders[] = {CL_R, CL_RG, CL_RGB, CL_RGBA};
+  return {kOrders[channels_of(type) - 1], row_of(kChannels, channel_of(type)).stored};
 }
 
 // The formats of images whose texels are stored as such pixels: bits that a copy to a buffer keeps.
 inline std::vector<cl_image_format> stored_formats(PixelType type) {
   std::vector<cl_image_format> out{image_format(type)};
-  if (is_integer(channel_of(type))) {
-    const bool bytes = channel_of(type) == Channel::u8;
-    out.push_back({out[0].image_channel_order,
-                   static_cast<cl_channel_type>(bytes ? CL_UNORM_INT8 : CL_UNORM_INT16)});
-  }
+  const cl_channel_type normalized = row_of(kChannels, channel_of(type)).normalized;
+  if (normalized != 0) out.push_back({out[0].image_channel_order, normalized});
   return out;
-}
-
-// Alpha where nothing is transparent.
-constexpr float top_alpha(Channel channel) {
-  return channel == Channel::u8 ? 255.0f : channel == Channel::u16 ? 65535.0f : 1.0f;
 }
 
 // The first channels of a constant pixel of straight alpha, with colours times alpha as
@@ -129,7 +174,7 @@ Values weighted_by_alpha(Values values, Channel channel, int channels) {
   const auto last = static_cast<std::size_t>(channels) - 1;
   const auto alpha = values[last];
   for (std::size_t c = 0; c < last; ++c)
-    values[c] = alpha == 0 ? 0 : values[c] * (alpha / top_alpha(channel));
+    values[c] = alpha == 0 ? 0 : values[c] * (alpha / top_of(channel));
   return values;
 }
 
@@ -141,15 +186,13 @@ inline constexpr double kAlphaRoundings = 8 * 0x1p-24;
 
 // Definitions for pixel.clh, and for alpha.clh.
 inline void set_pixel(Defines& defines, Channel channel, int channels) {
-  defines.flag(channel == Channel::u8    ? "CLCOOK_CHANNEL_U8"
-               : channel == Channel::u16 ? "CLCOOK_CHANNEL_U16"
-               : channel == Channel::f16 ? "CLCOOK_CHANNEL_F16"
-                                         : "CLCOOK_CHANNEL_F32");
+  defines.flag("CLCOOK_CHANNEL_" + upper_case(row_of(kChannels, channel).name));
   defines.set("CLCOOK_CHANNELS", channels);
 }
 
+// Alpha goes from 0 to top_of().
 inline void set_straight_alpha(Defines& defines, Channel channel) {
-  defines.set("CLCOOK_ALPHA_TOP", top_alpha(channel));
+  defines.set("CLCOOK_ALPHA_TOP", top_of(channel));
 }
 
 }  // namespace clcook

@@ -112,7 +112,7 @@ class CpuFused : public Method {
     // Whole blocks of a row; the rows around the picture, of which equal ones are filtered once.
     const auto block = static_cast<double>(block_of(p.channels));
     const double columns = math::ceil(p.width * p.channels / block) * block * p.batch;
-    const double lines = p.height + (p.border == Border::clamp ? 0.0 : 2.0 * axes.y.radius);
+    const double lines = p.height + (repeats_edge(p.border) ? 0.0 : 2.0 * axes.y.radius);
     // Beside each pass: loads, stores and conversions.
     const double beside = p.pixel == Pixel::f32 ? 6 : 14;
     SplineTaps& x = design.x;

@@ -92,8 +92,8 @@ class CpuPyramid : public Method {
     const double rounding = 0x1p-23 * (3 * x.step + 2 * x.radius + 3 * y.step + 2 * y.radius + 16);
     Offer out;
     out.max_error = (is_from_zero(p) ? error / 2 : error) + rounding;
-    // As a copy does, and the rows that border modes other than clamp read again.
-    const double again = p.border == Border::clamp ? 0 : 2.0 * axes.y.radius / p.height;
+    // As a copy does, and the rows that are read again where the border is no repeated edge.
+    const double again = repeats_edge(p.border) ? 0 : 2.0 * axes.y.radius / p.height;
     out.work = {(1 + again) * bytes_of(p), bytes_of(p), 14 * (2 + again) * values_of(p), 2};
     out.in_place = true;  // src has been read when the result is written
     return out;
@@ -127,9 +127,7 @@ class CpuPyramid : public Method {
     // Pixels of a row that make cells, and those of them that are read.
     int begin = (columns.first - x_.level.radius - 1) * x_.level.step;
     int end = begin + (columns.count + 2 * x_.level.radius + 2) * x_.level.step;
-    const bool everywhere =
-        (problem_.border == Border::mirror || problem_.border == Border::wrap) &&
-        (begin < 0 || end > problem_.width);
+    const bool everywhere = repeats_picture(problem_.border) && (begin < 0 || end > problem_.width);
     const int inside_begin = everywhere ? 0 : std::clamp(begin, 0, region.x);
     const int inside_end =
         everywhere ? problem_.width : std::clamp(end, region.x + region.width, problem_.width);

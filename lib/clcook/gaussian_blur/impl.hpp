@@ -234,7 +234,7 @@ CLCOOK_INLINE GaussianBlur::Windows GaussianBlur::make_windows(
   const bool volume = gaussian::is_volume(p);
   const int count = volume ? p.depth : p.height;
   const auto each = static_cast<std::size_t>(volume ? p.height : 1);
-  Windows out{count, count, 0, 1, p.border == Border::wrap};
+  Windows out{count, count, 0, 1, repeats_far_side(p.border)};
   int beyond = 0;
   for (const gaussian::Method::Cut& cut : cuts) {
     // A multiple of all; where that is too large, of the first.

@@ -135,9 +135,7 @@ inline std::size_t pixel_bytes(const Problem& p) {
 }
 // The value that counts as 1 in a PSNR.
 inline double peak_of(const Problem& p) {
-  if (p.pixel == Pixel::u8) return 255;
-  if (p.pixel == Pixel::u16) return 65535;
-  return p.peak > 0 ? p.peak : 1;
+  return p.peak > 0 && !is_integer(p.pixel) ? p.peak : static_cast<double>(top_of(p.pixel));
 }
 inline bool is_straight(const Problem& p) { return p.alpha == Alpha::straight; }
 // Whether values may be NaN, infinite or of any size.
@@ -148,7 +146,7 @@ inline bool may_be_anything(const Problem& p) { return !is_integer(p.pixel) && p
 // sum, and no value is negative.
 inline bool is_from_zero(const Problem& p) {
   if (!is_integer(p.pixel)) return false;
-  if (p.border != Border::constant) return true;
+  if (!is_constant(p.border)) return true;
   for (const float value : p.outside) {
     if (!(value >= 0 && static_cast<double>(value) <= peak_of(p))) return false;
   }
@@ -280,13 +278,13 @@ Offer offer_of(const Runtime& runtime, const Filtered& p) {
   return out;
 }
 
-// The rows of the source that the rows of a region need. All of them where the border mode wraps
-// around.
+// The rows of the source that the rows of a region need. All of them where the border repeats the
+// far side.
 using RowRange = KernelRows;
 inline RowRange rows_needed(const Problem& p, const Region& region, int radius) {
   const long begin = static_cast<long>(region.y) - radius;
   const long end = static_cast<long>(region.y) + region.height + radius;
-  if (p.border == Border::wrap && (begin < 0 || end > p.height)) return {0, p.height};
+  if (repeats_far_side(p.border) && (begin < 0 || end > p.height)) return {0, p.height};
   const long first = std::max(begin, 0L);
   return {static_cast<int>(first), static_cast<int>(std::min<long>(end, p.height) - first)};
 }

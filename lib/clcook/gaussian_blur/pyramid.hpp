@@ -136,11 +136,11 @@ inline Grid make_grid(int size, Border border, int log, int reach, int begin, in
   int low = out.out_first - reach;
   int high = out.out_first + out.outs - 1 + reach;
   out.border = Border::clamp;
-  if (border == Border::clamp || border == Border::constant) {
+  if (!repeats_picture(border)) {
     // The cells -2 and blocks + 1 see nothing but what lies outside, as all beyond them do.
     low = std::max(low, -2);
     high = std::min(high, blocks + 1);
-  } else if ((low < 0 || high >= blocks) && size % cell == 0) {
+  } else if (repeats_blocks(border) && (low < 0 || high >= blocks) && size % cell == 0) {
     // The cells repeat as the pixels do.
     low = 0;
     high = blocks - 1;
@@ -227,9 +227,9 @@ class Pyramid : public Method {
       out.work = {0, 0, 2700 * pixels, 5};
     } else {
       out.work = {0, 0,
-                  (p.pixel == Pixel::f32  ? 420
-                   : p.pixel == Pixel::u8 ? 220
-                                          : 300) *
+                  (channel_bytes(p.pixel) == 4   ? 420
+                   : channel_bytes(p.pixel) == 1 ? 220
+                                                 : 300) *
                       pixels,
                   6};
     }

@@ -109,7 +109,7 @@ class Tensor : public Method {
     const TensorShape* best = shape(p, axes);
     if (best == nullptr && radius > TensorPasses::kMostRadius)
       return Offer::no(Lacks::problem, text("has no class for a radius of ", radius));
-    if (p.border == Border::constant) {
+    if (is_constant(p.border)) {
       for (const float value : p.outside) {
         const auto exact = static_cast<double>(value);
         if (bytes && !(exact >= 0 && exact <= 255 && exact == math::floor(exact)))
@@ -159,7 +159,7 @@ class Tensor : public Method {
     const TensorShape* best = shape(p, axes);
     if (best == nullptr) return TensorPasses::units(p, split);
     Defines defines;
-    if (p.border == Border::constant) defines.flag("CLCOOK_TENSOR_CONSTANT");
+    if (is_constant(p.border)) defines.flag("CLCOOK_TENSOR_CONSTANT");
     if (split) defines.flag("CLCOOK_TENSOR_SPLIT");
     if (best->early) defines.flag("CLCOOK_TENSOR_PREFETCH");
     defines.set("CLCOOK_TENSOR_STAGE", best->stage);

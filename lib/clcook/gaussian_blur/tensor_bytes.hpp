@@ -140,7 +140,7 @@ class TensorBytes : public Method {
     if (!best)
       return Offer::no(Lacks::problem, text("has no class for a radius of ",
                                             std::max(axes.x.radius, axes.y.radius)));
-    if (p.border == Border::constant) {
+    if (is_constant(p.border)) {
       for (const float value : p.outside) {
         if (!(value >= 0 && value <= 255 && value == math::floor(value)))
           return Offer::no(Lacks::problem,
@@ -177,7 +177,7 @@ class TensorBytes : public Method {
     words.insert(words.end(), more.begin(), more.end());
     // Then what lies outside of the picture, four times.
     std::uint32_t beyond = 0;
-    for (unsigned c = 0; problem.border == Border::constant && c < 4; ++c)
+    for (unsigned c = 0; is_constant(problem.border) && c < 4; ++c)
       beyond |= static_cast<std::uint32_t>(problem.outside[c]) << (8 * c);
     words.insert(words.end(), 4, beyond);
     weights_ =
@@ -267,7 +267,7 @@ class TensorBytes : public Method {
  private:
   static CompileUnit unit_of(const Problem& p, const BytesShape& shape) {
     Defines defines;
-    if (p.border == Border::constant) defines.flag("CLCOOK_BYTES_CONSTANT");
+    if (is_constant(p.border)) defines.flag("CLCOOK_BYTES_CONSTANT");
     if (shape.store == BytesStore::fine) defines.flag("CLCOOK_BYTES_FINE");
     if (shape.store == BytesStore::carry) defines.flag("CLCOOK_BYTES_CARRY");
     if (shape.share) defines.flag("CLCOOK_BYTES_SHARE");

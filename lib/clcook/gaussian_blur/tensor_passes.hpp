@@ -66,7 +66,7 @@ struct TensorPasses {
     Chunks out;
     out.first = y - pad;
     out.count = (rows + 2 * pad) / 8;
-    if (p.border == Border::clamp || p.border == Border::constant) {
+    if (!repeats_picture(p.border)) {
       out.skipped = std::max(0, -out.first / 8 - 1);
       out.first += 8 * out.skipped;
       out.count = std::min(out.count - out.skipped, (p.height - out.first + 7) / 8 + 1);

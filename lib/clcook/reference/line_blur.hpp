@@ -52,27 +52,27 @@ inline std::vector<double> filter(const std::vector<double>& line, const std::ve
   return out;
 }
 
-// Blurs a picture of width x height pixels of 4 channels along its rows, then along its columns.
+// Blurs a picture of width x height pixels along its rows, then along its columns.
 // The source is float or unsigned char; 8-bit values count as 0..255. Nothing is rounded.
 template <class T>
 std::vector<double> blur(const T* source, std::size_t width, std::size_t height,
-                         const std::vector<Tap>& taps) {
-  std::vector<double> picture(source, source + width * height * 4);
+                         const std::vector<Tap>& taps, std::size_t channels = 4) {
+  std::vector<double> picture(source, source + width * height * channels);
   std::vector<double> line;
   for (std::size_t y = 0; y < height; ++y) {
-    for (std::size_t c = 0; c < 4; ++c) {
+    for (std::size_t c = 0; c < channels; ++c) {
       line.resize(width);
-      for (std::size_t x = 0; x < width; ++x) line[x] = picture[(y * width + x) * 4 + c];
+      for (std::size_t x = 0; x < width; ++x) line[x] = picture[(y * width + x) * channels + c];
       line = filter(line, taps);
-      for (std::size_t x = 0; x < width; ++x) picture[(y * width + x) * 4 + c] = line[x];
+      for (std::size_t x = 0; x < width; ++x) picture[(y * width + x) * channels + c] = line[x];
     }
   }
   for (std::size_t x = 0; x < width; ++x) {
-    for (std::size_t c = 0; c < 4; ++c) {
+    for (std::size_t c = 0; c < channels; ++c) {
       line.resize(height);
-      for (std::size_t y = 0; y < height; ++y) line[y] = picture[(y * width + x) * 4 + c];
+      for (std::size_t y = 0; y < height; ++y) line[y] = picture[(y * width + x) * channels + c];
       line = filter(line, taps);
-      for (std::size_t y = 0; y < height; ++y) picture[(y * width + x) * 4 + c] = line[y];
+      for (std::size_t y = 0; y < height; ++y) picture[(y * width + x) * channels + c] = line[y];
     }
   }
   return picture;

@@ -32,15 +32,15 @@ std::vector<unsigned char> store_channels(Channel channel, const std::vector<Val
     const auto single = static_cast<float>(value);
     std::uint16_t word = 0;
     if (is_integer(channel) && !std::isnan(value)) {
-      const double most = channel == Channel::u8 ? 255 : 65535;
+      const auto most = static_cast<double>(top_of(channel));
       word = static_cast<std::uint16_t>(std::nearbyint(std::min(std::max(value, 0.0), most)));
-    } else if (channel == Channel::f16) {
+    } else if (!is_integer(channel) && bytes == sizeof word) {
       word = to_half(value);
     }
     const auto byte = static_cast<unsigned char>(word);
     const void* from = &word;
-    if (channel == Channel::u8) from = &byte;
-    if (channel == Channel::f32) from = &single;
+    if (bytes == sizeof byte) from = &byte;
+    if (bytes == sizeof single) from = &single;
     std::memcpy(out.data() + i * bytes, from, bytes);
   }
   return out;
@@ -48,15 +48,15 @@ std::vector<unsigned char> store_channels(Channel channel, const std::vector<Val
 
 // The value of channel `i`.
 inline double load_channel(Channel channel, const unsigned char* bytes, std::size_t i) {
-  if (channel == Channel::u8) return bytes[i];
-  if (channel == Channel::f32) {
+  if (channel_bytes(channel) == 1) return bytes[i];
+  if (channel_bytes(channel) == 4) {
     float value = 0;
     std::memcpy(&value, bytes + 4 * i, 4);
     return static_cast<double>(value);
   }
   std::uint16_t word = 0;
   std::memcpy(&word, bytes + 2 * i, 2);
-  return channel == Channel::f16 ? half_value(word) : word;
+  return is_integer(channel) ? word : half_value(word);
 }
 
 // Which value of a picture of rows of `width` pixels is meant.

@@ -13,7 +13,7 @@ import numpy as np
 from . import _clcook
 from .errors import FileError, _invalid
 
-Border = Literal["clamp", "mirror", "wrap", "constant"]
+Border = Literal["clamp", "mirror", "reflect_101", "wrap", "constant"]
 Alpha = Literal["none", "straight", "premultiplied"]
 Sigma = Union[float, Sequence[float]]
 
@@ -21,8 +21,8 @@ _CHANNELS = {"uint8": "u8", "uint16": "u16", "float16": "f16", "float32": "f32"}
 
 
 def _pixel(dtype: np.dtype, channels: int) -> str:
-    bits = {"uint8": "8", "uint16": "16", "float16": "16f", "float32": "32f"}[dtype.name]
-    return ("rgba" if channels == 4 else "r") + bits
+    letters = {1: "r", 2: "rg", 4: "rgba"}[channels]
+    return f"{letters}{8 * dtype.itemsize}{'f' if dtype.kind == 'f' else ''}"
 
 
 class _Plans:
@@ -174,7 +174,8 @@ def gaussian_blur(
     or float32. With volume=True (depth, height, width), or with channels last. Rows may lie apart,
     such as those of a part of a larger picture; else there are no gaps.
     sigma: the standard deviation in pixels, 0 to 500; or one per dimension, in the array's order.
-    border: what lies outside: "clamp" the nearest pixel, "mirror", "wrap" or "constant", 0.
+    border: what lies outside: "clamp" the nearest pixel, "mirror", "reflect_101", "wrap" or
+        "constant", 0.
     truncate: the filter ends at floor(truncate sigma + 1/2) pixels, 0.5 to 8.
     alpha: what the last of 2 or 4 channels is: "straight" where the colours are not multiplied by it, as
     in a PNG; then they count as much as their alpha says. "none" and "premultiplied" blur each channel
@@ -226,8 +227,8 @@ def rank_filter(
     """The median of the neighbours within `radius`, or another rank of them; returns an array like
     `a`, exact.
 
-    a: (height, width), or (height, width, channels) with 1 or 4 channels, of uint8, uint16, float16
-    or float32. Rows may lie apart; else there are no gaps.
+    a: (height, width), or (height, width, channels) with 1, 2 or 4 channels, of uint8, uint16,
+    float16 or float32. Rows may lie apart; else there are no gaps.
     radius: 1 to 32 pixels: (2 radius + 1)^2 neighbours. rank: 0 the minimum, 0.5 the median, 1 the
     maximum. border, out: as of gaussian_blur.
 
@@ -236,8 +237,8 @@ def rank_filter(
     where = "rank_filter"
     _array(a, where, "a", tuple(_CHANNELS), (2, 3))
     channels = a.shape[2] if a.ndim == 3 else 1
-    if channels not in (1, 4):
-        raise _invalid(where, f"a must have 1 or 4 channels, got {channels}")
+    if channels not in (1, 2, 4):
+        raise _invalid(where, f"a must have 1, 2 or 4 channels, got {channels}")
     address, pitch = _rows(a, where, "a", a.ndim - 1)
     target = _result(out, a.shape, a.dtype, where)
     target_address, target_pitch = _rows(target, where, "out", a.ndim - 1)

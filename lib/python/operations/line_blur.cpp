@@ -21,7 +21,8 @@ void bind_line_blur(nb::module_& m) {
            field("pixel", &Problem::pixel, kPixelTypes), field("alpha", &Problem::alpha, kAlphas)}),
       [](const Problem& p) {
         return ArrayOf{dtype_of(p.pixel),
-                       {static_cast<std::size_t>(p.height), static_cast<std::size_t>(p.width), 4}};
+                       {static_cast<std::size_t>(p.height), static_cast<std::size_t>(p.width),
+                        static_cast<std::size_t>(channels_of(p.pixel))}};
       });
 }
 

@@ -72,7 +72,8 @@ void bind_stream_compaction(nb::module_& m) {
             const auto least = number_of<double>(threshold, kName, "threshold");
             Call call(kName, wait_for);
             const BufferView from = call.buffer(src, "src", Access::read, [&] {
-              return ArrayOf{dtype_of(p.pixel), {p.height, p.width, 4}};
+              return ArrayOf{dtype_of(p.pixel),
+                             {p.height, p.width, static_cast<std::size_t>(channels_of(p.pixel))}};
             });
             const BufferView to = call.buffer(dst, "dst", Access::write, [&] {
               return ArrayOf{"uint32", {p.pixels()}};
