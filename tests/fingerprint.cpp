@@ -284,7 +284,7 @@ TEST_CASE("a result says all of its device that fingerprints depend on") {
   }
 }
 
-TEST_CASE("records are read as they were written, and complain of what is none") {
+TEST_CASE("records are read as they were written, and refuse what cannot be read") {
   for (const Recipe& recipe : cookbook::recipes()) {
     const std::string path = CLCOOK_SOURCE_DIR "/bench/record/" + recipe.name + ".txt";
     CHECK(write_record(recipe.name, tool::record_of(recipe.name)) == read_bytes(path));

@@ -584,7 +584,7 @@ TEST_CASE("names") {
   CHECK(clcook::pixel_bytes(HaloTile::parse_pixel("r8")) == 1);
   CHECK(contains(error_of([] { HaloTile::parse_border("repeat"); }).what(), "'repeat'"));
   CHECK(contains(error_of([] { HaloTile::parse_filter("erosion"); }).what(), "dilation, median"));
-  CHECK(contains(error_of([] { HaloTile::parse_pixel("rgb"); }).what(), "r32f, rgba32f"));
+  CHECK(contains(error_of([] { HaloTile::parse_pixel("rgb"); }).what(), "r32f, rg32f, rgba32f"));
 }
 
 TEST_CASE("the tile of a tune is a word, and sides that are open take the default's") {

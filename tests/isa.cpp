@@ -469,10 +469,15 @@ LONG_TEST_CASE("the command", 16) {
     std::filesystem::copy(CLCOOK_SOURCE_DIR "/kernels", kernels,
                           std::filesystem::copy_options::recursive);
     const std::filesystem::path edit = kernels / "line_blur.cl";
-    write_bytes(edit, read_bytes(edit) + "\n// changed\n");
-    const Ran edited = run(with({"--gate=" + gate}), {{"CLCOOK_KERNEL_DIR", kernels.string()}});
-    CHECK(edited.code == 0);
-    CHECK(contains(edited.out, "6 compiled, 0 are unchanged"));
+    const std::string before = read_bytes(edit);
+    for (const auto& [more, says] :
+         {std::pair("// changed\n", "0 compiled, 6 are unchanged"),
+          std::pair("#define CHANGED\n", "6 compiled, 0 are unchanged")}) {
+      write_bytes(edit, before + "\n" + more);
+      const Ran edited = run(with({"--gate=" + gate}), {{"CLCOOK_KERNEL_DIR", kernels.string()}});
+      CHECK(edited.code == 0);
+      CHECK(contains(edited.out, says));
+    }
   }
   recorded.rows.at("line_blur/symmetric").at("gfx1030").branches -= 1;
   recorded.rows.at("line_blur/symmetric").at("gfx1030").key = "0";

@@ -215,6 +215,26 @@ TEST_CASE("the techniques: numbers, titles, places") {
       CHECK(one.number <= 28);
       CHECK(numbers.insert(one.number).second);  // once per recipe
       CHECK_FALSE(one.where.empty());
+      CHECK_FALSE(one.experiments.empty());
+      for (const Experiment& experiment : one.experiments) {
+        using Kind = Experiment::Kind;
+        CAPTURE(experiment.with);
+        const bool sweeps = experiment.kind == Kind::sweep;
+        const auto is_of = [&](const std::string& variant) {
+          const std::size_t at = variant.find('@');
+          CHECK((at != std::string::npos) == sweeps);
+          CHECK_NOTHROW(recipe.variant(variant.substr(0, at)));
+        };
+        if (experiment.kind == Kind::not_tested) {
+          CHECK_FALSE(experiment.what.empty());
+          continue;
+        }
+        is_of(experiment.with);
+        if (experiment.kind == Kind::baseline)
+          CHECK(experiment.without == recipe.baseline().name);
+        else if (experiment.kind != Kind::shapes)
+          is_of(experiment.without);
+      }
     }
   }
 }

@@ -465,7 +465,7 @@ LONG_TEST_CASE("check finds what is wrong with a kernel, and what never ends is 
   const std::string text = replaced(kDescription, "function = \"good\"", "function = \"endless\"");
   CHECK(contains(check("endless"),
                  "mine.toml:" + std::to_string(line_of(text, "[[kernel]]\nname = \"mine\"")) +
-                     ": mine/mine (n=5 tiny=1) did not end within its time_limit of 2 s"));
+                     ": mine/mine (n=5) did not end within its time_limit of 2 s"));
 }
 
 TEST_CASE("a baseline is checked too") {

@@ -14,85 +14,7 @@ namespace clcook::tool::report {
 
 namespace {
 
-// One measurement of a technique: what is slower without it, in a result of the device.
-struct Experiment {
-  enum Kind {
-    pair,      // `without` and `with` are variants, at equal tunes
-    baseline,  // `with` is a variant, against the baseline; `without` is that one's name
-    shapes,    // one variant, `with`, at the shapes `words` and `without`
-    sweep,     // one variant at two points: "direct@1024" and "direct@128", of the curve of `words`
-    no_fewer,  // a pair, but of a technique that saves registers: untested where none is saved
-    not_tested  // `what` says why
-  };
-  int number = 0;
-  Kind kind = pair;
-  const char* recipe = "";
-  const char* without = "";
-  const char* with = "";
-  const char* words = "";  // "work=barriers along=group", the first shape where there is none
-  const char* what = "";
-  bool registers = false;  // with the registers that the device counts of both
-};
-
-// Of one technique in one recipe, those of one word make one row.
-constexpr Experiment kExperiments[] = {
-    {1, Experiment::sweep, "group_size", "direct@32", "direct@256", "work=streaming along=group",
-     "streaming, one element per work-item, groups of 32 to groups of 256"},
-    {2, Experiment::sweep, "group_size", "direct@256", "direct@32",
-     "work=divergent_loop along=group", "sphere tracing, groups of 256 to groups of 32"},
-    {3, Experiment::sweep, "group_size", "direct@32", "single_wave@32", "work=barriers along=group",
-     "groups of 32, the group's barrier to that of a wave"},
-    {4, Experiment::sweep, "group_size", "direct@1024", "direct@256", "work=streaming along=group",
-     "streaming, which shares nothing, groups of 1024 to groups of 256"},
-    {5, Experiment::not_tested, "group_size", "", "", "",
-     "clcook explore group_size holds back the second group; not run on this device yet"},
-    {6, Experiment::no_fewer, "stream_compaction", "int_flags", "bit_runs", "", "", true},
-    {6, Experiment::no_fewer, "gbuffer_shade", "predicates", "reloaded", "", "", true},
-    {7, Experiment::not_tested, "gbuffer_shade", "", "", "",
-     "the page has machine code that spills on gfx900; no time of such a kernel"},
-    {8, Experiment::sweep, "group_size", "direct@1024", "direct@128", "work=barriers along=group",
-     "prefix sums, as many waves resident, groups of 1024 to groups of 128"},
-    {9, Experiment::shapes, "group_size", "work=slow_wave together=1", "direct", "work=slow_wave",
-     "slow work-items in each 1024 to all of them together"},
-    {10, Experiment::pair, "halo_tile", "direct", "local_tile", "filter=dilation depth=256",
-     "volume, radius 1"},
-    {10, Experiment::pair, "halo_tile", "direct", "local_tile", "filter=dilation radius=4",
-     "radius 4"},
-    {10, Experiment::pair, "halo_tile", "direct", "local_tile",
-     "filter=dilation width=3840 radius=1", "radius 1"},
-    {11, Experiment::not_tested, "halo_tile", "", "", "",
-     "clcook explore halo_tile sweeps tile_width; not run on this device yet"},
-    {12, Experiment::baseline, "local_multipass", "per_colour", "all_local",
-     "width=16 iterations=100", "one launch for all passes"},
-    {13, Experiment::pair, "vertex_transform", "per_item", "uniform"},
-    {14, Experiment::pair, "vertex_transform", "typed", "uniform"},
-    {15, Experiment::pair, "vertex_transform", "uniform", "affine"},
-    {16, Experiment::pair, "halo_tile", "image", "image_no_sampler", "filter=dilation radius=1",
-     "four floats"},
-    {16, Experiment::pair, "halo_tile", "image", "image_no_sampler", "filter=median", "one float"},
-    {17, Experiment::pair, "vertex_transform", "affine", "no_w"},
-    {18, Experiment::pair, "vertex_transform", "rolled", "half3"},
-    {18, Experiment::pair, "gbuffer_shade", "sign_bit", "packed", "", "", true},
-    {19, Experiment::pair, "gbuffer_shade", "packed", "bit_fields"},
-    {20, Experiment::pair, "gbuffer_shade", "flag_once", "predicates"},
-    {20, Experiment::pair, "stream_compaction", "int_flags", "predicates", "",
-     "which reads each pixel again"},
-    {21, Experiment::pair, "stream_compaction", "byte_words", "word_runs"},
-    {21, Experiment::pair, "threshold_count", "compare_sum", "first_bit"},
-    {22, Experiment::pair, "gbuffer_shade", "predicates", "sign_bit"},
-    {23, Experiment::pair, "vertex_transform", "no_w", "rolled", "", "", true},
-    {24, Experiment::pair, "gbuffer_shade", "packed", "short2"},
-    {24, Experiment::pair, "rank_filter", "network", "network_packed"},
-    {25, Experiment::pair, "threshold_count", "global_table", "table"},
-    {25, Experiment::baseline, "group_size", "direct", "local_table", "work=divergent_loop"},
-    {25, Experiment::pair, "bc6h_mode", "constant_table", "local_table", "",
-     "lanes read different entries"},
-    {25, Experiment::pair, "rank_filter", "select", "local_tile"},
-    {26, Experiment::no_fewer, "gbuffer_shade", "packed", "parked", "", "", true},
-    {27, Experiment::sweep, "group_size", "grid_stride@12.5", "grid_stride@100",
-     "work=streaming along=occupancy group=64", "streaming, an eighth of the waves to all"},
-    {28, Experiment::pair, "vertex_transform", "rolled", "early", "", "", true},
-};
+using Kind = Experiment::Kind;
 
 enum class Word { pays, ties, costs, not_tested };
 
@@ -134,10 +56,11 @@ Found of_times(double without, double with) {
           fmt::format("{:.0f} µs to {:.0f} µs", without, with)};
 }
 
-// The group of the first shape with these words; nothing where none has them.
-std::optional<Group> group_with(const Result& result, const Experiment& one, const char* words) {
+// The group of the recipe's first shape with these words; nothing where none has them.
+std::optional<Group> group_with(const Result& result, const Recipe& recipe,
+                                const std::string& words) {
   try {
-    return group_of(result, one.recipe, words_of(words));
+    return group_of(result, recipe.name, words_of(words));
   } catch (const Error&) {  // this result has no such shape
     return std::nullopt;
   }
@@ -149,14 +72,14 @@ double median_of(const Group& group, const std::string& variant) {
 }
 
 Found in_bench(const Result& result, const Recipe& recipe, const Experiment& one) {
-  const std::optional<Group> group = group_with(result, one, one.words);
+  const std::optional<Group> group = group_with(result, recipe, one.words);
   if (!group) return {};
   const std::string names = fmt::format("{} to {}", one.without, one.with);
-  if (one.kind == Experiment::shapes) {
-    const std::optional<Group> other = group_with(result, one, one.without);
+  if (one.kind == Kind::shapes) {
+    const std::optional<Group> other = group_with(result, recipe, one.without);
     return other ? of_times(median_of(*group, one.with), median_of(*other, one.with)) : Found{};
   }
-  if (one.kind == Experiment::baseline) {
+  if (one.kind == Kind::baseline) {
     const BenchRow* row = row_of(fastest_rows(*group), one.with);
     if (row == nullptr || recipe.baseline().name != one.without) return {};
     return of_ratio(verdict_of(*row), ratio_of(*row), names);
@@ -178,11 +101,11 @@ double at_point(const Curve& curve, const std::string& place) {
   return 0;
 }
 
-Found in_curves(const Result& result, const Experiment& one) {
+Found in_curves(const Result& result, const Recipe& recipe, const Experiment& one) {
   for (const Curve& curve : result.explore.curves) {
     const std::string text = " " + curve.shape.str() + " along=" + curve.along + " ";
     const std::vector<std::string> words = words_of(one.words);
-    if (curve.recipe == one.recipe &&
+    if (curve.recipe == recipe.name &&
         std::all_of(words.begin(), words.end(), [&](const std::string& word) {
           return text.find(" " + word + " ") != std::string::npos;
         }))
@@ -205,32 +128,31 @@ double registers_of(const Result* counters, const std::string& recipe, const std
 Found look(const std::vector<Result>& results, const std::string& device, const Recipe& recipe,
            const Experiment& one) {
   Found found;
-  if (one.kind != Experiment::not_tested) {
+  if (one.kind != Kind::not_tested) {
     for (const Result& result : results) {
       if (result.device != device || !found.evidence.empty()) continue;
-      if (one.kind == Experiment::sweep)
-        found = in_curves(result, one);
+      if (one.kind == Kind::sweep)
+        found = in_curves(result, recipe, one);
       else if (result.kind == "bench")
         found = in_bench(result, recipe, one);
     }
     if (found.evidence.empty()) found.evidence = "no time of this device yet";
   }
-  const std::string what = one.what;
-  if (!what.empty()) {
-    const bool first = one.kind == Experiment::sweep || one.kind == Experiment::shapes;
+  if (!one.what.empty()) {
+    const bool first = one.kind == Kind::sweep || one.kind == Kind::shapes;
     if (found.evidence.empty())
-      found.evidence = what;
+      found.evidence = one.what;
     else
-      found.evidence = first ? what + ": " + found.evidence : found.evidence + ", " + what;
+      found.evidence = first ? one.what + ": " + found.evidence : found.evidence + ", " + one.what;
   }
-  if (!one.registers) return found;
-  const Result* counters = newest_of(results, "counters", device, one.recipe);
-  const double before = registers_of(counters, one.recipe, one.without);
-  const double after = registers_of(counters, one.recipe, one.with);
+  if (!one.shows_registers) return found;
+  const Result* counters = newest_of(results, "counters", device, recipe.name);
+  const double before = registers_of(counters, recipe.name, one.without);
+  const double after = registers_of(counters, recipe.name, one.with);
   if (std::isnan(before) || std::isnan(after)) return found;
   found.evidence += before == after ? fmt::format("; {:.0f} registers both", before)
                                     : fmt::format("; {:.0f} registers to {:.0f}", before, after);
-  if (one.kind == Experiment::no_fewer && after >= before) {
+  if (one.kind == Kind::fewer_registers && after >= before) {
     found.word = Word::not_tested;
     found.evidence += ": the driver saves none";
   }
@@ -257,17 +179,21 @@ Table techniques_table(const std::vector<Result>& results, const std::string& de
   std::vector<Row> rows;
   for (const TechniqueTitle& title : kTechniques) {
     const std::size_t begin = rows.size();
-    for (const Experiment& one : kExperiments) {
-      const Recipe* recipe = known_recipe(one.recipe);
-      if (one.number != title.number || recipe == nullptr) continue;
-      Found found = look(results, device, *recipe, one);
-      const auto same = std::find_if(
-          rows.begin() + static_cast<std::ptrdiff_t>(begin), rows.end(),
-          [&](const Row& row) { return row.recipe == one.recipe && row.found.word == found.word; });
-      if (same == rows.end())
-        rows.push_back({title.number, title.title, one.recipe, std::move(found)});
-      else
-        same->found.evidence += "; " + found.evidence;
+    for (const Recipe& recipe : recipes()) {
+      const std::size_t first = rows.size();
+      for (const Technique& technique : recipe.shows) {
+        if (technique.number != title.number) continue;
+        for (const Experiment& one : technique.experiments) {
+          Found found = look(results, device, recipe, one);
+          const auto same =
+              std::find_if(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),
+                           [&](const Row& row) { return row.found.word == found.word; });
+          if (same == rows.end())
+            rows.push_back({title.number, title.title, recipe.name, std::move(found)});
+          else
+            same->found.evidence += "; " + found.evidence;
+        }
+      }
     }
     if (rows.size() == begin) rows.push_back({title.number, title.title, "", {}});
   }

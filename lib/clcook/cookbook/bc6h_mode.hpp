@@ -219,7 +219,9 @@ inline Recipe bc6h_mode() {
   sweep.lanes = bc6h_mode_card::lanes;
   recipe.sweeps = {sweep};
   recipe.shows = {
-      {25, "local_table beside constant_table: a table that all items of a group read"},
+      {25,
+       "local_table beside constant_table: a table that all items of a group read",
+       {Experiment::pair("constant_table", "local_table", "", "lanes read different entries")}},
   };
   return recipe;
 }

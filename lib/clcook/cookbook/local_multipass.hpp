@@ -222,13 +222,18 @@ inline Recipe local_multipass() {
   recipe.shows = {
       {12,
        "all_local, packed_islands and resident against per_colour and per_iteration; clcook "
-       "explore "
-       "plots the time over the iterations"},
+       "explore plots the time over the iterations",
+       {Experiment::baseline("per_colour", "all_local", "width=16 iterations=100",
+                             "one launch for all passes")}},
       {8,
        "the group axis of packed_islands: several small groups per compute unit, or few large "
-       "ones, "
-       "between the same barriers"},
-      {5, "packed_islands and its group axis: the local memory of a group decides how many reside"},
+       "ones, between the same barriers",
+       {Experiment::not_tested("clcook bench local_multipass --all-tunes; not run on this device "
+                               "yet")}},
+      {5,
+       "packed_islands and its group axis: the local memory of a group decides how many reside",
+       {Experiment::not_tested("clcook bench local_multipass --all-tunes; not run on this device "
+                               "yet")}},
   };
   return recipe;
 }

@@ -239,8 +239,12 @@ inline Recipe rank_filter() {
   };
   recipe.sweeps = {radii};
   recipe.shows = {
-      {24, "network against network_packed: two values of 16 bits in a comparison"},
-      {25, "select against local_tile: the cache against local memory, for reads that repeat"},
+      {24,
+       "network against network_packed: two values of 16 bits in a comparison",
+       {Experiment::pair("network", "network_packed")}},
+      {25,
+       "select against local_tile: the cache against local memory, for reads that repeat",
+       {Experiment::pair("select", "local_tile")}},
   };
   return recipe;
 }

@@ -201,9 +201,15 @@ inline Recipe stream_compaction() {
       "The indices of the bright pixels: 32 flags as ints, as comparisons made again, as bytes, or "
       "as the bits of one register with popcount for prefix sums.";
   recipe.shows = {
-      {6, "int_flags against bit_runs: registers and waves in the table of the page"},
-      {20, "int_flags against predicates"},
-      {21, "int_flags against bit_runs, byte_words against word_runs"},
+      {6,
+       "int_flags against bit_runs: registers and waves in the table of the page",
+       {Experiment::fewer_registers("int_flags", "bit_runs")}},
+      {20,
+       "int_flags against predicates",
+       {Experiment::pair("int_flags", "predicates", "", "which reads each pixel again")}},
+      {21,
+       "int_flags against bit_runs, byte_words against word_runs",
+       {Experiment::pair("byte_words", "word_runs")}},
   };
   recipe.parameters = {
       Parameter::integer("pixels", "of a row", 1, stream_compaction::kMaxPixels),

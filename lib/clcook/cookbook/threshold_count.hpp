@@ -253,8 +253,12 @@ inline Recipe threshold_count() {
   sweep.lanes = threshold_count_card::lanes;
   recipe.sweeps = {sweep};
   recipe.shows = {
-      {21, "compare_sum against first_bit: comparisons as bits of a word, the first that is set"},
-      {25, "global_table against table: what all items read, in global and in local memory"},
+      {21,
+       "compare_sum against first_bit: comparisons as bits of a word, the first that is set",
+       {Experiment::pair("compare_sum", "first_bit")}},
+      {25,
+       "global_table against table: what all items read, in global and in local memory",
+       {Experiment::pair("global_table", "table")}},
   };
   return recipe;
 }

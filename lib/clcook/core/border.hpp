@@ -22,7 +22,7 @@ struct BorderRow {
   using Value = Border;
   Border value;
   const char* name;
-  int pictures;  // of which a period consists, every other one turned round; 0: there is no period
+  int pictures;  // of which a period consists, every other one reversed; 0: there is no period
   int shared;    // pixels that each of them has in common with the next
 };
 
@@ -50,7 +50,7 @@ constexpr bool repeats_edge(Border border) {
 }
 // Whether pixels just outside of one edge are those at the opposite one.
 constexpr bool repeats_far_side(Border border) { return row_of(kBorders, border).pictures == 1; }
-// Whether a picture of whole blocks of any size goes on in whole blocks, some of them turned round.
+// Whether a picture of whole blocks of any size goes on in whole blocks, some of them reversed.
 constexpr bool repeats_blocks(Border border) {
   return repeats_picture(border) && row_of(kBorders, border).shared == 0;
 }

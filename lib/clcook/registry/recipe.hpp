@@ -89,10 +89,58 @@ struct Sweep {
   std::string model_name;
 };
 
+// A measurement of a technique: what is slower without it, in a result of a device.
+struct Experiment {
+  enum class Kind {
+    pair,             // two variants, at equal tunes
+    baseline,         // `with` is a variant, `without` the baseline, each at its best tune
+    shapes,           // one variant, `with`, at the shapes with the words `words` and `without`
+    sweep,            // points of the curve with the words `words`: "direct@1024", "direct@128"
+    fewer_registers,  // a pair; untested where the device counts no fewer registers
+    not_tested        // `what` says why
+  };
+  Kind kind = Kind::not_tested;
+  std::string without;
+  std::string with;
+  std::string words;  // "work=barriers along=group"; empty: the first shape
+  std::string what;   // to say beside the ratio or the times
+  bool shows_registers = false;
+
+  static Experiment pair(std::string without, std::string with, std::string words = "",
+                         std::string what = "") {
+    return {Kind::pair, std::move(without), std::move(with), std::move(words), std::move(what)};
+  }
+  static Experiment baseline(std::string without, std::string with, std::string words,
+                             std::string what = "") {
+    return {Kind::baseline, std::move(without), std::move(with), std::move(words), std::move(what)};
+  }
+  static Experiment shapes(std::string variant, std::string without, std::string words,
+                           std::string what) {
+    return {Kind::shapes, std::move(without), std::move(variant), std::move(words),
+            std::move(what)};
+  }
+  static Experiment sweep(std::string without, std::string with, std::string words,
+                          std::string what) {
+    return {Kind::sweep, std::move(without), std::move(with), std::move(words), std::move(what)};
+  }
+  static Experiment fewer_registers(std::string without, std::string with) {
+    return {Kind::fewer_registers, std::move(without), std::move(with), "", "", true};
+  }
+  static Experiment not_tested(std::string why) {
+    return {Kind::not_tested, "", "", "", std::move(why)};
+  }
+  // With the registers of both that the device counts.
+  Experiment with_registers() && {
+    shows_registers = true;
+    return std::move(*this);
+  }
+};
+
 // A technique of the numbered list (`clcook list --techniques`) that a recipe covers.
 struct Technique {
   int number = 0;     // 1 to 28
   std::string where;  // the place inside the recipe: variants, axis or table that shows it
+  std::vector<Experiment> experiments;  // those of one result are one row of the list on the pages
 };
 
 struct Recipe {
