@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include <clcook/core/sub_group.hpp>
 #include <clcook/core/tuning.hpp>
@@ -23,16 +26,27 @@ std::string sub_groups_of(const DeviceCandidate& one) {
   }
 }
 
-// What a plan for the recipe's headline problem would take, and behind it what it passes over.
-std::vector<std::string> choice_of(const Recipe& recipe, const Runtime& runtime) {
+// What a plan for the recipe's headline problem would take.
+std::string choice_of(const Recipe& recipe, const Runtime& runtime) {
   try {
-    Candidate choice = recipe.choose(runtime, recipe.bench_shapes.front());
-    std::vector<std::string> out{choice.text() + ", " + choice.reason};
-    out.insert(out.end(), choice.notes.begin(), choice.notes.end());
-    return out;
+    const Candidate choice = recipe.choose(runtime, recipe.bench_shapes.front());
+    return choice.text() + ", " + choice.reason;
   } catch (const Error& error) {  // one recipe must not hide the others
-    return {std::string("nothing: ") + error.what()};
+    return std::string("nothing: ") + error.what();
   }
+}
+
+// All variants with that problem, the one that should take the least time first: what each costs and
+// promises, or why it cannot. Before them, what was measured and does not fit.
+std::vector<std::string> variants_of(const Recipe& recipe, const Runtime& runtime) {
+  const std::unique_ptr<const AnyProblem> problem = recipe.problem(recipe.bench_shapes.front());
+  const Question question = question_of(*problem, runtime);
+  const Tuning& tuning = runtime.tuning();
+  std::vector<std::string> out = measured_candidates(question, runtime.info(), tuning).notes;
+  for (const RankedCandidate& one :
+       ranked_candidates(question, runtime.info(), tuning, device_rates(runtime.info(), tuning)))
+    out.push_back(one.line);
+  return out;
 }
 
 std::string describe_refusal(const std::string& folder, const std::string& refusal) {
@@ -93,13 +107,13 @@ void add_devices(CLI::App& app, int& exit_code) {
           out += fmt::format("     tuning file {}\n", note);
         for (const Recipe& recipe : recipes()) {
           if (!alone->empty() && recipe.name != *alone) continue;
-          std::vector<std::string> choice = choice_of(recipe, runtime);
-          tunings[recipe.name] = choice.front();
-          out += fmt::format("     {}: {}\n", recipe.name, choice.front());
+          const std::string choice = choice_of(recipe, runtime);
+          tunings[recipe.name] = choice;
+          out += fmt::format("     {}: {}\n", recipe.name, choice);
           if (alone->empty()) continue;
-          choice.erase(choice.begin());
-          for (const std::string& line : choice) out += fmt::format("       {}\n", line);
-          row["passed_over"] = choice;
+          const std::vector<std::string> variants = variants_of(recipe, runtime);
+          for (const std::string& line : variants) out += fmt::format("       {}\n", line);
+          row["variants"] = variants;
         }
       }
       row["tuning"] = tunings;
