@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <clcook/core/cache.hpp>
 #include <map>
 #include <set>
 
@@ -111,8 +110,7 @@ std::string present(const Recipe& recipe, const std::vector<const Result*>& resu
       }
     }
   }
-  const std::uint64_t hash = fnv1a(all);
-  return fmt::format("{:08x}", static_cast<std::uint32_t>(hash ^ (hash >> 32)));
+  return short_hash(all);
 }
 
 }  // namespace

@@ -17,8 +17,7 @@ namespace {
 std::string hash_of(const std::set<std::string>& parts) {
   std::string all;
   for (const std::string& one : parts) all += one + "\n";
-  const std::uint64_t hash = fnv1a(all);
-  return fmt::format("{:08x}", static_cast<std::uint32_t>(hash ^ (hash >> 32)));
+  return short_hash(all);
 }
 
 // Of many tunings and shapes few texts differ, and reading one takes longer than all the rest.
@@ -100,6 +99,11 @@ DeviceInfo info_of(const Device& device) {
   out.local_mem = device.local_mem.value_or(0);
   out.nvidia_capability = device.nvidia_capability.value_or(0);
   return out;
+}
+
+std::string short_hash(const std::string& text) {
+  const std::uint64_t hash = fnv1a(text);
+  return fmt::format("{:08x}", static_cast<std::uint32_t>(hash ^ (hash >> 32)));
 }
 
 std::string difference(const Fingerprint& then, const Fingerprint& now) {

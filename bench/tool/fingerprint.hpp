@@ -31,6 +31,9 @@ Fingerprint fingerprint_of(const Recipe& recipe, const std::string& variant, con
 // The device of a result as far as fingerprints depend on it.
 DeviceInfo info_of(const Device& device);
 
+// Eight hexadecimal digits.
+std::string short_hash(const std::string& text);
+
 // What differs: "the text of its kernels, its options", "its launches"; "" for equal ones.
 std::string difference(const Fingerprint& then, const Fingerprint& now);
 

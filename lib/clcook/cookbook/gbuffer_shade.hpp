@@ -152,9 +152,6 @@ inline Recipe gbuffer_shade() {
       "Eight texels per item under many lights: predicates, a flag in the sign bit, late "
       "unpacking, "
       "values parked in local memory or loaded late, 16-bit arithmetic.";
-  const auto pair = [](const char* without, const char* with) {
-    return Experiment::pair(without, with);
-  };
   recipe.shows = {
       {6,
        "wide against reloaded and short2: registers and waves in the table of the page",
@@ -163,17 +160,17 @@ inline Recipe gbuffer_shade() {
        "axes texels and group of wide: the registers of an item up to the cap and beyond it",
        {Experiment::not_tested("the page has machine code that spills on gfx900; no time of such a "
                                "kernel")}},
-      {18, "sign_bit against packed", {pair("sign_bit", "packed").with_registers()}},
+      {18, "sign_bit against packed", {Experiment::pair("sign_bit", "packed").with_registers()}},
       {19,
        "packed against bit_fields, and bit_fields against added_fields",
-       {pair("packed", "bit_fields")}},
-      {20, "flag_once against predicates", {pair("flag_once", "predicates")}},
+       {Experiment::pair("packed", "bit_fields")}},
+      {20, "flag_once against predicates", {Experiment::pair("flag_once", "predicates")}},
       {22,
        "predicates against sign_bit, and sign_bit against sign_call",
-       {pair("predicates", "sign_bit")}},
-      {24, "packed against short2", {pair("packed", "short2")}},
+       {Experiment::pair("predicates", "sign_bit")}},
+      {24, "packed against short2", {Experiment::pair("packed", "short2")}},
       {26, "packed against parked", {Experiment::fewer_registers("packed", "parked")}},
-      {28, "packed against reloaded", {pair("packed", "reloaded").with_registers()}},
+      {28, "packed against reloaded", {Experiment::pair("packed", "reloaded").with_registers()}},
   };
   recipe.parameters = {
       Parameter::integer("texels", "of the G-buffer", 1, 0x1p32),

@@ -372,32 +372,31 @@ inline Recipe group_size() {
   slow.smoke = {{"count", std::int64_t{4096}}};
   slow.families = {{"together", {std::int64_t{0}, std::int64_t{1}}}};
   recipe.sweeps = {std::move(sizes), std::move(resident), std::move(large), std::move(slow)};
-  const auto sweep = &Experiment::sweep;
   recipe.shows = {
       {1,
        "sweep along group, streaming",
-       {sweep("direct@32", "direct@256", "work=streaming along=group",
-              "streaming, one element per work-item, groups of 32 to groups of 256")}},
+       {Experiment::sweep("direct@32", "direct@256", "work=streaming along=group",
+                          "streaming, one element per work-item, groups of 32 to groups of 256")}},
       {2,
        "sweep along group, divergent_loop",
-       {sweep("direct@256", "direct@32", "work=divergent_loop along=group",
-              "sphere tracing, groups of 256 to groups of 32")}},
+       {Experiment::sweep("direct@256", "direct@32", "work=divergent_loop along=group",
+                          "sphere tracing, groups of 256 to groups of 32")}},
       {3,
        "variant single_wave beside direct at 32 items",
-       {sweep("direct@32", "single_wave@32", "work=barriers along=group",
-              "groups of 32, the group's barrier to that of a wave")}},
+       {Experiment::sweep("direct@32", "single_wave@32", "work=barriers along=group",
+                          "groups of 32, the group's barrier to that of a wave")}},
       {4,
        "sweep along group: streaming shares nothing, barriers shares a segment",
-       {sweep("direct@1024", "direct@256", "work=streaming along=group",
-              "streaming, which shares nothing, groups of 1024 to groups of 256")}},
+       {Experiment::sweep("direct@1024", "direct@256", "work=streaming along=group",
+                          "streaming, which shares nothing, groups of 1024 to groups of 256")}},
       {5,
        "static_local: one group of 1024 items per unit against two, sweep along occupancy",
        {Experiment::not_tested("clcook explore group_size holds back the second group; not run on "
                                "this device yet")}},
       {8,
        "sweep along group, barriers: 2 x 1024, 4 x 512, 8 x 256, 16 x 128 resident items",
-       {sweep("direct@1024", "direct@128", "work=barriers along=group",
-              "prefix sums, as many waves resident, groups of 1024 to groups of 128")}},
+       {Experiment::sweep("direct@1024", "direct@128", "work=barriers along=group",
+                          "prefix sums, as many waves resident, groups of 1024 to groups of 128")}},
       {9,
        "sweep along group, slow_wave: a slow wave in each 1024 items, or all of them together",
        {Experiment::shapes("direct", "work=slow_wave together=1", "work=slow_wave",
@@ -407,8 +406,9 @@ inline Recipe group_size() {
        {Experiment::baseline("direct", "local_table", "work=divergent_loop")}},
       {27,
        "sweep along occupancy",
-       {sweep("grid_stride@12.5", "grid_stride@100", "work=streaming along=occupancy group=64",
-              "streaming, an eighth of the waves to all")}},
+       {Experiment::sweep("grid_stride@12.5", "grid_stride@100",
+                          "work=streaming along=occupancy group=64",
+                          "streaming, an eighth of the waves to all")}},
   };
   return recipe;
 }

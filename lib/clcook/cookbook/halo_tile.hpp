@@ -402,18 +402,13 @@ inline Recipe halo_tile() {
     return model::halo_2d(side(tune.tile_width), side(tune.tile_height), radius).tile_loads();
   };
   recipe.sweeps = {tiles};
-  const auto tile_pays = [](const char* shape, const char* what) {
-    return Experiment::pair("direct", "local_tile", shape, what);
-  };
-  const auto no_sampler_pays = [](const char* shape, const char* what) {
-    return Experiment::pair("image", "image_no_sampler", shape, what);
-  };
   recipe.shows = {
       {10,
        "direct against local_tile, at every tile, in 2-D and 3-D",
-       {tile_pays("filter=dilation depth=256", "volume, radius 1"),
-        tile_pays("filter=dilation radius=4", "radius 4"),
-        tile_pays("filter=dilation width=3840 radius=1", "radius 1")}},
+       {Experiment::pair("direct", "local_tile", "filter=dilation depth=256", "volume, radius 1"),
+        Experiment::pair("direct", "local_tile", "filter=dilation radius=4", "radius 4"),
+        Experiment::pair("direct", "local_tile", "filter=dilation width=3840 radius=1",
+                         "radius 1")}},
       {11,
        "sweep along tile_width: tiles of one area and more and more halo; the axis tile",
        {Experiment::not_tested("clcook explore halo_tile sweeps tile_width; not run on this device "
@@ -424,12 +419,11 @@ inline Recipe halo_tile() {
        {Experiment::not_tested("clcook bench halo_tile --all-tunes; not run on this device yet")}},
       {16,
        "image against image_no_sampler",
-       {no_sampler_pays("filter=dilation radius=1", "four floats"),
-        no_sampler_pays("filter=median", "one float")}},
+       {Experiment::pair("image", "image_no_sampler", "filter=dilation radius=1", "four floats"),
+        Experiment::pair("image", "image_no_sampler", "filter=median", "one float")}},
       {25,
        "local_tile against direct and image: local memory against the cache",
-       {tile_pays("filter=dilation radius=4", "radius 4"),
-        Experiment::pair("image", "local_tile", "filter=dilation radius=4", "radius 4")}},
+       {Experiment::pair("direct", "local_tile", "filter=dilation radius=4", "radius 4")}},
   };
   return recipe;
 }

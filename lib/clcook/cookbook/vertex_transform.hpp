@@ -222,24 +222,21 @@ inline Recipe vertex_transform() {
   recipe.summary =
       "Four joints and an instance matrix per vertex: uniform and constant matrices, three rows "
       "instead of four, no w, a loop instead of straight-line code, half inputs.";
-  const auto pair = [](const char* without, const char* with) {
-    return Experiment::pair(without, with);
-  };
   recipe.shows = {
       {6,
        "the table of registers and waves; variants uniform, affine, rolled",
        {Experiment::fewer_registers("no_w", "rolled")}},
-      {13, "per_item against uniform", {pair("per_item", "uniform")}},
+      {13, "per_item against uniform", {Experiment::pair("per_item", "uniform")}},
       {14,
        "uniform against typed: the same matrices by scalar loads and through an image",
-       {pair("typed", "uniform")}},
-      {15, "uniform against affine", {pair("uniform", "affine")}},
-      {17, "affine against no_w", {pair("affine", "no_w")}},
-      {18, "rolled against half3", {pair("rolled", "half3")}},
+       {Experiment::pair("typed", "uniform")}},
+      {15, "uniform against affine", {Experiment::pair("uniform", "affine")}},
+      {17, "affine against no_w", {Experiment::pair("affine", "no_w")}},
+      {18, "rolled against half3", {Experiment::pair("rolled", "half3")}},
       {23,
        "no_w against rolled; rolled against constant_trips and run_time_trips",
-       {pair("no_w", "rolled").with_registers()}},
-      {28, "rolled against early", {pair("rolled", "early").with_registers()}},
+       {Experiment::pair("no_w", "rolled").with_registers()}},
+      {28, "rolled against early", {Experiment::pair("rolled", "early").with_registers()}},
   };
   recipe.parameters = {
       Parameter::integer("vertices", "of a mesh", 1, clcook::vertex_transform::kMaxVertices),
