@@ -121,7 +121,8 @@ int main(int argc, char** argv) {
            clcook::example::values(1, 2));
   line.add("--pixel", arguments.pixel, "Blur the picture as u8 or f32",
            clcook::example::one_of({"u8", "f32"}));
-  line.add("--border", arguments.border, "clamp, mirror, wrap or constant (transparent)");
+  line.add("--border", arguments.border, "What lies outside; constant is transparent",
+           clcook::example::one_of(clcook::names_of(clcook::kBorders)));
   line.add("--truncate", arguments.truncate, "Where the filter ends, in sigma");
   line.add("--quality", arguments.quality, "PSNR against the exact filter, in dB");
   line.flag("--compare", arguments.compare, "Show all methods");

@@ -123,7 +123,8 @@ int main(int argc, char** argv) {
   line.picture_files(arguments.files);
   line.add("--filter", arguments.filter, "dilation, median or clamp");
   line.add("--radius", arguments.radius, "Radius in pixels; 1 for the median");
-  line.add("--border", arguments.border, "clamp, mirror, wrap or constant (black)");
+  line.add("--border", arguments.border, "What lies outside; constant is black",
+           clcook::example::one_of(clcook::names_of(clcook::kBorders)));
   line.add("--history", arguments.history, "Of the clamp: the older frame, PNG or JPEG");
   line.device(arguments.device);
   line.rounds(arguments.rounds);

@@ -89,7 +89,8 @@ int main(int argc, char** argv) {
   line.picture_files(arguments.files);
   line.add("--radius", arguments.radius, "Radius in pixels, 1 to 32");
   line.add("--rank", arguments.rank, "0 the minimum, 0.5 the median, 1 the maximum");
-  line.add("--border", arguments.border, "clamp, mirror, wrap or constant (0)");
+  line.add("--border", arguments.border, "What lies outside; constant is 0",
+           clcook::example::one_of(clcook::names_of(clcook::kBorders)));
   line.add("--noise", arguments.noise_copy,
            "Add noise first, and write what is filtered to this PNG file");
   line.flag("--compare", arguments.compare, "Show the time of every variant");

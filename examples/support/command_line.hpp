@@ -2,10 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace clcook::example {
@@ -24,9 +24,9 @@ inline Rule between(double least, double most) {
   out.most = most;
   return out;
 }
-inline Rule one_of(std::initializer_list<std::string> words) {
+inline Rule one_of(std::vector<std::string> words) {
   Rule out;
-  out.words = words;
+  out.words = std::move(words);
   return out;
 }
 inline Rule values(int fewest, int count) {
