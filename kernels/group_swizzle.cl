@@ -202,6 +202,17 @@ static inline void group_swizzle_work16(__global const float4* src, ulong pitch,
 #pragma unroll
   for (int i = 0; i < LANES; ++i) out[i] /= (float)taps;
 }
+#else
+// Four pixels as one vector, at the address of any pixel; times the matrix, whose columns stand in
+// each of four quarters.
+typedef float16 __attribute__((aligned(16))) group_swizzle_pixels;
+static inline float16 group_swizzle_work4(float16 p, float16 red, float16 green, float16 blue,
+                                          float16 alpha) {
+  float16 out = red * p.s000044448888cccc;
+  out = fma(green, p.s111155559999dddd, out);
+  out = fma(blue, p.s22226666aaaaeeee, out);
+  return fma(alpha, p.s33337777bbbbffff, out);
+}
 #endif
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void group_swizzle_cpu_tiles(
@@ -211,18 +222,11 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void group_swizzle_cpu_t
   const int y1 = min((int)(tile.y + 1) * TILE_H, height);
   src += src_offset;
   dst += dst_offset;
+#ifdef CLCOOK_GROUP_SWIZZLE_GATHER
   for (int y = (int)tile.y * TILE_H; y < y1; ++y) {
     for (int x = (int)tile.x * TILE_W; x < x1; x += LANES) {
       float4 out[LANES];
-#ifdef CLCOOK_GROUP_SWIZZLE_GATHER
       group_swizzle_work16(src, src_pitch, width, height, x, y, taps, radius, out);
-#else
-#pragma unroll
-      for (int i = 0; i < LANES; ++i) {
-        out[i] = group_swizzle_work(src, src_pitch, width, height, min(x + i, width - 1), y, red,
-                                    green, blue, alpha, taps, radius);
-      }
-#endif
       __global float4* to = dst + (ulong)y * dst_pitch + (ulong)x;
       if (x1 - x >= LANES) {
 #pragma unroll
@@ -232,5 +236,31 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void group_swizzle_cpu_t
       }
     }
   }
+#else
+  const float16 red16 = (float16)(red, red, red, red);
+  const float16 green16 = (float16)(green, green, green, green);
+  const float16 blue16 = (float16)(blue, blue, blue, blue);
+  const float16 alpha16 = (float16)(alpha, alpha, alpha, alpha);
+  for (int y = (int)tile.y * TILE_H; y < y1; ++y) {
+    __global const float4* from = src + (ulong)y * src_pitch;
+    __global float4* to = dst + (ulong)y * dst_pitch;
+    int x = (int)tile.x * TILE_W;
+    // Whole lines of the cache are stored past it.
+    for (; x < x1 && (ulong)(to + x) % sizeof(float16) != 0; ++x) {
+      to[x] = group_swizzle_work(src, src_pitch, width, height, x, y, red, green, blue, alpha, taps,
+                                 radius);
+    }
+#pragma unroll 4
+    for (; x + 4 <= x1; x += 4) {
+      const float16 p = *(__global const group_swizzle_pixels*)(from + x);
+      CLCOOK_STREAM(group_swizzle_work4(p, red16, green16, blue16, alpha16),
+                    (__global float16*)(to + x));
+    }
+    for (; x < x1; ++x) {
+      to[x] = group_swizzle_work(src, src_pitch, width, height, x, y, red, green, blue, alpha, taps,
+                                 radius);
+    }
+  }
+#endif
 }
 #endif

@@ -75,7 +75,9 @@ struct Spec : PlainSpec {
   static constexpr const char* kName = "GroupSwizzle";
   static constexpr const char* kRecipe = "group_swizzle";
   static constexpr std::size_t kPixelBytes = 16;
-  static constexpr int kCpuTileWidth = 256;  // pixels of a tile of cpu_tiles
+  // Pixels of a tile of cpu_tiles. What a gather reads stays compact; a filter reads long rows, which
+  // a CPU fetches ahead.
+  static constexpr int cpu_tile_width(Work work) { return work == Work::gather ? 256 : 4096; }
   static constexpr int kCpuTileHeight = 16;
 
   static const std::vector<Row>& variants() {
@@ -164,7 +166,7 @@ struct Spec : PlainSpec {
     unit.group[1] = unit.group[0];
     if (s.problem.work == Work::gather) unit.defines.flag("CLCOOK_GROUP_SWIZZLE_GATHER");
     if (s.row.is_for_cpus) {
-      unit.defines.set("CLCOOK_GROUP_SWIZZLE_TILE_W", kCpuTileWidth)
+      unit.defines.set("CLCOOK_GROUP_SWIZZLE_TILE_W", cpu_tile_width(s.problem.work))
           .set("CLCOOK_GROUP_SWIZZLE_TILE_H", kCpuTileHeight);
     }
     return {unit};
@@ -189,7 +191,7 @@ struct Spec : PlainSpec {
     return grid(problem, group, group);
   }
   static model::GroupGrid grid(const Setup<Spec>& s) {
-    return s.row.is_for_cpus ? grid(s.problem, kCpuTileWidth, kCpuTileHeight)
+    return s.row.is_for_cpus ? grid(s.problem, cpu_tile_width(s.problem.work), kCpuTileHeight)
                              : grid(s.problem, s.tune.group);
   }
 
