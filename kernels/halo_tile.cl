@@ -206,15 +206,26 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_direct(
       }
     }
   } else {
+    // Few work-items come here. In rolled loops they need no more registers than the others.
+    int columns[2 * RADIUS + 1];
+    for (int dx = 0; dx <= 2 * RADIUS; ++dx)
+      columns[dx] = clcook_border(x + dx - RADIUS, volume.width, volume.border);
+    src += src_view.offset;
+#pragma unroll 1
     for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
+      const int layer =
+          RADIUS_Z == 0 ? z : clcook_border(z + dz - RADIUS_Z, volume.depth, volume.border);
+#pragma unroll 1
       for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
+        const int line = clcook_border(y + dy - RADIUS, volume.height, volume.border);
+        const int outside = layer < 0 || line < 0;
+        __global const stored* in =
+            src + (outside ? 0 : (ulong)layer * slice + (ulong)line * src_view.pitch);
         halo_tile_row row;
         for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
-          const pixel v =
-              halo_tile_load_3d_at(src + src_view.offset, src_view.pitch, slice, volume.width,
-                                   volume.height, volume.depth, x + dx - RADIUS, y + dy - RADIUS,
-                                   z + dz - RADIUS_Z, volume.border, OUTSIDE);
-          halo_tile_pixel(&row, v, dx);
+          const int column = columns[dx];
+          halo_tile_pixel(&row, outside || column < 0 ? OUTSIDE : clcook_read_pixel(in + column),
+                          dx);
         }
         halo_tile_merge(&sum, &row, dz + dy);
       }

@@ -204,6 +204,7 @@ __kernel LINE_BLUR_GROUP void line_blur_local_line(__global const source_pixel* 
           sum = (float4)(0.0f);
           norm = 0.0f;
         }
+#pragma unroll 8
         for (int k = k0; k < k1; ++k) {
           const float w = line_blur_weight(k, taps);
           sum = fma((float4)(w), tile[x + k - k0], sum);

@@ -98,9 +98,10 @@ struct Spec : PlainSpec {
             .against("column_tiles", "a run of the strips for each chiplet")
             .tunes({group, {"chiplets", {8, 4}}}),
         Row("cpu_tiles",
-            "for CPUs: a tile of 256 x 16 pixels per work-item, 16 pixels' places in vectors",
+            "for CPUs: a tile of pixels per work-item, 256 x 16 of a gather, whose places are found "
+            "in vectors, or 4096 x 16 of a filter",
             {Kind::columns})
-            .against("column_tiles", "a tile of pixels per work-item, 16 places in vectors")
+            .against("column_tiles", "a tile of pixels per work-item, in vectors")
             .for_cpus_only(),
     };
     return all;

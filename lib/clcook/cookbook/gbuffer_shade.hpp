@@ -38,10 +38,20 @@ inline GbufferShade::Problem problem(const Params& shape) {
   return out;
 }
 
+// What a variant runs with: the tuning, changed by what the shape says. Variants for CPUs have one.
+inline GbufferShade::Tune tune_of(const GbufferShade::Row& row, const Params& tune,
+                                  const Params& shape) {
+  GbufferShade::Tune out = GbufferShade::Posed::parse_tune(tune);
+  if (row.is_for_cpus) return out;
+  if (const auto group = shape.as<int>("group"); group != 0) out.group = group;
+  if (const auto each = shape.as<int>("each"); each != 0) out.texels = each;
+  return out;
+}
+
 class ShadeCase : public PlanCase<GbufferShade> {
  public:
   ShadeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : PlanCase(runtime, problem(shape), "gbuffer", "colours") {
+      : PlanCase(runtime, problem(shape), "gbuffer", "colours"), shape_(shape) {
     namespace ref = reference::gbuffer_shade;
     const auto offset = shape.as<std::size_t>("offset");
     Random random(seed);
@@ -116,12 +126,16 @@ class ShadeCase : public PlanCase<GbufferShade> {
 
  private:
   const void* input() override { return words_.data(); }
+  Tune tune_of(const Row& row, const Params& tune) const override {
+    return gbuffer_shade_card::tune_of(row, tune, shape_);
+  }
 
   static std::uint32_t pack(const std::array<int, 3>& rgb) {
     return static_cast<std::uint32_t>(rgb[0]) | static_cast<std::uint32_t>(rgb[1]) << 8 |
            static_cast<std::uint32_t>(rgb[2]) << 16;
   }
 
+  Params shape_;
   std::vector<reference::gbuffer_shade::Light> lights_;
   std::array<int, 3> fog_{};
   std::vector<reference::gbuffer_shade::Texel> texels_;
@@ -155,11 +169,14 @@ inline Recipe gbuffer_shade() {
   recipe.shows = {
       {6,
        "wide against reloaded and short2: registers and waves in the table of the page",
-       {Experiment::fewer_registers("predicates", "reloaded")}},
+       {Experiment::fewer_registers("predicates", "reloaded"),
+        Experiment::sweep("predicates@8", "reloaded@8", "along=each group=1024",
+                          "groups of 1024, where registers are short")}},
       {7,
-       "axes texels and group of wide: the registers of an item up to the cap and beyond it",
-       {Experiment::not_tested("the page has machine code that spills on gfx900; no time of such a "
-                               "kernel")}},
+       "sweep along each, groups of 1024: the registers of a work-item up to the cap and beyond it",
+       {Experiment::sweep("wide@8", "wide@4", "along=each group=1024",
+                          "groups of 1024, 64 registers per work-item: twice as many needed, to as "
+                          "many as there are")}},
       {18, "sign_bit against packed", {Experiment::pair("sign_bit", "packed").with_registers()}},
       {19,
        "packed against bit_fields, and bit_fields against added_fields",
@@ -176,8 +193,11 @@ inline Recipe gbuffer_shade() {
       Parameter::integer("texels", "of the G-buffer", 1, 0x1p32),
       Parameter::integer("lights", "directional lights", 0, clcook::gbuffer_shade::kMaxLights),
       Parameter::integer("offset", "texels before the first colour", 0, 1 << 20, "0"),
+      Parameter::integer("group", "work-items per group; 0: the tuning's", 0, 1024, "0"),
+      Parameter::integer("each", "texels per work-item, 2, 4, 8 or 16; 0: the tuning's", 0, 16, "0"),
   };
-  describe<GbufferShade, gbuffer_shade_card::ShadeCase>(recipe, gbuffer_shade_card::problem);
+  describe<GbufferShade, gbuffer_shade_card::ShadeCase>(recipe, gbuffer_shade_card::problem,
+                                                        gbuffer_shade_card::tune_of);
   recipe.test_shapes = {
       shape(1, 1, 0, true),
       shape(9, 3, 2, true),
@@ -190,9 +210,20 @@ inline Recipe gbuffer_shade() {
       shape(8193, 31, 1),
       // Of cpu_lanes: a whole strip, and one that is whole vectors and a rest, in aligned memory.
       shape(4096 + 73, 17),
+      shape(5003, 3).set("group", std::int64_t{512}).set("each", std::int64_t{16}),
+      shape(2049, 4, 1).set("group", std::int64_t{1024}).set("each", std::int64_t{2}),
   };
   recipe.bench_shapes = {shape(3840 * 2160, 32), shape(3840 * 2160, 4), shape(512 * 512, 32)};
   recipe.quick_shape = shape(480 * 270, 32);
+  // More and more registers per work-item, and groups whose size leaves fewer and fewer for each: on
+  // sm_90 255, 128 and 64.
+  Sweep registers;
+  registers.shape = shape(1920 * 1080, 32);
+  registers.smoke = {{"texels", std::int64_t{3000}}, {"lights", std::int64_t{2}}};
+  registers.families = {{"group", {std::int64_t{128}, std::int64_t{512}, std::int64_t{1024}}}};
+  registers.along = {"each", {2, 4, 8, 16}};
+  registers.label = "texels per work-item";
+  recipe.sweeps = {registers};
   return recipe;
 }
 

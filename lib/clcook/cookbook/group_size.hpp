@@ -391,8 +391,9 @@ inline Recipe group_size() {
                           "streaming, which shares nothing, groups of 1024 to groups of 256")}},
       {5,
        "static_local: one group of 1024 items per unit against two, sweep along occupancy",
-       {Experiment::not_tested("clcook explore group_size holds back the second group; not run on "
-                               "this device yet")}},
+       {Experiment::sweep("static_local@50", "static_local@100",
+                          "work=barriers along=occupancy group=1024",
+                          "prefix sums, one group of 1024 per unit to two")}},
       {8,
        "sweep along group, barriers: 2 x 1024, 4 x 512, 8 x 256, 16 x 128 resident items",
        {Experiment::sweep("direct@1024", "direct@128", "work=barriers along=group",

@@ -205,7 +205,7 @@ inline Recipe group_swizzle() {
   recipe.title = "The order of work-groups";
   recipe.question = "Which order of work-groups keeps the cache warm?";
   recipe.for_gpus = "column_tiles";
-  recipe.for_cpus = "column_tiles";
+  recipe.for_cpus = "cpu_tiles";
   recipe.family = "memory locality";
   recipe.headline_pair = {"column_tiles", "row_major"};
   recipe.summary =
@@ -244,8 +244,11 @@ inline Recipe group_swizzle() {
       shape("filter", 1, 1048600),
   };
   recipe.bench_shapes = {
-      shape("gather", 32768, 1024, 16, 256),
+      shape("gather", 8192, 4096, 16, 256),
+      shape("gather", 3840, 2160, 16, 256),
+      shape("gather", 2560, 1440, 16, 256),
       shape("gather", 1024, 1024, 16, 256),
+      shape("gather", 32768, 1024, 16, 256),
       shape("filter", 8192, 8192),
   };
   recipe.quick_shape = shape("gather", 512, 512, 16, 256);
