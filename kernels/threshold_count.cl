@@ -22,7 +22,6 @@
 #define CLCOOK_THRESHOLD_COUNT_GLOBAL_TABLE
 #define CLCOOK_THRESHOLD_COUNT_FINE_TABLE
 #define CLCOOK_THRESHOLD_COUNT_CPU_STRIP
-#define CLCOOK_THRESHOLD_COUNT_CPU_CELLS
 #endif
 #ifndef CLCOOK_THRESHOLDS
 #define CLCOOK_THRESHOLDS 5
@@ -366,56 +365,6 @@ __kernel void threshold_count_cpu_strip(__global const float* restrict values, u
                                         __global SLOT* restrict slots, ulong slots_offset,
                                         ulong count, __constant const float* thresholds) {
   CLCOOK_MAP_ROW_STRIP(float, SLOT, THRESHOLD_COUNT_ONE, THRESHOLD_COUNT_SIXTEEN, values,
-                       values_offset, 1, slots, slots_offset, count);
-}
-#endif
-
-// ------------------------------------------------------------------------------------------------
-// cpu_cells: for CPUs, a guess and a search on vectors of 16 values, a work-item per strip. A cell
-// names the first threshold in it or below it. From there the search halves as often as the fullest
-// cell needs: its first step is half of the power of two above the number of that cell's thresholds.
-// The cells are fine_table's, found in the same steps by host and kernel; last_cell is their number
-// less one. A NaN lies in cell 0. Behind the thresholds stands -infinity, which every value but NaN
-// reaches.
-#ifdef CLCOOK_THRESHOLD_COUNT_CPU_CELLS
-#define LANES 16
-static inline int16 threshold_count_cells16(float16 x, __global const float* t,
-                                            __global const uchar* first, float low, float scale,
-                                            float last_cell, int first_step) {
-  float16 part = (x - low) * scale;
-  part = part > 0.0f ? part : 0.0f;  // NaN is 0
-  part = part < 1.0f ? part : 1.0f;
-  const float16 magic = fma(part, (float16)(last_cell), 8388608.0f);
-  int at[LANES];
-  float value[LANES];
-  vstore16(as_int16(magic) - as_int(8388608.0f), 0, at);
-  vstore16(x, 0, value);
-  for (int i = 0; i < LANES; ++i) at[i] = first[at[i]];
-  for (int step = first_step; step > 0; step >>= 1) {
-    for (int i = 0; i < LANES; ++i) at[i] += value[i] >= t[at[i] + step - 1] ? 0 : step;
-  }
-  return min(vload16(0, at), N);
-}
-
-static inline int threshold_count_cell(float x, __global const float* t,
-                                       __global const uchar* first, float low, float scale,
-                                       float last_cell, int first_step) {
-  return threshold_count_cells16((float16)(x), t, first, low, scale, last_cell, first_step).s0;
-}
-
-#define THRESHOLD_COUNT_CONVERT(OUT) THRESHOLD_COUNT_CONVERT_TO(OUT)
-#define THRESHOLD_COUNT_CONVERT_TO(OUT) convert_##OUT##16
-#define THRESHOLD_COUNT_CELL(x) \
-  threshold_count_cell(x, thresholds, first, low, scale, last_cell, first_step)
-#define THRESHOLD_COUNT_CELLS16(x) \
-  THRESHOLD_COUNT_CONVERT(SLOT)    \
-  (threshold_count_cells16(x, thresholds, first, low, scale, last_cell, first_step))
-__kernel void threshold_count_cpu_cells(__global const float* restrict values, ulong values_offset,
-                                        __global SLOT* restrict slots, ulong slots_offset,
-                                        ulong count, __global const float* restrict thresholds,
-                                        __global const uchar* restrict first, float low,
-                                        float scale, float last_cell, int first_step) {
-  CLCOOK_MAP_ROW_STRIP(float, SLOT, THRESHOLD_COUNT_CELL, THRESHOLD_COUNT_CELLS16, values,
                        values_offset, 1, slots, slots_offset, count);
 }
 #endif

@@ -47,16 +47,12 @@ struct Spec : MapRowSpec {
     std::size_t good_to = kMaxThresholds;  // beyond so many thresholds automatic takes it last
     bool guesses = false;                  // has a table of guesses
     bool fine = false;                     // its cells hold at most one threshold
-    bool halves = false;                   // searches as long as its fullest cell needs
   };
   struct Resources {
     cl::Buffer thresholds;
     cl::Buffer guesses;  // of a row with guesses: per cell, the slot at its upper end
     cl_float low = 0;    // in the first cell
     cl_float scale = 0;  // cells per unit
-    // Of a row that halves: the number of cells less one, and the first step of the search.
-    cl_float last_cell = 0;
-    cl_int first_step = 0;
   };
   using Problem = threshold_count::Problem;
   using Row = VariantRow<Spec>;
@@ -127,13 +123,6 @@ struct Spec : MapRowSpec {
             .set(&Traits::good_to, 128)
             .against("compare_sum", "vectors of 16 values, a strip per work-item")
             .for_cpus(),
-        Row("cpu_cells",
-            "for CPUs: a guess from a table of equal cells, then as many halvings as the fullest "
-            "cell needs, on vectors of 16 values",
-            {neighbours, 21, 100})
-            .with(&Traits::guesses, &Traits::halves)
-            .against("cpu_strip", "a guess and a search instead of all comparisons")
-            .for_cpus(),
     };
     return all;
   }
@@ -196,7 +185,7 @@ struct Spec : MapRowSpec {
     CompileUnit unit = variant_unit(s, embedded::threshold_count);
     unit.defines.set("CLCOOK_THRESHOLDS", static_cast<int>(n));
     unit.defines.set("CLCOOK_SLOT", Token{s.problem.slot == Slot::u8 ? "uchar" : "uint"});
-    if (s.row.traits.guesses && !s.row.traits.halves)
+    if (s.row.traits.guesses)
       unit.defines.set("CLCOOK_THRESHOLD_COUNT_CELLS", static_cast<int>(cells(s)));
     set_per_item(unit.defines, s, "CLCOOK_THRESHOLD_COUNT_PER_ITEM");
     return {unit};
@@ -210,7 +199,6 @@ struct Spec : MapRowSpec {
     constexpr std::size_t kVector = 16;  // thresholds are padded with NaN to a multiple
     const std::vector<float>& t = s.problem.thresholds;
     Resources out;
-    if (s.row.traits.halves) return allocate_cells(runtime, s);
     std::vector<float> padded = t;
     while (padded.size() % kVector != 0) padded.push_back(std::numeric_limits<float>::quiet_NaN());
     out.thresholds =
@@ -219,7 +207,7 @@ struct Spec : MapRowSpec {
     if (s.row.traits.fine) {
       out.low = t.back();
       out.scale = fine_scale(t);
-      const std::vector<unsigned char> first = first_of_cells(t, {out.low, out.scale, cells(s)});
+      const std::vector<unsigned char> first = first_of_cells(t, cells(s));
       out.guesses = create_buffer(runtime, first.size(), CL_MEM_READ_ONLY, first.data());
       return out;
     }
@@ -251,8 +239,7 @@ struct Spec : MapRowSpec {
   }
 
  private:
-  static constexpr std::size_t kMostCells = 1 << 14;     // of fine_table, in local memory
-  static constexpr std::size_t kMostCpuCells = 1 << 15;  // of cpu_cells: what a cache L1 holds
+  static constexpr std::size_t kMostCells = 1 << 14;
 
   // Cells of the table, a power of two: at least four per threshold, or as many as fine_table needs.
   static std::size_t cells(const Setup<Spec>& s) {
@@ -262,26 +249,14 @@ struct Spec : MapRowSpec {
     return out;
   }
 
-  // Equal cells from `low` on. The kernel takes the same steps with the same rounding. None of them
-  // reverses the order of two values: a value in another cell than a threshold lies on the side of it
-  // that the cell says.
-  struct Cells {
-    float low = 0;
-    float scale = 0;  // of the range that is 1; 0 puts everything into cell 0
-    std::size_t count = 0;
-
-    std::size_t of(float x) const {
-      if (scale == 0) return 0;
-      const float part = std::min(std::max((x - low) * scale, 0.0f), 1.0f);
-      constexpr float kMagic = 8388608.0f;  // from there on floats are integers
-      return static_cast<std::size_t>(std::fma(part, static_cast<float>(count - 1), kMagic) -
-                                      kMagic);
-    }
-  };
-
-  // Within this range neither the scale nor anything that it makes of a value beyond the first cell
-  // is denormal, since a device may round denormals to 0.
-  static bool is_good_range(double range) { return range >= 1e-30 && range <= 1e37; }
+  // The cell of fine_table that x lies in, 0 to cells - 1. The kernel takes the same steps with the
+  // same rounding. None of them reverses the order of two values: a value in another cell than
+  // a threshold lies on the side of it that the cell says.
+  static std::size_t cell_of(float x, float low, float scale, std::size_t cells) {
+    const float part = std::min(std::max((x - low) * scale, 0.0f), 1.0f);
+    constexpr float kMagic = 8388608.0f;  // from there on floats are integers
+    return static_cast<std::size_t>(std::fma(part, static_cast<float>(cells - 1), kMagic) - kMagic);
+  }
 
   // 0 for a single threshold.
   static float fine_scale(const std::vector<float>& t) {
@@ -289,63 +264,31 @@ struct Spec : MapRowSpec {
   }
 
   // The fewest cells such that no cell holds two thresholds; 0 where no number of cells will do.
+  // Within the range neither the scale nor anything that it makes of a value beyond the first cell
+  // is denormal, since a device may round denormals to 0.
   static std::size_t fine_cells(const std::vector<float>& t) {
     if (!std::isfinite(t.front()) || !std::isfinite(t.back())) return 0;
     const double range = static_cast<double>(t.front()) - static_cast<double>(t.back());
-    if (t.size() > 1 && !is_good_range(range)) return 0;
-    for (std::size_t count = 64; count <= kMostCells; count *= 2) {
-      if (most_in_a_cell(t, {t.back(), fine_scale(t), count}) <= 1) return count;
+    if (t.size() > 1 && !(range >= 1e-30 && range <= 1e37)) return 0;
+    for (std::size_t cells = 64; cells <= kMostCells; cells *= 2) {
+      bool apart = true;
+      for (std::size_t k = 1; k < t.size() && apart; ++k) {
+        apart = cell_of(t[k], t.back(), fine_scale(t), cells) !=
+                cell_of(t[k - 1], t.back(), fine_scale(t), cells);
+      }
+      if (apart) return cells;
     }
     return 0;
   }
 
-  static std::size_t most_in_a_cell(const std::vector<float>& t, const Cells& cells) {
-    std::size_t most = 0;
-    std::size_t begin = 0;
-    for (std::size_t k = 0; k < t.size(); ++k) {
-      if (cells.of(t[k]) != cells.of(t[begin])) begin = k;
-      most = std::max(most, k + 1 - begin);
-    }
-    return most;
-  }
-
   // By cell, the first threshold in it or below it. The last threshold is in cell 0.
-  static std::vector<unsigned char> first_of_cells(const std::vector<float>& t,
-                                                   const Cells& cells) {
-    std::vector<unsigned char> out(cells.count);
+  static std::vector<unsigned char> first_of_cells(const std::vector<float>& t, std::size_t cells) {
+    std::vector<unsigned char> out(cells);
     std::size_t k = t.size() - 1;
-    for (std::size_t cell = 0; cell < out.size(); ++cell) {
-      while (k > 0 && cells.of(t[k - 1]) <= cell) --k;
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+      while (k > 0 && cell_of(t[k - 1], t.back(), fine_scale(t), cells) <= cell) --k;
       out[cell] = static_cast<unsigned char>(k);
     }
-    return out;
-  }
-
-  // Of cpu_cells. Infinite thresholds lie in the cell at their end of the finite ones.
-  static Resources allocate_cells(const Runtime& runtime, const Setup<Spec>& s) {
-    std::vector<float> t = s.problem.thresholds;
-    const auto finite = [](float one) { return std::isfinite(one); };
-    const auto high = std::find_if(t.begin(), t.end(), finite);
-    const auto low = std::find_if(t.rbegin(), t.rend(), finite);
-    Cells grid{0, 0, 64};
-    if (high != t.end() &&
-        is_good_range(static_cast<double>(*high) - static_cast<double>(*low))) {
-      grid.low = *low;
-      grid.scale = 1.0f / (*high - *low);
-    }
-    while (grid.count < kMostCpuCells && most_in_a_cell(t, grid) > 1) grid.count *= 2;
-    std::size_t step = 1;
-    while (2 * step <= most_in_a_cell(t, grid)) step *= 2;
-    const std::vector<unsigned char> first = first_of_cells(t, grid);
-    Resources out;
-    out.low = grid.low;
-    out.scale = grid.scale;
-    out.last_cell = static_cast<cl_float>(grid.count - 1);
-    out.first_step = static_cast<cl_int>(step);
-    out.guesses = create_buffer(runtime, first.size(), CL_MEM_READ_ONLY, first.data());
-    t.insert(t.end(), 2 * step, -std::numeric_limits<float>::infinity());
-    out.thresholds =
-        create_buffer(runtime, t.size() * sizeof(float), CL_MEM_READ_ONLY, t.data());
     return out;
   }
 };
@@ -390,7 +333,6 @@ class ThresholdCount : public Plan<threshold_count::Spec> {
       return kernel()(launch, wait, from.buffer, from_offset, to.buffer, to_offset, count,
                       r.thresholds, more...);
     };
-    if (row().traits.halves) return run(r.guesses, r.low, r.scale, r.last_cell, r.first_step);
     return row().traits.guesses ? run(r.guesses, r.low, r.scale) : run();
   }
 };
