@@ -1,5 +1,5 @@
-# Files inside the program: writes clcook/embedded/<recipe>.hpp for each kernels/<recipe>.cl (or
-# folder kernels/<recipe>/) and clcook/embedded/headers.hpp for all kernels/clcook/*.clh, and
+# Files inside the program: writes clcook/embedded/<recipe>.hpp for each kernels/<recipe>.cl and
+# folder kernels/<recipe>/, of which there may be both, and clcook/embedded/headers.hpp for all kernels/clcook/*.clh, and
 # clcook/embedded/tuning.hpp for lib/clcook/tuning/*.txt, at build time, so that an edited file is
 # embedded again. embed_script.cmake does the writing.
 
@@ -22,18 +22,14 @@ function(clcook_embed output table root)
   set(clcook_embedded ${clcook_embedded} "${path}" PARENT_SCOPE)
 endfunction()
 
-foreach(file IN LISTS clcook_kernel_files)
-  cmake_path(GET file STEM stem)
-  clcook_embed("${stem}" "" "${PROJECT_SOURCE_DIR}/kernels" "${file}")
-endforeach()
 foreach(recipe IN LISTS CLCOOK_RECIPES)
-  if(NOT EXISTS "${PROJECT_SOURCE_DIR}/kernels/${recipe}.cl")
-    file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/kernels/${recipe}/*.cl")
-    if(NOT files)
-      message(FATAL_ERROR "kernels/${recipe}/ holds no .cl file")
-    endif()
-    clcook_embed("${recipe}" "" "${PROJECT_SOURCE_DIR}/kernels" ${files})
+  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/kernels/${recipe}.cl"
+       "${PROJECT_SOURCE_DIR}/kernels/${recipe}/*.cl")
+  if(NOT files)
+    message(FATAL_ERROR "kernels/${recipe}/ holds no .cl file")
   endif()
+  list(SORT files)
+  clcook_embed("${recipe}" "" "${PROJECT_SOURCE_DIR}/kernels" ${files})
 endforeach()
 file(GLOB clcook_device_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/kernels/clcook/*.clh")
 list(SORT clcook_device_headers)

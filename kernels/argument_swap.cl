@@ -1,5 +1,5 @@
 // y[i] = f(a[i], b[i], |x[i]|), or f(b[i], a[i], |x[i]|) where the sign of x[i] is set: every
-// variant of the recipe argument_swap.
+// variant of the recipe argument_swap. argument_swap/steps.cl has them with the call in a loop.
 //
 // f is expensive. Ours is the transmittance of a boundary, a and b the media outside and inside, x
 // the cosine between ray and normal, negative where the ray leaves. With
@@ -54,8 +54,7 @@ __kernel void argument_swap_two_calls(__global const float2* restrict a, ulong a
 
 // ------------------------------------------------------------------------------------------------
 // swap_in_place: the article's fix. The operands are exchanged under the condition, then there is
-// one call. Whoever needs them in their old places afterwards, in a loop for one, does not have
-// them.
+// one call. Whoever needs them in their old places afterwards does not have them.
 #ifdef CLCOOK_ARGUMENT_SWAP_SWAP_IN_PLACE
 __kernel void argument_swap_swap_in_place(__global const float2* restrict a, ulong a_offset,
                                           __global const float2* restrict b, ulong b_offset,

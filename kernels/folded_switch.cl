@@ -1,4 +1,5 @@
 // Catmull-Clark patches to bicubic Bezier patches: every variant of the recipe folded_switch.
+// folded_switch/tangents.cl adds the tangent patches.
 //
 // A patch is a quad of a mesh with the ring of vertices around it. Its points: 0 to 3 the quad, in
 // counter-clockwise order, then the ring, counter-clockwise, from the neighbour of vertex 0 beyond
@@ -18,8 +19,8 @@
 //
 // Common arguments: vertices (float4, all four components are treated alike) and their offset,
 // indices of the points of all patches, one after the other, heads (per patch: where its indices
-// begin, and its four valences, one byte each; not where all valences are 4), the result and its offset, the number of patches.
-// Offsets are in points.
+// begin, and its four valences, one byte each; not where all valences are 4), the result and its
+// offset, the number of patches. Offsets are in points.
 //
 // The host compiles one variant per program: -DCLCOOK_FOLDED_SWITCH_ONLY
 // -DCLCOOK_FOLDED_SWITCH_<VARIANT>. The global size is padded to whole work-groups.

@@ -212,6 +212,103 @@ TEST_CASE("the variants agree bit by bit") {
   }
 }
 
+// ---- In a loop ----------------------------------------------------------------------------------
+
+namespace {
+
+// x of the items for each step in turn.
+std::vector<float> run_steps(const std::vector<Ray>& items, const std::vector<float>& x,
+                             Variant variant, ArgumentSwap::Problem problem) {
+  std::vector<float> a, b;
+  for (const Ray& item : items) {
+    a.insert(a.end(), {static_cast<float>(item.outside.a), static_cast<float>(item.outside.b)});
+    b.insert(b.end(), {static_cast<float>(item.inside.a), static_cast<float>(item.inside.b)});
+  }
+  problem.count = items.size();
+  problem.steps = static_cast<int>(x.size() / items.size());
+  const cl::Buffer y = clcook::create_buffer(runtime(), items.size() * sizeof(float));
+  const ArgumentSwap swap(runtime(), problem, variant);
+  return read_buffer<float>(runtime(), y, items.size(), {swap(upload(a), upload(b), upload(x), y)});
+}
+
+}  // namespace
+
+TEST_CASE("in a loop each step decides for itself, whatever the one before has exchanged") {
+  // All sequences of four directions, two items more than whole vectors.
+  std::vector<Ray> items(18, {kAir, kFlint, 0});
+  std::vector<float> x;
+  for (std::size_t step = 0; step < 4; ++step) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const float cosine = 0.2f + 0.2f * static_cast<float>(step);
+      x.push_back((i >> step & 1) != 0 ? -cosine : cosine);
+    }
+  }
+  ArgumentSwap::Problem problem;
+  problem.cost = 3;
+  for (const Variant& v : variants(problem)) {
+    CAPTURE(v.name());
+    const std::vector<float> got = run_steps(items, x, v, problem);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      CAPTURE(i);
+      double sum = 0;
+      double error = 0;
+      for (std::size_t step = 0; step < 4; ++step) {
+        const Ray ray{kAir, kFlint, x[step * items.size() + i]};
+        sum += expected(ray, problem);
+        error += bound(ray, problem);
+      }
+      CHECK(std::abs(static_cast<double>(got[i]) - sum) <= error + 3 * 0x1p-24 * 4);
+    }
+  }
+}
+
+TEST_CASE(
+    "in a loop zeros have a sign in each step, and a NaN in one of them spoils its item alone") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<Ray> items(3, {kAir, kGlass, 0});
+  const std::vector<float> x{-0.0f, 0.5f, 0.0f,  //
+                             0.0f,  nan,  -0.0f};
+  for (const Variant& v : variants()) {
+    CAPTURE(v.name());
+    const std::vector<float> got = run_steps(items, x, v, {});
+    CHECK(got[0] == got[2]);
+    CHECK(std::abs(static_cast<double>(got[0])) < 1e-12);
+    CHECK(std::isnan(got[1]));
+  }
+}
+
+TEST_CASE("in a loop a function of the caller's is summed up, in every variant") {
+  ArgumentSwap::Problem problem;
+  problem.function = own(
+      "static inline float clcook_swap_function(float2 a, float2 b, float x, float2 p, int c) {\n"
+      "  return a.x - 2.0f * b.x + 4.0f * a.y - 8.0f * b.y + x; }\n");
+  const std::vector<Ray> items{{{1, 2}, {3, 4}, 0}, {{-7, 5}, {2, 6}, 0}};
+  const std::vector<float> x{1, -2, -3, -4, 5, 0.5f};
+  // f(a, b) and f(b, a), without |x|: -29 and 1; -39 and 0.
+  const std::vector<float> want{-29 + 1 - 29 + 9, 0 + 0 - 39 + 6.5f};
+  for (const Variant& v : variants(problem)) {
+    CAPTURE(v.name());
+    CHECK(run_steps(items, x, v, problem) == want);
+  }
+  problem.count = 2;
+  problem.steps = 3;
+  problem.function.name = "argument_swap/steps.cl";
+  check_refused([&] { ArgumentSwap(runtime(), problem); }, "argument_swap/steps.cl");
+}
+
+TEST_CASE("the model of a loop pays for both calls in each step, and for long loops as for 31") {
+  const auto cost = [](const char* variant, const char* shape, std::size_t width) {
+    return clcook::model::lane_mask_cost(card::lanes(variant, Params::parse(shape), 1), width);
+  };
+  const char* const eight = "count=65536 share=50 run=1 cost=40 offset=0 steps=8";
+  CHECK(cost("two_calls", eight, 1) == cost("select", eight, 1));
+  CHECK(cost("two_calls", eight, 32) / cost("select", eight, 32) > 1.99);
+  CHECK(cost("two_calls", eight, 32) / cost("select", eight, 32) <= 2);
+  const char* const one = "count=4096 share=50 run=1 cost=40 offset=0 steps=1";
+  const char* const many = "count=4096 share=50 run=1 cost=40 offset=0 steps=62";
+  CHECK(cost("select", many, 32) / cost("select", one, 32) == doctest::Approx(62).epsilon(0.02));
+}
+
 // ---- The caller's own function ------------------------------------------------------------------
 
 LONG_TEST_CASE("a function of the caller's takes the place of ours, in every variant", 16) {
@@ -333,8 +430,8 @@ TEST_CASE("the places of the outcomes are random") {
   for (std::size_t i = 1; i < taken.size(); ++i) changes += taken[i] != taken[i - 1] ? 1u : 0u;
   CHECK(static_cast<double>(changes) / 1e5 == doctest::Approx(0.5).epsilon(0.02));
   // So a warp of 32 that agrees is rare; in runs of 4096 nearly all do.
-  const Params random = Params::parse("count=65536 share=50 run=1 cost=40 offset=0");
-  const Params coherent = Params::parse("count=65536 share=50 run=4096 cost=40 offset=0");
+  const Params random = Params::parse("count=65536 share=50 run=1 cost=40 offset=0 steps=1");
+  const Params coherent = Params::parse("count=65536 share=50 run=4096 cost=40 offset=0 steps=1");
   const auto gain = [](const Params& params, std::size_t width) {
     return clcook::model::lane_mask_cost(card::lanes("two_calls", params, 1), width) /
            clcook::model::lane_mask_cost(card::lanes("select", params, 1), width);
@@ -365,6 +462,12 @@ TEST_CASE("problems out of range are refused with their values") {
   refused({4, 4, {nan, 1}}, "got nan");
   refused({4, 4, {1, inf}}, "to inf");
   refused({4, 4, {1, nan}}, "to nan");
+  ArgumentSwap::Problem loop{4};
+  loop.steps = 0;
+  refused(loop, "steps must be 1 to");
+  loop.steps = 3;
+  loop.count = std::numeric_limits<std::size_t>::max() / 16;  // its x would not fit
+  refused(loop, "count must be 1 to");
   refused({4}, "select", {1 << 30}, "1073741824", Errc::unsupported);
   refused({4}, "cpu_lanes", {64}, "group of cpu_lanes must be 1, got 64");
 }
@@ -379,6 +482,13 @@ TEST_CASE("a view that does not fit is refused with value and rule") {
   check_refused([&] { swap({large, 4}, pair, x, x); }, "multiples of 8");
   check_refused([&] { swap(pair, pair, {large, 2}, x); }, "multiples of 4");
   swap(pair, pair, x, large).wait();  // a and b may be one
+  ArgumentSwap::Problem loop{8};
+  loop.steps = 3;
+  check_refused(
+      [&] {
+        ArgumentSwap(runtime(), loop)(pair, pair, {large, 164}, x);
+      },
+      "x has 256 bytes, needs 260");
 }
 
 TEST_CASE("two threads on one plan") {

@@ -30,13 +30,21 @@ using Valences = ref::Valences;
 using Variant = FoldedSwitch::Variant;
 
 constexpr Valences kRegular{4, 4, 4, 4};
-// Those that take every topology.
-std::vector<Variant> general() {
+// Those that take every regular topology.
+std::vector<Variant> all(bool tangents = false) {
   std::vector<Variant> out;
   for (const FoldedSwitch::Row& row : FoldedSwitch::variants()) {
-    if (!row.traits.regular_only) out.push_back(row);
+    if (tangents || !row.traits.fused) out.push_back(row);
   }
-  CHECK(out.size() == 6);
+  return out;
+}
+// Those that take every topology.
+std::vector<Variant> general(bool tangents = false) {
+  std::vector<Variant> out;
+  for (const Variant& v : all(tangents)) {
+    if (!v.row()->traits.regular_only) out.push_back(v);
+  }
+  CHECK(out.size() == (tangents ? 7 : 6));
   return out;
 }
 
@@ -66,7 +74,7 @@ Problem separate(const std::vector<Valences>& valences) {
 std::vector<float> convert(const Problem& p, const std::vector<float>& positions, Variant variant,
                            Tune tune = {}) {
   const cl::Buffer in = upload(positions);
-  const std::size_t values = p.valences.size() * 64;
+  const std::size_t values = p.valences.size() * 4 * clcook::folded_switch::Spec::results(p);
   const cl::Buffer out = upload(std::vector<float>(values, -99.0f));
   const FoldedSwitch plan(runtime(), p, variant, tune);
   const cl::Event done = plan(in, out);
@@ -274,6 +282,133 @@ TEST_CASE("neighbouring patches share the control points of their border") {
   }
 }
 
+// ---- Tangent patches: the formulas ---------------------------------------------------------------
+
+TEST_CASE("tangents: the weights of every vector sum to 0, and at valence 4 it is a derivative") {
+  for (const Valences& n : all_valences()) {
+    for (const std::vector<double>& weights : ref::tangent_weights(n))
+      REQUIRE(std::abs(std::accumulate(weights.begin(), weights.end(), 0.0)) < 1e-14);
+  }
+  const auto vectors = ref::tangent_weights(kRegular);
+  const auto difference_of = [](std::size_t to, std::size_t from) {
+    std::vector<double> out = ref::weights(kRegular, to);
+    const std::vector<double> less = ref::weights(kRegular, from);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = 3 * (out[i] - less[i]);
+    return out;
+  };
+  for (std::size_t j = 0; j < 4; ++j) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      CAPTURE(i);
+      CAPTURE(j);
+      CHECK(difference(vectors[3 * j + i], difference_of(4 * j + i + 1, 4 * j + i)) < 1e-15);
+      CHECK(difference(vectors[12 + 4 * i + j], difference_of(4 * i + 4 + j, 4 * i + j)) < 1e-15);
+    }
+  }
+}
+
+TEST_CASE("tangents: subdivision shortens those at a corner, and does not turn them") {
+  const double pi = std::acos(-1.0);
+  for (int n = 3; n <= 8; ++n) {
+    CAPTURE(n);
+    const auto count = static_cast<std::size_t>(n);
+    const Valences valences{static_cast<std::uint8_t>(n), 4, 4, 4};
+    const std::size_t total = ref::point_count(valences);
+    // Around corner 0: neighbours along edges and across faces.
+    std::vector<std::size_t> edges{1, 3};
+    std::vector<std::size_t> faces{2, total - 1};
+    for (std::size_t i = 2; i < count; ++i) {
+      edges.push_back(2 * i);
+      faces.push_back(2 * i + 1);
+    }
+    const double c = std::cos(2 * pi / n);
+    const double shorter = (5 + c + std::cos(pi / n) * std::sqrt(18 + 2 * c)) / 16;
+    const std::vector<float> random = noise(total, static_cast<std::uint64_t>(n));
+    std::vector<double> old(random.begin(), random.end());
+    std::vector<double> next(total);
+    for (std::size_t i = 0; i < count; ++i) {
+      next[faces[i]] = (old[0] + old[edges[i]] + old[edges[(i + 1) % count]] + old[faces[i]]) / 4;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      next[edges[i]] =
+          (old[0] + old[edges[i]] + next[faces[i]] + next[faces[(i + count - 1) % count]]) / 4;
+    }
+    for (const bool to_next : {true, false}) {
+      const auto weights = ref::corner_tangent(valences, 0, to_next);
+      const auto tangent = [&](const std::vector<double>& points) {
+        return std::inner_product(points.begin(), points.end(), weights.begin(), 0.0);
+      };
+      CHECK(tangent(next) == doctest::Approx(shorter * tangent(old)).epsilon(1e-12));
+    }
+  }
+}
+
+TEST_CASE("tangents: neighbouring patches have the same normals along their border") {
+  using Vector = std::array<double, 3>;
+  const auto cross = [](const Vector& a, const Vector& b) {
+    return Vector{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+  };
+  const auto length = [](const Vector& a) {
+    return std::sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+  };
+  // The vectors along side k and those into the patch, from corner k on, and their sign.
+  const std::size_t along[4][3] = {{0, 1, 2}, {15, 19, 23}, {11, 10, 9}, {20, 16, 12}};
+  const std::size_t into[4][4] = {{12, 13, 14, 15}, {2, 5, 8, 11}, {23, 22, 21, 20}, {9, 6, 3, 0}};
+  struct Side {
+    std::array<Vector, 3> along;
+    std::array<Vector, 4> into;
+  };
+  for (int n = 3; n <= 8; ++n) {
+    CAPTURE(n);
+    const auto mesh = double_pole(n);
+    const auto patches = clcook::io::make_patches(mesh);
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Side> sides;
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < patches.valences.size(); ++i) {
+      const auto weights = ref::tangent_weights(patches.valences[i]);
+      std::array<Vector, 24> vectors{};
+      for (std::size_t j = 0; j < 24; ++j) {
+        for (std::size_t p = 0; p < weights[j].size(); ++p) {
+          for (std::size_t c = 0; c < 3; ++c) {
+            vectors[j][c] +=
+                weights[j][p] * static_cast<double>(mesh.vertices[patches.indices[first + p]][c]);
+          }
+        }
+      }
+      const auto& quad = mesh.quads[patches.faces[i]];
+      for (std::size_t k = 0; k < 4; ++k) {
+        Side& side = sides[{quad[k], quad[(k + 1) % 4]}];
+        for (std::size_t c = 0; c < 3; ++c) {
+          for (std::size_t j = 0; j < 3; ++j)
+            side.along[j][c] = (k < 2 ? 1 : -1) * vectors[along[k][j]][c];
+          for (std::size_t j = 0; j < 4; ++j)
+            side.into[j][c] = (k == 0 || k == 3 ? 1 : -1) * vectors[into[k][j]][c];
+        }
+      }
+      first += weights[0].size();
+    }
+    const auto normal = [&](const Side& side, double t) {
+      const double s = 1 - t;
+      Vector a{};
+      Vector b{};
+      for (std::size_t c = 0; c < 3; ++c) {
+        a[c] = s * s * side.along[0][c] + 2 * s * t * side.along[1][c] + t * t * side.along[2][c];
+        b[c] = s * s * s * side.into[0][c] + 3 * s * s * t * side.into[1][c] +
+               3 * s * t * t * side.into[2][c] + t * t * t * side.into[3][c];
+      }
+      return cross(a, b);
+    };
+    for (const auto& [edge, side] : sides) {
+      const Side& back = sides.at({edge.second, edge.first});
+      for (const double t : {0.0, 0.125, 0.4, 0.5, 0.75, 1.0}) {
+        CAPTURE(t);
+        const Vector here = normal(side, t);
+        const Vector there = normal(back, 1 - t);
+        CHECK(length(cross(here, there)) < 1e-10 * length(here) * length(there));
+      }
+    }
+  }
+}
+
 // ---- Every variant -----------------------------------------------------------------------------
 
 TEST_CASE("all 1296 combinations of valences, on every variant in one launch") {
@@ -298,9 +433,51 @@ TEST_CASE("regular patches: every variant against the exact change of basis") {
     const auto control = ref::regular_bezier(one);
     for (std::size_t j = 0; j < 16; ++j) wanted[(i / 4 * 16 + j) * 4 + i % 4] = control[j];
   }
-  for (const Variant v : FoldedSwitch::variants()) {
+  for (const Variant v : all()) {
     CAPTURE(v.name());
     CHECK(difference(wanted, convert(p, positions, v)) < kClose);
+  }
+}
+
+TEST_CASE(
+    "tangents: all combinations of valences on every variant, the control points as without") {
+  for (const bool regular : {false, true}) {
+    CAPTURE(regular);
+    Problem p = separate(regular ? std::vector<Valences>(37, kRegular) : all_valences());
+    const std::vector<float> positions = noise(p.vertices * 4, 13);
+    const std::size_t count = p.valences.size();
+    std::vector<double> wanted;
+    std::size_t first = 0;
+    std::map<Valences, std::array<std::vector<double>, 24>> known;
+    for (const Valences& n : p.valences) {
+      const auto found = known.find(n);
+      const auto& weights = found != known.end()
+                                ? found->second
+                                : known.emplace(n, ref::tangent_weights(n)).first->second;
+      for (const std::vector<double>& one : weights) {
+        for (std::size_t c = 0; c < 4; ++c) {
+          double sum = 0;
+          for (std::size_t j = 0; j < one.size(); ++j)
+            sum += one[j] * static_cast<double>(positions[(first + j) * 4 + c]);
+          wanted.push_back(sum);
+        }
+      }
+      first += weights[0].size();
+    }
+    for (const Variant v : regular ? all(true) : general(true)) {
+      CAPTURE(v.name());
+      p.tangents = true;
+      std::vector<float> got = convert(p, positions, v);
+      const std::vector<float> tangents(got.begin() + static_cast<std::ptrdiff_t>(count * 64),
+                                        got.end());
+      CHECK(difference(wanted, tangents) < 8 * kClose);
+      got.resize(count * 64);
+      p.tangents = false;
+      if (v.row()->traits.fused)
+        CHECK(difference(expected(p, positions), got) < kClose);
+      else
+        CHECK(got == convert(p, positions, v));
+    }
   }
 }
 
@@ -384,7 +561,7 @@ TEST_CASE("a turned quad gives the turned control points") {
 
 TEST_CASE("not-a-number reaches exactly the control points that have a weight for it") {
   std::vector<Valences> valences{kRegular, {3, 5, 8, 4}, {8, 3, 3, 6}};
-  for (const Variant v : FoldedSwitch::variants()) {
+  for (const Variant v : all()) {
     CAPTURE(v.name());
     for (const Valences& n : valences) {
       if (v.row()->traits.regular_only && n != kRegular) continue;
@@ -452,6 +629,8 @@ TEST_CASE("a variant that cannot run the topology says so") {
   const Problem p = separate({kRegular, {4, 4, 4, 5}});
   refused(p, "weight_matrix", {}, "weight_matrix: needs patches with four valences of 4",
           Errc::unsupported);
+  refused(separate({kRegular}), "fused_tangents", {}, "the problem asks for none",
+          Errc::unsupported);
 }
 
 TEST_CASE("wrong tunings are refused") {
@@ -474,4 +653,9 @@ TEST_CASE("a view that does not fit is refused with value and rule") {
   check_refused([&] { plan(small, in); }, "positions has 496 bytes, needs 512");
   check_refused([&] { plan({in, 8}, small); }, "positions: offset 8");
   check_refused([&] { plan({in, 32}, small); }, "positions has 528 bytes, needs 544");
+  Problem p = separate({kRegular});
+  p.tangents = true;
+  const FoldedSwitch more(runtime(), p);
+  check_refused([&] { more(in, upload(std::vector<float>(39 * 4))); },
+                "control_points has 624 bytes, needs 640");
 }

@@ -1,5 +1,6 @@
 // Computes y[i] = f(a[i], b[i], |x[i]|) for an expensive function f, ours or the caller's. Where
-// the sign of x[i] is set, it exchanges the first two arguments.
+// the sign of x[i] is set, it exchanges the first two arguments. With `steps` an item has several
+// values of x, and y[i] is the sum over them.
 //
 //   clcook::ArgumentSwap transmittance{runtime, {count}};
 //   cl::Event done = transmittance(outside, inside, cosines, result, {uploaded});
@@ -25,6 +26,7 @@ namespace clcook {
 namespace argument_swap {
 
 constexpr int kMaxCost = 1 << 20;
+constexpr int kMaxSteps = 1 << 20;
 
 // A function to call instead of ours: text that defines
 //
@@ -45,6 +47,9 @@ struct Problem {
   // and in rising order; equal for a single wavelength.
   float parameters[2] = {1 / 0.7f, 1 / 0.4f};
   Function function = {};
+  // Calls per item, in a loop, 1 to kMaxSteps. Each has a value of x, which decides whether it
+  // exchanges the arguments; y is their sum.
+  int steps = 1;
 };
 
 // How to run, for tuning; 0 is open.
@@ -91,11 +96,12 @@ struct Spec : PlainSpec {
 
   static void check(const Problem& p) {
     constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() / kPairBytes;
-    check_range(kName, "count", p.count, 1, kMost);
+    check_range(kName, "steps", p.steps, 1, kMaxSteps);
+    check_range(kName, "count", p.count, 1, kMost / static_cast<std::size_t>(p.steps));
     check_range(kName, "cost", p.cost, 1, kMaxCost);
     const float first = p.parameters[0];
     const float last = p.parameters[1];
-    check_own_function(p.function, embedded::argument_swap, kName);
+    check_own_function(p.function, file_of(p), kName);
     if (p.function.text.empty() && !(first > 0 && last >= first && std::isfinite(last))) {
       fail(Errc::invalid_argument, kName,
            text("the band must be finite, positive and in rising order, got ", first, " to ", last,
@@ -104,18 +110,26 @@ struct Spec : PlainSpec {
   }
 
   static double bytes(const Problem& p) {
-    return static_cast<double>(p.count) * (2 * kPairBytes + 2 * sizeof(float));
+    return static_cast<double>(p.count) *
+           (2 * kPairBytes + (static_cast<double>(p.steps) + 1) * sizeof(float));
   }
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
     const Function& function = s.problem.function;
-    CompileUnit unit = variant_unit(s, embedded::argument_swap);
+    const embedded::File& file = file_of(s.problem);
+    CompileUnit unit =
+        s.problem.steps == 1 ? variant_unit(s, file) : kernel_unit(s, s.row.name + "_steps", file);
     if (s.row.is_for_cpus) unit.defines.set("CLCOOK_ARGUMENT_SWAP_STRIP", kCpuStrip);
     if (!function.text.empty()) {
       unit.defines.flag("CLCOOK_ARGUMENT_SWAP_OWN_FUNCTION");
-      unit.source = with_own_function(function, embedded::argument_swap);
+      unit.source = with_own_function(function, file);
     }
     return {unit};
+  }
+
+  // One call needs no loop, and has kernels without one.
+  static const embedded::File& file_of(const Problem& p) {
+    return p.steps == 1 ? embedded::argument_swap : embedded::argument_swap_steps;
   }
 };
 
@@ -130,8 +144,9 @@ class ArgumentSwap : public Plan<argument_swap::Spec> {
   using Function = argument_swap::Function;
 
   // Enqueues the calls behind the events of `wait` and returns the event. a and b hold two floats
-  // per item (ours: the Cauchy coefficients A and B of a medium, B in square micrometres), x and y
-  // one. Offsets are multiples of an item's bytes. y must not overlap the others. Ours is
+  // per item (ours: the Cauchy coefficients A and B of a medium, B in square micrometres), y one, x
+  // one per step: those of all items for the first step, then those for the next. Offsets are
+  // multiples of an item's bytes. y must not overlap the others. Ours is
   // meaningful for |x| <= 1 and positive indices of refraction; an x of NaN gives NaN. Throws
   // Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
   cl::Event operator()(const BufferView& a, const BufferView& b, const BufferView& x,
@@ -141,9 +156,11 @@ class ArgumentSwap : public Plan<argument_swap::Spec> {
     const Problem& p = problem();
     const RowLayout pairs{p.count * kPairBytes, 1, kPairBytes};
     const RowLayout singles{p.count * sizeof(float), 1, sizeof(float)};
+    const RowLayout all_steps{singles.row_bytes * static_cast<std::size_t>(p.steps), 1,
+                              sizeof(float)};
     const CheckedView from_a = check_view(runtime(), a, pairs, Access::read, kName, "a");
     const CheckedView from_b = check_view(runtime(), b, pairs, Access::read, kName, "b");
-    const CheckedView from_x = check_view(runtime(), x, singles, Access::read, kName, "x");
+    const CheckedView from_x = check_view(runtime(), x, all_steps, Access::read, kName, "x");
     const CheckedView to = check_view(runtime(), y, singles, Access::write, kName, "y");
     check_disjoint(from_a, to, kName, "a", "y");
     check_disjoint(from_b, to, kName, "b", "y");
@@ -154,11 +171,15 @@ class ArgumentSwap : public Plan<argument_swap::Spec> {
     const std::size_t per_item = row().is_for_cpus ? Spec::kCpuStrip : 1;
     const Launch launch = Launch::cover({(p.count + per_item - 1) / per_item, 1, 1},
                                         {static_cast<std::size_t>(tune().group), 1, 1});
-    return kernel()(launch, wait, from_a.buffer, static_cast<cl_ulong>(from_a.offset / kPairBytes),
-                    from_b.buffer, static_cast<cl_ulong>(from_b.offset / kPairBytes), from_x.buffer,
-                    static_cast<cl_ulong>(from_x.offset / sizeof(float)), to.buffer,
-                    static_cast<cl_ulong>(to.offset / sizeof(float)),
-                    static_cast<cl_ulong>(p.count), parameters, static_cast<cl_int>(p.cost));
+    const auto call = [&](const auto&... more) {
+      return kernel()(
+          launch, wait, from_a.buffer, static_cast<cl_ulong>(from_a.offset / kPairBytes),
+          from_b.buffer, static_cast<cl_ulong>(from_b.offset / kPairBytes), from_x.buffer,
+          static_cast<cl_ulong>(from_x.offset / sizeof(float)), to.buffer,
+          static_cast<cl_ulong>(to.offset / sizeof(float)), static_cast<cl_ulong>(p.count),
+          parameters, static_cast<cl_int>(p.cost), more...);
+    };
+    return p.steps == 1 ? call() : call(static_cast<cl_int>(p.steps));
   }
 };
 

@@ -6,7 +6,8 @@
 // Each quad of a mesh, with the ring of vertices around it, becomes a bicubic Bezier patch of 16
 // control points (approximate Catmull-Clark, Loop and Schaefer 2008). If all four valences are 4,
 // the patch is exactly the Catmull-Clark surface. Otherwise its corners lie on that surface, and
-// neighbours meet without a gap.
+// neighbours meet without a gap. Problem::tangents asks for tangent patches too, from which light
+// gets normals that agree where they meet.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +28,7 @@ constexpr std::size_t kPointBytes = 16;  // a position or control point: x, y, z
 constexpr unsigned kMinValence = 3;
 constexpr unsigned kMaxValence = 8;
 constexpr std::size_t kMaxPatches = std::size_t{1} << 30;
+constexpr std::size_t kTangents = 24;  // vectors of a patch's two tangent patches
 
 // The topology. The points of a patch: its quad's four vertices, counter-clockwise, then the ring
 // around it, counter-clockwise, from the neighbour of vertex 0 beyond the edge 0-3.
@@ -36,6 +38,10 @@ struct Problem {
   std::vector<std::array<std::uint8_t, 4>> valences;  // per patch, of its quad's vertices, 3 to 8
   // The points of all patches, one patch after the other: 2 (n0 + n1 + n2 + n3) - 16 each.
   std::vector<std::uint32_t> indices;
+  // Write the tangent patches too, behind the control points of all patches: 24 vectors per patch,
+  // derivatives to the patch's parameters. First those along the rows, u, 4 rows of 3; then those
+  // along the columns, v, 3 rows of 4.
+  bool tangents = false;
 };
 
 // How to run, for tuning; 0 is open.
@@ -74,12 +80,16 @@ struct Spec : PlainSpec {
     double points = 0;          // read by a work-item that has one path
     bool sorted = false;        // regular patches come first, in another form
     bool regular_only = false;  // refuses other patches
+    bool fused = false;         // makes control points and tangents in one launch
     bool has_runs() const { return items == 16; }
   };
   struct Resources {
     cl::Buffer heads;    // per patch: its first index, its valences; sorted: of the others
     cl::Buffer indices;  // sorted: those of regular patches first, in the order of the grid
     cl::Buffer slots;    // sorted: the number of each patch
+    // For the kernel `tangents`: of all patches, in their order.
+    cl::Buffer tangent_heads;
+    cl::Buffer tangent_indices;
     std::size_t regular_patches = 0;  // sorted
     std::size_t task = 1;             // cpu_patch: patches per work-item
     std::size_t topology_bytes = 0;   // that a call reads
@@ -183,6 +193,13 @@ struct Spec : PlainSpec {
             .runs(whole_patches)
             .against("split", "a whole patch at a time, no local memory")
             .for_cpus(),
+        Row("fused_tangents",
+            "per_corner that makes the tangent patches in the same launch; the others take another",
+            {4, Paths::one, 9})
+            .runs(corners)
+            .with(&Traits::fused)
+            .against("per_corner", "tangents in the same launch: a ring is read once")
+            .tunes(groups),
     };
     return all;
   }
@@ -192,8 +209,9 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  // Tunings are filed for patches whose valences are all 4, and for others.
+  // Tunings are filed for patches whose valences are all 4, for others, and for those with tangents.
   static std::vector<std::string> tuning_names(const Problem& p) {
+    if (p.tangents) return {"folded_switch/tangents"};
     return {is_regular(p) ? "folded_switch/regular" : "folded_switch/mixed"};
   }
 
@@ -255,26 +273,40 @@ struct Spec : PlainSpec {
   }
 
   static double bytes(const Problem& p) {
-    return static_cast<double>((p.vertices + 16 * p.valences.size()) * kPointBytes);
+    return static_cast<double>((p.vertices + results(p) * p.valences.size()) * kPointBytes);
   }
+
+  // Points and vectors per patch.
+  static std::size_t results(const Problem& p) { return p.tangents ? 16 + kTangents : 16; }
 
   static Offer offer(const Runtime&, const Setup<Spec>& s) {
     if (s.row.traits.regular_only && !is_regular(s.problem)) {
       return Offer::no(Lacks::problem, "needs patches with four valences of 4, and some are not");
     }
+    if (s.row.traits.fused && !s.problem.tangents)
+      return Offer::no(Lacks::problem, "it makes tangents, and the problem asks for none");
     return {};
   }
 
-  // Bytes of the __local argument: 20 float4 for each patch with four work-items.
+  // Bytes of the __local argument: 20 float4 for each patch with four work-items, with tangents 24.
   static std::size_t local_bytes(const Setup<Spec>& s) {
-    return s.row.traits.items != 4 ? 0
-                                   : static_cast<std::size_t>(s.tune.group) / 4 * 20 * kPointBytes;
+    const std::size_t cells = s.row.traits.fused ? 24 : 20;
+    return s.row.traits.items != 4
+               ? 0
+               : static_cast<std::size_t>(s.tune.group) / 4 * cells * kPointBytes;
   }
 
+  // The kernel for the control points; for tangents, unless it makes them too, another one.
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
-    CompileUnit unit = variant_unit(s, embedded::folded_switch);
-    unit.local_bytes = local_bytes(s);
-    return {unit};
+    const bool fused = s.row.traits.fused;
+    std::vector<CompileUnit> out{
+        variant_unit(s, fused ? embedded::folded_switch_tangents : embedded::folded_switch)};
+    out[0].local_bytes = local_bytes(s);
+    if (s.problem.tangents && !fused) {
+      out.push_back(kernel_unit(s, "tangents", embedded::folded_switch_tangents));
+      out[1].label = "tangents";
+    }
+    return out;
   }
 
   // Uploads the lists in the variant's layout.
@@ -284,6 +316,16 @@ struct Spec : PlainSpec {
     Resources out;
     std::vector<std::uint32_t> heads;
     std::size_t first = 0;
+    if (p.tangents && !s.row.traits.fused) {
+      for (const auto& n : p.valences) {
+        add_head(heads, first, n);
+        first += point_count(n);
+      }
+      out.tangent_heads = make_buffer(runtime, heads);
+      out.tangent_indices = make_buffer(runtime, p.indices);
+      heads.clear();
+      first = 0;
+    }
     if (!s.row.traits.sorted) {
       if (!s.row.traits.regular_only) {
         for (const auto& n : p.valences) {
@@ -385,7 +427,8 @@ class FoldedSwitch : public Plan<folded_switch::Spec> {
   //
   // positions: `vertices` points of four floats, w is treated as x, y and z are. control_points: 16
   // points per patch in the order of the patches, row by row; the rows' ends 0, 3, 15 and 12 belong
-  // to the quad's vertices 0 to 3. Offsets are multiples of 16 bytes, the pitch is not used. The
+  // to the quad's vertices 0 to 3. With tangents their 24 vectors per patch follow, in the order of
+  // the patches too. Offsets are multiples of 16 bytes, the pitch is not used. The
   // views must not overlap. Throws Error(invalid_argument), with nothing enqueued, when a view
   // breaks a rule.
   cl::Event operator()(const BufferView& positions, const BufferView& control_points,
@@ -394,7 +437,7 @@ class FoldedSwitch : public Plan<folded_switch::Spec> {
     constexpr std::size_t kPointBytes = folded_switch::kPointBytes;
     const std::size_t count = problem().valences.size();
     const RowLayout in{problem().vertices * kPointBytes, 1, kPointBytes};
-    const RowLayout out{count * 16 * kPointBytes, 1, kPointBytes};
+    const RowLayout out{count * Spec::results(problem()) * kPointBytes, 1, kPointBytes};
     const CheckedView from =
         check_view(runtime(), flat(positions), in, Access::read, kName, "positions");
     const CheckedView to =
@@ -402,7 +445,15 @@ class FoldedSwitch : public Plan<folded_switch::Spec> {
     check_disjoint(from, to, kName, "positions", "control_points");
     const Setup<Spec> s = setup();
     Spec::Call call{s, resources(), kernel(), from, to, wait};
-    return row().run(call);
+    const cl::Event points = row().run(call);
+    if (!problem().tangents || row().traits.fused) return points;
+    // A work-item per corner; on CPUs one for whole tasks of patches.
+    const std::size_t each = row().is_for_cpus ? 4 * resources().task : 1;
+    return kernel(runtime(), 1)(Launch::cover((4 * count + each - 1) / each, s.tune.group),
+                                {points}, from.buffer,
+                                static_cast<cl_ulong>(from.offset / kPointBytes),
+                                resources().tangent_indices, resources().tangent_heads, to.buffer,
+                                call.dst_offset(), call.patches(), static_cast<cl_ulong>(each));
   }
 
   // Bytes of topology that a call reads.

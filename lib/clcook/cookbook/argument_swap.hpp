@@ -5,9 +5,9 @@
 // kernel is slow: work-items in lock-step that disagree run both calls one after the other, each
 // with the others idle. What each variant changes: see its summary. When it does not help: where
 // neighbours agree, where a device does not run work-items in lock-step, where the function is so
-// cheap that memory decides, and where a compiler joins the two calls itself: NVIDIA's does so with
-// functions without loops and branches, such as this one with the quadrature unrolled. CPUs gain
-// from the explicit vectors of cpu_lanes.
+// cheap that memory decides, and where a compiler merges the two calls itself, as clang does if f is
+// a few operations. CPUs gain from the explicit vectors of cpu_lanes. With `steps` the call stands in
+// a loop, and each step decides anew.
 #pragma once
 
 #include <algorithm>
@@ -40,26 +40,29 @@ struct Shape {
   std::size_t run;
   int cost;
   std::size_t offset;
+  int steps = 1;
 };
 
 inline Shape read(const Params& shape) {
-  return {shape.as<std::size_t>("count"), shape.real("share"), shape.as<std::size_t>("run"),
-          shape.as<int>("cost"), shape.as<std::size_t>("offset")};
+  return {shape.as<std::size_t>("count"),  shape.real("share"),
+          shape.as<std::size_t>("run"),    shape.as<int>("cost"),
+          shape.as<std::size_t>("offset"), shape.as<int>("steps")};
 }
 
 inline ArgumentSwap::Problem problem(const Shape& shape) {
   ArgumentSwap::Problem out;
   out.count = shape.count;
   out.cost = shape.cost;
+  out.steps = shape.steps;
   return out;
 }
 
-// Which items take the branch. They come in blocks of `run` items with one outcome; of the blocks,
-// share percent take the branch, at random places. Where that is no whole number of blocks, it is
-// the next lower or higher one, at random, so that the share is right on average. Neighbouring
-// blocks may agree.
-inline std::vector<bool> outcomes(const Shape& shape, std::uint64_t seed) {
-  Random random(seed ^ 0x5A17ULL);
+// Which items take the branch in a step; other steps are independent. They come in blocks of `run`
+// items with one outcome; of the blocks, share percent take the branch, at random places. Where that
+// is no whole number of blocks, it is the next lower or higher one, at random, so that the share is
+// right on average. Neighbouring blocks may agree.
+inline std::vector<bool> outcomes(const Shape& shape, std::uint64_t seed, int step = 0) {
+  Random random(seed ^ 0x5A17ULL ^ static_cast<std::uint64_t>(step) << 32);
   const std::size_t blocks = (shape.count + shape.run - 1) / shape.run;
   const double wanted = static_cast<double>(blocks) * shape.share / 100;
   std::size_t left = static_cast<std::size_t>(wanted);
@@ -164,6 +167,24 @@ struct Expected {
   double value;
 };
 
+// The value of an item with these x, and its bound: the sum of the steps' bounds, and u of each
+// partial sum behind the first. Since no value is negative, none of these exceeds the last one, which
+// is at most value + bound. So bound = errors + n u (value + bound) with n partial sums.
+inline Expected expected(Medium outside, Medium inside, const std::vector<double>& x, double first,
+                         double last, int points) {
+  const double value = reference::argument_swap::rays(outside, inside, x, first, last, points);
+  double errors = 0;
+  for (const double one : x) {
+    const bool leaves = std::signbit(one);
+    errors += bound(leaves ? inside : outside, leaves ? outside : inside, std::abs(one), first,
+                    last, points);
+  }
+  const double rounding = static_cast<double>(x.size() - 1) * 0x1p-24;
+  const double most = (errors + rounding * value) / (1 - rounding);
+  // Rounded up.
+  return {std::nextafter(static_cast<float>(most), 1e30f), value};
+}
+
 class SwapCase : public PlanCase<ArgumentSwap> {
  public:
   SwapCase(const Runtime& runtime, const Params& params, std::uint64_t seed)
@@ -174,23 +195,29 @@ class SwapCase : public PlanCase<ArgumentSwap> {
     const std::size_t count = shape_.count;
     a_.emplace(runtime, count * 8, 1, skip(1) * 8, 0, static_cast<unsigned char>(0xFF));
     b_.emplace(runtime, count * 8, 1, skip(2) * 8, 0, static_cast<unsigned char>(0xFF));
-    x_.emplace(runtime, count * 4, 1, skip(3) * 4, 0, static_cast<unsigned char>(0xFF));
+    const auto steps = static_cast<std::size_t>(shape_.steps);
+    x_.emplace(runtime, count * steps * 4, 1, skip(3) * 4, 0, static_cast<unsigned char>(0xFF));
     y_.emplace(runtime, count * 4, 1, first * 4, 0, static_cast<unsigned char>(0xCD));
-    const std::vector<bool> taken = outcomes(shape_, seed);
     Random random(seed);
     outside_.resize(2 * count);
     inside_.resize(2 * count);
-    cosines_.resize(count);
+    cosines_.resize(count * steps);
     const auto put = [](std::vector<float>& to, std::size_t i, Medium medium) {
       to[2 * i] = static_cast<float>(medium.a);
       to[2 * i + 1] = static_cast<float>(medium.b);
     };
+    // Some in the plane of the boundary, where the sign of a zero says which way they go.
+    const auto cosine = [&](std::size_t i) { return i % 13 == 6 ? 0.0f : 1.0f - random.uniform(); };
     for (std::size_t i = 0; i < count; ++i) {
       put(outside_, i, medium(random.below(12)));  // air for every other ray
       put(inside_, i, medium(random.below(6)));
-      // Some in the plane of the boundary, where the sign of a zero says which way they go.
-      const float cosine = i % 13 == 6 ? 0.0f : 1.0f - random.uniform();
-      cosines_[i] = taken[i] ? -cosine : cosine;
+      cosines_[i] = cosine(i);
+    }
+    for (std::size_t i = count; i < cosines_.size(); ++i) cosines_[i] = cosine(i);
+    for (int step = 0; step < shape_.steps; ++step) {
+      const std::vector<bool> taken = outcomes(shape_, seed, step);
+      float* const of_step = &cosines_[static_cast<std::size_t>(step) * count];
+      for (std::size_t i = 0; i < count; ++i) of_step[i] = taken[i] ? -of_step[i] : of_step[i];
     }
   }
 
@@ -228,10 +255,10 @@ class SwapCase : public PlanCase<ArgumentSwap> {
   Work work() const override {
     const double count = static_cast<double>(shape_.count);
     Work work;
-    work.bytes_read = count * 20;
+    work.bytes_read = count * (16 + 4.0 * shape_.steps);
     work.bytes_written = count * 4;
     // Of a point: additions, multiplications (with two in an fma), two divisions and a root.
-    work.operations = count * shape_.cost * 29;
+    work.operations = count * shape_.steps * shape_.cost * 29;
     return work;
   }
 
@@ -245,19 +272,12 @@ class SwapCase : public PlanCase<ArgumentSwap> {
         const auto medium_of = [i](const std::vector<float>& of) {
           return Medium{static_cast<double>(of[2 * i]), static_cast<double>(of[2 * i + 1])};
         };
-        const Medium outside = medium_of(outside_);
-        const Medium inside = medium_of(inside_);
-        const double x = static_cast<double>(cosines_[i]);
-        const double first = static_cast<double>(problem_.parameters[0]);
-        const double last = static_cast<double>(problem_.parameters[1]);
-        const bool leaves = std::signbit(x);
-        expected_[i].value =
-            reference::argument_swap::ray(outside, inside, x, first, last, shape_.cost);
-        // Rounded up.
-        expected_[i].error = std::nextafter(
-            static_cast<float>(bound(leaves ? inside : outside, leaves ? outside : inside,
-                                     std::abs(x), first, last, shape_.cost)),
-            1e30f);
+        std::vector<double> x;
+        for (std::size_t at = i; at < cosines_.size(); at += shape_.count)
+          x.push_back(static_cast<double>(cosines_[at]));
+        expected_[i] = expected(medium_of(outside_), medium_of(inside_), x,
+                                static_cast<double>(problem_.parameters[0]),
+                                static_cast<double>(problem_.parameters[1]), shape_.cost);
       }
     };
     in_parallel(shape_.count, 4096, some);
@@ -275,26 +295,33 @@ class SwapCase : public PlanCase<ArgumentSwap> {
 };
 
 inline Params shape(std::int64_t count, double share, std::int64_t run, std::int64_t cost = 0,
-                    std::int64_t offset = 0, bool tiny = false) {
+                    std::int64_t offset = 0, bool tiny = false, std::int64_t steps = 0) {
   Params out{{"count", count}, {"share", share}, {"run", run}};
   if (cost != 0) out.set("cost", cost);
   if (offset != 0) out.set("offset", offset);
+  if (steps != 0) out.set("steps", steps);
   if (tiny) out.set("tiny", std::int64_t{1});
   return out;
 }
 
-// The segments: what every item does, the call for a ray that enters, and the one for a ray that
-// leaves. Costs in operations of an item, see SwapCase::work().
+// The segments: what every item does, and of each step the call for a ray that enters and the one
+// for a ray that leaves. Costs in operations of an item, see SwapCase::work(). A mask has room for 31
+// steps; each of them stands for the 31st after it, and so on, too.
 inline model::LaneMasks lanes(const std::string& variant, const Params& params,
                               std::uint64_t seed) {
+  constexpr int kMost = 31;
   const Shape shape = read(params);
-  const std::vector<bool> taken = outcomes(shape, seed);
   const bool two = ArgumentSwap::Variant(variant).row()->is_baseline;
-  const double call = 29.0 * shape.cost;
   model::LaneMasks out;
-  out.cost = {20, call, call};
-  out.taken.resize(shape.count);
-  for (std::size_t i = 0; i < shape.count; ++i) out.taken[i] = two && taken[i] ? 5 : 3;
+  out.cost = {20};
+  out.taken.assign(shape.count, 1);
+  for (int step = 0; step < std::min(shape.steps, kMost); ++step) {
+    const std::vector<bool> taken = outcomes(shape, seed, step);
+    const int alike = 1 + (shape.steps - 1 - step) / kMost;
+    out.cost.insert(out.cost.end(), 2, 29.0 * shape.cost * alike);
+    for (std::size_t i = 0; i < shape.count; ++i)
+      out.taken[i] |= std::uint64_t{two && taken[i] ? 4u : 2u} << (2 * step);
+  }
   return out;
 }
 
@@ -318,20 +345,36 @@ inline Recipe argument_swap() {
       Parameter::integer("run", "length of the runs of equal outcomes", 1, 4096, "1"),
       Parameter::integer("cost", "quadrature points", 1, clcook::argument_swap::kMaxCost, "40"),
       Parameter::integer("offset", "items before the first of y", 0, 1 << 20, "0"),
+      Parameter::integer("steps", "calls per item, in a loop", 1, clcook::argument_swap::kMaxSteps,
+                         "1"),
   };
   describe<ArgumentSwap, argument_swap_card::SwapCase>(recipe, [](const Params& shape) {
     return argument_swap_card::problem(argument_swap_card::read(shape));
   });
   recipe.test_shapes = {
-      shape(1, 100, 1, 2, 0, true), shape(131, 50, 1, 2, 5, true), shape(127, 30, 1, 2, 3),
-      shape(128, 0, 1, 2),          shape(129, 100, 1, 2, 1),      shape(255, 50, 8, 2),
-      shape(256, 35, 32, 2, 7),     shape(257, 65, 64, 2),         shape(4999, 50, 1, 2, 11),
-      shape(20011, 20, 512, 2),     shape(20011, 50, 1, 0, 2),     shape(997, 80, 8, 7),
+      shape(1, 100, 1, 2, 0, true),
+      shape(131, 50, 1, 2, 5, true),
+      shape(127, 30, 1, 2, 3),
+      shape(128, 0, 1, 2),
+      shape(129, 100, 1, 2, 1),
+      shape(255, 50, 8, 2),
+      shape(256, 35, 32, 2, 7),
+      shape(257, 65, 64, 2),
+      shape(4999, 50, 1, 2, 11),
+      shape(20011, 20, 512, 2),
+      shape(20011, 50, 1, 0, 2),
+      shape(997, 80, 8, 7),
       shape(70001, 50, 1, 1),
+      shape(37, 50, 1, 2, 5, true, 3),
+      shape(257, 50, 1, 2, 3, false, 2),
+      shape(4999, 35, 8, 3, 0, false, 7),
+      shape(1031, 50, 1, 1, 2, false, 64),
   };
   constexpr std::int64_t kCount = std::int64_t{1} << 22;
   recipe.bench_shapes = {shape(kCount, 50, 1), shape(kCount, 50, 4096), shape(kCount, 0, 1),
-                         shape(kCount, 100, 1)};
+                         shape(kCount, 100, 1),
+                         // As many calls as the first.
+                         shape(kCount / 8, 50, 1, 0, 0, false, 8)};
   recipe.quick_shape = shape(std::int64_t{1} << 16, 50, 1);
   Sweep sweep;
   sweep.shape = {{"count", kCount}};
@@ -347,6 +390,15 @@ inline Recipe argument_swap() {
   sweep.families = {run, cost};
   sweep.lanes = argument_swap_card::lanes;
   recipe.sweeps.push_back(std::move(sweep));
+  Sweep loop;
+  loop.shape = {{"count", kCount / 8}, {"share", 50.0}, {"run", std::int64_t{1}}};
+  loop.smoke = {{"count", std::int64_t{4096}}};
+  loop.label = "calls per item, in a loop";
+  loop.along.name = "steps";
+  for (const std::int64_t steps : {1, 2, 4, 8, 16, 32}) loop.along.values.emplace_back(steps);
+  loop.families = {cost};
+  loop.lanes = argument_swap_card::lanes;
+  recipe.sweeps.push_back(std::move(loop));
   return recipe;
 }
 

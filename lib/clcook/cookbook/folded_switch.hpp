@@ -41,6 +41,7 @@ inline FoldedSwitch::Problem problem(const Params& shape, std::uint64_t seed) {
   while (columns * columns < count) ++columns;
   const std::uint64_t rows = (count + columns - 1) / columns;
   FoldedSwitch::Problem out;
+  out.tangents = shape.integer("tangents") != 0;
   out.vertices = static_cast<std::size_t>(order == "grid" ? columns * rows : 61 + count);
   out.valences.resize(static_cast<std::size_t>(count));
   Random random(seed ^ 0x746F706FULL);
@@ -90,23 +91,43 @@ inline FoldedSwitch::Problem problem(const Params& shape, std::uint64_t seed) {
 // its two passes and 2 in the factor 1 / 36, which is less.
 inline double bound(int valence) { return (2.0 * valence + 1 + 7 + 3) * 0x1p-24; }
 
-// The 16 control points as sums of few points: the weights that are not 0.
+// The same for a vector of the tangent patches; p is bound(valence).
+//
+// Difference of control points: at most 2, off by 2 p and a rounding, 2 u; three times that is off by
+// 6 p + 12 u.
+// Tangent at a corner: a sum over 2 n neighbours, whose weights have magnitudes of at most
+// 1 + (1 + cos(pi / n)) / sqrt(4 + cos(pi / n)^2) < 2 in sum. Of these 2 it is off by n u for the
+// sums, u for the cosines, 15 u for the factors (a root 6, a quotient 5, the rest 4) and 2 u in the end.
+// Across a border: a difference and (2 c m - c' t) / 3, m a difference, t a tangent, |c| and |c'| < 1. As
+// the weights 1, 2 / 3 and 1 / 3 say, it inherits at most twice the larger error. It is at most
+// 6 + (2 * 6 + 2) / 3 < 11, and rounded six times: both c, two products, the third and the sum.
+inline double tangent_bound(int valence, double p) {
+  constexpr double u = 0x1p-24;
+  const double difference = 6 * p + 12 * u;
+  const double tangent = 2 * (valence + 18.0) * u;
+  return 2 * std::max(difference, tangent) + 6 * 11 * u;
+}
+
+// The 16 control points and perhaps 24 tangents as sums of few points: the weights that are not 0.
 struct Sparse {
   struct Term {
     std::size_t point;
     double weight;
   };
-  std::array<std::vector<Term>, 16> terms;
+  std::vector<std::vector<Term>> terms;
 };
 
-inline Sparse sparse(const reference::folded_switch::Valences& valences) {
+inline Sparse sparse(const reference::folded_switch::Valences& valences, bool tangents) {
   Sparse out;
-  for (std::size_t i = 0; i < 16; ++i) {
-    const std::vector<double> weights = reference::folded_switch::weights(valences, i);
+  const auto add = [&](const std::vector<double>& weights) {
+    out.terms.emplace_back();
     for (std::size_t j = 0; j < weights.size(); ++j) {
-      if (weights[j] != 0) out.terms[i].push_back({j, weights[j]});
+      if (weights[j] != 0) out.terms.back().push_back({j, weights[j]});
     }
-  }
+  };
+  for (std::size_t i = 0; i < 16; ++i) add(reference::folded_switch::weights(valences, i));
+  if (!tangents) return out;
+  for (const auto& weights : reference::folded_switch::tangent_weights(valences)) add(weights);
   return out;
 }
 
@@ -121,8 +142,7 @@ class PatchCase : public PlanCase<FoldedSwitch> {
     const std::size_t in_offset = offset == 0 ? 0 : offset + clcook::folded_switch::kPointBytes;
     src_.emplace(runtime, problem_.vertices * clcook::folded_switch::kPointBytes, 1, in_offset, 0,
                  static_cast<unsigned char>(0xFF));
-    dst_.emplace(runtime, problem_.valences.size() * 16 * clcook::folded_switch::kPointBytes, 1,
-                 offset, 0, static_cast<unsigned char>(0xCD));
+    dst_.emplace(runtime, result_bytes(), 1, offset, 0, static_cast<unsigned char>(0xCD));
     Random random(seed);
     positions_.resize(problem_.vertices * 4);
     for (float& value : positions_) value = random.uniform(-1.0f, 1.0f);
@@ -135,10 +155,13 @@ class PatchCase : public PlanCase<FoldedSwitch> {
     for (std::size_t i = 0; i < problem_.valences.size(); ++i) {
       const auto& n = problem_.valences[i];
       const auto found = weights_.find(n);
-      const Sparse& weights =
-          found != weights_.end() ? found->second : weights_.emplace(n, sparse(n)).first->second;
-      const double limit = bound(*std::max_element(n.begin(), n.end()));
-      for (std::size_t j = 0; j < 16; ++j) {
+      const Sparse& weights = found != weights_.end()
+                                  ? found->second
+                                  : weights_.emplace(n, sparse(n, problem_.tangents)).first->second;
+      const int most = *std::max_element(n.begin(), n.end());
+      const double point_limit = bound(most);
+      const double tangent_limit = tangent_bound(most, point_limit);
+      for (std::size_t j = 0; j < weights.terms.size(); ++j) {
         std::array<double, 4> expected{};
         for (const Sparse::Term& term : weights.terms[j]) {
           const float* point =
@@ -148,12 +171,17 @@ class PatchCase : public PlanCase<FoldedSwitch> {
           }
         }
         for (std::size_t c = 0; c < 4; ++c) {
+          const bool is_point = j < 16;
+          const std::size_t at =
+              is_point ? i * 16 + j : problem_.valences.size() * 16 + i * 24 + j - 16;
           float value = 0;
-          std::memcpy(&value, got.data() + ((i * 16 + j) * 4 + c) * sizeof value, sizeof value);
+          std::memcpy(&value, got.data() + (at * 4 + c) * sizeof value, sizeof value);
           const auto where = [&] {
-            return text("patch ", i, ", control point ", j, ", component ", c);
+            return text("patch ", i, is_point ? ", control point " : ", tangent ",
+                        is_point ? j : j - 16, ", component ", c);
           };
-          diff.compare(where, expected[c], static_cast<double>(value), limit);
+          diff.compare(where, expected[c], static_cast<double>(value),
+                       is_point ? point_limit : tangent_limit);
         }
       }
       first += clcook::folded_switch::point_count(n);
@@ -165,11 +193,15 @@ class PatchCase : public PlanCase<FoldedSwitch> {
     Work work;
     work.bytes_read = static_cast<double>(problem_.vertices * clcook::folded_switch::kPointBytes +
                                           plan().topology_bytes());
-    work.bytes_written =
-        static_cast<double>(problem_.valences.size() * 16 * clcook::folded_switch::kPointBytes);
+    work.bytes_written = static_cast<double>(result_bytes());
     for (const auto& n : problem_.valences) {
       double terms = 8 * 6 + 4 * 4;
       for (const int one : n) terms += 2 * one + 1;
+      if (problem_.tangents) {
+        // Two tangents at each corner; differences; what is added across the borders.
+        for (const int one : n) terms += 2 * 2 * one;
+        terms += 16 * 2 + 8 * 2;
+      }
       work.operations += terms * 4 * 2;
     }
     return work;
@@ -177,6 +209,10 @@ class PatchCase : public PlanCase<FoldedSwitch> {
 
  private:
   const void* input() override { return positions_.data(); }
+  std::size_t result_bytes() const {
+    return problem_.valences.size() * clcook::folded_switch::Spec::results(problem_) *
+           clcook::folded_switch::kPointBytes;
+  }
   FoldedSwitch::Tune tune_of(const FoldedSwitch::Row& row, const Params& tune) const override {
     FoldedSwitch::Tune out = FoldedSwitch::Posed::parse_tune(tune);
     if (run_ != 0 && row.traits.has_runs()) out.run = run_;
@@ -260,7 +296,7 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& shape, s
 }
 
 inline Params shape(std::int64_t patches, const char* valence, const char* order = "random",
-                    std::int64_t offset = 0, bool tiny = false) {
+                    std::int64_t offset = 0, bool tiny = false, bool tangents = false) {
   Params out{{"patches", patches}};
   if (valence[1] == '\0') {
     out.set("valence", std::int64_t{valence[0] - '0'});
@@ -269,6 +305,7 @@ inline Params shape(std::int64_t patches, const char* valence, const char* order
   }
   out.set("order", std::string(order));
   if (offset != 0) out.set("offset", offset);
+  if (tangents) out.set("tangents", std::int64_t{1});
   if (tiny) out.set("tiny", std::int64_t{1});
   return out;
 }
@@ -294,6 +331,7 @@ inline Recipe folded_switch() {
       Parameter::integer(
           "run", "instead of the tuning, a power of two: neighbours that make one control point", 0,
           1024, "the tuning's"),
+      Parameter::integer("tangents", "1: the tangent patches too", 0, 1, "0"),
   };
   describe<FoldedSwitch, folded_switch_card::PatchCase, folded_switch_card::Mesh>(
       recipe, [](const Params& shape) { return shape; });
@@ -309,11 +347,18 @@ inline Recipe folded_switch() {
       shape(65, "8", "random", 5),
       shape(509, "mixed", "grid", 2),
       shape(1021, "regular", "random", 9),
+      shape(3, "5", "random", 2, true, true),
+      shape(2, "regular", "random", 0, true, true),
+      shape(33, "3", "random", 0, false, true),
+      shape(65, "8", "random", 3, false, true),
+      shape(64, "regular", "grid", 1, false, true),
+      shape(509, "mixed", "random", 0, false, true),
   };
   recipe.bench_shapes = {
       shape(1 << 20, "regular", "grid"),
       shape(1 << 20, "mixed", "grid"),
       shape(1 << 14, "mixed", "grid"),
+      shape(1 << 18, "mixed", "grid", 0, false, true),
   };
   recipe.quick_shape = shape(1 << 14, "regular", "grid");
   Sweep sweep;

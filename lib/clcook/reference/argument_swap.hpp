@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <vector>
 
 namespace clcook::reference::argument_swap {
 
@@ -45,6 +46,14 @@ inline double transmittance(Medium from, Medium to, double cosine, double first,
 inline double ray(Medium outside, Medium inside, double x, double first, double last, int points) {
   return std::signbit(x) ? transmittance(inside, outside, -x, first, last, points)
                          : transmittance(outside, inside, x, first, last, points);
+}
+
+// The sum over an item's rays, each of which decides for itself.
+inline double rays(Medium outside, Medium inside, const std::vector<double>& x, double first,
+                   double last, int points) {
+  double sum = 0;
+  for (const double one : x) sum += ray(outside, inside, one, first, last, points);
+  return sum;
 }
 
 }  // namespace clcook::reference::argument_swap

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -114,6 +115,90 @@ inline std::vector<double> weights(const Valences& valences, const std::array<in
 
 inline std::vector<double> weights(const Valences& valences, std::size_t control_point) {
   return weights(valences, prefixes(valences), control_point);
+}
+
+// The tangent of the limit surface at corner k towards the neighbour in the quad that comes next, or
+// the one before: a left eigenvector of subdivision.
+inline std::vector<double> corner_tangent(const Valences& valences, int k, bool to_next) {
+  constexpr double kPi = 3.14159265358979323846;
+  const std::array<int, 4> prefix = prefixes(valences);
+  const int n = valences[static_cast<std::size_t>(k)];
+  const int before = k == 0 ? 4 : prefix[static_cast<std::size_t>(k - 1)];
+  // Counter-clockwise around the corner: neighbours along edges, and those across the faces behind.
+  std::vector<int> edges{(k + 1) % 4, (k + 3) % 4};
+  std::vector<int> diagonals{(k + 2) % 4, before == 4 ? prefix[3] - 1 : before - 1};
+  for (int i = before; i < prefix[static_cast<std::size_t>(k)]; i += 2) {
+    edges.push_back(i);
+    diagonals.push_back(i + 1 == prefix[3] ? 4 : i + 1);
+  }
+  const double root = n * std::sqrt(4 + std::pow(std::cos(kPi / n), 2));
+  std::vector<double> out(static_cast<std::size_t>(prefix[3]), 0.0);
+  for (int i = 0; i < n; ++i) {
+    const int turned = to_next ? i : i - 1;
+    out[static_cast<std::size_t>(edges[static_cast<std::size_t>(i)])] +=
+        (1.0 / n + std::cos(kPi / n) / root) * std::cos(2 * kPi * turned / n);
+    out[static_cast<std::size_t>(diagonals[static_cast<std::size_t>(i)])] +=
+        std::cos((2 * turned + 1) * kPi / n) / root;
+  }
+  return out;
+}
+
+// The weights of the patch's points in the vectors of the two tangent patches: 0 to 11 along u, u_ij
+// at 3 j + i, 12 to 23 along v, v_ij at 12 + 4 j + i. In the corners the tangents of the limit surface,
+// inside and along the borders differences of control points. The vectors that point across a border
+// add what makes the normals of both sides agree (Loop and Schaefer 2008, section 4).
+inline std::array<std::vector<double>, 24> tangent_weights(const Valences& valences) {
+  constexpr double kPi = 3.14159265358979323846;
+  using Weights = std::vector<double>;
+  const auto sum = [](double a, const Weights& x, double b, const Weights& y) {
+    Weights out(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) out[i] = a * x[i] + b * y[i];
+    return out;
+  };
+  std::array<Weights, 16> b;
+  for (std::size_t i = 0; i < 16; ++i) b[i] = weights(valences, i);
+  double c[4];
+  for (std::size_t k = 0; k < 4; ++k) c[k] = std::cos(2 * kPi / valences[k]);
+  Weights u[3][4];
+  Weights v[4][3];
+  const auto corner = [&](int k, bool to_next, double sign) {
+    const Weights one = corner_tangent(valences, k, to_next);
+    return sum(sign, one, 0, one);
+  };
+  u[0][0] = corner(0, true, 1);
+  u[2][0] = corner(1, false, -1);
+  u[2][3] = corner(2, true, -1);
+  u[0][3] = corner(3, false, 1);
+  v[0][0] = corner(0, false, 1);
+  v[3][0] = corner(1, true, 1);
+  v[3][2] = corner(2, false, -1);
+  v[0][2] = corner(3, true, -1);
+  for (std::size_t i = 0; i < 4; ++i) {
+    u[1][i] = sum(3, b[4 * i + 2], -3, b[4 * i + 1]);
+    v[i][1] = sum(3, b[8 + i], -3, b[4 + i]);
+  }
+  const auto cross = [&](const Weights& to, const Weights& from, double f, const Weights& first,
+                         double g, const Weights& second) {
+    return sum(1, sum(3, to, -3, from), 1.0 / 3, sum(f, first, g, second));
+  };
+  // Upwards from the lower border, whose ends are the corners 0 and 1; up to the upper one, 3 and 2.
+  v[1][0] = cross(b[5], b[1], 2 * c[0], u[1][0], -c[1], u[0][0]);
+  v[2][0] = cross(b[6], b[2], c[0], u[2][0], -2 * c[1], u[1][0]);
+  v[1][2] = cross(b[13], b[9], -2 * c[3], u[1][3], c[2], u[0][3]);
+  v[2][2] = cross(b[14], b[10], -c[3], u[2][3], 2 * c[2], u[1][3]);
+  // To the right from the left border, 0 and 3; to the right one, 1 and 2.
+  u[0][1] = cross(b[5], b[4], 2 * c[0], v[0][1], -c[3], v[0][0]);
+  u[0][2] = cross(b[9], b[8], c[0], v[0][2], -2 * c[3], v[0][1]);
+  u[2][1] = cross(b[7], b[6], -2 * c[1], v[3][1], c[2], v[3][0]);
+  u[2][2] = cross(b[11], b[10], -c[1], v[3][2], 2 * c[2], v[3][1]);
+  std::array<Weights, 24> out;
+  for (std::size_t j = 0; j < 4; ++j) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      out[3 * j + i] = u[i][j];
+      out[12 + 4 * i + j] = v[j][i];
+    }
+  }
+  return out;
 }
 
 // One coordinate of the 16 control points from that of the patch's points. A point of weight 0 is

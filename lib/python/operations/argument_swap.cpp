@@ -11,7 +11,7 @@ void bind_argument_swap(nb::module_& m) {
       plan_class<ArgumentSwap>(
           m, "The sum of two calls, a plan on a queue of pyopencl; see docs/argument_swap.md.",
           {field("count", &Problem::count), field("cost", &Problem::cost),
-           field("parameters", &Problem::parameters)}),
+           field("parameters", &Problem::parameters), field("steps", &Problem::steps)}),
       {"a", "b", "x", "y"});
 }
 

@@ -25,11 +25,12 @@ void bind_folded_switch(nb::module_& m) {
         for (const auto& n : p.valences) out.append(nb::make_tuple(n[0], n[1], n[2], n[3]));
         return nb::object(nb::tuple(out));
       }};
-  buffers_call(plan_class<FoldedSwitch>(m,
-                                        "Catmull-Clark to Bezier patches, a plan on a queue of "
-                                        "pyopencl; see docs/folded_switch.md.",
-                                        {field("vertices", &Problem::vertices), valences,
-                                         field("indices", &Problem::indices)}),
+  buffers_call(plan_class<FoldedSwitch>(
+                   m,
+                   "Catmull-Clark to Bezier patches, a plan on a queue of "
+                   "pyopencl; see docs/folded_switch.md.",
+                   {field("vertices", &Problem::vertices), valences,
+                    field("indices", &Problem::indices), field("tangents", &Problem::tangents)}),
                {"positions", "control_points"});
 }
 

@@ -1,0 +1,262 @@
+// The tangent patches of the patches of ../folded_switch.cl, after Loop and Schaefer 2008: the
+// kernel `tangents`, which follows any variant, and the variant fused_tangents, one kernel for both.
+//
+// Where a valence is not 4, the derivatives of neighbouring Bezier patches do not agree at their
+// border, and light breaks there. Two more patches per patch have normals that do agree: U, in place
+// of the derivative along the rows, with 4 rows of 3 vectors, and V, along the columns, with 3 rows of
+// 4. With all valences 4 they are the derivatives.
+//
+// From corner k to the next one, counter-clockwise, c = cos(2 pi / n), ' for that next corner:
+//
+//   along the edge   T0(k)   3 (P' - N)                                   -T1(k')
+//   into the patch   T1(k)   3 (I - N) + (2 c (3 (P' - N)) - c' T0) / 3
+//                            3 (I' - P') + (-c T1' - 2 c' (3 (P' - N))) / 3   T0(k')
+//   one row further          3 (I' - I)
+//
+// C, N, P and I are the control points at corner k: its own, those to the next and to the previous
+// corner, the inner one. T0 and T1 are the tangents of the surface towards these corners,
+//
+//   T_m = sum over j of s_j cos(pi (j - 2 m) / n) r_j,   s_j = 1 / n + cos(pi / n) / S for even j and
+//   1 / S for odd j,   S = n sqrt(4 + cos(pi / n)^2),
+//
+// over the ring of the corner, counter-clockwise from the next corner: r_0, r_2, ... are neighbours
+// along edges, r_1, r_3, ... across faces. So a corner makes six of the 24 vectors, without a case.
+//
+// Arguments as in ../folded_switch.cl. The result has 16 control points for each of the patches, and
+// behind these 24 vectors for each: U, then V, row by row.
+
+#ifndef CLCOOK_FOLDED_SWITCH_ONLY
+#define CLCOOK_FOLDED_SWITCH_TANGENTS
+#define CLCOOK_FOLDED_SWITCH_FUSED_TANGENTS
+#endif
+
+// cos(pi j / n) for n = 3 to 8 and j = 0 to 2 n - 1.
+__constant float folded_switch_cos[6][16] = {
+    {1.0f, 0.5f, -0.5f, -1.0f, -0.5f, 0.5f},
+    {1.0f, 0.707106781f, 0.0f, -0.707106781f, -1.0f, -0.707106781f, 0.0f, 0.707106781f},
+    {1.0f, 0.809016994f, 0.309016994f, -0.309016994f, -0.809016994f, -1.0f, -0.809016994f,
+     -0.309016994f, 0.309016994f, 0.809016994f},
+    {1.0f, 0.866025404f, 0.5f, 0.0f, -0.5f, -0.866025404f, -1.0f, -0.866025404f, -0.5f, 0.0f, 0.5f,
+     0.866025404f},
+    {1.0f, 0.900968868f, 0.623489802f, 0.222520934f, -0.222520934f, -0.623489802f, -0.900968868f,
+     -1.0f, -0.900968868f, -0.623489802f, -0.222520934f, 0.222520934f, 0.623489802f, 0.900968868f},
+    {1.0f, 0.923879533f, 0.707106781f, 0.382683432f, 0.0f, -0.382683432f, -0.707106781f,
+     -0.923879533f, -1.0f, -0.923879533f, -0.707106781f, -0.382683432f, 0.0f, 0.382683432f,
+     0.707106781f, 0.923879533f},
+};
+
+// A corner of a patch, with what it takes to find its ring. `before` and `behind`: of the ring points
+// that belong to the corner, see ../folded_switch.cl.
+typedef struct {
+  __global const float4* vertices;
+  __global const uint* indices;
+  int k;
+  int n;  // its valence
+  int before;
+  int behind;
+  int total;
+} folded_switch_corner;
+
+static inline int folded_switch_valence(uint valences, int k) {
+  return (int)(valences >> (8 * k) & 255u);
+}
+
+static inline folded_switch_corner folded_switch_corner_of(__global const float4* vertices,
+                                                           __global const uint* indices, uint2 head,
+                                                           int k) {
+  const uint sums = head.y * 0x01010101u;
+  folded_switch_corner corner;
+  corner.vertices = vertices;
+  corner.indices = indices + head.x;
+  corner.k = k;
+  corner.n = folded_switch_valence(head.y, k);
+  corner.behind = 4 + 2 * folded_switch_valence(sums, k) - 5 * (k + 1);
+  corner.before = corner.behind - (2 * corner.n - 5);
+  corner.total = 4 + 2 * folded_switch_valence(sums, 3) - 20;
+  return corner;
+}
+
+// r_j, for j = 0 to 2 n - 1.
+static inline float4 folded_switch_ring(folded_switch_corner corner, int j) {
+  int i = corner.before + j - 4;
+  i = i < 4 ? i + corner.total - 4 : i;
+  i = i >= corner.total ? i - corner.total + 4 : i;
+  return corner.vertices[corner.indices[j < 3 ? (corner.k + 1 + j) & 3 : i]];
+}
+
+// The sums over the ring, neighbours along edges and across faces.
+typedef struct {
+  float4 edges, diagonals;
+  float4 t0, t1;
+} folded_switch_sums;
+
+static inline folded_switch_sums folded_switch_sums_of(folded_switch_corner corner) {
+  __constant const float* cosine = folded_switch_cos[corner.n - 3];
+  const float4 zero = (float4)(0.0f);
+  float4 e = zero, e0 = zero, e1 = zero, d = zero, d0 = zero, d1 = zero;
+  int back = 2 * corner.n - 2;  // j - 2, modulo 2 n
+  for (int j = 0; j < 2 * corner.n; j += 2) {
+    const float4 edge = folded_switch_ring(corner, j);
+    const float4 diagonal = folded_switch_ring(corner, j + 1);
+    e += edge;
+    e0 = fma((float4)(cosine[j]), edge, e0);
+    e1 = fma((float4)(cosine[back]), edge, e1);
+    d += diagonal;
+    d0 = fma((float4)(cosine[j + 1]), diagonal, d0);
+    d1 = fma((float4)(cosine[back + 1]), diagonal, d1);
+    back = j;
+  }
+  const float n = (float)corner.n;
+  const float s = 1.0f / (n * sqrt(fma(cosine[1], cosine[1], 4.0f)));
+  const float s_edge = fma(cosine[1], s, 1.0f / n);
+  folded_switch_sums sums;
+  sums.edges = e;
+  sums.diagonals = d;
+  sums.t0 = fma((float4)(s), d0, s_edge * e0);
+  sums.t1 = fma((float4)(s), d1, s_edge * e1);
+  return sums;
+}
+
+// What a corner makes its six vectors from; `next_` is of the next corner.
+typedef struct {
+  float4 to_next, interior, t0, t1;
+  float4 next_to_previous, next_interior, next_t1;
+  float c, next_c;
+} folded_switch_side;
+
+// The six vectors of corner k to where they belong in the 24. Every second pair of edges runs against
+// u or v.
+static inline void folded_switch_tangents_of(folded_switch_side side, int k, __global float4* out) {
+  const float along = k < 2 ? 1.0f : -1.0f;
+  const float across = (k + 1 & 2) == 0 ? 1.0f : -1.0f;
+  const float4 middle = 3.0f * (side.next_to_previous - side.to_next);
+  const float4 first = fma((float4)(2.0f * side.c), middle, -side.next_c * side.t0);
+  const float4 second = fma((float4)(2.0f * side.next_c), middle, side.c * side.next_t1);
+#define PLACE(places) out[(places) >> (8 * k) & 255u]
+  PLACE(0x140B0F00u) = along * side.t0;
+  PLACE(0x100A1301u) = along * middle;
+  PLACE(0x11071204u) = along * 3.0f * (side.next_interior - side.interior);
+  PLACE(0x0917020Cu) = across * side.t1;
+  PLACE(0x0616050Du) =
+      across * fma((float4)(1.0f / 3.0f), first, 3.0f * (side.interior - side.to_next));
+  PLACE(0x0315080Eu) = across * fma((float4)(-1.0f / 3.0f), second,
+                                    3.0f * (side.next_interior - side.next_to_previous));
+#undef PLACE
+}
+
+// Where the control points at a corner lie, as in ../folded_switch.cl.
+#define FOLDED_SWITCH_CORNER_AT(k) (0xCF30u >> (4 * (k)) & 15)
+#define FOLDED_SWITCH_NEXT_AT(k) (0x8E71u >> (4 * (k)) & 15)
+#define FOLDED_SWITCH_PREVIOUS_AT(k) (0xDB24u >> (4 * (k)) & 15)
+#define FOLDED_SWITCH_INTERIOR_AT(k) (0x9A65u >> (4 * (k)) & 15)
+
+// ------------------------------------------------------------------------------------------------
+// tangents: after a kernel of ../folded_switch.cl, from the control points that it has written. A
+// work-item makes the vectors of `each` corners, one on GPUs. It gathers the ring of the next corner
+// too, for T1'. Patches with valences 4 need no ring: there tangents are differences.
+#ifdef CLCOOK_FOLDED_SWITCH_TANGENTS
+__kernel void folded_switch_tangents(__global const float4* restrict vertices,
+                                     ulong vertices_offset, __global const uint* restrict indices,
+                                     __global const uint2* restrict heads, __global float4* result,
+                                     ulong result_offset, ulong patches, ulong each) {
+  result += result_offset;
+  const ulong end = min((get_global_id(0) + 1) * each, 4 * patches);
+  for (ulong i = get_global_id(0) * each; i < end; ++i) {
+    const ulong index = i >> 2;
+    const int k = (int)(i & 3);
+    const int next = (k + 1) & 3;
+    const uint2 head = heads[index];
+    __global const float4* points = result + index * 16;
+    folded_switch_side side;
+    side.to_next = points[FOLDED_SWITCH_NEXT_AT(k)];
+    side.interior = points[FOLDED_SWITCH_INTERIOR_AT(k)];
+    side.next_to_previous = points[FOLDED_SWITCH_PREVIOUS_AT(next)];
+    side.next_interior = points[FOLDED_SWITCH_INTERIOR_AT(next)];
+    if (head.y == 0x04040404u) {
+      const float4 corner = points[FOLDED_SWITCH_CORNER_AT(k)];
+      side.t0 = 3.0f * (side.to_next - corner);
+      side.t1 = 3.0f * (points[FOLDED_SWITCH_PREVIOUS_AT(k)] - corner);
+      side.next_t1 = (float4)(0.0f);  // c is 0
+      side.c = side.next_c = 0.0f;
+    } else {
+      const folded_switch_corner here =
+          folded_switch_corner_of(vertices + vertices_offset, indices, head, k);
+      const folded_switch_corner there =
+          folded_switch_corner_of(vertices + vertices_offset, indices, head, next);
+      const folded_switch_sums sums = folded_switch_sums_of(here);
+      side.t0 = sums.t0;
+      side.t1 = sums.t1;
+      side.next_t1 = folded_switch_sums_of(there).t1;
+      side.c = folded_switch_cos[here.n - 3][2];
+      side.next_c = folded_switch_cos[there.n - 3][2];
+    }
+    folded_switch_tangents_of(side, k, result + 16 * patches + index * 24);
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// fused_tangents: per_corner, and the vectors in the same launch. The ring is read once for all ten
+// results of a corner; what the next corner has comes through local memory: 24 float4 per patch, four
+// rows of four control points, five apart, and four T1.
+#ifdef CLCOOK_FOLDED_SWITCH_FUSED_TANGENTS
+#define CELLS 24
+#define CELL(at) ((at) + ((at) >> 2))
+
+__kernel void folded_switch_fused_tangents(__global const float4* restrict vertices,
+                                           ulong vertices_offset,
+                                           __global const uint* restrict indices,
+                                           __global const uint2* restrict heads,
+                                           __global float4* restrict result, ulong result_offset,
+                                           ulong patches, __local float4* tile) {
+  const ulong index = get_global_id(0) >> 2;
+  const int k = (int)get_local_id(0) & 3;
+  const int next = (k + 1) & 3;
+  __local float4* cells = tile + ((int)get_local_id(0) >> 2) * CELLS;
+  folded_switch_side side;
+  if (index < patches) {
+    const uint2 head = heads[index];
+    const folded_switch_corner corner =
+        folded_switch_corner_of(vertices + vertices_offset, indices, head, k);
+    const folded_switch_sums sums = folded_switch_sums_of(corner);
+    const float4 own = corner.vertices[corner.indices[k]];
+    const float4 r0 = folded_switch_ring(corner, 0);  // the next corner
+    const float4 r1 = folded_switch_ring(corner, 1);
+    const float4 r2 = folded_switch_ring(corner, 2);  // the previous one
+    const float4 behind_previous = folded_switch_ring(corner, 3);
+    const float4 beside_previous = folded_switch_ring(corner, 4);
+    const float4 beside_next = folded_switch_ring(corner, 2 * corner.n - 2);
+    const float4 behind_next = folded_switch_ring(corner, 2 * corner.n - 1);
+    const float n = (float)corner.n;
+    const float scale = 1.0f / (n * (n + 5.0f));
+    const float4 inside = fma((float4)(n), own, r1);
+    const float4 outside = fma((float4)(2.0f * n), own, r1);
+    side.to_next = fma((float4)(4.0f), r0, fma((float4)(2.0f), r2 + beside_next, outside));
+    side.to_next = (side.to_next + behind_next) * (0.5f * n * scale);
+    side.interior = fma((float4)(2.0f), r0 + r2, inside) * (n * scale);
+    float4 to_previous =
+        fma((float4)(4.0f), r2, fma((float4)(2.0f), r0 + beside_previous, outside));
+    to_previous = (to_previous + behind_previous) * (0.5f * n * scale);
+    side.t0 = sums.t0;
+    side.t1 = sums.t1;
+    side.c = folded_switch_cos[corner.n - 3][2];
+    side.next_c = folded_switch_cos[folded_switch_valence(head.y, next) - 3][2];
+    cells[CELL(FOLDED_SWITCH_CORNER_AT(k))] =
+        fma((float4)(4.0f), sums.edges, fma((float4)(n * n), own, sums.diagonals)) * scale;
+    cells[CELL(FOLDED_SWITCH_NEXT_AT(k))] = side.to_next;
+    cells[CELL(FOLDED_SWITCH_PREVIOUS_AT(k))] = to_previous;
+    cells[CELL(FOLDED_SWITCH_INTERIOR_AT(k))] = side.interior;
+    cells[20 + k] = side.t1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (index < patches) {
+    side.next_to_previous = cells[CELL(FOLDED_SWITCH_PREVIOUS_AT(next))];
+    side.next_interior = cells[CELL(FOLDED_SWITCH_INTERIOR_AT(next))];
+    side.next_t1 = cells[20 + next];
+    result += result_offset;
+    __global float4* points = result + index * 16 + (ulong)k;
+    for (int row = 0; row < 4; ++row) points[4 * row] = cells[5 * row + k];
+    folded_switch_tangents_of(side, k, result + 16 * patches + index * 24);
+  }
+}
+#endif
