@@ -1,7 +1,7 @@
-# Files inside the program: writes clcook/embedded/<recipe>.hpp for each kernels/<recipe>.cl and
-# folder kernels/<recipe>/, of which there may be both, and clcook/embedded/headers.hpp for all kernels/clcook/*.clh, and
-# clcook/embedded/tuning.hpp for lib/clcook/tuning/*.txt, at build time, so that an edited file is
-# embedded again. embed_script.cmake does the writing.
+# Files inside the program: writes clcook/embedded/<recipe>.hpp for each kernels/<recipe>.cl and folder
+# kernels/<recipe>/, of which there may be both, clcook/embedded/headers.hpp for all
+# kernels/clcook/*.clh, and clcook/embedded/tuning.hpp for lib/clcook/tuning/*.txt, at build time, so
+# that an edited file is embedded again. embed_script.cmake does the writing.
 
 set(clcook_embedded "")
 
