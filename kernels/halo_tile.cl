@@ -1071,6 +1071,14 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
     const int vectors = (last - first + 15) / 16;
     for (int k = 0; inside && k < vectors; ++k) {
       const int at = min(first + 16 * k, values - 16);
+#if RADIUS_Z == 0
+      // The rows that the next OUTPUTS rows of results see and these do not.
+      if (y + 2 * OUTPUTS + RADIUS <= volume.height && at % (64 / (int)sizeof(*from.src)) < 16) {
+#pragma unroll
+        for (int t = 0; t < OUTPUTS; ++t)
+          CLCOOK_PREFETCH(from.src + from.rows[SPAN + t] + (long)(OUTPUTS * pitch) + at);
+      }
+#endif
       halo_tile_columns(&from, 1, at, lines + (at - begin + LEFT));
     }
     // The same with tests of their rows, then the pixels beside the picture.

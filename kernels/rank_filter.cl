@@ -649,14 +649,24 @@ RANK_FILTER_INLINE wide rank_filter_wide_select(__local const stored* from, uint
 }
 #endif
 
+RANK_FILTER_INLINE wide rank_filter_wide_values(wide keys) {
+#if defined(CLCOOK_CHANNEL_TOP)
+  return keys;
+#else
+  const wide sign = (wide)(stored)(1u << (KEY_BITS - 1));
+  return keys ^ ((keys & sign) != (wide)(0) ? sign : ~(wide)(0));
+#endif
+}
+
+// A whole vector by one store: PoCL takes vstore16() apart.
 RANK_FILTER_INLINE void rank_filter_put_wide(__global stored* to, int count, wide keys) {
-  stored values[16];
-  vstore16(keys, 0, values);
-  for (int k = 0; k < 16; ++k) values[k] = rank_filter_value(values[k]);
+  const wide values = rank_filter_wide_values(keys);
   if (count >= 16) {
-    vstore16(vload16(0, values), 0, to);
+    *(__global rank_filter_loose*)to = values;
   } else {
-    for (int k = 0; k < count; ++k) to[k] = values[k];
+    stored rest[16];
+    vstore16(values, 0, rest);
+    for (int k = 0; k < count; ++k) to[k] = rest[k];
   }
 }
 
@@ -668,10 +678,12 @@ __kernel RANK_FILTER_GROUP(1, 1, 1) void rank_filter_cpu_rows(
   const int y0 = (int)get_group_id(1) * TILE_H;
   const int count = min(TILE_W, values - begin);
   const int rows = min(TILE_H, picture.height - y0);
-  // Of a line: what lies inside of the picture. All of it is filled, also what is beside the results.
+  // Of a line: what lies inside of the picture, and what results see. The rest, of which the last
+  // vector reads some, is 0.
   const int from = begin - RADIUS * CHANNELS;
   const int left = max(-from, 0);
   const int right = min(values - from, LINE);
+  const int seen = count + 2 * RADIUS * CHANNELS;
 
   for (int j = 0; j < TILE_H + 2 * RADIUS; ++j) {
     __local stored* line = tile + j * LINE;
@@ -687,9 +699,10 @@ __kernel RANK_FILTER_GROUP(1, 1, 1) void rank_filter_cpu_rows(
     for (int i = 0; i < left; ++i)
       line[i] = (stored)rank_filter_at(src, src_view, picture, from / CHANNELS + i / CHANNELS,
                                        y0 + j - RADIUS, i % CHANNELS);
-    for (int i = right; i < LINE; ++i)
+    for (int i = right; i < seen; ++i)
       line[i] = (stored)rank_filter_at(src, src_view, picture, from / CHANNELS + i / CHANNELS,
                                        y0 + j - RADIUS, i % CHANNELS);
+    for (int i = seen; i < LINE; ++i) line[i] = 0;
   }
 
 #if RADIUS <= 3

@@ -99,7 +99,21 @@ static inline void fill_line(__global float* line, __global const clcook_channel
 
 #define INLINE static inline __attribute__((always_inline))
 
-// What filter() reads: vectors of 16 floats of two lanes, one after the other.
+// What the registers of a processor hold: vectors of WIDTH floats, sums of KEPT outputs in two lanes
+// and their last KEPT weights. With AVX-512 these are 32 vectors of 16 floats; AVX2 has 16 of 8.
+#ifdef __AVX512F__
+#define WIDTH 16
+#define KEPT 8
+typedef float16 vector_t;
+typedef clcook_loose16 loose_t;
+#else
+#define WIDTH 8
+#define KEPT 4
+typedef float8 vector_t;
+typedef float8 __attribute__((aligned(4))) loose_t;
+#endif
+
+// What filter() reads: vectors of two lanes, one after the other.
 typedef struct {
   __global const float* at;  // the next vector of lane 0
   ulong lane;                // from there to the vector of lane 1
@@ -110,69 +124,99 @@ typedef struct {
 } input_t;
 
 // Adds the next vector of each lane, the `j`th, to the outputs `begin` to `end` - 1. `kept` has the
-// last eight weights, the mth of all in kept[m % 8].
-INLINE void add_vectors(float16 (*sums)[8], const float16* kept, int j, int begin, int end,
+// last weights, the mth of all in kept[m % KEPT].
+INLINE void add_vectors(vector_t (*sums)[KEPT], const vector_t* kept, int j, int begin, int end,
                         input_t* in) {
-  const float16 v0 = *(__global const clcook_loose16*)in->at;
-  const float16 v1 = *(__global const clcook_loose16*)(in->at + in->lane);
+  const vector_t v0 = *(__global const loose_t*)in->at;
+  const vector_t v1 = *(__global const loose_t*)(in->at + in->lane);
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < KEPT; ++i) {
     if (i >= begin && i < end) {
-      sums[0][i] = fma(v0, kept[(j - i) & 7], sums[0][i]);
-      sums[1][i] = fma(v1, kept[(j - i) & 7], sums[1][i]);
+      sums[0][i] = fma(v0, kept[(j - i) & (KEPT - 1)], sums[0][i]);
+      sums[1][i] = fma(v1, kept[(j - i) & (KEPT - 1)], sums[1][i]);
     }
   }
   in->at += in->wraps && in->at == in->last ? in->back : in->step;
 }
 
-// All vectors of less than eight taps.
-INLINE void add_few(float16 (*sums)[8], __global const float* weights, int taps, input_t* in) {
-  float16 kept[8];
+// All vectors of less than KEPT taps.
+INLINE void add_few(vector_t (*sums)[KEPT], __global const float* weights, int taps, input_t* in) {
+  vector_t kept[KEPT];
 #pragma unroll
-  for (int j = 0; j < 8; ++j) {
-    kept[j] = (float16)(j < taps ? weights[j] : 0.0f);
+  for (int j = 0; j < KEPT; ++j) {
+    kept[j] = (vector_t)(j < taps ? weights[j] : 0.0f);
     add_vectors(sums, kept, j, j - taps + 1, j + 1, in);
   }
 #pragma unroll
-  for (int j = 8; j < 14; ++j) {
-    if (j - 7 < taps) add_vectors(sums, kept, j, j - taps + 1, 8, in);
+  for (int j = KEPT; j < 2 * KEPT - 2; ++j) {
+    if (j - KEPT + 1 < taps) add_vectors(sums, kept, j, j - taps + 1, KEPT, in);
   }
 }
 
-// All vectors of eight taps or more.
-INLINE void add_many(float16 (*sums)[8], __global const float* weights, int taps, input_t* in) {
-  float16 kept[8];
+// All vectors of KEPT taps or more.
+INLINE void add_many(vector_t (*sums)[KEPT], __global const float* weights, int taps, input_t* in) {
+  vector_t kept[KEPT];
 #pragma unroll
-  for (int j = 0; j < 8; ++j) {
-    kept[j] = (float16)(*weights++);
+  for (int j = 0; j < KEPT; ++j) {
+    kept[j] = (vector_t)(*weights++);
     add_vectors(sums, kept, j, 0, j + 1, in);
   }
-  int left = taps - 8;
-  for (; left % 8 != 0; --left) {
-    float16 read[8];
+  int left = taps - KEPT;
+  for (; left % KEPT != 0; --left) {
+    vector_t read[KEPT];
 #pragma unroll
-    for (int i = 0; i < 8; ++i) read[i] = (float16)(weights[-((8 - i) & 7)]);
-    add_vectors(sums, read, 0, 0, 8, in);
+    for (int i = 0; i < KEPT; ++i) read[i] = (vector_t)(weights[-((KEPT - i) & (KEPT - 1))]);
+    add_vectors(sums, read, 0, 0, KEPT, in);
     ++weights;
   }
 #pragma unroll
-  for (int j = 0; j < 8; ++j) kept[j] = (float16)(weights[j - 8]);
-  for (; left != 0; left -= 8) {
+  for (int j = 0; j < KEPT; ++j) kept[j] = (vector_t)(weights[j - KEPT]);
+  for (; left != 0; left -= KEPT) {
 #pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      kept[j] = (float16)(*weights++);
-      add_vectors(sums, kept, j, 0, 8, in);
+    for (int j = 0; j < KEPT; ++j) {
+      kept[j] = (vector_t)(*weights++);
+      add_vectors(sums, kept, j, 0, KEPT, in);
     }
   }
 #pragma unroll
-  for (int j = 1; j < 8; ++j) add_vectors(sums, kept, j + 7, j, 8, in);
+  for (int j = 1; j < KEPT; ++j) add_vectors(sums, kept, j + KEPT - 1, j, KEPT, in);
 }
 
-// Eight outputs in each of two lanes, for `blocks` blocks. Output i of lane k goes to
-// out + k out_lane + i out_step, or is added to what is there. It is the sum of the taps of every
-// phase, the weights of which follow each other: those of the mth times the vector i + m of lane k,
-// where the vectors of a phase begin `shift` floats after those of the phase before. The next block
-// begins `next` floats after in all.
+INLINE void add_taps(vector_t (*sums)[KEPT], __global const float* weights, int taps, input_t* in) {
+  switch (taps) {
+    case 1:
+      add_few(sums, weights, 1, in);
+      break;
+    case 2:
+      add_few(sums, weights, 2, in);
+      break;
+    case 3:
+      add_few(sums, weights, 3, in);
+      break;
+#if KEPT == 8
+    case 4:
+      add_few(sums, weights, 4, in);
+      break;
+    case 5:
+      add_few(sums, weights, 5, in);
+      break;
+    case 6:
+      add_few(sums, weights, 6, in);
+      break;
+    case 7:
+      add_few(sums, weights, 7, in);
+      break;
+#endif
+    default:
+      add_many(sums, weights, taps, in);
+  }
+}
+
+// Eight outputs in each of two lanes, KEPT of them at a time, for `blocks` blocks. Output i of lane k
+// goes to out + k out_lane + i out_step, or is added to what is there. It is the sum of the taps of
+// every phase, the weights of which follow each other: those of the mth times the vector i + m of
+// lane k, where the vectors of a phase begin `shift` floats after those of the phase before. The next
+// block begins `next` floats after in all. For KEPT = 8:
 //
 //   vector     0     1     2    ...   7     8    ...   of lane 0 in v0, of lane 1 in v1
 //   output 0   w[0]  w[1]  w[2]       w[7]  w[8]       sums[0][0] and sums[1][0]
@@ -180,58 +224,38 @@ INLINE void add_many(float16 (*sums)[8], __global const float* weights, int taps
 //     ...
 //   output 7                          w[0]  w[1]       sums[0][7] and sums[1][7]
 //
-// Each vector is loaded once for its eight outputs, and most weights once for 16 products: loads
-// are what processors do least of.
+// Each vector is loaded once for its KEPT outputs, and most weights once for 2 KEPT products: loads
+// are what processors do least of. Sums that do not fit the registers would be loads and stores.
 INLINE void filter(input_t in, __global const float* weights, int taps, int phases, int shift,
                    __global float* out, ulong out_lane, ulong out_step, int add, int blocks,
                    ulong next) {
   __global const float* from = in.at;
   for (int block = 0; block < blocks; ++block) {
-    float16 sums[2][8];
+    for (int first = 0; first < 8; first += KEPT) {
+      __global float* to = out + (ulong)first * out_step;
+      vector_t sums[2][KEPT];
 #pragma unroll
-    for (int i = 0; i < 16; ++i) sums[i / 8][i % 8] = 0.0f;
-    if (add) {
+      for (int i = 0; i < 2 * KEPT; ++i) sums[i / KEPT][i % KEPT] = 0.0f;
+      if (add) {
 #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        sums[i / 8][i % 8] =
-            *(__global const float16*)(out + (ulong)(i / 8) * out_lane + (ulong)(i % 8) * out_step);
+        for (int i = 0; i < 2 * KEPT; ++i) {
+          sums[i / KEPT][i % KEPT] = *(__global const vector_t*)(to + (ulong)(i / KEPT) * out_lane +
+                                                                 (ulong)(i % KEPT) * out_step);
+        }
       }
-    }
-    __global const float* of_phase = weights;
-    for (int phase = 0; phase < phases && phase < taps; ++phase) {
-      const int count = (taps - phase + phases - 1) / phases;
-      in.at = from + phase * shift;
-      switch (count) {
-        case 1:
-          add_few(sums, of_phase, 1, &in);
-          break;
-        case 2:
-          add_few(sums, of_phase, 2, &in);
-          break;
-        case 3:
-          add_few(sums, of_phase, 3, &in);
-          break;
-        case 4:
-          add_few(sums, of_phase, 4, &in);
-          break;
-        case 5:
-          add_few(sums, of_phase, 5, &in);
-          break;
-        case 6:
-          add_few(sums, of_phase, 6, &in);
-          break;
-        case 7:
-          add_few(sums, of_phase, 7, &in);
-          break;
-        default:
-          add_many(sums, of_phase, count, &in);
+      __global const float* of_phase = weights;
+      for (int phase = 0; phase < phases && phase < taps; ++phase) {
+        const int count = (taps - phase + phases - 1) / phases;
+        in.at = from + (ulong)first * in.step + phase * shift;
+        if (first != 0 && in.wraps && in.at > in.last) in.at += in.back - in.step;
+        add_taps(sums, of_phase, count, &in);
+        of_phase += count;
       }
-      of_phase += count;
-    }
 #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      *(__global float16*)(out + (ulong)(i / 8) * out_lane + (ulong)(i % 8) * out_step) =
-          sums[i / 8][i % 8];
+      for (int i = 0; i < 2 * KEPT; ++i) {
+        *(__global vector_t*)(to + (ulong)(i / KEPT) * out_lane + (ulong)(i % KEPT) * out_step) =
+            sums[i / KEPT][i % KEPT];
+      }
     }
     from += next;
     in.last += next;
@@ -246,9 +270,13 @@ static __attribute__((noinline)) void filter_rows(__global const float* from, ul
                                                   int blocks) {
   if (taps == 0) return;
   for (int u = 0; u < STEP; u += 16) {
-    const input_t in = {from + u, lane, STEP, 0, 0, 0};
-    filter(in, weights, taps, PHASES / every, CLCOOK_CHANNELS * every, out + u, out_lane, STEP, add,
-           blocks, BLOCK);
+    // The two lanes are both lines, or in one line after the other the halves of 16 floats.
+    for (int k = 0; k < 16 / WIDTH; ++k) {
+      const input_t in = {from + (ulong)k * lane + u, WIDTH == 16 ? lane : WIDTH, STEP, 0, 0, 0};
+      filter(in, weights, taps, PHASES / every, CLCOOK_CHANNELS * every,
+             out + (ulong)k * out_lane + u, WIDTH == 16 ? out_lane : WIDTH, STEP, add, blocks,
+             BLOCK);
+    }
   }
 }
 
@@ -261,12 +289,13 @@ static __attribute__((noinline)) void filter_columns(__global const float* ring,
   if (taps == 0) return;
   const int wrap = slots - every + line % every;
   const input_t in = {ring + (ulong)(line % slots) * (ulong)pitch,
-                      16,
+                      WIDTH,
                       (ulong)(every * pitch),
                       1,
                       ring + (ulong)wrap * (ulong)pitch,
                       (ulong)(every - slots) * (ulong)pitch};
-  filter(in, weights, taps, 1, 0, out, 16, out_step, add, RESULT_COLUMNS / 32, 32);
+  filter(in, weights, taps, 1, 0, out, WIDTH, out_step, add, RESULT_COLUMNS / (2 * WIDTH),
+         2 * WIDTH);
 }
 
 // Asks for a few blocks of two rows, of elements up to `size`.
