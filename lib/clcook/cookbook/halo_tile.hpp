@@ -359,23 +359,28 @@ inline Recipe halo_tile() {
       shape("dilation", 1024, 1024, 1, "rgba32f", "clamp"),
   };
   recipe.quick_shape = shape("dilation", 640, 360, 1, "rgba32f", "clamp");
-  // Work-groups of 256 work-items: the longer their rows, the more halo a tile has.
+  // Work-groups of 256 work-items, from narrow tiles to flat ones. The halo is that of the perimeter;
+  // what a tile takes longer than one of the same perimeter, such as 4 x 64 than 64 x 4, is due to
+  // its short rows, most of all with small pixels.
   Sweep tiles;
   tiles.shape = shape("dilation", 3840, 2160, 1, "rgba32f", "clamp");
-  tiles.families = {{"radius", {std::int64_t{1}, std::int64_t{4}}}};
+  tiles.families = {{"radius", {std::int64_t{1}, std::int64_t{4}}},
+                    {"pixel", {std::string("rgba32f"), std::string("r32f")}}};
   tiles.smoke = {{"width", std::int64_t{67}}, {"height", std::int64_t{35}}};
   tiles.along.name = "tile_width";
   for (const std::int64_t width : {4, 8, 16, 32, 64, 128, 256})
     tiles.along.values.emplace_back(width);
   tiles.label = "work-items in a row of a work-group of 256";
-  tiles.model_name = "pixels read per output";
+  tiles.model_name = "bytes read per output";
   tiles.model = [](const std::string& variant, const Params& at, std::uint64_t) {
     const HaloTile::Row& row = *HaloTile::Variant(variant).row();
     const HaloTile::Tune tune = halo_tile_card::tune_of(row, {}, at);
     const auto side = [](int value) { return static_cast<std::uint64_t>(value); };
     const auto radius = static_cast<std::uint64_t>(at.integer("radius", 1));
-    if (row.is_for_cpus || tune.tile_width == 0) return 1.0;  // no tile of that kind
-    return model::halo_2d(side(tune.tile_width), side(tune.tile_height), radius).tile_loads();
+    const auto bytes = static_cast<double>(pixel_bytes(HaloTile::parse_pixel(at.word("pixel"))));
+    if (row.is_for_cpus || tune.tile_width == 0) return bytes;  // no tile of that kind
+    return bytes *
+           model::halo_2d(side(tune.tile_width), side(tune.tile_height), radius).tile_loads();
   };
   recipe.sweeps = {tiles};
   recipe.shows = {
