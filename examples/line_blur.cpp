@@ -4,10 +4,13 @@
 //   line_blur in.png out.png --radius 64 --sigma 0.5
 //   line_blur                                      renders a test scene and blurs it to
 //                                                  line_blur.png
+//   line_blur scene:480x270 out.png --no-table --artefact stripes.png
+//                                                  also shows what naive and subsampled make of it
 //
 // test: scene:96x80 {out}/line_blur.png --radius 9.5 --rounds 1 --json {out}/line_blur.json
-// demo: scene:480x270 {out}/line_blur.png --input {out}/scene.png --rounds 1
-// demo-full: scene {out}/line_blur.png --input {out}/scene.png --json {out}/line_blur.json
+// test: scene:210x120 {out}/line_blur.png --no-table --artefact {out}/artefact.png
+// demo: scene:480x270 {out}/line_blur.png --input {out}/scene.png --artefact {out}/subsampled.png --rounds 1
+// demo-full: scene {out}/line_blur.png --input {out}/scene.png --artefact {out}/subsampled.png --json {out}/line_blur.json
 
 #include <fmt/format.h>
 
@@ -17,6 +20,7 @@
 #include <vector>
 
 #include "support/buffers.hpp"
+#include "support/difference_sheet.hpp"
 #include "support/exact_blur.hpp"
 #include "support/pixels.hpp"
 #include "support/program.hpp"
@@ -35,6 +39,7 @@ struct Arguments {
   std::string pixel = "rgba32f";
   std::string variant = "automatic";
   std::string input_copy;
+  std::string artefact;
   std::string json;
   double radius = 64;
   double sigma = 0.5;
@@ -67,6 +72,7 @@ std::vector<Stage> chain() {
 void run(const Arguments& arguments) {
   const auto [in, out] = clcook::example::picture_files(arguments.files, "line_blur.png");
   if (!arguments.input_copy.empty()) clcook::pictures::check_picture_path(arguments.input_copy);
+  if (!arguments.artefact.empty()) clcook::pictures::check_picture_path(arguments.artefact);
   clcook::example::DeviceTimer timer;
   const clcook::Runtime rt = clcook::Runtime::pick(arguments.device, timer.options());
 
@@ -94,6 +100,15 @@ void run(const Arguments& arguments) {
   fmt::print("{} x {} {}, radius {}, sigma {} of the radius, on {} ({})\n{} by variant {}\n",
              picture.width, picture.height, arguments.pixel, arguments.radius, arguments.sigma,
              rt.info().name, rt.info().platform, out, blur.variant().name());
+  if (!arguments.artefact.empty()) {
+    const auto blurred = [&](const char* variant) {
+      const cl::Event finished = LineBlur(rt, problem, variant)(src, dst);
+      return clcook::example::picture_of(result(finished), floats, picture.width, picture.height);
+    };
+    clcook::pictures::write_picture(
+        arguments.artefact,
+        clcook::example::difference_sheet(blurred("naive"), blurred("subsampled")));
+  }
   if (!arguments.table) return;
 
   // Every stage against the scalar reference with the same taps.
@@ -145,6 +160,9 @@ int main(int argc, char** argv) {
   line.rounds(arguments.rounds);
   line.add("--json", arguments.json, "Also write the table with all samples to this file");
   line.add("--input", arguments.input_copy, "Also write the input picture to this PNG file");
+  line.add("--artefact", arguments.artefact,
+           "Also write a part of naive's result, of subsampled's, and their difference to this PNG "
+           "file");
   line.flag("!--no-table", arguments.table, "Only write the picture");
   return line.run(argc, argv, [&] { run(arguments); });
 }

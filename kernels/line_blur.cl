@@ -30,6 +30,9 @@
 #define CLCOOK_LINE_BLUR_COALESCED_STORE
 #define CLCOOK_LINE_BLUR_COALESCED
 #define CLCOOK_LINE_BLUR_CPU_STRIP
+#define CLCOOK_LINE_BLUR_IMAGE_LINE
+#define CLCOOK_LINE_BLUR_IMAGE_TABLE
+#define CLCOOK_LINE_BLUR_LINEAR_PAIRS
 #endif
 
 #ifdef CLCOOK_LINE_BLUR_GROUP
@@ -806,6 +809,96 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
         }
       }
     }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// On images: the source is one, and so is the picture between the passes. The sampler repeats the
+// borders, so that no tap is clamped. Work-groups are naive's.
+//   image_line    naive through the texture unit
+//   image_table   image_line with the normalised weights as data
+//   linear_pairs  image_table with two neighbouring taps per read: between two texels the texture
+//                 unit gives their weighted mean
+//
+// With CLCOOK_DST_IMAGE the pass writes an image of float4, else a buffer. Texels of integers are
+// 0 to 1; the first pass multiplies its sums by CLCOOK_LINE_BLUR_TEXEL_TOP, the largest integer.
+#if defined(CLCOOK_LINE_BLUR_IMAGE_LINE) || defined(CLCOOK_LINE_BLUR_IMAGE_TABLE) || \
+    defined(CLCOOK_LINE_BLUR_LINEAR_PAIRS)
+#ifndef CLCOOK_LINE_BLUR_TEXEL_TOP
+#define CLCOOK_LINE_BLUR_TEXEL_TOP 1.0f
+#endif
+#ifdef CLCOOK_DST_IMAGE
+#define IMAGE_RESULT __write_only image2d_t dst
+#define STORE_TRANSPOSED(x, line, sum) \
+  write_imagef(dst, (int2)(line, x), (sum)*CLCOOK_LINE_BLUR_TEXEL_TOP)
+#else
+#define IMAGE_RESULT __global result_pixel *restrict dst, clcook_view dst_view
+#define STORE_TRANSPOSED(x, line, sum) \
+  STORE_PIXEL(dst, dst_view.offset + (ulong)(x)*dst_view.pitch + (ulong)(line), sum)
+#endif
+#endif
+
+#if defined(CLCOOK_LINE_BLUR_IMAGE_LINE) || defined(CLCOOK_LINE_BLUR_IMAGE_TABLE)
+__constant sampler_t line_blur_nearest =
+    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+#endif
+
+#ifdef CLCOOK_LINE_BLUR_IMAGE_LINE
+__kernel LINE_BLUR_GROUP void line_blur_image_line(__read_only image2d_t src, IMAGE_RESULT,
+                                                   pass_t pass, taps_t taps) {
+  const int line = (int)get_group_id(0);
+  const int group = (int)get_local_size(0);
+  for (int x = (int)get_local_id(0); x < pass.length; x += group) {
+    float4 sum = (float4)(0.0f);
+    float norm = 0.0f;
+    for (int k = -taps.side; k <= taps.side; ++k) {
+      const float w = line_blur_weight(k, taps);
+      sum = fma((float4)(w), read_imagef(src, line_blur_nearest, (int2)(x + k, line)), sum);
+      norm += w;
+    }
+    STORE_TRANSPOSED(x, line, sum / norm);
+  }
+}
+#endif
+
+// weights[k + radius], |k| <= radius.
+#ifdef CLCOOK_LINE_BLUR_IMAGE_TABLE
+__kernel LINE_BLUR_GROUP void line_blur_image_table(__read_only image2d_t src, IMAGE_RESULT,
+                                                    pass_t pass, int radius,
+                                                    __global const float* restrict weights) {
+  const int line = (int)get_group_id(0);
+  const int group = (int)get_local_size(0);
+  for (int x = (int)get_local_id(0); x < pass.length; x += group) {
+    float4 sum = (float4)(0.0f);
+    for (int k = -radius; k <= radius; ++k) {
+      const float4 texel = read_imagef(src, line_blur_nearest, (int2)(x + k, line));
+      sum = fma((float4)(weights[k + radius]), texel, sum);
+    }
+    STORE_TRANSPOSED(x, line, sum);
+  }
+}
+#endif
+
+// reads: .x is the place between two taps, from the pixel's left edge, a multiple of 1/256, and .y
+// their weight. There are radius + 1 of them. The filter reads the next line too, with a weight of
+// 0: a NaN or an infinity there makes a NaN.
+#ifdef CLCOOK_LINE_BLUR_LINEAR_PAIRS
+__constant sampler_t line_blur_linear =
+    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
+
+__kernel LINE_BLUR_GROUP void line_blur_linear_pairs(__read_only image2d_t src, IMAGE_RESULT,
+                                                     pass_t pass, int radius,
+                                                     __global const float2* restrict reads) {
+  const int line = (int)get_group_id(0);
+  const int group = (int)get_local_size(0);
+  for (int x = (int)get_local_id(0); x < pass.length; x += group) {
+    float4 sum = (float4)(0.0f);
+    for (int i = 0; i <= radius; ++i) {
+      const float2 at = (float2)((float)x + reads[i].x, (float)line + 0.5f);
+      sum = fma((float4)(reads[i].y), read_imagef(src, line_blur_linear, at), sum);
+    }
+    STORE_TRANSPOSED(x, line, sum);
   }
 }
 #endif

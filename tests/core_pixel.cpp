@@ -77,6 +77,9 @@ TEST_CASE("images of pixels have the format that OpenCL gives them") {
   CHECK(is(image_format(PixelType::rgba16f), CL_RGBA, CL_HALF_FLOAT));
   CHECK(is(image_format(PixelType::r32f), CL_R, CL_FLOAT));
   CHECK(is(image_format(PixelType::rg16f), CL_RG, CL_HALF_FLOAT));
+  CHECK(is(float_image_format(PixelType::rgba8), CL_RGBA, CL_UNORM_INT8));
+  CHECK(is(float_image_format(PixelType::rg16), CL_RG, CL_UNORM_INT16));
+  CHECK(is(float_image_format(PixelType::rgba16f), CL_RGBA, CL_HALF_FLOAT));
   const auto bytes = stored_formats(PixelType::rgba8);
   REQUIRE(bytes.size() == 2);
   CHECK(is(bytes[1], CL_RGBA, CL_UNORM_INT8));

@@ -14,6 +14,7 @@
 #include <limits>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -71,6 +72,42 @@ double spread(const std::vector<double>& line, std::size_t margin) {
 }
 
 constexpr PlanRefused<LineBlur> refused;
+
+bool reads_image(const Variant& v) { return v.row()->traits.is_image; }
+
+// Those that the device has.
+std::vector<Variant> variants() {
+  std::vector<Variant> out;
+  for (const Variant v : LineBlur::variants()) {
+    if (!reads_image(v) || runtime().info().images) out.push_back(v);
+  }
+  return out;
+}
+std::vector<Variant> buffer_variants() {
+  std::vector<Variant> out;
+  for (const Variant v : LineBlur::variants()) {
+    if (!reads_image(v)) out.push_back(v);
+  }
+  return out;
+}
+
+// The distance of a variant's taps.
+int step_of(const Variant& v, const LineBlur::Problem& p) {
+  return v.row()->traits.is_subsampled ? ref::subsampling_step(p.radius) : 1;
+}
+
+// How far off a result up to 1 may be.
+double close(const Variant& v) { return v.row()->traits.is_linear ? 0x1p-7 + kClose : kClose; }
+
+// Blurs a picture into a buffer, through an image where the plan reads one.
+template <class T>
+cl::Event blur_from(const LineBlur& plan, const std::vector<T>& in, const cl::Buffer& dst) {
+  if (!reads_image(plan.variant())) return plan(upload(in), dst);
+  const LineBlur::Problem& p = plan.problem();
+  return plan(make_image(static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
+                         clcook::float_image_format(p.pixel), in.data()),
+              dst);
+}
 
 }  // namespace
 
@@ -218,11 +255,11 @@ TEST_CASE("no full-quality variant moves an edge") {
   const LineBlur::Problem p{301, 2, 64, kHalf, Pixel::rgba32f};
   std::vector<float> in(301 * 2 * 4);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = (i / 4) % 301 >= 151 ? 1.0f : 0.0f;
-  const cl::Buffer src = upload(in);
   const cl::Buffer dst = upload(in);
-  for (const Variant v : {"naive", "local_line", "weights_table", "coalesced", "cpu_strip"}) {
+  for (const Variant& v : variants()) {
+    if (v.row()->traits.is_subsampled) continue;
     CAPTURE(v.name());
-    const cl::Event done = LineBlur(runtime(), p, v)(src, dst);
+    const cl::Event done = blur_from(LineBlur(runtime(), p, v), in, dst);
     const auto got = read_buffer<float>(runtime(), dst, in.size(), {done});
     // The edge lies between pixels 150 and 151: they are symmetric about one half.
     CHECK(std::abs(got[150 * 4] + got[151 * 4] - 1.0f) < kClose);
@@ -235,11 +272,10 @@ TEST_CASE("stripes of period 3 are blurred away by every variant") {
   const LineBlur::Problem p{401, 1, 64, kHalf, Pixel::rgba32f};
   std::vector<float> in(401 * 4);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = (i / 4) % 3 == 0 ? 1.0f : 0.0f;
-  const cl::Buffer src = upload(in);
   const cl::Buffer dst = upload(in);
-  for (const Variant v : LineBlur::variants()) {
+  for (const Variant& v : variants()) {
     CAPTURE(v.name());
-    const cl::Event done = LineBlur(runtime(), p, v)(src, dst);
+    const cl::Event done = blur_from(LineBlur(runtime(), p, v), in, dst);
     const auto got = read_buffer<float>(runtime(), dst, in.size(), {done});
     for (std::size_t x = 64; x < 401 - 64; ++x) REQUIRE(std::abs(got[x * 4] - 1.0f / 3) < 0.01f);
   }
@@ -249,17 +285,19 @@ TEST_CASE("not-a-number reaches exactly the pixels whose taps see it") {
   const LineBlur::Problem p{200, 40, 5, kHalf, Pixel::rgba32f};
   std::vector<float> in = noise_of(p);
   in[(20 * 200 + 100) * 4] = std::numeric_limits<float>::quiet_NaN();
-  const cl::Buffer src = upload(in);
   const cl::Buffer dst = upload(in);
-  for (const Variant v : LineBlur::variants()) {
+  for (const Variant& v : variants()) {
     CAPTURE(v.name());
-    const cl::Event done = LineBlur(runtime(), p, v)(src, dst);
+    const cl::Event done = blur_from(LineBlur(runtime(), p, v), in, dst);
     const auto got = read_buffer<float>(runtime(), dst, in.size(), {done});
     for (int y = 0; y < 40; ++y) {
       for (int x = 0; x < 200; ++x) {
         const bool seen = std::abs(x - 100) <= 5 && std::abs(y - 20) <= 5;
         const std::size_t at = static_cast<std::size_t>(y * 200 + x) * 4;
-        REQUIRE(std::isnan(got[at]) == seen);
+        // A linear filter reads the next line too, with a weight of 0.
+        const bool beside =
+            v.row()->traits.is_linear && std::abs(x - 100) <= 6 && std::abs(y - 20) <= 6 && !seen;
+        if (!beside) REQUIRE(std::isnan(got[at]) == seen);
         REQUIRE(!std::isnan(got[at + 1]));
       }
     }
@@ -271,18 +309,15 @@ TEST_CASE("nothing of an earlier picture is left in the scratch memory") {
     const LineBlur::Problem p{width, 19, 2.5, kHalf, Pixel::rgba32f};
     const auto in = noise_of(p);
     const std::vector<float> bad(in.size(), std::numeric_limits<float>::quiet_NaN());
-    const cl::Buffer src = upload(in);
-    const cl::Buffer poison = upload(bad);
     const cl::Buffer dst = upload(bad);
-    for (const Variant v : LineBlur::variants()) {
+    for (const Variant& v : variants()) {
       CAPTURE(v.name());
       CAPTURE(width);
       const LineBlur blur(runtime(), p, v);
-      const cl::Event first = blur(poison, dst);
-      const cl::Event done = blur(src, dst, {first});
+      blur_from(blur, bad, dst);
+      const cl::Event done = blur_from(blur, in, dst);
       const auto got = read_buffer<float>(runtime(), dst, in.size(), {done});
-      const int step = v.row()->is_approximate ? ref::subsampling_step(p.radius) : 1;
-      CHECK(difference(expected(p, in, step), got) < kClose);
+      CHECK(difference(expected(p, in, step_of(v, p)), got) < close(v));
     }
   }
 }
@@ -291,7 +326,7 @@ TEST_CASE("nothing of an earlier picture is left in the scratch memory") {
 
 TEST_CASE("another sigma, radius or size builds no program") {
   const LineBlur::Problem p{40, 30, 9, kHalf, Pixel::rgba32f};
-  for (const Variant v : LineBlur::variants()) {
+  for (const Variant& v : variants()) {
     CAPTURE(v.name());
     const LineBlur first(runtime(), p, v);
     const auto before = runtime().cache().stats();
@@ -326,6 +361,15 @@ TEST_CASE("what variants promise: nothing is lost in a copy, more taps lose more
   CHECK(promise("weights_table", 9).max_error == 2 * (19 + 3) * 0x1p-24);
   CHECK(promise("naive", 9).max_error == 2 * (2 * 19 + 44) * 0x1p-24);
   CHECK(promise("subsampled", 64).max_error == 2 * (2 * 65 + 44) * 0x1p-24);
+  // A place between two texels is off by up to a 512th, and values by up to 2.
+  if (runtime().info().images) {
+    CHECK(promise("image_line", 9).max_error == promise("naive", 9).max_error + 4 * 0x1p-24);
+    CHECK(promise("image_table", 9).max_error ==
+          promise("weights_table", 9).max_error + 4 * 0x1p-24);
+    CHECK(promise("linear_pairs", 9).max_error ==
+          doctest::Approx(promise("image_table", 9).max_error + 0x1p-7 + 4 * 0x1p-24));
+    CHECK(promise("linear_pairs", 9).work.bytes_read == promise("naive", 9).work.bytes_read);
+  }
   CHECK(promise("naive", 9).work.launches == 2);
   CHECK(promise("cpu_strip", 9).work.launches == 1);
   CHECK(promise("cpu_strip", 9).work.bytes_read == 40 * 30 * 16);
@@ -560,7 +604,7 @@ TEST_CASE("the plan may go before its work is done") {
 
 LONG_TEST_CASE("a constant picture stays what it is", 16) {
   std::size_t number = 0;
-  for (const Variant v : LineBlur::variants()) {
+  for (const Variant& v : variants()) {
     CAPTURE(v.name());
     for (const auto& [pixel, value] :
          {std::pair(Pixel::rgba8, 255.0), std::pair(Pixel::rgba16, 65535.0),
@@ -570,7 +614,7 @@ LONG_TEST_CASE("a constant picture stays what it is", 16) {
       const auto in = clcook::store_channels(clcook::channel_of(pixel),
                                              std::vector<double>(75 * 33 * 4, value));
       const cl::Buffer dst = clcook::create_buffer(runtime(), in.size());
-      const cl::Event done = LineBlur(runtime(), p, v)(upload(in), dst);
+      const cl::Event done = blur_from(LineBlur(runtime(), p, v), in, dst);
       CHECK(read_buffer<unsigned char>(runtime(), dst, in.size(), {done}) == in);
     }
   }
@@ -585,7 +629,7 @@ TEST_CASE("copies are exact: radius 0, radius below 1, sigma 0") {
     auto in = noise_of(p);
     in[5] = std::numeric_limits<float>::infinity();
     in[6] = -0.0f;
-    for (const Variant v : LineBlur::variants()) {
+    for (const Variant& v : buffer_variants()) {
       const cl::Buffer dst = clcook::create_buffer(runtime(), in.size() * 4);
       const cl::Event done = LineBlur(runtime(), p, v)(upload(in), dst);
       const auto got = read_buffer<float>(runtime(), dst, in.size(), {done});
@@ -599,11 +643,12 @@ TEST_CASE("a sigma that underflows is a copy in effect, one that overflows a box
   const LineBlur::Problem tiny{40, 9, 6, Sigma(1e-30), Pixel::rgba32f};
   const LineBlur::Problem huge{40, 9, 6, Sigma(1e30), Pixel::rgba32f};
   const auto in = noise_of(tiny);
-  for (const Variant v : LineBlur::variants()) {
+  for (const Variant& v : variants()) {
     CAPTURE(v.name());
     for (const LineBlur::Problem& p : {tiny, huge}) {
       const cl::Buffer dst = clcook::create_buffer(runtime(), in.size() * 4);
-      const cl::Event done = LineBlur(runtime(), p, v)(upload(in), dst);
+      const cl::Event done = blur_from(LineBlur(runtime(), p, v), in, dst);
+      // Nothing is lost by shares of 0 and a half.
       CHECK(difference(expected(p, in), read_buffer<float>(runtime(), dst, in.size(), {done})) <
             kClose);
     }
@@ -658,7 +703,7 @@ LONG_TEST_CASE("two channels are the first and the last of four, bit by bit", 16
   constexpr int kWidth = 45;
   constexpr int kHeight = 23;
   std::size_t number = 0;
-  for (const Variant v : LineBlur::variants()) {
+  for (const Variant& v : buffer_variants()) {
     for (const Pixel pixel : LineBlur::Spec::pixel_types()) {
       const clcook::PixelRow& two = clcook::row_of(clcook::kPixelTypes, pixel);
       if (two.channels != 2 || left_out(number++, 4)) continue;
@@ -705,7 +750,7 @@ LONG_TEST_CASE("straight alpha: flat colours stay, and no colour under alpha 0 m
   constexpr int kWidth = 37;
   constexpr int kHeight = 19;
   std::size_t number = 0;
-  for (const Variant v : LineBlur::variants()) {
+  for (const Variant& v : buffer_variants()) {
     for (const Pixel pixel : {Pixel::rgba8, Pixel::rgba16, Pixel::rgba16f, Pixel::rgba32f}) {
       const bool is_chosen = v.name() == "coalesced" || v.name() == "cpu_strip";
       if (pixel != Pixel::rgba8 && !is_chosen) continue;
@@ -807,4 +852,89 @@ LONG_TEST_CASE("images are blurred as buffers are", 16) {
   check_refused([&] { blur8(ImageView(src), ImageView(src)); }, "image format");
   check_refused([&] { blur(ImageView(src, 1, 0), ImageView(dst)); }, "do not fit");
   check_refused([&] { blur(ImageView(cl::Image2D()), ImageView(dst)); }, "src is null");
+}
+
+TEST_CASE("linear pairs: the reference moves weight between the two taps of a read alone") {
+  for (const double radius : {1.0, 2.0, 5.0, 8.5, 31.0, 64.0}) {
+    CAPTURE(radius);
+    const auto taps = ref::taps(radius, kSigma);
+    const int side = taps.back().offset;
+    const auto exact = ref::linear_pairs(taps, 0x1p40);
+    const auto coarse = ref::linear_pairs(taps, 256);
+    REQUIRE(exact.size() == taps.size());
+    double moved = 0;
+    for (std::size_t i = 0; i < taps.size(); ++i) {
+      CHECK(exact[i].weight == doctest::Approx(taps[i].weight).epsilon(1e-9));
+      CHECK(coarse[i].weight == coarse[taps.size() - 1 - i].weight);
+      moved += std::abs(coarse[i].weight - taps[i].weight);
+    }
+    CHECK(moved > 0);
+    CHECK(moved <= 0x1p-8);  // the promise, of values that are 2 apart
+    CHECK(std::abs(ref::centroid(coarse)) < 1e-12);
+    CHECK(coarse[static_cast<std::size_t>(side)].weight > 0);
+  }
+}
+
+TEST_CASE("linear pairs are the pairs of the reference where a device filters in float") {
+  if (!runtime().info().images || !quirks::is_pocl(runtime().info())) {
+    MESSAGE("skipped: texture units may filter in fewer bits");
+    return;
+  }
+  for (const auto& [width, height, radius] :
+       {std::tuple(45, 19, 1.0), std::tuple(45, 19, 2.0), std::tuple(97, 31, 7.5),
+        std::tuple(97, 31, 20.0), std::tuple(11, 3, 33.0), std::tuple(1, 1, 4.0)}) {
+    const LineBlur::Problem p{width, height, radius, kHalf, Pixel::rgba32f};
+    CAPTURE(p.width);
+    CAPTURE(p.radius);
+    const auto in = noise_of(p);
+    const cl::Buffer dst = clcook::create_buffer(runtime(), in.size() * 4);
+    const cl::Event done = blur_from(LineBlur(runtime(), p, "linear_pairs"), in, dst);
+    const auto got = read_buffer<float>(runtime(), dst, in.size(), {done});
+    const auto taps = ref::linear_pairs(ref::taps(radius, kSigma), 256);
+    const auto size = [](int value) { return static_cast<std::size_t>(value); };
+    CHECK(difference(ref::blur(in.data(), size(width), size(height), taps), got) < kClose);
+  }
+}
+
+TEST_CASE("what reads an image says what it cannot") {
+  const auto cannot = [](const char* variant, const LineBlur::Problem& p, const char* why) {
+    const Error error = error_of([&] { LineBlur(runtime(), p, variant); });
+    CHECK(error.code == Errc::unsupported);
+    CHECK_MESSAGE(contains(error.what(), why), error.what());
+  };
+  LineBlur::Problem straight{20, 10, 3, kHalf, Pixel::rgba8};
+  straight.alpha = LineBlur::Alpha::straight;
+  for (const char* variant : {"image_line", "image_table", "linear_pairs"}) {
+    CAPTURE(variant);
+    cannot(variant, straight, "straight alpha");
+    cannot(variant, {20, 10, 0.5, kHalf}, "is a copy");
+    cannot(variant, {20, 10, 3, kHalf, Pixel::rg8}, "four channels, got rg8");
+  }
+  cannot("linear_pairs", {70000, 1, 3, kHalf}, "at most 65536, got 70000 x 1");
+  if (!runtime().info().images) {
+    cannot("image_line", {20, 10, 3, kHalf}, "the device has no images");
+    return;
+  }
+  const auto most = static_cast<int>(runtime().info().image_width);
+  cannot("image_line", {most + 1, 1, 3, kHalf}, "exceeds the device's limit");
+  cannot("image_line", {1, most + 1, 3, kHalf},
+         "exceeds the device's limit");  // between the passes
+
+  const LineBlur blur(runtime(), {20, 10, 3, kHalf});
+  const LineBlur through(runtime(), {20, 10, 3, kHalf}, "image_line");
+  const cl::Buffer a = clcook::create_buffer(runtime(), 20 * 10 * 16);
+  const cl::Buffer b = clcook::create_buffer(runtime(), 20 * 10 * 16);
+  const std::vector<float> texels(20 * 10 * 4);
+  const cl::Image2D image = make_image(20, 10, {CL_RGBA, CL_FLOAT}, texels.data());
+  const cl::Image2D other = make_image(10, 20, {CL_RGBA, CL_FLOAT}, texels.data());
+  const cl::Image2D small = make_image(20, 5, {CL_RGBA, CL_FLOAT}, texels.data());
+  const cl::Image2D bytes = make_image(20, 10, {CL_RGBA, CL_UNORM_INT8}, texels.data());
+  check_refused([&] { blur(image, b); }, "got a 2-D image to read");
+  check_refused([&] { through(a, b); }, "reads a 2-D image and writes a buffer");
+  check_refused([&] { through(ImageView(image), ImageView(image)); }, "writes a buffer");
+  check_refused([&] { through(other, b); }, "do not fit an image of 10 x 20");
+  check_refused([&] { through(small, b); }, "do not fit an image of 20 x 5");
+  check_refused([&] { through(bytes, b); }, "image format");
+  check_refused([&] { through(cl::Image2D(), b); }, "src is null");
+  check_refused([&] { through(image, {b, 8}); }, "multiples of 16");
 }

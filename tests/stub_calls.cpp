@@ -380,3 +380,29 @@ TEST_CASE("scratch memory stays when sigma changes with every call") {
   stub::count_functions(false);
   CHECK(made == 0);
 }
+
+TEST_CASE("a variant that reads images names what the device lacks") {
+  const LineBlur::Problem p{20, 10, 3, LineBlur::RadiusFraction(0.5), LineBlur::Pixel::rgba8};
+  const auto why = [&](const stub::Device& device, const char* variant) {
+    stub::set_device(device);
+    const Runtime runtime = stub::make_runtime();
+    try {
+      const LineBlur blur(runtime, p, variant);
+    } catch (const Error& error) {
+      CHECK(error.code == Errc::unsupported);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  stub::Device device = stub::gpu();
+  CHECK(why(device, "linear_pairs").empty());
+  device.profile = "EMBEDDED_PROFILE";
+  CHECK(why(device, "image_table").empty());
+  CHECK(contains(why(device, "linear_pairs"), "embedded profile"));
+  device.image_size = 15;
+  CHECK(contains(why(device, "image_line"), "an image of 20 x 10 exceeds"));
+  device.images = false;
+  CHECK(contains(why(device, "image_line"), "the device has no images"));
+  CHECK(contains(why(device, "linear_pairs"), "the device has no images"));
+  stub::set_device(stub::gpu());
+}

@@ -363,21 +363,14 @@ struct Spec : PlainSpec {
                                                    " ends the process over kernels like this"));
     }
     if (traits.is_image) {
-      if (!info.images) return Offer::no(Lacks::feature, "the device has no images");
-      if (p.pixel == Pixel::r16f && quirks::misreads_r16f_images(info)) {
+      if (info.images && p.pixel == Pixel::r16f && quirks::misreads_r16f_images(info)) {
         return Offer::no(Lacks::implementation,
                          info.platform + " misreads images of CL_R with CL_HALF_FLOAT");
       }
-      if (!has_format(runtime, p)) {
-        return Offer::no(Lacks::feature,
-                         text("the device has no 2-D images of pixels ", pixel_name(p)));
-      }
-      if (static_cast<std::size_t>(p.width) > info.image_width ||
-          static_cast<std::size_t>(p.height) > info.image_height) {
-        return Offer::no(Lacks::feature, text("an image of ", p.width, " x ", p.height,
-                                              " exceeds the device's limit of ", info.image_width,
-                                              " x ", info.image_height));
-      }
+      const std::string why = why_no_image(runtime, static_cast<std::size_t>(p.width),
+                                           static_cast<std::size_t>(p.height),
+                                           image_format(p.pixel), CL_MEM_READ_ONLY, pixel_name(p));
+      if (!why.empty()) return Offer::no(Lacks::feature, why);
     }
     Offer out;
     // With four channels the rows of block are no wider than those of direct_multi; at radius 1 the
@@ -553,25 +546,6 @@ struct Spec : PlainSpec {
                        {radius, radius, p.depth > 1 ? radius : 0});
   }
 
-  static bool has_format(const Runtime& runtime, const Problem& p) {
-    cl_uint count = 0;
-    clcook::check(clGetSupportedImageFormats(runtime.context()(), CL_MEM_READ_ONLY,
-                                             CL_MEM_OBJECT_IMAGE2D, 0, nullptr, &count),
-                  "clGetSupportedImageFormats");
-    std::vector<cl_image_format> formats(count);
-    clcook::check(clGetSupportedImageFormats(runtime.context()(), CL_MEM_READ_ONLY,
-                                             CL_MEM_OBJECT_IMAGE2D, count, formats.data(), nullptr),
-                  "clGetSupportedImageFormats");
-    const cl_image_format wanted = image_format(p.pixel);
-    for (const cl_image_format& one : formats) {
-      if (one.image_channel_order == wanted.image_channel_order &&
-          one.image_channel_data_type == wanted.image_channel_data_type) {
-        return true;
-      }
-    }
-    return false;
-  }
-
  private:
   static cl::Event from_memory(Call& c) {
     return c.kernel(c.launch, c.wait, c.src.buffer, c.src.view, c.history.buffer, c.history.view,
@@ -634,7 +608,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
                        const std::vector<cl::Event>& wait = {}) const {
     need_filter(false);
     need_source(true);
-    check_image(src);
+    check_source(src);
     const CheckedView to = checked_view(dst, Access::write, "dst");
     return enqueue(runtime(), to, to, to, wait, src);
   }
@@ -642,7 +616,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
                        const std::vector<cl::Event>& wait = {}) const {
     need_filter(true);
     need_source(true);
-    check_image(src);
+    check_source(src);
     const CheckedView past = checked_view(history, Access::read, "history");
     const CheckedView to = checked_view(dst, Access::write, "dst");
     check_disjoint(past, to, Spec::kName, "history", "dst");
@@ -722,22 +696,10 @@ class HaloTile : public Plan<halo_tile::Spec> {
     return check_view(runtime(), view, layout, access, Spec::kName, name);
   }
 
-  void check_image(const cl::Image2D& image) const {
-    const auto width = static_cast<std::size_t>(problem().width);
-    const auto height = static_cast<std::size_t>(problem().height);
-    check_view(runtime(), ImageView(image), width, height, {image_format(problem().pixel)},
-               Access::read, Spec::kName, "src");
-    const auto size = [&](cl_image_info what) {
-      std::size_t value = 0;
-      check(clGetImageInfo(image(), what, sizeof value, &value, nullptr), "clGetImageInfo");
-      return value;
-    };
-    // The sampler's border is that of the image.
-    if (size(CL_IMAGE_WIDTH) != width || size(CL_IMAGE_HEIGHT) != height) {
-      fail(Errc::invalid_argument, Spec::kName,
-           text("src is an image of ", size(CL_IMAGE_WIDTH), " x ", size(CL_IMAGE_HEIGHT),
-                ", the problem has ", width, " x ", height, "; they must be equal"));
-    }
+  void check_source(const cl::Image2D& src) const {
+    check_image(runtime(), src, static_cast<std::size_t>(problem().width),
+                static_cast<std::size_t>(problem().height), image_format(problem().pixel),
+                Spec::kName, "src");
   }
 
   // Of variants that read an image, `src` is not read.

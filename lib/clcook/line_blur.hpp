@@ -113,6 +113,10 @@ struct Spec : PlainSpec {
   static constexpr int kStripRows = 8;  // of cpu_strip
   static constexpr int kStripPixels = 12;
   static constexpr std::size_t kStripRingBytes = 512 * 1024;  // half of a usual L2 cache
+  // Of linear_pairs. Texture units keep 8 bits of the place between two texels, as CUDA documents and
+  // Direct3D demands. Multiples of 1 / 256 are exact there and in float, up to so many texels.
+  static constexpr double kPlaces = 256;
+  static constexpr int kMaxLinear = 1 << 16;
 
   // One launch of a call.
   struct Pass : KernelPass {
@@ -137,6 +141,7 @@ struct Spec : PlainSpec {
     KernelTaps taps;
     cl::Buffer weights;
     cl::Buffer scratch;
+    cl::Image2D between;  // of variants that read images: the picture between the passes
     std::shared_ptr<CallOrder> call_order;  // of the scratch and staging memory
     std::shared_ptr<ImageStaging> staging;
   };
@@ -147,7 +152,8 @@ struct Spec : PlainSpec {
     KernelView view;
   };
 
-  // A launch with the arguments that all kernels begin with.
+  // A launch with the arguments that all kernels begin with. Of variants that read an image, src is
+  // not read, and dst is not written where there is an image to write.
   struct Call {
     Kernel kernel;
     const Resources& r;
@@ -155,21 +161,33 @@ struct Spec : PlainSpec {
     Rows src;
     Rows dst;
     std::vector<cl::Event> wait;
+    cl::Image2D src_image;
+    cl::Image2D dst_image;
 
     template <class... More>
     cl::Event operator()(const More&... more) {
       const KernelPass& cut = pass;
       return kernel(pass.launch, wait, src.buffer, src.view, dst.buffer, dst.view, cut, more...);
     }
+    template <class... More>
+    cl::Event on_images(const More&... more) {
+      const KernelPass& cut = pass;
+      if (dst_image() != nullptr)
+        return kernel(pass.launch, wait, src_image, dst_image, cut, more...);
+      return kernel(pass.launch, wait, src_image, dst.buffer, dst.view, cut, more...);
+    }
     LocalBytes tile() const { return {pass.cells * kCell}; }
   };
 
   struct Traits {
     Cut (*cut)(const Setup<Spec>&);
-    bool has_table = false;   // weights made on the host
-    bool is_pairs = false;    // taps in pairs
-    bool is_padded = false;   // a float4 more after every 32 of local memory
-    bool is_blocked = false;  // a group makes kBlockPixels of kBlockLines lines
+    bool has_table = false;      // weights made on the host
+    bool is_pairs = false;       // taps in pairs
+    bool is_padded = false;      // a float4 more after every 32 of local memory
+    bool is_blocked = false;     // a group makes kBlockPixels of kBlockLines lines
+    bool is_subsampled = false;  // at most 65 taps, subsampling_step() apart
+    bool is_image = false;       // the source is an image
+    bool is_linear = false;      // with two taps per read
   };
 
   static const std::vector<Row>& variants() {
@@ -177,6 +195,7 @@ struct Spec : PlainSpec {
     const auto blocks = [](Call& c) {
       return c(cl_int{2 * c.r.taps.side + 1}, c.r.weights, c.tile());
     };
+    const auto on_images = [](Call& c) { return c.on_images(cl_int{c.r.taps.side}, c.r.weights); };
     static const std::vector<Row> all{
         Row("naive", "one work-group per line; a global read and an exponential per tap",
             {two_passes})
@@ -189,24 +208,25 @@ struct Spec : PlainSpec {
             .tunes(),
         Row("subsampled", "at most 65 taps, spread over the radius (an approximation)", {cut_tiles})
             .runs(tiles)
+            .with(&Traits::is_subsampled)
             .against("local_line", "at most 65 taps (an approximation)")
             .approximate()
             .tunes(),
         Row("symmetric", "the same taps in pairs: one weight for two", {cut_tiles})
             .runs(tiles)
-            .with(&Traits::is_pairs)
+            .with(&Traits::is_subsampled, &Traits::is_pairs)
             .against("subsampled", "taps in pairs: one weight for two")
             .approximate()
             .tunes(),
         Row("unrolled", "symmetric with the loop over 32 pairs unrolled", {cut_tiles})
             .runs(tiles)
-            .with(&Traits::is_pairs)
+            .with(&Traits::is_subsampled, &Traits::is_pairs)
             .against("symmetric", "the loop over 32 pairs unrolled")
             .approximate()
             .tunes(),
         Row("padded", "symmetric with padded local memory, against bank conflicts", {cut_tiles})
             .runs(tiles)
-            .with(&Traits::is_pairs, &Traits::is_padded)
+            .with(&Traits::is_subsampled, &Traits::is_pairs, &Traits::is_padded)
             .against("symmetric", "a padded layout of local memory")
             .approximate()
             .tunes(),
@@ -239,6 +259,30 @@ struct Spec : PlainSpec {
             .with(&Traits::has_table)
             .against("weights_table", "float16 vectors, both passes in one launch")
             .for_cpus(),
+        // The caller of an automatic plan has buffers.
+        Row("image_line", "naive on images: a read through the texture unit per tap", {two_passes})
+            .runs([](Call& c) { return c.on_images(c.r.taps); })
+            .with(&Traits::is_image)
+            .against("naive", "images, read through the texture unit")
+            .by_name()
+            .need("images of the pixel type")
+            .tunes(),
+        Row("image_table", "image_line with weights made once on the host", {two_passes})
+            .runs(on_images)
+            .with(&Traits::has_table, &Traits::is_image)
+            .against("image_line", "weights made once, on the host")
+            .by_name()
+            .need("images of the pixel type")
+            .tunes(),
+        Row("linear_pairs",
+            "image_table with two taps per read, mixed by the linear filter (an approximation)",
+            {two_passes})
+            .runs(on_images)
+            .with(&Traits::has_table, &Traits::is_image, &Traits::is_linear)
+            .against("image_table", "two taps per read, mixed by the linear filter")
+            .approximate()
+            .need("images of the pixel type, filtered linearly")
+            .tunes(),
     };
     return all;
   }
@@ -281,8 +325,9 @@ struct Spec : PlainSpec {
 
   static bool is_straight(const Problem& p) { return p.alpha == Alpha::straight; }
   // Whether the second pass takes a program of its own: it reads what the first has written.
-  static bool has_two_programs(const Problem& p) {
-    return p.pixel != Pixel::rgba32f || is_straight(p);
+  static bool has_two_programs(const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    return p.pixel != Pixel::rgba32f || is_straight(p) || s.row.traits.is_image;
   }
   static bool is_copy(const Problem& p) { return p.radius < 1 || p.relative_sigma.value == 0; }
   static int subsampling_step(double radius) {
@@ -290,7 +335,7 @@ struct Spec : PlainSpec {
   }
   // Distance of a variant's taps.
   static int step(const Row& row, double radius) {
-    return row.is_approximate ? subsampling_step(radius) : 1;
+    return row.traits.is_subsampled ? subsampling_step(radius) : 1;
   }
   // Taps on each side of the centre.
   static int side(const Setup<Spec>& s) {
@@ -319,11 +364,20 @@ struct Spec : PlainSpec {
   //            Together (2 N + 39) u m, and 5 for second-order terms. The additions of pairs and
   //            the doubled weights stay within N.
   //   straight alpha: kAlphaRoundings, once.
-  static Offer offer(const Runtime&, const Setup<Spec>& s) {
+  //   images   A texel of integers is good to 1.5 ulp (3 u) and its sum is multiplied by the largest
+  //            integer (1 u), in the first pass.
+  //   linear   A read at the place f between the taps a and b is (1 - f) a + f b; each product and
+  //            the sum round: 2 u m. f is off by up to half of 1 / kPlaces, and a and b are at most
+  //            2 m apart: 1 / kPlaces. The weights of all reads are positive and their sum is 1, so
+  //            these are the errors of a pass, and no value grows.
+  static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
     if (s.row.traits.is_blocked && quirks::breaks_item_loops(s.device))
       return Offer::no(Lacks::implementation, "it is miscompiled by " + s.device.platform_version);
     const Cut& cut = *s.design;
     if (cut.lacks != Lacks::nothing) return Offer::no(cut.lacks, cut.why);
+    if (s.row.traits.is_image) {
+      if (Offer lacking = lacking_images(runtime, s); !lacking.can()) return lacking;
+    }
     Offer out;
     // With two passes the picture between them, once out and once in.
     const double between =
@@ -335,15 +389,20 @@ struct Spec : PlainSpec {
     out.work.operations = 2 * pixels(s.problem) * 4 * taps * 2;
     out.max_error = 2 * (s.row.traits.has_table ? taps + 3 : 2 * taps + 44) * 0x1p-24;
     if (is_straight(s.problem)) out.max_error += kAlphaRoundings;
+    if (s.row.traits.is_image) out.max_error += 4 * 0x1p-24;
+    if (s.row.traits.is_linear) out.max_error += 2 * (1 / kPlaces + 2 * 0x1p-24);
     return out;
   }
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
     const Problem& p = s.problem;
+    const bool is_image = s.row.traits.is_image;
     const Stored stored{p.pixel, is_straight(p) && !is_copy(p)};
-    const Stored between{Pixel::rgba32f, false};
+    const Stored between{Pixel::rgba32f, false, is_image};
     std::vector<CompileUnit> out;
-    if (!has_two_programs(p) || s.row.is_for_cpus || is_copy(p)) {
+    if (is_image) {
+      out = {unit(s, {p.pixel, false, true}, between), unit(s, between, stored)};
+    } else if (!has_two_programs(s) || s.row.is_for_cpus || is_copy(p)) {
       out = {unit(s, stored, stored)};
     } else {
       out = {unit(s, stored, between), unit(s, between, stored)};
@@ -372,11 +431,16 @@ struct Spec : PlainSpec {
     out.taps.factor = static_cast<cl_float>(1 / (2.5066282746310002 * sigma));
     out.taps.divisor = static_cast<cl_float>(2 * sigma * sigma);
     if (s.row.traits.has_table) {
-      const std::vector<float> table = weights(p);
+      const std::vector<float> table = s.row.traits.is_linear ? linear_reads(p) : weights(p);
       out.weights =
           create_buffer(runtime, table.size() * sizeof(float), CL_MEM_READ_ONLY, table.data());
     }
-    out.scratch = create_buffer(runtime, out.cut->scratch_cells * kCell);
+    if (s.row.traits.is_image) {  // transposed
+      out.between = create_image(runtime, static_cast<std::size_t>(p.height),
+                                 static_cast<std::size_t>(p.width), image_format(Pixel::rgba32f));
+    } else {
+      out.scratch = create_buffer(runtime, out.cut->scratch_cells * kCell);
+    }
     return out;
   }
 
@@ -388,12 +452,14 @@ struct Spec : PlainSpec {
   struct Stored {
     Pixel pixel;
     bool is_straight;
+    bool is_image = false;
   };
 
   static CompileUnit unit(const Setup<Spec>& s, const Stored& src, const Stored& dst) {
     CompileUnit out = variant_unit(s, embedded::line_blur);
     const auto name = [](const Stored& stored) {
-      return text(pixel_type_name(stored.pixel, kName), stored.is_straight ? " straight" : "");
+      return text(pixel_type_name(stored.pixel, kName), stored.is_straight ? " straight" : "",
+                  stored.is_image ? " image" : "");
     };
     out.label = name(src) + " -> " + name(dst);
     if (is_copy(s.problem)) {  // the same for every variant
@@ -415,8 +481,11 @@ struct Spec : PlainSpec {
       if (pixel != Pixel::rgba32f)
         out.defines.flag(side + upper_case(pixel_type_name(pixel, kName)));
     };
-    set_type("CLCOOK_SRC_", src.pixel);
+    if (!src.is_image) set_type("CLCOOK_SRC_", src.pixel);
     set_type("CLCOOK_DST_", dst.pixel);
+    if (src.is_image && is_integer(channel_of(src.pixel)))
+      out.defines.set("CLCOOK_LINE_BLUR_TEXEL_TOP", top_of(channel_of(src.pixel)));
+    if (dst.is_image) out.defines.flag("CLCOOK_DST_IMAGE");
     if (src.is_straight || dst.is_straight)
       set_straight_alpha(out.defines, channel_of(s.problem.pixel));
     if (src.is_straight) out.defines.flag("CLCOOK_SRC_STRAIGHT");
@@ -424,17 +493,47 @@ struct Spec : PlainSpec {
     return out;
   }
 
-  static std::vector<float> weights(const Problem& p) {
+  // Of the taps -radius to radius; their sum is 1.
+  static std::vector<double> exact_weights(const Problem& p) {
     const int radius = static_cast<int>(p.radius);
-    std::vector<double> exact(static_cast<std::size_t>(2 * radius + 1));
+    std::vector<double> out(static_cast<std::size_t>(2 * radius + 1));
     double sum = 0;
     for (int k = -radius; k <= radius; ++k) {
       const double d = k == 0 ? 0 : k / p.radius / p.relative_sigma.value;
-      sum += exact[static_cast<std::size_t>(k + radius)] = std::exp(-d * d / 2);
+      sum += out[static_cast<std::size_t>(k + radius)] = std::exp(-d * d / 2);
     }
-    std::vector<float> table(exact.size());
-    for (std::size_t i = 0; i < exact.size(); ++i) table[i] = static_cast<float>(exact[i] / sum);
-    return table;
+    for (double& weight : out) weight /= sum;
+    return out;
+  }
+
+  static std::vector<float> weights(const Problem& p) {
+    const std::vector<double> exact = exact_weights(p);
+    return {exact.begin(), exact.end()};
+  }
+
+  // Place and weight of the radius + 1 reads of linear_pairs. The taps of each side are in pairs,
+  // nearest first. With an odd radius the centre belongs to both sides, half of it to each: so no
+  // read touches a pixel outside of the window.
+  static std::vector<float> linear_reads(const Problem& p) {
+    const std::vector<double> exact = exact_weights(p);
+    const int radius = static_cast<int>(p.radius);
+    const auto weight = [&](int k) {
+      return exact[static_cast<std::size_t>(k + radius)] / (k == 0 && radius % 2 != 0 ? 2 : 1);
+    };
+    std::vector<float> out;
+    const auto add = [&](double offset, double sum) {
+      out.push_back(static_cast<float>(0.5 + offset));  // the middle of a texel is at 0.5
+      out.push_back(static_cast<float>(sum));
+    };
+    if (radius % 2 == 0) add(0, weight(0));
+    for (int near = radius % 2 == 0 ? 1 : 0; near < radius; near += 2) {
+      const double sum = weight(near) + weight(near + 1);
+      const double share = sum > 0 ? weight(near + 1) / sum : 0;
+      const double place = near + std::nearbyint(share * kPlaces) / kPlaces;
+      add(-place, sum);
+      add(place, sum);
+    }
+    return out;
   }
 
   // A work-group per line.
@@ -450,9 +549,38 @@ struct Spec : PlainSpec {
     Cut out;
     out.passes = {line_pass(p.width, p.height, s.tune.group),
                   line_pass(p.height, p.width, s.tune.group)};
-    if (has_two_programs(p)) out.passes[1].unit = 1;
-    out.scratch_cells = static_cast<std::size_t>(p.width) * static_cast<std::size_t>(p.height);
+    if (has_two_programs(s)) out.passes[1].unit = 1;
+    if (!s.row.traits.is_image)
+      out.scratch_cells = static_cast<std::size_t>(p.width) * static_cast<std::size_t>(p.height);
     return out;
+  }
+
+  // What the variants that read an image lack.
+  static Offer lacking_images(const Runtime& runtime, const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    if (is_copy(p)) return Offer::no(Lacks::problem, "the blur is a copy, which needs no image");
+    if (is_straight(p)) {
+      return Offer::no(Lacks::problem,
+                       "colours of straight alpha would be mixed before they are weighted");
+    }
+    const char* pixel = pixel_type_name(p.pixel, kName);
+    if (channels_of(p.pixel) != 4)
+      return Offer::no(Lacks::problem, text("it takes pixels of four channels, got ", pixel));
+    if (s.row.traits.is_linear && std::max(p.width, p.height) > kMaxLinear) {
+      return Offer::no(Lacks::problem, text("places between texels are exact in lines of at most ",
+                                            kMaxLinear, ", got ", p.width, " x ", p.height));
+    }
+    const auto width = static_cast<std::size_t>(p.width);
+    const auto height = static_cast<std::size_t>(p.height);
+    std::string why =
+        why_no_image(runtime, width, height, float_image_format(p.pixel), CL_MEM_READ_ONLY, pixel);
+    if (why.empty()) {
+      why = why_no_image(runtime, height, width, image_format(Pixel::rgba32f), CL_MEM_READ_WRITE,
+                         "rgba32f");
+    }
+    if (why.empty() && s.row.traits.is_linear && runtime.info().embedded_profile)
+      why = "the device has OpenCL's embedded profile, which filters no images of floats";
+    return why.empty() ? Offer() : Offer::no(Lacks::feature, why);
   }
 
   static Cut refused(Lacks lacks, std::string why) {
@@ -615,12 +743,9 @@ class LineBlur : public Plan<line_blur::Spec> {
   // Throws Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
   cl::Event operator()(const BufferView& src, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
-    const Problem& p = problem();
-    const std::size_t bytes = pixel_bytes(p.pixel);
-    const RowLayout layout{static_cast<std::size_t>(p.width) * bytes,
-                           static_cast<std::size_t>(p.height), bytes};
-    const CheckedView from = check_view(runtime(), src, layout, Access::read, kName, "src");
-    const CheckedView to = check_view(runtime(), dst, layout, Access::write, kName, "dst");
+    need_source(false);
+    const CheckedView from = check_view(runtime(), src, layout(), Access::read, kName, "src");
+    const CheckedView to = check_view(runtime(), dst, layout(), Access::write, kName, "dst");
     check_disjoint(from, to, kName, "src", "dst");
     check_wait(runtime(), wait, kName);
     if (resources().scratch() == nullptr) return enqueue(runtime(), from, to, wait);
@@ -629,16 +754,33 @@ class LineBlur : public Plan<line_blur::Spec> {
     return scope.end();
   }
 
+  // The same for the variants that read an image. The picture is the whole image, of the size of the
+  // problem: CL_RGBA with CL_UNORM_INT8, CL_UNORM_INT16, CL_HALF_FLOAT or CL_FLOAT.
+  cl::Event operator()(const cl::Image2D& src, const BufferView& dst,
+                       const std::vector<cl::Event>& wait = {}) const {
+    need_source(true);
+    const Problem& p = problem();
+    check_image(runtime(), src, static_cast<std::size_t>(p.width),
+                static_cast<std::size_t>(p.height), float_image_format(p.pixel), kName, "src");
+    const CheckedView to = check_view(runtime(), dst, layout(), Access::write, kName, "dst");
+    check_wait(runtime(), wait, kName);
+    CallScope scope(runtime(), *resources().call_order);
+    enqueue(scope.runtime(), to, to, scope.wait_list(wait), src);
+    return scope.end();
+  }
+
   // The same on images: CL_RGBA with CL_FLOAT for rgba32f, CL_HALF_FLOAT for rgba16f, CL_UNORM_INT8
   // or CL_UNSIGNED_INT8 for rgba8, CL_UNORM_INT16 or CL_UNSIGNED_INT16 for rgba16. The pixels go
-  // through buffers of the plan, so src and dst may be the same image.
+  // through buffers of the plan, so src and dst may be the same image. Not for the variants that read
+  // an image.
   cl::Event operator()(const ImageView& src, const ImageView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
     const Problem& p = problem();
-    const ImageLayout layout{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
+    need_source(false);
+    const ImageLayout texels{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
                              pixel_bytes(p.pixel), stored_formats(p.pixel)};
     return resources().staging->run(
-        runtime(), layout, src, dst, wait, *resources().call_order, kName,
+        runtime(), texels, src, dst, wait, *resources().call_order, kName,
         [&](CallScope& scope, const auto& from, const auto& to, const auto& before) {
           return enqueue(scope.runtime(), from, to, before);
         });
@@ -656,12 +798,26 @@ class LineBlur : public Plan<line_blur::Spec> {
  private:
   static constexpr const char* kName = Spec::kName;
 
-  // Enqueues the passes.
+  void need_source(bool image) const {
+    if (image == row().traits.is_image) return;
+    fail(Errc::invalid_argument, kName,
+         text("the variant ", row().name,
+              image ? " reads and writes buffers, got a 2-D image to read"
+                    : " reads a 2-D image and writes a buffer, got others"));
+  }
+
+  RowLayout layout() const {
+    const std::size_t bytes = pixel_bytes(problem().pixel);
+    return {static_cast<std::size_t>(problem().width) * bytes,
+            static_cast<std::size_t>(problem().height), bytes};
+  }
+
+  // Enqueues the passes. Of variants that read an image, `src` is not read.
   cl::Event enqueue(const Runtime& on, const CheckedView& src, const CheckedView& dst,
-                    const std::vector<cl::Event>& wait) const {
+                    const std::vector<cl::Event>& wait, const cl::Image2D& image = {}) const {
     const Spec::Resources& r = resources();
     const Spec::Pass& first = r.cut->passes.front();
-    Spec::Call call{kernel(on), r, first, rows(src), rows(dst), wait};
+    Spec::Call call{kernel(on), r, first, rows(src), rows(dst), wait, image, r.between};
     if (r.cut->passes.size() == 1) return is_copy(problem()) ? call() : row().run(call);
     // The intermediate picture is transposed: one row of it per column.
     const Spec::Pass& second = r.cut->passes.back();
@@ -672,7 +828,9 @@ class LineBlur : public Plan<line_blur::Spec> {
                        second,
                        {r.scratch, {0, static_cast<cl_ulong>(second.length)}},
                        rows(dst),
-                       {done}};
+                       {done},
+                       r.between,
+                       {}};
     return row().run(columns);
   }
 

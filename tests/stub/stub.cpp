@@ -801,6 +801,8 @@ cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, std
       return answer.text(is.driver);
     case CL_DEVICE_EXTENSIONS:
       return answer.text(is.extensions);
+    case CL_DEVICE_PROFILE:
+      return answer.text(is.profile);
     case CL_DEVICE_TYPE:
       return answer.of(is.type);
     case CL_DEVICE_AVAILABLE:

@@ -51,6 +51,7 @@ struct Device {
   std::string version = "OpenCL 3.0 stub";  // "OpenCL 1.2 stub": no OpenCL C 3.0 either
   std::string driver = "1.0";
   std::string extensions = "cl_khr_fp16";
+  std::string profile = "FULL_PROFILE";
   cl_device_type type = CL_DEVICE_TYPE_GPU;
   cl_uint compute_units = 16;
   cl_uint clock_mhz = 1000;

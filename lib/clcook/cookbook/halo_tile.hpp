@@ -17,6 +17,7 @@
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
+#include <clcook/registry/source_image.hpp>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -106,22 +107,21 @@ class HaloCase : public PlanCase<HaloTile> {
       past_ = data(random, values, specials);
       stored_past_ = store_channels(channel(), past_);
     }
-    if (problem_.depth == 1 && runtime.info().images) image_ = make_image();
+    if (problem_.depth == 1)
+      image_ = SourceImage(runtime, image_format(problem_.pixel), problem_.width, problem_.height);
   }
 
   void poison() override {
     src_->poison();
     history_->poison();
     dst_->poison();
-    if (image_() == nullptr) return;
-    const std::vector<unsigned char> pattern(stored_.size(), 0x7B);
-    write_image(pattern, {}, CL_TRUE);
+    if (!image_.is_null()) image_.poison(stored_.size(), 0x7B);
   }
 
   cl::Event upload(const std::vector<cl::Event>& wait) override {
     cl::Event done = src_->upload(stored_.data(), wait);
     if (!past_.empty()) done = history_->upload(stored_past_.data(), {done});
-    if (image_() != nullptr) done = write_image(stored_, {done}, CL_FALSE);
+    if (!image_.is_null()) done = image_.upload(stored_.data(), {done});
     return done;
   }
 
@@ -137,7 +137,8 @@ class HaloCase : public PlanCase<HaloTile> {
   cl::Event call(const std::vector<BufferView>& views,
                  const std::vector<cl::Event>& wait) override {
     if (of_image())
-      return is_clamp() ? plan()(image_, views[0], views[1], wait) : plan()(image_, views[0], wait);
+      return is_clamp() ? plan()(image_.image(), views[0], views[1], wait)
+                        : plan()(image_.image(), views[0], wait);
     return is_clamp() ? plan()(views[0], views[1], views[2], wait)
                       : plan()(views[0], views[1], wait);
   }
@@ -208,31 +209,6 @@ class HaloCase : public PlanCase<HaloTile> {
     return out;
   }
 
-  cl::Image2D make_image() const {
-    const cl_image_format format = image_format(problem_.pixel);
-    cl_image_desc desc{};
-    desc.image_type = CL_MEM_OBJECT_IMAGE2D;
-    desc.image_width = static_cast<std::size_t>(problem_.width);
-    desc.image_height = static_cast<std::size_t>(problem_.height);
-    cl_int status = CL_SUCCESS;
-    // Without an image, prepare() of the variant image throws Error(unsupported).
-    return cl::Image2D(
-        clCreateImage(runtime_.context()(), CL_MEM_READ_ONLY, &format, &desc, nullptr, &status));
-  }
-
-  cl::Event write_image(const std::vector<unsigned char>& values,
-                        const std::vector<cl::Event>& wait, cl_bool blocking) const {
-    const std::size_t origin[3] = {0, 0, 0};
-    const std::size_t region[3] = {static_cast<std::size_t>(problem_.width),
-                                   static_cast<std::size_t>(problem_.height), 1};
-    const WaitHandles waits(wait);
-    cl_event done = nullptr;
-    clcook::check(clEnqueueWriteImage(runtime_.queue()(), image_(), blocking, origin, region, 0, 0,
-                                      values.data(), waits.count(), waits.data(), &done),
-                  "clEnqueueWriteImage");
-    return cl::Event(done);
-  }
-
   const std::vector<float>& reference() {
     if (!expected_.empty()) return expected_;
     namespace ref = reference::halo_tile;
@@ -255,7 +231,7 @@ class HaloCase : public PlanCase<HaloTile> {
 
   Params params_;
   std::optional<GuardedBuffer> history_;
-  cl::Image2D image_;
+  SourceImage image_;
   reference::halo_tile::Volume in_;
   std::vector<float> past_;
   std::vector<unsigned char> stored_;
@@ -383,23 +359,28 @@ inline Recipe halo_tile() {
       shape("dilation", 1024, 1024, 1, "rgba32f", "clamp"),
   };
   recipe.quick_shape = shape("dilation", 640, 360, 1, "rgba32f", "clamp");
-  // Work-groups of 256 work-items: the longer their rows, the more halo a tile has.
+  // Work-groups of 256 work-items, from narrow tiles to flat ones. The halo is that of the perimeter;
+  // what a tile takes longer than one of the same perimeter, such as 4 x 64 than 64 x 4, is due to
+  // its short rows, most of all with small pixels.
   Sweep tiles;
   tiles.shape = shape("dilation", 3840, 2160, 1, "rgba32f", "clamp");
-  tiles.families = {{"radius", {std::int64_t{1}, std::int64_t{4}}}};
+  tiles.families = {{"radius", {std::int64_t{1}, std::int64_t{4}}},
+                    {"pixel", {std::string("rgba32f"), std::string("r32f")}}};
   tiles.smoke = {{"width", std::int64_t{67}}, {"height", std::int64_t{35}}};
   tiles.along.name = "tile_width";
   for (const std::int64_t width : {4, 8, 16, 32, 64, 128, 256})
     tiles.along.values.emplace_back(width);
   tiles.label = "work-items in a row of a work-group of 256";
-  tiles.model_name = "pixels read per output";
+  tiles.model_name = "bytes read per output";
   tiles.model = [](const std::string& variant, const Params& at, std::uint64_t) {
     const HaloTile::Row& row = *HaloTile::Variant(variant).row();
     const HaloTile::Tune tune = halo_tile_card::tune_of(row, {}, at);
     const auto side = [](int value) { return static_cast<std::uint64_t>(value); };
     const auto radius = static_cast<std::uint64_t>(at.integer("radius", 1));
-    if (row.is_for_cpus || tune.tile_width == 0) return 1.0;  // no tile of that kind
-    return model::halo_2d(side(tune.tile_width), side(tune.tile_height), radius).tile_loads();
+    const auto bytes = static_cast<double>(pixel_bytes(HaloTile::parse_pixel(at.word("pixel"))));
+    if (row.is_for_cpus || tune.tile_width == 0) return bytes;  // no tile of that kind
+    return bytes *
+           model::halo_2d(side(tune.tile_width), side(tune.tile_height), radius).tile_loads();
   };
   recipe.sweeps = {tiles};
   recipe.shows = {

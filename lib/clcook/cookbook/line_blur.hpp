@@ -19,6 +19,7 @@
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
+#include <clcook/registry/source_image.hpp>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -47,7 +48,8 @@ inline LineBlur::Problem problem(const Params& shape) {
 class BlurCase : public PlanCase<LineBlur> {
  public:
   BlurCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : PlanCase(runtime, problem(shape)) {
+      : PlanCase(runtime, problem(shape)),
+        image_(runtime, float_image_format(problem_.pixel), problem_.width, problem_.height) {
     const std::size_t bytes = pixel_bytes(problem_.pixel);
     const std::size_t offset = shape.as<std::size_t>("offset");
     const std::size_t row = static_cast<std::size_t>(problem_.width) * bytes;
@@ -76,6 +78,29 @@ class BlurCase : public PlanCase<LineBlur> {
     if (is_straight()) reference::weight_by_alpha(values_, channels_, top());
   }
 
+  void poison() override {
+    src_->poison();
+    dst_->poison();
+    if (!image_.is_null()) image_.poison(stored_.size(), 0xFF);
+  }
+
+  cl::Event upload(const std::vector<cl::Event>& wait) override {
+    const cl::Event done = PlanCase::upload(wait);
+    return image_.is_null() ? done : image_.upload(stored_.data(), {done});
+  }
+
+  // If the variant reads an image, that is not among them.
+  std::vector<Operand> operands() override {
+    std::vector<Operand> out = PlanCase::operands();
+    if (of_image()) out.erase(out.begin());
+    return out;
+  }
+
+  cl::Event call(const std::vector<BufferView>& views,
+                 const std::vector<cl::Event>& wait) override {
+    return of_image() ? plan()(image_.image(), views[0], wait) : PlanCase::call(views, wait);
+  }
+
   Diff check(const std::vector<cl::Event>& wait) override {
     Diff diff;
     const std::vector<unsigned char> got = dst_->read(wait, diff, "dst");
@@ -101,6 +126,7 @@ class BlurCase : public PlanCase<LineBlur> {
   const void* input() override { return stored_.data(); }
 
  private:
+  bool of_image() const { return plan().variant().row()->traits.is_image; }
   // Whether colours are compared times alpha. Copies are compared as they are.
   bool is_straight() const {
     return LineBlur::Spec::is_straight(problem_) && !LineBlur::is_copy(problem_);
@@ -129,6 +155,7 @@ class BlurCase : public PlanCase<LineBlur> {
 
   const Channel channel_ = channel_of(problem_.pixel);
   const std::size_t channels_ = static_cast<std::size_t>(channels_of(problem_.pixel));
+  const SourceImage image_;
   std::vector<unsigned char> stored_;
   std::vector<double> values_;                    // what it holds
   std::map<int, std::vector<double>> reference_;  // by the distance of the taps

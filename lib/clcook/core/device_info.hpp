@@ -33,6 +33,7 @@ struct DeviceInfo {
   bool accelerator = false;
   bool compiler = false;
   bool images = false;
+  bool embedded_profile = false;  // of OpenCL, in place of the full one
   cl_uint compute_units = 0;
   cl_uint clock_mhz = 0;
   std::size_t max_group = 0;  // work-items per work-group

@@ -159,6 +159,15 @@ constexpr cl_image_format image_format(PixelType type) {
   return {kOrders[channels_of(type) - 1], row_of(kChannels, channel_of(type)).stored};
 }
 
+// The format of images of the same bits that read_imagef() reads: integers as 0 to 1. A linear filter
+// takes these.
+constexpr cl_image_format float_image_format(PixelType type) {
+  cl_image_format out = image_format(type);
+  const cl_channel_type normalized = row_of(kChannels, channel_of(type)).normalized;
+  if (normalized != 0) out.image_channel_data_type = normalized;
+  return out;
+}
+
 // The formats of images whose texels are stored as such pixels: bits that a copy to a buffer keeps.
 inline std::vector<cl_image_format> stored_formats(PixelType type) {
   std::vector<cl_image_format> out{image_format(type)};

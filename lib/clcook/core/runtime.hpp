@@ -144,6 +144,11 @@ CLCOOK_INLINE cl::Buffer create_buffer(const Runtime& runtime, std::size_t bytes
                                        cl_mem_flags flags = CL_MEM_READ_WRITE,
                                        const void* host = nullptr);
 
+// Creates a 2-D image. Throws Error(out_of_resources) where its memory is lacking.
+CLCOOK_INLINE cl::Image2D create_image(const Runtime& runtime, std::size_t width,
+                                       std::size_t height, const cl_image_format& format,
+                                       cl_mem_flags flags = CL_MEM_READ_WRITE);
+
 // The events of a wait list as OpenCL's C functions take them. They must stay alive elsewhere.
 class WaitHandles {
  public:

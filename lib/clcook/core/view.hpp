@@ -142,6 +142,17 @@ CLCOOK_INLINE void check_view(const Runtime& runtime, const ImageView& view, std
                               std::size_t height, const std::vector<cl_image_format>& formats,
                               Access access, const std::string& where, const std::string& name);
 
+// The same of an image to read that has this size and format: its border is that of the picture.
+CLCOOK_INLINE void check_image(const Runtime& runtime, const cl::Image2D& image, std::size_t width,
+                               std::size_t height, const cl_image_format& format,
+                               const std::string& where, const std::string& name);
+
+// Why the device has no 2-D image of that size and format with those flags; empty where it has.
+// `pixel` is the format's name.
+CLCOOK_INLINE std::string why_no_image(const Runtime& runtime, std::size_t width,
+                                       std::size_t height, const cl_image_format& format,
+                                       cl_mem_flags flags, const std::string& pixel);
+
 }  // namespace clcook
 
 #if CLCOOK_DEFINITIONS

@@ -78,6 +78,27 @@ std::vector<double> blur(const T* source, std::size_t width, std::size_t height,
   return picture;
 }
 
+// The taps that a linear filter sees which keeps `places` places between two texels, where each read
+// takes two taps of one side, the nearest first. With an odd number of taps a side, the centre counts
+// half on either side.
+inline std::vector<Tap> linear_pairs(const std::vector<Tap>& taps, double places) {
+  const int side = taps.back().offset;
+  std::vector<Tap> out = taps;  // with the weights of what is read
+  const auto at = [&](int k) -> double& { return out[static_cast<std::size_t>(k + side)].weight; };
+  const bool shares_centre = side % 2 != 0;
+  for (Tap& tap : out) tap.weight = !shares_centre && tap.offset == 0 ? tap.weight : 0;
+  for (int k = 1 - side % 2; k < side; k += 2) {
+    const double near = taps[static_cast<std::size_t>(k + side)].weight / (k == 0 ? 2 : 1);
+    const double far = taps[static_cast<std::size_t>(k + 1 + side)].weight;
+    const double share = near + far > 0 ? std::nearbyint(places * far / (near + far)) / places : 0;
+    for (const int sign : {-1, 1}) {
+      at(sign * k) += (1 - share) * (near + far);
+      at(sign * (k + 1)) += share * (near + far);
+    }
+  }
+  return out;
+}
+
 // Mean offset of the taps in pixels: 0 for a kernel that does not move the picture.
 inline double centroid(const std::vector<Tap>& taps) {
   double sum = 0;

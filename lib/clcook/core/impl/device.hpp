@@ -53,6 +53,7 @@ CLCOOK_INLINE DeviceInfo device_info(const cl::Device& handle) {
   info.c_version = string(CL_DEVICE_OPENCL_C_VERSION);
   info.driver = string(CL_DRIVER_VERSION);
   info.extensions = string(CL_DEVICE_EXTENSIONS);
+  info.embedded_profile = string(CL_DEVICE_PROFILE) == "EMBEDDED_PROFILE";
   const auto type = detail::device_value<cl_device_type>(device, CL_DEVICE_TYPE);
   info.cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
   info.gpu = (type & CL_DEVICE_TYPE_GPU) != 0;

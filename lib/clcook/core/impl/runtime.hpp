@@ -128,4 +128,17 @@ CLCOOK_INLINE cl::Buffer create_buffer(const Runtime& runtime, std::size_t bytes
   return buffer;
 }
 
+CLCOOK_INLINE cl::Image2D create_image(const Runtime& runtime, std::size_t width,
+                                       std::size_t height, const cl_image_format& format,
+                                       cl_mem_flags flags) {
+  cl_image_desc desc{};
+  desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+  desc.image_width = width;
+  desc.image_height = height;
+  cl_int status = CL_SUCCESS;
+  cl::Image2D image(clCreateImage(runtime.context()(), flags, &format, &desc, nullptr, &status));
+  check(status, "clCreateImage");
+  return image;
+}
+
 }  // namespace clcook

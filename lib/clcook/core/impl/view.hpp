@@ -176,4 +176,46 @@ CLCOOK_INLINE void check_view(const Runtime& runtime, const ImageView& view, std
   }
 }
 
+CLCOOK_INLINE void check_image(const Runtime& runtime, const cl::Image2D& image, std::size_t width,
+                               std::size_t height, const cl_image_format& format,
+                               const std::string& where, const std::string& name) {
+  check_view(runtime, ImageView(image), width, height, {format}, Access::read, where, name);
+  const auto size = [&](cl_image_info what) {
+    std::size_t value = 0;
+    check(clGetImageInfo(image(), what, sizeof value, &value, nullptr), "clGetImageInfo");
+    return value;
+  };
+  if (size(CL_IMAGE_WIDTH) != width || size(CL_IMAGE_HEIGHT) != height) {
+    fail(Errc::invalid_argument, where,
+         text(name, " is an image of ", size(CL_IMAGE_WIDTH), " x ", size(CL_IMAGE_HEIGHT),
+              ", the problem has ", width, " x ", height, "; they must be equal"));
+  }
+}
+
+CLCOOK_INLINE std::string why_no_image(const Runtime& runtime, std::size_t width,
+                                       std::size_t height, const cl_image_format& format,
+                                       cl_mem_flags flags, const std::string& pixel) {
+  const DeviceInfo& info = runtime.info();
+  if (!info.images) return "the device has no images";
+  cl_uint count = 0;
+  check(clGetSupportedImageFormats(runtime.context()(), flags, CL_MEM_OBJECT_IMAGE2D, 0, nullptr,
+                                   &count),
+        "clGetSupportedImageFormats");
+  std::vector<cl_image_format> formats(count);
+  check(clGetSupportedImageFormats(runtime.context()(), flags, CL_MEM_OBJECT_IMAGE2D, count,
+                                   formats.data(), nullptr),
+        "clGetSupportedImageFormats");
+  bool known = false;
+  for (const cl_image_format& one : formats) {
+    known = known || (one.image_channel_order == format.image_channel_order &&
+                      one.image_channel_data_type == format.image_channel_data_type);
+  }
+  if (!known) return "the device has no 2-D images of pixels " + pixel;
+  if (width > info.image_width || height > info.image_height) {
+    return text("an image of ", width, " x ", height, " exceeds the device's limit of ",
+                info.image_width, " x ", info.image_height);
+  }
+  return "";
+}
+
 }  // namespace clcook
