@@ -98,7 +98,8 @@ struct Spec : PlainSpec {
             .against("column_tiles", "a run of the strips for each chiplet")
             .tunes({group, {"chiplets", {8, 4}}}),
         Row("cpu_tiles",
-            "for CPUs: a tile of pixels per work-item, 256 x 16 of a gather, whose places are found "
+            "for CPUs: a tile of pixels per work-item, 256 x 16 of a gather, whose places are "
+            "found "
             "in vectors, or 4096 x 16 of a filter",
             {Kind::columns})
             .against("column_tiles", "a tile of pixels per work-item, in vectors")

@@ -170,13 +170,16 @@ inline Recipe gbuffer_shade() {
       {6,
        "wide against reloaded and short2: registers and waves in the table of the page",
        {Experiment::fewer_registers("predicates", "reloaded"),
-        Experiment::sweep("predicates@8", "reloaded@8", "along=each group=1024",
-                          "groups of 1024, where registers are short")}},
+        Experiment::sweep(
+            "predicates@16", "reloaded@16", "along=each group=1024",
+            "16 texels each in groups of 1024, which leave 64 registers per "
+            "work-item: values that live throughout the loop to values loaded late")}},
       {7,
        "sweep along each, groups of 1024: the registers of a work-item up to the cap and beyond it",
-       {Experiment::sweep("wide@8", "wide@4", "along=each group=1024",
-                          "groups of 1024, 64 registers per work-item: twice as many needed, to as "
-                          "many as there are")}},
+       {Experiment::sweep(
+           "wide@8", "wide@4", "along=each group=1024",
+           "groups of 1024, 64 registers per work-item: twice as many texels as fit, to as "
+           "many as fit")}},
       {18, "sign_bit against packed", {Experiment::pair("sign_bit", "packed").with_registers()}},
       {19,
        "packed against bit_fields, and bit_fields against added_fields",
@@ -194,7 +197,8 @@ inline Recipe gbuffer_shade() {
       Parameter::integer("lights", "directional lights", 0, clcook::gbuffer_shade::kMaxLights),
       Parameter::integer("offset", "texels before the first colour", 0, 1 << 20, "0"),
       Parameter::integer("group", "work-items per group; 0: the tuning's", 0, 1024, "0"),
-      Parameter::integer("each", "texels per work-item, 2, 4, 8 or 16; 0: the tuning's", 0, 16, "0"),
+      Parameter::integer("each", "texels per work-item, 2, 4, 8 or 16; 0: the tuning's", 0, 16,
+                         "0"),
   };
   describe<GbufferShade, gbuffer_shade_card::ShadeCase>(recipe, gbuffer_shade_card::problem,
                                                         gbuffer_shade_card::tune_of);
