@@ -244,9 +244,9 @@ inline Recipe group_swizzle() {
       shape("filter", 1, 1048600),
   };
   recipe.bench_shapes = {
-      shape("gather", 8192, 4096, 16, 256),  shape("gather", 3840, 2160, 16, 256),
-      shape("gather", 2560, 1440, 16, 256),  shape("gather", 1024, 1024, 16, 256),
-      shape("gather", 32768, 1024, 16, 256), shape("filter", 8192, 8192),
+      shape("gather", 32768, 1024, 16, 256), shape("gather", 8192, 4096, 16, 256),
+      shape("gather", 3840, 2160, 16, 256),  shape("gather", 2560, 1440, 16, 256),
+      shape("gather", 1024, 1024, 16, 256),  shape("filter", 8192, 8192),
   };
   recipe.quick_shape = shape("gather", 512, 512, 16, 256);
   Sweep sweep;
