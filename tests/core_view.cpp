@@ -26,18 +26,6 @@ cl::Buffer sub_buffer(const cl::Buffer& parent, std::size_t origin, std::size_t 
   return out;
 }
 
-cl::Image2D image_2d(const Runtime& on, std::size_t width, std::size_t height,
-                     const cl_image_format& format, cl_mem_flags flags = CL_MEM_READ_WRITE) {
-  cl_image_desc description{};
-  description.image_type = CL_MEM_OBJECT_IMAGE2D;
-  description.image_width = width;
-  description.image_height = height;
-  cl_int status = CL_SUCCESS;
-  cl::Image2D out(clCreateImage(on.context()(), flags, &format, &description, nullptr, &status));
-  check(status, "clCreateImage");
-  return out;
-}
-
 // The error of a view that must be refused; the message names operation and argument.
 Error refused(const BufferView& view, const RowLayout& layout, Access access = Access::read) {
   const Error error =
@@ -87,7 +75,7 @@ TEST_CASE("handles of the C API stay the caller's: each view and runtime holds i
   }
   CHECK(references(memory) == 1);
 
-  const cl::Image2D image = image_2d(runtime(), 4, 4, {CL_RGBA, CL_FLOAT});
+  const cl::Image2D image = create_image(runtime(), 4, 4, {CL_RGBA, CL_FLOAT});
   {
     const ImageView view(image(), 1, 2);
     CHECK(references(image()) == 2);
@@ -185,7 +173,7 @@ TEST_CASE("null, foreign and wrong objects are refused") {
   const Runtime other = Runtime::pick();
   CHECK(contains(refused(create_buffer(other, 16), {1, 1}).what(), "another context"));
   if (runtime().info().images) {
-    const cl::Image2D image = image_2d(runtime(), 4, 4, {CL_RGBA, CL_FLOAT});
+    const cl::Image2D image = create_image(runtime(), 4, 4, {CL_RGBA, CL_FLOAT});
     clRetainMemObject(image());
     const cl::Buffer wrong(image());  // an image in a buffer's clothes
     CHECK(contains(refused(wrong, {1, 1}).what(), "not a buffer"));
@@ -310,7 +298,7 @@ TEST_CASE("image views: format, size, context and access") {
   }
   const cl_image_format rgba32f{CL_RGBA, CL_FLOAT};
   const cl_image_format rgba8{CL_RGBA, CL_UNORM_INT8};
-  const cl::Image2D image = image_2d(runtime(), 8, 5, rgba32f);
+  const cl::Image2D image = create_image(runtime(), 8, 5, rgba32f);
   const auto attempt = [&](const ImageView& view, std::size_t width, std::size_t height,
                            std::initializer_list<cl_image_format> formats, Access access) {
     check_view(runtime(), view, width, height, formats, access, "operation", "argument");
@@ -340,13 +328,13 @@ TEST_CASE("image views: format, size, context and access") {
   CHECK(contains(format.what(), "0x10d2"));  // CL_UNORM_INT8, what is wanted
   image_refused(cl::Image2D(), 1, 1, {rgba32f}, Access::read);
   const Runtime other = Runtime::pick();
-  CHECK(
-      contains(image_refused(image_2d(other, 8, 5, rgba32f), 8, 5, {rgba32f}, Access::read).what(),
-               "another context"));
-  const cl::Image2D read_only = image_2d(runtime(), 8, 5, rgba32f, CL_MEM_READ_ONLY);
+  CHECK(contains(
+      image_refused(create_image(other, 8, 5, rgba32f), 8, 5, {rgba32f}, Access::read).what(),
+      "another context"));
+  const cl::Image2D read_only = create_image(runtime(), 8, 5, rgba32f, CL_MEM_READ_ONLY);
   CHECK(contains(image_refused(read_only, 8, 5, {rgba32f}, Access::write).what(),
                  "CL_MEM_READ_ONLY"));
-  const cl::Image2D write_only = image_2d(runtime(), 8, 5, rgba32f, CL_MEM_WRITE_ONLY);
+  const cl::Image2D write_only = create_image(runtime(), 8, 5, rgba32f, CL_MEM_WRITE_ONLY);
   CHECK(contains(image_refused(write_only, 8, 5, {rgba32f}, Access::read).what(),
                  "CL_MEM_WRITE_ONLY"));
   const cl::Buffer buffer = create_buffer(runtime(), 64);

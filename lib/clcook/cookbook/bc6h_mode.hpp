@@ -87,9 +87,7 @@ inline std::vector<std::uint32_t> headers(const Params& shape, std::uint64_t see
 class ModeCase : public PlanCase<Bc6hMode> {
  public:
   ModeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : PlanCase(runtime, problem(shape), "headers", "modes"),
-        shape_(shape),
-        words_(headers(shape, seed)) {
+      : PlanCase(runtime, problem(shape), "headers", "modes"), words_(headers(shape, seed)) {
     const auto offset = shape.as<std::size_t>("offset");
     const std::size_t before = offset == 0 ? 0 : offset + 1;
     src_.emplace(runtime, words_.size() * 4, 1, before * 4, 0, static_cast<unsigned char>(0xAA));
@@ -117,11 +115,7 @@ class ModeCase : public PlanCase<Bc6hMode> {
 
  private:
   const void* input() override { return words_.data(); }
-  Bc6hMode::Tune tune_of(const Bc6hMode::Row& row, const Params& tune) const override {
-    return bc6h_mode_card::tune_of(row, tune, shape_);
-  }
 
-  Params shape_;
   std::vector<std::uint32_t> words_;
   std::vector<unsigned char> expected_;
 };

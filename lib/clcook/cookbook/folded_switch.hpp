@@ -134,8 +134,13 @@ inline Sparse sparse(const reference::folded_switch::Valences& valences, bool ta
 class PatchCase : public PlanCase<FoldedSwitch> {
  public:
   PatchCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : PlanCase(runtime, problem(shape, seed), "positions", "control_points"),
-        run_(static_cast<int>(shape.integer("run", 0))) {
+      : PlanCase(runtime, problem(shape, seed), "positions", "control_points") {
+    const int run = static_cast<int>(shape.integer("run", 0));
+    set_tune_of([run](const FoldedSwitch::Row& row, const Params& tune) {
+      FoldedSwitch::Tune out = FoldedSwitch::Posed::parse_tune(tune);
+      if (run != 0 && row.traits.has_runs()) out.run = run;
+      return out;
+    });
     const std::size_t offset = shape.as<std::size_t>("offset") * clcook::folded_switch::kPointBytes;
     // 0xFF in the poison makes every float a NaN. The positions start one point later than the
     // results, so that an exchange of the two offsets shows.
@@ -213,13 +218,7 @@ class PatchCase : public PlanCase<FoldedSwitch> {
     return problem_.valences.size() * clcook::folded_switch::Spec::results(problem_) *
            clcook::folded_switch::kPointBytes;
   }
-  FoldedSwitch::Tune tune_of(const FoldedSwitch::Row& row, const Params& tune) const override {
-    FoldedSwitch::Tune out = FoldedSwitch::Posed::parse_tune(tune);
-    if (run_ != 0 && row.traits.has_runs()) out.run = run_;
-    return out;
-  }
 
-  int run_;
   std::vector<float> positions_;
   std::map<reference::folded_switch::Valences, Sparse> weights_;
 };

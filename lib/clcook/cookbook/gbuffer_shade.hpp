@@ -51,7 +51,7 @@ inline GbufferShade::Tune tune_of(const GbufferShade::Row& row, const Params& tu
 class ShadeCase : public PlanCase<GbufferShade> {
  public:
   ShadeCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : PlanCase(runtime, problem(shape), "gbuffer", "colours"), shape_(shape) {
+      : PlanCase(runtime, problem(shape), "gbuffer", "colours") {
     namespace ref = reference::gbuffer_shade;
     const auto offset = shape.as<std::size_t>("offset");
     Random random(seed);
@@ -126,16 +126,11 @@ class ShadeCase : public PlanCase<GbufferShade> {
 
  private:
   const void* input() override { return words_.data(); }
-  Tune tune_of(const Row& row, const Params& tune) const override {
-    return gbuffer_shade_card::tune_of(row, tune, shape_);
-  }
-
   static std::uint32_t pack(const std::array<int, 3>& rgb) {
     return static_cast<std::uint32_t>(rgb[0]) | static_cast<std::uint32_t>(rgb[1]) << 8 |
            static_cast<std::uint32_t>(rgb[2]) << 16;
   }
 
-  Params shape_;
   std::vector<reference::gbuffer_shade::Light> lights_;
   std::array<int, 3> fog_{};
   std::vector<reference::gbuffer_shade::Texel> texels_;

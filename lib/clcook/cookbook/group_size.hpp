@@ -133,7 +133,7 @@ inline std::vector<ref::Sphere> scene(int count, std::uint64_t seed) {
 class GroupSizeCase : public PlanCase<GroupSize> {
  public:
   GroupSizeCase(const Runtime& runtime, const Params& params, std::uint64_t seed)
-      : PlanCase(runtime, problem(params)), params_(params) {
+      : PlanCase(runtime, problem(params)) {
     const GroupSize::Problem& p = problem_;
     const std::size_t offset = read(params).offset;
     if (traces()) {
@@ -206,9 +206,6 @@ class GroupSizeCase : public PlanCase<GroupSize> {
     if (!integers_.empty()) return integers_.data();
     return spheres_.empty() ? &kNone : spheres_.data();
   }
-  Tune tune_of(const Row& row, const Params& tune) const override {
-    return group_size_card::tune_of(row, tune, params_);
-  }
   bool traces() const { return problem_.work == GroupSize::Work::divergent_loop; }
 
   // The reference, once per case, as the 32-bit words of the result.
@@ -242,7 +239,6 @@ class GroupSizeCase : public PlanCase<GroupSize> {
     in_parallel(count_, 65536, some);
   }
 
-  Params params_;
   std::size_t count_ = 0;
   std::vector<float> floats_;
   std::vector<std::uint32_t> integers_;

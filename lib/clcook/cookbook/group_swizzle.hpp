@@ -72,7 +72,7 @@ inline double bound(const GroupSwizzle::Problem& p, std::size_t channel) {
 class SwizzleCase : public PlanCase<GroupSwizzle> {
  public:
   SwizzleCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : PlanCase(runtime, problem(shape)), shape_(shape) {
+      : PlanCase(runtime, problem(shape)) {
     const auto offset = shape.as<std::size_t>("offset");
     const auto pad = shape.as<std::size_t>("pad");
     const std::size_t row = static_cast<std::size_t>(problem_.width) * kPixelBytes;
@@ -116,10 +116,6 @@ class SwizzleCase : public PlanCase<GroupSwizzle> {
   static constexpr std::size_t kPixelBytes = 16;
 
   const void* input() override { return values_.data(); }
-  Tune tune_of(const Row& row, const Params& tune) const override {
-    return group_swizzle_card::tune_of(row, tune, shape_);
-  }
-
   // Calls `row(y)` for every row, by several threads where the picture is large.
   template <class Row>
   void for_rows(const Row& row) const {
@@ -147,7 +143,6 @@ class SwizzleCase : public PlanCase<GroupSwizzle> {
     });
   }
 
-  Params shape_;
   std::vector<float> values_;
   std::vector<double> expected_;
 };

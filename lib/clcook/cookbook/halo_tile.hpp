@@ -75,7 +75,7 @@ inline HaloTile::Tune tune_of(const HaloTile::Row& row, const Params& tune, cons
 class HaloCase : public PlanCase<HaloTile> {
  public:
   HaloCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
-      : PlanCase(runtime, problem(shape)), params_(shape) {
+      : PlanCase(runtime, problem(shape)) {
     tile_width(shape);  // refuses an impossible one
     const std::size_t bytes = pixel_bytes(problem_.pixel);
     const std::size_t offset = shape.as<std::size_t>("offset");
@@ -165,9 +165,6 @@ class HaloCase : public PlanCase<HaloTile> {
   }
 
  private:
-  Tune tune_of(const Row& row, const Params& tune) const override {
-    return halo_tile_card::tune_of(row, tune, params_);
-  }
   bool is_clamp() const { return problem_.filter == HaloTile::Filter::clamp; }
   bool of_image() const { return plan().variant().row()->traits.is_image; }
   Channel channel() const { return channel_of(problem_.pixel); }
@@ -229,7 +226,6 @@ class HaloCase : public PlanCase<HaloTile> {
     return expected_;
   }
 
-  Params params_;
   std::optional<GuardedBuffer> history_;
   SourceImage image_;
   reference::halo_tile::Volume in_;

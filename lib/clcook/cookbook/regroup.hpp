@@ -157,10 +157,7 @@ class RegroupCase : public PlanCase<Regroup> {
   static constexpr unsigned char kPoison = 0xCD;
 
   RegroupCase(const Runtime& runtime, const Params& params, std::uint64_t seed)
-      : PlanCase(runtime, read(params).problem),
-        params_(params),
-        shape_(read(params)),
-        keys_(keys(shape_, seed)) {
+      : PlanCase(runtime, read(params).problem), shape_(read(params)), keys_(keys(shape_, seed)) {
     const std::size_t items = problem_.items;
     const auto key = static_cast<std::size_t>(problem_.key_bytes);
     const std::size_t first = shape_.offset;
@@ -247,10 +244,6 @@ class RegroupCase : public PlanCase<Regroup> {
   }
 
  protected:
-  Tune tune_of(const Row& row, const Params& tune) const override {
-    return regroup_card::tune_of(row, tune, params_);
-  }
-
  private:
   // The reference of all items, once per case.
   void expect() {
@@ -270,7 +263,6 @@ class RegroupCase : public PlanCase<Regroup> {
     in_parallel(problem_.items, 4096, some);
   }
 
-  Params params_;
   Shape shape_;
   std::vector<std::uint32_t> keys_;
   std::vector<unsigned char> stored_keys_;

@@ -59,7 +59,6 @@ class CompactionCase : public PlanCase<StreamCompaction> {
 
   CompactionCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)),
-        shape_(shape),
         threshold_(shape.real("threshold")),
         calls_(shape.integer("calls")) {
     StreamCompaction::Spec::check(problem_);
@@ -175,11 +174,6 @@ class CompactionCase : public PlanCase<StreamCompaction> {
     return count;
   }
 
-  Tune tune_of(const Row& row, const Params& tune) const override {
-    return stream_compaction_card::tune_of(row, tune, shape_);
-  }
-
-  Params shape_;
   double threshold_;
   std::int64_t calls_;
   std::vector<unsigned char> pixels_;  // as they are stored

@@ -6,6 +6,7 @@
 #include <clcook/core/runtime.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
 #include <clcook/registry/recipe.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -33,8 +34,8 @@ class PlanCase : public Case {
   void prepare(const std::string& variant, const Params& tune) override {
     const typename Operation::Variant one = variant;
     const Row& row = one.is_automatic() ? Posed::baseline() : *one.row();
-    const Tune with =
-        tune_of(row, tune);  // an unknown name is an error even where nothing is tuned
+    // An unknown name is an error even where nothing is tuned.
+    const Tune with = tune_of_ ? tune_of_(row, tune) : Posed::parse_tune(tune);
     if constexpr (std::is_constructible_v<Operation, const Runtime&, const Problem&,
                                           const typename Operation::Variant&, const Tune&>) {
       plan_.emplace(runtime_, problem_, one, with);
@@ -81,6 +82,10 @@ class PlanCase : public Case {
   // What the case was made for.
   const Problem& stated() const { return problem_; }
 
+  // Where the shape says something of the tune: makes it of a row and the tuning's values.
+  using TuneOf = std::function<Tune(const Row&, const Params& tune)>;
+  void set_tune_of(TuneOf tune_of) { tune_of_ = std::move(tune_of); }
+
  protected:
   const Operation& plan() const {
     if (!plan_) fail(Errc::invalid_argument, Operation::Spec::kRecipe, "prepare() was not called");
@@ -88,8 +93,6 @@ class PlanCase : public Case {
   }
   // The rows of src_ without gaps; they stay where they are.
   virtual const void* input() { return nullptr; }
-  // The tune that the tuning's values and the shape stand for.
-  virtual Tune tune_of(const Row&, const Params& tune) const { return Posed::parse_tune(tune); }
 
   Runtime runtime_;
   Problem problem_;
@@ -102,6 +105,7 @@ class PlanCase : public Case {
   const char* src_name_;
   const char* dst_name_;
   std::optional<Operation> plan_;
+  TuneOf tune_of_;
 };
 
 }  // namespace clcook

@@ -275,11 +275,19 @@ void describe(Recipe& recipe, const ProblemOf& problem_of) {
 // and a shape.
 template <class Operation, class CaseOf, class Posed = typename Operation::Posed, class ProblemOf,
           class TuneOf>
-void describe(Recipe& recipe, const ProblemOf& problem_of, const TuneOf& tune_of) {
+void describe(Recipe& recipe, const ProblemOf& problem_of, TuneOf tune_of) {
   describe<Operation, CaseOf, Posed>(recipe, problem_of);
   recipe.tune_of = [=](const VariantInfo& variant, const Params& tune, const Params& shape) {
     const auto& row = static_cast<const typename Operation::Row&>(variant);
     return Operation::Posed::format_tune(tune_of(row, tune, shape));
+  };
+  recipe.make_case = [=](const Runtime& runtime, const Params& shape,
+                         std::uint64_t seed) -> std::unique_ptr<Case> {
+    auto out = std::make_unique<CaseOf>(runtime, shape, seed);
+    out->set_tune_of([=](const typename Operation::Row& row, const Params& tune) {
+      return tune_of(row, tune, shape);
+    });
+    return out;
   };
 }
 
