@@ -171,10 +171,8 @@ inline Recipe gbuffer_shade() {
             "work-item: values that live throughout the loop to values loaded late")}},
       {7,
        "sweep along each, groups of 1024: the registers of a work-item up to the cap and beyond it",
-       {Experiment::sweep(
-           "wide@8", "wide@4", "along=each group=1024",
-           "groups of 1024, 64 registers per work-item: twice as many texels as fit, to as "
-           "many as fit")}},
+       {Experiment::sweep("wide@8", "wide@4", "along=each group=1024",
+                          "groups of 1024, 64 registers per work-item, 8 texels each to 4")}},
       {18, "sign_bit against packed", {Experiment::pair("sign_bit", "packed").with_registers()}},
       {19,
        "packed against bit_fields, and bit_fields against added_fields",
