@@ -8,16 +8,19 @@
 // is ordinary memory.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <clcook/halo_tile.hpp>
 #include <clcook/model/halo.hpp>
 #include <clcook/reference/halo_tile.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/in_parallel.hpp>
 #include <clcook/registry/pixels.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <clcook/registry/source_image.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -212,17 +215,24 @@ class HaloCase : public PlanCase<HaloTile> {
     const ref::Border border = reference::border_named(border_name(problem_.border, "halo_tile"));
     std::array<float, 4> outside{};
     for (std::size_t c = 0; c < 4; ++c) outside[c] = stored_value(problem_.outside[c]);
-    switch (problem_.filter) {
-      case HaloTile::Filter::dilation:
-        expected_ = ref::dilation(in_, problem_.radius, border, outside);
-        break;
-      case HaloTile::Filter::median:
-        expected_ = ref::median(in_, problem_.radius, border, outside);
-        break;
-      case HaloTile::Filter::clamp:
-        expected_ = ref::clamp(in_, past_, problem_.radius, border, outside);
-        break;
-    }
+    const auto of_rows = [&](ref::Rows rows) {
+      switch (problem_.filter) {
+        case HaloTile::Filter::median:
+          return ref::median(in_, problem_.radius, border, outside, rows);
+        case HaloTile::Filter::clamp:
+          return ref::clamp(in_, past_, problem_.radius, border, outside, rows);
+        default:
+          return ref::dilation(in_, problem_.radius, border, outside, rows);
+      }
+    };
+    expected_.resize(in_.values.size());
+    const std::size_t rows = ref::all_rows(in_).end;
+    const std::size_t row = expected_.size() / rows;
+    in_parallel(rows, 65536 / row + 1, [&](std::size_t begin, std::size_t end) {
+      const std::vector<float> some = of_rows({begin, end});
+      std::copy(some.begin(), some.end(),
+                expected_.begin() + static_cast<std::ptrdiff_t>(begin * row));
+    });
     return expected_;
   }
 

@@ -27,11 +27,22 @@ struct Volume {
   std::vector<float> values;
 };
 
-// Calls body(index, neighbours) for each value, in the order of memory; neighbours are the values
-// of the same channel within `radius`, row by row. A picture has no neighbours in z.
-template <class Body>
-void for_each_neighbourhood(const Volume& in, int radius, Border border,
-                            const std::array<float, 4>& outside, const Body& body) {
+// The rows of all pictures in the order of memory, from `begin` to before `end`: what a caller with
+// several threads gives to each of them.
+struct Rows {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+inline Rows all_rows(const Volume& in) {
+  return {0, static_cast<std::size_t>(in.height) * static_cast<std::size_t>(in.depth)};
+}
+
+// Returns of(index, neighbours) for each value of `rows`, in the order of memory; neighbours are
+// the values of the same channel within `radius`, row by row. A picture has no neighbours in z.
+template <class Of>
+std::vector<float> of_neighbourhoods(const Volume& in, int radius, Border border,
+                                     const std::array<float, 4>& outside, Rows rows, const Of& of) {
   const int radius_z = in.depth > 1 ? radius : 0;
   const auto side = static_cast<std::size_t>(2 * radius + 1);
   // Column x + k - radius of each x, so that the loop over the neighbours only looks it up.
@@ -40,38 +51,41 @@ void for_each_neighbourhood(const Volume& in, int radius, Border border,
     columns[i] = border_index(static_cast<int>(i / side) + static_cast<int>(i % side) - radius,
                               in.width, border);
   }
+  const auto width = static_cast<std::size_t>(in.width);
+  const auto height = static_cast<std::size_t>(in.height);
+  const auto channels = static_cast<std::size_t>(in.channels);
+  std::vector<float> out;
+  out.reserve((rows.end - rows.begin) * width * channels);
   std::vector<float> neighbours;
-  std::size_t index = 0;
-  for (int z = 0; z < in.depth; ++z) {
-    for (int y = 0; y < in.height; ++y) {
-      for (int x = 0; x < in.width; ++x) {
-        for (int c = 0; c < in.channels; ++c) {
-          neighbours.clear();
-          for (int dz = -radius_z; dz <= radius_z; ++dz) {
-            const int layer = border_index(z + dz, in.depth, border);
-            for (int dy = -radius; dy <= radius; ++dy) {
-              const int row = border_index(y + dy, in.height, border);
-              for (std::size_t k = 0; k < side; ++k) {
-                const int column = columns[static_cast<std::size_t>(x) * side + k];
-                if (layer < 0 || row < 0 || column < 0) {
-                  neighbours.push_back(outside[static_cast<std::size_t>(c)]);
-                } else {
-                  const std::size_t pixel =
-                      (static_cast<std::size_t>(layer) * static_cast<std::size_t>(in.height) +
-                       static_cast<std::size_t>(row)) *
-                          static_cast<std::size_t>(in.width) +
-                      static_cast<std::size_t>(column);
-                  neighbours.push_back(in.values[pixel * static_cast<std::size_t>(in.channels) +
-                                                 static_cast<std::size_t>(c)]);
-                }
-              }
+  for (std::size_t line = rows.begin; line < rows.end; ++line) {
+    const int y = static_cast<int>(line % height);
+    const int z = static_cast<int>(line / height);
+    for (std::size_t i = 0; i < width * channels; ++i) {
+      const std::size_t x = i / channels;
+      const std::size_t c = i % channels;
+      neighbours.clear();
+      for (int dz = -radius_z; dz <= radius_z; ++dz) {
+        const int layer = border_index(z + dz, in.depth, border);
+        for (int dy = -radius; dy <= radius; ++dy) {
+          const int row = border_index(y + dy, in.height, border);
+          for (std::size_t k = 0; k < side; ++k) {
+            const int column = columns[x * side + k];
+            if (layer < 0 || row < 0 || column < 0) {
+              neighbours.push_back(outside[c]);
+            } else {
+              const std::size_t pixel =
+                  (static_cast<std::size_t>(layer) * height + static_cast<std::size_t>(row)) *
+                      width +
+                  static_cast<std::size_t>(column);
+              neighbours.push_back(in.values[pixel * channels + c]);
             }
           }
-          body(index++, neighbours);
         }
       }
+      out.push_back(of(line * width * channels + i, neighbours));
     }
   }
+  return out;
 }
 
 inline float largest(const std::vector<float>& values) {
@@ -108,32 +122,41 @@ inline float clamped(float history, const std::vector<float>& values) {
 }
 
 inline std::vector<float> dilation(const Volume& in, int radius, Border border,
+                                   const std::array<float, 4>& outside, Rows rows) {
+  return of_neighbourhoods(
+      in, radius, border, outside, rows,
+      [](std::size_t, const std::vector<float>& neighbours) { return largest(neighbours); });
+}
+
+inline std::vector<float> dilation(const Volume& in, int radius, Border border,
                                    const std::array<float, 4>& outside) {
-  std::vector<float> out(in.values.size());
-  for_each_neighbourhood(
-      in, radius, border, outside,
-      [&](std::size_t i, const std::vector<float>& neighbours) { out[i] = largest(neighbours); });
-  return out;
+  return dilation(in, radius, border, outside, all_rows(in));
+}
+
+inline std::vector<float> median(const Volume& in, int radius, Border border,
+                                 const std::array<float, 4>& outside, Rows rows) {
+  return of_neighbourhoods(
+      in, radius, border, outside, rows,
+      [](std::size_t, const std::vector<float>& neighbours) { return middle(neighbours); });
 }
 
 inline std::vector<float> median(const Volume& in, int radius, Border border,
                                  const std::array<float, 4>& outside) {
-  std::vector<float> out(in.values.size());
-  for_each_neighbourhood(
-      in, radius, border, outside,
-      [&](std::size_t i, const std::vector<float>& neighbours) { out[i] = middle(neighbours); });
-  return out;
+  return median(in, radius, border, outside, all_rows(in));
 }
 
 // The history brought into the range of the neighbours in `in`.
 inline std::vector<float> clamp(const Volume& in, const std::vector<float>& history, int radius,
+                                Border border, const std::array<float, 4>& outside, Rows rows) {
+  return of_neighbourhoods(in, radius, border, outside, rows,
+                           [&](std::size_t i, const std::vector<float>& neighbours) {
+                             return clamped(history[i], neighbours);
+                           });
+}
+
+inline std::vector<float> clamp(const Volume& in, const std::vector<float>& history, int radius,
                                 Border border, const std::array<float, 4>& outside) {
-  std::vector<float> out(in.values.size());
-  for_each_neighbourhood(in, radius, border, outside,
-                         [&](std::size_t i, const std::vector<float>& neighbours) {
-                           out[i] = clamped(history[i], neighbours);
-                         });
-  return out;
+  return clamp(in, history, radius, border, outside, all_rows(in));
 }
 
 }  // namespace clcook::reference::halo_tile
