@@ -455,7 +455,7 @@ struct Spec : PlainSpec {
     }
     std::uint64_t pitch = w;
     // CLCOOK_HALO_PITCH
-    if (p.depth > 1 && held_bytes(p.pixel) == 4 && tile < 32 && 32 % tile == 0) {
+    if (held_bytes(p.pixel) == 4 && tile < 32 && 32 % tile == 0) {
       pitch = tile * (((halo + tile - 1) / tile + 1) | 1);
     }
     return pitch * h * d * held_bytes(p.pixel);

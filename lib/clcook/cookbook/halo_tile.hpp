@@ -401,8 +401,8 @@ inline Recipe halo_tile() {
        {Experiment::sweep("local_tile@256", "local_tile@32",
                           "along=tile_width radius=4 pixel=rgba32f",
                           "radius 4, four floats, tiles of 256 x 1 to tiles of 32 x 8"),
-        Experiment::sweep("local_tile@16", "local_tile@32", "along=tile_width radius=4 pixel=r32f",
-                          "radius 4, one float, tiles of 16 x 16 to tiles of 32 x 8")}},
+        Experiment::sweep("local_tile@256", "local_tile@32", "along=tile_width radius=4 pixel=r32f",
+                          "radius 4, one float, tiles of 256 x 1 to tiles of 32 x 8")}},
       {4,
        "the axis tile of direct and local_tile: groups of 64 to 1024 items with and without "
        "sharing",
