@@ -1,5 +1,5 @@
-// Deferred shading of a packed G-buffer under directional lights, in integers: every variant of the
-// recipe gbuffer_shade.
+// Deferred shading of a packed G-buffer under directional lights: every variant of the recipe
+// gbuffer_shade. All but float2 and half2 compute in integers.
 //
 // A texel is a uint4; bytes are counted from the lowest:
 //   .x   normal x, y, z as signed bytes, ambient light as a byte
@@ -7,7 +7,8 @@
 //   .z   depth as a float; its sign bit means unlit: the albedo is the colour
 //   .w   shadow: bit l is set where light l does not reach the texel
 // A light is an int4: direction x, y, z and a packed colour r, g, b. The host makes sure that
-// |x| + |y| + |z| <= 255, so that a product with a normal fits in 16 bits.
+// |x| + |y| + |z| <= 255, so that a product with a normal fits in 16 bits. For float2 and half2 a
+// light is two int4: x, y, z and r, g, b, each over 128, as the bits of a float or of a half twice.
 //
 //   sum_c = ambient + sum over the lights l that reach the texel of ((d_l colour_l,c) >> 5),
 //           d_l = max(0, normal . direction_l) >> 7
@@ -35,6 +36,8 @@
 #define CLCOOK_GBUFFER_SHADE_PARKED
 #define CLCOOK_GBUFFER_SHADE_RELOADED
 #define CLCOOK_GBUFFER_SHADE_SHORT2
+#define CLCOOK_GBUFFER_SHADE_FLOAT2
+#define CLCOOK_GBUFFER_SHADE_HALF2
 #define CLCOOK_GBUFFER_SHADE_CPU_LANES
 #endif
 
@@ -596,6 +599,163 @@ __kernel GBUFFER_SHADE_GROUP void gbuffer_shade_short2(GBUFFER_SHADE_ARGUMENTS) 
     if (TEXEL(2 * q + 1) < count) {
       result[TEXEL(2 * q + 1)] = gbuffer_shade_finish(albedo[2 * q + 1], depth[2 * q + 1],
                                                       sum_r[q].y, sum_g[q].y, sum_b[q].y, fog);
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// float2: as reloaded, in floats, two texels in a vector. A product enters a sum by one fma, and
+// nothing is rounded down before the sum is complete. A light that does not reach starts at -1024,
+// further below 0 than its d can rise, and fmax() makes it 0. Sums are kept over 4.
+#ifdef CLCOOK_GBUFFER_SHADE_FLOAT2
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_float2(GBUFFER_SHADE_ARGUMENTS) {
+  const ulong first = FIRST_TEXEL;
+  uint shadow[TEXELS];
+  float2 nx[TEXELS / 2], ny[TEXELS / 2], nz[TEXELS / 2];
+  float2 sum_r[TEXELS / 2], sum_g[TEXELS / 2], sum_b[TEXELS / 2];
+#pragma unroll
+  for (int q = 0; q < TEXELS / 2; ++q) {
+    const uint even = LOAD_TEXEL(2 * q).x;
+    const uint odd = LOAD_TEXEL(2 * q + 1).x;
+    nx[q] = (float2)(gbuffer_shade_signed_byte(even, 0), gbuffer_shade_signed_byte(odd, 0));
+    ny[q] = (float2)(gbuffer_shade_signed_byte(even, 1), gbuffer_shade_signed_byte(odd, 1));
+    nz[q] = (float2)(gbuffer_shade_signed_byte(even, 2), gbuffer_shade_signed_byte(odd, 2));
+    sum_r[q] = sum_g[q] = sum_b[q] =
+        0.25f * (float2)(gbuffer_shade_byte(even, 3), gbuffer_shade_byte(odd, 3));
+    shadow[2 * q] = LOAD_TEXEL(2 * q).w;
+    shadow[2 * q + 1] = LOAD_TEXEL(2 * q + 1).w;
+  }
+#pragma unroll 1
+  for (int l = 0; l < light_count; ++l) {
+    const float4 light = as_float4(lights[2 * l]);
+    const float4 colour = as_float4(lights[2 * l + 1]);
+    const uint bit = 1u << l;
+#pragma unroll
+    for (int q = 0; q < TEXELS / 2; ++q) {
+      const float2 start = (float2)((shadow[2 * q] & bit) == 0 ? 0.0f : -1024.0f,
+                                    (shadow[2 * q + 1] & bit) == 0 ? 0.0f : -1024.0f);
+      const float2 d =
+          fmax(fma(nx[q], light.x, fma(ny[q], light.y, fma(nz[q], light.z, start))), 0.0f);
+      sum_r[q] = fma(d, colour.x, sum_r[q]);
+      sum_g[q] = fma(d, colour.y, sum_g[q]);
+      sum_b[q] = fma(d, colour.z, sum_b[q]);
+    }
+  }
+  result += result_offset;
+#pragma unroll
+  for (int q = 0; q < TEXELS / 2; ++q) {
+    const int2 r = convert_int2(4.0f * sum_r[q]);
+    const int2 g = convert_int2(4.0f * sum_g[q]);
+    const int2 b = convert_int2(4.0f * sum_b[q]);
+    if (TEXEL(2 * q) < count) {
+      result[TEXEL(2 * q)] =
+          gbuffer_shade_finish(LOAD_TEXEL(2 * q).y, LOAD_TEXEL(2 * q).z, r.x, g.x, b.x, fog);
+    }
+    if (TEXEL(2 * q + 1) < count) {
+      result[TEXEL(2 * q + 1)] = gbuffer_shade_finish(LOAD_TEXEL(2 * q + 1).y,
+                                                      LOAD_TEXEL(2 * q + 1).z, r.y, g.y, b.y, fog);
+    }
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// half2: as float2, in halves: both texels of a pair in one register and one instruction. Nothing is
+// rounded on the way in; no sum over 4 exceeds 65504, and no product that is not 0 is below 2^-14.
+#ifdef CLCOOK_GBUFFER_SHADE_HALF2
+
+#include <clcook/tensor.clh>  // clcook_pack_halves(), clcook_low_half(), clcook_high_half()
+
+// Two halves are the bits of a uint. These are a b + c, and that or 0 where it is negative. NVIDIA's
+// OpenCL C has the operators of half2 but neither fma() nor fmax(), and takes vectors of halves that
+// live throughout a loop apart and puts them together again.
+#ifdef CLCOOK_TENSOR_PTX
+static inline uint gbuffer_shade_fma(uint a, uint b, uint c) {
+  uint sum;
+  __asm__("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(c));
+  return sum;
+}
+static inline uint gbuffer_shade_fma_or_0(uint a, uint b, uint c) {
+  uint sum;
+  __asm__("fma.rn.relu.f16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(c));
+  return sum;
+}
+#elif defined(cl_khr_fp16)
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+static inline uint gbuffer_shade_fma(uint a, uint b, uint c) {
+  return as_uint(fma(as_half2(a), as_half2(b), as_half2(c)));
+}
+static inline uint gbuffer_shade_fma_or_0(uint a, uint b, uint c) {
+  return as_uint(fmax(fma(as_half2(a), as_half2(b), as_half2(c)), (half2)(0)));
+}
+#else
+// For tests on devices without such arithmetic.
+static inline float2 gbuffer_shade_floats(uint a) {
+  return (float2)(clcook_low_half(a), clcook_high_half(a));
+}
+static inline uint gbuffer_shade_fma(uint a, uint b, uint c) {
+  const float2 sum = fma(gbuffer_shade_floats(a), gbuffer_shade_floats(b), gbuffer_shade_floats(c));
+  return clcook_pack_halves(sum.x, sum.y);
+}
+static inline uint gbuffer_shade_fma_or_0(uint a, uint b, uint c) {
+  const float2 sum = fma(gbuffer_shade_floats(a), gbuffer_shade_floats(b), gbuffer_shade_floats(c));
+  return clcook_pack_halves(fmax(sum.x, 0.0f), fmax(sum.y, 0.0f));
+}
+#endif
+
+__kernel GBUFFER_SHADE_GROUP void gbuffer_shade_half2(GBUFFER_SHADE_ARGUMENTS) {
+  const ulong first = FIRST_TEXEL;
+  uint shadow_low[TEXELS / 2], shadow_high[TEXELS / 2];
+  uint nx[TEXELS / 2], ny[TEXELS / 2], nz[TEXELS / 2];
+  uint sum_r[TEXELS / 2], sum_g[TEXELS / 2], sum_b[TEXELS / 2];
+#pragma unroll
+  for (int q = 0; q < TEXELS / 2; ++q) {
+    const uint even = LOAD_TEXEL(2 * q).x;
+    const uint odd = LOAD_TEXEL(2 * q + 1).x;
+    nx[q] =
+        clcook_pack_halves(gbuffer_shade_signed_byte(even, 0), gbuffer_shade_signed_byte(odd, 0));
+    ny[q] =
+        clcook_pack_halves(gbuffer_shade_signed_byte(even, 1), gbuffer_shade_signed_byte(odd, 1));
+    nz[q] =
+        clcook_pack_halves(gbuffer_shade_signed_byte(even, 2), gbuffer_shade_signed_byte(odd, 2));
+    sum_r[q] = sum_g[q] = sum_b[q] =
+        clcook_pack_halves(0.25f * gbuffer_shade_byte(even, 3), 0.25f * gbuffer_shade_byte(odd, 3));
+    // Those of the lights 0 to 15 and of the others, of both texels in the halves of a word.
+    const uint shadow_even = LOAD_TEXEL(2 * q).w;
+    const uint shadow_odd = LOAD_TEXEL(2 * q + 1).w;
+    shadow_low[q] = (shadow_even & 0xFFFFu) | shadow_odd << 16;
+    shadow_high[q] = shadow_even >> 16 | (shadow_odd & 0xFFFF0000u);
+  }
+#pragma unroll 1
+  for (int l = 0; l < light_count; ++l) {
+    const uint4 light = as_uint4(lights[2 * l]);
+    const uint4 colour = as_uint4(lights[2 * l + 1]);
+#pragma unroll
+    for (int q = 0; q < TEXELS / 2; ++q) {
+      // 0xE400 is -1024.
+      const uint shadow = (l < 16 ? shadow_low[q] : shadow_high[q]) >> (l & 15);
+      const uint start = (shadow & 0x00010001u) * 0xE400u;
+      const uint yz = gbuffer_shade_fma(ny[q], light.y, gbuffer_shade_fma(nz[q], light.z, start));
+      const uint d = gbuffer_shade_fma_or_0(nx[q], light.x, yz);
+      sum_r[q] = gbuffer_shade_fma(d, colour.x, sum_r[q]);
+      sum_g[q] = gbuffer_shade_fma(d, colour.y, sum_g[q]);
+      sum_b[q] = gbuffer_shade_fma(d, colour.z, sum_b[q]);
+    }
+  }
+  result += result_offset;
+#pragma unroll
+  for (int q = 0; q < TEXELS / 2; ++q) {
+    if (TEXEL(2 * q) < count) {
+      result[TEXEL(2 * q)] = gbuffer_shade_finish(
+          LOAD_TEXEL(2 * q).y, LOAD_TEXEL(2 * q).z, (int)(4.0f * clcook_low_half(sum_r[q])),
+          (int)(4.0f * clcook_low_half(sum_g[q])), (int)(4.0f * clcook_low_half(sum_b[q])), fog);
+    }
+    if (TEXEL(2 * q + 1) < count) {
+      result[TEXEL(2 * q + 1)] = gbuffer_shade_finish(
+          LOAD_TEXEL(2 * q + 1).y, LOAD_TEXEL(2 * q + 1).z,
+          (int)(4.0f * clcook_high_half(sum_r[q])), (int)(4.0f * clcook_high_half(sum_g[q])),
+          (int)(4.0f * clcook_high_half(sum_b[q])), fog);
     }
   }
 }

@@ -1,5 +1,6 @@
 // Deferred shading: computes the colours of a packed G-buffer under up to 32 directional lights,
-// exactly, in integers.
+// exactly, in integers. The variants float2 and half2, which automatic never takes, compute the same
+// formula in fractions, which they round down only at the end.
 //
 //   clcook::GbufferShade shade{runtime, {texels, lights, fog_colour}};
 //   cl::Event done = shade(gbuffer, colours, {uploaded});
@@ -11,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <clcook/core/half.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
 #include <clcook/core/view.hpp>
@@ -18,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -49,7 +52,17 @@ struct Tune {
   int texels = 0;  // per work-item, 2, 4, 8 or 16; cpu_lanes: a strip of 4096
 };
 
+// What a variant computes in.
+enum class Numbers {
+  integers,
+  floats,
+  halves  // of 16 bits
+};
+
 struct Spec : PlainSpec {
+  struct Traits {
+    Numbers numbers = Numbers::integers;
+  };
   struct Resources {
     cl::Buffer lights;
   };
@@ -88,6 +101,16 @@ struct Spec : PlainSpec {
         Row("short2", "against packed: 16-bit arithmetic, two texels in each register")
             .against("packed", "16-bit arithmetic, two texels in a register")
             .tunes({{"group", {128, 1024}}}),
+        Row("float2", "against reloaded: floats, rounded down only at the end (an approximation)",
+            {Numbers::floats})
+            .against("reloaded", "floats, rounded down only at the end")
+            .approximate(),
+        Row("half2",
+            "against float2: 16-bit floats, two texels in each register (an approximation)",
+            {Numbers::halves})
+            .against("float2", "16-bit floats, two texels in a register")
+            .approximate()
+            .need("arithmetic of 16-bit floats"),
         Row("cpu_lanes", "for CPUs: short2 on vectors of 32 texels, a strip of them per work-item")
             .against("short2", "vectors of 32 texels, a strip per work-item")
             .for_cpus_only(),
@@ -127,7 +150,24 @@ struct Spec : PlainSpec {
   static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
     if (s.row.is_for_cpus && !quirks::has_long_vectors(runtime.info()))
       return Offer::no(Lacks::implementation, "vectors of 32 elements were not tried there");
+    if (s.row.traits.numbers == Numbers::halves) {
+      const std::string lacks = lacks_halves(runtime.info());
+      if (!lacks.empty()) return Offer::no(Lacks::feature, lacks);
+    }
     return {};
+  }
+
+  // What a device lacks for arithmetic of halves; empty for nothing. NVIDIA's does not list the
+  // extension and has the instructions. Tests on other devices set CLCOOK_TENSOR_EMULATE.
+  static std::string lacks_halves(const DeviceInfo& info) {
+    const char* emulate = std::getenv("CLCOOK_TENSOR_EMULATE");
+    if (emulate != nullptr && *emulate != '\0') return {};
+    if (!quirks::is_nvidia(info)) {
+      return info.has_extension("cl_khr_fp16") ? "" : "the device has no cl_khr_fp16";
+    }
+    if (info.nvidia_capability >= 80) return {};
+    return text("fma.rn.relu.f16x2 needs the compute capability 8.0, the device has ",
+                info.nvidia_capability / 10, ".", info.nvidia_capability % 10);
   }
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
@@ -136,13 +176,32 @@ struct Spec : PlainSpec {
 
   static Resources allocate(const Runtime& runtime, const Setup<Spec>& s,
                             const std::vector<cl::Program>&) {
-    std::vector<cl_int> table;
+    std::vector<cl_uint> table;
     for (const Light& light : s.problem.lights) {
-      for (const int value : {light.x, light.y, light.z}) table.push_back(value);
-      table.push_back(static_cast<cl_int>(light.colour & 0xFFFFFFu));
+      if (s.row.traits.numbers == Numbers::integers) {
+        for (const int value : {light.x, light.y, light.z})
+          table.push_back(static_cast<cl_uint>(value));
+        table.push_back(light.colour & 0xFFFFFFu);
+        continue;
+      }
+      const auto channel = [&](unsigned c) {
+        return static_cast<int>(light.colour >> (8 * c) & 0xFFu);
+      };
+      for (const int value : {light.x, light.y, light.z, 0, channel(0), channel(1), channel(2), 0})
+        table.push_back(fraction(s.row.traits.numbers, value));
     }
     table.resize(std::max<std::size_t>(table.size(), 4));  // a buffer holds one light at least
-    return {create_buffer(runtime, table.size() * sizeof(cl_int), CL_MEM_READ_ONLY, table.data())};
+    return {create_buffer(runtime, table.size() * sizeof(cl_uint), CL_MEM_READ_ONLY, table.data())};
+  }
+
+ private:
+  // The word of value / 128, which is exact: a float, or twice a half.
+  static cl_uint fraction(Numbers numbers, int value) {
+    if (numbers == Numbers::halves) return to_half(value / 128.0) * 0x10001u;
+    const float part = static_cast<float>(value) / 128;
+    cl_uint word = 0;
+    std::memcpy(&word, &part, sizeof word);
+    return word;
   }
 };
 

@@ -5,7 +5,8 @@
 // lights. Why wide is slow: it multiplies by conditions three times per light and texel. It also
 // unpacks 4 words of a texel into 10 ints before the loop, 80 registers and 24 of sums, so few
 // work-groups fit on a compute unit, and in a large group the registers spill. What each variant
-// changes, and against which other: see its summary. When it does not help: the compiler moves
+// changes, and against which other: see its summary. As 16-bit floats two texels share registers and
+// instructions, at the price of exact results. When it does not help: the compiler moves
 // unpacking by itself, docs/gbuffer_shade.md says where. It does not move loads over a loop or
 // change the width of arithmetic. NVIDIA's driver gives most of the variants as many registers.
 #pragma once
@@ -97,10 +98,24 @@ class ShadeCase : public PlanCase<GbufferShade> {
                  static_cast<unsigned char>(0x5A));
   }
 
-  // Integers, so exact.
+  // Integers are exact. float2 and half2 do not round down at each light, so they are compared with
+  // the formula in fractions; shade_in_fractions() derives their bound.
   Diff check(const std::vector<cl::Event>& wait) override {
+    using clcook::gbuffer_shade::Numbers;
     Diff diff;
     const std::vector<unsigned char> got = dst_->read(wait, diff, "colours");
+    const Numbers numbers = plan().variant().row()->traits.numbers;
+    if (numbers != Numbers::integers) {
+      const double unit = numbers == Numbers::halves ? 0x1p-11 : 0x1p-24;
+      for (std::size_t i = 0; i < texels_.size(); ++i) {
+        const auto expected =
+            reference::gbuffer_shade::shade_in_fractions(texels_[i], lights_, fog_, unit);
+        for (std::size_t c = 0; c < 3; ++c)
+          diff.compare(4 * i + c, expected.colour[c], got[4 * i + c], expected.error[c]);
+        diff.match(4 * i + 3, 255, static_cast<int>(got[4 * i + 3]));
+      }
+      return diff;
+    }
     if (expected_.empty()) {
       for (const auto& texel : texels_)
         expected_.push_back(reference::gbuffer_shade::shade(texel, lights_, fog_));
@@ -160,7 +175,7 @@ inline Recipe gbuffer_shade() {
   recipe.summary =
       "Eight texels per item under many lights: predicates, a flag in the sign bit, late "
       "unpacking, "
-      "values parked in local memory or loaded late, 16-bit arithmetic.";
+      "values parked in local memory or loaded late, 16-bit integers and floats.";
   recipe.shows = {
       {6,
        "wide against reloaded and short2: registers and waves in the table of the page",
@@ -181,7 +196,9 @@ inline Recipe gbuffer_shade() {
       {22,
        "predicates against sign_bit, and sign_bit against sign_call",
        {Experiment::pair("predicates", "sign_bit")}},
-      {24, "packed against short2", {Experiment::pair("packed", "short2")}},
+      {24,
+       "packed against short2 in integers, float2 against half2 in floats",
+       {Experiment::pair("float2", "half2"), Experiment::pair("packed", "short2")}},
       {26, "packed against parked", {Experiment::fewer_registers("packed", "parked")}},
       {28, "packed against reloaded", {Experiment::pair("packed", "reloaded").with_registers()}},
   };
