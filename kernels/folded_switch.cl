@@ -20,7 +20,7 @@
 // Common arguments: vertices (float4, all four components are treated alike) and their offset,
 // indices of the points of all patches, one after the other, heads (per patch: where its indices
 // begin, and its four valences, one byte each; not where all valences are 4), the result and its
-// offset, the number of patches. Offsets are in points.
+// offset, the number of patches. weight_matrix and shared_gather have the indices in another order. Offsets are in points.
 //
 // The host compiles one variant per program: -DCLCOOK_FOLDED_SWITCH_ONLY
 // -DCLCOOK_FOLDED_SWITCH_<VARIANT>. The global size is padded to whole work-groups.
@@ -33,7 +33,7 @@
 #define CLCOOK_FOLDED_SWITCH_INDEX_TABLES
 #define CLCOOK_FOLDED_SWITCH_WEIGHT_MATRIX
 #define CLCOOK_FOLDED_SWITCH_PER_CORNER
-#define CLCOOK_FOLDED_SWITCH_SPLIT
+#define CLCOOK_FOLDED_SWITCH_SHARED_GATHER
 #define CLCOOK_FOLDED_SWITCH_CPU_PATCH
 #endif
 
@@ -397,8 +397,7 @@ __kernel void folded_switch_index_tables(__global const float4* restrict vertice
 
 // ------------------------------------------------------------------------------------------------
 // One dimension of the change from B-spline to Bezier, times 6.
-#if defined(CLCOOK_FOLDED_SWITCH_WEIGHT_MATRIX) || defined(CLCOOK_FOLDED_SWITCH_SPLIT) || \
-    defined(CLCOOK_FOLDED_SWITCH_CPU_PATCH)
+#if defined(CLCOOK_FOLDED_SWITCH_WEIGHT_MATRIX) || defined(CLCOOK_FOLDED_SWITCH_CPU_PATCH)
 #define FOLDED_SWITCH_ROW0(a0, a1, a2) fma(4.0f, a1, (a0) + (a2))
 #define FOLDED_SWITCH_ROW1(a1, a2) fma(4.0f, a1, 2.0f * (a2))
 #define FOLDED_SWITCH_ROW2(a1, a2) fma(4.0f, a2, 2.0f * (a1))
@@ -408,7 +407,7 @@ __kernel void folded_switch_index_tables(__global const float4* restrict vertice
 // ------------------------------------------------------------------------------------------------
 // Seen from each of its corners a patch looks alike: the four control points next to corner k, all
 // from the quad and the ring points around the corner.
-#if defined(CLCOOK_FOLDED_SWITCH_PER_CORNER) || defined(CLCOOK_FOLDED_SWITCH_SPLIT) || \
+#if defined(CLCOOK_FOLDED_SWITCH_PER_CORNER) || defined(CLCOOK_FOLDED_SWITCH_SHARED_GATHER) || \
     defined(CLCOOK_FOLDED_SWITCH_CPU_PATCH)
 typedef struct {
   float4 corner;
@@ -459,13 +458,13 @@ static inline folded_switch_four folded_switch_at_corner(folded_switch_patch pat
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// Four work-items per patch, in three kernels. Local memory: 20 float4 per patch, 5 per row of the
-// patch: no bank conflicts in the matrix. Both steps of all three keep to the lanes of a patch; the
-// last stores 64 contiguous bytes per row.
+// Four work-items per patch, in two kernels. Local memory: 20 float4 per patch, 5 per row of the
+// patch: no bank conflicts in the matrix. Both steps of both keep to the lanes of a patch; the last
+// stores 64 contiguous bytes per row.
 #define FOLDED_SWITCH_CELLS 20
 #define FOLDED_SWITCH_CELL(at) ((at) + ((at) >> 2))
 
-#if defined(CLCOOK_FOLDED_SWITCH_WEIGHT_MATRIX) || defined(CLCOOK_FOLDED_SWITCH_SPLIT)
+#ifdef CLCOOK_FOLDED_SWITCH_WEIGHT_MATRIX
 // The rows of M P: at holds the indices of a row of the grid.
 static inline void folded_switch_rows(__global const float4* vertices, uint4 at,
                                       __local float4* row) {
@@ -491,7 +490,7 @@ static inline void folded_switch_columns(const __local float4* column, __global 
 }
 #endif
 
-#if defined(CLCOOK_FOLDED_SWITCH_PER_CORNER) || defined(CLCOOK_FOLDED_SWITCH_SPLIT)
+#ifdef CLCOOK_FOLDED_SWITCH_PER_CORNER
 static inline void folded_switch_put(folded_switch_four four, int k, __local float4* cells) {
   cells[FOLDED_SWITCH_CELL(FOLDED_SWITCH_CORNER_AT(k))] = four.corner;
   cells[FOLDED_SWITCH_CELL(FOLDED_SWITCH_NEXT_AT(k))] = four.to_next;
@@ -553,42 +552,110 @@ __kernel void folded_switch_per_corner(__global const float4* restrict vertices,
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// split: the plan has sorted the patches, `regular` ones first; `slots` says where each belongs in
-// the result. The first `regular_groups` work-groups take regular patches through the matrix (16
-// indices each, in the order of the grid), the others the rest, corner by corner. Heads begin with
-// the first patch that is not regular.
-#ifdef CLCOOK_FOLDED_SWITCH_SPLIT
-__kernel void folded_switch_split(__global const float4* restrict vertices, ulong vertices_offset,
-                                  __global const uint* restrict indices,
-                                  __global const uint2* restrict heads,
-                                  __global const uint* restrict slots,
-                                  __global float4* restrict bezier, ulong bezier_offset,
-                                  ulong patches, ulong regular, ulong regular_groups,
-                                  __local float4* tile) {
-  const ulong group = get_group_id(0);
-  const ulong per_group = get_local_size(0) >> 2;
-  const int in_matrix = group < regular_groups;
-  const ulong first =
-      in_matrix ? group * per_group : regular + (group - regular_groups) * per_group;
-  const ulong index = first + (get_local_id(0) >> 2);
-  const int inside = index < (in_matrix ? regular : patches);
-  const int lane = (int)get_local_id(0) & 3;
-  __local float4* cells = tile + ((int)get_local_id(0) >> 2) * FOLDED_SWITCH_CELLS;
+// shared_gather: per_corner, but each point is loaded once, by the corner that owns it. A corner owns
+// its vertex and its ring points. From the other corners of the patch it gets through local memory
+// what its sums lack: their vertices, and the ring points next to its own.
+//
+// `corners` has four indices per corner: its vertex, and its first, second and last ring point; where
+// n = 3 the only one is all three. `more` has those between the second and the last, n - 4 pairs of an
+// edge neighbour and a diagonal one. heads: where the pairs of the patch begin; four bits for the
+// valence of each corner, then four for the pairs of the corners before it.
+//
+// Local memory: 16 float4 per patch, first for what the corners share, then for the results. In every
+// second patch they lie two or four apart from those in the first: no bank conflicts. Neighbouring
+// work-items store neighbouring control points, whole patches one after the other.
+#ifdef CLCOOK_FOLDED_SWITCH_SHARED_GATHER
+__kernel void folded_switch_shared_gather(__global const float4* restrict vertices,
+                                          ulong vertices_offset,
+                                          __global const uint4* restrict corners,
+                                          __global const uint2* restrict heads,
+                                          __global const uint* restrict more,
+                                          __global float4* restrict bezier, ulong bezier_offset,
+                                          ulong patches, __local float4* tile) {
+  const int item = (int)get_local_id(0);
+  const int items = (int)get_local_size(0);
+  const uint first_index = (uint)get_group_id(0) * (uint)(items >> 2);
+  const uint index = first_index + (uint)(item >> 2);
+  const int k = item & 3;
+  const int next = (k + 1) & 3;
+  const int previous = (k + 3) & 3;
+  const int odd = item >> 2 & 1;
+  __local float4* cells = tile + (item >> 2) * 16;
+#define SHARED(at) cells[(at) ^ odd << 2]
+#define RESULT(at) cells[(at) ^ odd << 1]
   vertices += vertices_offset;
-  if (inside && in_matrix) {
-    folded_switch_rows(vertices, ((__global const uint4*)indices)[index * 4 + (ulong)lane],
-                       cells + 5 * lane);
-  } else if (inside) {
-    const folded_switch_patch patch = folded_switch_open(vertices, indices, heads[index - regular]);
-    folded_switch_put(folded_switch_at_corner(patch, lane), lane, cells);
+  bezier += bezier_offset;
+  folded_switch_four four;
+  four.corner = (float4)(0.0f);
+  float n = 4.0f;
+  if (index < patches) {
+    const uint4 at = corners[get_global_id(0)];
+    const uint2 head = heads[index];
+    const float4 own = vertices[at.x];
+    const float4 first = vertices[at.y];
+    const float4 second = vertices[at.z];
+    const float4 last = vertices[at.w];
+    const int valence = (int)(head.y >> (4 * k) & 15);
+    __global const uint2* pairs = (__global const uint2*)(more + head.x);
+    pairs += head.y >> (16 + 4 * k) & 15;
+    // Unrolled, the loop would take registers for pairs that hardly any corner has.
+#pragma unroll 1
+    for (int i = 4; i < valence; ++i, ++pairs) {
+      const uint2 pair = *pairs;
+      four.corner = fma((float4)(4.0f), vertices[pair.x], four.corner + vertices[pair.y]);
+    }
+    n = (float)valence;
+    four.corner = fma((float4)(4.0f), first, four.corner);
+    if (valence > 3) four.corner = fma((float4)(4.0f), last, four.corner + second);
+    four.corner = fma((float4)(n * n), own, four.corner);
+    four.interior = n * own;
+    four.to_next = 2.0f * (four.interior + last);
+    four.to_previous = 2.0f * (four.interior + first);
+    SHARED(k) = own;
+    SHARED(4 + k) = first;
+    SHARED(8 + k) = last;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (inside) {
-    __global float4* out = bezier + bezier_offset + (ulong)slots[index] * 16 + (ulong)lane;
-    if (in_matrix) {
-      folded_switch_columns(cells + lane, out);
-    } else {
-      folded_switch_copy(cells + lane, out);
+  if (index < patches) {
+    float4 point = SHARED(next);
+    four.corner = fma((float4)(4.0f), point, four.corner);
+    four.interior = fma((float4)(2.0f), point, four.interior);
+    four.to_next = fma((float4)(4.0f), point, four.to_next);
+    four.to_previous = fma((float4)(2.0f), point, four.to_previous);
+    point = SHARED(previous);
+    four.corner = fma((float4)(4.0f), point, four.corner);
+    four.interior = fma((float4)(2.0f), point, four.interior);
+    four.to_next = fma((float4)(2.0f), point, four.to_next);
+    four.to_previous = fma((float4)(4.0f), point, four.to_previous);
+    point = SHARED(k ^ 2);
+    four.corner += point;
+    four.interior += point;
+    four.to_next += point;
+    four.to_previous += point;
+    // The diagonals beyond the edges to the next corner and to the previous one.
+    point = SHARED(4 + next);
+    four.corner += point;
+    four.to_next += point;
+    point = SHARED(8 + previous);
+    four.corner += point;
+    four.to_previous += point;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (index < patches) {
+    const float scale = 1.0f / (n * (n + 5.0f));
+    RESULT(FOLDED_SWITCH_CORNER_AT(k)) = four.corner * scale;
+    RESULT(FOLDED_SWITCH_NEXT_AT(k)) = four.to_next * (0.5f * n * scale);
+    RESULT(FOLDED_SWITCH_PREVIOUS_AT(k)) = four.to_previous * (0.5f * n * scale);
+    RESULT(FOLDED_SWITCH_INTERIOR_AT(k)) = four.interior * (n * scale);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+#undef SHARED
+#undef RESULT
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int to = i * items + item;
+    if (first_index + (uint)(to >> 4) < patches) {
+      bezier[(ulong)first_index * 16 + (ulong)to] = tile[to ^ (to >> 3 & 2)];
     }
   }
 }

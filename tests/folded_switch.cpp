@@ -409,6 +409,42 @@ TEST_CASE("tangents: neighbouring patches have the same normals along their bord
   }
 }
 
+// ---- The lists by corner ---------------------------------------------------------------------------
+
+TEST_CASE("the lists by corner hold each point of a patch, at the corner that owns it") {
+  const Problem p = separate(all_valences());
+  const auto lists = clcook::folded_switch::corner_lists(p);
+  REQUIRE(lists.corners.size() == 16 * p.valences.size());
+  REQUIRE(lists.heads.size() == 2 * p.valences.size());
+  std::uint32_t first = 0;
+  std::size_t more = 0;
+  for (std::size_t i = 0; i < p.valences.size(); ++i) {
+    const Valences& n = p.valences[i];
+    CHECK(lists.heads[2 * i] == more);
+    const std::uint32_t word = lists.heads[2 * i + 1];
+    std::uint32_t ring = first + 4;
+    for (std::size_t k = 0; k < 4; ++k) {
+      REQUIRE((word >> (4 * k) & 15) == n[k]);
+      REQUIRE(lists.heads[2 * i] + 2 * (word >> (16 + 4 * k) & 15) == more);
+      const std::uint32_t own = 2u * n[k] - 5;
+      std::vector<std::uint32_t> ring_points{lists.corners[16 * i + 4 * k + 1]};
+      if (n[k] > 3) ring_points.push_back(lists.corners[16 * i + 4 * k + 2]);
+      for (unsigned j = 4; j < n[k]; ++j) {
+        ring_points.push_back(lists.more[more++]);
+        ring_points.push_back(lists.more[more++]);
+      }
+      if (n[k] > 3) ring_points.push_back(lists.corners[16 * i + 4 * k + 3]);
+      std::vector<std::uint32_t> expected_points(own);
+      std::iota(expected_points.begin(), expected_points.end(), ring);
+      REQUIRE(ring_points == expected_points);
+      REQUIRE(lists.corners[16 * i + 4 * k] == first + k);
+      ring += own;
+    }
+    first = ring;
+  }
+  CHECK(more == lists.more.size());
+}
+
 // ---- Every variant -----------------------------------------------------------------------------
 
 TEST_CASE("all 1296 combinations of valences, on every variant in one launch") {

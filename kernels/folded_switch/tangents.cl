@@ -84,24 +84,20 @@ static inline float4 folded_switch_ring(folded_switch_corner corner, int j) {
   return corner.vertices[corner.indices[j < 3 ? (corner.k + 1 + j) & 3 : i]];
 }
 
-// The sums over the ring, neighbours along edges and across faces.
 typedef struct {
-  float4 edges, diagonals;
   float4 t0, t1;
-} folded_switch_sums;
+} folded_switch_pair;
 
-static inline folded_switch_sums folded_switch_sums_of(folded_switch_corner corner) {
+static inline folded_switch_pair folded_switch_corner_tangents(folded_switch_corner corner) {
   __constant const float* cosine = folded_switch_cos[corner.n - 3];
   const float4 zero = (float4)(0.0f);
-  float4 e = zero, e0 = zero, e1 = zero, d = zero, d0 = zero, d1 = zero;
+  float4 e0 = zero, e1 = zero, d0 = zero, d1 = zero;
   int back = 2 * corner.n - 2;  // j - 2, modulo 2 n
   for (int j = 0; j < 2 * corner.n; j += 2) {
     const float4 edge = folded_switch_ring(corner, j);
     const float4 diagonal = folded_switch_ring(corner, j + 1);
-    e += edge;
     e0 = fma((float4)(cosine[j]), edge, e0);
     e1 = fma((float4)(cosine[back]), edge, e1);
-    d += diagonal;
     d0 = fma((float4)(cosine[j + 1]), diagonal, d0);
     d1 = fma((float4)(cosine[back + 1]), diagonal, d1);
     back = j;
@@ -109,12 +105,10 @@ static inline folded_switch_sums folded_switch_sums_of(folded_switch_corner corn
   const float n = (float)corner.n;
   const float s = 1.0f / (n * sqrt(fma(cosine[1], cosine[1], 4.0f)));
   const float s_edge = fma(cosine[1], s, 1.0f / n);
-  folded_switch_sums sums;
-  sums.edges = e;
-  sums.diagonals = d;
-  sums.t0 = fma((float4)(s), d0, s_edge * e0);
-  sums.t1 = fma((float4)(s), d1, s_edge * e1);
-  return sums;
+  folded_switch_pair tangents;
+  tangents.t0 = fma((float4)(s), d0, s_edge * e0);
+  tangents.t1 = fma((float4)(s), d1, s_edge * e1);
+  return tangents;
 }
 
 // What a corner makes its six vectors from; `next_` is of the next corner.
@@ -124,25 +118,40 @@ typedef struct {
   float c, next_c;
 } folded_switch_side;
 
-// The six vectors of corner k to where they belong in the 24. Every second pair of edges runs against
-// u or v.
-static inline void folded_switch_tangents_of(folded_switch_side side, int k, __global float4* out) {
+// The six vectors of a corner, see above: three along its edge, three into the patch.
+typedef struct {
+  float4 t0, middle, further;
+  float4 t1, into, next_into;
+} folded_switch_six;
+
+// Every second pair of edges runs against u or v.
+static inline folded_switch_six folded_switch_tangents_of(folded_switch_side side, int k) {
   const float along = k < 2 ? 1.0f : -1.0f;
   const float across = (k + 1 & 2) == 0 ? 1.0f : -1.0f;
   const float4 middle = 3.0f * (side.next_to_previous - side.to_next);
   const float4 first = fma((float4)(2.0f * side.c), middle, -side.next_c * side.t0);
   const float4 second = fma((float4)(2.0f * side.next_c), middle, side.c * side.next_t1);
-#define PLACE(places) out[(places) >> (8 * k) & 255u]
-  PLACE(0x140B0F00u) = along * side.t0;
-  PLACE(0x100A1301u) = along * middle;
-  PLACE(0x11071204u) = along * 3.0f * (side.next_interior - side.interior);
-  PLACE(0x0917020Cu) = across * side.t1;
-  PLACE(0x0616050Du) =
-      across * fma((float4)(1.0f / 3.0f), first, 3.0f * (side.interior - side.to_next));
-  PLACE(0x0315080Eu) = across * fma((float4)(-1.0f / 3.0f), second,
-                                    3.0f * (side.next_interior - side.next_to_previous));
-#undef PLACE
+  folded_switch_six six;
+  six.t0 = along * side.t0;
+  six.middle = along * middle;
+  six.further = along * 3.0f * (side.next_interior - side.interior);
+  six.t1 = across * side.t1;
+  six.into = across * fma((float4)(1.0f / 3.0f), first, 3.0f * (side.interior - side.to_next));
+  six.next_into = across * fma((float4)(-1.0f / 3.0f), second,
+                               3.0f * (side.next_interior - side.next_to_previous));
+  return six;
 }
+
+// The six of corner k to where they belong in the 24: OUT(i) is vector i, in any memory.
+#define FOLDED_SWITCH_PLACE(six, k, OUT)                    \
+  do {                                                      \
+    OUT(0x140B0F00u >> (8 * (k)) & 255u) = (six).t0;        \
+    OUT(0x100A1301u >> (8 * (k)) & 255u) = (six).middle;    \
+    OUT(0x11071204u >> (8 * (k)) & 255u) = (six).further;   \
+    OUT(0x0917020Cu >> (8 * (k)) & 255u) = (six).t1;        \
+    OUT(0x0616050Du >> (8 * (k)) & 255u) = (six).into;      \
+    OUT(0x0315080Eu >> (8 * (k)) & 255u) = (six).next_into; \
+  } while (0)
 
 // Where the control points at a corner lie, as in ../folded_switch.cl.
 #define FOLDED_SWITCH_CORNER_AT(k) (0xCF30u >> (4 * (k)) & 15)
@@ -183,80 +192,155 @@ __kernel void folded_switch_tangents(__global const float4* restrict vertices,
           folded_switch_corner_of(vertices + vertices_offset, indices, head, k);
       const folded_switch_corner there =
           folded_switch_corner_of(vertices + vertices_offset, indices, head, next);
-      const folded_switch_sums sums = folded_switch_sums_of(here);
-      side.t0 = sums.t0;
-      side.t1 = sums.t1;
-      side.next_t1 = folded_switch_sums_of(there).t1;
+      const folded_switch_pair tangents = folded_switch_corner_tangents(here);
+      side.t0 = tangents.t0;
+      side.t1 = tangents.t1;
+      side.next_t1 = folded_switch_corner_tangents(there).t1;
       side.c = folded_switch_cos[here.n - 3][2];
       side.next_c = folded_switch_cos[there.n - 3][2];
     }
-    folded_switch_tangents_of(side, k, result + 16 * patches + index * 24);
+    __global float4* out = result + 16 * patches + index * 24;
+#define OUT(at) out[at]
+    const folded_switch_six six = folded_switch_tangents_of(side, k);
+    FOLDED_SWITCH_PLACE(six, k, OUT);
+#undef OUT
   }
 }
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// fused_tangents: per_corner, and the vectors in the same launch. The ring is read once for all ten
-// results of a corner; what the next corner has comes through local memory: 24 float4 per patch, four
-// rows of four control points, five apart, and four T1.
+// fused_tangents: shared_gather with its lists, and the vectors in the same launch. Each point of the
+// ring is loaded once for all ten results of a corner. Local memory: 24 float4 per patch. They hold in
+// turn what the corners share, the 16 control points and four T1, and the 24 vectors.
 #ifdef CLCOOK_FOLDED_SWITCH_FUSED_TANGENTS
 #define CELLS 24
-#define CELL(at) ((at) + ((at) >> 2))
 
 __kernel void folded_switch_fused_tangents(__global const float4* restrict vertices,
                                            ulong vertices_offset,
-                                           __global const uint* restrict indices,
+                                           __global const uint4* restrict corners,
                                            __global const uint2* restrict heads,
+                                           __global const uint* restrict more,
                                            __global float4* restrict result, ulong result_offset,
                                            ulong patches, __local float4* tile) {
+  const int item = (int)get_local_id(0);
+  const int items = (int)get_local_size(0);
   const ulong index = get_global_id(0) >> 2;
-  const int k = (int)get_local_id(0) & 3;
+  const ulong first_index = get_group_id(0) * (ulong)(items >> 2);
+  const int k = item & 3;
   const int next = (k + 1) & 3;
-  __local float4* cells = tile + ((int)get_local_id(0) >> 2) * CELLS;
+  const int previous = (k + 3) & 3;
+  // In every second patch what the corners share lies four apart, results two: no bank conflicts.
+  const int odd = item >> 2 & 1;
+  __local float4* cells = tile + (item >> 2) * CELLS;
+#define SHARED(at) cells[(at) ^ odd << 2]
+#define RESULT(at) cells[(at) ^ odd << 1]
+  vertices += vertices_offset;
+  result += result_offset;
   folded_switch_side side;
+  float4 own, first, last, sum;
+  int n = 4;
+  int next_n = 4;
+  float s = 0.0f;
+  float s_edge = 0.0f;
+  __constant const float* cosine = folded_switch_cos[1];
   if (index < patches) {
+    const uint4 at = corners[get_global_id(0)];
     const uint2 head = heads[index];
-    const folded_switch_corner corner =
-        folded_switch_corner_of(vertices + vertices_offset, indices, head, k);
-    const folded_switch_sums sums = folded_switch_sums_of(corner);
-    const float4 own = corner.vertices[corner.indices[k]];
-    const float4 r0 = folded_switch_ring(corner, 0);  // the next corner
-    const float4 r1 = folded_switch_ring(corner, 1);
-    const float4 r2 = folded_switch_ring(corner, 2);  // the previous one
-    const float4 behind_previous = folded_switch_ring(corner, 3);
-    const float4 beside_previous = folded_switch_ring(corner, 4);
-    const float4 beside_next = folded_switch_ring(corner, 2 * corner.n - 2);
-    const float4 behind_next = folded_switch_ring(corner, 2 * corner.n - 1);
-    const float n = (float)corner.n;
-    const float scale = 1.0f / (n * (n + 5.0f));
-    const float4 inside = fma((float4)(n), own, r1);
-    const float4 outside = fma((float4)(2.0f * n), own, r1);
-    side.to_next = fma((float4)(4.0f), r0, fma((float4)(2.0f), r2 + beside_next, outside));
-    side.to_next = (side.to_next + behind_next) * (0.5f * n * scale);
-    side.interior = fma((float4)(2.0f), r0 + r2, inside) * (n * scale);
-    float4 to_previous =
-        fma((float4)(4.0f), r2, fma((float4)(2.0f), r0 + beside_previous, outside));
-    to_previous = (to_previous + behind_previous) * (0.5f * n * scale);
-    side.t0 = sums.t0;
-    side.t1 = sums.t1;
-    side.c = folded_switch_cos[corner.n - 3][2];
-    side.next_c = folded_switch_cos[folded_switch_valence(head.y, next) - 3][2];
-    cells[CELL(FOLDED_SWITCH_CORNER_AT(k))] =
-        fma((float4)(4.0f), sums.edges, fma((float4)(n * n), own, sums.diagonals)) * scale;
-    cells[CELL(FOLDED_SWITCH_NEXT_AT(k))] = side.to_next;
-    cells[CELL(FOLDED_SWITCH_PREVIOUS_AT(k))] = to_previous;
-    cells[CELL(FOLDED_SWITCH_INTERIOR_AT(k))] = side.interior;
-    cells[20 + k] = side.t1;
+    own = vertices[at.x];
+    first = vertices[at.y];
+    const float4 second = vertices[at.z];
+    last = vertices[at.w];
+    n = (int)(head.y >> (4 * k) & 15);
+    next_n = (int)(head.y >> (4 * next) & 15);
+    cosine = folded_switch_cos[n - 3];
+    s = 1.0f / ((float)n * sqrt(fma(cosine[1], cosine[1], 4.0f)));
+    s_edge = fma(cosine[1], s, 1.0f / (float)n);
+    // r_4, r_5, r_(2n-2), and then those between.
+    sum = 4.0f * first;
+    side.t0 = s_edge * cosine[4] * first;
+    side.t1 = s_edge * cosine[2] * first;
+    if (n > 3) {
+      sum = fma((float4)(4.0f), last, sum + second);
+      side.t0 += s * cosine[5] * second + s_edge * cosine[2 * n - 2] * last;
+      side.t1 += s * cosine[3] * second + s_edge * cosine[2 * n - 4] * last;
+    }
+    __global const uint2* pairs = (__global const uint2*)(more + head.x);
+    pairs += head.y >> (16 + 4 * k) & 15;
+    for (int j = 6; j < 2 * n - 2; j += 2, ++pairs) {
+      const uint2 pair = *pairs;
+      const float4 edge = vertices[pair.x];
+      const float4 face = vertices[pair.y];
+      sum = fma((float4)(4.0f), edge, sum + face);
+      side.t0 += s_edge * cosine[j] * edge + s * cosine[j + 1] * face;
+      side.t1 += s_edge * cosine[j - 2] * edge + s * cosine[j - 1] * face;
+    }
+    SHARED(k) = own;
+    SHARED(4 + k) = first;
+    SHARED(8 + k) = last;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  float4 corner, to_previous;
+  if (index < patches) {
+    const float4 r0 = SHARED(next);
+    const float4 r1 = SHARED(k ^ 2);
+    const float4 r2 = SHARED(previous);
+    const float4 r3 = SHARED(8 + previous);
+    const float4 r_end = SHARED(4 + next);  // r_(2n-1)
+    const float valence = (float)n;
+    const float scale = 1.0f / (valence * (valence + 5.0f));
+    const float4 sides = r0 + r2;
+    const float4 inside = fma((float4)(valence), own, r1);
+    const float4 outside = fma((float4)(valence), own, inside);
+    corner = fma((float4)(valence * valence), own, r1) + (sum + r3 + r_end);
+    corner = fma((float4)(4.0f), sides, corner) * scale;
+    side.interior = fma((float4)(2.0f), sides, inside) * (valence * scale);
+    side.to_next = fma((float4)(4.0f), r0, fma((float4)(2.0f), r2 + last, outside));
+    side.to_next = (side.to_next + r_end) * (0.5f * valence * scale);
+    to_previous = fma((float4)(4.0f), r2, fma((float4)(2.0f), r0 + first, outside));
+    to_previous = (to_previous + r3) * (0.5f * valence * scale);
+    side.t0 += s_edge * (r0 + cosine[2] * r2) + s * (cosine[1] * (r1 + r_end) + cosine[3] * r3);
+    side.t1 += s_edge * (cosine[2] * r0 + r2) + s * (cosine[1] * (r1 + r3) + cosine[3] * r_end);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (index < patches) {
-    side.next_to_previous = cells[CELL(FOLDED_SWITCH_PREVIOUS_AT(next))];
-    side.next_interior = cells[CELL(FOLDED_SWITCH_INTERIOR_AT(next))];
-    side.next_t1 = cells[20 + next];
-    result += result_offset;
-    __global float4* points = result + index * 16 + (ulong)k;
-    for (int row = 0; row < 4; ++row) points[4 * row] = cells[5 * row + k];
-    folded_switch_tangents_of(side, k, result + 16 * patches + index * 24);
+    RESULT(FOLDED_SWITCH_CORNER_AT(k)) = corner;
+    RESULT(FOLDED_SWITCH_NEXT_AT(k)) = side.to_next;
+    RESULT(FOLDED_SWITCH_PREVIOUS_AT(k)) = to_previous;
+    RESULT(FOLDED_SWITCH_INTERIOR_AT(k)) = side.interior;
+    RESULT(16 + k) = side.t1;
   }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  // Neighbouring work-items store neighbouring results, whole patches one after the other.
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int to = i * items + item;
+    const int patch = to >> 4;
+    if (first_index + (ulong)patch < patches) {
+      result[first_index * 16 + (ulong)to] = tile[patch * CELLS + ((to & 15) ^ (patch & 1) << 1)];
+    }
+  }
+  if (index < patches) {
+    side.next_to_previous = RESULT(FOLDED_SWITCH_PREVIOUS_AT(next));
+    side.next_interior = RESULT(FOLDED_SWITCH_INTERIOR_AT(next));
+    side.next_t1 = RESULT(16 + next);
+    side.c = cosine[2];
+    side.next_c = folded_switch_cos[next_n - 3][2];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (index < patches) {
+    const folded_switch_six six = folded_switch_tangents_of(side, k);
+    FOLDED_SWITCH_PLACE(six, k, RESULT);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  result += 16 * patches;
+#pragma unroll
+  for (int i = 0; i < 6; ++i) {
+    const int to = i * items + item;
+    const int patch = to / CELLS;
+    if (first_index + (ulong)patch < patches)
+      result[first_index * CELLS + (ulong)to] = tile[to ^ (patch & 1) << 1];
+  }
+#undef SHARED
+#undef RESULT
 }
 #endif

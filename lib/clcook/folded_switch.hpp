@@ -66,6 +66,46 @@ inline bool is_regular(const Problem& p) {
                      [](const auto& n) { return is_regular(n); });
 }
 
+// The topology corner by corner, for kernels that load each point once: the corner that it belongs to
+// does. Of the 2 n - 5 ring points of a corner, in their order, neighbours along edges and across faces
+// take turns; the first and the last are along edges.
+struct CornerLists {
+  // Per corner: its vertex, and its first, second and last ring point. Where n = 3, the only one counts
+  // as all three.
+  std::vector<std::uint32_t> corners;
+  // The others, from the third to the last but one: n - 4 pairs for each corner where n > 4.
+  std::vector<std::uint32_t> more;
+  // Two words per patch: where its part of `more` begins; and four bits for the valence of each corner
+  // from bit 0 on, then four for the pairs in `more` of the corners before it.
+  std::vector<std::uint32_t> heads;
+};
+
+inline CornerLists corner_lists(const Problem& p) {
+  static_assert(3 * (kMaxValence - 4) < 16, "the pairs before a corner fit into four bits");
+  CornerLists out;
+  out.corners.reserve(16 * p.valences.size());
+  out.heads.reserve(2 * p.valences.size());
+  const std::uint32_t* quad = p.indices.data();
+  for (const auto& n : p.valences) {
+    out.heads.push_back(static_cast<std::uint32_t>(out.more.size()));
+    const std::uint32_t* ring = quad + 4;
+    std::uint32_t valences = 0;
+    std::uint32_t pairs = 0;
+    for (unsigned k = 0; k < 4; ++k) {
+      const std::size_t own = 2 * std::size_t{n[k]} - 5;
+      valences |= std::uint32_t{n[k]} << (4 * k) | pairs << (16 + 4 * k);
+      out.corners.insert(out.corners.end(),
+                         {quad[k], ring[0], ring[own > 1 ? 1 : 0], ring[own - 1]});
+      for (std::size_t j = 2; j + 1 < own; ++j) out.more.push_back(ring[j]);
+      pairs += n[k] > 4 ? n[k] - 4u : 0u;
+      ring += own;
+    }
+    out.heads.push_back(valences);
+    quad = ring;
+  }
+  return out;
+}
+
 struct Spec : PlainSpec {
   // Where the work-items of a variant diverge.
   enum class Paths {
@@ -78,21 +118,20 @@ struct Spec : PlainSpec {
     int items = 4;  // work-items per patch; 1: each work-item has many patches
     Paths paths = Paths::one;
     double points = 0;          // read by a work-item that has one path
-    bool sorted = false;        // regular patches come first, in another form
-    bool regular_only = false;  // refuses other patches
+    bool regular_only = false;  // its indices lie in the order of the grid; refuses other patches
+    bool by_corner = false;     // its indices lie corner by corner
     bool fused = false;         // makes control points and tangents in one launch
     bool has_runs() const { return items == 16; }
   };
   struct Resources {
-    cl::Buffer heads;    // per patch: its first index, its valences; sorted: of the others
-    cl::Buffer indices;  // sorted: those of regular patches first, in the order of the grid
-    cl::Buffer slots;    // sorted: the number of each patch
-    // For the kernel `tangents`: of all patches, in their order.
+    cl::Buffer heads;    // per patch: where its indices begin, its valences; see CornerLists
+    cl::Buffer indices;  // as the variant reads them
+    cl::Buffer more;     // by corner: see CornerLists
+    // For the kernel `tangents`: as the problem has them.
     cl::Buffer tangent_heads;
     cl::Buffer tangent_indices;
-    std::size_t regular_patches = 0;  // sorted
-    std::size_t task = 1;             // cpu_patch: patches per work-item
-    std::size_t topology_bytes = 0;   // that a call reads
+    std::size_t task = 1;            // cpu_patch: patches per work-item
+    std::size_t topology_bytes = 0;  // that a call reads
   };
   using Problem = folded_switch::Problem;
   using Tune = folded_switch::Tune;
@@ -170,7 +209,7 @@ struct Spec : PlainSpec {
             "regular patches as M P M^T, a row and a column per work-item; none but regular ones",
             {4, Paths::one, 8})
             .runs(regular_corners)
-            .with(&Traits::sorted, &Traits::regular_only)
+            .with(&Traits::regular_only)
             .against("switch4444", "M P M^T: a row and a column per work-item")
             .tunes(groups)
             .preferred(),
@@ -180,25 +219,27 @@ struct Spec : PlainSpec {
             .runs(corners)
             .against("index_tables", "four control points per work-item, no case")
             .tunes(groups),
-        Row("split",
-            "weight_matrix for regular patches and per_corner for the others, sorted by the plan",
-            {4, Paths::one, 8})
-            .runs(regular_first)
-            .with(&Traits::sorted)
-            .against("per_corner", "regular patches sorted out, through weight_matrix")
+        Row("shared_gather",
+            "per_corner that loads each point once, by the corner that owns it; the others get it "
+            "through local memory",
+            {4, Paths::one, 4})
+            .runs(shared_corners)
+            .with(&Traits::by_corner)
+            .against("per_corner", "each point loaded once, shared through local memory")
             .tunes(groups)
             .preferred(),
         Row("cpu_patch", "for CPUs: a whole patch at a time, many patches per work-item",
             {1, Paths::one, 16})
             .runs(whole_patches)
-            .against("split", "a whole patch at a time, no local memory")
+            .against("per_corner", "a whole patch at a time, no local memory")
             .for_cpus(),
         Row("fused_tangents",
-            "per_corner that makes the tangent patches in the same launch; the others take another",
-            {4, Paths::one, 9})
-            .runs(corners)
-            .with(&Traits::fused)
-            .against("per_corner", "tangents in the same launch: a ring is read once")
+            "shared_gather that makes the tangent patches in the same launch; the others take "
+            "another",
+            {4, Paths::one, 4})
+            .runs(shared_corners)
+            .with(&Traits::by_corner, &Traits::fused)
+            .against("shared_gather", "tangents in the same launch: a ring is read once")
             .tunes(groups),
     };
     return all;
@@ -288,9 +329,9 @@ struct Spec : PlainSpec {
     return {};
   }
 
-  // Bytes of the __local argument: 20 float4 for each patch with four work-items, with tangents 24.
+  // Bytes of the __local argument: float4 for each patch with four work-items.
   static std::size_t local_bytes(const Setup<Spec>& s) {
-    const std::size_t cells = s.row.traits.fused ? 24 : 20;
+    const std::size_t cells = s.row.traits.fused ? 24 : s.row.traits.by_corner ? 16 : 20;
     return s.row.traits.items != 4
                ? 0
                : static_cast<std::size_t>(s.tune.group) / 4 * cells * kPointBytes;
@@ -326,50 +367,38 @@ struct Spec : PlainSpec {
       heads.clear();
       first = 0;
     }
-    if (!s.row.traits.sorted) {
-      if (!s.row.traits.regular_only) {
-        for (const auto& n : p.valences) {
-          add_head(heads, first, n);
-          first += point_count(n);
-        }
-        out.heads = make_buffer(runtime, heads);
-      }
-      out.indices = make_buffer(runtime, p.indices);
-      out.topology_bytes = (heads.size() + p.indices.size()) * sizeof heads[0];
-      // Enough tasks that all cores end together, each long enough to be worth its start.
-      const std::size_t tasks = 16 * std::max<std::size_t>(1, runtime.info().compute_units);
-      out.task = std::max<std::size_t>(64, (p.valences.size() + tasks - 1) / tasks);
+    if (s.row.traits.by_corner) {
+      CornerLists lists = corner_lists(p);
+      out.topology_bytes =
+          (lists.heads.size() + lists.corners.size() + lists.more.size()) * sizeof heads[0];
+      if (lists.more.empty()) lists.more = {0};  // a buffer has at least one element
+      out.heads = make_buffer(runtime, lists.heads);
+      out.indices = make_buffer(runtime, lists.corners);
+      out.more = make_buffer(runtime, lists.more);
       return out;
     }
-    // Regular patches first, their points in the order of the grid, row by row.
-    constexpr std::size_t kGrid[16] = {5, 6, 7, 8, 4, 0, 1, 9, 15, 3, 2, 10, 14, 13, 12, 11};
-    std::vector<std::uint32_t> indices;
-    std::vector<std::uint32_t> slots;
-    indices.reserve(p.indices.size());
-    for (const bool regular : {true, false}) {
-      first = 0;
-      for (std::size_t i = 0; i < p.valences.size(); ++i) {
-        const auto& n = p.valences[i];
-        const std::size_t points = point_count(n);
-        if (is_regular(n) == regular) {
-          if (!regular) add_head(heads, indices.size(), n);
-          for (std::size_t j = 0; j < points; ++j) {
-            indices.push_back(p.indices[first + (regular ? kGrid[j] : j)]);
-          }
-          slots.push_back(static_cast<std::uint32_t>(i));
-        }
-        first += points;
-      }
-      if (regular) out.regular_patches = slots.size();
+    if (s.row.traits.regular_only && s.row.traits.items == 4) {
+      // The points in the order of the grid, row by row.
+      constexpr std::size_t kGrid[16] = {5, 6, 7, 8, 4, 0, 1, 9, 15, 3, 2, 10, 14, 13, 12, 11};
+      std::vector<std::uint32_t> indices(p.indices.size());
+      for (std::size_t i = 0; i < indices.size(); ++i)
+        indices[i] = p.indices[i / 16 * 16 + kGrid[i % 16]];
+      out.indices = make_buffer(runtime, indices);
+      out.topology_bytes = indices.size() * sizeof indices[0];
+      return out;
     }
-    out.indices = make_buffer(runtime, indices);
-    out.topology_bytes = indices.size() * sizeof indices[0];
     if (!s.row.traits.regular_only) {
-      out.topology_bytes += (heads.size() + slots.size()) * sizeof slots[0];
-      if (heads.empty()) heads = {0, 0};  // a buffer has at least one element
+      for (const auto& n : p.valences) {
+        add_head(heads, first, n);
+        first += point_count(n);
+      }
       out.heads = make_buffer(runtime, heads);
-      out.slots = make_buffer(runtime, slots);
     }
+    out.indices = make_buffer(runtime, p.indices);
+    out.topology_bytes = (heads.size() + p.indices.size()) * sizeof heads[0];
+    // Enough tasks that all cores end together, each long enough to be worth its start.
+    const std::size_t tasks = 16 * std::max<std::size_t>(1, runtime.info().compute_units);
+    out.task = std::max<std::size_t>(64, (p.valences.size() + tasks - 1) / tasks);
     return out;
   }
 
@@ -386,14 +415,9 @@ struct Spec : PlainSpec {
   static cl::Event regular_corners(Call& c) {
     return c(4 * c.patches(), c.dst.buffer, c.dst_offset(), c.patches(), c.local());
   }
-  // Whole groups of regular patches, then whole groups of the others.
-  static cl::Event regular_first(Call& c) {
-    const auto group = static_cast<std::size_t>(c.setup.tune.group);
-    const auto groups_for = [&](std::size_t some) { return (4 * some + group - 1) / group; };
-    const std::size_t first = groups_for(c.r.regular_patches);
-    return c((first + groups_for(c.patches() - c.r.regular_patches)) * group, c.r.heads, c.r.slots,
-             c.dst.buffer, c.dst_offset(), c.patches(), static_cast<cl_ulong>(c.r.regular_patches),
-             static_cast<cl_ulong>(first), c.local());
+  static cl::Event shared_corners(Call& c) {
+    return c(4 * c.patches(), c.r.heads, c.r.more, c.dst.buffer, c.dst_offset(), c.patches(),
+             c.local());
   }
   static cl::Event whole_patches(Call& c) {
     return c((c.patches() + c.r.task - 1) / c.r.task, c.r.heads, c.dst.buffer, c.dst_offset(),

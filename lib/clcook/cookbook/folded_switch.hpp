@@ -98,6 +98,7 @@ inline double bound(int valence) { return (2.0 * valence + 1 + 7 + 3) * 0x1p-24;
 // Tangent at a corner: a sum over 2 n neighbours, whose weights have magnitudes of at most
 // 1 + (1 + cos(pi / n)) / sqrt(4 + cos(pi / n)^2) < 2 in sum. Of these 2 it is off by n u for the
 // sums, u for the cosines, 15 u for the factors (a root 6, a quotient 5, the rest 4) and 2 u in the end.
+// fused_tangents multiplies by the factors at once: n + 1 roundings for products and sums, none in the end.
 // Across a border: a difference and (2 c m - c' t) / 3, m a difference, t a tangent, |c| and |c'| < 1. As
 // the weights 1, 2 / 3 and 1 / 3 say, it inherits at most twice the larger error. It is at most
 // 6 + (2 * 6 + 2) / 3 < 11, and rounded six times: both c, two products, the third and the sum.
