@@ -301,17 +301,20 @@ __kernel void bc6h_decode_table_driven(__global const uint4* restrict src, ulong
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// local_headers: for GPUs. Each work-item takes one header apart, without a branch, into local
-// memory; after the barrier the group writes the texels of all its blocks, each item 16 bytes of
-// four rows at a time, so that the stores of neighbours join to whole cache lines.
+// local_headers: for GPUs. Each work-item takes one header apart, without a branch, and puts the
+// block's 16 colours into local memory: 16 along its line, or 8 along each of its two. After the
+// barrier the group writes the texels of all its blocks, each item 16 bytes of four rows at a time,
+// so that the stores of neighbours join to whole cache lines. A texel is then a look-up.
 //
-// Texels are computed in float, exactly: integers are a few times slower on GPUs. With
-// M = 1.5 * 2^23, t + M - M is t rounded to a whole number, and the low bits of t + M are that
-// number. What must be rounded down is first moved by half a unit less half of its own step, so
-// that it never lies between two numbers:
-//   v = floor(a + 1/2 + d w / 64) = round(a + 1/128 + d w / 64)
-//   h = floor(31 v / 64) = round(31 v / 64 - 63/128), or 31 |v| / 32 - 31/64 for signed textures
-// All sums and products before the rounding fit into the 24 bits of a float.
+// Colours are computed in float, exactly: integers are a few times slower on GPUs.
+//   v = floor(a + 1/2 + d w / 64)       MOVE + a + 1/2 + d w / 64 lies between 2^17 and 2^18, where
+//                                       floats have six binary places, so one fma is exact; what
+//                                       lies behind the point is then set to ones
+//   h = floor(31 v / 64)                the nearest number to 31 v / 64 - 63/128, never half-way
+//                                       between two (signed: 31 |v| / 32 - 31/64). With
+//                                       M = 1.5 * 2^23 the low bits of h + M are those of h.
+// The second half of a line is computed from its other end, with -d in place of d, so that both
+// halves take the same weights; a loop of two turns keeps the code short.
 #ifdef CLCOOK_BC6H_DECODE_LOCAL_HEADERS
 
 #undef CLCOOK_BC6H_SIXTEEN
@@ -328,25 +331,54 @@ __kernel void bc6h_decode_table_driven(__global const uint4* restrict src, ulong
 #define COLUMNS 2
 #endif
 
-// The halfs of a + (b - a) * weight / 64, from a + 1/128 and (b - a) / 64.
-static inline uint3 bc6h_halfs(float3 first, float3 step, float weight) {
-  const float3 v = (fma(step, (float3)(weight), first) + 12582912.0f) - 12582912.0f;
+#define MOVE 180224.0f  // 2^17 + 2^15 + 2^14, a multiple of 64
+
+// MOVE - 2 + a + 1/2, from 64 a + 32: the bits of MOVE - 2 are a whole number of 64ths.
+static inline float bc6h_end(int base) { return as_float(0x482FFF80u + (uint)base); }
+
+// 0x4B400000 + offset + the half of floor(a + 1/2 + d weight). v + 63/64 - 2 is v - 65/64, and
+// 31/64 of 65/64 is between 31/64 and 1/2: what h is rounded with.
+static inline uint bc6h_half(float end, float d, float weight, int offset) {
+  const float v = as_float(as_uint(fma(d, weight, end)) | 63);
   if (!IS_SIGNED) {
-    return as_uint3(fma(v, (float3)(31.0f / 64), (float3)(-63.0f / 128)) + 12582912.0f) & 0xFFFF;
+    return as_uint(fma(v, 31.0f / 64, 12582912.0f - 31 * (MOVE / 64) + (float)offset));
   }
-  const float3 whole = fma(fabs(v), (float3)(31.0f / 32), (float3)(-31.0f / 64)) + 12582912.0f;
-  return (as_uint3(whole) & 0xFFFF) | ((as_uint3(v + 1.0f) >> 16) & 0x8000);
+  const float whole = v - (MOVE - 65.0f / 64);
+  const uint magnitude = as_uint(fma(fabs(whole), 31.0f / 32, -31.0f / 64) + 12582912.0f);
+  return (magnitude | ((as_uint(whole + 1.0f) >> 16) & 0x8000)) + (uint)offset;
+}
+
+// Eight indices of three bits each, and eight regions, as eight indices of four bits.
+static inline uint bc6h_four_bits(uint indices, uint regions) {
+  indices &= 0xFFFFFF;
+  indices += (indices & 0xFFF000) * 15;
+  indices += (indices & 0x0FC00FC0) * 3;
+  indices += indices & 0x38383838;
+  regions = (regions * 0x1001) & 0x000F000F;
+  regions = (regions * 0x41) & 0x03030303;
+  regions = (regions * 9) & 0x11111111;
+  return indices | (regions << 3);
+}
+
+static inline texel bc6h_texel(uint2 halfs) {
+#ifdef CLCOOK_BC6H_FLOAT
+  return make_texel(halfs.x & 0xFFFF, halfs.x >> 16, halfs.y & 0xFFFF);
+#else
+  return halfs;
+#endif
+}
+
+// Colours 8 to 15 lie the other way round.
+static inline uint bc6h_turned(uint indices) {
+  return indices ^ (((indices >> 3) & 0x11111111) * 7);
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void bc6h_decode_local_headers(
     __global const uint4* restrict src, ulong src_offset, ulong src_pitch,
     __global texel* restrict dst, ulong dst_offset, ulong dst_pitch, uint width, uint height) {
-  // R G B of a + 1/128 and (b - a) / 64 of region 0, and what region 1 has more. In the fourth
-  // places: the regions of the texels, with bit 16 for two regions, and both words of indices.
-  __local float4 local_first[GROUP];
-  __local float4 local_step[GROUP];
-  __local float4 local_more_first[GROUP];
-  __local float4 local_more_step[GROUP];
+  // As halfs. Colour e of block b is colours[e * GROUP + b]: neighbours' are in neighbouring banks.
+  __local uint2 colours[16 * GROUP];
+  __local uint2 indices[GROUP];
 
   const uint lid = (uint)get_local_id(0);
   const uint y = (uint)get_global_id(1) * 4;
@@ -354,60 +386,73 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void bc6h_decode_loc
   if (span + 4 * lid < width) {
     const uint4 block = src[src_offset + get_global_id(1) * src_pitch + (uint)get_global_id(0)];
     const clcook_bc6h_header h = clcook_bc6h_read(block.x, block.y, block.z, block.w, IS_SIGNED);
-    const int3 base = (int3)(h.base[0], h.base[1], h.base[2]) >> 6;
-    const int3 base_1 = (int3)(h.base[3], h.base[4], h.base[5]) >> 6;
-    const int3 step = (int3)(h.step[0], h.step[1], h.step[2]);
-    const int3 step_1 = (int3)(h.step[3], h.step[4], h.step[5]);
-    local_first[lid] =
-        (float4)(convert_float3(base) + 1.0f / 128, as_float(h.regions | (h.two << 16)));
-    local_step[lid] = (float4)(convert_float3(step) * (1.0f / 64), as_float(h.low));
-    local_more_first[lid] = (float4)(convert_float3(base_1 - base), as_float(h.high));
-    local_more_step[lid] = (float4)(convert_float3(step_1 - step) * (1.0f / 64), 0.0f);
+    const bool two = h.two != 0;
+    float end[3], d[3], other_end[3], other_d[3];
+#pragma unroll
+    for (int c = 0; c < 3; ++c) {
+      end[c] = bc6h_end(h.base[c]);
+      d[c] = convert_float(h.step[c]);
+      other_d[c] = -convert_float(two ? h.step[3 + c] : h.step[c]);
+      other_end[c] = bc6h_end(two ? h.base[3 + c] : h.base[c]) - other_d[c];
+    }
+    // The nearest 64th to e / 7 or e / 15: above 2^17 floats have six binary places.
+    const float scale = two ? 1.0f / 7 : 1.0f / 15;
+    float weight[8];
+#pragma unroll
+    for (int e = 0; e < 8; ++e) weight[e] = fma((float)e, scale, 196608.0f) - 196608.0f;
+    __local uint2* to = colours + lid;
+#pragma unroll 1
+    for (int half_line = 0; half_line < 2; ++half_line) {
+#pragma unroll
+      for (int e = 0; e < 8; ++e) {
+        // g - 0x4B40, shifted, takes from the sum the bits above r.
+        const uint r = bc6h_half(end[0], d[0], weight[e], 0);
+        const uint g = bc6h_half(end[1], d[1], weight[e], -0x4B40);
+        const uint b = bc6h_half(end[2], d[2], weight[e], 0);
+        to[e * GROUP] = (uint2)(r + (g << 16), b - 0x4B400000u + ((uint)CLCOOK_HALF_ONE << 16));
+      }
+      to += 8 * GROUP;
+#pragma unroll
+      for (int c = 0; c < 3; ++c) {
+        end[c] = other_end[c];
+        d[c] = other_d[c];
+      }
+    }
+    const uint low = two ? bc6h_four_bits(h.low, h.regions & 0xFF) : h.low;
+    const uint high = two ? bc6h_four_bits(h.high, h.regions >> 8) : h.high;
+    indices[lid] = (uint2)(bc6h_turned(low), bc6h_turned(high));
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 
   dst += dst_offset + y * dst_pitch + span;
+  const uint rows = min(height - y, 4u);
+  const bool whole = rows == 4 && (((uintptr_t)dst | (dst_pitch * sizeof(texel))) & 15) == 0;
+#pragma unroll 1
   for (uint part = 0; part < 4 / COLUMNS; ++part) {
     const uint x = (part * GROUP + lid) * COLUMNS;
     if (span + x >= width) break;
-    const float4 first = local_first[x / 4];
-    const float4 step = local_step[x / 4];
-    const float4 more_first = local_more_first[x / 4];
-    const float4 more_step = local_more_step[x / 4];
-    const uint two = as_uint(first.w) >> 16;
-    const uint bits = 4 - two;
-    const uint ones = (1u << bits) - 1;
-    const float scale = two ? 64.0f / 7 : 64.0f / 15;
-    const uint second = as_uint(first.w) >> (x & 3);
-    const uint skip = bits * (x & 3);
+    const uint2 index = indices[x / 4] >> (4 * (x & 3));
+    __local const uint2* of_block = colours + x / 4;
+    __global texel* to = dst + x;
+#define COLOUR(row, column) \
+  of_block[(((row) < 2 ? index.x : index.y) >> ((row) % 2 * 16 + (column)*4) & 15) * GROUP]
+    if (whole && span + x + COLUMNS <= width) {
 #pragma unroll
-    for (uint row = 0; row < 4; ++row) {
-      const uint word = as_uint(row < 2 ? step.w : more_first.w) >> (skip + (row & 1) * 4 * bits);
-      texel out[COLUMNS];
-#pragma unroll
-      for (uint column = 0; column < COLUMNS; ++column) {
-        // 2^23 + index, as a float; the weight is the nearest number to index * 64 / 7 or / 15.
-        const float index = as_float(((word >> (column * bits)) & ones) | 0x4B000000) - 8388608.0f;
-        const float weight = (fma(index, scale, 12582912.0f)) - 12582912.0f;
-        // 1.0f in region 1, else 0.
-        const uint bit = 4 * row + column;
-        const float region = as_float((second & (1u << bit)) * (0x3F800000u >> bit));
-        const uint3 rgb = bc6h_halfs(fma((float3)(region), more_first.xyz, first.xyz),
-                                     fma((float3)(region), more_step.xyz, step.xyz), weight);
-        out[column] = make_texel(rgb.x, rgb.y, rgb.z);
-      }
-      if (row < height - y) {
-        __global texel* to = dst + row * dst_pitch + x;
+      for (uint row = 0; row < 4; ++row) {
 #ifdef CLCOOK_BC6H_FLOAT
-        *to = out[0];
+        to[row * dst_pitch] = bc6h_texel(COLOUR(row, 0));
 #else
-        if (span + x + 1 < width && ((uintptr_t)to & 15) == 0) {
-          *(__global uint4*)to = (uint4)(out[0], out[1]);
-        } else {
-          to[0] = out[0];
-          if (span + x + 1 < width) to[1] = out[1];
-        }
+        *(__global uint4*)(to + row * dst_pitch) = (uint4)(COLOUR(row, 0), COLOUR(row, 1));
 #endif
+      }
+    } else {
+      const uint columns = min(width - span - x, (uint)COLUMNS);
+#pragma unroll 1
+      for (uint row = 0; row < rows; ++row) {
+#pragma unroll 1
+        for (uint column = 0; column < columns; ++column) {
+          to[row * dst_pitch + column] = bc6h_texel(COLOUR(row, column));
+        }
       }
     }
   }

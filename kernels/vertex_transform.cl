@@ -34,6 +34,7 @@
 #define CLCOOK_VERTEX_TRANSFORM_CONSTANT_TRIPS
 #define CLCOOK_VERTEX_TRANSFORM_RUN_TIME_TRIPS
 #define CLCOOK_VERTEX_TRANSFORM_EARLY
+#define CLCOOK_VERTEX_TRANSFORM_LOCAL_PALETTE
 #define CLCOOK_VERTEX_TRANSFORM_HALF3
 #define CLCOOK_VERTEX_TRANSFORM_CPU_COLUMNS
 #endif
@@ -391,6 +392,51 @@ __kernel VERTEX_TRANSFORM_GROUP void vertex_transform_early(VERTEX_TRANSFORM_ARG
                                                                                        __global,
                                                                                        float)) {
   VERTEX_TRANSFORM_NO_W_BODY(vload3, vertex_transform_skin3_early);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// local_palette: in the formats of no_w. A group multiplies the instance's matrix into each bone's
+// first and keeps the products in local memory, a row of a bone per item, so that a vertex goes
+// through one matrix in place of two. The vertex and its joints are loaded before, so that these
+// loads and those of the bones are under way together.
+#ifdef CLCOOK_VERTEX_TRANSFORM_LOCAL_PALETTE
+__kernel VERTEX_TRANSFORM_GROUP void vertex_transform_local_palette(
+    VERTEX_TRANSFORM_ARGUMENTS(float, __global, float), __local float4* palette) {
+  const uint lid = (uint)get_local_id(0);
+  const ulong instance = get_group_id(1);
+  const bool stored = get_global_id(0) < (ulong)vertex_count;
+  const ulong v = min((ulong)get_global_id(0), (ulong)(vertex_count - 1));
+  const float3 p = vload3(2 * v, vertices + vertices_offset);
+  const float3 n = vload3(2 * v + 1, vertices + vertices_offset);
+  const uint2 joints = skin[skin_offset + v];
+
+  world += world_offset + instance * 3;
+  bones += bones_offset + instance * (ulong)bone_count * 3;
+  for (uint row = lid; row < 3 * (uint)bone_count; row += CLCOOK_VERTEX_TRANSFORM_GROUP) {
+    const float4 w = world[row % 3];
+    __global const float4* bone = bones + row / 3 * 3;
+    palette[row] = fma(
+        (float4)(w.x), bone[0],
+        fma((float4)(w.y), bone[1], fma((float4)(w.z), bone[2], (float4)(0.0f, 0.0f, 0.0f, w.w))));
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+
+  float4 m[3] = {(float4)(0.0f), (float4)(0.0f), (float4)(0.0f)};
+#pragma unroll
+  for (int k = 0; k < JOINTS; ++k) {
+    const int joint = min((int)vertex_transform_byte(joints.x, k), bone_count - 1);
+    const float4 weight = (float4)(vertex_transform_weight(joints.y, k));
+    __local const float4* bone = palette + joint * 3;
+    m[0] = fma(weight, bone[0], m[0]);
+    m[1] = fma(weight, bone[1], m[1]);
+    m[2] = fma(weight, bone[2], m[2]);
+  }
+  if (stored) {
+    result += result_offset + 6 * (instance * (ulong)vertex_count + v);
+    vstore3(vertex_transform_points(m[0], m[1], m[2], p), 0, result);
+    vstore3(vertex_transform_directions(m[0], m[1], m[2], n), 1, result);
+  }
 }
 #endif
 

@@ -129,6 +129,11 @@ struct Spec : PlainSpec {
     return all;
   }
 
+  // Under few lights memory is the limit, under many instructions: tunings are filed by both.
+  static std::vector<std::string> tuning_names(const Problem& p) {
+    return {text(kRecipe, "/", p.lights.size() <= 8 ? 8 : 32)};
+  }
+
   static void check(const Problem& p) {
     check_range(kName, "texels", p.texels, 1, kMaxTexels);
     if (p.lights.size() > kMaxLights) {

@@ -72,6 +72,7 @@ struct Spec : PlainSpec {
     bool flat = false;            // one dimension of results; else vertices x instances
     bool constant_world = false;  // the world matrices are in constant memory
     bool typed_world = false;     // the world matrices are read through an image over the buffer
+    bool local_bones = false;     // the bones' matrices are in local memory
   };
   using Problem = vertex_transform::Problem;
   using Tune = vertex_transform::Tune;
@@ -105,8 +106,7 @@ struct Spec : PlainSpec {
         Row("rolled", "against no_w: a loop over the joints instead of straight-line code",
             {3, Format::float3, Format::float3})
             .against("no_w", "a loop over the joints")
-            .tunes()
-            .preferred(),
+            .tunes(),
         Row("constant_trips",
             "against rolled: whether the loop stays is left to the compiler, which knows its trips",
             {3, Format::float3, Format::float3})
@@ -117,6 +117,13 @@ struct Spec : PlainSpec {
         Row("early", "against rolled: the next joint's matrix is loaded a turn early",
             {3, Format::float3, Format::float3})
             .against("rolled", "the next joint's matrix is loaded a turn early"),
+        Row("local_palette",
+            "against no_w: the instance's matrix multiplied into each bone's, in local memory",
+            {3, Format::float3, Format::float3})
+            .with(&Traits::local_bones)
+            .against("no_w",
+                     "the instance's matrix in each bone's, once per group, in local memory")
+            .preferred(),
         Row("half3", "against rolled: vertices as halfs, unpacked at the use (an approximation)",
             {3, Format::half3, Format::float3})
             .against("rolled", "vertices as halfs")
@@ -164,14 +171,22 @@ struct Spec : PlainSpec {
       const std::string why = beyond_image(runtime, 4 * static_cast<std::size_t>(p.instances));
       if (!why.empty()) return Offer::no(Lacks::feature, why);
     }
+    if (traits.local_bones) {
+      const auto bytes = palette(s.row, p).bytes;
+      if (runtime.info().local_mem != 0 && bytes > runtime.info().local_mem) {
+        return Offer::no(Lacks::local_memory,
+                         text(p.bones, " bones take ", bytes,
+                              " bytes of local memory, the device has ", runtime.info().local_mem));
+      }
+    }
     Offer out;
     const double results = static_cast<double>(p.vertices) * p.instances;
     out.work.bytes_read =
         p.vertices * (static_cast<double>(bytes_per_vertex(traits.vertices)) + 8) +
         p.instances * (p.bones + 1.0) * static_cast<double>(matrix_bytes(s.row, 1));
     out.work.bytes_written = results * static_cast<double>(bytes_per_vertex(traits.results));
-    // The blend, and two vectors through two matrices, which cpu_columns makes one.
-    const double products = s.row.is_for_cpus ? 4 + 2 : 4 + 4;
+    // The blend, and two vectors through two matrices, which some make one.
+    const double products = s.row.is_for_cpus || traits.local_bones ? 4 + 2 : 4 + 4;
     out.work.operations = results * traits.matrix_rows * 4 * 2 * products;
     return out;
   }
@@ -180,6 +195,11 @@ struct Spec : PlainSpec {
     CompileUnit unit = variant_unit(s, embedded::vertex_transform);
     if (s.row.is_for_cpus) unit.defines.set("CLCOOK_VERTEX_TRANSFORM_STRIP", kCpuStrip);
     return {unit};
+  }
+
+  // The matrices of an instance's bones, in local memory.
+  static LocalBytes palette(const Row& row, const Problem& p) {
+    return {matrix_bytes(row, static_cast<std::size_t>(p.bones))};
   }
 
   // Of `count` matrices.
@@ -309,12 +329,15 @@ class VertexTransform : public Plan<vertex_transform::Spec> {
       world = typed.image;
       first = typed.first;
     }
-    return kernel()(launch, wait, a.buffer, static_cast<cl_ulong>(a.offset / Spec::unit(from)),
-                    b.buffer, static_cast<cl_ulong>(b.offset / 8), world,
-                    static_cast<cl_ulong>(first), d.buffer, static_cast<cl_ulong>(d.offset / 16),
-                    out.buffer, static_cast<cl_ulong>(out.offset / Spec::unit(to)),
-                    static_cast<cl_int>(p.vertices), static_cast<cl_int>(p.bones),
-                    static_cast<cl_ulong>(vertices * instances));
+    const auto run = [&](const auto&... more) {
+      return kernel()(launch, wait, a.buffer, static_cast<cl_ulong>(a.offset / Spec::unit(from)),
+                      b.buffer, static_cast<cl_ulong>(b.offset / 8), world,
+                      static_cast<cl_ulong>(first), d.buffer, static_cast<cl_ulong>(d.offset / 16),
+                      out.buffer, static_cast<cl_ulong>(out.offset / Spec::unit(to)),
+                      static_cast<cl_int>(p.vertices), static_cast<cl_int>(p.bones),
+                      static_cast<cl_ulong>(vertices * instances), more...);
+    };
+    return row().traits.local_bones ? run(Spec::palette(row(), p)) : run();
   }
 
   Format vertex_format() const { return row().traits.vertices; }

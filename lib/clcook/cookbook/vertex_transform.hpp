@@ -4,9 +4,9 @@
 // through the matrix of its instance. Why per_item is slow: it gathers four joints' matrices of 16
 // floats from the caches, a quarter of which is 0 0 0 1, and loads the instance's matrix in every
 // work-item, although all work-items of an instance share it. What each variant changes: see its
-// summary; from per_item to rolled each step builds on the one before, and cpu_columns on no_w.
-// When it does not help: where the gather is the limit fewer registers do not make it faster; the
-// loads and bytes that affine, no_w and half3 save do. The compiler hoists and sinks loads itself:
+// summary; from per_item to rolled each step builds on the one before, local_palette and
+// cpu_columns on no_w. When it does not help: where the gather is the limit fewer registers do not
+// make it faster; the loads and bytes that affine, no_w and half3 save do. The compiler hoists and sinks loads itself:
 // docs/vertex_transform.md says which of the pairs it makes equal.
 #pragma once
 
@@ -215,13 +215,14 @@ inline Recipe vertex_transform() {
   Recipe recipe;
   recipe.title = "Skinned vertices of a crowd";
   recipe.question = "Fewer loads, or fewer registers?";
-  recipe.for_gpus = "rolled";
+  recipe.for_gpus = "local_palette";
   recipe.for_cpus = "cpu_columns";
   recipe.family = "memory locality";
   recipe.headline_pair = {"affine", "uniform"};
   recipe.summary =
       "Four joints and an instance matrix per vertex: uniform and constant matrices, three rows "
-      "instead of four, no w, a loop instead of straight-line code, half inputs.";
+      "instead of four, no w, a loop instead of straight-line code, half inputs, products of "
+      "matrices in local memory.";
   recipe.shows = {
       {6,
        "the table of registers and waves; variants uniform, affine, rolled",
@@ -236,6 +237,7 @@ inline Recipe vertex_transform() {
       {23,
        "no_w against rolled; rolled against constant_trips and run_time_trips",
        {Experiment::pair("no_w", "rolled").with_registers()}},
+      {25, "no_w against local_palette", {Experiment::pair("no_w", "local_palette")}},
       {28, "rolled against early", {Experiment::pair("rolled", "early").with_registers()}},
   };
   recipe.parameters = {
