@@ -20,10 +20,12 @@
 // Common arguments: vertices (float4, all four components are treated alike) and their offset,
 // indices of the points of all patches, one after the other, heads (per patch: where its indices
 // begin, and its four valences, one byte each; not where all valences are 4), the result and its
-// offset, the number of patches. weight_matrix and shared_gather have the indices in another order. Offsets are in points.
+// offset, the number of patches. Offsets are in points. weight_matrix and shared_gather have the
+// indices in another order.
 //
 // The host compiles one variant per program: -DCLCOOK_FOLDED_SWITCH_ONLY
-// -DCLCOOK_FOLDED_SWITCH_<VARIANT>. The global size is padded to whole work-groups.
+// -DCLCOOK_FOLDED_SWITCH_<VARIANT>, and for shared_gather -DCLCOOK_FOLDED_SWITCH_GROUP work-items per
+// work-group. The global size is padded to whole work-groups.
 
 #ifndef CLCOOK_FOLDED_SWITCH_ONLY
 #define CLCOOK_FOLDED_SWITCH_SWITCH16
@@ -35,6 +37,9 @@
 #define CLCOOK_FOLDED_SWITCH_PER_CORNER
 #define CLCOOK_FOLDED_SWITCH_SHARED_GATHER
 #define CLCOOK_FOLDED_SWITCH_CPU_PATCH
+#endif
+#ifndef CLCOOK_FOLDED_SWITCH_GROUP
+#define CLCOOK_FOLDED_SWITCH_GROUP 64
 #endif
 
 // A patch as the functions take it. sums: byte k is the sum of the valences 0 to k.
@@ -565,16 +570,15 @@ __kernel void folded_switch_per_corner(__global const float4* restrict vertices,
 // second patch they lie two or four apart from those in the first: no bank conflicts. Neighbouring
 // work-items store neighbouring control points, whole patches one after the other.
 #ifdef CLCOOK_FOLDED_SWITCH_SHARED_GATHER
-__kernel void folded_switch_shared_gather(__global const float4* restrict vertices,
-                                          ulong vertices_offset,
-                                          __global const uint4* restrict corners,
-                                          __global const uint2* restrict heads,
-                                          __global const uint* restrict more,
-                                          __global float4* restrict bezier, ulong bezier_offset,
-                                          ulong patches, __local float4* tile) {
+#define GROUP CLCOOK_FOLDED_SWITCH_GROUP
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void folded_switch_shared_gather(
+    __global const float4* restrict vertices, ulong vertices_offset,
+    __global const uint4* restrict corners, __global const uint2* restrict heads,
+    __global const uint* restrict more, __global float4* restrict bezier, ulong bezier_offset,
+    ulong patches, __local float4* tile) {
   const int item = (int)get_local_id(0);
-  const int items = (int)get_local_size(0);
-  const uint first_index = (uint)get_group_id(0) * (uint)(items >> 2);
+  const uint first_index = (uint)get_group_id(0) * (GROUP / 4);
   const uint index = first_index + (uint)(item >> 2);
   const int k = item & 3;
   const int next = (k + 1) & 3;
@@ -653,7 +657,7 @@ __kernel void folded_switch_shared_gather(__global const float4* restrict vertic
 #undef RESULT
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int to = i * items + item;
+    const int to = i * GROUP + item;
     if (first_index + (uint)(to >> 4) < patches) {
       bezier[(ulong)first_index * 16 + (ulong)to] = tile[to ^ (to >> 3 & 2)];
     }

@@ -213,19 +213,20 @@ __kernel void folded_switch_tangents(__global const float4* restrict vertices,
 // ring is loaded once for all ten results of a corner. Local memory: 24 float4 per patch. They hold in
 // turn what the corners share, the 16 control points and four T1, and the 24 vectors.
 #ifdef CLCOOK_FOLDED_SWITCH_FUSED_TANGENTS
+#ifndef CLCOOK_FOLDED_SWITCH_GROUP
+#define CLCOOK_FOLDED_SWITCH_GROUP 64
+#endif
+#define GROUP CLCOOK_FOLDED_SWITCH_GROUP
 #define CELLS 24
 
-__kernel void folded_switch_fused_tangents(__global const float4* restrict vertices,
-                                           ulong vertices_offset,
-                                           __global const uint4* restrict corners,
-                                           __global const uint2* restrict heads,
-                                           __global const uint* restrict more,
-                                           __global float4* restrict result, ulong result_offset,
-                                           ulong patches, __local float4* tile) {
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void folded_switch_fused_tangents(
+    __global const float4* restrict vertices, ulong vertices_offset,
+    __global const uint4* restrict corners, __global const uint2* restrict heads,
+    __global const uint* restrict more, __global float4* restrict result, ulong result_offset,
+    ulong patches, __local float4* tile) {
   const int item = (int)get_local_id(0);
-  const int items = (int)get_local_size(0);
   const ulong index = get_global_id(0) >> 2;
-  const ulong first_index = get_group_id(0) * (ulong)(items >> 2);
+  const ulong first_index = get_group_id(0) * (GROUP / 4);
   const int k = item & 3;
   const int next = (k + 1) & 3;
   const int previous = (k + 3) & 3;
@@ -313,7 +314,7 @@ __kernel void folded_switch_fused_tangents(__global const float4* restrict verti
   // Neighbouring work-items store neighbouring results, whole patches one after the other.
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int to = i * items + item;
+    const int to = i * GROUP + item;
     const int patch = to >> 4;
     if (first_index + (ulong)patch < patches) {
       result[first_index * 16 + (ulong)to] = tile[patch * CELLS + ((to & 15) ^ (patch & 1) << 1)];
@@ -335,7 +336,7 @@ __kernel void folded_switch_fused_tangents(__global const float4* restrict verti
   result += 16 * patches;
 #pragma unroll
   for (int i = 0; i < 6; ++i) {
-    const int to = i * items + item;
+    const int to = i * GROUP + item;
     const int patch = to / CELLS;
     if (first_index + (ulong)patch < patches)
       result[first_index * CELLS + (ulong)to] = tile[to ^ (patch & 1) << 1];

@@ -343,6 +343,7 @@ struct Spec : PlainSpec {
     std::vector<CompileUnit> out{
         variant_unit(s, fused ? embedded::folded_switch_tangents : embedded::folded_switch)};
     out[0].local_bytes = local_bytes(s);
+    if (s.row.traits.by_corner) out[0].defines.set("CLCOOK_FOLDED_SWITCH_GROUP", s.tune.group);
     if (s.problem.tangents && !fused) {
       out.push_back(kernel_unit(s, "tangents", embedded::folded_switch_tangents));
       out[1].label = "tangents";
