@@ -229,7 +229,7 @@ LONG_TEST_CASE("the structs of the kernels of gaussian_blur have no gaps", 16) {
        {ints("grid_t", {"log", "radius", "pixel", "tiles", "first", "count", "border", "out_first",
                         "outs"})}},
       {&embedded::gaussian_blur_cpu_fused,
-       {ints("axis_t", {"radius", "every", "first", "spline", "coarse", "left", "right"}),
+       {ints("axis_t", {"radius", "every", "spline", "coarse", "left", "right"}),
         ints("scratch_t", {"item_floats", "line_floats", "ring_pitch", "slots", "smooth_slots"},
              8)}},
       {&embedded::gaussian_blur_cpu_pyramid,
