@@ -225,6 +225,8 @@ LONG_TEST_CASE("the structs of the kernels of gaussian_blur have no gaps", 16) {
        {{"weights_t", 128, {{"x", 0}, {"x[15]", 60}, {"y", 64}, {"y[15]", 124}}}}},
       {&embedded::gaussian_blur_separable,
        {{"taps_t", 536, {{"w", 0}, {"w[131]", 524}, {"count", 528}, {"reach", 532}}}}},
+      {&embedded::gaussian_blur_separable_splines,
+       {{"taps_t", 536, {{"w", 0}, {"w[131]", 524}, {"count", 528}, {"reach", 532}}}}},
       {&embedded::gaussian_blur_pyramid,
        {ints("grid_t", {"log", "radius", "pixel", "tiles", "first", "count", "border", "out_first",
                         "outs"})}},
