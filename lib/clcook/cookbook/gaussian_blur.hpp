@@ -575,7 +575,8 @@ inline Recipe gaussian_blur() {
       "width=150 height=90 sigma_x=40 sigma_y=66 pixel=f16 channels=3 peak=1 quality=45 truncate=3 "
       "batch=2 x=31 y=17 region_width=83 region_height=41 offset=1 pad=1",
       "width=190 height=141 sigma=34 peak=1 quality=60 border=mirror in_place=1",
-      "width=691 height=260 sigma_x=20 sigma_y=40 truncate=2 peak=1 channels=1 border=wrap",
+      "width=5 height=9 sigma=17 truncate=2 peak=1 channels=1 tiny=1",
+      "width=1600 height=260 sigma_x=20 sigma_y=32 truncate=2 peak=1 border=wrap",
       "width=83 height=41 sigma=2 truncate=2 peak=1 border=mirror offset=3 pad=1",
       // Rows that are whole cache lines and begin at none: no streaming stores.
       "width=256 height=64 sigma=20 peak=1 offset=1",
