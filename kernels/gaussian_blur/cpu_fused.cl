@@ -49,7 +49,6 @@
 typedef struct {
   int radius;
   int every;   // pixels that the coarse taps are apart
-  int first;   // where the first spline begins
   int spline;  // taps; 0 where the coarse taps are all
   int coarse;  // taps
   int left;    // taps that splines leave out at the beginning
@@ -405,7 +404,7 @@ __attribute__((vec_type_hint(float16))) __kernel void gaussian_blur_cpu_fused(
         coarse = smooth_lines;
         coarse_lane = line_pitch;
         const int spread = whole + (axis_x.coarse - 1) * axis_x.every * CLCOOK_CHANNELS;
-        filter_rows(from + axis_x.first * CLCOOK_CHANNELS, lane, 1, weights_x, axis_x.spline,
+        filter_rows(from, lane, 1, weights_x, axis_x.spline,
                     smooth_lines, line_pitch, 0, (spread + BLOCK - 1) / BLOCK);
       }
       for (int e = 0; e < count; e += CHUNK) {
@@ -425,7 +424,7 @@ __attribute__((vec_type_hint(float16))) __kernel void gaussian_blur_cpu_fused(
     const int until = axis_y.spline == 0 ? 0 : y + RESULT_ROWS + (axis_y.coarse - 1) * every;
     for (int e = 0; e < count; e += RESULT_COLUMNS) {
       for (int i = made; i < until; i += 8) {
-        filter_columns(ring + e, ring_pitch, slots, i + axis_y.first, 1, weights_y, axis_y.spline,
+        filter_columns(ring + e, ring_pitch, slots, i, 1, weights_y, axis_y.spline,
                        smooth + (ulong)(i % smooth_slots) * (ulong)ring_pitch + e,
                        (ulong)ring_pitch, 0);
       }

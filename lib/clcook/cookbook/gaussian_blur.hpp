@@ -137,8 +137,8 @@ struct ExactAxis {
 
 // Methods that compute the filter itself, in float. Along each axis every weight is rounded, by at
 // most u of it, and so is every sum, which is at most 1: (taps + 1) u. Filters that are cut (into
-// launches of separable, or taps that cpu_fused makes of splines) add their parts, a rounding each;
-// and the splines may miss u for each tap.
+// launches of separable, or taps that it and cpu_fused make of splines) add their parts, a rounding
+// each; and the splines may miss u for each tap.
 inline Bound float_bound(const ExactAxis& x, const ExactAxis& y) {
   const double both = (2.0 * (x.taps() + y.taps()) + 16) * 0x1p-24;
   return {both, both};
@@ -575,6 +575,8 @@ inline Recipe gaussian_blur() {
       "width=150 height=90 sigma_x=40 sigma_y=66 pixel=f16 channels=3 peak=1 quality=45 truncate=3 "
       "batch=2 x=31 y=17 region_width=83 region_height=41 offset=1 pad=1",
       "width=190 height=141 sigma=34 peak=1 quality=60 border=mirror in_place=1",
+      "width=5 height=9 sigma=17 truncate=2 peak=1 channels=1 tiny=1",
+      "width=1600 height=260 sigma_x=20 sigma_y=32 truncate=2 peak=1 border=wrap",
       "width=83 height=41 sigma=2 truncate=2 peak=1 border=mirror offset=3 pad=1",
       // Rows that are whole cache lines and begin at none: no streaming stores.
       "width=256 height=64 sigma=20 peak=1 offset=1",

@@ -7,99 +7,12 @@
 #include <clcook/core/math.hpp>
 #include <clcook/embedded/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/method.hpp>
+#include <clcook/gaussian_blur/spline_taps.hpp>
 #include <cstddef>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 namespace clcook::gaussian {
-
-// The taps of an axis as cpu_fused computes them: all of them, or most of them as B-splines that
-// are `every` pixels apart: first the picture is filtered with the spline, then every so many
-// values of that are summed. The taps at the ends that no whole set of splines covers get what is
-// missing one by one.
-struct SplineTaps {
-  int every = 1;
-  std::vector<double> spline;
-  int first = 0;  // tap where the first spline begins
-  std::vector<double> coarse;
-  std::vector<double> left;   // what the first taps miss
-  std::vector<double> right;  // and the last
-  double error = 0;           // sum of the absolute differences to the exact weights
-
-  SplineTaps() = default;
-  explicit SplineTaps(const FilterAxis& axis) {
-    for (int k = -axis.radius; k <= axis.radius; ++k)
-      coarse.push_back(axis.weights[static_cast<std::size_t>(std::abs(k))]);
-  }
-
-  // Cubic splines; the filter must be longer than one of them, 4 distance - 3.
-  SplineTaps(const FilterAxis& axis, int distance) : SplineTaps(axis) {
-    std::vector<double> missing;
-    missing.swap(coarse);
-    every = distance;
-    spline = {1.0};
-    for (int box = 0; box < 4; ++box) {
-      std::vector<double> wider(spline.size() + static_cast<std::size_t>(every) - 1);
-      for (std::size_t j = 0; j < wider.size(); ++j) {
-        for (std::size_t k = 0; k < static_cast<std::size_t>(every); ++k)
-          if (j >= k && j - k < spline.size()) wider[j] += spline[j - k] / every;
-      }
-      spline = wider;
-    }
-    const auto length = static_cast<int>(spline.size());
-    const int count = (axis.taps() - length) / every + 1;
-    first = (axis.taps() - length - (count - 1) * every) / 2;
-    // Splines whose sum is the Gaussian, not cut off, in the middle of each: by iteration, which
-    // goes wrong by one more at the ends each time.
-    const int middle = length / 2;
-    std::vector<double> wanted;
-    for (int m = -kRounds; m < count + kRounds; ++m) {
-      const double d = (first + m * every + middle - axis.radius) / axis.sigma;
-      wanted.push_back(axis.weights[0] * math::exp(-d * d / 2));
-    }
-    const auto tap = [&](int at) {
-      return at >= 0 && at < length ? spline[static_cast<std::size_t>(at)] : 0;
-    };
-    const double own = tap(middle);
-    const double beside = tap(middle + every);
-    std::vector<double> heights = wanted;
-    for (double& height : heights) height *= every;
-    for (int round = 0; round < kRounds; ++round) {
-      const std::vector<double> old = heights;
-      for (std::size_t m = 1; m + 1 < old.size(); ++m)
-        heights[m] += every * (wanted[m] - own * old[m] - beside * (old[m - 1] + old[m + 1]));
-    }
-    coarse.assign(heights.begin() + kRounds, heights.end() - kRounds);
-    for (std::size_t m = 0; m < coarse.size(); ++m) {
-      double* at = missing.data() + first + static_cast<int>(m) * every;
-      for (int j = 0; j < length; ++j) at[j] -= coarse[m] * spline[static_cast<std::size_t>(j)];
-    }
-    const int begin = first + length - every;
-    const int end = first + count * every;
-    left.assign(missing.begin(), missing.begin() + begin);
-    right.assign(missing.begin() + end, missing.end());
-    for (int k = begin; k < end; ++k) error += std::abs(missing[static_cast<std::size_t>(k)]);
-  }
-
-  int taps() const {
-    return static_cast<int>(spline.size() + coarse.size() + left.size() + right.size());
-  }
-
-  // Splines where they pay, as they take three more filters, and change no result by more than
-  // rounding does.
-  static SplineTaps best(const Problem& p, const FilterAxis& axis) {
-    for (const int distance : {4, 2}) {
-      if (may_be_anything(p) || axis.taps() < 96) break;
-      SplineTaps splines(axis, distance);
-      if (splines.error < axis.taps() * 0x1p-24) return splines;
-    }
-    return SplineTaps(axis);
-  }
-
- private:
-  static constexpr int kRounds = 8;
-};
 
 class CpuFused : public Method {
  public:
@@ -117,8 +30,8 @@ class CpuFused : public Method {
     const double beside = p.pixel == Pixel::f32 ? 6 : 14;
     SplineTaps& x = design.x;
     SplineTaps& y = design.y;
-    x = SplineTaps::best(p, axes.x);
-    y = axes.x.sigma == axes.y.sigma ? x : SplineTaps::best(p, axes.y);
+    x = SplineTaps::best(p, axes.x, kFewest);
+    y = axes.x.sigma == axes.y.sigma ? x : SplineTaps::best(p, axes.y, kFewest);
     const double macs = columns * (lines * (x.taps() + beside) + p.height * (y.taps() + beside));
     // Splines take no more roundings than all taps do.
     Offer out = rounding_offer(axes, {bytes_of(p), bytes_of(p), macs / 0.7, 1});
@@ -209,6 +122,7 @@ class CpuFused : public Method {
   static int phases_of(int channels) { return channels == 3 ? 16 : 16 / channels; }
   static std::size_t block_of(int channels) { return channels == 3 ? 384 : 128; }
 
+  static constexpr int kFewest = 96;                    // taps for which splines pay
   static constexpr std::size_t kRows = 32;              // of results at a time
   static constexpr std::size_t kColumns = 128;          // of results at a time
   static constexpr std::size_t kRingFloats = 960 << 8;  // 960 KiB
@@ -217,9 +131,9 @@ class CpuFused : public Method {
 
   // axis_t of the kernel.
   struct KernelAxis {
-    cl_int radius, every, first, spline, coarse, left, right;
+    cl_int radius, every, spline, coarse, left, right;
   };
-  static_assert(sizeof(KernelAxis) == 7 * 4);
+  static_assert(sizeof(KernelAxis) == 6 * 4);
 
   // scratch_t of the kernel.
   struct KernelScratch {
@@ -253,7 +167,7 @@ class CpuFused : public Method {
       const auto size = [](const std::vector<double>& part) {
         return static_cast<cl_int>(part.size());
       };
-      parts = {axis.radius,       taps.every,      taps.first,      size(taps.spline),
+      parts = {axis.radius,       taps.every,      size(taps.spline),
                size(taps.coarse), size(taps.left), size(taps.right)};
     }
   };
