@@ -207,32 +207,27 @@ __kernel __attribute__((reqd_work_group_size(ITEMS_X, 1, 1))) void gaussian_blur
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-// Whether `count` quads of rows from row `y` of the picture on, RUNS_Y quads apart, are there.
-static inline bool are_there(int y, int count, clcook_rows rows) {
-  return y >= rows.first && y + 4 * RUNS_Y * count <= rows.first + rows.count;
-}
-
-// Quads that are there, of a column of channels.
-static inline void load_quads(__global const float* mid, ulong pitch, int y, clcook_rows rows,
-                              int count, float4* quads) {
-  mid += (ulong)(y - rows.first) * pitch;
+// Quads of rows from row `y` of the picture on, RUNS_Y quads apart, of a column of channels.
+static inline void load_quads(__global const float* mid, ulong pitch, int y, int height,
+                              clcook_rows rows, int border, float beyond, int count,
+                              float4* quads) {
+  const bool inside = y >= rows.first && y + 4 * RUNS_Y * count <= rows.first + rows.count;
 #pragma unroll
   for (int n = 0; n < count; ++n) {
-    __global const float* const v = mid + (ulong)(4 * RUNS_Y * n) * pitch;
-    quads[n] = (float4)(v[0], v[pitch], v[2 * pitch], v[3 * pitch]);
-  }
-}
-
-// Quads of which some rows are outside. A loop: its code is long.
-static inline void put_border_quads(__local float4* to, __global const float* mid, ulong pitch,
-                                    int y, int height, clcook_rows rows, int border, float beyond,
-                                    int count) {
-#pragma unroll 1
-  for (int n = 0; n < 4 * count; ++n) {
-    const int at = clcook_border(y + n / 4 * 4 * RUNS_Y + n % 4, height, border);
-    // Rows that no output of the region needs may not be there.
-    ((__local float*)(to + n / 4 * RUNS_Y))[n % 4] =
-        at < 0 ? beyond : mid[(ulong)clamp(at - rows.first, 0, rows.count - 1) * pitch];
+    const int top = y + 4 * RUNS_Y * n;
+    if (inside) {
+      __global const float* const v = mid + (ulong)(top - rows.first) * pitch;
+      quads[n] = (float4)(v[0], v[pitch], v[2 * pitch], v[3 * pitch]);
+    } else {
+      float values[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int at = clcook_border(top + i, height, border);
+        // Rows that no output of the region needs may not be there.
+        values[i] = at < 0 ? beyond : mid[(ulong)clamp(at - rows.first, 0, rows.count - 1) * pitch];
+      }
+      quads[n] = (float4)(values[0], values[1], values[2], values[3]);
+    }
   }
 }
 
@@ -263,33 +258,20 @@ __kernel __attribute__((reqd_work_group_size(ITEMS_Y, 1, 1))) void gaussian_blur
   const int top = region.y + taps.reach + 4 * part;
 
   // The first TAPS - 1 rows, and the first tile's.
-#pragma unroll 1
   for (int i = part; i < TAPS / 4; i += RUNS_Y) {
-    const int y = top + begin + 4 * (i - part);
-    if (are_there(y, 1, rows)) {
-      float4 quad;
-      load_quads(mid, pitch, y, rows, 1, &quad);
-      column[i] = quad;
-    } else {
-      put_border_quads(column + i, mid, pitch, y, height, rows, border, beyond, 1);
-    }
+    float4 quad;
+    load_quads(mid, pitch, top + begin + 4 * (i - part), height, rows, border, beyond, 1, &quad);
+    column[i] = quad;
   }
-  // The rows of a tile are under way while the sums of the one before are made.
-  const int ahead = top + TAPS - 1;
-  __local float4* const own = column + TAPS / 4 + part;
   float4 loaded[QUADS_Y];
-  bool is_loaded = are_there(ahead + begin, QUADS_Y, rows);
-  if (is_loaded) load_quads(mid, pitch, ahead + begin, rows, QUADS_Y, loaded);
+  load_quads(mid, pitch, top + begin + TAPS - 1, height, rows, border, beyond, QUADS_Y, loaded);
   for (int y = begin; y < end; y += TILE_Y) {
-    if (is_loaded) {
 #pragma unroll
-      for (int n = 0; n < QUADS_Y; ++n) own[n * RUNS_Y] = loaded[n];
-    } else {
-      put_border_quads(own, mid, pitch, ahead + y, height, rows, border, beyond, QUADS_Y);
-    }
+    for (int n = 0; n < QUADS_Y; ++n) column[TAPS / 4 + part + n * RUNS_Y] = loaded[n];
     barrier(CLK_LOCAL_MEM_FENCE);
-    is_loaded = y + TILE_Y < end && are_there(ahead + y + TILE_Y, QUADS_Y, rows);
-    if (is_loaded) load_quads(mid, pitch, ahead + y + TILE_Y, rows, QUADS_Y, loaded);
+    if (y + TILE_Y < end)
+      load_quads(mid, pitch, top + y + TILE_Y + TAPS - 1, height, rows, border, beyond, QUADS_Y,
+                 loaded);
     float sums[RUN];
     run_sums((__local float*)column + part * RUN, taps, sums);
 #ifdef CLCOOK_ALPHA_TOP
