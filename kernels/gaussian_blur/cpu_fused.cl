@@ -404,8 +404,8 @@ __attribute__((vec_type_hint(float16))) __kernel void gaussian_blur_cpu_fused(
         coarse = smooth_lines;
         coarse_lane = line_pitch;
         const int spread = whole + (axis_x.coarse - 1) * axis_x.every * CLCOOK_CHANNELS;
-        filter_rows(from, lane, 1, weights_x, axis_x.spline,
-                    smooth_lines, line_pitch, 0, (spread + BLOCK - 1) / BLOCK);
+        filter_rows(from, lane, 1, weights_x, axis_x.spline, smooth_lines, line_pitch, 0,
+                    (spread + BLOCK - 1) / BLOCK);
       }
       for (int e = 0; e < count; e += CHUNK) {
         fetch_ahead(ahead, src_pitch, region.x * CLCOOK_CHANNELS + tile_begin + e,
