@@ -226,8 +226,9 @@ class HaloCase : public PlanCase<HaloTile> {
       }
     };
     expected_.resize(in_.values.size());
-    const std::size_t rows = ref::all_rows(in_).end;
-    const std::size_t row = expected_.size() / rows;
+    const std::size_t row =
+        static_cast<std::size_t>(in_.width) * static_cast<std::size_t>(in_.channels);
+    const std::size_t rows = expected_.size() / row;
     in_parallel(rows, 65536 / row + 1, [&](std::size_t begin, std::size_t end) {
       const std::vector<float> some = of_rows({begin, end});
       std::copy(some.begin(), some.end(),

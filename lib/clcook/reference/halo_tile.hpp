@@ -27,16 +27,12 @@ struct Volume {
   std::vector<float> values;
 };
 
-// The rows of all pictures in the order of memory, from `begin` to before `end`: what a caller with
-// several threads gives to each of them.
+// Rows of all pictures in the order of memory, from `begin` to before `end` or to the last one: what
+// a caller with several threads gives to each of them.
 struct Rows {
   std::size_t begin = 0;
-  std::size_t end = 0;
+  std::size_t end = std::numeric_limits<std::size_t>::max();
 };
-
-inline Rows all_rows(const Volume& in) {
-  return {0, static_cast<std::size_t>(in.height) * static_cast<std::size_t>(in.depth)};
-}
 
 // Returns of(index, neighbours) for each value of `rows`, in the order of memory; neighbours are
 // the values of the same channel within `radius`, row by row. A picture has no neighbours in z.
@@ -54,10 +50,11 @@ std::vector<float> of_neighbourhoods(const Volume& in, int radius, Border border
   const auto width = static_cast<std::size_t>(in.width);
   const auto height = static_cast<std::size_t>(in.height);
   const auto channels = static_cast<std::size_t>(in.channels);
+  const std::size_t end = std::min(rows.end, height * static_cast<std::size_t>(in.depth));
   std::vector<float> out;
-  out.reserve((rows.end - rows.begin) * width * channels);
+  out.reserve((end - rows.begin) * width * channels);
   std::vector<float> neighbours;
-  for (std::size_t line = rows.begin; line < rows.end; ++line) {
+  for (std::size_t line = rows.begin; line < end; ++line) {
     const int y = static_cast<int>(line % height);
     const int z = static_cast<int>(line / height);
     for (std::size_t i = 0; i < width * channels; ++i) {
@@ -122,41 +119,27 @@ inline float clamped(float history, const std::vector<float>& values) {
 }
 
 inline std::vector<float> dilation(const Volume& in, int radius, Border border,
-                                   const std::array<float, 4>& outside, Rows rows) {
+                                   const std::array<float, 4>& outside, Rows rows = {}) {
   return of_neighbourhoods(
       in, radius, border, outside, rows,
       [](std::size_t, const std::vector<float>& neighbours) { return largest(neighbours); });
 }
 
-inline std::vector<float> dilation(const Volume& in, int radius, Border border,
-                                   const std::array<float, 4>& outside) {
-  return dilation(in, radius, border, outside, all_rows(in));
-}
-
 inline std::vector<float> median(const Volume& in, int radius, Border border,
-                                 const std::array<float, 4>& outside, Rows rows) {
+                                 const std::array<float, 4>& outside, Rows rows = {}) {
   return of_neighbourhoods(
       in, radius, border, outside, rows,
       [](std::size_t, const std::vector<float>& neighbours) { return middle(neighbours); });
 }
 
-inline std::vector<float> median(const Volume& in, int radius, Border border,
-                                 const std::array<float, 4>& outside) {
-  return median(in, radius, border, outside, all_rows(in));
-}
-
 // The history brought into the range of the neighbours in `in`.
 inline std::vector<float> clamp(const Volume& in, const std::vector<float>& history, int radius,
-                                Border border, const std::array<float, 4>& outside, Rows rows) {
+                                Border border, const std::array<float, 4>& outside,
+                                Rows rows = {}) {
   return of_neighbourhoods(in, radius, border, outside, rows,
                            [&](std::size_t i, const std::vector<float>& neighbours) {
                              return clamped(history[i], neighbours);
                            });
-}
-
-inline std::vector<float> clamp(const Volume& in, const std::vector<float>& history, int radius,
-                                Border border, const std::array<float, 4>& outside) {
-  return clamp(in, history, radius, border, outside, all_rows(in));
 }
 
 }  // namespace clcook::reference::halo_tile
