@@ -163,10 +163,9 @@ struct Spec : PlainSpec {
   }
 
   // What a device lacks for arithmetic of halves; empty for nothing. NVIDIA's does not list the
-  // extension and has the instructions. Tests on other devices set CLCOOK_TENSOR_EMULATE.
+  // extension and has the instructions.
   static std::string lacks_halves(const DeviceInfo& info) {
-    const char* emulate = std::getenv("CLCOOK_TENSOR_EMULATE");
-    if (emulate != nullptr && *emulate != '\0') return {};
+    if (quirks::emulates_nvidia()) return {};
     if (!quirks::is_nvidia(info)) {
       return info.has_extension("cl_khr_fp16") ? "" : "the device has no cl_khr_fp16";
     }

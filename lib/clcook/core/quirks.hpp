@@ -4,6 +4,7 @@
 #pragma once
 
 #include <clcook/core/device_info.hpp>
+#include <cstdlib>
 #include <string>
 
 namespace clcook::quirks {
@@ -25,6 +26,13 @@ inline bool is_intel_cpu(const DeviceInfo& info) {
 inline bool is_rusticl(const DeviceInfo& info) { return info.platform == "rusticl"; }
 
 inline bool is_nvidia(const DeviceInfo& info) { return info.platform == "NVIDIA CUDA"; }
+
+// Tests on other devices set CLCOOK_TENSOR_EMULATE: what kernels do with NVIDIA's instructions is
+// then made of ordinary arithmetic, by the same kernels (clcook/tensor.clh).
+inline bool emulates_nvidia() {
+  const char* value = std::getenv("CLCOOK_TENSOR_EMULATE");
+  return value != nullptr && *value != '\0';
+}
 
 // What each kernel takes of the local memory that the device reports. NVIDIA's driver counts a byte
 // more than a kernel has, rounded up to 4. A kernel that uses all of the reported memory fails when

@@ -13,16 +13,9 @@
 
 namespace clcook::gaussian {
 
-// Tests on other devices set CLCOOK_TENSOR_EMULATE: the products are then made of ordinary
-// arithmetic, by the same kernels.
-inline bool emulates_matrix_units() {
-  const char* value = std::getenv("CLCOOK_TENSOR_EMULATE");
-  return value != nullptr && *value != '\0';
-}
-
 // What a device lacks for mma.sync in inline PTX; empty for nothing.
 inline std::string lacks_matrix_units(const Runtime& runtime) {
-  if (emulates_matrix_units()) return {};
+  if (quirks::emulates_nvidia()) return {};
   if (!quirks::is_nvidia(runtime.info()))
     return text("needs an NVIDIA GPU, the platform is ", runtime.info().platform);
   const unsigned capability = runtime.info().nvidia_capability;
