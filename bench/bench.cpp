@@ -8,6 +8,7 @@
 #include <clcook/core/commit.hpp>
 #include <clcook/core/source.hpp>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@
 #include "tool/growing_result.hpp"
 #include "tool/interrupt.hpp"
 #include "tool/progress.hpp"
+#include "tool/scratch_folder.hpp"
+#include "try/watch.hpp"
 
 namespace clcook::tool {
 
@@ -44,6 +47,8 @@ struct BenchArguments {
   std::string compare;
   std::string with;
   int samples = 30;
+  int processes = 1;
+  int process = 1;  // of these: the first validates, the others add a block to its rows
   std::uint64_t seed = 1;
   bool all_tunes = false;
   bool smoke = false;
@@ -51,65 +56,90 @@ struct BenchArguments {
   double seconds = 0;
 };
 
-// The limit that binds a subject, and how close it came.
+// The limit that binds a row, and how close it came.
 struct Share {
   const char* limit = "";
   double value = 0;
 };
 
-Share share_of_ceiling(const Subject& subject, const Ceilings& ceilings, double seconds) {
-  const double bytes = subject.work.bytes_read + subject.work.bytes_written;
-  const double memory = bytes / (ceilings.copy_gbs * 1e9);
-  const double arithmetic = subject.work.operations / (ceilings.fma_gops * 1e9);
-  const double launches = static_cast<double>(subject.launches) * ceilings.launch_us * 1e-6;
+Share share_of_ceiling(const BenchRow& row, const Ceilings& ceilings) {
+  const double seconds = row.median_us * 1e-6;
+  const double memory = row.bytes / (ceilings.copy_gbs * 1e9);
+  const double arithmetic = row.operations / (ceilings.fma_gops * 1e9);
+  const double launches = static_cast<double>(row.launches) * ceilings.launch_us * 1e-6;
   if (memory >= arithmetic && memory >= launches) return {"copy", memory / seconds};
   if (arithmetic >= launches) return {"fma", arithmetic / seconds};
   return {"launch", launches / seconds};
 }
 
-std::vector<double> microseconds(const std::vector<double>& seconds) {
-  std::vector<double> out;
-  for (const double one : seconds) out.push_back(std::round(one * 1e9) / 1e3);
-  return out;
-}
+double microseconds(double seconds) { return std::round(seconds * 1e9) / 1e3; }
 
-// The rows of one shape. `baseline` has the hot or cold samples that ratios are taken to.
+// What a row is before its times: all of it where it has none.
 BenchRow row_of(const Recipe& recipe, const Params& shape, const Subject& subject,
-                const Subject* baseline, const Ceilings& ceilings, const DeviceInfo& device) {
+                const DeviceInfo& device) {
   BenchRow row;
   row.recipe = recipe.name;
   row.variant = subject.variant;
   row.tune = subject.tune;
   row.shape = shape;
   row.mode = subject.cold ? "cold" : "hot";
-  row.baseline = baseline == &subject;
   if (!subject.problem.empty() || subject.blocks.empty()) {
     row.status = subject.problem.empty() ? "not run" : subject.skipped ? "skipped" : "failed";
     row.reason = subject.problem;
     return row;
   }
-  const double time = median(subject.samples());
-  const Share share = share_of_ceiling(subject, ceilings, time);
   row.status = "measured";
   row.max_error = subject.max_error;
   row.bound = subject.bound;
   row.launches = subject.launches;
-  row.median_us = time * 1e6;
-  row.mad_us = median_deviation(subject.samples()) * 1e6;
-  row.span_us = median(subject.spans) * 1e6;
   row.bytes = subject.work.bytes_read + subject.work.bytes_written;
   row.operations = subject.work.operations;
-  row.gbs = row.bytes / time * 1e-9;
-  row.gops = row.operations / time * 1e-9;
-  row.limit = share.limit;
-  row.share = share.value;
-  if (share.value > 1.05) row.flag = "over 105 % of the ceiling: a cache hit or a wrong byte count";
-  if (baseline != nullptr && !baseline->blocks.empty())
-    row.ratio = RatioRow{bootstrap_ratio(baseline->blocks, subject.blocks)};
   row.ran = fingerprint_of(recipe, row.variant, row.tune, {shape}, device);
-  row.blocks = subject.blocks.size();
-  row.samples_us = microseconds(subject.samples());
+  row.blocks = 0;
+  row.spans_us.emplace();
+  row.probes_us.emplace();
   return row;
+}
+
+// Adds the blocks of a subject to its row.
+void add_times(BenchRow& row, const Subject& subject) {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < subject.blocks.size(); ++i) {
+    const std::vector<double>& block = subject.blocks[i];
+    for (const double one : block) row.samples_us.push_back(microseconds(one));
+    const auto begin = subject.spans.begin() + static_cast<std::ptrdiff_t>(first);
+    first += block.size();
+    row.spans_us->push_back(
+        microseconds(median({begin, subject.spans.begin() + static_cast<std::ptrdiff_t>(first)})));
+    row.probes_us->push_back(microseconds(median(subject.probes[i])));
+    ++row.blocks;
+  }
+}
+
+// What follows from the samples of the rows of one problem.
+void evaluate(const Recipe& recipe, const std::vector<BenchRow*>& rows, const Ceilings& ceilings) {
+  std::map<std::string, const BenchRow*> baselines;  // by mode
+  for (BenchRow* row : rows) {
+    // With several tunings of the baseline, its default is the one that ratios are taken to.
+    if (recipe.variant(row->variant).is_baseline && baselines.try_emplace(row->mode, row).second)
+      row->baseline = true;
+    if (!row->measured()) continue;
+    row->median_us = median(row->samples_us);
+    row->mad_us = median_deviation(row->samples_us);
+    row->span_us = median(*row->spans_us);
+    row->gbs = row->bytes / row->median_us * 1e-3;
+    row->gops = row->operations / row->median_us * 1e-3;
+    const Share share = share_of_ceiling(*row, ceilings);
+    row->limit = share.limit;
+    row->share = share.value;
+    if (share.value > 1.05)
+      row->flag = "over 105 % of the ceiling: a cache hit or a wrong byte count";
+  }
+  for (BenchRow* row : rows) {
+    const auto found = baselines.find(row->mode);
+    if (!row->measured() || found == baselines.end() || !found->second->measured()) continue;
+    row->ratio = RatioRow{ratio_of(*found->second, *row)};
+  }
 }
 
 std::string render(const std::vector<BenchRow>& rows) {
@@ -202,25 +232,27 @@ std::vector<Subject> subjects_of(const Recipe& recipe, const BenchArguments& arg
   return subjects;
 }
 
-// Whether an earlier run measured all these subjects.
-bool is_known(const std::vector<BenchRow>& rows, const Recipe& recipe, const Params& shape,
-              const std::vector<Subject>& subjects) {
-  return std::all_of(subjects.begin(), subjects.end(), [&](const Subject& subject) {
-    return std::any_of(rows.begin(), rows.end(), [&](const BenchRow& row) {
-      return row.recipe == recipe.name && row.variant == subject.variant &&
-             row.tune.str() == subject.tune.str() && row.shape.str() == shape.str() &&
-             (row.mode == "cold") == subject.cold;
-    });
-  });
+// The rows of one problem.
+std::vector<BenchRow*> rows_of(std::vector<BenchRow>& rows, const Recipe& recipe,
+                               const Params& shape) {
+  std::vector<BenchRow*> out;
+  for (BenchRow& row : rows) {
+    if (row.recipe == recipe.name && row.shape.str() == shape.str()) out.push_back(&row);
+  }
+  return out;
 }
 
-int bench(const BenchArguments& arguments, const std::string& program,
-          const std::vector<std::string>& passed_on) {
-  if (!arguments.with.empty()) {
-    const Compared before = read_measured(arguments.compare);
-    const Compared after = read_measured(arguments.with);
-    return compare_results(before.device, before.result.rows, after.device, after.result.rows);
+BenchRow* row_of(const std::vector<BenchRow*>& rows, const Subject& subject) {
+  for (BenchRow* row : rows) {
+    if (row->variant == subject.variant && row->tune.str() == subject.tune.str() &&
+        (row->mode == "cold") == subject.cold)
+      return row;
   }
+  return nullptr;
+}
+
+// One process of the measurement, or all of it.
+int bench_here(const BenchArguments& arguments, const std::vector<std::string>& passed_on) {
   std::vector<const Recipe*> chosen;
   if (arguments.recipes.empty()) {
     for (const Recipe& recipe : recipes()) chosen.push_back(&recipe);
@@ -234,7 +266,7 @@ int bench(const BenchArguments& arguments, const std::string& program,
   if (!arguments.compare.empty())
     old = read_measured(arguments.compare);  // before anything is measured
 
-  std::vector<std::string> flags{program, "--benchmark_enable_random_interleaving=true"};
+  std::vector<std::string> flags{"clcook bench", "--benchmark_enable_random_interleaving=true"};
   for (const std::string& flag : passed_on) {
     if (flag.rfind("--benchmark_", 0) != 0) {
       fail(Errc::invalid_argument, "bench",
@@ -265,6 +297,7 @@ int bench(const BenchArguments& arguments, const std::string& program,
   Json head = result_head("bench", runtime.info());
   head["seed"] = arguments.seed;
   if (arguments.quick) head["quick"] = to_json(Quick{kQuickSamples, kBlocks, arguments.seconds});
+  if (arguments.processes > 1) head["processes"] = arguments.processes;
   std::vector<BenchRow> rows;
   GrowingResult result(arguments.out, arguments.resume, std::move(head), "rows",
                        [&] { return to_json(rows); });
@@ -275,7 +308,10 @@ int bench(const BenchArguments& arguments, const std::string& program,
       old_run ? old_run->ceilings : measure_ceilings(runtime, arguments.smoke);
   result.head()["ceilings"] = to_json(ceilings);
   if (old_run) rows = old_run->rows;
-  if (arguments.out != "-") {
+  // Of several processes the last one prints what all have measured.
+  const bool is_last = arguments.process == arguments.processes;
+  const bool prints = arguments.out != "-" && is_last;
+  if (prints) {
     fmt::print(
         "{}, {}, driver {}\nceilings: copy {:.1f} GB/s (in cache {:.1f}), FMA {:.1f} Gop/s, launch "
         "{:.1f} us\n",
@@ -283,7 +319,10 @@ int bench(const BenchArguments& arguments, const std::string& program,
         ceilings.cached_copy_gbs, ceilings.fma_gops, ceilings.launch_us);
   }
   bool failed = false;
-  Progress line("measuring: recipe", arguments.quick ? chosen.size() : 0, !arguments.quick);
+  Progress line(arguments.processes == 1 ? "measuring: recipe"
+                                         : fmt::format("process {} of {}: recipe",
+                                                       arguments.process, arguments.processes),
+                arguments.quick ? chosen.size() : 0, !arguments.quick && arguments.processes == 1);
   std::size_t ready = 0;  // recipes and shapes that are done
   for (const Recipe* recipe : chosen) {
     if (Interrupt::asked()) break;
@@ -291,62 +330,74 @@ int bench(const BenchArguments& arguments, const std::string& program,
     for (const Params& shape : shapes_of(*recipe, arguments)) {
       if (Interrupt::asked()) break;
       std::vector<Subject> subjects = subjects_of(*recipe, arguments);
-      if (is_known(rows, *recipe, shape, subjects)) {
-        ++ready;
-        line.clear();
-        if (arguments.out != "-") {
-          fmt::print("{}", arguments.quick ? fmt::format("{:<18} measured before\n", recipe->name)
-                                           : fmt::format("\n{}  {}\nmeasured before\n",
-                                                         recipe->name, shape.str()));
+      std::vector<BenchRow*> known = rows_of(rows, *recipe, shape);
+      const bool is_first = arguments.process == 1;
+      const auto is_done = [&](const Subject& subject) {
+        const BenchRow* row = row_of(known, subject);
+        if (row == nullptr) return !is_first;  // what the first process left out
+        return is_first || !row->measured() ||
+               row->blocks >= static_cast<std::size_t>(arguments.process);
+      };
+      const bool was_measured = std::all_of(subjects.begin(), subjects.end(), is_done);
+      if (!was_measured) {
+        if (is_first) {
+          rows.erase(std::remove_if(rows.begin(), rows.end(),
+                                    [&](const BenchRow& row) {
+                                      return row.recipe == recipe->name &&
+                                             row.shape.str() == shape.str();
+                                    }),
+                     rows.end());
+        } else {
+          subjects.erase(std::remove_if(subjects.begin(), subjects.end(), is_done), subjects.end());
         }
-        continue;
-      }
-      rows.erase(std::remove_if(rows.begin(), rows.end(),
-                                [&](const BenchRow& row) {
-                                  return row.recipe == recipe->name &&
-                                         row.shape.str() == shape.str();
-                                }),
-                 rows.end());
-      MeasureOptions options;
-      const int samples = arguments.quick ? kQuickSamples : arguments.samples;
-      options.blocks = arguments.smoke ? 1 : std::min(kBlocks, samples);
-      options.samples = arguments.smoke ? 3 : samples / options.blocks;
-      options.seconds = arguments.seconds;
-      options.progress = progress && !arguments.quick;
-      options.prefix = recipe->name + "/" + shape.str();
-      try {
-        measure([&] { return recipe->make(runtime, shape, arguments.seed); }, runtime, timer,
-                subjects, options);
-      } catch (const Error& error) {
-        if (error.code != Errc::unsupported && error.code != Errc::out_of_resources) throw;
-        for (Subject& subject : subjects) {
-          subject.problem = error.what();
-          subject.skipped = true;
-        }
-      }
-      std::vector<BenchRow> part;
-      for (const Subject& subject : subjects) {
-        const Subject* baseline = nullptr;
-        for (const Subject& other : subjects) {
-          // With several tunings of the baseline, its default is the one that ratios are taken to.
-          if (recipe->variant(other.variant).is_baseline && other.cold == subject.cold) {
-            baseline = &other;
-            break;
+        MeasureOptions options;
+        const int samples = arguments.quick ? kQuickSamples : arguments.samples;
+        const int blocks =
+            arguments.processes > 1 ? arguments.processes : std::min(kBlocks, samples);
+        options.blocks = arguments.smoke || arguments.processes > 1 ? 1 : blocks;
+        options.samples = arguments.smoke ? 3 : std::max(1, samples / blocks);
+        options.validates = is_first;
+        options.seconds = arguments.seconds;
+        options.progress = progress && !arguments.quick;
+        options.prefix = recipe->name + "/" + shape.str();
+        try {
+          measure([&] { return recipe->make(runtime, shape, arguments.seed); }, runtime, timer,
+                  subjects, options);
+        } catch (const Error& error) {
+          if (error.code != Errc::unsupported && error.code != Errc::out_of_resources) throw;
+          for (Subject& subject : subjects) {
+            subject.problem = error.what();
+            subject.skipped = true;
           }
         }
-        failed = failed || (!subject.problem.empty() && !subject.skipped);
-        part.push_back(row_of(*recipe, shape, subject, baseline, ceilings, runtime.info()));
-        rows.push_back(part.back());
+        if (is_first) {
+          for (const Subject& subject : subjects)
+            rows.push_back(row_of(*recipe, shape, subject, runtime.info()));
+        }
+        known = rows_of(rows, *recipe, shape);
+        for (const Subject& subject : subjects) {
+          BenchRow* row = row_of(known, subject);
+          if (row->measured()) add_times(*row, subject);
+        }
+        evaluate(*recipe, known, ceilings);
+        result.keep();
       }
+      failed = failed || std::any_of(known.begin(), known.end(),
+                                     [](const BenchRow* row) { return row->status == "failed"; });
+      ++ready;
       line.clear();
-      if (arguments.out != "-") {
-        fmt::print("{}", arguments.quick ? summary_line(*recipe, part)
-                                         : fmt::format("\n{}  {}\n{}", recipe->name, shape.str(),
-                                                       render(part)));
+      if (!prints) continue;
+      std::vector<BenchRow> part;
+      for (const BenchRow* row : known) part.push_back(*row);
+      const bool is_old = was_measured && arguments.processes == 1;
+      if (arguments.quick) {
+        fmt::print("{}", is_old ? fmt::format("{:<18} measured before\n", recipe->name)
+                                : summary_line(*recipe, part));
+      } else {
+        fmt::print("\n{}  {}\n{}", recipe->name, shape.str(),
+                   is_old ? "measured before\n" : render(part));
       }
       std::fflush(stdout);
-      ++ready;
-      result.keep();
     }
   }
   line.clear();
@@ -355,10 +406,31 @@ int bench(const BenchArguments& arguments, const std::string& program,
     fmt::print(stderr, "{}", result.kept(fmt::format("{} problems", ready)));
     return kInterrupted;
   }
-  failed = failed || std::any_of(rows.begin(), rows.end(),
-                                 [](const BenchRow& row) { return row.status == "failed"; });
   int code = failed ? 1 : 0;
-  if (old) code = std::max(code, compare_results(old->device, old->result.rows, device, rows));
+  if (old && is_last)
+    code = std::max(code, compare_results(old->device, old->result.rows, device, rows));
+  return code;
+}
+
+int bench(const BenchArguments& arguments, const std::vector<std::string>& passed_on) {
+  if (!arguments.with.empty()) {
+    const Compared before = read_measured(arguments.compare);
+    const Compared after = read_measured(arguments.with);
+    return compare_results(before.device, before.result.rows, after.device, after.result.rows);
+  }
+  if (arguments.processes == 1) return bench_here(arguments, passed_on);
+  const ScratchFolder folder("bench");
+  BenchArguments one = arguments;
+  const bool to_stdout = one.out == "-";
+  if (one.resume.empty() && (one.out.empty() || to_stdout)) one.out = folder / "result.json";
+  int code = 0;
+  for (one.process = 1; one.process <= one.processes; ++one.process) {
+    const int now = described::in_child([&] { return bench_here(one, passed_on); });
+    code = std::max(code, now);
+    if (now > 1) return now;
+    if (one.resume.empty()) std::swap(one.resume, one.out);
+  }
+  if (to_stdout) deliver("", read_text_file(one.resume));
   return code;
 }
 
@@ -388,6 +460,12 @@ void add_bench(CLI::App& app, int& exit_code) {
       ->add_option("--samples", arguments->samples,
                    "Timed runs of each variant, in blocks with freshly allocated memory")
       ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  command
+      ->add_option("--processes", arguments->processes,
+                   "Share the timed runs among so many processes, one block each, so that the "
+                   "intervals cover what differs between runs of the program")
+      ->check(CLI::Range(1, 100))
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "Seed of the pseudo-random data")
       ->capture_default_str();
@@ -420,9 +498,16 @@ void add_bench(CLI::App& app, int& exit_code) {
     if (!arguments->quick && arguments->seconds > 0)
       fail(Errc::invalid_argument, "bench", "--seconds needs --quick");
     if (arguments->quick && arguments->seconds == 0) arguments->seconds = kQuickSeconds;
-    exit_code = with_descriptions(arguments->recipes, [&] {
-      return bench(*arguments, "clcook bench", command->remaining());
-    });
+    if (arguments->quick && arguments->processes > 1)
+      fail(Errc::invalid_argument, "bench",
+           "--quick is a first look in one process: it does not go with --processes");
+    const auto run = [&] { return bench(*arguments, command->remaining()); };
+    if (arguments->processes > 1) {
+      add_descriptions(arguments->recipes);  // each process is a child already
+      exit_code = run();
+    } else {
+      exit_code = with_descriptions(arguments->recipes, run);
+    }
   });
 }
 

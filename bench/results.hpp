@@ -158,6 +158,10 @@ struct BenchRow {
   std::optional<Fingerprint> ran;
   std::size_t blocks = 1;  // in which the samples were taken, see Blocks
   std::vector<double> samples_us;
+  // Of each block, the median: from the first kernel's start to the last one's end, and of the clock
+  // probe, see measure().
+  std::optional<std::vector<double>> spans_us;
+  std::optional<std::vector<double>> probes_us;
 
   bool measured() const { return status == "measured"; }
   // "naive group=64"
@@ -195,6 +199,8 @@ struct BenchRow {
     io("ran", row.ran);
     io("blocks", row.blocks);
     io("samples_us", row.samples_us);
+    io("spans_us", row.spans_us);
+    io("probes_us", row.probes_us);
     io.rule(!row.samples_us.empty(), "samples_us", "is empty");
   }
 };
@@ -218,6 +224,7 @@ struct BenchResult {
   using IsRow = void;
   std::uint64_t seed = 0;
   std::optional<Quick> quick;
+  std::optional<std::size_t> processes;  // each took one block of every row
   Ceilings ceilings;
   std::vector<BenchRow> rows;
 
@@ -225,6 +232,7 @@ struct BenchResult {
   static void fields(Io& io, Self& row) {
     io("seed", row.seed);
     io("quick", row.quick);
+    io("processes", row.processes);
     io("ceilings", row.ceilings);
     io("rows", row.rows);
   }

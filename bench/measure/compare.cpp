@@ -11,12 +11,11 @@
 
 namespace clcook::tool {
 
-namespace {
-
-// The samples of a row as they were taken.
 Blocks blocks_of(const BenchRow& row) { return split(row.samples_us, row.blocks); }
 
-}  // namespace
+Ratio ratio_of(const BenchRow& above, const BenchRow& below) {
+  return bootstrap_ratio(blocks_of(above), blocks_of(below));
+}
 
 void check_same_device(const Device& one, const Device& other) {
   if (one.name == other.name && one.platform == other.platform) return;
@@ -50,7 +49,7 @@ int compare_results(const Device& device_before, const std::vector<BenchRow>& be
     }
     ++compared;
     const BenchRow& old = *found->second;
-    const Ratio ratio = bootstrap_ratio(blocks_of(row), blocks_of(old));
+    const Ratio ratio = ratio_of(row, old);
     if (ratio.tie() || std::isnan(ratio.value)) continue;
     (ratio.value > 1 ? slower : faster) += 1;
     fmt::print("{} {}: {:.1f} -> {:.1f} us, {:.3f}x [{:.3f}, {:.3f}]\n",

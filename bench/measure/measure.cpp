@@ -80,6 +80,33 @@ class CacheSweeper {
   cl_uint value_ = 0;
 };
 
+// See measure().
+class ClockProbe {
+ public:
+  explicit ClockProbe(const Runtime& runtime) : runtime_(runtime.with_observer({})) {
+    program_ = runtime_.build(Source("probe.cl",
+                                     "__kernel void clcook_probe(__global float* out, float x) {\n"
+                                     "  for (int i = 0; i < 5000; ++i) x = fma(x, 0.75f, 0.125f);\n"
+                                     "  out[0] = x;\n}\n"),
+                              Defines(), "probe");
+    buffer_ = create_buffer(runtime_, 4);
+  }
+
+  double seconds() {
+    Kernel kernel(runtime_, program_, "clcook_probe");
+    const cl::Event done = kernel(Launch::cover({1, 1, 1}, {1, 1, 1}), {}, buffer_, 0.25f);
+    const cl_event handle = done();
+    check(clWaitForEvents(1, &handle), "clWaitForEvents");
+    const auto [start, end] = stamps_of(done);
+    return static_cast<double>(end - start) * 1e-9;
+  }
+
+ private:
+  Runtime runtime_;
+  cl::Program program_;
+  cl::Buffer buffer_;
+};
+
 // Google Benchmark reports to us; the subjects keep the samples.
 class SilentReporter : public benchmark::BenchmarkReporter {
  public:
@@ -158,9 +185,10 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
   };
   std::optional<StderrCapture> captured(std::in_place);
   std::unique_ptr<CacheSweeper> sweeper;
+  ClockProbe probe(runtime);
   for (int block = 0; block < options.blocks && (block < 2 || !spent()); ++block) {
     const std::unique_ptr<Case> one = make();
-    if (block == 0)
+    if (block == 0 && options.validates)
       validate_all(*one, runtime, subjects, spent, [&](const Subject& subject) {
         progress("checking " + options.prefix + " " + subject.name());
       });
@@ -172,6 +200,7 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
       if (!subject.problem.empty()) continue;
       if (subject.cold && !sweeper) sweeper = std::make_unique<CacheSweeper>(runtime);
       subject.blocks.emplace_back();
+      subject.probes.emplace_back();
       const std::string name = options.prefix + "/" + subject.name();
       benchmark::RegisterBenchmark(
           name.c_str(),
@@ -191,6 +220,7 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
                 samples.push_back(time.sum);
                 subject.spans.push_back(time.span);
                 subject.launches = time.launches;
+                subject.probes.back().push_back(probe.seconds());
               }
             } catch (const std::exception& error) {
               state.SkipWithError(error.what());
@@ -206,7 +236,9 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
   }
   // A filter leaves subjects without samples.
   for (Subject& subject : subjects) {
-    if (flat(subject.blocks).empty()) subject.blocks.clear();
+    if (!flat(subject.blocks).empty()) continue;
+    subject.blocks.clear();
+    subject.probes.clear();
   }
   line.clear();
   const std::string heard = captured->take();

@@ -63,6 +63,8 @@ struct Subject {
   // One entry per run, in seconds, in the blocks in which they were taken.
   Blocks blocks;
   std::vector<double> spans;
+  // Seconds of the clock probe behind each of these runs, in the same blocks.
+  Blocks probes;
   std::vector<double> samples() const { return flat(blocks); }
   std::size_t launches = 0;
 
@@ -74,6 +76,7 @@ struct Subject {
 struct MeasureOptions {
   int samples = 20;       // of each block
   int blocks = 1;         // the case, with all its memory, is made anew for each
+  bool validates = true;  // or another process of this build has, on this device
   bool progress = false;  // a progress line on standard error
   // When so much processor time is spent, or four times that on the clock, nothing more is
   // validated and no block after the second begins; 0: no limit.
@@ -83,7 +86,8 @@ struct MeasureOptions {
 
 // Validates every subject and times those that pass, interleaved in random order, through Google
 // Benchmark with manual time: the flags given to benchmark::Initialize, such as --benchmark_filter,
-// apply. `runtime` must have a profiling queue and `timer` as its observer; `make` makes the case
+// apply. Behind each timed run comes the clock probe, one work-item that computes a chain of
+// multiply-adds: it takes longer where the clock is lower or the device does something else as well. `runtime` must have a profiling queue and `timer` as its observer; `make` makes the case
 // from it.
 void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& runtime,
              EventTimer& timer, std::vector<Subject>& subjects, const MeasureOptions& options);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "counters/show.hpp"
+#include "measure/compare.hpp"
 #include "report/report.hpp"
 
 namespace clcook::tool::report {
@@ -46,8 +47,7 @@ Cell rung_step(const Recipe& recipe, const Result& result, const Group& group,
     pair.with = row_of(rows, variant.name);
     pair.without = row_of(rows, variant.predecessor);
     if (pair.with == nullptr || pair.without == nullptr) return {"-", "", ""};
-    pair.ratio = bootstrap_ratio(split(pair.without->samples_us, pair.without->blocks),
-                                 split(pair.with->samples_us, pair.with->blocks));
+    pair.ratio = tool::ratio_of(*pair.without, *pair.with);
     tune = to_text(pair.with->tune);
     tune = tune.empty() ? " with its own tune" : " with " + tune;
   }

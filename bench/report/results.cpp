@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "measure/compare.hpp"
 #include "report/report.hpp"
 
 namespace clcook::tool {
@@ -320,8 +321,7 @@ Pair pair_of(const Recipe& recipe, const Device& device, const Group& group,
     }
   }
   if (best.with != nullptr) {
-    best.ratio = bootstrap_ratio(split(best.without->samples_us, best.without->blocks),
-                                 split(best.with->samples_us, best.with->blocks));
+    best.ratio = tool::ratio_of(*best.without, *best.with);
     best.verdict = judge(best.ratio);
   }
   return best;
@@ -421,7 +421,7 @@ std::vector<Stage> stages_of(const Result& result) {
 
 Ratio interval(const Blocks& blocks) { return bootstrap_ratio(blocks, {{1.0}}); }
 
-Ratio time_of(const BenchRow& row) { return interval(split(row.samples_us, row.blocks)); }
+Ratio time_of(const BenchRow& row) { return interval(blocks_of(row)); }
 
 std::string digits(double value) {
   if (std::isnan(value)) return "-";
