@@ -32,6 +32,8 @@ namespace {
 
 // Blocks of samples, see Blocks.
 constexpr int kBlocks = 5;
+// The clock probe may take so much longer than beside the ceilings, as a share.
+constexpr double kDrift = 0.05;
 // Of --quick: samples of each variant, and seconds for a recipe unless --seconds says otherwise.
 constexpr int kQuickSamples = 15;
 constexpr double kQuickSeconds = 10;
@@ -70,6 +72,16 @@ Share share_of_ceiling(const BenchRow& row, const Ceilings& ceilings) {
   if (memory >= arithmetic && memory >= launches) return {"copy", memory / seconds};
   if (arithmetic >= launches) return {"fma", arithmetic / seconds};
   return {"launch", launches / seconds};
+}
+
+// What is odd about a row's times.
+std::optional<std::string> flag_of(const BenchRow& row, const Ceilings& ceilings) {
+  if (row.share > 1.05) return "over 105 % of the ceiling: a cache hit or a wrong byte count";
+  const double slowest = *std::max_element(row.probes_us->begin(), row.probes_us->end());
+  const double slower = slowest / ceilings.probe_us.value_or(slowest) - 1;
+  if (slower > kDrift)
+    return fmt::format("the clock probe took up to {:.0f} % longer", 100 * slower);
+  return std::nullopt;
 }
 
 double microseconds(double seconds) { return std::round(seconds * 1e9) / 1e3; }
@@ -132,8 +144,7 @@ void evaluate(const Recipe& recipe, const std::vector<BenchRow*>& rows, const Ce
     const Share share = share_of_ceiling(*row, ceilings);
     row->limit = share.limit;
     row->share = share.value;
-    if (share.value > 1.05)
-      row->flag = "over 105 % of the ceiling: a cache hit or a wrong byte count";
+    row->flag = flag_of(*row, ceilings);
   }
   for (BenchRow* row : rows) {
     const auto found = baselines.find(row->mode);

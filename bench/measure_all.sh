@@ -21,7 +21,7 @@ failed=()
 "$clcook" check "$@" --out "$folder/${prefix}_check.json" | tail -n 1 || failed+=(check)
 for recipe in "$@"; do
   echo "== $recipe"
-  "$clcook" bench "$recipe" ${bench_options[@]+"${bench_options[@]}"} \
+  "$clcook" bench "$recipe" --processes 5 ${bench_options[@]+"${bench_options[@]}"} \
     --out "$folder/${prefix}_bench_$recipe.json" || failed+=("bench $recipe")
   error=$("$clcook" explore "$recipe" ${explore_options[@]+"${explore_options[@]}"} \
     --out "$folder/${prefix}_explore_$recipe.json" 2>&1 >/dev/null)

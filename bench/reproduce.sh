@@ -1,22 +1,25 @@
 #!/bin/bash
 # reproduce.sh RECIPE [CLCOOK]: is a page right on this machine? Checks the recipe, compares its machine
-# code with the committed counts, and measures again what bench/results/ has of this device. CLCOOK is
-# the program, by default build/bin/clcook; CLCOOK_DEVICE chooses the device, BENCH_OPTIONS are passed
-# on. Exit code 0 when nothing failed and at least 95 % of the rows agree within their intervals, 1
+# code with the committed counts, and measures again what bench/results/ has of this device, in as many
+# processes. CLCOOK is the program, by default build/bin/clcook, which is built where it is missing;
+# CLCOOK_DEVICE chooses the device, BENCH_OPTIONS are passed on. Exit code 0 when nothing failed and at least 95 % of the rows agree within their intervals, 1
 # when not, 2 when nothing can be compared.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 recipe=${1:-} clcook=${2:-$root/build/bin/clcook}
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
-  sed -n '2,6s/^# //p' "$0"
-  exit 2
-fi
-if ! [ -x "$clcook" ]; then
-  echo "reproduce.sh: there is no program '$clcook'; build it (cmake -S . -B build && cmake --build build) or name it as the second argument"
+  sed -n '2,7s/^# //p' "$0"
   exit 2
 fi
 if ! [ -e "$root/lib/clcook/cookbook/$recipe.hpp" ]; then
-  echo "reproduce.sh: there is no recipe '$recipe'; see $clcook list"
+  echo "reproduce.sh: there is no recipe '$recipe'; lib/clcook/cookbook/ has one file each"
+  exit 2
+fi
+if [ $# -eq 1 ] && ! [ -x "$clcook" ]; then
+  cmake -S "$root" -B "$root/build" >&2 && cmake --build "$root/build" --parallel --target clcook >&2 || exit 2
+fi
+if ! [ -x "$clcook" ]; then
+  echo "reproduce.sh: there is no program '$clcook'"
   exit 2
 fi
 read -r -a options <<<"${BENCH_OPTIONS:-}"
@@ -44,7 +47,8 @@ esac
 echo "== are its times the committed ones?"
 for result in "${results[@]}"; do
   # A result of another device is refused before anything is measured.
-  "$clcook" bench "$recipe" ${options[@]+"${options[@]}"} --out "$scratch/bench.json" \
+  processes=$(sed -n 's/^"processes": \([0-9]*\),$/\1/p' "$result")
+  "$clcook" bench "$recipe" --processes "${processes:-1}" ${options[@]+"${options[@]}"} --out "$scratch/bench.json" \
     --compare "$result" >"$scratch/out" 2>"$scratch/err"
   if grep -q "the results are of different devices" "$scratch/err"; then continue; fi
   cat "$scratch/err"

@@ -103,6 +103,7 @@ struct Ceilings {
   double cached_copy_gbs = 0;  // the same over 8 MiB, run again and again
   double fma_gops = 0;   // independent chains of float fused multiply-adds, two operations each
   double launch_us = 0;  // event time of an empty kernel
+  std::optional<double> probe_us;  // of the clock probe, see measure()
 
   template <class Io, class Self>
   static void fields(Io& io, Self& row) {
@@ -110,6 +111,7 @@ struct Ceilings {
     io("cached_copy_gbs", row.cached_copy_gbs);
     io("fma_gops", row.fma_gops);
     io("launch_us", row.launch_us);
+    io("probe_us", row.probe_us);
   }
 };
 

@@ -83,6 +83,30 @@ TEST_CASE("a bootstrap interval holds the ratio, ties where nothing differs, and
   CHECK(inverse.value == doctest::Approx(1 / ratio.value));
 }
 
+TEST_CASE("of few blocks an interval holds the ratio as often as it says") {
+  Random random(7);
+  for (const std::size_t blocks : std::vector<std::size_t>{3, 5, 10}) {
+    // Blocks whose centres spread by 1 %, as processes do.
+    const auto drifting = [&] {
+      Blocks out(blocks);
+      for (auto& block : out) {
+        double centre = 100;
+        for (int i = 0; i < 12; ++i) centre += static_cast<double>(random.uniform()) - 0.5;
+        for (int i = 0; i < 6; ++i)
+          block.push_back(centre + 0.2 * (static_cast<double>(random.uniform()) - 0.5));
+      }
+      return out;
+    };
+    int held = 0;
+    constexpr int kRuns = 200;
+    for (int run = 0; run < kRuns; ++run)
+      held += bootstrap_ratio(drifting(), drifting()).tie() ? 1 : 0;
+    CAPTURE(blocks);
+    CAPTURE(held);
+    CHECK(held >= 0.93 * kRuns);
+  }
+}
+
 TEST_CASE("drift between blocks widens the interval") {
   Blocks drifting;
   for (const double centre : {96.0, 98.0, 100.0, 102.0, 104.0}) {
@@ -220,6 +244,66 @@ TEST_CASE("progress tells count and time left") {
   CHECK(progress_text("checking", 2, 8, 10) == "checking 2 of 8, about 30 s left");
   CHECK(progress_text("checking", 1, 41, 9) == "checking 1 of 41, about 6 min left");
   CHECK(progress_text("checking", 8, 8, 10) == "checking 8 of 8");
+}
+
+TEST_CASE("several processes add a block each to every row, and --resume adds those that lack") {
+  if (not_built("clcook")) return;
+  const TempFolder folder;
+  const std::string out = (folder.path() / "bench.json").string();
+  const Recipe recipe = cookbook::recipes().front();
+  const std::vector<std::string> command{
+      "bench",     recipe.name, "--shape",     recipe.test_shapes[1].str(),
+      "--samples", "7",         "--processes", "3"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), command.begin(), command.end());
+    return clcook_command(more);
+  };
+  const Ran first = with({"--out", out});
+  CAPTURE(first.err);
+  REQUIRE(first.code == 0);
+  const Json result = Json::parse(read_bytes(out));
+  CHECK(result["processes"] == 3);
+  CHECK(result["ceilings"]["probe_us"].get<double>() > 0);
+  CHECK(result["rows"].size() == recipe.variants.size());
+  const auto is_whole = [](const Json& row) {
+    return row["blocks"] == 3 && row["samples_us"].size() == 6 && row["spans_us"].size() == 3 &&
+           row["probes_us"].size() == 3;
+  };
+  for (const Json& row : result["rows"]) {
+    CAPTURE(row.dump());
+    if (row["status"] != "measured") continue;
+    CHECK(is_whole(row));
+    CHECK(contains(first.out, row["variant"]));
+    CHECK(row["ratio"]["value"].get<double>() > 0);
+  }
+  // As if the second process had been stopped before its last row.
+  Json part = result;
+  for (Json& row : part["rows"]) {
+    if (row["status"] != "measured") continue;
+    const bool is_late = &row == &part["rows"].back();
+    row["blocks"] = is_late ? 1 : 2;
+    row["samples_us"] = is_late ? Json({1000, 1000}) : Json({1000, 1000, 1000, 1000});
+    for (const char* name : {"spans_us", "probes_us"})
+      row[name] = is_late ? Json({1000}) : Json({1000, 1000});
+  }
+  write_bytes(out, part.dump());
+  const Ran rest = with({"--resume", out});
+  CAPTURE(rest.err);
+  REQUIRE(rest.code == 0);
+  for (const Json& row : Json::parse(read_bytes(out))["rows"]) {
+    CAPTURE(row.dump());
+    if (row["status"] != "measured") continue;
+    CHECK(is_whole(row));
+    CHECK(row["samples_us"][0] == 1000);
+    CHECK(row["samples_us"][5] != 1000);
+  }
+  CHECK_FALSE(std::filesystem::exists(out + ".old"));
+  // Of other processes, another measurement.
+  CHECK(contains(
+      clcook_command({"bench", recipe.name, "--smoke", "--processes", "2", "--resume", out}).err,
+      "made with another processes"));
+  CHECK(clcook_command({"bench", "--quick", "--processes", "2"}).code == 2);
+  CHECK(clcook_command({"bench", "--processes", "0"}).code == 2);
 }
 
 LONG_TEST_CASE("bench --quick writes one small shape, and --resume goes on", 32) {

@@ -80,33 +80,6 @@ class CacheSweeper {
   cl_uint value_ = 0;
 };
 
-// See measure().
-class ClockProbe {
- public:
-  explicit ClockProbe(const Runtime& runtime) : runtime_(runtime.with_observer({})) {
-    program_ = runtime_.build(Source("probe.cl",
-                                     "__kernel void clcook_probe(__global float* out, float x) {\n"
-                                     "  for (int i = 0; i < 5000; ++i) x = fma(x, 0.75f, 0.125f);\n"
-                                     "  out[0] = x;\n}\n"),
-                              Defines(), "probe");
-    buffer_ = create_buffer(runtime_, 4);
-  }
-
-  double seconds() {
-    Kernel kernel(runtime_, program_, "clcook_probe");
-    const cl::Event done = kernel(Launch::cover({1, 1, 1}, {1, 1, 1}), {}, buffer_, 0.25f);
-    const cl_event handle = done();
-    check(clWaitForEvents(1, &handle), "clWaitForEvents");
-    const auto [start, end] = stamps_of(done);
-    return static_cast<double>(end - start) * 1e-9;
-  }
-
- private:
-  Runtime runtime_;
-  cl::Program program_;
-  cl::Buffer buffer_;
-};
-
 // Google Benchmark reports to us; the subjects keep the samples.
 class SilentReporter : public benchmark::BenchmarkReporter {
  public:
@@ -168,6 +141,24 @@ void validate_all(Case& one, const Runtime& runtime, std::vector<Subject>& subje
 }
 
 }  // namespace
+
+ClockProbe::ClockProbe(const Runtime& runtime) : runtime_(runtime.with_observer({})) {
+  program_ = runtime_.build(Source("probe.cl",
+                                   "__kernel void clcook_probe(__global float* out, float x) {\n"
+                                   "  for (int i = 0; i < 100000; ++i) x = fma(x, 0.75f, 0.125f);\n"
+                                   "  out[0] = x;\n}\n"),
+                            Defines(), "probe");
+  buffer_ = create_buffer(runtime_, sizeof(float));
+}
+
+double ClockProbe::seconds() {
+  Kernel kernel(runtime_, program_, "clcook_probe");
+  const cl::Event done = kernel(Launch::cover({1, 1, 1}, {1, 1, 1}), {}, buffer_, 0.25f);
+  const cl_event handle = done();
+  check(clWaitForEvents(1, &handle), "clWaitForEvents");
+  const auto [start, end] = stamps_of(done);
+  return static_cast<double>(end - start) * 1e-9;
+}
 
 void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& runtime,
              EventTimer& timer, std::vector<Subject>& subjects, const MeasureOptions& options) {

@@ -84,10 +84,22 @@ struct MeasureOptions {
   std::string prefix;  // of the benchmark names: "line_blur/width=1920 height=1080"
 };
 
+// One work-item that computes a long chain of multiply-adds: it takes longer where the clock is lower
+// or the device does something else as well. Needs a profiling queue.
+class ClockProbe {
+ public:
+  explicit ClockProbe(const Runtime& runtime);
+  double seconds();  // of one run
+
+ private:
+  Runtime runtime_;
+  cl::Program program_;
+  cl::Buffer buffer_;
+};
+
 // Validates every subject and times those that pass, interleaved in random order, through Google
 // Benchmark with manual time: the flags given to benchmark::Initialize, such as --benchmark_filter,
-// apply. Behind each timed run comes the clock probe, one work-item that computes a chain of
-// multiply-adds: it takes longer where the clock is lower or the device does something else as well. `runtime` must have a profiling queue and `timer` as its observer; `make` makes the case
+// apply. Behind each timed run comes the clock probe. `runtime` must have a profiling queue and `timer` as its observer; `make` makes the case
 // from it.
 void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& runtime,
              EventTimer& timer, std::vector<Subject>& subjects, const MeasureOptions& options);

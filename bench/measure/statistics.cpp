@@ -1,6 +1,7 @@
 #include "measure/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <clcook/registry/random.hpp>
 #include <cmath>
 #include <utility>
@@ -18,6 +19,14 @@ constexpr int kRounds = 2000;
 // Of this file alone: for std::less the linker may take the algorithms of another file, which is built
 // without optimisation.
 constexpr auto is_less = [](double a, double b) { return a < b; };
+
+// How many standard errors a 95 % interval of the mean of so many values reaches to each side; of 0,
+// of any number. One block says nothing of the spread of blocks, and is taken for the samples in it.
+double student(std::size_t values) {
+  constexpr std::array kOf{1.96,  1.96,  12.706, 4.303, 3.182, 2.776,
+                           2.571, 2.447, 2.365,  2.306, 2.262};
+  return values < kOf.size() ? kOf[values] : 1.96 + 2.72 / static_cast<double>(values - 1);
+}
 
 }  // namespace
 
@@ -83,8 +92,14 @@ Ratio bootstrap_ratio(const Blocks& above, const Blocks& below) {
   const auto at = [&](double share) {
     return ratios[static_cast<std::size_t>(share * static_cast<double>(ratios.size() - 1))];
   };
-  ratio.low = at(0.025);
-  ratio.high = at(0.975);
+  // Of few blocks the percentiles are too close to the middle as well, by as much as a normal
+  // distribution's are to Student's.
+  const double wider = student(std::min(above.size(), below.size())) / student(0);
+  const auto widened = [&](double end) {
+    return ratio.value > 0 && end > 0 ? ratio.value * std::pow(end / ratio.value, wider) : end;
+  };
+  ratio.low = widened(at(0.025));
+  ratio.high = widened(at(0.975));
   return ratio;
 }
 

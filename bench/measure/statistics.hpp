@@ -21,9 +21,9 @@ struct Ratio {
   bool tie() const { return low <= 1 && high >= 1; }
 };
 
-// Samples of one subject, taken in blocks: the memory is allocated anew for each, so that the
-// spread between blocks holds what the place in memory and the state of the device do to a whole
-// block.
+// Samples of one subject, taken in blocks: the memory is allocated anew for each, or a process of its
+// own takes it, so that the spread between blocks holds what the place in memory and the state of the
+// device do to a whole block.
 using Blocks = std::vector<std::vector<double>>;
 
 // Samples that were taken in `count` equal blocks, one after the other; at least one, at most one
@@ -34,7 +34,8 @@ std::vector<double> flat(const Blocks& blocks);
 
 // median(above) / median(below) with a percentile-bootstrap interval: blocks are resampled with
 // replacement, and the samples within each, always with the same pseudo-random numbers, so that
-// equal samples give equal intervals. NaN where the samples are such that a ratio is none, 0 / 0.
+// equal samples give equal intervals. For the few blocks that there are it is widened as Student's
+// distribution is wider than the normal one. NaN where the samples are such that a ratio is none, 0 / 0.
 Ratio bootstrap_ratio(const Blocks& above, const Blocks& below);
 
 }  // namespace clcook::tool
