@@ -361,7 +361,8 @@ std::string wrong_step(const Recipe& recipe) {
                        variant.change.size() <= 72 && before(variant.name, recipe.baseline().name);
     if (variant.is_baseline ? !none : !whole) return variant.name;
   }
-  const auto& [with, without] = recipe.headline_pair;
+  const std::string& with = recipe.headline_pair.with;
+  const std::string& without = recipe.headline_pair.without;
   if (with.empty() && without.empty()) return "";
   return known(with) && before(with, without) && known(without) ? "" : with + " for " + without;
 }
@@ -418,6 +419,7 @@ TEST_CASE("every recipe describes itself") {
     }
     CHECK(baselines == 1);
     CHECK(wrong_step(recipe).empty());
+    for (const std::string& variant : recipe.written_first) CHECK_NOTHROW(recipe.variant(variant));
     bool tiny = false;
     for (const Params& shape : recipe.test_shapes) tiny = tiny || shape.integer("tiny", 0) != 0;
     CHECK(tiny);  // something for Oclgrind

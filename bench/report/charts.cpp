@@ -211,6 +211,15 @@ Group group_of(const Result& result, const std::string& recipe,
        fmt::format("'{}' has no times of '{}' with{}", result.stem, recipe, text));
 }
 
+std::optional<Group> group_with(const Result& result, const Recipe& recipe,
+                                const std::string& words) {
+  try {
+    return group_of(result, recipe.name, tool::words_of(words));
+  } catch (const Error&) {  // this result has no such shape
+    return std::nullopt;
+  }
+}
+
 std::string gain_text(const std::vector<Result>& results, const std::vector<std::string>& words) {
   if (words.size() < 3)
     fail(Errc::invalid_argument, "report",

@@ -395,8 +395,7 @@ std::string html_page(const std::vector<Result>& results, const std::vector<Pict
       "known.</li>\n</ul>\n";
   // Here the names lead to the cards, which say what a recipe does; without results there is none.
   const std::vector<std::string> names = mentioned(results, pictures);
-  out +=
-      "<h3>What pays, at each recipe's first shape</h3>\n" + to_html(gains_table(results, names));
+  out += "<h3>What pays</h3>\n" + to_html(gains_table(results, names));
   for (const std::string& name : names) out += card(results, pictures, name);
   out += startups(results);
   out += "<h3>The results shown here</h3>\n" + to_html(results_table(results));

@@ -103,7 +103,8 @@ Pair pair_of(const Recipe& recipe, const Device& device, const Group& group,
 // The same of a row and its variant's predecessor.
 Pair step_of(const Recipe& recipe, const Device& device, const Group& group, const BenchRow& row);
 
-// Whether a group's baseline is the recipe's, at the first of its tunes, the best one.
+// Whether a group's baseline is the recipe's, at the first of its tunes, the best one: not where the
+// shape has another, to show what the tune gains.
 bool has_baseline(const Recipe& recipe, const Device& device, const Group& group);
 
 // The recipe of that name; null for one that the registry does not know.
@@ -179,14 +180,15 @@ Cell ratio_cell(Verdict verdict, const Ratio& ratio);
 std::string to_markdown(const Table& table);
 std::string to_html(const Table& table);
 
-// All recipes with the question that each answers and, per device, what it gains over the baseline: the
-// least and the most over its shapes, of the variant that it recommends there, or else of the fastest
-// that is not marked approximate. Links are `prefix` + name + `suffix`.
+// All recipes with the question that each answers and, per device, what it gains, the least and the most.
+// Over its shapes: of the variant that it recommends there, or else of the fastest that is not marked
+// approximate, against the fastest of what is written first. Of a CPU that was compared with other
+// programs, over the cases: against the fastest of those. Links are `prefix` + name + `suffix`.
 Table recipes_table(const std::vector<Result>& results, const std::string& prefix,
                     const std::string& suffix);
-// All recipes with two gains at their first shape per device: that of the recipe's technique, which
-// its card names, and that of the fastest exact variant over the baseline. The names in `linked` lead
-// to #NAME.
+// All recipes with two gains per device: that of the recipe's technique, at the shape that its card
+// names, and that of the fastest exact variant over the baseline at the first. The names in `linked`
+// lead to #NAME.
 Table gains_table(const std::vector<Result>& results, const std::vector<std::string>& linked);
 // The numbered techniques, what pays first: for each a word (pays, ties, costs, not tested) and what
 // the results of `device` measured of it, in each recipe that shows it. Links are to
@@ -257,6 +259,10 @@ const BenchRow* row_of(const std::vector<const BenchRow*>& rows, const std::stri
 // Throws Error(invalid_argument) where there is none.
 Group group_of(const Result& result, const std::string& recipe,
                const std::vector<std::string>& wanted);
+
+// The same of one line of words; nothing where no shape has them.
+std::optional<Group> group_with(const Result& result, const Recipe& recipe,
+                                const std::string& words);
 
 // RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short]: "2.8 times as fast as", or "as fast as" where
 // the interval contains 1 or the ratio rounds to that; with short "2.8×" or "a tie". Against OTHER at equal tunes, else against the

@@ -341,9 +341,8 @@ bool has_baseline(const Recipe& recipe, const Device& device, const Group& group
   for (const BenchRow* row : group.rows) {
     if (!row->baseline) continue;
     if (row->variant != recipe.baseline().name) return false;
-    BenchRow best = *row;
-    best.tune = combinations(recipe.baseline().axes).front();
-    return equal_tunes(whole_tune(recipe, device, *row), whole_tune(recipe, device, best));
+    return equal_tunes(whole_tune(recipe, device, *row),
+                       combinations(recipe.baseline().axes).front());
   }
   return false;
 }

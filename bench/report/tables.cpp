@@ -175,12 +175,14 @@ Cell gain_cell(Verdict verdict, const Ratio& ratio, const std::string& who) {
   return {before + figure + "×" + (who.empty() ? "" : " " + who), to_string(verdict), ""};
 }
 
-// What the recipe's technique gains at the first shape of a result.
+// What the recipe's technique gains at the shape that its card names.
 Cell technique_cell(const Recipe* recipe, const Result* result) {
   if (recipe == nullptr || recipe->headline_pair.with.empty()) return {"-", "", ""};
   if (result == nullptr) return kNotMeasured;
-  const Pair pair = pair_of(*recipe, result->about, groups_of(*result, recipe->name).front(),
-                            recipe->headline_pair.with, recipe->headline_pair.without);
+  const VariantPair& headline = recipe->headline_pair;
+  const std::optional<Group> group = group_with(*result, *recipe, headline.words);
+  if (!group) return kNotMeasured;
+  const Pair pair = pair_of(*recipe, result->about, *group, headline.with, headline.without);
   if (pair.with == nullptr) return kNotMeasured;
   return gain_cell(pair.verdict, pair.ratio, "");
 }
@@ -215,59 +217,7 @@ std::vector<Named> named_of(const std::vector<Result>& results) {
   return out;
 }
 
-// "0.89× to 1.80× column_tiles": the least and the most over the shapes of what a recipe recommends for
-// the device, or else of the fastest exact variant of each, with its name where it is the same for all.
-Cell span_cell(const std::string& name, const Recipe* recipe, const Result* result) {
-  if (result == nullptr) return kNotMeasured;
-  std::string wanted;
-  if (recipe != nullptr) wanted = result->about.type == "cpu" ? recipe->for_cpus : recipe->for_gpus;
-  std::string who = wanted;
-  double least = 0, most = 0;
-  for (const Group& group : groups_of(*result, name)) {
-    if (recipe != nullptr && !has_baseline(*recipe, result->about, group)) continue;
-    const BenchRow* best = nullptr;
-    if (wanted.empty()) {
-      best = best_of(name, group.rows);
-    } else {
-      for (const BenchRow* row : group.rows) {
-        if (row->variant == wanted && verdict_of(*row) != Verdict::none &&
-            (best == nullptr || ratio_of(*row).value > ratio_of(*best).value))
-          best = row;
-      }
-    }
-    if (best == nullptr) continue;
-    // Where nothing is faster than the baseline, that is the fastest.
-    const double ratio =
-        wanted.empty() ? std::max(1.0, ratio_of(*best).value) : ratio_of(*best).value;
-    if (wanted.empty()) who = most == 0 || who == best->variant ? best->variant : "";
-    least = most == 0 ? ratio : std::min(least, ratio);
-    most = std::max(most, ratio);
-  }
-  if (most == 0) return kNotMeasured;
-  return {span_text(least, most) + (who.empty() ? "" : " " + who), most >= kBold ? "strong" : "",
-          ""};
-}
-
 }  // namespace
-
-Table recipes_table(const std::vector<Result>& results, const std::string& prefix,
-                    const std::string& suffix) {
-  const bool ours = has_cookbook(results);
-  const std::vector<std::string> devices = devices_of(results, "bench");
-  Table table{{{"Recipe"}, {"The question"}}, {}};
-  for (const std::string& device : devices)
-    table.columns.push_back({short_device(results, "bench", device)});
-  for (const Named& one : named_of(results)) {
-    // Somebody's kernels have no page.
-    if (one.recipe == nullptr && ours) continue;
-    std::vector<Cell> row{{one.name, "", prefix + one.name + suffix},
-                          {one.recipe == nullptr ? "-" : one.recipe->question, "", ""}};
-    for (const std::string& device : devices)
-      row.push_back(span_cell(one.name, one.recipe, newest_of(results, "bench", device, one.name)));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
 
 Table gains_table(const std::vector<Result>& results, const std::vector<std::string>& linked) {
   Table table{{{"Recipe"}}, {}};
@@ -589,6 +539,110 @@ Table libraries_table(const std::vector<Result>& results, const std::string& dev
            {span_text(span.least, span.most), span.least >= kBold ? "strong" : "", ""},
            {fmt::format("{}", span.cases), "", ""}});
     }
+  }
+  return table;
+}
+
+namespace {
+
+bool is_written_first(const Recipe& recipe, const std::string& variant) {
+  const std::vector<std::string>& names = recipe.written_first;
+  return std::find(names.begin(), names.end(), variant) != names.end();
+}
+
+// How many times as fast as the baseline the fastest is of what is written first.
+double written_first(const Recipe& recipe, const Group& group) {
+  double most = 1;
+  for (const BenchRow* row : group.rows) {
+    if (is_written_first(recipe, row->variant) && verdict_of(*row) != Verdict::none)
+      most = std::max(most, ratio_of(*row).value);
+  }
+  return most;
+}
+
+// "0.89× to 1.80× column_tiles": over the shapes the least and the most of what a recipe recommends for
+// the device, or else of the fastest exact variant of each, with its name where it is the same for all.
+Cell span_cell(const std::string& name, const Recipe* recipe, const Result* result) {
+  if (result == nullptr) return kNotMeasured;
+  std::string wanted;
+  if (recipe != nullptr) wanted = result->about.type == "cpu" ? recipe->for_cpus : recipe->for_gpus;
+  std::string who = wanted;
+  double least = 0, most = 0;
+  for (const Group& group : groups_of(*result, name)) {
+    if (recipe != nullptr && !has_baseline(*recipe, result->about, group)) continue;
+    const BenchRow* best = nullptr;
+    if (wanted.empty()) {
+      best = best_of(name, group.rows);
+    } else {
+      for (const BenchRow* row : group.rows) {
+        if (row->variant == wanted && verdict_of(*row) != Verdict::none &&
+            (best == nullptr || ratio_of(*row).value > ratio_of(*best).value))
+          best = row;
+      }
+    }
+    if (best == nullptr) continue;
+    double ratio = ratio_of(*best).value;
+    if (recipe != nullptr) ratio /= written_first(*recipe, group);
+    // Where nothing is faster than what is written first, that is the fastest.
+    if (wanted.empty()) {
+      ratio = std::max(1.0, ratio);
+      who = most == 0 || who == best->variant ? best->variant : "";
+    }
+    least = most == 0 ? ratio : std::min(least, ratio);
+    most = std::max(most, ratio);
+  }
+  if (most == 0) return kNotMeasured;
+  return {span_text(least, most) + (who.empty() ? "" : " " + who), most >= kBold ? "strong" : "",
+          ""};
+}
+
+// "1.20× to 8.09×": over the cases the least and the most against the fastest of all other programs.
+Cell others_cell(const std::vector<Result>& results, const std::string& device,
+                 const std::string& recipe) {
+  double least = 0, most = 0;
+  for (const Result& result : results) {
+    if (result.device != device || result.peers.recipe != recipe) continue;
+    for (const std::vector<const PeerRow*>& rows : cases_of(result.peers)) {
+      std::optional<double> hardest;
+      for (const std::string& library : libraries_of(rows)) {
+        const std::optional<double> ratio = against_library(rows, library);
+        if (ratio) hardest = std::min(*ratio, hardest.value_or(*ratio));
+      }
+      if (!hardest) continue;
+      least = most == 0 ? *hardest : std::min(least, *hardest);
+      most = std::max(most, *hardest);
+    }
+  }
+  if (most == 0) return {"-", "", ""};
+  return {span_text(least, most), most >= kBold ? "strong" : "", ""};
+}
+
+}  // namespace
+
+Table recipes_table(const std::vector<Result>& results, const std::string& prefix,
+                    const std::string& suffix) {
+  const bool ours = has_cookbook(results);
+  // On a CPU a kernel written for GPUs is no yardstick where there is a better one.
+  const auto by_others = [&](const std::string& device) {
+    return std::any_of(results.begin(), results.end(), [&](const Result& one) {
+      return one.kind == "peers" && one.device == device && one.about.type == "cpu";
+    });
+  };
+  const std::vector<std::string> devices = devices_of(results, "bench");
+  Table table{{{"Recipe"}, {"The question"}}, {}};
+  for (const std::string& device : devices)
+    table.columns.push_back({short_device(results, "bench", device) +
+                             (by_others(device) ? ": against C++ and libraries" : "")});
+  for (const Named& one : named_of(results)) {
+    // Somebody's kernels have no page.
+    if (one.recipe == nullptr && ours) continue;
+    std::vector<Cell> row{{one.name, "", prefix + one.name + suffix},
+                          {one.recipe == nullptr ? "-" : one.recipe->question, "", ""}};
+    for (const std::string& device : devices)
+      row.push_back(by_others(device) ? others_cell(results, device, one.name)
+                                      : span_cell(one.name, one.recipe,
+                                                  newest_of(results, "bench", device, one.name)));
+    table.rows.push_back(std::move(row));
   }
   return table;
 }

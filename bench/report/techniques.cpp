@@ -56,16 +56,6 @@ Found of_times(double without, double with) {
           fmt::format("{:.0f} µs to {:.0f} µs", without, with)};
 }
 
-// The group of the recipe's first shape with these words; nothing where none has them.
-std::optional<Group> group_with(const Result& result, const Recipe& recipe,
-                                const std::string& words) {
-  try {
-    return group_of(result, recipe.name, words_of(words));
-  } catch (const Error&) {  // this result has no such shape
-    return std::nullopt;
-  }
-}
-
 double median_of(const Group& group, const std::string& variant) {
   const BenchRow* row = row_of(fastest_rows(group), variant);
   return row == nullptr ? 0 : row->median_us;

@@ -80,8 +80,8 @@ struct Spec : PlainSpec {
             .tunes(),
         Row("flag_once", "against wide: the int condition is multiplied once, into what all share")
             .against("wide", "the condition is multiplied once, into what all share"),
-        Row("predicates", "against wide: conditions are comparisons that choose")
-            .against("wide", "conditions choose instead of being multiplied by"),
+        Row("predicates", "against flag_once: conditions are comparisons that choose")
+            .against("flag_once", "conditions choose instead of being multiplied by"),
         Row("sign_bit", "against predicates: the flag stays in the sign bit of the depth")
             .against("predicates", "the flag stays in the sign bit"),
         Row("sign_call", "against sign_bit: the flag is read by sign() instead of its bit")

@@ -335,7 +335,7 @@ inline Recipe argument_swap() {
   recipe.for_gpus = "select";
   recipe.for_cpus = "cpu_lanes";
   recipe.family = "branch divergence";
-  recipe.headline_pair = {"swap_in_place", "two_calls"};
+  recipe.headline_pair = {"select", "two_calls"};
   recipe.summary =
       "An expensive function called in both branches with two arguments exchanged: the light that "
       "passes the boundary of two media, in or out.";

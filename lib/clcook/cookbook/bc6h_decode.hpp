@@ -247,7 +247,7 @@ inline Recipe bc6h_decode() {
   recipe.for_gpus = "local_headers";
   recipe.for_cpus = "cpu_lanes";
   recipe.family = "memory locality";
-  recipe.headline_pair = {"table_driven", "branchy"};
+  recipe.headline_pair = {"local_headers", "table_driven"};
   recipe.summary =
       "A complete decoder for 14 block layouts, from one branch per layout to headers without "
       "branches and stores of whole cache lines.";

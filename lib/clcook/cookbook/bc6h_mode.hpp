@@ -161,7 +161,7 @@ inline Recipe bc6h_mode() {
   recipe.for_gpus = "arithmetic";
   recipe.for_cpus = "cpu_strip";
   recipe.family = "branch divergence";
-  recipe.headline_pair = {"packed_nibbles", "cascade"};
+  recipe.headline_pair = {"arithmetic", "cascade"};
   recipe.summary =
       "A chain of fourteen comparisons becomes a table of 32 entries, four packed words, or three "
       "lines of arithmetic.";

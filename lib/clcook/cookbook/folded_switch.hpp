@@ -319,7 +319,7 @@ inline Recipe folded_switch() {
   recipe.question = "Sixteen arms of a switch, three, or none?";
   recipe.for_cpus = "cpu_patch";
   recipe.family = "branch divergence";
-  recipe.headline_pair = {"folded3", "switch16"};
+  recipe.headline_pair = {"folded3", "switch16", "run=1"};
   recipe.summary =
       "Sixteen cases that call three functions, from a switch to one formula with tables, and to "
       "work-items that have no case at all.";
@@ -359,6 +359,8 @@ inline Recipe folded_switch() {
       shape(1 << 20, "mixed", "grid"),
       shape(1 << 14, "mixed", "grid"),
       shape(1 << 18, "mixed", "grid", 0, false, true),
+      // The natural order, in which every lane takes another arm.
+      shape(1 << 20, "regular", "grid").set("run", std::int64_t{1}),
   };
   recipe.quick_shape = shape(1 << 14, "regular", "grid");
   Sweep sweep;

@@ -493,6 +493,7 @@ inline Recipe gaussian_blur() {
   Recipe recipe;
   recipe.title = "Gaussian blur for use";
   recipe.question = "Which blur for which sigma, type and device?";
+  recipe.for_gpus = "separable";
   recipe.family = "memory locality";
   recipe.headline_pair = {"separable", "per_pixel"};
   recipe.summary =

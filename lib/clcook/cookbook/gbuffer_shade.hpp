@@ -170,24 +170,23 @@ inline Recipe gbuffer_shade() {
   recipe.question = "Fewer instructions, fewer registers, or 16 bits?";
   recipe.for_gpus = "predicates";
   recipe.for_cpus = "cpu_lanes";
+  recipe.written_first = {"flag_once"};
   recipe.family = "instructions";
-  recipe.headline_pair = {"packed", "sign_bit"};
+  recipe.headline_pair = {"predicates", "flag_once"};
   recipe.summary =
       "Eight texels per item under many lights: predicates, a flag in the sign bit, late "
       "unpacking, "
       "values parked in local memory or loaded late, 16-bit integers and floats.";
   recipe.shows = {
       {6,
-       "wide against reloaded and short2: registers and waves in the table of the page",
-       {Experiment::fewer_registers("predicates", "reloaded"),
-        Experiment::sweep(
-            "predicates@16", "reloaded@16", "along=each group=1024",
-            "16 texels each in groups of 1024, which leave 64 registers per "
-            "work-item: values that live throughout the loop to values loaded late")}},
+       "predicates against reloaded: registers and waves in the table of the page",
+       {Experiment::fewer_registers("predicates", "reloaded")}},
       {7,
        "sweep along each, groups of 1024: the registers of a work-item up to the cap and beyond it",
        {Experiment::sweep("wide@8", "wide@4", "along=each group=1024",
-                          "groups of 1024, 64 registers per work-item, 8 texels each to 4")}},
+                          "groups of 1024, 64 registers per work-item, 8 texels each to 4"),
+        Experiment::sweep("sign_bit@16", "packed@16", "along=each group=1024",
+                          "16 texels each there, fields unpacked before the loop to packed ones")}},
       {18, "sign_bit against packed", {Experiment::pair("sign_bit", "packed").with_registers()}},
       {19,
        "packed against bit_fields, and bit_fields against added_fields",

@@ -185,6 +185,7 @@ inline Recipe line_blur() {
   recipe.question = "Tables, local memory, or registers?";
   recipe.for_gpus = "coalesced";
   recipe.for_cpus = "cpu_strip";
+  recipe.written_first = {"weights_table"};
   recipe.family = "memory locality";
   recipe.headline_pair = {"local_line", "naive"};
   recipe.summary =

@@ -168,6 +168,7 @@ inline Recipe local_multipass() {
   recipe.title = "Multi-pass solver in local memory";
   recipe.question = "All passes in one launch?";
   recipe.for_cpus = "cpu_lanes";
+  recipe.written_first = {"per_iteration"};
   recipe.family = "memory locality";
   recipe.headline_pair = {"all_local", "per_iteration"};
   recipe.summary =

@@ -189,8 +189,9 @@ inline Recipe stream_compaction() {
   recipe.question = "Three passes or one?";
   recipe.for_gpus = "look_back";
   recipe.for_cpus = "cpu_runs";
+  recipe.written_first = {"bit_flags"};
   recipe.family = "memory locality";
-  recipe.headline_pair = {"bit_runs", "int_flags"};
+  recipe.headline_pair = {"bit_flags", "bit_reads"};
   recipe.summary =
       "The indices of the bright pixels: 32 flags as ints, as comparisons made again, as bytes, or "
       "as the bits of one register with popcount for prefix sums.";

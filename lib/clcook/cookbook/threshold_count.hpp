@@ -203,6 +203,7 @@ inline Recipe threshold_count() {
   recipe.title = "Counting thresholds";
   recipe.question = "A chain of ifs, a search, or a table?";
   recipe.for_cpus = "cpu_strip";
+  recipe.written_first = {"binary_search"};
   recipe.family = "branch divergence";
   recipe.headline_pair = {"independent_ifs", "else_if_chain"};
   recipe.summary =

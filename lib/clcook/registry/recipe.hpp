@@ -24,6 +24,7 @@ namespace clcook {
 struct VariantPair {
   std::string with;
   std::string without;
+  std::string words{};  // "run=1": at the first shape with these; empty: at the first
 };
 
 // A buffer that an operation is called with.
@@ -163,6 +164,9 @@ struct Recipe {
   // The variants that the recipe recommends, on GPUs and on CPUs; empty: the fastest of each shape.
   std::string for_gpus;
   std::string for_cpus;
+  // What a good programmer may write first, beside the baseline. The table of recipes compares with
+  // the fastest of them.
+  std::vector<std::string> written_first;
   // The case of a checked shape; may throw Error(unsupported).
   std::function<std::unique_ptr<Case>(const Runtime&, const Params& shape, std::uint64_t seed)>
       make_case;
