@@ -6,6 +6,10 @@
 #include <chrono>
 #include <clcook/registry/conformance.hpp>
 #include <cmath>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,66 +75,104 @@ class Profiler {
   const Runtime& runtime() const { return *runtime_; }
   std::string name() const { return ncu_ ? ncu_->version() : "perf_event_open"; }
 
-  // Fills in the rows of one recipe and shape, but for what says which they are.
-  void count(const Recipe& recipe, std::uint64_t seed, std::vector<CountersRow>& rows) {
-    tool::ScratchFolder folder("counters");
+  // Counts what the rows of one recipe ask for and hands them on, filled in, some at a time and in
+  // their order; only the first ones where it was asked to end. Rows of equal shapes stand together.
+  void count(const Recipe& recipe, std::uint64_t seed, std::vector<CountersRow> rows,
+             const std::function<void(std::vector<CountersRow>)>& ready) {
+    const Clock::time_point deadline =
+        Clock::now() + std::chrono::seconds(counters::kRecipeSeconds);
+    const tool::ScratchFolder folder("counters");
     counters::Store store(folder.path(), kMostRecorded);
-    std::vector<counters::Call> calls;
-    std::vector<CountersRow*> of_calls;
-    {
-      const StderrCapture quiet;
-      std::unique_ptr<Case> one;
-      for (CountersRow& row : rows) {
-        row.status = "skipped";
-        // A prefix of names is what says so.
-        if (ncu_ && row.variant.rfind("cpu_", 0) == 0) {
-          row.reason = "made for CPUs: not counted on a GPU";
-          continue;
-        }
+    std::unique_ptr<Case> one;
+    std::string shape_of_one;
+    Batch batch;
+    for (CountersRow& row : rows) {
+      if (Interrupt::asked()) return;
+      row.status = "skipped";
+      // A prefix of names is what says so.
+      if (ncu_ && row.variant.rfind("cpu_", 0) == 0) {
+        row.reason = "made for CPUs: not counted on a GPU";
+      } else if (Clock::now() > deadline - kBatchTime) {  // the rest is the profiler's
+        row.reason = counters::time_spent();
+      } else {
+        const StderrCapture quiet;
         try {
-          if (!one) one = recipe.make(*runtime_, row.shape, seed);
+          if (shape_of_one != row.shape.str()) {
+            one.reset();
+            one = recipe.make(*runtime_, row.shape, seed);
+            shape_of_one = row.shape.str();
+          }
           one->prepare(row.variant, row.tune);
-          row.status = "refused";
           one->poison();
           one->upload({}).wait();
           kernels_.clear();
-          if (!ncu_) {
+          if (ncu_) {
+            record(*one, store, row, batch, batch.rows.size());
+          } else {
             count_here(*one, row);
-            if (row.counted())
-              row.ran =
-                  fingerprint_of(recipe, row.variant, row.tune, {row.shape}, runtime_->info());
-            continue;
           }
-          const std::string name = fmt::format("call{}", calls.size());
-          const counters::Recording recording = record(*one, store);
-          write_recording(recording, folder.path(), name);
-          for (const counters::RecordedLaunch& launch : recording.launches)
-            kernels_.push_back(launch.kernel);
-          if (!is_right(*one, row)) continue;
-          calls.push_back({name, worth_profiling(recording), {}, {}});
-          of_calls.push_back(&row);
         } catch (const Error& error) {
           if (error.code != Errc::unsupported && error.code != Errc::out_of_resources) throw;
+          if (!one) shape_of_one.clear();
           row.reason = error.what();
         }
       }
-    }
-    if (ncu_) ncu_->profile(folder.path(), calls);
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-      CountersRow& row = *of_calls[i];
-      row.reason = calls[i].reason;
-      if (!row.reason.empty()) continue;
-      row.status = "counted";
-      row.profiled = calls[i].launches.size();
-      row.ran = fingerprint_of(recipe, row.variant, row.tune, {row.shape}, runtime_->info());
-      row.counters = counters::combine(calls[i].launches);
+      batch.rows.push_back(std::move(row));
+      if (Clock::now() - batch.begin < kBatchTime && &row != &rows.back()) continue;
+      finish(recipe, folder.path(), batch, deadline);
+      if (Interrupt::asked()) return;
+      ready(std::move(batch.rows));
+      batch = Batch();
     }
   }
 
  private:
-  counters::Recording record(Case& one, counters::Store& store) {
-    const clcook::detail::Drain drain(*runtime_);
-    return recorder_.record(store, [&] { one.run({}).wait(); });
+  using Clock = counters::Ncu::Clock;
+  // For so long calls are recorded before they are profiled, since the profiler starts slowly, and
+  // their rows handed on.
+  static constexpr std::chrono::seconds kBatchTime{20};
+
+  struct Batch {
+    std::vector<CountersRow> rows;
+    std::vector<counters::Call> calls;  // recorded
+    std::vector<std::size_t> of_calls;  // the row of each
+    Clock::time_point begin = Clock::now();
+  };
+
+  // Adds the prepared call to the batch, whose row `at` it will be.
+  void record(Case& one, counters::Store& store, CountersRow& row, Batch& batch, std::size_t at) {
+    counters::Recording recording;
+    {
+      const clcook::detail::Drain drain(*runtime_);
+      recording = recorder_.record(store, [&] { one.run({}).wait(); });
+    }
+    const std::string name = fmt::format("call{}", calls_++);
+    write_recording(recording, store.folder(), name);
+    for (const counters::RecordedLaunch& launch : recording.launches)
+      kernels_.push_back(launch.kernel);
+    if (!is_right(one, row)) return;
+    batch.calls.push_back({name, worth_profiling(recording), {}, {}});
+    batch.of_calls.push_back(at);
+  }
+
+  // Profiles what was recorded.
+  void finish(const Recipe& recipe, const std::filesystem::path& folder, Batch& batch,
+              Clock::time_point deadline) {
+    if (ncu_) ncu_->profile(folder, batch.calls, deadline, [] { return Interrupt::asked(); });
+    for (std::size_t i = 0; i < batch.calls.size(); ++i) {
+      CountersRow& row = batch.rows[batch.of_calls[i]];
+      counters::Call& call = batch.calls[i];
+      row.reason = call.reason;
+      row.status = call.reason.empty()                     ? "counted"
+                   : call.reason == counters::time_spent() ? "skipped"
+                                                           : "refused";
+      row.profiled = call.launches.size();
+      row.counters = counters::combine(call.launches);
+    }
+    for (CountersRow& row : batch.rows) {
+      if (row.counted())
+        row.ran = fingerprint_of(recipe, row.variant, row.tune, {row.shape}, runtime_->info());
+    }
   }
 
   // Whether the call was right, and which kernels it launched.
@@ -157,6 +199,7 @@ class Profiler {
   }
 
   std::vector<std::string> kernels_;  // launched, as the runtime's observer is told or as recorded
+  std::size_t calls_ = 0;             // that were recorded
   counters::Recorder recorder_;       // the runtime's hook where there is ncu
   std::optional<Runtime> runtime_;
   std::optional<counters::Ncu> ncu_;
@@ -183,6 +226,8 @@ std::string render(const std::vector<CountersRow>& rows) {
   out += "\n";
   for (const CountersRow& row : rows) {
     out += fmt::format("{:<24}", row.label());
+    if (row.shape.str() != rows.front().shape.str())
+      out += fmt::format("  {}\n{:<24}", row.shape.str(), "");
     if (row.counted()) {
       for (const counters::Shown& one : columns)
         out += fmt::format("{:>12}", report::digits(counters::value_of(row, one)));
@@ -194,22 +239,39 @@ std::string render(const std::vector<CountersRow>& rows) {
   return out;
 }
 
-// The rows of a recipe that are wanted, of which only the names are filled in.
-std::vector<CountersRow> wanted_rows(const Recipe& recipe, const CountersArguments& arguments) {
-  std::vector<CountersRow> out;
+// The first bench shape that a variant takes; where it takes none, or this device cannot run it, the
+// first one.
+std::size_t shape_for(const Recipe& recipe, const Runtime& runtime, const CountersRow& row) {
+  for (std::size_t i = 0; i < recipe.bench_shapes.size(); ++i) {
+    if (recipe.offer(runtime, row.variant, row.tune, recipe.bench_shapes[i]).can()) return i;
+  }
+  return 0;
+}
+
+// The rows of a recipe that are wanted, of which only the names are filled in: those of the first
+// shape, then those of the next.
+std::vector<CountersRow> wanted_rows(const Recipe& recipe, const Runtime& runtime,
+                                     const CountersArguments& arguments) {
+  std::map<std::size_t, std::vector<CountersRow>> by_shape;
   for (const VariantInfo& variant : recipe.variants) {
     if (!arguments.variant.empty() && variant.name != arguments.variant) continue;
     std::vector<Params> tunes = combinations(variant.axes);
     if (!arguments.all_tunes) tunes.resize(1);
     for (const Params& tune : tunes) {
-      CountersRow& row = out.emplace_back();
+      CountersRow row;
       row.recipe = recipe.name;
       row.variant = variant.name;
       row.tune = tune;
-      row.shape =
-          arguments.shape.empty() ? recipe.bench_shapes.front() : Params::parse(arguments.shape);
+      const bool given = !arguments.shape.empty();
+      const std::size_t at = given ? 0 : shape_for(recipe, runtime, row);
+      row.shape = given ? Params::parse(arguments.shape) : recipe.bench_shapes[at];
+      by_shape[at].push_back(std::move(row));
     }
   }
+  std::vector<CountersRow> out;
+  for (auto& [at, rows] : by_shape)
+    out.insert(out.end(), std::make_move_iterator(rows.begin()),
+               std::make_move_iterator(rows.end()));
   return out;
 }
 
@@ -230,7 +292,7 @@ int run_counters(const CountersArguments& arguments) {
   Profiler profiler(arguments.device);
   const Runtime& runtime = profiler.runtime();
   inspect_descriptions(arguments.recipes, runtime);
-  const Interrupt interrupt("the recipe that is being counted");
+  const Interrupt interrupt("the variant that is being counted");
   Json head = result_head("counters", runtime.info());
   head["seed"] = arguments.seed;
   head["profiler"] = profiler.name();
@@ -240,14 +302,14 @@ int run_counters(const CountersArguments& arguments) {
   if (!result.earlier().is_null())
     rows = from_json<CountersResult>(result.earlier(), arguments.resume).rows;
   std::size_t ready = 0;  // recipes
-  Progress line("counting: recipe", chosen.size());
+  Progress line("counting: recipe", chosen.size(), false, 0);
   for (const Recipe* recipe : chosen) {
     if (Interrupt::asked()) break;
     line.step(recipe->name);
     const auto begin = std::chrono::steady_clock::now();
-    std::vector<CountersRow> known;
-    std::vector<CountersRow> part;
-    for (CountersRow& row : wanted_rows(*recipe, arguments)) {
+    std::vector<CountersRow> known;  // of this recipe, those that are done
+    std::vector<CountersRow> part;   // and those to count
+    for (CountersRow& row : wanted_rows(*recipe, runtime, arguments)) {
       const auto same = std::find_if(rows.begin(), rows.end(), [&](const CountersRow& other) {
         return other.recipe == row.recipe && other.variant == row.variant &&
                other.tune.str() == row.tune.str() && other.shape.str() == row.shape.str();
@@ -258,16 +320,17 @@ int run_counters(const CountersArguments& arguments) {
         part.push_back(std::move(row));
       }
     }
-    profiler.count(*recipe, arguments.seed, part);
-    rows.insert(rows.end(), part.begin(), part.end());
-    result.keep();
-    ++ready;
-    part.insert(part.begin(), known.begin(), known.end());
+    profiler.count(*recipe, arguments.seed, std::move(part), [&](std::vector<CountersRow> some) {
+      known.insert(known.end(), some.begin(), some.end());
+      rows.insert(rows.end(), some.begin(), some.end());
+      result.keep();
+    });
+    if (!Interrupt::asked()) ++ready;
     line.clear();
-    if (arguments.out != "-" && !part.empty()) {
+    if (arguments.out != "-" && !known.empty()) {
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-      fmt::print("\n{}  {}  {:.1f} s\n{}", recipe->name, part.front().shape.str(), seconds.count(),
-                 render(part));
+      fmt::print("\n{}  {}  {:.1f} s\n{}", recipe->name, known.front().shape.str(), seconds.count(),
+                 render(known));
     }
     std::fflush(stdout);
   }

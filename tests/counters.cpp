@@ -1,4 +1,5 @@
 // clcook counters: programs of OpenCL as CUDA's, recorded calls, and what the profiler writes.
+#include <chrono>
 #include <cmath>
 #include <set>
 #include <string>
@@ -103,6 +104,18 @@ TEST_CASE("a program of OpenCL becomes one of CUDA") {
   CHECK(assembled(kernel.text) == "");
 }
 
+TEST_CASE("the number of groups is OpenCL's in the one and a register in the other") {
+  const std::vector<counters::PtxNeed> needs = {{}, {24}, {100, true}, {64, true}, {}, {}};
+  const auto first = [&](const char* other) {
+    return counters::cuda_kernel(with(nvidia_ptx(), "%envreg3", other), "blend", needs).text;
+  };
+  for (const char* none : {"%envreg0", "%envreg2", "%envreg5"})
+    CHECK(contains(first(none), "mov.b32 \t%r2, 0;"));
+  CHECK(contains(first("%envreg6"), "mov.b32 \t%r2, %nctaid.x;"));
+  CHECK(contains(first("%envreg8"), "mov.b32 \t%r2, %nctaid.z;"));
+  CHECK(assembled(first("%envreg7")) == "");
+}
+
 TEST_CASE("a pointer to local memory need not be declared as one") {
   const std::string plain =
       with(nvidia_ptx(), ".param .u64 .ptr .shared .align 4 blend", ".param .u64 blend");
@@ -138,7 +151,7 @@ TEST_CASE("PTX that cannot be changed is refused with the reason") {
   CHECK(contains(refusal(with(nvidia_ptx(), ".param .u64 .ptr .global .align 4 blend_param_0",
                               ".param .texref blend_param_0"),
                          "blend", 6),
-                 "images are not counted"));
+                 "takes an image"));
   CHECK(contains(
       refusal(with(nvidia_ptx(), ".param .u32 blend_param_5", ".param .what blend_param_5"),
               "blend", 6),
@@ -148,6 +161,10 @@ TEST_CASE("PTX that cannot be changed is refused with the reason") {
                          "blend", 6),
                  "blend_param_2 as no ld.param does: add.s64"));
   CHECK(contains(refusal(with(nvidia_ptx(), ".address_size 64", ""), "blend", 6), ".address_size"));
+  for (const char* unknown : {"%envreg9", "%envreg31"}) {
+    CHECK(contains(refusal(with(nvidia_ptx(), "%envreg3", unknown), "blend", 6),
+                   std::string("reads ") + unknown));
+  }
 }
 
 namespace {
@@ -495,7 +512,7 @@ LONG_TEST_CASE("recorded calls of recipes give the same again", 32) {
         CHECK(!recording.launches.empty());
         write_recording(recording, folder.path(), "call0");
       } catch (const Error& error) {
-        CHECK(contains(error.what(), "images are not counted"));
+        CHECK(contains(error.what(), "takes buffers and values, no images"));
         continue;
       }
       CHECK(one->check({}).ok());
@@ -714,6 +731,14 @@ TEST_CASE("inside: profiler" * doctest::skip()) {
     return std::vector<counters::Call>{{"call0", {{0, 1.5}, {2, 1.5}}, {}, {}},
                                        {"call1", {{0, 1}}, {}, {}}};
   };
+  bool is_asked_to_end = false;
+  const auto profile = [&](counters::Ncu& ncu, std::vector<counters::Call>& some,
+                           double seconds = 60) {
+    const auto time = std::chrono::duration_cast<counters::Ncu::Clock::duration>(
+        std::chrono::duration<double>(seconds));
+    ncu.profile(folder.path(), some, counters::Ncu::Clock::now() + time,
+                [&] { return is_asked_to_end; });
+  };
   const auto asked = [&] {
     const std::string out = read_bytes(folder / "asked");
     fs::remove(folder / "asked");
@@ -735,7 +760,7 @@ for call in $calls; do : > "$folder/$call.verdict"; done
   counters::Ncu good;
   CHECK(good.version() == "ncu 2025.3.1.0");
   std::vector<counters::Call> all = calls();
-  good.profile(folder.path(), all);
+  profile(good, all);
   CHECK(asked() == "call0 call1\n");
   CHECK(all[0].reason == "");
   REQUIRE(all[0].launches.size() == 2);
@@ -745,7 +770,7 @@ for call in $calls; do : > "$folder/$call.verdict"; done
   CHECK(all[1].launches[0].kernel == "c");
   CHECK(counter(counters::combine(all[0].launches), "instructions") == 300);
 
-  // One call's replay differs: it is refused, the other is counted alone.
+  // One call's replay differs: it is refused, the other is counted without it.
   write_profiler(script, R"(head
 for call in $calls; do
   : > "$folder/$call.verdict"
@@ -754,8 +779,8 @@ for call in $calls; do
 done
 )");
   all = calls();
-  good.profile(folder.path(), all);
-  CHECK(asked() == "call0 call1\ncall0\ncall1\n");
+  profile(good, all);
+  CHECK(asked() == "call0 call1\ncall1\n");
   CHECK(all[0].reason == "another result");
   CHECK(all[0].launches.empty());
   CHECK(all[1].reason == "");
@@ -767,7 +792,7 @@ for call in $calls; do : > "$folder/$call.verdict"; done
 row 0 a >> "$log"
 )");
   all = calls();
-  good.profile(folder.path(), all);
+  profile(good, all);
   CHECK(all[0].reason == "ncu saw 1 launches of 2");
   CHECK(all[1].reason == "");
   asked();
@@ -775,12 +800,61 @@ row 0 a >> "$log"
   // The process ended.
   write_profiler(script, "exit 9\n");
   all = calls();
-  good.profile(folder.path(), all);
+  profile(good, all);
+  CHECK(all[0].reason == "the replay ended early, ncu with code 9");
   CHECK(all[1].reason == "the replay ended early, ncu with code 9");
-  asked();
+  CHECK(asked() == "call0 call1\ncall1\n");
+
+  // Behind a kernel that the driver ended nothing runs: it is the one to blame.
+  write_profiler(script, R"(head
+for call in $calls; do
+  : > "$folder/$call.verdict"
+  [ $call = call0 ] && echo -n 'the driver ended it' > "$folder/$call.verdict" && exit 1
+  row 0 c >> "$log"
+done
+)");
+  all = calls();
+  profile(good, all);
+  CHECK(asked() == "call0 call1\ncall1\n");
+  CHECK(all[0].reason == "the driver ended it");
+  CHECK(all[1].reason == "");
+
+  // One that does not end is ended, and the other has its turn.
+  write_profiler(script, R"(head
+for call in $calls; do
+  [ $call = call0 ] && exec sleep 60
+  : > "$folder/$call.verdict"
+  row 0 c >> "$log"
+done
+)");
+  all = calls();
+  profile(good, all, 4);
+  CHECK(asked() == "call0 call1\ncall1\n");
+  CHECK(all[0].reason == "took longer than 2 s under ncu");
+  CHECK(all[1].reason == "");
+
+  // Without time nothing is begun.
+  all = calls();
+  profile(good, all, 0.5);
+  CHECK(all[0].reason == "the time of a recipe, 120 s, was spent");
+  CHECK(all[1].reason == "the time of a recipe, 120 s, was spent");
+  is_asked_to_end = true;
+  profile(good, all);
+  CHECK(all[1].reason == "ended early");
+  is_asked_to_end = false;
+  CHECK(!fs::exists(folder / "asked"));
+
+  // What it writes is no profile.
+  write_profiler(script, R"(echo hello >> "$log"
+for call in $calls; do : > "$folder/$call.verdict"; done
+)");
+  all = calls();
+  profile(good, all);
+  CHECK(asked() == "call0 call1\ncall0\ncall1\n");
+  CHECK(contains(all[0].reason, "no columns 'ID' and 'Kernel Name'"));
   write_profiler(script, "echo '==ERROR== The application crashed' > \"$log\"\n");
   all = calls();
-  good.profile(folder.path(), all);
+  profile(good, all);
   CHECK(all[1].reason == "ncu: The application crashed");
   asked();
 
@@ -794,14 +868,14 @@ row 0 c >> "$log"
 )");
   all = calls();
   all.erase(all.begin());
-  good.profile(folder.path(), all);
+  profile(good, all);
   CHECK(asked() == "call1\ncall1\n");
   CHECK(all[0].reason == "");
 
   // Counters that are kept from this user are no variant's matter.
   write_profiler(script, "echo '==ERROR== ERR_NVGPUCTRPERM - no permission' > \"$log\"\n");
   all = calls();
-  const Error error = error_of([&] { good.profile(folder.path(), all); });
+  const Error error = error_of([&] { profile(good, all); });
   CHECK(error.code == Errc::unsupported);
   CHECK(contains(error.what(), "run it as root"));
 }

@@ -232,6 +232,15 @@ TEST_CASE("a rung has a counter of its device, variant, tune and size") {
   CHECK(limits().rfind("This step alone", 0) == 0);
 }
 
+TEST_CASE("counters of a variant that takes another shape only say what differs") {
+  Result counters;
+  counters.counters.rows = {counted("slow", {{"lanes", 8}}), counted("fast", {{"lanes", 32}}),
+                            counted("pyramid", {{"lanes", 31}})};
+  counters.counters.rows[2].shape = Params::parse("width=8 sigma=8");
+  CHECK(lines_of(counters_table(counters, "r", {"lanes"})) ==
+        std::vector<std::string>{"slow|8.00|", "fast|32.0|", "pyramid (sigma=8)|31.0|"});
+}
+
 TEST_CASE("what limits a kernel is one counter in words") {
   // A copy of 1000 GB/s, and a kernel that has to move 1 MB.
   const auto words = [](std::vector<std::pair<std::string, double>> counters) {

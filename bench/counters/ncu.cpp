@@ -208,6 +208,8 @@ Counters combine(const std::vector<Profiled>& launches) {
   return out;
 }
 
+std::string time_spent() { return text("the time of a recipe, ", kRecipeSeconds, " s, was spent"); }
+
 Ncu::Ncu() {
   const char* const wanted = std::getenv("CLCOOK_NCU");
   program_ = isa::find_program(wanted == nullptr ? "ncu" : wanted, {"/usr/local/cuda/bin"});
@@ -228,17 +230,34 @@ Ncu::Ncu() {
   version_ = "ncu " + said.out.substr(at + 8, said.out.find_first_of(" \n", at + 8) - at - 8);
 }
 
-void Ncu::profile(const std::filesystem::path& folder, std::vector<Call>& calls) {
-  std::vector<Call*> all;
-  for (Call& one : calls) all.push_back(&one);
-  if (all.empty() || profile_together(folder, all) || all.size() == 1) return;
-  for (Call* one : all) profile_together(folder, {one});
+void Ncu::profile(const std::filesystem::path& folder, std::vector<Call>& calls,
+                  Clock::time_point deadline, const std::function<bool()>& stop) {
+  std::vector<Calls> left(1);
+  for (Call& one : calls) left.front().push_back(&one);
+  while (!left.empty()) {
+    const Calls some = left.back();
+    left.pop_back();
+    if (some.empty()) continue;
+    // One that does not end leaves half of the time to the others.
+    const std::chrono::duration<double> rest = deadline - Clock::now();
+    const double seconds = some.size() == 1 && left.empty() ? rest.count() : rest.count() / 2;
+    constexpr double kLeast = 1;  // the profiler alone takes longer
+    if (seconds < kLeast || stop()) {
+      for (Call* one : some) one->reason = stop() ? "ended early" : time_spent();
+      continue;
+    }
+    for (Calls& again : profile_together(folder, some, seconds, stop))
+      left.push_back(std::move(again));
+  }
 }
 
-bool Ncu::profile_together(const std::filesystem::path& folder, std::vector<Call*> calls) {
+std::vector<Ncu::Calls> Ncu::profile_together(const std::filesystem::path& folder,
+                                              const Calls& calls, double seconds,
+                                              const std::function<bool()>& stop) {
   namespace fs = std::filesystem;
   const fs::path log_file = folder / "ncu.log";
   const auto verdict_of = [&](const Call& call) { return folder / (call.name + ".verdict"); };
+  const Clock::time_point begin = Clock::now();
   while (true) {
     std::string names;
     for (const Metric& metric : metrics()) {
@@ -250,6 +269,9 @@ bool Ncu::profile_together(const std::filesystem::path& folder, std::vector<Call
     // The clock is left as it is; the caches are empty before each launch.
     std::vector<std::string> command = {"/usr/bin/env",
                                         "LC_ALL=C",
+                                        "timeout",
+                                        "--kill-after=5",
+                                        std::to_string(seconds),
                                         program_,
                                         "--csv",
                                         "--page",
@@ -276,7 +298,7 @@ bool Ncu::profile_together(const std::filesystem::path& folder, std::vector<Call
       fs::remove(verdict_of(*one), error);
       command.push_back(one->name);
     }
-    const isa::Finished ended = isa::run_tool(command);
+    const isa::Finished ended = isa::run_tool(command, stop);
     std::string log = ended.out + ended.err;
     if (fs::exists(log_file)) log += read_text_file(log_file.string());
     const std::string complaint = complaint_of(log);
@@ -293,28 +315,52 @@ bool Ncu::profile_together(const std::filesystem::path& folder, std::vector<Call
            "the system keeps the GPU's counters from this user (ERR_NVGPUCTRPERM): run it as root, "
            "or see https://developer.nvidia.com/ERR_NVGPUCTRPERM");
     }
+    const std::chrono::duration<double> took = Clock::now() - begin;
+    const std::string why =
+        stop()                    ? "ended early"
+        : took.count() >= seconds ? text("took longer than ", std::lround(seconds), " s under ncu")
+        : complaint.empty()       ? text("the replay ended early, ncu with code ", ended.code)
+                                  : "ncu: " + complaint;
     std::size_t expected = 0;
-    bool whole = complaint.empty();
+    Calls good;
+    Calls missing;
     for (Call* one : calls) {
       one->reason.clear();
       one->launches.clear();
+      expected += one->chosen.size();
       if (!fs::exists(verdict_of(*one))) {
-        one->reason = complaint.empty() ? text("the replay ended early, ncu with code ", ended.code)
-                                        : "ncu: " + complaint;
-        whole = false;
+        missing.push_back(one);
         continue;
       }
       one->reason = read_text_file(verdict_of(*one).string());
-      whole = whole && one->reason.empty();
-      if (one->reason.empty() && !complaint.empty()) one->reason = "ncu: " + complaint;
-      expected += one->chosen.size();
+      if (one->reason.empty()) good.push_back(one);
     }
-    if (!whole) return false;
-    const std::vector<Profiled> launches = read_profile(log);
-    if (launches.size() != expected) {
-      for (Call* one : calls)
-        one->reason = text("ncu saw ", launches.size(), " launches of ", expected);
-      return false;
+    // What the profiler saw cannot be told apart now: the good ones run once more, without those
+    // that are not. Behind a kernel that the driver ended none has run.
+    const bool any_refused = good.size() + missing.size() < calls.size();
+    if (any_refused || !missing.empty()) {
+      const bool is_first_to_blame = !any_refused;
+      if (is_first_to_blame) missing.front()->reason = why;
+      good.insert(good.end(), missing.begin() + (is_first_to_blame ? 1 : 0), missing.end());
+      return {good};
+    }
+    std::vector<Profiled> launches;
+    std::string wrong;
+    try {
+      if (complaint.empty()) launches = read_profile(log);
+      if (launches.size() != expected)
+        wrong =
+            complaint.empty() ? text("ncu saw ", launches.size(), " launches of ", expected) : why;
+    } catch (const Error& error) {
+      wrong = error.what();
+    }
+    if (!wrong.empty()) {
+      std::vector<Calls> alone;
+      for (Call* one : calls) {
+        one->reason = wrong;
+        if (calls.size() > 1) alone.insert(alone.begin(), {one});
+      }
+      return alone;
     }
     auto next = launches.begin();
     for (Call* one : calls) {
@@ -323,7 +369,7 @@ bool Ncu::profile_together(const std::filesystem::path& folder, std::vector<Call
         one->launches.back().times = chosen.times;
       }
     }
-    return true;
+    return {};
   }
 }
 

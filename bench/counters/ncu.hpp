@@ -1,7 +1,9 @@
 // NVIDIA's profiler: which metrics are asked for, running it, and reading what it writes.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -52,6 +54,10 @@ struct Call {
   std::vector<Profiled> launches;
 };
 
+// What a recipe may take, and the reason of its calls that were not counted until then.
+constexpr int kRecipeSeconds = 120;
+std::string time_spent();
+
 // NVIDIA Nsight Compute, from PATH, from the folders of CUDA, or from CLCOOK_NCU.
 class Ncu {
  public:
@@ -61,14 +67,21 @@ class Ncu {
   // "ncu 2025.3.1.0"
   const std::string& version() const { return version_; }
 
+  using Clock = std::chrono::steady_clock;
+
   // Runs the recorded calls of the folder under the profiler, in one process if that goes well, and
-  // fills in what became of them. Throws Error(unsupported) where nothing can be counted here.
-  void profile(const std::filesystem::path& folder, std::vector<Call>& calls);
+  // fills in what became of them. Those that are not done by `deadline`, or when `stop` says so, have
+  // that as their reason. Throws Error(unsupported) where nothing can be counted here.
+  void profile(const std::filesystem::path& folder, std::vector<Call>& calls,
+               Clock::time_point deadline, const std::function<bool()>& stop);
 
  private:
-  // Whether that went well: else the calls have to be run one by one, or, of a single one, it has
-  // its reason.
-  bool profile_together(const std::filesystem::path& folder, std::vector<Call*> calls);
+  using Calls = std::vector<Call*>;
+
+  // One process, which ends after so many seconds. Returns the calls that have to run once more, each
+  // list in one process: the others have their counters or their reason.
+  std::vector<Calls> profile_together(const std::filesystem::path& folder, const Calls& calls,
+                                      double seconds, const std::function<bool()>& stop);
 
   std::string program_;
   std::string version_;

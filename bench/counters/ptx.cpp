@@ -215,6 +215,22 @@ void drop_other_kernels(std::string& ptx, const std::string& kernel) {
   }
 }
 
+// What OpenCL has in %envreg<n>: from 0 the offset of the first group, from 3 that of the first
+// work-item, from 6 how many groups there are, each in three dimensions.
+void replace_environment(std::string& text, const std::string& kernel) {
+  constexpr std::string_view kRegister = "%envreg";
+  for (std::size_t at = text.find(kRegister); at != std::string::npos;
+       at = text.find(kRegister, at)) {
+    const std::size_t digits = at + kRegister.size();
+    const std::size_t end = std::min(text.find_first_not_of("0123456789", digits), text.size());
+    const std::string number = text.substr(digits, end - digits);
+    if (number.size() != 1 || number[0] > '8')
+      refuse(kernel, "reads %envreg" + number + ", whose content is not known");
+    const int n = number[0] - '0';
+    text.replace(at, end - at, n < 6 ? "0" : std::string("%nctaid.") + "xyz"[n - 6]);
+  }
+}
+
 }  // namespace
 
 std::vector<PtxParameter> ptx_parameters(const std::string& ptx, const std::string& kernel) {
@@ -226,7 +242,7 @@ std::vector<PtxParameter> ptx_parameters(const std::string& ptx, const std::stri
     const Declared one = parse(part);
     const std::string& space = one.parameter.space;
     if (space == "texref" || space == "surfref" || space == "samplerref")
-      clcook::fail(Errc::unsupported, "counters", "images are not counted");
+      refuse(kernel, "takes an image, which no CUDA launch can give it");
     if (one.state != ".param" || one.parameter.name.empty() || one.parameter.bytes == 0)
       refuse(kernel, "its parameter is not understood:" + part);
     out.push_back(one.parameter);
@@ -303,13 +319,7 @@ CudaKernel cuda_kernel(const std::string& ptx, const std::string& kernel,
   if (directive == std::string::npos) refuse(kernel, "its PTX says no .address_size");
   out.text.insert(out.text.find('\n', directive) + 1, declared);
 
-  constexpr std::string_view kOffset = "%envreg";
-  for (std::size_t at = out.text.find(kOffset); at != std::string::npos;
-       at = out.text.find(kOffset, at)) {
-    const std::size_t end =
-        std::min(out.text.find_first_not_of("0123456789", at + kOffset.size()), out.text.size());
-    out.text.replace(at, end - at, "0");
-  }
+  replace_environment(out.text, kernel);
   return out;
 }
 

@@ -42,7 +42,8 @@ std::vector<PtxParameter> ptx_parameters(const std::string& ptx, const std::stri
 // Changes the text of a program:
 // - the trailing zero byte goes;
 // - its other kernels go;
-// - %envreg<n>, in which OpenCL has the offsets of a launch, becomes 0;
+// - %envreg<n>, in which OpenCL has the offsets of a launch, becomes 0, or, where it is the number of
+//   groups, %nctaid;
 // - a pointer to local memory becomes an address in dynamic shared memory, one to constant memory an
 //   address in an array of ours, each where the kernel loads the parameter, which is declared as a
 //   plain number;

@@ -75,6 +75,10 @@ Argument argument_of(const Json& json) {
   return out;
 }
 
+[[noreturn]] void refuse_image() {
+  unsupported(Lacks::problem, "the replay under CUDA", "takes buffers and values, no images");
+}
+
 }  // namespace
 
 Mapped::Mapped(const fs::path& path) {
@@ -90,25 +94,6 @@ Mapped::Mapped(const fs::path& path) {
   close(file);
   errno = error;
   if (!known || memory == MAP_FAILED) refuse();
-  data_ = static_cast<unsigned char*>(memory);
-}
-
-Mapped::Mapped(const fs::path& path, std::size_t bytes) : size_(bytes) {
-  const auto refuse = [&](int error) {
-    fail(Errc::io, "write " + path.string(),
-         std::string(std::strerror(error)) + "; TMPDIR may name another place");
-  };
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) refuse(errno);
-  // Without room for it the first touch would end the process.
-  const int full = bytes == 0 ? 0 : posix_fallocate(file, 0, static_cast<off_t>(bytes));
-  void* const memory = bytes == 0 || full != 0
-                           ? nullptr
-                           : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  const int error = errno;
-  close(file);
-  if (full != 0) refuse(full);
-  if (memory == MAP_FAILED) refuse(error);
   data_ = static_cast<unsigned char*>(memory);
 }
 
@@ -215,26 +200,20 @@ std::string Store::content(cl_command_queue queue, cl_mem buffer, std::size_t by
                 clcook::text("its buffers hold more than ", most_bytes_ >> 20,
                              " MiB; --shape names a smaller problem"));
   }
-  const std::string name = clcook::text("content", contents_.size());
-  auto mapped = std::make_unique<Mapped>(folder_ / name, bytes);
-  check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, mapped->data(), 0, nullptr, nullptr),
+  if (read_.size() < bytes) read_.resize(bytes);
+  check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, read_.data(), 0, nullptr, nullptr),
         "clEnqueueReadBuffer");
-  std::string same;
-  if (std::memcmp(mapped->data(), mapped->data() + 1, bytes - 1) == 0)
-    same = clcook::text(kFill, static_cast<unsigned>(mapped->data()[0]));
+  if (std::memcmp(read_.data(), read_.data() + 1, bytes - 1) == 0)
+    return clcook::text(kFill, static_cast<unsigned>(read_[0]));
   for (const auto& [known, other] : contents_) {
-    if (same.empty() && other->size() == bytes &&
-        std::memcmp(other->data(), mapped->data(), bytes) == 0)
-      same = known;
+    if (other->size() == bytes && std::memcmp(other->data(), read_.data(), bytes) == 0)
+      return known;
   }
-  if (same.empty()) {
-    kept_bytes_ += bytes;
-    contents_.emplace_back(name, std::move(mapped));
-    return name;
-  }
-  std::error_code error;
-  fs::remove(folder_ / name, error);
-  return same;
+  const std::string name = clcook::text("content", contents_.size());
+  write_bytes(folder_ / name, read_.data(), bytes);
+  kept_bytes_ += bytes;
+  contents_.emplace_back(name, std::make_unique<Mapped>(folder_ / name));
+  return name;
 }
 
 std::string Store::text(const std::string& content) {
@@ -252,8 +231,7 @@ Argument Recorder::Running::argument_of(cl_mem buffer) {
   };
   cl_mem_object_type type = 0;
   info(buffer, CL_MEM_TYPE, type);
-  if (type != CL_MEM_OBJECT_BUFFER)
-    unsupported(Lacks::problem, "counters", "images are not counted");
+  if (type != CL_MEM_OBJECT_BUFFER) refuse_image();
   Argument out;
   out.kind = Argument::Kind::buffer;
   info(buffer, CL_MEM_SIZE, out.bytes);
@@ -302,7 +280,7 @@ void Recorder::Running::add(const Kernel& kernel, const Launch& launch,
         argument.local = given.bytes;
         break;
       case Given::Kind::sampler:
-        unsupported(Lacks::problem, "counters", "images are not counted");
+        refuse_image();
       case Given::Kind::memory: {
         cl_mem buffer = nullptr;
         std::memcpy(&buffer, given.value, sizeof buffer);

@@ -18,13 +18,10 @@
 
 namespace clcook::counters {
 
-// A file as memory. Throws Error(io) that names the file.
+// A file as memory to read. Throws Error(io) that names the file.
 class Mapped {
  public:
-  // An existing file, to be read.
   explicit Mapped(const std::filesystem::path& path);
-  // A new file of this many bytes, to be written.
-  Mapped(const std::filesystem::path& path, std::size_t bytes);
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;
   ~Mapped();
@@ -101,6 +98,7 @@ class Store {
   std::filesystem::path folder_;
   std::uint64_t most_bytes_;
   std::uint64_t kept_bytes_ = 0;
+  std::vector<unsigned char> read_;  // from a buffer last; it only grows
   std::vector<std::pair<std::string, std::unique_ptr<Mapped>>> contents_;
   std::map<std::string, std::string> texts_;  // names by text
 };

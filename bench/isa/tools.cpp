@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -225,7 +227,7 @@ std::string find_program(const std::string& name, const std::vector<std::string>
   return "";
 }
 
-Finished run_tool(const std::vector<std::string>& command) {
+Finished run_tool(const std::vector<std::string>& command, const std::function<bool()>& stop) {
   const tool::ScratchFolder folder("isa");
   const std::string out = folder / "out";
   const std::string err = folder / "err";
@@ -243,8 +245,17 @@ Finished run_tool(const std::vector<std::string>& command) {
   posix_spawn_file_actions_destroy(&actions);
   if (status != 0) fail(Errc::io, "run " + command[0], std::strerror(status));
   int ended = 0;
-  while (waitpid(child, &ended, 0) < 0) {
-    if (errno != EINTR) fail(Errc::io, "run " + command[0], std::strerror(errno));
+  bool stopped = !stop;
+  for (pid_t done = 0; done != child;) {
+    done = waitpid(child, &ended, stopped ? 0 : WNOHANG);
+    if (done < 0 && errno != EINTR) fail(Errc::io, "run " + command[0], std::strerror(errno));
+    if (done != 0 || stopped) continue;
+    if (stop()) {
+      stopped = true;
+      kill(child, SIGTERM);
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
   }
   Finished finished;
   finished.code =

@@ -25,8 +25,10 @@ struct Finished {
 std::string find_program(const std::string& name,
                          const std::vector<std::string>& more_folders = {});
 
-// Runs a program to its end, without a shell. Throws Error(io) when it cannot be started.
-Finished run_tool(const std::vector<std::string>& command);
+// Runs a program to its end, without a shell. Throws Error(io) when it cannot be started. From when
+// `stop` says so, which is asked many times a second, it is sent SIGTERM.
+Finished run_tool(const std::vector<std::string>& command,
+                  const std::function<bool()>& stop = nullptr);
 
 // What is installed. The environment may name others: CLCOOK_CLANG, CLCOOK_LIBCLC (a folder),
 // CLCOOK_PTXAS, CLCOOK_NVDISASM.

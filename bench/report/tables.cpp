@@ -724,9 +724,15 @@ Table counters_table(const Result& result, const std::string& recipe,
   const auto of_recipe = [&](const CountersRow& row) { return row.recipe == recipe; };
   const std::vector<CountersRow>& rows = result.counters.rows;
   const auto first = std::find_if(rows.begin(), rows.end(), of_recipe);
-  const bool one_shape = std::all_of(rows.begin(), rows.end(), [&](const CountersRow& row) {
-    return !of_recipe(row) || row.shape == first->shape;
-  });
+  // Where a shape differs from the first one: "sigma=8".
+  const auto differs = [&](const Params& shape) {
+    Params out;
+    for (const Params::Entry& one : shape.entries()) {
+      const Value* const usual = first->shape.find(one.name);
+      if (usual == nullptr || *usual != one.value) out.set(one.name, one.value);
+    }
+    return out;
+  };
   Reasons uncounted;
   for (const CountersRow& row : rows) {
     if (!of_recipe(row)) continue;
@@ -736,7 +742,8 @@ Table counters_table(const Result& result, const std::string& recipe,
       continue;
     }
     std::vector<Cell>& cells = table.rows.emplace_back();
-    cells.push_back({row.label() + (one_shape ? "" : " (" + to_text(row.shape) + ")"), "", ""});
+    const Params other = differs(row.shape);
+    cells.push_back({row.label() + (other.empty() ? "" : " (" + to_text(other) + ")"), "", ""});
     for (const counters::Shown& one : columns)
       cells.push_back({digits(counters::value_of(row, one)), "", ""});
   }

@@ -104,11 +104,13 @@ Found in_curves(const Result& result, const Recipe& recipe, const Experiment& on
   return {};
 }
 
-// The registers of a variant, as the device counts them; NaN where nothing was counted.
-double registers_of(const Result* counters, const std::string& recipe, const std::string& variant) {
+// The registers of a variant, as the device counts them for the recipe's first shape; NaN where
+// nothing was counted.
+double registers_of(const Result* counters, const Recipe& recipe, const std::string& variant) {
   if (counters == nullptr) return std::nan("");
   for (const CountersRow& row : counters->counters.rows) {
-    if (row.recipe == recipe && row.variant == variant && row.counted())
+    if (row.recipe == recipe.name && row.variant == variant && row.counted() &&
+        row.shape == recipe.bench_shapes.front())
       return value_of(row, counters::shown("registers"));
   }
   return std::nan("");
@@ -137,8 +139,8 @@ Found look(const std::vector<Result>& results, const std::string& device, const 
   }
   if (!one.shows_registers) return found;
   const Result* counters = newest_of(results, "counters", device, recipe.name);
-  const double before = registers_of(counters, recipe.name, one.without);
-  const double after = registers_of(counters, recipe.name, one.with);
+  const double before = registers_of(counters, recipe, one.without);
+  const double after = registers_of(counters, recipe, one.with);
   if (std::isnan(before) || std::isnan(after)) return found;
   found.evidence += before == after ? fmt::format("; {:.0f} registers both", before)
                                     : fmt::format("; {:.0f} registers to {:.0f}", before, after);

@@ -7,8 +7,8 @@
 
 namespace clcook::tool {
 
-Progress::Progress(std::string doing, std::size_t total, bool quiet)
-    : doing_(std::move(doing)), total_(total) {
+Progress::Progress(std::string doing, std::size_t total, bool quiet, double pause)
+    : doing_(std::move(doing)), total_(total), pause_(pause) {
   if (quiet) return;
   const int copy = dup(STDERR_FILENO);
   if (copy < 0) return;
@@ -27,7 +27,7 @@ void Progress::step(const std::string& what) {
   if (out_ == nullptr) return;
   const Clock::time_point now = Clock::now();
   // A terminal need not be told more than ten times a second.
-  const double pause = terminal_ ? 0.1 : 30;
+  const double pause = terminal_ ? 0.1 : pause_;
   if (shown_ || !terminal_) {
     if (std::chrono::duration<double>(now - told_).count() < pause) return;
   }

@@ -23,13 +23,14 @@ inline std::string progress_text(const std::string& doing, std::size_t done, std
   return out;
 }
 
-// On a terminal one line that is written over; elsewhere a plain line every half minute, so that a
-// log stays short. Writes to what standard error is when it is made, whatever becomes of it later
-// (see StderrCapture). Not thread-safe.
+// On a terminal one line that is written over; elsewhere plain lines, few, so that a log stays short.
+// Writes to what standard error is when it is made, whatever becomes of it later (see
+// StderrCapture). Not thread-safe.
 class Progress {
  public:
-  // `total` is 0 where nobody knows it. A `quiet` one says nothing.
-  Progress(std::string doing, std::size_t total, bool quiet = false);
+  // `total` is 0 where nobody knows it. A `quiet` one says nothing. Where there is no terminal, lines
+  // are at least `pause` seconds apart.
+  Progress(std::string doing, std::size_t total, bool quiet = false, double pause = 30);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
@@ -47,6 +48,7 @@ class Progress {
   std::size_t done_ = 0;
   std::FILE* out_ = nullptr;
   bool terminal_ = false;
+  double pause_;
   bool shown_ = false;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point told_ = begin_;

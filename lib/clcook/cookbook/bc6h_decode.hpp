@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <clcook/bc6h_decode.hpp>
 #include <clcook/reference/bc6h_decode.hpp>
+#include <clcook/registry/in_parallel.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
@@ -176,21 +177,21 @@ class DecodeCase : public PlanCase<Bc6hDecode> {
     }
     const auto width = static_cast<std::size_t>(problem_.width);
     const auto height = static_cast<std::size_t>(problem_.height);
-    for (std::size_t y = 0; y < height; ++y) {
-      for (std::size_t x = 0; x < width; ++x) {
-        const std::size_t block = (y / 4 * wide_ + x / 4) % blocks_.size();
-        T values[4];
-        std::memcpy(values, got.data() + (y * width + x) * sizeof values, sizeof values);
-        for (std::size_t c = 0; c < 4; ++c) {
-          const auto where = [&] {
-            return text("x ", x, ", y ", y, ", channel ", c, " (mode ",
-                        ref::mode_of(blocks_[block].data()), "; halfs as bits)");
-          };
-          diff.match(where, static_cast<T>(expected_[block * 64 + y % 4 * 16 + x % 4 * 4 + c]),
-                     values[c]);
-        }
+    compare_in_parallel(diff, width * height, [&](Diff& part, std::size_t i) {
+      const std::size_t x = i % width;
+      const std::size_t y = i / width;
+      const std::size_t block = (y / 4 * wide_ + x / 4) % blocks_.size();
+      T values[4];
+      std::memcpy(values, got.data() + i * sizeof values, sizeof values);
+      for (std::size_t c = 0; c < 4; ++c) {
+        const auto where = [&] {
+          return text("x ", x, ", y ", y, ", channel ", c, " (mode ",
+                      ref::mode_of(blocks_[block].data()), "; halfs as bits)");
+        };
+        part.match(where, static_cast<T>(expected_[block * 64 + y % 4 * 16 + x % 4 * 4 + c]),
+                   values[c]);
       }
-    }
+    });
   }
 
   std::size_t wide_ = 0;

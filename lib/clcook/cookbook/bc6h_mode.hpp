@@ -12,6 +12,7 @@
 
 #include <clcook/bc6h_mode.hpp>
 #include <clcook/reference/bc6h_mode.hpp>
+#include <clcook/registry/in_parallel.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
@@ -101,7 +102,8 @@ class ModeCase : public PlanCase<Bc6hMode> {
       expected_ =
           reference::bc6h_mode::mode_indices(words_, static_cast<std::size_t>(problem_.stride));
     }
-    for (std::size_t i = 0; i < expected_.size(); ++i) diff.match(i, expected_[i], got[i]);
+    compare_in_parallel(diff, expected_.size(),
+                        [&](Diff& part, std::size_t i) { part.match(i, expected_[i], got[i]); });
     return diff;
   }
 

@@ -13,6 +13,7 @@
 #include <clcook/folded_switch.hpp>
 #include <clcook/reference/folded_switch.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/in_parallel.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
@@ -157,13 +158,20 @@ class PatchCase : public PlanCase<FoldedSwitch> {
   Diff check(const std::vector<cl::Event>& wait) override {
     Diff diff;
     const std::vector<unsigned char> got = dst_->read(wait, diff, "control points");
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < problem_.valences.size(); ++i) {
-      const auto& n = problem_.valences[i];
+    std::vector<const Sparse*> weights_of;
+    std::vector<std::size_t> first_of;  // of its indices
+    std::size_t indices = 0;
+    for (const auto& n : problem_.valences) {
       const auto found = weights_.find(n);
-      const Sparse& weights = found != weights_.end()
-                                  ? found->second
-                                  : weights_.emplace(n, sparse(n, problem_.tangents)).first->second;
+      weights_of.push_back(found != weights_.end()
+                               ? &found->second
+                               : &weights_.emplace(n, sparse(n, problem_.tangents)).first->second);
+      first_of.push_back(indices);
+      indices += clcook::folded_switch::point_count(n);
+    }
+    compare_in_parallel(diff, problem_.valences.size(), [&](Diff& part, std::size_t i) {
+      const auto& n = problem_.valences[i];
+      const Sparse& weights = *weights_of[i];
       const int most = *std::max_element(n.begin(), n.end());
       const double point_limit = bound(most);
       const double tangent_limit = tangent_bound(most, point_limit);
@@ -171,7 +179,7 @@ class PatchCase : public PlanCase<FoldedSwitch> {
         std::array<double, 4> expected{};
         for (const Sparse::Term& term : weights.terms[j]) {
           const float* point =
-              positions_.data() + std::size_t{problem_.indices[first + term.point]} * 4;
+              positions_.data() + std::size_t{problem_.indices[first_of[i] + term.point]} * 4;
           for (std::size_t c = 0; c < 4; ++c) {
             expected[c] += term.weight * static_cast<double>(point[c]);
           }
@@ -186,12 +194,11 @@ class PatchCase : public PlanCase<FoldedSwitch> {
             return text("patch ", i, is_point ? ", control point " : ", tangent ",
                         is_point ? j : j - 16, ", component ", c);
           };
-          diff.compare(where, expected[c], static_cast<double>(value),
+          part.compare(where, expected[c], static_cast<double>(value),
                        is_point ? point_limit : tangent_limit);
         }
       }
-      first += clcook::folded_switch::point_count(n);
-    }
+    });
     return diff;
   }
 

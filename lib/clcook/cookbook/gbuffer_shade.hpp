@@ -15,6 +15,7 @@
 #include <clcook/gbuffer_shade.hpp>
 #include <clcook/reference/gbuffer_shade.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/in_parallel.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
@@ -107,13 +108,13 @@ class ShadeCase : public PlanCase<GbufferShade> {
     const Numbers numbers = plan().variant().row()->traits.numbers;
     if (numbers != Numbers::integers) {
       const double unit = numbers == Numbers::halves ? 0x1p-11 : 0x1p-24;
-      for (std::size_t i = 0; i < texels_.size(); ++i) {
+      compare_in_parallel(diff, texels_.size(), [&](Diff& part, std::size_t i) {
         const auto expected =
             reference::gbuffer_shade::shade_in_fractions(texels_[i], lights_, fog_, unit);
         for (std::size_t c = 0; c < 3; ++c)
-          diff.compare(4 * i + c, expected.colour[c], got[4 * i + c], expected.error[c]);
-        diff.match(4 * i + 3, 255, static_cast<int>(got[4 * i + 3]));
-      }
+          part.compare(4 * i + c, expected.colour[c], got[4 * i + c], expected.error[c]);
+        part.match(4 * i + 3, 255, static_cast<int>(got[4 * i + 3]));
+      });
       return diff;
     }
     if (expected_.empty()) {

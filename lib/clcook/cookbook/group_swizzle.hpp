@@ -95,10 +95,10 @@ class SwizzleCase : public PlanCase<GroupSwizzle> {
     Diff diff;
     const std::vector<float> got = dst_->read_as<float>(wait, diff, "dst");
     expect();
-    for (std::size_t i = 0; i < expected_.size(); ++i) {
+    compare_in_parallel(diff, expected_.size(), [&](Diff& part, std::size_t i) {
       const auto where = [&] { return place_of(i, problem_.width, 4); };
-      diff.compare(where, expected_[i], static_cast<double>(got[i]), bound(problem_, i % 4));
-    }
+      part.compare(where, expected_[i], static_cast<double>(got[i]), bound(problem_, i % 4));
+    });
     return diff;
   }
 

@@ -151,11 +151,12 @@ class HaloCase : public PlanCase<HaloTile> {
     Diff diff;
     const std::vector<unsigned char> got = dst_->read(wait, diff, "dst");
     const std::vector<float>& expected = reference();
-    for (std::size_t i = 0; i < expected.size(); ++i) {
+    const Channel channel = this->channel();
+    compare_in_parallel(diff, expected.size(), [&](Diff& part, std::size_t i) {
       const auto where = [&] { return place_of(i, in_.width, in_.channels); };
-      diff.compare(where, static_cast<double>(expected[i]), load_channel(channel(), got.data(), i),
+      part.compare(where, static_cast<double>(expected[i]), load_channel(channel, got.data(), i),
                    0);
-    }
+    });
     return diff;
   }
 
@@ -174,6 +175,7 @@ class HaloCase : public PlanCase<HaloTile> {
 
   // The value that the type holds for it.
   float stored_value(float value) const {
+    if (channel() == Channel::f32) return value;
     const std::vector<unsigned char> bytes = store_channels<float>(channel(), {value});
     return static_cast<float>(load_channel(channel(), bytes.data(), 0));
   }

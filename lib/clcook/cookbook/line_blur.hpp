@@ -15,6 +15,7 @@
 #include <clcook/reference/alpha.hpp>
 #include <clcook/reference/line_blur.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/in_parallel.hpp>
 #include <clcook/registry/pixels.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
@@ -107,7 +108,7 @@ class BlurCase : public PlanCase<LineBlur> {
     const std::vector<double>& expected = reference();
     // What the plan promises of values up to 1, 0 for a copy.
     const double promise = plan().offer().max_error;
-    for (std::size_t i = 0; i < expected.size(); ++i) {
+    compare_in_parallel(diff, expected.size(), [&](Diff& part, std::size_t i) {
       double limit = top() * promise + rounding(expected[i], top() * promise);
       double value = load_channel(channel_, got.data(), i);
       if (is_straight()) {  // colours times alpha, each of which is rounded
@@ -116,9 +117,9 @@ class BlurCase : public PlanCase<LineBlur> {
         limit = top() * promise + 2 * rounding(top(), top() * promise);
       }
       if (promise == 0) limit = 0;
-      diff.compare([&] { return place_of(i, problem_.width, channels_of(problem_.pixel)); },
+      part.compare([&] { return place_of(i, problem_.width, channels_of(problem_.pixel)); },
                    expected[i], value, limit);
-    }
+    });
     return diff;
   }
 

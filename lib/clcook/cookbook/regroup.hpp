@@ -215,21 +215,21 @@ class RegroupCase : public PlanCase<Regroup> {
     std::memset(&untouched, kPoison, sizeof untouched);
     std::vector<double> bounds;
     for (int path = 0; path < problem_.paths; ++path) bounds.push_back(bound(path, problem_));
-    for (std::size_t i = 0; i < problem_.items; ++i) {
+    compare_in_parallel(diff, problem_.items, [&](Diff& part, std::size_t i) {
       const bool shaded = keys_[i] < bounds.size();
       for (std::size_t c = 0; c < 4; ++c) {
         const std::uint32_t bits = got[4 * i + c];
         const auto where = [&] { return text("item ", i, " path ", keys_[i], " channel ", c); };
         if (!shaded) {
-          diff.match(where(), untouched, bits);
+          part.match(where(), untouched, bits);
           continue;
         }
         float value = 0;
         std::memcpy(&value, &bits, sizeof value);
-        diff.compare(4 * i + c, c == 3 ? 1.0 : expected_[3 * i + c], static_cast<double>(value),
+        part.compare(4 * i + c, c == 3 ? 1.0 : expected_[3 * i + c], static_cast<double>(value),
                      c == 3 ? 0.0 : bounds[keys_[i]]);
       }
-    }
+    });
     return diff;
   }
 

@@ -12,6 +12,7 @@
 #include <clcook/core/pixel.hpp>
 #include <clcook/reference/stream_compaction.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/in_parallel.hpp>
 #include <clcook/registry/pixels.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
@@ -105,9 +106,9 @@ class CompactionCase : public PlanCase<StreamCompaction> {
     diff.match("kept", static_cast<std::uint32_t>(expected.size()), kept);
     std::uint32_t untouched = 0;
     std::memset(&untouched, kPoison, sizeof untouched);
-    for (std::size_t i = 0; i < problem_.pixels(); ++i) {
-      diff.match(i, i < expected.size() ? expected[i] : untouched, got[i]);
-    }
+    compare_in_parallel(diff, problem_.pixels(), [&](Diff& part, std::size_t i) {
+      part.match(i, i < expected.size() ? expected[i] : untouched, got[i]);
+    });
     return diff;
   }
 
@@ -159,9 +160,13 @@ class CompactionCase : public PlanCase<StreamCompaction> {
 
   const std::vector<std::uint32_t>& reference() {
     if (!expected_) {
+      std::vector<unsigned char> kept(problem_.pixels());
+      in_parallel(kept.size(), 65536, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) kept[i] = brightness(i) >= threshold_;
+      });
       expected_.emplace();
-      for (std::size_t i = 0; i < problem_.pixels(); ++i) {
-        if (brightness(i) >= threshold_) expected_->push_back(static_cast<std::uint32_t>(i));
+      for (std::size_t i = 0; i < kept.size(); ++i) {
+        if (kept[i] != 0) expected_->push_back(static_cast<std::uint32_t>(i));
       }
     }
     return *expected_;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <clcook/reference/threshold_count.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/in_parallel.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
@@ -127,19 +128,21 @@ class ThresholdCase : public PlanCase<ThresholdCount> {
     Diff diff;
     const std::vector<unsigned char> got = dst_->read(wait, diff, "slots");
     if (expected_.empty()) {
-      for (const float x : values_) {
-        expected_.push_back(reference::threshold_count::slot(x, problem_.thresholds));
-      }
+      expected_.resize(values_.size());
+      in_parallel(values_.size(), 65536, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+          expected_[i] = reference::threshold_count::slot(values_[i], problem_.thresholds);
+      });
     }
-    for (std::size_t i = 0; i < expected_.size(); ++i) {
+    compare_in_parallel(diff, expected_.size(), [&](Diff& part, std::size_t i) {
       std::uint32_t slot = 0;
       if (problem_.slot == ThresholdCount::Slot::u8) {
         slot = got[i];
       } else {
         std::memcpy(&slot, got.data() + i * sizeof slot, sizeof slot);
       }
-      diff.match(i, expected_[i], slot);
-    }
+      part.match(i, expected_[i], slot);
+    });
     return diff;
   }
 

@@ -12,6 +12,7 @@
 
 #include <clcook/reference/vertex_transform.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
+#include <clcook/registry/in_parallel.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
@@ -133,7 +134,7 @@ class TransformCase : public PlanCase<VertexTransform> {
     const std::size_t components = result_bytes / 8;
     const bool half = plan().vertex_format() == VertexTransform::Format::half3;
     const auto vertices = static_cast<std::size_t>(problem_.vertices);
-    for (std::size_t i = 0; i < got.size() / result_bytes; ++i) {
+    compare_in_parallel(diff, got.size() / result_bytes, [&](Diff& part, std::size_t i) {
       namespace ref = reference::vertex_transform;
       const ref::Result expected = ref::transform(mesh_, i / vertices, i % vertices);
       const ref::Result size = ref::transform(mesh_, i / vertices, i % vertices, true);
@@ -154,9 +155,9 @@ class TransformCase : public PlanCase<VertexTransform> {
           return text("instance ", i / vertices, ", vertex ", i % vertices,
                       normal ? ", normal " : ", position ", "xyzw"[axis]);
         };
-        diff.compare(where, of(expected), static_cast<double>(value), limit);
+        part.compare(where, of(expected), static_cast<double>(value), limit);
       }
-    }
+    });
     return diff;
   }
 

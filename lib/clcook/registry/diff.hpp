@@ -85,6 +85,16 @@ class Diff {
     if (first_.empty()) first_ = where;
   }
 
+  // What another one compared, behind the elements of this.
+  void add(const Diff& other) {
+    if (first_.empty()) first_ = other.first_;
+    compared_ += other.compared_;
+    mismatches_ += other.mismatches_;
+    max_error_ = std::max(max_error_, other.max_error_);
+    bound_ = std::max(bound_, other.bound_);
+    guards_ok_ = guards_ok_ && other.guards_ok_;
+  }
+
   bool ok() const { return mismatches_ == 0 && guards_ok_ && compared_ > 0; }
   std::uint64_t compared() const { return compared_; }
   std::uint64_t mismatches() const { return mismatches_; }

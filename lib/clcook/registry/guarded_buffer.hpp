@@ -1,6 +1,7 @@
 // Device memory with guard bands, for tests.
 #pragma once
 
+#include <algorithm>
 #include <clcook/core/error.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/view.hpp>
@@ -63,10 +64,14 @@ class GuardedBuffer {
 
   // Writes the pattern over everything. Blocks.
   void poison() {
-    const std::vector<unsigned char> pattern(total_, fill_);
-    clcook::check(clEnqueueWriteBuffer(runtime_.queue()(), parent_(), CL_TRUE, 0, total_,
-                                       pattern.data(), 0, nullptr, nullptr),
-                  "clEnqueueWriteBuffer");
+    // In parts, so that no pattern of gigabytes has to be made.
+    const std::vector<unsigned char> pattern(std::min(total_, std::size_t{16} << 20), fill_);
+    for (std::size_t at = 0; at < total_; at += pattern.size()) {
+      clcook::check(clEnqueueWriteBuffer(runtime_.queue()(), parent_(), CL_TRUE, at,
+                                         std::min(pattern.size(), total_ - at), pattern.data(), 0,
+                                         nullptr, nullptr),
+                    "clEnqueueWriteBuffer");
+    }
   }
 
   // Enqueues the upload of rows that lie without gaps at `data`, which must stay alive until the
@@ -107,7 +112,6 @@ class GuardedBuffer {
     clcook::check(clEnqueueReadBuffer(runtime_.queue()(), parent_(), CL_TRUE, 0, total_, all.data(),
                                       waits.count(), waits.data(), nullptr),
                   "clEnqueueReadBuffer");
-    std::vector<unsigned char> rows(row_bytes_ * rows_);
     std::size_t guard_begin = 0;
     bool damaged = false;
     for (std::size_t row = 0; row <= rows_; ++row) {
@@ -121,10 +125,12 @@ class GuardedBuffer {
                  " relative to the first row lies outside the rows and was changed"));
       }
       if (row == rows_) break;
-      std::memcpy(rows.data() + row * row_bytes_, all.data() + begin, row_bytes_);
+      // To the front, over what was looked at.
+      std::memmove(all.data() + row * row_bytes_, all.data() + begin, row_bytes_);
       guard_begin = begin + row_bytes_;
     }
-    return rows;
+    all.resize(row_bytes_ * rows_);
+    return all;
   }
 
   // The same as values of a trivially copyable type.

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <clcook/registry/diff.hpp>
 #include <cstddef>
+#include <map>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -19,6 +22,21 @@ void in_parallel(std::size_t count, std::size_t least, const Some& some) {
     running.emplace_back(some, begin, std::min(count, begin + part));
   some(0, std::min(count, part));
   for (std::thread& one : running) one.join();
+}
+
+// Calls element(part, i) for each i below `count`, by several threads, and adds their parts to
+// `diff`.
+template <class Element>
+void compare_in_parallel(Diff& diff, std::size_t count, const Element& element) {
+  std::mutex mutex;
+  std::map<std::size_t, Diff> parts;  // by their first elements
+  in_parallel(count, 65536, [&](std::size_t begin, std::size_t end) {
+    Diff part;
+    for (std::size_t i = begin; i < end; ++i) element(part, i);
+    const std::lock_guard<std::mutex> lock(mutex);
+    parts.emplace(begin, part);
+  });
+  for (const auto& [begin, part] : parts) diff.add(part);
 }
 
 }  // namespace clcook
