@@ -420,6 +420,11 @@ TEST_CASE("every recipe describes itself") {
     CHECK(baselines == 1);
     CHECK(wrong_step(recipe).empty());
     for (const std::string& variant : recipe.written_first) CHECK_NOTHROW(recipe.variant(variant));
+    CHECK(std::any_of(
+        recipe.bench_shapes.begin(), recipe.bench_shapes.end(), [&](const Params& shape) {
+          return contains(" " + shape.str() + " ", " " + recipe.headline_pair.words + " ") ||
+                 recipe.headline_pair.words.empty();
+        }));
     bool tiny = false;
     for (const Params& shape : recipe.test_shapes) tiny = tiny || shape.integer("tiny", 0) != 0;
     CHECK(tiny);  // something for Oclgrind

@@ -130,6 +130,16 @@ TEST_CASE("a baseline is the recipe's at the first of its tunes, or none") {
   BenchRow other = row_of("fast", "", 30);  // was the baseline when it was measured
   other.baseline = true;
   CHECK_FALSE(has({other}));
+  // A shape that says how to run shows what a tune gains.
+  Recipe fixed = recipe;
+  fixed.tune_of = [](const VariantInfo&, const Params& tune, const Params& shape) {
+    return shape.integer("width", 8) == 1 ? Params(tune).set("group", std::int64_t{32}) : tune;
+  };
+  std::vector<BenchRow> rows{row_of("slow", "group=128", 100)};
+  CHECK(has_baseline(fixed, kGpu, group_of(rows)));
+  rows[0].shape = Params::parse("width=1");
+  CHECK(has_baseline(recipe, kGpu, group_of(rows)));
+  CHECK_FALSE(has_baseline(fixed, kGpu, group_of(rows)));
 }
 
 namespace {
@@ -301,6 +311,83 @@ TEST_CASE("devices have the names that people use") {
   results[2].about.compute_units = 1;
   CHECK(short_device(results, "bench", results[1].device) == "PoCL, 2 cores");
   CHECK(short_device(results, "bench", results[2].device) == "PoCL, 1 core");
+}
+
+namespace {
+
+// The cells of a recipe in the table of recipes, behind the question.
+std::vector<std::string> recipe_cells(const std::vector<Result>& results, const char* recipe) {
+  for (const auto& cells : recipes_table(results, "", "").rows) {
+    if (cells[0].text != recipe) continue;
+    std::vector<std::string> out;
+    for (std::size_t i = 2; i < cells.size(); ++i)
+      out.push_back((cells[i].mark == "strong" ? "*" : "") + cells[i].text);
+    return out;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("the table of recipes compares with the fastest of what is written first") {
+  const Recipe& recipe = find_recipe(recipes(), "threshold_count");
+  REQUIRE(recipe.written_first == std::vector<std::string>{"binary_search"});
+  Result result = bench_of({});
+  const auto add = [&](const char* shape, const char* variant, double ratio) {
+    BenchRow row = row_of(variant, "", 100 / ratio);
+    row.recipe = recipe.name;
+    row.shape = Params::parse(shape);
+    row.tune = combinations(recipe.variant(variant).axes).front();
+    row.baseline = recipe.variant(variant).is_baseline;
+    row.ratio = RatioRow{{ratio, ratio * 0.99, ratio * 1.01}};
+    result.bench.rows.push_back(row);
+  };
+  const char* few = "count=64 n=5 values=cosine";
+  add(few, "else_if_chain", 1);
+  add(few, "binary_search", 0.5);
+  add(few, "table", 0.4);
+  const char* many = "count=64 n=64 values=cosine";
+  add(many, "else_if_chain", 1);
+  add(many, "binary_search", 4);
+  add(many, "table", 8);
+  CHECK(recipe_cells({result}, "threshold_count") == std::vector<std::string>{"*1.00× to 2.00×"});
+  CHECK(recipe_cells({result}, "halo_tile") == std::vector<std::string>{"not measured yet"});
+}
+
+TEST_CASE("on a CPU the table of recipes compares with the fastest other program") {
+  Result bench = bench_of({row_of("direct", "", 100)});
+  bench.bench.rows[0].recipe = "halo_tile";
+  bench.about = kCpu;
+  bench.device = kCpu.text();
+  Result peers;
+  peers.stem = "p";
+  peers.kind = "peers";
+  peers.about = kCpu;
+  peers.device = bench.device;
+  peers.peers.recipe = "halo_tile";
+  const auto add = [&](const char* which, const char* who, double us, double psnr) {
+    PeerRow row;
+    row.which = which;
+    row.who = who;
+    row.seconds = {us * 1e-6, us * 1e-6, us * 1e-6};
+    row.psnr = psnr;
+    peers.peers.rows.push_back(row);
+  };
+  const double exact = std::nan("");
+  add("small", "clcook (a)", 10, exact);
+  add("small", "C++ loop", 30, exact);
+  add("small", "Lib", 8, exact);
+  add("large", "clcook (a)", 10, exact);
+  add("large", "C++ loop", 30, exact);
+  add("large", "Lib", 90, exact);
+  CHECK(recipe_cells({bench, peers}, "halo_tile") == std::vector<std::string>{"*0.80× to 3.00×"});
+  CHECK(recipe_cells({bench, peers}, "line_blur") == std::vector<std::string>{"-"});
+  CHECK(recipes_table({bench, peers}, "", "").columns[2].title ==
+        "a device: against C++ and libraries");
+  CHECK(gain_text({bench, peers}, {"p", "halo_tile", "others"}) == "0.80 to 3.0 times as fast as");
+  CHECK(gain_text({bench, peers}, {"p", "halo_tile", "others", "short"}) == "0.80× to 3.0×");
+  CHECK_THROWS_WITH_AS(gain_text({bench, peers}, {"p", "halo_tile", "others", "width=1"}),
+                       doctest::Contains("'p' has nothing that clcook was compared with"), Error);
 }
 
 TEST_CASE(

@@ -223,8 +223,22 @@ std::optional<Group> group_with(const Result& result, const Recipe& recipe,
 std::string gain_text(const std::vector<Result>& results, const std::vector<std::string>& words) {
   if (words.size() < 3)
     fail(Errc::invalid_argument, "report",
-         "expected: clcook:gain RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short]");
+         "expected: clcook:gain RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short], or RESULT "
+         "RECIPE "
+         "others [short]");
   const bool is_short = words.back() == "short";
+  const auto figure_of = [](double value) {
+    return fmt::format("{:.{}f}", value, value >= 9.95 ? 0 : value >= 1.095 ? 1 : 2);
+  };
+  const char* unit = is_short ? "×" : " times as fast as";
+  if (words[2] == "others") {
+    const std::optional<Range> range = against_others(find(results, words[0], "peers"));
+    if (!range || words.size() != (is_short ? 4 : 3))
+      fail(Errc::invalid_argument, "report",
+           fmt::format("'{}' has nothing that clcook was compared with", words[0]));
+    const std::string least = figure_of(range->least), most = figure_of(range->most);
+    return (least == most ? "" : least + (is_short ? "× to " : " to ")) + most + unit;
+  }
   const std::vector<std::string> wanted(words.begin() + 3, words.end() - (is_short ? 1 : 0));
   const Result& result = find(results, words[0], "bench");
   const Group group = group_of(result, words[1], wanted);
@@ -241,14 +255,10 @@ std::string gain_text(const std::vector<Result>& results, const std::vector<std:
     ratio = pair.ratio, verdict = pair.verdict;
   }
   const double value = ratio.value;
-  const std::string figure = fmt::format("{:.{}f}", value,
-                                         value >= 9.95    ? 0
-                                         : value >= 1.095 ? 1
-                                                          : 2);
+  const std::string figure = figure_of(value);
   if (verdict == Verdict::tie || (verdict != Verdict::none && figure == "1.00"))
     return is_short ? "a tie" : "as fast as";
-  if (verdict == Verdict::faster || verdict == Verdict::slower)
-    return figure + (is_short ? "×" : " times as fast as");
+  if (verdict == Verdict::faster || verdict == Verdict::slower) return figure + unit;
   fail(
       Errc::invalid_argument, "report",
       fmt::format("'{}' has no ratio of '{}' in {}/{}", words[0], words[2], words[1], group.shape));

@@ -221,6 +221,12 @@ Table peers_table(const Result& result);
 // the least to the most of the cases, by its fastest variant that is as exact as theirs.
 Table libraries_table(const std::vector<Result>& results, const std::string& device,
                       const std::string& prefix);
+// Over the cases of a result of that kind the least and the most of how many times as fast clcook is as
+// the fastest other program, by its fastest variant that is as exact; nothing without such a case.
+struct Range {
+  double least = 0, most = 0;
+};
+std::optional<Range> against_others(const Result& peers);
 Table startup_table(const Result& result);
 // The variants of a recipe with these counters, by their names in result files. Throws
 // Error(invalid_argument) for a counter that there is none of. What was not counted stands in the note.
@@ -266,7 +272,8 @@ std::optional<Group> group_with(const Result& result, const Recipe& recipe,
 
 // RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short]: "2.8 times as fast as", or "as fast as" where
 // the interval contains 1 or the ratio rounds to that; with short "2.8×" or "a tie". Against OTHER at equal tunes, else against the
-// baseline. Throws Error(invalid_argument).
+// baseline. RESULT RECIPE others [short] of a comparison with other programs: "1.6 to 4.2 times as fast as"
+// the fastest of them, over the cases. Throws Error(invalid_argument).
 std::string gain_text(const std::vector<Result>& results, const std::vector<std::string>& words);
 
 // One row per variant, one column per shape: the baseline's time, and of the others how many times

@@ -543,6 +543,21 @@ Table libraries_table(const std::vector<Result>& results, const std::string& dev
   return table;
 }
 
+std::optional<Range> against_others(const Result& peers) {
+  std::optional<Range> out;
+  for (const std::vector<const PeerRow*>& rows : cases_of(peers.peers)) {
+    std::optional<double> hardest;
+    for (const std::string& library : libraries_of(rows)) {
+      const std::optional<double> ratio = against_library(rows, library);
+      if (ratio) hardest = std::min(*ratio, hardest.value_or(*ratio));
+    }
+    if (!hardest) continue;
+    out = out ? Range{std::min(out->least, *hardest), std::max(out->most, *hardest)}
+              : Range{*hardest, *hardest};
+  }
+  return out;
+}
+
 namespace {
 
 bool is_written_first(const Recipe& recipe, const std::string& variant) {
@@ -596,25 +611,17 @@ Cell span_cell(const std::string& name, const Recipe* recipe, const Result* resu
           ""};
 }
 
-// "1.20× to 8.09×": over the cases the least and the most against the fastest of all other programs.
+// "1.20× to 8.09×": of all results of a device.
 Cell others_cell(const std::vector<Result>& results, const std::string& device,
                  const std::string& recipe) {
-  double least = 0, most = 0;
+  std::optional<Range> all;
   for (const Result& result : results) {
     if (result.device != device || result.peers.recipe != recipe) continue;
-    for (const std::vector<const PeerRow*>& rows : cases_of(result.peers)) {
-      std::optional<double> hardest;
-      for (const std::string& library : libraries_of(rows)) {
-        const std::optional<double> ratio = against_library(rows, library);
-        if (ratio) hardest = std::min(*ratio, hardest.value_or(*ratio));
-      }
-      if (!hardest) continue;
-      least = most == 0 ? *hardest : std::min(least, *hardest);
-      most = std::max(most, *hardest);
-    }
+    if (const std::optional<Range> one = against_others(result))
+      all = all ? Range{std::min(all->least, one->least), std::max(all->most, one->most)} : *one;
   }
-  if (most == 0) return {"-", "", ""};
-  return {span_text(least, most), most >= kBold ? "strong" : "", ""};
+  if (!all) return {"-", "", ""};
+  return {span_text(all->least, all->most), all->most >= kBold ? "strong" : "", ""};
 }
 
 }  // namespace

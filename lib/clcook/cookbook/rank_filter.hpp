@@ -156,6 +156,7 @@ inline Recipe rank_filter() {
   Recipe recipe;
   recipe.title = "Median and other ranks";
   recipe.question = "Sort, search, or slide a histogram?";
+  recipe.written_first = {"network", "sliding_histogram"};
   recipe.family = "memory locality";
   recipe.headline_pair = {"sliding_histogram", "select"};
   recipe.summary =
