@@ -13,16 +13,17 @@ def cases(width, height, wanted):
 
 CASES = {
     "cpu": cases(1920, 1080, [("8-bit", "r8", 1, 0.5), ("8-bit", "r8", 2, 0.5),
-                              ("8-bit", "r8", 7, 0.5), ("8-bit", "r8", 31, 0.5),
-                              ("8-bit RGBA", "rgba8", 3, 0.5), ("16-bit", "r16", 2, 0.5),
-                              ("float", "r32f", 2, 0.5), ("float", "r32f", 3, 0.25)]),
+                              ("8-bit", "r8", 7, 0.5), ("8-bit RGBA", "rgba8", 3, 0.5),
+                              ("16-bit", "r16", 2, 0.5), ("float", "r32f", 2, 0.5),
+                              ("float", "r32f", 3, 0.25)]) +
+           cases(1920, 1080, [("8-bit", "r8", 31, 0.5)]),
     "gpu": cases(3840, 2160, [("8-bit", "r8", 1, 0.5), ("8-bit", "r8", 2, 0.5),
                               ("8-bit", "r8", 3, 0.5), ("8-bit", "r8", 7, 0.5),
                               ("8-bit", "r8", 7, 1.0), ("8-bit RGBA", "rgba8", 3, 0.5),
                               ("16-bit", "r16", 2, 0.5), ("16-bit", "r16", 7, 0.5),
                               ("float", "r32f", 2, 0.5), ("float", "r32f", 3, 0.25),
                               ("float", "r32f", 7, 0.5)]) +
-           cases(1920, 1080, [("8-bit", "r8", 15, 0.5), ("8-bit", "r8", 31, 0.5)]),
+           cases(1920, 1080, [("8-bit", "r8", 15, 0.5)]),
 }
 QUICK = "width=320 height=240 radius=2 rank=0.5 pixel=r8 border=clamp"
 TYPES = {"r8": ("uint8", 1), "rgba8": ("uint8", 4), "r16": ("uint16", 1), "r32f": ("float32", 1)}
@@ -95,6 +96,8 @@ def ndimage_call(case, ndimage, src):
 @peer("SciPy", "cpu", package("scipy"))
 def scipy_ndimage(case):
     import scipy.ndimage
+    if side(case) ** 2 * TYPES[case.shape["pixel"]][1] > 100:
+        raise NotTried("not tried with more than 100 values for a pixel, it takes seconds")
     run = wall(ndimage_call(case, scipy.ndimage, picture(case)))
     return run, lambda: {"dst": run.out}
 
