@@ -5,7 +5,8 @@
 //   head    the head of a result file: commit, date, device
 //   make RECIPE VARIANT FOLDER SHAPE
 //           a case of the recipe, run once and checked; VARIANT may be automatic. Into FOLDER go its
-//           buffers, as they are before and after the call, and the constants of the problem
+//           buffers, as they are before and after the call, and the constants of the problem.
+//           {"not_this_case": why} where the device has no such variant for the shape
 //   run COUNT
 //           seconds of COUNT runs: on a CPU on the clock, elsewhere by events, from the first kernel's
 //           start to the last one's end
@@ -15,13 +16,16 @@
 //           microseconds on the host's clock of another sigma on a plan of gaussian_blur
 #include <algorithm>
 #include <chrono>
+#include <clcook/error.hpp>
 #include <clcook/folded_switch.hpp>
 #include <clcook/gaussian_blur.hpp>
 #include <clcook/gbuffer_shade.hpp>
+#include <clcook/group_size.hpp>
 #include <clcook/group_swizzle.hpp>
 #include <clcook/local_multipass.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/threshold_count.hpp>
+#include <cmath>
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -60,6 +64,8 @@ class Constants {
   Constants(const clcook::Case& problem, std::string folder) : folder_(std::move(folder)) {
     if (const auto* p = of<clcook::ThresholdCount>(problem)) write("thresholds", p->thresholds);
     if (const auto* p = of<clcook::GroupSwizzle>(problem)) write("matrix", p->matrix);
+    if (const auto* p = of<clcook::GroupSize>(problem))
+      write("line", std::vector<float>{p->factor, p->summand});
     if (const auto* p = of<clcook::LocalMultipass>(problem))
       write("constraints", p->island.constraints);
     if (const auto* p = of<clcook::GbufferShade>(problem)) {
@@ -127,11 +133,21 @@ class Server {
     const clcook::Params shape = clcook::Params::parse(text);
     recipe.check_shape(shape);
     clcook::Params tune;
-    if (variant == "automatic") {
-      const clcook::Candidate choice = recipe.choose(runtime_, shape);
-      variant = choice.variant->name;
-      tune = choice.tune;
+    clcook::Offer offer;
+    try {
+      if (variant == "automatic") {
+        const clcook::Candidate choice = recipe.choose(runtime_, shape);
+        variant = choice.variant->name;
+        tune = choice.tune;
+      } else {
+        tune = recipe.whole_tune(variant, {}, shape, runtime_.info());
+      }
+      offer = recipe.offer(runtime_, variant, tune, shape);
+    } catch (const clcook::Error& error) {
+      if (error.code != clcook::Errc::unsupported) throw;
+      return {{"not_this_case", error.what()}};
     }
+    if (!offer.can()) return {{"not_this_case", offer.why}};
     case_.reset();
     case_ = recipe.make(runtime_, shape, 1);
     case_->prepare(variant, tune);
@@ -147,6 +163,7 @@ class Server {
              {"shape", clcook::tool::to_json(shape)},
              {"ran", clcook::tool::to_json(ran)},
              {"max_error", diff.max_error()}};
+    if (std::isfinite(offer.psnr)) out["promise"] = offer.psnr;
     for (const char* list : {"inputs", "outputs"}) out[list] = Json::array();
     for (const clcook::Operand& one : case_->operands()) {
       clcook::Diff guards;

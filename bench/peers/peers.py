@@ -4,16 +4,19 @@ A file in recipes/ is named after its recipe and has
   CASES          {"cpu": [...], "gpu": [...]}: for people, and the shape as `clcook bench` takes it
   @peer(...)     functions that make a peer of a case: they give (run, result). run() computes once
                  and gives the seconds; result() gives {name: array} of the buffers of the case.
-                 NotThisCase: the peer does not do this at all. Another exception leaves it out of the
-                 table, with its text
+                 NotThisCase: the peer does not do this at all. NotTried: it does, and is left out
+                 with the reason. NotInstalled: it is not on this machine. Another exception is a
+                 failure
 and may have
   judge(case, folder, who)   (largest error, PSNR or None, None or how it differs) of the result in the
                              folder, where the check of the recipe is not meant for others
   more(clcook)               fields of the result file beside the rows
   QUICK                      the shape of --quick
+  OURS                       {"cpu": [...], "gpu": [...]}: the library's rows in each case, a variant
+                             and more words of the shape for each; by default what automatic takes
 
 As a program this file is one peer, in a process of its own:
-  peers.py RECIPE PEER THREADS FOLDER    then {"make": ...}, {"run": COUNT}, {"save": FOLDER} as lines
+  peers.py RECIPE PEER THREADS FOLDER    then {"make": ..., "save": FOLDER}, {"run": COUNT} as lines
 """
 import ctypes
 import fcntl
@@ -34,6 +37,14 @@ PEERS = {}
 
 class NotThisCase(Exception):
     """The peer has nothing that does this."""
+
+
+class NotTried(Exception):
+    """The peer does this, but not so that it would be measured."""
+
+
+class NotInstalled(Exception):
+    """What the peer needs is not on this machine."""
 
 
 class Peer:
@@ -127,15 +138,6 @@ def torch_event(call):
     return between(begin, end, lambda first, last: first.elapsed_time(last), call)
 
 
-def opencl_event(call):
-    """call() enqueues kernels and gives their events, first to last."""
-    def run():
-        events = call()
-        events[-1].wait()
-        return (events[-1].profile.end - events[0].profile.start) * 1e-9
-    return run
-
-
 # ---- Versions -----------------------------------------------------------------------------------
 
 def package(name, more=""):
@@ -154,7 +156,7 @@ def cupy_version(threads):
 def torch_version(threads):
     import torch
     if not torch.cuda.is_available():
-        raise RuntimeError("no CUDA device")
+        raise NotInstalled("no CUDA device")
     return torch.__version__
 
 
@@ -168,6 +170,8 @@ def opencv_version(threads):
 
 
 def said_by(command, word):
+    if shutil.which(command[0]) is None:
+        raise NotInstalled(f"{command[0]} is not installed")
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return next(line for line in text.splitlines() if word in line).strip()
 
@@ -186,7 +190,7 @@ def nvcc_version(threads):
 def nvcc():
     found = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     if not os.path.exists(found):
-        raise RuntimeError("nvcc is not installed")
+        raise NotInstalled("nvcc is not installed")
     return found
 
 
@@ -207,14 +211,15 @@ def compiled(source, command, work):
             done = subprocess.run(command + ["-o", library + ".new", os.path.join(NATIVE, source)],
                                   capture_output=True, text=True, check=False)
             if done.returncode != 0:
-                lines = [line for line in done.stderr.splitlines() if "error" in line]
-                raise RuntimeError("does not compile: " + (lines or ["?"])[0])
+                lines = done.stderr.strip().splitlines() or ["?"]
+                errors = [line for line in lines if "error" in line]
+                raise RuntimeError("does not compile: " + (errors or lines)[0])
             os.rename(library + ".new", library)
     return ctypes.CDLL(library)
 
 
-def cxx_library(recipe, work):
-    return compiled(recipe + ".cpp", [os.environ.get("CXX", "g++"), "-std=c++17", "-O3",
+def cxx_library(source, work):
+    return compiled(source + ".cpp", [os.environ.get("CXX", "g++"), "-std=c++17", "-O3",
                                       "-march=native", "-fno-math-errno",
                                       "-fno-trapping-math", "-shared", "-fPIC", "-pthread"], work)
 
@@ -244,9 +249,9 @@ def host_arrays(case):
     return inputs, outputs
 
 
-def cpp_loop(case, values=()):
-    """native/RECIPE.cpp: compute() on the clock."""
-    library = cxx_library(case.recipe, case.work)
+def cpp_loop(case, values=(), source=None):
+    """native/SOURCE.cpp, by default the recipe's: compute() on the clock."""
+    library = cxx_library(source or case.recipe, case.work)
     inputs, outputs = host_arrays(case)
     arguments = (pointers(inputs), sizes(inputs), pointers(outputs), numbers(values), case.threads)
     library.compute.restype = None
@@ -287,68 +292,47 @@ def cuda(case, which, values=(), library=None):
     return run, result
 
 
-def npp_folder():
-    """Where the package nvidia-npp lies: include/ and lib/."""
-    for path in sys.path:
-        for found in glob.glob(os.path.join(path, "nvidia", "*", "lib", "libnppc.so*")):
-            return os.path.dirname(os.path.dirname(found))
-    raise RuntimeError("the package nvidia-npp is not installed")
+def npp_libraries():
+    """(folder of the headers, libraries) of the package nvidia-npp, or else of nvcc's toolkit."""
+    toolkit = os.path.dirname(os.path.dirname(os.path.realpath(nvcc())))
+    for path in [os.path.join(path, "nvidia", "*") for path in sys.path] + [toolkit]:
+        for folder in ("lib", "lib64"):
+            found = sorted(glob.glob(os.path.join(path, folder, "libnpp*.so.[0-9]*")))
+            named = {os.path.basename(one).split(".")[0]: one for one in found}
+            if "libnppc" in named:
+                root = os.path.dirname(os.path.dirname(named["libnppc"]))
+                return os.path.join(root, "include"), named
+    raise NotInstalled("neither the package nvidia-npp nor NPP of the CUDA toolkit is installed")
 
 
 def npp_version(threads):
+    """The package's, or that in the name of the toolkit's file."""
     from importlib import metadata
-    npp_folder()
-    for name in ("nvidia-npp", "nvidia-npp-cu13", "nvidia-npp-cu12"):
-        try:
-            return metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return "of an unknown version"
+    include, named = npp_libraries()
+    if os.path.basename(os.path.dirname(os.path.dirname(include))) == "nvidia":
+        for name in ("nvidia-npp", "nvidia-npp-cu13", "nvidia-npp-cu12"):
+            try:
+                return metadata.version(name)
+            except metadata.PackageNotFoundError:
+                continue
+    return os.path.basename(os.path.realpath(named["libnppc"])).split(".so.")[1]
 
 
 def npp_library(recipe, work):
-    """native/npp.cu, linked with what there is of the package."""
-    folder = npp_folder()
-    names = sorted(os.path.basename(one)
-                   for one in glob.glob(os.path.join(folder, "lib", "libnpp*.so*"))
-                   if any(part in one for part in ("libnppc.", "libnppif.", "libnppim.")))
-    flags = ["-I" + os.path.join(folder, "include"), "-L" + os.path.join(folder, "lib"),
-             "-Xlinker", "-rpath," + os.path.join(folder, "lib")]
-    flags += ["-DWITHOUT_" + part.upper() for part in ("nppif", "nppim")
-              if not any(part in name for name in names)]
-    return cuda_library("npp", work, flags + ["-l:" + name for name in names])
+    """native/npp.cu, linked with what there is of NPP."""
+    include, named = npp_libraries()
+    folder = os.path.dirname(named["libnppc"])
+    flags = ["-I" + include, "-L" + folder, "-Xlinker", "-rpath," + folder]
+    for name in ("libnppc", "libnppif", "libnppim"):
+        if name in named:
+            flags.append("-l:" + os.path.basename(named[name]))
+        else:
+            flags.append("-DWITHOUT_" + name[3:].upper())
+    return cuda_library("npp", work, flags)
 
 
 def npp(case, which, values=()):
     return cuda(case, which, values, npp_library(case.recipe, case.work))
-
-
-# ---- OpenCL kernels of others -------------------------------------------------------------------
-
-def rounded_up(value, unit):
-    return -(-value // unit) * unit
-
-
-def opencl_queue(kind):
-    """A profiling queue on the first device of that kind, "cpu" or "gpu"."""
-    import pyopencl as cl
-    types = {"cpu": cl.device_type.CPU, "gpu": cl.device_type.GPU}
-    for one in cl.get_platforms():
-        for device in one.get_devices():
-            if device.type & types[kind]:
-                context = cl.Context([device])
-                return cl.CommandQueue(context, device, cl.command_queue_properties.PROFILING_ENABLE)
-    raise RuntimeError("no OpenCL device of the kind " + kind)
-
-
-def embedded_source(library, mark):
-    """The text of a kernel that a shared library carries, by a piece of it."""
-    with open(library, "rb") as file:
-        data = file.read()
-    at = data.find(mark)
-    if at < 0:
-        raise RuntimeError(f"{os.path.basename(library)} has no {mark.decode()}")
-    return data[data.rfind(b"\0", 0, at) + 1:data.find(b"\0", at)].decode()
 
 
 # ---- The process of a peer ----------------------------------------------------------------------
@@ -375,6 +359,9 @@ def main():
         if one.build:
             one.build(recipe, work)
         say(version=version)
+    except (NotInstalled, ModuleNotFoundError) as error:
+        say(missing=first_line(error), installed=False)
+        return
     except Exception as error:
         say(missing=first_line(error))
         return
@@ -389,15 +376,16 @@ def main():
                 case.device = made["device"]
                 run, result = one.make(case)
                 run()
-                say(seconds=run())
-            elif "run" in order:
-                say(seconds=[run() for _ in range(order["run"])])
-            elif "save" in order:
+                seconds = run()
                 for buffer, values in result().items():
                     values.tofile(os.path.join(order["save"], buffer))
-                say(saved=True)
+                say(seconds=seconds)
+            elif "run" in order:
+                say(seconds=[run() for _ in range(order["run"])])
         except NotThisCase:
             say(not_this_case=True)
+        except NotTried as error:
+            say(not_tried=first_line(error))
         except Exception as error:
             say(error=first_line(error))
 

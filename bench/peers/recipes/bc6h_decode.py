@@ -1,7 +1,7 @@
 """BC6H blocks to texels in memory."""
 from concurrent.futures import ThreadPoolExecutor
 
-from peers import cuda, cuda_library, nvcc_version, peer, wall
+from peers import cpp_loop, cuda, cuda_library, gcc_version, nvcc_version, peer, wall
 
 CASES = {
     "cpu": [("2048 x 2048 to RGBA half, modes of a texture",
@@ -14,6 +14,16 @@ CASES = {
              "width=16384 height=16384 signed=0 output=half modes=texture")],
 }
 QUICK = "width=256 height=128 signed=0 output=half modes=texture"
+
+
+def numbers(case):
+    shape = case.shape
+    return [shape["width"], shape["height"], shape["signed"], shape["output"] == "float"]
+
+
+@peer("C++ loop", "cpu", gcc_version)
+def loop(case):
+    return cpp_loop(case, numbers(case))
 
 
 def bcdec_version(threads):
@@ -44,11 +54,6 @@ def bcdec(case):
         texels[..., :3] = out
         return {"texels": texels}
     return wall(lambda: list(pool.map(part, range(case.threads)))), result
-
-
-def numbers(case):
-    shape = case.shape
-    return [shape["width"], shape["height"], shape["signed"], shape["output"] == "float"]
 
 
 @peer("texture unit, 1 texel per thread", "gpu", nvcc_version, cuda_library)

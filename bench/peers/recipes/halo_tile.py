@@ -1,4 +1,5 @@
 """Dilation, median and neighbourhood clamp of pictures, dilation of volumes; borders repeated."""
+import kernels
 from peers import (NotThisCase, cpp_loop, cupy_event, cupy_version, gcc_version, npp, npp_library,
                    npp_version, opencv_version, package, peer, torch_event, torch_version, wall)
 
@@ -92,6 +93,27 @@ def scipy_ndimage(case):
     history = picture(case, "history") if sizes(case)[0] == "clamp" else None
     run = wall(ndimage_call(case, scipy.ndimage, np.minimum, np.maximum, picture(case), history))
     return run, lambda: {"dst": run.out}
+
+
+@peer("OpenCV, its OpenCL kernels", "gpu", kernels.opencv_version)
+def opencv_kernels(case):
+    name, _, _, depth, radius, _ = sizes(case)
+    if depth > 1 or name == "clamp":
+        raise NotThisCase
+    if name == "median":
+        return kernels.opencv_median(case.device, picture(case), 2 * radius + 1)
+    return kernels.opencv_dilation(case.device, picture(case), radius)
+
+
+@peer("clEsperanto, its OpenCL kernels", "gpu", kernels.clesperanto_version)
+def clesperanto(case):
+    name, _, _, _, radius, _ = sizes(case)
+    if name == "clamp":
+        raise NotThisCase
+    if name == "median":
+        return kernels.clesperanto_median(case.device, picture(case), 2 * radius + 1)
+    return kernels.clesperanto_separable(case.device, picture(case), "maximum", 2 * radius + 1,
+                                         radius)
 
 
 def npp_peer(case, which, wanted, channels):

@@ -9,9 +9,11 @@
 // counted again for the bits below.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <clcook/rank_filter.hpp>
 #include <clcook/reference/rank_filter.hpp>
+#include <clcook/registry/in_parallel.hpp>
 #include <clcook/registry/pixels.hpp>
 #include <clcook/registry/plan_case.hpp>
 #include <clcook/registry/random.hpp>
@@ -122,9 +124,17 @@ class RankCase : public PlanCase<RankFilter> {
     if (!expected_.empty()) return expected_;
     std::array<float, 4> outside{};
     for (std::size_t c = 0; c < 4; ++c) outside[c] = stored_value(problem_.outside[c]);
-    expected_ = reference::rank_filter::filtered(
-        in_, problem_.radius, problem_.rank,
-        reference::border_named(border_name(problem_.border, "rank_filter")), outside);
+    const auto border = reference::border_named(border_name(problem_.border, "rank_filter"));
+    expected_.resize(in_.values.size());
+    const auto rows = static_cast<std::size_t>(in_.height);
+    const std::size_t row = expected_.size() / rows;
+    in_parallel(rows, 65536 / row + 1, [&](std::size_t begin, std::size_t end) {
+      const std::vector<float> some =
+          reference::rank_filter::filtered(in_, problem_.radius, problem_.rank, border, outside,
+                                           {static_cast<int>(begin), static_cast<int>(end)});
+      std::copy(some.begin(), some.end(),
+                expected_.begin() + static_cast<std::ptrdiff_t>(begin * row));
+    });
     return expected_;
   }
 

@@ -9,6 +9,7 @@
 #include <clcook/reference/border.hpp>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace clcook::reference::rank_filter {
@@ -40,12 +41,21 @@ inline float of_rank(std::vector<float> values, double rank) {
   return *at;
 }
 
+// Rows from `begin` to before `end` or to the last one: what a caller with several threads gives to
+// each of them.
+struct Rows {
+  int begin = 0;
+  int end = std::numeric_limits<int>::max();
+};
+
 inline std::vector<float> filtered(const Picture& in, int radius, double rank, Border border,
-                                   const std::array<float, 4>& outside) {
+                                   const std::array<float, 4>& outside, Rows rows = {}) {
+  const int end = std::min(rows.end, in.height);
   std::vector<float> out;
-  out.reserve(in.values.size());
+  out.reserve(static_cast<std::size_t>(end - rows.begin) * static_cast<std::size_t>(in.width) *
+              static_cast<std::size_t>(in.channels));
   std::vector<float> neighbours;
-  for (int y = 0; y < in.height; ++y) {
+  for (int y = rows.begin; y < end; ++y) {
     for (int x = 0; x < in.width; ++x) {
       for (int c = 0; c < in.channels; ++c) {
         neighbours.clear();

@@ -1,0 +1,27 @@
+"""The blur by lines: the peers of gaussian_blur, which all but torchvision have its border."""
+import blur
+import kernels
+from peers import cupy_version, gcc_version, npp_library, npp_version, opencv_version, package, peer
+
+
+def cases(width, height, radii):
+    return [(f"{width} x {height} RGBA {name}, radius {radius}",
+             f"width={width} height={height} radius={radius} sigma=0.5 pixel={pixel}")
+            for name, pixel in (("float", "rgba32f"), ("8-bit", "rgba8")) for radius in radii]
+
+
+CASES = {"cpu": cases(1920, 1080, (8, 64)), "gpu": cases(3840, 2160, (8, 64))}
+QUICK = "width=161 height=119 radius=8 sigma=0.5 pixel=rgba32f"
+
+
+def judge(case, folder, who):
+    return blur.judge(case, folder, False, False)
+
+
+peer("C++ loop", "cpu", gcc_version)(blur.loop)
+peer("OpenCV", "cpu", opencv_version)(blur.opencv)
+peer("SciPy", "cpu", package("scipy"))(blur.scipy_filter)
+peer("OpenCV, its OpenCL kernels", "gpu", kernels.opencv_version)(blur.opencv_kernels)
+peer("clEsperanto, its OpenCL kernels", "gpu", kernels.clesperanto_version)(blur.clesperanto)
+peer("NPP, FilterRowBorder and FilterColumnBorder", "gpu", npp_version, npp_library)(blur.npp_filters)
+peer("CuPy", "gpu", cupy_version)(blur.cupy_filter)
