@@ -12,6 +12,7 @@
 #include <set>
 
 #include "tool/command.hpp"
+#include "tool/fingerprint.hpp"
 #include "tool/growing_result.hpp"
 #include "tool/interrupt.hpp"
 #include "tool/progress.hpp"
@@ -144,6 +145,14 @@ std::size_t rows_of(const ConformanceOptions& options, const Runtime& runtime) {
   return rows;
 }
 
+// Of the variants that ran.
+void add_fingerprints(Checked& checked, const DeviceInfo& device) {
+  for (CheckTotalRow& sum : checked.totals) {
+    if (sum.skipped == sum.runs || sum.variant == "*") continue;
+    sum.ran = fingerprint_of_check(find_recipe(recipes(), sum.recipe), sum.variant, device);
+  }
+}
+
 // What the compiler said of the kernels of a row. The programs come from the runtime's memory.
 std::string build_logs(const Runtime& runtime, const ConformanceRow& row) {
   std::string out;
@@ -236,7 +245,10 @@ int run_check(const CheckArguments& arguments) {
   const bool ended_early = Interrupt::asked();
   only_failures = !arguments.out.empty() && arguments.out != "-" && !ended_early;
   Json more = Json::object();
-  if (only_failures) more["totals"] = to_json(checked.totals);
+  if (only_failures) {
+    if (!arguments.tiny && arguments.shapes.empty()) add_fingerprints(checked, runtime.info());
+    more["totals"] = to_json(checked.totals);
+  }
   result.finish(more);
   if (!arguments.json) {
     std::string out = fmt::format("{}, {}\n{:<34} {:>7} {:>7} {:>8}  {:>10}  {:>9}\n",

@@ -17,6 +17,7 @@
 #include "isa/show.hpp"
 #include "isa/tools.hpp"
 #include "tool/command.hpp"
+#include "tool/fingerprint.hpp"
 #include "tool/interrupt.hpp"
 
 namespace clcook::tool {
@@ -556,10 +557,27 @@ int isa_command(const IsaArguments& arguments) {
         broken = broken || (!one->problem.empty() && one->job.needs.empty());
         for (const auto& [name, times] : one->counts.unclassified)
           unknown[target.name][name] += times;
-        IsaRow row{
-            title,       one->job.variant, one->job.tune, one->job.kernel,         one->job.label,
-            target.name, one->job.options, one->problem,  to_string(one->dialect), one->counts,
-            {},          one->resources};
+        IsaRow row{title,
+                   one->job.variant,
+                   one->job.tune,
+                   one->job.kernel,
+                   one->job.label,
+                   target.name,
+                   one->job.options,
+                   one->problem,
+                   {},
+                   to_string(one->dialect),
+                   one->counts,
+                   {},
+                   one->resources};
+        if (files.empty()) {
+          const Recipe& recipe = find_recipe(recipes(), title);
+          row.ran = fingerprint_of_isa(recipe, row.variant,
+                                       row.tune.empty()
+                                           ? combinations(recipe.variant(row.variant).axes).front()
+                                           : Params::parse(row.tune),
+                                       row.target);
+        }
         if (target.vendor == isa::Vendor::nvidia) row.ptx = one->ptx;
         found.kernels.push_back(std::move(row));
       }

@@ -304,9 +304,10 @@ struct CheckTotalRow {
   std::size_t launches = 0;
   std::uint64_t compared = 0;
   double max_error = 0;
-  double bound = 0;              // the largest that is finite
-  double share = 0;              // the largest error as a share of its bound
-  std::vector<CheckSkip> skips;  // in the order of the rows
+  double bound = 0;                // the largest that is finite
+  double share = 0;                // the largest error as a share of its bound
+  std::vector<CheckSkip> skips;    // in the order of the rows
+  std::optional<Fingerprint> ran;  // of a check with all tunings and test shapes
 
   void add(const CheckRow& row);
 
@@ -324,6 +325,7 @@ struct CheckTotalRow {
     io("bound", row.bound);
     io.or_infinite("share", row.share);
     io("skips", row.skips);
+    io("ran", row.ran);
     io.rule(row.runs == row.passed + row.failed + row.skipped, "runs",
             "is not the sum of passed, failed and skipped");
   }
@@ -358,6 +360,7 @@ struct IsaRow {
   std::string target;
   std::string options;
   std::string problem;  // the compiler's first complaint; empty: it compiled
+  std::optional<Fingerprint> ran;
   std::string counted;  // "amdgcn", "ptx", "sass" or "x86"
   isa::Counts counts;
   std::optional<isa::Counts> ptx;  // NVIDIA: the PTX counts, also where there are others
@@ -376,6 +379,7 @@ struct IsaRow {
     io("target", row.target);
     io("options", row.options);
     io("problem", row.problem);
+    io("ran", row.ran);
     if (!row.problem.empty()) return;
     io("counted", row.counted);
     io("counts", row.counts);
@@ -636,7 +640,9 @@ struct StartupRow {
   double processor_s = 0;      // of all of it
   std::uint64_t compiled = 0;  // programs
   std::string method;
+  std::optional<Params> tune;
   std::optional<std::string> caches;  // "empty" or "filled"
+  std::optional<Fingerprint> ran;
 
   template <class Io, class Self>
   static void fields(Io& io, Self& row) {
@@ -647,13 +653,15 @@ struct StartupRow {
     io("processor_s", row.processor_s);
     io("compiled", row.compiled);
     io("method", row.method);
+    io("tune", row.tune);
     io("caches", row.caches);
+    io("ran", row.ran);
   }
 };
 
 struct StartupResult {
   using IsRow = void;
-  Params problem;
+  Params problem;  // a shape of gaussian_blur
   std::vector<StartupRow> rows;
 
   template <class Io, class Self>

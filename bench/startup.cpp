@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "tool/command.hpp"
+#include "tool/fingerprint.hpp"
 #include "tool/scratch_folder.hpp"
 
 namespace clcook::tool {
@@ -66,6 +67,7 @@ int run_child(const StartupArguments& arguments) {
   row.processor_s = processor_seconds();
   row.compiled = runtime.cache().stats().from_source;
   row.method = blur.variant().name();
+  row.tune = GaussianBlur::Posed::format_tune(blur.tune());
   fmt::print("STARTUP {}\n", to_json(row).dump());
   return 0;
 }
@@ -100,7 +102,7 @@ int startup(const StartupArguments& arguments) {
   measured.problem = {{"width", arguments.width},
                       {"height", arguments.height},
                       {"sigma", arguments.sigma},
-                      {"pixel", "rgba32f"}};
+                      {"quality", GaussianBlur::Problem().quality}};
   measured.rows.push_back(run_process(arguments));
   constexpr int kWarm = 5;
   std::vector<StartupRow> warm;
@@ -113,6 +115,9 @@ int startup(const StartupArguments& arguments) {
   measured.rows[1].caches = "filled";
 
   const Runtime runtime = Runtime::pick(arguments.device);
+  const Recipe& recipe = find_recipe(recipes(), "gaussian_blur");
+  for (StartupRow& row : measured.rows)
+    row.ran = fingerprint_of(recipe, row.method, *row.tune, {measured.problem}, runtime.info());
   Json result = result_head("startup", runtime.info());
   result.update(to_json(measured));
   if (!arguments.out.empty()) deliver(arguments.out, dump_result(result));

@@ -216,10 +216,21 @@ TEST_CASE("a field that is missing or of another type is named with its file and
   CHECK(to_json(check)["max_error"].is_null());
   CHECK(std::isinf(from_json<CheckRow>(to_json(check), "f").max_error));
 
-  const CheckTotalRow total{"toy", "fast", 6,   1,    2,   3,
-                            4,     12,     0.5, 0.25, 2.0, {{"a feature", "no images", 3}}};
+  const CheckTotalRow total{"toy",
+                            "fast",
+                            6,
+                            1,
+                            2,
+                            3,
+                            4,
+                            12,
+                            0.5,
+                            0.25,
+                            2.0,
+                            {{"a feature", "no images", 3}},
+                            Fingerprint{"0123", "4567", "89ab", 2}};
   const Json sums = to_json(total);
-  check_fields<CheckTotalRow>(sums, {}, {"max_error", "share"});
+  check_fields<CheckTotalRow>(sums, {"ran"}, {"max_error", "share"});
   check_fields<CheckSkip>(sums["skips"][0], {"lacks"}, {});
   const auto refused_sums = [&](const auto& change) {
     Json json = sums;
@@ -236,8 +247,12 @@ TEST_CASE("a field that is missing or of another type is named with its file and
   CHECK(contains(refusal<CheckResult>(Json::object()), "has no 'rows'"));
   CHECK(contains(refusal<CheckResult>({{"totals", {1}}}), "rows[7].totals[0] is a number"));
 
-  const StartupRow startup{0.5, 1.5, 2.5, 3.5, 4.5, 3, "fused", "empty"};
-  check_fields<StartupRow>(to_json(startup), {"caches"}, {});
+  const StartupRow startup{0.5,     1.5,
+                           2.5,     3.5,
+                           4.5,     3,
+                           "fused", Params{{"group", 64}},
+                           "empty", Fingerprint{"0123", "4567", "89ab", 2}};
+  check_fields<StartupRow>(to_json(startup), {"tune", "caches", "ran"}, {});
   PeerRow peer;
   peer.seconds = {0.5};
   peer.max_error = 0.5;

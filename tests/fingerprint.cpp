@@ -282,6 +282,36 @@ TEST_CASE("a result says all of its device that fingerprints depend on") {
     });
     CHECK(compared > 100);
   }
+  for (const DeviceInfo& device : {nvidia(90), pocl("3.1")}) {
+    const auto said = tool::from_json<tool::Device>(tool::to_json(device), "a result", "device");
+    for (const Recipe& recipe : cookbook::recipes()) {
+      for (const VariantInfo& variant : recipe.variants) {
+        CAPTURE(recipe.name);
+        CAPTURE(variant.name);
+        CHECK(tool::fingerprint_of_check(recipe, variant.name, device) ==
+              tool::fingerprint_of_check(recipe, variant.name, tool::info_of(said)));
+      }
+    }
+  }
+}
+
+TEST_CASE("a check's fingerprint is of every tuning and test shape, one of isa of its target") {
+  const Recipe& recipe = find_recipe(cookbook::recipes(), "halo_tile");
+  const auto checked = [](const Recipe& of) {
+    return tool::fingerprint_of_check(of, "local_tile", pocl("3.1"));
+  };
+  Recipe other = recipe;
+  other.test_shapes.resize(1);
+  CHECK(difference(checked(recipe), checked(other)) == "its options");
+  other = recipe;
+  for (VariantInfo& variant : other.variants) variant.axes.clear();
+  CHECK(difference(checked(recipe), checked(other)) == "its options");
+  const auto compiled = [](const char* target) {
+    return tool::fingerprint_of_isa(find_recipe(cookbook::recipes(), "stream_compaction"),
+                                    "ballot_words", {}, target);
+  };
+  CHECK(compiled("gfx900") == compiled("gfx1030"));
+  CHECK(difference(compiled("gfx900"), compiled("sm_90")) == "its options");
 }
 
 TEST_CASE("records are read as they were written, and refuse what cannot be read") {

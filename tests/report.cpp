@@ -208,7 +208,8 @@ TEST_CASE("files that are no results of this version are refused and nothing is 
     CHECK(contains(ran.err, file));
     CHECK(fs::is_empty(folder.path()));
   };
-  refused("bad/version.json", "format version 99, this clcook reads version 1");
+  refused("bad/version.json",
+          "format version 99, this clcook reads version 1; measure again: clcook bench");
   refused("bad/truncated.json", "not a whole JSON file");
   refused("bad/kind.json", "no place for a result of kind 'shopping_list'");
   refused("bad/rows.json", "rows[0] has no 'variant'");

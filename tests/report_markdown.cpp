@@ -228,98 +228,352 @@ TEST_CASE("of several elements the one with the shortest shape is meant") {
   }
 }
 
-TEST_CASE(
-    "times of another tree or of what ran otherwise are refused, but where a page vouches for "
-    "them") {
-  if (program().empty()) return;
-  using tool::Json;
-  // Rows of a recipe that this program has, with what they ran.
+namespace {
+
+using tool::Json;
+using tool::to_json;
+
+// A Project in a git repository: a commit, one after it on main, and one on another branch.
+struct Repository : Project {
+  explicit Repository(const std::string& document, const std::string& gate = "")
+      : Project(document) {
+    if (!gate.empty()) write_bytes(folder / "bench/isa_gate.json", gate);
+    git("init -q -b main . && git add . && " + kCommit + "first");
+    first = git("rev-parse --short HEAD");
+    git("checkout -q -b other && " + kCommit + "aside");
+    aside = git("rev-parse --short HEAD");
+    git("checkout -q main && " + kCommit + "last");
+  }
+
+  // What `git WORDS` prints, without the end of its line.
+  std::string git(const std::string& words) const {
+    const Ran ran =
+        run_program({"/bin/sh", "-c", "cd \"$0\" && git " + words, folder.path().string()},
+                    {{"GIT_CONFIG_GLOBAL", "/dev/null"}, {"GIT_DIR", std::nullopt}});
+    REQUIRE_MESSAGE(ran.code == 0, (ran.out + ran.err));
+    return ran.out.substr(0, ran.out.find('\n'));
+  }
+
+  std::string first;
+  std::string aside;
+
+ private:
+  const std::string kCommit =
+      "git -c user.name=test -c user.email=test@localhost commit -q --allow-empty -m ";
+};
+
+bool no_git() {
+  if (run_program({"/bin/sh", "-c", "git --version"}).code == 0) return false;
+  MESSAGE("SKIPPED: there is no git");
+  return true;
+}
+
+void passes(const Ran& ran) { CHECK_MESSAGE(ran.code == 0, (ran.out + ran.err)); }
+void refused(const Ran& ran, const std::string& because) {
+  CHECK(ran.code == 1);
+  CHECK_MESSAGE(contains(ran.out, because), ran.out);
+}
+
+const char* const kMaySay = "why it holds, in a block clcook:older";
+
+// A result of a kind with rows of a recipe that this program has, and what they ran.
+struct Measured {
   const Recipe& recipe = find_recipe(cookbook::recipes(), "threshold_count");
-  const std::string variant = recipe.baseline().name;
-  const Params tune = combinations(recipe.baseline().axes).front();
-  const Params shape = recipe.bench_shapes.front();
+  std::string variant = recipe.baseline().name;
+  Params tune = combinations(recipe.baseline().axes).front();
+  Params shape = recipe.bench_shapes.front();
   DeviceInfo device;
-  device.name = "Fixture GPU";
-  device.platform = "Fixtures";
-  device.gpu = true;
-  device.max_group = 256;
-  device.local_mem = 1 << 15;
-  const Json now = to_json(tool::fingerprint_of(recipe, variant, tune, {shape}, device));
-  const auto checked = [&](const std::string& of_commit, const Json& ran,
-                           const std::string& document, const std::string& kernels = "") {
-    const Project project(document);
-    const fs::path path = project.folder / "bench" / "results" / "gpu-bench.json";
-    Json json = Json::parse(read_bytes(path));
-    json["commit"] = of_commit;
-    json["device"] = tool::to_json(device);
-    Json rows = Json::array();
-    for (Json row : json["rows"]) {
-      if (row["status"] != "measured") continue;
+
+  Measured() {
+    device.name = "Fixture GPU";
+    device.platform = "Fixtures";
+    device.gpu = true;
+    device.max_group = 256;
+    device.local_mem = 1 << 15;
+  }
+
+  Json ran(const std::string& kind) const {
+    if (kind == "check") return to_json(tool::fingerprint_of_check(recipe, variant, device));
+    if (kind == "isa") return to_json(tool::fingerprint_of_isa(recipe, variant, tune, "sm_90"));
+    if (kind == "startup")
+      return to_json(tool::fingerprint_of(find_recipe(cookbook::recipes(), "gaussian_blur"),
+                                          "separable", {}, {picture()}, device));
+    return to_json(tool::fingerprint_of(recipe, variant, tune, {shape}, device));
+  }
+
+  // With `ran` in its rows, none where that is null.
+  Json result(const std::string& kind, const Json& ran, const std::string& commit) const {
+    Json row{{"recipe", recipe.name}, {"variant", variant}};
+    Json out{{"format", 1}, {"kind", kind}, {"commit", commit}, {"device", to_json(device)}};
+    std::string list = "rows";
+    if (kind == "bench") {
+      const Json fixture = Json::parse(read_bytes(kData + "bench/results/gpu-bench.json"));
+      for (const Json& one : fixture["rows"])
+        if (one["status"] == "measured") row = one;
       row["recipe"] = recipe.name;
       row["variant"] = variant;
-      row["tune"] = tool::to_json(tune);
-      row["shape"] = tool::to_json(shape);
-      row.erase("ran");
-      if (!ran.is_null()) row["ran"] = ran;
-      rows.push_back(row);
-      break;
+      row["tune"] = to_json(tune);
+      row["shape"] = to_json(shape);
+      out["seed"] = 1;
+      out["ceilings"] = {
+          {"copy_gbs", 1}, {"cached_copy_gbs", 1}, {"fma_gops", 1}, {"launch_us", 1}};
+    } else if (kind == "check") {
+      list = "totals";
+      for (const char* count : {"runs", "passed"}) row[count] = 1;
+      for (const char* count :
+           {"failed", "skipped", "launches", "compared", "max_error", "bound", "share"})
+        row[count] = 0;
+      row["skips"] = Json::array();
+    } else if (kind == "isa") {
+      list = "kernels";
+      out["targets"] = Json::array();
+      row["tune"] = "";
+      row["target"] = "sm_90";
+      for (const char* text : {"kernel", "label", "options"}) row[text] = "";
+      row["problem"] = "invented";
+    } else if (kind == "startup") {
+      out["problem"] = to_json(picture());
+      row = {{"compiled", 1}, {"method", "separable"}};
+      for (const char* time : {"pick_s", "plan_s", "first_blur_s", "second_blur_s", "processor_s"})
+        row[time] = 1;
+    } else if (kind == "stages") {
+      out["recipe"] = recipe.name;
+      out["shape"] = to_json(shape);
+      row = {{"stage", variant}, {"seconds", {1}}, {"median_us", 1}};
     }
-    json["rows"] = rows;
-    write_bytes(path, json.dump());
-    const ScopedVariable folder("CLCOOK_KERNEL_DIR",
-                                kernels.empty() ? std::nullopt : std::optional(kernels));
+    row.erase("ran");
+    if (!ran.is_null()) row["ran"] = ran;
+    out[list].push_back(row);
+    return out;
+  }
+
+  static Params picture() { return {{"width", 64}, {"height", 64}, {"sigma", 2.0}}; }
+
+  // What the check says of one such result.
+  Ran checked(const Project& project, const Json& result) const {
+    fs::remove_all(project.folder / "bench/results");
+    write_bytes(project.folder / "bench/results/measured.json", result.dump());
+    return project.report(true);
+  }
+};
+
+Json with_other(Json ran, const char* key) {
+  ran[key] = "01234567";
+  return ran;
+}
+
+std::string older(const std::string& words, const std::string& why = "It holds.") {
+  return "<!-- clcook:older " + words + " measured -->\n" + why + "\n<!-- /clcook:older -->\n";
+}
+
+// "threshold_count@01234567", as a complaint says it.
+std::string hash_in(const Ran& ran) {
+  const std::size_t at = ran.out.find("and put ") + 8;
+  return ran.out.substr(at, ran.out.find('\n', at) - at);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a result of any kind is of a commit before HEAD, or refused with what measures it again") {
+  if (program().empty() || no_git()) return;
+  const Repository project("# A page\n");
+  const fs::path results = project.folder / "bench/results";
+  for (const char* kind : {"peers", "startup"}) {
+    Json more{{"format", 1},
+              {"kind", kind},
+              {"device", {{"name", "Fixture GPU"}, {"platform", "none"}, {"driver", "1"}}},
+              {"problem", Json::object()},
+              {"rows", Json::array()}};
+    if (std::string(kind) == "peers") more["recipe"] = "fixture_blur";
+    write_bytes(results / (std::string("gpu_") + kind + "_fixture_blur.json"), more.dump());
+  }
+  const auto checked = [&](const std::optional<std::string>& commit) {
+    for (const auto& file : fs::directory_iterator(results)) {
+      Json json = Json::parse(read_bytes(file.path()));
+      json.erase("commit");
+      if (commit) json["commit"] = *commit;
+      write_bytes(file.path(), json.dump());
+    }
     return project.report(true);
   };
-  const auto older = [](const std::string& words, const std::string& why = "It holds.") {
-    return "<!-- clcook:older " + words + " gpu-bench -->\n" + why + "\n<!-- /clcook:older -->\n";
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"gpu-bench", "clcook bench --out PATH"},
+      {"gpu-check", "clcook check fixture_blur.toml --out PATH"},
+      {"gpu-counters", "clcook counters fixture_blur.toml --out PATH"},
+      {"gpu-explore", "clcook explore fixture_blur.toml --out PATH"},
+      {"gpu-stages", "the example fixture_blur.toml with --json PATH"},
+      {"offline-isa", "clcook isa fixture_blur.toml --json PATH"},
+      {"gpu_peers_fixture_blur", "bench/peers/run fixture_blur.toml --out FOLDER/gpu"},
+      {"gpu_startup_fixture_blur", "clcook startup --out PATH"}};
+  const auto all_refused = [&](const std::optional<std::string>& commit, const std::string& why) {
+    const Ran ran = checked(commit);
+    for (auto [name, command] : files) {
+      const std::string path = (results / (name + ".json")).string();
+      if (const std::size_t at = command.find("PATH"); at != std::string::npos)
+        command.replace(at, 4, path);
+      if (const std::size_t at = command.find("FOLDER"); at != std::string::npos)
+        command.replace(at, 6, results.string());
+      refused(ran, path + ": " + why + "; measure again: " + command + "; or say ");
+    }
   };
-  const auto passes = [](const Ran& ran) { CHECK_MESSAGE(ran.code == 0, (ran.out + ran.err)); };
-  const auto refused = [](const Ran& ran, const std::string& because) {
-    CHECK(ran.code == 1);
-    CHECK_MESSAGE(contains(ran.out, because), ran.out);
+  passes(checked(project.first));
+  passes(checked("v1.0-5-g" + project.first));
+  all_refused(project.aside, "its commit " + project.aside + " is not in the history of HEAD");
+  all_refused("1234567", "its commit 1234567 is not in the history of HEAD");
+  all_refused("main", "its commit main is not in the history of HEAD");
+  all_refused(project.first + "-dirty",
+              "it is of a tree that was never committed, " + project.first + "-dirty");
+  all_refused("unknown", "it does not say of which commit it is");
+  all_refused(std::nullopt, "it does not say of which commit it is");
+  project.git("tag v1.0");
+  passes(checked("v1.0"));
+
+  // What cannot be asked becomes one note, and nothing is refused.
+  const TempFolder shallow;
+  project.git("clone -q --depth 1 \"file://$PWD\" '" + (shallow / "clone").string() + "'");
+  const auto report = [](const fs::path& root) {
+    return run_program({program(), "report", "--markdown", "--check", "--root", root.string()});
   };
-  const auto other = [&](const char* key) {
-    Json out = now;
-    out[key] = "01234567";
-    return out;
-  };
-  const std::string since = "threshold_count has changed since abc1234: " + variant;
-  passes(checked("abc1234", now, "# A page\n"));
-  refused(checked("abc1234-dirty", now, "# A page\n"),
-          "gpu-bench.json: it is of a tree that was never committed, abc1234-dirty: measure again");
-  refused(checked("unknown", now, "# A page\n"), "does not say of which commit");
-  refused(checked("abc1234", Json(), "# A page\n"),
-          "it does not say what " + variant + " of threshold_count ran at abc1234");
-  refused(
-      checked("abc1234", other("kernels"), "# A page\n"),
-      since + " (the text of its kernels): measure again, or say in docs/threshold_count.md why");
-  refused(checked("abc1234", other("options"), "# A page\n"), since + " (its options)");
-  refused(checked("abc1234", other("launches"), "# A page\n"), since + " (its launches)");
+  checked(project.first);
+  fs::copy(results, shallow / "clone/bench/results",
+           fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  const Ran of_clone = report(shallow / "clone");
+  passes(of_clone);
+  CHECK(contains(of_clone.out, "note: the clone is shallow; not looked for were " + project.first));
+  fs::remove_all(project.folder / ".git");
+  checked("1234567");
+  const Ran outside = project.report(true);
+  passes(outside);
+  CHECK(count_of(outside.out, "note: no commit of a result was looked for: ") == 1);
+  // The folder of a project in another project's repository.
+  fs::create_directories(shallow / "clone/inner");
+  fs::copy(project.folder.path(), shallow / "clone/inner", fs::copy_options::recursive);
+  CHECK(contains(report(shallow / "clone/inner").out, "is not the top folder of a git repository"));
+}
+
+TEST_CASE("results of what ran otherwise are refused, of bench, check, isa and startup alike") {
+  if (program().empty()) return;
+  const Measured measured;
+  const Project project("# A page\n");
+  for (const std::string kind : {"bench", "check", "isa", "startup"}) {
+    CAPTURE(kind);
+    const Json now = measured.ran(kind);
+    const auto checked = [&](const Json& ran) {
+      return measured.checked(project, measured.result(kind, ran, "abc1234"));
+    };
+    const std::string recipe = kind == "startup" ? "gaussian_blur" : "threshold_count";
+    const std::string variant = kind == "startup" ? "separable" : measured.variant;
+    const std::string since = "measured.json: " + recipe + " has changed since abc1234: " + variant;
+    passes(checked(now));
+    refused(checked(with_other(now, "kernels")), since + " (the text of its kernels); measure");
+    const Ran ran = checked(with_other(now, "options"));
+    refused(ran, since + " (its options); measure again: clcook " + kind);
+    CHECK(contains(ran.out, "; or say in docs/" + recipe + ".md " + kMaySay));
+    if (kind != "isa") refused(checked(with_other(now, "launches")), since + " (its launches)");
+    const Ran silent = checked(Json());
+    refused(silent, "measured.json: it does not say what " + variant + " of " + recipe + " ran");
+    CHECK_FALSE(contains(silent.out, kMaySay));
+  }
+  // A variant that is gone.
+  Json gone = measured.result("check", measured.ran("check"), "abc1234");
+  gone["totals"][0]["variant"] = "gone";
+  const Ran ran = measured.checked(project, gone);
+  refused(ran, "has changed since abc1234: gone (it is no longer a variant); measure again");
+  CHECK_FALSE(contains(ran.out, kMaySay));
 
   // The kernel as it stands, and with a planted comment or line.
-  const std::string file = "threshold_count.cl";
-  const std::string text = read_bytes(std::string(CLCOOK_SOURCE_DIR "/kernels/") + file);
+  const std::string text = read_bytes(CLCOOK_SOURCE_DIR "/kernels/threshold_count.cl");
   const TempFolder kernels;
-  write_bytes(kernels / file, "// Planted.\n" + text);
-  passes(checked("abc1234", now, "# A page\n", kernels.path().string()));
-  write_bytes(kernels / file, text + "\n#define PLANTED 1\n");
-  refused(checked("abc1234", now, "# A page\n", kernels.path().string()),
-          since + " (the text of its kernels)");
+  const ScopedVariable folder("CLCOOK_KERNEL_DIR", kernels.path().string());
+  for (const std::string kind : {"bench", "check", "isa"}) {
+    CAPTURE(kind);
+    fs::remove(kernels / "threshold_count.cl");
+    const Json result = measured.result(kind, measured.ran(kind), "abc1234");
+    write_bytes(kernels / "threshold_count.cl", "// Planted.\n" + text);
+    passes(measured.checked(project, result));
+    write_bytes(kernels / "threshold_count.cl", text + "\n#define PLANTED 1\n");
+    refused(measured.checked(project, result), measured.variant + " (the text of its kernels)");
+  }
+}
 
-  // A vouch holds for what would run when it was written.
-  const Ran wrong = checked("abc1234", Json(), older("threshold_count@0"));
+TEST_CASE("a page vouches for what has changed, until it changes again") {
+  if (program().empty()) return;
+  const Measured measured;
+  const Json now = measured.ran("bench");
+  const auto checked = [&](const Json& ran, const std::string& document,
+                           const std::string& commit = "abc1234",
+                           const std::string& kind = "bench") {
+    return measured.checked(Project(document), measured.result(kind, ran, commit));
+  };
+  const Json changed = with_other(now, "options");
+  const Ran wrong = checked(changed, older("threshold_count@0"));
   refused(wrong,
           "docs/page.md:1: vouches for what these results ran as threshold_count was at 0; it is ");
-  const std::size_t at = wrong.out.find("put threshold_count@") + 4;
-  const std::string vouch = older(wrong.out.substr(at, wrong.out.find('\n', at) - at));
-  passes(checked("abc1234", Json(), vouch));
-  passes(checked("abc1234-dirty", Json(), vouch));
-  refused(checked("abc1234", now, vouch), "docs/page.md:1: 'gpu-bench' needs nobody");
-  refused(checked("abc1234", Json(), vouch, kernels.path().string()), "vouches for what these");
-  refused(checked("abc1234", Json(), older("bc6h_mode@1")), "has no times of bc6h_mode");
-  CHECK(checked("abc1234", now, older("threshold_count")).code == 2);
-  CHECK(contains(checked("abc1234", now, older("threshold_count@1", " ")).err,
+  const std::string vouch = older(hash_in(wrong));
+  passes(checked(changed, vouch));
+  passes(checked(changed, vouch, "abc1234-dirty"));
+  passes(checked(now, vouch, "abc1234-dirty"));
+  refused(checked(now, vouch), "docs/page.md:1: 'measured' needs nobody to vouch for it");
+  refused(checked(changed, older("bc6h_mode@1")), "'measured' has nothing of bc6h_mode");
+  CHECK(checked(changed, older("threshold_count")).code == 2);
+  CHECK(contains(checked(changed, older("threshold_count@1", " ")).err,
                  "must stand why the results hold"));
+  // Nobody knows what ran; but of stages nobody can.
+  refused(checked(Json(), vouch), "it does not say what " + measured.variant);
+  const Ran stages = checked(Json(), older("threshold_count@0"), "abc1234", "stages");
+  passes(checked(Json(), older(hash_in(stages)), "abc1234", "stages"));
+  const TempFolder kernels;
+  write_bytes(kernels / "threshold_count.cl",
+              read_bytes(CLCOOK_SOURCE_DIR "/kernels/threshold_count.cl") + "#define PLANTED 1\n");
+  const ScopedVariable folder("CLCOOK_KERNEL_DIR", kernels.path().string());
+  refused(checked(changed, vouch), "vouches for what these");
+}
+
+TEST_CASE("no page vouches for a text that changed the machine code") {
+  if (program().empty() || no_git()) return;
+  const Measured measured;
+  const auto gate = [&](int instructions) {
+    return "{\"format\": 1, \"clang\": \"19\", \"ptxas\": \"\", \"kernels\": {" +
+           text("\"threshold_count/", measured.variant,
+                "\": {\"sm_90\": {\"instructions\": ", instructions, "}}}}");
+  };
+  const auto checked = [&](const std::string& document, int then, int at_present,
+                           const char* commit = nullptr) {
+    const Repository project(document, gate(then));
+    write_bytes(project.folder / "bench/isa_gate.json", gate(at_present));
+    return measured.checked(project,
+                            measured.result("bench", with_other(measured.ran("bench"), "kernels"),
+                                            commit == nullptr ? project.first : commit));
+  };
+  const std::string vouch = older(hash_in(checked(older("threshold_count@0"), 7, 7)));
+  refused(checked("# A page\n", 7, 7), kMaySay);
+  passes(checked(vouch, 7, 7));
+  const std::string changed =
+      measured.variant + " (the text of its kernels); measure again: clcook";
+  refused(checked(vouch, 6, 7), changed);
+  CHECK_FALSE(contains(checked("# A page\n", 6, 7).out, kMaySay));
+  refused(checked(vouch, 7, 7, "1234567"), changed);
+}
+
+TEST_CASE("a file that no one command wrote is refused") {
+  if (program().empty()) return;
+  const Measured measured;
+  const Project project("# A page\n");
+  const Json good = measured.result("bench", measured.ran("bench"), "abc1234");
+  Json json = good;
+  json["command"] = "clcook bench threshold_count --shape 'a;b' --out x.json";
+  passes(measured.checked(project, json));
+  json["command"] = "clcook bench, once for each; a at abc1234";
+  const Ran ran = measured.checked(project, json);
+  refused(ran, "it was joined by hand: its command is not one: 'clcook bench, once for each; a");
+  CHECK_FALSE(contains(ran.out, kMaySay));
+  for (const char* own : {"commit", "device"}) {
+    json = good;
+    json["rows"][0][own] = "another";
+    refused(measured.checked(project, json),
+            std::string("it was joined by hand: rows[0] has a ") + own + " of its own");
+  }
 }
 
 TEST_CASE("broken results and unwritable documents are errors") {

@@ -425,7 +425,10 @@ LONG_TEST_CASE("startup times a process with empty caches and one that compiles 
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].at("compiled").get<int>() > 0);
   CHECK(rows[1].at("compiled").get<int>() == 0);
-  for (const Json& row : rows) CHECK(row.at("processor_s").get<double>() > 0);
+  for (const Json& row : rows) {
+    CHECK(row.at("processor_s").get<double>() > 0);
+    CHECK(row.at("ran").at("kernels") == rows[0].at("ran").at("kernels"));
+  }
   refused({"startup", "--sigma", "-1"}, "sigma");
   refused({"startup", "--width", "0"}, "--width");
 }

@@ -22,16 +22,12 @@ DiskCache isa_cache() {
   return standard.enabled() ? DiskCache(standard.folder() + "/isa") : DiskCache();
 }
 
-namespace {
-
 const Params& shape_of(const Recipe& recipe) {
   const auto& shapes = recipe.bench_shapes.empty() ? recipe.test_shapes : recipe.bench_shapes;
   if (shapes.empty())
     fail(Errc::invalid_argument, recipe.name, "the recipe declares no shape to compile for");
   return shapes.front();
 }
-
-}  // namespace
 
 // tests/stub_units.cpp holds what follows from it against plans on such devices.
 DeviceInfo device_of(const Target& target) {

@@ -17,10 +17,13 @@ namespace clcook::isa {
 // Where compilations are remembered.
 DiskCache isa_cache();
 
+// The recipe's first bench shape, else its first test shape: what its kernels are compiled for.
+const Params& shape_of(const Recipe& recipe);
+
 // A device of the target, as far as plans ask.
 DeviceInfo device_of(const Target& target);
 
-// The kernels of one variant with one tuning, for the recipe's first bench shape, as the host
+// The kernels of one variant with one tuning, for the recipe's shape_of(), as the host
 // compiles them for such a device; `target` is empty for a live one.
 std::vector<Job> jobs_of(const Recipe& recipe, const VariantInfo& variant, const Params& tune,
                          bool name_tune, const DeviceInfo& device, const Target& target);

@@ -16,6 +16,11 @@ struct Target {
   std::string label;  // the family's name for people
 };
 
+inline Vendor vendor_of(std::string_view target) {
+  if (target.substr(0, 3) == "sm_") return Vendor::nvidia;
+  return target.substr(0, 3) == "gfx" ? Vendor::amd : Vendor::x86;
+}
+
 inline const std::vector<std::string>& default_targets() {
   static const std::vector<std::string> names = {"gfx900",  "gfx942", "gfx1030", "gfx1100",
                                                  "gfx1201", "sm_80",  "sm_90",   "x86-64"};

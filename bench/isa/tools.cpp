@@ -320,19 +320,13 @@ Toolchain find_toolchain() {
 Target parse_target(const std::string& name, const Toolchain& tools) {
   Target target;
   target.name = name;
+  target.vendor = vendor_of(name);
   target.label = family(name);
   const auto in = [&](const std::vector<std::string>& list) {
     return std::find(list.begin(), list.end(), name) != list.end();
   };
   std::error_code error;
-  if (in(nvidia_targets())) {
-    target.vendor = Vendor::nvidia;
-    return target;
-  }
-  if (in(x86_targets())) {
-    target.vendor = Vendor::x86;
-    return target;
-  }
+  if (in(nvidia_targets()) || in(x86_targets())) return target;
   const bool plain =
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789") == std::string::npos;
   if (plain && name.rfind("gfx", 0) == 0 &&

@@ -433,8 +433,10 @@ int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result
     std::vector<Vouch> vouches;
     for (const Document& document : documents)
       vouches.insert(vouches.end(), document.vouches.begin(), document.vouches.end());
-    const std::vector<std::string> doubts = doubts_about(results, vouches);
+    History history(root);
+    const std::vector<std::string> doubts = doubts_about(results, vouches, history);
     for (const std::string& one : doubts) fmt::print("{}\n", one);
+    if (const std::string note = history.note(); !note.empty()) fmt::print("{}\n", note);
     fmt::print("{} tables and figures, {} differ{}\n", parts, different,
                different == 0 ? "" : "; write them with: clcook report --markdown");
     return different == 0 && doubts.empty() ? 0 : 1;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -12,89 +13,185 @@ namespace clcook::tool::report {
 
 namespace {
 
-// A row with times of a variant, as far as its fingerprint goes.
-struct Timed {
+// A row of a result, as far as its fingerprint goes.
+struct Row {
   std::string variant;
-  Params tune;
-  std::vector<Params> shapes;
   std::optional<Fingerprint> ran;
+  // What it would run now, with as many cases of the record. Throws Error where the recipe no longer
+  // has it.
+  std::function<Fingerprint(std::size_t cases)> run;
+
+  Fingerprint now() const { return run(ran ? ran->cases : 1); }
 };
 
-std::vector<Timed> timed_of(const Result& result, const std::string& recipe) {
-  std::vector<Timed> out;
+// The points of a curve as shapes.
+std::vector<Params> shapes_of(const Curve& curve) {
+  std::vector<Params> out;
+  for (const Value& point : curve.points) {
+    // A file has whole numbers as 8.0 too, which parameters that count do not take.
+    const auto* real = std::get_if<double>(&point);
+    const bool whole = real != nullptr && *real == std::floor(*real) && std::fabs(*real) < 1e15;
+    out.push_back(curve.shape);
+    out.back().set(curve.along, whole ? Value(static_cast<std::int64_t>(*real)) : point);
+  }
+  return out;
+}
+
+// Throws Error(invalid_argument) for a variant that the recipe does not have.
+Params default_tune(const Recipe& recipe, const std::string& variant) {
+  return combinations(recipe.variant(variant).axes).front();
+}
+
+// Those that ran.
+std::vector<Row> rows_of(const Result& result, const Recipe& recipe) {
+  std::vector<Row> out;
+  const DeviceInfo device = info_of(result.about);
+  using Tuned = std::function<Params()>;
+  const auto add_tuned = [&](const std::string& variant, const std::optional<Fingerprint>& ran,
+                             const Tuned& tune, const std::vector<Params>& shapes) {
+    out.push_back({variant, ran, [=, &recipe](std::size_t cases) {
+                     return fingerprint_of(recipe, variant, tune(), shapes, device,
+                                           record_of(recipe.name), cases);
+                   }});
+  };
+  const auto add = [&](const std::string& variant, const std::optional<Fingerprint>& ran,
+                       const Params& tune, const std::vector<Params>& shapes) {
+    add_tuned(
+        variant, ran, [=] { return tune; }, shapes);
+  };
   for (const BenchRow& row : result.bench.rows) {
-    if (row.recipe == recipe && row.measured())
-      out.push_back({row.variant, row.tune, {row.shape}, row.ran});
+    if (row.recipe == recipe.name && row.measured())
+      add(row.variant, row.ran, row.tune, {row.shape});
   }
   for (const CountersRow& row : result.counters.rows) {
-    if (row.recipe == recipe && row.counted())
-      out.push_back({row.variant, row.tune, {row.shape}, row.ran});
+    if (row.recipe == recipe.name && row.counted())
+      add(row.variant, row.ran, row.tune, {row.shape});
   }
   for (const Curve& curve : result.explore.curves) {
-    if (curve.recipe != recipe) continue;
-    std::vector<Params> shapes;
-    for (const Value& point : curve.points) {
-      // A file has whole numbers as 8.0 too, which parameters that count do not take.
-      const auto* real = std::get_if<double>(&point);
-      const bool whole = real != nullptr && *real == std::floor(*real) && std::fabs(*real) < 1e15;
-      shapes.push_back(curve.shape);
-      shapes.back().set(curve.along, whole ? Value(static_cast<std::int64_t>(*real)) : point);
-    }
+    if (curve.recipe != recipe.name) continue;
     for (const CurveVariant& one : curve.variants) {
       if (std::all_of(one.measured_us.begin(), one.measured_us.end(),
                       [](double time) { return std::isnan(time); }))
         continue;
-      const Recipe* known = known_recipe(recipe);
-      Params tune;
-      for (const VariantInfo& variant :
-           known == nullptr ? std::vector<VariantInfo>() : known->variants)
-        if (variant.name == one.variant) tune = combinations(variant.axes).front();
-      out.push_back({one.variant, tune, shapes, one.ran});
+      add_tuned(
+          one.variant, one.ran,
+          [&recipe, name = one.variant] { return default_tune(recipe, name); }, shapes_of(curve));
     }
   }
-  if (result.stages.recipe == recipe) {
-    for (const StageRow& row : result.stages.rows) {
-      if (!row.skipped) out.push_back({row.stage, {}, {result.stages.shape}, std::nullopt});
-    }
+  if (result.stages.recipe == recipe.name) {
+    for (const StageRow& row : result.stages.rows)
+      if (!row.skipped) add(row.stage, std::nullopt, {}, {result.stages.shape});
   }
-  if (result.peers.recipe == recipe) {
+  if (result.peers.recipe == recipe.name) {
     // Times of others are no matter of the recipe.
     for (const PeerRow& row : result.peers.rows) {
       if (row.skipped || row.who.rfind("clcook (", 0) != 0) continue;
       const std::string variant = row.who.substr(8, row.who.find(')') - 8);
       std::vector<Params> shapes;
       if (row.shape) shapes.push_back(*row.shape);
-      out.push_back({row.variant.value_or(variant), row.tune.value_or(Params()), shapes, row.ran});
+      add(row.variant.value_or(variant), row.ran, row.tune.value_or(Params()), shapes);
     }
+  }
+  if (recipe.name == "gaussian_blur") {
+    for (const StartupRow& row : result.startup.rows)
+      add(row.method, row.ran, row.tune.value_or(Params()), {result.startup.problem});
+  }
+  for (const CheckTotalRow& row : totals_of(result, recipe.name)) {
+    // "*" is a case that failed before a variant ran.
+    if (row.skipped == row.runs || row.variant == "*") continue;
+    out.push_back({row.variant, row.ran, [=, &recipe](std::size_t cases) {
+                     return fingerprint_of_check(recipe, row.variant, device, cases);
+                   }});
+  }
+  std::set<std::string> compiled;  // by kernels of which a variant may have several
+  for (const IsaRow& row : result.isa.kernels) {
+    if (row.recipe != recipe.name) continue;
+    if (!compiled.insert(row.tuned() + " " + row.target).second) continue;
+    out.push_back(
+        {row.variant, row.ran,
+         [&recipe, variant = row.variant, tune = row.tune, target = row.target](std::size_t) {
+           return fingerprint_of_isa(
+               recipe, variant, tune.empty() ? default_tune(recipe, variant) : Params::parse(tune),
+               target);
+         }});
   }
   return out;
 }
 
-// What a row would run now. Throws Error where it could not be measured any more.
-Fingerprint now_of(const Recipe& recipe, const Timed& row, const Device& device) {
-  return fingerprint_of(recipe, row.variant, row.tune, row.shapes, info_of(device),
-                        record_of(recipe.name), row.ran ? row.ran->cases : 1);
+// Whether a change of a variant's text left its machine code alone, as far as the counts of `clcook
+// isa` say, on all targets. Also where nobody can be asked what they were.
+bool same_code(const Recipe& recipe, const std::string& variant, const std::string& commit,
+               History& history) {
+  if (history.has(commit) == History::Has::unknown) return true;
+  const isa::Gate* then = history.gate_at(commit);
+  const isa::Gate* now = history.gate();
+  if (then == nullptr || now == nullptr || then->clang != now->clang) return false;
+  const std::string own = recipe.name + "/" + variant;
+  bool any = false;
+  const auto same = [&](const std::string& begin) {
+    for (const auto& [kernel, targets] : then->rows) {
+      // "halo_tile/direct", "halo_tile/direct#2"
+      if (kernel.rfind(begin, 0) != 0 ||
+          (begin == own && kernel.size() > own.size() && kernel[own.size()] != '#'))
+        continue;
+      any = true;
+      const auto found = now->rows.find(kernel);
+      if (found == now->rows.end()) return false;
+      for (const auto& [target, row] : targets) {
+        const auto other = found->second.find(target);
+        if (other == found->second.end()) return false;
+        for (const isa::GateField& field : isa::kGateFields)
+          if (row.*field.value != other->second.*field.value) return false;
+      }
+    }
+    return true;
+  };
+  if (!same(own)) return false;
+  // It hands its work to others.
+  return any || (same(recipe.name + "/") && any);
 }
 
-// "tiled (the text of its kernels, its options), naive (it is no longer a variant)"; empty: nothing.
-std::string changes_of(const Recipe& recipe, const Result& result) {
-  std::vector<std::pair<std::string, std::string>> changed;  // variant, how
-  const auto note = [&](const std::string& variant, const std::string& how) {
-    const auto same = [&](const auto& one) { return one.first == variant; };
-    if (!how.empty() && std::none_of(changed.begin(), changed.end(), same))
-      changed.emplace_back(variant, how);
-  };
-  for (const Timed& row : timed_of(result, recipe.name)) {
+bool has_variant(const Recipe& recipe, const std::string& name) {
+  return std::any_of(recipe.variants.begin(), recipe.variants.end(),
+                     [&](const VariantInfo& one) { return one.name == name; });
+}
+
+struct Doubt {
+  std::string what;
+  std::vector<std::string> recipes;
+  bool open = true;  // a page may vouch
+};
+
+// "tiled, naive (the text of its kernels); direct (it is no longer a variant)"
+std::optional<Doubt> change_of(const Recipe& recipe, const Result& result,
+                               const std::vector<Row>& rows, History& history) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> changed;  // how, variants
+  Doubt out{"", {recipe.name}, true};
+  for (const Row& row : rows) {
     if (!row.ran) continue;
+    std::string how;
     try {
-      note(row.variant, difference(*row.ran, now_of(recipe, row, result.about)));
+      const Fingerprint now = row.now();
+      how = difference(*row.ran, now);
+      if (row.ran->kernels != now.kernels && out.open)
+        out.open = same_code(recipe, row.variant, result.commit, history);
     } catch (const Error& error) {
-      note(row.variant, error.what());
+      how = has_variant(recipe, row.variant) ? error.what() : "it is no longer a variant";
+      out.open = false;
     }
+    if (how.empty()) continue;
+    auto found = std::find_if(changed.begin(), changed.end(),
+                              [&](const auto& one) { return one.first == how; });
+    if (found == changed.end()) found = changed.insert(found, {how, {}});
+    std::vector<std::string>& variants = found->second;
+    if (std::find(variants.begin(), variants.end(), row.variant) == variants.end())
+      variants.push_back(row.variant);
   }
-  std::string out;
-  for (const auto& [variant, how] : changed)
-    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", variant, how);
+  if (changed.empty()) return std::nullopt;
+  for (const auto& [how, variants] : changed)
+    out.what +=
+        fmt::format("{}{} ({})", out.what.empty() ? "" : "; ", fmt::join(variants, ", "), how);
+  out.what = fmt::format("{} has changed since {}: {}", recipe.name, result.commit, out.what);
   return out;
 }
 
@@ -102,9 +199,9 @@ std::string changes_of(const Recipe& recipe, const Result& result) {
 std::string present(const Recipe& recipe, const std::vector<const Result*>& results) {
   std::string all;
   for (const Result* result : results) {
-    for (const Timed& row : timed_of(*result, recipe.name)) {
+    for (const Row& row : rows_of(*result, recipe)) {
       try {
-        const Fingerprint now = now_of(recipe, row, result->about);
+        const Fingerprint now = row.now();
         all += fmt::format("{} {} {} {}\n", row.variant, now.kernels, now.options, now.launches);
       } catch (const Error&) {  // of a variant or a tuning that is gone, there is nothing to change
       }
@@ -113,47 +210,94 @@ std::string present(const Recipe& recipe, const std::vector<const Result*>& resu
   return short_hash(all);
 }
 
-}  // namespace
+// Why a file cannot be what one command wrote; "": it can.
+std::string joined_by(const Json& json) {
+  const auto command = json.find("command");
+  if (command != json.end()) {
+    const std::string text = command->is_string() ? command->get<std::string>() : command->dump();
+    bool quoted = false;
+    for (const char c : text) {
+      if (c == '\'') quoted = !quoted;
+      if (!quoted && std::string_view(";&|()\n").find(c) != std::string_view::npos)
+        return fmt::format("its command is not one: '{}'", text);
+    }
+  }
+  for (const auto& [list, rows] : json.items()) {
+    for (std::size_t i = 0; rows.is_array() && i < rows.size(); ++i) {
+      for (const char* key : {"commit", "device", "date"}) {
+        if (rows[i].is_object() && rows[i].contains(key))
+          return fmt::format("{}[{}] has a {} of its own", list, i, key);
+      }
+    }
+  }
+  return "";
+}
 
-std::string doubt_about(const Result& result, const std::string& recipe) {
+std::string doubt_about_commit(const std::string& commit, History& history) {
   constexpr std::string_view kDirty = "-dirty";
-  const std::string& commit = result.commit;
   const bool dirty = commit.size() >= kDirty.size() &&
                      commit.compare(commit.size() - kDirty.size(), kDirty.size(), kDirty) == 0;
   if (commit.empty() || commit == "unknown") return "it does not say of which commit it is";
   if (dirty) return "it is of a tree that was never committed, " + commit;
-  const Recipe* known = known_recipe(recipe);
-  if (known == nullptr) return "";
-  std::set<std::string> silent;
-  for (const Timed& row : timed_of(result, recipe)) {
-    if (!row.ran) silent.insert(row.variant);
-  }
-  if (!silent.empty())
-    return fmt::format("it does not say what {} of {} ran at {}", fmt::join(silent, ", "), recipe,
-                       commit);
-  const std::string changes = changes_of(*known, result);
-  return changes.empty() ? "" : fmt::format("{} has changed since {}: {}", recipe, commit, changes);
+  if (history.has(commit) == History::Has::no)
+    return fmt::format("its commit {} is not in the history of HEAD", commit);
+  return "";
 }
 
-std::vector<std::string> doubts_about(const std::vector<Result>& results,
-                                      const std::vector<Vouch>& vouches) {
-  std::vector<std::string> out;
-  std::map<std::pair<std::string, std::string>, std::string> doubts;  // by result and recipe
-  for (const Result& result : results) {
-    for (const std::string& recipe : recipes_of(result)) {
-      const std::string doubt = doubt_about(result, recipe);
-      if (!doubt.empty()) doubts[{result.stem, recipe}] = doubt;
+std::vector<Doubt> doubts_about(const Result& result, History& history) {
+  std::vector<Doubt> out;
+  const std::vector<std::string> names = recipes_of(result);
+  const std::string joined = joined_by(result.json);
+  if (!joined.empty()) out.push_back({"it was joined by hand: " + joined, names, false});
+  const std::string commit = doubt_about_commit(result.commit, history);
+  if (!commit.empty()) out.push_back({commit, names, true});
+  Doubt silence{"", {}, result.kind == "stages"};  // an example does not know what its stages are
+  for (const std::string& name : names) {
+    const Recipe* recipe = known_recipe(name);
+    if (recipe == nullptr) continue;
+    const std::vector<Row> rows = rows_of(result, *recipe);
+    std::set<std::string> silent;
+    for (const Row& row : rows)
+      if (!row.ran) silent.insert(row.variant);
+    if (!silent.empty()) {
+      silence.what += fmt::format("{}{} of {}", silence.what.empty() ? "" : "; ",
+                                  fmt::join(silent, ", "), name);
+      silence.recipes.push_back(name);
     }
+    if (std::optional<Doubt> change = change_of(*recipe, result, rows, history))
+      out.push_back(std::move(*change));
   }
+  if (!silence.recipes.empty()) {
+    silence.what =
+        silence.recipes.size() > 1
+            ? fmt::format("it does not say what it ran of {}", fmt::join(silence.recipes, ", "))
+            : fmt::format("it does not say what {} ran", silence.what);
+    out.push_back(std::move(silence));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> doubts_about(const std::vector<Result>& results,
+                                      const std::vector<Vouch>& vouches, History& history) {
+  std::vector<std::string> out;
+  std::map<std::string, std::vector<Doubt>> doubts;  // by result
+  for (const Result& result : results) doubts[result.stem] = doubts_about(result, history);
   std::set<std::pair<std::string, std::string>> vouched;
   for (const Vouch& vouch : vouches) {
     std::vector<const Result*> named;
     for (const std::string& stem : vouch.results) {
       const Result& result = find(results, stem, "");
       const std::vector<std::string> has = recipes_of(result);
+      const std::vector<Doubt>& all = doubts[stem];
+      const auto is_of = [&](const Doubt& doubt) {
+        return std::find(doubt.recipes.begin(), doubt.recipes.end(), vouch.recipe) !=
+               doubt.recipes.end();
+      };
       if (std::find(has.begin(), has.end(), vouch.recipe) == has.end())
-        out.push_back(fmt::format("{}: '{}' has no times of {}", vouch.where, stem, vouch.recipe));
-      else if (doubts.count({stem, vouch.recipe}) == 0)
+        out.push_back(fmt::format("{}: '{}' has nothing of {}", vouch.where, stem, vouch.recipe));
+      else if (std::none_of(all.begin(), all.end(), is_of))
         out.push_back(fmt::format("{}: '{}' needs nobody to vouch for it", vouch.where, stem));
       named.push_back(&result);
       vouched.emplace(stem, vouch.recipe);
@@ -170,13 +314,24 @@ std::vector<std::string> doubts_about(const std::vector<Result>& results,
     }
   }
   for (const Result& result : results) {
-    for (const std::string& recipe : recipes_of(result)) {
-      const auto doubt = doubts.find({result.stem, recipe});
-      if (doubt == doubts.end() || vouched.count(doubt->first) != 0) continue;
-      out.push_back(
-          fmt::format("{}: {}: measure again, or say in docs/{}.md why it holds, "
-                      "in a block clcook:older",
-                      result.path, doubt->second, recipe));
+    const std::string again =
+        fmt::format("measure again: {}", renewal_of(result.json, result.path));
+    std::set<std::string> closed;  // recipes for which no page can vouch
+    for (const Doubt& doubt : doubts[result.stem])
+      if (!doubt.open) closed.insert(doubt.recipes.begin(), doubt.recipes.end());
+    for (const Doubt& doubt : doubts[result.stem]) {
+      const auto is_vouched = [&](const std::string& recipe) {
+        return vouched.count({result.stem, recipe}) != 0;
+      };
+      const auto is_closed = [&](const std::string& recipe) { return closed.count(recipe) != 0; };
+      const auto& all = doubt.recipes;
+      if (doubt.open && !all.empty() && std::all_of(all.begin(), all.end(), is_vouched)) continue;
+      out.push_back(fmt::format("{}: {}; {}", result.path, doubt.what, again));
+      if (all.empty() || std::any_of(all.begin(), all.end(), is_closed)) continue;
+      out.back() += all.size() == 1 && known_recipe(all.front()) != nullptr
+                        ? fmt::format("; or say in docs/{}.md", all.front())
+                        : fmt::format("; or say on a page, for each of {},", fmt::join(all, ", "));
+      out.back() += " why it holds, in a block clcook:older";
     }
   }
   return out;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "isa/gate.hpp"
 #include "measure/statistics.hpp"
 #include "results.hpp"
 #include "tool/command.hpp"
@@ -51,7 +52,7 @@ std::vector<Result> load(const std::vector<std::string>& paths);
 const Result& find(const std::vector<Result>& results, const std::string& stem,
                    const std::string& kind);
 
-// The recipes that a result has times of: none for kinds that are no measurements of recipes.
+// The recipes that a result is about.
 std::vector<std::string> recipes_of(const Result& result);
 
 // The newest result of a kind and a device that has times of a recipe; null without one.
@@ -138,11 +139,39 @@ std::string times(double ratio);
 // "2.31× [2.20, 2.40]".
 std::string to_string(const Ratio& ratio);
 
-// ---- Provenance (report/provenance.cpp) ----
+// The command that measures a result file again, from its kind and recipes: also of one that cannot be
+// read. Its options may have been others.
+std::string renewal_of(const Json& json, const std::string& path);
 
-// Why the times of a recipe cannot be taken for those of the recipe that this program was built
-// with: "" where they can. A recipe that it does not have is not compared.
-std::string doubt_about(const Result& result, const std::string& recipe);
+// ---- History (report/history.cpp) ----
+
+// What git knows in a project's folder of the commits of results. Where it cannot be asked, since the
+// folder is no repository or a shallow clone, the answers are `unknown`.
+class History {
+ public:
+  enum class Has { yes, no, unknown };
+
+  explicit History(const std::filesystem::path& root);
+
+  // Whether a commit, as result files name it, is HEAD or before it.
+  Has has(const std::string& commit);
+  // The committed counts of machine code at a commit before HEAD; null where it has none.
+  const isa::Gate* gate_at(const std::string& commit);
+  // Those in the folder.
+  const isa::Gate* gate();
+  // What it could not be asked, and why, as one line; "" for nothing.
+  std::string note() const;
+
+ private:
+  std::string root_;
+  std::string git_;
+  std::string silence_;  // why it cannot be asked anything
+  bool shallow_ = false;
+  std::map<std::string, Has> known_;
+  std::map<std::string, std::optional<isa::Gate>> gates_;  // by commit, "" for the folder's
+};
+
+// ---- Provenance (report/provenance.cpp) ----
 
 // A document's word that results hold although there is a doubt.
 struct Vouch {
@@ -152,10 +181,12 @@ struct Vouch {
   std::vector<std::string> results;
 };
 
-// A complaint of each result of which there is a doubt, unless a document vouches for it, and of what
-// vouches in vain. Throws Error(invalid_argument) for a vouch that names a result that is not there.
+// Complaints of results that may not be those of the recipes that this program was built with, each with
+// the command that renews it, and of what vouches in vain. A document may vouch for a commit that is not in
+// the history, for options and launches that changed, for a text that changed where the counts of machine
+// code did not, and for stages. A recipe that this program does not have is not compared. Throws Error(invalid_argument) for a vouch that names a result that is not there.
 std::vector<std::string> doubts_about(const std::vector<Result>& results,
-                                      const std::vector<Vouch>& vouches);
+                                      const std::vector<Vouch>& vouches, History& history);
 
 // ---- Tables (report/tables.cpp): made once, written as markdown and as HTML ----
 

@@ -45,8 +45,8 @@ Json parse_result(const std::string& content, const std::string& path, const std
   }
   if (json["format"] != kFormat) {
     fail(Errc::io, where,
-         fmt::format("has format version {}, this clcook reads version {}; measure again",
-                     json["format"].dump(), kFormat));
+         fmt::format("has format version {}, this clcook reads version {}; measure again: {}",
+                     json["format"].dump(), kFormat, report::renewal_of(json, path)));
   }
   if (!kind.empty() && json["kind"] != kind) {
     fail(Errc::io, where,
@@ -162,7 +162,38 @@ std::vector<std::string> recipes_of(const Result& result) {
   for (const std::string& one : {result.stages.recipe, result.peers.recipe}) {
     if (!one.empty()) names.insert(one);
   }
+  for (const CheckTotalRow& row : totals_of(result, "")) names.insert(row.recipe);
+  for (const IsaRow& row : result.isa.kernels) names.insert(row.recipe);
+  if (result.kind == "startup") names.insert("gaussian_blur");
   return {names.begin(), names.end()};
+}
+
+std::string renewal_of(const Json& json, const std::string& path) {
+  std::vector<std::string> names;
+  const auto add = [&](const Json& one) {
+    if (!one.is_object() || !one.contains("recipe") || !one["recipe"].is_string()) return;
+    std::string name = one["recipe"].get<std::string>();
+    // That of a description, by its file.
+    if (known_recipe(name) == nullptr && !std::filesystem::path(name).has_extension())
+      name += ".toml";
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  add(json);
+  for (const auto& list : json.items()) {
+    if (!list.value().is_array()) continue;
+    for (const Json& one : list.value()) add(one);
+  }
+  const std::string kind = json["kind"].get<std::string>();
+  if (kind == "stages")
+    return fmt::format("the example {} with --json {}", fmt::join(names, " "), path);
+  if (kind == "peers") {
+    const std::size_t end = path.rfind("_peers_");
+    return fmt::format("bench/peers/run {} --out {}", fmt::join(names, " "),
+                       end == std::string::npos ? "PREFIX" : path.substr(0, end));
+  }
+  // Of several: all that there are now.
+  return fmt::format("clcook {}{} {} {}", kind, names.size() == 1 ? " " + names.front() : "",
+                     kind == "isa" ? "--json" : "--out", path);
 }
 
 const Result* newest_of(const std::vector<Result>& results, const std::string& kind,

@@ -7,7 +7,9 @@
 #include <clcook/embedded/record.hpp>
 #include <map>
 #include <set>
+#include <unordered_map>
 
+#include "isa/jobs.hpp"
 #include "tool/code.hpp"
 
 namespace clcook::tool {
@@ -22,8 +24,8 @@ std::string hash_of(const std::set<std::string>& parts) {
 
 // Of many tunings and shapes few texts differ, and reading one takes longer than all the rest.
 std::uint64_t text_hash(const std::string& source) {
-  static std::map<std::uint64_t, std::uint64_t> known;
-  const auto [found, is_new] = known.try_emplace(fnv1a(source), 0);
+  static std::unordered_map<std::string, std::uint64_t> known;
+  const auto [found, is_new] = known.try_emplace(source, 0);
   if (is_new) found->second = fnv1a(code_without_layout(source));
   return found->second;
 }
@@ -44,6 +46,33 @@ std::vector<CompileUnit> units_of(const Recipe& recipe, const std::string& varia
   return out;
 }
 
+// What a variant compiles for several problems.
+struct Compiled {
+  std::set<std::string> kernels;
+  std::set<std::string> options;
+
+  void add(const std::vector<CompileUnit>& units, const DeviceInfo& device) {
+    for (const CompileUnit& unit : units) {
+      // With its options a kernel has its text.
+      if (options.insert(options_of(unit, device)).second)
+        kernels.insert(fmt::format("{} {:x}", unit.kernel, text_hash(unit.source.flatten())));
+    }
+  }
+
+  Fingerprint with_launches(const std::string& variant, const std::vector<RecordedCase>& record,
+                            std::size_t cases) const {
+    Fingerprint out{hash_of(kernels), hash_of(options), "", 0};
+    std::string launches;
+    for (const RecordedCase& one : record) {
+      if (one.variant != variant || out.cases == cases) continue;
+      for (const std::string& line : one.enqueued) launches += line + "\n";
+      ++out.cases;
+    }
+    out.launches = hash_of({launches});
+    return out;
+  }
+};
+
 }  // namespace
 
 const std::vector<RecordedCase>& record_of(const std::string& recipe) {
@@ -61,28 +90,38 @@ Fingerprint fingerprint_of(const Recipe& recipe, const std::string& variant, con
                            const std::vector<Params>& shapes, const DeviceInfo& device,
                            const std::vector<RecordedCase>& record, std::size_t cases) {
   recipe.variant(variant);
-  std::set<std::string> kernels;
-  std::set<std::string> options;
-  for (const Params& shape : shapes) {
-    for (const CompileUnit& unit : units_of(recipe, variant, tune, shape, device)) {
-      options.insert(options_of(unit, device));
-      kernels.insert(fmt::format("{} {:x}", unit.kernel, text_hash(unit.source.flatten())));
-    }
-  }
-  Fingerprint out{hash_of(kernels), hash_of(options), "", 0};
-  std::string launches;
-  for (const RecordedCase& one : record) {
-    if (one.variant != variant || out.cases == cases) continue;
-    for (const std::string& line : one.enqueued) launches += line + "\n";
-    ++out.cases;
-  }
-  out.launches = hash_of({launches});
-  return out;
+  Compiled all;
+  for (const Params& shape : shapes)
+    all.add(units_of(recipe, variant, tune, shape, device), device);
+  return all.with_launches(variant, record, cases);
 }
 
 Fingerprint fingerprint_of(const Recipe& recipe, const std::string& variant, const Params& tune,
                            const std::vector<Params>& shapes, const DeviceInfo& device) {
   return fingerprint_of(recipe, variant, tune, shapes, device, record_of(recipe.name));
+}
+
+Fingerprint fingerprint_of_check(const Recipe& recipe, const std::string& variant,
+                                 const DeviceInfo& device, std::size_t cases) {
+  Compiled all;
+  for (const Params& tune : combinations(recipe.variant(variant).axes)) {
+    for (const Params& shape : recipe.test_shapes) {
+      try {
+        all.add(units_of(recipe, variant, tune, shape, device), device);
+      } catch (const Error&) {  // a check skips it
+      }
+    }
+  }
+  return all.with_launches(variant, record_of(recipe.name), cases);
+}
+
+Fingerprint fingerprint_of_isa(const Recipe& recipe, const std::string& variant, const Params& tune,
+                               const std::string& target) {
+  isa::Target known;
+  known.name = target;
+  known.vendor = isa::vendor_of(target);
+  return fingerprint_of(recipe, variant, tune, {isa::shape_of(recipe)}, isa::device_of(known), {},
+                        0);
 }
 
 DeviceInfo info_of(const Device& device) {

@@ -28,6 +28,14 @@ Fingerprint fingerprint_of(const Recipe& recipe, const std::string& variant, con
 Fingerprint fingerprint_of(const Recipe& recipe, const std::string& variant, const Params& tune,
                            const std::vector<Params>& shapes, const DeviceInfo& device);
 
+// Of all that `clcook check` runs of a variant: each tuning on each test shape.
+Fingerprint fingerprint_of_check(const Recipe& recipe, const std::string& variant,
+                                 const DeviceInfo& device,
+                                 std::size_t cases = std::numeric_limits<std::size_t>::max());
+// Of what `clcook isa` compiles of a variant for a target, which enqueues nothing.
+Fingerprint fingerprint_of_isa(const Recipe& recipe, const std::string& variant, const Params& tune,
+                               const std::string& target);
+
 // The device of a result as far as fingerprints depend on it.
 DeviceInfo info_of(const Device& device);
 
