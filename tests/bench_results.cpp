@@ -21,8 +21,7 @@ const fs::path kFixtures = fs::path(CLCOOK_SOURCE_DIR) / "tests" / "data" / "rep
 std::vector<fs::path> all_results() {
   std::vector<fs::path> out;
   for (const fs::path& folder :
-       {fs::path(CLCOOK_SOURCE_DIR) / "bench" / "results",
-        fs::path(CLCOOK_SOURCE_DIR) / "bench" / "results" / "repeat", kFixtures / "results"}) {
+       {fs::path(CLCOOK_SOURCE_DIR) / "bench" / "results", kFixtures / "results"}) {
     for (const auto& entry : fs::directory_iterator(folder)) {
       if (entry.path().extension() == ".json") out.push_back(entry.path());
     }

@@ -246,10 +246,15 @@ Vouch parse_vouch(const std::string& arguments, const std::string& where, const 
   std::vector<std::string> words = words_of(arguments);
   const std::size_t at = words.empty() ? std::string::npos : words[0].find('@');
   if (words.size() < 2 || at == std::string::npos || at == 0)
-    fail(Errc::invalid_argument, "report", "expected: clcook:older RECIPE@HASH RESULT...");
+    fail(Errc::invalid_argument, "report",
+         "expected: clcook:older RECIPE@HASH RESULT..., where RECIPE may be *");
   if (text.find_first_not_of(" \n") == std::string::npos)
     fail(Errc::invalid_argument, "report", "between the markers must stand why the results hold");
-  return {where, words[0].substr(0, at), words[0].substr(at + 1), {words.begin() + 1, words.end()}};
+  return {where,
+          words[0].substr(0, at),
+          words[0].substr(at + 1),
+          {words.begin() + 1, words.end()},
+          text};
 }
 
 // The new text between the markers of a kind; of a chart the document gets the picture.

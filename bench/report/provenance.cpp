@@ -13,6 +13,9 @@ namespace clcook::tool::report {
 
 namespace {
 
+// The clock probe may take so many times as long beside half of a row's blocks.
+constexpr double kBusy = 1.5;
+
 // A row of a result, as far as its fingerprint goes.
 struct Row {
   std::string variant;
@@ -159,25 +162,32 @@ bool has_variant(const Recipe& recipe, const std::string& name) {
 struct Doubt {
   std::string what;
   std::vector<std::string> recipes;
-  bool open = true;  // a page may vouch
+  std::vector<std::string> named{};  // variants that a page must name that says why it holds
 };
 
 // "tiled, naive (the text of its kernels); direct (it is no longer a variant)"
 std::optional<Doubt> change_of(const Recipe& recipe, const Result& result,
                                const std::vector<Row>& rows, History& history) {
   std::vector<std::pair<std::string, std::vector<std::string>>> changed;  // how, variants
-  Doubt out{"", {recipe.name}, true};
+  Doubt out{"", {recipe.name}};
+  // That an implementation was right, and how long it took to start, does not hang on one kernel.
+  const bool is_timed = result.kind != "check" && result.kind != "startup";
+  const auto must_name = [&](const std::string& variant) {
+    if (is_timed && std::find(out.named.begin(), out.named.end(), variant) == out.named.end())
+      out.named.push_back(variant);
+  };
   for (const Row& row : rows) {
     if (!row.ran) continue;
     std::string how;
     try {
       const Fingerprint now = row.now();
       how = difference(*row.ran, now);
-      if (row.ran->kernels != now.kernels && out.open)
-        out.open = same_code(recipe, row.variant, result.commit, history);
+      if (row.ran->kernels != now.kernels &&
+          !same_code(recipe, row.variant, result.commit, history))
+        must_name(row.variant);
     } catch (const Error& error) {
       how = has_variant(recipe, row.variant) ? error.what() : "it is no longer a variant";
-      out.open = false;
+      must_name(row.variant);
     }
     if (how.empty()) continue;
     auto found = std::find_if(changed.begin(), changed.end(),
@@ -244,14 +254,41 @@ std::string doubt_about_commit(const std::string& commit, History& history) {
   return "";
 }
 
+// Of a bench: whether its intervals cover what differs between processes, and whether the device was
+// its own.
+std::string doubt_about_conditions(const Result& result) {
+  if (result.kind != "bench") return "";
+  constexpr std::size_t kProcesses = 3;
+  if (result.bench.processes.value_or(1) < kProcesses)
+    return fmt::format("its times are of {} process, and intervals take at least {}",
+                       result.bench.processes.value_or(1), kProcesses);
+  for (const BenchRow& row : result.bench.rows) {
+    if (!row.measured()) continue;
+    if (row.blocks < kProcesses)
+      return fmt::format("{} has times of {} processes, and intervals take at least {}", row.name(),
+                         row.blocks, kProcesses);
+    const double probe = result.bench.ceilings.probe_us.value_or(0);
+    if (!row.probes_us || row.probes_us->empty() || probe == 0) continue;
+    const double usual = median(*row.probes_us);
+    if (usual > kBusy * probe)
+      return fmt::format(
+          "the device did something else as well: beside {} the clock probe took "
+          "{:.0f} us in place of {:.0f}",
+          row.name(), usual, probe);
+  }
+  return "";
+}
+
 std::vector<Doubt> doubts_about(const Result& result, History& history) {
   std::vector<Doubt> out;
   const std::vector<std::string> names = recipes_of(result);
   const std::string joined = joined_by(result.json);
-  if (!joined.empty()) out.push_back({"it was joined by hand: " + joined, names, false});
+  if (!joined.empty()) out.push_back({"it was joined by hand: " + joined, names});
   const std::string commit = doubt_about_commit(result.commit, history);
-  if (!commit.empty()) out.push_back({commit, names, true});
-  Doubt silence{"", {}, result.kind == "stages"};  // an example does not know what its stages are
+  if (!commit.empty()) out.push_back({commit, names});
+  const std::string conditions = doubt_about_conditions(result);
+  if (!conditions.empty()) out.push_back({conditions, names});
+  Doubt silence;
   for (const std::string& name : names) {
     const Recipe* recipe = known_recipe(name);
     if (recipe == nullptr) continue;
@@ -284,28 +321,41 @@ std::vector<std::string> doubts_about(const std::vector<Result>& results,
   std::vector<std::string> out;
   std::map<std::string, std::vector<Doubt>> doubts;  // by result
   for (const Result& result : results) doubts[result.stem] = doubts_about(result, history);
-  std::set<std::pair<std::string, std::string>> vouched;
+  // By result and recipe, and what is said.
+  std::map<std::pair<std::string, std::string>, std::string> vouched;
   for (const Vouch& vouch : vouches) {
-    std::vector<const Result*> named;
-    for (const std::string& stem : vouch.results) {
-      const Result& result = find(results, stem, "");
-      const std::vector<std::string> has = recipes_of(result);
-      const std::vector<Doubt>& all = doubts[stem];
-      const auto is_of = [&](const Doubt& doubt) {
-        return std::find(doubt.recipes.begin(), doubt.recipes.end(), vouch.recipe) !=
-               doubt.recipes.end();
-      };
-      if (std::find(has.begin(), has.end(), vouch.recipe) == has.end())
-        out.push_back(fmt::format("{}: '{}' has nothing of {}", vouch.where, stem, vouch.recipe));
-      else if (std::none_of(all.begin(), all.end(), is_of))
-        out.push_back(fmt::format("{}: '{}' needs nobody to vouch for it", vouch.where, stem));
-      named.push_back(&result);
-      vouched.emplace(stem, vouch.recipe);
+    std::vector<std::string> names{vouch.recipe};
+    if (vouch.recipe == "*") {
+      names.clear();
+      for (const Recipe& recipe : recipes()) names.push_back(recipe.name);
     }
-    const Recipe* recipe = known_recipe(vouch.recipe);
-    if (recipe == nullptr) continue;
-    const std::string now = present(*recipe, named);
-    if (now != vouch.hash) {
+    std::string all;
+    for (const std::string& name : names) {
+      std::vector<const Result*> named;
+      for (const std::string& stem : vouch.results) {
+        const Result& result = find(results, stem, "");
+        const std::vector<std::string> has = recipes_of(result);
+        const bool has_it = std::find(has.begin(), has.end(), name) != has.end();
+        if (!has_it && vouch.recipe == "*") continue;
+        if (!has_it)
+          out.push_back(fmt::format("{}: '{}' has nothing of {}", vouch.where, stem, name));
+        named.push_back(&result);
+        vouched[{stem, name}] += vouch.text;
+      }
+      if (const Recipe* recipe = known_recipe(name)) all += present(*recipe, named);
+    }
+    for (const std::string& stem : vouch.results) {
+      const std::vector<Doubt>& its = doubts[stem];
+      const auto is_of = [&](const Doubt& doubt) {
+        return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+          return std::find(doubt.recipes.begin(), doubt.recipes.end(), name) != doubt.recipes.end();
+        });
+      };
+      if (std::none_of(its.begin(), its.end(), is_of))
+        out.push_back(fmt::format("{}: '{}' needs nobody to vouch for it", vouch.where, stem));
+    }
+    const std::string now = names.size() == 1 ? all : short_hash(all);
+    if (!now.empty() && now != vouch.hash) {
       out.push_back(
           fmt::format("{0}: vouches for what these results ran as {1} was at {2}; it is {3} now: "
                       "measure again, or see that what has changed does not matter, say so here, "
@@ -316,22 +366,28 @@ std::vector<std::string> doubts_about(const std::vector<Result>& results,
   for (const Result& result : results) {
     const std::string again =
         fmt::format("measure again: {}", renewal_of(result.json, result.path));
-    std::set<std::string> closed;  // recipes for which no page can vouch
-    for (const Doubt& doubt : doubts[result.stem])
-      if (!doubt.open) closed.insert(doubt.recipes.begin(), doubt.recipes.end());
     for (const Doubt& doubt : doubts[result.stem]) {
-      const auto is_vouched = [&](const std::string& recipe) {
-        return vouched.count({result.stem, recipe}) != 0;
+      const auto said = [&](const std::string& recipe) {
+        const auto found = vouched.find({result.stem, recipe});
+        return found == vouched.end() ? std::string() : found->second;
       };
-      const auto is_closed = [&](const std::string& recipe) { return closed.count(recipe) != 0; };
+      const auto is_said = [&](const std::string& recipe) { return !said(recipe).empty(); };
       const auto& all = doubt.recipes;
-      if (doubt.open && !all.empty() && std::all_of(all.begin(), all.end(), is_vouched)) continue;
+      std::vector<std::string> unnamed;
+      for (const std::string& variant : doubt.named) {
+        if (said(all.front()).find("`" + variant + "`") == std::string::npos)
+          unnamed.push_back("`" + variant + "`");
+      }
+      if (!all.empty() && unnamed.empty() && std::all_of(all.begin(), all.end(), is_said)) continue;
       out.push_back(fmt::format("{}: {}; {}", result.path, doubt.what, again));
-      if (all.empty() || std::any_of(all.begin(), all.end(), is_closed)) continue;
+      if (all.empty()) continue;
       out.back() += all.size() == 1 && known_recipe(all.front()) != nullptr
                         ? fmt::format("; or say in docs/{}.md", all.front())
                         : fmt::format("; or say on a page, for each of {},", fmt::join(all, ", "));
       out.back() += " why it holds, in a block clcook:older";
+      if (!unnamed.empty())
+        out.back() += fmt::format(" that names {}, whose machine code is another now",
+                                  fmt::join(unnamed, ", "));
     }
   }
   return out;

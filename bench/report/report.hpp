@@ -175,16 +175,17 @@ class History {
 
 // A document's word that results hold although there is a doubt.
 struct Vouch {
-  std::string where;  // "docs/line_blur.md:540"
-  std::string recipe;
-  std::string hash;  // what the measured variants compiled and enqueued when this was written
+  std::string where;   // "docs/line_blur.md:540"
+  std::string recipe;  // or "*" for all that the results have
+  std::string hash;    // what the measured variants compiled and enqueued when this was written
   std::vector<std::string> results;
+  std::string text;  // why they hold
 };
 
 // Complaints of results that may not be those of the recipes that this program was built with, each with
-// the command that renews it, and of what vouches in vain. A document may vouch for a commit that is not in
-// the history, for options and launches that changed, for a text that changed where the counts of machine
-// code did not, and for stages. A recipe that this program does not have is not compared. Throws Error(invalid_argument) for a vouch that names a result that is not there.
+// the command that renews it, and of what vouches in vain. A document that vouches for times has to name
+// each variant in `quotes` whose machine code, as the counts of clcook isa have it, is another now. A recipe that this program does not
+// have is not compared. Throws Error(invalid_argument) for a vouch that names a result that is not there.
 std::vector<std::string> doubts_about(const std::vector<Result>& results,
                                       const std::vector<Vouch>& vouches, History& history);
 
