@@ -563,7 +563,7 @@ TEST_CASE("a page that vouches for times of another machine code names the varia
   const std::string named =
       older(hash_in(checked(older("threshold_count@0"), 7, 7)), "`" + measured.variant + "` does.");
   passes(checked(named, 6, 7));
-  // That a device was right does not hang on one kernel.
+  // That a device was right does not depend on one kernel.
   const std::string check =
       older(hash_in(checked(older("threshold_count@0"), 6, 7, nullptr, "check")));
   passes(checked(check, 6, 7, nullptr, "check"));

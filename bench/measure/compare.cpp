@@ -11,6 +11,17 @@
 
 namespace clcook::tool {
 
+namespace {
+
+// Two cards of one kind differ by as much, and no run on one of them shows it.
+constexpr double kBetweenCards = 0.02;
+
+bool is_same(const Ratio& ratio) {
+  return ratio.low <= 1 + kBetweenCards && ratio.high >= 1 / (1 + kBetweenCards);
+}
+
+}  // namespace
+
 Blocks blocks_of(const BenchRow& row) { return split(row.samples_us, row.blocks); }
 
 Ratio ratio_of(const BenchRow& above, const BenchRow& below) {
@@ -50,7 +61,7 @@ int compare_results(const Device& device_before, const std::vector<BenchRow>& be
     ++compared;
     const BenchRow& old = *found->second;
     const Ratio ratio = ratio_of(row, old);
-    if (ratio.tie() || std::isnan(ratio.value)) continue;
+    if (is_same(ratio) || std::isnan(ratio.value)) continue;
     (ratio.value > 1 ? slower : faster) += 1;
     fmt::print("{} {}: {:.1f} -> {:.1f} us, {:.3f}x [{:.3f}, {:.3f}]\n",
                ratio.value > 1 ? "SLOWER" : "faster", row.name(), old.median_us, row.median_us,

@@ -14,7 +14,7 @@ Blocks blocks_of(const BenchRow& row);
 Ratio ratio_of(const BenchRow& above, const BenchRow& below);
 
 // Prints what became slower or faster beyond the noise: where the 95 % interval of the ratio of
-// medians leaves out 1. Returns 1 when something became slower, else 0. Throws
+// medians is more than 2 % from 1. Returns 1 when something became slower, else 0. Throws
 // Error(invalid_argument) when the devices differ or no row has the same recipe, variant, tuning
 // and shape.
 int compare_results(const Device& device_before, const std::vector<BenchRow>& before,

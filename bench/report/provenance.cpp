@@ -170,7 +170,7 @@ std::optional<Doubt> change_of(const Recipe& recipe, const Result& result,
                                const std::vector<Row>& rows, History& history) {
   std::vector<std::pair<std::string, std::vector<std::string>>> changed;  // how, variants
   Doubt out{"", {recipe.name}};
-  // That an implementation was right, and how long it took to start, does not hang on one kernel.
+  // That an implementation was right, and how long it took to start, does not depend on one kernel.
   const bool is_timed = result.kind != "check" && result.kind != "startup";
   const auto must_name = [&](const std::string& variant) {
     if (is_timed && std::find(out.named.begin(), out.named.end(), variant) == out.named.end())
@@ -321,13 +321,15 @@ std::vector<std::string> doubts_about(const std::vector<Result>& results,
   std::vector<std::string> out;
   std::map<std::string, std::vector<Doubt>> doubts;  // by result
   for (const Result& result : results) doubts[result.stem] = doubts_about(result, history);
-  // By result and recipe, and what is said.
+  // The reasons, by result and recipe.
   std::map<std::pair<std::string, std::string>, std::string> vouched;
   for (const Vouch& vouch : vouches) {
-    std::vector<std::string> names{vouch.recipe};
+    std::set<std::string> names{vouch.recipe};
     if (vouch.recipe == "*") {
       names.clear();
-      for (const Recipe& recipe : recipes()) names.push_back(recipe.name);
+      for (const std::string& stem : vouch.results) {
+        for (std::string& name : recipes_of(find(results, stem, ""))) names.insert(std::move(name));
+      }
     }
     std::string all;
     for (const std::string& name : names) {
@@ -354,7 +356,7 @@ std::vector<std::string> doubts_about(const std::vector<Result>& results,
       if (std::none_of(its.begin(), its.end(), is_of))
         out.push_back(fmt::format("{}: '{}' needs nobody to vouch for it", vouch.where, stem));
     }
-    const std::string now = names.size() == 1 ? all : short_hash(all);
+    const std::string now = names.size() == 1 || all.empty() ? all : short_hash(all);
     if (!now.empty() && now != vouch.hash) {
       out.push_back(
           fmt::format("{0}: vouches for what these results ran as {1} was at {2}; it is {3} now: "
@@ -371,14 +373,15 @@ std::vector<std::string> doubts_about(const std::vector<Result>& results,
         const auto found = vouched.find({result.stem, recipe});
         return found == vouched.end() ? std::string() : found->second;
       };
-      const auto is_said = [&](const std::string& recipe) { return !said(recipe).empty(); };
+      const auto has_reason = [&](const std::string& recipe) { return !said(recipe).empty(); };
       const auto& all = doubt.recipes;
       std::vector<std::string> unnamed;
       for (const std::string& variant : doubt.named) {
         if (said(all.front()).find("`" + variant + "`") == std::string::npos)
           unnamed.push_back("`" + variant + "`");
       }
-      if (!all.empty() && unnamed.empty() && std::all_of(all.begin(), all.end(), is_said)) continue;
+      if (!all.empty() && unnamed.empty() && std::all_of(all.begin(), all.end(), has_reason))
+        continue;
       out.push_back(fmt::format("{}: {}; {}", result.path, doubt.what, again));
       if (all.empty()) continue;
       out.back() += all.size() == 1 && known_recipe(all.front()) != nullptr

@@ -133,16 +133,19 @@ inline Sparse sparse(const reference::folded_switch::Valences& valences, bool ta
   return out;
 }
 
+// A shape may say how many neighbours make one control point.
+inline FoldedSwitch::Tune tune_of(const FoldedSwitch::Row& row, const Params& tune,
+                                  const Params& shape) {
+  FoldedSwitch::Tune out = FoldedSwitch::Posed::parse_tune(tune);
+  const auto run = static_cast<int>(shape.integer("run", 0));
+  if (run != 0 && row.traits.has_runs()) out.run = run;
+  return out;
+}
+
 class PatchCase : public PlanCase<FoldedSwitch> {
  public:
   PatchCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape, seed), "positions", "control_points") {
-    const int run = static_cast<int>(shape.integer("run", 0));
-    set_tune_of([run](const FoldedSwitch::Row& row, const Params& tune) {
-      FoldedSwitch::Tune out = FoldedSwitch::Posed::parse_tune(tune);
-      if (run != 0 && row.traits.has_runs()) out.run = run;
-      return out;
-    });
     const std::size_t offset = shape.as<std::size_t>("offset") * clcook::folded_switch::kPointBytes;
     // 0xFF in the poison makes every float a NaN. The positions start one point later than the
     // results, so that an exchange of the two offsets shows.
@@ -341,7 +344,7 @@ inline Recipe folded_switch() {
       Parameter::integer("tangents", "1: the tangent patches too", 0, 1, "0"),
   };
   describe<FoldedSwitch, folded_switch_card::PatchCase, folded_switch_card::Mesh>(
-      recipe, [](const Params& shape) { return shape; });
+      recipe, [](const Params& shape) { return shape; }, folded_switch_card::tune_of);
   recipe.test_shapes = {
       shape(1, "regular", "random", 0, true),
       shape(5, "mixed", "random", 3, true),
