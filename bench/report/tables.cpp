@@ -611,12 +611,18 @@ Cell span_cell(const std::string& name, const Recipe* recipe, const Result* resu
           ""};
 }
 
-// "1.20× to 8.09×": of all results of a device.
+// Whether peers were compared on such a device. Two machines with PoCL and as many cores are.
+bool is_of_kind(const std::vector<Result>& results, const Result& peers,
+                const std::string& device) {
+  return short_device(results, "peers", peers.device) == short_device(results, "bench", device);
+}
+
+// "1.20× to 8.09×": of all results of such a device.
 Cell others_cell(const std::vector<Result>& results, const std::string& device,
                  const std::string& recipe) {
   std::optional<Range> all;
   for (const Result& result : results) {
-    if (result.device != device || result.peers.recipe != recipe) continue;
+    if (result.peers.recipe != recipe || !is_of_kind(results, result, device)) continue;
     if (const std::optional<Range> one = against_others(result))
       all = all ? Range{std::min(all->least, one->least), std::max(all->most, one->most)} : *one;
   }
@@ -632,7 +638,7 @@ Table recipes_table(const std::vector<Result>& results, const std::string& prefi
   // On a CPU a kernel written for GPUs is no yardstick where there is a better one.
   const auto by_others = [&](const std::string& device) {
     return std::any_of(results.begin(), results.end(), [&](const Result& one) {
-      return one.kind == "peers" && one.device == device && one.about.type == "cpu";
+      return one.kind == "peers" && one.about.type == "cpu" && is_of_kind(results, one, device);
     });
   };
   const std::vector<std::string> devices = devices_of(results, "bench");
