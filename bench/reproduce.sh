@@ -16,7 +16,7 @@ if ! [ -e "$root/lib/clcook/cookbook/$recipe.hpp" ]; then
   exit 2
 fi
 if [ $# -eq 1 ] && ! [ -x "$clcook" ]; then
-  cmake -S "$root" -B "$root/build" >&2 && cmake --build "$root/build" --parallel --target clcook >&2 || exit 2
+  cmake -S "$root" -B "$root/build" >&2 && cmake --build "$root/build" --parallel --target clcook_tool >&2 || exit 2
 fi
 if ! [ -x "$clcook" ]; then
   echo "reproduce.sh: there is no program '$clcook'"

@@ -351,8 +351,8 @@ std::vector<Ncu::Calls> Ncu::profile_together(const std::filesystem::path& folde
       if (launches.size() != expected)
         wrong =
             complaint.empty() ? text("ncu saw ", launches.size(), " launches of ", expected) : why;
-    } catch (const Error& error) {
-      wrong = error.what();
+    } catch (const Error& refusal) {
+      wrong = refusal.what();
     }
     if (!wrong.empty()) {
       std::vector<Calls> alone;
