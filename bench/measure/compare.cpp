@@ -13,11 +13,11 @@ namespace clcook::tool {
 
 namespace {
 
-// Two cards of one kind differ by as much, and no run on one of them shows it.
-constexpr double kBetweenCards = 0.02;
+// A device may drift by as much from one run to the next, which neither of them shows.
+constexpr double kBetweenRuns = 0.02;
 
 bool is_same(const Ratio& ratio) {
-  return ratio.low <= 1 + kBetweenCards && ratio.high >= 1 / (1 + kBetweenCards);
+  return ratio.low <= 1 + kBetweenRuns && ratio.high >= 1 / (1 + kBetweenRuns);
 }
 
 }  // namespace
