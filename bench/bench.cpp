@@ -115,17 +115,10 @@ BenchRow row_of(const Recipe& recipe, const Params& shape, const Subject& subjec
 
 // Adds the blocks of a subject to its row.
 void add_times(BenchRow& row, const Subject& subject) {
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < subject.blocks.size(); ++i) {
-    const std::vector<double>& block = subject.blocks[i];
-    for (const double one : block) row.samples_us.push_back(microseconds(one));
-    const auto begin = subject.spans.begin() + static_cast<std::ptrdiff_t>(first);
-    first += block.size();
-    row.spans_us->push_back(
-        microseconds(median({begin, subject.spans.begin() + static_cast<std::ptrdiff_t>(first)})));
-    row.probes_us->push_back(microseconds(median(subject.probes[i])));
-    ++row.blocks;
-  }
+  for (const double one : flat(subject.blocks)) row.samples_us.push_back(microseconds(one));
+  for (const auto& spans : subject.spans) row.spans_us->push_back(microseconds(median(spans)));
+  for (const auto& probes : subject.probes) row.probes_us->push_back(microseconds(median(probes)));
+  row.blocks += subject.blocks.size();
 }
 
 // What follows from the samples of the rows of one problem.

@@ -148,8 +148,8 @@ std::size_t rows_of(const ConformanceOptions& options, const Runtime& runtime) {
 // Of the variants that ran.
 void add_fingerprints(Checked& checked, const DeviceInfo& device) {
   for (CheckTotalRow& sum : checked.totals) {
-    if (sum.skipped == sum.runs || sum.variant == "*") continue;
-    sum.ran = fingerprint_of_check(find_recipe(recipes(), sum.recipe), sum.variant, device);
+    if (sum.did_run())
+      sum.ran = fingerprint_of_check(find_recipe(recipes(), sum.recipe), sum.variant, device);
   }
 }
 

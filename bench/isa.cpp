@@ -570,14 +570,9 @@ int isa_command(const IsaArguments& arguments) {
                    one->counts,
                    {},
                    one->resources};
-        if (files.empty()) {
-          const Recipe& recipe = find_recipe(recipes(), title);
-          row.ran = fingerprint_of_isa(recipe, row.variant,
-                                       row.tune.empty()
-                                           ? combinations(recipe.variant(row.variant).axes).front()
-                                           : Params::parse(row.tune),
-                                       row.target);
-        }
+        if (files.empty())
+          row.ran =
+              fingerprint_of_isa(find_recipe(recipes(), title), row.variant, row.tune, row.target);
         if (target.vendor == isa::Vendor::nvidia) row.ptx = one->ptx;
         found.kernels.push_back(std::move(row));
       }

@@ -310,6 +310,8 @@ struct CheckTotalRow {
   std::optional<Fingerprint> ran;  // of a check with all tunings and test shapes
 
   void add(const CheckRow& row);
+  // "*" is a case that failed before a variant ran.
+  bool did_run() const { return skipped < runs && variant != "*"; }
 
   template <class Io, class Self>
   static void fields(Io& io, Self& row) {

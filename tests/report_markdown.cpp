@@ -294,7 +294,7 @@ struct Measured {
 
   Json ran(const std::string& kind) const {
     if (kind == "check") return to_json(tool::fingerprint_of_check(recipe, variant, device));
-    if (kind == "isa") return to_json(tool::fingerprint_of_isa(recipe, variant, tune, "sm_90"));
+    if (kind == "isa") return to_json(tool::fingerprint_of_isa(recipe, variant, "", "sm_90"));
     if (kind == "startup")
       return to_json(tool::fingerprint_of(find_recipe(cookbook::recipes(), "gaussian_blur"),
                                           "separable", {}, {picture()}, device));

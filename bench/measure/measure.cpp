@@ -142,22 +142,23 @@ void validate_all(Case& one, const Runtime& runtime, std::vector<Subject>& subje
 
 }  // namespace
 
-ClockProbe::ClockProbe(const Runtime& runtime) : runtime_(runtime.with_observer({})) {
-  program_ = runtime_.build(Source("probe.cl",
-                                   "__kernel void clcook_probe(__global float* out, float x) {\n"
-                                   "  for (int i = 0; i < 100000; ++i) x = fma(x, 0.75f, 0.125f);\n"
-                                   "  out[0] = x;\n}\n"),
-                            Defines(), "probe");
-  buffer_ = create_buffer(runtime_, sizeof(float));
-}
+ClockProbe::ClockProbe(const Runtime& runtime)
+    : runtime_(runtime.with_observer(timer_.observer())),
+      program_(
+          runtime_.build(Source("probe.cl",
+                                "__kernel void clcook_probe(__global float* out, float x) {\n"
+                                "  for (int i = 0; i < 100000; ++i) x = fma(x, 0.75f, 0.125f);\n"
+                                "  out[0] = x;\n}\n"),
+                         Defines(), "probe")),
+      buffer_(create_buffer(runtime_, sizeof(float))) {}
 
 double ClockProbe::seconds() {
   Kernel kernel(runtime_, program_, "clcook_probe");
-  const cl::Event done = kernel(Launch::cover({1, 1, 1}, {1, 1, 1}), {}, buffer_, 0.25f);
-  const cl_event handle = done();
-  check(clWaitForEvents(1, &handle), "clWaitForEvents");
-  const auto [start, end] = stamps_of(done);
-  return static_cast<double>(end - start) * 1e-9;
+  return timer_
+      .time([&] {
+        return kernel(Launch::cover({1, 1, 1}, {1, 1, 1}), {}, buffer_, 0.25f);
+      })
+      .sum;
 }
 
 void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& runtime,
@@ -191,6 +192,7 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
       if (!subject.problem.empty()) continue;
       if (subject.cold && !sweeper) sweeper = std::make_unique<CacheSweeper>(runtime);
       subject.blocks.emplace_back();
+      subject.spans.emplace_back();
       subject.probes.emplace_back();
       const std::string name = options.prefix + "/" + subject.name();
       benchmark::RegisterBenchmark(
@@ -202,14 +204,15 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
               // The warm-up at this very local size: PoCL compiles at the first launch of each. A
               // run of this length needs none beyond its validation.
               constexpr double kLong = 0.2;
-              const bool is_long = !subject.spans.empty() && subject.spans.back() > kLong;
+              const std::vector<double> earlier = flat(subject.spans);
+              const bool is_long = !earlier.empty() && earlier.back() > kLong;
               if (!is_long) timer.time([&] { return one->run({}); });
               for ([[maybe_unused]] auto _ : state) {
                 if (subject.cold) sweeper->sweep();
                 const EventTimer::Time time = timer.time([&] { return one->run({}); });
                 state.SetIterationTime(time.sum);
                 samples.push_back(time.sum);
-                subject.spans.push_back(time.span);
+                subject.spans.back().push_back(time.span);
                 subject.launches = time.launches;
                 subject.probes.back().push_back(probe.seconds());
               }
@@ -229,6 +232,7 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
   for (Subject& subject : subjects) {
     if (!flat(subject.blocks).empty()) continue;
     subject.blocks.clear();
+    subject.spans.clear();
     subject.probes.clear();
   }
   line.clear();

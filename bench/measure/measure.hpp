@@ -62,8 +62,9 @@ struct Subject {
 
   // One entry per run, in seconds, in the blocks in which they were taken.
   Blocks blocks;
-  std::vector<double> spans;
-  // Seconds of the clock probe behind each of these runs, in the same blocks.
+  // In the same blocks, from the first kernel's start to the last one's end, and the clock probe's
+  // behind each of these runs.
+  Blocks spans;
   Blocks probes;
   std::vector<double> samples() const { return flat(blocks); }
   std::size_t launches = 0;
@@ -89,9 +90,12 @@ struct MeasureOptions {
 class ClockProbe {
  public:
   explicit ClockProbe(const Runtime& runtime);
+  ClockProbe(const ClockProbe&) = delete;
+  ClockProbe& operator=(const ClockProbe&) = delete;
   double seconds();  // of one run
 
  private:
+  EventTimer timer_;
   Runtime runtime_;
   cl::Program program_;
   cl::Buffer buffer_;

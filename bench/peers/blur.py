@@ -3,7 +3,8 @@ the columns, borders repeated. Their peers are compared with the exact filter.""
 import os
 
 import kernels
-from peers import NotThisCase, NotTried, cpp_loop, cupy_event, npp, wall
+from peers import (NotThisCase, NotTried, cpp_loop, cupy_event, cupy_version, gcc_version, npp,
+                   npp_library, npp_version, opencv_version, package, peer, wall)
 
 
 def sigma_of(case):
@@ -137,3 +138,14 @@ def clesperanto(case):
     at_most(case, 300)
     return kernels.clesperanto_separable(case.device, picture(case), "gaussian_blur",
                                          len(weights(case)), sigma_of(case))
+
+
+def declare():
+    """The peers of both."""
+    peer("C++ loop", "cpu", gcc_version)(loop)
+    peer("OpenCV", "cpu", opencv_version)(opencv)
+    peer("SciPy", "cpu", package("scipy"))(scipy_filter)
+    peer("OpenCV, its OpenCL kernels", "gpu", kernels.opencv_version)(opencv_kernels)
+    peer("clEsperanto, its OpenCL kernels", "gpu", kernels.clesperanto_version)(clesperanto)
+    peer("NPP, FilterRowBorder and FilterColumnBorder", "gpu", npp_version, npp_library)(npp_filters)
+    peer("CuPy", "gpu", cupy_version)(cupy_filter)

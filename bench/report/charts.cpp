@@ -223,9 +223,8 @@ std::optional<Group> group_with(const Result& result, const Recipe& recipe,
 std::string gain_text(const std::vector<Result>& results, const std::vector<std::string>& words) {
   if (words.size() < 3)
     fail(Errc::invalid_argument, "report",
-         "expected: clcook:gain RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short], or RESULT "
-         "RECIPE "
-         "others [short]");
+         "expected: clcook:gain RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short], or "
+         "RESULT RECIPE others [short]");
   const bool is_short = words.back() == "short";
   const auto figure_of = [](double value) {
     return fmt::format("{:.{}f}", value, value >= 9.95 ? 0 : value >= 1.095 ? 1 : 2);

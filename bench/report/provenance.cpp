@@ -100,8 +100,7 @@ std::vector<Row> rows_of(const Result& result, const Recipe& recipe) {
       add(row.method, row.ran, row.tune.value_or(Params()), {result.startup.problem});
   }
   for (const CheckTotalRow& row : totals_of(result, recipe.name)) {
-    // "*" is a case that failed before a variant ran.
-    if (row.skipped == row.runs || row.variant == "*") continue;
+    if (!row.did_run()) continue;
     out.push_back({row.variant, row.ran, [=, &recipe](std::size_t cases) {
                      return fingerprint_of_check(recipe, row.variant, device, cases);
                    }});
@@ -110,13 +109,9 @@ std::vector<Row> rows_of(const Result& result, const Recipe& recipe) {
   for (const IsaRow& row : result.isa.kernels) {
     if (row.recipe != recipe.name) continue;
     if (!compiled.insert(row.tuned() + " " + row.target).second) continue;
-    out.push_back(
-        {row.variant, row.ran,
-         [&recipe, variant = row.variant, tune = row.tune, target = row.target](std::size_t) {
-           return fingerprint_of_isa(
-               recipe, variant, tune.empty() ? default_tune(recipe, variant) : Params::parse(tune),
-               target);
-         }});
+    out.push_back({row.variant, row.ran,
+                   [&recipe, variant = row.variant, tune = row.tune, target = row.target](
+                       std::size_t) { return fingerprint_of_isa(recipe, variant, tune, target); }});
   }
   return out;
 }

@@ -115,12 +115,14 @@ Fingerprint fingerprint_of_check(const Recipe& recipe, const std::string& varian
   return all.with_launches(variant, record_of(recipe.name), cases);
 }
 
-Fingerprint fingerprint_of_isa(const Recipe& recipe, const std::string& variant, const Params& tune,
-                               const std::string& target) {
+Fingerprint fingerprint_of_isa(const Recipe& recipe, const std::string& variant,
+                               const std::string& tune, const std::string& target) {
   isa::Target known;
   known.name = target;
   known.vendor = isa::vendor_of(target);
-  return fingerprint_of(recipe, variant, tune, {isa::shape_of(recipe)}, isa::device_of(known), {},
+  const Params whole =
+      tune.empty() ? combinations(recipe.variant(variant).axes).front() : Params::parse(tune);
+  return fingerprint_of(recipe, variant, whole, {isa::shape_of(recipe)}, isa::device_of(known), {},
                         0);
 }
 

@@ -32,9 +32,10 @@ Fingerprint fingerprint_of(const Recipe& recipe, const std::string& variant, con
 Fingerprint fingerprint_of_check(const Recipe& recipe, const std::string& variant,
                                  const DeviceInfo& device,
                                  std::size_t cases = std::numeric_limits<std::size_t>::max());
-// Of what `clcook isa` compiles of a variant for a target, which enqueues nothing.
-Fingerprint fingerprint_of_isa(const Recipe& recipe, const std::string& variant, const Params& tune,
-                               const std::string& target);
+// Of what `clcook isa` compiles of a variant for a target, which enqueues nothing. `tune` is as its rows
+// have it: empty for the default one.
+Fingerprint fingerprint_of_isa(const Recipe& recipe, const std::string& variant,
+                               const std::string& tune, const std::string& target);
 
 // The device of a result as far as fingerprints depend on it.
 DeviceInfo info_of(const Device& device);

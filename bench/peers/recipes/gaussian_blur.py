@@ -8,8 +8,7 @@ import subprocess
 import blur
 import kernels
 from blur import at_most, is_float, picture, weights
-from peers import (NotInstalled, NotThisCase, cupy_version, gcc_version, npp_library, npp_version,
-                   opencv_version, package, peer, torch_event, wall)
+from peers import NotInstalled, NotThisCase, opencv_version, peer, torch_event, wall
 
 
 def cases(size):
@@ -48,13 +47,7 @@ def judge(case, folder, who):
     return blur.judge(case, folder, who == "torchvision", who in APPROXIMATE)
 
 
-peer("C++ loop", "cpu", gcc_version)(blur.loop)
-peer("OpenCV", "cpu", opencv_version)(blur.opencv)
-peer("SciPy", "cpu", package("scipy"))(blur.scipy_filter)
-peer("OpenCV, its OpenCL kernels", "gpu", kernels.opencv_version)(blur.opencv_kernels)
-peer("clEsperanto, its OpenCL kernels", "gpu", kernels.clesperanto_version)(blur.clesperanto)
-peer("NPP, FilterRowBorder and FilterColumnBorder", "gpu", npp_version, npp_library)(blur.npp_filters)
-peer("CuPy", "gpu", cupy_version)(blur.cupy_filter)
+blur.declare()
 
 
 @peer("OpenCV, shrink-blur-enlarge", "cpu", opencv_version)

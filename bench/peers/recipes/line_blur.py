@@ -1,7 +1,5 @@
 """The blur by lines: the peers of gaussian_blur, which all but torchvision have its border."""
 import blur
-import kernels
-from peers import cupy_version, gcc_version, npp_library, npp_version, opencv_version, package, peer
 
 
 def cases(width, height, radii):
@@ -18,10 +16,4 @@ def judge(case, folder, who):
     return blur.judge(case, folder, False, False)
 
 
-peer("C++ loop", "cpu", gcc_version)(blur.loop)
-peer("OpenCV", "cpu", opencv_version)(blur.opencv)
-peer("SciPy", "cpu", package("scipy"))(blur.scipy_filter)
-peer("OpenCV, its OpenCL kernels", "gpu", kernels.opencv_version)(blur.opencv_kernels)
-peer("clEsperanto, its OpenCL kernels", "gpu", kernels.clesperanto_version)(blur.clesperanto)
-peer("NPP, FilterRowBorder and FilterColumnBorder", "gpu", npp_version, npp_library)(blur.npp_filters)
-peer("CuPy", "gpu", cupy_version)(blur.cupy_filter)
+blur.declare()
