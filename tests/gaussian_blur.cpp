@@ -172,6 +172,44 @@ TEST_CASE("gaussian_blur: halfs there and back") {
   CHECK(ref::to_half(2049) == ref::to_half(2048));
 }
 
+TEST_CASE("gaussian_blur: a pattern that repeats is blurred alike wherever it is") {
+  // Its sizes share no factor with those of tiles, runs and rings, so each part of it comes to lie at
+  // every place of them. Sums are in the same order everywhere, but for grids and matrix units.
+  constexpr int kWide = 5;
+  constexpr int kHigh = 7;
+  for (const double sigma : {2.0, 9.0, 12.0, 17.0, 18.0, 40.0}) {
+    Problem p{kWide * 29, kHigh * 43, sigma, sigma, GaussianBlur::Pixel::f32, 1};
+    p.border = GaussianBlur::Border::wrap;
+    p.peak = 1;
+    std::vector<float> src(static_cast<std::size_t>(p.width * p.height));
+    for (int y = 0; y < p.height; ++y) {
+      for (int x = 0; x < p.width; ++x) {
+        Random random(static_cast<std::uint64_t>(y % kHigh * kWide + x % kWide));
+        src[static_cast<std::size_t>(y * p.width + x)] = random.uniform();
+      }
+    }
+    const cl::Buffer from = upload(src);
+    const cl::Buffer to = create_buffer(runtime(), src.size() * sizeof(float));
+    for (const auto variant : able(p)) {
+      const GaussianBlur blur(runtime(), p, variant);
+      const std::string name = variant.name();
+      if (name == "pyramid" || name == "cpu_pyramid" || name.compare(0, 6, "tensor") == 0) continue;
+      CAPTURE(sigma);
+      CAPTURE(name);
+      const std::vector<float> dst =
+          read_buffer<float>(runtime(), to, src.size(), {blur(from, to)});
+      int different = 0;
+      for (int y = 0; y < p.height; ++y) {
+        for (int x = 0; x < p.width; ++x) {
+          different += dst[static_cast<std::size_t>(y * p.width + x)] !=
+                       dst[static_cast<std::size_t>(y % kHigh * p.width + x % kWide)];
+        }
+      }
+      CHECK(different == 0);
+    }
+  }
+}
+
 LONG_TEST_CASE("gaussian_blur: a flat picture stays flat, and sums are kept", 16) {
   const Problem p = problem_of(50, 40, 6);
   const std::vector<float> flat(50 * 40 * 4, 0.625f);

@@ -344,7 +344,14 @@ gaussian_blur_separable_spline_columns(__global const float* mid, __global float
 #define FOUR_ROWS(AT) (float4)((AT)[0], (AT)[LINES], (AT)[2 * LINES], (AT)[3 * LINES])
 #define FOUR_LEFT_Y(i) \
   FOUR_ROWS(column + in_ring(base + own + (i) / RUN * RUN, RING) + (i) % RUN * LINES)
-#define FOUR_RIGHT_Y(i) FOUR_ROWS(column + in_ring(base + own + right + (i), RING))
+// `right` is a multiple of EVERY, and the ring may end after any of its multiples.
+#define RIGHT_ROW(i) (column + in_ring(base + own + right + (i), RING))
+#if EVERY == 4
+#define FOUR_RIGHT_Y(i) FOUR_ROWS(RIGHT_ROW(i))
+#else
+#define FOUR_RIGHT_Y(i) \
+  (float4)(RIGHT_ROW(i)[0], RIGHT_ROW(i)[LINES], RIGHT_ROW((i) + 2)[0], RIGHT_ROW((i) + 2)[LINES])
+#endif
     const int right = taps.count * EVERY;
     ADD_TAPS(sums, AT_LEFT, LEFT, FOUR_LEFT_Y)
     ADD_TAPS(sums, AT_RIGHT, RIGHT, FOUR_RIGHT_Y)
