@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <clcook/gaussian_blur.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "tool/command.hpp"
@@ -60,8 +62,8 @@ int run_child(const StartupArguments& arguments) {
                           {arguments.width, arguments.height, arguments.sigma, arguments.sigma}};
   row.plan_s = lap();
   for (double* seconds : {&row.first_blur_s, &row.second_blur_s}) {
-    const cl_event done = blur(src, dst)();
-    check(clWaitForEvents(1, &done), "clWaitForEvents");
+    const cl::Event done = blur(src, dst);
+    check(clWaitForEvents(1, &done()), "clWaitForEvents");
     *seconds = lap();
   }
   row.processor_s = processor_seconds();
@@ -79,13 +81,20 @@ StartupRow run_process(const StartupArguments& arguments) {
                   std::filesystem::read_symlink("/proc/self/exe").string(), arguments.width,
                   arguments.height, arguments.sigma);
   if (!arguments.device.empty()) setenv("CLCOOK_DEVICE", arguments.device.c_str(), 1);
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  FILE* const pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) fail(Errc::out_of_resources, "startup", "no process can be made");
   std::string text;
   char part[4096];
-  while (pipe && std::fgets(part, sizeof part, pipe.get()) != nullptr) text += part;
+  while (std::fgets(part, sizeof part, pipe) != nullptr) text += part;
+  const int status = pclose(pipe);
   const std::size_t at = text.find("STARTUP ");
-  if (at == std::string::npos)
-    fail(Errc::opencl, "startup", "the process that should blur ended without a result");
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || at == std::string::npos) {
+    const std::string how =
+        WIFSIGNALED(status)
+            ? fmt::format("by signal {}, {}", WTERMSIG(status), strsignal(WTERMSIG(status)))
+            : fmt::format("with exit code {}", WEXITSTATUS(status));
+    fail(Errc::opencl, "startup", "the process that should blur ended " + how);
+  }
   return from_json<StartupRow>(Json::parse(text.substr(at + 8, text.find('\n', at) - at - 8)),
                                "of the process", "row");
 }
