@@ -298,6 +298,7 @@ struct Spec : PlainSpec {
     Offer out;
     out.work.bytes_read = items * (double{kItemBytes} + p.key_bytes);
     out.work.bytes_written = items * double{kItemBytes};
+    out.work.operations = items * operations(s);
     out.work.launches = 1;
     out.last = s.row.traits.free;
     if (s.row.traits.lists) {
@@ -352,6 +353,21 @@ struct Spec : PlainSpec {
   }
 
  private:
+  // For an item, in units of the device's rate, as measured on an H200. How the paths lie is not known:
+  // they may be random, and a wave of 32 items takes each path that one of them has.
+  static double operations(const Setup<Spec>& s) {
+    constexpr double kFunction = 800;
+    constexpr double kSort = 1200;  // an item's place in local memory, which the next one waits for
+    constexpr double kWave = 32;
+    const double paths = s.problem.paths;
+    const auto& traits = s.row.traits;
+    const bool orders = traits.sorts || traits.lists || s.row.is_for_cpus;
+    if (s.device.cpu) return kFunction * (traits.free ? paths : 1) + (orders ? kSort : 0);
+    if (traits.free) return kFunction * paths;
+    if (!orders) return kFunction * paths * (1 - std::pow(1 - 1 / paths, kWave));
+    return kFunction + kSort * (traits.lists ? 2 : 1);
+  }
+
   static cl::Event alone(Call& c) {
     const std::size_t each = c.setup.row.is_for_cpus    ? kCpuRun
                              : c.setup.row.traits.sorts ? listing::kItems

@@ -44,6 +44,9 @@ struct Offer {
   Lacks lacks = Lacks::nothing;  // what it cannot do without
   std::string why;               // where it cannot: the value and the rule
   Work work;                     // what it moves and computes, and in how many launches
+  // Microseconds, by which automatic compares variants. What is put together of other variants adds
+  // theirs up; 0: by `work` and what was measured of this variant.
+  double cost = 0;
   double max_error = 0;  // no result is further off before it is rounded to the result's type; in
                          // units of the largest value
   double psnr = std::numeric_limits<double>::infinity();  // dB that results reach; also of an offer

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <clcook/core/plan.hpp>
+#include <clcook/core/rates.hpp>
 #include <clcook/embedded/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <memory>
@@ -58,11 +59,13 @@ class StraightAlpha : public Method {
     }
     Offer out;
     out.max_error = design.offer.max_error + alpha_roundings(p);
-    out.work = design.offer.work;
     const double floats = values_of(p) * sizeof(float);
-    out.work.bytes_read += bytes_of(p) + floats;
-    out.work.bytes_written += bytes_of(p) + floats;
-    out.work.launches += 2;
+    const Work own{bytes_of(p) + floats, bytes_of(p) + floats, 0, 2};
+    out.work = design.offer.work;
+    out.work.bytes_read += own.bytes_read;
+    out.work.bytes_written += own.bytes_written;
+    out.work.launches += own.launches;
+    out.cost = design.offer.cost + microseconds(device_rates(runtime), own);
     out.units = units(p, axes, runtime.info());
     out.units.insert(out.units.end(), design.offer.units.begin(), design.offer.units.end());
     out.in_place = true;  // src has been read when the last pass writes

@@ -6,6 +6,7 @@
 #include <clcook/core/call_order.hpp>
 #include <clcook/core/math.hpp>
 #include <clcook/core/plan.hpp>
+#include <clcook/core/rates.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <memory>
 #include <optional>
@@ -303,11 +304,16 @@ class BestOfVolume : public VolumeParts {
       out.work.bytes_written += part->offer.work.bytes_written;
       out.work.operations += part->offer.work.operations;
       out.work.launches += part->offer.work.launches;
+      out.cost += part->offer.cost;
       out.units.insert(out.units.end(), part->offer.units.begin(), part->offer.units.end());
       return part->offer.max_error;
     };
     const double slices = add(design.slices);
     out.max_error = volume_error(slices, add(design.columns), both ? between : 0);
+    if (between > 0 && both) {
+      constexpr double kRounding = 8;  // operations that round a value, and make it a float again
+      out.cost += microseconds(device_rates(runtime), {0, 0, kRounding * values_of(p), 0});
+    }
     out.in_place = both;
     return out;
   }

@@ -198,16 +198,18 @@ CLCOOK_INLINE std::vector<RankedCandidate> ranked_candidates(const Question& of,
     RankedCandidate& one = out[i];
     Candidate& candidate = one.candidate;
     if (!candidate.offer || !candidate.offer->can()) continue;
+    Offer& offer = *candidate.offer;
     TuningFactor factor = factors[i];
+    if (offer.cost > 0) factor = {1, "by what was measured of its parts"};
     // Next to measured variants one that was not measured counts as the worst of them.
     if (factor.value == 0 && largest > 0)
       factor = {largest, "by its work, as badly as the worst that was measured"};
     if (factor.value == 0) factor.value = 1;
-    one.cost = microseconds(rates, candidate.offer->work) * factor.value;
+    if (offer.cost <= 0) offer.cost = microseconds(rates, offer.work) * factor.value;
+    one.cost = offer.cost;
     const std::string about = "about " + three_digits(one.cost) + " us";
     one.line = candidate.variant->name + ": " + about;
-    if (math::isfinite(candidate.offer->psnr))
-      one.line += " and " + three_digits(candidate.offer->psnr) + " dB";
+    if (math::isfinite(offer.psnr)) one.line += " and " + three_digits(offer.psnr) + " dB";
     candidate.reason = about + ", " + factor.where;
   }
   std::stable_sort(out.begin(), out.end(), [&](const RankedCandidate& a, const RankedCandidate& b) {
