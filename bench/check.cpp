@@ -243,7 +243,12 @@ int run_check(const CheckArguments& arguments) {
   summarise();
   // A file for --resume needs every row; that of a finished check says what they come to.
   const bool ended_early = Interrupt::asked();
-  only_failures = !arguments.out.empty() && arguments.out != "-" && !ended_early;
+  const bool is_whole = arguments.recipes.empty() && arguments.variant.empty() &&
+                        arguments.shapes.empty() && !arguments.tiny && !arguments.in_order_only;
+  const bool has_more = !arguments.resume.empty() && !is_whole;
+  const bool is_file =
+      !arguments.resume.empty() || (!arguments.out.empty() && arguments.out != "-");
+  only_failures = is_file && !has_more && !ended_early;
   Json more = Json::object();
   if (only_failures) {
     if (!arguments.tiny && arguments.shapes.empty()) add_fingerprints(checked, runtime.info());
