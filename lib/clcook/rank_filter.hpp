@@ -377,7 +377,8 @@ struct Spec : PlainSpec {
     if (s.row.is_for_cpus) return kStep / kCpuVector * (has_network(s) ? network : 3 * bits * n);
     if (traits.is_network) {
       const double rows = side + s.tune.outputs - 1;
-      // A pair of values is packed in a step. NVIDIA's compiler compares the halves one by one.
+      // A pair of values is packed in a step, which costs NVIDIA's GPUs what it saves: the H200
+      // counts as many instructions.
       const double reads = rows * side / s.tune.outputs;
       const int at_once = traits.is_packed && !quirks::is_nvidia(s.device) ? 2 : 1;
       const double steps = network + (traits.is_packed ? reads : 0);
