@@ -49,10 +49,10 @@ def _run(name: str, arguments: Sequence[str], accept: Sequence[int] = (0,)) -> s
     return done.stdout
 
 
-def _json_of(name: str, arguments: Sequence[str], option: str, accept: Sequence[int] = (0,)) -> Any:
+def _json_of(name: str, arguments: Sequence[str], option: str) -> Any:
     with tempfile.TemporaryDirectory(prefix="clcook") as folder:
         path = os.path.join(folder, "result.json")
-        said = _run(name, [*arguments, option, path], accept)
+        said = _run(name, [*arguments, option, path])
         try:
             with open(path, encoding="utf-8") as file:
                 return json.load(file)
@@ -60,6 +60,17 @@ def _json_of(name: str, arguments: Sequence[str], option: str, accept: Sequence[
             raise ToolError(
                 f"clcook {name}: left no result ({error}): {said[-4000:]}", "io", where=name
             ) from error
+
+
+def _check(arguments: Sequence[str]) -> dict:
+    """Every row, which a result file has only until a whole check is finished."""
+    said = _run("check", [*arguments, "--json"], (0, 1))
+    try:
+        return json.loads(said)
+    except ValueError as error:
+        raise ToolError(
+            f"clcook check: printed no result ({error}): {said[-4000:]}", "io", where="check"
+        ) from error
 
 
 def _words(values: Sequence[Any], where: str, what: str) -> list[str]:
@@ -84,7 +95,7 @@ def check(*recipes: str, variant: str = "", device: str = "", tiny: bool = False
         arguments += ["--device", *_words([device], "check", "device")]
     if tiny:
         arguments.append("--tiny")
-    return _json_of("check", arguments, "--resume", (0, 1))
+    return _check(arguments)
 
 
 def try_(description: Path, device: str = "") -> dict:
@@ -97,7 +108,7 @@ def try_(description: Path, device: str = "") -> dict:
     on = ["--device", *_words([device], "try_", "device")] if device else []
     return {
         "text": _run("try", [*file, *on]),
-        "check": _json_of("check", [*file, *on], "--resume", (0, 1)),
+        "check": _check([*file, *on]),
         "bench": _json_of("bench", [*file, "--quick", *on], "--out"),
     }
 
