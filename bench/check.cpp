@@ -245,10 +245,9 @@ int run_check(const CheckArguments& arguments) {
   const bool ended_early = Interrupt::asked();
   const bool is_whole = arguments.recipes.empty() && arguments.variant.empty() &&
                         arguments.shapes.empty() && !arguments.tiny && !arguments.in_order_only;
-  const bool has_more = !arguments.resume.empty() && !is_whole;
-  const bool is_file =
-      !arguments.resume.empty() || (!arguments.out.empty() && arguments.out != "-");
-  only_failures = is_file && !has_more && !ended_early;
+  const bool is_finished =
+      arguments.resume.empty() ? !arguments.out.empty() && arguments.out != "-" : is_whole;
+  only_failures = is_finished && !ended_early;
   Json more = Json::object();
   if (only_failures) {
     if (!arguments.tiny && arguments.shapes.empty()) add_fingerprints(checked, runtime.info());

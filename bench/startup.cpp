@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <cstring>
 #include <memory>
 
+#include "isa/tools.hpp"
 #include "tool/command.hpp"
 #include "tool/fingerprint.hpp"
 #include "tool/scratch_folder.hpp"
@@ -76,24 +76,19 @@ int run_child(const StartupArguments& arguments) {
 
 // The row of a process of its own.
 StartupRow run_process(const StartupArguments& arguments) {
-  const std::string command =
-      fmt::format("exec '{}' startup --child --width {} --height {} --sigma {}",
-                  std::filesystem::read_symlink("/proc/self/exe").string(), arguments.width,
-                  arguments.height, arguments.sigma);
   if (!arguments.device.empty()) setenv("CLCOOK_DEVICE", arguments.device.c_str(), 1);
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) fail(Errc::out_of_resources, "startup", "no process can be made");
-  std::string text;
-  char part[4096];
-  while (std::fgets(part, sizeof part, pipe) != nullptr) text += part;
-  const int status = pclose(pipe);
+  const isa::Finished ended =
+      isa::run_tool({std::filesystem::read_symlink("/proc/self/exe").string(), "startup", "--child",
+                     "--width", fmt::to_string(arguments.width), "--height",
+                     fmt::to_string(arguments.height), "--sigma", fmt::to_string(arguments.sigma)});
+  const std::string& text = ended.out;
   const std::size_t at = text.find("STARTUP ");
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || at == std::string::npos) {
-    const std::string how =
-        WIFSIGNALED(status)
-            ? fmt::format("by signal {}, {}", WTERMSIG(status), strsignal(WTERMSIG(status)))
-            : fmt::format("with exit code {}", WEXITSTATUS(status));
-    fail(Errc::opencl, "startup", "the process that should blur ended " + how);
+  if (ended.code != 0 || at == std::string::npos) {
+    const std::string how = ended.code > 128 ? fmt::format("by signal {}, {}", ended.code - 128,
+                                                           strsignal(ended.code - 128))
+                                             : fmt::format("with exit code {}", ended.code);
+    fail(Errc::opencl, "startup",
+         fmt::format("the process that should blur ended {}\n{}", how, ended.err));
   }
   return from_json<StartupRow>(Json::parse(text.substr(at + 8, text.find('\n', at) - at - 8)),
                                "of the process", "row");
