@@ -10,7 +10,6 @@
 #include <clcook/core/tuning.hpp>
 #include <clcook/core/variant.hpp>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -88,8 +87,7 @@ CLCOOK_INLINE MeasuredCandidates measured_candidates(const Question& of, const D
 // A variant with its defaults, as automatic sees it.
 struct RankedCandidate {
   Candidate candidate;
-  double cost = std::numeric_limits<double>::infinity();  // microseconds; infinite: it cannot
-  bool may_take = true;                                   // by automatic
+  bool may_take = true;  // by automatic
   std::string
       line;  // what it costs and promises, or why it cannot: "tensor: about 52.1 us and 91 dB"
 };

@@ -18,6 +18,14 @@ struct Work {
   double operations = 0;  // floating-point or integer operations that the method needs; a fused
                           // multiply-add counts two
   double launches = 0;    // kernels one after the other; 0: not counted
+
+  Work& operator+=(const Work& other) {
+    bytes_read += other.bytes_read;
+    bytes_written += other.bytes_written;
+    operations += other.operations;
+    launches += other.launches;
+    return *this;
+  }
 };
 
 struct Rates {

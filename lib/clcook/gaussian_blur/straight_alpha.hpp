@@ -62,9 +62,7 @@ class StraightAlpha : public Method {
     const double floats = values_of(p) * sizeof(float);
     const Work own{bytes_of(p) + floats, bytes_of(p) + floats, 0, 2};
     out.work = design.offer.work;
-    out.work.bytes_read += own.bytes_read;
-    out.work.bytes_written += own.bytes_written;
-    out.work.launches += own.launches;
+    out.work += own;
     out.cost = design.offer.cost + microseconds(device_rates(runtime), own);
     out.units = units(p, axes, runtime.info());
     out.units.insert(out.units.end(), design.offer.units.begin(), design.offer.units.end());

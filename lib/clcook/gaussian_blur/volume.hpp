@@ -209,8 +209,7 @@ class FloatVolume : public VolumeParts {
     out.max_error = volume_error(slices.max_error, columns.max_error,
                                  has_slices(axes) && has_columns(axes) ? 0x1p-24 : 0);
     out.work = slices.work;
-    out.work.operations += columns.work.operations;
-    out.work.launches += columns.work.launches;
+    out.work += columns.work;
     out.in_place = true;  // src has been read when the last pass writes
     return out;
   }
@@ -300,10 +299,7 @@ class BestOfVolume : public VolumeParts {
     }
     const auto add = [&](const std::optional<Part>& part) {
       if (!part) return 0.0;
-      out.work.bytes_read += part->offer.work.bytes_read;
-      out.work.bytes_written += part->offer.work.bytes_written;
-      out.work.operations += part->offer.work.operations;
-      out.work.launches += part->offer.work.launches;
+      out.work += part->offer.work;
       out.cost += part->offer.cost;
       out.units.insert(out.units.end(), part->offer.units.begin(), part->offer.units.end());
       return part->offer.max_error;

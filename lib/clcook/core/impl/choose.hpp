@@ -94,7 +94,10 @@ class Attempts {
 };
 
 inline bool ranks_before(const RankedCandidate& a, const RankedCandidate& b, bool by_cost) {
-  if (math::isfinite(a.cost) != math::isfinite(b.cost)) return math::isfinite(a.cost);
+  const auto can = [](const RankedCandidate& one) {
+    return one.candidate.offer && one.candidate.offer->can();
+  };
+  if (can(a) != can(b)) return can(a);
   if (!a.may_take || !b.may_take) return a.may_take && !b.may_take;
   const auto last = [](const RankedCandidate& one) {
     return one.candidate.offer && one.candidate.offer->last;
@@ -103,7 +106,11 @@ inline bool ranks_before(const RankedCandidate& a, const RankedCandidate& b, boo
   const VariantInfo& one = *a.candidate.variant;
   const VariantInfo& other = *b.candidate.variant;
   if (!by_cost && one.is_for_cpus != other.is_for_cpus) return one.is_for_cpus;
-  if (a.cost < b.cost || b.cost < a.cost) return a.cost < b.cost;
+  if (can(a)) {
+    const double ours = a.candidate.offer->cost;
+    const double theirs = b.candidate.offer->cost;
+    if (ours < theirs || theirs < ours) return ours < theirs;
+  }
   return one.is_preferred && !other.is_preferred;
 }
 
@@ -199,18 +206,20 @@ CLCOOK_INLINE std::vector<RankedCandidate> ranked_candidates(const Question& of,
     Candidate& candidate = one.candidate;
     if (!candidate.offer || !candidate.offer->can()) continue;
     Offer& offer = *candidate.offer;
-    TuningFactor factor = factors[i];
-    if (offer.cost > 0) factor = {1, "by what was measured of its parts"};
-    // Next to measured variants one that was not measured counts as the worst of them.
-    if (factor.value == 0 && largest > 0)
-      factor = {largest, "by its work, as badly as the worst that was measured"};
-    if (factor.value == 0) factor.value = 1;
-    if (offer.cost <= 0) offer.cost = microseconds(rates, offer.work) * factor.value;
-    one.cost = offer.cost;
-    const std::string about = "about " + three_digits(one.cost) + " us";
+    std::string where = "by what was measured of its parts";
+    if (offer.cost <= 0) {
+      TuningFactor factor = factors[i];
+      // Next to measured variants one that was not measured counts as the worst of them.
+      if (factor.value == 0 && largest > 0)
+        factor = {largest, "by its work, as badly as the worst that was measured"};
+      if (factor.value == 0) factor.value = 1;
+      offer.cost = microseconds(rates, offer.work) * factor.value;
+      where = factor.where;
+    }
+    const std::string about = "about " + three_digits(offer.cost) + " us";
     one.line = candidate.variant->name + ": " + about;
     if (math::isfinite(offer.psnr)) one.line += " and " + three_digits(offer.psnr) + " dB";
-    candidate.reason = about + ", " + factor.where;
+    candidate.reason = about + ", " + where;
   }
   std::stable_sort(out.begin(), out.end(), [&](const RankedCandidate& a, const RankedCandidate& b) {
     return detail::ranks_before(a, b, of.problem.by_cost());
