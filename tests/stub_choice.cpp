@@ -102,27 +102,36 @@ bool is_fast(double time, double fastest) {
 // The variants that may be taken: those that are fast for each of the shapes. Where none is, those
 // whose slowest time is.
 std::vector<std::string> fast_variants(const Recipe& recipe, const Times& of) {
-  std::map<std::string, bool> fast;
-  std::map<std::string, double> slowest;
-  double least = std::numeric_limits<double>::infinity();  // of the slowest times
+  struct Sum {
+    std::size_t measured = 0;  // shapes
+    std::size_t fast = 0;
+    double slowest = 0;
+  };
+  std::map<std::string, Sum> sums;
   for (const auto& [shape, times] : of.times) {
     double fastest = std::numeric_limits<double>::infinity();
     for (const auto& [name, time] : times) {
       if (!recipe.variant(name).is_approximate) fastest = std::min(fastest, time);
     }
     for (const auto& [name, time] : times) {
-      fast.emplace(name, true).first->second &= is_fast(time, fastest);
-      slowest[name] = std::max(slowest[name], time);
+      Sum& sum = sums[name];
+      ++sum.measured;
+      sum.fast += is_fast(time, fastest) ? 1 : 0;
+      sum.slowest = std::max(sum.slowest, time);
     }
   }
-  for (const auto& [name, time] : slowest) {
-    if (!recipe.variant(name).is_approximate) least = std::min(least, time);
+  const std::size_t all = of.times.size();
+  bool any = false;
+  double least = std::numeric_limits<double>::infinity();  // of the slowest times
+  for (const auto& [name, sum] : sums) {
+    any = any || sum.fast == all;
+    if (sum.measured == all && !recipe.variant(name).is_approximate)
+      least = std::min(least, sum.slowest);
   }
-  const bool any =
-      std::any_of(fast.begin(), fast.end(), [](const auto& one) { return one.second; });
   std::vector<std::string> out;
-  for (const auto& [name, time] : slowest) {
-    if (any ? fast[name] : is_fast(time, least)) out.push_back(name);
+  for (const auto& [name, sum] : sums) {
+    if (any ? sum.fast == all : sum.measured == all && is_fast(sum.slowest, least))
+      out.push_back(name);
   }
   return out;
 }
