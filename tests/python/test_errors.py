@@ -81,7 +81,7 @@ def strange(a, **more):
         (lambda: clcook.rank_filter(GOOD, 1.5), clcook.WrongType, ["radius", "whole", "float"]),
         (lambda: clcook.rank_filter(GOOD, 1, 1.5), clcook.InvalidArgument, ["rank", "0 to 1", "1.5"]),
         (lambda: clcook.rank_filter(GOOD, 1, "h"), clcook.WrongType, ["rank", "'h'"]),
-        (lambda: clcook.rank_filter(GOOD[..., :3].copy(), 1), clcook.InvalidArgument, ["1 or 4", "3"]),
+        (lambda: clcook.rank_filter(GOOD[..., :3].copy(), 1), clcook.InvalidArgument, ["1, 2 or 4", "3"]),
         (lambda: clcook.rank_filter(GOOD[:, ::2], 1), clcook.InvalidArgument, ["stride"]),
         # files
         (lambda: clcook.bc6h_decode("/nowhere/x.dds"), clcook.FileError, ["/nowhere/x.dds"]),
