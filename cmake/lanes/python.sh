@@ -1,7 +1,8 @@
 #!/bin/bash
 # python.sh SOURCE PLAIN CLCOOK WORK: the Python package builds as a wheel, installs, and passes
-# tests/python; the Python of README and of the pages runs, and so does the notebook. PLAIN is the
-# program of tests/python/plain.cpp, CLCOOK the command.
+# tests/python; the Python of README and of the pages runs, and so does the notebook. The short grid
+# leaves out the tests that are marked slow. PLAIN is the program of tests/python/plain.cpp, CLCOOK the
+# command.
 set -euo pipefail
 source=$1 plain=$2 clcook=$3 work=$4
 mkdir -p "$work"
@@ -20,5 +21,7 @@ wheels=("$work"/wheel/*.whl)
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "${wheels[0]}"
 export CLCOOK_PLAIN=$plain CLCOOK_WHEEL=${wheels[0]}
 [ -z "$clcook" ] || export CLCOOK=$clcook
+slow=()
+[ "${CLCOOK_TEST_GRID:-full}" = full ] || slow=(-m "not slow")
 cd "$work"  # so that no module of the sources is found
-"$python" -m pytest -q -p no:cacheprovider -rs --rootdir "$source" "$source/tests/python"
+"$python" -m pytest -q -p no:cacheprovider -rs ${slow[@]+"${slow[@]}"} --rootdir "$source" "$source/tests/python"

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 
+import clcook
 import numpy as np
 import pytest
 
@@ -46,6 +47,14 @@ def picture(shape, dtype, seed=1):
     if dtype.kind == "u":
         return random.integers(0, np.iinfo(dtype).max, shape, dtype, endpoint=True)
     return (random.random(shape) * 4 - 1).astype(dtype)
+
+
+def blur(a, sigma, border="clamp", **more):
+    """clcook.gaussian_blur of a picture whose channels, if there are some, come last; by the library's
+    name of the border."""
+    mode = {"clamp": "nearest", "mirror": "reflect", "reflect_101": "mirror"}.get(border, border)
+    axis = -1 if a.ndim == 3 else None
+    return clcook.gaussian_blur(a, sigma, mode=mode, channel_axis=axis, **more)
 
 
 @pytest.fixture(scope="session")

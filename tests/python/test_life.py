@@ -9,7 +9,7 @@ import weakref
 import clcook
 import numpy as np
 import pytest
-from conftest import picture, python
+from conftest import blur, picture, python
 from test_results import blur_plan, same
 
 
@@ -26,7 +26,7 @@ def pictures():
 def test_objects_freed_while_a_kernel_runs(cl, context, queue, read):
     # Memory of numpy that OpenCL uses in place goes with the Python object: the call keeps it.
     a = picture((200, 300, 4), "uint8")
-    expected = clcook.gaussian_blur(a, 3)
+    expected = blur(a, 3)
     gate = cl.UserEvent(context)
     plan = blur_plan(queue, a)
     flags = cl.mem_flags.USE_HOST_PTR | cl.mem_flags.READ_WRITE
@@ -64,7 +64,7 @@ def test_ordinary_buffers_are_not_kept(cl, context, queue, buffer_of, read):
     del src, plan
     gc.collect()
     gate.set_status(cl.command_execution_status.COMPLETE)
-    same(read(a, dst, event), clcook.gaussian_blur(a, 3))
+    same(read(a, dst, event), blur(a, 3))
     assert count <= 2
 
 
@@ -76,7 +76,7 @@ def test_a_queue_that_is_gone(cl, context, buffer_of, read):
     gc.collect()
     src, dst = buffer_of(a), buffer_of(np.zeros_like(a))
     plan(src, dst).wait()
-    same(read(a, dst), clcook.gaussian_blur(a, 3))
+    same(read(a, dst), blur(a, 3))
 
 
 def test_memory_of_a_pool(cl, context, queue, read):
@@ -88,7 +88,7 @@ def test_memory_of_a_pool(cl, context, queue, read):
     src = cl.array.to_device(queue, a, allocator=pool)
     dst = cl.array.empty_like(src)
     event = plan(src, dst)
-    same(dst.get(), clcook.gaussian_blur(a, 3))
+    same(dst.get(), blur(a, 3))
     event.wait()
 
 
@@ -111,12 +111,12 @@ def in_threads(work):
 
 
 def test_threads_on_arrays(pictures):
-    expected = [clcook.gaussian_blur(p, 1 + i) for i, p in enumerate(pictures)]
+    expected = [blur(p, 1 + i) for i, p in enumerate(pictures)]
 
     def work(_):
         for _ in range(20):
             for i, p in enumerate(pictures):
-                same(clcook.gaussian_blur(p, 1 + i), expected[i])
+                same(blur(p, 1 + i), expected[i])
                 assert clcook.stream_compaction(p, 30000).size
 
     in_threads(work)
@@ -124,7 +124,7 @@ def test_threads_on_arrays(pictures):
 
 def test_threads_on_one_plan(cl, queue, buffer_of, read, pictures):
     plan = blur_plan(queue, pictures[0])
-    expected = [clcook.gaussian_blur(p, 3) for p in pictures]
+    expected = [blur(p, 3) for p in pictures]
 
     def work(i):
         for _ in range(50):
@@ -136,7 +136,7 @@ def test_threads_on_one_plan(cl, queue, buffer_of, read, pictures):
 
 def test_the_interpreter_goes_on_while_a_picture_is_blurred():
     a = picture((600, 800, 4), "float32")
-    clcook.gaussian_blur(a, 60, "wrap")
+    blur(a, 60, "wrap")
     ticks = []
     ended = threading.Event()
 
@@ -149,7 +149,7 @@ def test_the_interpreter_goes_on_while_a_picture_is_blurred():
     thread.start()
     begin = time.perf_counter()
     for _ in range(3):
-        clcook.gaussian_blur(a, 60, "wrap")
+        blur(a, 60, "wrap")
     end = time.perf_counter()
     ended.set()
     thread.join()
@@ -173,8 +173,8 @@ def test_no_leak(cl, context, queue, buffer_of):
             if i % 8 == 0:
                 plan(x, y)
                 y.events.clear()
-                clcook.gaussian_blur(a, 1 + i % 7, out=out)
-                clcook.gaussian_blur(a, 1 + i % 7)
+                blur(a, 1 + i % 7, out=out)
+                blur(a, 1 + i % 7)
                 for bad in (3, None):
                     with pytest.raises(clcook.Error):
                         plan(src, bad)
@@ -219,7 +219,7 @@ def test_kept_plans_are_few():
     clcook.clear()
     plans = clcook._arrays._plans
     for width in range(4, 24):
-        clcook.gaussian_blur(picture((4, width), "uint8"), 1)
+        blur(picture((4, width), "uint8"), 1)
     assert len(plans._idle) == plans.MOST
     clcook.clear()
     assert len(plans._idle) == 0

@@ -69,6 +69,7 @@ def test_wheel():
     assert not [name for name in names if name.startswith(("include/", "lib/", "share/"))]
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path):
     command = os.environ.get("CLCOOK") or shutil.which("clcook")
     if command is None:
@@ -83,6 +84,7 @@ def test_the_command(tmp_path):
     assert tried["check"]["summary"]["failed"] == 0 and tried["bench"]["rows"] and tried["text"]
 
 
+@pytest.mark.slow
 def test_typing():
     pytest.importorskip("mypy")
     code = (

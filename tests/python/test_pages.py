@@ -51,7 +51,14 @@ def test_there_are_pages():
     assert {"README.md", "python.md", "gaussian_blur.md"} <= names
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+# The pages of users of Python; those of recipes show a call each.
+FIRST = ("README", "python")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, id=p.stem, marks=[] if p.stem in FIRST else pytest.mark.slow) for p in PAGES],
+)
 def test_page(page, cl, context, queue, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = given(cl, context, queue)
@@ -70,6 +77,7 @@ def test_every_bound_operation_has_its_lines(name):
     assert "```python" in use
 
 
+@pytest.mark.slow
 def test_notebook(tmp_path, monkeypatch):
     """Every cell of the notebook runs, in order, and is stored without what it printed."""
     import json

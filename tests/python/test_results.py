@@ -3,9 +3,11 @@
 import clcook
 import numpy as np
 import pytest
-from conftest import DATA, picture, plain
+from conftest import DATA, blur, picture, plain
 
 PIXELS = {"uint8": "u8", "uint16": "u16", "float16": "f16", "float32": "f32"}
+# scipy's names of the library's borders.
+MODES = {"clamp": "nearest", "mirror": "reflect", "reflect_101": "mirror", "wrap": "wrap"}
 
 
 def cpp_blur(tmp_path, a, sigma, border="clamp", truncate=4):
@@ -40,7 +42,7 @@ BLURS = [
 def test_gaussian_blur(tmp_path, shape, dtype, sigma, more):
     a = picture(shape, dtype)
     before = a.copy()
-    out = clcook.gaussian_blur(a, sigma, **more)
+    out = blur(a, sigma, **more)
     same(a, before)
     same(out, cpp_blur(tmp_path, a, sigma, **more))
 
@@ -49,13 +51,13 @@ def test_a_new_sigma_gives_what_a_new_plan_gives(tmp_path):
     # Across methods: a plan that was made for a small sigma must not keep its method.
     a = picture((120, 160, 4), "uint8")
     for sigma in (0.7, 30, 3, 12.25, 0.7):
-        same(clcook.gaussian_blur(a, sigma), cpp_blur(tmp_path, a, sigma))
+        same(blur(a, sigma), cpp_blur(tmp_path, a, sigma))
 
 
 def test_sigma_is_in_the_order_of_the_dimensions():
     a = np.zeros((21, 21), np.float32)
     a[10, 10] = 1
-    out = clcook.gaussian_blur(a, (3, 0))
+    out = blur(a, (3, 0))
     assert np.count_nonzero(out[:, 10]) > 10 and np.count_nonzero(out[:, 9]) == 0
 
 
@@ -63,9 +65,9 @@ def test_rows_that_lie_apart_and_out(tmp_path):
     whole = picture((60, 80, 4), "uint8")
     part = whole[5:45, 10:70]
     expected = cpp_blur(tmp_path, np.ascontiguousarray(part), 4)
-    same(clcook.gaussian_blur(part, 4), expected)
+    same(blur(part, 4), expected)
     target = np.zeros((50, 90, 4), np.uint8)
-    returned = clcook.gaussian_blur(part, 4, out=target[3:43, 7:67])
+    returned = blur(part, 4, out=target[3:43, 7:67])
     assert returned.base is target
     same(np.ascontiguousarray(target[3:43, 7:67]), expected)
     target[3:43, 7:67] = 0
@@ -74,61 +76,85 @@ def test_rows_that_lie_apart_and_out(tmp_path):
 
 def test_a_volume():
     a = picture((9, 20, 24), "float32")
-    for bad in (a[0], a[0, 0], a[None, ..., None]):
-        with pytest.raises(clcook.InvalidArgument, match="3 or 4 dimensions"):
-            clcook.gaussian_blur(bad, 1, volume=True)
-    got = clcook.gaussian_blur(a, (2, 0, 0), volume=True)
+    got = clcook.gaussian_blur(a, (2, 0, 0))
     weights = np.exp(-(np.arange(-8, 9) ** 2) / 8)
     edged = np.pad(a.astype(float), ((8, 8), (0, 0), (0, 0)), "edge")
     expected = sum(w * edged[k : k + 9] for k, w in enumerate(weights / weights.sum()))
     np.testing.assert_allclose(got, expected, atol=1e-5)
     # Without a blur along z each slice is a picture; and several sigmas, one after the other.
     for sigma in (1.5, 3):
-        flat = clcook.gaussian_blur(a, (0, sigma, sigma), volume=True)
+        flat = clcook.gaussian_blur(a, (0, sigma, sigma))
         for z in range(9):
             np.testing.assert_allclose(flat[z], clcook.gaussian_blur(a[z], sigma), atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(23,), (20, 31), (6, 20, 31)])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_channels_first_and_last(shape, channels):
+    a = picture((*shape, channels), "uint16")
+    sigma = (2, 1.5, 3)[: len(shape)]
+    last = clcook.gaussian_blur(a, sigma, channel_axis=-1)
+    same(clcook.gaussian_blur(a, sigma, channel_axis=len(shape)), last)
+    first = np.ascontiguousarray(np.moveaxis(a, -1, 0))
+    same(clcook.gaussian_blur(first, sigma, channel_axis=0), np.ascontiguousarray(np.moveaxis(last, -1, 0)))
+    out = np.empty_like(first)
+    for plane, result in zip(first, out):
+        clcook.gaussian_blur(plane, sigma, out=result)
+    same(out, np.ascontiguousarray(np.moveaxis(last, -1, 0)))
+
+
+def test_many_channels_first():
+    a = picture((7, 12, 15), "uint8")
+    got = clcook.median3x3(a, channel_axis=0)
+    for plane, result in zip(a, got):
+        same(result, clcook.rank_filter(plane, 1))
+    with pytest.raises(clcook.InvalidArgument, match="channels.*7"):
+        clcook.gaussian_blur(np.ascontiguousarray(np.moveaxis(a, 0, -1)), 1, channel_axis=-1)
 
 
 def test_straight_alpha():
     a = np.zeros((12, 20, 4), np.uint8)
     a[:, :10] = (0, 200, 0, 255)
     a[:, 10:] = (255, 0, 0, 0)
-    out = clcook.gaussian_blur(a, 2, alpha="straight")
-    plain = clcook.gaussian_blur(a, 2)
+    out = blur(a, 2, alpha="straight")
+    plain = blur(a, 2)
     assert out[..., 0].max() == 0 and plain[..., 0].max() > 50
-    np.testing.assert_array_equal(clcook.gaussian_blur(a, 2, alpha="premultiplied"), plain)
+    np.testing.assert_array_equal(blur(a, 2, alpha="premultiplied"), plain)
     # White has no grey rim where what lies outside is transparent.
     white = np.full((9, 9, 4), 255, np.uint8)
-    rim = clcook.gaussian_blur(white, 1, "constant", alpha="straight")
+    rim = blur(white, 1, "constant", alpha="straight")
     assert rim[..., :3].min() == 255 and rim[0, 0, 3] < 150
     with pytest.raises(clcook.InvalidArgument, match="2 or 4 channels"):
-        clcook.gaussian_blur(a[..., 0].copy(), 2, alpha="straight")
+        blur(a[..., 0].copy(), 2, alpha="straight")
     with pytest.raises(clcook.InvalidArgument, match="premultiplied"):
-        clcook.gaussian_blur(a, 2, alpha="associated")
+        blur(a, 2, alpha="associated")
     with pytest.raises(clcook.WrongType, match="alpha"):
-        clcook.gaussian_blur(a, 2, alpha=1)
+        blur(a, 2, alpha=1)
 
 
 def test_in_place():
     a = picture((20, 30, 4), "uint8")
-    expected = clcook.gaussian_blur(a, 3)
-    assert clcook.gaussian_blur(a, 3, out=a) is a
+    expected = blur(a, 3)
+    assert blur(a, 3, out=a) is a
     same(a, expected)
 
 
 def test_a_read_only_source():
     a = picture((20, 30), "uint8")
-    expected = clcook.gaussian_blur(a, 2)
+    expected = blur(a, 2)
     a.flags.writeable = False
-    same(clcook.gaussian_blur(a, 2), expected)
+    same(blur(a, 2), expected)
+
+
+RANKS = [(1, 0.5, "clamp"), (2, 0.25, "mirror"), (1, 1, "reflect_101"), (2, 0, "wrap")]
 
 
 @pytest.mark.parametrize("shape", [(23, 31), (20, 17, 2), (20, 17, 4)])
-@pytest.mark.parametrize("dtype", PIXELS)
-@pytest.mark.parametrize("radius, rank, border", [(1, 0.5, "clamp"), (3, 0.25, "mirror"), (2, 0.5, "reflect_101"), (2, 1, "wrap")])
+@pytest.mark.parametrize("dtype, radius, rank, border", [(d, *r) for d, r in zip(PIXELS, RANKS)])
 def test_rank_filter(tmp_path, shape, dtype, radius, rank, border):
     a = picture(shape, dtype)
-    got = clcook.rank_filter(a, radius, rank, border=border)
+    more = {"mode": MODES[border], "channel_axis": -1 if a.ndim == 3 else None}
+    got = clcook.rank_filter(a, radius, rank, **more)
     mode = {"clamp": "edge", "mirror": "symmetric", "reflect_101": "reflect", "wrap": "wrap"}[border]
     edged = np.pad(a, [(radius, radius)] * 2 + [(0, 0)] * (a.ndim - 2), mode)
     side = 2 * radius + 1
@@ -137,7 +163,7 @@ def test_rank_filter(tmp_path, shape, dtype, radius, rank, border):
     # Filters only compare: numpy's result is the C++ one.
     same(got, np.ascontiguousarray(ordered[..., int(rank * (side * side - 1) + 0.5)]))
     out = np.empty_like(a)
-    assert clcook.rank_filter(a, radius, rank, border=border, out=out) is out
+    assert clcook.rank_filter(a, radius, rank, out=out, **more) is out
     same(out, got)
     a.tofile(tmp_path / "in")
     pixel = {1: "r", 2: "rg", 4: "rgba"}[a.shape[2] if a.ndim == 3 else 1] + {"u8": "8", "u16": "16", "f16": "16f", "f32": "32f"}[PIXELS[dtype]]
@@ -166,6 +192,15 @@ def test_bc6h_decode(tmp_path, dtype, texel):
             *("signed_float" if signed else "unsigned_float", texel),
         )
         same(got, np.fromfile(tmp_path / "out", dtype).reshape(got.shape))
+
+
+def test_bc6h_decode_of_bytes():
+    file = DATA / "bc6h/lythwood_room.dds"
+    expected = clcook.bc6h_decode(file)
+    for kind in (bytes, bytearray, memoryview):
+        same(clcook.bc6h_decode(kind(file.read_bytes())), expected)
+    with pytest.raises(clcook.FileError, match="cut off"):
+        clcook.bc6h_decode(file.read_bytes()[:-1])
 
 
 def test_bc6h_decode_warns_of_an_odd_file(tmp_path):
@@ -279,7 +314,7 @@ def test_wait_list(cl, context, queue, buffer_of, read):
     assert event.command_execution_status != cl.command_execution_status.COMPLETE
     gate.set_status(cl.command_execution_status.COMPLETE)
     event.wait()
-    same(read(a, dst), clcook.gaussian_blur(a, 3))
+    same(read(a, dst), blur(a, 3))
 
 
 def test_set_sigma(tmp_path, queue, buffer_of, read):
@@ -322,9 +357,10 @@ def test_variants_and_runtimes(queue, buffer_of, read):
     assert plan.psnr > 60 and isinstance(plan.in_place, bool)
     src, dst = buffer_of(a), buffer_of(np.zeros_like(a))
     got = read(a, dst, plan(src, dst)).astype(int)
-    assert np.abs(got - clcook.gaussian_blur(a, 3)).max() <= 1
+    assert np.abs(got - blur(a, 3)).max() <= 1
 
 
+@pytest.mark.slow
 def test_every_plan_is_called(cl, queue, context):
     """Plans on buffers whose data are bytes to Python: results by numpy."""
     random = np.random.default_rng(3)

@@ -1,6 +1,6 @@
 """clcook: OpenCL operations as functions from numpy to numpy, and as plans on queues of pyopencl.
 
-    soft = clcook.gaussian_blur(picture, sigma=12)
+    soft = clcook.gaussian_blur(picture, sigma=12, channel_axis=-1)
 
     blur = clcook.GaussianBlur(queue, width=1920, height=1080, sigma_x=12, sigma_y=12)
     done = blur(src, dst, [uploaded])  # pyopencl buffers, arrays or images; a pyopencl.Event
@@ -22,7 +22,15 @@ except ImportError as _error:
         "and a driver such as pocl-opencl-icd"
     ) from _error
 
-from ._arrays import bc6h_decode, clear, gaussian_blur, rank_filter, stream_compaction
+from ._arrays import (
+    bc6h_decode,
+    clear,
+    dilate,
+    gaussian_blur,
+    median3x3,
+    rank_filter,
+    stream_compaction,
+)
 from ._clcook import *  # noqa: F403  the plans
 from ._clcook import __version__
 from ._tools import check, command, flatten, include_dir, isa, try_

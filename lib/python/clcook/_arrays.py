@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import threading
 import warnings
@@ -13,10 +14,30 @@ import numpy as np
 from . import _clcook
 from .errors import FileError, _invalid
 
-Border = Literal["clamp", "mirror", "reflect_101", "wrap", "constant"]
+Mode = Literal[
+    "nearest",
+    "reflect",
+    "mirror",
+    "wrap",
+    "constant",
+    "grid-mirror",
+    "grid-wrap",
+    "grid-constant",
+]
 Alpha = Literal["none", "straight", "premultiplied"]
 Sigma = Union[float, Sequence[float]]
 
+# scipy's names of what lies outside, and the library's.
+_BORDERS = {
+    "nearest": "clamp",
+    "reflect": "mirror",
+    "mirror": "reflect_101",
+    "wrap": "wrap",
+    "constant": "constant",
+    "grid-mirror": "mirror",
+    "grid-wrap": "wrap",
+    "grid-constant": "constant",
+}
 _CHANNELS = {"uint8": "u8", "uint16": "u16", "float16": "f16", "float32": "f32"}
 
 
@@ -75,22 +96,16 @@ def clear() -> None:
     _plans.clear()
 
 
-def _array(a: Any, where: str, name: str, dtypes: Sequence[str], dims: Sequence[int]) -> np.ndarray:
-    """Checks type, byte order and number of dimensions. Copies nothing."""
+def _array(a: Any, where: str, name: str) -> np.ndarray:
+    """Checks type and byte order. Copies nothing."""
     if not isinstance(a, np.ndarray):
         raise _invalid(where, f"{name} must be a numpy array, got {type(a).__name__}", True)
-    if a.dtype.name not in dtypes or not a.dtype.isnative:
+    if a.dtype.name not in _CHANNELS or not a.dtype.isnative:
         raise _invalid(
             where,
-            f"{name} must be of {', '.join(dtypes)} in this machine's byte order, got the type "
+            f"{name} must be of {', '.join(_CHANNELS)} in this machine's byte order, got the type "
             f"'{a.dtype.str}' ({a.dtype.name})",
             True,
-        )
-    if a.ndim not in dims:
-        raise _invalid(
-            where,
-            f"{name} must have {' or '.join(map(str, dims))} dimensions, got {a.ndim}: the shape "
-            f"{a.shape}",
         )
     if a.size == 0:
         raise _invalid(where, f"{name} must not be empty, got the shape {a.shape}")
@@ -158,107 +173,230 @@ def _sigmas(sigma: Any, count: int, where: str) -> list[float]:
     return values[::-1]
 
 
+def _edge(mode: Any, cval: Any, where: str) -> dict[str, Any]:
+    """What lies outside, as members of a problem."""
+    if not isinstance(mode, str):
+        raise _invalid(where, f"mode must be a str, got {type(mode).__name__}", True)
+    if mode not in _BORDERS:
+        raise _invalid(where, f"mode must be one of {', '.join(_BORDERS)}, got {mode!r}")
+    outside = _number(cval, where, "cval")
+    return {"border": _BORDERS[mode], "outside": (outside,) * 4}
+
+
+def _spatial(ndim: int, channel_axis: Any, dims: Sequence[int], where: str) -> int:
+    """How many of the dimensions are no channels. Channels are the first or the last dimension."""
+    if channel_axis is None:
+        spatial = ndim
+    else:
+        if isinstance(channel_axis, bool) or not isinstance(channel_axis, (int, np.integer)):
+            kind = type(channel_axis).__name__
+            raise _invalid(where, f"channel_axis must be None or a whole number, got {kind}", True)
+        if channel_axis not in (0, -1, ndim - 1):
+            raise _invalid(
+                where, f"channel_axis must be the first or the last, 0 or -1, got {channel_axis}"
+            )
+        spatial = ndim - 1
+    if spatial not in dims:
+        raise _invalid(
+            where,
+            f"image must have {' or '.join(map(str, dims))} dimensions beside its channels, got "
+            f"{ndim} with channel_axis={channel_axis}",
+        )
+    return spatial
+
+
+def _filter(
+    image: Any,
+    channel_axis: Any,
+    dims: Sequence[int],
+    out: Any,
+    where: str,
+    run: Callable[[np.ndarray, np.ndarray, tuple[int, ...], int], None],
+) -> np.ndarray:
+    """Checks the arrays of a filter, and calls run(src, dst, extents, channels) on what it filters: an
+    array with its channels last, or each channel of one that has them first."""
+    _array(image, where, "image")
+    spatial = _spatial(image.ndim, channel_axis, dims, where)
+    target = _result(out, image.shape, image.dtype, where)
+    last = channel_axis is not None and channel_axis in (-1, image.ndim - 1)
+    parts = [(image, target)] if last or spatial == image.ndim else zip(image, target)
+    for src, dst in parts:
+        run(src, dst, src.shape[:spatial], src.shape[-1] if last else 1)
+    return target
+
+
+def _memory(src: np.ndarray, dst: np.ndarray, row_dims: int, where: str) -> tuple[int, ...]:
+    return (*_rows(src, where, "image", row_dims), *_rows(dst, where, "out", row_dims))
+
+
 def gaussian_blur(
-    a: np.ndarray,
+    image: np.ndarray,
     sigma: Sigma,
-    border: Border = "clamp",
-    truncate: float = 4,
-    volume: bool = False,
     *,
+    mode: Mode = "nearest",
+    cval: float = 0.0,
+    truncate: float = 4.0,
+    channel_axis: int | None = None,
     alpha: Alpha = "none",
     out: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Blurs a picture with a Gaussian of any sigma; returns an array like `a`.
+    """Blurs a line, a picture or a volume with a Gaussian of any sigma; returns an array like `image`.
 
-    a: (height, width), or (height, width, channels) with 1 to 4 channels, of uint8, uint16, float16
-    or float32. With volume=True (depth, height, width), or with channels last. Rows may lie apart,
-    such as those of a part of a larger picture; else there are no gaps.
-    sigma: the standard deviation in pixels, 0 to 500; or one per dimension, in the array's order.
-    border: what lies outside: "clamp" the nearest pixel, "mirror", "reflect_101", "wrap" or
-        "constant", 0.
+    image: 1 to 3 dimensions, of uint8, uint16, float16 or float32; one more with channel_axis. Rows
+    may lie apart, such as those of a part of a larger picture; else there are no gaps.
+    sigma: the standard deviation in pixels, 0 to 500; or one per dimension, in the array's order,
+        channels aside.
+    mode, cval: what lies outside, by the names of scipy.ndimage: "nearest" (a a | a b c | c c),
+        "reflect" (b a | a b c | c b), "mirror" (c b | a b c | b a), "wrap" (b c | a b c | a b) or
+        "constant", the value cval.
     truncate: the filter ends at floor(truncate sigma + 1/2) pixels, 0.5 to 8.
+    channel_axis: the dimension that holds channels, which are not blurred into each other: None, -1
+        for the last (1 to 4 channels), 0 for the first (any number).
     alpha: what the last of 2 or 4 channels is: "straight" where the colours are not multiplied by it, as
-    in a PNG; then they count as much as their alpha says. "none" and "premultiplied" blur each channel
-    by itself.
-    out: where to write to, an array of the same shape and type; may be `a`.
+        in a PNG; then they count as much as their alpha says. "none" and "premultiplied" blur each
+        channel by itself.
+    out: where to write to, an array of the same shape and type; may be `image`.
 
-    The result is the one of the C++ plan, bit for bit. A new sigma compiles nothing, unless another
-    method is the best for it that no call before has used. Thread-safe. Raises clcook.Error.
+    The result is the one of the C++ plan, bit for bit, and that of scipy.ndimage.gaussian_filter and
+    of skimage.filters.gaussian within what the plan promises; integers are rounded, not cut off. A
+    new sigma compiles nothing, unless another method is the best for it that no call before has used.
+    Thread-safe. Raises clcook.Error.
     """
     where = "gaussian_blur"
-    if not isinstance(volume, (bool, np.bool_)):
-        raise _invalid(where, f"volume must be True or False, got {volume!r}", True)
-    spatial = 3 if volume else 2
-    _array(a, where, "a", tuple(_CHANNELS), (spatial, spatial + 1))
-    sigmas = _sigmas(sigma, spatial, where) + [0.0]
-    x, y, z = sigmas[:3]
-    address, pitch = _rows(a, where, "a", a.ndim - spatial + 1)
-    target = _result(out, a.shape, a.dtype, where)
-    target_address, target_pitch = _rows(target, where, "out", a.ndim - spatial + 1)
+
+    def run(src: np.ndarray, dst: np.ndarray, extents: tuple[int, ...], channels: int) -> None:
+        problem, x, y = _gaussian_problem(
+            extents, channels, src.dtype, sigma, mode, cval, truncate, alpha, where
+        )
+        if len(extents) == 1:  # a picture of one row
+            src, dst = src[np.newaxis], dst[np.newaxis]
+        memory = _memory(src, dst, src.ndim - max(len(extents), 2) + 1, where)
+        key = ("gaussian_blur", *problem.items())
+        plan = _plans.take(
+            key, lambda: _clcook._GaussianBlurOnHost(sigma_x=x, sigma_y=y, **problem)
+        )
+        plan.run(*memory, x, y)
+        _plans.put(key, plan)
+
+    return _filter(image, channel_axis, (1, 2, 3), out, where, run)
+
+
+def _gaussian_problem(
+    extents: Sequence[int],
+    channels: int,
+    dtype: np.dtype,
+    sigma: Any,
+    mode: Any,
+    cval: Any,
+    truncate: Any,
+    alpha: Any,
+    where: str,
+) -> tuple[dict[str, Any], float, float]:
+    """A problem but for the sigmas that plans can change, and these, across and down."""
+    x, y, z = (_sigmas(sigma, len(extents), where) + [0.0, 0.0])[:3]
+    width, height, depth = (*extents[::-1], 1, 1)[:3]
     problem = {
-        "width": a.shape[spatial - 1],
-        "height": a.shape[spatial - 2],
-        "channels": a.shape[spatial] if a.ndim > spatial else 1,
-        "pixel": _CHANNELS[a.dtype.name],
-        "border": border,
+        "width": width,
+        "height": height,
+        "depth": depth,
+        "sigma_z": z,
+        "channels": channels,
+        "pixel": _CHANNELS[dtype.name],
+        **_edge(mode, cval, where),
         "truncate": _number(truncate, where, "truncate"),
         "alpha": alpha,
     }
-    if volume:
-        problem |= {"depth": a.shape[0], "sigma_z": z}
-    key = ("gaussian_blur", *problem.items())
-    plan = _plans.take(
-        key,
-        lambda: _clcook._GaussianBlurOnHost(sigma_x=x, sigma_y=y, **problem),
-    )
-    plan.run(address, pitch, target_address, target_pitch, x, y)
-    _plans.put(key, plan)
-    return target
+    return problem, x, y
 
 
 def rank_filter(
-    a: np.ndarray,
+    image: np.ndarray,
     radius: int,
     rank: float = 0.5,
     *,
-    border: Border = "clamp",
+    mode: Mode = "nearest",
+    cval: float = 0.0,
+    channel_axis: int | None = None,
     out: np.ndarray | None = None,
 ) -> np.ndarray:
     """The median of the neighbours within `radius`, or another rank of them; returns an array like
-    `a`, exact.
+    `image`, exact.
 
-    a: (height, width), or (height, width, channels) with 1, 2 or 4 channels, of uint8, uint16,
-    float16 or float32. Rows may lie apart; else there are no gaps.
+    image: (height, width) of uint8, uint16, float16 or float32; with channel_axis=-1 (height, width,
+    1, 2 or 4), with channel_axis=0 (any number, height, width). Rows may lie apart; else there are no
+    gaps.
     radius: 1 to 32 pixels: (2 radius + 1)^2 neighbours. rank: 0 the minimum, 0.5 the median, 1 the
-    maximum. border, out: as of gaussian_blur.
+    maximum. mode, cval, out: as of gaussian_blur.
 
     Thread-safe. Raises clcook.Error.
     """
-    where = "rank_filter"
-    _array(a, where, "a", tuple(_CHANNELS), (2, 3))
-    channels = a.shape[2] if a.ndim == 3 else 1
+    return _rank(image, radius, rank, mode, cval, channel_axis, out, "rank_filter")
+
+
+def dilate(
+    image: np.ndarray,
+    radius: int = 1,
+    *,
+    mode: Mode = "nearest",
+    cval: float = 0.0,
+    channel_axis: int | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """The largest of the neighbours within `radius`, 1 to 32 pixels: scipy.ndimage.grey_dilation with
+    a square of 2 radius + 1. The rest is as of rank_filter, which also erodes, with rank=0."""
+    return _rank(image, radius, 1.0, mode, cval, channel_axis, out, "dilate")
+
+
+def median3x3(
+    image: np.ndarray,
+    *,
+    mode: Mode = "nearest",
+    cval: float = 0.0,
+    channel_axis: int | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """The median of each pixel and its eight neighbours; as rank_filter with the radius 1."""
+    return _rank(image, 1, 0.5, mode, cval, channel_axis, out, "median3x3")
+
+
+def _rank(
+    image: Any, radius: Any, rank: Any, mode: Any, cval: Any, channel_axis: Any, out: Any, where: str
+) -> np.ndarray:
+    def run(src: np.ndarray, dst: np.ndarray, extents: tuple[int, ...], channels: int) -> None:
+        problem = _rank_problem(extents, channels, src.dtype, radius, rank, mode, cval, where)
+        memory = _memory(src, dst, src.ndim - 1, where)
+        key = ("rank_filter", *problem.values())
+        plan = _plans.take(key, lambda: _clcook._RankFilterOnHost(**problem))
+        plan.run(*memory)
+        _plans.put(key, plan)
+
+    return _filter(image, channel_axis, (2,), out, where, run)
+
+
+def _rank_problem(
+    extents: Sequence[int],
+    channels: int,
+    dtype: np.dtype,
+    radius: Any,
+    rank: Any,
+    mode: Any,
+    cval: Any,
+    where: str,
+) -> dict[str, Any]:
     if channels not in (1, 2, 4):
-        raise _invalid(where, f"a must have 1, 2 or 4 channels, got {channels}")
-    address, pitch = _rows(a, where, "a", a.ndim - 1)
-    target = _result(out, a.shape, a.dtype, where)
-    target_address, target_pitch = _rows(target, where, "out", a.ndim - 1)
-    problem = {
-        "width": a.shape[1],
-        "height": a.shape[0],
+        raise _invalid(where, f"image must have 1, 2 or 4 channels, got {channels}")
+    return {
+        "width": extents[1],
+        "height": extents[0],
         "radius": radius,
         "rank": _number(rank, where, "rank"),
-        "pixel": _pixel(a.dtype, channels),
-        "border": border,
+        "pixel": _pixel(dtype, channels),
+        **_edge(mode, cval, where),
     }
-    key = ("rank_filter", *problem.values())
-    plan = _plans.take(key, lambda: _clcook._RankFilterOnHost(**problem))
-    plan.run(address, pitch, target_address, target_pitch)
-    _plans.put(key, plan)
-    return target
 
 
 def bc6h_decode(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | bytes | bytearray | memoryview,
     *,
     slice: int = 0,
     mip: int = 0,
@@ -266,7 +404,7 @@ def bc6h_decode(
 ) -> np.ndarray:
     """Decodes a BC6H texture of a DDS file: an array (height, width, 4) of float16, or of float32.
 
-    path: the file. slice, mip: which picture of an array, a cube map or a chain of mips.
+    path: the file, or its bytes. slice, mip: which picture of an array, a cube map or a chain of mips.
     The bits are those that Microsoft's documentation asks for; alpha is 1. Thread-safe. Raises
     clcook.Error, FileError for what is no such file. A file with slips that leave one reading is
     taken with a warning.
@@ -279,12 +417,14 @@ def bc6h_decode(
     for name, value in (("slice", slice), ("mip", mip)):
         if not isinstance(value, (int, np.integer)) or not -(2**63) <= value < 2**63:
             raise _invalid(where, f"{name} must be a whole number, got {value!r}", True)
+    held = isinstance(path, (bytes, bytearray, memoryview))
     try:
-        name = os.fspath(path)
+        name = "the bytes" if held else os.fspath(path)
     except TypeError:
-        raise _invalid(where, f"path must be a path, got {type(path).__name__}", True) from None
+        kind = type(path).__name__
+        raise _invalid(where, f"path must be a path or the file's bytes, got {kind}", True) from None
     try:
-        with open(name, "rb") as file:
+        with io.BytesIO(path) if held else open(name, "rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(0)
             level = _clcook._dds_level(file.read(148), size, int(slice), int(mip))
@@ -316,9 +456,12 @@ def stream_compaction(pixels: np.ndarray, threshold: float) -> np.ndarray:
     Thread-safe. Raises clcook.Error.
     """
     where = "stream_compaction"
-    a = _array(pixels, where, "pixels", tuple(_CHANNELS), (2, 3))
-    if a.ndim == 3 and a.shape[2] not in (1, 3, 4):
-        raise _invalid(where, f"pixels must have 1, 3 or 4 channels, got {a.shape[2]}")
+    a = _array(pixels, where, "pixels")
+    if a.ndim not in (2, 3) or (a.ndim == 3 and a.shape[2] not in (1, 3, 4)):
+        raise _invalid(
+            where,
+            f"pixels must have 2 dimensions, or 3 with 1, 3 or 4 channels, got the shape {a.shape}",
+        )
     least = _number(threshold, where, "threshold")
     if a.ndim == 2 or a.shape[2] != 4:
         _rows(a, where, "pixels", a.ndim - 1)  # the same rule for all

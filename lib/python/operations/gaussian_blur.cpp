@@ -84,8 +84,26 @@ void bind_gaussian_blur(nb::module_& m) {
       "psnr", [](const Held<GaussianBlur>& self) { return self.get().psnr(); },
       "The PSNR that the method promises, in dB.");
   plan.def_prop_ro(
+      "max_error", [](const Held<GaussianBlur>& self) { return self.get().max_error(); },
+      "The largest distance to the exact filter that the method promises, in units of the pixel "
+      "type, before rounding.");
+  plan.def_prop_ro(
       "in_place", [](const Held<GaussianBlur>& self) { return self.get().in_place(); },
       "Whether src and dst of a call may overlap.");
+
+  // Needs no device: whoever cuts a large array into blocks may have none.
+  m.def(
+      "_gaussian_halo",
+      [](const nb::kwargs& values) {
+        const Problem problem = problem_of(fields(), values, kName);
+        gaussian::Spec::check(problem);
+        const auto radius = [&](double sigma) {
+          return gaussian::filter_radius(sigma, problem.truncate);
+        };
+        return nb::make_tuple(radius(problem.sigma_z), radius(problem.sigma_y),
+                              radius(problem.sigma_x));
+      },
+      "values"_a, "How far a problem's filter reaches across slices, down and across, in pixels.");
 
   nb::class_<Held<BlurOnHost>>(m, "_GaussianBlurOnHost")
       .def(

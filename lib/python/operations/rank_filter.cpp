@@ -32,6 +32,16 @@ void bind_rank_filter(nb::module_& m) {
                         static_cast<std::size_t>(channels_of(p.pixel))}};
       });
 
+  // Needs no device, see gaussian_blur.cpp.
+  m.def(
+      "_rank_halo",
+      [](const nb::kwargs& values) {
+        const Problem problem = problem_of(fields(), values, kName);
+        rank_filter::Spec::check(problem);
+        return nb::make_tuple(problem.radius, problem.radius);
+      },
+      "values"_a, "How far a problem's filter reaches down and across, in pixels.");
+
   using OnHost = PictureOnHost<RankFilter>;
   nb::class_<Held<OnHost>>(m, "_RankFilterOnHost")
       .def("__init__",

@@ -1,0 +1,142 @@
+"""Filters of dask arrays of any size: each block is filtered with as much of its neighbours as the
+filter reaches, where dask runs it, on the device of that process. Needs the package dask.
+
+    import clcook.dask
+
+    soft = clcook.dask.gaussian_blur(volume, sigma=3)   # lazy: dask computes it, in blocks
+    soft.to_zarr("soft.zarr")
+
+The client needs no device. Errors in an array's type or in an argument are raised when the function is
+called, those of a device by dask when it computes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import dask.array as da
+import numpy as np
+
+from . import _arrays, _clcook
+from ._arrays import Alpha, Mode, Sigma
+from .errors import _invalid
+
+__all__ = ["gaussian_blur", "rank_filter"]
+
+
+def _blocks(
+    image: Any,
+    halo: tuple[int, ...],
+    channel_axis: int | None,
+    mode: str,
+    call: Callable[..., np.ndarray],
+    **arguments: Any,
+) -> da.Array:
+    """`call` on each block and `halo` elements around it, one number per dimension."""
+    # Where the array ends, the block has its border from `call`; only the other end of a wrapped array
+    # has to be fetched. A dimension that the filter crosses as a whole stays in one block.
+    whole = [axis for axis, reach in enumerate(halo) if image.shape[axis] <= reach]
+    if channel_axis is not None:
+        whole.append(channel_axis % image.ndim)
+    image = image.rechunk({axis: -1 for axis in whole})
+    depth = {axis: 0 if axis in whole else reach for axis, reach in enumerate(halo)}
+    wraps = _arrays._BORDERS[mode] == "wrap"
+    boundary = {
+        axis: "periodic" if wraps and depth[axis] > 0 else "none" for axis in range(image.ndim)
+    }
+    return da.map_overlap(
+        _one_block,
+        image,
+        depth=depth,
+        boundary=boundary,
+        dtype=image.dtype,
+        meta=np.empty((0,) * image.ndim, image.dtype),
+        call=call,
+        arguments={"channel_axis": channel_axis, "mode": mode, **arguments},
+    )
+
+
+def _one_block(
+    block: np.ndarray, call: Callable[..., np.ndarray], arguments: dict[str, Any]
+) -> np.ndarray:
+    return call(np.ascontiguousarray(block), **arguments)
+
+
+def _shape(image: Any, channel_axis: Any, dims: tuple[int, ...], where: str) -> tuple[int, int]:
+    """Checks what can be known of an array that is not computed yet; how many dimensions are no
+    channels, and how many channels a pixel has."""
+    if not isinstance(image, da.Array):
+        raise _invalid(where, f"image must be a dask array, got {type(image).__name__}", True)
+    if np.isnan(image.size):
+        raise _invalid(where, f"image must have a known shape, got {image.shape}")
+    _arrays._array(np.broadcast_to(np.empty((), image.dtype), image.shape), where, "image")
+    spatial = _arrays._spatial(image.ndim, channel_axis, dims, where)
+    return spatial, image.shape[-1] if channel_axis in (-1, spatial) else 1
+
+
+def _reaches(image: da.Array, channel_axis: int | None, reach: tuple[int, ...]) -> tuple[int, ...]:
+    """One number per dimension, 0 for that of channels."""
+    if channel_axis is None:
+        return reach
+    return (0, *reach) if channel_axis == 0 else (*reach, 0)
+
+
+def gaussian_blur(
+    image: da.Array,
+    sigma: Sigma,
+    *,
+    mode: Mode = "nearest",
+    cval: float = 0.0,
+    truncate: float = 4.0,
+    channel_axis: int | None = None,
+    alpha: Alpha = "none",
+) -> da.Array:
+    """clcook.gaussian_blur of a dask array of any size: a lazy array of the same shape and type.
+
+    Blocks smaller than the filter's radius, floor(truncate sigma + 1/2), are merged with their
+    neighbours, and all channels are in one block. Each block takes the method that is best for its
+    size, so the result is that of the whole array within what the methods promise.
+    """
+    where = "dask.gaussian_blur"
+    spatial, channels = _shape(image, channel_axis, (1, 2, 3), where)
+    problem, x, y = _arrays._gaussian_problem(
+        (1,) * spatial, channels, image.dtype, sigma, mode, cval, truncate, alpha, where
+    )
+    halo = _clcook._gaussian_halo(sigma_x=x, sigma_y=y, **problem)[3 - spatial :]
+    return _blocks(
+        image,
+        _reaches(image, channel_axis, halo),
+        channel_axis,
+        mode,
+        _arrays.gaussian_blur,
+        sigma=sigma,
+        cval=cval,
+        truncate=truncate,
+        alpha=alpha,
+    )
+
+
+def rank_filter(
+    image: da.Array,
+    radius: int,
+    rank: float = 0.5,
+    *,
+    mode: Mode = "nearest",
+    cval: float = 0.0,
+    channel_axis: int | None = None,
+) -> da.Array:
+    """clcook.rank_filter of a dask array of any size: a lazy array of the same shape and type, exact."""
+    where = "dask.rank_filter"
+    spatial, channels = _shape(image, channel_axis, (2,), where)
+    problem = _arrays._rank_problem((1, 1), channels, image.dtype, radius, rank, mode, cval, where)
+    halo = _clcook._rank_halo(**problem)
+    return _blocks(
+        image,
+        _reaches(image, channel_axis, halo),
+        channel_axis,
+        mode,
+        _arrays.rank_filter,
+        radius=radius,
+        rank=rank,
+        cval=cval,
+    )

@@ -1,0 +1,146 @@
+"""Filters of dask arrays: equal scipy's on the whole, on threads and on workers of their own."""
+
+import os
+import subprocess
+import sys
+
+import clcook
+import numpy as np
+import pytest
+from conftest import ROOT, picture
+
+ndimage = pytest.importorskip("scipy.ndimage")
+da = pytest.importorskip("dask.array")
+import clcook.dask  # noqa: E402
+
+MODES = ("nearest", "reflect", "mirror", "wrap", "constant")
+
+
+def close(got, a, sigma, **more):
+    expected = ndimage.gaussian_filter(a.astype(np.float64), sigma, **more)
+    np.testing.assert_allclose(got, expected, atol=2e-4 * max(1.0, np.abs(a).max()))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "shape, chunks, sigma",
+    [
+        ((90,), 25, 3),
+        ((60, 70), (25, 33), (2, 3)),
+        ((60, 70), (5, 7), 3),  # blocks smaller than the radius
+        ((60, 20), (16, 20), 7),  # a dimension smaller than the radius, and one hardly larger
+        ((29, 40), (29, 9), 7),  # one element more than the radius
+        ((24, 30, 36), (10, 30, 9), (1, 0, 2)),
+    ],
+)
+def test_gaussian_blur(shape, chunks, sigma, mode):
+    a = picture(shape, "float32")
+    more = {"mode": mode, "cval": 2.5 if mode == "constant" else 0}
+    lazy = clcook.dask.gaussian_blur(da.from_array(a, chunks), sigma, **more)
+    assert lazy.dtype == a.dtype and lazy.shape == a.shape
+    got = lazy.compute()
+    assert got.dtype == a.dtype
+    close(got, a, sigma, **more)
+
+
+@pytest.mark.parametrize("axis, chunks", [(-1, (20, 17, 2)), (2, (20, 17, 3)), (0, (1, 25, 30))])
+def test_channels(axis, chunks):
+    a = picture((3, 50, 60) if axis == 0 else (50, 60, 3), "uint8")
+    got = clcook.dask.gaussian_blur(da.from_array(a, chunks), 2, channel_axis=axis).compute()
+    whole = clcook.gaussian_blur(a, 2, channel_axis=axis)
+    assert np.abs(got.astype(int) - whole).max() <= 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("chunks", [(16, 16), (3, 50), (60, 50)])
+def test_rank_filter(chunks, mode):
+    a = picture((60, 50), "uint8")
+    got = clcook.dask.rank_filter(da.from_array(a, chunks), 4, 0.25, mode=mode, cval=9).compute()
+    np.testing.assert_array_equal(got, clcook.rank_filter(a, 4, 0.25, mode=mode, cval=9))
+
+
+@pytest.mark.parametrize(
+    "call, kind, parts",
+    [
+        (lambda a: clcook.dask.gaussian_blur(np.zeros((4, 4), "f4"), 1), clcook.WrongType, "dask array"),
+        (lambda a: clcook.dask.gaussian_blur(a.astype("f8"), 1), clcook.WrongType, "float64"),
+        (lambda a: clcook.dask.gaussian_blur(a, -1), clcook.InvalidArgument, "sigma.*-1"),
+        (lambda a: clcook.dask.gaussian_blur(a, (1, 2, 3)), clcook.InvalidArgument, "sigma.*got 3"),
+        (lambda a: clcook.dask.gaussian_blur(a, 1, mode="edge"), clcook.InvalidArgument, "edge"),
+        (lambda a: clcook.dask.gaussian_blur(a, 1, truncate=9), clcook.InvalidArgument, "truncate.*9"),
+        (lambda a: clcook.dask.gaussian_blur(a[a > 0], 1), clcook.InvalidArgument, "known shape"),
+        (lambda a: clcook.dask.gaussian_blur(a, 1, channel_axis=4), clcook.InvalidArgument, "first or"),
+        (lambda a: clcook.dask.rank_filter(a, 33), clcook.InvalidArgument, "radius.*33"),
+        (lambda a: clcook.dask.rank_filter(a[:, 0], 3), clcook.InvalidArgument, "2 dimensions"),
+    ],
+)
+def test_wrong_arguments_are_refused_at_once(call, kind, parts):
+    with pytest.raises(kind, match=parts):
+        call(da.zeros((40, 40), chunks=20, dtype="f4"))
+
+
+# ---- workers ----
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def test_two_workers_and_one_that_dies(cluster, tmp_path):
+    zarr = pytest.importorskip("zarr")
+    a = picture((40, 60, 70), "float32")
+    source = tmp_path / "source.zarr"
+    zarr.create_array(str(source), data=a, chunks=(20, 20, 35))
+    marker = tmp_path / "died"
+
+    def mortal(block):
+        # The first block that comes takes its worker with it, once.
+        try:
+            os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return block
+        os._exit(1)
+
+    blocks = da.from_zarr(str(source))
+    for name, array in (("whole", blocks), ("died", blocks.map_blocks(mortal, meta=a[:0]))):
+        soft = clcook.dask.gaussian_blur(array, (1, 3, 2))
+        soft.to_zarr(str(tmp_path / f"{name}.zarr"))
+        close(zarr.open_array(str(tmp_path / f"{name}.zarr"))[:], a, (1, 3, 2), mode="nearest")
+    assert marker.exists()
+
+
+NO_DEVICE = """
+import os, clcook, clcook.dask, dask.array as da, pytest
+from distributed import Client, LocalCluster
+if __name__ == "__main__":
+    os.environ["CLCOOK_DEVICE"] = "no such device"
+    with LocalCluster(n_workers=1, dashboard_address=None) as cluster, Client(cluster):
+        soft = clcook.dask.gaussian_blur(da.zeros((40, 40), chunks=20, dtype="f4"), 2)
+        with pytest.raises(clcook.Error, match="no such device"):
+            soft.compute()
+"""
+
+
+def test_a_worker_without_a_device(tmp_path):
+    pytest.importorskip("distributed")
+    script = tmp_path / "no_device.py"
+    script.write_text(NO_DEVICE)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_example(tmp_path):
+    pytest.importorskip("distributed")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples/python/dask_zarr.py")]
+        + ["--shape", "48", "64", "64", "--blocks", "24", "--sigma", "2", "--check", str(tmp_path)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "scipy" in done.stdout
