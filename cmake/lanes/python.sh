@@ -1,8 +1,8 @@
 #!/bin/bash
 # python.sh SOURCE PLAIN CLCOOK WORK: the Python package builds as a wheel, installs, and passes
 # tests/python; the Python of README and of the pages runs, and so does the notebook. The short grid
-# leaves out the tests that are marked slow. PLAIN is the program of tests/python/plain.cpp, CLCOOK the
-# command.
+# leaves out the tests that are marked slow, and builds without optimisation. PLAIN is the program of
+# tests/python/plain.cpp, CLCOOK the command.
 set -euo pipefail
 source=$1 plain=$2 clcook=$3 work=$4
 mkdir -p "$work"
@@ -14,14 +14,19 @@ if ! cmake/site/environment.sh tests/python/requirements.txt "$work/venv" >"$wor
   exit 77
 fi
 python=$work/venv/bin/python
+options=() slow=()
+if [ "${CLCOOK_TEST_GRID:-full}" = short ]; then
+  slow=(-m "not slow")
+  options=(-C cmake.build-type=None -C cmake.define.CMAKE_CXX_FLAGS=-O0)
+  ! command -v clang++ >/dev/null || export CXX=clang++
+fi
 rm -rf --one-file-system "$work/wheel"
 "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation \
-  -C "build-dir=$work/build" -C cmake.define.CLCOOK_WERROR=ON -w "$work/wheel" .
+  -C "build-dir=$work/build" -C cmake.define.CLCOOK_WERROR=ON ${options[@]+"${options[@]}"} \
+  -w "$work/wheel" .
 wheels=("$work"/wheel/*.whl)
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "${wheels[0]}"
 export CLCOOK_PLAIN=$plain CLCOOK_WHEEL=${wheels[0]}
 [ -z "$clcook" ] || export CLCOOK=$clcook
-slow=()
-[ "${CLCOOK_TEST_GRID:-full}" = full ] || slow=(-m "not slow")
 cd "$work"  # so that no module of the sources is found
 "$python" -m pytest -q -p no:cacheprovider -rs ${slow[@]+"${slow[@]}"} --rootdir "$source" "$source/tests/python"

@@ -149,8 +149,15 @@ def test_a_read_only_source():
 RANKS = [(1, 0.5, "clamp"), (2, 0.25, "mirror"), (1, 1, "reflect_101"), (2, 0, "wrap")]
 
 
-@pytest.mark.parametrize("shape", [(23, 31), (20, 17, 2), (20, 17, 4)])
-@pytest.mark.parametrize("dtype, radius, rank, border", [(d, *r) for d, r in zip(PIXELS, RANKS)])
+@pytest.mark.parametrize(
+    "shape, dtype, radius, rank, border",
+    [
+        # A program for each takes seconds to compile: the short grid has each type and shape once.
+        pytest.param(shape, dtype, *rank, marks=[] if i % 3 == j else pytest.mark.slow)
+        for i, (dtype, rank) in enumerate(zip(PIXELS, RANKS))
+        for j, shape in enumerate([(23, 31), (20, 17, 2), (20, 17, 4)])
+    ],
+)
 def test_rank_filter(tmp_path, shape, dtype, radius, rank, border):
     a = picture(shape, dtype)
     more = {"mode": MODES[border], "channel_axis": -1 if a.ndim == 3 else None}
@@ -213,7 +220,14 @@ def test_bc6h_decode_warns_of_an_odd_file(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", PIXELS)
-@pytest.mark.parametrize("shape", [(1, 1, 4), (33, 47, 4), (300, 301, 4)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (33, 47, 4),
+        pytest.param((1, 1, 4), marks=pytest.mark.slow),
+        pytest.param((300, 301, 4), marks=pytest.mark.slow),
+    ],
+)
 def test_stream_compaction(tmp_path, dtype, shape):
     a = picture(shape, dtype)
     pixel = {"uint8": "rgba8", "uint16": "rgba16", "float16": "rgba16f", "float32": "rgba32f"}[dtype]
