@@ -49,12 +49,22 @@ def picture(shape, dtype, seed=1):
     return (random.random(shape) * 4 - 1).astype(dtype)
 
 
+PIXELS = {"uint8": "u8", "uint16": "u16", "float16": "f16", "float32": "f32"}
+# scipy's names of the library's borders.
+MODES = {
+    "clamp": "nearest",
+    "mirror": "reflect",
+    "reflect_101": "mirror",
+    "wrap": "wrap",
+    "constant": "constant",
+}
+
+
 def blur(a, sigma, border="clamp", **more):
     """clcook.gaussian_blur of a picture whose channels, if there are some, come last; by the library's
     name of the border."""
-    mode = {"clamp": "nearest", "mirror": "reflect", "reflect_101": "mirror"}.get(border, border)
-    axis = -1 if a.ndim == 3 else None
-    return clcook.gaussian_blur(a, sigma, mode=mode, channel_axis=axis, **more)
+    axis = -1 if np.ndim(a) > 2 else None
+    return clcook.gaussian_blur(a, sigma, **{"mode": MODES[border], "channel_axis": axis, **more})
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import pickle
 import clcook
 import numpy as np
 import pytest
-from conftest import picture, plain, python
+from conftest import blur, picture, plain, python
 from test_results import blur_plan
 
 
@@ -14,10 +14,6 @@ def raises(kind, *parts):
 
 
 GOOD = picture((20, 30, 4), "uint8")
-
-
-def blur(a, sigma, **more):
-    return clcook.gaussian_blur(a, sigma, **{"channel_axis": -1, **more})
 
 
 def rank(a, radius, *more):
@@ -43,7 +39,7 @@ def strange(a, **more):
         (lambda: blur(GOOD.astype(">f4"), 1), clcook.WrongType, ["byte order", ">f4"]),
         (lambda: clcook.stream_compaction(GOOD.astype(">u2"), 1), clcook.WrongType, [">u2"]),
         # shapes
-        (lambda: blur(GOOD[0, 0], 1), clcook.InvalidArgument, ["1 or 2 or 3", "got 1 with"]),
+        (lambda: blur(GOOD[0, 0], 1, channel_axis=-1), clcook.InvalidArgument, ["1 or 2 or 3", "got 1 with"]),
         (lambda: blur(GOOD[None, None], 1), clcook.InvalidArgument, ["1 or 2 or 3", "got 5 with"]),
         (lambda: rank(GOOD[0], 1), clcook.InvalidArgument, ["2 dimensions", "got 2 with"]),
         (lambda: blur(GOOD, 1, channel_axis=1), clcook.InvalidArgument, ["first or the last", "got 1"]),

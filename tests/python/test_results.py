@@ -3,11 +3,7 @@
 import clcook
 import numpy as np
 import pytest
-from conftest import DATA, blur, picture, plain
-
-PIXELS = {"uint8": "u8", "uint16": "u16", "float16": "f16", "float32": "f32"}
-# scipy's names of the library's borders.
-MODES = {"clamp": "nearest", "mirror": "reflect", "reflect_101": "mirror", "wrap": "wrap"}
+from conftest import DATA, MODES, PIXELS, blur, picture, plain
 
 
 def cpp_blur(tmp_path, a, sigma, border="clamp", truncate=4):
@@ -146,16 +142,17 @@ def test_a_read_only_source():
     same(blur(a, 2), expected)
 
 
-RANKS = [(1, 0.5, "clamp"), (2, 0.25, "mirror"), (1, 1, "reflect_101"), (2, 0, "wrap")]
+RANKS = [(1, 0.5, "clamp"), (3, 0.25, "mirror"), (2, 0.5, "reflect_101"), (2, 1, "wrap")]
 
 
 @pytest.mark.parametrize(
     "shape, dtype, radius, rank, border",
     [
-        # A program for each takes seconds to compile: the short grid has each type and shape once.
-        pytest.param(shape, dtype, *rank, marks=[] if i % 3 == j else pytest.mark.slow)
-        for i, (dtype, rank) in enumerate(zip(PIXELS, RANKS))
+        # Each takes seconds to compile: the short grid has each rank, type and number of channels once.
+        pytest.param(shape, dtype, *rank, marks=[] if k == i and j == i % 3 else pytest.mark.slow)
+        for i, rank in enumerate(RANKS)
         for j, shape in enumerate([(23, 31), (20, 17, 2), (20, 17, 4)])
+        for k, dtype in enumerate(PIXELS)
     ],
 )
 def test_rank_filter(tmp_path, shape, dtype, radius, rank, border):
