@@ -32,6 +32,10 @@ def main():
     arguments = parser.parse_args()
     source, soft = arguments.folder / "source.zarr", arguments.folder / "soft.zarr"
 
+    made = da.from_zarr(str(source)).shape if source.exists() else tuple(arguments.shape)
+    if made != tuple(arguments.shape):
+        parser.error(f"{source} has the shape {made}, not {tuple(arguments.shape)}")
+
     # One thread each: a device works on one block at a time.
     with LocalCluster(
         n_workers=2, threads_per_worker=1, memory_limit=arguments.memory, dashboard_address=None

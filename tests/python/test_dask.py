@@ -46,7 +46,9 @@ def test_gaussian_blur(shape, chunks, sigma, mode):
 @pytest.mark.parametrize("axis, chunks", [(-1, (20, 17, 2)), (2, (20, 17, 3)), (0, (1, 25, 30))])
 def test_channels(axis, chunks):
     a = picture((3, 50, 60) if axis == 0 else (50, 60, 3), "uint8")
-    got = clcook.dask.gaussian_blur(da.from_array(a, chunks), 2, channel_axis=axis).compute()
+    lazy = clcook.dask.gaussian_blur(da.from_array(a, chunks), 2, channel_axis=axis)
+    assert lazy.numblocks[axis] == (3 if axis == 0 else 1)
+    got = lazy.compute()
     whole = clcook.gaussian_blur(a, 2, channel_axis=axis)
     assert np.abs(got.astype(int) - whole).max() <= 1
 
@@ -136,11 +138,16 @@ def test_a_worker_without_a_device(tmp_path):
 
 def test_the_example(tmp_path):
     pytest.importorskip("distributed")
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "examples/python/dask_zarr.py")]
-        + ["--shape", "48", "64", "64", "--blocks", "24", "--sigma", "2", "--check", str(tmp_path)],
-        capture_output=True,
-        text=True,
-    )
+
+    def run(*options):
+        return subprocess.run(
+            [sys.executable, str(ROOT / "examples/python/dask_zarr.py"), *options, str(tmp_path)],
+            capture_output=True,
+            text=True,
+        )
+
+    done = run("--shape", "48", "64", "64", "--blocks", "24", "--sigma", "2", "--check")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "scipy" in done.stdout
+    other = run("--shape", "48", "64", "65")
+    assert other.returncode == 2 and "(48, 64, 64), not (48, 64, 65)" in other.stderr

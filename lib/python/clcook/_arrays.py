@@ -28,7 +28,7 @@ Alpha = Literal["none", "straight", "premultiplied"]
 Sigma = Union[float, Sequence[float]]
 
 # scipy's names of what lies outside, and the library's.
-_BORDERS = {
+_BORDERS: dict[Mode, str] = {
     "nearest": "clamp",
     "reflect": "mirror",
     "mirror": "reflect_101",
@@ -100,16 +100,20 @@ def _array(a: Any, where: str, name: str) -> np.ndarray:
     """Checks type and byte order. Copies nothing."""
     if not isinstance(a, np.ndarray):
         raise _invalid(where, f"{name} must be a numpy array, got {type(a).__name__}", True)
-    if a.dtype.name not in _CHANNELS or not a.dtype.isnative:
+    _elements(a.dtype, a.shape, where, name)
+    return a
+
+
+def _elements(dtype: np.dtype, shape: tuple[int, ...], where: str, name: str) -> None:
+    if dtype.name not in _CHANNELS or not dtype.isnative:
         raise _invalid(
             where,
             f"{name} must be of {', '.join(_CHANNELS)} in this machine's byte order, got the type "
-            f"'{a.dtype.str}' ({a.dtype.name})",
+            f"'{dtype.str}' ({dtype.name})",
             True,
         )
-    if a.size == 0:
-        raise _invalid(where, f"{name} must not be empty, got the shape {a.shape}")
-    return a
+    if 0 in shape:
+        raise _invalid(where, f"{name} must not be empty, got the shape {shape}")
 
 
 def _rows(a: np.ndarray, where: str, name: str, row_dims: int) -> tuple[int, int]:
@@ -183,11 +187,14 @@ def _edge(mode: Any, cval: Any, where: str) -> dict[str, Any]:
     return {"border": _BORDERS[mode], "outside": (outside,) * 4}
 
 
-def _spatial(ndim: int, channel_axis: Any, dims: Sequence[int], where: str) -> int:
-    """How many of the dimensions are no channels. Channels are the first or the last dimension."""
-    if channel_axis is None:
-        spatial = ndim
-    else:
+def _layout(
+    shape: tuple[int, ...], channel_axis: Any, dims: Sequence[int], where: str
+) -> tuple[range, int]:
+    """The dimensions that are no channels, and how many channels a pixel has: 1 where they come first,
+    as each is then filtered by itself."""
+    ndim = len(shape)
+    axes, channels = range(ndim), 1
+    if channel_axis is not None:
         if isinstance(channel_axis, bool) or not isinstance(channel_axis, (int, np.integer)):
             kind = type(channel_axis).__name__
             raise _invalid(where, f"channel_axis must be None or a whole number, got {kind}", True)
@@ -195,14 +202,17 @@ def _spatial(ndim: int, channel_axis: Any, dims: Sequence[int], where: str) -> i
             raise _invalid(
                 where, f"channel_axis must be the first or the last, 0 or -1, got {channel_axis}"
             )
-        spatial = ndim - 1
-    if spatial not in dims:
+        if channel_axis in (-1, ndim - 1):
+            axes, channels = range(ndim - 1), shape[-1]
+        else:
+            axes = range(1, ndim)
+    if len(axes) not in dims:
         raise _invalid(
             where,
             f"image must have {' or '.join(map(str, dims))} dimensions beside its channels, got "
             f"{ndim} with channel_axis={channel_axis}",
         )
-    return spatial
+    return axes, channels
 
 
 def _filter(
@@ -216,12 +226,11 @@ def _filter(
     """Checks the arrays of a filter, and calls run(src, dst, extents, channels) on what it filters: an
     array with its channels last, or each channel of one that has them first."""
     _array(image, where, "image")
-    spatial = _spatial(image.ndim, channel_axis, dims, where)
+    axes, channels = _layout(image.shape, channel_axis, dims, where)
     target = _result(out, image.shape, image.dtype, where)
-    last = channel_axis is not None and channel_axis in (-1, image.ndim - 1)
-    parts = [(image, target)] if last or spatial == image.ndim else zip(image, target)
-    for src, dst in parts:
-        run(src, dst, src.shape[:spatial], src.shape[-1] if last else 1)
+    extents = tuple(image.shape[axis] for axis in axes)
+    for src, dst in zip(image, target) if axes.start == 1 else [(image, target)]:
+        run(src, dst, extents, channels)
     return target
 
 
@@ -257,9 +266,9 @@ def gaussian_blur(
         channel by itself.
     out: where to write to, an array of the same shape and type; may be `image`.
 
-    The result is the one of the C++ plan, bit for bit, and that of scipy.ndimage.gaussian_filter and
-    of skimage.filters.gaussian within what the plan promises; integers are rounded, not cut off. A
-    new sigma compiles nothing, unless another method is the best for it that no call before has used.
+    The result is the one of the C++ plan, bit for bit, and that of scipy.ndimage.gaussian_filter
+    within what the plan promises; integers are rounded, not cut off. A new sigma compiles nothing,
+    unless another method is the best for it that no call before has used.
     Thread-safe. Raises clcook.Error.
     """
     where = "gaussian_blur"

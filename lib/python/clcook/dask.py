@@ -26,20 +26,21 @@ __all__ = ["gaussian_blur", "rank_filter"]
 
 def _blocks(
     image: Any,
-    halo: tuple[int, ...],
-    channel_axis: int | None,
+    reach: dict[int, int],
     mode: str,
     call: Callable[..., np.ndarray],
     **arguments: Any,
 ) -> da.Array:
-    """`call` on each block and `halo` elements around it, one number per dimension."""
+    """`call` on each block and what lies around it: `reach` elements along each dimension that is
+    filtered."""
     # Where the array ends, the block has its border from `call`; only the other end of a wrapped array
-    # has to be fetched. A dimension that the filter crosses as a whole stays in one block.
-    whole = [axis for axis, reach in enumerate(halo) if image.shape[axis] <= reach]
-    if channel_axis is not None:
-        whole.append(channel_axis % image.ndim)
+    # has to be fetched. A dimension that the filter crosses as a whole stays in one block, and so do
+    # channels that come last.
+    whole = [axis for axis, most in reach.items() if image.shape[axis] <= most]
+    if image.ndim - 1 not in reach:
+        whole.append(image.ndim - 1)
     image = image.rechunk({axis: -1 for axis in whole})
-    depth = {axis: 0 if axis in whole else reach for axis, reach in enumerate(halo)}
+    depth = {axis: 0 if axis in whole else reach.get(axis, 0) for axis in range(image.ndim)}
     wraps = _arrays._BORDERS[mode] == "wrap"
     boundary = {
         axis: "periodic" if wraps and depth[axis] > 0 else "none" for axis in range(image.ndim)
@@ -52,7 +53,7 @@ def _blocks(
         dtype=image.dtype,
         meta=np.empty((0,) * image.ndim, image.dtype),
         call=call,
-        arguments={"channel_axis": channel_axis, "mode": mode, **arguments},
+        arguments={"mode": mode, **arguments},
     )
 
 
@@ -62,23 +63,16 @@ def _one_block(
     return call(np.ascontiguousarray(block), **arguments)
 
 
-def _shape(image: Any, channel_axis: Any, dims: tuple[int, ...], where: str) -> tuple[int, int]:
-    """Checks what can be known of an array that is not computed yet; how many dimensions are no
-    channels, and how many channels a pixel has."""
+def _layout(
+    image: Any, channel_axis: Any, dims: tuple[int, ...], where: str
+) -> tuple[range, int]:
+    """Checks what can be known of an array that is not computed yet; as _arrays._layout."""
     if not isinstance(image, da.Array):
         raise _invalid(where, f"image must be a dask array, got {type(image).__name__}", True)
     if np.isnan(image.size):
         raise _invalid(where, f"image must have a known shape, got {image.shape}")
-    _arrays._array(np.broadcast_to(np.empty((), image.dtype), image.shape), where, "image")
-    spatial = _arrays._spatial(image.ndim, channel_axis, dims, where)
-    return spatial, image.shape[-1] if channel_axis in (-1, spatial) else 1
-
-
-def _reaches(image: da.Array, channel_axis: int | None, reach: tuple[int, ...]) -> tuple[int, ...]:
-    """One number per dimension, 0 for that of channels."""
-    if channel_axis is None:
-        return reach
-    return (0, *reach) if channel_axis == 0 else (*reach, 0)
+    _arrays._elements(image.dtype, image.shape, where, "image")
+    return _arrays._layout(image.shape, channel_axis, dims, where)
 
 
 def gaussian_blur(
@@ -94,21 +88,21 @@ def gaussian_blur(
     """clcook.gaussian_blur of a dask array of any size: a lazy array of the same shape and type.
 
     Blocks smaller than the filter's radius, floor(truncate sigma + 1/2), are merged with their
-    neighbours, and all channels are in one block. Each block takes the method that is best for its
+    neighbours, and channels that come last are in one block. Each block takes the method that is best for its
     size, so the result is that of the whole array within what the methods promise.
     """
     where = "dask.gaussian_blur"
-    spatial, channels = _shape(image, channel_axis, (1, 2, 3), where)
+    axes, channels = _layout(image, channel_axis, (1, 2, 3), where)
     problem, x, y = _arrays._gaussian_problem(
-        (1,) * spatial, channels, image.dtype, sigma, mode, cval, truncate, alpha, where
+        (1,) * len(axes), channels, image.dtype, sigma, mode, cval, truncate, alpha, where
     )
-    halo = _clcook._gaussian_halo(sigma_x=x, sigma_y=y, **problem)[3 - spatial :]
+    halo = _clcook._gaussian_halo(sigma_x=x, sigma_y=y, **problem)[3 - len(axes) :]
     return _blocks(
         image,
-        _reaches(image, channel_axis, halo),
-        channel_axis,
+        dict(zip(axes, halo)),
         mode,
         _arrays.gaussian_blur,
+        channel_axis=channel_axis,
         sigma=sigma,
         cval=cval,
         truncate=truncate,
@@ -127,15 +121,15 @@ def rank_filter(
 ) -> da.Array:
     """clcook.rank_filter of a dask array of any size: a lazy array of the same shape and type, exact."""
     where = "dask.rank_filter"
-    spatial, channels = _shape(image, channel_axis, (2,), where)
+    axes, channels = _layout(image, channel_axis, (2,), where)
     problem = _arrays._rank_problem((1, 1), channels, image.dtype, radius, rank, mode, cval, where)
     halo = _clcook._rank_halo(**problem)
     return _blocks(
         image,
-        _reaches(image, channel_axis, halo),
-        channel_axis,
+        dict(zip(axes, halo)),
         mode,
         _arrays.rank_filter,
+        channel_axis=channel_axis,
         radius=radius,
         rank=rank,
         cval=cval,
