@@ -10,6 +10,9 @@
 3. "sigmas": so many sigmas in a row, each for the first time, from numpy to numpy with the compilation
    they need, against cupyx.scipy.ndimage.gaussian_filter, which compiles a kernel for each sigma. Both
    begin with empty caches on disk, in a new process.
+4. "single": one blur of --single from device memory to device memory, sigma by sigma, against CuPy's:
+   --rounds calls in a row and one wait, on the host's clock, divided by their number, --repeat times in
+   turns. clcook keeps its default quality; in brackets at quality 60, as in the table of peers.
 
 C++ and Python alternate, --repeat times. Times are in microseconds, medians unless a name says else;
 all samples are in the file.
@@ -129,11 +132,76 @@ def sigmas_cupy(shape, pixel, count):
     }
 
 
+SINGLE_SIGMAS = (2, 8, 32)
+
+
+def single_clcook(shape, pixel, quality, rounds):
+    import clcook
+    import pyopencl as cl
+
+    context = cl.create_some_context(interactive=False)
+    queue = cl.CommandQueue(context)
+    a = picture_of(shape, pixel)
+    flags = cl.mem_flags
+    src = cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=a)
+    dst = cl.Buffer(context, flags.READ_WRITE, a.nbytes)
+    asked = {} if quality is None else {"quality": quality}
+    if pixel in ("f16", "f32"):
+        asked["peak"] = 1
+    out = []
+    for sigma in SINGLE_SIGMAS:
+        plan = clcook.GaussianBlur(
+            queue,
+            width=shape[1],
+            height=shape[0],
+            channels=shape[2],
+            pixel=pixel,
+            sigma_x=sigma,
+            sigma_y=sigma,
+            **asked,
+        )
+        out.append({"variant": plan.variant, "us": in_a_row(lambda: plan(src, dst), queue.finish, rounds)})
+    return out
+
+
+def single_cupy(shape, pixel, _quality, rounds):
+    import cupy
+    from cupyx.scipy.ndimage import gaussian_filter
+
+    src = cupy.asarray(picture_of(shape, pixel))
+    dst = cupy.empty_like(src)
+    wait = cupy.cuda.get_current_stream().synchronize
+    return [
+        {
+            "us": in_a_row(
+                lambda: gaussian_filter(src, (sigma, sigma, 0), output=dst, mode="nearest", truncate=4),
+                wait,
+                rounds,
+            )
+        }
+        for sigma in SINGLE_SIGMAS
+    ]
+
+
+def in_a_row(call, wait, rounds):
+    """Microseconds of one of `rounds` calls in a row, after some that compile and warm up."""
+    for _ in range(10):
+        call()
+    wait()
+    begin = clock()
+    for _ in range(rounds):
+        call()
+    wait()
+    return (clock() - begin) / rounds
+
+
 JOBS = {
     "transfers": transfers,
     "calls": calls,
     "sigmas_clcook": sigmas_clcook,
     "sigmas_cupy": sigmas_cupy,
+    "single_clcook": single_clcook,
+    "single_cupy": single_cupy,
 }
 
 
@@ -159,6 +227,28 @@ def in_new_process(name, *arguments, fresh=False):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def single(arguments):
+    """A row per sigma: medians over processes, and how many times longer CuPy takes."""
+    width, height, channels = map(int, arguments.single.split("x"))
+    jobs = {"clcook": ("single_clcook", None), "clcook_60": ("single_clcook", 60), "cupy": ("single_cupy", None)}
+    runs = {who: [] for who in jobs}
+    for _ in range(arguments.repeat):
+        for who, (job, quality) in jobs.items():
+            run = in_new_process(job, (height, width, channels), arguments.pixel, quality, arguments.rounds)
+            if run is None:
+                return None
+            runs[who].append(run)
+    rows = []
+    for i, sigma in enumerate(SINGLE_SIGMAS):
+        row = {"sigma": sigma, "us": {who: [run[i]["us"] for run in runs[who]] for who in jobs}}
+        medians = {who: statistics.median(us) for who, us in row["us"].items()}
+        row["median_us"] = medians
+        row["variant"] = {who: runs[who][0][i].get("variant") for who in jobs}
+        row["cupy_takes"] = {who: medians["cupy"] / medians[who] for who in jobs if who != "cupy"}
+        rows.append(row)
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -171,6 +261,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--repeat", type=int, default=5, help="how often C++ and Python alternate")
     parser.add_argument("--sigmas", type=int, default=100)
+    parser.add_argument("--single", default="3840x2160x4", help="the picture of the single blur")
     parser.add_argument("--no-cupy", action="store_true")
     parser.add_argument("--job", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -226,6 +317,8 @@ def main():
         if sigmas["cupy"] and sigmas["clcook"]:
             sigmas["ratio"] = sigmas["cupy"]["total"] / sigmas["clcook"]["total"]
     result["sigmas"] = sigmas
+    if not arguments.no_cupy:
+        result["single"] = single(arguments)
     text = json.dumps(result, indent=1) + "\n"
     if arguments.out:
         pathlib.Path(arguments.out).write_text(text)
@@ -235,6 +328,12 @@ def main():
         print(f"{name}: C++ {one['cpp_us']:.0f} us, Python {one['python_us']:.0f} us, {one['ratio']:.3f}")
     print(f"call: C++ {c:.2f} us, Python {p:.2f} us, {p - c:.2f} us more")
     print(f"sigmas: {json.dumps({k: v for k, v in sigmas.items()})}")
+    for row in result.get("single") or []:
+        median, takes = row["median_us"], row["cupy_takes"]
+        print(
+            f"single, sigma {row['sigma']}: {median['clcook']:.0f} us ({median['clcook_60']:.0f}), CuPy"
+            f" {median['cupy']:.0f} us, {takes['clcook']:.1f} times as long ({takes['clcook_60']:.1f})"
+        )
 
 
 if __name__ == "__main__":
