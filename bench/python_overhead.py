@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """What the Python package costs over C++, and what a new sigma costs beside CuPy; writes JSON.
 
-    python3 bench/python_overhead.py --plain build/bin/python_plain --out overhead.json
+    python3 bench/python_overhead.py --bin build/bin --out bench/results/PREFIX_python.json
+
+FOLDER of --bin holds python_plain (-DCLCOOK_BUILD_TESTS=ON) and clcook_peers
+(-DCLCOOK_BUILD_PEERS=ON), which says what commit and device the result is of; the package is the one
+that Python finds, to be installed from the same commit.
 
 1. "transfers": clcook.gaussian_blur from numpy to numpy, against the same upload, kernels and read back
    in C++ (tests/python/plain.cpp), into memory that is new or the same for each call.
@@ -14,8 +18,8 @@
    --rounds calls in a row and one wait, on the host's clock, divided by their number, --repeat times in
    turns. clcook keeps its default quality; in brackets at quality 60, as in the table of peers.
 
-C++ and Python alternate, --repeat times. Times are in microseconds, medians unless a name says else;
-all samples are in the file.
+C++ and Python alternate, --repeat times. Times are in microseconds; lists have the median of each
+process, and what stands beside them is the median of these.
 """
 
 import argparse
@@ -23,6 +27,7 @@ import json
 import os
 import pathlib
 import platform
+import shlex
 import statistics
 import subprocess
 import sys
@@ -253,7 +258,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--plain", default="build/bin/python_plain", help="the C++ program")
+    parser.add_argument("--bin", default="build/bin", help="the folder of the C++ programs")
     parser.add_argument("--out", help="the file to write; else standard output")
     parser.add_argument("--size", default="1920x1080x4", help="width x height x channels")
     parser.add_argument("--pixel", default="f32", choices=PIXELS)
@@ -272,68 +277,61 @@ def main():
     width, height, channels = map(int, arguments.size.split("x"))
     shape, pixel, sigma, rounds = (height, width, channels), arguments.pixel, arguments.sigma, arguments.rounds
 
-    cpp = {"transfers_new": [], "transfers_same": [], "call": []}
-    python = {"transfers_new": [], "transfers_same": [], "call": []}
-    devices = set()
+    head = subprocess.run(
+        [os.path.join(arguments.bin, "clcook_peers")],
+        input="head\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    result = json.loads(head.stdout)
+    result["kind"] = "python"
+    result["command"] = shlex.join(["bench/python_overhead.py", *sys.argv[1:]])
+    result["python"] = platform.python_version()
+    result["shape"] = {"width": width, "height": height, "channels": channels, "pixel": pixel}
+    result["sigma"] = sigma
+
+    names = ("transfers_new", "transfers_same", "call")
+    runs = {name: {"cpp": [], "python": []} for name in names}
     for _ in range(arguments.repeat):
-        line = [arguments.plain, "time", width, height, channels, pixel, sigma, rounds]
+        line = [os.path.join(arguments.bin, "python_plain"), "time"]
+        line += [width, height, channels, pixel, sigma, rounds]
         said = subprocess.run(list(map(str, line)), capture_output=True, text=True, check=True)
-        one = json.loads(said.stdout)
-        devices.add(one["device"])
-        for name in cpp:
-            cpp[name].append(one[name])
+        both = {"cpp": json.loads(said.stdout), "python": {}}
         for job, count in (("transfers", rounds), ("calls", 20 * rounds)):
-            two = in_new_process(job, shape, pixel, sigma, count)
-            if two is None:
+            run = in_new_process(job, shape, pixel, sigma, count)
+            if run is None:
                 raise SystemExit(f"{job} failed")
-            for name in python:
-                if name in two:
-                    python[name].append(two[name])
+            both["python"].update(run)
+        for who, samples in both.items():
+            for name in names:
+                runs[name][who].append(statistics.median(samples[name]))
+    for name in names:
+        c, p = (statistics.median(runs[name][who]) for who in ("cpp", "python"))
+        result[name] = {"cpp_us": c, "python_us": p, "ratio": p / c, "more_us": p - c, "runs": runs[name]}
+        print(f"{name}: C++ {c:.2f} us, Python {p:.2f} us, {p / c:.3f} times, {p - c:.2f} us more", flush=True)
 
-    def median(runs):
-        return statistics.median(statistics.median(run) for run in runs)
-
-    result = {
-        "schema": "clcook python overhead 1",
-        "device": sorted(devices),
-        "python": platform.python_version(),
-        "shape": {"width": width, "height": height, "channels": channels, "pixel": pixel},
-        "sigma": sigma,
-        "rounds": rounds,
-        "repeat": arguments.repeat,
-        "transfers": {},
-        "cpp_us": cpp,
-        "python_us": python,
-    }
-    for name in ("transfers_new", "transfers_same"):
-        c, p = median(cpp[name]), median(python[name])
-        result["transfers"][name] = {"cpp_us": c, "python_us": p, "ratio": p / c}
-    c, p = median(cpp["call"]), median(python["call"])
-    result["call"] = {"cpp_us": c, "python_us": p, "overhead_us": p - c}
-    fresh = [in_new_process("sigmas_clcook", shape, pixel, arguments.sigmas, fresh=True)]
-    sigmas = {"count": arguments.sigmas, "clcook": fresh[0]}
-    if not arguments.no_cupy:
-        sigmas["cupy"] = in_new_process("sigmas_cupy", shape, pixel, arguments.sigmas, fresh=True)
-        if sigmas["cupy"] and sigmas["clcook"]:
-            sigmas["ratio"] = sigmas["cupy"]["total"] / sigmas["clcook"]["total"]
+    sigmas = {"count": arguments.sigmas}
+    for who in ("clcook",) if arguments.no_cupy else ("clcook", "cupy"):
+        sigmas[who] = in_new_process(f"sigmas_{who}", shape, pixel, arguments.sigmas, fresh=True)
+    if sigmas.get("cupy") and sigmas["clcook"]:
+        sigmas["ratio"] = sigmas["cupy"]["total"] / sigmas["clcook"]["total"]
     result["sigmas"] = sigmas
+    print(f"sigmas: {json.dumps(sigmas)}", flush=True)
+
     if not arguments.no_cupy:
         result["single"] = single(arguments)
+        for row in result["single"] or []:
+            median, takes = row["median_us"], row["cupy_takes"]
+            print(
+                f"single, sigma {row['sigma']}: {median['clcook']:.0f} us ({median['clcook_60']:.0f}), CuPy"
+                f" {median['cupy']:.0f} us, {takes['clcook']:.1f} times as long ({takes['clcook_60']:.1f})"
+            )
     text = json.dumps(result, indent=1) + "\n"
     if arguments.out:
         pathlib.Path(arguments.out).write_text(text)
     else:
         print(text)
-    for name, one in result["transfers"].items():
-        print(f"{name}: C++ {one['cpp_us']:.0f} us, Python {one['python_us']:.0f} us, {one['ratio']:.3f}")
-    print(f"call: C++ {c:.2f} us, Python {p:.2f} us, {p - c:.2f} us more")
-    print(f"sigmas: {json.dumps({k: v for k, v in sigmas.items()})}")
-    for row in result.get("single") or []:
-        median, takes = row["median_us"], row["cupy_takes"]
-        print(
-            f"single, sigma {row['sigma']}: {median['clcook']:.0f} us ({median['clcook_60']:.0f}), CuPy"
-            f" {median['cupy']:.0f} us, {takes['clcook']:.1f} times as long ({takes['clcook_60']:.1f})"
-        )
 
 
 if __name__ == "__main__":

@@ -191,6 +191,7 @@ std::string renewal_of(const Json& json, const std::string& path) {
     return fmt::format("bench/peers/run {} --out {}", fmt::join(names, " "),
                        end == std::string::npos ? "PREFIX" : path.substr(0, end));
   }
+  if (kind == "python") return fmt::format("bench/python_overhead.py --out {}", path);
   // Of several: all that there are now.
   return fmt::format("clcook {}{} {} {}", kind, names.size() == 1 ? " " + names.front() : "",
                      kind == "isa" ? "--json" : "--out", path);
