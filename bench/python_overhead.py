@@ -16,7 +16,7 @@ that Python finds, to be installed from the same commit.
    begin with empty caches on disk, in a new process.
 4. "single": one blur of --single from device memory to device memory, sigma by sigma, against CuPy's:
    --rounds calls in a row and one wait, on the host's clock, divided by their number, --repeat times in
-   turns. clcook keeps its default quality; in brackets at quality 60, as in the table of peers.
+   turns. Of floats clcook is told that none is above 1, as in the table of peers.
 
 C++ and Python alternate, --repeat times. Times are in microseconds; lists have the median of each
 process, and what stands beside them is the median of these.
@@ -70,39 +70,55 @@ def transfers(shape, pixel, sigma, rounds):
     return times
 
 
+class OnBuffers:
+    """Buffers of pyopencl with a picture, and plans for them."""
+
+    def __init__(self, shape, pixel):
+        import pyopencl as cl
+
+        context = cl.create_some_context(interactive=False)
+        self.queue = cl.CommandQueue(context)
+        self.height, self.width, self.channels = shape
+        self.pixel = pixel
+        a = picture_of(shape, pixel)
+        flags = cl.mem_flags
+        self.src = cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=a)
+        self.dst = cl.Buffer(context, flags.READ_WRITE, a.nbytes)
+
+    def plan(self, sigma, **more):
+        import clcook
+
+        return clcook.GaussianBlur(
+            self.queue,
+            width=self.width,
+            height=self.height,
+            channels=self.channels,
+            pixel=self.pixel,
+            sigma_x=sigma,
+            sigma_y=sigma,
+            **more,
+        )
+
+
 def calls(shape, pixel, sigma, rounds):
-    import clcook
     import pyopencl as cl
 
-    context = cl.create_some_context(interactive=False)
-    queue = cl.CommandQueue(context)
-    a = picture_of(shape, pixel)
-    flags = cl.mem_flags
-    src = cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=a)
-    dst = cl.Buffer(context, flags.READ_WRITE, a.nbytes)
-    plan = clcook.GaussianBlur(
-        queue,
-        width=shape[1],
-        height=shape[0],
-        channels=shape[2],
-        pixel=pixel,
-        sigma_x=sigma,
-        sigma_y=sigma,
-    )
+    on = OnBuffers(shape, pixel)
+    plan = on.plan(sigma)
     times = []
     # Twenty calls at a time wait for one event, so that nothing else runs while the host is timed.
     for _ in range(-1, rounds // 20):
-        gate = cl.UserEvent(context)
+        gate = cl.UserEvent(on.queue.context)
         wait = [gate]
         for _ in range(20):
             begin = clock()
-            done = plan(src, dst, wait)
+            done = plan(on.src, on.dst, wait)
             end = clock()
             times.append(end - begin)
         gate.set_status(cl.command_execution_status.COMPLETE)
-        queue.finish()
+        on.queue.finish()
     del times[:20], done
-    return {"call": times, "device": queue.device.name, "variant": plan.variant}
+    return {"call": times, "device": on.queue.device.name, "variant": plan.variant}
 
 
 def sigmas_of(count):
@@ -140,36 +156,18 @@ def sigmas_cupy(shape, pixel, count):
 SINGLE_SIGMAS = (2, 8, 32)
 
 
-def single_clcook(shape, pixel, quality, rounds):
-    import clcook
-    import pyopencl as cl
-
-    context = cl.create_some_context(interactive=False)
-    queue = cl.CommandQueue(context)
-    a = picture_of(shape, pixel)
-    flags = cl.mem_flags
-    src = cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=a)
-    dst = cl.Buffer(context, flags.READ_WRITE, a.nbytes)
-    asked = {} if quality is None else {"quality": quality}
-    if pixel in ("f16", "f32"):
-        asked["peak"] = 1
+def single_clcook(shape, pixel, rounds):
+    on = OnBuffers(shape, pixel)
+    known = {"peak": 1} if pixel in ("f16", "f32") else {}
     out = []
     for sigma in SINGLE_SIGMAS:
-        plan = clcook.GaussianBlur(
-            queue,
-            width=shape[1],
-            height=shape[0],
-            channels=shape[2],
-            pixel=pixel,
-            sigma_x=sigma,
-            sigma_y=sigma,
-            **asked,
-        )
-        out.append({"variant": plan.variant, "us": in_a_row(lambda: plan(src, dst), queue.finish, rounds)})
+        plan = on.plan(sigma, **known)
+        us = in_a_row(lambda: plan(on.src, on.dst), on.queue.finish, rounds)
+        out.append({"variant": plan.variant, "us": us})
     return out
 
 
-def single_cupy(shape, pixel, _quality, rounds):
+def single_cupy(shape, pixel, rounds):
     import cupy
     from cupyx.scipy.ndimage import gaussian_filter
 
@@ -235,21 +233,21 @@ def in_new_process(name, *arguments, fresh=False):
 def single(arguments):
     """A row per sigma: medians over processes, and how many times longer CuPy takes."""
     width, height, channels = map(int, arguments.single.split("x"))
-    jobs = {"clcook": ("single_clcook", None), "clcook_60": ("single_clcook", 60), "cupy": ("single_cupy", None)}
-    runs = {who: [] for who in jobs}
+    runs = {"clcook": [], "cupy": []}
     for _ in range(arguments.repeat):
-        for who, (job, quality) in jobs.items():
-            run = in_new_process(job, (height, width, channels), arguments.pixel, quality, arguments.rounds)
+        for who, these in runs.items():
+            shape = (height, width, channels)
+            run = in_new_process(f"single_{who}", shape, arguments.pixel, arguments.rounds)
             if run is None:
                 return None
-            runs[who].append(run)
+            these.append(run)
     rows = []
     for i, sigma in enumerate(SINGLE_SIGMAS):
-        row = {"sigma": sigma, "us": {who: [run[i]["us"] for run in runs[who]] for who in jobs}}
-        medians = {who: statistics.median(us) for who, us in row["us"].items()}
-        row["median_us"] = medians
-        row["variant"] = {who: runs[who][0][i].get("variant") for who in jobs}
-        row["cupy_takes"] = {who: medians["cupy"] / medians[who] for who in jobs if who != "cupy"}
+        row = {"sigma": sigma, "variant": runs["clcook"][0][i]["variant"]}
+        for who, these in runs.items():
+            row[f"{who}_runs"] = [run[i]["us"] for run in these]
+            row[f"{who}_us"] = statistics.median(row[f"{who}_runs"])
+        row["ratio"] = row["cupy_us"] / row["clcook_us"]
         rows.append(row)
     return rows
 
@@ -322,10 +320,9 @@ def main():
     if not arguments.no_cupy:
         result["single"] = single(arguments)
         for row in result["single"] or []:
-            median, takes = row["median_us"], row["cupy_takes"]
             print(
-                f"single, sigma {row['sigma']}: {median['clcook']:.0f} us ({median['clcook_60']:.0f}), CuPy"
-                f" {median['cupy']:.0f} us, {takes['clcook']:.1f} times as long ({takes['clcook_60']:.1f})"
+                f"single, sigma {row['sigma']}: {row['clcook_us']:.0f} us, CuPy {row['cupy_us']:.0f} us,"
+                f" {row['ratio']:.1f} times as long"
             )
     text = json.dumps(result, indent=1) + "\n"
     if arguments.out:
