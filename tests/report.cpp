@@ -1,5 +1,6 @@
 // clcook report: the page, and the files that it refuses.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "clcook_places.hpp"
@@ -183,17 +184,27 @@ TEST_CASE("pictures come with their error and PSNR") {
   CHECK(report({"--picture", "a=" + before + "," + kData + "README.md"}).code == 2);
 }
 
-LONG_TEST_CASE("the committed results make a page, each kind in its place", 16) {
+TEST_CASE("the committed results make a page, each kind in its place") {
   if (!can_plot()) return;
-  const TempFolder folder;
-  const std::string out = (folder / "page.html").string();
-  const Ran ran = report({"--root", CLCOOK_SOURCE_DIR, "--out", out});
-  REQUIRE_MESSAGE(ran.code == 0, ran.err);
-  const std::string page = read_bytes(out);
+  std::vector<std::string> files{"--root", CLCOOK_SOURCE_DIR};
+  if (short_grid()) {
+    // The smallest of each kind, which is behind the device: h200_bench_line_blur, but isa.
+    std::map<std::string, fs::path> smallest;
+    for (const auto& entry : fs::directory_iterator(CLCOOK_SOURCE_DIR "/bench/results")) {
+      const std::string stem = entry.path().stem().string();
+      const std::string rest = stem.substr(stem.find('_') + 1);
+      fs::path& best = smallest[rest.substr(0, rest.find('_'))];
+      if (best.empty() || entry.file_size() < fs::file_size(best)) best = entry.path();
+    }
+    files.clear();
+    for (const auto& [kind, path] : smallest) files.push_back(path.string());
+  }
+  const std::string page = page_of(files);
   CHECK(contains(page, "<h3>The first blur of a new process</h3>"));
   CHECK(contains(page, "<summary>Beside other libraries</summary>"));
   CHECK(!contains(page, "<h2></h2>"));
-  for (const char* kind : {"check", "bench", "isa", "stages", "explore", "peers", "startup"})
+  for (const char* kind :
+       {"check", "bench", "isa", "stages", "explore", "peers", "startup", "counters", "python"})
     CHECK_MESSAGE(contains(page, "<td>" + std::string(kind) + "</td>"), kind);
 }
 
