@@ -56,13 +56,9 @@
 typedef clcook_pixel_t pixel;
 typedef clcook_stored_t stored;
 #define CHANNELS CLCOOK_CHANNELS
-// The constant; of integers the host has made it a whole number. Pairs are not rounded once more: PoCL 6
-// makes zeros of those that it rounds before a loop, see docs/driver_bugs.md.
-#if CHANNELS == 2
-#define OUTSIDE CLCOOK_PIXEL_TO(CLCOOK_PIXEL_N(CLCOOK_CHANNEL_VALUE))(volume.outside.xy)
-#else
-#define OUTSIDE clcook_round_pixel(clcook_first(volume.outside))
-#endif
+// The constant. Of integers the host has made it a whole number of their range, so it is not rounded
+// here; it also must not be: PoCL 6 makes zeros of rounded pairs, see docs/driver_bugs.md.
+#define OUTSIDE CLCOOK_PIXEL_TO(CLCOOK_PIXEL_N(CLCOOK_CHANNEL_VALUE))(clcook_first(volume.outside))
 
 // No channel is less, none more; MAX and MIN of pixels.
 #if defined(CLCOOK_CHANNEL_TOP)
