@@ -82,7 +82,7 @@ Cell ratio_cell(Verdict verdict, const Ratio& ratio) {
     case Verdict::baseline:
       return {"baseline", "", ""};
     case Verdict::faster:
-      return {to_string(ratio), "faster", ""};
+      return {to_string(ratio), ratio.value >= kBold ? "faster" : "", ""};
     case Verdict::tie:
       return {"tie: " + to_string(ratio), "tie", ""};
     case Verdict::slower:
@@ -172,7 +172,9 @@ Cell gain_cell(Verdict verdict, const Ratio& ratio, const std::string& who) {
   const std::string figure = times(ratio.value);
   if (verdict == Verdict::tie || figure == "1.00") return {"tie", "tie", ""};
   const char* before = verdict == Verdict::slower ? "slower: " : "";
-  return {before + figure + "×" + (who.empty() ? "" : " " + who), to_string(verdict), ""};
+  const bool plain = verdict == Verdict::faster && ratio.value < kBold;
+  return {before + figure + "×" + (who.empty() ? "" : " " + who), plain ? "" : to_string(verdict),
+          ""};
 }
 
 // What the recipe's technique gains at the shape that its card names.
