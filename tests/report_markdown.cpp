@@ -141,13 +141,13 @@ TEST_CASE("a ladder has the device and the shape of the page's chart, and what l
   CHECK(contains(swap, " | tie | issue slots 9"));
   CHECK_FALSE(contains(swap, "cpu_lanes"));
   CHECK(contains(swap, "run=1.* [How to read it](report.md#ladders).\n<!--"));
-  // At a radius that nobody has counted; with one rung more.
+  // At a size that nobody has counted; with one rung more.
   const std::string halo =
-      made("halo_tile h200_bench_halo_tile filter=dilation radius=4", "halo_tile direct_multi");
+      made("halo_tile h200_bench_halo_tile width=1024", "halo_tile direct_multi");
   CHECK(contains(halo, "| Of the copy | This step alone |\n"));
   CHECK(contains(halo, "\n| direct_multi | "));
   CHECK(contains(halo, "\n| local_tile | after direct: "));
-  CHECK(contains(halo, "radius=4 pixel=rgba32f border=clamp; a copy takes "));
+  CHECK(contains(halo, "radius=1 pixel=rgba32f border=clamp; a copy takes "));
   // On a CPU to what is recommended there.
   CHECK(contains(made("regroup pocl_bench_regroup paths=8", "regroup"), "\n| cpu_lanes | "));
   CHECK(contains(made("halo_tile h200_bench_halo_tile radius=4", "halo_tile block"),
