@@ -748,19 +748,23 @@ Table counters_table(const Result& result, const std::string& recipe,
     }
     return out;
   };
-  Reasons uncounted;
   for (const CountersRow& row : rows) {
-    if (!of_recipe(row)) continue;
-    if (!row.counted()) {
-      const bool skipped = row.status == "skipped";
-      uncounted.add((skipped ? "" : row.status + ": ") + row.reason, row.variant);
-      continue;
-    }
+    if (!of_recipe(row) || !row.counted()) continue;
     std::vector<Cell>& cells = table.rows.emplace_back();
     const Params other = differs(row.shape);
     cells.push_back({row.label() + (other.empty() ? "" : " (" + to_text(other) + ")"), "", ""});
     for (const counters::Shown& one : columns)
       cells.push_back({digits(counters::value_of(row, one)), "", ""});
+  }
+  // Once each, and only those that were counted with no shape.
+  std::set<std::string> named;
+  for (const CountersRow& row : rows) {
+    if (of_recipe(row) && row.counted()) named.insert(row.variant);
+  }
+  Reasons uncounted;
+  for (const CountersRow& row : rows) {
+    if (!of_recipe(row) || !named.insert(row.variant).second) continue;
+    uncounted.add((row.status == "skipped" ? "" : row.status + ": ") + row.reason, row.variant);
   }
   table.note = uncounted.text("Not counted");
   return table;
