@@ -36,7 +36,8 @@ struct Result {
   ExploreResult explore;
   StartupResult startup;
   CountersResult counters;
-  Json json;  // the file as it is: what documents quote from it
+  Json json;               // the file as it is: what documents quote from it
+  bool has_place = false;  // the page shows results of this kind; documents may quote any
 };
 
 // A result from the content of a file; `path` is its name. Throws Error(io) as reading results.hpp

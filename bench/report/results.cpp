@@ -109,7 +109,9 @@ Result parse(const std::string& content, const std::string& path) {
   }
   const auto read = [&](const char* kind, auto& member) {
     using Content = std::remove_reference_t<decltype(member)>;
-    if (result.kind == kind) member = from_json<Content>(result.json, path);
+    if (result.kind != kind) return;
+    member = from_json<Content>(result.json, path);
+    result.has_place = true;
   };
   read("bench", result.bench);
   read("check", result.check);
@@ -119,6 +121,7 @@ Result parse(const std::string& content, const std::string& path) {
   read("explore", result.explore);
   read("startup", result.startup);
   read("counters", result.counters);
+  if (result.kind == "python") result.has_place = true;  // pages name its values one by one
   return result;
 }
 

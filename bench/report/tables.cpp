@@ -75,6 +75,11 @@ std::string percent(double share) {
   return std::isnan(share) ? "-" : fmt::format("{:.{}f} %", 100 * share, share < 0.095 ? 1 : 0);
 }
 
+// The colour of a figure; "faster" is bold as well, so a gain below 1.05 has none.
+std::string mark_of(Verdict verdict, const Ratio& ratio) {
+  return verdict == Verdict::faster && ratio.value < kBold ? "" : to_string(verdict);
+}
+
 }  // namespace
 
 Cell ratio_cell(Verdict verdict, const Ratio& ratio) {
@@ -82,7 +87,7 @@ Cell ratio_cell(Verdict verdict, const Ratio& ratio) {
     case Verdict::baseline:
       return {"baseline", "", ""};
     case Verdict::faster:
-      return {to_string(ratio), ratio.value >= kBold ? "faster" : "", ""};
+      return {to_string(ratio), mark_of(verdict, ratio), ""};
     case Verdict::tie:
       return {"tie: " + to_string(ratio), "tie", ""};
     case Verdict::slower:
@@ -172,9 +177,7 @@ Cell gain_cell(Verdict verdict, const Ratio& ratio, const std::string& who) {
   const std::string figure = times(ratio.value);
   if (verdict == Verdict::tie || figure == "1.00") return {"tie", "tie", ""};
   const char* before = verdict == Verdict::slower ? "slower: " : "";
-  const bool plain = verdict == Verdict::faster && ratio.value < kBold;
-  return {before + figure + "×" + (who.empty() ? "" : " " + who), plain ? "" : to_string(verdict),
-          ""};
+  return {before + figure + "×" + (who.empty() ? "" : " " + who), mark_of(verdict, ratio), ""};
 }
 
 // What the recipe's technique gains at the shape that its card names.
@@ -748,19 +751,17 @@ Table counters_table(const Result& result, const std::string& recipe,
     }
     return out;
   };
+  std::set<std::string> named;
   for (const CountersRow& row : rows) {
     if (!of_recipe(row) || !row.counted()) continue;
+    named.insert(row.variant);
     std::vector<Cell>& cells = table.rows.emplace_back();
     const Params other = differs(row.shape);
     cells.push_back({row.label() + (other.empty() ? "" : " (" + to_text(other) + ")"), "", ""});
     for (const counters::Shown& one : columns)
       cells.push_back({digits(counters::value_of(row, one)), "", ""});
   }
-  // Once each, and only those that were counted with no shape.
-  std::set<std::string> named;
-  for (const CountersRow& row : rows) {
-    if (of_recipe(row) && row.counted()) named.insert(row.variant);
-  }
+  // Once each, and only variants that no shape counted.
   Reasons uncounted;
   for (const CountersRow& row : rows) {
     if (!of_recipe(row) || !named.insert(row.variant).second) continue;
