@@ -256,6 +256,11 @@ struct Spec : PlainSpec {
       return Offer::no(Lacks::problem,
                        text("it takes 8-bit channels, got ", pixel_type_name(p.pixel, kName)));
     }
+    if (traits.is_network && !traits.is_packed && p.radius > 1 &&
+        quirks::breaks_networks(s.device)) {
+      return Offer::no(Lacks::implementation,
+                       s.device.platform + " ends the process over networks of radius 2 and 3");
+    }
     Offer out;
     out.work.bytes_written = picture_bytes(p);
     out.work.bytes_read = picture_bytes(p);

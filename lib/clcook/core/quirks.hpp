@@ -79,6 +79,11 @@ inline bool has_long_vectors(const DeviceInfo& info) { return !is_intel_cpu(info
 // columns_first. More turn up with each search, so neither is offered there.
 inline bool breaks_shared_rows(const DeviceInfo& info) { return is_pocl(info, "6."); }
 
+// Intel's compiler for CPUs, 2026.2, ends the process over most networks of radius 2 and 3 of
+// rank_filter: its pass "Machine InstCombiner" follows a register that nothing sets. Two results in a
+// word are right, and so are vectors of 16 channels.
+inline bool breaks_networks(const DeviceInfo& info) { return is_intel_cpu(info); }
+
 // PoCL offers images of CL_R with CL_HALF_FLOAT; 3.1 to 6.0 read zeros from them, and 7.1 ends the
 // process. CL_RGBA is right. docs/driver_bugs.md has the reproducer.
 inline bool misreads_r16f_images(const DeviceInfo& info) { return is_pocl(info); }
