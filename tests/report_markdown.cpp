@@ -607,6 +607,39 @@ TEST_CASE("a file that no one command wrote is refused") {
   }
 }
 
+TEST_CASE("a recipe's page shows each comparison with other programs") {
+  if (program().empty()) return;
+  const std::string part = "clcook:table peers gpu_peers_fixture_blur";
+  const auto row = [](const char* who, double seconds) {
+    return Json{{"case", "a picture"},           {"who", who},       {"version", ""},
+                {"seconds", {seconds, seconds}}, {"max_error", 0.0}, {"psnr", nullptr}};
+  };
+  const auto report = [&](const std::string& document, const std::string& name, bool check) {
+    const Project project(document, name);
+    const Json peers{{"format", 1},
+                     {"kind", "peers"},
+                     {"commit", "abc1234"},
+                     {"recipe", "fixture_blur"},
+                     {"device", {{"name", "Fixture GPU"}, {"platform", "none"}, {"driver", "1"}}},
+                     {"rows", {row("clcook", 1), row("other", 2)}}};
+    write_bytes(project.folder / "bench/results/gpu_peers_fixture_blur.json", peers.dump());
+    if (!check) return project.report(false);
+    passes(project.report(false));
+    return project.report(true);
+  };
+  const std::string page = "docs/fixture_blur.md";
+  const std::string shown = "<!-- " + part + " -->" + kEnd;
+  passes(report(shown, page, true));
+  const std::string missing =
+      page + " leaves out gpu_peers_fixture_blur: add <!-- " + part + " -->";
+  refused(report("# A page\n", page, true), missing);
+  // Neither another table nor one in inline code shows it.
+  refused(report("<!-- clcook:table results -->" + kEnd, page, true), missing);
+  refused(report("`<!-- " + part + " -->`\n", page, true), missing);
+  passes(report("# A page\n", page, false));
+  passes(report("# A page\n", "docs/other.md", true));  // a recipe without a page
+}
+
 TEST_CASE("broken results and unwritable documents are errors") {
   if (program().empty()) return;
   const std::string part = "<!-- clcook:value gpu-bench /seed -->old<!-- /clcook:value -->\n";

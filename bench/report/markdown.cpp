@@ -373,6 +373,25 @@ std::string difference(const std::string& before, const std::string& after) {
   return out;
 }
 
+// Complaints of comparisons that a recipe's page leaves out. README has the least and the most of them
+// only, so nobody would see where clcook loses, nor what was refused.
+std::vector<std::string> left_out(const std::vector<Document>& documents,
+                                  const std::vector<Result>& results) {
+  std::vector<std::string> out;
+  for (const Result& result : results) {
+    if (result.kind != "peers") continue;
+    const std::vector<std::string> part{"table", "peers", result.stem};
+    for (const Document& document : documents) {
+      if (document.name != "docs/" + result.peers.recipe + ".md") continue;
+      if (std::none_of(document.edits.begin(), document.edits.end(),
+                       [&](const Edit& edit) { return words_of(edit.what) == part; }))
+        out.push_back(fmt::format("{} leaves out {}: add <!-- clcook:{} -->", document.name,
+                                  result.stem, fmt::join(part, " ")));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result>& results,
@@ -439,7 +458,8 @@ int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result
     for (const Document& document : documents)
       vouches.insert(vouches.end(), document.vouches.begin(), document.vouches.end());
     History history(root);
-    const std::vector<std::string> doubts = doubts_about(results, vouches, history);
+    std::vector<std::string> doubts = doubts_about(results, vouches, history);
+    for (std::string& one : left_out(documents, results)) doubts.push_back(std::move(one));
     for (const std::string& one : doubts) fmt::print("{}\n", one);
     if (const std::string note = history.note(); !note.empty()) fmt::print("{}\n", note);
     fmt::print("{} tables and figures, {} differ{}\n", parts, different,

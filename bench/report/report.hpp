@@ -399,7 +399,8 @@ std::string demo_page(const std::filesystem::path& folder, const std::vector<Res
 std::string html_page(const std::vector<Result>& results, const std::vector<Pictures>& pictures);
 
 // Rewrites the tables and figures of README.md and docs/*.md under `root`; with `check_only` it
-// prints what differs instead. Returns 1 when something differs, else 0.
+// prints what differs instead, which results there is a doubt about, and which comparisons with other
+// programs the recipe's page leaves out. Returns 1 when it printed any of these, else 0.
 int rewrite_markdown(const std::filesystem::path& root, const std::vector<Result>& results,
                      bool check_only);
 
