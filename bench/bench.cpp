@@ -210,7 +210,8 @@ struct Compared {
 
 Compared read_measured(const std::string& path) {
   const Json json = read_result(path, "bench");
-  return {from_json<Device>(json["device"], path, "device"), from_json<BenchResult>(json, path)};
+  return {read_fields<Device>(json["device"], path, "device"),
+          read_fields<BenchResult>(json, path)};
 }
 
 // What is measured together, and so resumed together: ratios are taken within it.
@@ -293,7 +294,7 @@ int bench_here(const BenchArguments& arguments, const std::vector<std::string>& 
   pick.runtime.on_launch = timer.observer();
   const Runtime runtime = Runtime::pick(arguments.device, pick);
   inspect_descriptions(arguments.recipes, runtime);
-  const Device device = from_json<Device>(to_json(runtime.info()), "of this run", "device");
+  const Device device = read_fields<Device>(to_json(runtime.info()), "of this run", "device");
   if (old) check_same_device(old->device, device);
 
   const bool progress = isatty(STDERR_FILENO) != 0;
@@ -307,7 +308,7 @@ int bench_here(const BenchArguments& arguments, const std::vector<std::string>& 
                        [&] { return to_json(rows); });
   std::optional<BenchResult> old_run;
   if (!result.earlier().is_null())
-    old_run = from_json<BenchResult>(result.earlier(), arguments.resume);
+    old_run = read_fields<BenchResult>(result.earlier(), arguments.resume);
   const Ceilings ceilings =
       old_run ? old_run->ceilings : measure_ceilings(runtime, arguments.smoke);
   result.head()["ceilings"] = to_json(ceilings);

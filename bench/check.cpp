@@ -202,7 +202,7 @@ int run_check(const CheckArguments& arguments) {
                                 {"launches", checked.all.launches}};
   };
   if (!result.earlier().is_null()) {
-    const CheckResult earlier = from_json<CheckResult>(result.earlier(), arguments.resume);
+    const CheckResult earlier = read_fields<CheckResult>(result.earlier(), arguments.resume);
     if (earlier.totals)
       fail(Errc::io, "result file " + arguments.resume,
            "holds the totals of a finished check; --resume needs a row for each run");

@@ -300,7 +300,7 @@ int run_counters(const CountersArguments& arguments) {
   GrowingResult result(arguments.out, arguments.resume, std::move(head), "rows",
                        [&] { return to_json(rows); });
   if (!result.earlier().is_null())
-    rows = from_json<CountersResult>(result.earlier(), arguments.resume).rows;
+    rows = read_fields<CountersResult>(result.earlier(), arguments.resume).rows;
   std::size_t ready = 0;  // recipes
   Progress line("counting: recipe", chosen.size(), false, 0);
   for (const Recipe* recipe : chosen) {

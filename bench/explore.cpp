@@ -240,8 +240,8 @@ int explore(const ExploreArguments& arguments) {
                        [&] { return to_json(curves); });
   std::optional<Ceilings> measured;
   if (!result.earlier().is_null()) {
-    curves = from_json<ExploreResult>(result.earlier(), arguments.resume).curves;
-    measured = from_json<Ceilings>(result.earlier()["ceilings"], arguments.resume, "ceilings");
+    curves = read_fields<ExploreResult>(result.earlier(), arguments.resume).curves;
+    measured = read_fields<Ceilings>(result.earlier()["ceilings"], arguments.resume, "ceilings");
   }
   const Ceilings ceilings = measured ? *measured : measure_ceilings(runtime, arguments.smoke);
   result.head()["ceilings"] = to_json(ceilings);

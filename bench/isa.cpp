@@ -299,10 +299,12 @@ Json tools_json(const Toolchain& tools) {
 
 // The gate's figures of what was measured. On NVIDIA always the PTX counts: they do not depend on a
 // disassembler.
-isa::Gate gate_of(const std::vector<Measured>& all, const Toolchain& tools) {
+isa::Gate gate_of(const std::vector<Measured>& all, const Toolchain& tools,
+                  const std::map<std::string, std::string>& libraries) {
   isa::Gate gate;
   gate.clang = tools.clang_version;
   gate.ptxas = tools.ptxas_version;
+  gate.libraries = libraries;
   for (const Measured& one : all) {
     if (!one.problem.empty()) continue;
     const isa::Counts& counts = one.job.target.vendor == isa::Vendor::nvidia ? one.ptx : one.counts;
@@ -314,7 +316,9 @@ isa::Gate gate_of(const std::vector<Measured>& all, const Toolchain& tools) {
     row.spills = one.resources.spills;
     row.scratch = one.resources.scratch;
     row.bytes = one.resources.bytes;
-    row.key = isa::job_key(one.job, tools);
+    std::string& library = gate.libraries[one.job.target.name];
+    if (library.empty()) library = isa::library_of(one.job.target, tools);
+    row.key = isa::job_key(one.job, tools, library);
   }
   return gate;
 }
@@ -363,12 +367,15 @@ int run_gate(const IsaArguments& arguments, const std::vector<Job>& jobs, const 
   std::vector<Job> unchanged;
   for (const Job& job : jobs) {
     const isa::GateRow* row = find_row(gate, job);
-    const bool same = row != nullptr && !row->key.empty() && row->key == isa::job_key(job, tools);
+    const auto library = gate.libraries.find(job.target.name);
+    const std::string recorded = library == gate.libraries.end() ? "" : library->second;
+    const bool same =
+        row != nullptr && !row->key.empty() && row->key == isa::job_key(job, tools, recorded);
     (same ? unchanged : changed).push_back(job);
   }
   const std::vector<Measured> all = isa::measure_all(changed, tools, cache, Interrupt::asked);
   if (Interrupt::asked()) return ended_early(all.size(), changed.size());
-  isa::Gate now = gate_of(all, tools);
+  isa::Gate now = gate_of(all, tools, gate.libraries);
   for (const Job& job : unchanged) now.rows[job.name()][job.target.name] = *find_row(gate, job);
   isa::GateResult result = isa::compare_gate(gate, now, whole);
   for (const Measured& one : all) {
@@ -399,7 +406,6 @@ int run_gate(const IsaArguments& arguments, const std::vector<Job>& jobs, const 
 int update_gate(const IsaArguments& arguments, const std::vector<Measured>& all,
                 const Toolchain& tools, bool whole) {
   const std::filesystem::path path = gate_path(arguments.update_gate);
-  isa::Gate now = gate_of(all, tools);
   for (const Measured& one : all) {
     if (!one.problem.empty() && one.job.needs.empty()) {
       fail(Errc::build_failed, one.job.name() + " for " + one.job.target.name,
@@ -410,6 +416,7 @@ int update_gate(const IsaArguments& arguments, const std::vector<Measured>& all,
   isa::Gate old;
   const bool exists = std::filesystem::exists(path, error);
   if (exists) old = isa::read_gate(read_text_file(path), path.string());
+  isa::Gate now = gate_of(all, tools, whole ? isa::Gate().libraries : old.libraries);
   if (exists && now.ptxas.empty() && old.clang == now.clang) {
     // No ptxas here: its figures stay where the PTX did not change, the others are unknown.
     now.ptxas = old.ptxas;
@@ -435,6 +442,7 @@ int update_gate(const IsaArguments& arguments, const std::vector<Measured>& all,
     for (const auto& [kernel, targets] : now.rows) {
       for (const auto& [target, row] : targets) old.rows[kernel][target] = row;
     }
+    old.libraries = now.libraries;
     now = old;
   }
   write_file(path, isa::write_gate(now));

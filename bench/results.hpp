@@ -1001,9 +1001,10 @@ class FieldReader {
 };
 
 // A row, or a whole result, from JSON; `place` is where it lies in `file`, for messages. Throws
-// Error(io).
+// Error(io). Not called from_json: functions of that name with a Json are the JSON library's, and an
+// unqualified call takes those that fit better.
 template <class Row>
-Row from_json(const Json& json, const std::string& file, const std::string& place = "") {
+Row read_fields(const Json& json, const std::string& file, const std::string& place = "") {
   Row row;
   const FieldReader io(json, file, place);
   Row::fields(io, row);

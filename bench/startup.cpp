@@ -90,8 +90,8 @@ StartupRow run_process(const StartupArguments& arguments) {
     fail(Errc::opencl, "startup",
          fmt::format("the process that should blur ended {}\n{}", how, ended.err));
   }
-  return from_json<StartupRow>(Json::parse(text.substr(at + 8, text.find('\n', at) - at - 8)),
-                               "of the process", "row");
+  return read_fields<StartupRow>(Json::parse(text.substr(at + 8, text.find('\n', at) - at - 8)),
+                                 "of the process", "row");
 }
 
 int startup(const StartupArguments& arguments) {

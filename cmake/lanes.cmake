@@ -201,13 +201,20 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
     set_tests_properties(isa.gate PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" COST 100)
     # OpenCL that is not this machine's own: only when asked for.
     foreach(one IN ITEMS rusticl pocl6)
-      clcook_lane(${one} "${one};debian13" "${clcook_lanes}/${one}.sh"
+      clcook_lane(${one} ${one} "${clcook_lanes}/${one}.sh"
                   $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/roots")
       set_property(TEST ${one} PROPERTY RESOURCE_LOCK clcook_roots)
     endforeach()
     clcook_lane(intel intel "${clcook_lanes}/intel.sh" $<TARGET_FILE:clcook_tool>
                 "${PROJECT_BINARY_DIR}/intel")
   endif()
+
+  set(systems debian12 debian13 ubuntu24)
+  set(suites bookworm trixie noble)
+  foreach(one suite IN ZIP_LISTS systems suites)
+    clcook_lane(${one} ${one} "${clcook_lanes}/fresh.sh" "${PROJECT_SOURCE_DIR}"
+                "${PROJECT_BINARY_DIR}/fresh" ${suite})
+  endforeach()
 
   clcook_lane(new_recipe new_recipe "${clcook_lanes}/turn.sh" 1 8 "${clcook_lanes}/new_recipe.sh" "${CMAKE_COMMAND}"
               "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/new_recipe")

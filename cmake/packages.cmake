@@ -39,7 +39,7 @@ if(CLCOOK_BUILD_TESTS OR CLCOOK_BUILD_TOOLS)
 endif()
 if(CLCOOK_BUILD_TOOLS)
   # Only descriptions of kernels need it, see bench/try/description.cpp.
-  find_path(CLCOOK_TOML_DIR toml++/toml.h)
+  find_path(CLCOOK_TOML_DIR NAMES toml++/toml.hpp toml++/toml.h)
   mark_as_advanced(CLCOOK_TOML_DIR)
   if(NOT CLCOOK_TOML_DIR)
     message(STATUS "clcook try will not read descriptions: there is no toml++. "

@@ -31,7 +31,7 @@ std::vector<fs::path> all_results() {
 
 template <class Row>
 std::string refusal(const Json& json) {
-  const Error error = error_of([&] { from_json<Row>(json, "the/file.json", "rows[7]"); });
+  const Error error = error_of([&] { read_fields<Row>(json, "the/file.json", "rows[7]"); });
   CHECK(error.code == Errc::io);
   CHECK(contains(error.what(), "the/file.json"));
   CHECK(contains(error.what(), "rows[7]"));
@@ -43,7 +43,7 @@ std::string refusal(const Json& json) {
 template <class Row>
 void check_fields(const Json& good, const std::set<std::string>& optional,
                   const std::set<std::string>& nullable) {
-  CHECK(to_json(from_json<Row>(good, "f", "")) == good);
+  CHECK(to_json(read_fields<Row>(good, "f", "")) == good);
   for (const auto& item : good.items()) {
     const std::string key = item.key();
     const Json& value = item.value();
@@ -51,7 +51,7 @@ void check_fields(const Json& good, const std::set<std::string>& optional,
     Json without = good;
     without.erase(key);
     if (optional.count(key) > 0) {
-      CHECK_NOTHROW(from_json<Row>(without, "f", ""));
+      CHECK_NOTHROW(read_fields<Row>(without, "f", ""));
     } else {
       CHECK(contains(refusal<Row>(without), "'" + key + "'"));
     }
@@ -213,7 +213,7 @@ TEST_CASE("a field that is missing or of another type is named with its file and
   check_fields<CheckRow>(to_json(check), {"lacks"}, {"max_error", "bound"});
   check.max_error = HUGE_VAL;  // JSON has no infinity
   CHECK(to_json(check)["max_error"].is_null());
-  CHECK(std::isinf(from_json<CheckRow>(to_json(check), "f").max_error));
+  CHECK(std::isinf(read_fields<CheckRow>(to_json(check), "f").max_error));
 
   const CheckTotalRow total{"toy",
                             "fast",
@@ -242,7 +242,7 @@ TEST_CASE("a field that is missing or of another type is named with its file and
   CHECK(contains(refused_sums([](Json& json) { json["skips"][0].erase("count"); }),
                  "rows[7].skips[0] has no 'count'"));
   // Totals or a row for each run.
-  CHECK(from_json<CheckResult>({{"totals", {sums}}, {"rows", "not read"}}, "f").rows.empty());
+  CHECK(read_fields<CheckResult>({{"totals", {sums}}, {"rows", "not read"}}, "f").rows.empty());
   CHECK(contains(refusal<CheckResult>(Json::object()), "has no 'rows'"));
   CHECK(contains(refusal<CheckResult>({{"totals", {1}}}), "rows[7].totals[0] is a number"));
 
@@ -272,7 +272,7 @@ TEST_CASE("the machine code of a kernel: counts must be there where it compiled"
   row.counts.calls = {"sin"};
   row.resources.registers = 32;
   check_fields<IsaRow>(to_json(row), {}, {});
-  const IsaRow back = from_json<IsaRow>(to_json(row), "f");
+  const IsaRow back = read_fields<IsaRow>(to_json(row), "f");
   CHECK(back.counts.branches() == 3);
   CHECK(back.resources.registers == 32);
   CHECK(back.resources.spills == -1);
@@ -284,7 +284,7 @@ TEST_CASE("the machine code of a kernel: counts must be there where it compiled"
   CHECK(contains(refusal<IsaRow>(broken), "rows[7].resources.spills"));
   row.problem = "error: no images";
   CHECK(!to_json(row).contains("counts"));
-  CHECK(from_json<IsaRow>(to_json(row), "f").problem == row.problem);
+  CHECK(read_fields<IsaRow>(to_json(row), "f").problem == row.problem);
 }
 
 TEST_CASE("numbers too large for their field") {
@@ -298,10 +298,10 @@ TEST_CASE("numbers too large for their field") {
   CHECK(contains(refusal<BenchRow>(with("launches", "18446744073709551616")), "rows[7].launches"));
   CHECK(contains(refusal<BenchRow>(with("launches", "2.0")), "a whole number"));
   CHECK(contains(refusal<BenchRow>(with("blocks", "1e3")), "a whole number"));
-  CHECK(from_json<BenchRow>(with("launches", "18446744073709551615"), "f").launches ==
+  CHECK(read_fields<BenchRow>(with("launches", "18446744073709551615"), "f").launches ==
         18446744073709551615U);
-  CHECK(from_json<BenchRow>(with("bytes", "18446744073709551615"), "f").bytes == 0x1p64);
-  CHECK(from_json<BenchRow>(with("bytes", "1e308"), "f").bytes == 1e308);
+  CHECK(read_fields<BenchRow>(with("bytes", "18446744073709551615"), "f").bytes == 0x1p64);
+  CHECK(read_fields<BenchRow>(with("bytes", "1e308"), "f").bytes == 1e308);
   Json quick{{"samples", 2147483648}, {"blocks", 1}, {"seconds", 1}};
   CHECK(contains(refusal<Quick>(quick), "rows[7].samples is 2147483648"));
   quick["samples"] = -2147483649;
@@ -364,7 +364,7 @@ TEST_CASE("curves have a time or a gap for every point, measured and predicted")
   variant.pays = {{{0.5, 1.5}}};
   curve.variants.push_back(variant);
   const Json good = to_json(curve);
-  CHECK(to_json(from_json<Curve>(good, "f")) == good);
+  CHECK(to_json(read_fields<Curve>(good, "f")) == good);
   CHECK(good["variants"][0]["measured_us"][1].is_null());
   const auto broken = [&](const auto& change) {
     Json json = good;

@@ -313,8 +313,15 @@ TEST_CASE("local memory over the limit is unsupported, also when the sum overflo
 
 TEST_CASE("a kernel's own local variables count") {
   Kernel own(runtime(), program(), "own_local");
-  CHECK(own.static_local() >= 256);
   const auto limit = static_cast<std::size_t>(runtime().info().local_mem);
+  if (quirks::hides_arrays(runtime().info())) {
+    MESSAGE("SKIPPED: this implementation does not say what a kernel's own arrays take");
+    CHECK(own.static_local() == 0);
+    CHECK_NOTHROW(own.check_launch(Launch{}, limit));
+    CHECK(error_of([&] { own.check_launch(Launch{}, limit + 1); }).code == Errc::unsupported);
+    return;
+  }
+  CHECK(own.static_local() >= 256);
   CHECK_NOTHROW(own.check_launch(Launch{}, limit - own.static_local()));
   CHECK(error_of([&] { own.check_launch(Launch{}, limit - own.static_local() + 1); }).code ==
         Errc::unsupported);

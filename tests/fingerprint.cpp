@@ -268,7 +268,7 @@ TEST_CASE("sizes and scalars of launches age their variant") {
 TEST_CASE("a result says all of its device that fingerprints depend on") {
   for (const DeviceInfo& device : devices()) {
     CAPTURE(device.platform_version);
-    const auto said = tool::from_json<tool::Device>(tool::to_json(device), "a result", "device");
+    const auto said = tool::read_fields<tool::Device>(tool::to_json(device), "a result", "device");
     const DeviceInfo known = tool::info_of(said);
     std::size_t compared = 0;
     for_each_variant(device, [&](const Recipe& recipe, const std::string& variant,
@@ -283,7 +283,7 @@ TEST_CASE("a result says all of its device that fingerprints depend on") {
     CHECK(compared > 100);
   }
   for (const DeviceInfo& device : {nvidia(90), pocl("3.1")}) {
-    const auto said = tool::from_json<tool::Device>(tool::to_json(device), "a result", "device");
+    const auto said = tool::read_fields<tool::Device>(tool::to_json(device), "a result", "device");
     for (const Recipe& recipe : cookbook::recipes()) {
       for (const VariantInfo& variant : recipe.variants) {
         CAPTURE(recipe.name);

@@ -277,8 +277,21 @@ TEST_CASE("a wrong description is told its file and its line") {
   refused("[[kernel]]", "[compare]\nfiles = { y = \"kernels.cl\" }\n[[kernel]]", "files",
           "'y' has 20");
   refused("[[kernel]]", "[compare]\nlibrary = \"a.so\"\n[[kernel]]", "[compare]", "both 'library'");
-  // What toml++ 3.3 takes for granted of a text, and does not say where.
+  // What toml++ takes for granted of a text, and does not say where.
   CHECK_THROWS_WITH_AS(parse_description("[\nsizes]", "x.toml"), "x.toml: this is not TOML", Error);
+  // Characters of which toml++ does not know what they are.
+  refused("check = [", "check = \u00e4[", "check = \u00e4[",
+          "^ stands for every character beyond ASCII");
+  refused("[[kernel]]", "\u00e4 = 1\n[[kernel]]", "\u00e4 = 1", "'^'");
+  refused("[[kernel]]", "options = \"\"\"-D \\\n \u00e4\"\"\"\n[[kernel]]", " \u00e4",
+          "must not begin with a character beyond ASCII");
+  CHECK(parse_description(
+            replaced(replaced("\xEF\xBB\xBF# \u00e4\n" + std::string(kDescription), "kernels.cl",
+                              CLCOOK_SOURCE_DIR "/examples/try/smooth.cl"),
+                     "[[kernel]]", "[[kernel]]\noptions = \"-D N=\u00e4\"  # \u2028"),
+            "x.toml")
+            .kernels[0]
+            .options.text == "-D N=\u00e4");
   // The whole is right.
   CHECK(parse_description(
             replaced(kDescription, "kernels.cl", CLCOOK_SOURCE_DIR "/examples/try/smooth.cl"),

@@ -43,6 +43,9 @@ inline constexpr std::array<GateField, 7> kGateFields = {
 struct Gate {
   std::string clang;  // version number
   std::string ptxas;  // version number, empty: recorded without
+  // Hash of libclc's bitcode by target, as keys have it: each distribution builds its own from the same
+  // version, and keys of kernels that did not change must not change with it.
+  std::map<std::string, std::string> libraries;
   std::map<std::string, std::map<std::string, GateRow>> rows;  // by kernel, by target
 };
 
@@ -53,7 +56,8 @@ inline std::string write_gate(const Gate& gate) {
   using nlohmann::json;
   std::string out = "{\n \"format\": " + std::to_string(kGateFormat) +
                     ",\n \"clang\": " + json(gate.clang).dump() +
-                    ",\n \"ptxas\": " + json(gate.ptxas).dump() + ",\n \"kernels\": {";
+                    ",\n \"ptxas\": " + json(gate.ptxas).dump() +
+                    ",\n \"libraries\": " + json(gate.libraries).dump() + ",\n \"kernels\": {";
   bool first_kernel = true;
   for (const auto& [kernel, targets] : gate.rows) {
     out += std::string(first_kernel ? "" : ",") + "\n  " + json(kernel).dump() + ": {";
@@ -91,6 +95,7 @@ inline Gate read_gate(const std::string& content, const std::string& path) {
     Gate gate;
     gate.clang = all.at("clang").get<std::string>();
     gate.ptxas = all.at("ptxas").get<std::string>();
+    gate.libraries = all.value("libraries", gate.libraries);
     for (const auto& [kernel, targets] : all.at("kernels").items()) {
       for (const auto& [target, fields] : targets.items()) {
         GateRow row;

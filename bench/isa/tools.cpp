@@ -368,10 +368,14 @@ std::string Job::language() const {
   return rest.substr(0, rest.find(' '));
 }
 
-std::string job_key(const Job& job, const Toolchain& tools) {
+std::string library_of(const Target& target, const Toolchain& tools) {
+  return library_hash(bitcode_file(target, tools));
+}
+
+std::string job_key(const Job& job, const Toolchain& tools, const std::string& library) {
   std::string all;
   put(all, tools.clang_version);
-  put(all, library_hash(bitcode_file(job.target, tools)));
+  put(all, library.empty() ? library_of(job.target, tools) : library);
   put(all, job.kernel);
   for (const std::string& argument : clang_arguments(job, tools)) put(all, argument);
   if (job.target.vendor == Vendor::x86) put(all, kX86Prelude);

@@ -75,7 +75,9 @@ struct Job {
 };
 
 // A hash of all that decides the gate's figures: source, options, target, compiler and library.
-std::string job_key(const Job& job, const Toolchain& tools);
+// `library` is the hash of the libclc that counts, "" for that of library_of().
+std::string job_key(const Job& job, const Toolchain& tools, const std::string& library = "");
+std::string library_of(const Target& target, const Toolchain& tools);
 
 struct Compiled {
   std::string problem;   // the compiler's first complaint; empty: it compiled

@@ -80,20 +80,16 @@ class CacheSweeper {
   cl_uint value_ = 0;
 };
 
-// Google Benchmark reports to us; the subjects keep the samples.
+// Google Benchmark reports to us; the subjects keep the samples, and whoever measures its errors: a Run
+// has them under other names in each version.
 class SilentReporter : public benchmark::BenchmarkReporter {
  public:
   explicit SilentReporter(std::function<void(const std::string&)> progress)
       : progress_(std::move(progress)) {}
   bool ReportContext(const Context&) override { return true; }
   void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      if (run.error_occurred) errors.push_back(run.benchmark_name() + ": " + run.error_message);
-    }
     if (progress_ && !runs.empty()) progress_(runs.back().benchmark_name());
   }
-
-  std::vector<std::string> errors;
 
  private:
   std::function<void(const std::string&)> progress_;
@@ -166,6 +162,7 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
   Progress line("run", 0, !options.progress);
   const auto progress = [&](const std::string& what) { line.step(what); };
   SilentReporter reporter([&](const std::string& name) { progress(name); });
+  std::vector<std::string> errors;
   // Processor time, so that a busy machine leaves nothing out; a device that computes elsewhere
   // takes none, hence also the clock.
   const std::clock_t cpu_begin = std::clock();
@@ -197,7 +194,7 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
       const std::string name = options.prefix + "/" + subject.name();
       benchmark::RegisterBenchmark(
           name.c_str(),
-          [&](benchmark::State& state) {
+          [&, name](benchmark::State& state) {
             std::vector<double>& samples = subject.blocks.back();
             try {
               one->prepare(subject.variant, subject.tune);
@@ -217,6 +214,7 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
                 subject.probes.back().push_back(probe.seconds());
               }
             } catch (const std::exception& error) {
+              errors.push_back(name + ": " + error.what());
               state.SkipWithError(error.what());
             }
           })
@@ -241,8 +239,8 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
   const bool wrong = std::any_of(subjects.begin(), subjects.end(), [](const Subject& one) {
     return !one.problem.empty() && !one.skipped;
   });
-  if (wrong || !reporter.errors.empty()) fmt::print(stderr, "{}", heard);
-  for (const std::string& error : reporter.errors) fmt::print(stderr, "clcook: {}\n", error);
+  if (wrong || !errors.empty()) fmt::print(stderr, "{}", heard);
+  for (const std::string& error : errors) fmt::print(stderr, "clcook: {}\n", error);
 }
 
 }  // namespace clcook::tool

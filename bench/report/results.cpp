@@ -110,7 +110,7 @@ Result parse(const std::string& content, const std::string& path) {
   const auto read = [&](const char* kind, auto& member) {
     using Content = std::remove_reference_t<decltype(member)>;
     if (result.kind != kind) return;
-    member = from_json<Content>(result.json, path);
+    member = read_fields<Content>(result.json, path);
     result.has_place = true;
   };
   read("bench", result.bench);

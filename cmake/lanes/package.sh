@@ -34,22 +34,17 @@ configure() {
   "$cmake" -S "$source" -B "$folder" -G Ninja -DCLCOOK_BUILD_TESTS=OFF -DCLCOOK_BUILD_TOOLS=OFF \
     -DCLCOOK_BUILD_EXAMPLES=OFF "${absent[@]}" "$@" >"$folder.log" || { cat "$folder.log"; exit 1; }
 }
-# use_find_package PREFIX [BUILD_TYPE]: a project that knows the prefix and nothing else.
+# use_find_package PREFIX [BUILD_TYPE]: the project of docs/install.md, which knows the prefix and nothing else.
 use_find_package() {
   mkdir -p project
-  cat >project/CMakeLists.txt <<TEXT
-cmake_minimum_required(VERSION 3.25)
-project(consumer LANGUAGES CXX)
-find_package(clcook $version REQUIRED)
-add_executable(five_lines ../five_lines.cpp)
-target_link_libraries(five_lines PRIVATE clcook::clcook)
-TEXT
+  awk '/^```$/ { shown = 0 } shown; /^```cmake$/ { shown = 1 }' "$source/docs/install.md" >project/CMakeLists.txt
+  cp five_lines.cpp project/main.cpp
   "$cmake" -S project -B project/build -G Ninja "-DCMAKE_PREFIX_PATH=$1" "-DCMAKE_BUILD_TYPE=${2:-None}" \
     -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF "-DCMAKE_CXX_FLAGS=-O0 -Wall -Wextra -Werror" >project.log ||
     { cat project.log; exit 1; }
   grep -q "$1" project/build/CMakeCache.txt || fail "another clcook than that of $1 was found"
   "$cmake" --build project/build
-  project/build/five_lines
+  project/build/hello
 }
 # use_pkg_config FOLDER: the folder of clcook.pc.
 use_pkg_config() {

@@ -17,12 +17,15 @@ python=$work/venv/bin/python
 options=() slow=()
 if [ "${CLCOOK_TEST_GRID:-full}" = short ]; then
   slow=(-m "not slow")
-  options=(-C cmake.build-type=None -C cmake.define.CMAKE_CXX_FLAGS=-O0)
+  options=(--config-settings cmake.build-type=None
+    --config-settings cmake.define.CMAKE_CXX_FLAGS=-O0)
   ! command -v clang++ >/dev/null || export CXX=clang++
 fi
 rm -rf --one-file-system "$work/wheel"
+# In full: pip 23.0 of Debian 12 does not know -C.
 "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation \
-  -C "build-dir=$work/build" -C cmake.define.CLCOOK_WERROR=ON ${options[@]+"${options[@]}"} \
+  --config-settings "build-dir=$work/build" --config-settings cmake.define.CLCOOK_WERROR=ON \
+  ${options[@]+"${options[@]}"} \
   -w "$work/wheel" .
 wheels=("$work"/wheel/*.whl)
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "${wheels[0]}"

@@ -68,6 +68,14 @@ def test_page(page, cl, context, queue, tmp_path, monkeypatch):
     queue.finish()
 
 
+def test_the_first_example_needs_nothing(cl, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = next(code for _, code, shown in blocks(ROOT / "docs" / "python.md") if shown)
+    names = {}
+    exec(code, names)
+    names["done"].wait()
+
+
 @pytest.mark.parametrize("name", [file.stem for file in ROOT.glob("lib/python/operations/*.cpp")])
 def test_every_bound_operation_has_its_lines(name):
     page = ROOT / "docs" / f"{name}.md"

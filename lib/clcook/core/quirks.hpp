@@ -39,6 +39,10 @@ inline bool emulates_nvidia() {
 // it runs.
 inline cl_ulong own_local_bytes(const DeviceInfo& info) { return is_nvidia(info) ? 4 : 0; }
 
+// PoCL 6.0 reports 0 bytes for every kernel, whatever its own arrays take, and ends the process at the
+// launch of one whose arrays do not fit. Only what arguments take is known there.
+inline bool hides_arrays(const DeviceInfo& info) { return is_pocl(info, "6."); }
+
 // NVIDIA's compiler gives the arrays of a kernel more local memory than the device reports, which is
 // what arguments can have.
 inline bool has_large_arrays(const DeviceInfo& info) { return is_nvidia(info); }
