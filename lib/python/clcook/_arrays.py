@@ -127,17 +127,14 @@ class _Plans:
         plan = self._take(key)
         if plan is None:
             plan = self.or_without(make)
-            self._drop(plan.bytes)  # before its buffers are written to
+            self._make_room(plan.bytes)  # before its buffers are written to
         result = call(plan)
         bytes = plan.bytes
         if bytes > _most_kept():
             del plan
             self._trim(bytes)
         else:
-            self._drop(bytes)
-            with self._lock:
-                self._idle[self._next] = (key, plan)
-                self._next += 1
+            self._make_room(bytes, (key, plan))
         return result
 
     def _take(self, key: Any) -> Any:
@@ -147,8 +144,8 @@ class _Plans:
                     return self._idle.pop(name)[1]
         return None
 
-    def _drop(self, room: int) -> None:
-        """Drops the oldest, so that there is room for a plan of so many bytes."""
+    def _make_room(self, room: int, kept: tuple[Any, Any] | None = None) -> None:
+        """Drops the oldest, so that there is room for a plan of so many bytes, and keeps it."""
         dropped = []
         most = _most_kept()
         with self._lock:
@@ -156,6 +153,9 @@ class _Plans:
             while self._idle and (len(self._idle) >= self.MOST or room + held > most):
                 dropped.append(self._idle.popitem(last=False)[1][1])
                 held -= dropped[-1].bytes
+            if kept is not None:
+                self._idle[self._next] = kept
+                self._next += 1
         del dropped  # outside the lock: a release may wait
         self._trim(before - held)
 
