@@ -135,6 +135,84 @@ def test_in_place():
     same(a, expected)
 
 
+FILTERS = {
+    "gaussian_blur": lambda a, **more: clcook.gaussian_blur(a, 2, **more),
+    "rank_filter": lambda a, **more: clcook.rank_filter(a, 2, 0.25, **more),
+    "dilate": clcook.dilate,
+    "median3x3": clcook.median3x3,
+}
+
+
+@pytest.mark.parametrize("call", FILTERS.values(), ids=FILTERS)
+def test_out_that_overlaps_image(call):
+    """The result is that of the call on a copy, whatever `out` overlaps."""
+    size = 8 * 20 * 30
+    shapes = {  # of what is filtered, with bytes from element to element
+        "frames": ((5, 20, 30), (600, 30, 1), 0),
+        "one frame": ((1, 20, 30), (600, 30, 1), 0),
+        "rows of two frames in turn": ((2, 10, 30), (30, 60, 1), 0),
+        "frames that overlap": ((5, 20, 30), (300, 30, 1), 0),
+        "a picture": ((20, 30), (30, 1), None),
+        "channels last": ((20, 30, 4), (120, 4, 1), -1),
+    }
+    for name, (shape, strides, axis) in shapes.items():
+        for shift in (0, 1, 30, 60, 300, 600, 1200):
+            for begins in ((0, shift), (shift, 0)):
+                memory = picture(size, "uint8", seed=shift)
+                image, out = (
+                    np.ndarray(shape, "uint8", memory, begin, strides) for begin in begins
+                )
+                expected = call(image.copy(), channel_axis=axis)
+                wanted = memory.copy()
+                np.ndarray(shape, "uint8", wanted, begins[1], strides)[...] = expected
+                assert call(image, channel_axis=axis, out=out) is out
+                # Where frames of `out` overlap each other, the later one counts, as in numpy.
+                assert np.array_equal(memory, wanted), f"{name}, {begins}"
+
+
+@pytest.mark.parametrize("call", FILTERS.values(), ids=FILTERS)
+@pytest.mark.parametrize(
+    "shape, axis",
+    [
+        ((0, 5), None),
+        ((5, 0), None),
+        ((0, 0), None),
+        ((0, 5, 6), 0),
+        ((3, 0, 6), 0),
+        ((3, 5, 0), 0),
+        ((0, 6, 4), -1),
+        ((5, 0, 4), -1),
+        ((5, 6, 0), -1),
+    ],
+)
+def test_nothing_to_filter(call, shape, axis):
+    a = np.zeros(shape, "float32")
+    got = call(a, channel_axis=axis)
+    assert got.shape == shape and got.dtype == a.dtype
+    out = np.zeros(shape, "float32")
+    assert call(a, channel_axis=axis, out=out) is out
+    # All else is checked as ever.
+    for wrong in ({"mode": "clamp"}, {"channel_axis": 5}, {"cval": "0x"}, {"out": a[..., None]}):
+        with pytest.raises(clcook.Error):
+            call(a, **{"channel_axis": axis, **wrong})
+
+
+def test_nothing_to_blur_or_to_compact():
+    for shape in ((0,), (0, 5, 6), (5, 0, 6), (5, 6, 0)):
+        assert clcook.gaussian_blur(np.zeros(shape, "uint8"), 1).shape == shape
+        for wrong in ({"sigma": -1}, {"sigma": 501}, {"sigma": 1, "truncate": 9}):
+            with pytest.raises(clcook.InvalidArgument):
+                clcook.gaussian_blur(np.zeros(shape, "uint8"), **wrong)
+    with pytest.raises(clcook.InvalidArgument, match="radius.*33"):
+        clcook.rank_filter(np.zeros((0, 5), "uint8"), 33)
+    for shape in ((0, 5), (5, 0), (0, 5, 3), (5, 0, 4)):
+        got = clcook.stream_compaction(np.zeros(shape, "uint8"), 0)
+        assert got.shape == (0,) and got.dtype == np.uint32
+    for pixels, threshold in ((np.zeros((0, 5), "uint8"), np.nan), (np.zeros((0, 5, 2), "uint8"), 1)):
+        with pytest.raises(clcook.InvalidArgument):
+            clcook.stream_compaction(pixels, threshold)
+
+
 def test_a_read_only_source():
     a = picture((20, 30), "uint8")
     expected = blur(a, 2)
@@ -142,7 +220,7 @@ def test_a_read_only_source():
     same(blur(a, 2), expected)
 
 
-RANKS = [(1, 0.5, "clamp"), (3, 0.25, "mirror"), (2, 0.5, "reflect_101"), (2, 1, "wrap")]
+RANKS = [(1, 0.5, "clamp"), (3, 0.25, "mirror"), (2, 0.5, "reflect_101"), (2, 1.0, "wrap")]
 
 
 @pytest.mark.parametrize(
