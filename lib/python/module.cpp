@@ -52,6 +52,7 @@ void read_rows(const Runtime& rt, const cl::Buffer& from, const HostArray& to, s
 
 void translate_errors() {
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    const Entered entered;
     const auto raise = [](const Error& error, const char* kind) {
       const nb::object made =
           nb::module_::import_("clcook.errors")
@@ -89,7 +90,7 @@ NB_MODULE(_clcook, m) {
     return clcook::Source(name, text).flatten();
   });
   m.def("_device", [] {
-    const nb::gil_scoped_release release;
+    const clcook::python::Unlocked unlocked;
     return clcook::python::standard_runtime().info().name;
   });
   m.def("_device_memory", [] { return clcook::python::standard_runtime().info().global_mem; });

@@ -195,6 +195,7 @@ nb::class_<Held<Op>> plan_class(nb::module_& m, const char* doc,
   out.def(
       "__init__",
       [fields](Held<Op>* self, nb::handle queue, const nb::kwargs& values) {
+        const Entered entered;
         std::string variant = "automatic";
         std::string how;
         nb::kwargs members_given;
@@ -211,7 +212,7 @@ nb::class_<Held<Op>> plan_class(nb::module_& m, const char* doc,
         const Runtime runtime = runtime_of(queue);
         const typename Op::Variant which(variant);
         const typename Op::Tune tune = Op::Posed::parse_tune(Params::parse(how));
-        const nb::gil_scoped_release release;
+        const Unlocked unlocked;
         if constexpr (std::is_constructible_v<Op, const Runtime&, const Problem&,
                                               typename Op::Variant, const typename Op::Tune&>) {
           new (self) Held<Op>(std::in_place, runtime, problem, which, tune);

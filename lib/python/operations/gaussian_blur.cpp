@@ -67,7 +67,7 @@ void bind_gaussian_blur(nb::module_& m) {
   plan.def(
       "set_sigma",
       [](Held<GaussianBlur>& self, double x, double y) {
-        const nb::gil_scoped_release release;
+        const Unlocked unlocked;
         self.get().set_sigma(x, y);
       },
       "sigma_x"_a, "sigma_y"_a,
@@ -75,7 +75,7 @@ void bind_gaussian_blur(nb::module_& m) {
   plan.def(
       "build_for",
       [](Held<GaussianBlur>& self, double x, double y) {
-        const nb::gil_scoped_release release;
+        const Unlocked unlocked;
         self.get().build_for(x, y);
       },
       "sigma_x"_a, "sigma_y"_a,
@@ -110,7 +110,7 @@ void bind_gaussian_blur(nb::module_& m) {
           "__init__",
           [](Held<BlurOnHost>* self, const nb::kwargs& values) {
             const Problem problem = problem_of(fields(), values, kName);
-            const nb::gil_scoped_release release;
+            const Unlocked unlocked;
             new (self) Held<BlurOnHost>(std::in_place, problem);
           },
           "values"_a)
@@ -118,7 +118,7 @@ void bind_gaussian_blur(nb::module_& m) {
            [](Held<BlurOnHost>& self, std::uintptr_t src, std::size_t src_pitch, std::uintptr_t dst,
               std::size_t dst_pitch, double x, double y) {
              BlurOnHost& host = self.get();
-             const nb::gil_scoped_release release;
+             const Unlocked unlocked;
              host.use_sigma(x, y);
              host.run(host_array(src, src_pitch), host_array(dst, dst_pitch));
            })
