@@ -6,6 +6,7 @@
 #include <clcook/core/names.hpp>
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
+#include <clcook/core/strips.hpp>
 #include <exception>
 #include <functional>
 #include <iterator>
@@ -338,11 +339,12 @@ inline HostArray host_array(std::uintptr_t address, std::size_t pitch) {
 const Runtime& standard_runtime();
 
 // Rows of the host and of a buffer without gaps. Writing does not wait; reading waits for all that
-// the in-order queue of the standard runtime holds.
+// the in-order queue of the standard runtime holds. `progress` is called with the number of rows from
+// the first on that are there, while more are on their way.
 void write_rows(const Runtime& rt, const cl::Buffer& to, const HostArray& from, std::size_t row,
                 std::size_t rows);
 void read_rows(const Runtime& rt, const cl::Buffer& from, const HostArray& to, std::size_t row,
-               std::size_t rows);
+               std::size_t rows, const StripProgress& progress = {});
 
 // Waits for what is enqueued when it is left by an exception: the device may be reading the
 // caller's memory.
@@ -375,11 +377,17 @@ class PictureOnHost {
   Op& plan() { return plan_; }
   std::size_t bytes() const { return 2 * row_ * rows_; }
 
-  void run(const HostArray& src, const HostArray& dst) {
+  // Calls meanwhile() while the device works, before dst is written, and `progress` with the rows of
+  // dst that are there.
+  template <class Meanwhile>
+  void run(const HostArray& src, const HostArray& dst, const Meanwhile& meanwhile,
+           const StripProgress& progress = {}) {
     const FinishOnError guard(rt_);
     write_rows(rt_, from_, src, row_, rows_);
     plan_(from_, to_);
-    read_rows(rt_, to_, dst, row_, rows_);
+    check(clFlush(rt_.queue()()), "clFlush");
+    meanwhile();
+    read_rows(rt_, to_, dst, row_, rows_, progress);
   }
 
  private:

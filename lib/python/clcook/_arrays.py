@@ -14,7 +14,7 @@ from typing import Any, Callable, Literal, Sequence, Union
 import numpy as np
 
 from . import _clcook
-from .errors import FileError, _invalid
+from .errors import FileError, OutOfResources, _invalid
 
 Mode = Literal[
     "nearest",
@@ -270,6 +270,22 @@ def _memory(src: np.ndarray, dst: np.ndarray, row_dims: int, where: str) -> tupl
     return (*_rows(src, where, "image", row_dims), *_rows(dst, where, "out", row_dims))
 
 
+def _by_rows(height: int, run: Callable[[int, int], None]) -> None:
+    """run(first, count) until it has run for all rows: at once, or for as few at a time as the device
+    has the memory for."""
+    first, count = 0, height
+    while first < height:
+        count = min(count, height - first)
+        try:
+            run(first, count)
+            first += count
+        except OutOfResources:
+            _plans.clear()
+            if count == 1:
+                raise
+            count = (count + 1) // 2
+
+
 def gaussian_blur(
     image: np.ndarray,
     sigma: Sigma,
@@ -296,11 +312,14 @@ def gaussian_blur(
     alpha: what the last of 2 or 4 channels is: "straight" where the colours are not multiplied by it, as
         in a PNG; then they count as much as their alpha says. "none" and "premultiplied" blur each
         channel by itself.
-    out: where to write to, an array of the same shape and type; may be `image`.
+    out: where to write to, an array of the same shape and type; may be `image`, or overlap it.
 
     The result is the one of the C++ plan, bit for bit, and that of scipy.ndimage.gaussian_filter
-    within what the plan promises; integers are rounded, not cut off. A new sigma compiles nothing,
-    unless another method is the best for it that no call before has used.
+    within what the plan promises; integers are rounded, not cut off. Floats that the rounding of sums
+    takes out of the range of `image` come back into it, for each channel, and for each row, column or
+    slice where the filter does not cross these: a constant stays what it is. A picture for which the
+    device lacks the memory goes over it in strips. A new sigma compiles nothing, unless another method
+    is the best for it that no call before has used.
     Thread-safe. Raises clcook.Error.
     """
     where = "gaussian_blur"
@@ -314,11 +333,19 @@ def gaussian_blur(
 
         def run(src: np.ndarray, dst: np.ndarray, row_dims: int) -> None:
             memory = _memory(src, dst, row_dims, where)
-            _plans.run(
-                key,
-                lambda: _clcook._GaussianBlurOnHost(**whole),
-                lambda plan: plan.run(*memory, x, y),
-            )
+            try:
+                _plans.run(
+                    key,
+                    lambda: _clcook._GaussianBlurOnHost(**whole),
+                    lambda plan: plan.run(*memory, x, y),
+                )
+                return
+            except OutOfResources:
+                _plans.clear()
+            # The picture is larger than the device.
+            if np.may_share_memory(src, dst):
+                src = src.copy()
+            _clcook._gaussian_by_strips(*_memory(src, dst, row_dims, where), **whole)
 
         return lambda: _clcook._gaussian_halo(**whole), run
 
@@ -410,13 +437,35 @@ def _rank(
 ) -> np.ndarray:
     def pose(extents: tuple[int, ...], channels: int) -> tuple[Callable, Callable]:
         problem = _rank_problem(extents, channels, image.dtype, radius, rank, mode, cval, where)
-        key = ("rank_filter", *problem.values())
+        height = extents[0]
+
+        def filter_all(src: np.ndarray, dst: np.ndarray, row_dims: int) -> None:
+            memory = _memory(src, dst, row_dims, where)
+            mine = {**problem, "height": len(src)}
+            key = ("rank_filter", *mine.values())
+            _plans.run(
+                key, lambda: _clcook._RankFilterOnHost(**mine), lambda plan: plan.run(*memory)
+            )
 
         def run(src: np.ndarray, dst: np.ndarray, row_dims: int) -> None:
-            memory = _memory(src, dst, row_dims, where)
-            _plans.run(
-                key, lambda: _clcook._RankFilterOnHost(**problem), lambda plan: plan.run(*memory)
-            )
+            def filter_rows(first: int, count: int) -> None:
+                nonlocal src
+                if count == height:
+                    return filter_all(src, dst, row_dims)
+                if np.may_share_memory(src, dst):
+                    src = src.copy()
+                reach, _ = _clcook._rank_halo(**problem)
+                begin, end = first - reach, first + count + reach
+                if problem["border"] == "wrap":
+                    window = src[np.arange(begin, end) % height]
+                else:
+                    begin, end = max(begin, 0), min(end, height)
+                    window = src[begin:end]
+                part = np.empty(window.shape, window.dtype)
+                filter_all(window, part, row_dims)
+                dst[first : first + count] = part[first - begin : first - begin + count]
+
+            _by_rows(height, filter_rows)
 
         return lambda: _clcook._rank_halo(**problem), run
 
@@ -545,16 +594,21 @@ def stream_compaction(pixels: np.ndarray, threshold: float) -> np.ndarray:
         whole[..., 3] = 0
         a = whole
     address, pitch = _rows(a, where, "pixels", 2)
-    problem = {
-        "width": a.shape[1],
-        "height": a.shape[0],
-        "pixel": _pixel(a.dtype, 4),
-    }
-    key = ("stream_compaction", *problem.values())
+    height, width = a.shape[:2]
+    parts = []
 
-    def compact(plan: Any) -> np.ndarray:
-        indices = np.empty(plan.run(address, pitch, least), np.uint32)
-        plan.read(indices.ctypes.data, indices.size)
-        return indices
+    def compact_rows(first: int, count: int) -> None:
+        problem = {"width": width, "height": count, "pixel": _pixel(a.dtype, 4)}
+        key = ("stream_compaction", *problem.values())
 
-    return _plans.run(key, lambda: _clcook._StreamCompactionOnHost(**problem), compact)
+        def compact(plan: Any) -> np.ndarray:
+            indices = np.empty(plan.run(address + first * pitch, pitch, least), np.uint32)
+            plan.read(indices.ctypes.data, indices.size)
+            return indices
+
+        indices = _plans.run(key, lambda: _clcook._StreamCompactionOnHost(**problem), compact)
+        indices += np.uint32(first * width)
+        parts.append(indices)
+
+    _by_rows(height, compact_rows)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -58,7 +58,7 @@ void bind_rank_filter(nb::module_& m) {
               std::size_t dst_pitch) {
              OnHost& host = self.get();
              const Unlocked unlocked;
-             host.run(host_array(src, src_pitch), host_array(dst, dst_pitch));
+             host.run(host_array(src, src_pitch), host_array(dst, dst_pitch), [] {});
            })
       .def_prop_ro("bytes", [](const Held<OnHost>& self) { return self.get().bytes(); });
 }
