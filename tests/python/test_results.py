@@ -382,6 +382,19 @@ def test_nothing_to_blur_or_to_compact():
             clcook.stream_compaction(pixels, threshold)
 
 
+def test_blocks_of_nothing_in_dask():
+    da = pytest.importorskip("dask.array")
+    lazy = pytest.importorskip("clcook.dask")
+    a = picture((40, 30), "float32")
+    blocks = da.concatenate([da.from_array(part) for part in (a[:0], a[:20], a[20:20], a[20:])])
+    np.testing.assert_allclose(lazy.gaussian_blur(blocks, 2).compute(), clcook.gaussian_blur(a, 2), atol=1e-6)
+    same(lazy.rank_filter(blocks, 2).compute(), clcook.rank_filter(a, 2))
+    for shape, axis in (((0, 30), None), ((0, 30, 20), 0), ((40, 30, 0), -1)):
+        nothing = da.zeros(shape, dtype="uint8")
+        assert lazy.gaussian_blur(nothing, 2, channel_axis=axis).compute().shape == shape
+        assert lazy.rank_filter(nothing, 2, channel_axis=axis).compute().shape == shape
+
+
 def test_a_read_only_source():
     a = picture((20, 30), "uint8")
     expected = blur(a, 2)

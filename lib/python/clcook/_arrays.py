@@ -204,7 +204,7 @@ def _layout(
     shape: tuple[int, ...], channel_axis: Any, dims: Sequence[int], where: str
 ) -> tuple[range, int]:
     """The dimensions that are no channels, and how many channels a pixel has: 1 where they come first,
-    as each is then filtered by itself."""
+    as each is then filtered by itself, and where there are none."""
     ndim = len(shape)
     axes, channels = range(ndim), 1
     if channel_axis is not None:
@@ -216,7 +216,7 @@ def _layout(
                 where, f"channel_axis must be the first or the last, 0 or -1, got {channel_axis}"
             )
         if channel_axis in (-1, ndim - 1):
-            axes, channels = range(ndim - 1), shape[-1]
+            axes, channels = range(ndim - 1), max(shape[-1], 1)
         else:
             axes = range(1, ndim)
     if len(axes) not in dims:
@@ -244,7 +244,7 @@ def _filter(
     axes, channels = _layout(image.shape, channel_axis, dims, where)
     target = _result(out, image.shape, image.dtype, where)
     # What has no elements is checked as if it had one.
-    check, run = pose(tuple(max(image.shape[axis], 1) for axis in axes), max(channels, 1))
+    check, run = pose(tuple(max(image.shape[axis], 1) for axis in axes), channels)
     if image.size == 0:
         check()
     elif axes.start == 0:
