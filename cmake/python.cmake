@@ -50,6 +50,9 @@ target_link_libraries(clcook_python PRIVATE clcook_definitions clcook_warnings)
 # Their headers are not ours to warn of.
 target_include_directories(clcook_python SYSTEM PRIVATE "${NB_DIR}/include" ${Python_INCLUDE_DIRS})
 set_target_properties(clcook_python PROPERTIES OUTPUT_NAME _clcook CXX_EXTENSIONS OFF)
+# Loops over all pixels, where nanobind asks for small code.
+set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/python/operations/gaussian_blur.cpp"
+                            PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O3>")
 nanobind_add_stub(
   clcook_python_stub MODULE _clcook OUTPUT "${PROJECT_BINARY_DIR}/generated_python/_clcook.pyi"
   PYTHON_PATH "$<TARGET_FILE_DIR:clcook_python>" DEPENDS clcook_python)

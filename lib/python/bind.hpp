@@ -32,6 +32,37 @@ bool is_forked();
 // Throws Forked there.
 void refuse_fork();
 
+// ---- the end of the interpreter ----
+//
+// A thread that Python does not wait for, a daemon, may be anywhere in this module when the program
+// ends. Once the interpreter is gone, Python ends a thread that asks for its lock, by unwinding it, and
+// C++ ends the process where it is unwound through a destructor. So the module counts the calls that
+// are in it. Before the interpreter goes, the thread that ends the program waits for them
+// (end_calls()); calls that come later, in other threads, sleep until the process is gone.
+
+// Counts a call for as long as it lives. Made and destroyed with the interpreter's lock.
+class Entered {
+ public:
+  Entered();
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+  ~Entered();
+};
+
+// Counts a call and gives the interpreter's lock away for as long as it lives: in this module in the
+// place of nb::gil_scoped_release.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+  ~Unlocked();
+
+ private:
+  Entered entered_;
+  PyThreadState* state_;
+};
+
 // What clcook throws, as exceptions of clcook.errors.
 void translate_errors();
 
@@ -54,7 +85,7 @@ class Held {
   ~Held() {
     if (is_forked()) return;
     // The release may wait for the device, and callbacks for the interpreter.
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     value_.~T();
   }
 

@@ -17,6 +17,40 @@ std::atomic<bool> used{false};
 std::atomic<bool> child{false};
 pid_t parent = 0;
 
+// ---- the end of the interpreter ----
+
+// All but is_ending and calling_back are touched under the interpreter's lock only.
+std::atomic<bool> is_ending{false};  // other threads than `ending` may not come in
+std::atomic<bool> is_ended{false};   // nor go back to Python
+std::atomic<int> calling_back{0};    // threads of drivers in when_done()
+pthread_t ending;
+int calls = 0;
+
+bool is_left_behind() { return pthread_equal(pthread_self(), ending) == 0; }
+
+// Without the interpreter's lock.
+[[noreturn]] void sleep_for_ever() {
+  for (;;) pause();
+}
+
+// Waits for all calls of other threads, and lets in no more. With the interpreter's lock.
+void end_calls() {
+  ending = pthread_self();
+  is_ending = true;
+  const auto wait_for = [](const auto& is_over) {
+    while (!is_over()) {
+      PyThreadState* state = PyEval_SaveThread();
+      usleep(1000);
+      PyEval_RestoreThread(state);
+      if (PyErr_CheckSignals() != 0) break;  // such as Ctrl-C: those that are left are left behind
+    }
+  };
+  wait_for([] { return calls <= 0; });
+  wait_for([] { return calling_back == 0; });
+  is_ended = true;
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+}
+
 // ---- what is kept until the device is done ----
 
 // Python objects behind a command that may be running. Touched under the interpreter's lock only,
@@ -31,7 +65,6 @@ std::deque<Kept*>& kept_list() {
   return *list;
 }
 std::atomic<bool> is_called{false};
-std::atomic<bool> is_ending{false};
 
 // Drops what the device is done with. With the interpreter's lock.
 void drop_done() {
@@ -58,8 +91,11 @@ int drop_later(void*) {
 // waits for the device. So the interpreter's main thread is asked to drop what is done.
 void CL_CALLBACK when_done(cl_event, cl_int, void* data) {
   static_cast<Kept*>(data)->done = true;
-  if (is_ending || is_called.exchange(true)) return;
-  if (Py_AddPendingCall(&drop_later, nullptr) != 0) is_called = false;  // the next call does it
+  ++calling_back;
+  if (!is_ending && !is_called.exchange(true)) {
+    if (Py_AddPendingCall(&drop_later, nullptr) != 0) is_called = false;  // the next call does it
+  }
+  --calling_back;
 }
 
 void keep(std::vector<nb::object> objects, const cl::Event& event) {
@@ -69,7 +105,7 @@ void keep(std::vector<nb::object> objects, const cl::Event& event) {
   const cl_int status = clSetEventCallback(event(), CL_COMPLETE, &when_done, kept);
   if (status == CL_SUCCESS) return;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     const cl_event handle = event();
     clWaitForEvents(1, &handle);
   }
@@ -166,6 +202,21 @@ std::string code_of(const std::string& dtype) {
 }
 
 }  // namespace
+
+Entered::Entered() {
+  if (is_ending && is_left_behind()) {
+    PyEval_SaveThread();
+    sleep_for_ever();
+  }
+  ++calls;
+}
+
+Entered::~Entered() { --calls; }
+
+Unlocked::~Unlocked() {
+  if (is_ended && is_left_behind()) sleep_for_ever();
+  PyEval_RestoreThread(state_);
+}
 
 void uses_devices() {
   if (used.exchange(true)) return;
@@ -373,10 +424,10 @@ void bind_memory(nb::module_& m) {
       .def_ro("x", &Texels::x)
       .def_ro("y", &Texels::y);
 
-  m.def("_end", [] {
-    is_ending = true;
-    drop_done();
-  });
+  // The threads of a parent are not in its child.
+  pthread_atfork(nullptr, nullptr, [] { calls = 0; });
+  m.def("_end_calls", &end_calls);
+  m.def("_drop_done", &drop_done);
   m.def("_kept", [] {
     drop_done();
     return kept_list().size();

@@ -62,7 +62,7 @@ class Call {
   nb::object run(const Enqueue& enqueue) {
     cl::Event event;
     {
-      const nb::gil_scoped_release release;
+      const Unlocked unlocked;
       event = enqueue(static_cast<const std::vector<cl::Event>&>(wait_));
     }
     return finish(std::move(event));
@@ -77,6 +77,7 @@ class Call {
   nb::object finish(cl::Event event);
   [[noreturn]] void refuse(nb::handle object, const char* name, const char* expected) const;
 
+  Entered entered_;
   const char* where_;
   std::vector<cl::Event> wait_;
   std::vector<nb::object> kept_;

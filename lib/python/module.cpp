@@ -43,18 +43,34 @@ void write_rows(const Runtime& rt, const cl::Buffer& to, const HostArray& from, 
 }
 
 void read_rows(const Runtime& rt, const cl::Buffer& from, const HostArray& to, std::size_t row,
-               std::size_t rows) {
+               std::size_t rows, const StripProgress& progress) {
+  constexpr std::size_t kPiece = std::size_t{4} << 20;  // bytes
   const cl_command_queue queue = rt.queue()();
-  if (to.pitch == row || rows == 1) {
-    check(clEnqueueReadBuffer(queue, from(), CL_TRUE, 0, row * rows, to.begin, 0, nullptr, nullptr),
-          "clEnqueueReadBuffer");
-    return;
+  const std::size_t piece = progress ? std::max<std::size_t>(kPiece / row, 1) : rows;
+  std::vector<cl::Event> read;
+  for (std::size_t first = 0; first < rows; first += piece) {
+    const std::size_t count = std::min(piece, rows - first);
+    cl_event event = nullptr;
+    if (to.pitch == row || rows == 1) {
+      check(clEnqueueReadBuffer(queue, from(), CL_FALSE, first * row, count * row,
+                                static_cast<unsigned char*>(to.begin) + first * row, 0, nullptr,
+                                &event),
+            "clEnqueueReadBuffer");
+    } else {
+      const std::size_t begin[3] = {0, first, 0};
+      const std::size_t all[3] = {row, count, 1};
+      check(clEnqueueReadBufferRect(queue, from(), CL_FALSE, begin, begin, all, row, 0, to.pitch, 0,
+                                    to.begin, 0, nullptr, &event),
+            "clEnqueueReadBufferRect");
+    }
+    read.emplace_back(event);
   }
-  const std::size_t none[3] = {0, 0, 0};
-  const std::size_t all[3] = {row, rows, 1};
-  check(clEnqueueReadBufferRect(queue, from(), CL_TRUE, none, none, all, row, 0, to.pitch, 0,
-                                to.begin, 0, nullptr, nullptr),
-        "clEnqueueReadBufferRect");
+  check(clFlush(queue), "clFlush");
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    const cl_event event = read[i]();
+    check(clWaitForEvents(1, &event), "clWaitForEvents");
+    if (progress) progress(std::min((i + 1) * piece, rows));
+  }
 }
 
 namespace {
@@ -81,6 +97,7 @@ void trim() {
 
 void translate_errors() {
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    const Entered entered;
     const auto raise = [](const Error& error, const char* kind) {
       const nb::object made =
           nb::module_::import_("clcook.errors")
@@ -118,7 +135,7 @@ NB_MODULE(_clcook, m) {
     return clcook::Source(name, text).flatten();
   });
   m.def("_device", [] {
-    const nb::gil_scoped_release release;
+    const clcook::python::Unlocked unlocked;
     return clcook::python::standard_runtime().info().name;
   });
   m.def("_device_memory", &clcook::python::device_memory);

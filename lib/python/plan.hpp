@@ -6,6 +6,7 @@
 #include <clcook/core/names.hpp>
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
+#include <clcook/core/strips.hpp>
 #include <exception>
 #include <functional>
 #include <iterator>
@@ -200,6 +201,7 @@ nb::class_<Held<Op>> plan_class(nb::module_& m, const char* doc,
   out.def(
       "__init__",
       [fields](Held<Op>* self, nb::handle queue, const nb::kwargs& values) {
+        const Entered entered;
         std::string variant = "automatic";
         std::string how;
         nb::kwargs members_given;
@@ -216,7 +218,7 @@ nb::class_<Held<Op>> plan_class(nb::module_& m, const char* doc,
         const Runtime runtime = runtime_of(queue);
         const typename Op::Variant which(variant);
         const typename Op::Tune tune = Op::Posed::parse_tune(Params::parse(how));
-        const nb::gil_scoped_release release;
+        const Unlocked unlocked;
         if constexpr (std::is_constructible_v<Op, const Runtime&, const Problem&,
                                               typename Op::Variant, const typename Op::Tune&>) {
           new (self) Held<Op>(std::in_place, runtime, problem, which, tune);
@@ -343,11 +345,12 @@ inline HostArray host_array(std::uintptr_t address, std::size_t pitch) {
 const Runtime& standard_runtime();
 
 // Rows of the host and of a buffer without gaps. Writing does not wait; reading waits for all that
-// the in-order queue of the standard runtime holds.
+// the in-order queue of the standard runtime holds. `progress` is called with the number of rows from
+// the first on that are there, while more are on their way.
 void write_rows(const Runtime& rt, const cl::Buffer& to, const HostArray& from, std::size_t row,
                 std::size_t rows);
 void read_rows(const Runtime& rt, const cl::Buffer& from, const HostArray& to, std::size_t row,
-               std::size_t rows);
+               std::size_t rows, const StripProgress& progress = {});
 
 // Waits for what is enqueued when it is left by an exception: the device may be reading the
 // caller's memory.
@@ -382,11 +385,17 @@ class PictureOnHost {
   // What it holds on the device.
   std::size_t bytes() const { return 2 * row_ * rows_; }
 
-  void run(const HostArray& src, const HostArray& dst) {
+  // Calls meanwhile() while the device works, before dst is written, and `progress` with the rows of
+  // dst that are there.
+  template <class Meanwhile>
+  void run(const HostArray& src, const HostArray& dst, const Meanwhile& meanwhile,
+           const StripProgress& progress = {}) {
     const FinishOnError guard(rt_);
     write_rows(rt_, from_, src, row_, rows_);
     plan_(from_, to_);
-    read_rows(rt_, to_, dst, row_, rows_);
+    check(clFlush(rt_.queue()()), "clFlush");
+    meanwhile();
+    read_rows(rt_, to_, dst, row_, rows_, progress);
   }
 
  private:

@@ -1,6 +1,7 @@
 """Who owns what for how long: memory, threads, forks, leaks."""
 
 import gc
+import re
 import sys
 import threading
 import time
@@ -381,3 +382,92 @@ for _ in range(100):
 print("end")
 """
     assert python(code) == "end"
+
+
+DAEMONS = """
+import atexit, sys, threading, time
+@atexit.register
+def after_clcooks_own():  # the thread that ends the program may go on
+    print(clcook.gaussian_blur(a, 3, channel_axis=-1).shape)
+import clcook, numpy as np
+import pyopencl as cl
+import pyopencl.array
+a = np.zeros((90, 120, 4), np.uint8)
+out = np.empty_like(a)
+context = cl.create_some_context(interactive=False)
+queue = cl.CommandQueue(context)
+plan = clcook.GaussianBlur(queue, width=120, height=90, pixel="u8", sigma_x=3, sigma_y=3)
+own = clcook.GaussianBlur(queue, width=120, height=90, pixel="u8", sigma_x=3, sigma_y=3)
+x, y = cl.array.to_device(queue, a), cl.array.to_device(queue, a)
+def refused(call):
+    try:
+        call()
+    except clcook.Error:
+        return
+    assert False
+calls = [
+    lambda: clcook.gaussian_blur(a, 3, channel_axis=-1, out=out),
+    lambda: clcook.rank_filter(a, 2, channel_axis=-1),
+    lambda: clcook.stream_compaction(a, 30000),
+    lambda: clcook.GaussianBlur(queue, width=120, height=90, sigma_x=2, sigma_y=2),
+    lambda: (plan(x, y), y.events.clear(), time.sleep(0.002)),
+    lambda: own.set_sigma(2, 2),
+    lambda: refused(lambda: clcook.GaussianBlur(queue, width=0)),
+    lambda: refused(lambda: clcook.gaussian_blur(a, 3, out=3)),
+    clcook.device,
+]
+begun = [threading.Event() for _ in calls]
+def work(call, has_begun):
+    while True:
+        call()
+        has_begun.set()
+{before}
+for pair in zip(calls, begun):
+    threading.Thread(target=work, args=pair, daemon=True).start()
+for one in begun:
+    one.wait()
+time.sleep({wait})
+{end}
+"""
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_the_end_of_a_program_whose_daemons_go_on(number):
+    for end in ("", "sys.exit(0)"):
+        code = DAEMONS.format(before="", wait=0.003 * number, end=end)
+        assert python(code) == "(90, 120, 4)"
+
+
+@pytest.mark.slow
+def test_the_end_of_many_programs_whose_daemons_go_on():
+    code = DAEMONS.format(before="sys.setswitchinterval(1e-5)", wait="time.time() % 0.02", end="")
+    for _ in range(50):
+        assert python(code) == "(90, 120, 4)"
+
+
+def test_a_child_of_a_fork_ends_while_daemons_go_on():
+    # It has none of the threads that were calling when it was forked.
+    code = """
+import atexit, os, threading
+import clcook, numpy as np
+a = np.zeros((600, 800, 4), np.float32)
+clcook.gaussian_blur(a, 9, channel_axis=-1)
+def work():
+    while True:
+        clcook.gaussian_blur(a, 9, channel_axis=-1)
+threading.Thread(target=work, daemon=True).start()
+for _ in range(5):
+    pid = os.fork()
+    if pid == 0:
+        atexit._run_exitfuncs()
+        os._exit(7)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    assert python(code).split() == ["7"] * 5
+
+
+def test_the_lock_is_given_away_by_the_class_that_counts():
+    files = [*ROOT.glob("lib/python/*.?pp"), *ROOT.glob("lib/python/operations/*.cpp")]
+    assert len(files) > 5
+    for file in files:
+        assert not re.search(r"gil_scoped_release \w+;|ALLOW_THREADS", file.read_text()), file

@@ -87,6 +87,24 @@ def test_rank_filters(mode):
     )
 
 
+def test_a_whole_rank_is_the_number_that_scipy_means():
+    a = picture((9, 11), "uint16")
+    # In the networks of radius 1 to 3 each rank is a program of its own.
+    for radius, ranks in ((1, (0, 1, 4, 7, 8, -1, -9)), (2, (1, -2)), (4, range(-81, 81)), (32, (1, 4223))):
+        for rank in ranks:
+            got = clcook.rank_filter(a, radius, rank)
+            expected = ndimage.rank_filter(a, rank, 2 * radius + 1, mode="nearest")
+            np.testing.assert_array_equal(got, expected, f"{radius}, {rank}")
+    second = clcook.rank_filter(a, 4, 1)
+    assert (second != clcook.rank_filter(a, 4, 1.0)).any()
+    for one in (np.int64(1), np.uint8(1), np.array(1)):
+        np.testing.assert_array_equal(clcook.rank_filter(a, 4, one), second)
+    np.testing.assert_array_equal(clcook.rank_filter(a, 4, np.float32(1)), clcook.dilate(a, 4))
+    da = pytest.importorskip("dask.array")
+    lazy = importlib.import_module("clcook.dask")
+    np.testing.assert_array_equal(lazy.rank_filter(da.from_array(a, 5), 4, 1).compute(), second)
+
+
 # Those whose arguments clcook has: not order, axes, radius, or a mode for each dimension. test_gauss03
 # asks for the sum of 10,000 pixels to eight digits; sums in float have seven.
 OWN = (

@@ -256,6 +256,7 @@ CLCOOK_INLINE GaussianBlur::Windows GaussianBlur::make_windows(
     out.strip = std::min(slices, count);
   }
   std::int64_t rows = out.strip + 2 * margin + (out.step - 1);
+  if (volume) rows = std::max(rows, std::int64_t{2});  // one slice without a sigma_z is no volume
   // The last window ends with the picture and begins at a multiple too.
   rows += ((count - rows) % out.step + out.step) % out.step;
   // Pictures of a batch do not go on in each other.

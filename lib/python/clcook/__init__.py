@@ -67,7 +67,8 @@ def device() -> str:
 @_atexit.register
 def _end() -> None:
     try:
+        _clcook._end_calls()
         clear()
     except Error:
         pass  # a child of a fork
-    _clcook._end()
+    _clcook._drop_done()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import math
+import operator
 import os
 import pathlib
 import sys
@@ -16,7 +17,7 @@ from typing import Any, Callable, Iterator, Literal, Sequence, SupportsFloat, Su
 import numpy as np
 
 from . import _clcook
-from .errors import FileError, _invalid
+from .errors import FileError, OutOfResources, _invalid
 
 Mode = Literal[
     "nearest",
@@ -210,8 +211,6 @@ def _elements(dtype: np.dtype, shape: tuple[int, ...], where: str, name: str) ->
             f"'{dtype.str}' ({dtype.name})",
             True,
         )
-    if 0 in shape:
-        raise _invalid(where, f"{name} must not be empty, got the shape {shape}")
 
 
 def _rows(a: np.ndarray, where: str, name: str, row_dims: int) -> tuple[int, int]:
@@ -291,7 +290,7 @@ def _layout(
     shape: tuple[int, ...], channel_axis: Any, dims: Sequence[int], where: str
 ) -> tuple[range, int]:
     """The dimensions that are no channels, and how many channels a pixel has: 1 where they come first,
-    as each is then filtered by itself."""
+    as each is then filtered by itself, and where there are none."""
     ndim = len(shape)
     axes, channels = range(ndim), 1
     if channel_axis is not None:
@@ -303,7 +302,7 @@ def _layout(
                 where, f"channel_axis must be the first or the last, 0 or -1, got {channel_axis}"
             )
         if channel_axis in (-1, ndim - 1):
-            axes, channels = range(ndim - 1), shape[-1]
+            axes, channels = range(ndim - 1), max(shape[-1], 1)
         else:
             axes = range(1, ndim)
     if len(axes) not in dims:
@@ -321,21 +320,56 @@ def _filter(
     dims: Sequence[int],
     out: Any,
     where: str,
-    run: Callable[[np.ndarray, np.ndarray, tuple[int, ...], int], None],
+    pose: Callable[[tuple[int, ...], int], tuple[Callable[[], Any], Callable[..., None]]],
 ) -> np.ndarray:
-    """Checks the arrays of a filter, and calls run(src, dst, extents, channels) on what it filters: an
-    array with its channels last, or each channel of one that has them first."""
+    """Checks the arrays of a filter. Of pose(extents, channels), which poses the problem, it calls the
+    first result, a check of all other arguments, on an array without elements; else the second,
+    run(src, dst, row_dims), on the array with its channels last, or on each channel of one that has
+    them first."""
     _array(image, where, "image")
     axes, channels = _layout(image.shape, channel_axis, dims, where)
     target = _result(out, image.shape, image.dtype, where)
-    extents = tuple(image.shape[axis] for axis in axes)
-    for src, dst in zip(image, target) if axes.start == 1 else [(image, target)]:
-        run(src, dst, extents, channels)
+    # What has no elements is checked as if it had one.
+    check, run = pose(tuple(max(image.shape[axis], 1) for axis in axes), channels)
+    if image.size == 0:
+        check()
+    elif axes.start == 0:
+        run(image, target, image.ndim - len(axes) + 1)
+    else:
+        if _is_read_after_writing(image, target):
+            _memory(image[0], target[0], 1, where)  # whose rule goes first
+            image = image.copy()
+        for src, dst in zip(image, target):
+            run(src, dst, 1)
     return target
+
+
+def _is_read_after_writing(image: np.ndarray, out: np.ndarray) -> bool:
+    """Whether channels that come first, written to `out` one after the other, change others of `image`."""
+    if len(image) == 1 or not np.may_share_memory(image, out):
+        return False
+    is_in_place = image.ctypes.data == out.ctypes.data and image.strides == out.strides
+    return not is_in_place or np.may_share_memory(image[0], image[1])
 
 
 def _memory(src: np.ndarray, dst: np.ndarray, row_dims: int, where: str) -> tuple[int, ...]:
     return (*_rows(src, where, "image", row_dims), *_rows(dst, where, "out", row_dims))
+
+
+def _by_rows(height: int, run: Callable[[int, int], None]) -> None:
+    """run(first, count) until it has run for all rows: at once, or for as few at a time as the device
+    has the memory for."""
+    first, count = 0, height
+    while first < height:
+        count = min(count, height - first)
+        try:
+            run(first, count)
+            first += count
+        except OutOfResources:
+            _plans.clear()
+            if count == 1:
+                raise
+            count = (count + 1) // 2
 
 
 def gaussian_blur(
@@ -364,30 +398,44 @@ def gaussian_blur(
     alpha: what the last of 2 or 4 channels is: "straight" where the colours are not multiplied by it, as
         in a PNG; then they count as much as their alpha says. "none" and "premultiplied" blur each
         channel by itself.
-    out: where to write to, an array of the same shape and type; may be `image`.
+    out: where to write to, an array of the same shape and type; may be `image`, or overlap it.
 
     The result is the one of the C++ plan, bit for bit, and that of scipy.ndimage.gaussian_filter
-    within what the plan promises; integers are rounded, not cut off. A new sigma compiles nothing,
-    unless another method is the best for it that no call before has used.
+    within what the plan promises; integers are rounded, not cut off. Floats that the rounding of sums
+    takes out of the range of `image` come back into it, for each channel, and for each row, column or
+    slice where the filter does not cross these: a constant stays what it is. A picture for which the
+    device lacks the memory goes over it in strips. A new sigma compiles nothing, unless another method
+    is the best for it that no call before has used.
     Thread-safe. Raises clcook.Error.
     """
     where = "gaussian_blur"
 
-    def run(src: np.ndarray, dst: np.ndarray, extents: tuple[int, ...], channels: int) -> None:
+    def pose(extents: tuple[int, ...], channels: int) -> tuple[Callable, Callable]:
         problem, x, y = _gaussian_problem(
-            extents, channels, src.dtype, sigma, mode, cval, truncate, alpha, where
+            extents, channels, image.dtype, sigma, mode, cval, truncate, alpha, where
         )
-        if len(extents) == 1:  # a picture of one row
-            src, dst = src[np.newaxis], dst[np.newaxis]
-        memory = _memory(src, dst, src.ndim - max(len(extents), 2) + 1, where)
+        whole = {"sigma_x": x, "sigma_y": y, **problem}
         key = ("gaussian_blur", *problem.items())
-        _plans.run(
-            key,
-            lambda: _clcook._GaussianBlurOnHost(sigma_x=x, sigma_y=y, **problem),
-            lambda plan: plan.run(*memory, x, y),
-        )
 
-    return _filter(image, channel_axis, (1, 2, 3), out, where, run)
+        def run(src: np.ndarray, dst: np.ndarray, row_dims: int) -> None:
+            memory = _memory(src, dst, row_dims, where)
+            try:
+                _plans.run(
+                    key,
+                    lambda: _clcook._GaussianBlurOnHost(**whole),
+                    lambda plan: plan.run(*memory, x, y),
+                )
+                return
+            except OutOfResources:
+                _plans.clear()
+            # The picture is larger than the device.
+            if np.may_share_memory(src, dst):
+                src = src.copy()
+            _clcook._gaussian_by_strips(*_memory(src, dst, row_dims, where), **whole)
+
+        return lambda: _clcook._gaussian_halo(**whole), run
+
+    return _filter(image, channel_axis, (1, 2, 3), out, where, pose)
 
 
 def _gaussian_problem(
@@ -434,8 +482,10 @@ def rank_filter(
     image: (height, width) of uint8, uint16, float16 or float32; with channel_axis=-1 (height, width,
     1, 2 or 4), with channel_axis=0 (any number, height, width). Rows may lie apart; else there are no
     gaps.
-    radius: 1 to 32 pixels: (2 radius + 1)^2 neighbours. rank: 0 the minimum, 0.5 the median, 1 the
-    maximum. mode, cval, out: as of gaussian_blur.
+    radius: 1 to 32 pixels: n = (2 radius + 1)^2 neighbours.
+    rank: a float from 0.0, the minimum, over 0.5, the median, to 1.0, the maximum; or an int, as scipy
+        has it: the number in ascending order, 0 to n - 1, or -1, the largest, to -n.
+    mode, cval, out: as of gaussian_blur. A NaN is larger than all else.
 
     Thread-safe. Raises clcook.Error.
     """
@@ -452,7 +502,7 @@ def dilate(
     out: np.ndarray | None = None,
 ) -> np.ndarray:
     """The largest of the neighbours within `radius`, 1 to 32 pixels: scipy.ndimage.grey_dilation with
-    a square of 2 radius + 1. The rest is as of rank_filter, which also erodes, with rank=0."""
+    a square of 2 radius + 1. The rest is as of rank_filter, which also erodes, with rank=0.0."""
     return _rank(image, radius, 1.0, mode, cval, channel_axis, out, "dilate")
 
 
@@ -471,15 +521,62 @@ def median3x3(
 def _rank(
     image: Any, radius: Any, rank: Any, mode: Any, cval: Any, channel_axis: Any, out: Any, where: str
 ) -> np.ndarray:
-    def run(src: np.ndarray, dst: np.ndarray, extents: tuple[int, ...], channels: int) -> None:
-        problem = _rank_problem(extents, channels, src.dtype, radius, rank, mode, cval, where)
-        memory = _memory(src, dst, src.ndim - 1, where)
-        key = ("rank_filter", *problem.values())
-        _plans.run(
-            key, lambda: _clcook._RankFilterOnHost(**problem), lambda plan: plan.run(*memory)
-        )
+    def pose(extents: tuple[int, ...], channels: int) -> tuple[Callable, Callable]:
+        problem = _rank_problem(extents, channels, image.dtype, radius, rank, mode, cval, where)
+        height = extents[0]
 
-    return _filter(image, channel_axis, (2,), out, where, run)
+        def filter_all(src: np.ndarray, dst: np.ndarray, row_dims: int) -> None:
+            memory = _memory(src, dst, row_dims, where)
+            mine = {**problem, "height": len(src)}
+            key = ("rank_filter", *mine.values())
+            _plans.run(
+                key, lambda: _clcook._RankFilterOnHost(**mine), lambda plan: plan.run(*memory)
+            )
+
+        def run(src: np.ndarray, dst: np.ndarray, row_dims: int) -> None:
+            def filter_rows(first: int, count: int) -> None:
+                nonlocal src
+                if count == height:
+                    return filter_all(src, dst, row_dims)
+                if np.may_share_memory(src, dst):
+                    src = src.copy()
+                reach, _ = _clcook._rank_halo(**problem)
+                begin, end = first - reach, first + count + reach
+                if problem["border"] == "wrap":
+                    window = src[np.arange(begin, end) % height]
+                else:
+                    begin, end = max(begin, 0), min(end, height)
+                    window = src[begin:end]
+                part = np.empty(window.shape, window.dtype)
+                filter_all(window, part, row_dims)
+                dst[first : first + count] = part[first - begin : first - begin + count]
+
+            _by_rows(height, filter_rows)
+
+        return lambda: _clcook._rank_halo(**problem), run
+
+    return _filter(image, channel_axis, (2,), out, where, pose)
+
+
+def _fraction(rank: Any, radius: Any, where: str) -> float:
+    """The library's rank, a fraction, of one from 0 to 1 or of scipy's, a whole number."""
+    if isinstance(rank, (bool, np.bool_)):
+        raise _invalid(where, f"rank must be a whole number, or a float from 0 to 1, got {rank}", True)
+    try:
+        index = operator.index(rank)
+    except TypeError:
+        return _number(rank, where, "rank")
+    try:
+        count = (2 * operator.index(radius) + 1) ** 2
+    except TypeError:
+        return 0.5  # the radius will be refused
+    if count > 1 and not -count <= index < count:
+        raise _invalid(
+            where,
+            f"rank as a whole number must be {-count} to {count - 1} with the radius {radius}, got {index}; "
+            "a float from 0 to 1 is a fraction",
+        )
+    return index % count / max(count - 1, 1)
 
 
 def _rank_problem(
@@ -498,7 +595,7 @@ def _rank_problem(
         "width": extents[1],
         "height": extents[0],
         "radius": radius,
-        "rank": _number(rank, where, "rank"),
+        "rank": _fraction(rank, radius, where),
         "pixel": _pixel(dtype, channels),
         **_edge(mode, cval, where),
     }
@@ -572,6 +669,10 @@ def stream_compaction(pixels: np.ndarray, threshold: Number) -> np.ndarray:
             f"pixels must have 2 dimensions, or 3 with 1, 3 or 4 channels, got the shape {a.shape}",
         )
     least = _number(threshold, where, "threshold")
+    if math.isnan(least):
+        raise _invalid(where, f"threshold must be a number, got {least}")
+    if a.size == 0:
+        return np.empty(0, np.uint32)
     if a.ndim == 2 or a.shape[2] != 4:
         _rows(a, where, "pixels", a.ndim - 1)  # the same rule for all
         whole = _plans.or_without(lambda: np.empty((*a.shape[:2], 4), a.dtype))
@@ -579,16 +680,21 @@ def stream_compaction(pixels: np.ndarray, threshold: Number) -> np.ndarray:
         whole[..., 3] = 0
         a = whole
     address, pitch = _rows(a, where, "pixels", 2)
-    problem = {
-        "width": a.shape[1],
-        "height": a.shape[0],
-        "pixel": _pixel(a.dtype, 4),
-    }
+    height, width = a.shape[:2]
+    parts = []
 
-    def compact(plan: Any) -> np.ndarray:
-        indices = np.empty(plan.run(address, pitch, least), np.uint32)
-        plan.read(indices.ctypes.data, indices.size)
-        return indices
+    def compact_rows(first: int, count: int) -> None:
+        problem = {"width": width, "height": count, "pixel": _pixel(a.dtype, 4)}
+        key = ("stream_compaction", *problem.values())
 
-    key = ("stream_compaction", *problem.values())
-    return _plans.run(key, lambda: _clcook._StreamCompactionOnHost(**problem), compact)
+        def compact(plan: Any) -> np.ndarray:
+            indices = np.empty(plan.run(address + first * pitch, pitch, least), np.uint32)
+            plan.read(indices.ctypes.data, indices.size)
+            return indices
+
+        indices = _plans.run(key, lambda: _clcook._StreamCompactionOnHost(**problem), compact)
+        indices += np.uint32(first * width)
+        parts.append(indices)
+
+    _by_rows(height, compact_rows)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

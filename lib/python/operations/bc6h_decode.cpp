@@ -80,7 +80,7 @@ void bind_bc6h_decode(nb::module_& m) {
           Errc::invalid_argument, kName,
           text("blocks must be ", Bc6hDecode::block_bytes(problem), " bytes, got ", blocks.size()));
     }
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     Bc6hDecode::by_strips(standard_runtime(), problem, blocks.c_str(), 0,
                           host_array(texels, pitch).begin, pitch);
   });

@@ -1,5 +1,13 @@
 // clcook.GaussianBlur, and what clcook.gaussian_blur stands on.
+#include <clcook/core/half.hpp>
 #include <clcook/gaussian_blur.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
 
 #include "../plan.hpp"
 
@@ -38,6 +46,208 @@ ArrayOf array_of(const Problem& p) {
   return out;
 }
 
+// ---- a mean stays within the range of what it is a mean of ----
+//
+// Sums of floats miss a constant, or pass the largest value of a picture, by their rounding. From
+// numpy to numpy such results come back. The range is that of a channel; where the filter does not
+// cross rows, columns or slices, that of each of them.
+
+struct Floats {
+  using Stored = float;
+  using Key = float;  // in the order of the values; a NaN lies nowhere
+  static constexpr Key kLeast = -std::numeric_limits<float>::infinity();
+  static constexpr Key kMost = std::numeric_limits<float>::infinity();
+  static constexpr Stored kNan = std::numeric_limits<float>::quiet_NaN();
+  static Key key(Stored value) { return value; }
+  static Stored stored(Key key) { return key; }
+  static Stored nearest(float value) { return value; }
+  static bool counts(Stored) { return true; }
+  static bool is_zero(Stored value) { return !(value < 0) && !(value > 0); }
+};
+struct Halfs {
+  using Stored = std::uint16_t;
+  using Key = std::int16_t;  // in the order of the values; a NaN lies beyond the infinities
+  static constexpr Key kLeast = -0x7C01;
+  static constexpr Key kMost = 0x7C00;
+  static constexpr Stored kNan = 0x7E00;
+  static Key key(Stored bits) {
+    const auto value = static_cast<Key>(bits);
+    return static_cast<Key>(value ^ ((value >> 15) & 0x7FFF));
+  }
+  static Stored stored(Key key) { return static_cast<Stored>(key ^ ((key >> 15) & 0x7FFF)); }
+  static Stored nearest(float value) { return to_half(static_cast<double>(value)); }
+  static bool counts(Stored bits) { return (bits & 0x7FFF) <= 0x7C00; }
+  static bool is_zero(Stored bits) { return (bits & 0x7FFF) == 0; }
+};
+
+template <class T>
+class Ranges {
+ public:
+  explicit Ranges(const Problem& p)
+      : channels_(static_cast<std::size_t>(p.channels)),
+        row_(static_cast<std::size_t>(p.width) * channels_),
+        height_(static_cast<std::size_t>(p.height)),
+        rows_(height_ * static_cast<std::size_t>(p.depth)),
+        is_straight_(gaussian::is_straight(p)) {
+    const auto crosses = [&](double sigma) {
+      return gaussian::filter_radius(sigma, p.truncate) > 0;
+    };
+    crosses_x_ = crosses(p.sigma_x);
+    crosses_y_ = crosses(p.sigma_y);
+    crosses_z_ = crosses(p.sigma_z);
+    if (!is_constant(p.border) || !(crosses_x_ || crosses_y_ || crosses_z_)) return;
+    for (std::size_t c = 0; c < channels_; ++c) outside_.push_back(T::nearest(p.outside[c]));
+    Block masked;
+    std::copy_n(seen(reinterpret_cast<unsigned char*>(outside_.data()), channels_, masked),
+                channels_, outside_.begin());
+  }
+
+  void find(const HostArray& src) {
+    if (is_identity()) return;
+    const std::size_t groups = group_of(rows_ - 1) + 1;
+    least_.assign(groups * keys(), T::kMost);
+    most_.assign(groups * keys(), T::kLeast);
+    Keys least{};
+    Keys most{};
+    Block masked;
+    for (std::size_t y = 0; y < rows_; ++y) {
+      const std::size_t group = group_of(y);
+      if (crosses_x_ && (y == 0 || group != group_of(y - 1))) {
+        least.fill(T::kMost);
+        most.fill(T::kLeast);
+      }
+      for (std::size_t x = 0; x < row_; x += kBlock) {
+        const std::size_t count = std::min(kBlock, row_ - x);
+        const std::size_t at = group * keys() + x;
+        widen(seen(bytes(src, y, x), count, masked), count, crosses_x_ ? least.data() : &least_[at],
+              crosses_x_ ? most.data() : &most_[at]);
+      }
+      if (!crosses_x_ || (y + 1 < rows_ && group == group_of(y + 1))) continue;
+      for (std::size_t i = 0; i < std::min(kBlock, row_); ++i) {
+        const std::size_t at = group * channels_ + i % channels_;
+        least_[at] = std::min(least_[at], least[i]);
+        most_[at] = std::max(most_[at], most[i]);
+      }
+    }
+    for (std::size_t i = 0; i < least_.size(); ++i) {
+      if (!outside_.empty()) widen(&outside_[i % channels_], 1, &least_[i], &most_[i]);
+      if (most_[i] >= least_[i]) continue;  // else nothing counts
+      least_[i] = T::kLeast;
+      most_[i] = T::kMost;
+    }
+  }
+
+  // Brings the rows `first` to `end` of the result back into their ranges.
+  void keep(const HostArray& dst, std::size_t first, std::size_t end) const {
+    if (is_identity()) return;
+    Keys least{};
+    Keys most{};
+    Block masked;
+    for (std::size_t y = first; y < end; ++y) {
+      const std::size_t group = group_of(y);
+      if (crosses_x_ && (y == first || group != group_of(y - 1))) {
+        for (std::size_t i = 0; i < kBlock; ++i) {
+          least[i] = least_[group * channels_ + i % channels_];
+          most[i] = most_[group * channels_ + i % channels_];
+        }
+      }
+      for (std::size_t x = 0; x < row_; x += kBlock) {
+        const std::size_t count = std::min(kBlock, row_ - x);
+        const std::size_t at = group * keys() + x;
+        unsigned char* row = bytes(dst, y, x);
+        keep_block(row, seen(row, count, masked), count, crosses_x_ ? least.data() : &least_[at],
+                   crosses_x_ ? most.data() : &most_[at]);
+      }
+    }
+  }
+
+ private:
+  using Stored = typename T::Stored;
+  using Key = typename T::Key;
+  static constexpr std::size_t kBlock = 240;  // a multiple of all numbers of channels
+  using Block = std::array<Stored, kBlock>;
+  using Keys = std::array<Key, kBlock>;
+
+  // Of colours over their alpha the rounding counts even so.
+  bool is_identity() const { return !(crosses_x_ || crosses_y_ || crosses_z_ || is_straight_); }
+  std::size_t keys() const { return crosses_x_ ? channels_ : row_; }  // of a group
+  // The rows that have a range in common.
+  std::size_t group_of(std::size_t y) const {
+    return (crosses_z_ ? 0 : y / height_) * (crosses_y_ ? 1 : height_) +
+           (crosses_y_ ? 0 : y % height_);
+  }
+  static unsigned char* bytes(const HostArray& a, std::size_t y, std::size_t x) {
+    return static_cast<unsigned char*>(a.begin) + y * a.pitch + x * sizeof(Stored);
+  }
+
+  // The values of a block. Colours under alpha 0 become NaN: they do not count.
+  const Stored* seen(const unsigned char* row, std::size_t count, Block& masked) const {
+    if (!is_straight_ && reinterpret_cast<std::uintptr_t>(row) % alignof(Stored) == 0)
+      return reinterpret_cast<const Stored*>(row);
+    std::memcpy(masked.data(), row, count * sizeof(Stored));
+    if (!is_straight_) return masked.data();
+    for (std::size_t i = 0; i < count; i += channels_) {
+      if (!T::is_zero(masked[i + channels_ - 1])) continue;
+      std::fill_n(&masked[i], channels_ - 1, T::kNan);
+    }
+    return masked.data();
+  }
+
+  static void widen(const Stored* values, std::size_t count, Key* least, Key* most) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const Key key = T::key(values[i]);
+      least[i] = std::min(least[i], key < T::kLeast ? T::kMost : key);
+      most[i] = std::max(most[i], T::kMost < key ? T::kLeast : key);
+    }
+  }
+
+  static void keep_block(unsigned char* row, const Stored* values, std::size_t count,
+                         const Key* least, const Key* most) {
+    int passed = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Key key = T::key(values[i]);
+      passed |= static_cast<int>(T::counts(values[i])) &
+                (static_cast<int>(key < least[i]) | static_cast<int>(most[i] < key));
+    }
+    if (passed == 0) return;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Key key = T::key(values[i]);
+      if (!T::counts(values[i]) || !(key < least[i] || most[i] < key)) continue;
+      const Stored nearest = T::stored(key < least[i] ? least[i] : most[i]);
+      std::memcpy(row + i * sizeof nearest, &nearest, sizeof nearest);
+    }
+  }
+
+  std::size_t channels_;
+  std::size_t row_;  // values
+  std::size_t height_;
+  std::size_t rows_;
+  bool is_straight_;
+  bool crosses_x_ = false;
+  bool crosses_y_ = false;
+  bool crosses_z_ = false;
+  std::vector<Stored> outside_;
+  std::vector<Key> least_;
+  std::vector<Key> most_;
+};
+
+// Calls blur(meanwhile, progress): meanwhile() before dst, which may be src, is written, and `progress`
+// with the number of rows that are, in the end of all.
+template <class Blur>
+void within_ranges(const Problem& p, const HostArray& src, const HostArray& dst, const Blur& blur) {
+  const auto within = [&](auto ranges) {
+    std::size_t kept = 0;
+    blur([&] { ranges.find(src); },
+         [&](std::size_t rows) {
+           ranges.keep(dst, kept, rows);
+           kept = rows;
+         });
+  };
+  if (p.pixel == Channel::f32) return within(Ranges<Floats>(p));
+  if (p.pixel == Channel::f16) return within(Ranges<Halfs>(p));
+  blur([] {}, StripProgress());  // integers are rounded to the range
+}
+
 // Numpy's way, with another sigma for each call; that along z is the plan's.
 class BlurOnHost : public PictureOnHost<GaussianBlur> {
  public:
@@ -58,6 +268,12 @@ class BlurOnHost : public PictureOnHost<GaussianBlur> {
     plan().build_for(x, y);
     plan().set_sigma(x, y);
   }
+
+  void blur(const HostArray& src, const HostArray& dst) {
+    within_ranges(plan().problem(), src, dst, [&](const auto& meanwhile, const auto& progress) {
+      run(src, dst, meanwhile, progress);
+    });
+  }
 };
 
 }  // namespace
@@ -70,7 +286,7 @@ void bind_gaussian_blur(nb::module_& m) {
   plan.def(
       "set_sigma",
       [](Held<GaussianBlur>& self, double x, double y) {
-        const nb::gil_scoped_release release;
+        const Unlocked unlocked;
         self.get().set_sigma(x, y);
       },
       "sigma_x"_a, "sigma_y"_a,
@@ -80,7 +296,7 @@ void bind_gaussian_blur(nb::module_& m) {
   plan.def(
       "build_for",
       [](Held<GaussianBlur>& self, double x, double y) {
-        const nb::gil_scoped_release release;
+        const Unlocked unlocked;
         self.get().build_for(x, y);
       },
       "sigma_x"_a, "sigma_y"_a,
@@ -117,7 +333,7 @@ void bind_gaussian_blur(nb::module_& m) {
           "__init__",
           [](Held<BlurOnHost>* self, const nb::kwargs& values) {
             const Problem problem = problem_of(fields(), values, kName);
-            const nb::gil_scoped_release release;
+            const Unlocked unlocked;
             new (self) Held<BlurOnHost>(std::in_place, problem);
           },
           "values"_a)
@@ -125,11 +341,25 @@ void bind_gaussian_blur(nb::module_& m) {
            [](Held<BlurOnHost>& self, std::uintptr_t src, std::size_t src_pitch, std::uintptr_t dst,
               std::size_t dst_pitch, double x, double y) {
              BlurOnHost& host = self.get();
-             const nb::gil_scoped_release release;
+             const Unlocked unlocked;
              host.use_sigma(x, y);
-             host.run(host_array(src, src_pitch), host_array(dst, dst_pitch));
+             host.blur(host_array(src, src_pitch), host_array(dst, dst_pitch));
            })
       .def_prop_ro("bytes", [](const Held<BlurOnHost>& self) { return self.get().bytes(); });
+
+  m.def("_gaussian_by_strips", [](std::uintptr_t src, std::size_t src_pitch, std::uintptr_t dst,
+                                  std::size_t dst_pitch, const nb::kwargs& values) {
+    const Problem problem = problem_of(fields(), values, kName);
+    const Unlocked unlocked;
+    const HostArray from = host_array(src, src_pitch);
+    const HostArray to = host_array(dst, dst_pitch);
+    within_ranges(problem, from, to, [&](const auto& meanwhile, const StripProgress& progress) {
+      meanwhile();
+      StripPipeline pipeline({standard_runtime()});
+      GaussianBlur::by_strips(pipeline, problem, from.begin, from.pitch, to.begin, to.pitch, 0,
+                              progress);
+    });
+  });
 }
 
 }  // namespace clcook::python

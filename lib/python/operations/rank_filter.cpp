@@ -47,7 +47,7 @@ void bind_rank_filter(nb::module_& m) {
       .def("__init__",
            [](Held<OnHost>* self, const nb::kwargs& values) {
              const Problem problem = problem_of(fields(), values, kName);
-             const nb::gil_scoped_release release;
+             const Unlocked unlocked;
              new (self)
                  Held<OnHost>(std::in_place, problem,
                               pixel_bytes(problem.pixel) * static_cast<std::size_t>(problem.width),
@@ -57,8 +57,8 @@ void bind_rank_filter(nb::module_& m) {
            [](Held<OnHost>& self, std::uintptr_t src, std::size_t src_pitch, std::uintptr_t dst,
               std::size_t dst_pitch) {
              OnHost& host = self.get();
-             const nb::gil_scoped_release release;
-             host.run(host_array(src, src_pitch), host_array(dst, dst_pitch));
+             const Unlocked unlocked;
+             host.run(host_array(src, src_pitch), host_array(dst, dst_pitch), [] {});
            })
       .def_prop_ro("bytes", [](const Held<OnHost>& self) { return self.get().bytes(); });
 }

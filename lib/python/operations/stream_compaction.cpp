@@ -99,20 +99,20 @@ void bind_stream_compaction(nb::module_& m) {
       .def("__init__",
            [](Held<CompactionOnHost>* self, const nb::kwargs& values) {
              const Problem problem = problem_of(fields(), values, kName);
-             const nb::gil_scoped_release release;
+             const Unlocked unlocked;
              new (self) Held<CompactionOnHost>(std::in_place, problem);
            })
       .def("run",
            [](Held<CompactionOnHost>& self, std::uintptr_t src, std::size_t pitch,
               double threshold) {
              CompactionOnHost& host = self.get();
-             const nb::gil_scoped_release release;
+             const Unlocked unlocked;
              return host.run(host_array(src, pitch), threshold);
            })
       .def("read",
            [](Held<CompactionOnHost>& self, std::uintptr_t indices, std::uint32_t count) {
              CompactionOnHost& host = self.get();
-             const nb::gil_scoped_release release;
+             const Unlocked unlocked;
              host.read(host_array(indices, 0).begin, count);
            })
       .def_prop_ro("bytes", [](const Held<CompactionOnHost>& self) { return self.get().bytes(); });
