@@ -88,7 +88,7 @@ std::pair<std::uint64_t, bool> device_memory() {
 // the buffers of a device that is the host.
 void trim() {
 #ifdef __GLIBC__
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   malloc_trim(0);
 #endif
 }
