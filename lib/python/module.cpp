@@ -41,13 +41,14 @@ void read_rows(const Runtime& rt, const cl::Buffer& from, const HostArray& to, s
   if (to.pitch == row || rows == 1) {
     check(clEnqueueReadBuffer(queue, from(), CL_TRUE, 0, row * rows, to.begin, 0, nullptr, nullptr),
           "clEnqueueReadBuffer");
-    return;
+  } else {
+    const std::size_t none[3] = {0, 0, 0};
+    const std::size_t all[3] = {row, rows, 1};
+    check(clEnqueueReadBufferRect(queue, from(), CL_TRUE, none, none, all, row, 0, to.pitch, 0,
+                                  to.begin, 0, nullptr, nullptr),
+          "clEnqueueReadBufferRect");
   }
-  const std::size_t none[3] = {0, 0, 0};
-  const std::size_t all[3] = {row, rows, 1};
-  check(clEnqueueReadBufferRect(queue, from(), CL_TRUE, none, none, all, row, 0, to.pitch, 0,
-                                to.begin, 0, nullptr, nullptr),
-        "clEnqueueReadBufferRect");
+  rt.cache().store_ended();  // the standard runtime has no end
 }
 
 void translate_errors() {
