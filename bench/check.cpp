@@ -17,6 +17,7 @@
 #include "tool/interrupt.hpp"
 #include "tool/progress.hpp"
 #include "tool/stderr_capture.hpp"
+#include "try/watch.hpp"
 
 namespace clcook::tool {
 
@@ -30,6 +31,7 @@ struct CheckArguments {
   std::string out;
   std::string resume;
   std::uint64_t seed = 1;
+  double time_limit = 600;  // seconds
   bool json = false;
   bool tiny = false;
   bool in_order_only = false;
@@ -171,6 +173,34 @@ std::string build_logs(const Runtime& runtime, const ConformanceRow& row) {
   return out;
 }
 
+// Has the parent process end a row that takes too long, and name the device: our kernels end. Those of
+// a description have limits of their own.
+class RowWatch {
+ public:
+  RowWatch(const DeviceInfo& device, double seconds)
+      : device_(device.platform + ", " + device.name + ", driver " + device.driver),
+        seconds_(seconds) {}
+  RowWatch(const RowWatch&) = delete;
+  RowWatch& operator=(const RowWatch&) = delete;
+  ~RowWatch() { end(); }
+
+  void begin(const ConformanceRow& row) {
+    end();
+    if (is_described(row.recipe)) return;
+    described::began(device_, row.name(), seconds_);
+    runs_ = true;
+  }
+  void end() {
+    if (runs_) described::ended();
+    runs_ = false;
+  }
+
+ private:
+  std::string device_;
+  double seconds_;
+  bool runs_ = false;
+};
+
 int run_check(const CheckArguments& arguments) {
   // Programs that come from a cache have no log: with --verbose all are compiled.
   if (arguments.verbose) {
@@ -208,8 +238,11 @@ int run_check(const CheckArguments& arguments) {
            "holds the totals of a finished check; --resume needs a row for each run");
     for (const CheckRow& row : earlier.rows) checked.add(row);
   }
+  RowWatch watch(runtime.info(), arguments.time_limit);
   options.selects = [&](const ConformanceRow& row) {
-    return !Interrupt::asked() && checked.names.count(Checked::name_of(row_of(row))) == 0;
+    if (Interrupt::asked() || checked.names.count(Checked::name_of(row_of(row))) != 0) return false;
+    watch.begin(row);
+    return true;
   };
   std::string said;  // the last log, which many rows share
   const std::size_t before = checked.rows.size();
@@ -217,6 +250,7 @@ int run_check(const CheckArguments& arguments) {
   Progress progress("checking", total > before ? total - before : 0);
   std::optional<StderrCapture> captured(std::in_place);
   run_conformance(recipes(), runtime, options, [&](const ConformanceRow& row) {
+    watch.end();
     const std::string heard = captured->take();
     if (arguments.verbose) {
       const std::string log = build_logs(runtime, row) + heard + captured->take();
@@ -297,6 +331,11 @@ void add_check(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   add_result_options(*command, arguments->out, arguments->resume);
+  command
+      ->add_option("--time-limit", arguments->time_limit,
+                   "Seconds that one run may take; an implementation that hangs is named then")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_flag("--json", arguments->json, "Print JSON, one row per run, instead of a table");
   command->add_flag("--tiny", arguments->tiny,
                     "Only the smallest shapes and the first tuning, for slow devices and Oclgrind");
@@ -310,9 +349,9 @@ void add_check(CLI::App& app, int& exit_code) {
     if (arguments->json && arguments->out.empty() && arguments->resume.empty())
       arguments->out = "-";
     if (arguments->out == "-") arguments->json = true;
-    exit_code = with_descriptions(arguments->recipes, [&] {
-      return arguments->plan ? print_plan(*arguments) : run_check(*arguments);
-    });
+    add_descriptions(arguments->recipes);
+    exit_code = arguments->plan ? print_plan(*arguments)
+                                : described::in_child([&] { return run_check(*arguments); });
   });
 }
 

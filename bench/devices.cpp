@@ -49,13 +49,9 @@ std::vector<std::string> variants_of(const Recipe& recipe, const Runtime& runtim
   return out;
 }
 
-std::string describe_refusal(const std::string& folder, const std::string& refusal) {
-  return fmt::format(
-      "cache of programs: {} is not used, and every process builds its programs from source: {}. "
-      "It, the folders above it and links to it must belong to you or root, and nobody else may "
-      "write to them (chmod go-w); or set CLCOOK_CACHE_DIR to a folder of your own\n",
-      folder, refusal);
-}
+constexpr const char* kWayToACache =
+    ". It, the folders above it and links to it must belong to you or root, and nobody else may "
+    "write to them (chmod go-w); or set CLCOOK_CACHE_DIR to a folder of your own\n";
 
 }  // namespace
 
@@ -119,12 +115,10 @@ void add_devices(CLI::App& app, int& exit_code) {
       row["tuning"] = tunings;
       rows.push_back(row);
     }
-    if (found.empty())
-      out = "no OpenCL device; install a driver, or PoCL for the CPU (Debian: pocl-opencl-icd)" +
-            clcook::detail::vendor_files() + "\n";
+    if (found.empty()) out = clcook::detail::why_no_device() + "\n";
     const DiskCache cache = DiskCache::standard();
     const std::string refusal = cache.refusal();
-    if (!refusal.empty()) out += describe_refusal(cache.folder(), refusal);
+    if (!refusal.empty()) out += cache.note() + kWayToACache;
     deliver("", *json ? Json{{"format", kFormat},
                              {"specification", wanted},
                              {"devices", rows},

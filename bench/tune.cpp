@@ -1,14 +1,19 @@
 // clcook tune: measure every tuning of a recipe and remember the winners for this device.
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <map>
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <clcook/core/file.hpp>
 #include <clcook/core/rates.hpp>
 #include <clcook/core/tuning.hpp>
 
@@ -94,6 +99,85 @@ std::vector<TuningEntry> merge(std::vector<TuningEntry> old,
   return old;
 }
 
+// Keeps other `clcook tune` from a file while one of them reads and writes it: a lock on FILE.lock,
+// which goes with the last of them. Where the file system knows no locks nobody waits.
+class FileLock {
+ public:
+  explicit FileLock(const std::string& file) : name_(file + ".lock") {
+    for (;;) {
+      handle_ = open(name_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+      if (handle_ < 0) return;
+      while (flock(handle_, LOCK_EX) != 0 && errno == EINTR) {
+      }
+      struct stat ours {};
+      struct stat there {};
+      if (fstat(handle_, &ours) != 0 ||
+          (lstat(name_.c_str(), &there) == 0 && ours.st_dev == there.st_dev &&
+           ours.st_ino == there.st_ino))
+        return;
+      close(handle_);  // the one before has removed it
+    }
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock() {
+    if (handle_ < 0) return;
+    unlink(name_.c_str());
+    close(handle_);
+  }
+
+ private:
+  std::string name_;
+  int handle_ = -1;
+};
+
+// Where the result goes. Throws Error(io), with the way out, where nothing can be written there.
+std::string place_of(const TuneArguments& arguments, const DiskCache& cache) {
+  const std::string& given = arguments.resume.empty() ? arguments.out : arguments.resume;
+  const std::string file = given.empty() ? Tuning::user_file(cache.folder()) : given;
+  if (arguments.dry_run) return file;
+  const std::string way_out = "set CLCOOK_TUNING_FILE or give --out FILE";
+  if (file.empty()) fail(Errc::io, "tune", "there is no place for the result: " + way_out);
+  // The cache's folder is made when it is needed first, which may be here.
+  const std::string folder = clcook::detail::folder_of(file);
+  if (folder == cache.folder() && !clcook::detail::is_folder(folder)) {
+    const clcook::detail::FolderTrust trust = clcook::detail::trust_of(folder, true);
+    if (!trust.trusted)
+      fail(Errc::io, "tune", "there is no place for the result: " + trust.wrong + "; " + way_out);
+  }
+  try {
+    std::error_code error;
+    if (!std::filesystem::is_other(file, error)) io::WholeFile trial(file);
+  } catch (const Error& error) {
+    fail(Errc::io, "tune",
+         std::string("there is no place for the result: ") + error.what() + "; " + way_out);
+  }
+  return file;
+}
+
+// The entries of a file. One that cannot be read is kept under another name, unless nothing is to be
+// written.
+std::vector<TuningEntry> entries_of(const std::string& file, bool dry_run) {
+  std::error_code error;
+  if (file.empty() || !std::filesystem::exists(file, error)) return {};
+  try {
+    return Tuning::parse(read_text_file(file), file);
+  } catch (const Error& unreadable) {
+    const std::string kept = file + ".old";
+    if (!dry_run)
+      std::filesystem::copy_file(file, kept, std::filesystem::copy_options::overwrite_existing);
+    fmt::print(stderr, "{}; {}\n", unreadable.what(),
+               dry_run ? "it would be kept and replaced" : "kept as " + kept);
+    return {};
+  }
+}
+
+// Puts entries into a file that another `clcook tune` may write to at the same time.
+void add_to(const std::string& file, const std::vector<TuningEntry>& fresh) {
+  const FileLock lock(file);
+  write_file(file, Tuning::format(merge(entries_of(file, false), fresh)));
+}
+
 int tune(const TuneArguments& arguments) {
   const Recipe& recipe = find_recipe(recipes(), arguments.recipe);
   std::vector<Params> shapes = recipe.bench_shapes;
@@ -113,27 +197,8 @@ int tune(const TuneArguments& arguments) {
   pick.runtime.on_launch = timer.observer();
   const Runtime runtime = Runtime::pick(arguments.device, pick);
   inspect_descriptions({arguments.recipe}, runtime);
-  const std::string file = !arguments.resume.empty() ? arguments.resume
-                           : !arguments.out.empty()
-                               ? arguments.out
-                               : Tuning::user_file(runtime.cache().disk().folder());
-  if (file.empty() && !arguments.dry_run) {
-    fail(Errc::io, "tune",
-         "there is no place for the result: set CLCOOK_TUNING_FILE or give --out FILE");
-  }
-  std::vector<TuningEntry> old;
-  std::error_code error;
-  if (!file.empty() && std::filesystem::exists(file, error)) {
-    try {
-      old = Tuning::parse(read_text_file(file), file);
-    } catch (const Error& unreadable) {
-      const std::string kept = file + ".old";
-      if (!arguments.dry_run)
-        std::filesystem::copy_file(file, kept, std::filesystem::copy_options::overwrite_existing);
-      fmt::print(stderr, "{}; {}\n", unreadable.what(),
-                 arguments.dry_run ? "it would be kept and replaced" : "kept as " + kept);
-    }
-  }
+  const std::string file = place_of(arguments, runtime.cache().disk());
+  const std::vector<TuningEntry> old = entries_of(file, arguments.dry_run);
 
   fmt::print("{}, {}, driver {}\n", runtime.info().platform, runtime.info().name,
              runtime.info().driver);
@@ -222,7 +287,7 @@ int tune(const TuneArguments& arguments) {
     if (!known) fresh.insert(fresh.end(), entries.begin(), entries.end());
     std::fflush(stdout);
     ++problems;
-    if (!arguments.dry_run && fresh.size() > 1) write_file(file, Tuning::format(merge(old, fresh)));
+    if (!arguments.dry_run && fresh.size() > 1) add_to(file, fresh);
   }
   if (Interrupt::asked()) {
     fmt::print(stderr, "clcook: ended early after {} problems", problems);

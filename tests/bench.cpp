@@ -3,8 +3,17 @@
 #include "bench/results.hpp"
 #include "bench/tool/progress.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <clcook/core/tuning.hpp>
@@ -20,9 +29,12 @@ using namespace clcook::tool;
 
 namespace {
 
-Ran clcook_command(std::vector<std::string> arguments) {
+Ran clcook_command(
+    std::vector<std::string> arguments,
+    const std::vector<std::pair<std::string, std::optional<std::string>>>& variables = {},
+    const std::function<void(pid_t)>& meanwhile = {}) {
   arguments.insert(arguments.begin(), built_program("clcook"));
-  return run_program(arguments, {});
+  return run_program(arguments, variables, meanwhile);
 }
 
 // A bench result of one row with these samples.
@@ -236,6 +248,79 @@ TEST_CASE("tune writes winners that the library reads, and keeps the entries of 
       Tuning(entries).choose(info, recipe.name, recipe.problem_bytes(recipe.test_shapes[1]));
   CHECK(choice.match == TuningChoice::Match::exact);
   CHECK_FALSE(recipe.variant(choice.entry.variant).is_approximate);
+}
+
+TEST_CASE("what another tune writes meanwhile is kept") {
+  if (not_built("clcook")) return;
+  const TempFolder folder;
+  const std::string file = (folder / "tuning.txt").string();
+  const std::string lock = file + ".lock";
+  // As another tune that holds the file while this one measures.
+  const int handle = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  REQUIRE(flock(handle, LOCK_EX) == 0);
+  const auto waits = [&](pid_t child) {
+    std::error_code error;
+    for (const auto& one :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(child) + "/fd", error)) {
+      if (std::filesystem::read_symlink(one.path(), error) == lock) return true;
+    }
+    return false;
+  };
+  const Recipe recipe = cookbook::recipes().front();
+  const Ran ran = clcook_command({"tune", recipe.name, "--samples", "3", "--out", file, "--shape",
+                                  recipe.test_shapes[1].str()},
+                                 {}, [&](pid_t child) {
+                                   for (int i = 0; i < 6000 && !waits(child); ++i)
+                                     std::this_thread::sleep_for(std::chrono::milliseconds(10));
+                                   CHECK_FALSE(std::filesystem::exists(file));
+                                   TuningEntry other;
+                                   other.recipe = "another";
+                                   other.type = "gpu";
+                                   other.variant = "kept";
+                                   write_bytes(file, Tuning::format({other}));
+                                   close(handle);
+                                 });
+  CAPTURE(ran.err);
+  CHECK(ran.code == 0);
+  const std::vector<TuningEntry> entries = Tuning::parse(read_bytes(file), file);
+  CHECK(entries.size() > 1);
+  CHECK(entries.front().variant == "kept");
+  CHECK_FALSE(std::filesystem::exists(lock));
+}
+
+TEST_CASE("tune says that it has no place for its result before it measures") {
+  if (not_built("clcook")) return;
+  const TempFolder folder;
+  const std::filesystem::path shared = folder / "shared";
+  std::filesystem::create_directory(shared);
+  std::filesystem::permissions(shared, std::filesystem::perms(02775));
+  write_bytes(folder / "file", "");
+  const std::string recipe = cookbook::recipes().front().name;
+  const auto refused = [&](const std::optional<std::string>& cache, std::vector<std::string> more,
+                           const std::string& why) {
+    more.insert(more.begin(), {"tune", recipe});
+    const Ran ran = clcook_command(more, {{"CLCOOK_CACHE", std::nullopt},
+                                          {"CLCOOK_CACHE_DIR", cache},
+                                          {"XDG_CACHE_HOME", std::nullopt},
+                                          {"HOME", std::nullopt},
+                                          {"CLCOOK_TUNING_FILE", std::nullopt}});
+    CAPTURE(ran.out);
+    CAPTURE(ran.err);
+    CHECK(ran.code == 2);
+    CHECK(ran.out.empty());
+    CHECK(contains(ran.err, "there is no place for the result: "));
+    CHECK(contains(ran.err, why));
+    CHECK(contains(ran.err, "set CLCOOK_TUNING_FILE or give --out FILE"));
+  };
+  refused(std::nullopt, {}, "");
+  refused((shared / "cache").string(), {},
+          shared.string() + " has mode 2775: others of its group may write to it");
+  refused((folder / "file" / "cache").string(), {}, "is no folder");
+  refused("/proc/clcook", {}, "/proc/clcook cannot be made");
+  refused(std::nullopt, {"--out", (folder / "missing" / "tuning.txt").string()},
+          "there is no folder");
+  refused(std::nullopt, {"--out", folder.path().string()}, "is a folder");
+  CHECK(std::filesystem::is_empty(shared));
 }
 
 TEST_CASE("progress tells count and time left") {

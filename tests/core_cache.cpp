@@ -544,6 +544,27 @@ TEST_CASE("what is no folder and what cannot be looked at is named") {
   CHECK(DiskCache().refusal().empty());
 }
 
+TEST_CASE("a folder that cannot be made is named, and one that can is not") {
+  if (!can_chown()) return;
+  const TempFolder top;
+  set_mode(top.path(), 0755);
+  const std::string folder = (top / "not" / "there").string();
+  CHECK(DiskCache(folder).refusal().empty());
+  CHECK(DiskCache(folder).note().empty());
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    if (setuid(kOther) != 0) _exit(9);
+    const DiskCache cache(folder);
+    const bool told = contains(cache.refusal(), (top / "not").string() + " cannot be made: ") &&
+                      contains(cache.note(), folder) && contains(cache.note(), cache.refusal());
+    _exit(told && !cache.store("key", "binary") ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+}
+
 LONG_TEST_CASE("a planted program runs where the folder is trusted, and nowhere else", 16) {
   const TempFolder folder;
   const auto key_of = [](int value) {
@@ -556,9 +577,11 @@ LONG_TEST_CASE("a planted program runs where the folder is trusted, and nowhere 
   REQUIRE(disk.store(key_of(72), *disk.load(key_of(71))));
   CHECK(run_value(with_cache(folder.path()), 72) == 71);  // such is the harm
   set_mode(folder.path(), 01777);
-  const Runtime on = with_cache(folder.path());
-  CHECK(run_value(on, 72) == 72);
-  check_stats(on, 0, 0, 1);
+  {
+    const Runtime on = with_cache(folder.path());
+    CHECK(run_value(on, 72) == 72);
+    check_stats(on, 0, 0, 1);
+  }
   CHECK(files_in(folder.path()) == 2);
   set_mode(folder.path(), 0700);
   if (!can_chown()) return;
@@ -662,6 +685,7 @@ LONG_TEST_CASE("a program comes from source, then from memory, then from disk", 
   check_stats(first, 1, 0, 1);
   CHECK(run_value(first, 12) == 12);  // another definition is another program
   check_stats(first, 1, 0, 2);
+  first.cache().store_ended();
   const Runtime second = with_cache(folder.path());
   CHECK(run_value(second, 11) == 11);
   CHECK(run_value(second, 12) == 12);
@@ -717,9 +741,11 @@ TEST_CASE("a broken file of any kind leads to a rebuild and is replaced") {
   broken.push_back(flipped);
   for (const std::string& content : broken) {
     write_bytes(file, content);
-    const Runtime on = with_cache(folder.path());
-    CHECK(run_value(on, 5) == 5);
-    check_stats(on, 0, 0, 1);
+    {
+      const Runtime on = with_cache(folder.path());
+      CHECK(run_value(on, 5) == 5);
+      check_stats(on, 0, 0, 1);
+    }
     CHECK(read_bytes(file).size() > 100);
     const Runtime next = with_cache(folder.path());  // the file was replaced by a good one
     CHECK(run_value(next, 5) == 5);
@@ -735,9 +761,11 @@ TEST_CASE("a sound file with a binary that the driver refuses leads to a rebuild
                              Runtime::build_options(runtime().info(), Defines().set("VALUE", 6)));
   for (const std::string& binary : {std::string(), std::string("not a program")}) {
     REQUIRE(disk.store(key, binary));
-    const Runtime on = with_cache(folder.path());
-    CHECK(run_value(on, 6) == 6);
-    check_stats(on, 0, 0, 1);
+    {
+      const Runtime on = with_cache(folder.path());
+      CHECK(run_value(on, 6) == 6);
+      check_stats(on, 0, 0, 1);
+    }
     REQUIRE(disk.load(key));
     CHECK(*disk.load(key) != binary);
   }
@@ -763,8 +791,10 @@ TEST_CASE("CLCOOK_CACHE=0 writes nothing") {
     CHECK(files_in(folder.path()) == 0);
   }
   const ScopedVariable standard("CLCOOK_CACHE", std::nullopt);
-  const Runtime on(runtime().queue());
-  CHECK(run_value(on, 8) == 8);
+  {
+    const Runtime on(runtime().queue());
+    CHECK(run_value(on, 8) == 8);
+  }
   CHECK(files_in(folder.path()) == 1);
 }
 
@@ -878,6 +908,46 @@ LONG_TEST_CASE("a fresh process takes its program from a warm disk cache", 16) {
     return out.substr(out.find("disk="), out.find('\n', out.find("disk=")) - out.find("disk="));
   };
   MESSAGE("cold: ", line(cold.out), ", warm: ", line(warm.out));
+}
+
+// Run by the next test: a runtime that goes with the process, behind what the compiler leaves at the
+// process's end.
+TEST_CASE("child: one call of a static runtime" * doctest::skip()) {
+  static const Runtime on = Runtime::pick();
+  CHECK(run_value(on, 52) == 52);
+}
+TEST_CASE("child: one call of a runtime" * doctest::skip()) {
+  const Runtime on = Runtime::pick();
+  CHECK(run_value(on, 52) == 52);
+}
+
+TEST_CASE("a process that calls once leaves its program, and ends well with a static runtime") {
+  const TempFolder folder;
+  const auto run = [&](const std::string& child, const std::string& pocl) {
+    std::filesystem::create_directory(folder / pocl);
+    return run_self(child, {{"CLCOOK_CACHE", std::nullopt},
+                            {"CLCOOK_CACHE_DIR", (folder / "ours").string()},
+                            {"POCL_CACHE_DIR", (folder / pocl).string()}});
+  };
+  const auto key =
+      ProgramCache::make_key(runtime().info(), Source("value.cl", kSource).flatten(),
+                             Runtime::build_options(runtime().info(), Defines().set("VALUE", 52)));
+  const DiskCache disk((folder / "ours").string());
+  const Ran once = run("child: one call of a runtime", "pocl1");
+  CAPTURE(once.out);
+  CAPTURE(once.err);
+  CHECK(once.code == 0);
+  const auto stored = disk.load(key);
+  REQUIRE(stored);
+  // With the machine code of its work-group, in a file of that name on PoCL.
+  if (quirks::is_pocl(runtime().info(), "3.")) CHECK(contains(*stored, "/1-1-1-"));
+  CHECK(run("child: one call of a runtime", "pocl2").code == 0);
+  // The device's probe is on the disk, the program is not: the compiler begins behind the runtime.
+  std::filesystem::remove(disk.path_of(key));
+  const Ran last = run("child: one call of a static runtime", "pocl3");
+  CAPTURE(last.out);
+  CAPTURE(last.err);
+  CHECK(last.code == 0);
 }
 
 // Run by the next test, in eight processes at once.

@@ -189,7 +189,7 @@ TEST_CASE("only usable devices are chosen") {
            one.verdict.rfind("rejected: ", 0) == 0));
     CHECK(one.usable == (one.verdict.rfind("rejected: ", 0) != 0));
   }
-  CHECK(clcook::detail::probe(runtime().device(), runtime().info()).empty());
+  CHECK(clcook::detail::probe(runtime().device(), runtime().info(), DiskCache()).empty());
 }
 
 TEST_CASE("a picked runtime has the queue that was asked for") {
@@ -245,6 +245,23 @@ TEST_CASE("without any platform the error says what to install") {
   CHECK(count_of(ran.out, "code=no_device") == 2);
   CHECK(contains(ran.out, "pocl-opencl-icd"));
   CHECK(contains(ran.out, "'gpu'"));
+}
+
+TEST_CASE("PoCL without a cache folder that it can write: the error names POCL_CACHE_DIR") {
+  if (!quirks::is_pocl(runtime().info(), "3.")) {
+    MESSAGE("SKIPPED: only PoCL 3 offers no device then");
+    return;
+  }
+  const char* vendors = std::getenv("OCL_ICD_VENDORS");
+  const std::string file = vendors != nullptr ? vendors : "/etc/OpenCL/vendors/pocl.icd";
+  const Ran ran = run_self("child: without any platform", {{"OCL_ICD_VENDORS", file},
+                                                           {"POCL_CACHE_DIR", "/proc/clcook"},
+                                                           {"CLCOOK_DEVICE", std::nullopt}});
+  CAPTURE(ran.out);
+  CHECK(ran.code == 0);
+  CHECK(count_of(ran.out, "Portable Computing Language is there and offers no device") == 2);
+  CHECK(count_of(ran.out, "set POCL_CACHE_DIR to a folder that you may write to") == 2);
+  CHECK_FALSE(contains(ran.out, "install a driver"));
 }
 
 namespace {

@@ -160,6 +160,33 @@ LONG_TEST_CASE("tune: what was measured is in the file when the next problem beg
   CHECK(Tuning::parse(read_bytes(file), file).size() > first.size());
 }
 
+TEST_CASE("check: a run that takes too long is ended, and the device is named") {
+  if (not_built("clcook")) return;
+  // The second problem takes seconds.
+  const Ran ended =
+      clcook_tool({"check", "line_blur", "--variant", "naive", "--in-order", "--time-limit", "0.3",
+                   "--shape", "width=2500 height=2000 radius=64 sigma=0.5"});
+  CAPTURE(ended.err);
+  CHECK(ended.code == 1);
+  CHECK(contains(ended.err, clcook::testing::runtime().info().name + ", driver "));
+  CHECK(contains(ended.err, ": line_blur/naive [group="));
+  CHECK(contains(ended.err, "did not end within its time_limit of 0.3 s and was ended"));
+  CHECK(clcook_tool({"check", "line_blur", "--time-limit", "0"}).code == 2);
+}
+
+TEST_CASE("check: SIGTERM ends it after the run") {
+  if (not_built("clcook")) return;
+  const TempFolder folder;
+  const std::string file = (folder / "check.json").string();
+  const Ran ended = clcook_tool({"check", "--in-order", "--out", file}, [&](pid_t child) {
+    wait_for_rows(file, "rows");
+    kill(child, SIGTERM);
+  });
+  CAPTURE(ended.err);
+  CHECK(ended.code == 130);
+  CHECK(contains(ended.err, "finishing the row"));
+}
+
 TEST_CASE("the second Ctrl-C ends at once, and the file is whole") {
   if (not_built("clcook")) return;
   const TempFolder folder;

@@ -10,12 +10,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <clcook/core/cache.hpp>
+#include <clcook/core/launch.hpp>
 #include <clcook/core/program.hpp>
+#include <clcook/group_size.hpp>
 #include <clcook/registry/random.hpp>
 
 #include "stub/runtime.hpp"
@@ -67,6 +70,11 @@ std::string folder_of_child() {
 
 Source source_of(int number) {
   return Source("numbered.cl", text("__kernel void numbered_", number, "(__global int* out) {}\n"));
+}
+
+std::string key_of(const Runtime& runtime, const Source& source) {
+  return ProgramCache::make_key(runtime.info(), source.flatten(),
+                                Runtime::build_options(runtime.info(), {}));
 }
 
 // Whether the program is the one of that number.
@@ -172,23 +180,191 @@ LONG_TEST_CASE("a program whose file has any bit changed is built again, and the
     const Runtime runtime = stub::make_runtime(false, disk);
     REQUIRE(is_right(runtime, 1));
   }
-  std::filesystem::path file;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) file = entry.path();
+  const Runtime first = stub::make_runtime(false, disk);
+  const std::filesystem::path file = disk.path_of(key_of(first, source_of(1)));
   const std::string whole = read_bytes(file);
   REQUIRE(whole.size() < 2000);
-  const Runtime first = stub::make_runtime(false, disk);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < 8 * whole.size(); ++i) {
     std::string broken = whole;
     broken[i / 8] = static_cast<char>(broken[i / 8] ^ (1 << i % 8));
     write_bytes(file, broken);
-    RuntimeOptions options;
-    options.disk_cache = disk;
-    const Runtime runtime(first.queue(), options);  // with no program in memory
-    wrong += is_right(runtime, 1) ? 0U : 1U;
-    wrong += runtime.cache().stats().from_source == 1 ? 0U : 1U;
+    {
+      RuntimeOptions options;
+      options.disk_cache = disk;
+      const Runtime runtime(first.queue(), options);  // with no program in memory
+      wrong += is_right(runtime, 1) ? 0U : 1U;
+      wrong += runtime.cache().stats().from_source == 1 ? 0U : 1U;
+    }
     wrong += read_bytes(file) == whole ? 0U : 1U;
   }
   CHECK(wrong == 0);
   CHECK(temporaries_in(folder.path()) == 0);
+}
+
+// ---- when a program is stored ----
+
+namespace {
+
+const Source& two_kernels() {
+  static const Source source("two.cl",
+                             "__kernel void one(__global int* out) {}\n"
+                             "__kernel void two(__global int* out) {}\n");
+  return source;
+}
+
+// A runtime on a device that makes machine code at the first launch, with that program, and what is
+// on the disk.
+struct Launching {
+  explicit Launching(bool with_disk = true, bool out_of_order = false)
+      : disk(with_disk ? DiskCache((folder / "cache").string()) : DiskCache()) {
+    stub::Device device = stub::cpu();
+    device.code_at_launch = true;
+    stub::set_device(device);
+    runtime = stub::make_runtime(out_of_order, disk);
+    program = runtime->build(two_kernels(), {}, "test/two");
+    buffer = create_buffer(*runtime, 64);
+    key = key_of(*runtime, two_kernels());
+  }
+
+  cl::Event launch(const char* kernel, std::size_t group = 16,
+                   const std::vector<cl::Event>& wait = {}) const {
+    Kernel made(*runtime, program, kernel);
+    return made(Launch::groups({1, 1, 1}, {group, 1, 1}), wait, buffer);
+  }
+  bool is_stored() const { return disk.load(key).has_value(); }
+  // The kernels and groups whose machine code is on the disk.
+  bool has(const std::string& code) const {
+    return contains(disk.load(key).value_or(""), "// machine code of " + code + " 1 1\n");
+  }
+  void end() {
+    program = {};
+    buffer = {};
+    runtime.reset();
+  }
+
+  TempFolder folder;
+  DiskCache disk;
+  std::optional<Runtime> runtime;
+  cl::Program program;
+  cl::Buffer buffer;
+  std::string key;
+};
+
+}  // namespace
+
+TEST_CASE("a program goes to the disk with the machine code of the first call of all its kernels") {
+  Launching on;
+  on.launch("one");
+  on.launch("two");
+  on.launch("two", 32);
+  CHECK_FALSE(on.is_stored());
+  on.launch("one");  // the next call
+  CHECK(on.has("one 16"));
+  CHECK(on.has("two 16"));
+  CHECK(on.has("two 32"));
+  // Later launches ask for nothing any more: they make the calls that they make without a cache.
+  const Launching without(false);
+  const auto calls_of = [](const Launching& with) {
+    const long before = stub::calls();
+    with.launch("two");
+    return stub::calls() - before;
+  };
+  without.launch("two");
+  CHECK(calls_of(on) == calls_of(without));
+  // A new process begins with it.
+  RuntimeOptions options;
+  options.disk_cache = on.disk;
+  const Runtime next(on.runtime->queue(), options);
+  next.build(two_kernels(), {}, "test/two");
+  CHECK(next.cache().stats().from_disk == 1);
+}
+
+TEST_CASE(
+    "a program that was called once goes to the disk with the cache, or when the caller says") {
+  {
+    Launching on;
+    on.launch("one");
+    on.end();
+    CHECK(on.has("one 16"));
+    CHECK_FALSE(on.has("two 16"));
+  }
+  {
+    Launching on;
+    on.runtime->cache().store_ended();  // nothing has run
+    CHECK_FALSE(on.is_stored());
+    on.launch("one");
+    on.runtime->cache().store_ended();
+    CHECK(on.has("one 16"));
+  }
+  {
+    Launching on;
+    on.end();  // never called
+    CHECK(on.is_stored());
+    CHECK_FALSE(on.has("one 16"));
+  }
+}
+
+TEST_CASE("nothing is asked while the first launches may run") {
+  for (const bool out_of_order : {false, true}) {
+    CAPTURE(out_of_order);
+    const Launching on(true, out_of_order);
+    stub::Gate gate(*on.runtime);
+    on.launch("one", 16, {gate.event()});
+    on.launch("one", 16, {gate.event()});
+    on.runtime->cache().store_ended();
+    CHECK_FALSE(on.is_stored());
+    gate.set(CL_COMPLETE);
+    check(clFinish(on.runtime->queue()()), "clFinish");
+    on.launch("one");
+    CHECK(on.has("one 16"));
+  }
+}
+
+TEST_CASE("a launch does not fail when the binary cannot be had") {
+  for (const char* function : {"clGetKernelInfo", "clGetEventInfo", "clGetProgramInfo"}) {
+    for (long n = 1; n <= 8; ++n) {
+      CAPTURE(function);
+      CAPTURE(n);
+      Launching on;
+      on.launch("one");
+      // The first clGetKernelInfo is the launch's own: it counts the arguments.
+      stub::fail_call(function, n + (function == std::string("clGetKernelInfo") ? 1 : 0),
+                      CL_OUT_OF_RESOURCES);
+      CHECK_NOTHROW(on.launch("one"));
+      CHECK_NOTHROW(on.runtime->cache().store_ended());
+      CHECK_NOTHROW(on.end());
+      stub::fail_call(function, 0, 0);
+    }
+  }
+}
+
+TEST_CASE("a plan says once that the cache's folder is not used") {
+  stub::set_device(stub::gpu());
+  const TempFolder folder;
+  const DiskCache disk(folder.path().string());
+  GroupSize::Problem problem;
+  problem.count = 64;
+  const auto said = [&] { return GroupSize(stub::make_runtime(false, disk), problem).describe(); };
+  CHECK(count_of(said(), "cache of programs") == 0);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0770));
+  CHECK(count_of(said(), "cache of programs: " + folder.path().string() + " is not used") == 1);
+  CHECK(count_of(said(), "has mode 0770: others of its group may write to it") == 1);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0700));
+}
+
+TEST_CASE("a fork that ends stores nothing") {
+  Launching on;
+  on.launch("one");
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    on.end();
+    _exit(on.is_stored() ? 1 : 0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  on.end();
+  CHECK(on.has("one 16"));
 }

@@ -35,6 +35,37 @@ void write(const Runtime& runtime, const cl::Buffer& to, const std::vector<float
 
 }  // namespace
 
+TEST_CASE("an image that the device lacks is unsupported, whatever status says so") {
+  stub::set_device(stub::gpu());
+  const Runtime runtime = stub::make_runtime();
+  const cl_image_format known{CL_RGBA, CL_FLOAT};
+  const cl_image_format unknown{CL_BGRA, CL_FLOAT};
+  const auto error = [&](cl_int status, const cl_image_format& format) {
+    stub::fail_call("clCreateImage", 1, status);
+    return error_of([&] { create_image(runtime, 4, 4, format); });
+  };
+  // CL_INVALID_OPERATION is what PoCL says.
+  for (const cl_int status :
+       {CL_IMAGE_FORMAT_NOT_SUPPORTED, CL_INVALID_OPERATION, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR}) {
+    CAPTURE(status);
+    const Error lacking = error(status, unknown);
+    CHECK(lacking.code == Errc::unsupported);
+    CHECK(lacking.lacks == Lacks::feature);
+    CHECK(lacking.status == status);
+    CHECK(contains(lacking.what(), "no such image"));
+  }
+  CHECK(error(CL_INVALID_IMAGE_SIZE, known).code == Errc::unsupported);
+  CHECK(error(CL_INVALID_OPERATION, known).code == Errc::opencl);
+  CHECK(error(CL_OUT_OF_RESOURCES, unknown).code == Errc::out_of_resources);
+  stub::Device without = stub::gpu();
+  without.images = false;
+  stub::set_device(without);
+  const Runtime none = stub::make_runtime();
+  CHECK(error_of([&] { create_image(none, 4, 4, known); }).code == Errc::unsupported);
+  stub::set_device(stub::gpu());
+  CHECK(create_image(runtime, 4, 4, known)() != nullptr);
+}
+
 TEST_CASE("kernels are found behind the preprocessor, with their parameters and group sizes") {
   const std::string source =
       "#ifndef N\n#error no N\n#endif\n"

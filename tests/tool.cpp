@@ -414,7 +414,7 @@ TEST_CASE("counters are those of the cores, or the system says why there are non
   refused({"counters", "--out", file, "--resume", file}, "--out");
 }
 
-LONG_TEST_CASE("startup times a process with empty caches and one that compiles nothing", 16) {
+LONG_TEST_CASE("startup times a process with empty caches and two that compile nothing", 16) {
   const TempFolder folder;
   const std::string file = (folder / "startup.json").string();
   const Ran ran =
@@ -422,9 +422,11 @@ LONG_TEST_CASE("startup times a process with empty caches and one that compiles 
   CAPTURE(ran.err);
   REQUIRE(ran.code == 0);
   const Json rows = Json::parse(read_bytes(file)).at("rows");
-  REQUIRE(rows.size() == 2);
+  REQUIRE(rows.size() == 3);
   CHECK(rows[0].at("compiled").get<int>() > 0);
   CHECK(rows[1].at("compiled").get<int>() == 0);
+  CHECK(rows[2].at("caches") == "clcook");
+  CHECK(rows[2].at("compiled").get<int>() == 0);
   for (const Json& row : rows) {
     CHECK(row.at("processor_s").get<double>() > 0);
     CHECK(row.at("ran").at("kernels") == rows[0].at("ran").at("kernels"));

@@ -715,6 +715,34 @@ global = ["width", "height"]
   CHECK(contains(ran.err, "FAILED pictures/shifted (width=7 height=5) in-order: at to(0, 4).0"));
 }
 
+TEST_CASE("rows with an image that the device lacks are skipped") {
+  const auto lacks = [](cl_channel_order order, cl_channel_type type) {
+    return !has_image_format(runtime(), CL_MEM_OBJECT_IMAGE1D, {order, type}, CL_MEM_READ_WRITE);
+  };
+  const std::string image = lacks(CL_RG, CL_FLOAT)          ? "RG FLOAT"
+                            : lacks(CL_RG, CL_SIGNED_INT16) ? "RG SIGNED_INT16"
+                            : lacks(CL_BGRA, CL_FLOAT)      ? "BGRA FLOAT"
+                                                            : "";
+  if (cannot_read() || !runtime().info().images || image.empty()) return;
+  const TempFolder folder;
+  write_bytes(folder / "kernels.cl",
+              "__kernel void fill(__write_only image1d_t to) {\n"
+              "  write_imagef(to, (int)get_global_id(0), (float4)(1, 2, 3, 4));\n}\n");
+  const std::string file = (folder / "fill.toml").string();
+  write_bytes(file,
+              "program = \"kernels.cl\"\n[sizes]\ncheck = [{ width = 4 }]\n[[argument]]\n"
+              "name = \"to\"\nimage = \"" +
+                  image +
+                  "\"\nwidth = \"width\"\n[[kernel]]\nname = \"fill\"\nbaseline = true\n"
+                  "global = [\"width\"]\n");
+  const Ran ran = command({"check", file});
+  CAPTURE(ran.out);
+  CAPTURE(ran.err);
+  CHECK(contains(ran.out, "0 passed, 0 failed, 2 skipped"));
+  CHECK(contains(ran.out, "the device has no such image"));
+  CHECK_FALSE(contains(ran.err, "FAILED"));
+}
+
 LONG_TEST_CASE("the page's description and the example are right", 16) {
   if (cannot_read()) return;
   const std::string page = read_bytes(CLCOOK_SOURCE_DIR "/docs/try.md");

@@ -181,6 +181,18 @@ CompileUnit unit_of(const Description& about, const KernelEntry& kernel, const P
   return out;
 }
 
+cl_image_format format_of(const Argument& image) {
+  cl_image_format out{};
+  out.image_channel_order = image.format.order;
+  out.image_channel_data_type = image.format.type;
+  return out;
+}
+cl_mem_object_type type_of(const Argument& image) {
+  return !image.depth.empty()    ? CL_MEM_OBJECT_IMAGE3D
+         : !image.height.empty() ? CL_MEM_OBJECT_IMAGE2D
+                                 : CL_MEM_OBJECT_IMAGE1D;
+}
+
 Offer offer_of(const Runtime& runtime, const Description& about, const KernelEntry& kernel,
                const Params& tune, const Params& shape) {
   const DeviceInfo& info = runtime.info();
@@ -192,6 +204,9 @@ Offer offer_of(const Runtime& runtime, const Description& about, const KernelEnt
     if (!one.in_memory()) continue;
     if (one.kind == Argument::Kind::image && !info.images)
       return Offer::no(Lacks::feature, "the device has no images");
+    if (one.kind == Argument::Kind::image &&
+        !has_image_format(runtime, type_of(one), format_of(one), CL_MEM_READ_WRITE))
+      return Offer::no(Lacks::feature, "the device has no such image as '" + one.name + "'");
     const auto bytes = one.bytes(names);
     if (bytes > info.max_allocation)
       return Offer::no(Lacks::memory,
@@ -309,23 +324,13 @@ class Memory {
       handle_ = buffer_->buffer()();
       return;
     }
-    cl_image_format format{};
-    format.image_channel_order = about.format.order;
-    format.image_channel_data_type = about.format.type;
     cl_image_desc shape{};
     region_[0] = shape.image_width = extent(about.width, names);
     if (!about.height.empty()) region_[1] = shape.image_height = extent(about.height, names);
     if (!about.depth.empty()) region_[2] = shape.image_depth = extent(about.depth, names);
-    shape.image_type = !about.depth.empty()    ? CL_MEM_OBJECT_IMAGE3D
-                       : !about.height.empty() ? CL_MEM_OBJECT_IMAGE2D
-                                               : CL_MEM_OBJECT_IMAGE1D;
-    cl_int status = CL_SUCCESS;
-    image_ = cl::Image2D(
-        clCreateImage(runtime.context()(), CL_MEM_READ_WRITE, &format, &shape, nullptr, &status));
-    if (status == CL_IMAGE_FORMAT_NOT_SUPPORTED || status == CL_INVALID_IMAGE_SIZE)
-      unsupported(Lacks::feature, about.place,
-                  "the device has no such image: " + status_name(status), status);
-    clcook::check(status, "clCreateImage");
+    shape.image_type = type_of(about);
+    image_ =
+        cl::Image2D(create_image(runtime, format_of(about), shape, CL_MEM_READ_WRITE, about.place));
     handle_ = image_();
   }
 

@@ -36,6 +36,13 @@ struct Watched {
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
 Watched* watched = nullptr;
+volatile std::sig_atomic_t child_id = 0;  // for the handler
+
+// The terminal's own Ctrl-C reaches the child too.
+void pass_on(int number, siginfo_t* info, void*) {
+  if (info->si_code == SI_USER) kill(child_id, number);
+}
+
 std::int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -57,6 +64,10 @@ int wait_for(pid_t child) {
     if (gone == child) {
       if (WIFEXITED(status)) return WEXITSTATUS(status);
       const int number = WTERMSIG(status);
+      if (number == SIGINT || number == SIGTERM) {  // it was asked to end
+        std::signal(number, SIG_DFL);
+        std::raise(number);
+      }
       if (watched->pending > 0) {
         fmt::print(stderr, "{} crashed: signal {}, {}\n", last_words(), number, strsignal(number));
       } else {
@@ -99,13 +110,17 @@ int in_child(const std::function<int()>& command) {
     std::fflush(nullptr);
     _exit(code);
   }
-  // A signal from the terminal reaches the child too, which knows what to do with it.
-  struct sigaction ignore {};
-  ignore.sa_handler = SIG_IGN;
-  struct sigaction before {};
-  sigaction(SIGINT, &ignore, &before);
+  child_id = child;
+  struct sigaction action {};
+  action.sa_sigaction = pass_on;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  struct sigaction interrupt_before {};
+  struct sigaction end_before {};
+  sigaction(SIGINT, &action, &interrupt_before);
+  sigaction(SIGTERM, &action, &end_before);
   const int code = wait_for(child);
-  sigaction(SIGINT, &before, nullptr);
+  sigaction(SIGINT, &interrupt_before, nullptr);
+  sigaction(SIGTERM, &end_before, nullptr);
   munmap(memory, sizeof(Watched));
   watched = nullptr;
   return code;

@@ -7,7 +7,8 @@
 namespace clcook::tool::described {
 
 // Runs `command` in a child process and returns its exit code. A launch that does not end within
-// its limit ends the child; so does a signal. Either is reported on standard error, with the place
+// its limit ends the child; so does a signal. SIGINT and SIGTERM are the child's to handle, and end
+// this process as they end the child. Either is reported on standard error, with the place
 // and the launch that was under way, and 1 is returned. An exception is reported too: 2. Call it
 // before this process has begun any thread, such as those of an OpenCL implementation.
 int in_child(const std::function<int()>& command);

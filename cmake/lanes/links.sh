@@ -1,6 +1,7 @@
 #!/bin/bash
-# links.sh SOURCE VENV WORK: no recipe's page is too long before its details; every link and anchor of the
-# pages leads somewhere, says lychee, from its Python package in the environment VENV. Both find what is planted.
+# links.sh SOURCE VENV WORK: no recipe's page is too long before its details; the tree knows each variable and
+# file that a page names; every link and anchor of the pages leads somewhere, says lychee, from its Python
+# package in the environment VENV. All find what is planted.
 set -euo pipefail
 source=$1 venv=$2 work=$3
 rm -rf --one-file-system "$work"
@@ -39,6 +40,34 @@ cd "$source"
 pages=()
 for card in lib/clcook/cookbook/*.hpp; do pages+=("docs/$(basename "$card" .hpp).md"); done
 short "${pages[@]}" || exit 1
+
+# promised PAGE...: CLCOOK_ variables that no other file of the tree has, and files between backquotes that are
+# not in the tree, with *, my_recipe or a word in capitals for any part of a name, and whose name no code holds.
+code=(':!*.md' ':!cmake/lanes/links.sh' ':!bench/results')
+promised() {
+  local name pattern part bad=0
+  while read -r name; do
+    git grep -q -w -F -e "$name" -- "${code[@]}" && continue
+    grep -n -H -w -F -e "$name" -- "$@"
+    bad=1
+  done < <(grep -o -h -E '\bCLCOOK_[A-Z0-9_]*[A-Z0-9]\b' -- "$@" | grep -v MY_RECIPE | sort -u)
+  while read -r name; do
+    pattern=$(sed -E 's/\{[^}]*\}|my_recipe/*/g; s/(^|[^A-Za-z])[A-Z_]{2,}([^A-Za-z]|$)/\1*\2/g' <<<"$name")
+    [ -z "$(git ls-files -- ":(glob)**/${pattern#/}" | head -n 1)" ] || continue
+    part=$(tr '*' '\n' <<<"${pattern##*/}" | awk '{ if (length > length(most)) most = $0 } END { print most }')
+    git grep -q -F -e "$part" -- "${code[@]}" && continue
+    grep -n -H -F -e "\`$name\`" -- "$@"
+    bad=1
+  done < <(grep -o -h -E '`[^` ]+\.(awk|cl|clbin|clh|cmake|cpp|hpp|in|json|lock|old|py|sh|svg|toml|txt|yml)`' -- "$@" |
+    tr -d '`' | sort -u)
+  return "$bad"
+}
+echo '`CLCOOK_NO_SUCH_VARIABLE` `attempt-*.txt` `CLCOOK_CACHE_DIR` `bench/results/RECIPE_*.json` `tuning.txt`' \
+  >"$work/promises.md"
+if promised "$work/promises.md" >"$work/said"; then fail "promises without code were not found"; fi
+[ "$(wc -l <"$work/said")" -eq 2 ] || fail "expected two promises without code, got: $(cat "$work/said")"
+mapfile -t all < <(git ls-files -- '*.md' ':!tests' ':!cmake')
+promised "${all[@]}" || fail "pages name variables or files that nothing in the tree knows"
 
 if ! cmake/site/environment.sh cmake/site/requirements_links.txt "$venv" >"$work/pip.log" 2>&1; then
   cat "$work/pip.log"

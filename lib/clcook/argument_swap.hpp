@@ -12,11 +12,11 @@
 // <clcook/fresnel.clh>.
 #pragma once
 
+#include <clcook/core/math.hpp>
 #include <clcook/core/own_function.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/argument_swap.hpp>
-#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -102,7 +102,8 @@ struct Spec : PlainSpec {
     const float first = p.parameters[0];
     const float last = p.parameters[1];
     check_own_function(p.function, file_of(p), kName);
-    if (p.function.text.empty() && !(first > 0 && last >= first && std::isfinite(last))) {
+    if (p.function.text.empty() &&
+        !(math::isfinite(first) && math::isfinite(last) && first > 0 && last >= first)) {
       fail(Errc::invalid_argument, kName,
            text("the band must be finite, positive and in rising order, got ", first, " to ", last,
                 " per micrometre"));

@@ -15,12 +15,12 @@
 //   cl::Event done = trace(spheres, hits, {uploaded});
 #pragma once
 
+#include <clcook/core/math.hpp>
 #include <clcook/core/names.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/group_size.hpp>
-#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -143,7 +143,7 @@ struct Spec : PlainSpec {
     // So that whole segments do not overflow either.
     constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() / 8;
     check_range(kName, "count", p.count, 1, kMost);
-    if (p.work == Work::streaming && !(std::isfinite(p.factor) && std::isfinite(p.summand))) {
+    if (p.work == Work::streaming && !(math::isfinite(p.factor) && math::isfinite(p.summand))) {
       fail(Errc::invalid_argument, kName,
            text("factor and summand must be finite, got ", p.factor, " and ", p.summand));
     }

@@ -9,12 +9,12 @@
 #pragma once
 
 #include <array>
+#include <clcook/core/math.hpp>
 #include <clcook/core/names.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/group_swizzle.hpp>
 #include <clcook/model/swizzle.hpp>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -125,7 +125,7 @@ struct Spec : PlainSpec {
       return;
     }
     for (std::size_t i = 0; i < p.matrix.size(); ++i) {
-      if (!std::isfinite(p.matrix[i])) {
+      if (!math::isfinite(p.matrix[i])) {
         fail(Errc::invalid_argument, kName,
              text("the matrix must be finite, got ", p.matrix[i], " in row ", i / 4, ", column ",
                   i % 4));

@@ -20,6 +20,7 @@
 #include <clcook/core/call_order.hpp>
 #include <clcook/core/image_staging.hpp>
 #include <clcook/core/kernel_types.hpp>
+#include <clcook/core/math.hpp>
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
@@ -83,7 +84,7 @@ inline std::array<float, 4> stored_outside(const Problem& p) {
   if (!is_integer(channel_of(p.pixel))) return out;
   const float most = top_of(channel_of(p.pixel));
   for (float& value : out) {
-    value = std::isnan(value) ? 0.0f : std::nearbyint(std::min(std::max(value, 0.0f), most));
+    value = math::isnan(value) ? 0.0f : std::nearbyint(std::min(std::max(value, 0.0f), most));
   }
   return out;
 }

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <clcook/core/image_staging.hpp>
 #include <clcook/core/kernel_types.hpp>
+#include <clcook/core/math.hpp>
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
@@ -300,7 +301,7 @@ struct Spec : PlainSpec {
     check_range(kName, "height", p.height, 1, kMaxSize);
     check_range(kName, "radius", p.radius, 0, kMaxRadius);
     const double sigma = p.relative_sigma.value;
-    if (!(sigma >= 0) || std::isinf(sigma)) {
+    if (!(math::isfinite(sigma) && sigma >= 0)) {
       fail(Errc::invalid_argument, kName,
            text("relative_sigma must be finite and not negative, got ", sigma));
     }

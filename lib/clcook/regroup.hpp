@@ -19,6 +19,7 @@
 #pragma once
 
 #include <algorithm>
+#include <clcook/core/math.hpp>
 #include <clcook/core/own_function.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/view.hpp>
@@ -262,7 +263,7 @@ struct Spec : PlainSpec {
     if (!p.function.text.empty()) return;
     double length = 0;
     for (const float value : p.parameters) {
-      if (!std::isfinite(value)) {
+      if (!math::isfinite(value)) {
         fail(Errc::invalid_argument, kName, text("the light must be finite, got ", value));
       }
     }

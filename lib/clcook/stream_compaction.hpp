@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <clcook/core/math.hpp>
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
@@ -394,7 +395,7 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
                        double threshold, const std::vector<cl::Event>& wait = {}) const {
     const Runtime& rt = runtime();
     const Problem& p = problem();
-    if (std::isnan(threshold))
+    if (math::isnan(threshold))
       fail(Errc::invalid_argument, Spec::kName,
            text("threshold must be a number, got ", threshold));
     const std::size_t bytes = pixel_bytes(p.pixel);

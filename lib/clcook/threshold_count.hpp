@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <clcook/core/map_row.hpp>
+#include <clcook/core/math.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/threshold_count.hpp>
 #include <cmath>
@@ -152,7 +153,7 @@ struct Spec : MapRowSpec {
       refuse(text(n, " thresholds have slots up to ", n, ", which do not fit u8; use u32"));
     }
     for (std::size_t k = 0; k < n; ++k) {
-      if (std::isnan(p.thresholds[k])) refuse(text("threshold ", k, " is NaN"));
+      if (math::isnan(p.thresholds[k])) refuse(text("threshold ", k, " is NaN"));
       if (k > 0 && p.thresholds[k] > p.thresholds[k - 1]) {
         refuse(text("thresholds must not rise, but threshold ", k, " is ", p.thresholds[k],
                     " after ", p.thresholds[k - 1]));
@@ -215,7 +216,7 @@ struct Spec : MapRowSpec {
     double high = 0;
     bool any = false;
     for (const float one : t) {
-      if (!std::isfinite(one)) continue;
+      if (!math::isfinite(one)) continue;
       if (!any) high = static_cast<double>(one);
       low = static_cast<double>(one);
       any = true;
@@ -267,7 +268,7 @@ struct Spec : MapRowSpec {
   // Within the range neither the scale nor anything that it makes of a value beyond the first cell
   // is denormal, since a device may round denormals to 0.
   static std::size_t fine_cells(const std::vector<float>& t) {
-    if (!std::isfinite(t.front()) || !std::isfinite(t.back())) return 0;
+    if (!math::isfinite(t.front()) || !math::isfinite(t.back())) return 0;
     const double range = static_cast<double>(t.front()) - static_cast<double>(t.back());
     if (t.size() > 1 && !(range >= 1e-30 && range <= 1e37)) return 0;
     for (std::size_t cells = 64; cells <= kMostCells; cells *= 2) {

@@ -256,10 +256,7 @@ struct Spec : PlainSpec {
     desc.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER;
     desc.image_width = out.first + rows;
     desc.buffer = whole;
-    cl_int status = CL_SUCCESS;
-    out.image = cl::Image1DBuffer(
-        clCreateImage(runtime.context()(), CL_MEM_READ_ONLY, &format, &desc, nullptr, &status));
-    clcook::check(status, "clCreateImage");
+    out.image = cl::Image1DBuffer(create_image(runtime, format, desc, CL_MEM_READ_ONLY));
     return out;
   }
 

@@ -71,6 +71,7 @@ void read_rows(const Runtime& rt, const cl::Buffer& from, const HostArray& to, s
     check(clWaitForEvents(1, &event), "clWaitForEvents");
     if (progress) progress(std::min((i + 1) * piece, rows));
   }
+  rt.cache().store_ended();  // the standard runtime has no end
 }
 
 namespace {

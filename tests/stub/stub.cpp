@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <utility>
 
@@ -165,6 +166,9 @@ struct _cl_program : stub::Object {
   std::string log;
   cl_build_status status = CL_BUILD_NONE;
   std::shared_ptr<const stub::KernelTexts> kernels;
+  std::mutex code_mutex;
+  std::set<std::string> code;  // what has run, of a device with code_at_launch
+  std::string first_binary;    // that was asked for
 };
 
 struct _cl_kernel : stub::Object {
@@ -1545,9 +1549,16 @@ cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info name, st
   STUB_CALL(clGetProgramInfo);
   if (!is_live(program, kProgram)) return CL_INVALID_PROGRAM;
   const Answer answer{room, value, size};
-  const std::string binary = program->status == CL_BUILD_SUCCESS
-                                 ? kBinaryMagic + program->options + "\n" + program->source
-                                 : std::string();
+  std::string binary = program->status == CL_BUILD_SUCCESS
+                           ? kBinaryMagic + program->options + "\n" + program->source
+                           : std::string();
+  if (program->context->device->is.code_at_launch &&
+      (name == CL_PROGRAM_BINARY_SIZES || name == CL_PROGRAM_BINARIES)) {
+    const std::lock_guard<std::mutex> lock(program->code_mutex);
+    for (const std::string& one : program->code) binary += "// machine code of " + one + "\n";
+    if (program->first_binary.empty()) program->first_binary = binary;
+    binary = program->first_binary;
+  }
   switch (name) {
     case CL_PROGRAM_NUM_DEVICES:
       return answer.of(cl_uint{1});
@@ -1731,12 +1742,22 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kern
     const auto found = functions().find(kernel->name);
     if (found != functions().end()) function = found->second;
   }
+  Ref<_cl_program> compiled;
+  std::string code;
+  if (device.code_at_launch) {
+    compiled = Ref<_cl_program>(kernel->program.get());
+    code = kernel->name;
+    for (const std::size_t one : launch.local) code += " " + std::to_string(one);
+  }
   return enqueue(
       queue, CL_COMMAND_NDRANGE_KERNEL, count, waits, done, false, 2000 + items / 64,
-      [launch = std::move(launch), used = std::move(used), function] {
+      [launch = std::move(launch), used = std::move(used), function, compiled, code] {
         if (function != nullptr) (*function)(launch);
+        if (compiled.get() == nullptr) return;
+        const std::lock_guard<std::mutex> lock(compiled->code_mutex);
+        compiled->code.insert(code);
       },
-      function != nullptr);
+      function != nullptr || device.code_at_launch);
 }
 
 }  // extern "C"

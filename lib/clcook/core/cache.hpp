@@ -44,10 +44,13 @@ class DiskCache {
   const std::string& folder() const { return folder_; }
 
   // Why the folder is neither read nor written, in words that name the folder and the rule. Empty
-  // if the folder is used, or the cache is off. Reasons: others may write to the folder or to one
-  // above that is not sticky; somebody else owns one of these or a link on the way. Looks anew at
-  // each call.
+  // if the folder is used, or the cache is off. Reasons: others, or others of its group, may write to
+  // the folder or to one above that is not sticky; somebody else owns one of these or a link on the
+  // way; the folder is not there and cannot be made. Looks anew at each call.
   std::string refusal() const;
+
+  // The same as a line for people: that the folder is not used, what follows, and why.
+  std::string note() const;
 
   // The file of a key.
   std::string path_of(std::string_view key) const;

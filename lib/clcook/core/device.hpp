@@ -5,6 +5,7 @@
 //     std::printf("%s: %s\n", one.info.name.c_str(), one.verdict.c_str());
 #pragma once
 
+#include <clcook/core/cache.hpp>
 #include <clcook/core/device_info.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/inline.hpp>
@@ -64,8 +65,9 @@ CLCOOK_INLINE cl_command_queue create_queue(cl_context context, cl_device_id dev
                                             cl_command_queue_properties properties, cl_int* status);
 
 // Builds and runs a small kernel on a device. Returns an empty string if the result is right,
-// otherwise what failed.
-CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info);
+// otherwise what failed. The kernel comes from the cache if it is there.
+CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info,
+                                const DiskCache& disk);
 
 // Which matches of a specification must build and run a kernel to be usable.
 enum class Probe {
@@ -75,10 +77,18 @@ enum class Probe {
 };
 
 // Lists devices as find_devices() does.
-CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, Probe which);
+CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, Probe which,
+                                                        const DiskCache& disk);
 
 // Where the loader looks for implementations, and what the files there name: for a message.
 CLCOOK_INLINE std::string vendor_files();
+
+// The implementations that are there and offer no device, each in a line that begins with a line
+// feed.
+CLCOOK_INLINE std::string empty_platforms();
+
+// Why there is no device at all, and what to do.
+CLCOOK_INLINE std::string why_no_device();
 
 }  // namespace detail
 
@@ -98,8 +108,10 @@ CLCOOK_INLINE std::vector<DeviceCandidate> find_devices(std::string_view spec = 
 
 // Chooses a device. An empty specification means the environment variable CLCOOK_DEVICE, else any
 // device. It probes only the best match, and another one only if that fails. Throws
-// Error(no_device) that says for every device why it was not taken.
-CLCOOK_INLINE cl::Device pick_device(std::string_view spec = {});
+// Error(no_device) that says for every device why it was not taken. The kernel of the probe goes
+// through the cache of programs.
+CLCOOK_INLINE cl::Device pick_device(std::string_view spec = {},
+                                     const DiskCache& disk = DiskCache::standard());
 
 }  // namespace clcook
 

@@ -49,7 +49,7 @@ CLCOOK_INLINE double file_age(const std::string& name);
 // unless they are sticky, as /tmp is: others could put another folder in its place.
 struct FolderTrust {
   bool trusted = false;
-  std::string wrong;  // why not, for people; empty where it is, or where there is no such folder
+  std::string wrong;  // why not, for people; empty where it is, or is not there and can be made
 };
 // `create` makes what is missing, with mode 0700, and nothing below a folder that is not trusted.
 CLCOOK_INLINE FolderTrust trust_of(const std::string& folder, bool create = false);
@@ -73,6 +73,8 @@ CLCOOK_INLINE std::string file_identity(const std::string& name);
 // The rest of an open file; whether that could be read.
 CLCOOK_INLINE bool read_rest(std::FILE* file, std::string& out);
 CLCOOK_INLINE unsigned long process_id();
+// Whether process_id() gave that number in this process, and not in one that it was forked from.
+CLCOOK_INLINE bool is_process(unsigned long id);
 // Whether a process of that id may be running here.
 CLCOOK_INLINE bool process_runs(unsigned long id);
 // "folder/name"; the name where that is absolute.

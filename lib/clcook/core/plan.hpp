@@ -255,6 +255,7 @@ void Plan<Spec>::take_first(const Runtime& runtime, const std::shared_ptr<const 
                             const Question& question) {
   choose(question, runtime.info(), runtime.tuning(), [&](Candidate one) {
     const Tune tune = Posed::parse_tune(one.tune);
+    if (!runtime.cache().note().empty()) one.notes.push_back(runtime.cache().note());
     const auto next = std::make_shared<State>(State{runtime, posed, std::move(one), tune, {}, {}});
     for (const CompileUnit& unit : next->chosen.offer->units) {
       const std::string what = std::string(Spec::kRecipe) + "/" + next->row().name +

@@ -1,10 +1,14 @@
 // Building programs, and remembering them in memory and on disk.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <clcook/core/cache.hpp>
 #include <clcook/core/device.hpp>
 #include <clcook/core/error.hpp>
+#include <clcook/core/file.hpp>
 #include <clcook/core/inline.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -26,6 +30,11 @@ CLCOOK_INLINE std::string program_binary(const cl::Program& program, const cl::D
 
 // The programs of one context. One build per key: threads that ask for the same program while it is
 // being built wait for it. Safe from several threads.
+//
+// A program that was built from source goes to the disk once its kernels have run: when one of them is
+// launched with a work-group again and all earlier launches have ended, in store_ended(), or, as it is
+// then, with the cache. PoCL makes the machine code of a work-group at its first launch, and keeps
+// its first answer to CL_PROGRAM_BINARIES: asked before, it never has that code.
 class ProgramCache {
  public:
   // How requests were answered so far.
@@ -35,8 +44,12 @@ class ProgramCache {
     std::uint64_t from_source = 0;
   };
 
-  ProgramCache(cl::Context context, DiskCache disk)
-      : context_(std::move(context)), disk_(std::move(disk)) {}
+  ProgramCache(cl::Context context, DiskCache disk);
+  ProgramCache(const ProgramCache&) = delete;
+  ProgramCache& operator=(const ProgramCache&) = delete;
+  // Stores what is not on disk. Not in a fork of the process that made the cache, and not where a
+  // static object's end brings it about: the driver's own may be gone then.
+  ~ProgramCache();
 
   // Returns the built program of a self-contained source text. `what` names it in errors.
   // Throws Error(build_failed) with the compiler's log.
@@ -45,7 +58,18 @@ class ProgramCache {
 
   Stats stats() const;
 
+  // Is told of each launch by Kernel. Never throws; costs the load of a flag when all is stored.
+  void launched(const cl::Kernel& kernel, const std::string& name,
+                const std::array<std::size_t, 3>& group, const cl::Event& event) const {
+    if (has_unstored_.load(std::memory_order_relaxed)) note_launch(kernel, name, group, event);
+  }
+  // Stores the programs that were launched and whose launches have ended: for who has waited for
+  // them and may not live to see the cache go. Never throws.
+  void store_ended() const;
+
   const DiskCache& disk() const { return disk_; }
+  // Why the disk was not used when the cache was made, as a line for people; empty: it was.
+  const std::string& note() const { return note_; }
   const cl::Context& context() const { return context_; }
 
   // Everything that the binary depends on: the flattened text holds every include, the options
@@ -60,6 +84,29 @@ class ProgramCache {
     cl::Program program;
     std::exception_ptr error;
   };
+
+  // A program that is not on disk, with the first launch of each kernel and work-group.
+  struct Unstored {
+    struct Launch {
+      std::string kernel;
+      std::array<std::size_t, 3> group;
+      cl::Event event;
+    };
+    cl::Program program;
+    cl::Device device;
+    std::string key;
+    std::vector<Launch> launches;
+
+    bool have_ended() const;
+  };
+
+  void note_launch(const cl::Kernel& kernel, const std::string& name,
+                   const std::array<std::size_t, 3>& group, const cl::Event& event) const;
+  void store(const Unstored& one) const;
+  // Whether this thread has used a cache and goes on. A thread that ends the process has its
+  // thread_local objects destroyed before any static one.
+  static bool& thread_goes_on();
+  static void mark_thread();
 
   cl::Program load_or_build(const cl::Device& device, const DeviceInfo& info,
                             const std::string& source, const std::string& options,
@@ -76,9 +123,14 @@ class ProgramCache {
 
   cl::Context context_;
   DiskCache disk_;
+  std::string note_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Entry>> programs_;
   Stats stats_;
+  unsigned long process_ = detail::process_id();
+  mutable std::atomic<bool> has_unstored_{false};
+  mutable std::mutex unstored_mutex_;
+  mutable std::vector<Unstored> unstored_;
 };
 
 }  // namespace clcook

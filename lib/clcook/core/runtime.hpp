@@ -144,7 +144,17 @@ CLCOOK_INLINE cl::Buffer create_buffer(const Runtime& runtime, std::size_t bytes
                                        cl_mem_flags flags = CL_MEM_READ_WRITE,
                                        const void* host = nullptr);
 
-// Creates a 2-D image. Throws Error(out_of_resources) where its memory is lacking.
+// Whether the device has images of that type, format and flags.
+CLCOOK_INLINE bool has_image_format(const Runtime& runtime, cl_mem_object_type type,
+                                    const cl_image_format& format, cl_mem_flags flags);
+
+// Creates an image of any type, for one of CLHPP's classes to hold. Throws Error(unsupported) where
+// the device has no such image, Error(out_of_resources) where its memory is lacking; `where` names
+// the image.
+CLCOOK_INLINE cl_mem create_image(const Runtime& runtime, const cl_image_format& format,
+                                  const cl_image_desc& desc, cl_mem_flags flags,
+                                  const std::string& where = "clCreateImage");
+// A 2-D one.
 CLCOOK_INLINE cl::Image2D create_image(const Runtime& runtime, std::size_t width,
                                        std::size_t height, const cl_image_format& format,
                                        cl_mem_flags flags = CL_MEM_READ_WRITE);

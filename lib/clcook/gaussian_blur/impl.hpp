@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <clcook/core/image_staging.hpp>
+#include <clcook/core/math.hpp>
 #include <clcook/core/names.hpp>
 #include <clcook/gaussian_blur.hpp>
 #include <clcook/gaussian_blur/methods.hpp>
@@ -316,7 +317,7 @@ CLCOOK_INLINE void Spec::check(const Problem& p) {
                 p.height));
   }
   const auto check_sigma = [&](double sigma, const char* name) {
-    if (!(sigma >= 0 && sigma <= kMaxSigma))  // NaN fails both
+    if (!math::is_within(sigma, 0, kMaxSigma))
       refuse(text(name, " must be 0 to ", kMaxSigma, " pixels, got ", sigma));
   };
   check_sigma(p.sigma_x, "sigma_x");
@@ -328,11 +329,11 @@ CLCOOK_INLINE void Spec::check(const Problem& p) {
     refuse(text("a slice of a volume has at most ", kMaxSize, " pixels, got ", p.width, " x ",
                 p.height));
   }
-  if (!(p.truncate >= 0.5 && p.truncate <= 8))
+  if (!math::is_within(p.truncate, 0.5, 8))
     refuse(text("truncate must be 0.5 to 8 sigma, got ", p.truncate));
-  if (!(p.quality >= 0 && p.quality <= kMostQuality))
+  if (!math::is_within(p.quality, 0, kMostQuality))
     refuse(text("quality must be 0 to ", kMostQuality, " dB, got ", p.quality));
-  if (!(p.peak >= 0 && p.peak <= static_cast<double>(std::numeric_limits<float>::max())))
+  if (!math::is_within(p.peak, 0, static_cast<double>(std::numeric_limits<float>::max())))
     refuse(text("peak must be 0 or a positive float, got ", p.peak));
   check_range(kName, "channels", p.channels, 1, 4);
   if (p.batch < 1) refuse(text("batch must be at least 1, got ", p.batch));

@@ -148,7 +148,7 @@ inline bool is_from_zero(const Problem& p) {
   if (!is_integer(p.pixel)) return false;
   if (!is_constant(p.border)) return true;
   for (const float value : p.outside) {
-    if (!(value >= 0 && static_cast<double>(value) <= peak_of(p))) return false;
+    if (!math::is_within(static_cast<double>(value), 0, peak_of(p))) return false;
   }
   return true;
 }

@@ -103,7 +103,7 @@ class Tensor : public Method {
     }
     if (may_be_anything(p))
       return Offer::no(Lacks::problem, "makes halves of the values: needs Problem::peak");
-    if (!bytes && !(p.peak >= 1e-30 && p.peak <= 1e30))
+    if (!bytes && !math::is_within(p.peak, 1e-30, 1e30))
       return Offer::no(Lacks::problem, text("takes a peak of 1e-30 to 1e30, got ", p.peak));
     const int radius = std::max(axes.x.radius, axes.y.radius);
     const TensorShape* best = shape(p, axes);
@@ -112,10 +112,10 @@ class Tensor : public Method {
     if (is_constant(p.border)) {
       for (const float value : p.outside) {
         const auto exact = static_cast<double>(value);
-        if (bytes && !(exact >= 0 && exact <= 255 && exact == math::floor(exact)))
+        if (bytes && !(math::is_within(exact, 0, 255) && exact == math::floor(exact)))
           return Offer::no(Lacks::problem,
                            text("needs Problem::outside in whole levels, got ", exact));
-        if (!(std::abs(exact) <= peak_of(p)))
+        if (!math::is_within(exact, -peak_of(p), peak_of(p)))
           return Offer::no(Lacks::problem,
                            text("needs Problem::outside within the peak, got ", exact));
       }

@@ -143,7 +143,7 @@ class TensorBytes : public Method {
                                             std::max(axes.x.radius, axes.y.radius)));
     if (is_constant(p.border)) {
       for (const float value : p.outside) {
-        if (!(value >= 0 && value <= 255 && value == math::floor(value)))
+        if (!(math::is_within(static_cast<double>(value), 0, 255) && value == math::floor(value)))
           return Offer::no(Lacks::problem,
                            text("needs Problem::outside in whole levels, got ", value));
       }

@@ -95,7 +95,9 @@ inline float obj_number(std::string_view word, std::size_t line, const char* wha
     if (again.ec == std::errc() && std::abs(wide) < 1) return static_cast<float>(wide);
     obj_fail(line, std::string(what) + " " + obj_quoted(word) + " does not fit a float");
   }
-  if (!whole || result.ec != std::errc() || !std::isfinite(value)) {
+  // By the letters of nan and inf: under -ffast-math the value would not show them.
+  const bool finite = digits.find_first_of("nN") == std::string_view::npos;
+  if (!whole || result.ec != std::errc() || !finite) {
     obj_fail(line, std::string(what) + " " + obj_quoted(word) + " is no finite number");
   }
   return value;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <clcook/core/error.hpp>
-#include <cmath>
+#include <clcook/core/math.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -163,12 +163,12 @@ inline void check_island(const Island& island, std::uint32_t islands) {
     for (std::uint32_t i = begin[colour]; i < begin[colour + 1]; ++i) {
       const Constraint& one = island.constraints[i];
       check_ends(one, i, island.particles);
-      if (!std::isfinite(one.rest) || one.rest < 0) {
+      if (!math::isfinite(one.rest) || one.rest < 0) {
         fail(Errc::invalid_argument, kName,
              text("the rest length of constraint ", i, " must be finite and not negative, got ",
                   one.rest));
       }
-      if (!(one.stiffness > 0 && one.stiffness <= 1)) {
+      if (!(math::isfinite(one.stiffness) && one.stiffness > 0 && one.stiffness <= 1)) {
         fail(Errc::invalid_argument, kName,
              text("the stiffness of constraint ", i, " must be above 0 and at most 1, got ",
                   one.stiffness));
@@ -191,7 +191,7 @@ inline void check_particles(const float* particles, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t e = 0; e < 4; ++e) {
       const float value = particles[4 * i + e];
-      if (!std::isfinite(value)) {
+      if (!math::isfinite(value)) {
         fail(Errc::invalid_argument, kName,
              text(e == 3 ? "the inverse mass" : "a coordinate", " of particle ", i,
                   " must be finite, got ", value));

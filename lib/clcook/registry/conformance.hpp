@@ -276,6 +276,13 @@ inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
           }
           return one != nullptr;
         };
+        const auto offer_says_no = [&] {
+          try {
+            return recipe.pose && !recipe.offer(observed, row.variant, row.tune, row.shape).can();
+          } catch (const Error&) {
+            return false;
+          }
+        };
         for (std::size_t v = 0; v < recipe.variants.size(); ++v) {
           const VariantInfo& variant = recipe.variants[v];
           if (!options.variant.empty() && variant.name != options.variant) continue;
@@ -292,10 +299,12 @@ inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
                   row.diff = run_once(*one, observed);
                 });
                 finish(row);
+              } else {
+                named = offer_says_no();
               }
               if (row.outcome != Outcome::skipped) {
                 ran[v].any = true;
-              } else if (!made || !named) {
+              } else if (!named) {
                 ++ran[v].unnamed;
                 if (!ran[v].skipped) ran[v].skipped = row;
               }

@@ -50,6 +50,13 @@ CLCOOK_INLINE std::string DiskCache::refusal() const {
   return enabled() ? detail::trust_of(folder_).wrong : "";
 }
 
+CLCOOK_INLINE std::string DiskCache::note() const {
+  const std::string why = refusal();
+  if (why.empty()) return "";
+  return "cache of programs: " + folder_ +
+         " is not used, and every process builds its programs from source: " + why;
+}
+
 CLCOOK_INLINE std::optional<std::string> DiskCache::load(std::string_view key) const {
   if (!enabled()) return std::nullopt;
   try {

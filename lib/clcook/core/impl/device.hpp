@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <clcook/core/device.hpp>
 #include <clcook/core/file.hpp>
+#include <clcook/core/program.hpp>
 #include <clcook/core/quirks.hpp>
 #include <cstdlib>
 #include <utility>
@@ -135,7 +136,8 @@ CLCOOK_INLINE cl_command_queue create_queue(cl_context context, cl_device_id dev
 #pragma GCC diagnostic pop
 #endif
 
-CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info) {
+CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info,
+                                const DiskCache& disk) {
   const cl_device_id id = device();
   cl_int status = CL_SUCCESS;
   const auto broken = [&](const char* step) {
@@ -148,11 +150,14 @@ CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info
   const char* source =
       "__kernel void clcook_probe(__global int* out, int add) {"
       "  size_t i = get_global_id(0); out[i] = (int)(i * i) + add; }";
-  const cl::Program program(clCreateProgramWithSource(context(), 1, &source, nullptr, &status));
-  if (status != CL_SUCCESS) return broken("clCreateProgramWithSource");
-  const std::string options = "-cl-std=" + info.language;
-  status = clBuildProgram(program(), 1, &id, options.c_str(), nullptr, nullptr);
-  if (status != CL_SUCCESS) return broken("building a probe kernel");
+  ProgramCache programs(context, disk);  // its end stores the kernel, which has run then
+  cl::Program program;
+  try {
+    program = programs.get(device, info, source, "-cl-std=" + info.language, "a probe kernel");
+  } catch (const Error& error) {
+    status = error.status;
+    return broken("building a probe kernel");
+  }
   const cl::Kernel kernel(clCreateKernel(program(), "clcook_probe", &status));
   if (status != CL_SUCCESS) return broken("clCreateKernel");
   constexpr std::size_t kItems = 16;
@@ -177,7 +182,8 @@ CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info
   return {};
 }
 
-CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, Probe which) {
+CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, Probe which,
+                                                        const DiskCache& disk) {
   std::string wanted = lower(spec);
   long index = -1;
   long platform_index = -1;
@@ -257,7 +263,7 @@ CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, P
   bool chosen = false;
   for (DeviceCandidate* candidate : best_first) {
     if (which == Probe::all || (which == Probe::until_one_is_chosen && !chosen)) {
-      const std::string problem = probe(candidate->device, candidate->info);
+      const std::string problem = probe(candidate->device, candidate->info, disk);
       candidate->usable = problem.empty();
       candidate->verdict = problem.empty() ? "usable" : "rejected: " + problem;
     }
@@ -295,34 +301,65 @@ CLCOOK_INLINE std::string vendor_files() {
   return out + "\n  see that these libraries are there and load, for example with ldd";
 }
 
+CLCOOK_INLINE std::string empty_platforms() {
+  cl_uint count = 0;
+  if (clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS) return "";
+  std::vector<cl_platform_id> platforms(count);
+  if (count == 0 || clGetPlatformIDs(count, platforms.data(), nullptr) != CL_SUCCESS) return "";
+  std::string out;
+  for (const cl_platform_id one : platforms) {
+    cl_uint devices = 0;
+    if (clGetDeviceIDs(one, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices) == CL_SUCCESS && devices > 0)
+      continue;
+    DeviceInfo info;
+    try {
+      info.platform = query_string(clGetPlatformInfo, one, CL_PLATFORM_NAME, "clGetPlatformInfo");
+    } catch (const Error&) {
+      info.platform = "an implementation without a name";
+    }
+    out += "\n  " + info.platform + " is there and offers no device";
+    if (quirks::is_pocl(info)) {
+      out +=
+          ", as PoCL does where it cannot write its cache folder: set POCL_CACHE_DIR to a folder "
+          "that you may write to";
+    }
+  }
+  return out;
+}
+
+CLCOOK_INLINE std::string why_no_device() {
+  const std::string empty = empty_platforms();
+  if (!empty.empty()) return "there is no OpenCL device on this machine" + empty;
+  return "there is no OpenCL device on this machine; install a driver, or PoCL for the CPU "
+         "(Debian: pocl-opencl-icd)" +
+         vendor_files();
+}
+
 }  // namespace clcook::detail
 
 namespace clcook {
 
 CLCOOK_INLINE std::vector<DeviceCandidate> find_devices(std::string_view spec, bool run_probe) {
-  return detail::list_devices(spec, run_probe ? detail::Probe::all : detail::Probe::none);
+  return detail::list_devices(spec, run_probe ? detail::Probe::all : detail::Probe::none,
+                              DiskCache());
 }
 
-CLCOOK_INLINE cl::Device pick_device(std::string_view spec) {
+CLCOOK_INLINE cl::Device pick_device(std::string_view spec, const DiskCache& disk) {
   std::string wanted(spec);
   const char* variable = std::getenv("CLCOOK_DEVICE");
   if (wanted.empty() && variable != nullptr) wanted = variable;
   const std::vector<DeviceCandidate> found =
-      detail::list_devices(wanted, detail::Probe::until_one_is_chosen);
+      detail::list_devices(wanted, detail::Probe::until_one_is_chosen, disk);
   std::string reasons;
   for (const DeviceCandidate& candidate : found) {
     if (candidate.verdict == "chosen") return candidate.device;
     reasons += "\n  " + candidate.spec + " " + candidate.info.platform + ", " +
                candidate.info.name + ": " + candidate.verdict;
   }
-  if (found.empty()) {
-    fail(Errc::no_device, "device specification '" + wanted + "'",
-         "there is no OpenCL device on this machine; install a driver, or PoCL for the CPU "
-         "(Debian: pocl-opencl-icd)" +
-             detail::vendor_files());
-  }
-  fail(Errc::no_device, "device specification '" + wanted + "'",
-       "no usable device; these were seen:" + reasons);
+  const std::string place = "device specification '" + wanted + "'";
+  if (found.empty()) fail(Errc::no_device, place, detail::why_no_device());
+  fail(Errc::no_device, place,
+       "no usable device; these were seen:" + reasons + detail::empty_platforms());
 }
 
 }  // namespace clcook

@@ -75,7 +75,8 @@ inline std::string distrust(const std::string& name, const struct stat& is, bool
   if (!is_shared(is) || (!itself && (is.st_mode & S_ISVTX) != 0)) return "";
   char mode[8];
   std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(is.st_mode & 07777));
-  return name + " has mode " + mode + ": others may write to it";
+  return name + " has mode " + mode + ": " +
+         ((is.st_mode & S_IWOTH) != 0 ? "others" : "others of its group") + " may write to it";
 }
 
 inline std::string failure_of(const std::string& name, const char* what) {
@@ -120,6 +121,9 @@ CLCOOK_INLINE FolderTrust trust_of(const std::string& folder, bool create) {
     struct stat is {};
     if (lstat(at.c_str(), &is) != 0) {
       if (errno != ENOENT) return {false, failure_of(at, "looked at")};
+      const std::string above = folder_of(at);
+      if (!create && faccessat(AT_FDCWD, above.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+        return {false, failure_of(at, "made")};
       if (!create) return {};
       if (mkdir(at.c_str(), 0700) == 0) {
         chmod(at.c_str(), 0700);  // whatever umask takes away
@@ -262,6 +266,15 @@ CLCOOK_INLINE unsigned long process_id() {
   return static_cast<unsigned long>(getpid());
 #else
   return std::random_device()();
+#endif
+}
+
+CLCOOK_INLINE bool is_process(unsigned long id) {
+#if CLCOOK_POSIX_FILES
+  return process_id() == id;
+#else
+  static_cast<void>(id);
+  return true;  // nothing forks here
 #endif
 }
 

@@ -148,6 +148,7 @@ CLCOOK_INLINE cl::Event Kernel::enqueue(const Launch& launch, const std::vector<
                        launch.local[0], " x ", launch.local[1], " x ", launch.local[2]));
   }
   cl::Event event(done);
+  runtime_.cache().launched(kernel_, name_, launch.local, event);
   if (hook != nullptr) hook->after(name_, event);
   return event;
 }

@@ -1,7 +1,9 @@
 // The definitions of clcook/core/program.hpp.
 #pragma once
 
+#include <algorithm>
 #include <clcook/core/program.hpp>
+#include <iterator>
 
 namespace clcook {
 
@@ -78,6 +80,92 @@ CLCOOK_INLINE cl::Program ProgramCache::get(const cl::Device& device, const Devi
   return entry->program;
 }
 
+CLCOOK_INLINE ProgramCache::ProgramCache(cl::Context context, DiskCache disk)
+    : context_(std::move(context)), disk_(std::move(disk)), note_(disk_.note()) {
+  mark_thread();
+}
+
+CLCOOK_INLINE ProgramCache::~ProgramCache() {
+  for (const Unstored& one : unstored_) store(one);
+}
+
+CLCOOK_INLINE bool& ProgramCache::thread_goes_on() {
+  static thread_local bool goes_on = false;
+  return goes_on;
+}
+
+CLCOOK_INLINE void ProgramCache::mark_thread() {
+  static thread_local const struct Mark {
+    Mark() { thread_goes_on() = true; }
+    ~Mark() { thread_goes_on() = false; }
+  } mark;
+}
+
+CLCOOK_INLINE bool ProgramCache::Unstored::have_ended() const {
+  return std::all_of(launches.begin(), launches.end(), [](const Launch& one) {
+    cl_int status = CL_COMPLETE;
+    return clGetEventInfo(one.event(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                          nullptr) != CL_SUCCESS ||
+           status <= CL_COMPLETE;
+  });
+}
+
+CLCOOK_INLINE void ProgramCache::note_launch(const cl::Kernel& kernel, const std::string& name,
+                                             const std::array<std::size_t, 3>& group,
+                                             const cl::Event& event) const {
+  cl_program program = nullptr;
+  if (clGetKernelInfo(kernel(), CL_KERNEL_PROGRAM, sizeof program, &program, nullptr) != CL_SUCCESS)
+    return;
+  try {
+    mark_thread();
+    std::unique_lock<std::mutex> lock(unstored_mutex_);
+    const auto found = std::find_if(unstored_.begin(), unstored_.end(),
+                                    [&](const Unstored& one) { return one.program() == program; });
+    if (found == unstored_.end()) return;
+    const bool is_known =
+        std::any_of(found->launches.begin(), found->launches.end(),
+                    [&](const auto& one) { return one.kernel == name && one.group == group; });
+    if (!is_known) {
+      found->launches.push_back({name, group, event});
+    } else if (found->have_ended()) {
+      const Unstored ended = std::move(*found);
+      unstored_.erase(found);
+      has_unstored_ = !unstored_.empty();
+      lock.unlock();
+      store(ended);
+    }
+  } catch (...) {  // no memory for the list: the cache's end stores what there is
+  }
+}
+
+CLCOOK_INLINE void ProgramCache::store_ended() const {
+  if (!has_unstored_.load(std::memory_order_relaxed)) return;
+  try {
+    mark_thread();
+    std::unique_lock<std::mutex> lock(unstored_mutex_);
+    const auto ended = std::stable_partition(
+        unstored_.begin(), unstored_.end(),
+        [](const Unstored& one) { return one.launches.empty() || !one.have_ended(); });
+    const std::vector<Unstored> all(std::make_move_iterator(ended),
+                                    std::make_move_iterator(unstored_.end()));
+    unstored_.erase(ended, unstored_.end());
+    has_unstored_ = !unstored_.empty();
+    lock.unlock();
+    for (const Unstored& one : all) store(one);
+  } catch (...) {
+  }
+}
+
+CLCOOK_INLINE void ProgramCache::store(const Unstored& one) const {
+  // In a fork a driver's locks may be held for ever.
+  if (!detail::is_process(process_) || !thread_goes_on()) return;
+  try {
+    const std::string binary = program_binary(one.program, one.device);
+    if (!binary.empty()) disk_.store(one.key, binary);
+  } catch (...) {  // no memory: the next process builds from source
+  }
+}
+
 CLCOOK_INLINE ProgramCache::Stats ProgramCache::stats() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return stats_;
@@ -105,8 +193,9 @@ CLCOOK_INLINE cl::Program ProgramCache::load_or_build(
   cl::Program program = from_source(device, info, source, options, what);
   count(&Stats::from_source);
   if (disk_.enabled()) {
-    const std::string binary = program_binary(program, device);
-    if (!binary.empty()) disk_.store(key, binary);
+    const std::lock_guard<std::mutex> lock(unstored_mutex_);
+    unstored_.push_back({program, device, key, {}});
+    has_unstored_ = true;
   }
   return program;
 }

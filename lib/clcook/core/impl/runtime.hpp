@@ -1,6 +1,7 @@
 // The definitions of clcook/core/runtime.hpp.
 #pragma once
 
+#include <algorithm>
 #include <clcook/core/runtime.hpp>
 
 namespace clcook {
@@ -16,7 +17,7 @@ CLCOOK_INLINE Runtime::Runtime(cl::CommandQueue queue, RuntimeOptions options) {
 }
 
 CLCOOK_INLINE Runtime Runtime::pick(std::string_view spec, PickOptions options) {
-  const cl::Device device = pick_device(spec);
+  const cl::Device device = pick_device(spec, options.runtime.disk_cache);
   const cl_device_id id = device();
   cl_int status = CL_SUCCESS;
   const cl::Context context(clCreateContext(nullptr, 1, &id, nullptr, nullptr, &status));
@@ -128,6 +129,47 @@ CLCOOK_INLINE cl::Buffer create_buffer(const Runtime& runtime, std::size_t bytes
   return buffer;
 }
 
+CLCOOK_INLINE bool has_image_format(const Runtime& runtime, cl_mem_object_type type,
+                                    const cl_image_format& format, cl_mem_flags flags) {
+  cl_uint count = 0;
+  check(clGetSupportedImageFormats(runtime.context()(), flags, type, 0, nullptr, &count),
+        "clGetSupportedImageFormats");
+  std::vector<cl_image_format> formats(count);
+  check(
+      clGetSupportedImageFormats(runtime.context()(), flags, type, count, formats.data(), nullptr),
+      "clGetSupportedImageFormats");
+  return std::any_of(formats.begin(), formats.end(), [&](const cl_image_format& one) {
+    return one.image_channel_order == format.image_channel_order &&
+           one.image_channel_data_type == format.image_channel_data_type;
+  });
+}
+
+CLCOOK_INLINE cl_mem create_image(const Runtime& runtime, const cl_image_format& format,
+                                  const cl_image_desc& desc, cl_mem_flags flags,
+                                  const std::string& where) {
+  cl_int status = CL_SUCCESS;
+  const cl_mem image = clCreateImage(runtime.context()(), flags, &format, &desc, nullptr, &status);
+  if (status == CL_SUCCESS) return image;
+  const auto lacks = [&](const std::string& what) {
+    unsupported(Lacks::feature, where,
+                "the device has no such image: " + what + " (" + status_name(status) + ")", status);
+  };
+  if (!runtime.info().images) lacks("it has none");
+  if (status == CL_INVALID_IMAGE_SIZE) {
+    lacks(text(desc.image_width, " x ", desc.image_height, " x ", desc.image_depth,
+               " texels are too many"));
+  }
+  // What the status is for a format that the device lacks differs: CL_INVALID_OPERATION on PoCL.
+  if (status == CL_IMAGE_FORMAT_NOT_SUPPORTED ||
+      ((status == CL_INVALID_OPERATION || status == CL_INVALID_IMAGE_FORMAT_DESCRIPTOR) &&
+       !has_image_format(runtime, desc.image_type, format, flags))) {
+    lacks(text("channels of order 0x", hex_digits(format.image_channel_order), " and type 0x",
+               hex_digits(format.image_channel_data_type), " are not among its formats"));
+  }
+  check(status, where);
+  return image;
+}
+
 CLCOOK_INLINE cl::Image2D create_image(const Runtime& runtime, std::size_t width,
                                        std::size_t height, const cl_image_format& format,
                                        cl_mem_flags flags) {
@@ -135,10 +177,7 @@ CLCOOK_INLINE cl::Image2D create_image(const Runtime& runtime, std::size_t width
   desc.image_type = CL_MEM_OBJECT_IMAGE2D;
   desc.image_width = width;
   desc.image_height = height;
-  cl_int status = CL_SUCCESS;
-  cl::Image2D image(clCreateImage(runtime.context()(), flags, &format, &desc, nullptr, &status));
-  check(status, "clCreateImage");
-  return image;
+  return cl::Image2D(create_image(runtime, format, desc, flags));
 }
 
 }  // namespace clcook

@@ -197,20 +197,8 @@ CLCOOK_INLINE std::string why_no_image(const Runtime& runtime, std::size_t width
                                        cl_mem_flags flags, const std::string& pixel) {
   const DeviceInfo& info = runtime.info();
   if (!info.images) return "the device has no images";
-  cl_uint count = 0;
-  check(clGetSupportedImageFormats(runtime.context()(), flags, CL_MEM_OBJECT_IMAGE2D, 0, nullptr,
-                                   &count),
-        "clGetSupportedImageFormats");
-  std::vector<cl_image_format> formats(count);
-  check(clGetSupportedImageFormats(runtime.context()(), flags, CL_MEM_OBJECT_IMAGE2D, count,
-                                   formats.data(), nullptr),
-        "clGetSupportedImageFormats");
-  bool known = false;
-  for (const cl_image_format& one : formats) {
-    known = known || (one.image_channel_order == format.image_channel_order &&
-                      one.image_channel_data_type == format.image_channel_data_type);
-  }
-  if (!known) return "the device has no 2-D images of pixels " + pixel;
+  if (!has_image_format(runtime, CL_MEM_OBJECT_IMAGE2D, format, flags))
+    return "the device has no 2-D images of pixels " + pixel;
   if (width > info.image_width || height > info.image_height) {
     return text("an image of ", width, " x ", height, " exceeds the device's limit of ",
                 info.image_width, " x ", info.image_height);
