@@ -43,6 +43,11 @@ class ProgramCache {
   cl::Program get(const cl::Device& device, const DeviceInfo& info, const std::string& source,
                   const std::string& options, const std::string& what);
 
+  // The same anew, for a text with includes that only the compiler follows: what they bring may be
+  // another text next time.
+  cl::Program build(const cl::Device& device, const DeviceInfo& info, const std::string& source,
+                    const std::string& options, const std::string& what);
+
   Stats stats() const;
 
   const DiskCache& disk() const { return disk_; }

@@ -78,6 +78,14 @@ CLCOOK_INLINE cl::Program ProgramCache::get(const cl::Device& device, const Devi
   return entry->program;
 }
 
+CLCOOK_INLINE cl::Program ProgramCache::build(const cl::Device& device, const DeviceInfo& info,
+                                              const std::string& source, const std::string& options,
+                                              const std::string& what) {
+  cl::Program program = from_source(device, info, source, options, what);
+  count(&Stats::from_source);
+  return program;
+}
+
 CLCOOK_INLINE ProgramCache::Stats ProgramCache::stats() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return stats_;
