@@ -193,6 +193,13 @@ std::string counted(const Target& target, const Toolchain& tools, isa::Dialect d
   return "PTX counts, not yet machine code (nvdisasm is not here); " + ptxas;
 }
 
+// A line for a kernel in which calls remain.
+std::string calls_of(const isa::Counts& counts) {
+  std::string names;
+  for (const std::string& call : counts.calls) names += " " + call;
+  return names.empty() ? "" : fmt::format("      CALLS, the numbers mean nothing:{}\n", names);
+}
+
 std::string render(const std::string& title, const Target& target, const Toolchain& tools,
                    const std::vector<const Measured*>& rows) {
   std::size_t width = 18;
@@ -232,11 +239,7 @@ std::string render(const std::string& title, const Target& target, const Toolcha
         x86 ? "-" : number(of(isa::Kind::local_memory)), of(isa::Kind::wait), of(isa::Kind::other),
         c.loops, number(r.bytes), number(r.registers), number(r.scalar_registers),
         number(r.local_bytes), number(r.spills), number(r.scratch), number(r.occupancy));
-    if (!c.calls.empty()) {
-      std::string names;
-      for (const std::string& call : c.calls) names += " " + call;
-      out += fmt::format("      CALLS, the numbers mean nothing:{}\n", names);
-    }
+    out += calls_of(c);
     for (const std::string& note : one->notes) out += "      " + note + "\n";
     if (is_file(one->job.recipe)) out += isa::residency(*one);
   }
@@ -246,6 +249,8 @@ std::string render(const std::string& title, const Target& target, const Toolcha
 // What differs between two kernels, a line for each count.
 std::string differences(const Measured& from, const Measured& to) {
   std::string out;
+  for (const Measured* one : {&from, &to}) out += calls_of(one->counts);
+  if (!out.empty()) return out;
   const auto line = [&](const char* name, long one, long other) {
     if (one != other && one >= 0 && other >= 0)
       out += fmt::format("  {:<18} {:>7} -> {}\n", name, one, other);
@@ -451,6 +456,75 @@ int update_gate(const IsaArguments& arguments, const std::vector<Measured>& all,
   return 0;
 }
 
+// --show and --diff.
+int show_command(const IsaArguments& arguments, const std::vector<Target>& targets,
+                 const Toolchain& tools, const DiskCache& cache) {
+  std::string out;
+  std::string missing;
+  std::optional<Error> problem;
+  for (const std::string& kernel : arguments.show) {
+    const bool has_target = kernel.find('@') != std::string::npos;
+    for (std::size_t i = 0; i < (has_target ? 1 : targets.size()); ++i) {
+      try {
+        out += isa::show(parse_kernel(kernel, {targets[i]}, arguments, tools, cache), tools, cache);
+      } catch (const Error& error) {
+        if (error.code != Errc::build_failed) throw;
+        missing += std::string(error.what()) + "\n";
+        if (!problem) problem = error;
+      }
+    }
+  }
+  if (problem && out.empty()) throw Error(*problem);
+  out += missing;
+  if (!arguments.diff.empty()) {
+    const Job from = parse_kernel(arguments.diff[0], targets, arguments, tools, cache);
+    const Job to = parse_kernel(arguments.diff[1], targets, arguments, tools, cache);
+    out += isa::diff(from, to, tools, cache, terminal_width());
+    const Measured before = isa::measure(from, tools, cache);
+    const Measured after = isa::measure(to, tools, cache);
+    if (before.problem.empty() && after.problem.empty()) out += differences(before, after);
+  }
+  deliver("", out);
+  return problem ? 1 : 0;
+}
+
+// The kernels of files for all targets, one target after the other. What is missing for some of
+// these is a row of `missing`; a file that compiles for none is an error.
+std::vector<std::vector<Job>> jobs_of_files(const IsaArguments& arguments,
+                                            const std::vector<std::string>& files,
+                                            const std::vector<Target>& targets,
+                                            const Toolchain& tools, const DiskCache& cache,
+                                            std::vector<Measured>& missing) {
+  std::vector<std::vector<Job>> out(targets.size());
+  for (const std::string& path : files) {
+    std::optional<Error> problem;
+    std::map<std::string, Job> kernels;
+    std::vector<std::pair<Target, std::string>> lost;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      try {
+        for (Job& job : jobs_of(file_of(arguments, path), targets[i], tools, cache)) {
+          kernels.emplace(job.kernel, job);
+          out[i].push_back(std::move(job));
+        }
+      } catch (const Error& error) {
+        if (error.code != Errc::build_failed) throw;
+        lost.emplace_back(targets[i], isa::first_error(error.build_log));
+        if (!problem) problem = error;
+      }
+    }
+    if (problem && kernels.empty()) throw Error(*problem);
+    for (const auto& [target, why] : lost) {
+      for (const auto& [name, job] : kernels) {
+        missing.emplace_back();
+        missing.back().job = job;
+        missing.back().job.target = target;
+        missing.back().problem = why;
+      }
+    }
+  }
+  return out;
+}
+
 int isa_command(const IsaArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const bool gating = !arguments.gate.empty() || !arguments.update_gate.empty();
@@ -466,27 +540,8 @@ int isa_command(const IsaArguments& arguments) {
   }
 
   if (!arguments.show.empty() || !arguments.diff.empty()) {
-    std::vector<Target> one = {isa::parse_target("gfx1030", tools)};
-    if (!arguments.targets.empty()) one = targets;
-    std::string out;
-    for (const std::string& kernel : arguments.show) {
-      if (kernel.find('@') != std::string::npos) {
-        out += isa::show(parse_kernel(kernel, one, arguments, tools, cache), tools, cache);
-        continue;
-      }
-      for (const Target& target : one)
-        out += isa::show(parse_kernel(kernel, {target}, arguments, tools, cache), tools, cache);
-    }
-    if (!arguments.diff.empty()) {
-      const Job from = parse_kernel(arguments.diff[0], one, arguments, tools, cache);
-      const Job to = parse_kernel(arguments.diff[1], one, arguments, tools, cache);
-      out += isa::diff(from, to, tools, cache, terminal_width());
-      const Measured before = isa::measure(from, tools, cache);
-      const Measured after = isa::measure(to, tools, cache);
-      if (before.problem.empty() && after.problem.empty()) out += differences(before, after);
-    }
-    deliver("", out);
-    return 0;
+    if (arguments.targets.empty()) targets = {isa::parse_target("gfx1030", tools)};
+    return show_command(arguments, targets, tools, cache);
   }
 
   const Interrupt interrupt("the kernels that are being compiled");
@@ -511,20 +566,16 @@ int isa_command(const IsaArguments& arguments) {
              "' is a file; recipes next to it, --variant, --all-tunes and the gate are for recipes "
              "alone");
   }
+  std::vector<Measured> missing;
+  std::vector<std::vector<Job>> by_target =
+      jobs_of_files(arguments, files, targets, tools, cache, missing);
+  for (std::size_t i = 0; files.empty() && i < targets.size(); ++i)
+    by_target[i] = select_jobs(arguments, isa::device_of(targets[i]), targets[i], tools, cache);
   // Kernel by kernel, each for all targets.
-  std::vector<std::vector<Job>> by_target;
-  for (const Target& target : targets) {
-    by_target.push_back(files.empty()
-                            ? select_jobs(arguments, isa::device_of(target), target, tools, cache)
-                            : std::vector<Job>());
-    for (const std::string& path : files) {
-      for (Job& job : jobs_of(file_of(arguments, path), target, tools, cache))
-        by_target.back().push_back(std::move(job));
-    }
-  }
   std::vector<Job> jobs;
-  for (std::size_t i = 0; !by_target.empty() && i < by_target.front().size(); ++i) {
-    // A kernel that is there for some targets only: all of the first, then the rest.
+  std::size_t most = 0;
+  for (const std::vector<Job>& one : by_target) most = std::max(most, one.size());
+  for (std::size_t i = 0; i < most; ++i) {
     for (const std::vector<Job>& one : by_target) {
       if (i < one.size()) jobs.push_back(one[i]);
     }
@@ -533,7 +584,8 @@ int isa_command(const IsaArguments& arguments) {
       arguments.recipes.empty() && arguments.variant.empty() && arguments.targets.empty();
   if (!arguments.gate.empty() && arguments.update_gate.empty())
     return run_gate(arguments, jobs, tools, cache, whole);
-  const std::vector<Measured> all = isa::measure_all(jobs, tools, cache, Interrupt::asked);
+  std::vector<Measured> all = isa::measure_all(jobs, tools, cache, Interrupt::asked);
+  all.insert(all.end(), missing.begin(), missing.end());
   if (Interrupt::asked() && !arguments.update_gate.empty())
     return ended_early(all.size(), jobs.size());
   if (!arguments.update_gate.empty()) return update_gate(arguments, all, tools, whole);

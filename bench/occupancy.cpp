@@ -42,6 +42,7 @@ struct Question {
   const GpuArch* arch = nullptr;
   KernelNeeds needs;
   std::vector<std::string> notes;
+  std::string problem;  // why nothing is known of the kernel
 };
 
 std::string plural(std::int64_t count, const std::string& what) {
@@ -228,6 +229,23 @@ Json to_json(const Question& question) {
 
 int narrow(long value) { return value < 0 ? 0 : static_cast<int>(value); }
 
+// Why what clang and ptxas say of a kernel is worth nothing; empty: it is worth something. Registers
+// that the user gives need no compiler.
+std::string problem_of(const isa::Measured& measured, const isa::Toolchain& tools, bool given) {
+  if (!measured.problem.empty() || given) return measured.problem;
+  std::string calls;
+  for (const std::string& one : measured.counts.calls) calls += " " + one;
+  if (!calls.empty())
+    return "calls remain, without whose code the registers mean nothing:" + calls +
+           "; --vgpr gives the registers";
+  if (measured.resources.registers >= 0) return "";
+  if (tools.ptxas.empty())
+    return "the registers are not known; for sm_* they come from ptxas, which was not found";
+  std::string notes;
+  for (const std::string& one : measured.notes) notes += "; " + one;
+  return "the registers are not known" + notes;
+}
+
 // The kernels of a variant or a file, with what a compiler says that they need.
 std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
   const bool is_file = !arguments.file.path.empty();
@@ -272,14 +290,15 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
   std::vector<Question> out;
   const auto add = [&](const isa::Job& job, const isa::Resources& said, const std::string& problem,
                        const std::string& source, const std::string& arch) {
-    if (!problem.empty()) fail(Errc::build_failed, "clcook occupancy", job.name() + ": " + problem);
-    if (said.registers < 0) {
-      fail(Errc::unsupported, "clcook occupancy",
-           job.name() + " for " + arch +
-               ": the registers are not known; for sm_* they come from ptxas, which was not found");
-    }
     Question one;
     one.name = job.name();
+    one.problem = problem;
+    if (problem.empty() && said.registers < 0 && !arguments.registers)
+      one.problem = "the registers are not known";
+    if (!one.problem.empty()) {
+      out.push_back(std::move(one));
+      return;
+    }
     one.source = source;
     one.arch = &model::gpu_arch(arch);
     one.needs = common;
@@ -330,7 +349,7 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
     isa::set_language(jobs, arguments.file.language, tools, isa::isa_cache());
   for (const isa::Job& job : jobs) {
     const isa::Measured measured = isa::measure(job, tools, isa::isa_cache());
-    add(job, measured.resources, measured.problem,
+    add(job, measured.resources, problem_of(measured, tools, arguments.registers.has_value()),
         (target.vendor == isa::Vendor::nvidia
              ? "figures of clang " + tools.clang_version + " and ptxas " + tools.ptxas_version
              : "figures of clang " + tools.clang_version) +
@@ -392,19 +411,31 @@ int occupancy_command(const OccupancyArguments& arguments) {
     questions.push_back(std::move(one));
   }
   std::string out;
+  std::string problems;
   Json kernels = Json::array();
+  Json missing = Json::array();
   for (const Question& question : questions) {
-    if (arguments.json) {
+    if (!question.problem.empty()) {
+      problems += question.name + ": " + question.problem + "\n";
+      missing.push_back({{"kernel", question.name}, {"problem", question.problem}});
+    } else if (arguments.json) {
       kernels.push_back(to_json(question));
     } else {
       out += (out.empty() ? "" : "\n") + render(question);
     }
   }
+  if (!problems.empty() && missing.size() == questions.size()) {
+    problems.pop_back();
+    fail(Errc::unsupported, who, problems);
+  }
+  if (!problems.empty()) out += "\n" + problems;
   if (arguments.json) {
-    out = Json{{"format", kFormat}, {"kind", "occupancy"}, {"kernels", kernels}}.dump(1) + "\n";
+    Json all = {{"format", kFormat}, {"kind", "occupancy"}, {"kernels", kernels}};
+    if (!missing.empty()) all["missing"] = missing;
+    out = all.dump(1) + "\n";
   }
   deliver("", out);
-  return 0;
+  return problems.empty() ? 0 : 1;
 }
 
 }  // namespace

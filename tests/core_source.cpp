@@ -1,4 +1,5 @@
 // Sources: reading, flattening, and the file names and lines that a compiler then reports.
+#include <clcook/core/launch.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/embedded/headers.hpp>
 
@@ -149,9 +150,7 @@ TEST_CASE("only include directives are directives") {
   const std::string keep[] = {"// #include <h.clh>",
                               "/* #include <h.clh> */",
                               "x #include <h.clh>",
-                              "#include_next <h.clh>",
                               "#define I #include <h.clh>",
-                              "#include h.clh",
                               "#include <h.clh",
                               "#include",
                               "#",
@@ -162,6 +161,22 @@ TEST_CASE("only include directives are directives") {
     Source one("a.cl", line);
     one.header("h.clh", "INLINED\n");
     CHECK(one.flatten() == "#line 1 \"a.cl\"\n" + line + "\n");
+  }
+  for (const char* line : {"#include_next <h.clh>", "#import <h.clh>", "#embed \"h.clh\"",
+                           "#include h.clh", "#include UNKNOWN", "%:include UNKNOWN"}) {
+    CAPTURE(line);
+    const auto flat = [](const std::string& text) {
+      return Source("a.cl", text).header("h.clh", "INLINED\n").flatten();
+    };
+    const Error error = error_of([&] { flat(line); });
+    CHECK(error.code == Errc::build_failed);
+    CHECK(contains(error.what(), "a.cl:1: #"));
+    // Where only the compiler knows whether it comes past, it has the last word.
+    const std::string maybe = flat(text("#ifdef __MAYBE__\n", line, "\n#endif\nEND\n"));
+    CHECK(contains(maybe, "\n#ifdef __MAYBE__\n#error a.cl:2: #"));
+    CHECK(origin_of(maybe, "END").line == 4);
+    const std::string never = text("#if 0\n", line, "\n#endif\n");
+    CHECK(flat(never) == "#line 1 \"a.cl\"\n" + never);
   }
   const std::string take[] = {"#include <h.clh>",        " \t#\tinclude\t <h.clh>",
                               "#include<h.clh>",         "#include\"h.clh\"",
@@ -524,8 +539,9 @@ TEST_CASE("what is spliced, a comment or a trigraph is read as C reads it") {
   CHECK(inlined("?\?=include <h.clh>"));
   CHECK(inlined("%:include <h.clh>"));
   CHECK(inlined("#define H <h.clh>\n#define I H\n#include I"));
-  CHECK_FALSE(inlined("#define H() <h.clh>\n#include H"));
-  CHECK_FALSE(inlined("#include UNKNOWN"));
+  CHECK(inlined("#define H() <h.clh>\n#include H()"));
+  const Error error = error_of([&] { inlined("#define H() <h.clh>\n#include H"); });
+  CHECK(contains(error.what(), "a.cl:2: #include H: it comes to H, which is neither"));
   CHECK_FALSE(inlined("x /* c */ #include <h.clh>"));
   // A splice at the end of a header joins nothing.
   for (const char* end : {"\\", "\\\n", "\\ \n", "?\?/", "// c \\\n"}) {
@@ -551,6 +567,191 @@ TEST_CASE("a #line of the text goes on behind an include") {
     if (one.text == "d") seen += one.line == 9 && one.file == "made \\\"from\\\".x" ? 1U : 100U;
   }
   CHECK(seen == 2);
+}
+
+namespace {
+
+// The value that a program of the file writes.
+int value_of(const Source& source, const std::string& options = {}) {
+  const cl::Program program = runtime().build(source, {}, "test/value", options);
+  Kernel kernel(runtime(), program, "k");
+  const cl::Buffer out = create_buffer(runtime(), sizeof(cl_int));
+  const cl::Event done = kernel(Launch(), {}, out);
+  const cl_event wait = done();
+  cl_int value = 0;
+  check(clEnqueueReadBuffer(runtime().queue()(), out(), CL_TRUE, 0, sizeof value, &value, 1, &wait,
+                            nullptr),
+        "clEnqueueReadBuffer");
+  return value;
+}
+
+const std::string kWrites = "__kernel void k(__global int* out) { out[0] = V; }\n";
+
+// Makes a folder the current one.
+struct InFolder {
+  explicit InFolder(const std::filesystem::path& path) { std::filesystem::current_path(path); }
+  ~InFolder() { std::filesystem::current_path(before); }
+  InFolder(const InFolder&) = delete;
+  InFolder& operator=(const InFolder&) = delete;
+  std::filesystem::path before = std::filesystem::current_path();
+};
+
+}  // namespace
+
+TEST_CASE("an include by macros is read beside the file, and each time anew") {
+  const TempFolder folder;
+  write_bytes(folder / "k.cl",
+              "#define S_(x) #x\n#define S(x) S_(x)\n#include S(inc/v.clh)\n" + kWrites);
+  write_bytes(folder / "cwd/inc/v.clh", "#define V 9\n");
+  const InFolder here(folder / "cwd");
+  const Source source = Source::load(folder / "k.cl");
+  for (const int value : {3, 4}) {
+    write_bytes(folder / "inc/v.clh", text("#define V ", value, "\n"));
+    CHECK(value_of(source) == value);
+  }
+  write_bytes(folder / "inc/v.clh", "#define V (\n");
+  CHECK(contains(build_failure(source), "k.cl:4:"));
+  std::filesystem::remove(folder / "inc/v.clh");
+  const Error error = error_of([&] { source.self_contained(); });
+  CHECK(contains(error.what(), "k.cl:3: header 'inc/v.clh' file not found; looked in: beside"));
+  CHECK(contains(error_of([&] { value_of(source); }).what(), "header 'inc/v.clh' file not found"));
+  CHECK(contains(source.flatten(), "\n#include S(inc/v.clh)\n"));
+  // In a folder of headers too, and <as this>.
+  write_bytes(folder / "more/inc/v.clh", "#define V 5\n");
+  CHECK(value_of(Source(source).folder(folder / "more")) == 5);
+  CHECK(value_of(source, "-I " + (folder / "more").string()) == 5);
+  write_bytes(folder / "k.cl", "#define IN(x) <inc/x.clh>\n#include IN(v)\n" + kWrites);
+  CHECK(value_of(Source::load(folder / "k.cl").folder(folder / "more"), "-I/not/there") == 5);
+}
+
+TEST_CASE("definitions decide what includes name, and what does not depend on them is followed") {
+  const auto flat = [](const std::string& text, const std::string& options) {
+    Source source("k.cl", text);
+    source.header("a.clh", "IN_A\n").header("b.clh", "IN_B\n");
+    const std::string out = source.with_options(options).self_contained();
+    return contains(out, "\nIN_A\n") + 2 * contains(out, "\nIN_B\n");
+  };
+  CHECK(flat("#include H", "-DH=\"a.clh\"") == 1);
+  CHECK(flat("#include H", "-D H=\\\"b.clh\\\" -cl-mad-enable") == 2);
+  CHECK(flat("#include H", "-DH=<a.clh> -UH -D H=<b.clh>") == 2);
+  CHECK(flat("#include H(b)", "-DH(x)=<x.clh>") == 2);
+  const std::string standard = "#ifndef H\n#define H \"a.clh\"\n#endif\n#include H\n";
+  CHECK(flat(standard, "") == 1);
+  CHECK(flat(standard, "-DH=\"b.clh\"") == 2);
+  const std::string choice =
+      "#if WHICH == 2\n#define H <b.clh>\n#else\n#define H <a.clh>\n#endif\n#include H\n";
+  CHECK(flat(choice, "") == 1);
+  CHECK(flat(choice, "-DWHICH=1") == 1);
+  CHECK(flat(choice, "-DWHICH=2") == 2);
+  CHECK(flat("#ifdef H\n#include H\n#endif\n", "") == 0);
+  CHECK(flat("#ifdef __X__\n#define H <b.clh>\n#include H\n#endif\n", "") == 2);
+
+  // What depends on the compiler, or on nobody knows what, is refused.
+  const auto refused = [&](const std::string& text, const std::string& part) {
+    Source source("k.cl", text);
+    source.header("a.clh", "IN_A\n").header("b.clh", "IN_B\n").define_unknown("WHICH");
+    const Error error = error_of([&] { source.self_contained(); });
+    CAPTURE(text);
+    CAPTURE(error.what());
+    CHECK(error.code == Errc::build_failed);
+    CHECK(contains(error.what(), part));
+  };
+  refused(choice, "k.cl:6: #include H: what the macro H stands for depends on the compiler");
+  refused("#ifdef __X__\n#define H <b.clh>\n#else\n#define H <a.clh>\n#endif\n#include H\n",
+          "k.cl:6: #include H");
+  refused("#define S_(x) #x\n#define S(x) S_(x)\n#include S(WHICH.clh)\n", "the macro WHICH");
+  refused("#define H <a.clh>\n#pragma pop_macro(\"H\")\n#include H\n", "the macro H");
+  refused("#define H <a.clh>\n_Pragma(\"pop_macro(\\\"H\\\")\")\n#include H\n", "the macro H");
+  refused("#define F(x) F\n#include F(1\n", "k.cl:2: #include F(1");
+  refused("#define F(x, y) <x>\n#include F(a.clh)\n", "k.cl:2: #include F(a.clh)");
+  refused("#include __FILE__\n", "the macro __FILE__");
+  refused("#include <a.clh\n#include \"no.clh\"", "k.cl:2: header 'no.clh' file not found");
+  std::string bomb = "#define A0 <a.clh>\n";
+  for (int i = 1; i < 64; ++i) bomb += text("#define A", i, " A", i - 1, " A", i - 1, "\n");
+  refused(bomb + "#include A63\n", "#include A63");
+  // flatten() does not know of -D that nobody told it.
+  CHECK(error_of([&] { Source("k.cl", choice).flatten(); }).code == Errc::build_failed);
+  for (const char* wrong : {"", "=1", "4", "A B", "A-B=1", "A\n=1", "-A"}) {
+    CAPTURE(wrong);
+    const Error error = error_of([&] { Source("k.cl", "").define(wrong); });
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK(contains(error.what(), wrong));
+  }
+}
+
+TEST_CASE("__has_include is answered where the header is looked for") {
+  const TempFolder folder;
+  write_bytes(folder / "inc/there.clh", "");
+  write_bytes(folder / "more/other.clh", "");
+  write_bytes(folder / "cwd/absent.clh", "");
+  write_bytes(folder / "inc/h.clh",
+              "#if __has_include(\"there.clh\") && !__has_include(<there.clh>)\n#define V 3\n"
+              "#else\n#define V 4\n#endif\n");
+  const InFolder here(folder / "cwd");
+  const auto value = [&](const std::string& condition, const std::string& options = {}) {
+    CAPTURE(condition);
+    write_bytes(folder / "k.cl",
+                "#define HAS(x) __has_include(x)\n#define NAME \"inc/there.clh\"\n"
+                "#if " +
+                    condition + "\n#define V 1\n#else\n#define V 0\n#endif\n" + kWrites);
+    return value_of(Source::load(folder / "k.cl"), options);
+  };
+  CHECK(value("__has_include(\"inc/there.clh\")") == 1);
+  CHECK(value("__has_include(\"absent.clh\")") == 0);  // what is in the current folder
+  CHECK(value("__has_include(<" + kKnown + ">)") == 1);
+  CHECK(value("__has_include(\"" + kKnown + "\") && 1") == 1);
+  CHECK(value("__has_include(<clcook/nothing.clh>)") == 0);
+  CHECK(value("__has_include(<other.clh>)") == 0);
+  CHECK(value("__has_include(<other.clh>)", "-I" + (folder / "more").string()) == 1);
+  CHECK(value("defined(__has_include) && __has_include ( NAME ) \\\n && __OPENCL_VERSION__ > 1") ==
+        1);
+  CHECK(value("0\n#elif HAS(NAME) && !HAS(\"no//.clh\")") == 1);
+  CHECK(value("HAS(\"inc/there.clh\") == 2 - HAS(\"inc/h.clh\")") == 1);
+  write_bytes(folder / "k.cl", "#include \"inc/h.clh\"\n" + kWrites);
+  CHECK(value_of(Source::load(folder / "k.cl")) == 3);
+  for (const char* condition : {"__has_include(__FILE__)", "__has_include_next(<a>)",
+                                "__has_embed(\"a\")", "__has_include(NOBODY)"}) {
+    CAPTURE(condition);
+    const std::string text = std::string("#if ") + condition + "\n#endif\n";
+    const Error error = error_of([&] { Source("k.cl", text).flatten(); });
+    CHECK(error.code == Errc::build_failed);
+    CHECK(contains(error.what(), "k.cl:1: which headers #if"));
+    CHECK(contains(Source("k.cl", "#ifdef __X__\n" + text + "#endif\n").flatten(),
+                   "#if CLCOOK_CANNOT_FOLLOW("));
+    CHECK(contains(Source("k.cl", "#if 0\n" + text + "#endif\n").flatten(), condition));
+  }
+}
+
+TEST_CASE("what only the compiler can find is built anew each time, the rest is kept") {
+  const TempFolder folder;
+  const InFolder here(folder.path());
+  const auto from_source = [] { return runtime().cache().stats().from_source; };
+  write_bytes(folder / "beside.clh", "#define V 3\n");
+  const Source left("k.cl", "#include \"beside.clh\"\n" + kWrites);
+  CHECK(contains(left.flatten(), "#include \"beside.clh\""));
+  CHECK(error_of([&] { left.self_contained(); }).code == Errc::build_failed);
+  const std::uint64_t before = from_source();
+  bool finds = true;  // whether this compiler looks in the current folder
+  try {
+    CHECK(value_of(left) == 3);
+  } catch (const Error&) {
+    finds = false;
+  }
+  if (finds) {
+    write_bytes(folder / "beside.clh", "#define V 4\n");
+    CHECK(from_source() == before + 1);
+    value_of(left);
+    CHECK(from_source() == before + 2);
+  }
+  // An include for other compilers costs nothing.
+  const Source shared("k.cl",
+                      "#ifdef __cplusplus\n#include <cstdint>\n#endif\n#define V 7\n" + kWrites);
+  CHECK(contains(shared.flatten(), "\n#include <cstdint>\n"));
+  CHECK(contains(shared.self_contained(), "\n#error k.cl:2: header 'cstdint' file not found"));
+  const std::uint64_t then = from_source();
+  CHECK(value_of(shared) == 7);
+  CHECK(value_of(shared) == 7);
+  CHECK(from_source() == then + 1);
 }
 
 TEST_CASE("headers that do not end, or end in the middle, are refused by name") {

@@ -26,9 +26,11 @@ std::string clang_program() {
 }
 
 // One tree: a kernel file and headers in folders, whose names repeat. All of them preprocess.
+// `said`: the source is told what -D defines, so that includes may depend on it.
 class Tree {
  public:
-  Tree(unsigned seed, const fs::path& folder) : random_(seed), prefix_(text("T", seed, "_")) {
+  Tree(unsigned seed, const fs::path& folder, bool said)
+      : random_(seed), prefix_(text("T", seed, "_")), said_(said) {
     const std::size_t headers = 1 + below(6);
     for (std::size_t i = 0; i < headers; ++i) {
       // The same few names in several folders.
@@ -41,11 +43,14 @@ class Tree {
   }
 
   // The values of -D.
-  std::string definitions() {
+  std::string definitions(Source& source) {
     std::string out;
     for (int i = 0; i < 4; ++i) {
       out += text("#undef M", i, "\n");
-      if (below(2) == 0) out += text("#define M", i, " ", below(3), "\n");
+      if (below(2) == 0) continue;
+      const std::size_t value = below(3);
+      out += text("#define M", i, " ", value, "\n");
+      if (said_) source.define(text("M", i, "=", value));
     }
     return out;
   }
@@ -162,7 +167,19 @@ class Tree {
     const std::string quoted = "\"" + path + "\"";
     const std::string& e = end_;
     const std::string x = prefix_ + "NAME" + text(number);
-    switch (below(8)) {
+    switch (below(16)) {
+      case 5:
+      case 6:
+      case 7:
+      case 8:
+        return computed(path, x);
+      case 9:
+        return "#if __has_include(" + quoted + ") && !__has_include(\"missing//.clh\") // c" + e +
+               "#include " + quoted + e + "#else" + e + token() + "#endif" + e;
+      case 10:
+        return "#undef " + x + e + "#define " + x + "(x) __has_include(x)" + e + "#if 0" + e +
+               "#elif !" + x + "(" + quoted + ") || defined __has_include" + e + token() + "#else" +
+               e + "#error" + e + "#endif" + e;
       case 0:
         return "/* c */ #include /**/ " + quoted + " // c" + e;
       case 1:
@@ -178,8 +195,54 @@ class Tree {
     }
   }
 
+  // The same by macros.
+  std::string computed(const std::string& path, const std::string& x) {
+    const std::string& e = end_;
+    const std::string quoted = "\"" + path + "\"";
+    const auto define = [&](const std::string& name, const std::string& rest) {
+      return "#undef " + x + name + e + "#define " + x + name + rest + e;
+    };
+    const std::size_t slash = path.rfind('/');
+    const std::string file = path.substr(slash == std::string::npos ? 0 : slash + 1);
+    const std::string above = path.substr(0, path.size() - file.size());
+    const std::string in_quotes = define("S_", "(x) #x") + define("S", "( x )  " + x + "S_(x) ");
+    switch (below(said_ ? 10 : 8)) {
+      case 0:
+        return in_quotes + "#include " + x + "S(" + path + ")" + e;
+      case 1:
+        return in_quotes +
+               define("D", " " + (slash == std::string::npos ? "." : path.substr(0, slash))) +
+               define("F", "(q, ...) " + x + "S(q/" + file + ")") + "%: include " + x + "F (" + x +
+               "D, (1, 2), 3) // c" + e;
+      case 2:
+        return define("N", "() " + quoted) + "#include " + x + "N ( )" + e;
+      case 3:
+        return define("I", "(x) x") + define("J", "(a, b) a##b") + define("JI", "(y) y") +
+               "#include " + x + "J(" + x + ", JI)(" + x + "I(" + x + "I(" + quoted + ")))" + e;
+      case 4:
+        return define("", " " + x) + define("V", "(a, b, ...) b") + "#include " + x + "V(" + x +
+               ", " + quoted + ")" + e;
+      case 5:
+        return define("E", "") + "#include " + x + "E /* c */ " + quoted + " " + x + "E" + e;
+      case 6:
+        return "#if " + condition() + e + define("C", " " + quoted) + "#else" + e +
+               define("C", " " + quoted) + "#endif" + e + "#include " + x + "C" + e;
+      case 7:
+        return in_quotes + define("P", "(x) " + x + "S(x" + file.substr(1) + ")") + "#include " +
+               (above.empty() ? x + "P(" + file.substr(0, 1) + ")" : quoted) + e;
+      case 8:
+        return "#undef " + x + "C" + e + "#if " + condition() + e + "#define " + x + "C " + quoted +
+               e + "#endif" + e + "#ifndef " + x + "C" + e + "#define " + x + "C \"./" + path +
+               "\"" + e + "#endif" + e + "#include " + x + "C" + e;
+      default:
+        return "#ifndef " + x + "DEFAULT" + e + "#define " + x + "DEFAULT " + quoted + e +
+               "#endif" + e + "#include " + x + "DEFAULT" + e + "#undef " + x + "DEFAULT" + e;
+    }
+  }
+
   std::mt19937 random_;
   std::string prefix_;
+  bool said_;
   std::vector<std::string> names_;
   std::map<std::string, std::size_t> guards_;  // which kind; 4: none
   std::string end_;
@@ -218,12 +281,14 @@ TEST_CASE("a flattened tree of headers is what clang's preprocessor makes of the
   for (unsigned seed = 1; seed <= trees; ++seed) {
     CAPTURE(seed);
     const fs::path at = folder / text("tree", seed);
-    Tree tree(seed, at);
-    const std::string head = tree.definitions() + "NEXT_TREE\n#include ";
+    const bool said = seed % 2 == 0;
+    Tree tree(seed, at, said);
+    Source source = Source::load((at / "k.cl").string());
+    const std::string head = tree.definitions(source) + "NEXT_TREE\n#include ";
     files += head + text("\"tree", seed, "/k.cl\"\n");
     flat += head + text("\"flat/", seed, ".cl\"\n");
     std::string one;
-    CHECK_NOTHROW(one = Source::load((at / "k.cl").string()).flatten());
+    CHECK_NOTHROW(one = said ? source.self_contained() : source.flatten());
     write_bytes(folder / text("flat/", seed, ".cl"), one);
   }
   write_bytes(folder / "files.cl", files);

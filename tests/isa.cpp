@@ -1,4 +1,6 @@
 // The offline analyser: classes of instructions, reading assembly and compilers' messages, the gate, and the command itself where clang-19 is installed.
+#include <map>
+
 #include <nlohmann/json.hpp>
 
 #include "bench/cookbook/recipes.hpp"
@@ -656,7 +658,7 @@ LONG_TEST_CASE("kernel files of a user", 32) {
     refuses({command, absent}, "there is no file '" + absent + "'");
     refuses({command, mine}, "mine.cl:13:");
     refuses({command, own.file("lost.cl", "\n#include \"lost.h\"\n")},
-            "lost.cl:2:10: fatal error: 'lost.h' file not found");
+            "lost.cl:2: header 'lost.h' file not found");
     refuses({command, other, "--kernel", "nothing"}, "there is no kernel 'nothing'; known are k");
     refuses({command, own.file("empty.cl", "")}, "the file has no kernel");
   }
@@ -666,6 +668,124 @@ LONG_TEST_CASE("kernel files of a user", 32) {
   refuses({"isa", "--diff", mine, other}, "error: use of undeclared identifier 'SCALE'");
   refuses({"isa", "-DSCALE=1", "--diff", mine, other}, "has several kernels");
   refuses({"occupancy", other, "--recipe", "line_blur"}, "is a file");
+}
+
+TEST_CASE("a kernel that one target has no code for hides neither the others nor other targets") {
+  const OwnKernels own;
+  if (own.clcook.empty()) return;
+  const std::string kernels =
+      "__kernel void fine(__global float* x) {\n  x[get_global_id(0)] = 1.0f;\n}\n"
+      "__kernel void lacks(__global float* x) {\n"
+      "  x[get_global_id(0)] = native_exp(x[get_global_id(0)]);\n}\n";
+  const std::string both = own.file("both.cl", kernels + "// the end\n");
+  const std::string only = own.file("only.cl", kernels.substr(kernels.find("__kernel", 1)));
+  const std::string about =
+      own.file("about.toml",
+               "program = \"both.cl\"\n[sizes]\ncheck = [{ n = 64 }]\n"
+               "[[argument]]\nname = \"x\"\nbuffer = \"float\"\ncount = \"n\"\n"
+               "access = \"read_write\"\nfill = { constant = 1 }\n"
+               "[[kernel]]\nname = \"fine\"\nbaseline = true\nglobal = \"n\"\n"
+               "[[kernel]]\nname = \"lacks\"\nglobal = \"n\"\n[compare]\nabsolute = 0.0\n");
+  const std::string out = (own.folder / "isa.json").string();
+  const auto rows = [&](const std::string& file) {
+    const Ran ran = own.run({"isa", file, "--target", "sm_80,gfx1030", "--json", out});
+    CAPTURE(file);
+    CAPTURE(ran.err);
+    CHECK(ran.code == 1);
+    CHECK(contains(ran.out, "does not compile: clang 19"));
+    std::map<std::string, std::string> problems;
+    const nlohmann::json json = nlohmann::json::parse(read_bytes(out));
+    for (const nlohmann::json& row : json.at("kernels")) {
+      const auto name =
+          row.at("kernel").get<std::string>() + "@" + row.at("target").get<std::string>();
+      problems[name] = row.at("problem").get<std::string>();
+      CHECK(row.contains("counts") == problems[name].empty());
+    }
+    CHECK(contains(problems.at("lacks@sm_80"), "makes no code of it for sm_80: error: "));
+    CHECK(problems.at("lacks@gfx1030").empty());
+    return problems;
+  };
+  for (const std::string& file : {both, about}) {
+    const auto problems = rows(file);
+    CHECK(problems.size() == 4);
+    CHECK(problems.at("fine@sm_80").empty());
+    CHECK(problems.at("fine@gfx1030").empty());
+  }
+  CHECK(rows(only).size() == 2);
+  // Where nothing is left to show, it is an error.
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"isa", only, "--target", "sm_80"},
+           {"isa", both, "--kernel", "lacks", "--target", "sm_80"},
+           {"isa", "--show", both + ":lacks@sm_80"},
+           {"occupancy", only, "--arch", "sm_80"}}) {
+    const Ran ran = own.run(arguments);
+    CHECK(ran.code == 2);
+    CHECK(contains(ran.err, "makes no code of it for sm_80"));
+    CHECK(ran.out.empty());
+  }
+  const Ran shown = own.run({"isa", "--show", both + ":lacks", "--target", "sm_80,gfx1030"});
+  CHECK(shown.code == 1);
+  CHECK(contains(shown.out, "both.cl/lacks gfx1030"));
+  CHECK(contains(shown.out, "makes no code of it for sm_80"));
+  // The lines are those of the file.
+  CHECK(contains(own.run({"isa", "--show", both + ":fine@sm_80"}).out, "both.cl:2  x[get"));
+}
+
+TEST_CASE("figures of kernels in which calls remain are not given for registers") {
+  const OwnKernels own;
+  if (own.clcook.empty()) return;
+  const std::string file = own.file(
+      "calls.cl",
+      "__kernel void texel(__read_only image2d_t from, __write_only image2d_t to, sampler_t s) {\n"
+      "  const int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
+      "  write_imagef(to, at, read_imagef(from, s, at));\n}\n"
+      "__kernel void says(__global float* x) { printf(\"%f\\n\", x[0]); }\n"
+      "__kernel void fine(__global float* x) { x[get_global_id(0)] = 1.0f; }\n");
+  for (const char* arch : {"gfx1030", "sm_80"}) {
+    CAPTURE(arch);
+    const Ran all = own.run({"occupancy", file, "--arch", arch});
+    if (contains(all.err, "ptxas, which was not found")) continue;
+    CAPTURE(all.err);
+    CHECK(all.code == 1);
+    CHECK(contains(all.out, "calls.cl/fine: figures"));
+    CHECK(contains(all.out, "calls.cl/texel: calls remain"));
+    CHECK(contains(all.out, "read_imagef"));
+    CHECK(contains(all.out, "calls.cl/says: calls remain"));
+    CHECK_FALSE(contains(all.out, "calls.cl/texel: figures"));
+    const nlohmann::json json =
+        nlohmann::json::parse(own.run({"occupancy", file, "--arch", arch, "--json"}).out);
+    CHECK(json.at("kernels").size() == 1);
+    CHECK(json.at("missing").size() == 2);
+    const Ran one = own.run({"occupancy", file, "--arch", arch, "--kernel", "says"});
+    CHECK(one.code == 2);
+    CHECK(contains(one.err, "calls.cl/says: calls remain"));
+    const Ran given =
+        own.run({"occupancy", file, "--arch", arch, "--kernel", "texel", "--vgpr", "20"});
+    CHECK(given.code == 0);
+    CHECK(contains(given.out, "20 registers"));
+    CHECK_FALSE(
+        contains(own.run({"isa", file, "--kernel", "texel", "--target", arch}).out, "waves per"));
+  }
+}
+
+TEST_CASE("isa compiles the branch that __has_include and macros of includes choose") {
+  const OwnKernels own;
+  if (own.clcook.empty()) return;
+  own.file("inc/there.clh", "#define SUM a + b\n");
+  const std::string file =
+      own.file("k.cl",
+               "#define S_(x) #x\n#define S(x) S_(x)\n"
+               "#if __has_include(\"inc/there.clh\")\n#include S(inc/NAME.clh)\n"
+               "#else\n#define SUM a\n#endif\n"
+               "#if !__has_include(<clcook/pixel.clh>)\n#error\n#endif\n"
+               "__kernel void k(__global float* x, float a, float b) {\n"
+               "  x[0] = SUM;\n}\n");
+  const Ran good = own.run({"isa", "--show", file, "-DNAME=there"});
+  CHECK(good.code == 0);
+  CHECK(contains(good.out, "v_add_f32"));
+  const Ran bad = own.run({"isa", "--show", file});
+  CHECK(bad.code == 2);
+  CHECK(contains(bad.err, "k.cl:4: header 'inc/NAME.clh' file not found"));
 }
 
 LONG_TEST_CASE("the language of files, and descriptions", 16) {

@@ -372,6 +372,33 @@ LONG_TEST_CASE("flatten prints a text that builds by itself", 16) {
   }
 }
 
+TEST_CASE("flatten takes folders and definitions, and leaves no include") {
+  if (not_built("clcook")) return;
+  const TempFolder folder;
+  write_bytes(folder / "k.cl", "#ifdef DEEP\n#include DEEP\n#endif\n#include <v.clh>\n");
+  write_bytes(folder / "inc/v.clh", "IN_V\n");
+  write_bytes(folder / "inc/deep/d.clh", "IN_D\n");
+  const std::string file = (folder / "k.cl").string();
+  const std::string inc = (folder / "inc").string();
+  const std::string plain = "#line 1 \"" + file + "\"\n#ifdef DEEP\n";
+  CHECK(tool({"flatten", file, "-I", inc, "-DDEEP=<deep/d.clh>", "-D", "N=4"}).out ==
+        "#define DEEP <deep/d.clh>\n#define N 4\n" + plain +
+            "#line 1 \"deep/d.clh\"\nIN_D\n#line 3 \"" + file + "\"\n#endif\n#line 4 \"" + file +
+            "\"\n#line 1 \"v.clh\"\nIN_V\n#line 5 \"" + file + "\"\n");
+  const Ran without = tool({"flatten", file, "-I", inc});
+  CHECK(without.code == 0);
+  CHECK(contains(without.out, "#ifdef DEEP\n#error " + file + ":2: #include DEEP: "));
+  refused({"flatten", file}, "k.cl:4: header 'v.clh' file not found");
+  refused({"flatten", file, "-I", inc, "-DDEEP"}, "k.cl:2: #include DEEP: it comes to 1");
+  refused({"flatten", file, "-I", inc, "-DDEEP=<no.clh>"},
+          "k.cl:2: header 'no.clh' file not found");
+  refused({"flatten", file, "-I", inc, "-D", "4"}, "NAME or NAME=VALUE");
+  refused({"flatten", file, "-I", (folder / "no").string()}, (folder / "no").string());
+  const std::string out = (folder / "out.cl").string();
+  refused({"flatten", file, "--out", out}, "v.clh");
+  CHECK_FALSE(std::filesystem::exists(out));
+}
+
 TEST_CASE("flatten writes files and refuses what is not there") {
   if (not_built("clcook")) return;
   const TempFolder folder;

@@ -299,6 +299,40 @@ TEST_CASE("a wrong description is told its file and its line") {
             .kernels.size() == 2);
 }
 
+TEST_CASE("headers that macros name are read with the description's folders and options") {
+  if (cannot_read()) return;
+  const std::string kernels = std::string("#define S_(x) #x\n#define S(x) S_(x)\n") +
+                              "#include S(inc/NAME.clh)\n" + kKernels;
+  const auto text_of = [&](const std::string& from, const std::string& to) {
+    const Described here(replaced(kDescription, from, to));
+    write_bytes(here.folder / "kernels.cl", kernels);
+    write_bytes(here.folder / "more/inc/v.clh", "#define FROM_HEADER 3\n");
+    const Description about = tool::described::read_description(here.file);
+    const std::string first = about.kernels.front().source.flatten();
+    write_bytes(here.folder / "more/inc/v.clh", "#define FROM_HEADER 4\n");
+    const Description again = tool::described::read_description(here.file);
+    CHECK(first != again.kernels.front().source.flatten());
+    return first;
+  };
+  const auto said = [&](const std::string& to) {
+    try {
+      return text_of("program = ", to + "program = ");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  const std::string folders = "include = [\"more\"]\n";
+  CHECK(contains(said(folders + "options = \"-DNAME=v\"\n"), "#define FROM_HEADER 3"));
+  CHECK(contains(said(folders + "options = \"-D NAME=v -DN={n}\"\n"), "#define FROM_HEADER 3"));
+  CHECK(contains(said("options = \"-DNAME=v\"\n"),
+                 "kernels.cl:3: header 'inc/v.clh' file not found"));
+  CHECK(contains(said(folders), "mine.toml:2: "));
+  CHECK(contains(said(folders), "header 'inc/NAME.clh' file not found"));
+  for (const char* unknown : {"options = \"-DNAME={n}\"\n", "options = \"-D NAME={n}\"\n"})
+    CHECK(contains(said(folders + unknown),
+                   "kernels.cl:3: #include S(inc/NAME.clh): what the macro NAME"));
+}
+
 LONG_TEST_CASE("a description that does not fit its kernels is refused before anything runs", 16) {
   if (cannot_read()) return;
   const auto refuses = [](const std::string& from, const std::string& to, const std::string& at,

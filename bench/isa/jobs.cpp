@@ -98,6 +98,31 @@ std::string without_language_header(std::string_view text) {
   return out;
 }
 
+// The source without the bodies of other kernels, which nothing else names: a compiler has no code to
+// make for these.
+std::string with_one_kernel(std::string source, const std::string& kernel) {
+  const std::string whole = source;
+  const std::vector<Token> tokens = tokens_of(whole);
+  for (const Function& function : functions_of(tokens)) {
+    const auto is_its_name = [&](const Token& one) { return one.text == function.name; };
+    if (!function.is_kernel || function.name == kernel ||
+        std::count_if(tokens.begin(), tokens.end(), is_its_name) > 1)
+      continue;
+    int depth = 0;
+    for (std::size_t i = function.body; i < tokens.size(); ++i) {
+      const std::string_view text = tokens[i].text;
+      depth += text == "{" ? 1 : text == "}" ? -1 : 0;
+      // Marks of file and line stay.
+      const bool is_mark = tokens[i].directive && text.size() > 2 && detail::is_digit(text[2]);
+      const auto at = static_cast<std::size_t>(text.data() - whole.data());
+      if (!is_mark) source.replace(at, text.size(), text.size(), ' ');
+      if (i == function.body) source[at] = ';';
+      if (depth == 0) break;
+    }
+  }
+  return source;
+}
+
 // attempt("CL2.0") at the level of the language, or at the highest where that is empty and
 // `attempt` throws no Error(build_failed). Throws that of the highest where all do.
 template <class Attempt>
@@ -119,24 +144,35 @@ Job at_highest(const std::string& language, const Attempt& attempt) {
 
 void set_language(std::vector<Job>& jobs, const std::string& language, const Toolchain& tools,
                   const DiskCache& cache) {
+  const auto attempt = [&](const Job& job) {
+    const Compiled whole = compile(job, tools, cache);
+    std::string problem = whole.problem;
+    if (whole.lacks_code || !whole.ptxas_problem.empty()) {
+      // Perhaps that of another kernel of the program.
+      Job alone = job;
+      alone.source =
+          with_one_kernel(without_language_header(preprocess(job, tools, cache, true)), job.kernel);
+      const Compiled its = compile(alone, tools, cache);
+      if (its.problem.empty()) return alone;
+      problem = its.problem;
+    }
+    if (whole.problem.empty()) return job;
+    fail(Errc::build_failed, job.name(), problem);
+  };
   for (Job& job : jobs) {
-    if (job.own_language) continue;
     const auto as = [&](const std::string& level) {
       Job out = job;
       const std::string option = "-cl-std=" + job.language();
-      out.options.replace(out.options.find(option), option.size(), "-cl-std=" + level);
+      if (!job.own_language)
+        out.options.replace(out.options.find(option), option.size(), "-cl-std=" + level);
       return out;
     };
+    const std::string level = job.own_language ? job.language() : language;
     try {
-      job = at_highest(language, [&](const std::string& level) {
-        Job out = as(level);
-        const Compiled compiled = compile(out, tools, cache);
-        if (compiled.problem.empty()) return out;
-        fail(Errc::build_failed, job.name(), compiled.problem);
-      });
+      job = at_highest(level, [&](const std::string& one) { return attempt(as(one)); });
     } catch (const Error& error) {
       if (error.code != Errc::build_failed) throw;
-      job = as(language.empty() ? languages().back() : language);
+      job = as(level.empty() ? languages().back() : level);
     }
   }
 }
@@ -148,25 +184,43 @@ std::vector<Job> jobs_of(const KernelFile& file, const Target& target, const Too
     fail(Errc::io, "clcook isa", "there is no file '" + file.path + "'");
   Source source = Source::load(file.path);
   for (const std::string& one : file.includes) source.folder(one);
+  for (const std::string& one : file.definitions) source.define(one);
   Job plain;
   plain.recipe = file.path;
   plain.target = target;
-  plain.source = source.flatten();
+  plain.source = source.self_contained();
   plain.kernel = "any";
-  const Job base = at_highest(file.language, [&](const std::string& language) {
+  const auto read = [&](const std::string& language) {
     Job job = plain;
     job.options = "-cl-std=" + language;
     for (const std::string& one : file.definitions) job.arguments.push_back("-D" + one);
-    // For headers that a macro of -D names.
-    for (const std::string& one : file.includes) job.arguments.push_back("-I" + one);
-    // Not from the cache: such a header may have changed.
-    job.source = without_language_header(preprocess(job, tools, DiskCache(), true));
+    job.source = without_language_header(preprocess(job, tools, cache, true));
     job.arguments.clear();
-    const Compiled compiled = compile(job, tools, cache);
-    if (compiled.problem.empty()) return job;
-    fail(Errc::build_failed, file.path, "does not compile for " + target.name + " as " + language,
-         CL_SUCCESS, compiled.log);
-  });
+    return job;
+  };
+  bool lacks_code = false;  // the text is OpenCL C, and the compiler makes no code of it
+  bool refused = false;     // or ptxas does not
+  const auto compiled = [&](const Job& job) {
+    const Compiled one = compile(job, tools, cache);
+    refused = !one.ptxas_problem.empty();
+    if (one.problem.empty()) return job;
+    lacks_code = lacks_code || one.lacks_code;
+    fail(Errc::build_failed, file.path,
+         "does not compile for " + target.name + " as " + job.language(), CL_SUCCESS,
+         one.lacks_code ? one.problem : one.log);
+  };
+  Job base;
+  std::optional<Error> problem;
+  try {
+    base =
+        at_highest(file.language, [&](const auto& language) { return compiled(read(language)); });
+  } catch (const Error& error) {
+    if (!lacks_code || error.code != Errc::build_failed) throw;
+    problem = error;
+    base = at_highest(file.language, read);
+  }
+  const bool is_refused = refused;
+  bool some_compile = false;
   std::vector<Job> out;
   std::string known;
   for (const Function& function : functions_of(tokens_of(base.source))) {
@@ -174,15 +228,28 @@ std::vector<Job> jobs_of(const KernelFile& file, const Target& target, const Too
     const std::string kernel(function.name);
     known += " " + kernel;
     if (!file.kernel.empty() && kernel != file.kernel) continue;
-    out.push_back(base);
-    out.back().variant = out.back().kernel = kernel;
-    out.back().group = function.group;
+    const auto alone = [&](Job job) {
+      job.variant = job.kernel = kernel;
+      job.group = function.group;
+      if (problem || is_refused) job.source = with_one_kernel(job.source, kernel);
+      return job;
+    };
+    out.push_back(alone(base));
+    if (!problem) continue;
+    try {
+      out.back() = at_highest(
+          file.language, [&](const auto& language) { return compiled(alone(read(language))); });
+      some_compile = true;
+    } catch (const Error& error) {
+      if (error.code != Errc::build_failed) throw;
+    }
   }
   if (known.empty()) fail(Errc::invalid_argument, file.path, "the file has no kernel");
   if (out.empty()) {
     fail(Errc::invalid_argument, file.path,
          "there is no kernel '" + file.kernel + "'; known are" + known);
   }
+  if (problem && !some_compile) throw Error(*problem);
   return out;
 }
 

@@ -43,15 +43,16 @@ const std::vector<std::string>& languages();
 // Whether what a user names is a file and no recipe.
 bool is_file(const std::string& name);
 
-// The kernels of a file, preprocessed for the target. Headers are found as by Source::load(). Throws
-// Error(io) without such a file, Error(build_failed) with the compiler's words where it is not OpenCL
-// C, Error(invalid_argument) for a kernel that it lacks.
+// The kernels of a file, preprocessed for the target. Headers are found as by Source::load(). Where the
+// compiler has no code for some kernel, each is alone in its program. Throws Error(io) without such a
+// file, Error(build_failed) with the compiler's words where it is not OpenCL C or no kernel compiles,
+// Error(invalid_argument) for a kernel that it lacks.
 std::vector<Job> jobs_of(const KernelFile& file, const Target& target, const Toolchain& tools,
                          const DiskCache& cache);
 
 // Puts the kernels of a description at a level of the language: `language`, or where that is empty
 // the highest at which they compile; the highest of all where they do not. Those whose own options
-// have one keep it.
+// have one keep it. A kernel is alone in its program where the compiler has no code for another.
 void set_language(std::vector<Job>& jobs, const std::string& language, const Toolchain& tools,
                   const DiskCache& cache);
 

@@ -37,14 +37,15 @@ struct Held {
   model::OccupancyStep step;
 };
 
-// What a compiled kernel asks for; no value where the target has no model or the registers are not
-// known.
+// What a compiled kernel asks for; no value where the target has no model, the registers are not
+// known, or calls remain, without whose functions they mean nothing.
 inline std::optional<Held> needs_of(const Measured& kernel) {
   Held out;
   for (const model::GpuArch& one : model::detail::kArchs) {
     if (one.name == kernel.job.target.name) out.arch = &one;
   }
-  if (out.arch == nullptr || kernel.resources.registers < 0) return std::nullopt;
+  if (out.arch == nullptr || kernel.resources.registers < 0 || !kernel.counts.calls.empty())
+    return std::nullopt;
   out.needs.registers = static_cast<int>(kernel.resources.registers);
   out.needs.scalar_registers =
       out.arch->vendor == model::GpuVendor::amd

@@ -37,7 +37,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Changed when what is stored, or how it is made, changes.
-constexpr const char* kCacheFormat = "clcook-isa 1";
+constexpr const char* kCacheFormat = "clcook-isa 2";
 
 // x86 has no work-item functions of its own: an implementation gives a work-item its ids in memory
 // or registers. Here they are loads from an array. A barrier keeps the order of memory accesses and
@@ -132,14 +132,13 @@ std::vector<std::string> clang_arguments(const Job& job, const Toolchain& tools)
   return out;
 }
 
-std::string first_error(const std::string& log) {
-  std::size_t at = log.find("error: ");
-  if (at == std::string::npos) {
-    const std::size_t end = log.find('\n');
-    return log.empty() ? "the compiler failed without a message" : log.substr(0, end);
+// A message without addresses of the compiler's memory, which differ each time.
+std::string without_addresses(const std::string& message) {
+  std::string out;
+  for (const std::string& word : tool::words_of(message)) {
+    if (word.rfind("0x", 0) != 0) out += (out.empty() ? "" : " ") + word;
   }
-  const std::size_t begin = log.rfind('\n', at) == std::string::npos ? 0 : log.rfind('\n', at) + 1;
-  return log.substr(begin, log.find('\n', at) - begin);
+  return out;
 }
 
 // One string of several, and back.
@@ -177,14 +176,14 @@ void assemble_x86(const Toolchain& tools, const tool::ScratchFolder& folder,
 void assemble_nvidia(const Toolchain& tools, const tool::ScratchFolder& folder, const Job& job,
                      Compiled& out) {
   if (tools.ptxas.empty()) return;
-  // Line directives as LLVM writes them are not always what ptxas reads.
+  // Line directives as LLVM writes them, and their labels, are not always what ptxas reads.
   std::string plain;
   std::string_view rest = out.assembly;
   while (!rest.empty()) {
     const std::string_view line = detail::take_line(rest);
     const std::string_view word = detail::trim(line);
     if (word.substr(0, 5) == ".loc\t" || word.substr(0, 5) == ".loc " ||
-        word.substr(0, 6) == ".file\t")
+        word.substr(0, 6) == ".file\t" || word.substr(0, 7) == "$L__tmp")
       continue;
     plain.append(line);
     plain += '\n';
@@ -195,6 +194,9 @@ void assemble_nvidia(const Toolchain& tools, const tool::ScratchFolder& folder, 
       run_tool({tools.ptxas, "-v", "-arch=" + job.target.name, folder / "kernel.ptx", "-o", cubin});
   if (done.code != 0) {
     out.ptxas_problem = first_error(done.err.empty() ? done.out : done.err);
+    // "ptxas /tmp/.../kernel.ptx, line 63; fatal : ..."
+    const std::size_t line = out.ptxas_problem.find(", line ");
+    if (line != std::string::npos) out.ptxas_problem.erase(0, line + 2);
     return;
   }
   out.ptxas_log = done.out + done.err;
@@ -205,6 +207,16 @@ void assemble_nvidia(const Toolchain& tools, const tool::ScratchFolder& folder, 
 }
 
 }  // namespace
+
+std::string first_error(const std::string& log) {
+  std::size_t at = log.find("error: ");
+  if (at == std::string::npos) {
+    const std::size_t end = log.find('\n');
+    return log.empty() ? "the compiler failed without a message" : log.substr(0, end);
+  }
+  const std::size_t begin = log.rfind('\n', at) == std::string::npos ? 0 : log.rfind('\n', at) + 1;
+  return log.substr(begin, log.find('\n', at) - begin);
+}
 
 std::string find_program(const std::string& name, const std::vector<std::string>& more_folders) {
   const auto runnable = [](const fs::path& path) {
@@ -428,6 +440,12 @@ Compiled compile(const Job& job, const Toolchain& tools, const DiskCache& cache)
     if (out.log.find("No space left") != std::string::npos)
       fail(Errc::io, "clcook isa", first_error(out.log));
     out.problem = first_error(out.log);
+    // Is it the text, or the code of it?
+    std::replace(command.begin(), command.end(), std::string("-S"), std::string("-fsyntax-only"));
+    out.lacks_code = run_tool(command).code == 0;
+    if (out.lacks_code)
+      out.problem = "clang " + tools.clang_version + " makes no code of it for " + job.target.name +
+                    ": " + without_addresses(out.problem);
     return out;
   }
   out.assembly = read_text_file(folder / "kernel.s");

@@ -61,7 +61,7 @@ struct Job {
   std::string kernel;
   std::string source;                  // flattened
   std::string options;                 // as the host passes them to the OpenCL compiler
-  std::vector<std::string> arguments;  // of the preprocessor alone: definitions and folders
+  std::vector<std::string> arguments;  // of the preprocessor alone: definitions
   unsigned group = 0;                  // the group's size that the kernel requires; 0: any
   std::size_t local_bytes = 0;         // of its __local arguments, where they are known
   bool own_language = false;           // the kernel's own options have a -cl-std
@@ -80,15 +80,19 @@ std::string job_key(const Job& job, const Toolchain& tools, const std::string& l
 std::string library_of(const Target& target, const Toolchain& tools);
 
 struct Compiled {
-  std::string problem;   // the compiler's first complaint; empty: it compiled
-  std::string log;       // all it said
-  std::string assembly;  // AMD, x86 or PTX text
-  std::string sass;      // NVIDIA machine code as text, where nvdisasm is installed
+  std::string problem;      // the compiler's first complaint; empty: it compiled
+  bool lacks_code = false;  // which is that it has no code for what the kernel does
+  std::string log;          // all it said
+  std::string assembly;     // AMD, x86 or PTX text
+  std::string sass;         // NVIDIA machine code as text, where nvdisasm is installed
   std::string ptxas_log;
   std::string ptxas_problem;
   long bytes = -1;  // x86 and NVIDIA: from the object file
   bool cached = false;
 };
+
+// The first error in a compiler's messages.
+std::string first_error(const std::string& log);
 
 // Compiles, or takes the result of an equal compilation from the cache. Safe from several threads.
 Compiled compile(const Job& job, const Toolchain& tools, const DiskCache& cache);

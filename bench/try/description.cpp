@@ -11,6 +11,8 @@
 #include <clcook/core/error.hpp>
 #include <clcook/io/whole_file.hpp>
 
+#include "tool/words.hpp"
+
 // A build without toml++ can do everything else.
 #if __has_include(<toml++/toml.hpp>)
 #define CLCOOK_TOML <toml++/toml.hpp>
@@ -590,8 +592,30 @@ class Reader {
         wrong(place, text("the fill's ", value, " does not fit in ", type.name));
   }
 
+  // The file as a compiler with the kernel's options reads it, as far as they are the same for all
+  // sizes and tunes.
+  static Source with_definitions(const Source& file, const KernelEntry& kernel) {
+    std::string same;
+    std::vector<std::string> unknown;
+    for (const TuneAxis& axis : kernel.tunes) unknown.push_back(axis.name);
+    for (const std::string& word : words_of(kernel.options.text)) {
+      if (word.find_first_of("{}") == std::string::npos) {
+        same += word + " ";
+        continue;
+      }
+      const bool apart = same.size() >= 3 && same.substr(same.size() - 3) == "-D ";
+      if (apart) same.resize(same.size() - 3);
+      const std::size_t begin = apart ? 0 : 2;
+      if (apart || word.rfind("-D", 0) == 0)
+        unknown.push_back(word.substr(begin, word.find_first_of("=({") - begin));
+    }
+    Source out = file.with_options(same);
+    for (const std::string& one : unknown) out.define_unknown(one);
+    return out;
+  }
+
   // The kernels' files are read now, so that all runs are of one text.
-  Source source_of(const std::vector<Located>& files) const {
+  Source source_of(const std::vector<Located>& files, const KernelEntry& kernel) const {
     std::string whole;
     std::vector<std::string> texts;
     for (const Located& file : files) {
@@ -606,7 +630,8 @@ class Reader {
           wrong(folder.place, "there is no folder " + name);
         one.folder(name);
       }
-      texts.push_back(at_place(file.place, [&] { return one.flatten(); }));
+      one = with_definitions(one, kernel);
+      texts.push_back(at_place(file.place, [&] { return one.self_contained(); }));
     }
     if (texts.size() == 1)
       return Source(std::filesystem::path(files.front().text).filename().string(), texts.front());
@@ -627,14 +652,15 @@ class Reader {
     const std::vector<Located> own = from.words("program");
     if (own.empty() && program_.empty())
       wrong(one.place, "the kernel '" + one.name + "' has no 'program', nor has the description");
-    one.source = source_of(own.empty() ? program_ : own);
     const Located options = from.placed("options");
     one.options = options.empty() ? options_ : options;
     if (!options.empty() && !options_.empty())
       one.options.text = options_.text + " " + options.text;
     for (const Located& text : {options, options_}) {
-      if ((" " + text.text).find(" -I") != std::string::npos)
-        wrong(text.place, "give folders of headers as include = [...] instead of with -I");
+      for (const std::string& word : words_of(text.text)) {
+        if (word.rfind("-I", 0) == 0)
+          wrong(text.place, "give folders of headers as include = [...] instead of with -I");
+      }
     }
     one.operations = from.size("operations");
     if (one.operations.empty()) one.operations = operations_;
@@ -656,6 +682,7 @@ class Reader {
       wrong(one.place,
             text("'local' has ", one.local.size(), " sizes, 'global' has ", one.global.size()));
     read_tune(from, one);
+    one.source = source_of(own.empty() ? program_ : own, one);
     const std::vector<Located> arguments = from.words("arguments");
     for (const Located& name : arguments) one.arguments.push_back(argument(name));
     if (arguments.empty())

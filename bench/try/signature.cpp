@@ -123,7 +123,8 @@ Meaning meaning_of(const Runtime& runtime, const CompileUnit& unit, const std::s
   if (type == "void") return out;
   try {
     CompileUnit asking = unit;
-    asking.source = Source(unit.source.name(), unit.source.flatten() + meaning_kernel(type));
+    asking.source = Source(unit.source.name(),
+                           unit.source.with_options(unit.options).flatten() + meaning_kernel(type));
     const cl::Program program = build_to_look(runtime, asking, "the type " + type);
     Kernel kernel(runtime.with_observer({}), program, kMeaningKernel);
     cl_ulong meaning[2] = {};

@@ -56,6 +56,11 @@ class ProgramCache {
   cl::Program get(const cl::Device& device, const DeviceInfo& info, const std::string& source,
                   const std::string& options, const std::string& what);
 
+  // The same anew, for a text with includes that only the compiler follows: what they bring may be
+  // another text next time.
+  cl::Program build(const cl::Device& device, const DeviceInfo& info, const std::string& source,
+                    const std::string& options, const std::string& what);
+
   Stats stats() const;
 
   // Is told of each launch by Kernel. Never throws; costs the load of a flag when all is stored.

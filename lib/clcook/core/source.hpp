@@ -31,14 +31,18 @@ namespace detail {
 // The text without a byte order mark of UTF-8.
 CLCOOK_INLINE std::string_view without_mark(std::string_view text);
 
+// The line that defines a macro as -D of "NAME=VALUE" does; empty: the text is no such thing.
+CLCOOK_INLINE std::string definition_line(std::string_view text);
+
 }  // namespace detail
 
 // The text of an OpenCL C program and of the headers that it may include.
 //
-// flatten() makes one self-contained text: every `#include <NAME>` or `#include "NAME"` whose
+// flatten() makes one text: every `#include <NAME>` or `#include "NAME"` whose
 // header is found is replaced by that header's text, at every place where it stands, and include
 // guards remove the repetitions. #line directives keep file names and line numbers right in
-// compiler messages. NAME may also be a macro that the text defines. Headers are looked for
+// compiler messages. Macros may stand for all or a part of it, `#include FILE(inc, v)`, as long as
+// the text or define() says what they are. Headers are looked for
 //
 //   1. among those added with header(). "NAME" in an added header may also be beside that header:
 //      "b.clh" in "my/a.clh" is "my/b.clh", where that was added;
@@ -46,11 +50,17 @@ CLCOOK_INLINE std::string_view without_mark(std::string_view text);
 //   3. for "NAME", in the folder of the file that includes it, as C has it;
 //   4. in the folders added with folder(), in that order.
 //
-// Includes that are not found are left to the OpenCL compiler. Comments, spliced lines, literals
-// and trigraphs are read as C reads them. What stands in a group that is certainly skipped (#if 0,
-// or a guard that the text has defined) is not inlined. Macros of -D and of the compiler are not
-// known: in groups that depend on them headers are inlined where they stand. A header with
-// `#pragma once` or `_Pragma("once")` gets a guard, and appears once.
+// `__has_include(...)` becomes the answer that these places give. Includes that are not found are
+// left to the OpenCL compiler; Runtime::build() does not cache what needs them, and refuses them in
+// a file of load(). What cannot be followed is an error: #include_next, #import, #embed, and macros
+// that depend on the compiler's. Where only the compiler knows whether it comes past, an `#error`
+// stands in its place.
+//
+// Comments, spliced lines, literals and trigraphs are read as C reads them. What stands in a group
+// that is certainly skipped (#if 0, or a guard that the text has defined) is not inlined. Macros
+// that neither the text nor define() defines may be the compiler's: in groups that depend on them
+// headers are inlined where they stand. A header with `#pragma once` or `_Pragma("once")` gets a
+// guard, and appears once.
 //
 // If the environment variable CLCOOK_KERNEL_DIR is set, files below that folder replace the
 // embedded ones. Not synchronised: do not change a Source while another thread reads it.
@@ -75,12 +85,27 @@ class Source {
   // Adds a folder of headers, like the option -I. Throws Error(io) where there is none.
   Source& folder(const std::string& path);
 
+  // Says that the program is built with -D of this, "NAME" or "NAME=VALUE". Runtime::build() says
+  // so of its own definitions. It adds nothing to the text. Throws Error(invalid_argument) where
+  // it begins with no name.
+  Source& define(const std::string& definition);
+
+  // Says that it is built with -D of this name, and of a value that nobody knows yet.
+  Source& define_unknown(const std::string& name);
+
+  // This source as a compiler with these options reads it: their -D, -U and -I, and no others.
+  Source with_options(const std::string& options) const;
+
   const std::string& name() const { return name_; }
 
-  // Returns the self-contained text. Throws Error(build_failed) on includes that do not end, on
-  // more than 16 MiB of headers, and on a header that ends within a comment or an #if; Error(io) on
-  // a clcook header that does not exist, on a header that cannot be read and on UTF-16.
+  // Returns the text. Throws Error(build_failed) on what cannot be followed, on includes that do
+  // not end, on more than 16 MiB of headers, and on a header that ends within a comment or an #if;
+  // Error(io) on a clcook header that does not exist, on a header that cannot be read and on UTF-16.
   std::string flatten() const;
+
+  // The same where the compiler gets no folders: throws Error(build_failed) on an include that is
+  // not found too, or writes an #error. So the text alone decides what the program is.
+  std::string self_contained() const;
 
  private:
   struct File;
@@ -92,6 +117,10 @@ class Source {
   std::string path_;  // of the file that the text is from
   std::map<std::string, std::string> headers_;
   std::vector<std::string> folders_;
+  std::vector<std::string> definitions_;  // as lines: "#define A 1", "#undef A"
+  bool all_said_ = false;                 // nothing but these and compilers defines macros
+
+  std::string flat(bool leaves) const;
 };
 
 }  // namespace clcook

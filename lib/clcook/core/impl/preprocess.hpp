@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -202,7 +204,14 @@ class SourceLines {
 
   bool names_header() const {
     std::string_view text = line_.text;
-    return take_hash(text) && take_word(text) == "include" && without_blanks(text).empty();
+    if (!take_hash(text)) return false;
+    std::string_view rest = text;
+    if (take_word(rest) == "include" && without_blanks(rest).empty()) return true;
+    rest = without_blanks(text);
+    if (rest.empty() || rest.back() != '(') return false;
+    rest = without_blanks(rest.substr(0, rest.size() - 1));
+    constexpr std::string_view asks = "__has_include";
+    return rest.size() >= asks.size() && rest.substr(rest.size() - asks.size()) == asks;
   }
 
   static bool take_hash(std::string_view& text) {
@@ -252,25 +261,124 @@ class SourceLines {
   SourceLine line_;
 };
 
+// A token of a line.
+struct Lexeme {
+  std::string text;
+  bool space = false;  // before it
+  bool stays = false;  // the name of a macro that it is a part of
+
+  bool is_name() const { return !text.empty() && is_word(text[0]) && !is_digit(text[0]); }
+};
+
+inline std::vector<Lexeme> lexemes_of(std::string_view text) {
+  std::vector<Lexeme> out;
+  for (;;) {
+    const std::size_t before = text.size();
+    text = without_blanks(text);
+    if (text.empty()) return out;
+    const bool space = !out.empty() && text.size() < before;
+    std::size_t length = 1;
+    const bool is_number = is_digit(text[0]);
+    if (text[0] == '"' || text[0] == '\'') {
+      while (length < text.size() && text[length] != text[0])
+        length += text[length] == '\\' ? 2U : 1U;
+      ++length;
+    } else if (is_word(text[0])) {
+      for (; length < text.size(); ++length) {
+        const bool is_sign = text[length] == '+' || text[length] == '-';
+        const char last = static_cast<char>(text[length - 1] | ' ');
+        const bool is_part =
+            is_number && (text[length] == '.' || (is_sign && (last == 'e' || last == 'p')));
+        if (!is_word(text[length]) && !is_part) break;
+      }
+    } else {
+      for (const char* two : {"<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "##"}) {
+        if (text.substr(0, 2) == two) length = 2;
+      }
+    }
+    length = std::min(length, text.size());
+    out.push_back({std::string(text.substr(0, length)), space, false});
+    text.remove_prefix(length);
+  }
+}
+
+inline std::string text_of(const std::vector<Lexeme>& pieces) {
+  std::string out;
+  for (const Lexeme& one : pieces) out += (one.space ? " " : "") + one.text;
+  return out;
+}
+
 // What is known of a macro before the compiler runs, where -D and the compiler define others.
 struct Macro {
   enum class State { unknown, undefined, defined };
   State state = State::unknown;
-  std::optional<std::string> body;  // where it is known, of a macro without parameters
+  std::optional<std::string> body;                     // where it is known
+  std::optional<std::vector<std::string>> parameters;  // where it has a list of them
+  bool is_variadic = false;                            // the last one takes the rest
 
-  bool operator==(const Macro& other) const { return state == other.state && body == other.body; }
-  static Macro undefined() { return {State::undefined, std::nullopt}; }
-  static Macro defined() { return {State::defined, std::nullopt}; }
+  bool operator==(const Macro& other) const {
+    return state == other.state && body == other.body && parameters == other.parameters &&
+           is_variadic == other.is_variadic;
+  }
+  static Macro undefined() { return {State::undefined, std::nullopt, std::nullopt, false}; }
+  static Macro defined() { return {State::defined, std::nullopt, std::nullopt, false}; }
+
+  // Of what stands behind its name.
+  static Macro of(std::string_view rest) {
+    Macro out = defined();
+    if (rest.substr(0, 1) == "(") {
+      const std::size_t close = rest.find(')');
+      if (close == std::string_view::npos) return out;
+      out.parameters.emplace();
+      std::string_view list = without_blanks(rest.substr(1, close - 1));
+      while (!list.empty()) {
+        const std::size_t end = std::min(list.find(','), list.size());
+        std::string_view one = without_blanks(list.substr(0, end));
+        list.remove_prefix(std::min(end + 1, list.size()));
+        out.is_variadic = one.size() >= 3 && one.substr(one.size() - 3) == "...";
+        if (out.is_variadic) one = without_blanks(one.substr(0, one.size() - 3));
+        out.parameters->emplace_back(one.empty() ? "__VA_ARGS__" : one);
+      }
+      rest.remove_prefix(close + 1);
+    }
+    if (rest.find("__VA_OPT__") == std::string_view::npos) out.body = without_blanks(rest);
+    return out;
+  }
 };
+
+// Whether a compiler may define the macro by itself.
+inline bool is_of_compilers(std::string_view name) {
+  if (name.size() > 1 && name[0] == '_')
+    return name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z');
+  for (const char* start :
+       {"cl_khr_", "cl_ext_", "cl_intel_", "cl_amd_", "cl_nv_", "cl_arm_", "cl_qcom_", "cl_img_",
+        "cl_pocl_", "cl_clang_", "cles_", "CL_", "CLK_", "FP_", "ATOMIC_"}) {
+    if (name.substr(0, std::string_view(start).size()) == start) return true;
+  }
+  return false;
+}
 
 // The macros at a place of the text. Groups whose condition is not known are gone through one after
 // the other, each from what held before, and what they agree in holds behind them.
 class Macros {
  public:
+  // `all_said`: nobody but the text and compilers defines macros.
+  explicit Macros(bool all_said) : all_said_(all_said) {}
+
   Macro get(const std::string& name) const {
+    if (forgotten_.count(name) > 0) return {};
     const auto found = now_.find(name);
-    return found == now_.end() ? Macro() : found->second;
+    if (found != now_.end()) return found->second;
+    return all_said_ && !is_of_compilers(name) ? Macro::undefined() : Macro();
   }
+
+  // Whether the name is an ordinary word, of which nothing was said.
+  bool is_word_of_its_own(const std::string& name) const {
+    return now_.count(name) == 0 && forgotten_.count(name) == 0 && !is_of_compilers(name);
+  }
+
+  // From here on nothing is known of it.
+  void forget(const std::string& name) { forgotten_.insert(name); }
 
   void set(const std::string& name, Macro macro) {
     if (!forks_.empty()) forks_.back().before.try_emplace(name, get(name));
@@ -322,8 +430,260 @@ class Macros {
     return a.state == Macro::State::defined && b.state == a.state ? Macro::defined() : Macro();
   }
 
+  bool all_said_;
   std::map<std::string, Macro> now_;
+  std::set<std::string> forgotten_;
   std::vector<Fork> forks_;
+};
+
+// What an include names.
+struct HeaderName {
+  std::string name;
+  bool quoted;
+
+  // Of its tokens; no value where they are no "name" and no <name>.
+  static std::optional<HeaderName> of(const std::vector<Lexeme>& pieces) {
+    if (pieces.empty()) return std::nullopt;
+    const bool quoted = pieces.front().text[0] == '"';
+    if (!quoted && pieces.front().text[0] != '<') return std::nullopt;
+    const std::string all = text_of(pieces);
+    const std::size_t begin = pieces.front().space ? 2 : 1;
+    const std::size_t end = all.find(quoted ? '"' : '>', begin);
+    if (end == std::string::npos || end == begin) return std::nullopt;
+    return HeaderName{all.substr(begin, end - begin), quoted};
+  }
+};
+
+// Replaces macros as clang does.
+class Expansion {
+ public:
+  // Whether there is such a header.
+  using Ask = std::function<bool(const HeaderName&)>;
+
+  // `budget` is how many tokens it may look at, and loses those that it did; without any left the
+  // text is bad. `ask` answers __has_include, in conditions; null: it stays.
+  Expansion(const Macros& macros, std::size_t& budget, Ask ask = nullptr)
+      : macros_(macros), budget_(budget), ask_(std::move(ask)) {}
+
+  // The tokens that the text comes to.
+  std::vector<Lexeme> of(std::string_view text, bool is_condition) {
+    return expand(lexemes_of(text), is_condition);
+  }
+
+  bool bad() const { return bad_; }
+  // A macro of which it is not known what it stands for; empty: there was none.
+  const std::string& doubt() const { return doubt_; }
+  // Whether there was a question for a header, and one that names none.
+  bool asked() const { return asked_; }
+  bool asked_in_vain() const { return asked_in_vain_; }
+
+ private:
+  // Tokens that are being read: the text, or what stands for a macro, which stays meanwhile.
+  struct Frame {
+    std::string name;
+    std::vector<Lexeme> pieces;
+    std::size_t at = 0;
+  };
+
+  static constexpr std::size_t kDeepest = 200;
+
+  std::vector<Lexeme> expand(std::vector<Lexeme> from, bool is_condition) {
+    std::vector<Lexeme> out;
+    const std::size_t floor = frames_.size();
+    if (floor > kDeepest) bad_ = true;
+    frames_.push_back({"", std::move(from), 0});
+    for (Lexeme piece; read(piece, floor);) {
+      if (is_condition && piece.text == "defined") {
+        out.push_back(piece);
+        if (!read(piece, floor)) break;
+        out.push_back(piece);
+        if (piece.text == "(" && read(piece, floor)) out.push_back(piece);
+      } else if (is_condition && ask_ && is_question(piece.text)) {
+        out.push_back(answer(piece, floor));
+      } else if (!replace(piece, floor)) {
+        out.push_back(std::move(piece));
+      }
+    }
+    frames_.resize(floor);
+    return out;
+  }
+
+  // The next token above a frame; false: there is none.
+  bool read(Lexeme& to, std::size_t floor) {
+    while (frames_.size() > floor && frames_.back().at == frames_.back().pieces.size())
+      frames_.pop_back();
+    if (frames_.size() <= floor || bad_) return false;
+    bad_ = budget_ == 0;
+    if (bad_) return false;
+    --budget_;
+    to = frames_.back().pieces[frames_.back().at++];
+    to.space = to.space || space_;
+    space_ = false;
+    to.stays = to.stays || is_open(to.text);
+    return true;
+  }
+
+  bool is_open(const std::string& name) const {
+    for (const Frame& frame : frames_) {
+      if (frame.name == name && !name.empty()) return true;
+    }
+    return false;
+  }
+
+  bool next_is(const char* wanted, std::size_t floor) const {
+    for (std::size_t i = frames_.size(); i > floor; --i) {
+      const Frame& frame = frames_[i - 1];
+      if (frame.at < frame.pieces.size()) return frame.pieces[frame.at].text == wanted;
+    }
+    return false;
+  }
+
+  // Whether what stands for the token is read next.
+  bool replace(const Lexeme& piece, std::size_t floor) {
+    if (piece.stays || !piece.is_name()) return false;
+    const Macro macro = macros_.get(piece.text);
+    if (macro.state == Macro::State::undefined || macros_.is_word_of_its_own(piece.text))
+      return false;
+    if (!macro.body && doubt_.empty()) doubt_ = piece.text;
+    if (!macro.body || (macro.parameters && !next_is("(", floor))) return false;
+    std::vector<std::vector<Lexeme>> arguments;
+    if (macro.parameters && !take_arguments(macro, arguments, floor)) {
+      bad_ = true;
+      return true;
+    }
+    Frame frame{piece.text, substitute(macro, arguments), 0};
+    if (frame.pieces.empty()) {
+      space_ = space_ || piece.space;
+    } else {
+      frame.pieces.front().space = piece.space;
+    }
+    bad_ = bad_ || frames_.size() > 16 * kDeepest;
+    frames_.push_back(std::move(frame));
+    return true;
+  }
+
+  bool take_arguments(const Macro& macro, std::vector<std::vector<Lexeme>>& to, std::size_t floor) {
+    const std::size_t count = macro.parameters->size();
+    Lexeme piece;
+    read(piece, floor);
+    to.emplace_back();
+    for (std::size_t depth = 1; depth > 0;) {
+      if (!read(piece, floor)) return false;
+      if (piece.text == "(") ++depth;
+      if (piece.text == ")" && --depth == 0) break;
+      const bool is_rest = macro.is_variadic && to.size() == count;
+      if (piece.text == "," && depth == 1 && !is_rest) {
+        to.emplace_back();
+      } else {
+        to.back().push_back(piece);
+      }
+    }
+    if (count == 0 && to.front().empty()) to.clear();
+    if (macro.is_variadic && to.size() + 1 == count) to.emplace_back();
+    return to.size() == count;
+  }
+
+  static std::string in_quotes(const std::vector<Lexeme>& argument) {
+    std::string out;
+    for (const Lexeme& one : argument) {
+      if (one.space && !out.empty()) out += ' ';
+      const bool is_literal = one.text[0] == '"' || one.text[0] == '\'';
+      for (const char c : one.text) {
+        if (is_literal && (c == '"' || c == '\\')) out += '\\';
+        out += c;
+      }
+    }
+    return '"' + out + '"';
+  }
+
+  std::vector<Lexeme> substitute(const Macro& macro,
+                                 const std::vector<std::vector<Lexeme>>& arguments) {
+    const std::vector<Lexeme> body = lexemes_of(*macro.body);
+    const auto argument_of = [&](std::size_t i) -> const std::vector<Lexeme>* {
+      for (std::size_t p = 0; i < body.size() && p < arguments.size(); ++p) {
+        if ((*macro.parameters)[p] == body[i].text) return &arguments[p];
+      }
+      return nullptr;
+    };
+    std::vector<Lexeme> out;
+    bool space = false;
+    for (std::size_t i = 0; i < body.size(); ++i) {
+      const bool joins = i > 0 && body[i].text == "##" && i + 1 < body.size();
+      if (joins) ++i;
+      const bool is_joined = i + 1 < body.size() && body[i + 1].text == "##";
+      std::vector<Lexeme> next = {body[i]};
+      if (macro.parameters && body[i].text == "#" && argument_of(i + 1) != nullptr) {
+        next.front().text = in_quotes(*argument_of(++i));
+      } else if (const auto* argument = argument_of(i)) {
+        next = joins || is_joined ? *argument : expand(*argument, false);
+        // GNU's: nothing behind a comma takes it away.
+        bad_ = bad_ || (joins && !out.empty() && out.back().text == ",");
+        if (next.empty() && (joins || is_joined)) next.emplace_back();
+        if (!next.empty()) next.front().space = body[i].space;
+      }
+      space = space || (next.empty() && body[i].space);
+      for (std::size_t n = 0; n < next.size(); ++n) {
+        if (n == 0 && joins && !out.empty()) {
+          out.back().text += next[n].text;
+          out.back().stays = false;
+          bad_ = bad_ || lexemes_of(out.back().text).size() > 1;
+        } else {
+          out.push_back(next[n]);
+          out.back().space = out.back().space || space;
+          space = false;
+        }
+      }
+    }
+    out.erase(
+        std::remove_if(out.begin(), out.end(), [](const Lexeme& one) { return one.text.empty(); }),
+        out.end());
+    return out;
+  }
+
+  static bool is_question(const std::string& name) {
+    return name == "__has_include" || name == "__has_include_next" || name == "__has_embed";
+  }
+
+  // 1 or 0, or what no compiler takes.
+  Lexeme answer(const Lexeme& question, std::size_t floor) {
+    Lexeme out = question;
+    Lexeme piece;
+    if (!next_is("(", floor)) return out;
+    read(piece, floor);
+    std::vector<Lexeme> inside;
+    for (std::size_t depth = 1; depth > 0;) {
+      if (!read(piece, floor)) return out;
+      if (piece.text == "(") ++depth;
+      if (piece.text == ")" && --depth == 0) break;
+      inside.push_back(piece);
+    }
+    asked_ = true;
+    std::optional<HeaderName> name = HeaderName::of(inside);
+    if (!name) {
+      const std::string before = std::move(doubt_);
+      doubt_.clear();
+      name = HeaderName::of(expand(std::move(inside), false));
+      if (!doubt_.empty()) name.reset();
+      if (doubt_.empty()) doubt_ = before;
+    }
+    if (name && question.text == "__has_include") {
+      out.text = ask_(*name) ? "1" : "0";
+    } else {
+      asked_in_vain_ = true;
+      out.text = "CLCOOK_CANNOT_FOLLOW(" + question.text + ")";
+    }
+    return out;
+  }
+
+  const Macros& macros_;
+  std::size_t& budget_;
+  Ask ask_;
+  std::vector<Frame> frames_;
+  std::string doubt_;
+  bool space_ = false;  // before the next token
+  bool bad_ = false;
+  bool asked_ = false;
+  bool asked_in_vain_ = false;
 };
 
 enum class Truth { no, yes, unknown };
@@ -339,8 +699,10 @@ class Condition {
   // `budget` is how many tokens it may look at, and loses those that it did; without any left
   // nothing is known.
   static Truth evaluate(std::string_view text, const Macros& macros, std::size_t& budget) {
-    Condition condition(macros, budget);
-    condition.expand(text, {});
+    Condition condition(macros);
+    Expansion expansion(macros, budget);
+    for (Lexeme& one : expansion.of(text, true)) condition.tokens_.push_back(std::move(one.text));
+    condition.bad_ = expansion.bad();
     const Value value = condition.conditional();
     if (condition.bad_ || condition.at_ < condition.tokens_.size() || !value.known)
       return Truth::unknown;
@@ -351,8 +713,8 @@ class Condition {
   static std::optional<std::pair<std::string, bool>> only_defined(std::string_view text) {
     bool is_defined = true;
     std::string all;
-    for (const std::string& token : tokens_of(text)) {
-      if (token != "(" && token != ")") all += token + " ";
+    for (const Lexeme& one : lexemes_of(text)) {
+      if (one.text != "(" && one.text != ")") all += one.text + " ";
     }
     std::string_view rest = all;
     while (rest.substr(0, 2) == "! ") {
@@ -375,61 +737,7 @@ class Condition {
 
   static constexpr int kDeepest = 200;
 
-  Condition(const Macros& macros, std::size_t& budget) : macros_(macros), budget_(budget) {}
-
-  static std::vector<std::string> tokens_of(std::string_view text) {
-    std::vector<std::string> out;
-    while (!(text = without_blanks(text)).empty()) {
-      std::size_t length = 1;
-      if (text[0] == '"' || text[0] == '\'') {
-        while (length < text.size() && text[length] != text[0])
-          length += text[length] == '\\' ? 2U : 1U;
-        ++length;
-      } else if (is_word(text[0])) {
-        while (length < text.size() &&
-               (is_word(text[length]) || (is_digit(text[0]) && text[length] == '.')))
-          ++length;
-      } else {
-        for (const char* two : {"<<", ">>", "<=", ">=", "==", "!=", "&&", "||"}) {
-          if (text.substr(0, 2) == two) length = 2;
-        }
-      }
-      length = length < text.size() ? length : text.size();
-      out.emplace_back(text.substr(0, length));
-      text.remove_prefix(length);
-    }
-    return out;
-  }
-
-  // Puts the text's tokens behind the others, with known macros replaced; `within` are those whose
-  // replacement the text is.
-  void expand(std::string_view text, const std::vector<std::string>& within) {
-    const std::vector<std::string> from = tokens_of(text);
-    for (std::size_t i = 0; i < from.size() && !bad_; ++i) {
-      const std::string& token = from[i];
-      if (budget_ == 0 || within.size() > static_cast<std::size_t>(kDeepest)) {
-        bad_ = true;
-        return;
-      }
-      --budget_;
-      if (token == "defined") {
-        tokens_.push_back(token);
-        if (i + 1 < from.size() && from[i + 1] == "(") tokens_.push_back(from[++i]);
-        if (i + 1 < from.size()) tokens_.push_back(from[++i]);
-        continue;
-      }
-      bool inside = false;
-      for (const std::string& one : within) inside = inside || one == token;
-      const Macro macro = macros_.get(token);
-      if (inside || !macro.body) {
-        tokens_.push_back(token);
-        continue;
-      }
-      std::vector<std::string> deeper = within;
-      deeper.push_back(token);
-      expand(*macro.body, deeper);
-    }
-  }
+  explicit Condition(const Macros& macros) : macros_(macros) {}
 
   std::string token() const { return at_ < tokens_.size() ? tokens_[at_] : std::string(); }
 
@@ -561,8 +869,10 @@ class Condition {
     if (first == "defined") return defined();
     if (is_digit(first[0])) return number(first);
     if (first[0] == '\'') {
-      const bool is_plain = first.size() == 3 && first[1] > 0;
-      return is_plain ? Value{true, false, static_cast<std::uint64_t>(first[1])} : Value();
+      const bool is_escaped =
+          first.size() == 4 && first[1] == '\\' && (first[2] == '\\' || first[2] == '\'');
+      const char c = is_escaped ? first[2] : first.size() == 3 ? first[1] : '\0';
+      return c > 0 ? Value{true, false, static_cast<std::uint64_t>(c)} : Value();
     }
     if (!is_word(first[0])) return wrong();
     const bool is_undefined = macros_.get(first).state == Macro::State::undefined;
@@ -602,7 +912,6 @@ class Condition {
   }
 
   const Macros& macros_;
-  std::size_t& budget_;
   std::vector<std::string> tokens_;
   std::size_t at_ = 0;
   int depth_ = 0;
@@ -641,6 +950,17 @@ class Conditionals {
     branch(condition);
   }
 
+  // The end of a branch; what next() and end() do first.
+  void leave() {
+    Group& group = groups_.back();
+    if (group.forked && group.here != Truth::no) macros_.end_branch();
+    group.here = Truth::no;
+    group.is_guard = false;
+  }
+
+  // Whether the compiler comes past the group.
+  Truth around() const { return groups_.back().around; }
+
   void end() {
     leave();
     if (groups_.back().forked) {
@@ -668,13 +988,6 @@ class Conditionals {
     bool settled = false;   // one of the branches so far is taken
     std::vector<std::pair<std::string, bool>> failed;  // what is defined or not if none is taken
   };
-
-  void leave() {
-    Group& group = groups_.back();
-    if (group.forked && group.here != Truth::no) macros_.end_branch();
-    group.here = Truth::no;
-    group.is_guard = false;
-  }
 
   void branch(std::string_view condition) {
     Group& group = groups_.back();

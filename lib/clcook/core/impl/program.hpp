@@ -166,6 +166,14 @@ CLCOOK_INLINE void ProgramCache::store(const Unstored& one) const {
   }
 }
 
+CLCOOK_INLINE cl::Program ProgramCache::build(const cl::Device& device, const DeviceInfo& info,
+                                              const std::string& source, const std::string& options,
+                                              const std::string& what) {
+  cl::Program program = from_source(device, info, source, options, what);
+  count(&Stats::from_source);
+  return program;
+}
+
 CLCOOK_INLINE ProgramCache::Stats ProgramCache::stats() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return stats_;

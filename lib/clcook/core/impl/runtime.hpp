@@ -59,8 +59,22 @@ CLCOOK_INLINE Runtime Runtime::with_observer(LaunchObserver observer) const {
 CLCOOK_INLINE cl::Program Runtime::build(const Source& source, const Defines& defines,
                                          const std::string& what,
                                          const std::string& extra_options) const {
-  return state_->cache->get(device(), info(), source.flatten(),
-                            build_options(info(), defines, extra_options), what);
+  const std::string options = build_options(info(), defines, extra_options);
+  const Source known = source.with_options(options);
+  std::string closed;
+  // Nobody follows -include and its like.
+  if ((" " + options).find(" -i") != std::string::npos)
+    return state_->cache->build(device(), info(), known.flatten(), options, what);
+  try {
+    closed = known.self_contained();
+    return state_->cache->get(device(), info(), closed, options, what);
+  } catch (const Error& error) {
+    if (error.code != Errc::build_failed) throw;
+    // An include that only the compiler may find, and whose header is in no key of the cache.
+    const std::string open = known.flatten();
+    if (open == closed) throw;
+    return state_->cache->build(device(), info(), open, options, what);
+  }
 }
 
 CLCOOK_INLINE std::string Runtime::build_options(const DeviceInfo& info, const Defines& defines,

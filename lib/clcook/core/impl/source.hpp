@@ -21,6 +21,44 @@ CLCOOK_INLINE std::string_view detail::without_mark(std::string_view text) {
   return text.substr(0, 3) == "\xEF\xBB\xBF" ? text.substr(3) : text;
 }
 
+namespace detail {
+
+CLCOOK_INLINE std::string definition_line(std::string_view text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  std::string_view name = text.substr(0, equals);
+  const bool is_line = text.find_first_of("\r\n") == std::string_view::npos;
+  if (!is_line || name.empty() || is_digit(name[0])) return {};
+  const std::string_view word = take_word(name);
+  if (word.empty() || (!name.empty() && name[0] != '(')) return {};
+  const std::string_view value = equals == text.size() ? "1" : text.substr(equals + 1);
+  return "#define " + std::string(word) + std::string(name) + " " + std::string(value);
+}
+
+// Compiler options, cut at the blanks that are not in double quotes. Quotes around a folder are
+// left out, backslashes before quotes too.
+inline std::vector<std::string> option_words(const std::string& options) {
+  std::vector<std::string> out;
+  std::string word;
+  bool inside = false;
+  for (std::size_t i = 0; i <= options.size(); ++i) {
+    const char c = i < options.size() ? options[i] : ' ';
+    const bool is_end = i == options.size() || (!inside && (is_blank(c) || c == '\n'));
+    if (is_end) {
+      if (!word.empty()) out.push_back(word);
+      word.clear();
+      continue;
+    }
+    if (c == '\\' && i + 1 < options.size() && options[i + 1] == '"') continue;
+    const bool is_escaped = i > 0 && options[i - 1] == '\\';
+    if (c == '"' && !is_escaped) inside = !inside;
+    const bool is_folder = word.substr(0, 2) == "-I" || (!out.empty() && out.back() == "-I");
+    if (c != '"' || !is_folder) word += c;
+  }
+  return out;
+}
+
+}  // namespace detail
+
 CLCOOK_INLINE std::string read_text_file(const std::string& path) {
   if (detail::is_folder(path)) fail(Errc::io, "read " + path, "is a folder, not a file");
   const detail::OpenFile in(path, "rb");
@@ -55,6 +93,41 @@ CLCOOK_INLINE Source& Source::folder(const std::string& path) {
   return *this;
 }
 
+CLCOOK_INLINE Source& Source::define(const std::string& definition) {
+  const std::string line = detail::definition_line(definition);
+  if (line.empty())
+    fail(Errc::invalid_argument, "Source " + name_,
+         "a definition is NAME or NAME=VALUE, got '" + definition + "'");
+  definitions_.push_back(line);
+  return *this;
+}
+
+CLCOOK_INLINE Source& Source::define_unknown(const std::string& name) {
+  definitions_.push_back("#pragma pop_macro(\"" + name + "\")");
+  return *this;
+}
+
+CLCOOK_INLINE Source Source::with_options(const std::string& options) const {
+  Source out = *this;
+  out.all_said_ = true;
+  std::string kind;  // of the option whose value comes next
+  for (const std::string& word : detail::option_words(options)) {
+    std::string value = word;
+    if (kind.empty()) {
+      kind = word.substr(0, 2);
+      value = word.substr(std::min<std::size_t>(2, word.size()));
+      if (kind != "-D" && kind != "-U" && kind != "-I") kind.clear();
+      if (kind.empty() || value.empty()) continue;
+    }
+    // Compilers do not mind folders that are not there.
+    if (kind == "-I" && detail::is_folder(value)) out.folders_.push_back(value);
+    if (kind == "-U") out.definitions_.push_back("#undef " + value);
+    if (kind == "-D") out.definitions_.push_back(detail::definition_line(value));
+    kind.clear();
+  }
+  return out;
+}
+
 // One of the texts that a program is made of.
 struct Source::File {
   std::string name;    // in messages
@@ -66,9 +139,15 @@ struct Source::File {
 
 class Source::Flattening {
  public:
-  explicit Flattening(const Source& source) : source_(source), conditionals_(macros_) {}
+  // `leaves`: includes that are not found are left to the compiler.
+  Flattening(const Source& source, bool leaves) : source_(source), leaves_(leaves) {}
 
   std::string flat(const std::string& text, const std::string& path) {
+    for (World* one : worlds_) one->macros.set("__has_include", Macro::defined());
+    for (const std::string& text_of_line : source_.definitions_) {
+      forget_popped(text_of_line);
+      for (const Line& line : detail::SourceLines::of(text_of_line)) follow_definition(line);
+    }
     File main{source_.name_, "", "", false, lines_of(source_.name_, text)};
     if (!path.empty()) {
       main.id = detail::file_identity(path);
@@ -92,7 +171,9 @@ class Source::Flattening {
 
  private:
   using Line = detail::SourceLine;
+  using Include = detail::HeaderName;
   using Macro = detail::Macro;
+  using Macros = detail::Macros;
   using Truth = detail::Truth;
 
   static constexpr std::size_t kDeepest = 200;  // as in compilers
@@ -110,10 +191,17 @@ class Source::Flattening {
     std::ptrdiff_t shift = 0;  // from lines of the file to those that #line counts
   };
 
-  struct Include {
-    std::string name;
-    bool quoted;
+  // What is known at a place of the text.
+  struct World {
+    explicit World(bool all_said) : macros(all_said), conditionals(macros) {}
+    Macros macros;
+    detail::Conditionals conditionals;
   };
+
+  template <class Do>
+  void in_both(const Do& act) {
+    for (World* one : worlds_) act(*one);
+  }
 
   [[noreturn]] void refuse(const std::string& what) const {
     fail(Errc::build_failed, "Source " + source_.name_, what);
@@ -121,6 +209,23 @@ class Source::Flattening {
 
   [[noreturn]] void refuse(const Place& at, std::size_t line, const std::string& what) const {
     refuse(at.file->name + ":" + std::to_string(line) + ": " + what);
+  }
+
+  // In the place of a directive that cannot be followed: an error, now or when the compiler comes
+  // past.
+  bool give_up(const Line& line, const std::string& what) {
+    const Place& at = open_.back();
+    if (likely() == Truth::yes) refuse(at, line.first, what);
+    std::string message = at.file->name + ":" + std::to_string(line.first) + ": " + what;
+    for (char& c : message) c = c == '\n' || c == '\r' ? ' ' : c;
+    out_ += "#error " + message + "\n" + std::string(line.count - 1, '\n');
+    return true;
+  }
+
+  Truth live() const { return certain_.conditionals.live(); }
+  Truth likely() const {
+    const bool is_dead = probable_.conditionals.live() == Truth::no;
+    return is_dead ? Truth::unknown : certain_.conditionals.likely();
   }
 
   static std::shared_ptr<const std::vector<Line>> lines_of(const std::string& name,
@@ -158,10 +263,10 @@ class Source::Flattening {
     at.begin = out_.size();
     if (const auto guard = guards_.find(file.id); !is_main && guard != guards_.end()) {
       out_ += "#ifndef " + guard->second + "\n";
-      conditionals_.begin("!defined " + guard->second);
+      in_both([&](World& w) { w.conditionals.begin("!defined " + guard->second); });
       at.once = at.once_group = true;
     }
-    at.outside = conditionals_.depth();
+    at.outside = depth();
     out_ += line_directive(1, file.name);
     for (const Line& line : *file.lines) append_line(line);
     end_file();
@@ -170,80 +275,127 @@ class Source::Flattening {
   void end_file() {
     Place& at = open_.back();
     if (open_.size() > 1) {
-      if (conditionals_.depth() > at.outside)
-        refuse(at.file->name + ": the header ends within an #if");
+      if (depth() > at.outside) refuse(at.file->name + ": the header ends within an #if");
       if (!at.file->lines->empty() && at.file->lines->back().open_comment)
         refuse(at, at.file->lines->back().first, "the header ends within a comment");
     }
-    while (conditionals_.depth() > at.outside) conditionals_.end();
+    const auto end_group = [](World& w) { w.conditionals.end(); };
+    while (depth() > at.outside) in_both(end_group);
     if (at.once) out_ += "#endif\n";
-    if (at.once_group) conditionals_.end();
+    if (at.once_group) in_both(end_group);
     open_.pop_back();
   }
 
+  std::size_t depth() const { return certain_.conditionals.depth(); }
+
   void append_line(const Line& line) {
-    const Truth live = conditionals_.live();
+    const bool is_live = live() != Truth::no;
+    if (is_live) forget_popped(line.text);
     if (!line.is_directive) {
-      if (live != Truth::no && has_once_operator(line.text)) define_guard(line, false);
+      if (is_live && has_once_operator(line.text)) define_guard(line, false);
       out_ += line.raw;
       return;
     }
     if (line.name == "include" && append_include(line)) return;
+    for (const char* name : {"include_next", "import", "embed"}) {
+      if (line.name == name && is_live && give_up(line, text("#", name, " is not followed here")))
+        return;
+    }
     std::string_view rest = line.rest;
     const bool once = line.name == "pragma" && detail::take_word(rest) == "once";
-    if (once && live != Truth::no && define_guard(line, true)) return;
-    const bool ends = follow_conditional(line);
-    if (live != Truth::no) follow_definition(line);
-    out_ += line.raw;
+    if (once && is_live && define_guard(line, true)) return;
+    std::string instead;
+    const bool ends = follow_conditional(line, instead);
+    if (is_live) follow_line(line);
+    follow_definition(line);
+    out_ += instead.empty() ? line.raw : instead;
     // An include in a group that the preprocessor skips has its #line skipped too.
     Place& at = open_.back();
     if (at.included && ends) out_ += line_directive_behind(line);
-    if (conditionals_.depth() <= at.outside) at.included = false;
+    if (depth() <= at.outside) at.included = false;
   }
 
-  // Whether the directive ends a branch.
-  bool follow_conditional(const Line& line) {
+  // Whether the directive ends a branch; `instead` is what is to stand in its place, if anything.
+  bool follow_conditional(const Line& line, std::string& instead) {
     const std::string& name = line.name;
     std::string_view rest = line.rest;
     const std::string word(detail::take_word(rest));
-    if (name == "if") conditionals_.begin(line.rest);
-    if (name == "ifdef") conditionals_.begin("defined " + word);
-    if (name == "ifndef") conditionals_.begin("!defined " + word);
     const bool ends = name == "endif" || name == "else" || name.substr(0, 4) == "elif";
-    if (!ends) return false;
     const Place& at = open_.back();
-    if (conditionals_.depth() <= at.outside) {
+    if (ends && depth() <= at.outside) {
       if (open_.size() > 1) refuse(at, line.first, "#" + name + " without an #if in this header");
       return true;
     }
-    if (name == "endif") conditionals_.end();
-    if (name == "else") conditionals_.next("1");
-    if (name == "elif") conditionals_.next(line.rest);
-    if (name == "elifdef") conditionals_.next("defined " + word);
-    if (name == "elifndef") conditionals_.next("!defined " + word);
-    return true;
+    if (name == "endif") in_both([](World& w) { w.conditionals.end(); });
+    std::string condition = line.rest;
+    if (name == "else") condition = "1";
+    if (name == "ifdef" || name == "elifdef") condition = "defined " + word;
+    if (name == "ifndef" || name == "elifndef") condition = "!defined " + word;
+    const bool begins = name == "if" || name == "ifdef" || name == "ifndef";
+    if (!begins && (!ends || name == "endif")) return ends;
+    if (ends) in_both([](World& w) { w.conditionals.leave(); });
+    if ((name == "if" || name == "elif") && answer(line, condition))
+      instead = "#" + name + " " + condition + std::string(line.count, '\n');
+    in_both([&](World& w) {
+      if (begins) w.conditionals.begin(condition);
+      if (ends) w.conditionals.next(condition);
+    });
+    return ends;
+  }
+
+  // Puts the answers into a condition that asks for headers, as their places are known to us alone.
+  bool answer(const Line& line, std::string& condition) {
+    const bool begins = line.name == "if";
+    if (!asks_ && !has_question(condition)) return false;
+    if ((begins ? live() : certain_.conditionals.around()) == Truth::no) return false;
+    for (const World* one : worlds_) {
+      const auto ask = [&](const Include& header) { return find(header, true).has_value(); };
+      detail::Expansion expansion(one->macros, budget_, ask);
+      const std::string answered = detail::text_of(expansion.of(condition, true));
+      if (!expansion.asked() || expansion.bad()) return false;
+      const bool is_last = one == worlds_.back();
+      if (expansion.asked_in_vain() && !is_last) continue;
+      if (expansion.asked_in_vain() && begins && likely() == Truth::yes)
+        refuse(open_.back(), line.first,
+               "which headers #if " + condition + " asks for is not known here");
+      condition = answered;
+      return true;
+    }
+    return false;
+  }
+
+  static bool has_question(const std::string& text) {
+    return text.find("__has_include") != std::string::npos ||
+           text.find("__has_embed") != std::string::npos;
+  }
+
+  // pop_macro("A"), in a pragma or its operator: what A was before is not kept here.
+  void forget_popped(const std::string& text) {
+    constexpr const char* pop = "pop_macro";
+    for (std::size_t at = text.find(pop); at != std::string::npos; at = text.find(pop, at + 1)) {
+      std::string_view rest = std::string_view(text).substr(at + 9);
+      while (!rest.empty() && !detail::is_word(rest[0])) rest.remove_prefix(1);
+      const std::string name(detail::take_word(rest));
+      in_both([&](World& w) { w.macros.forget(name); });
+    }
   }
 
   void follow_definition(const Line& line) {
-    std::string_view rest = line.rest;
-    if (line.name == "line" || line.name.empty()) return follow_line(line);
-    if (line.name == "pragma" && detail::take_word(rest) == "pop_macro") {
-      const std::size_t open = rest.find('"');
-      rest.remove_prefix(open == std::string_view::npos ? rest.size() : open + 1);
-      return macros_.set(std::string(detail::take_word(rest)), Macro());
-    }
     if (line.name != "define" && line.name != "undef") return;
+    std::string_view rest = line.rest;
     const std::string name(detail::take_word(rest));
     if (name.empty()) return;
-    if (line.name == "undef") return macros_.set(name, Macro::undefined());
-    conditionals_.defines(name);
-    Macro macro = Macro::defined();
-    if (rest.substr(0, 1) != "(") macro.body = detail::without_blanks(rest);
-    macros_.set(name, std::move(macro));
+    asks_ = asks_ || has_question(line.rest);
+    in_both([&](World& w) {
+      if (w.conditionals.live() == Truth::no) return;
+      if (line.name == "define") w.conditionals.defines(name);
+      w.macros.set(name, line.name == "undef" ? Macro::undefined() : Macro::of(rest));
+    });
   }
 
   // #line 3 "name", # 3 "name"
   void follow_line(const Line& line) {
+    if (line.name != "line" && !line.name.empty()) return;
     std::string_view rest = line.rest;
     const std::string number(detail::take_word(rest));
     if (number.empty() || number.size() > 9 ||
@@ -262,39 +414,57 @@ class Source::Flattening {
 
   // Whether the directive was replaced.
   bool append_include(const Line& line) {
-    const std::optional<Include> include = include_of(line.rest);
-    if (!include) return false;
+    const bool is_live = live() != Truth::no;
+    std::string why;
+    const std::optional<Include> include = include_of(line.rest, why);
+    if (!include) return is_live && !why.empty() && give_up(line, "#include " + line.rest + why);
     const std::optional<File> found = find(*include);
-    if (!found) return false;
-    if (conditionals_.live() == Truth::no || is_done(*found)) {
+    if (!found && leaves_) return false;
+    if (!found) return is_live && give_up(line, not_found(*include));
+    if (!is_live || is_done(*found)) {
       out_.append(line.count, '\n');
       return true;
     }
     append(*found);
     out_ += line_directive_behind(line);
     Place& at = open_.back();
-    at.included = at.included || conditionals_.depth() > at.outside;
+    at.included = at.included || depth() > at.outside;
     return true;
+  }
+
+  std::string not_found(const Include& include) const {
+    std::string places = include.quoted ? "beside the file" : "";
+    for (const std::string& one : source_.folders_) places += (places.empty() ? "" : ", ") + one;
+    return "header '" + include.name +
+           "' file not found; looked in: " + (places.empty() ? "no folder" : places) +
+           "; -I or include = [...] gives others";
   }
 
   // Whether a header with #pragma once has certainly been there.
   bool is_done(const File& file) const {
     const auto guard = guards_.find(file.id);
-    return guard != guards_.end() && macros_.get(guard->second).state == Macro::State::defined;
+    return guard != guards_.end() &&
+           certain_.macros.get(guard->second).state == Macro::State::defined;
   }
 
-  // <name>, "name", or a macro that stands for one of them.
-  std::optional<Include> include_of(std::string text) const {
-    for (int step = 0; step < 20; ++step) {
-      const char open = text.empty() ? '\0' : text[0];
-      if (open == '<' || open == '"') {
-        const std::size_t end = text.find(open == '<' ? '>' : '"', 1);
-        if (end == std::string::npos || end == 1) return std::nullopt;
-        return Include{text.substr(1, end - 1), open == '"'};
-      }
-      const Macro macro = macros_.get(text);
-      if (!macro.body) return std::nullopt;
-      text = *macro.body;
+  // <name>, "name", or what macros make of the text. `why`: what is wrong with these.
+  std::optional<Include> include_of(const std::string& text, std::string& why) {
+    if (text.empty()) return std::nullopt;
+    if (text[0] == '<' || text[0] == '"') {
+      const std::size_t end = text.find(text[0] == '<' ? '>' : '"', 1);
+      if (end == std::string::npos || end == 1) return std::nullopt;
+      return Include{text.substr(1, end - 1), text[0] == '"'};
+    }
+    for (const World* one : worlds_) {
+      if (!why.empty() && one->conditionals.live() == Truth::no) break;
+      detail::Expansion expansion(one->macros, budget_);
+      const std::vector<detail::Lexeme> all = expansion.of(text, false);
+      const std::optional<Include> out = Include::of(all);
+      if (out && expansion.doubt().empty() && !expansion.bad()) return out;
+      why = expansion.doubt().empty()
+                ? ": it comes to " + detail::text_of(all) + ", which is neither \"NAME\" nor <NAME>"
+                : ": what the macro " + expansion.doubt() +
+                      " stands for depends on the compiler, or on definitions that are not known";
     }
     return std::nullopt;
   }
@@ -310,7 +480,9 @@ class Source::Flattening {
       at.once = true;
     }
     out_ += "#define " + guard + "\n";
-    macros_.set(guard, Macro::defined());
+    in_both([&](World& w) {
+      if (w.conditionals.live() != Truth::no) w.macros.set(guard, Macro::defined());
+    });
     if (!replaces) out_ += line_directive(said_line(line.first), said_name());
     if (replaces && line.count > 1) out_ += line_directive_behind(line);
     return true;
@@ -338,7 +510,9 @@ class Source::Flattening {
     return packed.find("_Pragma(\"once\")") != std::string::npos;
   }
 
-  std::optional<File> find(const Include& include) {
+  // `asks`: whether it is there is all that is asked.
+  std::optional<File> find(const Include& include, bool asks = false) {
+    asks_only_ = asks;
     const File& from = *open_.back().file;
     const std::string& name = include.name;
     const std::string beside = detail::joined(detail::folder_of(from.name), name);
@@ -398,7 +572,7 @@ class Source::Flattening {
       if (one.name == name)
         return file(name, "embedded " + name, "", false, [&] { return one.text(); });
     }
-    if (conditionals_.likely() != Truth::yes) return std::nullopt;
+    if (asks_only_ || likely() != Truth::yes) return std::nullopt;
     std::string known;
     for (const embedded::File& one : embedded::headers) known += " <" + std::string(one.name) + ">";
     fail(Errc::io, "Source " + source_.name_, "no device header <" + name + ">; known are" + known);
@@ -407,6 +581,7 @@ class Source::Flattening {
   template <class Read>
   File file(const std::string& name, const std::string& id, const std::string& folder,
             bool is_added, const Read& read) {
+    if (asks_only_) return {name, id, folder, is_added, nullptr};
     auto& lines = known_[id];
     if (!lines) lines = lines_of(name, read());
     return {name, id, folder, is_added, lines};
@@ -435,23 +610,40 @@ class Source::Flattening {
   }
 
   const Source& source_;
+  bool leaves_;
+  // What is certain; and what is so unless compilers define macros that do not look like theirs,
+  // which decides what includes name where that is not certain.
+  World certain_{false};
+  World probable_{source_.all_said_};
+  std::vector<World*> worlds_ = {&certain_, &probable_};
+  std::size_t budget_ = std::size_t{1} << 20;
+  bool asks_ = false;  // some macro has a __has_include
+  bool asks_only_ = false;
   std::string main_folder_;
   std::map<std::string, std::shared_ptr<const std::vector<Line>>> known_;  // by id
   std::map<std::string, std::string> guards_;  // for #pragma once, by id
   std::set<std::string> guard_names_;
-  detail::Macros macros_;
-  detail::Conditionals conditionals_;
   std::vector<Place> open_;
   std::size_t header_bytes_ = 0;
   std::string out_;
 };
 
-CLCOOK_INLINE std::string Source::flatten() const {
-  if (file_ == nullptr) return Flattening(*this).flat(text_, path_);
+CLCOOK_INLINE std::string Source::flatten() const { return flat(true); }
+
+CLCOOK_INLINE std::string Source::self_contained() const {
+  return all_said_ ? flat(false) : with_options("").flat(false);
+}
+
+CLCOOK_INLINE std::string Source::flat(bool leaves) const {
+  // Of a file whose compiler's folders are known, a header that is in none is in none: left to the
+  // compiler, one of the current folder might take its place.
+  leaves = leaves && !(all_said_ && !path_.empty());
+  if (file_ == nullptr) return Flattening(*this, leaves).flat(text_, path_);
   const char* dir = std::getenv("CLCOOK_KERNEL_DIR");
   if (!headers_.empty() || !folders_.empty() || (dir != nullptr && *dir != '\0')) {
     const std::string path = Flattening::in_kernel_dir(name_);
-    return Flattening(*this).flat(path.empty() ? file_->text() : read_text_file(path), path);
+    return Flattening(*this, leaves)
+        .flat(path.empty() ? file_->text() : read_text_file(path), path);
   }
   // Every plan asks for the texts of its programs.
   static std::mutex mutex;
@@ -460,7 +652,7 @@ CLCOOK_INLINE std::string Source::flatten() const {
   const std::lock_guard<std::mutex> lock(mutex);
   const auto found = known.find(key);
   if (found != known.end()) return found->second;
-  std::string out = Flattening(*this).flat(key.second, "");
+  std::string out = Flattening(*this, true).flat(key.second, "");
   return known.emplace(std::move(key), std::move(out)).first->second;
 }
 
