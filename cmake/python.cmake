@@ -61,3 +61,8 @@ nanobind_add_stub(
 install(TARGETS clcook_python LIBRARY DESTINATION clcook COMPONENT python)
 install(FILES "${PROJECT_BINARY_DIR}/generated_python/_clcook.pyi" DESTINATION clcook COMPONENT python)
 install(FILES ${clcook_device_headers} DESTINATION clcook/include/clcook COMPONENT python)
+# Type checkers look for the stubs of an editable installation beside the sources.
+if(SKBUILD_STATE STREQUAL "editable")
+  install(FILES "${PROJECT_BINARY_DIR}/generated_python/_clcook.pyi"
+          DESTINATION "${PROJECT_SOURCE_DIR}/lib/python/clcook" COMPONENT python)
+endif()

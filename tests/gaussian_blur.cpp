@@ -326,6 +326,19 @@ TEST_CASE("gaussian_blur: another sigma compiles nothing and is quick") {
   CHECK(blur.describe() == before);
 }
 
+TEST_CASE("gaussian_blur: a plan says what its calls have taken") {
+  Problem p = problem_of(20, 10, 2);
+  p.depth = 6;
+  p.sigma_z = 2;
+  const GaussianBlur blur(runtime(), p);
+  const std::vector<float> values = noise(20 * 10 * 6 * 4, 1, 0);
+  const cl::Buffer src = upload(values);
+  const cl::Buffer dst = create_buffer(runtime(), values.size() * sizeof(float));
+  CHECK(blur.scratch_bytes() == 0);
+  blur(src, dst).wait();
+  CHECK(blur.scratch_bytes() >= values.size() * sizeof(float));  // between slices and depth
+}
+
 TEST_CASE("gaussian_blur: strips give what the whole picture gives") {
   Problem p = problem_of(90, 70, 3);
   p.outside = {0.25f, 0.5f, 0.75f, 1};

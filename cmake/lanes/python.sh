@@ -1,8 +1,9 @@
 #!/bin/bash
-# python.sh SOURCE PLAIN CLCOOK WORK: the Python package builds as a wheel, installs, and passes
-# tests/python; the Python of README and of the pages runs, and so does the notebook. The short grid
-# leaves out the tests that are marked slow, and builds without optimisation. PLAIN is the program of
-# tests/python/plain.cpp, CLCOOK the command.
+# python.sh SOURCE PLAIN CLCOOK WORK: the Python package becomes a source distribution and, of that, a
+# wheel, which installs and passes tests/python; the Python of README and of the pages runs, and so
+# does the notebook. The short grid leaves out the editable installation and the tests that are marked
+# slow, and builds without optimisation. PLAIN is the program of tests/python/plain.cpp, CLCOOK the
+# command.
 set -euo pipefail
 source=$1 plain=$2 clcook=$3 work=$4
 mkdir -p "$work"
@@ -17,15 +18,33 @@ python=$work/venv/bin/python
 options=() slow=()
 if [ "${CLCOOK_TEST_GRID:-full}" = short ]; then
   slow=(-m "not slow")
-  options=(-C cmake.build-type=None -C cmake.define.CMAKE_CXX_FLAGS=-O0)
+  options=(--config-settings cmake.build-type=None --config-settings cmake.define.CMAKE_CXX_FLAGS=-O0)
   ! command -v clang++ >/dev/null || export CXX=clang++
 fi
-rm -rf --one-file-system "$work/wheel"
-"$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation \
-  -C "build-dir=$work/build" -C cmake.define.CLCOOK_WERROR=ON ${options[@]+"${options[@]}"} \
-  -w "$work/wheel" .
+# Of the sources that a distribution has. Its files are all of one old time: those that changed get
+# today's, the others keep theirs, so that a second run compiles no more than it must.
+rm -rf --one-file-system "$work/wheel" "$work/sdist" "$work/unpacked"
+mkdir "$work/unpacked"
+"$python" -c 'import scikit_build_core.build as b, sys; b.build_sdist(sys.argv[1])' "$work/sdist" >"$work/sdist.log"
+tar -xmf "$work"/sdist/*.tar.gz --strip-components 1 -C "$work/unpacked"
+(
+  cd "$work/unpacked"
+  find . -type f | while read -r file; do
+    ! cmp -s "$file" "../source/$file" || touch -r "../source/$file" "$file"
+  done
+)
+rm -rf --one-file-system "$work/source"
+mv "$work/unpacked" "$work/source"
+options+=(--config-settings "build-dir=$work/build" --config-settings cmake.define.CLCOOK_WERROR=ON)
+pip=("$python" -m pip --quiet --disable-pip-version-check)
+"${pip[@]}" wheel --no-deps --no-build-isolation "${options[@]}" -w "$work/wheel" "$work/source"
 wheels=("$work"/wheel/*.whl)
-"$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "${wheels[0]}"
+if [ "${CLCOOK_TEST_GRID:-full}" != short ]; then
+  "${pip[@]}" install --no-deps --no-build-isolation "${options[@]}" -e "$work/source"
+  (cd "$work" && "$python" -m pytest -q -p no:cacheprovider --rootdir "$source" "$source/tests/python/test_package.py" \
+    -k "device_headers or type_checkers")
+fi
+"${pip[@]}" install --no-deps --force-reinstall "${wheels[0]}"
 export CLCOOK_PLAIN=$plain CLCOOK_WHEEL=${wheels[0]}
 [ -z "$clcook" ] || export CLCOOK=$clcook
 cd "$work"  # so that no module of the sources is found

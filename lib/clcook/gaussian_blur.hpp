@@ -101,6 +101,9 @@ class GaussianBlur : public Plan<gaussian::Spec> {
   double max_error() const { return offer().max_error * gaussian::peak_of(problem()); }
   double max_distance() const { return max_error() + gaussian::rounding_of(problem()); }
   double psnr() const { return offer().psnr; }
+  // Bytes of the scratch memory that calls on buffers have taken so far. The plan and its copies
+  // keep it. Not at the same time as a call.
+  std::size_t scratch_bytes() const { return memory_->scratch.bytes(); }
   // The largest Problem::quality that automatic can promise for such a problem on this device;
   // `problem`'s own does not count. Throws Error(invalid_argument) as the constructor does.
   static double best_quality(const Runtime& runtime, Problem problem);

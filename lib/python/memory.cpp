@@ -405,7 +405,8 @@ void bind_memory(nb::module_& m) {
                      natural(pitch, "BufferView", "pitch")};
           },
           "buffer"_a.none(), "offset"_a = 0, "pitch"_a = 0,
-          nb::sig("def __init__(self, buffer: object, offset: int = 0, pitch: int = 0) -> None"))
+          nb::sig("def __init__(self, buffer: object, offset: typing.SupportsIndex = 0, "
+                  "pitch: typing.SupportsIndex = 0) -> None"))
       .def_ro("buffer", &Rows::buffer)
       .def_ro("offset", &Rows::offset)
       .def_ro("pitch", &Rows::pitch);
@@ -417,7 +418,8 @@ void bind_memory(nb::module_& m) {
                               natural(y, "ImageView", "y")};
           },
           "image"_a.none(), "x"_a = 0, "y"_a = 0,
-          nb::sig("def __init__(self, image: object, x: int = 0, y: int = 0) -> None"))
+          nb::sig("def __init__(self, image: object, x: typing.SupportsIndex = 0, "
+                  "y: typing.SupportsIndex = 0) -> None"))
       .def_ro("image", &Texels::image)
       .def_ro("x", &Texels::x)
       .def_ro("y", &Texels::y);

@@ -1,6 +1,13 @@
 // The module clcook._clcook. The package beside it, lib/python/clcook, is what users import.
+#include <nanobind/stl/pair.h>
+
 #include <clcook/core/source.hpp>
 #include <clcook/version.hpp>
+#include <cstdint>
+#include <utility>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "memory.hpp"
 #include "plan.hpp"
@@ -66,6 +73,28 @@ void read_rows(const Runtime& rt, const cl::Buffer& from, const HostArray& to, s
   }
 }
 
+namespace {
+
+// The bytes of the standard runtime's device, and whether they are the host's.
+std::pair<std::uint64_t, bool> device_memory() {
+  const Runtime& rt = standard_runtime();
+  cl_bool is_host = CL_FALSE;
+  // What a device does not say is no.
+  clGetDeviceInfo(rt.device()(), CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof is_host, &is_host, nullptr);
+  return {rt.info().global_mem, is_host == CL_TRUE || rt.info().cpu};
+}
+
+// Gives memory that was freed back to the system. glibc keeps blocks below 32 MiB otherwise, such as
+// the buffers of a device that is the host.
+void trim() {
+#ifdef __GLIBC__
+  const Unlocked unlocked;
+  malloc_trim(0);
+#endif
+}
+
+}  // namespace
+
 void translate_errors() {
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     const Entered entered;
@@ -109,6 +138,7 @@ NB_MODULE(_clcook, m) {
     const clcook::python::Unlocked unlocked;
     return clcook::python::standard_runtime().info().name;
   });
-  m.def("_device_memory", [] { return clcook::python::standard_runtime().info().global_mem; });
+  m.def("_device_memory", &clcook::python::device_memory);
+  m.def("_trim", &clcook::python::trim);
   m.def("_refuse_fork", &clcook::python::refuse_fork);
 }

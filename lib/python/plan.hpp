@@ -93,6 +93,13 @@ std::vector<T> numbers_of(nb::handle value, const char* where, const char* name)
 
 // ---- members of a problem ----
 
+// What the stubs call a number, so that numpy's are some too, and a sequence of them, as arrays are.
+inline constexpr const char* kWhole = "typing.SupportsIndex";
+inline constexpr const char* kReal = "typing.SupportsFloat";
+inline std::string many(const std::string& type) {
+  return "collections.abc.Iterable[" + type + "]";
+}
+
 template <class Problem>
 struct Field {
   const char* name;
@@ -107,17 +114,15 @@ Field<Problem> field(const char* name, T Problem::*member) {
   if constexpr (std::is_arithmetic_v<T>) {
     return {name,
             std::is_same_v<T, bool> ? "bool"
-            : std::is_integral_v<T> ? "int"
-                                    : "float",
+            : std::is_integral_v<T> ? kWhole
+                                    : kReal,
             [=](Problem& p, nb::handle value, const char* where) {
               p.*member = number_of<T>(value, where, name);
             },
             [=](const Problem& p) { return nb::cast(p.*member); }};
   } else {
     using Value = std::decay_t<decltype(*std::begin(std::declval<T&>()))>;
-    return {name,
-            std::is_integral_v<Value> ? "collections.abc.Sequence[int]"
-                                      : "collections.abc.Sequence[float]",
+    return {name, many(std::is_integral_v<Value> ? kWhole : kReal),
             [=](Problem& p, nb::handle value, const char* where) {
               const std::vector<Value> all = numbers_of<Value>(value, where, name);
               if constexpr (std::is_same_v<T, std::vector<Value>>) {
@@ -190,8 +195,8 @@ nb::class_<Held<Op>> plan_class(nb::module_& m, const char* doc,
   constexpr const char* kName = Op::Spec::kName;
   std::string members;
   for (const Field<Problem>& one : fields) members += text(one.name, ": ", one.type, " = ..., ");
-  const std::string signature =
-      "def __init__(self, queue: object, *, " + members + "variant: str = 'automatic') -> None";
+  const std::string signature = "def __init__(self, queue: object, *, " + members +
+                                "variant: str = 'automatic', tune: str = '') -> None";
   nb::class_<Held<Op>> out(m, kName, doc);
   out.def(
       "__init__",
@@ -229,6 +234,7 @@ nb::class_<Held<Op>> plan_class(nb::module_& m, const char* doc,
         for (const Field<Problem>& one : fields) values[one.name] = one.get(self.get().problem());
         return values;
       },
+      nb::for_getter(nb::sig("def problem(self) -> dict[str, typing.Any]")),
       "The members of the problem.");
   out.def_prop_ro(
       "variant", [](const Held<Op>& self) { return self.get().variant().name(); },
@@ -375,6 +381,8 @@ class PictureOnHost {
         to_(create_buffer(rt_, row_ * rows_)) {}
 
   Op& plan() { return plan_; }
+  const Op& plan() const { return plan_; }
+  // What it holds on the device.
   std::size_t bytes() const { return 2 * row_ * rows_; }
 
   // Calls meanwhile() while the device works, before dst is written, and `progress` with the rows of

@@ -88,7 +88,11 @@ def test_wrong_arguments_are_refused_at_once(call, kind, parts):
 def cluster():
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        memory_limit="800MB",
+        dashboard_address=None,
     ) as cluster, distributed.Client(cluster) as client:
         yield client
 
@@ -114,6 +118,29 @@ def test_two_workers_and_one_that_dies(cluster, tmp_path):
         soft.to_zarr(str(tmp_path / f"{name}.zarr"))
         close(zarr.open_array(str(tmp_path / f"{name}.zarr"))[:], a, (1, 3, 2), mode="nearest")
     assert marker.exists()
+
+
+def kept():
+    return sum(plan.bytes for _, plan in clcook._arrays._plans._idle.values())
+
+
+def test_a_worker_keeps_little(cluster):
+    # 27 shapes; a plan of the largest holds 26 MB.
+    volume = da.ones((300, 300, 300), dtype="float32", chunks=100)
+    assert clcook.dask.gaussian_blur(volume, 3).sum().compute() == pytest.approx(300**3, rel=1e-5)
+    for bytes in cluster.run(kept).values():
+        assert 10e6 < bytes <= 100e6
+
+
+@pytest.mark.slow
+def test_a_worker_is_not_filled():
+    distributed = pytest.importorskip("distributed")
+    volume = da.ones((600, 600, 600), dtype="float32", chunks=200)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, memory_limit="1GB", dashboard_address=None
+    ) as cluster, distributed.Client(cluster):
+        total = clcook.dask.gaussian_blur(volume, 3).sum().compute()
+    assert total == pytest.approx(600**3, rel=1e-5)
 
 
 NO_DEVICE = """

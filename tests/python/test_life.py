@@ -226,6 +226,94 @@ def test_kept_plans_are_few():
     assert len(plans._idle) == 0
 
 
+def test_kept_plans_hold_little(monkeypatch):
+    clcook.clear()
+    plans = clcook._arrays._plans
+
+    def held():
+        return sum(plan.bytes for _, plan in plans._idle.values())
+
+    blur(picture((64, 1000), "uint8"), 1)
+    most = 3 * held()
+    monkeypatch.setattr(clcook._arrays, "_most_of_process", lambda: most)
+    for width in range(1000, 1008):
+        blur(picture((64, width), "uint8"), 1)
+        assert held() <= most
+    assert len(plans._idle) > 1
+    # One that is too large for itself is used and not kept, and the others went before it was.
+    blur(picture((640, 1000), "uint8"), 1)
+    assert len(plans._idle) == 0
+
+
+def test_what_is_kept_goes_when_memory_is_short():
+    blur(picture((64, 64), "uint8"), 1)
+    plans = clcook._arrays._plans
+
+    def make():
+        if plans._idle:
+            raise MemoryError
+        return "made"
+
+    assert len(plans._idle) > 0 and plans.or_without(make) == "made"
+    with pytest.raises(MemoryError):
+        plans.or_without(lambda: bytearray(1 << 62))
+
+
+HELD = """
+import clcook, numpy as np
+from test_life import resident
+a = np.ones((144, 144, 144), np.float32)
+out = np.ones_like(a)
+clcook.gaussian_blur(a[:16].copy(), 3)
+clcook.clear()
+total, is_host = clcook._clcook._device_memory()
+before = resident()
+clcook.gaussian_blur(a, 3, out=out)
+held = resident() - before
+(_, plan), = clcook._arrays._plans._idle.values()
+clcook.clear()
+print(is_host, plan.bytes, held, resident() - before)
+"""
+
+
+def test_bytes_are_what_is_held():
+    is_host, said, held, after = python(HELD, PYTHONPATH=str(ROOT / "tests/python")).split()
+    if is_host != "True":
+        pytest.skip("the device has memory of its own")
+    assert int(said) > 3 * 144**3 * 4  # more than two buffers
+    assert int(held) < int(said) + (4 << 20)
+    assert int(after) < int(held)  # `plan` has its own until the program ends
+
+
+@pytest.mark.parametrize(
+    "group, files",
+    [
+        ("0::/a/b", {"sys/fs/cgroup/a/b/memory.max": "max", "sys/fs/cgroup/a/memory.max": "7000"}),
+        ("0::/a", {"sys/fs/cgroup/a/memory.high": "7000"}),
+        ("0::/of/the/host", {"sys/fs/cgroup/memory.max": "7000"}),  # in a container
+        ("4:cpu:/a\n3:memory:/a", {"sys/fs/cgroup/memory/a/memory.limit_in_bytes": "7000"}),
+        ("3:pids,memory:/host", {"sys/fs/cgroup/memory/memory.limit_in_bytes": "7000"}),
+        ("0::/", {}),
+    ],
+)
+def test_limits_of_cgroups(group, files, tmp_path):
+    for name, text in {"proc/self/cgroup": group, **files}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text + "\n")
+    found = list(clcook._arrays._limits(f"{tmp_path}/"))
+    assert found.count(7000) == bool(files)
+
+
+def test_limits_of_ulimit():
+    code = """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (1 << 34, resource.RLIM_INFINITY))
+import clcook
+print(1 << 34 in clcook._arrays._limits(), clcook._arrays._most_of_process() <= 1 << 31)
+"""
+    assert python(code) == "True True"
+
+
 FORK = """
 import os, sys, warnings
 warnings.simplefilter("ignore")

@@ -1,5 +1,6 @@
 """What the package holds beside the operations."""
 
+import inspect
 import os
 import pathlib
 import re
@@ -9,8 +10,9 @@ import sys
 import zipfile
 
 import clcook
+import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import DATA, ROOT, picture
 
 
 def test_version():
@@ -53,7 +55,7 @@ def test_stubs_and_marker():
     folder = pathlib.Path(clcook.__file__).parent
     assert (folder / "py.typed").exists()
     stub = (folder / "_clcook.pyi").read_text()
-    for name in ("class GaussianBlur", "wait_for: Sequence[pyopencl.Event] | None", "sigma_x: float"):
+    for name in ("class GaussianBlur", "wait_for: Sequence[pyopencl.Event] | None", "tune: str", "sigma_x: SupportsFloat"):
         assert name in stub, name
     compile(stub, "_clcook.pyi", "exec")
 
@@ -84,15 +86,47 @@ def test_the_command(tmp_path):
     assert tried["check"]["summary"]["failed"] == 0 and tried["bench"]["rows"] and tried["text"]
 
 
-@pytest.mark.slow
-def test_typing():
-    pytest.importorskip("mypy")
-    code = (
-        "import clcook, numpy as np\n"
-        "a: np.ndarray = clcook.gaussian_blur(np.zeros((4, 4), np.uint8), 2)\n"
-        "clcook.gaussian_blur(a, 'wide')\n"
-    )
+# ---- a user's file ----
+
+
+@pytest.fixture(scope="module")
+def user(cl):
+    pytest.importorskip("dask.array")
+    import user
+
+    return user
+
+
+def test_a_users_file_runs(user, queue):
+    import dask.array as da
+
+    assert len(user.arrays(picture((24, 32, 4), "uint8"), DATA / "bc6h/lythwood_room.dds")) == 18
+    user.plans(queue, picture((24, 32), "uint8"))
+    volume, a = da.ones((30, 30, 30), dtype="f4", chunks=15), da.ones((30, 30), dtype="f4")
+    assert all(one.compute().dtype == "f4" for one in user.lazy(volume, a))
+    assert user.errors(np.zeros((4, 4), "u1")).startswith("invalid_argument")
+
+
+def test_a_users_file_has_every_name(user):
+    text = pathlib.Path(user.__file__).read_text()
+    used = set(re.findall(r"\w+", text))
+    names = {name for name in dir(clcook) if name[0] != "_" and not inspect.ismodule(getattr(clcook, name))}
+    assert {"gaussian_blur", "GaussianBlur", "Error", "device"} <= names
+    assert sorted(names - used - {"annotations"}) == []
+
+
+@pytest.mark.parametrize(
+    "checker",
+    [
+        f"pyright --pythonpath {sys.executable}",
+        pytest.param("mypy --strict", marks=pytest.mark.slow),
+    ],
+)
+def test_type_checkers_take_it(checker, user, tmp_path):
+    pytest.importorskip(checker.split()[0])
+    # Elsewhere: so that no settings of this project count.
+    file = shutil.copy(user.__file__, tmp_path)
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "-c", code], capture_output=True, text=True
+        [sys.executable, "-m", *checker.split(), file], capture_output=True, text=True, cwd=tmp_path
     )
-    assert "<string>:3" in done.stdout and "<string>:2" not in done.stdout, done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr

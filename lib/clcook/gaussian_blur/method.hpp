@@ -205,6 +205,12 @@ class Scratch {
     return entry.buffer;
   }
 
+  std::size_t bytes() const {
+    std::size_t sum = 0;
+    for (const Entry& entry : buffers_) sum += entry.bytes;
+    return sum;
+  }
+
  private:
   struct Entry {
     cl::Buffer buffer;

@@ -22,31 +22,40 @@ except ImportError as _error:
         "and a driver such as pocl-opencl-icd"
     ) from _error
 
+# "as" the same name: so that type checkers take it for a name of this package.
 from ._arrays import (
-    bc6h_decode,
-    clear,
-    dilate,
-    gaussian_blur,
-    median3x3,
-    rank_filter,
-    stream_compaction,
+    bc6h_decode as bc6h_decode,
+    clear as clear,
+    dilate as dilate,
+    gaussian_blur as gaussian_blur,
+    median3x3 as median3x3,
+    rank_filter as rank_filter,
+    stream_compaction as stream_compaction,
 )
 from ._clcook import *  # noqa: F403  the plans
-from ._clcook import __version__
-from ._tools import check, command, flatten, include_dir, isa, try_
-from .errors import (
-    BuildFailed,
-    Error,
-    FileError,
-    Forked,
-    InvalidArgument,
-    NoDevice,
-    OpenCLError,
-    OutOfResources,
-    ToolError,
-    Unsupported,
-    WrongType,
+from ._tools import (
+    check as check,
+    command as command,
+    flatten as flatten,
+    include_dir as include_dir,
+    isa as isa,
+    try_ as try_,
 )
+from .errors import (
+    BuildFailed as BuildFailed,
+    Error as Error,
+    FileError as FileError,
+    Forked as Forked,
+    InvalidArgument as InvalidArgument,
+    NoDevice as NoDevice,
+    OpenCLError as OpenCLError,
+    OutOfResources as OutOfResources,
+    ToolError as ToolError,
+    Unsupported as Unsupported,
+    WrongType as WrongType,
+)
+
+__version__: str = _clcook.__version__
 
 
 def device() -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import math
 import operator
 import os
+import pathlib
+import sys
 import threading
 import warnings
 from collections import OrderedDict
-from typing import Any, Callable, Literal, Sequence, Union
+from typing import Any, Callable, Iterator, Literal, Sequence, SupportsFloat, SupportsIndex, Union
 
 import numpy as np
 
@@ -27,7 +30,10 @@ Mode = Literal[
     "grid-constant",
 ]
 Alpha = Literal["none", "straight", "premultiplied"]
-Sigma = Union[float, Sequence[float]]
+# numpy's scalars are such numbers too, and an array of one is one.
+Number = SupportsFloat
+Whole = SupportsIndex
+Sigma = Union[Number, Sequence[Number]]
 
 # scipy's names of what lies outside, and the library's.
 _BORDERS: dict[Mode, str] = {
@@ -52,6 +58,58 @@ def _pixel(dtype: np.dtype, channels: int) -> str:
     return f"{letters}{8 * dtype.itemsize}{'f' if dtype.kind == 'f' else ''}"
 
 
+def _limits(root: str = "/") -> Iterator[int]:
+    """What the process may hold: of its cgroups, v1 or v2, as far as they are visible, and of ulimit.
+    `root` is where /proc and /sys lie."""
+    try:
+        with open(f"{root}proc/self/cgroup") as file:
+            groups = [line.rstrip("\n").split(":", 2) for line in file]
+    except OSError:
+        groups = []
+    for _, controllers, path in groups:
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        where = f"{root}sys/fs/cgroup/" + ("memory" if controllers else "")
+        names = ("memory.limit_in_bytes",) if controllers else ("memory.max", "memory.high")
+        # In a container the path may be the host's, and its end is then the root.
+        for folder in (path, *map(str, pathlib.PurePosixPath(path).parents)):
+            for name in names:
+                try:
+                    with open(f"{where}/{folder}/{name}") as file:
+                        yield int(file.read())
+                except (OSError, ValueError):  # "max"
+                    pass
+    try:
+        import resource
+    except ImportError:  # not here
+        return
+    for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
+        limit = resource.getrlimit(kind)[0]
+        if limit != resource.RLIM_INFINITY:
+            yield limit
+
+
+@functools.lru_cache(maxsize=None)
+def _most_of_process() -> int:
+    total, is_host = _clcook._device_memory()
+    if not is_host:
+        return total // 8
+    # As if each core had a process that keeps as much.
+    return min(total // (4 * (os.cpu_count() or 1)), *(one // 8 for one in _limits()))
+
+
+def _most_kept() -> int:
+    """The bytes that plans may hold which are kept. The buffers of a device that is the host are memory
+    of this process, which a task of dask shares with all others of its worker."""
+    distributed = sys.modules.get("distributed")
+    try:
+        limit = distributed.get_worker().memory_manager.memory_limit  # type: ignore[union-attr]
+    except (AttributeError, ValueError):  # no task
+        limit = None
+    most = _most_of_process()
+    return min(most, limit // 8) if limit and _clcook._device_memory()[1] else most
+
+
 class _Plans:
     """The plans of the last kinds of pictures, each with its buffers on the device. One that is in
     use is out of the list, so no two threads have the same."""
@@ -62,39 +120,67 @@ class _Plans:
         self._lock = threading.Lock()
         self._idle: OrderedDict[int, tuple[Any, Any]] = OrderedDict()
         self._next = 0
+        self._freed = 0  # bytes since the last trim
 
     def run(self, key: Any, make: Callable[[], Any], call: Callable[[Any], Any]) -> Any:
         """call(plan) with the plan of that key, kept or made. Where `call` raises it is not kept."""
-        plan = self.take(key, make)
+        _clcook._refuse_fork()
+        plan = self._take(key)
+        if plan is None:
+            plan = self.or_without(make)
+            self._make_room(plan.bytes)  # before its buffers are written to
         result = call(plan)
-        self.put(key, plan)
+        bytes = plan.bytes
+        if bytes > _most_kept():
+            del plan
+            self._trim(bytes)
+        else:
+            self._make_room(bytes, (key, plan))
         return result
 
-    def take(self, key: Any, make: Callable[[], Any]) -> Any:
-        _clcook._refuse_fork()
+    def _take(self, key: Any) -> Any:
         with self._lock:
             for name in reversed(self._idle):
                 if self._idle[name][0] == key:
                     return self._idle.pop(name)[1]
-        return make()
+        return None
 
-    def put(self, key: Any, plan: Any) -> None:
+    def _make_room(self, room: int, kept: tuple[Any, Any] | None = None) -> None:
+        """Drops the oldest, so that there is room for a plan of so many bytes, and keeps it."""
         dropped = []
-        most = _clcook._device_memory() // 4
+        most = _most_kept()
         with self._lock:
-            self._idle[self._next] = (key, plan)
-            self._next += 1
-            held = sum(one.bytes for _, one in self._idle.values())
-            while self._idle and (len(self._idle) > self.MOST or held > most):
-                _, (_, old) = self._idle.popitem(last=False)
-                held -= old.bytes
-                dropped.append(old)
+            held = before = sum(one.bytes for _, one in self._idle.values())
+            while self._idle and (len(self._idle) >= self.MOST or room + held > most):
+                dropped.append(self._idle.popitem(last=False)[1][1])
+                held -= dropped[-1].bytes
+            if kept is not None:
+                self._idle[self._next] = kept
+                self._next += 1
         del dropped  # outside the lock: a release may wait
+        self._trim(before - held)
+
+    def _trim(self, freed: int) -> None:
+        """Now and then, as it takes longer the more memory a process has."""
+        self._freed += freed
+        if self._freed >= 1 << 25:
+            self._freed = 0
+            _clcook._trim()
+
+    def or_without(self, make: Callable[[], Any]) -> Any:
+        """What is made, without what is kept if there is no memory for both."""
+        try:
+            return make()
+        except MemoryError:
+            self.clear()
+            return make()
 
     def clear(self) -> None:
         with self._lock:
             idle, self._idle = self._idle, OrderedDict()
-        del idle
+        if idle:
+            idle.clear()
+            _clcook._trim()
 
 
 _plans = _Plans()
@@ -105,7 +191,7 @@ if hasattr(os, "register_at_fork"):
 
 def clear() -> None:
     """Releases the plans, and the device memory behind them, that functions on numpy arrays keep for
-    pictures like the last ones: at most eight, and at most a quarter of the device's memory."""
+    pictures like the last ones: at most eight, and not much memory; docs/python.md says how much."""
     _plans.clear()
 
 
@@ -156,7 +242,7 @@ def _rows(a: np.ndarray, where: str, name: str, row_dims: int) -> tuple[int, int
 def _result(out: Any, shape: tuple, dtype: Any, where: str) -> np.ndarray:
     """The array to write to: `out`, checked, or a new one."""
     if out is None:
-        return np.empty(shape, dtype)
+        return _plans.or_without(lambda: np.empty(shape, dtype))
     if not isinstance(out, np.ndarray):
         raise _invalid(where, f"out must be a numpy array, got {type(out).__name__}", True)
     if out.dtype != dtype or not out.dtype.isnative:
@@ -291,9 +377,9 @@ def gaussian_blur(
     sigma: Sigma,
     *,
     mode: Mode = "nearest",
-    cval: float = 0.0,
-    truncate: float = 4.0,
-    channel_axis: int | None = None,
+    cval: Number = 0.0,
+    truncate: Number = 4.0,
+    channel_axis: Whole | None = None,
     alpha: Alpha = "none",
     out: np.ndarray | None = None,
 ) -> np.ndarray:
@@ -382,12 +468,12 @@ def _gaussian_problem(
 
 def rank_filter(
     image: np.ndarray,
-    radius: int,
-    rank: float = 0.5,
+    radius: Whole,
+    rank: Number = 0.5,
     *,
     mode: Mode = "nearest",
-    cval: float = 0.0,
-    channel_axis: int | None = None,
+    cval: Number = 0.0,
+    channel_axis: Whole | None = None,
     out: np.ndarray | None = None,
 ) -> np.ndarray:
     """The median of the neighbours within `radius`, or another rank of them; returns an array like
@@ -408,11 +494,11 @@ def rank_filter(
 
 def dilate(
     image: np.ndarray,
-    radius: int = 1,
+    radius: Whole = 1,
     *,
     mode: Mode = "nearest",
-    cval: float = 0.0,
-    channel_axis: int | None = None,
+    cval: Number = 0.0,
+    channel_axis: Whole | None = None,
     out: np.ndarray | None = None,
 ) -> np.ndarray:
     """The largest of the neighbours within `radius`, 1 to 32 pixels: scipy.ndimage.grey_dilation with
@@ -424,8 +510,8 @@ def median3x3(
     image: np.ndarray,
     *,
     mode: Mode = "nearest",
-    cval: float = 0.0,
-    channel_axis: int | None = None,
+    cval: Number = 0.0,
+    channel_axis: Whole | None = None,
     out: np.ndarray | None = None,
 ) -> np.ndarray:
     """The median of each pixel and its eight neighbours; as rank_filter with the radius 1."""
@@ -518,8 +604,8 @@ def _rank_problem(
 def bc6h_decode(
     path: str | os.PathLike[str] | bytes | bytearray | memoryview,
     *,
-    slice: int = 0,
-    mip: int = 0,
+    slice: Whole = 0,
+    mip: Whole = 0,
     dtype: Any = np.float16,
 ) -> np.ndarray:
     """Decodes a BC6H texture of a DDS file: an array (height, width, 4) of float16, or of float32.
@@ -564,7 +650,7 @@ def bc6h_decode(
     return texels
 
 
-def stream_compaction(pixels: np.ndarray, threshold: float) -> np.ndarray:
+def stream_compaction(pixels: np.ndarray, threshold: Number) -> np.ndarray:
     """The indices of the bright pixels of a picture, in order: y * width + x as uint32.
 
     pixels: (height, width), one channel, taken as gray; or (height, width, channels) with 3 or 4,
@@ -589,7 +675,7 @@ def stream_compaction(pixels: np.ndarray, threshold: float) -> np.ndarray:
         return np.empty(0, np.uint32)
     if a.ndim == 2 or a.shape[2] != 4:
         _rows(a, where, "pixels", a.ndim - 1)  # the same rule for all
-        whole = np.empty((*a.shape[:2], 4), a.dtype)
+        whole = _plans.or_without(lambda: np.empty((*a.shape[:2], 4), a.dtype))
         whole[..., :3] = a[..., np.newaxis] if a.ndim == 2 else a
         whole[..., 3] = 0
         a = whole

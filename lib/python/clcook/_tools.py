@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 from typing import Any, Sequence, Union
 
@@ -62,7 +63,7 @@ def _json_of(name: str, arguments: Sequence[str], option: str) -> Any:
             ) from error
 
 
-def _check(arguments: Sequence[str]) -> dict:
+def _check(arguments: Sequence[str]) -> dict[str, Any]:
     """Every row, which a result file has only until a whole check is finished."""
     said = _run("check", [*arguments, "--json"], (0, 1))
     try:
@@ -82,7 +83,7 @@ def _words(values: Sequence[Any], where: str, what: str) -> list[str]:
     return words
 
 
-def check(*recipes: str, variant: str = "", device: str = "", tiny: bool = False) -> dict:
+def check(*recipes: str, variant: str = "", device: str = "", tiny: bool = False) -> dict[str, Any]:
     """Runs `clcook check`: every variant of the recipes, or of all, against its scalar reference.
 
     Returns what it writes: "rows", one per run with its "outcome", and their "summary". A mismatch
@@ -98,7 +99,7 @@ def check(*recipes: str, variant: str = "", device: str = "", tiny: bool = False
     return _check(arguments)
 
 
-def try_(description: Path, device: str = "") -> dict:
+def try_(description: Path, device: str = "") -> dict[str, Any]:
     """Kernels of yours, see docs/try.md: `clcook try`, `check` and `bench --quick` on their
     description.
 
@@ -113,7 +114,7 @@ def try_(description: Path, device: str = "") -> dict:
     }
 
 
-def isa(*recipes_or_files: Path, target: Sequence[str] = ()) -> dict:
+def isa(*recipes_or_files: Path, target: Sequence[str] = ()) -> dict[str, Any]:
     """Runs `clcook isa`: what recipes or kernel files become on targets, without a GPU.
 
     Returns what it writes: a row for each kernel, variant and target with its counts.
@@ -126,7 +127,9 @@ def isa(*recipes_or_files: Path, target: Sequence[str] = ()) -> dict:
 
 def include_dir() -> str:
     """The folder for -I whose <clcook/...> are the device headers."""
-    return str(pathlib.Path(__file__).parent / "include")
+    # What was built lies apart from the sources where the installation is an editable one.
+    folders = [pathlib.Path(one) / "include" for one in sys.modules[__package__].__path__]
+    return str(next((one for one in folders if one.is_dir()), folders[0]))
 
 
 def flatten(path: Path | None = None, *, text: str | None = None, name: str = "kernel.cl") -> str:

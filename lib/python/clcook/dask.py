@@ -18,7 +18,7 @@ import dask.array as da
 import numpy as np
 
 from . import _arrays, _clcook
-from ._arrays import Alpha, Mode, Sigma
+from ._arrays import Alpha, Mode, Number, Sigma, Whole
 from .errors import _invalid
 
 __all__ = ["gaussian_blur", "rank_filter"]
@@ -80,9 +80,9 @@ def gaussian_blur(
     sigma: Sigma,
     *,
     mode: Mode = "nearest",
-    cval: float = 0.0,
-    truncate: float = 4.0,
-    channel_axis: int | None = None,
+    cval: Number = 0.0,
+    truncate: Number = 4.0,
+    channel_axis: Whole | None = None,
     alpha: Alpha = "none",
 ) -> da.Array:
     """clcook.gaussian_blur of a dask array of any size: a lazy array of the same shape and type.
@@ -112,12 +112,12 @@ def gaussian_blur(
 
 def rank_filter(
     image: da.Array,
-    radius: int,
-    rank: float = 0.5,
+    radius: Whole,
+    rank: Number = 0.5,
     *,
     mode: Mode = "nearest",
-    cval: float = 0.0,
-    channel_axis: int | None = None,
+    cval: Number = 0.0,
+    channel_axis: Whole | None = None,
 ) -> da.Array:
     """clcook.rank_filter of a dask array of any size: a lazy array of the same shape and type, exact."""
     where = "dask.rank_filter"

@@ -8,7 +8,7 @@ namespace clcook::python {
 void bind_folded_switch(nb::module_& m) {
   using Problem = FoldedSwitch::Problem;
   const Field<Problem> valences{
-      "valences", "collections.abc.Sequence[collections.abc.Sequence[int]]",
+      "valences", many(many(kWhole)),
       [](Problem& p, nb::handle value, const char* where) {
         for (const nb::object& one : objects_of(value, where, "valences")) {
           const std::vector<std::uint8_t> four =

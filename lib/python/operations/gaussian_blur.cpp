@@ -256,6 +256,9 @@ class BlurOnHost : public PictureOnHost<GaussianBlur> {
             problem, gaussian::pixel_bytes(problem) * static_cast<std::size_t>(problem.width),
             static_cast<std::size_t>(problem.height) * static_cast<std::size_t>(problem.depth)) {}
 
+  // With what calls have taken since it was made.
+  std::size_t bytes() const { return PictureOnHost::bytes() + plan().scratch_bytes(); }
+
   void use_sigma(double x, double y) {
     const Problem& p = plan().problem();
     const std::equal_to<> equal;
@@ -287,6 +290,8 @@ void bind_gaussian_blur(nb::module_& m) {
         self.get().set_sigma(x, y);
       },
       "sigma_x"_a, "sigma_y"_a,
+      nb::sig("def set_sigma(self, sigma_x: typing.SupportsFloat, sigma_y: typing.SupportsFloat) "
+              "-> None"),
       "Another sigma from the next call on. Compiles nothing; no other call at the same time.");
   plan.def(
       "build_for",
@@ -295,6 +300,8 @@ void bind_gaussian_blur(nb::module_& m) {
         self.get().build_for(x, y);
       },
       "sigma_x"_a, "sigma_y"_a,
+      nb::sig("def build_for(self, sigma_x: typing.SupportsFloat, sigma_y: typing.SupportsFloat) "
+              "-> None"),
       "Builds what automatic would take for this sigma, so that set_sigma can choose it.");
   plan.def_prop_ro(
       "psnr", [](const Held<GaussianBlur>& self) { return self.get().psnr(); },

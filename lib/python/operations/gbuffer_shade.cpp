@@ -9,7 +9,7 @@ void bind_gbuffer_shade(nb::module_& m) {
   using Problem = GbufferShade::Problem;
   using Light = GbufferShade::Light;
   const Field<Problem> lights{
-      "lights", "collections.abc.Sequence[tuple[int, int, int, int]]",
+      "lights", many(many(kWhole)),
       [](Problem& p, nb::handle value, const char* where) {
         for (const nb::object& one : objects_of(value, where, "lights")) {
           const std::vector<nb::object> four = objects_of(one, where, "a light");

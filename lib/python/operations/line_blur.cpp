@@ -8,7 +8,7 @@ namespace clcook::python {
 void bind_line_blur(nb::module_& m) {
   using Problem = LineBlur::Problem;
   const Field<Problem> relative_sigma{
-      "relative_sigma", "float",
+      "relative_sigma", kReal,
       [](Problem& p, nb::handle value, const char* where) {
         p.relative_sigma.value = number_of<double>(value, where, "relative_sigma");
       },

@@ -12,9 +12,14 @@ void bind_local_multipass(nb::module_& m) {
                      "Particles and the constraints between them, which all islands of a "
                      "LocalMultipass have in common.")
       .def_static("rope", &Island::rope, "particles"_a, "spacing"_a, "stiffness"_a = 1.0f,
+                  nb::sig("def rope(particles: typing.SupportsIndex, spacing: "
+                          "typing.SupportsFloat, stiffness: typing.SupportsFloat = 1.0) -> Island"),
                   "A chain of particles at a distance.")
       .def_static("cloth", &Island::cloth, "width"_a, "height"_a, "spacing"_a, "stiffness"_a = 1.0f,
                   "bend"_a = 0.0f,
+                  nb::sig("def cloth(width: typing.SupportsIndex, height: typing.SupportsIndex, "
+                          "spacing: typing.SupportsFloat, stiffness: typing.SupportsFloat = 1.0, "
+                          "bend: typing.SupportsFloat = 0.0) -> Island"),
                   "Particle y * width + x with its neighbours to the right, below and on both "
                   "diagonals; bend above 0: with the second neighbours too.")
       .def_prop_ro("particles", [](const Island& one) { return one.particles; })

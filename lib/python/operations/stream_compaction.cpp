@@ -43,8 +43,9 @@ class CompactionOnHost {
     if (count > 0) read_rows(rt_, to_, {indices, bytes}, bytes, 1);
   }
 
+  // What it holds on the device: pixels, indices, and at most a byte of flags and counts per pixel.
   std::size_t bytes() const {
-    return row_ * compact_.problem().height + compact_.problem().pixels() * 4;
+    return row_ * compact_.problem().height + compact_.problem().pixels() * 5;
   }
 
  private:
@@ -86,7 +87,8 @@ void bind_stream_compaction(nb::module_& m) {
           },
           "src"_a.none(), "dst"_a.none(), "kept"_a.none(), "threshold"_a.none(),
           "wait_for"_a.none() = nb::none(),
-          nb::sig("def __call__(self, src: object, dst: object, kept: object, threshold: float, "
+          nb::sig("def __call__(self, src: object, dst: object, kept: object, threshold: "
+                  "typing.SupportsFloat, "
                   "wait_for: collections.abc.Sequence[pyopencl.Event] | None = None) -> "
                   "pyopencl.Event"),
           "Enqueues the compaction of src: the indices of the kept pixels into dst, their number "
