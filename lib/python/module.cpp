@@ -68,7 +68,12 @@ void read_rows(const Runtime& rt, const cl::Buffer& from, const HostArray& to, s
   check(clFlush(queue), "clFlush");
   for (std::size_t i = 0; i < read.size(); ++i) {
     const cl_event event = read[i]();
-    check(clWaitForEvents(1, &event), "clWaitForEvents");
+    cl_int status = clWaitForEvents(1, &event);
+    if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
+      // What a read that waits would say, such as that there is no memory.
+      clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    }
+    check(status, "clWaitForEvents");
     if (progress) progress(std::min((i + 1) * piece, rows));
   }
 }
