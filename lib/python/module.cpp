@@ -47,29 +47,39 @@ void read_rows(const Runtime& rt, const cl::Buffer& from, const HostArray& to, s
   constexpr std::size_t kPiece = std::size_t{4} << 20;  // bytes
   const cl_command_queue queue = rt.queue()();
   const std::size_t piece = progress ? std::max<std::size_t>(kPiece / row, 1) : rows;
-  std::vector<cl::Event> read;
-  for (std::size_t first = 0; first < rows; first += piece) {
-    const std::size_t count = std::min(piece, rows - first);
-    cl_event event = nullptr;
-    if (to.pitch == row || rows == 1) {
-      check(clEnqueueReadBuffer(queue, from(), CL_FALSE, first * row, count * row,
-                                static_cast<unsigned char*>(to.begin) + first * row, 0, nullptr,
-                                &event),
-            "clEnqueueReadBuffer");
-    } else {
-      const std::size_t begin[3] = {0, first, 0};
-      const std::size_t all[3] = {row, count, 1};
-      check(clEnqueueReadBufferRect(queue, from(), CL_FALSE, begin, begin, all, row, 0, to.pitch, 0,
-                                    to.begin, 0, nullptr, &event),
-            "clEnqueueReadBufferRect");
+  try {
+    std::vector<cl::Event> read;
+    for (std::size_t first = 0; first < rows; first += piece) {
+      const std::size_t count = std::min(piece, rows - first);
+      cl_event event = nullptr;
+      if (to.pitch == row || rows == 1) {
+        check(clEnqueueReadBuffer(queue, from(), CL_FALSE, first * row, count * row,
+                                  static_cast<unsigned char*>(to.begin) + first * row, 0, nullptr,
+                                  &event),
+              "clEnqueueReadBuffer");
+      } else {
+        const std::size_t begin[3] = {0, first, 0};
+        const std::size_t all[3] = {row, count, 1};
+        check(clEnqueueReadBufferRect(queue, from(), CL_FALSE, begin, begin, all, row, 0, to.pitch,
+                                      0, to.begin, 0, nullptr, &event),
+              "clEnqueueReadBufferRect");
+      }
+      read.emplace_back(event);
     }
-    read.emplace_back(event);
-  }
-  check(clFlush(queue), "clFlush");
-  for (std::size_t i = 0; i < read.size(); ++i) {
-    const cl_event event = read[i]();
-    check(clWaitForEvents(1, &event), "clWaitForEvents");
-    if (progress) progress(std::min((i + 1) * piece, rows));
+    check(clFlush(queue), "clFlush");
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      const cl_event event = read[i]();
+      cl_int status = clWaitForEvents(1, &event);
+      if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
+        // What a read that waits would say, such as that there is no memory.
+        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+      }
+      check(status, "clWaitForEvents");
+      if (progress) progress(std::min((i + 1) * piece, rows));
+    }
+  } catch (...) {
+    clFinish(queue);  // what is under way writes to the memory of the caller
+    throw;
   }
   rt.cache().store_ended();  // the standard runtime has no end
 }
