@@ -743,6 +743,12 @@ TEST_CASE("what only the compiler can find is built anew each time, the rest is 
     value_of(left);
     CHECK(from_source() == before + 2);
   }
+  const Source dated("k.cl",
+                     "__constant char date[] = __DATE__;\n#define V date[0] != 0\n" + kWrites);
+  const std::uint64_t undated = from_source();
+  CHECK(value_of(dated) == 1);
+  CHECK(value_of(dated) == 1);
+  CHECK(from_source() == undated + 2);
   // An include for other compilers costs nothing.
   const Source shared("k.cl",
                       "#ifdef __cplusplus\n#include <cstdint>\n#endif\n#define V 7\n" + kWrites);
