@@ -463,10 +463,12 @@ class Source::Flattening {
       const std::vector<detail::Lexeme> all = expansion.of(text, false);
       const std::optional<Include> out = Include::of(all);
       if (out && expansion.doubt().empty() && !expansion.bad()) return out;
-      why = expansion.doubt().empty()
-                ? ": it comes to " + detail::text_of(all) + ", which is neither \"NAME\" nor <NAME>"
-                : ": what the macro " + expansion.doubt() +
-                      " stands for depends on the compiler, or on definitions that are not known";
+      why = !expansion.doubt().empty()
+                ? ": what the macro " + expansion.doubt() +
+                      " stands for depends on the compiler, or on definitions that are not known"
+            : expansion.bad() ? std::string(": its macros cannot be replaced")
+                              : ": it comes to " + detail::text_of(all) +
+                                    ", which is neither \"NAME\" nor <NAME>";
     }
     return std::nullopt;
   }
