@@ -636,6 +636,7 @@ TEST_CASE("definitions decide what includes name, and what does not depend on th
   CHECK(flat("#include H", "-DH=<a.clh> -UH -D H=<b.clh>") == 2);
   CHECK(flat("#include H(b)", "-DH(x)=<x.clh>") == 2);
   const std::string standard = "#ifndef H\n#define H \"a.clh\"\n#endif\n#include H\n";
+  CHECK(flat("#define J(a, b) <a.b ## h>\n#include J(b, cl)\n", "") == 2);
   CHECK(flat(standard, "") == 1);
   CHECK(flat(standard, "-DH=\"b.clh\"") == 2);
   const std::string choice =
@@ -664,6 +665,8 @@ TEST_CASE("definitions decide what includes name, and what does not depend on th
   refused("#define H <a.clh>\n_Pragma(\"pop_macro(\\\"H\\\")\")\n#include H\n", "the macro H");
   refused("#define F(x) F\n#include F(1\n", "k.cl:2: #include F(1");
   refused("#define F(x, y) <x>\n#include F(a.clh)\n", "k.cl:2: #include F(a.clh)");
+  refused("#define J(a, b) <a##b>\n#include J(a., clh)\n", "its macros cannot be replaced");
+  refused("#define J(a, b) <a##b>\n#include J(a., 2)\n", "header 'a.2' file not found");
   refused("#include __FILE__\n", "the macro __FILE__");
   refused("#include <a.clh\n#include \"no.clh\"", "k.cl:2: header 'no.clh' file not found");
   std::string bomb = "#define A0 <a.clh>\n";
@@ -743,6 +746,12 @@ TEST_CASE("what only the compiler can find is built anew each time, the rest is 
     value_of(left);
     CHECK(from_source() == before + 2);
   }
+  const Source dated("k.cl",
+                     "__constant char date[] = __DATE__;\n#define V date[0] != 0\n" + kWrites);
+  const std::uint64_t undated = from_source();
+  CHECK(value_of(dated) == 1);
+  CHECK(value_of(dated) == 1);
+  CHECK(from_source() == undated + 2);
   // An include for other compilers costs nothing.
   const Source shared("k.cl",
                       "#ifdef __cplusplus\n#include <cstdint>\n#endif\n#define V 7\n" + kWrites);

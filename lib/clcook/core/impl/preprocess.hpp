@@ -278,12 +278,12 @@ inline std::vector<Lexeme> lexemes_of(std::string_view text) {
     if (text.empty()) return out;
     const bool space = !out.empty() && text.size() < before;
     std::size_t length = 1;
-    const bool is_number = is_digit(text[0]);
+    const bool is_number = is_digit(text[text[0] == '.' && text.size() > 1 ? 1 : 0]);
     if (text[0] == '"' || text[0] == '\'') {
       while (length < text.size() && text[length] != text[0])
         length += text[length] == '\\' ? 2U : 1U;
       ++length;
-    } else if (is_word(text[0])) {
+    } else if (is_word(text[0]) || is_number) {
       for (; length < text.size(); ++length) {
         const bool is_sign = text[length] == '+' || text[length] == '-';
         const char last = static_cast<char>(text[length - 1] | ' ');
@@ -444,12 +444,13 @@ struct HeaderName {
   // Of its tokens; no value where they are no "name" and no <name>.
   static std::optional<HeaderName> of(const std::vector<Lexeme>& pieces) {
     if (pieces.empty()) return std::nullopt;
-    const bool quoted = pieces.front().text[0] == '"';
-    if (!quoted && pieces.front().text[0] != '<') return std::nullopt;
-    const std::string all = text_of(pieces);
-    const std::size_t begin = pieces.front().space ? 2 : 1;
-    const std::size_t end = all.find(quoted ? '"' : '>', begin);
-    if (end == std::string::npos || end == begin) return std::nullopt;
+    const std::string& first = pieces.front().text;
+    const bool quoted = first[0] == '"';
+    if (!quoted && first[0] != '<') return std::nullopt;
+    const std::string all = quoted ? first : text_of(pieces);
+    const std::size_t begin = all.find(first[0]) + 1;
+    const std::size_t end = quoted ? all.rfind('"') : all.find('>', begin);
+    if (end == std::string::npos || end <= begin) return std::nullopt;
     return HeaderName{all.substr(begin, end - begin), quoted};
   }
 };

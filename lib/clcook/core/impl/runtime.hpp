@@ -62,12 +62,14 @@ CLCOOK_INLINE cl::Program Runtime::build(const Source& source, const Defines& de
   const std::string options = build_options(info(), defines, extra_options);
   const Source known = source.with_options(options);
   std::string closed;
-  // Nobody follows -include and its like.
-  if ((" " + options).find(" -i") != std::string::npos)
-    return state_->cache->build(device(), info(), known.flatten(), options, what);
   try {
     closed = known.self_contained();
-    return state_->cache->get(device(), info(), closed, options, what);
+    // Neither what -include and its like bring is in a key, nor the time.
+    const bool is_kept = (" " + options).find(" -i") == std::string::npos &&
+                         closed.find("__DATE__") == std::string::npos &&
+                         closed.find("__TIME") == std::string::npos;
+    return is_kept ? state_->cache->get(device(), info(), closed, options, what)
+                   : state_->cache->build(device(), info(), closed, options, what);
   } catch (const Error& error) {
     if (error.code != Errc::build_failed) throw;
     // An include that only the compiler may find, and whose header is in no key of the cache.

@@ -140,7 +140,9 @@ struct Source::File {
 class Source::Flattening {
  public:
   // `leaves`: includes that are not found are left to the compiler.
-  Flattening(const Source& source, bool leaves) : source_(source), leaves_(leaves) {}
+  Flattening(const Source& source, bool leaves) : source_(source), leaves_(leaves) {
+    if (source.all_said_) worlds_.push_back(&probable_);
+  }
 
   std::string flat(const std::string& text, const std::string& path) {
     for (World* one : worlds_) one->macros.set("__has_include", Macro::defined());
@@ -461,10 +463,12 @@ class Source::Flattening {
       const std::vector<detail::Lexeme> all = expansion.of(text, false);
       const std::optional<Include> out = Include::of(all);
       if (out && expansion.doubt().empty() && !expansion.bad()) return out;
-      why = expansion.doubt().empty()
-                ? ": it comes to " + detail::text_of(all) + ", which is neither \"NAME\" nor <NAME>"
-                : ": what the macro " + expansion.doubt() +
-                      " stands for depends on the compiler, or on definitions that are not known";
+      why = !expansion.doubt().empty()
+                ? ": what the macro " + expansion.doubt() +
+                      " stands for depends on the compiler, or on definitions that are not known"
+            : expansion.bad() ? std::string(": its macros cannot be replaced")
+                              : ": it comes to " + detail::text_of(all) +
+                                    ", which is neither \"NAME\" nor <NAME>";
     }
     return std::nullopt;
   }
@@ -614,8 +618,8 @@ class Source::Flattening {
   // What is certain; and what is so unless compilers define macros that do not look like theirs,
   // which decides what includes name where that is not certain.
   World certain_{false};
-  World probable_{source_.all_said_};
-  std::vector<World*> worlds_ = {&certain_, &probable_};
+  World probable_{true};
+  std::vector<World*> worlds_ = {&certain_};
   std::size_t budget_ = std::size_t{1} << 20;
   bool asks_ = false;  // some macro has a __has_include
   bool asks_only_ = false;
