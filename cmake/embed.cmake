@@ -40,4 +40,5 @@ clcook_embed(tuning tuning "${PROJECT_SOURCE_DIR}/lib/clcook/tuning" ${clcook_tu
 
 # ALL: the library has no other step of building, and install() takes these files.
 add_custom_target(clcook_embedded ALL DEPENDS ${clcook_embedded})
+add_dependencies(clcook_header_only clcook_embedded)
 add_dependencies(clcook clcook_embedded)

@@ -17,12 +17,19 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/kernels" DESTINATION "${CMAKE_INSTALL_D
         COMPONENT dev FILES_MATCHING PATTERN "*.cl" PATTERN "*.clh")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/clcook"
         COMPONENT dev)
-install(TARGETS clcook EXPORT clcookTargets COMPONENT dev)
-if(TARGET clcook_compiled)
-  install(TARGETS clcook_compiled EXPORT clcookTargets
-          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
+install(TARGETS clcook_header_only clcook EXPORT clcookTargets
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev
+        RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT dev)
+# Headers fit every machine, a library file does not.
+if(CLCOOK_COMPILED)
+  set(clcook_files_dir "${CMAKE_INSTALL_LIBDIR}")
+  set(independent "")
+else()
+  set(clcook_files_dir "${CMAKE_INSTALL_DATADIR}")
+  set(independent ARCH_INDEPENDENT)
 endif()
-set(clcook_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/clcook")
+set(clcook_package_dir "${clcook_files_dir}/cmake/clcook")
 install(EXPORT clcookTargets NAMESPACE clcook:: DESTINATION "${clcook_package_dir}" COMPONENT dev)
 
 set(clcook_KERNEL_DIR "${CMAKE_INSTALL_DATADIR}/clcook/kernels")
@@ -34,19 +41,14 @@ if(PROJECT_VERSION_MAJOR EQUAL 0)
 else()
   set(compatibility SameMajorVersion)
 endif()
-# Headers fit every machine, a library file does not.
-set(independent ARCH_INDEPENDENT)
-if(TARGET clcook_compiled)
-  set(independent "")
-endif()
 write_basic_package_version_file(
   "${PROJECT_BINARY_DIR}/clcookConfigVersion.cmake" COMPATIBILITY ${compatibility} ${independent})
 install(FILES "${PROJECT_BINARY_DIR}/clcookConfig.cmake"
               "${PROJECT_BINARY_DIR}/clcookConfigVersion.cmake" DESTINATION "${clcook_package_dir}"
         COMPONENT dev)
 
-# pkg-config --cflags --libs clcook. The prefix is where the file lies, so that a package can move.
-set(clcook_pc_dir "${CMAKE_INSTALL_DATADIR}/pkgconfig")
+# pkg-config --cflags --libs clcook, or clcook-header-only. The prefix is where the file lies, so that a package can move.
+set(clcook_pc_dir "${clcook_files_dir}/pkgconfig")
 if(IS_ABSOLUTE "${clcook_pc_dir}")
   set(clcook_pc_prefix "${CMAKE_INSTALL_PREFIX}")
 else()
@@ -54,12 +56,20 @@ else()
   string(REGEX REPLACE "/$" "" up "${up}")
   set(clcook_pc_prefix "\${pcfiledir}/${up}")
 endif()
-foreach(dir IN ITEMS INCLUDEDIR DATADIR)
+foreach(dir IN ITEMS INCLUDEDIR LIBDIR DATADIR)
   set(clcook_pc_${dir} "\${prefix}")
   cmake_path(APPEND clcook_pc_${dir} "${CMAKE_INSTALL_${dir}}")
 endforeach()
+set(clcook_pc_defines "")
+set(clcook_pc_libs "")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/clcook.pc.in" "${PROJECT_BINARY_DIR}/clcook-header-only.pc" @ONLY)
+if(CLCOOK_COMPILED)
+  set(clcook_pc_defines " -DCLCOOK_COMPILED")
+  set(clcook_pc_libs "-L\${libdir} -lclcook ")
+endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/clcook.pc.in" "${PROJECT_BINARY_DIR}/clcook.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/clcook.pc" DESTINATION "${clcook_pc_dir}" COMPONENT dev)
+install(FILES "${PROJECT_BINARY_DIR}/clcook.pc" "${PROJECT_BINARY_DIR}/clcook-header-only.pc"
+        DESTINATION "${clcook_pc_dir}" COMPONENT dev)
 
 if(TARGET clcook_tool)
   install(TARGETS clcook_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tool)
@@ -81,7 +91,7 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libclcook-dev)
-if(NOT TARGET clcook_compiled)
+if(NOT CLCOOK_COMPILED)
   set(CPACK_DEBIAN_DEV_PACKAGE_ARCHITECTURE all)
 endif()
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "ocl-icd-opencl-dev | opencl-dev, opencl-clhpp-headers")

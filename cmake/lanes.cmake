@@ -117,14 +117,14 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
   endforeach()
 
   set(number 0)
-  foreach(kind IN ITEMS find_package compiled subdirectory fetch_content single_header two_tu)
+  foreach(kind IN ITEMS find_package subdirectory fetch_content single_header two_tu)
     set(label consumer)
-    set(turn "${clcook_lanes}/turn.sh" ${number} 6)
+    set(turn "${clcook_lanes}/turn.sh" ${number} 5)
     if(kind STREQUAL "two_tu")
       set(label two_tu)
     endif()
     math(EXPR number "${number} + 1")
-    if(kind MATCHES "^(find_package|compiled)$" AND NOT CLCOOK_INSTALL)
+    if(kind STREQUAL "find_package" AND NOT CLCOOK_INSTALL)
       continue()
     endif()
     clcook_lane(
@@ -148,7 +148,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
   if(TARGET clcook_tool)
     clcook_lane(
       snippets snippets "${clcook_lanes}/snippets.sh" "${PROJECT_SOURCE_DIR}"
-      "${CLCOOK_GENERATED_DIR}" $<TARGET_FILE:clcook_tool> $<TARGET_FILE:clcook_definitions>
+      "${CLCOOK_GENERATED_DIR}" $<TARGET_FILE:clcook_tool> $<TARGET_FILE:clcook>
       "${PROJECT_BINARY_DIR}/snippets")
     clcook_lane(site site "${clcook_lanes}/site.sh" "${PROJECT_SOURCE_DIR}"
                 $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/lychee" "${PROJECT_BINARY_DIR}/site")

@@ -11,17 +11,6 @@ target_link_libraries(clcook_program INTERFACE clcook::clcook clcook_warnings cl
 add_library(clcook_tools INTERFACE)
 target_link_libraries(clcook_tools INTERFACE clcook_program)
 target_compile_options(clcook_tools INTERFACE "$<$<CONFIG:Release>:-O1>")
-# Definitions of clcook are compiled once and not with each of a hundred files. Programs for the
-# sanitizers include them, as users do by default.
-if(NOT CLCOOK_SANITIZE AND NOT CLCOOK_FUZZ)
-  add_library(clcook_definitions STATIC EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/lib/clcook/compiled.cpp")
-  target_link_libraries(clcook_definitions PUBLIC clcook::clcook PRIVATE clcook_warnings
-                                                                         clcook_portable)
-  target_compile_options(clcook_definitions PRIVATE "$<$<CONFIG:Release>:-O1>")
-  target_compile_definitions(clcook_definitions PUBLIC CLCOOK_COMPILED)
-  set_target_properties(clcook_definitions PROPERTIES CXX_EXTENSIONS OFF)
-  target_link_libraries(clcook_program INTERFACE clcook_definitions)
-endif()
 # fmt compiled by its package, not in each file of ours; a portable program brings it along.
 if(CLCOOK_PORTABLE)
   set(clcook_fmt fmt::fmt-header-only)
@@ -213,7 +202,7 @@ if(CLCOOK_BUILD_TESTS)
     clcook_stub_opencl SYSTEM PUBLIC ${OpenCL_INCLUDE_DIRS} "${CLCOOK_CLHPP_DIR}")
   target_include_directories(
     clcook_stub_opencl
-    PUBLIC "$<TARGET_PROPERTY:clcook,INTERFACE_INCLUDE_DIRECTORIES>"
+    PUBLIC "$<TARGET_PROPERTY:clcook_header_only,INTERFACE_INCLUDE_DIRECTORIES>"
            "$<TARGET_PROPERTY:clcook_test_support,INTERFACE_INCLUDE_DIRECTORIES>"
            "${PROJECT_BINARY_DIR}/generated_places")
   add_dependencies(clcook_stub_opencl clcook_embedded)
@@ -223,7 +212,7 @@ if(CLCOOK_BUILD_TESTS)
                               PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:None>:-O2>")
   add_library(clcook_stub_main OBJECT "${PROJECT_SOURCE_DIR}/tests/support/main.cpp")
   target_link_libraries(clcook_stub_main PRIVATE clcook_stub_opencl)
-  if(TARGET clcook_definitions)
+  if(CLCOOK_COMPILED)
     target_compile_definitions(clcook_stub_main PRIVATE CLCOOK_COMPILED)
   endif()
   set_target_properties(clcook_stub_main PROPERTIES CXX_EXTENSIONS OFF)
@@ -250,10 +239,10 @@ if(CLCOOK_BUILD_TESTS)
         string(REPLACE " " ";" options "${options}")
         set_source_files_properties("${source}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON
                                                            COMPILE_OPTIONS "${options}")
-      elseif(TARGET clcook_definitions)
+      elseif(CLCOOK_COMPILED)
         target_compile_definitions(test_${name} PRIVATE CLCOOK_COMPILED)
-        target_link_libraries(test_${name} PRIVATE "$<TARGET_FILE:clcook_definitions>")
-        add_dependencies(test_${name} clcook_definitions)
+        target_link_libraries(test_${name} PRIVATE "$<TARGET_FILE:clcook>")
+        add_dependencies(test_${name} clcook)
       endif()
       target_link_libraries(test_${name} PRIVATE clcook_stub_main clcook_stub_opencl)
       target_precompile_headers(test_${name} REUSE_FROM clcook_stub_main)

@@ -33,20 +33,14 @@ string(CONCAT text "// Generated from lib/python/operations/. Do not edit.\n"
 set(clcook_operations "${PROJECT_BINARY_DIR}/generated_python/operations.cpp")
 file(CONFIGURE OUTPUT "${clcook_operations}" CONTENT "${text}" @ONLY)
 
-# The definitions of clcook once and not with each file.
-if(NOT TARGET clcook_definitions)
-  add_library(clcook_definitions STATIC EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/lib/clcook/compiled.cpp")
-  target_link_libraries(clcook_definitions PUBLIC clcook::clcook PRIVATE clcook_warnings)
-  target_compile_definitions(clcook_definitions PUBLIC CLCOOK_COMPILED)
-  set_target_properties(clcook_definitions PROPERTIES CXX_EXTENSIONS OFF)
+if(CLCOOK_COMPILED)
+  set_target_properties(clcook PROPERTIES CXX_VISIBILITY_PRESET hidden UNITY_BUILD ON)
 endif()
-set_target_properties(clcook_definitions PROPERTIES POSITION_INDEPENDENT_CODE ON
-                                                    CXX_VISIBILITY_PRESET hidden)
 
 nanobind_add_module(
   clcook_python NB_STATIC STABLE_ABI "${PROJECT_SOURCE_DIR}/lib/python/module.cpp"
   "${PROJECT_SOURCE_DIR}/lib/python/memory.cpp" ${clcook_bound} "${clcook_operations}")
-target_link_libraries(clcook_python PRIVATE clcook_definitions clcook_warnings)
+target_link_libraries(clcook_python PRIVATE clcook::clcook clcook_warnings)
 # Their headers are not ours to warn of.
 target_include_directories(clcook_python SYSTEM PRIVATE "${NB_DIR}/include" ${Python_INCLUDE_DIRS})
 set_target_properties(clcook_python PROPERTIES OUTPUT_NAME _clcook CXX_EXTENSIONS OFF)

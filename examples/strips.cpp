@@ -15,7 +15,7 @@
 #include <chrono>
 #include <clcook/core/device.hpp>
 #include <clcook/core/strips.hpp>
-#include <clcook/gaussian_blur.hpp>
+#include <clcook/gaussian_blur_strips.hpp>
 #include <fstream>
 #include <string>
 #include <vector>

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <clcook/cookbook/gaussian_blur.hpp>
+#include <clcook/gaussian_blur_strips.hpp>
 #include <cmath>
 #include <limits>
 #include <string>

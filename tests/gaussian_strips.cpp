@@ -4,6 +4,7 @@
 
 #include <clcook/cookbook/gaussian_blur.hpp>
 #include <clcook/core/strips.hpp>
+#include <clcook/gaussian_blur_strips.hpp>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>

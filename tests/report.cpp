@@ -203,8 +203,8 @@ TEST_CASE("the committed results make a page, each kind in its place") {
   CHECK(contains(page, "<h3>The first blur of a new process</h3>"));
   CHECK(contains(page, "<summary>Beside other libraries</summary>"));
   CHECK(!contains(page, "<h2></h2>"));
-  for (const char* kind :
-       {"check", "bench", "isa", "stages", "explore", "peers", "startup", "counters", "python"})
+  for (const char* kind : {"check", "bench", "isa", "stages", "explore", "peers", "startup",
+                           "counters", "python", "compile"})
     CHECK_MESSAGE(contains(page, "<td>" + std::string(kind) + "</td>"), kind);
 }
 

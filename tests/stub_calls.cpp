@@ -7,6 +7,7 @@
 #include <clcook/bc6h_decode.hpp>
 #include <clcook/core/rates.hpp>
 #include <clcook/gaussian_blur.hpp>
+#include <clcook/gaussian_blur_strips.hpp>
 #include <clcook/line_blur.hpp>
 #include <clcook/stream_compaction.hpp>
 

@@ -16,6 +16,7 @@
 #include <clcook/core/rates.hpp>
 #include <clcook/core/sub_group.hpp>
 #include <clcook/gaussian_blur.hpp>
+#include <clcook/gaussian_blur_strips.hpp>
 #include <clcook/halo_tile.hpp>
 #include <clcook/line_blur.hpp>
 #include "bench/cookbook/recipes.hpp"

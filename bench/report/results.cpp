@@ -17,6 +17,9 @@ namespace {
 
 constexpr int kMaxDepth = 32;  // of our own files: 6
 
+// Whether results of a kind are of compilers, and so name no device.
+bool is_offline(const std::string& kind) { return kind == "isa" || kind == "compile"; }
+
 }  // namespace
 
 Json read_result(const std::string& path, const std::string& kind) {
@@ -38,7 +41,8 @@ Json parse_result(const std::string& content, const std::string& path, const std
     fail(Errc::io, where, std::string("not a whole JSON file: ") + error.what());
   }
   const bool whole = json.is_object() && json.contains("format") && json.contains("kind") &&
-                     json["kind"].is_string() && (json["kind"] == "isa" || json.contains("device"));
+                     json["kind"].is_string() &&
+                     (is_offline(json["kind"].get<std::string>()) || json.contains("device"));
   if (!whole) {
     fail(Errc::io, where,
          "malformed: not a result of clcook: 'format', 'kind' or 'device' is missing");
@@ -103,7 +107,7 @@ Result parse(const std::string& content, const std::string& path) {
   io("date", date);
   result.commit = commit.value_or("");
   result.date = date.value_or("");
-  if (result.kind != "isa") {
+  if (!is_offline(result.kind)) {
     io("device", result.about);
     result.device = result.about.text();
   }
@@ -121,7 +125,8 @@ Result parse(const std::string& content, const std::string& path) {
   read("explore", result.explore);
   read("startup", result.startup);
   read("counters", result.counters);
-  if (result.kind == "python") result.has_place = true;  // pages name its values one by one
+  // Pages name its values one by one, or have them from a script.
+  if (result.kind == "python" || result.kind == "compile") result.has_place = true;
   return result;
 }
 
@@ -195,6 +200,7 @@ std::string renewal_of(const Json& json, const std::string& path) {
                        end == std::string::npos ? "PREFIX" : path.substr(0, end));
   }
   if (kind == "python") return fmt::format("bench/python_overhead.py --out {}", path);
+  if (kind == "compile") return "bench/compile_time.py --out " + path;
   // Of several: all that there are now.
   return fmt::format("clcook {}{} {} {}", kind, names.size() == 1 ? " " + names.front() : "",
                      kind == "isa" ? "--json" : "--out", path);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # package.sh CMAKE KIND SOURCE BUILD WORK: installs or packs clcook in one way, into an empty folder,
 # and compiles and runs README's five lines against that. Nothing of the machine is changed.
-#   minimal        cmake --install with nothing but the loader and CLHPP; find_package
+#   minimal        cmake --install with nothing but the loader and CLHPP, headers alone; find_package
 #   pkg_config     the same with another CMAKE_INSTALL_INCLUDEDIR and the prefix moved; pkg-config too
 #   deb            the .deb, installed by dpkg with a database of its own, and removed again
 #   tool           the clcook command: cmake --install of BUILD, and its .deb
@@ -32,7 +32,7 @@ configure() {
     absent+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=TRUE")
   done
   "$cmake" -S "$source" -B "$folder" -G Ninja -DCLCOOK_BUILD_TESTS=OFF -DCLCOOK_BUILD_TOOLS=OFF \
-    -DCLCOOK_BUILD_EXAMPLES=OFF "${absent[@]}" "$@" >"$folder.log" || { cat "$folder.log"; exit 1; }
+    -DCLCOOK_BUILD_EXAMPLES=OFF -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS_RELEASE=-O0 "${absent[@]}" "$@" >"$folder.log" || { cat "$folder.log"; exit 1; }
 }
 # use_find_package PREFIX [BUILD_TYPE]: the project of docs/install.md, which knows the prefix and nothing else.
 use_find_package() {
@@ -46,17 +46,19 @@ use_find_package() {
   "$cmake" --build project/build
   project/build/hello
 }
-# use_pkg_config FOLDER: the folder of clcook.pc.
+# use_pkg_config FOLDER: the folder of clcook.pc and clcook-header-only.pc.
 use_pkg_config() {
-  local given
+  local given package
   need pkg-config "pkgconf"
   export PKG_CONFIG_PATH=$1
-  [ "$(pkg-config --modversion clcook)" = "$version" ] || fail "clcook.pc is not of version $version"
-  read -r -a given <<<"$(pkg-config --cflags --libs clcook)"
-  echo "+ pkg-config: ${given[*]}"
-  g++ "${flags[@]}" five_lines.cpp "${given[@]}" -o with_pkg_config
-  ./with_pkg_config
-  [ -f "$(pkg-config --variable=kerneldir clcook)/clcook/halo.clh" ] || fail "kerneldir has no kernels"
+  for package in clcook clcook-header-only; do
+    [ "$(pkg-config --modversion $package)" = "$version" ] || fail "$package.pc is not of version $version"
+    read -r -a given <<<"$(pkg-config --cflags --libs $package)"
+    echo "+ pkg-config $package: ${given[*]}"
+    g++ "${flags[@]}" five_lines.cpp "${given[@]}" -o with_pkg_config
+    ./with_pkg_config
+    [ -f "$(pkg-config --variable=kerneldir $package)/clcook/halo.clh" ] || fail "kerneldir has no kernels"
+  done
 }
 # nothing_points_back FOLDER: nothing that is installed names where it was built.
 nothing_points_back() {
@@ -76,12 +78,13 @@ dpkg_in() {
 
 case $kind in
   minimal)
-    configure build
+    configure build -DCLCOOK_BUILD_COMPILED=OFF
     if "$cmake" --install build --prefix "$work/unbuilt" >unbuilt.log 2>&1; then
       fail "installing before building passes and leaves headers out"
     fi
     "$cmake" --build build
     "$cmake" --install build --prefix "$work/prefix" >install.log
+    [ -z "$(find prefix -name '*.a')" ] || fail "CLCOOK_BUILD_COMPILED=OFF installs a library"
     nothing_points_back prefix
     use_find_package "$work/prefix"
     ;;
@@ -92,7 +95,7 @@ case $kind in
     [ "$(ls first/include)" = clcook-of-mine ] || fail "headers lie outside of CMAKE_INSTALL_INCLUDEDIR"
     mv first moved
     use_find_package "$work/moved"
-    use_pkg_config "$work/moved/share/pkgconfig"
+    use_pkg_config "$work/moved/lib/pkgconfig"
     ;;
   deb)
     need dpkg "no Debian"
@@ -100,10 +103,11 @@ case $kind in
     "$cmake" --build build
     (cd build && "${cmake%cmake}cpack" -G DEB -B "$work/packages" >"$work/cpack.log") ||
       { cat cpack.log; exit 1; }
-    package=packages/libclcook-dev_${version}_all.deb
+    arch=$(dpkg --print-architecture)
+    package=packages/libclcook-dev_${version}_$arch.deb
     dpkg-deb -f "$package" Depends | grep -q 'opencl-clhpp-headers' || fail "the .deb needs no CLHPP"
     dpkg_in "$work/root" -i "$package"
-    use_pkg_config "$work/root/usr/share/pkgconfig"
+    use_pkg_config "$(dirname "$(find "$work/root/usr" -name clcook.pc)")"
     dpkg_in "$work/root" -r libclcook-dev
     [ ! -e root/usr ] || fail "dpkg -r leaves files: $(find root/usr)"
     ;;

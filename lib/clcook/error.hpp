@@ -15,6 +15,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace clcook {
@@ -82,15 +83,24 @@ struct Error : std::runtime_error {
   std::string build_log;  // the compiler's text, for Errc::build_failed
 };
 
-[[noreturn]] inline void fail(Errc code, std::string where, const std::string& message,
-                              std::int32_t status = 0, std::string build_log = {}) {
-  throw Error(code, std::move(where), message, status, std::move(build_log));
+// Not inlined: a call of these stands behind every check.
+#if defined(__GNUC__)
+#define CLCOOK_COLD __attribute__((cold, noinline))
+#else
+#define CLCOOK_COLD
+#endif
+
+[[noreturn]] CLCOOK_COLD inline void fail(Errc code, std::string_view where,
+                                          std::string_view message, std::int32_t status = 0,
+                                          std::string_view build_log = {}) {
+  throw Error(code, std::string(where), std::string(message), status, std::string(build_log));
 }
 
 // Throws Error(unsupported).
-[[noreturn]] inline void unsupported(Lacks lacks, std::string where, const std::string& message,
-                                     std::int32_t status = 0) {
-  throw Error(Errc::unsupported, std::move(where), message, status, {}, lacks);
+[[noreturn]] CLCOOK_COLD inline void unsupported(Lacks lacks, std::string_view where,
+                                                 std::string_view message,
+                                                 std::int32_t status = 0) {
+  throw Error(Errc::unsupported, std::string(where), std::string(message), status, {}, lacks);
 }
 
 }  // namespace clcook

@@ -14,7 +14,6 @@
 #include <clcook/core/inline.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/runtime.hpp>
-#include <clcook/core/strips.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <cstddef>
@@ -27,6 +26,9 @@
 #include <vector>
 
 namespace clcook {
+
+class StripPipeline;
+struct StripReport;
 
 // A plan: constructed once, called often. Thread-safe as Plan says.
 //
@@ -112,6 +114,8 @@ class GaussianBlur : public Plan<gaussian::Spec> {
   // each.
   std::string describe() const;
 
+  // In <clcook/gaussian_blur_strips.hpp>, which such a program includes.
+  //
   // Blurs a picture in host memory, as large as that may be, strip by strip: `src` and `dst` hold the
   // rows of `width` pixels of the whole batch at these pitches in bytes (0: without gaps). Strips
   // of `strip_rows` rows (0: chosen for the bus and the devices; whole slices of volumes) go to the
@@ -125,7 +129,8 @@ class GaussianBlur : public Plan<gaussian::Spec> {
   // StripPipeline::run() do, which says what becomes of a device that fails.
   static StripReport by_strips(StripPipeline& pipeline, const Problem& problem, const void* src,
                                std::size_t src_pitch, void* dst, std::size_t dst_pitch,
-                               int strip_rows = 0, const StripProgress& progress = {},
+                               int strip_rows = 0,
+                               const std::function<void(std::size_t rows_done)>& progress = {},
                                Variant variant = {});
 
   // The same on one device, with a pipeline for this call alone.
@@ -171,9 +176,7 @@ class GaussianBlur : public Plan<gaussian::Spec> {
   std::shared_ptr<gaussian::Memory> memory_ = std::make_shared<gaussian::Memory>();
 };
 
-#if CLCOOK_SEPARATE
-extern template class Plan<gaussian::Spec>;
-#endif
+CLCOOK_PLAN(gaussian::Spec);
 
 }  // namespace clcook
 

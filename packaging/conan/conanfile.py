@@ -15,11 +15,11 @@ class ClcookConan(ConanFile):
     name = "clcook"
     description = "A cookbook of OpenCL optimisation techniques you can link against"
     license = "MIT"
-    topics = ("opencl", "gpu", "header-only", "kernels")
-    package_type = "header-library"
+    topics = ("opencl", "gpu", "kernels")
+    package_type = "static-library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"opencl": ["conan", "system"]}
-    default_options = {"opencl": "conan"}
+    options = {"opencl": ["conan", "system"], "fPIC": [True, False]}
+    default_options = {"opencl": "conan", "fPIC": True}
 
     @property
     def _root(self):
@@ -41,9 +41,6 @@ class ClcookConan(ConanFile):
         if self.options.opencl == "conan":
             self.requires("opencl-icd-loader/[>=2023.02.06]", transitive_headers=True)
             self.requires("opencl-clhpp-headers/[>=2023.02.06]", transitive_headers=True)
-
-    def package_id(self):
-        self.info.clear()
 
     def generate(self):
         toolchain = CMakeToolchain(self)
@@ -67,14 +64,27 @@ class ClcookConan(ConanFile):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
         CMake(self).install()
         # The generators of Conan write these for each consumer.
-        rmdir(self, os.path.join(self.package_folder, "share", "cmake"))
-        rmdir(self, os.path.join(self.package_folder, "share", "pkgconfig"))
+        rmdir(self, os.path.join(self.package_folder, "lib", "cmake"))
+        rmdir(self, os.path.join(self.package_folder, "lib", "pkgconfig"))
 
     def package_info(self):
         self.cpp_info.bindirs = []
-        self.cpp_info.libdirs = []
-        self.cpp_info.resdirs = ["share"]
+        # As the package of cmake --install: clcook::clcook is the library, clcook::header_only its headers.
+        headers = self.cpp_info.components["header_only"]
+        headers.set_property("cmake_target_name", "clcook::header_only")
+        headers.set_property("pkg_config_name", "clcook-header-only")
+        headers.libdirs = []
+        headers.resdirs = ["share"]
         if self.options.opencl == "system":
-            self.cpp_info.system_libs.append("OpenCL")
+            headers.system_libs.append("OpenCL")
+        else:
+            headers.requires = ["opencl-icd-loader::opencl-icd-loader",
+                                "opencl-clhpp-headers::opencl-clhpp-headers"]
         if self.settings.os in ("Linux", "FreeBSD"):
-            self.cpp_info.system_libs.append("pthread")
+            headers.system_libs.append("pthread")
+        library = self.cpp_info.components["library"]
+        library.set_property("cmake_target_name", "clcook::clcook")
+        library.set_property("pkg_config_name", "clcook")
+        library.libs = ["clcook"]
+        library.defines = ["CLCOOK_COMPILED"]
+        library.requires = ["header_only"]

@@ -10,7 +10,13 @@
 #include <exception>
 #include <vector>
 
-int main() {
+// The name of main() where it is a part of a larger program.
+#ifndef CONSUMER_MAIN
+#define CONSUMER_MAIN main
+#endif
+int CONSUMER_MAIN();
+
+int CONSUMER_MAIN() {
   try {
     const clcook::Runtime runtime = clcook::Runtime::pick();
     const std::size_t width = 5;

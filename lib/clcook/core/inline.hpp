@@ -1,9 +1,9 @@
 // Where the definitions of functions are.
 //
-// By default definitions are in the headers, inline. With CLCOOK_COMPILED headers only declare what
-// needs no template, and one file of the program has the definitions. That is the file of the
-// library clcook::compiled, or one that defines CLCOOK_IMPLEMENTATION before it includes headers of
-// clcook. All files of a program must agree.
+// Without a macro definitions are in the headers, inline (clcook::header_only). With CLCOOK_COMPILED,
+// which clcook::clcook defines, headers only declare what needs no template; the definitions are in
+// the library, or in one file of the program that defines CLCOOK_IMPLEMENTATION before it includes
+// headers of clcook.
 #pragma once
 
 // CLCOOK_DEFINITIONS: this file gets them. CLCOOK_SEPARATE: one file of the program has them.

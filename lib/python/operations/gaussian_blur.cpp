@@ -1,6 +1,6 @@
 // clcook.GaussianBlur, and what clcook.gaussian_blur stands on.
 #include <clcook/core/half.hpp>
-#include <clcook/gaussian_blur.hpp>
+#include <clcook/gaussian_blur_strips.hpp>
 
 #include <algorithm>
 #include <array>

@@ -114,6 +114,21 @@ inline bool ranks_before(const RankedCandidate& a, const RankedCandidate& b, boo
   return one.is_preferred && !other.is_preferred;
 }
 
+// Sorted and stable. There are at most some twenty, and they are large: sorts their numbers, by
+// insertion.
+inline std::vector<RankedCandidate> ranked(std::vector<RankedCandidate> all, bool by_cost) {
+  std::vector<std::size_t> order(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::size_t at = i;
+    for (; at > 0 && ranks_before(all[i], all[order[at - 1]], by_cost); --at)
+      order[at] = order[at - 1];
+    order[at] = i;
+  }
+  std::vector<RankedCandidate> out(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) out[i] = std::move(all[order[i]]);
+  return out;
+}
+
 }  // namespace detail
 
 CLCOOK_INLINE Question question_of(const AnyProblem& problem, const Runtime& runtime,
@@ -221,10 +236,7 @@ CLCOOK_INLINE std::vector<RankedCandidate> ranked_candidates(const Question& of,
     if (math::isfinite(offer.psnr)) one.line += " and " + three_digits(offer.psnr) + " dB";
     candidate.reason = about + ", " + where;
   }
-  std::stable_sort(out.begin(), out.end(), [&](const RankedCandidate& a, const RankedCandidate& b) {
-    return detail::ranks_before(a, b, of.problem.by_cost());
-  });
-  return out;
+  return detail::ranked(std::move(out), of.problem.by_cost());
 }
 
 CLCOOK_INLINE void choose(const Question& of, const DeviceInfo& device, const Tuning& tuning,

@@ -1,16 +1,21 @@
-// The blur's methods are in the library: this file knows none of them. Blurs one bright pixel; the sum
-// stays, the pixel does not.
+// Blurs one bright pixel; the sum stays, the pixel does not.
 #include <clcook/gaussian_blur.hpp>
 #include <cmath>
 #include <cstdio>
 #include <exception>
 #include <vector>
 
-#if !defined(CLCOOK_COMPILED) || CLCOOK_DEFINITIONS
-#error "clcook::compiled does not say that the definitions are elsewhere"
+#if defined(EXPECT_COMPILED) && (!defined(CLCOOK_COMPILED) || CLCOOK_DEFINITIONS)
+#error "clcook::clcook does not say that the definitions are elsewhere"
 #endif
 
-int main() {
+// The name of main() where it is a part of a larger program.
+#ifndef CONSUMER_MAIN
+#define CONSUMER_MAIN main
+#endif
+int CONSUMER_MAIN();
+
+int CONSUMER_MAIN() {
   try {
     const clcook::Runtime runtime = clcook::Runtime::pick();
     const int size = 33;
