@@ -146,9 +146,13 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
     endforeach()
   endif()
   if(TARGET clcook_tool)
+    set(library "")
+    if(CLCOOK_COMPILED)
+      set(library "$<TARGET_FILE:clcook>")
+    endif()
     clcook_lane(
       snippets snippets "${clcook_lanes}/snippets.sh" "${PROJECT_SOURCE_DIR}"
-      "${CLCOOK_GENERATED_DIR}" $<TARGET_FILE:clcook_tool> $<TARGET_FILE:clcook>
+      "${CLCOOK_GENERATED_DIR}" $<TARGET_FILE:clcook_tool> "${library}"
       "${PROJECT_BINARY_DIR}/snippets")
     clcook_lane(site site "${clcook_lanes}/site.sh" "${PROJECT_SOURCE_DIR}"
                 $<TARGET_FILE:clcook_tool> "${PROJECT_BINARY_DIR}/lychee" "${PROJECT_BINARY_DIR}/site")

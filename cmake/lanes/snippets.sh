@@ -2,7 +2,7 @@
 # snippets.sh SOURCE INCLUDE CLCOOK DEFINITIONS WORK: the snippets of README and of every page compile
 # without a warning and run, see snippets.awk; and clcook knows every option of the commands that they
 # show. INCLUDE is the folder of the generated headers. The short grid leaves out g++, the slower
-# compiler, links the library of compiled DEFINITIONS and runs a quarter.
+# compiler, links the library DEFINITIONS, if there is one, and runs a quarter.
 set -eu
 source=$1 generated=$2 clcook=$3 definitions=$4 work=$5
 rm -rf --one-file-system "$work"
@@ -18,7 +18,7 @@ for compiler in clang clang++; do
 done
 if [ "${CLCOOK_TEST_GRID:-full}" = short ]; then
   run=(./snippets "${CLCOOK_TEST_SLICE:-0}" 4)
-  flags+=(-DCLCOOK_COMPILED)
+  [ -z "$definitions" ] || flags+=(-DCLCOOK_COMPILED)
 else
   run=(./snippets)
   definitions=
