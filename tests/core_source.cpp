@@ -2,6 +2,7 @@
 #include <clcook/core/launch.hpp>
 #include <clcook/core/source.hpp>
 #include <clcook/embedded/headers.hpp>
+#include <clcook/embedded/regroup.hpp>
 
 #include <string>
 #include <vector>
@@ -876,4 +877,13 @@ TEST_CASE("flattened text is its own fixed point") {
   CHECK(origin_of(once, "m3").line == 3);
   CHECK(origin_of(once, "m3").file == "main.cl");
   CHECK(origin_of(once, "b1").file == "b.clh");
+}
+
+TEST_CASE("the text of an embedded kernel is the same whatever the first build of it defined") {
+  // It includes a header unless the text before it has a function of its own.
+  const Source source(embedded::regroup);
+  const std::string own = source.with_options("-DCLCOOK_REGROUP_OWN_FUNCTION").flatten();
+  CHECK(source.flatten() == own);
+  CHECK(source.with_options("").self_contained() == own);
+  CHECK(contains(own, "clcook_shade_material(int"));
 }

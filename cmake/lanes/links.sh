@@ -44,6 +44,7 @@ short "${pages[@]}" || exit 1
 # promised PAGE...: CLCOOK_ variables that no other file of the tree has, and files between backquotes that are
 # not in the tree, with *, my_recipe or a word in capitals for any part of a name, and whose name no code holds.
 code=(':!*.md' ':!cmake/lanes/links.sh' ':!bench/results')
+# shellcheck disable=SC2016  # the backquotes are the page's
 promised() {
   local name pattern part bad=0
   while read -r name; do
@@ -62,6 +63,7 @@ promised() {
     tr -d '`' | sort -u)
   return "$bad"
 }
+# shellcheck disable=SC2016
 echo '`CLCOOK_NO_SUCH_VARIABLE` `attempt-*.txt` `CLCOOK_CACHE_DIR` `bench/results/RECIPE_*.json` `tuning.txt`' \
   >"$work/promises.md"
 if promised "$work/promises.md" >"$work/said"; then fail "promises without code were not found"; fi

@@ -10,6 +10,7 @@
 #include <clcook/core/inline.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <map>
 #include <memory>
@@ -31,11 +32,14 @@ CLCOOK_INLINE std::string program_binary(const cl::Program& program, const cl::D
 // The programs of one context. One build per key: threads that ask for the same program while it is
 // being built wait for it. Safe from several threads.
 //
-// A program that was built from source goes to the disk once its kernels have run: when one of them is
-// launched with a work-group again and all earlier launches have ended, in store_ended(), or, as it is
-// then, with the cache. PoCL makes the machine code of a work-group at its first launch, and keeps
-// its first answer to CL_PROGRAM_BINARIES: asked before, it never has that code.
+// A program that was built from source goes to the disk once its kernels have run: before one of them
+// is launched with a work-group again, in store_ended(), or with the cache, if all its launches have
+// ended by then. PoCL makes the machine code of a work-group at its first launch, and keeps its first
+// answer to CL_PROGRAM_BINARIES: asked before, it never has that code. Asked while a kernel of the
+// program runs, PoCL 3.1 ends the process now and then.
 class ProgramCache {
+  struct Unstored;
+
  public:
   // How requests were answered so far.
   struct Stats {
@@ -63,11 +67,27 @@ class ProgramCache {
 
   Stats stats() const;
 
-  // Is told of each launch by Kernel. Never throws; costs the load of a flag when all is stored.
-  void launched(const cl::Kernel& kernel, const std::string& name,
-                const std::array<std::size_t, 3>& group, const cl::Event& event) const {
-    if (has_unstored_.load(std::memory_order_relaxed)) note_launch(kernel, name, group, event);
-  }
+  // A launch of Kernel: made before the enqueueing, told the event behind it. While some program of
+  // the cache is not stored, launches wait for each other and for what is being stored; when all
+  // are, a launch costs the load of a flag. Never throws.
+  class Launching {
+   public:
+    Launching(const ProgramCache& cache, const cl::Kernel& kernel, const std::string& name,
+              const std::array<std::size_t, 3>& group) {
+      if (cache.has_unstored_.load(std::memory_order_relaxed)) begin(cache, kernel, name, group);
+    }
+    void launched(const cl::Event& event) {
+      if (of_ != nullptr) end(event);
+    }
+
+   private:
+    void begin(const ProgramCache& cache, const cl::Kernel& kernel, const std::string& name,
+               const std::array<std::size_t, 3>& group);
+    void end(const cl::Event& event);
+
+    std::unique_lock<std::mutex> lock_;
+    Unstored* of_ = nullptr;
+  };
   // Stores the programs that were launched and whose launches have ended: for who has waited for
   // them and may not live to see the cache go. Never throws.
   void store_ended() const;
@@ -90,23 +110,17 @@ class ProgramCache {
     std::exception_ptr error;
   };
 
-  // A program that is not on disk, with the first launch of each kernel and work-group.
+  // A program that is not on disk.
   struct Unstored {
-    struct Launch {
-      std::string kernel;
-      std::array<std::size_t, 3> group;
-      cl::Event event;
-    };
     cl::Program program;
     cl::Device device;
     std::string key;
-    std::vector<Launch> launches;
+    std::vector<std::pair<std::string, std::array<std::size_t, 3>>> launched;  // kernel and group
+    std::deque<cl::Event> running;  // of its launches, but for those that have ended
 
-    bool have_ended() const;
+    bool have_ended();
   };
 
-  void note_launch(const cl::Kernel& kernel, const std::string& name,
-                   const std::array<std::size_t, 3>& group, const cl::Event& event) const;
   void store(const Unstored& one) const;
   // Whether this thread has used a cache and goes on. A thread that ends the process has its
   // thread_local objects destroyed before any static one.

@@ -132,6 +132,7 @@ CLCOOK_INLINE cl::Event Kernel::enqueue(const Launch& launch, const std::vector<
   LaunchHook* const hook = runtime_.hook();
   if (hook != nullptr) hook->before(*this, launch, arguments, count);
   const WaitHandles waits(wait);
+  ProgramCache::Launching launching(runtime_.cache(), kernel_, name_, launch.local);
   cl_event done = nullptr;
   const cl_int status = clEnqueueNDRangeKernel(runtime_.queue()(), kernel_(), launch.dims, nullptr,
                                                launch.global.data(), launch.local.data(),
@@ -148,7 +149,7 @@ CLCOOK_INLINE cl::Event Kernel::enqueue(const Launch& launch, const std::vector<
                        launch.local[0], " x ", launch.local[1], " x ", launch.local[2]));
   }
   cl::Event event(done);
-  runtime_.cache().launched(kernel_, name_, launch.local, event);
+  launching.launched(event);
   if (hook != nullptr) hook->after(name_, event);
   return event;
 }

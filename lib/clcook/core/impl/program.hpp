@@ -86,7 +86,9 @@ CLCOOK_INLINE ProgramCache::ProgramCache(cl::Context context, DiskCache disk)
 }
 
 CLCOOK_INLINE ProgramCache::~ProgramCache() {
-  for (const Unstored& one : unstored_) store(one);
+  for (Unstored& one : unstored_) {
+    if (one.have_ended()) store(one);
+  }
 }
 
 CLCOOK_INLINE bool& ProgramCache::thread_goes_on() {
@@ -101,64 +103,73 @@ CLCOOK_INLINE void ProgramCache::mark_thread() {
   } mark;
 }
 
-CLCOOK_INLINE bool ProgramCache::Unstored::have_ended() const {
-  return std::all_of(launches.begin(), launches.end(), [](const Launch& one) {
+CLCOOK_INLINE bool ProgramCache::Unstored::have_ended() {
+  const auto has_ended = [](const cl::Event& one) {
     cl_int status = CL_COMPLETE;
-    return clGetEventInfo(one.event(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+    return clGetEventInfo(one(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
                           nullptr) != CL_SUCCESS ||
            status <= CL_COMPLETE;
-  });
+  };
+  while (!running.empty() && has_ended(running.front())) running.pop_front();
+  return running.empty();
 }
 
-CLCOOK_INLINE void ProgramCache::note_launch(const cl::Kernel& kernel, const std::string& name,
-                                             const std::array<std::size_t, 3>& group,
-                                             const cl::Event& event) const {
+CLCOOK_INLINE void ProgramCache::Launching::begin(const ProgramCache& cache,
+                                                  const cl::Kernel& kernel, const std::string& name,
+                                                  const std::array<std::size_t, 3>& group) {
   cl_program program = nullptr;
   if (clGetKernelInfo(kernel(), CL_KERNEL_PROGRAM, sizeof program, &program, nullptr) != CL_SUCCESS)
     return;
   try {
     mark_thread();
-    std::unique_lock<std::mutex> lock(unstored_mutex_);
-    const auto found = std::find_if(unstored_.begin(), unstored_.end(),
+    std::unique_lock<std::mutex> lock(cache.unstored_mutex_);
+    auto& all = cache.unstored_;
+    const auto found = std::find_if(all.begin(), all.end(),
                                     [&](const Unstored& one) { return one.program() == program; });
-    if (found == unstored_.end()) return;
-    const bool is_known =
-        std::any_of(found->launches.begin(), found->launches.end(),
-                    [&](const auto& one) { return one.kernel == name && one.group == group; });
-    if (!is_known) {
-      found->launches.push_back({name, group, event});
+    if (found == all.end()) return;
+    const std::pair launch(name, group);
+    if (std::find(found->launched.begin(), found->launched.end(), launch) ==
+        found->launched.end()) {
+      found->launched.push_back(launch);
     } else if (found->have_ended()) {
-      const Unstored ended = std::move(*found);
-      unstored_.erase(found);
-      has_unstored_ = !unstored_.empty();
-      lock.unlock();
-      store(ended);
+      cache.store(*found);
+      all.erase(found);
+      cache.has_unstored_ = !all.empty();
+      return;
     }
-  } catch (...) {  // no memory for the list: the cache's end stores what there is
+    lock_ = std::move(lock);
+    of_ = &*found;
+  } catch (...) {  // no memory for the list: the next process builds from source
   }
+}
+
+CLCOOK_INLINE void ProgramCache::Launching::end(const cl::Event& event) {
+  try {
+    of_->running.push_back(event);
+  } catch (...) {
+    of_->key.clear();  // is not known to have ended, so it is never stored
+  }
+  lock_.unlock();
 }
 
 CLCOOK_INLINE void ProgramCache::store_ended() const {
   if (!has_unstored_.load(std::memory_order_relaxed)) return;
   try {
     mark_thread();
-    std::unique_lock<std::mutex> lock(unstored_mutex_);
-    const auto ended = std::stable_partition(
-        unstored_.begin(), unstored_.end(),
-        [](const Unstored& one) { return one.launches.empty() || !one.have_ended(); });
-    const std::vector<Unstored> all(std::make_move_iterator(ended),
-                                    std::make_move_iterator(unstored_.end()));
+    const std::lock_guard<std::mutex> lock(unstored_mutex_);
+    const auto ended = std::stable_partition(unstored_.begin(), unstored_.end(), [](Unstored& one) {
+      return one.launched.empty() || !one.have_ended();
+    });
+    for (auto one = ended; one != unstored_.end(); ++one) store(*one);
     unstored_.erase(ended, unstored_.end());
     has_unstored_ = !unstored_.empty();
-    lock.unlock();
-    for (const Unstored& one : all) store(one);
   } catch (...) {
   }
 }
 
 CLCOOK_INLINE void ProgramCache::store(const Unstored& one) const {
   // In a fork a driver's locks may be held for ever.
-  if (!detail::is_process(process_) || !thread_goes_on()) return;
+  if (one.key.empty() || !detail::is_process(process_) || !thread_goes_on()) return;
   try {
     const std::string binary = program_binary(one.program, one.device);
     if (!binary.empty()) disk_.store(one.key, binary);
@@ -202,7 +213,7 @@ CLCOOK_INLINE cl::Program ProgramCache::load_or_build(
   count(&Stats::from_source);
   if (disk_.enabled()) {
     const std::lock_guard<std::mutex> lock(unstored_mutex_);
-    unstored_.push_back({program, device, key, {}});
+    unstored_.push_back({program, device, key, {}, {}});
     has_unstored_ = true;
   }
   return program;

@@ -649,14 +649,15 @@ CLCOOK_INLINE std::string Source::flat(bool leaves) const {
     return Flattening(*this, leaves)
         .flat(path.empty() ? file_->text() : read_text_file(path), path);
   }
-  // Every plan asks for the texts of its programs.
+  // Every plan asks for the texts of its programs. They are those of all definitions: what one build
+  // skips another needs.
   static std::mutex mutex;
   static std::map<std::pair<std::string, std::string>, std::string> known;
   std::pair<std::string, std::string> key(name_, file_->text());
   const std::lock_guard<std::mutex> lock(mutex);
   const auto found = known.find(key);
   if (found != known.end()) return found->second;
-  std::string out = Flattening(*this, true).flat(key.second, "");
+  std::string out = Flattening(Source(*file_), true).flat(key.second, "");
   return known.emplace(std::move(key), std::move(out)).first->second;
 }
 
