@@ -71,6 +71,8 @@ if promised "$work/promises.md" >"$work/said"; then fail "promises without code 
 mapfile -t all < <(git ls-files -- '*.md' ':!tests' ':!cmake')
 promised "${all[@]}" || fail "pages name variables or files that nothing in the tree knows"
 
+python3 bench/compile_time.py --page --check || fail "docs/install.md does not say what was measured"
+
 if ! cmake/site/environment.sh cmake/site/requirements_links.txt "$venv" >"$work/pip.log" 2>&1; then
   cat "$work/pip.log"
   [ "${CLCOOK_TEST_GRID:-full}" = short ] || exit 1
