@@ -70,6 +70,9 @@ struct _cl_device_id : stub::Object {
 struct _cl_context : stub::Object {
   explicit _cl_context(cl_device_id of) : Object(stub::kContext), device(of) {}
   const cl_device_id device;
+  // What has run of each text, of a device with code_at_launch: as PoCL, whose cache has it by the text.
+  std::mutex code_mutex;
+  std::map<std::string, std::set<std::string>> code;
 };
 
 namespace stub {
@@ -166,9 +169,7 @@ struct _cl_program : stub::Object {
   std::string log;
   cl_build_status status = CL_BUILD_NONE;
   std::shared_ptr<const stub::KernelTexts> kernels;
-  std::mutex code_mutex;
-  std::set<std::string> code;  // what has run, of a device with code_at_launch
-  std::string first_binary;    // that was asked for
+  std::string first_binary;  // that was asked for
 };
 
 struct _cl_kernel : stub::Object {
@@ -1554,8 +1555,9 @@ cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info name, st
                            : std::string();
   if (program->context->device->is.code_at_launch &&
       (name == CL_PROGRAM_BINARY_SIZES || name == CL_PROGRAM_BINARIES)) {
-    const std::lock_guard<std::mutex> lock(program->code_mutex);
-    for (const std::string& one : program->code) binary += "// machine code of " + one + "\n";
+    const std::lock_guard<std::mutex> lock(program->context->code_mutex);
+    const std::set<std::string> all = program->context->code[binary];
+    for (const std::string& one : all) binary += "// machine code of " + one + "\n";
     if (program->first_binary.empty()) program->first_binary = binary;
     binary = program->first_binary;
   }
@@ -1754,8 +1756,9 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kern
       [launch = std::move(launch), used = std::move(used), function, compiled, code] {
         if (function != nullptr) (*function)(launch);
         if (compiled.get() == nullptr) return;
-        const std::lock_guard<std::mutex> lock(compiled->code_mutex);
-        compiled->code.insert(code);
+        const std::lock_guard<std::mutex> lock(compiled->context->code_mutex);
+        compiled->context->code[kBinaryMagic + compiled->options + "\n" + compiled->source].insert(
+            code);
       },
       function != nullptr || device.code_at_launch);
 }

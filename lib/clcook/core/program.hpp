@@ -32,11 +32,11 @@ CLCOOK_INLINE std::string program_binary(const cl::Program& program, const cl::D
 // The programs of one context. One build per key: threads that ask for the same program while it is
 // being built wait for it. Safe from several threads.
 //
-// A program that was built from source goes to the disk once its kernels have run: before one of them
-// is launched with a work-group again, in store_ended(), or with the cache, if all its launches have
-// ended by then. PoCL makes the machine code of a work-group at its first launch, and keeps its first
-// answer to CL_PROGRAM_BINARIES: asked before, it never has that code. Asked while a kernel of the
-// program runs, PoCL 3.1 ends the process now and then.
+// A program that was built from source goes to the disk. PoCL makes the machine code of a work-group at
+// its first launch, and keeps a program's first answer to CL_PROGRAM_BINARIES. So there the program is
+// built once more when its kernels have run, from PoCL's own cache, and takes the place of the first:
+// before one of them is launched with a work-group again, in store_ended(), or with the cache, if all
+// its launches have ended by then.
 class ProgramCache {
   struct Unstored;
 
@@ -51,7 +51,7 @@ class ProgramCache {
   ProgramCache(cl::Context context, DiskCache disk);
   ProgramCache(const ProgramCache&) = delete;
   ProgramCache& operator=(const ProgramCache&) = delete;
-  // Stores what is not on disk. Not in a fork of the process that made the cache, and not where a
+  // Stores what has run since. Not in a fork of the process that made the cache, and not where a
   // static object's end brings it about: the driver's own may be gone then.
   ~ProgramCache();
 
@@ -67,9 +67,8 @@ class ProgramCache {
 
   Stats stats() const;
 
-  // A launch of Kernel: made before the enqueueing, told the event behind it. While some program of
-  // the cache is not stored, launches wait for each other and for what is being stored; when all
-  // are, a launch costs the load of a flag. Never throws.
+  // A launch of Kernel: made before the enqueueing, told the event behind it. While a program is to be
+  // stored again, launches wait for each other; else one costs the load of a flag. Never throws.
   class Launching {
    public:
     Launching(const ProgramCache& cache, const cl::Kernel& kernel, const std::string& name,
@@ -88,8 +87,8 @@ class ProgramCache {
     std::unique_lock<std::mutex> lock_;
     Unstored* of_ = nullptr;
   };
-  // Stores the programs that were launched and whose launches have ended: for who has waited for
-  // them and may not live to see the cache go. Never throws.
+  // Stores again the programs whose launches have ended: for who has waited for them and may not live
+  // to see the cache go. Never throws.
   void store_ended() const;
 
   const DiskCache& disk() const { return disk_; }
@@ -110,10 +109,12 @@ class ProgramCache {
     std::exception_ptr error;
   };
 
-  // A program that is not on disk.
+  // A program that is to be stored again when it has run.
   struct Unstored {
     cl::Program program;
     cl::Device device;
+    std::string source;
+    std::string options;
     std::string key;
     std::vector<std::pair<std::string, std::array<std::size_t, 3>>> launched;  // kernel and group
     std::deque<cl::Event> running;  // of its launches, but for those that have ended

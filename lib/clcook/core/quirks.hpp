@@ -73,6 +73,10 @@ inline std::string not_for_cpu_kernels(const DeviceInfo& info) {
                   : "few long work-items: for CPUs only";
 }
 
+// PoCL keeps a program's first answer to CL_PROGRAM_BINARIES, and makes the machine code of a
+// work-group at its first launch: asked right after the build, the answer never has any.
+inline bool freezes_binaries(const DeviceInfo& info) { return is_pocl(info); }
+
 // Vectors of more than 16 elements are clang's and no OpenCL C. PoCL 3.1 and Oclgrind 21.10 have
 // them; they were not tried with Intel's compiler.
 inline bool has_long_vectors(const DeviceInfo& info) { return !is_intel_cpu(info); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <clcook/core/program.hpp>
+#include <clcook/core/quirks.hpp>
 #include <iterator>
 
 namespace clcook {
@@ -169,9 +170,18 @@ CLCOOK_INLINE void ProgramCache::store_ended() const {
 
 CLCOOK_INLINE void ProgramCache::store(const Unstored& one) const {
   // In a fork a driver's locks may be held for ever.
-  if (one.key.empty() || !detail::is_process(process_) || !thread_goes_on()) return;
+  if (one.key.empty() || one.launched.empty() || !detail::is_process(process_) || !thread_goes_on())
+    return;
   try {
-    const std::string binary = program_binary(one.program, one.device);
+    const char* text = one.source.c_str();
+    const std::size_t size = one.source.size();
+    const cl_device_id device = one.device();
+    cl_int status = CL_SUCCESS;
+    const cl::Program again(clCreateProgramWithSource(context_(), 1, &text, &size, &status));
+    if (status != CL_SUCCESS ||
+        clBuildProgram(again(), 1, &device, one.options.c_str(), nullptr, nullptr) != CL_SUCCESS)
+      return;
+    const std::string binary = program_binary(again, one.device);
     if (!binary.empty()) disk_.store(one.key, binary);
   } catch (...) {  // no memory: the next process builds from source
   }
@@ -212,9 +222,15 @@ CLCOOK_INLINE cl::Program ProgramCache::load_or_build(
   cl::Program program = from_source(device, info, source, options, what);
   count(&Stats::from_source);
   if (disk_.enabled()) {
-    const std::lock_guard<std::mutex> lock(unstored_mutex_);
-    unstored_.push_back({program, device, key, {}, {}});
-    has_unstored_ = true;
+    // Asked before the first launch on PoCL too: its answer makes work-groups of any size, which must
+    // not happen while a kernel of this text runs anywhere in the process.
+    const std::string binary = program_binary(program, device);
+    if (!binary.empty()) disk_.store(key, binary);
+    if (quirks::freezes_binaries(info)) {
+      const std::lock_guard<std::mutex> lock(unstored_mutex_);
+      unstored_.push_back({program, device, source, options, key, {}, {}});
+      has_unstored_ = true;
+    }
   }
   return program;
 }
