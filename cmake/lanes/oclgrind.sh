@@ -86,6 +86,11 @@ case $mode in
         echo "SKIPPED: $recipe/$variant: Oclgrind reports values of float images as uninitialised, see docs/driver_bugs.md"
         continue
       fi
+      # Its search for uninitialised values alone; the run for races and bounds has this shape.
+      if [[ $recipe/$variant/$shape = group_swizzle/cpu_tiles/work=filter* ]]; then
+        echo "SKIPPED: $recipe/$variant ($shape): Oclgrind 21.10 ends the process here"
+        continue
+      fi
       run "$recipe" --tiny --in-order --variant "$variant" --shape "$shape"
       runs=$((runs + 1))
     done
