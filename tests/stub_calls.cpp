@@ -6,9 +6,12 @@
 
 #include <clcook/bc6h_decode.hpp>
 #include <clcook/core/rates.hpp>
+#include <clcook/core/sub_group.hpp>
 #include <clcook/gaussian_blur.hpp>
 #include <clcook/gaussian_blur_strips.hpp>
+#include <clcook/halo_tile.hpp>
 #include <clcook/line_blur.hpp>
+#include <clcook/rank_filter.hpp>
 #include <clcook/stream_compaction.hpp>
 
 #include "stub/runtime.hpp"
@@ -380,6 +383,80 @@ TEST_CASE("scratch memory stays when sigma changes with every call") {
   const long made = stub::calls("clCreateBuffer") - before;
   stub::count_functions(false);
   CHECK(made == 0);
+}
+
+TEST_CASE("what ends or hangs an implementation is refused on a device that is one of it") {
+  const auto on = [](stub::Device device, const char* platform, const char* version = "") {
+    device.platform = platform;
+    device.platform_version = version;
+    stub::set_device(device);
+    return stub::make_runtime();
+  };
+  const auto cannot = [](const std::function<void()>& make) {
+    const Error error = error_of(make);
+    CHECK(error.code == Errc::unsupported);
+    return error.lacks;
+  };
+  for (const bool breaks : {true, false}) {
+    const Runtime intel = on(stub::cpu(), breaks ? "Intel(R) OpenCL" : "Another");
+    for (const int radius : {1, 2, 3}) {
+      const RankFilter::Problem p{40, 40, radius, 0.5, RankFilter::Pixel::r8};
+      const auto make = [&] { RankFilter(intel, p, "network"); };
+      if (breaks && radius > 1) {
+        CHECK(cannot(make) == Lacks::implementation);
+      } else {
+        CHECK_NOTHROW(make());
+      }
+      CHECK_NOTHROW(RankFilter(intel, p, "network_packed"));
+    }
+  }
+  for (const char* platform : {"Portable Computing Language", "Another"}) {
+    const Runtime runtime = on(stub::cpu(), platform, "OpenCL 3.0 PoCL 7.1");
+    HaloTile::Problem p{HaloTile::Filter::dilation, 40, 40, 1, 1, HaloTile::Pixel::r16f};
+    const auto make = [&] { HaloTile(runtime, p, "image"); };
+    if (contains(platform, "Portable")) {
+      CHECK(cannot(make) == Lacks::implementation);
+      p.pixel = HaloTile::Pixel::rgba16f;
+    }
+    CHECK_NOTHROW(make());
+  }
+  const GaussianBlur::Problem p{kSize, kSize, 2, 2};
+  CHECK_NOTHROW(GaussianBlur(on(stub::cpu(), "Another"), p, "cpu_fused"));
+  CHECK(cannot([&] { GaussianBlur(on(stub::cpu(), "rusticl"), p, "cpu_fused"); }) ==
+        Lacks::feature);
+  CHECK(cannot([&] { GaussianBlur(on(stub::gpu(), "NVIDIA CUDA"), p, "cpu_fused"); }) ==
+        Lacks::feature);
+  stub::Device small = stub::cpu();
+  small.extensions = "cl_khr_subgroup_shuffle cl_intel_required_subgroup_size";
+  small.sub_group_sizes = {1, 2, 4, 8};
+  CHECK(sub_groups(on(small, "Portable Computing Language")).sizes ==
+        std::vector<std::size_t>{4, 8});
+  stub::set_device(stub::gpu());
+}
+
+TEST_CASE("rectangles of sub-buffers are copied from the whole buffer") {
+  stub::set_device(stub::gpu());
+  const Runtime runtime = stub::make_runtime();
+  const cl::Buffer whole = create_buffer(runtime, 1 << 16);
+  const auto part = [&](std::size_t origin) {
+    const cl_buffer_region region = {origin, 1 << 14};
+    cl_int status = CL_SUCCESS;
+    cl::Buffer out(clCreateSubBuffer(whole(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                     &region, &status));
+    check(status, "clCreateSubBuffer");
+    return out;
+  };
+  // 4 slices of 8 x 8 floats with gaps between rows, along z: copies into rows without gaps and back.
+  GaussianBlur::Problem p{8, 8, 0, 0};
+  p.channels = 1;
+  p.depth = 4;
+  p.sigma_z = 1;
+  const GaussianBlur blur(runtime, p, "volume");
+  stub::count_functions(true);
+  const long before = stub::calls("clEnqueueCopyBufferRect");
+  CHECK(is_done(blur({part(0), 0, 48}, {part(1 << 15), 0, 64})));
+  CHECK(stub::calls("clEnqueueCopyBufferRect") == before + 2);
+  stub::count_functions(false);
 }
 
 TEST_CASE("a variant that reads images names what the device lacks") {

@@ -277,8 +277,6 @@ TEST_CASE("a wrong description is told its file and its line") {
   refused("[[kernel]]", "[compare]\nfiles = { y = \"kernels.cl\" }\n[[kernel]]", "files",
           "'y' has 20");
   refused("[[kernel]]", "[compare]\nlibrary = \"a.so\"\n[[kernel]]", "[compare]", "both 'library'");
-  // What toml++ takes for granted of a text, and does not say where.
-  CHECK_THROWS_WITH_AS(parse_description("[\nsizes]", "x.toml"), "x.toml: this is not TOML", Error);
   // Characters of which toml++ does not know what they are.
   refused("check = [", "check = \u00e4[", "check = \u00e4[",
           "^ stands for every character beyond ASCII");

@@ -20,9 +20,9 @@
 #define CLCOOK_TOML <toml++/toml.h>
 #endif
 #ifdef CLCOOK_TOML
-// What toml++ takes for granted of a text, such as a key behind "[" and a line end, is not always so:
-// assertions would end the program, and with NDEBUG it would go anywhere. TOML_ASSERT is the library's
-// own setting, which it follows without NDEBUG.
+// What toml++ takes for granted of a text is not always so: assertions would end the program, and with
+// NDEBUG it would go anywhere. TOML_ASSERT is the library's own setting, which it follows without
+// NDEBUG. The lane fuzz looks; no text that ends toml++ by itself is kept here.
 [[noreturn]] static void not_toml() { throw std::runtime_error("this is not TOML"); }
 #undef NDEBUG
 #define TOML_ASSERT(expression) ((expression) ? static_cast<void>(0) : not_toml())

@@ -802,6 +802,11 @@ cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, std
       cl_name_version all[2] = {{1u << 22 | 2u << 12, "OpenCL C"}, {3u << 22, "OpenCL C"}};
       return answer.bytes(all, sizeof all);
     }
+    case 0x105C:  // CL_DEVICE_MAX_NUM_SUB_GROUPS
+      return answer.of(cl_uint{is.sub_group_sizes.empty() ? 0U : 32U});
+    case 0x4108:  // CL_DEVICE_SUB_GROUP_SIZES_INTEL
+      return answer.bytes(is.sub_group_sizes.data(),
+                          is.sub_group_sizes.size() * sizeof(std::size_t));
     case CL_DRIVER_VERSION:
       return answer.text(is.driver);
     case CL_DEVICE_EXTENSIONS:
@@ -1354,6 +1359,8 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem src, c
   STUB_CALL(clEnqueueCopyBufferRect);
   if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
   if (!is_buffer(src) || !is_buffer(dst)) return CL_INVALID_MEM_OBJECT;
+  // PoCL 3.1 ends the process there.
+  if (src->parent.get() != nullptr || dst->parent.get() != nullptr) return CL_INVALID_MEM_OBJECT;
   if (src->context.get() != queue->context.get() || dst->context.get() != queue->context.get())
     return CL_INVALID_CONTEXT;
   Box here{};

@@ -69,7 +69,8 @@ struct Device {
   // As PoCL: a program's binary holds the machine code of the kernels and groups that have run when it
   // is first asked for, and stays what it is then. Else it is the same at any time.
   bool code_at_launch = false;
-  cl_uint compute_capability = 0;  // ten times; of a device of the platform "NVIDIA CUDA"
+  std::vector<std::size_t> sub_group_sizes;  // none: no sub-groups
+  cl_uint compute_capability = 0;            // ten times; of a device of the platform "NVIDIA CUDA"
 };
 
 // The usual GPU, and the usual CPU.

@@ -1,6 +1,5 @@
 // Where implementations behave differently from what they report, and what clcook does about it.
-// Only this header asks which implementation a device belongs to; docs/driver_bugs.md has the
-// reproducers.
+// Only this header asks which implementation a device belongs to; docs/driver_bugs.md says more.
 #pragma once
 
 #include <clcook/core/device_info.hpp>
@@ -93,7 +92,7 @@ inline bool breaks_shared_rows(const DeviceInfo& info) { return is_pocl(info, "6
 inline bool breaks_networks(const DeviceInfo& info) { return is_intel_cpu(info); }
 
 // PoCL offers images of CL_R with CL_HALF_FLOAT; 3.1 to 6.0 read zeros from them, and 7.1 ends the
-// process. CL_RGBA is right. docs/driver_bugs.md has the reproducer.
+// process. CL_RGBA is right.
 inline bool misreads_r16f_images(const DeviceInfo& info) { return is_pocl(info); }
 
 // PoCL 5.0 starts a loop over the items of line_blur's coalesced at index 0 for all of them, see
