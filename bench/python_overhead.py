@@ -121,126 +121,79 @@ def calls(shape, pixel, sigma, rounds):
     return {"call": times, "device": on.queue.device.name, "variant": plan.variant}
 
 
-def sigmas_of(count):
-    return [2 + 10 * i / count for i in range(count)]
-
-
-def sigmas_clcook(shape, pixel, count):
+def sigmas(who, shape, pixel, count):
     a = picture_of(shape, pixel)
     begin = clock()
-    import clcook
+    if who == "clcook":
+        import clcook
 
+        blur = lambda sigma: clcook.gaussian_blur(a, sigma, channel_axis=-1)
+        about = lambda: {"device": clcook.device()}
+    else:
+        import cupy
+        from cupyx.scipy.ndimage import gaussian_filter as of
+
+        blur = lambda sigma: cupy.asnumpy(of(cupy.asarray(a), (sigma, sigma, 0), mode="nearest", truncate=4))
+        name = lambda: cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+        about = lambda: {"device": name(), "version": cupy.__version__}
     imported = clock()
-    for sigma in sigmas_of(count):
-        clcook.gaussian_blur(a, sigma, channel_axis=-1)
-    return {"import": imported - begin, "total": clock() - imported, "device": clcook.device()}
-
-
-def sigmas_cupy(shape, pixel, count):
-    a = picture_of(shape, pixel)
-    begin = clock()
-    import cupy
-    from cupyx.scipy.ndimage import gaussian_filter
-
-    imported = clock()
-    for sigma in sigmas_of(count):
-        cupy.asnumpy(gaussian_filter(cupy.asarray(a), (sigma, sigma, 0), mode="nearest", truncate=4))
-    return {
-        "import": imported - begin,
-        "total": clock() - imported,
-        "device": cupy.cuda.runtime.getDeviceProperties(0)["name"].decode(),
-        "version": cupy.__version__,
-    }
+    for i in range(count):
+        blur(2 + 10 * i / count)
+    return {"import": imported - begin, "total": clock() - imported, **about()}
 
 
 SINGLE_SIGMAS = (2, 8, 32)
 
 
-def single_clcook(shape, pixel, rounds):
-    on = OnBuffers(shape, pixel)
-    known = {"peak": 1} if pixel in ("f16", "f32") else {}
-    out = []
-    for sigma in SINGLE_SIGMAS:
-        plan = on.plan(sigma, **known)
-        us = in_a_row(lambda: plan(on.src, on.dst), on.queue.finish, rounds)
-        out.append({"variant": plan.variant, "us": us})
+def single(who, shape, pixel, rounds):
+    if who == "clcook":
+        on = OnBuffers(shape, pixel)
+        known = {"peak": 1} if pixel in ("f16", "f32") else {}
+        plans = [on.plan(sigma, **known) for sigma in SINGLE_SIGMAS]
+        calls = [lambda plan=plan: plan(on.src, on.dst) for plan in plans]
+        out = [{"variant": plan.variant} for plan in plans]
+        wait = on.queue.finish
+    else:
+        import cupy
+        from cupyx.scipy.ndimage import gaussian_filter as of
+
+        src = cupy.asarray(picture_of(shape, pixel))
+        dst = cupy.empty_like(src)
+        wide = [(sigma, sigma, 0) for sigma in SINGLE_SIGMAS]
+        calls = [lambda s=s: of(src, s, output=dst, mode="nearest", truncate=4) for s in wide]
+        out = [{} for _ in wide]
+        wait = cupy.cuda.get_current_stream().synchronize
+    for call, row in zip(calls, out):
+        for count in (10, rounds):  # some that compile and warm up come first
+            begin = clock()
+            for _ in range(count):
+                call()
+            wait()
+            row["us"] = (clock() - begin) / count
     return out
 
 
-def single_cupy(shape, pixel, rounds):
-    import cupy
-    from cupyx.scipy.ndimage import gaussian_filter
-
-    src = cupy.asarray(picture_of(shape, pixel))
-    dst = cupy.empty_like(src)
-    wait = cupy.cuda.get_current_stream().synchronize
-    return [
-        {
-            "us": in_a_row(
-                lambda: gaussian_filter(src, (sigma, sigma, 0), output=dst, mode="nearest", truncate=4),
-                wait,
-                rounds,
-            )
-        }
-        for sigma in SINGLE_SIGMAS
-    ]
-
-
-def in_a_row(call, wait, rounds):
-    """Microseconds of one of `rounds` calls in a row, after some that compile and warm up."""
-    for _ in range(10):
-        call()
-    wait()
-    begin = clock()
-    for _ in range(rounds):
-        call()
-    wait()
-    return (clock() - begin) / rounds
-
-
-JOBS = {
-    "transfers": transfers,
-    "calls": calls,
-    "sigmas_clcook": sigmas_clcook,
-    "sigmas_cupy": sigmas_cupy,
-    "single_clcook": single_clcook,
-    "single_cupy": single_cupy,
-}
-
-
 def in_new_process(name, *arguments, fresh=False):
-    """Runs a job of JOBS; with empty caches on disk where `fresh`. None where it fails."""
+    """Runs a function of this file; with empty caches on disk where `fresh`. None where it fails."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = dict(os.environ)
-        if fresh:
-            for variable in (
-                *("CLCOOK_CACHE_DIR", "POCL_CACHE_DIR", "CUDA_CACHE_PATH", "CUPY_CACHE_DIR"),
-                "XDG_CACHE_HOME",
-            ):
-                environment[variable] = os.path.join(folder, variable)
-        done = subprocess.run(
-            [sys.executable, __file__, "--job", name, json.dumps(arguments)],
-            capture_output=True,
-            text=True,
-            env=environment,
-        )
+        caches = ("CLCOOK_CACHE_DIR", "POCL_CACHE_DIR", "CUDA_CACHE_PATH", "CUPY_CACHE_DIR", "XDG_CACHE_HOME")
+        environment = {**os.environ, **{one: os.path.join(folder, one) for one in caches if fresh}}
+        line = [sys.executable, __file__, "--job", name, json.dumps(arguments)]
+        done = subprocess.run(line, capture_output=True, text=True, env=environment)
     if done.returncode != 0:
         print(f"{name}: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
         return None
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def single(arguments):
+def single_rows(shape, pixel, rounds, repeat):
     """A row per sigma: medians over processes, and how many times longer CuPy takes."""
-    width, height, channels = map(int, arguments.single.split("x"))
     runs = {"clcook": [], "cupy": []}
-    for _ in range(arguments.repeat):
+    for _ in range(repeat):
         for who, these in runs.items():
-            shape = (height, width, channels)
-            run = in_new_process(f"single_{who}", shape, arguments.pixel, arguments.rounds)
-            if run is None:
+            these.append(in_new_process("single", who, shape, pixel, rounds))
+            if these[-1] is None:
                 return None
-            these.append(run)
     rows = []
     for i, sigma in enumerate(SINGLE_SIGMAS):
         row = {"sigma": sigma, "variant": runs["clcook"][0][i]["variant"]}
@@ -270,19 +223,16 @@ def main():
     arguments = parser.parse_args()
     if arguments.job:
         name, values = arguments.job
-        print(json.dumps(JOBS[name](*json.loads(values))))
+        print(json.dumps(globals()[name](*json.loads(values))))
         return
     width, height, channels = map(int, arguments.size.split("x"))
     shape, pixel, sigma, rounds = (height, width, channels), arguments.pixel, arguments.sigma, arguments.rounds
 
-    head = subprocess.run(
-        [os.path.join(arguments.bin, "clcook_peers")],
-        input="head\n",
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    result = json.loads(head.stdout)
+    def program(*line, **more):
+        line = [os.path.join(arguments.bin, line[0]), *map(str, line[1:])]
+        return json.loads(subprocess.run(line, capture_output=True, text=True, check=True, **more).stdout)
+
+    result = program("clcook_peers", input="head\n")
     result["kind"] = "python"
     result["command"] = shlex.join(["bench/python_overhead.py", *sys.argv[1:]])
     result["python"] = platform.python_version()
@@ -292,10 +242,8 @@ def main():
     names = ("transfers_new", "transfers_same", "call")
     runs = {name: {"cpp": [], "python": []} for name in names}
     for _ in range(arguments.repeat):
-        line = [os.path.join(arguments.bin, "python_plain"), "time"]
-        line += [width, height, channels, pixel, sigma, rounds]
-        said = subprocess.run(list(map(str, line)), capture_output=True, text=True, check=True)
-        both = {"cpp": json.loads(said.stdout), "python": {}}
+        line = ("python_plain", "time", width, height, channels, pixel, sigma, rounds)
+        both = {"cpp": program(*line), "python": {}}
         for job, count in (("transfers", rounds), ("calls", 20 * rounds)):
             run = in_new_process(job, shape, pixel, sigma, count)
             if run is None:
@@ -309,16 +257,16 @@ def main():
         result[name] = {"cpp_us": c, "python_us": p, "ratio": p / c, "more_us": p - c, "runs": runs[name]}
         print(f"{name}: C++ {c:.2f} us, Python {p:.2f} us, {p / c:.3f} times, {p - c:.2f} us more", flush=True)
 
-    sigmas = {"count": arguments.sigmas}
+    row = result["sigmas"] = {"count": arguments.sigmas}
     for who in ("clcook",) if arguments.no_cupy else ("clcook", "cupy"):
-        sigmas[who] = in_new_process(f"sigmas_{who}", shape, pixel, arguments.sigmas, fresh=True)
-    if sigmas.get("cupy") and sigmas["clcook"]:
-        sigmas["ratio"] = sigmas["cupy"]["total"] / sigmas["clcook"]["total"]
-    result["sigmas"] = sigmas
-    print(f"sigmas: {json.dumps(sigmas)}", flush=True)
+        row[who] = in_new_process("sigmas", who, shape, pixel, arguments.sigmas, fresh=True)
+    if row.get("cupy") and row["clcook"]:
+        row["ratio"] = row["cupy"]["total"] / row["clcook"]["total"]
+    print(f"sigmas: {json.dumps(row)}", flush=True)
 
     if not arguments.no_cupy:
-        result["single"] = single(arguments)
+        width, height, channels = map(int, arguments.single.split("x"))
+        result["single"] = single_rows((height, width, channels), pixel, rounds, arguments.repeat)
         for row in result["single"] or []:
             print(
                 f"single, sigma {row['sigma']}: {row['clcook_us']:.0f} us, CuPy {row['cupy_us']:.0f} us,"

@@ -96,8 +96,6 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
   clcook_lane(lint lint "${clcook_lanes}/lint.sh" "${PROJECT_SOURCE_DIR}/kernels")
   clcook_lane(format format "${clcook_lanes}/format.sh" "${PROJECT_SOURCE_DIR}")
   clcook_lane(layers layers "${clcook_lanes}/layers.sh" "${PROJECT_SOURCE_DIR}")
-  clcook_lane(layers.planted layers "${clcook_lanes}/layers_test.sh" "${PROJECT_SOURCE_DIR}"
-              "${PROJECT_BINARY_DIR}/layers")
   clcook_lane(links links "${clcook_lanes}/links.sh" "${PROJECT_SOURCE_DIR}"
               "${PROJECT_BINARY_DIR}/lychee" "${PROJECT_BINARY_DIR}/links")
   clcook_lane(spelling spelling "${clcook_lanes}/spelling.sh" "${PROJECT_SOURCE_DIR}"

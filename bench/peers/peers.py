@@ -32,6 +32,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NATIVE = os.path.join(HERE, "native")
+BC6H_TABLES = os.path.join(HERE, "../../lib/clcook/reference/bc6h_decode.hpp")
 PEERS = {}
 
 
@@ -197,7 +198,8 @@ def nvcc():
 def compiled(source, command, work):
     """The shared library of a source; of several processes the first compiles."""
     text = " ".join(command)
-    for path in [os.path.join(NATIVE, source)] + sorted(glob.glob(os.path.join(NATIVE, "*.*h*"))):
+    headers = glob.glob(os.path.join(NATIVE, "*.*h*")) + [BC6H_TABLES]
+    for path in [os.path.join(NATIVE, source)] + sorted(headers):
         with open(path, encoding="utf-8") as file:
             text += file.read()
     name = f"{source}.{hashlib.sha256(text.encode()).hexdigest()[:12]}.so"

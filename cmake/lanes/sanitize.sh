@@ -1,6 +1,6 @@
 #!/bin/bash
 # sanitize.sh CMAKE SOURCE BUILD: the test programs again, and the clcook command that some of them
-# start, with ASan and UBSan, on the host code. Left out are tests of drivers, which end processes, and
+# start, with ASan and UBSan, on the host code. Left out are tests of drivers, which run under Oclgrind, and
 # the planted bugs, which damage memory on purpose; there are no examples. Kernels are not instrumented:
 # the caches of BUILD serve them, and conformance runs its short grid. The short grid takes a tenth of
 # those that read foreign input or manage memory.
