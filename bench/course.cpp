@@ -41,7 +41,7 @@ std::string file_of(const Exercise& exercise) { return fmt::format("{}.cl", exer
 // By number or name; null: neither.
 const Exercise* find_exercise(const std::string& what) {
   for (const Exercise& one : course::exercises()) {
-    if (what == std::to_string(one.number) || what == one.name || what == std::string(one.name, 2))
+    if (what == std::to_string(one.number) || what == one.name || what == one.name.substr(0, 2))
       return &one;
   }
   return nullptr;

@@ -38,11 +38,11 @@ if(CLCOOK_BUILD_TESTS OR CLCOOK_BUILD_TOOLS)
   clcook_need("the Google Benchmark library" "libbenchmark-dev" benchmark CONFIG)
 endif()
 if(CLCOOK_BUILD_TOOLS)
-  # Only descriptions of kernels need it, see bench/try/description.cpp.
+  # Only descriptions of kernels and the course need it, see bench/try/description.cpp.
   find_path(CLCOOK_TOML_DIR NAMES toml++/toml.hpp toml++/toml.h)
   mark_as_advanced(CLCOOK_TOML_DIR)
   if(NOT CLCOOK_TOML_DIR)
-    message(STATUS "clcook try will not read descriptions: there is no toml++. "
+    message(STATUS "clcook will read no descriptions and have no course: there is no toml++. "
                    "On Debian: apt-get install libtomlplusplus-dev")
   endif()
 endif()

@@ -98,8 +98,9 @@ if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
        "${PROJECT_SOURCE_DIR}/bench/report/*.cpp" "${PROJECT_SOURCE_DIR}/bench/tool/*.cpp"
        "${PROJECT_SOURCE_DIR}/bench/try/*.cpp")
   list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/bench/main.cpp")
-  # What the exercises of the course begin with; not installed for others.
-  file(GLOB exercises CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/course/*.cl")
+  # The exercises of the course, and what they begin with; not installed for others.
+  file(GLOB exercises CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/course/*.cl"
+       "${PROJECT_SOURCE_DIR}/docs/course/*.md")
   list(SORT exercises)
   set(installed ${clcook_embedded})
   clcook_embed(course course "${PROJECT_SOURCE_DIR}/docs/course" ${exercises})

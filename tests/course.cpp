@@ -105,6 +105,8 @@ std::string of_two(const std::string& text) {
 
 }  // namespace
 
+TEST_SUITE_BEGIN("course" * doctest::skip(!clcook::tool::described::can_read()));
+
 LONG_TEST_CASE("at least forty wrong answers, each of them not accepted and told why", 16) {
   if (not_built("clcook")) return;
   const bool compiles = !compiling_tool().empty();
@@ -174,23 +176,20 @@ TEST_CASE("every exercise has a page with its kernel and its drawing") {
   const std::string index = read_bytes(CLCOOK_SOURCE_DIR "/docs/course.md");
   int number = 0;
   for (const Exercise& one : exercises()) {
-    const std::string name = one.name;
-    CAPTURE(name);
+    CAPTURE(one.name);
     CHECK(one.number == ++number);
     const std::string start = start_of(one);
     CHECK(exercise_in(start) == &one);
     CHECK(refusal(one, start).empty());
-    CHECK_NOTHROW(geometry_in(one, name, start));
-    const std::string page =
-        read_bytes(CLCOOK_SOURCE_DIR "/docs/course/" + std::string(one.name) + ".md");
+    CHECK_NOTHROW(geometry_in(one, one.name, start));
+    const std::string page = read_bytes(CLCOOK_SOURCE_DIR "/docs/course/" + one.name + ".md");
     CHECK(page.find("```c\n" + start + "```") != std::string::npos);
-    CHECK(page.find("# Exercise " + std::to_string(one.number) + ": " + one.title) !=
-          std::string::npos);
-    const std::string picture = "images/course_" + std::string(one.name + 3) + ".svg";
+    CHECK(page.rfind("# Exercise " + std::to_string(one.number) + ": " + one.title + "\n", 0) == 0);
+    const std::string picture = "images/course_" + one.name.substr(3) + ".svg";
     CHECK(page.find(picture) != std::string::npos);
     CHECK(std::filesystem::exists(CLCOOK_SOURCE_DIR "/docs/" + picture));
-    CHECK(index.find("course/" + std::string(one.name) + ".md") != std::string::npos);
-    for (const char* hint : one.hints) CHECK(std::string(hint).size() > 40);
+    CHECK(index.find("course/" + one.name + ".md") != std::string::npos);
+    for (const std::string& hint : one.hints) CHECK(hint.size() > 40);
   }
 }
 
@@ -374,3 +373,5 @@ TEST_CASE("a seed repeats what a check found") {
   CHECK(contains(once, "expected 15, got 13"));
   CHECK(found("77") == once);
 }
+
+TEST_SUITE_END();

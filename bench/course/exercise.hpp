@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,44 +33,47 @@ enum class Figure {
 constexpr std::size_t kFigures = 5;
 
 struct Limit {
-  Figure figure;
+  Figure figure = Figure::slots;
   // Where the limit lies between the recipe's figure, 0, and that of the start, 1; above 1 it is the
   // start's figure times this.
-  double share;
+  double share = 0;
 };
 
+// All but the functions is read from the exercise's page, docs/course/NAME.md: number and title from its
+// first line, the rest from the TOML in its last comment, where a field has the name that it has here.
 struct Exercise {
-  int number;
-  const char* name;     // "01_two_calls"
-  const char* title;    // "two calls in a branch"
-  const char* aim;      // one line for the list
-  const char* recipe;   // its solution
-  const char* variant;  // and which of its kernels the limits come from
-  const char* kernel;   // the function that the learner's file has
-  const char* result;   // what slots and accesses are counted per
-  Grid grid;
+  int number = 0;
+  std::string name;     // "01_two_calls"
+  std::string title;    // "two calls in a branch"
+  std::string aim;      // one line for the list
+  std::string recipe;   // its solution
+  std::string variant;  // and which of its kernels the limits come from
+  std::string kernel;   // the function that the learner's file has
+  std::string result;   // what slots and accesses are counted per
+  Grid grid = Grid::items;
   // Of Grid::items the results, of Grid::groups the groups, as an expression of the sizes and of LOCAL,
   // a group's size.
-  const char* extent;
-  std::vector<std::array<const char*, 2>> constants;  // that the grader defines
+  std::string extent;
+  std::map<std::string, int> constants;  // that the grader defines
   std::vector<Limit> limits;
-  std::array<const char*, 3> hints;
+  std::array<std::string, 3> hints;
   // The recipe's kernel for this problem: text before and behind its file.
-  const char* before;
-  const char* behind;
-  std::vector<const char*> goal_global;
-  std::vector<const char*> goal_local;
+  std::string before;
+  std::string behind;
+  std::vector<std::string> goal_global;
+  std::vector<std::string> goal_local;
   // The arguments, with random data, and the reference. `random` draws what is one number for all
   // problems.
-  void (*describe)(Random& random, described::Description& about);
+  void (*describe)(Random& random, described::Description& about) = nullptr;
   // A problem of about so many results, its sizes drawn; of kCounted and kTiny results: see
   // description_of().
-  Params (*problem)(Random& random, std::uint64_t results);
+  Params (*problem)(Random& random, std::uint64_t results) = nullptr;
 };
 
 constexpr std::uint64_t kCounted = 12000;
 constexpr std::uint64_t kTiny = 700;
 
+// Throws Error(unsupported) where this program was built without toml++.
 const std::vector<Exercise>& exercises();
 
 // The text that an exercise begins with.

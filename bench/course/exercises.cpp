@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include <clcook/embedded/course.hpp>
 #include <clcook/reference/argument_swap.hpp>
@@ -588,394 +590,83 @@ void shade(Random& random, Description& about) {
 
 }  // namespace
 
-const std::vector<Exercise>& exercises() {
-  static const std::vector<Exercise> all = {
-      {1,
-       "01_two_calls",
-       "two calls in a branch",
-       "one call for rays of both directions",
-       "argument_swap",
-       "select",
-       "transmittance",
-       "ray",
-       Grid::items,
-       "count",
-       {},
-       {{Figure::slots, 0.4}},
-       {"The work-items of a wave run in step. If some rays come from outside and some from "
-        "inside, the wave runs both calls, one after the other, and part of its lanes waits each "
-        "time.",
-        "Both branches do the same work on other operands. You can choose the operands before the "
-        "work begins.",
-        "Choose the first and the second medium with one condition each, a ? b : c, and call "
-        "once."},
-       "#define CLCOOK_ARGUMENT_SWAP_ONLY\n#define CLCOOK_ARGUMENT_SWAP_SELECT\n",
-       "__kernel void transmittance(__global const float2* outside, __global const float2* "
-       "inside,\n"
-       "    __global const float* cosine, __global float* out, int count, float2 band,\n"
-       "    int points) {\n"
-       "  argument_swap_select(outside, 0, inside, 0, cosine, 0, out, 0, (ulong)count, band,\n"
-       "                       points);\n"
-       "}\n",
-       {"round_up(count, 64)"},
-       {"64"},
-       two_calls,
-       items},
-      {2,
-       "02_table",
-       "a table instead of a cascade",
-       "no branch between a header and its mode",
-       "bc6h_mode",
-       "packed_nibbles",
-       "block_modes",
-       "word",
-       Grid::items,
-       "count",
-       {},
-       {{Figure::slots, 0.4}},
-       {"Headers are random, so a wave has all modes in it and goes down the whole cascade, one "
-        "comparison after the other.",
-        "Five bits make 32 cases. Write the result down for each of them: what does that list look "
-        "like?",
-        "A __constant table of 32 entries with word & 31 as the index is enough. A mode needs four "
-        "bits: 32 modes fit in four words, and a shift takes one out."},
-       "#define CLCOOK_BC6H_MODE_ONLY\n#define CLCOOK_BC6H_MODE_PACKED_NIBBLES\n"
-       "#define CLCOOK_BC6H_MODE_PER_ITEM 1\n",
-       "__kernel void block_modes(__global const uint* headers, __global uchar* modes, int count) "
-       "{\n"
-       "  bc6h_mode_packed_nibbles(headers, 0, modes, 0, (ulong)count);\n"
-       "}\n",
-       {"round_up(count, 64)"},
-       {"64"},
-       block_modes,
-       items},
-      {3,
-       "03_thresholds",
-       "count thresholds without a chain",
-       "the same steps for every value",
-       "threshold_count",
-       "compare_sum",
-       "slots_of",
-       "number",
-       Grid::items,
-       "count",
-       {{"THRESHOLDS", "12"}},
-       {{Figure::slots, 0.4}},
-       {"A wave leaves the chain when its last lane has found its slot, and each comparison is a "
-        "branch that lanes leave at different times.",
-        "The thresholds are sorted: the slot is the number of thresholds that x does not reach.",
-        "Add the comparisons, !(x >= t[k]), which are 0 or 1, without any branch; a NaN reaches "
-        "none. The loop has a fixed number of turns and can be unrolled."},
-       "#define CLCOOK_THRESHOLD_COUNT_ONLY\n#define CLCOOK_THRESHOLD_COUNT_COMPARE_SUM\n"
-       "#define CLCOOK_THRESHOLDS THRESHOLDS\n#define CLCOOK_THRESHOLD_COUNT_PER_ITEM 1\n",
-       "__kernel void slots_of(__global const float* x, __constant float* thresholds,\n"
-       "    __global uchar* slots, int count) {\n"
-       "  threshold_count_compare_sum(x, 0, slots, 0, (ulong)count, thresholds);\n"
-       "}\n",
-       {"round_up(count, 64)"},
-       {"64"},
-       thresholds,
-       items},
-      {4,
-       "04_local_line",
-       "the line in local memory",
-       "each pixel read from global memory about once",
-       "line_blur",
-       "weights_table",
-       "blur_lines",
-       "pixel",
-       Grid::picture,
-       "",
-       {{"RADIUS", "12"}},
-       {{Figure::memory, 0.35}},
-       {"Each work-item reads 25 pixels, and its neighbour reads 24 of the same again.",
-        "A group knows which pixels its work-items read together: its own and RADIUS on each side. "
-        "All work-items of the group together can fetch them once.",
-        "Fill a __local array of group size + 2 RADIUS pixels in a loop with the group's size as "
-        "its step, clamp there, put a barrier behind it that every work-item reaches, also one "
-        "outside the picture, and take the taps from the array. Still as many accesses as before? "
-        "Those are the weights: write restrict on the pointers."},
-       "#define CLCOOK_LINE_BLUR_ONLY\n#define CLCOOK_LINE_BLUR_WEIGHTS_TABLE\n",
-       "__kernel void blur_lines(__global const float4* src, __global float4* dst, int width,\n"
-       "    int height, __global const float* weights) {\n"
-       "  __local float4 tile[64 + 2 * RADIUS];\n"
-       "  const clcook_view src_view = {0, (ulong)width};\n"
-       "  const clcook_view dst_view = {0, (ulong)height};\n"
-       "  const pass_t pass = {width, height, 64, 2 * RADIUS + 1, 0};\n"
-       "  line_blur_weights_table(src, src_view, dst, dst_view, pass, RADIUS, weights, tile);\n"
-       "}\n",
-       {"64 * height"},
-       {"64"},
-       blur_lines<12>,
-       picture},
-      {5,
-       "05_transposed_store",
-       "the transposed store",
-       "neighbouring items store neighbouring pixels",
-       "line_blur",
-       "coalesced_store",
-       "blur_lines",
-       "pixel",
-       Grid::picture,
-       "",
-       {{"RADIUS", "4"}},
-       {{Figure::apart, 0.0}, {Figure::memory, 1.6}},
-       {"A wave's store covers as many rows of dst as the wave has work-items: a memory "
-        "transaction for each pixel.",
-        "A store is wide if neighbouring work-items store side by side in dst, and there y runs "
-        "fastest. Neighbouring work-items need not sum pixels that are neighbours in x.",
-        "Take a group of several lines, such as 16 x 16. Load with get_local_id(0) along x, then, "
-        "behind the barrier, let get_local_id(0) run along y: work-item (i, j) makes the pixel in "
-        "column "
-        "j of line i. Give the local array an odd pitch."},
-       "#define CLCOOK_LINE_BLUR_ONLY\n#define CLCOOK_LINE_BLUR_COALESCED_STORE\n",
-       "__kernel void blur_lines(__global const float4* src, __global float4* dst, int width,\n"
-       "    int height, __global const float* weights) {\n"
-       "  __local float4 tile[(128 + 16) * 9 + 4];\n"
-       "  const clcook_view src_view = {0, (ulong)width};\n"
-       "  const clcook_view dst_view = {0, (ulong)height};\n"
-       "  const pass_t pass = {width, height, 128, 16, 0};\n"
-       "  line_blur_coalesced_store(src, src_view, dst, dst_view, pass, 2 * RADIUS + 1, weights,\n"
-       "                            tile);\n"
-       "}\n",
-       {"ceil_div(width, 128) * ceil_div(height, 8) * 128"},
-       {"128"},
-       blur_lines<4>,
-       picture},
-      {6,
-       "06_symmetric_taps",
-       "symmetric taps",
-       "one weight for two pixels",
-       "line_blur",
-       "symmetric",
-       "blur_lines",
-       "pixel",
-       Grid::picture,
-       "",
-       {{"RADIUS", "12"}},
-       {{Figure::slots, 0.5}, {Figure::memory, 1.2}},
-       {"An exponential costs more than everything else of a tap, and the kernel computes each "
-        "weight twice.",
-        "exp(-(k inverse)^2 / divisor) does not change when k changes its sign.",
-        "Begin with the centre, whose weight is 1, then go from k = 1 to RADIUS: one weight, times "
-        "the sum of the pixels k to the left and k to the right, and twice that weight to the "
-        "norm."},
-       "#define CLCOOK_LINE_BLUR_ONLY\n#define CLCOOK_LINE_BLUR_SYMMETRIC\n",
-       "__kernel void blur_lines(__global const float4* src, __global float4* dst, int width,\n"
-       "    int height, float inverse, float divisor) {\n"
-       "  __local float4 tile[64 + 4 * RADIUS];\n"
-       "  const clcook_view src_view = {0, (ulong)width};\n"
-       "  const clcook_view dst_view = {0, (ulong)height};\n"
-       "  const pass_t pass = {width, height, 64, RADIUS, RADIUS};\n"
-       "  const taps_t taps = {RADIUS, 1, inverse, 1.0f, divisor};\n"
-       "  line_blur_symmetric(src, src_view, dst, dst_view, pass, taps, tile);\n"
-       "}\n",
-       {"64 * height"},
-       {"64"},
-       symmetric_taps,
-       picture},
-      {7,
-       "07_halo_tile",
-       "a tile with its halo",
-       "each pixel read from global memory about once, in two dimensions",
-       "halo_tile",
-       "local_tile",
-       "dilate",
-       "pixel",
-       Grid::picture,
-       "",
-       {{"RADIUS", "2"}},
-       {{Figure::memory, 0.3}},
-       {"Each work-item reads 25 pixels; a group of 16 x 16 reads 6400 pixels, of which 400 are "
-        "different.",
-        "A group's tile with a border of RADIUS pixels all around is all that its work-items need.",
-        "Fill a __local array of (16 + 2 RADIUS)^2 floats with a loop over its cells, 256 at a "
-        "time, "
-        "clamp to the picture there, and put the barrier where every work-item passes it."},
-       "#define CLCOOK_HALO_TILE_ONLY\n#define CLCOOK_HALO_TILE_LOCAL_TILE\n"
-       "#define CLCOOK_HALO_TILE_DILATION\n#define CLCOOK_CHANNELS 1\n#define CLCOOK_CHANNEL_F32\n"
-       "#define CLCOOK_HALO_TILE_RADIUS 2\n",
-       "#undef RADIUS\n#define RADIUS 2\n"
-       "__kernel void dilate(__global const float* src, __global float* dst, int width,\n"
-       "    int height) {\n"
-       "  __local float tile[(16 + 2 * RADIUS) * (16 + 2 * RADIUS)];\n"
-       "  const clcook_view view = {0, (ulong)width};\n"
-       "  clcook_volume volume;\n"
-       "  volume.outside = (float4)(0.0f);\n"
-       "  volume.width = width;\n"
-       "  volume.height = height;\n"
-       "  volume.depth = 1;\n"
-       "  volume.border = CLCOOK_BORDER_CLAMP;\n"
-       "  halo_tile_local_tile(src, view, src, view, dst, view, volume, tile);\n"
-       "}\n",
-       {"round_up(width, 16)", "round_up(height, 16)"},
-       {"16", "16"},
-       dilate,
-       picture},
-      {8,
-       "08_compaction",
-       "compaction with a scan",
-       "positions in a few steps, and no pixel compared twice",
-       "stream_compaction",
-       "bit_flags",
-       "compact",
-       "pixel",
-       Grid::groups,
-       "ceil_div(count, 8192)",
-       {{"CHUNK", "8192"}},
-       {{Figure::slots, 0.5}},
-       {"The last work-item of a group adds 255 numbers, and its whole wave waits for it. Also, "
-        "neighbours read pixels that lie 32 apart.",
-        "All work-items together can compute the sums over the work-items before each: log2(256) = "
-        "8 steps. Flags are single bits: 32 of them fit in a word, and popcount() counts those "
-        "below a place.",
-        "Scan in local memory: in step d = 1, 2, 4, ... each work-item adds what stood d places "
-        "before, with a barrier between reading and writing and another behind. Keep 32 flags of a "
-        "work-item in one word, so that no pixel is read or compared twice."},
-       "#define CLCOOK_STREAM_COMPACTION_ONLY\n",
-       "__kernel __attribute__((reqd_work_group_size(256, 1, 1))) void compact(\n"
-       "    __global const uint* pixels, __global const uint* first, __global uint* kept,\n"
-       "    int count, uint threshold) {\n"
-       "  __local uint cells[GROUP];\n"
-       "  __local uint words[GROUP];\n"
-       "  __local uchar fours[GROUP * PIXELS / 4];\n"
-       "  const uint word = stream_compaction_word(pixels, 0ul, (ulong)count, threshold, fours);\n"
-       "  stream_compaction_write(word, cells, words, first[get_group_id(0)], kept);\n"
-       "}\n",
-       {"ceil_div(count, 8192) * 256"},
-       {"256"},
-       compact,
-       chunks},
-      {9,
-       "09_folded_switch",
-       "a folded switch",
-       "few cases for sixteen results",
-       "folded_switch",
-       "folded4444",
-       "control_points",
-       "patch",
-       Grid::items,
-       "16 * patches",
-       {},
-       {{Figure::slots, 0.4}},
-       {"Sixteen neighbours take sixteen cases, so each wave runs them all, one after the other.",
-        "Sixteen cases call three functions. You can decide which function to call, and with which "
-        "numbers, before you do the work.",
-        "Put the places of the points into tables by i % 16, and call corner(), edge() and "
-        "interior() once each, behind a condition on the kind. Or give all three one form: up to "
-        "nine points with nine weights."},
-       "#define CLCOOK_FOLDED_SWITCH_ONLY\n#define CLCOOK_FOLDED_SWITCH_FOLDED4444\n",
-       "__kernel void control_points(__global const float4* vertices, __global const uint* "
-       "indices,\n"
-       "    __global float4* result, int patches) {\n"
-       "  folded_switch_folded4444(vertices, 0, indices, result, 0, (ulong)patches, 0);\n"
-       "}\n",
-       {"round_up(16 * patches, 64)"},
-       {"64"},
-       control_points,
-       patches},
-      {10,
-       "10_group_order",
-       "the order of groups",
-       "groups that run together share what they read",
-       "group_swizzle",
-       "column_tiles",
-       "gather",
-       "pixel",
-       Grid::tiles,
-       "",
-       {},
-       {{Figure::reach, 0.4}},
-       {"The groups that run at the same time are a long thin row of tiles. Each reads `radius` "
-        "pixels above and below it, which no other group of the row needs.",
-        "The closer the tiles of consecutive groups come to a square, the fewer pixels they read "
-        "in all. Compute every tile once, at the right and lower border too.",
-        "Cut the picture into strips of a few tiles' width, and go through a strip row by row "
-        "before "
-        "the next one begins. The last strip is narrower."},
-       "#define CLCOOK_GROUP_SWIZZLE_ONLY\n#define CLCOOK_GROUP_SWIZZLE_COLUMN_TILES\n"
-       "#define CLCOOK_GROUP_SWIZZLE_GATHER\n",
-       "__kernel void gather(__global const float4* src, __global float4* dst, int width,\n"
-       "    int height, int taps, int radius) {\n"
-       "  const uint grid_x = ((uint)width + 15) / 16;\n"
-       "  const uint grid_y = ((uint)height + 15) / 16;\n"
-       "  group_swizzle_column_tiles(src, 0, (ulong)width, dst, 0, (ulong)width, width, height,\n"
-       "                             grid_x, grid_y, 4, 1, (float4)(0), (float4)(0), (float4)(0),\n"
-       "                             (float4)(0), taps, radius);\n"
-       "}\n",
-       {"ceil_div(width, 16) * ceil_div(height, 16) * 16", "16"},
-       {"16", "16"},
-       gather,
-       picture},
-      {11,
-       "11_local_passes",
-       "many passes in local memory",
-       "an island read once and written once",
-       "local_multipass",
-       "all_local",
-       "solve",
-       "island",
-       Grid::groups,
-       "islands",
-       {{"PARTICLES", "81"}},
-       {{Figure::memory, 0.4}},
-       {"In every iteration, every constraint reads two points from global memory and writes two.",
-        "An island is small, and one group alone works on it.",
-        "Copy the island into a __local array of PARTICLES float4, make all iterations there with "
-        "CLK_LOCAL_MEM_FENCE, and store it at the end."},
-       "#define CLCOOK_LOCAL_MULTIPASS_ONLY\n#define CLCOOK_LOCAL_MULTIPASS_ALL_LOCAL\n",
-       "__kernel void solve(__global const float4* src, __global float4* dst,\n"
-       "    __global const uint4* constraints, __global const uint* first, int colours,\n"
-       "    int iterations, int particles) {\n"
-       "  __local float4 p[PARTICLES];\n"
-       "  local_multipass_all_local(src, 0, (ulong)particles, dst, 0, (ulong)particles,\n"
-       "                            constraints, first, (uint)colours, (uint)iterations,\n"
-       "                            (uint)particles, p);\n"
-       "}\n",
-       {"64 * islands"},
-       {"64"},
-       solve,
-       islands},
-      {12,
-       "12_registers",
-       "fewer registers",
-       "the registers of the recipe, and no more work",
-       "gbuffer_shade",
-       "packed",
-       "shade",
-       "texel",
-       Grid::groups,
-       "ceil_div(count, 4 * LOCAL)",
-       {{"TEXELS", "4"}},
-       {{Figure::registers, 0.25}, {Figure::slots, 1.25}},
-       {"Each texel waits in 12 registers while the loop over the lights runs, and a texel is four "
-        "words.",
-        "Values that the loop does not use can stay packed, as they were loaded. For the others, "
-        "cut the byte out of its word where you use it, for one instruction or none.",
-        "Keep texel.x to texel.w and the three sums. Unpack the normal inside the loop, albedo and "
-        "depth behind it, and let comparisons choose instead of products with 0 and 1."},
-       "#define CLCOOK_GBUFFER_SHADE_ONLY\n#define CLCOOK_GBUFFER_SHADE_PACKED\n"
-       "#define CLCOOK_GBUFFER_SHADE_GROUP 64\n#define CLCOOK_GBUFFER_SHADE_TEXELS 4\n",
-       "__kernel void shade(__global const uint4* gbuffer, __global const int4* lights,\n"
-       "    int light_count, uint fog_colour, __global uint* result, int count) {\n"
-       "  gbuffer_shade_packed(gbuffer, 0, lights, light_count, fog_colour, result, 0,\n"
-       "                       (ulong)count);\n"
-       "}\n",
-       {"ceil_div(count, 256) * 64"},
-       {"64"},
-       shade,
-       items},
-  };
-  return all;
-}
+namespace {
 
-std::string start_of(const Exercise& exercise) {
-  const std::string name = std::string(exercise.name) + ".cl";
+// The text of a file of docs/course.
+std::string course_file(const std::string& name) {
   for (const embedded::File& file : embedded::course) {
     if (file.name == name) return file.text();
   }
   fail(Errc::io, name, "is not in this program");
 }
+
+// The place of a word in a list, as the value of an enum.
+template <class Enum>
+Enum one_of(std::initializer_list<const char*> words, const std::string& word) {
+  const auto found = std::find(words.begin(), words.end(), word);
+  if (found == words.end()) fail(Errc::invalid_argument, "course", "what is '" + word + "'?");
+  return static_cast<Enum>(found - words.begin());
+}
+
+Exercise read_page(const std::string& name) {
+  const std::string page = course_file(name + ".md");
+  const std::size_t toml = page.find('\n', page.rfind("<!-- toml:")) + 1;
+  const auto from = nlohmann::json::parse(described::json_of_toml(
+      page.substr(toml, page.rfind("-->") - toml), "docs/course/" + name + ".md"));
+  Exercise out;
+  out.name = name;
+  out.number = std::stoi(name);
+  const std::size_t title = page.find(": ") + 2;
+  out.title = page.substr(title, page.find('\n') - title);
+  for (const auto& [key, member] : {std::pair("aim", &Exercise::aim),
+                                    {"recipe", &Exercise::recipe},
+                                    {"variant", &Exercise::variant},
+                                    {"kernel", &Exercise::kernel},
+                                    {"result", &Exercise::result},
+                                    {"before", &Exercise::before},
+                                    {"behind", &Exercise::behind}})
+    from.at(key).get_to(out.*member);
+  from.at("hints").get_to(out.hints);
+  from.at("goal_global").get_to(out.goal_global);
+  from.at("goal_local").get_to(out.goal_local);
+  out.extent = from.value("extent", "");
+  out.constants = from.value("constants", out.constants);
+  out.grid = one_of<Grid>({"items", "picture", "tiles", "groups"}, from.at("grid"));
+  for (const auto& [figure, share] :
+       from.at("limits").get<std::vector<std::pair<std::string, double>>>())
+    out.limits.push_back(
+        {one_of<Figure>({"slots", "memory", "registers", "apart", "reach"}, figure), share});
+  return out;
+}
+
+}  // namespace
+
+const std::vector<Exercise>& exercises() {
+  static const std::vector<Exercise> all = [] {
+    std::vector<Exercise> out;
+    const auto add = [&](const char* name, auto describe, auto problem) {
+      out.push_back(read_page(name));
+      out.back().describe = describe;
+      out.back().problem = problem;
+    };
+    add("01_two_calls", two_calls, items);
+    add("02_table", block_modes, items);
+    add("03_thresholds", thresholds, items);
+    add("04_local_line", blur_lines<12>, picture);
+    add("05_transposed_store", blur_lines<4>, picture);
+    add("06_symmetric_taps", symmetric_taps, picture);
+    add("07_halo_tile", dilate, picture);
+    add("08_compaction", compact, chunks);
+    add("09_folded_switch", control_points, patches);
+    add("10_group_order", gather, picture);
+    add("11_local_passes", solve, islands);
+    add("12_registers", shade, items);
+    return out;
+  }();
+  return all;
+}
+
+std::string start_of(const Exercise& exercise) { return course_file(exercise.name + ".cl"); }
 
 namespace {
 
@@ -986,7 +677,7 @@ std::string recipe_text(const Exercise& exercise) {
         &embedded::line_blur, &embedded::halo_tile, &embedded::stream_compaction,
         &embedded::folded_switch, &embedded::group_swizzle, &embedded::local_multipass,
         &embedded::gbuffer_shade}) {
-    if (file->name == std::string(exercise.recipe) + ".cl") return file->text();
+    if (file->name == exercise.recipe + ".cl") return file->text();
   }
   fail(Errc::io, exercise.recipe, "has no kernel in this program");
 }
@@ -1005,8 +696,8 @@ described::Located placed(const std::string& text, const std::string& place) {
 void geometry(const Exercise& exercise, const Entry& entry, described::KernelEntry& out) {
   const auto& local = entry.geometry.local;
   const auto& outputs = entry.geometry.outputs;
-  const auto covered = [&](const char* size, std::size_t d) {
-    return "round_up(ceil_div(" + std::string(size) + ", " + std::to_string(outputs[d]) + "), " +
+  const auto covered = [&](const std::string& size, std::size_t d) {
+    return "round_up(ceil_div(" + size + ", " + std::to_string(outputs[d]) + "), " +
            std::to_string(local[d]) + ")";
   };
   const auto tiles = [&](const char* size, std::size_t d) {
@@ -1027,9 +718,9 @@ void geometry(const Exercise& exercise, const Entry& entry, described::KernelEnt
           placed(std::to_string(local[1]), entry.file)};
       break;
     case Grid::groups:
-      out.global = {placed(replaced("(" + std::string(exercise.extent) + ") * LOCAL", "LOCAL",
-                                    std::to_string(local[0])),
-                           entry.file)};
+      out.global = {
+          placed(replaced("(" + exercise.extent + ") * LOCAL", "LOCAL", std::to_string(local[0])),
+                 entry.file)};
       break;
   }
   for (std::size_t d = 0; d < out.global.size(); ++d)
@@ -1048,7 +739,7 @@ Description description_of(const Exercise& exercise, std::uint64_t seed, std::ui
   exercise.describe(numbers, out);
   std::string options;
   for (const auto& [name, value] : exercise.constants)
-    options += (options.empty() ? "-D" : " -D") + std::string(name) + "=" + value;
+    options += (options.empty() ? "-D" : " -D") + name + "=" + std::to_string(value);
 
   // Oclgrind runs the first; the last is large enough for many groups on a CPU.
   for (const std::uint64_t results :
@@ -1072,13 +763,13 @@ Description description_of(const Exercise& exercise, std::uint64_t seed, std::ui
   };
   for (const Entry& entry : entries)
     geometry(exercise, entry, *add(entry.name, entry.file, Source(entry.file, entry.text)));
-  const std::string goal = std::string(exercise.before) + "#define __kernel static inline\n" +
+  const std::string goal = exercise.before + "#define __kernel static inline\n" +
                            "#define reqd_work_group_size(x, y, z)\n" + recipe_text(exercise) +
                            "\n#undef __kernel\n#undef reqd_work_group_size\n" + exercise.behind;
   described::KernelEntry* recipe =
-      add("recipe", std::string(exercise.recipe) + ".cl", Source("recipe.cl", goal));
-  for (const char* one : exercise.goal_global) recipe->global.push_back({one, "the recipe"});
-  for (const char* one : exercise.goal_local) recipe->local.push_back({one, "the recipe"});
+      add("recipe", exercise.recipe + ".cl", Source("recipe.cl", goal));
+  for (const std::string& one : exercise.goal_global) recipe->global.push_back({one, "the recipe"});
+  for (const std::string& one : exercise.goal_local) recipe->local.push_back({one, "the recipe"});
   recipe->baseline = true;
   return out;
 }

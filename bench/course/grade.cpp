@@ -229,8 +229,8 @@ Proof shape(const Exercise& exercise, const std::string& file, const GradeOption
     const bool is_per_result = limit.figure == Figure::slots || limit.figure == Figure::memory;
     out.lines.push_back(fmt::format("{}{}: {}; the start has {}, the recipe {}; {}",
                                     to_string(limit.figure),
-                                    is_per_result ? std::string(" per ") + exercise.result : "",
-                                    digits(yours), digits(start), digits(recipe),
+                                    is_per_result ? " per " + exercise.result : "", digits(yours),
+                                    digits(start), digits(recipe),
                                     holds ? "good, the limit is " + digits(most)
                                           : "at most " + digits(most) + " is asked for"));
   }

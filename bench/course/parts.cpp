@@ -58,7 +58,7 @@ Entry entry_of(const Exercise& exercise, const std::string& name, const std::str
 }
 
 Entry start_entry(const Exercise& exercise) {
-  return entry_of(exercise, "start", std::string(exercise.name) + ".cl", start_of(exercise));
+  return entry_of(exercise, "start", exercise.name + ".cl", start_of(exercise));
 }
 
 using Shared = std::shared_ptr<const described::Description>;

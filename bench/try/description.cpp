@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 
 #include <clcook/core/error.hpp>
@@ -888,6 +889,13 @@ void check_beyond_ascii(const std::string& content, const std::string& file) {
 
 }  // namespace
 
+std::string json_of_toml(const std::string& content, const std::string& file) {
+  check_beyond_ascii(content, file);
+  std::ostringstream out;
+  out << toml::json_formatter(parse(content, file));
+  return out.str();
+}
+
 Description parse_description(const std::string& content, const std::string& file) {
   check_beyond_ascii(content, file);
   const toml::table root = parse(content, file);
@@ -898,10 +906,15 @@ Description parse_description(const std::string& content, const std::string& fil
 
 bool can_read() { return false; }
 
-Description parse_description(const std::string&, const std::string& file) {
+std::string json_of_toml(const std::string&, const std::string& file) {
   unsupported(Lacks::implementation, file,
-              "this clcook was built without toml++, which descriptions need. On Debian: apt-get "
+              "this clcook was built without toml++, which it needs. On Debian: apt-get "
               "install libtomlplusplus-dev, then build again");
+}
+
+Description parse_description(const std::string& text, const std::string& file) {
+  json_of_toml(text, file);
+  return {};
 }
 
 #endif

@@ -179,6 +179,9 @@ Description read_description(const std::string& file);
 // The same of a text; `file` is its name in errors and the place of its relative paths.
 Description parse_description(const std::string& text, const std::string& file);
 
+// A TOML text as JSON. Throws Error as parse_description().
+std::string json_of_toml(const std::string& text, const std::string& file);
+
 // The names of a shape and of a tune as expressions know them: those that are whole numbers.
 Names names_of(const Params& shape, const Params& tune);
 
