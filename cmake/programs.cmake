@@ -138,7 +138,12 @@ endif()
 
 if(CLCOOK_BUILD_EXAMPLES)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/support/*.cpp")
-  add_library(clcook_example_objects STATIC ${sources})
+  set(installed ${clcook_embedded})
+  clcook_embed(meshes meshes "${PROJECT_SOURCE_DIR}/examples/support"
+               "${PROJECT_SOURCE_DIR}/examples/support/sponge.obj")
+  set(clcook_embedded ${installed})
+  add_library(clcook_example_objects STATIC ${sources}
+                                            "${CLCOOK_GENERATED_DIR}/clcook/embedded/meshes.hpp")
   target_include_directories(clcook_example_objects PUBLIC "${PROJECT_SOURCE_DIR}/examples")
   target_link_libraries(
     clcook_example_objects

@@ -16,11 +16,13 @@
 
 #include <algorithm>
 #include <array>
+#include <clcook/embedded/meshes.hpp>
 #include <clcook/folded_switch.hpp>
 #include <clcook/io/obj.hpp>
 #include <clcook/io/quad_patches.hpp>
 #include <clcook/io/whole_file.hpp>
 #include <cstdint>
+#include <fstream>
 #include <pictures/picture.hpp>
 #include <string>
 #include <vector>
@@ -28,7 +30,6 @@
 #include "support/buffers.hpp"
 #include "support/patch_picture.hpp"
 #include "support/program.hpp"
-#include "support/sponge.hpp"
 
 namespace {
 
@@ -44,6 +45,14 @@ struct Arguments {
   std::string size = "960x800";
 };
 
+// A Wavefront OBJ file, or "sponge": the surface of a cube with three tunnels, examples/support/sponge.obj.
+QuadMesh open_mesh(const std::string& source) {
+  if (source == "sponge") return clcook::io::parse_obj(clcook::embedded::meshes[0].text());
+  std::ifstream file(source, std::ios::binary);
+  if (!file) clcook::fail(clcook::Errc::io, "read " + source, "cannot open the file");
+  return clcook::io::read_obj(file);
+}
+
 void run(const Arguments& arguments) {
   if (!arguments.files.empty() && arguments.files.size() != 3) {
     clcook::fail(clcook::Errc::invalid_argument, "files",
@@ -56,7 +65,7 @@ void run(const Arguments& arguments) {
   clcook::pictures::check_picture_path(picture_out);
   const auto [width, height] = clcook::example::parse_size(arguments.size);
 
-  const QuadMesh mesh = clcook::example::open_mesh(in);
+  const QuadMesh mesh = open_mesh(in);
   const PatchList patches = clcook::io::make_patches(mesh);
   if (patches.valences.empty()) {
     clcook::fail(clcook::Errc::invalid_argument, in,
