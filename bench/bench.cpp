@@ -22,9 +22,9 @@
 #include "tool/fingerprint.hpp"
 #include "tool/growing_result.hpp"
 #include "tool/interrupt.hpp"
+#include "tool/process.hpp"
 #include "tool/progress.hpp"
 #include "tool/scratch_folder.hpp"
-#include "try/watch.hpp"
 
 namespace clcook::tool {
 
@@ -430,7 +430,7 @@ int bench(const BenchArguments& arguments, const std::vector<std::string>& passe
   if (one.resume.empty() && (one.out.empty() || to_stdout)) one.out = folder / "result.json";
   int code = 0;
   for (one.process = 1; one.process <= one.processes; ++one.process) {
-    const int now = described::in_child([&] { return bench_here(one, passed_on); });
+    const int now = in_child([&] { return bench_here(one, passed_on); });
     code = std::max(code, now);
     if (now > 1) return now;
     if (one.resume.empty()) std::swap(one.resume, one.out);

@@ -14,10 +14,10 @@
 #include <string_view>
 
 #include "cookbook/recipes.hpp"
+#include "tool/process.hpp"
 #include "tool/stderr_capture.hpp"
 #include "try/description.hpp"
 #include "try/recipe.hpp"
-#include "try/watch.hpp"
 
 namespace clcook::tool {
 namespace {
@@ -134,13 +134,13 @@ bool add_descriptions(std::vector<std::string>& names) {
 }
 
 int with_descriptions(std::vector<std::string>& names, const std::function<int()>& command) {
-  return add_descriptions(names) ? described::in_child(command) : command();
+  return add_descriptions(names) ? in_child(command) : command();
 }
 
 int with_descriptions(std::string& name, const std::function<int()>& command) {
   if (!is_description(name)) return command();
   name = add_description(name);
-  return described::in_child(command);
+  return in_child(command);
 }
 
 void inspect_descriptions(const std::vector<std::string>& names, const Runtime& runtime) {

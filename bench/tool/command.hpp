@@ -51,7 +51,7 @@ bool is_described(const std::string& recipe);
 std::string add_description(const std::string& file);
 // Puts the recipe's name in the place of each description. Returns whether there was any.
 bool add_descriptions(std::vector<std::string>& names);
-// The same, and runs `command`, in a child process where there was any: see described::in_child().
+// The same, and runs `command`, in a child process where there was any: see in_child().
 int with_descriptions(std::vector<std::string>& names, const std::function<int()>& command);
 int with_descriptions(std::string& name, const std::function<int()>& command);
 // Throws Error(invalid_argument) where a description among these does not fit its kernels. Enqueues
