@@ -15,11 +15,11 @@
 
 #include "measure/ceilings.hpp"
 #include "measure/compare.hpp"
+#include "measure/fingerprint.hpp"
 #include "measure/measure.hpp"
 #include "measure/statistics.hpp"
 #include "measure/verdict.hpp"
 #include "tool/command.hpp"
-#include "tool/fingerprint.hpp"
 #include "tool/growing_result.hpp"
 #include "tool/interrupt.hpp"
 #include "tool/process.hpp"

@@ -11,8 +11,8 @@
 #include <optional>
 #include <set>
 
+#include "measure/fingerprint.hpp"
 #include "tool/command.hpp"
-#include "tool/fingerprint.hpp"
 #include "tool/growing_result.hpp"
 #include "tool/interrupt.hpp"
 #include "tool/process.hpp"

@@ -12,8 +12,8 @@
 #include <cstring>
 #include <memory>
 
+#include "measure/fingerprint.hpp"
 #include "tool/command.hpp"
-#include "tool/fingerprint.hpp"
 #include "tool/process.hpp"
 #include "tool/scratch_folder.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "cookbook/recipes.hpp"
 #include "measure/compare.hpp"
+#include "tool/command.hpp"
 
 namespace clcook::tool {
 

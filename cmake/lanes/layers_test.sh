@@ -48,6 +48,8 @@ include examples/line_blur.cpp '<clcook/cookbook/line_blur.hpp>' 'examples may n
 include kernels/clcook/halo.clh '"../line_blur.cl"' 'device headers may not include kernels'
 include tests/consumer/blur.cpp '<clcook/registry/recipe.hpp>' 'consumer may not include registry'
 include bench/main.cpp '<clcook/cookbook/line_blur.hpp>' 'bench may not include cookbook'
+include bench/tool/command.cpp '"try/recipe.hpp"' 'bench/tool may not include bench/try'
+include bench/results.hpp '"isa/listing.hpp"' 'bench/results may not include bench/isa'
 
 tree
 mkdir lib/clcook/attic
