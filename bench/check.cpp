@@ -11,13 +11,13 @@
 #include <optional>
 #include <set>
 
+#include "measure/fingerprint.hpp"
 #include "tool/command.hpp"
-#include "tool/fingerprint.hpp"
 #include "tool/growing_result.hpp"
 #include "tool/interrupt.hpp"
+#include "tool/process.hpp"
 #include "tool/progress.hpp"
 #include "tool/stderr_capture.hpp"
-#include "try/watch.hpp"
 
 namespace clcook::tool {
 
@@ -187,11 +187,11 @@ class RowWatch {
   void begin(const ConformanceRow& row) {
     end();
     if (is_described(row.recipe)) return;
-    described::began(device_, row.name(), seconds_);
+    began(device_, row.name(), seconds_);
     runs_ = true;
   }
   void end() {
-    if (runs_) described::ended();
+    if (runs_) ended();
     runs_ = false;
   }
 
@@ -350,8 +350,8 @@ void add_check(CLI::App& app, int& exit_code) {
       arguments->out = "-";
     if (arguments->out == "-") arguments->json = true;
     add_descriptions(arguments->recipes);
-    exit_code = arguments->plan ? print_plan(*arguments)
-                                : described::in_child([&] { return run_check(*arguments); });
+    exit_code =
+        arguments->plan ? print_plan(*arguments) : in_child([&] { return run_check(*arguments); });
   });
 }
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "measure/ceilings.hpp"
+#include "measure/fingerprint.hpp"
 #include "measure/measure.hpp"
 #include "measure/statistics.hpp"
 #include "tool/command.hpp"
-#include "tool/fingerprint.hpp"
 #include "tool/growing_result.hpp"
 #include "tool/interrupt.hpp"
 

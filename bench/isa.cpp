@@ -16,8 +16,8 @@
 #include "isa/residency.hpp"
 #include "isa/show.hpp"
 #include "isa/tools.hpp"
+#include "measure/fingerprint.hpp"
 #include "tool/command.hpp"
-#include "tool/fingerprint.hpp"
 #include "tool/interrupt.hpp"
 
 namespace clcook::tool {

@@ -20,8 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "isa/listing.hpp"
-#include "isa/resources.hpp"
+#include "isa/counts.hpp"
 #include "measure/statistics.hpp"
 
 namespace clcook::tool {
@@ -73,7 +72,7 @@ struct Device {
   }
 };
 
-// What a measured variant compiled and enqueued, as hashes: see fingerprint_of() in tool/fingerprint.hpp.
+// What a measured variant compiled and enqueued, as hashes: see fingerprint_of() in measure/fingerprint.hpp.
 struct Fingerprint {
   using IsRow = void;
   std::string kernels;    // of the text of each kernel

@@ -12,9 +12,9 @@
 #include <cstring>
 #include <memory>
 
-#include "isa/tools.hpp"
+#include "measure/fingerprint.hpp"
 #include "tool/command.hpp"
-#include "tool/fingerprint.hpp"
+#include "tool/process.hpp"
 #include "tool/scratch_folder.hpp"
 
 namespace clcook::tool {
@@ -77,10 +77,10 @@ int run_child(const StartupArguments& arguments) {
 // The row of a process of its own.
 StartupRow run_process(const StartupArguments& arguments) {
   if (!arguments.device.empty()) setenv("CLCOOK_DEVICE", arguments.device.c_str(), 1);
-  const isa::Finished ended =
-      isa::run_tool({std::filesystem::read_symlink("/proc/self/exe").string(), "startup", "--child",
-                     "--width", fmt::to_string(arguments.width), "--height",
-                     fmt::to_string(arguments.height), "--sigma", fmt::to_string(arguments.sigma)});
+  const Finished ended =
+      run_tool({std::filesystem::read_symlink("/proc/self/exe").string(), "startup", "--child",
+                "--width", fmt::to_string(arguments.width), "--height",
+                fmt::to_string(arguments.height), "--sigma", fmt::to_string(arguments.sigma)});
   const std::string& text = ended.out;
   const std::size_t at = text.find("STARTUP ");
   if (ended.code != 0 || at == std::string::npos) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <set>
 
 #include <clcook/core/launch.hpp>
@@ -89,9 +91,25 @@ int start(const TryArguments& arguments) {
   return 0;
 }
 
+// Has every command take descriptions.
+void add_source() {
+  static std::map<std::string, std::shared_ptr<const described::Description>> read;  // by recipe
+  set_recipe_source({".toml",
+                     [](const std::string& file) {
+                       auto about = std::make_shared<const described::Description>(
+                           described::read_description(file));
+                       read[about->name] = about;
+                       return described::recipe_of(about);
+                     },
+                     [](const Runtime& runtime, const std::string& recipe) {
+                       described::inspect(runtime, *read.at(recipe));
+                     }});
+}
+
 }  // namespace
 
 void add_try(CLI::App& app, int& exit_code) {
+  add_source();
   CLI::App* command = app.add_subcommand(
       "try", "Your own kernels: read their description, FILE.toml, or begin one");
   auto arguments = std::make_shared<TryArguments>();

@@ -14,6 +14,7 @@
 #include "bench/counters/ptx.hpp"
 #include "bench/counters/recording.hpp"
 #include "bench/isa/tools.hpp"
+#include "bench/tool/process.hpp"
 #include "bench/try/description.hpp"
 #include "bench/try/recipe.hpp"
 #include "clcook_places.hpp"
@@ -51,12 +52,13 @@ std::string refusal(const std::string& ptx, const std::string& kernel, std::size
 
 // What ptxas says of a program; empty: it takes it, or is not installed.
 std::string assembled(const std::string& ptx) {
-  const std::string ptxas = isa::find_program("ptxas", {"/usr/local/cuda/bin"});
+  const std::string ptxas = tool::find_program("ptxas", {"/usr/local/cuda/bin"});
   if (ptxas.empty()) return "";
   const TempFolder folder;
   write_bytes(folder / "kernel.ptx", ptx);
-  const isa::Finished done = isa::run_tool({ptxas, "-arch=sm_90", (folder / "kernel.ptx").string(),
-                                            "-o", (folder / "kernel.cubin").string()});
+  const tool::Finished done =
+      tool::run_tool({ptxas, "-arch=sm_90", (folder / "kernel.ptx").string(), "-o",
+                      (folder / "kernel.cubin").string()});
   return done.code == 0 ? "" : done.out + done.err;
 }
 

@@ -209,6 +209,7 @@ TEST_CASE("what a file may not hold") {
                           "#include_next <x>",
                           "#import \"x\"",
                           "#embed \"x\"",
+                          "# 3 \"x.cl\"",
                           "#define clcook_x 1",
                           "#define CLCOOK_COUNT(x)",
                           "#undef clcook_count",

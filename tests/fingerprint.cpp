@@ -1,6 +1,6 @@
-// The fingerprints of results, bench/tool/fingerprint.hpp: a planted change ages what ran otherwise because of it,
+// The fingerprints of results, bench/measure/fingerprint.hpp: a planted change ages what ran otherwise because of it,
 // and nothing else.
-#include "bench/tool/fingerprint.hpp"
+#include "bench/measure/fingerprint.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,5 +1,10 @@
 // The offline analyser: classes of instructions, reading assembly and compilers' messages, the gate, and the command itself where clang-19 is installed.
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 
@@ -10,6 +15,7 @@
 #include "bench/isa/resources.hpp"
 #include "bench/isa/targets.hpp"
 #include "bench/isa/tokens.hpp"
+#include "bench/tool/process.hpp"
 #include "clcook_places.hpp"
 #include "support/grid.hpp"
 #include "support/testing.hpp"
@@ -888,4 +894,41 @@ TEST_CASE("the command without ptxas counts PTX") {
   CHECK(ran.code == 0);
   CHECK(contains(ran.out, "PTX counts, not yet machine code"));
   CHECK(contains(ran.out, "no ptxas here"));
+}
+
+TEST_CASE("a program runs without our open files, and what it began ends with it") {
+  const auto shell = [](const std::string& script, const tool::RunOptions& options = {}) {
+    return tool::run_tool({"/bin/sh", "-c", script}, options);
+  };
+  const int mine = dup(STDERR_FILENO);
+  const tool::Finished files =
+      shell("test -e /proc/self/fd/" + std::to_string(mine) + " && echo ours; cat; exit 3");
+  close(mine);
+  CHECK(files.code == 3);
+  CHECK(files.out.empty());
+  const tool::Finished left = shell("sleep 1000 >/dev/null 2>&1 & echo $!");
+  const std::string process = "/proc/" + left.out.substr(0, left.out.find('\n')) + "/stat";
+  REQUIRE(left.out.size() > 1);
+  // What was sent SIGKILL is gone, or about to be.
+  std::string state = "gone";
+  for (int i = 0; i < 1000 && state != "Z" && std::filesystem::exists(process); ++i) {
+    std::ifstream in(process);
+    std::string skipped;
+    in >> skipped >> skipped >> state;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  CHECK((state == "Z" || !std::filesystem::exists(process)));
+
+  tool::RunOptions options;
+  options.variables = {{"CLCOOK_A", "b"}, {"HOME", ""}};
+  options.most_text = 4;
+  CHECK(shell("echo $CLCOOK_A${HOME-none}", options).out == "bnon");
+  options.stop = [] { return true; };
+  CHECK(shell("sleep 1000", options).signal == SIGTERM);
+  options.stop = {};
+  options.seconds = 1;
+  const tool::Finished late = shell("sleep 1000", options);
+  CHECK(late.too_long);
+  CHECK(late.code == 128 + SIGKILL);
+  CHECK(contains(tool::run_tool({"/dev/null"}).err, "cannot run /dev/null"));
 }

@@ -2,8 +2,8 @@
 #include <optional>
 
 #include "bench/cookbook/recipes.hpp"
+#include "bench/measure/fingerprint.hpp"
 #include "bench/tool/command.hpp"
-#include "bench/tool/fingerprint.hpp"
 #include "clcook_places.hpp"
 #include "support/testing.hpp"
 

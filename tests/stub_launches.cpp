@@ -1,5 +1,5 @@
 // What every variant compiles and enqueues is what bench/record says, a text for each recipe that the
-// tool takes a result's fingerprint from (bench/tool/fingerprint.hpp): a reader sees in a diff which launches
+// tool takes a result's fingerprint from (bench/measure/fingerprint.hpp): a reader sees in a diff which launches
 // a change of the host changes, and --check then doubts what was measured of these variants.
 //
 // The files say which cases there are: a line for each, with the variant, the device, the tune and the

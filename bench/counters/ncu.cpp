@@ -11,7 +11,7 @@
 
 #include "counters/cuda.hpp"
 #include "counters/recording.hpp"
-#include "isa/tools.hpp"
+#include "tool/process.hpp"
 
 namespace clcook::counters {
 
@@ -212,7 +212,7 @@ std::string time_spent() { return text("the time of a recipe, ", kRecipeSeconds,
 
 Ncu::Ncu() {
   const char* const wanted = std::getenv("CLCOOK_NCU");
-  program_ = isa::find_program(wanted == nullptr ? "ncu" : wanted, {"/usr/local/cuda/bin"});
+  program_ = tool::find_program(wanted == nullptr ? "ncu" : wanted, {"/usr/local/cuda/bin"});
   if (program_.empty()) {
     fail(Errc::unsupported, "clcook counters",
          wanted == nullptr ? "needs NVIDIA's profiler ncu (Nsight Compute), which is not in PATH; "
@@ -221,7 +221,7 @@ Ncu::Ncu() {
   }
   if (const std::string lack = lack_of_cuda(); !lack.empty())
     fail(Errc::unsupported, "clcook counters", "needs NVIDIA's CUDA driver: " + lack);
-  const isa::Finished said = isa::run_tool({program_, "--version"});
+  const tool::Finished said = tool::run_tool({program_, "--version"});
   const std::size_t at = said.out.find("Version ");
   if (said.code != 0 || at == std::string::npos) {
     fail(Errc::unsupported, "clcook counters",
@@ -298,7 +298,7 @@ std::vector<Ncu::Calls> Ncu::profile_together(const std::filesystem::path& folde
       fs::remove(verdict_of(*one), error);
       command.push_back(one->name);
     }
-    const isa::Finished ended = isa::run_tool(command, stop);
+    const tool::Finished ended = tool::run_tool(command, {{}, stop});
     std::string log = ended.out + ended.err;
     if (fs::exists(log_file)) log += read_text_file(log_file.string());
     const std::string complaint = complaint_of(log);

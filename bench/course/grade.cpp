@@ -12,11 +12,11 @@
 #include <clcook/core/error.hpp>
 #include <clcook/core/source.hpp>
 
-#include "course/child.hpp"
 #include "course/learner.hpp"
 #include "course/parts.hpp"
 #include "isa/tools.hpp"
 #include "results.hpp"
+#include "tool/process.hpp"
 #include "tool/scratch_folder.hpp"
 
 namespace clcook::tool::course {
@@ -32,7 +32,7 @@ std::string new_nonce() {
 
 // What a part found.
 struct Found {
-  Ended ended;
+  Finished ended;
   std::string at, wrong, unbuilt, unavailable, done;
   bool is_done = false;
   Json figures;
@@ -58,9 +58,16 @@ Found read_report(const std::string& path, const std::string& nonce) {
   return out;
 }
 
+RunOptions limits(unsigned processor_seconds, unsigned seconds) {
+  RunOptions out;
+  out.processor_seconds = processor_seconds;
+  out.seconds = seconds;
+  out.most_text = 64 << 10;
+  return out;
+}
+
 Found run(const std::string& name, const std::string& file, const GradeOptions& options,
-          const std::vector<std::string>& before,
-          const std::vector<std::pair<std::string, std::string>>& variables, const Limits& limits) {
+          const RunOptions& how, const std::vector<std::string>& before = {}) {
   const ScratchFolder folder("course");
   const std::string report = folder / "report";
   const std::string nonce = new_nonce();
@@ -74,7 +81,7 @@ Found run(const std::string& name, const std::string& file, const GradeOptions& 
     command.push_back("--device");
     command.push_back(options.device);
   }
-  const Ended ended = run_limited(command, variables, limits);
+  const Finished ended = run_tool(command, how);
   Found out = read_report(report, nonce);
   out.ended = ended;
   return out;
@@ -96,7 +103,7 @@ std::string accident(const Found& found) {
 }
 
 Proof right(const std::string& file, const GradeOptions& options) {
-  const Found found = run("right", file, options, {}, {}, {});
+  const Found found = run("right", file, options, limits(12, 60));
   Proof out;
   out.name = "right";
   out.state = Proof::State::fails;
@@ -142,7 +149,7 @@ std::vector<std::string> complaint(const std::string& log, const std::string& te
 Proof clean(const std::string& file, const GradeOptions& options, bool is_right) {
   Proof out;
   out.name = "clean";
-  const std::string oclgrind = isa::find_program("oclgrind");
+  const std::string oclgrind = find_program("oclgrind");
   if (oclgrind.empty()) {
     out.lines.push_back(
         "Oclgrind, which looks for races and for accesses out of bounds, is not installed: this "
@@ -155,16 +162,13 @@ Proof clean(const std::string& file, const GradeOptions& options, bool is_right)
   // for such.
   for (const char* what : {"--data-races", "--uninitialized"}) {
     const std::string path = folder / (what + 2);
-    Limits limits;
-    limits.processor_seconds = 40;
-    limits.seconds = 120;
-    const Found found = run("clean", file, options,
-                            {oclgrind, what, "--build-options", "-cl-opt-disable", "--log", path},
-                            {{"CLCOOK_PLAIN_BUFFERS", "1"},
-                             {"CLCOOK_GUARD_BANDS", "0"},
-                             {"CLCOOK_CACHE", "0"},
-                             {"CLCOOK_DEVICE", ""}},
-                            limits);
+    RunOptions how = limits(40, 120);
+    how.variables = {{"CLCOOK_PLAIN_BUFFERS", "1"},
+                     {"CLCOOK_GUARD_BANDS", "0"},
+                     {"CLCOOK_CACHE", "0"},
+                     {"CLCOOK_DEVICE", ""}};
+    const Found found = run("clean", file, options, how,
+                            {oclgrind, what, "--build-options", "-cl-opt-disable", "--log", path});
     std::ifstream in(path, std::ios::binary);
     log.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
     out.state = Proof::State::fails;
@@ -200,10 +204,7 @@ double figure_in(const Json& figures, const char* whose, Figure figure) {
 }
 
 Proof shape(const Exercise& exercise, const std::string& file, const GradeOptions& options) {
-  Limits limits;
-  limits.processor_seconds = 60;
-  limits.seconds = 180;
-  const Found found = run("shape", file, options, {}, {}, limits);
+  const Found found = run("shape", file, options, limits(60, 180));
   Proof out;
   out.name = "shape";
   out.state = Proof::State::fails;
@@ -238,10 +239,7 @@ Proof shape(const Exercise& exercise, const std::string& file, const GradeOption
 }
 
 Proof time(const std::string& file, const GradeOptions& options) {
-  Limits limits;
-  limits.processor_seconds = 60;
-  limits.seconds = 120;
-  const Found found = run("time", file, options, {}, {}, limits);
+  const Found found = run("time", file, options, limits(60, 120));
   Proof out;
   out.name = "time";
   if (!found.unavailable.empty()) {

@@ -7,47 +7,20 @@
 #include <sstream>
 
 #include <clcook/core/error.hpp>
+#include <clcook/core/impl/preprocess.hpp>
 
 namespace clcook::tool::course {
 
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+using clcook::detail::SourceLine;
 
-std::vector<std::string> words_in(const std::string& line) {
+std::vector<std::string> words_in(std::string_view text) {
   std::vector<std::string> out;
-  for (std::size_t at = 0; at < line.size();) {
-    if (!is_word(line[at])) {
-      ++at;
-      continue;
-    }
-    std::size_t end = at;
-    while (end < line.size() && is_word(line[end])) ++end;
-    const std::string word = line.substr(at, end - at);
-    if (std::isdigit(static_cast<unsigned char>(word[0])) == 0) out.push_back(word);
-    at = end;
+  for (clcook::detail::Lexeme& one : clcook::detail::lexemes_of(text)) {
+    if (one.is_name()) out.push_back(std::move(one.text));
   }
   return out;
-}
-
-// The directive of a line, "include" and what follows; false: it is none.
-bool directive_of(const std::string& line, std::string& name, std::string& rest) {
-  std::string text = trimmed(line);
-  if (text.rfind("%:", 0) == 0) {  // another spelling of #
-    text.erase(0, 2);
-  } else if (text.rfind("\?\?=", 0) == 0) {
-    text.erase(0, 3);
-  } else if (!text.empty() && text[0] == '#') {
-    text.erase(0, 1);
-  } else {
-    return false;
-  }
-  text = trimmed(text);
-  std::size_t end = 0;
-  while (end < text.size() && is_word(text[end])) ++end;
-  name = text.substr(0, end);
-  rest = trimmed(text.substr(end));
-  return true;
 }
 
 std::string at_line(std::size_t line, const std::string& what) {
@@ -82,83 +55,22 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\f\v") - begin + 1);
 }
 
-std::string without_comments(const std::string& text) {
-  std::string out;
-  enum class In { code, line, block, string, letter } in = In::code;
-  std::size_t owed = 0;  // ends of lines that were taken out
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
-    if (c == '\\' &&
-        (next == '\n' || (next == '\r' && i + 2 < text.size() && text[i + 2] == '\n'))) {
-      ++owed;
-      i += next == '\r' ? 2 : 1;
-      continue;
-    }
-    if (c == '\n') {
-      if (in != In::block) in = In::code;
-      out += '\n';
-      if (in == In::block) continue;
-      out.append(owed, '\n');
-      owed = 0;
-      continue;
-    }
-    switch (in) {
-      case In::line:
-        break;
-      case In::block:
-        if (c == '*' && next == '/') {
-          in = In::code;
-          ++i;
-          out += ' ';
-        }
-        break;
-      case In::string:
-      case In::letter:
-        out += c;
-        if (c == '\\' && next != '\0') {
-          out += next;
-          ++i;
-        } else if (c == (in == In::string ? '"' : '\'')) {
-          in = In::code;
-        }
-        break;
-      case In::code:
-        if (c == '/' && next == '/') {
-          in = In::line;
-        } else if (c == '/' && next == '*') {
-          in = In::block;
-          ++i;
-        } else {
-          if (c == '"') in = In::string;
-          if (c == '\'') in = In::letter;
-          out += c;
-        }
-        break;
-    }
-  }
-  return out;
-}
-
 std::string refusal(const Exercise& exercise, const std::string& text) {
-  const std::string code = without_comments(text);
   std::set<std::string> given;
   for (const auto& [name, value] : exercise.constants) given.insert(name);
   std::map<std::string, std::vector<Macro>> macros;
   std::vector<std::pair<std::size_t, std::vector<std::string>>> conditions;
-  std::istringstream lines(code);
-  std::size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    std::string name;
-    std::string rest;
-    if (!directive_of(line, name, rest)) {
-      for (const std::string& word : words_in(line)) {
+  for (const SourceLine& line : clcook::detail::SourceLines::of(text)) {
+    const std::size_t number = line.first;
+    const std::string& name = line.name;
+    const std::string& rest = line.rest;
+    if (!line.is_directive) {
+      for (const std::string& word : words_in(line.text)) {
         if (word == "printf")
           return at_line(number, "it prints; results are read from memory, so take printf out");
         if (word == "asm" || word == "__asm__" || word == "__asm")
           return at_line(number, "it has assembly, which only one machine understands");
-        if (word == "_Pragma" && line.find("unroll") == std::string::npos)
+        if (word == "_Pragma" && line.text.find("unroll") == std::string::npos)
           return at_line(number, "of _Pragma only unroll is taken");
         if (word.rfind("__", 0) == 0 && !is_qualifier(word) && word.rfind("__builtin_", 0) != 0)
           return at_line(number, "'" + word + "' is a name of compilers, not of OpenCL C");
@@ -172,9 +84,8 @@ std::string refusal(const Exercise& exercise, const std::string& text) {
         return at_line(number, "it includes " + (rest.empty() ? "nothing" : rest) +
                                    "; only the cookbook's <clcook/NAME.clh> can be included");
     } else if (name == "define" || name == "undef") {
-      std::size_t end = 0;
-      while (end < rest.size() && is_word(rest[end])) ++end;
-      const std::string macro = rest.substr(0, end);
+      std::string_view behind = rest;
+      const std::string macro(clcook::detail::take_word(behind));
       if (is_reserved(macro))
         return at_line(number, "it defines " + macro + ", and names with clcook are the grader's");
       if (given.count(macro) != 0)
@@ -182,14 +93,14 @@ std::string refusal(const Exercise& exercise, const std::string& text) {
       if (macro.rfind("__", 0) == 0 || macro == exercise.kernel)
         return at_line(number, "it defines " + macro + ", which has a meaning already");
       if (name == "undef") continue;
-      std::string body = rest.substr(end);
       Macro one;
-      if (!body.empty() && body[0] == '(') {
-        const std::size_t close = std::min(body.find(')'), body.size() - 1);
-        for (const std::string& word : words_in(body.substr(0, close))) one.parameters.insert(word);
-        body.erase(0, close + 1);
+      if (!behind.empty() && behind[0] == '(') {
+        const std::size_t close = std::min(behind.find(')'), behind.size() - 1);
+        for (const std::string& word : words_in(behind.substr(0, close)))
+          one.parameters.insert(word);
+        behind.remove_prefix(close + 1);
       }
-      one.body = words_in(body);
+      one.body = words_in(behind);
       for (const std::string& word : one.body) {
         if (word.rfind("__", 0) == 0 && !is_qualifier(word) && word.rfind("__builtin_", 0) != 0)
           return at_line(number, "'" + word + "' is a name of compilers, not of OpenCL C");
@@ -205,8 +116,9 @@ std::string refusal(const Exercise& exercise, const std::string& text) {
     } else if (name == "pragma") {
       if (rest.rfind("unroll", 0) != 0 && rest.rfind("OPENCL", 0) != 0 && rest != "once")
         return at_line(number, "of pragmas only unroll and OPENCL are taken");
-    } else if (!name.empty() && name != "else" && name != "endif" && name != "error") {
-      return at_line(number, "it has a directive #" + name);
+    } else if (name.empty() ? !rest.empty()
+                            : name != "else" && name != "endif" && name != "error") {
+      return at_line(number, "it has a directive #" + (name.empty() ? rest : name));
     }
   }
   // The file alone decides what is compiled: the same code is checked, counted and timed.

@@ -10,10 +10,6 @@ namespace clcook::tool::course {
 // Without blanks around it.
 std::string trimmed(const std::string& text);
 
-// The text without comments, of the same number of lines, and with lines that a backslash continues
-// put together. Strings stay.
-std::string without_comments(const std::string& text);
-
 // Why the grader does not take the text, with the line: it includes what is no header of the
 // cookbook, defines a name of the grader's, asks which compiler reads it, or prints. Empty: it does
 // take it.

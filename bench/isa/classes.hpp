@@ -8,26 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/counts.hpp"
+
 namespace clcook::isa {
 
-// What an instruction occupies. One instruction belongs to one class.
-enum class Kind {
-  vector_alu,  // arithmetic for every work-item; on PTX all arithmetic
-  scalar_alu,  // arithmetic once per wave (AMD scalar unit, NVIDIA uniform datapath); x86: general
-               // registers
-  branch,      // jumps and calls; on machines with masks also the jumps around masked code
-  vector_memory,  // global, image and scratch memory through the vector path; x86: moves of vector
-                  // registers
-  scalar_memory,  // loads once per wave: arguments and constants; x86: moves of general registers
-  local_memory,   // local memory (LDS, shared memory)
-  wait,           // waits, barriers, cache maintenance, convergence: nothing is computed
-  other,          // the program's end, hints, and what no table knows
-};
-constexpr std::size_t kKinds = 8;
-
-constexpr std::array<const char*, kKinds> kKindNames = {
-    "vector_alu",    "scalar_alu",   "branch", "vector_memory",
-    "scalar_memory", "local_memory", "wait",   "other"};
 // For columns of four characters.
 constexpr std::array<const char*, kKinds> kKindTags = {"valu", "salu", "bran", "vmem",
                                                        "smem", "lmem", "wait", "oth"};

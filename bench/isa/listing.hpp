@@ -27,21 +27,6 @@ struct Line {
   unsigned line = 0;
 };
 
-struct Counts {
-  std::array<unsigned, kKinds> by_kind{};
-  unsigned total = 0;
-  unsigned loops = 0;           // loop headers in the control-flow graph
-  std::set<std::string> calls;  // functions that were left as calls: the counts are then worthless
-  std::set<std::string> unknown;                 // mnemonics that no table has
-  std::map<std::string, unsigned> unclassified;  // the same, and how often they stand there
-  unsigned vector_registers = 0;                 // x86 only: distinct xmm/ymm/zmm registers named
-  unsigned spill_bytes = 0;                      // x86 only: bytes that spill stores write
-  unsigned frame_bytes = 0;  // x86 only: the stack frame below the saved registers
-
-  unsigned of(Kind kind) const { return by_kind[static_cast<std::size_t>(kind)]; }
-  unsigned branches() const { return of(Kind::branch); }
-};
-
 struct Listing {
   std::vector<Line> lines;
   Counts counts;

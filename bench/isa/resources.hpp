@@ -12,17 +12,6 @@
 
 namespace clcook::isa {
 
-// -1: not known for this target.
-struct Resources {
-  long registers = -1;         // vector registers per work-item (AMD: VGPRs with AGPRs)
-  long scalar_registers = -1;  // AMD: SGPRs
-  long local_bytes = -1;  // local memory that the kernel declares; arguments come on top at launch
-  long spills = -1;       // AMD: registers spilled; NVIDIA and x86: bytes that spill stores write
-  long scratch = -1;      // bytes of private memory per work-item: the stack frame
-  long occupancy = -1;    // AMD: waves per SIMD that registers and declared local memory allow
-  long bytes = -1;        // machine code
-};
-
 namespace detail {
 
 // The number behind `key` in the text, -1 without one.

@@ -2,9 +2,6 @@
 
 #include "isa/tools.hpp"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,9 +21,8 @@
 #include <fmt/format.h>
 #include <clcook/core/source.hpp>
 
-extern char** environ;
-
 #include "tool/code.hpp"
+#include "tool/process.hpp"
 #include "tool/scratch_folder.hpp"
 #include "tool/words.hpp"
 
@@ -35,6 +31,9 @@ namespace clcook::isa {
 namespace {
 
 namespace fs = std::filesystem;
+using tool::find_program;
+using tool::Finished;
+using tool::run_tool;
 
 // Changed when what is stored, or how it is made, changes.
 constexpr const char* kCacheFormat = "clcook-isa 2";
@@ -216,65 +215,6 @@ std::string first_error(const std::string& log) {
   }
   const std::size_t begin = log.rfind('\n', at) == std::string::npos ? 0 : log.rfind('\n', at) + 1;
   return log.substr(begin, log.find('\n', at) - begin);
-}
-
-std::string find_program(const std::string& name, const std::vector<std::string>& more_folders) {
-  const auto runnable = [](const fs::path& path) {
-    std::error_code error;
-    return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
-  };
-  if (name.find('/') != std::string::npos) return runnable(name) ? name : "";
-  std::vector<std::string> folders;
-  const std::string path = environment("PATH");
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    folders.push_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  folders.insert(folders.end(), more_folders.begin(), more_folders.end());
-  for (const std::string& folder : folders) {
-    if (!folder.empty() && runnable(fs::path(folder) / name))
-      return (fs::path(folder) / name).string();
-  }
-  return "";
-}
-
-Finished run_tool(const std::vector<std::string>& command, const std::function<bool()>& stop) {
-  const tool::ScratchFolder folder("isa");
-  const std::string out = folder / "out";
-  const std::string err = folder / "err";
-  std::vector<char*> arguments;
-  for (const std::string& one : command) arguments.push_back(const_cast<char*>(one.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  pid_t child = 0;
-  const int status =
-      posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (status != 0) fail(Errc::io, "run " + command[0], std::strerror(status));
-  int ended = 0;
-  bool stopped = !stop;
-  for (pid_t done = 0; done != child;) {
-    done = waitpid(child, &ended, stopped ? 0 : WNOHANG);
-    if (done < 0 && errno != EINTR) fail(Errc::io, "run " + command[0], std::strerror(errno));
-    if (done != 0 || stopped) continue;
-    if (stop()) {
-      stopped = true;
-      kill(child, SIGTERM);
-    } else {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-  }
-  Finished finished;
-  finished.code =
-      WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + (WIFSIGNALED(ended) ? WTERMSIG(ended) : 0);
-  finished.out = read_text_file(out);
-  finished.err = read_text_file(err);
-  return finished;
 }
 
 Toolchain find_toolchain() {

@@ -15,21 +15,6 @@
 
 namespace clcook::isa {
 
-struct Finished {
-  int code = -1;  // exit code; 128 + the signal's number
-  std::string out;
-  std::string err;
-};
-
-// The full path of a program that lies in PATH or in one of these folders; empty: it is in none.
-std::string find_program(const std::string& name,
-                         const std::vector<std::string>& more_folders = {});
-
-// Runs a program to its end, without a shell. Throws Error(io) when it cannot be started. From when
-// `stop` says so, which is asked many times a second, it is sent SIGTERM.
-Finished run_tool(const std::vector<std::string>& command,
-                  const std::function<bool()>& stop = nullptr);
-
 // What is installed. The environment may name others: CLCOOK_CLANG, CLCOOK_LIBCLC (a folder),
 // CLCOOK_PTXAS, CLCOOK_NVDISASM.
 struct Toolchain {

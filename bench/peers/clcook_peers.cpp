@@ -35,9 +35,9 @@
 #include <string>
 #include <vector>
 
+#include "measure/fingerprint.hpp"
 #include "measure/measure.hpp"
 #include "tool/command.hpp"
-#include "tool/fingerprint.hpp"
 
 namespace {
 

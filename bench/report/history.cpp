@@ -1,8 +1,8 @@
 // What git knows of the commits of results.
 #include <clcook/core/source.hpp>
 
-#include "isa/tools.hpp"
 #include "report/report.hpp"
+#include "tool/process.hpp"
 
 namespace clcook::tool::report {
 
@@ -22,13 +22,13 @@ std::string revision_of(const std::string& commit) {
 
 }  // namespace
 
-History::History(const std::filesystem::path& root) : root_(root), git_(isa::find_program("git")) {
+History::History(const std::filesystem::path& root) : root_(root), git_(find_program("git")) {
   if (git_.empty()) {
     silence_ = "there is no git";
     return;
   }
-  const isa::Finished asked =
-      isa::run_tool({git_, "-C", root_, "rev-parse", "--is-shallow-repository", "--show-toplevel"});
+  const Finished asked =
+      run_tool({git_, "-C", root_, "rev-parse", "--is-shallow-repository", "--show-toplevel"});
   std::error_code error;
   const std::size_t line = asked.out.find('\n');
   if (asked.code != 0)
@@ -42,7 +42,7 @@ History::Has History::has(const std::string& commit) {
   if (!silence_.empty()) return Has::unknown;
   const auto [found, is_new] = known_.try_emplace(commit, Has::yes);
   if (is_new &&
-      isa::run_tool({git_, "-C", root_, "merge-base", "--is-ancestor", revision_of(commit), "HEAD"})
+      run_tool({git_, "-C", root_, "merge-base", "--is-ancestor", revision_of(commit), "HEAD"})
               .code != 0)
     found->second = shallow_ ? Has::unknown : Has::no;
   return found->second;
@@ -51,8 +51,8 @@ History::Has History::has(const std::string& commit) {
 const isa::Gate* History::gate_at(const std::string& commit) {
   const auto [found, is_new] = gates_.try_emplace(commit);
   if (is_new && has(commit) == Has::yes) {
-    const isa::Finished asked =
-        isa::run_tool({git_, "-C", root_, "show", revision_of(commit) + ":bench/isa_gate.json"});
+    const Finished asked =
+        run_tool({git_, "-C", root_, "show", revision_of(commit) + ":bench/isa_gate.json"});
     try {
       if (asked.code == 0) found->second = isa::read_gate(asked.out, commit);
     } catch (const Error&) {  // of another version: nothing is known

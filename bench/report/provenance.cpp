@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
+#include "measure/fingerprint.hpp"
 #include "report/report.hpp"
-#include "tool/fingerprint.hpp"
 
 namespace clcook::tool::report {
 

@@ -14,10 +14,8 @@
 #include <string_view>
 
 #include "cookbook/recipes.hpp"
+#include "tool/process.hpp"
 #include "tool/stderr_capture.hpp"
-#include "try/description.hpp"
-#include "try/recipe.hpp"
-#include "try/watch.hpp"
 
 namespace clcook::tool {
 namespace {
@@ -92,16 +90,24 @@ std::vector<Recipe>& every_recipe() {
   return every;
 }
 
-// Those that were read, by the name of their recipe.
-std::map<std::string, std::shared_ptr<const described::Description>>& descriptions() {
-  static std::map<std::string, std::shared_ptr<const described::Description>> all;
+RecipeSource& recipe_source() {
+  static RecipeSource one;
+  return one;
+}
+
+// The files that were read, by the name of their recipe.
+std::map<std::string, std::string>& descriptions() {
+  static std::map<std::string, std::string> all;
   return all;
 }
 
 }  // namespace
 
+void set_recipe_source(RecipeSource source) { recipe_source() = std::move(source); }
+
 bool is_description(const std::string& name) {
-  return std::filesystem::path(name).extension() == ".toml";
+  return recipe_source().read &&
+         std::filesystem::path(name).extension() == recipe_source().extension;
 }
 
 bool is_described(const std::string& recipe) { return descriptions().count(recipe) > 0; }
@@ -110,17 +116,17 @@ const std::vector<Recipe>& recipes() { return every_recipe(); }
 
 std::string add_description(const std::string& file) {
   for (const auto& [recipe, known] : descriptions()) {
-    if (known->file == file) return recipe;
+    if (known == file) return recipe;
   }
-  auto about = std::make_shared<const described::Description>(described::read_description(file));
+  Recipe added = recipe_source().read(file);
   for (const Recipe& other : recipes()) {
-    if (other.name == about->name)
+    if (other.name == added.name)
       fail(Errc::invalid_argument, file,
-           "there is a recipe '" + about->name + "' already; give the description another name");
+           "there is a recipe '" + added.name + "' already; give the description another name");
   }
-  every_recipe().push_back(described::recipe_of(about));
-  descriptions()[about->name] = about;
-  return about->name;
+  descriptions()[added.name] = file;
+  every_recipe().push_back(std::move(added));
+  return every_recipe().back().name;
 }
 
 bool add_descriptions(std::vector<std::string>& names) {
@@ -134,20 +140,19 @@ bool add_descriptions(std::vector<std::string>& names) {
 }
 
 int with_descriptions(std::vector<std::string>& names, const std::function<int()>& command) {
-  return add_descriptions(names) ? described::in_child(command) : command();
+  return add_descriptions(names) ? in_child(command) : command();
 }
 
 int with_descriptions(std::string& name, const std::function<int()>& command) {
   if (!is_description(name)) return command();
   name = add_description(name);
-  return described::in_child(command);
+  return in_child(command);
 }
 
 void inspect_descriptions(const std::vector<std::string>& names, const Runtime& runtime) {
   const StderrCapture quiet;  // compilers warn again when the rows are run
   for (const std::string& name : names) {
-    const auto found = descriptions().find(name);
-    if (found != descriptions().end()) described::inspect(runtime, *found->second);
+    if (is_described(name)) recipe_source().inspect(runtime, name);
   }
 }
 

@@ -41,17 +41,28 @@ int run_command(int argc, const char* const* argv);
 // All recipes, built once, and the descriptions that were added.
 const std::vector<Recipe>& recipes();
 
+// Where recipes come from beside the cookbook: descriptions, files whose names have this extension.
+struct RecipeSource {
+  std::string extension;
+  // Throws Error.
+  std::function<Recipe(const std::string& file)> read;
+  // Throws Error(invalid_argument) where a recipe of such a file does not fit its kernels.
+  std::function<void(const Runtime& runtime, const std::string& recipe)> inspect;
+};
+// There is one, that of `clcook try`.
+void set_recipe_source(RecipeSource source);
+
 // Whether a name is that of a description, FILE.toml.
 bool is_description(const std::string& name);
 // Whether a recipe is that of a description.
 bool is_described(const std::string& recipe);
 // Reads a description, adds its recipe to recipes() and returns that recipe's name. A file that was
 // read before is not read again. Invalidates what was taken from recipes(). Throws Error as
-// read_description() does, and where the name is taken.
+// reading it does, and where the name is taken.
 std::string add_description(const std::string& file);
 // Puts the recipe's name in the place of each description. Returns whether there was any.
 bool add_descriptions(std::vector<std::string>& names);
-// The same, and runs `command`, in a child process where there was any: see described::in_child().
+// The same, and runs `command`, in a child process where there was any: see in_child().
 int with_descriptions(std::vector<std::string>& names, const std::function<int()>& command);
 int with_descriptions(std::string& name, const std::function<int()>& command);
 // Throws Error(invalid_argument) where a description among these does not fit its kernels. Enqueues

@@ -1,5 +1,5 @@
 // bench/record: what every variant compiles and enqueues in a few cases on devices of the tests, as text.
-// tests/stub_launches.cpp holds it; the tool takes it into the fingerprints of results, see tool/fingerprint.hpp.
+// tests/stub_launches.cpp holds it; the tool takes it into the fingerprints of results, see measure/fingerprint.hpp.
 #pragma once
 
 #include <algorithm>

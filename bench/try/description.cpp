@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include <clcook/core/error.hpp>
+#include <clcook/core/impl/preprocess.hpp>
 #include <clcook/io/whole_file.hpp>
 
 #include "tool/words.hpp"
@@ -60,9 +61,6 @@ const std::map<std::string, std::pair<Type::Kind, std::size_t>>& scalar_types() 
 
 constexpr std::size_t kVectors[] = {2, 3, 4, 8, 16};
 
-bool is_of_a_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 constexpr std::size_t kLongestName = 100;
 
 }  // namespace
@@ -79,7 +77,7 @@ std::vector<std::string> type_names() {
 std::string legal_name(std::string text) {
   text.resize(std::min(text.size(), kLongestName));
   for (char& c : text)
-    if (!is_of_a_name(c)) c = '_';
+    if (!clcook::detail::is_word(c)) c = '_';
   return text;
 }
 
@@ -348,7 +346,7 @@ class Table {
 
 bool is_name(const std::string& name) {
   return !name.empty() && name.size() <= kLongestName &&
-         std::all_of(name.begin(), name.end(), is_of_a_name);
+         std::all_of(name.begin(), name.end(), clcook::detail::is_word);
 }
 
 void check_name(const std::string& place, const std::string& name, const std::string& what) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <clcook/core/error.hpp>
+#include <clcook/core/impl/preprocess.hpp>
 
 namespace clcook::tool::described {
 
@@ -110,10 +111,7 @@ class Parser {
     }
     blanks();
     const std::size_t begin = at_;
-    const auto is_word = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-    };
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    while (at_ < text_.size() && clcook::detail::is_word(text_[at_])) ++at_;
     const std::string word = text_.substr(begin, at_ - begin);
     if (word.empty())
       wrong(begin < text_.size() ? std::string("'") + text_[begin] + "' is not understood"

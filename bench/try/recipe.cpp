@@ -17,9 +17,9 @@
 #include <clcook/registry/guarded_buffer.hpp>
 #include <clcook/registry/random.hpp>
 
+#include "tool/process.hpp"
 #include "try/reference.hpp"
 #include "try/signature.hpp"
-#include "try/watch.hpp"
 
 namespace clcook::tool::described {
 

@@ -1,19 +1,17 @@
 #include "try/reference.hpp"
 
 #include <dlfcn.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <thread>
 
 #include <clcook/core/error.hpp>
+
+#include "tool/process.hpp"
 
 namespace clcook::tool::described {
 
@@ -31,25 +29,8 @@ struct Head {
   char what[1024];
 };
 
-class Shared {
- public:
-  explicit Shared(std::size_t bytes) : bytes_(bytes) {
-    memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory_ == MAP_FAILED)
-      fail(Errc::out_of_resources, "reference", text("no ", bytes, " bytes of memory"));
-  }
-  Shared(const Shared&) = delete;
-  Shared& operator=(const Shared&) = delete;
-  ~Shared() { munmap(memory_, bytes_); }
-  unsigned char* begin() const { return static_cast<unsigned char*>(memory_); }
-
- private:
-  void* memory_;
-  std::size_t bytes_;
-};
-
-[[noreturn]] void child(const Description& about, Head* head, void* const* arguments,
-                        const std::size_t* bytes, const std::string& path) {
+int child(const Description& about, Head* head, void* const* arguments, const std::size_t* bytes,
+          const std::string& path) {
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT})
@@ -61,18 +42,18 @@ class Shared {
   if (library == nullptr) {
     say(dlerror());
     head->answer = kNoLibrary;
-    _exit(0);
+    return 0;
   }
   using Function = int (*)(void* const*, const std::size_t*);
   const auto function = reinterpret_cast<Function>(dlsym(library, about.compare.function.c_str()));
   if (function == nullptr) {
     say(dlerror());
     head->answer = kNoFunction;
-    _exit(0);
+    return 0;
   }
   head->returned = function(arguments, bytes);
   head->answer = kReturned;
-  _exit(0);
+  return 0;
 }
 
 }  // namespace
@@ -81,7 +62,7 @@ std::vector<Bytes> call_reference(const Description& about, std::vector<Bytes> c
   const auto rounded = [](std::size_t bytes) { return (bytes + kBand - 1) / kBand * kBand; };
   std::size_t total = rounded(sizeof(Head)) + kBand;
   for (const Bytes& one : contents) total += rounded(one.size()) + kBand;
-  const Shared shared(total);
+  const SharedMemory shared("reference", total);
   auto* head = reinterpret_cast<Head*>(shared.begin());
   unsigned char* next = shared.begin() + rounded(sizeof(Head));
   std::memset(next, kPattern, total - rounded(sizeof(Head)));
@@ -98,23 +79,17 @@ std::vector<Bytes> call_reference(const Description& about, std::vector<Bytes> c
   const std::string& place = about.compare.library.place;
   const std::string name = "the reference " + about.compare.function + "()";
   const std::string path = about.path(about.compare.library);
-  const pid_t pid = fork();
-  if (pid < 0) fail(Errc::out_of_resources, place, "no child process can be made");
-  if (pid == 0) child(about, head, arguments.data(), bytes.data(), path);
+  const pid_t pid =
+      begin_child(place, [&] { return child(about, head, arguments.data(), bytes.data(), path); });
   const auto begin = std::chrono::steady_clock::now();
-  int status = 0;
-  for (;;) {
-    const pid_t gone = waitpid(pid, &status, WNOHANG);
-    if (gone == pid) break;
-    if (gone < 0 && errno != EINTR) fail(Errc::io, place, "the child process was lost");
+  bool too_long = false;
+  const int status = wait_for(place, pid, [&] {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-    if (spent.count() > about.time_limit) {
-      kill(pid, SIGKILL);
-      waitpid(pid, &status, 0);
-      wrong(place, text(name, " did not return within the time_limit of ", about.time_limit, " s"));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+    too_long = spent.count() > about.time_limit;
+    return too_long ? SIGKILL : 0;
+  });
+  if (too_long)
+    wrong(place, text(name, " did not return within the time_limit of ", about.time_limit, " s"));
   if (WIFSIGNALED(status))
     wrong(place,
           text(name, " crashed: signal ", WTERMSIG(status), ", ", strsignal(WTERMSIG(status))));

@@ -43,6 +43,12 @@ function resolve(name, quoted, from,    folder, i) {
   return ""
 }
 
+# Whether a room may include one that is named below another, such as bench/isa.
+function is_below(own, whom,    above) {
+  above = whom
+  return sub(/\/.*/, "", above) && (above == own || (own, above) in may)
+}
+
 BEGIN { roots = split("lib/ bench/ examples/ tests/ kernels/ ", root, " "); root[++roots] = "" }
 
 # The tables of the page.
@@ -91,7 +97,7 @@ FILENAME ~ /\/files$/ {
   whom = path == "" ? word : room_of(path)
   if (whom == "") { fail(from ":" line, name ": belongs to no room of " page); next }
   seen[whom]
-  if (whom == own || (own, whom) in may) next
+  if (whom == own || (own, whom) in may || is_below(own, whom)) next
   if ((own, whom) in exception) { delete unused[own " -> " whom]; next }
   fail(from ":" line, own " may not include " whom " (" name "), only " (list[own] == "" ? "itself" : list[own]))
 }
@@ -101,6 +107,10 @@ END {
     split(key, part, SUBSEP)
     if (part[2] in row) { a = part[1]; b = part[2]; gsub(/ /, "_", a); gsub(/ /, "_", b); print a, b >edges }
     else if (part[2] !~ /^(std|system|CL|libraries)$/) fail(page ":" may[key], "there is no room " part[2])
+  }
+  for (one in row) {
+    above = one
+    if (sub(/\/.*/, "", above)) { gsub(/ /, "_", one); print above, one >edges }
   }
   for (one in row) if (!(one in seen)) fail(page ":" row[one], "no file lies in the room " one)
   for (one in unused) fail(page ":" unused[one], "the exception " one " does not occur any more: delete it")

@@ -17,10 +17,13 @@ cat >"$work/planted" <<'END'
 lib/clcook/core/view.hpp:7:#include <clcook/line_blur.hpp>
 lib/clcook/reference/line_blur.hpp:8:#include "../core/view.hpp"
 kernels/clcook/halo.clh:9:#include "../line_blur.cl"
+bench/tool/command.cpp:10:#include "try/recipe.hpp"
+bench/results.hpp:11:#include "isa/listing.hpp"
 END
 if layers "$work/planted" >"$work/said"; then echo "FAILED: includes that are planted were not found"; exit 1; fi
 for mistake in 'view.hpp:7: core may not include operations' 'line_blur.hpp:8: reference may not include core' \
-  'halo.clh:9: device headers may not include kernels'; do
+  'halo.clh:9: device headers may not include kernels' 'command.cpp:10: bench/tool may not include bench/try' \
+  'results.hpp:11: bench/results may not include bench/isa'; do
   grep -qF -e "$mistake" "$work/said" || { echo "FAILED: expected '$mistake', got: $(cat "$work/said")"; exit 1; }
 done
 layers "$work/includes" || exit 1

@@ -700,14 +700,19 @@ class Condition {
   // `budget` is how many tokens it may look at, and loses those that it did; without any left
   // nothing is known.
   static Truth evaluate(std::string_view text, const Macros& macros, std::size_t& budget) {
+    const std::optional<std::uint64_t> bits = value(text, macros, budget);
+    return !bits ? Truth::unknown : *bits != 0 ? Truth::yes : Truth::no;
+  }
+  static std::optional<std::uint64_t> value(std::string_view text, const Macros& macros,
+                                            std::size_t& budget) {
     Condition condition(macros);
     Expansion expansion(macros, budget);
     for (Lexeme& one : expansion.of(text, true)) condition.tokens_.push_back(std::move(one.text));
     condition.bad_ = expansion.bad();
     const Value value = condition.conditional();
     if (condition.bad_ || condition.at_ < condition.tokens_.size() || !value.known)
-      return Truth::unknown;
-    return value.bits != 0 ? Truth::yes : Truth::no;
+      return std::nullopt;
+    return value.bits;
   }
 
   // The macro of "defined X" or "!defined(X)" alone, and which of both it is.

@@ -1,4 +1,4 @@
-#include "tool/fingerprint.hpp"
+#include "measure/fingerprint.hpp"
 
 #include <fmt/format.h>
 
