@@ -419,8 +419,8 @@ class RankFilter : public Plan<rank_filter::Spec> {
   static constexpr int kMaxSize = Spec::kMaxSize;
   static constexpr int kMaxRadius = Spec::kMaxRadius;
 
-  // `src` filtered into `dst`, behind the events of `wait`. Offsets and pitches are multiples of the
-  // pixel size. The views must not overlap. Throws Error(invalid_argument), with nothing enqueued,
+  // `src` filtered into `dst`, behind the events of `wait`. Offsets and pitches are multiples of
+  // the pixel size, with 3 channels of the channel size. The views must not overlap. Throws Error(invalid_argument), with nothing enqueued,
   // when a view breaks a rule.
   cl::Event operator()(const BufferView& src, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
@@ -479,7 +479,7 @@ class RankFilter : public Plan<rank_filter::Spec> {
   CheckedView checked_view(const BufferView& view, Access access, const char* name) const {
     const std::size_t bytes = pixel_bytes(problem().pixel);
     const RowLayout layout{static_cast<std::size_t>(problem().width) * bytes,
-                           static_cast<std::size_t>(problem().height), bytes};
+                           static_cast<std::size_t>(problem().height), pixel_step(problem().pixel)};
     return check_view(runtime(), view, layout, access, Spec::kName, name);
   }
 
