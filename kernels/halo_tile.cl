@@ -6,7 +6,8 @@
 // brought between their minimum and maximum. A NaN among the neighbours counts as -infinity in a
 // maximum, as +infinity in a minimum and in the median; without any number among the neighbours the
 // history stays what it is. Channels are filtered independently, in their own type, halfs as
-// floats: that is exact, the filters only compare.
+// floats: that is exact, the filters only compare. Extremes of rank_filter are the same of keys, of which
+// none is a NaN: CLCOOK_CHANNEL_KEY16 and CLCOOK_CHANNEL_KEY32. Their constant is one of keys.
 //
 // The host compiles one variant per program: -DCLCOOK_HALO_TILE_ONLY -DCLCOOK_HALO_TILE_<VARIANT>,
 // the filter, the pixels' type as pixel.clh says (CLCOOK_CHANNEL_*, and CLCOOK_CHANNELS: 1 to 4),
@@ -72,7 +73,13 @@ typedef clcook_stored_t stored;
 #endif
 // The constant. Of integers the host has made it a whole number of their range, so it is not rounded
 // here; it also must not be: PoCL 6 makes zeros of rounded pairs, see docs/driver_bugs.md.
+#ifdef CLCOOK_CHANNEL_KEY
+#define CONSTANT as_uint4(volume.outside)
+#define OUTSIDE HALO_TILE_CHANNELS(HALO_TILE_TO_QUAD(CONSTANT))
+#else
+#define CONSTANT volume.outside
 #define OUTSIDE CLCOOK_PIXEL_TO(CLCOOK_PIXEL_N(CLCOOK_CHANNEL_VALUE))(clcook_first(volume.outside))
+#endif
 
 // No channel is less, none more; MAX and MIN of pixels.
 #if defined(CLCOOK_CHANNEL_TOP)
@@ -941,6 +948,12 @@ HALO_TILE_FILTER(halo_tile_wide, clcook_wide_t, CPU_MAX, CPU_MIN)
 #define SPARE (TILE_W + 2 * LEFT)
 #define LINE (SPARE + 16)
 
+#ifdef CLCOOK_CHANNEL_KEY
+#define HALO_TILE_PUT(p, i, v) ((p)[i] = CLCOOK_PIXEL_PASTE(clcook_bits_, CLCOOK_CHANNEL_TYPE)(v))
+#else
+#define HALO_TILE_PUT(p, i, v) clcook_store_channel(p, (ulong)(i), (float)(v))
+#endif
+
 // Vectors of a line: those of vload16() and vstore16() would be parts of vectors on PoCL.
 typedef clcook_wide_t __attribute__((aligned(sizeof(channel)))) halo_tile_loose;
 
@@ -1054,15 +1067,15 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
   halo_tile_source from;
   from.src = (__global const clcook_channel_t*)FROM(src, src_view.offset);
 #if CHANNELS == 4
-  from.outside[0] = clcook_wide(volume.outside.xyzwxyzwxyzwxyzw);
+  from.outside[0] = clcook_wide(CONSTANT.xyzwxyzwxyzwxyzw);
 #elif CHANNELS == 3
-  from.outside[0] = clcook_wide(volume.outside.xyzxyzxyzxyzxyzx);
-  from.outside[1] = clcook_wide(volume.outside.yzxyzxyzxyzxyzxy);
-  from.outside[2] = clcook_wide(volume.outside.zxyzxyzxyzxyzxyz);
+  from.outside[0] = clcook_wide(CONSTANT.xyzxyzxyzxyzxyzx);
+  from.outside[1] = clcook_wide(CONSTANT.yzxyzxyzxyzxyzxy);
+  from.outside[2] = clcook_wide(CONSTANT.zxyzxyzxyzxyzxyz);
 #elif CHANNELS == 2
-  from.outside[0] = clcook_wide(volume.outside.xyxyxyxyxyxyxyxy);
+  from.outside[0] = clcook_wide(CONSTANT.xyxyxyxyxyxyxyxy);
 #else
-  from.outside[0] = clcook_wide((float16)(volume.outside.x));
+  from.outside[0] = clcook_wide(CONSTANT.xxxxxxxxxxxxxxxx);
 #endif
   const int inside_z = z >= RADIUS_Z && z + RADIUS_Z < volume.depth;
   for (int k = 0; k <= 2 * RADIUS_Z; ++k) {
@@ -1181,8 +1194,7 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
             rest[i] = (channel)clcook_load_channel(past + f, (ulong)min(i, count - f - 1));
 #endif
           vstore16(halo_tile_wide_result(&sum, vload16(0, rest)), 0, rest);
-          for (int i = 0; i < count - f; ++i)
-            clcook_store_channel(out + f, (ulong)i, (float)rest[i]);
+          for (int i = 0; i < count - f; ++i) HALO_TILE_PUT(out + f, i, rest[i]);
         }
       }
     }

@@ -392,13 +392,18 @@ struct Spec : PlainSpec {
   }
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
+    CompileUnit unit = unit_without_pixel(s);
+    set_pixel(unit.defines, channel_of(s.problem.pixel), channels_of(s.problem.pixel));
+    return {unit};
+  }
+  // Of the kernel's pixels all but their type.
+  static CompileUnit unit_without_pixel(const Setup<Spec>& s) {
     const Problem& p = s.problem;
     const Tune& tune = s.tune;
     CompileUnit unit = variant_unit(s, embedded::halo_tile, group(s));
     unit.label = text(to_string(p.filter), " ", pixel_name(p));
     unit.local_bytes = static_cast<std::size_t>(local_bytes(s));
     unit.defines.flag("CLCOOK_HALO_TILE_" + upper_case(to_string(p.filter)));
-    set_pixel(unit.defines, channel_of(p.pixel), channels_of(p.pixel));
     if (p.depth > 1) unit.defines.flag("CLCOOK_HALO_TILE_VOLUME");
     unit.defines.set("CLCOOK_HALO_TILE_RADIUS", p.radius);
     if (s.row.is_for_cpus) {
@@ -406,13 +411,13 @@ struct Spec : PlainSpec {
       unit.defines.set("CLCOOK_HALO_TILE_TILE_W", tile.channels);
       unit.defines.set("CLCOOK_HALO_TILE_TILE_H", kCpuRows);
       unit.defines.set("CLCOOK_HALO_TILE_OUTPUTS", tile.lines);
-      return {unit};
+      return unit;
     }
     unit.defines.set("CLCOOK_HALO_TILE_TILE_W", tune.tile_width);
     unit.defines.set("CLCOOK_HALO_TILE_TILE_H", tune.tile_height);
     unit.defines.set("CLCOOK_HALO_TILE_TILE_D", tune.tile_depth);
     if (s.row.traits.has_outputs()) unit.defines.set("CLCOOK_HALO_TILE_OUTPUTS", tune.outputs);
-    return {unit};
+    return unit;
   }
 
   static Launch::Sizes group(const Setup<Spec>& s) {
@@ -432,6 +437,23 @@ struct Spec : PlainSpec {
     return {static_cast<std::size_t>(s.tune.tile_width),
             static_cast<std::size_t>(s.tune.tile_height / s.tune.outputs),
             static_cast<std::size_t>(s.tune.tile_depth)};
+  }
+
+  // Of all groups.
+  static Launch launch(const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    const auto parts = [](int size, int part) {
+      return (static_cast<std::size_t>(size) + static_cast<std::size_t>(part) - 1) /
+             static_cast<std::size_t>(part);
+    };
+    if (s.row.is_for_cpus) {
+      return Launch::groups({parts(p.width * channels_of(p.pixel), cpu_tile(p).channels),
+                             parts(p.height, kCpuRows), static_cast<std::size_t>(p.depth)},
+                            group(s));
+    }
+    return Launch::groups({parts(p.width, s.tune.tile_width), parts(p.height, s.tune.tile_height),
+                           parts(p.depth, s.tune.tile_depth)},
+                          group(s));
   }
 
   // Bytes of local memory that a group needs.
@@ -668,23 +690,6 @@ class HaloTile : public Plan<halo_tile::Spec> {
   }
 
  private:
-  Launch launch() const {
-    const Problem& p = problem();
-    const auto parts = [](int size, int part) {
-      return (static_cast<std::size_t>(size) + static_cast<std::size_t>(part) - 1) /
-             static_cast<std::size_t>(part);
-    };
-    const Launch::Sizes group = Spec::group(setup());
-    if (row().is_for_cpus) {
-      return Launch::groups({parts(p.width * channels_of(p.pixel), Spec::cpu_tile(p).channels),
-                             parts(p.height, Spec::kCpuRows), static_cast<std::size_t>(p.depth)},
-                            group);
-    }
-    return Launch::groups({parts(p.width, tune().tile_width), parts(p.height, tune().tile_height),
-                           parts(p.depth, tune().tile_depth)},
-                          group);
-  }
-
   void need_filter(bool history) const {
     if (history == (problem().filter == Filter::clamp)) return;
     fail(Errc::invalid_argument, Spec::kName,
@@ -722,8 +727,8 @@ class HaloTile : public Plan<halo_tile::Spec> {
     KernelVolume volume{{}, p.width, p.height, p.depth, static_cast<cl_int>(p.border)};
     for (std::size_t c = 0; c < 4; ++c) volume.outside.s[c] = halo_tile::stored_outside(p)[c];
     const LocalBytes local{offer().units.front().local_bytes};
-    Spec::Call call{kernel(on), launch(),      local,     volume, image,
-                    rows(src),  rows(history), rows(dst), wait};
+    Spec::Call call{kernel(on), Spec::launch(setup()), local,     volume, image,
+                    rows(src),  rows(history),         rows(dst), wait};
     return row().run(call);
   }
 

@@ -224,6 +224,13 @@ inline void set_pixel(Defines& defines, Channel channel, int channels) {
   defines.set("CLCOOK_CHANNELS", channels);
 }
 
+// Definitions for pixel.clh of which halfs and floats are keys: integers in the order of the values.
+inline void set_keys(Defines& defines, Channel channel, int channels) {
+  if (is_integer(channel)) return set_pixel(defines, channel, channels);
+  defines.flag(channel == Channel::f16 ? "CLCOOK_CHANNEL_KEY16" : "CLCOOK_CHANNEL_KEY32");
+  defines.set("CLCOOK_CHANNELS", channels);
+}
+
 // Alpha goes from 0 to top_of().
 inline void set_straight_alpha(Defines& defines, Channel channel) {
   defines.set("CLCOOK_ALPHA_TOP", top_of(channel));

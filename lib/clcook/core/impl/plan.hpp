@@ -15,8 +15,7 @@ CLCOOK_INLINE void check_memory(const Runtime& runtime, double bytes, const char
   if (most == 0 || bytes / 2 <= static_cast<double>(most)) return;
   fail(Errc::out_of_resources, where,
        text("inputs and outputs of ", static_cast<std::uint64_t>(bytes),
-            " bytes exceed the device's memory of ", most, " bytes")); by_strips() of an operation that has it takes pictures that only the host "
-            "holds"));
+            " bytes exceed the device's memory of ", most, " bytes"));
 }
 
 CLCOOK_INLINE cl::Program UnitPrograms::get(const Runtime& runtime, const CompileUnit& unit,
