@@ -8,8 +8,13 @@ target_compile_features(clcook_header_only INTERFACE cxx_std_17)
 configure_file("${PROJECT_SOURCE_DIR}/cmake/version.hpp.in"
                "${CLCOOK_GENERATED_DIR}/clcook/version.hpp" @ONLY)
 include(GNUInstallDirs)
+# In an application's build they are system headers: its warnings are not ours.
+set(system "")
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set(system SYSTEM)
+endif()
 target_include_directories(
-  clcook_header_only INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/lib>"
+  clcook_header_only ${system} INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/lib>"
                                "$<BUILD_INTERFACE:${CLCOOK_GENERATED_DIR}>"
                                "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_link_libraries(clcook_header_only INTERFACE OpenCL::OpenCL Threads::Threads)

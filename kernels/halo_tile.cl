@@ -1,21 +1,27 @@
 // Neighbourhood filters of pictures and volumes: every variant of the recipe halo_tile.
 //
 // A filter looks at the (2 radius + 1)^2 neighbours of each pixel, itself included; in a volume at
-// (2 radius + 1)^3. CLCOOK_HALO_TILE_DILATION: their maximum. CLCOOK_HALO_TILE_MEDIAN: their
-// median, radius 1 only. CLCOOK_HALO_TILE_CLAMP: the pixel of a second picture, the history,
+// (2 radius + 1)^3. CLCOOK_HALO_TILE_DILATION: their maximum. CLCOOK_HALO_TILE_EROSION: their minimum.
+// CLCOOK_HALO_TILE_MEDIAN: their median, radius 1 only. CLCOOK_HALO_TILE_CLAMP: the pixel of a second picture, the history,
 // brought between their minimum and maximum. A NaN among the neighbours counts as -infinity in a
 // maximum, as +infinity in a minimum and in the median; without any number among the neighbours the
 // history stays what it is. Channels are filtered independently, in their own type, halfs as
-// floats: that is exact, the filters only compare.
+// floats: that is exact, the filters only compare. Extremes of rank_filter are the same of keys, of which
+// none is a NaN: CLCOOK_CHANNEL_KEY16 and CLCOOK_CHANNEL_KEY32. Their constant is one of keys.
 //
 // The host compiles one variant per program: -DCLCOOK_HALO_TILE_ONLY -DCLCOOK_HALO_TILE_<VARIANT>,
-// the filter, the pixels' type as pixel.clh says (CLCOOK_CHANNEL_*, and CLCOOK_CHANNELS: 1, 2 or 4),
+// the filter, the pixels' type as pixel.clh says (CLCOOK_CHANNEL_*, and CLCOOK_CHANNELS: 1 to 4),
 // CLCOOK_HALO_TILE_VOLUME, RADIUS, and the outputs of a group: TILE_W x TILE_H x TILE_D.
 //
-// Views count pixels. The constant outside of a volume has values of the pixels' type. history is
+// Views count pixels, those of three channels channels. The constant outside of a volume has values of the pixels' type. history is
 // read by the clamp alone.
-#include <clcook/halo.clh>
 #include <clcook/pixel16.clh>
+// Pixels of three channels are structs, and rows of them begin at any channel.
+#if CLCOOK_CHANNELS == 3
+#define CLCOOK_HALO_ROW(src, n) \
+  ((__global const clcook_stored_t*)((__global const clcook_channel_t*)(src) + (n)))
+#endif
+#include <clcook/halo.clh>
 #include <clcook/view.clh>
 
 #ifndef CLCOOK_HALO_TILE_ONLY
@@ -56,9 +62,24 @@
 typedef clcook_pixel_t pixel;
 typedef clcook_stored_t stored;
 #define CHANNELS CLCOOK_CHANNELS
+// The pixel n units of a view behind p, to be read or written, and channels of a unit.
+#define FROM(p, n) CLCOOK_HALO_ROW(p, n)
+#if CHANNELS == 3
+#define TO(p, n) ((__global stored*)((__global clcook_channel_t*)(p) + (n)))
+#define UNIT 1
+#else
+#define TO(p, n) ((p) + (n))
+#define UNIT CHANNELS
+#endif
 // The constant. Of integers the host has made it a whole number of their range, so it is not rounded
 // here; it also must not be: PoCL 6 makes zeros of rounded pairs, see docs/driver_bugs.md.
+#ifdef CLCOOK_CHANNEL_KEY
+#define CONSTANT as_uint4(volume.outside)
+#define OUTSIDE HALO_TILE_CHANNELS(HALO_TILE_TO_QUAD(CONSTANT))
+#else
+#define CONSTANT volume.outside
 #define OUTSIDE CLCOOK_PIXEL_TO(CLCOOK_PIXEL_N(CLCOOK_CHANNEL_VALUE))(clcook_first(volume.outside))
+#endif
 
 // No channel is less, none more; MAX and MIN of pixels.
 #if defined(CLCOOK_CHANNEL_TOP)
@@ -77,6 +98,8 @@ typedef CLCOOK_PIXEL_PASTE(CLCOOK_CHANNEL_VALUE, 4) halo_tile_quad;
 // The channels of a texel.
 #if CHANNELS == 4
 #define HALO_TILE_CHANNELS(texel) texel
+#elif CHANNELS == 3
+#define HALO_TILE_CHANNELS(texel) texel.xyz
 #elif CHANNELS == 2
 #define HALO_TILE_CHANNELS(texel) texel.xy
 #else
@@ -158,27 +181,34 @@ CLCOOK_HALO_3D_FROM(halo_tile_load_3d, pixel, stored, clcook_read_pixel)
     return sum->low > sum->high ? history : MIN(raised, sum->high);                \
   }
 #define HALO_TILE_HISTORY(x, y, z) \
-  clcook_read_pixel(history + halo_tile_index(history_view, volume, x, y, z))
+  clcook_read_pixel(FROM(history, halo_tile_index(history_view, volume, x, y, z)))
 #else
+#ifdef CLCOOK_HALO_TILE_EROSION
+#define EXTREME(MAX, MIN) MIN
+#define FARTHEST MOST
+#else
+#define EXTREME(MAX, MIN) MAX
+#define FARTHEST LEAST
+#endif
 #define HALO_TILE_FILTER(NAME, V, MAX, MIN)                                        \
   typedef struct {                                                                 \
-    V high;                                                                        \
+    V of;                                                                          \
   } NAME##_row;                                                                    \
   typedef NAME##_row NAME##_sum;                                                   \
   static inline void NAME##_pixel(NAME##_row* row, V v, int i) {                   \
-    row->high = MAX(v, i == 0 ? (V)(LEAST) : row->high);                           \
+    row->of = EXTREME(MAX, MIN)(v, i == 0 ? (V)(FARTHEST) : row->of);              \
   }                                                                                \
   static inline void NAME##_merge(NAME##_sum* sum, const NAME##_row* row, int i) { \
-    sum->high = i == 0 ? row->high : MAX(row->high, sum->high);                    \
+    sum->of = i == 0 ? row->of : EXTREME(MAX, MIN)(row->of, sum->of);              \
   }                                                                                \
-  static inline V NAME##_result(const NAME##_sum* sum, V history) { return sum->high; }
+  static inline V NAME##_result(const NAME##_sum* sum, V history) { return sum->of; }
 #define HALO_TILE_HISTORY(x, y, z) (pixel)(0)
 #endif
 
 HALO_TILE_FILTER(halo_tile, pixel, PIXEL_MAX, PIXEL_MIN)
 
 static inline ulong halo_tile_index(clcook_view view, clcook_volume volume, int x, int y, int z) {
-  return clcook_view_row(view, z, volume.height, y) + (ulong)x;
+  return clcook_view_row(view, z, volume.height, y) + (ulong)x * (CHANNELS / UNIT);
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -197,10 +227,10 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_direct(
   halo_tile_sum sum;
   if (x >= RADIUS && y >= RADIUS && z >= RADIUS_Z && x + RADIUS < volume.width &&
       y + RADIUS < volume.height && z + RADIUS_Z < volume.depth) {
-    src += halo_tile_index(src_view, volume, x - RADIUS, y - RADIUS, z - RADIUS_Z);
+    src = FROM(src, halo_tile_index(src_view, volume, x - RADIUS, y - RADIUS, z - RADIUS_Z));
     for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
       for (int dy = 0; dy <= 2 * RADIUS; ++dy) {
-        __global const stored* in = src + (ulong)dz * slice + (ulong)dy * src_view.pitch;
+        __global const stored* in = FROM(src, (ulong)dz * slice + (ulong)dy * src_view.pitch);
         halo_tile_row row;
         for (int dx = 0; dx <= 2 * RADIUS; ++dx)
           halo_tile_pixel(&row, clcook_read_pixel(in + dx), dx);
@@ -212,7 +242,7 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_direct(
     int columns[2 * RADIUS + 1];
     for (int dx = 0; dx <= 2 * RADIUS; ++dx)
       columns[dx] = clcook_border(x + dx - RADIUS, volume.width, volume.border);
-    src += src_view.offset;
+    src = FROM(src, src_view.offset);
 #pragma unroll 1
     for (int dz = 0; dz <= 2 * RADIUS_Z; ++dz) {
       const int layer =
@@ -222,7 +252,7 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_direct(
         const int line = clcook_border(y + dy - RADIUS, volume.height, volume.border);
         const int outside = layer < 0 || line < 0;
         __global const stored* in =
-            src + (outside ? 0 : (ulong)layer * slice + (ulong)line * src_view.pitch);
+            FROM(src, outside ? 0 : (ulong)layer * slice + (ulong)line * src_view.pitch);
         halo_tile_row row;
         for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
           const int column = columns[dx];
@@ -233,7 +263,7 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_direct(
       }
     }
   }
-  clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, z),
+  clcook_write_pixel(TO(dst, halo_tile_index(dst_view, volume, x, y, z)),
                      halo_tile_result(&sum, HALO_TILE_HISTORY(x, y, z)));
 }
 #endif
@@ -254,12 +284,12 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_direct_mult
   halo_tile_sum sum[OUTPUTS];
   if (x >= RADIUS && y >= RADIUS && x + RADIUS < volume.width &&
       y + OUTPUTS - 1 + RADIUS < volume.height) {
-    src += halo_tile_index(src_view, volume, x - RADIUS, y - RADIUS, 0);
+    src = FROM(src, halo_tile_index(src_view, volume, x - RADIUS, y - RADIUS, 0));
 #if RADIUS <= 4
 #pragma unroll
 #endif
     for (int t = 0; t < OUTPUTS + 2 * RADIUS; ++t) {
-      __global const stored* in = src + (ulong)t * src_view.pitch;
+      __global const stored* in = FROM(src, (ulong)t * src_view.pitch);
       halo_tile_row row;
       for (int dx = 0; dx <= 2 * RADIUS; ++dx)
         halo_tile_pixel(&row, clcook_read_pixel(in + dx), dx);
@@ -275,9 +305,9 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_direct_mult
     for (int t = 0; t < OUTPUTS + 2 * RADIUS; ++t) {
       halo_tile_row row;
       for (int dx = 0; dx <= 2 * RADIUS; ++dx) {
-        const pixel v =
-            halo_tile_load_at(src + src_view.offset, src_view.pitch, volume.width, volume.height,
-                              x + dx - RADIUS, y + t - RADIUS, volume.border, OUTSIDE);
+        const pixel v = halo_tile_load_at(FROM(src, src_view.offset), src_view.pitch, volume.width,
+                                          volume.height, x + dx - RADIUS, y + t - RADIUS,
+                                          volume.border, OUTSIDE);
         halo_tile_pixel(&row, v, dx);
       }
 #pragma unroll
@@ -289,7 +319,7 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_direct_mult
 #pragma unroll
   for (int j = 0; j < OUTPUTS; ++j) {
     if (y + j < volume.height) {
-      clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y + j, 0),
+      clcook_write_pixel(TO(dst, halo_tile_index(dst_view, volume, x, y + j, 0)),
                          halo_tile_result(&sum[j], HALO_TILE_HISTORY(x, y + j, 0)));
     }
   }
@@ -338,7 +368,7 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, 1) void halo_tile_image(
       halo_tile_merge(&sum, &row, dy);
     }
   }
-  clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, 0),
+  clcook_write_pixel(TO(dst, halo_tile_index(dst_view, volume, x, y, 0)),
                      halo_tile_result(&sum, HALO_TILE_HISTORY(x, y, 0)));
 }
 #endif
@@ -381,7 +411,7 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, 1) void halo_tile_image_no_sampler(
       halo_tile_merge(&sum, &row, dy);
     }
   }
-  clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, 0),
+  clcook_write_pixel(TO(dst, halo_tile_index(dst_view, volume, x, y, 0)),
                      halo_tile_result(&sum, HALO_TILE_HISTORY(x, y, 0)));
 }
 #endif
@@ -409,11 +439,11 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_local_tile(
   const int lid = (k * TILE_H + j) * TILE_W + i;
 #ifdef CLCOOK_HALO_TILE_VOLUME
   halo_tile_load_3d(tile, TILE_PITCH, TILE_PITCH * SPAN_H, SPAN_W, SPAN_H, SPAN_D, lid,
-                    TILE_W * TILE_H * TILE_D, src + src_view.offset, src_view.pitch,
+                    TILE_W * TILE_H * TILE_D, FROM(src, src_view.offset), src_view.pitch,
                     (ulong)volume.height * src_view.pitch, volume.width, volume.height,
                     volume.depth, x0 - RADIUS, y0 - RADIUS, z0 - RADIUS_Z, volume.border, OUTSIDE);
 #else
-  halo_tile_load(tile, TILE_PITCH, SPAN_W, SPAN_H, lid, TILE_W * TILE_H, src + src_view.offset,
+  halo_tile_load(tile, TILE_PITCH, SPAN_W, SPAN_H, lid, TILE_W * TILE_H, FROM(src, src_view.offset),
                  src_view.pitch, volume.width, volume.height, x0 - RADIUS, y0 - RADIUS,
                  volume.border, OUTSIDE);
 #endif
@@ -432,7 +462,7 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H, TILE_D) void halo_tile_local_tile(
         halo_tile_merge(&sum, &row, dz + dy);
       }
     }
-    clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, z),
+    clcook_write_pixel(TO(dst, halo_tile_index(dst_view, volume, x, y, z)),
                        halo_tile_result(&sum, HALO_TILE_HISTORY(x, y, z)));
   }
 }
@@ -466,7 +496,7 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_local_tile_
   const int lid = (int)get_local_id(1) * TILE_W + i;
   const int x0 = (int)get_group_id(0) * TILE_W;
   const int y0 = (int)get_group_id(1) * TILE_H;
-  halo_tile_load(tile, MULTI_PITCH, SPAN_W, SPAN_H, lid, MULTI_ITEMS, src + src_view.offset,
+  halo_tile_load(tile, MULTI_PITCH, SPAN_W, SPAN_H, lid, MULTI_ITEMS, FROM(src, src_view.offset),
                  src_view.pitch, volume.width, volume.height, x0 - RADIUS, y0 - RADIUS,
                  volume.border, OUTSIDE);
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -519,7 +549,7 @@ __kernel HALO_TILE_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void halo_tile_local_tile_
     for (int j = 0; j < OUTPUTS; ++j) {
       const int y = y0 + j0 + j;
       if (y < volume.height) {
-        clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, 0),
+        clcook_write_pixel(TO(dst, halo_tile_index(dst_view, volume, x, y, 0)),
                            halo_tile_result(&sum[j], HALO_TILE_HISTORY(x, y, 0)));
       }
     }
@@ -588,7 +618,7 @@ HALO_TILE_INLINE void halo_tile_write_wide(const halo_tile_sum sum[WIDE],
                                            __global const stored* history, clcook_view history_view,
                                            __global stored* dst, clcook_view dst_view,
                                            clcook_volume volume, int x, int y, int z) {
-  __global stored* to = dst + halo_tile_index(dst_view, volume, x, y, z);
+  __global stored* to = TO(dst, halo_tile_index(dst_view, volume, x, y, z));
   pixel out[WIDE];
 #pragma unroll
   for (int c = 0; c < WIDE; ++c) {
@@ -643,18 +673,19 @@ __kernel HALO_TILE_GROUP(TILE_W / WIDE, TILE_H / OUTPUTS, 1) void halo_tile_bloc
   pixel in[OUTPUTS + 2][WIDE + 2];
   if (x >= 1 && y >= 1 && x + WIDE < volume.width && y + OUTPUTS < volume.height) {
     const int aligned = halo_tile_is_aligned(src_view);
-    src += halo_tile_index(src_view, volume, x, y - 1, 0);
+    src = FROM(src, halo_tile_index(src_view, volume, x, y - 1, 0));
 #pragma unroll
     for (int t = 0; t < OUTPUTS + 2; ++t)
-      halo_tile_read_wide(in[t], src + (ulong)t * src_view.pitch, aligned);
+      halo_tile_read_wide(in[t], FROM(src, (ulong)t * src_view.pitch), aligned);
   } else {
     int columns[WIDE + 2];
     halo_tile_columns_of(columns, volume, x);
 #pragma unroll
     for (int t = 0; t < OUTPUTS + 2; ++t) {
       const int row = clcook_border(y + t - 1, volume.height, volume.border);
-      halo_tile_read_mapped(
-          in[t], columns, src + halo_tile_index(src_view, volume, 0, max(row, 0), 0), row, volume);
+      halo_tile_read_mapped(in[t], columns,
+                            FROM(src, halo_tile_index(src_view, volume, 0, max(row, 0), 0)), row,
+                            volume);
     }
   }
 #pragma unroll
@@ -696,13 +727,13 @@ HALO_TILE_INLINE void halo_tile_read_slice(pixel in[WIDE + 2], __global const st
                                            int z) {
   const int layer = clcook_border(z, volume.depth, volume.border);
   if (x >= 1 && x + WIDE < volume.width && row >= 0 && layer >= 0) {
-    halo_tile_read_wide(in, src + halo_tile_index(view, volume, x, row, layer),
+    halo_tile_read_wide(in, FROM(src, halo_tile_index(view, volume, x, row, layer)),
                         halo_tile_is_aligned(view));
   } else {
     int columns[WIDE + 2];
     halo_tile_columns_of(columns, volume, x);
     halo_tile_read_mapped(in, columns,
-                          src + halo_tile_index(view, volume, 0, max(row, 0), max(layer, 0)),
+                          FROM(src, halo_tile_index(view, volume, 0, max(row, 0), max(layer, 0))),
                           min(row, layer), volume);
   }
 }
@@ -789,7 +820,7 @@ __kernel HALO_TILE_GROUP(TILE_W / WIDE, TILE_H + 2, 1) void halo_tile_slices(
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// columns_first: dilation and clamp of pictures, with as few reads of local memory as possible. An
+// columns_first: dilation, erosion and clamp of pictures, with as few reads of local memory as possible. An
 // item makes the row values of OUTPUTS pixels in a column, from global memory, and puts them into
 // local memory; then it makes OUTPUTS results in a line from these; then the results go through
 // local memory once more, so that neighbouring items write neighbouring pixels. Both times it needs
@@ -848,12 +879,12 @@ __kernel HALO_TILE_GROUP(COLUMNS_ITEMS, 1, 1) void halo_tile_columns_first(
   if (x0 >= RADIUS && y0 >= RADIUS && x0 + TILE_W + RADIUS <= volume.width &&
       y0 + TILE_H + RADIUS <= volume.height) {
     __global const stored* from =
-        src + halo_tile_index(src_view, volume, x0 - RADIUS + i, y0 - RADIUS + j0, 0);
-#define COLUMNS_READ(t) clcook_read_pixel(from + (ulong)(t)*src_view.pitch)
+        FROM(src, halo_tile_index(src_view, volume, x0 - RADIUS + i, y0 - RADIUS + j0, 0));
+#define COLUMNS_READ(t) clcook_read_pixel(FROM(from, (ulong)(t)*src_view.pitch))
     HALO_TILE_WINDOWS(out, pixel, COLUMNS_READ, halo_tile_pixel);
   } else {
-#define COLUMNS_READ_MAPPED(t)                                                          \
-  halo_tile_load_at(src + src_view.offset, src_view.pitch, volume.width, volume.height, \
+#define COLUMNS_READ_MAPPED(t)                                                               \
+  halo_tile_load_at(FROM(src, src_view.offset), src_view.pitch, volume.width, volume.height, \
                     x0 - RADIUS + i, y0 - RADIUS + j0 + (t), volume.border, OUTSIDE)
     HALO_TILE_WINDOWS(out, pixel, COLUMNS_READ_MAPPED, halo_tile_pixel);
   }
@@ -879,7 +910,7 @@ __kernel HALO_TILE_GROUP(COLUMNS_ITEMS, 1, 1) void halo_tile_columns_first(
     const int y = y0 + j;
     if (x < volume.width && y < volume.height) {
       const halo_tile_row sum = rows[j * COLUMNS_PITCH + x - x0];
-      clcook_write_pixel(dst + halo_tile_index(dst_view, volume, x, y, 0),
+      clcook_write_pixel(TO(dst, halo_tile_index(dst_view, volume, x, y, 0)),
                          halo_tile_result(&sum, HALO_TILE_HISTORY(x, y, 0)));
     }
   }
@@ -917,23 +948,30 @@ HALO_TILE_FILTER(halo_tile_wide, clcook_wide_t, CPU_MAX, CPU_MIN)
 #define SPARE (TILE_W + 2 * LEFT)
 #define LINE (SPARE + 16)
 
+#ifdef CLCOOK_CHANNEL_KEY
+#define HALO_TILE_PUT(p, i, v) ((p)[i] = CLCOOK_PIXEL_PASTE(clcook_bits_, CLCOOK_CHANNEL_TYPE)(v))
+#else
+#define HALO_TILE_PUT(p, i, v) clcook_store_channel(p, (ulong)(i), (float)(v))
+#endif
+
 // Vectors of a line: those of vload16() and vstore16() would be parts of vectors on PoCL.
 typedef clcook_wide_t __attribute__((aligned(sizeof(channel)))) halo_tile_loose;
 
 // The rows that OUTPUTS rows of results see: where they and the pictures of the volume begin, -1
-// for the constant.
+// for the constant. 16 channels of the constant begin with the first one; of three with any.
 typedef struct {
   __global const clcook_channel_t* src;
   long layers[2 * RADIUS_Z + 1];
   long rows[SPAN + OUTPUTS];
-  clcook_wide_t outside;
+  clcook_wide_t outside[CHANNELS == 3 ? 3 : 1];
 } halo_tile_source;
 
 static inline clcook_wide_t halo_tile_take(const halo_tile_source* from, int inside, int layer,
                                            int row, int column) {
   const long z = RADIUS_Z == 0 ? 0 : from->layers[layer];
   const long y = from->rows[row];
-  return inside || (z >= 0 && y >= 0) ? clcook_read16(from->src + (z + y + column)) : from->outside;
+  return inside || (z >= 0 && y >= 0) ? clcook_read16(from->src + (z + y + column))
+                                      : from->outside[CHANNELS == 3 ? column % 3 : 0];
 }
 
 static inline void halo_tile_put(__local channel* to, const halo_tile_wide_row* row) {
@@ -1024,16 +1062,20 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
   const int y0 = (int)get_group_id(1) * TILE_H;
   const int y1 = min(y0 + TILE_H, volume.height);
   const int z = (int)get_group_id(2);
-  const ulong pitch = src_view.pitch * CHANNELS;
+  const ulong pitch = src_view.pitch * UNIT;
 
   halo_tile_source from;
-  from.src = (__global const clcook_channel_t*)(src + src_view.offset);
+  from.src = (__global const clcook_channel_t*)FROM(src, src_view.offset);
 #if CHANNELS == 4
-  from.outside = clcook_wide(volume.outside.xyzwxyzwxyzwxyzw);
+  from.outside[0] = clcook_wide(CONSTANT.xyzwxyzwxyzwxyzw);
+#elif CHANNELS == 3
+  from.outside[0] = clcook_wide(CONSTANT.xyzxyzxyzxyzxyzx);
+  from.outside[1] = clcook_wide(CONSTANT.yzxyzxyzxyzxyzxy);
+  from.outside[2] = clcook_wide(CONSTANT.zxyzxyzxyzxyzxyz);
 #elif CHANNELS == 2
-  from.outside = clcook_wide(volume.outside.xyxyxyxyxyxyxyxy);
+  from.outside[0] = clcook_wide(CONSTANT.xyxyxyxyxyxyxyxy);
 #else
-  from.outside = clcook_wide((float16)(volume.outside.x));
+  from.outside[0] = clcook_wide(CONSTANT.xxxxxxxxxxxxxxxx);
 #endif
   const int inside_z = z >= RADIUS_Z && z + RADIUS_Z < volume.depth;
   for (int k = 0; k <= 2 * RADIUS_Z; ++k) {
@@ -1041,7 +1083,7 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
     from.layers[k] = layer < 0 ? -1 : (long)((ulong)layer * (ulong)volume.height * pitch);
   }
   halo_tile_wide_row outer;
-  for (int t = 0; t <= SPAN; ++t) halo_tile_wide_pixel(&outer, from.outside, t);
+  for (int t = 0; t <= SPAN; ++t) halo_tile_wide_pixel(&outer, from.outside[0], t);
 
   // What the lines hold of the picture, and how many pixels to the left and right of it.
   const int first = max(begin - LEFT, 0);
@@ -1124,11 +1166,11 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
 #ifdef CLCOOK_HALO_TILE_CLAMP
       __global const clcook_channel_t* past =
           (__global const clcook_channel_t*)history +
-          (halo_tile_index(history_view, volume, 0, y + q, z) * CHANNELS + (ulong)begin);
+          (halo_tile_index(history_view, volume, 0, y + q, z) * UNIT + (ulong)begin);
 #endif
       __global clcook_channel_t* out =
           (__global clcook_channel_t*)dst +
-          (halo_tile_index(dst_view, volume, 0, y + q, z) * CHANNELS + (ulong)begin);
+          (halo_tile_index(dst_view, volume, 0, y + q, z) * UNIT + (ulong)begin);
       const int stream = ((ulong)out & (sizeof(clcook_wide_t) - 1)) == 0;
       for (int f = 0; f < count; f += 16) {
         const halo_tile_wide_row a = halo_tile_get(line + f);
@@ -1152,8 +1194,7 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
             rest[i] = (channel)clcook_load_channel(past + f, (ulong)min(i, count - f - 1));
 #endif
           vstore16(halo_tile_wide_result(&sum, vload16(0, rest)), 0, rest);
-          for (int i = 0; i < count - f; ++i)
-            clcook_store_channel(out + f, (ulong)i, (float)rest[i]);
+          for (int i = 0; i < count - f; ++i) HALO_TILE_PUT(out + f, i, rest[i]);
         }
       }
     }

@@ -5,12 +5,13 @@
 // Weight of offset k: exp(-(k / R)^2 / (2 sigma^2)), |k| <= radius, divided by the sum of the
 // weights. Positions outside of the line take its first or last pixel.
 //
-// Views count pixels. A kernel of one work-group per line is started with as many groups as there
+// Views count pixels, those of three channels channels. A kernel of one work-group per line is started with as many groups as there
 // are lines.
 //
 // The host compiles one variant per program: -DCLCOOK_LINE_BLUR_ONLY -DCLCOOK_LINE_BLUR_<VARIANT>,
 // with -DCLCOOK_SRC_<PIXEL> and -DCLCOOK_DST_<PIXEL> for pixels that are no float4: RG8, RGBA8, RG16,
-// RGBA16, RG16F, RGBA16F, RG32F. Two channels are the first and the last of a float4.
+// RGBA16, RG16F, RGBA16F, RG32F, RGB8, RGB16, RGB16F, RGB32F. Two channels are the first and the last of
+// a float4.
 // Pictures with straight alpha have -DCLCOOK_ALPHA_TOP=F, see alpha.clh, with
 // -DCLCOOK_SRC_STRAIGHT where the source is read and -DCLCOOK_DST_STRAIGHT where the result is
 // written; between the passes colours are weighted.
@@ -41,38 +42,63 @@
 #define LINE_BLUR_GROUP
 #endif
 
-// The names that pixel.clh gives the types.
+// The names that pixel.clh gives the types. Of three channels the views count channels: rows begin at
+// any of them.
 #if defined(CLCOOK_SRC_RG8)
 #define SRC rg8
+#elif defined(CLCOOK_SRC_RGB8)
+#define SRC rgb8
+#define SRC_CHANNEL uchar
 #elif defined(CLCOOK_SRC_RGBA8)
 #define SRC rgba8
 #elif defined(CLCOOK_SRC_RG16)
 #define SRC rg16
+#elif defined(CLCOOK_SRC_RGB16)
+#define SRC rgb16
+#define SRC_CHANNEL ushort
 #elif defined(CLCOOK_SRC_RGBA16)
 #define SRC rgba16
 #elif defined(CLCOOK_SRC_RG16F)
 #define SRC rg16f
+#elif defined(CLCOOK_SRC_RGB16F)
+#define SRC rgb16f
+#define SRC_CHANNEL ushort
 #elif defined(CLCOOK_SRC_RGBA16F)
 #define SRC rgba16f
 #elif defined(CLCOOK_SRC_RG32F)
 #define SRC rg32f
+#elif defined(CLCOOK_SRC_RGB32F)
+#define SRC rgb32f
+#define SRC_CHANNEL float
 #else
 #define SRC rgba32f
 #endif
 #if defined(CLCOOK_DST_RG8)
 #define DST rg8
+#elif defined(CLCOOK_DST_RGB8)
+#define DST rgb8
+#define DST_CHANNEL uchar
 #elif defined(CLCOOK_DST_RGBA8)
 #define DST rgba8
 #elif defined(CLCOOK_DST_RG16)
 #define DST rg16
+#elif defined(CLCOOK_DST_RGB16)
+#define DST rgb16
+#define DST_CHANNEL ushort
 #elif defined(CLCOOK_DST_RGBA16)
 #define DST rgba16
 #elif defined(CLCOOK_DST_RG16F)
 #define DST rg16f
+#elif defined(CLCOOK_DST_RGB16F)
+#define DST rgb16f
+#define DST_CHANNEL ushort
 #elif defined(CLCOOK_DST_RGBA16F)
 #define DST rgba16f
 #elif defined(CLCOOK_DST_RG32F)
 #define DST rg32f
+#elif defined(CLCOOK_DST_RGB32F)
+#define DST rgb32f
+#define DST_CHANNEL float
 #else
 #define DST rgba32f
 #endif
@@ -82,6 +108,20 @@ typedef CLCOOK_PIXEL_PASTE(CLCOOK_PIXEL_PASTE(clcook_, DST), _t) result_pixel;
 #define LOAD_STORED4 CLCOOK_PIXEL_PASTE(clcook_load4_, SRC)
 #define STORE_STORED CLCOOK_PIXEL_PASTE(clcook_store_, DST)
 #define STORE_STORED4 CLCOOK_PIXEL_PASTE(clcook_store4_, DST)
+
+// The pixel that lies `units` of a view behind p, and how many of these a pixel has.
+#ifdef SRC_CHANNEL
+#define FROM(p, units) ((__global const source_pixel*)((__global const SRC_CHANNEL*)(p) + (units)))
+#else
+#define FROM(p, units) ((p) + (units))
+#endif
+#ifdef DST_CHANNEL
+#define TO(p, units) ((__global result_pixel*)((__global DST_CHANNEL*)(p) + (units)))
+#define TO_UNITS 3
+#else
+#define TO(p, units) ((p) + (units))
+#define TO_UNITS 1
+#endif
 
 // What kernels call. WEIGHTED16 and UNWEIGHTED16 are for four pixels in a vector.
 #ifdef CLCOOK_SRC_STRAIGHT
@@ -126,8 +166,8 @@ __kernel void line_blur_copy(__global const source_pixel* restrict src, clcook_v
                              pass_t pass) {
   const ulong row = get_group_id(0);
   const int group = (int)get_local_size(0);
-  src += src_view.offset + row * src_view.pitch;
-  dst += dst_view.offset + row * dst_view.pitch;
+  src = FROM(src, src_view.offset + row * src_view.pitch);
+  dst = TO(dst, dst_view.offset + row * dst_view.pitch);
   for (int x = (int)get_local_id(0); x < pass.length; x += group) {
     STORE_PIXEL(dst, (ulong)x, LOAD_PIXEL(src, (ulong)x));
   }
@@ -151,8 +191,8 @@ __kernel LINE_BLUR_GROUP void line_blur_naive(__global const source_pixel* restr
                                               clcook_view dst_view, pass_t pass, taps_t taps) {
   const ulong line = get_group_id(0);
   const int group = (int)get_local_size(0);
-  src += src_view.offset + line * src_view.pitch;
-  dst += dst_view.offset + line;
+  src = FROM(src, src_view.offset + line * src_view.pitch);
+  dst = TO(dst, dst_view.offset + line * TO_UNITS);
 
   for (int x = (int)get_local_id(0); x < pass.length; x += group) {
     float4 sum = (float4)(0.0f);
@@ -162,7 +202,7 @@ __kernel LINE_BLUR_GROUP void line_blur_naive(__global const source_pixel* restr
       sum = fma((float4)(w), LOAD_PIXEL(src, (ulong)clamp(x + k, 0, pass.length - 1)), sum);
       norm += w;
     }
-    STORE_PIXEL(dst, (ulong)x * dst_view.pitch, sum / norm);
+    STORE_PIXEL(TO(dst, (ulong)x * dst_view.pitch), 0, sum / norm);
   }
 }
 #endif
@@ -191,8 +231,8 @@ __kernel LINE_BLUR_GROUP void line_blur_local_line(__global const source_pixel* 
   const ulong line = get_group_id(0);
   const int group = (int)get_local_size(0);
   const int lid = (int)get_local_id(0);
-  src += src_view.offset + line * src_view.pitch;
-  dst += dst_view.offset + line;
+  src = FROM(src, src_view.offset + line * src_view.pitch);
+  dst = TO(dst, dst_view.offset + line * TO_UNITS);
 
   float4 sum = (float4)(0.0f);
   float norm = 0.0f;
@@ -214,7 +254,7 @@ __kernel LINE_BLUR_GROUP void line_blur_local_line(__global const source_pixel* 
           norm += w;
         }
         if (k1 > taps.side) {
-          STORE_PIXEL(dst, (ulong)(first + x) * dst_view.pitch, sum / norm);
+          STORE_PIXEL(TO(dst, (ulong)(first + x) * dst_view.pitch), 0, sum / norm);
         }
       }
       barrier(CLK_LOCAL_MEM_FENCE);
@@ -234,8 +274,8 @@ __kernel LINE_BLUR_GROUP void line_blur_weights_table(__global const source_pixe
   const ulong line = get_group_id(0);
   const int group = (int)get_local_size(0);
   const int lid = (int)get_local_id(0);
-  src += src_view.offset + line * src_view.pitch;
-  dst += dst_view.offset + line;
+  src = FROM(src, src_view.offset + line * src_view.pitch);
+  dst = TO(dst, dst_view.offset + line * TO_UNITS);
 
   float4 sum = (float4)(0.0f);
   for (int first = 0; first < pass.length; first += pass.segment) {
@@ -253,7 +293,7 @@ __kernel LINE_BLUR_GROUP void line_blur_weights_table(__global const source_pixe
           sum = fma((float4)(w[t]), tile[x + t], sum);
         }
         if (k1 > radius) {
-          STORE_PIXEL(dst, (ulong)(first + x) * dst_view.pitch, sum);
+          STORE_PIXEL(TO(dst, (ulong)(first + x) * dst_view.pitch), 0, sum);
         }
       }
       barrier(CLK_LOCAL_MEM_FENCE);
@@ -272,8 +312,8 @@ __kernel LINE_BLUR_GROUP void line_blur_subsampled(__global const source_pixel* 
   const ulong line = get_group_id(0);
   const int group = (int)get_local_size(0);
   const int lid = (int)get_local_id(0);
-  src += src_view.offset + line * src_view.pitch;
-  dst += dst_view.offset + line;
+  src = FROM(src, src_view.offset + line * src_view.pitch);
+  dst = TO(dst, dst_view.offset + line * TO_UNITS);
 
   float4 sum = (float4)(0.0f);
   float norm = 0.0f;
@@ -294,7 +334,7 @@ __kernel LINE_BLUR_GROUP void line_blur_subsampled(__global const source_pixel* 
           norm += w;
         }
         if (s1 > taps.side) {
-          STORE_PIXEL(dst, (ulong)(first + x) * dst_view.pitch, sum / norm);
+          STORE_PIXEL(TO(dst, (ulong)(first + x) * dst_view.pitch), 0, sum / norm);
         }
       }
       barrier(CLK_LOCAL_MEM_FENCE);
@@ -325,8 +365,8 @@ static inline void line_blur_pairs(__global const source_pixel* src, clcook_view
   const ulong line = get_group_id(0);
   const int group = (int)get_local_size(0);
   const int lid = (int)get_local_id(0);
-  src += src_view.offset + line * src_view.pitch;
-  dst += dst_view.offset + line;
+  src = FROM(src, src_view.offset + line * src_view.pitch);
+  dst = TO(dst, dst_view.offset + line * TO_UNITS);
 
   float4 sum = (float4)(0.0f);
   float norm = 0.0f;
@@ -375,7 +415,7 @@ static inline void line_blur_pairs(__global const source_pixel* src, clcook_view
           }
         }
         if (furthest == taps.side) {
-          STORE_PIXEL(dst, (ulong)(first + x) * dst_view.pitch, sum / norm);
+          STORE_PIXEL(TO(dst, (ulong)(first + x) * dst_view.pitch), 0, sum / norm);
         }
       }
       barrier(CLK_LOCAL_MEM_FENCE);
@@ -456,7 +496,8 @@ __kernel __attribute__((reqd_work_group_size(COALESCED_GROUP, 1, 1))) void line_
   // Measured: with masks instead of / and % NVIDIA's compiler makes code that is 7 % slower.
   const int load_lane = lid % COALESCED_LANES;
   const int load_line = lid / COALESCED_LANES;
-  src += src_view.offset + (ulong)min(first_line + load_line, pass.lines - 1) * src_view.pitch;
+  src = FROM(src,
+             src_view.offset + (ulong)min(first_line + load_line, pass.lines - 1) * src_view.pitch);
 
   const int line = lid % COALESCED_LINES;
   const int column = lid / COALESCED_LINES * OUTPUTS;
@@ -528,11 +569,11 @@ __kernel __attribute__((reqd_work_group_size(COALESCED_GROUP, 1, 1))) void line_
 
   if (first_line + line < pass.lines) {
     const int x0 = first + taps / 2 + column;
-    dst += dst_view.offset + (ulong)(first_line + line);
+    dst = TO(dst, dst_view.offset + (ulong)(first_line + line) * TO_UNITS);
 #pragma unroll
     for (int j = 0; j < OUTPUTS; ++j) {
       if (x0 + j < pass.length) {
-        STORE_PIXEL(dst, (ulong)(x0 + j) * dst_view.pitch, sum[j]);
+        STORE_PIXEL(TO(dst, (ulong)(x0 + j) * dst_view.pitch), 0, sum[j]);
       }
     }
   }
@@ -552,7 +593,8 @@ line_blur_coalesced_store(__global const source_pixel* restrict src, clcook_view
 
   const int load_lane = lid % COALESCED_LANES;
   const int load_line = lid / COALESCED_LANES;
-  src += src_view.offset + (ulong)min(first_line + load_line, pass.lines - 1) * src_view.pitch;
+  src = FROM(src,
+             src_view.offset + (ulong)min(first_line + load_line, pass.lines - 1) * src_view.pitch);
 
   const int line = lid % COALESCED_LINES;
   const int column = lid / COALESCED_LINES * OUTPUTS;
@@ -598,11 +640,11 @@ line_blur_coalesced_store(__global const source_pixel* restrict src, clcook_view
 
   if (first_line + line < pass.lines) {
     const int x0 = first + taps / 2 + column;
-    dst += dst_view.offset + (ulong)(first_line + line);
+    dst = TO(dst, dst_view.offset + (ulong)(first_line + line) * TO_UNITS);
 #pragma unroll
     for (int j = 0; j < OUTPUTS; ++j) {
       if (x0 + j < pass.length) {
-        STORE_PIXEL(dst, (ulong)(x0 + j) * dst_view.pitch, sum[j]);
+        STORE_PIXEL(TO(dst, (ulong)(x0 + j) * dst_view.pitch), 0, sum[j]);
       }
     }
   }
@@ -678,8 +720,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
   const int y1 = min(y0 + strips.rows, height);
   const int columns = min(tile, width - x0);
   const int padded = tile + 2 * radius;
-  src += src_view.offset;
-  dst += dst_view.offset + (ulong)x0;
+  src = FROM(src, src_view.offset);
+  dst = TO(dst, dst_view.offset) + x0;
   scratch += (get_group_id(1) * get_num_groups(0) + get_group_id(0)) * strips.scratch_pitch;
   __global float4* restrict lines = scratch + (ulong)ring * (ulong)tile;
 
@@ -689,8 +731,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
     const int needed = min(y + STRIP_ROWS - 1 + radius, height - 1);
     for (; ready <= needed; ready += STRIP_ROWS) {
       for (int q = 0; q < STRIP_ROWS; ++q) {
-        line_blur_pad_row(src + (ulong)min(ready + q, height - 1) * src_view.pitch, x0 - radius,
-                          padded, width, lines + q * padded);
+        line_blur_pad_row(FROM(src, (ulong)min(ready + q, height - 1) * src_view.pitch),
+                          x0 - radius, padded, width, lines + q * padded);
       }
       __global float4* out = scratch + (ulong)((ready - base) % ring) * (ulong)tile;
       for (int x = 0; x < columns; x += STRIP_PIXELS) {
@@ -794,7 +836,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
 #pragma unroll
       for (int q = 0; q < STRIP_ROWS; ++q) {
         if (y + q < y1) {
-          __global result_pixel* out = dst + (ulong)(y + q) * dst_view.pitch + x;
+          __global result_pixel* out = TO(dst, (ulong)(y + q) * dst_view.pitch) + x;
           for (int v = 0; v < STRIP_VECTORS; ++v) {
             if (x + 4 * v + 4 <= columns) {
               STORE_STORED4(out + 4 * v, UNWEIGHTED16(sum[q][v]));
@@ -835,7 +877,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip
 #else
 #define IMAGE_RESULT __global result_pixel *restrict dst, clcook_view dst_view
 #define STORE_TRANSPOSED(x, line, sum) \
-  STORE_PIXEL(dst, dst_view.offset + (ulong)(x)*dst_view.pitch + (ulong)(line), sum)
+  STORE_PIXEL(TO(dst, dst_view.offset + (ulong)(x)*dst_view.pitch), (ulong)(line), sum)
 #endif
 #endif
 

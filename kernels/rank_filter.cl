@@ -9,7 +9,7 @@
 // can be found one bit after the other.
 //
 // The host compiles one variant per program: -DCLCOOK_RANK_FILTER_ONLY -DCLCOOK_RANK_FILTER_<VARIANT>,
-// the values' type as pixel.clh says (CLCOOK_CHANNEL_*, and CLCOOK_CHANNELS: 1, 2 or 4), RADIUS, and the
+// the values' type as pixel.clh says (CLCOOK_CHANNEL_*, and CLCOOK_CHANNELS: 1 to 4), RADIUS, and the
 // outputs of a group: TILE_W x TILE_H. The networks also have the rank in their code: RANK.
 //
 // Views count channels. picture.outside holds the bits of the constant as the channels are stored.
@@ -695,13 +695,12 @@ __kernel RANK_FILTER_GROUP(1, 1, 1) void rank_filter_cpu_rows(
       for (int i = left; i < right; ++i)
         line[i] = (stored)rank_filter_outside(picture, (from + i) % CHANNELS);
     }
-    // from is a multiple of CHANNELS.
     for (int i = 0; i < left; ++i)
-      line[i] = (stored)rank_filter_at(src, src_view, picture, from / CHANNELS + i / CHANNELS,
-                                       y0 + j - RADIUS, i % CHANNELS);
+      line[i] = (stored)rank_filter_at(src, src_view, picture, (begin + i) / CHANNELS - RADIUS,
+                                       y0 + j - RADIUS, (begin + i) % CHANNELS);
     for (int i = right; i < seen; ++i)
-      line[i] = (stored)rank_filter_at(src, src_view, picture, from / CHANNELS + i / CHANNELS,
-                                       y0 + j - RADIUS, i % CHANNELS);
+      line[i] = (stored)rank_filter_at(src, src_view, picture, (begin + i) / CHANNELS - RADIUS,
+                                       y0 + j - RADIUS, (begin + i) % CHANNELS);
     for (int i = seen; i < LINE; ++i) line[i] = 0;
   }
 

@@ -1,15 +1,18 @@
 // The indices of the bright pixels of a picture, in order: every variant of stream_compaction.
 //
 // A pixel is a uint of 4 bytes r, g, b, a, lowest first, or with CLCOOK_STREAM_COMPACTION_FLOATS one
-// of pixel.clh with 2 or 4 channels; of 2, b is 0. It is kept when 54 r + 183 g + 19 b >= threshold,
-// in floats fma(54, r, fma(183, g, 19 b)). dst receives the indices of the kept pixels, ascending.
+// of pixel.clh; of 2 channels, b is 0. It is kept when WR r + WG g + WB b >= threshold, in floats
+// fma(WR, r, fma(WG, g, WB b)), and of one channel when 256 r >= threshold. The weights are
+// CLCOOK_STREAM_COMPACTION_WR, WG and WB, whole numbers up to 255 whose sum is at most 256; by default
+// 54, 183, 19. dst receives the indices of the kept pixels, ascending.
 //
 // Passes: count finds how many pixels each work-group keeps, scan turns the counts into the groups'
 // first positions, and the variant's kernel writes the indices. Variants that store flags, whose
 // names end in words or in word_runs, have their own first pass, which also stores the flags.
 // look_back and unordered are one pass. A group has CLCOOK_STREAM_COMPACTION_GROUP items, a
 // multiple of 32, and 32 pixels per item. All passes have the same groups; scan is one group.
-// Offsets are in pixels, indices and counts; count is at least 1. With
+// Offsets are in pixels (of 3 channels in channels, and so is src_pitch), indices and counts; count is at
+// least 1. With
 // CLCOOK_STREAM_COMPACTION_ROWS the pixels lie in rows of `width`, src_pitch apart, and pixel i is
 // the one at (i % width, i / width); without, in one row.
 //
@@ -39,6 +42,14 @@
 #define GROUP CLCOOK_STREAM_COMPACTION_GROUP
 #define STREAM_COMPACTION_GROUP __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #define PIXELS 32
+#ifndef CLCOOK_STREAM_COMPACTION_WR
+#define CLCOOK_STREAM_COMPACTION_WR 54
+#define CLCOOK_STREAM_COMPACTION_WG 183
+#define CLCOOK_STREAM_COMPACTION_WB 19
+#endif
+#define WR CLCOOK_STREAM_COMPACTION_WR
+#define WG CLCOOK_STREAM_COMPACTION_WG
+#define WB CLCOOK_STREAM_COMPACTION_WB
 
 #ifdef CLCOOK_STREAM_COMPACTION_FLOATS
 #include <clcook/pixel.clh>
@@ -47,9 +58,16 @@ typedef float4 stream_compaction_pixel_t;
 typedef float stream_compaction_threshold_t;
 #define LOAD(p, i) clcook_unpack(clcook_load_packed(p, i))
 #define SKIP(p, pixels) ((p) + CLCOOK_CHANNELS * (pixels))
+#if CLCOOK_CHANNELS == 3
+#define OFFSET(p, offset) ((p) + (offset))
+#endif
 
 static inline int stream_compaction_keep(float4 pixel, float threshold) {
-  return fma(54.0f, pixel.x, fma(183.0f, pixel.y, 19.0f * pixel.z)) >= threshold;
+#if CLCOOK_CHANNELS == 1
+  return 256.0f * pixel.x >= threshold;
+#else
+  return fma((float)WR, pixel.x, fma((float)WG, pixel.y, (float)WB * pixel.z)) >= threshold;
+#endif
 }
 #else
 typedef uint stream_compaction_stored_t;
@@ -61,17 +79,26 @@ typedef uint stream_compaction_threshold_t;
 static inline int stream_compaction_keep(uint pixel, uint threshold) {
 #ifdef CLCOOK_SUB_GROUP_PTX  // the products of the four bytes and their sum are one instruction
   uint sum;
-  __asm__("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(pixel), "r"(0x0013B736u), "r"(0u));
+  __asm__("dp4a.u32.u32 %0, %1, %2, %3;"
+          : "=r"(sum)
+          : "r"(pixel), "r"(WR | WG << 8 | WB << 16), "r"(0u));
   return sum >= threshold;
 #else
   const uint r = pixel & 0xFFu;
   const uint g = (pixel >> 8) & 0xFFu;
   const uint b = (pixel >> 16) & 0xFFu;
-  return 54u * r + 183u * g + 19u * b >= threshold;
+  return (uint)WR * r + (uint)WG * g + (uint)WB * b >= threshold;
 #endif
 }
 #endif
 #define THRESHOLD stream_compaction_threshold_t threshold
+// A pixel of the row that begins `offset` of a view behind p.
+#ifdef OFFSET
+#define LOAD_AT(p, offset, i) LOAD(OFFSET(p, offset), i)
+#else
+#define OFFSET SKIP
+#define LOAD_AT(p, offset, i) LOAD(p, (offset) + (i))
+#endif
 
 #ifdef CLCOOK_STREAM_COMPACTION_ROWS
 #define SOURCE                                                                           \
@@ -79,11 +106,11 @@ static inline int stream_compaction_keep(uint pixel, uint threshold) {
       ulong src_pitch
 #define SOURCE_ARGUMENTS src, src_offset, width, src_pitch
 #define PIXEL(i) \
-  LOAD(src, src_offset + (ulong)((uint)(i) / width) * src_pitch + (ulong)((uint)(i) % width))
+  LOAD_AT(src, src_offset + (ulong)((uint)(i) / width) * src_pitch, (ulong)((uint)(i) % width))
 #else
 #define SOURCE __global const stream_compaction_stored_t *restrict src, ulong src_offset
-#define SOURCE_ARGUMENTS SKIP(src, src_offset), 0ul
-#define PIXEL(i) LOAD(src, src_offset + (i))
+#define SOURCE_ARGUMENTS OFFSET(src, src_offset), 0ul
+#define PIXEL(i) LOAD_AT(src, src_offset, i)
 #endif
 
 // The sum of `value` over the items before this one; the sum over all of them in `total`. For all
@@ -203,7 +230,7 @@ __kernel STREAM_COMPACTION_GROUP void stream_compaction_predicates(
 #ifdef CLCOOK_STREAM_COMPACTION_ROWS
 #define RUN_PIXEL(k) PIXEL(first + (ulong)(k))
 #else
-  src = SKIP(src, src_offset + first);
+  src = SKIP(OFFSET(src, src_offset), first);
 #define RUN_PIXEL(k) LOAD(src, k)
 #endif
   uint kept = 0;
@@ -848,7 +875,7 @@ __constant uint stream_compaction_kept_of_four[16] = {
 #ifdef CLCOOK_STREAM_COMPACTION_ROWS
 #define RUN_PIXEL_AT(i) PIXEL(i)
 #else
-#define RUN_PIXEL_AT(i) LOAD(SKIP(src, src_offset), i)
+#define RUN_PIXEL_AT(i) LOAD(OFFSET(src, src_offset), i)
 #endif
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void stream_compaction_cpu_runs_count(

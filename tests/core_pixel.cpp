@@ -52,6 +52,12 @@ TEST_CASE("a type of pixels is what its name says") {
     CHECK(parse_pixel_type(row.name, "test") == row.value);
     CHECK(pixel_type_name(row.value, "test") == std::string(row.name));
   }
+  for (const PixelRow& row : kPixelTypes) {
+    CHECK(pixel_type(row.channel, row.channels) == row.value);
+    CHECK(pixel_step(row.value) ==
+          (row.channels == 3 ? 1U : static_cast<std::size_t>(row.channels)) *
+              channel_bytes(row.channel));
+  }
   CHECK(row_of(kPixelTypes, PixelType::rgba16f).channel == Channel::f16);
   static_assert(pixel_bytes(PixelType::r16) == 2 && pixel_bytes(PixelType::rgba32f) == 16);
 }
@@ -81,9 +87,11 @@ TEST_CASE("images of pixels have the format that OpenCL gives them") {
   CHECK(is(float_image_format(PixelType::rg16), CL_RG, CL_UNORM_INT16));
   CHECK(is(float_image_format(PixelType::rgba16f), CL_RGBA, CL_HALF_FLOAT));
   const auto bytes = stored_formats(PixelType::rgba8);
-  REQUIRE(bytes.size() == 2);
+  REQUIRE(bytes.size() == 4);
   CHECK(is(bytes[1], CL_RGBA, CL_UNORM_INT8));
+  CHECK(is(bytes[2], CL_BGRA, CL_UNSIGNED_INT8));
   CHECK(stored_formats(PixelType::r16f).size() == 1);
+  CHECK(stored_formats(PixelType::rgb8).empty());
 }
 
 TEST_CASE("a type without a row is refused by its number") {
@@ -114,6 +122,10 @@ LONG_TEST_CASE("pixel.clh has the same types of channels, with any number of the
           "                         in[min(CLCOOK_CHANNELS * k + 1, 11ul)],\n"
           "                         in[min(CLCOOK_CHANNELS * k + 2, 11ul)],\n"
           "                         in[min(CLCOOK_CHANNELS * k + 3, 11ul)])));\n"
+          "  for (ulong k = 0; k < 12 / CLCOOK_CHANNELS; ++k) {\n"
+          "    __global clcook_stored_t* p = (__global clcook_stored_t*)out + k;\n"
+          "    clcook_write_pixel(p, clcook_read_pixel(p));\n"
+          "  }\n"
           "  out[12 * sizeof(float)] = sizeof(clcook_channel_t) * 8 == CLCOOK_CHANNEL_BITS;\n"
           "  out[12 * sizeof(float) + 1] = sizeof(clcook_pixel_t) / sizeof(clcook_floats_t) == 1;\n"
           "#ifdef CLCOOK_CHANNEL_TOP\n"

@@ -323,9 +323,10 @@ TEST_CASE("image views: format, size, context and access") {
   image_refused({image, 0, kMax}, 1, 2, {rgba32f}, Access::read);
   image_refused(image, kMax, 1, {rgba32f}, Access::read);
   const Error format = image_refused(image, 8, 5, {rgba8}, Access::read);
-  CHECK(contains(format.what(), "0x10b5"));  // CL_RGBA
-  CHECK(contains(format.what(), "0x10de"));  // CL_FLOAT, what it is
-  CHECK(contains(format.what(), "0x10d2"));  // CL_UNORM_INT8, what is wanted
+  CHECK(contains(format.what(),
+                 "the image format CL_RGBA with CL_FLOAT; accepted are CL_RGBA with "
+                 "CL_UNORM_INT8"));
+  CHECK(contains(image_refused(image, 8, 5, {}, Access::read).what(), "none of three channels"));
   image_refused(cl::Image2D(), 1, 1, {rgba32f}, Access::read);
   const Runtime other = Runtime::pick();
   CHECK(contains(

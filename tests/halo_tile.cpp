@@ -35,6 +35,7 @@ using Problem = HaloTile::Problem;
 using Tune = HaloTile::Tune;
 using Variant = HaloTile::Variant;
 
+constexpr Filter kFilters[] = {Filter::dilation, Filter::erosion, Filter::median, Filter::clamp};
 const float kNan = std::numeric_limits<float>::quiet_NaN();
 const float kInf = std::numeric_limits<float>::infinity();
 
@@ -164,6 +165,12 @@ TEST_CASE("the reference's neighbourhoods are the window, and its filters what t
     // The largest within 2 is the largest within 1 of the largest within 1.
     ref::Volume once = picture;
     once.values = ref::dilation(picture, 1, border, {});
+    // An erosion is the dilation of what is dark.
+    ref::Volume dark = picture;
+    for (float& value : dark.values) value = -value;
+    auto grown = ref::dilation(dark, 2, border, {});
+    for (float& value : grown) value = -value;
+    CHECK(ref::erosion(picture, 2, border, {}) == grown);
     CHECK(ref::dilation(once, 1, border, {}) == ref::dilation(picture, 2, border, {}));
     // Over all pixels it is the largest of all; so is the middle, of all, counted by hand.
     float most[2] = {-kInf, -kInf};
@@ -379,9 +386,9 @@ LONG_TEST_CASE("every pixel type with every border, at odd sizes and pitches", 3
       return held(out);
     };
     for (const auto& border : clcook::kBorders) {
-      for (const Filter filter : {Filter::dilation, Filter::median, Filter::clamp}) {
+      for (const Filter filter : kFilters) {
         if (left_out(number++, 20)) continue;
-        const int radius = filter == Filter::dilation ? 2 : 1;
+        const int radius = filter == Filter::dilation || filter == Filter::erosion ? 2 : 1;
         Problem p = picture(filter, 43, 11, radius, type.value);
         p.border = border.value;
         // Half of the unit: integers round it to the even one.
@@ -394,9 +401,10 @@ LONG_TEST_CASE("every pixel type with every border, at odd sizes and pitches", 3
         if (channel == clcook::Channel::u8) CHECK(outer == std::vector<float>{2, 4, 0, 255});
         const std::array<float, 4> outside{outer[0], outer[1], outer[2], outer[3]};
         const auto expected =
-            filter == Filter::clamp    ? ref::clamp(volume, past, radius, edge, outside)
-            : filter == Filter::median ? ref::median(volume, radius, edge, outside)
-                                       : ref::dilation(volume, radius, edge, outside);
+            filter == Filter::clamp     ? ref::clamp(volume, past, radius, edge, outside)
+            : filter == Filter::median  ? ref::median(volume, radius, edge, outside)
+            : filter == Filter::erosion ? ref::erosion(volume, radius, edge, outside)
+                                        : ref::dilation(volume, radius, edge, outside);
         const std::size_t bytes = clcook::pixel_bytes(type.value);
         const auto rows = [&](std::size_t pad, unsigned char fill) {
           return GuardedBuffer(runtime(), 43 * bytes, 11, 3 * bytes, (43 + pad) * bytes, fill);
@@ -498,7 +506,7 @@ TEST_CASE("another size or border mode builds no program") {
 }
 
 TEST_CASE("automatic names a variant that runs and reads buffers") {
-  for (const Filter filter : {Filter::dilation, Filter::median, Filter::clamp}) {
+  for (const Filter filter : kFilters) {
     const HaloTile plan(runtime(), picture(filter, 100, 50));
     CHECK_FALSE(plan.variant().is_automatic());
     CHECK(plan.variant() != "image");
@@ -572,7 +580,7 @@ TEST_CASE("an offer counts what groups read, halo included") {
 }
 
 TEST_CASE("the lines of cpu_rows fit 32 KiB, at every radius and type") {
-  for (const Filter filter : {Filter::dilation, Filter::median, Filter::clamp}) {
+  for (const Filter filter : kFilters) {
     for (int radius = 1; radius <= (filter == Filter::median ? 1 : HaloTile::kMaxRadius);
          ++radius) {
       for (const auto& type : clcook::kPixelTypes) {
@@ -594,8 +602,9 @@ TEST_CASE("names") {
   CHECK(clcook::pixel_bytes(HaloTile::parse_pixel("rgba16f")) == 8);
   CHECK(clcook::pixel_bytes(HaloTile::parse_pixel("r8")) == 1);
   CHECK(contains(error_of([] { HaloTile::parse_border("repeat"); }).what(), "'repeat'"));
-  CHECK(contains(error_of([] { HaloTile::parse_filter("erosion"); }).what(), "dilation, median"));
-  CHECK(contains(error_of([] { HaloTile::parse_pixel("rgb"); }).what(), "r32f, rg32f, rgba32f"));
+  CHECK(contains(error_of([] { HaloTile::parse_filter("opening"); }).what(), "dilation, erosion"));
+  CHECK(contains(error_of([] { HaloTile::parse_pixel("rgb"); }).what(),
+                 "r32f, rg32f, rgb32f, rgba32f"));
 }
 
 TEST_CASE("the tile of a tune is a word, and sides that are open take the default's") {

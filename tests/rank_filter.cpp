@@ -502,6 +502,6 @@ TEST_CASE("a view that does not fit is refused with value and rule") {
   const cl::Buffer large = clcook::create_buffer(runtime(), 2 * 64 * 64 * 4);
   check_refused([&] { filter(right, {large, 2}); }, "multiples of 4");
   check_refused([&] { filter(right, {large, 0, 252}); }, "pitch of 252 bytes");
-  check_refused([] { RankFilter::parse_pixel("rgb8"); }, "rgb8");
+  check_refused([] { RankFilter::parse_pixel("rgb9"); }, "rgb9");
   check_refused([] { RankFilter::parse_border("zero"); }, "zero");
 }

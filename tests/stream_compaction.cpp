@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <clcook/reference/stream_compaction.hpp>
 #include <clcook/registry/conformance.hpp>
 #include <clcook/registry/random.hpp>
@@ -285,6 +286,20 @@ TEST_CASE("stream_compaction: a problem or group out of range is refused with it
     check_refused([&] { StreamCompaction(runtime(), {10}, "bit_flags", {group}); },
                   "got " + std::to_string(group));
   }
+}
+
+TEST_CASE("stream_compaction: weights are whole numbers of which each sum is exact") {
+  StreamCompaction::Problem p{10};
+  const auto refused = [&](std::array<int, 3> weights, const char* what) {
+    p.weights = weights;
+    check_refused([&] { StreamCompaction(runtime(), p); }, what);
+  };
+  refused({-1, 200, 20}, "weights must be 0 to 255, got -1");
+  refused({256, 0, 0}, "got 256");
+  refused({100, 100, 57}, "the sum of the weights must be 1 to 256, got 257");
+  refused({0, 0, 0}, "got 0");
+  p.pixel = PixelType::r8;
+  refused({19, 183, 54}, "takes no weights, got 19, 183, 54");
 }
 
 TEST_CASE("stream_compaction: a view that does not fit is refused with value and rule") {

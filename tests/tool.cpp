@@ -330,7 +330,7 @@ TEST_CASE("unknown names and broken values are errors that name them") {
   // A misspelt name is named with those that there are, before any device is asked for.
   const Variables no_device{{"OCL_ICD_VENDORS", "/nonexistent"}};
   refused({"check", "halo_tile", "--shape", "width=64 height=64 raduis=4"},
-          "has no 'raduis'; it has filter (dilation, median or clamp); width (1 to ");
+          "has no 'raduis'; it has filter (dilation, erosion, median or clamp); width (1 to ");
   refused({"check", "halo_tile", "--shape", "width=64 height=64 radius=65"},
           "radius must be 1 to 64, got '65'");
   refused({"check", "halo_tile", "--shape", "width=64"}, "'height' (pixels, 1 to ");

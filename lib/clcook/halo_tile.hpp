@@ -1,4 +1,4 @@
-// Neighbourhood filters of pictures and volumes: dilation, 3 x 3 median, and the neighbourhood
+// Neighbourhood filters of pictures and volumes: dilation, erosion, 3 x 3 median, and the neighbourhood
 // clamp of temporal anti-aliasing.
 //
 //   clcook::HaloTile grow{runtime, {clcook::HaloTile::Filter::dilation, 1920, 1080}};
@@ -41,6 +41,7 @@ namespace halo_tile {
 
 enum class Filter {
   dilation,  // the maximum of the neighbourhood
+  erosion,   // its minimum
   median,    // its median; radius 1, pictures only
   clamp,     // the pixel of a second picture, the history, brought between minimum and maximum
 };
@@ -70,8 +71,10 @@ struct Tune {
   int outputs = 0;
 };
 
-inline constexpr Named<Filter> kFilters[] = {
-    {Filter::dilation, "dilation"}, {Filter::median, "median"}, {Filter::clamp, "clamp"}};
+inline constexpr Named<Filter> kFilters[] = {{Filter::dilation, "dilation"},
+                                             {Filter::erosion, "erosion"},
+                                             {Filter::median, "median"},
+                                             {Filter::clamp, "clamp"}};
 
 // Throws Error(invalid_argument) for an unknown value.
 inline const char* to_string(Filter filter) {
@@ -328,7 +331,9 @@ struct Spec : PlainSpec {
   }
 
   static std::vector<std::string> tuning_names(const Problem& p) {
-    return {text("halo_tile/", to_string(p.filter), p.depth > 1 ? " volume" : "",
+    // A minimum takes as long as a maximum.
+    const Filter filter = p.filter == Filter::erosion ? Filter::dilation : p.filter;
+    return {text("halo_tile/", to_string(filter), p.depth > 1 ? " volume" : "",
                  p.radius == 1 ? "" : " wide")};
   }
 
@@ -387,13 +392,18 @@ struct Spec : PlainSpec {
   }
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
+    CompileUnit unit = unit_without_pixel(s);
+    set_pixel(unit.defines, channel_of(s.problem.pixel), channels_of(s.problem.pixel));
+    return {unit};
+  }
+  // Of the kernel's pixels all but their type.
+  static CompileUnit unit_without_pixel(const Setup<Spec>& s) {
     const Problem& p = s.problem;
     const Tune& tune = s.tune;
     CompileUnit unit = variant_unit(s, embedded::halo_tile, group(s));
     unit.label = text(to_string(p.filter), " ", pixel_name(p));
     unit.local_bytes = static_cast<std::size_t>(local_bytes(s));
     unit.defines.flag("CLCOOK_HALO_TILE_" + upper_case(to_string(p.filter)));
-    set_pixel(unit.defines, channel_of(p.pixel), channels_of(p.pixel));
     if (p.depth > 1) unit.defines.flag("CLCOOK_HALO_TILE_VOLUME");
     unit.defines.set("CLCOOK_HALO_TILE_RADIUS", p.radius);
     if (s.row.is_for_cpus) {
@@ -401,13 +411,13 @@ struct Spec : PlainSpec {
       unit.defines.set("CLCOOK_HALO_TILE_TILE_W", tile.channels);
       unit.defines.set("CLCOOK_HALO_TILE_TILE_H", kCpuRows);
       unit.defines.set("CLCOOK_HALO_TILE_OUTPUTS", tile.lines);
-      return {unit};
+      return unit;
     }
     unit.defines.set("CLCOOK_HALO_TILE_TILE_W", tune.tile_width);
     unit.defines.set("CLCOOK_HALO_TILE_TILE_H", tune.tile_height);
     unit.defines.set("CLCOOK_HALO_TILE_TILE_D", tune.tile_depth);
     if (s.row.traits.has_outputs()) unit.defines.set("CLCOOK_HALO_TILE_OUTPUTS", tune.outputs);
-    return {unit};
+    return unit;
   }
 
   static Launch::Sizes group(const Setup<Spec>& s) {
@@ -427,6 +437,23 @@ struct Spec : PlainSpec {
     return {static_cast<std::size_t>(s.tune.tile_width),
             static_cast<std::size_t>(s.tune.tile_height / s.tune.outputs),
             static_cast<std::size_t>(s.tune.tile_depth)};
+  }
+
+  // Of all groups.
+  static Launch launch(const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    const auto parts = [](int size, int part) {
+      return (static_cast<std::size_t>(size) + static_cast<std::size_t>(part) - 1) /
+             static_cast<std::size_t>(part);
+    };
+    if (s.row.is_for_cpus) {
+      return Launch::groups({parts(p.width * channels_of(p.pixel), cpu_tile(p).channels),
+                             parts(p.height, kCpuRows), static_cast<std::size_t>(p.depth)},
+                            group(s));
+    }
+    return Launch::groups({parts(p.width, s.tune.tile_width), parts(p.height, s.tune.tile_height),
+                           parts(p.depth, s.tune.tile_depth)},
+                          group(s));
   }
 
   // Bytes of local memory that a group needs.
@@ -464,7 +491,7 @@ struct Spec : PlainSpec {
 
   // What a work-item of cpu_rows makes at a time, and its lines in local memory.
   struct CpuTile {
-    int channels;  // of a row of results: a multiple of kCpuVector
+    int channels;  // of a row of results: a multiple of kCpuVector and of a pixel's
     int lines;
     std::uint64_t bytes;
   };
@@ -472,11 +499,13 @@ struct Spec : PlainSpec {
     const int lines = p.radius <= 16 ? 8 : 4;
     const int halo = (p.radius * channels_of(p.pixel) + kCpuVector - 1) / kCpuVector * kCpuVector;
     const int beside = 2 * halo + kCpuVector;
-    const std::size_t values = p.filter == Filter::dilation ? 1 : p.filter == Filter::clamp ? 2 : 3;
-    const std::size_t bytes = values * static_cast<std::size_t>(lines) * held_bytes(p.pixel) /
-                              static_cast<std::size_t>(channels_of(p.pixel));  // of a channel
-    const int room = static_cast<int>(kCpuBytes / bytes) - beside;
-    const int channels = std::min(room / kCpuVector * kCpuVector, kCpuChannels);
+    const std::size_t values = p.filter == Filter::median ? 3 : p.filter == Filter::clamp ? 2 : 1;
+    const std::size_t bytes =
+        values * static_cast<std::size_t>(lines) * held_channel_bytes(p.pixel);  // of a channel
+    const int room = std::min(static_cast<int>(kCpuBytes / bytes) - beside, kCpuChannels);
+    // Whole vectors, and whole pixels.
+    const int whole = channels_of(p.pixel) == 3 ? 3 * kCpuVector : kCpuVector;
+    const int channels = room / whole * whole;
     return {channels, lines, bytes * static_cast<std::size_t>(channels + beside)};
   }
 
@@ -490,9 +519,13 @@ struct Spec : PlainSpec {
            (channels_of(pixel) == 1 || is_integer(channel_of(pixel))) && s.tune.outputs == 2;
   }
 
-  // Of a pixel in local memory: halfs are floats there.
+  // Of a channel and a pixel in local memory: halfs are floats there, three channels a vector of four.
+  static constexpr std::size_t held_channel_bytes(Pixel pixel) {
+    return channel_bytes(channel_of(pixel)) * (channel_of(pixel) == Channel::f16 ? 2 : 1);
+  }
   static constexpr std::size_t held_bytes(Pixel pixel) {
-    return pixel_bytes(pixel) * (channel_of(pixel) == Channel::f16 ? 2 : 1);
+    const int channels = channels_of(pixel);
+    return held_channel_bytes(pixel) * static_cast<std::size_t>(channels == 3 ? 4 : channels);
   }
 
  private:
@@ -577,7 +610,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
   static constexpr int kMaxSize = Spec::kMaxSize;
   static constexpr int kMaxRadius = Spec::kMaxRadius;
 
-  // Dilation and median of `src` into `dst`, behind the events of `wait`. Offsets and pitches are
+  // Dilation, erosion and median of `src` into `dst`, behind the events of `wait`. Offsets and pitches are
   // multiples of the pixel size. The views must not overlap. Throws Error(invalid_argument), with
   // nothing enqueued, when a view breaks a rule.
   cl::Event operator()(const BufferView& src, const BufferView& dst,
@@ -624,7 +657,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
     return enqueue(runtime(), past, past, to, wait, src);
   }
 
-  // Dilation and median from image to image, in the formats of stored_formats(); not for variants
+  // Dilation, erosion and median from image to image, in the formats of stored_formats(); not for variants
   // that read one. The pixels go through buffers of the plan, so src and dst may be the same image;
   // calls of one plan and its copies on images therefore run one after the other on the device.
   cl::Event operator()(const ImageView& src, const ImageView& dst,
@@ -657,23 +690,6 @@ class HaloTile : public Plan<halo_tile::Spec> {
   }
 
  private:
-  Launch launch() const {
-    const Problem& p = problem();
-    const auto parts = [](int size, int part) {
-      return (static_cast<std::size_t>(size) + static_cast<std::size_t>(part) - 1) /
-             static_cast<std::size_t>(part);
-    };
-    const Launch::Sizes group = Spec::group(setup());
-    if (row().is_for_cpus) {
-      return Launch::groups({parts(p.width * channels_of(p.pixel), Spec::cpu_tile(p).channels),
-                             parts(p.height, Spec::kCpuRows), static_cast<std::size_t>(p.depth)},
-                            group);
-    }
-    return Launch::groups({parts(p.width, tune().tile_width), parts(p.height, tune().tile_height),
-                           parts(p.depth, tune().tile_depth)},
-                          group);
-  }
-
   void need_filter(bool history) const {
     if (history == (problem().filter == Filter::clamp)) return;
     fail(Errc::invalid_argument, Spec::kName,
@@ -693,7 +709,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
     const RowLayout layout{
         static_cast<std::size_t>(problem().width) * bytes,
         static_cast<std::size_t>(problem().height) * static_cast<std::size_t>(problem().depth),
-        bytes};
+        pixel_step(problem().pixel)};
     return check_view(runtime(), view, layout, access, Spec::kName, name);
   }
 
@@ -711,13 +727,13 @@ class HaloTile : public Plan<halo_tile::Spec> {
     KernelVolume volume{{}, p.width, p.height, p.depth, static_cast<cl_int>(p.border)};
     for (std::size_t c = 0; c < 4; ++c) volume.outside.s[c] = halo_tile::stored_outside(p)[c];
     const LocalBytes local{offer().units.front().local_bytes};
-    Spec::Call call{kernel(on), launch(),      local,     volume, image,
-                    rows(src),  rows(history), rows(dst), wait};
+    Spec::Call call{kernel(on), Spec::launch(setup()), local,     volume, image,
+                    rows(src),  rows(history),         rows(dst), wait};
     return row().run(call);
   }
 
   Spec::Rows rows(const CheckedView& view) const {
-    return {view.buffer, kernel_view(view, pixel_bytes(problem().pixel))};
+    return {view.buffer, kernel_view(view, pixel_step(problem().pixel))};
   }
 };
 

@@ -740,7 +740,8 @@ class LineBlur : public Plan<line_blur::Spec> {
   static constexpr int kMaxRadius = Spec::kMaxRadius;
 
   // Enqueues the blur of `src` into `dst` behind the events of `wait` and returns the last event.
-  // Offsets and pitches of the views are multiples of the pixel size. The views must not overlap.
+  // Offsets and pitches of the views are multiples of the pixel size, with 3 channels of the channel
+  // size. The views must not overlap.
   // Throws Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
   cl::Event operator()(const BufferView& src, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
@@ -810,7 +811,7 @@ class LineBlur : public Plan<line_blur::Spec> {
   RowLayout layout() const {
     const std::size_t bytes = pixel_bytes(problem().pixel);
     return {static_cast<std::size_t>(problem().width) * bytes,
-            static_cast<std::size_t>(problem().height), bytes};
+            static_cast<std::size_t>(problem().height), pixel_step(problem().pixel)};
   }
 
   // Enqueues the passes. Of variants that read an image, `src` is not read.
@@ -836,7 +837,7 @@ class LineBlur : public Plan<line_blur::Spec> {
   }
 
   Spec::Rows rows(const CheckedView& view) const {
-    return {view.buffer, kernel_view(view, pixel_bytes(problem().pixel))};
+    return {view.buffer, kernel_view(view, pixel_step(problem().pixel))};
   }
 };
 

@@ -25,6 +25,7 @@
 #include <clcook/core/quirks.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/rank_filter.hpp>
+#include <clcook/halo_tile.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -51,18 +52,25 @@ struct Problem {
   std::array<float, 4> outside{};
 };
 
-// How to run, for tuning; 0 is open. cpu_rows has no choice.
+// How to run, for tuning; 0 is open. Variants for CPUs have no choice.
 struct Tune {
   int tile_width = 0;  // outputs in a row of a work-group: its items
   int tile_height =
-      0;            // and in a column: a multiple of `outputs`; of sliding_histogram, of an item
-  int outputs = 0;  // per item, in a column: network (even) and local_tile_multi, else 1
+      0;  // and in a column: a multiple of `outputs`; of sliding_histogram, of an item
+  int outputs =
+      0;  // per item, in a column: network (even), local_tile_multi and columns_first, else 1
 };
 
 // The number of the result among the neighbours in ascending order, counted from 0.
 inline unsigned rank_number(const Problem& p) {
   const double side = 2 * p.radius + 1;
   return static_cast<unsigned>(math::lround(p.rank * (side * side - 1)));
+}
+
+// Whether the result is the smallest or the largest of the neighbours.
+inline bool is_extreme(const Problem& p) {
+  const auto side = static_cast<unsigned>(2 * p.radius + 1);
+  return rank_number(p) == 0 || rank_number(p) == side * side - 1;
 }
 
 // The bits of the constant outside, by channel, as pixels hold it.
@@ -82,6 +90,16 @@ inline std::array<std::uint32_t, 4> stored_outside(const Problem& p) {
     }
   }
   return out;
+}
+
+// The key of the bits of a channel: in the order of the values, as pixel.clh makes them.
+inline std::uint32_t key_of(std::uint32_t bits, Channel channel) {
+  if (is_integer(channel)) return bits;
+  const bool half = channel == Channel::f16;
+  const std::uint32_t sign = half ? 0x8000U : 0x80000000U;
+  const std::uint32_t infinity = half ? 0x7C00U : 0x7F800000U;
+  if ((bits & (sign - 1)) > infinity) return sign | (sign - 1);
+  return (bits & sign) != 0 ? bits ^ (sign | (sign - 1)) : bits ^ sign;
 }
 
 struct Spec : PlainSpec {
@@ -107,6 +125,8 @@ struct Spec : PlainSpec {
     bool is_histogram = false;  // a histogram per item in local memory
     bool is_columns = false;    // histograms of columns; 8 bits alone
     bool is_packed = false;     // two outputs in a word; up to 16 bits
+    bool is_extreme =
+        false;  // a kernel of halo_tile: the smallest or the largest of the neighbours
   };
 
   struct Resources {
@@ -158,6 +178,17 @@ struct Spec : PlainSpec {
             .with(&Traits::is_columns)
             .against("cpu_rows", "histograms of columns, which a neighbourhood adds and subtracts")
             .for_cpus(),
+        Row("columns_first",
+            "the minimum and maximum: columns, then lines, few comparisons at any radius")
+            .with(&Traits::is_extreme)
+            .against("local_tile_multi",
+                     "extremes separate into columns and lines: a few comparisons at any radius")
+            .tunes({{"tile_width", {56, 120}}, {"outputs", {8, 4}}}),
+        Row("cpu_windows",
+            "for CPUs, the minimum and maximum: columns, then windows of lines, in vectors")
+            .with(&Traits::is_extreme)
+            .against("cpu_rows", "extremes separate into columns and lines")
+            .for_cpus(),
     };
     return all;
   }
@@ -186,6 +217,11 @@ struct Spec : PlainSpec {
 
   static Tune defaults(const Row& row, const Problem& p, const DeviceInfo& device) {
     if (row.is_for_cpus) return {};
+    if (row.traits.is_extreme) {
+      const halo_tile::Tune tune =
+          halo_tile::Spec::defaults(extreme_row(row), extreme_problem(p), device);
+      return {tune.tile_width, tune.tile_height, tune.outputs};
+    }
     if (row.traits.is_histogram) return {32, p.radius <= 8 ? 64 : 128, 1};
     if (row.traits.is_network) return {32, 16, p.radius == kNetworkRadius ? 2 : 4};
     if (!row.traits.is_tile) return {32, 8, 1};
@@ -211,7 +247,12 @@ struct Spec : PlainSpec {
     check_range(kName, "tile_width", tune.tile_width, 1, 1024);
     check_range(kName, "tile_height", tune.tile_height, 1, 1024);
     check_range(kName, "outputs", tune.outputs, 1, 16);
-    if (!s.row.traits.is_multi && tune.outputs != 1) {
+    if (s.row.traits.is_extreme && tune.tile_width % tune.outputs != 0) {
+      fail(Errc::invalid_argument, kName,
+           text("tile_width must be a multiple of outputs, got ", tune.tile_width, " and ",
+                tune.outputs));
+    }
+    if (!s.row.traits.is_multi && !s.row.traits.is_extreme && tune.outputs != 1) {
       fail(Errc::invalid_argument, kName,
            text("the variant ", s.row.name, " makes 1 output per item, got ", tune.outputs));
     }
@@ -232,18 +273,29 @@ struct Spec : PlainSpec {
   // Which variant wins depends on the radius and on the bits of a channel more than on the number of
   // bytes.
   static std::vector<std::string> tuning_names(const Problem& p) {
+    const std::size_t bits = 8 * channel_bytes(channel_of(p.pixel));
+    if (is_extreme(p)) return {text("rank_filter/", bits, " bits, extreme")};
     const char* radius = p.radius <= 1   ? "1"
                          : p.radius <= 2 ? "2"
                          : p.radius <= 3 ? "3"
                          : p.radius <= 7 ? "7"
                                          : "32";
-    return {
-        text("rank_filter/", 8 * channel_bytes(channel_of(p.pixel)), " bits, radius to ", radius)};
+    return {text("rank_filter/", bits, " bits, radius to ", radius)};
   }
 
-  static Offer offer(const Runtime&, const Setup<Spec>& s) {
+  static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
     const Problem& p = s.problem;
     const Traits& traits = s.row.traits;
+    if (traits.is_extreme) {
+      if (!is_extreme(p)) {
+        return Offer::no(Lacks::problem,
+                         text("it takes the smallest or the largest of the neighbours, got rank ",
+                              p.rank, ", their number ", rank_number(p)));
+      }
+      const Extreme extreme(s);
+      const Offer can = halo_tile::Spec::offer(runtime, extreme.setup);
+      if (!can.can()) return can;
+    }
     if (traits.is_network && p.radius > kNetworkRadius) {
       return Offer::no(Lacks::problem,
                        text("it takes a radius of 1 to ", kNetworkRadius, ", got ", p.radius));
@@ -270,6 +322,13 @@ struct Spec : PlainSpec {
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
     const Problem& p = s.problem;
+    if (s.row.traits.is_extreme) {
+      const Extreme extreme(s);
+      CompileUnit unit = halo_tile::Spec::unit_without_pixel(extreme.setup);
+      unit.label += text(" radius ", p.radius);
+      set_keys(unit.defines, channel_of(p.pixel), channels_of(p.pixel));
+      return {unit};
+    }
     CompileUnit unit = variant_unit(s, embedded::rank_filter, group(s));
     unit.label = text(pixel_type_name(p.pixel, kName), " radius ", p.radius);
     unit.local_bytes = static_cast<std::size_t>(local_bytes(s));
@@ -293,6 +352,7 @@ struct Spec : PlainSpec {
   }
 
   static Launch::Sizes group(const Setup<Spec>& s) {
+    if (s.row.traits.is_extreme) return halo_tile::Spec::group(Extreme(s).setup);
     if (s.row.is_for_cpus) return {1, 1, 1};
     const int rows = s.row.traits.is_histogram ? 1 : s.tune.tile_height / s.tune.outputs;
     return {static_cast<std::size_t>(s.tune.tile_width), static_cast<std::size_t>(rows), 1};
@@ -302,6 +362,7 @@ struct Spec : PlainSpec {
   static std::uint64_t local_bytes(const Setup<Spec>& s) {
     const Problem& p = s.problem;
     const auto halo = static_cast<std::uint64_t>(2 * p.radius);
+    if (s.row.traits.is_extreme) return halo_tile::Spec::local_bytes(Extreme(s).setup);
     if (s.row.traits.is_columns)
       return (static_cast<std::uint64_t>(cpu_tile(s).width) + halo) * kColumnBytes;
     if (s.row.is_for_cpus) {
@@ -319,6 +380,21 @@ struct Spec : PlainSpec {
   static bool is_local(const Row& row) {
     return row.traits.is_tile || row.traits.is_histogram || row.traits.is_columns;
   }
+
+  // The setup of halo_tile whose kernel finds the extreme, on keys: these have no NaN, which halo_tile
+  // leaves out. It refers to its other members.
+  struct Extreme {
+    explicit Extreme(const Setup<Spec>& s)
+        : problem(extreme_problem(s.problem)),
+          tune{s.tune.tile_width, s.tune.tile_height, s.row.is_for_cpus ? 0 : 1, s.tune.outputs},
+          setup{extreme_row(s.row), problem, tune, s.device} {}
+    Extreme(const Extreme&) = delete;
+    Extreme& operator=(const Extreme&) = delete;
+
+    halo_tile::Problem problem;
+    halo_tile::Tune tune;
+    Setup<halo_tile::Spec> setup;
+  };
 
   // Width and height of a tile of a variant for CPUs: cpu_rows in channels, cpu_columns in pixels.
   struct CpuTile {
@@ -345,6 +421,20 @@ struct Spec : PlainSpec {
   }
 
  private:
+  static const VariantRow<halo_tile::Spec>& extreme_row(const Row& row) {
+    return *VariantOf<halo_tile::Spec>(row.is_for_cpus ? "cpu_rows" : "columns_first").row();
+  }
+  static halo_tile::Problem extreme_problem(const Problem& p) {
+    halo_tile::Problem out;
+    out.filter = rank_number(p) == 0 ? halo_tile::Filter::erosion : halo_tile::Filter::dilation;
+    out.width = p.width;
+    out.height = p.height;
+    out.radius = p.radius;
+    out.pixel = p.pixel;
+    out.border = p.border;
+    return out;
+  }
+
   static double picture_bytes(const Problem& p) {
     return static_cast<double>(pixel_bytes(p.pixel)) * p.width * p.height;
   }
@@ -377,6 +467,11 @@ struct Spec : PlainSpec {
     // Comparisons of a network, of one output.
     const double network = p.radius == 1 ? 20 : p.radius == 2 ? 84 : 296;
     // A value in and out of a column, and vectors of counts in and out of the neighbourhood.
+    // Some four comparisons along each direction, and what is read twice.
+    if (traits.is_extreme) {
+      const double reads = s.row.is_for_cpus ? (side + 7) / 8 : 1 + side / s.tune.tile_height;
+      return (8 * kStep + reads * kRead) / (s.row.is_for_cpus ? kCpuVector : 1);
+    }
     if (traits.is_columns)
       return kStep * (100 + 100 * (1 + side / kColumns) + 10 * side / kColumnRows);
     if (s.row.is_for_cpus) return kStep / kCpuVector * (has_network(s) ? network : 3 * bits * n);
@@ -419,8 +514,8 @@ class RankFilter : public Plan<rank_filter::Spec> {
   static constexpr int kMaxSize = Spec::kMaxSize;
   static constexpr int kMaxRadius = Spec::kMaxRadius;
 
-  // `src` filtered into `dst`, behind the events of `wait`. Offsets and pitches are multiples of the
-  // pixel size. The views must not overlap. Throws Error(invalid_argument), with nothing enqueued,
+  // `src` filtered into `dst`, behind the events of `wait`. Offsets and pitches are multiples of
+  // the pixel size, with 3 channels of the channel size. The views must not overlap. Throws Error(invalid_argument), with nothing enqueued,
   // when a view breaks a rule.
   cl::Event operator()(const BufferView& src, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
@@ -453,6 +548,7 @@ class RankFilter : public Plan<rank_filter::Spec> {
 
  private:
   Launch launch() const {
+    if (row().traits.is_extreme) return halo_tile::Spec::launch(Spec::Extreme(setup()).setup);
     const Problem& p = problem();
     const auto parts = [](int size, int part) {
       return (static_cast<std::size_t>(size) + static_cast<std::size_t>(part) - 1) /
@@ -479,7 +575,7 @@ class RankFilter : public Plan<rank_filter::Spec> {
   CheckedView checked_view(const BufferView& view, Access access, const char* name) const {
     const std::size_t bytes = pixel_bytes(problem().pixel);
     const RowLayout layout{static_cast<std::size_t>(problem().width) * bytes,
-                           static_cast<std::size_t>(problem().height), bytes};
+                           static_cast<std::size_t>(problem().height), pixel_step(problem().pixel)};
     return check_view(runtime(), view, layout, access, Spec::kName, name);
   }
 
@@ -487,10 +583,26 @@ class RankFilter : public Plan<rank_filter::Spec> {
                     const std::vector<cl::Event>& wait) const {
     const Problem& p = problem();
     KernelVolume picture{{}, p.width, p.height, 1, static_cast<cl_int>(p.border)};
-    const std::array<std::uint32_t, 4> outside = rank_filter::stored_outside(p);
+    std::array<std::uint32_t, 4> outside = rank_filter::stored_outside(p);
+    if (row().traits.is_extreme)
+      for (std::uint32_t& value : outside) value = rank_filter::key_of(value, channel_of(p.pixel));
     static_assert(sizeof outside == sizeof picture.outside);
     std::memcpy(&picture.outside, outside.data(), sizeof outside);
     const auto rank = static_cast<cl_uint>(rank_filter::rank_number(p));
+    if (row().traits.is_extreme) {
+      const Spec::Extreme extreme(setup());
+      // Of integers the kernel takes the constant as floats.
+      if (is_integer(channel_of(p.pixel)))
+        for (std::size_t c = 0; c < 4; ++c) picture.outside.s[c] = static_cast<float>(outside[c]);
+      const halo_tile::Spec::Rows from{src.buffer, kernel_view(src, pixel_step(p.pixel))};
+      const halo_tile::Spec::Rows to{dst.buffer, kernel_view(dst, pixel_step(p.pixel))};
+      const cl::Image2D none;
+      halo_tile::Spec::Call call{
+          kernel(on), launch(), LocalBytes{static_cast<std::size_t>(Spec::local_bytes(setup()))},
+          picture,    none,     from,
+          from,       to,       wait};
+      return extreme.setup.row.run(call);
+    }
     const auto run = [&](const auto&... more) {
       return kernel(on)(launch(), wait, src.buffer, rows(src), dst.buffer, rows(dst), picture, rank,
                         more...);

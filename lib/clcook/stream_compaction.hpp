@@ -3,15 +3,18 @@
 //   clcook::StreamCompaction compact{runtime, {width, height}};
 //   cl::Event done = compact(src, dst, kept, 200 * 256, {uploaded});  // at least 200 bright
 //
-// A pixel is r, g, b, a, or r, g with a b of 0; pixel (x, y) has the index y * width + x. It is kept when
-// 54 r + 183 g + 19 b >= threshold; the weights sum to 256, so threshold 256 t means a brightness of
-// t, in units of the pixel type. Of halfs and floats the sum is fma(54, r, fma(183, g, 19 b)), and a
-// NaN is never kept. dst receives the indices of the kept pixels, ascending, as 32-bit numbers, and
+// A pixel is r, g, b, with or without a fourth channel, or r, g with a b of 0; pixel (x, y) has the index
+// y * width + x. It is kept when 54 r + 183 g + 19 b >= threshold; the weights sum to 256, so threshold
+// 256 t means a brightness of t, in units of the pixel type. A pixel of one channel is its own
+// brightness: it is kept when 256 r >= threshold. Problem::weights are others, such as 19, 183, 54 for
+// pictures whose channels are b, g, r. Of halfs and floats the sum is fma(54, r, fma(183, g, 19 b)),
+// and a NaN is never kept. dst receives the indices of the kept pixels, ascending, as 32-bit numbers, and
 // keeps what it held behind them; kept receives their number. A problem that is not `ordered` may
 // get them in any order, a different one for each call.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <clcook/core/math.hpp>
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
@@ -34,10 +37,13 @@ namespace stream_compaction {
 constexpr std::size_t kMaxPixels = 0xFFFFFFFFu;
 
 struct Problem {
-  std::size_t width = 0;               // pixels
-  std::size_t height = 1;              // rows; width times height is 1 to kMaxPixels
-  PixelType pixel = PixelType::rgba8;  // of two or four channels
-  bool ordered = true;                 // whether the indices must ascend
+  std::size_t width = 0;   // pixels
+  std::size_t height = 1;  // rows; width times height is 1 to kMaxPixels
+  PixelType pixel = PixelType::rgba8;
+  bool ordered = true;  // whether the indices must ascend
+  // Of the first three channels: 0 to 255 each, 1 to 256 together, so that sums of whole numbers are
+  // exact. A picture of one channel takes none but these.
+  std::array<int, 3> weights{54, 183, 19};
 
   std::size_t pixels() const { return width * height; }
 };
@@ -91,7 +97,7 @@ struct Spec : PlainSpec {
     template <class... More>
     cl::Event compare(std::size_t pass, const std::vector<cl::Event>& behind, const More&... more) {
       const Problem& p = setup.problem;
-      const std::size_t bytes = pixel_bytes(p.pixel);
+      const std::size_t bytes = pixel_step(p.pixel);
       const auto offset = static_cast<cl_ulong>(src.offset / bytes);
       const auto run = [&](const auto&... source) {
         return p.pixel == PixelType::rgba8
@@ -185,15 +191,21 @@ struct Spec : PlainSpec {
     return all;
   }
 
-  static std::vector<PixelType> pixel_types() { return pixel_types_from(2); }
-
   static void check(const Problem& p) {
     if (p.width < 1 || p.height < 1 || p.width > kMaxPixels / p.height) {
       fail(Errc::invalid_argument, kName,
            text("pixels must be 1 to ", kMaxPixels, ", got ", p.width,
                 p.height == 1 ? "" : text(" x ", p.height)));
     }
-    check_pixel_type(p.pixel, pixel_types(), kName);
+    pixel_type_name(p.pixel, kName);
+    if (channels_of(p.pixel) == 1 && p.weights != Problem().weights) {
+      fail(Errc::invalid_argument, kName,
+           text("a pixel of one channel is its own brightness, so it takes no weights, got ",
+                p.weights[0], ", ", p.weights[1], ", ", p.weights[2]));
+    }
+    for (const int weight : p.weights) check_range(kName, "weights", weight, 0, 255);
+    check_range(kName, "the sum of the weights", p.weights[0] + p.weights[1] + p.weights[2], 1,
+                256);
   }
 
   // On a CPU the scan and its barriers are loops, and a group that waits keeps the others from
@@ -303,6 +315,11 @@ struct Spec : PlainSpec {
         unit->defines.flag("CLCOOK_STREAM_COMPACTION_FLOATS");
         set_pixel(unit->defines, channel_of(s.problem.pixel), channels_of(s.problem.pixel));
       }
+      if (s.problem.weights != Problem().weights) {
+        unit->defines.set("CLCOOK_STREAM_COMPACTION_WR", s.problem.weights[0]);
+        unit->defines.set("CLCOOK_STREAM_COMPACTION_WG", s.problem.weights[1]);
+        unit->defines.set("CLCOOK_STREAM_COMPACTION_WB", s.problem.weights[2]);
+      }
     }
     return all;
   }
@@ -379,7 +396,7 @@ struct Spec : PlainSpec {
 
 // A plan: constructed once, called often. Thread-safe as Plan says. Calls of one plan share its
 // scratch memory and therefore run one after the other on the device; copies share it too. The
-// number of pixels is not part of the program; their type is, and whether there is one row or
+// number of pixels is not part of the program; their type and weights are, and whether there is one row or
 // several.
 class StreamCompaction : public Plan<stream_compaction::Spec> {
  public:
@@ -387,7 +404,7 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
 
   // Enqueues the compaction behind the events of `wait` and returns its last event. src is height
   // rows of width pixels, so it may be a region of a larger picture; its offset and pitch are
-  // multiples of the pixel size. dst is one row of 4 bytes per pixel, with room for every pixel;
+  // multiples of the pixel size, with 3 channels of the channel size. dst is one row of 4 bytes per pixel, with room for every pixel;
   // kept is 4 bytes; their offsets are multiples of 4. The views must not overlap. Throws
   // Error(invalid_argument), with nothing enqueued, when a view breaks a rule or the threshold is
   // not a number.
@@ -399,8 +416,8 @@ class StreamCompaction : public Plan<stream_compaction::Spec> {
       fail(Errc::invalid_argument, Spec::kName,
            text("threshold must be a number, got ", threshold));
     const std::size_t bytes = pixel_bytes(p.pixel);
-    const CheckedView from =
-        check_view(rt, src, {p.width * bytes, p.height, bytes}, Access::read, Spec::kName, "src");
+    const CheckedView from = check_view(rt, src, {p.width * bytes, p.height, pixel_step(p.pixel)},
+                                        Access::read, Spec::kName, "src");
     const CheckedView to =
         check_view(rt, dst, {p.pixels() * 4, 1, 4}, Access::write, Spec::kName, "dst");
     const CheckedView number = check_view(rt, kept, {4, 1, 4}, Access::write, Spec::kName, "kept");

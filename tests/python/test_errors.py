@@ -85,6 +85,9 @@ def strange(a, **more):
         (lambda: blur(GOOD, 1, truncate=9), clcook.InvalidArgument, ["truncate", "9"]),
         (lambda: blur(GOOD, 1, truncate="4 "[1:]), clcook.WrongType, ["truncate"]),
         (lambda: clcook.stream_compaction(GOOD, float("nan")), clcook.InvalidArgument, ["nan"]),
+        (lambda: clcook.stream_compaction(GOOD, 1, weights=(1, 2)), clcook.InvalidArgument, ["3", "2"]),
+        (lambda: clcook.stream_compaction(GOOD, 1, weights=(1, 2, 300)), clcook.InvalidArgument, ["300"]),
+        (lambda: clcook.stream_compaction(GOOD, 1, weights=0.5), clcook.WrongType, ["weights", "0.5"]),
         (lambda: clcook.stream_compaction(GOOD, "1x"), clcook.WrongType, ["threshold", "1x"]),
         (lambda: rank(GOOD, 0), clcook.InvalidArgument, ["radius", "1 to 32", "0"]),
         (lambda: rank(GOOD, 1.5), clcook.WrongType, ["radius", "whole", "float"]),
@@ -96,7 +99,7 @@ def strange(a, **more):
         (lambda: rank(GOOD, 33, 9), clcook.InvalidArgument, ["radius", "1 to 32", "33"]),
         (lambda: rank(GOOD, 0, 0), clcook.InvalidArgument, ["radius", "1 to 32", "0"]),
         (lambda: rank(GOOD, "2", 1), clcook.WrongType, ["radius", "whole", "str"]),
-        (lambda: rank(GOOD[..., :3].copy(), 1), clcook.InvalidArgument, ["1, 2 or 4", "3"]),
+        (lambda: rank(np.zeros((4, 4, 5), np.uint8), 1), clcook.InvalidArgument, ["1 to 4", "5"]),
         (lambda: rank(GOOD[:, ::2], 1), clcook.InvalidArgument, ["stride"]),
         # files
         (lambda: clcook.bc6h_decode("/nowhere/x.dds"), clcook.FileError, ["/nowhere/x.dds"]),

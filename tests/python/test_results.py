@@ -432,7 +432,7 @@ def test_rank_filter(tmp_path, shape, dtype, radius, rank, border):
     assert clcook.rank_filter(a, radius, rank, out=out, **more) is out
     same(out, got)
     a.tofile(tmp_path / "in")
-    pixel = {1: "r", 2: "rg", 4: "rgba"}[a.shape[2] if a.ndim == 3 else 1] + {"u8": "8", "u16": "16", "f16": "16f", "f32": "32f"}[PIXELS[dtype]]
+    pixel = "rgba"[: a.shape[2] if a.ndim == 3 else 1] + {"u8": "8", "u16": "16", "f16": "16f", "f32": "32f"}[PIXELS[dtype]]
     plain(
         *("rank_filter", tmp_path / "in", tmp_path / "out", a.shape[1], a.shape[0], pixel),
         *(radius, rank, border),
@@ -509,6 +509,17 @@ def test_stream_compaction_of_one_and_three_channels():
     sums = colour.astype(int) @ np.array([54, 183, 19])
     np.testing.assert_array_equal(
         clcook.stream_compaction(colour, 30000), np.flatnonzero(sums >= 30000)
+    )
+    np.testing.assert_array_equal(
+        clcook.stream_compaction(colour[..., ::-1].copy(), 30000, weights=(19, 183, 54)),
+        np.flatnonzero(sums >= 30000),
+    )
+    # Rows that are filled up to four bytes.
+    padded = np.zeros((20, 96), "uint8")
+    padded[:, :93] = colour.reshape(20, 93)
+    rows = np.lib.stride_tricks.as_strided(padded, (20, 31, 3), (96, 3, 1))
+    np.testing.assert_array_equal(
+        clcook.stream_compaction(rows, 30000), np.flatnonzero(sums >= 30000)
     )
 
 

@@ -85,10 +85,9 @@ class HaloCase : public PlanCase<HaloTile> {
     const std::size_t row = static_cast<std::size_t>(problem_.width) * bytes;
     const std::size_t rows =
         static_cast<std::size_t>(problem_.height) * static_cast<std::size_t>(problem_.depth);
-    const std::size_t pitch = row + shape.as<std::size_t>("pad") * bytes;
-    const auto later = [&](std::size_t pixels) {
-      return (offset == 0 ? 0 : offset + pixels) * bytes;
-    };
+    const std::size_t step = pixel_step(problem_.pixel);
+    const std::size_t pitch = row + shape.as<std::size_t>("pad") * step;
+    const auto later = [&](std::size_t steps) { return (offset == 0 ? 0 : offset + steps) * step; };
     // The filters would ignore a NaN, so the sources have another poison, as large as all data or
     // larger: bytes of 0x7F are the float 3.4e38, of 0x7B the half 61312, of 0xFF the largest
     // integer.
@@ -219,6 +218,8 @@ class HaloCase : public PlanCase<HaloTile> {
     for (std::size_t c = 0; c < 4; ++c) outside[c] = stored_value(problem_.outside[c]);
     const auto of_rows = [&](ref::Rows rows) {
       switch (problem_.filter) {
+        case HaloTile::Filter::erosion:
+          return ref::erosion(in_, problem_.radius, border, outside, rows);
         case HaloTile::Filter::median:
           return ref::median(in_, problem_.radius, border, outside, rows);
         case HaloTile::Filter::clamp:
@@ -281,11 +282,12 @@ inline Recipe halo_tile() {
   recipe.family = "memory locality";
   recipe.headline_pair = {"local_tile", "direct"};
   recipe.summary =
-      "Dilation, 3 x 3 median and neighbourhood clamp: every neighbour from global memory, through "
+      "Dilation, erosion, 3 x 3 median and neighbourhood clamp: every neighbour from global "
+      "memory, through "
       "an image, from a tile in local memory, with neighbours shared by several outputs per item, "
       "down the slices of a volume, and in columns first.";
   recipe.parameters = {
-      Parameter::word("filter", "what is made of a neighbourhood", {"dilation", "median", "clamp"},
+      Parameter::word("filter", "what is made of a neighbourhood", names_of(halo_tile::kFilters),
                       "dilation"),
       Parameter::integer("width", "pixels", 1, HaloTile::kMaxSize),
       Parameter::integer("height", "pixels", 1, HaloTile::kMaxSize),
@@ -293,8 +295,9 @@ inline Recipe halo_tile() {
       Parameter::integer("radius", "of the neighbourhood, pixels", 1, HaloTile::kMaxRadius, "1"),
       Parameter::word("pixel", "type of a pixel", names_of(kPixelTypes), "rgba32f"),
       Parameter::word("border", "what lies outside", names_of(kBorders), "clamp"),
-      Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
-      Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
+      Parameter::integer("offset", "pixels, of 3 channels channels, before the first row", 0,
+                         1 << 20, "0"),
+      Parameter::integer("pad", "the same behind each row", 0, 1 << 20, "0"),
       Parameter::integer("specials", "1: NaN and infinities among the data", 0, 1, "0"),
       Parameter::integer("tile_width", "items in a row of a work-group of 256; 0: the tuning's", 0,
                          256, "0"),
@@ -347,6 +350,18 @@ inline Recipe halo_tile() {
       test(shape("dilation", 131, 71, 4, "rg32f", "wrap"), 1, 3),
       test(shape("dilation", 71, 33, 1, "rg16f", "reflect_101", 5), 2, 1),
       test(shape("clamp", 401, 5, 9, "rg8", "clamp"), 3, 2),
+      test(shape("erosion", 37, 9, 1, "r32f", "mirror"), 1, 2, true),
+      test(shape("erosion", 131, 33, 4, "rgb8", "clamp"), 1, 2),
+      test(shape("erosion", 53, 21, 2, "rgba16f", "constant"), 1, 3),
+      test(shape("erosion", 19, 9, 1, "r8", "wrap", 7), 3, 2),
+      test(shape("dilation", 37, 9, 1, "rgb8", "constant"), 1, 2, true),
+      test(shape("median", 67, 19, 1, "rgb8", "mirror"), 2, 1),
+      test(shape("clamp", 65, 31, 1, "rgb16", "wrap"), 1, 5),
+      test(shape("dilation", 131, 71, 4, "rgb32f", "constant"), 1, 2),
+      test(shape("clamp", 41, 33, 3, "rgb16f", "constant"), 4, 1),
+      test(shape("dilation", 401, 7, 17, "rgb8", "constant"), 2, 1),
+      test(shape("median", 797, 5, 1, "rgb32f", "clamp"), 1, 1),
+      test(shape("dilation", 19, 9, 1, "rgb16", "reflect_101", 7), 2, 1),
       // Several tiles of cpu_rows in a row, and a border that lies in another one.
       test(shape("clamp", 131, 9, 1, "rgba32f", "wrap"), 2, 1),
       test(shape("dilation", 401, 5, 17, "rgba32f", "wrap"), 1, 2),

@@ -55,11 +55,12 @@ class BlurCase : public PlanCase<LineBlur> {
     const std::size_t offset = shape.as<std::size_t>("offset");
     const std::size_t row = static_cast<std::size_t>(problem_.width) * bytes;
     const auto rows = static_cast<std::size_t>(problem_.height);
-    const std::size_t pitch = row + shape.as<std::size_t>("pad") * bytes;
+    const std::size_t step = pixel_step(problem_.pixel);
+    const std::size_t pitch = row + shape.as<std::size_t>("pad") * step;
     // 0xFF in the poison makes every float a NaN. The result's is another, so that poison which is
     // copied past the end of a row shows.
-    src_.emplace(runtime, row, rows, (offset == 0 ? 0 : offset + 1) * bytes, pitch, 0xFF);
-    dst_.emplace(runtime, row, rows, offset * bytes, pitch, 0xCD);
+    src_.emplace(runtime, row, rows, (offset == 0 ? 0 : offset + 1) * step, pitch, 0xFF);
+    dst_.emplace(runtime, row, rows, offset * step, pitch, 0xCD);
     Random random(seed);
     values_.resize(static_cast<std::size_t>(problem_.width) * rows * channels_);
     for (double& value : values_) {
@@ -201,8 +202,9 @@ inline Recipe line_blur() {
       Parameter::word("pixel", "type of a pixel", pixel_type_names(LineBlur::Spec::pixel_types()),
                       "rgba32f"),
       Parameter::word("alpha", "what the last channel is", names_of(kAlphas), "none"),
-      Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
-      Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
+      Parameter::integer("offset", "pixels, of 3 channels channels, before the first row", 0,
+                         1 << 20, "0"),
+      Parameter::integer("pad", "the same behind each row", 0, 1 << 20, "0"),
   };
   describe<LineBlur, line_blur_card::BlurCase>(recipe, line_blur_card::problem);
   recipe.test_shapes = {
@@ -247,6 +249,12 @@ inline Recipe line_blur() {
       shape(41, 23, 40, 0.6, "rg16f", 3, 1),
       shape(97, 21, 9, 0.5, "rg32f", 5, 2),
       shape(18, 11, 0.5, 0.5, "rg16f", 1, 2),
+      shape(5, 3, 2.5, 0.5, "rgb8", 1, 5, 1),
+      shape(131, 37, 20, 0.5, "rgb8", 2, 1),
+      shape(67, 33, 7.5, 0.5, "rgb16", 1, 2),
+      shape(41, 23, 40, 0.6, "rgb16f", 2, 1),
+      shape(97, 21, 9, 0.5, "rgb32f", 1, 2),
+      shape(18, 11, 0.5, 0.5, "rgb16f", 1, 2),
       shape(67, 21, 9, 0.5, "rg8", 2, 3, false, "straight"),
       shape(29, 37, 5, 0.6, "rg32f", 0, 1, false, "straight"),
   };

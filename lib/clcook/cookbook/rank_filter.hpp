@@ -54,11 +54,12 @@ class RankCase : public PlanCase<RankFilter> {
     const std::size_t offset = shape.as<std::size_t>("offset");
     const std::size_t row = static_cast<std::size_t>(problem_.width) * bytes;
     const auto rows = static_cast<std::size_t>(problem_.height);
-    const std::size_t pitch = row + shape.as<std::size_t>("pad") * bytes;
+    const std::size_t step = pixel_step(problem_.pixel);
+    const std::size_t pitch = row + shape.as<std::size_t>("pad") * step;
     // The source starts a pixel later than the result, so that an exchange of offsets shows. Its poison
     // has the largest key.
-    src_.emplace(runtime, row, rows, (offset == 0 ? 0 : offset + 1) * bytes, pitch, 0xFF);
-    dst_.emplace(runtime, row, rows, offset * bytes, pitch, 0xCD);
+    src_.emplace(runtime, row, rows, (offset == 0 ? 0 : offset + 1) * step, pitch, 0xFF);
+    dst_.emplace(runtime, row, rows, offset * step, pitch, 0xCD);
     in_.width = problem_.width;
     in_.height = problem_.height;
     in_.channels = channels_of(problem_.pixel);
@@ -171,7 +172,8 @@ inline Recipe rank_filter() {
   recipe.headline_pair = {"sliding_histogram", "select"};
   recipe.summary =
       "The median, or any other rank, of radius 1 to 32: neighbours counted bit by bit from global "
-      "and local memory, networks of comparisons that share their work, histograms that slide.";
+      "and local memory, networks of comparisons that share their work, histograms that slide; the "
+      "minimum and maximum in columns and lines.";
   recipe.parameters = {
       Parameter::integer("width", "pixels", 1, RankFilter::kMaxSize),
       Parameter::integer("height", "pixels", 1, RankFilter::kMaxSize),
@@ -179,8 +181,9 @@ inline Recipe rank_filter() {
       Parameter::real("rank", "0 the minimum, 0.5 the median, 1 the maximum", 0, 1, "0.5"),
       Parameter::word("pixel", "type of a pixel", names_of(kPixelTypes), "r8"),
       Parameter::word("border", "what lies outside", names_of(kBorders), "clamp"),
-      Parameter::integer("offset", "pixels before the first row", 0, 1 << 20, "0"),
-      Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
+      Parameter::integer("offset", "pixels, of 3 channels channels, before the first row", 0,
+                         1 << 20, "0"),
+      Parameter::integer("pad", "the same behind each row", 0, 1 << 20, "0"),
       Parameter::integer("specials", "1: ties, NaN, infinities, zeros and denormals in the data", 0,
                          1, "0"),
   };
@@ -216,6 +219,24 @@ inline Recipe rank_filter() {
       test(shape(3, 2, 5, 0.4, "r16f", "reflect_101"), 1, 2),
       test(shape(70, 41, 3, 0.5, "r32f", "reflect_101"), 2, 1),
       test(shape(41, 33, 12, 0.6, "r8", "reflect_101"), 3, 1),
+      // The smallest and the largest.
+      test(shape(19, 7, 2, 1, "r32f", "mirror"), 1, 2, true),
+      test(shape(18, 6, 3, 0, "rgb8", "constant"), 2, 1, true),
+      test(shape(131, 67, 5, 0, "r32f", "constant"), 7, 9),
+      test(shape(97, 75, 15, 1, "r8"), 4, 3),
+      test(shape(65, 33, 4, 1, "rgba16f", "wrap"), 1, 1),
+      test(shape(70, 41, 7, 0, "rgb16", "reflect_101"), 2, 1),
+      test(shape(335, 37, 31, 1, "r32f", "mirror"), 3, 1),
+      test(shape(35, 21, 1, 0, "r16f", "constant"), 1, 2),
+      test(shape(3, 2, 9, 1, "rgba32f", "wrap"), 1, 1),
+      test(shape(133, 95, 24, 1, "rgb16f", "constant"), 2, 1),
+      test(shape(37, 9, 1, 0.5, "rgb8", "constant"), 1, 2, true),
+      test(shape(67, 33, 2, 0.5, "rgb8", "mirror"), 2, 1),
+      test(shape(53, 21, 3, 0.3, "rgb16", "constant"), 1, 2),
+      test(shape(41, 37, 2, 0.5, "rgb32f", "wrap"), 2, 1),
+      test(shape(401, 21, 5, 0.4, "rgb16f", "constant"), 1, 1),
+      test(shape(231, 141, 7, 0.5, "rgb8"), 4, 2),
+      test(shape(70, 41, 9, 0.6, "rgb8", "reflect_101"), 2, 1),
       test(shape(3, 2, 15, 0.5, "r32f", "mirror"), 1, 2),
       test(shape(17, 9, 16, 0.5, "rgba16f", "constant"), 2, 1),
       test(shape(33, 37, 31, 0.5, "r8")),
@@ -232,6 +253,7 @@ inline Recipe rank_filter() {
       shape(3840, 2160, 7, 0.5, "r16"),   shape(3840, 2160, 1, 0.5, "r32f"),
       shape(3840, 2160, 2, 0.5, "r32f"),  shape(3840, 2160, 3, 0.5, "r32f"),
       shape(3840, 2160, 7, 0.5, "r32f"),  shape(3840, 2160, 15, 0.5, "r32f"),
+      shape(3840, 2160, 4, 1, "r8"),      shape(3840, 2160, 15, 1, "r32f"),
   };
   recipe.quick_shape = shape(320, 180, 2, 0.5, "r8");
   // What a radius costs.

@@ -34,9 +34,11 @@ namespace stream_compaction_card {
 // The problem of a shape; recipe.parameters names its values. The source starts one pixel later than
 // the indices, the number of kept pixels two, so that an exchange shows.
 inline StreamCompaction::Problem problem(const Params& shape) {
-  return {shape.as<std::size_t>("pixels"), shape.as<std::size_t>("height"),
-          parse_pixel_type(shape.word("pixel"), "stream_compaction"),
-          shape.integer("ordered") == 1};
+  StreamCompaction::Problem out{shape.as<std::size_t>("pixels"), shape.as<std::size_t>("height"),
+                                parse_pixel_type(shape.word("pixel"), "stream_compaction"),
+                                shape.integer("ordered") == 1};
+  if (shape.word("order") == "bgr") std::swap(out.weights[0], out.weights[2]);
+  return out;
 }
 
 // What a variant runs with: the tuning, changed by what the shape says.
@@ -71,8 +73,11 @@ class CompactionCase : public PlanCase<StreamCompaction> {
     // White outside: a pixel read from there is kept. Bytes of 0x7B are the half 61312.
     const auto pad = shape.as<std::size_t>("pad");
     const bool whole = is_integer(channel_of(problem_.pixel));
-    src_.emplace(runtime, problem_.width * bytes, problem_.height, at(1) * bytes,
-                 (problem_.width + pad) * bytes, static_cast<unsigned char>(whole ? 0xFF : 0x7B));
+    // Rows of three channels begin at any channel.
+    const std::size_t step = pixel_step(problem_.pixel);
+    src_.emplace(runtime, problem_.width * bytes, problem_.height, at(1) * step,
+                 problem_.width * bytes + pad * step,
+                 static_cast<unsigned char>(whole ? 0xFF : 0x7B));
     dst_.emplace(runtime, problem_.pixels() * 4, std::size_t{1}, at(0) * 4, std::size_t{0},
                  kPoison);
     kept_.emplace(runtime, std::size_t{4}, std::size_t{1}, at(2) * 4, std::size_t{0}, kPoison);
@@ -153,9 +158,11 @@ class CompactionCase : public PlanCase<StreamCompaction> {
     const auto at = [&](std::size_t c) {  // missing ones are 0
       return c < channels() ? load_channel(channel, pixels_.data(), channels() * pixel + c) : 0.0;
     };
-    if (is_integer(channel)) return 54 * at(0) + 183 * at(1) + 19 * at(2);
+    if (channels() == 1) return 256 * at(0);
+    const auto& w = problem_.weights;
+    if (is_integer(channel)) return w[0] * at(0) + w[1] * at(1) + w[2] * at(2);
     return static_cast<double>(ref::brightness(static_cast<float>(at(0)), static_cast<float>(at(1)),
-                                               static_cast<float>(at(2))));
+                                               static_cast<float>(at(2)), w));
   }
 
   const std::vector<std::uint32_t>& reference() {
@@ -216,8 +223,8 @@ inline Recipe stream_compaction() {
       Parameter::integer("height", "rows", 1, stream_compaction::kMaxPixels, "1"),
       Parameter::integer("threshold", "what a pixel that is kept reaches", 0,
                          stream_compaction_card::kMostThreshold),
-      Parameter::word("pixel", "type", pixel_type_names(StreamCompaction::Spec::pixel_types()),
-                      "rgba8"),
+      Parameter::word("pixel", "type", names_of(kPixelTypes), "rgba8"),
+      Parameter::word("order", "of the colours, which the weights follow", {"rgb", "bgr"}, "rgb"),
       Parameter::integer("offset", "pixels before the first index", 0, 1 << 20, "0"),
       Parameter::integer("pad", "pixels behind each row", 0, 1 << 20, "0"),
       Parameter::integer("group", "work-items of a group; 0: the tuning's", 0, 1024, "0"),
@@ -262,6 +269,15 @@ inline Recipe stream_compaction() {
       "pixels=257 height=35 threshold=8388608 pixel=rg16 offset=1 pad=5",
       "pixels=8191 threshold=32768 pixel=rg16f offset=7",
       "pixels=131 height=67 threshold=30000 pixel=rg32f offset=1 pad=3",
+      "pixels=67 threshold=32768 pixel=r8 offset=3 tiny=1",
+      "pixels=67 threshold=32768 pixel=rgb8 order=bgr offset=2 tiny=1",
+      "pixels=257 height=35 threshold=30000 pixel=rgb8 offset=1 pad=2",
+      "pixels=1021 height=9 threshold=40000 order=bgr offset=1 pad=3",
+      "pixels=131 height=67 threshold=9000000 pixel=rgb16 order=bgr offset=2 pad=5",
+      "pixels=8193 threshold=32768 pixel=rgb16f offset=7",
+      "pixels=67 height=131 threshold=30000 pixel=rgb32f pad=1",
+      "pixels=257 height=35 threshold=8388608 pixel=r16 offset=1 pad=5",
+      "pixels=131 height=67 threshold=30000 pixel=r32f offset=1 pad=3",
       "pixels=5003 threshold=32768 ordered=0 group=32 offset=3 tiny=1",
       "pixels=40009 threshold=45000 ordered=0 calls=3",
       "pixels=111 height=93 threshold=32768 pixel=rgba16f ordered=0 pad=3",

@@ -83,11 +83,11 @@ std::string text(const Parts&... parts) {
 // The text of a number with three significant digits.
 CLCOOK_INLINE std::string three_digits(double value);
 
-// The hexadecimal digits of a number.
-CLCOOK_INLINE std::string hex_digits(unsigned value);
-
 // Returns the OpenCL constant's name of a status code, or its number.
 CLCOOK_INLINE std::string status_name(cl_int status);
+
+// The names of an image format's constants, such as "CL_RGBA with CL_UNORM_INT8", or their numbers.
+CLCOOK_INLINE std::string image_format_name(const cl_image_format& format);
 
 // Throws when an OpenCL call did not succeed. `where` names the call.
 CLCOOK_INLINE void check(cl_int status, std::string_view where);

@@ -36,6 +36,10 @@ class ImageStaging {
                "src");
     check_view(runtime, dst, layout.width, layout.height, layout.formats, Access::write, where,
                "dst");
+    if (channel_order(src.image()) != channel_order(dst.image())) {
+      fail(Errc::invalid_argument, where,
+           "src and dst must have their channels in one order, got CL_RGBA and CL_BGRA");
+    }
     check_wait(runtime, wait, where);
     CallScope scope(runtime, order);
     const std::size_t row = layout.width * layout.texel_bytes;
@@ -67,6 +71,13 @@ class ImageStaging {
   }
 
  private:
+  static cl_channel_order channel_order(cl_mem image) {
+    cl_image_format format{};
+    check(clGetImageInfo(image, CL_IMAGE_FORMAT, sizeof format, &format, nullptr),
+          "clGetImageInfo");
+    return format.image_channel_order;
+  }
+
   cl::Buffer from_;
   cl::Buffer to_;
 };

@@ -52,19 +52,25 @@ enum class Alpha {
 inline constexpr Named<Alpha> kAlphas[] = {
     {Alpha::none, "none"}, {Alpha::straight, "straight"}, {Alpha::premultiplied, "premultiplied"}};
 
-// One, two or four channels, interleaved. An operation says which of them it takes.
+// One to four channels, interleaved; with three of them nothing lies between pixels. An operation says
+// which of them it takes. Names say r, g, b, a for the channels in their order: a picture of b, g, r
+// is one of three channels too.
 enum class PixelType {
   r8,
   rg8,
+  rgb8,
   rgba8,
   r16,
   rg16,
+  rgb16,
   rgba16,
   r16f,
   rg16f,
+  rgb16f,
   rgba16f,
   r32f,
   rg32f,
+  rgb32f,
   rgba32f
 };
 
@@ -79,15 +85,19 @@ struct PixelRow {
 
 inline constexpr PixelRow kPixelTypes[] = {{PixelType::r8, "r8", Channel::u8, 1},
                                            {PixelType::rg8, "rg8", Channel::u8, 2},
+                                           {PixelType::rgb8, "rgb8", Channel::u8, 3},
                                            {PixelType::rgba8, "rgba8", Channel::u8, 4},
                                            {PixelType::r16, "r16", Channel::u16, 1},
                                            {PixelType::rg16, "rg16", Channel::u16, 2},
+                                           {PixelType::rgb16, "rgb16", Channel::u16, 3},
                                            {PixelType::rgba16, "rgba16", Channel::u16, 4},
                                            {PixelType::r16f, "r16f", Channel::f16, 1},
                                            {PixelType::rg16f, "rg16f", Channel::f16, 2},
+                                           {PixelType::rgb16f, "rgb16f", Channel::f16, 3},
                                            {PixelType::rgba16f, "rgba16f", Channel::f16, 4},
                                            {PixelType::r32f, "r32f", Channel::f32, 1},
                                            {PixelType::rg32f, "rg32f", Channel::f32, 2},
+                                           {PixelType::rgb32f, "rgb32f", Channel::f32, 3},
                                            {PixelType::rgba32f, "rgba32f", Channel::f32, 4}};
 
 // These throw Error(invalid_argument) for an unknown value; `where` names the operation.
@@ -140,6 +150,10 @@ inline void check_pixel_type(PixelType type, const std::vector<PixelType>& taken
   fail(Errc::invalid_argument, where, text("takes the pixel types ", list, ", got ", name));
 }
 
+// The type of pixels with so many of these channels, 1 to 4.
+constexpr PixelType pixel_type(Channel channel, int channels) {
+  return static_cast<PixelType>(4 * static_cast<int>(channel) + channels - 1);
+}
 constexpr Channel channel_of(PixelType type) { return row_of(kPixelTypes, type).channel; }
 constexpr int channels_of(PixelType type) { return row_of(kPixelTypes, type).channels; }
 
@@ -153,7 +167,14 @@ constexpr std::size_t pixel_bytes(PixelType type) {
   return channel_bytes(channel_of(type)) * static_cast<std::size_t>(channels_of(type));
 }
 
-// The format of images whose texels are read as they are stored: integers as integers.
+// What offsets and pitches of rows of such pixels are multiples of, in bytes: a pixel, of three channels
+// a channel, since rows of these are often filled up to some power of two.
+constexpr std::size_t pixel_step(PixelType type) {
+  return channels_of(type) == 3 ? channel_bytes(channel_of(type)) : pixel_bytes(type);
+}
+
+// The format of images whose texels are read as they are stored: integers as integers. Of three
+// channels it is one that no device has.
 constexpr cl_image_format image_format(PixelType type) {
   constexpr cl_channel_order kOrders[] = {CL_R, CL_RG, CL_RGB, CL_RGBA};
   return {kOrders[channels_of(type) - 1], row_of(kChannels, channel_of(type)).stored};
@@ -168,11 +189,15 @@ constexpr cl_image_format float_image_format(PixelType type) {
   return out;
 }
 
-// The formats of images whose texels are stored as such pixels: bits that a copy to a buffer keeps.
+// The formats of images whose texels are stored as such pixels: bits that a copy to a buffer keeps. The
+// first three of four channels may come in either order. None for three channels.
 inline std::vector<cl_image_format> stored_formats(PixelType type) {
+  if (channels_of(type) == 3) return {};
   std::vector<cl_image_format> out{image_format(type)};
   const cl_channel_type normalized = row_of(kChannels, channel_of(type)).normalized;
   if (normalized != 0) out.push_back({out[0].image_channel_order, normalized});
+  if (type == PixelType::rgba8)  // the other order of four bytes that devices have
+    out.insert(out.end(), {{CL_BGRA, CL_UNSIGNED_INT8}, {CL_BGRA, CL_UNORM_INT8}});
   return out;
 }
 
@@ -196,6 +221,13 @@ inline constexpr double kAlphaRoundings = 8 * 0x1p-24;
 // Definitions for pixel.clh, and for alpha.clh.
 inline void set_pixel(Defines& defines, Channel channel, int channels) {
   defines.flag("CLCOOK_CHANNEL_" + upper_case(row_of(kChannels, channel).name));
+  defines.set("CLCOOK_CHANNELS", channels);
+}
+
+// Definitions for pixel.clh of which halfs and floats are keys: integers in the order of the values.
+inline void set_keys(Defines& defines, Channel channel, int channels) {
+  if (is_integer(channel)) return set_pixel(defines, channel, channels);
+  defines.flag(channel == Channel::f16 ? "CLCOOK_CHANNEL_KEY16" : "CLCOOK_CHANNEL_KEY32");
   defines.set("CLCOOK_CHANNELS", channels);
 }
 

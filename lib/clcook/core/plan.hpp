@@ -127,6 +127,11 @@ class ProblemOf : public AnyProblem {
   Derived problem_;
 };
 
+// Throws Error(out_of_resources) where inputs and outputs of so many bytes cannot lie on the device,
+// whatever their buffers are: the half of them, which one would hold that is both, is larger than its
+// memory.
+CLCOOK_INLINE void check_memory(const Runtime& runtime, double bytes, const char* where);
+
 // The programs of a plan's units: the runtime's cache would flatten and hash their sources each time.
 // Thread-safe.
 class UnitPrograms {
@@ -247,6 +252,7 @@ template <class Spec>
 Plan<Spec>::Plan(const Runtime& runtime, const Problem& problem, Variant variant,
                  const Tune& tune) {
   const auto posed = std::make_shared<const Posed>(problem);
+  check_memory(runtime, Spec::bytes(problem), Spec::kName);
   take_first(runtime, posed, question_of(*posed, runtime, variant.row(), Posed::format_tune(tune)));
 }
 

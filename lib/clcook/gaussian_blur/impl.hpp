@@ -60,19 +60,9 @@ CLCOOK_INLINE cl::Event GaussianBlur::operator()(const ImageView& src, const Ima
               " channels, a batch of ", p.batch, ", a depth of ", p.depth, " and a sigma_z of ",
               p.sigma_z));
   }
-  const cl_channel_order order = p.channels == 1 ? CL_R : p.channels == 2 ? CL_RG : CL_RGBA;
-  ImageLayout images{static_cast<std::size_t>(p.width),
-                     static_cast<std::size_t>(p.height),
-                     gaussian::pixel_bytes(p),
-                     {}};
-  if (p.pixel == Pixel::u8) {
-    images.formats = {{order, CL_UNORM_INT8}, {order, CL_UNSIGNED_INT8}};
-  } else if (p.pixel == Pixel::u16) {
-    images.formats = {{order, CL_UNORM_INT16}, {order, CL_UNSIGNED_INT16}};
-  } else {
-    images.formats.push_back({order, p.pixel == Pixel::f16 ? cl_channel_type{CL_HALF_FLOAT}
-                                                           : cl_channel_type{CL_FLOAT}});
-  }
+  const ImageLayout images{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
+                           gaussian::pixel_bytes(p),
+                           stored_formats(pixel_type(p.pixel, p.channels))};
   gaussian::Memory& memory = *memory_;
   return memory.staging.run(
       runtime(), images, src, dst, wait, memory.call_order, kName,

@@ -1,4 +1,4 @@
-// Scalar reference of the neighbourhood filters: dilation, median and clamp, with all border modes.
+// Scalar reference of the neighbourhood filters: dilation, erosion, median and clamp, with all border modes.
 //
 // The filters only compare, so results are exact. A NaN among the neighbours counts as -infinity in
 // a maximum, as +infinity in a minimum and in the median. A clamp without any number among the
@@ -123,6 +123,13 @@ inline std::vector<float> dilation(const Volume& in, int radius, Border border,
   return of_neighbourhoods(
       in, radius, border, outside, rows,
       [](std::size_t, const std::vector<float>& neighbours) { return largest(neighbours); });
+}
+
+inline std::vector<float> erosion(const Volume& in, int radius, Border border,
+                                  const std::array<float, 4>& outside, Rows rows = {}) {
+  return of_neighbourhoods(
+      in, radius, border, outside, rows,
+      [](std::size_t, const std::vector<float>& neighbours) { return smallest(neighbours); });
 }
 
 inline std::vector<float> median(const Volume& in, int radius, Border border,

@@ -1,6 +1,7 @@
 // Scalar reference of stream_compaction: exact integers, or floats in one order.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -13,9 +14,13 @@ inline std::uint32_t brightness(std::uint32_t pixel) {
   return 54 * (pixel & 0xFF) + 183 * (pixel >> 8 & 0xFF) + 19 * (pixel >> 16 & 0xFF);
 }
 
+// What the first three channels of a pixel weigh.
+using Weights = std::array<int, 3>;
+
 // Of a pixel of other types, in units of 1/256 of the channels' units.
-inline float brightness(float r, float g, float b) {
-  return std::fma(54.0f, r, std::fma(183.0f, g, 19.0f * b));
+inline float brightness(float r, float g, float b, const Weights& weights = {54, 183, 19}) {
+  const auto weight = [&](std::size_t c) { return static_cast<float>(weights[c]); };
+  return std::fma(weight(0), r, std::fma(weight(1), g, weight(2) * b));
 }
 
 // The indices of the pixels that are at least this bright, ascending.

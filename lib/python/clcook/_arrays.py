@@ -54,8 +54,7 @@ _CHANNELS = {
 
 
 def _pixel(dtype: np.dtype, channels: int) -> str:
-    letters = {1: "r", 2: "rg", 4: "rgba"}[channels]
-    return f"{letters}{8 * dtype.itemsize}{'f' if dtype.kind == 'f' else ''}"
+    return f"{'rgba'[:channels]}{8 * dtype.itemsize}{'f' if dtype.kind == 'f' else ''}"
 
 
 def _limits(root: str = "/") -> Iterator[int]:
@@ -480,7 +479,7 @@ def rank_filter(
     `image`, exact.
 
     image: (height, width) of uint8, uint16, float16 or float32; with channel_axis=-1 (height, width,
-    1, 2 or 4), with channel_axis=0 (any number, height, width). Rows may lie apart; else there are no
+    1 to 4), with channel_axis=0 (any number, height, width). Rows may lie apart; else there are no
     gaps.
     radius: 1 to 32 pixels: n = (2 radius + 1)^2 neighbours.
     rank: a float from 0.0, the minimum, over 0.5, the median, to 1.0, the maximum; or an int, as scipy
@@ -589,8 +588,8 @@ def _rank_problem(
     cval: Any,
     where: str,
 ) -> dict[str, Any]:
-    if channels not in (1, 2, 4):
-        raise _invalid(where, f"image must have 1, 2 or 4 channels, got {channels}")
+    if not 1 <= channels <= 4:
+        raise _invalid(where, f"image must have 1 to 4 channels, got {channels}")
     return {
         "width": extents[1],
         "height": extents[0],
@@ -650,14 +649,17 @@ def bc6h_decode(
     return texels
 
 
-def stream_compaction(pixels: np.ndarray, threshold: Number) -> np.ndarray:
+def stream_compaction(
+    pixels: np.ndarray, threshold: Number, *, weights: Sequence[Whole] = (54, 183, 19)
+) -> np.ndarray:
     """The indices of the bright pixels of a picture, in order: y * width + x as uint32.
 
-    pixels: (height, width), one channel, taken as gray; or (height, width, channels) with 3 or 4,
-    red, green and blue first; of uint8, uint16, float16 or float32. Of four channels rows may lie
-    apart and nothing is copied on the host; one and three are made four there.
+    pixels: (height, width), one channel, taken as gray; or (height, width, channels) with 1, 3 or 4, red,
+    green and blue first; of uint8, uint16, float16 or float32. Rows may lie apart.
     threshold: a pixel is kept when 54 r + 183 g + 19 b >= threshold; the weights sum to 256, so
     256 t means a brightness of t in units of the type. A NaN is never kept.
+    weights: of the first three channels, 0 to 255 each and at most 256 together; (19, 183, 54) where
+    blue comes first. One channel has a weight of 256.
 
     Thread-safe. Raises clcook.Error.
     """
@@ -668,23 +670,27 @@ def stream_compaction(pixels: np.ndarray, threshold: Number) -> np.ndarray:
             where,
             f"pixels must have 2 dimensions, or 3 with 1, 3 or 4 channels, got the shape {a.shape}",
         )
+    try:
+        parts_of_256 = tuple(operator.index(one) for one in weights)
+    except TypeError:
+        raise _invalid(where, f"weights must be whole numbers, got {weights!r}", True) from None
     least = _number(threshold, where, "threshold")
     if math.isnan(least):
         raise _invalid(where, f"threshold must be a number, got {least}")
     if a.size == 0:
         return np.empty(0, np.uint32)
-    if a.ndim == 2 or a.shape[2] != 4:
-        _rows(a, where, "pixels", a.ndim - 1)  # the same rule for all
-        whole = _plans.or_without(lambda: np.empty((*a.shape[:2], 4), a.dtype))
-        whole[..., :3] = a[..., np.newaxis] if a.ndim == 2 else a
-        whole[..., 3] = 0
-        a = whole
-    address, pitch = _rows(a, where, "pixels", 2)
+    address, pitch = _rows(a, where, "pixels", a.ndim - 1)
     height, width = a.shape[:2]
+    channels = 1 if a.ndim == 2 else a.shape[2]
     parts = []
 
     def compact_rows(first: int, count: int) -> None:
-        problem = {"width": width, "height": count, "pixel": _pixel(a.dtype, 4)}
+        problem = {
+            "width": width,
+            "height": count,
+            "pixel": _pixel(a.dtype, channels),
+            "weights": parts_of_256,
+        }
         key = ("stream_compaction", *problem.values())
 
         def compact(plan: Any) -> np.ndarray:

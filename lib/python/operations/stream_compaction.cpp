@@ -11,7 +11,8 @@ using Problem = StreamCompaction::Problem;
 
 std::vector<Field<Problem>> fields() {
   return {field("width", &Problem::width), field("height", &Problem::height),
-          field("pixel", &Problem::pixel, kPixelTypes), field("ordered", &Problem::ordered)};
+          field("pixel", &Problem::pixel, kPixelTypes), field("ordered", &Problem::ordered),
+          field("weights", &Problem::weights)};
 }
 
 // Numpy's way: a plan with its buffers. One thread at a time.

@@ -3,6 +3,8 @@
 
 #include <charconv>
 #include <clcook/core/error.hpp>
+#include <cstddef>
+#include <iterator>
 
 namespace clcook::detail {
 
@@ -41,12 +43,6 @@ namespace clcook {
 CLCOOK_INLINE std::string three_digits(double value) {
   char out[32];
   const auto end = std::to_chars(out, out + sizeof out, value, std::chars_format::general, 3);
-  return std::string(out, end.ptr);
-}
-
-CLCOOK_INLINE std::string hex_digits(unsigned value) {
-  char out[16];
-  const auto end = std::to_chars(out, out + sizeof out, value, 16);
   return std::string(out, end.ptr);
 }
 
@@ -114,6 +110,31 @@ CLCOOK_INLINE std::string status_name(cl_int status) {
     default:
       return "status " + std::to_string(status);
   }
+}
+
+CLCOOK_INLINE std::string image_format_name(const cl_image_format& format) {
+  // Both enumerations count up without gaps.
+  constexpr const char* kOrders[] = {
+      "CL_R",    "CL_A",     "CL_RG",    "CL_RA",        "CL_RGB",
+      "CL_RGBA", "CL_BGRA",  "CL_ARGB",  "CL_INTENSITY", "CL_LUMINANCE",
+      "CL_Rx",   "CL_RGx",   "CL_RGBx",  "CL_DEPTH",     "CL_DEPTH_STENCIL",
+      "CL_sRGB", "CL_sRGBx", "CL_sRGBA", "CL_sBGRA",     "CL_ABGR"};
+  constexpr const char* kTypes[] = {
+      "CL_SNORM_INT8",       "CL_SNORM_INT16",       "CL_UNORM_INT8",
+      "CL_UNORM_INT16",      "CL_UNORM_SHORT_565",   "CL_UNORM_SHORT_555",
+      "CL_UNORM_INT_101010", "CL_SIGNED_INT8",       "CL_SIGNED_INT16",
+      "CL_SIGNED_INT32",     "CL_UNSIGNED_INT8",     "CL_UNSIGNED_INT16",
+      "CL_UNSIGNED_INT32",   "CL_HALF_FLOAT",        "CL_FLOAT",
+      "CL_UNORM_INT24",      "CL_UNORM_INT_101010_2"};
+  const auto name = [](const auto& names, cl_uint value, cl_uint first) -> std::string {
+    const std::size_t at = value - first;  // of a lower value it is large
+    if (value >= first && at < std::size(names)) return names[at];
+    char digits[16];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value, 16);
+    return "0x" + std::string(digits, end.ptr);
+  };
+  return name(kOrders, format.image_channel_order, CL_R) + " with " +
+         name(kTypes, format.image_channel_data_type, CL_SNORM_INT8);
 }
 
 CLCOOK_INLINE void check(cl_int status, std::string_view where) {

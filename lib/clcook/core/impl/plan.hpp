@@ -3,10 +3,20 @@
 
 #include <algorithm>
 #include <clcook/core/plan.hpp>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 namespace clcook {
+
+CLCOOK_INLINE void check_memory(const Runtime& runtime, double bytes, const char* where) {
+  const DeviceInfo& info = runtime.info();
+  const cl_ulong most = std::max(info.global_mem, info.max_allocation);
+  if (most == 0 || bytes / 2 <= static_cast<double>(most)) return;
+  fail(Errc::out_of_resources, where,
+       text("inputs and outputs of ", static_cast<std::uint64_t>(bytes),
+            " bytes exceed the device's memory of ", most, " bytes"));
+}
 
 CLCOOK_INLINE cl::Program UnitPrograms::get(const Runtime& runtime, const CompileUnit& unit,
                                             const std::string& what) {

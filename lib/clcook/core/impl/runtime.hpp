@@ -171,6 +171,12 @@ CLCOOK_INLINE cl_mem create_image(const Runtime& runtime, const cl_image_format&
                 "the device has no such image: " + what + " (" + status_name(status) + ")", status);
   };
   if (!runtime.info().images) lacks("it has none");
+  const DeviceInfo& info = runtime.info();
+  if (desc.image_type == CL_MEM_OBJECT_IMAGE2D &&
+      (desc.image_width > info.image_width || desc.image_height > info.image_height)) {
+    lacks(text(desc.image_width, " x ", desc.image_height, " texels exceed its limit of ",
+               info.image_width, " x ", info.image_height));
+  }
   if (status == CL_INVALID_IMAGE_SIZE) {
     lacks(text(desc.image_width, " x ", desc.image_height, " x ", desc.image_depth,
                " texels are too many"));
@@ -179,8 +185,7 @@ CLCOOK_INLINE cl_mem create_image(const Runtime& runtime, const cl_image_format&
   if (status == CL_IMAGE_FORMAT_NOT_SUPPORTED ||
       ((status == CL_INVALID_OPERATION || status == CL_INVALID_IMAGE_FORMAT_DESCRIPTOR) &&
        !has_image_format(runtime, desc.image_type, format, flags))) {
-    lacks(text("channels of order 0x", hex_digits(format.image_channel_order), " and type 0x",
-               hex_digits(format.image_channel_data_type), " are not among its formats"));
+    lacks(image_format_name(format) + " is not among its formats");
   }
   check(status, where);
   return image;

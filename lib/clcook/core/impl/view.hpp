@@ -157,13 +157,17 @@ CLCOOK_INLINE void check_view(const Runtime& runtime, const ImageView& view, std
   for (const cl_image_format& one : formats) {
     known = known || (one.image_channel_order == format.image_channel_order &&
                       one.image_channel_data_type == format.image_channel_data_type);
-    wanted += text(" (order 0x", hex_digits(one.image_channel_order), ", type 0x",
-                   hex_digits(one.image_channel_data_type), ")");
+    wanted += (wanted.empty() ? "" : ", ") + image_format_name(one);
+  }
+  if (formats.empty()) {
+    fail(Errc::invalid_argument, where,
+         name +
+             " is an image, and OpenCL has none of three channels; buffers have pixels of three, "
+             "images of four");
   }
   if (!known) {
     fail(Errc::invalid_argument, where,
-         text(name, " has the image format (order 0x", hex_digits(format.image_channel_order),
-              ", type 0x", hex_digits(format.image_channel_data_type), "); accepted are") +
+         text(name, " has the image format ", image_format_name(format), "; accepted are ") +
              wanted);
   }
   const std::size_t image_width = value(CL_IMAGE_WIDTH, std::size_t{0});
