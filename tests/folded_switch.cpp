@@ -682,13 +682,8 @@ TEST_CASE("wrong tunings are refused") {
   refused(p, "per_corner", {0, 2}, "per_corner has no runs, got 2");
 }
 
-TEST_CASE("a view that does not fit is refused with value and rule") {
-  const FoldedSwitch plan(runtime(), separate({kRegular, kRegular}));
-  const cl::Buffer in = upload(std::vector<float>(33 * 4));
-  const cl::Buffer small = upload(std::vector<float>(31 * 4));
-  check_refused([&] { plan(small, in); }, "positions has 496 bytes, needs 512");
-  check_refused([&] { plan({in, 8}, small); }, "positions: offset 8");
-  check_refused([&] { plan({in, 32}, small); }, "positions has 528 bytes, needs 544");
+TEST_CASE("tangents need room for 40 points of a patch") {
+  const cl::Buffer in = upload(std::vector<float>(16 * 4));
   Problem p = separate({kRegular});
   p.tangents = true;
   const FoldedSwitch more(runtime(), p);

@@ -353,13 +353,6 @@ TEST_CASE("gbuffer_shade: cpu_lanes is for CPUs, a work-item per group") {
   CHECK(contains(error.what(), "group of cpu_lanes must be 1, got 128"));
 }
 
-TEST_CASE("gbuffer_shade: other lights and sizes build no program") {
-  const GbufferShade first(runtime(), {100, {{0, 0, 127, 0}}, 0}, "packed");
-  const auto before = runtime().cache().stats();
-  const GbufferShade second(runtime(), {5000, {{1, 2, 3, 4}, {5, 6, 7, 8}}, 9}, "packed");
-  CHECK(runtime().cache().stats().from_source == before.from_source);
-}
-
 TEST_CASE("gbuffer_shade: a problem out of range is refused with its value") {
   constexpr PlanRefused<GbufferShade> refused;
   refused({(std::size_t{1} << 40) + 1, {}, 0}, "got 1099511627777");
@@ -369,14 +362,4 @@ TEST_CASE("gbuffer_shade: a problem out of range is refused with its value") {
   GbufferShade::Tune tune;
   tune.group = -1;
   refused({1, {}, 0}, "packed", tune, "got -1");
-}
-
-TEST_CASE("gbuffer_shade: a view that does not fit is refused with value and rule") {
-  const GbufferShade plan(runtime(), {10, {}, 0}, "packed");
-  const cl::Buffer colours = clcook::create_buffer(runtime(), 40);
-  const cl::Buffer large = clcook::create_buffer(runtime(), 4096);
-  check_refused([&] { plan(colours, large); }, "gbuffer has 40 bytes, needs 160");
-  check_refused([&] { plan({large, 8}, colours); }, "multiples of 16");
-  check_refused([&] { plan(large, {large, 2050}); }, "multiples of 4");
-  plan({large, 0}, {large, 160}).wait();
 }

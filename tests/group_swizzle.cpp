@@ -259,20 +259,6 @@ LONG_TEST_CASE("the cache model: strips beat rows where the rows' window exceeds
 
 // ---- Plans -------------------------------------------------------------------------------------
 
-TEST_CASE("another size, window, matrix or strip builds no program") {
-  const auto p = problem(40, 30, Work::gather);
-  for (const Variant& variant : variants()) {
-    CAPTURE(variant.name());
-    const GroupSwizzle first(runtime(), p, variant);
-    const auto before = runtime().cache().stats();
-    auto other = problem(77, 20, Work::gather);
-    other.taps = 9;
-    other.radius = 3;
-    const GroupSwizzle second(runtime(), other, variant, {variant == "cpu_tiles" ? 1 : 8, 3, 5});
-    CHECK(runtime().cache().stats().from_source == before.from_source);
-  }
-}
-
 TEST_CASE("automatic: tiles on CPUs, else row by row for the filter; the plan says what runs") {
   const GroupSwizzle filter(runtime(), problem(33, 17, Work::filter));
   const bool cpu = clcook::quirks::takes_cpu_kernels(runtime().info());
@@ -324,16 +310,4 @@ TEST_CASE("a tuning out of range is refused with its value") {
   refused(p, "column_tiles", {0, 65537, 0}, "strip must be 1 to 65536, got 65537");
   refused(p, "xcd", {0, 0, -3}, "chiplets must be 1 to 1024, got -3");
   refused(p, "xcd", {0, 0, 1025}, "chiplets must be 1 to 1024, got 1025");
-}
-
-TEST_CASE("a view that does not fit is refused with value and rule") {
-  const auto p = problem(16, 8, Work::gather);
-  const std::size_t bytes = values_of(p) * 4;
-  const GroupSwizzle plan(runtime(), p);
-  const cl::Buffer dst = clcook::create_buffer(runtime(), bytes);
-  const cl::Buffer large = clcook::create_buffer(runtime(), 4 * bytes);
-  check_refused([&] { plan(clcook::create_buffer(runtime(), bytes - 1), dst); },
-                "src has 2047 bytes, needs 2048");
-  check_refused([&] { plan({large, 8}, dst); }, "multiples of 16");
-  check_refused([&] { plan(dst, {large, 0, 16 * 15}); }, "pitch of 240 bytes");
 }

@@ -15,7 +15,6 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "support/borders.hpp"
@@ -490,21 +489,6 @@ TEST_CASE("the largest radius, beyond the picture on all sides") {
 
 // ---- Plans --------------------------------------------------------------------------------------
 
-TEST_CASE("another size or border mode builds no program") {
-  Problem p = picture(Filter::dilation, 40, 30);
-  for (const Variant v : {"direct", "local_tile_multi", "cpu_rows"}) {
-    CAPTURE(v.name());
-    const HaloTile first(runtime(), p, v);
-    const auto before = runtime().cache().stats();
-    Problem other = picture(Filter::dilation, 77, 21);
-    other.border = Border::wrap;
-    const HaloTile second(runtime(), other, v);
-    const auto after = runtime().cache().stats();
-    CHECK(after.from_source == before.from_source);
-    CHECK(after.from_memory > before.from_memory);
-  }
-}
-
 TEST_CASE("automatic names a variant that runs and reads buffers") {
   for (const Filter filter : kFilters) {
     const HaloTile plan(runtime(), picture(filter, 100, 50));
@@ -814,36 +798,6 @@ TEST_CASE("from image to image, a rectangle of each, and in place") {
   put(7, 5, in);
   put(1, 8, *want);
   CHECK(differences(canvas, read(dst, done)) == 0);
-}
-
-TEST_CASE("two threads on one plan") {
-  const Problem p = picture(Filter::dilation, 90, 50, 2);
-  const HaloTile grow(runtime(), p);
-  std::size_t wrong[2] = {1, 1};
-  std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < 2; ++t) {
-    threads.emplace_back([&, t] {
-      try {
-        const auto in = noise(values_of(p), 10 + t);
-        const auto expected = ref::dilation({90, 50, 1, 1, in}, 2, ref::Border::clamp, {});
-        const cl::Buffer src = upload(in);
-        const cl::Buffer dst = clcook::create_buffer(runtime(), in.size() * 4);
-        std::size_t bad = 0;
-        for (int i = 0; i < 20; ++i) {
-          const auto got = read_buffer<float>(runtime(), dst, in.size(), {grow(src, dst)});
-          for (std::size_t k = 0; k < got.size(); ++k) {
-            if (!(std::abs(got[k] - expected[k]) <= 0)) ++bad;
-          }
-        }
-        wrong[t] = bad;
-      } catch (...) {
-        wrong[t] = 2;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  CHECK(wrong[0] == 0);
-  CHECK(wrong[1] == 0);
 }
 
 // ---- clcook/halo.clh in kernels of others -------------------------------------------------------

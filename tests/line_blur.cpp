@@ -13,7 +13,6 @@
 #include <cstring>
 #include <limits>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -324,34 +323,6 @@ TEST_CASE("nothing of an earlier picture is left in the scratch memory") {
 
 // ---- Plans ------------------------------------------------------------------------------------
 
-TEST_CASE("another sigma, radius or size builds no program") {
-  const LineBlur::Problem p{40, 30, 9, kHalf, Pixel::rgba32f};
-  for (const Variant& v : variants()) {
-    CAPTURE(v.name());
-    const LineBlur first(runtime(), p, v);
-    const auto before = runtime().cache().stats();
-    const LineBlur other_sigma(runtime(), {40, 30, 9, Sigma(0.7), Pixel::rgba32f}, v);
-    const LineBlur other_size(runtime(), {77, 20, 33.5, Sigma(0.4), Pixel::rgba32f}, v);
-    const auto after = runtime().cache().stats();
-    CHECK(after.from_source == before.from_source);
-    CHECK(after.from_disk == before.from_disk);
-    CHECK(after.from_memory > before.from_memory);
-  }
-}
-
-TEST_CASE("automatic names a variant that runs, of full quality") {
-  const LineBlur::Problem p{33, 17, 6.5, kHalf, Pixel::rgba32f};
-  const LineBlur blur(runtime(), p);
-  CHECK_FALSE(blur.variant().is_automatic());
-  CHECK(blur.tune().group >= 1);
-  CHECK(blur.problem().width == 33);
-  const auto in = noise_of(p);
-  const cl::Buffer dst = upload(in);
-  const cl::Event done = blur(upload(in), dst);
-  CHECK(difference(expected(p, in), read_buffer<float>(runtime(), dst, in.size(), {done})) <
-        kClose);
-}
-
 TEST_CASE("what variants promise: nothing is lost in a copy, more taps lose more") {
   const auto promise = [](const char* variant, double radius) {
     return LineBlur(runtime(), {40, 30, radius, kHalf}, variant).offer();
@@ -438,18 +409,6 @@ TEST_CASE("a work-group that cannot run is refused before anything is enqueued")
   refused(p, "cpu_strip", {64}, "got 64");
   // Pairs of taps in several tiles need two windows of a group each.
   refused({5, 5, 5000, kHalf}, "symmetric", {2000}, "2000", Errc::unsupported);
-}
-
-TEST_CASE("a view that does not fit is refused with value and rule") {
-  const std::size_t bytes = 16 * 8 * 16;
-  const LineBlur blur(runtime(), {16, 8, 3, kHalf, Pixel::rgba32f});
-  const cl::Buffer src = clcook::create_buffer(runtime(), bytes);
-  const cl::Buffer large = clcook::create_buffer(runtime(), 4 * bytes);
-  check_refused([&] { blur(clcook::create_buffer(runtime(), bytes - 1), large); },
-                "src has 2047 bytes, needs 2048");
-  check_refused([&] { blur({large, 8}, src); }, "multiples of 16");
-  check_refused([&] { blur(src, {large, 0, 16 * 16 + 4}); }, "multiples of 16");
-  check_refused([&] { blur(src, {large, 0, 16 * 15}); }, "pitch of 240 bytes");
 }
 
 TEST_CASE("the user's buffer may hold source and result side by side, and sub-buffers") {
@@ -554,37 +513,6 @@ TEST_CASE("a call behind a failed event fails alone; the plan works on") {
   CHECK(clWaitForEvents(1, &handle) != CL_SUCCESS);
   const cl::Event done = plan(src, dst);
   CHECK(difference(expected(p, in), read_buffer<float>(rt, dst, in.size(), {done})) < kClose);
-}
-
-TEST_CASE("two threads on one plan") {
-  const LineBlur::Problem p{90, 50, 8, kHalf, Pixel::rgba32f};
-  const LineBlur blur(runtime(), p);
-  const std::vector<float> in[2] = {noise_of(p, 5), noise_of(p, 6)};
-  double worst[2] = {1, 1};
-  std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < 2; ++t) {
-    threads.emplace_back([&, t] {
-      try {
-        const auto want = expected(p, in[t]);
-        const cl::Buffer src =
-            clcook::create_buffer(runtime(), in[t].size() * 4, CL_MEM_READ_WRITE, in[t].data());
-        const cl::Buffer dst = clcook::create_buffer(runtime(), in[t].size() * 4);
-        double all = 0;
-        for (int i = 0; i < 20; ++i) {
-          const cl::Event done = blur(src, dst);
-          const auto got = read_buffer<float>(runtime(), dst, in[t].size(), {done});
-          for (std::size_t k = 0; k < got.size(); ++k)
-            all = std::max(all, std::abs(want[k] - static_cast<double>(got[k])));
-        }
-        worst[t] = all;
-      } catch (...) {
-        worst[t] = 2;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  CHECK(worst[0] < kClose);
-  CHECK(worst[1] < kClose);
 }
 
 TEST_CASE("the plan may go before its work is done") {

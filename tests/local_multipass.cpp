@@ -13,7 +13,6 @@
 #include <numeric>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "support/grid.hpp"
@@ -487,18 +486,6 @@ TEST_CASE("the number of launches is what each variant says") {
     CHECK(count(v, src, dst) == 1);
 }
 
-TEST_CASE("other numbers of islands, iterations and particles build no program") {
-  for (const Variant v : LocalMultipass::variants()) {
-    CAPTURE(v.name());
-    const LocalMultipass first(runtime(), {3, 2, Island::rope(9, 0.1f)}, v);
-    const auto before = runtime().cache().stats();
-    const LocalMultipass other(runtime(), {77, 31, Island::rope(40, 0.3f, 0.5f)}, v);
-    const auto after = runtime().cache().stats();
-    CHECK(after.from_source == before.from_source);
-    CHECK(after.from_memory > before.from_memory);
-  }
-}
-
 TEST_CASE("not-a-number stays in its island and spreads there as in the reference") {
   const Problem p{20, 2, Island::cloth(5, 4, 0.08f)};
   auto values = particles(p, 5);
@@ -516,18 +503,6 @@ TEST_CASE("not-a-number stays in its island and spreads there as in the referenc
       if (i / 80 != 7 && i / 80 != 9) REQUIRE(std::isfinite(got[i]));
     }
   }
-}
-
-TEST_CASE("a view that does not fit is refused with value and rule") {
-  const Problem p{4, 2, Island::rope(6, 0.1f)};
-  const std::size_t bytes = 4 * 6 * 16;
-  const LocalMultipass solve(runtime(), p);
-  const cl::Buffer src = upload(particles(p, 6));
-  const cl::Buffer large = clcook::create_buffer(runtime(), 4 * bytes);
-  check_refused([&] { solve(clcook::create_buffer(runtime(), bytes - 1), large); },
-                "src has 383 bytes, needs 384");
-  check_refused([&] { solve({large, 8}, src); }, "multiples of 16");
-  check_refused([&] { solve(src, {large, 0, 5 * 16}); }, "pitch of 80 bytes");
 }
 
 TEST_CASE("islands side by side in one buffer") {
@@ -553,35 +528,6 @@ TEST_CASE("islands side by side in one buffer") {
     }
     CHECK(same(left, values));
     CHECK(same(right, want));
-  }
-}
-
-TEST_CASE("two threads on one plan") {
-  const Problem p{50, 10, Island::cloth(6, 6, 0.08f)};
-  for (const Variant v : {"automatic", "per_colour", "all_local"}) {
-    const LocalMultipass solve(runtime(), p, v);
-    bool good[2] = {false, false};
-    std::vector<std::thread> threads;
-    for (std::size_t t = 0; t < 2; ++t) {
-      threads.emplace_back([&, t] {
-        try {
-          const auto values = particles(p, 6, 10 + t);
-          const auto want = solved(p, values);
-          bool all = true;
-          for (int i = 0; i < 5; ++i) {
-            const cl::Buffer buffer = upload(values);
-            const cl::Event done = solve(buffer, buffer);
-            all = all && same(read_buffer<float>(runtime(), buffer, values.size(), {done}), want);
-          }
-          good[t] = all;
-        } catch (...) {
-          good[t] = false;
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    CHECK(good[0]);
-    CHECK(good[1]);
   }
 }
 

@@ -272,14 +272,6 @@ TEST_CASE("stream_compaction: calls of one plan on an out-of-order queue follow 
   }
 }
 
-TEST_CASE("stream_compaction: automatic and names; another size or threshold builds no program") {
-  const StreamCompaction compact(runtime(), {100});
-  CHECK_FALSE(compact.variant().is_automatic());
-  const auto before = runtime().cache().stats();
-  const StreamCompaction other(runtime(), {100000}, compact.variant());
-  CHECK(runtime().cache().stats().from_source == before.from_source);
-}
-
 TEST_CASE("stream_compaction: a problem or group out of range is refused with its value") {
   check_refused([] { StreamCompaction(runtime(), {65536, 65536}); }, "got 65536 x 65536");
   for (const int group : {-64, 1, 33, 96, 2048}) {
@@ -300,14 +292,4 @@ TEST_CASE("stream_compaction: weights are whole numbers of which each sum is exa
   refused({0, 0, 0}, "got 0");
   p.pixel = PixelType::r8;
   refused({19, 183, 54}, "takes no weights, got 19, 183, 54");
-}
-
-TEST_CASE("stream_compaction: a view that does not fit is refused with value and rule") {
-  const StreamCompaction compact(runtime(), {10}, "bit_words");
-  const cl::Buffer src = upload(random_pixels(10));
-  const cl::Buffer kept = clcook::create_buffer(runtime(), 4);
-  const cl::Buffer large = clcook::create_buffer(runtime(), 4096);
-  check_refused([&] { compact(src, large, {kept, 4}, 5); }, "kept has 4 bytes, needs 8");
-  check_refused([&] { compact({large, 2}, src, kept, 5); }, "multiples of 4");
-  check_refused([&] { compact(src, {large, 0}, {large, 36}, 5); }, "dst (bytes 0 to 40) and kept");
 }

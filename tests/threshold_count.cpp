@@ -202,17 +202,6 @@ TEST_CASE("threshold_count: the default depends on the number of thresholds") {
   check_default(129, "table");
 }
 
-TEST_CASE("threshold_count: other values of the thresholds build no program") {
-  PickOptions options;
-  options.runtime.disk_cache = DiskCache();
-  const Runtime own = Runtime::pick({}, options);
-  const ThresholdCount first(own, {1, {3, 2, 1}}, "table");
-  const auto builds = own.cache().stats().from_source;
-  const ThresholdCount second(own, {7, {0.5f, 0.25f, -8}}, "table");
-  CHECK(builds == 1);
-  CHECK(own.cache().stats().from_source == builds);
-}
-
 TEST_CASE("threshold_count: the article's rewritten cascade on awkward values") {
   const std::vector<float> t = ThresholdCount::sector_cosines();
   const std::vector<float> values = awkward_values(t);

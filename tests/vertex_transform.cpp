@@ -194,13 +194,6 @@ TEST_CASE("automatic names a variant that runs, of full quality") {
   CHECK(transform.problem().bones == 3);
 }
 
-TEST_CASE("another mesh, crowd or skeleton builds no program") {
-  const VertexTransform first(runtime(), {10, 2, 3}, "no_w");
-  const auto before = runtime().cache().stats();
-  const VertexTransform second(runtime(), {1000, 7, 200}, "no_w");
-  CHECK(runtime().cache().stats().from_source == before.from_source);
-}
-
 TEST_CASE("a problem or group out of range is refused with its value") {
   constexpr PlanRefused<VertexTransform> refused;
   refused({1 << 30, 4, 1}, "less than 2^32, got 4294967296");
@@ -211,20 +204,6 @@ TEST_CASE("a problem or group out of range is refused with its value") {
   refused({1, 1, 1}, "no_w", tune, "got -1");
   tune.group = 1 << 20;
   refused({1, 1, 1}, "no_w", tune, "1048576", Errc::unsupported);
-}
-
-TEST_CASE("a view that does not fit is refused with value and rule") {
-  const VertexTransform transform(runtime(), {4, 2, 3}, "no_w");
-  const cl::Buffer vertices = clcook::create_buffer(runtime(), 4 * 24);
-  const cl::Buffer world = clcook::create_buffer(runtime(), 2 * 48);
-  const cl::Buffer large = clcook::create_buffer(runtime(), 4096);
-  check_refused([&] { transform({vertices, {large, 4}, world, large}, large); }, "multiples of 8");
-  check_refused([&] { transform({vertices, large, {large, 8}, large}, large); }, "multiples of 16");
-  check_refused(
-      [&] {
-        transform({vertices, large, world, world}, large);
-      },
-      "bones has 96 bytes, needs 288");
 }
 
 TEST_CASE("matrices beyond the constant memory are refused with the limit") {

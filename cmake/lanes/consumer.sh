@@ -16,6 +16,14 @@ case $kind in
       exit 1
     fi
     cd "$work"
+    # An older header of the bindings has the same include guard.
+    printf '#define CL_HPP_\n#include "clcook.hpp"\n' >older.cpp
+    if "${CXX:-g++}" -std=c++17 -DCLCOOK_SINGLE_HEADER -fsyntax-only older.cpp 2>said ||
+      ! grep -q 'error: .*an older header, such as CL/cl.hpp, was included before it' said; then
+      echo "FAILED: an older CL/cl.hpp in front of clcook's header is not named:"
+      head -n 5 said
+      exit 1
+    fi
     "${CXX:-g++}" -std=c++17 -O0 -Wall -Wextra -Werror -DCLCOOK_SINGLE_HEADER blur.cpp -o consumer \
       -lOpenCL -pthread
     ./consumer

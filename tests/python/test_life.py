@@ -304,6 +304,12 @@ def test_limits_of_cgroups(group, files, tmp_path):
     assert found.count(7000) == bool(files)
 
 
+def test_no_limits(monkeypatch):
+    monkeypatch.setattr(clcook._arrays, "_limits", lambda: iter(()))
+    most = clcook._arrays._most_of_process.__wrapped__()
+    assert 0 < most <= clcook._clcook._device_memory()[0] // 4
+
+
 def test_limits_of_ulimit():
     code = """
 import resource

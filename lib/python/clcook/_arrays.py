@@ -94,7 +94,7 @@ def _most_of_process() -> int:
     if not is_host:
         return total // 8
     # As if each core had a process that keeps as much.
-    return min(total // (4 * (os.cpu_count() or 1)), *(one // 8 for one in _limits()))
+    return min([total // (4 * (os.cpu_count() or 1)), *(one // 8 for one in _limits())])
 
 
 def _most_kept() -> int:
