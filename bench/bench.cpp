@@ -17,7 +17,7 @@
 #include "measure/compare.hpp"
 #include "measure/measure.hpp"
 #include "measure/statistics.hpp"
-#include "report/report.hpp"
+#include "measure/verdict.hpp"
 #include "tool/command.hpp"
 #include "tool/fingerprint.hpp"
 #include "tool/growing_result.hpp"
@@ -189,13 +189,13 @@ std::string summary_line(const Recipe& recipe, const std::vector<BenchRow>& rows
   for (const BenchRow& row : rows) group.push_back(&row);
   const auto measured =
       std::count_if(rows.begin(), rows.end(), [](const BenchRow& one) { return one.measured(); });
-  const BenchRow* best = report::best_of(recipe.name, group);
+  const BenchRow* best = best_of(recipe.name, group);
   std::string gain = "nothing to compare";
   std::string who;
   if (best != nullptr) {
-    gain = report::to_string(report::ratio_of(*best));
-    const report::Verdict verdict = report::verdict_of(*best);
-    if (verdict != report::Verdict::faster) gain += std::string(" ") + report::to_string(verdict);
+    gain = to_string(ratio_of(*best));
+    const Verdict verdict = verdict_of(*best);
+    if (verdict != Verdict::faster) gain += std::string(" ") + to_string(verdict);
     who = best->variant + " against " + recipe.baseline().name + ", ";
   }
   return fmt::format("{:<18} {:<28} {}{} of {} variants measured\n", recipe.name, gain, who,

@@ -20,7 +20,7 @@
 #include "counters/perf.hpp"
 #include "counters/recording.hpp"
 #include "counters/show.hpp"
-#include "report/report.hpp"
+#include "measure/verdict.hpp"
 #include "tool/command.hpp"
 #include "tool/fingerprint.hpp"
 #include "tool/growing_result.hpp"
@@ -230,7 +230,7 @@ std::string render(const std::vector<CountersRow>& rows) {
       out += fmt::format("  {}\n{:<24}", row.shape.str(), "");
     if (row.counted()) {
       for (const counters::Shown& one : columns)
-        out += fmt::format("{:>12}", report::digits(counters::value_of(row, one)));
+        out += fmt::format("{:>12}", digits(counters::value_of(row, one)));
     } else {
       out += fmt::format("  {}: {}", row.status, row.reason);
     }

@@ -3,6 +3,7 @@
 #include "bench/results.hpp"
 
 #include "bench/measure/compare.hpp"
+#include "bench/measure/verdict.hpp"
 #include "bench/report/report.hpp"
 #include "clcook_places.hpp"
 #include "support/grid.hpp"
@@ -348,8 +349,8 @@ TEST_CASE("samples without a ratio are neither faster nor slower") {
   const Device device{"N", "P", "1", {}, {}};
   CHECK(compare_results(device, {row}, device, {row}) == 0);
   row.ratio = RatioRow{ratio};
-  CHECK(report::verdict_of(row) == report::Verdict::none);
-  CHECK(report::time_of(row).high > 0);
+  CHECK(verdict_of(row) == Verdict::none);
+  CHECK(time_of(row).high > 0);
   CHECK(split({1, 2, 3}, 0).size() == 1);
   CHECK(split({1, 2, 3}, ~std::size_t{0}).size() == 3);
   CHECK(split({}, 5).size() == 1);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "isa/gate.hpp"
-#include "measure/statistics.hpp"
+#include "measure/verdict.hpp"
 #include "results.hpp"
 #include "tool/command.hpp"
 
@@ -73,17 +73,6 @@ std::vector<std::string> devices_of(const std::vector<Result>& results, const st
 std::string short_device(const std::vector<Result>& results, const std::string& kind,
                          const std::string& device);
 
-enum class Verdict { baseline, faster, tie, slower, none };
-const char* to_string(Verdict verdict);
-// The ratio of a bench row to its baseline; zeros where it has none.
-Ratio ratio_of(const BenchRow& row);
-// What it says; none without a ratio.
-Verdict verdict_of(const BenchRow& row);
-
-// The row with the largest ratio to the baseline among those of one recipe, shape and mode: null
-// where none was measured. Variants with another result than the baseline's are left out.
-const BenchRow* best_of(const std::string& recipe, const std::vector<const BenchRow*>& rows);
-
 // Rows of one recipe that can be compared: one shape, one mode.
 struct Group {
   std::string shape;
@@ -109,9 +98,6 @@ Pair step_of(const Recipe& recipe, const Device& device, const Group& group, con
 // shape has another, to show what the tune gains.
 bool has_baseline(const Recipe& recipe, const Device& device, const Group& group);
 
-// The recipe of that name; null for one that the registry does not know.
-const Recipe* known_recipe(const std::string& name);
-
 // The checks of each variant, added up; "" for all recipes.
 std::vector<CheckTotalRow> totals_of(const Result& result, const std::string& recipe);
 
@@ -128,17 +114,6 @@ struct Stage {
   double off_full = 0;
 };
 std::vector<Stage> stages_of(const Result& result);
-
-// The median of samples with its 95 % bootstrap interval; of a measured bench row, in its blocks.
-Ratio interval(const Blocks& blocks);
-Ratio time_of(const BenchRow& row);
-
-// "12.3", "1234", "0.012", "-" for NaN: about three digits.
-std::string digits(double value);
-// A ratio with two decimals, four when it is small.
-std::string times(double ratio);
-// "2.31× [2.20, 2.40]".
-std::string to_string(const Ratio& ratio);
 
 // The command that measures a result file again, from its kind and recipes: also of one that cannot be
 // read. Its options may have been others.
