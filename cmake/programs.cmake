@@ -95,8 +95,7 @@ if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp"
        "${PROJECT_SOURCE_DIR}/bench/counters/*.cpp" "${PROJECT_SOURCE_DIR}/bench/course/*.cpp"
        "${PROJECT_SOURCE_DIR}/bench/isa/*.cpp" "${PROJECT_SOURCE_DIR}/bench/measure/*.cpp"
-       "${PROJECT_SOURCE_DIR}/bench/report/*.cpp" "${PROJECT_SOURCE_DIR}/bench/tool/*.cpp"
-       "${PROJECT_SOURCE_DIR}/bench/try/*.cpp")
+       "${PROJECT_SOURCE_DIR}/bench/tool/*.cpp" "${PROJECT_SOURCE_DIR}/bench/try/*.cpp")
   list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/bench/main.cpp")
   # The exercises of the course, and what they begin with; not installed for others.
   file(GLOB exercises CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/course/*.cl"
@@ -123,7 +122,11 @@ if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   # toml++, as large as all the rest of a batch.
   set_source_files_properties("${PROJECT_SOURCE_DIR}/bench/try/description.cpp"
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  # Thousands of medians for each figure of a page: most of the time of a report that is not optimised.
+  # The scripts that write pages: from the checkout, so that an edited one needs no build.
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/bench/report.cpp"
+                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_DEFINITIONS
+                                         "CLCOOK_REPORT_SCRIPTS=\"${PROJECT_SOURCE_DIR}/bench/report\"")
+  # Thousands of medians for each ratio.
   set_source_files_properties("${PROJECT_SOURCE_DIR}/bench/measure/statistics.cpp"
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON
                                          COMPILE_OPTIONS "$<$<CONFIG:None>:-O2>")

@@ -93,6 +93,12 @@ TEST_CASE("a bootstrap interval holds the ratio, ties where nothing differs, and
   CHECK(again.high == ratio.high);
   const Ratio inverse = bootstrap_ratio(fast, slow);
   CHECK(inverse.value == doctest::Approx(1 / ratio.value));
+  // Those of the report's scripts, in tests/report/report_test.py.
+  const Ratio known =
+      bootstrap_ratio({{31, 33, 30, 36}, {35, 34}, {32, 31, 33}}, {{38, 40, 39, 43}, {38, 42}});
+  CHECK(known.low == doctest::Approx(0.3946923268930648).epsilon(1e-14));
+  CHECK(known.high == doctest::Approx(1.4323908842724613).epsilon(1e-14));
+  CHECK(bootstrap_ratio({{31, 33, 30}, {35, 36, 34}, {32, 31, 33}}, {{1.0}}).low == 30.5);
 }
 
 TEST_CASE("of few blocks an interval holds the ratio as often as it says") {

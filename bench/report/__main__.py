@@ -1,0 +1,64 @@
+"""What `clcook report` writes, from the results and cards that it hands over on standard input."""
+
+import json
+import os
+import sys
+
+
+def needs_packages():
+    """Ends where a package is missing, unless the system's Python has it."""
+    try:
+        import jinja2  # noqa: F401
+        import numpy  # noqa: F401
+    except ImportError as error:
+        system = "/usr/bin/python3"
+        if os.path.exists(system) and not os.path.samefile(sys.executable, system) and "CLCOOK_REPORT_PYTHON" not in os.environ:
+            os.environ["CLCOOK_REPORT_PYTHON"] = system  # so that it is tried once
+            os.execv(system, [system, "-B", *sys.argv])
+        print(f"clcook: report: Python has no module {error.name}. On Debian: apt-get install python3-{error.name}", file=sys.stderr)
+        sys.exit(2)
+
+
+def report(facts):
+    from results import Result, take
+
+    results = take(facts)
+    if facts["demo"]:
+        from page import write_demo
+
+        here, check = (Result(facts["here"][kind]) if kind in facts.get("here", {}) else None for kind in ("bench", "check"))
+        return write_demo(facts["demo"], here, check, results)
+    if facts["curves"]:
+        from curves import write_curves
+
+        return write_curves(results, *facts["curves"])
+    if facts["markdown"]:
+        from markdown import rewrite_markdown
+
+        return rewrite_markdown(facts["root"], results, facts["check"])
+    from page import write_page
+
+    return write_page(facts["out"], results, facts["pictures"])
+
+
+def main():
+    needs_packages()
+    from results import Refused
+
+    try:
+        code = report(json.load(sys.stdin))
+        sys.stdout.flush()
+    except Refused as error:
+        print(f"clcook: {error}", file=sys.stderr)
+        code = 2
+    except ArithmeticError as error:
+        print(f"clcook: report: a figure cannot be computed: {error}", file=sys.stderr)
+        code = 2
+    except OSError as error:
+        print(f"clcook: {error.filename or 'report'}: {error.strerror or error}", file=sys.stderr)
+        code = 2
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
