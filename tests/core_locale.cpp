@@ -115,7 +115,7 @@ std::vector<std::pair<std::string, std::string>> everything() {
       {"value", to_string(Value(1234567.25)) + to_string(Value(std::int64_t{1234567}))},
       {"tuning", Tuning::format({entry})},
       {"text", text(1234567, " ", 1234.5, " ", Place{1234567, 1234.5})},
-      {"digits", three_digits(0.123) + " " + hex_digits(0xABCDEF)},
+      {"digits", three_digits(0.123) + " " + image_format_name({0xABCDEF, CL_FLOAT})},
       {"source",
        Source("a.cl", std::string(1234, '\n') + "#include <clcook/view.clh>\n").flatten()},
   };
