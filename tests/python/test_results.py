@@ -310,6 +310,7 @@ FILTERS = {
     "gaussian_blur": lambda a, **more: clcook.gaussian_blur(a, 2, **more),
     "rank_filter": lambda a, **more: clcook.rank_filter(a, 2, 0.25, **more),
     "dilate": clcook.dilate,
+    "erode": clcook.erode,
     "median3x3": clcook.median3x3,
 }
 

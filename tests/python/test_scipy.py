@@ -81,6 +81,7 @@ def test_rank_filters(mode):
     more = {"mode": mode, "cval": 40000 if mode == "constant" else 0}
     np.testing.assert_array_equal(clcook.dilate(a, 2, **more), ndimage.grey_dilation(a, 5, **more))
     np.testing.assert_array_equal(clcook.dilate(a, **more), ndimage.grey_dilation(a, 3, **more))
+    np.testing.assert_array_equal(clcook.erode(a, 5, **more), ndimage.grey_erosion(a, 11, **more))
     np.testing.assert_array_equal(clcook.median3x3(a, **more), ndimage.median_filter(a, 3, **more))
     np.testing.assert_array_equal(
         clcook.rank_filter(a, 2, 0, **more), ndimage.grey_erosion(a, 5, **more)

@@ -27,6 +27,7 @@ from clcook import (
     WrongType,
     bc6h_decode,
     dilate,
+    erode,
     gaussian_blur,
     median3x3,
     rank_filter,
@@ -47,6 +48,7 @@ def arrays(a: np.ndarray, texture: pathlib.Path) -> List[np.ndarray]:
     out.append(gaussian_blur(gray, 2, mode="constant", cval=np.uint8(3), truncate=np.float32(3)))
     out.append(rank_filter(gray, np.int64(2), np.float32(0.25), mode="wrap", cval=0, out=None))
     out.append(dilate(gray, 1, mode="nearest", channel_axis=None))
+    out.append(erode(gray, 1, mode="nearest", channel_axis=None))
     out.append(median3x3(a, channel_axis=-1))
     out.append(bc6h_decode(texture, slice=np.int64(0), mip=0, dtype="float32"))
     out.append(bc6h_decode(os.fspath(texture)))

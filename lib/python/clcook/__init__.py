@@ -27,6 +27,7 @@ from ._arrays import (
     bc6h_decode as bc6h_decode,
     clear as clear,
     dilate as dilate,
+    erode as erode,
     gaussian_blur as gaussian_blur,
     median3x3 as median3x3,
     rank_filter as rank_filter,

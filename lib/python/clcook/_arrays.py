@@ -501,8 +501,21 @@ def dilate(
     out: np.ndarray | None = None,
 ) -> np.ndarray:
     """The largest of the neighbours within `radius`, 1 to 32 pixels: scipy.ndimage.grey_dilation with
-    a square of 2 radius + 1. The rest is as of rank_filter, which also erodes, with rank=0.0."""
+    a square of 2 radius + 1. The rest is as of rank_filter."""
     return _rank(image, radius, 1.0, mode, cval, channel_axis, out, "dilate")
+
+
+def erode(
+    image: np.ndarray,
+    radius: Whole = 1,
+    *,
+    mode: Mode = "nearest",
+    cval: Number = 0.0,
+    channel_axis: Whole | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """The smallest of the neighbours: scipy.ndimage.grey_erosion, as dilate is grey_dilation."""
+    return _rank(image, radius, 0.0, mode, cval, channel_axis, out, "erode")
 
 
 def median3x3(
