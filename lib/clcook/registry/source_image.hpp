@@ -3,6 +3,7 @@
 
 #include <clcook/core/launch.hpp>
 #include <clcook/core/runtime.hpp>
+#include <clcook/core/view.hpp>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -16,7 +17,8 @@ class SourceImage {
   SourceImage(const Runtime& runtime, const cl_image_format& format, int width, int height)
       : runtime_(runtime),
         region_{static_cast<std::size_t>(width), static_cast<std::size_t>(height), 1} {
-    if (!runtime.info().images) return;
+    if (!why_no_image(runtime, region_[0], region_[1], format, CL_MEM_READ_ONLY, "").empty())
+      return;
     cl_image_desc desc{};
     desc.image_type = CL_MEM_OBJECT_IMAGE2D;
     desc.image_width = region_[0];
