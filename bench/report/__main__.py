@@ -51,7 +51,7 @@ def main():
     except Refused as error:
         print(f"clcook: {error}", file=sys.stderr)
         code = 2
-    except ArithmeticError as error:
+    except (ArithmeticError, ValueError) as error:  # of figures that no device has
         print(f"clcook: report: a figure cannot be computed: {error}", file=sys.stderr)
         code = 2
     except OSError as error:
