@@ -49,13 +49,13 @@ def report(*words, **environment):
     return clcook("report", *words, **environment)
 
 
-def facts_of(*words):
+def facts_of(*words, **environment):
     """What the command hands over: with a python3 that shows it."""
     with tempfile.TemporaryDirectory() as folder:
         fake = Path(folder) / "python3"
         fake.write_text("#!/bin/sh\nexec cat\n")
         fake.chmod(0o755)
-        code, out, err = report(*words, PATH=f"{folder}:{os.environ['PATH']}")
+        code, out, err = report(*words, PATH=f"{folder}:{os.environ['PATH']}", **environment)
         assert code == 0, err
         return json.loads(out)
 
@@ -79,12 +79,10 @@ class Case(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory())) if hasattr(self, "enterContext") else self.make_folder()
+        self.folder = self.make_folder()
 
     def make_folder(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        return Path(folder.name)
+        return Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def write(self, name, text):
         path = self.folder / name
@@ -612,11 +610,8 @@ class Provenance(Case):
         return out
 
     def checked(self, result, page="# A page\n", **environment):
-        self.write("docs/page.md", page)
         self.write("bench/results/measured.json", json.dumps(result))
-        code, out, err = report("--markdown", "--check", "--root", self.folder, **environment)
-        self.assertEqual(err, "")
-        return code, out
+        return self.rewritten(page, True, facts_of("--markdown", "--check", "--root", self.folder, **environment))[:2]
 
     def ran(self, kind):
         """What such a row runs now."""
