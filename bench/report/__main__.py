@@ -12,8 +12,7 @@ def needs_packages():
         import numpy  # noqa: F401
     except ImportError as error:
         system = "/usr/bin/python3"
-        if os.path.exists(system) and not os.path.samefile(sys.executable, system) and "CLCOOK_REPORT_PYTHON" not in os.environ:
-            os.environ["CLCOOK_REPORT_PYTHON"] = system  # so that it is tried once
+        if sys.executable != system and os.path.exists(system):
             os.execv(system, [system, "-B", *sys.argv])
         print(f"clcook: report: Python has no module {error.name}. On Debian: apt-get install python3-{error.name}", file=sys.stderr)
         sys.exit(2)
@@ -51,7 +50,7 @@ def main():
     except Refused as error:
         print(f"clcook: {error}", file=sys.stderr)
         code = 2
-    except ArithmeticError as error:
+    except (ArithmeticError, ValueError) as error:  # of figures that no device has
         print(f"clcook: report: a figure cannot be computed: {error}", file=sys.stderr)
         code = 2
     except OSError as error:

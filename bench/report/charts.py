@@ -170,7 +170,7 @@ def gain_text(results, words):
     contains 1 or the ratio rounds to that; with short "2.8×" or "a tie". Against OTHER at equal tunes, else against the
     baseline. RESULT RECIPE others [short]: "1.6 to 4.2 times as fast as" the fastest other program, over the cases."""
     if len(words) < 3:
-        refuse("expected: clcook:gain RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short], or RESULT RECIPE others [short]")
+        refuse("expected: gain RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short], or RESULT RECIPE others [short]")
     is_short = words[-1] == "short"
     unit = "×" if is_short else " times as fast as"
     stem, recipe, who, *wanted = words[:-1] if is_short else words

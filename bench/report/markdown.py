@@ -157,11 +157,11 @@ def follow(at, pointer):
     return at
 
 
-def make_value(results, arguments):
-    """RESULT POINTER [FORMAT], where FORMAT is [FACTOR*]TEXT with one {} or {:spec} in TEXT."""
-    words = arguments.split()
+def make_value(results, words):
+    """RESULT POINTER [FORMAT], where FORMAT is [FACTOR*]TEXT with one {} or {:spec} in TEXT. Returns the text, and TEXT if it is
+    of a number."""
     if len(words) < 2:
-        refuse("expected: clcook:value RESULT POINTER [FORMAT]")
+        refuse("expected: value RESULT POINTER [FORMAT]")
     value = follow(find(results, words[0]).json, words[1])
     form = " ".join(words[2:]) or "{}"
     factor = None
@@ -184,7 +184,7 @@ def make_value(results, arguments):
         text = form.format(Shortest(value) if isinstance(value, float) else value)
     except (ValueError, IndexError, KeyError, AttributeError) as error:
         refuse(f"format '{form}' does not fit {value}: {error}")
-    return escape(text) if isinstance(value, str) else text
+    return (escape(text), None) if isinstance(value, str) else (text, form)
 
 
 class Shortest(float):
@@ -196,9 +196,10 @@ class Shortest(float):
 
 # ---- Documents ----
 
-KINDS = ("table", "value", "gain", "chart", "curves", "kernel", "older")
-# Ours, outside of inline code.
-MARKER = re.compile(r"<!-- (/?)clcook:")
+KINDS = ("table", "chart", "curves", "kernel", "older", "figures")
+# Ours, outside of inline code: a block begins or ends, or a figure stands before its name.
+MARKER = re.compile(r"<!-- (/?)clcook:|<!--([a-z]+[0-9]+)-->")
+NUMBER = r"(?<![\w.])-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|inf|nan)"
 
 
 def parse_vouch(arguments, where, text):
@@ -213,15 +214,11 @@ def parse_vouch(arguments, where, text):
 
 def make_part(document, kind, arguments, inside, line, root, results):
     """The new text between the markers of a kind; of a chart or curves the document gets the picture."""
+    words = arguments.split()
     if kind == "table":
-        return "\n" + make_table(results, arguments.split(), document)
+        return "\n" + make_table(results, words, document)
     if kind == "kernel":
         return "\n" + kernel_markdown(root, arguments, document.to_root)
-    if kind == "gain":
-        return gain_text(results, arguments.split())
-    if kind == "value":
-        return make_value(results, arguments)
-    words = arguments.split()
     if kind == "curves":
         picture = re.search(r"\]\(([^)]+\.svg)\)", inside)
         if len(words) != 2 or not picture:
@@ -236,6 +233,62 @@ def make_part(document, kind, arguments, inside, line, root, results):
     return f"\n![Time of each variant; shorter is faster]({document.to_docs}{name})\n"
 
 
+def make_figure(results, query):
+    """The text of a figure, and how such a text looks, as a pattern."""
+    kind, *words = query.split()
+    if kind == "value":
+        text, form = make_value(results, words)
+        pattern = re.escape(text) if form is None else NUMBER.join(map(re.escape, re.split(r"\{[^}]*\}", form)))
+        return text, pattern.replace("\\ ", r"\s+")
+    if kind != "gain":
+        refuse(f"'{query}' is neither gain nor value")
+    several = f"{NUMBER}(?:×? to {NUMBER})?" if "others" in words else NUMBER
+    pattern = f"{several}×|a tie" if words[-1] == "short" else f"{several} times as fast as|as fast as"
+    return gain_text(results, words), pattern.replace(" ", r"\s+")
+
+
+def queries_of(document, text, line):
+    """The lines of the block at the foot, "ID: gain ..." or "ID: value ...", each perhaps with indented lines more: by ID the
+    query and its line."""
+    out, name = {}, None
+    for i, row in enumerate(text.split("\n"), line):
+        match = re.match(r"([a-z]+[0-9]+): +(.*)", row)
+        if match and match[1] in out:
+            refuse(f"there is another figure {match[1]}", f"{document.name}:{i}")
+        if match:
+            name = match[1]
+            out[name] = (match[2], i)
+        elif row.startswith(" ") and name:
+            out[name] = (f"{out[name][0]} {row.strip()}", out[name][1])
+        elif row.strip():
+            refuse(f"expected 'ID: gain ...' or 'ID: value ...', got: {row[:80]}", f"{document.name}:{i}")
+    return out
+
+
+def add_figures(document, uses, queries, results):
+    """Edits of the figures before names in the text, which are at these places and lines."""
+    made = {}
+    for name, (query, line) in queries.items():
+        try:
+            made[name] = make_figure(results, query)
+        except Refused as error:
+            refuse(f"{name}: {error}", f"{document.name}:{line}")
+        if not any(name == one for one, _, _ in uses):
+            refuse(f"the figure {name} stands nowhere", f"{document.name}:{line}")
+    for name, at, line in uses:
+        where = f"{document.name}:{line}"
+        if name not in queries:
+            refuse(f"<!--{name}--> has no query in a block clcook:figures at the foot", where)
+        text, pattern = made[name]
+        before = document.content[max(0, at - 400) : at].rpartition("-->")[2]
+        match = re.search(rf"(?:{pattern}|\?)\Z", before)
+        if not match:
+            refuse(f"before <!--{name}--> stands nothing like '{text}', nor a '?' for it", where)
+        is_same = match[0].split() == text.split()  # lines may break within
+        document.edits.append((at - len(match[0]), at, line, queries[name][0], match[0] if is_same else text))
+    document.edits.sort()
+
+
 def next_marker(text, at, end):
     for match in MARKER.finditer(text, at, end):
         start = text.rfind("\n", 0, match.start()) + 1
@@ -247,6 +300,7 @@ def next_marker(text, at, end):
 def find_edits(document, root, results):
     """Finds the parts and makes their new text, and what the document vouches for. Fenced code is left alone."""
     text, at, line, fence = document.content, 0, 1, ""
+    uses, queries, closings = [], None, set()
 
     def wrong(what):
         refuse(what, f"{document.name}:{line}")
@@ -263,31 +317,43 @@ def find_edits(document, root, results):
             at, line = end + 1, line + 1
             continue
         begin, word = match.start(), match.end()
+        if match[2] or begin in closings:
+            uses += [(match[2], begin, line)] * bool(match[2])
+            at = word
+            continue
         marker = text[begin : min(end, begin + 80)]
         if match[1]:
             wrong("nothing is open here: " + marker)
         kind = re.compile(r"[^ \n]*").match(text, word)[0]
         if kind not in KINDS:
             wrong(f"unknown marker; known are {' '.join('clcook:' + one for one in KINDS)}: {marker}")
-        ending = f"<!-- /clcook:{kind} -->"
         head = word + len(kind)
+        ending = "-->" if kind == "figures" else f"<!-- /clcook:{kind} -->"
         close, last, other = text.find("-->", head), text.find(ending, head), text.find("<!-- clcook:", head)
         if last < 0 or last < close or -1 < other < last:
             wrong(f"not closed by {ending}: {marker}")
-        arguments = text[head:close]
+        arguments, inside, done = text[head:close], text[close + 3 : last], last + len(ending)
         try:
-            if kind == "older":
-                document.vouches.append(parse_vouch(arguments, f"{document.name}:{line}", text[close + 3 : last]))
+            if kind == "figures":
+                if queries is not None:
+                    wrong("there is another block clcook:figures")
+                queries = queries_of(document, arguments, line)
+            elif kind == "older":
+                document.vouches.append(parse_vouch(arguments, f"{document.name}:{line}", inside))
+                done = close + 3  # what is inside may have figures
+                closings.add(last)
             else:
-                made = make_part(document, kind, arguments, text[close + 3 : last], line, root, results)
+                made = make_part(document, kind, arguments, inside, line, root, results)
                 document.edits.append((close + 3, last, line, kind + arguments, made))
         except Refused as error:
+            if str(error).startswith(document.name + ":"):
+                raise
             wrong(str(error))
         except OSError as error:
             wrong(f"{error.filename}: {error.strerror}")
-        done = last + len(ending)
         line += text.count("\n", at, done)
         at = done
+    add_figures(document, uses, queries or {}, results)
 
 
 def difference(before, after):
@@ -332,7 +398,8 @@ def rewrite_markdown(root_name, results, check_only):
             if old != text:
                 different += 1
                 if check_only:
-                    print(f"{document.name}:{line}: {what} differs from the results\n{difference(old, text)}", end="")
+                    query = " ".join(what.split())
+                    print(f"{document.name}:{line}: {query} differs from the results\n{difference(old, text)}", end="")
         for line, name, content in document.pictures:
             if name in drawn:
                 refuse(f"there is another chart {name}", f"{document.name}:{line}")

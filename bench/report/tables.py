@@ -1,12 +1,12 @@
-"""The tables of the report: made once, written as markdown and, by macros.html, as HTML."""
+"""The tables of the report: made once, written as markdown and, by page.html, as HTML."""
 
 import math
+import textwrap
 
 from intervals import bootstrap, digits, median, times
 from results import (
-    BOLD, COUNTERS, NO_RATIO, RECIPES, baseline_of, best_of, devices_of, fastest_rows, has_baseline, has_cookbook,
-    is_of_cookbook, newest_of, number, pair_of, refuse, seconds_of, short_device, stages_of, stands_out, step_of,
-    text_of, wins)  # fmt: skip
+    BOLD, COUNTERS, RECIPES, best_of, devices_of, fastest_rows, has_baseline, has_cookbook, newest_of, number, pair_of,
+    refuse, seconds_of, short_device, stages_of, stands_out, step_of, text_of, wins)  # fmt: skip
 
 
 class Right(str):
@@ -48,7 +48,8 @@ class Table:
                 text = f"[{escaped(cell)}]({cell.link})" if cell.link else escaped(cell)
                 line += f" **{text}** |" if cell.mark in ("strong", "faster") else f" {text} |"
             lines.append(line)
-        return "".join(f"|{line}\n" for line in lines) + (f"\n*{escaped(self.note)}.*\n" if self.note else "")
+        note = textwrap.fill(f"*{escaped(self.note)}.*", 200, break_long_words=False, break_on_hyphens=False)
+        return "".join(f"|{line}\n" for line in lines) + (f"\n{note}\n" if self.note else "")
 
 
 def escaped(text):

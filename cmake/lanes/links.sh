@@ -1,5 +1,5 @@
 #!/bin/bash
-# links.sh SOURCE VENV WORK: no recipe's page is too long before its details; the tree knows each variable and
+# links.sh SOURCE VENV WORK: no recipe's page is too long before its details, no line of text too wide; the tree knows each variable and
 # file that a page names; every link and anchor of the pages leads somewhere, says lychee, from its Python
 # package in the environment VENV. All find what is planted.
 set -euo pipefail
@@ -17,7 +17,8 @@ short() {
     BEGIN { most["text"] = 110; most["kernels"] = 60 }
     FNR == 1 { split("", lines); part = "text" }
     /^## Details$/ { nextfile }
-    /^<!-- clcook:kernel / { part = "kernels"; next }
+    /^<!-- clcook:kernel / { part = "kernels"; marker = 1 }
+    marker { marker = !/-->/; next }
     /^<!-- \/clcook:kernel / { part = "text"; next }
     part == "kernels" && /^```/ { next }
     ++lines[part] == most[part] + 1 {
@@ -69,6 +70,14 @@ echo '`CLCOOK_NO_SUCH_VARIABLE` `attempt-*.txt` `CLCOOK_CACHE_DIR` `bench/result
 if promised "$work/promises.md" >"$work/said"; then fail "promises without code were not found"; fi
 [ "$(wc -l <"$work/said")" -eq 2 ] || fail "expected two promises without code, got: $(cat "$work/said")"
 mapfile -t all < <(git ls-files -- '*.md' ':!tests' ':!cmake')
+
+# wide PAGE...: lines longer than 200 columns that could be broken, which rows of tables cannot.
+wide() { ! LC_ALL=C.UTF-8 grep -n -H -E '.{201}' -- "$@" | grep -v -E '^[^:]+:[0-9]+: *[|]'; }
+printf '%0201d\n| %0201d |\n%0200d\n' 0 0 0 >"$work/wide.md"
+if wide "$work/wide.md" >"$work/said"; then fail "a line that is too wide was not found"; fi
+[ "$(wc -l <"$work/said")" -eq 1 ] || fail "expected one line that is too wide, got: $(cat "$work/said")"
+wide "${all[@]}" || fail "lines of pages have more than 200 columns"
+
 promised "${all[@]}" || fail "pages name variables or files that nothing in the tree knows"
 
 python3 bench/compile_time.py --page --check || fail "docs/install.md does not say what was measured"

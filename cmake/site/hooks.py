@@ -14,6 +14,8 @@ WORK = Path(os.environ.get("CLCOOK_SITE_WORK", ROOT / "build/site"))
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 FENCE = re.compile(r"^\s*(```|~~~)")
+# Or code in a line, which stays.
+COMMENT = re.compile(r"((`+)(?!`).*?(?<!`)\2(?!`))|<!--.*?-->")
 
 sources = {}  # linked files that are no pages: path in the repository -> name in the site
 
@@ -124,7 +126,7 @@ def on_page_markdown(markdown, page, config, files):
             fenced = not fenced
         if not fenced:
             # Comments are for clcook report and the snippets; this Markdown ends a paragraph at each.
-            line = re.sub(r"<!-- .*? -->", "", LINK.sub(target, line)) if "`<!--" not in line else line
+            line = COMMENT.sub(lambda found: found.group(1) or "", LINK.sub(target, line))
             if comment or line.startswith("<!--"):
                 comment = "-->" not in line
                 continue

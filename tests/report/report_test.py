@@ -29,7 +29,6 @@ except ImportError as error:
     print(f"SKIP: Python has no module {error.name} (on Debian: apt-get install python3-{error.name})")
     sys.exit(77)
 
-import curves  # noqa: E402
 import ladder  # noqa: E402
 import markdown  # noqa: E402
 import results  # noqa: E402
@@ -50,15 +49,20 @@ def report(*words, **environment):
     return clcook("report", *words, **environment)
 
 
-def facts_of(*words):
+def facts_of(*words, **environment):
     """What the command hands over: with a python3 that shows it."""
     with tempfile.TemporaryDirectory() as folder:
         fake = Path(folder) / "python3"
         fake.write_text("#!/bin/sh\nexec cat\n")
         fake.chmod(0o755)
-        code, out, err = report(*words, PATH=f"{folder}:{os.environ['PATH']}")
+        code, out, err = report(*words, PATH=f"{folder}:{os.environ['PATH']}", **environment)
         assert code == 0, err
         return json.loads(out)
+
+
+def foot(text, **queries):
+    """A page with figures."""
+    return text + "\n\n<!-- clcook:figures\n" + "".join(f"{name}: {query}\n" for name, query in queries.items()) + "-->\n"
 
 
 FIXTURES = facts_of(*sorted((DATA / "bench/results").glob("*.json")))
@@ -75,12 +79,10 @@ class Case(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory())) if hasattr(self, "enterContext") else self.make_folder()
+        self.folder = self.make_folder()
 
     def make_folder(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        return Path(folder.name)
+        return Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def write(self, name, text):
         path = self.folder / name
@@ -382,7 +384,7 @@ class Documents(Case):
                 self.assertIn(part, page)
 
     def test_with_markers_that_make_no_sense_are_errors_with_file_and_line(self):
-        good = "<!-- clcook:value gpu-bench /seed -->old<!-- /clcook:value -->\n\n"
+        good = "<!-- clcook:table results -->\nold\n<!-- /clcook:table -->\n\n"
         kernel = "k.cl", "#define TWICE(x) 2\n"
         for what, because in {
             "table nonsense": "there is no table 'nonsense'; known are recipes",
@@ -399,19 +401,6 @@ class Documents(Case):
             "table steps absent": "there is no recipe 'absent'",
             "table ladder": "expected: clcook:table ladder RECIPE [VARIANT...]",
             "table stages absent": "there is no result 'absent'; known are cpu-bench gpu-bench",
-            "value gpu-bench": "expected: clcook:value RESULT POINTER",
-            "value gpu-bench seed": "'seed': a pointer begins with '/'",
-            "value gpu-bench /nothing": "there is no 'nothing'",
-            "value gpu-bench /rows/99": "there is no element 99",
-            "value gpu-bench /rows/0": "neither a number nor a text",
-            "value gpu-bench /rows/variant=tiled/median_us": "several elements",
-            "value gpu-bench /rows/variant=absent/median_us": "no element has",
-            "value gpu-bench /rows/tiled/median_us": "neither an index nor key=value",
-            "value gpu-bench /seed {:s}": "does not fit 1",
-            "value gpu-bench /seed x*{}": "no number before the '*'",
-            "gain gpu-bench fixture_blur gone": "'gpu-bench' has no ratio of 'gone'",
-            "gain gpu-bench fixture_blur tiled width=1": "has no times of 'fixture_blur' with width=1",
-            "gain gpu-bench fixture_blur": "expected: clcook:gain RESULT RECIPE VARIANT",
             "chart gone gpu-bench": "has no times of 'gone'",
             "older threshold_count measured": "expected: clcook:older RECIPE@HASH RESULT...",
             "older threshold_count@1 measured": "must stand why the results hold",
@@ -424,9 +413,9 @@ class Documents(Case):
             with self.assertRaises(Refused, msg=what) as raised:
                 self.write(*kernel)
                 self.rewritten(f"{good}<!-- clcook:{what} -->\n<!-- /clcook:{kind} -->\n")
-            self.assertRegex(str(raised.exception), "^docs/page.md:3: ")
+            self.assertRegex(str(raised.exception), "^docs/page.md:5: ")
             self.assertIn(because, str(raised.exception))
-            self.assertIn(">old<", (self.folder / "docs/page.md").read_text())
+            self.assertIn("\nold\n", (self.folder / "docs/page.md").read_text())
         for text, because in [("<!-- clcook:table results -->\n", "not closed by <!-- /clcook:table -->"),
                               ("<!-- clcook:table results -->\n<!-- clcook:table results -->" + END, "not closed"),
                               (END[1:], "nothing is open here"),
@@ -434,14 +423,68 @@ class Documents(Case):
             with self.assertRaisesRegex(Refused, because):
                 self.rewritten(good + text)
 
+    def test_with_figures_that_make_no_sense_are_errors_with_file_and_line(self):
+        for query, because in {
+            "value gpu-bench": "expected: value RESULT POINTER",
+            "value gpu-bench seed": "'seed': a pointer begins with '/'",
+            "value gpu-bench /nothing": "there is no 'nothing'",
+            "value gpu-bench /rows/99": "there is no element 99",
+            "value gpu-bench /rows/0": "neither a number nor a text",
+            "value gpu-bench /rows/variant=tiled/median_us": "several elements",
+            "value gpu-bench /rows/variant=absent/median_us": "no element has",
+            "value gpu-bench /rows/tiled/median_us": "neither an index nor key=value",
+            "value gpu-bench /seed {:s}": "does not fit 1",
+            "value gpu-bench /seed x*{}": "no number before the '*'",
+            "gain gpu-bench fixture_blur gone": "'gpu-bench' has no ratio of 'gone'",
+            "gain gpu-bench fixture_blur tiled width=1": "has no times of 'fixture_blur' with width=1",
+            "gain gpu-bench fixture_blur": "expected: gain RESULT RECIPE VARIANT",
+            "share gpu-bench": "'share gpu-bench' is neither gain nor value",
+        }.items():
+            with self.assertRaises(Refused, msg=query) as raised:
+                self.rewritten(foot("?<!--a1-->", a1=query))
+            self.assertIn(because, str(raised.exception))
+            self.assertRegex(str(raised.exception), "^docs/page.md:4: a1: ")
+        seed = "value gpu-bench /seed"
+        for text, because in {
+            foot("?<!--a2-->\n?<!--a1-->", a1=seed): "docs/page.md:1: <!--a2--> has no query in a block clcook:figures at the foot",
+            foot("Nothing.", a1=seed): "docs/page.md:4: the figure a1 stands nowhere",
+            foot("About that<!--a1-->", a1=seed): "docs/page.md:1: before <!--a1--> stands nothing like '1', nor a '?' for it",
+            foot("?<!--a1-->", a1=seed) + f"<!-- clcook:figures\na1: {seed}\n-->\n": "docs/page.md:6: there is another block clcook:figures",
+            f"<!-- clcook:figures\na1: {seed}\na1: {seed}\n-->\n?<!--a1-->\n": "docs/page.md:3: there is another figure a1",
+            "<!-- clcook:figures\nwords\n-->\n": "docs/page.md:2: expected 'ID: gain ...' or 'ID: value ...', got: words",
+        }.items():
+            with self.assertRaises(Refused) as raised:
+                self.rewritten(text)
+            self.assertEqual(str(raised.exception), because)
+
+    def test_hold_figures_before_their_names(self):
+        value = "value gpu-bench /rows/variant=tiled,shape.width=1920/ratio/value {:.1f} times"
+        gain = "gain gpu-bench fixture_blur tiled"
+        for text, query, wanted in [
+            ("It is ?<!--a1--> faster.", value, "It is 3.2 times<!--a1--> faster."),
+            ("It is 99.5 times<!--a1--> faster.", value, "It is 3.2 times<!--a1--> faster."),
+            ("It is 3.2\n  times<!--a1-->.", value, "It is 3.2\n  times<!--a1-->."),
+            ("It is 9\n  times<!--a1-->.", value, "It is 3.2 times<!--a1-->."),
+            ("10-13.2 times<!--a1-->, then 3.2 times<!--a1-->", value, "10-3.2 times<!--a1-->, then 3.2 times<!--a1-->"),
+            ("as fast as<!--a1-->", gain, "3.2 times as fast as<!--a1-->"),
+            ("**a tie<!--a1-->** or 7.11×<!--a1-->", gain + " short", "**3.2×<!--a1-->** or 3.2×<!--a1-->"),
+            ("on Fixture GPU<!--a1-->", "value gpu-bench\n  /device/name", "on Fixture GPU<!--a1-->"),
+            ("`?<!--a1-->` and 7<!--a1-->", "value gpu-bench /seed", "`?<!--a1-->` and 1<!--a1-->"),
+            ("<!-- clcook:older *@1 gpu-check -->\n7<!--a1-->\n<!-- /clcook:older -->", "value gpu-bench /seed",
+             "<!-- clcook:older *@1 gpu-check -->\n1<!--a1-->\n<!-- /clcook:older -->"),
+        ]:  # fmt: skip
+            self.assertEqual(self.rewritten(foot(text, a1=query))[2], foot(wanted, a1=query))
+        done = self.rewritten(foot("It is 9 times<!--a1-->.", a1=value), True)
+        self.assertEqual((done[0], done[1].split("\n")[:3]), (1, [f"docs/page.md:1: {value} differs from the results", "- 9 times", "+ 3.2 times"]))
+
     def test_mean_the_element_with_the_shortest_shape(self):
-        page = "<!-- clcook:value gpu-bench /rows/variant=tiled/median_us {} --><!-- /clcook:value -->\n"
+        page = foot("?<!--a1-->", a1="value gpu-bench /rows/variant=tiled/median_us {}")
         for height, value in ((64, "309.532"), (1080, "3.096")):
             facts = copy.deepcopy(FIXTURES)
             for row in next(one for one in facts["results"] if one["stem"] == "gpu-bench")["json"]["rows"]:
                 if row["shape"].get("height") == height:
                     row["shape"]["depth"] = 1
-            self.assertIn(f"-->{value}<!--", self.rewritten(page, facts=facts)[2])
+            self.assertIn(f"{value}<!--a1-->", self.rewritten(page, facts=facts)[2])
 
     def test_show_each_comparison_with_other_programs_on_the_recipes_page(self):
         row = {"who": "clcook", "case": "a picture", "version": "", "seconds": [1, 1], "max_error": 0.0, "psnr": None}
@@ -457,20 +500,18 @@ class Documents(Case):
             self.assertEqual(missing in out, is_missing, out)
             (self.folder / name).unlink()
 
-    def test_with_gains_charts_and_tables_of_shapes_say_what_the_results_say(self):
-        gain = "<!-- clcook:gain gpu-bench fixture_blur tiled{} --><!-- /clcook:gain -->"
-        text = (f"It is {gain.format('')} ({gain.format(' short')}).\n<!-- clcook:table speed gpu-bench fixture_blur -->{END}"
-                "<!-- clcook:chart fixture_blur gpu-bench -->\n<!-- /clcook:chart -->\n")  # fmt: skip
+    def test_with_charts_and_tables_of_shapes_say_what_the_results_say(self):
+        text = ("<!-- clcook:table speed gpu-bench fixture_blur -->" + END
+                + "<!-- clcook:chart fixture_blur gpu-bench -->\n<!-- /clcook:chart -->\n")  # fmt: skip
         _, _, page = self.rewritten(text)
-        for part in ("3.2 times as fast as<!-- /clcook:gain --> (<", "-->3.2×<!-- /clcook:gain -->).\n",
-                     "| Fixture GPU | width=1920 height=1080 | width=64 height=64 |\n|---|---:|---:|\n| naive | 996 µs | 9.97 µs |\n"
+        for part in ("| Fixture GPU | width=1920 height=1080 | width=64 height=64 |\n|---|---:|---:|\n| naive | 996 µs | 9.97 µs |\n"
                      "| tiled | **3.22×** | **3.22×** |\n| unrolled | tie | tie |\n| packed | 0.71× | 0.71× |\n"):  # fmt: skip
             self.assertIn(part, page)
         chart = self.folder / "docs/images/chart_fixture_blur.svg"
         for part in ('<text class="ink small strong" x="16" y="97">tiled</text>', ">baseline<", ">faster<", ">a tie<", ">slower<", ">bold<", ">95 % interval<"):
             self.assertIn(part, chart.read_text())
         self.assertNotRegex(chart.read_text(), 'strong" x="16" y="73">naive|too long to draw')
-        self.assertIn("5 tables and figures, 0 differ", self.rewritten(page, True)[1])
+        self.assertIn("3 tables and figures, 0 differ", self.rewritten(page, True)[1])
         chart.write_text("")
         self.assertIn("docs/images/chart_fixture_blur.svg differs from the results", self.rewritten(page, True)[1])
 
@@ -529,7 +570,7 @@ class Kernels(Case):
     def test_that_have_changed_since_are_found(self):
         page = self.cut("twice_of")
         self.write("k.cl", KERNELS.replace("return TWICE(x)", "return 2.0f * x"))
-        self.assertIn("docs/page.md:1: kernel k.cl twice_of  differs from", self.rewritten(page, True)[1])
+        self.assertIn("docs/page.md:1: kernel k.cl twice_of differs from", self.rewritten(page, True)[1])
 
 
 # ---- Where results come from ----
@@ -569,11 +610,8 @@ class Provenance(Case):
         return out
 
     def checked(self, result, page="# A page\n", **environment):
-        self.write("docs/page.md", page)
         self.write("bench/results/measured.json", json.dumps(result))
-        code, out, err = report("--markdown", "--check", "--root", self.folder, **environment)
-        self.assertEqual(err, "")
-        return code, out
+        return self.rewritten(page, True, facts_of("--markdown", "--check", "--root", self.folder, **environment))[:2]
 
     def ran(self, kind):
         """What such a row runs now."""
@@ -760,7 +798,7 @@ def recipe_of(name="r", **more):
 
 def row_of(variant, tune, us, ratio=None, **more):
     """A measured row; its tune is closed with a group of 64, and faster has a run too."""
-    whole = {**({"group": 64}), **tune, **({"run": 8} if variant == "faster" else {})}
+    whole = {"group": 64, **tune, **({"run": 8} if variant == "faster" else {})}
     row = {"recipe": "r", "variant": variant, "tune": tune, "shape": {"width": 8}, "mode": "hot", "baseline": variant == "slow", "status": "measured",
            "median_us": us, "samples_us": [us] * 3, "bytes": 30000, "operations": 0, "gbs": None, "gops": None, "share": None, "limit": "copy", **more}  # fmt: skip
     if ratio:
