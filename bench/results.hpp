@@ -2,6 +2,7 @@
 // read. Reading is strict: a field that is missing, or of another type than written here, is an
 // Error(io) that names the file, the row and the field, such as
 //   result file old.json: malformed: rows[3].median_us is a string, must be a number
+// The types that nlohmann's own macros define would read 2.5 as 2, true as 1, and no std::optional.
 // Fields that no list names are left alone, so that files may carry notes.
 #pragma once
 
@@ -11,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -32,14 +32,28 @@ constexpr int kFormat = 1;
 
 // ---- The rows -----------------------------------------------------------------------------------
 //
-// fields(io, row) is the list of a row's fields in their order in a file. io(key, member) is a
-// field that must be there; a std::optional member may be missing or null. io.or_null() is a number
-// that JSON cannot write, infinity or NaN, where it is null; it is read as NaN, and as infinity of
-// io.or_infinite(). io.gaps() is a list of the former. io.rule() is what else must hold.
+// CLCOOK_ROW(Row) is the list of a row's fields in their order in a file, by their members' names.
+// io(key, member), or CLCOOK_FIELDS of several, is a field that must be there; a std::optional member
+// may be missing or null. OR_NULL is a number that JSON cannot write, infinity or NaN, where it is null;
+// it is read as NaN, and as infinity of OR_INFINITE. OR_UNKNOWN is -1 for null. GAPS is a list of
+// OR_NULL. io.rule() is what else must hold.
+#define CLCOOK_ROW(Row) \
+  template <class Io>   \
+  void fields_of(Io& io, typename Io::template As<Row>& row)
+#define CLCOOK_FIELD(member) io(#member, row.member);
+#define CLCOOK_FIELD_OR_NULL(member) io.or_null(#member, row.member);
+#define CLCOOK_FIELD_OR_INFINITE(member) io.or_infinite(#member, row.member);
+#define CLCOOK_FIELD_OR_UNKNOWN(member) io.or_unknown(#member, row.member);
+#define CLCOOK_FIELD_GAPS(member) io.gaps(#member, row.member);
+#define CLCOOK_EACH(What, ...) NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(What, __VA_ARGS__))
+#define CLCOOK_FIELDS(...) CLCOOK_EACH(CLCOOK_FIELD, __VA_ARGS__)
+#define CLCOOK_OR_NULL(...) CLCOOK_EACH(CLCOOK_FIELD_OR_NULL, __VA_ARGS__)
+#define CLCOOK_OR_INFINITE(...) CLCOOK_EACH(CLCOOK_FIELD_OR_INFINITE, __VA_ARGS__)
+#define CLCOOK_OR_UNKNOWN(...) CLCOOK_EACH(CLCOOK_FIELD_OR_UNKNOWN, __VA_ARGS__)
+#define CLCOOK_GAPS(...) CLCOOK_EACH(CLCOOK_FIELD_GAPS, __VA_ARGS__)
 
 // The device of a result, as far as reports say it.
 struct Device {
-  using IsRow = void;
   std::string name;
   std::string platform;
   std::string driver;
@@ -54,27 +68,15 @@ struct Device {
 
   // "NVIDIA H200, NVIDIA CUDA, driver 570.86.15"
   std::string text() const { return name + ", " + platform + ", driver " + driver; }
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("name", row.name);
-    io("platform", row.platform);
-    io("driver", row.driver);
-    io("version", row.version);
-    io("compute_units", row.compute_units);
-    io("type", row.type);
-    io("max_group", row.max_group);
-    io("local_mem", row.local_mem);
-    io("platform_version", row.platform_version);
-    io("language", row.language);
-    io("nvidia_capability", row.nvidia_capability);
-    io.rule(!row.name.empty(), "name", "is empty");
-  }
 };
+CLCOOK_ROW(Device) {
+  CLCOOK_FIELDS(name, platform, driver, version, compute_units, type, max_group, local_mem,
+                platform_version, language, nvidia_capability);
+  io.rule(!row.name.empty(), "name", "is empty");
+}
 
 // What a measured variant compiled and enqueued, as hashes: see fingerprint_of() in measure/fingerprint.hpp.
 struct Fingerprint {
-  using IsRow = void;
   std::string kernels;    // of the text of each kernel
   std::string options;    // of what it was compiled with, its group and local memory
   std::string launches;   // of the recipe's record, the variant's
@@ -84,55 +86,35 @@ struct Fingerprint {
     return a.kernels == b.kernels && a.options == b.options && a.launches == b.launches &&
            a.cases == b.cases;
   }
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("kernels", row.kernels);
-    io("options", row.options);
-    io("launches", row.launches);
-    io("cases", row.cases);
-  }
 };
+CLCOOK_ROW(Fingerprint) { CLCOOK_FIELDS(kernels, options, launches, cases); }
 
 // What a device can do at best, measured on it: medians over several runs. All bandwidths count
 // bytes read plus bytes written.
 struct Ceilings {
-  using IsRow = void;
   double copy_gbs = 0;         // copy kernel over buffers several times the last-level cache
   double cached_copy_gbs = 0;  // the same over 8 MiB, run again and again
   double fma_gops = 0;   // independent chains of float fused multiply-adds, two operations each
   double launch_us = 0;  // event time of an empty kernel
   std::optional<double> probe_us;  // of the clock probe, see measure()
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("copy_gbs", row.copy_gbs);
-    io("cached_copy_gbs", row.cached_copy_gbs);
-    io("fma_gops", row.fma_gops);
-    io("launch_us", row.launch_us);
-    io("probe_us", row.probe_us);
-  }
 };
+CLCOOK_ROW(Ceilings) { CLCOOK_FIELDS(copy_gbs, cached_copy_gbs, fma_gops, launch_us, probe_us); }
 
 // A ratio with its 95 % interval in a file, where `tie` says whether that contains 1.
 struct RatioRow {
-  using IsRow = void;
   Ratio ratio;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io.or_null("value", row.ratio.value);
-    io.or_null("low", row.ratio.low);
-    io.or_null("high", row.ratio.high);
-    bool tie = row.ratio.tie();
-    io("tie", tie);
-  }
 };
+CLCOOK_ROW(RatioRow) {
+  io.or_null("value", row.ratio.value);
+  io.or_null("low", row.ratio.low);
+  io.or_null("high", row.ratio.high);
+  bool tie = row.ratio.tie();
+  io("tie", tie);
+}
 
 // clcook bench: one variant at one tuning on one problem. The last group of fields is there where
 // the status is "measured", the reason elsewhere.
 struct BenchRow {
-  using IsRow = void;
   std::string recipe;
   std::string variant;
   Params tune;
@@ -169,79 +151,41 @@ struct BenchRow {
   std::string label() const;
   // "recipe/naive group=64 (width=3) hot": what is the same in two runs.
   std::string name() const;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("recipe", row.recipe);
-    io("variant", row.variant);
-    io("tune", row.tune);
-    io("shape", row.shape);
-    io("mode", row.mode);
-    io("baseline", row.baseline);
-    io("status", row.status);
-    if (!row.measured()) {
-      io("reason", row.reason);
-      return;
-    }
-    io.or_null("max_error", row.max_error);
-    io.or_null("bound", row.bound);
-    io("launches", row.launches);
-    io("median_us", row.median_us);
-    io("mad_us", row.mad_us);
-    io("span_us", row.span_us);
-    io("bytes", row.bytes);
-    io("operations", row.operations);
-    io.or_null("gbs", row.gbs);
-    io.or_null("gops", row.gops);
-    io("limit", row.limit);
-    io.or_null("share", row.share);
-    io("flag", row.flag);
-    io("ratio", row.ratio);
-    io("ran", row.ran);
-    io("blocks", row.blocks);
-    io("samples_us", row.samples_us);
-    io("spans_us", row.spans_us);
-    io("probes_us", row.probes_us);
-    io.rule(!row.samples_us.empty(), "samples_us", "is empty");
-  }
 };
+CLCOOK_ROW(BenchRow) {
+  CLCOOK_FIELDS(recipe, variant, tune, shape, mode, baseline, status);
+  if (!row.measured()) {
+    io("reason", row.reason);
+    return;
+  }
+  CLCOOK_OR_NULL(max_error, bound);
+  CLCOOK_FIELDS(launches, median_us, mad_us, span_us, bytes, operations);
+  CLCOOK_OR_NULL(gbs, gops);
+  CLCOOK_FIELDS(limit);
+  CLCOOK_OR_NULL(share);
+  CLCOOK_FIELDS(flag, ratio, ran, blocks, samples_us, spans_us, probes_us);
+  io.rule(!row.samples_us.empty(), "samples_us", "is empty");
+}
 
 // How `clcook bench --quick` measured.
 struct Quick {
-  using IsRow = void;
   int samples = 0;
   int blocks = 0;
   double seconds = 0;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("samples", row.samples);
-    io("blocks", row.blocks);
-    io("seconds", row.seconds);
-  }
 };
+CLCOOK_ROW(Quick) { CLCOOK_FIELDS(samples, blocks, seconds); }
 
 struct BenchResult {
-  using IsRow = void;
   std::uint64_t seed = 0;
   std::optional<Quick> quick;
   std::optional<std::size_t> processes;  // each took one block of every row
   Ceilings ceilings;
   std::vector<BenchRow> rows;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("seed", row.seed);
-    io("quick", row.quick);
-    io("processes", row.processes);
-    io("ceilings", row.ceilings);
-    io("rows", row.rows);
-  }
 };
+CLCOOK_ROW(BenchResult) { CLCOOK_FIELDS(seed, quick, processes, ceilings, rows); }
 
 // clcook check: one run against the scalar reference.
 struct CheckRow {
-  using IsRow = void;
   std::string recipe;
   std::string variant;
   Params tune;
@@ -256,44 +200,24 @@ struct CheckRow {
   double max_error = 0;  // infinite such as for an unexpected NaN
   double bound = 0;      // infinite where any value will do
   bool guards_ok = true;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("recipe", row.recipe);
-    io("variant", row.variant);
-    io("tune", row.tune);
-    io("shape", row.shape);
-    io("queue", row.queue);
-    io("outcome", row.outcome);
-    io("reason", row.reason);
-    io("lacks", row.lacks);
-    io("kernels", row.kernels);
-    io("compared", row.compared);
-    io("mismatches", row.mismatches);
-    io.or_infinite("max_error", row.max_error);
-    io.or_infinite("bound", row.bound);
-    io("guards_ok", row.guards_ok);
-  }
 };
+CLCOOK_ROW(CheckRow) {
+  CLCOOK_FIELDS(recipe, variant, tune, shape, queue, outcome, reason, lacks, kernels, compared,
+                mismatches);
+  CLCOOK_OR_INFINITE(max_error, bound);
+  CLCOOK_FIELDS(guards_ok);
+}
 
 // How many runs of a variant were skipped for one reason.
 struct CheckSkip {
-  using IsRow = void;
   std::optional<std::string> lacks;
   std::string reason;
   std::size_t count = 0;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("lacks", row.lacks);
-    io("reason", row.reason);
-    io("count", row.count);
-  }
 };
+CLCOOK_ROW(CheckSkip) { CLCOOK_FIELDS(lacks, reason, count); }
 
 // All runs of one variant, added up.
 struct CheckTotalRow {
-  using IsRow = void;
   std::string recipe;
   std::string variant;
   std::size_t runs = 0;
@@ -311,26 +235,16 @@ struct CheckTotalRow {
   void add(const CheckRow& row);
   // "*" is a case that failed before a variant ran.
   bool did_run() const { return skipped < runs && variant != "*"; }
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("recipe", row.recipe);
-    io("variant", row.variant);
-    io("runs", row.runs);
-    io("passed", row.passed);
-    io("failed", row.failed);
-    io("skipped", row.skipped);
-    io("launches", row.launches);
-    io("compared", row.compared);
-    io.or_infinite("max_error", row.max_error);
-    io("bound", row.bound);
-    io.or_infinite("share", row.share);
-    io("skips", row.skips);
-    io("ran", row.ran);
-    io.rule(row.runs == row.passed + row.failed + row.skipped, "runs",
-            "is not the sum of passed, failed and skipped");
-  }
 };
+CLCOOK_ROW(CheckTotalRow) {
+  CLCOOK_FIELDS(recipe, variant, runs, passed, failed, skipped, launches, compared);
+  CLCOOK_OR_INFINITE(max_error);
+  CLCOOK_FIELDS(bound);
+  CLCOOK_OR_INFINITE(share);
+  CLCOOK_FIELDS(skips, ran);
+  io.rule(row.runs == row.passed + row.failed + row.skipped, "runs",
+          "is not the sum of passed, failed and skipped");
+}
 
 // Adds a row to the total of its variant, which is appended where there is none yet.
 void add_to(std::vector<CheckTotalRow>& totals, const CheckRow& row);
@@ -338,21 +252,26 @@ void add_to(std::vector<CheckTotalRow>& totals, const CheckRow& row);
 // A file of a finished check has totals, and beside them as rows only those that failed. Others
 // have a row for each run.
 struct CheckResult {
-  using IsRow = void;
   std::optional<std::vector<CheckTotalRow>> totals;
   std::vector<CheckRow> rows;  // empty beside totals
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("totals", row.totals);
-    if (row.totals) return;
-    io("rows", row.rows);
-  }
 };
+CLCOOK_ROW(CheckResult) {
+  CLCOOK_FIELDS(totals);
+  if (row.totals) return;
+  CLCOOK_FIELDS(rows);
+}
+
+CLCOOK_ROW(isa::Counts) {
+  io("instructions", row.total);
+  for (std::size_t i = 0; i < isa::kKinds; ++i) io(isa::kKindNames[i], row.by_kind[i]);
+  CLCOOK_FIELDS(loops, calls, unknown);
+}
+CLCOOK_ROW(isa::Resources) {
+  CLCOOK_OR_UNKNOWN(registers, scalar_registers, local_bytes, spills, scratch, occupancy, bytes);
+}
 
 // clcook isa: the machine code of one kernel. What was counted is there where it compiled.
 struct IsaRow {
-  using IsRow = void;
   std::string recipe;
   std::string variant;
   std::string tune;
@@ -369,54 +288,28 @@ struct IsaRow {
 
   // "naive group=64"
   std::string tuned() const { return variant + (tune.empty() ? "" : " " + tune); }
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("recipe", row.recipe);
-    io("variant", row.variant);
-    io("tune", row.tune);
-    io("kernel", row.kernel);
-    io("label", row.label);
-    io("target", row.target);
-    io("options", row.options);
-    io("problem", row.problem);
-    io("ran", row.ran);
-    if (!row.problem.empty()) return;
-    io("counted", row.counted);
-    io("counts", row.counts);
-    io("ptx", row.ptx);
-    io("resources", row.resources);
-  }
 };
+CLCOOK_ROW(IsaRow) {
+  CLCOOK_FIELDS(recipe, variant, tune, kernel, label, target, options, problem, ran);
+  if (!row.problem.empty()) return;
+  CLCOOK_FIELDS(counted, counts, ptx, resources);
+}
 
 struct IsaTarget {
-  using IsRow = void;
   std::string name;
   std::string family;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("name", row.name);
-    io("family", row.family);
-  }
 };
+CLCOOK_ROW(IsaTarget) { CLCOOK_FIELDS(name, family); }
 
 struct IsaResult {
-  using IsRow = void;
   std::vector<IsaTarget> targets;
   std::vector<IsaRow> kernels;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("targets", row.targets);
-    io("kernels", row.kernels);
-  }
 };
+CLCOOK_ROW(IsaResult) { CLCOOK_FIELDS(targets, kernels); }
 
 // A stage of an example that shows an optimisation step by step: what was measured is there where
 // it was not skipped.
 struct StageRow {
-  using IsRow = void;
   std::string stage;
   std::optional<int> group;
   std::optional<std::string> skipped;   // why
@@ -427,41 +320,24 @@ struct StageRow {
   std::optional<double> total_ratio;
   std::optional<double> max_error;
   std::optional<double> max_error_to_full;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("stage", row.stage);
-    io("group", row.group);
-    io("skipped", row.skipped);
-    if (row.skipped) return;
-    io("previous", row.previous);
-    io("ratio_to_previous", row.ratio_to_previous);
-    io("seconds", row.seconds);
-    io("median_us", row.median_us);
-    io("total_ratio", row.total_ratio);
-    io("max_error", row.max_error);
-    io("max_error_to_full", row.max_error_to_full);
-    io.rule(!row.seconds.empty(), "seconds", "is empty");
-  }
 };
+CLCOOK_ROW(StageRow) {
+  CLCOOK_FIELDS(stage, group, skipped);
+  if (row.skipped) return;
+  CLCOOK_FIELDS(previous, ratio_to_previous, seconds, median_us, total_ratio, max_error,
+                max_error_to_full);
+  io.rule(!row.seconds.empty(), "seconds", "is empty");
+}
 
 struct StagesResult {
-  using IsRow = void;
   std::string recipe;
   Params shape;
   std::vector<StageRow> rows;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("recipe", row.recipe);
-    io("shape", row.shape);
-    io("rows", row.rows);
-  }
 };
+CLCOOK_ROW(StagesResult) { CLCOOK_FIELDS(recipe, shape, rows); }
 
 // bench/peers: the library, first in each case, and others.
 struct PeerRow {
-  using IsRow = void;
   std::string which;  // the case
   std::string who;
   std::string version;
@@ -474,41 +350,26 @@ struct PeerRow {
   std::optional<Params> tune;
   std::optional<Params> shape;
   std::optional<Fingerprint> ran;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("case", row.which);
-    io("who", row.who);
-    io("version", row.version);
-    io("skipped", row.skipped);
-    if (row.skipped) return;
-    io("seconds", row.seconds);
-    io.or_null("max_error", row.max_error);
-    io.or_null("psnr", row.psnr);
-    io("variant", row.variant);
-    io("tune", row.tune);
-    io("shape", row.shape);
-    io("ran", row.ran);
-    io.rule(!row.seconds.empty(), "seconds", "is empty");
-  }
 };
+CLCOOK_ROW(PeerRow) {
+  io("case", row.which);
+  CLCOOK_FIELDS(who, version, skipped);
+  if (row.skipped) return;
+  CLCOOK_FIELDS(seconds);
+  CLCOOK_OR_NULL(max_error, psnr);
+  CLCOOK_FIELDS(variant, tune, shape, ran);
+  io.rule(!row.seconds.empty(), "seconds", "is empty");
+}
 
 struct PeersResult {
-  using IsRow = void;
   std::string recipe;
   std::vector<PeerRow> rows;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("recipe", row.recipe);
-    io("rows", row.rows);
-  }
 };
+CLCOOK_ROW(PeersResult) { CLCOOK_FIELDS(recipe, rows); }
 
 // clcook counters: what the hardware counted in one call of a variant. `counters` is there where the
 // status is "counted", the reason elsewhere.
 struct CountersRow {
-  using IsRow = void;
   // By the name of counters::Metric, NaN where the device does not count it.
   using Counters = std::vector<std::pair<std::string, double>>;
   std::string recipe;
@@ -527,45 +388,27 @@ struct CountersRow {
   bool counted() const { return status == "counted"; }
   // "naive group=64"
   std::string label() const;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("recipe", row.recipe);
-    io("variant", row.variant);
-    io("tune", row.tune);
-    io("shape", row.shape);
-    io("status", row.status);
-    if (!row.counted()) {
-      io("reason", row.reason);
-      return;
-    }
-    io("kernels", row.kernels);
-    io("launches", row.launches);
-    io("profiled", row.profiled);
-    io("ran", row.ran);
-    io("counters", row.counters);
-    io.rule(!row.kernels.empty(), "kernels", "is empty");
-    io.rule(!row.counters.empty(), "counters", "is empty");
-  }
 };
+CLCOOK_ROW(CountersRow) {
+  CLCOOK_FIELDS(recipe, variant, tune, shape, status);
+  if (!row.counted()) {
+    io("reason", row.reason);
+    return;
+  }
+  CLCOOK_FIELDS(kernels, launches, profiled, ran, counters);
+  io.rule(!row.kernels.empty(), "kernels", "is empty");
+  io.rule(!row.counters.empty(), "counters", "is empty");
+}
 
 struct CountersResult {
-  using IsRow = void;
   std::uint64_t seed = 0;
   std::string profiler;  // "ncu 2025.3.1.0", "perf_event_open"
   std::vector<CountersRow> rows;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("seed", row.seed);
-    io("profiler", row.profiler);
-    io("rows", row.rows);
-  }
 };
+CLCOOK_ROW(CountersResult) { CLCOOK_FIELDS(seed, profiler, rows); }
 
 // clcook explore: one variant along a sweep, a time for each point, NaN where nothing was measured.
 struct CurveVariant {
-  using IsRow = void;
   using Predictions = std::vector<std::pair<std::string, std::vector<double>>>;
   std::string variant;
   bool baseline = false;
@@ -574,22 +417,15 @@ struct CurveVariant {
   std::optional<Fingerprint> ran;                              // at all points
   std::optional<Predictions> predicted_us;                     // by model
   std::optional<std::vector<std::pair<double, double>>> pays;  // where it beats the baseline
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("variant", row.variant);
-    io("baseline", row.baseline);
-    io.gaps("measured_us", row.measured_us);
-    io("reason", row.reason);
-    io("ran", row.ran);
-    io("predicted_us", row.predicted_us);
-    io("pays", row.pays);
-    io.rule(!row.variant.empty(), "variant", "is empty");
-  }
 };
+CLCOOK_ROW(CurveVariant) {
+  CLCOOK_FIELDS(variant, baseline);
+  CLCOOK_GAPS(measured_us);
+  CLCOOK_FIELDS(reason, ran, predicted_us, pays);
+  io.rule(!row.variant.empty(), "variant", "is empty");
+}
 
 struct Curve {
-  using IsRow = void;
   std::string recipe;
   std::string axis;   // what is swept, for people
   std::string along;  // the parameter that is swept
@@ -597,43 +433,31 @@ struct Curve {
   std::vector<Value> points;                   // numbers
   std::optional<std::vector<double>> copy_us;  // the time of a copy of the same bytes
   std::vector<CurveVariant> variants;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("recipe", row.recipe);
-    io("axis", row.axis);
-    io("along", row.along);
-    io("shape", row.shape);
-    io("points", row.points);
-    io.gaps("copy_us", row.copy_us);
-    io("variants", row.variants);
-    io.rule(!row.points.empty(), "points", "is empty");
-    for (const Value& one : row.points)
-      io.rule(!std::holds_alternative<std::string>(one), "points", "holds a text");
-    for (const CurveVariant& one : row.variants) {
-      io.rule(one.measured_us.size() == row.points.size(), "variants",
-              "has not one measured time for each point");
-      if (!one.predicted_us) continue;
-      for (const auto& prediction : *one.predicted_us)
-        io.rule(prediction.second.size() == row.points.size(), "variants",
-                "has not one predicted time for each point");
-    }
-  }
 };
+CLCOOK_ROW(Curve) {
+  CLCOOK_FIELDS(recipe, axis, along, shape, points);
+  CLCOOK_GAPS(copy_us);
+  CLCOOK_FIELDS(variants);
+  io.rule(!row.points.empty(), "points", "is empty");
+  for (const Value& one : row.points)
+    io.rule(!std::holds_alternative<std::string>(one), "points", "holds a text");
+  for (const CurveVariant& one : row.variants) {
+    io.rule(one.measured_us.size() == row.points.size(), "variants",
+            "has not one measured time for each point");
+    if (!one.predicted_us) continue;
+    for (const auto& prediction : *one.predicted_us)
+      io.rule(prediction.second.size() == row.points.size(), "variants",
+              "has not one predicted time for each point");
+  }
+}
 
 struct ExploreResult {
-  using IsRow = void;
   std::vector<Curve> curves;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("curves", row.curves);
-  }
 };
+CLCOOK_ROW(ExploreResult) { CLCOOK_FIELDS(curves); }
 
 // clcook startup: seconds on the clock of each step of one new process.
 struct StartupRow {
-  using IsRow = void;
   double pick_s = 0;
   double plan_s = 0;
   double first_blur_s = 0;
@@ -644,33 +468,17 @@ struct StartupRow {
   std::optional<Params> tune;
   std::optional<std::string> caches;  // "empty" or "filled"
   std::optional<Fingerprint> ran;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("pick_s", row.pick_s);
-    io("plan_s", row.plan_s);
-    io("first_blur_s", row.first_blur_s);
-    io("second_blur_s", row.second_blur_s);
-    io("processor_s", row.processor_s);
-    io("compiled", row.compiled);
-    io("method", row.method);
-    io("tune", row.tune);
-    io("caches", row.caches);
-    io("ran", row.ran);
-  }
 };
+CLCOOK_ROW(StartupRow) {
+  CLCOOK_FIELDS(pick_s, plan_s, first_blur_s, second_blur_s, processor_s, compiled, method, tune,
+                caches, ran);
+}
 
 struct StartupResult {
-  using IsRow = void;
   Params problem;  // a shape of gaussian_blur
   std::vector<StartupRow> rows;
-
-  template <class Io, class Self>
-  static void fields(Io& io, Self& row) {
-    io("problem", row.problem);
-    io("rows", row.rows);
-  }
 };
+CLCOOK_ROW(StartupResult) { CLCOOK_FIELDS(problem, rows); }
 
 // ---- Writing ------------------------------------------------------------------------------------
 
@@ -707,108 +515,73 @@ inline std::string BenchRow::name() const {
   return recipe + "/" + label() + " (" + to_text(shape) + ") " + mode;
 }
 
-inline Json to_json(const isa::Counts& counts) {
-  Json out = {{"instructions", counts.total}};
-  for (std::size_t i = 0; i < isa::kKinds; ++i) out[isa::kKindNames[i]] = counts.by_kind[i];
-  out["loops"] = counts.loops;
-  out["calls"] = counts.calls;
-  out["unknown"] = counts.unknown;
-  return out;
+// What a list of fields writes: numbers that JSON does not have are null.
+class FieldWriter;
+template <class Row>
+auto to_json(const Row& row) -> decltype(fields_of(std::declval<FieldWriter&>(), row), Json());
+template <class T>
+Json to_json(const std::vector<T>& list);
+template <class T>
+Json to_json(const std::vector<std::pair<std::string, T>>& named);
+inline Json to_json(const std::pair<double, double>& range) {
+  return Json::array({range.first, range.second});
 }
+inline Json to_json(const std::set<std::string>& names) { return names; }
 
-// The members of isa::Resources by their names in a file.
-inline constexpr std::pair<const char*, long isa::Resources::*> kResources[] = {
-    {"registers", &isa::Resources::registers},
-    {"scalar_registers", &isa::Resources::scalar_registers},
-    {"local_bytes", &isa::Resources::local_bytes},
-    {"spills", &isa::Resources::spills},
-    {"scratch", &isa::Resources::scratch},
-    {"occupancy", &isa::Resources::occupancy},
-    {"bytes", &isa::Resources::bytes}};
-
-inline Json to_json(const isa::Resources& resources) {
-  Json out = Json::object();
-  for (const auto& [name, member] : kResources) {
-    const long value = resources.*member;
-    out[name] = value < 0 ? Json(nullptr) : Json(value);
+template <class T>
+Json written(const T& value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::isfinite(value) ? Json(value) : Json();
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_convertible_v<T, std::string>) {
+    return value;
+  } else {
+    return to_json(value);
   }
-  return out;
-}
-
-template <class Row, class = typename Row::IsRow>
-Json to_json(const Row& row);
-
-// A list of numbers, null for NaN.
-inline Json to_json(const std::vector<double>& numbers) {
-  Json out = Json::array();
-  for (const double one : numbers) out.push_back(std::isfinite(one) ? Json(one) : Json());
-  return out;
-}
-
-inline Json to_json(const CurveVariant::Predictions& predictions) {
-  Json out = Json::object();
-  for (const auto& [model, times] : predictions) out[model] = to_json(times);
-  return out;
-}
-
-// Null for NaN.
-inline Json to_json(const CountersRow::Counters& counters) {
-  Json out = Json::object();
-  for (const auto& [name, value] : counters)
-    out[name] = std::isfinite(value) ? Json(value) : Json();
-  return out;
-}
-
-inline Json to_json(const std::vector<std::pair<double, double>>& ranges) {
-  Json out = Json::array();
-  for (const auto& [from, to] : ranges) out.push_back(Json::array({from, to}));
-  return out;
 }
 
 template <class T>
 Json to_json(const std::vector<T>& list) {
   Json out = Json::array();
-  for (const T& one : list) {
-    if constexpr (std::is_convertible_v<T, std::string>) {
-      out.push_back(one);
-    } else {
-      out.push_back(to_json(one));
-    }
-  }
+  for (const T& one : list) out.push_back(written(one));
+  return out;
+}
+
+template <class T>
+Json to_json(const std::vector<std::pair<std::string, T>>& named) {
+  Json out = Json::object();
+  for (const auto& [name, one] : named) out[name] = written(one);
   return out;
 }
 
 class FieldWriter {
  public:
   template <class T>
+  using As = const T;
+
+  template <class T>
   void operator()(const char* key, const T& value) {
-    if constexpr (std::is_arithmetic_v<T> || std::is_convertible_v<T, std::string>) {
-      json[key] = value;
-    } else {
-      json[key] = to_json(value);
-    }
+    json[key] = written(value);
   }
   template <class T>
   void operator()(const char* key, const std::optional<T>& value) {
     if (value) (*this)(key, *value);
   }
-  void or_null(const char* key, double value) {
-    json[key] = std::isfinite(value) ? Json(value) : Json();
-  }
-  void or_infinite(const char* key, double value) { or_null(key, value); }
-  void gaps(const char* key, const std::vector<double>& list) { json[key] = to_json(list); }
-  void gaps(const char* key, const std::optional<std::vector<double>>& list) {
-    if (list) gaps(key, *list);
+  void or_null(const char* key, double value) { (*this)(key, value); }
+  void or_infinite(const char* key, double value) { (*this)(key, value); }
+  void or_unknown(const char* key, long value) { json[key] = value < 0 ? Json() : Json(value); }
+  template <class List>
+  void gaps(const char* key, const List& list) {
+    (*this)(key, list);
   }
   void rule(bool, const char*, const char*) {}
 
   Json json = Json::object();
 };
 
-template <class Row, class>
-Json to_json(const Row& row) {
+template <class Row>
+auto to_json(const Row& row) -> decltype(fields_of(std::declval<FieldWriter&>(), row), Json()) {
   FieldWriter io;
-  Row::fields(io, row);
+  fields_of(io, row);
   return io.json;
 }
 
@@ -818,6 +591,9 @@ Json to_json(const Row& row) {
 // "rows[3]".
 class FieldReader {
  public:
+  template <class T>
+  using As = T;
+
   FieldReader(const Json& object, std::string file, std::string place)
       : object_(object), file_(std::move(file)), place_(std::move(place)) {
     if (!object.is_object()) complain(place_.empty() ? "the file" : place_, object, "an object");
@@ -829,26 +605,22 @@ class FieldReader {
   }
   template <class T>
   void operator()(const char* key, std::optional<T>& value) const {
-    const auto found = object_.find(key);
-    value.reset();
-    if (found != object_.end() && !found->is_null()) read(*found, at(key), value.emplace());
+    if (const Json* json = find(key, value)) read(*json, at(key), value.emplace());
   }
-  void or_null(const char* key, double& value) const {
-    const Json& json = need(key);
-    value = std::nan("");
-    if (!json.is_null()) read(json, at(key), value);
-  }
+  void or_null(const char* key, double& value) const { read_gap(need(key), at(key), value); }
   void or_infinite(const char* key, double& value) const {
     or_null(key, value);
     if (std::isnan(value)) value = HUGE_VAL;
   }
+  void or_unknown(const char* key, long& value) const {
+    value = -1;
+    if (!need(key).is_null()) (*this)(key, value);
+  }
   void gaps(const char* key, std::vector<double>& list) const {
-    read_gaps(need(key), at(key), list);
+    read_gap(need(key), at(key), list);
   }
   void gaps(const char* key, std::optional<std::vector<double>>& list) const {
-    const auto found = object_.find(key);
-    list.reset();
-    if (found != object_.end() && !found->is_null()) read_gaps(*found, at(key), list.emplace());
+    if (const Json* json = find(key, list)) read_gap(*json, at(key), list.emplace());
   }
   void rule(bool holds, const char* key, const char* what) const {
     if (!holds) malformed(at(key) + " " + what);
@@ -866,6 +638,13 @@ class FieldReader {
     if (found == object_.end())
       malformed((place_.empty() ? "the file" : place_) + " has no '" + key + "'");
     return *found;
+  }
+  // Null where the field is missing or null.
+  template <class T>
+  const Json* find(const char* key, std::optional<T>& value) const {
+    const auto found = object_.find(key);
+    value.reset();
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
   }
 
   [[noreturn]] void complain(const std::string& where, const Json& json, const char* wanted) const {
@@ -916,19 +695,12 @@ class FieldReader {
     }
   }
   void read(const Json& json, const std::string& where, Params& value) const {
-    if (!json.is_object()) complain(where, json, "an object");
     value = Params();
-    for (const auto& [name, one] : json.items()) {
+    each(json, where, [&](const std::string& name, const Json& one, const std::string& place) {
       Value read_value;
-      read(one, where + "." + name, read_value);
+      read(one, place, read_value);
       value.set(name, std::move(read_value));
-    }
-  }
-  void read(const Json& json, const std::string& where,
-            std::map<std::string, std::string>& value) const {
-    if (!json.is_object()) complain(where, json, "an object");
-    value.clear();
-    for (const auto& [name, one] : json.items()) read(one, where + "." + name, value[name]);
+    });
   }
   void read(const Json& json, const std::string& where, std::pair<double, double>& value) const {
     std::vector<double> both;
@@ -936,61 +708,55 @@ class FieldReader {
     if (both.size() != 2) malformed(where + " must be two numbers");
     value = {both[0], both[1]};
   }
-  void read(const Json& json, const std::string& where, CurveVariant::Predictions& value) const {
-    if (!json.is_object()) complain(where, json, "an object");
-    for (const auto& [model, times] : json.items())
-      read_gaps(times, where + "." + model,
-                value.emplace_back(model, std::vector<double>()).second);
-  }
-  void read(const Json& json, const std::string& where, CountersRow::Counters& value) const {
-    if (!json.is_object()) complain(where, json, "an object");
-    value.clear();
-    for (const auto& [name, one] : json.items()) {
-      value.emplace_back(name, std::nan(""));
-      if (!one.is_null()) read(one, where + "." + name, value.back().second);
-    }
-  }
   void read(const Json& json, const std::string& where, std::set<std::string>& value) const {
     std::vector<std::string> list;
     read(json, where, list);
     value = {list.begin(), list.end()};
   }
-  void read(const Json& json, const std::string& where, isa::Counts& value) const {
-    const FieldReader io(json, file_, where);
-    io("instructions", value.total);
-    for (std::size_t i = 0; i < isa::kKinds; ++i) io(isa::kKindNames[i], value.by_kind[i]);
-    io("loops", value.loops);
-    io("calls", value.calls);
-    io("unknown", value.unknown);
-  }
-  void read(const Json& json, const std::string& where, isa::Resources& value) const {
-    const FieldReader io(json, file_, where);
-    for (const auto& [name, member] : kResources) {
-      value.*member = -1;
-      if (!io.need(name).is_null()) io(name, value.*member);
-    }
+  template <class T>
+  void read(const Json& json, const std::string& where,
+            std::vector<std::pair<std::string, T>>& value) const {
+    value.clear();
+    each(json, where, [&](const std::string& name, const Json& one, const std::string& place) {
+      read_gap(one, place, value.emplace_back(name, T()).second);
+    });
   }
   template <class T>
   void read(const Json& json, const std::string& where, std::vector<T>& value) const {
-    if (!json.is_array()) complain(where, json, "a list");
     value.clear();
-    for (const Json& one : json) {
-      const std::string place = where + "[" + std::to_string(value.size()) + "]";
+    each(json, where, [&](const Json& one, const std::string& place) {
       read(one, place, value.emplace_back());
-    }
+    });
   }
-  template <class Row, class = typename Row::IsRow>
-  void read(const Json& json, const std::string& where, Row& value) const {
+  template <class Row>
+  auto read(const Json& json, const std::string& where, Row& value) const
+      -> decltype(fields_of(std::declval<const FieldReader&>(), value)) {
     const FieldReader io(json, file_, where);
-    Row::fields(io, value);
+    fields_of(io, value);
   }
-  void read_gaps(const Json& json, const std::string& where, std::vector<double>& value) const {
-    if (!json.is_array()) complain(where, json, "a list");
+
+  // NaN for null.
+  void read_gap(const Json& json, const std::string& where, double& value) const {
+    value = std::nan("");
+    if (!json.is_null()) read(json, where, value);
+  }
+  void read_gap(const Json& json, const std::string& where, std::vector<double>& value) const {
     value.clear();
-    for (const Json& one : json) {
-      value.push_back(std::nan(""));
-      if (!one.is_null())
-        read(one, where + "[" + std::to_string(value.size() - 1) + "]", value.back());
+    each(json, where, [&](const Json& one, const std::string& place) {
+      read_gap(one, place, value.emplace_back());
+    });
+  }
+
+  // Calls what(element, place) for a list, what(name, member, place) for an object.
+  template <class What>
+  void each(const Json& json, const std::string& where, const What& what) const {
+    if constexpr (std::is_invocable_v<What, const Json&, const std::string&>) {
+      if (!json.is_array()) complain(where, json, "a list");
+      for (std::size_t i = 0; i < json.size(); ++i)
+        what(json[i], where + "[" + std::to_string(i) + "]");
+    } else {
+      if (!json.is_object()) complain(where, json, "an object");
+      for (const auto& [name, one] : json.items()) what(name, one, where + "." + name);
     }
   }
 
@@ -1006,7 +772,7 @@ template <class Row>
 Row read_fields(const Json& json, const std::string& file, const std::string& place = "") {
   Row row;
   const FieldReader io(json, file, place);
-  Row::fields(io, row);
+  fields_of(io, row);
   return row;
 }
 

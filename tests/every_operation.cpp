@@ -192,6 +192,28 @@ void for_each_prepared(const What& what) {
   }
 }
 
+// What the offset of an operand must be a multiple of, in bytes, at the smallest shapes; of some operands
+// that depends on the variant.
+const std::map<std::string, std::string> kAlignments = {
+    {"argument_swap", "a=8 b=8 x=4 y=4"},
+    {"bc6h_decode", "blocks=16 texels=8"},
+    {"bc6h_mode", "headers=4 modes=1"},
+    {"folded_switch", "positions=16 control_points=16"},
+    {"gaussian_blur", "src=16 dst=16"},
+    {"gbuffer_shade", "gbuffer=16 colours=4"},
+    {"group_size", "src=4 dst=4"},
+    {"group_swizzle", "src=16 dst=16"},
+    {"halo_tile", "src=16 dst=16"},
+    {"line_blur", "src=16 dst=16"},
+    {"local_multipass", "src=16 dst=16"},
+    {"rank_filter", "src=1 dst=1"},
+    {"regroup", "keys=1 items=16 results=16"},
+    {"stream_compaction", "src=4 dst=4 kept=4"},
+    {"threshold_count", "values=4 slots=1"},
+    {"vertex_transform",
+     "vertices=2 vertices=4 vertices=16 skin=8 world=16 bones=16 result=4 result=16"},
+};
+
 // What the offset of an operand must be a multiple of, a power of two, which the message names for each
 // other offset. The calls have a wait list that is refused once all views are right.
 std::size_t alignment(const Operand& one, Subject& subject, std::vector<BufferView>& views,
@@ -225,7 +247,6 @@ std::size_t alignment(const Operand& one, Subject& subject, std::vector<BufferVi
 
 TEST_CASE("abuse: buffers") {
   int calls = 0;
-  int aligned = 0;
   for_each_prepared([&](Prepared& prepared) {
     auto& [recipe, variant, subject, operands, views] = prepared;
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -247,7 +268,10 @@ TEST_CASE("abuse: buffers") {
         ++calls;
       }
       views[i] = right;
-      aligned += alignment(one, subject, views, i, end) > 1 ? 1 : 0;
+      const std::size_t aligned = alignment(one, subject, views, i, end);
+      const auto known = kAlignments.find(recipe.name);
+      if (known != kAlignments.end())
+        CHECK(contains(known->second + " ", text(one.name, "=", aligned, " ")));
     }
     // A buffer that is read and written, unless the call works in place, or written twice.
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -272,7 +296,7 @@ TEST_CASE("abuse: buffers") {
     }
     CHECK(subject.works() == "");
   });
-  CHECK((short_grid() || (calls > 1000 && aligned > 100)));
+  CHECK((short_grid() || calls > 1000));
 }
 
 TEST_CASE("abuse: wait lists") {
@@ -493,6 +517,7 @@ TEST_CASE("threads that call one plan get what one call gets") {
     // The largest of the small ones, so that calls meet.
     Params shape = recipe.test_shapes.front();
     for (const Params& next : recipe.test_shapes) {
+      if (next.integer("ordered", 1) == 0) continue;  // results in any order
       const double bytes = recipe.problem_bytes(next);
       if (bytes > recipe.problem_bytes(shape) && bytes < 300000) shape = next;
     }
@@ -529,7 +554,7 @@ TEST_CASE("threads that call one plan get what one call gets") {
     int prepared = 0;
     for (const VariantInfo& variant : recipe.variants) {
       CAPTURE(variant.name);
-      if (variant.is_by_name) continue;  // such as results in any order
+      if (variant.is_by_name) continue;  // it may read the case's image, not these views
       try {
         for (const auto& one : problems) one->prepare(variant.name, {});
       } catch (const Error& error) {

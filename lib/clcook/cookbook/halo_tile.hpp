@@ -31,8 +31,7 @@
 namespace clcook::cookbook {
 namespace halo_tile_card {
 
-// The problem of a shape; recipe.parameters names its values. Sources start one and two pixels
-// later than results, so that an exchange of offsets shows.
+// The problem of a shape; recipe.parameters names its values.
 inline HaloTile::Problem problem(const Params& shape) {
   HaloTile::Problem out;
   out.filter = HaloTile::parse_filter(shape.word("filter"));
@@ -80,28 +79,22 @@ class HaloCase : public PlanCase<HaloTile> {
   HaloCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)) {
     tile_width(shape);  // refuses an impossible one
-    const std::size_t bytes = pixel_bytes(problem_.pixel);
-    const std::size_t offset = shape.as<std::size_t>("offset");
-    const std::size_t row = static_cast<std::size_t>(problem_.width) * bytes;
     const std::size_t rows =
         static_cast<std::size_t>(problem_.height) * static_cast<std::size_t>(problem_.depth);
-    const std::size_t step = pixel_step(problem_.pixel);
-    const std::size_t pitch = row + shape.as<std::size_t>("pad") * step;
-    const auto later = [&](std::size_t steps) { return (offset == 0 ? 0 : offset + steps) * step; };
     // The filters would ignore a NaN, so the sources have another poison, as large as all data or
     // larger: bytes of 0x7F are the float 3.4e38, of 0x7B the half 61312, of 0xFF the largest
     // integer.
     const bool integers = is_integer(channel());
     const bool halfs = channel() == Channel::f16;
-    src_.emplace(runtime, row, rows, later(1), pitch, integers ? 0xFF : halfs ? 0x7B : 0x7F);
-    history_.emplace(runtime, row, rows, later(2), pitch, integers ? 0xFE : halfs ? 0x7A : 0x7E);
-    dst_.emplace(runtime, row, rows, later(0), pitch, 0xCD);
+    make_rows(src_, shape, rows, 1, integers ? 0xFF : halfs ? 0x7B : 0x7F);
+    make_rows(history_, shape, rows, 2, integers ? 0xFE : halfs ? 0x7A : 0x7E);
+    make_rows(dst_, shape, rows, 0, 0xCD);
     in_.width = problem_.width;
     in_.height = problem_.height;
     in_.depth = problem_.depth;
     in_.channels = channels_of(problem_.pixel);
     Random random(seed);
-    const std::size_t values = row / channel_bytes(channel()) * rows;
+    const std::size_t values = src_->row_bytes() / channel_bytes(channel()) * rows;
     const bool specials = shape.integer("specials") != 0;
     in_.values = data(random, values, specials);
     stored_ = store_channels(channel(), in_.values);
@@ -172,13 +165,6 @@ class HaloCase : public PlanCase<HaloTile> {
   bool of_image() const { return plan().variant().row()->traits.is_image; }
   Channel channel() const { return channel_of(problem_.pixel); }
 
-  // The value that the type holds for it.
-  float stored_value(float value) const {
-    if (channel() == Channel::f32) return value;
-    const std::vector<unsigned char> bytes = store_channels<float>(channel(), {value});
-    return static_cast<float>(load_channel(channel(), bytes.data(), 0));
-  }
-
   // Few different values, so that there are ties. Specials come one by one and in blocks, so that
   // some neighbourhoods hold nothing else.
   std::vector<float> data(Random& random, std::size_t count, bool specials) const {
@@ -187,20 +173,20 @@ class HaloCase : public PlanCase<HaloTile> {
       const int step = static_cast<int>(random.below(4001));
       value = is_integer(channel()) ? static_cast<float>(step * (channel() == Channel::u8 ? 1 : 16))
                                     : static_cast<float>(step - 2000) * 0.0005f;
-      value = stored_value(value);
+      value = stored_value(channel(), value);
     }
     if (!specials) return out;
     const float inf = std::numeric_limits<float>::infinity();
     const float kinds[] = {std::numeric_limits<float>::quiet_NaN(),
                            std::numeric_limits<float>::quiet_NaN(), inf, -inf, -0.0f};
     for (float& value : out) {
-      if (random.below(12) == 0) value = stored_value(kinds[random.below(5)]);
+      if (random.below(12) == 0) value = stored_value(channel(), kinds[random.below(5)]);
     }
     const auto row =
         static_cast<std::size_t>(problem_.width) * static_cast<std::size_t>(in_.channels);
     for (std::size_t block = 0; block < 1 + count / 200; ++block) {
       const std::size_t first = random.below(count);
-      const float kind = stored_value(kinds[random.below(5)]);
+      const float kind = stored_value(channel(), kinds[random.below(5)]);
       for (std::size_t y = 0; y < 6; ++y) {
         for (std::size_t x = 0; x < 6 * static_cast<std::size_t>(in_.channels); ++x) {
           if (first + y * row + x < count) out[first + y * row + x] = kind;
@@ -215,8 +201,9 @@ class HaloCase : public PlanCase<HaloTile> {
     namespace ref = reference::halo_tile;
     const ref::Border border = reference::border_named(border_name(problem_.border, "halo_tile"));
     std::array<float, 4> outside{};
-    for (std::size_t c = 0; c < 4; ++c) outside[c] = stored_value(problem_.outside[c]);
-    const auto of_rows = [&](ref::Rows rows) {
+    for (std::size_t c = 0; c < 4; ++c) outside[c] = stored_value(channel(), problem_.outside[c]);
+    const auto of_rows = [&](std::size_t begin, std::size_t end) {
+      const ref::Rows rows{begin, end};
       switch (problem_.filter) {
         case HaloTile::Filter::erosion:
           return ref::erosion(in_, problem_.radius, border, outside, rows);
@@ -228,16 +215,8 @@ class HaloCase : public PlanCase<HaloTile> {
           return ref::dilation(in_, problem_.radius, border, outside, rows);
       }
     };
-    expected_.resize(in_.values.size());
-    const std::size_t row =
-        static_cast<std::size_t>(in_.width) * static_cast<std::size_t>(in_.channels);
-    const std::size_t rows = expected_.size() / row;
-    in_parallel(rows, 65536 / row + 1, [&](std::size_t begin, std::size_t end) {
-      const std::vector<float> some = of_rows({begin, end});
-      std::copy(some.begin(), some.end(),
-                expected_.begin() + static_cast<std::ptrdiff_t>(begin * row));
-    });
-    return expected_;
+    const auto row = static_cast<std::size_t>(in_.width) * static_cast<std::size_t>(in_.channels);
+    return expected_ = rows_in_parallel(in_.values.size(), row, of_rows);
   }
 
   std::optional<GuardedBuffer> history_;
@@ -262,19 +241,11 @@ inline Params shape(const char* filter, int width, int height, int radius, const
   return out;
 }
 
-inline Params test(Params shape, int offset = 0, int pad = 0, bool tiny = false) {
-  shape.set("specials", std::int64_t{1});
-  if (offset != 0) shape.set("offset", std::int64_t{offset});
-  if (pad != 0) shape.set("pad", std::int64_t{pad});
-  if (tiny) shape.set("tiny", std::int64_t{1});
-  return shape;
-}
-
 }  // namespace halo_tile_card
 
 inline Recipe halo_tile() {
+  using card::test;
   using halo_tile_card::shape;
-  using halo_tile_card::test;
   Recipe recipe;
   recipe.title = "Neighbourhoods in a local tile";
   recipe.question = "A tile with its border in local memory?";

@@ -33,8 +33,7 @@
 namespace clcook::cookbook {
 namespace line_blur_card {
 
-// The problem of a shape; recipe.parameters names its values. Sources start one pixel later than
-// results, so that an exchange of the two offsets shows.
+// The problem of a shape; recipe.parameters names its values.
 inline LineBlur::Problem problem(const Params& shape) {
   LineBlur::Problem out;
   out.width = shape.as<int>("width");
@@ -51,16 +50,11 @@ class BlurCase : public PlanCase<LineBlur> {
   BlurCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)),
         image_(runtime, float_image_format(problem_.pixel), problem_.width, problem_.height) {
-    const std::size_t bytes = pixel_bytes(problem_.pixel);
-    const std::size_t offset = shape.as<std::size_t>("offset");
-    const std::size_t row = static_cast<std::size_t>(problem_.width) * bytes;
     const auto rows = static_cast<std::size_t>(problem_.height);
-    const std::size_t step = pixel_step(problem_.pixel);
-    const std::size_t pitch = row + shape.as<std::size_t>("pad") * step;
     // 0xFF in the poison makes every float a NaN. The result's is another, so that poison which is
     // copied past the end of a row shows.
-    src_.emplace(runtime, row, rows, (offset == 0 ? 0 : offset + 1) * step, pitch, 0xFF);
-    dst_.emplace(runtime, row, rows, offset * step, pitch, 0xCD);
+    make_rows(src_, shape, rows, 1, 0xFF);
+    make_rows(dst_, shape, rows, 0, 0xCD);
     Random random(seed);
     values_.resize(static_cast<std::size_t>(problem_.width) * rows * channels_);
     for (double& value : values_) {

@@ -50,22 +50,15 @@ class RankCase : public PlanCase<RankFilter> {
  public:
   RankCase(const Runtime& runtime, const Params& shape, std::uint64_t seed)
       : PlanCase(runtime, problem(shape)) {
-    const std::size_t bytes = pixel_bytes(problem_.pixel);
-    const std::size_t offset = shape.as<std::size_t>("offset");
-    const std::size_t row = static_cast<std::size_t>(problem_.width) * bytes;
     const auto rows = static_cast<std::size_t>(problem_.height);
-    const std::size_t step = pixel_step(problem_.pixel);
-    const std::size_t pitch = row + shape.as<std::size_t>("pad") * step;
-    // The source starts a pixel later than the result, so that an exchange of offsets shows. Its poison
-    // has the largest key.
-    src_.emplace(runtime, row, rows, (offset == 0 ? 0 : offset + 1) * step, pitch, 0xFF);
-    dst_.emplace(runtime, row, rows, offset * step, pitch, 0xCD);
+    make_rows(src_, shape, rows, 1, 0xFF);  // the largest key
+    make_rows(dst_, shape, rows, 0, 0xCD);
     in_.width = problem_.width;
     in_.height = problem_.height;
     in_.channels = channels_of(problem_.pixel);
     Random random(seed);
-    in_.values =
-        data(random, row / channel_bytes(channel()) * rows, shape.integer("specials") != 0);
+    in_.values = data(random, src_->row_bytes() / channel_bytes(channel()) * rows,
+                      shape.integer("specials") != 0);
     stored_ = store_channels(channel(), in_.values);
   }
 
@@ -89,12 +82,6 @@ class RankCase : public PlanCase<RankFilter> {
   const void* input() override { return stored_.data(); }
   Channel channel() const { return channel_of(problem_.pixel); }
 
-  // The value that the type holds for it.
-  float stored_value(float value) const {
-    const std::vector<unsigned char> bytes = store_channels<float>(channel(), {value});
-    return static_cast<float>(load_channel(channel(), bytes.data(), 0));
-  }
-
   // Values of the whole range; with specials, half of them close together, so that there are ties and
   // values that differ in the last bits only, and NaN, infinities, zeros and denormals.
   std::vector<float> data(Random& random, std::size_t count, bool specials) const {
@@ -116,7 +103,7 @@ class RankCase : public PlanCase<RankFilter> {
         value = random.uniform(-1.0f, 1.0f);
       }
       if (specials && random.below(12) == 0) value = integers ? 0.0f : kinds[random.below(10)];
-      value = stored_value(value);
+      value = stored_value(channel(), value);
     }
     return out;
   }
@@ -124,17 +111,12 @@ class RankCase : public PlanCase<RankFilter> {
   const std::vector<float>& reference() {
     if (!expected_.empty()) return expected_;
     std::array<float, 4> outside{};
-    for (std::size_t c = 0; c < 4; ++c) outside[c] = stored_value(problem_.outside[c]);
+    for (std::size_t c = 0; c < 4; ++c) outside[c] = stored_value(channel(), problem_.outside[c]);
     const auto border = reference::border_named(border_name(problem_.border, "rank_filter"));
-    expected_.resize(in_.values.size());
-    const auto rows = static_cast<std::size_t>(in_.height);
-    const std::size_t row = expected_.size() / rows;
-    in_parallel(rows, 65536 / row + 1, [&](std::size_t begin, std::size_t end) {
-      const std::vector<float> some =
-          reference::rank_filter::filtered(in_, problem_.radius, problem_.rank, border, outside,
-                                           {static_cast<int>(begin), static_cast<int>(end)});
-      std::copy(some.begin(), some.end(),
-                expected_.begin() + static_cast<std::ptrdiff_t>(begin * row));
+    const std::size_t row = in_.values.size() / static_cast<std::size_t>(in_.height);
+    expected_ = rows_in_parallel(in_.values.size(), row, [&](std::size_t begin, std::size_t end) {
+      return reference::rank_filter::filtered(in_, problem_.radius, problem_.rank, border, outside,
+                                              {static_cast<int>(begin), static_cast<int>(end)});
     });
     return expected_;
   }
@@ -151,19 +133,11 @@ inline Params shape(int width, int height, int radius, double rank, const char* 
           {"pixel", std::string(pixel)},    {"border", std::string(border)}};
 }
 
-inline Params test(Params shape, int offset = 0, int pad = 0, bool tiny = false) {
-  shape.set("specials", std::int64_t{1});
-  if (offset != 0) shape.set("offset", std::int64_t{offset});
-  if (pad != 0) shape.set("pad", std::int64_t{pad});
-  if (tiny) shape.set("tiny", std::int64_t{1});
-  return shape;
-}
-
 }  // namespace rank_filter_card
 
 inline Recipe rank_filter() {
+  using card::test;
   using rank_filter_card::shape;
-  using rank_filter_card::test;
   Recipe recipe;
   recipe.title = "Median and other ranks";
   recipe.question = "Sort, search, or slide a histogram?";

@@ -24,6 +24,17 @@ void in_parallel(std::size_t count, std::size_t least, const Some& some) {
   for (std::thread& one : running) one.join();
 }
 
+// The `count` values of rows of `row` values, of which some(begin, end) gives a part, by several threads.
+template <class Some>
+std::vector<float> rows_in_parallel(std::size_t count, std::size_t row, const Some& some) {
+  std::vector<float> out(count);
+  in_parallel(count / row, 65536 / row + 1, [&](std::size_t begin, std::size_t end) {
+    const std::vector<float> part = some(begin, end);
+    std::copy(part.begin(), part.end(), out.begin() + static_cast<std::ptrdiff_t>(begin * row));
+  });
+  return out;
+}
+
 // Calls element(part, i) for each i below `count`, by several threads, and adds their parts to
 // `diff`.
 template <class Element>

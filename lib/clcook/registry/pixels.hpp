@@ -59,6 +59,12 @@ inline double load_channel(Channel channel, const unsigned char* bytes, std::siz
   return is_integer(channel) ? word : half_value(word);
 }
 
+// The value that the type holds for it.
+inline float stored_value(Channel channel, float value) {
+  const std::vector<unsigned char> bytes = store_channels<float>(channel, {value});
+  return static_cast<float>(load_channel(channel, bytes.data(), 0));
+}
+
 // Which value of a picture of rows of `width` pixels is meant.
 inline std::string place_of(std::size_t value, int width, int channels) {
   const auto each = static_cast<std::size_t>(channels);

@@ -3,6 +3,7 @@
 
 #include <clcook/core/error.hpp>
 #include <clcook/core/params.hpp>
+#include <clcook/core/pixel.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/registry/guarded_buffer.hpp>
 #include <clcook/registry/recipe.hpp>
@@ -91,6 +92,17 @@ class PlanCase : public Case {
     if (!plan_) fail(Errc::invalid_argument, Operation::Spec::kRecipe, "prepare() was not called");
     return *plan_;
   }
+  // Makes a buffer of `rows` rows of a picture: by the shape's `offset` and `pad`, in steps of a pixel,
+  // and so many later. Sources begin later than results, so that an exchange of offsets shows.
+  void make_rows(std::optional<GuardedBuffer>& buffer, const Params& shape, std::size_t rows,
+                 std::size_t later, unsigned char poison) {
+    const std::size_t row = static_cast<std::size_t>(problem_.width) * pixel_bytes(problem_.pixel);
+    const std::size_t step = pixel_step(problem_.pixel);
+    const std::size_t offset = shape.as<std::size_t>("offset");
+    buffer.emplace(runtime_, row, rows, (offset == 0 ? 0 : offset + later) * step,
+                   row + shape.as<std::size_t>("pad") * step, poison);
+  }
+
   // The rows of src_ without gaps; they stay where they are.
   virtual const void* input() { return nullptr; }
 

@@ -259,6 +259,17 @@ struct Recipe {
   };
 };
 
+// A test shape with special values among its data, its rows elsewhere in the buffer, or marked tiny.
+namespace card {
+inline Params test(Params shape, int offset = 0, int pad = 0, bool tiny = false) {
+  shape.set("specials", std::int64_t{1});
+  if (offset != 0) shape.set("offset", std::int64_t{offset});
+  if (pad != 0) shape.set("pad", std::int64_t{pad});
+  if (tiny) shape.set("tiny", std::int64_t{1});
+  return shape;
+}
+}  // namespace card
+
 // Fills in what a recipe can read from its operation: its name, variants, cases and problems.
 // `problem_of` makes the operation's problem of a shape; its class is Posed, or one that derives from
 // it.
