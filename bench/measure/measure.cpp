@@ -157,8 +157,54 @@ double ClockProbe::seconds() {
       .sum;
 }
 
-void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& runtime,
-             EventTimer& timer, std::vector<Subject>& subjects, const MeasureOptions& options) {
+std::vector<Subject> subjects_of(const Recipe& recipe, const std::string& variant, bool all_tunes,
+                                 const std::vector<bool>& cold) {
+  std::vector<Subject> out;
+  for (const VariantInfo& one : recipe.variants) {
+    // The baseline is always there, for the ratios.
+    if (!variant.empty() && one.name != variant && !one.is_baseline) continue;
+    std::vector<Params> tunes = combinations(one.axes);
+    if (!all_tunes) tunes.resize(1);
+    for (const Params& tune : tunes) {
+      for (const bool is_cold : cold) {
+        out.emplace_back();
+        out.back().variant = one.name;
+        out.back().tune = tune;
+        out.back().cold = is_cold;
+      }
+    }
+  }
+  return out;
+}
+
+namespace {
+
+Runtime pick_timed(const std::string& device, EventTimer& timer) {
+  PickOptions pick;
+  pick.profiling = true;
+  pick.runtime.on_launch = timer.observer();
+  return Runtime::pick(device, pick);
+}
+
+std::vector<std::string> initialized(std::vector<std::string> flags) {
+  flags.insert(flags.begin(), {"clcook", "--benchmark_enable_random_interleaving=true"});
+  std::vector<char*> pointers;
+  for (std::string& flag : flags) pointers.push_back(flag.data());
+  int count = static_cast<int>(pointers.size());
+  benchmark::Initialize(&count, pointers.data());
+  return flags;
+}
+
+}  // namespace
+
+Meter::Meter(const std::string& device, std::vector<std::string> flags)
+    : flags_(initialized(std::move(flags))), runtime_(pick_timed(device, timer_)) {}
+
+void Meter::measure(const Recipe& recipe, const Params& shape, std::uint64_t seed,
+                    std::vector<Subject>& subjects, const MeasureOptions& options) {
+  const std::string prefix = recipe.name + "/" + shape.str();
+  const Runtime& runtime = runtime_;
+  EventTimer& timer = timer_;
   Progress line("run", 0, !options.progress);
   const auto progress = [&](const std::string& what) { line.step(what); };
   SilentReporter reporter([&](const std::string& name) { progress(name); });
@@ -176,10 +222,10 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
   std::unique_ptr<CacheSweeper> sweeper;
   ClockProbe probe(runtime);
   for (int block = 0; block < options.blocks && (block < 2 || !spent()); ++block) {
-    const std::unique_ptr<Case> one = make();
+    const std::unique_ptr<Case> one = recipe.make(runtime, shape, seed);
     if (block == 0 && options.validates)
       validate_all(*one, runtime, subjects, spent, [&](const Subject& subject) {
-        progress("checking " + options.prefix + " " + subject.name());
+        progress("checking " + prefix + " " + subject.name());
       });
     const cl::Event uploaded = one->upload({});
     const cl_event uploaded_handle = uploaded();
@@ -191,7 +237,7 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
       subject.blocks.emplace_back();
       subject.spans.emplace_back();
       subject.probes.emplace_back();
-      const std::string name = options.prefix + "/" + subject.name();
+      const std::string name = prefix + "/" + subject.name();
       benchmark::RegisterBenchmark(
           name.c_str(),
           [&, name](benchmark::State& state) {

@@ -82,7 +82,6 @@ struct MeasureOptions {
   // When so much processor time is spent, or four times that on the clock, nothing more is
   // validated and no block after the second begins; 0: no limit.
   double seconds = 0;
-  std::string prefix;  // of the benchmark names: "line_blur/width=1920 height=1080"
 };
 
 // One work-item that computes a long chain of multiply-adds: it takes longer where the clock is lower
@@ -101,11 +100,31 @@ class ClockProbe {
   cl::Buffer buffer_;
 };
 
-// Validates every subject and times those that pass, interleaved in random order, through Google
-// Benchmark with manual time: the flags given to benchmark::Initialize, such as --benchmark_filter,
-// apply. Behind each timed run comes the clock probe. `runtime` must have a profiling queue and `timer` as its observer; `make` makes the case
-// from it.
-void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& runtime,
-             EventTimer& timer, std::vector<Subject>& subjects, const MeasureOptions& options);
+// What is measured together, and so resumed together, since ratios are taken within it: the variants of
+// a recipe, or one with the baseline, each with all its tunes or the first, and cold or not.
+std::vector<Subject> subjects_of(const Recipe& recipe, const std::string& variant, bool all_tunes,
+                                 const std::vector<bool>& cold = {false});
+
+// A device to measure on, through Google Benchmark with manual time: its flags, such as
+// --benchmark_filter, apply.
+class Meter {
+ public:
+  explicit Meter(const std::string& device, std::vector<std::string> flags = {});
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+
+  // With a profiling queue.
+  const Runtime& runtime() const { return runtime_; }
+
+  // Validates every subject of a problem and times those that pass, interleaved in random order. Behind
+  // each timed run comes the clock probe.
+  void measure(const Recipe& recipe, const Params& shape, std::uint64_t seed,
+               std::vector<Subject>& subjects, const MeasureOptions& options);
+
+ private:
+  std::vector<std::string> flags_;  // Google Benchmark keeps pointers to them
+  EventTimer timer_;
+  Runtime runtime_;
+};
 
 }  // namespace clcook::tool
