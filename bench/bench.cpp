@@ -31,8 +31,8 @@ namespace {
 
 // Blocks of samples, see Blocks.
 constexpr int kBlocks = 5;
-// The clock probe may take so much longer than beside the ceilings, as a share.
-constexpr double kDrift = 0.05;
+// As many times more blocks may be taken until their noise is low.
+constexpr int kMostTimes = 3;
 // Of --quick: samples of each variant, and seconds for a recipe unless --seconds says otherwise.
 constexpr int kQuickSamples = 15;
 constexpr double kQuickSeconds = 10;
@@ -118,6 +118,7 @@ void add_times(BenchRow& row, const Subject& subject) {
   for (const auto& spans : subject.spans) row.spans_us->push_back(microseconds(median(spans)));
   for (const auto& probes : subject.probes) row.probes_us->push_back(microseconds(median(probes)));
   row.blocks += subject.blocks.size();
+  if (subject.set_aside > 0) row.set_aside = row.set_aside.value_or(0) + subject.set_aside;
 }
 
 // What follows from the samples of the rows of one problem.
@@ -155,6 +156,8 @@ std::string render(const std::vector<BenchRow>& rows) {
       out += fmt::format("{:<28}  {}: {}\n", name, row.status, row.reason);
       continue;
     }
+    const std::string again =
+        row.set_aside ? fmt::format("  (blocks taken again: {})", *row.set_aside) : "";
     std::string ratio = row.baseline ? "baseline" : "-";
     if (!row.baseline && row.ratio) {
       const Ratio& r = row.ratio->ratio;
@@ -163,7 +166,7 @@ std::string render(const std::vector<BenchRow>& rows) {
     }
     out += fmt::format("{:<28}{:>11.1f}{:>9.1f}{:>10.1f}{:>10.1f}{:>7.0f} % {:<6}  {}{}\n", name,
                        row.median_us, row.mad_us, row.gbs, row.gops, 100 * row.share, row.limit,
-                       ratio, row.flag ? "  (" + *row.flag + ")" : "");
+                       ratio, (row.flag ? "  (" + *row.flag + ")" : "") + again);
   }
   return out;
 }
@@ -333,6 +336,10 @@ class BenchRun {
     const int blocks = arguments_.processes > 1 ? arguments_.processes : std::min(kBlocks, samples);
     options.blocks = arguments_.smoke || arguments_.processes > 1 ? 1 : blocks;
     options.samples = arguments_.smoke ? 3 : std::max(1, samples / blocks);
+    // Of one process, and of a first look, so many as are asked for.
+    if (!arguments_.smoke && !arguments_.quick && arguments_.processes == 1)
+      options.most_blocks = kMostTimes * blocks;
+    if (!arguments_.smoke) options.probe_s = 1e-6 * ceilings_.probe_us.value_or(0);
     options.validates = is_first();
     options.seconds = arguments_.seconds;
     options.progress = isatty(STDERR_FILENO) != 0 && !arguments_.quick;
@@ -485,8 +492,10 @@ void add_bench(CLI::App& app, int& exit_code) {
                       "Device specification; default CLCOOK_DEVICE, else any");
   add_result_options(*command, arguments->out, arguments->resume);
   command
-      ->add_option("--samples", arguments->samples,
-                   "Timed runs of each variant, in blocks with freshly allocated memory")
+      ->add_option(
+          "--samples", arguments->samples,
+          "Timed runs of each variant, in blocks with freshly allocated memory; more while "
+          "they are noisy")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command

@@ -163,6 +163,7 @@ struct BenchRow {
   // probe, see measure().
   std::optional<std::vector<double>> spans_us;
   std::optional<std::vector<double>> probes_us;
+  std::optional<std::size_t> set_aside;  // blocks that were taken again, since the clock was low
 
   bool measured() const { return status == "measured"; }
   // "naive group=64"
@@ -202,6 +203,7 @@ struct BenchRow {
     io("samples_us", row.samples_us);
     io("spans_us", row.spans_us);
     io("probes_us", row.probes_us);
+    io("set_aside", row.set_aside);
     io.rule(!row.samples_us.empty(), "samples_us", "is empty");
   }
 };

@@ -262,6 +262,7 @@ int tune(const TuneArguments& arguments) {
              rates.operations / 1e3, rates.launch);
   MeasureOptions options;
   options.blocks = 3;
+  options.most_blocks = 9;
   options.samples = std::max(1, arguments.samples / options.blocks);
   options.progress = isatty(STDERR_FILENO) != 0;
   std::size_t problems = 0;
@@ -326,7 +327,9 @@ void add_tune(CLI::App& app, int& exit_code) {
           "Continue this file: leave out problems of the sizes that it has winners for, of "
           "this device and driver")
       ->excludes(to);
-  command->add_option("--samples", arguments->samples, "Timed runs of each tuning")
+  command
+      ->add_option("--samples", arguments->samples,
+                   "Timed runs of each tuning; more while they are noisy")
       ->check(CLI::Range(3, 100000))
       ->capture_default_str();
   command->add_flag("--dry-run", arguments->dry_run, "Print the winners, write nothing");

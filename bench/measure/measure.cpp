@@ -10,7 +10,9 @@
 #include <ctime>
 #include <memory>
 #include <optional>
+#include <thread>
 
+#include "tool/interrupt.hpp"
 #include "tool/progress.hpp"
 #include "tool/stderr_capture.hpp"
 
@@ -47,6 +49,14 @@ EventTimer::Time EventTimer::time(const std::function<cl::Event()>& call) {
 }
 
 namespace {
+
+// Noise of a half per cent is left alone, and noise of which two more blocks take less than a twentieth:
+// it is no longer that of samples. No block but the least begins after so many seconds of a problem.
+constexpr double kQuiet = 0.005;
+constexpr double kFalls = 0.95;
+constexpr double kMostSeconds = 60;
+// For a clock that was low.
+constexpr auto kRecovery = std::chrono::milliseconds(50);
 
 // Writes over every cache: twice the size of any last-level cache in use, with other values each
 // time.
@@ -157,6 +167,29 @@ double ClockProbe::seconds() {
       .sum;
 }
 
+bool wants_block(const Subject& subject, const MeasureOptions& options, bool in_time) {
+  const int count = static_cast<int>(subject.blocks.size());
+  if (!subject.problem.empty()) return false;
+  if (count < options.blocks) return true;
+  if (count >= options.most_blocks || !in_time) return false;
+  std::vector<double> medians;
+  for (const std::vector<double>& block : subject.blocks) medians.push_back(median(block));
+  const double noise = relative_error(medians);
+  const std::vector<double> before(medians.begin(), medians.end() - std::min(2, count));
+  const bool falls = count < options.blocks + 2 || noise < kFalls * relative_error(before);
+  return noise > kQuiet && falls;  // nor where there is none, since a filter left it out
+}
+
+bool set_aside_slow(Subject& subject, const MeasureOptions& options) {
+  if (subject.probes.empty() || options.probe_s <= 0 ||
+      static_cast<int>(subject.set_aside) >= options.blocks ||
+      !(median(subject.probes.back()) > (1 + kDrift) * options.probe_s))
+    return false;
+  ++subject.set_aside;
+  for (Blocks* one : {&subject.blocks, &subject.spans, &subject.probes}) one->pop_back();
+  return true;
+}
+
 std::vector<Subject> subjects_of(const Recipe& recipe, const std::string& variant, bool all_tunes,
                                  const std::vector<bool>& cold) {
   std::vector<Subject> out;
@@ -221,9 +254,11 @@ void Meter::measure(const Recipe& recipe, const Params& shape, std::uint64_t see
   std::optional<StderrCapture> captured(std::in_place);
   std::unique_ptr<CacheSweeper> sweeper;
   ClockProbe probe(runtime);
-  for (int block = 0; block < options.blocks && (block < 2 || !spent()); ++block) {
+  std::vector<Subject*> due;
+  for (Subject& subject : subjects) due.push_back(&subject);
+  for (int round = 0; !due.empty() && (round < 2 || !spent()); ++round) {
     const std::unique_ptr<Case> one = recipe.make(runtime, shape, seed);
-    if (block == 0 && options.validates)
+    if (round == 0 && options.validates)
       validate_all(*one, runtime, subjects, spent, [&](const Subject& subject) {
         progress("checking " + prefix + " " + subject.name());
       });
@@ -231,7 +266,8 @@ void Meter::measure(const Recipe& recipe, const Params& shape, std::uint64_t see
     const cl_event uploaded_handle = uploaded();
     check(clWaitForEvents(1, &uploaded_handle), "clWaitForEvents");
 
-    for (Subject& subject : subjects) {
+    for (Subject* to_time : due) {
+      Subject& subject = *to_time;
       if (!subject.problem.empty()) continue;
       if (subject.cold && !sweeper) sweeper = std::make_unique<CacheSweeper>(runtime);
       subject.blocks.emplace_back();
@@ -271,6 +307,13 @@ void Meter::measure(const Recipe& recipe, const Params& shape, std::uint64_t see
     }
     benchmark::RunSpecifiedBenchmarks(&reporter);
     benchmark::ClearRegisteredBenchmarks();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    const bool in_time = took.count() < kMostSeconds && !Interrupt::asked();
+    bool any_slow = false;
+    for (Subject* one_of_them : due) any_slow = set_aside_slow(*one_of_them, options) || any_slow;
+    const auto is_done = [&](const Subject* one) { return !wants_block(*one, options, in_time); };
+    due.erase(std::remove_if(due.begin(), due.end(), is_done), due.end());
+    if (any_slow && !due.empty()) std::this_thread::sleep_for(kRecovery);
   }
   // A filter leaves subjects without samples.
   for (Subject& subject : subjects) {

@@ -68,6 +68,7 @@ struct Subject {
   Blocks probes;
   std::vector<double> samples() const { return flat(blocks); }
   std::size_t launches = 0;
+  std::size_t set_aside = 0;  // blocks that were taken again, see set_aside_slow()
 
   std::string name() const {
     return variant + (tune.empty() ? "" : " " + tune.str()) + (cold ? " cold" : "");
@@ -76,13 +77,26 @@ struct Subject {
 
 struct MeasureOptions {
   int samples = 20;       // of each block
-  int blocks = 1;         // the case, with all its memory, is made anew for each
+  int blocks = 1;         // at least; the case, with all its memory, is made anew for each
+  int most_blocks = 0;    // what noise asks for stops here; less than `blocks`: it is not asked
+  double probe_s = 0;     // what the clock probe takes when all is well; 0: nobody knows
   bool validates = true;  // or another process of this build has, on this device
   bool progress = false;  // a progress line on standard error
   // When so much processor time is spent, or four times that on the clock, nothing more is
   // validated and no block after the second begins; 0: no limit.
   double seconds = 0;
 };
+
+// The clock probe may take so much longer than beside the ceilings, as a share.
+constexpr double kDrift = 0.05;
+
+// Whether a subject is to get another block: it has less than the least, or its noise, the standard
+// error of the medians of its blocks, is more than a half per cent, still falls, and time is left.
+bool wants_block(const Subject& subject, const MeasureOptions& options, bool in_time);
+
+// Takes the newest block of a subject out again when it was taken while the clock was low: the probe
+// took longer than it may. Not more of them than the least number of blocks. Returns whether it did.
+bool set_aside_slow(Subject& subject, const MeasureOptions& options);
 
 // One work-item that computes a long chain of multiply-adds: it takes longer where the clock is lower
 // or the device does something else as well. Needs a profiling queue.
