@@ -471,7 +471,7 @@ int bench(const BenchArguments& arguments, const std::vector<std::string>& passe
 
 }  // namespace
 
-void add_bench(CLI::App& app, int& exit_code) {
+const Command add_bench(5, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "bench", "Time every variant against its baseline and the device's measured ceilings");
   auto arguments = std::make_shared<BenchArguments>();
@@ -546,6 +546,6 @@ void add_bench(CLI::App& app, int& exit_code) {
       exit_code = with_descriptions(arguments->recipes, run);
     }
   });
-}
+});
 
 }  // namespace clcook::tool

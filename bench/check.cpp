@@ -318,7 +318,7 @@ int run_check(const CheckArguments& arguments) {
 
 }  // namespace
 
-void add_check(CLI::App& app, int& exit_code) {
+const Command add_check(3, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "check", "Compare every variant with its scalar reference; exit code 1 on any mismatch");
   auto arguments = std::make_shared<CheckArguments>();
@@ -358,6 +358,6 @@ void add_check(CLI::App& app, int& exit_code) {
     exit_code =
         arguments->plan ? print_plan(*arguments) : in_child([&] { return run_check(*arguments); });
   });
-}
+});
 
 }  // namespace clcook::tool

@@ -375,7 +375,7 @@ int explore(const ExploreArguments& arguments) {
 
 }  // namespace
 
-void add_explore(CLI::App& app, int& exit_code) {
+const Command add_explore(7, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "explore", "Sweep what a recipe's time depends on: measured and predicted times");
   auto arguments = std::make_shared<ExploreArguments>();
@@ -395,6 +395,6 @@ void add_explore(CLI::App& app, int& exit_code) {
                     "First curve, two points of a small problem, one run: does it work? Its "
                     "figures mean nothing");
   command->callback([arguments, &exit_code] { exit_code = explore(*arguments); });
-}
+});
 
 }  // namespace clcook::tool

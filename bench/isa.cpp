@@ -716,7 +716,7 @@ int isa_command(const IsaArguments& arguments) {
 
 }  // namespace
 
-void add_isa(CLI::App& app, int& exit_code) {
+const Command add_isa(9, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "isa",
       "Compile every variant, or kernels of your own, to machine code, without a "
@@ -776,6 +776,6 @@ void add_isa(CLI::App& app, int& exit_code) {
     }
     exit_code = isa_command(*arguments);
   });
-}
+});
 
 }  // namespace clcook::tool

@@ -450,7 +450,7 @@ int occupancy_command(const OccupancyArguments& arguments) {
 
 }  // namespace
 
-void add_occupancy(CLI::App& app, int& exit_code) {
+const Command add_occupancy(10, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "occupancy",
       "How many work-groups are resident at once, what limits them, and the next step: from "
@@ -490,6 +490,6 @@ void add_occupancy(CLI::App& app, int& exit_code) {
     take_description(*arguments);
     exit_code = occupancy_command(*arguments);
   });
-}
+});
 
 }  // namespace clcook::tool

@@ -304,7 +304,7 @@ int tune(const TuneArguments& arguments) {
 
 }  // namespace
 
-void add_tune(CLI::App& app, int& exit_code) {
+const Command add_tune(8, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "tune", "Measure every tuning of a recipe and remember the winners for this device");
   auto arguments = std::make_shared<TuneArguments>();
@@ -336,6 +336,6 @@ void add_tune(CLI::App& app, int& exit_code) {
   command->callback([arguments, &exit_code] {
     exit_code = with_descriptions(arguments->recipe, [&] { return tune(*arguments); });
   });
-}
+});
 
 }  // namespace clcook::tool
