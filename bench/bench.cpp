@@ -1,6 +1,5 @@
 // clcook bench: time every variant against its baseline and against what the device can do.
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -32,8 +31,8 @@ namespace {
 
 // Blocks of samples, see Blocks.
 constexpr int kBlocks = 5;
-// The clock probe may take so much longer than beside the ceilings, as a share.
-constexpr double kDrift = 0.05;
+// As many times more blocks may be taken until their noise is low.
+constexpr int kMostTimes = 3;
 // Of --quick: samples of each variant, and seconds for a recipe unless --seconds says otherwise.
 constexpr int kQuickSamples = 15;
 constexpr double kQuickSeconds = 10;
@@ -119,6 +118,7 @@ void add_times(BenchRow& row, const Subject& subject) {
   for (const auto& spans : subject.spans) row.spans_us->push_back(microseconds(median(spans)));
   for (const auto& probes : subject.probes) row.probes_us->push_back(microseconds(median(probes)));
   row.blocks += subject.blocks.size();
+  if (subject.set_aside > 0) row.set_aside = row.set_aside.value_or(0) + subject.set_aside;
 }
 
 // What follows from the samples of the rows of one problem.
@@ -156,6 +156,8 @@ std::string render(const std::vector<BenchRow>& rows) {
       out += fmt::format("{:<28}  {}: {}\n", name, row.status, row.reason);
       continue;
     }
+    const std::string again =
+        row.set_aside ? fmt::format("  (blocks taken again: {})", *row.set_aside) : "";
     std::string ratio = row.baseline ? "baseline" : "-";
     if (!row.baseline && row.ratio) {
       const Ratio& r = row.ratio->ratio;
@@ -164,7 +166,7 @@ std::string render(const std::vector<BenchRow>& rows) {
     }
     out += fmt::format("{:<28}{:>11.1f}{:>9.1f}{:>10.1f}{:>10.1f}{:>7.0f} % {:<6}  {}{}\n", name,
                        row.median_us, row.mad_us, row.gbs, row.gops, 100 * row.share, row.limit,
-                       ratio, row.flag ? "  (" + *row.flag + ")" : "");
+                       ratio, (row.flag ? "  (" + *row.flag + ")" : "") + again);
   }
   return out;
 }
@@ -214,27 +216,8 @@ Compared read_measured(const std::string& path) {
           read_fields<BenchResult>(json, path)};
 }
 
-// What is measured together, and so resumed together: ratios are taken within it.
-std::vector<Subject> subjects_of(const Recipe& recipe, const BenchArguments& arguments) {
-  std::vector<Subject> subjects;
-  for (const VariantInfo& variant : recipe.variants) {
-    // The baseline is always there, for the ratios.
-    if (!arguments.variant.empty() && variant.name != arguments.variant && !variant.is_baseline)
-      continue;
-    std::vector<Params> tunes = combinations(variant.axes);
-    if (!arguments.all_tunes) tunes.resize(1);
-    for (const Params& tune : tunes) {
-      for (const bool cold : {false, true}) {
-        if (arguments.mode != "both" && (arguments.mode == "cold") != cold) continue;
-        Subject subject;
-        subject.variant = variant.name;
-        subject.tune = tune;
-        subject.cold = cold;
-        subjects.push_back(std::move(subject));
-      }
-    }
-  }
-  return subjects;
+bool is_of(const BenchRow& row, const Recipe& recipe, const Params& shape) {
+  return row.recipe == recipe.name && row.shape.str() == shape.str();
 }
 
 // The rows of one problem.
@@ -242,7 +225,7 @@ std::vector<BenchRow*> rows_of(std::vector<BenchRow>& rows, const Recipe& recipe
                                const Params& shape) {
   std::vector<BenchRow*> out;
   for (BenchRow& row : rows) {
-    if (row.recipe == recipe.name && row.shape.str() == shape.str()) out.push_back(&row);
+    if (is_of(row, recipe, shape)) out.push_back(&row);
   }
   return out;
 }
@@ -256,8 +239,8 @@ BenchRow* row_of(const std::vector<BenchRow*>& rows, const Subject& subject) {
   return nullptr;
 }
 
-// One process of the measurement, or all of it.
-int bench_here(const BenchArguments& arguments, const std::vector<std::string>& passed_on) {
+// The recipes to measure. Throws Error(invalid_argument) for a variant or a shape that there is none of.
+std::vector<const Recipe*> chosen_recipes(const BenchArguments& arguments) {
   std::vector<const Recipe*> chosen;
   if (arguments.recipes.empty()) {
     for (const Recipe& recipe : recipes()) chosen.push_back(&recipe);
@@ -267,11 +250,10 @@ int bench_here(const BenchArguments& arguments, const std::vector<std::string>& 
     if (!arguments.variant.empty() && chosen.size() == 1) recipe->variant(arguments.variant);
     for (const Params& shape : shapes_of(*recipe, arguments)) recipe->check_shape(shape);
   }
-  std::optional<Compared> old;
-  if (!arguments.compare.empty())
-    old = read_measured(arguments.compare);  // before anything is measured
+  return chosen;
+}
 
-  std::vector<std::string> flags{"clcook bench", "--benchmark_enable_random_interleaving=true"};
+void check_flags(const std::vector<std::string>& passed_on) {
   for (const std::string& flag : passed_on) {
     if (flag.rfind("--benchmark_", 0) != 0) {
       fail(Errc::invalid_argument, "bench",
@@ -281,139 +263,187 @@ int bench_here(const BenchArguments& arguments, const std::vector<std::string>& 
       fail(Errc::invalid_argument, "bench",
            "use --out FILE: its JSON holds the entries that Google Benchmark's tools read");
     }
-    flags.push_back(flag);
   }
-  std::vector<char*> pointers;
-  for (std::string& flag : flags) pointers.push_back(flag.data());
-  int count = static_cast<int>(pointers.size());
-  benchmark::Initialize(&count, pointers.data());
+}
 
-  EventTimer timer;
-  PickOptions pick;
-  pick.profiling = true;
-  pick.runtime.on_launch = timer.observer();
-  const Runtime runtime = Runtime::pick(arguments.device, pick);
-  inspect_descriptions(arguments.recipes, runtime);
-  const Device device = read_fields<Device>(to_json(runtime.info()), "of this run", "device");
+// One process of the measurement, or all of it: rows, of which earlier ones may be there already.
+class BenchRun {
+ public:
+  BenchRun(const BenchArguments& arguments, Meter& meter)
+      : arguments_(arguments),
+        meter_(meter),
+        result_(arguments.out, arguments.resume, head(), "rows", [this] { return to_json(rows_); }),
+        ceilings_(take_over()) {
+    result_.head()["ceilings"] = to_json(ceilings_);
+  }
+  BenchRun(const BenchRun&) = delete;
+  BenchRun& operator=(const BenchRun&) = delete;
+
+  GrowingResult& result() { return result_; }
+  const Ceilings& ceilings() const { return ceilings_; }
+  const std::vector<BenchRow>& rows() const { return rows_; }
+
+  // Measures what this process has to of a problem; false: it was there.
+  bool measure(const Recipe& recipe, const Params& shape) {
+    std::vector<Subject> subjects =
+        subjects_of(recipe, arguments_.variant, arguments_.all_tunes,
+                    arguments_.mode == "both" ? std::vector<bool>{false, true}
+                                              : std::vector<bool>{arguments_.mode == "cold"});
+    const std::vector<BenchRow*> known = rows_of(rows_, recipe, shape);
+    const auto is_done = [&](const Subject& one) { return this->is_done(row_of(known, one)); };
+    if (std::all_of(subjects.begin(), subjects.end(), is_done)) return false;
+    if (is_first()) {
+      const auto is_its = [&](const BenchRow& row) { return is_of(row, recipe, shape); };
+      rows_.erase(std::remove_if(rows_.begin(), rows_.end(), is_its), rows_.end());
+    } else {
+      subjects.erase(std::remove_if(subjects.begin(), subjects.end(), is_done), subjects.end());
+    }
+    time(recipe, shape, subjects);
+    add(recipe, shape, subjects);
+    result_.keep();
+    return true;
+  }
+
+ private:
+  bool is_first() const { return arguments_.process == 1; }
+
+  // The first process takes what there is, another one adds its block to it.
+  bool is_done(const BenchRow* row) const {
+    if (row == nullptr) return !is_first();  // what the first process left out
+    return is_first() || !row->measured() ||
+           row->blocks >= static_cast<std::size_t>(arguments_.process);
+  }
+
+  Json head() const {
+    Json out = result_head("bench", meter_.runtime().info());
+    out["seed"] = arguments_.seed;
+    if (arguments_.quick) out["quick"] = to_json(Quick{kQuickSamples, kBlocks, arguments_.seconds});
+    if (arguments_.processes > 1) out["processes"] = arguments_.processes;
+    return out;
+  }
+
+  // The rows of an earlier run, and its ceilings; without one they are measured.
+  Ceilings take_over() {
+    if (result_.earlier().is_null()) return measure_ceilings(meter_.runtime(), arguments_.smoke);
+    BenchResult earlier = read_fields<BenchResult>(result_.earlier(), arguments_.resume);
+    rows_ = std::move(earlier.rows);
+    return earlier.ceilings;
+  }
+
+  void time(const Recipe& recipe, const Params& shape, std::vector<Subject>& subjects) {
+    MeasureOptions options;
+    const int samples = arguments_.quick ? kQuickSamples : arguments_.samples;
+    const int blocks = arguments_.processes > 1 ? arguments_.processes : std::min(kBlocks, samples);
+    options.blocks = arguments_.smoke || arguments_.processes > 1 ? 1 : blocks;
+    options.samples = arguments_.smoke ? 3 : std::max(1, samples / blocks);
+    // Of one process, and of a first look, so many as are asked for.
+    if (!arguments_.smoke && !arguments_.quick && arguments_.processes == 1)
+      options.most_blocks = kMostTimes * blocks;
+    if (!arguments_.smoke) options.probe_s = 1e-6 * ceilings_.probe_us.value_or(0);
+    options.validates = is_first();
+    options.seconds = arguments_.seconds;
+    options.progress = isatty(STDERR_FILENO) != 0 && !arguments_.quick;
+    try {
+      meter_.measure(recipe, shape, arguments_.seed, subjects, options);
+    } catch (const Error& error) {
+      if (error.code != Errc::unsupported && error.code != Errc::out_of_resources) throw;
+      for (Subject& subject : subjects) {
+        subject.problem = error.what();
+        subject.skipped = true;
+      }
+    }
+  }
+
+  void add(const Recipe& recipe, const Params& shape, const std::vector<Subject>& subjects) {
+    if (is_first()) {
+      for (const Subject& subject : subjects)
+        rows_.push_back(row_of(recipe, shape, subject, meter_.runtime().info()));
+    }
+    const std::vector<BenchRow*> known = rows_of(rows_, recipe, shape);
+    for (const Subject& subject : subjects) {
+      BenchRow* row = row_of(known, subject);
+      if (row->measured()) add_times(*row, subject);
+    }
+    evaluate(recipe, known, ceilings_);
+  }
+
+  const BenchArguments& arguments_;
+  Meter& meter_;
+  std::vector<BenchRow> rows_;
+  GrowingResult result_;
+  Ceilings ceilings_;
+};
+
+// What is printed of a problem.
+std::string shown(const Recipe& recipe, const Params& shape, const std::vector<BenchRow>& rows,
+                  bool is_old, bool quick) {
+  if (quick)
+    return is_old ? fmt::format("{:<18} measured before\n", recipe.name)
+                  : summary_line(recipe, rows);
+  return fmt::format("\n{}  {}\n{}", recipe.name, shape.str(),
+                     is_old ? "measured before\n" : render(rows));
+}
+
+int bench_here(const BenchArguments& arguments, const std::vector<std::string>& passed_on) {
+  const std::vector<const Recipe*> chosen = chosen_recipes(arguments);
+  std::optional<Compared> old;
+  if (!arguments.compare.empty())
+    old = read_measured(arguments.compare);  // before anything is measured
+  check_flags(passed_on);
+  Meter meter(arguments.device, passed_on);
+  const DeviceInfo& info = meter.runtime().info();
+  inspect_descriptions(arguments.recipes, meter.runtime());
+  const Device device = read_fields<Device>(to_json(info), "of this run", "device");
   if (old) check_same_device(old->device, device);
 
-  const bool progress = isatty(STDERR_FILENO) != 0;
   const Interrupt interrupt("the problem that is being measured");
-  Json head = result_head("bench", runtime.info());
-  head["seed"] = arguments.seed;
-  if (arguments.quick) head["quick"] = to_json(Quick{kQuickSamples, kBlocks, arguments.seconds});
-  if (arguments.processes > 1) head["processes"] = arguments.processes;
-  std::vector<BenchRow> rows;
-  GrowingResult result(arguments.out, arguments.resume, std::move(head), "rows",
-                       [&] { return to_json(rows); });
-  std::optional<BenchResult> old_run;
-  if (!result.earlier().is_null())
-    old_run = read_fields<BenchResult>(result.earlier(), arguments.resume);
-  const Ceilings ceilings =
-      old_run ? old_run->ceilings : measure_ceilings(runtime, arguments.smoke);
-  result.head()["ceilings"] = to_json(ceilings);
-  if (old_run) rows = old_run->rows;
+  BenchRun run(arguments, meter);
   // Of several processes the last one prints what all have measured.
+  const bool is_one = arguments.processes == 1;
   const bool is_last = arguments.process == arguments.processes;
   const bool prints = arguments.out != "-" && is_last;
   if (prints) {
+    const Ceilings& ceilings = run.ceilings();
     fmt::print(
         "{}, {}, driver {}\nceilings: copy {:.1f} GB/s (in cache {:.1f}), FMA {:.1f} Gop/s, launch "
         "{:.1f} us\n",
-        runtime.info().platform, runtime.info().name, runtime.info().driver, ceilings.copy_gbs,
-        ceilings.cached_copy_gbs, ceilings.fma_gops, ceilings.launch_us);
+        info.platform, info.name, info.driver, ceilings.copy_gbs, ceilings.cached_copy_gbs,
+        ceilings.fma_gops, ceilings.launch_us);
   }
   bool failed = false;
-  Progress line(arguments.processes == 1 ? "measuring: recipe"
-                                         : fmt::format("process {} of {}: recipe",
-                                                       arguments.process, arguments.processes),
-                arguments.quick ? chosen.size() : 0, !arguments.quick && arguments.processes == 1);
+  Progress line(
+      is_one ? "measuring: recipe"
+             : fmt::format("process {} of {}: recipe", arguments.process, arguments.processes),
+      arguments.quick ? chosen.size() : 0, !arguments.quick && is_one);
   std::size_t ready = 0;  // recipes and shapes that are done
   for (const Recipe* recipe : chosen) {
     if (Interrupt::asked()) break;
     line.step(recipe->name);
     for (const Params& shape : shapes_of(*recipe, arguments)) {
       if (Interrupt::asked()) break;
-      std::vector<Subject> subjects = subjects_of(*recipe, arguments);
-      std::vector<BenchRow*> known = rows_of(rows, *recipe, shape);
-      const bool is_first = arguments.process == 1;
-      const auto is_done = [&](const Subject& subject) {
-        const BenchRow* row = row_of(known, subject);
-        if (row == nullptr) return !is_first;  // what the first process left out
-        return is_first || !row->measured() ||
-               row->blocks >= static_cast<std::size_t>(arguments.process);
-      };
-      const bool was_measured = std::all_of(subjects.begin(), subjects.end(), is_done);
-      if (!was_measured) {
-        if (is_first) {
-          rows.erase(std::remove_if(rows.begin(), rows.end(),
-                                    [&](const BenchRow& row) {
-                                      return row.recipe == recipe->name &&
-                                             row.shape.str() == shape.str();
-                                    }),
-                     rows.end());
-        } else {
-          subjects.erase(std::remove_if(subjects.begin(), subjects.end(), is_done), subjects.end());
-        }
-        MeasureOptions options;
-        const int samples = arguments.quick ? kQuickSamples : arguments.samples;
-        const int blocks =
-            arguments.processes > 1 ? arguments.processes : std::min(kBlocks, samples);
-        options.blocks = arguments.smoke || arguments.processes > 1 ? 1 : blocks;
-        options.samples = arguments.smoke ? 3 : std::max(1, samples / blocks);
-        options.validates = is_first;
-        options.seconds = arguments.seconds;
-        options.progress = progress && !arguments.quick;
-        options.prefix = recipe->name + "/" + shape.str();
-        try {
-          measure([&] { return recipe->make(runtime, shape, arguments.seed); }, runtime, timer,
-                  subjects, options);
-        } catch (const Error& error) {
-          if (error.code != Errc::unsupported && error.code != Errc::out_of_resources) throw;
-          for (Subject& subject : subjects) {
-            subject.problem = error.what();
-            subject.skipped = true;
-          }
-        }
-        if (is_first) {
-          for (const Subject& subject : subjects)
-            rows.push_back(row_of(*recipe, shape, subject, runtime.info()));
-        }
-        known = rows_of(rows, *recipe, shape);
-        for (const Subject& subject : subjects) {
-          BenchRow* row = row_of(known, subject);
-          if (row->measured()) add_times(*row, subject);
-        }
-        evaluate(*recipe, known, ceilings);
-        result.keep();
+      const bool is_old = !run.measure(*recipe, shape) && is_one;
+      std::vector<BenchRow> rows;
+      for (const BenchRow& row : run.rows()) {
+        if (is_of(row, *recipe, shape)) rows.push_back(row);
       }
-      failed = failed || std::any_of(known.begin(), known.end(),
-                                     [](const BenchRow* row) { return row->status == "failed"; });
+      failed = failed || std::any_of(rows.begin(), rows.end(),
+                                     [](const BenchRow& row) { return row.status == "failed"; });
       ++ready;
       line.clear();
       if (!prints) continue;
-      std::vector<BenchRow> part;
-      for (const BenchRow* row : known) part.push_back(*row);
-      const bool is_old = was_measured && arguments.processes == 1;
-      if (arguments.quick) {
-        fmt::print("{}", is_old ? fmt::format("{:<18} measured before\n", recipe->name)
-                                : summary_line(*recipe, part));
-      } else {
-        fmt::print("\n{}  {}\n{}", recipe->name, shape.str(),
-                   is_old ? "measured before\n" : render(part));
-      }
+      fmt::print("{}", shown(*recipe, shape, rows, is_old, arguments.quick));
       std::fflush(stdout);
     }
   }
   line.clear();
-  result.finish(Json::object());
+  run.result().finish(Json::object());
   if (Interrupt::asked()) {
-    fmt::print(stderr, "{}", result.kept(fmt::format("{} problems", ready)));
+    fmt::print(stderr, "{}", run.result().kept(fmt::format("{} problems", ready)));
     return kInterrupted;
   }
   int code = failed ? 1 : 0;
   if (old && is_last)
-    code = std::max(code, compare_results(old->device, old->result.rows, device, rows));
+    code = std::max(code, compare_results(old->device, old->result.rows, device, run.rows()));
   return code;
 }
 
@@ -441,7 +471,7 @@ int bench(const BenchArguments& arguments, const std::vector<std::string>& passe
 
 }  // namespace
 
-void add_bench(CLI::App& app, int& exit_code) {
+const Command add_bench(5, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "bench", "Time every variant against its baseline and the device's measured ceilings");
   auto arguments = std::make_shared<BenchArguments>();
@@ -462,8 +492,10 @@ void add_bench(CLI::App& app, int& exit_code) {
                       "Device specification; default CLCOOK_DEVICE, else any");
   add_result_options(*command, arguments->out, arguments->resume);
   command
-      ->add_option("--samples", arguments->samples,
-                   "Timed runs of each variant, in blocks with freshly allocated memory")
+      ->add_option(
+          "--samples", arguments->samples,
+          "Timed runs of each variant, in blocks with freshly allocated memory; more while "
+          "they are noisy")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command
@@ -514,6 +546,6 @@ void add_bench(CLI::App& app, int& exit_code) {
       exit_code = with_descriptions(arguments->recipes, run);
     }
   });
-}
+});
 
 }  // namespace clcook::tool

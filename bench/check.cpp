@@ -201,6 +201,22 @@ class RowWatch {
   bool runs_ = false;
 };
 
+// A line for each variant, and what all come to.
+std::string table_of(const Checked& checked, const DeviceInfo& device) {
+  std::string out =
+      fmt::format("{}, {}\n{:<34} {:>7} {:>7} {:>8}  {:>10}  {:>9}\n", device.platform, device.name,
+                  "variant", "passed", "failed", "skipped", "max error", "of bound");
+  for (const CheckTotalRow& sum : checked.totals) {
+    out += fmt::format("{:<34} {:>7} {:>7} {:>8}  {:>10.3g}  {:>8.1f}%\n",
+                       sum.recipe + "/" + sum.variant, sum.passed, sum.failed, sum.skipped,
+                       sum.max_error, 100 * sum.share);
+    out += skips_in_short(sum.skips);
+  }
+  out += fmt::format("{} passed, {} failed, {} skipped; {} kernels ran\n", checked.all.passed,
+                     checked.all.failed, checked.all.skipped, checked.all.launches);
+  return out;
+}
+
 int run_check(const CheckArguments& arguments) {
   // Programs that come from a cache have no log: with --verbose all are compiled.
   if (arguments.verbose) {
@@ -289,18 +305,7 @@ int run_check(const CheckArguments& arguments) {
   }
   result.finish(more);
   if (!arguments.json) {
-    std::string out = fmt::format("{}, {}\n{:<34} {:>7} {:>7} {:>8}  {:>10}  {:>9}\n",
-                                  runtime.info().platform, runtime.info().name, "variant", "passed",
-                                  "failed", "skipped", "max error", "of bound");
-    for (const CheckTotalRow& sum : checked.totals) {
-      out += fmt::format("{:<34} {:>7} {:>7} {:>8}  {:>10.3g}  {:>8.1f}%\n",
-                         sum.recipe + "/" + sum.variant, sum.passed, sum.failed, sum.skipped,
-                         sum.max_error, 100 * sum.share);
-      out += skips_in_short(sum.skips);
-    }
-    out += fmt::format("{} passed, {} failed, {} skipped; {} kernels ran\n", checked.all.passed,
-                       checked.all.failed, checked.all.skipped, checked.all.launches);
-    deliver("", out);
+    deliver("", table_of(checked, runtime.info()));
   }
   if (ended_early) {
     fmt::print(stderr, "{}", result.kept(fmt::format("{} rows", checked.rows.size())));
@@ -313,7 +318,7 @@ int run_check(const CheckArguments& arguments) {
 
 }  // namespace
 
-void add_check(CLI::App& app, int& exit_code) {
+const Command add_check(3, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "check", "Compare every variant with its scalar reference; exit code 1 on any mismatch");
   auto arguments = std::make_shared<CheckArguments>();
@@ -353,6 +358,6 @@ void add_check(CLI::App& app, int& exit_code) {
     exit_code =
         arguments->plan ? print_plan(*arguments) : in_child([&] { return run_check(*arguments); });
   });
-}
+});
 
 }  // namespace clcook::tool

@@ -347,7 +347,7 @@ int run_counters(const CountersArguments& arguments) {
 
 }  // namespace
 
-void add_counters(CLI::App& app, int& exit_code) {
+const Command add_counters(6, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "counters",
       "What the hardware counts while each variant runs: NVIDIA GPUs with ncu, CPUs with perf");
@@ -374,6 +374,6 @@ void add_counters(CLI::App& app, int& exit_code) {
     }
     exit_code = with_descriptions(arguments->recipes, [&] { return run_counters(*arguments); });
   });
-}
+});
 
 }  // namespace clcook::tool

@@ -202,7 +202,7 @@ int check(const CourseArguments& arguments) {
 
 }  // namespace
 
-void add_course(CLI::App& app, int& exit_code) {
+const Command add_course(14, [](CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("course", "Twelve exercises: make a kernel better, and have it graded");
   command->require_subcommand(0, 1);
@@ -235,6 +235,6 @@ void add_course(CLI::App& app, int& exit_code) {
   command->callback([command, &exit_code] {
     if (command->get_subcommands().empty()) exit_code = list();
   });
-}
+});
 
 }  // namespace clcook::tool

@@ -55,7 +55,7 @@ constexpr const char* kWayToACache =
 
 }  // namespace
 
-void add_devices(CLI::App& app, int& exit_code) {
+const Command add_devices(2, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "devices", "List the OpenCL devices, which one is chosen, and why not the others");
   auto json = std::make_shared<bool>(false);
@@ -128,6 +128,6 @@ void add_devices(CLI::App& app, int& exit_code) {
                       : out);
     exit_code = chosen ? 0 : 2;
   });
-}
+});
 
 }  // namespace clcook::tool

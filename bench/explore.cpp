@@ -1,7 +1,6 @@
 // clcook explore: time against how far the paths of the work-items part, or against another number
 // that a recipe sweeps, beside what its model says.
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -196,7 +195,8 @@ std::string curve_text(const Curve& curve) {
   return out;
 }
 
-int explore(const ExploreArguments& arguments) {
+// The recipe to explore. Throws Error(invalid_argument) where it has no sweep.
+const Recipe& recipe_of(const ExploreArguments& arguments) {
   const Recipe& recipe = find_recipe(recipes(), arguments.recipe);
   if (recipe.sweeps.empty()) {
     std::string known;
@@ -208,29 +208,134 @@ int explore(const ExploreArguments& arguments) {
                      known.empty() ? " none" : known));
   }
   if (!arguments.variant.empty()) recipe.variant(arguments.variant);
+  return recipe;
+}
+
+// A sweep with one family of it: what is measured for one curve.
+struct Course {
+  const Sweep* sweep;
+  Params base;
+  std::vector<Params> points;
+  std::vector<double> x;
+};
+
+// All of them, their shapes checked, by sweep.
+std::vector<std::vector<Course>> courses_of(const Recipe& recipe,
+                                            const ExploreArguments& arguments) {
   const Params override = Params::parse(arguments.shape);
-  const auto base_of = [&](const Sweep& sweep, const Params& family) {
-    Params base = merged(sweep.shape, family);
-    if (arguments.smoke) base = merged(base, sweep.smoke);
-    return merged(base, override);
-  };
+  std::vector<std::vector<Course>> out;
   for (const Sweep& sweep : recipe.sweeps) {
-    for (const Params& family : combinations(sweep.families)) {
-      for (const Value& value : sweep.along.values)
-        recipe.check_shape(base_of(sweep, family).set(sweep.along.name, value));
+    std::vector<Params> families = combinations(sweep.families);
+    std::vector<Value> along = sweep.along.values;
+    out.emplace_back();
+    for (const Params& family : families) {
+      Course one{&sweep, merged(sweep.shape, family), {}, {}};
+      if (arguments.smoke) one.base = merged(one.base, sweep.smoke);
+      one.base = merged(one.base, override);
+      for (const Value& value : along) {
+        one.points.push_back(recipe.check_shape(Params(one.base).set(sweep.along.name, value)));
+        one.x.push_back(number_of(value));
+      }
+      if (arguments.smoke && along.size() > 2) {
+        one.points = {one.points.front(), one.points.back()};
+        one.x = {one.x.front(), one.x.back()};
+      }
+      if (!arguments.smoke || out.back().empty()) out.back().push_back(std::move(one));
     }
   }
+  return out;
+}
 
-  std::string program = "clcook explore";
-  std::string interleave = "--benchmark_enable_random_interleaving=true";
-  char* pointers[] = {program.data(), interleave.data(), nullptr};
-  int count = 2;
-  benchmark::Initialize(&count, pointers);
-  EventTimer timer;
-  PickOptions pick;
-  pick.profiling = true;
-  pick.runtime.on_launch = timer.observer();
-  const Runtime runtime = Runtime::pick(arguments.device, pick);
+// Measures the curves of a recipe.
+class Explorer {
+ public:
+  Explorer(const ExploreArguments& arguments, const Recipe& recipe, Meter& meter,
+           const Ceilings& ceilings)
+      : arguments_(arguments), recipe_(recipe), meter_(meter), ceilings_(ceilings) {}
+
+  bool failed() const { return failed_; }
+
+  // Whether a curve is of this course, with as many variants.
+  bool is_of(const Curve& curve, const Course& course) const {
+    return curve.recipe == recipe_.name && curve.along == course.sweep->along.name &&
+           curve.shape.str() == course.base.str() && curve.points.size() == course.points.size() &&
+           curve.variants.size() == subjects().size();
+  }
+
+  Curve measure(const Course& course, Models& models) {
+    std::vector<Line> lines;
+    for (const Subject& one : subjects())
+      lines.push_back({one.variant, recipe_.variant(one.variant).is_baseline, {}, {}, ""});
+    std::vector<double> copies;
+    for (const Params& point : course.points) {
+      const double bytes = add_point(point, lines);
+      copies.push_back(bytes / (ceilings_.copy_gbs * 1e3));
+    }
+    const Sweep& sweep = *course.sweep;
+    Curve curve{recipe_.name, sweep.label, sweep.along.name, course.base, {}, rounded(copies), {}};
+    for (const double one : course.x) curve.points.emplace_back(one);
+    const auto baseline =
+        std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.baseline; });
+    const auto predicted = models.predict(course.points, lines);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const Line& line = lines[i];
+      CurveVariant one;
+      one.variant = line.variant;
+      one.baseline = line.baseline;
+      one.measured_us = rounded(line.measured);
+      if (!line.reason.empty()) one.reason = line.reason;
+      if (!std::all_of(line.measured.begin(), line.measured.end(),
+                       [](double time) { return std::isnan(time); }))
+        one.ran = fingerprint_of(recipe_, one.variant, subjects()[i].tune, course.points,
+                                 meter_.runtime().info());
+      if (sweep.lanes || sweep.model) one.predicted_us = predicted[i];
+      if (!line.baseline)
+        one.pays = ranges_where_it_pays(course.x, baseline->measured, line.measured);
+      curve.variants.push_back(std::move(one));
+    }
+    return curve;
+  }
+
+ private:
+  std::vector<Subject> subjects() const { return subjects_of(recipe_, arguments_.variant, false); }
+
+  // Adds the times of one point to the lines. Returns the bytes that the first variant moves that runs.
+  double add_point(const Params& point, std::vector<Line>& lines) {
+    std::vector<Subject> measured = subjects();
+    MeasureOptions options;
+    options.samples = arguments_.smoke ? 1 : arguments_.samples;
+    options.progress = isatty(STDERR_FILENO) != 0;
+    meter_.measure(recipe_, point, arguments_.seed, measured, options);
+    double bytes = std::nan("");
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const Subject& subject = measured[i];
+      if (!subject.problem.empty()) {
+        lines[i].reason = subject.problem;
+        failed_ = failed_ || !subject.skipped;
+      }
+      const bool ran = !subject.blocks.empty();
+      lines[i].measured.push_back(ran ? median(subject.samples()) * 1e6 : std::nan(""));
+      const double moved = subject.work.bytes_read + subject.work.bytes_written;
+      if (ran && std::isnan(bytes)) bytes = moved;
+      const double rate = moved <= kCachedBytes ? ceilings_.cached_copy_gbs : ceilings_.copy_gbs;
+      lines[i].floor.push_back(ran ? std::max(moved / (rate * 1e3), ceilings_.launch_us)
+                                   : std::nan(""));
+    }
+    return bytes;
+  }
+
+  const ExploreArguments& arguments_;
+  const Recipe& recipe_;
+  Meter& meter_;
+  const Ceilings& ceilings_;
+  bool failed_ = false;
+};
+
+int explore(const ExploreArguments& arguments) {
+  const Recipe& recipe = recipe_of(arguments);
+  const std::vector<std::vector<Course>> courses = courses_of(recipe, arguments);
+  Meter meter(arguments.device);
+  const Runtime& runtime = meter.runtime();
 
   const Interrupt interrupt("the curve that is being measured");
   Json head = result_head("explore", runtime.info());
@@ -245,93 +350,17 @@ int explore(const ExploreArguments& arguments) {
   }
   const Ceilings ceilings = measured ? *measured : measure_ceilings(runtime, arguments.smoke);
   result.head()["ceilings"] = to_json(ceilings);
-  bool failed = false;
-  for (const Sweep& sweep : recipe.sweeps) {
-    std::vector<Value> along = sweep.along.values;
-    if (arguments.smoke && along.size() > 2) along = {along.front(), along.back()};
-    std::vector<Params> families = combinations(sweep.families);
-    Models models(sweep, arguments.seed);
-    if (arguments.smoke) families.resize(1);
-    for (const Params& family : families) {
-      const Params base = base_of(sweep, family);
-      std::vector<Params> points;
-      std::vector<double> x;
-      for (const Value& value : along) {
-        points.push_back(recipe.check_shape(Params(base).set(sweep.along.name, value)));
-        x.push_back(number_of(value));
-      }
-      std::vector<Line> lines;
-      for (const VariantInfo& variant : recipe.variants) {
-        if (arguments.variant.empty() || variant.name == arguments.variant || variant.is_baseline)
-          lines.push_back({variant.name, variant.is_baseline, {}, {}, ""});
-      }
+  Explorer explorer(arguments, recipe, meter, ceilings);
+  for (const std::vector<Course>& of_sweep : courses) {
+    Models models(*of_sweep.front().sweep, arguments.seed);
+    for (const Course& course : of_sweep) {
       if (Interrupt::asked()) break;
-      const auto before = std::find_if(curves.begin(), curves.end(), [&](const Curve& one) {
-        return one.recipe == recipe.name && one.along == sweep.along.name &&
-               one.shape.str() == base.str() && one.points.size() == points.size() &&
-               one.variants.size() == lines.size();
-      });
-      if (before != curves.end()) {
-        if (arguments.out != "-") fmt::print("{}", curve_text(*before));
-        continue;
-      }
-      const auto tune_of = [&](const Line& line) {
-        return combinations(recipe.variant(line.variant).axes).front();
-      };
-      std::vector<double> copies;
-      for (const Params& point : points) {
-        double bytes = std::nan("");  // of the first variant that runs
-        std::vector<Subject> subjects;
-        for (const Line& line : lines) {
-          Subject subject;
-          subject.variant = line.variant;
-          subject.tune = tune_of(line);
-          subjects.push_back(std::move(subject));
-        }
-        MeasureOptions options;
-        options.samples = arguments.smoke ? 1 : arguments.samples;
-        options.progress = isatty(STDERR_FILENO) != 0;
-        options.prefix = recipe.name + "/" + point.str();
-        measure([&] { return recipe.make(runtime, point, arguments.seed); }, runtime, timer,
-                subjects, options);
-        for (std::size_t i = 0; i < lines.size(); ++i) {
-          const Subject& subject = subjects[i];
-          if (!subject.problem.empty()) {
-            lines[i].reason = subject.problem;
-            failed = failed || !subject.skipped;
-          }
-          lines[i].measured.push_back(subject.blocks.empty() ? std::nan("")
-                                                             : median(subject.samples()) * 1e6);
-          const double moved = subject.work.bytes_read + subject.work.bytes_written;
-          if (!subject.blocks.empty() && std::isnan(bytes)) bytes = moved;
-          const double rate = moved <= kCachedBytes ? ceilings.cached_copy_gbs : ceilings.copy_gbs;
-          lines[i].floor.push_back(subject.blocks.empty()
-                                       ? std::nan("")
-                                       : std::max(moved / (rate * 1e3), ceilings.launch_us));
-        }
-        copies.push_back(bytes / (ceilings.copy_gbs * 1e3));
-      }
-      Curve curve{recipe.name, sweep.label, sweep.along.name, base, {}, rounded(copies), {}};
-      for (const double one : x) curve.points.emplace_back(one);
-      const auto baseline =
-          std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.baseline; });
-      const auto predicted = models.predict(points, lines);
-      for (std::size_t i = 0; i < lines.size(); ++i) {
-        const Line& line = lines[i];
-        CurveVariant one;
-        one.variant = line.variant;
-        one.baseline = line.baseline;
-        one.measured_us = rounded(line.measured);
-        if (!line.reason.empty()) one.reason = line.reason;
-        if (!std::all_of(line.measured.begin(), line.measured.end(),
-                         [](double time) { return std::isnan(time); }))
-          one.ran = fingerprint_of(recipe, one.variant, tune_of(line), points, runtime.info());
-        if (sweep.lanes || sweep.model) one.predicted_us = predicted[i];
-        if (!line.baseline) one.pays = ranges_where_it_pays(x, baseline->measured, line.measured);
-        curve.variants.push_back(std::move(one));
-      }
-      curves.push_back(std::move(curve));
-      if (arguments.out != "-") fmt::print("{}", curve_text(curves.back()));
+      const auto is_its = [&](const Curve& one) { return explorer.is_of(one, course); };
+      auto curve = std::find_if(curves.begin(), curves.end(), is_its);
+      const bool is_new = curve == curves.end();
+      if (is_new) curve = curves.insert(curves.end(), explorer.measure(course, models));
+      if (arguments.out != "-") fmt::print("{}", curve_text(*curve));
+      if (!is_new) continue;
       std::fflush(stdout);
       result.keep();
     }
@@ -341,12 +370,12 @@ int explore(const ExploreArguments& arguments) {
     fmt::print(stderr, "{}", result.kept(fmt::format("{} curves", curves.size())));
     return kInterrupted;
   }
-  return failed ? 1 : 0;
+  return explorer.failed() ? 1 : 0;
 }
 
 }  // namespace
 
-void add_explore(CLI::App& app, int& exit_code) {
+const Command add_explore(7, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "explore", "Sweep what a recipe's time depends on: measured and predicted times");
   auto arguments = std::make_shared<ExploreArguments>();
@@ -366,6 +395,6 @@ void add_explore(CLI::App& app, int& exit_code) {
                     "First curve, two points of a small problem, one run: does it work? Its "
                     "figures mean nothing");
   command->callback([arguments, &exit_code] { exit_code = explore(*arguments); });
-}
+});
 
 }  // namespace clcook::tool

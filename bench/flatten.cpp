@@ -5,7 +5,7 @@
 
 namespace clcook::tool {
 
-void add_flatten(CLI::App& app, int& exit_code) {
+const Command add_flatten(4, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("flatten", "Print a kernel file with its headers inlined");
   auto file = std::make_shared<std::string>();
   auto out = std::make_shared<std::string>();
@@ -29,6 +29,6 @@ void add_flatten(CLI::App& app, int& exit_code) {
     deliver(*out, text + source.self_contained());
     exit_code = 0;
   });
-}
+});
 
 }  // namespace clcook::tool

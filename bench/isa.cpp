@@ -525,53 +525,31 @@ std::vector<std::vector<Job>> jobs_of_files(const IsaArguments& arguments,
   return out;
 }
 
-int isa_command(const IsaArguments& arguments) {
-  const auto start = std::chrono::steady_clock::now();
-  const bool gating = !arguments.gate.empty() || !arguments.update_gate.empty();
-  if (gating && arguments.all_tunes)
-    fail(Errc::invalid_argument, "clcook isa",
-         "the gate holds the default tuning; leave out --all-tunes");
-  const Toolchain tools = isa::find_toolchain();
-  const DiskCache cache = isa::isa_cache();
-  std::vector<Target> targets;
-  for (const std::string& name :
-       arguments.targets.empty() ? isa::default_targets() : arguments.targets) {
-    targets.push_back(isa::parse_target(name, tools));
-  }
-
-  if (!arguments.show.empty() || !arguments.diff.empty()) {
-    if (arguments.targets.empty()) targets = {isa::parse_target("gfx1030", tools)};
-    return show_command(arguments, targets, tools, cache);
-  }
-
-  const Interrupt interrupt("the kernels that are being compiled");
-  std::vector<std::string> files;
-  for (const std::string& name : arguments.recipes) {
-    if (is_file(name)) files.push_back(name);
-  }
+// Options that do not go together.
+void check_options(const IsaArguments& arguments, const std::vector<std::string>& files,
+                   bool gating) {
+  const std::string who = "clcook isa";
   if (!arguments.language.empty() && files.empty() &&
       std::none_of(arguments.recipes.begin(), arguments.recipes.end(), is_described)) {
-    fail(Errc::invalid_argument, "clcook isa",
+    fail(Errc::invalid_argument, who,
          "--cl-std is for files and descriptions; recipes say their own");
   }
   if (files.empty() &&
       !(arguments.definitions.empty() && arguments.includes.empty() && arguments.kernel.empty())) {
-    fail(Errc::invalid_argument, "clcook isa",
+    fail(Errc::invalid_argument, who,
          "-D, -I and --kernel are for files; recipes and descriptions take --variant");
   }
   if (!files.empty() && (gating || arguments.all_tunes || !arguments.variant.empty() ||
                          files.size() < arguments.recipes.size())) {
-    fail(Errc::invalid_argument, "clcook isa",
+    fail(Errc::invalid_argument, who,
          "'" + files.front() +
              "' is a file; recipes next to it, --variant, --all-tunes and the gate are for recipes "
              "alone");
   }
-  std::vector<Measured> missing;
-  std::vector<std::vector<Job>> by_target =
-      jobs_of_files(arguments, files, targets, tools, cache, missing);
-  for (std::size_t i = 0; files.empty() && i < targets.size(); ++i)
-    by_target[i] = select_jobs(arguments, isa::device_of(targets[i]), targets[i], tools, cache);
-  // Kernel by kernel, each for all targets.
+}
+
+// Kernel by kernel, each for all targets.
+std::vector<Job> in_turn(const std::vector<std::vector<Job>>& by_target) {
   std::vector<Job> jobs;
   std::size_t most = 0;
   for (const std::vector<Job>& one : by_target) most = std::max(most, one.size());
@@ -580,28 +558,42 @@ int isa_command(const IsaArguments& arguments) {
       if (i < one.size()) jobs.push_back(one[i]);
     }
   }
-  const bool whole =
-      arguments.recipes.empty() && arguments.variant.empty() && arguments.targets.empty();
-  if (!arguments.gate.empty() && arguments.update_gate.empty())
-    return run_gate(arguments, jobs, tools, cache, whole);
-  std::vector<Measured> all = isa::measure_all(jobs, tools, cache, Interrupt::asked);
-  all.insert(all.end(), missing.begin(), missing.end());
-  if (Interrupt::asked() && !arguments.update_gate.empty())
-    return ended_early(all.size(), jobs.size());
-  if (!arguments.update_gate.empty()) return update_gate(arguments, all, tools, whole);
-  std::optional<isa::LiveDevice> live;
-  if (files.empty() && !jobs.empty()) {
-    live = isa::ask_driver(
-        arguments.device, !arguments.device.empty(), "clcook isa --device",
-        [&](const DeviceInfo& device) { return select_jobs(arguments, device, {}, tools, cache); });
-  }
+  return jobs;
+}
 
-  std::string out = fmt::format("clcook isa: {}, libclc in {}\n", tools.clang_line, tools.libclc);
-  IsaResult found;
-  for (const Target& target : targets) found.targets.push_back({target.name, target.label});
-  std::map<std::string, std::map<std::string, unsigned>> unknown;
+IsaRow row_of(const Measured& one) {
+  const Job& job = one.job;
+  IsaRow row{job.recipe,      job.variant, job.tune,     job.kernel, job.label,
+             job.target.name, job.options, one.problem,  {},         to_string(one.dialect),
+             one.counts,      {},          one.resources};
+  if (!is_file(job.recipe))
+    row.ran =
+        fingerprint_of_isa(find_recipe(recipes(), job.recipe), row.variant, row.tune, row.target);
+  if (job.target.vendor == isa::Vendor::nvidia) row.ptx = one.ptx;
+  return row;
+}
+
+// What the command tells of all that it measured.
+struct Findings {
+  std::string text;
+  IsaResult result;
   std::size_t cached = 0;
   bool broken = false;
+  std::map<std::string, std::map<std::string, unsigned>> unknown;  // by target and mnemonic
+
+  void add(const Measured& one) {
+    cached += one.cached ? 1 : 0;
+    broken = broken || (!one.problem.empty() && one.job.needs.empty());
+    for (const auto& [name, times] : one.counts.unclassified)
+      unknown[one.job.target.name][name] += times;
+    result.kernels.push_back(row_of(one));
+  }
+};
+
+Findings findings_of(const std::vector<Measured>& all, const std::vector<std::string>& files,
+                     const std::vector<Target>& targets, const Toolchain& tools) {
+  Findings out;
+  for (const Target& target : targets) out.result.targets.push_back({target.name, target.label});
   std::vector<std::string> titles = files;
   for (const Recipe& recipe : recipes()) titles.push_back(recipe.name);
   for (const std::string& title : titles) {
@@ -611,79 +603,120 @@ int isa_command(const IsaArguments& arguments) {
         if (one.job.recipe == title && one.job.target.name == target.name) rows.push_back(&one);
       }
       if (rows.empty()) continue;
-      out += render(title, target, tools, rows);
-      for (const Measured* one : rows) {
-        cached += one->cached ? 1 : 0;
-        broken = broken || (!one->problem.empty() && one->job.needs.empty());
-        for (const auto& [name, times] : one->counts.unclassified)
-          unknown[target.name][name] += times;
-        IsaRow row{title,
-                   one->job.variant,
-                   one->job.tune,
-                   one->job.kernel,
-                   one->job.label,
-                   target.name,
-                   one->job.options,
-                   one->problem,
-                   {},
-                   to_string(one->dialect),
-                   one->counts,
-                   {},
-                   one->resources};
-        if (files.empty())
-          row.ran =
-              fingerprint_of_isa(find_recipe(recipes(), title), row.variant, row.tune, row.target);
-        if (target.vendor == isa::Vendor::nvidia) row.ptx = one->ptx;
-        found.kernels.push_back(std::move(row));
-      }
+      out.text += render(title, target, tools, rows);
+      for (const Measured* one : rows) out.add(*one);
     }
   }
-  Json driver = nullptr;
-  if (live) {
-    out += fmt::format(
-        "\n{}, driver {}: what its own compiler reports (-cl-nv-verbose)\n  {:<34} {:>9} {:>12} "
-        "{:>8} {:>11}\n",
-        live->info.name, live->info.driver, "", "registers", "spill bytes", "scratch",
-        "local bytes");
-    driver = {{"device", tool::to_json(live->info)}, {"kernels", Json::array()}};
-    for (const isa::Live& row : live->rows) {
-      const isa::Resources& r = row.resources;
-      const std::string name = row.job.name();
-      out += row.problem.empty()
-                 ? fmt::format("  {:<34} {:>9} {:>12} {:>8} {:>11}\n", name, number(r.registers),
-                               number(r.spills), number(r.scratch), number(r.local_bytes))
-                 : fmt::format("  {:<34} {}\n", name, row.problem);
-      driver["kernels"].push_back(
-          {{"name", name}, {"problem", row.problem}, {"resources", tool::to_json(r)}});
-    }
-  }
-  for (const auto& [target, names] : unknown) {
+  return out;
+}
+
+std::string unknown_text(const Findings& findings) {
+  std::string out;
+  for (const auto& [target, names] : findings.unknown) {
     out += "not classified, counted as other on " + target + ":";
     for (const auto& [name, times] : names)
       out += fmt::format(" {}{}", name, times > 1 ? fmt::format(" ({} times)", times) : "");
     out += "\n";
   }
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  out += fmt::format("\n{} kernels, {} from the cache, {:.1f} s\n", all.size(), cached, seconds);
-  if (jobs.empty()) out += "there is no recipe to compile\n";
+  return out;
+}
 
+std::string text_of(const isa::LiveDevice& live) {
+  std::string out = fmt::format(
+      "\n{}, driver {}: what its own compiler reports (-cl-nv-verbose)\n  {:<34} {:>9} {:>12} "
+      "{:>8} {:>11}\n",
+      live.info.name, live.info.driver, "", "registers", "spill bytes", "scratch", "local bytes");
+  for (const isa::Live& row : live.rows) {
+    const isa::Resources& r = row.resources;
+    const std::string name = row.job.name();
+    out += row.problem.empty()
+               ? fmt::format("  {:<34} {:>9} {:>12} {:>8} {:>11}\n", name, number(r.registers),
+                             number(r.spills), number(r.scratch), number(r.local_bytes))
+               : fmt::format("  {:<34} {}\n", name, row.problem);
+  }
+  return out;
+}
+
+Json json_of(const isa::LiveDevice& live) {
+  Json out = {{"device", tool::to_json(live.info)}, {"kernels", Json::array()}};
+  for (const isa::Live& row : live.rows)
+    out["kernels"].push_back({{"name", row.job.name()},
+                              {"problem", row.problem},
+                              {"resources", tool::to_json(row.resources)}});
+  return out;
+}
+
+// The kernels of files, or else of recipes, and what they come to: the text, the JSON, or the gate.
+int compile_all(const IsaArguments& arguments, const std::vector<Target>& targets,
+                const Toolchain& tools, const DiskCache& cache, bool gating) {
+  const auto start = std::chrono::steady_clock::now();
+  const Interrupt interrupt("the kernels that are being compiled");
+  std::vector<std::string> files;
+  for (const std::string& name : arguments.recipes) {
+    if (is_file(name)) files.push_back(name);
+  }
+  check_options(arguments, files, gating);
+  std::vector<Measured> missing;
+  std::vector<std::vector<Job>> by_target =
+      jobs_of_files(arguments, files, targets, tools, cache, missing);
+  for (std::size_t i = 0; files.empty() && i < targets.size(); ++i)
+    by_target[i] = select_jobs(arguments, isa::device_of(targets[i]), targets[i], tools, cache);
+  const std::vector<Job> jobs = in_turn(by_target);
+  const bool whole =
+      arguments.recipes.empty() && arguments.variant.empty() && arguments.targets.empty();
+  if (!arguments.gate.empty() && arguments.update_gate.empty())
+    return run_gate(arguments, jobs, tools, cache, whole);
+  std::vector<Measured> all = isa::measure_all(jobs, tools, cache, Interrupt::asked);
+  all.insert(all.end(), missing.begin(), missing.end());
+  if (!arguments.update_gate.empty())
+    return Interrupt::asked() ? ended_early(all.size(), jobs.size())
+                              : update_gate(arguments, all, tools, whole);
+  std::optional<isa::LiveDevice> live;
+  if (files.empty() && !jobs.empty()) {
+    live = isa::ask_driver(
+        arguments.device, !arguments.device.empty(), "clcook isa --device",
+        [&](const DeviceInfo& device) { return select_jobs(arguments, device, {}, tools, cache); });
+  }
+
+  const Findings found = findings_of(all, files, targets, tools);
+  std::string out = fmt::format("clcook isa: {}, libclc in {}\n", tools.clang_line, tools.libclc) +
+                    found.text + (live ? text_of(*live) : "") + unknown_text(found);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  out += fmt::format("\n{} kernels, {} from the cache, {:.1f} s\n", all.size(), found.cached,
+                     spent.count());
+  if (jobs.empty()) out += "there is no recipe to compile\n";
   if (!arguments.json.empty()) {
     Json result = result_head("isa", DeviceInfo());
     result.erase("device");
     result["tools"] = tools_json(tools);
-    result.update(to_json(found));
-    result["driver"] = std::move(driver);
+    result.update(to_json(found.result));
+    result["driver"] = live ? json_of(*live) : Json(nullptr);
     deliver(arguments.json == "-" ? "" : arguments.json, result.dump(1) + "\n");
   }
   if (arguments.json != "-") deliver("", out);
   if (Interrupt::asked()) return ended_early(all.size(), jobs.size());
-  return broken ? 1 : 0;
+  return found.broken ? 1 : 0;
+}
+
+int isa_command(const IsaArguments& arguments) {
+  const bool gating = !arguments.gate.empty() || !arguments.update_gate.empty();
+  if (gating && arguments.all_tunes)
+    fail(Errc::invalid_argument, "clcook isa",
+         "the gate holds the default tuning; leave out --all-tunes");
+  const Toolchain tools = isa::find_toolchain();
+  const DiskCache cache = isa::isa_cache();
+  const bool shows = !arguments.show.empty() || !arguments.diff.empty();
+  std::vector<std::string> names = arguments.targets;
+  if (names.empty()) names = shows ? std::vector<std::string>{"gfx1030"} : isa::default_targets();
+  std::vector<Target> targets;
+  for (const std::string& name : names) targets.push_back(isa::parse_target(name, tools));
+  return shows ? show_command(arguments, targets, tools, cache)
+               : compile_all(arguments, targets, tools, cache, gating);
 }
 
 }  // namespace
 
-void add_isa(CLI::App& app, int& exit_code) {
+const Command add_isa(9, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "isa",
       "Compile every variant, or kernels of your own, to machine code, without a "
@@ -743,6 +776,6 @@ void add_isa(CLI::App& app, int& exit_code) {
     }
     exit_code = isa_command(*arguments);
   });
-}
+});
 
 }  // namespace clcook::tool

@@ -117,7 +117,7 @@ std::string render_techniques() {
 
 }  // namespace
 
-void add_list(CLI::App& app, int& exit_code) {
+const Command add_list(1, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "list", "List the recipes with the names of their shapes, variants and tune axes");
   auto names = std::make_shared<std::vector<std::string>>();
@@ -141,6 +141,6 @@ void add_list(CLI::App& app, int& exit_code) {
     }
     exit_code = 0;
   });
-}
+});
 
 }  // namespace clcook::tool

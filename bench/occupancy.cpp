@@ -246,64 +246,98 @@ std::string problem_of(const isa::Measured& measured, const isa::Toolchain& tool
   return "the registers are not known" + notes;
 }
 
-// The kernels of a variant or a file, with what a compiler says that they need.
-std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
-  const bool is_file = !arguments.file.path.empty();
-  const bool is_foreign = is_file || is_described(arguments.recipe);
-  const Recipe* recipe = is_file ? nullptr : &find_recipe(recipes(), arguments.recipe);
-  Params tune;
-  std::vector<const VariantInfo*> variants;
-  if (!is_file) {
-    if (!arguments.variant.empty()) recipe->variant(arguments.variant);  // names the known ones
-    for (const VariantInfo& variant : recipe->variants) {
-      // Of a description all, of a recipe the baseline.
-      if (arguments.variant.empty() ? !is_foreign && !variant.is_baseline
-                                    : variant.name != arguments.variant)
-        continue;
-      tune = combinations(variant.axes).front();
-      variants.push_back(&variant);
+// What a compiler says of the kernels of a variant or a file.
+class Compilers {
+ public:
+  explicit Compilers(const OccupancyArguments& arguments)
+      : arguments_(arguments), is_foreign_(is_file() || is_described(arguments.recipe)) {
+    if (!is_file()) choose(find_recipe(recipes(), arguments.recipe));
+    common_.wave_size = arguments.wave;
+    common_.cu_mode = arguments.cu_mode;
+    common_.group_size = isa::kAnyGroup;
+    const std::int64_t group = tune_.integer("group", 0);
+    if (arguments.group) {
+      common_.group_size = *arguments.group;
+    } else if (!is_foreign_ && group > 0) {
+      common_.group_size = static_cast<int>(group);
+    } else if (!is_foreign_) {
+      notes_.push_back("the variant has no tuning 'group'; 256 is assumed, --group says otherwise");
     }
   }
-  const auto jobs_for = [&](const DeviceInfo& device, const isa::Target& target) {
+
+  // That of the driver, where it tells, or else clang.
+  std::vector<Question> ask() {
+    std::vector<Question> out;
+    if (arguments_.arch.empty() && !is_file()) {
+      const auto live = isa::ask_driver(
+          arguments_.device, !arguments_.device.empty(), "clcook occupancy --device",
+          [&](const DeviceInfo& device) { return jobs_for(device, {}); });
+      if (live) {
+        for (const isa::Live& row : live->rows)
+          out.push_back(question(row.job, row.resources, row.problem,
+                                 "figures of the driver's compiler, " + live->info.name,
+                                 live->arch));
+        return out;
+      }
+    }
+    const isa::Toolchain tools = isa::find_toolchain();
+    const std::string name = arguments_.arch.empty() ? "gfx1030" : arguments_.arch;
+    model::gpu_arch(name);  // the model's own list first
+    const isa::Target target = isa::parse_target(name, tools);
+    std::vector<isa::Job> jobs =
+        is_file() ? isa::jobs_of(arguments_.file, target, tools, isa::isa_cache())
+                  : jobs_for(isa::device_of(target), target);
+    if (is_described(arguments_.recipe))
+      isa::set_language(jobs, arguments_.file.language, tools, isa::isa_cache());
+    std::string source = "figures of clang " + tools.clang_version;
+    if (target.vendor == isa::Vendor::nvidia) source += " and ptxas " + tools.ptxas_version;
+    for (const isa::Job& job : jobs) {
+      const isa::Measured measured = isa::measure(job, tools, isa::isa_cache());
+      out.push_back(question(job, measured.resources,
+                             problem_of(measured, tools, arguments_.registers.has_value()),
+                             source + ", " + job.language(), name));
+    }
+    return out;
+  }
+
+ private:
+  bool is_file() const { return !arguments_.file.path.empty(); }
+
+  // Of a description all variants, of a recipe the baseline, unless one is named.
+  void choose(const Recipe& recipe) {
+    recipe_ = &recipe;
+    const std::string& wanted = arguments_.variant;
+    if (!wanted.empty()) recipe.variant(wanted);  // names the known ones
+    for (const VariantInfo& variant : recipe.variants) {
+      if (wanted.empty() ? !is_foreign_ && !variant.is_baseline : variant.name != wanted) continue;
+      tune_ = combinations(variant.axes).front();
+      variants_.push_back(&variant);
+    }
+  }
+
+  std::vector<isa::Job> jobs_for(const DeviceInfo& device, const isa::Target& target) const {
     std::vector<isa::Job> out;
-    for (const VariantInfo* variant : variants) {
-      for (isa::Job& job : isa::jobs_of(*recipe, *variant, combinations(variant->axes).front(),
+    for (const VariantInfo* variant : variants_) {
+      for (isa::Job& job : isa::jobs_of(*recipe_, *variant, combinations(variant->axes).front(),
                                         false, device, target))
         out.push_back(std::move(job));
     }
     return out;
-  };
-  KernelNeeds common;
-  common.wave_size = arguments.wave;
-  common.cu_mode = arguments.cu_mode;
-  std::vector<std::string> notes;
-  if (arguments.group) {
-    common.group_size = *arguments.group;
-  } else if (is_foreign) {
-    common.group_size = isa::kAnyGroup;
-  } else if (const std::int64_t group = tune.integer("group", 0); group > 0) {
-    common.group_size = static_cast<int>(group);
-  } else {
-    common.group_size = isa::kAnyGroup;
-    notes.push_back("the variant has no tuning 'group'; 256 is assumed, --group says otherwise");
   }
-  std::vector<Question> out;
-  const auto add = [&](const isa::Job& job, const isa::Resources& said, const std::string& problem,
-                       const std::string& source, const std::string& arch) {
+
+  Question question(const isa::Job& job, const isa::Resources& said, const std::string& problem,
+                    const std::string& source, const std::string& arch) const {
     Question one;
     one.name = job.name();
     one.problem = problem;
-    if (problem.empty() && said.registers < 0 && !arguments.registers)
+    if (problem.empty() && said.registers < 0 && !arguments_.registers)
       one.problem = "the registers are not known";
-    if (!one.problem.empty()) {
-      out.push_back(std::move(one));
-      return;
-    }
+    if (!one.problem.empty()) return one;
     one.source = source;
     one.arch = &model::gpu_arch(arch);
-    one.needs = common;
-    one.notes = notes;
-    if (is_foreign && !arguments.group) {
+    one.needs = common_;
+    one.notes = notes_;
+    if (is_foreign_ && !arguments_.group) {
       if (job.group > 0) {
         one.needs.group_size = static_cast<int>(job.group);
       } else {
@@ -311,53 +345,29 @@ std::vector<Question> ask_compiler(const OccupancyArguments& arguments) {
             "the kernel requires no group size; 256 is assumed, --group says otherwise");
       }
     }
-    one.needs.registers = arguments.registers.value_or(narrow(said.registers));
+    one.needs.registers = arguments_.registers.value_or(narrow(said.registers));
     // The driver's compiler counts scalar registers nowhere but on AMD.
-    one.needs.scalar_registers = arguments.scalars.value_or(
+    one.needs.scalar_registers = arguments_.scalars.value_or(
         one.arch->vendor == model::GpuVendor::amd ? narrow(said.scalar_registers) : 0);
     const auto known = static_cast<std::int64_t>(job.local_bytes);
     one.needs.local_bytes =
-        arguments.local.value_or(known + (said.local_bytes < 0 ? 0 : said.local_bytes));
-    if (!arguments.local && !is_described(arguments.recipe))
+        arguments_.local.value_or(known + (said.local_bytes < 0 ? 0 : said.local_bytes));
+    if (!arguments_.local && !is_described(arguments_.recipe))
       one.notes.push_back(
           "local memory that is passed as an argument is not counted; --lds gives the sum");
     if (said.spills > 0)
       one.notes.push_back("the compiler spilled; fewer registers would spill more");
-    out.push_back(std::move(one));
-  };
+    return one;
+  }
 
-  if (arguments.arch.empty() && !is_file) {
-    const auto live =
-        isa::ask_driver(arguments.device, !arguments.device.empty(), "clcook occupancy --device",
-                        [&](const DeviceInfo& device) { return jobs_for(device, {}); });
-    if (live) {
-      for (const isa::Live& row : live->rows) {
-        add(row.job, row.resources, row.problem,
-            "figures of the driver's compiler, " + live->info.name, live->arch);
-      }
-      return out;
-    }
-  }
-  const isa::Toolchain tools = isa::find_toolchain();
-  const std::string name = arguments.arch.empty() ? "gfx1030" : arguments.arch;
-  model::gpu_arch(name);  // the model's own list first
-  const isa::Target target = isa::parse_target(name, tools);
-  std::vector<isa::Job> jobs = is_file
-                                   ? isa::jobs_of(arguments.file, target, tools, isa::isa_cache())
-                                   : jobs_for(isa::device_of(target), target);
-  if (is_described(arguments.recipe))
-    isa::set_language(jobs, arguments.file.language, tools, isa::isa_cache());
-  for (const isa::Job& job : jobs) {
-    const isa::Measured measured = isa::measure(job, tools, isa::isa_cache());
-    add(job, measured.resources, problem_of(measured, tools, arguments.registers.has_value()),
-        (target.vendor == isa::Vendor::nvidia
-             ? "figures of clang " + tools.clang_version + " and ptxas " + tools.ptxas_version
-             : "figures of clang " + tools.clang_version) +
-            ", " + job.language(),
-        name);
-  }
-  return out;
-}
+  const OccupancyArguments& arguments_;
+  bool is_foreign_;
+  const Recipe* recipe_ = nullptr;
+  std::vector<const VariantInfo*> variants_;
+  Params tune_;
+  KernelNeeds common_;
+  std::vector<std::string> notes_;
+};
 
 // FILE.toml is a recipe whose variants are its kernels.
 void take_description(OccupancyArguments& arguments) {
@@ -387,9 +397,9 @@ int occupancy_command(const OccupancyArguments& arguments) {
       fail(Errc::invalid_argument, who,
            "'" + arguments.file.path +
                "' is a file; --recipe, --variant and --device are for recipes");
-    questions = ask_compiler(arguments);
+    questions = Compilers(arguments).ask();
   } else if (!arguments.recipe.empty()) {
-    questions = ask_compiler(arguments);
+    questions = Compilers(arguments).ask();
   } else {
     if (!arguments.variant.empty() || !arguments.device.empty())
       fail(Errc::invalid_argument, who, "--variant and --device need --recipe");
@@ -440,7 +450,7 @@ int occupancy_command(const OccupancyArguments& arguments) {
 
 }  // namespace
 
-void add_occupancy(CLI::App& app, int& exit_code) {
+const Command add_occupancy(10, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "occupancy",
       "How many work-groups are resident at once, what limits them, and the next step: from "
@@ -480,6 +490,6 @@ void add_occupancy(CLI::App& app, int& exit_code) {
     take_description(*arguments);
     exit_code = occupancy_command(*arguments);
   });
-}
+});
 
 }  // namespace clcook::tool

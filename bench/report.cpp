@@ -358,7 +358,7 @@ void run_report(const ReportArguments& arguments) {
 
 }  // namespace
 
-void add_report(CLI::App& app, int& /*exit_code*/) {
+const Command add_report(11, [](CLI::App& app, int& /*exit_code*/) {
   CLI::App* command = app.add_subcommand(
       "report", "Show results as one page, or write the tables of README.md and docs/*.md");
   auto arguments = std::make_shared<ReportArguments>();
@@ -397,6 +397,6 @@ void add_report(CLI::App& app, int& /*exit_code*/) {
     add_descriptions(described);
     run_report(*arguments);
   });
-}
+});
 
 }  // namespace clcook::tool

@@ -145,6 +145,7 @@ struct BenchRow {
   // probe, see measure().
   std::optional<std::vector<double>> spans_us;
   std::optional<std::vector<double>> probes_us;
+  std::optional<std::size_t> set_aside;  // blocks that were taken again, since the clock was low
 
   bool measured() const { return status == "measured"; }
   // "naive group=64"
@@ -163,7 +164,7 @@ CLCOOK_ROW(BenchRow) {
   CLCOOK_OR_NULL(gbs, gops);
   CLCOOK_FIELDS(limit);
   CLCOOK_OR_NULL(share);
-  CLCOOK_FIELDS(flag, ratio, ran, blocks, samples_us, spans_us, probes_us);
+  CLCOOK_FIELDS(flag, ratio, ran, blocks, samples_us, spans_us, probes_us, set_aside);
   io.rule(!row.samples_us.empty(), "samples_us", "is empty");
 }
 

@@ -153,7 +153,7 @@ int startup(const StartupArguments& arguments) {
 
 }  // namespace
 
-void add_startup(CLI::App& app, int& exit_code) {
+const Command add_startup(12, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "startup",
       "Time the first blur of a new process, with empty caches and, medians of 5, with filled ones "
@@ -173,6 +173,6 @@ void add_startup(CLI::App& app, int& exit_code) {
   command->callback([arguments, &exit_code] {
     exit_code = arguments->child ? run_child(*arguments) : startup(*arguments);
   });
-}
+});
 
 }  // namespace clcook::tool

@@ -108,7 +108,7 @@ void add_source() {
 
 }  // namespace
 
-void add_try(CLI::App& app, int& exit_code) {
+const Command add_try(13, [](CLI::App& app, int& exit_code) {
   add_source();
   CLI::App* command = app.add_subcommand(
       "try", "Your own kernels: read their description, FILE.toml, or begin one");
@@ -133,6 +133,6 @@ void add_try(CLI::App& app, int& exit_code) {
       fail(Errc::invalid_argument, "try", "give a description, or --new MINE.cl to begin one");
     exit_code = arguments->start.empty() ? show(*arguments) : start(*arguments);
   });
-}
+});
 
 }  // namespace clcook::tool

@@ -10,7 +10,6 @@
 #include <limits>
 #include <map>
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <clcook/core/file.hpp>
@@ -178,111 +177,112 @@ void add_to(const std::string& file, const std::vector<TuningEntry>& fresh) {
   write_file(file, Tuning::format(merge(entries_of(file, false), fresh)));
 }
 
-int tune(const TuneArguments& arguments) {
-  const Recipe& recipe = find_recipe(recipes(), arguments.recipe);
+std::vector<Params> shapes_of(const Recipe& recipe, const TuneArguments& arguments) {
   std::vector<Params> shapes = recipe.bench_shapes;
   if (!arguments.shapes.empty()) {
     shapes.clear();
     for (const std::string& shape : arguments.shapes) shapes.push_back(Params::parse(shape));
   }
   for (const Params& shape : shapes) recipe.check_shape(shape);
-  std::string flags[] = {"clcook tune", "--benchmark_enable_random_interleaving=true"};
-  char* pointers[] = {flags[0].data(), flags[1].data()};
-  int count = 2;
-  benchmark::Initialize(&count, pointers);
+  return shapes;
+}
 
-  EventTimer timer;
-  PickOptions pick;
-  pick.profiling = true;
-  pick.runtime.on_launch = timer.observer();
-  const Runtime runtime = Runtime::pick(arguments.device, pick);
+// Of the device, which the factors are relative to.
+TuningEntry rates_entry(const Rates& rates, const DeviceInfo& info) {
+  TuningEntry out = entry_of(kRatesRecipe, info);
+  out.best = true;
+  out.variant = "rates";
+  out.tune = to_params(rates).str();
+  return out;
+}
+
+// Whether there are winners of this device and driver for problems of this size.
+bool has_winner(const std::vector<TuningEntry>& entries, const Recipe& recipe, const Params& shape,
+                const DeviceInfo& info) {
+  const TuningEntry wanted = entry_of(recipe.tuning_name(shape), info);
+  return std::any_of(entries.begin(), entries.end(), [&](const TuningEntry& entry) {
+    return entry.best && entry.recipe == wanted.recipe && entry.device == wanted.device &&
+           entry.platform == wanted.platform && entry.driver == wanted.driver &&
+           entry.size_class == size_class(recipe.problem_bytes(shape));
+  });
+}
+
+// The winners of a problem: of each variant, then of all that are exact. Prints them.
+std::vector<TuningEntry> winners_of(const Recipe& recipe, const Params& shape,
+                                    const std::vector<Subject>& subjects, const Runtime& runtime,
+                                    const Rates& rates) {
+  std::map<std::string, std::vector<const Subject*>> by_variant;
+  std::vector<const Subject*> exact;
+  for (const Subject& subject : subjects) {
+    if (subject.blocks.empty()) {
+      fmt::print("  dropped {}: {}\n", subject.name(),
+                 subject.problem.empty() ? "not run" : subject.problem);
+      continue;
+    }
+    by_variant[subject.variant].push_back(&subject);
+    if (!recipe.variant(subject.variant).is_approximate) exact.push_back(&subject);
+  }
+  const std::string name = recipe.tuning_name(shape);
+  const double bytes = recipe.problem_bytes(shape);
+  std::vector<TuningEntry> entries;
+  for (const VariantInfo& variant : recipe.variants) {
+    if (by_variant[variant.name].empty()) continue;
+    const Winner winner = fastest(by_variant[variant.name]);
+    entries.push_back(entry_of(name, runtime.info(), bytes, winner, false));
+    const double seconds = median(winner.best->samples());
+    const Offer offer = recipe.offer(runtime, variant.name, winner.best->tune, shape);
+    const double modelled = microseconds(rates, offer.work);
+    if (offer.can() && modelled > 0) entries.back().factor = 1e6 * seconds / modelled;
+    fmt::print("  {:<16} {:<12} {:>10.1f} us{}{}\n", variant.name, winner.best->tune.str(),
+               1e6 * seconds, entries.back().ties.empty() ? "" : "   ties: ", entries.back().ties);
+  }
+  if (!exact.empty()) {
+    entries.push_back(entry_of(name, runtime.info(), bytes, fastest(exact), true));
+    fmt::print("  best: {} {}{}{}\n", entries.back().variant, entries.back().tune,
+               entries.back().ties.empty() ? "" : ", ties: ", entries.back().ties);
+  }
+  return entries;
+}
+
+int tune(const TuneArguments& arguments) {
+  const Recipe& recipe = find_recipe(recipes(), arguments.recipe);
+  const std::vector<Params> shapes = shapes_of(recipe, arguments);
+  Meter meter(arguments.device);
+  const Runtime& runtime = meter.runtime();
+  const DeviceInfo& info = runtime.info();
   inspect_descriptions({arguments.recipe}, runtime);
   const std::string file = place_of(arguments, runtime.cache().disk());
   const std::vector<TuningEntry> old = entries_of(file, arguments.dry_run);
 
-  fmt::print("{}, {}, driver {}\n", runtime.info().platform, runtime.info().name,
-             runtime.info().driver);
-  // Winners of this device and driver for problems of this size.
-  const auto measured_before = [&](const Params& shape) {
-    if (arguments.resume.empty()) return false;
-    const TuningEntry wanted = entry_of(recipe.tuning_name(shape), runtime.info());
-    return std::any_of(old.begin(), old.end(), [&](const TuningEntry& entry) {
-      return entry.best && entry.recipe == wanted.recipe && entry.device == wanted.device &&
-             entry.platform == wanted.platform && entry.driver == wanted.driver &&
-             entry.size_class == size_class(recipe.problem_bytes(shape));
-    });
-  };
+  fmt::print("{}, {}, driver {}\n", info.platform, info.name, info.driver);
   const Interrupt interrupt("the problem that is being measured");
-  std::vector<TuningEntry> fresh;
-  // What the factors are relative to.
   const Rates rates = measure_rates(runtime);
-  fresh.push_back(entry_of(kRatesRecipe, runtime.info()));
-  fresh.back().best = true;
-  fresh.back().variant = "rates";
-  fresh.back().tune = to_params(rates).str();
+  std::vector<TuningEntry> fresh{rates_entry(rates, info)};
   fmt::print("{:.0f} GB/s, {:.0f} GFLOP/s, {:.1f} us per launch\n", rates.bytes / 1e3,
              rates.operations / 1e3, rates.launch);
+  MeasureOptions options;
+  options.blocks = 3;
+  options.most_blocks = 9;
+  options.samples = std::max(1, arguments.samples / options.blocks);
+  options.progress = isatty(STDERR_FILENO) != 0;
   std::size_t problems = 0;
   std::size_t measured_earlier = 0;
   for (const Params& shape : shapes) {
     if (Interrupt::asked()) break;
-    if (measured_before(shape)) {
+    if (!arguments.resume.empty() && has_winner(old, recipe, shape, info)) {
       fmt::print("\n{}/{}\nmeasured before\n", recipe.name, shape.str());
       ++measured_earlier;
       continue;
     }
-    std::vector<Subject> subjects;
-    for (const VariantInfo& variant : recipe.variants) {
-      for (const Params& tune : combinations(variant.axes)) {
-        Subject subject;
-        subject.variant = variant.name;
-        subject.tune = tune;
-        subjects.push_back(std::move(subject));
-      }
-    }
-    MeasureOptions options;
-    options.blocks = 3;
-    options.samples = std::max(1, arguments.samples / options.blocks);
-    options.progress = isatty(STDERR_FILENO) != 0;
-    options.prefix = recipe.name + "/" + shape.str();
-    measure([&] { return recipe.make(runtime, shape, 1); }, runtime, timer, subjects, options);
-
-    fmt::print("\n{}\n", options.prefix);
-    std::map<std::string, std::vector<const Subject*>> by_variant;
-    std::vector<const Subject*> exact;
-    for (const Subject& subject : subjects) {
-      if (subject.blocks.empty()) {
-        fmt::print("  dropped {}: {}\n", subject.name(),
-                   subject.problem.empty() ? "not run" : subject.problem);
-        continue;
-      }
-      by_variant[subject.variant].push_back(&subject);
-      if (!recipe.variant(subject.variant).is_approximate) exact.push_back(&subject);
-    }
-    const std::string name = recipe.tuning_name(shape);
-    std::vector<TuningEntry> entries;
-    for (const VariantInfo& variant : recipe.variants) {
-      if (by_variant[variant.name].empty()) continue;
-      const Winner winner = fastest(by_variant[variant.name]);
-      entries.push_back(entry_of(name, runtime.info(), recipe.problem_bytes(shape), winner, false));
-      const double seconds = median(winner.best->samples());
-      const Offer offer = recipe.offer(runtime, variant.name, winner.best->tune, shape);
-      const double modelled = microseconds(rates, offer.work);
-      if (offer.can() && modelled > 0) entries.back().factor = 1e6 * seconds / modelled;
-      fmt::print("  {:<16} {:<12} {:>10.1f} us{}{}\n", variant.name, winner.best->tune.str(),
-                 1e6 * seconds,
-                 entries.back().ties.empty() ? "" : "   ties: ", entries.back().ties);
-    }
-    if (!exact.empty()) {
-      entries.push_back(
-          entry_of(name, runtime.info(), recipe.problem_bytes(shape), fastest(exact), true));
-      fmt::print("  best: {} {}{}{}\n", entries.back().variant, entries.back().tune,
-                 entries.back().ties.empty() ? "" : ", ties: ", entries.back().ties);
-    }
+    std::vector<Subject> subjects = subjects_of(recipe, "", true);
+    meter.measure(recipe, shape, 1, subjects, options);
+    fmt::print("\n{}/{}\n", recipe.name, shape.str());
+    const std::vector<TuningEntry> entries = winners_of(recipe, shape, subjects, runtime, rates);
     // The first shape of a size class is the recipe's more typical one.
     const bool known =
         !entries.empty() && std::any_of(fresh.begin(), fresh.end(), [&](const TuningEntry& entry) {
-          return entry.recipe == name && entry.size_class == entries.front().size_class;
+          return entry.recipe == entries.front().recipe &&
+                 entry.size_class == entries.front().size_class;
         });
     if (!known) fresh.insert(fresh.end(), entries.begin(), entries.end());
     std::fflush(stdout);
@@ -304,7 +304,7 @@ int tune(const TuneArguments& arguments) {
 
 }  // namespace
 
-void add_tune(CLI::App& app, int& exit_code) {
+const Command add_tune(8, [](CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "tune", "Measure every tuning of a recipe and remember the winners for this device");
   auto arguments = std::make_shared<TuneArguments>();
@@ -327,13 +327,15 @@ void add_tune(CLI::App& app, int& exit_code) {
           "Continue this file: leave out problems of the sizes that it has winners for, of "
           "this device and driver")
       ->excludes(to);
-  command->add_option("--samples", arguments->samples, "Timed runs of each tuning")
+  command
+      ->add_option("--samples", arguments->samples,
+                   "Timed runs of each tuning; more while they are noisy")
       ->check(CLI::Range(3, 100000))
       ->capture_default_str();
   command->add_flag("--dry-run", arguments->dry_run, "Print the winners, write nothing");
   command->callback([arguments, &exit_code] {
     exit_code = with_descriptions(arguments->recipe, [&] { return tune(*arguments); });
   });
-}
+});
 
 }  // namespace clcook::tool

@@ -108,6 +108,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
               $<TARGET_FILE:python_plain> "${tool}" "${PROJECT_BINARY_DIR}/python")
   set_tests_properties(python PROPERTIES COST 100)  # begins early: the wheel takes minutes to build
   clcook_lane(shell lint "${clcook_lanes}/shell.sh" "${PROJECT_SOURCE_DIR}")
+  clcook_lane(functions lint "${clcook_lanes}/functions.py" "${PROJECT_SOURCE_DIR}")
 
   foreach(kind IN ITEMS interrupted full_disk)
     clcook_lane(demo.${kind} demo "${clcook_lanes}/demo.sh" "${PROJECT_SOURCE_DIR}"

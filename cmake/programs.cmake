@@ -1,5 +1,5 @@
 # Our programs: the clcook command, each examples/*.cpp and each tests/*.cpp. None is listed here.
-# bench/ is a library that the command and the tests link: bench/*.cpp holds the commands, the folders
+# bench/ are objects that the command and the tests link: bench/*.cpp holds the commands, the folders
 # below it what they stand on; only bench/main.cpp is the program's own.
 
 add_library(clcook_program INTERFACE)
@@ -108,12 +108,15 @@ if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   list(SORT records)
   clcook_embed(record record "${PROJECT_SOURCE_DIR}/bench/record" ${records})
   set(clcook_embedded ${installed})
-  add_library(clcook_bench STATIC ${sources} "${CLCOOK_GENERATED_DIR}/clcook/embedded/course.hpp"
+  # Objects, since nothing but the linker knows the files of commands: see Command.
+  add_library(clcook_bench OBJECT ${sources} "${CLCOOK_GENERATED_DIR}/clcook/embedded/course.hpp"
                                   "${CLCOOK_GENERATED_DIR}/clcook/embedded/record.hpp")
   target_include_directories(clcook_bench PUBLIC "${PROJECT_SOURCE_DIR}/bench")
   target_link_libraries(
     clcook_bench
     PUBLIC clcook_program clcook_commit CLI11::CLI11 ${clcook_fmt} nlohmann_json::nlohmann_json
+           "$<LINK_ONLY:clcook_recipes>" "$<LINK_ONLY:clcook_pictures>"
+           "$<LINK_ONLY:benchmark::benchmark>"
     PRIVATE clcook_tools clcook_recipes clcook_pictures benchmark::benchmark)
   target_precompile_headers(clcook_bench REUSE_FROM clcook_pictures)
   # Most of the time goes into templates that each file would instantiate again.

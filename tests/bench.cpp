@@ -1,4 +1,5 @@
 // Measuring: the statistics, comparing results, and the bench and tune commands end to end.
+#include "bench/measure/measure.hpp"
 #include "bench/measure/statistics.hpp"
 #include "bench/results.hpp"
 #include "bench/tool/progress.hpp"
@@ -136,6 +137,55 @@ TEST_CASE("drift between blocks widens the interval") {
   CHECK(ratio.high >= 1.02);
   CHECK(ratio.tie());
   CHECK(bootstrap_ratio(steady, steady).low == 1);
+}
+
+TEST_CASE(
+    "noise decides how many blocks a variant gets, and a clock that was low takes one again") {
+  MeasureOptions options;
+  options.blocks = 3;
+  options.most_blocks = 9;
+  // How many blocks there are in the end, of these medians in their order.
+  const auto taken = [&](const std::vector<double>& medians, bool in_time = true) {
+    Subject subject;
+    while (wants_block(subject, options, in_time) && subject.blocks.size() < medians.size()) {
+      const double next = medians[subject.blocks.size()];
+      subject.blocks.push_back({0.9 * next, next, 1.3 * next});
+    }
+    return subject.blocks.size();
+  };
+  CHECK(relative_error({1, 3}) == doctest::Approx(0.5));
+  CHECK(std::isnan(relative_error({1})));
+  CHECK(taken({100, 100.5, 99.8, 1, 1, 1, 1, 1, 1, 1}) == 3);
+  CHECK(taken({100, 104, 97, 100, 100, 100, 100, 100, 100, 100}) ==
+        9);  // still above, still falling
+  CHECK(taken({100, 102, 99, 100.5, 100.4, 100.5, 100.5, 100.5, 100}) == 5);
+  CHECK(taken({100, 102, 99, 106, 94, 108, 91, 109, 100, 100}) == 5);  // more do not help
+  CHECK(taken({100, 103, 98, 100, 100, 100}, false) == 3);
+  options.most_blocks = 0;
+  CHECK(taken({100, 103, 98, 100, 100, 100}) == 3);
+  Subject wrong;
+  wrong.problem = "wrong result";
+  CHECK_FALSE(wants_block(wrong, options, true));
+
+  Subject subject;
+  const auto add = [&](const std::vector<double>& probes) {
+    subject.blocks.push_back({1, 1, 1});
+    subject.spans.push_back({1, 1, 1});
+    subject.probes.push_back(probes);
+    return set_aside_slow(subject, options);
+  };
+  CHECK_FALSE(add({20, 20, 20}));  // nobody knows what it should be
+  options.probe_s = 10;
+  CHECK_FALSE(add({10.4, 30, 10}));  // one late probe is no lower clock
+  for (std::size_t i = 1; i <= 3; ++i) {
+    CHECK(add({10.6, 10.6, 10}));
+    CHECK(subject.set_aside == i);
+    CHECK(subject.blocks.size() == 2);
+    CHECK(subject.spans.size() == 2);
+    CHECK(subject.probes.size() == 2);
+  }
+  CHECK_FALSE(add({11, 11, 11}));  // the clock stays low: then that is what there is
+  CHECK(subject.blocks.size() == 3);
 }
 
 TEST_CASE("compare finds what became slower and refuses what cannot be compared") {

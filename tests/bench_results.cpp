@@ -97,6 +97,7 @@ BenchRow bench_row() {
   row.samples_us = {2.5, 2.25};
   row.spans_us = {3.5};
   row.probes_us = {150.5};
+  row.set_aside = 2;
   return row;
 }
 
@@ -148,7 +149,7 @@ TEST_CASE("every committed result is read, and its rows are written as they are"
 
 TEST_CASE("a field that is missing or of another type is named with its file and row") {
   const Json measured = to_json(bench_row());
-  check_fields<BenchRow>(measured, {"flag", "ratio", "spans_us", "probes_us"},
+  check_fields<BenchRow>(measured, {"flag", "ratio", "spans_us", "probes_us", "set_aside"},
                          {"max_error", "bound", "gbs", "gops", "share"});
   CHECK(
       refusal<BenchRow>([&] {

@@ -17,11 +17,12 @@ namespace {
 constexpr std::uint32_t kWidths[] = {1, 2, 4, 8, 16, 32};
 
 std::vector<SwizzleOrder> orders() {
-  std::vector<SwizzleOrder> out = {{SwizzleKind::row_major, 1, 1},
-                                   {SwizzleKind::morton, 1, 1},
-                                   {SwizzleKind::hilbert, 1, 1},
-                                   {SwizzleKind::row_major, 1, 8},
-                                   {SwizzleKind::columns, 8, 6}};
+  std::vector<SwizzleOrder> out;
+  for (const SwizzleRow& row : kSwizzles) {
+    if (!row.has_width) out.push_back({row.kind, 1, 1});
+  }
+  out.push_back({SwizzleKind::row_major, 1, 8});
+  out.push_back({SwizzleKind::columns, 8, 6});
   for (const std::uint32_t width : kWidths) out.push_back({SwizzleKind::columns, width, 1});
   return out;
 }

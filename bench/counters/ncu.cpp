@@ -251,6 +251,45 @@ void Ncu::profile(const std::filesystem::path& folder, std::vector<Call>& calls,
   }
 }
 
+// All but the names of the calls.
+std::vector<std::string> Ncu::command_of(const std::filesystem::path& folder,
+                                         const std::filesystem::path& log_file,
+                                         double seconds) const {
+  std::string names;
+  for (const Metric& metric : metrics()) {
+    if (contains(unknown_, metric.name)) continue;
+    names += (names.empty() ? "" : ",") + std::string(metric.name);
+  }
+  // The clock is left as it is; the caches are empty before each launch.
+  return {"/usr/bin/env",
+          "LC_ALL=C",
+          "timeout",
+          "--kill-after=5",
+          std::to_string(seconds),
+          program_,
+          "--csv",
+          "--page",
+          "raw",
+          "--print-units",
+          "base",
+          "--clock-control",
+          "none",
+          "--cache-control",
+          "all",
+          "--profile-from-start",
+          "off",
+          "--target-processes",
+          "application-only",
+          "--log-file",
+          log_file.string(),
+          "--metrics",
+          names,
+          std::filesystem::read_symlink("/proc/self/exe").string(),
+          "counters",
+          "--replay",
+          folder.string()};
+}
+
 std::vector<Ncu::Calls> Ncu::profile_together(const std::filesystem::path& folder,
                                               const Calls& calls, double seconds,
                                               const std::function<bool()>& stop) {
@@ -259,41 +298,9 @@ std::vector<Ncu::Calls> Ncu::profile_together(const std::filesystem::path& folde
   const auto verdict_of = [&](const Call& call) { return folder / (call.name + ".verdict"); };
   const Clock::time_point begin = Clock::now();
   while (true) {
-    std::string names;
-    for (const Metric& metric : metrics()) {
-      if (contains(unknown_, metric.name)) continue;
-      names += (names.empty() ? "" : ",") + std::string(metric.name);
-    }
     std::error_code error;
     fs::remove(log_file, error);
-    // The clock is left as it is; the caches are empty before each launch.
-    std::vector<std::string> command = {"/usr/bin/env",
-                                        "LC_ALL=C",
-                                        "timeout",
-                                        "--kill-after=5",
-                                        std::to_string(seconds),
-                                        program_,
-                                        "--csv",
-                                        "--page",
-                                        "raw",
-                                        "--print-units",
-                                        "base",
-                                        "--clock-control",
-                                        "none",
-                                        "--cache-control",
-                                        "all",
-                                        "--profile-from-start",
-                                        "off",
-                                        "--target-processes",
-                                        "application-only",
-                                        "--log-file",
-                                        log_file.string(),
-                                        "--metrics",
-                                        names,
-                                        fs::read_symlink("/proc/self/exe").string(),
-                                        "counters",
-                                        "--replay",
-                                        folder.string()};
+    std::vector<std::string> command = command_of(folder, log_file, seconds);
     for (Call* one : calls) {
       fs::remove(verdict_of(*one), error);
       command.push_back(one->name);

@@ -78,6 +78,8 @@ class Ncu {
  private:
   using Calls = std::vector<Call*>;
 
+  std::vector<std::string> command_of(const std::filesystem::path& folder,
+                                      const std::filesystem::path& log_file, double seconds) const;
   // One process, which ends after so many seconds. Returns the calls that have to run once more, each
   // list in one process: the others have their counters or their reason.
   std::vector<Calls> profile_together(const std::filesystem::path& folder, const Calls& calls,

@@ -304,6 +304,168 @@ inline void note_x86_registers(std::string_view operands, std::set<unsigned>& se
   }
 }
 
+// Reads the lines of a kernel and counts them.
+class ListingReader {
+ public:
+  // `text` is all of the assembly, which names the files.
+  ListingReader(Dialect dialect, std::string_view text) : dialect_(dialect) {
+    for (std::size_t at = text.find("\t.file\t"); at != std::string_view::npos;
+         at = text.find("\t.file\t", at + 1)) {
+      std::string_view rest = text.substr(at + 1);
+      read_file_directive(take_line(rest), files_);
+    }
+  }
+
+  Listing read(std::string_view body) {
+    rest_ = body;
+    while (!rest_.empty()) {
+      const std::string_view code = trim(code_of(take_line(rest_)));
+      if (code.empty() || code == "{" || code == "}") continue;
+      if (code.back() == ':') {
+        label(code.substr(0, code.size() - 1), code);
+      } else if (code[0] == '.') {
+        if (code.substr(0, 4) == ".loc") location(trim(code.substr(4)));
+      } else {
+        instruction(whole(code));
+      }
+    }
+    if (dialect_ == Dialect::sass) drop_padding();
+    Counts& counts = out_.counts;
+    for (const Line& line : out_.lines) {
+      if (line.mnemonic.empty()) continue;
+      ++counts.total;
+      ++counts.by_kind[static_cast<std::size_t>(line.kind)];
+    }
+    counts.loops = static_cast<unsigned>(natural_loops(graph_of(dialect_, out_.lines)).size());
+    counts.vector_registers = static_cast<unsigned>(x86_registers_.size());
+    find_calls(dialect_, out_.lines, counts.calls);
+    return std::move(out_);
+  }
+
+ private:
+  // A line without its comment, which is kept.
+  std::string_view code_of(std::string_view code) {
+    comment_ = {};
+    const std::string_view mark = comment_mark(dialect_);
+    if (dialect_ == Dialect::sass) {
+      // "  /*0040*/   @!P0 EXIT ;  /* 0x... */"
+      const std::size_t open = code.find("/*");
+      if (open != std::string_view::npos && trim(code.substr(0, open)).empty()) {
+        const std::size_t close = code.find("*/", open);
+        code = close == std::string_view::npos ? std::string_view() : code.substr(close + 2);
+      }
+      return code.substr(0, code.find("/*"));
+    }
+    const std::size_t at = code.find(mark);
+    if (at == std::string_view::npos) return code;
+    // In x86 text a '#' begins a comment; immediates are written with '$'.
+    comment_ = code.substr(at + mark.size());
+    return code.substr(0, at);
+  }
+
+  void label(std::string_view name, std::string_view code) {
+    if (is_debug_label(name)) return;
+    out_.lines.emplace_back();
+    out_.lines.back().text = std::string(code);
+    out_.lines.back().label = std::string(name);
+  }
+
+  // .loc FILE LINE
+  void location(std::string_view numbers) {
+    const unsigned number = to_unsigned(numbers);
+    numbers = trim(numbers.substr(std::min(numbers.find_first_of(" \t"), numbers.size())));
+    const unsigned at = to_unsigned(numbers);
+    if (at == 0) return;  // the compiler does not know
+    const auto found = files_.find(number);
+    file_ = found == files_.end() ? std::string() : found->second;
+    source_line_ = at;
+  }
+
+  // A PTX statement may run over several lines.
+  std::string whole(std::string_view code) {
+    std::string joined(code);
+    if (dialect_ != Dialect::ptx || joined[0] == '{') return joined;
+    while (joined.back() != ';' && !rest_.empty()) {
+      std::string_view more = take_line(rest_);
+      more = trim(more.substr(0, more.find("//")));
+      if (more.empty() || more.front() == '.' || more.back() == ':') continue;
+      joined += " " + std::string(more);
+    }
+    return joined;
+  }
+
+  void instruction(const std::string& joined) {
+    Line line;
+    std::string_view text = joined;
+    if (dialect_ != Dialect::amdgcn && text[0] == '{') {
+      // x86 encodings "{evex}", PTX blocks "{ // callseq"
+      const std::size_t close = text.find('}');
+      if (close == std::string_view::npos) return;
+      text = trim(text.substr(close + 1));
+    }
+    if (!text.empty() && text[0] == '@') {
+      line.guarded = true;
+      text = trim(text.substr(std::min(text.find_first_of(" \t"), text.size())));
+    }
+    while (!text.empty() && (text.back() == ';' || is_space(text.back()))) text.remove_suffix(1);
+    if (text.empty()) return;
+    line.text = joined;
+    line.mnemonic = std::string(first_word(text));
+    line.operands = std::string(trim(text.substr(line.mnemonic.size())));
+    if (line.mnemonic.empty()) return;
+    const Classified kind = classified(line);
+    line.kind = kind.kind;
+    if (!kind.known) {
+      out_.counts.unknown.insert(line.mnemonic);
+      ++out_.counts.unclassified[line.mnemonic];
+    }
+    line.file = file_;
+    line.line = source_line_;
+    if (dialect_ == Dialect::x86) note_x86(line);
+    out_.lines.push_back(std::move(line));
+  }
+
+  // Classifying is slower than remembering.
+  Classified classified(const Line& line) {
+    const bool has_address = line.operands.find('(') != std::string::npos;
+    const auto [found, is_new] = known_.try_emplace(line.mnemonic + (has_address ? "(" : ""));
+    if (is_new) found->second = classify(dialect_, line.mnemonic, line.operands);
+    return found->second;
+  }
+
+  void note_x86(const Line& line) {
+    Counts& counts = out_.counts;
+    note_x86_registers(line.operands, x86_registers_);
+    if (comment_.find("-byte Spill") != std::string_view::npos ||
+        comment_.find("-byte Folded Spill") != std::string_view::npos)
+      counts.spill_bytes += to_unsigned(trim(comment_));
+    const std::string_view operands = line.operands;
+    if (counts.frame_bytes == 0 && line.mnemonic == "subq" && operands.size() > 6 &&
+        operands[0] == '$' && operands.substr(operands.size() - 6) == ", %rsp")
+      counts.frame_bytes = to_unsigned(operands.substr(1));
+  }
+
+  // A jump to itself, then no-operations up to the next multiple of 128 bytes.
+  void drop_padding() {
+    std::vector<Line>& lines = out_.lines;
+    while (!lines.empty() && (lines.back().mnemonic.empty() || lines.back().mnemonic == "NOP"))
+      lines.pop_back();
+    if (lines.size() > 1 && lines.back().mnemonic == "BRA" &&
+        lines.back().operands == "`(" + lines[lines.size() - 2].label + ")")
+      lines.resize(lines.size() - 2);
+  }
+
+  Dialect dialect_;
+  std::map<unsigned, std::string> files_;
+  Listing out_;
+  std::unordered_map<std::string, Classified> known_;
+  std::set<unsigned> x86_registers_;
+  std::string file_;
+  unsigned source_line_ = 0;
+  std::string_view rest_;
+  std::string_view comment_;  // of the line
+};
+
 }  // namespace detail
 
 // Reads the kernel of that name. Throws std::runtime_error when the text does not hold it.
@@ -311,149 +473,7 @@ inline Listing read_listing(Dialect dialect, std::string_view text, const std::s
   const std::string_view body = detail::kernel_body(dialect, text, kernel);
   if (body.empty())
     throw std::runtime_error("the assembly does not hold a kernel '" + kernel + "'");
-
-  std::map<unsigned, std::string> files;
-  for (std::size_t at = text.find("\t.file\t"); at != std::string_view::npos;
-       at = text.find("\t.file\t", at + 1)) {
-    std::string_view rest = text.substr(at + 1);
-    detail::read_file_directive(detail::take_line(rest), files);
-  }
-
-  Listing out;
-  Counts& counts = out.counts;
-  std::unordered_map<std::string, Classified> known;  // classifying is slower than remembering
-  std::set<unsigned> x86_registers;
-  std::string file;
-  unsigned source_line = 0;
-  std::string_view rest = body;
-  const std::string_view mark = detail::comment_mark(dialect);
-  while (!rest.empty()) {
-    const std::string_view raw = detail::take_line(rest);
-    std::string_view code = raw;
-    std::string_view comment;
-    if (dialect == Dialect::sass) {
-      // "  /*0040*/   @!P0 EXIT ;  /* 0x... */"
-      const std::size_t open = code.find("/*");
-      if (open != std::string_view::npos && detail::trim(code.substr(0, open)).empty()) {
-        const std::size_t close = code.find("*/", open);
-        code = close == std::string_view::npos ? std::string_view() : code.substr(close + 2);
-      }
-      code = code.substr(0, code.find("/*"));
-    } else if (const std::size_t at = code.find(mark); at != std::string_view::npos) {
-      // In x86 text a '#' begins a comment; immediates are written with '$'.
-      comment = code.substr(at + mark.size());
-      code = code.substr(0, at);
-    }
-    code = detail::trim(code);
-    if (code.empty() || code == "{" || code == "}") continue;
-
-    Line line;
-    if (code.back() == ':') {
-      const std::string_view name = code.substr(0, code.size() - 1);
-      if (detail::is_debug_label(name)) continue;
-      line.text = std::string(code);
-      line.label = std::string(name);
-      out.lines.push_back(std::move(line));
-      continue;
-    }
-    if (code[0] == '.') {
-      if (code.substr(0, 4) == ".loc") {
-        std::string_view numbers = detail::trim(code.substr(4));
-        const unsigned number = detail::to_unsigned(numbers);
-        numbers =
-            detail::trim(numbers.substr(std::min(numbers.find_first_of(" \t"), numbers.size())));
-        const unsigned at = detail::to_unsigned(numbers);
-        if (at > 0) {  // line 0: the compiler does not know
-          const auto found = files.find(number);
-          file = found == files.end() ? std::string() : found->second;
-          source_line = at;
-        }
-      }
-      continue;
-    }
-    // A PTX statement may run over several lines.
-    std::string joined(code);
-    if (dialect == Dialect::ptx && joined[0] != '{') {
-      while (joined.back() != ';' && !rest.empty()) {
-        std::string_view more = detail::take_line(rest);
-        more = detail::trim(more.substr(0, more.find("//")));
-        if (more.empty() || more.front() == '.' || more.back() == ':') continue;
-        joined += " " + std::string(more);
-      }
-    }
-    std::string_view instruction = joined;
-    if (dialect != Dialect::amdgcn && !instruction.empty() && instruction[0] == '{') {
-      // x86 encodings "{evex}", PTX blocks "{ // callseq"
-      const std::size_t close = instruction.find('}');
-      if (close == std::string_view::npos) continue;
-      instruction = detail::trim(instruction.substr(close + 1));
-    }
-    if (!instruction.empty() && instruction[0] == '@') {
-      line.guarded = true;
-      instruction = detail::trim(
-          instruction.substr(std::min(instruction.find_first_of(" \t"), instruction.size())));
-    }
-    while (!instruction.empty() &&
-           (instruction.back() == ';' || detail::is_space(instruction.back())))
-      instruction.remove_suffix(1);
-    if (instruction.empty()) continue;
-    const std::string_view mnemonic = detail::first_word(instruction);
-    line.text = joined;
-    line.mnemonic = std::string(mnemonic);
-    line.operands = std::string(detail::trim(instruction.substr(mnemonic.size())));
-    if (line.mnemonic.empty()) continue;
-
-    Classified kind;
-    const std::string memo =
-        line.mnemonic + (line.operands.find('(') == std::string::npos ? "" : "(");
-    if (const auto found = known.find(memo); found != known.end()) {
-      kind = found->second;
-    } else {
-      kind = classify(dialect, line.mnemonic, line.operands);
-      known.emplace(memo, kind);
-    }
-    line.kind = kind.kind;
-    if (!kind.known) {
-      counts.unknown.insert(line.mnemonic);
-      ++counts.unclassified[line.mnemonic];
-    }
-    line.file = file;
-    line.line = source_line;
-    if (dialect == Dialect::x86) {
-      detail::note_x86_registers(line.operands, x86_registers);
-      if (const std::size_t spill = comment.find("-byte Spill"); spill != std::string_view::npos) {
-        counts.spill_bytes += detail::to_unsigned(detail::trim(comment));
-      } else if (comment.find("-byte Folded Spill") != std::string_view::npos) {
-        counts.spill_bytes += detail::to_unsigned(detail::trim(comment));
-      }
-      if (counts.frame_bytes == 0 && line.mnemonic == "subq" && line.operands.size() > 6 &&
-          line.operands[0] == '$' && line.operands.substr(line.operands.size() - 6) == ", %rsp") {
-        counts.frame_bytes = detail::to_unsigned(std::string_view(line.operands).substr(1));
-      }
-    }
-    out.lines.push_back(std::move(line));
-  }
-
-  if (dialect == Dialect::sass) {
-    // Padding: a jump to itself, then no-operations up to the next multiple of 128 bytes.
-    std::vector<Line>& lines = out.lines;
-    while (!lines.empty() && (lines.back().mnemonic.empty() || lines.back().mnemonic == "NOP"))
-      lines.pop_back();
-    if (lines.size() > 1 && lines.back().mnemonic == "BRA" &&
-        lines.back().operands == "`(" + lines[lines.size() - 2].label + ")") {
-      lines.resize(lines.size() - 2);
-    }
-  }
-  for (const Line& line : out.lines) {
-    if (line.mnemonic.empty()) continue;
-    ++counts.total;
-    ++counts.by_kind[static_cast<std::size_t>(line.kind)];
-  }
-  counts.loops =
-      static_cast<unsigned>(detail::natural_loops(detail::graph_of(dialect, out.lines)).size());
-  counts.vector_registers = static_cast<unsigned>(x86_registers.size());
-  detail::find_calls(dialect, out.lines, counts.calls);
-  return out;
+  return detail::ListingReader(dialect, text).read(body);
 }
 
 }  // namespace clcook::isa

@@ -10,7 +10,9 @@
 #include <ctime>
 #include <memory>
 #include <optional>
+#include <thread>
 
+#include "tool/interrupt.hpp"
 #include "tool/progress.hpp"
 #include "tool/stderr_capture.hpp"
 
@@ -47,6 +49,14 @@ EventTimer::Time EventTimer::time(const std::function<cl::Event()>& call) {
 }
 
 namespace {
+
+// Noise of a half per cent is left alone, and noise of which two more blocks take less than a twentieth:
+// it is no longer that of samples. No block but the least begins after so many seconds of a problem.
+constexpr double kQuiet = 0.005;
+constexpr double kFalls = 0.95;
+constexpr double kMostSeconds = 60;
+// For a clock that was low.
+constexpr auto kRecovery = std::chrono::milliseconds(50);
 
 // Writes over every cache: twice the size of any last-level cache in use, with other values each
 // time.
@@ -157,8 +167,77 @@ double ClockProbe::seconds() {
       .sum;
 }
 
-void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& runtime,
-             EventTimer& timer, std::vector<Subject>& subjects, const MeasureOptions& options) {
+bool wants_block(const Subject& subject, const MeasureOptions& options, bool in_time) {
+  const int count = static_cast<int>(subject.blocks.size());
+  if (!subject.problem.empty()) return false;
+  if (count < options.blocks) return true;
+  if (count >= options.most_blocks || !in_time) return false;
+  std::vector<double> medians;
+  for (const std::vector<double>& block : subject.blocks) medians.push_back(median(block));
+  const double noise = relative_error(medians);
+  const std::vector<double> before(medians.begin(), medians.end() - std::min(2, count));
+  const bool falls = count < options.blocks + 2 || noise < kFalls * relative_error(before);
+  return noise > kQuiet && falls;  // nor where there is none, since a filter left it out
+}
+
+bool set_aside_slow(Subject& subject, const MeasureOptions& options) {
+  if (subject.probes.empty() || options.probe_s <= 0 ||
+      static_cast<int>(subject.set_aside) >= options.blocks ||
+      !(median(subject.probes.back()) > (1 + kDrift) * options.probe_s))
+    return false;
+  ++subject.set_aside;
+  for (Blocks* one : {&subject.blocks, &subject.spans, &subject.probes}) one->pop_back();
+  return true;
+}
+
+std::vector<Subject> subjects_of(const Recipe& recipe, const std::string& variant, bool all_tunes,
+                                 const std::vector<bool>& cold) {
+  std::vector<Subject> out;
+  for (const VariantInfo& one : recipe.variants) {
+    // The baseline is always there, for the ratios.
+    if (!variant.empty() && one.name != variant && !one.is_baseline) continue;
+    std::vector<Params> tunes = combinations(one.axes);
+    if (!all_tunes) tunes.resize(1);
+    for (const Params& tune : tunes) {
+      for (const bool is_cold : cold) {
+        out.emplace_back();
+        out.back().variant = one.name;
+        out.back().tune = tune;
+        out.back().cold = is_cold;
+      }
+    }
+  }
+  return out;
+}
+
+namespace {
+
+Runtime pick_timed(const std::string& device, EventTimer& timer) {
+  PickOptions pick;
+  pick.profiling = true;
+  pick.runtime.on_launch = timer.observer();
+  return Runtime::pick(device, pick);
+}
+
+std::vector<std::string> initialized(std::vector<std::string> flags) {
+  flags.insert(flags.begin(), {"clcook", "--benchmark_enable_random_interleaving=true"});
+  std::vector<char*> pointers;
+  for (std::string& flag : flags) pointers.push_back(flag.data());
+  int count = static_cast<int>(pointers.size());
+  benchmark::Initialize(&count, pointers.data());
+  return flags;
+}
+
+}  // namespace
+
+Meter::Meter(const std::string& device, std::vector<std::string> flags)
+    : flags_(initialized(std::move(flags))), runtime_(pick_timed(device, timer_)) {}
+
+void Meter::measure(const Recipe& recipe, const Params& shape, std::uint64_t seed,
+                    std::vector<Subject>& subjects, const MeasureOptions& options) {
+  const std::string prefix = recipe.name + "/" + shape.str();
+  const Runtime& runtime = runtime_;
+  EventTimer& timer = timer_;
   Progress line("run", 0, !options.progress);
   const auto progress = [&](const std::string& what) { line.step(what); };
   SilentReporter reporter([&](const std::string& name) { progress(name); });
@@ -175,23 +254,26 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
   std::optional<StderrCapture> captured(std::in_place);
   std::unique_ptr<CacheSweeper> sweeper;
   ClockProbe probe(runtime);
-  for (int block = 0; block < options.blocks && (block < 2 || !spent()); ++block) {
-    const std::unique_ptr<Case> one = make();
-    if (block == 0 && options.validates)
+  std::vector<Subject*> due;
+  for (Subject& subject : subjects) due.push_back(&subject);
+  for (int round = 0; !due.empty() && (round < 2 || !spent()); ++round) {
+    const std::unique_ptr<Case> one = recipe.make(runtime, shape, seed);
+    if (round == 0 && options.validates)
       validate_all(*one, runtime, subjects, spent, [&](const Subject& subject) {
-        progress("checking " + options.prefix + " " + subject.name());
+        progress("checking " + prefix + " " + subject.name());
       });
     const cl::Event uploaded = one->upload({});
     const cl_event uploaded_handle = uploaded();
     check(clWaitForEvents(1, &uploaded_handle), "clWaitForEvents");
 
-    for (Subject& subject : subjects) {
+    for (Subject* to_time : due) {
+      Subject& subject = *to_time;
       if (!subject.problem.empty()) continue;
       if (subject.cold && !sweeper) sweeper = std::make_unique<CacheSweeper>(runtime);
       subject.blocks.emplace_back();
       subject.spans.emplace_back();
       subject.probes.emplace_back();
-      const std::string name = options.prefix + "/" + subject.name();
+      const std::string name = prefix + "/" + subject.name();
       benchmark::RegisterBenchmark(
           name.c_str(),
           [&, name](benchmark::State& state) {
@@ -225,6 +307,13 @@ void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& 
     }
     benchmark::RunSpecifiedBenchmarks(&reporter);
     benchmark::ClearRegisteredBenchmarks();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    const bool in_time = took.count() < kMostSeconds && !Interrupt::asked();
+    bool any_slow = false;
+    for (Subject* one_of_them : due) any_slow = set_aside_slow(*one_of_them, options) || any_slow;
+    const auto is_done = [&](const Subject* one) { return !wants_block(*one, options, in_time); };
+    due.erase(std::remove_if(due.begin(), due.end(), is_done), due.end());
+    if (any_slow && !due.empty()) std::this_thread::sleep_for(kRecovery);
   }
   // A filter leaves subjects without samples.
   for (Subject& subject : subjects) {

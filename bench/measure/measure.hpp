@@ -68,6 +68,7 @@ struct Subject {
   Blocks probes;
   std::vector<double> samples() const { return flat(blocks); }
   std::size_t launches = 0;
+  std::size_t set_aside = 0;  // blocks that were taken again, see set_aside_slow()
 
   std::string name() const {
     return variant + (tune.empty() ? "" : " " + tune.str()) + (cold ? " cold" : "");
@@ -76,14 +77,26 @@ struct Subject {
 
 struct MeasureOptions {
   int samples = 20;       // of each block
-  int blocks = 1;         // the case, with all its memory, is made anew for each
+  int blocks = 1;         // at least; the case, with all its memory, is made anew for each
+  int most_blocks = 0;    // what noise asks for stops here; less than `blocks`: it is not asked
+  double probe_s = 0;     // what the clock probe takes when all is well; 0: nobody knows
   bool validates = true;  // or another process of this build has, on this device
   bool progress = false;  // a progress line on standard error
   // When so much processor time is spent, or four times that on the clock, nothing more is
   // validated and no block after the second begins; 0: no limit.
   double seconds = 0;
-  std::string prefix;  // of the benchmark names: "line_blur/width=1920 height=1080"
 };
+
+// The clock probe may take so much longer than beside the ceilings, as a share.
+constexpr double kDrift = 0.05;
+
+// Whether a subject is to get another block: it has less than the least, or its noise, the standard
+// error of the medians of its blocks, is more than a half per cent, still falls, and time is left.
+bool wants_block(const Subject& subject, const MeasureOptions& options, bool in_time);
+
+// Takes the newest block of a subject out again when it was taken while the clock was low: the probe
+// took longer than it may. Not more of them than the least number of blocks. Returns whether it did.
+bool set_aside_slow(Subject& subject, const MeasureOptions& options);
 
 // One work-item that computes a long chain of multiply-adds: it takes longer where the clock is lower
 // or the device does something else as well. Needs a profiling queue.
@@ -101,11 +114,31 @@ class ClockProbe {
   cl::Buffer buffer_;
 };
 
-// Validates every subject and times those that pass, interleaved in random order, through Google
-// Benchmark with manual time: the flags given to benchmark::Initialize, such as --benchmark_filter,
-// apply. Behind each timed run comes the clock probe. `runtime` must have a profiling queue and `timer` as its observer; `make` makes the case
-// from it.
-void measure(const std::function<std::unique_ptr<Case>()>& make, const Runtime& runtime,
-             EventTimer& timer, std::vector<Subject>& subjects, const MeasureOptions& options);
+// What is measured together, and so resumed together, since ratios are taken within it: the variants of
+// a recipe, or one with the baseline, each with all its tunes or the first, and cold or not.
+std::vector<Subject> subjects_of(const Recipe& recipe, const std::string& variant, bool all_tunes,
+                                 const std::vector<bool>& cold = {false});
+
+// A device to measure on, through Google Benchmark with manual time: its flags, such as
+// --benchmark_filter, apply.
+class Meter {
+ public:
+  explicit Meter(const std::string& device, std::vector<std::string> flags = {});
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+
+  // With a profiling queue.
+  const Runtime& runtime() const { return runtime_; }
+
+  // Validates every subject of a problem and times those that pass, interleaved in random order. Behind
+  // each timed run comes the clock probe.
+  void measure(const Recipe& recipe, const Params& shape, std::uint64_t seed,
+               std::vector<Subject>& subjects, const MeasureOptions& options);
+
+ private:
+  std::vector<std::string> flags_;  // Google Benchmark keeps pointers to them
+  EventTimer timer_;
+  Runtime runtime_;
+};
 
 }  // namespace clcook::tool

@@ -50,6 +50,16 @@ double median_deviation(const std::vector<double>& values) {
   return median(std::move(distances));
 }
 
+double relative_error(const std::vector<double>& values) {
+  if (values.size() < 2) return std::nan("");
+  const auto count = static_cast<double>(values.size());
+  double mean = 0;
+  for (const double value : values) mean += value / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / (count - 1) / count) / mean;
+}
+
 Blocks split(const std::vector<double>& samples, std::size_t count) {
   Blocks blocks(std::max<std::size_t>(1, std::min(count, samples.size())));
   for (std::size_t i = 0; i < samples.size(); ++i) {

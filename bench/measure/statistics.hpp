@@ -12,6 +12,9 @@ double median(std::vector<double> values);
 // Median absolute deviation from the median.
 double median_deviation(const std::vector<double>& values);
 
+// The standard error of the mean of some values, as a share of the mean; NaN for less than two.
+double relative_error(const std::vector<double>& values);
+
 // A ratio with its 95 % interval.
 struct Ratio {
   double value = 0;

@@ -34,7 +34,15 @@ std::string quoted(std::string_view word) {
   return out + "'";
 }
 
+// By their places. Made by the first of them, whichever file that is in.
+std::multimap<int, Command::Add>& commands() {
+  static std::multimap<int, Command::Add> all;
+  return all;
+}
+
 }  // namespace
+
+Command::Command(int place, Add add) { commands().emplace(place, add); }
 
 void add_commands(CLI::App& app, int& exit_code) {
   app.require_subcommand(1);
@@ -44,20 +52,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   app.footer(
       "The device is chosen with --device or the variable CLCOOK_DEVICE: gpu, cpu, nvidia, amd, "
       "intel, pocl, pocl:0, 0:0, ...");
-  add_list(app, exit_code);
-  add_devices(app, exit_code);
-  add_check(app, exit_code);
-  add_flatten(app, exit_code);
-  add_bench(app, exit_code);
-  add_counters(app, exit_code);
-  add_explore(app, exit_code);
-  add_tune(app, exit_code);
-  add_isa(app, exit_code);
-  add_occupancy(app, exit_code);
-  add_report(app, exit_code);
-  add_startup(app, exit_code);
-  add_try(app, exit_code);
-  add_course(app, exit_code);
+  for (const auto& [place, add] : commands()) add(app, exit_code);
 }
 
 int run_command(int argc, const char* const* argv) {

@@ -15,22 +15,15 @@
 
 namespace clcook::tool {
 
-// Each adds one subcommand. Its callback sets the exit code: 0 success, 1 a check failed, 2 an
-// error.
-void add_list(CLI::App& app, int& exit_code);
-void add_devices(CLI::App& app, int& exit_code);
-void add_check(CLI::App& app, int& exit_code);
-void add_flatten(CLI::App& app, int& exit_code);
-void add_bench(CLI::App& app, int& exit_code);
-void add_counters(CLI::App& app, int& exit_code);
-void add_tune(CLI::App& app, int& exit_code);
-void add_explore(CLI::App& app, int& exit_code);
-void add_isa(CLI::App& app, int& exit_code);
-void add_occupancy(CLI::App& app, int& exit_code);
-void add_report(CLI::App& app, int& exit_code);
-void add_startup(CLI::App& app, int& exit_code);
-void add_try(CLI::App& app, int& exit_code);
-void add_course(CLI::App& app, int& exit_code);
+// A subcommand. The file of each makes one, as `const Command add_list(1, ...)`: there is no list.
+class Command {
+ public:
+  // `add` adds it. Its callback sets the exit code: 0 success, 1 a check failed, 2 an error.
+  using Add = void (*)(CLI::App& app, int& exit_code);
+
+  // `place` is its place in the help text.
+  Command(int place, Add add);
+};
 
 // All of them, in the order of the help text.
 void add_commands(CLI::App& app, int& exit_code);

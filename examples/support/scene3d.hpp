@@ -71,33 +71,35 @@ class Scene3d {
   void add(Grid grid) { grids_.push_back(std::move(grid)); }
 
   Picture render(int width, int height) const {
-    std::vector<std::vector<Vec3>> normals;
-    for (const Grid& grid : grids_) normals.push_back(vertex_normals(grid));
+    const Sun sun = shadows();
+    const View view(camera_, width * kSamples, height * kSamples);
+    Image image(static_cast<std::size_t>(view.wide) * static_cast<std::size_t>(view.high));
+    draw_floor(sun, view, image);
+    for (const Grid& grid : grids_) draw(grid, sun, view, image);
+    return reduced(image, width, height);
+  }
 
-    // The shadow map: depth along the light over the floor's middle.
-    const Vec3 light = normalised({0.45f, 0.85f, 0.35f});
-    const Vec3 side = normalised(cross({0, 1, 0}, light));
-    const Vec3 up = cross(light, side);
-    const Vec3 centre = middle();
-    const float reach = extent();
-    const float scale = kShadow / (2 * reach);
-    const auto to_light = [&](Vec3 p) {
+ private:
+  static constexpr int kSamples = 2;
+  static constexpr int kShadow = 2048;
+
+  // The light, with the depth along it over the floor's middle.
+  struct Sun {
+    Vec3 light = normalised({0.45f, 0.85f, 0.35f});
+    Vec3 side = normalised(cross({0, 1, 0}, light));
+    Vec3 up = cross(light, side);
+    Vec3 centre{};
+    float reach = 0;
+    std::vector<float> shadow;
+
+    Vec3 place(Vec3 p) const {
       const Vec3 q = p - centre;
+      const float scale = kShadow / (2 * reach);
       return Vec3{(dot(q, side) + reach) * scale, (dot(q, up) + reach) * scale, -dot(q, light)};
-    };
-    std::vector<float> shadow(std::size_t{kShadow} * kShadow, std::numeric_limits<float>::max());
-    for (const Grid& grid : grids_) {
-      for_triangles(grid, [&](std::size_t a, std::size_t b, std::size_t c, std::size_t) {
-        fill(kShadow, kShadow,
-             {to_light(grid.vertices[a]), to_light(grid.vertices[b]), to_light(grid.vertices[c])},
-             [&](std::size_t at, float wa, float wb, float wc, const std::array<Vec3, 3>& t) {
-               const float depth = wa * t[0].z + wb * t[1].z + wc * t[2].z;
-               shadow[at] = std::min(shadow[at], depth);
-             });
-      });
     }
-    const auto lit = [&](Vec3 p, float bias) {
-      const Vec3 q = to_light(p);
+
+    float lit(Vec3 p, float bias) const {
+      const Vec3 q = place(p);
       float sum = 0;
       for (int dy = -3; dy <= 3; ++dy) {
         for (int dx = -3; dx <= 3; ++dx) {
@@ -111,119 +113,152 @@ class Scene3d {
         }
       }
       return sum / 49;
-    };
+    }
+  };
 
-    const int wide = width * kSamples;
-    const int high = height * kSamples;
-    const Vec3 forward = normalised(camera_.at - camera_.eye);
-    const Vec3 right = normalised(cross(forward, {0, 1, 0}));
-    const Vec3 above = cross(right, forward);
-    const float zoom = camera_.focal * static_cast<float>(high) / 2;
-    const auto project = [&](Vec3 p) {
-      const Vec3 q = p - camera_.eye;
+  struct View {
+    View(const Camera& camera, int width, int height)
+        : eye(camera.eye),
+          wide(width),
+          high(height),
+          forward(normalised(camera.at - camera.eye)),
+          right(normalised(cross(forward, {0, 1, 0}))),
+          above(cross(right, forward)),
+          zoom(camera.focal * static_cast<float>(height) / 2) {}
+
+    Vec3 project(Vec3 p) const {
+      const Vec3 q = p - eye;
       const float depth = std::max(dot(q, forward), 1e-3f);
       return Vec3{static_cast<float>(wide) / 2 + dot(q, right) * zoom / depth,
                   static_cast<float>(high) / 2 - dot(q, above) * zoom / depth, depth};
-    };
-    const auto shade = [&](Vec3 colour, Vec3 p, Vec3 n, float gloss) {
-      const Vec3 view = normalised(camera_.eye - p);
-      const float sun = std::max(dot(n, light), 0.0f) * lit(p + n * 0.01f, 0.02f);
-      const Vec3 half = normalised(light + view);
+    }
+
+    Vec3 shade(const Sun& from, Vec3 colour, Vec3 p, Vec3 n, float gloss) const {
+      const Vec3 view = normalised(eye - p);
+      const float sun = std::max(dot(n, from.light), 0.0f) * from.lit(p + n * 0.01f, 0.02f);
+      const Vec3 half = normalised(from.light + view);
       const float shine = gloss * sun * std::pow(std::max(dot(n, half), 0.0f), 40.0f);
       const float sky = 0.5f + 0.5f * n.y;
       const Vec3 ambient = Vec3{0.20f, 0.24f, 0.32f} * sky + Vec3{0.12f, 0.10f, 0.08f} * (1 - sky);
       return product(colour, ambient + Vec3{1.0f, 0.94f, 0.84f} * (0.95f * sun)) +
              Vec3{1, 1, 1} * shine;
-    };
+    }
 
-    const std::size_t count = static_cast<std::size_t>(wide) * static_cast<std::size_t>(high);
-    std::vector<Vec3> image(count);
-    std::vector<float> depth(count, std::numeric_limits<float>::max());
-    // Sky and floor by rays.
-    for (int y = 0; y < high; ++y) {
-      for (int x = 0; x < wide; ++x) {
-        const float u = (static_cast<float>(x) + 0.5f - static_cast<float>(wide) / 2) / zoom;
-        const float v = (static_cast<float>(high) / 2 - static_cast<float>(y) - 0.5f) / zoom;
-        const Vec3 ray = normalised(forward + right * u + above * v);
-        const std::size_t at = static_cast<std::size_t>(y) * static_cast<std::size_t>(wide) +
+    Vec3 eye;
+    int wide, high;
+    Vec3 forward, right, above;
+    float zoom;
+  };
+
+  struct Image {
+    explicit Image(std::size_t count)
+        : colour(count), depth(count, std::numeric_limits<float>::max()) {}
+    std::vector<Vec3> colour;
+    std::vector<float> depth;
+  };
+
+  Sun shadows() const {
+    Sun sun;
+    sun.centre = middle();
+    sun.reach = extent();
+    sun.shadow.assign(std::size_t{kShadow} * kShadow, std::numeric_limits<float>::max());
+    for (const Grid& grid : grids_) {
+      for_triangles(grid, [&](std::size_t a, std::size_t b, std::size_t c, std::size_t) {
+        fill(
+            kShadow, kShadow,
+            {sun.place(grid.vertices[a]), sun.place(grid.vertices[b]), sun.place(grid.vertices[c])},
+            [&](std::size_t at, float wa, float wb, float wc, const std::array<Vec3, 3>& t) {
+              const float depth = wa * t[0].z + wb * t[1].z + wc * t[2].z;
+              sun.shadow[at] = std::min(sun.shadow[at], depth);
+            });
+      });
+    }
+    return sun;
+  }
+
+  // Sky and floor, by rays.
+  static void draw_floor(const Sun& sun, const View& view, Image& image) {
+    for (int y = 0; y < view.high; ++y) {
+      for (int x = 0; x < view.wide; ++x) {
+        const float u =
+            (static_cast<float>(x) + 0.5f - static_cast<float>(view.wide) / 2) / view.zoom;
+        const float v =
+            (static_cast<float>(view.high) / 2 - static_cast<float>(y) - 0.5f) / view.zoom;
+        const Vec3 ray = normalised(view.forward + view.right * u + view.above * v);
+        const std::size_t at = static_cast<std::size_t>(y) * static_cast<std::size_t>(view.wide) +
                                static_cast<std::size_t>(x);
         const Vec3 haze{0.62f, 0.72f, 0.84f};
-        image[at] = haze;
+        image.colour[at] = haze;
         if (ray.y >= -1e-4f) continue;
-        const float distance = -camera_.eye.y / ray.y;
-        const Vec3 p = camera_.eye + ray * distance;
+        const float distance = -view.eye.y / ray.y;
+        const Vec3 p = view.eye + ray * distance;
         const bool dark =
             (static_cast<int>(std::floor(p.x)) + static_cast<int>(std::floor(p.z))) & 1;
         const Vec3 colour = dark ? Vec3{0.34f, 0.35f, 0.38f} : Vec3{0.46f, 0.47f, 0.50f};
         const float far = 1 - std::exp(-std::max(distance - 8.0f, 0.0f) * 0.06f);
-        image[at] = shade(colour, p, {0, 1, 0}, 0) * (1 - far) + haze * far;
-        depth[at] = distance * dot(ray, forward);
+        image.colour[at] = view.shade(sun, colour, p, {0, 1, 0}, 0) * (1 - far) + haze * far;
+        image.depth[at] = distance * dot(ray, view.forward);
       }
     }
-    for (std::size_t g = 0; g < grids_.size(); ++g) {
-      const Grid& grid = grids_[g];
-      for_triangles(grid, [&](std::size_t a, std::size_t b, std::size_t c, std::size_t cell) {
-        fill(wide, high,
-             {project(grid.vertices[a]), project(grid.vertices[b]), project(grid.vertices[c])},
-             [&](std::size_t at, float wa, float wb, float wc, const std::array<Vec3, 3>& t) {
-               const float inverse = wa / t[0].z + wb / t[1].z + wc / t[2].z;
-               const float z = 1 / inverse;
-               if (z >= depth[at]) return;
-               depth[at] = z;
-               const float pa = wa / t[0].z * z;
-               const float pb = wb / t[1].z * z;
-               const float pc = wc / t[2].z * z;
-               const Vec3 p = grid.vertices[a] * pa + grid.vertices[b] * pb + grid.vertices[c] * pc;
-               Vec3 n = normalised(normals[g][a] * pa + normals[g][b] * pb + normals[g][c] * pc);
-               const bool behind = dot(n, camera_.eye - p) < 0;
-               if (behind) n = n * -1;
-               Vec3 colour = behind ? grid.back : grid.front;
-               if (grid.checker != 0) {
-                 const bool dark =
-                     ((cell % grid.width / grid.checker) + (cell / grid.width / grid.checker)) %
-                         2 !=
-                     0;
-                 if (dark) colour = colour * 0.72f;
-               }
-               image[at] = shade(colour, p, n, grid.gloss);
-             });
-      });
-    }
+  }
 
+  static void draw(const Grid& grid, const Sun& sun, const View& view, Image& image) {
+    const std::vector<Vec3> normals = vertex_normals(grid);
+    for_triangles(grid, [&](std::size_t a, std::size_t b, std::size_t c, std::size_t cell) {
+      fill(view.wide, view.high,
+           {view.project(grid.vertices[a]), view.project(grid.vertices[b]),
+            view.project(grid.vertices[c])},
+           [&](std::size_t at, float wa, float wb, float wc, const std::array<Vec3, 3>& t) {
+             const float inverse = wa / t[0].z + wb / t[1].z + wc / t[2].z;
+             const float z = 1 / inverse;
+             if (z >= image.depth[at]) return;
+             image.depth[at] = z;
+             const float pa = wa / t[0].z * z;
+             const float pb = wb / t[1].z * z;
+             const float pc = wc / t[2].z * z;
+             const Vec3 p = grid.vertices[a] * pa + grid.vertices[b] * pb + grid.vertices[c] * pc;
+             Vec3 n = normalised(normals[a] * pa + normals[b] * pb + normals[c] * pc);
+             const bool behind = dot(n, view.eye - p) < 0;
+             if (behind) n = n * -1;
+             Vec3 colour = behind ? grid.back : grid.front;
+             if (grid.checker != 0) {
+               const bool dark =
+                   ((cell % grid.width / grid.checker) + (cell / grid.width / grid.checker)) % 2 !=
+                   0;
+               if (dark) colour = colour * 0.72f;
+             }
+             image.colour[at] = view.shade(sun, colour, p, n, grid.gloss);
+           });
+    });
+  }
+
+  // The mean of the samples of each pixel, as bytes.
+  static Picture reduced(const Image& image, int width, int height) {
+    const std::size_t wide = static_cast<std::size_t>(width) * kSamples;
     Picture out{width, height,
                 std::vector<std::uint8_t>(static_cast<std::size_t>(width) *
                                           static_cast<std::size_t>(height) * 4)};
+    std::uint8_t* to = out.rgba.data();
+    const auto byte = [](float value) {
+      return static_cast<std::uint8_t>(255 * std::pow(value, 1 / 2.2f) + 0.5f);
+    };
     for (int y = 0; y < height; ++y) {
       for (int x = 0; x < width; ++x) {
         Vec3 sum;
         for (int j = 0; j < kSamples; ++j) {
           for (int i = 0; i < kSamples; ++i) {
-            const Vec3 one =
-                image[static_cast<std::size_t>(y * kSamples + j) * static_cast<std::size_t>(wide) +
-                      static_cast<std::size_t>(x * kSamples + i)];
+            const Vec3 one = image.colour[static_cast<std::size_t>(y * kSamples + j) * wide +
+                                          static_cast<std::size_t>(x * kSamples + i)];
             sum = sum + Vec3{std::min(one.x, 1.0f), std::min(one.y, 1.0f), std::min(one.z, 1.0f)};
           }
         }
         sum = sum * (1.0f / (kSamples * kSamples));
-        std::uint8_t* to =
-            &out.rgba[(static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                       static_cast<std::size_t>(x)) *
-                      4];
-        const auto byte = [](float value) {
-          return static_cast<std::uint8_t>(255 * std::pow(value, 1 / 2.2f) + 0.5f);
-        };
-        to[0] = byte(sum.x);
-        to[1] = byte(sum.y);
-        to[2] = byte(sum.z);
-        to[3] = 255;
+        for (const float value : {sum.x, sum.y, sum.z}) *to++ = byte(value);
+        *to++ = 255;
       }
     }
     return out;
   }
-
- private:
-  static constexpr int kSamples = 2;
-  static constexpr int kShadow = 2048;
 
   // Calls draw with the vertices of each triangle, and with the first vertex of its cell.
   template <class Draw>

@@ -797,8 +797,10 @@ def slice_of(mutants, parts):
     return [m for i, m in enumerate(mutants) if (i + first) % parts == 0]
 
 
-def main():
-    here = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parent
+
+
+def arguments_of():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true")
@@ -812,17 +814,25 @@ def main():
     parser.add_argument("--said", action="store_true",
                         help="runs those of equivalent.txt: whoever notices one proves it wrong")
     parser.add_argument("--parts", type=int, default=10, help="a short grid is one of so many parts")
-    parser.add_argument("--source", type=Path, default=here.parent.parent)
+    parser.add_argument("--source", type=Path, default=HERE.parent.parent)
     parser.add_argument("--build", type=Path, help="default: SOURCE/build-test")
     parser.add_argument("--work", type=Path, help="default: BUILD/mutants")
     parser.add_argument("-j", "--jobs", type=int, default=2)
     arguments = parser.parse_args()
+    if not (arguments.run or arguments.entry or arguments.list or arguments.file or
+            arguments.said or arguments.sample is not None):
+        parser.error("say what to run: --sample, --file, --run; or --list")
+    return arguments
+
+
+def main():
+    arguments = arguments_of()
     source = arguments.source.resolve()
     build = (arguments.build or source / "build-test").resolve()
     work = (arguments.work or build / "mutants").resolve()
 
     mutants = all_mutants(source, arguments.host)
-    entries = Entries(here / "equivalent.txt")
+    entries = Entries(HERE / "equivalent.txt")
     entries.all = [e for e in entries.all if e["file"].startswith("lib/") == arguments.host]
     said, wrong = entries.match(mutants)
     for one in wrong:
@@ -846,8 +856,6 @@ def main():
             print(f"{mutant.number} {mutant.file}:{mutant.line} {mutant.kind}: {mutant.edit}{of}: "
                   f"{mutant.source_line}")
         return 1 if wrong else 0
-    if not (numbers or arguments.file or arguments.said or arguments.sample is not None):
-        parser.error("say what to run: --sample, --file, --run; or --list")
 
     work.mkdir(parents=True, exist_ok=True)
     judge = (Host if arguments.host else Kernels)(source, build, work)

@@ -3,6 +3,7 @@
 
 #include <clcook/core/error.hpp>
 #include <clcook/core/names.hpp>
+#include <iterator>
 #include <string_view>
 
 namespace clcook {
@@ -31,6 +32,10 @@ inline constexpr BorderRow kBorders[] = {{Border::clamp, "clamp", 0, 0},
                                          {Border::reflect_101, "reflect_101", 2, 1},
                                          {Border::wrap, "wrap", 1, 0},
                                          {Border::constant, "constant", 0, 0}};
+
+// clcook_border() in halo.clh tells the modes apart by their numbers, with a shift among them: to compare
+// costs instructions. It mirrors any other number.
+static_assert(std::size(kBorders) == 5, "teach clcook_border() in halo.clh the new mode first");
 
 // These throw Error(invalid_argument) for an unknown value; `where` names the operation.
 inline const char* border_name(Border border, const char* where) {

@@ -38,17 +38,18 @@ struct PatchList {
   std::size_t border_faces = 0;
 };
 
-// Makes a patch of each face whose vertices are all inside of the mesh. Throws FormatError for a
-// dangling index, a face that uses a vertex twice, an edge of more than two faces or of two faces
-// that run along it in the same direction, a vertex where two parts of the mesh touch, and an inner
-// vertex of a valence outside of 3 to 8.
-inline PatchList make_patches(const QuadMesh& mesh) {
+namespace detail {
+
+constexpr std::uint32_t kNoTwin = 0xFFFFFFFFu;
+
+// Half-edge 4 f + k runs from corner k of face f to the next corner. Of each the one that runs back,
+// kNoTwin at a border. Throws FormatError.
+inline std::vector<std::uint32_t> twins_of(const QuadMesh& mesh) {
   const std::size_t faces = mesh.quads.size();
   const auto name = [](std::size_t i) { return std::to_string(i + 1); };  // as OBJ counts
   if (faces >= std::size_t{1} << 30) {
     throw FormatError("mesh", std::to_string(faces) + " faces; there may be 2^30 - 1");
   }
-  // Half-edge 4 f + k runs from corner k of face f to the next corner.
   struct Edge {
     std::uint64_t key;
     std::uint32_t half;
@@ -80,8 +81,7 @@ inline PatchList make_patches(const QuadMesh& mesh) {
                                   name(edges[i].key & 0xFFFFFFFFu) +
                                   ": the edge has too many faces or they face different ways");
   }
-  constexpr std::uint32_t kNone = 0xFFFFFFFFu;
-  std::vector<std::uint32_t> twin(4 * faces, kNone);
+  std::vector<std::uint32_t> twin(4 * faces, kNoTwin);
   for (const Edge& edge : edges) {
     const std::uint64_t back = edge.key << 32 | edge.key >> 32;
     const auto found =
@@ -89,7 +89,20 @@ inline PatchList make_patches(const QuadMesh& mesh) {
                          [](const Edge& one, std::uint64_t key) { return one.key < key; });
     if (found != edges.end() && found->key == back) twin[edge.half] = found->half;
   }
+  return twin;
+}
 
+}  // namespace detail
+
+// Makes a patch of each face whose vertices are all inside of the mesh. Throws FormatError for a
+// dangling index, a face that uses a vertex twice, an edge of more than two faces or of two faces
+// that run along it in the same direction, a vertex where two parts of the mesh touch, and an inner
+// vertex of a valence outside of 3 to 8.
+inline PatchList make_patches(const QuadMesh& mesh) {
+  constexpr std::uint32_t kNone = detail::kNoTwin;
+  const std::vector<std::uint32_t> twin = detail::twins_of(mesh);
+  const std::size_t faces = mesh.quads.size();
+  const auto name = [](std::size_t i) { return std::to_string(i + 1); };  // as OBJ counts
   const auto vertex_of = [&](std::size_t half) { return mesh.quads[half / 4][half % 4]; };
   const auto after = [](std::size_t half, std::size_t steps) {
     return half / 4 * 4 + (half + steps) % 4;

@@ -329,6 +329,46 @@ constexpr std::uint32_t unswizzle_chiplets(std::uint32_t id, std::uint32_t count
 
 enum class SwizzleKind { row_major, columns, morton, hilbert };
 
+// What an order is. Its functions are swizzle_NAME() and unswizzle_NAME(), here and in swizzle.clh.
+struct SwizzleRow {
+  SwizzleKind kind;
+  const char* name;
+  bool has_width;
+  GroupPlace (*place)(std::uint32_t id, const GroupGrid& grid, std::uint32_t width);
+  std::uint32_t (*id)(const GroupPlace& at, const GroupGrid& grid, std::uint32_t width);
+};
+
+namespace detail {
+
+// Of orders that have no width.
+template <GroupPlace (*kPlace)(std::uint32_t, const GroupGrid&)>
+constexpr GroupPlace place_of(std::uint32_t id, const GroupGrid& grid, std::uint32_t) {
+  return kPlace(id, grid);
+}
+template <std::uint32_t (*kId)(const GroupPlace&, const GroupGrid&)>
+constexpr std::uint32_t id_of(const GroupPlace& at, const GroupGrid& grid, std::uint32_t) {
+  return kId(at, grid);
+}
+
+}  // namespace detail
+
+inline constexpr SwizzleRow kSwizzles[] = {
+    {SwizzleKind::row_major, "row_major", false, detail::place_of<swizzle_row_major>,
+     detail::id_of<unswizzle_row_major>},
+    {SwizzleKind::columns, "columns", true, swizzle_columns, unswizzle_columns},
+    {SwizzleKind::morton, "morton", false, detail::place_of<swizzle_morton>,
+     detail::id_of<unswizzle_morton>},
+    {SwizzleKind::hilbert, "hilbert", false, detail::place_of<swizzle_hilbert>,
+     detail::id_of<unswizzle_hilbert>},
+};
+
+constexpr const SwizzleRow& row_of(SwizzleKind kind) {
+  for (const SwizzleRow& row : kSwizzles) {
+    if (row.kind == kind) return row;
+  }
+  return kSwizzles[0];
+}
+
 // An order as one value.
 struct SwizzleOrder {
   SwizzleKind kind = SwizzleKind::row_major;
@@ -338,44 +378,21 @@ struct SwizzleOrder {
 
 constexpr GroupPlace swizzle(const SwizzleOrder& order, std::uint32_t id, const GroupGrid& grid) {
   detail::check_id(grid, id);
-  const std::uint32_t run = swizzle_chiplets(id, grid.count(), order.chiplets);
-  switch (order.kind) {
-    case SwizzleKind::columns:
-      return swizzle_columns(run, grid, order.width);
-    case SwizzleKind::morton:
-      return swizzle_morton(run, grid);
-    case SwizzleKind::hilbert:
-      return swizzle_hilbert(run, grid);
-    case SwizzleKind::row_major:
-      break;
-  }
-  return swizzle_row_major(run, grid);
+  return row_of(order.kind)
+      .place(swizzle_chiplets(id, grid.count(), order.chiplets), grid, order.width);
 }
 
 // The id of the group at that place: the inverse of swizzle().
 constexpr std::uint32_t unswizzle(const SwizzleOrder& order, const GroupPlace& at,
                                   const GroupGrid& grid) {
-  const auto run = [&]() -> std::uint32_t {
-    switch (order.kind) {
-      case SwizzleKind::columns:
-        return unswizzle_columns(at, grid, order.width);
-      case SwizzleKind::morton:
-        return unswizzle_morton(at, grid);
-      case SwizzleKind::hilbert:
-        return unswizzle_hilbert(at, grid);
-      case SwizzleKind::row_major:
-        break;
-    }
-    return unswizzle_row_major(at, grid);
-  };
-  return unswizzle_chiplets(run(), grid.count(), order.chiplets);
+  return unswizzle_chiplets(row_of(order.kind).id(at, grid, order.width), grid.count(),
+                            order.chiplets);
 }
 
 inline std::string to_string(const SwizzleOrder& order) {
-  std::string out = "row_major";
-  if (order.kind == SwizzleKind::columns) out = "columns " + std::to_string(order.width);
-  if (order.kind == SwizzleKind::morton) out = "morton";
-  if (order.kind == SwizzleKind::hilbert) out = "hilbert";
+  const SwizzleRow& row = row_of(order.kind);
+  std::string out = row.name;
+  if (row.has_width) out += " " + std::to_string(order.width);
   if (order.chiplets > 1) out += ", " + std::to_string(order.chiplets) + " chiplets";
   return out;
 }

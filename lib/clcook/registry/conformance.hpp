@@ -134,6 +134,206 @@ inline std::optional<Runtime> out_of_order_runtime(const Runtime& runtime) {
   return runtime.with_queue(std::move(queue));
 }
 
+namespace detail {
+
+// One shape of a recipe on one queue. The case is made when the first of its rows is wanted: it
+// computes the reference.
+class OneCase {
+ public:
+  using Sink = std::function<void(const ConformanceRow&)>;
+
+  OneCase(const Recipe& recipe, const Params& shape, const std::string& queue,
+          const Runtime& runtime, std::uint64_t seed, const Sink& sink)
+      : recipe_(recipe),
+        runtime_(runtime.with_observer([this](const std::string& kernel, const cl::Event&) {
+          row_.kernels.push_back(kernel);
+        })),
+        seed_(seed),
+        sink_(sink) {
+    row_.recipe = recipe.name;
+    row_.shape = shape;
+    row_.queue = queue;
+  }
+  OneCase(const OneCase&) = delete;
+  OneCase& operator=(const OneCase&) = delete;
+
+  // The row of a variant, before it ran, and after.
+  const ConformanceRow& row(const std::string& variant, const Params& tune) {
+    row_.variant = variant;
+    row_.tune = tune;
+    return row_;
+  }
+  const ConformanceRow& row() const { return row_; }
+  // Whether the offer says why the row is skipped.
+  bool is_explained() const { return is_explained_; }
+
+  // Runs the row. Without a case there is one row for all.
+  void run() {
+    const std::string variant = row_.variant;
+    const Params tune = row_.tune;
+    if (!was_tried_) make();
+    row(variant, tune);
+    row_.kernels.clear();
+    if (case_ == nullptr) {
+      is_explained_ = offer_says_no();
+    } else {
+      attempt();
+      sink_(row_);
+    }
+  }
+
+ private:
+  void make() {
+    was_tried_ = true;
+    try {
+      case_ = recipe_.make(runtime_, row_.shape, seed_);
+    } catch (const std::exception& error) {
+      row("*", Params());
+      row_.reason = std::string("the case could not be made: ") + error.what();
+      const auto* known = dynamic_cast<const Error*>(&error);
+      const bool is_skip = known != nullptr && known->code == Errc::unsupported;
+      row_.outcome = is_skip ? Outcome::skipped : Outcome::failed;
+      row_.lacks = known != nullptr ? known->lacks : Lacks::nothing;
+      row_.kernels.clear();
+      sink_(row_);
+    }
+  }
+
+  Offer offer() const {
+    return recipe_.pose ? recipe_.offer(runtime_, row_.variant, row_.tune, row_.shape) : Offer();
+  }
+
+  bool offer_says_no() const {
+    try {
+      return !offer().can();
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  void attempt() {
+    is_explained_ = false;
+    row_.reason.clear();
+    row_.diff = Diff();
+    row_.lacks = Lacks::nothing;
+    try {
+      const Offer said = offer();
+      try {
+        case_->prepare(row_.variant, row_.tune);
+        row_.diff = run_once(*case_, runtime_);
+        row_.outcome = row_.diff.ok() ? Outcome::passed : Outcome::failed;
+        row_.reason = row_.diff.first();
+        if (!said.can()) {
+          row_.outcome = Outcome::failed;
+          row_.reason = "it ran, though its offer says: " + said.why;
+        }
+      } catch (const Error& error) {
+        refused(error, said);
+      }
+    } catch (const std::exception& error) {
+      row_.outcome = Outcome::failed;
+      row_.reason = error.what();
+    }
+  }
+
+  // A skip is expected exactly where the variant's offer says what is lacking.
+  void refused(const Error& error, const Offer& said) {
+    // Only a built kernel knows its own limit.
+    const bool is_expected = error.lacks == said.lacks || !recipe_.pose ||
+                             (said.can() && error.lacks == Lacks::kernel_limit);
+    const bool is_skip = error.code == Errc::unsupported && is_expected;
+    row_.outcome = is_skip ? Outcome::skipped : Outcome::failed;
+    row_.lacks = error.lacks;
+    row_.reason = error.what();
+    is_explained_ = !recipe_.pose || !said.can();
+    if (is_expected) return;
+    row_.reason +=
+        said.can() ? std::string("; its offer says that it can") : "; its offer says: " + said.why;
+  }
+
+  const Recipe& recipe_;
+  ConformanceRow row_;
+  Runtime runtime_;
+  std::uint64_t seed_;
+  const Sink& sink_;
+  std::unique_ptr<Case> case_;
+  bool was_tried_ = false;
+  bool is_explained_ = false;
+};
+
+// What became of a variant.
+struct VariantRan {
+  bool any = false;                       // a row passed or failed
+  std::uint64_t unexplained = 0;          // rows that were skipped though the offer said yes
+  std::optional<ConformanceRow> skipped;  // the first of them
+
+  void add(const OneCase& one) {
+    if (one.row().outcome != Outcome::skipped) {
+      any = true;
+    } else if (!one.is_explained()) {
+      ++unexplained;
+      if (!skipped) skipped = one.row();
+    }
+  }
+};
+
+inline bool is_wanted(const ConformanceOptions& options, const Recipe& recipe) {
+  return options.recipes.empty() || std::find(options.recipes.begin(), options.recipes.end(),
+                                              recipe.name) != options.recipes.end();
+}
+
+inline void check_options(const std::vector<Recipe>& recipes, const ConformanceOptions& options) {
+  for (const std::string& wanted : options.recipes) find_recipe(recipes, wanted);
+  bool found = options.variant.empty();
+  std::string known;
+  for (const Recipe& recipe : recipes) {
+    if (!is_wanted(options, recipe)) continue;
+    for (const Params& shape : options.shapes) recipe.check_shape(shape);
+    for (const VariantInfo& variant : recipe.variants) {
+      found = found || variant.name == options.variant;
+      known += " " + recipe.name + "/" + variant.name;
+    }
+  }
+  if (!found)
+    fail(Errc::invalid_argument, "check",
+         "there is no variant '" + options.variant + "'; known are" + known);
+}
+
+using Queues = std::vector<std::pair<std::string, Runtime>>;
+
+inline void run_recipe(const Recipe& recipe, const Queues& queues,
+                       const ConformanceOptions& options, const OneCase::Sink& sink) {
+  std::vector<VariantRan> ran(recipe.variants.size());
+  for (const Params& shape : options.shapes.empty() ? recipe.test_shapes : options.shapes) {
+    if (options.tiny && options.shapes.empty() && shape.integer("tiny", 0) == 0) continue;
+    for (const auto& [queue, runtime] : queues) {
+      OneCase one(recipe, shape, queue, runtime, options.seed, sink);
+      for (std::size_t v = 0; v < recipe.variants.size(); ++v) {
+        const VariantInfo& variant = recipe.variants[v];
+        if (!options.variant.empty() && variant.name != options.variant) continue;
+        for (const Params& tune : combinations(variant.axes)) {
+          const ConformanceRow& row = one.row(variant.name, tune);
+          if (!options.selects || options.selects(row)) {
+            one.run();
+            ran[v].add(one);
+          }
+          if (options.tiny) break;
+        }
+      }
+    }
+  }
+  for (VariantRan& one : ran) {
+    if (one.any || !one.skipped) continue;
+    one.skipped->outcome = Outcome::failed;
+    one.skipped->reason =
+        text("nothing of this variant ran, and of ", one.unexplained,
+             " skipped rows its offer names no reason; the first: ", one.skipped->reason);
+    sink(*one.skipped);
+  }
+}
+
+}  // namespace detail
+
 // Runs the recipes and hands each row to `sink` as soon as it is known. `runtime` has an in-order
 // queue. Throws Error(invalid_argument) for an unknown recipe or variant and for a shape that a
 // recipe does not have; what goes wrong in a run becomes a failed row. So does a variant of which
@@ -142,53 +342,21 @@ inline std::optional<Runtime> out_of_order_runtime(const Runtime& runtime) {
 inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
                                           const Runtime& runtime, const ConformanceOptions& options,
                                           const std::function<void(const ConformanceRow&)>& sink) {
-  for (const std::string& wanted : options.recipes) find_recipe(recipes, wanted);
-  const auto wanted = [&](const Recipe& recipe) {
-    if (options.recipes.empty()) return true;
-    return std::find(options.recipes.begin(), options.recipes.end(), recipe.name) !=
-           options.recipes.end();
-  };
-  for (const Recipe& recipe : recipes) {
-    if (!wanted(recipe)) continue;
-    for (const Params& shape : options.shapes) recipe.check_shape(shape);
-  }
-  if (!options.variant.empty()) {
-    bool found = false;
-    std::string known;
-    for (const Recipe& recipe : recipes) {
-      if (!wanted(recipe)) continue;
-      for (const VariantInfo& variant : recipe.variants) {
-        found = found || variant.name == options.variant;
-        known += " " + recipe.name + "/" + variant.name;
-      }
-    }
-    if (!found)
-      fail(Errc::invalid_argument, "check",
-           "there is no variant '" + options.variant + "'; known are" + known);
-  }
-
+  detail::check_options(recipes, options);
   ConformanceSummary summary;
-  const auto finish = [&](const ConformanceRow& row) {
+  const detail::OneCase::Sink finish = [&](const ConformanceRow& row) {
     summary.launches += row.kernels.size();
     (row.outcome == Outcome::passed   ? summary.passed
      : row.outcome == Outcome::failed ? summary.failed
                                       : summary.skipped) += 1;
     sink(row);
   };
-
-  std::vector<std::pair<std::string, Runtime>> queues{{"in-order", runtime}};
-  bool no_out_of_order = false;
-  if (options.out_of_order) {
-    if (auto second = out_of_order_runtime(runtime)) {
-      queues.emplace_back("out-of-order", *second);
-    } else {
-      no_out_of_order = true;
-    }
-  }
-
+  detail::Queues queues{{"in-order", runtime}};
+  const auto second = options.out_of_order ? out_of_order_runtime(runtime) : std::nullopt;
+  if (second) queues.emplace_back("out-of-order", *second);
   for (const Recipe& recipe : recipes) {
-    if (!wanted(recipe)) continue;
-    if (no_out_of_order) {
+    if (!detail::is_wanted(options, recipe)) continue;
+    if (options.out_of_order && !second) {
       ConformanceRow row;
       row.recipe = recipe.name;
       row.variant = "*";
@@ -198,130 +366,7 @@ inline ConformanceSummary run_conformance(const std::vector<Recipe>& recipes,
       row.lacks = Lacks::feature;
       finish(row);
     }
-    // What became of each variant.
-    struct Ran {
-      bool any = false;                       // a row passed or failed
-      std::uint64_t unnamed = 0;              // rows that were skipped though the offer said yes
-      std::optional<ConformanceRow> skipped;  // the first of them
-    };
-    std::vector<Ran> ran(recipe.variants.size());
-    std::vector<Params> shapes = options.shapes.empty() ? recipe.test_shapes : options.shapes;
-    for (const Params& shape : shapes) {
-      if (options.tiny && options.shapes.empty() && shape.integer("tiny", 0) == 0) continue;
-      for (const auto& [queue_name, queue_runtime] : queues) {
-        std::vector<std::string> kernels;
-        const Runtime observed = queue_runtime.with_observer(
-            [&](const std::string& kernel, const cl::Event&) { kernels.push_back(kernel); });
-        ConformanceRow row;
-        row.recipe = recipe.name;
-        row.shape = shape;
-        row.queue = queue_name;
-        bool named = false;  // the offer says why the row is skipped
-        const auto attempt = [&](const auto& body) {
-          kernels.clear();
-          named = false;
-          row.reason.clear();
-          row.diff = Diff();
-          row.lacks = Lacks::nothing;
-          try {
-            // A skip is expected exactly where the variant's offer says what is lacking.
-            Offer offer;
-            if (recipe.pose) offer = recipe.offer(observed, row.variant, row.tune, row.shape);
-            try {
-              body();
-              row.outcome = row.diff.ok() ? Outcome::passed : Outcome::failed;
-              row.reason = row.diff.first();
-              if (!offer.can()) {
-                row.outcome = Outcome::failed;
-                row.reason = "it ran, though its offer says: " + offer.why;
-              }
-            } catch (const Error& error) {
-              // Only a built kernel knows its own limit.
-              const bool expected = error.lacks == offer.lacks || !recipe.pose ||
-                                    (offer.can() && error.lacks == Lacks::kernel_limit);
-              row.outcome =
-                  error.code == Errc::unsupported && expected ? Outcome::skipped : Outcome::failed;
-              row.lacks = error.lacks;
-              row.reason = error.what();
-              named = !recipe.pose || !offer.can();
-              if (!expected) {
-                row.reason += offer.can() ? std::string("; its offer says that it can")
-                                          : "; its offer says: " + offer.why;
-              }
-            }
-          } catch (const std::exception& error) {
-            row.outcome = Outcome::failed;
-            row.reason = error.what();
-          }
-          row.kernels = kernels;
-        };
-        std::unique_ptr<Case> one;
-        bool made = true;
-        // Made when the first of its rows is wanted: it computes the reference.
-        const auto make = [&] {
-          if (one != nullptr) return true;
-          try {
-            one = recipe.make(observed, shape, options.seed);
-          } catch (const std::exception& error) {
-            row.variant = "*";
-            row.tune = Params();
-            row.reason = std::string("the case could not be made: ") + error.what();
-            const auto* known = dynamic_cast<const Error*>(&error);
-            row.outcome = known != nullptr && known->code == Errc::unsupported ? Outcome::skipped
-                                                                               : Outcome::failed;
-            row.lacks = known != nullptr ? known->lacks : Lacks::nothing;
-            row.diff = Diff();
-            row.kernels.clear();
-            finish(row);
-          }
-          return one != nullptr;
-        };
-        const auto offer_says_no = [&] {
-          try {
-            return recipe.pose && !recipe.offer(observed, row.variant, row.tune, row.shape).can();
-          } catch (const Error&) {
-            return false;
-          }
-        };
-        for (std::size_t v = 0; v < recipe.variants.size(); ++v) {
-          const VariantInfo& variant = recipe.variants[v];
-          if (!options.variant.empty() && variant.name != options.variant) continue;
-          row.variant = variant.name;
-          for (const Params& tune : combinations(variant.axes)) {
-            row.tune = tune;
-            if (!options.selects || options.selects(row)) {
-              if (made) made = make();
-              row.variant = variant.name;
-              row.tune = tune;
-              if (made) {
-                attempt([&] {
-                  one->prepare(variant.name, tune);
-                  row.diff = run_once(*one, observed);
-                });
-                finish(row);
-              } else {
-                named = offer_says_no();
-              }
-              if (row.outcome != Outcome::skipped) {
-                ran[v].any = true;
-              } else if (!named) {
-                ++ran[v].unnamed;
-                if (!ran[v].skipped) ran[v].skipped = row;
-              }
-            }
-            if (options.tiny) break;
-          }
-        }
-      }
-    }
-    for (Ran& one : ran) {
-      if (one.any || !one.skipped) continue;
-      one.skipped->outcome = Outcome::failed;
-      one.skipped->reason =
-          text("nothing of this variant ran, and of ", one.unnamed,
-               " skipped rows its offer names no reason; the first: ", one.skipped->reason);
-      finish(*one.skipped);
-    }
+    detail::run_recipe(recipe, queues, options, finish);
   }
   return summary;
 }
