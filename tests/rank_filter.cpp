@@ -471,6 +471,16 @@ TEST_CASE("from image to image") {
   CHECK(got == *filtered(p, "select", in));
 }
 
+TEST_CASE("a picture that no device holds is refused with its size and the device's") {
+  const Error error =
+      error_of([] { RankFilter(runtime(), picture(1 << 28, 1 << 28, 1, 0.5, Pixel::r8)); });
+  CHECK(error.code == Errc::out_of_resources);
+  CHECK(contains(error.what(),
+                 "inputs and outputs of 144115188075855872 bytes exceed the device's "
+                 "memory of " +
+                     std::to_string(runtime().info().global_mem)));
+}
+
 TEST_CASE("values out of range are errors that name value and rule") {
   const Problem good = picture(64, 64, 2, 0.5);
   const auto with = [&](auto change) {

@@ -27,5 +27,6 @@
 #endif
 // A macro that CL/opencl.hpp leaves behind, and CL/cl.hpp, which has the same include guard, does not.
 #ifndef CL_HPP_PARAM_NAME_INFO_1_0_
-#error "clcook needs the bindings CL/opencl.hpp, but an older header, such as CL/cl.hpp, was included before it and keeps it out. Include CL/opencl.hpp, or any header of clcook, instead of the older one in this file."
+#error \
+    "clcook needs the bindings CL/opencl.hpp, but an older header, such as CL/cl.hpp, was included before it and keeps it out. Include CL/opencl.hpp, or any header of clcook, instead of the older one in this file."
 #endif
