@@ -38,10 +38,11 @@ std::string variant_of(const Recipe& recipe, const std::string& kernel) {
 }
 
 // Whether a variant has no kernels of its own, but an offer with those of others, as a volume's blur
-// with those of pictures.
+// with those of pictures, or those of another recipe.
 bool is_composed(const Recipe& recipe, const VariantInfo& variant) {
   for (const Params& shape : recipe.test_shapes) {
-    if (!recipe.units(variant.name, {}, shape, runtime().info()).empty()) return false;
+    for (const CompileUnit& unit : recipe.units(variant.name, {}, shape, runtime().info()))
+      if (unit.kernel.rfind(recipe.name + "_", 0) == 0) return false;
   }
   return true;
 }
