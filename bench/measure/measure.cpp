@@ -310,8 +310,10 @@ void Meter::measure(const Recipe& recipe, const Params& shape, std::uint64_t see
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     const bool in_time = took.count() < kMostSeconds && !Interrupt::asked();
     bool any_slow = false;
-    for (Subject* one_of_them : due) any_slow = set_aside_slow(*one_of_them, options) || any_slow;
-    const auto is_done = [&](const Subject* one) { return !wants_block(*one, options, in_time); };
+    for (Subject* timed : due) any_slow = set_aside_slow(*timed, options) || any_slow;
+    const auto is_done = [&](const Subject* timed) {
+      return !wants_block(*timed, options, in_time);
+    };
     due.erase(std::remove_if(due.begin(), due.end(), is_done), due.end());
     if (any_slow && !due.empty()) std::this_thread::sleep_for(kRecovery);
   }
