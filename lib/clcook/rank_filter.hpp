@@ -488,7 +488,13 @@ struct Spec : PlainSpec {
       // From one output to the next the median of a random picture moves by 256 / side values.
       const double upper = 2 * side + n / s.tune.tile_height + 256 / side;
       const double fine = (bits - 8) / digit(p) * (n + (1 << digit(p)));
-      return (upper + fine) * kCount;
+      // An item goes down its rows step by step, so that a picture of few items leaves the device half
+      // empty: some 7 groups of 32 items, with 16 KiB each, fill a compute unit of an H200.
+      const double columns = static_cast<double>(p.width) * channels_of(p.pixel);
+      const double items =
+          columns * std::max(1.0, p.height / static_cast<double>(s.tune.tile_height));
+      const double room = 7.0 * 32 * s.device.compute_units;
+      return (upper + fine) * kCount * std::max(1.0, room / items);
     }
     if (traits.is_multi) {
       const double rows = (side + s.tune.outputs - 1) / side;
