@@ -244,7 +244,7 @@ inline Params shape(const char* filter, int width, int height, int radius, const
 }  // namespace halo_tile_card
 
 inline Recipe halo_tile() {
-  using card::test;
+  using card_shapes::test;
   using halo_tile_card::shape;
   Recipe recipe;
   recipe.title = "Neighbourhoods in a local tile";

@@ -136,7 +136,7 @@ inline Params shape(int width, int height, int radius, double rank, const char* 
 }  // namespace rank_filter_card
 
 inline Recipe rank_filter() {
-  using card::test;
+  using card_shapes::test;
   using rank_filter_card::shape;
   Recipe recipe;
   recipe.title = "Median and other ranks";

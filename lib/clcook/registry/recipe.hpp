@@ -260,7 +260,7 @@ struct Recipe {
 };
 
 // A test shape with special values among its data, its rows elsewhere in the buffer, or marked tiny.
-namespace card {
+namespace card_shapes {
 inline Params test(Params shape, int offset = 0, int pad = 0, bool tiny = false) {
   shape.set("specials", std::int64_t{1});
   if (offset != 0) shape.set("offset", std::int64_t{offset});
@@ -268,7 +268,7 @@ inline Params test(Params shape, int offset = 0, int pad = 0, bool tiny = false)
   if (tiny) shape.set("tiny", std::int64_t{1});
   return shape;
 }
-}  // namespace card
+}  // namespace card_shapes
 
 // Fills in what a recipe can read from its operation: its name, variants, cases and problems.
 // `problem_of` makes the operation's problem of a shape; its class is Posed, or one that derives from
