@@ -145,19 +145,31 @@ CLCOOK_INLINE cl::Buffer create_buffer(const Runtime& runtime, std::size_t bytes
   return buffer;
 }
 
-CLCOOK_INLINE bool has_image_format(const Runtime& runtime, cl_mem_object_type type,
-                                    const cl_image_format& format, cl_mem_flags flags) {
+namespace detail {
+
+inline std::vector<cl_image_format> image_formats(const Runtime& runtime, cl_mem_object_type type,
+                                                  cl_mem_flags flags) {
   cl_uint count = 0;
   check(clGetSupportedImageFormats(runtime.context()(), flags, type, 0, nullptr, &count),
         "clGetSupportedImageFormats");
-  std::vector<cl_image_format> formats(count);
-  check(
-      clGetSupportedImageFormats(runtime.context()(), flags, type, count, formats.data(), nullptr),
-      "clGetSupportedImageFormats");
+  std::vector<cl_image_format> out(count);
+  check(clGetSupportedImageFormats(runtime.context()(), flags, type, count, out.data(), nullptr),
+        "clGetSupportedImageFormats");
+  return out;
+}
+
+inline bool has_format(const std::vector<cl_image_format>& formats, const cl_image_format& format) {
   return std::any_of(formats.begin(), formats.end(), [&](const cl_image_format& one) {
     return one.image_channel_order == format.image_channel_order &&
            one.image_channel_data_type == format.image_channel_data_type;
   });
+}
+
+}  // namespace detail
+
+CLCOOK_INLINE bool has_image_format(const Runtime& runtime, cl_mem_object_type type,
+                                    const cl_image_format& format, cl_mem_flags flags) {
+  return detail::has_format(detail::image_formats(runtime, type, flags), format);
 }
 
 CLCOOK_INLINE cl_mem create_image(const Runtime& runtime, const cl_image_format& format,
@@ -169,8 +181,10 @@ CLCOOK_INLINE cl_mem create_image(const Runtime& runtime, const cl_image_format&
   };
   const DeviceInfo& info = runtime.info();
   if (!info.images) lacks("it has none", CL_INVALID_OPERATION);
-  // Asked before: NVIDIA makes an image of some formats that it lacks, which cannot be written.
-  if (!has_image_format(runtime, desc.image_type, format, flags))
+  // Asked before: NVIDIA makes an image of some formats that it lacks, which cannot be written. An empty
+  // list says nothing of images of that type.
+  const auto formats = detail::image_formats(runtime, desc.image_type, flags);
+  if (!formats.empty() && !detail::has_format(formats, format))
     lacks(image_format_name(format) + " is not among its formats", CL_IMAGE_FORMAT_NOT_SUPPORTED);
   cl_int status = CL_SUCCESS;
   const cl_mem image = clCreateImage(runtime.context()(), flags, &format, &desc, nullptr, &status);
