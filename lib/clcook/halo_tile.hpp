@@ -98,6 +98,7 @@ struct Spec : PlainSpec {
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "HaloTile";
   static constexpr const char* kRecipe = "halo_tile";
+  static constexpr bool kChecksMemory = true;
   static constexpr int kMaxSize = 1 << 28;
   static constexpr int kMaxRadius = 64;
   static constexpr int kCpuVector = 16;              // channels of a vector of cpu_rows

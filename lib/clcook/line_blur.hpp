@@ -103,6 +103,7 @@ struct Spec : PlainSpec {
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "LineBlur";
   static constexpr const char* kRecipe = "line_blur";
+  static constexpr bool kChecksMemory = true;
   static constexpr int kMaxSize = 1 << 30;
   static constexpr int kMaxRadius = 1 << 20;
   static constexpr std::size_t kCell = 16;  // bytes of the float4 in scratch and local memory

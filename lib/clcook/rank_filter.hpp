@@ -108,6 +108,7 @@ struct Spec : PlainSpec {
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "RankFilter";
   static constexpr const char* kRecipe = "rank_filter";
+  static constexpr bool kChecksMemory = true;
   static constexpr int kMaxSize = 1 << 28;
   static constexpr int kMaxRadius = 32;
   static constexpr int kNetworkRadius = 3;            // the largest of the networks
@@ -182,7 +183,7 @@ struct Spec : PlainSpec {
             "the minimum and maximum: columns, then lines, few comparisons at any radius")
             .with(&Traits::is_extreme)
             .against("local_tile_multi",
-                     "extremes separate into columns and lines: a few comparisons at any radius")
+                     "extremes separate: columns, then lines, few comparisons each")
             .tunes({{"tile_width", {56, 120}}, {"outputs", {8, 4}}}),
         Row("cpu_windows",
             "for CPUs, the minimum and maximum: columns, then windows of lines, in vectors")

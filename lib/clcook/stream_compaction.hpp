@@ -120,6 +120,7 @@ struct Spec : PlainSpec {
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "StreamCompaction";
   static constexpr const char* kRecipe = "stream_compaction";
+  static constexpr bool kChecksMemory = true;
   static constexpr std::size_t kPixelsPerItem = 32;
   static constexpr std::size_t kRun = 8192;                // pixels of an item of cpu_runs
   static constexpr std::size_t kMaxOnePass = 0x3FFFFFFFu;  // pixels

@@ -185,6 +185,8 @@ CompileUnit variant_unit(const Setup<Spec>& setup, const embedded::File& file) {
 struct PlainSpec {
   // See AnyProblem::by_cost().
   static constexpr bool kByCost = false;
+  // Whether a plan is refused whose pictures the device's memory cannot hold: see check_memory().
+  static constexpr bool kChecksMemory = false;
 
   // What the operation's functions ask of a row.
   struct Traits {};

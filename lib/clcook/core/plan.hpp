@@ -252,7 +252,7 @@ template <class Spec>
 Plan<Spec>::Plan(const Runtime& runtime, const Problem& problem, Variant variant,
                  const Tune& tune) {
   const auto posed = std::make_shared<const Posed>(problem);
-  check_memory(runtime, Spec::bytes(problem), Spec::kName);
+  if constexpr (Spec::kChecksMemory) check_memory(runtime, Spec::bytes(problem), Spec::kName);
   take_first(runtime, posed, question_of(*posed, runtime, variant.row(), Posed::format_tune(tune)));
 }
 

@@ -398,6 +398,7 @@ struct Spec : PlainSpec {
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "GaussianBlur";
   static constexpr const char* kRecipe = "gaussian_blur";
+  static constexpr bool kChecksMemory = true;
   static constexpr bool kByCost = true;  // the best method depends on sigma
 
   // The baseline first.
