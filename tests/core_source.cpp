@@ -753,6 +753,17 @@ TEST_CASE("what only the compiler can find is built anew each time, the rest is 
   CHECK(value_of(dated) == 1);
   CHECK(value_of(dated) == 1);
   CHECK(from_source() == undated + 2);
+  const Source timed("k.cl",
+                     "__constant char date[] = __TIMESTAMP__;\n#define V date[0] != 0\n" + kWrites);
+  CHECK(value_of(timed) == 1);
+  CHECK(value_of(timed) == 1);
+  CHECK(from_source() == undated + 4);
+  // No macro of the compiler's.
+  const Source named("k.cl",
+                     "#define _TIME 1\n#define UPDATE__ 5\n#define V _TIME + UPDATE__\n" + kWrites);
+  CHECK(value_of(named) == 6);
+  CHECK(value_of(named) == 6);
+  CHECK(from_source() == undated + 5);
   // An include for other compilers costs nothing.
   const Source shared("k.cl",
                       "#ifdef __cplusplus\n#include <cstdint>\n#endif\n#define V 7\n" + kWrites);

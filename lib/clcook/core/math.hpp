@@ -41,6 +41,14 @@ using std::signbit;
 using std::sqrt;
 #endif
 
+// Of bits as well: compilers warn of infinity under that flag.
+inline double infinity() {
+  const std::uint64_t bits = std::uint64_t{0x7FF} << 52;
+  double out = 0;
+  std::memcpy(&out, &bits, sizeof out);
+  return out;
+}
+
 // The magnitude's bits: in the order of the magnitudes, infinity behind all numbers, NaN behind it.
 inline std::uint64_t magnitude_bits(double x) {
   std::uint64_t bits = 0;

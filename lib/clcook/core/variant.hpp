@@ -6,11 +6,11 @@
 #include <clcook/core/error.hpp>
 #include <clcook/core/inline.hpp>
 #include <clcook/core/launch.hpp>
+#include <clcook/core/math.hpp>
 #include <clcook/core/params.hpp>
 #include <clcook/core/rates.hpp>
 #include <clcook/core/source.hpp>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -49,11 +49,11 @@ struct Offer {
   double cost = 0;
   double max_error = 0;  // no result is further off before it is rounded to the result's type; in
                          // units of the largest value
-  double psnr = std::numeric_limits<double>::infinity();  // dB that results reach; also of an offer
-                                                          // that lacks nothing but quality
-  bool in_place = false;                                  // source and result may overlap
-  std::vector<CompileUnit> units;                         // its kernels
-  std::shared_ptr<const Design> design;                   // null: nothing follows
+  double psnr = math::infinity();  // dB that results reach; also of an offer that lacks nothing but
+                                   // quality
+  bool in_place = false;           // source and result may overlap
+  std::vector<CompileUnit> units;  // its kernels
+  std::shared_ptr<const Design> design;  // null: nothing follows
   bool last = false;  // automatic takes it behind all others: for a size that it is slow at
 
   bool can() const { return lacks == Lacks::nothing; }
