@@ -41,8 +41,8 @@ using std::signbit;
 using std::sqrt;
 #endif
 
-// Of bits as well: compilers warn of infinity under that flag.
-inline double infinity() {
+// Infinity, of bits as well. Under that flag compilers warn of it, and clang of any function of its name.
+inline double unbounded() {
   const std::uint64_t bits = std::uint64_t{0x7FF} << 52;
   double out = 0;
   std::memcpy(&out, &bits, sizeof out);

@@ -49,10 +49,10 @@ struct Offer {
   double cost = 0;
   double max_error = 0;  // no result is further off before it is rounded to the result's type; in
                          // units of the largest value
-  double psnr = math::infinity();  // dB that results reach; also of an offer that lacks nothing but
-                                   // quality
-  bool in_place = false;           // source and result may overlap
-  std::vector<CompileUnit> units;  // its kernels
+  // dB that results reach; also of an offer that lacks nothing but quality.
+  double psnr = math::unbounded();
+  bool in_place = false;                 // source and result may overlap
+  std::vector<CompileUnit> units;        // its kernels
   std::shared_ptr<const Design> design;  // null: nothing follows
   bool last = false;  // automatic takes it behind all others: for a size that it is slow at
 
