@@ -471,6 +471,23 @@ TEST_CASE("from image to image") {
   CHECK(got == *filtered(p, "select", in));
 }
 
+TEST_CASE(
+    "an image whose blue comes first is one like others, but not beside one of another order") {
+  const cl_image_format bgra{CL_BGRA, CL_UNORM_INT8};
+  if (!has_image_format(runtime(), CL_MEM_OBJECT_IMAGE2D, bgra, CL_MEM_READ_WRITE)) return;
+  const Problem p = picture(37, 21, 2, 0.5, Pixel::rgba8);
+  Bytes in = random_bytes(values_of(p), 3);
+  const cl::Image2D src = make_image(37, 21, bgra, in.data());
+  const RankFilter filter(runtime(), p);
+  const cl::Event done = filter(ImageView(src), ImageView(src));
+  Bytes got(in.size());
+  read_image(src, 0, 0, 37, 21, got.data(), done);
+  CHECK(got == *filtered(p, "select", in));
+  const cl::Image2D other = make_image(37, 21, {CL_RGBA, CL_UNORM_INT8}, in.data());
+  check_refused([&] { filter(ImageView(src), ImageView(other)); },
+                "in one order, got CL_BGRA with CL_UNORM_INT8 and CL_RGBA with CL_UNORM_INT8");
+}
+
 TEST_CASE("a picture that no device holds is refused with its size and the device's") {
   const Error error =
       error_of([] { RankFilter(runtime(), picture(1 << 28, 1 << 28, 1, 0.5, Pixel::r8)); });

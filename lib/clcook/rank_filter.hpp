@@ -423,7 +423,9 @@ struct Spec : PlainSpec {
 
  private:
   static const VariantRow<halo_tile::Spec>& extreme_row(const Row& row) {
-    return *VariantOf<halo_tile::Spec>(row.is_for_cpus ? "cpu_rows" : "columns_first").row();
+    static const VariantOf<halo_tile::Spec> cpus("cpu_rows");
+    static const VariantOf<halo_tile::Spec> others("columns_first");
+    return *(row.is_for_cpus ? cpus : others).row();
   }
   static halo_tile::Problem extreme_problem(const Problem& p) {
     halo_tile::Problem out;
@@ -522,7 +524,8 @@ class RankFilter : public Plan<rank_filter::Spec> {
   static constexpr int kMaxRadius = Spec::kMaxRadius;
 
   // `src` filtered into `dst`, behind the events of `wait`. Offsets and pitches are multiples of
-  // the pixel size, with 3 channels of the channel size. The views must not overlap. Throws Error(invalid_argument), with nothing enqueued,
+  // the pixel size, with 3 channels of the channel size. The views must not overlap. Throws
+  // Error(invalid_argument), with nothing enqueued,
   // when a view breaks a rule.
   cl::Event operator()(const BufferView& src, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
@@ -555,7 +558,6 @@ class RankFilter : public Plan<rank_filter::Spec> {
 
  private:
   Launch launch() const {
-    if (row().traits.is_extreme) return halo_tile::Spec::launch(Spec::Extreme(setup()).setup);
     const Problem& p = problem();
     const auto parts = [](int size, int part) {
       return (static_cast<std::size_t>(size) + static_cast<std::size_t>(part) - 1) /
@@ -588,34 +590,45 @@ class RankFilter : public Plan<rank_filter::Spec> {
 
   cl::Event enqueue(const Runtime& on, const CheckedView& src, const CheckedView& dst,
                     const std::vector<cl::Event>& wait) const {
+    if (row().traits.is_extreme) return enqueue_extreme(on, src, dst, wait);
     const Problem& p = problem();
     KernelVolume picture{{}, p.width, p.height, 1, static_cast<cl_int>(p.border)};
-    std::array<std::uint32_t, 4> outside = rank_filter::stored_outside(p);
-    if (row().traits.is_extreme)
-      for (std::uint32_t& value : outside) value = rank_filter::key_of(value, channel_of(p.pixel));
+    const std::array<std::uint32_t, 4> outside = rank_filter::stored_outside(p);
     static_assert(sizeof outside == sizeof picture.outside);
     std::memcpy(&picture.outside, outside.data(), sizeof outside);
     const auto rank = static_cast<cl_uint>(rank_filter::rank_number(p));
-    if (row().traits.is_extreme) {
-      const Spec::Extreme extreme(setup());
-      // Of integers the kernel takes the constant as floats.
-      if (is_integer(channel_of(p.pixel)))
-        for (std::size_t c = 0; c < 4; ++c) picture.outside.s[c] = static_cast<float>(outside[c]);
-      const halo_tile::Spec::Rows from{src.buffer, kernel_view(src, pixel_step(p.pixel))};
-      const halo_tile::Spec::Rows to{dst.buffer, kernel_view(dst, pixel_step(p.pixel))};
-      const cl::Image2D none;
-      halo_tile::Spec::Call call{
-          kernel(on), launch(), LocalBytes{static_cast<std::size_t>(Spec::local_bytes(setup()))},
-          picture,    none,     from,
-          from,       to,       wait};
-      return extreme.setup.row.run(call);
-    }
     const auto run = [&](const auto&... more) {
       return kernel(on)(launch(), wait, src.buffer, rows(src), dst.buffer, rows(dst), picture, rank,
                         more...);
     };
     if (!Spec::is_local(row())) return run();
     return run(LocalBytes{static_cast<std::size_t>(Spec::local_bytes(setup()))});
+  }
+
+  cl::Event enqueue_extreme(const Runtime& on, const CheckedView& src, const CheckedView& dst,
+                            const std::vector<cl::Event>& wait) const {
+    const Problem& p = problem();
+    const Spec::Extreme extreme(setup());
+    KernelVolume picture{{}, p.width, p.height, 1, static_cast<cl_int>(p.border)};
+    // The constant as the kernel takes it: integers as floats, halfs and floats as the bits of keys.
+    const Channel channel = channel_of(p.pixel);
+    const std::array<std::uint32_t, 4> stored = rank_filter::stored_outside(p);
+    for (std::size_t c = 0; c < 4; ++c) {
+      const std::uint32_t key = rank_filter::key_of(stored[c], channel);
+      if (is_integer(channel)) {
+        picture.outside.s[c] = static_cast<float>(key);
+      } else {
+        std::memcpy(&picture.outside.s[c], &key, sizeof key);
+      }
+    }
+    const halo_tile::Spec::Rows from{src.buffer, kernel_view(src, pixel_step(p.pixel))};
+    const halo_tile::Spec::Rows to{dst.buffer, kernel_view(dst, pixel_step(p.pixel))};
+    const LocalBytes local{static_cast<std::size_t>(halo_tile::Spec::local_bytes(extreme.setup))};
+    const cl::Image2D none;
+    halo_tile::Spec::Call call{
+        kernel(on), halo_tile::Spec::launch(extreme.setup), local, picture, none, from, from, to,
+        wait};
+    return extreme.setup.row.run(call);
   }
 
   KernelView rows(const CheckedView& view) const {

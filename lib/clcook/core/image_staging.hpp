@@ -36,9 +36,12 @@ class ImageStaging {
                "src");
     check_view(runtime, dst, layout.width, layout.height, layout.formats, Access::write, where,
                "dst");
-    if (channel_order(src.image()) != channel_order(dst.image())) {
+    const cl_image_format read = format_of(src.image());
+    const cl_image_format written = format_of(dst.image());
+    if (read.image_channel_order != written.image_channel_order) {
       fail(Errc::invalid_argument, where,
-           "src and dst must have their channels in one order, got CL_RGBA and CL_BGRA");
+           text("src and dst must have their channels in one order, got ", image_format_name(read),
+                " and ", image_format_name(written)));
     }
     check_wait(runtime, wait, where);
     CallScope scope(runtime, order);
@@ -71,11 +74,10 @@ class ImageStaging {
   }
 
  private:
-  static cl_channel_order channel_order(cl_mem image) {
-    cl_image_format format{};
-    check(clGetImageInfo(image, CL_IMAGE_FORMAT, sizeof format, &format, nullptr),
-          "clGetImageInfo");
-    return format.image_channel_order;
+  static cl_image_format format_of(cl_mem image) {
+    cl_image_format out{};
+    check(clGetImageInfo(image, CL_IMAGE_FORMAT, sizeof out, &out, nullptr), "clGetImageInfo");
+    return out;
   }
 
   cl::Buffer from_;

@@ -152,20 +152,16 @@ CLCOOK_INLINE void check_view(const Runtime& runtime, const ImageView& view, std
     return out;
   };
   const cl_image_format format = value(CL_IMAGE_FORMAT, cl_image_format{});
-  bool known = false;
-  std::string wanted;
-  for (const cl_image_format& one : formats) {
-    known = known || (one.image_channel_order == format.image_channel_order &&
-                      one.image_channel_data_type == format.image_channel_data_type);
-    wanted += (wanted.empty() ? "" : ", ") + image_format_name(one);
-  }
   if (formats.empty()) {
     fail(Errc::invalid_argument, where,
          name +
              " is an image, and OpenCL has none of three channels; buffers have pixels of three, "
              "images of four");
   }
-  if (!known) {
+  if (!detail::has_format(formats, format)) {
+    std::string wanted;
+    for (const cl_image_format& one : formats)
+      wanted += (wanted.empty() ? "" : ", ") + image_format_name(one);
     fail(Errc::invalid_argument, where,
          text(name, " has the image format ", image_format_name(format), "; accepted are ") +
              wanted);
