@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "measure/compare.hpp"
 #include "tool/command.hpp"
 
 namespace clcook::tool {
@@ -68,10 +67,6 @@ const BenchRow* best_of(const std::string& recipe, const std::vector<const Bench
   }
   return best;
 }
-
-Ratio interval(const Blocks& blocks) { return bootstrap_ratio(blocks, {{1.0}}); }
-
-Ratio time_of(const BenchRow& row) { return interval(blocks_of(row)); }
 
 std::string digits(double value) {
   if (std::isnan(value)) return "-";

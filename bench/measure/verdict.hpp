@@ -29,10 +29,6 @@ const VariantInfo* known_variant(const Recipe* recipe, const std::string& name);
 // where none was measured. Variants with another result than the baseline's are left out.
 const BenchRow* best_of(const std::string& recipe, const std::vector<const BenchRow*>& rows);
 
-// The median of samples with its 95 % bootstrap interval; of a measured bench row, in its blocks.
-Ratio interval(const Blocks& blocks);
-Ratio time_of(const BenchRow& row);
-
 // "12.3", "1234", "0.012", "-" for NaN: about three digits.
 std::string digits(double value);
 // A ratio with two decimals, four when it is small.
