@@ -38,7 +38,7 @@ if(CLCOOK_BUILD_TESTS OR CLCOOK_BUILD_TOOLS)
   clcook_need("the Google Benchmark library" "libbenchmark-dev" benchmark CONFIG)
 endif()
 if(CLCOOK_BUILD_EXAMPLES)
-  # Only the examples opencv_* need it. Its two libraries come without what find_package() reads.
+  # Only the example opencv needs it. Its two libraries come without what find_package() reads.
   find_path(CLCOOK_OPENCV_DIR opencv2/imgproc.hpp PATH_SUFFIXES opencv4)
   find_library(CLCOOK_OPENCV_CORE opencv_core)
   find_library(CLCOOK_OPENCV_IMGPROC opencv_imgproc)
@@ -47,7 +47,7 @@ if(CLCOOK_BUILD_EXAMPLES)
     set(CLCOOK_OPENCV ON)
   else()
     set(CLCOOK_OPENCV OFF)
-    message(STATUS "The examples opencv_* are left out: there is no OpenCV. "
+    message(STATUS "The example opencv is left out: there is no OpenCV. "
                    "On Debian: apt-get install libopencv-core-dev libopencv-imgproc-dev")
   endif()
 endif()
