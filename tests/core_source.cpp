@@ -880,6 +880,30 @@ TEST_CASE("CLCOOK_KERNEL_DIR: files on disk win over embedded ones") {
   CHECK(contains(Source(file).flatten(), "embedded text"));
 }
 
+TEST_CASE("an embedded file has one known text, unless something is added to it") {
+  const ScopedVariable unset("CLCOOK_KERNEL_DIR", std::nullopt);
+  const std::string_view chunks[] = {"first\n", "second\n"};
+  const std::string_view others[] = {"first\n", "third\n"};
+  const std::string* known = Source(embedded::File{"known.cl", chunks, 2}).known_text();
+  REQUIRE(known != nullptr);
+  CHECK(*known == "#line 1 \"known.cl\"\nfirst\nsecond\n");
+  // By the text, not by the name or the place: a part of it, more than it and another are others.
+  for (const auto& [rows, count] : {std::pair(others, 2), std::pair(chunks, 1)}) {
+    const embedded::File file{"known.cl", rows, static_cast<std::size_t>(count)};
+    const std::string text = *Source(file).known_text();
+    CHECK(text == "#line 1 \"known.cl\"\n" + file.text());
+    CHECK(Source(file).flatten() == text);
+  }
+  const embedded::File again{"known.cl", chunks, 2};
+  CHECK(Source(again).known_text() == known);
+  CHECK(Source(again).header("a.clh", "").known_text() == nullptr);
+  CHECK(Source("known.cl", "first\nsecond\n").known_text() == nullptr);
+  const TempFolder folder;
+  CHECK(Source(again).folder(folder.path().string()).known_text() == nullptr);
+  const ScopedVariable set("CLCOOK_KERNEL_DIR", folder.path().string());
+  CHECK(Source(again).known_text() == nullptr);
+}
+
 TEST_CASE("flattened text is its own fixed point") {
   Source source("main.cl", "m1\n#include <b.clh>\nm3\n");
   source.header("b.clh", "b1\n");

@@ -18,6 +18,15 @@ struct File {
     for (std::size_t i = 0; i < count; ++i) out += chunks[i];
     return out;
   }
+
+  // Whether this is its text.
+  bool is(std::string_view other) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (other.substr(0, chunks[i].size()) != chunks[i]) return false;
+      other.remove_prefix(chunks[i].size());
+    }
+    return other.empty();
+  }
 };
 
 }  // namespace clcook::embedded

@@ -12,12 +12,14 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -130,7 +132,7 @@ class ProgramCache {
 
   cl::Program load_or_build(const cl::Device& device, const DeviceInfo& info,
                             const std::string& source, const std::string& options,
-                            const std::string& what, const std::string& key);
+                            const std::string& what);
 
   std::optional<cl::Program> from_binary(const cl::Device& device, const std::string& binary,
                                          const std::string& options);
@@ -145,7 +147,9 @@ class ProgramCache {
   DiskCache disk_;
   std::string note_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Entry>> programs_;
+  // By device, options and text; found by views of them.
+  std::map<std::tuple<cl_device_id, std::string, std::string>, std::shared_ptr<Entry>, std::less<>>
+      programs_;
   Stats stats_;
   unsigned long process_ = detail::process_id();
   mutable std::atomic<bool> has_unstored_{false};

@@ -107,6 +107,11 @@ class Source {
   // not found too, or writes an #error. So the text alone decides what the program is.
   std::string self_contained() const;
 
+  // The text of an embedded file to which nothing was added, for the life of the program; null: this
+  // is another source, or CLCOOK_KERNEL_DIR is set. Every plan asks for the texts of its programs, so
+  // they are made once, for all definitions: what one build skips another needs.
+  const std::string* known_text() const;
+
  private:
   struct File;
   class Flattening;

@@ -55,27 +55,33 @@ CLCOOK_INLINE std::string program_binary(const cl::Program& program, const cl::D
 CLCOOK_INLINE cl::Program ProgramCache::get(const cl::Device& device, const DeviceInfo& info,
                                             const std::string& source, const std::string& options,
                                             const std::string& what) {
-  const std::string key = make_key(info, source, options);
-  const std::string memory_key = text(reinterpret_cast<std::uintptr_t>(device()), "\n") + key;
-  // Locked before other threads can see it, and never under mutex_, which builds lock.
-  const auto mine = std::make_shared<Entry>();
-  std::unique_lock<std::mutex> building(mine->building);
+  const std::tuple<cl_device_id, std::string_view, std::string_view> wanted(device(), options,
+                                                                            source);
   std::shared_ptr<Entry> entry;
+  std::unique_lock<std::mutex> building;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    entry = programs_.try_emplace(memory_key, mine).first->second;
-    if (entry != mine) ++stats_.from_memory;
+    const auto found = programs_.find(wanted);
+    if (found != programs_.end()) {
+      entry = found->second;
+      ++stats_.from_memory;
+    } else {
+      // Locked before other threads can see it; nobody who waits for it has mutex_, which builds lock.
+      entry = std::make_shared<Entry>();
+      building = std::unique_lock<std::mutex>(entry->building);
+      programs_.emplace(wanted, entry);
+    }
   }
-  if (entry == mine) {
+  if (building.owns_lock()) {
     try {
-      entry->program = load_or_build(device, info, source, options, what, key);
+      entry->program = load_or_build(device, info, source, options, what);
     } catch (...) {
       entry->error = std::current_exception();
       const std::lock_guard<std::mutex> lock(mutex_);
-      programs_.erase(memory_key);  // a later request tries again
+      programs_.erase(programs_.find(wanted));  // a later request tries again
     }
+    building.unlock();
   }
-  building.unlock();
   const std::lock_guard<std::mutex> done(entry->building);
   if (entry->error != nullptr) std::rethrow_exception(entry->error);
   return entry->program;
@@ -210,9 +216,12 @@ CLCOOK_INLINE std::string ProgramCache::make_key(const DeviceInfo& info, const s
   return key;
 }
 
-CLCOOK_INLINE cl::Program ProgramCache::load_or_build(
-    const cl::Device& device, const DeviceInfo& info, const std::string& source,
-    const std::string& options, const std::string& what, const std::string& key) {
+CLCOOK_INLINE cl::Program ProgramCache::load_or_build(const cl::Device& device,
+                                                      const DeviceInfo& info,
+                                                      const std::string& source,
+                                                      const std::string& options,
+                                                      const std::string& what) {
+  const std::string key = make_key(info, source, options);
   if (const auto binary = disk_.load(key)) {
     if (auto program = from_binary(device, *binary, options)) {
       count(&Stats::from_disk);

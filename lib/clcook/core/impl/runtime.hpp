@@ -73,13 +73,18 @@ CLCOOK_INLINE cl::Program Runtime::build(const Source& source, const Defines& de
                                          const std::string& what,
                                          const std::string& extra_options) const {
   const std::string options = build_options(info(), defines, extra_options);
+  // No kernel of ours asks for the time, and -i stands for -include and its like, -I for folders.
+  const bool is_plain = (" " + options).find(" -i") == std::string::npos;
+  if (is_plain && options.find("-I") == std::string::npos) {
+    if (const std::string* text = source.known_text())
+      return state_->cache->get(device(), info(), *text, options, what);
+  }
   const Source known = source.with_options(options);
   std::string closed;
   try {
     closed = known.self_contained();
     // Neither what -include and its like bring is in a key, nor the time.
-    const bool is_kept = (" " + options).find(" -i") == std::string::npos &&
-                         !detail::mentions(closed, "__", "DATE__") &&
+    const bool is_kept = is_plain && !detail::mentions(closed, "__", "DATE__") &&
                          !detail::mentions(closed, "__", "TIME");
     return is_kept ? state_->cache->get(device(), info(), closed, options, what)
                    : state_->cache->build(device(), info(), closed, options, what);

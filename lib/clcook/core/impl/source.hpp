@@ -643,22 +643,27 @@ CLCOOK_INLINE std::string Source::flat(bool leaves) const {
   // compiler, one of the current folder might take its place.
   leaves = leaves && !(all_said_ && !path_.empty());
   if (file_ == nullptr) return Flattening(*this, leaves).flat(text_, path_);
+  if (const std::string* known = known_text()) return *known;
+  const std::string path = Flattening::in_kernel_dir(name_);
+  return Flattening(*this, leaves).flat(path.empty() ? file_->text() : read_text_file(path), path);
+}
+
+CLCOOK_INLINE const std::string* Source::known_text() const {
   const char* dir = std::getenv("CLCOOK_KERNEL_DIR");
-  if (!headers_.empty() || !folders_.empty() || (dir != nullptr && *dir != '\0')) {
-    const std::string path = Flattening::in_kernel_dir(name_);
-    return Flattening(*this, leaves)
-        .flat(path.empty() ? file_->text() : read_text_file(path), path);
-  }
-  // Every plan asks for the texts of its programs. They are those of all definitions: what one build
-  // skips another needs.
+  if (file_ == nullptr || !headers_.empty() || !folders_.empty() ||
+      (dir != nullptr && *dir != '\0'))
+    return nullptr;
   static std::mutex mutex;
-  static std::map<std::pair<std::string, std::string>, std::string> known;
-  std::pair<std::string, std::string> key(name_, file_->text());
+  static std::multimap<std::string, std::pair<std::string, std::string>> known;  // by name
   const std::lock_guard<std::mutex> lock(mutex);
-  const auto found = known.find(key);
-  if (found != known.end()) return found->second;
-  std::string out = Flattening(Source(*file_), true).flat(key.second, "");
-  return known.emplace(std::move(key), std::move(out)).first->second;
+  const auto [begin, end] = known.equal_range(name_);
+  auto one = std::find_if(begin, end, [&](const auto& row) { return file_->is(row.second.first); });
+  if (one == end) {
+    std::string text = file_->text();
+    std::string flat = Flattening(Source(*file_), true).flat(text, "");
+    one = known.emplace(name_, std::pair(std::move(text), std::move(flat)));
+  }
+  return &one->second.second;
 }
 
 }  // namespace clcook
