@@ -153,11 +153,7 @@ class GaussianBlur : public Plan<gaussian::Spec> {
 
   Problem with_sigma(double sigma_x, double sigma_y) const;
 
-  Region whole() const { return {0, 0, problem().width, problem().height, 0, problem().depth}; }
-
-  static RowLayout layout(const Problem& p, const Region& region);
-
-  static void check_region(const Problem& p, const Region& r);
+  gaussian::PlanCall call() const;
 
   // How a picture is cut into windows for strips, see by_strips().
   struct Windows {

@@ -407,4 +407,37 @@ class PictureOnHost {
   cl::Buffer to_;
 };
 
+// Its class, for an operation whose problem has a PixelType.
+template <class Op>
+void picture_on_host(nb::module_& m, const char* name,
+                     const std::vector<Field<typename Op::Problem>>& fields) {
+  using OnHost = PictureOnHost<Op>;
+  nb::class_<Held<OnHost>>(m, name)
+      .def("__init__",
+           [fields](Held<OnHost>* self, const nb::kwargs& values) {
+             const auto problem = problem_of(fields, values, Op::Spec::kName);
+             const Unlocked unlocked;
+             new (self)
+                 Held<OnHost>(std::in_place, problem,
+                              pixel_bytes(problem.pixel) * static_cast<std::size_t>(problem.width),
+                              static_cast<std::size_t>(problem.height));
+           })
+      .def("run",
+           [](Held<OnHost>& self, std::uintptr_t src, std::size_t src_pitch, std::uintptr_t dst,
+              std::size_t dst_pitch) {
+             OnHost& host = self.get();
+             const Unlocked unlocked;
+             host.run(host_array(src, src_pitch), host_array(dst, dst_pitch), [] {});
+           })
+      .def_prop_ro("bytes", [](const Held<OnHost>& self) { return self.get().bytes(); });
+}
+
+// What arrays must be for it.
+template <class Problem>
+ArrayOf picture_array(const Problem& p) {
+  return {dtype_of(p.pixel),
+          {static_cast<std::size_t>(p.height), static_cast<std::size_t>(p.width),
+           static_cast<std::size_t>(channels_of(p.pixel))}};
+}
+
 }  // namespace clcook::python

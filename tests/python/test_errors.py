@@ -20,6 +20,10 @@ def rank(a, radius, *more):
     return clcook.rank_filter(a, radius, *more, channel_axis=-1)
 
 
+def taps(taps_y):
+    return clcook.separable_filter(GOOD, taps_y, [1], channel_axis=-1)
+
+
 def strange(a, **more):
     return np.lib.stride_tricks.as_strided(a, **more)
 
@@ -101,6 +105,16 @@ def strange(a, **more):
         (lambda: rank(GOOD, "2", 1), clcook.WrongType, ["radius", "whole", "str"]),
         (lambda: rank(np.zeros((4, 4, 5), np.uint8), 1), clcook.InvalidArgument, ["1 to 4", "5"]),
         (lambda: rank(GOOD[:, ::2], 1), clcook.InvalidArgument, ["stride"]),
+        (lambda: clcook.separable_filter(GOOD[..., 0], 3, [1]), clcook.WrongType, ["taps_y", "int"]),
+        (lambda: clcook.separable_filter(GOOD, [1], ["a"]), clcook.WrongType, ["taps_x", "'a'"]),
+        (lambda: taps([1, 1]), clcook.InvalidArgument, ["taps_y", "odd", "1 to 8001", "got 2"]),
+        (lambda: taps([]), clcook.InvalidArgument, ["taps_y", "odd", "got 0"]),
+        (lambda: taps([1e39]), clcook.InvalidArgument, ["taps_y", "finite", "inf"]),
+        (lambda: taps([3e38]), clcook.InvalidArgument, ["fit a float"]),
+        (lambda: clcook.box_filter(GOOD, 4, channel_axis=-1), clcook.InvalidArgument, ["odd", "4"]),
+        (lambda: clcook.box_filter(GOOD, (3, 5, 7)), clcook.InvalidArgument, ["two of them", "7"]),
+        (lambda: clcook.box_filter(GOOD, 3.0), clcook.WrongType, ["size", "whole", "3.0"]),
+        (lambda: clcook.opening(GOOD, 33, channel_axis=-1), clcook.InvalidArgument, ["radius", "33"]),
         # files
         (lambda: clcook.bc6h_decode("/nowhere/x.dds"), clcook.FileError, ["/nowhere/x.dds"]),
         (lambda: clcook.bc6h_decode(__file__), clcook.FileError, ["DDS"]),

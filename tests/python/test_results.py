@@ -193,7 +193,12 @@ def limit_device(monkeypatch):
         return make_if_small
 
     clcook.clear()
-    for name in ("_GaussianBlurOnHost", "_RankFilterOnHost", "_StreamCompactionOnHost"):
+    for name in (
+        "_GaussianBlurOnHost",
+        "_RankFilterOnHost",
+        "_SeparableFilterOnHost",
+        "_StreamCompactionOnHost",
+    ):
         monkeypatch.setattr(clcook._clcook, name, limited(getattr(clcook._clcook, name)))
     return asked
 
@@ -267,6 +272,7 @@ def test_pictures_that_are_larger_than_the_device(monkeypatch, border):
         (clcook.gaussian_blur, volume, 1.5),
         (clcook.rank_filter, u8, 1),
         (clcook.rank_filter, f32, np.uint8(8), 3),
+        (clcook.separable_filter, u8, (0.25, 0.5, 0.125), (-1, 2, 1)),
     ]
     expected = [call(*arguments, **more) for call, *arguments in calls]
     asked = limit_device(monkeypatch)
@@ -312,6 +318,9 @@ FILTERS = {
     "dilate": clcook.dilate,
     "erode": clcook.erode,
     "median3x3": clcook.median3x3,
+    "opening": clcook.opening,
+    "separable_filter": lambda a, **more: clcook.separable_filter(a, [1, 2, 1], [-1, 0, 1], **more),
+    "box_filter": lambda a, **more: clcook.box_filter(a, 5, **more),
 }
 
 

@@ -88,6 +88,40 @@ def test_rank_filters(mode):
     )
 
 
+@pytest.mark.parametrize("mode", MODES[:5])
+def test_openings_and_closings(mode):
+    a = picture((20, 30), "uint16")
+    more = {"mode": mode, "cval": 40000 if mode == "constant" else 0}
+    np.testing.assert_array_equal(clcook.opening(a, 2, **more), ndimage.grey_opening(a, 5, **more))
+    np.testing.assert_array_equal(clcook.closing(a, **more), ndimage.grey_closing(a, 3, **more))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
+def test_separable_filters(dtype, mode):
+    a = picture((21, 30), dtype)
+    more = {"mode": mode, "cval": 7 if "constant" in mode else 0}
+    # The differences of scipy are taken in double precision, and cut off where the type ends.
+    wide = a.astype(np.float64)
+    unit = 0 if a.dtype.kind == "u" else float(np.finfo(a.dtype).eps)
+    ends = np.iinfo(a.dtype) if a.dtype.kind == "u" else np.finfo(a.dtype)
+
+    def close(got, expected):
+        expected = np.clip(expected, float(ends.min), float(ends.max))
+        assert got.dtype == a.dtype
+        bound = 0.501 if unit == 0 else unit * max(np.abs(wide).max(), 7) * 8
+        assert np.abs(got - expected).max() <= bound
+
+    down, across = [1, 2, 1], [-1, 0, 1, 0.5, 0.25]
+    expected = ndimage.correlate1d(ndimage.correlate1d(wide, down, 0, **more), across, 1, **more)
+    if more["cval"] == 0:  # else scipy filters its own border, and not what the rows made of it
+        close(clcook.separable_filter(a, down, across, **more), expected)
+    only = ndimage.correlate1d(wide, across, 0, **more)
+    close(clcook.separable_filter(a, across, [1], **more), only)
+    close(clcook.box_filter(a, 5, **more), ndimage.uniform_filter(wide, 5, **more))
+    close(clcook.box_filter(a, (1, 7), **more), ndimage.uniform_filter(wide, (1, 7), **more))
+
+
 def test_a_whole_rank_is_the_number_that_scipy_means():
     a = picture((9, 11), "uint16")
     # In the networks of radius 1 to 3 each rank is a program of its own.

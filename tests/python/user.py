@@ -26,11 +26,15 @@ from clcook import (
     Unsupported,
     WrongType,
     bc6h_decode,
+    box_filter,
+    closing,
     dilate,
     erode,
     gaussian_blur,
     median3x3,
+    opening,
     rank_filter,
+    separable_filter,
     stream_compaction,
 )
 
@@ -50,6 +54,9 @@ def arrays(a: np.ndarray, texture: pathlib.Path) -> List[np.ndarray]:
     out.append(dilate(gray, 1, mode="nearest", channel_axis=None))
     out.append(erode(gray, 1, mode="nearest", channel_axis=None))
     out.append(median3x3(a, channel_axis=-1))
+    out += [opening(gray, 1, mode="wrap"), closing(a, np.int64(2), channel_axis=-1)]
+    out.append(separable_filter(gray, [1, np.float32(2), 1], np.array([-1.0, 0, 1]), cval=0))
+    out += [box_filter(gray, 3), box_filter(a, (3, np.int64(5)), channel_axis=-1, out=frame)]
     out.append(bc6h_decode(texture, slice=np.int64(0), mip=0, dtype="float32"))
     out.append(bc6h_decode(os.fspath(texture)))
     out.append(bc6h_decode(texture.read_bytes(), dtype=np.float16))
@@ -108,6 +115,8 @@ def other_plans(queue: cl.CommandQueue, b: cl.Buffer, image: cl.Image) -> None:
     print(texels.image, texels.x, texels.y)
     clcook.RankFilter(queue, width=4, height=4, radius=2, rank=np.float32(1), tune="t")(image, image)
     clcook.Bc6hDecode(queue, width=4, height=4, format="unsigned_float", texel="rgba16f")(b, texels)
+    sobel = clcook.SeparableFilter(queue, width=4, taps_x=[-1, 0, 1], taps_y=np.ones(3), pixel="r8")
+    print(sobel(image, image), sobel.max_error)
     clcook.StreamCompaction(queue, width=4, height=4, ordered=True)(b, b, b, np.float32(3), [])
     clcook.LineBlur(queue, radius=np.float32(3), relative_sigma=0.5)(texels, texels, None)
     clcook.HaloTile(queue, filter="clamp", depth=1)(b, b, history=b)

@@ -31,7 +31,7 @@ class CpuFused : public Method {
     SplineTaps& x = design.x;
     SplineTaps& y = design.y;
     x = SplineTaps::best(p, axes.x, kFewest);
-    y = axes.x.sigma == axes.y.sigma ? x : SplineTaps::best(p, axes.y, kFewest);
+    y = axes.x.sigma == axes.y.sigma && axes.x.sigma > 0 ? x : SplineTaps::best(p, axes.y, kFewest);
     const double macs = columns * (lines * (x.taps() + beside) + p.height * (y.taps() + beside));
     // Splines take no more roundings than all taps do.
     Offer out = rounding_offer(axes, {bytes_of(p), bytes_of(p), macs / 0.7, 1});

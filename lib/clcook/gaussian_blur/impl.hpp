@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <clcook/core/image_staging.hpp>
 #include <clcook/core/math.hpp>
 #include <clcook/core/names.hpp>
 #include <clcook/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/calls.hpp>
 #include <clcook/gaussian_blur/methods.hpp>
 #include <limits>
 #include <memory>
@@ -18,58 +18,28 @@ namespace clcook {
 
 CLCOOK_INLINE cl::Event GaussianBlur::operator()(const BufferView& src, const BufferView& dst,
                                                  const std::vector<cl::Event>& wait) const {
-  return (*this)(src, dst, whole(), wait);
+  return call()(src, dst, call().whole(), wait);
 }
 
 CLCOOK_INLINE cl::Event GaussianBlur::operator()(const BufferView& src, const BufferView& dst,
                                                  std::initializer_list<cl::Event> wait) const {
-  return (*this)(src, dst, whole(), wait);
+  return call()(src, dst, call().whole(), wait);
 }
 
 CLCOOK_INLINE cl::Event GaussianBlur::operator()(const BufferView& src, const BufferView& dst,
                                                  const Region& region,
                                                  const std::vector<cl::Event>& wait) const {
-  const Problem& p = problem();
-  check_region(p, region);
-  const CheckedView from =
-      check_view(runtime(), src, layout(p, whole()), Access::read, kName, "src");
-  const CheckedView to = check_view(runtime(), dst, layout(p, region), Access::write, kName, "dst");
-  if (!in_place() && overlap(from, to)) {
-    fail(Errc::invalid_argument, kName,
-         text("src (bytes ", from.offset, " to ", from.end(), ") and dst (bytes ", to.offset,
-              " to ", to.end(), ") overlap in one buffer; the method ", row().name,
-              " does not work in place: set Problem::in_place for one that does"));
-  }
-  check_wait(runtime(), wait, kName);
-  gaussian::Memory& memory = *memory_;
-  gaussian::Method& method = *resources().method;
-  if (!method.uses_scratch())
-    return method.enqueue({runtime(), nullptr, from, to, region}, memory.scratch, wait);
-  CallScope scope(runtime(), memory.call_order);
-  method.enqueue({scope.runtime(), &scope, from, to, region}, memory.scratch,
-                 scope.wait_list(wait));
-  return scope.end();
+  return call()(src, dst, region, wait);
 }
 
 CLCOOK_INLINE cl::Event GaussianBlur::operator()(const ImageView& src, const ImageView& dst,
                                                  const std::vector<cl::Event>& wait) const {
-  const Problem& p = problem();
-  if (p.channels == 3 || p.batch != 1 || gaussian::is_volume(p)) {
-    fail(Errc::invalid_argument, kName,
-         text("images have 1, 2 or 4 channels, no batch and no depth; the problem has ", p.channels,
-              " channels, a batch of ", p.batch, ", a depth of ", p.depth, " and a sigma_z of ",
-              p.sigma_z));
-  }
-  const ImageLayout images{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
-                           gaussian::pixel_bytes(p),
-                           stored_formats(pixel_type(p.pixel, p.channels))};
-  gaussian::Memory& memory = *memory_;
-  return memory.staging.run(
-      runtime(), images, src, dst, wait, memory.call_order, kName,
-      [&](CallScope& scope, const auto& from, const auto& to, const auto& before) {
-        return resources().method->enqueue({scope.runtime(), &scope, from, to, whole()},
-                                           memory.scratch, before);
-      });
+  return call()(src, dst, wait);
+}
+
+CLCOOK_INLINE gaussian::PlanCall GaussianBlur::call() const {
+  return {runtime(),          problem(), *resources().method, *memory_, in_place(),
+          row().name.c_str(), kName};
 }
 
 CLCOOK_INLINE void GaussianBlur::set_sigma(double sigma_x, double sigma_y) {
@@ -128,33 +98,6 @@ CLCOOK_INLINE gaussian::Problem GaussianBlur::with_sigma(double sigma_x, double 
   out.sigma_y = sigma_y;
   Spec::check(out);
   return out;
-}
-
-CLCOOK_INLINE RowLayout GaussianBlur::layout(const Problem& p, const Region& region) {
-  const std::size_t bytes = gaussian::pixel_bytes(p);
-  return {static_cast<std::size_t>(region.width) * bytes,
-          static_cast<std::size_t>(region.height) * static_cast<std::size_t>(region.depth) *
-              static_cast<std::size_t>(p.batch),
-          p.channels == 3 ? gaussian::channel_bytes(p.pixel) : bytes};
-}
-
-CLCOOK_INLINE void GaussianBlur::check_region(const Problem& p, const Region& r) {
-  if (r.x < 0 || r.y < 0 || r.width < 1 || r.height < 1 || r.width > p.width ||
-      r.height > p.height || r.x > p.width - r.width || r.y > p.height - r.height) {
-    fail(Errc::invalid_argument, kName,
-         text("the region of ", r.width, " x ", r.height, " pixels at ", r.x, ", ", r.y,
-              " must lie within the picture of ", p.width, " x ", p.height));
-  }
-  if (r.z < 0 || r.depth < 1 || r.depth > p.depth || r.z > p.depth - r.depth) {
-    fail(Errc::invalid_argument, kName,
-         text("the region of ", r.depth, " slices from ", r.z, " on must lie within the ", p.depth,
-              " of the volume"));
-  }
-  if (gaussian::is_volume(p) && (r.width != p.width || r.height != p.height)) {
-    fail(Errc::invalid_argument, kName,
-         text("a region of a volume has whole slices of ", p.width, " x ", p.height,
-              " pixels, got ", r.width, " x ", r.height));
-  }
 }
 
 }  // namespace clcook

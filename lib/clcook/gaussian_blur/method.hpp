@@ -23,6 +23,7 @@
 #include <clcook/core/source.hpp>
 #include <clcook/core/view.hpp>
 #include <cstddef>
+#include <cstdlib>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -85,11 +86,17 @@ struct Region {
 
 // One axis of the filter.
 struct FilterAxis {
-  double sigma = 0;
+  double sigma = 0;  // of taps that are no Gaussian 0
   int radius = 0;
-  std::vector<double> weights;  // of the taps 0 .. radius; the whole filter has the sum 1
+  std::vector<double> weights;  // of the taps 0 .. radius
+  std::vector<double> before;   // of the taps -1 .. -radius; empty: those of 1 .. radius
+  double sum = 1;               // of the whole filter
 
   int taps() const { return 2 * radius + 1; }
+  double at(int k) const {
+    return k < 0 && !before.empty() ? before[static_cast<std::size_t>(-k - 1)]
+                                    : weights[static_cast<std::size_t>(std::abs(k))];
+  }
 };
 
 inline int filter_radius(double sigma, double truncate) {
@@ -125,7 +132,9 @@ inline Axes make_axes(const Problem& p) {
 // A problem with its filter, which is made once.
 struct Filtered : Problem {
   Filtered(const Problem& p)  // NOLINT(google-explicit-constructor)
-      : Problem(p), axes(std::make_shared<const Axes>(make_axes(p))) {}
+      : Filtered(p, make_axes(p)) {}
+  Filtered(const Problem& p, Axes filter)
+      : Problem(p), axes(std::make_shared<const Axes>(std::move(filter))) {}
 
   std::shared_ptr<const Axes> axes;
 };
@@ -334,9 +343,13 @@ inline std::array<float, 4> weighted_outside(const Problem& p) {
 inline KernelRegion kernel_region(const Region& region) {
   return {region.x, region.y, region.width, region.height};
 }
-inline KernelPicture kernel_picture(const Problem& p, const Region& region) {
+// `outside_times`: the sum of the axes that the pixels went through before.
+inline KernelPicture kernel_picture(const Problem& p, const Region& region,
+                                    double outside_times = 1) {
   KernelPicture out;
-  const std::array<float, 4> outside = weighted_outside(p);
+  std::array<float, 4> outside = weighted_outside(p);
+  for (float& value : outside)
+    value = static_cast<float>(static_cast<double>(value) * outside_times);
   out.outside = {{outside[0], outside[1], outside[2], outside[3]}};
   out.region = kernel_region(region);
   out.width = p.width;
@@ -377,6 +390,29 @@ struct Memory {
   CallOrder call_order;
   Scratch scratch;
   ImageStaging staging;
+};
+
+// What a call needs of its plan.
+struct PlanCall {
+  const Runtime& runtime;
+  const Problem& problem;
+  Method& method;
+  Memory& memory;
+  bool in_place;        // see Offer
+  const char* variant;  // for messages
+  const char* where;
+
+  Region whole() const { return {0, 0, problem.width, problem.height, 0, problem.depth}; }
+
+  // As the plans' operator() say.
+  cl::Event operator()(const BufferView& src, const BufferView& dst, const Region& region,
+                       const std::vector<cl::Event>& wait) const;
+  cl::Event operator()(const ImageView& src, const ImageView& dst,
+                       const std::vector<cl::Event>& wait) const;
+
+ private:
+  RowLayout layout(const Region& region) const;
+  void check_region(const Region& r) const;
 };
 
 // What the plans share; its rows are in methods.hpp.

@@ -54,6 +54,7 @@ class Naive : public Method {
         to_(to),
         radius_x_(axes.x.radius),
         radius_y_(axes.y.radius),
+        sum_x_(axes.x.sum),
         weights_x_(upload_floats(runtime, weights_of(axes.x))),
         weights_y_(upload_floats(runtime, weights_of(axes.y))) {
     rows_ = programs[0];
@@ -89,8 +90,8 @@ class Naive : public Method {
     }
     Kernel columns(call.runtime, columns_, kColumns);
     return columns(launch(region.height), after, mid, call.dst.buffer,
-                   kernel_view(call.dst, channel_bytes(to_.pixel)), picture, range, weights_y_,
-                   cl_int{radius_y_});
+                   kernel_view(call.dst, channel_bytes(to_.pixel)),
+                   kernel_picture(problem_, region, sum_x_), range, weights_y_, cl_int{radius_y_});
   }
 
   std::string describe() const override {
@@ -107,8 +108,8 @@ class Naive : public Method {
   // As the kernels take them: from the first tap to the last, or from the centre on.
   static std::vector<double> weights_of(const FilterAxis& axis) {
     if (!kWholePixels) return axis.weights;
-    std::vector<double> all(axis.weights.rbegin(), axis.weights.rend());
-    all.insert(all.end(), axis.weights.begin() + 1, axis.weights.end());
+    std::vector<double> all;
+    for (int k = -axis.radius; k <= axis.radius; ++k) all.push_back(axis.at(k));
     return all;
   }
 
@@ -118,6 +119,7 @@ class Naive : public Method {
   Stored to_;
   int radius_x_;
   int radius_y_;
+  double sum_x_;
   cl::Buffer weights_x_;
   cl::Buffer weights_y_;
   cl::Program rows_;

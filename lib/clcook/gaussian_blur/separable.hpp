@@ -78,6 +78,7 @@ class Separable : public Method {
             ? mid  // not touched
             : scratch.get(runtime_, 1, line * static_cast<std::size_t>(region.height));
     const KernelPicture picture = kernel_picture(problem_, region);
+    const KernelPicture filtered = kernel_picture(problem_, region, rows_.split.sum);
     const auto groups = [](std::size_t count, std::size_t each) {
       return (count + each - 1) / each;
     };
@@ -105,7 +106,7 @@ class Separable : public Method {
     for (const Piece& piece : columns_.pieces) {
       Kernel kernel(call.runtime, columns_.program, columns_.split.kernel());
       after = {kernel(launch_columns, after, mid, partial, call.dst.buffer,
-                      kernel_view(call.dst, channel_bytes(to_.pixel)), picture, range,
+                      kernel_view(call.dst, channel_bytes(to_.pixel)), filtered, range,
                       static_cast<cl_int>(segment), piece,
                       cl_int{&piece != &columns_.pieces.front()},
                       cl_int{&piece == &columns_.pieces.back()})};
@@ -154,7 +155,7 @@ class Separable : public Method {
   // the coarse taps, the others are constants of the program.
   struct Split {
     Split(const Problem& p, const FilterAxis& axis, Way along)
-        : way(along), radius(axis.radius), taps(axis) {
+        : way(along), radius(axis.radius), sum(axis.sum), taps(axis) {
       if (!needs_exact_reach(p)) taps = SplineTaps::best(p, axis, kFewestTaps);
       const auto size = static_cast<int>(taps.coarse.size());
       const int most = !is_spline()       ? kMostTaps
@@ -192,6 +193,7 @@ class Separable : public Method {
 
     Way way;
     int radius;
+    double sum;  // of the filter
     SplineTaps taps;
     int count;  // launches
     int share;  // taps of each but the last

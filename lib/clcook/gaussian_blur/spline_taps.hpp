@@ -24,8 +24,7 @@ struct SplineTaps {
 
   SplineTaps() = default;
   explicit SplineTaps(const FilterAxis& axis) {
-    for (int k = -axis.radius; k <= axis.radius; ++k)
-      coarse.push_back(axis.weights[static_cast<std::size_t>(std::abs(k))]);
+    for (int k = -axis.radius; k <= axis.radius; ++k) coarse.push_back(axis.at(k));
   }
 
   // Cubic splines; the filter must be longer than one of them, 4 distance - 3.

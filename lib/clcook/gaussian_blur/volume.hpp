@@ -38,9 +38,9 @@ inline Problem columns_of(const Problem& p) {
   return out;
 }
 // The filters of both: the problems' own, as a sigma of 0 has one tap.
-inline Axes slices_of(const Axes& axes) { return {axes.x, axes.y, FilterAxis{0, 0, {1}}}; }
+inline Axes slices_of(const Axes& axes) { return {axes.x, axes.y, make_axis(0, 1)}; }
 inline Axes columns_of(const Axes& axes) {
-  const FilterAxis none{0, 0, {1}};
+  const FilterAxis none = make_axis(0, 1);
   return {none, axes.z, none};
 }
 // Which of the two change anything; the slices where nothing does.

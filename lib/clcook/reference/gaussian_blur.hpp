@@ -78,6 +78,35 @@ inline Picture blur(const Picture& in, const std::vector<double>& x, const std::
   return out;
 }
 
+// A separable filter by its definition: the sum over both axes at once, of a plane that goes on beyond
+// the picture. Weights may have any sign and sum.
+inline Picture filtered(const Picture& in, const std::vector<double>& x,
+                        const std::vector<double>& y, Border border,
+                        const std::array<double, 4>& outside = {}) {
+  const auto width = static_cast<std::ptrdiff_t>(in.width);
+  const auto height = static_cast<std::ptrdiff_t>(in.height);
+  const auto side_x = static_cast<std::ptrdiff_t>(x.size() / 2);
+  const auto side_y = static_cast<std::ptrdiff_t>(y.size() / 2);
+  Picture out{in.width, in.height, in.channels, std::vector<double>(in.values.size())};
+  for (std::size_t i = 0; i < out.values.size(); ++i) {
+    const std::size_t c = i % in.channels;
+    const auto pixel = static_cast<std::ptrdiff_t>(i / in.channels);
+    for (std::ptrdiff_t j = -side_y; j <= side_y; ++j) {
+      const std::ptrdiff_t row = border_index(pixel / width + j, height, border);
+      for (std::ptrdiff_t k = -side_x; k <= side_x; ++k) {
+        const std::ptrdiff_t column = border_index(pixel % width + k, width, border);
+        const double value =
+            row < 0 || column < 0
+                ? outside[c]
+                : in.values[static_cast<std::size_t>(row * width + column) * in.channels + c];
+        out.values[i] += y[static_cast<std::size_t>(j + side_y)] *
+                         x[static_cast<std::size_t>(k + side_x)] * value;
+      }
+    }
+  }
+  return out;
+}
+
 // One row of a blur whose filter depends on the place: x(column) and y(row) are the weights there,
 // as many for every column, and for every row.
 template <class X, class Y>

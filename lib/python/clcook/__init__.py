@@ -25,12 +25,16 @@ except ImportError as _error:
 # "as" the same name: so that type checkers take it for a name of this package.
 from ._arrays import (
     bc6h_decode as bc6h_decode,
+    box_filter as box_filter,
     clear as clear,
+    closing as closing,
     dilate as dilate,
     erode as erode,
     gaussian_blur as gaussian_blur,
     median3x3 as median3x3,
+    opening as opening,
     rank_filter as rank_filter,
+    separable_filter as separable_filter,
     stream_compaction as stream_compaction,
 )
 from ._clcook import *  # noqa: F403  the plans

@@ -17,7 +17,7 @@ from typing import Any, Callable, Iterator, Literal, Sequence, SupportsFloat, Su
 import numpy as np
 
 from . import _clcook
-from .errors import FileError, OutOfResources, _invalid
+from .errors import Error, FileError, OutOfResources, _invalid
 
 Mode = Literal[
     "nearest",
@@ -518,6 +518,35 @@ def erode(
     return _rank(image, radius, 0.0, mode, cval, channel_axis, out, "erode")
 
 
+def opening(
+    image: np.ndarray,
+    radius: Whole = 1,
+    *,
+    mode: Mode = "nearest",
+    cval: Number = 0.0,
+    channel_axis: Whole | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """An erosion and then a dilation, which takes away what is brighter and smaller than the square:
+    scipy.ndimage.grey_opening."""
+    eroded = _rank(image, radius, 0.0, mode, cval, channel_axis, None, "opening")
+    return _rank(eroded, radius, 1.0, mode, cval, channel_axis, out, "opening")
+
+
+def closing(
+    image: np.ndarray,
+    radius: Whole = 1,
+    *,
+    mode: Mode = "nearest",
+    cval: Number = 0.0,
+    channel_axis: Whole | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """A dilation and then an erosion: scipy.ndimage.grey_closing."""
+    dilated = _rank(image, radius, 1.0, mode, cval, channel_axis, None, "closing")
+    return _rank(dilated, radius, 0.0, mode, cval, channel_axis, out, "closing")
+
+
 def median3x3(
     image: np.ndarray,
     *,
@@ -535,39 +564,128 @@ def _rank(
 ) -> np.ndarray:
     def pose(extents: tuple[int, ...], channels: int) -> tuple[Callable, Callable]:
         problem = _rank_problem(extents, channels, image.dtype, radius, rank, mode, cval, where)
-        height = extents[0]
-
-        def filter_all(src: np.ndarray, dst: np.ndarray, row_dims: int) -> None:
-            memory = _memory(src, dst, row_dims, where)
-            mine = {**problem, "height": len(src)}
-            key = ("rank_filter", *mine.values())
-            _plans.run(
-                key, lambda: _clcook._RankFilterOnHost(**mine), lambda plan: plan.run(*memory)
-            )
-
-        def run(src: np.ndarray, dst: np.ndarray, row_dims: int) -> None:
-            def filter_rows(first: int, count: int) -> None:
-                nonlocal src
-                if count == height:
-                    return filter_all(src, dst, row_dims)
-                if np.may_share_memory(src, dst):
-                    src = src.copy()
-                reach, _ = _clcook._rank_halo(**problem)
-                begin, end = first - reach, first + count + reach
-                if problem["border"] == "wrap":
-                    window = src[np.arange(begin, end) % height]
-                else:
-                    begin, end = max(begin, 0), min(end, height)
-                    window = src[begin:end]
-                part = np.empty(window.shape, window.dtype)
-                filter_all(window, part, row_dims)
-                dst[first : first + count] = part[first - begin : first - begin + count]
-
-            _by_rows(height, filter_rows)
-
-        return lambda: _clcook._rank_halo(**problem), run
+        return _windowed(_clcook._RankFilterOnHost, _clcook._rank_halo, problem, where)
 
     return _filter(image, channel_axis, (2,), out, where, pose)
+
+
+def _windowed(
+    on_host: Callable[..., Any], halo: Callable[..., Any], problem: dict[str, Any], where: str
+) -> tuple[Callable, Callable]:
+    """What pose() of _filter() returns, for a filter that goes over windows of rows where the device
+    lacks the memory for all. halo(**problem) checks, and returns how far the filter reaches."""
+    height = problem["height"]
+
+    def filter_all(src: np.ndarray, dst: np.ndarray, row_dims: int) -> None:
+        memory = _memory(src, dst, row_dims, where)
+        mine = {**problem, "height": len(src)}
+        key = (on_host, *mine.values())
+        _plans.run(key, lambda: on_host(**mine), lambda plan: plan.run(*memory))
+
+    def run(src: np.ndarray, dst: np.ndarray, row_dims: int) -> None:
+        def filter_rows(first: int, count: int) -> None:
+            nonlocal src
+            if count == height:
+                return filter_all(src, dst, row_dims)
+            if np.may_share_memory(src, dst):
+                src = src.copy()
+            reach, _ = halo(**problem)
+            begin, end = first - reach, first + count + reach
+            if problem["border"] == "wrap":
+                window = src[np.arange(begin, end) % height]
+            else:
+                begin, end = max(begin, 0), min(end, height)
+                window = src[begin:end]
+            part = np.empty(window.shape, window.dtype)
+            filter_all(window, part, row_dims)
+            dst[first : first + count] = part[first - begin : first - begin + count]
+
+        _by_rows(height, filter_rows)
+
+    return lambda: halo(**problem), run
+
+
+def separable_filter(
+    image: np.ndarray,
+    taps_y: Sequence[Number],
+    taps_x: Sequence[Number],
+    *,
+    mode: Mode = "nearest",
+    cval: Number = 0.0,
+    channel_axis: Whole | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """Each pixel becomes the sum of its neighbours in a row and a column times taps of your own:
+    scipy.ndimage.correlate1d down and across, in one. Returns an array like `image`.
+
+    taps_y, taps_x: an odd number each, at most 8001, the centre in the middle; from the first row or
+    column on. [1] filters nothing along that dimension.
+    image, mode, cval, channel_axis, out: as of rank_filter.
+
+    Integers are rounded and end at 0 and their largest value: for the negative half of a derivative take
+    a float type. Thread-safe. Raises clcook.Error.
+    """
+    where = "separable_filter"
+    taps = {"taps_y": _taps(taps_y, where, "taps_y"), "taps_x": _taps(taps_x, where, "taps_x")}
+    return _separable(image, taps, mode, cval, channel_axis, out, where)
+
+
+def box_filter(
+    image: np.ndarray,
+    size: Whole | Sequence[Whole],
+    *,
+    mode: Mode = "nearest",
+    cval: Number = 0.0,
+    channel_axis: Whole | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """The mean of `size` x `size` pixels: scipy.ndimage.uniform_filter. size: odd, 1 to 8001; or one for
+    the height and one for the width. The rest is as of separable_filter."""
+    where = "box_filter"
+    try:
+        sizes = [operator.index(one) for one in ((size, size) if np.ndim(size) == 0 else size)]  # type: ignore
+    except TypeError:
+        raise _invalid(where, f"size must be whole numbers, got {size!r}", True) from None
+    if len(sizes) != 2 or any(one % 2 == 0 or not 1 <= one <= 8001 for one in sizes):
+        raise _invalid(
+            where, f"size must be an odd number from 1 to 8001, or two of them, got {size!r}"
+        )
+    taps = {name: (1 / one,) * one for name, one in zip(("taps_y", "taps_x"), sizes)}
+    return _separable(image, taps, mode, cval, channel_axis, out, where)
+
+
+def _taps(taps: Any, where: str, name: str) -> tuple[float, ...]:
+    try:
+        return tuple(_number(one, where, name) for one in taps)
+    except TypeError as error:
+        if isinstance(error, Error):
+            raise
+        kind = type(taps).__name__
+        raise _invalid(where, f"{name} must be a sequence of numbers, got {kind}", True) from None
+
+
+def _separable(
+    image: Any, taps: Any, mode: Any, cval: Any, channel_axis: Any, out: Any, where: str
+) -> np.ndarray:
+    def pose(extents: tuple[int, ...], channels: int) -> tuple[Callable, Callable]:
+        problem = {
+            "width": extents[1],
+            "height": extents[0],
+            **taps,
+            "pixel": _pixel(image.dtype, _few(channels, where)),
+            **_edge(mode, cval, where),
+        }
+        return _windowed(
+            _clcook._SeparableFilterOnHost, _clcook._separable_halo, problem, where
+        )
+
+    return _filter(image, channel_axis, (2,), out, where, pose)
+
+
+def _few(channels: int, where: str) -> int:
+    if not 1 <= channels <= 4:
+        raise _invalid(where, f"image must have 1 to 4 channels, got {channels}")
+    return channels
 
 
 def _fraction(rank: Any, radius: Any, where: str) -> float:
@@ -601,14 +719,12 @@ def _rank_problem(
     cval: Any,
     where: str,
 ) -> dict[str, Any]:
-    if not 1 <= channels <= 4:
-        raise _invalid(where, f"image must have 1 to 4 channels, got {channels}")
     return {
         "width": extents[1],
         "height": extents[0],
         "radius": radius,
         "rank": _fraction(rank, radius, where),
-        "pixel": _pixel(dtype, channels),
+        "pixel": _pixel(dtype, _few(channels, where)),
         **_edge(mode, cval, where),
     }
 

@@ -26,11 +26,7 @@ void bind_rank_filter(nb::module_& m) {
   picture_call(
       plan_class<RankFilter>(
           m, "A rank filter as a plan on a queue of pyopencl; see docs/rank_filter.md.", fields()),
-      [](const Problem& p) {
-        return ArrayOf{dtype_of(p.pixel),
-                       {static_cast<std::size_t>(p.height), static_cast<std::size_t>(p.width),
-                        static_cast<std::size_t>(channels_of(p.pixel))}};
-      });
+      picture_array<Problem>);
 
   // Needs no device, see gaussian_blur.cpp.
   m.def(
@@ -42,25 +38,7 @@ void bind_rank_filter(nb::module_& m) {
       },
       "values"_a, "How far a problem's filter reaches down and across, in pixels.");
 
-  using OnHost = PictureOnHost<RankFilter>;
-  nb::class_<Held<OnHost>>(m, "_RankFilterOnHost")
-      .def("__init__",
-           [](Held<OnHost>* self, const nb::kwargs& values) {
-             const Problem problem = problem_of(fields(), values, kName);
-             const Unlocked unlocked;
-             new (self)
-                 Held<OnHost>(std::in_place, problem,
-                              pixel_bytes(problem.pixel) * static_cast<std::size_t>(problem.width),
-                              static_cast<std::size_t>(problem.height));
-           })
-      .def("run",
-           [](Held<OnHost>& self, std::uintptr_t src, std::size_t src_pitch, std::uintptr_t dst,
-              std::size_t dst_pitch) {
-             OnHost& host = self.get();
-             const Unlocked unlocked;
-             host.run(host_array(src, src_pitch), host_array(dst, dst_pitch), [] {});
-           })
-      .def_prop_ro("bytes", [](const Held<OnHost>& self) { return self.get().bytes(); });
+  picture_on_host<RankFilter>(m, "_RankFilterOnHost", fields());
 }
 
 }  // namespace clcook::python
