@@ -15,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "counters/cuda.hpp"
 #include "counters/ncu.hpp"
 #include "counters/perf.hpp"
 #include "counters/recording.hpp"
@@ -43,7 +42,6 @@ struct CountersArguments {
   std::string device;
   std::string out;
   std::string resume;
-  std::vector<std::string> replay;
   std::uint64_t seed = 1;
   bool all_tunes = false;
 };
@@ -151,7 +149,7 @@ class Profiler {
     for (const counters::RecordedLaunch& launch : recording.launches)
       kernels_.push_back(launch.kernel);
     if (!is_right(one, row)) return;
-    batch.calls.push_back({name, worth_profiling(recording), {}, {}});
+    batch.calls.emplace_back().name = name;
     batch.of_calls.push_back(at);
   }
 
@@ -162,12 +160,10 @@ class Profiler {
     for (std::size_t i = 0; i < batch.calls.size(); ++i) {
       CountersRow& row = batch.rows[batch.of_calls[i]];
       counters::Call& call = batch.calls[i];
+      row.status = call.status;
       row.reason = call.reason;
-      row.status = call.reason.empty()                     ? "counted"
-                   : call.reason == counters::time_spent() ? "skipped"
-                                                           : "refused";
-      row.profiled = call.launches.size();
-      row.counters = counters::combine(call.launches);
+      row.profiled = call.profiled;
+      row.counters = call.counters;
     }
     for (CountersRow& row : batch.rows) {
       if (row.counted())
@@ -365,13 +361,7 @@ const Command add_counters(6, [](CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_flag("--all-tunes", arguments->all_tunes,
                     "Every value of every tune axis, not only the defaults");
-  command->add_option("--replay", arguments->replay)->group("");  // the process that is profiled
   command->callback([arguments, &exit_code] {
-    if (!arguments->replay.empty()) {
-      counters::replay(arguments->replay.front(),
-                       {arguments->replay.begin() + 1, arguments->replay.end()});
-      return;
-    }
     exit_code = with_descriptions(arguments->recipes, [&] { return run_counters(*arguments); });
   });
 });

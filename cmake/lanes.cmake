@@ -198,6 +198,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
     endif()
     clcook_lane(report unit python3 "${PROJECT_SOURCE_DIR}/tests/report/report_test.py"
                 $<TARGET_FILE:clcook_tool>)
+    clcook_lane(counters_scripts unit python3 "${PROJECT_SOURCE_DIR}/tests/counters/counters_test.py")
     clcook_lane(measure_all unit "${PROJECT_SOURCE_DIR}/bench/measure_all.sh"
                 $<TARGET_FILE:clcook_tool> smoke "${PROJECT_BINARY_DIR}/measure_all" argument_swap)
     set_property(TEST measure_all APPEND PROPERTY ENVIRONMENT "BENCH_OPTIONS=--smoke"

@@ -107,9 +107,14 @@ if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   file(GLOB records CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/record/*.txt")
   list(SORT records)
   clcook_embed(record record "${PROJECT_SOURCE_DIR}/bench/record" ${records})
+  # The scripts that run NVIDIA's profiler, on machines without a checkout too.
+  file(GLOB scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/counters/*.py")
+  list(SORT scripts)
+  clcook_embed(counters counters "${PROJECT_SOURCE_DIR}/bench/counters" ${scripts})
   set(clcook_embedded ${installed})
   # Objects, since nothing but the linker knows the files of commands: see Command.
-  add_library(clcook_bench OBJECT ${sources} "${CLCOOK_GENERATED_DIR}/clcook/embedded/course.hpp"
+  add_library(clcook_bench OBJECT ${sources} "${CLCOOK_GENERATED_DIR}/clcook/embedded/counters.hpp"
+                                  "${CLCOOK_GENERATED_DIR}/clcook/embedded/course.hpp"
                                   "${CLCOOK_GENERATED_DIR}/clcook/embedded/record.hpp")
   target_include_directories(clcook_bench PUBLIC "${PROJECT_SOURCE_DIR}/bench")
   target_link_libraries(

@@ -30,14 +30,6 @@ std::string hex(const std::vector<unsigned char>& bytes) {
   return out;
 }
 
-std::vector<unsigned char> bytes_of(const std::string& hex) {
-  std::vector<unsigned char> out;
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    out.push_back(static_cast<unsigned char>(digit(hex[i]) * 16 + digit(hex[i + 1])));
-  return out;
-}
-
 void write_bytes(const fs::path& path, const void* bytes, std::size_t count) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
@@ -57,22 +49,6 @@ Json to_json(const Argument& argument) {
       break;
   }
   return {{"value", hex(argument.value)}};
-}
-
-Argument argument_of(const Json& json) {
-  Argument out;
-  if (json.contains("buffer")) {
-    out.kind = Argument::Kind::buffer;
-    out.buffer = json.at("buffer").get<std::size_t>();
-    out.offset = json.at("offset").get<std::size_t>();
-    out.bytes = json.at("bytes").get<std::size_t>();
-  } else if (json.contains("local")) {
-    out.kind = Argument::Kind::local;
-    out.local = json.at("local").get<std::size_t>();
-  } else {
-    out.value = bytes_of(json.at("value").get<std::string>());
-  }
-  return out;
 }
 
 [[noreturn]] void refuse_image() {
@@ -119,76 +95,6 @@ void write_recording(const Recording& recording, const fs::path& folder, const s
   const Json all = {{"device", recording.device}, {"buffers", buffers}, {"launches", launches}};
   const std::string text = all.dump(1) + "\n";
   write_bytes(folder / (name + ".json"), text.data(), text.size());
-}
-
-Recording read_recording(const fs::path& folder, const std::string& name) {
-  const fs::path path = folder / (name + ".json");
-  const Mapped text(path);
-  try {
-    const Json all = Json::parse(text.data(), text.data() + text.size());
-    Recording out;
-    out.device = all.at("device").get<std::string>();
-    for (const Json& one : all.at("buffers")) {
-      out.buffers.push_back({one.at("bytes").get<std::size_t>(),
-                             one.at("before").get<std::string>(),
-                             one.at("after").get<std::string>()});
-    }
-    for (const Json& one : all.at("launches")) {
-      RecordedLaunch& launch = out.launches.emplace_back();
-      launch.kernel = one.at("kernel").get<std::string>();
-      launch.program = one.at("program").get<std::string>();
-      launch.launch.dims = one.at("dims").get<cl_uint>();
-      launch.launch.global = one.at("global").get<Launch::Sizes>();
-      launch.launch.local = one.at("local").get<Launch::Sizes>();
-      for (const Json& argument : one.at("arguments"))
-        launch.arguments.push_back(argument_of(argument));
-      bool known = launch.launch.dims >= 1 && launch.launch.dims <= 3;
-      for (const std::size_t size : launch.launch.local) known = known && size > 0;
-      for (const Argument& argument : launch.arguments) {
-        if (argument.kind != Argument::Kind::buffer) continue;
-        known = known && argument.buffer < out.buffers.size();
-        const std::size_t bytes = known ? out.buffers[argument.buffer].bytes : 0;
-        known = known && argument.offset <= bytes && argument.bytes <= bytes - argument.offset;
-      }
-      if (!known)
-        fail(Errc::io, path.string(),
-             "the launch of " + launch.kernel + " is none that was recorded");
-    }
-    return out;
-  } catch (const Json::exception& error) {
-    fail(Errc::io, path.string(), std::string("not a recording: ") + error.what());
-  }
-}
-
-int fill_of(const std::string& content) {
-  return content.rfind(kFill, 0) == 0 ? std::atoi(content.c_str() + std::strlen(kFill)) : -1;
-}
-
-std::vector<Chosen> worth_profiling(const Recording& recording) {
-  struct Same {
-    std::size_t first = 0;
-    std::size_t last = 0;
-    double count = 0;
-  };
-  std::map<std::string, Same> groups;
-  for (std::size_t i = 0; i < recording.launches.size(); ++i) {
-    const RecordedLaunch& one = recording.launches[i];
-    Json key = {one.program, one.kernel, one.launch.global, one.launch.local};
-    for (const Argument& argument : one.arguments) key.push_back(to_json(argument));
-    Same& same = groups[key.dump()];
-    if (same.count == 0) same.first = i;
-    same.last = i;
-    same.count += 1;
-  }
-  std::map<std::size_t, double> times;
-  for (const auto& [key, same] : groups) {
-    const double each = same.first == same.last ? 1 : same.count / 2;
-    times[same.first] = each;
-    times[same.last] = each;
-  }
-  std::vector<Chosen> out;
-  for (const auto& [launch, each] : times) out.push_back({launch, each});
-  return out;
 }
 
 Store::Store(fs::path folder, std::uint64_t most_bytes)

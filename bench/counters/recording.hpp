@@ -65,21 +65,9 @@ struct Recording {
   std::vector<RecordedLaunch> launches;
 };
 
-// FOLDER/NAME.json. Reading throws Error(io) that names the file.
+// Writes FOLDER/NAME.json, which cuda.py reads.
 void write_recording(const Recording& recording, const std::filesystem::path& folder,
                      const std::string& name);
-Recording read_recording(const std::filesystem::path& folder, const std::string& name);
-
-// The byte that a content is all over; -1: it is a file.
-int fill_of(const std::string& content);
-
-// Launches of a call that are worth profiling, and how many of the call each stands for. Of those
-// with equal kernels, sizes and arguments that are the first and the last one.
-struct Chosen {
-  std::size_t launch = 0;
-  double times = 1;
-};
-std::vector<Chosen> worth_profiling(const Recording& recording);
 
 // The files that the recordings of a folder share: equal contents are kept once.
 class Store {
