@@ -438,7 +438,9 @@ class BlurCase : public PlanCase<GaussianBlur> {
     const auto slices = static_cast<std::size_t>(region_.depth);
     const std::size_t count = static_cast<std::size_t>(problem_.batch) * slices;
     const auto rows =
-        static_cast<std::size_t>(std::clamp(1.5e9 / cost, 8.0, 1e9)) / (depth > 1 ? depth : 1) + 1;
+        static_cast<std::size_t>(std::clamp((is_sampled_ ? 3e8 : 1.5e9) / cost, 8.0, 1e9)) /
+            (depth > 1 ? depth : 1) +
+        1;
     Random random(7);
     std::map<std::size_t, std::vector<double>> known;  // rows of blurred slices
     // Of large volumes a few slices, the first and last ones too.

@@ -20,6 +20,7 @@
 #include <clcook/registry/random.hpp>
 #include <clcook/registry/recipe.hpp>
 #include <clcook/registry/source_image.hpp>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -144,9 +145,10 @@ class HaloCase : public PlanCase<HaloTile> {
     const std::vector<unsigned char> got = dst_->read(wait, diff, "dst");
     const std::vector<float>& expected = reference();
     const Channel channel = this->channel();
-    compare_in_parallel(diff, expected.size(), [&](Diff& part, std::size_t i) {
+    compare_in_parallel(diff, expected.size(), [&](Diff& part, std::size_t e) {
+      const std::size_t i = compared_[e / row()] * row() + e % row();
       const auto where = [&] { return place_of(i, in_.width, in_.channels); };
-      part.compare(where, static_cast<double>(expected[i]), load_channel(channel, got.data(), i),
+      part.compare(where, static_cast<double>(expected[e]), load_channel(channel, got.data(), i),
                    0);
     });
     return diff;
@@ -215,8 +217,13 @@ class HaloCase : public PlanCase<HaloTile> {
           return ref::dilation(in_, problem_.radius, border, outside, rows);
       }
     };
-    const auto row = static_cast<std::size_t>(in_.width) * static_cast<std::size_t>(in_.channels);
-    return expected_ = rows_in_parallel(in_.values.size(), row, of_rows);
+    const double window = std::pow(2 * problem_.radius + 1, problem_.depth > 1 ? 3 : 2);
+    compared_ =
+        compared_rows(in_.values.size() / row(), static_cast<double>(row()) * window, is_sampled_);
+    return expected_ = rows_in_parallel(compared_, row(), of_rows);
+  }
+  std::size_t row() const {
+    return static_cast<std::size_t>(in_.width) * static_cast<std::size_t>(in_.channels);
   }
 
   std::optional<GuardedBuffer> history_;
@@ -225,7 +232,8 @@ class HaloCase : public PlanCase<HaloTile> {
   std::vector<float> past_;
   std::vector<unsigned char> stored_;
   std::vector<unsigned char> stored_past_;
-  std::vector<float> expected_;
+  std::vector<std::size_t> compared_;  // rows
+  std::vector<float> expected_;        // of these
 };
 
 // A picture, or with a depth a volume.

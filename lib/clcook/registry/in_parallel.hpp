@@ -24,14 +24,29 @@ void in_parallel(std::size_t count, std::size_t least, const Some& some) {
   for (std::thread& one : running) one.join();
 }
 
-// The `count` values of rows of `row` values, of which some(begin, end) gives a part, by several threads.
+// The values of these rows of `row` values, of which some(begin, end) gives those of rows in order,
+// by several threads.
 template <class Some>
-std::vector<float> rows_in_parallel(std::size_t count, std::size_t row, const Some& some) {
-  std::vector<float> out(count);
-  in_parallel(count / row, 65536 / row + 1, [&](std::size_t begin, std::size_t end) {
-    const std::vector<float> part = some(begin, end);
-    std::copy(part.begin(), part.end(), out.begin() + static_cast<std::ptrdiff_t>(begin * row));
+std::vector<float> rows_in_parallel(const std::vector<std::size_t>& rows, std::size_t row,
+                                    const Some& some) {
+  std::vector<float> out(rows.size() * row);
+  in_parallel(rows.size(), 65536 / row + 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::vector<float> part = some(rows[i], rows[i] + 1);
+      std::copy(part.begin(), part.end(), out.begin() + static_cast<std::ptrdiff_t>(i * row));
+    }
   });
+  return out;
+}
+
+// Which of `rows` rows a check compares: all, or of a sample, where one costs the reference so many
+// operations, those of a second, spread evenly.
+inline std::vector<std::size_t> compared_rows(std::size_t rows, double cost, bool is_sampled) {
+  const double most = is_sampled ? std::max(3e8 / cost, 4.0) : 1e18;
+  const std::size_t count =
+      most < static_cast<double>(rows) ? static_cast<std::size_t>(most) : rows;
+  std::vector<std::size_t> out(count);
+  for (std::size_t i = 0; i < count; ++i) out[i] = count < rows ? i * (rows - 1) / (count - 1) : i;
   return out;
 }
 

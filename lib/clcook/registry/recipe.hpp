@@ -67,8 +67,14 @@ class Case {
   // Reads the output back behind `wait` and compares it with the scalar reference; also looks at
   // the guard bands. Blocks.
   virtual Diff check(const std::vector<cl::Event>& wait) = 0;
+  // From now on check() compares some rows alone where the reference of all takes seconds: for
+  // comparisons of hundreds of problems.
+  void sample() { is_sampled_ = true; }
   // The work of the prepared variant.
   virtual Work work() const = 0;
+
+ protected:
+  bool is_sampled_ = false;
 };
 
 // What `clcook explore` sweeps: data along which the paths of the work-items part more and more, or
