@@ -21,6 +21,7 @@ struct AnyResult {
   IsaResult isa;
   StagesResult stages;
   PeersResult peers;
+  GridResult grid;
   ExploreResult explore;
   StartupResult startup;
   CountersResult counters;

@@ -170,6 +170,9 @@ std::vector<Row> rows_of(const AnyResult& result, const Recipe& recipe) {
       add(row.variant.value_or(variant), row.ran, row.tune.value_or(Params()), shapes);
     }
   }
+  for (const GridRow& row : result.grid.rows) {
+    if (row.recipe == recipe.name && !row.skipped) add(row.variant, row.ran, row.tune, {row.shape});
+  }
   if (recipe.name == "gaussian_blur") {
     for (const StartupRow& row : result.startup.rows)
       add(row.method, row.ran, row.tune.value_or(Params()), {result.startup.problem});

@@ -113,6 +113,7 @@ AnyResult parse_any(const std::string& content, const std::string& path) {
   read("isa", result.isa);
   read("stages", result.stages);
   read("peers", result.peers);
+  read("grid", result.grid);
   read("explore", result.explore);
   read("startup", result.startup);
   read("counters", result.counters);
@@ -163,6 +164,11 @@ std::string renewal_of(const Json& json, const std::string& path) {
   if (kind == "peers") {
     const std::size_t end = path.rfind("_peers_");
     return fmt::format("bench/peers/run {} --out {}", fmt::join(names, " "),
+                       end == std::string::npos ? "PREFIX" : path.substr(0, end));
+  }
+  if (kind == "grid") {  // not the same rows again
+    const std::size_t end = path.rfind("_grid.json");
+    return fmt::format("bench/peers/run --random SEED --rows N {} --out {}", fmt::join(names, " "),
                        end == std::string::npos ? "PREFIX" : path.substr(0, end));
   }
   if (kind == "python") return fmt::format("bench/python_overhead.py --out {}", path);

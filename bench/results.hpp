@@ -368,6 +368,44 @@ struct PeersResult {
 };
 CLCOOK_ROW(PeersResult) { CLCOOK_FIELDS(recipe, rows); }
 
+// bench/peers/run --random: a problem that nobody chose, what automatic took for it, and the others
+// that computed it rightly. Microseconds on the device's clock, and from numpy to numpy.
+struct GridOther {
+  std::string who;
+  std::optional<double> us;
+  std::optional<double> caller_us;
+};
+CLCOOK_ROW(GridOther) { CLCOOK_FIELDS(who, us, caller_us); }
+
+struct GridRow {
+  std::string recipe;
+  Params shape;
+  std::optional<std::string> skipped;  // why
+  std::string variant;
+  Params tune;
+  std::optional<Fingerprint> ran;
+  double us = 0;
+  std::optional<double> caller_us;
+  double max_error = 0;
+  double psnr = 0;  // dB; NaN for an exact result
+  std::vector<GridOther> others;
+  std::optional<std::vector<std::pair<std::string, double>>> variants;  // what automatic may take
+};
+CLCOOK_ROW(GridRow) {
+  CLCOOK_FIELDS(recipe, shape, skipped);
+  if (row.skipped) return;
+  CLCOOK_FIELDS(variant, tune, ran, us, caller_us);
+  CLCOOK_OR_NULL(max_error, psnr);
+  CLCOOK_FIELDS(others, variants);
+  io.rule(row.us > 0, "us", "is not above 0");
+}
+
+struct GridResult {
+  std::int64_t seed = 0;
+  std::vector<GridRow> rows;
+};
+CLCOOK_ROW(GridResult) { CLCOOK_FIELDS(seed, rows); }
+
 // clcook counters: what the hardware counted in one call of a variant. `counters` is there where the
 // status is "counted", the reason elsewhere.
 struct CountersRow {

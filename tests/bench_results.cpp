@@ -139,6 +139,7 @@ TEST_CASE("every committed result is read, and its rows are written as they are"
     if (one.kind == "isa") same("kernels", to_json(one.isa.kernels));
     if (one.kind == "stages") same("rows", to_json(one.stages.rows));
     if (one.kind == "peers") same("rows", to_json(one.peers.rows));
+    if (one.kind == "grid") same("rows", to_json(one.grid.rows));
     if (one.kind == "startup") same("rows", to_json(one.startup.rows));
     if (one.kind == "counters") same("rows", to_json(one.counters.rows));
     if (one.kind == "explore") CHECK(one.explore.curves.size() == one.json["curves"].size());
@@ -259,6 +260,18 @@ TEST_CASE("a field that is missing or of another type is named with its file and
   peer.max_error = 0.5;
   peer.psnr = 99.5;
   check_fields<PeerRow>(to_json(peer), {}, {"max_error", "psnr"});
+  GridRow grid;
+  grid.recipe = "rank_filter";
+  grid.shape = Params{{"width", 64}};
+  grid.variant = "network";
+  grid.us = 2.5;
+  grid.caller_us = 3.5;
+  grid.max_error = 0.5;
+  grid.psnr = 99.5;
+  grid.others = {{"OpenCV", 1.5, 2.5}};
+  grid.ran = Fingerprint{"0123", "4567", "89ab", 2};
+  grid.variants = {{"network", 2.5}};
+  check_fields<GridRow>(to_json(grid), {"ran", "caller_us", "variants"}, {"max_error", "psnr"});
   StageRow stage;
   stage.stage = "naive";
   stage.seconds = {0.5};

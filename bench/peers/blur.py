@@ -1,10 +1,11 @@
 """What gaussian_blur and line_blur share: both blur with normalised Gaussian weights along the rows and
-the columns, borders repeated. Their peers are compared with the exact filter."""
+the columns. Their peers are compared with the exact filter."""
 import os
 
 import kernels
-from peers import (NotThisCase, NotTried, cpp_loop, cupy_event, cupy_version, gcc_version, npp,
-                   npp_library, npp_version, opencv_version, package, peer, wall)
+from peers import (NotThisCase, NotTried, clamped, cpp_loop, cupy_event, cupy_version, gcc_version,
+                   in_floats, mode_of, npp, npp_library, npp_version, opencv_border, opencv_version,
+                   package, peer, pixel_of, wall)
 
 
 def sigma_of(case):
@@ -23,14 +24,31 @@ def weights(case):
 
 
 def is_float(case):
-    return case.shape["pixel"].endswith("32f") or case.shape["pixel"] == "f32"
+    return pixel_of(case)[0].startswith("float")
+
+
+def peak_of(case):
+    return {"uint8": 255.0, "uint16": 65535.0}.get(pixel_of(case)[0], 1.0)
 
 
 def picture(case, path=None):
     import numpy as np
-    kind = np.float32 if is_float(case) else np.uint8
+    kind, channels = pixel_of(case)
     return np.fromfile(path or case.path("src"), kind).reshape(
-        case.shape["height"], case.shape["width"], 4)
+        case.shape["height"], case.shape["width"], channels)
+
+
+def reached(case, size, radius):
+    """Which of so many rows stands at each from -radius on."""
+    import numpy as np
+    at, mode = np.arange(-radius, size + radius), mode_of(case)
+    if mode == "nearest":
+        return np.clip(at, 0, size - 1)
+    if mode == "wrap":
+        return at % size
+    period = 2 * size if mode == "reflect" else max(2 * size - 2, 1)
+    at = at % period
+    return np.where(at < size, at, period - (mode == "reflect") - at)
 
 
 def exact(case):
@@ -40,11 +58,11 @@ def exact(case):
         src, w = picture(case), weights(case)
         height, width, _ = src.shape
         radius = len(w) // 2
-        columns = np.clip(np.arange(-radius, width + radius), 0, width - 1)
+        columns, rows = reached(case, width, radius), reached(case, height, radius)
         lines = sorted(set(np.linspace(0, height - 1, 24).astype(int)))
         out = []
         for y in lines:
-            window = src[np.clip(np.arange(y - radius, y + radius + 1), 0, height - 1)]
+            window = src[rows[y:y + 2 * radius + 1]]
             line = np.tensordot(w, window.astype(np.float64), axes=(0, 0))[columns]
             out.append(np.lib.stride_tricks.sliding_window_view(line, len(w), axis=0) @ w)
         case.exact = lines, np.stack(out) if is_float(case) else np.rint(np.stack(out))
@@ -56,7 +74,7 @@ def judge(case, folder, inside_only, is_approximate):
     import numpy as np
     lines, wanted = exact(case)
     result = picture(case, os.path.join(folder, "dst"))
-    peak, chosen, inside = 1.0 if is_float(case) else 255.0, range(len(lines)), slice(None)
+    peak, chosen, inside = peak_of(case), range(len(lines)), slice(None)
     if inside_only:
         height, width, _ = result.shape
         radius = len(weights(case)) // 2
@@ -74,36 +92,45 @@ def judge(case, folder, inside_only, is_approximate):
 
 
 def at_most(case, taps):
-    if len(weights(case)) > taps:
+    size = case.shape["width"] * case.shape["height"] * pixel_of(case)[1]
+    if len(weights(case)) > taps and len(weights(case)) * size > 1e9:
         raise NotTried(f"not tried with more than {taps} taps, it takes seconds")
 
 
-def floats_only(case):
-    if not is_float(case):
+def of_four(case, *kinds):
+    """For those that take four channels of these types, and repeat the border."""
+    clamped(case)
+    if pixel_of(case)[0] not in kinds or pixel_of(case)[1] != 4:
         raise NotThisCase
 
 
 def loop(case):
+    clamped(case)
     at_most(case, 300)
+    kind, channels = pixel_of(case)
+    if kind == "float16":
+        raise NotThisCase
     w = weights(case)
-    return cpp_loop(case, [case.shape["width"], case.shape["height"], not is_float(case), len(w),
-                           *w], "gaussian_blur")
+    return cpp_loop(case, [case.shape["width"], case.shape["height"],
+                           ("float32", "uint8", "uint16").index(kind), len(w), channels, *w],
+                    "gaussian_blur")
 
 
 def opencv(case):
     import cv2
     at_most(case, 300)
     src, size, sigma = picture(case), len(weights(case)), sigma_of(case)
-    run = wall(lambda: cv2.GaussianBlur(src, (size, size), sigma, sigmaY=sigma,
-                                        borderType=cv2.BORDER_REPLICATE))
+    border = opencv_border(case)
+    run = wall(lambda: in_floats(
+        lambda one: cv2.GaussianBlur(one, (size, size), sigma, sigmaY=sigma, borderType=border), src))
     return run, lambda: {"dst": run.out}
 
 
 def ndimage_call(case, ndimage, src):
     """The call of scipy.ndimage and of cupyx.scipy.ndimage, which are alike."""
     sigma, radius = sigma_of(case), len(weights(case)) // 2
-    return lambda: ndimage.gaussian_filter(src, (sigma, sigma, 0), mode="nearest",
-                                           truncate=radius / sigma)
+    return lambda: in_floats(lambda one: ndimage.gaussian_filter(
+        one, (sigma, sigma, 0), mode=mode_of(case), truncate=radius / sigma), src)
 
 
 def scipy_filter(case):
@@ -115,12 +142,16 @@ def scipy_filter(case):
 
 def cupy_filter(case):
     import cupy
-    import cupyx.scipy.ndimage
-    run = cupy_event(ndimage_call(case, cupyx.scipy.ndimage, cupy.asarray(picture(case))))
+    import cupyx.scipy.ndimage as ndimage
+    src = picture(case)
+    run = cupy_event(
+        ndimage_call(case, ndimage, cupy.asarray(src)),
+        lambda: cupy.asnumpy(ndimage_call(case, ndimage, cupy.asarray(src))()))
     return run, lambda: {"dst": cupy.asnumpy(run.out)}
 
 
 def npp_filters(case):
+    of_four(case, "float32", "uint8")
     at_most(case, 300)
     w = weights(case)
     return npp(case, 3, [case.shape["width"], case.shape["height"], len(w), 4, not is_float(case),
@@ -128,13 +159,15 @@ def npp_filters(case):
 
 
 def opencv_kernels(case):
-    floats_only(case)
+    of_four(case, "float32")
     at_most(case, 300)
     return kernels.opencv_separable(case.device, picture(case), weights(case))
 
 
 def clesperanto(case):
-    floats_only(case)
+    clamped(case)
+    if pixel_of(case)[0] != "float32":
+        raise NotThisCase
     at_most(case, 300)
     return kernels.clesperanto_separable(case.device, picture(case), "gaussian_blur",
                                          len(weights(case)), sigma_of(case))

@@ -7,9 +7,13 @@
 //           a case of the recipe, run once and checked; VARIANT may be automatic. Into FOLDER go its
 //           buffers, as they are before and after the call, and the constants of the problem.
 //           {"not_this_case": why} where the device has no such variant for the shape
+//   sample  from then on the reference of a case computes some of its rows where all take seconds
 //   run COUNT
 //           seconds of COUNT runs: on a CPU on the clock, elsewhere by events, from the first kernel's
 //           start to the last one's end
+//   variants SECONDS
+//           seconds of a run of each variant that automatic may take for the case, those that should be
+//           fastest first, as many as the time allows; the case is then prepared anew
 //   check FOLDER
 //           whether the results there are as right as the recipe's own must be
 //   set_sigma WIDTH HEIGHT
@@ -33,6 +37,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "measure/fingerprint.hpp"
@@ -108,8 +113,10 @@ class Server {
     if (command == "head") return clcook::tool::result_head("peers", runtime_.info());
     if (command == "make") return make(words);
     if (command == "set_sigma") return set_sigma(words);
+    if (command == "sample") return is_sampled_ = true;
     if (!case_) throw std::runtime_error("there is no case");
     if (command == "run") return run(words);
+    if (command == "variants") return variants(words);
     if (command == "check") return check(words);
     throw std::runtime_error("no such command: " + command);
   }
@@ -150,10 +157,17 @@ class Server {
     if (!offer.can()) return {{"not_this_case", offer.why}};
     case_.reset();
     case_ = recipe.make(runtime_, shape, 1);
+    if (is_sampled_) case_->sample();
     case_->prepare(variant, tune);
+    chosen_ = {variant, tune};
+    asked_ = {name, shape};
     case_->poison();
     const cl::Event uploaded = case_->upload({});
-    const cl::Event done = case_->run({uploaded});
+    uploaded.wait();
+    const auto begin = std::chrono::steady_clock::now();
+    const cl::Event done = case_->run({});
+    done.wait();
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     const clcook::Diff diff = case_->check({done});
     if (!diff.ok()) throw std::runtime_error("clcook's result is wrong: " + diff.first());
     const clcook::tool::Fingerprint ran =
@@ -162,7 +176,8 @@ class Server {
              {"tune", clcook::tool::to_json(tune)},
              {"shape", clcook::tool::to_json(shape)},
              {"ran", clcook::tool::to_json(ran)},
-             {"max_error", diff.max_error()}};
+             {"max_error", diff.max_error()},
+             {"seconds", seconds.count()}};
     if (std::isfinite(offer.psnr)) out["promise"] = offer.psnr;
     for (const char* list : {"inputs", "outputs"}) out[list] = Json::array();
     for (const clcook::Operand& one : case_->operands()) {
@@ -176,16 +191,49 @@ class Server {
     return out;
   }
 
+  double seconds_of_run() {
+    const auto begin = std::chrono::steady_clock::now();
+    const double span = timer_.time([&] { return case_->run({}); }).span;
+    const std::chrono::duration<double> clock = std::chrono::steady_clock::now() - begin;
+    return runtime_.info().cpu ? clock.count() : span;
+  }
+
   Json run(std::istream& words) {
     int count = 0;
     if (!(words >> count)) throw std::runtime_error("run takes a number");
     Json out = Json::array();
-    for (int i = 0; i < count; ++i) {
-      const auto begin = std::chrono::steady_clock::now();
-      const double span = timer_.time([&] { return case_->run({}); }).span;
-      const std::chrono::duration<double> clock = std::chrono::steady_clock::now() - begin;
-      out.push_back(runtime_.info().cpu ? clock.count() : span);
+    for (int i = 0; i < count; ++i) out.push_back(seconds_of_run());
+    return out;
+  }
+
+  Json variants(std::istream& words) {
+    double left = 0;
+    if (!(words >> left)) throw std::runtime_error("variants takes a number");
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(left);
+    const auto& [name, shape] = asked_;
+    const auto problem = clcook::find_recipe(clcook::tool::recipes(), name).problem(shape);
+    const clcook::DeviceInfo& device = runtime_.info();
+    const clcook::Tuning& tuning = runtime_.tuning();
+    Json out = Json::object();
+    double best = 1e9;
+    for (const clcook::RankedCandidate& one :
+         clcook::ranked_candidates(clcook::question_of(*problem, runtime_), device, tuning,
+                                   clcook::device_rates(device, tuning))) {
+      if (!one.may_take || !one.candidate.offer || !one.candidate.offer->can()) continue;
+      if (std::chrono::steady_clock::now() > end) break;
+      try {
+        case_->prepare(one.candidate.variant->name, one.candidate.tune);
+        std::vector<double> times{seconds_of_run()};  // the first one meets cold caches
+        if (times[0] < 20 * best + 0.1) {
+          for (int i = 0; i < 9; ++i) times.push_back(seconds_of_run());
+        }
+        out[one.candidate.variant->name] = clcook::tool::median(times);
+        best = std::min(best, clcook::tool::median(times));
+      } catch (const clcook::Error& error) {
+        if (error.code != clcook::Errc::unsupported) throw;
+      }
     }
+    case_->prepare(chosen_.first, chosen_.second);
     return out;
   }
 
@@ -231,6 +279,9 @@ class Server {
   clcook::tool::EventTimer timer_;
   clcook::Runtime runtime_;
   std::unique_ptr<clcook::Case> case_;
+  std::pair<std::string, clcook::Params> asked_;   // the recipe and the shape
+  std::pair<std::string, clcook::Params> chosen_;  // the variant and its tune
+  bool is_sampled_ = false;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@ A file in recipes/ is named after its recipe and has
                  NotThisCase: the peer does not do this at all. NotTried: it does, and is left out
                  with the reason. NotInstalled: it is not on this machine. Another exception is a
                  failure
+  draw(of)       a shape that nobody chose, by a Draw of draw.py
 and may have
   judge(case, folder, who)   (largest error, PSNR or None, None or how it differs) of the result in the
                              folder, where the check of the recipe is not meant for others
@@ -16,7 +17,8 @@ and may have
                              and more words of the shape for each; by default what automatic takes
 
 As a program this file is one peer, in a process of its own:
-  peers.py RECIPE PEER THREADS FOLDER    then {"make": ..., "save": FOLDER}, {"run": COUNT} as lines
+  peers.py RECIPE PEER THREADS FOLDER    then {"make": ..., "save": FOLDER}, {"run": COUNT} and
+                                         {"caller": COUNT} as lines
 """
 import ctypes
 import fcntl
@@ -54,7 +56,8 @@ class Peer:
 
 
 def peer(name, on, version=lambda threads: "", build=None):
-    """Declares a peer. on: "cpu" or "gpu", the kind of device that it stands beside. build(recipe,
+    """Declares a peer. on: "cpu" or "gpu", the kind of device that it stands beside; "caller" is
+    the library from numpy to numpy, beside both. build(recipe,
     work): what takes long and can be done before the first case."""
     def declare(make):
         PEERS[name] = Peer(name, on, version, build, make)
@@ -73,22 +76,27 @@ def load(recipe):
     return module
 
 
+def words_of(shape):
+    """A shape as {name: number or word}."""
+    out = {}
+    for word in shape.split():
+        name, value = word.split("=")
+        for kind in (int, float, str):
+            try:
+                out[name] = kind(value)
+                break
+            except ValueError:
+                pass
+    return out
+
+
 class Case:
     """A problem: its shape, and its buffers and constants as files in a folder."""
 
     def __init__(self, recipe, shape, folder, made, threads, work):
         self.recipe, self.folder, self.threads, self.work = recipe, folder, threads, work
         self.inputs, self.outputs, self.variant = made["inputs"], made["outputs"], made["variant"]
-        self.shape = {}
-        for word in shape.split():
-            name, value = word.split("=")
-            try:
-                self.shape[name] = int(value)
-            except ValueError:
-                try:
-                    self.shape[name] = float(value)
-                except ValueError:
-                    self.shape[name] = value
+        self.shape = words_of(shape)
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -101,6 +109,49 @@ class Case:
 
     def bytes(self, name):
         return os.path.getsize(self.path(name))
+
+
+# ---- Pictures -----------------------------------------------------------------------------------
+
+CHANNELS = {"8": "uint8", "16": "uint16", "16f": "float16", "32f": "float32",
+            "u8": "uint8", "u16": "uint16", "f16": "float16", "f32": "float32"}
+# Borders by the names of scipy.ndimage, which others have, too.
+MODES = {"clamp": "nearest", "mirror": "reflect", "reflect_101": "mirror", "wrap": "wrap"}
+
+
+def pixel_of(case):
+    """(NumPy's type of a channel, channels) of "rgba8", or of "u8" with the channels beside it."""
+    name = case.shape["pixel"]
+    if name in CHANNELS:
+        return CHANNELS[name], case.shape.get("channels", 4)
+    letters = name.rstrip("0123456789f")
+    return CHANNELS[name[len(letters):]], len(letters)
+
+
+def mode_of(case):
+    return MODES[case.shape.get("border", "clamp")]
+
+
+def clamped(case):
+    """For those that repeat the border's pixels and cannot do otherwise."""
+    if mode_of(case) != "nearest":
+        raise NotThisCase
+
+
+def opencv_border(case):
+    import cv2
+    known = {"nearest": cv2.BORDER_REPLICATE, "reflect": cv2.BORDER_REFLECT,
+             "mirror": cv2.BORDER_REFLECT_101}
+    if mode_of(case) not in known:
+        raise NotThisCase
+    return known[mode_of(case)]
+
+
+def in_floats(call, src):
+    """call(src) of a library without halves, as its callers do: there and back is a part of it."""
+    if src.dtype.name != "float16":
+        return call(src)
+    return call(src.astype("float32")).astype("float16")
 
 
 # ---- Timing -------------------------------------------------------------------------------------
@@ -128,9 +179,13 @@ def between(begin, end, milliseconds, call):
     return run
 
 
-def cupy_event(call):
+def cupy_event(call, caller=None):
+    """caller: the same from numpy to numpy."""
     import cupy
-    return between(cupy.cuda.Event(), cupy.cuda.Event(), cupy.cuda.get_elapsed_time, call)
+    run = between(cupy.cuda.Event(), cupy.cuda.Event(), cupy.cuda.get_elapsed_time, call)
+    if caller:
+        run.caller = wall(caller)
+    return run
 
 
 def torch_event(call):
@@ -367,23 +422,27 @@ def main():
     except Exception as error:
         say(missing=first_line(error))
         return
-    run = result = case = None
+    run = result = case = caller = None
     for line in sys.stdin:
         order = json.loads(line)
         try:
             if "make" in order:
-                run = result = case = None
+                run = result = case = caller = None
                 made = order["make"]
                 case = Case(recipe, made["shape"], made["folder"], made["made"], threads, work)
                 case.device = made["device"]
                 run, result = one.make(case)
-                run()
                 seconds = run()
+                if seconds < 1 or case.device == "gpu":  # the first compiles there
+                    seconds = run()
                 for buffer, values in result().items():
                     values.tofile(os.path.join(order["save"], buffer))
-                say(seconds=seconds)
+                caller = getattr(run, "caller", None)
+                say(seconds=seconds, **({"caller": (caller(), caller())[1]} if caller else {}))
             elif "run" in order:
                 say(seconds=[run() for _ in range(order["run"])])
+            elif "caller" in order:
+                say(seconds=[caller() for _ in range(order["caller"])])
         except NotThisCase:
             say(not_this_case=True)
         except NotTried as error:

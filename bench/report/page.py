@@ -45,7 +45,7 @@ class Page:
 
     def names(self):
         """The recipes that the results speak of, in the registry's order, then those it does not know."""
-        found = dict.fromkeys(name for one in self.results if one.kind not in ("peers", "startup") for name in mentioned(one))
+        found = dict.fromkeys(name for one in self.results if one.kind not in ("peers", "startup", "grid") for name in mentioned(one))
         found.update(dict.fromkeys(one["recipe"] for one in self.pictures))
         place = {name: i for i, name in enumerate(RECIPES)}
         return sorted(found, key=lambda name: place.get(name, len(place)))

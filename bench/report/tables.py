@@ -3,6 +3,7 @@
 import math
 import textwrap
 
+import grid
 from intervals import bootstrap, digits, median, times
 from results import (
     BOLD, COUNTERS, RECIPES, best_of, devices_of, fastest_rows, has_baseline, has_cookbook, newest_of, number, pair_of,
@@ -457,6 +458,25 @@ def peers_table(result):
         error = number(row.max_error)
         table.add(*cells, "exact" if error == 0 and not with_psnr else f"{error:.2g}")
     table.note = left_out.text("Left out")
+    return table
+
+
+CLOCKS = {"us": "the device's", "caller_us": "from numpy to numpy"}
+
+
+def grid_table(results):
+    """Of rows that nobody chose: how many are lost to the fastest other program, and by how much."""
+    table = Table(["Device", "Clock", "Rows", *map(Right, ["How many", "Lost", "Worst", "5 % quantile", "Median"])])
+    grids = [one for one in results if one.kind == "grid"]
+    for result in grids:
+        device = short_device(results, "grid", result.device)
+        for clock, title in CLOCKS.items():
+            for part, count, lost, *ratios in grid.summary(result.json["rows"], clock):
+                table.add(device, title, part, str(count), f"{lost} ({percent(lost / count)})", *(times(one) + "×" for one in ratios))
+    if not grids:
+        table.add(NOT_MEASURED, *["-"] * 7)
+    seeds = "; ".join(f"{short_device(results, 'grid', one.device)}: seed {one.json['seed']} of {one.date[:10]}" for one in grids)
+    table.note = f"How many times as fast as the fastest other program; {seeds}" if grids else ""
     return table
 
 

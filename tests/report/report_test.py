@@ -1,7 +1,10 @@
 """The scripts of `clcook report`: report_test.py CLCOOK [TEST...]. What the command itself refuses is here, too."""
 
+import argparse
 import contextlib
 import copy
+import importlib.machinery
+import importlib.util
 import io
 import json
 import math
@@ -29,6 +32,7 @@ except ImportError as error:
     print(f"SKIP: Python has no module {error.name} (on Debian: apt-get install python3-{error.name})")
     sys.exit(77)
 
+import grid as results_grid  # noqa: E402
 import ladder  # noqa: E402
 import markdown  # noqa: E402
 import results  # noqa: E402
@@ -979,6 +983,126 @@ class Comparisons(Case):
         table = tables.peers_table(result_of("peers", rows, recipe="r"))
         self.assertEqual([row[4][:4] for row in table.rows], ["1", "2.00", "-", "1", "0.50"])
         self.assertEqual((table.rows[2][0], table.note), ("large", "Left out: clcook, clcook (a) (differs)"))
+
+
+ROWS_OF_20 = ["rank_filter", "    width=4041 height=3128 radius=5 rank=0.5 pixel=rg16 border=clamp",
+              "    width=338 height=439 radius=1 rank=0.5 pixel=rgba16 border=mirror",
+              "    width=1798 height=141 radius=9 rank=0.5 pixel=rgb32f border=clamp"]  # fmt: skip
+
+
+def grid_row(us, others, width=256, **more):
+    return {"recipe": "r", "shape": {"width": width, "height": 256}, "variant": "v", "us": us, "others": [{"who": who, "us": one} for who, one in others.items()], **more}
+
+
+class Grid(Case):
+    """bench/peers/run --random: rows that nobody chose."""
+
+    RUN = SOURCE / "bench/peers/run"
+
+    def drawn(self, *words):
+        done = subprocess.run([sys.executable, "-B", self.RUN, *words, "--list"], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout.splitlines(), done.stderr
+
+    def module(self):
+        """bench/peers/run as a module, with a recipe of three peers, one of which lies and one that dies."""
+        loader = importlib.machinery.SourceFileLoader("peers_run", str(self.RUN))
+        sys.path.insert(0, str(self.RUN.parent))
+        self.addCleanup(sys.path.remove, str(self.RUN.parent))
+        run = importlib.util.module_from_spec(importlib.util.spec_from_loader("peers_run", loader))
+        loader.exec_module(run)
+        folder = self.folder
+
+        class Library(run.Clcook):
+            def __init__(self, *_):
+                self.variant, self.more, self.made, self.folder = "automatic", "", None, str(folder / "ours")
+
+            def ask(self, line, seconds=120):
+                words = line.split()
+                if words[0] == "run":
+                    return [4e-6] * int(words[1])
+                return {"same": not words[1].endswith("liar"), "max_error": 0, "first": "1 of 2 values"} if words[0] == "check" else True
+
+            def close(self):
+                pass
+
+        class Peer(run.Other):
+            def __init__(self, recipe, name, *_):
+                self.name, self.version, self.missing, self.folder = name, "1", None, folder / name
+
+            def send(self, line):
+                self.folder = str(folder / self.name)
+
+            def told(self, seconds):
+                if self.name == "dead":
+                    raise run.Gone("ended with signal 11")
+                return {"seconds": 1e-6 if self.name == "liar" else 2e-6}
+
+            def begin(self, seconds):
+                pass
+
+            restart, close = begin, lambda self: None
+
+            def times(self, count, clock="run"):
+                return [2e-6] * count
+
+        run.Clcook, run.Other = Library, Peer
+        made = {"variant": "v", "tune": {}, "ran": {}, "seconds": 4e-6, "max_error": 0, "inputs": [], "outputs": []}
+        run.made_by = lambda ours, *_: [vars(one).update(made=made) or one for one in ours]
+        run.peers.load = lambda name: importlib.util.module_from_spec(importlib.machinery.ModuleSpec(name, None))
+        run.peers.PEERS = {name: run.peers.Peer(name, "cpu", None, None, None) for name in ("right", "liar", "dead")}
+        arguments = argparse.Namespace(program="", threads=2, only="", random=7, rows=2, rounds=2, budget=1, slowest=1, limit=60, least=1, variants=0,
+                                       out=str(self.folder / "x"))  # fmt: skip
+        return run, arguments
+
+    def test_has_the_same_rows_for_a_seed_whoever_draws(self):
+        code, lines, err = self.drawn("--random", "20", "--rows", "5", "rank_filter", "threshold_count")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(lines[:4], ROWS_OF_20)
+        self.assertEqual(self.drawn("--random", "20", "--rows", "3", "rank_filter")[1], lines[:4])
+        self.assertNotEqual(self.drawn("--random", "21", "--rows", "3", "rank_filter")[1], lines[:4])
+        self.assertEqual(len(self.drawn("--random", "20", "--rows", "40")[1]), 40 + len(list(self.RUN.parent.glob("recipes/*.py"))))
+
+    def test_names_a_wrong_seed_and_number_of_rows(self):
+        for words, why in [(["--random", "x", "--rows", "3"], "invalid int value: 'x'"), (["--random", "1", "--rows", "0"], "--rows must be 1 or more, got 0"),
+                           (["--random", "1"], "go together"), (["--rows", "1"], "go together"),
+                           (["--random", "1", "--rows", "1", "nothing"], "no peers of nothing")]:  # fmt: skip
+            code, _, err = self.drawn(*words)
+            self.assertEqual((code, why in err), (2, True), err)
+
+    def test_drops_who_lies_or_dies_and_keeps_what_there_is(self):
+        run, arguments = self.module()
+        out, err = io.StringIO(), io.StringIO()
+        shapes = iter(["width=300 height=300", KeyboardInterrupt()])
+
+        def next_row(rivals, _, of=run.row_of):
+            shape = next(shapes)
+            if isinstance(shape, KeyboardInterrupt):
+                raise shape
+            return of(rivals, shape)
+
+        run.row_of = next_row
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), self.assertRaises(KeyboardInterrupt):
+            run.run_grid({"r": ["", ""]}, "cpu", arguments, {"format": 1}, str(self.folder))
+        kept = json.loads((self.folder / "x_grid.json").read_text())
+        self.assertEqual((kept["kind"], kept["seed"], len(kept["rows"])), ("grid", 7, 1))
+        row = kept["rows"][0]
+        self.assertEqual(row["others"], [{"who": "right", "us": 2.0, "caller_us": 2.0}])
+        self.assertEqual(row["left_out"], {"liar": "differs: 1 of 2 values", "dead": "ended with signal 11"})
+        self.assertIn("all: 1 of 1 lost, median 0.50, 5 % 0.500, worst 0.500", out.getvalue())
+        self.assertIn("r width=300 height=300: v 4.0 us, right 2.0 us, 0.500", out.getvalue())
+
+    def test_counts_lost_rows_of_both_sizes_and_names_the_worst(self):
+        rows = [grid_row(1, {"a": 2, "b": 3}), grid_row(2, {"a": 1, "b": 1.5}), grid_row(1, {"a": 4}, width=64), grid_row(1, {}),
+                grid_row(1, {"a": 8}, caller_us=2), {"recipe": "r", "shape": {}, "skipped": "no"}]  # fmt: skip
+        rows[4]["others"].append({"who": "c", "caller_us": 3})
+        self.assertEqual(results_grid.summary(rows), [("all", 4, 1, 0.5, 0.5, 3), ("256 x 256 and more", 3, 1, 0.5, 0.5, 2), ("smaller", 1, 0, 4, 4, 4)])
+        self.assertEqual(results_grid.summary(rows, "caller_us"), [("all", 1, 0, 1.5, 1.5, 1.5), ("256 x 256 and more", 1, 0, 1.5, 1.5, 1.5)])
+        self.assertEqual([ratio for ratio, _ in results_grid.worst(rows, count=2)], [0.5, 2])
+        self.assertEqual([results_grid.quantile(range(1, count + 1), 0.05) for count in (1, 20, 21, 100)], [1, 1, 2, 5])
+        table = tables.grid_table([result_of("grid", rows, seed=5)])
+        self.assertEqual(lines_of(table)[0], "a device|the device's|all|4|1 (25 %)|0.50×|0.50×|3.00×")
+        self.assertIn("a device: seed 5 of 2026", table.note)
+        self.assertEqual(lines_of(tables.grid_table([])), ["not measured yet" + "|-" * 7])
 
 
 class Intervals(Case):

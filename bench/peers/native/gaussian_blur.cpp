@@ -1,9 +1,11 @@
-// gaussian_blur as plain loops on RGBA, borders repeated: rows into a float picture, then lines.
-// Blocks of 64 values are summed up over all taps in vectors, a type of g++ and clang++. shape: width, height, 1 for bytes, number of taps, the taps.
+// gaussian_blur as plain loops, borders repeated: rows into a float picture, then lines.
+// Blocks of 64 values are summed up over all taps in vectors, a type of g++ and clang++. shape: width,
+// height, 0 for floats, 1 for bytes or 2 for 16 bits, number of taps, channels, the taps.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "parallel.hpp"
 
@@ -30,35 +32,35 @@ void weighted(const std::vector<float>& w, const At& at, float* to) {
   out[3] = d;
 }
 
-float value(float from) { return from; }
-float value(std::uint8_t from) { return from; }
 void put(float& to, float sum) { to = sum; }
-void put(std::uint8_t& to, float sum) {
-  to = static_cast<std::uint8_t>(std::min(255.0f, std::max(0.0f, sum)) + 0.5f);
+template <class Integer>
+void put(Integer& to, float sum) {
+  constexpr float kMost = std::numeric_limits<Integer>::max();
+  to = static_cast<Integer>(std::min(kMost, std::max(0.0f, sum)) + 0.5f);
 }
 
 template <class Pixel>
 void blur(const Pixel* src, Pixel* dst, int width, int height, const std::vector<float>& w,
-          int threads) {
-  const auto row = static_cast<std::size_t>(width) * 4;
+          std::size_t channels, int threads) {
+  const auto row = static_cast<std::size_t>(width) * channels;
   const auto rows = static_cast<std::size_t>(height);
   const int radius = static_cast<int>(w.size()) / 2;
   static std::vector<float> between;
   between.resize(row * rows + kBlock);
   parallel(threads, rows, [&](std::size_t begin, std::size_t end, int) {
-    const auto pad = static_cast<std::size_t>(radius) * 4;
+    const auto pad = static_cast<std::size_t>(radius) * channels;
     std::vector<float> line(row + 2 * pad + kBlock);
     for (std::size_t y = begin; y < end; ++y) {
       const Pixel* from = src + y * row;
       for (std::size_t i = 0; i < pad; ++i) {
-        line[i] = value(from[i % 4]);
-        line[pad + row + i] = value(from[row - 4 + i % 4]);
+        line[i] = static_cast<float>(from[i % channels]);
+        line[pad + row + i] = static_cast<float>(from[row - channels + i % channels]);
       }
-      for (std::size_t i = 0; i < row; ++i) line[pad + i] = value(from[i]);
+      for (std::size_t i = 0; i < row; ++i) line[pad + i] = static_cast<float>(from[i]);
       for (std::size_t i = 0; i < row; i += kBlock) {
         float sum[kBlock];
         weighted(
-            w, [&](std::size_t k) { return line.data() + i + 4 * k; }, sum);
+            w, [&](std::size_t k) { return line.data() + i + channels * k; }, sum);
         std::memcpy(between.data() + y * row + i, sum, std::min(kBlock, row - i) * sizeof *sum);
       }
     }
@@ -90,11 +92,14 @@ extern "C" void compute(const void* const* in, const std::size_t*, void* const* 
                         const double* shape, int threads) {
   const int width = static_cast<int>(shape[0]), height = static_cast<int>(shape[1]);
   std::vector<float> w(static_cast<std::size_t>(shape[3]));
-  for (std::size_t k = 0; k < w.size(); ++k) w[k] = static_cast<float>(shape[4 + k]);
-  if (shape[2] != 0) {
-    blur(static_cast<const std::uint8_t*>(in[0]), static_cast<std::uint8_t*>(out[0]), width, height,
-         w, threads);
-  } else {
-    blur(static_cast<const float*>(in[0]), static_cast<float*>(out[0]), width, height, w, threads);
-  }
+  for (std::size_t k = 0; k < w.size(); ++k) w[k] = static_cast<float>(shape[5 + k]);
+  const auto channels = static_cast<std::size_t>(shape[4]);
+  const auto run = [&](auto pixel) {
+    using Pixel = decltype(pixel);
+    blur(static_cast<const Pixel*>(in[0]), static_cast<Pixel*>(out[0]), width, height, w, channels,
+         threads);
+  };
+  if (shape[2] == 0) run(float());
+  if (shape[2] == 1) run(std::uint8_t());
+  if (shape[2] == 2) run(std::uint16_t());
 }

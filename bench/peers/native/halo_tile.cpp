@@ -1,7 +1,7 @@
 // halo_tile as plain loops on floats, borders repeated: maxima and minima of rows, then of lines and
 // pictures, whose last ones stay in the cache; the median by a network of exchanges. Rows are the
 // inner loops, which compilers make vectors of.
-// shape: 0 dilation, 1 median, 2 clamp; width, height, depth, radius, channels.
+// shape: 0 dilation, 1 median, 2 clamp, 3 erosion; width, height, depth, radius, channels.
 #include <algorithm>
 #include <cstring>
 
@@ -101,11 +101,12 @@ void extremes(const float* src, float* dst, const Size& s, int begin, int end) {
   }
 }
 
-void dilation(const float* src, float* dst, const Size& s, int threads) {
+template <class Op>
+void extremes_of_all(const float* src, float* dst, const Size& s, int threads) {
   if (s.depth == 1) {
     parallel(threads, static_cast<std::size_t>(s.height),
              [&](std::size_t begin, std::size_t end, int) {
-               extremes<Max>(src, dst, s, static_cast<int>(begin), static_cast<int>(end));
+               extremes<Op>(src, dst, s, static_cast<int>(begin), static_cast<int>(end));
              });
     return;
   }
@@ -119,8 +120,8 @@ void dilation(const float* src, float* dst, const Size& s, int threads) {
              };
              const auto make = [&](int z) {
                const int from = std::clamp(z, 0, s.depth - 1);
-               extremes<Max>(src + static_cast<std::size_t>(from) * s.picture(), picture(z), s, 0,
-                             s.height);
+               extremes<Op>(src + static_cast<std::size_t>(from) * s.picture(), picture(z), s, 0,
+                            s.height);
              };
              std::vector<const float*> near(static_cast<std::size_t>(ring));
              for (int z = begin - s.radius; z < begin + s.radius; ++z) make(z);
@@ -128,7 +129,7 @@ void dilation(const float* src, float* dst, const Size& s, int threads) {
                make(z + s.radius);
                for (int k = 0; k < ring; ++k)
                  near[static_cast<std::size_t>(k)] = picture(z + k - s.radius);
-               down_lines<Max>(near, dst + static_cast<std::size_t>(z) * s.picture(), s.picture());
+               down_lines<Op>(near, dst + static_cast<std::size_t>(z) * s.picture(), s.picture());
              }
            });
 }
@@ -191,7 +192,8 @@ extern "C" void compute(const void* const* in, const std::size_t*, void* const* 
   auto* dst = static_cast<float*>(out[0]);
   const auto number = [&](int i) { return static_cast<int>(shape[i]); };
   const Size size{number(1), number(2), number(3), number(4), number(5)};
-  if (number(0) == 0) dilation(src, dst, size, threads);
+  if (number(0) == 0) extremes_of_all<Max>(src, dst, size, threads);
   if (number(0) == 1) median(src, dst, size, threads);
   if (number(0) == 2) clamp(src, static_cast<const float*>(in[1]), dst, size, threads);
+  if (number(0) == 3) extremes_of_all<Min>(src, dst, size, threads);
 }

@@ -9,6 +9,10 @@ CASES = {
 QUICK = "count=10007 share=50 run=1"
 
 
+def draw(of):
+    return f"count={of.whole(1000, 3000000)} share={of.share()} run={of.whole(1, 4096)}"
+
+
 @peer("C++ loop", "cpu", gcc_version)
 def loop(case):
     return cpp_loop(case, [case.shape.get("cost", 40)])

@@ -9,6 +9,11 @@ CASES = {
             ("16,777,216 headers in blocks of 16 bytes", "count=16777216 modes=uniform stride=4")],
 }
 QUICK = "count=100003 modes=uniform"
+def draw(of):
+    modes, stride = of.pick("one", "uniform", "texture", "reserved"), of.pick(1, 4)
+    return f"count={of.whole(1000, 10 ** 8 // stride)} modes={modes} stride={stride}"
+
+
 TABLE = [0, 1, 2, 10, 0, 1, 3, 11, 0, 1, 4, 12, 0, 1, 5, 13,
          0, 1, 6, 15, 0, 1, 7, 15, 0, 1, 8, 15, 0, 1, 9, 15]
 

@@ -9,6 +9,11 @@ CASES = {
 QUICK = "patches=1009 valence=mixed order=grid"
 
 
+def draw(of):
+    return (f"patches={of.whole(1000, 1000000)} valence={of.pick('regular', 'mixed')} "
+            f"order={of.pick('grid', 'random')}")
+
+
 @peer("C++ loop", "cpu", gcc_version)
 def loop(case):
     return cpp_loop(case)

@@ -7,8 +7,9 @@ import subprocess
 
 import blur
 import kernels
-from blur import at_most, is_float, picture, weights
-from peers import NotInstalled, NotThisCase, opencv_version, peer, torch_event, wall
+from blur import at_most, picture, weights
+from peers import (NotInstalled, NotThisCase, clamped, in_floats, mode_of, opencv_version, package,
+                   peer, pixel_of, torch_event, wall)
 
 
 def cases(size):
@@ -30,6 +31,12 @@ OURS = {"cpu": [("automatic", ""), ("cpu_fused", "quality=0")],
 QUICK = "width=161 height=119 sigma=2 truncate=2 pixel=f32 peak=1 quality=60"
 
 
+def draw(of):
+    return (f"{of.picture()} sigma={of.real(0.5, 50)} truncate={of.pick(2, 3, 4)} "
+            f"pixel={of.pick('u8', 'u16', 'f16', 'f32')} channels={of.pick(1, 2, 3, 4)} "
+            f"{of.border()} quality=60")
+
+
 def more(ours):
     return {"set_sigma_us": ours.ask("set_sigma 1920 1080")}
 
@@ -39,6 +46,7 @@ APPROXIMATE = ("OpenCV, shrink-blur-enlarge", "darktable, its OpenCL kernels, a 
 
 
 def approximate(case):
+    clamped(case)
     if case.shape["truncate"] < 4:
         raise NotThisCase
 
@@ -61,11 +69,20 @@ def shrink(case):
     small = (max(1, width // factor), max(1, height // factor))
     rest = (sigma * sigma - (factor * factor - 1) / 12) ** 0.5 / factor
 
-    def call():
+    def shrunk(src):
         less = cv2.resize(src, small, interpolation=cv2.INTER_AREA)
         less = cv2.GaussianBlur(less, (0, 0), rest, borderType=cv2.BORDER_REPLICATE)
         return cv2.resize(less, (width, height), interpolation=cv2.INTER_LINEAR)
-    run = wall(call)
+    run = wall(lambda: in_floats(shrunk, src))
+    return run, lambda: {"dst": run.out}
+
+
+@peer("clcook, from numpy", "caller", package("clcook"))
+def caller(case):
+    import clcook
+    src, shape = picture(case), case.shape
+    run = wall(lambda: clcook.gaussian_blur(src, shape["sigma"], truncate=shape["truncate"],
+                                            mode=mode_of(case), channel_axis=-1))
     return run, lambda: {"dst": run.out}
 
 
@@ -87,7 +104,7 @@ def darktable(case):
     import numpy as np
     import pyopencl as cl
     approximate(case)
-    blur.floats_only(case)
+    blur.of_four(case, "float32")
     queue = kernels.queue_of(case.device)
     src = picture(case)
     height, width, _ = src.shape
@@ -134,6 +151,9 @@ def vision(case):
     import torch
     from torchvision.transforms.v2 import functional
     at_most(case, 150)
+    clamped(case)
+    if pixel_of(case)[0] not in ("float32", "uint8"):
+        raise NotThisCase
     size, sigma = len(weights(case)), case.shape["sigma"]
     src = torch.from_numpy(picture(case)).cuda().permute(2, 0, 1).contiguous()
     run = torch_event(lambda: functional.gaussian_blur(src, [size, size], [sigma, sigma]))

@@ -9,6 +9,10 @@ CASES = {
 QUICK = "texels=10007 lights=7"
 
 
+def draw(of):
+    return f"texels={of.whole(1000, 10 ** 7)} lights={of.whole(1, 32)}"
+
+
 @peer("C++ loop", "cpu", gcc_version)
 def loop(case):
     return cpp_loop(case)

@@ -16,6 +16,16 @@ CASES = {
 QUICK = "work=barriers count=102400"
 
 
+def draw(of):
+    work = of.pick(*WORKS)
+    if work == "divergent_loop":
+        return (f"work={work} width={of.whole(64, 2048)} height={of.whole(64, 2048)} "
+                f"spheres={of.whole(1, 64)}")
+    if work == "slow_wave":
+        return f"work={work} count={of.whole(1000, 3000000)} steps={of.whole(16, 1024)}"
+    return f"work={work} count={of.whole(1000, 10 ** 8)}"
+
+
 def source(case, work, kind):
     if case.shape["work"] != work:
         raise NotThisCase

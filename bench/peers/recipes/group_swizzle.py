@@ -11,6 +11,13 @@ CASES = {
 QUICK = "work=filter width=320 height=200"
 
 
+def draw(of):
+    if of.pick("filter", "gather") == "filter":
+        return f"work=filter {of.picture()}"
+    return (f"work=gather width={of.whole(64, 2048)} height={of.whole(64, 2048)} "
+            f"taps={of.whole(1, 64)} radius={of.whole(1, 512)}")
+
+
 def picture(case, np):
     return case.array("src", np.float32, case.shape["height"], case.shape["width"], 4)
 

@@ -1,7 +1,8 @@
-"""Dilation, median and neighbourhood clamp of pictures, dilation of volumes; borders repeated."""
+"""Dilation, erosion, median and neighbourhood clamp of pictures, extremes of volumes."""
 import kernels
-from peers import (NotThisCase, cpp_loop, cupy_event, cupy_version, gcc_version, npp, npp_library,
-                   npp_version, opencv_version, package, peer, torch_event, torch_version, wall)
+from peers import (NotThisCase, clamped, cpp_loop, cupy_event, cupy_version, gcc_version, in_floats,
+                   mode_of, npp, npp_library, npp_version, opencv_border, opencv_version, package,
+                   peer, pixel_of, torch_event, torch_version, wall)
 
 CASES = {
     "cpu": [("dilation 1920 x 1080 RGBA float, radius 1",
@@ -28,48 +29,78 @@ CASES = {
 QUICK = "filter=dilation width=320 height=240 radius=1 pixel=rgba32f border=clamp"
 
 
+def draw(of):
+    name = of.pick("dilation", "erosion", "median", "clamp", "volume")
+    if name == "volume":
+        sides = " ".join(f"{side}={of.whole(16, 400)}" for side in ("width", "height", "depth"))
+        return (f"filter={of.pick('dilation', 'erosion')} {sides} radius={of.whole(1, 8)} "
+                f"pixel={of.pick('r8', 'r16', 'r16f', 'r32f')} {of.border()}")
+    radius = 1 if name == "median" else of.whole(1, 32)
+    return f"filter={name} {of.picture()} radius={radius} {of.pixel()} {of.border()}"
+
+
 def sizes(case):
     s = case.shape
-    return (s["filter"], s["width"], s["height"], s.get("depth", 1), s["radius"],
-            4 if s["pixel"] == "rgba32f" else 1)
+    return (s["filter"], s["width"], s["height"], s.get("depth", 1), s["radius"], pixel_of(case)[1])
 
 
 def picture(case, name="src"):
     """As (height, width, channels), or (depth, height, width)."""
-    import numpy as np
     _, width, height, depth, _, channels = sizes(case)
     shape = (depth, height, width) if depth > 1 else (height, width, channels)
-    return case.array(name, np.float32, *shape)
+    return case.array(name, pixel_of(case)[0], *shape)
+
+
+def of_floats(case):
+    """For those that take floats and repeat the border."""
+    clamped(case)
+    if pixel_of(case)[0] != "float32":
+        raise NotThisCase
 
 
 @peer("C++ loop", "cpu", gcc_version)
 def loop(case):
+    of_floats(case)
     name, *rest = sizes(case)
-    return cpp_loop(case, [("dilation", "median", "clamp").index(name), *rest])
+    return cpp_loop(case, [("dilation", "median", "clamp", "erosion").index(name), *rest])
 
 
 @peer("OpenCV", "cpu", opencv_version)
 def opencv(case):
     import cv2
     import numpy as np
-    name, _, _, depth, radius, _ = sizes(case)
-    if depth > 1:
+    name, _, _, depth, radius, channels = sizes(case)
+    if depth > 1 or (name == "median" and channels == 2):
         raise NotThisCase
-    src = picture(case)
-    kernel = np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
+    src, border = picture(case), opencv_border(case)
+    mask = np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
     if name == "median":
-        run = wall(lambda: cv2.medianBlur(src, 3))
-    elif name == "dilation":
-        run = wall(lambda: cv2.dilate(src, kernel, borderType=cv2.BORDER_REPLICATE))
+        clamped(case)
+        run = wall(lambda: in_floats(lambda one: cv2.medianBlur(one, 3), src))
+    elif name in ("dilation", "erosion"):
+        extreme = cv2.dilate if name == "dilation" else cv2.erode
+        run = wall(lambda: in_floats(lambda one: extreme(one, mask, borderType=border), src))
     else:
         history = picture(case, "history")
 
-        def call():
-            high = cv2.dilate(src, kernel, borderType=cv2.BORDER_REPLICATE)
-            low = cv2.erode(src, kernel, borderType=cv2.BORDER_REPLICATE)
-            return cv2.max(low, cv2.min(high, history))
-        run = wall(call)
+        def call(one):
+            high = cv2.dilate(one, mask, borderType=border)
+            low = cv2.erode(one, mask, borderType=border)
+            past = history if history.dtype == one.dtype else history.astype(one.dtype)
+            return cv2.max(low, cv2.min(high, past.reshape(high.shape)))
+        run = wall(lambda: in_floats(call, src))
     return run, lambda: {"dst": np.ascontiguousarray(run.out)}
+
+
+@peer("clcook, from numpy", "caller", package("clcook"))
+def caller(case):
+    import clcook
+    name, _, _, depth, radius, _ = sizes(case)
+    if depth > 1 or name == "clamp" or radius > 32:
+        raise NotThisCase
+    src, rank = picture(case), {"dilation": 1.0, "erosion": 0.0, "median": 0.5}[name]
+    run = wall(lambda: clcook.rank_filter(src, radius, rank, mode=mode_of(case), channel_axis=-1))
+    return run, lambda: {"dst": run.out}
 
 
 def ndimage_call(case, ndimage, minimum, maximum, src, history):
@@ -77,13 +108,15 @@ def ndimage_call(case, ndimage, minimum, maximum, src, history):
     name, _, _, depth, radius, _ = sizes(case)
     side = 2 * radius + 1
     window = (side, side, side) if depth > 1 else (side, side, 1)
-    if name == "median":
-        return lambda: ndimage.median_filter(src, size=window, mode="nearest")
-    if name == "dilation":
-        return lambda: ndimage.maximum_filter(src, size=window, mode="nearest")
-    return lambda: maximum(ndimage.minimum_filter(src, size=window, mode="nearest"),
-                           minimum(ndimage.maximum_filter(src, size=window, mode="nearest"),
-                                   history))
+    how = {"size": window, "mode": mode_of(case)}
+    known = {"median": "median_filter", "dilation": "maximum_filter", "erosion": "minimum_filter"}
+    if name in known:
+        call = getattr(ndimage, known[name])
+        return lambda: in_floats(lambda one: call(one, **how), src)
+    return lambda: in_floats(
+        lambda one: maximum(ndimage.minimum_filter(one, **how),
+                            minimum(ndimage.maximum_filter(one, **how),
+                                    history.astype(one.dtype, copy=False))), src)
 
 
 @peer("SciPy", "cpu", package("scipy"))
@@ -98,7 +131,8 @@ def scipy_ndimage(case):
 @peer("OpenCV, its OpenCL kernels", "gpu", kernels.opencv_version)
 def opencv_kernels(case):
     name, _, _, depth, radius, _ = sizes(case)
-    if depth > 1 or name == "clamp":
+    clamped(case)
+    if depth > 1 or name not in ("dilation", "median") or pixel_of(case)[0] == "float16":
         raise NotThisCase
     if name == "median":
         return kernels.opencv_median(case.device, picture(case), 2 * radius + 1)
@@ -108,7 +142,8 @@ def opencv_kernels(case):
 @peer("clEsperanto, its OpenCL kernels", "gpu", kernels.clesperanto_version)
 def clesperanto(case):
     name, _, _, _, radius, _ = sizes(case)
-    if name == "clamp":
+    of_floats(case)
+    if name not in ("dilation", "median"):
         raise NotThisCase
     if name == "median":
         return kernels.clesperanto_median(case.device, picture(case), 2 * radius + 1)
@@ -118,6 +153,7 @@ def clesperanto(case):
 
 def npp_peer(case, which, wanted, channels):
     name, width, height, depth, radius, there = sizes(case)
+    of_floats(case)
     if name != wanted or depth > 1 or there != channels:
         raise NotThisCase
     return npp(case, which, [width, height, 2 * radius + 1, channels, 0])
@@ -142,10 +178,12 @@ def npp_dilate(case):
 def cupy_ndimage(case):
     import cupy
     import cupyx.scipy.ndimage
-    src = cupy.asarray(picture(case))
-    history = cupy.asarray(picture(case, "history")) if sizes(case)[0] == "clamp" else None
-    run = cupy_event(ndimage_call(case, cupyx.scipy.ndimage, cupy.minimum, cupy.maximum, src,
-                                  history))
+    there = [picture(case)] + [picture(case, "history")] * (sizes(case)[0] == "clamp")
+
+    def call_on(src, history=None):
+        return ndimage_call(case, cupyx.scipy.ndimage, cupy.minimum, cupy.maximum, src, history)
+    run = cupy_event(call_on(*map(cupy.asarray, there)),
+                     lambda: cupy.asnumpy(call_on(*map(cupy.asarray, there))()))
     return run, lambda: {"dst": cupy.asnumpy(run.out)}
 
 
@@ -155,6 +193,7 @@ def torch_pool(case):
     import torch
     from torch.nn import functional
     name, _, _, depth, radius, _ = sizes(case)
+    of_floats(case)
     if name == "median":
         raise NotThisCase
 
@@ -167,6 +206,8 @@ def torch_pool(case):
         return pool(of, 2 * radius + 1, stride=1, padding=radius)
     if name == "dilation":
         run = torch_event(lambda: largest(src))
+    elif name == "erosion":
+        run = torch_event(lambda: -largest(-src))
     else:
         history = planes(picture(case, "history"))
         run = torch_event(lambda: torch.maximum(-largest(-src),

@@ -12,6 +12,11 @@ CASES = {"cpu": cases(1920, 1080, (8, 64)), "gpu": cases(3840, 2160, (8, 64))}
 QUICK = "width=161 height=119 radius=8 sigma=0.5 pixel=rgba32f"
 
 
+def draw(of):
+    pixel = of.pick("rg", "rgb", "rgba") + of.pick("8", "16", "16f", "32f")
+    return f"{of.picture()} radius={of.whole(1, 64)} sigma={of.real(0.3, 1)} pixel={pixel}"
+
+
 def judge(case, folder, who):
     return blur.judge(case, folder, False, False)
 

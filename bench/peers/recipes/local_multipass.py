@@ -12,6 +12,11 @@ CASES = {
 QUICK = "islands=16 width=16 height=16 iterations=10"
 
 
+def draw(of):
+    return (f"islands={of.whole(16, 4096)} width={of.whole(4, 32)} "
+            f"height={of.pick(1, of.whole(2, 16))} iterations={of.whole(1, 100)}")
+
+
 @peer("C++ loop", "cpu", gcc_version)
 def loop(case):
     return cpp_loop(case, [case.shape["width"] * case.shape["height"], case.shape["iterations"]])

@@ -1,7 +1,8 @@
-"""Medians and another rank of pictures; borders repeated."""
+"""Medians and other ranks of pictures."""
 import kernels
-from peers import (NotThisCase, NotTried, cpp_loop, cupy_event, cupy_version, gcc_version, npp,
-                   npp_library, npp_version, opencv_version, package, peer, wall)
+from peers import (NotThisCase, NotTried, clamped, cpp_loop, cupy_event, cupy_version,
+                   gcc_version, in_floats, mode_of, npp, npp_library, npp_version, opencv_border,
+                   opencv_version, package, peer, pixel_of, wall)
 
 
 def cases(width, height, wanted):
@@ -26,15 +27,22 @@ CASES = {
            cases(1920, 1080, [("8-bit", "r8", 15, 0.5)]),
 }
 QUICK = "width=320 height=240 radius=2 rank=0.5 pixel=r8 border=clamp"
-TYPES = {"r8": ("uint8", 1), "rgba8": ("uint8", 4), "r16": ("uint16", 1), "r32f": ("float32", 1)}
+
+
+def draw(of):
+    rank = of.pick(0.5, 0.5, of.pick(0, 1), round(of.random(), 2))
+    return f"{of.picture()} radius={of.whole(1, 32)} rank={rank} {of.pixel()} {of.border()}"
 
 
 def picture(case):
-    """As (height, width), or (height, width, 4)."""
-    s = case.shape
-    kind, channels = TYPES[s["pixel"]]
-    shape = (s["height"], s["width"]) + ((4,) if channels == 4 else ())
+    """As (height, width), or (height, width, channels)."""
+    kind, channels = pixel_of(case)
+    shape = (case.shape["height"], case.shape["width"]) + ((channels,) if channels > 1 else ())
     return case.array("src", kind, *shape)
+
+
+def is_extreme(case):
+    return case.shape["rank"] in (0, 1)
 
 
 def side(case):
@@ -49,14 +57,23 @@ def number(case):
 @peer("C++ loop", "cpu", gcc_version)
 def loop(case):
     s = case.shape
-    kind, channels = TYPES[s["pixel"]]
+    kind, channels = pixel_of(case)
+    clamped(case)
+    if kind == "float16":
+        raise NotThisCase
+    if kind != "uint8" and s["width"] * s["height"] * channels * side(case) ** 2 > 5e8:
+        raise NotTried("not tried with more than 5e8 values to sort, it takes seconds")
     return cpp_loop(case, [("uint8", "uint16", "float32").index(kind), s["width"], s["height"],
                            s["radius"], number(case), channels])
 
 
 def opencv_case(case):
-    """OpenCV has the median alone, and beyond 5 x 5 that of bytes."""
-    if case.shape["rank"] != 0.5 or (side(case) > 5 and picture(case).dtype != "uint8"):
+    """OpenCV has extremes and the median alone, this beyond 5 x 5 of bytes."""
+    if is_extreme(case):
+        return picture(case)
+    clamped(case)
+    kind, channels = pixel_of(case)
+    if case.shape["rank"] != 0.5 or channels == 2 or (side(case) > 5 and kind != "uint8"):
         raise NotThisCase
     return picture(case)
 
@@ -64,19 +81,67 @@ def opencv_case(case):
 @peer("OpenCV", "cpu", opencv_version)
 def opencv(case):
     import cv2
+    import numpy as np
     src = opencv_case(case)
-    run = wall(lambda: cv2.medianBlur(src, side(case)))
+
+    def call(one):
+        return cv2.medianBlur(one, side(case))
+    if is_extreme(case):
+        extreme, border = (cv2.erode, cv2.dilate)[int(case.shape["rank"])], opencv_border(case)
+        mask = np.ones((side(case), side(case)), np.uint8)
+
+        def call(one):  # noqa: F811
+            return extreme(one, mask, borderType=border)
+    run = wall(lambda: in_floats(call, src))
     return run, lambda: {"dst": run.out}
 
 
 @peer("OpenCV, its OpenCL kernels", "gpu", kernels.opencv_version)
 def opencv_kernels(case):
-    return kernels.opencv_median(case.device, opencv_case(case), side(case))
+    src = opencv_case(case)
+    clamped(case)
+    if src.dtype == "float16" or case.shape["rank"] == 0:
+        raise NotThisCase
+    if is_extreme(case):
+        return kernels.opencv_dilation(case.device, src, case.shape["radius"])
+    return kernels.opencv_median(case.device, src, side(case))
+
+
+@peer("scikit-image", "cpu", package("skimage"))
+def skimage_rank(case):
+    """Its ranks of bytes; what lies outside is put around the picture first."""
+    import numpy as np
+    from skimage.filters.rank import percentile
+    if pixel_of(case)[0] != "uint8" or is_extreme(case):
+        raise NotThisCase
+    src, radius = np.atleast_3d(picture(case)), case.shape["radius"]
+    mask = np.ones((side(case), side(case)), np.uint8)
+    share = (number(case) + 0.5) / side(case) ** 2
+    mode = {"nearest": "edge", "reflect": "symmetric", "mirror": "reflect", "wrap": "wrap"}
+
+    def call():
+        wide = np.pad(src, ((radius, radius), (radius, radius), (0, 0)), mode[mode_of(case)])
+        planes = [percentile(np.ascontiguousarray(wide[..., i]), mask, p0=share)
+                  for i in range(src.shape[2])]
+        return np.stack([one[radius:-radius, radius:-radius] for one in planes], axis=-1)
+    run = wall(call)
+    return run, lambda: {"dst": run.out}
+
+
+@peer("clcook, from numpy", "caller", package("clcook"))
+def caller(case):
+    import clcook
+    src, shape = picture(case), case.shape
+    run = wall(lambda: clcook.rank_filter(src, shape["radius"], float(shape["rank"]),
+                                          mode=mode_of(case),
+                                          channel_axis=-1 if src.ndim == 3 else None))
+    return run, lambda: {"dst": run.out}
 
 
 @peer("clEsperanto, its OpenCL kernels", "gpu", kernels.clesperanto_version)
 def clesperanto(case):
-    if case.shape["rank"] != 0.5:
+    clamped(case)
+    if case.shape["rank"] != 0.5 or pixel_of(case)[0] == "float16":
         raise NotThisCase
     if side(case) > 7:
         raise NotTried("not tried with more than 7 x 7 pixels: an insertion sort for each pixel")
@@ -85,18 +150,20 @@ def clesperanto(case):
 
 def ndimage_call(case, ndimage, src):
     """The calls of scipy.ndimage and of cupyx.scipy.ndimage, which are alike."""
-    window = (side(case), side(case)) + (1,) * (src.ndim - 2)
-    if case.shape["rank"] == 0.5:
-        return lambda: ndimage.median_filter(src, size=window, mode="nearest")
-    if case.shape["rank"] == 1:
-        return lambda: ndimage.maximum_filter(src, size=window, mode="nearest")
-    return lambda: ndimage.rank_filter(src, number(case), size=window, mode="nearest")
+    how = {"size": (side(case), side(case)) + (1,) * (src.ndim - 2), "mode": mode_of(case)}
+    known = {0: "minimum_filter", 0.5: "median_filter", 1: "maximum_filter"}
+    if case.shape["rank"] in known:
+        call = getattr(ndimage, known[case.shape["rank"]])
+        return lambda: in_floats(lambda one: call(one, **how), src)
+    return lambda: in_floats(lambda one: ndimage.rank_filter(one, number(case), **how), src)
 
 
 @peer("SciPy", "cpu", package("scipy"))
 def scipy_ndimage(case):
     import scipy.ndimage
-    if side(case) ** 2 * TYPES[case.shape["pixel"]][1] > 100:
+    values = side(case) ** 2 * pixel_of(case)[1]
+    if values > 100 and values * case.shape["width"] * case.shape["height"] > 1e8 and \
+            not is_extreme(case):
         raise NotTried("not tried with more than 100 values for a pixel, it takes seconds")
     run = wall(ndimage_call(case, scipy.ndimage, picture(case)))
     return run, lambda: {"dst": run.out}
@@ -105,8 +172,11 @@ def scipy_ndimage(case):
 @peer("CuPy", "gpu", cupy_version)
 def cupy_ndimage(case):
     import cupy
-    import cupyx.scipy.ndimage
-    run = cupy_event(ndimage_call(case, cupyx.scipy.ndimage, cupy.asarray(picture(case))))
+    import cupyx.scipy.ndimage as ndimage
+    src = picture(case)
+    run = cupy_event(
+        ndimage_call(case, ndimage, cupy.asarray(src)),
+        lambda: cupy.asnumpy(ndimage_call(case, ndimage, cupy.asarray(src))()))
     return run, lambda: {"dst": cupy.asnumpy(run.out)}
 
 
@@ -114,12 +184,13 @@ def cupy_ndimage(case):
 def npp_rank(case):
     """FilterMedianBorder, and FilterMaxBorder of bytes."""
     s = case.shape
+    clamped(case)
     if s["rank"] == 0.5:
-        which = {"r32f": 0, "r8": 4, "rgba8": 5, "r16": 6}[s["pixel"]]
-    elif s["rank"] == 1 and s["pixel"] == "r8":
-        which = 7
+        which = {"r32f": 0, "r8": 4, "rgba8": 5, "r16": 6}.get(s["pixel"])
     else:
+        which = 7 if s["rank"] == 1 and s["pixel"] == "r8" else None
+    if which is None:
         raise NotThisCase
-    kind, channels = TYPES[s["pixel"]]
+    kind, channels = pixel_of(case)
     bytes_of = {"uint8": 1, "uint16": 2, "float32": 0}[kind]
     return npp(case, which, [s["width"], s["height"], side(case), channels, bytes_of])

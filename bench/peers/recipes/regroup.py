@@ -13,6 +13,11 @@ CASES = {
 QUICK = "items=10007 paths=8 random=50"
 
 
+def draw(of):
+    return (f"items={of.whole(1000, 10 ** 7)} paths={of.whole(2, 32)} random={of.share()} "
+            f"run={of.whole(1, 4096)}")
+
+
 @peer("C++ loop", "cpu", gcc_version)
 def loop(case):
     return cpp_loop(case, [case.shape["paths"]])

@@ -1,6 +1,6 @@
 """The indices of bright pixels."""
 from peers import (cpp_loop, cuda, cuda_library, cupy_event, cupy_version, gcc_version,
-                   numpy_version, nvcc_version, peer, torch_event, torch_version, wall)
+                   numpy_version, nvcc_version, package, peer, torch_event, torch_version, wall)
 
 CASES = {
     "cpu": [("8,388,608 pixels, half kept", "pixels=8388608 threshold=32768"),
@@ -11,6 +11,10 @@ CASES = {
             ("2,073,600 pixels, 17 % kept", "pixels=2073600 threshold=45000")],
 }
 QUICK = "pixels=100003 threshold=32768"
+
+
+def draw(of):
+    return f"pixels={of.whole(1000, 10 ** 8)} threshold={int(65536 * of.random())}"
 
 
 def kept_first(case, indices, np):
@@ -34,6 +38,15 @@ def numpy_nonzero(case):
         bright = (54 * (pixels & 0xFF) + 183 * (pixels >> 8 & 0xFF) + 19 * (pixels >> 16 & 0xFF))
         return np.flatnonzero(bright >= threshold)
     run = wall(call)
+    return run, lambda: kept_first(case, run.out, np)
+
+
+@peer("clcook, from numpy", "caller", package("clcook"))
+def caller(case):
+    import clcook
+    import numpy as np
+    pixels, threshold = case.array("src", np.uint8).reshape(1, -1, 4), case.shape["threshold"]
+    run = wall(lambda: clcook.stream_compaction(pixels, threshold))
     return run, lambda: kept_first(case, run.out, np)
 
 

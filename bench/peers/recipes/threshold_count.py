@@ -11,6 +11,11 @@ CASES = {
 QUICK = "count=100003 n=5 values=cosine"
 
 
+def draw(of):
+    return (f"count={of.whole(1000, 10 ** 8)} n={of.whole(1, 256)} "
+            f"spread={of.pick('sectors', 'uneven')} values={of.pick('cosine', 'late', 'one')}")
+
+
 def slot_bytes(case):
     return case.bytes("slots") // case.shape["count"]
 

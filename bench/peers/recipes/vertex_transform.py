@@ -8,6 +8,11 @@ CASES = {
 QUICK = "vertices=1009 instances=7 bones=64"
 
 
+def draw(of):
+    return (f"vertices={of.whole(1000, 100000)} instances={of.whole(1, 100)} "
+            f"bones={of.whole(4, 256)}")
+
+
 def sizes(case):
     return case.shape["vertices"], case.shape["instances"], case.shape["bones"]
 
