@@ -215,7 +215,6 @@ class Server {
     const clcook::DeviceInfo& device = runtime_.info();
     const clcook::Tuning& tuning = runtime_.tuning();
     Json out = Json::object();
-    double best = 1e9;
     for (const clcook::RankedCandidate& one :
          clcook::ranked_candidates(clcook::question_of(*problem, runtime_), device, tuning,
                                    clcook::device_rates(device, tuning))) {
@@ -223,12 +222,11 @@ class Server {
       if (std::chrono::steady_clock::now() > end) break;
       try {
         case_->prepare(one.candidate.variant->name, one.candidate.tune);
-        std::vector<double> times{seconds_of_run()};  // the first one meets cold caches
-        if (times[0] < 20 * best + 0.1) {
-          for (int i = 0; i < 9; ++i) times.push_back(seconds_of_run());
-        }
+        std::vector<double> times{seconds_of_run()};
+        if (times[0] < 3) times = {seconds_of_run()};  // the first may have compiled
+        for (double sum = times[0]; times.size() < 9 && sum < 0.2; sum += times.back())
+          times.push_back(seconds_of_run());
         out[one.candidate.variant->name] = clcook::tool::median(times);
-        best = std::min(best, clcook::tool::median(times));
       } catch (const clcook::Error& error) {
         if (error.code != clcook::Errc::unsupported) throw;
       }

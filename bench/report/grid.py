@@ -41,6 +41,12 @@ def summary(rows, clock="us"):
     return out
 
 
+def misses(rows):
+    """(times that of the fastest variant, row) of those whose variants were timed, where automatic's choice misses most first."""
+    timed = [(row["variants"].get(row["variant"]), row) for row in rows if row.get("variants")]
+    return sorted(((one / min(row["variants"].values()), row) for one, row in timed if one), key=lambda one: -one[0])
+
+
 def worst(rows, clock="us", count=10):
     """(ratio, row) of those that lose most."""
     found = [(ratio_of(row, clock), row) for row in rows if "skipped" not in row]

@@ -1099,6 +1099,8 @@ class Grid(Case):
         self.assertEqual(results_grid.summary(rows, "caller_us"), [("all", 1, 0, 1.5, 1.5, 1.5), ("256 x 256 and more", 1, 0, 1.5, 1.5, 1.5)])
         self.assertEqual([ratio for ratio, _ in results_grid.worst(rows, count=2)], [0.5, 2])
         self.assertEqual([results_grid.quantile(range(1, count + 1), 0.05) for count in (1, 20, 21, 100)], [1, 1, 2, 5])
+        rows[0]["variants"], rows[1]["variants"], rows[2]["variants"] = {"v": 3, "w": 2}, {"v": 2, "w": 2}, {"w": 1}
+        self.assertEqual([ratio for ratio, _ in results_grid.misses(rows)], [1.5, 1])
         table = tables.grid_table([result_of("grid", rows, seed=5)])
         self.assertEqual(lines_of(table)[0], "a device|the device's|all|4|1 (25 %)|0.50×|0.50×|3.00×")
         self.assertIn("a device: seed 5 of 2026", table.note)
