@@ -74,7 +74,7 @@ int list() {
                        one.title, one.aim);
   }
   out += fmt::format(
-      "{} of {} solved. Stars: right, clean (no race), shape (machine code), time (on a GPU).\n",
+      "{} of {} solved. Stars: right, clean (no race), shape (what it does), time (on a GPU).\n",
       solved, course::exercises().size());
   if (next != nullptr)
     out +=

@@ -1,9 +1,10 @@
-// How `clcook course` weighs machine code: regions of a source, and how often instructions run.
+// How `clcook course` counts what kernels do: places of a source, and the ways of work-items by them.
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "bench/course/regions.hpp"
-#include "bench/course/weights.hpp"
+#include "bench/course/weighing.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -12,121 +13,186 @@ using namespace clcook::tool::course;
 
 namespace {
 
-// A kernel with a loop and a branch in it, as lines of regions and as machine code.
-const char* kLoopSource =
-    "float halve(float v) { return v * 0.5f; }\n"
-    "__kernel void k(__global float* x, int n) {\n"
-    "  float s = 0;\n"
-    "  for (int i = 0; i < n; ++i) {\n"
-    "    s += x[i];\n"
-    "    if (s > 1.0e+3f) s = halve(s);\n"
-    "  }\n"
-    "  x[0] = s;\n"
-    "}\n";
-
-struct Loop {
-  Regions regions = regions_of(kLoopSource);
-  isa::Listing listing;
-  RegionCounts counts;
-
-  // The first line of a region that is no loop's header, or that is.
-  unsigned line(int region, bool header = false) const {
-    for (unsigned i = 0; i < regions.of_line.size(); ++i) {
-      if (regions.of_line[i] == region && regions.header[i] == header) return i + 1;
-    }
-    return 0;
+std::string kinds(const Regions& regions) {
+  std::string out;
+  for (const Region& one : regions.all) {
+    out += "FLBRcls"[static_cast<int>(one.kind)] + std::to_string(one.parent) + one.name + ";";
   }
+  return out;
+}
 
-  Loop() {
-    const auto at = [](unsigned line) { return "\t.loc\t1 " + std::to_string(line) + " 1\n"; };
-    // Regions: 0 halve, 1 k, 2 the loop, 3 the branch.
-    const std::string text =
-        "\nk:\n" + at(line(1)) + "\tv_mov_b32 v0, 0\n\tv_mov_b32 v1, 0\n" + ".LBB0_1:\n" +
-        at(line(2)) + "\tglobal_load_dword v2, v1, s[0:1]\n\tv_add_f32 v0, v0, v2\n" +
-        "\ts_cbranch_vccz .LBB0_3\n" + at(line(0)) + "\tv_mul_f32 v0, 0.5, v0\n" + ".LBB0_3:\n" +
-        at(line(2, true)) + "\ts_add_u32 s0, s0, 4\n\ts_cbranch_scc1 .LBB0_1\n" + at(line(1)) +
-        "\tglobal_store_dword v1, v0, s[0:1]\n\ts_endpgm\n.Lfunc_end0:\n";
-    listing = isa::read_listing(isa::Dialect::amdgcn, text, "k");
-    // Two waves of 32 that go round ten times and take the branch in a quarter of them.
-    counts.of = {5, 2, 20, 5};
-    counts.wave = 32;
-    counts.outputs = 64;
-  }
+Regions of(const std::string& text) { return regions_of(text, "k.cl"); }
 
-  Weighted weigh(const std::string& log = "") const {
-    return weighted(isa::Dialect::amdgcn, listing, regions, counts, read_loop_remarks(log), "k");
-  }
-};
+// The kinds and parents of what a body accesses, and that body with its counters.
+std::string accesses(const std::string& body) {
+  const Regions regions =
+      of("__kernel void k(__global float4* p, __global int* q, int n) {\n" + body + "}");
+  return kinds(regions).substr(5);
+}
 
 }  // namespace
 
 TEST_CASE("regions of a source") {
-  const Regions regions = regions_of(
-      "struct S { int a; };\n__constant int t[2] = {1, 2};\n"
-      "#pragma something {\n"
-      "__kernel __attribute__((reqd_work_group_size(8, 4, 1))) void k(__global int* x) {\n"
-      "  int v[2] = {1, 2};\n"
-      "  if (x[0] > 0) return; else x[1] = 1;\n"
-      "  do { x[2] += 1; } while (x[2] < 4);\n"
-      "  switch (x[3]) { case 1: x[4] = 1; break; default: x[4] = x[3] ? 2 : 3; }\n"
-      "#pragma unroll\n"
-      "  for (int i = 0; i < 4; ++i)\n"
-      "    for (int k = 0; k < 4; ++k) { if (k == i) continue; x[i] = k; }\n"
-      "}\n");
+  const Regions regions =
+      of("struct S { int a; };\n__constant int t[2] = {1, 2};\n"
+         "#pragma something {\n"
+         "__kernel __attribute__((reqd_work_group_size(8, 4, 1))) void k(__local int* x) {\n"
+         "  int v[2] = {1, 2};\n"
+         "  if (x[0] > 0) return; else x[1] = 1;\n"
+         "  do { x[2] += 1; } while (x[2] < 4);\n"
+         "  switch (x[3]) { case 1: x[4] = 1; break; default: x[4] = x[3] ? 2 : 3; }\n"
+         "#pragma unroll\n"
+         "  for (int i = 0; i < 4; ++i)\n"
+         "    for (int k = 0; k < 4; ++k) { if (k == i) continue; x[i] = k; }\n"
+         "}\n");
   // k, if, else, what follows it, do, two cases, two loops, the inner if and what follows it
-  CHECK(regions.signature() == "f-1k;b0;b0;r0;l3;b3;b3;l3;l7;b8;r8;");
+  CHECK(kinds(regions) == "F-1k;B0;B0;R0;L3;B3;B3;L3;L7;B8;R8;");
   CHECK(contains(regions.counted,
                  "if (x[0] > 0) { CLCOOK_COUNT(1); return; } else { "
                  "CLCOOK_COUNT(2); x[1] = 1; } CLCOOK_COUNT(3);"));
   CHECK(contains(regions.counted, "case 1: CLCOOK_COUNT(5);"));
   CHECK(contains(regions.counted, "\n#pragma unroll\n"));
-  CHECK_FALSE(contains(regions.plain, "CLCOOK_COUNT"));
-  for (unsigned line = 1; line <= regions.of_line.size(); ++line)
-    CHECK(regions.at_line(line) < static_cast<int>(regions.all.size()));
-  CHECK(regions.at_line(0) == -1);
-  CHECK(regions.at_line(1000) == -1);
-  CHECK(regions_of("").all.empty());
-  CHECK_THROWS_AS(regions_of("void k() { for (;;"), std::runtime_error);
+  CHECK_FALSE(regions.waits);
+  CHECK(of("void k() { barrier(1); }").waits);
+  CHECK(of("").all.empty());
+  CHECK_THROWS_AS(of("void k() { for (;;"), std::runtime_error);
 }
 
-TEST_CASE("what the compiler says of loops") {
-  const auto said = read_loop_remarks(
-      "k.cl:7:3: remark: unrolled loop by a factor of 8 with run-time trip count [-Rpass]\n"
-      "k.cl:9:3: remark: completely unrolled loop with 50 iterations [-Rpass=loop-unroll]\n"
-      "k.cl:11:3: remark: vectorized loop (vectorization width: 16, interleaved count: 2) [-R]\n"
-      "k.cl:12:3: warning: something else\nremark: without a place\n");
-  CHECK(said.size() == 3);
-  CHECK(said.at(7).factor == 8);
-  CHECK(said.at(9).complete);
-  CHECK(said.at(11).factor == 32);
+TEST_CASE("lines are those of the file") {
+  const Regions regions =
+      of("# 1 \"/tmp/k.cl\"\n# 1 \"/tmp/header.clh\" 1\nint f() {\n return 1; }\n# 3 \"/tmp/k.cl\" "
+         "2\n\n"
+         "void k() {\n  if (f()) f();\n}\n");
+  REQUIRE(kinds(regions) == "F-1f;F-1k;c1f;B1;c3f;");
+  CHECK(regions.all[0].line == 0);
+  CHECK(regions.all[1].line == 4);
+  CHECK(regions.all[3].line == 5);
 }
 
-TEST_CASE("instructions weighed by how often they run") {
-  Loop loop;
-  REQUIRE(loop.regions.signature() == "f-1halve;f-1k;l1;b2;");
-  const Weighted once = loop.weigh();
-  // 4 once, 3 and 2 ten times, 1 in a quarter of ten.
-  CHECK(once.total == doctest::Approx(4 + 50 + 2.5));
-  CHECK(once.of(isa::Kind::vector_memory) == doctest::Approx(11));
-  CHECK(once.of(isa::Kind::vector_alu) == doctest::Approx(2 + 10 + 2.5));
-  CHECK(once.guessed == 0);
+TEST_CASE("calls and accesses of global memory are places of their own") {
+  const Regions regions =
+      of("float f(float v) { return v; }\n"
+         "__kernel void k(__global float* x, __local float* y) { x[0] = f(x[1] + f(y[2])); }\n");
+  CHECK(kinds(regions) == "F-1f;F-1k;s1;c1f;l1;c1f;");
+  CHECK(contains(regions.counted,
+                 "x[CLCOOK_AT(2, x,0)] = (CLCOOK_COUNT(3), f(x[CLCOOK_AT(4, x,1)] + "
+                 "(CLCOOK_COUNT(5), f(y[2]))));"));
+  CHECK(accesses("p[n] += p[q[0]];") == "s0;l0;l0;");
+  CHECK(accesses("if (p[0].x == 1 && p[1].x <= 2) p[2].x = 1;") == "l0;l0;B0;s3;");
+  CHECK(accesses("*p = *(p + n); *p++ = 2 * *q;") == "s0;l0;s0;l0;");
+  CHECK(accesses("(p + n)[1] = ((__global float4*)q)[2];") == "s0;l0;");
+  CHECK(accesses("float4 v = vload4(n, q); vstore4(v, n, (__global float*)(q + 4));") == "l0;s0;");
+  CHECK(accesses("atomic_add(q + n, 1); atomic_inc(&q[n]);") == "l0;l0;");
+  CHECK(accesses("__global int* r = q + n; r += 1; r[0] = n * (n + 1);") == "s0;");
+  // A name is what was declared last.
+  CHECK(accesses("q[0] = 1; int q[4]; q[0] = n * q[1];") == "s0;");
+  CHECK(accesses("int a = 2 * q[0];") == "l0;");
+}
 
-  // Half as many items for the same outputs.
-  loop.counts.outputs = 128;
-  CHECK(loop.weigh().total == doctest::Approx(28.25));
-  loop.counts.outputs = 64;
+TEST_CASE("operators, indices and calls are steps") {
+  const auto steps = [](const std::string& body) {
+    return of("float f(float);float f(float v) { return v; } void k(int a, int b, __local int* x) "
+              "{ " +
+              body + "}")
+        .all.at(1)
+        .steps;
+  };
+  CHECK(steps("") == 0);
+  CHECK(steps("a = b;") == 0);
+  CHECK(steps("a += b << 2; ++a;") == 3);
+  CHECK(steps("a = b <= 2 && !(a != b) ? x[1] : get_local_id(0);") == 6);
+  CHECK(steps("a = max(b, (int)f(a));") == 1);
+  CHECK(steps("a = (int)exp(1.0e-3f);") > 8);
+}
 
-  // Two iterations of the source in one of the machine.
-  const std::string place = "k.cl:" + std::to_string(loop.line(2, true)) + ":3: remark: ";
-  CHECK(loop.weigh(place + "unrolled loop by a factor of 2 with run-time trip count\n").total ==
-        doctest::Approx(4 + 25 + 1.25));
+TEST_CASE("work-items of a wave run in step") {
+  // A kernel with a branch, a loop in it and a function that the loop calls.
+  const Regions regions =
+      of("void f(__global float* x, int i) { x[i] = 1; }\n"
+         "__kernel void k(__global float* x, int n) {\n"
+         "  if (n > 0) {\n"
+         "    for (int i = 0; i < n; ++i) f(x, i);\n"
+         "  }\n"
+         "}\n");
+  REQUIRE(kinds(regions) == "F-1f;s0;F-1k;B2;L3;c4f;");
+  const double loop = regions.all[4].steps;
+  REQUIRE(loop == 2);
+  const double own = regions.all[2].steps;
+  const double body = regions.all[0].steps;
+  // A work-item that makes so many turns, with the addresses that it stores to.
+  const auto item = [](int turns, std::uint64_t address) {
+    std::vector<Trace::Event> out = {{2, 0}};
+    if (turns > 0) out.push_back({3, 0});
+    for (int i = 0; i < turns; ++i) {
+      for (const int region : {4, 5, 0}) out.push_back({region, 0});
+      out.push_back({1, address});
+    }
+    return out;
+  };
+  Trace all;
+  all.group = 64;
+  all.results = 64;
+  for (std::uint64_t i = 0; i < 64; ++i) all.items.push_back(item(3, 4096 + 16 * i));
+  const Weighed alike = weighed(regions, all);
+  CHECK(alike.steps.value == own + 3 * (loop + body));
+  CHECK(alike.memory.value == 3);
+  CHECK(alike.stores.value == 16);
+  CHECK(alike.loads.value == 0);
+  CHECK(alike.memory.line == 1);
 
-  // A loop that is none of the source's: taken as run once, and told.
-  const Weighted lost = loop.weigh(place + "completely unrolled loop with 10 iterations\n");
-  CHECK(lost.total == doctest::Approx(4 + 5 + 0.25));
-  CHECK(lost.guessed > 0.5);
+  // One address for all of a wave hardly counts, and says nothing of neighbours.
+  Trace one = all;
+  for (auto& events : one.items) events = item(3, 4096);
+  CHECK(weighed(regions, one).memory.value == doctest::Approx(3.0 / 32));
+  CHECK(weighed(regions, one).stores.value == 0);
 
-  // A kernel that did not run.
-  loop.counts.of = {0, 0, 0, 0};
-  CHECK(loop.weigh().total == 0);
+  // What one of the first wave needs, the wave goes through; parting costs, in each place.
+  Trace parted = all;
+  parted.items[5] = item(5, 4096);
+  const double five = weighed(regions, parted).steps.value;
+  CHECK(five > own + 4 * (loop + body));
+  CHECK(five < own + 5 * (loop + body) + 20);
+  // With a barrier the other wave waits.
+  Regions waits = regions;
+  waits.waits = true;
+  CHECK(weighed(waits, parted).steps.value > five);
+  CHECK(weighed(waits, all).steps.value == alike.steps.value);
+
+  // Lanes that a group leaves empty count.
+  Trace narrow;
+  narrow.items = {item(3, 4096)};
+  CHECK(weighed(regions, narrow).steps.value == 32 * alike.steps.value);
+  CHECK(weighed(regions, narrow).memory.value == 32 * alike.memory.value);
+}
+
+TEST_CASE("a function that two places call runs twice") {
+  const Regions regions =
+      of("float f(float v) { return v * v; }\n"
+         "__kernel void k(__local float* x) { x[0] = x[1] > 0 ? f(x[2]) : f(x[3]); }\n");
+  REQUIRE(kinds(regions) == "F-1f;F-1k;c1f;c1f;");
+  Trace all;
+  all.group = 32;
+  all.results = 32;
+  const auto mixed = [&](int sides) {
+    all.items.clear();
+    for (int i = 0; i < 32; ++i) all.items.push_back({{1, 0}, {2 + i % sides, 0}, {0, 0}});
+    return weighed(regions, all).steps.value;
+  };
+  CHECK(mixed(2) - mixed(1) == regions.all[0].steps);
+  // In turns of a loop as well: here each lane calls in a turn of its own.
+  const Regions loop =
+      of("float f(float v) { return v * v; }\n"
+         "void k(__local float* x, int n) { for (int i = 0; i < 32; ++i) if (i == n) f(x[0]); }\n");
+  REQUIRE(kinds(loop) == "F-1f;F-1k;L1;B2;c3f;");
+  all.items.clear();
+  for (int lane = 0; lane < 32; ++lane) {
+    std::vector<Trace::Event> events = {{1, 0}};
+    for (int i = 0; i < 32; ++i) {
+      events.push_back({2, 0});
+      if (i == lane)
+        for (const int region : {3, 4, 0}) events.push_back({region, 0});
+    }
+    all.items.push_back(events);
+  }
+  CHECK(weighed(loop, all).steps.value > 32 * (loop.all[0].steps + loop.all[2].steps));
 }

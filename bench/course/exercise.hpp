@@ -24,18 +24,18 @@ enum class Grid {
 
 // A figure that the shape of a kernel is judged by. Less is better.
 enum class Figure {
-  slots,      // issue slots per result
-  memory,     // instructions on global memory per result
+  steps,      // operations that a wave, or a group that has barriers, goes through per result
+  memory,     // accesses of global memory per result
   registers,  // vector registers of a work-item
-  apart,      // bytes between what two neighbouring work-items store
+  stores,     // bytes between what two neighbouring work-items store
+  loads,      // and load
   reach,      // pixels of the source that the first groups can read, per pixel that they write
 };
-constexpr std::size_t kFigures = 5;
 
 struct Limit {
-  Figure figure = Figure::slots;
-  // Where the limit lies between the recipe's figure, 0, and that of the start, 1; above 1 it is the
-  // start's figure times this.
+  Figure figure = Figure::steps;
+  // Of steps and memory: the limit is the start's figure times this. Of the others: where it lies between
+  // the recipe's figure, 0, and that of the start, 1.
   double share = 0;
 };
 
@@ -49,7 +49,7 @@ struct Exercise {
   std::string recipe;   // its solution
   std::string variant;  // and which of its kernels the limits come from
   std::string kernel;   // the function that the learner's file has
-  std::string result;   // what slots and accesses are counted per
+  std::string result;   // what steps and accesses are counted per
   Grid grid = Grid::items;
   // Of Grid::items the results, of Grid::groups the groups, as an expression of the sizes and of LOCAL,
   // a group's size.

@@ -635,7 +635,8 @@ Exercise read_page(const std::string& name) {
   for (const auto& [figure, share] :
        from.at("limits").get<std::vector<std::pair<std::string, double>>>())
     out.limits.push_back(
-        {one_of<Figure>({"slots", "memory", "registers", "apart", "reach"}, figure), share});
+        {one_of<Figure>({"steps", "memory", "registers", "stores", "loads", "reach"}, figure),
+         share});
   return out;
 }
 

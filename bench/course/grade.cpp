@@ -120,11 +120,17 @@ Proof right(const std::string& file, const GradeOptions& options) {
   return out;
 }
 
+// "line 12: x = y;"
+std::string quoted(const std::string& text, std::size_t number) {
+  std::istringstream lines(text);
+  std::string line;
+  for (std::size_t i = 0; i < number; ++i) std::getline(lines, line);
+  return fmt::format("line {}: {}", number, trimmed(line));
+}
+
 // Oclgrind's first complaint, and the lines of the file that it names.
 std::vector<std::string> complaint(const std::string& log, const std::string& text) {
-  std::vector<std::string> source;
-  std::istringstream of(text);
-  for (std::string line; std::getline(of, line);) source.push_back(line);
+  const auto known = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
   std::vector<std::string> out;
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
@@ -138,8 +144,8 @@ std::vector<std::string> complaint(const std::string& log, const std::string& te
     const std::string mark = "\tAt line ";
     if (out.empty() || line.rfind(mark, 0) != 0) continue;
     const std::size_t number = std::strtoul(line.c_str() + mark.size(), nullptr, 10);
-    if (number < 1 || number > source.size()) continue;
-    const std::string at = fmt::format("line {}: {}", number, trimmed(source[number - 1]));
+    if (number < 1 || number > known) continue;
+    const std::string at = quoted(text, number);
     if (std::find(out.begin(), out.end(), at) == out.end()) out.push_back(at);
   }
   return out;
@@ -197,10 +203,11 @@ std::string digits(double value) {
   return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
-double figure_in(const Json& figures, const char* whose, Figure figure) {
+Weighed::Figure figure_in(const Json& figures, const char* whose, Figure figure) {
   const std::string key = std::to_string(static_cast<int>(figure));
-  if (!figures.is_object() || !figures.contains(whose) || !figures[whose].contains(key)) return -1;
-  return figures[whose][key].get<double>();
+  if (!figures.is_object() || !figures.contains(whose) || !figures[whose].contains(key))
+    return {-1, 0};
+  return {figures[whose][key].at(0).get<double>(), figures[whose][key].at(1).get<unsigned>()};
 }
 
 Proof shape(const Exercise& exercise, const std::string& file, const GradeOptions& options) {
@@ -219,21 +226,25 @@ Proof shape(const Exercise& exercise, const std::string& file, const GradeOption
   }
   out.state = Proof::State::holds;
   for (const Limit& limit : exercise.limits) {
-    const double yours = figure_in(found.figures, "yours", limit.figure);
-    const double start = figure_in(found.figures, "start", limit.figure);
-    const double recipe = figure_in(found.figures, "recipe", limit.figure);
+    const auto [yours, line] = figure_in(found.figures, "yours", limit.figure);
+    const double start = figure_in(found.figures, "start", limit.figure).value;
+    const double recipe = figure_in(found.figures, "recipe", limit.figure).value;
     constexpr double kSlack = 1.02;
+    const bool is_per_result = limit.figure == Figure::steps || limit.figure == Figure::memory;
     const double most =
-        kSlack * (limit.share > 1 ? limit.share * start : recipe + limit.share * (start - recipe));
+        kSlack * (is_per_result ? limit.share * start : recipe + limit.share * (start - recipe));
     const bool holds = yours >= 0 && start >= 0 && recipe >= 0 && yours <= most;
     if (!holds) out.state = Proof::State::fails;
-    const bool is_per_result = limit.figure == Figure::slots || limit.figure == Figure::memory;
-    out.lines.push_back(fmt::format("{}{}: {}; the start has {}, the recipe {}; {}",
-                                    to_string(limit.figure),
-                                    is_per_result ? " per " + exercise.result : "", digits(yours),
-                                    digits(start), digits(recipe),
-                                    holds ? "good, the limit is " + digits(most)
-                                          : "at most " + digits(most) + " is asked for"));
+    // The recipe's text serves every case of the operation: its steps say nothing about this one.
+    out.lines.push_back(
+        fmt::format("{}{}: {}; the start has {}{}; {} {}{}", to_string(limit.figure),
+                    is_per_result ? " per " + exercise.result : "", digits(yours), digits(start),
+                    limit.figure == Figure::steps ? "" : ", the recipe " + digits(recipe),
+                    !holds                   ? "at most"
+                    : yours > kSlack * start ? "more, but within the limit,"
+                                             : "good, the limit is",
+                    digits(most), holds ? "" : " is asked for"));
+    if (!holds && line > 0) out.lines.push_back("look at " + quoted(read_text_file(file), line));
   }
   return out;
 }

@@ -11,7 +11,6 @@
 #include <clcook/core/source.hpp>
 
 #include "course/learner.hpp"
-#include "course/weighing.hpp"
 #include "isa/jobs.hpp"
 #include "isa/tools.hpp"
 #include "measure/measure.hpp"
@@ -185,43 +184,6 @@ std::size_t group_of(const described::Description& about, const Entry* entry) {
   return out;
 }
 
-// Bytes between what two neighbours of a wave store. All items of the first group run as one lane of
-// it, then all as the next: what they write tells where that lane stores. What they read does not
-// matter.
-double apart(const Exercise& exercise, const Part& part, const Entry* entry) {
-  const auto places = [&](std::size_t lane) {
-    const Written written = run_with(
-        exercise, part, entry,
-        fmt::format(
-            "static inline size_t clcook_course_group(uint d) {{ return 0; }}\n"
-            "static inline size_t clcook_course_local(uint d) {{\n"
-            "  const size_t width = get_local_size(0);\n"
-            "  return d == 0 ? {0} % width : d == 1 ? {0} / width % get_local_size(1) : 0;\n"
-            "}}\n",
-            lane));
-    std::vector<double> out;
-    for (std::size_t i = 0; i < written.elements.size(); ++i) {
-      if (written.elements[i] != 0) out.push_back(static_cast<double>(i));
-    }
-    return out;
-  };
-  const described::Description about = description_of(exercise, kCountedSeed, part.seed, {});
-  const std::size_t group = group_of(about, entry);
-  if (group < 16) unweighable("its groups have fewer than 16 work-items");
-  const double bytes =
-      static_cast<double>(about.arguments[about.compare.outputs.front()].type.size());
-  std::vector<double> distances;
-  for (const std::size_t lane : {std::size_t{4}, group / 2 + 1}) {
-    const std::vector<double> one = places(lane);
-    const std::vector<double> next = places(lane + 1);
-    if (one.empty() || one.size() != next.size())
-      unweighable("neighbouring work-items do not store the same number of results");
-    for (std::size_t i = 0; i < one.size(); ++i)
-      distances.push_back(bytes * std::abs(next[i] - one[i]));
-  }
-  return median(distances);
-}
-
 // Pixels of the source within the radius of what the first groups write, per pixel that they write.
 // The kernel runs with the numbers of the first groups alone; what it wrote tells where they were.
 double reach(const Exercise& exercise, const Part& part, const Entry* entry) {
@@ -267,29 +229,41 @@ double reach(const Exercise& exercise, const Part& part, const Entry* entry) {
   return reads / writes * std::sqrt(static_cast<double>(group) / 256);
 }
 
+// The line of a text that has this word first; 0: none.
+unsigned line_of(const std::string& text, const std::string& word) {
+  const std::size_t at = text.find(word);
+  if (at == std::string::npos) return 0;
+  return 1 + static_cast<unsigned>(
+                 std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
 Figures figures_of(const Exercise& exercise, const Part& part, const Entry* entry,
                    const isa::Toolchain* tools, const DiskCache& cache) {
   Figures out;
-  if (wants(exercise, Figure::reach)) out[Figure::reach] = reach(exercise, part, entry);
-  if (wants(exercise, Figure::apart)) out[Figure::apart] = apart(exercise, part, entry);
+  const std::string text = entry == nullptr ? "" : entry->text;
+  if (wants(exercise, Figure::reach))
+    out[Figure::reach] = {reach(exercise, part, entry), line_of(text, "get_group_id")};
   if (tools == nullptr) return out;
-  if (!wants(exercise, Figure::slots) && !wants(exercise, Figure::memory) &&
-      !wants(exercise, Figure::registers))
-    return out;
   std::vector<Entry> entries;
   if (entry != nullptr) entries.push_back(*entry);
-  const Weighed weighed =
-      weigh(description_of(exercise, kCountedSeed, part.seed, entries),
-            entry == nullptr ? "recipe" : entry->name, part.seed, *tools, cache);
-  out[Figure::slots] = weighed.slots;
+  const described::Description about = description_of(exercise, kCountedSeed, part.seed, entries);
+  const std::string name = entry == nullptr ? "recipe" : entry->name;
+  if (wants(exercise, Figure::registers))
+    out[Figure::registers] = {static_cast<double>(registers_of(about, name, *tools, cache)),
+                              line_of(text, exercise.kernel + "(")};
+  const Weighed weighed = weigh(about, name, part.seed, *tools, cache);
+  out[Figure::steps] = weighed.steps;
   out[Figure::memory] = weighed.memory;
-  out[Figure::registers] = static_cast<double>(weighed.registers);
+  out[Figure::loads] = weighed.loads;
+  out[Figure::stores] = weighed.stores;
   return out;
 }
 
+// The value and the line of each.
 Json to_json(const Figures& figures) {
   Json out = Json::object();
-  for (const auto& [figure, value] : figures) out[std::to_string(static_cast<int>(figure))] = value;
+  for (const auto& [figure, one] : figures)
+    out[std::to_string(static_cast<int>(figure))] = {one.value, one.line};
   return out;
 }
 
@@ -300,7 +274,7 @@ Json known_figures(const Exercise& exercise, Part part, const Entry* entry,
   const described::Description about =
       description_of(exercise, kCountedSeed, part.seed,
                      entry == nullptr ? std::vector<Entry>{} : std::vector<Entry>{*entry});
-  std::string key = "course 3\n" + about.kernels.front().source.flatten() +
+  std::string key = "course 4\n" + about.kernels.front().source.flatten() +
                     about.kernels.front().options.text + about.bench_shapes.front().str();
   if (tools != nullptr) key += tools->clang_line + tools->libclc;
   if (const auto found = cache.load(key)) {
@@ -313,20 +287,19 @@ Json known_figures(const Exercise& exercise, Part part, const Entry* entry,
 }
 
 void check_shape(const Exercise& exercise, const Part& part, const Entry& entry, Report& report) {
-  const bool machine_code = std::any_of(
-      exercise.limits.begin(), exercise.limits.end(),
-      [](const Limit& one) { return one.figure != Figure::reach && one.figure != Figure::apart; });
+  const bool counts = std::any_of(exercise.limits.begin(), exercise.limits.end(),
+                                  [](const Limit& one) { return one.figure != Figure::reach; });
   isa::Toolchain tools;
-  if (machine_code) tools = isa::find_toolchain();
-  const isa::Toolchain* with = machine_code ? &tools : nullptr;
+  if (counts) tools = isa::find_toolchain();
+  const isa::Toolchain* with = counts ? &tools : nullptr;
   const DiskCache cache = isa::isa_cache();
   const Entry start = start_entry(exercise);
   Json all;
-  report.say("at", "its machine code");
+  report.say("at", "its figures");
   all["yours"] = to_json(figures_of(exercise, part, &entry, with, cache));
-  report.say("at", "the start's machine code");
+  report.say("at", "the start's figures");
   all["start"] = known_figures(exercise, part, &start, with, cache);
-  report.say("at", "the recipe's machine code");
+  report.say("at", "the recipe's figures");
   all["recipe"] = known_figures(exercise, part, nullptr, with, cache);
   report.say("figures", all);
   report.say("done", "");
@@ -379,14 +352,16 @@ void check_time(const Exercise& exercise, const Part& part, const Entry& entry, 
 
 const char* to_string(Figure figure) {
   switch (figure) {
-    case Figure::slots:
-      return "issue slots";
+    case Figure::steps:
+      return "steps";
     case Figure::memory:
       return "accesses of global memory";
     case Figure::registers:
       return "registers of a work-item";
-    case Figure::apart:
+    case Figure::stores:
       return "bytes between what neighbours store";
+    case Figure::loads:
+      return "bytes between what neighbours load";
     case Figure::reach:
       return "pixels that the first 24 groups read for each that they write";
   }

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "course/exercise.hpp"
+#include "course/weighing.hpp"
 
 namespace clcook::tool::course {
 
 // The figures of one kernel; those that an exercise does not look at are left out.
-using Figures = std::map<Figure, double>;
+using Figures = std::map<Figure, Weighed::Figure>;
 
-// "issue slots"
+// "steps"
 const char* to_string(Figure figure);
 
 struct Part {

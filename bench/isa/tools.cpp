@@ -125,7 +125,6 @@ std::vector<std::string> clang_arguments(const Job& job, const Toolchain& tools)
       out.push_back(job.target.name == "x86-64" ? "-march=x86-64-v4" : "-march=" + job.target.name);
       break;
   }
-  if (job.remarks) out.push_back("-Rpass=loop-(unroll|vectorize)");
   add({"-Xclang", "-mlink-builtin-bitcode", "-Xclang"});
   out.push_back(bitcode_file(job.target, tools));
   return out;

@@ -50,7 +50,6 @@ struct Job {
   unsigned group = 0;                  // the group's size that the kernel requires; 0: any
   std::size_t local_bytes = 0;         // of its __local arguments, where they are known
   bool own_language = false;           // the kernel's own options have a -cl-std
-  bool remarks = false;                // the compiler tells which loops it unrolls
   Target target;
 
   // "line_blur/naive", "line_blur/naive group=64", "line_blur/naive#2"

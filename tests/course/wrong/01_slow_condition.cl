@@ -1,5 +1,5 @@
 // fails: shape
-// says: issue slots per
+// says: steps per
 // clcook course, exercise 1: two calls in a branch
 // clcook: local = 64
 // clcook: outputs = 1

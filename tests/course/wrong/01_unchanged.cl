@@ -1,3 +1,3 @@
 // fails: shape
-// says: issue slots per
+// says: steps per
 // clcook course, exercise 1: two calls in a branch

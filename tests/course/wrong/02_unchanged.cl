@@ -1,3 +1,3 @@
 // fails: shape
-// says: issue slots per
+// says: steps per
 // clcook course, exercise 2: a table instead of a cascade

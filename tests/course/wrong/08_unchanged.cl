@@ -1,3 +1,3 @@
 // fails: shape
-// says: issue slots per
+// says: steps per
 // clcook course, exercise 8: compaction with a scan
