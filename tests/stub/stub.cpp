@@ -258,6 +258,16 @@ cl_int enter(const char* function, bool counted = true) {
 #define STUB_NAMED(function) \
   if (const cl_int stub_code = enter(#function, false); stub_code != CL_SUCCESS) return stub_code
 
+// The same of a call that is enqueued, and what every one asks: a queue, memory objects of the right kind,
+// `fits`, and that they are of its context.
+#define STUB_ENQUEUE(function, fits, ...)                                              \
+  STUB_CALL(function);                                                                 \
+  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;                        \
+  if (!(fits)) return CL_INVALID_MEM_OBJECT;                                           \
+  for (const cl_mem stub_memory : {__VA_ARGS__}) {                                     \
+    if (stub_memory->context.get() != queue->context.get()) return CL_INVALID_CONTEXT; \
+  }
+
 std::nullptr_t refused(cl_int* status, cl_int code) {
   if (status != nullptr) *status = code;
   return nullptr;
@@ -1236,10 +1246,7 @@ cl_int CL_API_CALL clGetImageInfo(cl_mem image, cl_image_info name, std::size_t 
 cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
                                        std::size_t offset, std::size_t bytes, void* host,
                                        cl_uint count, const cl_event* waits, cl_event* done) {
-  STUB_CALL(clEnqueueReadBuffer);
-  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
-  if (!is_buffer(buffer)) return CL_INVALID_MEM_OBJECT;
-  if (buffer->context.get() != queue->context.get()) return CL_INVALID_CONTEXT;
+  STUB_ENQUEUE(clEnqueueReadBuffer, is_buffer(buffer), buffer);
   if (host == nullptr || offset > buffer->bytes || bytes > buffer->bytes - offset)
     return CL_INVALID_VALUE;
   return enqueue(
@@ -1250,10 +1257,7 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl
 cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
                                         std::size_t offset, std::size_t bytes, const void* host,
                                         cl_uint count, const cl_event* waits, cl_event* done) {
-  STUB_CALL(clEnqueueWriteBuffer);
-  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
-  if (!is_buffer(buffer)) return CL_INVALID_MEM_OBJECT;
-  if (buffer->context.get() != queue->context.get()) return CL_INVALID_CONTEXT;
+  STUB_ENQUEUE(clEnqueueWriteBuffer, is_buffer(buffer), buffer);
   if (host == nullptr || offset > buffer->bytes || bytes > buffer->bytes - offset)
     return CL_INVALID_VALUE;
   return enqueue(queue, CL_COMMAND_WRITE_BUFFER, count, waits, done, blocking != CL_FALSE,
@@ -1268,10 +1272,7 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer
                                            std::size_t slice, std::size_t host_row,
                                            std::size_t host_slice, void* host, cl_uint count,
                                            const cl_event* waits, cl_event* done) {
-  STUB_CALL(clEnqueueReadBufferRect);
-  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
-  if (!is_buffer(buffer)) return CL_INVALID_MEM_OBJECT;
-  if (buffer->context.get() != queue->context.get()) return CL_INVALID_CONTEXT;
+  STUB_ENQUEUE(clEnqueueReadBufferRect, is_buffer(buffer), buffer);
   Box here{};
   Box there{};
   if (host == nullptr || region[0] * region[1] * region[2] == 0 ||
@@ -1292,10 +1293,7 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffe
                                             std::size_t slice, std::size_t host_row,
                                             std::size_t host_slice, const void* host, cl_uint count,
                                             const cl_event* waits, cl_event* done) {
-  STUB_CALL(clEnqueueWriteBufferRect);
-  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
-  if (!is_buffer(buffer)) return CL_INVALID_MEM_OBJECT;
-  if (buffer->context.get() != queue->context.get()) return CL_INVALID_CONTEXT;
+  STUB_ENQUEUE(clEnqueueWriteBufferRect, is_buffer(buffer), buffer);
   Box here{};
   Box there{};
   if (host == nullptr || region[0] * region[1] * region[2] == 0 ||
@@ -1313,10 +1311,7 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, co
                                        std::size_t pattern_bytes, std::size_t offset,
                                        std::size_t bytes, cl_uint count, const cl_event* waits,
                                        cl_event* done) {
-  STUB_CALL(clEnqueueFillBuffer);
-  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
-  if (!is_buffer(buffer)) return CL_INVALID_MEM_OBJECT;
-  if (buffer->context.get() != queue->context.get()) return CL_INVALID_CONTEXT;
+  STUB_ENQUEUE(clEnqueueFillBuffer, is_buffer(buffer), buffer);
   if (pattern == nullptr || pattern_bytes == 0 || offset % pattern_bytes != 0 ||
       bytes % pattern_bytes != 0 || offset > buffer->bytes || bytes > buffer->bytes - offset)
     return CL_INVALID_VALUE;
@@ -1333,11 +1328,7 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem src, cl_me
                                        std::size_t src_offset, std::size_t dst_offset,
                                        std::size_t bytes, cl_uint count, const cl_event* waits,
                                        cl_event* done) {
-  STUB_CALL(clEnqueueCopyBuffer);
-  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
-  if (!is_buffer(src) || !is_buffer(dst)) return CL_INVALID_MEM_OBJECT;
-  if (src->context.get() != queue->context.get() || dst->context.get() != queue->context.get())
-    return CL_INVALID_CONTEXT;
+  STUB_ENQUEUE(clEnqueueCopyBuffer, is_buffer(src) && is_buffer(dst), src, dst);
   if (src_offset > src->bytes || bytes > src->bytes - src_offset || dst_offset > dst->bytes ||
       bytes > dst->bytes - dst_offset)
     return CL_INVALID_VALUE;
@@ -1356,13 +1347,11 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem src, c
                                            std::size_t src_row, std::size_t src_slice,
                                            std::size_t dst_row, std::size_t dst_slice,
                                            cl_uint count, const cl_event* waits, cl_event* done) {
-  STUB_CALL(clEnqueueCopyBufferRect);
-  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
-  if (!is_buffer(src) || !is_buffer(dst)) return CL_INVALID_MEM_OBJECT;
-  // PoCL 3.1 ends the process there.
-  if (src->parent.get() != nullptr || dst->parent.get() != nullptr) return CL_INVALID_MEM_OBJECT;
-  if (src->context.get() != queue->context.get() || dst->context.get() != queue->context.get())
-    return CL_INVALID_CONTEXT;
+  // PoCL 3.1 ends the process where one is a part of a buffer.
+  STUB_ENQUEUE(clEnqueueCopyBufferRect,
+               is_buffer(src) && is_buffer(dst) && src->parent.get() == nullptr &&
+                   dst->parent.get() == nullptr,
+               src, dst);
   Box here{};
   Box there{};
   if (src == dst || region[0] * region[1] * region[2] == 0 ||
@@ -1397,10 +1386,7 @@ void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_b
 
 cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void* mapped,
                                            cl_uint count, const cl_event* waits, cl_event* done) {
-  STUB_CALL(clEnqueueUnmapMemObject);
-  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
-  if (!is_buffer(memory)) return CL_INVALID_MEM_OBJECT;
-  if (memory->context.get() != queue->context.get()) return CL_INVALID_CONTEXT;
+  STUB_ENQUEUE(clEnqueueUnmapMemObject, is_buffer(memory), memory);
   auto* const at = static_cast<unsigned char*>(mapped);
   if (memory->maps.load() == 0 || at < memory->data || at >= memory->data + memory->bytes)
     return CL_INVALID_VALUE;
@@ -1414,11 +1400,7 @@ cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem src
                                               const std::size_t* origin, const std::size_t* region,
                                               std::size_t offset, cl_uint count,
                                               const cl_event* waits, cl_event* done) {
-  STUB_CALL(clEnqueueCopyImageToBuffer);
-  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
-  if (!is_image(src) || !is_buffer(dst)) return CL_INVALID_MEM_OBJECT;
-  if (src->context.get() != queue->context.get() || dst->context.get() != queue->context.get())
-    return CL_INVALID_CONTEXT;
+  STUB_ENQUEUE(clEnqueueCopyImageToBuffer, is_image(src) && is_buffer(dst), src, dst);
   const std::array<std::size_t, 3> box{region[0] * src->texel, region[1], 1};
   const std::size_t bytes = box[0] * box[1];
   if (!inside(*src, origin, region) || offset > dst->bytes || bytes > dst->bytes - offset)
@@ -1434,11 +1416,7 @@ cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem src
                                               std::size_t offset, const std::size_t* origin,
                                               const std::size_t* region, cl_uint count,
                                               const cl_event* waits, cl_event* done) {
-  STUB_CALL(clEnqueueCopyBufferToImage);
-  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
-  if (!is_buffer(src) || !is_image(dst)) return CL_INVALID_MEM_OBJECT;
-  if (src->context.get() != queue->context.get() || dst->context.get() != queue->context.get())
-    return CL_INVALID_CONTEXT;
+  STUB_ENQUEUE(clEnqueueCopyBufferToImage, is_buffer(src) && is_image(dst), src, dst);
   const std::array<std::size_t, 3> box{region[0] * dst->texel, region[1], 1};
   const std::size_t bytes = box[0] * box[1];
   if (!inside(*dst, origin, region) || offset > src->bytes || bytes > src->bytes - offset)
@@ -1454,10 +1432,7 @@ cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_b
                                       const std::size_t* origin, const std::size_t* region,
                                       std::size_t row, std::size_t, void* host, cl_uint count,
                                       const cl_event* waits, cl_event* done) {
-  STUB_CALL(clEnqueueReadImage);
-  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
-  if (!is_image(image)) return CL_INVALID_MEM_OBJECT;
-  if (image->context.get() != queue->context.get()) return CL_INVALID_CONTEXT;
+  STUB_ENQUEUE(clEnqueueReadImage, is_image(image), image);
   const std::array<std::size_t, 3> box{region[0] * image->texel, region[1], 1};
   if (host == nullptr || !inside(*image, origin, region) || (row != 0 && row < box[0]))
     return CL_INVALID_VALUE;
@@ -1473,10 +1448,7 @@ cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue, cl_mem image, cl_
                                        const std::size_t* origin, const std::size_t* region,
                                        std::size_t row, std::size_t, const void* host,
                                        cl_uint count, const cl_event* waits, cl_event* done) {
-  STUB_CALL(clEnqueueWriteImage);
-  if (!is_live(queue, kQueue)) return CL_INVALID_COMMAND_QUEUE;
-  if (!is_image(image)) return CL_INVALID_MEM_OBJECT;
-  if (image->context.get() != queue->context.get()) return CL_INVALID_CONTEXT;
+  STUB_ENQUEUE(clEnqueueWriteImage, is_image(image), image);
   const std::array<std::size_t, 3> box{region[0] * image->texel, region[1], 1};
   if (host == nullptr || !inside(*image, origin, region) || (row != 0 && row < box[0]))
     return CL_INVALID_VALUE;
