@@ -85,7 +85,7 @@ void run(const Arguments& arguments) {
   problem.height = picture.height;
   problem.sigma_x = arguments.sigma.front();
   problem.sigma_y = arguments.sigma.back();
-  problem.pixel = GaussianBlur::parse_pixel(arguments.pixel);
+  problem.pixel = clcook::pixel_type(GaussianBlur::parse_pixel(arguments.pixel), 4);
   problem.border = GaussianBlur::parse_border(arguments.border);
   problem.truncate = arguments.truncate;
   problem.quality = arguments.quality;

@@ -61,8 +61,7 @@ struct Plans {
     out.height = size.height;
     out.sigma_x = out.sigma_y = kSigma;
     out.truncate = kSide / 2 / kSigma;
-    out.pixel = clcook::Channel::u8;
-    out.channels = 3;
+    out.pixel = PixelType::rgb8;
     out.border = clcook::Border::reflect_101;
     return out;
   }
@@ -85,8 +84,8 @@ struct Plans {
   }
   static clcook::StreamCompaction::Problem bright(cv::Size size) {
     clcook::StreamCompaction::Problem out;
-    out.width = static_cast<std::size_t>(size.width);
-    out.height = static_cast<std::size_t>(size.height);
+    out.width = size.width;
+    out.height = size.height;
     out.pixel = PixelType::rgb8;
     out.weights = {19, 183, 54};  // blue, green, red
     return out;

@@ -68,12 +68,14 @@ void run(const Arguments& arguments) {
        texture.is_signed() ? Bc6hDecode::Format::signed_float : Bc6hDecode::Format::unsigned_float,
        PixelType::rgba16f}};
   const clcook::GaussianBlur blur{
-      runtime, {width, height, arguments.sigma, arguments.sigma, clcook::Channel::f16}};
-  const clcook::HaloTile dilate{
-      runtime,
-      {clcook::HaloTile::Filter::dilation, width, height, 1, arguments.radius, PixelType::rgba16f}};
-  const clcook::StreamCompaction compact{
-      runtime, {texture.level.width, texture.level.height, PixelType::rgba16f}};
+      runtime, {width, height, arguments.sigma, arguments.sigma, PixelType::rgba16f}};
+  clcook::HaloTile::Problem growth;
+  growth.width = width;
+  growth.height = height;
+  growth.radius = arguments.radius;
+  growth.pixel = PixelType::rgba16f;
+  const clcook::HaloTile dilate{runtime, growth};
+  const clcook::StreamCompaction compact{runtime, {width, height, PixelType::rgba16f}};
 
   const auto& blocks = texture.blocks;
   const cl::Buffer coded =

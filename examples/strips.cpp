@@ -186,8 +186,8 @@ void run(const Arguments& arguments) {
   problem.depth = arguments.depth;
   problem.sigma_z = arguments.depth > 1 ? arguments.sigma : 0;
   problem.sigma_x = problem.sigma_y = arguments.sigma;
-  problem.pixel = GaussianBlur::parse_pixel(arguments.pixel);
-  problem.channels = arguments.channels;
+  problem.pixel =
+      clcook::pixel_type(GaussianBlur::parse_pixel(arguments.pixel), arguments.channels);
   problem.quality = arguments.quality;
   problem.peak = 1;
   const std::vector<Runtime> all = all_devices(arguments);

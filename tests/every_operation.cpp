@@ -399,8 +399,7 @@ const std::map<std::string, std::string> kOwnRanges = {
     {"folded_switch", "patches- valence- valence+"},
     {"gaussian_blur",
      "width- width+ height- height+ sigma- sigma+ sigma_x- sigma_x+ sigma_y- sigma_y+ sigma_z- "
-     "sigma_z+ channels- channels+ truncate- truncate+ quality- quality+ peak- batch- depth- "
-     "depth+"},
+     "sigma_z+ truncate- truncate+ quality- quality+ peak- batch- depth- depth+"},
     {"gbuffer_shade", "texels- lights+"},
     {"group_size", "count- width- width+ height- height+ spheres- spheres+ steps- steps+"},
     {"group_swizzle", "width- width+ height- height+ taps- taps+ radius- radius+"},

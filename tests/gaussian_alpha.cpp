@@ -37,7 +37,7 @@ Bytes blurred(const Problem& p, const Bytes& src, GaussianBlur::Variant variant 
 }
 
 Problem straight(int width, int height, double sigma, Pixel pixel = Pixel::u8, int channels = 4) {
-  Problem p{width, height, sigma, sigma, pixel, channels};
+  Problem p{width, height, sigma, sigma, pixel_type(pixel, channels)};
   p.alpha = Alpha::straight;
   p.peak = 1;
   return p;
@@ -363,7 +363,7 @@ TEST_CASE("alpha: what is refused") {
     for (const int channels : {1, 3}) {
       Problem p = straight(40, 24, 1);
       p.alpha = alpha;
-      p.channels = channels;
+      p.pixel = pixel_type(Channel::u8, channels);
       const std::string what = message(p, {}, Errc::invalid_argument);
       CHECK_MESSAGE(what.find(text("got ", channels)) != std::string::npos, what);
       CHECK_MESSAGE(what.find(alpha_name(alpha, "")) != std::string::npos, what);
@@ -381,7 +381,7 @@ TEST_CASE("alpha: what is refused") {
   p.alpha = Alpha::none;
   CHECK_THROWS_AS(GaussianBlur(runtime(), p, "straight_alpha"), Error);
   p.alpha = Alpha::straight;
-  p.pixel = Pixel::f32;
+  p.pixel = PixelType::rgba32f;
   p.peak = 0;
   p.quality = 140;
   CHECK_THROWS_AS(GaussianBlur(runtime(), p), Error);  // products are rounded

@@ -24,13 +24,14 @@ namespace ref = clcook::reference::gaussian_blur;
 namespace {
 
 using Problem = GaussianBlur::Problem;
+using Posed = GaussianBlur::Posed;
 
 Problem problem_of(int width, int height, double sigma) { return {width, height, sigma, sigma}; }
 
 ref::Picture picture_of(const Problem& p, const std::vector<float>& values) {
   ref::Picture out{static_cast<std::size_t>(p.width),
                    static_cast<std::size_t>(p.height),
-                   static_cast<std::size_t>(p.channels),
+                   static_cast<std::size_t>(gaussian::channels_of(p)),
                    {}};
   out.values.assign(values.begin(), values.end());
   return out;
@@ -179,7 +180,7 @@ TEST_CASE("gaussian_blur: a pattern that repeats is blurred alike wherever it is
   constexpr int kWide = 5;
   constexpr int kHigh = 7;
   for (const double sigma : {2.0, 9.0, 12.0, 17.0, 18.0, 40.0}) {
-    Problem p{kWide * 29, kHigh * 43, sigma, sigma, GaussianBlur::Pixel::f32, 1};
+    Problem p{kWide * 29, kHigh * 43, sigma, sigma, PixelType::r32f};
     p.border = GaussianBlur::Border::wrap;
     p.peak = 1;
     std::vector<float> src(static_cast<std::size_t>(p.width * p.height));
@@ -243,7 +244,7 @@ LONG_TEST_CASE("gaussian_blur: every method keeps its promise of quality", 32) {
     for (const double sigma : {1.0, 7.0, 31.0}) {
       if (left_out(number++, 4)) continue;
       Problem p = problem_of(192, 160, sigma);
-      p.pixel = pixel;
+      p.pixel = pixel_type(pixel, 4);
       p.peak = gaussian::is_integer(pixel) ? 0 : 1;
       Random random(3);
       ref::Picture in{192, 160, 4, cookbook::gaussian_blur_card::picture(random, 192, 160, 4)};
@@ -385,7 +386,7 @@ TEST_CASE("gaussian_blur: images") {
     worst = std::max(worst, std::abs(static_cast<double>(got[i]) - expected[i]));
   CHECK(worst <= blur.max_error());
   Problem bytes = p;
-  bytes.pixel = GaussianBlur::Pixel::u8;
+  bytes.pixel = PixelType::rgba8;
   check_refused([&] { GaussianBlur(runtime(), bytes)(ImageView(src), ImageView(dst)); }, "image");
 }
 
@@ -423,6 +424,46 @@ TEST_CASE("gaussian_blur: wrong values are refused with value and rule") {
   check_refused([&] { blur(a, b, GaussianBlur::Region{1, 0, 16, 16}); }, "must lie within");
   check_refused([&] { blur(a, b, GaussianBlur::Region{0, 0, 0, 4}); }, "region of 0 x 4");
 }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+TEST_CASE(
+    "gaussian_blur: a Channel and a number of channels are the type of pixels, for a version "
+    "more") {
+  using Pixel = GaussianBlur::Pixel;
+  const Problem positional{16, 8, 2, 1, Pixel::u8, 3};
+  Problem by_name{16, 8, 2, 1};
+  by_name.pixel = Pixel::u8;
+  by_name.channels = 3;
+  const Problem now{16, 8, 2, 1, PixelType::rgb8};
+  for (const Problem& p : {positional, by_name, now}) {
+    CHECK(gaussian::type_of(p) == PixelType::rgb8);
+    CHECK(p.pixel == Pixel::u8);
+    const GaussianBlur blur(runtime(), p);
+    CHECK(blur.problem().channels == 3);
+    CHECK(blur.problem().pixel == Pixel::u8);
+    CHECK(Posed(p).bytes() == 2 * 16 * 8 * 3);
+    const cl::Buffer exact = create_buffer(runtime(), 16 * 8 * 3);
+    const cl::Buffer short_of_it = create_buffer(runtime(), 16 * 8 * 3 - 1);
+    CHECK_NOTHROW(blur(exact, create_buffer(runtime(), 16 * 8 * 3)).wait());
+    check_refused([&] { blur(short_of_it, exact); }, "needs 384");
+  }
+  Problem grey{16, 8, 2, 1};
+  CHECK(gaussian::type_of(grey) == PixelType::rgba32f);
+  grey.channels = 1;
+  CHECK(gaussian::type_of(grey) == PixelType::r32f);
+  for (const int channels : {0, 5}) {
+    by_name.channels = channels;
+    check_refused([&] { GaussianBlur(runtime(), by_name); },
+                  text("channels must be 1 to 4, got ", channels));
+  }
+  Problem both = now;
+  both.channels = 2;
+  check_refused([&] { GaussianBlur(runtime(), both); }, "leave channels alone, got rgb8 and 2");
+  check_refused([] { GaussianBlur(runtime(), {16, 8, 2, 1, static_cast<PixelType>(77)}); }, "77");
+  check_refused([] { GaussianBlur(runtime(), {16, 8, 2, 1, static_cast<Pixel>(9)}); }, "9");
+}
+#pragma GCC diagnostic pop
 
 TEST_CASE("gaussian_blur: describe names the method, its promise and the others") {
   const Problem p = problem_of(300, 200, 4);

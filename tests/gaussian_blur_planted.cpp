@@ -7,8 +7,8 @@
 // with: weight /= (testing::bug == testing::Bug::weights ? 0.98 : 1.0) * total * s.cell
 //
 // planted: clcook/gaussian_blur/method.hpp
-// replace: return is_straight(p) ? weighted_by_alpha(p.outside, p.pixel, p.channels) : p.outside
-// with: return is_straight(p) && testing::bug != testing::Bug::rim ? weighted_by_alpha(p.outside, p.pixel, p.channels) : p.outside
+// replace: return is_straight(p) ? weighted_by_alpha(p.outside, p.pixel, channels_of(p)) : p.outside
+// with: return is_straight(p) && testing::bug != testing::Bug::rim ? weighted_by_alpha(p.outside, p.pixel, channels_of(p)) : p.outside
 #undef CLCOOK_COMPILED  // those that are compiled already are right
 #include <string>
 

@@ -36,7 +36,7 @@ Values draw(const Problem& p, const Value& value) {
   Values out;
   for (int y = 0; y < p.height; ++y) {
     for (int x = 0; x < p.width; ++x) {
-      for (int c = 0; c < p.channels; ++c) {
+      for (int c = 0; c < gaussian::channels_of(p); ++c) {
         const double one = value(x, y);
         out.push_back(gaussian::peak_of(p) * (c % 2 == 0 ? one : 1 - one));
       }
@@ -80,7 +80,7 @@ std::array<double, 4> outside_of(const Problem& p) {
 
 Values exact(const Problem& p, const Values& values) {
   const ref::Picture in{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
-                        static_cast<std::size_t>(p.channels), values};
+                        static_cast<std::size_t>(gaussian::channels_of(p)), values};
   return ref::blur(in, ref::weights(p.sigma_x, p.truncate), ref::weights(p.sigma_y, p.truncate),
                    reference_border(p.border), outside_of(p))
       .values;
@@ -185,7 +185,7 @@ LONG_TEST_CASE("gaussian_blur promise: no picture breaks it, of any method, size
       const auto& [width, height] = sizes[pixel == Pixel::f32 ? number % 3 + 1 : number % 4];
       Problem p{width, height, filter.sigma_x, filter.sigma_y};
       p.truncate = filter.truncate;
-      p.pixel = pixel;
+      p.pixel = pixel_type(pixel, 4);
       p.peak = gaussian::is_integer(pixel) ? 0 : 1;
       p.border = kBorders[number / 4 % std::size(kBorders)].value;
       const auto top = static_cast<float>(gaussian::peak_of(p));
@@ -244,7 +244,7 @@ LONG_TEST_CASE("gaussian_blur promise: the picture that is worst for the weights
              return q;
            }())) {
         p.quality = 0;
-        p.pixel = Pixel::f32;
+        p.pixel = PixelType::rgba32f;
         p.batch = pixels;
         const std::string name = std::string(variant.name()) + ": " + name_of(p);
         CAPTURE(name);
@@ -268,7 +268,7 @@ LONG_TEST_CASE("gaussian_blur promise: the picture that is worst for the weights
         }
         p.batch = static_cast<int>(drawn.size());
         const auto check_as = [&](Pixel pixel) {
-          p.pixel = pixel;
+          p.pixel = pixel_type(pixel, 4);
           std::vector<Values> pictures = drawn;
           for (Values& one : pictures) {
             for (std::size_t i = 0; gaussian::is_integer(pixel) && i < one.size(); ++i)
@@ -283,7 +283,7 @@ LONG_TEST_CASE("gaussian_blur promise: the picture that is worst for the weights
         double& most = used[variant.name()];
         most = std::max(most, check_as(Pixel::f32));
         Problem bytes_of_it = p;
-        bytes_of_it.pixel = Pixel::u8;
+        bytes_of_it.pixel = PixelType::rgba8;
         if (GaussianBlur::Posed(bytes_of_it).offer(runtime(), *variant.row()).can())
           check_as(Pixel::u8);
       }
@@ -299,8 +299,7 @@ LONG_TEST_CASE("gaussian_blur promise: the picture that is worst for the weights
 LONG_TEST_CASE("gaussian_blur promise: bytes that lie at a half everywhere are rounded either way",
                32) {
   Problem p{859, 734, 34.6, 34.6};
-  p.pixel = Pixel::u8;
-  p.channels = 1;
+  p.pixel = PixelType::r8;
   p.quality = 80;
   std::vector<Values> rings{
       draw(p, [](int x, int y) { return 0.5 + 0.5 * std::sin(x * x + y * y); })};
@@ -316,7 +315,7 @@ LONG_TEST_CASE("gaussian_blur promise: bytes that lie at a half everywhere are r
 LONG_TEST_CASE("gaussian_blur promise: one bright pixel in a thin picture", 16) {
   const ScopedVariable emulation("CLCOOK_TENSOR_EMULATE", "1");
   Problem p{15, 213, 8.56, 8.56};
-  p.pixel = Pixel::u8;
+  p.pixel = PixelType::rgba8;
   p.truncate = 3;
   p.quality = 70;
   const Error error = error_of([&] { GaussianBlur(runtime(), p, "tensor_bytes"); });
@@ -343,7 +342,7 @@ TEST_CASE("gaussian_blur promise: what cannot be had is refused with the best th
   for (const auto pixel : {Pixel::u8, Pixel::u16, Pixel::f16, Pixel::f32}) {
     for (const double sigma : {0.0, 3.0, 20.0, 500.0}) {
       Problem p{64, 64, sigma, sigma};
-      p.pixel = pixel;
+      p.pixel = pixel_type(pixel, 4);
       const double best = GaussianBlur::best_quality(runtime(), p);
       CHECK(best >= 60);
       CHECK(best < 150);
@@ -373,7 +372,7 @@ TEST_CASE("gaussian_blur promise: the default of 60 dB has the matrix units for 
   const auto can = [](const char* variant, double sigma, double truncate) {
     Problem p{64, 64, sigma, sigma};
     p.truncate = truncate;
-    p.pixel = Pixel::u8;
+    p.pixel = PixelType::rgba8;
     return GaussianBlur::Posed(p).offer(runtime(), *GaussianBlur::Variant(variant).row()).can();
   };
   for (const double truncate : {2.0, 3.0, 4.0}) {

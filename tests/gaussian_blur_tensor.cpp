@@ -215,9 +215,8 @@ TEST_CASE("gaussian_blur tensor: without matrix units the variant is refused, wi
     CHECK(contains(error.what(), part));
   };
   refused([](Problem& q) { q.peak = 0; }, "needs Problem::peak");
-  refused([](Problem& q) { q.channels = 3; }, "needs 4 channels, got 3");
-  refused([](Problem& q) { q.pixel = GaussianBlur::Pixel::u16; },
-          "takes float and byte pixels only");
+  refused([](Problem& q) { q.pixel = PixelType::rgb32f; }, "needs 4 channels, got 3");
+  refused([](Problem& q) { q.pixel = PixelType::rgba16; }, "takes float and byte pixels only");
   refused([](Problem& q) { q.sigma_y = 300; }, "radius of 1200");
   refused([](Problem& q) { q.peak = 1e38; }, "peak of 1e-30 to 1e30");
   refused(
@@ -229,15 +228,15 @@ TEST_CASE("gaussian_blur tensor: without matrix units the variant is refused, wi
   // And tensor_bytes.
   const auto refused_bytes = [&](const auto& change, const char* part) {
     Problem q = p;
-    q.pixel = GaussianBlur::Pixel::u8;
+    q.pixel = PixelType::rgba8;
     change(q);
     const Error error = error_of([&] { GaussianBlur(runtime(), q, "tensor_bytes"); });
     CHECK(error.code == Errc::unsupported);
     CAPTURE(error.what());
     CHECK(contains(error.what(), part));
   };
-  refused_bytes([](Problem& q) { q.pixel = GaussianBlur::Pixel::u16; }, "takes byte pixels only");
-  refused_bytes([](Problem& q) { q.channels = 3; }, "needs 4 channels, got 3");
+  refused_bytes([](Problem& q) { q.pixel = PixelType::rgba16; }, "takes byte pixels only");
+  refused_bytes([](Problem& q) { q.pixel = PixelType::rgb8; }, "needs 4 channels, got 3");
   refused_bytes([](Problem& q) { q.sigma_y = 30; }, "radius of 120");
   refused_bytes(
       [](Problem& q) {
@@ -247,7 +246,7 @@ TEST_CASE("gaussian_blur tensor: without matrix units the variant is refused, wi
       "whole levels, got 0.5");
   refused(
       [](Problem& q) {
-        q.pixel = GaussianBlur::Pixel::u8;
+        q.pixel = PixelType::rgba8;
         q.border = GaussianBlur::Border::constant;
         q.outside = {2, 0, 0.5f, 0};
       },
@@ -333,7 +332,7 @@ LONG_TEST_CASE("gaussian_blur tensor_bytes: the device makes the model's bytes",
     p.sigma_y = one.sigma_y;
     p.truncate = one.truncate;
     p.quality = one.quality;
-    p.pixel = GaussianBlur::Pixel::u8;
+    p.pixel = PixelType::rgba8;
     p.border = kBorders[number % std::size(kBorders)].value;
     p.outside = {191, 32, 0, 255};
     const auto design = gaussian::TensorBytes::design(p, gaussian::make_axes(p));

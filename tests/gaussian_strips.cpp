@@ -54,7 +54,8 @@ std::size_t rows_of(const Problem& p) {
 
 Bytes picture_of(const Problem& p) {
   Random random(3);
-  std::vector<double> values(rows_of(p) * static_cast<std::size_t>(p.width * p.channels));
+  std::vector<double> values(rows_of(p) *
+                             static_cast<std::size_t>(p.width * gaussian::channels_of(p)));
   for (double& value : values) value = static_cast<double>(random.uniform());
   return cookbook::gaussian_blur_card::store(p.pixel, values);
 }
@@ -88,11 +89,11 @@ LONG_TEST_CASE("strips: every height, border and method gives the whole picture,
   StripPipeline pipeline({runtime(), another(), beside()});
   Problem small{37, 70, 1.5, 3};
   small.outside = {0.25f, 0.5f, 0.75f, 1};
-  Problem bytes{53, 61, 2, 2, GaussianBlur::Pixel::u8, 3};
+  Problem bytes{53, 61, 2, 2, PixelType::rgb8};
   bytes.outside = {200, 100, 50, 0};
   Problem large{40, 300, 17, 18};
   large.peak = 1;
-  Problem shorts{64, 500, 20, 16.5, GaussianBlur::Pixel::u16, 1};
+  Problem shorts{64, 500, 20, 16.5, PixelType::r16};
   shorts.truncate = 2;
   for (Problem p : {small, bytes, large, shorts}) {
     for (const BorderRow& border : kBorders) {
@@ -127,7 +128,7 @@ LONG_TEST_CASE("strips: every height, border and method gives the whole picture,
 }
 
 LONG_TEST_CASE("strips: batches, pitches, and every way to the device", 16) {
-  Problem p{45, 40, 2, 4, GaussianBlur::Pixel::f32, 2};
+  Problem p{45, 40, 2, 4, PixelType::rg32f};
   p.batch = 3;
   for (const auto border : {GaussianBlur::Border::clamp, GaussianBlur::Border::wrap}) {
     p.border = border;
@@ -182,7 +183,7 @@ LONG_TEST_CASE("strips: batches, pitches, and every way to the device", 16) {
 
 LONG_TEST_CASE("strips: more bytes than a staging piece, copied by several threads", 16) {
   // Rows of 17 MB, larger than a piece.
-  Problem p{(1 << 20) + 5, 3, 0.25, 0.25, GaussianBlur::Pixel::f32, 4};
+  Problem p{(1 << 20) + 5, 3, 0.25, 0.25, PixelType::rgba32f};
   p.peak = 1;
   const Bytes src = picture_of(p);
   const Bytes expected = whole_of(p, src, {});
@@ -214,7 +215,7 @@ TEST_CASE("strips: an exception of the progress callback ends the call") {
 }
 
 TEST_CASE("strips: what is refused, before anything is written") {
-  const Problem p{32, 40, 1, 1, GaussianBlur::Pixel::u8};
+  const Problem p{32, 40, 1, 1, PixelType::rgba8};
   Bytes src(5120, 1);
   Bytes dst(5120, 9);
   StripPipeline pipeline({runtime()});

@@ -74,7 +74,7 @@ LONG_TEST_CASE("volumes: the card's shapes, by every method that can", 32) {
 }
 
 LONG_TEST_CASE("volumes: without sigma_z a volume is a batch, and depth 1 a picture", 16) {
-  Problem volume{33, 21, 2, 1, GaussianBlur::Pixel::u16, 1};
+  Problem volume{33, 21, 2, 1, PixelType::r16};
   volume.depth = 6;
   Problem batch = volume;
   batch.depth = 1;
@@ -82,7 +82,7 @@ LONG_TEST_CASE("volumes: without sigma_z a volume is a batch, and depth 1 a pict
   const Bytes src = noise(volume);
   for (const char* variant : {"separable", "naive"})
     CHECK(blurred(volume, src, variant) == blurred(batch, src, variant));
-  Problem flat{33, 126, 2, 1, GaussianBlur::Pixel::u16, 1};
+  Problem flat{33, 126, 2, 1, PixelType::r16};
   flat.sigma_z = 3;  // the one slice repeats beyond the border
   const Bytes one = blurred(flat, src, "separable");
   flat.sigma_z = 0;
@@ -95,17 +95,17 @@ LONG_TEST_CASE("volumes: without sigma_z a volume is a batch, and depth 1 a pict
 }
 
 TEST_CASE("volumes: along z alone a volume is a picture of slices") {
-  Problem volume{7, 11, 0, 0, GaussianBlur::Pixel::f32, 2};
+  Problem volume{7, 11, 0, 0, PixelType::rg32f};
   volume.depth = 40;
   volume.sigma_z = 3;
-  Problem picture{77, 40, 0, 3, GaussianBlur::Pixel::f32, 2};
+  Problem picture{77, 40, 0, 3, PixelType::rg32f};
   const Bytes src = noise(volume);
   for (const char* variant : {"separable", "naive"})
     CHECK(blurred(volume, src, variant) == blurred(picture, src, variant));
 }
 
 TEST_CASE("volumes: x, y and z are the same to a cube") {
-  Problem p{24, 24, 1, 2, GaussianBlur::Pixel::f32, 1};
+  Problem p{24, 24, 1, 2, PixelType::r32f};
   p.depth = 24;
   p.sigma_z = 3;
   p.border = GaussianBlur::Border::mirror;
@@ -134,7 +134,7 @@ TEST_CASE("volumes: x, y and z are the same to a cube") {
 }
 
 TEST_CASE("volumes: a region is those slices of the whole") {
-  Problem p{19, 13, 1, 1.5, GaussianBlur::Pixel::f32, 1};
+  Problem p{19, 13, 1, 1.5, PixelType::r32f};
   p.depth = 15;
   p.sigma_z = 2;
   p.batch = 2;
@@ -151,7 +151,7 @@ TEST_CASE("volumes: a region is those slices of the whole") {
 }
 
 TEST_CASE("volumes: slabs from host memory give the whole volume, bit for bit") {
-  Problem p{29, 9, 1, 2, GaussianBlur::Pixel::u16, 1};
+  Problem p{29, 9, 1, 2, PixelType::r16};
   p.depth = 41;
   StripPipeline pipeline({runtime(), runtime()}, {1, StripWay::automatic});
   const auto check = [&](const char* variant) {
@@ -178,7 +178,7 @@ TEST_CASE("volumes: slabs from host memory give the whole volume, bit for bit") 
 }
 
 TEST_CASE("volumes: the promise adds up, and bytes go through floats") {
-  Problem p{40, 30, 20, 20, GaussianBlur::Pixel::f32, 1};
+  Problem p{40, 30, 20, 20, PixelType::r32f};
   p.depth = 30;
   p.sigma_z = 2;
   p.peak = 1;
@@ -186,7 +186,7 @@ TEST_CASE("volumes: the promise adds up, and bytes go through floats") {
   CHECK(blur.psnr() >= 60);
   CHECK(blur.variant().name() == "volume");
   CHECK(blur.describe().find("along z: ") != std::string::npos);
-  p.pixel = GaussianBlur::Pixel::u8;
+  p.pixel = PixelType::r8;
   const GaussianBlur bytes(runtime(), p);
   CHECK(bytes.variant().name() != "volume");  // two roundings to bytes are 54 dB
   CHECK(bytes.psnr() >= 60);

@@ -80,7 +80,7 @@ Stages run(const Runtime& rt, PixelType pixel, const std::vector<unsigned char>&
   const Channel channel = clcook::channel_of(pixel);
   const std::size_t bytes = clcook::pixel_bytes(pixel);
   const Bc6hDecode decode(rt, {kWidth, kHeight, Bc6hDecode::Format::unsigned_float, pixel});
-  const GaussianBlur blur(rt, {kPartWidth, kPartHeight, 2.0, 1.5, channel});
+  const GaussianBlur blur(rt, {kPartWidth, kPartHeight, 2.0, 1.5, pixel});
   const HaloTile dilate(rt, {HaloTile::Filter::dilation, kPartWidth, kPartHeight, 1, 2, pixel,
                              HaloTile::Border::wrap});
   const StreamCompaction compact(rt, {kPartWidth, kPartHeight, pixel});
@@ -187,7 +187,7 @@ LONG_TEST_CASE("a picture of bytes and of shorts goes through blur, dilation and
     const cl::Buffer grown = clcook::create_buffer(rt, in.size());
     const cl::Buffer list = clcook::create_buffer(rt, kPart * 4);
     const cl::Buffer kept = clcook::create_buffer(rt, 4);
-    const GaussianBlur blur(rt, {kPartWidth, kPartHeight, 1.0, 1.0, channel});
+    const GaussianBlur blur(rt, {kPartWidth, kPartHeight, 1.0, 1.0, pixel});
     const HaloTile dilate(rt, {HaloTile::Filter::dilation, kPartWidth, kPartHeight, 1, 1, pixel});
     const StreamCompaction compact(rt, {kPartWidth, kPartHeight, pixel});
     const cl::Event one = blur(src, blurred);

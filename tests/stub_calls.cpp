@@ -448,7 +448,7 @@ TEST_CASE("rectangles of sub-buffers are copied from the whole buffer") {
   };
   // 4 slices of 8 x 8 floats with gaps between rows, along z: copies into rows without gaps and back.
   GaussianBlur::Problem p{8, 8, 0, 0};
-  p.channels = 1;
+  p.pixel = PixelType::r32f;
   p.depth = 4;
   p.sigma_z = 1;
   const GaussianBlur blur(runtime, p, "volume");

@@ -34,10 +34,10 @@ constexpr std::size_t kTangents = 24;  // vectors of a patch's two tangent patch
 // around it, counter-clockwise, from the neighbour of vertex 0 beyond the edge 0-3.
 // clcook::io::make_patches() makes these lists from a mesh of quads.
 struct Problem {
-  std::size_t vertices = 0;                           // in the buffer of positions, 1 to 2^32 - 1
-  std::vector<std::array<std::uint8_t, 4>> valences;  // per patch, of its quad's vertices, 3 to 8
+  std::size_t vertices = 0;                             // in the buffer of positions, 1 to 2^32 - 1
+  std::vector<std::array<std::uint8_t, 4>> valences{};  // per patch, of its quad's vertices, 3 to 8
   // The points of all patches, one patch after the other: 2 (n0 + n1 + n2 + n3) - 16 each.
-  std::vector<std::uint32_t> indices;
+  std::vector<std::uint32_t> indices{};
   // Write the tangent patches too, behind the control points of all patches: 24 vectors per patch,
   // derivatives to the patch's parameters. First those along the rows, u, 4 rows of 3; then those
   // along the columns, v, 3 rows of 4.

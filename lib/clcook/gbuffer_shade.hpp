@@ -42,7 +42,7 @@ struct Light {
 
 struct Problem {
   std::size_t texels = 0;        // 1 to kMaxTexels
-  std::vector<Light> lights;     // at most kMaxLights
+  std::vector<Light> lights{};   // at most kMaxLights
   std::uint32_t fog_colour = 0;  // bytes r, g, b, lowest first
 };
 

@@ -1,10 +1,15 @@
 // Neighbourhood filters of pictures and volumes: dilation, erosion, 3 x 3 median, and the neighbourhood
 // clamp of temporal anti-aliasing.
 //
-//   clcook::HaloTile grow{runtime, {clcook::HaloTile::Filter::dilation, 1920, 1080}};
+//   clcook::HaloTile::Problem problem;
+//   problem.width = 1920;
+//   problem.height = 1080;
+//   problem.filter = clcook::HaloTile::Filter::dilation;
+//   clcook::HaloTile grow{runtime, problem};
 //   cl::Event done = grow(frame, result, {uploaded});
 //
-//   clcook::HaloTile clamp{runtime, {clcook::HaloTile::Filter::clamp, 1920, 1080}};
+//   problem.filter = clcook::HaloTile::Filter::clamp;
+//   clcook::HaloTile clamp{runtime, problem};
 //   cl::Event clamped = clamp(frame, history, result);
 //
 // A neighbourhood is the (2 radius + 1)^2 pixels around a pixel, (2 radius + 1)^3 in a volume.

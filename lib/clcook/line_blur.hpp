@@ -49,12 +49,12 @@ struct RadiusFraction {
 };
 
 struct Problem {
-  int width = 0;                  // pixels, 1 to kMaxSize
-  int height = 0;                 // pixels, 1 to kMaxSize
-  double radius = 0;              // pixels, 0 to kMaxRadius, may be fractional; below 1 the blur is
-                                  // a copy
-  RadiusFraction relative_sigma;  // standard deviation; 0 makes the blur a copy
-  Pixel pixel = Pixel::rgba32f;   // of two or four channels
+  int width = 0;      // pixels, 1 to kMaxSize
+  int height = 0;     // pixels, 1 to kMaxSize
+  double radius = 0;  // pixels, 0 to kMaxRadius, may be fractional; below 1 the blur is
+                      // a copy
+  RadiusFraction relative_sigma{};  // standard deviation; 0 makes the blur a copy
+  Pixel pixel = Pixel::rgba32f;     // of two or four channels
   // What the last channel is. Straight alpha goes from 0 to 1, of integers to the largest one. With
   // it a pixel weighs as much in the colours as its alpha says, and errors are those of colours times
   // alpha. Premultiplied colours are blurred like any channel; a copy is a copy.

@@ -34,7 +34,7 @@ namespace local_multipass {
 struct Problem {
   std::uint32_t islands = 0;     // at least 1
   std::uint32_t iterations = 0;  // 1 to kMaxIterations
-  Island island;
+  Island island{};
 };
 
 // How to run, for tuning; 0 is open.

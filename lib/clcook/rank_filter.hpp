@@ -1,7 +1,12 @@
 // Rank filters of pictures: the median, the minimum, the maximum, and every rank between them. The
 // neighbours lie within radius 1 to 32.
 //
-//   clcook::RankFilter median{runtime, {1920, 1080, 7, 0.5, clcook::PixelType::r8}};
+//   clcook::RankFilter::Problem problem;
+//   problem.width = 1920;
+//   problem.height = 1080;
+//   problem.radius = 7;
+//   problem.pixel = clcook::PixelType::r8;
+//   clcook::RankFilter median{runtime, problem};  // rank is 0.5
 //   cl::Event done = median(frame, result, {uploaded});
 //
 // Around a pixel lie n = (2 radius + 1)^2 values. A result is number round(rank (n - 1)) of these in

@@ -29,6 +29,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace clcook {
@@ -36,9 +37,21 @@ namespace stream_compaction {
 
 constexpr std::size_t kMaxPixels = 0xFFFFFFFFu;
 
+// A number of pixels, of any integer: an int, as other operations have their sizes, or a std::size_t.
+class Count {
+ public:
+  template <class Int, std::enable_if_t<std::is_integral_v<Int>, int> = 0>
+  constexpr Count(Int count)  // NOLINT(google-explicit-constructor)
+      : count_(static_cast<std::size_t>(count)) {}
+  constexpr operator std::size_t() const { return count_; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  std::size_t count_;
+};
+
 struct Problem {
-  std::size_t width = 0;   // pixels
-  std::size_t height = 1;  // rows; width times height is 1 to kMaxPixels
+  Count width = 0;   // pixels
+  Count height = 1;  // rows; width times height is 1 to kMaxPixels
   PixelType pixel = PixelType::rgba8;
   bool ordered = true;  // whether the indices must ascend
   // Of the first three channels: 0 to 255 each, 1 to 256 together, so that sums of whole numbers are
@@ -195,8 +208,8 @@ struct Spec : PlainSpec {
   static void check(const Problem& p) {
     if (p.width < 1 || p.height < 1 || p.width > kMaxPixels / p.height) {
       fail(Errc::invalid_argument, kName,
-           text("pixels must be 1 to ", kMaxPixels, ", got ", p.width,
-                p.height == 1 ? "" : text(" x ", p.height)));
+           text("pixels must be 1 to ", kMaxPixels, ", got ", static_cast<std::size_t>(p.width),
+                p.height == 1 ? "" : text(" x ", static_cast<std::size_t>(p.height))));
     }
     pixel_type_name(p.pixel, kName);
     if (channels_of(p.pixel) == 1 && p.weights != Problem().weights) {

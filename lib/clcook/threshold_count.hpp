@@ -33,8 +33,8 @@ enum class Slot {
 inline std::size_t slot_bytes(Slot slot) { return slot == Slot::u8 ? 1 : 4; }
 
 struct Problem {
-  std::size_t count = 0;          // values, at least 1; may exceed 32 bits
-  std::vector<float> thresholds;  // 1 to kMaxThresholds, none above the one before it, no NaN
+  std::size_t count = 0;            // values, at least 1; may exceed 32 bits
+  std::vector<float> thresholds{};  // 1 to kMaxThresholds, none above the one before it, no NaN
   Slot slot = Slot::u8;
 };
 

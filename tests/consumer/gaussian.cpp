@@ -1,5 +1,8 @@
 // Blurs one bright pixel; the sum stays, the pixel does not.
 #include <clcook/gaussian_blur.hpp>
+#if __cplusplus >= 202002L
+#include <clcook/clcook.hpp>
+#endif
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -14,6 +17,33 @@
 #define CONSUMER_MAIN main
 #endif
 int CONSUMER_MAIN();
+
+#if __cplusplus >= 202002L
+// Problems are made by name. Sizes are ints, or what a program has them as.
+namespace {
+using clcook::PixelType;
+constexpr int kWide = 64;
+constexpr unsigned kHigh = 48;
+[[maybe_unused]] const clcook::GaussianBlur::Problem kSoft{
+    .width = kWide, .height = kHigh, .sigma_x = 2, .sigma_y = 2, .pixel = PixelType::rgb8};
+[[maybe_unused]] const clcook::SeparableFilter::Problem kEdges{
+    .width = kWide, .height = kHigh, .taps_x = {-1, 0, 1}, .pixel = PixelType::r32f};
+[[maybe_unused]] const clcook::RankFilter::Problem kMedian{
+    .width = kWide, .height = kHigh, .radius = 2, .pixel = PixelType::rgb8};
+[[maybe_unused]] const clcook::HaloTile::Problem kGrown{
+    .width = kWide, .height = kHigh, .radius = 2, .pixel = PixelType::rgb8};
+[[maybe_unused]] const clcook::LineBlur::Problem kLine{
+    .width = kWide, .height = kHigh, .radius = 2, .pixel = PixelType::rgb8};
+[[maybe_unused]] const clcook::StreamCompaction::Problem kBright{
+    .width = kWide, .height = kHigh, .pixel = PixelType::rgb8};
+[[maybe_unused]] const clcook::Bc6hDecode::Problem kTexture{.width = kWide, .height = kHigh};
+[[maybe_unused]] const clcook::GroupSwizzle::Problem kOrder{.width = kWide, .height = kHigh};
+[[maybe_unused]] const clcook::ThresholdCount::Problem kCounted{.count = 4};
+[[maybe_unused]] const clcook::FoldedSwitch::Problem kPatches{.vertices = 4};
+[[maybe_unused]] const clcook::GbufferShade::Problem kShaded{.texels = 4};
+[[maybe_unused]] const clcook::LocalMultipass::Problem kIslands{.islands = 4};
+}  // namespace
+#endif
 
 int CONSUMER_MAIN() {
   try {

@@ -50,6 +50,12 @@ def picture(shape, dtype, seed=1):
 
 
 PIXELS = {"uint8": "u8", "uint16": "u16", "float16": "f16", "float32": "f32"}
+
+
+def pixel_type(dtype, channels=1):
+    """The name of a type of pixels, such as "rgb16f"."""
+    kind = PIXELS[np.dtype(dtype).name]
+    return "rgba"[:channels] + kind[1:] + ("f" if kind[0] == "f" else "")
 # scipy's names of the library's borders.
 MODES = {
     "clamp": "nearest",

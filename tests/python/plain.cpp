@@ -57,8 +57,7 @@ clcook::GaussianBlur::Problem blur_problem(char** a) {
   clcook::GaussianBlur::Problem p;
   p.width = std::atoi(a[0]);
   p.height = std::atoi(a[1]);
-  p.channels = std::atoi(a[2]);
-  p.pixel = clcook::GaussianBlur::parse_pixel(a[3]);
+  p.pixel = clcook::pixel_type(clcook::GaussianBlur::parse_pixel(a[3]), std::atoi(a[2]));
   return p;
 }
 

@@ -172,7 +172,8 @@ def test_the_same_message_as_cpp(tmp_path):
         ({"width": 2**70}, clcook.InvalidArgument, ["width", "1180591620717411303424"]),
         ({"width": 0}, clcook.InvalidArgument, ["width", "0"]),
         ({"breadth": 30}, clcook.InvalidArgument, ["breadth", "width"]),
-        ({"pixel": "u9"}, clcook.InvalidArgument, ["u9", "u8, u16"]),
+        ({"pixel": "rgb9"}, clcook.InvalidArgument, ["rgb9", "r8, rg8, rgb8"]),
+        ({"channels": 3}, clcook.InvalidArgument, ["leave channels alone", "rgba8 and 3"]),
         ({"outside": 3}, clcook.WrongType, ["outside", "sequence"]),
         ({"outside": [1, 2]}, clcook.InvalidArgument, ["outside", "4 numbers", "2"]),
         ({"in_place": 1}, clcook.WrongType, ["in_place", "True or False"]),
@@ -184,7 +185,7 @@ def test_the_same_message_as_cpp(tmp_path):
 )
 def test_wrong_problems(queue, values, kind, parts):
     with raises(kind, *parts):
-        clcook.GaussianBlur(queue, **{"width": 30, "height": 20, "pixel": "u8", **values})
+        clcook.GaussianBlur(queue, **{"width": 30, "height": 20, "pixel": "rgba8", **values})
 
 
 def test_what_a_plan_is_called_with(cl, queue, context, buffer_of):

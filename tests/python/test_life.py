@@ -361,7 +361,7 @@ def test_a_fork_after_first_use(call):
     before = (
         "clcook.gaussian_blur(a, 2); context = cl.create_some_context(interactive=False); "
         "queue = cl.CommandQueue(context); src = cl.Buffer(context, cl.mem_flags.READ_WRITE, 1024); "
-        "plan = clcook.GaussianBlur(queue, width=32, height=32, pixel='u8', channels=1)"
+        "plan = clcook.GaussianBlur(queue, width=32, height=32, pixel='r8')"
     )
     code = FORK.format(before=before, call=call, end="del plan; clcook.clear(); os._exit(0)")
     assert python(code) == "Forked spawn 0"
@@ -380,7 +380,7 @@ import pyopencl as cl
 context = cl.create_some_context(interactive=False)
 queue = cl.CommandQueue(context)
 a = np.zeros((32, 32), np.uint8)
-plan = clcook.GaussianBlur(queue, width=32, height=32, pixel="u8", channels=1)
+plan = clcook.GaussianBlur(queue, width=32, height=32, pixel="r8")
 src = cl.Buffer(context, cl.mem_flags.USE_HOST_PTR, hostbuf=a)
 dst = cl.Buffer(context, cl.mem_flags.READ_WRITE, 1024)
 for _ in range(100):
@@ -402,8 +402,8 @@ a = np.zeros((90, 120, 4), np.uint8)
 out = np.empty_like(a)
 context = cl.create_some_context(interactive=False)
 queue = cl.CommandQueue(context)
-plan = clcook.GaussianBlur(queue, width=120, height=90, pixel="u8", sigma_x=3, sigma_y=3)
-own = clcook.GaussianBlur(queue, width=120, height=90, pixel="u8", sigma_x=3, sigma_y=3)
+plan = clcook.GaussianBlur(queue, width=120, height=90, pixel="rgba8", sigma_x=3, sigma_y=3)
+own = clcook.GaussianBlur(queue, width=120, height=90, pixel="rgba8", sigma_x=3, sigma_y=3)
 x, y = cl.array.to_device(queue, a), cl.array.to_device(queue, a)
 def refused(call):
     try:

@@ -3,7 +3,7 @@
 import clcook
 import numpy as np
 import pytest
-from conftest import DATA, MODES, PIXELS, blur, picture, plain
+from conftest import DATA, MODES, PIXELS, blur, picture, pixel_type, plain
 
 
 def cpp_blur(tmp_path, a, sigma, border="clamp", truncate=4):
@@ -442,7 +442,7 @@ def test_rank_filter(tmp_path, shape, dtype, radius, rank, border):
     assert clcook.rank_filter(a, radius, rank, out=out, **more) is out
     same(out, got)
     a.tofile(tmp_path / "in")
-    pixel = "rgba"[: a.shape[2] if a.ndim == 3 else 1] + {"u8": "8", "u16": "16", "f16": "16f", "f32": "32f"}[PIXELS[dtype]]
+    pixel = pixel_type(dtype, a.shape[2] if a.ndim == 3 else 1)
     plain(
         *("rank_filter", tmp_path / "in", tmp_path / "out", a.shape[1], a.shape[0], pixel),
         *(radius, rank, border),
@@ -543,10 +543,26 @@ def blur_plan(queue, a, sigma=3, **more):
         height=a.shape[0],
         sigma_x=sigma,
         sigma_y=sigma,
-        pixel=PIXELS[a.dtype.name],
-        channels=a.shape[2] if a.ndim == 3 else 1,
+        pixel=pixel_type(a.dtype, a.shape[2] if a.ndim == 3 else 1),
         **more,
     )
+
+
+def test_a_channel_and_a_number_are_a_type_for_a_version_more(queue, buffer_of, read):
+    a = picture((9, 21, 3), "uint8")
+    size = {"width": 21, "height": 9, "sigma_x": 1, "sigma_y": 1}
+    with pytest.warns(DeprecationWarning, match="pixel is the name of a type.*'u8' and channels"):
+        old = clcook.GaussianBlur(queue, **size, pixel="u8", channels=3)
+    new = clcook.GaussianBlur(queue, **size, pixel="rgb8")
+    results = []
+    for plan in (old, new):
+        assert plan.problem["channels"] == 3
+        dst = buffer_of(np.zeros_like(a))
+        results.append(read(a, dst, plan(buffer_of(a), dst)))
+    assert (old.problem["pixel"], new.problem["pixel"]) == ("u8", "rgb8")
+    same(*results)
+    with pytest.raises(clcook.InvalidArgument, match="'rgb9'; known are r8, rg8"):
+        clcook.GaussianBlur(queue, **size, pixel="rgb9")
 
 
 def test_plan_on_buffers(tmp_path, cl, queue, context, buffer_of, read):

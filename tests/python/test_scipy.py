@@ -10,7 +10,7 @@ import typing
 import clcook
 import numpy as np
 import pytest
-from conftest import PIXELS, picture
+from conftest import picture, pixel_type
 
 ndimage = pytest.importorskip("scipy.ndimage")
 
@@ -35,8 +35,7 @@ def bound(queue, a, sigma, truncate=4):
         sigma_x=sigmas[2],
         sigma_y=sigmas[1],
         sigma_z=sigmas[0],
-        pixel=PIXELS[a.dtype.name],
-        channels=1,
+        pixel=pixel_type(a.dtype),
         truncate=truncate,
     )
     largest = float(np.abs(a.astype(np.float64)).max())

@@ -41,8 +41,7 @@ inline GaussianBlur::Problem problem(const Params& shape) {
   out.height = shape.as<int>("height");
   out.sigma_x = shape.real("sigma_x", shape.real("sigma"));
   out.sigma_y = shape.real("sigma_y", shape.real("sigma"));
-  out.pixel = GaussianBlur::parse_pixel(shape.word("pixel"));
-  out.channels = shape.as<int>("channels");
+  out.pixel = pixel_type(GaussianBlur::parse_pixel(shape.word("pixel")), shape.as<int>("channels"));
   out.border = GaussianBlur::parse_border(shape.word("border"));
   out.truncate = shape.real("truncate");
   out.peak = shape.real("peak");
@@ -239,7 +238,7 @@ class BlurCase : public PlanCase<GaussianBlur> {
     const auto height = static_cast<std::size_t>(problem_.height);
     const auto batch =
         static_cast<std::size_t>(problem_.batch) * static_cast<std::size_t>(problem_.depth);
-    const auto channels = static_cast<std::size_t>(problem_.channels);
+    const auto channels = static_cast<std::size_t>(gaussian::channels_of(problem_));
     const auto offset = shape.as<std::size_t>("offset");
     const std::size_t pad = shape.as<std::size_t>("pad") * bytes;
     const auto later = [&](std::size_t more) { return (offset == 0 ? 0 : offset + more) * bytes; };
@@ -291,7 +290,7 @@ class BlurCase : public PlanCase<GaussianBlur> {
     const double allowed = bound.picture * top();
     double squares = 0;
     double most = 0;
-    const auto channels = static_cast<std::size_t>(problem_.channels);
+    const auto channels = static_cast<std::size_t>(gaussian::channels_of(problem_));
     const std::size_t line = static_cast<std::size_t>(region_.width) * channels;
     for (const Row& row : expected_) {
       const std::size_t first =
@@ -420,7 +419,7 @@ class BlurCase : public PlanCase<GaussianBlur> {
   std::array<double, 4> outside() const {
     std::array<double, 4> out{};
     std::vector<double> values(problem_.outside.begin(),
-                               problem_.outside.begin() + problem_.channels);
+                               problem_.outside.begin() + gaussian::channels_of(problem_));
     if (gaussian::is_straight(problem_)) reference::weight_by_alpha(values, values.size(), top());
     std::copy(values.begin(), values.end(), out.begin());
     return out;

@@ -31,14 +31,14 @@ inline cl::Event PlanCall::operator()(const BufferView& src, const BufferView& d
 inline cl::Event PlanCall::operator()(const ImageView& src, const ImageView& dst,
                                       const std::vector<cl::Event>& wait) const {
   const Problem& p = problem;
-  if (p.channels == 3 || p.batch != 1 || is_volume(p)) {
+  if (channels_of(p) == 3 || p.batch != 1 || is_volume(p)) {
     fail(Errc::invalid_argument, where,
-         text("images have 1, 2 or 4 channels, no batch and no depth; the problem has ", p.channels,
-              " channels, a batch of ", p.batch, ", a depth of ", p.depth, " and a sigma_z of ",
-              p.sigma_z));
+         text("images have 1, 2 or 4 channels, no batch and no depth; the problem has ",
+              channels_of(p), " channels, a batch of ", p.batch, ", a depth of ", p.depth,
+              " and a sigma_z of ", p.sigma_z));
   }
   const ImageLayout images{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
-                           pixel_bytes(p), stored_formats(pixel_type(p.pixel, p.channels))};
+                           pixel_bytes(p), stored_formats(type_of(p))};
   return memory.staging.run(
       runtime, images, src, dst, wait, memory.call_order, where,
       [&](CallScope& scope, const auto& from, const auto& to, const auto& before) {
@@ -52,7 +52,7 @@ inline RowLayout PlanCall::layout(const Region& region) const {
   return {static_cast<std::size_t>(region.width) * bytes,
           static_cast<std::size_t>(region.height) * static_cast<std::size_t>(region.depth) *
               static_cast<std::size_t>(p.batch),
-          p.channels == 3 ? channel_bytes(p.pixel) : bytes};
+          channels_of(p) == 3 ? channel_bytes(p.pixel) : bytes};
 }
 
 inline void PlanCall::check_region(const Region& r) const {

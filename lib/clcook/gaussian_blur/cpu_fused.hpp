@@ -23,8 +23,8 @@ class CpuFused : public Method {
 
   static Offer offer(const Runtime&, const Problem& p, const Axes& axes, Design& design) {
     // Whole blocks of a row; the rows around the picture, of which equal ones are filtered once.
-    const auto block = static_cast<double>(block_of(p.channels));
-    const double columns = math::ceil(p.width * p.channels / block) * block * p.batch;
+    const auto block = static_cast<double>(block_of(channels_of(p)));
+    const double columns = math::ceil(p.width * channels_of(p) / block) * block * p.batch;
     const double lines = p.height + (repeats_edge(p.border) ? 0.0 : 2.0 * axes.y.radius);
     // Beside each pass: loads, stores and conversions.
     const double beside = p.pixel == Pixel::f32 ? 6 : 14;
@@ -51,7 +51,7 @@ class CpuFused : public Method {
            const std::vector<cl::Program>& programs)
       : runtime_(runtime),
         problem_(problem),
-        x_(runtime, axes.x, design.x, phases_of(problem.channels)),
+        x_(runtime, axes.x, design.x, phases_of(channels_of(problem))),
         y_(runtime, axes.y, design.y, 1) {
     program_ = programs[0];
   }
@@ -60,10 +60,10 @@ class CpuFused : public Method {
                     const std::vector<cl::Event>& wait) override {
     const Region& region = call.region;
     const auto up = [](std::size_t a, std::size_t b) { return (a + b - 1) / b; };
-    const auto channels = static_cast<std::size_t>(problem_.channels);
+    const auto channels = static_cast<std::size_t>(channels_of(problem_));
     const auto batch = static_cast<std::size_t>(problem_.batch);
     const auto rows = static_cast<std::size_t>(region.height);
-    const std::size_t block = block_of(problem_.channels);
+    const std::size_t block = block_of(channels_of(problem_));
     const std::size_t blocks = up(static_cast<std::size_t>(region.width) * channels, block);
     const auto every = static_cast<std::size_t>(y_.taps.every);
     const auto around = [](const Side& side) { return 2 * static_cast<std::size_t>(side.radius); };

@@ -117,7 +117,7 @@ class CpuPyramid : public Method {
   cl::Event enqueue(const Call& call, Scratch& scratch,
                     const std::vector<cl::Event>& wait) override {
     const Region& region = call.region;
-    const int channels = problem_.channels;
+    const int channels = channels_of(problem_);
     const auto batch = static_cast<std::size_t>(problem_.batch);
     const auto units = static_cast<std::size_t>(runtime_.info().compute_units);
     const spline::Cells columns(x_.level.step, region.x, region.width);

@@ -26,8 +26,8 @@ class Fused : public Method {
     const int most = radius_class(axes);
     const double slower = most == 4 ? 1 : most == 8 ? 1.6 : 2.05;
     const double each = runtime.info().cpu    ? 1700
-                        : is_integer(p.pixel) ? 100 + 55 * p.channels
-                                              : 250 + 47.5 * p.channels;
+                        : is_integer(p.pixel) ? 100 + 55 * channels_of(p)
+                                              : 250 + 47.5 * channels_of(p);
     return rounding_offer(axes, {0, 0, pixels * each * slower, 1.5});
   }
 

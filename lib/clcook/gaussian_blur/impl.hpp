@@ -129,12 +129,19 @@ CLCOOK_INLINE void Spec::check(const Problem& p) {
     refuse(text("quality must be 0 to ", kMostQuality, " dB, got ", p.quality));
   if (!math::is_within(p.peak, 0, static_cast<double>(std::numeric_limits<float>::max())))
     refuse(text("peak must be 0 or a positive float, got ", p.peak));
-  check_range(kName, "channels", p.channels, 1, 4);
+  if (p.pixel.is_type()) {
+    const char* name = pixel_type_name(p.pixel.type(), kName);
+    if (p.channels != Problem().channels && p.channels != channels_of(p))
+      refuse(text("pixel says the number of channels: leave channels alone, got ", name, " and ",
+                  p.channels));
+  }
+  check_range(kName, "channels", channels_of(p), 1, 4);
   if (p.batch < 1) refuse(text("batch must be at least 1, got ", p.batch));
-  check_alpha(p.alpha, p.channels, kName);
+  check_alpha(p.alpha, channels_of(p), kName);
   GaussianBlur::to_string(p.pixel);  // refuses an unknown type
   GaussianBlur::to_string(p.border);
-  const double bytes = static_cast<double>(p.width) * p.height * p.depth * p.batch * p.channels * 4;
+  const double bytes =
+      static_cast<double>(p.width) * p.height * p.depth * p.batch * channels_of(p) * 4;
   if (bytes > 0x1p62 || static_cast<double>(p.depth) * p.batch > 0x1p31 - 1)
     refuse(text(p.batch, " pictures of ", p.width, " x ", p.height, " x ", p.depth,
                 " overflow the addresses"));

@@ -133,7 +133,7 @@ CLCOOK_INLINE GaussianBlur::Windows GaussianBlur::make_windows(
     out.strip = static_cast<int>(strip_rows_for(
         pipeline.runtimes(), static_cast<std::size_t>(count), static_cast<std::size_t>(margin),
         2 * gaussian::pixel_bytes(p) * width,
-        2 * sizeof(float) * static_cast<std::size_t>(p.channels) * width, volume ? 1 : 64));
+        2 * sizeof(float) * static_cast<std::size_t>(channels_of(p)) * width, volume ? 1 : 64));
   } else {
     const auto slices = static_cast<int>((static_cast<std::size_t>(strip_rows) + each - 1) / each);
     out.strip = std::min(slices, count);

@@ -53,8 +53,7 @@ inline gaussian::Problem blur_problem(const Problem& p) {
   gaussian::Problem out;
   out.width = p.width;
   out.height = p.height;
-  out.pixel = channel_of(p.pixel);
-  out.channels = channels_of(p.pixel);
+  out.pixel = p.pixel;
   out.border = p.border;
   out.outside = p.outside;
   out.in_place = p.in_place;

@@ -40,13 +40,34 @@ using clcook::is_integer;
 using clcook::Alpha;
 using clcook::Border;  // Border::constant is Problem::outside
 
+// Problem::pixel: a PixelType. For a version more it may be a Channel, with Problem::channels beside it.
+class ProblemPixel {
+ public:
+  constexpr ProblemPixel() = default;
+  constexpr ProblemPixel(PixelType type)  // NOLINT(google-explicit-constructor)
+      : channel_(channel_of(type)), type_(type), is_type_(true) {}
+  [[deprecated("say PixelType::rgb8 in the place of Channel::u8 and channels = 3")]]  //
+  constexpr ProblemPixel(Channel channel)  // NOLINT(google-explicit-constructor)
+      : channel_(channel) {}
+
+  constexpr operator Channel() const { return channel_; }  // NOLINT(google-explicit-constructor)
+  // Whether it is a PixelType, and which; else Problem::channels counts.
+  constexpr bool is_type() const { return is_type_; }
+  constexpr PixelType type() const { return type_; }
+
+ private:
+  Channel channel_ = Channel::f32;
+  PixelType type_ = PixelType::rgba32f;
+  bool is_type_ = false;
+};
+
 struct Problem {
-  int width = 0;       // pixels, 1 to kMaxSize
-  int height = 0;      // pixels, 1 to kMaxSize
-  double sigma_x = 0;  // standard deviation along rows, pixels, 0 to kMaxSigma; 0: no blur
-  double sigma_y = 0;  // along columns
-  Pixel pixel = Pixel::f32;
-  int channels = 4;  // 1 to 4, interleaved
+  int width = 0;         // pixels, 1 to kMaxSize
+  int height = 0;        // pixels, 1 to kMaxSize
+  double sigma_x = 0;    // standard deviation along rows, pixels, 0 to kMaxSigma; 0: no blur
+  double sigma_y = 0;    // along columns
+  ProblemPixel pixel{};  // a PixelType; rgba32f
+  int channels = 4;      // of the old way of `pixel` alone, 1 to 4
   Border border = Border::clamp;
   std::array<float, 4> outside{};  // of the border mode constant, by channel, in units of the type
   double truncate = 4;  // the filter ends at floor(truncate sigma + 1/2) pixels; 0.5 to 8
@@ -71,6 +92,12 @@ struct Problem {
 inline constexpr int kMaxSize = 1 << 28;
 inline constexpr double kMaxSigma = 500;
 inline constexpr double kMostQuality = 1000;
+
+using clcook::channels_of;
+inline int channels_of(const Problem& p) {
+  return p.pixel.is_type() ? channels_of(p.pixel.type()) : p.channels;
+}
+inline PixelType type_of(const Problem& p) { return pixel_type(p.pixel, channels_of(p)); }
 
 inline bool is_volume(const Problem& p) { return p.depth > 1 || p.sigma_z > 0; }
 
@@ -134,13 +161,15 @@ struct Filtered : Problem {
   Filtered(const Problem& p)  // NOLINT(google-explicit-constructor)
       : Filtered(p, make_axes(p)) {}
   Filtered(const Problem& p, Axes filter)
-      : Problem(p), axes(std::make_shared<const Axes>(std::move(filter))) {}
+      : Problem(p), axes(std::make_shared<const Axes>(std::move(filter))) {
+    channels = channels_of(p);
+  }
 
   std::shared_ptr<const Axes> axes;
 };
 
 inline std::size_t pixel_bytes(const Problem& p) {
-  return channel_bytes(p.pixel) * static_cast<std::size_t>(p.channels);
+  return channel_bytes(p.pixel) * static_cast<std::size_t>(channels_of(p));
 }
 // The value that counts as 1 in a PSNR.
 inline double peak_of(const Problem& p) {
@@ -315,7 +344,7 @@ inline constexpr Stored kBetweenPasses{Pixel::f32, false};
 
 // Definitions for pixel.clh and alpha.clh.
 inline void set_pixel(Defines& defines, const Problem& p, const Stored& stored) {
-  clcook::set_pixel(defines, stored.pixel, p.channels);
+  clcook::set_pixel(defines, stored.pixel, channels_of(p));
   if (stored.is_straight) set_straight_alpha(defines, stored.pixel);
 }
 inline void set_pixel(Defines& defines, const Problem& p) { set_pixel(defines, p, stored_of(p)); }
@@ -336,7 +365,7 @@ inline cl::Buffer upload_floats(const Runtime& runtime, const std::vector<double
 
 // What is outside of the picture, as kernels add it up.
 inline std::array<float, 4> weighted_outside(const Problem& p) {
-  return is_straight(p) ? weighted_by_alpha(p.outside, p.pixel, p.channels) : p.outside;
+  return is_straight(p) ? weighted_by_alpha(p.outside, p.pixel, channels_of(p)) : p.outside;
 }
 
 // The picture and the region of a call, as the kernels take them.
@@ -360,7 +389,7 @@ inline KernelPicture kernel_picture(const Problem& p, const Region& region,
 
 // Channels of all pictures of a problem.
 inline double values_of(const Problem& p) {
-  return static_cast<double>(p.width) * p.height * p.depth * p.channels * p.batch;
+  return static_cast<double>(p.width) * p.height * p.depth * channels_of(p) * p.batch;
 }
 // Bytes of all pictures, read or written once.
 inline double bytes_of(const Problem& p) {

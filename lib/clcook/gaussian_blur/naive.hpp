@@ -69,7 +69,7 @@ class Naive : public Method {
     const bool there = rows_are_there(problem_, call, from_, radius_x_);
     const RowRange range =
         there ? RowRange{0, problem_.height} : rows_needed(problem_, region, radius_y_);
-    const auto channels = static_cast<std::size_t>(problem_.channels);
+    const auto channels = static_cast<std::size_t>(channels_of(problem_));
     const std::size_t line = static_cast<std::size_t>(region.width) * channels;
     const auto batch = static_cast<std::size_t>(problem_.batch);
     const cl::Buffer mid =

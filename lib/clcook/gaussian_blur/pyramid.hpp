@@ -222,7 +222,7 @@ class Pyramid : public Method {
     const double more = read(axes.x, choice.x.log, p.width, kTileWidth) *
                         read(axes.y, choice.y.log, p.height, kTileHeight);
     // A pixel costs the same with fewer channels. Measured with RGBA of f32 and u8.
-    const double pixels = values_of(p) / p.channels * (1 + more) / 2;
+    const double pixels = values_of(p) / channels_of(p) * (1 + more) / 2;
     if (runtime.info().cpu) {
       out.work = {0, 0, 2700 * pixels, 5};
     } else {

@@ -66,7 +66,7 @@ class Separable : public Method {
     const bool there = rows_are_there(problem_, call, from_, rows_.split.radius);
     const RowRange range =
         there ? RowRange{0, problem_.height} : rows_needed(problem_, region, columns_.split.radius);
-    const auto channels = static_cast<std::size_t>(problem_.channels);
+    const auto channels = static_cast<std::size_t>(channels_of(problem_));
     const auto width = static_cast<std::size_t>(region.width);
     const auto batch = static_cast<std::size_t>(problem_.batch);
     const std::size_t line = width * channels * batch * sizeof(float);
@@ -181,7 +181,7 @@ class Separable : public Method {
       return kRun * (is_spline() && way == Way::rows ? runs() - 1 : runs());
     }
     std::size_t group(const Problem& p) const {
-      const auto channels = static_cast<std::size_t>(p.channels);
+      const auto channels = static_cast<std::size_t>(channels_of(p));
       return runs() * (way == Way::rows ? channels * rows_each(channels) : kLines);
     }
     const char* kernel() const {
@@ -211,7 +211,7 @@ class Separable : public Method {
                                  const Stored& stored) {
     Defines defines;
     set_pixel(defines, p, stored);
-    const std::size_t rows = rows_each(static_cast<std::size_t>(p.channels));
+    const std::size_t rows = rows_each(static_cast<std::size_t>(channels_of(p)));
     defines.set("CLCOOK_GAUSSIAN_RUN", static_cast<int>(kRun))
         .set("CLCOOK_GAUSSIAN_RUNS_X", static_cast<int>(split.is_spline() ? kSplineRunsX : kRunsX))
         .set("CLCOOK_GAUSSIAN_RUNS_Y", static_cast<int>(split.is_spline() ? kSplineRunsY : kRunsY))

@@ -20,7 +20,7 @@ inline Problem products_of(const Problem& p) {
   Problem out = p;
   out.alpha = Alpha::none;
   out.in_place = false;
-  out.pixel = Pixel::f32;
+  out.pixel = pixel_type(Channel::f32, channels_of(p));
   if (is_integer(p.pixel)) out.peak = peak_of(p);
   out.outside = weighted_outside(p);
   return out;
@@ -90,7 +90,7 @@ class StraightAlpha : public Method {
                     const std::vector<cl::Event>& wait) override {
     const Region& region = call.region;
     const auto size = [](int value) { return static_cast<std::size_t>(value); };
-    const std::size_t pixel = size(problem_.channels) * sizeof(float);
+    const std::size_t pixel = size(channels_of(problem_)) * sizeof(float);
     const std::size_t channel = channel_bytes(problem_.pixel);
     // Rows of floats without gaps.
     const auto floats = [&](std::size_t index, int width, std::size_t rows) {

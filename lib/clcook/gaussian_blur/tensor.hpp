@@ -94,8 +94,8 @@ class Tensor : public Method {
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes, Design& design) {
     const std::string lacks = lacks_matrix_units(runtime);
     if (!lacks.empty()) return Offer::no(Lacks::feature, lacks);
-    if (p.channels != 4)
-      return Offer::no(Lacks::problem, text("needs 4 channels, got ", p.channels));
+    if (channels_of(p) != 4)
+      return Offer::no(Lacks::problem, text("needs 4 channels, got ", channels_of(p)));
     const bool bytes = p.pixel == Pixel::u8;
     if (p.pixel != Pixel::f32 && (split || !bytes)) {
       return Offer::no(Lacks::problem,

@@ -135,8 +135,8 @@ class TensorBytes : public Method {
     const std::string lacks = lacks_matrix_units(runtime);
     if (!lacks.empty()) return Offer::no(Lacks::feature, lacks);
     if (p.pixel != Pixel::u8) return Offer::no(Lacks::problem, "takes byte pixels only");
-    if (p.channels != 4)
-      return Offer::no(Lacks::problem, text("needs 4 channels, got ", p.channels));
+    if (channels_of(p) != 4)
+      return Offer::no(Lacks::problem, text("needs 4 channels, got ", channels_of(p)));
     std::optional<Design> best = design(p, axes);
     if (!best)
       return Offer::no(Lacks::problem, text("has no class for a radius of ",

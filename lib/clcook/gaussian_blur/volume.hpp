@@ -72,7 +72,7 @@ class VolumeParts : public Method {
       CheckedView to = call.dst;
       if (!is_last) {
         const std::size_t bytes =
-            size(problem_.width) * size(problem_.channels) * channel_bytes(between_);
+            size(problem_.width) * size(channels_of(problem_)) * channel_bytes(between_);
         const std::size_t rows = height * depth * batch;
         to = tight(scratch.get(runtime_, kBetween, bytes * rows), 0, bytes, rows);
       }

@@ -17,12 +17,40 @@ namespace {
 
 using Problem = GaussianBlur::Problem;
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+// The name of a PixelType; for a version more that of a Channel, with `channels` beside it.
+Field<Problem> pixel_field() {
+  return {"pixel", "str",
+          [](Problem& p, nb::handle value, const char* where) {
+            const std::string name = word_of(value, where, "pixel");
+            for (const ChannelRow& row : kChannels) {
+              if (name != row.name) continue;
+              if (PyErr_WarnFormat(
+                      PyExc_DeprecationWarning, 1,
+                      "%s: pixel is the name of a type of pixels, such as rgb8; '%s' and channels "
+                      "go with the next version",
+                      where, row.name) != 0)
+                throw nb::python_error();
+              p.pixel = row.value;
+              return;
+            }
+            p.pixel = parse_pixel_type(name, where);
+          },
+          [](const Problem& p) {
+            const char* name = p.pixel.is_type() ? pixel_type_name(p.pixel.type(), "")
+                                                 : row_of(kChannels, p.pixel).name;
+            return nb::object(nb::str(name));
+          }};
+}
+#pragma GCC diagnostic pop
+
 std::vector<Field<Problem>> fields() {
   return {field("width", &Problem::width),
           field("height", &Problem::height),
           field("sigma_x", &Problem::sigma_x),
           field("sigma_y", &Problem::sigma_y),
-          field("pixel", &Problem::pixel, kChannels),
+          pixel_field(),
           field("channels", &Problem::channels),
           field("border", &Problem::border, kBorders),
           field("outside", &Problem::outside),
@@ -42,7 +70,7 @@ ArrayOf array_of(const Problem& p) {
   if (p.depth > 1) out.shape.push_back(static_cast<std::size_t>(p.depth));
   out.shape.push_back(static_cast<std::size_t>(p.height));
   out.shape.push_back(static_cast<std::size_t>(p.width));
-  out.shape.push_back(static_cast<std::size_t>(p.channels));
+  out.shape.push_back(static_cast<std::size_t>(channels_of(p)));
   return out;
 }
 
@@ -84,7 +112,7 @@ template <class T>
 class Ranges {
  public:
   explicit Ranges(const Problem& p)
-      : channels_(static_cast<std::size_t>(p.channels)),
+      : channels_(static_cast<std::size_t>(channels_of(p))),
         row_(static_cast<std::size_t>(p.width) * channels_),
         height_(static_cast<std::size_t>(p.height)),
         rows_(height_ * static_cast<std::size_t>(p.depth)),

@@ -9,8 +9,16 @@ namespace {
 
 using Problem = StreamCompaction::Problem;
 
+Field<Problem> count(const char* name, stream_compaction::Count Problem::*member) {
+  return {name, kWhole,
+          [=](Problem& p, nb::handle value, const char* where) {
+            p.*member = number_of<std::size_t>(value, where, name);
+          },
+          [=](const Problem& p) { return nb::cast(static_cast<std::size_t>(p.*member)); }};
+}
+
 std::vector<Field<Problem>> fields() {
-  return {field("width", &Problem::width), field("height", &Problem::height),
+  return {count("width", &Problem::width), count("height", &Problem::height),
           field("pixel", &Problem::pixel, kPixelTypes), field("ordered", &Problem::ordered),
           field("weights", &Problem::weights)};
 }
