@@ -133,7 +133,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
 
   if(CLCOOK_INSTALL)
     set(number 0)
-    foreach(kind IN ITEMS minimal pkg_config deb tool single_header conan cxx14)
+    foreach(kind IN ITEMS minimal pkg_config deb tool single_header conan cxx14 typed)
       set(turn "${clcook_lanes}/turn.sh" ${number} 8)
       math(EXPR number "${number} + 1")
       if(kind STREQUAL "tool" AND NOT TARGET clcook_tool)

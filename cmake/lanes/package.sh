@@ -7,6 +7,8 @@
 #   tool           the clcook command: cmake --install of BUILD, and its .deb
 #   single_header  the single header and its SHA-256; two builds give the same bytes
 #   conan          conan create, with Conan's own test of the package
+#   typed          the commands of docs/install.md as they stand, below an empty root; what needs the
+#                  network or the machine's packages is named and left out
 #   cxx14          every header says that it needs C++17, and nothing else
 set -eu
 cmake=$1 kind=$2 source=$3 build=$4 work=$5
@@ -65,6 +67,16 @@ nothing_points_back() {
   if grep -rlF -e "$source" -e "$build" -e "$work/build" "$1"; then
     fail "installed files name the source or build folder"
   fi
+}
+# typed FOLDER COMMAND: as somebody types it there.
+typed() {
+  case $2 in
+    apt-get\ * | conan\ * | pip\ * | vcpkg\ *) echo "SKIP: $2 (the network, or the machine's packages)" ;;
+    *)
+      echo "+ $2"
+      (cd "$1" && eval "$2") >typed.log 2>&1 || { tail -n 30 typed.log; fail "docs/install.md: $2"; }
+      ;;
+  esac
 }
 # dpkg_in ROOT ARGUMENT...: dpkg with a database of its own below ROOT.
 dpkg_in() {
@@ -159,6 +171,45 @@ case $kind in
     conan install --no-remote --requires="clcook/$version" -o 'clcook/*:opencl=system' -s compiler.cppstd=17 -s build_type=Debug \
       -g CMakeDeps --output-folder=deps >install.log 2>&1 || { cat install.log; exit 1; }
     use_find_package "$work/deps" Debug
+    ;;
+  typed)
+    need pkg-config pkgconf
+    need dpkg "no Debian"
+    mkdir tree project root
+    (cd "$source" && tar -cf - --exclude=./.git --exclude='./build*' --exclude=./out .) | tar -xf - -C tree
+    page=$source/docs/install.md
+    # /usr/local is below that root. Without optimisation: this shows that it builds.
+    export DESTDIR=$work/root CMAKE_BUILD_TYPE=None CXXFLAGS=-O0 CMAKE_BUILD_PARALLEL_LEVEL=2
+    export CMAKE_PREFIX_PATH=$work/root/usr/local PKG_CONFIG_PATH=$work/root/usr/local/lib/pkgconfig
+    # The first block of commands is typed in the tree, the second one in the project of the page.
+    awk '/^```$/ { shown = 0 } shown; /^```cmake$/ { shown = 1 }' "$page" >project/CMakeLists.txt
+    cp five_lines.cpp project/main.cpp
+    awk '/^```/ { inside = !inside; block += inside && /^```$/; plain = /^```$/; next }
+      inside && plain { print block " " $0 }' "$page" >commands.txt
+    [ "$(cut -d ' ' -f 1 commands.txt | sort -u | tr '\n' ' ')" = "1 2 " ] ||
+      fail "docs/install.md has other than two blocks of commands"
+    while read -r block command; do
+      folder=tree
+      [ "$block" = 1 ] || folder=project
+      typed $folder "$command" </dev/null
+    done <commands.txt
+    grep -q ': ' typed.log || fail "the program of docs/install.md says nothing"
+    # Then those of the table of ways. cpack is typed in the build folder.
+    awk -F '`' '/^\| way / { table = 1 } /^$/ { table = 0 }
+      table { for (i = 2; i <= NF; i += 2) if ($i ~ /^(g\+\+|cmake|cpack|conan|vcpkg|pip|apt-get) /) print $i }' \
+      "$page" >ways.txt
+    while read -r command; do
+      case $command in
+        g++*) folder=project ;;
+        cpack*) folder=tree/build ;;
+        *) folder=tree ;;
+      esac
+      typed $folder "$command" </dev/null
+    done <ways.txt
+    project/a.out >/dev/null
+    for made in project/a.out tree/build/libclcook-dev_*.deb tree/build/single_header/clcook.hpp.sha256; do
+      [ -f "$made" ] || fail "the commands of docs/install.md made no $made"
+    done
     ;;
   cxx14)
     for root in "$source/lib" "$build/generated"; do
