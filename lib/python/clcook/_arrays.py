@@ -12,7 +12,7 @@ import sys
 import threading
 import warnings
 from collections import OrderedDict
-from typing import Any, Callable, Iterator, Literal, Sequence, SupportsFloat, SupportsIndex, Union
+from typing import Any, Callable, Iterable, Iterator, Literal, Sequence, SupportsFloat, SupportsIndex, Union
 
 import numpy as np
 
@@ -606,8 +606,8 @@ def _windowed(
 
 def separable_filter(
     image: np.ndarray,
-    taps_y: Sequence[Number],
-    taps_x: Sequence[Number],
+    taps_y: Iterable[Number],
+    taps_x: Iterable[Number],
     *,
     mode: Mode = "nearest",
     cval: Number = 0.0,
@@ -631,7 +631,7 @@ def separable_filter(
 
 def box_filter(
     image: np.ndarray,
-    size: Whole | Sequence[Whole],
+    size: Whole | Iterable[Whole],
     *,
     mode: Mode = "nearest",
     cval: Number = 0.0,
