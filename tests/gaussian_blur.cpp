@@ -301,6 +301,42 @@ TEST_CASE("gaussian_blur: NaN and infinity spread as far as the filter reaches")
   }
 }
 
+TEST_CASE("gaussian_blur: what is not finite outside of bytes reaches as far as the filter") {
+  std::size_t able_to = 0;
+  for (const double sigma : {0.5, 2.2, 9.0}) {
+    for (const float outside : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+      Problem p = problem_of(90, 80, sigma);
+      p.pixel = PixelType::rg8;
+      p.border = Border::constant;
+      p.outside[0] = outside;  // of the first channel alone
+      p.outside[1] = 100;
+      p.quality = 0;
+      const std::vector<unsigned char> bytes(90 * 80 * 2, 100);
+      const cl::Buffer src = upload(bytes);
+      const cl::Buffer dst = create_buffer(runtime(), bytes.size());
+      const int reach = gaussian::filter_radius(sigma, p.truncate);
+      for (const auto variant : able(p)) {
+        CAPTURE(variant.name());
+        CAPTURE(sigma);
+        const auto got = read_buffer<unsigned char>(
+            runtime(), dst, bytes.size(), {GaussianBlur(runtime(), p, variant)(src, dst)});
+        int wrong = 0;
+        for (int i = 0; i < 90 * 80; ++i) {
+          const int x = i % 90;
+          const int y = i / 90;
+          const bool far = std::min({x, y, 89 - x, 79 - y}) >= reach;
+          const int value = got[static_cast<std::size_t>(2 * i)];
+          wrong += far ? std::abs(value - 100) > 1 : value != (std::isnan(outside) ? 0 : 255);
+          wrong += std::abs(got[static_cast<std::size_t>(2 * i + 1)] - 100) > 1;
+        }
+        CHECK(wrong == 0);
+        ++able_to;
+      }
+    }
+  }
+  CHECK(able_to >= 12);
+}
+
 TEST_CASE("gaussian_blur: another sigma compiles nothing and is quick") {
   Problem p = problem_of(200, 120, 3);
   GaussianBlur blur(runtime(), p);

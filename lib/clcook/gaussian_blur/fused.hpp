@@ -22,6 +22,10 @@ class Fused : public Method {
                        text("the filter reaches ", radius, " pixels; one launch serves at most ",
                             static_cast<int>(kMaxRadius)));
     }
+    if (is_integer(p.pixel) && may_be_anything(p)) {
+      return Offer::no(Lacks::problem,
+                       "what lies outside is not finite; in integers it has taps of 0 for that");
+    }
     const double pixels = static_cast<double>(p.width) * p.height * p.batch;
     const int most = radius_class(axes);
     const double slower = most == 4 ? 1 : most == 8 ? 1.6 : 2.05;

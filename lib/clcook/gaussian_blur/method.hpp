@@ -176,8 +176,13 @@ inline double peak_of(const Problem& p) {
   return p.peak > 0 && !is_integer(p.pixel) ? p.peak : static_cast<double>(top_of(p.pixel));
 }
 inline bool is_straight(const Problem& p) { return p.alpha == Alpha::straight; }
-// Whether values may be NaN, infinite or of any size.
-inline bool may_be_anything(const Problem& p) { return !is_integer(p.pixel) && p.peak <= 0; }
+// Whether values may be NaN, infinite or of any size, those outside of the picture too.
+inline bool may_be_anything(const Problem& p) {
+  if (!is_integer(p.pixel) && p.peak <= 0) return true;
+  for (int c = 0; is_constant(p.border) && c < channels_of(p); ++c)
+    if (!math::isfinite(p.outside[static_cast<std::size_t>(c)])) return true;
+  return false;
+}
 
 // Whether all values are from 0 to the peak, those outside of the picture too. If the sum of the
 // weights is right, their errors then count half: the positive and the negative ones have the same

@@ -202,7 +202,7 @@ class Pyramid : public Method {
   static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes, Design& choice) {
     if (may_be_anything(p))
       return Offer::no(Lacks::problem,
-                       "the picture may have NaN and infinities, which its grid would spread");
+                       "there may be NaN and infinities, which its grid would spread");
     const double least = std::min(axes.x.sigma, axes.y.sigma);
     if (least < 8)
       return Offer::no(Lacks::problem, text("sigma must be at least 8 pixels along both axes, got ",
