@@ -52,6 +52,9 @@ TEST_CASE("regions of a source") {
                  "CLCOOK_COUNT(2); x[1] = 1; } CLCOOK_COUNT(3);"));
   CHECK(contains(regions.counted, "case 1: CLCOOK_COUNT(5);"));
   CHECK(contains(regions.counted, "\n#pragma unroll\n"));
+  // A way back without a loop is a place, too.
+  CHECK(kinds(of("void k(int n) { again: --n; if (n > 0) goto again; n = 1; }")) ==
+        "F-1k;R0;B1;R1;");
   CHECK_FALSE(regions.waits);
   CHECK(of("void k() { barrier(1); }").waits);
   CHECK(of("").all.empty());
@@ -84,6 +87,7 @@ TEST_CASE("calls and accesses of global memory are places of their own") {
   CHECK(accesses("float4 v = vload4(n, q); vstore4(v, n, (__global float*)(q + 4));") == "l0;s0;");
   CHECK(accesses("atomic_add(q + n, 1); atomic_inc(&q[n]);") == "l0;l0;");
   CHECK(accesses("__global int* r = q + n; r += 1; r[0] = n * (n + 1);") == "s0;");
+  CHECK(accesses("typedef __global const int* P; P r = q; n = r[0];") == "l0;");
   // A name is what was declared last.
   CHECK(accesses("q[0] = 1; int q[4]; q[0] = n * q[1];") == "s0;");
   CHECK(accesses("int a = 2 * q[0];") == "l0;");

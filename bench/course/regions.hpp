@@ -118,6 +118,7 @@ class RegionParser {
   // Names of pointers to global memory, each from its declaration to the next of that name: OpenCL C
   // 1.2 says '__global' in every one.
   void find_pointers() {
+    std::set<std::string_view> types;
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (tokens_[i].text == "__global" || tokens_[i].text == "global") {
         std::size_t star = i + 1;
@@ -126,8 +127,16 @@ class RegionParser {
         while (is_at(name, "*") || is_at(name, "const") || is_at(name, "restrict") ||
                is_at(name, "volatile"))
           ++name;
-        if (is_at(star, "*") && name < tokens_.size() && is_word_token(tokens_[name].text))
-          pointers_[tokens_[name].text][name] = true;
+        if (is_at(star, "*") && name < tokens_.size() && is_word_token(tokens_[name].text)) {
+          if (i > 0 && is_at(i - 1, "typedef")) {
+            types.insert(tokens_[name].text);
+          } else {
+            pointers_[tokens_[name].text][name] = true;
+          }
+        }
+      } else if (types.count(tokens_[i].text) > 0 && i + 1 < tokens_.size() &&
+                 is_word_token(tokens_[i + 1].text)) {
+        pointers_[tokens_[i + 1].text][i + 1] = true;
       } else if (i > 1 && (tokens_[i - 1].text == "*" || is_word_token(tokens_[i - 1].text)) &&
                  (is_at(i + 1, "[") || is_at(i + 1, "=") || is_at(i + 1, ",") ||
                   is_at(i + 1, ")") || is_at(i + 1, ";")) &&
@@ -444,6 +453,12 @@ class RegionParser {
         region = open(Region::Kind::branch, whole);
         count(region);
         continue;
+      }
+      if (is_word_token(tokens_[at_].text) && is_at(at_ + 1, ":")) {  // where a goto goes
+        take(region);
+        take(region);
+        region = open(Region::Kind::rest, region);
+        count(region);
       }
       const Leaves one = statement(region);
       all |= one;
