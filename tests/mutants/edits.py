@@ -83,31 +83,27 @@ class Stream:
     def text(self, i):
         return self.tokens[i].text if 0 <= i < len(self.tokens) else ""
 
+    def begin_of(self, i):
+        """The index of the first token of the statement or declaration that holds token i."""
+        while i > 0 and self.text(i - 1) not in (";", "{", "}"):
+            i -= 1
+        return i
+
     def statement_end(self, i):
         """The index behind the statement that begins at i, None where there is no end."""
         word = self.text(i)
         if word == "":
             return None
         if word == "{":
-            close = self.partner.get(i)
-            return None if close is None else close + 1
+            return self.behind(i)
         if word in ("if", "for", "while", "switch"):
-            at = i + 1
-            if self.text(at) == "constexpr":
-                at += 1
-            close = self.partner.get(at) if self.text(at) == "(" else None
-            if close is None:
-                return None
-            end = self.statement_end(close + 1)
-            if end is not None and word == "if" and self.text(end) == "else":
-                return self.statement_end(end + 1)
-            return end
+            body = self.behind(i + 2 if self.text(i + 1) == "constexpr" else i + 1)
+            end = None if body is None else self.statement_end(body)
+            return self.statement_end(end + 1) if end and word == "if" and self.text(end) == "else" else end
         if word == "do":
             body = self.statement_end(i + 1)
-            if body is None or self.text(body) != "while":
-                return None
-            close = self.partner.get(body + 1)
-            return None if close is None else close + 2
+            behind = None if body is None or self.text(body) != "while" else self.behind(body + 1)
+            return None if behind is None else behind + 1
         if word == "else":
             return self.statement_end(i + 1)
         if word in ("case", "default"):
@@ -116,23 +112,17 @@ class Stream:
                 at += 1
             return None if self.text(at) == "" else at + 1
         if word == "_Pragma":
-            close = self.partner.get(i + 1)
-            return None if close is None else self.statement_end(close + 1)
+            behind = self.behind(i + 1)
+            return None if behind is None else self.statement_end(behind)
         at = i
-        while at < len(self.tokens):
-            here = self.text(at)
-            if here == ";":
-                return at + 1
-            if here in OPENERS:
-                close = self.partner.get(at)
-                if close is None:
-                    return None
-                at = close + 1
-                continue
-            if here in (")", "]", "}"):
-                return None
-            at += 1
-        return None
+        while at is not None and self.text(at) not in (")", "]", "}", "", ";"):
+            at = self.behind(at) if self.text(at) in OPENERS else at + 1
+        return at + 1 if at is not None and self.text(at) == ";" else None
+
+    def behind(self, i):
+        """The index behind the bracket that closes the one at i; None where there is none."""
+        close = self.partner.get(i) if self.text(i) in OPENERS else None
+        return None if close is None else close + 1
 
     def statements(self, begin, end):
         """Begin and end of each statement between two indices; None where they cannot be told."""
@@ -207,95 +197,46 @@ def streams_of(content):
     return out
 
 
-SWAPS = {
-    "<": ("<=", "bound"),
-    "<=": ("<", "bound"),
-    ">": (">=", "bound"),
-    ">=": (">", "bound"),
-    "==": ("!=", "bound"),
-    "!=": ("==", "bound"),
-    "+": ("-", "operator"),
-    "-": ("+", "operator"),
-    "*": ("/", "operator"),
-    "/": ("*", "operator"),
-    "%": ("/", "operator"),
-    "<<": (">>", "operator"),
-    ">>": ("<<", "operator"),
-    "&": ("|", "operator"),
-    "|": ("&", "operator"),
-    "^": ("|", "operator"),
-    "&&": ("||", "operator"),
-    "||": ("&&", "operator"),
-    "+=": ("-=", "operator"),
-    "-=": ("+=", "operator"),
-    "*=": ("/=", "operator"),
-    "/=": ("*=", "operator"),
-    "<<=": (">>=", "operator"),
-    ">>=": ("<<=", "operator"),
-    "&=": ("|=", "operator"),
-    "|=": ("&=", "operator"),
+def pairs(words):
+    words = words.split()
+    return dict(zip(words[::2], words[1::2]))
+
+
+def both_ways(words):
+    one = pairs(words)
+    return {**one, **{value: key for key, value in one.items()}}
+
+
+KINDS = {
+    "bound": both_ways("< <= > >= == != min max"),
+    "operator": {**both_ways("+ - * / << >> & | && || += -= *= /= <<= >>= &= |="), **pairs("% / ^ |")},
+    "conversion": {**both_ways("floor ceil rint trunc"), **pairs("round trunc")},
 }
-CALLS = {
-    "min": ("max", "bound"),
-    "max": ("min", "bound"),
-    "rint": ("trunc", "conversion"),
-    "round": ("trunc", "conversion"),
-    "trunc": ("rint", "conversion"),
-    "floor": ("ceil", "conversion"),
-    "ceil": ("floor", "conversion"),
-}
+SWAPS = {word: (other, kind) for kind, words in KINDS.items() for word, other in words.items()}
 BARRIERS = {"barrier", "work_group_barrier", "sub_group_barrier", "mem_fence"}
-ROUNDINGS = {"_rte": "_rtz", "_rtz": "_rte", "_rtp": "_rtn", "_rtn": "_rtp"}
-NARROWER = {
-    "ulong": "uint",
-    "long": "int",
-    "uint": "ushort",
-    "int": "short",
-    "ushort": "uchar",
-    "short": "char",
-    "size_t": "uint",
-    "double": "float",
-}
+ROUNDINGS = both_ways("_rte _rtz _rtp _rtn")
+NARROWER = pairs("ulong uint long int uint ushort int short ushort uchar short char size_t uint double float")
 NARROWER_HOST = {
-    "std::size_t": "unsigned",
-    "std::uint64_t": "std::uint32_t",
-    "std::int64_t": "std::int32_t",
-    "std::uint32_t": "std::uint16_t",
-    "std::ptrdiff_t": "int",
-    "cl_ulong": "cl_uint",
-    "cl_long": "cl_int",
-    "cl_uint": "cl_ushort",
-    "cl_int": "cl_short",
+    **pairs("""std::size_t unsigned std::uint64_t std::uint32_t std::int64_t std::int32_t std::uint32_t std::uint16_t
+            std::ptrdiff_t int cl_ulong cl_uint cl_long cl_int cl_uint cl_ushort cl_int cl_short int short double float"""),
     "unsigned": "unsigned short",
-    "int": "short",
-    "double": "float",
 }
 
 
 def constants(text):
     """Other values for a literal: one more, one less, zero."""
     plain = text.replace("'", "")
-    integer = re.fullmatch(r"(0[xX][0-9a-fA-F]+|\d+)([uUlLzZ]*)", plain)
-    if integer:
+    if integer := re.fullmatch(r"(0[xX][0-9a-fA-F]+|0|[1-9]\d*)([uUlLzZ]*)", plain):
         digits, suffix = integer.groups()
-        base = 16 if digits[:2].lower() == "0x" else 10
-        if base == 10 and len(digits) > 1 and digits[0] == "0":
-            return []
-        value = int(digits, base)
-        spell = (lambda v: f"0x{v:X}") if base == 16 else str
-        values = [v for v in (value + 1, value - 1, 0) if v >= 0 and v != value]
-        return [spell(v) + suffix for v in dict.fromkeys(values)]
+        value = int(digits, 0)
+        spell = (lambda v: f"0x{v:X}") if digits[:2] in ("0x", "0X") else str
+        return [spell(v) + suffix for v in dict.fromkeys((value + 1, value - 1, 0)) if v >= 0 and v != value]
     real = re.fullmatch(r"(0[xX][0-9a-fA-F.]*[pP][+-]?\d+|[\d.]+(?:[eE][+-]?\d+)?)([fF]?)", plain)
-    if not real:
+    if not real or re.fullmatch(r"0\d+", real[1]):
         return []
-    digits, suffix = real.groups()
-    value = float.fromhex(digits) if digits[:2].lower() == "0x" else float(digits)
-    out = []
-    for other in dict.fromkeys((value + 1, value - 1, 0.0)):
-        if other != value:
-            spelled = repr(abs(other)) + suffix
-            out.append(f"(-{spelled})" if other < 0 else spelled)
-    return out
+    value = float.fromhex(real[1]) if real[1][:2] in ("0x", "0X") else float(real[1])
+    others = [v for v in dict.fromkeys((value + 1, value - 1, 0.0)) if v != value]
+    return [f"(-{abs(v)!r}{real[2]})" if v < 0 else f"{v!r}{real[2]}" for v in others]
 
 
 class Finder:
@@ -309,36 +250,25 @@ class Finder:
         self.found = []
 
     def add(self, stream, scope, i, begin, end, text, kind, edit):
-        first = self.first_line(stream, i)
+        first = stream.first_line if stream.macro else stream.tokens[stream.begin_of(i)].line
         line = self.content.count("\n", 0, begin) + 1
         self.found.append(
             Mutant(self.file, line, begin, end, text, kind, edit, self.lines[line - 1].strip(" \\"),
                    scope, first)
         )
 
-    def first_line(self, stream, i):
-        if stream.macro:
-            return stream.first_line
-        while i > 0 and stream.text(i - 1) not in (";", "{", "}"):
-            i -= 1
-        return stream.tokens[i].line
-
     def scopes(self, stream):
         """For each token the outermost function around it, else the struct, else nothing."""
         names = [""] * len(stream.tokens)
         i = 0
         while i < len(stream.tokens):
-            name = self.head_of(stream, i) if stream.text(i) == "{" else ""
             close = stream.partner.get(i)
-            if name and close is not None:
-                begin = i
-                while begin > 0 and stream.text(begin - 1) not in (";", "}", "{"):
-                    begin -= 1
-                for at in range(begin, close + 1):
-                    names[at] = name
-                i = close + 1
-            else:
-                i += 1
+            name = self.head_of(stream, i) if stream.text(i) == "{" and close is not None else ""
+            if name:
+                begin = stream.begin_of(i)
+                names[begin : close + 1] = [name] * (close + 1 - begin)
+                i = close
+            i += 1
         return names
 
     def head_of(self, stream, brace):
@@ -347,19 +277,12 @@ class Finder:
         while stream.text(at) in ("const", "noexcept", "override", "final"):
             at -= 1
         if stream.text(at) == ")":
-            open_ = stream.partner.get(at)
-            name = stream.text(open_ - 1) if open_ is not None else ""
-            plain = re.fullmatch(r"[A-Za-z_]\w*", name)
-            return name if plain and name not in ("if", "for", "while", "switch", "catch") else ""
-        begin = brace
-        while begin > 0 and stream.text(begin - 1) not in (";", "}", "{"):
-            begin -= 1
-        words = [stream.text(k) for k in range(begin, brace)]
-        if "struct" in words or "union" in words:
-            if self.host:
-                return ""  # its functions have names of their own
-            return "struct"
-        return ""
+            name = stream.text(stream.partner[at] - 1) if at in stream.partner else ""
+            control = ("if", "for", "while", "switch", "catch")
+            return name if re.fullmatch(r"[A-Za-z_]\w*", name) and name not in control else ""
+        words = [stream.text(k) for k in range(stream.begin_of(brace), brace)]
+        # Of a host struct its functions have names of their own.
+        return "struct" if not self.host and ("struct" in words or "union" in words) else ""
 
     def find(self):
         for stream in streams_of(self.content):
@@ -389,27 +312,26 @@ class Finder:
         def one(kind, other, edit, to=end):
             self.add(stream, scope, i, begin, to, other, kind, edit)
 
+        def swap():
+            one(SWAPS[text][1], SWAPS[text][0], f"{text} to {SWAPS[text][0]}")
+
         if token.kind == "number":
             for other in constants(text):
                 one("constant", other, f"{text} to {other}")
         elif token.kind == "op":
             before, behind = self.content[begin - 1 : begin], self.content[end : end + 1]
             if text in SWAPS and before.isspace() and behind.isspace() and i > 0:
-                other, kind = SWAPS[text]
-                one(kind, other, f"{text} to {other}")
+                swap()
             elif text == "!" and not behind.isspace() and behind not in "=":
                 one("operator", "", "drop !")
             elif text == "(":
                 self.cast(stream, scope, i)
         elif token.kind == "name":
-            call = stream.text(i + 1) == "("
-            if text in CALLS and call:
-                other, kind = CALLS[text]
-                one(kind, other, f"{text} to {other}")
-            elif text in BARRIERS and call:
-                close = stream.partner.get(i + 1)
-                if close is not None and stream.text(close + 1) in (";", ""):
-                    one("barrier", "", "drop the barrier", stream.tokens[close].end)
+            close = stream.partner.get(i + 1) if stream.text(i + 1) == "(" else None
+            if text in SWAPS and stream.text(i + 1) == "(":
+                swap()
+            elif text in BARRIERS and close is not None and stream.text(close + 1) in (";", ""):
+                one("barrier", "", "drop the barrier", stream.tokens[close].end)
             elif text == "if":
                 self.guard(stream, scope, i)
             elif text in ("for", "while"):
@@ -417,13 +339,11 @@ class Finder:
             elif text == "static_cast" and self.host:
                 self.static_cast(stream, scope, i)
             rounding = re.fullmatch(r"(convert_\w+?|vstore_half\d*|)(_sat)?(_rt[ezpn])?", text)
-            if rounding and (rounding[2] or rounding[3]):
-                head, sat, mode = rounding.groups()
-                if sat:
-                    one("conversion", head + (mode or ""), "drop _sat")
-                if mode:
-                    other = ROUNDINGS[mode]
-                    one("conversion", head + (sat or "") + other, f"{mode} to {other}")
+            head, sat, mode = rounding.groups() if rounding else ("", None, None)
+            if sat:
+                one("conversion", head + (mode or ""), "drop _sat")
+            if mode:
+                one("conversion", head + (sat or "") + ROUNDINGS[mode], f"{mode} to {ROUNDINGS[mode]}")
 
     def cast(self, stream, scope, i):
         """(uint)x"""

@@ -51,52 +51,42 @@ HEADER_TESTS = {
 }
 # Headers that tests alone compile, and with which options.
 HEADER_PROGRAMS = {
-    "clcook/sub_group.clh": ["-cl-std=CL1.2 -DCLCOOK_SUB_GROUP_SIZE=8",
-                             "-cl-std=CL1.2 -DCLCOOK_SUB_GROUP_SIZE=32",
-                             "-cl-std=CL1.2 -DCLCOOK_SUB_GROUP_SIZE=64"],
+    "clcook/sub_group.clh": [f"-cl-std=CL1.2 -DCLCOOK_SUB_GROUP_SIZE={n}" for n in (8, 32, 64)],
 }
-# Host headers whose test has another name.
-HOST_TESTS = {
-    "core/math.hpp": ["core_plan"],
-    "core/border.hpp": ["halo_tile"],
-    "core/half.hpp": ["gaussian_blur"],
-    "core/pixel.hpp": ["gaussian_blur"],
-    "core/map_row.hpp": ["threshold_count"],
-    "core/names.hpp": ["core_plan"],
-    "core/axis.hpp": ["core_plan"],
-    "core/operation.hpp": ["core_plan"],
-    "core/range.hpp": ["core_plan"],
-    "core/variant.hpp": ["core_plan", "core_choose"],
-    "core/call_order.hpp": ["core_plan", "stub_every"],
-    "core/file.hpp": ["core_cache", "core_source"],
-    "core/source.hpp": ["core_source", "core_source_trees"],
-    "core/preprocess.hpp": ["core_source", "core_source_trees"],
-    "core/image_staging.hpp": ["halo_tile"],
-    "core/kernel_types.hpp": ["view_header"],
-    "core/program.hpp": ["core_cache"],
-    "core/runtime.hpp": ["core_device", "core_launch"],
-    "core/device_info.hpp": ["core_device"],
-    "core/quirks.hpp": ["core_device"],
-    "core/sub_group.hpp": ["sub_group"],
-    "error.hpp": ["core_error"],
-    "io/exr.hpp": ["io_dds", "bc6h_decode"],
-    "io/pfm.hpp": ["io_dds", "bc6h_decode"],
-    "io/quad_patches.hpp": ["io_obj", "vertex_transform"],
-    "registry/conformance.hpp": ["conformance"],
-    "registry/recipe.hpp": ["conformance"],
-    "reference/bc6h_decode.hpp": ["bc6h_reference"],
-    "reference/bc6h_encode.hpp": ["bc6h_reference"],
-}
+# Tests of host headers that have other names, and their headers.
+HOST_TESTS = {}
+for line in """
+core_plan: core/math core/names core/axis core/operation core/range core/variant core/call_order
+core_choose: core/variant
+core_cache: core/file core/program
+core_source: core/file core/source core/preprocess
+core_source_trees: core/source core/preprocess
+core_device: core/runtime core/device_info core/quirks
+core_launch: core/runtime
+core_error: error
+stub_every: core/call_order
+halo_tile: core/border core/image_staging
+gaussian_blur: core/half core/pixel
+threshold_count: core/map_row
+view_header: core/kernel_types
+sub_group: core/sub_group
+io_dds: io/exr io/pfm
+bc6h_decode: io/exr io/pfm
+io_obj: io/quad_patches
+vertex_transform: io/quad_patches
+conformance: registry/conformance registry/recipe
+bc6h_reference: reference/bc6h_decode reference/bc6h_encode
+""".split("\n")[1:-1]:
+    test, headers = line.split(": ")
+    for header in headers.split():
+        HOST_TESTS.setdefault(header + ".hpp", []).append(test)
+
+SAME = "the same code"
+Result = collections.namedtuple("Result", "status by", defaults=("",))
 
 
 def say(text):
     print(text, flush=True)
-
-
-class Result:
-    def __init__(self, status, by=""):
-        self.status = status
-        self.by = by
 
 
 class Failed(Exception):
@@ -109,36 +99,30 @@ class Entries:
     def __init__(self, path):
         self.all = []
         entry = None
-        text = path.read_text() if path.exists() else ""
-        for number, line in enumerate(text.split("\n"), 1):
+        for number, line in enumerate(path.read_text().split("\n"), 1):
             if not line.strip() or line.startswith("#"):
                 continue
-            key, _, value = line.partition(" ")
-            value = value.strip()
+            key, _, value = (part.strip() for part in line.partition(" "))
             here = f"{path.name}:{number}"
+            if (key == "mutant") != (entry is None):
+                raise Failed(f"{here}: '{key}' outside of an entry, or the entry before has no end")
             if key == "mutant":
-                if entry is not None:
-                    raise Failed(f"{here}: the entry before has no end")
-                entry = {"here": here, "edit": [], "why": "", "in": "", "nth": 0}
-            elif entry is None:
-                raise Failed(f"{here}: '{key}' outside of an entry")
+                entry = {"here": here, "edit": []}
             elif key == "edit":
                 entry["edit"].append(value)
-            elif key == "nth":
-                entry["nth"] = int(value)
             elif key == "why":
-                entry["why"] += (" " if entry["why"] else "") + value
-            elif key in ("file", "in", "line"):
-                if entry.get(key):
+                entry["why"] = f"{entry.get('why', '')} {value}".strip()
+            elif key in ("file", "in", "line", "nth"):
+                if key in entry:
                     raise Failed(f"{here}: a second '{key}'; is an 'end' missing?")
                 entry[key] = value
-            elif key == "end":
-                if not (entry.get("file") and entry.get("line") and entry["edit"] and entry["why"]):
-                    raise Failed(f"{here}: file, line, edit or why is missing")
+            elif key != "end":
+                raise Failed(f"{here}: unknown key '{key}'")
+            elif not all(entry.get(one) for one in ("file", "line", "edit", "why")):
+                raise Failed(f"{here}: file, line, edit or why is missing")
+            else:
                 self.all.append(entry)
                 entry = None
-            else:
-                raise Failed(f"{here}: unknown key '{key}'")
         if entry is not None:
             raise Failed(f"{path.name}: the last entry has no end")
 
@@ -150,14 +134,11 @@ class Entries:
         said, wrong = {}, []
         for entry in self.all:
             for edit in entry["edit"]:
-                fits = [
-                    m for m in by_key[(entry["file"], entry["in"], entry["line"], edit)]
-                    if entry["nth"] in (0, m.nth)
-                ]
+                fits = [m for m in by_key[(entry["file"], entry.get("in", ""), entry["line"], edit)]
+                        if entry.get("nth", "0") in ("0", str(m.nth))]
                 if not fits:
                     wrong.append(f"{entry['here']}: no mutant fits: {edit}: {entry['line']}")
-                for mutant in fits:
-                    said[mutant.number] = entry
+                said.update((mutant.number, entry) for mutant in fits)
         return said, wrong
 
 
@@ -169,19 +150,13 @@ def entry_of(mutant):
 
 def all_mutants(source, host):
     """Every mutant, numbered: first those of kernels/, then those of lib/clcook."""
-    files = sorted((source / "kernels").glob("**/*.cl*"))
-    count = len(files)
-    files += sorted((source / "lib/clcook").glob("**/*.hpp"))
-    out = []
-    number = 0
-    for i, path in enumerate(files):
-        if (i >= count) != host and i >= count:
-            break
-        for mutant in edits.mutants_of(str(path.relative_to(source)), path.read_text()):
-            number += 1
-            mutant.number = number
-            if (i >= count) == host:
-                out.append(mutant)
+    kernels = [mutant for path in sorted((source / "kernels").glob("**/*.cl*"))
+               for mutant in edits.mutants_of(str(path.relative_to(source)), path.read_text())]
+    out = kernels if not host else [
+        mutant for path in sorted((source / "lib/clcook").glob("**/*.hpp"))
+        for mutant in edits.mutants_of(str(path.relative_to(source)), path.read_text())]
+    for number, mutant in enumerate(out, 1 + (len(kernels) if host else 0)):
+        mutant.number = number
     return out
 
 
@@ -200,6 +175,18 @@ def sample_of(mutants, count, seed):
             if kinds[kind] and len(out) < count:
                 out.append(kinds[kind].pop(0))
     return out
+
+
+def closure(name, text_of):
+    """A file and those that it includes from clcook/, of those that have a text."""
+    found, todo = set(), [name]
+    while todo:
+        one = todo.pop()
+        text = text_of(one) if one not in found else None
+        if text is not None:
+            found.add(one)
+            todo += re.findall(r"(?m)^#include <(clcook/[^>]+)>", text)
+    return found
 
 
 def limits(cpu):
@@ -274,7 +261,7 @@ class Kernels:
             for path in sorted(self.kernels.glob("**/*.cl*"))
         }
         self.digest = hashlib.sha256(repr(sorted(self.texts.items())).encode()).hexdigest()[:16]
-        self.includes = {name: self.includes_of(name) for name in self.texts}
+        self.includes = {name: closure(name, self.texts.get) for name in self.texts}
         self.baselines = {}
         self.list_rows()
         self.memory = work / f"compiled-{self.digest}.json"
@@ -289,16 +276,6 @@ class Kernels:
         temporary = self.memory.with_suffix(".part")
         temporary.write_text(json.dumps({"active": self.active, "code": self.code}))
         temporary.rename(self.memory)
-
-    def includes_of(self, name):
-        found, todo = set(), [name]
-        while todo:
-            one = todo.pop()
-            if one in found or one not in self.texts:
-                continue
-            found.add(one)
-            todo += re.findall(r"(?m)^#include <(clcook/[^>]+)>", self.texts[one])
-        return found
 
     def list_rows(self):
         program = self.bin / "tests/mutant_rows"
@@ -332,55 +309,41 @@ class Kernels:
         return run(["clang", "-x", "cl", "-Xclang", "-finclude-default-header", "-w", *includes,
                     *shlex.split(options), *what, str(where)], cpu, cwd=self.kernels)
 
+    def preprocessed(self, number, folder, *what):
+        code, text = self.clang(self.programs[number], folder, "-E", *what)
+        if code != 0 and folder is None:
+            raise Failed(f"clang -E fails for {self.programs[number]}:\n{text}")
+        return text
+
     def lines_of(self, number):
-        """The lines of each file that this program compiles: {file: [first, behind, ...]}."""
-        file, options = self.programs[number]
-        key = f"{file} {options}"
-        if key in self.active:
-            return self.active[key]
-        code, text = run(["clang", "-x", "cl", "-E", "-dD", "-w", "-I", ".",
-                          *shlex.split(options), file], cwd=self.kernels)
-        if code != 0:
-            raise Failed(f"clang -E fails for {key}:\n{text}")
-        lines = collections.defaultdict(set)
-        name, line = "", 0
-        for one in text.split("\n"):
-            marker = re.match(r'# (\d+) "([^"]*)"', one)
-            if marker:
-                name, line = os.path.normpath(marker[2]), int(marker[1])
-                continue
-            if one.strip() and name in self.texts:
-                lines[name].add(line)
-            line += 1
-        ranges = {}
-        for name, numbers in lines.items():
-            out = []
-            for n in sorted(numbers):
-                if out and out[-1] == n:
-                    out[-1] = n + 1
-                else:
-                    out += [n, n + 1]
-            ranges[name] = out
-        with self.lock:
-            self.active[key] = ranges
-        return ranges
+        """The lines of each file that this program compiles, as bits of a number."""
+        key = " ".join(self.programs[number])
+        if key not in self.active:
+            lines = collections.defaultdict(int)
+            name, line = "", 0
+            for one in self.preprocessed(number, None, "-dD").split("\n"):
+                if marker := re.match(r'# (\d+) "([^"]*)"', one):
+                    name, line = os.path.normpath(marker[2]), int(marker[1])
+                    continue
+                if one.strip() and name in self.texts:
+                    lines[name] |= 1 << line
+                line += 1
+            with self.lock:
+                self.active[key] = {name: hex(bits) for name, bits in lines.items()}
+        return self.active[key]
 
     def touched(self, mutant, name, folder):
         """The programs that contain the place."""
-        out = []
-        for number, program in enumerate(self.programs):
-            if name not in self.includes[program[0]]:
-                continue
+        first = min(mutant.first_line, mutant.line)
+        span = (1 << (mutant.line - first + 1)) - 1
+
+        def contains(number):
             if mutant.scope.startswith("#"):  # a condition: it is nowhere in the output
-                before = self.clang(program, None, "-E", "-P")
-                if before != self.clang(program, folder, "-E", "-P"):
-                    out.append(number)
-                continue
-            ranges = self.lines_of(number).get(name, [])
-            first, last = min(mutant.first_line, mutant.line), mutant.line
-            if any(a <= last and first < b for a, b in zip(ranges[::2], ranges[1::2])):
-                out.append(number)
-        return out
+                return self.preprocessed(number, None, "-P") != self.preprocessed(number, folder, "-P")
+            return int(self.lines_of(number).get(name, "0"), 16) >> first & span
+
+        return [number for number, program in enumerate(self.programs)
+                if name in self.includes[program[0]] and contains(number)]
 
     def compiled(self, number, folder, name):
         """What clang makes of a program at -O2, as a hash; None where it does not compile."""
@@ -393,35 +356,24 @@ class Kernels:
         code, text = self.clang(program, folder, "-O2", "-S", "-emit-llvm", "-o", "-", *everyone)
         if code != 0:
             return None
-        lines = [one for one in text.split("\n") if not re.match(r"; ModuleID|source_filename", one)]
-        out = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+        text = re.sub(r"(?m)^(; ModuleID|source_filename).*\n", "", text)
+        out = hashlib.sha256(text.encode()).hexdigest()
         if folder is None:
             with self.lock:
                 self.code[key] = out
         return out
 
-    def in_no_output(self, mutant, name, programs, folder):
-        """Whether the preprocessor leaves nothing of the place."""
-        def text(number, where):
-            return self.clang(self.programs[number], where, "-E", "-P")
-
-        return all(text(number, None) == text(number, folder) for number in programs)
-
     def same_code(self, mutant, name, programs, folder):
+        folders = [folder]
         if mutant.kind == "conversion" and mutant.text == "uint":
             # Of 32 bits before: (int) or (uint), the same bits as before.
-            other = folder.parent / "signed"
-            (other / name).parent.mkdir(parents=True, exist_ok=True)
-            changed = mutant.begin, mutant.end, self.texts[name]
-            (other / name).write_text(changed[2][: changed[0]] + "int" + changed[2][changed[1] :])
-            folders = [folder, other]
-        else:
-            folders = [folder]
-        for number in programs:
-            before = self.compiled(number, None, name)
-            if before is None or all(self.compiled(number, one, name) != before for one in folders):
-                return False
-        return True
+            folders.append(folder.parent / "signed")
+            other = folders[1] / name
+            other.parent.mkdir(parents=True, exist_ok=True)
+            text = self.texts[name]
+            other.write_text(text[: mutant.begin] + "int" + text[mutant.end :])
+        return all(before is not None and before in [self.compiled(number, one, name) for one in folders]
+                   for number in programs for before in [self.compiled(number, None, name)])
 
     # ---- the checks ----
 
@@ -485,6 +437,11 @@ class Kernels:
                     say(f"note: {key} fails without a mutant and counts for nothing")
             return known[1]
 
+    def noticed(self, key, check, folder, unchanged):
+        """What a check says of a folder, if it says nothing of kernels that nobody changed."""
+        said = check(folder)
+        return said if said is not None and self.sound(key, lambda: check(unchanged)) else None
+
     def run(self, mutant):
         name = mutant.file.removeprefix("kernels/")
         place = Path(tempfile.mkdtemp(prefix="mutant-", dir=self.work))
@@ -492,113 +449,89 @@ class Kernels:
             folder = place / "kernels"
             (folder / name).parent.mkdir(parents=True)
             (folder / name).write_text(mutant.apply(self.texts[name]))
+            (place / "pocl").mkdir()
             return self.judge(mutant, name, folder, place / "pocl")
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
     def judge(self, mutant, name, folder, cache):
-        cache.mkdir()
         programs = self.touched(mutant, name, folder)
         if not programs:
             return Result("unreached")
         if self.clang(self.programs[programs[0]], folder, "-fsyntax-only")[0] != 0:
             return Result("invalid")
-        inside = set(programs)
-        rows = [row for row in self.rows if row[2] & inside]
-        variants = list(dict.fromkeys((row[0][0], row[0][1]) for row in rows))
+        for by in self.notices(mutant, name, folder, cache, programs):
+            if by is not None and by is not SAME:
+                return Result("caught", by)
+            if by is SAME and any(self.preprocessed(number, None, "-P") != self.preprocessed(number, folder, "-P")
+                                  for number in programs):
+                return Result("equivalent", SAME)
+            if by is SAME:  # a macro of a header is everyone's, whoever expands it here
+                return Result("survived", "no program uses it") if name.endswith(".clh") else Result("unreached")
+        return Result("survived")
 
+    def notices(self, mutant, name, folder, cache, programs):
+        """What the checks say, one after the other; SAME: the compiler makes the same code."""
+        variants = collections.defaultdict(list)
+        for row in self.rows:
+            if row[2] & set(programs):
+                variants[row[0][0], row[0][1]].append(row)
+        first = list(variants.values())[:8]
+        rows = [row for of in variants.values() for row in of]
+        quick = [min(of, key=lambda row: (not row[1], size_of(row))) for of in first]
+        tiny = [row for row in rows if row[1] and row not in quick]
+        # Tiny shapes may have a single group: the smallest others too.
+        groups = [min(of, key=size_of) for of in ([row for row in one if not row[1]] for one in first) if of]
         own = HEADER_TESTS.get(name, [])
+        recipes = {recipe for recipe, _ in variants}
+        tests = sorted(path.name for path in (self.bin / "tests").iterdir()
+                       if any(path.name == one or path.name.startswith(one + "_") for one in recipes))
 
-        def rows_of(variant):
-            return [row for row in rows if (row[0][0], row[0][1]) == variant]
-
-        def smallest(variant):
-            """A tiny row where there is one."""
-            return min(rows_of(variant), key=lambda row: (not row[1], size_of(row)))
-
-        def caught(rows_now, cpu, how=""):
-            again = [row[0] for row in rows_now]
-            changed, right = folder, None
-            if how:
-                files = {self.programs[number][0] for number in inside}
-                changed = self.reversed_order(files, folder, folder.parent / "reversed")
-                right = self.reversed_order(files, None, folder.parent / "unchanged")
-            said = self.check_rows(again, changed, cache, cpu)
-            if said is None:
-                return None
+        def rows_notice(some, cpu, how=""):
+            again = [row[0] for row in some]
+            files = {self.programs[number][0] for number in programs}
+            changed, right = (folder, None) if not how else (
+                self.reversed_order(files, one, folder.parent / place)
+                for one, place in ((folder, "reversed"), (None, "unchanged")))
             key = f"rows {how}" + hashlib.sha256(repr(again).encode()).hexdigest()[:8]
-            unchanged = self.cache("unchanged")
-            return how + said if self.sound(
-                key, lambda: self.check_rows(again, right, unchanged, cpu)) else None
-
-        def tested(tests):
-            for test in tests:
-                said = self.unit_test(test, folder, cache)
-                if said is not None:
-                    copy = self.work / f"unchanged-{self.digest}"
-                    if not copy.exists():
-                        shutil.copytree(self.kernels, copy, dirs_exist_ok=True)
-                    unchanged = self.cache("unchanged")
-                    if self.sound(test, lambda: self.unit_test(test, copy, unchanged)):
-                        return said
-            return None
+            said = self.noticed(key, lambda where: self.check_rows(
+                again, where, cache if where == changed else self.cache("unchanged"), cpu), changed, right)
+            return said and how + said
 
         def simulated():
             commands = [[self.bin / "tests" / test] for test in own]
-            sought = 4
-            for recipe, variant in variants:
-                of = rows_of((recipe, variant))
-                of = [row for row in of if row[1]] or [smallest((recipe, variant))]
+            for (recipe, variant), of in variants.items():
+                of = [row for row in of if row[1]] or [min(of, key=size_of)]
                 # A header's functions are in every program that includes it, called or not.
-                if all(self.compiled(number, None, "") == self.compiled(number, folder, "")
-                       for number in inside & set().union(*(row[2] for row in of))):
-                    continue
-                commands.append([self.bin / "clcook", "check", recipe, "--variant", variant, "--tiny",
-                                 "--in-order", *sorted({f"--shape={row[0][3]}" for row in of})])
-                sought -= 1
-                if sought == 0:
-                    break
-            for command in commands:
-                said = self.oclgrind(command, folder)
-                if said is not None and self.sound(
-                        f"Oclgrind {command[1:]}", lambda: self.oclgrind(command, self.kernels)):
-                    return said
-            return None
+                if len(commands) < 4 + len(own) and any(
+                        self.compiled(number, None, "") != self.compiled(number, folder, "")
+                        for number in set(programs) & set().union(*(row[2] for row in of))):
+                    commands.append([self.bin / "clcook", "check", recipe, "--variant", variant, "--tiny",
+                                     "--in-order", *sorted({f"--shape={row[0][3]}" for row in of})])
+            return next(filter(None, (self.noticed(
+                f"Oclgrind {command[1:]}", lambda where: self.oclgrind(command, where), folder, self.kernels)
+                for command in commands)), None)
 
-        quick = [smallest(one) for one in variants[:8]]  # first
-        steps = []
-        if own:
-            steps.append(lambda: tested(own))
-        steps.append(lambda: caught(quick, 100))
-        steps.append(lambda: "same" if name not in HEADER_PROGRAMS and self.same_code(
-            mutant, name, programs, folder) else None)
+        yield self.tested(own, folder, cache)
+        yield rows_notice(quick, 100)
+        if name not in HEADER_PROGRAMS and self.same_code(mutant, name, programs, folder):
+            yield SAME
         if mutant.kind == "barrier":
-            steps.append(simulated)
-        tiny = [row for row in rows if row[1] and row not in quick]
-        steps.append(lambda: caught(tiny, 300))
-        steps.append(lambda: caught([row for row in rows if row not in tiny and row not in quick], 900))
-        # Tiny shapes may have a single group: the smallest others too.
-        groups = [min(of, key=size_of) for one in variants[:8]
-                  for of in [[row for row in rows_of(one) if not row[1]]] if of]
-        steps.append(lambda: caught(quick + tiny + [r for r in groups if r not in quick], 300, "in reverse "))
-        recipes = dict.fromkeys(recipe for recipe, _ in variants)
-        tests = [path.name for recipe in recipes
-                 for path in sorted((self.bin / "tests").glob(f"{recipe}*"))
-                 if path.name == recipe or path.name.startswith(recipe + "_")]
-        steps.append(lambda: tested(tests))
+            yield simulated()
+        yield rows_notice(tiny, 300)
+        yield rows_notice([row for row in rows if row not in tiny and row not in quick], 900)
+        yield rows_notice(quick + tiny + [row for row in groups if row not in quick], 300, "in reverse ")
+        yield self.tested(tests, folder, cache)
         if mutant.kind != "barrier":
-            steps.append(simulated)
-        for step in steps:
-            by = step()
-            if by == "same" and self.in_no_output(mutant, name, programs, folder):
-                # A macro of a header is everyone's, whoever expands it here.
-                return Result("survived", "no program uses it") if name.endswith(
-                    ".clh") else Result("unreached")
-            if by == "same":
-                return Result("equivalent", "the same code")
-            if by is not None:
-                return Result("caught", by)
-        return Result("survived")
+            yield simulated()
+
+    def tested(self, tests, folder, cache):
+        copy = self.work / f"unchanged-{self.digest}"
+        if not copy.exists():
+            shutil.copytree(self.kernels, copy, dirs_exist_ok=True)
+        return next(filter(None, (self.noticed(test, lambda where: self.unit_test(
+            test, where, self.cache("unchanged") if where == copy else cache), folder, copy)
+            for test in tests)), None)
 
 
 class Host:
@@ -701,18 +634,12 @@ class Host:
 
     def cards_with(self, name):
         """The recipes whose card includes a header, in lib/clcook/cookbook or below it."""
-        out = []
-        for card in sorted((self.source / "lib/clcook/cookbook").glob("*.hpp")):
-            found, todo = set(), [f"cookbook/{card.name}"]
-            while todo:
-                one = todo.pop()
-                path = self.source / "lib/clcook" / one
-                if one not in found and path.exists():
-                    found.add(one)
-                    todo += re.findall(r"(?m)^#include <clcook/([^>]+)>", path.read_text())
-            if name in found:
-                out.append(card.stem)
-        return out
+        def text_of(one):
+            path = self.source / "lib" / one
+            return path.read_text() if path.exists() else None
+
+        return [card.stem for card in sorted((self.source / "lib/clcook/cookbook").glob("*.hpp"))
+                if "clcook/" + name in closure(f"clcook/cookbook/{card.name}", text_of)]
 
     def seconds_of(self, test, env):
         """How long the unchanged program takes, in processor time. What runs beside may be in it."""
@@ -786,15 +713,13 @@ class Host:
         return Result("survived")
 
 
-def slice_of(mutants, parts):
+def slice_of(mutants, parts=10):
     """As tests/support/grid.hpp: one of the parts in the short grid, all in the full one."""
     grid = os.environ.get("CLCOOK_TEST_GRID", "full")
     if grid not in ("short", "full"):
         raise Failed(f"CLCOOK_TEST_GRID is '{grid}'; it must be short or full")
-    if grid == "full":
-        return mutants
     first = int(os.environ.get("CLCOOK_TEST_SLICE", "0"))
-    return [m for i, m in enumerate(mutants) if (i + first) % parts == 0]
+    return [m for i, m in enumerate(mutants) if grid == "full" or (i + first) % parts == 0]
 
 
 HERE = Path(__file__).resolve().parent
@@ -807,13 +732,11 @@ def arguments_of():
     parser.add_argument("--sample", type=int, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--file", action="append", default=[], help="only mutants of this file")
-    parser.add_argument("--kind", action="append", default=[], help="only edits of this kind")
     parser.add_argument("--run", type=int, nargs="+", metavar="NUMBER")
     parser.add_argument("--entry", type=int, nargs="+", metavar="NUMBER")
     parser.add_argument("--host", action="store_true", help="of lib/clcook instead of kernels/")
     parser.add_argument("--said", action="store_true",
                         help="runs those of equivalent.txt: whoever notices one proves it wrong")
-    parser.add_argument("--parts", type=int, default=10, help="a short grid is one of so many parts")
     parser.add_argument("--source", type=Path, default=HERE.parent.parent)
     parser.add_argument("--build", type=Path, help="default: SOURCE/build-test")
     parser.add_argument("--work", type=Path, help="default: BUILD/mutants")
@@ -825,82 +748,82 @@ def arguments_of():
     return arguments
 
 
-def main():
-    arguments = arguments_of()
-    source = arguments.source.resolve()
-    build = (arguments.build or source / "build-test").resolve()
-    work = (arguments.work or build / "mutants").resolve()
-
-    mutants = all_mutants(source, arguments.host)
-    entries = Entries(HERE / "equivalent.txt")
-    entries.all = [e for e in entries.all if e["file"].startswith("lib/") == arguments.host]
-    said, wrong = entries.match(mutants)
-    for one in wrong:
-        say(f"FAILED: {one}")
+def chosen_of(arguments, mutants, said):
     numbers = arguments.run or arguments.entry
-    chosen = [m for m in mutants if not arguments.file or m.file in arguments.file]
-    chosen = [m for m in chosen if not arguments.kind or m.kind in arguments.kind]
-    if arguments.said:
-        chosen = [m for m in chosen if m.number in said]
     if numbers:
         chosen = [m for m in mutants if m.number in set(numbers)]
+    else:
+        chosen = [m for m in mutants if (not arguments.file or m.file in arguments.file) and
+                  (not arguments.said or m.number in said)]
     if arguments.sample is not None:
-        chosen = slice_of(sample_of(chosen, arguments.sample, arguments.seed), arguments.parts)
-    if arguments.entry:
-        for mutant in chosen:
-            print(entry_of(mutant))
-        return 1 if wrong else 0
-    if arguments.list:
-        for mutant in chosen:
-            of = f" ({mutant.nth} of {mutant.of})" if mutant.of > 1 else ""
-            print(f"{mutant.number} {mutant.file}:{mutant.line} {mutant.kind}: {mutant.edit}{of}: "
-                  f"{mutant.source_line}")
-        return 1 if wrong else 0
+        chosen = slice_of(sample_of(chosen, arguments.sample, arguments.seed))
+    return chosen
 
-    work.mkdir(parents=True, exist_ok=True)
-    judge = (Host if arguments.host else Kernels)(source, build, work)
-    counts = collections.Counter()
-    kinds = collections.defaultdict(collections.Counter)
-    survivors = []
-    lied = []
 
+def named(mutant):
+    of = f" ({mutant.nth} of {mutant.of})" if mutant.of > 1 else ""
+    return f"{mutant.number} {mutant.file}:{mutant.line}", f"{mutant.edit}{of}"
+
+
+def judged(judge, chosen, said, always, jobs):
+    """Each mutant and what became of it, as they are done; `always`: those of equivalent.txt too."""
     def one(mutant):
         begin = time.monotonic()
-        if mutant.number in said and not (arguments.run or arguments.said):
+        if mutant.number in said and not always:
             return mutant, Result("equivalent", "said: " + said[mutant.number]["why"]), 0
-        result = judge.run(mutant)
-        return mutant, result, time.monotonic() - begin
+        return mutant, judge.run(mutant), time.monotonic() - begin
 
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         todo = [pool.submit(one, mutant) for mutant in chosen]
         try:
             for future in concurrent.futures.as_completed(todo):
                 mutant, result, seconds = future.result()
-                of = f" ({mutant.nth} of {mutant.of})" if mutant.of > 1 else ""
-                by = f" {result.by}" if result.by else ""
-                say(f"{mutant.number} {mutant.file}:{mutant.line} {mutant.edit}{of}: {result.status}"
-                    f"{' by' if result.status == 'caught' else ''}{by} ({seconds:.0f} s)")
-                counts[result.status] += 1
-                kinds[mutant.kind][result.status] += 1
-                if result.status == "survived":
-                    if mutant.number not in said:
-                        survivors.append(mutant)
-                if result.status == "caught" and mutant.number in said:
-                    lied.append(mutant)
+                by = ("by " if result.status == "caught" else "") + result.by
+                place, edit = named(mutant)
+                say(f"{place} {edit}: {result.status}{' ' + by if by else ''} ({seconds:.0f} s)")
+                yield mutant, result
         except BaseException:
             for future in todo:
                 future.cancel()
             raise
         finally:
             judge.close()
-    for kind in sorted(kinds):
-        say(f"  {kind}: " + ", ".join(f"{n} {status}" for status, n in sorted(kinds[kind].items())))
+
+
+def main():
+    arguments = arguments_of()
+    source = arguments.source.resolve()
+    build = (arguments.build or source / "build-test").resolve()
+    work = (arguments.work or build / "mutants").resolve()
+    mutants = all_mutants(source, arguments.host)
+    entries = Entries(HERE / "equivalent.txt")
+    entries.all = [e for e in entries.all if e["file"].startswith("lib/") == arguments.host]
+    said, wrong = entries.match(mutants)
+    for one in wrong:
+        say(f"FAILED: {one}")
+    chosen = chosen_of(arguments, mutants, said)
+    if arguments.entry or arguments.list:
+        for mutant in chosen:
+            place, edit = named(mutant)
+            print(entry_of(mutant) if arguments.entry else
+                  f"{place} {mutant.kind}: {edit}: {mutant.source_line}")
+        return 1 if wrong else 0
+
+    work.mkdir(parents=True, exist_ok=True)
+    judge = (Host if arguments.host else Kernels)(source, build, work)
+    results = list(judged(judge, chosen, said, arguments.run or arguments.said, arguments.jobs))
+    for kind in sorted({mutant.kind for mutant, _ in results}):
+        counts = collections.Counter(result.status for mutant, result in results if mutant.kind == kind)
+        say(f"  {kind}: " + ", ".join(f"{n} {status}" for status, n in sorted(counts.items())))
+    counts = collections.Counter(result.status for _, result in results)
     noticed, counted = counts["caught"], counts["caught"] + counts["survived"]
     say(", ".join(f"{n} {status}" for status, n in sorted(counts.items())) +
         (f": {100 * noticed / counted:.1f} % of those that are not equivalent" if counted else ""))
-    for mutant in survivors:
-        say(f"nothing notices {mutant.number} {mutant.file}:{mutant.line} {mutant.edit}: "
-            f"{mutant.source_line}")
+    lied = [mutant for mutant, result in results if result.status == "caught" and mutant.number in said]
+    for mutant, result in results:
+        place, edit = f"{mutant.number} {mutant.file}:{mutant.line}", mutant.edit
+        if result.status == "survived" and mutant.number not in said:
+            say(f"nothing notices {place} {edit}: {mutant.source_line}")
     for mutant in lied:
         say(f"FAILED: equivalent.txt says that {mutant.number} {mutant.file}:{mutant.line} "
             f"{mutant.edit} makes no difference")
