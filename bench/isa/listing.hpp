@@ -149,33 +149,24 @@ inline bool ends_block(Dialect dialect, const Line& line) {
   return false;
 }
 
-// The basic blocks of a kernel and where control goes from each.
-struct FlowBlock {
-  std::vector<std::size_t> lines;  // positions of its instructions
-  std::vector<std::size_t> next;
-};
-struct FlowGraph {
-  std::vector<FlowBlock> blocks;
-};
+// Of each basic block of a kernel those that control goes to from it.
+using FlowGraph = std::vector<std::vector<std::size_t>>;
 
 inline FlowGraph graph_of(Dialect dialect, const std::vector<Line>& lines) {
   std::map<std::string, std::size_t> at_label;
-  FlowGraph graph;
-  std::vector<FlowBlock>& blocks = graph.blocks;
-  blocks.emplace_back();
+  FlowGraph blocks(1);
   std::vector<std::pair<std::size_t, std::string>> jumps;
   bool fresh = true;  // the current block holds no instruction yet
   bool falls_through = true;
   const auto new_block = [&] {
     if (!fresh || !falls_through) {
       blocks.emplace_back();
-      if (falls_through) blocks[blocks.size() - 2].next.push_back(blocks.size() - 1);
+      if (falls_through) blocks[blocks.size() - 2].push_back(blocks.size() - 1);
       fresh = true;
       falls_through = true;
     }
   };
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const Line& line = lines[i];
+  for (const Line& line : lines) {
     if (!line.label.empty()) {
       new_block();
       at_label[line.label] = blocks.size() - 1;
@@ -183,7 +174,6 @@ inline FlowGraph graph_of(Dialect dialect, const std::vector<Line>& lines) {
     if (line.mnemonic.empty()) continue;
     if (!falls_through) new_block();
     fresh = false;
-    blocks.back().lines.push_back(i);
     const bool call = starts_with_any(line.mnemonic, {"call", "CALL", "s_swappc", "s_call"});
     if (line.kind == Kind::branch && !call) {
       for (std::string& target : branch_targets(dialect, line.operands))
@@ -196,62 +186,36 @@ inline FlowGraph graph_of(Dialect dialect, const std::vector<Line>& lines) {
   }
   for (const auto& [from, label] : jumps) {
     const auto found = at_label.find(label);
-    if (found != at_label.end()) blocks[from].next.push_back(found->second);
+    if (found != at_label.end()) blocks[from].push_back(found->second);
   }
-  return graph;
+  return blocks;
 }
 
-// A loop: its header, the target of back edges in a depth-first walk, the blocks that jump back,
-// and all blocks from which the jump back is reached without the header.
-struct NaturalLoop {
-  std::size_t header = 0;
-  std::vector<std::size_t> latches;
-  std::set<std::size_t> blocks;
-};
-
-inline std::vector<NaturalLoop> natural_loops(const FlowGraph& graph) {
-  const std::vector<FlowBlock>& blocks = graph.blocks;
+// The number of loops: blocks that edges go back to in a depth-first walk.
+inline std::size_t loops_in(const FlowGraph& blocks) {
   enum : char { unseen, open, done };
   std::vector<char> state(blocks.size(), unseen);
-  std::map<std::size_t, NaturalLoop> loops;
+  std::set<std::size_t> headers;
   for (std::size_t root = 0; root < blocks.size(); ++root) {
     if (state[root] != unseen) continue;
     std::vector<std::pair<std::size_t, std::size_t>> stack{{root, 0}};
     state[root] = open;
     while (!stack.empty()) {
       auto& [block, edge] = stack.back();
-      if (edge == blocks[block].next.size()) {
+      if (edge == blocks[block].size()) {
         state[block] = done;
         stack.pop_back();
         continue;
       }
-      const std::size_t to = blocks[block].next[edge++];
-      if (state[to] == open) loops[to].latches.push_back(block);
+      const std::size_t to = blocks[block][edge++];
+      if (state[to] == open) headers.insert(to);
       if (state[to] == unseen) {
         state[to] = open;
         stack.emplace_back(to, 0);
       }
     }
   }
-  std::vector<std::vector<std::size_t>> before(blocks.size());
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    for (const std::size_t to : blocks[b].next) before[to].push_back(b);
-  }
-  std::vector<NaturalLoop> out;
-  for (auto& [header, loop] : loops) {
-    loop.header = header;
-    loop.blocks.insert(header);
-    std::vector<std::size_t> todo = loop.latches;
-    while (!todo.empty()) {
-      const std::size_t b = todo.back();
-      todo.pop_back();
-      if (loop.blocks.insert(b).second) {
-        todo.insert(todo.end(), before[b].begin(), before[b].end());
-      }
-    }
-    out.push_back(std::move(loop));
-  }
-  return out;
+  return headers.size();
 }
 
 // Functions that are called: built-ins that were not linked in, or helpers that were not inlined.
@@ -336,7 +300,7 @@ class ListingReader {
       ++counts.total;
       ++counts.by_kind[static_cast<std::size_t>(line.kind)];
     }
-    counts.loops = static_cast<unsigned>(natural_loops(graph_of(dialect_, out_.lines)).size());
+    counts.loops = static_cast<unsigned>(loops_in(graph_of(dialect_, out_.lines)));
     counts.vector_registers = static_cast<unsigned>(x86_registers_.size());
     find_calls(dialect_, out_.lines, counts.calls);
     return std::move(out_);
