@@ -5,7 +5,7 @@ import os
 import kernels
 from peers import (NotThisCase, NotTried, clamped, cpp_loop, cupy_event, cupy_version, gcc_version,
                    in_floats, mode_of, npp, npp_library, npp_version, opencv_border, opencv_version,
-                   package, peer, pixel_of, wall)
+                   package, peer, pixel_of, umat, umat_version, wall)
 
 
 def sigma_of(case):
@@ -116,14 +116,21 @@ def loop(case):
                     "gaussian_blur")
 
 
-def opencv(case):
+def opencv_call(case):
     import cv2
     at_most(case, 300)
-    src, size, sigma = picture(case), len(weights(case)), sigma_of(case)
-    border = opencv_border(case)
-    run = wall(lambda: in_floats(
-        lambda one: cv2.GaussianBlur(one, (size, size), sigma, sigmaY=sigma, borderType=border), src))
+    size, sigma, border = len(weights(case)), sigma_of(case), opencv_border(case)
+    return lambda one: cv2.GaussianBlur(one, (size, size), sigma, sigmaY=sigma, borderType=border)
+
+
+def opencv(case):
+    src, call = picture(case), opencv_call(case)
+    run = wall(lambda: in_floats(call, src))
     return run, lambda: {"dst": run.out}
+
+
+def opencv_umat(case):
+    return umat(opencv_call(case), picture(case))
 
 
 def ndimage_call(case, ndimage, src):
@@ -177,6 +184,7 @@ def declare():
     """The peers of both."""
     peer("C++ loop", "cpu", gcc_version)(loop)
     peer("OpenCV", "cpu", opencv_version)(opencv)
+    peer("OpenCV, T-API", "cpu", umat_version)(opencv_umat)
     peer("SciPy", "cpu", package("scipy"))(scipy_filter)
     peer("OpenCV, its OpenCL kernels", "gpu", kernels.opencv_version)(opencv_kernels)
     peer("clEsperanto, its OpenCL kernels", "gpu", kernels.clesperanto_version)(clesperanto)

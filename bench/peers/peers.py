@@ -225,6 +225,31 @@ def opencv_version(threads):
     return f"{cv2.__version__}, {threads} threads"
 
 
+def umat_version(threads):
+    """OpenCV's T-API on an OpenCL device that is the processor."""
+    os.environ.setdefault("OPENCV_OPENCL_DEVICE", ":CPU:")  # read by the first call
+    import cv2
+    cv2.setNumThreads(threads)
+    if not cv2.ocl.haveOpenCL() or not cv2.ocl.useOpenCL():
+        raise NotInstalled("OpenCV finds no OpenCL device that is a processor")
+    return f"{cv2.__version__}, {cv2.ocl.Device.getDefault().name()}"
+
+
+def umat(call, src):
+    """call(the source as a UMat) of OpenCV's T-API, to its end; copies to and from it are not timed."""
+    import cv2
+    if src.dtype.name == "float16":
+        raise NotThisCase
+    memory = cv2.UMat(src)
+
+    def to_the_end():
+        out = call(memory)
+        cv2.ocl.finish()
+        return out
+    run = wall(to_the_end)
+    return run, lambda: {"dst": run.out.get()}
+
+
 def said_by(command, word):
     if shutil.which(command[0]) is None:
         raise NotInstalled(f"{command[0]} is not installed")

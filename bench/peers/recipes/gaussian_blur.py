@@ -25,7 +25,11 @@ def cases(size):
     return out
 
 
-CASES = {"cpu": cases("1920 x 1080"), "gpu": cases("3840 x 2160")}
+CASES = {"cpu": [*cases("1920 x 1080"),
+                 *((f"1920 x 1080 BGR 8-bit, sigma 1, {taps} taps",
+                    f"width=1920 height=1080 sigma=1 truncate={(taps - 1) // 2} pixel=u8 channels=3 "
+                    "peak=0 quality=60") for taps in (5, 9))],
+         "gpu": cases("3840 x 2160")}
 OURS = {"cpu": [("automatic", ""), ("cpu_fused", "quality=0")],
         "gpu": [("automatic", ""), ("tensor_split", "quality=0"), ("separable", "quality=0")]}
 QUICK = "width=161 height=119 sigma=2 truncate=2 pixel=f32 peak=1 quality=60"

@@ -2,7 +2,7 @@
 import kernels
 from peers import (NotThisCase, clamped, cpp_loop, cupy_event, cupy_version, gcc_version, in_floats,
                    mode_of, npp, npp_library, npp_version, opencv_border, opencv_version, package,
-                   peer, pixel_of, torch_event, torch_version, wall)
+                   peer, pixel_of, torch_event, torch_version, umat, umat_version, wall)
 
 CASES = {
     "cpu": [("dilation 1920 x 1080 RGBA float, radius 1",
@@ -14,7 +14,10 @@ CASES = {
             ("neighbourhood clamp 1920 x 1080 RGBA float",
              "filter=clamp width=1920 height=1080 radius=1 pixel=rgba32f border=clamp"),
             ("dilation 128 x 128 x 128 float, radius 1",
-             "filter=dilation width=128 height=128 depth=128 radius=1 pixel=r32f border=clamp")],
+             "filter=dilation width=128 height=128 depth=128 radius=1 pixel=r32f border=clamp"),
+            *((f"{name} 1920 x 1080 BGR 8-bit, radius {radius}",
+               f"filter={name} width=1920 height=1080 radius={radius} pixel=rgb8 border=clamp")
+              for name in ("dilation", "erosion") for radius in (1, 2, 4, 7))],
     "gpu": [("dilation 3840 x 2160 RGBA float, radius 1",
              "filter=dilation width=3840 height=2160 radius=1 pixel=rgba32f border=clamp"),
             ("dilation 3840 x 2160 RGBA float, radius 4",
@@ -90,6 +93,21 @@ def opencv(case):
             return cv2.max(low, cv2.min(high, past.reshape(high.shape)))
         run = wall(lambda: in_floats(call, src))
     return run, lambda: {"dst": np.ascontiguousarray(run.out)}
+
+
+@peer("OpenCV, T-API", "cpu", umat_version)
+def opencv_umat(case):
+    import cv2
+    import numpy as np
+    name, _, _, depth, radius, channels = sizes(case)
+    if depth > 1 or name == "clamp" or (name == "median" and channels == 2):
+        raise NotThisCase
+    if name == "median":
+        clamped(case)
+        return umat(lambda src: cv2.medianBlur(src, 3), picture(case))
+    border, mask = opencv_border(case), np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
+    extreme = cv2.dilate if name == "dilation" else cv2.erode
+    return umat(lambda src: extreme(src, mask, borderType=border), picture(case))
 
 
 @peer("clcook, from numpy", "caller", package("clcook"))

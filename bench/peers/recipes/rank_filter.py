@@ -2,7 +2,7 @@
 import kernels
 from peers import (NotThisCase, NotTried, clamped, cpp_loop, cupy_event, cupy_version,
                    gcc_version, in_floats, mode_of, npp, npp_library, npp_version, opencv_border,
-                   opencv_version, package, peer, pixel_of, wall)
+                   opencv_version, package, peer, pixel_of, umat, umat_version, wall)
 
 
 def cases(width, height, wanted):
@@ -16,7 +16,8 @@ CASES = {
     "cpu": cases(1920, 1080, [("8-bit", "r8", 1, 0.5), ("8-bit", "r8", 2, 0.5),
                               ("8-bit", "r8", 7, 0.5), ("8-bit RGBA", "rgba8", 3, 0.5),
                               ("16-bit", "r16", 2, 0.5), ("float", "r32f", 2, 0.5),
-                              ("float", "r32f", 3, 0.25)]) +
+                              ("float", "r32f", 3, 0.25), ("8-bit BGR", "rgb8", 2, 0.5),
+                              ("8-bit BGR", "rgb8", 7, 0.5)]) +
            cases(1920, 1080, [("8-bit", "r8", 31, 0.5)]),
     "gpu": cases(3840, 2160, [("8-bit", "r8", 1, 0.5), ("8-bit", "r8", 2, 0.5),
                               ("8-bit", "r8", 3, 0.5), ("8-bit", "r8", 7, 0.5),
@@ -78,22 +79,26 @@ def opencv_case(case):
     return picture(case)
 
 
-@peer("OpenCV", "cpu", opencv_version)
-def opencv(case):
+def opencv_call(case):
     import cv2
     import numpy as np
-    src = opencv_case(case)
+    if not is_extreme(case):
+        return lambda one: cv2.medianBlur(one, side(case))
+    extreme, border = (cv2.erode, cv2.dilate)[int(case.shape["rank"])], opencv_border(case)
+    mask = np.ones((side(case), side(case)), np.uint8)
+    return lambda one: extreme(one, mask, borderType=border)
 
-    def call(one):
-        return cv2.medianBlur(one, side(case))
-    if is_extreme(case):
-        extreme, border = (cv2.erode, cv2.dilate)[int(case.shape["rank"])], opencv_border(case)
-        mask = np.ones((side(case), side(case)), np.uint8)
 
-        def call(one):  # noqa: F811
-            return extreme(one, mask, borderType=border)
+@peer("OpenCV", "cpu", opencv_version)
+def opencv(case):
+    src, call = opencv_case(case), opencv_call(case)
     run = wall(lambda: in_floats(call, src))
     return run, lambda: {"dst": run.out}
+
+
+@peer("OpenCV, T-API", "cpu", umat_version)
+def opencv_umat(case):
+    return umat(opencv_call(case), opencv_case(case))
 
 
 @peer("OpenCV, its OpenCL kernels", "gpu", kernels.opencv_version)
