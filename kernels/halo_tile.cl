@@ -920,7 +920,7 @@ __kernel HALO_TILE_GROUP(COLUMNS_ITEMS, 1, 1) void halo_tile_columns_first(
 // ------------------------------------------------------------------------------------------------
 // cpu_rows: for a CPU. One work-item is a tile of TILE_W channels x TILE_H rows of a picture,
 // OUTPUTS rows at a time. Pixels are channels in a row, the neighbour in x is CHANNELS channels away,
-// and 16 channels are one explicit vector. Comparisons instead of fmax(): one instruction instead of
+// and LANES channels are one explicit vector. Comparisons instead of fmax(): one instruction instead of
 // three.
 //
 // The neighbours of a column come first, from the source, and make the lines: a row value for each
@@ -943,10 +943,11 @@ HALO_TILE_FILTER(halo_tile_wide, clcook_wide_t, CPU_MAX, CPU_MIN)
 #define KEPT (SPAN < OUTPUTS ? SPAN : OUTPUTS)
 #define WINDOW (RADIUS <= 1 ? 1 : RADIUS <= 4 ? 3 : RADIUS <= 13 ? 9 : RADIUS <= 40 ? 27 : 81)
 #define VALUES ((int)(sizeof(halo_tile_wide_row) / sizeof(clcook_wide_t)))
+#define LANES CLCOOK_LANES
 // A line: LEFT channels, the tile, LEFT channels, and a vector to spare.
-#define LEFT ((RADIUS * CHANNELS + 15) / 16 * 16)
+#define LEFT ((RADIUS * CHANNELS + LANES - 1) / LANES * LANES)
 #define SPARE (TILE_W + 2 * LEFT)
-#define LINE (SPARE + 16)
+#define LINE (SPARE + LANES)
 
 #ifdef CLCOOK_CHANNEL_KEY
 #define HALO_TILE_PUT(p, i, v) ((p)[i] = CLCOOK_PIXEL_PASTE(clcook_bits_, CLCOOK_CHANNEL_TYPE)(v))
@@ -955,10 +956,10 @@ HALO_TILE_FILTER(halo_tile_wide, clcook_wide_t, CPU_MAX, CPU_MIN)
 #endif
 
 // Vectors of a line: those of vload16() and vstore16() would be parts of vectors on PoCL.
-typedef clcook_wide_t __attribute__((aligned(sizeof(channel)))) halo_tile_loose;
+typedef clcook_loose_wide_t halo_tile_loose;
 
 // The rows that OUTPUTS rows of results see: where they and the pictures of the volume begin, -1
-// for the constant. 16 channels of the constant begin with the first one; of three with any.
+// for the constant. LANES channels of the constant begin with the first one; of three with any.
 typedef struct {
   __global const clcook_channel_t* src;
   long layers[2 * RADIUS_Z + 1];
@@ -970,7 +971,7 @@ static inline clcook_wide_t halo_tile_take(const halo_tile_source* from, int ins
                                            int row, int column) {
   const long z = RADIUS_Z == 0 ? 0 : from->layers[layer];
   const long y = from->rows[row];
-  return inside || (z >= 0 && y >= 0) ? clcook_read16(from->src + (z + y + column))
+  return inside || (z >= 0 && y >= 0) ? clcook_read_wide(from->src + (z + y + column))
                                       : from->outside[CHANNELS == 3 ? column % 3 : 0];
 }
 
@@ -992,7 +993,7 @@ static inline halo_tile_wide_row halo_tile_get(__local const channel* from) {
   return row;
 }
 
-// The row values of the 16 columns from `column` on, to the same place in all lines. `inside` is a
+// The row values of the LANES columns from `column` on, to the same place in all lines. `inside` is a
 // constant: most vectors need no test of their rows.
 static inline __attribute__((always_inline)) void halo_tile_columns(const halo_tile_source* from,
                                                                     int inside, int column,
@@ -1066,17 +1067,15 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
 
   halo_tile_source from;
   from.src = (__global const clcook_channel_t*)FROM(src, src_view.offset);
-#if CHANNELS == 4
-  from.outside[0] = clcook_wide(CONSTANT.xyzwxyzwxyzwxyzw);
-#elif CHANNELS == 3
-  from.outside[0] = clcook_wide(CONSTANT.xyzxyzxyzxyzxyzx);
-  from.outside[1] = clcook_wide(CONSTANT.yzxyzxyzxyzxyzxy);
-  from.outside[2] = clcook_wide(CONSTANT.zxyzxyzxyzxyzxyz);
-#elif CHANNELS == 2
-  from.outside[0] = clcook_wide(CONSTANT.xyxyxyxyxyxyxyxy);
-#else
-  from.outside[0] = clcook_wide(CONSTANT.xxxxxxxxxxxxxxxx);
-#endif
+  const halo_tile_quad beyond = HALO_TILE_TO_QUAD(CONSTANT);
+  for (int i = 0; i < (CHANNELS == 3 ? 3 : 1); ++i) {
+    channel of[LANES];
+    for (int c = 0; c < LANES; ++c) {
+      const int at = (i + c) % CHANNELS;
+      of[c] = at == 0 ? beyond.x : at == 1 ? beyond.y : at == 2 ? beyond.z : beyond.w;
+    }
+    from.outside[i] = *(const halo_tile_loose*)of;
+  }
   const int inside_z = z >= RADIUS_Z && z + RADIUS_Z < volume.depth;
   for (int k = 0; k <= 2 * RADIUS_Z; ++k) {
     const int layer = clcook_border(z + k - RADIUS_Z, volume.depth, volume.border);
@@ -1094,7 +1093,7 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
 #if WINDOW > 1
   // The last vectors of windows take in what lies behind the line. No result sees it.
   for (int q = 0; q < VALUES * OUTPUTS; ++q) {
-    for (int f = LEFT + count / 16 * 16; f < LINE; f += 16)
+    for (int f = LEFT + count / LANES * LANES; f < LINE; f += LANES)
       *(__local halo_tile_loose*)(lines + q * LINE + f) = (clcook_wide_t)(0);
   }
 #endif
@@ -1107,12 +1106,12 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
     const int inside = volume.border != CLCOOK_BORDER_CONSTANT ||
                        (inside_z && y >= RADIUS && y + OUTPUTS + RADIUS <= volume.height);
     // The last vector ends with the row.
-    const int vectors = (last - first + 15) / 16;
+    const int vectors = (last - first + LANES - 1) / LANES;
     for (int k = 0; inside && k < vectors; ++k) {
-      const int at = min(first + 16 * k, values - 16);
+      const int at = min(first + LANES * k, values - LANES);
 #if RADIUS_Z == 0
       // The rows that the next OUTPUTS rows of results see and these do not.
-      if (y + 2 * OUTPUTS + RADIUS <= volume.height && at % (64 / (int)sizeof(*from.src)) < 16) {
+      if (y + 2 * OUTPUTS + RADIUS <= volume.height && at % (64 / (int)sizeof(*from.src)) < LANES) {
 #pragma unroll
         for (int t = 0; t < OUTPUTS; ++t)
           CLCOOK_PREFETCH(from.src + from.rows[SPAN + t] + (long)(OUTPUTS * pitch) + at);
@@ -1131,14 +1130,14 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
       int at = -1;
       int at_line = SPARE;
       if (beside < 0) {
-        at = min(first + 16 * k, values - 16);
+        at = min(first + LANES * k, values - LANES);
         at_line = at - begin + LEFT;
       } else if (column < 0) {
         for (int q = 0; q < OUTPUTS; ++q) halo_tile_put(lines + SPARE + q * LINE, &outer);
       } else if (column >= first && column < last) {
         same = lines + (column - begin + LEFT);
       } else {
-        at = min(column, values - 16);
+        at = min(column, values - LANES);
         same += column - at;
       }
       if (at >= 0) halo_tile_columns(&from, 0, at, lines + at_line);
@@ -1153,7 +1152,7 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
 #if WINDOW > 1
 #pragma unroll
       for (int window = 1; window < WINDOW; window *= 3) {
-        for (int f = 0; f < count + (SPAN + 1 - 3 * window) * CHANNELS; f += 16) {
+        for (int f = 0; f < count + (SPAN + 1 - 3 * window) * CHANNELS; f += LANES) {
           halo_tile_wide_row row = halo_tile_get(line + f);
           const halo_tile_wide_row next = halo_tile_get(line + f + window * CHANNELS);
           const halo_tile_wide_row third = halo_tile_get(line + f + 2 * window * CHANNELS);
@@ -1172,7 +1171,7 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
           (__global clcook_channel_t*)dst +
           (halo_tile_index(dst_view, volume, 0, y + q, z) * UNIT + (ulong)begin);
       const int stream = ((ulong)out & (sizeof(clcook_wide_t) - 1)) == 0;
-      for (int f = 0; f < count; f += 16) {
+      for (int f = 0; f < count; f += LANES) {
         const halo_tile_wide_row a = halo_tile_get(line + f);
         const halo_tile_wide_row b = halo_tile_get(line + f + (SPAN + 1 - WINDOW) / 2 * CHANNELS);
         const halo_tile_wide_row c = halo_tile_get(line + f + (SPAN + 1 - WINDOW) * CHANNELS);
@@ -1180,20 +1179,20 @@ __kernel HALO_TILE_GROUP(1, 1, 1) void halo_tile_cpu_rows(
         halo_tile_wide_merge(&sum, &a, 0);
         halo_tile_wide_merge(&sum, &b, 1);
         halo_tile_wide_merge(&sum, &c, 2);
-        if (f + 16 <= count) {
+        if (f + LANES <= count) {
 #ifdef CLCOOK_HALO_TILE_CLAMP
-          const clcook_wide_t old = clcook_read16(past + f);
+          const clcook_wide_t old = clcook_read_wide(past + f);
 #else
           const clcook_wide_t old = (clcook_wide_t)(0);
 #endif
-          clcook_write16(out + f, halo_tile_wide_result(&sum, old), stream);
+          clcook_write_wide(out + f, halo_tile_wide_result(&sum, old), stream);
         } else {
-          channel rest[16] = {0};
+          channel rest[LANES] = {0};
 #ifdef CLCOOK_HALO_TILE_CLAMP
-          for (int i = 0; i < 16; ++i)
+          for (int i = 0; i < LANES; ++i)
             rest[i] = (channel)clcook_load_channel(past + f, (ulong)min(i, count - f - 1));
 #endif
-          vstore16(halo_tile_wide_result(&sum, vload16(0, rest)), 0, rest);
+          *(halo_tile_loose*)rest = halo_tile_wide_result(&sum, *(const halo_tile_loose*)rest);
           for (int i = 0; i < count - f; ++i) HALO_TILE_PUT(out + f, i, rest[i]);
         }
       }

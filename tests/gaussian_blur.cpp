@@ -337,6 +337,38 @@ TEST_CASE("gaussian_blur: what is not finite outside of bytes reaches as far as 
   CHECK(able_to >= 12);
 }
 
+TEST_CASE(
+    "gaussian_blur: bytes and few taps are summed in 16 bits on CPUs, as far as that serves") {
+  const bool is_here = clcook::quirks::takes_cpu_kernels(runtime().info());
+  const auto taken = [&](const Problem& p) { return GaussianBlur(runtime(), p).variant().name(); };
+  Problem p = problem_of(641, 480, 1);
+  CHECK(taken(p) != "cpu_bytes");
+  p.pixel = PixelType::rgba8;
+  CHECK((taken(p) == "cpu_bytes") == is_here);
+  if (!is_here) return;
+  Problem exact = p;
+  exact.quality = 90;
+  CHECK(taken(exact) == "cpu_fused");
+  Problem large = p;
+  large.sigma_y = 30;
+  CHECK(taken(large) != "cpu_bytes");
+  const auto refused = [&](Problem q) {
+    return std::string(error_of([&] { GaussianBlur(runtime(), q, "cpu_bytes"); }).what());
+  };
+  CHECK(contains(refused(large), "reaches 120 pixels; sums of 16 bits serve at most 24"));
+  Problem narrow = p;
+  narrow.width = 3;
+  CHECK(contains(refused(narrow), "rows of 16 channels or more, got 12"));
+  Problem half = p;
+  half.border = clcook::Border::constant;
+  half.outside = {7, 7, 0.5F, 7};
+  CHECK(contains(refused(half), "whole numbers from 0 to 255 outside of the picture, got 0.5"));
+  half.outside = {0, 0, 0, 256};
+  CHECK(contains(refused(half), "got 256"));
+  half.outside = {255, 0, 0, 255};
+  CHECK(taken(half) == "cpu_bytes");
+}
+
 TEST_CASE("gaussian_blur: another sigma compiles nothing and is quick") {
   Problem p = problem_of(200, 120, 3);
   GaussianBlur blur(runtime(), p);

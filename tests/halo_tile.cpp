@@ -568,15 +568,31 @@ TEST_CASE("the lines of cpu_rows fit 32 KiB, at every radius and type") {
     for (int radius = 1; radius <= (filter == Filter::median ? 1 : HaloTile::kMaxRadius);
          ++radius) {
       for (const auto& type : clcook::kPixelTypes) {
-        const auto tile = HaloTile::Spec::cpu_tile(picture(filter, 999, 99, radius, type.value));
+        const Problem p = picture(filter, 999, 99, radius, type.value);
+        const auto tile = HaloTile::Spec::cpu_tile(p, clcook::DeviceInfo());
         CAPTURE(radius);
         CAPTURE(type.name);
         CHECK(tile.bytes <= 32768);
         CHECK(tile.channels >= 256);
-        CHECK(tile.channels % 16 == 0);
+        CHECK(tile.lanes == (clcook::channel_of(type.value) == clcook::Channel::u8 ? 32 : 16));
+        CHECK(tile.channels % tile.lanes == 0);
       }
     }
   }
+}
+
+TEST_CASE("bytes have long vectors where the compiler has them and a row holds one") {
+  const auto lanes = [](int width, const clcook::DeviceInfo& device) {
+    return HaloTile::Spec::cpu_tile(picture(Filter::dilation, width, 9, 2, clcook::PixelType::rgb8),
+                                    device)
+        .lanes;
+  };
+  clcook::DeviceInfo intel;
+  intel.platform = "Intel(R) OpenCL";
+  intel.cpu = true;
+  CHECK(lanes(11, {}) == 32);
+  CHECK(lanes(10, {}) == 16);
+  CHECK(lanes(11, intel) == 16);
 }
 
 TEST_CASE("names") {

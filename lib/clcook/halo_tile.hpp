@@ -107,6 +107,7 @@ struct Spec : PlainSpec {
   static constexpr int kMaxSize = 1 << 28;
   static constexpr int kMaxRadius = 64;
   static constexpr int kCpuVector = 16;              // channels of a vector of cpu_rows
+  static constexpr int kCpuBytesVector = 32;         // of bytes, where compilers have such vectors
   static constexpr int kCpuChannels = 1024;          // of a row of a tile of cpu_rows, at most
   static constexpr int kCpuRows = 64;                // rows of a tile of cpu_rows
   static constexpr std::size_t kCpuBytes = 1 << 15;  // of its lines, which stay in the cache
@@ -413,7 +414,8 @@ struct Spec : PlainSpec {
     if (p.depth > 1) unit.defines.flag("CLCOOK_HALO_TILE_VOLUME");
     unit.defines.set("CLCOOK_HALO_TILE_RADIUS", p.radius);
     if (s.row.is_for_cpus) {
-      const CpuTile tile = cpu_tile(p);
+      const CpuTile tile = cpu_tile(p, s.device);
+      if (tile.lanes != kCpuVector) unit.defines.set("CLCOOK_LANES", tile.lanes);
       unit.defines.set("CLCOOK_HALO_TILE_TILE_W", tile.channels);
       unit.defines.set("CLCOOK_HALO_TILE_TILE_H", kCpuRows);
       unit.defines.set("CLCOOK_HALO_TILE_OUTPUTS", tile.lines);
@@ -453,7 +455,7 @@ struct Spec : PlainSpec {
              static_cast<std::size_t>(part);
     };
     if (s.row.is_for_cpus) {
-      return Launch::groups({parts(p.width * channels_of(p.pixel), cpu_tile(p).channels),
+      return Launch::groups({parts(p.width * channels_of(p.pixel), cpu_tile(p, s.device).channels),
                              parts(p.height, kCpuRows), static_cast<std::size_t>(p.depth)},
                             group(s));
     }
@@ -466,7 +468,7 @@ struct Spec : PlainSpec {
   static std::uint64_t local_bytes(const Setup<Spec>& s) {
     const Problem& p = s.problem;
     if (!s.row.traits.is_local) return 0;
-    if (s.row.is_for_cpus) return cpu_tile(p).bytes;
+    if (s.row.is_for_cpus) return cpu_tile(p, s.device).bytes;
     const auto halo = 2 * static_cast<std::uint64_t>(p.radius);
     const auto tile = static_cast<std::uint64_t>(s.tune.tile_width);
     const std::uint64_t w = tile + halo;
@@ -497,22 +499,27 @@ struct Spec : PlainSpec {
 
   // What a work-item of cpu_rows makes at a time, and its lines in local memory.
   struct CpuTile {
-    int channels;  // of a row of results: a multiple of kCpuVector and of a pixel's
+    int lanes;     // channels of a vector
+    int channels;  // of a row of results: a multiple of `lanes` and of a pixel's
     int lines;
     std::uint64_t bytes;
   };
-  static CpuTile cpu_tile(const Problem& p) {
+  static CpuTile cpu_tile(const Problem& p, const DeviceInfo& device) {
+    const bool is_long = channel_of(p.pixel) == Channel::u8 &&
+                         p.width * channels_of(p.pixel) >= kCpuBytesVector &&
+                         quirks::has_long_vectors(device);
+    const int lanes = is_long ? kCpuBytesVector : kCpuVector;
     const int lines = p.radius <= 16 ? 8 : 4;
-    const int halo = (p.radius * channels_of(p.pixel) + kCpuVector - 1) / kCpuVector * kCpuVector;
-    const int beside = 2 * halo + kCpuVector;
+    const int halo = (p.radius * channels_of(p.pixel) + lanes - 1) / lanes * lanes;
+    const int beside = 2 * halo + lanes;
     const std::size_t values = p.filter == Filter::median ? 3 : p.filter == Filter::clamp ? 2 : 1;
     const std::size_t bytes =
         values * static_cast<std::size_t>(lines) * held_channel_bytes(p.pixel);  // of a channel
     const int room = std::min(static_cast<int>(kCpuBytes / bytes) - beside, kCpuChannels);
     // Whole vectors, and whole pixels.
-    const int whole = channels_of(p.pixel) == 3 ? 3 * kCpuVector : kCpuVector;
+    const int whole = channels_of(p.pixel) == 3 ? 3 * lanes : lanes;
     const int channels = room / whole * whole;
-    return {channels, lines, bytes * static_cast<std::size_t>(channels + beside)};
+    return {lanes, channels, lines, bytes * static_cast<std::size_t>(channels + beside)};
   }
 
   // Whether the device's compiler ends the process; see quirks::breaks_shared_rows.

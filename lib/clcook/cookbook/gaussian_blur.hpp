@@ -183,6 +183,15 @@ inline Bound bytes_bound(const ExactAxis& x, const ExactAxis& y) {
   return {levels / 255, levels / 255};
 }
 
+// cpu_bytes: weights are rounded to 2^-16, pairs of them counting twice and the middle one taking what is
+// left: with the sum 0, for values from 0 to 255. A product of a pass is rounded down to a step of 2^-7
+// levels, and half a step is added for each.
+inline Bound short_sums_bound(const ExactAxis& x, const ExactAxis& y) {
+  const double taps = x.radius() + y.radius();
+  const double levels = 255 * taps * 0x1p-16 + ((taps + 2) / 2 + 1) / 128;
+  return {levels / 255, levels / 255};
+}
+
 // pyramid: cells of the largest power of two that sigma reaches, 8 to 64 pixels, as far as 72 of
 // them on each side are enough. A plan that promises a quality may take smaller ones, which are
 // nearer to the filter.
@@ -381,6 +390,7 @@ class BlurCase : public PlanCase<GaussianBlur> {
                       ? tensor_bound(x_, y_, false, gaussian::is_integer(problem_.pixel))
                   : variant == "tensor_split" ? tensor_bound(x_, y_, true, false)
                   : variant == "tensor_bytes" ? bytes_bound(x_, y_)
+                  : variant == "cpu_bytes"    ? short_sums_bound(x_, y_)
                   : variant == "volume" || variant == "straight_alpha" ? Bound{1, 1}
                                                                        : exact();
     // Straight alpha. Weighting rounds 1 / top, the factor and the product, and 8 u less 3 are enough
@@ -586,6 +596,12 @@ inline Recipe gaussian_blur() {
       "width=140 height=70 sigma_x=8 sigma_y=3 truncate=2 peak=3 x=9 y=13 region_width=77 "
       "region_height=50 batch=2",
       "width=76 height=50 sigma=2 truncate=2 peak=1 border=constant",
+      // cpu_bytes: tiles beside each other, strips, and a column of the other side.
+      "width=1100 height=90 sigma_x=2 sigma_y=1 pixel=u8 channels=1 border=wrap",
+      "width=347 height=45 sigma_x=4 sigma_y=3 pixel=u8 channels=3 border=wrap batch=2 pad=1",
+      "width=59 height=33 sigma_x=1 sigma_y=5 pixel=u8 channels=2 border=constant x=43 y=5 "
+      "region_width=7 region_height=20 offset=1 pad=2",
+      "width=8 height=70 sigma_x=6 sigma_y=0 pixel=u8 channels=2 border=mirror",
       // Two launches of tensor, and the warps of tensor_bytes that share their pixels.
       "width=20 height=60 sigma_x=1 sigma_y=10 truncate=2 peak=1 y=2 region_height=30",
       "width=90 height=12 sigma=9 truncate=2 peak=1 border=constant",

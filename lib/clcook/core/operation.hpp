@@ -71,6 +71,7 @@ struct VariantRow : VariantInfo {
   VariantRow& by_name() { return is_by_name = true, *this; }
   VariantRow& for_cpus() { return is_for_cpus = true, *this; }
   VariantRow& for_cpus_only() { return is_for_cpus = is_for_cpus_only = true, *this; }
+  VariantRow& costs_like(const char* variant) { return costs_as = variant, *this; }
   VariantRow& preferred() { return is_preferred = true, *this; }
   VariantRow& need(const char* feature) { return needs = feature, *this; }
 };

@@ -75,6 +75,8 @@ struct VariantInfo {
   bool is_by_name = false;      // automatic never takes it
   bool is_for_cpus = false;     // automatic takes it on CPUs only, and there first
   bool is_for_cpus_only = false;  // and by name it is had there only: quirks::takes_cpu_kernels()
+  // Its work is in the units of this variant, whose measured factor serves where it has none itself.
+  const char* costs_as = nullptr;
   bool is_preferred = false;  // automatic takes it where nothing was measured and costs are equal
   std::string needs;  // a device feature that it cannot do without, empty for plain OpenCL C 1.2
   std::string predecessor;  // the variant that it is one step from; none of the baseline

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <clcook/gaussian_blur/cpu_bytes.hpp>
 #include <clcook/gaussian_blur/cpu_fused.hpp>
 #include <clcook/gaussian_blur/cpu_pyramid.hpp>
 #include <clcook/gaussian_blur/fused.hpp>
@@ -79,6 +80,11 @@ CLCOOK_INLINE const std::vector<Spec::Row>& Spec::variants() {
           .against("separable", "a coarse grid of splines is blurred"),
       method_row<CpuFused>("cpu_fused", "for CPUs: one pass, a work-item per tile, a ring of lines")
           .against("fused", "a tile per work-item, a ring of lines in its cache")
+          .for_cpus_only(),
+      method_row<CpuBytes>("cpu_bytes", "for CPUs and bytes, small sigma: sums of 16 bits, no ring",
+                           kBytes)
+          .against("cpu_fused", "bytes in vectors of 16 bits, columns from the source as it lies")
+          .costs_like("cpu_fused")
           .for_cpus_only(),
       method_row<CpuPyramid>("cpu_pyramid",
                              "for CPUs and large sigma: made small, blurred, made large")

@@ -210,7 +210,11 @@ CLCOOK_INLINE std::vector<RankedCandidate> ranked_candidates(const Question& of,
         one.line = variant->name + ": " + error.what();
       }
       if (offer && !offer->can()) one.line = variant->name + ": " + offer->why;
-      if (offer && offer->can()) factor = tuning.factor(device, names, bytes, variant->name);
+      if (offer && offer->can()) {
+        factor = tuning.factor(device, names, bytes, variant->name);
+        if (factor.value == 0 && variant->costs_as != nullptr)
+          factor = tuning.factor(device, names, bytes, variant->costs_as);
+      }
     }
     largest = std::max(largest, factor.value);
     factors.push_back(factor);
