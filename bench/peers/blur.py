@@ -32,10 +32,11 @@ def peak_of(case):
 
 
 def picture(case, path=None):
+    """The source, or a result in a file."""
     import numpy as np
     kind, channels = pixel_of(case)
-    return np.fromfile(path or case.path("src"), kind).reshape(
-        case.shape["height"], case.shape["width"], channels)
+    shape = case.shape["height"], case.shape["width"], channels
+    return np.fromfile(path, kind).reshape(shape) if path else case.array("src", kind, *shape)
 
 
 def reached(case, size, radius):

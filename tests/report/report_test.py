@@ -6,6 +6,7 @@ import copy
 import importlib.machinery
 import importlib.util
 import io
+import itertools
 import json
 import math
 import os
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 from xml.etree import ElementTree
 
 sys.dont_write_bytecode = True
@@ -1105,6 +1107,65 @@ class Grid(Case):
         self.assertEqual(lines_of(table)[0], "a device|the device's|all|4|1 (25 %)|0.50×|0.50×|3.00×")
         self.assertIn("a device: seed 5 of 2026", table.note)
         self.assertEqual(lines_of(tables.grid_table([])), ["not measured yet" + "|-" * 7])
+
+
+class Peers(Case):
+    """What bench/peers/recipes/ ask of a case, with stand-ins for the libraries that they call."""
+
+    # By recipe, from its card and clcook_peers. A neighbourhood clamp of halo_tile has a history, too.
+    BUFFERS = {"bc6h_decode": "blocks texels", "bc6h_mode": "headers modes", "group_size": "src dst line", "group_swizzle": "src dst matrix",
+               "stream_compaction": "src dst kept", "threshold_count": "values slots thresholds",
+               "vertex_transform": "vertices skin world bones result"}  # fmt: skip
+    LIBRARIES = """clcook cupy cupyx cupyx.scipy cupyx.scipy.ndimage cv2 imagecodecs kernels pyopencl scipy scipy.ndimage skimage skimage.filters
+        skimage.filters.rank torch torch.nn torchvision torchvision.transforms torchvision.transforms.v2""".split()
+
+    def loaded(self):
+        """bench/peers/peers.py, and what is drawn with."""
+        folder = str(SOURCE / "bench/peers")
+        sys.path.insert(0, folder)
+        self.addCleanup(sys.path.remove, folder)
+        stand_ins = {name: mock.MagicMock() for name in self.LIBRARIES}
+        stand_ins["kernels"].queue_of.return_value.device.max_work_group_size = 1024
+        (self.folder / "gaussian.cl").touch()
+        for change in (mock.patch.dict(sys.modules, stand_ins), mock.patch.dict(os.environ, DARKTABLE_KERNELS=str(self.folder))):
+            change.start()
+            self.addCleanup(change.stop)
+        for name in ("peers", "blur", "draw"):
+            sys.modules.pop(name, None)
+        peers, draw = importlib.import_module("peers"), importlib.import_module("draw")
+        peers.cpp_loop = peers.cuda = peers.npp = lambda *_: None  # they take all buffers that there are
+        return peers, draw
+
+    def test_read_only_buffers_that_the_case_has(self):
+        peers, draw = self.loaded()
+
+        class Asked(peers.Case):
+            def __init__(self, recipe, shape, names):
+                super().__init__(recipe, shape, "", {"inputs": names, "outputs": [], "variant": "v"}, 2, "")
+                self.device = "gpu"
+                self.shape = {key: min(value, 64) if isinstance(value, int) else value for key, value in self.shape.items()}
+
+            def path(self, name):
+                raise AssertionError(f"{name} is opened")
+
+            def array(self, name, kind, *shape):
+                self.bytes(name)
+                return numpy.zeros(shape or 1024, kind)
+
+            def bytes(self, name):
+                if name not in self.inputs:
+                    raise AssertionError(f"{name} is none of {self.inputs}")
+                return 4096
+
+        for recipe in sorted(path.stem for path in (SOURCE / "bench/peers/recipes").glob("*.py")):
+            module, made = peers.load(recipe), set()
+            shapes = [shape for some in module.CASES.values() for _, shape in some] + draw.shapes(module.draw, recipe, 1, 100)
+            for shape, one in itertools.product(shapes, peers.PEERS.values()):
+                names = self.BUFFERS.get(recipe, "src dst").split() + ["history"] * ("filter=clamp" in shape)
+                with self.subTest(recipe=recipe, shape=shape, peer=one.name), contextlib.suppress(peers.NotThisCase, peers.NotTried):
+                    one.make(Asked(recipe, shape, names))
+                    made.add(one.name)
+            self.assertEqual(made, set(peers.PEERS), recipe)  # each has met a case that it takes
 
 
 class Intervals(Case):

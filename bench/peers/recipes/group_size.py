@@ -34,7 +34,7 @@ def source(case, work, kind):
 
 def line(case):
     import numpy as np
-    return [float(one) for one in case.array("line", np.float32)]
+    return [float(one) for one in case.array("line", np.float32, 2)]
 
 
 def segments(case, kind):

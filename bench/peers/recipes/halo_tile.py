@@ -196,7 +196,8 @@ def npp_dilate(case):
 def cupy_ndimage(case):
     import cupy
     import cupyx.scipy.ndimage
-    there = [picture(case)] + [picture(case, "history")] * (sizes(case)[0] == "clamp")
+    names = ("src", "history") if sizes(case)[0] == "clamp" else ("src",)
+    there = [picture(case, name) for name in names]
 
     def call_on(src, history=None):
         return ndimage_call(case, cupyx.scipy.ndimage, cupy.minimum, cupy.maximum, src, history)
