@@ -1006,13 +1006,14 @@ class Grid(Case):
         return done.returncode, done.stdout.splitlines(), done.stderr
 
     def module(self):
-        """bench/peers/run as a module, with a recipe of three peers, one of which lies and one that dies."""
+        """bench/peers/run as a module, with a recipe of four peers: one lies, one dies, and one fails when it is timed."""
         loader = importlib.machinery.SourceFileLoader("peers_run", str(self.RUN))
         sys.path.insert(0, str(self.RUN.parent))
         self.addCleanup(sys.path.remove, str(self.RUN.parent))
         run = importlib.util.module_from_spec(importlib.util.spec_from_loader("peers_run", loader))
         loader.exec_module(run)
-        folder = self.folder
+        folder, begun_anew = self.folder, []
+        self.begun_anew = begun_anew
 
         class Library(run.Clcook):
             def __init__(self, *_):
@@ -1037,21 +1038,27 @@ class Grid(Case):
             def told(self, seconds):
                 if self.name == "dead":
                     raise run.Gone("ended with signal 11")
-                return {"seconds": 1e-6 if self.name == "liar" else 2e-6}
+                return {"seconds": 1e-6 if self.name == "liar" else 2e-6, "caller": 3e-6}
 
             def begin(self, seconds):
                 pass
 
-            restart, close = begin, lambda self: None
+            def restart(self, seconds):
+                begun_anew.append(self.name)
+
+            def close(self):
+                pass
 
             def times(self, count, clock="run"):
+                if self.name == "failing":
+                    raise RuntimeError("unspecified launch failure")
                 return [2e-6] * count
 
         run.Clcook, run.Other = Library, Peer
         made = {"variant": "v", "tune": {}, "ran": {}, "seconds": 4e-6, "max_error": 0, "inputs": [], "outputs": []}
         run.made_by = lambda ours, *_: [vars(one).update(made=made) or one for one in ours]
         run.peers.load = lambda name: importlib.util.module_from_spec(importlib.machinery.ModuleSpec(name, None))
-        run.peers.PEERS = {name: run.peers.Peer(name, "cpu", None, None, None) for name in ("right", "liar", "dead")}
+        run.peers.PEERS = {name: run.peers.Peer(name, "cpu", None, None, None) for name in ("right", "liar", "dead", "failing")}
         arguments = argparse.Namespace(program="", threads=2, only="", random=7, rows=2, rounds=2, budget=1, slowest=1, limit=60, least=1, variants=0,
                                        out=str(self.folder / "x"))  # fmt: skip
         return run, arguments
@@ -1089,7 +1096,8 @@ class Grid(Case):
         self.assertEqual((kept["kind"], kept["seed"], len(kept["rows"])), ("grid", 7, 1))
         row = kept["rows"][0]
         self.assertEqual(row["others"], [{"who": "right", "us": 2.0, "caller_us": 2.0}])
-        self.assertEqual(row["left_out"], {"liar": "differs: 1 of 2 values", "dead": "ended with signal 11"})
+        self.assertEqual(row["left_out"], {"liar": "differs: 1 of 2 values", "dead": "ended with signal 11", "failing": "unspecified launch failure"})
+        self.assertEqual(self.begun_anew, ["dead", "failing"])  # once, though it is timed by both clocks
         self.assertIn("all: 1 of 1 lost, median 0.50, 5 % 0.500, worst 0.500", out.getvalue())
         self.assertIn("r width=300 height=300: v 4.0 us, right 2.0 us, 0.500", out.getvalue())
 
@@ -1166,6 +1174,16 @@ class Peers(Case):
                     one.make(Asked(recipe, shape, names))
                     made.add(one.name)
             self.assertEqual(made, set(peers.PEERS), recipe)  # each has met a case that it takes
+
+    def test_ask_npp_for_no_median_of_a_size_that_it_failed_on(self):
+        peers, _ = self.loaded()
+        module, tried = peers.load("rank_filter"), set()
+        for title, shape in [*module.CASES["gpu"], ("tall", "width=212 height=2586 radius=24 rank=0.5 pixel=r32f border=clamp")]:
+            with contextlib.suppress(peers.NotThisCase, peers.NotTried):
+                peers.PEERS["NPP"].make(peers.Case("rank_filter", shape, "", {"inputs": [], "outputs": [], "variant": "v"}, 2, ""))
+                tried.add(title)
+        rows = json.loads((RESULTS / "h100_peers_rank_filter.json").read_text())["rows"]
+        self.assertEqual(tried, {row["case"] for row in rows if row["who"] == "NPP" and "seconds" in row})
 
 
 class Intervals(Case):
