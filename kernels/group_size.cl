@@ -8,6 +8,8 @@
 //   slow_wave       64 items in each 1024, or as many at the front, go through a long loop, the
 //                   others through one of a sixteenth of the trips
 //
+// The variant registers has two barriers for a segment, cpu_runs none for any work.
+//
 // The host compiles one kernel per program: -DCLCOOK_GROUP_SIZE_ONLY
 // -DCLCOOK_GROUP_SIZE_<VARIANT>_<WORK> -DCLCOOK_GROUP_SIZE_GROUP=<items per group>. Offsets are in
 // elements. The global size is padded to whole work-groups, so every kernel guards.
@@ -27,6 +29,10 @@
 #define CLCOOK_GROUP_SIZE_SINGLE_WAVE_BARRIERS
 #define CLCOOK_GROUP_SIZE_LOCAL_TABLE_DIVERGENT_LOOP
 #define CLCOOK_GROUP_SIZE_STATIC_LOCAL_BARRIERS
+#define CLCOOK_GROUP_SIZE_REGISTERS_BARRIERS
+#define CLCOOK_GROUP_SIZE_CPU_RUNS_BARRIERS
+#define CLCOOK_GROUP_SIZE_CPU_RUNS_DIVERGENT_LOOP
+#define CLCOOK_GROUP_SIZE_CPU_RUNS_SLOW_WAVE
 #endif
 #ifndef CLCOOK_GROUP_SIZE_GROUP
 #define CLCOOK_GROUP_SIZE_GROUP 256
@@ -349,5 +355,220 @@ __kernel GROUP_SIZE_ITEMS void group_size_static_local_barriers(__global const u
     barrier(CLK_LOCAL_MEM_FENCE);
   }
   group_size_store(out, out_offset + first, a, count - first);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// registers: an item holds four consecutive values, a quad, and adds them up by itself. Sums of quads
+// alone go through local memory, in blocks of 16: an item adds those before its own in its block,
+// and, behind a second barrier, the sums of the blocks before.
+#ifdef CLCOOK_GROUP_SIZE_REGISTERS_BARRIERS
+#define QUADS (SEGMENT / 4)
+// The quads of an item, a group apart.
+#define TURNS (QUADS / CLCOOK_GROUP_SIZE_GROUP)
+#if SEGMENT != 1024
+#error "CLCOOK_GROUP_SIZE_SEGMENT must be 1024: a block has 16 quads, and there are 16 blocks"
+#endif
+
+// Values i to i + 3 of `count`, zeros behind them. No compiler knows that an offset is a multiple of
+// four.
+static inline uint4 group_size_load_quad(__global const uint* in, ulong offset, ulong i,
+                                         ulong count) {
+  __global const uint* from = in + offset + i;
+  if (i + 4 <= count) {
+    return offset % 4 == 0 ? *(__global const uint4*)from : vload4(0, from);
+  }
+  return (uint4)(i < count ? from[0] : 0u, i + 1 < count ? from[1] : 0u,
+                 i + 2 < count ? from[2] : 0u, 0u);
+}
+
+static inline void group_size_store_quad(__global uint* out, ulong offset, ulong i, ulong count,
+                                         uint4 quad) {
+  __global uint* to = out + offset + i;
+  if (i + 4 <= count) {
+    if (offset % 4 == 0) {
+      *(__global uint4*)to = quad;
+    } else {
+      vstore4(quad, 0, to);
+    }
+  } else {
+    if (i < count) to[0] = quad.x;
+    if (i + 1 < count) to[1] = quad.y;
+    if (i + 2 < count) to[2] = quad.z;
+  }
+}
+
+// The sum of the first `n` of 16 sums. All items read all: a loop of n trips would differ between
+// them.
+static inline uint group_size_sum_before(__local const uint4* sums, uint n) {
+  uint4 sum = 0u;
+  for (uint k = 0; k < 4; ++k) {
+    sum += select((uint4)0u, sums[k], (uint4)(4 * k) + (uint4)(0, 1, 2, 3) < (uint4)n);
+  }
+  return sum.x + sum.y + sum.z + sum.w;
+}
+
+__kernel GROUP_SIZE_ITEMS void group_size_registers_barriers(__global const uint* restrict in,
+                                                             ulong in_offset,
+                                                             __global uint* restrict out,
+                                                             ulong out_offset, ulong count,
+                                                             __local uint* padding) {
+  __local uint4 sums[QUADS / 4];
+  __local uint4 blocks[4];
+  if (count == 0) padding[0] = 0;
+  const ulong first = (ulong)get_group_id(0) * SEGMENT;
+  const uint item = (uint)get_local_id(0);
+  uint4 quads[TURNS];
+#pragma unroll
+  for (uint turn = 0; turn < TURNS; ++turn) {
+    const uint quad = turn * CLCOOK_GROUP_SIZE_GROUP + item;
+    uint4 v = group_size_load_quad(in, in_offset, first + 4 * quad, count);
+    v.y += v.x;
+    v.z += v.y;
+    v.w += v.z;
+    quads[turn] = v;
+    ((__local uint*)sums)[quad] = v.w;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+  for (uint turn = 0; turn < TURNS; ++turn) {
+    const uint quad = turn * CLCOOK_GROUP_SIZE_GROUP + item;
+    quads[turn] += group_size_sum_before(sums + quad / 16 * 4, quad % 16);
+    if (quad % 16 == 15) ((__local uint*)blocks)[quad / 16] = quads[turn].w;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+  for (uint turn = 0; turn < TURNS; ++turn) {
+    const uint quad = turn * CLCOOK_GROUP_SIZE_GROUP + item;
+    const uint4 v = quads[turn] + group_size_sum_before(blocks, quad / 16);
+    group_size_store_quad(out, out_offset, first + 4 * quad, count, v);
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// cpu_runs: an item does the work of 1024 alone, in vectors where values do not depend on each other.
+#define CPU_RUN 1024
+
+#ifdef CLCOOK_GROUP_SIZE_CPU_RUNS_BARRIERS
+__kernel GROUP_SIZE_ITEMS void group_size_cpu_runs_barriers(__global const uint* restrict in,
+                                                            ulong in_offset,
+                                                            __global uint* restrict out,
+                                                            ulong out_offset, ulong count,
+                                                            __local uint* padding) {
+  if (count == 0) padding[0] = 0;
+  const ulong first = (ulong)get_global_id(0) * SEGMENT;
+  const ulong end = min(first + SEGMENT, count);
+  uint sum = 0;
+  for (ulong i = first; i < end; ++i) {
+    sum += in[in_offset + i];
+    out[out_offset + i] = sum;
+  }
+}
+#endif
+
+#ifdef CLCOOK_GROUP_SIZE_CPU_RUNS_DIVERGENT_LOOP
+// Whether a lane is not 0. PoCL's any() looks at one lane after the other.
+static inline bool group_size_any(int16 lanes) {
+  const long8 eight = as_long8(lanes);
+  const long4 four = eight.lo | eight.hi;
+  const long2 two = four.lo | four.hi;
+  return (two.x | two.y) != 0;
+}
+
+// As group_size_sqrt(), of 16. Where no root changes in a round, none would in the next.
+static inline float16 group_size_sqrt16(float16 x) {
+  float16 s = sqrt(x);
+  for (int round = 0; round < 3; ++round) {
+    const float16 below = as_float16(as_int16(s) - 1);
+    const float16 above = as_float16(as_int16(s) + 1);
+    const int16 is_large = fma(-s, below, x) <= 0.0f;
+    const int16 is_small = fma(-s, above, x) > 0.0f;
+    if (!group_size_any(is_large | is_small)) break;
+    s = is_large ? below : (is_small ? above : s);
+  }
+  return s;
+}
+
+__kernel GROUP_SIZE_ITEMS void group_size_cpu_runs_divergent_loop(
+    __global const float4* restrict spheres, ulong spheres_offset, int sphere_count,
+    __global uint2* restrict out, ulong out_offset, uint pixels, uint width, float scale,
+    float left, float top, int most, __local uint* padding) {
+  if (pixels == 0) padding[0] = 0;
+  const ulong first = (ulong)get_global_id(0) * CPU_RUN;
+  const ulong end = min(first + CPU_RUN, (ulong)pixels);
+  for (ulong i = first; i < end; i += 16) {
+    float origin[3][16];
+    for (uint lane = 0; lane < 16; ++lane) {
+      const float3 o = group_size_origin((uint)i + lane, width, scale, left, top);
+      origin[0][lane] = o.x;
+      origin[1][lane] = o.y;
+      origin[2][lane] = o.z;
+    }
+    const float16 u = vload16(0, origin[0]);
+    const float16 v = vload16(0, origin[1]);
+    const float16 w = vload16(0, origin[2]);
+    float16 t = 0.0f;
+    int16 steps = 0;
+    int16 active = -1;
+    for (int step = 0; step < most && group_size_any(active); ++step) {
+      const float16 py = fma(t, (float16)-0.28f, v);
+      const float16 pz = fma(t, (float16)0.96f, w);
+      float16 distance = py;
+      for (int k = 0; k < sphere_count; ++k) {
+        const float4 sphere = spheres[spheres_offset + k];
+        const float16 x = u - sphere.x;
+        const float16 y = py - sphere.y;
+        const float16 z = pz - sphere.z;
+        distance = fmin(distance, group_size_sqrt16(fma(x, x, fma(y, y, z * z))) - sphere.w);
+      }
+      active &= !(distance < 0x1p-10f);
+      t = active ? t + distance : t;
+      steps -= active;
+    }
+    uint words[2][16];
+    vstore16(as_uint16(t), 0, words[0]);
+    vstore16(as_uint16(steps), 0, words[1]);
+    for (uint lane = 0; lane < 16 && i + lane < end; ++lane) {
+      out[out_offset + i + lane] = (uint2)(words[0][lane], words[1][lane]);
+    }
+  }
+}
+#endif
+
+#ifdef CLCOOK_GROUP_SIZE_CPU_RUNS_SLOW_WAVE
+#define HASH(x) x = (x ^ (x >> 15)) * 0x2C1B3C6Du + k
+
+// 64 at a time, which are all slow or none is, but for those in which the slow ones end.
+__kernel GROUP_SIZE_ITEMS void group_size_cpu_runs_slow_wave(
+    __global const uint* restrict in, ulong in_offset, __global uint* restrict out,
+    ulong out_offset, ulong count, uint trips, uint together, __local uint* padding) {
+  if (count == 0) padding[0] = 0;
+  const ulong first = (ulong)get_global_id(0) * CPU_RUN;
+  const ulong end = min(first + CPU_RUN, count);
+  const ulong slow_end = together != 0 ? count / 16 : first + 64;
+  for (ulong i = first; i < end; i += 64) {
+    if (i + 64 > end || (i < slow_end && i + 64 > slow_end)) {
+      for (ulong j = i; j < min(i + 64, end); ++j) {
+        out[out_offset + j] = group_size_slow(in[in_offset + j], j, count, trips, together);
+      }
+      continue;
+    }
+    const uint most = i < slow_end ? trips : trips / 16;
+    uint16 a = vload16(0, in + in_offset + i);
+    uint16 b = vload16(1, in + in_offset + i);
+    uint16 c = vload16(2, in + in_offset + i);
+    uint16 d = vload16(3, in + in_offset + i);
+    for (uint k = 0; k < most; ++k) {
+      HASH(a);
+      HASH(b);
+      HASH(c);
+      HASH(d);
+    }
+    vstore16(a, 0, out + out_offset + i);
+    vstore16(b, 1, out + out_offset + i);
+    vstore16(c, 2, out + out_offset + i);
+    vstore16(d, 3, out + out_offset + i);
+  }
 }
 #endif

@@ -157,7 +157,8 @@ LONG_TEST_CASE("a group size that divides nothing, padding, and a wave give the 
   };
   for (const Run& run :
        {Run{"direct", {1, 0}}, Run{"direct", {33, 0}}, Run{"direct", {64, 3}},
-        Run{"direct", {64, 16384}}, Run{"grid_stride", {64, 1000}}, Run{"single_wave", {}}}) {
+        Run{"direct", {64, 16384}}, Run{"grid_stride", {64, 1000}}, Run{"single_wave", {}},
+        Run{"registers", {32, 0}}, Run{"registers", {64, 3}}, Run{"registers", {256, 1000}}}) {
     const GroupSize plan(runtime(), values(Work::barriers, in.size()), run.variant, run.tune);
     const cl::Buffer to = clcook::create_buffer(runtime(), in.size() * 4);
     const cl::Event done = plan(from, to);
@@ -259,6 +260,10 @@ TEST_CASE("problems out of range are refused with their values") {
         {64, std::numeric_limits<int>::max()});
   lacks(five, "single_wave: it has groups of 32 work-items, got 64", Lacks::problem, "single_wave",
         {64, 0});
+  for (const int group : {16, 96, 512}) {
+    lacks(five, "registers: it has groups of 32, 64, 128 or 256 work-items, got", Lacks::problem,
+          "registers", {group, 0});
+  }
   lacks(five, "local_table: it has no kernel for the work barriers", Lacks::problem, "local_table");
   lacks(values(Work::streaming, 5), "single_wave: it has no kernel for the work streaming",
         Lacks::problem, "single_wave");
@@ -287,6 +292,7 @@ TEST_CASE("a shape's group and occupancy change the tune, and the offer knows") 
   // The kernels of all works, as the machine-code tables have them.
   CHECK(recipe.units("direct", {}, Params::parse("count=5"), {}).size() == 4);
   CHECK(recipe.units("single_wave", {}, Params::parse("count=5"), {}).size() == 1);
+  CHECK(recipe.units("cpu_runs", {}, Params::parse("count=5"), {}).size() == 3);
 }
 
 TEST_CASE("traced rays need two words each, and spheres four") {

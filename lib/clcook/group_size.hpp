@@ -41,6 +41,7 @@ enum class Work {
 };
 
 constexpr std::size_t kSegment = 1024;
+constexpr int kQuads = kSegment / 4;
 constexpr int kWave = 32;
 constexpr int kMaxSide = 1 << 15;
 constexpr int kMaxSpheres = 64;
@@ -87,7 +88,9 @@ struct Spec : PlainSpec {
     std::size_t turns = 1;          // elements per work-item, segments per group
     int group = 0;                  // the only work-group that it has; 0: any
     std::size_t table_bytes = 0;    // of local memory for what all work-items read
-    bool is_static = false;         // its padding is an array of the kernel, not an argument
+    std::size_t scan_bytes = 2 * kSegment * sizeof(cl_uint);  // of local memory for a segment
+    bool is_static = false;  // its padding is an array of the kernel, not an argument
+    bool in_quads = false;   // an item holds quads of a segment: its size divides their number
   };
   using Row = VariantRow<Spec>;
   static constexpr const char* kName = "GroupSize";
@@ -120,6 +123,19 @@ struct Spec : PlainSpec {
             .against("direct", "the unused local memory is an array of the kernel")
             .by_name()
             .tunes({{"group", {1024}}}),
+        Row("registers",
+            "quads of values summed up in registers, their sums by 16 and 16: two barriers in all",
+            {Work::barriers})
+            .with(&Traits::in_quads)
+            .set(&Traits::scan_bytes, (kQuads + 16) * sizeof(cl_uint))
+            .against("direct", "quads of values in registers, two barriers instead of eleven")
+            .tunes({{"group", {256, 128, 64}}})
+            .preferred(),
+        Row("cpu_runs", "for CPUs: an item does the work of 1024, without barriers, in vectors")
+            .set(&Traits::group, 1)
+            .set(&Traits::scan_bytes, 0)
+            .against("direct", "an item does the work of 1024, in vectors")
+            .for_cpus_only(),
     };
     return all;
   }
@@ -164,11 +180,15 @@ struct Spec : PlainSpec {
     return {std::string(kRecipe) + "/" + to_string(p.work)};
   }
 
-  static bool does(const Row& row, Work work) { return row.traits.only.value_or(work) == work; }
+  // On a CPU nothing is to be gained over direct's streaming.
+  static bool does(const Row& row, Work work) {
+    if (row.is_for_cpus && work == Work::streaming) return false;
+    return row.traits.only.value_or(work) == work;
+  }
 
   // Bytes of local memory that a group takes without padding.
   static std::size_t local_bytes(const Row& row, Work work) {
-    return work == Work::barriers ? 2 * kSegment * sizeof(cl_uint) : row.traits.table_bytes;
+    return work == Work::barriers ? row.traits.scan_bytes : row.traits.table_bytes;
   }
 
   static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
@@ -179,6 +199,10 @@ struct Spec : PlainSpec {
     if (only != 0 && s.tune.group != only) {
       return Offer::no(Lacks::problem,
                        text("it has groups of ", only, " work-items, got ", s.tune.group));
+    }
+    if (s.row.traits.in_quads && (s.tune.group < 32 || kQuads % s.tune.group != 0)) {
+      return Offer::no(Lacks::problem,
+                       text("it has groups of 32, 64, 128 or 256 work-items, got ", s.tune.group));
     }
     const std::size_t own = local_bytes(s.row, work);
     const std::size_t most =
@@ -302,8 +326,8 @@ class GroupSize : public Plan<group_size::Spec> {
       return all / size + (all % size != 0 ? 1 : 0);
     };
     const auto group = static_cast<std::size_t>(tune().group);
-    const std::size_t groups =
-        parts(elements(), problem().work == Work::barriers ? group_size::kSegment : group);
+    const bool by_segment = problem().work == Work::barriers || row().is_for_cpus;
+    const std::size_t groups = parts(elements(), by_segment ? group_size::kSegment : group);
     return Launch::groups({parts(groups, row().traits.turns), 1, 1}, {group, 1, 1});
   }
 };

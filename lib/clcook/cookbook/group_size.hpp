@@ -4,7 +4,8 @@
 // registers and local memory when it starts and gives them back when its last wave ends, and all of
 // its waves wait at a barrier together. What each variant changes: see its summary. When it does
 // not help: where work-items diverge little and memory is not the limit. A CPU runs the work-items
-// of a group one after the other, so a small group only costs it more starts.
+// of a group one after the other, so a small group only costs it more starts; it gains from
+// work-items that do much work in vectors.
 #pragma once
 
 #include <algorithm>
@@ -315,6 +316,9 @@ inline Recipe group_size() {
       values("barriers", 1024, 2),
       values("barriers", 1025),
       values("barriers", 50021, 1),
+      // The result, or the source, begins at a multiple of four values.
+      values("barriers", 3074, 4),
+      values("barriers", 4095),
       picture(64, 1, 1),
       picture(13, 23, 1, 2),
       picture(1, 65, 0, 1),
@@ -322,6 +326,8 @@ inline Recipe group_size() {
       picture(41, 29, 7).set("steps", std::int64_t{5}),
       values("slow_wave", 1100, 3, true).set("steps", std::int64_t{40}),
       values("slow_wave", 4099, 1).set("steps", std::int64_t{33}).set("together", std::int64_t{1}),
+      // The slow ones end within 64 that cpu_runs would take together.
+      values("slow_wave", 5200).set("steps", std::int64_t{33}).set("together", std::int64_t{1}),
       values("barriers", 5000).set("occupancy", std::int64_t{25}),
       values("barriers", 5000).set("occupancy", std::int64_t{50}).set("group", std::int64_t{1024}),
   };
