@@ -15,8 +15,10 @@ namespace {
 
 constexpr int kMaxDepth = 32;  // of our own files: 6
 
-// Whether results of a kind are of compilers, and so name no device.
-bool is_offline(const std::string& kind) { return kind == "isa" || kind == "compile"; }
+// Whether results of a kind are of compilers or of other libraries, and so name no device.
+bool is_offline(const std::string& kind) {
+  return kind == "isa" || kind == "compile" || kind == "conventions";
+}
 
 }  // namespace
 
@@ -118,7 +120,8 @@ AnyResult parse_any(const std::string& content, const std::string& path) {
   read("startup", result.startup);
   read("counters", result.counters);
   // Pages name its values one by one, or have them from a script.
-  if (result.kind == "python" || result.kind == "compile") result.has_place = true;
+  if (result.kind == "python" || result.kind == "compile" || result.kind == "conventions")
+    result.has_place = true;
   return result;
 }
 
@@ -173,6 +176,7 @@ std::string renewal_of(const Json& json, const std::string& path) {
   }
   if (kind == "python") return fmt::format("bench/python_overhead.py --out {}", path);
   if (kind == "compile") return "bench/compile_time.py --out " + path;
+  if (kind == "conventions") return "bench/peers/conventions.py --out " + path;
   // Of several: all that there are now.
   return fmt::format("clcook {}{} {} {}", kind, names.size() == 1 ? " " + names.front() : "",
                      kind == "isa" ? "--json" : "--out", path);

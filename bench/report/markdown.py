@@ -13,7 +13,7 @@ from kernels import kernel_markdown
 from ladder import ladder_table, techniques_table
 from results import Refused, find, known_recipe, refuse, text_of
 from tables import (
-    bench_table, ceilings_table, check_table, counters_table, curve_table, grid_table, isa_table, libraries_table, peers_table,
+    bench_table, ceilings_table, check_table, conventions_table, counters_table, curve_table, grid_table, isa_table, libraries_table, peers_table,
     recipes_table, results_table, speed_table, stages_table, startup_table, steps_table)  # fmt: skip
 
 
@@ -84,6 +84,7 @@ TABLES = {
     "stages": (1, 1, " RESULT", of_kind("stages", stages_table)),
     "peers": (1, 1, " RESULT", of_kind("peers", peers_table)),
     "libraries": (1, 1, " RESULT", lambda results, document, stem: of_kind("peers", lambda one: libraries_table(results, one.device, document.to_docs))(results, document, stem)),
+    "conventions": (2, 2, " RESULT PACKAGE", of_kind("conventions", conventions_table)),
     "grid": (0, 0, "", lambda results, document: grid_table(results).markdown()),
     "startup": (1, 1, " RESULT", of_kind("startup", startup_table)),
     "counters": (3, 14, " RESULT RECIPE COUNTER...", of_kind("counters", lambda result, recipe, *counters: counters_table(result, recipe, counters))),

@@ -123,7 +123,7 @@ class Result:
         self.json, self.ran = given["json"], given.get("ran", [])
         self.kind = self.json["kind"]
         self.commit, self.date = self.json.get("commit") or "", self.json.get("date") or ""
-        self.about = {} if self.kind in ("isa", "compile") else self.json["device"]
+        self.about = {} if self.kind in ("isa", "compile", "conventions") else self.json["device"]
         self.device = "{name}, {platform}, driver {driver}".format(**self.about) if self.about else ""
         self.recipe = self.json.get("recipe", "") if self.kind in ("stages", "peers") else ""
         self.totals = [Row(one) for one in given["totals"]]

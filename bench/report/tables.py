@@ -243,7 +243,8 @@ def recipes_table(results, prefix):
 def results_table(results):
     table = Table(["Result", "Kind", "Device", "Date", "Commit"])
     for one in results:
-        table.add(one.stem, one.kind, one.device or "none: offline compilation", one.date[:10], one.commit)
+        nobody = "none: other libraries" if one.kind == "conventions" else "none: offline compilation"
+        table.add(one.stem, one.kind, one.device or nobody, one.date[:10], one.commit)
     return table
 
 
@@ -458,6 +459,16 @@ def peers_table(result):
         error = number(row.max_error)
         table.add(*cells, "exact" if error == 0 and not with_psnr else f"{error:.2g}")
     table.note = left_out.text("Left out")
+    return table
+
+
+def conventions_table(result, package):
+    """What a library answered, with its version and date."""
+    table = Table(["What", "Answer"])
+    for one in (one for one in result.json["packages"] if one["package"] == package):
+        for row in one["rows"]:
+            table.add(row["question"], row["answer"])
+        table.note = f"{one['version']}, asked on {one['seen']}" if one["seen"] else ""
     return table
 
 

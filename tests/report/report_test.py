@@ -185,14 +185,14 @@ class ThePage(Case):
             # The smallest of each kind, which is behind the device: h200_bench_line_blur, but isa.
             smallest = {}
             for path in sorted(files, key=lambda path: path.stat().st_size):
-                smallest.setdefault(path.stem.partition("_")[2].partition("_")[0], path)
+                smallest.setdefault(path.stem.partition("_")[2].partition("_")[0] or path.stem, path)
             files = list(smallest.values())
         page = self.page_of(*files)
         self.is_well_formed(page)
         self.assertIn("<h3>The first blur of a new process</h3>", page)
         self.assertIn("<summary>Beside other libraries</summary>", page)
         self.assertNotIn("<h2></h2>", page)
-        for kind in ("check", "bench", "isa", "stages", "explore", "peers", "startup", "counters", "python", "compile"):
+        for kind in ("check", "bench", "isa", "stages", "explore", "peers", "startup", "counters", "python", "compile", "conventions"):
             self.assertIn(f"<td>{kind}</td>", page)
 
 
@@ -334,7 +334,7 @@ class Documents(Case):
 
     def test_of_the_fixtures_are_as_committed(self):
         page = (DATA / "docs/document.md").read_text()
-        self.assertIn("13 tables and figures, 0 differ", self.rewritten(page, True)[1])
+        self.assertIn("14 tables and figures, 0 differ", self.rewritten(page, True)[1])
         stale = page.replace("| tiled group=256 |", "| Tiled group=256 |", 1)
         code, out, same = self.rewritten(stale, True)
         self.assertEqual((code, same), (1, stale))
@@ -398,6 +398,7 @@ class Documents(Case):
             "table techniques gpu-check": "is a result of kind 'check', this needs 'bench'",
             "table bench gpu-bench": "expected: clcook:table bench RESULT RECIPE",
             "table bench gpu-bench other": "'gpu-bench' has nothing about 'other'",
+            "table conventions offline-conventions Other": "'offline-conventions' has nothing about 'Other'",
             "table bench gpu-check fixture_blur": "is a result of kind 'check', this needs 'bench'",
             "table counters gpu-counters fixture_blur": "expected: clcook:table counters RESULT RECIPE COUNTER...",
             "table counters gpu-counters fixture_blur widths": "there is no counter 'widths'; known are time_ns lanes instructions",
@@ -667,6 +668,7 @@ class Provenance(Case):
         for stem, command in {"gpu-bench": "clcook bench --out PATH", "gpu-check": "clcook check fixture_blur.toml --out PATH",
                               "gpu-counters": "clcook counters fixture_blur.toml --out PATH", "gpu-explore": "clcook explore fixture_blur.toml --out PATH",
                               "gpu-stages": "the example fixture_blur.toml with --json PATH", "offline-isa": "clcook isa fixture_blur.toml --json PATH",
+                              "offline-conventions": "bench/peers/conventions.py --out PATH",
                               "gpu_peers_fixture_blur": f"bench/peers/run fixture_blur.toml --out {self.folder}/gpu",
                               "gpu_startup_fixture_blur": "clcook startup --out PATH"}.items():  # fmt: skip
             path = next(one["path"] for one in base if one["stem"] == stem)
@@ -687,7 +689,7 @@ class Provenance(Case):
                             first + "-dirty": f"it is of a tree that was never committed, {first}-dirty", "": "it does not say of which commit it is"}.items():  # fmt: skip
             done = checked(commit)
             for one in no_bench:
-                self.refused(done, f"{one['path']}: {why}; measure again: {one['again']}; or say ")
+                self.refused(done, f"{one['path']}: {why}; measure again: {one['again']}" + "; or say " * (one["json"]["kind"] != "conventions"))
         # What cannot be asked becomes one note, and nothing is refused.
         whole = self.folder
         self.folder = self.make_folder()
