@@ -454,13 +454,17 @@ def installed(pip, version):
 def asked(name, old):
     """A package's rows, of now or as they were."""
     pip, version, asks = PACKAGES[name]
+    why = f"{version} is not here" if asks else "needs a GPU"
     if asks and installed(pip, version):
-        rows = [{"question": question, "answer": answer} for question, answer in asks()]
-        return {"package": name, "version": f"{pip.partition('[')[0] or 'Debian'} {version}", "seen": datetime.date.today().isoformat(), "rows": rows}
-    if asks and old:
-        print(f"{name}: {version} is not here; its rows are those of {old['version']}, seen on {old['seen']}")
+        try:
+            rows = [{"question": question, "answer": answer} for question, answer in asks()]
+            return {"package": name, "version": f"{pip.partition('[')[0] or name} {version}", "seen": datetime.date.today().isoformat(), "rows": rows}
+        except Exception as error:  # noqa: BLE001  # such as no OpenCL device; the others are asked all the same
+            why = f"{type(error).__name__}: {error}"
+    if old and old["seen"]:
+        print(f"{name}: {why}; its rows are old, those of {old['version']}, seen on {old['seen']}")
         return old
-    print(f"{name}: {'is not here and has' if asks else 'needs a GPU and has'} no rows")
+    print(f"{name}: {why}; it has no rows")
     return {"package": name, "version": "", "seen": "", "rows": [{"question": "all", "answer": "not asked here" if asks else "needs a GPU, run by hand"}]}
 
 
