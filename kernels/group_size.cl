@@ -370,16 +370,19 @@ __kernel GROUP_SIZE_ITEMS void group_size_static_local_barriers(__global const u
 #error "CLCOOK_GROUP_SIZE_SEGMENT must be 1024: a block has 16 quads, and there are 16 blocks"
 #endif
 
-// Values i to i + 3 of `count`, zeros behind them. No compiler knows that an offset is a multiple of
-// four.
+// Values i to i + 3 of `count`; what is behind them, no sum needs. No compiler knows that an offset
+// is a multiple of four.
 static inline uint4 group_size_load_quad(__global const uint* in, ulong offset, ulong i,
                                          ulong count) {
   __global const uint* from = in + offset + i;
   if (i + 4 <= count) {
     return offset % 4 == 0 ? *(__global const uint4*)from : vload4(0, from);
   }
-  return (uint4)(i < count ? from[0] : 0u, i + 1 < count ? from[1] : 0u,
-                 i + 2 < count ? from[2] : 0u, 0u);
+  uint4 quad = 0u;
+  if (i < count) quad.x = from[0];
+  if (i + 1 < count) quad.y = from[1];
+  if (i + 2 < count) quad.z = from[2];
+  return quad;
 }
 
 static inline void group_size_store_quad(__global uint* out, ulong offset, ulong i, ulong count,

@@ -303,7 +303,10 @@ inline Recipe group_size() {
       recipe, group_size_card::problem, group_size_card::tune_of);
   recipe.test_shapes = {
       values("streaming", 1, 0, true),
-      values("barriers", 1, 0, true),
+      // The last quad has one value, two, or all.
+      values("barriers", 5, 0, true),
+      values("barriers", 6, 0, true),
+      values("barriers", 8, 0, true),
       picture(1, 1, 3, 0, true),
       values("streaming", 300, 5, true),
       values("barriers", 2051, 3, true),
@@ -312,6 +315,7 @@ inline Recipe group_size() {
       values("streaming", 256),
       values("streaming", 257, 1),
       values("streaming", 100003, 7),
+      values("barriers", 1),
       values("barriers", 1023),
       values("barriers", 1024, 2),
       values("barriers", 1025),
@@ -326,8 +330,8 @@ inline Recipe group_size() {
       picture(41, 29, 7).set("steps", std::int64_t{5}),
       values("slow_wave", 1100, 3, true).set("steps", std::int64_t{40}),
       values("slow_wave", 4099, 1).set("steps", std::int64_t{33}).set("together", std::int64_t{1}),
-      // The slow ones end within 64 that cpu_runs would take together.
-      values("slow_wave", 5200).set("steps", std::int64_t{33}).set("together", std::int64_t{1}),
+      // The slow ones, and all, end with the 63rd of 64 that cpu_runs would take together.
+      values("slow_wave", 5119).set("steps", std::int64_t{33}).set("together", std::int64_t{1}),
       values("barriers", 5000).set("occupancy", std::int64_t{25}),
       values("barriers", 5000).set("occupancy", std::int64_t{50}).set("group", std::int64_t{1024}),
   };
