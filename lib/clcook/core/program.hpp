@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -148,7 +147,15 @@ class ProgramCache {
   std::string note_;
   mutable std::mutex mutex_;
   // By device, options and text; found by views of them.
-  std::map<std::tuple<cl_device_id, std::string, std::string>, std::shared_ptr<Entry>, std::less<>>
+  using Views = std::tuple<cl_device_id, std::string_view, std::string_view>;
+  struct ByViews {
+    using is_transparent = void;
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const {
+      return Views(a) < Views(b);
+    }
+  };
+  std::map<std::tuple<cl_device_id, std::string, std::string>, std::shared_ptr<Entry>, ByViews>
       programs_;
   Stats stats_;
   unsigned long process_ = detail::process_id();

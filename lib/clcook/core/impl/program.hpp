@@ -55,22 +55,27 @@ CLCOOK_INLINE std::string program_binary(const cl::Program& program, const cl::D
 CLCOOK_INLINE cl::Program ProgramCache::get(const cl::Device& device, const DeviceInfo& info,
                                             const std::string& source, const std::string& options,
                                             const std::string& what) {
-  const std::tuple<cl_device_id, std::string_view, std::string_view> wanted(device(), options,
-                                                                            source);
+  const Views wanted(device(), options, source);
   std::shared_ptr<Entry> entry;
-  std::unique_lock<std::mutex> building;
-  {
+  const auto find = [&] {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = programs_.find(wanted);
-    if (found != programs_.end()) {
-      entry = found->second;
-      ++stats_.from_memory;
-    } else {
-      // Locked before other threads can see it; nobody who waits for it has mutex_, which builds lock.
-      entry = std::make_shared<Entry>();
-      building = std::unique_lock<std::mutex>(entry->building);
-      programs_.emplace(wanted, entry);
+    if (found == programs_.end()) return false;
+    entry = found->second;
+    ++stats_.from_memory;
+    return true;
+  };
+  std::unique_lock<std::mutex> building;
+  while (!find()) {
+    // Locked before other threads can see it, and never under mutex_, which builds lock.
+    const auto mine = std::make_shared<Entry>();
+    building = std::unique_lock<std::mutex>(mine->building);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (programs_.emplace(wanted, mine).second) {
+      entry = mine;
+      break;
     }
+    building.unlock();
   }
   if (building.owns_lock()) {
     try {
