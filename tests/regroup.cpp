@@ -262,6 +262,29 @@ TEST_CASE("data: the share of random paths, and runs without them") {
   CHECK(others < 11000);
 }
 
+TEST_CASE("few items of few paths are not sorted, but on CPUs") {
+  clcook::DeviceInfo device;
+  device.gpu = true;
+  device.compute_units = 132;
+  const auto is_short = [&](std::size_t items, int paths) {
+    Regroup::Problem p;
+    p.items = items;
+    p.paths = paths;
+    return Regroup::Spec::is_short(p, device);
+  };
+  CHECK(is_short(1, 2));
+  CHECK(is_short(1422, 12));
+  CHECK(is_short(29311, 5));
+  CHECK(is_short(39600, 16));
+  CHECK_FALSE(is_short(39600, 17));
+  CHECK_FALSE(is_short(39700, 16));
+  CHECK(is_short(250000, 2));
+  CHECK_FALSE(is_short(100042, 24));
+  CHECK_FALSE(is_short(2291854, 14));
+  device.cpu = true;
+  CHECK_FALSE(is_short(1422, 12));
+}
+
 TEST_CASE("model: regrouping costs what its paths cost, a branch up to all of them") {
   const auto cost = [](const char* variant, const char* shape, std::size_t width) {
     return clcook::model::lane_mask_cost(

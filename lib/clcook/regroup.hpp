@@ -301,13 +301,21 @@ struct Spec : PlainSpec {
     out.work.bytes_written = items * double{kItemBytes};
     out.work.operations = items * operations(s);
     out.work.launches = 1;
-    out.last = s.row.traits.free;
+    out.last = s.row.traits.free || (s.row.traits.sorts && is_short(p, s.device));
     if (s.row.traits.lists) {
       out.work.bytes_read += items * (2.0 * p.key_bytes + sizeof(cl_uint));
       out.work.bytes_written += items * sizeof(cl_uint);
       out.work.launches = s.row.traits.per_path ? 3 + p.paths : 4;
     }
     return out;
+  }
+
+  // Whether sorting takes longer than the branches that it saves. On an H200 a sort takes 10 us, however
+  // few items there are; a branch takes 0.7 us where each compute unit has 300 items or less, and as
+  // many times that as it has 300.
+  static bool is_short(const Problem& p, const DeviceInfo& device) {
+    const double full = 300.0 * std::max<cl_uint>(device.compute_units, 1);
+    return !device.cpu && p.paths * std::max(static_cast<double>(p.items) / full, 1.0) <= 16;
   }
 
   // Those of the list, then what shades.
