@@ -168,6 +168,7 @@ struct Spec : PlainSpec {
   static Tune defaults(const Row& row, const Problem& p, const DeviceInfo&) {
     if (row.traits.group != 0) return {row.traits.group, 0};
     if (row.traits.is_static) return {1024, 0};
+    if (row.traits.in_quads) return {64, 0};
     return {p.work == Work::divergent_loop ? 64 : 256, 0};
   }
 
