@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <clcook/cookbook/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/cpu_bytes.hpp>
 #include <clcook/gaussian_blur_strips.hpp>
 #include <cmath>
 #include <limits>
@@ -339,6 +340,8 @@ TEST_CASE("gaussian_blur: what is not finite outside of bytes reaches as far as 
 
 TEST_CASE(
     "gaussian_blur: bytes and few taps are summed in 16 bits on CPUs, as far as that serves") {
+  CHECK(contains(embedded::gaussian_blur_cpu_fused.text(),
+                 text("#define MOST ", gaussian::CpuBytes::kMost, " ")));
   const bool is_here = clcook::quirks::takes_cpu_kernels(runtime().info());
   const auto taken = [&](const Problem& p) { return GaussianBlur(runtime(), p).variant().name(); };
   Problem p = problem_of(641, 480, 1);
@@ -367,6 +370,13 @@ TEST_CASE(
   CHECK(contains(refused(half), "got 256"));
   half.outside = {255, 0, 0, 255};
   CHECK(taken(half) == "cpu_bytes");
+  // Its plans have the program for larger sigma, and those with that have it for smaller ones.
+  GaussianBlur blur(runtime(), p);
+  blur.set_sigma(30, 30);
+  CHECK(blur.variant() == "cpu_fused");
+  GaussianBlur other(runtime(), large);
+  other.set_sigma(1, 1);
+  CHECK(other.variant() == "cpu_bytes");
 }
 
 TEST_CASE("gaussian_blur: another sigma compiles nothing and is quick") {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <clcook/core/math.hpp>
-#include <clcook/embedded/gaussian_blur.hpp>
+#include <clcook/gaussian_blur/cpu_fused.hpp>
 #include <clcook/gaussian_blur/method.hpp>
 #include <cmath>
 #include <cstddef>
@@ -17,6 +17,8 @@ namespace clcook::gaussian {
 
 class CpuBytes : public Method {
  public:
+  static constexpr int kMost = 24;  // pixels that a filter reaches: MOST of the kernel
+
   // Weights 0 .. radius in units of 2^-16, that of 0 as half of what it is, with the sum 2^15.
   struct Weights {
     std::vector<std::uint16_t> values;
@@ -76,11 +78,11 @@ class CpuBytes : public Method {
     return out;
   }
 
+  // In the program of cpu_fused, so that a plan with one of them has the other for another sigma.
   static std::vector<CompileUnit> units(const Problem& p, const Axes&, const DeviceInfo&) {
     Defines defines;
-    defines.set("CLCOOK_CHANNELS", channels_of(p))
-        .set("CLCOOK_GAUSSIAN_MOST", static_cast<int>(kMost));
-    return {unit("gaussian_blur_cpu_bytes", embedded::gaussian_blur_cpu_bytes, defines, {1, 1, 1})};
+    clcook::set_pixel(defines, Pixel::u8, channels_of(p));
+    return {CpuFused::unit_of(kKernel, defines)};
   }
 
   CpuBytes(const Runtime& runtime, const Problem& problem, const Axes& axes, const Design& design,
@@ -107,7 +109,7 @@ class CpuBytes : public Method {
     const int wanted = up(4 * static_cast<int>(call.runtime.info().compute_units), tiles);
     const int strip = std::max(up(region.height, wanted), std::min(region.height, kFewestRows));
     const int line = tile + 2 * radius_x_ * channels + 3 * kVector;
-    Kernel kernel(call.runtime, program_, "gaussian_blur_cpu_bytes");
+    Kernel kernel(call.runtime, program_, kKernel);
     return kernel(Launch::groups({static_cast<std::size_t>(up(values, tile)),
                                   static_cast<std::size_t>(up(region.height, strip)),
                                   static_cast<std::size_t>(problem_.batch)},
@@ -125,7 +127,7 @@ class CpuBytes : public Method {
 
  private:
   static constexpr int kVector = 16;
-  static constexpr int kMost = 24;       // pixels that a filter reaches
+  static constexpr const char* kKernel = "gaussian_blur_cpu_bytes";
   static constexpr int kTile = 1024;     // channels of a tile
   static constexpr int kFewestRows = 8;  // of a strip
 

@@ -42,9 +42,14 @@ class CpuFused : public Method {
   static std::vector<CompileUnit> units(const Problem& p, const Axes&, const DeviceInfo&) {
     Defines defines;
     set_pixel(defines, p);
-    defines.set("CLCOOK_GAUSSIAN_RESULT_ROWS", static_cast<int>(kRows))
+    return {unit_of("gaussian_blur_cpu_fused", defines)};
+  }
+
+  // A kernel of the program, for these pixels.
+  static CompileUnit unit_of(const char* kernel, Defines& pixel) {
+    pixel.set("CLCOOK_GAUSSIAN_RESULT_ROWS", static_cast<int>(kRows))
         .set("CLCOOK_GAUSSIAN_RESULT_COLUMNS", static_cast<int>(kColumns));
-    return {unit("gaussian_blur_cpu_fused", embedded::gaussian_blur_cpu_fused, defines, {1, 1, 1})};
+    return unit(kernel, embedded::gaussian_blur_cpu_fused, pixel, {1, 1, 1});
   }
 
   CpuFused(const Runtime& runtime, const Problem& problem, const Axes& axes, const Design& design,
