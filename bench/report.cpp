@@ -1,12 +1,17 @@
 // clcook report: the evidence of results as one page, or as the tables of the documents. What only this
 // program knows, of recipes and of what results ran, goes to the scripts in bench/report, which write.
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <clcook/embedded/report.hpp>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <pictures/picture.hpp>
 
@@ -15,6 +20,8 @@
 #include "measure/fingerprint.hpp"
 #include "measure/verdict.hpp"
 #include "tool/command.hpp"
+#include "tool/process.hpp"
+#include "tool/scratch_folder.hpp"
 #include "tool/techniques.hpp"
 
 namespace clcook::tool {
@@ -311,8 +318,9 @@ Json facts_of(const ReportArguments& arguments, const std::vector<AnyResult>& re
   return out;
 }
 
-// Becomes the scripts, with `facts` as their standard input. Returns only where there is no python3.
-[[noreturn]] void become_scripts(const Json& facts) {
+// Runs the scripts, with `facts` as their standard input, and ends as they do. They are embedded: an
+// installed program has no checkout.
+[[noreturn]] void run_scripts(const Json& facts) {
   // A file without a name: no pipe that could fill up, nothing left behind.
   std::FILE* in = std::tmpfile();
   const std::string text = facts.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -320,13 +328,33 @@ Json facts_of(const ReportArguments& arguments, const std::vector<AnyResult>& re
       std::fflush(in) != 0 || lseek(fileno(in), 0, SEEK_SET) != 0 ||
       dup2(fileno(in), STDIN_FILENO) < 0)
     fail(Errc::io, "report", std::string("cannot hand over the results: ") + std::strerror(errno));
-  std::fflush(nullptr);
-  execlp("python3", "python3", "-B", CLCOOK_REPORT_SCRIPTS, nullptr);
-  fail(Errc::unsupported, "report",
-       errno == ENOENT || errno == EACCES
-           ? "needs python3, which was not found. On Debian: apt-get install python3 "
-             "python3-jinja2 python3-numpy"
-           : std::string("cannot start python3: ") + std::strerror(errno));
+  const std::string python = tool::find_program("python3");
+  if (python.empty()) {
+    fail(Errc::unsupported, "report",
+         "needs python3, which was not found. On Debian: apt-get install python3 "
+         "python3-jinja2 python3-numpy");
+  }
+  int status = 0;
+  {
+    const tool::ScratchFolder scripts("report");
+    for (const embedded::File& file : embedded::report) {
+      std::ofstream out(scripts.path() / file.name, std::ios::binary);
+      if (!(out << file.text()).flush())
+        fail(Errc::io, "report", "cannot write " + (scripts.path() / file.name).string());
+    }
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      execl(python.c_str(), "python3", "-B", scripts.path().c_str(), nullptr);
+      _exit(127);
+    }
+    if (child < 0)
+      fail(Errc::io, "report", std::string("cannot start python3: ") + std::strerror(errno));
+    std::signal(SIGINT, SIG_IGN);  // the scripts get it too, and the folder is to go
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+  }
+  std::exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
 void check_arguments(const ReportArguments& arguments, const std::vector<AnyResult>& results) {
@@ -356,7 +384,7 @@ void run_report(const ReportArguments& arguments) {
   const std::vector<AnyResult> results =
       load(arguments.files.empty() ? committed(arguments.root) : arguments.files);
   check_arguments(arguments, results);
-  become_scripts(facts_of(arguments, results));
+  run_scripts(facts_of(arguments, results));
 }
 
 }  // namespace

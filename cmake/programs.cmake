@@ -107,14 +107,18 @@ if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   file(GLOB records CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/record/*.txt")
   list(SORT records)
   clcook_embed(record record "${PROJECT_SOURCE_DIR}/bench/record" ${records})
-  # The scripts that run NVIDIA's profiler, on machines without a checkout too.
+  # The scripts that run NVIDIA's profiler and that write pages, on machines without a checkout too.
   file(GLOB scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/counters/*.py")
   list(SORT scripts)
   clcook_embed(counters counters "${PROJECT_SOURCE_DIR}/bench/counters" ${scripts})
+  file(GLOB scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/report/*.*")
+  list(SORT scripts)
+  clcook_embed(report report "${PROJECT_SOURCE_DIR}/bench/report" ${scripts})
   set(clcook_embedded ${installed})
   # Objects, since nothing but the linker knows the files of commands: see Command.
   add_library(clcook_bench OBJECT ${sources} "${CLCOOK_GENERATED_DIR}/clcook/embedded/counters.hpp"
                                   "${CLCOOK_GENERATED_DIR}/clcook/embedded/course.hpp"
+                                  "${CLCOOK_GENERATED_DIR}/clcook/embedded/report.hpp"
                                   "${CLCOOK_GENERATED_DIR}/clcook/embedded/record.hpp")
   target_include_directories(clcook_bench PUBLIC "${PROJECT_SOURCE_DIR}/bench")
   target_link_libraries(
@@ -130,10 +134,6 @@ if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   # toml++, as large as all the rest of a batch.
   set_source_files_properties("${PROJECT_SOURCE_DIR}/bench/try/description.cpp"
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  # The scripts that write pages: from the checkout, so that an edited one needs no build.
-  set_source_files_properties("${PROJECT_SOURCE_DIR}/bench/report.cpp"
-                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_DEFINITIONS
-                                         "CLCOOK_REPORT_SCRIPTS=\"${PROJECT_SOURCE_DIR}/bench/report\"")
   # Thousands of medians for each ratio.
   set_source_files_properties("${PROJECT_SOURCE_DIR}/bench/measure/statistics.cpp"
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON
