@@ -176,11 +176,18 @@ inline double peak_of(const Problem& p) {
   return p.peak > 0 && !is_integer(p.pixel) ? p.peak : static_cast<double>(top_of(p.pixel));
 }
 inline bool is_straight(const Problem& p) { return p.alpha == Alpha::straight; }
-// Whether values may be NaN, infinite or of any size, those outside of the picture too.
+// What is outside of the picture, as kernels add it up.
+inline std::array<float, 4> weighted_outside(const Problem& p) {
+  return is_straight(p) ? weighted_by_alpha(p.outside, p.pixel, channels_of(p)) : p.outside;
+}
+
+// Whether values may be NaN, infinite or of any size, those outside of the picture too. What a colour
+// is under alpha 0 does not matter.
 inline bool may_be_anything(const Problem& p) {
   if (!is_integer(p.pixel) && p.peak <= 0) return true;
+  const std::array<float, 4> outside = weighted_outside(p);
   for (int c = 0; is_constant(p.border) && c < channels_of(p); ++c)
-    if (!math::isfinite(p.outside[static_cast<std::size_t>(c)])) return true;
+    if (!math::isfinite(outside[static_cast<std::size_t>(c)])) return true;
   return false;
 }
 
@@ -366,11 +373,6 @@ inline bool rows_are_there(const Problem& p, const Call& call, const Stored& sto
 inline cl::Buffer upload_floats(const Runtime& runtime, const std::vector<double>& values) {
   const std::vector<float> floats(values.begin(), values.end());
   return create_buffer(runtime, floats.size() * sizeof(float), CL_MEM_READ_ONLY, floats.data());
-}
-
-// What is outside of the picture, as kernels add it up.
-inline std::array<float, 4> weighted_outside(const Problem& p) {
-  return is_straight(p) ? weighted_by_alpha(p.outside, p.pixel, channels_of(p)) : p.outside;
 }
 
 // The picture and the region of a call, as the kernels take them.
