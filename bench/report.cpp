@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <pictures/picture.hpp>
 
@@ -337,22 +336,14 @@ Json facts_of(const ReportArguments& arguments, const std::vector<AnyResult>& re
   int status = 0;
   {
     const tool::ScratchFolder scripts("report");
-    for (const embedded::File& file : embedded::report) {
-      std::ofstream out(scripts.path() / file.name, std::ios::binary);
-      if (!(out << file.text()).flush())
-        fail(Errc::io, "report", "cannot write " + (scripts.path() / file.name).string());
-    }
+    for (const embedded::File& file : embedded::report) scripts.write(file);
     std::fflush(nullptr);
-    const pid_t child = fork();
-    if (child == 0) {
+    const pid_t child = tool::begin_child("report", [&] {
       execl(python.c_str(), "python3", "-B", scripts.path().c_str(), nullptr);
-      _exit(127);
-    }
-    if (child < 0)
-      fail(Errc::io, "report", std::string("cannot start python3: ") + std::strerror(errno));
+      return 127;
+    });
     std::signal(SIGINT, SIG_IGN);  // the scripts get it too, and the folder is to go
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    status = tool::wait_for("report", child, nullptr);
   }
   std::exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }

@@ -2,7 +2,6 @@
 
 #include <clcook/core/error.hpp>
 #include <clcook/embedded/counters.hpp>
-#include <clcook/io/whole_file.hpp>
 #include <cmath>
 
 #include "tool/process.hpp"
@@ -13,8 +12,7 @@ std::string time_spent() { return text("the time of a recipe, ", kRecipeSeconds,
 
 Ncu::Ncu() : scripts_("counters") {
   // Embedded, since a program without our checkout counts too.
-  for (const embedded::File& file : embedded::counters)
-    io::write_file(scripts_.path() / file.name, file.text());
+  for (const embedded::File& file : embedded::counters) scripts_.write(file);
   version_ = ask({"version"}, {});
 }
 

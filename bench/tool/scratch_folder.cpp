@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <system_error>
 
 #include <clcook/core/error.hpp>
@@ -26,6 +27,12 @@ ScratchFolder::ScratchFolder(const std::string& name) {
 ScratchFolder::~ScratchFolder() {
   std::error_code error;
   fs::remove_all(path_, error);
+}
+
+void ScratchFolder::write(const embedded::File& file) const {
+  const fs::path path = path_ / file.name;
+  std::ofstream out(path, std::ios::binary);
+  if (!(out << file.text()).flush()) fail(Errc::io, "write " + path.string(), std::strerror(errno));
 }
 
 }  // namespace clcook::tool

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include <clcook/core/embedded_file.hpp>
+
 namespace clcook::tool {
 
 // A new empty folder "clcook-NAME-XXXXXX" where temporary files go, removed with all that is in it.
@@ -17,6 +19,8 @@ class ScratchFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::string operator/(const char* name) const { return (path_ / name).string(); }
+  // Writes a file that this program carries. Throws Error(io).
+  void write(const embedded::File& file) const;
 
  private:
   std::filesystem::path path_;

@@ -56,19 +56,6 @@ CLCOOK_INLINE Runtime Runtime::with_observer(LaunchObserver observer) const {
   return Runtime(std::move(state), hook);
 }
 
-namespace detail {
-
-// Whether a text has `begin` with `end` behind it: found by the end, since kernels are full of "__".
-inline bool mentions(const std::string& text, std::string_view begin, std::string_view end) {
-  for (std::size_t at = text.find(end); at != std::string::npos; at = text.find(end, at + 1)) {
-    if (at >= begin.size() && text.compare(at - begin.size(), begin.size(), begin) == 0)
-      return true;
-  }
-  return false;
-}
-
-}  // namespace detail
-
 CLCOOK_INLINE cl::Program Runtime::build(const Source& source, const Defines& defines,
                                          const std::string& what,
                                          const std::string& extra_options) const {
@@ -84,8 +71,8 @@ CLCOOK_INLINE cl::Program Runtime::build(const Source& source, const Defines& de
   try {
     closed = known.self_contained();
     // Neither what -include and its like bring is in a key, nor the time.
-    const bool is_kept = is_plain && !detail::mentions(closed, "__", "DATE__") &&
-                         !detail::mentions(closed, "__", "TIME");
+    const bool is_kept = is_plain && closed.find("__DATE__") == std::string::npos &&
+                         closed.find("__TIME") == std::string::npos;
     return is_kept ? state_->cache->get(device(), info(), closed, options, what)
                    : state_->cache->build(device(), info(), closed, options, what);
   } catch (const Error& error) {
