@@ -737,36 +737,51 @@ __kernel RANK_FILTER_GROUP(1, 1, 1) void rank_filter_cpu_rows(
 
 // ------------------------------------------------------------------------------------------------
 // cpu_columns: 8 bits, on a CPU. One work-item is a tile of one channel, which each column of the
-// picture enters with a histogram of its own: 256 counts, and 16 of the upper 4 bits alone. From row to
-// row a value comes in and one goes out; from result to result a column does, all of its counts as
-// vectors (Perreault and Hebert 2007). Of the neighbourhood's fine counts those of one upper value are
-// brought up to date when a result lies there.
+// picture enters with a histogram of its own: 256 counts, and 16 of the upper 4 bits alone, each with
+// those of the smaller values of its vector. From row to row a value comes in and one goes out; from
+// result to result a column does, all of its counts as vectors (Perreault and Hebert 2007). Of the fine
+// counts only those of the result's upper value are summed: anew up to radius 7, where a byte holds the
+// sum; else kept for each upper value, and brought up to date when a result lies there.
 //
 // Group: one item. Local memory: 272 bytes for each of TILE_W + 2 RADIUS columns.
 #if defined(CLCOOK_RANK_FILTER_CPU_COLUMNS) && KEY_BITS == 8
 #define COLUMNS (TILE_W + 2 * RADIUS)
-#define COUNTS 272
+#define COLUMN 17  // vectors of its counts
 
-RANK_FILTER_INLINE ushort16 rank_filter_counts(__local const uchar* column, uint upper) {
-  return convert_ushort16(*(__local const uchar16*)(column + 16 * upper));
+// Counts of a neighbourhood: of up to 225 values in bytes.
+#define IS_SMALL (RADIUS <= 7)
+#if IS_SMALL
+typedef uchar rank_filter_sum;
+typedef uchar16 rank_filter_sums;
+#define TO_SUMS(counts) (counts)
+#else
+typedef ushort rank_filter_sum;
+typedef ushort16 rank_filter_sums;
+#define TO_SUMS(counts) convert_ushort16(counts)
+#endif
+
+// What a value adds to the counts of its bins: 1 to its own and all later ones.
+RANK_FILTER_INLINE uchar16 rank_filter_step(uint bin) {
+  const uchar16 bins = (uchar16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  return as_uchar16(bins >= (uchar16)((uchar)bin)) & (uchar16)(1);
 }
 
-// The bin of 16 that holds number *rest, which becomes its number in the bin.
-RANK_FILTER_INLINE uint rank_filter_bin(ushort16 counts, uint* rest) {
-  ushort count[16];
-  vstore16(counts, 0, count);
-  uint bin = 0;
-  for (; bin < 15; ++bin) {
-    if (*rest < count[bin]) break;
-    *rest -= count[bin];
-  }
+// The bin of 16 that holds number *rest, which becomes its number in the bin. Each count is that of its
+// bin and of all before it.
+RANK_FILTER_INLINE uint rank_filter_bin(rank_filter_sums counts, uint* rest) {
+  const ulong2 below =
+      as_ulong2(convert_char16(counts <= (rank_filter_sums)((rank_filter_sum)*rest)));
+  const uint bin = (uint)(popcount(below.x) + popcount(below.y)) / 8;
+  rank_filter_sum count[17];
+  count[0] = 0;
+  vstore16(counts, 0, count + 1);
+  *rest -= count[bin];
   return bin;
 }
 
 __kernel RANK_FILTER_GROUP(1, 1, 1) void rank_filter_cpu_columns(
     __global const stored* restrict src, clcook_view src_view, __global stored* restrict dst,
     clcook_view dst_view, clcook_volume picture, uint rank, __local uchar16* restrict memory) {
-  __local uchar* columns = (__local uchar*)memory;
   const int x0 = (int)get_group_id(0) * TILE_W;
   const int y0 = (int)get_group_id(1) * TILE_H;
   const int c = (int)get_group_id(2);
@@ -777,7 +792,7 @@ __kernel RANK_FILTER_GROUP(1, 1, 1) void rank_filter_cpu_columns(
   for (int i = 0; i < count + 2 * RADIUS; ++i) {
     const int column = clcook_border(x0 + i - RADIUS, picture.width, picture.border);
     at[i] = column < 0 ? -1 : (long)column * CHANNELS + c;
-    for (int k = 0; k < COUNTS / 16; ++k) memory[i * (COUNTS / 16) + k] = (uchar16)(0);
+    for (int k = 0; k < COLUMN; ++k) memory[i * COLUMN + k] = (uchar16)(0);
   }
 
   for (int y = y0 - 2 * RADIUS; y < y1; ++y) {
@@ -786,48 +801,53 @@ __kernel RANK_FILTER_GROUP(1, 1, 1) void rank_filter_cpu_columns(
     __global const stored* in = src + clcook_view_row(src_view, 0, 0, max(last, 0));
     __global const stored* out = src + clcook_view_row(src_view, 0, 0, max(first, 0));
     for (int i = 0; i < count + 2 * RADIUS; ++i) {
-      __local uchar* column = columns + i * COUNTS;
+      __local uchar16* column = memory + i * COLUMN;
       const uchar more = last < 0 || at[i] < 0 ? outside : in[at[i]];
-      ++column[more];
-      ++column[256 + more / 16];
+      column[more / 16] += rank_filter_step(more % 16);
+      column[16] += rank_filter_step(more / 16);
       if (y <= y0) continue;
       const uchar less = first < 0 || at[i] < 0 ? outside : out[at[i]];
-      --column[less];
-      --column[256 + less / 16];
+      column[less / 16] -= rank_filter_step(less % 16);
+      column[16] -= rank_filter_step(less / 16);
     }
     if (y < y0) continue;
 
-    ushort16 upper = (ushort16)(0);
-    for (int i = 0; i < 2 * RADIUS; ++i) upper += rank_filter_counts(columns + i * COUNTS, 16);
-    ushort16 lower[16];
+    rank_filter_sums upper = (rank_filter_sums)(0);
+    for (int i = 0; i < 2 * RADIUS; ++i) upper += TO_SUMS(memory[i * COLUMN + 16]);
+#if !IS_SMALL
+    rank_filter_sums lower[16];
     int seen[16];  // columns seen[k] - SIDE to seen[k] - 1 are in lower[k]
     for (int k = 0; k < 16; ++k) {
-      lower[k] = (ushort16)(0);
+      lower[k] = (rank_filter_sums)(0);
       seen[k] = -SIDE;
     }
+#endif
     __global stored* to =
         dst + clcook_view_row(dst_view, 0, 0, y) + (ulong)x0 * CHANNELS + (ulong)c;
     for (int x = 0; x < count; ++x) {
-      __local const uchar* begin = columns + x * COUNTS;
-      upper += rank_filter_counts(begin + 2 * RADIUS * COUNTS, 16);
+      __local const uchar16* begin = memory + x * COLUMN;
+      upper += TO_SUMS(begin[2 * RADIUS * COLUMN + 16]);
       uint rest = rank;
       const uint k = rank_filter_bin(upper, &rest);
-      ushort16 counts = lower[k];
+#if IS_SMALL
+      rank_filter_sums counts = begin[k];
+      for (int i = 1; i < SIDE; ++i) counts += begin[i * COLUMN + k];
+#else
+      __local const uchar16* fine = memory + k;
+      rank_filter_sums counts = lower[k];
       int next = seen[k];
       if (2 * (x + SIDE - next) > SIDE) {  // fewer columns than to bring it up to date
-        counts = (ushort16)(0);
-        for (next = x; next < x + SIDE; ++next)
-          counts += rank_filter_counts(columns + next * COUNTS, k);
+        counts = (rank_filter_sums)(0);
+        for (next = x; next < x + SIDE; ++next) counts += TO_SUMS(fine[next * COLUMN]);
       } else {
-        for (; next < x + SIDE; ++next) {
-          counts += rank_filter_counts(columns + next * COUNTS, k);
-          counts -= rank_filter_counts(columns + (next - SIDE) * COUNTS, k);
-        }
+        for (; next < x + SIDE; ++next)
+          counts += TO_SUMS(fine[next * COLUMN]) - TO_SUMS(fine[(next - SIDE) * COLUMN]);
       }
       lower[k] = counts;
       seen[k] = next;
+#endif
       to[x * CHANNELS] = (stored)(16 * k + rank_filter_bin(counts, &rest));
-      upper -= rank_filter_counts(begin, 16);
+      upper -= TO_SUMS(begin[16]);
     }
   }
 }

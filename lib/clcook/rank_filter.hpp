@@ -474,14 +474,17 @@ struct Spec : PlainSpec {
     const Traits& traits = s.row.traits;
     // Comparisons of a network, of one output.
     const double network = p.radius == 1 ? 20 : p.radius == 2 ? 84 : 296;
-    // A value in and out of a column, and vectors of counts in and out of the neighbourhood.
-    // Some four comparisons along each direction, and what is read twice.
     if (traits.is_extreme) {
+      // Some four comparisons along each direction, and what is read twice.
       const double reads = s.row.is_for_cpus ? (side + 7) / 8 : 1 + side / s.tune.tile_height;
       return (8 * kStep + reads * kRead) / (s.row.is_for_cpus ? kCpuVector : 1);
     }
-    if (traits.is_columns)
-      return kStep * (100 + 100 * (1 + side / kColumns) + 10 * side / kColumnRows);
+    if (traits.is_columns) {
+      // A value in and out of a column, and vectors of counts in and out of the neighbourhood: fine
+      // counts of all its columns up to radius 7, then of those that are new since it was here last.
+      const double sums = p.radius <= 7 ? 2 * side : 60;
+      return kStep * (sums + 50 * (1 + side / kColumns) + 10 * side / kColumnRows);
+    }
     if (s.row.is_for_cpus) return kStep / kCpuVector * (has_network(s) ? network : 3 * bits * n);
     if (traits.is_network) {
       const double rows = side + s.tune.outputs - 1;
