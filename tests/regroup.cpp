@@ -275,9 +275,13 @@ TEST_CASE("few items of few paths are not sorted, but on CPUs") {
   CHECK(is_short(1, 2));
   CHECK(is_short(1422, 12));
   CHECK(is_short(29311, 5));
-  CHECK(is_short(39600, 16));
-  CHECK_FALSE(is_short(39600, 17));
-  CHECK_FALSE(is_short(39700, 16));
+  CHECK(is_short(16000, 32));
+  CHECK(is_short(19800, 45));
+  CHECK_FALSE(is_short(19800, 46));
+  CHECK_FALSE(is_short(19900, 45));
+  CHECK(is_short(32563, 19));
+  CHECK_FALSE(is_short(32563, 32));
+  CHECK_FALSE(is_short(64000, 19));
   CHECK(is_short(250000, 2));
   CHECK_FALSE(is_short(100042, 24));
   CHECK_FALSE(is_short(2291854, 14));

@@ -310,12 +310,12 @@ struct Spec : PlainSpec {
     return out;
   }
 
-  // Whether sorting takes longer than the branches that it saves. On an H200 a sort takes 10 us, however
-  // few items there are; a branch takes 0.7 us where each compute unit has 300 items or less, and as
-  // many times that as it has 300.
+  // Whether sorting takes longer than the branches that it saves. On an H200 a sort takes some 22 us,
+  // however few items there are; a branch takes 0.5 us where each compute unit has 150 items or less,
+  // and as many times that as it has 150.
   static bool is_short(const Problem& p, const DeviceInfo& device) {
-    const double full = 300.0 * std::max<cl_uint>(device.compute_units, 1);
-    return !device.cpu && p.paths * std::max(static_cast<double>(p.items) / full, 1.0) <= 16;
+    const double full = 150.0 * std::max<cl_uint>(device.compute_units, 1);
+    return !device.cpu && p.paths * std::max(static_cast<double>(p.items) / full, 1.0) <= 45;
   }
 
   // Those of the list, then what shades.

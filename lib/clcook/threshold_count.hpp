@@ -173,9 +173,12 @@ struct Spec : MapRowSpec {
                        text("it takes finite thresholds of which no two lie in one of ", kMostCells,
                             " equal cells, within a range of 1e-30 to 1e37"));
     }
+    // Beside its neighbours a guess passes the other thresholds of its cell.
+    const double passed =
+        traits.guesses && !traits.fine ? Table(s.problem.thresholds, cells(s)).mates() - 1 : 0;
     Offer out;
     out.work.operations = static_cast<double>(s.problem.count) *
-                          traits.comparisons(static_cast<double>(n)) *
+                          (traits.comparisons(static_cast<double>(n)) + passed) *
                           (runtime.info().cpu ? traits.cpu_operations : traits.gpu_operations);
     out.last = n > traits.good_to;
     return out;
@@ -192,9 +195,7 @@ struct Spec : MapRowSpec {
     return {unit};
   }
 
-  // Uploads the thresholds. A table of guesses cuts the range from the lowest to the highest finite
-  // threshold into cells of equal width. The kernel corrects guesses, so here they only have to be
-  // good.
+  // Uploads the thresholds, and what guesses.
   static Resources allocate(const Runtime& runtime, const Setup<Spec>& s,
                             const std::vector<cl::Program>&) {
     constexpr std::size_t kVector = 16;  // thresholds are padded with NaN to a multiple
@@ -212,35 +213,63 @@ struct Spec : MapRowSpec {
       out.guesses = create_buffer(runtime, first.size(), CL_MEM_READ_ONLY, first.data());
       return out;
     }
-    double low = 0;
-    double high = 0;
-    bool any = false;
-    for (const float one : t) {
-      if (!math::isfinite(one)) continue;
-      if (!any) high = static_cast<double>(one);
-      low = static_cast<double>(one);
-      any = true;
-    }
-    const auto parts = static_cast<double>(cells(s));
+    const Table table(t, cells(s));
+    out.low = static_cast<cl_float>(table.low);
     // Scale 0 puts everything into the first cell.
-    const double scale = high > low ? parts / (high - low) : 0;
-    out.low = static_cast<cl_float>(low);
-    out.scale = scale < static_cast<double>(std::numeric_limits<float>::max())
-                    ? static_cast<cl_float>(scale)
+    out.scale = table.scale < static_cast<double>(std::numeric_limits<float>::max())
+                    ? static_cast<cl_float>(table.scale)
                     : 0;
-    std::vector<unsigned char> guesses(cells(s));
-    for (std::size_t cell = 0; cell < guesses.size(); ++cell) {
-      const double end = low + static_cast<double>(cell + 1) * (high - low) / parts;
-      const auto first = std::find_if(t.begin(), t.end(),
-                                      [&](float one) { return end > static_cast<double>(one); });
-      guesses[cell] = static_cast<unsigned char>(std::min<std::ptrdiff_t>(first - t.begin(), 255));
-    }
+    const std::vector<unsigned char> guesses = table.guesses();
     out.guesses = create_buffer(runtime, guesses.size(), CL_MEM_READ_ONLY, guesses.data());
     return out;
   }
 
  private:
   static constexpr std::size_t kMostCells = 1 << 14;
+
+  // The range from the lowest to the highest finite threshold in cells of equal width. The kernel
+  // corrects guesses, so here they only have to be good.
+  struct Table {
+    Table(const std::vector<float>& of, std::size_t cells) : t(of), parts(cells) {
+      const auto is_finite = [](float one) { return math::isfinite(one); };
+      const auto first = std::find_if(t.begin(), t.end(), is_finite);
+      if (first == t.end()) return;
+      low = static_cast<double>(*std::find_if(t.rbegin(), t.rend(), is_finite));
+      range = static_cast<double>(*first) - low;
+      if (range > 0) scale = static_cast<double>(parts) / range;
+    }
+
+    std::vector<unsigned char> guesses() const {
+      std::vector<unsigned char> out(parts);
+      for (std::size_t cell = 0; cell < parts; ++cell) {
+        const double end = low + static_cast<double>(cell + 1) * range / static_cast<double>(parts);
+        const auto first = std::find_if(t.begin(), t.end(),
+                                        [&](float one) { return end > static_cast<double>(one); });
+        out[cell] = static_cast<unsigned char>(std::min<std::ptrdiff_t>(first - t.begin(), 255));
+      }
+      return out;
+    }
+
+    // The thresholds in the cell of one of them, itself included, on average.
+    double mates() const {
+      const auto cell = [&](float one) {
+        return std::floor(std::min(std::max((static_cast<double>(one) - low) * scale, 0.0),
+                                   static_cast<double>(parts - 1)));
+      };
+      double sum = 0;
+      for (std::size_t k = 0, end = 0; k < t.size(); k = end) {
+        while (end < t.size() && !(cell(t[end]) < cell(t[k]))) ++end;
+        sum += static_cast<double>(end - k) * static_cast<double>(end - k);
+      }
+      return sum / static_cast<double>(t.size());
+    }
+
+    const std::vector<float>& t;
+    std::size_t parts;
+    double low = 0;
+    double range = 0;
+    double scale = 0;  // cells per unit
+  };
 
   // Cells of the table, a power of two: at least four per threshold, or as many as fine_table needs.
   static std::size_t cells(const Setup<Spec>& s) {
