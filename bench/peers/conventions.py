@@ -490,7 +490,7 @@ class Npp:
     """Calls of NPP on a picture of one channel, through libnppif."""
 
     BORDERS = {"constant": 1, "replicate": 2, "wrap": 3, "mirror": 4}
-    NAMES = {"uint8": "8u", "uint16": "16u", "int16": "16s", "float32": "32f"}
+    NAMES = {"uint8": "8u", "uint16": "16u", "int16": "16s", "float16": "16f", "float32": "32f", "float64": "64f"}
 
     class Context(ctypes.Structure):
         _fields_ = [("stream", ctypes.c_void_p), *((name, ctypes.c_int) for name in ("device", "units", "threads", "group")), ("shared", ctypes.c_size_t),
@@ -509,8 +509,6 @@ class Npp:
         self.context = self.Context(None, 0, *(about[key] for key in keys), 0, 0)
 
     def call(self, name, kind, *arguments):
-        if kind not in self.NAMES:
-            raise TypeError(kind)
         code = getattr(self.library, name.replace("*", self.NAMES[kind] + "_C1R") + "_Ctx")(*arguments, self.context)
         self.cupy.cuda.Device().synchronize()
         if code < 0:
@@ -596,7 +594,7 @@ of_opencl("PoCL", "3.1", opencl.of_implementation)
 of_opencl("NVIDIA", "580.", opencl.of_implementation, opencl.of_gpu)
 of_opencl("NVIDIA-copies", "580.", opencl.copies, columns=tuple(opencl.SIZES))
 of_opencl("NVIDIA-images", "580.", opencl.images, columns=opencl.ACCESSES)
-of_opencl("NVIDIA-groups", "580.", opencl.resident, columns=tuple(map(str, opencl.REGISTERS)))
+of_opencl("NVIDIA-groups", "580.", opencl.resident)
 
 # ---- Files ----
 

@@ -222,7 +222,7 @@ def binaries(device):
 
     found, out = [], device.buffer(4096)
     for early in (True, False):
-        program = device.program("__kernel void k(__global int* a) { a[get_global_id(0)] = get_local_size(0) + %d; }" % (time.time_ns() % 1_000_000))  # in no cache
+        program = device.program("__kernel void k(__global int* a) { a[get_global_id(0)] = get_local_size(0) + %d; }" % (100_000 + time.time_ns() % 900_000))  # in no cache
         found += [size(program)] if early else []
         kernel = make("clCreateKernel", program, ctypes.c_char_p(b"k"))
         device.took(device.launch(kernel, 64, 64, out))
@@ -268,24 +268,6 @@ def sub_buffers(device):
     return f"multiples of {align} bytes; at 4: {made(4)}, at {align}: {made(align)}"
 
 
-def printed(device, items):
-    """How many lines of printf arrive."""
-    kernel = device.kernel('__kernel void k() { printf("%d\\n", (int)get_global_id(0)); }')
-    with tempfile.TemporaryFile() as file:
-        sys.stdout.flush()
-        old = os.dup(1)
-        os.dup2(file.fileno(), 1)
-        try:
-            device.launch(kernel, items, 64)
-            device.finish()
-            ctypes.CDLL(None).fflush(None)
-        finally:
-            os.dup2(old, 1)
-            os.close(old)
-        file.seek(0)
-        return f"{file.read().count(10):,}"
-
-
 def of_implementation(device):
     level = device.buffer(4)
     device.took(device.launch(device.kernel("__kernel void k(__global int* a) { *a = __OPENCL_C_VERSION__; }"), 1, 1, level))
@@ -303,8 +285,6 @@ def of_implementation(device):
     yield "local sizes that are left open", local_sizes(device)
     yield "a binary: after the build, after a launch, first asked after a launch", binaries(device)
     yield "origins of sub-buffers", sub_buffers(device)
-    table = device.kernel("__kernel void k(__global float* a) { float t[64]; for (int i = 0; i < 64; ++i) t[i] = a[i]; a[0] = t[(int)a[64] & 63] + t[(int)a[65] & 63]; }")
-    yield "CL_KERNEL_PRIVATE_MEM_SIZE of a float[64] with variable indices", f"{number('clGetKernelWorkGroupInfo', table, device.device, 0x11B4)} bytes"
 
 
 # ---- What a GPU takes ----
@@ -313,7 +293,6 @@ COPY = "__kernel void k(__global const float4* a, __global float4* b) { b[get_gl
 SET = "__kernel void k(__global float4* b) { b[get_global_id(0)] = (float4)(0); }"
 READ = "__kernel void k(__global const float4* a, __global float4* b) { float4 v = a[get_global_id(0)]; if (v.x == 1e30f) b[0] = v; }"
 SPIN = "__kernel void k(__global float* a, int n, float f) { float v = *a; for (int i = 0; i < n; ++i) v = fma(v, f, 1.0f); if (v == 3.0f) *a = v; }"
-REGISTERS = (32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255)
 ACCESSES = ("read, nearest", "read, linear", "written")
 SIZES = {"64 KiB": 1 << 16, "1 MiB": MIB, "16 MiB": 16 * MIB, "256 MiB": 256 * MIB}
 
@@ -388,7 +367,7 @@ def where_kernels_read(device):
 def fills(device):
     size = 1 << 30
     buffer = device.buffer(size)
-    rates = [f"{pattern} {size / device.median(lambda: device.fill(buffer, size, pattern)) / 1e3:.0f}" for pattern in (1, 4, 16, 64)]
+    rates = [f"{pattern}: {size / device.median(lambda: device.fill(buffer, size, pattern)) / 1e3:.0f}" for pattern in (1, 4, 16, 64)]
     kernel, copy, other = device.kernel(SET), device.kernel(COPY), device.buffer(size)
     stores = size / device.median(lambda: device.launch(kernel, size // 16, 256, buffer)) / 1e3
     moved = 2 * size / device.median(lambda: device.launch(copy, size // 16, 256, buffer, other)) / 1e3
@@ -491,42 +470,45 @@ def images(device):
 
 
 def resident(device):
-    """The most groups that ran at once in a multiprocessor, for each of REGISTERS."""
+    """The most groups that ran at once in a multiprocessor, by the registers of their kernels and by local memory."""
     source = """__attribute__((reqd_work_group_size(GROUP, 1, 1)))
         __kernel void k(__global uint* now, __global uint* most, __local uint* part, __global float* a) {
-          uint unit; float v[200]; const int item = get_local_id(0);
+          uint unit; float v[LIVE]; const int item = get_local_id(0);
           __asm__ volatile("mov.u32 %0, %%smid;" : "=r"(unit));
           #pragma unroll
-          for (int j = 0; j < 200; ++j) v[j] = a[item + j];
+          for (int j = 0; j < LIVE; ++j) v[j] = a[item + j];
           if (item == 0) { part[0] = atomic_inc(&now[unit]) + 1; atomic_max(&most[unit], part[0]); }
           barrier(CLK_LOCAL_MEM_FENCE);
-          for (int i = 0; i < 40; ++i) {
+          for (int i = 0; i < 20000 / LIVE; ++i) {
             #pragma unroll
-            for (int j = 0; j < 200; ++j) v[j] = fma(v[j], v[(j + 7) % 200], 1.0f);
+            for (int j = 0; j < LIVE; ++j) v[j] = fma(v[j], v[(j + 7) % LIVE], 1.0f);
           }
           barrier(CLK_LOCAL_MEM_FENCE);
           if (item == 0) atomic_dec(&now[unit]);
           float sum = 0;
           #pragma unroll
-          for (int j = 0; j < 200; ++j) sum += v[j];
+          for (int j = 0; j < LIVE; ++j) sum += v[j];
           if (sum == 3.0f) a[item] = sum; }"""
     floats, now, most = (device.buffer(size) for size in (8192, 1024, 1024))
     for buffer, size in ((floats, 8192), (now, 1024), (most, 1024)):
         device.took(device.fill(buffer, size))
 
-    def groups(group, most_registers, local):
-        program = device.program(source, f"-cl-nv-verbose -cl-nv-maxrregcount={most_registers} -DGROUP={group}")
+    def groups(group, live, local, options=""):
+        program = device.program(source, f"-cl-nv-verbose -DGROUP={group} -DLIVE={live} {options}")
         used = int(re.search(r"Used (\d+) registers", text("clGetProgramBuildInfo", program, device.device, 0x1183))[1])
         kernel = make("clCreateKernel", program, ctypes.c_char_p(b"k"))
         device.took(device.fill(most, 1024))
-        device.took(device.launch(kernel, group * device.units * 64, group, now, most, ("local", local), floats))
-        count = str(max(device.read(most, ctypes.c_uint32, 256)))
-        return count if used + 7 >= most_registers else f"{count} with {used}"
+        us = device.took(device.launch(kernel, group * device.units * 64, group, now, most, ("local", local), floats))
+        return used, max(device.read(most, ctypes.c_uint32, 256)), us
 
     for group in (32, 64, 128, 256, 512, 1024):
-        yield f"groups of {group}", [groups(group, most_registers, 4) if group * most_registers <= 65536 else "-" for most_registers in REGISTERS]
-    for local in (4096, 6144, 8192, 16384, 24576, 32768, 49148):
-        yield f"groups of 64 with {local:,} bytes of local memory", [groups(64, most_registers, local) for most_registers in REGISTERS]
+        counted = dict(groups(group, live, 4)[:2] for live in (8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 144, 176, 208) if group * live < 57344)
+        yield f"groups of {group}, by registers", ", ".join(f"{used}: {count}" for used, count in counted.items())
+    locals_of = (4, 4096, 6144, 8192, 16384, 24576, 32768, 49148)
+    yield "groups of 64 of 8 floats in registers, by bytes of local memory", ", ".join(f"{local:,}: {groups(64, 8, local)[1]}" for local in locals_of)
+    for options in ("", "-cl-nv-maxrregcount=32", "-cl-nv-maxrregcount=64"):
+        used, count, us = groups(256, 100, 4, options)
+        yield f"groups of 256 of 100 floats in registers, {options or 'without an option'}", f"{used} registers in the log, {count} groups, {us:.0f} µs"
 
 
 def clocks(device, length=10):
@@ -575,7 +557,6 @@ def visible():
 
 
 def of_gpu(device):
-    yield "lines of printf of 1,000,000 work-items that arrive", printed(device, 1_000_000)
     yield "GPUs, by CUDA_VISIBLE_DEVICES", visible()
     yield "ms to build a program, by its kernels", builds(device)
     yield "ms of a kernel that reads 256 MiB which the host has written, and again", where_kernels_read(device)
