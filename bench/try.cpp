@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 
 #include <clcook/core/launch.hpp>
@@ -32,7 +34,32 @@ struct TryArguments {
 std::string product_of(const std::vector<std::size_t>& sizes) {
   std::string out;
   for (const std::size_t one : sizes) out += (out.empty() ? "" : " x ") + std::to_string(one);
-  return out.empty() ? "chosen by the device" : out;
+  return out;
+}
+
+// The largest group whose sizes divide the global ones.
+std::size_t largest_group(const std::vector<std::size_t>& global, std::size_t limit) {
+  if (global.empty()) return 1;
+  std::size_t out = 1;
+  for (std::size_t size = 1; size <= std::min(limit, global[0]); ++size) {
+    if (global[0] % size == 0)
+      out = std::max(out, size * largest_group({global.begin() + 1, global.end()}, limit / size));
+  }
+  return out;
+}
+
+// The local size of a launch, with a warning of groups that are too small for a wave.
+std::string local_of(const described::Geometry& geometry, const DeviceInfo& info) {
+  if (!geometry.local.empty()) return product_of(geometry.local);
+  constexpr std::size_t kSmallWave = 32;
+  const std::size_t most = largest_group(geometry.global, info.max_group);
+  const std::size_t items = std::accumulate(geometry.global.begin(), geometry.global.end(),
+                                            std::size_t{1}, std::multiplies<>());
+  if (most >= std::min(kSmallWave, items)) return "chosen by the device";
+  return fmt::format(
+      "chosen by the device, {} at most if it divides the global size: give one, with "
+      "round_up() for the global size",
+      most);
 }
 
 // What the commands would run, without running it.
@@ -59,8 +86,8 @@ int show(const TryArguments& arguments) {
     const described::Geometry geometry =
         described::geometry_of(kernel, described::names_of(shape, tunes.front()));
     out += fmt::format("  {:<16} global {}, local {}; {} tunes{}\n", kernel.name,
-                       product_of(geometry.global), product_of(geometry.local), tunes.size(),
-                       kernel.baseline ? "; the baseline" : "");
+                       product_of(geometry.global), local_of(geometry, runtime.info()),
+                       tunes.size(), kernel.baseline ? "; the baseline" : "");
   }
   out += fmt::format("Next: clcook check {0}, clcook bench {0}\n", arguments.file);
   deliver("", out);

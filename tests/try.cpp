@@ -550,6 +550,25 @@ LONG_TEST_CASE("the other commands take a description", 16) {
   CHECK(contains(slow.err, "did not end within"));
 }
 
+TEST_CASE("a local size that is left open is warned of where groups cannot fill a wave") {
+  if (cannot_read()) return;
+  const auto looked = [](const std::string& global) {
+    const std::string sizes = "global = \"round_up(n, 64)\"\nlocal = 64\n";
+    const Described here(replaced(replaced(kDescription, sizes, "global = " + global + "\n"), sizes,
+                                  "global = 64\n"));
+    const Ran ran = command({"try", here.file});
+    CAPTURE(ran.err);
+    CHECK(ran.code == 0);
+    return ran.out;
+  };
+  const std::string warning = " at most if it divides the global size";
+  CHECK(contains(looked("16777259"), "device, 1" + warning));
+  CHECK(contains(looked("[33554518, 1]"), "device, 2" + warning));
+  CHECK(contains(looked("[16777259, 3, 3]"), "device, 9" + warning));
+  for (const char* fine : {"96", "7", "[16777259, 64]", "33554432"})
+    CHECK(!contains(looked(fine), warning));
+}
+
 TEST_CASE("--new describes what a kernel declares, and overwrites nothing") {
   if (cannot_read()) return;
   const TempFolder folder;

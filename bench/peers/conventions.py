@@ -6,30 +6,56 @@
 
 Run it by hand when a version changes, then `clcook report --markdown`. What is not installed here, or in
 another version than the one that is pinned, keeps the rows of the file, with their version and date, and is
-named. ImageMagick is Debian's; pyclesperanto and gputools take the first OpenCL device.
+named. ImageMagick is Debian's; pyclesperanto and gputools take the first OpenCL device; CuPy, NPP and NVIDIA
+need a GPU. Files and machine code come from the build in $CLCOOK_BIN_DIR, by default build/bin.
 """
 
 import argparse
+import ctypes
 import datetime
 import functools
 import importlib.metadata
+import io
+import itertools
 import json
+import os
 import pathlib
 import shutil
+import struct
 import subprocess
+import tempfile
+
+import opencl
+import peers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PACKAGES = {}  # by name: how pip calls it ("" for others), its version, and what asks it
+BIN = pathlib.Path(os.environ.get("CLCOOK_BIN_DIR", ROOT / "build/bin"))  # of a build of clcook
+PACKAGES = {}  # by name: how pip calls it ("" for others), its version, what asks it, what says which version is here, and columns
 
 
-def package(name, pip, version):
-    """Adds what asks a package: a function that yields questions and answers."""
+def package(name, pip, version, here=None, columns=()):
+    """Adds what asks a package: a function that yields questions and answers, a list of them where there are columns."""
 
     def add(asks):
-        PACKAGES[name] = pip, version, asks
+        PACKAGES[name] = pip, version, asks, here or functools.partial(of_pip, pip), columns
         return asks
 
     return add
+
+
+def of_pip(name):
+    """"name version" of what is installed; nothing otherwise."""
+    name = name.partition("[")[0]
+    try:
+        return f"{name} {importlib.metadata.version(name)}"
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def of_debian():
+    program = shutil.which("convert-im6.q16")
+    said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stdout if program else ""
+    return " ".join(said.split()[1:3])
 
 
 # ---- Questions ----
@@ -400,7 +426,7 @@ def of_silx():
     yield "median of 1 to 8 and a NaN, by the NaN's place", with_nan(functools.partial(medfilt2d, kernel_size=3))
 
 
-@package("ImageMagick", "", "6.9.11-60")
+@package("ImageMagick", "", "6.9.11-60", of_debian)
 def of_imagemagick():
     import numpy as np
 
@@ -430,7 +456,402 @@ def of_imagemagick():
     yield "Median 4x4 of the columns -2 to +1", ramp(on("-statistic", "Median", "4x4"))
 
 
-PACKAGES["CuPy"] = PACKAGES["NPP"] = "", "", None
+@package("CuPy", "", "14.2.0", lambda: f"CuPy {peers.cupy_version(1)}")
+def of_cupy():
+    import cupy
+    import numpy as np
+    from cupyx.scipy import ndimage
+
+    def on(apply):
+        return lambda given: cupy.asnumpy(apply(cupy.asarray(given)))
+
+    def blur(sigma=2, **more):
+        return on(lambda given: ndimage.gaussian_filter(given, sigma, **more))
+
+    yield "taps of sigma 2", taps(blur(), "uint16", "float32")
+    yield "weight in the middle", centre(blur(), 2)
+    yield "default border, in clcook's words", border(blur())
+    modes = ("reflect", "mirror", "nearest", "wrap", "constant")
+    yield "borders, in clcook's words", ", ".join(f"{mode}: {border(blur(mode=mode))}" for mode in modes)
+    yield "largest difference from clcook's definition, truncate 4, mirror", distance(blur(), 2, 4, "mirror", "uint8", "uint16", "float32")
+    below = float(np.nextafter(1.1, 0))
+    yield "flat 255 in uint8, sigma 1.1 and the double below it", ", ".join(flat(blur(one)) for one in (1.1, below))
+    yield "types that a blur refuses", refused(blur())
+    yield "default border of a median", border(on(lambda given: ndimage.median_filter(given, size=5)))
+    median = on(lambda given: ndimage.median_filter(given, size=3))
+    yield "types that a median refuses", refused(median)
+    yield "median of 1 to 8 and a NaN, by the NaN's place", with_nan(median)
+    yield "window of size 4", window(on(lambda given: ndimage.minimum_filter(given, size=4)), on(lambda given: ndimage.maximum_filter(given, size=4)))
+    middles = (on(lambda given: ndimage.median_filter(given, size=4)), on(lambda given: ndimage.percentile_filter(given, 50, size=4)))
+    yield "median of size 4, percentile 50, of the columns -2 to +1", ", ".join(map(ramp, middles))
+
+
+class Npp:
+    """Calls of NPP on a picture of one channel, through libnppif."""
+
+    BORDERS = {"constant": 1, "replicate": 2, "wrap": 3, "mirror": 4}
+    NAMES = {"uint8": "8u", "uint16": "16u", "int16": "16s", "float16": "16f", "float32": "32f", "float64": "64f"}
+
+    class Context(ctypes.Structure):
+        _fields_ = [("stream", ctypes.c_void_p), *((name, ctypes.c_int) for name in ("device", "units", "threads", "group")), ("shared", ctypes.c_size_t),
+                    *((name, ctypes.c_int) for name in ("major", "minor", "flags", "reserved"))]  # fmt: skip
+
+    class Pair(ctypes.Structure):
+        _fields_ = [("x", ctypes.c_int), ("y", ctypes.c_int)]
+
+    def __init__(self):
+        import cupy
+
+        named = peers.npp_libraries()[1]
+        ctypes.CDLL(named["libnppc"], ctypes.RTLD_GLOBAL)
+        self.library, self.cupy, about = ctypes.CDLL(named["libnppif"]), cupy, cupy.cuda.runtime.getDeviceProperties(0)
+        keys = ("multiProcessorCount", "maxThreadsPerMultiProcessor", "maxThreadsPerBlock", "sharedMemPerBlock", "major", "minor")
+        self.context = self.Context(None, 0, *(about[key] for key in keys), 0, 0)
+
+    def call(self, name, kind, *arguments):
+        code = getattr(self.library, name.replace("*", self.NAMES[kind] + "_C1R") + "_Ctx")(*arguments, self.context)
+        self.cupy.cuda.Device().synchronize()
+        if code < 0:
+            raise ValueError(f"NPP status {code}")
+
+    def on(self, name, border, *mask, scratch=""):
+        """A filter of that border; scratch is the function that gives the size of its memory."""
+
+        def apply(given):
+            src = self.cupy.asarray(given)
+            dst, kind, size = self.cupy.zeros_like(src), str(given.dtype), self.Pair(given.shape[1], given.shape[0])
+            more = list(mask)
+            if scratch:
+                count = ctypes.c_uint()
+                self.call(scratch, kind, size, mask[0], ctypes.byref(count), self.BORDERS[border])
+                memory = self.cupy.empty(count.value + 1, "uint8")
+                more.append(ctypes.c_void_p(memory.data.ptr))
+            step = ctypes.c_int(src.strides[0])
+            self.call(name, kind, ctypes.c_void_p(src.data.ptr), step, size, self.Pair(0, 0), ctypes.c_void_p(dst.data.ptr), step, size, *more, self.BORDERS[border])
+            return self.cupy.asnumpy(dst)
+
+        return apply
+
+    def borders(self, make, kind):
+        """What each border does, in clcook's words."""
+
+        def of(name):
+            try:
+                return border(make(name), kind)
+            except ValueError as error:
+                return f"refused, {error}"
+
+        return ", ".join(f"{name}: {of(name)}" for name in self.BORDERS)
+
+
+def npp_here():
+    peers.cupy_version(1)
+    return f"NPP {peers.npp_version(1)}"
+
+
+@package("NPP", "", "13.", npp_here)
+def of_npp():
+    npp = Npp()
+
+    def blur(side, border="replicate"):
+        masks = {3: 200, 5: 201, 7: 400, 9: 500, 11: 600, 13: 700, 15: 800}
+        return npp.on("nppiFilterGaussBorder_*", border, masks[side])
+
+    def sized(side, name, border="replicate"):
+        return npp.on(name, border, npp.Pair(side, side), npp.Pair(side // 2, side // 2))
+
+    def median(side, border="replicate"):
+        return npp.on("nppiFilterMedianBorder_*", border, npp.Pair(side, side), npp.Pair(side // 2, side // 2), scratch="nppiFilterMedianBorderGetBufferSize_*")
+
+    def weights(side):
+        row = line(blur(side), "float32").astype(float)
+        middle = len(row) // 2
+        return " ".join(f"{one:.3g}" for one in row[middle : middle + side // 2 + 1] / row.sum())
+
+    yield "what stands for sigma in FilterGaussBorder", "the side of the mask"
+    yield "weights from the middle on, by side", "; ".join(f"{side}: {weights(side)}" for side in (3, 5, 7, 9))
+    yield "borders of FilterGaussBorder, in clcook's words", npp.borders(lambda name: blur(5, name), "float32")
+    yield "flat 255 in uint8", flat(blur(5))
+    yield "types that FilterGaussBorder refuses", refused(blur(5))
+    yield "borders of FilterMedianBorder, in clcook's words", npp.borders(lambda name: median(5, name), "uint8")
+    yield "types that FilterMedianBorder refuses", refused(median(5))
+    yield "median of 1 to 8 and a NaN, by the NaN's place", with_nan(median(3))
+    yield "median of size 4, of the columns -2 to +1", ramp(median(4))
+    yield "window of size 4", window(sized(4, "nppiFilterMinBorder_*"), sized(4, "nppiFilterMaxBorder_*"))
+
+
+def of_opencl(name, version, *parts, columns=()):
+    """An implementation whose driver's version starts like this."""
+
+    @package(name, "", version, lambda: opencl.version_of(version)[0], columns)
+    def asks():
+        device = opencl.Device(opencl.version_of(version)[1])
+        for part in parts:
+            yield from part(device)
+
+
+of_opencl("PoCL", "3.1", opencl.of_implementation)
+of_opencl("NVIDIA", "580.", opencl.of_implementation, opencl.of_gpu)
+of_opencl("NVIDIA-copies", "580.", opencl.copies, columns=tuple(opencl.SIZES))
+of_opencl("NVIDIA-images", "580.", opencl.images, columns=opencl.ACCESSES)
+of_opencl("NVIDIA-groups", "580.", opencl.resident)
+
+# ---- Files ----
+
+WRITER = """#include <clcook/io/exr.hpp>
+    #include <clcook/io/pfm.hpp>
+    #include <cstdlib>
+    #include <fstream>
+    #include <iostream>
+    #include <iterator>
+    int main(int, char** words) {  // kind, file, width, height; texels are read
+      const std::string kind = words[1], texels(std::istreambuf_iterator<char>(std::cin), {});
+      const int width = std::atoi(words[3]), height = std::atoi(words[4]);
+      std::ofstream out(words[2], std::ios::binary);
+      using namespace clcook::io;
+      if (kind == "pfm") write_pfm(out, reinterpret_cast<const float*>(texels.data()), width, height, 4);
+      else write_exr(out, texels.data(), width, height, kind == "half" ? ExrTexel::rgba16f : ExrTexel::rgba32f);
+    }"""
+KINDS = {"PFM": "pfm", "EXR of halves": "half", "EXR of floats": "float"}
+SPECIAL = {"-2.5": -2.5, "1000": 1000.0, "Inf": float("inf"), "NaN": float("nan"), "-0": -0.0}
+
+
+@functools.cache
+def our_files():
+    """For each of KINDS a picture that clcook wrote, what it holds, and the same with SPECIAL in red and in green."""
+    import numpy as np
+
+    folder = pathlib.Path(tempfile.mkdtemp())
+    (folder / "writer.cpp").write_text(WRITER)
+    subprocess.run(["c++", "-std=c++17", "-I", ROOT / "lib", "-I", BIN.parent / "generated", folder / "writer.cpp", "-o", folder / "writer"], check=True)
+    plain = np.random.default_rng(1).random((5, 7, 4)).astype("float16").astype("float32")
+    special = plain.copy()
+    special[0, : len(SPECIAL), :2] = np.array(list(SPECIAL.values()))[:, None]
+    found = {}
+    for title, kind in KINDS.items():
+        suffix, texels = (".pfm" if kind == "pfm" else ".exr"), "float16" if kind == "half" else "float32"
+        for name, given in (("plain", plain), ("special", special)):
+            path = folder / f"{name}_{kind}{suffix}"
+            subprocess.run([folder / "writer", kind, path, "7", "5"], input=given.astype(texels).tobytes(), check=True)
+            found.setdefault(title, []).append((str(path), given))
+    return found
+
+
+def loaded(load, plain, special):
+    """What a reader makes of our pictures."""
+    import numpy as np
+
+    def of(path):
+        return np.asarray(load(path))
+
+    try:
+        got, given = of(plain[0]), plain[1][..., :3]
+    except Exception:  # noqa: BLE001  # each library has its own
+        return "refused"
+    if got.dtype == object:  # None
+        return "refused"
+    for apart, upside_down, backwards in itertools.product((0, 1e-4), (False, True), (False, True)):
+
+        def turned(values, upside_down=upside_down, backwards=backwards):
+            values = values[::-1] if upside_down else values
+            return values[..., 2::-1] if backwards else values[..., :3]
+
+        if np.allclose(turned(got), given, rtol=0, atol=apart):
+            others = turned(of(special[0]))[0, :, 0]
+            wrong = [f"{name} becomes {other:g}" for (name, value), other in zip(SPECIAL.items(), others) if f"{value:g}" != f"{other:g}"]
+            words = [*["upside down"] * upside_down, *["as B, G, R"] * backwards, *["to 16 bits"] * bool(apart), *wrong]
+            return "right" if not words else ("right, " * (not upside_down)) + ", ".join(words)
+    return f"{got.dtype} from {got.min():g} to {got.max():g}"
+
+
+def reader(name, pip, version, here=None):
+    """Adds a program that reads files: a function that gives its loader, or several by name."""
+
+    def add(loaders):
+        @package(f"readers/{name}", pip, version, here, tuple(KINDS))
+        def asks():
+            loads = loaders()
+            for how, load in (loads if isinstance(loads, dict) else {"": loads}).items():
+                yield how, [loaded(load, *files) for files in our_files().values()]
+
+        return loaders
+
+    return add
+
+
+@reader("OpenEXR", "OpenEXR", "3.5.3")
+def reads_openexr():
+    import OpenEXR
+
+    return lambda path: OpenEXR.File(path).channels()["RGBA"].pixels
+
+
+@reader("minexr", "minexr", "1.0.2")
+def reads_minexr():
+    import minexr
+
+    def load(path):
+        with open(path, "rb") as file:
+            return minexr.load(file).select(["R", "G", "B", "A"])
+
+    return load
+
+
+@reader("OpenImageIO", "OpenImageIO", "3.2.2.0")
+def reads_openimageio():
+    import OpenImageIO
+
+    return lambda path: OpenImageIO.ImageBuf(path).get_pixels(OpenImageIO.FLOAT)
+
+
+@reader("OpenCV", "opencv-python-headless", "5.0.0.93")
+def reads_opencv():
+    import cv2
+
+    return {"IMREAD_UNCHANGED": lambda path: cv2.imread(path, cv2.IMREAD_UNCHANGED), "": cv2.imread}
+
+
+@reader("ImageIO", "imageio", "2.38.1")
+def reads_imageio():
+    import imageio.v3
+
+    return {"with OpenCV installed": imageio.v3.imread, "plugin pillow": functools.partial(imageio.v3.imread, plugin="pillow")}
+
+
+@reader("Pillow", "pillow", "13.0.0")
+def reads_pillow():
+    from PIL import Image
+
+    return Image.open
+
+
+@reader("libvips", "pyvips[binary]", "3.2.0")
+def reads_libvips():
+    import pyvips
+
+    return lambda path: pyvips.Image.new_from_file(path)
+
+
+@reader("ImageMagick", "", "6.9.11-60", of_debian)
+def reads_imagemagick():
+    import numpy as np
+
+    def load(path):
+        raw = ["-define", "quantum:format=floating-point", "-depth", "32", "-endian", "LSB", "rgb:-"]
+        done = subprocess.run(["convert-im6.q16", path, *raw], capture_output=True, check=True)
+        return np.frombuffer(done.stdout, "<f4").reshape(5, 7, 3)
+
+    return load
+
+
+def bc6h(block, signed):
+    """A texture of one block of BC6H as DDS."""
+    sizes = struct.pack("<7I", 124, 0x81007, 4, 4, 16, 0, 0)
+    form = struct.pack("<2I4s5I", 32, 4, b"DX10", 0, 0, 0, 0, 0)
+    return b"DDS " + sizes + bytes(44) + form + struct.pack("<5I", 0x1000, 0, 0, 0, 0) + struct.pack("<5I", 95 + signed, 3, 0, 1, 0) + block
+
+
+def one_color(value):
+    """A block of mode 13 whose texels are that value of 16 bits in red, green and blue, before the last step."""
+    high = int(f"{value >> 10 & 63:06b}"[::-1], 2)  # bit 15 first
+    bits = 0x0F + sum((value & 1023) << at for at in (5, 15, 25)) + sum(high << at for at in (39, 49, 59))
+    return bits.to_bytes(16, "little")
+
+
+def decoder(name, pip, version):
+    """Adds a decoder: a function that gives what decodes the DDS of a block."""
+
+    def add(decoders):
+        @package(f"decoders/{name}", pip, version, None, ("type", "reserved modes", "signed, -1.5", "signed, -1 before the last step"))
+        def asks():
+            import numpy as np
+
+            decode = decoders()
+
+            def texel(block, signed=False):
+                found = np.asarray(decode(bc6h(block, signed)))[0, 0]
+                return " ".join(f"{one:g}" for one in found)
+
+            reserved = {texel((int.from_bytes(bytes(range(1, 17)), "little") & ~31 | mode).to_bytes(16, "little"), signed) for mode in (19, 23, 27, 31) for signed in (False, True)}
+            negative = texel(one_color(-32768 + 0x4000 & 0xFFFF), True)
+            yield "", [str(np.asarray(decode(bc6h(one_color(0), False))).dtype), "; ".join(sorted(reserved)), negative, texel(one_color(0xFFFF), True)]
+
+        return decoders
+
+    return add
+
+
+@decoder("OpenImageIO", "OpenImageIO", "3.2.2.0")
+def decodes_openimageio():
+    import OpenImageIO
+
+    def decode(dds):
+        with tempfile.NamedTemporaryFile(suffix=".dds") as file:
+            file.write(dds)
+            file.flush()
+            return OpenImageIO.ImageBuf(file.name).get_pixels(OpenImageIO.HALF)
+
+    return decode
+
+
+@decoder("Pillow", "pillow", "13.0.0")
+def decodes_pillow():
+    from PIL import Image
+
+    return lambda dds: Image.open(io.BytesIO(dds))
+
+
+@decoder("texture2ddecoder", "texture2ddecoder", "1.0.6")
+def decodes_texture2ddecoder():
+    import numpy as np
+    import texture2ddecoder
+
+    return lambda dds: np.frombuffer(texture2ddecoder.decode_bc6(dds[-16:], 4, 4), np.uint8).reshape(4, 4, 4)
+
+
+# ---- Machine code ----
+
+TARGETS = ("gfx805", "gfx900", "gfx942", "gfx1030", "gfx1100", "gfx1201", "sm_90")
+BUILTINS = ("x * y + z", "fma(x, y, z)", "mad(x, y, z)", "x / y", "native_divide(x, y)", "sqrt(x)", "native_sqrt(x)", "half_sqrt(x)", "rsqrt(x)", "native_rsqrt(x)", "1 / sqrt(x)",
+            "length((float2)(x, y))", "fast_length((float2)(x, y))", "hypot(x, y)", "sqrt(x * x + y * y)", "exp(x)", "native_exp(x)", "log(x)", "native_log(x)", "sin(x)", "native_sin(x)",
+            "pow(x, y)", "powr(x, y)", "native_powr(x, y)", "fmin(x, y)", "x < y ? x : y", "clamp(x, y, z)", "round(x)", "rint(x)", "convert_uchar_sat(x)",
+            "convert_uchar_sat_rte(x)", "as_float(j * k)", "as_float(mul24(j, k))", "as_float(j / k)", "as_float(j / 7)", "as_float(popcount(j))", "as_float(add_sat(j, k))")  # fmt: skip
+
+
+def clcook(*arguments):
+    return subprocess.run([BIN / "clcook", *arguments], capture_output=True, text=True, check=False).stdout
+
+
+def clang_here():
+    with tempfile.NamedTemporaryFile("w", suffix=".cl") as file:
+        file.write("__kernel void k() {}")
+        file.flush()
+        return f"{json.loads(clcook('isa', file.name, '--target', TARGETS[0], '--json', '-'))['tools']['clang']}, with its libclc"
+
+
+@package("clang", "", "version 19.1.7", clang_here, TARGETS)
+def of_clang():
+    """Instructions of a kernel with a built-in function over those of one without, all of three loads and a store."""
+    source = """#define KERNEL(NAME, RESULT) __kernel void NAME(__global const volatile float* a, __global const volatile float* b, \\
+            __global const volatile float* c, __global float* out) { \\
+          const size_t i = get_global_id(0); const float x = a[i], y = b[i], z = c[i]; const int j = as_int(x), k = as_int(y); \\
+          out[i] = RESULT; }
+        KERNEL(without, x)\n"""
+    with tempfile.NamedTemporaryFile("w", suffix=".cl") as file:
+        file.write(source + "".join(f"KERNEL(with{at}, {what})\n" for at, what in enumerate(BUILTINS)))
+        file.flush()
+        rows = json.loads(clcook("isa", file.name, "--target", ",".join(TARGETS), "--json", "-"))["kernels"]
+    found = {(row["kernel"], row["target"]): row for row in rows}
+
+    def more(at, target):
+        row = found[f"with{at}", target]
+        if row["problem"] or row["counts"]["calls"]:
+            return "no code" if row["problem"] else "call"
+        return str(row["counts"]["instructions"] - found["without", target]["counts"]["instructions"])
+
+    for at, what in enumerate(BUILTINS):
+        yield what.removeprefix("as_float(").removesuffix(")" * what.startswith("as_float(")), [more(at, target) for target in TARGETS]
+
 
 # ---- The file ----
 
@@ -440,32 +861,23 @@ def known_of(path):
     return {one["package"]: one for one in json.loads(path.read_text())["packages"]} if path.exists() else {}
 
 
-def installed(pip, version):
-    """Whether the pinned version is here; of Debian's program, what it says."""
-    if not pip:
-        program = shutil.which("convert-im6.q16")
-        return bool(program) and version in subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stdout
-    try:
-        return importlib.metadata.version(pip.partition("[")[0]) == version
-    except importlib.metadata.PackageNotFoundError:
-        return False
-
-
 def asked(name, old):
     """A package's rows, of now or as they were."""
-    pip, version, asks = PACKAGES[name]
-    why = f"{version} is not here" if asks else "needs a GPU"
-    if asks and installed(pip, version):
-        try:
+    _, version, asks, here, columns = PACKAGES[name]
+    why = f"{version} is not here"
+    try:
+        found = here()
+        if version in found:
             rows = [{"question": question, "answer": answer} for question, answer in asks()]
-            return {"package": name, "version": f"{pip.partition('[')[0] or name} {version}", "seen": datetime.date.today().isoformat(), "rows": rows}
-        except Exception as error:  # noqa: BLE001  # such as no OpenCL device; the others are asked all the same
-            why = f"{type(error).__name__}: {error}"
+            about = {"package": name, "version": found, "seen": datetime.date.today().isoformat()}
+            return {**about, **({"columns": columns} if columns else {}), "rows": rows}
+    except Exception as error:  # noqa: BLE001  # such as no OpenCL device; the others are asked all the same
+        why = f"{type(error).__name__}: {error}"
     if old and old["seen"]:
         print(f"{name}: {why}; its rows are old, those of {old['version']}, seen on {old['seen']}")
         return old
     print(f"{name}: {why}; it has no rows")
-    return {"package": name, "version": "", "seen": "", "rows": [{"question": "all", "answer": "not asked here" if asks else "needs a GPU, run by hand"}]}
+    return {"package": name, "version": "", "seen": "", "rows": [{"question": "all", "answer": "not asked here"}]}
 
 
 def main():
@@ -474,7 +886,7 @@ def main():
     parser.add_argument("--requirements", action="store_true", help="prints what pip installs")
     arguments = parser.parse_args()
     if arguments.requirements:
-        print(" ".join(f"{pip}=={version}" for pip, version, asks in PACKAGES.values() if pip and asks))
+        print(" ".join(f"{pip}=={version}" for pip, version, *_ in PACKAGES.values() if pip))
         return
     old = known_of(arguments.out)
     # Nothing of the tree is asked, so the commit says only with which of its pages the answers belong.

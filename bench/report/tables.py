@@ -463,12 +463,19 @@ def peers_table(result):
 
 
 def conventions_table(result, package):
-    """What a library answered, with its version and date."""
-    table = Table(["What", "Answer"])
-    for one in (one for one in result.json["packages"] if one["package"] == package):
+    """What a library answered, with its version and date: in words, or in columns. A group such as readers/Pillow and readers/OpenEXR has a row for each."""
+    members = [one for one in result.json["packages"] if one["package"].partition("/")[0] == package]
+    columns = next((one["columns"] for one in members if "columns" in one), ["Answer"])
+    figures = any(row["answer"][0][:1].isdigit() for one in members for row in one["rows"] if "columns" in one)
+    table = Table(["What", *(Right(one) if figures else one for one in columns)])
+    is_group = any("/" in one["package"] for one in members)
+    for one in members:
         for row in one["rows"]:
-            table.add(row["question"], row["answer"])
-        table.note = f"{one['version']}, asked on {one['seen']}" if one["seen"] else ""
+            answers = row["answer"] if "columns" in one else [row["answer"]] + [""] * (len(columns) - 1)
+            name = one["version"] or one["package"].partition("/")[2]
+            table.add(", ".join(filter(None, [name, row["question"]])) if is_group else row["question"], *answers)
+    asked = " and ".join(sorted({one["seen"] for one in members if one["seen"]}))
+    table.note = ", ".join([*[one["version"] for one in members if not is_group], f"asked on {asked}"]) if asked else ""
     return table
 
 

@@ -334,7 +334,7 @@ class Documents(Case):
 
     def test_of_the_fixtures_are_as_committed(self):
         page = (DATA / "docs/document.md").read_text()
-        self.assertIn("14 tables and figures, 0 differ", self.rewritten(page, True)[1])
+        self.assertIn("16 tables and figures, 0 differ", self.rewritten(page, True)[1])
         stale = page.replace("| tiled group=256 |", "| Tiled group=256 |", 1)
         code, out, same = self.rewritten(stale, True)
         self.assertEqual((code, same), (1, stale))

@@ -77,7 +77,10 @@ enum class StripWay {
   automatic,  // mapped for CPUs, staged for all others
   staged,     // several threads copy through pinned buffers, which are mapped once and kept
   direct,     // OpenCL reads and writes the user's memory
-  mapped,     // kernels read and write buffers in host memory, which several threads fill and empty
+  // Several threads fill and empty the kernels' buffers. That copies nothing more where these lie in
+  // the host's memory, as on CPUs. NVIDIA's OpenCL keeps them on the device and moves them at each
+  // map and unmap.
+  mapped,
 };
 
 // What a call of a pipeline did.
