@@ -231,6 +231,25 @@ TEST_CASE("NVIDIA: Turing as in the blur article") {
   CHECK(groups("sm_75", 65, 0, 1024) == 0);
 }
 
+TEST_CASE("NVIDIA: groups that were counted at once on an H200") {
+  // bench/results/conventions.json, NVIDIA-groups; the driver adds 4 bytes of local memory.
+  struct Seen {
+    int registers, local, group, groups;
+  };
+  const Seen all[] = {
+      {22, 4, 256, 8},     {31, 4, 256, 8},    {37, 4, 256, 6},    {44, 4, 256, 5},
+      {56, 4, 256, 4},     {62, 4, 256, 4},    {76, 4, 256, 3},    {99, 4, 256, 2},
+      {122, 4, 256, 2},    {128, 4, 256, 2},   {158, 4, 256, 1},   {190, 4, 256, 1},
+      {222, 4, 256, 1},    {22, 4, 1024, 2},   {31, 4, 1024, 2},   {45, 4, 1024, 1},
+      {62, 4, 1024, 1},    {22, 4096, 64, 32}, {22, 6144, 64, 32}, {22, 8192, 64, 24},
+      {22, 16384, 64, 13}, {22, 24576, 64, 9}, {22, 32768, 64, 6}, {22, 49148, 64, 4}};
+  for (const Seen& one : all) {
+    CAPTURE(one.registers);
+    CAPTURE(one.local);
+    CHECK(groups("sm_90", one.registers, one.local + 4, one.group) == one.groups);
+  }
+}
+
 TEST_CASE("NVIDIA: the driver's part of shared memory") {
   CHECK(groups("sm_90", 32, 0, 1024) == 2);
   CHECK(groups("sm_90", 32, 227 * 1024, 256) == 1);
