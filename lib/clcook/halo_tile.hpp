@@ -386,10 +386,14 @@ struct Spec : PlainSpec {
       if (!why.empty()) return Offer::no(Lacks::feature, why);
     }
     Offer out;
-    // With four channels the rows of block are no wider than those of direct_multi; at radius 1 the
-    // order of columns_first saves little.
-    out.last = (traits.is_block && channels_of(p.pixel) != 1) ||
-               (traits.is_columns_first && p.radius == 1);
+    // With four channels the rows of block are no wider than those of direct_multi; rows of slices
+    // are wide. At radius 1 the order of columns_first saves little, and up to radius 9 not what it
+    // costs that an item does so much, where few groups leave the device half empty.
+    out.last =
+        (traits.is_block && channels_of(p.pixel) != 1) ||
+        (traits.is_slices && 2 * p.width < s.tune.tile_width) ||
+        (traits.is_columns_first &&
+         (p.radius == 1 || (p.radius <= 9 && groups_of(p, s.tune) < 2 * info.compute_units)));
     out.work.bytes_written = picture_bytes(p);
     out.work.bytes_read = bytes(p) - out.work.bytes_written;
     // A group reads its tile with the halo, through the cache or once.
@@ -544,6 +548,11 @@ struct Spec : PlainSpec {
  private:
   static const char* pixel_name(const Problem& p) { return pixel_type_name(p.pixel, kName); }
 
+  // Of a picture.
+  static double groups_of(const Problem& p, const Tune& tune) {
+    return std::ceil(static_cast<double>(p.width) / tune.tile_width) *
+           std::ceil(static_cast<double>(p.height) / tune.tile_height);
+  }
   static double picture_bytes(const Problem& p) {
     return static_cast<double>(pixel_bytes(p.pixel)) * p.width * p.height * p.depth;
   }

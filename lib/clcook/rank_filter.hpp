@@ -458,6 +458,15 @@ struct Spec : PlainSpec {
     return channel_bytes(channel_of(p.pixel)) == 1 ? 128 : 128 + (1 << digit(p)) / 2;
   }
 
+  // How much longer items take that are too few to hide what each of them waits for: 768 do for a
+  // compute unit of an H200.
+  static double waiting(const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    const double items = static_cast<double>(p.width) * p.height * channels_of(p.pixel) /
+                         std::max(s.tune.outputs, 1);
+    return std::max(1.0, 768.0 * s.device.compute_units / items);
+  }
+
   // Of one output, in units of the device's rate. On GPUs a comparison of integers or an addition
   // runs at half the rate of multiply-adds, which count two, and a read of local memory or of the
   // first cache at a quarter of that.
@@ -510,9 +519,9 @@ struct Spec : PlainSpec {
     if (traits.is_multi) {
       const double rows = (side + s.tune.outputs - 1) / side;
       // An output counts only the rows that are its own.
-      return bits * n * rows * (kRead / s.tune.outputs + 3 * kStep);
+      return bits * n * rows * (kRead / s.tune.outputs + 3 * kStep) * waiting(s);
     }
-    return bits * n * (kRead + (traits.is_tile ? 2 : 3) * kStep);
+    return bits * n * (kRead + (traits.is_tile ? 2 : 3) * kStep) * waiting(s);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <clcook/core/choose.hpp>
 #include <clcook/core/math.hpp>
+#include <cstdlib>
 #include <utility>
 
 namespace clcook {
@@ -166,12 +167,18 @@ CLCOOK_INLINE MeasuredCandidates measured_candidates(const Question& of, const D
         if (winner == nullptr || (variant == nullptr && !winner->may_take(device))) {
           out.notes.push_back(what + "automatic does not take");
         } else {
-          variant = winner;
           const Params with = Params::parse(measured.entry.tune);
           of.problem.close(*winner, with, device);  // refuses what is not of this version
-          out.list.push_back({winner,
-                              of.problem.close(*winner, detail::merged(of.tune, with), device),
-                              measured.where});
+          Candidate one{winner, of.problem.close(*winner, detail::merged(of.tune, with), device),
+                        measured.where};
+          one.offer = of.offer(*winner, one.tune);
+          const int away = measured.entry.size_class - size_class(of.problem.bytes());
+          if (variant == nullptr && one.offer->last && std::abs(away) > 1) {
+            out.notes.push_back(what + "is slow at this size, which was not measured");
+          } else {
+            variant = winner;
+            out.list.push_back(std::move(one));
+          }
         }
       } catch (const Error& error) {
         if (error.code != Errc::invalid_argument) throw;
