@@ -1,5 +1,5 @@
 // Blurs a picture in ordinary host memory on one and on all devices of a kind, and says what share
-// of the bus and of the kernels that is, both measured in the same run.
+// of the bus, of the kernels and of the host's own copies that is, all measured in the same run.
 //
 //   strips --device nvidia --out strips.json        every way of the rows, on one GPU and on all
 //   strips --pixel u8 --sigma 64 --quality 80       kernels that take longer than the bus
@@ -16,8 +16,10 @@
 #include <clcook/core/device.hpp>
 #include <clcook/core/strips.hpp>
 #include <clcook/gaussian_blur_strips.hpp>
+#include <cstring>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/program.hpp"
@@ -179,6 +181,21 @@ double measure_kernels(const std::vector<Runtime>& devices, GaussianBlur::Proble
   return 1e-9 * 2 * bytes * kTimes * static_cast<double>(devices.size()) / seconds;
 }
 
+// What as many threads as a pipeline of `devices` has copy from the source to the result, in GB/s.
+double measure_copies(const std::vector<Runtime>& devices, const std::vector<unsigned char>& src,
+                      std::vector<unsigned char>& dst, const Arguments& arguments) {
+  const unsigned most = static_cast<unsigned>(8 * devices.size());
+  const unsigned automatic = std::min(std::max(1U, std::thread::hardware_concurrency()), most);
+  const int threads = arguments.threads > 0 ? arguments.threads : static_cast<int>(automatic);
+  clcook::Staging staging(devices[0], {threads});
+  const double seconds = median_seconds(arguments.rounds, [&] {
+    staging.each(src.size(), [&](std::size_t begin, std::size_t end) {
+      std::memcpy(dst.data() + begin, src.data() + begin, end - begin);
+    });
+  });
+  return 1e-9 * static_cast<double>(src.size()) / seconds;
+}
+
 void run(const Arguments& arguments) {
   GaussianBlur::Problem problem;
   problem.width = arguments.width;
@@ -222,10 +239,13 @@ void run(const Arguments& arguments) {
                         arguments.rounds);
     fmt::print("\n{} device(s), {}\n  {}\n", count, devices[0].info().name,
                GaussianBlur(devices[0], problem).describe());
-    fmt::print("  bus, pinned: {:.1f} GB/s up, {:.1f} down, {:.1f} both at once; kernels: {:.1f}\n",
-               bus.up, bus.down, bus.both, kernels);
-    fmt::print("{:>10}{:>10}{:>12}{:>12}{:>14}{:>16}\n", "way", "GB/s", "of the bus", "of kernels",
-               "of the slower", "of one device");
+    const double copies = measure_copies(devices, src, dst, arguments);
+    fmt::print(
+        "  bus, pinned: {:.1f} GB/s up, {:.1f} down, {:.1f} both at once; kernels: {:.1f}; "
+        "copies of the host: {:.1f}\n",
+        bus.up, bus.down, bus.both, kernels, copies);
+    fmt::print("{:>10}{:>10}{:>12}{:>12}{:>12}{:>16}{:>16}\n", "way", "GB/s", "of the bus",
+               "of kernels", "of copies", "of the slowest", "of one device");
     for (const std::string& way : arguments.ways) {
       clcook::StripPipeline pipeline(devices, {arguments.threads, clcook::parse_strip_way(way)});
       clcook::StripReport report;
@@ -235,18 +255,18 @@ void run(const Arguments& arguments) {
       });
       const double rate = gigabytes / seconds;
       if (count == 1) first_rate = std::max(first_rate, rate);
-      const double slower = std::min(bus.both, kernels);
-      fmt::print("{:>10}{:>10.2f}{:>11.1f}%{:>11.1f}%{:>13.1f}%{:>16.2f}\n", way, rate,
-                 100 * rate / bus.both, 100 * rate / kernels, 100 * rate / slower,
-                 rate / first_rate);
+      const double slowest = std::min({bus.both, kernels, copies});
+      fmt::print("{:>10}{:>10.2f}{:>11.1f}%{:>11.1f}%{:>11.1f}%{:>15.1f}%{:>16.2f}\n", way, rate,
+                 100 * rate / bus.both, 100 * rate / kernels, 100 * rate / copies,
+                 100 * rate / slowest, rate / first_rate);
       fmt::print("    {}\n", report.describe());
       rows += fmt::format(
           "{}    {{\"devices\": {}, \"device\": \"{}\", \"driver\": \"{}\", \"way\": \"{}\", "
           "\"strips\": {}, \"seconds\": {:.6f}, \"gigabytes_per_second\": {:.3f}, "
           "\"bus_up\": {:.3f}, \"bus_down\": {:.3f}, \"bus_both\": {:.3f}, \"kernels\": {:.3f}, "
-          "\"of_slower\": {:.4f}, \"of_one_device\": {:.4f}}}",
+          "\"copies\": {:.3f}, \"of_slowest\": {:.4f}, \"of_one_device\": {:.4f}}}",
           rows.empty() ? "" : ",\n", count, devices[0].info().name, devices[0].info().driver, way,
-          report.strips, seconds, rate, bus.up, bus.down, bus.both, kernels, rate / slower,
+          report.strips, seconds, rate, bus.up, bus.down, bus.both, kernels, copies, rate / slowest,
           rate / first_rate);
     }
   }
@@ -267,7 +287,7 @@ int main(int argc, char** argv) {
   using clcook::example::between;
   Arguments arguments;
   clcook::example::CommandLine line{
-      "Blurs a picture in host memory on one and on all devices, and measures bus and kernels"};
+      "Blurs a picture in host memory on one and on all devices; measures bus, kernels and copies"};
   line.add("--width", arguments.width, "Pixels", between(1, 1 << 20));
   line.add("--height", arguments.height, "Pixels", between(1, 1 << 24));
   line.add("--depth", arguments.depth, "Slices of a volume", between(1, 1 << 20));

@@ -11,7 +11,7 @@ rm -rf --one-file-system "$work"
 mkdir -p "$work"
 cd "$source"
 # What applications include; an operation is there without being listed.
-headers=(lib/clcook/*.hpp lib/clcook/core/{runtime,device,source,defines,launch,view,sub_group,strips}.hpp
+headers=(lib/clcook/*.hpp lib/clcook/core/{runtime,device,source,defines,launch,view,sub_group,staging,strips}.hpp
   lib/clcook/io/{dds,exr,pfm,obj,quad_patches,whole_file}.hpp)
 failed=0 number=0 turn=()
 for header in "${headers[@]}"; do

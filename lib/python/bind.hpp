@@ -63,6 +63,12 @@ class Unlocked {
   PyThreadState* state_;
 };
 
+// In a long call without the interpreter's lock: throws what a signal raises, such as Ctrl-C.
+inline void check_signals() {
+  const nb::gil_scoped_acquire locked;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 // What clcook throws, as exceptions of clcook.errors.
 void translate_errors();
 

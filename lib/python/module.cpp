@@ -3,8 +3,12 @@
 
 #include <clcook/core/source.hpp>
 #include <clcook/version.hpp>
+#include <condition_variable>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <utility>
+#include <vector>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -26,65 +30,60 @@ const Runtime& standard_runtime() {
   return *runtime;
 }
 
-void write_rows(const Runtime& rt, const cl::Buffer& to, const HostArray& from, std::size_t row,
-                std::size_t rows) {
-  const cl_command_queue queue = rt.queue()();
-  if (from.pitch == row || rows == 1) {
-    check(
-        clEnqueueWriteBuffer(queue, to(), CL_FALSE, 0, row * rows, from.begin, 0, nullptr, nullptr),
-        "clEnqueueWriteBuffer");
-    return;
-  }
-  const std::size_t none[3] = {0, 0, 0};
-  const std::size_t all[3] = {row, rows, 1};
-  check(clEnqueueWriteBufferRect(queue, to(), CL_FALSE, none, none, all, row, 0, from.pitch, 0,
-                                 from.begin, 0, nullptr, nullptr),
-        "clEnqueueWriteBufferRect");
+namespace {
+
+// Two, so that rows of one call go up while those of another come down; more would only share the
+// cores that copy.
+struct Stagings {
+  static constexpr std::size_t kMost = 2;
+  std::mutex mutex;
+  std::condition_variable given_back;
+  std::vector<std::unique_ptr<Staging>> idle;
+  std::size_t count = 0;  // with those in use
+};
+Stagings& stagings() {
+  static auto* all = new Stagings;  // a child of a fork does not release them
+  return *all;
 }
 
-void read_rows(const Runtime& rt, const cl::Buffer& from, const HostArray& to, std::size_t row,
-               std::size_t rows, const StripProgress& progress) {
-  constexpr std::size_t kPiece = std::size_t{4} << 20;  // bytes
-  const cl_command_queue queue = rt.queue()();
-  const std::size_t piece = progress ? std::max<std::size_t>(kPiece / row, 1) : rows;
-  try {
-    std::vector<cl::Event> read;
-    for (std::size_t first = 0; first < rows; first += piece) {
-      const std::size_t count = std::min(piece, rows - first);
-      cl_event event = nullptr;
-      if (to.pitch == row || rows == 1) {
-        check(clEnqueueReadBuffer(queue, from(), CL_FALSE, first * row, count * row,
-                                  static_cast<unsigned char*>(to.begin) + first * row, 0, nullptr,
-                                  &event),
-              "clEnqueueReadBuffer");
-      } else {
-        const std::size_t begin[3] = {0, first, 0};
-        const std::size_t all[3] = {row, count, 1};
-        check(clEnqueueReadBufferRect(queue, from(), CL_FALSE, begin, begin, all, row, 0, to.pitch,
-                                      0, to.begin, 0, nullptr, &event),
-              "clEnqueueReadBufferRect");
-      }
-      read.emplace_back(event);
-    }
-    check(clFlush(queue), "clFlush");
-    for (std::size_t i = 0; i < read.size(); ++i) {
-      const cl_event event = read[i]();
-      cl_int status = clWaitForEvents(1, &event);
-      if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
-        // What a read that waits would say, such as that there is no memory.
-        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-      }
-      check(status, "clWaitForEvents");
-      if (progress) progress(std::min((i + 1) * piece, rows));
-    }
-  } catch (...) {
-    clFinish(queue);  // what is under way writes to the memory of the caller
-    throw;
+}  // namespace
+
+StagingOfCall::StagingOfCall() {
+  Stagings& all = stagings();
+  std::unique_lock<std::mutex> lock(all.mutex);
+  all.given_back.wait(lock, [&] { return !all.idle.empty() || all.count < Stagings::kMost; });
+  if (all.idle.empty()) {
+    staging_ = std::make_unique<Staging>(standard_runtime());
+    ++all.count;
+  } else {
+    staging_ = std::move(all.idle.back());
+    all.idle.pop_back();
   }
-  rt.cache().store_ended();  // the standard runtime has no end
+}
+
+StagingOfCall::~StagingOfCall() {
+  Stagings& all = stagings();
+  {
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    all.idle.push_back(std::move(staging_));
+  }
+  all.given_back.notify_one();
 }
 
 namespace {
+
+// Releases the idle ones.
+void clear_stagings() {
+  if (is_forked()) return;
+  const Unlocked unlocked;
+  std::vector<std::unique_ptr<Staging>> idle;
+  {
+    const std::lock_guard<std::mutex> lock(stagings().mutex);
+    idle.swap(stagings().idle);
+    stagings().count -= idle.size();
+  }
+  stagings().given_back.notify_all();
+}
 
 // The bytes of the standard runtime's device, and whether they are the host's.
 std::pair<std::uint64_t, bool> device_memory() {
@@ -93,6 +92,15 @@ std::pair<std::uint64_t, bool> device_memory() {
   // What a device does not say is no.
   clGetDeviceInfo(rt.device()(), CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof is_host, &is_host, nullptr);
   return {rt.info().global_mem, is_host == CL_TRUE || rt.info().cpu};
+}
+
+// Where an array lies; its ctypes.data takes ten times as long.
+std::uintptr_t address(nb::handle array) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_STRIDES) != 0) throw nb::python_error();
+  const auto begin = reinterpret_cast<std::uintptr_t>(view.buf);
+  PyBuffer_Release(&view);
+  return begin;
 }
 
 // Gives memory that was freed back to the system. glibc keeps blocks below 32 MiB otherwise, such as
@@ -150,6 +158,8 @@ NB_MODULE(_clcook, m) {
     return clcook::python::standard_runtime().info().name;
   });
   m.def("_device_memory", &clcook::python::device_memory);
+  m.def("_address", &clcook::python::address);
   m.def("_trim", &clcook::python::trim);
+  m.def("_clear_stagings", &clcook::python::clear_stagings);
   m.def("_refuse_fork", &clcook::python::refuse_fork);
 }

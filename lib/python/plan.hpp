@@ -6,11 +6,12 @@
 #include <clcook/core/names.hpp>
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
-#include <clcook/core/strips.hpp>
+#include <clcook/core/staging.hpp>
 #include <exception>
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -344,13 +345,19 @@ inline HostArray host_array(std::uintptr_t address, std::size_t pitch) {
 // The runtime of functions on numpy arrays: the device that CLCOOK_DEVICE names, or the best.
 const Runtime& standard_runtime();
 
-// Rows of the host and of a buffer without gaps. Writing does not wait; reading waits for all that
-// the in-order queue of the standard runtime holds. `progress` is called with the number of rows from
-// the first on that are there, while more are on their way.
-void write_rows(const Runtime& rt, const cl::Buffer& to, const HostArray& from, std::size_t row,
-                std::size_t rows);
-void read_rows(const Runtime& rt, const cl::Buffer& from, const HostArray& to, std::size_t row,
-               std::size_t rows, const StripProgress& progress = {});
+// A staging of the standard runtime, of those that are kept: for one way, up or down, since others may
+// wait for it.
+class StagingOfCall {
+ public:
+  StagingOfCall();
+  StagingOfCall(const StagingOfCall&) = delete;
+  StagingOfCall& operator=(const StagingOfCall&) = delete;
+  ~StagingOfCall();
+  Staging* operator->() const { return staging_.get(); }
+
+ private:
+  std::unique_ptr<Staging> staging_;
+};
 
 // Waits for what is enqueued when it is left by an exception: the device may be reading the
 // caller's memory.
@@ -368,66 +375,117 @@ class FinishOnError {
   int before_;
 };
 
+// What a plan reads and writes, where it does not work on the host's memory.
+class KeptBuffers {
+ public:
+  KeptBuffers(std::size_t read, std::size_t written) : unused_(read + written) {
+    const Runtime& rt = standard_runtime();
+    if (rt.info().cpu) return;  // made if need be
+    from = create_buffer(rt, read);
+    to = create_buffer(rt, written);
+  }
+  // At most, before they are used.
+  std::size_t bytes() const { return unused_ > 0 ? unused_ : size(from) + size(to); }
+  void use() { unused_ = 0; }
+
+  cl::Buffer from;
+  cl::Buffer to;
+
+ private:
+  static std::size_t size(const cl::Buffer& one) {
+    std::size_t bytes = 0;
+    if (one() != nullptr)
+      check(clGetMemObjectInfo(one(), CL_MEM_SIZE, sizeof bytes, &bytes, nullptr),
+            "clGetMemObjectInfo");
+    return bytes;
+  }
+
+  std::size_t unused_;
+};
+
+// From host to host by enqueue(from, to, wait). `seen` is called for the bytes of src, counted without
+// gaps, before dst is written, and `made` for those of dst that are there, both in several threads;
+// `enqueue` between them.
+template <class Enqueue>
+void run_on_host(KeptBuffers& kept, const HostRows& src, const HostRowsToWrite& dst,
+                 const Enqueue& enqueue, const StagedBytes& seen, const StagedBytes& made) {
+  const Runtime& rt = standard_runtime();
+  const FinishOnError guard(rt);
+  kept.use();
+  const Staged from = StagingOfCall()->up(src, kept.from, seen);
+  const Staged to = StagingOfCall()->place(dst, kept.to, &src);
+  const cl::Event done = enqueue(from.view, to.view, from.wait);
+  StagingOfCall()->down(to, dst, done, made);
+  rt.cache().store_ended();  // the standard runtime has no end
+}
+
 // A plan from picture to picture with its buffers. One thread at a time.
 template <class Op>
 class PictureOnHost {
  public:
   PictureOnHost(const typename Op::Problem& problem, std::size_t row_bytes, std::size_t rows)
-      : rt_(standard_runtime()),
-        plan_(rt_, problem),
+      : plan_(standard_runtime(), problem),
         row_(row_bytes),
         rows_(rows),
-        from_(create_buffer(rt_, row_ * rows_)),
-        to_(create_buffer(rt_, row_ * rows_)) {}
+        kept_(row_ * rows_, row_ * rows_) {}
 
   Op& plan() { return plan_; }
   const Op& plan() const { return plan_; }
   // What it holds on the device.
-  std::size_t bytes() const { return 2 * row_ * rows_; }
+  std::size_t bytes() const { return kept_.bytes(); }
 
-  // Calls meanwhile() while the device works, before dst is written, and `progress` with the rows of
-  // dst that are there.
-  template <class Meanwhile>
-  void run(const HostArray& src, const HostArray& dst, const Meanwhile& meanwhile,
-           const StripProgress& progress = {}) {
-    const FinishOnError guard(rt_);
-    write_rows(rt_, from_, src, row_, rows_);
-    plan_(from_, to_);
-    check(clFlush(rt_.queue()()), "clFlush");
-    meanwhile();
-    read_rows(rt_, to_, dst, row_, rows_, progress);
+  void run(const HostArray& src, const HostArray& dst) { run(src, dst, plan_, {}, {}); }
+  // By enqueue(from, to, wait) in place of the plan; the rest is as of run_on_host().
+  template <class Enqueue>
+  void run(const HostArray& src, const HostArray& dst, const Enqueue& enqueue,
+           const StagedBytes& seen, const StagedBytes& made) {
+    run_on_host(kept_, {src.begin, src.pitch, row_, rows_}, {dst.begin, dst.pitch, row_, rows_},
+                enqueue, seen, made);
+  }
+
+ protected:
+  bool share_memory(const HostArray& a, const HostArray& b) const {
+    const auto begin = [](const HostArray& one) { return static_cast<const char*>(one.begin); };
+    const auto end = [&](const HostArray& one) {
+      return begin(one) + (rows_ - 1) * one.pitch + row_;
+    };
+    const std::less<> before;
+    return before(begin(a), end(b)) && before(begin(b), end(a));
   }
 
  private:
-  Runtime rt_;
   Op plan_;
   std::size_t row_;
   std::size_t rows_;
-  cl::Buffer from_;
-  cl::Buffer to_;
+  KeptBuffers kept_;
 };
 
-// Its class, for an operation whose problem has a PixelType.
-template <class Op>
+// Its class, for an operation whose problem has a PixelType. Of an OnHost that takes them, a problem
+// comes behind further numbers.
+template <class Op, class OnHost = PictureOnHost<Op>>
 void picture_on_host(nb::module_& m, const char* name,
                      const std::vector<Field<typename Op::Problem>>& fields) {
-  using OnHost = PictureOnHost<Op>;
   nb::class_<Held<OnHost>>(m, name)
       .def("__init__",
-           [fields](Held<OnHost>* self, const nb::kwargs& values) {
+           [fields](Held<OnHost>* self, const nb::args& more, const nb::kwargs& values) {
              const auto problem = problem_of(fields, values, Op::Spec::kName);
+             const auto numbers = numbers_of<double>(more, Op::Spec::kName, "more");
+             const std::size_t row =
+                 pixel_bytes(problem.pixel) * static_cast<std::size_t>(problem.width);
+             const auto rows = static_cast<std::size_t>(problem.height);
              const Unlocked unlocked;
-             new (self)
-                 Held<OnHost>(std::in_place, problem,
-                              pixel_bytes(problem.pixel) * static_cast<std::size_t>(problem.width),
-                              static_cast<std::size_t>(problem.height));
+             if constexpr (std::is_same_v<OnHost, PictureOnHost<Op>>) {
+               new (self) Held<OnHost>(std::in_place, problem, row, rows);
+             } else {
+               new (self) Held<OnHost>(std::in_place, problem, row, rows, numbers);
+             }
            })
       .def("run",
            [](Held<OnHost>& self, std::uintptr_t src, std::size_t src_pitch, std::uintptr_t dst,
               std::size_t dst_pitch) {
              OnHost& host = self.get();
              const Unlocked unlocked;
-             host.run(host_array(src, src_pitch), host_array(dst, dst_pitch), [] {});
+             host.run(host_array(src, src_pitch), host_array(dst, dst_pitch));
            })
       .def_prop_ro("bytes", [](const Held<OnHost>& self) { return self.get().bytes(); });
 }

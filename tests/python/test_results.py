@@ -147,6 +147,52 @@ def test_in_place():
     same(a, expected)
 
 
+def lying(a, offset, gap):
+    """`a` in memory of its own, `offset` bytes behind one that is aligned, rows `gap` bytes apart."""
+    pitch = a[0].nbytes + gap
+    size = pitch * len(a) + offset
+    memory = np.full(size + 64, 7, np.uint8)
+    memory = memory[-memory.ctypes.data % 64 :][:size]
+    out = np.ndarray(a.shape, a.dtype, memory, offset, (pitch, *a.strides[1:]))
+    out[...] = a
+    return memory, out
+
+
+@pytest.mark.parametrize("dtype", PIXELS)
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_however_arrays_lie(tmp_path, dtype, channels):
+    # Larger than what goes at once: in place where the device is the host, else in pieces.
+    a = picture((611, 157, channels), dtype)
+    size = a.dtype.itemsize
+    expected = within_range(cpp_blur(tmp_path, a, 2), a, (0, 1))
+    ranks = {call: call(a.copy(), 2, channel_axis=-1) for call in (clcook.erode, clcook.closing)}
+    for offset, gap in ((0, 0), (0, 48), (0, size), (16, 0), (size, 0), (1, 5 * size + 1)):
+        if gap % size:
+            continue  # rows are whole elements apart
+        memory, src = lying(a, offset, gap)
+        before = memory.copy()
+        same(blur(src, 2), expected)
+        for call, wanted in ranks.items():
+            same(call(src, 2, channel_axis=-1), wanted)
+        assert np.array_equal(memory, before)
+        written, out = lying(np.zeros_like(a), offset, gap)
+        wanted, view = lying(np.zeros_like(a), offset, gap)
+        view[...] = expected
+        assert blur(src, 2, out=out) is out
+        assert np.array_equal(written, wanted)
+        # In place, and a row further.
+        same(blur(src, 2, out=src).copy(), expected)
+        memory, whole = lying(np.concatenate([a, a[:1]]), offset, gap)
+        same(blur(whole[:-1], 2, out=whole[1:]).copy(), expected)
+
+
+def test_a_compaction_of_more_than_a_piece():
+    a = picture((1203, 517), "uint8")
+    expected = np.flatnonzero(a >= 100).astype(np.uint32)
+    for offset, gap in ((0, 0), (3, 0), (0, 11)):
+        same(clcook.stream_compaction(lying(a, offset, gap)[1], 100 * 256), expected)
+
+
 def pictures_with_a_range(shape, dtype):
     random = np.random.default_rng(sum(shape)).random(shape)
     top, least = float(np.finfo(dtype).max), float(np.finfo(dtype).tiny)
@@ -183,12 +229,12 @@ def limit_device(monkeypatch):
     asked = []
 
     def limited(make):
-        def make_if_small(**problem):
+        def make_if_small(*more, **problem):
             if asked[-1:] != [problem["height"]]:
                 asked.append(problem["height"])
             if problem["height"] > 60 or problem.get("depth", 1) > 2:
                 raise clcook.OutOfResources("too large")
-            return make(**problem)
+            return make(*more, **problem)
 
         return make_if_small
 
@@ -272,6 +318,8 @@ def test_pictures_that_are_larger_than_the_device(monkeypatch, border):
         (clcook.gaussian_blur, volume, 1.5),
         (clcook.rank_filter, u8, 1),
         (clcook.rank_filter, f32, np.uint8(8), 3),
+        (clcook.opening, f32, 4),
+        (clcook.closing, u8, 3),
         (clcook.separable_filter, u8, (0.25, 0.5, 0.125), (-1, 2, 1)),
     ]
     expected = [call(*arguments, **more) for call, *arguments in calls]
@@ -280,7 +328,7 @@ def test_pictures_that_are_larger_than_the_device(monkeypatch, border):
         asked.clear()
         got = call(a, *arguments, **more)
         assert asked and asked[0] == a.shape[-2]
-        if call is clcook.rank_filter:
+        if call in (clcook.rank_filter, clcook.opening, clcook.closing):
             assert max(asked[2:]) <= 60
             same(got, wanted)
         assert np.abs(got - wanted.astype(np.float64)).max() <= (1 if a.dtype == np.uint8 else 2e-5)

@@ -139,7 +139,8 @@ class Runtime {
   LaunchHook* hook_ = nullptr;
 };
 
-// Creates a buffer. Throws Error(out_of_resources) that names the size.
+// Creates a buffer, with a copy of `host` or, with CL_MEM_USE_HOST_PTR, on it. Throws
+// Error(out_of_resources) that names the size.
 CLCOOK_INLINE cl::Buffer create_buffer(const Runtime& runtime, std::size_t bytes,
                                        cl_mem_flags flags = CL_MEM_READ_WRITE,
                                        const void* host = nullptr);

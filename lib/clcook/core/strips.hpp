@@ -26,13 +26,13 @@
 #include <clcook/core/error.hpp>
 #include <clcook/core/inline.hpp>
 #include <clcook/core/runtime.hpp>
+#include <clcook/core/staging.hpp>
 #include <clcook/core/view.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace clcook {
@@ -44,14 +44,6 @@ struct Strip {
   std::size_t from_rows = 0;
   std::size_t to = 0;
   std::size_t to_rows = 0;
-};
-
-// Rows in the memory of the host, to write to.
-struct HostRowsToWrite {
-  void* begin = nullptr;
-  std::size_t pitch = 0;  // bytes
-  std::size_t row_bytes = 0;
-  std::size_t rows = 0;
 };
 
 // Computes a strip: enqueues the commands behind the events of `wait`, on the queue of the runtime
@@ -72,17 +64,6 @@ struct StripWork {
   std::string where = "StripPipeline";  // names the operation in errors
 };
 
-// How rows get from the host's memory to the device's and back.
-enum class StripWay {
-  automatic,  // mapped for CPUs, staged for all others
-  staged,     // several threads copy through pinned buffers, which are mapped once and kept
-  direct,     // OpenCL reads and writes the user's memory
-  // Several threads fill and empty the kernels' buffers. That copies nothing more where these lie in
-  // the host's memory, as on CPUs. NVIDIA's OpenCL keeps them on the device and moves them at each
-  // map and unmap.
-  mapped,
-};
-
 // What a call of a pipeline did.
 struct StripReport {
   struct Device {
@@ -99,12 +80,6 @@ struct StripReport {
 
   // A line, and a line for each device.
   std::string describe() const;
-};
-
-struct StripOptions {
-  int copy_threads =
-      0;  // that copy between the user's and pinned memory; 0: up to 8 for each device
-  StripWay way = StripWay::automatic;
 };
 
 // Called with the number of rows from the first on that are written, which grows.
@@ -148,10 +123,6 @@ class StripPipeline {
 CLCOOK_INLINE std::size_t strip_rows_for(const std::vector<Runtime>& runtimes, std::size_t rows,
                                          std::size_t reach, std::size_t row_bytes,
                                          std::size_t scratch_bytes, std::size_t step = 1);
-
-CLCOOK_INLINE const char* to_string(StripWay way);
-// The way of that name. Throws Error(invalid_argument) that lists the names.
-CLCOOK_INLINE StripWay parse_strip_way(std::string_view name);
 
 }  // namespace clcook
 

@@ -88,25 +88,104 @@ def _limits(root: str = "/") -> Iterator[int]:
             yield limit
 
 
-@functools.lru_cache(maxsize=None)
-def _most_of_process() -> int:
-    total, is_host = _clcook._device_memory()
-    if not is_host:
-        return total // 8
+def _most_of_host(total: int) -> int:
     # As if each core had a process that keeps as much.
     return min([total // (4 * (os.cpu_count() or 1)), *(one // 8 for one in _limits())])
 
 
-def _most_kept() -> int:
-    """The bytes that plans may hold which are kept. The buffers of a device that is the host are memory
-    of this process, which a task of dask shares with all others of its worker."""
+@functools.lru_cache(maxsize=None)
+def _most_of_process() -> int:
+    total, is_host = _clcook._device_memory()
+    return _most_of_host(total) if is_host else total // 8
+
+
+@functools.lru_cache(maxsize=None)
+def _most_of_results() -> int:
+    if not hasattr(os, "sysconf"):
+        return 0
+    return _most_of_host(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) // 4
+
+
+def _of_worker(most: int) -> int:
+    """Of bytes of this process, what a task of dask may keep, which shares them with all others of its
+    worker."""
     distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return most
     try:
-        limit = distributed.get_worker().memory_manager.memory_limit  # type: ignore[union-attr]
+        limit = distributed.get_worker().memory_manager.memory_limit
     except (AttributeError, ValueError):  # no task
         limit = None
+    return min(most, limit // 8) if limit else most
+
+
+def _most_kept() -> int:
+    """The bytes that plans may hold which are kept. The buffers of a device that is the host are memory
+    of this process."""
     most = _most_of_process()
-    return min(most, limit // 8) if limit and _clcook._device_memory()[1] else most
+    return _of_worker(most) if _clcook._device_memory()[1] else most
+
+
+class _Owner:
+    """What an array of kept memory stands on: when the array and all views of it are gone, the memory
+    goes back."""
+
+    __slots__ = ("__array_interface__", "memory")
+
+    def __init__(self, memory: np.ndarray, shape: tuple, dtype: np.dtype) -> None:
+        self.memory = memory
+        self.__array_interface__ = {
+            "shape": shape,
+            "typestr": dtype.str,
+            "data": (memory.ctypes.data, False),
+            "version": 3,
+        }
+
+    def __del__(self) -> None:
+        _results.give_back(self.memory)
+
+
+class _Results:
+    """Memory of results that were dropped, for those to come: to have the system find new memory takes
+    as long as to copy into it. Without a lock: a result may be dropped anywhere, also in here."""
+
+    LEAST = 1 << 20  # bytes; malloc keeps what is smaller
+
+    def __init__(self) -> None:
+        self._idle: dict[int, np.ndarray] = {}  # by address, the oldest first
+        self._most = 0
+
+    def empty(self, shape: tuple, dtype: Any) -> np.ndarray:
+        dtype = np.dtype(dtype)
+        size = math.prod(shape) * dtype.itemsize
+        if size < self.LEAST:
+            return np.empty(shape, dtype)
+        self._most = _of_worker(_most_of_results())
+        for address, memory in list(self._idle.items()):
+            if memory.size == size and self._idle.pop(address, None) is not None:
+                break
+        else:
+            memory = np.empty(size, np.uint8)
+        return np.asarray(_Owner(memory, shape, dtype))
+
+    def give_back(self, memory: np.ndarray) -> None:
+        if memory.size > self._most:
+            return
+        self._idle[memory.ctypes.data] = memory
+        held = list(self._idle.items())
+        size = sum(one.size for _, one in held)
+        for address, one in held:
+            if size <= self._most:
+                break
+            self._idle.pop(address, None)
+            size -= one.size
+
+    def clear(self) -> None:
+        self._most = 0
+        self._idle.clear()
+
+
+_results = _Results()
 
 
 class _Plans:
@@ -156,8 +235,9 @@ class _Plans:
             if kept is not None:
                 self._idle[self._next] = kept
                 self._next += 1
-        del dropped  # outside the lock: a release may wait
-        self._trim(before - held)
+        if dropped:
+            del dropped  # outside the lock: a release may wait
+            self._trim(before - held)
 
     def _trim(self, freed: int) -> None:
         """Now and then, as it takes longer the more memory a process has."""
@@ -177,6 +257,8 @@ class _Plans:
     def clear(self) -> None:
         with self._lock:
             idle, self._idle = self._idle, OrderedDict()
+        _results.clear()
+        _clcook._clear_stagings()
         if idle:
             idle.clear()
             _clcook._trim()
@@ -218,7 +300,7 @@ def _rows(a: np.ndarray, where: str, name: str, row_dims: int) -> tuple[int, int
     step = a.itemsize
     pitch = 0
     if a.flags.c_contiguous:
-        return a.ctypes.data, step * math.prod(a.shape[-row_dims:])
+        return _clcook._address(a), step * math.prod(a.shape[-row_dims:])
     for d in range(a.ndim - 1, -1, -1):
         is_row = d == a.ndim - row_dims - 1
         stride = a.strides[d]
@@ -235,13 +317,13 @@ def _rows(a: np.ndarray, where: str, name: str, row_dims: int) -> tuple[int, int
         step *= a.shape[d]
     if pitch == 0:
         pitch = step
-    return a.ctypes.data, pitch
+    return _clcook._address(a), pitch
 
 
 def _result(out: Any, shape: tuple, dtype: Any, where: str) -> np.ndarray:
     """The array to write to: `out`, checked, or a new one."""
     if out is None:
-        return _plans.or_without(lambda: np.empty(shape, dtype))
+        return _plans.or_without(lambda: _results.empty(shape, dtype))
     if not isinstance(out, np.ndarray):
         raise _invalid(where, f"out must be a numpy array, got {type(out).__name__}", True)
     if out.dtype != dtype or not out.dtype.isnative:
@@ -528,8 +610,7 @@ def opening(
 ) -> np.ndarray:
     """An erosion and then a dilation, which takes away what is brighter and smaller than the square:
     scipy.ndimage.grey_opening."""
-    eroded = _rank(image, radius, 0.0, mode, cval, channel_axis, None, "opening")
-    return _rank(eroded, radius, 1.0, mode, cval, channel_axis, out, "opening")
+    return _rank(image, radius, 0.0, mode, cval, channel_axis, out, "opening", 1.0)
 
 
 def closing(
@@ -542,8 +623,7 @@ def closing(
     out: np.ndarray | None = None,
 ) -> np.ndarray:
     """A dilation and then an erosion: scipy.ndimage.grey_closing."""
-    dilated = _rank(image, radius, 1.0, mode, cval, channel_axis, None, "closing")
-    return _rank(dilated, radius, 0.0, mode, cval, channel_axis, out, "closing")
+    return _rank(image, radius, 1.0, mode, cval, channel_axis, out, "closing", 0.0)
 
 
 def median3x3(
@@ -559,27 +639,42 @@ def median3x3(
 
 
 def _rank(
-    image: Any, radius: Any, rank: Any, mode: Any, cval: Any, channel_axis: Any, out: Any, where: str
+    image: Any,
+    radius: Any,
+    rank: Any,
+    mode: Any,
+    cval: Any,
+    channel_axis: Any,
+    out: Any,
+    where: str,
+    *then: float,
 ) -> np.ndarray:
+    """A rank, and `then`, where there is one, that rank of what comes out."""
+
     def pose(extents: tuple[int, ...], channels: int) -> tuple[Callable, Callable]:
         problem = _rank_problem(extents, channels, image.dtype, radius, rank, mode, cval, where)
-        return _windowed(_clcook._RankFilterOnHost, _clcook._rank_halo, problem, where)
+        return _windowed(_clcook._RankFilterOnHost, _clcook._rank_halo, problem, where, *then)
 
     return _filter(image, channel_axis, (2,), out, where, pose)
 
 
 def _windowed(
-    on_host: Callable[..., Any], halo: Callable[..., Any], problem: dict[str, Any], where: str
+    on_host: Callable[..., Any],
+    halo: Callable[..., Any],
+    problem: dict[str, Any],
+    where: str,
+    *then: float,
 ) -> tuple[Callable, Callable]:
     """What pose() of _filter() returns, for a filter that goes over windows of rows where the device
-    lacks the memory for all. halo(**problem) checks, and returns how far the filter reaches."""
+    lacks the memory for all. halo(**problem) checks, and returns how far the filter reaches, which
+    each of `then` does once more."""
     height = problem["height"]
 
     def filter_all(src: np.ndarray, dst: np.ndarray, row_dims: int) -> None:
         memory = _memory(src, dst, row_dims, where)
         mine = {**problem, "height": len(src)}
-        key = (on_host, *mine.values())
-        _plans.run(key, lambda: on_host(**mine), lambda plan: plan.run(*memory))
+        key = (on_host, *then, *mine.values())
+        _plans.run(key, lambda: on_host(*then, **mine), lambda plan: plan.run(*memory))
 
     def run(src: np.ndarray, dst: np.ndarray, row_dims: int) -> None:
         def filter_rows(first: int, count: int) -> None:
@@ -588,7 +683,7 @@ def _windowed(
                 return filter_all(src, dst, row_dims)
             if np.may_share_memory(src, dst):
                 src = src.copy()
-            reach, _ = halo(**problem)
+            reach = halo(**problem)[0] * (1 + len(then))
             begin, end = first - reach, first + count + reach
             if problem["border"] == "wrap":
                 window = src[np.arange(begin, end) % height]
@@ -770,10 +865,18 @@ def bc6h_decode(
         raise FileError(f"{where}: cannot read {name!r}: {error}", "io", where=where) from error
     for one in odd:
         warnings.warn(f"{name}: DDS: {one}", stacklevel=2)
-    texels = np.empty((height, width, 4), dtype)
-    _clcook._bc6h_decode(
-        blocks, width, height, format, texel, texels.ctypes.data, texels.strides[0]
-    )
+    texels = _result(None, (height, width, 4), dtype, where)
+    to = texels.ctypes.data, texels.strides[0]
+    problem = {"width": width, "height": height, "format": format, "texel": texel}
+    try:
+        _plans.run(
+            (where, *problem.values()),
+            lambda: _clcook._Bc6hDecodeOnHost(**problem),
+            lambda plan: plan.run(blocks, *to),
+        )
+    except OutOfResources:
+        _plans.clear()
+        _clcook._bc6h_by_strips(blocks, *to, **problem)
     return texels
 
 

@@ -15,14 +15,52 @@ constexpr Named<bc6h_decode::Format> kFormats[] = {
     {bc6h_decode::Format::unsigned_float, "unsigned_float"},
     {bc6h_decode::Format::signed_float, "signed_float"}};
 
+std::vector<Field<Problem>> fields() {
+  return {field("width", &Problem::width), field("height", &Problem::height),
+          field("format", &Problem::format, kFormats),
+          field("texel", &Problem::texel, kPixelTypes)};
+}
+
+// Numpy's way: a plan with its buffers. One thread at a time.
+class DecodeOnHost {
+ public:
+  explicit DecodeOnHost(const Problem& problem)
+      : decode_(standard_runtime(), problem),
+        kept_(Bc6hDecode::block_bytes(problem), Bc6hDecode::texture_bytes(problem)) {}
+
+  std::size_t bytes() const { return kept_.bytes(); }
+  const Problem& problem() const { return decode_.problem(); }
+
+  void run(const void* blocks, const HostArray& texels) {
+    const Problem& p = problem();
+    const auto height = static_cast<std::size_t>(p.height);
+    const std::size_t from = Bc6hDecode::block_bytes(p);
+    run_on_host(kept_, {blocks, from, from, 1},
+                {texels.begin, texels.pitch, Bc6hDecode::texture_bytes(p) / height, height},
+                decode_, {}, {});
+  }
+
+ private:
+  Bc6hDecode decode_;
+  KeptBuffers kept_;
+};
+
+// The bytes of a texture; throws where there are too few.
+const void* blocks_of(const nb::bytes& blocks, const Problem& problem) {
+  if (blocks.size() < Bc6hDecode::block_bytes(problem)) {
+    fail(Errc::invalid_argument, Bc6hDecode::Spec::kName,
+         text("blocks must be ", Bc6hDecode::block_bytes(problem), " bytes, got ", blocks.size()));
+  }
+  return blocks.c_str();
+}
+
 }  // namespace
 
 void bind_bc6h_decode(nb::module_& m) {
   constexpr const char* kName = "Bc6hDecode";
   auto plan = plan_class<Bc6hDecode>(
       m, "A decoder of BC6H textures as a plan on a queue of pyopencl; see docs/bc6h_decode.md.",
-      {field("width", &Problem::width), field("height", &Problem::height),
-       field("format", &Problem::format, kFormats), field("texel", &Problem::texel, kPixelTypes)});
+      fields());
   plan.def(
       "__call__",
       [](const Held<Bc6hDecode>& self, nb::handle blocks, nb::handle texels, nb::handle wait_for) {
@@ -67,22 +105,29 @@ void bind_bc6h_decode(nb::module_& m) {
         dds.format == io::DdsFormat::bc6h_sf16 ? "signed_float" : "unsigned_float", level.width,
         level.height, level.offset, level.bytes, warnings);
   });
-  m.def("_bc6h_decode", [](const nb::bytes& blocks, int width, int height,
-                           const std::string& format, const std::string& texel,
-                           std::uintptr_t texels, std::size_t pitch) {
-    Problem problem;
-    problem.width = width;
-    problem.height = height;
-    problem.format = value_of(kFormats, format, kName, "format");
-    problem.texel = parse_pixel_type(texel, kName);
-    if (blocks.size() < Bc6hDecode::block_bytes(problem)) {
-      fail(
-          Errc::invalid_argument, kName,
-          text("blocks must be ", Bc6hDecode::block_bytes(problem), " bytes, got ", blocks.size()));
-    }
+  nb::class_<Held<DecodeOnHost>>(m, "_Bc6hDecodeOnHost")
+      .def("__init__",
+           [](Held<DecodeOnHost>* self, const nb::kwargs& values) {
+             const Problem problem = problem_of(fields(), values, kName);
+             const Unlocked unlocked;
+             new (self) Held<DecodeOnHost>(std::in_place, problem);
+           })
+      .def("run",
+           [](Held<DecodeOnHost>& self, const nb::bytes& blocks, std::uintptr_t texels,
+              std::size_t pitch) {
+             DecodeOnHost& host = self.get();
+             const void* from = blocks_of(blocks, host.problem());
+             const Unlocked unlocked;
+             host.run(from, host_array(texels, pitch));
+           })
+      .def_prop_ro("bytes", [](const Held<DecodeOnHost>& self) { return self.get().bytes(); });
+  m.def("_bc6h_by_strips", [](const nb::bytes& blocks, std::uintptr_t texels, std::size_t pitch,
+                              const nb::kwargs& values) {
+    const Problem problem = problem_of(fields(), values, kName);
+    const void* from = blocks_of(blocks, problem);
     const Unlocked unlocked;
-    Bc6hDecode::by_strips(standard_runtime(), problem, blocks.c_str(), 0,
-                          host_array(texels, pitch).begin, pitch);
+    Bc6hDecode::by_strips(standard_runtime(), problem, from, 0, host_array(texels, pitch).begin,
+                          pitch);
   });
 }
 

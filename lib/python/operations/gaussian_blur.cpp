@@ -7,6 +7,10 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <mutex>
+#include <numeric>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../plan.hpp"
@@ -123,6 +127,10 @@ class Ranges {
     crosses_x_ = crosses(p.sigma_x);
     crosses_y_ = crosses(p.sigma_y);
     crosses_z_ = crosses(p.sigma_z);
+    if (is_identity()) return;
+    const std::size_t groups = group_of(rows_ - 1) + 1;
+    least_.assign(groups * keys(), T::kMost);
+    most_.assign(groups * keys(), T::kLeast);
     if (!is_constant(p.border) || !(crosses_x_ || crosses_y_ || crosses_z_)) return;
     for (std::size_t c = 0; c < channels_; ++c) outside_.push_back(T::nearest(p.outside[c]));
     Block masked;
@@ -130,33 +138,44 @@ class Ranges {
                 channels_, outside_.begin());
   }
 
-  void find(const HostArray& src) {
+  std::size_t bytes() const { return rows_ * row_ * sizeof(Stored); }
+
+  // Looks at the bytes `begin` to `end` of the source, counted without gaps. In several threads.
+  void find(const HostArray& src, std::size_t begin, std::size_t end) {
     if (is_identity()) return;
-    const std::size_t groups = group_of(rows_ - 1) + 1;
-    least_.assign(groups * keys(), T::kMost);
-    most_.assign(groups * keys(), T::kLeast);
-    Keys least{};
-    Keys most{};
+    Keys least;
+    Keys most;
     Block masked;
-    for (std::size_t y = 0; y < rows_; ++y) {
+    std::size_t before = rows_;  // whose values the arrays have
+    for_each_part(begin, end, [&](std::size_t y, std::size_t x, std::size_t count) {
       const std::size_t group = group_of(y);
-      if (crosses_x_ && (y == 0 || group != group_of(y - 1))) {
+      if (!crosses_x_) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        widen_all(src, y, x, count, masked, [&](std::size_t at) {
+          return std::pair(&least_[group * keys() + at], &most_[group * keys() + at]);
+        });
+        return;
+      }
+      if (before == rows_ || group != group_of(before)) {
+        if (before != rows_) merge(group_of(before), least, most);
         least.fill(T::kMost);
         most.fill(T::kLeast);
       }
-      for (std::size_t x = 0; x < row_; x += kBlock) {
-        const std::size_t count = std::min(kBlock, row_ - x);
-        const std::size_t at = group * keys() + x;
-        widen(seen(bytes(src, y, x), count, masked), count, crosses_x_ ? least.data() : &least_[at],
-              crosses_x_ ? most.data() : &most_[at]);
-      }
-      if (!crosses_x_ || (y + 1 < rows_ && group == group_of(y + 1))) continue;
-      for (std::size_t i = 0; i < std::min(kBlock, row_); ++i) {
-        const std::size_t at = group * channels_ + i % channels_;
-        least_[at] = std::min(least_[at], least[i]);
-        most_[at] = std::max(most_[at], most[i]);
-      }
+      before = y;
+      widen_all(src, y, x, count, masked,
+                [&](std::size_t) { return std::pair(least.data(), most.data()); });
+    });
+    if (before != rows_) merge(group_of(before), least, most);
+  }
+  // Whether `other` lies within; as of what has been looked at.
+  bool covers(const Ranges& other) const {
+    for (std::size_t i = 0; i < least_.size(); ++i) {
+      if (other.least_[i] < least_[i] || most_[i] < other.most_[i]) return false;
     }
+    return true;
+  }
+  // When all has been looked at.
+  void end_find() {
     for (std::size_t i = 0; i < least_.size(); ++i) {
       if (!outside_.empty()) widen(&outside_[i % channels_], 1, &least_[i], &most_[i]);
       if (most_[i] >= least_[i]) continue;  // else nothing counts
@@ -165,28 +184,31 @@ class Ranges {
     }
   }
 
-  // Brings the rows `first` to `end` of the result back into their ranges.
-  void keep(const HostArray& dst, std::size_t first, std::size_t end) const {
+  // Brings the bytes `begin` to `end` of the result, counted without gaps, back into their ranges. In
+  // several threads.
+  void keep(const HostArray& dst, std::size_t begin, std::size_t end) const {
     if (is_identity()) return;
-    Keys least{};
-    Keys most{};
+    Keys least;
+    Keys most;
     Block masked;
-    for (std::size_t y = first; y < end; ++y) {
+    std::size_t before = rows_;
+    for_each_part(begin, end, [&](std::size_t y, std::size_t x, std::size_t count) {
       const std::size_t group = group_of(y);
-      if (crosses_x_ && (y == first || group != group_of(y - 1))) {
+      if (crosses_x_ && (before == rows_ || group != group_of(before))) {
         for (std::size_t i = 0; i < kBlock; ++i) {
           least[i] = least_[group * channels_ + i % channels_];
           most[i] = most_[group * channels_ + i % channels_];
         }
       }
-      for (std::size_t x = 0; x < row_; x += kBlock) {
-        const std::size_t count = std::min(kBlock, row_ - x);
-        const std::size_t at = group * keys() + x;
-        unsigned char* row = bytes(dst, y, x);
-        keep_block(row, seen(row, count, masked), count, crosses_x_ ? least.data() : &least_[at],
+      before = y;
+      for (std::size_t i = 0; i < count; i += kBlock) {
+        const std::size_t part = std::min(kBlock, count - i);
+        const std::size_t at = group * keys() + x + i;
+        unsigned char* row = address(dst, y, x + i);
+        keep_block(row, seen(row, part, masked), part, crosses_x_ ? least.data() : &least_[at],
                    crosses_x_ ? most.data() : &most_[at]);
       }
-    }
+    });
   }
 
  private:
@@ -204,8 +226,38 @@ class Ranges {
     return (crosses_z_ ? 0 : y / height_) * (crosses_y_ ? 1 : height_) +
            (crosses_y_ ? 0 : y % height_);
   }
-  static unsigned char* bytes(const HostArray& a, std::size_t y, std::size_t x) {
+  static unsigned char* address(const HostArray& a, std::size_t y, std::size_t x) {
     return static_cast<unsigned char*>(a.begin) + y * a.pitch + x * sizeof(Stored);
+  }
+
+  // part(y, x, count) for the values of each row; whole pixels.
+  template <class Part>
+  void for_each_part(std::size_t begin, std::size_t end, const Part& part) const {
+    for (std::size_t at = begin / sizeof(Stored); at < end / sizeof(Stored);) {
+      const std::size_t count = std::min(end / sizeof(Stored) - at, row_ - at % row_);
+      part(at / row_, at % row_, count);
+      at += count;
+    }
+  }
+
+  // Widens the ranges of ranges_at(x) by the values of a row.
+  template <class RangesAt>
+  void widen_all(const HostArray& src, std::size_t y, std::size_t x, std::size_t count,
+                 Block& masked, const RangesAt& ranges_at) const {
+    for (std::size_t i = 0; i < count; i += kBlock) {
+      const std::size_t part = std::min(kBlock, count - i);
+      const auto [least, most] = ranges_at(x + i);
+      widen(seen(address(src, y, x + i), part, masked), part, least, most);
+    }
+  }
+
+  void merge(std::size_t group, const Keys& least, const Keys& most) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      const std::size_t at = group * channels_ + i % channels_;
+      least_[at] = std::min(least_[at], least[i]);
+      most_[at] = std::max(most_[at], most[i]);
+    }
   }
 
   // The values of a block. Colours under alpha 0 become NaN: they do not count.
@@ -224,8 +276,10 @@ class Ranges {
   static void widen(const Stored* values, std::size_t count, Key* least, Key* most) {
     for (std::size_t i = 0; i < count; ++i) {
       const Key key = T::key(values[i]);
-      least[i] = std::min(least[i], key < T::kLeast ? T::kMost : key);
-      most[i] = std::max(most[i], T::kMost < key ? T::kLeast : key);
+      // NaN: of floats it is neither less nor more, of halfs it lies beyond the infinities.
+      constexpr bool kIsFloat = std::is_floating_point_v<Key>;
+      least[i] = std::min(least[i], !kIsFloat && key < T::kLeast ? T::kMost : key);
+      most[i] = std::max(most[i], !kIsFloat && T::kMost < key ? T::kLeast : key);
     }
   }
 
@@ -255,25 +309,49 @@ class Ranges {
   bool crosses_y_ = false;
   bool crosses_z_ = false;
   std::vector<Stored> outside_;
+  std::mutex mutex_;
   std::vector<Key> least_;
   std::vector<Key> most_;
 };
 
-// Calls blur(meanwhile, progress): meanwhile() before dst, which may be src, is written, and `progress`
-// with the number of rows that are, in the end of all.
-template <class Blur>
-void within_ranges(const Problem& p, const HostArray& src, const HostArray& dst, const Blur& blur) {
-  const auto within = [&](auto ranges) {
-    std::size_t kept = 0;
-    blur([&] { ranges.find(src); },
-         [&](std::size_t rows) {
-           ranges.keep(dst, kept, rows);
-           kept = rows;
-         });
-  };
-  if (p.pixel == Channel::f32) return within(Ranges<Floats>(p));
-  if (p.pixel == Channel::f16) return within(Ranges<Halfs>(p));
-  blur([] {}, StripProgress());  // integers are rounded to the range
+// Calls with_ranges(ranges) for floats, else without(); integers are rounded to the range.
+template <class WithRanges, class Without>
+void within_ranges(const Problem& p, const WithRanges& with_ranges, const Without& without) {
+  if (p.pixel == Channel::f32) {
+    Ranges<Floats> ranges(p);
+    with_ranges(ranges);
+  } else if (p.pixel == Channel::f16) {
+    Ranges<Halfs> ranges(p);
+    with_ranges(ranges);
+  } else {
+    without();
+  }
+}
+
+// Looks at the source, here and there, until it covers the range of the results, which are there; or
+// brings them back.
+template <class T>
+void keep_within(const HostArray& src, const HostArray& dst, const Ranges<T>& results,
+                 Ranges<T>& ranges) {
+  constexpr std::size_t kPart = 12288;  // bytes; whole pixels
+  const std::size_t bytes = ranges.bytes();
+  const std::size_t parts = (bytes + kPart - 1) / kPart;
+  std::size_t stride = parts / 8 * 5 + 1;
+  while (std::gcd(stride, parts) != 1) ++stride;
+  const StagingOfCall staging;
+  for (std::size_t done = 0, count = 16; done < parts; done += count, count *= 4) {
+    count = std::min(count, parts - done);
+    staging->each(count * kPart, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin / kPart; i < end / kPart; ++i) {
+        const std::size_t at = (done + i) * stride % parts * kPart;
+        ranges.find(src, at, std::min(at + kPart, bytes));
+      }
+    });
+    if (ranges.covers(results)) return;
+  }
+  ranges.end_find();
+  if (ranges.covers(results)) return;
+  staging->each(bytes, [&](std::size_t begin, std::size_t end) { ranges.keep(dst, begin, end); });
 }
 
 // Numpy's way, with another sigma for each call; that along z is the plan's.
@@ -298,11 +376,52 @@ class BlurOnHost : public PictureOnHost<GaussianBlur> {
   }
 
   void blur(const HostArray& src, const HostArray& dst) {
-    within_ranges(plan().problem(), src, dst, [&](const auto& meanwhile, const auto& progress) {
-      run(src, dst, meanwhile, progress);
-    });
+    const Problem& p = plan().problem();
+    within_ranges(
+        p,
+        [&](auto& ranges) {
+          if (share_memory(src, dst)) return blur_in_place(src, dst, ranges);
+          // Most results lie within the range of a small part of the source.
+          std::decay_t<decltype(ranges)> results(p);
+          run(src, dst, plan(), {},
+              [&](std::size_t begin, std::size_t end) { results.find(dst, begin, end); });
+          keep_within(src, dst, results, ranges);
+        },
+        [&] { run(src, dst); });
+  }
+
+ private:
+  // The source has to be looked at before the results overwrite it.
+  template <class T>
+  void blur_in_place(const HostArray& src, const HostArray& dst, Ranges<T>& ranges) {
+    run(
+        src, dst,
+        [&](const BufferView& from, const BufferView& to, const std::vector<cl::Event>& wait) {
+          ranges.end_find();
+          return plan()(from, to, wait);
+        },
+        [&](std::size_t begin, std::size_t end) { ranges.find(src, begin, end); },
+        [&](std::size_t begin, std::size_t end) { ranges.keep(dst, begin, end); });
   }
 };
+
+// Of what a device lacks the memory for; src and dst share no memory.
+void blur_by_strips(const Problem& problem, const HostArray& src, const HostArray& dst) {
+  const auto blur = [&] {
+    StripPipeline pipeline({standard_runtime()});
+    GaussianBlur::by_strips(pipeline, problem, src.begin, src.pitch, dst.begin, dst.pitch, 0,
+                            [](std::size_t) { check_signals(); });
+  };
+  const auto in_ranges = [&](auto& ranges) {
+    blur();
+    std::decay_t<decltype(ranges)> results(problem);
+    StagingOfCall()->each(results.bytes(), [&](std::size_t begin, std::size_t end) {
+      results.find(dst, begin, end);
+    });
+    keep_within(src, dst, results, ranges);
+  };
+  within_ranges(problem, in_ranges, blur);
+}
 
 }  // namespace
 
@@ -379,14 +498,7 @@ void bind_gaussian_blur(nb::module_& m) {
                                   std::size_t dst_pitch, const nb::kwargs& values) {
     const Problem problem = problem_of(fields(), values, kName);
     const Unlocked unlocked;
-    const HostArray from = host_array(src, src_pitch);
-    const HostArray to = host_array(dst, dst_pitch);
-    within_ranges(problem, from, to, [&](const auto& meanwhile, const StripProgress& progress) {
-      meanwhile();
-      StripPipeline pipeline({standard_runtime()});
-      GaussianBlur::by_strips(pipeline, problem, from.begin, from.pitch, to.begin, to.pitch, 0,
-                              progress);
-    });
+    blur_by_strips(problem, host_array(src, src_pitch), host_array(dst, dst_pitch));
   });
 }
 

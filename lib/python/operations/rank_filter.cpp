@@ -1,6 +1,9 @@
 // clcook.RankFilter, and what clcook.rank_filter stands on.
 #include <clcook/rank_filter.hpp>
 
+#include <optional>
+#include <vector>
+
 #include "../plan.hpp"
 
 namespace clcook::python {
@@ -18,6 +21,38 @@ std::vector<Field<Problem>> fields() {
           field("border", &Problem::border, kBorders),
           field("outside", &Problem::outside)};
 }
+
+// Of what comes out, where there is one, another rank: an opening or a closing.
+class RanksOnHost : public PictureOnHost<RankFilter> {
+ public:
+  RanksOnHost(const Problem& problem, std::size_t row_bytes, std::size_t rows,
+              const std::vector<double>& then)
+      : PictureOnHost(problem, row_bytes, rows) {
+    if (then.empty()) return;
+    Problem next = problem;
+    next.rank = then.front();
+    then_.emplace(standard_runtime(), next);
+    between_ = create_buffer(standard_runtime(), row_bytes * rows);
+    bytes_ = row_bytes * rows;
+  }
+
+  std::size_t bytes() const { return PictureOnHost::bytes() + bytes_; }
+
+  void run(const HostArray& src, const HostArray& dst) {
+    if (!then_) return PictureOnHost::run(src, dst);
+    PictureOnHost::run(
+        src, dst,
+        [&](const BufferView& from, const BufferView& to, const std::vector<cl::Event>& wait) {
+          return (*then_)(between_, to, {plan()(from, between_, wait)});
+        },
+        {}, {});
+  }
+
+ private:
+  std::optional<RankFilter> then_;
+  cl::Buffer between_;
+  std::size_t bytes_ = 0;
+};
 
 }  // namespace
 
@@ -38,7 +73,7 @@ void bind_rank_filter(nb::module_& m) {
       },
       "values"_a, "How far a problem's filter reaches down and across, in pixels.");
 
-  picture_on_host<RankFilter>(m, "_RankFilterOnHost", fields());
+  picture_on_host<RankFilter, RanksOnHost>(m, "_RankFilterOnHost", fields());
 }
 
 }  // namespace clcook::python

@@ -27,20 +27,24 @@ std::vector<Field<Problem>> fields() {
 class CompactionOnHost {
  public:
   explicit CompactionOnHost(const Problem& problem)
-      : rt_(standard_runtime()),
-        compact_(rt_, problem),
+      : compact_(standard_runtime(), problem),
         row_(pixel_bytes(problem.pixel) * problem.width),
-        from_(create_buffer(rt_, row_ * problem.height)),
-        to_(create_buffer(rt_, problem.pixels() * 4)),
-        kept_(create_buffer(rt_, 4)) {}
+        buffers_(row_ * problem.height, problem.pixels() * 4),
+        kept_(create_buffer(standard_runtime(), 4)) {}
 
   // Enqueues all and returns the number of the kept.
   std::uint32_t run(const HostArray& src, double threshold) {
-    const FinishOnError guard(rt_);
-    write_rows(rt_, from_, src, row_, compact_.problem().height);
-    compact_(from_, to_, kept_, threshold);
+    const Runtime& rt = standard_runtime();
+    const FinishOnError guard(rt);
+    buffers_.use();
+    const Staged from =
+        StagingOfCall()->up({src.begin, src.pitch, row_, compact_.problem().height}, buffers_.from);
+    if (buffers_.to() == nullptr) buffers_.to = create_buffer(rt, compact_.problem().pixels() * 4);
+    const cl::Event made = compact_(from.view, buffers_.to, kept_, threshold, from.wait);
     std::uint32_t count = 0;
-    read_rows(rt_, kept_, {&count, 4}, 4, 1);
+    StagingOfCall()->down({kept_, {}, false}, {&count, 4, 4, 1}, made);
+    made_ = made;
+    rt.cache().store_ended();  // the standard runtime has no end
     return count;
   }
   // Reads the first `count` indices of the run before.
@@ -49,21 +53,19 @@ class CompactionOnHost {
       fail(Errc::invalid_argument, "StreamCompaction", "there are fewer indices than asked for");
     }
     const std::size_t bytes = std::size_t{count} * 4;
-    if (count > 0) read_rows(rt_, to_, {indices, bytes}, bytes, 1);
+    if (count > 0)
+      StagingOfCall()->down({buffers_.to, {}, false}, {indices, bytes, bytes, 1}, made_);
   }
 
   // What it holds on the device: pixels, indices, and at most a byte of flags and counts per pixel.
-  std::size_t bytes() const {
-    return row_ * compact_.problem().height + compact_.problem().pixels() * 5;
-  }
+  std::size_t bytes() const { return buffers_.bytes() + compact_.problem().pixels(); }
 
  private:
-  Runtime rt_;
   StreamCompaction compact_;
   std::size_t row_;
-  cl::Buffer from_;
-  cl::Buffer to_;
+  KeptBuffers buffers_;
   cl::Buffer kept_;
+  cl::Event made_;
 };
 
 }  // namespace

@@ -135,9 +135,9 @@ CLCOOK_INLINE Runtime::State Runtime::make_state(cl::CommandQueue queue) {
 CLCOOK_INLINE cl::Buffer create_buffer(const Runtime& runtime, std::size_t bytes,
                                        cl_mem_flags flags, const void* host) {
   cl_int status = CL_SUCCESS;
-  cl::Buffer buffer(clCreateBuffer(runtime.context()(),
-                                   flags | (host != nullptr ? CL_MEM_COPY_HOST_PTR : 0), bytes,
-                                   const_cast<void*>(host), &status));
+  if (host != nullptr && (flags & CL_MEM_USE_HOST_PTR) == 0) flags |= CL_MEM_COPY_HOST_PTR;
+  cl::Buffer buffer(
+      clCreateBuffer(runtime.context()(), flags, bytes, const_cast<void*>(host), &status));
   if (status == CL_INVALID_BUFFER_SIZE || status == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
       status == CL_OUT_OF_RESOURCES) {
     fail(Errc::out_of_resources, "clCreateBuffer",

@@ -18,195 +18,11 @@
 
 namespace clcook::detail {
 
-inline constexpr const char* kStripName = "StripPipeline";
 inline constexpr std::size_t kStripSlots = 4;  // strips of a device on their way
 inline constexpr std::size_t kStripPieces = 4;
 inline constexpr std::size_t kStripPieceBytes = std::size_t{16} << 20;
-inline constexpr std::size_t kStripCopyBytes = std::size_t{256} << 10;  // least for a thread
 
-inline constexpr Named<StripWay> kStripWays[] = {{StripWay::automatic, "automatic"},
-                                                 {StripWay::staged, "staged"},
-                                                 {StripWay::direct, "direct"},
-                                                 {StripWay::mapped, "mapped"}};
-
-// Threads that help others to copy. Started when there is something to share.
-class CopyThreads {
- public:
-  explicit CopyThreads(std::size_t helpers) : wanted_(helpers) {}
-  CopyThreads(const CopyThreads&) = delete;
-  CopyThreads& operator=(const CopyThreads&) = delete;
-  ~CopyThreads() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      stop_ = true;
-    }
-    posted_.notify_all();
-    for (std::thread& one : threads_) one.join();
-  }
-
-  // Has copy(begin, end) called for parts of the bytes 0 to `bytes`, here and in other threads, and
-  // returns when all are copied. `copy` does not throw. May be called by several threads.
-  void run(std::size_t bytes, const std::function<void(std::size_t, std::size_t)>& copy) {
-    const std::size_t parts = std::min(wanted_ + 1, bytes / kStripCopyBytes);
-    if (parts < 2) {
-      copy(0, bytes);
-      return;
-    }
-    Job job{&copy, bytes, (bytes / parts / 4096 + 1) * 4096, 0, 0};
-    std::unique_lock<std::mutex> lock(mutex_);
-    start();
-    jobs_.push_back(&job);
-    posted_.notify_all();
-    while (job.next < job.bytes) work(job, lock);
-    ended_.wait(lock, [&] { return job.running == 0; });
-  }
-
- private:
-  struct Job {
-    const std::function<void(std::size_t, std::size_t)>* copy;
-    std::size_t bytes;
-    std::size_t each;
-    std::size_t next;
-    std::size_t running;
-  };
-
-  // As many as the system gives.
-  void start() {
-    while (threads_.size() < wanted_) {
-      try {
-        threads_.emplace_back([this] { help(); });
-      } catch (const std::system_error&) {
-        wanted_ = threads_.size();
-      }
-    }
-  }
-
-  void help() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    for (;;) {
-      posted_.wait(lock, [&] { return stop_ || !jobs_.empty(); });
-      if (stop_) return;
-      work(*jobs_.front(), lock);
-    }
-  }
-
-  // Copies the job's next part; the lock is held before and after.
-  void work(Job& job, std::unique_lock<std::mutex>& lock) {
-    const std::size_t begin = job.next;
-    const std::size_t end = std::min(begin + job.each, job.bytes);
-    job.next = end;
-    ++job.running;
-    if (end == job.bytes) jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
-    lock.unlock();
-    (*job.copy)(begin, end);
-    lock.lock();
-    if (--job.running == 0 && job.next == job.bytes) ended_.notify_all();
-  }
-
-  std::size_t wanted_;
-  std::mutex mutex_;
-  std::condition_variable posted_;
-  std::condition_variable ended_;
-  std::deque<Job*> jobs_;  // with parts that nobody has begun
-  bool stop_ = false;
-  std::vector<std::thread> threads_;
-};
-
-// Of rows without gaps that begin with row `first` of the host's, the bytes `begin` to `end`: calls
-// copy(offset in the host's memory, offset from `begin`, bytes) for pieces that lie together.
-template <class Copy>
-void for_each_run(std::size_t pitch, std::size_t row_bytes, std::size_t rows, std::int64_t first,
-                  std::size_t begin, std::size_t end, const Copy& copy) {
-  const auto count = static_cast<std::int64_t>(rows);
-  const std::size_t origin = static_cast<std::size_t>((first % count + count) % count);
-  for (std::size_t at = begin; at < end;) {
-    const std::size_t row = (origin + at / row_bytes) % rows;
-    const std::size_t inside = at % row_bytes;
-    const std::size_t together = pitch == row_bytes ? (rows - row) * row_bytes : row_bytes;
-    const std::size_t bytes = std::min(end - at, together - inside);
-    copy(row * pitch + inside, at - begin, bytes);
-    at += bytes;
-  }
-}
-
-// Waits until a command has ended. Throws Error with the command's own code where it failed.
-inline void wait_for_strip(const cl::Event& event) {
-  const cl_event handle = event();
-  cl_int status = clWaitForEvents(1, &handle);
-  if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
-    cl_int own = CL_SUCCESS;
-    const cl_int asked =
-        clGetEventInfo(handle, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof own, &own, nullptr);
-    if (asked == CL_SUCCESS && own < CL_SUCCESS) status = own;
-    fail(Errc::opencl, kStripName, text("a command ended with ", status_name(status)), status);
-  }
-  check(status, "clWaitForEvents");
-}
-
-inline void flush_strip(cl_command_queue queue) { check(clFlush(queue), "clFlush"); }
-
-// Maps a buffer, behind an event or nothing.
-inline unsigned char* map_strip(cl_command_queue queue, const cl::Buffer& buffer,
-                                cl_map_flags flags, std::size_t bytes, const cl::Event& behind) {
-  const cl_event wait = behind();
-  cl_int status = CL_SUCCESS;
-  void* mapped =
-      clEnqueueMapBuffer(queue, buffer(), CL_TRUE, flags, 0, bytes, wait == nullptr ? 0 : 1,
-                         wait == nullptr ? nullptr : &wait, nullptr, &status);
-  check(status, "clEnqueueMapBuffer");
-  return static_cast<unsigned char*>(mapped);
-}
-
-// Pinned memory of a device, in pieces, mapped for as long as it lives.
-class PinnedPieces {
- public:
-  PinnedPieces() = default;
-  PinnedPieces(const PinnedPieces&) = delete;
-  PinnedPieces& operator=(const PinnedPieces&) = delete;
-  ~PinnedPieces() { release(); }
-
-  // Makes the pieces this large at least. Nothing may be under way.
-  void reserve(const Runtime& runtime, const cl::CommandQueue& queue, std::size_t bytes) {
-    if (bytes <= bytes_) return;
-    release();
-    queue_ = queue;
-    cl::Buffer memory =
-        create_buffer(runtime, bytes * kStripPieces, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR);
-    mapped_ = map_strip(queue_(), memory, CL_MAP_READ | CL_MAP_WRITE, bytes * kStripPieces, {});
-    memory_ = memory;
-    bytes_ = bytes;
-  }
-  // Forgets what was under way.
-  void begin() {
-    for (cl::Event& one : events_) one = cl::Event();
-    next_ = 0;
-  }
-
-  std::size_t bytes() const { return bytes_; }
-  // The next piece in turn.
-  std::size_t take() { return next_++ % kStripPieces; }
-  unsigned char* at(std::size_t piece) const { return mapped_ + piece * bytes_; }
-  // What uses a piece; to be waited for before it is used again.
-  cl::Event& event(std::size_t piece) { return events_[piece]; }
-
- private:
-  void release() {
-    begin();
-    if (memory_() != nullptr) {
-      if (clEnqueueUnmapMemObject(queue_(), memory_(), mapped_, 0, nullptr, nullptr) == CL_SUCCESS)
-        clFinish(queue_());
-    }
-    memory_ = cl::Buffer();
-    bytes_ = 0;
-  }
-
-  cl::CommandQueue queue_;
-  cl::Buffer memory_;
-  unsigned char* mapped_ = nullptr;
-  std::size_t bytes_ = 0;
-  std::size_t next_ = 0;
-  std::array<cl::Event, kStripPieces> events_;
-};
+inline void wait_for_strip(const cl::Event& event) { wait_for(event, kStripName); }
 
 // What a device has for as long as the pipeline lives.
 struct StripLane {
@@ -292,8 +108,8 @@ struct StripLane {
   std::string reason;  // why it is not the wanted one
   cl::CommandQueue up;
   cl::CommandQueue down;
-  PinnedPieces up_pieces;
-  PinnedPieces down_pieces;
+  PinnedPieces up_pieces{kStripPieces};
+  PinnedPieces down_pieces{kStripPieces};
   std::array<Slot, kStripSlots> slots;
 };
 
@@ -747,15 +563,8 @@ struct StripPipeline::State {
 CLCOOK_INLINE StripPipeline::StripPipeline(std::vector<Runtime> runtimes, StripOptions options) {
   if (runtimes.empty())
     fail(Errc::invalid_argument, detail::kStripName, "there must be one runtime at least");
-  if (options.copy_threads < 0 || options.copy_threads > 1024) {
-    fail(Errc::invalid_argument, detail::kStripName,
-         text("copy_threads must be 0 to 1024, got ", options.copy_threads));
-  }
-  to_string(options.way);
-  if (options.copy_threads == 0) {
-    options.copy_threads = static_cast<int>(std::min<std::size_t>(
-        std::max(1U, std::thread::hardware_concurrency()), 8 * runtimes.size()));
-  }
+  options.copy_threads =
+      static_cast<int>(detail::copy_threads(options, runtimes.size(), detail::kStripName));
   state_ = std::make_unique<State>(std::move(runtimes), options);
 }
 
@@ -846,13 +655,6 @@ CLCOOK_INLINE std::size_t strip_rows_for(const std::vector<Runtime>& runtimes, s
   const double steps = wanted / static_cast<double>(step);
   const std::size_t whole = (steps < 1 ? 1 : static_cast<std::size_t>(steps)) * step;
   return std::max<std::size_t>(1, std::min(whole, rows));
-}
-
-CLCOOK_INLINE const char* to_string(StripWay way) {
-  return name_of(detail::kStripWays, way, detail::kStripName, "way");
-}
-CLCOOK_INLINE StripWay parse_strip_way(std::string_view name) {
-  return value_of(detail::kStripWays, name, detail::kStripName, "way");
 }
 
 }  // namespace clcook

@@ -1,0 +1,611 @@
+// The definitions of clcook/core/staging.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <clcook/core/names.hpp>
+#include <clcook/core/staging.hpp>
+#include <condition_variable>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace clcook::detail {
+
+inline constexpr const char* kStripName = "StripPipeline";
+inline constexpr std::size_t kStripCopyBytes = std::size_t{256} << 10;  // least for a thread
+inline constexpr std::size_t kStagingStep =
+    12288;  // where rows are cut: between pixels of all types
+inline constexpr std::size_t kStagingPiece = 21 * kStagingStep;      // or 2, 4 or 6 times as large
+inline constexpr std::size_t kStagingSmall = std::size_t{64} << 10;  // what OpenCL copies by itself
+inline constexpr std::size_t kStagingSlots = 2;                      // pieces of a worker
+
+inline constexpr Named<StripWay> kStripWays[] = {{StripWay::automatic, "automatic"},
+                                                 {StripWay::staged, "staged"},
+                                                 {StripWay::direct, "direct"},
+                                                 {StripWay::mapped, "mapped"}};
+
+// Threads that help others. Started when there is something to share.
+class CopyThreads {
+ public:
+  explicit CopyThreads(std::size_t helpers) : wanted_(helpers) {}
+  CopyThreads(const CopyThreads&) = delete;
+  CopyThreads& operator=(const CopyThreads&) = delete;
+  ~CopyThreads() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stop_ = true;
+    }
+    posted_.notify_all();
+    for (std::thread& one : threads_) one.join();
+  }
+
+  // Has copy(begin, end) called for parts of the bytes 0 to `bytes`, here and in other threads, and
+  // returns when all are copied. `copy` does not throw. May be called by several threads.
+  void run(std::size_t bytes, const std::function<void(std::size_t, std::size_t)>& copy) {
+    const std::size_t parts = std::min(wanted_ + 1, bytes / kStripCopyBytes);
+    if (parts < 2) {
+      copy(0, bytes);
+      return;
+    }
+    const std::size_t each = (bytes / parts / kStagingStep + 1) * kStagingStep;
+    for_each((bytes + each - 1) / each,
+             [&](std::size_t part) { copy(part * each, std::min((part + 1) * each, bytes)); });
+  }
+
+  // The same for work(0) to work(count - 1), in this order.
+  void for_each(std::size_t count, const std::function<void(std::size_t)>& work) {
+    Job job{&work, count, 0, 0};
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (count > 1) {
+      start();
+      jobs_.push_back(&job);
+    }
+    while (job.next < job.count) help_with(job, lock);
+    ended_.wait(lock, [&] { return job.running == 0; });
+  }
+
+ private:
+  struct Job {
+    const std::function<void(std::size_t)>* work;
+    std::size_t count;
+    std::size_t next;
+    std::size_t running;
+  };
+
+  // As many as the system gives.
+  void start() {
+    while (threads_.size() < wanted_) {
+      try {
+        threads_.emplace_back([this] { help(); });
+      } catch (const std::system_error&) {
+        wanted_ = threads_.size();
+      }
+    }
+  }
+
+  void help() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      posted_.wait(lock, [&] { return stop_ || !jobs_.empty(); });
+      if (stop_) return;
+      help_with(*jobs_.front(), lock);
+    }
+  }
+
+  // Does the job's next part; the lock is held before and after. Wakes two others before, which wake
+  // two more each: to wake all takes one thread as long as to copy a megabyte.
+  void help_with(Job& job, std::unique_lock<std::mutex>& lock) {
+    const std::size_t part = job.next++;
+    const std::size_t left = job.count - job.next;
+    ++job.running;
+    if (left == 0 && job.count > 1) jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+    lock.unlock();
+    for (std::size_t i = 0; i < std::min<std::size_t>(left, 2); ++i) posted_.notify_one();
+    (*job.work)(part);
+    lock.lock();
+    if (--job.running == 0 && job.next == job.count) ended_.notify_all();
+  }
+
+  std::size_t wanted_;
+  std::mutex mutex_;
+  std::condition_variable posted_;
+  std::condition_variable ended_;
+  std::deque<Job*> jobs_;  // with parts that nobody has begun
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+// Of rows without gaps that begin with row `first` of the host's, the bytes `begin` to `end`: calls
+// copy(offset in the host's memory, offset from `begin`, bytes) for pieces that lie together.
+template <class Copy>
+void for_each_run(std::size_t pitch, std::size_t row_bytes, std::size_t rows, std::int64_t first,
+                  std::size_t begin, std::size_t end, const Copy& copy) {
+  const auto count = static_cast<std::int64_t>(rows);
+  const std::size_t origin = static_cast<std::size_t>((first % count + count) % count);
+  for (std::size_t at = begin; at < end;) {
+    const std::size_t row = (origin + at / row_bytes) % rows;
+    const std::size_t inside = at % row_bytes;
+    const std::size_t together = pitch == row_bytes ? (rows - row) * row_bytes : row_bytes;
+    const std::size_t bytes = std::min(end - at, together - inside);
+    copy(row * pitch + inside, at - begin, bytes);
+    at += bytes;
+  }
+}
+
+// Waits until a command has ended. Throws Error with the command's own code where it failed; `where`,
+// if there is one, names who asks.
+inline void wait_for(const cl::Event& event, const char* where = nullptr) {
+  const cl_event handle = event();
+  cl_int status = clWaitForEvents(1, &handle);
+  if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
+    cl_int own = CL_SUCCESS;
+    const cl_int asked =
+        clGetEventInfo(handle, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof own, &own, nullptr);
+    if (asked == CL_SUCCESS && own < CL_SUCCESS) status = own;
+    if (where != nullptr)
+      fail(Errc::opencl, where, text("a command ended with ", status_name(status)), status);
+  }
+  check(status, "clWaitForEvents");
+}
+
+inline void flush_strip(cl_command_queue queue) { check(clFlush(queue), "clFlush"); }
+
+// Maps a buffer, behind an event or nothing.
+inline unsigned char* map_strip(cl_command_queue queue, const cl::Buffer& buffer,
+                                cl_map_flags flags, std::size_t bytes, const cl::Event& behind) {
+  const cl_event wait = behind();
+  cl_int status = CL_SUCCESS;
+  void* mapped =
+      clEnqueueMapBuffer(queue, buffer(), CL_TRUE, flags, 0, bytes, wait == nullptr ? 0 : 1,
+                         wait == nullptr ? nullptr : &wait, nullptr, &status);
+  check(status, "clEnqueueMapBuffer");
+  return static_cast<unsigned char*>(mapped);
+}
+
+// Pinned memory of a device, in pieces, mapped for as long as it lives.
+class PinnedPieces {
+ public:
+  explicit PinnedPieces(std::size_t count) : events_(count) {}
+  PinnedPieces(const PinnedPieces&) = delete;
+  PinnedPieces& operator=(const PinnedPieces&) = delete;
+  ~PinnedPieces() { release(); }
+
+  // Makes the pieces this large at least. Nothing may be under way but on that queue.
+  void reserve(const Runtime& runtime, const cl::CommandQueue& queue, std::size_t bytes) {
+    if (bytes <= bytes_) return;
+    release();
+    queue_ = queue;
+    const std::size_t all = bytes * events_.size();
+    cl::Buffer memory = create_buffer(runtime, all, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR);
+    mapped_ = map_strip(queue_(), memory, CL_MAP_READ | CL_MAP_WRITE, all, {});
+    memory_ = memory;
+    bytes_ = bytes;
+  }
+  // Waits for what is under way, whatever becomes of it.
+  void drain() {
+    for (const cl::Event& one : events_) {
+      const cl_event handle = one();
+      if (handle != nullptr) clWaitForEvents(1, &handle);
+    }
+    begin();
+  }
+  // Forgets what was under way.
+  void begin() {
+    for (cl::Event& one : events_) one = cl::Event();
+    next_ = 0;
+  }
+
+  std::size_t bytes() const { return bytes_; }
+  // The next piece in turn.
+  std::size_t take() { return next_++ % events_.size(); }
+  unsigned char* at(std::size_t piece) const { return mapped_ + piece * bytes_; }
+  // What uses a piece; to be waited for before it is used again.
+  cl::Event& event(std::size_t piece) { return events_[piece]; }
+  // Of all pieces, those that there are.
+  std::vector<cl::Event> events() const {
+    std::vector<cl::Event> out;
+    for (const cl::Event& one : events_) {
+      if (one() != nullptr) out.push_back(one);
+    }
+    return out;
+  }
+  // Waits for it.
+  void wait(std::size_t piece) {
+    if (events_[piece]() == nullptr) return;
+    const cl::Event event = std::exchange(events_[piece], cl::Event());
+    wait_for(event);
+  }
+
+ private:
+  void release() {
+    begin();
+    if (memory_() != nullptr) {
+      if (clEnqueueUnmapMemObject(queue_(), memory_(), mapped_, 0, nullptr, nullptr) == CL_SUCCESS)
+        clFinish(queue_());
+    }
+    memory_ = cl::Buffer();
+    bytes_ = 0;
+  }
+
+  cl::CommandQueue queue_;
+  cl::Buffer memory_;
+  unsigned char* mapped_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::size_t next_ = 0;
+  std::vector<cl::Event> events_;
+};
+
+// How many threads copy, from the options.
+inline std::size_t copy_threads(const StripOptions& options, std::size_t devices,
+                                const char* where) {
+  if (options.copy_threads < 0 || options.copy_threads > 1024) {
+    fail(Errc::invalid_argument, where,
+         text("copy_threads must be 0 to 1024, got ", options.copy_threads));
+  }
+  to_string(options.way);
+  if (options.copy_threads > 0) return static_cast<std::size_t>(options.copy_threads);
+  return std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), 8 * devices);
+}
+
+}  // namespace clcook::detail
+
+namespace clcook {
+
+struct Staging::State {
+  State(Runtime of, const StripOptions& options)
+      : runtime(std::move(of)),
+        way(options.way),
+        is_automatic(way == StripWay::automatic),
+        workers(detail::copy_threads(options, 1, "Staging")),
+        threads(workers - 1),
+        pieces(workers * detail::kStagingSlots) {
+    is_in_place = is_automatic && runtime.info().cpu;
+    if (is_automatic) way = runtime.info().cpu ? StripWay::mapped : StripWay::staged;
+  }
+
+  // ---- memory ----
+
+  // Whether all else takes longer than OpenCL's own copy.
+  bool goes_direct(std::size_t total) const {
+    return way == StripWay::direct || (is_automatic && total <= detail::kStagingSmall);
+  }
+
+  // Whether kernels can work on the user's own.
+  bool takes(const void* begin, std::size_t pitch, std::size_t row_bytes, std::size_t rows) const {
+    constexpr std::uintptr_t kAlignment = 16;
+    return is_in_place && !goes_direct(row_bytes * rows) &&
+           reinterpret_cast<std::uintptr_t>(begin) % kAlignment == 0 &&
+           (pitch == row_bytes || pitch % kAlignment == 0);
+  }
+
+  void grow(cl::Buffer& kept, std::size_t bytes) const {
+    if (kept() != nullptr && detail::mem_value<std::size_t>(kept(), CL_MEM_SIZE) >= bytes) return;
+    kept = cl::Buffer();
+    kept = create_buffer(runtime, bytes,
+                         CL_MEM_READ_WRITE | (way == StripWay::mapped ? CL_MEM_ALLOC_HOST_PTR : 0));
+  }
+
+  // Pinned memory for so many bytes.
+  void prepare(std::size_t total) {
+    if (way != StripWay::staged || goes_direct(total)) return;
+    piece = detail::kStagingPiece;
+    while (piece < 6 * detail::kStagingPiece && total > piece * workers * detail::kStagingSlots)
+      piece = std::min(2 * piece, 6 * detail::kStagingPiece);
+    try {
+      pieces.reserve(runtime, runtime.queue(), piece);
+    } catch (const Error& error) {
+      way = StripWay::direct;
+      reason = text("no pinned memory: ", error.what());
+    }
+  }
+
+  // ---- several threads ----
+
+  // Has work(worker, take) called in several threads, where take(begin, end) says which bytes come
+  // next. Throws what one of them has thrown when all have ended.
+  template <class Work>
+  void share(std::size_t total, const Work& work) {
+    std::atomic<std::size_t> next{0};
+    std::exception_ptr failure;
+    const auto take = [&](std::size_t& begin, std::size_t& end) {
+      begin = next.fetch_add(piece);
+      end = std::min(begin + piece, total);
+      return begin < total;
+    };
+    threads.for_each(std::min(workers, (total + piece - 1) / piece), [&](std::size_t worker) {
+      try {
+        work(worker, take);
+      } catch (...) {
+        next = total;
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (!failure) failure = std::current_exception();
+      }
+    });
+    if (failure) std::rethrow_exception(failure);
+  }
+
+  // ---- up ----
+
+  static void copy_in(const HostRows& src, std::size_t begin, std::size_t end,
+                      unsigned char* memory) {
+    const auto* const host = static_cast<const unsigned char*>(src.begin);
+    detail::for_each_run(src.pitch, src.row_bytes, src.rows, 0, begin, end,
+                         [&](std::size_t at, std::size_t offset, std::size_t bytes) {
+                           std::memcpy(memory + offset, host + at, bytes);
+                         });
+  }
+
+  // Through pinned memory.
+  void up_staged(const HostRows& src, const cl::Buffer& to, const StagedBytes& seen) {
+    const cl_command_queue queue = runtime.queue()();
+    pieces.drain();
+    share(src.row_bytes * src.rows, [&](std::size_t worker, const auto& take) {
+      std::size_t begin = 0;
+      std::size_t end = 0;
+      for (std::size_t turn = 0; take(begin, end); ++turn) {
+        const std::size_t slot = worker * detail::kStagingSlots + turn % detail::kStagingSlots;
+        pieces.wait(slot);
+        if (seen) seen(begin, end);
+        copy_in(src, begin, end, pieces.at(slot));
+        cl_event event = nullptr;
+        check(clEnqueueWriteBuffer(queue, to(), CL_FALSE, begin, end - begin, pieces.at(slot), 0,
+                                   nullptr, &event),
+              "clEnqueueWriteBuffer");
+        pieces.event(slot) = cl::Event(event);
+        if (src.row_bytes * src.rows > piece) detail::flush_strip(queue);
+      }
+    });
+  }
+
+  cl::Event up_mapped(const HostRows& src, const cl::Buffer& to, const StagedBytes& seen) {
+    const std::size_t total = src.row_bytes * src.rows;
+    const cl_command_queue queue = runtime.queue()();
+    unsigned char* const mapped =
+        detail::map_strip(queue, to, CL_MAP_WRITE_INVALIDATE_REGION, total, {});
+    threads.run(total, [&](std::size_t begin, std::size_t end) {
+      if (seen) seen(begin, end);
+      copy_in(src, begin, end, mapped + begin);
+    });
+    cl_event event = nullptr;
+    check(clEnqueueUnmapMemObject(queue, to(), mapped, 0, nullptr, &event),
+          "clEnqueueUnmapMemObject");
+    return cl::Event(event);
+  }
+
+  cl::Event up_direct(const HostRows& src, const cl::Buffer& to, const StagedBytes& seen) {
+    const cl_command_queue queue = runtime.queue()();
+    const std::size_t none[3] = {0, 0, 0};
+    const std::size_t all[3] = {src.row_bytes, src.rows, 1};
+    cl_event event = nullptr;
+    if (src.pitch == src.row_bytes || src.rows == 1) {
+      check(clEnqueueWriteBuffer(queue, to(), CL_FALSE, 0, src.row_bytes * src.rows, src.begin, 0,
+                                 nullptr, &event),
+            "clEnqueueWriteBuffer");
+    } else {
+      check(clEnqueueWriteBufferRect(queue, to(), CL_FALSE, none, none, all, src.row_bytes, 0,
+                                     src.pitch, 0, src.begin, 0, nullptr, &event),
+            "clEnqueueWriteBufferRect");
+    }
+    const cl::Event written(event);
+    if (seen) threads.run(src.row_bytes * src.rows, seen);
+    return written;
+  }
+
+  // ---- down ----
+
+  static void copy_out(const HostRowsToWrite& dst, std::size_t begin, std::size_t end,
+                       const unsigned char* memory) {
+    auto* const host = static_cast<unsigned char*>(dst.begin);
+    detail::for_each_run(dst.pitch, dst.row_bytes, dst.rows, 0, begin, end,
+                         [&](std::size_t at, std::size_t offset, std::size_t bytes) {
+                           std::memcpy(host + at, memory + offset, bytes);
+                         });
+  }
+
+  void down_staged(const cl::Buffer& from, const HostRowsToWrite& dst, const cl::Event& made,
+                   const StagedBytes& each) {
+    constexpr std::size_t kSlots = detail::kStagingSlots;
+    const std::size_t total = dst.row_bytes * dst.rows;
+    const cl_event wait = made();
+    if (total <= piece) {
+      const std::size_t slot = kSlots - 1;
+      pieces.wait(slot);
+      check(clEnqueueReadBuffer(runtime.queue()(), from(), CL_TRUE, 0, total, pieces.at(slot), 1,
+                                &wait, nullptr),
+            "clEnqueueReadBuffer");
+      pieces.wait(0);  // whether the rows came up
+      copy_out(dst, 0, total, pieces.at(slot));
+      if (each) each(0, total);
+      return;
+    }
+    const cl_command_queue queue = runtime.queue()();
+    detail::flush_strip(queue);
+    share(total, [&](std::size_t worker, const auto& take) {
+      std::array<std::pair<std::size_t, std::size_t>, kSlots> bytes;
+      std::size_t begun = 0;
+      for (std::size_t ended = 0;; ++ended) {
+        while (begun < ended + kSlots &&
+               take(bytes[begun % kSlots].first, bytes[begun % kSlots].second)) {
+          const auto [begin, end] = bytes[begun % kSlots];
+          const std::size_t slot = worker * kSlots + begun % kSlots;
+          pieces.wait(slot);
+          cl_event event = nullptr;
+          check(clEnqueueReadBuffer(queue, from(), CL_FALSE, begin, end - begin, pieces.at(slot), 1,
+                                    &wait, &event),
+                "clEnqueueReadBuffer");
+          pieces.event(slot) = cl::Event(event);
+          detail::flush_strip(queue);
+          ++begun;
+        }
+        if (ended == begun) return;
+        const auto [begin, end] = bytes[ended % kSlots];
+        const std::size_t slot = worker * kSlots + ended % kSlots;
+        pieces.wait(slot);
+        copy_out(dst, begin, end, pieces.at(slot));
+        if (each) each(begin, end);
+      }
+    });
+  }
+
+  using Work = std::function<void(const unsigned char*, std::size_t, std::size_t)>;
+
+  // Maps memory, works on it in several threads, and unmaps it.
+  void with_mapped(const cl::Buffer& memory, std::size_t total, const cl::Event& made,
+                   const Work& work) {
+    const cl_command_queue queue = runtime.queue()();
+    unsigned char* const mapped = detail::map_strip(queue, memory, CL_MAP_READ, total, made);
+    if (work)
+      threads.run(total, [&](std::size_t begin, std::size_t end) { work(mapped, begin, end); });
+    cl_event event = nullptr;
+    check(clEnqueueUnmapMemObject(queue, memory(), mapped, 0, nullptr, &event),
+          "clEnqueueUnmapMemObject");
+    detail::wait_for(cl::Event(event));
+  }
+
+  void down_direct(const cl::Buffer& from, const HostRowsToWrite& dst, const cl::Event& made,
+                   const StagedBytes& each) {
+    const cl_command_queue queue = runtime.queue()();
+    const cl_event wait = made();
+    const std::size_t none[3] = {0, 0, 0};
+    const std::size_t all[3] = {dst.row_bytes, dst.rows, 1};
+    if (dst.pitch == dst.row_bytes || dst.rows == 1) {
+      check(clEnqueueReadBuffer(queue, from(), CL_TRUE, 0, dst.row_bytes * dst.rows, dst.begin, 1,
+                                &wait, nullptr),
+            "clEnqueueReadBuffer");
+    } else {
+      check(clEnqueueReadBufferRect(queue, from(), CL_TRUE, none, none, all, dst.row_bytes, 0,
+                                    dst.pitch, 0, dst.begin, 1, &wait, nullptr),
+            "clEnqueueReadBufferRect");
+    }
+    if (each) threads.run(dst.row_bytes * dst.rows, each);
+  }
+
+  // Calls work(); before an exception leaves, what was enqueued has ended.
+  template <class Work>
+  void guarded(const Work& work) {
+    try {
+      work();
+    } catch (...) {
+      clFinish(runtime.queue()());
+      pieces.begin();
+      throw;
+    }
+  }
+
+  Runtime runtime;
+  StripWay way;
+  bool is_automatic;
+  bool is_in_place = false;
+  std::string reason;  // why it is not the wanted way
+  std::size_t workers;
+  std::size_t piece = 0;  // bytes
+  std::mutex mutex;
+  detail::CopyThreads threads;
+  detail::PinnedPieces pieces;
+};
+
+CLCOOK_INLINE Staging::Staging(Runtime runtime, StripOptions options)
+    : state_(std::make_unique<State>(std::move(runtime), options)) {}
+CLCOOK_INLINE Staging::~Staging() = default;
+CLCOOK_INLINE Staging::Staging(Staging&&) noexcept = default;
+CLCOOK_INLINE Staging& Staging::operator=(Staging&&) noexcept = default;
+
+CLCOOK_INLINE Staged Staging::up(const HostRows& src, cl::Buffer& kept, const StagedBytes& seen) {
+  State& my = *state_;
+  const std::size_t total = src.row_bytes * src.rows;
+  if (my.takes(src.begin, src.pitch, src.row_bytes, src.rows)) {
+    if (seen) my.threads.run(total, seen);
+    const std::size_t all = (src.rows - 1) * src.pitch + src.row_bytes;
+    return {BufferView(
+                create_buffer(my.runtime, all, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, src.begin),
+                0, src.pitch),
+            {},
+            true};
+  }
+  my.grow(kept, total);
+  my.prepare(total);
+  std::vector<cl::Event> wait;
+  my.guarded([&] {
+    if (my.goes_direct(total)) {
+      wait = {my.up_direct(src, kept, seen)};
+    } else if (my.way == StripWay::staged) {
+      my.up_staged(src, kept, seen);
+      wait = my.pieces.events();
+    } else {
+      wait = {my.up_mapped(src, kept, seen)};
+    }
+  });
+  if (!my.runtime.out_of_order()) wait.clear();
+  return {BufferView(kept), wait, false};
+}
+
+CLCOOK_INLINE Staged Staging::place(const HostRowsToWrite& dst, cl::Buffer& kept,
+                                    const HostRows* src) {
+  State& my = *state_;
+  const std::size_t total = dst.row_bytes * dst.rows;
+  const auto begin_of = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at); };
+  const bool apart =
+      src == nullptr || begin_of(dst.begin) + total <= begin_of(src->begin) ||
+      begin_of(src->begin) + (src->rows - 1) * src->pitch + src->row_bytes <= begin_of(dst.begin);
+  if (apart && (dst.pitch == dst.row_bytes || dst.rows == 1) &&
+      my.takes(dst.begin, dst.row_bytes, dst.row_bytes, dst.rows)) {
+    return {BufferView(create_buffer(my.runtime, total, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+                                     dst.begin)),
+            {},
+            true};
+  }
+  my.grow(kept, total);
+  return {BufferView(kept), {}, false};
+}
+
+CLCOOK_INLINE void Staging::down(const Staged& from, const HostRowsToWrite& dst,
+                                 const cl::Event& made, const StagedBytes& each) {
+  State& my = *state_;
+  const std::size_t total = dst.row_bytes * dst.rows;
+  const cl::Buffer& memory = from.view.buffer;
+  if (!from.in_place) my.prepare(total);
+  my.guarded([&] {
+    if (from.in_place) {
+      State::Work work;
+      if (each)
+        work = [&](const unsigned char*, std::size_t begin, std::size_t end) { each(begin, end); };
+      my.with_mapped(memory, total, made, work);
+    } else if (my.goes_direct(total)) {
+      my.down_direct(memory, dst, made, each);
+    } else if (my.way == StripWay::staged) {
+      my.down_staged(memory, dst, made, each);
+    } else {
+      my.with_mapped(memory, total, made,
+                     [&](const unsigned char* mapped, std::size_t begin, std::size_t end) {
+                       State::copy_out(dst, begin, end, mapped + begin);
+                       if (each) each(begin, end);
+                     });
+    }
+  });
+}
+
+CLCOOK_INLINE void Staging::each(std::size_t bytes, const StagedBytes& work) {
+  state_->threads.run(bytes, work);
+}
+
+CLCOOK_INLINE std::string Staging::describe() const {
+  const std::string way = state_->is_in_place ? "in place" : to_string(state_->way);
+  return state_->reason.empty() ? way : text(way, " (", state_->reason, ")");
+}
+
+CLCOOK_INLINE const char* to_string(StripWay way) {
+  return name_of(detail::kStripWays, way, detail::kStripName, "way");
+}
+CLCOOK_INLINE StripWay parse_strip_way(std::string_view name) {
+  return value_of(detail::kStripWays, name, detail::kStripName, "way");
+}
+
+}  // namespace clcook
