@@ -105,11 +105,13 @@ static inline int stream_compaction_keep(uint pixel, uint threshold) {
   __global const stream_compaction_stored_t *restrict src, ulong src_offset, uint width, \
       ulong src_pitch
 #define SOURCE_ARGUMENTS src, src_offset, width, src_pitch
+#define SOURCE_NAMES SOURCE_ARGUMENTS
 #define PIXEL(i) \
   LOAD_AT(src, src_offset + (ulong)((uint)(i) / width) * src_pitch, (ulong)((uint)(i) % width))
 #else
 #define SOURCE __global const stream_compaction_stored_t *restrict src, ulong src_offset
 #define SOURCE_ARGUMENTS OFFSET(src, src_offset), 0ul
+#define SOURCE_NAMES src, src_offset
 #define PIXEL(i) LOAD_AT(src, src_offset, i)
 #endif
 
@@ -860,7 +862,7 @@ __kernel STREAM_COMPACTION_GROUP CLCOOK_SUB_GROUP_KERNEL void stream_compaction_
 // in loops without branches, which become vectors. The last pass stores four numbers at a time, the
 // kept ones of four pixels first, where the next kept one belongs, and moves on by those; what is
 // stored behind them the next four overwrite. Close to the end of the run's part of the result it
-// stores one number at a time.
+// stores one number at a time. An item takes few pixels alone, in one launch instead of three.
 #ifdef CLCOOK_STREAM_COMPACTION_CPU_RUNS
 #ifndef CLCOOK_STREAM_COMPACTION_RUN
 #define CLCOOK_STREAM_COMPACTION_RUN 8192
@@ -878,26 +880,15 @@ __constant uint stream_compaction_kept_of_four[16] = {
 #define RUN_PIXEL_AT(i) LOAD(OFFSET(src, src_offset), i)
 #endif
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void stream_compaction_cpu_runs_count(
-    SOURCE, __global uint* restrict counts, ulong count, THRESHOLD) {
-  const ulong first = get_group_id(0) * RUN;
-  const ulong end = min(first + RUN, count);
+static inline uint stream_compaction_cpu_count(SOURCE, ulong i, ulong end, THRESHOLD) {
   uint kept = 0;
-  for (ulong i = first; i < end; ++i) {
-    kept += (uint)stream_compaction_keep(RUN_PIXEL_AT(i), threshold);
-  }
-  counts[get_group_id(0)] = kept;
+  for (; i < end; ++i) kept += (uint)stream_compaction_keep(RUN_PIXEL_AT(i), threshold);
+  return kept;
 }
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void stream_compaction_cpu_runs(
-    SOURCE, __global const uint* restrict counts, __global const uint* restrict kept,
-    ulong kept_offset, __global uint* restrict dst, ulong dst_offset, ulong count, THRESHOLD) {
-  const size_t group = get_group_id(0);
-  uint position = counts[group];
-  const uint behind = group + 1 < get_num_groups(0) ? counts[group + 1] : kept[kept_offset];
-  dst += dst_offset;
-  const ulong end = min(((ulong)group + 1) * RUN, count);
-  ulong i = group * RUN;
+// The kept ones of the pixels i to end - 1, to dst[position] to dst[behind - 1].
+static inline void stream_compaction_cpu_write(SOURCE, __global uint* restrict dst, ulong i,
+                                               ulong end, uint position, uint behind, THRESHOLD) {
   for (; i + BLOCK <= end; i += BLOCK) {
     uchar flags[BLOCK];
     uint kept_here = 0;
@@ -933,5 +924,30 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void stream_compaction_c
     dst[position] = (uint)i;
     position += (uint)stream_compaction_keep(RUN_PIXEL_AT(i), threshold);
   }
+}
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void stream_compaction_cpu_runs_count(
+    SOURCE, __global uint* restrict counts, ulong count, THRESHOLD) {
+  const ulong first = get_group_id(0) * RUN;
+  counts[get_group_id(0)] =
+      stream_compaction_cpu_count(SOURCE_NAMES, first, min(first + RUN, count), threshold);
+}
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void stream_compaction_cpu_runs(
+    SOURCE, __global const uint* restrict counts, __global const uint* restrict kept,
+    ulong kept_offset, __global uint* restrict dst, ulong dst_offset, ulong count, THRESHOLD) {
+  const size_t group = get_group_id(0);
+  const uint behind = group + 1 < get_num_groups(0) ? counts[group + 1] : kept[kept_offset];
+  const ulong first = group * RUN;
+  stream_compaction_cpu_write(SOURCE_NAMES, dst + dst_offset, first, min(first + RUN, count),
+                              counts[group], behind, threshold);
+}
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void stream_compaction_cpu_runs_alone(
+    SOURCE, __global uint* restrict kept, ulong kept_offset, __global uint* restrict dst,
+    ulong dst_offset, ulong count, THRESHOLD) {
+  const uint all = stream_compaction_cpu_count(SOURCE_NAMES, 0, count, threshold);
+  kept[kept_offset] = all;
+  stream_compaction_cpu_write(SOURCE_NAMES, dst + dst_offset, 0, count, 0, all, threshold);
 }
 #endif

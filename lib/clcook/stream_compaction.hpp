@@ -136,6 +136,7 @@ struct Spec : PlainSpec {
   static constexpr bool kChecksMemory = true;
   static constexpr std::size_t kPixelsPerItem = 32;
   static constexpr std::size_t kRun = 8192;                // pixels of an item of cpu_runs
+  static constexpr std::size_t kAlone = 2 * kRun;          // up to which it has one item
   static constexpr std::size_t kMaxOnePass = 0x3FFFFFFFu;  // pixels
 
   static const std::vector<Row>& variants() {
@@ -296,6 +297,9 @@ struct Spec : PlainSpec {
     std::vector<CompileUnit> all;
     if (traits.one_pass) {
       all.push_back(variant_unit(s, file));
+    } else if (is_alone(s)) {
+      all.push_back(variant_unit(s, file, group));
+      all[0].kernel += "_alone";
     } else {
       CompileUnit indices = variant_unit(s, file, group);
       CompileUnit flags = indices;
@@ -338,8 +342,14 @@ struct Spec : PlainSpec {
     return all;
   }
 
+  // Whether one item of cpu_runs does it all.
+  static bool is_alone(const Setup<Spec>& s) {
+    return s.row.is_for_cpus && s.problem.pixels() <= kAlone;
+  }
+
   // Groups of all passes but the scan.
   static std::size_t groups(const Setup<Spec>& s) {
+    if (is_alone(s)) return 1;
     const std::size_t each =
         s.row.is_for_cpus ? kRun : static_cast<std::size_t>(s.tune.group) * kPixelsPerItem;
     return (s.problem.pixels() + each - 1) / each;
@@ -387,6 +397,10 @@ struct Spec : PlainSpec {
 
   // compare_twice with a run of pixels per work-item; the last of them knows where the indices end.
   static cl::Event count_runs(Call& c) {
+    if (is_alone(c.setup)) {
+      return c.compare(0, c.wait, c.kept.buffer, c.kept_offset(), c.dst.buffer, c.dst_offset(),
+                       c.pixels());
+    }
     const cl::Event counted = c.compare(0, c.wait, c.r.counts, c.pixels());
     return c.compare(2, {c.scan(counted)}, c.r.counts, c.kept.buffer, c.kept_offset(), c.dst.buffer,
                      c.dst_offset(), c.pixels());
