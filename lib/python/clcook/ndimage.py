@@ -781,7 +781,8 @@ def _extremes(
     outside = _number(cval, where, "cval")
     dtype = output.dtype.newbyteorder("=")
     if box is not None:
-        return _box_extremes(a, output, _box(axes, box, mode, origin, a.ndim, where), outside, minimum, where)
+        steps = [(*one, minimum) for one in _box(axes, box, mode, origin, a.ndim, where)]
+        return _box_extremes(a, output, steps, outside, where)
     axes = _axes(axes, a.ndim, where)
     footprint = _spread(footprint, axes, a.ndim, where, "footprint")
     origins = _spread_origins(origin, axes, footprint.shape, where)
@@ -809,24 +810,23 @@ def _extremes(
     )  # fmt: skip
 
 
-def _box_extremes(
-    a: np.ndarray, output: np.ndarray, steps: Sequence[tuple], cval: float, minimum: bool, where: str
-) -> np.ndarray:
+def _box_extremes(a: np.ndarray, output: np.ndarray, steps: Sequence[tuple], cval: float, where: str) -> np.ndarray:
+    """steps: (axis, size, border, origin, whether it is the minimum), one after the other."""
     if a.size == 0 or not steps:
         return _give(output, a)
-    constant = "constant" if any(border == "constant" for _, _, border, _ in steps) else ""
+    constant = "constant" if any(border == "constant" for _, _, border, _, _ in steps) else ""
     plain, outside = _with_cval(a, cval, constant, output.dtype, where)
-    dtype = output.dtype.newbyteorder("=")
+    dtype = np.dtype(np.uint8) if output.dtype.kind == "b" else output.dtype.newbyteorder("=")
     first, rest = steps, steps[:0]
     if plain.dtype != dtype:
         first, rest = steps[:1], steps[1:]  # SciPy has the type of the output after the first axis
     chain = _Chain(a.shape, plain.dtype, where)
-    for axis, size, border, origin in first:
+    for axis, size, border, origin, minimum in first:
         chain.extreme(axis, size, minimum, border, outside, origin)
     result = _result(output, plain, plain.dtype)
     chain.run(plain, result)
     if rest:
-        return _box_extremes(_give(np.empty(a.shape, dtype), result), output, rest, cval, minimum, where)
+        return _box_extremes(_give(np.empty(a.shape, dtype), result), output, rest, cval, where)
     return _give(output, result)
 
 
@@ -853,8 +853,8 @@ def _extremes1d(
     axis = _axis(axis, a.ndim, where)
     size = _size(size, where)
     output = _output(output, a, where)
-    step = (axis, size, _border(mode, where), _check_origin(origin, size, where))
-    return _box_extremes(a, output, [step], _number(cval, where, "cval"), minimum, where)
+    step = (axis, size, _border(mode, where), _check_origin(origin, size, where), minimum)
+    return _box_extremes(a, output, [step], _number(cval, where, "cval"), where)
 
 
 def minimum_filter(
@@ -902,15 +902,41 @@ def grey_dilation(
     if footprint is not None:
         footprint = np.flip(np.asarray(footprint))
     a = np.asarray(input)
-    axes = _axes(axes, a.ndim, where)
-    sizes: Any = size
-    if footprint is not None:
-        sizes = footprint.shape
-    elif structure is not None:
-        sizes = structure.shape
-    sizes = _each(sizes, len(axes), where, "size")
-    origins = [-one - (size % 2 == 0) for one, size in zip(_each(origin, len(axes), where, "origin"), sizes)]
+    sizes = footprint if footprint is not None else structure
+    origins = _mirrored(origin, size if sizes is None else sizes.shape, axes, a.ndim, where)
     return _extremes(a, size, footprint, structure, output, mode, cval, origins, False, axes, where)
+
+
+def _mirrored(origin: Any, size: Any, axes: Any, ndim: int, where: str) -> list[int]:
+    """The origins of a window that is mirrored."""
+    count = len(_axes(axes, ndim, where))
+    pairs = zip(_each(origin, count, where, "origin"), _each(size, count, where, "size"))
+    return [-one - (extent % 2 == 0) for one, extent in pairs]
+
+
+def _both(
+    input: Any, size: Any, footprint: Any, structure: Any, output: Any, mode: Any, cval: Any, origin: Any, axes: Any,
+    erodes_first: bool, where: str,
+) -> np.ndarray:
+    if size is not None and footprint is not None:
+        warnings.warn("ignoring size because footprint is set", UserWarning, stacklevel=3)
+        size = None
+    _check_given(size, footprint, structure, where)
+    a = _array(input, where)
+    box = size
+    if footprint is not None and structure is None:
+        box = np.shape(footprint) if _given_footprint(footprint, where).all() else None
+    output = _output(output, a, where)
+    if structure is not None or box is None or output.dtype != a.dtype:
+        first, second = (grey_erosion, grey_dilation) if erodes_first else (grey_dilation, grey_erosion)
+        between = first(a, size, footprint, structure, None, mode, cval, origin, axes=axes)
+        return second(between, size, footprint, structure, output, mode, cval, origin, axes=axes)
+    # All axes of both in one go.
+    mirrored = _mirrored(origin, box, axes, a.ndim, where)
+    eroded = [(*one, True) for one in _box(axes, box, mode, origin, a.ndim, where)]
+    dilated = [(*one, False) for one in _box(axes, box, mode, mirrored, a.ndim, where)]
+    steps = eroded + dilated if erodes_first else dilated + eroded
+    return _box_extremes(a, output, steps, _number(cval, where, "cval"), where)
 
 
 def grey_opening(
@@ -918,11 +944,7 @@ def grey_opening(
     mode: Any = "reflect", cval: Number = 0.0, origin: Any = 0, *, axes: Any = None,
 ) -> np.ndarray:
     """An erosion and then a dilation."""
-    if size is not None and footprint is not None:
-        warnings.warn("ignoring size because footprint is set", UserWarning, stacklevel=2)
-        size = None
-    eroded = grey_erosion(input, size, footprint, structure, None, mode, cval, origin, axes=axes)
-    return grey_dilation(eroded, size, footprint, structure, output, mode, cval, origin, axes=axes)
+    return _both(input, size, footprint, structure, output, mode, cval, origin, axes, True, "grey_opening")
 
 
 def grey_closing(
@@ -930,11 +952,7 @@ def grey_closing(
     mode: Any = "reflect", cval: Number = 0.0, origin: Any = 0, *, axes: Any = None,
 ) -> np.ndarray:
     """A dilation and then an erosion."""
-    if size is not None and footprint is not None:
-        warnings.warn("ignoring size because footprint is set", UserWarning, stacklevel=2)
-        size = None
-    dilated = grey_dilation(input, size, footprint, structure, None, mode, cval, origin, axes=axes)
-    return grey_erosion(dilated, size, footprint, structure, output, mode, cval, origin, axes=axes)
+    return _both(input, size, footprint, structure, output, mode, cval, origin, axes, False, "grey_closing")
 
 
 # ---- ranks ----
