@@ -126,8 +126,10 @@ typedef V(double) Wide;
 #define NARROW(a) CONVERT(CLCOOK_ND_DST)(CONVERT(int)(a))
 #elif CLCOOK_ND_DST_KIND == 2  // uint or long
 #define NARROW(a) CONVERT(CLCOOK_ND_DST)(CONVERT(long)(a))
-#else  // ulong
-#define NARROW(a) CONVERT(CLCOOK_ND_DST)(a)
+#else  // ulong, as x86 makes it of a double
+#define NARROW(a)                                        \
+  ((a) < (Wide)0x1p63 ? CONVERT(ulong)(CONVERT(long)(a)) \
+                      : CONVERT(ulong)(CONVERT(long)((a)-0x1p63)) ^ (V(ulong))(1ul << 63))
 #endif
 #define NARROW_FLOAT(a) CONVERT(float)(a)
 
