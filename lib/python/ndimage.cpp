@@ -30,14 +30,6 @@ Launch::Sizes sizes_of(nb::handle value) {
   return {all.at(0), all.at(1), all.at(2)};
 }
 
-// A buffer that is memory of the host.
-cl::Buffer over_host(const Runtime& rt, std::size_t bytes, void* at, cl_mem_flags flags) {
-  cl_int status = CL_SUCCESS;
-  cl::Buffer out(clCreateBuffer(rt.context()(), flags | CL_MEM_USE_HOST_PTR, bytes, at, &status));
-  check(status, "clCreateBuffer");
-  return out;
-}
-
 // One thread at a time.
 class Passes {
  public:
@@ -45,7 +37,8 @@ class Passes {
   // each buffer.
   Passes(const Source& source, const std::vector<nb::object>& passes,
          const std::vector<std::size_t>& sizes)
-      : rt_(standard_runtime()), sizes_(sizes), buffers_(sizes.size()) {
+      : sizes_(sizes), buffers_(sizes.size()), kept_(sizes.at(0), sizes.at(1)) {
+    const Runtime& rt = standard_runtime();
     for (const nb::object& one : passes) {
       Pass pass;
       pass.kernel = nb::cast<std::string>(one[0]);
@@ -63,65 +56,49 @@ class Passes {
       pass.from = nb::cast<std::size_t>(one[6]);
       pass.to = nb::cast<std::size_t>(one[7]);
       const Unlocked unlocked;
-      pass.program = rt_.build(source, defines, "ndimage/" + pass.kernel);
+      pass.program = rt.build(source, defines, "ndimage/" + pass.kernel);
       pass.table =
-          create_buffer(rt_, table.size(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, table.c_str());
+          create_buffer(rt, table.size(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, table.c_str());
       passes_.push_back(std::move(pass));
     }
     const Unlocked unlocked;
-    for (std::size_t i = is_host() ? 2 : 0; i < sizes.size(); ++i)
-      buffers_[i] = create_buffer(rt_, sizes[i]);
+    for (std::size_t i = 2; i < sizes.size(); ++i) buffers_[i] = create_buffer(rt, sizes[i]);
   }
 
   // What it holds on the device.
   std::size_t bytes() const {
-    std::size_t out = 0;
-    for (std::size_t i = is_host() ? 2 : 0; i < sizes_.size(); ++i) out += sizes_[i];
+    std::size_t out = kept_.bytes();
+    for (std::size_t i = 2; i < sizes_.size(); ++i) out += sizes_[i];
     return out;
   }
 
-  void run(void* src, void* dst) {
-    const FinishOnError guard(rt_);
-    const cl_command_queue queue = rt_.queue()();
-    std::vector<cl::Buffer> buffers = buffers_;
-    if (is_host()) {  // whose kernels read and write the arrays themselves
-      buffers[0] = over_host(rt_, sizes_[0], src, CL_MEM_READ_ONLY);
-      buffers[1] = over_host(rt_, sizes_[1], dst, CL_MEM_READ_WRITE);
-    } else {
-      write_rows(rt_, buffers[0], {src, sizes_[0]}, sizes_[0], 1);
-    }
-    std::vector<cl::Event> before;  // the queue is in order
-    for (const Pass& pass : passes_) {
-      Kernel kernel(rt_, pass.program, pass.kernel);
-      const cl::Buffer& from = buffers.at(pass.from);
-      const cl::Buffer& to = buffers.at(pass.to);
-      if (pass.local_bytes == 0) {
-        kernel(pass.launch, before, from, to, pass.table);
-      } else {
-        kernel(pass.launch, before, from, to, pass.table, LocalBytes{pass.local_bytes});
+  void run(const void* src, void* dst) {
+    const auto enqueue = [&](const BufferView& from, const BufferView& to,
+                             std::vector<cl::Event> wait) {
+      buffers_[0] = from.buffer;
+      buffers_[1] = to.buffer;
+      cl::Event done;
+      for (const Pass& pass : passes_) {
+        Kernel kernel(standard_runtime(), pass.program, pass.kernel);
+        const cl::Buffer& read = buffers_.at(pass.from);
+        const cl::Buffer& written = buffers_.at(pass.to);
+        done = pass.local_bytes == 0 ? kernel(pass.launch, wait, read, written, pass.table)
+                                     : kernel(pass.launch, wait, read, written, pass.table,
+                                              LocalBytes{pass.local_bytes});
+        wait = {done};
       }
-    }
-    if (is_host()) {
-      cl_int status = CL_SUCCESS;
-      void* at = clEnqueueMapBuffer(queue, buffers[1](), CL_TRUE, CL_MAP_READ, 0, sizes_[1], 0,
-                                    nullptr, nullptr, &status);
-      check(status, "clEnqueueMapBuffer");
-      check(clEnqueueUnmapMemObject(queue, buffers[1](), at, 0, nullptr, nullptr),
-            "clEnqueueUnmapMemObject");
-      check(clFinish(queue), "clFinish");
-      rt_.cache().store_ended();
-    } else {
-      read_rows(rt_, buffers[1], {dst, sizes_[1]}, sizes_[1], 1);
-    }
+      buffers_[0] = buffers_[1] = cl::Buffer();  // of the host's memory perhaps
+      return done;
+    };
+    run_on_host(kept_, {src, sizes_[0], sizes_[0], 1}, {dst, sizes_[1], sizes_[1], 1}, enqueue, {},
+                {});
   }
 
  private:
-  bool is_host() const { return rt_.info().cpu; }
-
-  Runtime rt_;
   std::vector<Pass> passes_;
   std::vector<std::size_t> sizes_;
   std::vector<cl::Buffer> buffers_;
+  KeptBuffers kept_;
 };
 
 // What passes are made for: whether the device is the host, whether it has doubles, its local memory.

@@ -23,7 +23,7 @@ from typing import Any, Iterable, Sequence
 import numpy as np
 
 from . import _clcook
-from ._arrays import _BORDERS, _CHANNELS, Mode, Number, Whole, _gaussian_problem, _memory, _number, _plans
+from ._arrays import _BORDERS, _CHANNELS, Mode, Number, Whole, _gaussian_problem, _memory, _number, _plans, _results
 from ._arrays import rank_filter as _square_ranks
 from .errors import Unsupported, _invalid
 
@@ -92,6 +92,8 @@ def _type(dtype: np.dtype) -> tuple[str, int]:
 
 def _checked_type(dtype: np.dtype, where: str, name: str) -> np.dtype:
     """The type in this machine's byte order."""
+    if dtype.kind == "c":
+        raise _invalid(where, f"{name} must be of real numbers, got {dtype}", True)
     if (dtype.kind, dtype.itemsize) not in _TYPES:
         raise _invalid(
             where, f"{name} must be of bool, an integer type, float16, float32 or float64, got {dtype}", True
@@ -342,7 +344,7 @@ class _Chain:
         _plans.run(
             ("ndimage", passes, sizes),
             lambda: _clcook._Passes(_source(), passes, sizes),
-            lambda plan: plan.run(a.ctypes.data, result.ctypes.data),
+            lambda plan: plan.run(_clcook._address(a), _clcook._address(result)),
         )
 
 
@@ -373,8 +375,6 @@ class _Window:
 
 def _array(input: Any, where: str) -> np.ndarray:
     a = np.asarray(input)
-    if a.dtype.kind == "c":
-        raise _invalid(where, f"input must be of real numbers, got {a.dtype}", True)
     _checked_type(a.dtype, where, "input")
     return a
 
@@ -385,25 +385,27 @@ def _plain(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return plain.view(np.uint8) if dtype.kind == "b" else plain
 
 
+def _new(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    return _plans.or_without(lambda: _results.empty(shape, dtype))
+
+
 def _output(output: Any, a: np.ndarray, where: str) -> np.ndarray:
     """The array to return: `output`, or a new one."""
+    dtype = None
     if output is None:
-        output = np.empty(a.shape, a.dtype.newbyteorder("="))
+        dtype = a.dtype.newbyteorder("=")
     elif isinstance(output, (type, np.dtype)):
-        output = np.empty(a.shape, output)
+        dtype = np.dtype(output)
     elif isinstance(output, str):
         dtype = np.dtype(output)
         if not issubclass(dtype.type, np.number):
             raise _invalid(where, f"output must name a type of numbers, got {output!r}")
-        output = np.empty(a.shape, dtype)
     else:
         output = np.asarray(output)
         if output.shape != a.shape:
             raise _invalid(where, f"output must have the shape {a.shape}, got {output.shape}")
-    if output.dtype.kind == "c":
-        raise _invalid(where, f"output must be of real numbers, got {output.dtype}", True)
-    _checked_type(output.dtype, where, "output")
-    return output
+    _checked_type(dtype or output.dtype, where, "output")
+    return output if dtype is None else _new(a.shape, dtype)
 
 
 def _result(output: np.ndarray, a: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -420,7 +422,7 @@ def _result(output: np.ndarray, a: np.ndarray, dtype: np.dtype) -> np.ndarray:
         and not np.may_share_memory(output, a)
     ):
         return output
-    return _plans.or_without(lambda: np.empty(a.shape, dtype))
+    return _new(a.shape, dtype)
 
 
 def _axes(axes: Any, ndim: int, where: str) -> tuple[int, ...]:
