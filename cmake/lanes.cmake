@@ -93,7 +93,8 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CLCOOK_SANITIZE)
               "${CLCOOK_GENERATED_DIR}" "${PROJECT_BINARY_DIR}/usage")
   clcook_lane(windows windows "${clcook_lanes}/windows.sh" "${PROJECT_SOURCE_DIR}"
               "${CLCOOK_GENERATED_DIR}" "${CMAKE_COMMAND}" "${PROJECT_BINARY_DIR}/windows")
-  clcook_lane(lint lint "${clcook_lanes}/lint.sh" "${PROJECT_SOURCE_DIR}/kernels")
+  clcook_lane(lint lint "${clcook_lanes}/lint.sh" "${PROJECT_SOURCE_DIR}/kernels"
+              "${PROJECT_SOURCE_DIR}/lib/python/clcook")
   clcook_lane(format format "${clcook_lanes}/format.sh" "${PROJECT_SOURCE_DIR}")
   clcook_lane(layers layers "${clcook_lanes}/layers.sh" "${PROJECT_SOURCE_DIR}")
   clcook_lane(links links "${clcook_lanes}/links.sh" "${PROJECT_SOURCE_DIR}"

@@ -39,7 +39,7 @@ endif()
 
 nanobind_add_module(
   clcook_python NB_STATIC STABLE_ABI "${PROJECT_SOURCE_DIR}/lib/python/module.cpp"
-  "${PROJECT_SOURCE_DIR}/lib/python/memory.cpp" ${clcook_bound} "${clcook_operations}")
+  "${PROJECT_SOURCE_DIR}/lib/python/memory.cpp" "${PROJECT_SOURCE_DIR}/lib/python/ndimage.cpp" ${clcook_bound} "${clcook_operations}")
 target_link_libraries(clcook_python PRIVATE clcook::clcook clcook_warnings)
 # Their headers are not ours to warn of.
 target_include_directories(clcook_python SYSTEM PRIVATE "${NB_DIR}/include" ${Python_INCLUDE_DIRS})

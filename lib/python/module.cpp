@@ -20,6 +20,7 @@ namespace clcook::python {
 
 // The functions bind_<operation> of all files in operations/, written by cmake/python.cmake.
 void bind_operations(nb::module_& m);
+void bind_ndimage(nb::module_& m);
 
 const Runtime& standard_runtime() {
   refuse_fork();
@@ -146,6 +147,7 @@ NB_MODULE(_clcook, m) {
   clcook::python::translate_errors();
   clcook::python::bind_memory(m);
   clcook::python::bind_operations(m);
+  clcook::python::bind_ndimage(m);
   m.attr("__version__") =
       clcook::text(CLCOOK_VERSION_MAJOR, ".", CLCOOK_VERSION_MINOR, ".", CLCOOK_VERSION_PATCH);
   m.def("_flatten_file",

@@ -66,7 +66,7 @@ def test_wheel():
         pytest.skip("CLCOOK_WHEEL names no wheel; the lane python builds one")
     assert os.path.getsize(wheel) < 5_000_000
     names = zipfile.ZipFile(wheel).namelist()
-    for part in ("clcook/_clcook.pyi", "clcook/py.typed", "clcook/include/clcook/select.clh"):
+    for part in ("clcook/_clcook.pyi", "clcook/py.typed", "clcook/ndimage.cl", "clcook/include/clcook/select.clh"):
         assert part in names
     assert not [name for name in names if name.startswith(("include/", "lib/", "share/"))]
 
@@ -101,6 +101,7 @@ def test_a_users_file_runs(user, queue):
     import dask.array as da
 
     assert len(user.arrays(picture((24, 32, 4), "uint8"), DATA / "bc6h/lythwood_room.dds")) == 24
+    assert all(one.shape == (24, 32) for one in user.filters(picture((24, 32), "uint8")))
     user.plans(queue, picture((24, 32), "uint8"))
     volume, a = da.ones((30, 30, 30), dtype="f4", chunks=15), da.ones((30, 30), dtype="f4")
     assert all(one.compute().dtype == "f4" for one in user.lazy(volume, a))

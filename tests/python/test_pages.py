@@ -48,11 +48,11 @@ def given(cl, context, queue):
 
 def test_there_are_pages():
     names = {page.name for page in PAGES}
-    assert {"README.md", "python.md", "gaussian_blur.md"} <= names
+    assert {"README.md", "python.md", "ndimage.md", "gaussian_blur.md"} <= names
 
 
 # The pages of users of Python; those of recipes show a call each.
-FIRST = ("README", "python")
+FIRST = ("README", "python", "ndimage")
 
 
 @pytest.mark.parametrize(

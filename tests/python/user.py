@@ -32,6 +32,7 @@ from clcook import (
     erode,
     gaussian_blur,
     median3x3,
+    ndimage,
     opening,
     rank_filter,
     separable_filter,
@@ -64,6 +65,22 @@ def arrays(a: np.ndarray, texture: pathlib.Path) -> List[np.ndarray]:
     name: str = clcook.device()
     clcook.clear()
     print(name, clcook.__version__)
+    return out
+
+
+def filters(a: np.ndarray) -> List[np.ndarray]:
+    """Of a picture (height, width)."""
+    out: List[np.ndarray] = [ndimage.gaussian_filter(a, 2), ndimage.gaussian_filter(a, (np.float32(1), 2), 1)]
+    out.append(ndimage.gaussian_filter(a, 2, mode=("wrap", "nearest"), cval=1, truncate=3, radius=4, axes=(0, 1)))
+    out.append(ndimage.gaussian_filter1d(a, 2.5, axis=0, order=1, output=np.float32))
+    out += [ndimage.uniform_filter(a, (3, 4), origin=(0, -1)), ndimage.uniform_filter1d(a, 3, -1)]
+    out += [ndimage.correlate(a, np.ones((3, 3)), "float32"), ndimage.correlate1d(a, [1, 2, 1], 0, mode="wrap")]
+    out += [ndimage.minimum_filter(a, 3), ndimage.maximum_filter(a, footprint=np.eye(3))]
+    out += [ndimage.minimum_filter1d(a, 3), ndimage.maximum_filter1d(a, np.int64(3), axis=0)]
+    out += [ndimage.grey_erosion(a, 3), ndimage.grey_dilation(a, structure=np.zeros((3, 3)))]
+    out += [ndimage.grey_opening(a, (3, 5)), ndimage.grey_closing(a, footprint=[[0, 1], [1, 1]])]
+    out += [ndimage.median_filter(a, 3, output=np.empty_like(a)), ndimage.rank_filter(a, -2, size=3)]
+    out.append(ndimage.percentile_filter(a.tolist(), 20.5, size=(3, 5), axes=None))
     return out
 
 

@@ -1,0 +1,339 @@
+"""clcook.ndimage gives what scipy.ndimage gives, bit for bit where neither has a choice."""
+
+import importlib.util
+import inspect
+import os
+import pathlib
+import subprocess
+import sys
+
+import clcook
+import numpy as np
+import pytest
+from clcook import ndimage as ours
+from conftest import python
+
+ndimage = pytest.importorskip("scipy.ndimage")
+
+MODES = list(clcook._arrays._BORDERS)
+SUMS = ("correlate", "correlate1d", "gaussian_filter", "uniform_filter")
+RANKS = ("median_filter", "percentile_filter", "rank_filter")
+
+# What a GPU gets: elements one by one, in local memory that soon ends; and one without doubles.
+DEVICES = {
+    "here": None,
+    "gpu": (False, True, 30000, 64, "a device"),
+    "no doubles": (False, False, 30000, 64, "a device"),
+}
+
+
+@pytest.fixture
+def device(request, monkeypatch):
+    if DEVICES[request.param] is not None:
+        monkeypatch.setattr(ours, "_device", lambda: DEVICES[request.param])
+    elif not ours._device()[1]:
+        pytest.skip("the device has no doubles")
+    return request.param
+
+
+def noise(random, shape, dtype):
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return random.random(shape) < 0.5
+    if dtype.kind in "iu":
+        ends = np.iinfo(dtype)
+        return random.integers(ends.min, ends.max, shape, dtype, endpoint=True)
+    return (random.random(shape) * 4 - 1).astype(dtype)
+
+
+def laid_out(random, a):
+    """The same values, otherwise in memory."""
+    how = random.integers(6)
+    if how == 0:
+        return a.T.copy().T
+    if how == 1:
+        return np.repeat(a, 2, -1)[..., ::2]
+    if how == 2 and a.dtype.kind != "b":
+        return a.astype(a.dtype.newbyteorder())
+    if how == 3:
+        bytes_ = np.empty(a.nbytes + 1, np.uint8)[1:]
+        bytes_.view(a.dtype)[...] = a.ravel()
+        return bytes_.view(a.dtype).reshape(a.shape)
+    if how == 4:
+        a.flags.writeable = False
+    return a
+
+
+def drawn(random, name, shape, dtype):
+    """Arguments for a function, behind the array. Of windows larger than the array scipy's are wrong."""
+    ndim = len(shape)
+    axes = [int(one) for one in random.permutation(ndim)[: random.integers(1, ndim + 1)]]
+    if name not in ("gaussian_filter", "uniform_filter"):
+        axes.sort()  # scipy takes origins by the axes and footprints by their order
+    more = {"mode": MODES[random.integers(len(MODES))]}
+    if name != "correlate1d":
+        more["axes"] = axes
+    if "constant" in more["mode"]:
+        more["cval"] = float(random.integers(0, 3)) if random.random() < 0.5 else random.normal() * 50
+    most = 6 if len(axes) < 3 else 4
+    sizes = [int(random.integers(1, min(most, min(shape)) + 1)) for _ in axes]
+    origins = [int(random.integers(-(size // 2), (size - 1) // 2 + 1)) for size in sizes]
+    if name == "gaussian_filter":
+        return ([float(one) for one in random.random(len(axes)) * 3],), {**more, "order": int(random.integers(0, 3))}
+    if name == "correlate1d":
+        taps = random.normal(size=sizes[0]) / sizes[0]
+        taps = [taps, taps + taps[::-1], taps - taps[::-1]][random.integers(3)]
+        return (taps, axes[0]), {**more, "origin": origins[0]}
+    more["origin"] = origins
+    if name == "correlate":
+        return (random.normal(size=sizes) / np.prod(sizes),), more
+    if name == "uniform_filter":
+        more["mode"] = [MODES[random.integers(len(MODES))] for _ in axes]
+        return (sizes,), more
+    how = random.random()
+    footprint = random.random(sizes) < 0.6
+    footprint.flat[random.integers(footprint.size)] = True
+    count = footprint.size
+    if name.startswith("grey") and how < 0.3:
+        more["structure"] = random.integers(0, 3, sizes)
+    elif how < 0.6 and (ndim > 1 or name not in RANKS):  # scipy's ranks of lines know no footprint
+        more["footprint"] = footprint
+        count = int(footprint.sum())
+    else:
+        more["size"] = sizes
+        if name not in RANKS and random.random() < 0.3:
+            more["size"] = [size + 23 * (size < 3) for size in sizes]
+            more["origin"] = 0
+    first = {"rank_filter": int(random.integers(-count, count)), "percentile_filter": random.random() * 100}
+    return ((first[name],) if name in first else ()), more
+
+
+def assert_same(name, got, expected, count, doubles):
+    assert got.shape == expected.shape and got.dtype == expected.dtype
+    if doubles and name != "uniform_filter" or name not in SUMS:
+        np.testing.assert_array_equal(got, expected)
+    elif expected.dtype.kind == "f":
+        # scipy's running sums, and sums of pairs of floats: within a unit of the type.
+        unit = max(float(np.finfo(expected.dtype).eps), 0 if doubles else 2.0**-40)
+        np.testing.assert_allclose(got, expected, 0, 4 * unit * max(np.abs(expected).max(), 1))
+    else:
+        # One of the last place for each axis, as scipy's running sums of integers are not exact.
+        away = np.abs(got.astype(np.float64) - expected.astype(np.float64))
+        assert np.minimum(away, 256.0**expected.itemsize - away).max() <= count
+
+
+TYPES = {
+    "correlate": [("float32", None), ("uint8", None)],
+    "correlate1d": [("uint8", None), ("float32", None), ("int16", "float64"), ("bool", None)],
+    "gaussian_filter": [("float32", None), ("float64", None), ("uint8", None)],
+    "uniform_filter": [("float32", None), ("uint16", None)],
+    "minimum_filter": [("uint8", None), ("int32", None)],
+    "maximum_filter": [("float32", None), ("uint8", "int16")],
+    "grey_erosion": [("uint8", None)],
+    "grey_dilation": [("float32", None)],
+    "grey_opening": [("uint8", None)],
+    "grey_closing": [("float32", None)],
+    "median_filter": [("float32", None), ("int8", None)],
+    "percentile_filter": [("uint16", None), ("float64", None)],
+    "rank_filter": [("int8", None), ("float32", None)],
+}
+ON_GPUS = ("correlate1d", "uniform_filter", "maximum_filter", "rank_filter")
+CASES = [(name, "here") for name in TYPES] + [(name, "gpu") for name in ON_GPUS] + [(name, "no doubles") for name in SUMS]
+
+
+@pytest.mark.parametrize("name, device", CASES, indirect=["device"])
+def test_random_calls(name, device):
+    random = np.random.default_rng(len(name))
+    for case in range(60):
+        dtype, output = TYPES[name][case % len(TYPES[name])]
+        if device == "no doubles" and "float64" in (dtype, output):
+            continue
+        ndim = int(random.integers(1, 5))
+        shape = tuple(int(one) for one in random.integers(1, (200, 60, 24, 10)[ndim - 1], ndim))
+        a = noise(random, shape, dtype)
+        args, more = drawn(random, name, shape, dtype)
+        if device == "no doubles" and more.get("cval", 0) != int(more.get("cval", 0)):
+            more["cval"] = 1.0
+        given = laid_out(random, a)
+        before = given.copy()
+        if output is not None:
+            more["output"] = output
+        got = getattr(ours, name)(given, *args, **more)
+        np.testing.assert_array_equal(given, before)
+        expected = getattr(ndimage, name)(a, *args, **more)
+        try:
+            assert_same(name, got, expected, ndim, device != "no doubles")
+        except AssertionError as error:
+            raise AssertionError(f"{name}, case {case}: {dtype} {shape}, {args}, {more}") from error
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
+def test_ranks_in_registers(dtype, monkeypatch):
+    monkeypatch.setattr(ours, "_SELECTS_FROM", 0)
+    random = np.random.default_rng(3)
+    a = noise(random, (9, 37), dtype)
+    for count, rank in ((3, 1), (9, 4), (12, 2), (27, 20)):
+        footprint = np.zeros((5, 7), bool)
+        footprint.flat[random.permutation(35)[:count]] = True
+        expected = ndimage.rank_filter(a, rank, footprint=footprint)
+        np.testing.assert_array_equal(ours.rank_filter(a, rank, footprint=footprint), expected)
+
+
+def test_means_of_integers_are_exact():
+    random = np.random.default_rng(4)
+    a = random.integers(0, 5, (40, 70), np.uint16) * 7
+    sums = ndimage.correlate1d(a.astype(np.int64), np.ones(7), 1)
+    np.testing.assert_array_equal(ours.uniform_filter1d(a, 7, 1), sums // 7)
+
+
+def test_sums_behind_an_offset():
+    a = (30000 + np.random.default_rng(5).normal(size=(200, 200))).astype(np.float32)
+    exact = ndimage.gaussian_filter(a.astype(np.float64), 10)
+    scipys = np.abs(ndimage.gaussian_filter(a, 10) - exact).max()
+    assert np.abs(ours.gaussian_filter(a, 10) - exact).max() <= scipys
+
+
+def test_quality():
+    """In decibels of the type's largest value; 1 of integers is the rounding of both."""
+    random = np.random.default_rng(9)
+    for dtype, shape, sigma in (("uint8", (40, 50), 3), ("float32", (9, 20, 30), (1, 2, 4)), ("uint16", (60,), 5)):
+        a = noise(random, shape, dtype)
+        exact = ndimage.gaussian_filter(a.astype(np.float64), sigma, mode="wrap")
+        got = ours.gaussian_filter(a, sigma, mode="wrap", quality=60)
+        peak = 3 if dtype == "float32" else np.iinfo(dtype).max
+        error = np.sqrt(np.mean((got - exact) ** 2))
+        assert got.dtype == dtype and error <= peak * 10**-3 + (dtype != "float32") * 0.5
+    # What the blur cannot is as exact as without.
+    expected = ours.gaussian_filter(a, 5, order=1)
+    np.testing.assert_array_equal(ours.gaussian_filter(a, 5, order=1, quality=60), expected)
+
+
+def test_half():
+    a = noise(np.random.default_rng(6), (30, 40), "float16")
+    wide = a.astype(np.float32)
+    np.testing.assert_array_equal(ours.median_filter(a, (3, 4)), ndimage.median_filter(wide, (3, 4)))
+    np.testing.assert_array_equal(ours.maximum_filter(a, 5), ndimage.maximum_filter(wide, 5))
+    got = ours.gaussian_filter(a, 2)
+    assert got.dtype == np.float16
+    np.testing.assert_allclose(got, ndimage.gaussian_filter(wide, 2), 0, 3 * 2.0**-11 * 2)
+
+
+def test_arrays_without_elements_and_dimensions():
+    for name, args in (("gaussian_filter", (1,)), ("uniform_filter", (3,)), ("median_filter", (3,)), ("grey_opening", (3,))):
+        for shape in ((0,), (3, 0), ()):
+            a = np.ones(shape, np.float32)
+            got = getattr(ours, name)(a, *args)
+            assert got.shape == shape and got.dtype == a.dtype and (got == 1).all()
+
+
+def test_output():
+    a = noise(np.random.default_rng(7), (20, 30), "uint8")
+    for name, args in (("gaussian_filter", (1,)), ("maximum_filter", (3,)), ("median_filter", ((3, 5),))):
+        for output in (np.zeros_like(a), np.zeros((20, 60), a.dtype)[:, ::2], np.zeros(a.shape, ">f4")):
+            assert getattr(ours, name)(a, *args, output=output) is output
+            np.testing.assert_array_equal(output, getattr(ndimage, name)(a, *args, output=output.dtype.type))
+        same = a.copy()
+        getattr(ours, name)(same, *args, output=same)
+        np.testing.assert_array_equal(same, getattr(ndimage, name)(a, *args))
+
+
+def test_memory_mapped(tmp_path):
+    a = noise(np.random.default_rng(8), (20, 30), "uint16")
+    a.tofile(tmp_path / "a")
+    mapped = np.memmap(tmp_path / "a", np.uint16, "r", shape=a.shape)
+    np.testing.assert_array_equal(ours.median_filter(mapped, 3), ndimage.median_filter(a, 3))
+    np.testing.assert_array_equal(ours.uniform_filter1d(mapped, 3, 0), ndimage.uniform_filter1d(a, 3, 0))
+
+
+def test_signatures():
+    for name in ours.__all__:
+        mine = inspect.signature(getattr(ours, name)).parameters.values()
+        theirs = inspect.signature(getattr(ndimage, name)).parameters.values()
+        mine = [one for one in mine if one.name != "quality"]
+        shown = [[(one.name, one.kind, one.default) for one in every] for every in (mine, theirs)]
+        assert shown[0] == shown[1], name
+
+
+A = np.ones((4, 5), np.float32)
+
+
+@pytest.mark.parametrize(
+    "name, args, more",
+    [
+        ("gaussian_filter", (A, (1, 2, 3)), {}),
+        ("gaussian_filter", (A, 1), {"mode": "edge"}),
+        ("gaussian_filter", (A, 1), {"axes": (2,)}),
+        ("gaussian_filter", (A, 1), {"axes": (0, 0)}),
+        ("gaussian_filter", (A, 1), {"radius": -1}),
+        ("gaussian_filter", (A, 1), {"order": -1}),
+        ("gaussian_filter", (A, 1), {"output": np.zeros(3)}),
+        ("uniform_filter", (A, 3), {"origin": 2}),
+        ("uniform_filter1d", (A, 0), {}),
+        ("correlate1d", (A, []), {}),
+        ("correlate", (A, np.ones(3)), {}),
+        ("correlate", (A, np.ones((3, 3))), {"mode": ["wrap", "wrap"]}),
+        ("minimum_filter", (A,), {}),
+        ("minimum_filter", (A,), {"footprint": np.zeros((3, 3))}),
+        ("maximum_filter", (A.astype(complex), 3), {}),
+        ("grey_erosion", (A,), {}),
+        ("median_filter", (A,), {}),
+        ("median_filter", (A,), {"footprint": np.eye(3), "mode": ["wrap", "wrap"]}),
+        ("rank_filter", (A, 9, 3), {}),
+        ("rank_filter", (A, 1.5, 3), {}),
+        ("percentile_filter", (A, 101, 3), {}),
+    ],
+)
+def test_errors_are_of_scipys_kind(name, args, more):
+    with pytest.raises(Exception) as theirs:
+        getattr(ndimage, name)(*args, **more)
+    with pytest.raises(theirs.type):
+        getattr(ours, name)(*args, **more)
+
+
+def test_doubles_where_there_are_none(monkeypatch):
+    monkeypatch.setattr(ours, "_device", lambda: DEVICES["no doubles"])
+    with pytest.raises(clcook.Unsupported, match="a device"):
+        ours.median_filter(A.astype(np.float64), 3)
+    with pytest.raises(clcook.Unsupported, match="a device"):
+        ours.gaussian_filter(A.astype(np.int64), 3)
+
+
+def test_import_needs_no_device():
+    code = "import clcook.ndimage, sys; print('pyopencl' in sys.modules, 'scipy' in sys.modules)"
+    assert python(code, CLCOOK_DEVICE="none of this name") == "False False"
+
+
+# Which of scipy's tests do not apply, and why.
+NOT_OURS = {
+    "complex": "complex numbers are not among the types",
+    "test_gaussian_filter_float16": "asks for the error of a type that clcook has",
+}
+
+
+def run_with_ours(*files, more=()):
+    """How many tests of theirs that call one of ours pass; the rest must pass too."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "ndimage_adapter", "-p", "no:cacheprovider"]
+        + ["--rootdir", str(files[0].parents[2]), *map(str, files), *more],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parent)},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return int(done.stdout.split("of clcook: ")[1].split()[0])
+
+
+def test_the_tests_of_scipy():
+    """In the short grid one in 99."""
+    folder = pathlib.Path(importlib.util.find_spec("scipy.ndimage.tests").origin).parent
+    left_out = " and ".join(f"not {one}" for one in NOT_OURS)
+    passed = run_with_ours(folder / "test_filters.py", folder / "test_morphology.py", more=["-k", left_out])
+    assert passed >= (10 if os.environ.get("CLCOOK_TEST_GRID") == "short" else 2000)
+
+
+@pytest.mark.slow
+def test_the_tests_of_scikit_image():
+    """Of gaussian() and median(), which call scipy's; its packages from 0.26 on have no tests."""
+    pytest.importorskip("skimage.filters.tests.test_median")
+    folder = pathlib.Path(importlib.util.find_spec("skimage.filters.tests").origin).parent
+    assert run_with_ours(folder / "test_gaussian.py", folder / "test_median.py") >= 40
