@@ -260,9 +260,31 @@ TEST_CASE("commands that fail on the device are errors with their code") {
   CHECK(stub::alive() == before);
 }
 
-TEST_CASE("options out of range are refused") {
+TEST_CASE("rows that are none, and options out of range, are refused") {
   stub::set_device(stub::gpu());
   const Runtime runtime = stub::make_runtime();
+  Staging staging(runtime);
+  cl::Buffer kept;
+  unsigned char memory[64] = {};
+  const long before = stub::calls();
+  const auto refused = [&](const auto& call, const std::string& message) {
+    const Error error = error_of(call);
+    CHECK(error.code == Errc::invalid_argument);
+    CHECK_MESSAGE(error.what() == "Staging: " + message, error.what());
+  };
+  refused([&] { staging.up({nullptr, 8, 8, 8}, kept); }, "src is null");
+  refused(
+      [&] {
+        staging.up({memory, 8, 8, 0}, kept);
+      },
+      "src has 0 rows of 8 bytes; both must be at least 1");
+  refused(
+      [&] {
+        staging.place({memory, 7, 8, 8}, kept, nullptr);
+      },
+      "dst: the pitch of 7 bytes is less than a row of 8 bytes");
+  refused([&] { staging.down({kept, {}, false}, {nullptr, 8, 8, 8}, {}); }, "dst is null");
+  CHECK(stub::calls() == before);
   CHECK(error_of([&] {
           Staging staging(runtime, {-1, StripWay::automatic});
         }).code == Errc::invalid_argument);

@@ -2,6 +2,7 @@
 
 import gc
 import re
+import signal
 import sys
 import threading
 import time
@@ -11,7 +12,7 @@ import clcook
 import numpy as np
 import pytest
 from conftest import ROOT, blur, picture, python
-from test_results import blur_plan, same
+from test_results import blur_plan, limit_device, same
 
 
 def resident():
@@ -155,6 +156,37 @@ def test_the_interpreter_goes_on_while_a_picture_is_blurred():
     ended.set()
     thread.join()
     assert sum(begin < t < end for t in ticks) >= 5
+
+
+def test_a_signal_ends_a_picture_in_strips(monkeypatch):
+    class Stop(Exception):
+        pass
+
+    def stop(*_):
+        raise Stop
+
+    limit_device(monkeypatch)
+    a = picture((2000, 1500), "float32")
+    out = np.empty_like(a)
+    before = signal.signal(signal.SIGUSR1, stop)
+    try:
+        for attempt in range(50):
+            out[...] = np.nan
+            kill = lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
+            timer = threading.Timer(0.005 * attempt, kill)
+            try:
+                timer.start()
+                clcook.gaussian_blur(a, 60, out=out)
+                timer.join()
+                time.sleep(1)  # for the signal
+            except Stop:
+                pass
+            timer.join()
+            if not np.isnan(out[0]).any() and np.isnan(out[-1]).all():
+                return
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert False, "all or nothing was written each time"
 
 
 def test_no_leak(cl, context, queue, buffer_of):

@@ -166,7 +166,7 @@ def test_however_arrays_lie(tmp_path, dtype, channels):
     size = a.dtype.itemsize
     expected = within_range(cpp_blur(tmp_path, a, 2), a, (0, 1))
     ranks = {call: call(a.copy(), 2, channel_axis=-1) for call in (clcook.erode, clcook.closing)}
-    for offset, gap in ((0, 0), (0, 48), (0, size), (16, 0), (size, 0), (1, 5 * size + 1)):
+    for offset, gap in ((0, 0), (0, 48), (0, size), (16, 0), (size, 0), (1, 5 * size + 1), (0, -a[0].nbytes % 16)):
         if gap % size:
             continue  # rows are whole elements apart
         memory, src = lying(a, offset, gap)
@@ -186,11 +186,15 @@ def test_however_arrays_lie(tmp_path, dtype, channels):
         same(blur(whole[:-1], 2, out=whole[1:]).copy(), expected)
 
 
-def test_a_compaction_of_more_than_a_piece():
-    a = picture((1203, 517), "uint8")
-    expected = np.flatnonzero(a >= 100).astype(np.uint32)
-    for offset, gap in ((0, 0), (3, 0), (0, 11)):
-        same(clcook.stream_compaction(lying(a, offset, gap)[1], 100 * 256), expected)
+@pytest.mark.parametrize("dtype", PIXELS)
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_a_compaction_however_pixels_lie(dtype, channels):
+    a = picture((603, 517, channels), dtype)
+    expected = clcook.stream_compaction(a, 100)
+    size = a.dtype.itemsize
+    assert len(expected) > 1000
+    for offset, gap in ((0, 0), (size, 0), (0, size * 11), (0, -a[0].nbytes % 16)):
+        same(clcook.stream_compaction(lying(a, offset, gap)[1], 100), expected)
 
 
 def pictures_with_a_range(shape, dtype):

@@ -72,8 +72,12 @@ using StagedBytes = std::function<void(std::size_t begin, std::size_t end)>;
 // Threads and pinned memory, kept from one call to the next. Of pinned memory it has 3 MiB at most
 // for each thread. A staging is used by one thread at a time.
 //
-// On CPUs with the way `automatic` kernels work on the user's memory, where it is aligned to 16
-// bytes.
+// With the way `automatic` OpenCL copies up to 64 KiB by itself, and on CPUs kernels work on the
+// user's memory, where it is aligned to 16 bytes.
+//
+// Throws Error: invalid_argument, with nothing enqueued, where rows are null, empty or closer than
+// they are long; out_of_resources, or opencl, as the commands end. Before an exception leaves, what
+// was enqueued has ended.
 class Staging {
  public:
   // Throws Error(invalid_argument) where the options are out of range.
@@ -83,8 +87,8 @@ class Staging {
   Staging& operator=(Staging&&) noexcept;
 
   // The rows for kernels to read: in place, or `kept` filled with them without gaps, which is made
-  // where it is too small. When it returns, all rows have been read, unless it is in place or the way
-  // is `direct`. `seen` is called before the rows are copied.
+  // where it is too small. They must stay as they are until down() returns. `seen` is called before
+  // that, and before down() writes.
   Staged up(const HostRows& src, cl::Buffer& kept, const StagedBytes& seen = {});
 
   // Memory for kernels to write rows to that down() brings to dst: in place, or `kept`, which is made
@@ -98,9 +102,6 @@ class Staging {
 
   // Has work(begin, end) called in several threads for the bytes 0 to `bytes`.
   void each(std::size_t bytes, const StagedBytes& work);
-
-  // Waits for all that was enqueued; after an exception, before the user's memory goes.
-  void finish();
 
   // The way that rows go; with the reason where it is not the wanted one: "direct (no pinned
   // memory: ...)".

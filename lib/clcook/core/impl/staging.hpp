@@ -11,6 +11,7 @@
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <system_error>
@@ -242,6 +243,23 @@ class PinnedPieces {
   std::size_t next_ = 0;
   std::vector<cl::Event> events_;
 };
+
+inline void check_rows(const std::string& where, const char* name, const void* begin,
+                       std::size_t pitch, std::size_t row_bytes, std::size_t rows) {
+  const auto refuse = [&](const std::string& what) { fail(Errc::invalid_argument, where, what); };
+  if (begin == nullptr) refuse(text(name, " is null"));
+  if (row_bytes == 0 || rows == 0) {
+    refuse(text(name, " has ", rows, " rows of ", row_bytes, " bytes; both must be at least 1"));
+  }
+  if (pitch < row_bytes) {
+    refuse(
+        text(name, ": the pitch of ", pitch, " bytes is less than a row of ", row_bytes, " bytes"));
+  }
+  if (pitch > std::numeric_limits<std::size_t>::max() / 2 / rows) {
+    refuse(
+        text(name, ": ", rows, " rows at a pitch of ", pitch, " bytes overflow the address range"));
+  }
+}
 
 // How many threads copy, from the options.
 inline std::size_t copy_threads(const StripOptions& options, std::size_t devices,
@@ -520,6 +538,7 @@ CLCOOK_INLINE Staging& Staging::operator=(Staging&&) noexcept = default;
 
 CLCOOK_INLINE Staged Staging::up(const HostRows& src, cl::Buffer& kept, const StagedBytes& seen) {
   State& my = *state_;
+  detail::check_rows("Staging", "src", src.begin, src.pitch, src.row_bytes, src.rows);
   const std::size_t total = src.row_bytes * src.rows;
   if (my.takes(src.begin, src.pitch, src.row_bytes, src.rows)) {
     if (seen) my.threads.run(total, seen);
@@ -550,6 +569,7 @@ CLCOOK_INLINE Staged Staging::up(const HostRows& src, cl::Buffer& kept, const St
 CLCOOK_INLINE Staged Staging::place(const HostRowsToWrite& dst, cl::Buffer& kept,
                                     const HostRows* src) {
   State& my = *state_;
+  detail::check_rows("Staging", "dst", dst.begin, dst.pitch, dst.row_bytes, dst.rows);
   const std::size_t total = dst.row_bytes * dst.rows;
   const auto begin_of = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at); };
   const bool apart =
@@ -569,6 +589,7 @@ CLCOOK_INLINE Staged Staging::place(const HostRowsToWrite& dst, cl::Buffer& kept
 CLCOOK_INLINE void Staging::down(const Staged& from, const HostRowsToWrite& dst,
                                  const cl::Event& made, const StagedBytes& each) {
   State& my = *state_;
+  detail::check_rows("Staging", "dst", dst.begin, dst.pitch, dst.row_bytes, dst.rows);
   const std::size_t total = dst.row_bytes * dst.rows;
   const cl::Buffer& memory = from.view.buffer;
   if (!from.in_place) my.prepare(total);

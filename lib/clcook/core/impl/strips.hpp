@@ -510,23 +510,8 @@ inline void check_strips(const StripWork& work) {
   const auto refuse = [&](const std::string& what) {
     fail(Errc::invalid_argument, work.where, what);
   };
-  const auto check_rows = [&](const char* name, const void* begin, std::size_t pitch,
-                              std::size_t row_bytes, std::size_t rows) {
-    if (begin == nullptr) refuse(text(name, " is null"));
-    if (row_bytes == 0 || rows == 0) {
-      refuse(text(name, " has ", rows, " rows of ", row_bytes, " bytes; both must be at least 1"));
-    }
-    if (pitch < row_bytes) {
-      refuse(text(name, ": the pitch of ", pitch, " bytes is less than a row of ", row_bytes,
-                  " bytes"));
-    }
-    if (pitch > std::numeric_limits<std::size_t>::max() / 2 / rows) {
-      refuse(text(name, ": ", rows, " rows at a pitch of ", pitch,
-                  " bytes overflow the address range"));
-    }
-  };
-  check_rows("src", work.src.begin, work.src.pitch, work.src.row_bytes, work.src.rows);
-  check_rows("dst", work.dst.begin, work.dst.pitch, work.dst.row_bytes, work.dst.rows);
+  check_rows(work.where, "src", work.src.begin, work.src.pitch, work.src.row_bytes, work.src.rows);
+  check_rows(work.where, "dst", work.dst.begin, work.dst.pitch, work.dst.row_bytes, work.dst.rows);
   check_disjoint(work.src,
                  HostRows{work.dst.begin, work.dst.pitch, work.dst.row_bytes, work.dst.rows},
                  work.where, "src", "dst");
