@@ -8,7 +8,7 @@ FOLDER of --bin holds python_plain (-DCLCOOK_BUILD_TESTS=ON) and clcook_peers
 that Python finds, to be installed from the same commit.
 
 1. "transfers": clcook.gaussian_blur from numpy to numpy, against the same upload, kernels and read back
-   in C++ (tests/python/plain.cpp), into memory that is new or the same for each call.
+   in C++, by Staging (tests/python/plain.cpp), into memory that is new or the same for each call.
 2. "call": the host's time of a call of a plan on buffers of pyopencl, less that of the C++ call; the
    calls wait for an event, so that the device does not take the host's cores meanwhile.
 3. "sigmas": so many sigmas in a row, each for the first time, from numpy to numpy with the compilation

@@ -130,10 +130,10 @@ class _Owner:
     """What an array of kept memory stands on: when the array and all views of it are gone, the memory
     goes back."""
 
-    __slots__ = ("__array_interface__", "memory")
+    __slots__ = ("__array_interface__", "_memory", "_results")
 
-    def __init__(self, memory: np.ndarray, shape: tuple, dtype: np.dtype) -> None:
-        self.memory = memory
+    def __init__(self, results: _Results, memory: np.ndarray, shape: tuple, dtype: np.dtype) -> None:
+        self._results, self._memory = results, memory
         self.__array_interface__ = {
             "shape": shape,
             "typestr": dtype.str,
@@ -142,7 +142,7 @@ class _Owner:
         }
 
     def __del__(self) -> None:
-        _results.give_back(self.memory)
+        self._results.give_back(self._memory)  # at the end of a program no global is there
 
 
 class _Results:
@@ -166,7 +166,7 @@ class _Results:
                 break
         else:
             memory = np.empty(size, np.uint8)
-        return np.asarray(_Owner(memory, shape, dtype))
+        return np.asarray(_Owner(self, memory, shape, dtype))
 
     def give_back(self, memory: np.ndarray) -> None:
         if memory.size > self._most:
