@@ -72,7 +72,7 @@ _DBL_EPSILON = float(np.finfo(np.float64).eps)
 # from so many elements on.
 _SELECTED = 80
 _SELECTS_FROM = 2**16
-_MOST = 2**30  # of an axis, and of the elements that a work-item counts with an int
+_MOST = 2**30  # what a work-item counts with an int
 
 
 @functools.lru_cache(maxsize=None)
@@ -260,14 +260,15 @@ class _Chain:
         vec = 16 if self._is_host else 1
         padded = [n + extent - 1 for n, extent in zip(shape, extents)]
         padded[3] = _up(padded[3], vec)
-        if max(math.prod(padded), *padded) > _MOST:
-            raise Unsupported(
-                f"{self.where}: an array with its borders must have at most 2^30 elements, got {self.shape}",
-                where=self.where,
-            )
         # The offsets of the neighbours in the copy.
         steps = np.array([padded[1] * padded[2] * padded[3], padded[2] * padded[3], padded[3], 1])
-        offsets = (places * steps).sum(1).astype(np.int32)
+        offsets = (places * steps).sum(1)
+        if max(padded[0] * padded[1], padded[2], padded[3], *offsets) > _MOST:
+            raise Unsupported(
+                f"{self.where}: an axis and a window must have at most 2^30 elements of an array with its borders, got "
+                f"{self.shape}",
+                where=self.where,
+            )
         head = np.array([*shape, *before, *padded, _BORDER_NUMBERS[border], len(offsets), rank, 0], np.int32)
         outside = np.array([cval]).astype(self.dtype).tobytes().ljust(8, b"\0")
         table = head.tobytes() + outside + np.append(offsets, [0] * (len(offsets) % 2)).astype(np.int32).tobytes()
