@@ -198,7 +198,7 @@ nb::class_<Held<Op>> plan_class(nb::module_& m, const char* doc,
   for (const Field<Problem>& one : fields) members += text(one.name, ": ", one.type, " = ..., ");
   const std::string signature = "def __init__(self, queue: object, *, " + members +
                                 "variant: str = 'automatic', tune: str = '') -> None";
-  nb::class_<Held<Op>> out(m, kName, doc);
+  nb::class_<Held<Op>> out(m, kName, doc, nb::is_weak_referenceable());
   out.def(
       "__init__",
       [fields](Held<Op>* self, nb::handle queue, const nb::kwargs& values) {

@@ -248,6 +248,15 @@ def test_plans_leak_nothing(queue):
     assert resident() - memory < 2 << 20
 
 
+def test_plans_have_weak_references(queue):
+    plan = clcook.RankFilter(queue, width=8, height=8, radius=1, rank=0.5, pixel="r8")
+    seen = weakref.WeakValueDictionary(plan=plan)
+    assert seen["plan"] is plan
+    del plan
+    gc.collect()
+    assert "plan" not in seen
+
+
 def test_kept_plans_are_few():
     clcook.clear()
     plans = clcook._arrays._plans

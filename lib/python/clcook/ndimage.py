@@ -13,12 +13,13 @@ InvalidArgument and WrongType, which are its ValueError and TypeError too.
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import numbers
 import operator
 import pathlib
 import warnings
-from typing import Any, Iterable, Sequence
+from typing import Any, Callable, Iterable, Sequence, TypeVar
 
 import numpy as np
 
@@ -72,7 +73,7 @@ _DBL_EPSILON = float(np.finfo(np.float64).eps)
 # from so many elements on.
 _SELECTED = 80
 _SELECTS_FROM = 2**16
-_MOST = 2**30  # of an axis, and of the elements that a work-item counts with an int
+_MOST = 2**30  # what a work-item counts with an int
 
 
 @functools.lru_cache(maxsize=None)
@@ -260,14 +261,15 @@ class _Chain:
         vec = 16 if self._is_host else 1
         padded = [n + extent - 1 for n, extent in zip(shape, extents)]
         padded[3] = _up(padded[3], vec)
-        if max(math.prod(padded), *padded) > _MOST:
-            raise Unsupported(
-                f"{self.where}: an array with its borders must have at most 2^30 elements, got {self.shape}",
-                where=self.where,
-            )
         # The offsets of the neighbours in the copy.
         steps = np.array([padded[1] * padded[2] * padded[3], padded[2] * padded[3], padded[3], 1])
-        offsets = (places * steps).sum(1).astype(np.int32)
+        offsets = (places * steps).sum(1)
+        if max(padded[0] * padded[1], padded[2], padded[3], *offsets) > _MOST:
+            raise Unsupported(
+                f"{self.where}: an axis and a window must have at most 2^30 elements of an array with its borders, got "
+                f"{self.shape}",
+                where=self.where,
+            )
         head = np.array([*shape, *before, *padded, _BORDER_NUMBERS[border], len(offsets), rank, 0], np.int32)
         outside = np.array([cval]).astype(self.dtype).tobytes().ljust(8, b"\0")
         table = head.tobytes() + outside + np.append(offsets, [0] * (len(offsets) % 2)).astype(np.int32).tobytes()
@@ -500,6 +502,62 @@ def _give(output: np.ndarray, result: np.ndarray) -> np.ndarray:
 
 # ---- sums ----
 
+Sums = TypeVar("Sums", bound=Callable[..., np.ndarray])
+
+
+def _also_complex(function: Sums) -> Sums:
+    """Sums of complex numbers, and with complex weights, are those of their parts."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*args: Any, **more: Any) -> np.ndarray:
+        first = args[0] if args else more.get("input")
+        if not np.iscomplexobj(first) and not np.iscomplexobj(more.get("weights", args[1:2])):
+            return function(*args, **more)
+        bound = signature.bind(*args, **more).arguments
+        a, factors = np.asarray(bound["input"]), np.asarray(bound.get("weights", 0))
+        if a.dtype.kind != "c" and factors.dtype.kind != "c":
+            return function(*args, **more)
+        return _in_parts(function, bound, a, factors, function.__name__)
+
+    return call  # type: ignore[return-value]
+
+
+def _in_parts(
+    function: Callable[..., np.ndarray], given: dict[str, Any], a: np.ndarray, factors: np.ndarray, where: str
+) -> np.ndarray:
+    output, cval = given.get("output"), given.get("cval", 0.0)
+    if a.dtype.kind != "c" and np.iscomplexobj(cval):
+        raise _invalid(where, f"cval must be a real number where input is real, got {cval!r}")
+    if output is None:
+        output = np.promote_types(a.dtype, np.complex64)
+    elif isinstance(output, (type, np.dtype)) and np.dtype(output).kind != "c":
+        warnings.warn("promoting specified output dtype to complex", stacklevel=4)
+        output = np.promote_types(output, np.complex64)
+    result = np.empty(a.shape, output) if isinstance(output, (type, np.dtype, str)) else np.asarray(output)
+    if result.dtype.kind != "c" or result.shape != a.shape:
+        raise _invalid(
+            where, f"output must have the shape {a.shape} and a complex dtype, got {result.shape} and {result.dtype}"
+        )
+
+    def part(values: np.ndarray, weights: np.ndarray, outside: Any, dtype: np.dtype | None) -> np.ndarray:
+        more = {"weights": weights} if "weights" in given else {}
+        return function(**{**given, "input": values, "output": dtype, "cval": outside, **more})
+
+    kind = result.real.dtype
+    if factors.dtype.kind != "c":
+        real = part(a.real, factors, np.real(cval), kind)
+        imaginary = part(a.imag, factors, np.imag(cval), kind)
+    else:
+        factors = factors.conj()
+        real = part(a.real, factors.real, np.real(cval), kind)
+        imaginary = part(a.real, factors.imag, np.real(cval), kind)
+        if a.dtype.kind == "c":
+            real -= part(a.imag, factors.imag, np.imag(cval), None)
+            imaginary += part(a.imag, factors.real, np.imag(cval), None)
+    result.real, result.imag = real, imaginary
+    return result
+
 
 def _sums(a: np.ndarray, output: np.ndarray, steps: Sequence[tuple], where: str) -> np.ndarray:
     """steps: (axis, "correlate" or "uniform", taps or size, border, cval, origin), one after the other."""
@@ -521,6 +579,7 @@ def _sums(a: np.ndarray, output: np.ndarray, steps: Sequence[tuple], where: str)
     return _give(output, result)
 
 
+@_also_complex
 def correlate1d(
     input: Any, weights: Any, axis: Whole = -1, output: Any = None, mode: Mode = "reflect", cval: Number = 0.0,
     origin: Whole = 0,
@@ -572,6 +631,7 @@ def _gaussian_step(
     return axis, "correlate", taps, _border(mode, where), _number(cval, where, "cval"), 0
 
 
+@_also_complex
 def gaussian_filter1d(
     input: Any, sigma: Number, axis: Whole = -1, order: Whole = 0, output: Any = None, mode: Mode = "reflect",
     cval: Number = 0.0, truncate: Number = 4.0, *, radius: Whole | None = None,
@@ -583,6 +643,7 @@ def gaussian_filter1d(
     return _sums(a, _output(output, a, where), [step], where)
 
 
+@_also_complex
 def gaussian_filter(
     input: Any, sigma: Any, order: Any = 0, output: Any = None, mode: Any = "reflect", cval: Number = 0.0,
     truncate: Number = 4.0, *, radius: Any = None, axes: Any = None, quality: Number | None = None,
@@ -639,6 +700,7 @@ def _blurred(
     return _give(output, result)
 
 
+@_also_complex
 def uniform_filter1d(
     input: Any, size: Whole, axis: Whole = -1, output: Any = None, mode: Mode = "reflect", cval: Number = 0.0,
     origin: Whole = 0,
@@ -653,6 +715,7 @@ def uniform_filter1d(
     return _sums(a, output, [step], where)
 
 
+@_also_complex
 def uniform_filter(
     input: Any, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Number = 0.0, origin: Any = 0, *,
     axes: Any = None,
@@ -698,6 +761,7 @@ def _spread_origins(origin: Any, axes: tuple[int, ...], shape: Sequence[int], wh
     return out
 
 
+@_also_complex
 def correlate(
     input: Any, weights: Any, output: Any = None, mode: Mode = "reflect", cval: Number = 0.0, origin: Any = 0, *,
     axes: Any = None,
