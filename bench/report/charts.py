@@ -161,10 +161,6 @@ def chart_file(results, words):
 # ---- Gains in a sentence ----
 
 
-def figure_of(value):
-    return f"{value:.{0 if value >= 9.95 else 1 if value >= 1.095 else 2}f}"
-
-
 def gain_text(results, words):
     """RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short]: "2.8 times as fast as", or "as fast as" where the interval
     contains 1 or the ratio rounds to that; with short "2.8×" or "a tie". Against OTHER at equal tunes, else against the
@@ -178,7 +174,7 @@ def gain_text(results, words):
         ends = against_others(find(results, stem, "peers"))
         if not ends or wanted:
             refuse(f"'{stem}' has nothing that clcook was compared with")
-        least, most = map(figure_of, ends)
+        least, most = map(times, ends)
         return ("" if least == most else least + ("× to " if is_short else " to ")) + most + unit
     group = find(results, stem, "bench").group_of(recipe, wanted)
     ratio, verdict = NO_RATIO, ""
@@ -189,7 +185,7 @@ def gain_text(results, words):
                 ratio, verdict = row.against, row.verdict
     elif recipe in RECIPES:
         _, _, ratio, verdict = pair_of(RECIPES[recipe], group.rows, variant, other)
-    figure = "" if math.isnan(ratio.value) else figure_of(ratio.value)
+    figure = "" if math.isnan(ratio.value) else times(ratio.value)
     if verdict == "tie" or (verdict and figure == "1.00"):
         return "a tie" if is_short else "as fast as"
     if verdict in ("faster", "slower"):
