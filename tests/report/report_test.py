@@ -292,6 +292,25 @@ class TheDemo(Case):
             self.write("bench.json", json.dumps(bench))
             self.assertIn(best, self.demo(others)[2])
 
+    def test_has_the_gain_over_a_loop_first_where_one_was_timed_here(self):
+        text = (DATA / "bench/results/gpu-bench.json").read_text().replace("fixture_blur", "line_blur")
+        self.write("bench.json", text)
+        row = {"case": "a", "who": "clcook (coalesced)", "version": "", "seconds": [1, 1, 1], "max_error": 0.0, "psnr": None}
+        peers = {"format": 1, "kind": "peers", "commit": "abc1234", "date": "2026-01-02T03:04:05Z", "recipe": "line_blur", "threads": 2,
+                 "device": json.loads(text)["device"], "rows": [row, {**row, "who": "C++ loop", "seconds": [4.5, 4.5, 4.5]}]}  # fmt: skip
+        others = DATA / "bench/results/cpu-bench.json"
+        for device, skipped, wanted in [({}, {}, True), ({"name": "another"}, {}, False), ({}, {"skipped": "it differs", "seconds": None}, False)]:
+            rows = [row, {**peers["rows"][1], **skipped}]
+            rows[1] = {key: value for key, value in rows[1].items() if value is not None or key == "psnr"}
+            self.write("loops_peers_line_blur.json", json.dumps({**peers, "device": {**peers["device"], **device}, "rows": rows}))
+            code, out, err = report("--demo", self.folder, others)
+            self.assertEqual(code, 0, err)
+            page = (self.folder / "index.html").read_text()
+            self.is_well_formed(page)
+            for part in ("Against a C++ loop, 2 threads", "beating it here proves little", '4.5× [4.5, 4.5]'):
+                self.assertEqual(part in page, wanted, part)
+            self.assertRegex(out, r"line_blur +4\.5× +3\.2× +tiled" if wanted else r"line_blur +3\.2× +tiled")
+
     def test_goes_without_times_but_not_without_anything(self):
         self.write("line_blur.txt", "line_blur\n")
         self.assertIn("Not measured yet", self.demo()[2])
