@@ -244,8 +244,8 @@ def make_figure(results, query):
         return text, pattern.replace("\\ ", r"\s+")
     if kind != "gain":
         refuse(f"'{query}' is neither gain nor value")
-    several = f"{NUMBER}(?:×? to {NUMBER})?" if "others" in words else NUMBER
-    pattern = f"{several}×|a tie" if words[-1] == "short" else f"{several} times as fast as|as fast as"
+    several, cases = (f"{NUMBER}(?:×? to {NUMBER})?", r"(?: \(\d+ cases\))?") if "others" in words else (NUMBER, "")
+    pattern = f"{several}×{cases}|a tie" if words[-1] == "short" else f"{several} times{cases} as fast as|as fast as"
     return gain_text(results, words), pattern.replace(" ", r"\s+")
 
 

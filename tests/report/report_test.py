@@ -365,7 +365,7 @@ class Documents(Case):
 
     def test_have_a_column_per_device_in_the_table_of_recipes(self):
         _, _, page = self.rewritten("<!-- clcook:table recipes -->" + END, name="README.md")
-        for part in ("| Recipe | The question | Fixture CPU | Fixture GPU |", "| [fixture_blur](docs/fixture_blur.md) |", "× tiled** |",
+        for part in ("| Recipe | The question | Fixture CPU | Fixture GPU |", "| [fixture_blur](docs/fixture_blur.md) |", "× tiled (2)** |",
                      "&lt;b&gt;&amp;\"odd'\\|name", "fast\\`x\\`&lt;i&gt;"):  # fmt: skip
             self.assertIn(part, page)
 
@@ -909,6 +909,18 @@ class Steps(Case):
         with self.assertRaisesRegex(Refused, "has no steps of 'r' at width=8"):
             made()
 
+    def test_are_evidence_of_a_technique_at_other_tunes_by_the_fastest_of_each(self):
+        one = {"kind": "pair", "with": "faster", "without": "slow", "words": ""}
+        result = result_of("bench", [row_of("slow", {"group": 64}, 100), row_of("faster", {"group": 128}, 50)])
+        found = ladder.in_bench(result, self.recipe, one)
+        self.assertEqual((found.word, found.evidence.partition(" [")[0]), ("pays", "slow to faster with group=128 2.0×"))
+
+    def test_that_are_over_their_ceiling_say_why_by_what_it_counts(self):
+        for limit, flag, words in [("copy", "over 105 % of x: a cache hit", "copy (over 105 % of x: a cache hit)"), ("copy", None, "copy"),
+                                   ("fma", "over 105 % of x: a cache hit", "fma (over 105 % of the ceiling: fewer operations than the card's formula counts)"),
+                                   ("launch", "the clock", "launch (the clock)")]:  # fmt: skip
+            self.assertEqual(tables.limit_of(results.Row({"limit": limit, "flag": flag})), words)
+
     def test_have_a_counter_of_their_device_variant_tune_and_size(self):
         self.recipe["for_gpus"] = "fast"
         result = result_of("bench", [row_of("slow", {"group": 64}, 100), row_of("fast", {}, 30)])
@@ -935,6 +947,10 @@ class Steps(Case):
             ({"issue_pct": 20, "l2_hit_pct": 21, "dram_read_bytes": 4e6, "dram_write_bytes": 4e6}, "L2 hit rate 21 %"),
             ({"issue_pct": 20, "stall_global": 30, "stall_math": 10, "stall_not_chosen": 99}, "75 % of waits: global memory"),
             ({"issue_pct": 20, "bank_conflicts": 5, "local_wavefronts": 10}, "bank conflicts 50 % of local passes"),
+            # Conflicts that nobody waits for limit nothing.
+            ({"issue_pct": 20, "bank_conflicts": 5, "local_wavefronts": 10, "stall_global": 18, "stall_local": 2}, "90 % of waits: global memory"),
+            ({"issue_pct": 20, "bank_conflicts": 5, "local_wavefronts": 10, "stall_global": 2, "stall_local": 18}, "bank conflicts 50 % of local passes"),
+            ({"issue_pct": 35, "lanes": 10.1, "stall_math": 10}, "10 of 32 lanes active"),
             ({"issue_pct": 20, "stall_math": 10}, ""),
         ]:  # fmt: skip
             row = results.Row(counters_of("slow", **{"time_ns": 10000, **counters}))
@@ -979,7 +995,7 @@ class Comparisons(Case):
         rows = [row_of(*one, ratio=ratio, shape={"n": n}) for n, *those in [(5, 0.5, 0.4), (64, 4, 8)]
                 for one, ratio in zip([("slow", {"group": 128}, 1), ("fast", {}, 1), ("faster", {}, 1)], [1, *those])]  # fmt: skip
         result = result_of("bench", rows)
-        self.assertEqual(self.cells([result], "r"), ["*1.00× to 2.0×"])
+        self.assertEqual(self.cells([result], "r"), ["*1.00× to 2.0× (2)"])
         self.assertEqual(self.cells([result], "other"), ["not measured yet"])
 
     def test_are_with_the_fastest_other_program_on_a_cpu(self):
@@ -993,28 +1009,28 @@ class Comparisons(Case):
         rows = [peer(*one) for one in [("small", "clcook (a)", 10), ("small", "C++ loop", 30), ("small", "Lib", 8),
                                        ("large", "clcook (a)", 10), ("large", "C++ loop", 30), ("large", "Lib", 90)]]  # fmt: skip
         those = [bench, result_of("peers", rows, cpu, "p", recipe="r")]
-        self.assertEqual(self.cells(those, "r"), ["*0.80× to 3.0×"])
+        self.assertEqual(self.cells(those, "r"), ["*0.80× to 3.0× (2)"])
         self.assertEqual(self.cells(those, "other"), ["-"])
         self.assertEqual(tables.recipes_table(those, "").columns[2], "a device: against C++ and libraries")
-        self.assertEqual(gain_text(those, ["p", "r", "others"]), "0.80 to 3.0 times as fast as")
-        self.assertEqual(gain_text(those, ["p", "r", "others", "short"]), "0.80× to 3.0×")
+        self.assertEqual(gain_text(those, ["p", "r", "others"]), "0.80 to 3.0 times (2 cases) as fast as")
+        self.assertEqual(gain_text(those, ["p", "r", "others", "short"]), "0.80× to 3.0× (2 cases)")
         with self.assertRaisesRegex(Refused, "'p' has nothing that clcook was compared with"):
             gain_text(those, ["p", "r", "others", "width=1"])
         # Beside a library stands the fastest variant that is as exact, from the least case to the most.
         rows = [peer(*one) for one in [
-            ("small", "clcook (a)", 10), ("small", "Lib, one way", 30), ("small", "Lib, another", 20), ("small", "Rough", 5, 40),
+            ("small", "clcook (a)", 10), ("small", "Lib, one way", 30), ("small", "Lib, another", 20), ("small", "Rough", 5, 40), ("small", "Once", 30),
             ("large", "clcook (rough)", 1, 60), ("large", "clcook (b)", 10, 100), ("large", "Lib, one way", 50, 102), ("large", "Rough", 2, 61),
             ("large", "Exact", 40)]] + [peer("large", "Left out", 1, skipped="not there")]  # fmt: skip
         result = result_of("peers", rows, recipe="r")
         # Exact has no row as exact beside it in its only case.
-        self.assertEqual(lines_of(tables.libraries_table([result], result.device, "")), ["r|Lib|*2.0× to 5.0×|2", "r|Rough|0.50× to 2.0×|2"])
+        self.assertEqual(lines_of(tables.libraries_table([result], result.device, "")), ["r|Lib|*2.0× to 5.0×|2", "r|Rough|0.50× to 2.0×|2", "r|Once|*3.0×|1 of 2"])
         self.assertEqual(tables.libraries_table([result], "another GPU", "").rows, [])
         # Times are compared with the first of their own case, or with none where it was left out.
         rows = [peer("", "clcook", 1), peer("", "A", 2), peer("large", "clcook", 0, skipped="differs"), peer("large", "A", 3),
-                peer("small", "clcook (a)", 0, skipped="differs"), peer("small", "clcook (b)", 4), peer("small", "A", 2)]  # fmt: skip
+                peer("small", "clcook (a)", 0, skipped="differs"), peer("small", "clcook (b)", 4), peer("small", "A", 2), peer("small", "B, so", 2), peer("small", "B, or so", 2)]  # fmt: skip
         table = tables.peers_table(result_of("peers", rows, recipe="r"))
-        self.assertEqual([row[4].partition("×")[0] for row in table.rows], ["1", "2.0", "-", "1", "0.50"])
-        self.assertEqual((table.rows[2][0], table.note), ("large", "Left out: clcook, clcook (a) (differs)"))
+        self.assertEqual([row[4].partition("×")[0] for row in table.rows], ["1", "2.0", "-", "1", "0.50", "0.50", "0.50"])
+        self.assertEqual((table.rows[2][0], table.note), ("large", "Left out: clcook, clcook (a) (differs); Not in every case: B (1 of 3)"))
 
 
 ROWS_OF_20 = ["rank_filter", "    width=4041 height=3128 radius=5 rank=0.5 pixel=rg16 border=clamp",
