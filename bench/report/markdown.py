@@ -9,6 +9,7 @@ from charts import chart_file, gain_text
 from curves import curves_file
 from doubts import History, Vouch, doubts_about
 from files import read_file, write_file
+from intervals import times
 from kernels import kernel_markdown
 from ladder import ladder_table, techniques_table
 from results import Refused, find, known_recipe, refuse, text_of
@@ -190,9 +191,11 @@ def make_value(results, words):
 
 
 class Shortest(float):
-    """8.0 without a format is 8."""
+    """8.0 without a format is 8; "times" is that of ratios."""
 
     def __format__(self, spec):
+        if spec == "times":
+            return times(self)
         return float.__format__(self, spec) if spec else repr(float(self)).removesuffix(".0")
 
 

@@ -489,6 +489,7 @@ class Documents(Case):
         gain = "gain gpu-bench fixture_blur tiled"
         for text, query, wanted in [
             ("It is ?<!--a1--> faster.", value, "It is 3.2 times<!--a1--> faster."),
+            ("?<!--a1--> as fast", "value gpu-bench /rows/variant=tiled,shape.width=1920/ratio/value {:times} times", "3.2 times<!--a1--> as fast"),
             ("It is 99.5 times<!--a1--> faster.", value, "It is 3.2 times<!--a1--> faster."),
             ("It is 3.2\n  times<!--a1-->.", value, "It is 3.2\n  times<!--a1-->."),
             ("It is 9\n  times<!--a1-->.", value, "It is 3.2 times<!--a1-->."),
