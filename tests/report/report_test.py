@@ -1148,6 +1148,18 @@ class Grid(Case):
         self.assertIn("all: 1 of 1 lost, median 0.50, 5 % 0.500, worst 0.500", out.getvalue())
         self.assertIn("r width=300 height=300: v 4.0 us, right 2.0 us, 0.500", out.getvalue())
 
+    def test_has_problems_of_a_bench_beside_loops_instead(self):
+        """--loops: the first problem that was measured, and a loop in each recipe, which ./cook demo compares with."""
+        run, *_ = self.module()
+        shape = {"width": 8, "rank": 0.5, "pixel": "r8"}
+        rows = [{"recipe": "r", "status": "not run", "shape": {"width": 9}}, {"recipe": "r", "status": "measured", "shape": shape}]
+        path = self.write("bench.json", json.dumps({"rows": [*rows, {"recipe": "r", "status": "measured", "shape": {"width": 10}}]}))
+        self.assertEqual(run.measured_cases(path, "r"), [("width=8 rank=0.5 pixel=r8",) * 2])
+        self.assertEqual(run.measured_cases(path, "other"), [])
+        for recipe in (self.RUN.parent / "recipes").glob("*.py"):
+            shared = (self.RUN.parent / "blur.py").read_text() if "import blur" in recipe.read_text() else ""
+            self.assertRegex(recipe.read_text() + shared, rf'peer\("{re.escape(run.LOOP)}", "cpu"', recipe.name)
+
     def test_counts_lost_rows_of_both_sizes_and_names_the_worst(self):
         rows = [grid_row(1, {"a": 2, "b": 3}), grid_row(2, {"a": 1, "b": 1.5}), grid_row(1, {"a": 4}, width=64), grid_row(1, {}),
                 grid_row(1, {"a": 8}, caller_us=2), {"recipe": "r", "shape": {}, "skipped": "no"}]  # fmt: skip
