@@ -75,7 +75,12 @@ Share share_of_ceiling(const BenchRow& row, const Ceilings& ceilings) {
 
 // What is odd about a row's times.
 std::optional<std::string> flag_of(const BenchRow& row, const Ceilings& ceilings) {
-  if (row.share > 1.05) return "over 105 % of the ceiling: a cache hit or a wrong byte count";
+  if (row.share > 1.05) {
+    return std::string("over 105 % of the ceiling") +
+           (row.limit == "copy"  ? ": a cache hit or a wrong byte count"
+            : row.limit == "fma" ? ": fewer operations than the card's formula counts"
+                                 : "");
+  }
   const double slowest = *std::max_element(row.probes_us->begin(), row.probes_us->end());
   const double slower = slowest / ceilings.probe_us.value_or(slowest) - 1;
   if (slower > kDrift)

@@ -292,6 +292,22 @@ Json picture_of(const std::string& argument) {
 
 // ---- The command ----
 
+// What ./cook demo measured here.
+Json measured_here(const std::filesystem::path& folder) {
+  Json out = Json::object();
+  for (const char* kind : {"bench", "check"}) {
+    const std::filesystem::path path = folder / (std::string(kind) + ".json");
+    if (std::filesystem::exists(path)) out[kind] = to_json(load({path.string()}).front(), false);
+  }
+  out["loops"] = Json::array();
+  for (const Recipe& one : recipes()) {
+    const std::filesystem::path path = folder / ("loops_peers_" + one.name + ".json");
+    if (std::filesystem::exists(path))
+      out["loops"].push_back(to_json(load({path.string()}).front(), false));
+  }
+  return out;
+}
+
 // What the scripts read.
 Json facts_of(const ReportArguments& arguments, const std::vector<AnyResult>& results) {
   Json out{
@@ -307,13 +323,7 @@ Json facts_of(const ReportArguments& arguments, const std::vector<AnyResult>& re
   for (const AnyResult& one : results)
     out["results"].push_back(to_json(one, arguments.markdown && arguments.check));
   for (const std::string& one : arguments.pictures) out["pictures"].push_back(picture_of(one));
-  // What ./cook demo measured here.
-  for (const char* kind : {"bench", "check"}) {
-    const std::filesystem::path path =
-        std::filesystem::path(arguments.demo) / (std::string(kind) + ".json");
-    if (!arguments.demo.empty() && std::filesystem::exists(path))
-      out["here"][kind] = to_json(load({path.string()}).front(), false);
-  }
+  if (!arguments.demo.empty()) out["here"] = measured_here(arguments.demo);
   return out;
 }
 

@@ -25,8 +25,8 @@ def report(facts):
     if facts["demo"]:
         from page import write_demo
 
-        here, check = (Result(facts["here"][kind]) if kind in facts.get("here", {}) else None for kind in ("bench", "check"))
-        return write_demo(facts["demo"], here, check, results)
+        here, check = (Result(facts["here"][kind]) if kind in facts["here"] else None for kind in ("bench", "check"))
+        return write_demo(facts["demo"], here, check, [Result(one) for one in facts["here"]["loops"]], results)
     if facts["curves"]:
         from curves import write_curves
 

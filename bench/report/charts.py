@@ -161,14 +161,10 @@ def chart_file(results, words):
 # ---- Gains in a sentence ----
 
 
-def figure_of(value):
-    return f"{value:.{0 if value >= 9.95 else 1 if value >= 1.095 else 2}f}"
-
-
 def gain_text(results, words):
     """RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short]: "2.8 times as fast as", or "as fast as" where the interval
     contains 1 or the ratio rounds to that; with short "2.8×" or "a tie". Against OTHER at equal tunes, else against the
-    baseline. RESULT RECIPE others [short]: "1.6 to 4.2 times as fast as" the fastest other program, over the cases."""
+    baseline. RESULT RECIPE others [short]: "1.6 to 4.2 times (5 cases) as fast as" the fastest other program."""
     if len(words) < 3:
         refuse("expected: gain RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short], or RESULT RECIPE others [short]")
     is_short = words[-1] == "short"
@@ -178,8 +174,10 @@ def gain_text(results, words):
         ends = against_others(find(results, stem, "peers"))
         if not ends or wanted:
             refuse(f"'{stem}' has nothing that clcook was compared with")
-        least, most = map(figure_of, ends)
-        return ("" if least == most else least + ("× to " if is_short else " to ")) + most + unit
+        (least, most), count = map(times, ends[:2]), ends[2]
+        span = ("" if least == most else least + ("× to " if is_short else " to ")) + most
+        cases = f" ({count} cases)" if count > 1 else ""
+        return f"{span}×{cases}" if is_short else f"{span} times{cases} as fast as"
     group = find(results, stem, "bench").group_of(recipe, wanted)
     ratio, verdict = NO_RATIO, ""
     variant, _, other = who.partition("/")
@@ -189,7 +187,7 @@ def gain_text(results, words):
                 ratio, verdict = row.against, row.verdict
     elif recipe in RECIPES:
         _, _, ratio, verdict = pair_of(RECIPES[recipe], group.rows, variant, other)
-    figure = "" if math.isnan(ratio.value) else figure_of(ratio.value)
+    figure = "" if math.isnan(ratio.value) else times(ratio.value)
     if verdict == "tie" or (verdict and figure == "1.00"):
         return "a tie" if is_short else "as fast as"
     if verdict in ("faster", "slower"):

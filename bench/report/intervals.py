@@ -25,8 +25,13 @@ class Ratio(NamedTuple):
 
 
 def times(ratio):
-    """A ratio with two decimals, four when it is small."""
-    return "-" if math.isnan(ratio) else f"{ratio:.{4 if abs(ratio) < 0.1 else 2}f}"
+    """A ratio with two significant digits: "130", "2.3", "0.041"; up to 1.1 with two decimals, where a hundredth says who is faster."""
+    if math.isnan(ratio) or math.isinf(ratio) or ratio <= 0:
+        return "-" if math.isnan(ratio) else f"{ratio:.2f}"
+    if 0.095 <= ratio < 1.095:
+        return f"{ratio:.2f}"
+    rounded = float(f"{ratio:.1e}")
+    return f"{rounded:.{max(0, 1 - math.floor(math.log10(rounded)))}f}"
 
 
 def digits(value):

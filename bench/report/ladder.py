@@ -4,10 +4,11 @@ import math
 
 from intervals import digits, times
 from results import (
-    BOLD, RECIPES, TECHNIQUES, Pair, baseline_of, best_of, fastest_rows, newest_of, number, pair_of, ratio_of, refuse,
-    row_of, short_device, text_of, variant_of)  # fmt: skip
+    BOLD, RECIPES, TECHNIQUES, Pair, baseline_of, best_of, fastest_rows, judge, newest_of, number, pair_of, ratio_of,
+    refuse, row_of, short_device, text_of, variant_of)  # fmt: skip
 from tables import Cell, Right, Table, counted
 
+FEW_LANES = 24  # of 32
 LIMITING = 0.6  # from this share of what there is on, a counter limits a kernel
 
 
@@ -21,18 +22,24 @@ def rungs_of(recipe, rows, reached):
     return [one for one in recipe["variants"] if one["name"] in wanted and row_of(rows, one["name"])]
 
 
+def tuned_pair(recipe, group, fast, slow):
+    """Two variants at equal tunes and "", or else the fastest of each and "with" the tune of the first; no pair where one is missing."""
+    pair = pair_of(recipe, group.rows, fast, slow)
+    rows = fastest_rows(group)
+    fast, slow = row_of(rows, fast), row_of(rows, slow)
+    if pair.fast or not fast or not slow:
+        return pair, ""
+    ratio = ratio_of(slow, fast)
+    return Pair(fast, slow, ratio, judge(ratio)), " with " + (text_of(fast.tune) or "its own tune")
+
+
 def rung_step(recipe, group, variant):
-    """What the step to a variant gains: at equal tunes, or else with the tune that is named."""
+    """What the step to a variant gains."""
     if not variant["predecessor"]:
         return Cell("baseline")
-    pair, tune = pair_of(recipe, group.rows, variant["name"], variant["predecessor"]), ""
+    pair, tune = tuned_pair(recipe, group, variant["name"], variant["predecessor"])
     if not pair.fast:
-        rows = fastest_rows(group)
-        fast, slow = row_of(rows, variant["name"]), row_of(rows, variant["predecessor"])
-        if not fast or not slow:
-            return Cell("-")
-        pair = Pair(fast, slow, ratio_of(slow, fast))
-        tune = " with " + (text_of(fast.tune) or "its own tune")
+        return Cell("-")
     figure = times(pair.ratio.value)
     if pair.ratio.is_tie or figure == "1.00":
         return Cell("tie" + tune, "tie")
@@ -80,15 +87,16 @@ def limit_text(row, size, copy_gbs):
     if issue >= LIMITING and not dram > issue:
         # Where many lanes are idle in a slot, they say more.
         lanes = counted(row, "lanes")
-        return f"{lanes:.0f} of 32 lanes active" if lanes < 24 else f"issue slots {100 * issue:.0f} %"
+        return f"{lanes:.0f} of 32 lanes active" if lanes < FEW_LANES else f"issue slots {100 * issue:.0f} %"
     if dram >= LIMITING:
         # Read again and again, since the cache did not hold it.
         return f"L2 hit rate {counted(row, 'l2_hit_pct'):.0f} %" if moved > 2 * size else f"DRAM {100 * dram:.0f} %"
-    passes = counted(row, "local_wavefronts")
+    passes, wait = counted(row, "local_wavefronts"), wait_of(row)
     conflicts = counted(row, "bank_conflicts") / passes if passes else math.nan
-    if conflicts >= 0.4:
+    if conflicts >= 0.4 and (not wait or "local memory" in wait):
         return f"bank conflicts {100 * conflicts:.0f} % of local passes"
-    return wait_of(row)
+    lanes = counted(row, "lanes")
+    return wait or (f"{lanes:.0f} of 32 lanes active" if lanes < FEW_LANES else "")
 
 
 def ladder_table(results, recipe, result, group, also):
@@ -173,8 +181,8 @@ def in_bench(result, recipe, one):
     if one["kind"] == "baseline":
         row = row_of(fastest_rows(group), one["with"])
         return of_ratio(row.verdict, row.against, names) if row and baseline_of(recipe) == one["without"] else Found()
-    pair = pair_of(recipe, group.rows, one["with"], one["without"])
-    return of_ratio(pair.verdict, pair.ratio, names)
+    pair, tune = tuned_pair(recipe, group, one["with"], one["without"])
+    return of_ratio(pair.verdict, pair.ratio, names + tune)
 
 
 def at_point(curve, place):

@@ -9,6 +9,7 @@ from charts import chart_file, gain_text
 from curves import curves_file
 from doubts import History, Vouch, doubts_about
 from files import read_file, write_file
+from intervals import times
 from kernels import kernel_markdown
 from ladder import ladder_table, techniques_table
 from results import Refused, find, known_recipe, refuse, text_of
@@ -190,9 +191,11 @@ def make_value(results, words):
 
 
 class Shortest(float):
-    """8.0 without a format is 8."""
+    """8.0 without a format is 8; "times" is that of ratios."""
 
     def __format__(self, spec):
+        if spec == "times":
+            return times(self)
         return float.__format__(self, spec) if spec else repr(float(self)).removesuffix(".0")
 
 
@@ -244,8 +247,8 @@ def make_figure(results, query):
         return text, pattern.replace("\\ ", r"\s+")
     if kind != "gain":
         refuse(f"'{query}' is neither gain nor value")
-    several = f"{NUMBER}(?:×? to {NUMBER})?" if "others" in words else NUMBER
-    pattern = f"{several}×|a tie" if words[-1] == "short" else f"{several} times as fast as|as fast as"
+    several, cases = (f"{NUMBER}(?:×? to {NUMBER})?", r"(?: \(\d+ cases\))?") if "others" in words else (NUMBER, "")
+    pattern = f"{several}×{cases}|a tie" if words[-1] == "short" else f"{several} times{cases} as fast as|as fast as"
     return gain_text(results, words), pattern.replace(" ", r"\s+")
 
 

@@ -9,11 +9,11 @@ import curves
 import plots
 import tables
 from files import read_file, write_file
-from intervals import digits, times
+from intervals import bootstrap, digits, times
 from plots import Bar, Dot
-from results import RECIPES, best_of, devices_of, refuse, stages_of, text_of
+from results import RECIPES, best_of, devices_of, judge, refuse, seconds_of, stages_of, text_of
 from style import STYLE
-from tables import Cell, Right, Table, percent, ratio_cell
+from tables import Cell, Right, Table, gain_cell, percent, ratio_cell
 
 
 def made(template, names):
@@ -120,18 +120,44 @@ def write_page(out, results, pictures):
 
 
 class Measured:
-    """A recipe as it was measured here."""
+    """A recipe as it was measured here, with how many times as fast as a C++ loop what `automatic` takes is, where that is known."""
 
-    def __init__(self, result, recipe):
-        self.recipe, self.group = recipe, result.groups_of(recipe)[0]
+    def __init__(self, result, recipe, loop=None):
+        self.recipe, self.group, self.loop = recipe, result.groups_of(recipe)[0], loop
         rows = self.group.rows
         self.baseline = next((row for row in reversed(rows) if row.baseline and row.is_measured), None)
         self.best = best_of(rows)
         self.losers = [row for row in rows if row.status == "failed" or row.verdict in ("tie", "slower")]
 
 
-def pays_table(measured, examples):
-    table = Table(["Recipe", "Gain", "Best variant", Right("Of its ceiling"), "Baseline", "Problem"])
+def loop_ratio(result):
+    """How many times as fast as the C++ loop the library was in the one case of a result; None where the loop was left out."""
+    for rows in tables.cases_of(result):
+        ours, theirs = (next((row for row in rows if tables.is_ours(row) == wanted), None) for wanted in (True, False))
+        if ours and theirs:
+            return bootstrap(seconds_of(theirs), seconds_of(ours))
+    return None
+
+
+def loop_cell(ratio):
+    return Cell("-") if ratio is None else ratio_cell(judge(ratio), ratio)
+
+
+def printed(measured, threads):
+    """The gains for the terminal."""
+    titles = [f"against C++, {threads} threads", "against the first kernel"] if threads else ["gain"]
+    lines = [f"{'':18} " + " ".join(f"{one:24}" for one in titles)]
+    for one in measured:
+        first = gain_cell(one.best.verdict, one.best.against) if one.best else "-"
+        loop = [gain_cell(judge(one.loop), one.loop) if one.loop else "-"] * bool(threads)
+        lines.append(f"{one.recipe:18} " + " ".join(f"{cell:24}" for cell in [*loop, first]) + (one.best.variant if one.best else ""))
+    return "\n".join(map(str.rstrip, lines))
+
+
+def pays_table(measured, examples, threads):
+    """Beside C++ loops of so many threads, or of 0 without any."""
+    gain = [f"Against a C++ loop, {threads} threads", "Against the first kernel"] if threads else ["Gain"]
+    table = Table(["Recipe", *gain, "Best variant", Right("Of its ceiling"), "First kernel" if threads else "Baseline", "Problem"])
 
     def with_time(row):
         if row is None:
@@ -140,6 +166,7 @@ def pays_table(measured, examples):
 
     for one in measured:
         row = [Cell(one.recipe, "", "#" + one.recipe if one.recipe in examples else "")]
+        row += [loop_cell(one.loop)] * bool(threads)
         if one.best is None:
             row += [Cell("nothing to compare", "skipped"), "-", "-"]
         else:
@@ -158,24 +185,33 @@ def example_of(folder, name):
     return {"text": text, "pictures": [file for file in files if (folder / file).is_file()]}
 
 
-def write_demo(folder, here, check, others):
-    """FOLDER/index.html, from the results of this machine and what the examples left there; `others` are of other devices."""
+def write_demo(folder, here, check, loops, others):
+    """FOLDER/index.html, from the results of this machine and what the examples left there; `loops` are beside C++ loops, `others` of
+    other devices."""
     folder = Path(folder)
-    for one, kind in ((here, "bench"), (check, "check")):
+    for one, kind in ((here, "bench"), (check, "check"), *((one, "peers") for one in loops)):
         if one and one.kind != kind:
             refuse(f"holds a result of kind '{one.kind}', expected '{kind}'", f"result file {one.path}")
     examples = {path.stem: example_of(folder, path.stem) for path in sorted(folder.glob("*.txt")) if path.stem in RECIPES}
     if not here and not examples:
         refuse(f"there is neither a bench.json nor what an example printed in {folder}; ./cook demo leaves them there")
     rows = here.rows if here else []
-    measured = [Measured(here, name) for name in dict.fromkeys(row.recipe for row in rows)]
-    # The largest gain first.
-    measured.sort(key=lambda one: -one.best.against.value if one.best else 0)
+    ratios = {one.recipe: loop_ratio(one) for one in loops if here and one.device == here.device}
+    threads = next((one.json["threads"] for one in loops if ratios.get(one.recipe)), 0)
+    measured = [Measured(here, name, ratios.get(name)) for name in dict.fromkeys(row.recipe for row in rows)]
+
+    def gain(one):
+        ratio = one.loop if threads else one.best.against if one.best else None
+        return ratio.value if ratio else 0
+
+    measured.sort(key=gain, reverse=True)
     untimed = {}
     for row in (row for row in rows if not row.is_measured):
         untimed.setdefault(f"{row.status}: {row.reason}", []).append(f"{row.recipe}/{row.variant}")
     names = {"here": here, "check": check, "others": others, "examples": examples, "measured": measured, "untimed": untimed, "pays_table": pays_table,
-             "right": sum(row.is_measured for row in rows), "wrong": sum(row.status == "failed" for row in rows),
+             "threads": threads, "right": sum(row.is_measured for row in rows), "wrong": sum(row.status == "failed" for row in rows),
              "has_report": (folder / "report.html").exists()}  # fmt: skip
     write_file(folder / "index.html", made(lambda environment: environment.get_template("demo.html").render(), names))
+    if measured:
+        print(printed(measured, threads))
     return 0

@@ -180,7 +180,7 @@ def written_first(recipe, group):
 
 
 def span_cell(name, result):
-    """"0.89× to 1.80× column_tiles": over the shapes the least and the most of what a recipe recommends for the device, or
+    """"0.89× to 1.80× column_tiles (4)": over the so many shapes the least and the most of what a recipe recommends for the device, or
     else of the fastest exact variant of each, with its name where it is the same for all."""
     if result is None:
         return NOT_MEASURED
@@ -201,7 +201,7 @@ def span_cell(name, result):
     if not ratios:
         return NOT_MEASURED
     who = names[0] if len(set(names)) == 1 else ""
-    return Cell(f"{span_text(min(ratios), max(ratios))} {who}".strip(), "strong" if max(ratios) >= BOLD else "")
+    return Cell(f"{span_text(min(ratios), max(ratios))} {who}".strip() + f" ({len(ratios)})", "strong" if max(ratios) >= BOLD else "")
 
 
 def is_like(results, peers, device):
@@ -210,13 +210,13 @@ def is_like(results, peers, device):
 
 
 def others_cell(results, device, recipe):
-    """"1.20× to 8.09×": of all results of such a device."""
+    """"1.20× to 8.09× (5)": of the so many cases of all results of such a device."""
     ranges = [against_others(one) for one in results if one.kind == "peers" and one.recipe == recipe and is_like(results, one, device)]
     ranges = [one for one in ranges if one]
     if not ranges:
         return Cell("-")
     least, most = min(one[0] for one in ranges), max(one[1] for one in ranges)
-    return Cell(span_text(least, most), "strong" if most >= BOLD else "")
+    return Cell(f"{span_text(least, most)} ({sum(one[2] for one in ranges)})", "strong" if most >= BOLD else "")
 
 
 def recipes_table(results, prefix):
@@ -303,8 +303,16 @@ def bench_table(result, recipe, groups=None):
             cell = ratio_cell(step.verdict, step.ratio)
             cells.append(Cell(f"{cell} after {step.slow.variant}", cell.mark) if step.fast else cell)
         cells += [digits(number(row.gbs))] + [digits(number(row.gops))] * with_gops
-        table.add(*cells, Cell(percent(number(row.share)), "failed" if row.flag else ""), row.limit + (f" ({row.flag})" if row.flag else ""))
+        table.add(*cells, Cell(percent(number(row.share)), "failed" if row.flag else ""), limit_of(row))
     return table
+
+
+def limit_of(row):
+    """The ceiling of a row, and what is odd about its times: bytes say nothing of a ceiling that has none."""
+    flag = row.flag
+    if flag and flag.startswith("over 105 %") and row.limit != "copy":
+        flag = "over 105 % of the ceiling: fewer operations than the card's formula counts" if row.limit == "fma" else "over 105 % of the ceiling"
+    return row.limit + (f" ({flag})" if flag else "")
 
 
 def steps_table(results, recipe):
@@ -389,6 +397,11 @@ def duration(us, next_to=0):
 # ---- Other programs ----
 
 
+def library_of(row):
+    """Of "NPP, FilterMaxBorder"."""
+    return row.who.split(", ")[0]
+
+
 def is_ours(row):
     return row.who.startswith("clcook")
 
@@ -408,8 +421,8 @@ def against_libraries(rows):
     """How many times as fast as each library clcook is in a case, by its fastest variant that is as exact, but for 3 dB;
     without those that nothing of it is as exact as."""
     out = {}
-    for library in dict.fromkeys(row.who.split(", ")[0] for row in rows if not is_ours(row)):
-        theirs = min((row for row in rows if row.who.split(", ")[0] == library), key=lambda row: median(row.seconds))
+    for library in dict.fromkeys(library_of(row) for row in rows if not is_ours(row)):
+        theirs = min((row for row in rows if library_of(row) == library), key=lambda row: median(row.seconds))
         ours = [row for row in rows if is_ours(row) and (row.psnr is None or (theirs.psnr is not None and row.psnr >= theirs.psnr - 3))]
         if ours:
             out[library] = median(theirs.seconds) / min(median(row.seconds) for row in ours)
@@ -417,24 +430,30 @@ def against_libraries(rows):
 
 
 def against_others(result):
-    """Over the cases the least and the most of how many times as fast clcook is as the fastest other program."""
+    """Over the cases the least and the most of how many times as fast clcook is as the fastest other program, and how many they are."""
     hardest = [min(one.values()) for one in map(against_libraries, cases_of(result)) if one]
-    return (min(hardest), max(hardest)) if hardest else None
+    return (min(hardest), max(hardest), len(hardest)) if hardest else None
 
 
 def libraries_table(results, device, prefix):
     table = Table(["Recipe", "Library", "clcook is", Right("Cases")])
     for recipe in RECIPES:
-        spans = {}
+        spans, cases = {}, 0
         for result in results:
             if result.device == device and result.kind == "peers" and result.recipe == recipe:
                 for rows in cases_of(result):
+                    cases += 1
                     for library, ratio in against_libraries(rows).items():
                         spans.setdefault(library, []).append(ratio)
         for library, ratios in spans.items():
             text = Cell(span_text(min(ratios), max(ratios)), "strong" if min(ratios) >= BOLD else "")
-            table.add(Cell(recipe, "", f"{prefix}{recipe}.md"), library, text, str(len(ratios)))
+            table.add(Cell(recipe, "", f"{prefix}{recipe}.md"), library, text, share_text(len(ratios), cases))
     return table
+
+
+def share_text(count, of):
+    """"5", "2 of 5"."""
+    return str(count) if count == of else f"{count} of {of}"
 
 
 def peers_table(result):
@@ -458,7 +477,12 @@ def peers_table(result):
             cells.append("exact" if row.psnr is None else f"{row.psnr:.1f}")
         error = number(row.max_error)
         table.add(*cells, "exact" if error == 0 and not with_psnr else f"{error:.2g}")
-    table.note = left_out.text("Left out")
+    # Who does not do a case leaves it without a word.
+    cases = cases_of(result)
+    there = [dict.fromkeys(library_of(row) for row in rows if not is_ours(row)) for rows in cases]
+    counts = {one: sum(one in names for names in there) for names in there for one in names}
+    partial = ", ".join(f"{one} ({share_text(count, len(cases))})" for one, count in counts.items() if count < len(cases))
+    table.note = "; ".join(filter(None, [left_out.text("Left out"), partial and f"Not in every case: {partial}"]))
     return table
 
 

@@ -56,7 +56,7 @@ fake_cmake() {
   if [ $stage = first ]; then
     program gaussian_blur
   else
-    for target in clcook other; do program $target; done
+    for target in clcook clcook_peers other; do program $target; done
   fi
 }
 fake_example() {
@@ -65,6 +65,10 @@ fake_example() {
   # Written as programs print: what does not fit is lost, and nobody looks.
   ! trouble fill_silently || fill_disk
   content "$stage" 2>/dev/null || true
+}
+fake_peers() {
+  stage=loops
+  produce "${*: -1}.json"
 }
 fake_clcook() {
   stage=$1
@@ -81,6 +85,7 @@ case ${DEMO_FAKE:-$(basename "$0")} in
   cmake) fake_cmake "$@"; exit ;;
   gaussian_blur | other) fake_example "${DEMO_FAKE}" "$@"; exit ;;
   clcook) fake_clcook "$@"; exit ;;
+  run) fake_peers "$@"; exit ;;
   dpkg-query) [ ! -e "$DEMO_NOTES/installed" ] || printf installed; exit ;;
   apt-cache) exit ;;
   sudo) exec "$@" ;;
@@ -96,7 +101,7 @@ esac
 # ---- the checks ----
 
 source=$(cd "$1" && pwd) work=$2 kind=$3
-stages=(configure first gaussian_blur build bench check other report page)
+stages=(configure first gaussian_blur build bench loops check other report page)
 export DEMO_SCRIPT=$source/cmake/lanes/demo.sh
 
 if [ "$kind" = full_disk ] && [ -z "${DEMO_OWN_DISK-}" ]; then
@@ -129,7 +134,8 @@ failed() {
 fresh() {
   rm -rf --one-file-system "$DEMO_TREE"
   rm -f "$DEMO_NOTES"/*
-  mkdir -p "$DEMO_TREE/examples" "$DEMO_TREE/bench/results"
+  mkdir -p "$DEMO_TREE/examples" "$DEMO_TREE/bench/results" "$DEMO_TREE/bench/peers"
+  ln -s "$DEMO_SCRIPT" "$DEMO_TREE/bench/peers/run"
   cp "$1" "$DEMO_TREE/cook"
   echo '{}' >"$DEMO_TREE/bench/results/one.json"
   for name in gaussian_blur other; do
@@ -150,7 +156,7 @@ listing() { (cd "$DEMO_TREE" && find . -type f ! -path ./out/build.log -exec cks
 # no_leftovers: nothing half written lies about.
 no_leftovers() {
   local found
-  found=$(cd "$DEMO_TREE" && find . -name '*.part' -o -name '*.err' -o -name '*.tmp*')
+  found=$(cd "$DEMO_TREE" && find . -name '*.part' -o -name '*.err' -o -name '*.tmp*' -o -name '*.new')
   [ -z "$found" ] || failed "$what: left $(paste -sd ' ' <<<"$found")"
 }
 # completes STAGE: run again it completes, does not repeat the example that was done before the stage,

@@ -23,6 +23,11 @@ need() {
   command -v "$1" >/dev/null || { echo "SKIP: $1 is not installed ($2)"; exit 77; }
 }
 version=$(sed -n 's/^ *VERSION \([0-9.]*\)$/\1/p' "$source/CMakeLists.txt")
+# vcpkg reads nothing but its own file, and readers the newest entry of the changes.
+port=$(sed -n 's/^ *"version": "\(.*\)",$/\1/p' "$source/packaging/vcpkg/clcook/vcpkg.json")
+[ "$port" = "$version" ] || fail "packaging/vcpkg/clcook/vcpkg.json has version '$port', CMakeLists.txt $version"
+changes=$(sed -n 's/^## \([^ ,]*\).*/\1/p' "$source/CHANGELOG.md" | head -n 1)
+[ "$changes" = "$version" ] || fail "the newest entry of CHANGELOG.md is '$changes', CMakeLists.txt has $version"
 (cd "$source" && awk -f cmake/lanes/snippets.awk README.md) >five_lines.cpp
 flags=(-std=c++17 -O0 -Wall -Wextra -Werror)
 

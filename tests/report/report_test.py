@@ -40,6 +40,7 @@ import markdown  # noqa: E402
 import results  # noqa: E402
 import tables  # noqa: E402
 from charts import gain_text  # noqa: E402
+from intervals import times  # noqa: E402
 from results import Group, Refused, Result  # noqa: E402
 
 CLCOOK = sys.argv.pop(1) if len(sys.argv) > 1 else "clcook"
@@ -291,6 +292,25 @@ class TheDemo(Case):
             self.write("bench.json", json.dumps(bench))
             self.assertIn(best, self.demo(others)[2])
 
+    def test_has_the_gain_over_a_loop_first_where_one_was_timed_here(self):
+        text = (DATA / "bench/results/gpu-bench.json").read_text().replace("fixture_blur", "line_blur")
+        self.write("bench.json", text)
+        row = {"case": "a", "who": "clcook (coalesced)", "version": "", "seconds": [1, 1, 1], "max_error": 0.0, "psnr": None}
+        peers = {"format": 1, "kind": "peers", "commit": "abc1234", "date": "2026-01-02T03:04:05Z", "recipe": "line_blur", "threads": 2,
+                 "device": json.loads(text)["device"], "rows": [row, {**row, "who": "C++ loop", "seconds": [4.5, 4.5, 4.5]}]}  # fmt: skip
+        others = DATA / "bench/results/cpu-bench.json"
+        for device, skipped, wanted in [({}, {}, True), ({"name": "another"}, {}, False), ({}, {"skipped": "it differs", "seconds": None}, False)]:
+            rows = [row, {**peers["rows"][1], **skipped}]
+            rows[1] = {key: value for key, value in rows[1].items() if value is not None or key == "psnr"}
+            self.write("loops_peers_line_blur.json", json.dumps({**peers, "device": {**peers["device"], **device}, "rows": rows}))
+            code, out, err = report("--demo", self.folder, others)
+            self.assertEqual(code, 0, err)
+            page = (self.folder / "index.html").read_text()
+            self.is_well_formed(page)
+            for part in ("Against a C++ loop, 2 threads", "beating it here proves little", '4.5× [4.5, 4.5]'):
+                self.assertEqual(part in page, wanted, part)
+            self.assertRegex(out, r"line_blur +4\.5× +3\.2× +tiled" if wanted else r"line_blur +3\.2× +tiled")
+
     def test_goes_without_times_but_not_without_anything(self):
         self.write("line_blur.txt", "line_blur\n")
         self.assertIn("Not measured yet", self.demo()[2])
@@ -345,7 +365,7 @@ class Documents(Case):
 
     def test_have_a_column_per_device_in_the_table_of_recipes(self):
         _, _, page = self.rewritten("<!-- clcook:table recipes -->" + END, name="README.md")
-        for part in ("| Recipe | The question | Fixture CPU | Fixture GPU |", "| [fixture_blur](docs/fixture_blur.md) |", "× tiled** |",
+        for part in ("| Recipe | The question | Fixture CPU | Fixture GPU |", "| [fixture_blur](docs/fixture_blur.md) |", "× tiled (2)** |",
                      "&lt;b&gt;&amp;\"odd'\\|name", "fast\\`x\\`&lt;i&gt;"):  # fmt: skip
             self.assertIn(part, page)
 
@@ -469,6 +489,7 @@ class Documents(Case):
         gain = "gain gpu-bench fixture_blur tiled"
         for text, query, wanted in [
             ("It is ?<!--a1--> faster.", value, "It is 3.2 times<!--a1--> faster."),
+            ("?<!--a1--> as fast", "value gpu-bench /rows/variant=tiled,shape.width=1920/ratio/value {:times} times", "3.2 times<!--a1--> as fast"),
             ("It is 99.5 times<!--a1--> faster.", value, "It is 3.2 times<!--a1--> faster."),
             ("It is 3.2\n  times<!--a1-->.", value, "It is 3.2\n  times<!--a1-->."),
             ("It is 9\n  times<!--a1-->.", value, "It is 3.2 times<!--a1-->."),
@@ -512,7 +533,7 @@ class Documents(Case):
                 + "<!-- clcook:chart fixture_blur gpu-bench -->\n<!-- /clcook:chart -->\n")  # fmt: skip
         _, _, page = self.rewritten(text)
         for part in ("| Fixture GPU | width=1920 height=1080 | width=64 height=64 |\n|---|---:|---:|\n| naive | 996 µs | 9.97 µs |\n"
-                     "| tiled | **3.22×** | **3.22×** |\n| unrolled | tie | tie |\n| packed | 0.71× | 0.71× |\n"):  # fmt: skip
+                     "| tiled | **3.2×** | **3.2×** |\n| unrolled | tie | tie |\n| packed | 0.71× | 0.71× |\n"):  # fmt: skip
             self.assertIn(part, page)
         chart = self.folder / "docs/images/chart_fixture_blur.svg"
         for part in ('<text class="ink small strong" x="16" y="97">tiled</text>', ">baseline<", ">faster<", ">a tie<", ">slower<", ">bold<", ">95 % interval<"):
@@ -879,7 +900,7 @@ class Steps(Case):
         def made(*also):
             return ladder.ladder_table([result], self.recipe, result, result.groups_of("r")[0], also)
 
-        self.assertEqual(lines_of(made()), ["slow|as it was|100|30 %|baseline", "fast|one thing|99.8|30 %|tie", "faster|another|50.0|60 %|*2.00× with group=128"])
+        self.assertEqual(lines_of(made()), ["slow|as it was|100|30 %|baseline", "fast|one thing|99.8|30 %|tie", "faster|another|50.0|60 %|*2.0× with group=128"])
         self.assertEqual(made().columns[3], "Of the copy")
         self.assertEqual(made().note, "a device, width=8; a copy takes 30.0 µs")
         self.assertEqual(lines_of(made("aside"))[-1], "aside|after slow: one thing|96.0|31 %|1.04×")  # bold only from 1.05
@@ -889,14 +910,26 @@ class Steps(Case):
         with self.assertRaisesRegex(Refused, "has no steps of 'r' at width=8"):
             made()
 
+    def test_are_evidence_of_a_technique_at_other_tunes_by_the_fastest_of_each(self):
+        one = {"kind": "pair", "with": "faster", "without": "slow", "words": ""}
+        result = result_of("bench", [row_of("slow", {"group": 64}, 100), row_of("faster", {"group": 128}, 50)])
+        found = ladder.in_bench(result, self.recipe, one)
+        self.assertEqual((found.word, found.evidence.partition(" [")[0]), ("pays", "slow to faster with group=128 2.0×"))
+
+    def test_that_are_over_their_ceiling_say_why_by_what_it_counts(self):
+        for limit, flag, words in [("copy", "over 105 % of x: a cache hit", "copy (over 105 % of x: a cache hit)"), ("copy", None, "copy"),
+                                   ("fma", "over 105 % of x: a cache hit", "fma (over 105 % of the ceiling: fewer operations than the card's formula counts)"),
+                                   ("launch", "the clock", "launch (the clock)")]:  # fmt: skip
+            self.assertEqual(tables.limit_of(results.Row({"limit": limit, "flag": flag})), words)
+
     def test_have_a_counter_of_their_device_variant_tune_and_size(self):
         self.recipe["for_gpus"] = "fast"
         result = result_of("bench", [row_of("slow", {"group": 64}, 100), row_of("fast", {}, 30)])
         for slow, fast, about, wanted in [
             ({}, {}, GPU, "What limits it now|8 of 32 lanes active|issue slots 90 %"),
             ({}, {"tune": {"group": 128}}, GPU, "What limits it now|8 of 32 lanes active|"),
-            ({"shape": {"width": 8, "data": "x"}}, {"shape": {"width": 9}}, GPU, "This step alone|baseline|*3.33×"),
-            ({}, {}, {**GPU, "name": "another"}, "This step alone|baseline|*3.33×"),
+            ({"shape": {"width": 8, "data": "x"}}, {"shape": {"width": 9}}, GPU, "This step alone|baseline|*3.3×"),
+            ({}, {}, {**GPU, "name": "another"}, "This step alone|baseline|*3.3×"),
         ]:  # fmt: skip
             rows = [counters_of("slow", **{"tune": {"group": 64}, **slow}, issue_pct=90, lanes=8), counters_of("fast", **fast, issue_pct=90, lanes=32)]
             table = ladder.ladder_table([result, result_of("counters", rows, about)], self.recipe, result, result.groups_of("r")[0], ())
@@ -915,6 +948,10 @@ class Steps(Case):
             ({"issue_pct": 20, "l2_hit_pct": 21, "dram_read_bytes": 4e6, "dram_write_bytes": 4e6}, "L2 hit rate 21 %"),
             ({"issue_pct": 20, "stall_global": 30, "stall_math": 10, "stall_not_chosen": 99}, "75 % of waits: global memory"),
             ({"issue_pct": 20, "bank_conflicts": 5, "local_wavefronts": 10}, "bank conflicts 50 % of local passes"),
+            # Conflicts that nobody waits for limit nothing.
+            ({"issue_pct": 20, "bank_conflicts": 5, "local_wavefronts": 10, "stall_global": 18, "stall_local": 2}, "90 % of waits: global memory"),
+            ({"issue_pct": 20, "bank_conflicts": 5, "local_wavefronts": 10, "stall_global": 2, "stall_local": 18}, "bank conflicts 50 % of local passes"),
+            ({"issue_pct": 35, "lanes": 10.1, "stall_math": 10}, "10 of 32 lanes active"),
             ({"issue_pct": 20, "stall_math": 10}, ""),
         ]:  # fmt: skip
             row = results.Row(counters_of("slow", **{"time_ns": 10000, **counters}))
@@ -941,6 +978,14 @@ class Devices(Case):
         self.assertEqual(results.short_device(those, "bench", new.device), "PoCL, 1 core")
 
 
+class Ratios(unittest.TestCase):
+    def test_have_two_digits_and_near_one_two_decimals(self):
+        for ratio, text in [(0.00954, "0.0095"), (0.0407, "0.041"), (0.0997, "0.10"), (0.336, "0.34"), (0.996, "1.00"), (1.044, "1.04"), (1.0949, "1.09"),
+                            (1.0951, "1.1"), (2.31, "2.3"), (9.949, "9.9"), (9.96, "10"), (99.6, "100"), (132.96, "130"), (788.79, "790"), (1234, "1200"),
+                            (0, "0.00"), (math.inf, "inf"), (math.nan, "-")]:  # fmt: skip
+            self.assertEqual(times(ratio), text)
+
+
 class Comparisons(Case):
     def cells(self, those, recipe):
         row = next(row for row in tables.recipes_table(those, "").rows if row[0] == recipe)
@@ -951,7 +996,7 @@ class Comparisons(Case):
         rows = [row_of(*one, ratio=ratio, shape={"n": n}) for n, *those in [(5, 0.5, 0.4), (64, 4, 8)]
                 for one, ratio in zip([("slow", {"group": 128}, 1), ("fast", {}, 1), ("faster", {}, 1)], [1, *those])]  # fmt: skip
         result = result_of("bench", rows)
-        self.assertEqual(self.cells([result], "r"), ["*1.00× to 2.00×"])
+        self.assertEqual(self.cells([result], "r"), ["*1.00× to 2.0× (2)"])
         self.assertEqual(self.cells([result], "other"), ["not measured yet"])
 
     def test_are_with_the_fastest_other_program_on_a_cpu(self):
@@ -965,28 +1010,28 @@ class Comparisons(Case):
         rows = [peer(*one) for one in [("small", "clcook (a)", 10), ("small", "C++ loop", 30), ("small", "Lib", 8),
                                        ("large", "clcook (a)", 10), ("large", "C++ loop", 30), ("large", "Lib", 90)]]  # fmt: skip
         those = [bench, result_of("peers", rows, cpu, "p", recipe="r")]
-        self.assertEqual(self.cells(those, "r"), ["*0.80× to 3.00×"])
+        self.assertEqual(self.cells(those, "r"), ["*0.80× to 3.0× (2)"])
         self.assertEqual(self.cells(those, "other"), ["-"])
         self.assertEqual(tables.recipes_table(those, "").columns[2], "a device: against C++ and libraries")
-        self.assertEqual(gain_text(those, ["p", "r", "others"]), "0.80 to 3.0 times as fast as")
-        self.assertEqual(gain_text(those, ["p", "r", "others", "short"]), "0.80× to 3.0×")
+        self.assertEqual(gain_text(those, ["p", "r", "others"]), "0.80 to 3.0 times (2 cases) as fast as")
+        self.assertEqual(gain_text(those, ["p", "r", "others", "short"]), "0.80× to 3.0× (2 cases)")
         with self.assertRaisesRegex(Refused, "'p' has nothing that clcook was compared with"):
             gain_text(those, ["p", "r", "others", "width=1"])
         # Beside a library stands the fastest variant that is as exact, from the least case to the most.
         rows = [peer(*one) for one in [
-            ("small", "clcook (a)", 10), ("small", "Lib, one way", 30), ("small", "Lib, another", 20), ("small", "Rough", 5, 40),
+            ("small", "clcook (a)", 10), ("small", "Lib, one way", 30), ("small", "Lib, another", 20), ("small", "Rough", 5, 40), ("small", "Once", 30),
             ("large", "clcook (rough)", 1, 60), ("large", "clcook (b)", 10, 100), ("large", "Lib, one way", 50, 102), ("large", "Rough", 2, 61),
             ("large", "Exact", 40)]] + [peer("large", "Left out", 1, skipped="not there")]  # fmt: skip
         result = result_of("peers", rows, recipe="r")
         # Exact has no row as exact beside it in its only case.
-        self.assertEqual(lines_of(tables.libraries_table([result], result.device, "")), ["r|Lib|*2.00× to 5.00×|2", "r|Rough|0.50× to 2.00×|2"])
+        self.assertEqual(lines_of(tables.libraries_table([result], result.device, "")), ["r|Lib|*2.0× to 5.0×|2", "r|Rough|0.50× to 2.0×|2", "r|Once|*3.0×|1 of 2"])
         self.assertEqual(tables.libraries_table([result], "another GPU", "").rows, [])
         # Times are compared with the first of their own case, or with none where it was left out.
         rows = [peer("", "clcook", 1), peer("", "A", 2), peer("large", "clcook", 0, skipped="differs"), peer("large", "A", 3),
-                peer("small", "clcook (a)", 0, skipped="differs"), peer("small", "clcook (b)", 4), peer("small", "A", 2)]  # fmt: skip
+                peer("small", "clcook (a)", 0, skipped="differs"), peer("small", "clcook (b)", 4), peer("small", "A", 2), peer("small", "B, so", 2), peer("small", "B, or so", 2)]  # fmt: skip
         table = tables.peers_table(result_of("peers", rows, recipe="r"))
-        self.assertEqual([row[4][:4] for row in table.rows], ["1", "2.00", "-", "1", "0.50"])
-        self.assertEqual((table.rows[2][0], table.note), ("large", "Left out: clcook, clcook (a) (differs)"))
+        self.assertEqual([row[4].partition("×")[0] for row in table.rows], ["1", "2.0", "-", "1", "0.50", "0.50", "0.50"])
+        self.assertEqual((table.rows[2][0], table.note), ("large", "Left out: clcook, clcook (a) (differs); Not in every case: B (1 of 3)"))
 
 
 ROWS_OF_20 = ["rank_filter", "    width=4041 height=3128 radius=5 rank=0.5 pixel=rg16 border=clamp",
@@ -1103,6 +1148,18 @@ class Grid(Case):
         self.assertIn("all: 1 of 1 lost, median 0.50, 5 % 0.500, worst 0.500", out.getvalue())
         self.assertIn("r width=300 height=300: v 4.0 us, right 2.0 us, 0.500", out.getvalue())
 
+    def test_has_problems_of_a_bench_beside_loops_instead(self):
+        """--loops: the first problem that was measured, and a loop in each recipe, which ./cook demo compares with."""
+        run, *_ = self.module()
+        shape = {"width": 8, "rank": 0.5, "pixel": "r8"}
+        rows = [{"recipe": "r", "status": "not run", "shape": {"width": 9}}, {"recipe": "r", "status": "measured", "shape": shape}]
+        path = self.write("bench.json", json.dumps({"rows": [*rows, {"recipe": "r", "status": "measured", "shape": {"width": 10}}]}))
+        self.assertEqual(run.measured_cases(path, "r"), [("width=8 rank=0.5 pixel=r8",) * 2])
+        self.assertEqual(run.measured_cases(path, "other"), [])
+        for recipe in (self.RUN.parent / "recipes").glob("*.py"):
+            shared = (self.RUN.parent / "blur.py").read_text() if "import blur" in recipe.read_text() else ""
+            self.assertRegex(recipe.read_text() + shared, rf'peer\("{re.escape(run.LOOP)}", "cpu"', recipe.name)
+
     def test_counts_lost_rows_of_both_sizes_and_names_the_worst(self):
         rows = [grid_row(1, {"a": 2, "b": 3}), grid_row(2, {"a": 1, "b": 1.5}), grid_row(1, {"a": 4}, width=64), grid_row(1, {}),
                 grid_row(1, {"a": 8}, caller_us=2), {"recipe": "r", "shape": {}, "skipped": "no"}]  # fmt: skip
@@ -1114,7 +1171,7 @@ class Grid(Case):
         rows[0]["variants"], rows[1]["variants"], rows[2]["variants"] = {"v": 3, "w": 2}, {"v": 2, "w": 2}, {"w": 1}
         self.assertEqual([ratio for ratio, _ in results_grid.misses(rows)], [1.5, 1])
         table = tables.grid_table([result_of("grid", rows, seed=5)])
-        self.assertEqual(lines_of(table)[0], "a device|the device's|all|4|1 (25 %)|0.50×|0.50×|3.00×")
+        self.assertEqual(lines_of(table)[0], "a device|the device's|all|4|1 (25 %)|0.50×|0.50×|3.0×")
         self.assertIn("a device: seed 5 of 2026", table.note)
         self.assertEqual(lines_of(tables.grid_table([])), ["not measured yet" + "|-" * 7])
 

@@ -1,5 +1,5 @@
 // Where implementations behave differently from what they report, and what clcook does about it.
-// Only this header asks which implementation a device belongs to; docs/driver_bugs.md says more.
+// Only this header knows how to tell implementations apart; docs/driver_bugs.md says more.
 #pragma once
 
 #include <clcook/core/device_info.hpp>
