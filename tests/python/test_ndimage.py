@@ -256,6 +256,14 @@ def test_output():
         np.testing.assert_array_equal(same, getattr(ndimage, name)(a, *args))
 
 
+def test_ranks_of_lines_have_the_constant_as_int64():
+    a = noise(np.random.default_rng(13), 12, "uint8")
+    for given in (a, a > 100, a.astype(np.int16)):
+        for cval in (1e10, -3.7, 200):
+            more = {"size": 6, "mode": "constant", "cval": cval, "output": np.int16}
+            np.testing.assert_array_equal(ours.median_filter(given, **more), ndimage.median_filter(given, **more))
+
+
 def test_output_of_bools():
     """What is filtered keeps its byte, as C has it, except for ranks of lines; what is not is True unless 0."""
     a = noise(np.random.default_rng(12), (9, 30), "int16")
@@ -319,6 +327,12 @@ A = np.ones((4, 5), np.float32)
         ("uniform_filter", (A, 3), {"origin": 1.5}),
         ("uniform_filter", (A, 3), {"origin": 0.5}),
         ("rank_filter", (A, 1, 3), {"origin": (0, 1.5)}),
+        ("gaussian_filter1d", (A, 1), {"radius": 2, "truncate": None}),
+        ("gaussian_filter1d", (A, 1), {"truncate": "4"}),
+        ("grey_dilation", (A, 2.5), {}),
+        ("grey_closing", (A, (3, 2.5)), {}),
+        ("median_filter", (A[:0], 3), {"output": np.broadcast_to(np.float32(0), (0, 5))}),
+        ("gaussian_filter", (A, 1), {"output": np.broadcast_to(np.float32(0), (4, 5))}),
         ("gaussian_filter", (A, 1), {"mode": "constant", "cval": "3"}),
         ("percentile_filter", (A, "50", 3), {}),
         ("percentile_filter", (A, 101, 3), {}),

@@ -413,6 +413,8 @@ def _output(output: Any, a: np.ndarray, where: str) -> np.ndarray:
         output = np.asarray(output)
         if output.shape != a.shape:
             raise _invalid(where, f"output must have the shape {a.shape}, got {output.shape}")
+        if not output.flags.writeable:
+            raise _invalid(where, "output must be writeable, got a read-only array")
     _checked_type(dtype or output.dtype, where, "output")
     return output if dtype is None else _new(a.shape, dtype)
 
@@ -631,7 +633,8 @@ def _gaussian_step(
     axis: int, sigma: Any, order: Any, mode: Any, cval: Any, truncate: Any, radius: Any, where: str
 ) -> tuple:
     sd = float(sigma)
-    reach = int(float(truncate) * sd + 0.5) if radius is None else radius
+    reach = int(truncate * sd + 0.5)
+    reach = reach if radius is None else radius
     if not isinstance(reach, numbers.Integral) or reach < 0:
         raise _invalid(where, f"radius must be a whole number from 0 on, got {reach!r}")
     if order < 0:
@@ -1021,7 +1024,7 @@ def _mirrored(origin: Any, size: Any, axes: Any, ndim: int, where: str) -> list[
     """The origins of a window that is mirrored."""
     count = len(_axes(axes, ndim, where))
     pairs = zip(_each(origin, count, where, "origin"), _each(size, count, where, "size"))
-    return [-one - (extent % 2 == 0) for one, extent in pairs]
+    return [-one - (extent & 1 == 0) for one, extent in pairs]
 
 
 def _both(
@@ -1104,6 +1107,8 @@ def _ranks(
         outside = _number(cval, where, "cval")
         if a.dtype.kind != "f" and math.isfinite(outside):
             outside = float(int(outside))
+            if border == "constant" and not 0 <= outside <= 127 and -(2.0**63) <= outside < 2.0**63:
+                a = a.astype(np.int64)
         plain, outside = _with_cval(a, outside, border, output.dtype, where)
     else:
         plain = _plain(a, a.dtype.newbyteorder("="))
