@@ -327,6 +327,8 @@ A = np.ones((4, 5), np.float32)
         ("uniform_filter", (A, 3), {"origin": 1.5}),
         ("uniform_filter", (A, 3), {"origin": 0.5}),
         ("rank_filter", (A, 1, 3), {"origin": (0, 1.5)}),
+        ("median_filter", (A[0].astype(int), 3), {"mode": "constant", "cval": np.nan}),
+        ("median_filter", (A[0].astype(int), 3), {"mode": "constant", "cval": 1e19}),
         ("gaussian_filter1d", (A, 1), {"radius": 2, "truncate": None}),
         ("gaussian_filter1d", (A, 1), {"truncate": "4"}),
         ("grey_dilation", (A, 2.5), {}),
@@ -350,6 +352,7 @@ def test_errors_can_be_sent():
         ours.uniform_filter1d(A, 3, 2)
     sent = pickle.loads(pickle.dumps(caught.value))
     assert str(sent) == str(caught.value) and isinstance(sent, clcook.InvalidArgument)
+    assert (sent.code, sent.where) == ("invalid_argument", "uniform_filter1d")
 
 
 def test_doubles_where_there_are_none(monkeypatch):

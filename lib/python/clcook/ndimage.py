@@ -453,7 +453,8 @@ def _axes(axes: Any, ndim: int, where: str) -> tuple[int, ...]:
 def _axis(axis: Any, ndim: int, where: str) -> int:
     index = operator.index(axis)
     if not -ndim <= index < ndim:
-        raise _OutOfRange(f"{where}: an axis is out of range: it must be {-ndim} to {ndim - 1}, got {index}", where=where)
+        message = f"{where}: an axis is out of range: it must be {-ndim} to {ndim - 1}, got {index}"
+        raise _OutOfRange(message, "invalid_argument", where=where)
     return index % ndim
 
 
@@ -1105,9 +1106,9 @@ def _ranks(
             return done
     if a.ndim == 1:  # SciPy has another way for lines
         outside = _number(cval, where, "cval")
-        if a.dtype.kind != "f" and math.isfinite(outside):
-            outside = float(int(outside))
-            if border == "constant" and not 0 <= outside <= 127 and -(2.0**63) <= outside < 2.0**63:
+        if a.dtype.kind != "f":
+            outside = float(np.int64(outside))
+            if border == "constant" and not 0 <= outside <= 127:
                 a = a.astype(np.int64)
         plain, outside = _with_cval(a, outside, border, output.dtype, where)
     else:
