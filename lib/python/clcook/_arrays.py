@@ -380,7 +380,9 @@ def _layout(
             raise _invalid(where, f"channel_axis must be None or a whole number, got {kind}", True)
         if channel_axis not in (0, -1, ndim - 1):
             raise _invalid(
-                where, f"channel_axis must be the first or the last, 0 or -1, got {channel_axis}"
+                where,
+                f"channel_axis must be the first or the last, 0 or -1, got {channel_axis}",
+                axis=not -ndim <= channel_axis < ndim,
             )
         if channel_axis in (-1, ndim - 1):
             axes, channels = range(ndim - 1), max(shape[-1], 1)
