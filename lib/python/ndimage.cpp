@@ -75,19 +75,20 @@ class Passes {
   void run(const void* src, void* dst) {
     const auto enqueue = [&](const BufferView& from, const BufferView& to,
                              std::vector<cl::Event> wait) {
-      buffers_[0] = from.buffer;
-      buffers_[1] = to.buffer;
+      // Those of the host's memory are not kept, where a launch fails neither.
+      std::vector<cl::Buffer> buffers = buffers_;
+      buffers[0] = from.buffer;
+      buffers[1] = to.buffer;
       cl::Event done;
       for (const Pass& pass : passes_) {
         Kernel kernel(standard_runtime(), pass.program, pass.kernel);
-        const cl::Buffer& read = buffers_.at(pass.from);
-        const cl::Buffer& written = buffers_.at(pass.to);
+        const cl::Buffer& read = buffers.at(pass.from);
+        const cl::Buffer& written = buffers.at(pass.to);
         done = pass.local_bytes == 0 ? kernel(pass.launch, wait, read, written, pass.table)
                                      : kernel(pass.launch, wait, read, written, pass.table,
                                               LocalBytes{pass.local_bytes});
         wait = {done};
       }
-      buffers_[0] = buffers_[1] = cl::Buffer();  // of the host's memory perhaps
       return done;
     };
     run_on_host(kept_, {src, sizes_[0], sizes_[0], 1}, {dst, sizes_[1], sizes_[1], 1}, enqueue, {},

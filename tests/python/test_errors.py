@@ -16,8 +16,8 @@ def raises(kind, *parts):
 GOOD = picture((20, 30, 4), "uint8")
 
 
-def rank(a, radius, *more):
-    return clcook.rank_filter(a, radius, *more, channel_axis=-1)
+def rank(a, radius, *more, channel_axis=-1):
+    return clcook.rank_filter(a, radius, *more, channel_axis=channel_axis)
 
 
 def taps(taps_y):
@@ -48,6 +48,8 @@ def strange(a, **more):
         (lambda: rank(GOOD[0], 1), clcook.InvalidArgument, ["2 dimensions", "got 2 with"]),
         (lambda: blur(GOOD, 1, channel_axis=1), clcook.InvalidArgument, ["first or the last", "got 1"]),
         (lambda: blur(GOOD, 1, channel_axis=-3), clcook.InvalidArgument, ["first or the last", "got -3"]),
+        (lambda: blur(GOOD, 1, channel_axis=3), clcook.AxisError, ["first or the last", "got 3"]),
+        (lambda: rank(GOOD, 1, channel_axis=-4), clcook.AxisError, ["first or the last", "got -4"]),
         (lambda: blur(GOOD, 1, channel_axis="last"), clcook.WrongType, ["channel_axis", "str"]),
         (lambda: blur(GOOD, 1, channel_axis=True), clcook.WrongType, ["channel_axis", "bool"]),
         (lambda: blur(np.float32(3) + np.zeros((), "f4"), 1), clcook.Error, []),
@@ -146,6 +148,7 @@ def test_a_read_only_output():
 def test_classes():
     assert issubclass(clcook.InvalidArgument, (ValueError,))
     assert issubclass(clcook.WrongType, TypeError) and issubclass(clcook.WrongType, ValueError)
+    assert issubclass(clcook.AxisError, np.exceptions.AxisError) and issubclass(clcook.AxisError, IndexError)
     assert issubclass(clcook.FileError, OSError)
     assert issubclass(clcook.OutOfResources, MemoryError)
     assert issubclass(clcook.Forked, clcook.Unsupported)

@@ -338,6 +338,31 @@ def test_memory_of_results_in_threads():
     in_threads(work)
 
 
+def test_memory_of_results_while_others_are_collected(monkeypatch):
+    """A collection may begin wherever an object is made, and drop results that are garbage."""
+    clcook.clear()
+    monkeypatch.setattr(clcook._arrays, "_most_of_results", lambda: 1 << 40)
+    results, least = clcook._arrays._results, clcook._arrays._Results.LEAST
+    several = [results.empty((least + i,), np.uint8) for i in range(50)]
+    del several
+    dropped, held = [], []
+    threshold = gc.get_threshold()
+    try:
+        for i in range(50):
+            gc.set_threshold(1 << 30)
+            garbage = [results.empty((least + 100 + i,), np.uint8)]
+            garbage.append(garbage)
+            weakref.finalize(garbage[0], dropped.append, i)
+            del garbage
+            held += [(i, j) for j in range(3000)]  # tuples of old are made again without a collection
+            gc.set_threshold(gc.get_count()[0] + 3 + i % 40)
+            results.empty((least + 1000 + i,), np.uint8)
+    finally:
+        gc.set_threshold(*threshold)
+        clcook.clear()
+    assert len(dropped) > 0
+
+
 def test_what_is_kept_goes_when_memory_is_short():
     blur(picture((64, 64), "uint8"), 1)
     plans = clcook._arrays._plans

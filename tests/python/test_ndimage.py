@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 
@@ -259,6 +260,26 @@ def test_output():
         np.testing.assert_array_equal(same, getattr(ndimage, name)(a, *args))
 
 
+def test_ranks_of_lines_have_the_constant_as_int64():
+    a = noise(np.random.default_rng(13), 12, "uint8")
+    for given in (a, a > 100, a.astype(np.int16)):
+        for cval in (1e10, -3.7, 200):
+            more = {"size": 6, "mode": "constant", "cval": cval, "output": np.int16}
+            np.testing.assert_array_equal(ours.median_filter(given, **more), ndimage.median_filter(given, **more))
+
+
+def test_output_of_bools():
+    """What is filtered keeps its byte, as C has it, except for ranks of lines; what is not is True unless 0."""
+    a = noise(np.random.default_rng(12), (9, 30), "int16")
+    for name, args, given in (
+        ("gaussian_filter", (0,), a / 70000), ("uniform_filter", (1,), a), ("grey_opening", (1,), a / 70000),
+        ("maximum_filter", (3,), a), ("median_filter", (3,), a), ("median_filter", (4,), a[0] & -256),
+    ):  # fmt: skip
+        for output in (bool, np.zeros(given.shape, bool)):
+            got, expected = (getattr(one, name)(given, *args, output=output).copy() for one in (ours, ndimage))
+            np.testing.assert_array_equal(got, expected)
+
+
 def test_memory_mapped(tmp_path):
     a = noise(np.random.default_rng(8), (20, 30), "uint16")
     a.tofile(tmp_path / "a")
@@ -302,6 +323,24 @@ A = np.ones((4, 5), np.float32)
         ("median_filter", (A,), {"footprint": np.eye(3), "mode": ["wrap", "wrap"]}),
         ("rank_filter", (A, 9, 3), {}),
         ("rank_filter", (A, 1.5, 3), {}),
+        ("minimum_filter1d", (A, 3, 2), {}),
+        ("correlate1d", (A, [1], -3), {}),
+        ("uniform_filter1d", (A, 2.0), {}),
+        ("maximum_filter1d", (A, 0.5), {}),
+        ("median_filter", (A, 2.5), {}),
+        ("uniform_filter", (A, 3), {"origin": 1.5}),
+        ("uniform_filter", (A, 3), {"origin": 0.5}),
+        ("rank_filter", (A, 1, 3), {"origin": (0, 1.5)}),
+        ("median_filter", (A[0].astype(int), 3), {"mode": "constant", "cval": np.nan}),
+        ("median_filter", (A[0].astype(int), 3), {"mode": "constant", "cval": 1e19}),
+        ("gaussian_filter1d", (A, 1), {"radius": 2, "truncate": None}),
+        ("gaussian_filter1d", (A, 1), {"truncate": "4"}),
+        ("grey_dilation", (A, 2.5), {}),
+        ("grey_closing", (A, (3, 2.5)), {}),
+        ("median_filter", (A[:0], 3), {"output": np.broadcast_to(np.float32(0), (0, 5))}),
+        ("gaussian_filter", (A, 1), {"output": np.broadcast_to(np.float32(0), (4, 5))}),
+        ("gaussian_filter", (A, 1), {"mode": "constant", "cval": "3"}),
+        ("percentile_filter", (A, "50", 3), {}),
         ("percentile_filter", (A, 101, 3), {}),
     ],
 )
@@ -310,6 +349,14 @@ def test_errors_are_of_scipys_kind(name, args, more):
         getattr(ndimage, name)(*args, **more)
     with pytest.raises(theirs.type):
         getattr(ours, name)(*args, **more)
+
+
+def test_errors_can_be_sent():
+    with pytest.raises(IndexError, match="uniform_filter1d: an axis is out of range.*-2 to 1, got 2") as caught:
+        ours.uniform_filter1d(A, 3, 2)
+    sent = pickle.loads(pickle.dumps(caught.value))
+    assert str(sent) == str(caught.value) and isinstance(sent, clcook.InvalidArgument)
+    assert (sent.code, sent.where) == ("invalid_argument", "uniform_filter1d")
 
 
 def test_doubles_where_there_are_none(monkeypatch):

@@ -162,7 +162,7 @@ def refused(queue: cl.CommandQueue, a: np.ndarray) -> None:
 def errors(a: np.ndarray) -> str:
     try:
         gaussian_blur(a, -1)
-    except (InvalidArgument, WrongType) as error:
+    except (InvalidArgument, WrongType, clcook.AxisError) as error:
         return error.code + error.where + error.lacks + str(error.status) + error.build_log
     except (Unsupported, Forked, OutOfResources, BuildFailed, NoDevice, FileError) as other:
         return str(other)

@@ -47,6 +47,7 @@ from ._tools import (
     try_ as try_,
 )
 from .errors import (
+    AxisError as AxisError,
     BuildFailed as BuildFailed,
     Error as Error,
     FileError as FileError,

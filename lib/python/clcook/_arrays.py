@@ -147,7 +147,8 @@ class _Owner:
 
 class _Results:
     """Memory of results that were dropped, for those to come: to have the system find new memory takes
-    as long as to copy into it. Without a lock: a result may be dropped anywhere, also in here."""
+    as long as to copy into it. Without a lock: a result may be dropped anywhere, also in here. So the
+    list is of addresses: one of pairs makes objects, and may drop results while it goes over them."""
 
     LEAST = 1 << 20  # bytes; malloc keeps what is smaller
 
@@ -161,8 +162,9 @@ class _Results:
         if size < self.LEAST:
             return np.empty(shape, dtype)
         self._most = _of_worker(_most_of_results())
-        for address, memory in list(self._idle.items()):
-            if memory.size == size and self._idle.pop(address, None) is not None:
+        for address in list(self._idle):
+            memory = self._idle.get(address)
+            if memory is not None and memory.size == size and self._idle.pop(address, None) is memory:
                 break
         else:
             memory = np.empty(size, np.uint8)
@@ -172,13 +174,14 @@ class _Results:
         if memory.size > self._most:
             return
         self._idle[memory.ctypes.data] = memory
-        held = list(self._idle.items())
-        size = sum(one.size for _, one in held)
+        held = [(address, self._idle.get(address)) for address in list(self._idle)]
+        size = sum(one.size for _, one in held if one is not None)
         for address, one in held:
             if size <= self._most:
                 break
-            self._idle.pop(address, None)
-            size -= one.size
+            if one is not None:
+                self._idle.pop(address, None)
+                size -= one.size
 
     def clear(self) -> None:
         self._most = 0
@@ -339,6 +342,8 @@ def _result(out: Any, shape: tuple, dtype: Any, where: str) -> np.ndarray:
 
 def _number(value: Any, where: str, name: str) -> float:
     try:
+        if isinstance(value, (str, bytes, bytearray)):
+            raise TypeError
         return float(value)
     except (TypeError, ValueError):
         kind = type(value).__name__
@@ -380,7 +385,9 @@ def _layout(
             raise _invalid(where, f"channel_axis must be None or a whole number, got {kind}", True)
         if channel_axis not in (0, -1, ndim - 1):
             raise _invalid(
-                where, f"channel_axis must be the first or the last, 0 or -1, got {channel_axis}"
+                where,
+                f"channel_axis must be the first or the last, 0 or -1, got {channel_axis}",
+                axis=not -ndim <= channel_axis < ndim,
             )
         if channel_axis in (-1, ndim - 1):
             axes, channels = range(ndim - 1), max(shape[-1], 1)

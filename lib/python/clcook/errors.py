@@ -6,6 +6,8 @@ class              raised for                                              is al
 InvalidArgument    a value that breaks a documented rule; nothing was      ValueError
                    enqueued
 WrongType          an argument of a wrong type                             ValueError, TypeError
+AxisError          a dimension that the array does not have                numpy's AxisError, so
+                                                                           ValueError, IndexError
 Unsupported        a correct request that this device, driver, variant or
                    installation cannot serve
 Forked             a call in a child of a process that had used a device
@@ -19,6 +21,11 @@ ToolError          the clcook command is missing, or it failed
 """
 
 from __future__ import annotations
+
+try:
+    from numpy.exceptions import AxisError as _AxisError
+except ImportError:  # before numpy 1.25
+    from numpy import AxisError as _AxisError  # type: ignore
 
 
 class Error(RuntimeError):
@@ -63,6 +70,14 @@ class InvalidArgument(Error, ValueError):
 
 class WrongType(InvalidArgument, TypeError):
     """An argument of a wrong type."""
+
+
+class AxisError(InvalidArgument, _AxisError):
+    """A dimension that the array does not have."""
+
+    axis = None
+    ndim = None
+    __str__ = Error.__str__
 
 
 class Unsupported(Error):
@@ -114,6 +129,6 @@ def _made(kind, message, code, lacks, status, where, build_log):
     return _KINDS[kind](message, code, lacks, status, where, build_log)
 
 
-def _invalid(where, message, wrong_type=False):
-    kind = WrongType if wrong_type else InvalidArgument
+def _invalid(where, message, wrong_type=False, axis=False):
+    kind = WrongType if wrong_type else AxisError if axis else InvalidArgument
     return kind(f"{where}: {message}", "invalid_argument", where=where)

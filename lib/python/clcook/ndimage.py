@@ -26,7 +26,7 @@ import numpy as np
 from . import _clcook
 from ._arrays import _BORDERS, _CHANNELS, Mode, Number, Whole, _gaussian_problem, _memory, _number, _plans, _results
 from ._arrays import rank_filter as _square_ranks
-from .errors import Unsupported, _invalid
+from .errors import InvalidArgument, Unsupported, _invalid
 
 __all__ = [
     "correlate",
@@ -74,6 +74,13 @@ _DBL_EPSILON = float(np.finfo(np.float64).eps)
 _SELECTED = 80
 _SELECTS_FROM = 2**16
 _MOST = 2**30  # what a work-item counts with an int
+
+
+class _OutOfRange(InvalidArgument, getattr(np, "exceptions", np).AxisError):  # type: ignore[misc]
+    """An axis that the array has not: an IndexError too."""
+
+    def __str__(self) -> str:
+        return RuntimeError.__str__(self)
 
 
 @functools.lru_cache(maxsize=None)
@@ -406,6 +413,8 @@ def _output(output: Any, a: np.ndarray, where: str) -> np.ndarray:
         output = np.asarray(output)
         if output.shape != a.shape:
             raise _invalid(where, f"output must have the shape {a.shape}, got {output.shape}")
+        if not output.flags.writeable:
+            raise _invalid(where, "output must be writeable, got a read-only array")
     _checked_type(dtype or output.dtype, where, "output")
     return output if dtype is None else _new(a.shape, dtype)
 
@@ -435,10 +444,7 @@ def _axes(axes: Any, ndim: int, where: str) -> tuple[int, ...]:
         every = [operator.index(axis) for axis in every]
     except TypeError:
         raise _invalid(where, f"axes {axes!r} cannot be interpreted as an integer or several", True) from None
-    for axis in every:
-        if not -ndim <= axis < ndim:
-            raise _invalid(where, f"an axis is out of range: axes must be {-ndim} to {ndim - 1}, got {axis}")
-    every = [axis % ndim for axis in every]
+    every = [_axis(axis, ndim, where) for axis in every]
     if len(set(every)) != len(every):
         raise _invalid(where, f"axes must be unique, got {axes!r}")
     return tuple(every)
@@ -447,7 +453,8 @@ def _axes(axes: Any, ndim: int, where: str) -> tuple[int, ...]:
 def _axis(axis: Any, ndim: int, where: str) -> int:
     index = operator.index(axis)
     if not -ndim <= index < ndim:
-        raise _invalid(where, f"axis must be {-ndim} to {ndim - 1}, got {index}")
+        message = f"{where}: an axis is out of range: it must be {-ndim} to {ndim - 1}, got {index}"
+        raise _OutOfRange(message, "invalid_argument", where=where)
     return index % ndim
 
 
@@ -477,26 +484,31 @@ def _one_border(mode: Any, where: str) -> str:
 
 
 def _check_origin(origin: Any, size: int, where: str) -> int:
-    index = operator.index(origin)
-    if not 0 <= size // 2 + index < size:
-        raise _invalid(where, f"origin must be {-(size // 2)} to {(size - 1) // 2} with the size {size}, got {index}")
-    return index
+    if not 0 <= size // 2 + origin < size:
+        raise _invalid(where, f"origin must be {-(size // 2)} to {(size - 1) // 2} with the size {size}, got {origin}")
+    return operator.index(origin)
 
 
-def _size(size: Any, where: str) -> int:
+def _size(size: Any, where: str, to_int: Callable[[Any], int] = operator.index) -> int:
     if not isinstance(size, numbers.Real) and not hasattr(size, "__int__"):
         raise _invalid(where, f"size must be a whole number, got {size!r}", True)
     if size < 1:
         raise _invalid(where, f"size must be at least 1, got {size}")
-    return int(size)
+    return to_int(size)
 
 
 def _give(output: np.ndarray, result: np.ndarray) -> np.ndarray:
     if output.dtype.kind == "b" and result.dtype.kind != "b":
         output.view(np.uint8)[...] = result.astype(np.uint8, copy=False)  # keeps the byte, as C does
     elif result is not output:
-        with np.errstate(invalid="ignore", over="ignore"):
-            np.copyto(output, result, casting="unsafe")
+        _copied(output, result)
+    return output
+
+
+def _copied(output: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """What SciPy has numpy do where there is nothing to filter: True is all but 0."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        np.copyto(output, a, casting="unsafe")
     return output
 
 
@@ -562,7 +574,7 @@ def _in_parts(
 def _sums(a: np.ndarray, output: np.ndarray, steps: Sequence[tuple], where: str) -> np.ndarray:
     """steps: (axis, "correlate" or "uniform", taps or size, border, cval, origin), one after the other."""
     if a.size == 0 or not steps:
-        return _give(output, a)
+        return _copied(output, a)
     dtype = output.dtype.newbyteorder("=")
     plain = _plain(a, a.dtype.newbyteorder("="))
     if not _device()[1] and {plain.dtype.itemsize, dtype.itemsize} & {8}:
@@ -622,7 +634,8 @@ def _gaussian_step(
     axis: int, sigma: Any, order: Any, mode: Any, cval: Any, truncate: Any, radius: Any, where: str
 ) -> tuple:
     sd = float(sigma)
-    reach = int(float(truncate) * sd + 0.5) if radius is None else radius
+    reach = int(truncate * sd + 0.5)
+    reach = reach if radius is None else radius
     if not isinstance(reach, numbers.Integral) or reach < 0:
         raise _invalid(where, f"radius must be a whole number from 0 on, got {reach!r}")
     if order < 0:
@@ -738,7 +751,7 @@ def _box(axes: Any, size: Any, mode: Any, origin: Any, ndim: int, where: str) ->
     origins = _each(origin, len(axes), where, "origin")
     modes = _each(mode, len(axes), where, "mode")
     return [
-        (axis, _size(size, where), _border(mode, where), _check_origin(origin, int(size), where))
+        (axis, _size(size, where, int), _border(mode, where), _check_origin(origin, int(size), where))
         for axis, size, mode, origin in zip(axes, sizes, modes, origins)
         if size > 1
     ]
@@ -914,7 +927,7 @@ def _extremes(
 def _box_extremes(a: np.ndarray, output: np.ndarray, steps: Sequence[tuple], cval: float, where: str) -> np.ndarray:
     """steps: (axis, size, border, origin, whether it is the minimum), one after the other."""
     if a.size == 0 or not steps:
-        return _give(output, a)
+        return _copied(output, a)
     constant = "constant" if any(border == "constant" for _, _, border, _, _ in steps) else ""
     plain, outside = _with_cval(a, cval, constant, output.dtype, where)
     dtype = np.dtype(np.uint8) if output.dtype.kind == "b" else output.dtype.newbyteorder("=")
@@ -1012,7 +1025,7 @@ def _mirrored(origin: Any, size: Any, axes: Any, ndim: int, where: str) -> list[
     """The origins of a window that is mirrored."""
     count = len(_axes(axes, ndim, where))
     pairs = zip(_each(origin, count, where, "origin"), _each(size, count, where, "size"))
-    return [-one - (extent % 2 == 0) for one, extent in pairs]
+    return [-one - (extent & 1 == 0) for one, extent in pairs]
 
 
 def _both(
@@ -1093,16 +1106,20 @@ def _ranks(
             return done
     if a.ndim == 1:  # SciPy has another way for lines
         outside = _number(cval, where, "cval")
-        if a.dtype.kind != "f" and math.isfinite(outside):
-            outside = float(int(outside))
+        if a.dtype.kind != "f":
+            outside = float(np.int64(outside))
+            if border == "constant" and not 0 <= outside <= 127:
+                a = a.astype(np.int64)
         plain, outside = _with_cval(a, outside, border, output.dtype, where)
     else:
         plain = _plain(a, a.dtype.newbyteorder("="))
         outside = _cut(_number(cval, where, "cval"), plain.dtype)
-    return _over(
-        plain, output, plain.dtype, footprint, origins,
+    by_numpy = a.ndim == 1 and output.dtype.kind == "b"
+    result = _over(
+        plain, np.empty(a.shape, plain.dtype) if by_numpy else output, plain.dtype, footprint, origins,
         lambda chain, window: chain.ranks(window, rank, border, outside), where,
     )  # fmt: skip
+    return _copied(output, result) if by_numpy else result
 
 
 def _by_plan(
