@@ -268,6 +268,15 @@ def test_ranks_of_lines_have_the_constant_as_int64():
             np.testing.assert_array_equal(ours.median_filter(given, **more), ndimage.median_filter(given, **more))
 
 
+def test_heights_of_all_types():
+    heights = np.array([[1, 1, 3, 3], [3, 1, 1, 3], [3, 0, 1, 1]])
+    for dtype in ("uint64", "int64", "uint32", "uint8", "float64"):
+        a = np.random.default_rng(14).integers(4, 250, (12, 10)).astype(dtype)
+        for name in ("grey_erosion", "grey_dilation", "grey_opening"):
+            got, expected = (getattr(one, name)(a, structure=heights) for one in (ours, ndimage))
+            np.testing.assert_array_equal(got, expected)
+
+
 def test_output_of_bools():
     """What is filtered keeps its byte, as C has it, except for ranks of lines; what is not is True unless 0."""
     a = noise(np.random.default_rng(12), (9, 30), "int16")

@@ -331,7 +331,7 @@ class _Chain:
         array, as SciPy has it."""
         heights = -heights if minimum else heights
         kind = np.dtype(np.float32) if self.dtype == np.float16 else self.dtype
-        typed = np.array([_cut(one, kind) for one in heights]).astype(kind)
+        typed = np.array([_cut(one, kind) for one in heights], kind)
         flags = ["RAISED", "EXTREME"] + ["MINIMUM"] * minimum
         self._weighted(window, dst, border, cval, _wide(heights[0]) + typed.tobytes(), *flags)
 
