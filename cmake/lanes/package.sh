@@ -230,7 +230,8 @@ case $kind in
     ;;
   *) fail "unknown kind $kind" ;;
 esac
-# vcpkg itself is not run here.
+# vcpkg itself and conda are not run here.
+grep -q "version: \"$version\"" "$source/packaging/conda/recipe.yaml" || fail "packaging/conda is not of version $version"
 grep -q "\"version\": \"$version\"" "$source/packaging/vcpkg/clcook/vcpkg.json" ||
   fail "packaging/vcpkg is not of version $version"
 rm -rf --one-file-system "$work"

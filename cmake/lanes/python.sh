@@ -1,6 +1,6 @@
 #!/bin/bash
 # python.sh SOURCE PLAIN CLCOOK WORK: the Python package becomes a source distribution and, of that, a
-# wheel, which installs and passes tests/python; the Python of README and of the pages runs, and so
+# wheel, which installs and passes tests/python, and in full works in a fresh environment too; the Python of README and of the pages runs, and so
 # does the notebook. The short grid leaves out the editable installation and the tests that are marked
 # slow, and builds without optimisation. PLAIN is the program of tests/python/plain.cpp, CLCOOK the
 # command.
@@ -45,6 +45,8 @@ if [ "${CLCOOK_TEST_GRID:-full}" != short ]; then
     -k "device_headers or type_checkers")
 fi
 "${pip[@]}" install --no-deps --force-reinstall "${wheels[0]}"
+[ "${CLCOOK_TEST_GRID:-full}" = short ] ||
+  PIP_CONSTRAINT=$source/tests/python/requirements.txt "$source/packaging/wheels/test.sh" "$work/wheel" ""
 export CLCOOK_PLAIN=$plain CLCOOK_WHEEL=${wheels[0]}
 [ -z "$clcook" ] || export CLCOOK=$clcook
 cd "$work"  # so that no module of the sources is found

@@ -105,6 +105,10 @@ class Held {
     return value_;
   }
 
+  // How a plan was asked for, beside its problem: what pickle makes it anew from.
+  std::string variant;
+  std::string tune;
+
  private:
   union {
     T value_;

@@ -120,6 +120,8 @@ struct PyOpenCl {
   PyObject* memory;  // buffers, images and memory of pools
   PyObject* buffer;
   PyObject* image;
+  PyObject* svm_pointer;  // SVM of any kind; null: a pyopencl without it
+  PyObject* svm;          // a numpy array's
   PyObject* event;
   PyObject* event_from;
   PyObject* int_ptr;  // the name
@@ -143,6 +145,10 @@ const PyOpenCl& pyopencl() {
   found->memory = get("MemoryObjectHolder");
   found->buffer = get("Buffer");
   found->image = get("Image");
+  if (nb::hasattr(module, "SVMPointer")) {
+    found->svm_pointer = get("SVMPointer");
+    found->svm = get("SVM");
+  }
   found->event = get("Event");
   found->event_from = PyObject_GetAttrString(found->event, "from_int_ptr");
   found->int_ptr = PyUnicode_InternFromString("int_ptr");
@@ -180,6 +186,11 @@ bool is_array(nb::handle object) {
     }
   }
   return is_a(object, type);
+}
+
+bool is_svm(nb::handle object) {
+  PyObject* type = pyopencl().svm_pointer;
+  return type != nullptr && is_a(object, type);
 }
 
 std::vector<std::size_t> sizes_of(nb::handle tuple) {
@@ -246,6 +257,11 @@ Runtime runtime_of(nb::handle queue) {
   return Runtime(static_cast<cl_command_queue>(handle_of(queue)));
 }
 
+nb::object queue_of(const Runtime& runtime) {
+  const nb::handle type = pyopencl().queue;
+  return type.attr("from_int_ptr")(reinterpret_cast<std::uintptr_t>(runtime.queue()()));
+}
+
 Call::Call(const char* where, nb::handle wait_for) : where_(where) {
   if (!wait_for.is_none()) wait_for_events(wait_for, "wait_for");
 }
@@ -301,6 +317,12 @@ std::optional<BufferView> Call::plain_buffer(nb::handle object, const char* name
     const auto& rows = nb::cast<const Rows&>(object);
     return BufferView(memory(rows.buffer, name), rows.offset, rows.pitch);
   }
+  if (is_svm(object)) {
+    fail(Errc::unsupported, where_,
+         text(name,
+              " is SVM, of which pyopencl does not tell the context: pass it as "
+              "pyopencl.array.Array(queue, shape, dtype, data=...)"));
+  }
   if (!is_array(object)) refuse(object, name, kExpected);
   return std::nullopt;
 }
@@ -339,8 +361,43 @@ BufferView Call::array(nb::handle object, const char* name, Access access, const
   wait_for_events(object.attr("events"), name);
   if (access == Access::write) written_.push_back(nb::borrow(object));
   const nb::object base = object.attr("base_data");
+  const auto offset = nb::cast<std::size_t>(object.attr("offset"));
+  if (is_svm(base)) return svm(base, object.attr("context"), offset, pitch, name);
   if (!is_a(base, pyopencl().memory)) refuse(base, name, "an array in a pyopencl.Buffer");
-  return BufferView(memory(base, name), nb::cast<std::size_t>(object.attr("offset")), pitch);
+  return BufferView(memory(base, name), offset, pitch);
+}
+
+// A buffer whose host's pointer is one of clSVMAlloc has that SVM as its storage, says OpenCL.
+BufferView Call::svm(nb::handle pointer, nb::handle context, std::size_t offset, std::size_t pitch,
+                     const char* name) {
+  const auto begin_of = [](nb::handle one) {
+    return nb::cast<std::uintptr_t>(one.attr("svm_ptr"));
+  };
+  nb::object all = nb::borrow(pointer);
+  if (is_a(pointer, pyopencl().svm)) {  // of an array of svm_empty(), or of a view of one
+    all = pointer.attr("mem");
+    while (!all.is_none() && !is_svm(all)) all = nb::getattr(all, "base", nb::none());
+    if (all.is_none()) {
+      fail(Errc::unsupported, where_,
+           text(name,
+                " is SVM of memory that is numpy's own, which few devices share: allocate it by "
+                "pyopencl.csvm_empty() or an SVMAllocator"));
+    }
+    offset += begin_of(pointer) - begin_of(all);
+  }
+  const std::uintptr_t begin = begin_of(all);
+  if (begin == 0) fail(Errc::invalid_argument, where_, text(name, " holds no memory"));
+  kept_.push_back(all);
+  for (const auto& [known, buffer] : svm_) {  // so that a plan sees that src and dst are one
+    if (known == begin) return BufferView(buffer, offset, pitch);
+  }
+  cl_int status = CL_SUCCESS;
+  const cl::Buffer buffer(clCreateBuffer(
+      static_cast<cl_context>(handle_of(context)), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+      nb::cast<std::size_t>(all.attr("size")), reinterpret_cast<void*>(begin), &status));
+  check(status, "clCreateBuffer");
+  svm_.emplace_back(begin, buffer);
+  return BufferView(buffer, offset, pitch);
 }
 
 ImageView Call::image(nb::handle object, const char* name) {

@@ -4,8 +4,10 @@
 
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/view.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bind.hpp"
@@ -26,6 +28,8 @@ struct Texels {
 
 // A queue of pyopencl as a runtime, or the runtime itself. Throws WrongType.
 Runtime runtime_of(nb::handle queue);
+// A runtime's queue, as an object of pyopencl.
+nb::object queue_of(const Runtime& runtime);
 
 // What an array must be where it stands for a buffer: "float32" and the lengths of its dimensions.
 // Those of 1 at the end may be left out. Without a type any will do, whose rows are long enough.
@@ -38,7 +42,7 @@ struct ArrayOf {
 // alive until the device is done with them.
 //
 // OpenCL keeps memory of its own until the commands that use it are done. Memory of the host that a
-// buffer stands on (USE_HOST_PTR), and memory of a pool, goes when the Python object goes: of those
+// buffer stands on (USE_HOST_PTR), memory of a pool and SVM go when the Python object goes: of those
 // the call keeps the objects, see keep().
 class Call {
  public:
@@ -73,6 +77,8 @@ class Call {
   std::optional<BufferView> plain_buffer(nb::handle object, const char* name);
   BufferView array(nb::handle object, const char* name, Access access, const ArrayOf& as);
   cl_mem memory(nb::handle object, const char* name);
+  BufferView svm(nb::handle pointer, nb::handle context, std::size_t offset, std::size_t pitch,
+                 const char* name);
   void wait_for_events(nb::handle events, const char* name);
   nb::object finish(cl::Event event);
   [[noreturn]] void refuse(nb::handle object, const char* name, const char* expected) const;
@@ -81,7 +87,8 @@ class Call {
   const char* where_;
   std::vector<cl::Event> wait_;
   std::vector<nb::object> kept_;
-  std::vector<nb::object> written_;  // arrays
+  std::vector<nb::object> written_;                         // arrays
+  std::vector<std::pair<std::uintptr_t, cl::Buffer>> svm_;  // where it begins, and a buffer there
 };
 
 // Adds the classes of this file.

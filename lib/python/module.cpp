@@ -159,6 +159,12 @@ NB_MODULE(_clcook, m) {
     const clcook::python::Unlocked unlocked;
     return clcook::python::standard_runtime().info().name;
   });
+  m.def("_runtime", [] {
+    const clcook::python::Unlocked unlocked;
+    using Held = clcook::python::Held<clcook::Runtime>;
+    return new Held(std::in_place, clcook::python::standard_runtime());
+  });
+  m.def("_queue", [] { return clcook::python::queue_of(clcook::python::standard_runtime()); });
   m.def("_device_memory", &clcook::python::device_memory);
   m.def("_address", &clcook::python::address);
   m.def("_trim", &clcook::python::trim);

@@ -226,17 +226,44 @@ nb::class_<Held<Op>> plan_class(nb::module_& m, const char* doc,
         } else {
           new (self) Held<Op>(std::in_place, runtime, problem, which);
         }
+        self->variant = std::move(variant);
+        self->tune = std::move(how);
       },
       "queue"_a.none(), "values"_a, nb::sig(signature.c_str()));
-  out.def_prop_ro(
-      "problem",
-      [fields](const Held<Op>& self) {
-        nb::dict values;
-        for (const Field<Problem>& one : fields) values[one.name] = one.get(self.get().problem());
-        return values;
+  const auto problem = [fields](const Held<Op>& self) {
+    nb::dict values;
+    for (const Field<Problem>& one : fields) values[one.name] = one.get(self.get().problem());
+    return values;
+  };
+  out.def(
+      "__reduce__",
+      [problem](const nb::handle_t<Held<Op>>& self) {
+        const auto& held = nb::cast<const Held<Op>&>(self);
+        nb::dict values = problem(held);
+        values["variant"] = held.variant;
+        values["tune"] = held.tune;
+        return nb::make_tuple(nb::module_::import_("clcook").attr("_plan_again"),
+                              nb::make_tuple(self.type(), values));
       },
-      nb::for_getter(nb::sig("def problem(self) -> dict[str, typing.Any]")),
-      "The members of the problem.");
+      nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"),
+      "A pickled plan is its problem, and made anew on clcook.queue() of the process that loads "
+      "it.");
+  // On the same queue.
+  const auto copy = [](const Held<Op>& self) {
+    auto made = std::make_unique<Held<Op>>(std::in_place, self.get());
+    made->variant = self.variant;
+    made->tune = self.tune;
+    return made.release();
+  };
+  const std::string copies = text("def __copy__(self) -> ", kName);
+  const std::string copies_deep = text("def __deepcopy__(self, memo: object) -> ", kName);
+  out.def("__copy__", copy, nb::sig(copies.c_str()));
+  out.def(
+      "__deepcopy__", [copy](const Held<Op>& self, nb::handle) { return copy(self); }, "memo"_a,
+      nb::sig(copies_deep.c_str()));
+  out.def_prop_ro("problem", problem,
+                  nb::for_getter(nb::sig("def problem(self) -> dict[str, typing.Any]")),
+                  "The members of the problem.");
   out.def_prop_ro(
       "variant", [](const Held<Op>& self) { return self.get().variant().name(); },
       "The variant that runs.");

@@ -120,6 +120,21 @@ def test_two_workers_and_one_that_dies(cluster, tmp_path):
     assert marker.exists()
 
 
+def test_a_plan_goes_to_workers(cl, queue, cluster):
+    def call(plan, a):
+        import pyopencl.array as cl_array
+
+        src = cl_array.to_device(clcook.queue(), a)
+        dst = cl_array.empty_like(src)
+        plan(src, dst)
+        return dst.get()
+
+    pictures = [picture((40, 60), "uint8", seed) for seed in range(6)]
+    plan = clcook.RankFilter(queue, width=60, height=40, radius=2, rank=0.5, pixel="r8")
+    for a, got in zip(pictures, cluster.gather(cluster.map(call, [plan] * 6, pictures))):
+        np.testing.assert_array_equal(got, clcook.rank_filter(a, 2))
+
+
 def kept():
     return sum(plan.bytes for _, plan in clcook._arrays._plans._idle.values())
 

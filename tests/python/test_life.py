@@ -1,6 +1,10 @@
 """Who owns what for how long: memory, threads, forks, leaks."""
 
+import concurrent.futures
+import copy
 import gc
+import multiprocessing
+import pickle
 import re
 import signal
 import sys
@@ -92,6 +96,98 @@ def test_memory_of_a_pool(cl, context, queue, read):
     event = plan(src, dst)
     same(dst.get(), blur(a, 3))
     event.wait()
+
+    # The pool does not get what a kernel still reads.
+    gate = cl.UserEvent(context)
+    out, block = pool(a.nbytes), pool(a.nbytes)
+    cl.enqueue_copy(queue, block, a)
+    event = plan(clcook.BufferView(block), out, [gate])
+    active = pool.active_blocks
+    del block
+    gc.collect()
+    assert pool.active_blocks == active
+    gate.set_status(cl.command_execution_status.COMPLETE)
+    same(read(a, out, event), blur(a, 3))
+    event.wait()
+    for _ in range(200):
+        if pool.active_blocks < active:
+            break
+        time.sleep(0.01)
+    assert pool.active_blocks < active
+
+
+@pytest.fixture
+def svm(cl, context, queue):
+    from pyopencl.characterize import has_coarse_grain_buffer_svm
+
+    if not has_coarse_grain_buffer_svm(queue.device):
+        pytest.skip("the device has no SVM")
+    from pyopencl.tools import SVMAllocator
+
+    return SVMAllocator(context, queue=queue)
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_arrays_in_svm(cl, queue, svm, pooled):
+    from pyopencl.tools import SVMPool
+
+    a = picture((64, 48, 4), "uint8")
+    allocator = SVMPool(svm) if pooled else svm
+    plan = blur_plan(queue, a)
+    src = cl.array.to_device(queue, a, allocator=allocator)
+    tall = cl.array.zeros(queue, (70, 48, 4), np.uint8, allocator=allocator)
+    plan(src, tall[3:67])
+    same(tall.get()[3:67], blur(a, 3))
+    assert not tall.get()[:3].any() and not tall.get()[67:].any()
+    with pytest.raises(clcook.InvalidArgument, match="overlap in one buffer"):
+        plan(tall[:64], tall[6:])
+    with pytest.raises(clcook.InvalidArgument, match="dst has 99 bytes, needs 12288"):
+        plan(src, cl.array.Array(queue, a.shape, np.uint8, data=allocator(99)))
+    with pytest.raises(clcook.Unsupported, match="src is SVM.*pyopencl.array.Array"):
+        plan(src.base_data, tall)
+    with pytest.raises(clcook.InvalidArgument, match="another context"):
+        other = blur_plan(cl.CommandQueue(cl.Context([queue.device])), a)
+        other(src, tall[3:67])
+    if not pooled:  # a pool's does not say
+        src.base_data.release()
+        with pytest.raises(clcook.InvalidArgument, match="src holds no memory"):
+            plan(src, tall[3:67])
+
+
+def test_svm_is_kept_while_a_kernel_runs(cl, context, queue, svm):
+    from pyopencl.tools import SVMPool
+
+    a = picture((64, 48, 4), "uint8")
+    pool = SVMPool(svm)
+    plan = blur_plan(queue, a)
+    src = cl.array.to_device(queue, a, allocator=pool)
+    dst = cl.array.zeros(queue, a.shape, np.uint8)
+    gate = cl.UserEvent(context)
+    event = plan(src, dst, [gate])
+    active = pool.active_blocks
+    del src
+    gc.collect()
+    assert pool.active_blocks == active
+    gate.set_status(cl.command_execution_status.COMPLETE)
+    event.wait()
+    same(dst.get(), blur(a, 3))
+
+
+def test_svm_of_numpy_arrays(cl, context, queue, svm):
+    a = picture((64, 48, 4), "uint8")
+    plan = blur_plan(queue, a)
+    whole = cl.csvm_empty(context, (80, 48, 4), np.uint8)
+    with cl.SVM(whole).map_rw(queue):
+        whole[8:72] = a
+    dst = cl.array.zeros(queue, a.shape, np.uint8)
+
+    def array(memory):
+        return cl.array.Array(queue, a.shape, a.dtype, data=cl.SVM(memory))
+
+    plan(array(whole[8:72]), dst)
+    same(dst.get(), blur(a, 3))
+    with pytest.raises(clcook.Unsupported, match="src is SVM of memory that is numpy's own"):
+        plan(array(a), dst)
 
 
 def in_threads(work):
@@ -255,6 +351,94 @@ def test_plans_have_weak_references(queue):
     del plan
     gc.collect()
     assert "plan" not in seen
+
+
+PLANS = {
+    "ArgumentSwap": {"count": 4, "parameters": (0.1, 1)},
+    "Bc6hDecode": {"width": 21, "height": 15, "format": "signed_float", "texel": "rgba32f"},
+    "Bc6hMode": {"count": 4},
+    "FoldedSwitch": {"vertices": 16, "valences": [(4, 4, 4, 4)], "indices": range(16)},
+    "GaussianBlur": {
+        "width": 48,
+        "height": 64,
+        "sigma_x": 0.1,
+        "pixel": "rgba32f",
+        "border": "constant",
+        "outside": (0.1, 2, 3, 4),
+        "alpha": "straight",
+    },
+    "GbufferShade": {"texels": 2, "lights": [(0, 0, 127, 0xFFFFFF)], "fog_colour": 0x808080},
+    "GroupSize": {"work": "streaming", "count": 9, "factor": 2, "variant": "direct", "tune": "group=64"},
+    "GroupSwizzle": {"width": 40, "height": 31, "work": "filter", "matrix": np.eye(4).ravel()},
+    "HaloTile": {"filter": "dilation", "width": 40, "height": 31, "radius": 1},
+    "LineBlur": {"width": 40, "height": 31, "radius": 3},
+    "RankFilter": {"width": 48, "height": 64, "radius": 2, "rank": 0.1, "pixel": "r8"},
+    "Regroup": {"items": 500, "paths": 8, "parameters": (0, 0, 1, 0.1)},
+    "RegroupOrder": {"items": 500, "paths": 8},
+    "SeparableFilter": {"width": 40, "height": 31, "taps_x": [-0.1, 0, 0.1], "pixel": "rgb8"},
+    "StreamCompaction": {"width": 70, "height": 45, "pixel": "rgba8", "weights": (19, 183, 54)},
+    "ThresholdCount": {"count": 1000, "thresholds": np.linspace(0.9, 0.1, 9)},
+    "VertexTransform": {"vertices": 3, "instances": 2, "bones": 1, "variant": "uniform"},
+}
+
+
+def asked(plan):
+    return plan.__reduce__()[1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=() if n in ("GaussianBlur", "GroupSize") else pytest.mark.slow) for n in PLANS],
+)
+def test_plans_pickle(queue, name):
+    plan = getattr(clcook, name)(queue, **PLANS[name])
+    again = pickle.loads(pickle.dumps(plan))
+    assert type(again) is type(plan) and again.problem == plan.problem
+    assert asked(again) == asked(plan) == asked(copy.deepcopy(plan))
+    # Not what was chosen for this device.
+    given = {key: PLANS[name].get(key, "automatic" if key == "variant" else "") for key in ("variant", "tune")}
+    assert {key: asked(plan)[1][key] for key in given} == given
+
+
+def test_every_plan_but_one_pickles(queue):
+    plans = {name for name in dir(clcook) if hasattr(getattr(clcook, name), "describe")}
+    assert plans == {*PLANS, "LocalMultipass"}
+    solve = clcook.LocalMultipass(queue, islands=2, iterations=1, island=clcook.Island.rope(5, 0.5))
+    with pytest.raises(TypeError, match="Island"):
+        pickle.dumps(solve)
+    assert copy.copy(solve).problem["islands"] == 2
+
+
+def call_on_its_queue(plan, a):
+    """In another process: on the queue of the plan there."""
+    import pyopencl.array as cl_array
+
+    src = cl_array.to_device(clcook.queue(), a)
+    dst = cl_array.empty_like(src)
+    plan(src, dst)
+    return dst.get()
+
+
+def test_a_plan_in_a_process_of_its_own(cl, queue):
+    a = picture((64, 48, 4), "uint8")
+    plan = blur_plan(queue, a, sigma=1)
+    plan.set_sigma(3, 3)
+    spawned = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=spawned) as pool:
+        got = pool.submit(call_on_its_queue, plan, a).result(timeout=120)
+    same(got, blur(a, 3))
+    same(call_on_its_queue(pickle.loads(pickle.dumps(plan)), a), blur(a, 3))
+
+
+def test_a_copy_is_on_the_same_queue(cl, queue, buffer_of, read):
+    a = picture((64, 48, 4), "uint8")
+    plan = blur_plan(queue, a)
+    other = copy.copy(plan)
+    other.set_sigma(5, 5)
+    for one, sigma in ((plan, 3), (other, 5)):
+        src, dst = buffer_of(a), buffer_of(np.zeros_like(a))
+        assert np.abs(read(a, dst, one(src, dst)).astype(int) - blur(a, sigma)).max() <= 1
+        assert one.problem["sigma_x"] == sigma
 
 
 def test_kept_plans_are_few():

@@ -69,6 +69,10 @@ def test_wheel():
     for part in ("clcook/_clcook.pyi", "clcook/py.typed", "clcook/ndimage.cl", "clcook/include/clcook/select.clh"):
         assert part in names
     assert not [name for name in names if name.startswith(("include/", "lib/", "share/"))]
+    # The loader belongs to the system. From 3.12 on one wheel serves every later Python.
+    assert not [name for name in names if "libOpenCL" in name]
+    own = "cp{0}{1}-cp{0}{1}".format(*sys.version_info)
+    assert ("-cp312-abi3-" if sys.version_info >= (3, 12) else f"-{own}-") in os.path.basename(wheel)
 
 
 @pytest.mark.slow

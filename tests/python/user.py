@@ -63,8 +63,9 @@ def arrays(a: np.ndarray, texture: pathlib.Path) -> List[np.ndarray]:
     out.append(bc6h_decode(texture.read_bytes(), dtype=np.float16))
     out.append(stream_compaction(a, np.float32(256 * 200)))
     name: str = clcook.device()
+    shared: cl.CommandQueue = clcook.queue()
     clcook.clear()
-    print(name, clcook.__version__)
+    print(name, shared, clcook.__version__)
     return out
 
 

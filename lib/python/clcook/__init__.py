@@ -11,6 +11,7 @@ docs/python.md says more.
 from __future__ import annotations
 
 import atexit as _atexit
+from typing import Any as _Any
 
 try:
     from . import _clcook
@@ -68,6 +69,16 @@ def device() -> str:
     """The name of the device of functions on numpy arrays: the one that CLCOOK_DEVICE names when the
     first of them is called, such as "gpu" or "pocl:0", else the best. Raises NoDevice."""
     return _clcook._device()
+
+
+def queue() -> _Any:
+    """The pyopencl.CommandQueue of that device, which functions on numpy arrays use. Plans that were
+    pickled are made anew on it: their buffers belong to its context."""
+    return _clcook._queue()
+
+
+def _plan_again(kind: type, values: dict[str, _Any]) -> _Any:
+    return kind(_clcook._runtime(), **values)
 
 
 @_atexit.register

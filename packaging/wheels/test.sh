@@ -1,0 +1,45 @@
+#!/bin/bash
+# test.sh WHEELS DRIVER: the wheel for this Python, of the folder WHEELS, into a fresh environment, from
+# which functions on arrays and a plan are called. DRIVER is what brings a device: a package of Debian,
+# pyopencl[pocl], or '' for what is there. There need be no compiler.
+set -euo pipefail
+wheels=$1 driver=$2
+work=$(mktemp -d)
+trap 'rm -rf --one-file-system "$work"' EXIT
+python3 -m venv "$work/venv"
+pip=("$work/venv/bin/pip" --quiet --disable-pip-version-check)
+if [ "$driver" = "pyopencl[pocl]" ]; then
+  "${pip[@]}" install "$driver"
+  # The system's loader does not know it.
+  OCL_ICD_VENDORS=$(find "$work/venv" -name 'libpocl-*.so')
+  export OCL_ICD_VENDORS
+else
+  [ -z "$driver" ] || apt-get install -y --no-install-recommends "$driver"
+fi
+"${pip[@]}" install --only-binary :all: --no-index --find-links "$wheels" --no-deps clcook
+"${pip[@]}" install --only-binary :all: numpy pyopencl
+export POCL_CACHE_DIR=$work/pocl CLCOOK_CACHE_DIR=$work/cache
+mkdir "$POCL_CACHE_DIR"
+cd "$work"
+venv/bin/python - <<'EOF'
+import os
+import pickle
+
+import clcook
+import numpy as np
+import pyopencl.array
+
+a = np.random.default_rng(1).integers(0, 256, (64, 48), np.uint8)
+windows = np.lib.stride_tricks.sliding_window_view(np.pad(a, 1, "edge"), (3, 3))
+expected = np.median(windows, (2, 3)).astype(np.uint8)
+print(clcook.__version__, clcook.device())
+np.testing.assert_array_equal(clcook.median3x3(a), expected)
+plan = clcook.RankFilter(clcook.queue(), width=48, height=64, radius=1, rank=0.5, pixel="r8")
+for one in (plan, pickle.loads(pickle.dumps(plan))):
+    x = pyopencl.array.to_device(clcook.queue(), a)
+    y = pyopencl.array.empty_like(x)
+    one(x, y)
+    np.testing.assert_array_equal(y.get(), expected)
+if "OCL_ICD_VENDORS" not in os.environ:  # PoCL 3.0-rc2 of pip gives zeros
+    np.testing.assert_array_equal(clcook.gaussian_blur(np.full((64, 48), 7, np.uint8), 3), 7)
+EOF
