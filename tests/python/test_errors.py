@@ -3,6 +3,7 @@
 import pickle
 
 import clcook
+import clcook.ndimage
 import numpy as np
 import pytest
 from conftest import blur, picture, plain, python
@@ -50,6 +51,8 @@ def strange(a, **more):
         (lambda: blur(GOOD, 1, channel_axis=-3), clcook.InvalidArgument, ["first or the last", "got -3"]),
         (lambda: blur(GOOD, 1, channel_axis=3), clcook.AxisError, ["first or the last", "got 3"]),
         (lambda: rank(GOOD, 1, channel_axis=-4), clcook.AxisError, ["first or the last", "got -4"]),
+        (lambda: clcook.ndimage.gaussian_filter(GOOD, 1, axes=(0, 3)), clcook.AxisError, ["-3 to 2, got 3"]),
+        (lambda: clcook.ndimage.minimum_filter1d(GOOD, 3, axis=-4), clcook.AxisError, ["-3 to 2, got -4"]),
         (lambda: blur(GOOD, 1, channel_axis="last"), clcook.WrongType, ["channel_axis", "str"]),
         (lambda: blur(GOOD, 1, channel_axis=True), clcook.WrongType, ["channel_axis", "bool"]),
         (lambda: blur(np.float32(3) + np.zeros((), "f4"), 1), clcook.Error, []),

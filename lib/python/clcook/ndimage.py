@@ -26,7 +26,7 @@ import numpy as np
 from . import _clcook
 from ._arrays import _BORDERS, _CHANNELS, Mode, Number, Whole, _gaussian_problem, _memory, _number, _plans, _results
 from ._arrays import rank_filter as _square_ranks
-from .errors import InvalidArgument, Unsupported, _invalid
+from .errors import Unsupported, _invalid
 
 __all__ = [
     "correlate",
@@ -74,13 +74,6 @@ _DBL_EPSILON = float(np.finfo(np.float64).eps)
 _SELECTED = 80
 _SELECTS_FROM = 2**16
 _MOST = 2**30  # what a work-item counts with an int
-
-
-class _OutOfRange(InvalidArgument, getattr(np, "exceptions", np).AxisError):  # type: ignore[misc]
-    """An axis that the array has not: an IndexError too."""
-
-    def __str__(self) -> str:
-        return RuntimeError.__str__(self)
 
 
 @functools.lru_cache(maxsize=None)
@@ -453,8 +446,7 @@ def _axes(axes: Any, ndim: int, where: str) -> tuple[int, ...]:
 def _axis(axis: Any, ndim: int, where: str) -> int:
     index = operator.index(axis)
     if not -ndim <= index < ndim:
-        message = f"{where}: an axis is out of range: it must be {-ndim} to {ndim - 1}, got {index}"
-        raise _OutOfRange(message, "invalid_argument", where=where)
+        raise _invalid(where, f"an axis is out of range: it must be {-ndim} to {ndim - 1}, got {index}", axis=True)
     return index % ndim
 
 
