@@ -21,7 +21,7 @@ fi
 export POCL_CACHE_DIR=$work/pocl CLCOOK_CACHE_DIR=$work/cache
 mkdir "$POCL_CACHE_DIR"
 cd "$work"
-venv/bin/python - <<'EOF'
+venv/bin/python -I - <<'EOF'
 import os
 import pickle
 
