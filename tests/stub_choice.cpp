@@ -205,3 +205,26 @@ TEST_CASE("automatic sees that small pictures leave a large device half empty") 
   CHECK(taken("rank_filter", "width=1041 height=7764 radius=24 pixel=rgba32f") ==
         "local_tile_multi");
 }
+
+TEST_CASE("no kernel for CPUs runs on a PoCL that breaks its vectors") {
+  unsetenv("CLCOOK_TUNING_FILE");
+  stub::Device device = stub::cpu();
+  device.platform = "Portable Computing Language";
+  for (const char* version : {"OpenCL 3.0 PoCL 3.0-rc2  Linux", "OpenCL 3.0 PoCL 3.1  Linux"}) {
+    CAPTURE(version);
+    device.platform_version = version;
+    stub::set_device(device);
+    const Runtime runtime = stub::make_runtime();
+    const bool is_whole = std::string(version).find("3.1") != std::string::npos;
+    for (const char* name : {"gaussian_blur", "rank_filter", "halo_tile", "bc6h_decode"}) {
+      CAPTURE(name);
+      const Recipe& recipe = find_recipe(cookbook::recipes(), name);
+      const Params& shape = recipe.bench_shapes.front();
+      CHECK(recipe.choose(runtime, shape).variant->is_for_cpus == is_whole);
+      for (const VariantInfo& variant : recipe.variants) {
+        if (!variant.is_for_cpus || is_whole) continue;
+        CHECK(recipe.offer(runtime, variant.name, {}, shape).lacks == Lacks::implementation);
+      }
+    }
+  }
+}

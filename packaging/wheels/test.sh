@@ -22,7 +22,6 @@ export POCL_CACHE_DIR=$work/pocl CLCOOK_CACHE_DIR=$work/cache
 mkdir "$POCL_CACHE_DIR"
 cd "$work"
 venv/bin/python -I - <<'EOF'
-import os
 import pickle
 
 import clcook
@@ -40,6 +39,5 @@ for one in (plan, pickle.loads(pickle.dumps(plan))):
     y = pyopencl.array.empty_like(x)
     one(x, y)
     np.testing.assert_array_equal(y.get(), expected)
-if "OCL_ICD_VENDORS" not in os.environ:  # PoCL 3.0-rc2 of pip gives zeros
-    np.testing.assert_array_equal(clcook.gaussian_blur(np.full((64, 48), 7, np.uint8), 3), 7)
+np.testing.assert_array_equal(clcook.gaussian_blur(np.full((64, 48), 7, np.uint8), 3), 7)
 EOF

@@ -56,6 +56,10 @@ class ProblemOf : public AnyProblem {
     const Setup<Spec> setup = this->setup(variant, tune, info);
     if (variant.is_for_cpus_only && !quirks::takes_cpu_kernels(info))
       return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(info));
+    if (variant.is_for_cpus && quirks::breaks_cpu_kernels(info)) {
+      return Offer::no(Lacks::implementation,
+                       info.platform_version + " breaks vectors of 16 floats");
+    }
     Offer out = Spec::offer(runtime, setup);
     if (!out.can()) return out;
     if (out.units.empty()) out.units = Spec::units(setup);

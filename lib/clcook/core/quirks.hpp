@@ -72,6 +72,11 @@ inline std::string not_for_cpu_kernels(const DeviceInfo& info) {
                   : "few long work-items: for CPUs only";
 }
 
+// The PoCL that pip installs with pyopencl[pocl] passes vectors of 16 floats to its own fma() in another
+// way than that takes them: results are wrong, or its compiler ends the process. Kernels for CPUs are
+// of such vectors.
+inline bool breaks_cpu_kernels(const DeviceInfo& info) { return is_pocl(info, "3.0-rc"); }
+
 // PoCL keeps a program's first answer to CL_PROGRAM_BINARIES, and makes the machine code of a
 // work-group at its first launch: asked right after the build, the answer never has any.
 inline bool freezes_binaries(const DeviceInfo& info) { return is_pocl(info); }
