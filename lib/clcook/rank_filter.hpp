@@ -528,8 +528,9 @@ struct Spec : PlainSpec {
 }  // namespace rank_filter
 
 // A plan: constructed once, called often. Thread-safe as Plan says. Sizes and the border mode are
-// not part of the program; the rank is part of it in the networks of radius 1 to 3 only. Calls
-// enqueue and return; they never block on the device.
+// not part of the program. The rank is part of it in the networks of radius 1 to 3, and whether it is
+// the minimum or the maximum in the variants for these. Calls enqueue and return; they never block on
+// the device.
 class RankFilter : public Plan<rank_filter::Spec> {
  public:
   using Pixel = rank_filter::Pixel;
