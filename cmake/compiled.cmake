@@ -60,7 +60,7 @@ foreach(header IN LISTS headers)
   clcook_definitions("${name}" "${includes}${plans}")
 endforeach()
 # Whoever builds the tests, or says CMAKE_UNITY_BUILD, has no program that links a part: the operations in
-# two files compile in a third of the time.
+# a few files compile in less time.
 if(CLCOOK_BUILD_TESTS)
   set_target_properties(clcook PROPERTIES UNITY_BUILD ON)
 endif()

@@ -1,5 +1,7 @@
 """What the rows of bench/peers/run --random say: how many are lost, and by how much."""
 import math
+from itertools import groupby
+from operator import itemgetter
 from statistics import median
 
 LARGE = 256 * 256
@@ -39,6 +41,13 @@ def summary(rows, clock="us"):
         if ratios:
             out.append((part, len(ratios), sum(one < 1 for one in ratios), min(ratios), quantile(ratios, 0.05), median(ratios)))
     return out
+
+
+def absent(rows):
+    """The programs that are in no row of a recipe whose rows left them out: "NPP (rank_filter)"."""
+    there = {(one["who"].partition(",")[0], row["recipe"]) for row in rows for one in row.get("others", [])}
+    left_out = {(who.partition(",")[0], row["recipe"]) for row in rows for who in row.get("left_out", {})}
+    return [f"{who} ({', '.join(recipe for _, recipe in all_of)})" for who, all_of in groupby(sorted(left_out - there), key=itemgetter(0))]
 
 
 def misses(rows):

@@ -517,8 +517,15 @@ def grid_table(results):
                 table.add(device, title, part, str(count), f"{lost} ({percent(lost / count)})", *(times(one) + "×" for one in ratios))
     if not grids:
         table.add(NOT_MEASURED, *["-"] * 7)
-    seeds = "; ".join(f"{short_device(results, 'grid', one.device)}: seed {one.json['seed']} of {one.date[:10]}" for one in grids)
-    table.note = f"How many times as fast as the fastest other program; {seeds}" if grids else ""
+    notes = []
+    for one in grids:
+        rows = one.json["rows"]
+        over, absent = sum(row.get("skipped") == "the time was over" for row in rows), ", ".join(grid.absent(rows))
+        parts = [f"{short_device(results, 'grid', one.device)}: seed {one.json['seed']} of {one.date[:10]}, {len(rows)} rows drawn"]
+        parts += [f"for {over} the time was over"] if over else []
+        parts += [f"in no row: {absent}"] if absent else []
+        notes.append("; ".join(parts))
+    table.note = ". ".join(["How many times as fast as the fastest other program", *notes]) if grids else ""
     return table
 
 

@@ -1172,7 +1172,9 @@ class Grid(Case):
         self.assertEqual([ratio for ratio, _ in results_grid.misses(rows)], [1.5, 1])
         table = tables.grid_table([result_of("grid", rows, seed=5)])
         self.assertEqual(lines_of(table)[0], "a device|the device's|all|4|1 (25 %)|0.50×|0.50×|3.0×")
-        self.assertIn("a device: seed 5 of 2026", table.note)
+        self.assertRegex(table.note, r"program\. a device: seed 5 of [-0-9]+, 6 rows drawn$")
+        rows[5]["skipped"], rows[0]["left_out"] = "the time was over", {"a, its kernels": "no file", "d, its kernels": "no package"}
+        self.assertRegex(tables.grid_table([result_of("grid", rows, seed=5)]).note, "6 rows drawn; for 1 the time was over; in no row: d \(r\)$")
         self.assertEqual(lines_of(tables.grid_table([])), ["not measured yet" + "|-" * 7])
 
 

@@ -369,7 +369,7 @@ __kernel void ndimage_correlate_across(__global const Src* src, __global Dst* ds
 #endif
 
 #ifdef CLCOOK_ND_UNIFORM
-// Means by running sums, whose cost does not grow with the size: those of integers are exact.
+// Means by running sums, each of which begins with a whole window: those of integers are exact.
 __kernel void ndimage_uniform_along(__global const Src* src, __global Dst* dst,
                                     __global const Pass* p, __local Wide1* line) {
   PIECE()
