@@ -68,7 +68,7 @@ inline HaloTile::Tune tune_of(const HaloTile::Row& row, const Params& tune, cons
   const int width = tile_width(shape);
   if (width == 0 || row.is_for_cpus) return out;
   // Groups of these have the items that their tile needs.
-  if (row.traits.is_columns_first || row.traits.is_slices) return out;
+  if (row.traits.has_columns() || row.traits.is_slices) return out;
   if (!row.traits.has_outputs()) return {width, kItems / width, 1, 1};
   if (out.outputs == 0) out.outputs = 4;
   const int wide = row.traits.is_block ? HaloTile::Spec::wide(problem(shape)) : 1;
