@@ -29,6 +29,7 @@
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
+#include <clcook/core/rates.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/halo_tile.hpp>
 #include <clcook/model/halo.hpp>
@@ -233,7 +234,7 @@ struct Spec : PlainSpec {
             .runs(slices_first)
             .with(&Traits::is_local, &Traits::is_slices_first)
             .against("local_tile", "one axis after the other, few comparisons at any radius")
-            .tunes({tiles({"56x32", "24x16", "56x16"}), {"outputs", {8, 4}}}),
+            .tunes({tiles({"24x16", "56x16"}), {"outputs", {8, 4}}}),
         Row("cpu_rows",
             "for CPUs: vectors of 16 channels, the neighbours of columns first and then of lines")
             .runs(through_local)
@@ -288,7 +289,7 @@ struct Spec : PlainSpec {
     if (row.traits.is_block) return {32 * wide(p), 16, 1, 4};
     if (row.traits.is_slices) return wide(p) == 4 ? Tune{64, 14, 16, 1} : Tune{32, 6, 16, 1};
     if (row.traits.has_columns()) {
-      Tune tune{56, 32, 1, 8};
+      Tune tune = row.traits.is_slices_first ? Tune{24, 16, 1, 8} : Tune{56, 32, 1, 8};
       const auto fits = [&] {
         const Setup<Spec> s{row, p, tune, device};
         return local_bytes(s) <= device.local_mem && columns_group(s)[0] <= device.max_group;
@@ -417,7 +418,11 @@ struct Spec : PlainSpec {
     out.work.bytes_read = bytes(p) - out.work.bytes_written;
     // A group reads its tile with the halo, through the cache or once.
     if (!s.row.is_for_cpus) out.work.bytes_read += picture_bytes(p) * (halo_of(s).tile_loads() - 1);
-    if (p.depth > 1 && !s.row.is_for_cpus) add_work_of_volume(s, out.work);
+    if (traits.is_slices_first) {  // and the volume between its steps
+      out.work.bytes_read += picture_bytes(p) * (1 + 2.0 * p.radius / s.tune.outputs);
+      out.work.bytes_written += picture_bytes(p);
+    }
+    if (p.depth > 1 && p.radius > 1 && !s.row.is_for_cpus) add_comparisons(runtime, s, out);
     return out;
   }
 
@@ -577,21 +582,19 @@ struct Spec : PlainSpec {
  private:
   static const char* pixel_name(const Problem& p) { return pixel_type_name(p.pixel, kName); }
 
-  // What a volume takes beside its bytes: comparisons, and the volume between two steps.
-  static void add_work_of_volume(const Setup<Spec>& s, Work& work) {
+  // What a volume of a wide filter takes beside its bytes: comparisons, of which each takes a read of local
+  // memory or of the cache. A GPU does a quarter as many of these as of multiply-adds.
+  static void add_comparisons(const Runtime& runtime, const Setup<Spec>& s, Offer& out) {
     const Problem& p = s.problem;
-    const double values =
-        picture_bytes(p) / static_cast<double>(channel_bytes(channel_of(p.pixel)));
     const double side = 2.0 * p.radius + 1;
-    if (s.row.traits.is_slices_first) {
-      work.bytes_read += picture_bytes(p) * (1 + (side - 1) / s.tune.outputs);
-      work.bytes_written += picture_bytes(p);
-    }
-    const double compared = s.row.traits.is_slices_first ? 9
-                            : s.row.traits.is_slices     ? 8
-                                                         : side * side * side;
-    work.operations = 2 * values * compared;
-    work.launches = s.row.traits.is_slices_first ? 2 : 1;
+    const double along = 1 + (side - 1) / s.tune.outputs;  // an axis of slices_first
+    const double reads = s.row.traits.is_slices_first ? 3 * along : side * side * side;
+    const auto channel = static_cast<double>(channel_bytes(channel_of(p.pixel)));
+    out.work.operations = reads * picture_bytes(p) / channel;
+    out.work.launches = s.row.traits.is_slices_first ? 2 : 1;
+    Work counted = out.work;
+    counted.operations *= 8;
+    out.cost = microseconds(device_rates(runtime), counted);
   }
 
   // Of a picture.
