@@ -359,6 +359,7 @@ inline Recipe halo_tile() {
       shape("median", 3840, 2160, 1, "r32f", "clamp"),
       shape("clamp", 3840, 2160, 1, "rgba32f", "clamp"),
       shape("dilation", 256, 256, 1, "r32f", "clamp", 256),
+      shape("dilation", 128, 128, 3, "r32f", "clamp", 128),
       shape("dilation", 1024, 1024, 1, "rgba32f", "clamp"),
   };
   recipe.quick_shape = shape("dilation", 640, 360, 1, "rgba32f", "clamp");
