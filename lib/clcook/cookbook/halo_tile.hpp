@@ -304,6 +304,8 @@ inline Recipe halo_tile() {
       test(shape("dilation", 131, 71, 4, "r32f", "mirror"), 1, 3),
       test(shape("dilation", 37, 9, 1, "r32f", "mirror", 11), 1, 3),
       test(shape("dilation", 8, 8, 1, "r32f", "constant", 8)),
+      test(shape("dilation", 37, 21, 4, "r16", "mirror", 13), 3, 1, true),
+      test(shape("erosion", 21, 18, 1, "rgb8", "constant", 20), 1, 2),
       test(shape("dilation", 9, 7, 1, "r32f", "clamp", 17), 6, 1),
       test(shape("dilation", 37, 9, 1, "rgba8", "constant"), 1, 3, true),
       test(shape("median", 21, 7, 1, "r16f", "constant"), 3, 1, true),
