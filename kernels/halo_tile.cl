@@ -33,6 +33,7 @@
 #define CLCOOK_HALO_TILE_LOCAL_TILE_MULTI
 #define CLCOOK_HALO_TILE_BLOCK
 #define CLCOOK_HALO_TILE_SLICES
+#define CLCOOK_HALO_TILE_SLICES_FIRST
 #define CLCOOK_HALO_TILE_COLUMNS_FIRST
 #define CLCOOK_HALO_TILE_CPU_ROWS
 #endif
@@ -820,49 +821,94 @@ __kernel HALO_TILE_GROUP(TILE_W / WIDE, TILE_H + 2, 1) void halo_tile_slices(
 #endif
 
 // ------------------------------------------------------------------------------------------------
+// The row values of OUTPUTS windows of 2 radius + 1 pixels, for columns_first and slices_first: value t
+// is READ(t), of type V, and is added to a row value of i others by ADD(row, value, i). That takes about
+// three comparisons per window whatever the radius: `kept` has what lies between a pixel and the end
+// of a block of 2 radius pixels, `after` what lies between there and the last pixel (van Herk 1992; Gil
+// and Werman 1993).
+#define WINDOWS_SPAN (2 * RADIUS)
+#define WINDOWS_KEPT (WINDOWS_SPAN < OUTPUTS ? WINDOWS_SPAN : OUTPUTS)
+#define HALO_TILE_WINDOWS(out, V, READ, ADD)                          \
+  do {                                                                \
+    halo_tile_row kept[WINDOWS_KEPT], before, after;                  \
+    for (int t = WINDOWS_SPAN - 1; t >= WINDOWS_KEPT; --t) {          \
+      const V v = READ(t);                                            \
+      ADD(&before, v, WINDOWS_SPAN - 1 - t);                          \
+    }                                                                 \
+    _Pragma("unroll") for (int t = WINDOWS_KEPT - 1; t >= 0; --t) {   \
+      const V v = READ(t);                                            \
+      ADD(&before, v, WINDOWS_SPAN - 1 - t);                          \
+      kept[t] = before;                                               \
+    }                                                                 \
+    _Pragma("unroll") for (int q = 0; q < OUTPUTS; ++q) {             \
+      const int j = q % WINDOWS_SPAN;                                 \
+      const V v = READ(WINDOWS_SPAN + q);                             \
+      ADD(&after, v, j);                                              \
+      out[q] = kept[j];                                               \
+      halo_tile_merge(&out[q], &after, 1);                            \
+      ADD(&kept[j], v, 0);                                            \
+      if (j == WINDOWS_SPAN - 1) {                                    \
+        _Pragma("unroll") for (int k = WINDOWS_KEPT - 2; k >= 0; --k) \
+            halo_tile_merge(&kept[k], &kept[k + 1], 1);               \
+      }                                                               \
+    }                                                                 \
+  } while (0)
+
+// ------------------------------------------------------------------------------------------------
+// slices_first: the first of two steps of a dilation or erosion of a volume, in which an item makes the
+// extremes of 2 radius + 1 slices for OUTPUTS slices of one pixel. The second step is columns_first, of
+// each slice. `dst` is memory of the plan.
+// Group: FIRST_W x FIRST_H pixels of OUTPUTS slices.
+#if defined(CLCOOK_HALO_TILE_SLICES_FIRST) && defined(EXTREME)
+#define FIRST_W 64
+#define FIRST_H 4
+
+// The pixel of the slice `layer`, -1 for the constant; `column` is that of the first slice.
+static inline pixel halo_tile_of_slice(__global const stored* column, ulong slice, int layer,
+                                       clcook_volume volume) {
+  return layer < 0 ? OUTSIDE : clcook_read_pixel(FROM(column, (ulong)layer * slice));
+}
+
+__kernel HALO_TILE_GROUP(FIRST_W, FIRST_H, 1) void halo_tile_slices_first(
+    __global const stored* restrict src, clcook_view src_view, __global stored* restrict dst,
+    clcook_view dst_view, clcook_volume volume) {
+  const int x = (int)get_global_id(0);
+  const int y = (int)get_global_id(1);
+  const int z0 = (int)get_group_id(2) * OUTPUTS;
+  if (x >= volume.width || y >= volume.height) return;
+  const ulong slice = (ulong)volume.height * src_view.pitch;
+  src = FROM(src, halo_tile_index(src_view, volume, x, y, 0));
+  halo_tile_row out[OUTPUTS];
+  if (z0 >= RADIUS && z0 + OUTPUTS + RADIUS <= volume.depth) {
+    __global const stored* from = FROM(src, (ulong)(z0 - RADIUS) * slice);
+#define SLICES_READ(t) clcook_read_pixel(FROM(from, (ulong)(t)*slice))
+    HALO_TILE_WINDOWS(out, pixel, SLICES_READ, halo_tile_pixel);
+  } else {
+#define SLICES_READ_MAPPED(t)                                                                   \
+  halo_tile_of_slice(src, slice, clcook_border(z0 - RADIUS + (t), volume.depth, volume.border), \
+                     volume)
+    HALO_TILE_WINDOWS(out, pixel, SLICES_READ_MAPPED, halo_tile_pixel);
+  }
+#pragma unroll
+  for (int q = 0; q < OUTPUTS; ++q) {
+    if (z0 + q < volume.depth)
+      clcook_write_pixel(TO(dst, halo_tile_index(dst_view, volume, x, y, z0 + q)), out[q].of);
+  }
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
 // columns_first: dilation, erosion and clamp of pictures, with as few reads of local memory as possible. An
 // item makes the row values of OUTPUTS pixels in a column, from global memory, and puts them into
 // local memory; then it makes OUTPUTS results in a line from these; then the results go through
-// local memory once more, so that neighbouring items write neighbouring pixels. Both times it needs
-// about three comparisons per pixel whatever the radius: `kept` has what lies between a pixel and the
-// end of a block of 2 radius pixels, `after` what lies between there and the last pixel (van Herk
-// 1992; Gil and Werman 1993).
+// local memory once more, so that neighbouring items write neighbouring pixels. Of a volume it is the
+// second step of slices_first: a group makes a tile of one slice.
 // The steps of a group along lines run down the lines, and the pitch is odd: no bank conflicts.
 // Group: SPAN_W x TILE_H / OUTPUTS items, so that none has two columns. Local memory: TILE_H lines of
 // SPAN_W | 1 row values.
 #ifdef CLCOOK_HALO_TILE_COLUMNS_FIRST
 #define COLUMNS_PITCH (SPAN_W | 1)
 #define COLUMNS_ITEMS (SPAN_W * (TILE_H / OUTPUTS))
-#define COLUMNS_SPAN (2 * RADIUS)
-#define COLUMNS_KEPT (COLUMNS_SPAN < OUTPUTS ? COLUMNS_SPAN : OUTPUTS)
-
-// The row values of OUTPUTS windows of 2 radius + 1: value t is READ(t), of type V, and is added to a
-// row value of i others by ADD(row, value, i).
-#define HALO_TILE_WINDOWS(out, V, READ, ADD)                          \
-  do {                                                                \
-    halo_tile_row kept[COLUMNS_KEPT], before, after;                  \
-    for (int t = COLUMNS_SPAN - 1; t >= COLUMNS_KEPT; --t) {          \
-      const V v = READ(t);                                            \
-      ADD(&before, v, COLUMNS_SPAN - 1 - t);                          \
-    }                                                                 \
-    _Pragma("unroll") for (int t = COLUMNS_KEPT - 1; t >= 0; --t) {   \
-      const V v = READ(t);                                            \
-      ADD(&before, v, COLUMNS_SPAN - 1 - t);                          \
-      kept[t] = before;                                               \
-    }                                                                 \
-    _Pragma("unroll") for (int q = 0; q < OUTPUTS; ++q) {             \
-      const int j = q % COLUMNS_SPAN;                                 \
-      const V v = READ(COLUMNS_SPAN + q);                             \
-      ADD(&after, v, j);                                              \
-      out[q] = kept[j];                                               \
-      halo_tile_merge(&out[q], &after, 1);                            \
-      ADD(&kept[j], v, 0);                                            \
-      if (j == COLUMNS_SPAN - 1) {                                    \
-        _Pragma("unroll") for (int k = COLUMNS_KEPT - 2; k >= 0; --k) \
-            halo_tile_merge(&kept[k], &kept[k + 1], 1);               \
-      }                                                               \
-    }                                                                 \
-  } while (0)
 
 __kernel HALO_TILE_GROUP(COLUMNS_ITEMS, 1, 1) void halo_tile_columns_first(
     __global const stored* restrict src, clcook_view src_view,
@@ -872,6 +918,7 @@ __kernel HALO_TILE_GROUP(COLUMNS_ITEMS, 1, 1) void halo_tile_columns_first(
   const int lid = (int)get_local_id(0);
   const int x0 = (int)get_group_id(0) * TILE_W;
   const int y0 = (int)get_group_id(1) * TILE_H;
+  const int z = (int)get_group_id(2);
   halo_tile_row out[OUTPUTS];
 
   const int i = lid % SPAN_W;
@@ -879,13 +926,14 @@ __kernel HALO_TILE_GROUP(COLUMNS_ITEMS, 1, 1) void halo_tile_columns_first(
   if (x0 >= RADIUS && y0 >= RADIUS && x0 + TILE_W + RADIUS <= volume.width &&
       y0 + TILE_H + RADIUS <= volume.height) {
     __global const stored* from =
-        FROM(src, halo_tile_index(src_view, volume, x0 - RADIUS + i, y0 - RADIUS + j0, 0));
+        FROM(src, halo_tile_index(src_view, volume, x0 - RADIUS + i, y0 - RADIUS + j0, z));
 #define COLUMNS_READ(t) clcook_read_pixel(FROM(from, (ulong)(t)*src_view.pitch))
     HALO_TILE_WINDOWS(out, pixel, COLUMNS_READ, halo_tile_pixel);
   } else {
-#define COLUMNS_READ_MAPPED(t)                                                               \
-  halo_tile_load_at(FROM(src, src_view.offset), src_view.pitch, volume.width, volume.height, \
-                    x0 - RADIUS + i, y0 - RADIUS + j0 + (t), volume.border, OUTSIDE)
+    __global const stored* picture = FROM(src, halo_tile_index(src_view, volume, 0, 0, z));
+#define COLUMNS_READ_MAPPED(t)                                                             \
+  halo_tile_load_at(picture, src_view.pitch, volume.width, volume.height, x0 - RADIUS + i, \
+                    y0 - RADIUS + j0 + (t), volume.border, OUTSIDE)
     HALO_TILE_WINDOWS(out, pixel, COLUMNS_READ_MAPPED, halo_tile_pixel);
   }
 #pragma unroll
@@ -910,8 +958,8 @@ __kernel HALO_TILE_GROUP(COLUMNS_ITEMS, 1, 1) void halo_tile_columns_first(
     const int y = y0 + j;
     if (x < volume.width && y < volume.height) {
       const halo_tile_row sum = rows[j * COLUMNS_PITCH + x - x0];
-      clcook_write_pixel(TO(dst, halo_tile_index(dst_view, volume, x, y, 0)),
-                         halo_tile_result(&sum, HALO_TILE_HISTORY(x, y, 0)));
+      clcook_write_pixel(TO(dst, halo_tile_index(dst_view, volume, x, y, z)),
+                         halo_tile_result(&sum, HALO_TILE_HISTORY(x, y, z)));
     }
   }
 }

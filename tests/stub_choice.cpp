@@ -200,6 +200,20 @@ TEST_CASE("automatic sees that small pictures leave a large device half empty") 
         "local_tile");
   CHECK(taken("halo_tile", "filter=dilation width=81 height=180 depth=379 radius=1 pixel=r16") ==
         "slices");
+  // One axis after the other, 1.5 to 13 times as fast as local_tile; at radius 1 slices needs one step.
+  for (const char* words : {"filter=erosion width=118 height=88 depth=102 radius=5 pixel=r16",
+                            "filter=erosion width=30 height=190 depth=25 radius=4 pixel=r32f",
+                            "filter=dilation width=256 height=256 depth=256 radius=2 pixel=r32f",
+                            "filter=dilation width=256 height=256 depth=256 radius=8 pixel=r32f",
+                            "filter=erosion width=134 height=44 depth=284 radius=3 pixel=r8",
+                            "filter=dilation width=300 height=40 depth=17 radius=6 pixel=r8"}) {
+    CAPTURE(std::string(words));
+    CHECK(taken("halo_tile", words) == "slices_first");
+  }
+  CHECK(taken("halo_tile", "filter=dilation width=256 height=256 depth=256 radius=1 pixel=r32f") ==
+        "slices");
+  CHECK(taken("halo_tile", "filter=clamp width=118 height=88 depth=102 radius=5 pixel=r16") ==
+        "local_tile");
   CHECK(taken("rank_filter", "width=101 height=84 radius=31 pixel=rg32f") == "local_tile");
   CHECK(taken("rank_filter", "width=78 height=3759 radius=17 pixel=r8") == "local_tile");
   CHECK(taken("rank_filter", "width=1041 height=7764 radius=24 pixel=rgba32f") ==

@@ -29,6 +29,7 @@
 #include <clcook/core/pixel.hpp>
 #include <clcook/core/plan.hpp>
 #include <clcook/core/quirks.hpp>
+#include <clcook/core/rates.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/halo_tile.hpp>
 #include <clcook/model/halo.hpp>
@@ -106,7 +107,8 @@ struct Spec : PlainSpec {
   static constexpr bool kChecksMemory = true;
   static constexpr int kMaxSize = 1 << 28;
   static constexpr int kMaxRadius = 64;
-  static constexpr int kCpuVector = 16;              // channels of a vector of cpu_rows
+  static constexpr Launch::Sizes kFirstGroup{64, 4, 1};  // of slices_first
+  static constexpr int kCpuVector = 16;                  // channels of a vector of cpu_rows
   static constexpr int kCpuBytesVector = 32;         // of bytes, where compilers have such vectors
   static constexpr int kCpuChannels = 1024;          // of a row of a tile of cpu_rows, at most
   static constexpr int kCpuRows = 64;                // rows of a tile of cpu_rows
@@ -119,11 +121,14 @@ struct Spec : PlainSpec {
     bool is_block = false;  // several outputs per item, in rows too; pictures only, radius 1
     bool is_columns_first = false;  // pictures only, no median
     bool is_slices = false;         // volumes only, radius 1
-    bool has_outputs() const { return is_multi || is_block || is_columns_first; }
+    bool is_slices_first = false;   // volumes only; its second step is columns_first
+    bool has_outputs() const { return is_multi || is_block || has_columns(); }
+    bool has_columns() const { return is_columns_first || is_slices_first; }
   };
 
   struct Resources {
-    std::shared_ptr<CallOrder> call_order;  // of the staging memory
+    cl::Buffer between;                     // of slices_first: the volume between its steps
+    std::shared_ptr<CallOrder> call_order;  // of that and of the staging memory
     std::shared_ptr<ImageStaging> staging;
   };
 
@@ -135,8 +140,8 @@ struct Spec : PlainSpec {
 
   // A call, for the function of a row.
   struct Call {
-    Kernel kernel;
-    Launch launch;
+    std::vector<Kernel> kernels;
+    Launch launch;  // of the last one
     LocalBytes local;
     KernelVolume volume;
     const cl::Image2D& image;  // of those that read one; else src
@@ -144,10 +149,16 @@ struct Spec : PlainSpec {
     Rows history;
     Rows dst;
     const std::vector<cl::Event>& wait;
+    Rows between;                // of slices_first, as the next
+    std::size_t parts_of_depth;  // of `outputs` slices each
   };
 
-  static Resources allocate(const Runtime&, const Setup<Spec>&, const std::vector<cl::Program>&) {
-    return {std::make_shared<CallOrder>(), std::make_shared<ImageStaging>()};
+  static Resources allocate(const Runtime& runtime, const Setup<Spec>& s,
+                            const std::vector<cl::Program>&) {
+    Resources out{{}, std::make_shared<CallOrder>(), std::make_shared<ImageStaging>()};
+    if (s.row.traits.is_slices_first)
+      out.between = create_buffer(runtime, static_cast<std::size_t>(picture_bytes(s.problem)));
+    return out;
   }
 
   static const std::vector<Row>& variants() {
@@ -218,6 +229,12 @@ struct Spec : PlainSpec {
             .against("local_tile_multi",
                      "columns first, straight from global memory; their values in local memory")
             .tunes({tiles({"56x32", "120x16"}), {"outputs", {8, 4}}}),
+        Row("slices_first",
+            "volumes: down the slices into memory, then each slice as columns_first does it")
+            .runs(slices_first)
+            .with(&Traits::is_local, &Traits::is_slices_first)
+            .against("local_tile", "one axis after the other, few comparisons at any radius")
+            .tunes({tiles({"24x16", "56x16"}), {"outputs", {8, 4}}}),
         Row("cpu_rows",
             "for CPUs: vectors of 16 channels, the neighbours of columns first and then of lines")
             .runs(through_local)
@@ -271,11 +288,11 @@ struct Spec : PlainSpec {
     if (row.is_for_cpus) return {};
     if (row.traits.is_block) return {32 * wide(p), 16, 1, 4};
     if (row.traits.is_slices) return wide(p) == 4 ? Tune{64, 14, 16, 1} : Tune{32, 6, 16, 1};
-    if (row.traits.is_columns_first) {
-      Tune tune{56, 32, 1, 8};
+    if (row.traits.has_columns()) {
+      Tune tune = row.traits.is_slices_first ? Tune{24, 16, 1, 8} : Tune{56, 32, 1, 8};
       const auto fits = [&] {
         const Setup<Spec> s{row, p, tune, device};
-        return local_bytes(s) <= device.local_mem && group(s)[0] <= device.max_group;
+        return local_bytes(s) <= device.local_mem && columns_group(s)[0] <= device.max_group;
       };
       while (tune.tile_height > 8 && !fits()) tune.tile_height /= 2;
       while (tune.tile_width > 8 && !fits()) tune.tile_width -= 8;
@@ -327,7 +344,7 @@ struct Spec : PlainSpec {
       multiple("a tile_width", tune.tile_width, wide(s.problem));
     }
     if (s.row.traits.is_slices) multiple("a tile_width", tune.tile_width, wide(s.problem));
-    if (s.row.traits.is_columns_first) multiple("a tile_width", tune.tile_width, tune.outputs);
+    if (s.row.traits.has_columns()) multiple("a tile_width", tune.tile_width, tune.outputs);
   }
 
   // Pixels in a row of a work-item of block and slices.
@@ -351,11 +368,14 @@ struct Spec : PlainSpec {
     if ((traits.is_block || traits.is_slices) && p.radius != 1) {
       return Offer::no(Lacks::problem, text("it takes radius 1 only, got ", p.radius));
     }
-    if (traits.is_slices && p.depth == 1) {
+    if ((traits.is_slices || traits.is_slices_first) && p.depth == 1) {
       return Offer::no(Lacks::problem, "it takes volumes only, got a picture");
     }
     if (traits.is_columns_first && p.filter == Filter::median) {
       return Offer::no(Lacks::problem, "a median does not separate into columns and lines");
+    }
+    if (traits.is_slices_first && p.filter == Filter::clamp) {
+      return Offer::no(Lacks::problem, "it takes dilations and erosions only, got a clamp");
     }
     if (p.depth > 1 &&
         (traits.is_multi || traits.is_image || traits.is_block || traits.is_columns_first)) {
@@ -397,15 +417,26 @@ struct Spec : PlainSpec {
     out.work.bytes_written = picture_bytes(p);
     out.work.bytes_read = bytes(p) - out.work.bytes_written;
     // A group reads its tile with the halo, through the cache or once.
-    if (!s.row.is_for_cpus)
-      out.work.bytes_read += picture_bytes(p) * (halo_of(p, s.tune).tile_loads() - 1);
+    if (!s.row.is_for_cpus) out.work.bytes_read += picture_bytes(p) * (halo_of(s).tile_loads() - 1);
+    if (traits.is_slices_first) {  // and the volume between its steps
+      out.work.bytes_read += picture_bytes(p) * (1 + 2.0 * p.radius / s.tune.outputs);
+      out.work.bytes_written += picture_bytes(p);
+    }
+    if (p.depth > 1 && p.radius > 1 && !s.row.is_for_cpus) add_comparisons(runtime, s, out);
     return out;
   }
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
     CompileUnit unit = unit_without_pixel(s);
     set_pixel(unit.defines, channel_of(s.problem.pixel), channels_of(s.problem.pixel));
-    return {unit};
+    if (!s.row.traits.is_slices_first) return {unit};
+    static const VariantOf<Spec> columns_first("columns_first");
+    Problem slice = s.problem;
+    slice.depth = 1;
+    unit.local_bytes = 0;
+    std::vector<CompileUnit> out = units({*columns_first.row(), slice, s.tune, s.device});
+    out.insert(out.begin(), unit);
+    return out;
   }
   // Of the kernel's pixels all but their type.
   static CompileUnit unit_without_pixel(const Setup<Spec>& s) {
@@ -432,12 +463,15 @@ struct Spec : PlainSpec {
     return unit;
   }
 
+  static Launch::Sizes columns_group(const Setup<Spec>& s) {
+    const int columns = s.tune.tile_width + 2 * s.problem.radius;
+    return {static_cast<std::size_t>(columns * (s.tune.tile_height / s.tune.outputs)), 1, 1};
+  }
+  // Of the first kernel.
   static Launch::Sizes group(const Setup<Spec>& s) {
     if (s.row.is_for_cpus) return {1, 1, 1};
-    if (s.row.traits.is_columns_first) {
-      const int columns = s.tune.tile_width + 2 * s.problem.radius;
-      return {static_cast<std::size_t>(columns * (s.tune.tile_height / s.tune.outputs)), 1, 1};
-    }
+    if (s.row.traits.is_slices_first) return kFirstGroup;
+    if (s.row.traits.is_columns_first) return columns_group(s);
     if (s.row.traits.is_slices) {
       return {static_cast<std::size_t>(s.tune.tile_width / wide(s.problem)),
               static_cast<std::size_t>(s.tune.tile_height + 2), 1};
@@ -451,7 +485,7 @@ struct Spec : PlainSpec {
             static_cast<std::size_t>(s.tune.tile_depth)};
   }
 
-  // Of all groups.
+  // Of all groups of the last kernel.
   static Launch launch(const Setup<Spec>& s) {
     const Problem& p = s.problem;
     const auto parts = [](int size, int part) {
@@ -465,7 +499,7 @@ struct Spec : PlainSpec {
     }
     return Launch::groups({parts(p.width, s.tune.tile_width), parts(p.height, s.tune.tile_height),
                            parts(p.depth, s.tune.tile_depth)},
-                          group(s));
+                          s.row.traits.is_slices_first ? columns_group(s) : group(s));
   }
 
   // Bytes of local memory that a group needs.
@@ -483,7 +517,7 @@ struct Spec : PlainSpec {
       const std::uint64_t values = p.filter == Filter::clamp ? 2 : 1;
       return 2 * values * tile * h * held_bytes(p.pixel);
     }
-    if (s.row.traits.is_columns_first) {
+    if (s.row.traits.has_columns()) {
       const std::uint64_t values = p.filter == Filter::clamp ? 2 : 1;
       return values * (w | 1) * static_cast<std::uint64_t>(s.tune.tile_height) *
              held_bytes(p.pixel);
@@ -530,7 +564,7 @@ struct Spec : PlainSpec {
   static bool ends_compiler(const Setup<Spec>& s) {
     if (!quirks::breaks_shared_rows(s.device)) return false;
     const auto& traits = s.row.traits;
-    if (traits.is_columns_first || traits.is_slices) return true;
+    if (traits.has_columns() || traits.is_slices) return true;
     const Pixel pixel = s.problem.pixel;
     return traits.is_multi && !traits.is_local && s.problem.filter == Filter::median &&
            (channels_of(pixel) == 1 || is_integer(channel_of(pixel))) && s.tune.outputs == 2;
@@ -547,6 +581,21 @@ struct Spec : PlainSpec {
 
  private:
   static const char* pixel_name(const Problem& p) { return pixel_type_name(p.pixel, kName); }
+
+  // What a volume of a wide filter takes beside its bytes: comparisons, of which each takes a read of local
+  // memory or of the cache. A GPU does a quarter as many of these as of multiply-adds.
+  static void add_comparisons(const Runtime& runtime, const Setup<Spec>& s, Offer& out) {
+    const Problem& p = s.problem;
+    const double side = 2.0 * p.radius + 1;
+    const double along = 1 + (side - 1) / s.tune.outputs;  // an axis of slices_first
+    const double reads = s.row.traits.is_slices_first ? 3 * along : side * side * side;
+    const auto channel = static_cast<double>(channel_bytes(channel_of(p.pixel)));
+    out.work.operations = reads * picture_bytes(p) / channel;
+    out.work.launches = s.row.traits.is_slices_first ? 2 : 1;
+    Work counted = out.work;
+    counted.operations *= 8;
+    out.cost = microseconds(device_rates(runtime), counted);
+  }
 
   // Of a picture.
   static double groups_of(const Problem& p, const Tune& tune) {
@@ -595,25 +644,35 @@ struct Spec : PlainSpec {
     if (tune.tile_depth == 0) tune.tile_depth = sides[2];
   }
 
-  static model::Halo halo_of(const Problem& p, const Tune& tune) {
+  static model::Halo halo_of(const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    const Tune& tune = s.tune;
     const auto size = [](int value) { return static_cast<std::uint64_t>(value); };
     const std::uint64_t radius = size(p.radius);
     return model::halo({size(tune.tile_width), size(tune.tile_height), size(tune.tile_depth)},
-                       {radius, radius, p.depth > 1 ? radius : 0});
+                       {radius, radius, p.depth > 1 && !s.row.traits.is_slices_first ? radius : 0});
   }
 
  private:
   static cl::Event from_memory(Call& c) {
-    return c.kernel(c.launch, c.wait, c.src.buffer, c.src.view, c.history.buffer, c.history.view,
-                    c.dst.buffer, c.dst.view, c.volume);
+    return c.kernels[0](c.launch, c.wait, c.src.buffer, c.src.view, c.history.buffer,
+                        c.history.view, c.dst.buffer, c.dst.view, c.volume);
   }
   static cl::Event through_local(Call& c) {
-    return c.kernel(c.launch, c.wait, c.src.buffer, c.src.view, c.history.buffer, c.history.view,
-                    c.dst.buffer, c.dst.view, c.volume, c.local);
+    return c.kernels[0](c.launch, c.wait, c.src.buffer, c.src.view, c.history.buffer,
+                        c.history.view, c.dst.buffer, c.dst.view, c.volume, c.local);
+  }
+  static cl::Event slices_first(Call& c) {
+    const Launch::Sizes size{static_cast<std::size_t>(c.volume.width),
+                             static_cast<std::size_t>(c.volume.height), c.parts_of_depth};
+    const cl::Event first = c.kernels[0](Launch::cover(size, kFirstGroup), c.wait, c.src.buffer,
+                                         c.src.view, c.between.buffer, c.between.view, c.volume);
+    return c.kernels[1](c.launch, {first}, c.between.buffer, c.between.view, c.between.buffer,
+                        c.between.view, c.dst.buffer, c.dst.view, c.volume, c.local);
   }
   static cl::Event from_image(Call& c) {
-    return c.kernel(c.launch, c.wait, c.image, c.history.buffer, c.history.view, c.dst.buffer,
-                    c.dst.view, c.volume);
+    return c.kernels[0](c.launch, c.wait, c.image, c.history.buffer, c.history.view, c.dst.buffer,
+                        c.dst.view, c.volume);
   }
 };
 
@@ -745,13 +804,37 @@ class HaloTile : public Plan<halo_tile::Spec> {
   cl::Event enqueue(const Runtime& on, const CheckedView& src, const CheckedView& history,
                     const CheckedView& dst, const std::vector<cl::Event>& wait,
                     const cl::Image2D& image = {}) const {
+    const cl::Buffer& between = resources().between;
+    if (between() == nullptr) return enqueue_in_order(on, src, history, dst, wait, image);
+    CallScope scope(on, *resources().call_order);
+    enqueue_in_order(scope.runtime(), src, history, dst, scope.wait_list(wait), image);
+    return scope.end();
+  }
+
+  // Within the CallScope of `on`, where the call needs one.
+  cl::Event enqueue_in_order(const Runtime& on, const CheckedView& src, const CheckedView& history,
+                             const CheckedView& dst, const std::vector<cl::Event>& wait,
+                             const cl::Image2D& image) const {
     const Problem& p = problem();
     KernelVolume volume{{}, p.width, p.height, p.depth, static_cast<cl_int>(p.border)};
     for (std::size_t c = 0; c < 4; ++c) volume.outside.s[c] = halo_tile::stored_outside(p)[c];
-    const LocalBytes local{offer().units.front().local_bytes};
-    Spec::Call call{kernel(on), Spec::launch(setup()), local,     volume, image,
-                    rows(src),  rows(history),         rows(dst), wait};
-    return row().run(call);
+    const LocalBytes local{offer().units.back().local_bytes};
+    const std::size_t row = static_cast<std::size_t>(p.width) * pixel_bytes(p.pixel);
+    const std::size_t all = static_cast<std::size_t>(p.height) * static_cast<std::size_t>(p.depth);
+    const auto outputs = static_cast<std::size_t>(tune().outputs);
+    Spec::Call call{
+        kernels(on),
+        Spec::launch(setup()),
+        local,
+        volume,
+        image,
+        rows(src),
+        rows(history),
+        rows(dst),
+        wait,
+        rows({resources().between, 0, row, row, all}),
+        (static_cast<std::size_t>(p.depth) + outputs - 1) / std::max<std::size_t>(1, outputs)};
+    return this->row().run(call);
   }
 
   Spec::Rows rows(const CheckedView& view) const {

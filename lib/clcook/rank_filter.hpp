@@ -643,9 +643,17 @@ class RankFilter : public Plan<rank_filter::Spec> {
     const halo_tile::Spec::Rows to{dst.buffer, kernel_view(dst, pixel_step(p.pixel))};
     const LocalBytes local{static_cast<std::size_t>(halo_tile::Spec::local_bytes(extreme.setup))};
     const cl::Image2D none;
-    halo_tile::Spec::Call call{
-        kernel(on), halo_tile::Spec::launch(extreme.setup), local, picture, none, from, from, to,
-        wait};
+    halo_tile::Spec::Call call{kernels(on),
+                               halo_tile::Spec::launch(extreme.setup),
+                               local,
+                               picture,
+                               none,
+                               from,
+                               from,
+                               to,
+                               wait,
+                               from,
+                               1};
     return extreme.setup.row.run(call);
   }
 

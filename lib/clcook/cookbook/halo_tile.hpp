@@ -68,7 +68,7 @@ inline HaloTile::Tune tune_of(const HaloTile::Row& row, const Params& tune, cons
   const int width = tile_width(shape);
   if (width == 0 || row.is_for_cpus) return out;
   // Groups of these have the items that their tile needs.
-  if (row.traits.is_columns_first || row.traits.is_slices) return out;
+  if (row.traits.has_columns() || row.traits.is_slices) return out;
   if (!row.traits.has_outputs()) return {width, kItems / width, 1, 1};
   if (out.outputs == 0) out.outputs = 4;
   const int wide = row.traits.is_block ? HaloTile::Spec::wide(problem(shape)) : 1;
@@ -304,6 +304,8 @@ inline Recipe halo_tile() {
       test(shape("dilation", 131, 71, 4, "r32f", "mirror"), 1, 3),
       test(shape("dilation", 37, 9, 1, "r32f", "mirror", 11), 1, 3),
       test(shape("dilation", 8, 8, 1, "r32f", "constant", 8)),
+      test(shape("dilation", 37, 21, 4, "r16", "mirror", 13), 3, 1, true),
+      test(shape("erosion", 21, 18, 1, "rgb8", "constant", 20), 1, 2),
       test(shape("dilation", 9, 7, 1, "r32f", "clamp", 17), 6, 1),
       test(shape("dilation", 37, 9, 1, "rgba8", "constant"), 1, 3, true),
       test(shape("median", 21, 7, 1, "r16f", "constant"), 3, 1, true),
@@ -359,6 +361,7 @@ inline Recipe halo_tile() {
       shape("median", 3840, 2160, 1, "r32f", "clamp"),
       shape("clamp", 3840, 2160, 1, "rgba32f", "clamp"),
       shape("dilation", 256, 256, 1, "r32f", "clamp", 256),
+      shape("dilation", 128, 128, 3, "r32f", "clamp", 128),
       shape("dilation", 1024, 1024, 1, "rgba32f", "clamp"),
   };
   recipe.quick_shape = shape("dilation", 640, 360, 1, "rgba32f", "clamp");
