@@ -234,6 +234,7 @@ LONG_TEST_CASE("each command's line means the same in both orders", 16) {
       {{"report"}, {"--curves", "nowhere.json", "line_blur", "a.svg"}, {"b.json"}, ""},
       {{"report"}, {"--picture", "line_blur=a.png,b.png"}, {"nowhere.json"}, "nowhere.json"},
       {{"startup"}, {"--device", "nowhere", "--sigma", "3"}, {}, "nowhere"},
+      {{"warm"}, {"--device", "nowhere", "--shape", "a=3"}, {"line_blur"}, "has no 'a'"},
       {{"try"}, {"--device", "nowhere"}, {"nowhere.toml"}, "nowhere.toml"},
       {{"try", "--new", "a.cl"}, {"--options", "-DA={1,2}", "--device", "nowhere"}, {}, "nowhere"},
       {{"course", "start"}, {}, {"nowhere"}, "nowhere"},

@@ -461,3 +461,22 @@ LONG_TEST_CASE("startup times a process with empty caches and two that compile n
   refused({"startup", "--sigma", "-1"}, "sigma");
   refused({"startup", "--width", "0"}, "--width");
 }
+
+TEST_CASE("warm leaves nothing to compile") {
+  const TempFolder folder;
+  const Variables cache = {{"CLCOOK_CACHE", std::nullopt},
+                           {"CLCOOK_CACHE_DIR", (folder / "cache").string()}};
+  const std::vector<std::string> words = {"warm", "threshold_count", "--shape", "count=4096 n=5"};
+  const Ran first = tool(words, cache);
+  CAPTURE(first.err);
+  REQUIRE(first.code == 0);
+  CHECK(contains(first.out, "threshold_count count=4096 n=5"));
+  CHECK(!contains(first.out, " 0 compiled"));
+  const Ran second = tool(words, cache);
+  REQUIRE(second.code == 0);
+  CHECK(contains(second.out, " 0 compiled"));
+  CHECK(!contains(second.out, " 0 from the cache"));
+  refused({"warm", "nonsense"}, "there is no recipe 'nonsense'", cache);
+  refused({"warm", "threshold_count", "--shape", "colour=3"}, "colour", cache);
+  refused(words, "the cache is off", {{"CLCOOK_CACHE", "0"}});
+}
