@@ -1,6 +1,7 @@
 // What clcook.ndimage stands on: a chain of kernel launches from an array of the host to another.
 #include <clcook/core/defines.hpp>
 #include <clcook/core/launch.hpp>
+#include <clcook/core/quirks.hpp>
 #include <clcook/core/runtime.hpp>
 #include <clcook/core/source.hpp>
 #include <cstdint>
@@ -102,10 +103,11 @@ class Passes {
   KeptBuffers kept_;
 };
 
-// What passes are made for: whether the device is the host, whether it has doubles, its local memory.
+// What passes are made for: the elements of a vector, whether the device has doubles, its local memory,
+// the largest group, its name.
 nb::tuple device() {
   const DeviceInfo& info = standard_runtime().info();
-  return nb::make_tuple(info.cpu, info.has_extension("cl_khr_fp64"),
+  return nb::make_tuple(quirks::vector_elements(info), info.has_extension("cl_khr_fp64"),
                         static_cast<std::size_t>(info.local_mem), info.max_group, info.name);
 }
 

@@ -27,6 +27,7 @@ import pickle
 import clcook
 import numpy as np
 import pyopencl.array
+from clcook import ndimage
 
 a = np.random.default_rng(1).integers(0, 256, (64, 48), np.uint8)
 windows = np.lib.stride_tricks.sliding_window_view(np.pad(a, 1, "edge"), (3, 3))
@@ -40,4 +41,8 @@ for one in (plan, pickle.loads(pickle.dumps(plan))):
     one(x, y)
     np.testing.assert_array_equal(y.get(), expected)
 np.testing.assert_array_equal(clcook.gaussian_blur(np.full((64, 48), 7, np.uint8), 3), 7)
+np.testing.assert_array_equal(ndimage.median_filter(a, 3, mode="nearest"), expected)
+np.testing.assert_array_equal(ndimage.maximum_filter(a, 3, mode="nearest"), windows.max((2, 3)))
+np.testing.assert_array_equal(ndimage.uniform_filter(np.full((64, 48), 7, np.uint8), 5), 7)
+np.testing.assert_allclose(ndimage.gaussian_filter(np.full((64, 48), 7, np.float32), 3), 7, 1e-6)
 EOF

@@ -21,11 +21,13 @@ MODES = list(clcook._arrays._BORDERS)
 SUMS = ("correlate", "correlate1d", "gaussian_filter", "uniform_filter")
 RANKS = ("median_filter", "percentile_filter", "rank_filter")
 
-# What a GPU gets: elements one by one, in local memory that soon ends; and one without doubles.
+# What a GPU gets: elements one by one, in local memory that soon ends; one without doubles; and a CPU whose
+# compiler breaks long vectors.
 DEVICES = {
     "here": None,
-    "gpu": (False, True, 30000, 64, "a device"),
-    "no doubles": (False, False, 30000, 64, "a device"),
+    "gpu": (1, True, 30000, 64, "a device"),
+    "no doubles": (1, False, 30000, 64, "a device"),
+    "short vectors": (4, True, 30000, 64, "a device"),
 }
 
 
@@ -141,8 +143,10 @@ TYPES = {
 }
 ON_GPUS = ("correlate1d", "uniform_filter", "maximum_filter", "rank_filter")
 CASES = [(name, "here") for name in TYPES] + [(name, "gpu") for name in ON_GPUS] + [(name, "no doubles") for name in SUMS]
+CASES += [(name, "short vectors") for name in TYPES]
 # Each compiles a dozen programs.
 SLOW = [("percentile_filter", "here"), ("grey_closing", "here"), ("rank_filter", "gpu"), ("correlate1d", "gpu"), ("correlate", "no doubles")]
+SLOW += [(name, "short vectors") for name in TYPES if name != "gaussian_filter"]
 CASES = [pytest.param(*one, marks=[pytest.mark.slow] * (one in SLOW)) for one in CASES]
 
 
@@ -383,6 +387,39 @@ def test_threads():
         for _ in range(10):
             for got, wanted in zip(pool.map(lambda a: ours.gaussian_filter(a, 2), arrays), expected):
                 np.testing.assert_array_equal(got, wanted)
+
+
+# What names take behind the array in the next test, where that is not a size.
+FIRST = {
+    "correlate": "np.ones((3, 4)) / 12,",
+    "correlate1d": "[1, -2, 3],",
+    "percentile_filter": "20, 4",
+    "rank_filter": "2, 4",
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("uint16", marks=pytest.mark.slow)])
+def test_the_driver_of_pip(dtype, tmp_path):
+    """Each name on what `pip install 'pyopencl[pocl]'` brings, in a process of its own, which this driver may end."""
+    pyopencl = importlib.util.find_spec("pyopencl")
+    found = [] if pyopencl is None else list(pathlib.Path(pyopencl.origin).parent.glob(".libs/libpocl-*.so"))
+    if not found:
+        pytest.skip("pip has not installed pyopencl[pocl] here")
+    code = f"""
+import numpy as np, scipy.ndimage
+from clcook import ndimage
+a = (np.random.default_rng(7).random((40, 50)) * 60000).astype("{dtype}")
+first = {{{", ".join(f"'{name}': ({args})" for name, args in FIRST.items())}}}
+for name in ndimage.__all__:
+    args = first.get(name, (4,))
+    got, expected = getattr(ndimage, name)(a, *args), getattr(scipy.ndimage, name)(a, *args)
+    close = dict(rtol=1e-6, atol=1) if name.startswith("uniform") else dict(rtol=0)
+    np.testing.assert_allclose(got, expected, **close, err_msg=name)
+np.testing.assert_array_equal(ndimage.median_filter(a, 5), scipy.ndimage.median_filter(a, 5))
+print(len(ndimage.__all__))
+"""
+    caches = {"POCL_CACHE_DIR": str(tmp_path), "CLCOOK_CACHE_DIR": str(tmp_path)}
+    assert python(code, OCL_ICD_VENDORS=str(found[0]), **caches) == str(len(ours.__all__))
 
 
 def test_import_needs_no_device():

@@ -77,6 +77,13 @@ inline std::string not_for_cpu_kernels(const DeviceInfo& info) {
 // of such vectors.
 inline bool breaks_cpu_kernels(const DeviceInfo& info) { return is_pocl(info, "3.0-rc"); }
 
+// The elements of a vector in kernels that are written for any number. That PoCL also ends the process
+// over 16 doubles, and takes minutes over 8.
+inline unsigned vector_elements(const DeviceInfo& info) {
+  if (!info.cpu) return 1;
+  return breaks_cpu_kernels(info) ? 4 : 16;
+}
+
 // PoCL keeps a program's first answer to CL_PROGRAM_BINARIES, and makes the machine code of a
 // work-group at its first launch: asked right after the build, the answer never has any.
 inline bool freezes_binaries(const DeviceInfo& info) { return is_pocl(info); }

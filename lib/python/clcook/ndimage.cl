@@ -30,7 +30,7 @@
 #define CLCOOK_ND_RAISED
 #endif
 #ifndef CLCOOK_ND_VEC
-#define CLCOOK_ND_VEC 1  // elements of a work-item that lie side by side: 1 on GPUs, 16 on CPUs
+#define CLCOOK_ND_VEC 1  // elements of a work-item that lie side by side: 4 or 16 on CPUs
 #endif
 
 #ifdef CLCOOK_ND_DOUBLE

@@ -82,8 +82,9 @@ def _source() -> str:
 
 
 @functools.lru_cache(maxsize=None)
-def _device() -> tuple[bool, bool, int, int, str]:
-    """Whether it is the host, whether it has doubles, its local memory, the largest group, its name."""
+def _device() -> tuple[int, bool, int, int, str]:
+    """Elements of a vector (1 as on GPUs: many short work-items), whether it has doubles, its local memory, the
+    largest group, its name."""
     return _clcook._ndimage_device()
 
 
@@ -135,7 +136,8 @@ class _Chain:
         self.where = where
         self._passes: list[tuple] = []
         self._bytes: list[int] = [math.prod(shape) * dtype.itemsize]
-        self._is_host, self._doubles, self._local, self._group, _ = _device()
+        self._vec, self._doubles, self._local, self._group, _ = _device()
+        self._is_cpu = self._vec > 1
 
     def _add(
         self, kernel: str, defines: dict[str, str], work: Sequence[int], local: Sequence[int], table: bytes,
@@ -170,13 +172,13 @@ class _Chain:
                 f"{self.where}: an axis and what lies behind it must have at most 2^30 elements, got {self.shape}",
                 where=self.where,
             )
-        vec = 16 if self._is_host and (self._doubles or not wide) else 1
-        across = inner >= (vec if self._is_host else 32)
+        vec = self._vec if self._doubles or not wide else 1
+        across = inner >= (vec if self._is_cpu else 32)
         if not across and (max(n, n_out) + span) * inner > _MOST:
             vec, across = 1, True
         element = 8 if wide else 4 if self.dtype == np.float16 else self.dtype.itemsize
         uniform = kernel == "uniform"
-        piece = 1024 if self._is_host else 2048 if uniform else 512
+        piece = 1024 if self._is_cpu else 2048 if uniform else 512
         while True:
             piece = max(piece // inner, 1) * inner
             local_bytes = (piece + (span - 1) * inner + vec) * element
@@ -191,7 +193,7 @@ class _Chain:
             piece = 64 if uniform else 1
             width = 32 if inner >= 32 and size <= 64 else 16
             local_bytes = (63 + span) * width * element
-            tile = kernel == "correlate" and vec > 1 and size > 10 and local_bytes <= self._local
+            tile = kernel == "correlate" and vec > 1 and size > 10 and inner >= width and local_bytes <= self._local
             piece = 64 if tile else piece
         head = np.array([n, n_out, inner, before, size, span, _BORDER_NUMBERS[border], symmetry, piece, width] + [0] * 6)
         table = head.astype(np.int32).tobytes() + tail
@@ -200,11 +202,11 @@ class _Chain:
             groups = -(-inner // width) * -(-n_out // piece) * outer
             self._add(f"ndimage_{kernel}_tile", defines, (groups, 1, 1), (1, 1, 1), table, nbytes, local_bytes)
         elif across:
-            local = (8, 1 if uniform else 8, 1) if self._is_host else (32, min(8, self._group // 32), 1)
+            local = (8, 1 if uniform else 8, 1) if self._is_cpu else (32, min(8, self._group // 32), 1)
             work = (-(-inner // vec), -(-n_out // piece), outer)
             self._add(f"ndimage_{kernel}_across", defines, work, local, table, nbytes)
         else:
-            items = 1 if self._is_host else min(128, self._group)
+            items = 1 if self._is_cpu else min(128, self._group)
             groups = -(-n_out * inner // piece) * outer
             self._add(
                 f"ndimage_{kernel}_along", defines, (groups * items, 1, 1), (items, 1, 1), table, nbytes, local_bytes
@@ -258,7 +260,7 @@ class _Chain:
     ) -> tuple[bytes, int]:
         """Adds the pass that copies an array of four dimensions with its borders, and the head of the table of
         the pass behind it; returns this head, and the vector that the copy has room for."""
-        vec = 16 if self._is_host else 1
+        vec = self._vec
         padded = [n + extent - 1 for n, extent in zip(shape, extents)]
         padded[3] = _up(padded[3], vec)
         # The offsets of the neighbours in the copy.
@@ -275,19 +277,19 @@ class _Chain:
         table = head.tobytes() + outside + np.append(offsets, [0] * (len(offsets) % 2)).astype(np.int32).tobytes()
         bits = self.dtype.itemsize
         key = key or bits
-        pad = 4096 if self._is_host else 1
+        pad = 4096 if self._is_cpu else 1
         defines = {
             "COPY": "", "SRC": _UNSIGNED[bits], "DST": _UNSIGNED[bits], "DST_KIND": "3", "KEY": _UNSIGNED[key],
             "ORDER": str(order), "PAD": str(pad), "VEC": "1",
         }
-        local = (1, 8, 1) if self._is_host else (32, min(8, self._group // 32), 1)
+        local = (1, 8, 1) if self._is_cpu else (32, min(8, self._group // 32), 1)
         work = (-(-padded[3] // pad), padded[2], padded[1] * padded[0])
         # Vectors at the end of the last row read on.
         self._add("ndimage_pad", defines, work, local, table, (math.prod(padded) + 2 * vec) * key)
         return table, vec
 
     def _over(self, kernel: str, defines: dict[str, str], shape: Sequence[int], vec: int, table: bytes, nbytes: int):
-        local = (8, 8, 1) if self._is_host else (32, min(8, self._group // 32), 1)
+        local = (8, 8, 1) if self._is_cpu else (32, min(8, self._group // 32), 1)
         self._add(kernel, defines, (-(-shape[3] // vec), shape[2], shape[1] * shape[0]), local, table, nbytes)
 
     def ranks(self, window: _Window, rank: int, border: str, cval: Any) -> None:
