@@ -68,6 +68,15 @@ const Command add_warm(15, [](CLI::App& app, int& exit_code) {
     const std::string folder = cache_folder();
     const Runtime runtime = Runtime::pick(arguments->device);
     for (const auto& [recipe, shape] : all) warm(runtime, *recipe, shape);
+    // What could not be written, a plan of another runtime compiles.
+    const Runtime again = Runtime::pick(arguments->device);
+    for (const auto& [recipe, shape] : all) {
+      recipe->make(again, shape, 1)->prepare("automatic", {});
+      if (again.cache().stats().from_source > 0)
+        fail(Errc::io, "warm",
+             fmt::format("{} could not be filled: it lacks the program of {} {}", folder,
+                         recipe->name, shape.str()));
+    }
     fmt::print("{} has them\n", folder);
     exit_code = 0;
   });

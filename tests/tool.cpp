@@ -476,6 +476,15 @@ TEST_CASE("warm leaves nothing to compile") {
   REQUIRE(second.code == 0);
   CHECK(contains(second.out, " 0 compiled"));
   CHECK(!contains(second.out, " 0 from the cache"));
+  // Where a program cannot be written.
+  for (const auto& file : std::filesystem::directory_iterator(folder / "cache")) {
+    if (file.path().extension() != ".clbin") continue;
+    std::filesystem::remove(file.path());
+    std::filesystem::create_directories(file.path() / "in the way");
+  }
+  const Ran full = tool(words, cache);
+  CHECK(full.code == 2);
+  CHECK(contains(full.err, "it lacks the program of threshold_count count=4096 n=5"));
   refused({"warm", "nonsense"}, "there is no recipe 'nonsense'", cache);
   refused({"warm", "threshold_count", "--shape", "colour=3"}, "colour", cache);
   refused(words, "the cache is off", {{"CLCOOK_CACHE", "0"}});
