@@ -3,6 +3,7 @@
 // data alone, where no variant is fast for all of them, by the slowest.
 #include <algorithm>
 #include <clcook/core/quirks.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -219,6 +220,21 @@ TEST_CASE("automatic sees that small pictures leave a large device half empty") 
   CHECK(taken("rank_filter", "width=78 height=3759 radius=17 pixel=r8") == "local_tile");
   CHECK(taken("rank_filter", "width=1041 height=7764 radius=24 pixel=rgba32f") ==
         "local_tile_multi");
+}
+
+TEST_CASE("a PoCL that ends the process without ld is refused there") {
+  stub::Device device = stub::cpu();
+  device.platform = "Portable Computing Language";
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", "/proc:/nowhere", 1);
+  device.platform_version = "OpenCL 3.0 PoCL 3.0-rc2  Linux";
+  stub::set_device(device);
+  CHECK_THROWS_WITH_AS(stub::make_runtime(),
+                       doctest::Contains("links kernels with ld, and PATH has none"), Error);
+  device.platform_version = "OpenCL 3.0 PoCL 3.1  Linux";
+  stub::set_device(device);
+  stub::make_runtime();
+  setenv("PATH", path.c_str(), 1);
 }
 
 TEST_CASE("no kernel for CPUs runs on a PoCL that breaks its vectors") {

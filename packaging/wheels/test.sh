@@ -1,7 +1,7 @@
 #!/bin/bash
 # test.sh WHEELS DRIVER: the wheel for this Python, of the folder WHEELS, into a fresh environment, from
 # which functions on arrays and a plan are called. DRIVER is what brings a device: a package of Debian,
-# pyopencl[pocl], or '' for what is there. There need be no compiler.
+# pyopencl[pocl], or '' for what is there. The wheel needs no compiler.
 set -euo pipefail
 wheels=$1 driver=$2
 work=$(mktemp -d)
@@ -10,6 +10,8 @@ python3 -m venv "$work/venv"
 pip=("$work/venv/bin/pip" --quiet --disable-pip-version-check)
 if [ "$driver" = "pyopencl[pocl]" ]; then
   "${pip[@]}" install "$driver"
+  # It links kernels as gcc does.
+  command -v gcc >/dev/null || apt-get install -y --no-install-recommends gcc libc6-dev
   # The system's loader does not know it.
   OCL_ICD_VENDORS=$(find "$work/venv" -name 'libpocl-*.so')
   export OCL_ICD_VENDORS

@@ -64,6 +64,8 @@ CLCOOK_INLINE bool matches_name(const DeviceInfo& info, const std::string& wante
 CLCOOK_INLINE cl_command_queue create_queue(cl_context context, cl_device_id device,
                                             cl_command_queue_properties properties, cl_int* status);
 
+CLCOOK_INLINE bool is_on_path(const std::string& program);
+
 // Builds and runs a small kernel on a device. Returns an empty string if the result is right,
 // otherwise what failed. The kernel comes from the cache if it is there.
 CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info,

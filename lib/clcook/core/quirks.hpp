@@ -84,6 +84,10 @@ inline unsigned vector_elements(const DeviceInfo& info) {
   return breaks_cpu_kernels(info) ? 4 : 16;
 }
 
+// And it links kernels with ld, and ends the process where there is none, as in containers with Python
+// alone.
+inline bool runs_ld(const DeviceInfo& info) { return is_pocl(info, "3.0-rc"); }
+
 // PoCL keeps a program's first answer to CL_PROGRAM_BINARIES, and makes the machine code of a
 // work-group at its first launch: asked right after the build, the answer never has any.
 inline bool freezes_binaries(const DeviceInfo& info) { return is_pocl(info); }

@@ -136,8 +136,23 @@ CLCOOK_INLINE cl_command_queue create_queue(cl_context context, cl_device_id dev
 #pragma GCC diagnostic pop
 #endif
 
+CLCOOK_INLINE bool is_on_path(const std::string& program) {
+  const char* variable = std::getenv("PATH");
+  std::string rest = variable == nullptr ? "" : variable;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    if (exists(joined(rest.substr(0, end), program))) return true;
+    rest.erase(0, end + 1);
+  }
+  return false;
+}
+
 CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info,
                                 const DiskCache& disk) {
+  if (quirks::runs_ld(info) && !is_on_path("ld")) {
+    return info.platform_version +
+           " links kernels with ld, and PATH has none: install gcc and libc6-dev";
+  }
   const cl_device_id id = device();
   cl_int status = CL_SUCCESS;
   const auto broken = [&](const char* step) {
