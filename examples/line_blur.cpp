@@ -65,7 +65,7 @@ std::vector<Stage> chain() {
                          {"weights_table", 256, "weights_table@1024"}};
   for (const int group : {1024, 512, 256, 128, 64})
     out.push_back({"coalesced", group, "weights_table@1024"});
-  out.push_back({"cpu_strip", 0, "naive@1024"});
+  out.push_back({"cpu_fused", 0, "naive@1024"});
   return out;
 }
 

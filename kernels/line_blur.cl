@@ -1,4 +1,5 @@
-// Separable Gaussian blur by lines: every variant of the recipe line_blur.
+// Separable Gaussian blur by lines: every variant of the recipe line_blur but cpu_fused, whose kernel is
+// in gaussian_blur/cpu_fused.cl.
 //
 // A pass blurs each line of `length` pixels and stores it transposed: pixel x of line y goes to
 // row x, column y of the destination. Two passes give the blurred picture, the right way round.
@@ -30,7 +31,6 @@
 #define CLCOOK_LINE_BLUR_WEIGHTS_TABLE
 #define CLCOOK_LINE_BLUR_COALESCED_STORE
 #define CLCOOK_LINE_BLUR_COALESCED
-#define CLCOOK_LINE_BLUR_CPU_STRIP
 #define CLCOOK_LINE_BLUR_IMAGE_LINE
 #define CLCOOK_LINE_BLUR_IMAGE_TABLE
 #define CLCOOK_LINE_BLUR_LINEAR_PAIRS
@@ -105,9 +105,7 @@
 typedef CLCOOK_PIXEL_PASTE(CLCOOK_PIXEL_PASTE(clcook_, SRC), _t) source_pixel;
 typedef CLCOOK_PIXEL_PASTE(CLCOOK_PIXEL_PASTE(clcook_, DST), _t) result_pixel;
 #define LOAD_STORED CLCOOK_PIXEL_PASTE(clcook_load_, SRC)
-#define LOAD_STORED4 CLCOOK_PIXEL_PASTE(clcook_load4_, SRC)
 #define STORE_STORED CLCOOK_PIXEL_PASTE(clcook_store_, DST)
-#define STORE_STORED4 CLCOOK_PIXEL_PASTE(clcook_store4_, DST)
 
 // The pixel that lies `units` of a view behind p, and how many of these a pixel has.
 #ifdef SRC_CHANNEL
@@ -123,20 +121,16 @@ typedef CLCOOK_PIXEL_PASTE(CLCOOK_PIXEL_PASTE(clcook_, DST), _t) result_pixel;
 #define TO_UNITS 1
 #endif
 
-// What kernels call. WEIGHTED16 and UNWEIGHTED16 are for four pixels in a vector.
+// What kernels call.
 #ifdef CLCOOK_SRC_STRAIGHT
 #define LOAD_PIXEL(p, i) clcook_weighted(LOAD_STORED(p, i))
-#define WEIGHTED16(pixels) clcook_weighted16(pixels)
 #else
 #define LOAD_PIXEL LOAD_STORED
-#define WEIGHTED16(pixels) (pixels)
 #endif
 #ifdef CLCOOK_DST_STRAIGHT
 #define STORE_PIXEL(p, i, value) STORE_STORED(p, i, clcook_unweighted(value))
-#define UNWEIGHTED16(pixels) clcook_unweighted16(pixels)
 #else
 #define STORE_PIXEL STORE_STORED
-#define UNWEIGHTED16(pixels) (pixels)
 #endif
 
 // The lines of a pass and how they are cut; zeros where a kernel cuts nothing.
@@ -645,210 +639,6 @@ line_blur_coalesced_store(__global const source_pixel* restrict src, clcook_view
     for (int j = 0; j < OUTPUTS; ++j) {
       if (x0 + j < pass.length) {
         STORE_PIXEL(TO(dst, (ulong)(x0 + j) * dst_view.pitch), 0, sum[j]);
-      }
-    }
-  }
-}
-#endif
-
-// ------------------------------------------------------------------------------------------------
-// cpu_strip: for a CPU. One work-item is a task: a tile of columns in a strip of rows. It
-// walks down its tile, filters 8 source rows at a time into a ring of rows that stays in the L2
-// cache, and makes 8 rows of results from the ring. Both passes in one launch, nothing transposed,
-// no local memory:
-//   - explicit float16 vectors of 4 pixels; 8 rows x 3 vectors of sums in registers, so that one
-//     vector and one weight feed many fused multiply-adds
-//   - borders are written into padded copies of the source rows, so no tap is clamped
-// The ends of the window, where only some of the sums have a tap, are separate loops: a weight of 0
-// would spread the NaN and infinities of foreign pixels.
-//
-// Tasks: ceil(width / tile) x ceil(height / rows) work-groups of one item. tile is a multiple of
-// 12, rows and ring of 8, ring >= 2 radius + 16. Scratch of a task: 8 (tile + 2 radius) + ring
-// tile float4.
-#ifdef CLCOOK_LINE_BLUR_CPU_STRIP
-// How the picture is cut into tasks.
-typedef struct {
-  ulong scratch_pitch;  // float4 from the scratch of a task to the next one's, a multiple of 4
-  int radius;
-  int tile;  // pixels
-  int rows;
-  int ring;  // rows
-} strips_t;
-
-#ifndef CLCOOK_LINE_BLUR_STRIP_ROWS
-#define CLCOOK_LINE_BLUR_STRIP_ROWS 8
-#define CLCOOK_LINE_BLUR_STRIP_PIXELS 12
-#endif
-#define STRIP_ROWS CLCOOK_LINE_BLUR_STRIP_ROWS
-#define STRIP_PIXELS CLCOOK_LINE_BLUR_STRIP_PIXELS
-#define STRIP_VECTORS (STRIP_PIXELS / 4)
-
-// Copies `cells` pixels of a source row that begins at position `from`, the borders repeated.
-static inline void line_blur_pad_row(__global const source_pixel* row, int from, int cells,
-                                     int width, __global float4* out) {
-  const int begin = clamp(-from, 0, cells);
-  const int end = clamp(width - from, begin, cells);
-  const float4 head = LOAD_PIXEL(row, 0);
-  const float4 tail = LOAD_PIXEL(row, (ulong)(width - 1));
-  for (int i = 0; i < begin; ++i) {
-    out[i] = head;
-  }
-  int i = begin;
-  for (; i + 4 <= end; i += 4) {
-    *(__global clcook_four_float4*)(out + i) = WEIGHTED16(LOAD_STORED4(row + from + i));
-  }
-  for (; i < end; ++i) {
-    out[i] = LOAD_PIXEL(row, (ulong)(from + i));
-  }
-  for (; i < cells; ++i) {
-    out[i] = tail;
-  }
-}
-
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void line_blur_cpu_strip(
-    __global const source_pixel* restrict src, clcook_view src_view,
-    __global result_pixel* restrict dst, clcook_view dst_view, pass_t pass,
-    __global const float* restrict weights, strips_t strips, __global float4* restrict scratch) {
-  const int width = pass.length;
-  const int height = pass.lines;
-  const int radius = strips.radius;
-  const int tile = strips.tile;
-  const int ring = strips.ring;
-  const int taps = 2 * radius + 1;
-  const int x0 = (int)get_group_id(0) * tile;
-  const int y0 = (int)get_group_id(1) * strips.rows;
-  const int y1 = min(y0 + strips.rows, height);
-  const int columns = min(tile, width - x0);
-  const int padded = tile + 2 * radius;
-  src = FROM(src, src_view.offset);
-  dst = TO(dst, dst_view.offset) + x0;
-  scratch += (get_group_id(1) * get_num_groups(0) + get_group_id(0)) * strips.scratch_pitch;
-  __global float4* restrict lines = scratch + (ulong)ring * (ulong)tile;
-
-  const int base = max(y0 - radius, 0);  // the first row of the ring
-  int ready = base;                      // rows below are filtered
-  for (int y = y0; y < y1; y += STRIP_ROWS) {
-    const int needed = min(y + STRIP_ROWS - 1 + radius, height - 1);
-    for (; ready <= needed; ready += STRIP_ROWS) {
-      for (int q = 0; q < STRIP_ROWS; ++q) {
-        line_blur_pad_row(FROM(src, (ulong)min(ready + q, height - 1) * src_view.pitch),
-                          x0 - radius, padded, width, lines + q * padded);
-      }
-      __global float4* out = scratch + (ulong)((ready - base) % ring) * (ulong)tile;
-      for (int x = 0; x < columns; x += STRIP_PIXELS) {
-        float16 sum[STRIP_ROWS][STRIP_VECTORS];
-#pragma unroll
-        for (int q = 0; q < STRIP_ROWS; ++q) {
-#pragma unroll
-          for (int v = 0; v < STRIP_VECTORS; ++v) {
-            sum[q][v] = (float16)(0.0f);
-          }
-        }
-        __global const float4* in = lines + x;
-        // Pixel t of the window is tap t - 4 v of vector v.
-        const int full = taps - 4 * (STRIP_VECTORS - 1);
-        for (int t = 0; t < taps + 4 * (STRIP_VECTORS - 1); ++t) {
-          if (t >= 4 * (STRIP_VECTORS - 1) && t < taps) {
-            continue;
-          }
-#pragma unroll
-          for (int v = 0; v < STRIP_VECTORS; ++v) {
-            if (t >= 4 * v && t < taps + 4 * v) {
-              const float16 w = (float16)(weights[t - 4 * v]);
-#pragma unroll
-              for (int q = 0; q < STRIP_ROWS; ++q) {
-                sum[q][v] =
-                    fma(w, *(__global const clcook_four_float4*)(in + q * padded + t), sum[q][v]);
-              }
-            }
-          }
-        }
-        __global const float* w = weights;
-        for (int t = 0; t < full; ++t) {
-          __global const float4* at = in + t + 4 * (STRIP_VECTORS - 1);
-          const float16 w0 = (float16)(w[t + 8]);
-          const float16 w1 = (float16)(w[t + 4]);
-          const float16 w2 = (float16)(w[t]);
-#pragma unroll
-          for (int q = 0; q < STRIP_ROWS; ++q) {
-            const float16 s = *(__global const clcook_four_float4*)(at + q * padded);
-            sum[q][0] = fma(w0, s, sum[q][0]);
-            sum[q][1] = fma(w1, s, sum[q][1]);
-            sum[q][2] = fma(w2, s, sum[q][2]);
-          }
-        }
-#pragma unroll
-        for (int q = 0; q < STRIP_ROWS; ++q) {
-#pragma unroll
-          for (int v = 0; v < STRIP_VECTORS; ++v) {
-            *(__global clcook_four_float4*)(out + q * tile + x + 4 * v) = sum[q][v];
-          }
-        }
-      }
-    }
-
-    for (int x = 0; x < columns; x += STRIP_PIXELS) {
-      float16 sum[STRIP_ROWS][STRIP_VECTORS];
-#pragma unroll
-      for (int q = 0; q < STRIP_ROWS; ++q) {
-#pragma unroll
-        for (int v = 0; v < STRIP_VECTORS; ++v) {
-          sum[q][v] = (float16)(0.0f);
-        }
-      }
-      // Row t of the window is tap t - q of result row q.
-      for (int t = 0; t < taps + STRIP_ROWS - 1; ++t) {
-        if (t >= STRIP_ROWS - 1 && t < taps) {
-          continue;
-        }
-        const int slot = (clamp(y - radius + t, 0, height - 1) - base) % ring;
-        __global const float4* in = scratch + (ulong)slot * (ulong)tile + x;
-#pragma unroll
-        for (int q = 0; q < STRIP_ROWS; ++q) {
-          if (t >= q && t < taps + q) {
-            const float16 w = (float16)(weights[t - q]);
-#pragma unroll
-            for (int v = 0; v < STRIP_VECTORS; ++v) {
-              sum[q][v] = fma(w, *(__global const clcook_four_float4*)(in + 4 * v), sum[q][v]);
-            }
-          }
-        }
-      }
-      int row = y - radius + STRIP_ROWS - 1;
-      int slot = (clamp(row, 0, height - 1) - base) % ring;
-      for (int t = 0; t < taps - (STRIP_ROWS - 1); ++t) {
-        __global const float4* in = scratch + (ulong)slot * (ulong)tile + x;
-        const float16 s0 = *(__global const clcook_four_float4*)(in);
-        const float16 s1 = *(__global const clcook_four_float4*)(in + 4);
-        const float16 s2 = *(__global const clcook_four_float4*)(in + 8);
-#pragma unroll
-        for (int q = 0; q < STRIP_ROWS; ++q) {
-          const float16 w = (float16)(weights[t + STRIP_ROWS - 1 - q]);
-          sum[q][0] = fma(w, s0, sum[q][0]);
-          sum[q][1] = fma(w, s1, sum[q][1]);
-          sum[q][2] = fma(w, s2, sum[q][2]);
-        }
-        if (row >= 0 && row < height - 1) {
-          slot = slot + 1 == ring ? 0 : slot + 1;
-        }
-        ++row;
-      }
-#pragma unroll
-      for (int q = 0; q < STRIP_ROWS; ++q) {
-        if (y + q < y1) {
-          __global result_pixel* out = TO(dst, (ulong)(y + q) * dst_view.pitch) + x;
-          for (int v = 0; v < STRIP_VECTORS; ++v) {
-            if (x + 4 * v + 4 <= columns) {
-              STORE_STORED4(out + 4 * v, UNWEIGHTED16(sum[q][v]));
-            } else {
-              // The end of a row: through memory, a pixel at a time.
-              *(__global clcook_four_float4*)lines = sum[q][v];
-              for (int i = 0; i < columns - x - 4 * v; ++i) {
-                STORE_PIXEL(out, (ulong)(4 * v + i), lines[i]);
-              }
-            }
-          }
-        }
       }
     }
   }

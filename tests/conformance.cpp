@@ -38,13 +38,18 @@ std::string variant_of(const Recipe& recipe, const std::string& kernel) {
 }
 
 // Whether a variant has no kernels of its own, but an offer with those of others, as a volume's blur
-// with those of pictures, or those of another recipe.
+// with those of pictures, or those of another recipe. Beside these it may have what all variants share,
+// such as a copy.
 bool is_composed(const Recipe& recipe, const VariantInfo& variant) {
+  bool shared = false;
+  bool others = false;
   for (const Params& shape : recipe.test_shapes) {
-    for (const CompileUnit& unit : recipe.units(variant.name, {}, shape, runtime().info()))
-      if (unit.kernel.rfind(recipe.name + "_", 0) == 0) return false;
+    for (const CompileUnit& unit : recipe.units(variant.name, {}, shape, runtime().info())) {
+      if (!variant_of(recipe, unit.kernel).empty()) return false;
+      (unit.kernel.rfind(recipe.name + "_", 0) == 0 ? shared : others) = true;
+    }
   }
-  return true;
+  return others || !shared;
 }
 
 // A recipe that writes `size` ones; its variants misbehave in the ways that their names say.

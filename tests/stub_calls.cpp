@@ -385,6 +385,60 @@ TEST_CASE("scratch memory stays when sigma changes with every call") {
   CHECK(made == 0);
 }
 
+TEST_CASE("cpu_fused says what is too large for it, and automatic takes another variant") {
+  using Pixel = LineBlur::Pixel;
+  stub::Device device = stub::cpu();
+  device.global_memory = cl_ulong{1} << 40;
+  device.max_allocation = cl_ulong{1} << 38;
+  const LineBlur::RadiusFraction half(0.5);
+  const auto blurs = [](const Runtime& runtime, const LineBlur::Problem& p, Lacks lacks,
+                        const char* why) {
+    const Error error = error_of([&] { LineBlur(runtime, p, "cpu_fused"); });
+    CHECK(error.code == Errc::unsupported);
+    CHECK(error.lacks == lacks);
+    CHECK_MESSAGE(contains(error.what(), why), error.what());
+    CHECK(LineBlur(runtime, p).variant().name() != "cpu_fused");
+  };
+  stub::set_device(device);
+  const Runtime large = stub::make_runtime();
+  CHECK(LineBlur(large, {64, 4, 4000.9, half}).variant().name() == "cpu_fused");
+  blurs(large, {64, 4, 4001, half}, Lacks::problem, "a radius of at most 4000, got 4001");
+  blurs(large, {64, 4, LineBlur::kMaxRadius, half}, Lacks::problem, "at most 4000, got 1048576");
+  const int most = 1 << 28;
+  CHECK(LineBlur(large, {most, 1, 2, half, Pixel::rg8}).variant().name() == "cpu_fused");
+  blurs(large, {most + 1, 1, 2, half, Pixel::rg8}, Lacks::problem,
+        "at most 268435456 pixels in a line, got 268435457 x 1");
+  blurs(large, {1, most + 1, 2, half, Pixel::rg8}, Lacks::problem, "got 1 x 268435457");
+
+  // The ring of lines: where it is offered it can be had, and where not, no byte is missing for it.
+  const LineBlur::Problem p{200, 100, 60, half};
+  cl_ulong least = 0;  // the smallest allocation with which it is offered
+  for (cl_ulong step = cl_ulong{1} << 22; step > 0; step /= 2) {
+    device.max_allocation = least + step - 1;
+    stub::set_device(device);
+    const Runtime runtime = stub::make_runtime();
+    if (LineBlur::Posed(p).offer(runtime, *LineBlur::Variant("cpu_fused").row()).can()) continue;
+    least += step;
+  }
+  for (const bool fits : {true, false}) {
+    device.max_allocation = fits ? least : least - 1;
+    stub::set_device(device);
+    const Runtime runtime = stub::make_runtime();
+    if (!fits) {
+      blurs(runtime, p, Lacks::memory, "exceeds the device's largest allocation of");
+      continue;
+    }
+    const LineBlur blur(runtime, p);
+    CHECK(blur.variant().name() == "cpu_fused");
+    const std::size_t bytes = 200 * 100 * 16;
+    const cl::Buffer src = create_buffer(runtime, bytes);
+    const long before = stub::alive().bytes;
+    CHECK_NOTHROW(blur(src, create_buffer(runtime, bytes)));
+    CHECK(stub::alive().bytes - before == static_cast<long>(least));
+  }
+  stub::set_device(stub::gpu());
+}
+
 TEST_CASE("what ends or hangs an implementation is refused on a device that is one of it") {
   const auto on = [](stub::Device device, const char* platform, const char* version = "") {
     device.platform = platform;
@@ -424,8 +478,11 @@ TEST_CASE("what ends or hangs an implementation is refused on a device that is o
   CHECK_NOTHROW(GaussianBlur(on(stub::cpu(), "Another"), p, "cpu_fused"));
   CHECK(cannot([&] { GaussianBlur(on(stub::cpu(), "rusticl"), p, "cpu_fused"); }) ==
         Lacks::feature);
-  CHECK(cannot([&] { GaussianBlur(on(stub::gpu(), "NVIDIA CUDA"), p, "cpu_fused"); }) ==
-        Lacks::feature);
+  const Runtime nvidia = on(stub::gpu(), "NVIDIA CUDA");
+  CHECK(cannot([&] { GaussianBlur(nvidia, p, "cpu_fused"); }) == Lacks::feature);
+  CHECK(cannot([&] {
+          LineBlur(nvidia, {kSize, kSize, 2, LineBlur::RadiusFraction(0.5)}, "cpu_fused");
+        }) == Lacks::feature);
   stub::Device small = stub::cpu();
   small.extensions = "cl_khr_subgroup_shuffle cl_intel_required_subgroup_size";
   small.sub_group_sizes = {1, 2, 4, 8};

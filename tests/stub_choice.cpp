@@ -82,6 +82,8 @@ std::vector<Times> times_of(const Runtime& runtime, const Recipe& recipe, const 
   std::vector<Times> out;
   for (const Json& row : result["rows"]) {
     if (row["status"] != "measured" || row["mode"] != "hot") continue;
+    const auto is_row = [&](const VariantInfo& one) { return row["variant"] == one.name; };
+    if (std::none_of(recipe.variants.begin(), recipe.variants.end(), is_row)) continue;  // of old
     const Params shape = params_of(row["shape"]);
     const std::string asked = question(runtime, *recipe.problem(shape));
     auto found = std::find_if(out.begin(), out.end(),

@@ -15,7 +15,7 @@
 #pragma once
 
 #include <algorithm>
-#include <clcook/core/image_staging.hpp>
+#include <clcook/core/inline.hpp>
 #include <clcook/core/kernel_types.hpp>
 #include <clcook/core/math.hpp>
 #include <clcook/core/pixel.hpp>
@@ -23,6 +23,7 @@
 #include <clcook/core/quirks.hpp>
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/line_blur.hpp>
+#include <clcook/gaussian_blur/method.hpp>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -64,7 +65,7 @@ struct Problem {
 // How to run, for tuning; 0 is open.
 struct Tune {
   int group = 0;  // work-items per work-group. coalesced and coalesced_store: 64, 128, 256, 512 or
-                  // 1024. cpu_strip: 1
+                  // 1024. cpu_fused: 1
 };
 
 // What kernels take by value, as in kernels/line_blur.cl; the test view_header asks the device.
@@ -86,16 +87,7 @@ struct KernelTaps {
   cl_float divisor = 0;
 };
 
-// strips_t
-struct KernelStrips {
-  cl_ulong scratch_pitch = 0;
-  cl_int radius = 0;
-  cl_int tile = 0;
-  cl_int rows = 0;
-  cl_int ring = 0;
-};
-
-static_assert(sizeof(KernelPass) == 20 && sizeof(KernelTaps) == 20 && sizeof(KernelStrips) == 24);
+static_assert(sizeof(KernelPass) == 20 && sizeof(KernelTaps) == 20);
 
 struct Spec : PlainSpec {
   using Problem = line_blur::Problem;
@@ -112,9 +104,7 @@ struct Spec : PlainSpec {
   static constexpr int kCopyGroup = 64;
   static constexpr int kBlockPixels = 128;  // of coalesced
   static constexpr int kBlockLines = 8;
-  static constexpr int kStripRows = 8;  // of cpu_strip
-  static constexpr int kStripPixels = 12;
-  static constexpr std::size_t kStripRingBytes = 512 * 1024;  // half of a usual L2 cache
+  static constexpr int kFusedRadius = 4000;  // of cpu_fused; that of the longest Gaussian filter
   // Of linear_pairs. Texture units keep 8 bits of the place between two texels, as CUDA documents and
   // Direct3D demands. Multiples of 1 / 256 are exact there and in float, up to so many texels.
   static constexpr double kPlaces = 256;
@@ -129,9 +119,9 @@ struct Spec : PlainSpec {
 
   // How a variant cuts a problem for a device, or why it cannot.
   struct Cut : clcook::Design {
-    std::vector<Pass> passes;       // with two, the first is from lines to columns
-    std::size_t scratch_cells = 0;  // float4 of global memory
-    KernelStrips strips;            // of cpu_strip
+    std::vector<Pass> passes;                       // with two, the first is from lines to columns
+    std::size_t scratch_cells = 0;                  // float4 of global memory
+    std::shared_ptr<const gaussian::Design> fused;  // of cpu_fused
     Lacks lacks = Lacks::nothing;
     std::string why;
   };
@@ -144,8 +134,8 @@ struct Spec : PlainSpec {
     cl::Buffer weights;
     cl::Buffer scratch;
     cl::Image2D between;  // of variants that read images: the picture between the passes
-    std::shared_ptr<CallOrder> call_order;  // of the scratch and staging memory
-    std::shared_ptr<ImageStaging> staging;
+    std::unique_ptr<gaussian::Method> fused;   // of cpu_fused, whose scratch memory is in `memory`
+    std::shared_ptr<gaussian::Memory> memory;  // its order is of all scratch memory
   };
 
   // Rows of pixels.
@@ -254,13 +244,11 @@ struct Spec : PlainSpec {
             .against("coalesced_store", "an item's outputs at once, from a window in registers")
             .preferred()
             .tunes({{"group", {128, 1024, 512, 256, 64}}}),
-        Row("cpu_strip",
-            "for CPUs: float16 vectors, both passes in one launch, a ring of rows in the L2 cache",
-            {cut_strips})
-            .runs([](Call& c) { return c(c.r.weights, c.r.cut->strips, c.r.scratch); })
-            .with(&Traits::has_table)
-            .against("weights_table", "float16 vectors, both passes in one launch")
-            .for_cpus(),
+        Row("cpu_fused",
+            "for CPUs: a kernel of gaussian_blur, both passes in one launch, a ring of lines",
+            {cut_fused})
+            .against("weights_table", "both passes in one launch, a tile per work-item, in vectors")
+            .for_cpus_only(),
         // The caller of an automatic plan has buffers.
         Row("image_line", "naive on images: a read through the texture unit per tap", {two_passes})
             .runs([](Call& c) { return c.on_images(c.r.taps); })
@@ -366,6 +354,7 @@ struct Spec : PlainSpec {
   //            Together (2 N + 39) u m, and 5 for second-order terms. The additions of pairs and
   //            the doubled weights stay within N.
   //   straight alpha: kAlphaRoundings, once.
+  //   cpu_fused: what the method of the Gaussian blur offers.
   //   images   A texel of integers is good to 1.5 ulp (3 u) and its sum is multiplied by the largest
   //            integer (1 u), in the first pass.
   //   linear   A read at the place f between the taps a and b is (1 - f) a + f b; each product and
@@ -381,15 +370,21 @@ struct Spec : PlainSpec {
       if (Offer lacking = lacking_images(runtime, s); !lacking.can()) return lacking;
     }
     Offer out;
+    if (is_fused(s)) {
+      out = fused_offer(runtime, s);
+      if (!out.can()) return out;
+    }
     // With two passes the picture between them, once out and once in.
     const double between =
         cut.passes.size() < 2 ? 0 : static_cast<double>(kCell) * pixels(s.problem);
     out.work.bytes_read = out.work.bytes_written = bytes(s.problem) / 2 + between;
-    out.work.launches = static_cast<double>(cut.passes.size());
+    out.work.launches = is_fused(s) ? 1 : static_cast<double>(cut.passes.size());
     if (is_copy(s.problem)) return out;
     const double taps = 2.0 * side(s) + 1;
-    out.work.operations = 2 * pixels(s.problem) * 4 * taps * 2;
-    out.max_error = 2 * (s.row.traits.has_table ? taps + 3 : 2 * taps + 44) * 0x1p-24;
+    out.work.operations =
+        2 * pixels(s.problem) * (is_fused(s) ? channels_of(s.problem.pixel) : 4) * taps * 2;
+    if (!is_fused(s))
+      out.max_error = 2 * (s.row.traits.has_table ? taps + 3 : 2 * taps + 44) * 0x1p-24;
     if (is_straight(s.problem)) out.max_error += kAlphaRoundings;
     if (s.row.traits.is_image) out.max_error += 4 * 0x1p-24;
     if (s.row.traits.is_linear) out.max_error += 2 * (1 / kPlaces + 2 * 0x1p-24);
@@ -397,6 +392,7 @@ struct Spec : PlainSpec {
   }
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
+    if (is_fused(s)) return fused_units(s);
     const Problem& p = s.problem;
     const bool is_image = s.row.traits.is_image;
     const Stored stored{p.pixel, is_straight(p) && !is_copy(p)};
@@ -404,7 +400,7 @@ struct Spec : PlainSpec {
     std::vector<CompileUnit> out;
     if (is_image) {
       out = {unit(s, {p.pixel, false, true}, between), unit(s, between, stored)};
-    } else if (!has_two_programs(s) || s.row.is_for_cpus || is_copy(p)) {
+    } else if (!has_two_programs(s) || is_copy(p)) {
       out = {unit(s, stored, stored)};
     } else {
       out = {unit(s, stored, between), unit(s, between, stored)};
@@ -417,13 +413,16 @@ struct Spec : PlainSpec {
   }
 
   static Resources allocate(const Runtime& runtime, const Setup<Spec>& s,
-                            const std::vector<cl::Program>&) {
+                            const std::vector<cl::Program>& programs) {
     const Problem& p = s.problem;
     Resources out;
-    out.call_order = std::make_shared<CallOrder>();
-    out.staging = std::make_shared<ImageStaging>();
+    out.memory = std::make_shared<gaussian::Memory>();
     out.cut = s.design;
     if (is_copy(p)) return out;
+    if (is_fused(s)) {
+      out.fused = s.design->fused->make(runtime, programs);
+      return out;
+    }
     out.taps.side = side(s);
     out.taps.step = step(s.row, p.radius);
     // Beyond these limits of sigma the float arithmetic of the kernels would overflow, and the
@@ -447,6 +446,11 @@ struct Spec : PlainSpec {
   }
 
  private:
+  // cpu_fused is the Gaussian blur's method of that name with the weights of this blur.
+  static bool is_fused(const Setup<Spec>& s) { return s.row.is_for_cpus && !is_copy(s.problem); }
+  static Offer fused_offer(const Runtime& runtime, const Setup<Spec>& s);
+  static std::vector<CompileUnit> fused_units(const Setup<Spec>& s);
+
   static int ceil_div(int a, int b) { return a / b + (a % b != 0 ? 1 : 0); }
   static int round_up(int a, int b) { return ceil_div(a, b) * b; }
 
@@ -473,9 +477,6 @@ struct Spec : PlainSpec {
           .set("CLCOOK_LINE_BLUR_SEGMENT", kBlockPixels)
           .set("CLCOOK_LINE_BLUR_LINES", kBlockLines)
           .set("CLCOOK_LINE_BLUR_UNROLL", unrolled(s));
-    } else if (s.row.is_for_cpus) {
-      out.defines.set("CLCOOK_LINE_BLUR_STRIP_ROWS", kStripRows)
-          .set("CLCOOK_LINE_BLUR_STRIP_PIXELS", kStripPixels);
     } else {
       out.defines.set("CLCOOK_LINE_BLUR_GROUP", s.tune.group);
     }
@@ -678,47 +679,17 @@ struct Spec : PlainSpec {
     return out;
   }
 
-  // Cuts the picture into tasks: tiles of columns whose ring of rows fits in the L2 cache, and
-  // strips of rows only where the tiles are fewer than the cores.
-  static Cut cut_strips(const Setup<Spec>& s) {
+  // What cpu_fused cannot do, whatever the device; the method cuts the picture itself.
+  static Cut cut_fused(const Setup<Spec>& s) {
     const Problem& p = s.problem;
-    const int radius = side(s);
-    const int cores =
-        std::max(1, static_cast<int>(std::min<cl_uint>(s.device.compute_units, 4096)));
-    const int window = round_up(2 * radius + 2 * kStripRows, kStripRows);
-    const auto ring_bytes =
-        static_cast<std::size_t>(std::min(window, round_up(p.height, kStripRows))) * kCell;
-    const int widest = std::max(2, static_cast<int>(std::min<std::size_t>(
-                                       kStripRingBytes / ring_bytes / kStripPixels, 64)));
-    const int parts = ceil_div(p.width, kStripPixels);
-    int wanted_tiles = ceil_div(parts, widest);
-    wanted_tiles = std::min(round_up(wanted_tiles, cores), std::max(wanted_tiles, parts / 2));
-    Cut out;
-    KernelStrips& cut = out.strips;
-    cut.radius = radius;
-    cut.tile = ceil_div(parts, wanted_tiles) * kStripPixels;
-    const auto tiles = static_cast<std::size_t>(ceil_div(p.width, cut.tile));
-    // A strip filters 2 radius rows more than it makes, so it is at least that high.
-    const int wanted =
-        tiles >= static_cast<std::size_t>(cores) ? 1 : ceil_div(cores, static_cast<int>(tiles));
-    const int most = std::clamp(p.height / std::max(2 * radius, kStripRows), 1, wanted);
-    cut.rows = round_up(ceil_div(p.height, most), kStripRows);
-    const auto strips = static_cast<std::size_t>(ceil_div(p.height, cut.rows));
-    const std::int64_t span = std::int64_t{cut.rows} + 2 * radius;
-    cut.ring = std::min(
-        window, round_up(static_cast<int>(std::min<std::int64_t>(span, p.height)), kStripRows));
-    const auto tile = static_cast<std::size_t>(cut.tile);
-    std::size_t cells = kStripRows * (tile + 2 * static_cast<std::size_t>(radius)) +
-                        static_cast<std::size_t>(cut.ring) * tile;
-    cells = (cells + 3) / 4 * 4;
-    if (cells > std::numeric_limits<std::size_t>::max() / kCell / (tiles * strips)) {
-      return refused(Lacks::memory, text("the scratch memory for radius ", p.radius,
-                                         " overflows the address range"));
+    if (side(s) > kFusedRadius)
+      return refused(Lacks::problem,
+                     text("it takes a radius of at most ", kFusedRadius, ", got ", p.radius));
+    if (std::max(p.width, p.height) > gaussian::kMaxSize) {
+      return refused(Lacks::problem, text("it takes at most ", gaussian::kMaxSize,
+                                          " pixels in a line, got ", p.width, " x ", p.height));
     }
-    out.scratch_cells = tiles * strips * cells;
-    cut.scratch_pitch = cells;
-    out.passes = {{{p.width, p.height}, Launch::groups({tiles, strips, 1}, {1, 1, 1})}};
-    return out;
+    return {};
   }
 };
 
@@ -726,8 +697,8 @@ struct Spec : PlainSpec {
 
 // A plan: constructed once, called often.
 //
-// Construction also allocates scratch memory and uploads the weights; the radius, sigma and the
-// size of the picture are not part of the programs. Thread-safe as Plan says. Calls of one plan and
+// Construction also uploads the weights and allocates scratch memory, which cpu_fused does in its
+// first call; the radius, sigma and the size of the picture are not part of the programs. Thread-safe as Plan says. Calls of one plan and
 // its copies share its scratch memory and therefore run one after the other on the device; use one
 // plan per stream of work for more.
 class LineBlur : public Plan<line_blur::Spec> {
@@ -751,8 +722,8 @@ class LineBlur : public Plan<line_blur::Spec> {
     const CheckedView to = check_view(runtime(), dst, layout(), Access::write, kName, "dst");
     check_disjoint(from, to, kName, "src", "dst");
     check_wait(runtime(), wait, kName);
-    if (resources().scratch() == nullptr) return enqueue(runtime(), from, to, wait);
-    CallScope scope(runtime(), *resources().call_order);
+    if (is_copy(problem())) return enqueue(runtime(), from, to, wait);
+    CallScope scope(runtime(), resources().memory->call_order);
     enqueue(scope.runtime(), from, to, scope.wait_list(wait));
     return scope.end();
   }
@@ -767,7 +738,7 @@ class LineBlur : public Plan<line_blur::Spec> {
                 static_cast<std::size_t>(p.height), float_image_format(p.pixel), kName, "src");
     const CheckedView to = check_view(runtime(), dst, layout(), Access::write, kName, "dst");
     check_wait(runtime(), wait, kName);
-    CallScope scope(runtime(), *resources().call_order);
+    CallScope scope(runtime(), resources().memory->call_order);
     enqueue(scope.runtime(), to, to, scope.wait_list(wait), src);
     return scope.end();
   }
@@ -782,8 +753,9 @@ class LineBlur : public Plan<line_blur::Spec> {
     need_source(false);
     const ImageLayout texels{static_cast<std::size_t>(p.width), static_cast<std::size_t>(p.height),
                              pixel_bytes(p.pixel), stored_formats(p.pixel)};
-    return resources().staging->run(
-        runtime(), texels, src, dst, wait, *resources().call_order, kName,
+    gaussian::Memory& memory = *resources().memory;
+    return memory.staging.run(
+        runtime(), texels, src, dst, wait, memory.call_order, kName,
         [&](CallScope& scope, const auto& from, const auto& to, const auto& before) {
           return enqueue(scope.runtime(), from, to, before);
         });
@@ -819,9 +791,14 @@ class LineBlur : public Plan<line_blur::Spec> {
   cl::Event enqueue(const Runtime& on, const CheckedView& src, const CheckedView& dst,
                     const std::vector<cl::Event>& wait, const cl::Image2D& image = {}) const {
     const Spec::Resources& r = resources();
+    if (r.fused != nullptr) {
+      const Problem& p = problem();
+      return r.fused->enqueue({on, nullptr, src, dst, {0, 0, p.width, p.height}}, r.memory->scratch,
+                              wait);
+    }
     const Spec::Pass& first = r.cut->passes.front();
     Spec::Call call{kernel(on), r, first, rows(src), rows(dst), wait, image, r.between};
-    if (r.cut->passes.size() == 1) return is_copy(problem()) ? call() : row().run(call);
+    if (is_copy(problem())) return call();
     // The intermediate picture is transposed: one row of it per column.
     const Spec::Pass& second = r.cut->passes.back();
     call.dst = {r.scratch, {0, static_cast<cl_ulong>(first.lines)}};
@@ -845,3 +822,7 @@ class LineBlur : public Plan<line_blur::Spec> {
 CLCOOK_PLAN(line_blur::Spec);
 
 }  // namespace clcook
+
+#if CLCOOK_DEFINITIONS
+#include <clcook/gaussian_blur/impl_line.hpp>
+#endif

@@ -6,8 +6,8 @@
 // pixel is needed once and the weights are the same for all; and the transposed store writes one
 // pixel per memory transaction. What each variant changes: see its summary, and docs/line_blur.md.
 // When it does not help: on a CPU local memory is ordinary memory and barriers cut loops, so the
-// line in local memory gains nothing there; the table of weights gains most, and cpu_strip shares
-// nothing else with the other variants.
+// line in local memory gains nothing there; the table of weights gains most, and cpu_fused is
+// a kernel of gaussian_blur.
 #pragma once
 
 #include <algorithm>
@@ -180,7 +180,7 @@ inline Recipe line_blur() {
   recipe.title = "Gaussian blur by lines";
   recipe.question = "Tables, local memory, or registers?";
   recipe.for_gpus = "coalesced";
-  recipe.for_cpus = "cpu_strip";
+  recipe.for_cpus = "cpu_fused";
   recipe.written_first = {"weights_table"};
   recipe.family = "memory locality";
   recipe.headline_pair = {"local_line", "naive"};

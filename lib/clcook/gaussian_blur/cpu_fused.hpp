@@ -21,7 +21,7 @@ class CpuFused : public Method {
     SplineTaps y;
   };
 
-  static Offer offer(const Runtime&, const Problem& p, const Axes& axes, Design& design) {
+  static Offer offer(const Runtime& runtime, const Problem& p, const Axes& axes, Design& design) {
     // Whole blocks of a row; the rows around the picture, of which equal ones are filtered once.
     const auto block = static_cast<double>(block_of(channels_of(p)));
     const double columns = math::ceil(p.width * channels_of(p) / block) * block * p.batch;
@@ -33,6 +33,14 @@ class CpuFused : public Method {
     x = SplineTaps::best(p, axes.x, kFewest);
     y = axes.x.sigma == axes.y.sigma && axes.x.sigma > 0 ? x : SplineTaps::best(p, axes.y, kFewest);
     const double macs = columns * (lines * (x.taps() + beside) + p.height * (y.taps() + beside));
+    const Tiles tiles(p, {0, 0, p.width, p.height}, axes.x.radius, x, axes.y.radius, y,
+                      runtime.info().compute_units);
+    const double scratch = sizeof(float) * tiles.floats();
+    if (scratch > static_cast<double>(runtime.info().max_allocation)) {
+      return Offer::no(Lacks::memory, text("its scratch memory of ", three_digits(scratch),
+                                           " bytes exceeds the device's largest allocation of ",
+                                           runtime.info().max_allocation));
+    }
     // Splines take no more roundings than all taps do.
     Offer out = rounding_offer(axes, {bytes_of(p), bytes_of(p), macs / 0.7, 1});
     out.max_error += x.error + y.error;
@@ -64,52 +72,26 @@ class CpuFused : public Method {
   cl::Event enqueue(const Call& call, Scratch& scratch,
                     const std::vector<cl::Event>& wait) override {
     const Region& region = call.region;
-    const auto up = [](std::size_t a, std::size_t b) { return (a + b - 1) / b; };
-    const auto channels = static_cast<std::size_t>(channels_of(problem_));
     const auto batch = static_cast<std::size_t>(problem_.batch);
     const auto rows = static_cast<std::size_t>(region.height);
-    const std::size_t block = block_of(channels_of(problem_));
-    const std::size_t blocks = up(static_cast<std::size_t>(region.width) * channels, block);
-    const auto every = static_cast<std::size_t>(y_.taps.every);
-    const auto around = [](const Side& side) { return 2 * static_cast<std::size_t>(side.radius); };
-    const bool smooth = !y_.taps.spline.empty();
-    const std::size_t slots = up(around(y_) + kRows + 8, 8) * 8;
-    const std::size_t smooth_slots =
-        smooth ? up((y_.taps.coarse.size() - 1) * every + kRows + 7, 8) * 8 : slots;
-    const std::size_t all_slots = smooth ? slots + smooth_slots : slots;
-    // Tiles whose rings fit the cache, and some for each core; strips where these are too few. An
-    // even number is dealt out evenly.
-    const std::size_t widest =
-        std::clamp<std::size_t>(kRingFloats / (all_slots * block), 1, kWidest);
-    const std::size_t wanted = 4 * static_cast<std::size_t>(runtime_.info().compute_units);
-    std::size_t tiles = std::max(up(blocks, widest), std::min(up(blocks, 2), up(wanted, batch)));
-    const std::size_t most = std::max<std::size_t>(1, rows / (2 * slots));
-    const std::size_t strips = std::min(most, up(wanted, tiles * batch));
-    if (tiles * strips * batch % 2 != 0 && tiles < blocks) ++tiles;
-    const std::size_t strip = up(up(rows, strips), kRows) * kRows;
-    const std::size_t count = up(rows, strip);
-    const std::size_t tile = up(blocks, tiles) * block;
-    const std::size_t line =
-        up(tile + around(x_) * channels + (x_.taps.spline.empty() ? 0 : block), 16) * 16;
-    const std::size_t pitch = tile + 16;  // no power of two
-    const std::size_t item = 4 * line + kRows * kColumns + all_slots * pitch;
+    const Tiles cut(problem_, region, x_.radius, x_.taps, y_.radius, y_.taps,
+                    runtime_.info().compute_units);
     // Few pictures at a time, so that a batch does not multiply the scratch memory.
-    const std::size_t floats = item * tiles * count;
+    const std::size_t floats = cut.sizes.item_floats * cut.tiles * cut.count;
     const std::size_t pictures = std::clamp<std::size_t>(kMostFloats / floats, 1, batch);
     const cl::Buffer memory = scratch.get(runtime_, 0, floats * pictures * sizeof(float));
     const std::size_t bytes = channel_bytes(problem_.pixel);
     const auto height = static_cast<std::size_t>(problem_.height);
     KernelView src = kernel_view(call.src, bytes);
     KernelView dst = kernel_view(call.dst, bytes);
-    const KernelScratch sizes{item, static_cast<cl_int>(line), static_cast<cl_int>(pitch),
-                              static_cast<cl_int>(slots), static_cast<cl_int>(smooth_slots)};
     Kernel kernel(call.runtime, program_, "gaussian_blur_cpu_fused");
     std::vector<cl::Event> after = wait;
     for (std::size_t i = 0; i < batch; i += pictures) {
-      after = {kernel(Launch::groups({tiles, count, std::min(pictures, batch - i)}, {1, 1, 1}),
-                      after, call.src.buffer, src, call.dst.buffer, dst,
-                      kernel_picture(problem_, region), static_cast<cl_int>(strip), x_.weights,
-                      x_.parts, y_.weights, y_.parts, memory, sizes)};
+      after = {
+          kernel(Launch::groups({cut.tiles, cut.count, std::min(pictures, batch - i)}, {1, 1, 1}),
+                 after, call.src.buffer, src, call.dst.buffer, dst,
+                 kernel_picture(problem_, region), static_cast<cl_int>(cut.strip), x_.weights,
+                 x_.parts, y_.weights, y_.parts, memory, cut.sizes)};
       src.offset += pictures * height * src.pitch;
       dst.offset += pictures * rows * dst.pitch;
     }
@@ -146,6 +128,55 @@ class CpuFused : public Method {
     cl_int line_floats, ring_pitch, slots, smooth_slots;
   };
   static_assert(sizeof(KernelScratch) == 24);
+
+  // How a region is cut: tiles from left to right times `count` strips, an item each.
+  struct Tiles {
+    std::size_t tiles;
+    std::size_t strip;  // rows
+    std::size_t count;
+    KernelScratch sizes;
+
+    Tiles(const Problem& p, const Region& region, int radius_x, const SplineTaps& x, int radius_y,
+          const SplineTaps& y, cl_uint compute_units) {
+      const auto up = [](std::size_t a, std::size_t b) { return (a + b - 1) / b; };
+      const auto channels = static_cast<std::size_t>(channels_of(p));
+      const auto batch = static_cast<std::size_t>(p.batch);
+      const auto rows = static_cast<std::size_t>(region.height);
+      const std::size_t block = block_of(channels_of(p));
+      const std::size_t blocks = up(static_cast<std::size_t>(region.width) * channels, block);
+      const auto every = static_cast<std::size_t>(y.every);
+      const auto around = [](int radius) { return 2 * static_cast<std::size_t>(radius); };
+      const bool smooth = !y.spline.empty();
+      const std::size_t slots = up(around(radius_y) + kRows + 8, 8) * 8;
+      const std::size_t smooth_slots =
+          smooth ? up((y.coarse.size() - 1) * every + kRows + 7, 8) * 8 : slots;
+      const std::size_t all_slots = smooth ? slots + smooth_slots : slots;
+      // Tiles whose rings fit the cache, and some for each core; strips where these are too few. An
+      // even number is dealt out evenly.
+      const std::size_t widest =
+          std::clamp<std::size_t>(kRingFloats / (all_slots * block), 1, kWidest);
+      const std::size_t wanted = 4 * static_cast<std::size_t>(compute_units);
+      tiles = std::max(up(blocks, widest), std::min(up(blocks, 2), up(wanted, batch)));
+      const std::size_t most = std::max<std::size_t>(1, rows / (2 * slots));
+      const std::size_t strips = std::min(most, up(wanted, tiles * batch));
+      if (tiles * strips * batch % 2 != 0 && tiles < blocks) ++tiles;
+      strip = up(up(rows, strips), kRows) * kRows;
+      count = up(rows, strip);
+      const std::size_t tile = up(blocks, tiles) * block;
+      const std::size_t line =
+          up(tile + around(radius_x) * channels + (x.spline.empty() ? 0 : block), 16) * 16;
+      const std::size_t pitch = tile + 16;  // no power of two
+      sizes = {4 * line + kRows * kColumns + all_slots * pitch, static_cast<cl_int>(line),
+               static_cast<cl_int>(pitch), static_cast<cl_int>(slots),
+               static_cast<cl_int>(smooth_slots)};
+    }
+
+    // Scratch memory of one picture.
+    double floats() const {
+      return static_cast<double>(sizes.item_floats) * static_cast<double>(tiles) *
+             static_cast<double>(count);
+    }
+  };
 
   struct Side {
     int radius;
