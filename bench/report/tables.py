@@ -510,18 +510,21 @@ def grid_table(results):
     """Of rows that nobody chose: how many are lost to the fastest other program, and by how much."""
     table = Table(["Device", "Clock", "Rows", *map(Right, ["How many", "Lost", "Worst", "5 % quantile", "Median"])])
     grids = [one for one in results if one.kind == "grid"]
-    for result in grids:
-        device = short_device(results, "grid", result.device)
+    recipes = [list(dict.fromkeys(row["recipe"] for row in one.json["rows"])) for one in grids]
+    most = max(map(len, recipes), default=0)
+    devices = [short_device(results, "grid", one.device) + (f", {', '.join(names)}" if len(names) < most else "")
+               for one, names in zip(grids, recipes)]
+    for result, device in zip(grids, devices):
         for clock, title in CLOCKS.items():
             for part, count, lost, *ratios in grid.summary(result.json["rows"], clock):
                 table.add(device, title, part, str(count), f"{lost} ({percent(lost / count)})", *(times(one) + "×" for one in ratios))
     if not grids:
         table.add(NOT_MEASURED, *["-"] * 7)
     notes = []
-    for one in grids:
+    for one, device in zip(grids, devices):
         rows = one.json["rows"]
         over, absent = sum(row.get("skipped") == "the time was over" for row in rows), ", ".join(grid.absent(rows))
-        parts = [f"{short_device(results, 'grid', one.device)}: seed {one.json['seed']} of {one.date[:10]}, {len(rows)} rows drawn"]
+        parts = [f"{device}: seed {one.json['seed']} of {one.date[:10]}, {len(rows)} rows drawn"]
         parts += [f"for {over} the time was over"] if over else []
         parts += [f"in no row: {absent}"] if absent else []
         notes.append("; ".join(parts))
