@@ -526,6 +526,9 @@ def grid_table(results):
         over, absent = sum(row.get("skipped") == "the time was over" for row in rows), ", ".join(grid.absent(rows))
         parts = [f"{device}: seed {one.json['seed']} of {one.date[:10]}, {len(rows)} rows drawn"]
         parts += [f"for {over} the time was over"] if over else []
+        for ratio, row in grid.worst(rows, count=1):
+            shape = " ".join(f"{name}={value}" for name, value in row["shape"].items())
+            parts.append(f"the worst, {times(ratio)}×, beside {grid.best_of(row)['who']}: {row['recipe']} {shape}".rstrip())
         parts += [f"in no row: {absent}"] if absent else []
         notes.append("; ".join(parts))
     table.note = ". ".join(["How many times as fast as the fastest other program", *notes]) if grids else ""
