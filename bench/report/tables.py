@@ -7,7 +7,7 @@ import grid
 from intervals import bootstrap, digits, median, times
 from results import (
     BOLD, COUNTERS, RECIPES, best_of, devices_of, fastest_rows, has_baseline, has_cookbook, newest_of, number, pair_of,
-    refuse, seconds_of, short_device, stages_of, stands_out, step_of, text_of, wins)  # fmt: skip
+    refuse, seconds_of, short_device, stages_of, stands_out, step_of, text_of, usual_name, wins)  # fmt: skip
 
 
 class Right(str):
@@ -206,7 +206,7 @@ def span_cell(name, result):
 
 def is_like(results, peers, device):
     """Whether peers were compared on such a device. Two machines with PoCL and as many cores are."""
-    return short_device(results, "peers", peers.device) == short_device(results, "bench", device)
+    return any(usual_name(one.about) == usual_name(peers.about) for one in results if one.kind == "bench" and one.device == device)
 
 
 def others_cell(results, device, recipe):

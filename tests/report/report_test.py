@@ -883,7 +883,7 @@ class Steps(Case):
         rows[1].whole = None
         self.assertIsNone(results.step_of(self.recipe, rows, rows[1]).fast)
         # The command closes tunes, but not those of another version.
-        facts = next(one for one in facts_of(RESULTS / "h200_bench_line_blur.json")["results"])
+        facts = next(one for one in facts_of(RESULTS / "h200_bench_halo_tile.json")["results"])
         self.assertTrue(all(set(row["tune"]) <= set(tune) for row, tune in zip(facts["json"]["rows"], facts["tunes"])))
         self.assertEqual(set(map(type, next(one for one in FIXTURES["results"] if one["stem"] == "gpu-bench")["tunes"])), {type(None)})
 
