@@ -38,6 +38,7 @@ stub::Device device_of(const Json& about) {
   out.max_group = about["max_group"];
   // NVIDIA's driver keeps some of a group's for itself: see quirks.hpp.
   out.local_memory = about["local_mem"].get<cl_ulong>() + 4;
+  out.global_memory = about["global_mem"].get<cl_ulong>();
   out.compute_capability = about["nvidia_capability"];
   return out;
 }
@@ -216,6 +217,10 @@ TEST_CASE("automatic sees that small pictures leave a large device half empty") 
   }
   CHECK(taken("halo_tile", "filter=dilation width=256 height=256 depth=256 radius=1 pixel=r32f") ==
         "slices");
+  // 64 GiB three times is more than the device has.
+  CHECK(
+      taken("halo_tile", "filter=dilation width=4096 height=2048 depth=2048 radius=2 pixel=r32f") ==
+      "local_tile");
   CHECK(taken("halo_tile", "filter=clamp width=118 height=88 depth=102 radius=5 pixel=r16") ==
         "local_tile");
   CHECK(taken("rank_filter", "width=101 height=84 radius=31 pixel=rg32f") == "local_tile");

@@ -391,6 +391,14 @@ struct Spec : PlainSpec {
       return Offer::no(Lacks::problem, text("a tile of depth ", s.tune.tile_depth,
                                             " needs a volume, the problem is a picture"));
     }
+    // Buffers of the volume before, between and behind the steps.
+    if (const double all = bytes(p) + picture_bytes(p);
+        traits.is_slices_first && info.global_mem > 0 &&
+        all > static_cast<double>(info.global_mem)) {
+      return Offer::no(Lacks::memory,
+                       text("three buffers of ", static_cast<std::uint64_t>(all / 3),
+                            " bytes exceed the device's memory of ", info.global_mem));
+    }
     if (ends_compiler(s)) {
       return Offer::no(Lacks::implementation, text("the compiler of ", info.platform_version,
                                                    " ends the process over kernels like this"));

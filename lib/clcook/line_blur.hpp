@@ -104,7 +104,6 @@ struct Spec : PlainSpec {
   static constexpr int kCopyGroup = 64;
   static constexpr int kBlockPixels = 128;  // of coalesced
   static constexpr int kBlockLines = 8;
-  static constexpr int kFusedRadius = 4000;  // of cpu_fused; that of the longest Gaussian filter
   // Of linear_pairs. Texture units keep 8 bits of the place between two texels, as CUDA documents and
   // Direct3D demands. Multiples of 1 / 256 are exact there and in float, up to so many texels.
   static constexpr double kPlaces = 256;
@@ -682,9 +681,9 @@ struct Spec : PlainSpec {
   // What cpu_fused cannot do, whatever the device; the method cuts the picture itself.
   static Cut cut_fused(const Setup<Spec>& s) {
     const Problem& p = s.problem;
-    if (side(s) > kFusedRadius)
-      return refused(Lacks::problem,
-                     text("it takes a radius of at most ", kFusedRadius, ", got ", p.radius));
+    if (side(s) > gaussian::kMaxFilterRadius)
+      return refused(Lacks::problem, text("it takes a radius of at most ",
+                                          gaussian::kMaxFilterRadius, ", got ", p.radius));
     if (std::max(p.width, p.height) > gaussian::kMaxSize) {
       return refused(Lacks::problem, text("it takes at most ", gaussian::kMaxSize,
                                           " pixels in a line, got ", p.width, " x ", p.height));
@@ -698,9 +697,9 @@ struct Spec : PlainSpec {
 // A plan: constructed once, called often.
 //
 // Construction also uploads the weights and allocates scratch memory, which cpu_fused does in its
-// first call; the radius, sigma and the size of the picture are not part of the programs. Thread-safe as Plan says. Calls of one plan and
-// its copies share its scratch memory and therefore run one after the other on the device; use one
-// plan per stream of work for more.
+// first call; the radius, sigma and the size of the picture are not part of the programs.
+// Thread-safe as Plan says. Calls of one plan and its copies share its scratch memory and therefore
+// run one after the other on the device; use one plan per stream of work for more.
 class LineBlur : public Plan<line_blur::Spec> {
  public:
   using Pixel = line_blur::Pixel;

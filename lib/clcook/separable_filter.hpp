@@ -46,8 +46,7 @@ struct Problem {
 };
 
 inline constexpr int kMaxSize = gaussian::kMaxSize;
-// Those of the longest Gaussian filter.
-inline constexpr int kMaxRadius = 4000;
+inline constexpr int kMaxRadius = gaussian::kMaxFilterRadius;
 inline constexpr int kMaxTaps = 2 * kMaxRadius + 1;
 
 // A problem as the methods of the blur take it.

@@ -90,6 +90,8 @@ struct Problem {
 };
 
 inline constexpr int kMaxSize = 1 << 28;
+// Pixels from the centre of the longest filter.
+inline constexpr int kMaxFilterRadius = 4000;
 inline constexpr double kMaxSigma = 500;
 inline constexpr double kMostQuality = 1000;
 
