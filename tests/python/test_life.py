@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import copy
+import ctypes
 import gc
 import multiprocessing
 import pickle
@@ -19,9 +20,24 @@ from conftest import ROOT, blur, picture, python
 from test_results import blur_plan, limit_device, same
 
 
-def resident():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096
+class Mallinfo2(ctypes.Structure):
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+    ]
+
+
+LIBC = ctypes.CDLL(None)
+LEAST_LEAK = 64 << 10  # over 1,000 plans or 10,000 calls
+counts_bytes = pytest.mark.skipif(not hasattr(LIBC, "mallinfo2"), reason="needs glibc 2.33's mallinfo2")
+
+
+def allocated():
+    """Bytes that malloc has given out. Resident pages would also count what the kernel rounds up: a huge page is 2 MiB."""
+    gc.collect()
+    LIBC.mallinfo2.restype = Mallinfo2
+    info = LIBC.mallinfo2()
+    return info.uordblks + info.hblkhd
 
 
 @pytest.fixture
@@ -285,6 +301,20 @@ def test_a_signal_ends_a_picture_in_strips(monkeypatch):
     assert False, "all or nothing was written each time"
 
 
+@counts_bytes
+def test_a_leak_would_show():
+    LIBC.malloc.restype = ctypes.c_void_p
+    LIBC.free.argtypes = [ctypes.c_void_p]
+    leaked = [None] * 10000
+    before = allocated()
+    for i in range(10000):
+        leaked[i] = LIBC.malloc(8)
+    assert allocated() - before > LEAST_LEAK
+    for one in leaked:
+        LIBC.free(one)
+
+
+@counts_bytes
 def test_no_leak(cl, context, queue, buffer_of):
     a = picture((16, 16, 4), "uint8")
     out = np.empty_like(a)
@@ -312,18 +342,18 @@ def test_no_leak(cl, context, queue, buffer_of):
         queue.finish()
 
     calls(3000)
-    gc.collect()
-    memory = resident()
+    memory, blocks = allocated(), sys.getallocatedblocks()
     watched = [plan, src, dst, host, x, y, a, out, clcook.GaussianBlur, cl.Event, None.__class__]
     counts = [sys.getrefcount(one) for one in watched]
     calls(10000)
     clcook._clcook._kept()
-    gc.collect()
-    grown = resident() - memory
+    grown = allocated() - memory
     assert [sys.getrefcount(one) for one in watched] == counts
-    assert grown < 2 << 20, f"{grown} bytes more after 10,000 calls"
+    assert grown < LEAST_LEAK, f"{grown} bytes more after 10,000 calls"
+    assert sys.getallocatedblocks() - blocks < 1000
 
 
+@counts_bytes
 def test_plans_leak_nothing(queue):
     a = picture((16, 16, 4), "uint8")
     runtime = clcook.Runtime(queue)
@@ -335,13 +365,12 @@ def test_plans_leak_nothing(queue):
                 blur_plan(runtime, a, sigma=-1)
 
     make(300)
-    gc.collect()
-    memory = resident()
+    memory = allocated()
     counts = [sys.getrefcount(one) for one in (queue, runtime, clcook.GaussianBlur)]
     make(1000)
-    gc.collect()
+    grown = allocated() - memory
     assert [sys.getrefcount(one) for one in (queue, runtime, clcook.GaussianBlur)] == counts
-    assert resident() - memory < 2 << 20
+    assert grown < LEAST_LEAK, f"{grown} bytes more after 1,000 plans"
 
 
 def test_plans_have_weak_references(queue):
@@ -564,21 +593,22 @@ def test_what_is_kept_goes_when_memory_is_short():
 
 HELD = """
 import clcook, numpy as np
-from test_life import resident
+from test_life import allocated
 a = np.ones((144, 144, 144), np.float32)
 out = np.ones_like(a)
 clcook.gaussian_blur(a[:16].copy(), 3)
 clcook.clear()
 total, is_host = clcook._clcook._device_memory()
-before = resident()
+before = allocated()
 clcook.gaussian_blur(a, 3, out={out})
-held = resident() - before
+held = allocated() - before
 (_, plan), = clcook._arrays._plans._idle.values()
 clcook.clear()
-print(is_host, plan.bytes, held, resident() - before)
+print(is_host, plan.bytes, held, allocated() - before)
 """
 
 
+@counts_bytes
 @pytest.mark.parametrize("out, buffers", [("out", 1), ("a", 2)])  # in place there is one for the result
 def test_bytes_are_what_is_held(out, buffers):
     code = HELD.format(out=out)
