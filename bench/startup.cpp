@@ -94,20 +94,15 @@ StartupRow run_process(const StartupArguments& arguments) {
                                  "of the process", "row");
 }
 
-// Has the variables name new folders below this one.
-void empty_caches(const std::filesystem::path& folder, const std::vector<const char*>& variables) {
-  for (const char* variable : variables) {
-    const std::filesystem::path cache = folder / variable;
-    std::filesystem::create_directories(cache);
-    setenv(variable, cache.c_str(), 1);
-  }
-}
-
 int startup(const StartupArguments& arguments) {
   // Empty caches: ours, and those of the implementations.
   const ScratchFolder folder("startup");
-  empty_caches(folder.path(),
-               {"CLCOOK_CACHE_DIR", "POCL_CACHE_DIR", "CUDA_CACHE_PATH", "MESA_SHADER_CACHE_DIR"});
+  for (const char* variable :
+       {"CLCOOK_CACHE_DIR", "POCL_CACHE_DIR", "CUDA_CACHE_PATH", "MESA_SHADER_CACHE_DIR"}) {
+    const std::filesystem::path cache = folder.path() / variable;
+    std::filesystem::create_directories(cache);
+    setenv(variable, cache.c_str(), 1);
+  }
   constexpr int kWarm = 5;
   StartupResult measured;
   measured.problem = {{"width", arguments.width},
@@ -125,14 +120,6 @@ int startup(const StartupArguments& arguments) {
   std::vector<StartupRow> warm;
   for (int i = 0; i < kWarm; ++i) warm.push_back(run_process(arguments));
   add("filled", std::move(warm));
-  // As in an image of a container that brings clcook's cache along, and not the implementation's.
-  std::vector<StartupRow> own;
-  for (int i = 0; i < kWarm; ++i) {
-    empty_caches(folder.path() / std::to_string(i),
-                 {"POCL_CACHE_DIR", "CUDA_CACHE_PATH", "MESA_SHADER_CACHE_DIR"});
-    own.push_back(run_process(arguments));
-  }
-  add("clcook", std::move(own));
 
   const Runtime runtime = Runtime::pick(arguments.device);
   const Recipe& recipe = find_recipe(recipes(), "gaussian_blur");
@@ -154,10 +141,9 @@ int startup(const StartupArguments& arguments) {
 }  // namespace
 
 const Command add_startup(12, [](CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "startup",
-      "Time the first blur of a new process, with empty caches and, medians of 5, with filled ones "
-      "and with clcook's alone");
+  CLI::App* command = app.add_subcommand("startup",
+                                         "Time the first blur of a new process, with empty caches "
+                                         "and, medians of 5, with filled ones");
   auto arguments = std::make_shared<StartupArguments>();
   command->add_option("--width", arguments->width, "Of the picture, pixels")
       ->check(CLI::PositiveNumber)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <clcook/core/cache.hpp>
+#include <clcook/core/quirks.hpp>
 #include <memory>
 
 #include "tool/command.hpp"
@@ -34,7 +35,6 @@ void warm(const Runtime& runtime, const Recipe& recipe, const Params& shape) {
   one->poison();
   const cl::Event done = one->run({one->upload({})});
   check(clWaitForEvents(1, &done()), "clWaitForEvents");
-  runtime.cache().store_ended();
   const ProgramCache::Stats after = runtime.cache().stats();
   fmt::print("{} {}: {}, {} compiled, {} from the cache\n", recipe.name, shape.str(),
              recipe.choose(runtime, shape).text(), after.from_source - before.from_source,
@@ -65,9 +65,15 @@ const Command add_warm(15, [](CLI::App& app, int& exit_code) {
         all.emplace_back(&recipe, shape);
       }
     }
-    const std::string folder = cache_folder();
     const Runtime runtime = Runtime::pick(arguments->device);
+    const bool are_theirs = quirks::keeps_programs(runtime.info());
+    const std::string folder = are_theirs ? std::string() : cache_folder();
     for (const auto& [recipe, shape] : all) warm(runtime, *recipe, shape);
+    if (are_theirs) {
+      exit_code = 0;
+      fmt::print("{} keeps them itself\n", runtime.info().platform);
+      return;
+    }
     // What could not be written, a plan of another runtime compiles.
     const Runtime again = Runtime::pick(arguments->device);
     for (const auto& [recipe, shape] : all) {

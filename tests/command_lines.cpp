@@ -267,3 +267,26 @@ LONG_TEST_CASE("each command's line means the same in both orders", 16) {
   }
   CHECK(commands);
 }
+
+TEST_CASE("warm fills our cache, unless the implementation keeps programs itself") {
+  if (not_built("clcook")) return;
+  const TempFolder folder;
+  std::filesystem::create_directory(folder / "pocl");
+  for (const char* pocl : {"1", "0"}) {  // whether PoCL keeps programs
+    CAPTURE(pocl);
+    const std::filesystem::path ours = folder / (std::string("ours") + pocl);
+    const Ran warm =
+        run_program({built_program("clcook"), "warm", "argument_swap", "--shape", "count=1000"},
+                    {{"CLCOOK_CACHE", std::nullopt},
+                     {"CLCOOK_CACHE_DIR", ours.string()},
+                     {"POCL_CACHE_DIR", (folder / "pocl").string()},
+                     {"POCL_KERNEL_CACHE", pocl}});
+    CAPTURE(warm.out);
+    CAPTURE(warm.err);
+    CHECK(warm.code == 0);
+    const bool are_theirs = contains(warm.out, " keeps them itself\n");
+    CHECK(are_theirs != contains(warm.out, ours.string() + " has them\n"));
+    CHECK(are_theirs != std::filesystem::exists(ours));
+    if (pocl[0] == '0') CHECK_FALSE(are_theirs);
+  }
+}

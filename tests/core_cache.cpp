@@ -55,6 +55,13 @@ Runtime with_cache(const std::filesystem::path& folder) {
   return Runtime(runtime().queue(), options);
 }
 
+// Also where the implementation keeps programs itself, and a runtime has none of ours by default.
+PickOptions with_standard_cache() {
+  PickOptions options;
+  options.runtime.disk_cache = DiskCache::standard();
+  return options;
+}
+
 const char* const kSource =
     "__kernel void k(__global int* out) { out[get_global_id(0)] = VALUE; }\n";
 
@@ -685,7 +692,6 @@ LONG_TEST_CASE("a program comes from source, then from memory, then from disk", 
   check_stats(first, 1, 0, 1);
   CHECK(run_value(first, 12) == 12);  // another definition is another program
   check_stats(first, 1, 0, 2);
-  first.cache().store_ended();
   const Runtime second = with_cache(folder.path());
   CHECK(run_value(second, 11) == 11);
   CHECK(run_value(second, 12) == 12);
@@ -795,7 +801,7 @@ TEST_CASE("CLCOOK_CACHE=0 writes nothing") {
     const Runtime on(runtime().queue());
     CHECK(run_value(on, 8) == 8);
   }
-  CHECK(files_in(folder.path()) == 1);
+  CHECK(files_in(folder.path()) == (quirks::keeps_programs(runtime().info()) ? 0 : 1));
 }
 
 TEST_CASE("threads that ask for one program build it once") {
@@ -875,8 +881,7 @@ TEST_CASE("every waiter gets the log of a failed build, and a later request trie
 
 // Run by the next test in a process of its own.
 TEST_CASE("child: first program of a process" * doctest::skip()) {
-  PickOptions options;
-  const Runtime on = Runtime::pick({}, options);
+  const Runtime on = Runtime::pick({}, with_standard_cache());
   const auto begin = std::chrono::steady_clock::now();
   on.build(Source("value.cl", kSource), Defines().set("VALUE", 51), "test/value");
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
@@ -913,49 +918,34 @@ LONG_TEST_CASE("a fresh process takes its program from a warm disk cache", 16) {
 // Run by the next test: a runtime that goes with the process, behind what the compiler leaves at the
 // process's end.
 TEST_CASE("child: one call of a static runtime" * doctest::skip()) {
-  static const Runtime on = Runtime::pick();
-  CHECK(run_value(on, 52) == 52);
-}
-TEST_CASE("child: one call of a runtime" * doctest::skip()) {
-  const Runtime on = Runtime::pick();
+  static const Runtime on = Runtime::pick({}, with_standard_cache());
   CHECK(run_value(on, 52) == 52);
 }
 
-TEST_CASE("a process that calls once leaves its program, and ends well with a static runtime") {
+TEST_CASE("a process whose runtime is a static object ends well and leaves its program") {
   const TempFolder folder;
-  const auto run = [&](const std::string& child, const std::string& pocl) {
-    std::filesystem::create_directory(folder / pocl);
-    return run_self(child, {{"CLCOOK_CACHE", std::nullopt},
-                            {"CLCOOK_CACHE_DIR", (folder / "ours").string()},
-                            {"POCL_CACHE_DIR", (folder / pocl).string()}});
-  };
-  const auto key =
-      ProgramCache::make_key(runtime().info(), Source("value.cl", kSource).flatten(),
-                             Runtime::build_options(runtime().info(), Defines().set("VALUE", 52)));
-  const DiskCache disk((folder / "ours").string());
-  const Ran once = run("child: one call of a runtime", "pocl1");
+  std::filesystem::create_directory(folder / "pocl");
+  const Ran once = run_self("child: one call of a static runtime",
+                            {{"CLCOOK_CACHE", std::nullopt},
+                             {"CLCOOK_CACHE_DIR", (folder / "ours").string()},
+                             {"POCL_CACHE_DIR", (folder / "pocl").string()}});
   CAPTURE(once.out);
   CAPTURE(once.err);
   CHECK(once.code == 0);
-  const auto stored = disk.load(key);
-  REQUIRE(stored);
-  // With the machine code of its work-group, in a file of that name on PoCL.
-  if (quirks::is_pocl(runtime().info(), "3.")) CHECK(contains(*stored, "/1-1-1-"));
-  CHECK(run("child: one call of a runtime", "pocl2").code == 0);
-  // The device's probe is on the disk, the program is not: the compiler begins behind the runtime.
-  std::filesystem::remove(disk.path_of(key));
-  const Ran last = run("child: one call of a static runtime", "pocl3");
-  CAPTURE(last.out);
-  CAPTURE(last.err);
-  CHECK(last.code == 0);
+  CHECK(DiskCache((folder / "ours").string())
+            .load(ProgramCache::make_key(
+                runtime().info(), Source("value.cl", kSource).flatten(),
+                Runtime::build_options(runtime().info(), Defines().set("VALUE", 52)))));
 }
 
 // Run by the next test, in eight processes at once.
 TEST_CASE("child: programs from a shared folder" * doctest::skip()) {
-  const Runtime on = Runtime::pick();
+  const Runtime on = Runtime::pick({}, with_standard_cache());
   int wrong = 0;
   for (int round = 0; round < 2; ++round) {
-    const Runtime fresh(on.queue());  // the second finds on disk what the first stored
+    const Runtime fresh(
+        on.queue(),
+        with_standard_cache().runtime);  // the second finds on disk what the first stored
     for (int value = 60; value < 66; ++value) wrong += run_value(fresh, value) == value ? 0 : 1;
   }
   std::printf("wrong=%d\n", wrong);

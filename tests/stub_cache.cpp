@@ -202,143 +202,38 @@ LONG_TEST_CASE("a program whose file has any bit changed is built again, and the
   CHECK(temporaries_in(folder.path()) == 0);
 }
 
-// ---- when a program is stored ----
-
-namespace {
-
-const Source& two_kernels() {
-  static const Source source("two.cl",
-                             "__kernel void one(__global int* out) {}\n"
-                             "__kernel void two(__global int* out) {}\n");
-  return source;
-}
-
-// A runtime on a device that makes machine code at the first launch, with that program, and what is
-// on the disk.
-struct Launching {
-  explicit Launching(bool with_disk = true, bool out_of_order = false)
-      : disk(with_disk ? DiskCache((folder / "cache").string()) : DiskCache()) {
-    stub::Device device = stub::cpu();
-    device.code_at_launch = true;
-    device.platform = "Portable Computing Language";
-    device.platform_version = "OpenCL 3.0 PoCL 3.1";
-    stub::set_device(device);
-    runtime = stub::make_runtime(out_of_order, disk);
-    program = runtime->build(two_kernels(), {}, "test/two");
-    buffer = create_buffer(*runtime, 64);
-    key = key_of(*runtime, two_kernels());
-  }
-
-  cl::Event launch(const char* kernel, std::size_t group = 16,
-                   const std::vector<cl::Event>& wait = {}) const {
-    Kernel made(*runtime, program, kernel);
-    return made(Launch::groups({1, 1, 1}, {group, 1, 1}), wait, buffer);
-  }
-  bool is_stored() const { return disk.load(key).has_value(); }
-  // The kernels and groups whose machine code is on the disk.
-  bool has(const std::string& code) const {
-    return contains(disk.load(key).value_or(""), "// machine code of " + code + " 1 1\n");
-  }
-  void end() {
-    program = {};
-    buffer = {};
-    runtime.reset();
-  }
-
-  TempFolder folder;
-  DiskCache disk;
-  std::optional<Runtime> runtime;
-  cl::Program program;
-  cl::Buffer buffer;
-  std::string key;
-};
-
-}  // namespace
-
-TEST_CASE("a program goes to the disk with the machine code of the first call of all its kernels") {
-  Launching on;
-  on.launch("one");
-  on.launch("two");
-  on.launch("two", 32);
-  CHECK_FALSE(on.has("one 16"));
-  on.launch("one");  // the next call
-  CHECK(on.has("one 16"));
-  CHECK(on.has("two 16"));
-  CHECK(on.has("two 32"));
-  // Later launches ask for nothing any more: they make the calls that they make without a cache.
-  const Launching without(false);
-  const auto calls_of = [](const Launching& with) {
-    const long before = stub::calls();
-    with.launch("two");
-    return stub::calls() - before;
+TEST_CASE("an implementation that keeps programs itself is never asked for binaries") {
+  stub::Device device = stub::cpu();
+  device.platform = "Portable Computing Language";
+  device.platform_version = "OpenCL 3.0 PoCL 3.1";
+  stub::set_device(device);
+  const ScopedVariable on("CLCOOK_CACHE", std::nullopt);
+  const auto files = [](const char* pocl, const std::optional<DiskCache>& asked,
+                        const std::filesystem::path& folder) {
+    const ScopedVariable cache("POCL_KERNEL_CACHE",
+                               pocl == nullptr ? std::nullopt : std::optional(pocl));
+    const ScopedVariable standard("CLCOOK_CACHE_DIR", folder.string());
+    stub::count_functions(true);
+    const long before = stub::calls("clGetProgramInfo");
+    PickOptions options;
+    options.runtime.disk_cache = asked;
+    CHECK(is_right(Runtime::pick("any", options), 1));
+    const bool was_asked = stub::calls("clGetProgramInfo") > before;
+    stub::count_functions(false);
+    std::size_t count = 0;
+    if (std::filesystem::exists(folder))
+      for (const auto& entry : std::filesystem::directory_iterator(folder)) count += entry.exists();
+    CHECK(was_asked == (count > 0));
+    return count;  // the probe of the device and the program
   };
-  without.launch("two");
-  CHECK(calls_of(on) == calls_of(without));
-  // A new process begins with it.
-  RuntimeOptions options;
-  options.disk_cache = on.disk;
-  const Runtime next(on.runtime->queue(), options);
-  next.build(two_kernels(), {}, "test/two");
-  CHECK(next.cache().stats().from_disk == 1);
-}
-
-TEST_CASE(
-    "a program that was called once goes to the disk with the cache, or when the caller says") {
-  {
-    Launching on;
-    on.launch("one");
-    on.end();
-    CHECK(on.has("one 16"));
-    CHECK_FALSE(on.has("two 16"));
-  }
-  {
-    Launching on;
-    on.runtime->cache().store_ended();  // nothing has run
-    CHECK_FALSE(on.has("one 16"));
-    on.launch("one");
-    on.runtime->cache().store_ended();
-    CHECK(on.has("one 16"));
-  }
-  {
-    Launching on;
-    on.end();  // never called
-    CHECK(on.is_stored());
-    CHECK_FALSE(on.has("one 16"));
-  }
-}
-
-TEST_CASE("nothing is asked while the first launches may run") {
-  for (const bool out_of_order : {false, true}) {
-    CAPTURE(out_of_order);
-    const Launching on(true, out_of_order);
-    stub::Gate gate(*on.runtime);
-    on.launch("one", 16, {gate.event()});
-    on.launch("one", 16, {gate.event()});
-    on.runtime->cache().store_ended();
-    CHECK_FALSE(on.has("one 16"));
-    gate.set(CL_COMPLETE);
-    check(clFinish(on.runtime->queue()()), "clFinish");
-    on.launch("one");
-    CHECK(on.has("one 16"));
-  }
-}
-
-TEST_CASE("a launch does not fail when the binary cannot be had") {
-  for (const char* function : {"clGetKernelInfo", "clGetEventInfo", "clGetProgramInfo"}) {
-    for (long n = 1; n <= 8; ++n) {
-      CAPTURE(function);
-      CAPTURE(n);
-      Launching on;
-      on.launch("one");
-      // The first clGetKernelInfo is the launch's own: it counts the arguments.
-      stub::fail_call(function, n + (function == std::string("clGetKernelInfo") ? 1 : 0),
-                      CL_OUT_OF_RESOURCES);
-      CHECK_NOTHROW(on.launch("one"));
-      CHECK_NOTHROW(on.runtime->cache().store_ended());
-      CHECK_NOTHROW(on.end());
-      stub::fail_call(function, 0, 0);
-    }
-  }
+  const TempFolder folder;
+  CHECK(files(nullptr, {}, folder / "a") == 0);
+  CHECK(files("1", {}, folder / "a") == 0);
+  CHECK(files("0", {}, folder / "b") == 2);  // its own cache is off
+  CHECK(files(nullptr, DiskCache((folder / "c").string()), folder / "c") == 2);
+  device.platform = "Another";
+  stub::set_device(device);
+  CHECK(files(nullptr, {}, folder / "d") == 2);
 }
 
 TEST_CASE("a plan says once that the cache's folder is not used") {
@@ -353,20 +248,4 @@ TEST_CASE("a plan says once that the cache's folder is not used") {
   CHECK(count_of(said(), "cache of programs: " + folder.path().string() + " is not used") == 1);
   CHECK(count_of(said(), "has mode 0770: others of its group may write to it") == 1);
   std::filesystem::permissions(folder.path(), std::filesystem::perms(0700));
-}
-
-TEST_CASE("a fork that ends stores nothing") {
-  Launching on;
-  on.launch("one");
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    on.end();
-    _exit(on.has("one 16") ? 1 : 0);
-  }
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
-  on.end();
-  CHECK(on.has("one 16"));
 }

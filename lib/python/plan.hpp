@@ -443,7 +443,6 @@ void run_on_host(KeptBuffers& kept, const HostRows& src, const HostRowsToWrite& 
   const Staged to = StagingOfCall()->place(dst, kept.to, &src);
   const cl::Event done = enqueue(from.view, to.view, from.wait);
   StagingOfCall()->down(to, dst, done, made);
-  rt.cache().store_ended();  // the standard runtime has no end
 }
 
 // A plan from picture to picture with its buffers. One thread at a time.

@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <shared_mutex>
 #include <utility>
 
@@ -70,9 +69,6 @@ struct _cl_device_id : stub::Object {
 struct _cl_context : stub::Object {
   explicit _cl_context(cl_device_id of) : Object(stub::kContext), device(of) {}
   const cl_device_id device;
-  // What has run of each text, of a device with code_at_launch: as PoCL, whose cache has it by the text.
-  std::mutex code_mutex;
-  std::map<std::string, std::set<std::string>> code;
 };
 
 namespace stub {
@@ -169,7 +165,6 @@ struct _cl_program : stub::Object {
   std::string log;
   cl_build_status status = CL_BUILD_NONE;
   std::shared_ptr<const stub::KernelTexts> kernels;
-  std::string first_binary;  // that was asked for
 };
 
 struct _cl_kernel : stub::Object {
@@ -1529,17 +1524,9 @@ cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info name, st
   STUB_CALL(clGetProgramInfo);
   if (!is_live(program, kProgram)) return CL_INVALID_PROGRAM;
   const Answer answer{room, value, size};
-  std::string binary = program->status == CL_BUILD_SUCCESS
-                           ? kBinaryMagic + program->options + "\n" + program->source
-                           : std::string();
-  if (program->context->device->is.code_at_launch &&
-      (name == CL_PROGRAM_BINARY_SIZES || name == CL_PROGRAM_BINARIES)) {
-    const std::lock_guard<std::mutex> lock(program->context->code_mutex);
-    const std::set<std::string> all = program->context->code[binary];
-    for (const std::string& one : all) binary += "// machine code of " + one + "\n";
-    if (program->first_binary.empty()) program->first_binary = binary;
-    binary = program->first_binary;
-  }
+  const std::string binary = program->status == CL_BUILD_SUCCESS
+                                 ? kBinaryMagic + program->options + "\n" + program->source
+                                 : std::string();
   switch (name) {
     case CL_PROGRAM_NUM_DEVICES:
       return answer.of(cl_uint{1});
@@ -1723,23 +1710,12 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kern
     const auto found = functions().find(kernel->name);
     if (found != functions().end()) function = found->second;
   }
-  Ref<_cl_program> compiled;
-  std::string code;
-  if (device.code_at_launch) {
-    compiled = Ref<_cl_program>(kernel->program.get());
-    code = kernel->name;
-    for (const std::size_t one : launch.local) code += " " + std::to_string(one);
-  }
   return enqueue(
       queue, CL_COMMAND_NDRANGE_KERNEL, count, waits, done, false, 2000 + items / 64,
-      [launch = std::move(launch), used = std::move(used), function, compiled, code] {
+      [launch = std::move(launch), used = std::move(used), function] {
         if (function != nullptr) (*function)(launch);
-        if (compiled.get() == nullptr) return;
-        const std::lock_guard<std::mutex> lock(compiled->context->code_mutex);
-        compiled->context->code[kBinaryMagic + compiled->options + "\n" + compiled->source].insert(
-            code);
       },
-      function != nullptr || device.code_at_launch);
+      function != nullptr);
 }
 
 }  // extern "C"

@@ -66,9 +66,6 @@ struct Device {
   std::size_t image_size = 16384;
   bool out_of_order = true;
   bool compiler = true;
-  // As PoCL: a program's binary holds the machine code of the kernels and groups that have run when it
-  // is first asked for, and stays what it is then. Else it is the same at any time.
-  bool code_at_launch = false;
   std::vector<std::size_t> sub_group_sizes;  // none: no sub-groups
   cl_uint compute_capability = 0;            // ten times; of a device of the platform "NVIDIA CUDA"
 };

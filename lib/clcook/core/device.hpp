@@ -9,6 +9,7 @@
 #include <clcook/core/device_info.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/inline.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +72,10 @@ CLCOOK_INLINE bool is_on_path(const std::string& program);
 CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info,
                                 const DiskCache& disk);
 
+// `asked`, else the standard folder, or none where the implementation keeps programs itself.
+CLCOOK_INLINE DiskCache cache_of_programs(const std::optional<DiskCache>& asked,
+                                          const DeviceInfo& info);
+
 // Which matches of a specification must build and run a kernel to be usable.
 enum class Probe {
   none,
@@ -80,7 +85,7 @@ enum class Probe {
 
 // Lists devices as find_devices() does.
 CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, Probe which,
-                                                        const DiskCache& disk);
+                                                        const std::optional<DiskCache>& disk);
 
 // Where the loader looks for implementations, and what the files there name: for a message.
 CLCOOK_INLINE std::string vendor_files();
@@ -111,9 +116,9 @@ CLCOOK_INLINE std::vector<DeviceCandidate> find_devices(std::string_view spec = 
 // Chooses a device. An empty specification means the environment variable CLCOOK_DEVICE, else any
 // device. It probes only the best match, and another one only if that fails. Throws
 // Error(no_device) that says for every device why it was not taken. The kernel of the probe goes
-// through the cache of programs.
+// through the cache of programs: RuntimeOptions::disk_cache.
 CLCOOK_INLINE cl::Device pick_device(std::string_view spec = {},
-                                     const DiskCache& disk = DiskCache::standard());
+                                     const std::optional<DiskCache>& disk = {});
 
 }  // namespace clcook
 

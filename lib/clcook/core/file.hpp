@@ -73,8 +73,6 @@ CLCOOK_INLINE std::string file_identity(const std::string& name);
 // The rest of an open file; whether that could be read.
 CLCOOK_INLINE bool read_rest(std::FILE* file, std::string& out);
 CLCOOK_INLINE unsigned long process_id();
-// Whether process_id() gave that number in this process, and not in one that it was forked from.
-CLCOOK_INLINE bool is_process(unsigned long id);
 // Whether a process of that id may be running here.
 CLCOOK_INLINE bool process_runs(unsigned long id);
 // "folder/name"; the name where that is absolute.

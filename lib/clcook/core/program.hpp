@@ -1,16 +1,12 @@
 // Building programs, and remembering them in memory and on disk.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <clcook/core/cache.hpp>
 #include <clcook/core/device.hpp>
 #include <clcook/core/error.hpp>
-#include <clcook/core/file.hpp>
 #include <clcook/core/inline.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <map>
 #include <memory>
@@ -19,7 +15,6 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 namespace clcook {
@@ -33,14 +28,8 @@ CLCOOK_INLINE std::string program_binary(const cl::Program& program, const cl::D
 // The programs of one context. One build per key: threads that ask for the same program while it is
 // being built wait for it. Safe from several threads.
 //
-// A program that was built from source goes to the disk. PoCL makes the machine code of a work-group at
-// its first launch, and keeps a program's first answer to CL_PROGRAM_BINARIES. So there the program is
-// built once more when its kernels have run, from PoCL's own cache, and takes the place of the first:
-// before one of them is launched with a work-group again, in store_ended(), or with the cache, if all
-// its launches have ended by then.
+// A program that was built from source goes to the disk.
 class ProgramCache {
-  struct Unstored;
-
  public:
   // How requests were answered so far.
   struct Stats {
@@ -52,9 +41,6 @@ class ProgramCache {
   ProgramCache(cl::Context context, DiskCache disk);
   ProgramCache(const ProgramCache&) = delete;
   ProgramCache& operator=(const ProgramCache&) = delete;
-  // Stores what has run since. Not in a fork of the process that made the cache, and not where a
-  // static object's end brings it about: the driver's own may be gone then.
-  ~ProgramCache();
 
   // Returns the built program of a self-contained source text. `what` names it in errors.
   // Throws Error(build_failed) with the compiler's log.
@@ -67,30 +53,6 @@ class ProgramCache {
                     const std::string& options, const std::string& what);
 
   Stats stats() const;
-
-  // A launch of Kernel: made before the enqueueing, told the event behind it. While a program is to be
-  // stored again, launches wait for each other; else one costs the load of a flag. Never throws.
-  class Launching {
-   public:
-    Launching(const ProgramCache& cache, const cl::Kernel& kernel, const std::string& name,
-              const std::array<std::size_t, 3>& group) {
-      if (cache.has_unstored_.load(std::memory_order_relaxed)) begin(cache, kernel, name, group);
-    }
-    void launched(const cl::Event& event) {
-      if (of_ != nullptr) end(event);
-    }
-
-   private:
-    void begin(const ProgramCache& cache, const cl::Kernel& kernel, const std::string& name,
-               const std::array<std::size_t, 3>& group);
-    void end(const cl::Event& event);
-
-    std::unique_lock<std::mutex> lock_;
-    Unstored* of_ = nullptr;
-  };
-  // Stores again the programs whose launches have ended: for who has waited for them and may not live
-  // to see the cache go. Never throws.
-  void store_ended() const;
 
   const DiskCache& disk() const { return disk_; }
   // Why the disk was not used when the cache was made, as a line for people; empty: it was.
@@ -109,25 +71,6 @@ class ProgramCache {
     cl::Program program;
     std::exception_ptr error;
   };
-
-  // A program that is to be stored again when it has run.
-  struct Unstored {
-    cl::Program program;
-    cl::Device device;
-    std::string source;
-    std::string options;
-    std::string key;
-    std::vector<std::pair<std::string, std::array<std::size_t, 3>>> launched;  // kernel and group
-    std::deque<cl::Event> running;  // of its launches, but for those that have ended
-
-    bool have_ended();
-  };
-
-  void store(const Unstored& one) const;
-  // Whether this thread has used a cache and goes on. A thread that ends the process has its
-  // thread_local objects destroyed before any static one.
-  static bool& thread_goes_on();
-  static void mark_thread();
 
   cl::Program load_or_build(const cl::Device& device, const DeviceInfo& info,
                             const std::string& source, const std::string& options,
@@ -158,10 +101,6 @@ class ProgramCache {
   std::map<std::tuple<cl_device_id, std::string, std::string>, std::shared_ptr<Entry>, ByViews>
       programs_;
   Stats stats_;
-  unsigned long process_ = detail::process_id();
-  mutable std::atomic<bool> has_unstored_{false};
-  mutable std::mutex unstored_mutex_;
-  mutable std::vector<Unstored> unstored_;
 };
 
 }  // namespace clcook

@@ -88,9 +88,12 @@ inline unsigned vector_elements(const DeviceInfo& info) {
 // alone.
 inline bool runs_ld(const DeviceInfo& info) { return is_pocl(info, "3.0-rc"); }
 
-// PoCL keeps a program's first answer to CL_PROGRAM_BINARIES, and makes the machine code of a
-// work-group at its first launch: asked right after the build, the answer never has any.
-inline bool freezes_binaries(const DeviceInfo& info) { return is_pocl(info); }
+// Implementations that keep compiled programs on disk themselves, and whose binary costs more than it
+// saves: asked for it, PoCL compiles all kernels of the program once more, for work-groups of any size.
+inline bool keeps_programs(const DeviceInfo& info) {
+  const char* cache = std::getenv("POCL_KERNEL_CACHE");
+  return is_pocl(info) && (cache == nullptr || std::string(cache) != "0");
+}
 
 // Vectors of more than 16 elements are clang's and no OpenCL C. PoCL 3.1 and Oclgrind 21.10 have
 // them; they were not tried with Intel's compiler.

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,7 +56,8 @@ class LaunchHook {
 };
 
 struct RuntimeOptions {
-  DiskCache disk_cache = DiskCache::standard();
+  // Default: DiskCache::standard(), and none where the implementation keeps programs itself, as PoCL.
+  std::optional<DiskCache> disk_cache;
   LaunchObserver on_launch;  // for timing: an operation returns only its last event
 };
 

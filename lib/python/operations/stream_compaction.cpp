@@ -44,7 +44,6 @@ class CompactionOnHost {
     std::uint32_t count = 0;
     StagingOfCall()->down({kept_, {}, false}, {&count, 4, 4, 1}, made);
     made_ = made;
-    rt.cache().store_ended();  // the standard runtime has no end
     return count;
   }
   // Reads the first `count` indices of the run before.

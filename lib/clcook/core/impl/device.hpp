@@ -165,7 +165,7 @@ CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info
   const char* source =
       "__kernel void clcook_probe(__global int* out, int add) {"
       "  size_t i = get_global_id(0); out[i] = (int)(i * i) + add; }";
-  ProgramCache programs(context, disk);  // its end stores the kernel, which has run then
+  ProgramCache programs(context, disk);
   cl::Program program;
   try {
     program = programs.get(device, info, source, "-cl-std=" + info.language, "a probe kernel");
@@ -197,8 +197,14 @@ CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info
   return {};
 }
 
+CLCOOK_INLINE DiskCache cache_of_programs(const std::optional<DiskCache>& asked,
+                                          const DeviceInfo& info) {
+  if (asked) return *asked;
+  return quirks::keeps_programs(info) ? DiskCache() : DiskCache::standard();
+}
+
 CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, Probe which,
-                                                        const DiskCache& disk) {
+                                                        const std::optional<DiskCache>& disk) {
   std::string wanted = lower(spec);
   long index = -1;
   long platform_index = -1;
@@ -278,7 +284,8 @@ CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, P
   bool chosen = false;
   for (DeviceCandidate* candidate : best_first) {
     if (which == Probe::all || (which == Probe::until_one_is_chosen && !chosen)) {
-      const std::string problem = probe(candidate->device, candidate->info, disk);
+      const std::string problem =
+          probe(candidate->device, candidate->info, cache_of_programs(disk, candidate->info));
       candidate->usable = problem.empty();
       candidate->verdict = problem.empty() ? "usable" : "rejected: " + problem;
     }
@@ -359,7 +366,7 @@ CLCOOK_INLINE std::vector<DeviceCandidate> find_devices(std::string_view spec, b
                               DiskCache());
 }
 
-CLCOOK_INLINE cl::Device pick_device(std::string_view spec, const DiskCache& disk) {
+CLCOOK_INLINE cl::Device pick_device(std::string_view spec, const std::optional<DiskCache>& disk) {
   std::string wanted(spec);
   const char* variable = std::getenv("CLCOOK_DEVICE");
   if (wanted.empty() && variable != nullptr) wanted = variable;

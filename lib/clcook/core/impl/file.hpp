@@ -269,15 +269,6 @@ CLCOOK_INLINE unsigned long process_id() {
 #endif
 }
 
-CLCOOK_INLINE bool is_process(unsigned long id) {
-#if CLCOOK_POSIX_FILES
-  return process_id() == id;
-#else
-  static_cast<void>(id);
-  return true;  // nothing forks here
-#endif
-}
-
 CLCOOK_INLINE bool process_runs(unsigned long id) {
 #if CLCOOK_POSIX_FILES
   return kill(static_cast<pid_t>(id), 0) == 0 || errno != ESRCH;

@@ -132,7 +132,6 @@ CLCOOK_INLINE cl::Event Kernel::enqueue(const Launch& launch, const std::vector<
   LaunchHook* const hook = runtime_.hook();
   if (hook != nullptr) hook->before(*this, launch, arguments, count);
   const WaitHandles waits(wait);
-  ProgramCache::Launching launching(runtime_.cache(), kernel_, name_, launch.local);
   cl_event done = nullptr;
   const cl_int status = clEnqueueNDRangeKernel(runtime_.queue()(), kernel_(), launch.dims, nullptr,
                                                launch.global.data(), launch.local.data(),
@@ -149,7 +148,6 @@ CLCOOK_INLINE cl::Event Kernel::enqueue(const Launch& launch, const std::vector<
                        launch.local[0], " x ", launch.local[1], " x ", launch.local[2]));
   }
   cl::Event event(done);
-  launching.launched(event);
   if (hook != nullptr) hook->after(name_, event);
   return event;
 }

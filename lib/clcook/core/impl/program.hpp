@@ -93,110 +93,7 @@ CLCOOK_INLINE cl::Program ProgramCache::get(const cl::Device& device, const Devi
 }
 
 CLCOOK_INLINE ProgramCache::ProgramCache(cl::Context context, DiskCache disk)
-    : context_(std::move(context)), disk_(std::move(disk)), note_(disk_.note()) {
-  mark_thread();
-}
-
-CLCOOK_INLINE ProgramCache::~ProgramCache() {
-  for (Unstored& one : unstored_) {
-    if (one.have_ended()) store(one);
-  }
-}
-
-CLCOOK_INLINE bool& ProgramCache::thread_goes_on() {
-  static thread_local bool goes_on = false;
-  return goes_on;
-}
-
-CLCOOK_INLINE void ProgramCache::mark_thread() {
-  static thread_local const struct Mark {
-    Mark() { thread_goes_on() = true; }
-    ~Mark() { thread_goes_on() = false; }
-  } mark;
-}
-
-CLCOOK_INLINE bool ProgramCache::Unstored::have_ended() {
-  const auto has_ended = [](const cl::Event& one) {
-    cl_int status = CL_COMPLETE;
-    return clGetEventInfo(one(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-                          nullptr) != CL_SUCCESS ||
-           status <= CL_COMPLETE;
-  };
-  while (!running.empty() && has_ended(running.front())) running.pop_front();
-  return running.empty();
-}
-
-CLCOOK_INLINE void ProgramCache::Launching::begin(const ProgramCache& cache,
-                                                  const cl::Kernel& kernel, const std::string& name,
-                                                  const std::array<std::size_t, 3>& group) {
-  cl_program program = nullptr;
-  if (clGetKernelInfo(kernel(), CL_KERNEL_PROGRAM, sizeof program, &program, nullptr) != CL_SUCCESS)
-    return;
-  try {
-    mark_thread();
-    std::unique_lock<std::mutex> lock(cache.unstored_mutex_);
-    auto& all = cache.unstored_;
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const Unstored& one) { return one.program() == program; });
-    if (found == all.end()) return;
-    const std::pair launch(name, group);
-    if (std::find(found->launched.begin(), found->launched.end(), launch) ==
-        found->launched.end()) {
-      found->launched.push_back(launch);
-    } else if (found->have_ended()) {
-      cache.store(*found);
-      all.erase(found);
-      cache.has_unstored_ = !all.empty();
-      return;
-    }
-    lock_ = std::move(lock);
-    of_ = &*found;
-  } catch (...) {  // no memory for the list: the next process builds from source
-  }
-}
-
-CLCOOK_INLINE void ProgramCache::Launching::end(const cl::Event& event) {
-  try {
-    of_->running.push_back(event);
-  } catch (...) {
-    of_->key.clear();  // is not known to have ended, so it is never stored
-  }
-  lock_.unlock();
-}
-
-CLCOOK_INLINE void ProgramCache::store_ended() const {
-  if (!has_unstored_.load(std::memory_order_relaxed)) return;
-  try {
-    mark_thread();
-    const std::lock_guard<std::mutex> lock(unstored_mutex_);
-    const auto ended = std::stable_partition(unstored_.begin(), unstored_.end(), [](Unstored& one) {
-      return one.launched.empty() || !one.have_ended();
-    });
-    for (auto one = ended; one != unstored_.end(); ++one) store(*one);
-    unstored_.erase(ended, unstored_.end());
-    has_unstored_ = !unstored_.empty();
-  } catch (...) {
-  }
-}
-
-CLCOOK_INLINE void ProgramCache::store(const Unstored& one) const {
-  // In a fork a driver's locks may be held for ever.
-  if (one.key.empty() || one.launched.empty() || !detail::is_process(process_) || !thread_goes_on())
-    return;
-  try {
-    const char* text = one.source.c_str();
-    const std::size_t size = one.source.size();
-    const cl_device_id device = one.device();
-    cl_int status = CL_SUCCESS;
-    const cl::Program again(clCreateProgramWithSource(context_(), 1, &text, &size, &status));
-    if (status != CL_SUCCESS ||
-        clBuildProgram(again(), 1, &device, one.options.c_str(), nullptr, nullptr) != CL_SUCCESS)
-      return;
-    const std::string binary = program_binary(again, one.device);
-    if (!binary.empty()) disk_.store(one.key, binary);
-  } catch (...) {  // no memory: the next process builds from source
-  }
-}
+    : context_(std::move(context)), disk_(std::move(disk)), note_(disk_.note()) {}
 
 CLCOOK_INLINE cl::Program ProgramCache::build(const cl::Device& device, const DeviceInfo& info,
                                               const std::string& source, const std::string& options,
@@ -236,15 +133,8 @@ CLCOOK_INLINE cl::Program ProgramCache::load_or_build(const cl::Device& device,
   cl::Program program = from_source(device, info, source, options, what);
   count(&Stats::from_source);
   if (disk_.enabled()) {
-    // Asked before the first launch on PoCL too: its answer makes work-groups of any size, which must
-    // not happen while a kernel of this text runs anywhere in the process.
     const std::string binary = program_binary(program, device);
     if (!binary.empty()) disk_.store(key, binary);
-    if (quirks::freezes_binaries(info)) {
-      const std::lock_guard<std::mutex> lock(unstored_mutex_);
-      unstored_.push_back({program, device, source, options, key, {}, {}});
-      has_unstored_ = true;
-    }
   }
   return program;
 }

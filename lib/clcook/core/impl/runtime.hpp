@@ -8,9 +8,10 @@ namespace clcook {
 
 CLCOOK_INLINE Runtime::Runtime(cl::CommandQueue queue, RuntimeOptions options) {
   auto state = std::make_shared<State>(make_state(std::move(queue)));
-  state->tuning =
-      std::make_shared<Tuning>(Tuning::standard(Tuning::user_file(options.disk_cache.folder())));
-  state->cache = std::make_shared<ProgramCache>(state->context, std::move(options.disk_cache));
+  state->tuning = std::make_shared<Tuning>(Tuning::standard(
+      Tuning::user_file(options.disk_cache.value_or(DiskCache::standard()).folder())));
+  state->cache = std::make_shared<ProgramCache>(
+      state->context, detail::cache_of_programs(options.disk_cache, state->info));
   state->observer = make_hook(std::move(options.on_launch));
   hook_ = state->observer.get();
   state_ = std::move(state);
