@@ -471,12 +471,10 @@ __kernel GROUP_SIZE_ITEMS void group_size_cpu_runs_barriers(__global const uint*
 #endif
 
 #ifdef CLCOOK_GROUP_SIZE_CPU_RUNS_DIVERGENT_LOOP
-// Whether a lane is not 0. PoCL's any() looks at one lane after the other.
+// Whether a lane is set. PoCL's any() looks at one lane after the other.
 static inline bool group_size_any(int16 lanes) {
-  const long8 eight = as_long8(lanes);
-  const long4 four = eight.lo | eight.hi;
-  const long2 two = four.lo | four.hi;
-  return (two.x | two.y) != 0;
+  const ulong2 bytes = as_ulong2(convert_char16(lanes));
+  return (bytes.x | bytes.y) != 0;
 }
 
 // As group_size_sqrt(), of 16. Where no root changes in a round, none would in the next.
@@ -523,7 +521,13 @@ __kernel GROUP_SIZE_ITEMS void group_size_cpu_runs_divergent_loop(
         const float16 x = u - sphere.x;
         const float16 y = py - sphere.y;
         const float16 z = pz - sphere.z;
-        distance = fmin(distance, group_size_sqrt16(fma(x, x, fma(y, y, z * z))) - sphere.w);
+        const float16 square = fma(x, x, fma(y, y, z * z));
+        // A root takes longer than all else, and most spheres are farther than what was found. They
+        // are where the square is larger than that of the distance to be beaten, by more than the
+        // five roundings of both sides.
+        const float16 reach = (distance + sphere.w) * 0x1.00001p0f;
+        if (!group_size_any(active & !(square > reach * reach))) continue;
+        distance = fmin(distance, group_size_sqrt16(square) - sphere.w);
       }
       active &= !(distance < 0x1p-10f);
       t = active ? t + distance : t;

@@ -22,6 +22,7 @@
 #define CLCOOK_THRESHOLD_COUNT_GLOBAL_TABLE
 #define CLCOOK_THRESHOLD_COUNT_FINE_TABLE
 #define CLCOOK_THRESHOLD_COUNT_CPU_STRIP
+#define CLCOOK_THRESHOLD_COUNT_CPU_BLOCKS
 #endif
 #ifndef CLCOOK_THRESHOLDS
 #define CLCOOK_THRESHOLDS 5
@@ -355,9 +356,9 @@ __kernel void threshold_count_fine_table(__global const float* restrict values, 
 // ------------------------------------------------------------------------------------------------
 // cpu_strip: compare_sum for a CPU: 16 values against one threshold at a time, a work-item
 // per strip.
-#ifdef CLCOOK_THRESHOLD_COUNT_CPU_STRIP
 #define THRESHOLD_COUNT_CONVERT(OUT) THRESHOLD_COUNT_CONVERT_TO(OUT)
 #define THRESHOLD_COUNT_CONVERT_TO(OUT) convert_##OUT##16
+#ifdef CLCOOK_THRESHOLD_COUNT_CPU_STRIP
 #define THRESHOLD_COUNT_ONE(x) clcook_slot_sum_constant(x, thresholds, N)
 #define THRESHOLD_COUNT_SIXTEEN(x) \
   THRESHOLD_COUNT_CONVERT(SLOT)(clcook_slot_sum16_constant(x, thresholds, N))
@@ -365,6 +366,47 @@ __kernel void threshold_count_cpu_strip(__global const float* restrict values, u
                                         __global SLOT* restrict slots, ulong slots_offset,
                                         ulong count, __constant const float* thresholds) {
   CLCOOK_MAP_ROW_STRIP(float, SLOT, THRESHOLD_COUNT_ONE, THRESHOLD_COUNT_SIXTEEN, values,
+                       values_offset, 1, slots, slots_offset, count);
+}
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// cpu_blocks: for many thresholds on a CPU, in blocks of 16. As many vectors of 16 values as there are
+// blocks are compared with the last threshold of each, which finds every value's block; then each value is
+// compared with the vector of its block. There is no table, so it doesn't matter how the thresholds lie.
+#ifdef CLCOOK_THRESHOLD_COUNT_CPU_BLOCKS
+// How many of 16 lanes are set. They become bytes, of which two words keep a bit each in other places.
+static inline int threshold_count_set(int16 lanes) {
+  const ulong2 bytes = as_ulong2(convert_char16(lanes));
+  return (int)popcount((bytes.x & 0x0101010101010101UL) | (bytes.y & 0x0202020202020202UL));
+}
+
+// The last block may be shorter; it is padded with NaN, which nothing reaches.
+static inline int16 threshold_count_blocks(float16 x, __constant const float* t) {
+  int16 block = (N - 1) / 16;
+#pragma unroll
+  for (int last = 15; last < N - 1; last += 16) {
+    block += x >= (float16)(t[last]);
+  }
+  int slots[16];
+  float values[16];
+  vstore16(block, 0, slots);
+  vstore16(x, 0, values);
+#pragma unroll
+  for (int k = 0; k < 16; ++k) {
+    const float16 of_block = ((__constant const float16*)t)[slots[k]];
+    slots[k] = min(16 * slots[k] + 16, N) - threshold_count_set((float16)(values[k]) >= of_block);
+  }
+  return vload16(0, slots);
+}
+
+#define THRESHOLD_COUNT_FOUND(x) clcook_slot_search_constant(x, thresholds, N)
+#define THRESHOLD_COUNT_BLOCKS(x) \
+  THRESHOLD_COUNT_CONVERT(SLOT)(threshold_count_blocks(x, thresholds))
+__kernel void threshold_count_cpu_blocks(__global const float* restrict values, ulong values_offset,
+                                         __global SLOT* restrict slots, ulong slots_offset,
+                                         ulong count, __constant const float* thresholds) {
+  CLCOOK_MAP_ROW_STRIP(float, SLOT, THRESHOLD_COUNT_FOUND, THRESHOLD_COUNT_BLOCKS, values,
                        values_offset, 1, slots, slots_offset, count);
 }
 #endif

@@ -146,6 +146,36 @@ TEST_CASE("the trip counts differ from item to item, and the step limit holds") 
   }
 }
 
+TEST_CASE("spheres that the vectors of cpu_runs pass over change no bit") {
+  if (!runtime().info().cpu) return;
+  clcook::Random random(3);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (int scene = 0; scene < 6; ++scene) {
+    std::vector<ref::Sphere> spheres = card::scene(40, 5 + static_cast<std::uint64_t>(scene));
+    // As far as others to a bit or two, of no radius or less than none, and what is nowhere near.
+    for (std::size_t k = 0; k < 20; ++k) {
+      ref::Sphere& one = spheres[k];
+      if (k < 12) one = spheres[20 + k];
+      if (k < 8) one.radius = std::nextafter(one.radius, k % 2 == 0 ? 0.0f : 9.0f);
+      if (k >= 12 && k < 16) one.radius = k % 2 == 0 ? 0.0f : -0.25f * random.uniform();
+      if (k == 16) one.x = 1e30f;
+      if (k == 17) one.radius = nan;
+      if (k == 18) one.radius = -1e30f;
+      if (k == 19) one = {0, -1e4f, 0, 1e4f + 0.5f};
+    }
+    const GroupSize plan(runtime(), picture(67, 41, 40), "cpu_runs");
+    const cl::Buffer out = clcook::create_buffer(runtime(), 67 * 41 * sizeof(GroupSize::Hit));
+    const cl::Event done = plan(upload(spheres), out);
+    const auto got = read_buffer<GroupSize::Hit>(runtime(), out, 67 * 41, {done});
+    int wrong = 0;
+    for (std::uint32_t pixel = 0; pixel < 67 * 41; ++pixel) {
+      const ref::Hit wanted = ref::trace(spheres, 67, 41, pixel, 256);
+      if (got[pixel].steps != wanted.steps || got[pixel].distance != wanted.distance) ++wrong;
+    }
+    CHECK(wrong == 0);
+  }
+}
+
 LONG_TEST_CASE("a group size that divides nothing, padding, and a wave give the same sums", 16) {
   std::vector<std::uint32_t> in(3500);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::uint32_t>(i * 2654435761u);

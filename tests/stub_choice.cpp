@@ -171,16 +171,17 @@ TEST_CASE("automatic takes a variant within 5 % of the fastest that was measured
 
 // On an H200 the slots of 351,304 values among such thresholds took 86 us by the table, 10 by a search.
 TEST_CASE("automatic takes no table of thresholds that crowd in one of its cells") {
-  stub::set_device(stub::gpu());
-  const Runtime runtime = stub::make_runtime();
   const Recipe& recipe = find_recipe(cookbook::recipes(), "threshold_count");
-  const auto taken = [&](const char* spread) {
+  const auto taken = [&](const stub::Device& device, int n, const char* spread) {
+    stub::set_device(device);
     Params shape = recipe.bench_shapes.front();
-    shape.set("n", 169).set("spread", std::string(spread));
-    return recipe.choose(runtime, shape).variant->name;
+    shape.set("n", n).set("spread", std::string(spread));
+    return recipe.choose(stub::make_runtime(), shape).variant->name;
   };
-  CHECK(taken("sectors") != "binary_search");
-  CHECK(taken("uneven") == "binary_search");
+  CHECK(taken(stub::gpu(), 169, "sectors") != "binary_search");
+  CHECK(taken(stub::gpu(), 169, "uneven") == "binary_search");
+  for (const int n : {64, 129, 256}) CHECK(taken(stub::cpu(), n, "uneven") == "cpu_blocks");
+  CHECK(taken(stub::cpu(), 16, "uneven") == "cpu_strip");
 }
 
 // Rows of a random grid on an H200, where another variant took 1.3 to 3.3 times as long.

@@ -198,8 +198,8 @@ TEST_CASE("threshold_count: the default depends on the number of thresholds") {
   const DeviceInfo& info = rt.info();
   check_default(5, info.cpu ? "cpu_strip" : "compare_sum");
   check_default(16, info.cpu ? "cpu_strip" : "binary_search");
-  check_default(128, info.cpu ? "cpu_strip" : "table");
-  check_default(129, "table");
+  check_default(128, info.cpu ? "cpu_blocks" : "table");
+  check_default(129, info.cpu ? "cpu_blocks" : "table");
 }
 
 TEST_CASE("threshold_count: the article's rewritten cascade on awkward values") {

@@ -45,9 +45,8 @@ struct Spec : MapRowSpec {
     // on whether the compiler makes vectors of it.
     double gpu_operations;
     double cpu_operations;
-    std::size_t good_to = kMaxThresholds;  // beyond so many thresholds automatic takes it last
-    bool guesses = false;                  // has a table of guesses
-    bool fine = false;                     // its cells hold at most one threshold
+    bool guesses = false;  // has a table of guesses
+    bool fine = false;     // its cells hold at most one threshold
   };
   struct Resources {
     cl::Buffer thresholds;
@@ -66,6 +65,7 @@ struct Spec : MapRowSpec {
     const auto halves = [](double n) { return 1 + std::log2(n); };
     const auto neighbours = [](double) { return 4.0; };
     const auto one = [](double) { return 1.0; };
+    const auto blocks = [](double n) { return 35 + n / 16; };
     static const std::vector<Row> all{
         Row("else_if_chain", "one comparison after the other", {all_of, 8, 50})
             .baseline()
@@ -121,8 +121,13 @@ struct Spec : MapRowSpec {
             .tunes({TuneAxis{"per_item", {16, 32, 1}}}),
         Row("cpu_strip", "for CPUs: compare_sum on vectors of 16 values, a strip per work-item",
             {all_of, 8, 7})
-            .set(&Traits::good_to, 128)
             .against("compare_sum", "vectors of 16 values, a strip per work-item")
+            .for_cpus(),
+        Row("cpu_blocks",
+            "for CPUs: the block of 16 thresholds by vectors of values, then a place in it by a "
+            "vector of thresholds",
+            {blocks, 8, 7})
+            .against("cpu_strip", "blocks of thresholds by vectors of values, then one vector each")
             .for_cpus(),
     };
     return all;
@@ -180,7 +185,6 @@ struct Spec : MapRowSpec {
     out.work.operations = static_cast<double>(s.problem.count) *
                           (traits.comparisons(static_cast<double>(n)) + passed) *
                           (runtime.info().cpu ? traits.cpu_operations : traits.gpu_operations);
-    out.last = n > traits.good_to;
     return out;
   }
 

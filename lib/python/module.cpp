@@ -12,6 +12,10 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 #include "memory.hpp"
 #include "plan.hpp"
@@ -113,6 +117,21 @@ void trim() {
 #endif
 }
 
+// Gives the pages of memory that nobody reads back to the system, which makes new ones where it is
+// written to. Says whether it did.
+bool drop_pages(std::uintptr_t begin, std::size_t bytes) {
+#ifdef __linux__
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t first = (begin + page - 1) / page * page;
+  const std::uintptr_t last = (begin + bytes) / page * page;
+  return last <= first ||
+         madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED) == 0;  // NOLINT
+#else
+  (void)begin;
+  return bytes == 0;
+#endif
+}
+
 }  // namespace
 
 void translate_errors() {
@@ -168,6 +187,7 @@ NB_MODULE(_clcook, m) {
   m.def("_device_memory", &clcook::python::device_memory);
   m.def("_address", &clcook::python::address);
   m.def("_trim", &clcook::python::trim);
+  m.def("_drop_pages", &clcook::python::drop_pages);
   m.def("_clear_stagings", &clcook::python::clear_stagings);
   m.def("_refuse_fork", &clcook::python::refuse_fork);
 }

@@ -1,5 +1,8 @@
 """Results equal those of C++, bit for bit, but for what within_range() says."""
 
+import mmap
+import sys
+
 import clcook
 import numpy as np
 import pytest
@@ -583,6 +586,37 @@ def test_stream_compaction_of_one_and_three_channels():
     np.testing.assert_array_equal(
         clcook.stream_compaction(rows, 30000), np.flatnonzero(sums >= 30000)
     )
+
+
+def test_a_compaction_where_its_result_is_made():
+    gray = picture((601, 1000), "uint8")
+    pixels = gray.ravel()
+    held = []
+    for least in (0, 200, 100, 250, 180, 255, 256, 0, 180):
+        held.append((least, clcook.stream_compaction(gray, 256 * least)))
+    # Later calls write to other memory, and what was given back was the rest.
+    for least, got in held:
+        np.testing.assert_array_equal(got, np.flatnonzero(pixels >= least))
+        # Few of many do not hold the memory for all.
+        assert got.size * 8 >= pixels.size or got.base is None
+    # A device with memory of its own says how many there are before it gives them.
+    problem = {"width": 1000, "height": 601, "pixel": "r8", "weights": (54, 183, 19)}
+    plan = clcook._clcook._StreamCompactionOnHost(**problem)
+    expected = np.flatnonzero(pixels >= 180)
+    got = np.empty(expected.size, np.uint32)
+    assert plan.run(gray.ctypes.data, 1000, 256 * 180, 0) == expected.size
+    plan.read(got.ctypes.data, got.size)
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are given back on Linux alone")
+def test_pages_that_are_dropped():
+    page = mmap.PAGESIZE
+    a = np.full(30 * page, 7, np.uint8)
+    assert clcook._clcook._drop_pages(a.ctypes.data + 5000, 20 * page)
+    assert (a[:5000] == 7).all() and (a[5000 + 20 * page :] == 7).all()
+    assert (a[5000 + page : 5000 + 19 * page] == 0).all()
+    assert clcook._clcook._drop_pages(a.ctypes.data, 10) and a[0] == 7
 
 
 # ---- plans on buffers ----

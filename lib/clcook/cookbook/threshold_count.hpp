@@ -236,6 +236,7 @@ inline Recipe threshold_count() {
   Params uneven = shape(8191, 255, "special");
   uneven.set("spread", std::string("uneven"));
   recipe.test_shapes.push_back(uneven);
+  recipe.test_shapes.push_back(shape(131, 33, "special", 1, true));
   const std::int64_t large = std::int64_t{1} << 26;
   recipe.bench_shapes = {
       shape(large, 5, "cosine"),   shape(large, 5, "one"),

@@ -887,6 +887,26 @@ def bc6h_decode(
     return texels
 
 
+def _whole(count: int) -> np.ndarray | None:
+    """Memory for so many indices; None where there is none: the device's may do for fewer rows."""
+    try:
+        return _results.empty((count,), np.uint32)
+    except MemoryError:
+        return None
+
+
+def _is_best_whole(whole: np.ndarray, address: int, kept: int) -> bool:
+    """Whether the first `kept` of indices stay where they are: where they are half of the memory, or,
+    of much memory, an eighth, so that to copy them takes time; then the rest is given back until the
+    memory is used again."""
+    if kept * 2 >= whole.size:
+        return True
+    if kept * 8 < whole.size or whole.nbytes < _Results.LEAST:
+        return False
+    bytes = kept * whole.itemsize
+    return _clcook._drop_pages(address + bytes, whole.nbytes - bytes)
+
+
 def stream_compaction(
     pixels: np.ndarray, threshold: Number, *, weights: Sequence[Whole] = (54, 183, 19)
 ) -> np.ndarray:
@@ -932,12 +952,21 @@ def stream_compaction(
         key = ("stream_compaction", *problem.values())
 
         def compact(plan: Any) -> np.ndarray:
-            indices = np.empty(plan.run(address + first * pitch, pitch, least), np.uint32)
-            plan.read(indices.ctypes.data, indices.size)
+            whole = _whole(count * width) if plan.wants_whole else None
+            at = 0 if whole is None else _clcook._address(whole)
+            kept = plan.run(address + first * pitch, pitch, least, at)
+            if whole is not None and _is_best_whole(whole, at, kept):
+                return whole[:kept]
+            indices = _results.empty((kept,), np.uint32)
+            if whole is None:
+                plan.read(indices.ctypes.data, kept)
+            else:
+                indices[...] = whole[:kept]
             return indices
 
         indices = _plans.run(key, lambda: _clcook._StreamCompactionOnHost(**problem), compact)
-        indices += np.uint32(first * width)
+        if first > 0:
+            indices += np.uint32(first * width)
         parts.append(indices)
 
     _by_rows(height, compact_rows)

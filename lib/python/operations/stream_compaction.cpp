@@ -32,21 +32,38 @@ class CompactionOnHost {
         buffers_(row_ * problem.height, problem.pixels() * 4),
         kept_(create_buffer(standard_runtime(), 4)) {}
 
-  // Enqueues all and returns the number of the kept.
-  std::uint32_t run(const HostArray& src, double threshold) {
+  // Whether run() is best given memory for all indices: where the kernels write to it, and where one
+  // copy of a few more costs less than to wait for their number first.
+  bool wants_whole() const {
+    constexpr std::size_t kFew = std::size_t{64} << 10;  // bytes, which OpenCL copies by itself
+    return standard_runtime().info().cpu || compact_.problem().pixels() * 4 <= kFew;
+  }
+
+  // Returns the number of the kept. Their indices are at the front of `whole`, memory for one of each
+  // pixel; without it they stay for read().
+  std::uint32_t run(const HostArray& src, double threshold, void* whole) {
     const Runtime& rt = standard_runtime();
     const FinishOnError guard(rt);
+    const std::size_t all = compact_.problem().pixels() * 4;
     buffers_.use();
     const Staged from =
         StagingOfCall()->up({src.begin, src.pitch, row_, compact_.problem().height}, buffers_.from);
-    if (buffers_.to() == nullptr) buffers_.to = create_buffer(rt, compact_.problem().pixels() * 4);
-    const cl::Event made = compact_(from.view, buffers_.to, kept_, threshold, from.wait);
+    if (whole == nullptr && buffers_.to() == nullptr) buffers_.to = create_buffer(rt, all);
+    const Staged to = whole == nullptr
+                          ? Staged{buffers_.to, {}, false}
+                          : StagingOfCall()->place({whole, all, all, 1}, buffers_.to, nullptr);
+    const cl::Event made = compact_(from.view, to.view, kept_, threshold, from.wait);
     std::uint32_t count = 0;
-    StagingOfCall()->down({kept_, {}, false}, {&count, 4, 4, 1}, made);
-    made_ = made;
+    const cl_event wait = made();
+    cl_event counted = nullptr;
+    check(clEnqueueReadBuffer(rt.queue()(), kept_(), whole == nullptr ? CL_TRUE : CL_FALSE, 0, 4,
+                              &count, 1, &wait, &counted),
+          "clEnqueueReadBuffer");
+    made_ = cl::Event(counted);
+    if (whole != nullptr) StagingOfCall()->down(to, {whole, all, all, 1}, made_);
     return count;
   }
-  // Reads the first `count` indices of the run before.
+  // Reads the first `count` indices of the run before, which had no memory for all.
   void read(void* indices, std::uint32_t count) {
     if (count > compact_.problem().pixels()) {
       fail(Errc::invalid_argument, "StreamCompaction", "there are fewer indices than asked for");
@@ -113,11 +130,11 @@ void bind_stream_compaction(nb::module_& m) {
              new (self) Held<CompactionOnHost>(std::in_place, problem);
            })
       .def("run",
-           [](Held<CompactionOnHost>& self, std::uintptr_t src, std::size_t pitch,
-              double threshold) {
+           [](Held<CompactionOnHost>& self, std::uintptr_t src, std::size_t pitch, double threshold,
+              std::uintptr_t whole) {
              CompactionOnHost& host = self.get();
              const Unlocked unlocked;
-             return host.run(host_array(src, pitch), threshold);
+             return host.run(host_array(src, pitch), threshold, host_array(whole, 0).begin);
            })
       .def("read",
            [](Held<CompactionOnHost>& self, std::uintptr_t indices, std::uint32_t count) {
@@ -125,6 +142,8 @@ void bind_stream_compaction(nb::module_& m) {
              const Unlocked unlocked;
              host.read(host_array(indices, 0).begin, count);
            })
+      .def_prop_ro("wants_whole",
+                   [](const Held<CompactionOnHost>& self) { return self.get().wants_whole(); })
       .def_prop_ro("bytes", [](const Held<CompactionOnHost>& self) { return self.get().bytes(); });
 }
 

@@ -159,15 +159,19 @@ inline void wait_for(const cl::Event& event, const char* where = nullptr) {
 
 inline void flush_strip(cl_command_queue queue) { check(clFlush(queue), "clFlush"); }
 
-// Maps a buffer, behind an event or nothing.
+// Maps a buffer, behind an event or nothing. Waits until it is mapped, but with a place for the event.
 inline unsigned char* map_strip(cl_command_queue queue, const cl::Buffer& buffer,
-                                cl_map_flags flags, std::size_t bytes, const cl::Event& behind) {
+                                cl_map_flags flags, std::size_t bytes, const cl::Event& behind,
+                                cl::Event* mapping = nullptr) {
   const cl_event wait = behind();
   cl_int status = CL_SUCCESS;
+  cl_event event = nullptr;
   void* mapped =
-      clEnqueueMapBuffer(queue, buffer(), CL_TRUE, flags, 0, bytes, wait == nullptr ? 0 : 1,
-                         wait == nullptr ? nullptr : &wait, nullptr, &status);
+      clEnqueueMapBuffer(queue, buffer(), mapping == nullptr ? CL_TRUE : CL_FALSE, flags, 0, bytes,
+                         wait == nullptr ? 0 : 1, wait == nullptr ? nullptr : &wait,
+                         mapping == nullptr ? nullptr : &event, &status);
   check(status, "clEnqueueMapBuffer");
+  if (mapping != nullptr) *mapping = cl::Event(event);
   return static_cast<unsigned char*>(mapped);
 }
 
@@ -475,15 +479,20 @@ struct Staging::State {
 
   using Work = std::function<void(const unsigned char*, std::size_t, std::size_t)>;
 
-  // Maps memory, works on it in several threads, and unmaps it.
+  // Maps memory, works on it in several threads, and unmaps it. Without work nothing waits in between:
+  // to wait costs a thread of the driver and this one a switch each.
   void with_mapped(const cl::Buffer& memory, std::size_t total, const cl::Event& made,
                    const Work& work) {
     const cl_command_queue queue = runtime.queue()();
-    unsigned char* const mapped = detail::map_strip(queue, memory, CL_MAP_READ, total, made);
+    cl::Event mapping;
+    unsigned char* const mapped =
+        detail::map_strip(queue, memory, CL_MAP_READ, total, made, work ? nullptr : &mapping);
     if (work)
       threads.run(total, [&](std::size_t begin, std::size_t end) { work(mapped, begin, end); });
+    const cl_event behind = mapping();
     cl_event event = nullptr;
-    check(clEnqueueUnmapMemObject(queue, memory(), mapped, 0, nullptr, &event),
+    check(clEnqueueUnmapMemObject(queue, memory(), mapped, behind == nullptr ? 0 : 1,
+                                  behind == nullptr ? nullptr : &behind, &event),
           "clEnqueueUnmapMemObject");
     detail::wait_for(cl::Event(event));
   }
