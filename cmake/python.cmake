@@ -43,7 +43,9 @@ nanobind_add_module(
 target_link_libraries(clcook_python PRIVATE clcook::clcook clcook_warnings)
 # Their headers are not ours to warn of.
 target_include_directories(clcook_python SYSTEM PRIVATE "${NB_DIR}/include" ${Python_INCLUDE_DIRS})
-set_target_properties(clcook_python PROPERTIES OUTPUT_NAME _clcook CXX_EXTENSIONS OFF)
+# Each file alone would spend most of its time in nanobind's templates.
+set_target_properties(clcook_python PROPERTIES OUTPUT_NAME _clcook CXX_EXTENSIONS OFF UNITY_BUILD ON
+                                               UNITY_BUILD_BATCH_SIZE 10)
 # Loops over all pixels, where nanobind asks for small code.
 set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/python/operations/gaussian_blur.cpp"
                             PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O3>")

@@ -180,7 +180,9 @@ TEST_CASE("gaussian_blur: a pattern that repeats is blurred alike wherever it is
   // every place of them. Sums are in the same order everywhere, but for grids and matrix units.
   constexpr int kWide = 5;
   constexpr int kHigh = 7;
+  std::size_t number = 0;
   for (const double sigma : {2.0, 9.0, 12.0, 17.0, 18.0, 40.0}) {
+    if (left_out(number++, 3)) continue;
     Problem p{kWide * 29, kHigh * 43, sigma, sigma, PixelType::r32f};
     p.border = GaussianBlur::Border::wrap;
     p.peak = 1;

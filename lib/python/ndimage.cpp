@@ -26,7 +26,7 @@ struct Pass {
   std::size_t to = 1;
 };
 
-Launch::Sizes sizes_of(nb::handle value) {
+Launch::Sizes launch_sizes(nb::handle value) {
   const std::vector<std::size_t> all = numbers_of<std::size_t>(value, "ndimage", "a launch");
   return {all.at(0), all.at(1), all.at(2)};
 }
@@ -50,8 +50,8 @@ class Passes {
         text.empty() ? defines.flag(macro) : defines.set(macro, Token{text});
       }
       pass.launch.dims = 3;
-      pass.launch.global = sizes_of(one[2]);
-      pass.launch.local = sizes_of(one[3]);
+      pass.launch.global = launch_sizes(one[2]);
+      pass.launch.local = launch_sizes(one[3]);
       pass.local_bytes = nb::cast<std::size_t>(one[4]);
       const nb::bytes table = nb::cast<nb::bytes>(one[5]);
       pass.from = nb::cast<std::size_t>(one[6]);

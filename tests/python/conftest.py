@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import zlib
 
 import clcook
 import numpy as np
@@ -14,6 +15,28 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
 PLAIN = os.environ.get("CLCOOK_PLAIN", str(ROOT / "build" / "bin" / "python_plain"))
+
+
+def left_out(number, n):
+    """Whether the short grid leaves out the check with this number: it takes one n-th, another one for another
+    tree, as tests/support/grid.hpp says."""
+    is_short = os.environ.get("CLCOOK_TEST_GRID") == "short"
+    return is_short and (number + int(os.environ.get("CLCOOK_TEST_SLICE", "0"))) % n != 0
+
+
+def some(values, n):
+    """Of these the short grid takes one n-th."""
+    return [one for number, one in enumerate(values) if not left_out(number, n)]
+
+
+def one_tree_in(n):
+    """Marks a test that the short grid runs on one tree in n."""
+
+    def mark(test):
+        number = zlib.crc32(test.__name__.encode())
+        return pytest.mark.skipif(left_out(number, n), reason=f"the short grid runs it on one tree in {n}")(test)
+
+    return mark
 
 
 def plain(*arguments):

@@ -10,7 +10,7 @@ import sys
 import clcook
 import numpy as np
 import pytest
-from conftest import ROOT, picture, python
+from conftest import ROOT, one_tree_in, picture, python
 
 ndimage = pytest.importorskip("scipy.ndimage")
 da = pytest.importorskip("dask.array")
@@ -317,6 +317,7 @@ def test_a_worker_without_a_device(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@one_tree_in(4)
 def test_the_example(tmp_path):
     pytest.importorskip("distributed")
 

@@ -12,7 +12,7 @@ import zipfile
 import clcook
 import numpy as np
 import pytest
-from conftest import DATA, ROOT, picture
+from conftest import DATA, ROOT, one_tree_in, picture
 
 
 def test_version():
@@ -101,6 +101,7 @@ def user(cl):
     return user
 
 
+@one_tree_in(8)  # it compiles fifty programs
 def test_a_users_file_runs(user, queue):
     import dask.array as da
 

@@ -21,6 +21,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,13 +38,13 @@ inline FoldedSwitch::Problem problem(const Params& shape, std::uint64_t seed) {
   const std::string which = to_string(shape.at("valence"));
   const bool mixed = which == "mixed";
   const bool fixed = which.size() == 1;
-  const std::string order = shape.word("order");
+  const bool grid = shape.word("order") == "grid";
   std::uint64_t columns = 1;
   while (columns * columns < count) ++columns;
   const std::uint64_t rows = (count + columns - 1) / columns;
   FoldedSwitch::Problem out;
   out.tangents = shape.integer("tangents") != 0;
-  out.vertices = static_cast<std::size_t>(order == "grid" ? columns * rows : 61 + count);
+  out.vertices = static_cast<std::size_t>(grid ? columns * rows : 61 + count);
   out.valences.resize(static_cast<std::size_t>(count));
   Random random(seed ^ 0x746F706FULL);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -65,7 +66,7 @@ inline FoldedSwitch::Problem problem(const Params& shape, std::uint64_t seed) {
     constexpr int kY[16] = {0, 0, 1, 1, 0, -1, -1, -1, -1, 0, 1, 2, 2, 2, 2, 1};
     for (std::size_t j = 0; j < clcook::folded_switch::point_count(n); ++j) {
       std::uint64_t index = 0;
-      if (order == "random") {
+      if (!grid) {
         index = random.below(out.vertices);
       } else {
         const std::size_t slot = j < 16 ? j : 4 + (j - 4) % 12;
@@ -252,10 +253,15 @@ class Mesh : public FoldedSwitch::Posed {
     if (shape.integer("patches") > 16) shape.set("patches", std::int64_t{16});
     return shape;
   }
-  // No seed changes what is asked of it.
-  ProblemOf whole() const { return ProblemOf(folded_switch_card::problem(shape_, 1)); }
+  // Made once, when the first asks. No seed changes what is asked of it.
+  const ProblemOf& whole() const {
+    std::call_once(asked_, [this] { whole_.emplace(folded_switch_card::problem(shape_, 1)); });
+    return *whole_;
+  }
 
   Params shape_;
+  mutable std::once_flag asked_;
+  mutable std::optional<ProblemOf> whole_;
 };
 
 // The paths of the work-items: an arm per control point (switch16), an arm of the inner switches

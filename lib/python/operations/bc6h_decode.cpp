@@ -9,30 +9,30 @@ namespace clcook::python {
 
 namespace {
 
-using Problem = Bc6hDecode::Problem;
+using DecodeProblem = Bc6hDecode::Problem;
 
 constexpr Named<bc6h_decode::Format> kFormats[] = {
     {bc6h_decode::Format::unsigned_float, "unsigned_float"},
     {bc6h_decode::Format::signed_float, "signed_float"}};
 
-std::vector<Field<Problem>> fields() {
-  return {field("width", &Problem::width), field("height", &Problem::height),
-          field("format", &Problem::format, kFormats),
-          field("texel", &Problem::texel, kPixelTypes)};
+std::vector<Field<DecodeProblem>> decode_fields() {
+  return {field("width", &DecodeProblem::width), field("height", &DecodeProblem::height),
+          field("format", &DecodeProblem::format, kFormats),
+          field("texel", &DecodeProblem::texel, kPixelTypes)};
 }
 
 // Numpy's way: a plan with its buffers. One thread at a time.
 class DecodeOnHost {
  public:
-  explicit DecodeOnHost(const Problem& problem)
+  explicit DecodeOnHost(const DecodeProblem& problem)
       : decode_(standard_runtime(), problem),
         kept_(Bc6hDecode::block_bytes(problem), Bc6hDecode::texture_bytes(problem)) {}
 
   std::size_t bytes() const { return kept_.bytes(); }
-  const Problem& problem() const { return decode_.problem(); }
+  const DecodeProblem& problem() const { return decode_.problem(); }
 
   void run(const void* blocks, const HostArray& texels) {
-    const Problem& p = problem();
+    const DecodeProblem& p = problem();
     const auto height = static_cast<std::size_t>(p.height);
     const std::size_t from = Bc6hDecode::block_bytes(p);
     run_on_host(kept_, {blocks, from, from, 1},
@@ -46,7 +46,7 @@ class DecodeOnHost {
 };
 
 // The bytes of a texture; throws where there are too few.
-const void* blocks_of(const nb::bytes& blocks, const Problem& problem) {
+const void* blocks_of(const nb::bytes& blocks, const DecodeProblem& problem) {
   if (blocks.size() < Bc6hDecode::block_bytes(problem)) {
     fail(Errc::invalid_argument, Bc6hDecode::Spec::kName,
          text("blocks must be ", Bc6hDecode::block_bytes(problem), " bytes, got ", blocks.size()));
@@ -60,12 +60,12 @@ void bind_bc6h_decode(nb::module_& m) {
   constexpr const char* kName = "Bc6hDecode";
   auto plan = plan_class<Bc6hDecode>(
       m, "A decoder of BC6H textures as a plan on a queue of pyopencl; see docs/bc6h_decode.md.",
-      fields());
+      decode_fields());
   plan.def(
       "__call__",
       [](const Held<Bc6hDecode>& self, nb::handle blocks, nb::handle texels, nb::handle wait_for) {
         const Bc6hDecode& decode = self.get();
-        const Problem& p = decode.problem();
+        const DecodeProblem& p = decode.problem();
         Call call(kName, wait_for);
         const BufferView from = call.buffer(blocks, "blocks", Access::read, [&] {
           return ArrayOf{"uint8",
@@ -108,7 +108,7 @@ void bind_bc6h_decode(nb::module_& m) {
   nb::class_<Held<DecodeOnHost>>(m, "_Bc6hDecodeOnHost")
       .def("__init__",
            [](Held<DecodeOnHost>* self, const nb::kwargs& values) {
-             const Problem problem = problem_of(fields(), values, kName);
+             const DecodeProblem problem = problem_of(decode_fields(), values, kName);
              const Unlocked unlocked;
              new (self) Held<DecodeOnHost>(std::in_place, problem);
            })
@@ -123,7 +123,7 @@ void bind_bc6h_decode(nb::module_& m) {
       .def_prop_ro("bytes", [](const Held<DecodeOnHost>& self) { return self.get().bytes(); });
   m.def("_bc6h_by_strips", [](const nb::bytes& blocks, std::uintptr_t texels, std::size_t pitch,
                               const nb::kwargs& values) {
-    const Problem problem = problem_of(fields(), values, kName);
+    const DecodeProblem problem = problem_of(decode_fields(), values, kName);
     const void* from = blocks_of(blocks, problem);
     const Unlocked unlocked;
     Bc6hDecode::by_strips(standard_runtime(), problem, from, 0, host_array(texels, pitch).begin,

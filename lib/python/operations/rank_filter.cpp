@@ -10,26 +10,26 @@ namespace clcook::python {
 
 namespace {
 
-using Problem = RankFilter::Problem;
+using RankProblem = RankFilter::Problem;
 
-std::vector<Field<Problem>> fields() {
-  return {field("width", &Problem::width),
-          field("height", &Problem::height),
-          field("radius", &Problem::radius),
-          field("rank", &Problem::rank),
-          field("pixel", &Problem::pixel, kPixelTypes),
-          field("border", &Problem::border, kBorders),
-          field("outside", &Problem::outside)};
+std::vector<Field<RankProblem>> rank_fields() {
+  return {field("width", &RankProblem::width),
+          field("height", &RankProblem::height),
+          field("radius", &RankProblem::radius),
+          field("rank", &RankProblem::rank),
+          field("pixel", &RankProblem::pixel, kPixelTypes),
+          field("border", &RankProblem::border, kBorders),
+          field("outside", &RankProblem::outside)};
 }
 
 // Of what comes out, where there is one, another rank: an opening or a closing.
 class RanksOnHost : public PictureOnHost<RankFilter> {
  public:
-  RanksOnHost(const Problem& problem, std::size_t row_bytes, std::size_t rows,
+  RanksOnHost(const RankProblem& problem, std::size_t row_bytes, std::size_t rows,
               const std::vector<double>& then)
       : PictureOnHost(problem, row_bytes, rows) {
     if (then.empty()) return;
-    Problem next = problem;
+    RankProblem next = problem;
     next.rank = then.front();
     then_.emplace(standard_runtime(), next);
     between_ = create_buffer(standard_runtime(), row_bytes * rows);
@@ -58,22 +58,22 @@ class RanksOnHost : public PictureOnHost<RankFilter> {
 
 void bind_rank_filter(nb::module_& m) {
   constexpr const char* kName = "RankFilter";
-  picture_call(
-      plan_class<RankFilter>(
-          m, "A rank filter as a plan on a queue of pyopencl; see docs/rank_filter.md.", fields()),
-      picture_array<Problem>);
+  picture_call(plan_class<RankFilter>(
+                   m, "A rank filter as a plan on a queue of pyopencl; see docs/rank_filter.md.",
+                   rank_fields()),
+               picture_array<RankProblem>);
 
   // Needs no device, see gaussian_blur.cpp.
   m.def(
       "_rank_halo",
       [](const nb::kwargs& values) {
-        const Problem problem = problem_of(fields(), values, kName);
+        const RankProblem problem = problem_of(rank_fields(), values, kName);
         rank_filter::Spec::check(problem);
         return nb::make_tuple(problem.radius, problem.radius);
       },
       "values"_a, "How far a problem's filter reaches down and across, in pixels.");
 
-  picture_on_host<RankFilter, RanksOnHost>(m, "_RankFilterOnHost", fields());
+  picture_on_host<RankFilter, RanksOnHost>(m, "_RankFilterOnHost", rank_fields());
 }
 
 }  // namespace clcook::python

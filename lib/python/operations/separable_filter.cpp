@@ -7,17 +7,17 @@ namespace clcook::python {
 
 namespace {
 
-using Problem = SeparableFilter::Problem;
+using SeparableProblem = SeparableFilter::Problem;
 
-std::vector<Field<Problem>> fields() {
-  return {field("width", &Problem::width),
-          field("height", &Problem::height),
-          field("taps_x", &Problem::taps_x),
-          field("taps_y", &Problem::taps_y),
-          field("pixel", &Problem::pixel, kPixelTypes),
-          field("border", &Problem::border, kBorders),
-          field("outside", &Problem::outside),
-          field("in_place", &Problem::in_place)};
+std::vector<Field<SeparableProblem>> separable_fields() {
+  return {field("width", &SeparableProblem::width),
+          field("height", &SeparableProblem::height),
+          field("taps_x", &SeparableProblem::taps_x),
+          field("taps_y", &SeparableProblem::taps_y),
+          field("pixel", &SeparableProblem::pixel, kPixelTypes),
+          field("border", &SeparableProblem::border, kBorders),
+          field("outside", &SeparableProblem::outside),
+          field("in_place", &SeparableProblem::in_place)};
 }
 
 }  // namespace
@@ -25,8 +25,8 @@ std::vector<Field<Problem>> fields() {
 void bind_separable_filter(nb::module_& m) {
   auto plan = plan_class<SeparableFilter>(
       m, "A separable filter as a plan on a queue of pyopencl; see docs/gaussian_blur.md.",
-      fields());
-  picture_call(plan, picture_array<Problem>);
+      separable_fields());
+  picture_call(plan, picture_array<SeparableProblem>);
   plan.def_prop_ro(
       "max_error", [](const Held<SeparableFilter>& self) { return self.get().max_error(); },
       "The largest distance to the exact filter that the method promises, in units of the pixel "
@@ -36,12 +36,13 @@ void bind_separable_filter(nb::module_& m) {
   m.def(
       "_separable_halo",
       [](const nb::kwargs& values) {
-        const Problem problem = problem_of(fields(), values, SeparableFilter::Spec::kName);
+        const SeparableProblem problem =
+            problem_of(separable_fields(), values, SeparableFilter::Spec::kName);
         separable_filter::Spec::check(problem);
         return nb::make_tuple(problem.taps_y.size() / 2, problem.taps_x.size() / 2);
       },
       "values"_a, "How far a problem's filter reaches down and across, in pixels.");
-  picture_on_host<SeparableFilter>(m, "_SeparableFilterOnHost", fields());
+  picture_on_host<SeparableFilter>(m, "_SeparableFilterOnHost", separable_fields());
 }
 
 }  // namespace clcook::python

@@ -7,26 +7,29 @@ namespace clcook::python {
 
 namespace {
 
-using Problem = StreamCompaction::Problem;
+using CompactionProblem = StreamCompaction::Problem;
 
-Field<Problem> count(const char* name, stream_compaction::Count Problem::*member) {
-  return {name, kWhole,
-          [=](Problem& p, nb::handle value, const char* where) {
-            p.*member = number_of<std::size_t>(value, where, name);
-          },
-          [=](const Problem& p) { return nb::cast(static_cast<std::size_t>(p.*member)); }};
+Field<CompactionProblem> count(const char* name,
+                               stream_compaction::Count CompactionProblem::*member) {
+  return {
+      name, kWhole,
+      [=](CompactionProblem& p, nb::handle value, const char* where) {
+        p.*member = number_of<std::size_t>(value, where, name);
+      },
+      [=](const CompactionProblem& p) { return nb::cast(static_cast<std::size_t>(p.*member)); }};
 }
 
-std::vector<Field<Problem>> fields() {
-  return {count("width", &Problem::width), count("height", &Problem::height),
-          field("pixel", &Problem::pixel, kPixelTypes), field("ordered", &Problem::ordered),
-          field("weights", &Problem::weights)};
+std::vector<Field<CompactionProblem>> compaction_fields() {
+  return {count("width", &CompactionProblem::width), count("height", &CompactionProblem::height),
+          field("pixel", &CompactionProblem::pixel, kPixelTypes),
+          field("ordered", &CompactionProblem::ordered),
+          field("weights", &CompactionProblem::weights)};
 }
 
 // Numpy's way: a plan with its buffers. One thread at a time.
 class CompactionOnHost {
  public:
-  explicit CompactionOnHost(const Problem& problem)
+  explicit CompactionOnHost(const CompactionProblem& problem)
       : compact_(standard_runtime(), problem),
         row_(pixel_bytes(problem.pixel) * problem.width),
         buffers_(row_ * problem.height, problem.pixels() * 4),
@@ -90,13 +93,13 @@ void bind_stream_compaction(nb::module_& m) {
   constexpr const char* kName = "StreamCompaction";
   plan_class<StreamCompaction>(
       m, "A stream compaction as a plan on a queue of pyopencl; see docs/stream_compaction.md.",
-      fields())
+      compaction_fields())
       .def(
           "__call__",
           [](const Held<StreamCompaction>& self, nb::handle src, nb::handle dst, nb::handle kept,
              nb::handle threshold, nb::handle wait_for) {
             const StreamCompaction& compact = self.get();
-            const Problem& p = compact.problem();
+            const CompactionProblem& p = compact.problem();
             const auto least = number_of<double>(threshold, kName, "threshold");
             Call call(kName, wait_for);
             const BufferView from = call.buffer(src, "src", Access::read, [&] {
@@ -125,7 +128,7 @@ void bind_stream_compaction(nb::module_& m) {
   nb::class_<Held<CompactionOnHost>>(m, "_StreamCompactionOnHost")
       .def("__init__",
            [](Held<CompactionOnHost>* self, const nb::kwargs& values) {
-             const Problem problem = problem_of(fields(), values, kName);
+             const CompactionProblem problem = problem_of(compaction_fields(), values, kName);
              const Unlocked unlocked;
              new (self) Held<CompactionOnHost>(std::in_place, problem);
            })
