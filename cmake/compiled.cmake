@@ -64,8 +64,10 @@ endforeach()
 if(CLCOOK_BUILD_TESTS)
   set_target_properties(clcook PROPERTIES UNITY_BUILD ON)
   # It reads kernels and tunings: tests on the stub spend their time in it.
-  set_source_files_properties("${PROJECT_BINARY_DIR}/generated_library/core.cpp"
-                              PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:None>:-O1>")
+  if(NOT CMAKE_CXX_FLAGS MATCHES "-O")
+    set_source_files_properties("${PROJECT_BINARY_DIR}/generated_library/core.cpp"
+                                PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:None>:-O1>")
+  endif()
 endif()
 set_source_files_properties(
   "${PROJECT_BINARY_DIR}/generated_library/core.cpp" "${PROJECT_BINARY_DIR}/generated_library/gaussian_blur.cpp"
