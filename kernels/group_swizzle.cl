@@ -237,6 +237,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void group_swizzle_cpu_t
     }
   }
 #else
+  // Whole lines of the cache are stored past it, but for a picture that it holds.
+  const bool stays = (ulong)width * (ulong)height < 1 << 18;
   const float16 red16 = (float16)(red, red, red, red);
   const float16 green16 = (float16)(green, green, green, green);
   const float16 blue16 = (float16)(blue, blue, blue, blue);
@@ -245,10 +247,14 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void group_swizzle_cpu_t
     __global const float4* from = src + (ulong)y * src_pitch;
     __global float4* to = dst + (ulong)y * dst_pitch;
     int x = (int)tile.x * TILE_W;
-    // Whole lines of the cache are stored past it.
     for (; x < x1 && (ulong)(to + x) % sizeof(float16) != 0; ++x) {
       to[x] = group_swizzle_work(src, src_pitch, width, height, x, y, red, green, blue, alpha, taps,
                                  radius);
+    }
+#pragma unroll 4
+    for (; stays && x + 4 <= x1; x += 4) {
+      const float16 p = *(__global const group_swizzle_pixels*)(from + x);
+      *(__global float16*)(to + x) = group_swizzle_work4(p, red16, green16, blue16, alpha16);
     }
 #pragma unroll 4
     for (; x + 4 <= x1; x += 4) {

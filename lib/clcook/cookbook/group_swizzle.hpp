@@ -237,6 +237,8 @@ inline Recipe group_swizzle() {
       shape("gather", 51, 23, 19, 9),
       // More than 2^16 work-groups, and tiles of cpu_tiles.
       shape("filter", 1, 1048600),
+      // Of cpu_tiles: stored past the cache.
+      shape("filter", 4099, 67, 0, 0, 3, 2),
   };
   recipe.bench_shapes = {
       shape("gather", 32768, 1024, 16, 256), shape("gather", 8192, 4096, 16, 256),
