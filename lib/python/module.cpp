@@ -124,8 +124,7 @@ bool drop_pages(std::uintptr_t begin, std::size_t bytes) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t first = (begin + page - 1) / page * page;
   const std::uintptr_t last = (begin + bytes) / page * page;
-  return last <= first ||
-         madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED) == 0;  // NOLINT
+  return last <= first || madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED) == 0;
 #else
   (void)begin;
   return bytes == 0;
