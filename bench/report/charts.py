@@ -163,8 +163,9 @@ def chart_file(results, words):
 
 def gain_text(results, words):
     """RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short]: "2.8 times as fast as", or "as fast as" where the interval
-    contains 1 or the ratio rounds to that; with short "2.8×" or "a tie". Against OTHER at equal tunes, else against the
-    baseline. RESULT RECIPE others [short]: "1.6 to 4.2 times (5 cases) as fast as" the fastest other program."""
+    contains 1 or the ratio rounds to that; with short "2.8×" or "a tie". Of a wide tie "0.80 to 1.2 times (not told apart)
+    as fast as"; with short "not told apart: 0.80× to 1.2×". Against OTHER at equal tunes, else against the baseline.
+    RESULT RECIPE others [short]: "1.6 to 4.2 times (5 cases) as fast as" the fastest other program."""
     if len(words) < 3:
         refuse("expected: gain RESULT RECIPE VARIANT[/OTHER] [NAME=VALUE]... [short], or RESULT RECIPE others [short]")
     is_short = words[-1] == "short"
@@ -189,7 +190,10 @@ def gain_text(results, words):
         _, _, ratio, verdict = pair_of(RECIPES[recipe], group.rows, variant, other)
     figure = "" if math.isnan(ratio.value) else times(ratio.value)
     if verdict == "tie" or (verdict and figure == "1.00"):
-        return "a tie" if is_short else "as fast as"
+        if not ratio.is_wide_tie:
+            return "a tie" if is_short else "as fast as"
+        low, high = times(ratio.low), times(ratio.high)
+        return f"not told apart: {low}× to {high}×" if is_short else f"{low} to {high} times (not told apart) as fast as"
     if verdict in ("faster", "slower"):
         return figure + unit
     refuse(f"'{stem}' has no ratio of '{who}' in {recipe}/{group.shape}")

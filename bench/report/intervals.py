@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 ROUNDS = 2000
+WIDE_TIE = 0.1  # a gain that matters: a tie whose interval holds it, or its inverse, says so
 # How many standard errors a 95 % interval of the mean of so many values reaches to each side; of 0, of any number.
 STUDENT = (1.96, 1.96, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 
@@ -19,6 +20,14 @@ class Ratio(NamedTuple):
     @property
     def is_tie(self):
         return self.low <= 1 <= self.high
+
+    @property
+    def is_wide_tie(self):
+        return self.is_tie and (self.high > 1 + WIDE_TIE or self.low < 1 / (1 + WIDE_TIE))
+
+    def tie_cell(self):
+        """A tie in a table: a wide one with its interval."""
+        return f"tie ({times(self.low)} to {times(self.high)})" if self.is_wide_tie else "tie"
 
     def __str__(self):
         return f"{times(self.value)}× [{times(self.low)}, {times(self.high)}]"

@@ -42,7 +42,7 @@ def rung_step(recipe, group, variant):
         return Cell("-")
     figure = times(pair.ratio.value)
     if pair.ratio.is_tie or figure == "1.00":
-        return Cell("tie" + tune, "tie")
+        return Cell(pair.ratio.tie_cell() + tune, "tie")
     return Cell(figure + "×" + tune, "strong" if pair.ratio.value >= BOLD else "")
 
 

@@ -248,7 +248,8 @@ def make_figure(results, query):
     if kind != "gain":
         refuse(f"'{query}' is neither gain nor value")
     several, cases = (f"{NUMBER}(?:×? to {NUMBER})?", r"(?: \(\d+ cases\))?") if "others" in words else (NUMBER, "")
-    pattern = f"{several}×{cases}|a tie" if words[-1] == "short" else f"{several} times{cases} as fast as|as fast as"
+    apart = f"not told apart: {NUMBER}× to {NUMBER}×|" if words[-1] == "short" else f"{NUMBER} to {NUMBER} times \\(not told apart\\) as fast as|"
+    pattern = apart + (f"{several}×{cases}|a tie" if words[-1] == "short" else f"{several} times{cases} as fast as|as fast as")
     return gain_text(results, words), pattern.replace(" ", r"\s+")
 
 

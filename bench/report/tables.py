@@ -104,12 +104,12 @@ def ratio_cell(verdict, ratio):
 
 
 def gain_cell(verdict, ratio, who=""):
-    """One figure, or the word "tie": the pages have the intervals."""
+    """One figure, or the word "tie", unless it is a wide one: the pages have the intervals."""
     if verdict in ("", "baseline"):
         return ratio_cell(verdict, ratio)
     figure = times(ratio.value)
     if verdict == "tie" or figure == "1.00":
-        return Cell("tie", "tie")
+        return Cell(ratio.tie_cell(), "tie")
     return Cell(f"{'slower: ' if verdict == 'slower' else ''}{figure}× {who}".strip(), mark_of(verdict, ratio))
 
 
@@ -377,7 +377,7 @@ def speed_table(result, recipe):
             if row and row.verdict == "baseline":
                 cell = Cell(duration(row.median_us))
             elif row and row.is_tie:
-                cell = Cell("tie")
+                cell = Cell(row.against.tie_cell())
             elif row and row.verdict:
                 cell = Cell(times(row.against.value) + "×", "strong" if stands_out(row, best) else "")
             cells.append(cell)

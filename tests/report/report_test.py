@@ -40,7 +40,7 @@ import markdown  # noqa: E402
 import results  # noqa: E402
 import tables  # noqa: E402
 from charts import gain_text  # noqa: E402
-from intervals import times  # noqa: E402
+from intervals import Ratio, times  # noqa: E402
 from results import Group, Refused, Result  # noqa: E402
 
 CLCOOK = sys.argv.pop(1) if len(sys.argv) > 1 else "clcook"
@@ -495,6 +495,8 @@ class Documents(Case):
             ("It is 9\n  times<!--a1-->.", value, "It is 3.2 times<!--a1-->."),
             ("10-13.2 times<!--a1-->, then 3.2 times<!--a1-->", value, "10-3.2 times<!--a1-->, then 3.2 times<!--a1-->"),
             ("as fast as<!--a1-->", gain, "3.2 times as fast as<!--a1-->"),
+            ("is 0.80 to 1.2\ntimes (not told apart) as fast as<!--a1-->", gain, "is 3.2 times as fast as<!--a1-->"),
+            ("not told apart: 0.80× to 1.2×<!--a1-->", gain + " short", "3.2×<!--a1-->"),
             ("**a tie<!--a1-->** or 7.11×<!--a1-->", gain + " short", "**3.2×<!--a1-->** or 3.2×<!--a1-->"),
             ("on Fixture GPU<!--a1-->", "value gpu-bench\n  /device/name", "on Fixture GPU<!--a1-->"),
             ("`?<!--a1-->` and 7<!--a1-->", "value gpu-bench /seed", "`?<!--a1-->` and 1<!--a1-->"),
@@ -998,6 +1000,19 @@ class Comparisons(Case):
         result = result_of("bench", rows)
         self.assertEqual(self.cells([result], "r"), ["*1.00× to 2.0× (2)"])
         self.assertEqual(self.cells([result], "other"), ["not measured yet"])
+
+    def test_say_that_a_wide_tie_is_not_told_apart(self):
+        take({**FIXTURES, "recipes": [recipe_of()]})
+        for low, high, text, short in [
+            (0.92, 1.09, "as fast as", "a tie"), (0.89, 1.09, "0.89 to 1.09 times (not told apart) as fast as", "not told apart: 0.89× to 1.09×"),
+            (0.97, 1.3, "0.97 to 1.3 times (not told apart) as fast as", "not told apart: 0.97× to 1.3×"),
+            (1.01, 1.3, "1.05 times as fast as", "1.05×")]:  # fmt: skip
+            row = row_of("fast", {}, 10, ratio=1.05)
+            row[0]["ratio"] = {"value": 1.05, "low": low, "high": high}
+            result = result_of("bench", [row_of("slow", {"group": 128}, 10, ratio=1), row])
+            self.assertEqual([gain_text([result], ["a", "r", "fast", *more]) for more in ([], ["short"])], [text, short])
+            cell = f"tie ({low} to {high})" if "apart" in short else short.replace("a tie", "tie")
+            self.assertEqual(tables.gain_cell("tie" if low < 1 else "faster", Ratio(1.05, low, high)), cell)
 
     def test_are_with_the_fastest_other_program_on_a_cpu(self):
         take({**FIXTURES, "recipes": [recipe_of(), recipe_of("other")]})
