@@ -12,7 +12,7 @@ from files import read_file, write_file
 from intervals import times
 from kernels import kernel_markdown
 from ladder import ladder_table, techniques_table
-from results import Refused, find, known_recipe, refuse, text_of
+from results import RECIPES, Refused, find, known_recipe, refuse, text_of, variant_of
 from tables import (
     bench_table, ceilings_table, check_table, conventions_table, counters_table, curve_table, grid_table, isa_table, libraries_table, peers_table,
     recipes_table, results_table, speed_table, stages_table, startup_table, steps_table)  # fmt: skip
@@ -386,10 +386,51 @@ def left_out(documents, results):
     return out
 
 
+NAMES = r"(?:`[a-z0-9_]+`(?:,\s+and\s+|,\s+or\s+|\s+and\s+|\s+or\s+|,\s+)?)+"
+# What says of variants that there is no result: its word is what then must not be there.
+DENIALS = [re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in (
+    rf"({NAMES})\s*(?:was|were|is|are|has|have)(?:\s+been)?\s+not(?:\s+yet)?(?:\s+been)?\s+(counted|measured)",
+    rf"()not(?:\s+yet)?(?:\s+been)?\s+(counted|measured)(?:\s+yet)?(?::|\s+(?:is|are|was|were))\s+({NAMES})",
+    rf"({NAMES})\s*(?:has|have|is\s+without|are\s+without|lacks?)\s+(?:no\s+|a\s+|its\s+|their\s+)?(counter)s?\b",
+    rf"()(?:no|missing)\s+(counter)s?\s+(?:of|for)\s+({NAMES})",
+    rf"()(counter)s?\s+(?:of|for)\s+({NAMES})\s*(?:is|are)\s+missing",
+    r"^\|\s*(`?[a-z0-9_]+`?)\s*\|.*\bnot(?:\s+yet)?\s+(counted|measured)")]  # fmt: skip
+
+
+def prose_of(document):
+    """The page without what results decide, comments and code, in the same lines."""
+    text = document.content
+    for begin, end, *_ in document.edits:
+        if text[begin - 3 : begin] == "-->":
+            text = text[:begin] + re.sub(r"[^\n]", " ", text[begin:end]) + text[end:]
+    return re.sub(r"^ *(```|~~~).*?^ *\1|<!--.*?-->", lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.DOTALL | re.MULTILINE)
+
+
+def denied(documents, results):
+    """Complaints of pages that say of a variant that it was not counted, or not measured, where a result has it. On a page
+    that is no recipe's each recipe with such a variant must have it there."""
+    of_word = {"measured": ("bench", "measured"), "counted": ("counters", "counted"), "counter": ("counters", "counted")}
+    out = []
+    for document in documents:
+        own = document.name.removeprefix("docs/").removesuffix(".md")
+        recipes = [own] if own in RECIPES else list(RECIPES)
+        prose = prose_of(document)
+        for match in (match for pattern in DENIALS for match in pattern.finditer(prose)):
+            kind, status = of_word[match[2].lower()]
+            for name in re.findall(r"[a-z0-9_]+", match[1] or match[3]):
+                found = [[one.stem for one in results if one.kind == kind and any(
+                    (row.recipe, row.variant, row.status) == (recipe, name, status) for row in one.of_kind(kind))]
+                    for recipe in recipes if variant_of(RECIPES[recipe], name)]  # fmt: skip
+                if found and all(found):
+                    line = prose.count("\n", 0, match.start()) + 1
+                    out.append(f"{document.name}:{line} says that '{name}' was not {status}; {found[0][0]} has it")
+    return out
+
+
 def rewrite_markdown(root_name, results, check_only):
     """Rewrites the tables and figures of README.md and docs/*.md under `root`; with `check_only` it prints what differs
-    instead, which results there is a doubt about, and which comparisons a recipe's page leaves out. Returns 1 when it
-    printed any of these, else 0."""
+    instead, which results there is a doubt about, which comparisons a recipe's page leaves out, and what it says to be
+    missing though it is there. Returns 1 when it printed any of these, else 0."""
     root = Path(root_name)
     paths = [path for path in [root / "README.md", *sorted(root.glob("docs/*.md"))] if path.is_file()]
     if not paths:
@@ -418,7 +459,7 @@ def rewrite_markdown(root_name, results, check_only):
     if check_only:
         history = History(root_name)
         vouches = [one for document in documents for one in document.vouches]
-        doubts = doubts_about(results, vouches, history) + left_out(documents, results)
+        doubts = doubts_about(results, vouches, history) + left_out(documents, results) + denied(documents, results)
         for one in doubts + [history.note()]:
             print(*[one] * bool(one), sep="", end="\n" if one else "")
         print(f"{parts} tables and figures, {different} differ" + ("; write them with: clcook report --markdown" if different else ""))

@@ -530,6 +530,28 @@ class Documents(Case):
             self.assertEqual(missing in out, is_missing, out)
             (self.folder / name).unlink()
 
+    def test_do_not_say_that_what_a_result_has_is_missing(self):
+        facts = {**FIXTURES, "recipes": [recipe_of("fixture_blur", variants=[
+            {"name": one, "baseline": one == "naive", "approximate": False} for one in ("naive", "tiled", "packed", "image")])]}  # fmt: skip
+        for text, name, status in [
+            ("`tiled` was not counted.", "tiled", "counted"), ("Of the rest\n`image` and\n`tiled` have not been counted.", "tiled", "counted"),
+            ("Not counted yet: `image`, `naive`.", "naive", "counted"), ("`image`, `packed`, and `naive` have no counters.", "naive", "counted"),
+            ("There is no counter for `tiled`.", "tiled", "counted"), ("The counters of `tiled` are missing.", "tiled", "counted"),
+            ("| case | why |\n|---|---|\n| `tiled` | not counted yet |", "tiled", "counted"), ("`packed` is not yet measured.", "packed", "measured"),
+            ("Not measured are `packed` and `image`.", "packed", "measured"),
+            # What is so, what is of something else, and what is no text.
+            ("`image` was not counted.", "", ""), ("`packed` has no counters.", "", ""), ("`image` was not measured.", "", ""),
+            ("Which of `tiled` and `naive` gains by it was not measured.", "", ""), ("`tiled` was counted, which of the two weighs more not.", "", ""),
+            ("```\n`tiled` was not counted.\n```", "", ""), ("<!-- `tiled` was not counted. -->", "", ""),
+        ]:  # fmt: skip
+            for page in ("docs/fixture_blur.md", "docs/other.md"):
+                out = self.rewritten("# A page\n\n" + text + "\n", True, facts, page)[1]
+                (self.folder / page).unlink()
+                said = [line for line in out.splitlines() if " says that " in line]
+                line = 3 + text[: text.find(f"`{name}`")].count("\n") if text.startswith("|") else 3 + text.startswith("Of")
+                has = "gpu-counters" if status == "counted" else "cpu-bench"
+                self.assertEqual(said, [f"{page}:{line} says that '{name}' was not {status}; {has} has it"] if name else [], text)
+
     def test_with_charts_and_tables_of_shapes_say_what_the_results_say(self):
         text = ("<!-- clcook:table speed gpu-bench fixture_blur -->" + END
                 + "<!-- clcook:chart fixture_blur gpu-bench -->\n<!-- /clcook:chart -->\n")  # fmt: skip
