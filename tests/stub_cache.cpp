@@ -229,7 +229,10 @@ TEST_CASE("an implementation that keeps programs itself is never asked for binar
   const TempFolder folder;
   CHECK(files(nullptr, {}, folder / "a") == 0);
   CHECK(files("1", {}, folder / "a") == 0);
-  CHECK(files("0", {}, folder / "b") == 2);  // its own cache is off
+  for (const char* off : {"0", "", "no", "true"}) {  // all of them turn its own cache off
+    CAPTURE(off);
+    CHECK(files(off, {}, folder / ("b" + std::string(off))) == 2);
+  }
   CHECK(files(nullptr, DiskCache((folder / "c").string()), folder / "c") == 2);
   device.platform = "Another";
   stub::set_device(device);

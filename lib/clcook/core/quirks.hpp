@@ -90,9 +90,10 @@ inline bool runs_ld(const DeviceInfo& info) { return is_pocl(info, "3.0-rc"); }
 
 // Implementations that keep compiled programs on disk themselves, and whose binary costs more than it
 // saves: asked for it, PoCL compiles all kernels of the program once more, for work-groups of any size.
+// For PoCL a value of the variable that does not begin with 1 is off.
 inline bool keeps_programs(const DeviceInfo& info) {
   const char* cache = std::getenv("POCL_KERNEL_CACHE");
-  return is_pocl(info) && (cache == nullptr || std::string(cache) != "0");
+  return is_pocl(info) && (cache == nullptr || cache[0] == '1');
 }
 
 // Vectors of more than 16 elements are clang's and no OpenCL C. PoCL 3.1 and Oclgrind 21.10 have
