@@ -251,7 +251,7 @@ int tune(const TuneArguments& arguments) {
   const Runtime& runtime = meter.runtime();
   const DeviceInfo& info = runtime.info();
   inspect_descriptions({arguments.recipe}, runtime);
-  const std::string file = place_of(arguments, runtime.cache().disk());
+  const std::string file = place_of(arguments, DiskCache::standard());
   const std::vector<TuningEntry> old = entries_of(file, arguments.dry_run);
 
   fmt::print("{}, {}, driver {}\n", info.platform, info.name, info.driver);
