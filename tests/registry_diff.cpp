@@ -1,11 +1,13 @@
-// Diff: what counts as equal, and what must not.
+// Diff: what counts as equal, and what must not. And which of a list the short grid compares.
 #include <clcook/registry/diff.hpp>
 
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <string>
 
+#include "support/grid.hpp"
 #include "support/testing.hpp"
 
 using namespace clcook;
@@ -130,4 +132,22 @@ TEST_CASE("ulp distances") {
   const float most = std::numeric_limits<float>::max();
   CHECK(ulp_distance(most, -most) == 2 * std::int64_t{0x7F7FFFFF});
   CHECK(ulp_distance(-1.0f, 1.0f) == 2 * std::int64_t{0x3F800000});
+}
+
+TEST_CASE("each part of a list has its turn, also in a test that takes turns itself") {
+  const ScopedVariable grid("CLCOOK_TEST_GRID", "short");
+  for (const std::size_t n : {16u, 32u}) {
+    for (const std::size_t parts : {3u, 4u, 8u, 12u, 16u, 20u}) {
+      CAPTURE(n);
+      CAPTURE(parts);
+      std::set<std::size_t> had;
+      for (std::size_t slice = 0; slice < 8000; ++slice) {
+        const ScopedVariable tree("CLCOOK_TEST_SLICE", std::to_string(slice * 7919));
+        if (has_no_turn("a long test", n)) continue;
+        for (std::size_t part = 0; part < parts; ++part)
+          if (!left_out(part, parts)) had.insert(part);
+      }
+      CHECK(had.size() == parts);
+    }
+  }
 }
