@@ -55,6 +55,9 @@ inline GaussianBlur::Problem problem(const Params& shape) {
   out.outside = {static_cast<float>(0.75 * top), static_cast<float>(0.125 * top),
                  static_cast<float>(0.5 * top), static_cast<float>(top)};
   if (gaussian::is_straight(out)) out.outside[3] = static_cast<float>(0.625 * top);
+  // Of bytes whole, as cpu_bytes takes them; those of 16 bits are between two values.
+  if (channel_bytes(out.pixel) == 1)
+    for (float& value : out.outside) value = std::floor(value);
   return out;
 }
 
@@ -599,7 +602,7 @@ inline Recipe gaussian_blur() {
       // cpu_bytes: tiles beside each other, strips, and a column of the other side.
       "width=1100 height=90 sigma_x=2 sigma_y=1 pixel=u8 channels=1 border=wrap",
       "width=347 height=45 sigma_x=4 sigma_y=3 pixel=u8 channels=3 border=wrap batch=2 pad=1",
-      "width=59 height=33 sigma_x=1 sigma_y=5 pixel=u8 channels=2 border=constant x=43 y=5 "
+      "width=59 height=33 sigma_x=1 sigma_y=5 pixel=u8 channels=2 border=constant x=0 y=5 "
       "region_width=7 region_height=20 offset=1 pad=2",
       "width=8 height=70 sigma_x=6 sigma_y=0 pixel=u8 channels=2 border=mirror",
       // Two launches of tensor, and the warps of tensor_bytes that share their pixels.
