@@ -184,6 +184,39 @@ TEST_CASE("simple poses are exact, by every variant") {
   }
 }
 
+TEST_CASE("the image of typed lives until the call that waits is done") {
+  const VertexTransform::Problem p{3, 2, 1};
+  const Variant typed("typed");
+  if (!VertexTransform::Posed(p).offer(runtime(), *typed.row()).can()) return;
+  const VertexTransform transform(runtime(), p, typed);
+  const std::vector<float> mesh{1, 2, 3, 0, 1, 0, -4, 5, -6, 1, 0, 0, 0, 0, 0, 0, 0, -1};
+  const std::vector<std::uint8_t> skin{0,   0, 0, 0, 255, 0, 0, 0, 0,   0, 0, 0,
+                                       255, 0, 0, 0, 0,   0, 0, 0, 255, 0, 0, 0};
+  const auto floats = [&](float move) {
+    return upload(VertexTransform::pack_matrices(4, matrices(2, 1, move)));
+  };
+  const cl::Buffer vertices = upload(VertexTransform::pack_vertices(Format::float4, mesh));
+  const cl::Buffer bones = floats(0);
+  const cl::Buffer skins = upload(skin);
+  constexpr std::size_t kBytes = 6 * 32;
+  const cl::UserEvent gate(runtime().context());
+  // An image that a call lets go of early leaves its place to one of the calls behind it.
+  std::vector<cl::Buffer> results;
+  std::vector<cl::Event> done;
+  for (int call = 0; call < 64; ++call) {
+    results.push_back(create_buffer(runtime(), kBytes));
+    done.push_back(transform({vertices, skins, floats(static_cast<float>(call)), bones},
+                             results.back(), {gate}));
+  }
+  clcook::check(clSetUserEventStatus(gate(), CL_COMPLETE), "clSetUserEventStatus");
+  for (std::size_t call = 0; call < done.size(); ++call) {
+    CAPTURE(call);
+    const auto got = read_buffer<float>(runtime(), results[call], kBytes / 4, {done[call]});
+    for (std::size_t i = 0; i < 6; ++i)
+      CHECK(got[i * 8] == mesh[i % 3 * 6] + static_cast<float>(call));
+  }
+}
+
 TEST_CASE("automatic names a variant that runs, of full quality") {
   const VertexTransform transform(runtime(), {10, 2, 3});
   CHECK_FALSE(transform.variant().is_automatic());

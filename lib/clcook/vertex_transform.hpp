@@ -260,6 +260,18 @@ struct Spec : PlainSpec {
     return out;
   }
 
+  // Keeps the image until `done`: PoCL 3.1 holds the memory behind it for a call that is enqueued,
+  // but not the image.
+  static void keep_until(const cl::Event& done, const cl::Image1DBuffer& image) {
+    clcook::check(clRetainMemObject(image()), "clRetainMemObject");
+    if (clSetEventCallback(done(), CL_COMPLETE, let_go, image()) == CL_SUCCESS) return;
+    done.wait();
+    clReleaseMemObject(image());
+  }
+  static void CL_CALLBACK let_go(cl_event, cl_int, void* image) {
+    clReleaseMemObject(static_cast<cl_mem>(image));
+  }
+
   // What offsets of a format are counted in: float4, float, half.
   static std::size_t unit(Format format) {
     return format == Format::float4 ? 16 : format == Format::float3 ? 4 : 2;
@@ -321,8 +333,9 @@ class VertexTransform : public Plan<vertex_transform::Spec> {
             : Launch::cover({row().is_for_cpus ? strips : vertices, instances, 1}, group);
     cl::Memory world = c.buffer;
     std::size_t first = c.offset / 16;
+    Spec::Typed typed;
     if (row().traits.typed_world) {
-      const Spec::Typed typed = Spec::typed(runtime(), c.buffer, first, 4 * instances);
+      typed = Spec::typed(runtime(), c.buffer, first, 4 * instances);
       world = typed.image;
       first = typed.first;
     }
@@ -334,7 +347,9 @@ class VertexTransform : public Plan<vertex_transform::Spec> {
                       static_cast<cl_int>(p.vertices), static_cast<cl_int>(p.bones),
                       static_cast<cl_ulong>(vertices * instances), more...);
     };
-    return row().traits.local_bones ? run(Spec::palette(row(), p)) : run();
+    cl::Event done = row().traits.local_bones ? run(Spec::palette(row(), p)) : run();
+    if (row().traits.typed_world) Spec::keep_until(done, typed.image);
+    return done;
   }
 
   Format vertex_format() const { return row().traits.vertices; }
