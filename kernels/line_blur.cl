@@ -1,5 +1,5 @@
-// Separable Gaussian blur by lines: every variant of the recipe line_blur but cpu_fused, whose kernel is
-// in gaussian_blur/cpu_fused.cl.
+// Separable Gaussian blur by lines: every variant of the recipe line_blur but fused and cpu_fused, whose
+// kernels are in gaussian_blur/fused.cl and gaussian_blur/cpu_fused.cl.
 //
 // A pass blurs each line of `length` pixels and stores it transposed: pixel x of line y goes to
 // row x, column y of the destination. Two passes give the blurred picture, the right way round.

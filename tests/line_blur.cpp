@@ -95,6 +95,11 @@ std::vector<Variant> buffer_variants() {
   return out;
 }
 
+// Whether a variant serves such a radius; fused serves few.
+bool can(const Variant& v, const LineBlur::Problem& p) {
+  return LineBlur::Posed(p).offer(runtime(), *v.row()).can();
+}
+
 // The distance of a variant's taps.
 int step_of(const Variant& v, const LineBlur::Problem& p) {
   return v.row()->traits.is_subsampled ? ref::subsampling_step(p.radius) : 1;
@@ -261,7 +266,7 @@ TEST_CASE("no full-quality variant moves an edge") {
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = (i / 4) % 301 >= 151 ? 1.0f : 0.0f;
   const cl::Buffer dst = upload(in);
   for (const Variant& v : variants()) {
-    if (v.row()->traits.is_subsampled) continue;
+    if (v.row()->traits.is_subsampled || !can(v, p)) continue;
     CAPTURE(v.name());
     const cl::Event done = blur_from(LineBlur(runtime(), p, v), in, dst);
     const auto got = read_buffer<float>(runtime(), dst, in.size(), {done});
@@ -278,6 +283,7 @@ TEST_CASE("stripes of period 3 are blurred away by every variant") {
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = (i / 4) % 3 == 0 ? 1.0f : 0.0f;
   const cl::Buffer dst = upload(in);
   for (const Variant& v : variants()) {
+    if (!can(v, p)) continue;
     CAPTURE(v.name());
     const cl::Event done = blur_from(LineBlur(runtime(), p, v), in, dst);
     const auto got = read_buffer<float>(runtime(), dst, in.size(), {done});
@@ -347,6 +353,10 @@ TEST_CASE("what variants promise: nothing is lost in a copy, more taps lose more
     CHECK(promise("linear_pairs", 9).work.bytes_read == promise("naive", 9).work.bytes_read);
   }
   CHECK(promise("naive", 9).work.launches == 2);
+  CHECK(promise("fused", 0.5).max_error == 0);
+  CHECK(promise("fused", 9).max_error == (2 * 19 + 8) * 0x1p-24);
+  CHECK(promise("fused", 9).work.launches == 1);
+  CHECK(promise("fused", 9).work.bytes_read == 40 * 30 * 16);
   if (is_here("cpu_fused")) {
     CHECK(promise("cpu_fused", 0.5).max_error == 0);
     CHECK(promise("cpu_fused", 9).max_error == (2 * 19 + 8) * 0x1p-24);
@@ -357,7 +367,7 @@ TEST_CASE("what variants promise: nothing is lost in a copy, more taps lose more
   // Straight alpha rounds a little more, and takes no launch more.
   LineBlur::Problem straight{40, 30, 9, kHalf};
   straight.alpha = LineBlur::Alpha::straight;
-  for (const char* variant : {"naive", "cpu_fused"}) {
+  for (const char* variant : {"naive", "fused", "cpu_fused"}) {
     if (!is_here(variant)) continue;
     const clcook::Offer offer = LineBlur(runtime(), straight, variant).offer();
     CHECK(offer.max_error == promise(variant, 9).max_error + 8 * 0x1p-24);
@@ -416,6 +426,7 @@ TEST_CASE("a work-group that cannot run is refused before anything is enqueued")
   refused(p, "naive", {1 << 20}, "1048576", Errc::unsupported);
   refused(p, "local_line", {1 << 20}, "1048576", Errc::unsupported);
   refused(p, "coalesced", {96}, "got 96");
+  refused(p, "fused", {64}, "got 64");
   refused(p, "cpu_fused", {64}, "got 64");
   // Pairs of taps in several tiles need two windows of a group each.
   refused({5, 5, 5000, kHalf}, "symmetric", {2000}, "2000", Errc::unsupported);
@@ -527,12 +538,12 @@ TEST_CASE("a call behind a failed event fails alone; the plan works on") {
 }
 
 TEST_CASE("the plan may go before its work is done") {
-  const LineBlur::Problem p{64, 64, 12, kHalf, Pixel::rgba32f};
+  const LineBlur::Problem p{64, 64, 10, kHalf, Pixel::rgba32f};
   const auto in = noise_of(p);
   const cl::Buffer src = upload(in);
   const cl::Buffer dst = upload(in);
   cl::Event done;
-  for (const Variant v : {"coalesced", "cpu_fused"}) {
+  for (const Variant v : {"coalesced", "fused", "cpu_fused"}) {
     if (!is_here(v)) continue;
     done = LineBlur(runtime(), p, v)(src, dst);
     CHECK(difference(expected(p, in), read_buffer<float>(runtime(), dst, in.size(), {done})) <
@@ -551,6 +562,7 @@ LONG_TEST_CASE("a constant picture stays what it is", 16) {
           std::pair(Pixel::rgba16f, 65504.0), std::pair(Pixel::rgba16f, 0x1p-24)}) {
       if (left_out(number++, 7)) continue;
       const LineBlur::Problem p{75, 33, 21.5, Sigma(0.6), pixel};
+      if (!can(v, p)) continue;
       const auto in = clcook::store_channels(clcook::channel_of(pixel),
                                              std::vector<double>(75 * 33 * 4, value));
       const cl::Buffer dst = clcook::create_buffer(runtime(), in.size());
@@ -645,7 +657,7 @@ LONG_TEST_CASE("two channels are the first and the last of four, bit by bit", 16
   std::size_t number = 0;
   for (const Variant& v : buffer_variants()) {
     // It filters channels as they lie, and adds the taps of two channels in another order than of four.
-    if (v.name() == "cpu_fused") continue;
+    if (v.row()->traits.is_method) continue;
     for (const Pixel pixel : LineBlur::Spec::pixel_types()) {
       const clcook::PixelRow& two = clcook::row_of(clcook::kPixelTypes, pixel);
       if (two.channels != 2 || left_out(number++, 4)) continue;
@@ -694,7 +706,7 @@ LONG_TEST_CASE("straight alpha: flat colours stay, and no colour under alpha 0 m
   std::size_t number = 0;
   for (const Variant& v : buffer_variants()) {
     for (const Pixel pixel : {Pixel::rgba8, Pixel::rgba16, Pixel::rgba16f, Pixel::rgba32f}) {
-      const bool is_chosen = v.name() == "coalesced" || v.name() == "cpu_fused";
+      const bool is_chosen = v.name() == "coalesced" || v.row()->traits.is_method;
       if (pixel != Pixel::rgba8 && !is_chosen) continue;
       if (left_out(number++, 4)) continue;
       CAPTURE(v.name());

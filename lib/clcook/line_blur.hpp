@@ -65,7 +65,7 @@ struct Problem {
 // How to run, for tuning; 0 is open.
 struct Tune {
   int group = 0;  // work-items per work-group. coalesced and coalesced_store: 64, 128, 256, 512 or
-                  // 1024. cpu_fused: 1
+                  // 1024. fused: 128, cpu_fused: 1
 };
 
 // What kernels take by value, as in kernels/line_blur.cl; the test view_header asks the device.
@@ -118,9 +118,9 @@ struct Spec : PlainSpec {
 
   // How a variant cuts a problem for a device, or why it cannot.
   struct Cut : clcook::Design {
-    std::vector<Pass> passes;                       // with two, the first is from lines to columns
-    std::size_t scratch_cells = 0;                  // float4 of global memory
-    std::shared_ptr<const gaussian::Design> fused;  // of cpu_fused
+    std::vector<Pass> passes;                        // with two, the first is from lines to columns
+    std::size_t scratch_cells = 0;                   // float4 of global memory
+    std::shared_ptr<const gaussian::Design> method;  // of fused and cpu_fused
     Lacks lacks = Lacks::nothing;
     std::string why;
   };
@@ -133,7 +133,7 @@ struct Spec : PlainSpec {
     cl::Buffer weights;
     cl::Buffer scratch;
     cl::Image2D between;  // of variants that read images: the picture between the passes
-    std::unique_ptr<gaussian::Method> fused;   // of cpu_fused, whose scratch memory is in `memory`
+    std::unique_ptr<gaussian::Method> method;  // of fused and cpu_fused, its scratch in `memory`
     std::shared_ptr<gaussian::Memory> memory;  // its order is of all scratch memory
   };
 
@@ -179,6 +179,7 @@ struct Spec : PlainSpec {
     bool is_subsampled = false;  // at most 65 taps, subsampling_step() apart
     bool is_image = false;       // the source is an image
     bool is_linear = false;      // with two taps per read
+    bool is_method = false;      // a method of the Gaussian blur with the weights of this blur
   };
 
   static const std::vector<Row>& variants() {
@@ -243,9 +244,15 @@ struct Spec : PlainSpec {
             .against("coalesced_store", "an item's outputs at once, from a window in registers")
             .preferred()
             .tunes({{"group", {128, 1024, 512, 256, 64}}}),
+        Row("fused", "a kernel of gaussian_blur, both passes in one launch, radii up to 10",
+            {cut_method})
+            .with(&Traits::is_method)
+            .against("coalesced", "both passes in one launch, columns in registers")
+            .tunes({{"group", {gaussian::kFusedGroup}}}),
         Row("cpu_fused",
             "for CPUs: a kernel of gaussian_blur, both passes in one launch, a ring of lines",
-            {cut_fused})
+            {cut_method})
+            .with(&Traits::is_method)
             .against("weights_table", "both passes in one launch, a tile per work-item, in vectors")
             .for_cpus_only(),
         // The caller of an automatic plan has buffers.
@@ -305,11 +312,19 @@ struct Spec : PlainSpec {
   static void check_tune(const Setup<Spec>& s) {
     if (s.row.traits.is_blocked)
       check_one_of(kName, "group", s.tune.group, {64, 128, 256, 512, 1024});
+    if (s.row.traits.is_method && !s.row.is_for_cpus)
+      check_one_of(kName, "group of fused", s.tune.group, {gaussian::kFusedGroup});
   }
 
   static double pixels(const Problem& p) { return static_cast<double>(p.width) * p.height; }
   static double bytes(const Problem& p) {
     return 2.0 * static_cast<double>(pixel_bytes(p.pixel)) * pixels(p);
+  }
+
+  // Where both passes fit into one launch, another variant wins than with long lines of taps.
+  static std::vector<std::string> tuning_names(const Problem& p) {
+    if (static_cast<int>(p.radius) > gaussian::kMaxFusedRadius) return {kRecipe};
+    return {text(kRecipe, "/", gaussian::kMaxFusedRadius), kRecipe};
   }
 
   static bool is_straight(const Problem& p) { return p.alpha == Alpha::straight; }
@@ -353,7 +368,7 @@ struct Spec : PlainSpec {
   //            Together (2 N + 39) u m, and 5 for second-order terms. The additions of pairs and
   //            the doubled weights stay within N.
   //   straight alpha: kAlphaRoundings, once.
-  //   cpu_fused: what the method of the Gaussian blur offers.
+  //   fused, cpu_fused: what the method of the Gaussian blur offers.
   //   images   A texel of integers is good to 1.5 ulp (3 u) and its sum is multiplied by the largest
   //            integer (1 u), in the first pass.
   //   linear   A read at the place f between the taps a and b is (1 - f) a + f b; each product and
@@ -369,20 +384,20 @@ struct Spec : PlainSpec {
       if (Offer lacking = lacking_images(runtime, s); !lacking.can()) return lacking;
     }
     Offer out;
-    if (is_fused(s)) {
-      out = fused_offer(runtime, s);
+    if (is_method(s)) {
+      out = method_offer(runtime, s);
       if (!out.can()) return out;
     }
     // With two passes the picture between them, once out and once in.
     const double between =
         cut.passes.size() < 2 ? 0 : static_cast<double>(kCell) * pixels(s.problem);
     out.work.bytes_read = out.work.bytes_written = bytes(s.problem) / 2 + between;
-    out.work.launches = is_fused(s) ? 1 : static_cast<double>(cut.passes.size());
+    out.work.launches = is_method(s) ? 1 : static_cast<double>(cut.passes.size());
     if (is_copy(s.problem)) return out;
     const double taps = 2.0 * side(s) + 1;
     out.work.operations =
-        2 * pixels(s.problem) * (is_fused(s) ? channels_of(s.problem.pixel) : 4) * taps * 2;
-    if (!is_fused(s))
+        2 * pixels(s.problem) * (is_method(s) ? channels_of(s.problem.pixel) : 4) * taps * 2;
+    if (!is_method(s))
       out.max_error = 2 * (s.row.traits.has_table ? taps + 3 : 2 * taps + 44) * 0x1p-24;
     if (is_straight(s.problem)) out.max_error += kAlphaRoundings;
     if (s.row.traits.is_image) out.max_error += 4 * 0x1p-24;
@@ -391,7 +406,7 @@ struct Spec : PlainSpec {
   }
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
-    if (is_fused(s)) return fused_units(s);
+    if (is_method(s)) return method_units(s);
     const Problem& p = s.problem;
     const bool is_image = s.row.traits.is_image;
     const Stored stored{p.pixel, is_straight(p) && !is_copy(p)};
@@ -418,8 +433,8 @@ struct Spec : PlainSpec {
     out.memory = std::make_shared<gaussian::Memory>();
     out.cut = s.design;
     if (is_copy(p)) return out;
-    if (is_fused(s)) {
-      out.fused = s.design->fused->make(runtime, programs);
+    if (is_method(s)) {
+      out.method = s.design->method->make(runtime, programs);
       return out;
     }
     out.taps.side = side(s);
@@ -445,10 +460,12 @@ struct Spec : PlainSpec {
   }
 
  private:
-  // cpu_fused is the Gaussian blur's method of that name with the weights of this blur.
-  static bool is_fused(const Setup<Spec>& s) { return s.row.is_for_cpus && !is_copy(s.problem); }
-  static Offer fused_offer(const Runtime& runtime, const Setup<Spec>& s);
-  static std::vector<CompileUnit> fused_units(const Setup<Spec>& s);
+  // fused and cpu_fused are the Gaussian blur's methods of these names. A copy is the same for all.
+  static bool is_method(const Setup<Spec>& s) {
+    return s.row.traits.is_method && !is_copy(s.problem);
+  }
+  static Offer method_offer(const Runtime& runtime, const Setup<Spec>& s);
+  static std::vector<CompileUnit> method_units(const Setup<Spec>& s);
 
   static int ceil_div(int a, int b) { return a / b + (a % b != 0 ? 1 : 0); }
   static int round_up(int a, int b) { return ceil_div(a, b) * b; }
@@ -678,8 +695,8 @@ struct Spec : PlainSpec {
     return out;
   }
 
-  // What cpu_fused cannot do, whatever the device; the method cuts the picture itself.
-  static Cut cut_fused(const Setup<Spec>& s) {
+  // What no method of the Gaussian blur can do, whatever the device; it cuts the picture itself.
+  static Cut cut_method(const Setup<Spec>& s) {
     const Problem& p = s.problem;
     if (side(s) > gaussian::kMaxFilterRadius)
       return refused(Lacks::problem, text("it takes a radius of at most ",
@@ -697,7 +714,7 @@ struct Spec : PlainSpec {
 // A plan: constructed once, called often.
 //
 // Construction also uploads the weights and allocates scratch memory, which cpu_fused does in its
-// first call; the radius, sigma and the size of the picture are not part of the programs.
+// first call and fused needs none of; the radius, sigma and the size of the picture are not part of the programs.
 // Thread-safe as Plan says. Calls of one plan and its copies share its scratch memory and therefore
 // run one after the other on the device; use one plan per stream of work for more.
 class LineBlur : public Plan<line_blur::Spec> {
@@ -790,10 +807,10 @@ class LineBlur : public Plan<line_blur::Spec> {
   cl::Event enqueue(const Runtime& on, const CheckedView& src, const CheckedView& dst,
                     const std::vector<cl::Event>& wait, const cl::Image2D& image = {}) const {
     const Spec::Resources& r = resources();
-    if (r.fused != nullptr) {
+    if (r.method != nullptr) {
       const Problem& p = problem();
-      return r.fused->enqueue({on, nullptr, src, dst, {0, 0, p.width, p.height}}, r.memory->scratch,
-                              wait);
+      return r.method->enqueue({on, nullptr, src, dst, {0, 0, p.width, p.height}},
+                               r.memory->scratch, wait);
     }
     const Spec::Pass& first = r.cut->passes.front();
     Spec::Call call{kernel(on), r, first, rows(src), rows(dst), wait, image, r.between};

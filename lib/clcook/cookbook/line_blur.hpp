@@ -7,7 +7,7 @@
 // pixel per memory transaction. What each variant changes: see its summary, and docs/line_blur.md.
 // When it does not help: on a CPU local memory is ordinary memory and barriers cut loops, so the
 // line in local memory gains nothing there; the table of weights gains most, and cpu_fused is
-// a kernel of gaussian_blur.
+// a kernel of gaussian_blur, as fused is for small radii on any device.
 #pragma once
 
 #include <algorithm>
@@ -259,6 +259,8 @@ inline Recipe line_blur() {
       shape(3840, 2160, 64, 0.5, "rgba8"),
       shape(512, 512, 64, 0.5, "rgba32f"),
       shape(3840, 2160, 64, 0.5, "rgba8", 0, 0, false, "straight"),
+      shape(1920, 1080, 5, 0.5, "rgba32f"),
+      shape(3840, 2160, 5, 0.5, "rgba8"),
   };
   recipe.quick_shape = shape(256, 144, 64, 0.5, "rgba32f");
   return recipe;

@@ -93,9 +93,9 @@ class Fused : public Method {
   }
 
  private:
-  static constexpr int kMaxRadius = 10;
-  static constexpr int kItems = 128;  // of a group
-  static constexpr int kRows = 4;     // of a stage
+  static constexpr int kMaxRadius = kMaxFusedRadius;
+  static constexpr int kItems = kFusedGroup;
+  static constexpr int kRows = 4;  // of a stage
 
   struct Weights {
     std::array<cl_float, 16> x{};

@@ -92,6 +92,9 @@ struct Problem {
 inline constexpr int kMaxSize = 1 << 28;
 // Pixels from the centre of the longest filter.
 inline constexpr int kMaxFilterRadius = 4000;
+// Of the method fused: pixels from the centre of the longest filter, work-items of a group.
+inline constexpr int kMaxFusedRadius = 10;
+inline constexpr int kFusedGroup = 128;
 inline constexpr double kMaxSigma = 500;
 inline constexpr double kMostQuality = 1000;
 
