@@ -9,8 +9,8 @@
 //
 // The host compiles one kernel per program, -DCLCOOK_REGROUP_ONLY -DCLCOOK_REGROUP_<KERNEL>, and of
 // launch_per_path one for each path. A work-group has CLCOOK_REGROUP_GROUP work-items, at least as
-// many as there are paths. Those that sort take 16 items for each of them. Offsets are in keys,
-// items and results; count is at most 2^31.
+// many as there are paths. Those that sort take CLCOOK_REGROUP_ITEMS items for each of them, at most
+// 16. Offsets are in keys, items and results; count is at most 2^31.
 
 #ifndef CLCOOK_REGROUP_ONLY
 #define CLCOOK_REGROUP_COUNT
@@ -97,7 +97,7 @@ __kernel REGROUP_GROUP void regroup_branch_free(REGROUP_ARGUMENTS) {
 #endif
 
 // ------------------------------------------------------------------------------------------------
-// What sorts: a group takes GROUP * 16 keys, a work-item 16 neighbours among them.
+// What sorts: a group takes GROUP * ITEMS keys, a work-item ITEMS neighbours among them, 2 to 16.
 #ifndef CLCOOK_REGROUP_ITEMS
 #define CLCOOK_REGROUP_ITEMS 16
 #endif
@@ -105,51 +105,47 @@ __kernel REGROUP_GROUP void regroup_branch_free(REGROUP_ARGUMENTS) {
 #define WINDOW (GROUP * ITEMS)
 #define CELLS CLCOOK_BIN_CELLS(PATHS, GROUP)
 
-// The item's 16 keys as bytes; 255, which is no path, where a key is larger or behind the end.
+// The item's keys as bytes; 255, which is no path, where a key is larger or behind the end.
 static inline uint4 regroup_keys(KEYS, uint count) {
   const uint first = (uint)get_global_id(0) * ITEMS;
   keys += keys_offset + first;
-#ifndef CLCOOK_REGROUP_WIDE_KEYS
+#if !defined(CLCOOK_REGROUP_WIDE_KEYS) && CLCOOK_REGROUP_ITEMS == 16
   if (first + ITEMS <= count && (size_t)keys % sizeof(uint4) == 0)
     return *(__global const uint4*)keys;
 #endif
-  uint word[4];
+  uint word[4] = {0, 0, 0, 0};
 #pragma unroll
-  for (uint w = 0; w < 4; ++w) {
-    word[w] = 0;
-#pragma unroll
-    for (uint k = 0; k < 4; ++k) {
-      const uint key = first + 4 * w + k < count ? (uint)keys[4 * w + k] : 255u;
-      word[w] |= min(key, 255u) << 8 * k;
-    }
+  for (uint k = 0; k < ITEMS; ++k) {
+    const uint key = first + k < count ? (uint)keys[k] : 255u;
+    word[k / 4] |= min(key, 255u) << 8 * (k % 4);
   }
   return (uint4)(word[0], word[1], word[2], word[3]);
 }
 
 // Key k of them.
-static inline uint regroup_key(uint4 sixteen, uint k) {
-  const uint low = k < 4 ? sixteen.x : sixteen.y;
-  const uint high = k < 12 ? sixteen.z : sixteen.w;
+static inline uint regroup_key(uint4 own, uint k) {
+  const uint low = k < 4 ? own.x : own.y;
+  const uint high = k < 12 ? own.z : own.w;
   return (k < 8 ? low : high) >> 8 * (k % 4) & 255u;
 }
 
 // Counts the group's keys: `cells` holds the places of each item's keys after that. Returns how many
 // have a path. For all items of the group.
-static inline uint regroup_count_group(uint4 sixteen, __local ushort* cells, __local uint* sums) {
+static inline uint regroup_count_group(uint4 own, __local ushort* cells, __local uint* sums) {
   clcook_bin_clear(cells, PATHS, GROUP);
 #pragma unroll
   for (uint k = 0; k < ITEMS; ++k) {
-    clcook_bin_count(cells, regroup_key(sixteen, k), PATHS, GROUP);
+    clcook_bin_count(cells, regroup_key(own, k), PATHS, GROUP);
   }
   return clcook_bin_scan(cells, sums, PATHS, GROUP);
 }
 
 // Puts the group's items into `list` by path, as numbers from its first item on, in their order.
 // For all items of the group, behind regroup_count_group() and a barrier.
-static inline void regroup_list_group(uint4 sixteen, __local ushort* cells, __local ushort* list) {
+static inline void regroup_list_group(uint4 own, __local ushort* cells, __local ushort* list) {
 #pragma unroll
   for (uint k = 0; k < ITEMS; ++k) {
-    const uint key = regroup_key(sixteen, k);
+    const uint key = regroup_key(own, k);
     if (key < PATHS) {
       list[clcook_bin_place(cells, key, PATHS, GROUP)] =
           (ushort)((uint)get_local_id(0) * ITEMS + k);
@@ -160,19 +156,37 @@ static inline void regroup_list_group(uint4 sixteen, __local ushort* cells, __lo
 
 // ------------------------------------------------------------------------------------------------
 // sorted_groups: a group sorts its items by path in local memory, then work-items that are neighbours
-// shade items that are neighbours in the sorted list.
+// shade items that are neighbours in the sorted list. A group whose keys hardly change from item to
+// item takes them as they are: of its waves of 32 items few have several paths, and each change of
+// the key costs one more, as each path does behind a sort, which takes as long as a quarter of the waves.
 #ifdef CLCOOK_REGROUP_SORTED_GROUPS
+#define MOST_CHANGES (PATHS + WINDOW / 128)
+
 __kernel REGROUP_GROUP void regroup_sorted_groups(REGROUP_ARGUMENTS) {
   __local ushort cells[CELLS];
   __local uint sums[GROUP];
   __local ushort list[WINDOW];
-  const uint4 sixteen = regroup_keys(keys, keys_offset, count);
-  const uint listed = regroup_count_group(sixteen, cells, sums);
-  regroup_list_group(sixteen, cells, list);
+  __local uint changes[1];
+  const uint lid = (uint)get_local_id(0);
+  const uint4 own = regroup_keys(keys, keys_offset, count);
+  if (lid == 0) changes[0] = 0;
+  uint own_changes = 0;
+#pragma unroll
+  for (uint k = 1; k < ITEMS; ++k) own_changes += regroup_key(own, k) != regroup_key(own, k - 1);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (own_changes != 0) atomic_add(changes, own_changes);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const bool sorts = changes[0] > MOST_CHANGES;
   const uint first = (uint)get_group_id(0) * WINDOW;
-  for (uint j = (uint)get_local_id(0); j < listed; j += GROUP) {
-    const uint i = first + list[j];
-    RESULT(i) = clcook_path_function((int)keys[keys_offset + i], ITEM(i), parameters);
+  uint listed = min(count - first, (uint)WINDOW);
+  if (sorts) {
+    listed = regroup_count_group(own, cells, sums);
+    regroup_list_group(own, cells, list);
+  }
+  for (uint j = lid; j < listed; j += GROUP) {
+    const uint i = first + (sorts ? list[j] : j);
+    const uint path = keys[keys_offset + i];
+    if (path < PATHS) RESULT(i) = clcook_path_function((int)path, ITEM(i), parameters);
   }
 }
 #endif
@@ -185,8 +199,8 @@ __kernel REGROUP_GROUP void regroup_sorted_groups(REGROUP_ARGUMENTS) {
 __kernel REGROUP_GROUP void regroup_count(KEYS, uint count, __global uint* restrict counts) {
   __local ushort cells[CELLS];
   __local uint sums[GROUP];
-  const uint4 sixteen = regroup_keys(keys, keys_offset, count);
-  const uint listed = regroup_count_group(sixteen, cells, sums);
+  const uint4 own = regroup_keys(keys, keys_offset, count);
+  const uint listed = regroup_count_group(own, cells, sums);
   const uint path = (uint)get_local_id(0);
   if (path < PATHS) {
     const uint end = path + 1 < PATHS ? clcook_bin_first(cells, path + 1, PATHS, GROUP) : listed;
@@ -250,8 +264,8 @@ __kernel REGROUP_GROUP void regroup_scatter(KEYS, uint count, __global const uin
   __local uint shift[PATHS];  // from a place in the group's list to one in `order`
   const uint lid = (uint)get_local_id(0);
   const uint group = (uint)get_group_id(0);
-  const uint4 sixteen = regroup_keys(keys, keys_offset, count);
-  const uint listed = regroup_count_group(sixteen, cells, sums);
+  const uint4 own = regroup_keys(keys, keys_offset, count);
+  const uint listed = regroup_count_group(own, cells, sums);
   uint begin = 0;
   for (uint p = 0; p < min(lid, (uint)PATHS); ++p) begin += totals[p];
   if (lid < PATHS) {
@@ -263,7 +277,7 @@ __kernel REGROUP_GROUP void regroup_scatter(KEYS, uint count, __global const uin
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  regroup_list_group(sixteen, cells, list);
+  regroup_list_group(own, cells, list);
   for (uint j = lid; j < listed; j += GROUP) {
     const uint i = group * WINDOW + list[j];
     order[order_offset + j + shift[keys[keys_offset + i]]] = i;

@@ -65,7 +65,8 @@ struct Problem {
 
 // How to run, for tuning; 0 is open.
 struct Tune {
-  int group = 0;  // work-items per work-group: 32, 64, 128 or 256; cpu_lanes: 1
+  int group = 0;     // work-items per work-group: 32, 64, 128 or 256; cpu_lanes: 1
+  int per_item = 0;  // sorted_groups: items that a work-item sorts, 2, 4, 8 or 16; others: 0
 };
 
 // The problem of a RegroupOrder.
@@ -160,7 +161,7 @@ struct Spec : PlainSpec {
     bool per_path = false;  // a launch for each path
     bool stays = false;     // as many groups as fill the device
     bool free = false;      // takes every path for every item
-    bool sorts = false;     // each group its own items, 16 per work-item
+    bool sorts = false;     // each group its own items, Tune::per_item per work-item
   };
   struct Resources {
     listing::Scratch scratch;
@@ -225,7 +226,7 @@ struct Spec : PlainSpec {
             .runs(alone)
             .with(&Traits::sorts)
             .against("branchy", "a group sorts its items by path in local memory")
-            .tunes()
+            .tunes({{"group", {128, 256}}, {"per_item", {16, 8, 4, 2}}})
             .preferred(),
         Row("binned", "count, scan and scatter list all items by path, a last launch shades them")
             .runs(behind_list)
@@ -253,8 +254,14 @@ struct Spec : PlainSpec {
 
   static const std::vector<Axis<Tune>>& axes() {
     static const std::vector<Axis<Tune>> all{
-        axis("group", &Tune::group, {128, 256}).only({32, 64, 128, 256}).on_cpus(1)};
+        axis("group", &Tune::group, {128, 256}).only({32, 64, 128, 256}).on_cpus(1),
+        axis("per_item", &Tune::per_item).only({0, 2, 4, 8, 16}).on_cpus(0)};
     return all;
+  }
+
+  static void check_tune(const Setup<Spec>& s) {
+    if (s.row.traits.sorts) return check_one_of(kName, "per_item", s.tune.per_item, {2, 4, 8, 16});
+    check_one_of(kName, text("per_item of ", s.row.name), s.tune.per_item, {0});
   }
 
   static void check(const Problem& p) {
@@ -278,8 +285,17 @@ struct Spec : PlainSpec {
     }
   }
 
-  static Tune defaults(const Row& row, const Problem&, const DeviceInfo& device) {
-    return {!row.is_for_cpus && device.cpu ? 64 : 0};
+  static Tune defaults(const Row& row, const Problem& p, const DeviceInfo& device) {
+    Tune out{!row.is_for_cpus && device.cpu ? 64 : 0, 0};
+    if (row.traits.sorts) out.per_item = per_item(p, device);
+    return out;
+  }
+  // As many as leave a GPU's compute units a group of 128 each.
+  static int per_item(const Problem& p, const DeviceInfo& device) {
+    int out = listing::kItems;
+    const std::size_t each = device.cpu ? 0 : p.items / std::max<cl_uint>(device.compute_units, 1);
+    while (!device.cpu && out > 2 && each < static_cast<std::size_t>(out) * 128) out /= 2;
+    return out;
   }
 
   // Of keys, items and results.
@@ -326,7 +342,7 @@ struct Spec : PlainSpec {
     for (int path = 0; path < (s.row.traits.per_path ? s.problem.paths : 1); ++path) {
       CompileUnit unit = variant_unit(s, embedded::regroup);
       listing::set_defines(unit.defines, s.problem, s.tune.group);
-      if (s.row.traits.sorts) unit.defines.set("CLCOOK_REGROUP_ITEMS", listing::kItems);
+      if (s.row.traits.sorts) unit.defines.set("CLCOOK_REGROUP_ITEMS", s.tune.per_item);
       if (s.row.is_for_cpus) unit.defines.set("CLCOOK_REGROUP_RUN", kCpuRun);
       if (s.row.traits.lists) unit.label = "shade";
       if (s.row.traits.per_path) {
@@ -378,9 +394,10 @@ struct Spec : PlainSpec {
   }
 
   static cl::Event alone(Call& c) {
-    const std::size_t each = c.setup.row.is_for_cpus    ? kCpuRun
-                             : c.setup.row.traits.sorts ? listing::kItems
-                                                        : 1;
+    const std::size_t each = c.setup.row.is_for_cpus ? kCpuRun
+                             : c.setup.row.traits.sorts
+                                 ? static_cast<std::size_t>(c.setup.tune.per_item)
+                                 : 1;
     return c.shade(c.kernels[0], (c.setup.problem.items + each - 1) / each, c.wait);
   }
 

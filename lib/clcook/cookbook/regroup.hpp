@@ -37,7 +37,8 @@ struct Shape {
   std::size_t run;
   double stray;
   std::size_t offset;
-  int group;  // 0: the tuning's
+  int group;     // 0: the tuning's
+  int per_item;  // of what sorts in groups; 0: the tuning's
 };
 
 inline Shape read(const Params& shape) {
@@ -50,14 +51,16 @@ inline Shape read(const Params& shape) {
   out.stray = shape.real("stray");
   out.offset = shape.as<std::size_t>("offset");
   out.group = shape.as<int>("group");
+  out.per_item = shape.as<int>("per_item");
   return out;
 }
 
-// What a variant runs with: the tuning, or the shape's group.
+// What a variant runs with: the tuning, or what the shape says.
 inline Regroup::Tune tune_of(const Regroup::Row& row, const Params& tune, const Params& shape) {
   Regroup::Tune out = Regroup::Posed::parse_tune(tune);
-  const int group = read(shape).group;
-  if (group != 0 && !row.is_for_cpus) out.group = group;
+  const Shape own = read(shape);
+  if (own.group != 0 && !row.is_for_cpus) out.group = own.group;
+  if (own.per_item != 0 && row.traits.sorts) out.per_item = own.per_item;
   return out;
 }
 
@@ -297,13 +300,21 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& params,
     for (const std::uint32_t key : all) add(key);
     return out;
   }
-  // The keys of each window in order; where groups take one path, each path is whole groups.
+  // The keys of each window in order; where groups take one path, each path is whole groups. Windows
+  // whose keys hardly change stay as they are.
   const std::size_t group = 128;
   const std::size_t window = traits.lists ? all.size() : group * clcook::regroup::listing::kItems;
   for (std::size_t first = 0; first < all.size(); first += window) {
     std::vector<std::size_t> counts(paths);
-    for (std::size_t i = first; i < std::min(all.size(), first + window); ++i) {
+    const std::size_t end = std::min(all.size(), first + window);
+    std::size_t changes = 0;
+    for (std::size_t i = first; i < end; ++i) {
       if (all[i] < paths) ++counts[all[i]];
+      if ((i - first) % clcook::regroup::listing::kItems != 0 && all[i] != all[i - 1]) ++changes;
+    }
+    if (traits.sorts && changes <= paths + window / 128) {
+      for (std::size_t i = first; i < end; ++i) add(all[i]);
+      continue;
     }
     for (std::uint32_t path = 0; path < paths; ++path) {
       for (std::size_t i = 0; i < counts[path]; ++i) add(path);
@@ -338,6 +349,8 @@ inline Recipe regroup() {
       Parameter::integer("key_bytes", "1: a key is a byte; 4: a uint", 1, 4, "1"),
       Parameter::integer("offset", "keys before the first", 0, 1 << 20, "0"),
       Parameter::integer("group", "work-items of a group; 0: the tuning's", 0, 256, "0"),
+      Parameter::integer("per_item", "items that one of sorted_groups sorts; 0: the tuning's", 0,
+                         16, "0"),
   };
   describe<Regroup, regroup_card::RegroupCase>(
       recipe, [](const Params& shape) { return regroup_card::read(shape).problem; },
@@ -353,6 +366,12 @@ inline Recipe regroup() {
       "items=2048 paths=8 run=1",
       "items=4097 paths=5 random=100 stray=5 offset=5",
       "items=20011 paths=32 random=100 stray=1 offset=2",
+      // Some groups of sorted_groups sort, some need not; with a few strays; and few items for each.
+      "items=20011 paths=8 run=64",
+      "items=5003 paths=32 run=512 stray=0.5 offset=4",
+      "items=4099 paths=8 random=100 stray=5 offset=1 per_item=2",
+      "items=1031 paths=32 random=100 key_bytes=4 stray=5 per_item=4",
+      "items=3001 paths=5 random=50 run=32 per_item=8",
       "items=70001 paths=32 random=10 run=512",
       "items=100003 paths=8 random=100 key_bytes=4 stray=30 offset=7",
       // The scan takes three turns: 587 groups, 256 in a turn.
