@@ -156,37 +156,19 @@ static inline void regroup_list_group(uint4 own, __local ushort* cells, __local 
 
 // ------------------------------------------------------------------------------------------------
 // sorted_groups: a group sorts its items by path in local memory, then work-items that are neighbours
-// shade items that are neighbours in the sorted list. A group whose keys hardly change from item to
-// item takes them as they are: of its waves of 32 items few have several paths, and each change of
-// the key costs one more, as each path does behind a sort, which takes as long as a quarter of the waves.
+// shade items that are neighbours in the sorted list.
 #ifdef CLCOOK_REGROUP_SORTED_GROUPS
-#define MOST_CHANGES (PATHS + WINDOW / 128)
-
 __kernel REGROUP_GROUP void regroup_sorted_groups(REGROUP_ARGUMENTS) {
   __local ushort cells[CELLS];
   __local uint sums[GROUP];
   __local ushort list[WINDOW];
-  __local uint changes[1];
-  const uint lid = (uint)get_local_id(0);
   const uint4 own = regroup_keys(keys, keys_offset, count);
-  if (lid == 0) changes[0] = 0;
-  uint own_changes = 0;
-#pragma unroll
-  for (uint k = 1; k < ITEMS; ++k) own_changes += regroup_key(own, k) != regroup_key(own, k - 1);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (own_changes != 0) atomic_add(changes, own_changes);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const bool sorts = changes[0] > MOST_CHANGES;
+  const uint listed = regroup_count_group(own, cells, sums);
+  regroup_list_group(own, cells, list);
   const uint first = (uint)get_group_id(0) * WINDOW;
-  uint listed = min(count - first, (uint)WINDOW);
-  if (sorts) {
-    listed = regroup_count_group(own, cells, sums);
-    regroup_list_group(own, cells, list);
-  }
-  for (uint j = lid; j < listed; j += GROUP) {
-    const uint i = first + (sorts ? list[j] : j);
-    const uint path = keys[keys_offset + i];
-    if (path < PATHS) RESULT(i) = clcook_path_function((int)path, ITEM(i), parameters);
+  for (uint j = (uint)get_local_id(0); j < listed; j += GROUP) {
+    const uint i = first + list[j];
+    RESULT(i) = clcook_path_function((int)keys[keys_offset + i], ITEM(i), parameters);
   }
 }
 #endif

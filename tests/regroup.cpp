@@ -273,20 +273,40 @@ TEST_CASE("few items of few paths are not sorted, but on CPUs") {
     return Regroup::Spec::is_short(p, device);
   };
   CHECK(is_short(1, 2));
-  CHECK(is_short(1422, 12));
-  CHECK(is_short(29311, 5));
-  CHECK(is_short(16000, 32));
-  CHECK(is_short(19800, 45));
-  CHECK_FALSE(is_short(19800, 46));
-  CHECK_FALSE(is_short(19900, 45));
-  CHECK(is_short(32563, 19));
-  CHECK_FALSE(is_short(32563, 32));
-  CHECK_FALSE(is_short(64000, 19));
-  CHECK(is_short(250000, 2));
-  CHECK_FALSE(is_short(100042, 24));
+  CHECK(is_short(17455, 3));
+  CHECK(is_short(29700, 2));
+  CHECK_FALSE(is_short(29701, 2));
+  CHECK_FALSE(is_short(19900, 3));
+  CHECK_FALSE(is_short(1422, 12));
   CHECK_FALSE(is_short(2291854, 14));
   device.cpu = true;
-  CHECK_FALSE(is_short(1422, 12));
+  CHECK_FALSE(is_short(17455, 3));
+}
+
+TEST_CASE("a group sorts some 64 items of each path, and fewer where compute units would be idle") {
+  clcook::DeviceInfo device;
+  device.gpu = true;
+  device.compute_units = 132;
+  const auto window = [&](std::size_t items, int paths) {
+    Regroup::Problem p;
+    p.items = items;
+    p.paths = paths;
+    const Regroup::Tune tune = Regroup::Spec::sorting(p, device);
+    return std::pair(tune.group, tune.per_item);
+  };
+  const std::size_t many = 4194304;
+  CHECK(window(many, 2) == std::pair(128, 4));
+  CHECK(window(many, 8) == std::pair(128, 4));
+  CHECK(window(many, 9) == std::pair(128, 8));
+  CHECK(window(many, 16) == std::pair(128, 8));
+  CHECK(window(many, 17) == std::pair(256, 8));
+  CHECK(window(many, 32) == std::pair(256, 8));
+  CHECK(window(200000, 32) == std::pair(256, 4));
+  CHECK(window(100000, 32) == std::pair(256, 2));
+  CHECK(window(60000, 32) == std::pair(128, 2));
+  CHECK(window(1, 2) == std::pair(128, 2));
+  device.cpu = true;
+  CHECK(window(1, 2) == std::pair(64, 16));
 }
 
 TEST_CASE("model: regrouping costs what its paths cost, a branch up to all of them") {

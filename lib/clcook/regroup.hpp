@@ -212,37 +212,38 @@ struct Spec : PlainSpec {
   static constexpr int kCpuRun = 4096;           // items per work-item of cpu_lanes
 
   static const std::vector<Row>& variants() {
+    const TuneAxis groups{"group", {128, 256}};
     static const std::vector<Row> all{
         Row("branchy", "an item per work-item, a branch over its path")
             .runs(alone)
             .baseline()
-            .tunes(),
+            .tunes({groups}),
         Row("branch_free", "every item takes all paths and keeps one result")
             .runs(alone)
             .with(&Traits::free)
             .against("branchy", "all paths are taken, one result is kept")
-            .tunes(),
+            .tunes({groups}),
         Row("sorted_groups", "each group sorts its items by path in local memory, then shades them")
             .runs(alone)
             .with(&Traits::sorts)
             .against("branchy", "a group sorts its items by path in local memory")
-            .tunes({{"group", {128, 256}}, {"per_item", {16, 8, 4, 2}}})
+            .tunes({groups, {"per_item", {8, 4, 16, 2}}})
             .preferred(),
         Row("binned", "count, scan and scatter list all items by path, a last launch shades them")
             .runs(behind_list)
             .with(&Traits::lists)
             .against("sorted_groups", "all items are sorted, in three launches before")
-            .tunes(),
+            .tunes({groups}),
         Row("launch_per_path", "binned with a launch for each path, the path compiled in")
             .runs(path_by_path)
             .with(&Traits::lists, &Traits::per_path, &Traits::stays)
             .against("binned", "a launch for each path, its code alone")
-            .tunes(),
+            .tunes({groups}),
         Row("queues", "binned by groups that stay and take batches of one path from a counter")
             .runs(from_queues)
             .with(&Traits::lists, &Traits::stays)
             .against("binned", "groups stay and take batches of one path")
-            .tunes(),
+            .tunes({groups}),
         Row("cpu_lanes",
             "for CPUs: a work-item sorts a run of items and shades 16 of one path in vectors")
             .runs(alone)
@@ -286,15 +287,20 @@ struct Spec : PlainSpec {
   }
 
   static Tune defaults(const Row& row, const Problem& p, const DeviceInfo& device) {
-    Tune out{!row.is_for_cpus && device.cpu ? 64 : 0, 0};
-    if (row.traits.sorts) out.per_item = per_item(p, device);
-    return out;
+    if (row.is_for_cpus) return {};
+    if (row.traits.sorts) return sorting(p, device);
+    return {device.cpu ? 64 : 0, 0};
   }
-  // As many as leave a GPU's compute units a group of 128 each.
-  static int per_item(const Problem& p, const DeviceInfo& device) {
-    int out = listing::kItems;
-    const std::size_t each = device.cpu ? 0 : p.items / std::max<cl_uint>(device.compute_units, 1);
-    while (!device.cpu && out > 2 && each < static_cast<std::size_t>(out) * 128) out /= 2;
+  // What a group sorts is as long as some 64 items of each path, so that waves of 32 hardly have two.
+  // Longer, a work-item shades more of them one after the other, while others have none. Where there
+  // are few items every compute unit of a GPU gets a part. As measured on an H200.
+  static Tune sorting(const Problem& p, const DeviceInfo& device) {
+    if (device.cpu) return {64, listing::kItems};
+    Tune out{p.paths <= 16 ? 128 : 256, p.paths <= 8 ? 4 : 8};
+    const std::size_t each = p.items / std::max<cl_uint>(device.compute_units, 1);
+    while (out.per_item > 2 && each < static_cast<std::size_t>(out.per_item) * 256)
+      out.per_item /= 2;
+    if (each < 512) out.group = 128;
     return out;
   }
 
@@ -326,12 +332,11 @@ struct Spec : PlainSpec {
     return out;
   }
 
-  // Whether sorting takes longer than the branches that it saves. On an H200 a sort takes some 22 us,
-  // however few items there are; a branch takes 0.5 us where each compute unit has 150 items or less,
-  // and as many times that as it has 150.
+  // Whether sorting takes longer than the branches that it saves: up to three paths, where a compute
+  // unit has 150 items or less, as measured on an H200.
   static bool is_short(const Problem& p, const DeviceInfo& device) {
     const double full = 150.0 * std::max<cl_uint>(device.compute_units, 1);
-    return !device.cpu && p.paths * std::max(static_cast<double>(p.items) / full, 1.0) <= 45;
+    return !device.cpu && p.paths * std::max(static_cast<double>(p.items) / full, 1.0) <= 3;
   }
 
   // Those of the list, then what shades.
@@ -382,7 +387,7 @@ struct Spec : PlainSpec {
   // they may be random, and a wave of 32 items takes each path that one of them has.
   static double operations(const Setup<Spec>& s) {
     constexpr double kFunction = 800;
-    constexpr double kSort = 1200;  // an item's place in local memory, which the next one waits for
+    constexpr double kSort = 400;  // an item's place in local memory, which the next one waits for
     constexpr double kWave = 32;
     const double paths = s.problem.paths;
     const auto& traits = s.row.traits;
@@ -390,7 +395,7 @@ struct Spec : PlainSpec {
     if (s.device.cpu) return kFunction * (traits.free ? paths : 1) + (orders ? kSort : 0);
     if (traits.free) return kFunction * paths;
     if (!orders) return kFunction * paths * (1 - std::pow(1 - 1 / paths, kWave));
-    return kFunction + kSort * (traits.lists ? 2 : 1);
+    return kFunction + kSort * (traits.lists ? 4 : 1);
   }
 
   static cl::Event alone(Call& c) {

@@ -276,8 +276,8 @@ class RegroupCase : public PlanCase<Regroup> {
 };
 
 // The segments: the paths, and what every item costs on top of them: an item of a sort in local
-// memory is counted and placed, about 16 operations, and its share of 16 of adding up the counters
-// of a work-item, 6 operations a path. A list of all items takes two such sorts.
+// memory is counted and placed, about 16 operations, and its share of adding up the counters of a
+// work-item, 6 operations a path. A list of all items takes two such sorts, of 16 for a work-item.
 inline model::LaneMasks lanes(const std::string& variant, const Params& params,
                               std::uint64_t seed) {
   const Shape shape = read(params);
@@ -285,7 +285,13 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& params,
   const Regroup::Row& row = *Regroup::Variant(variant).row();
   const auto& traits = row.traits;
   const auto paths = static_cast<std::uint32_t>(shape.problem.paths);
-  const double sort = 16 + 6.0 * paths / clcook::regroup::listing::kItems;
+  Regroup::Tune tune{128, clcook::regroup::listing::kItems};
+  if (traits.sorts) {  // where there are many
+    DeviceInfo gpu;
+    gpu.gpu = true;
+    tune = Regroup::Spec::sorting(shape.problem, gpu);
+  }
+  const double sort = 16 + 6.0 * paths / tune.per_item;
   const bool sorts = traits.sorts || row.is_for_cpus;
   model::LaneMasks out;
   for (std::uint32_t path = 0; path < paths; ++path)
@@ -300,21 +306,14 @@ inline model::LaneMasks lanes(const std::string& variant, const Params& params,
     for (const std::uint32_t key : all) add(key);
     return out;
   }
-  // The keys of each window in order; where groups take one path, each path is whole groups. Windows
-  // whose keys hardly change stay as they are.
-  const std::size_t group = 128;
-  const std::size_t window = traits.lists ? all.size() : group * clcook::regroup::listing::kItems;
+  // The keys of each window in order; where groups take one path, each path is whole groups.
+  const auto group = static_cast<std::size_t>(tune.group);
+  const std::size_t window =
+      traits.lists ? all.size() : group * static_cast<std::size_t>(tune.per_item);
   for (std::size_t first = 0; first < all.size(); first += window) {
     std::vector<std::size_t> counts(paths);
-    const std::size_t end = std::min(all.size(), first + window);
-    std::size_t changes = 0;
-    for (std::size_t i = first; i < end; ++i) {
+    for (std::size_t i = first; i < std::min(all.size(), first + window); ++i) {
       if (all[i] < paths) ++counts[all[i]];
-      if ((i - first) % clcook::regroup::listing::kItems != 0 && all[i] != all[i - 1]) ++changes;
-    }
-    if (traits.sorts && changes <= paths + window / 128) {
-      for (std::size_t i = first; i < end; ++i) add(all[i]);
-      continue;
     }
     for (std::uint32_t path = 0; path < paths; ++path) {
       for (std::size_t i = 0; i < counts[path]; ++i) add(path);
@@ -366,9 +365,7 @@ inline Recipe regroup() {
       "items=2048 paths=8 run=1",
       "items=4097 paths=5 random=100 stray=5 offset=5",
       "items=20011 paths=32 random=100 stray=1 offset=2",
-      // Some groups of sorted_groups sort, some need not; with a few strays; and few items for each.
-      "items=20011 paths=8 run=64",
-      "items=5003 paths=32 run=512 stray=0.5 offset=4",
+      // Of sorted_groups, fewer items for each.
       "items=4099 paths=8 random=100 stray=5 offset=1 per_item=2",
       "items=1031 paths=32 random=100 key_bytes=4 stray=5 per_item=4",
       "items=3001 paths=5 random=50 run=32 per_item=8",
