@@ -79,6 +79,18 @@ struct Times {
   std::map<std::string, std::map<std::string, double>> times;  // microseconds by shape and variant
 };
 
+// Whether a row is of a variant without axes, which runs as the problem asks, and was measured with
+// another tune, when it had axes.
+bool is_other_tune(const Runtime& runtime, const Recipe& recipe, const VariantInfo& variant,
+                   const Json& row) {
+  if (!variant.axes.empty()) return false;
+  const Params today = recipe.problem(params_of(row["shape"]))->close(variant, {}, runtime.info());
+  const Params then = params_of(row["tune"]);
+  return std::any_of(today.entries().begin(), today.entries().end(), [&](const Params::Entry& one) {
+    return then.find(one.name) != nullptr && *then.find(one.name) != one.value;
+  });
+}
+
 std::vector<Times> times_of(const Runtime& runtime, const Recipe& recipe, const Json& result) {
   std::vector<Times> out;
   std::map<std::string, std::string>
@@ -86,7 +98,9 @@ std::vector<Times> times_of(const Runtime& runtime, const Recipe& recipe, const 
   for (const Json& row : result["rows"]) {
     if (row["status"] != "measured" || row["mode"] != "hot") continue;
     const auto is_row = [&](const VariantInfo& one) { return row["variant"] == one.name; };
-    if (std::none_of(recipe.variants.begin(), recipe.variants.end(), is_row)) continue;  // of old
+    const auto variant = std::find_if(recipe.variants.begin(), recipe.variants.end(), is_row);
+    if (variant == recipe.variants.end()) continue;  // of old
+    if (is_other_tune(runtime, recipe, *variant, row)) continue;
     const Params shape = params_of(row["shape"]);
     std::string& asked = questions[shape.str()];
     if (asked.empty()) asked = question(runtime, *recipe.problem(shape));

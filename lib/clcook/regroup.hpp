@@ -227,7 +227,6 @@ struct Spec : PlainSpec {
             .runs(alone)
             .with(&Traits::sorts)
             .against("branchy", "a group sorts its items by path in local memory")
-            .tunes({groups, {"per_item", {8, 4, 16, 2}}})
             .preferred(),
         Row("binned", "count, scan and scatter list all items by path, a last launch shades them")
             .runs(behind_list)
@@ -291,7 +290,8 @@ struct Spec : PlainSpec {
     if (row.traits.sorts) return sorting(p, device);
     return {device.cpu ? 64 : 0, 0};
   }
-  // What a group sorts is as long as some 64 items of each path, so that waves of 32 hardly have two.
+  // Of sorted_groups, by the problem, so that nothing is left to tune by its size. What a group sorts
+  // is as long as some 64 items of each path, so that waves of 32 hardly have two.
   // Longer, a work-item shades more of them one after the other, while others have none. Where there
   // are few items every compute unit of a GPU gets a part. As measured on an H200.
   static Tune sorting(const Problem& p, const DeviceInfo& device) {
