@@ -49,10 +49,20 @@
 #define OUTPUTS CLCOOK_RANK_FILTER_OUTPUTS
 #define SIDE (2 * RADIUS + 1)
 
+// Channels of a vector of cpu_rows: 16, of bytes in a network 32 where the compiler has such vectors.
+#ifndef CLCOOK_RANK_FILTER_LANES
+#define CLCOOK_RANK_FILTER_LANES 16
+#endif
+#define LANES CLCOOK_RANK_FILTER_LANES
+
 #define KEY_BITS CLCOOK_CHANNEL_BITS
 #if KEY_BITS == 8
 typedef uchar stored;
+#if LANES > 16
+typedef uchar wide __attribute__((ext_vector_type(LANES)));
+#else
 typedef uchar16 wide;
+#endif
 typedef ushort16 wide_count;
 #define WIDE_BITS as_uchar16
 #define WIDE_COUNT convert_ushort16
@@ -258,11 +268,19 @@ __kernel RANK_FILTER_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void rank_filter_local_t
 //
 // In ascending order number k of two sorted sequences together is the smallest of the largest of i
 // values of one and k + 1 - i of the other, over all i.
-#define RANK_FILTER_SORT(V, a, i, j)   \
-  do {                                 \
-    const V low = min((a)[i], (a)[j]); \
-    (a)[j] = max((a)[i], (a)[j]);      \
-    (a)[i] = low;                      \
+#if LANES > 16  // no built-in function takes them
+#define RANK_FILTER_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define RANK_FILTER_MAX(a, b) ((a) < (b) ? (b) : (a))
+#else
+#define RANK_FILTER_MIN min
+#define RANK_FILTER_MAX max
+#endif
+
+#define RANK_FILTER_SORT(V, a, i, j)               \
+  do {                                             \
+    const V low = RANK_FILTER_MIN((a)[i], (a)[j]); \
+    (a)[j] = RANK_FILTER_MAX((a)[i], (a)[j]);      \
+    (a)[i] = low;                                  \
   } while (0)
 
 #if RADIUS == 1
@@ -363,7 +381,9 @@ __kernel RANK_FILTER_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void rank_filter_local_t
       const int rest = RANK + 1 - e;                                                      \
       if (rest >= 0 && rest <= (SIDE - 1) * SIDE) {                                       \
         const V last = e == 0 ? (V)(0) : own[e == 0 ? 0 : e - 1];                         \
-        best = min(best, rest == 0 ? last : max(last, common[rest == 0 ? 0 : rest - 1])); \
+        const V other = common[rest == 0 ? 0 : rest - 1];                                 \
+        const V most = rest == 0 ? last : RANK_FILTER_MAX(last, other);                   \
+        best = RANK_FILTER_MIN(best, most);                                               \
       }                                                                                   \
     }                                                                                     \
     return best;                                                                          \
@@ -614,7 +634,7 @@ __kernel RANK_FILTER_GROUP(TILE_W, 1, 1) void rank_filter_sliding_histogram(
 
 // ------------------------------------------------------------------------------------------------
 // cpu_rows: for a CPU. One work-item is a tile of TILE_W channels x TILE_H rows, whose keys
-// and halo lie in local memory, the neighbour in x CHANNELS further on; 16 channels are one explicit
+// and halo lie in local memory, the neighbour in x CHANNELS further on; LANES channels are one explicit
 // vector. Up to radius 3 the vectors go through the networks, OUTPUTS rows at a time; else the bits are
 // found one after the other as in select, with counts in vectors.
 //
@@ -661,11 +681,11 @@ RANK_FILTER_INLINE wide rank_filter_wide_values(wide keys) {
 // A whole vector by one store: PoCL takes vstore16() apart.
 RANK_FILTER_INLINE void rank_filter_put_wide(__global stored* to, int count, wide keys) {
   const wide values = rank_filter_wide_values(keys);
-  if (count >= 16) {
+  if (count >= LANES) {
     *(__global rank_filter_loose*)to = values;
   } else {
-    stored rest[16];
-    vstore16(values, 0, rest);
+    stored rest[LANES];
+    *(__private rank_filter_loose*)rest = values;
     for (int k = 0; k < count; ++k) to[k] = rest[k];
   }
 }
@@ -706,7 +726,7 @@ __kernel RANK_FILTER_GROUP(1, 1, 1) void rank_filter_cpu_rows(
 
 #if RADIUS <= 3
   for (int j = 0; j < rows; j += OUTPUTS) {
-    for (int f = 0; f < count; f += 16) {
+    for (int f = 0; f < count; f += LANES) {
       wide sorted[SIDE + OUTPUTS - 1][SIDE];
 #pragma unroll
       for (int t = 0; t < SIDE + OUTPUTS - 1; ++t) {
@@ -728,7 +748,7 @@ __kernel RANK_FILTER_GROUP(1, 1, 1) void rank_filter_cpu_rows(
 #else
   for (int j = 0; j < rows; ++j) {
     __global stored* to = dst + clcook_view_row(dst_view, 0, 0, y0 + j) + begin;
-    for (int f = 0; f < count; f += 16)
+    for (int f = 0; f < count; f += LANES)
       rank_filter_put_wide(to + f, count - f, rank_filter_wide_select(tile + j * LINE + f, rank));
   }
 #endif

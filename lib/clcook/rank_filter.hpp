@@ -118,6 +118,7 @@ struct Spec : PlainSpec {
   static constexpr int kMaxRadius = 32;
   static constexpr int kNetworkRadius = 3;            // the largest of the networks
   static constexpr int kCpuVector = 16;               // channels of a vector of cpu_rows
+  static constexpr int kCpuBytesVector = 32;          // of bytes in its networks
   static constexpr int kCpuRows = 16;                 // rows of a tile of cpu_rows
   static constexpr int kColumns = 192;                // of a tile of cpu_columns, at most
   static constexpr int kColumnRows = 128;             // rows of it
@@ -348,6 +349,9 @@ struct Spec : PlainSpec {
       const auto [width, rows] = cpu_tile(s);
       unit.defines.set("CLCOOK_RANK_FILTER_TILE_W", width);
       unit.defines.set("CLCOOK_RANK_FILTER_TILE_H", rows);
+      if (has_network(s) && channel_of(p.pixel) == Channel::u8 &&
+          quirks::has_long_vectors(s.device))
+        unit.defines.set("CLCOOK_RANK_FILTER_LANES", kCpuBytesVector);
       return {unit};
     }
     unit.defines.set("CLCOOK_RANK_FILTER_TILE_W", s.tune.tile_width);
