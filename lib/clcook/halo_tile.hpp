@@ -222,8 +222,8 @@ struct Spec : PlainSpec {
             .against("local_tile", "down the slices, neighbours in z stay in registers")
             .tunes({tiles({"64x14x16", "128x6x16", "64x14x8"})}),
         Row("columns_first",
-            "columns from global memory, then lines from local memory, few comparisons at any "
-            "radius")
+            "columns from global memory, then lines from local memory, neighbours share "
+            "comparisons")
             .runs(through_local)
             .with(&Traits::is_local, &Traits::is_columns_first)
             .against("local_tile_multi",
@@ -233,7 +233,7 @@ struct Spec : PlainSpec {
             "volumes: down the slices into memory, then each slice as columns_first does it")
             .runs(slices_first)
             .with(&Traits::is_local, &Traits::is_slices_first)
-            .against("local_tile", "one axis after the other, few comparisons at any radius")
+            .against("local_tile", "one axis after the other, neighbours share comparisons")
             .tunes({tiles({"24x16", "56x16"}), {"outputs", {8, 4}}}),
         Row("cpu_rows",
             "for CPUs: vectors of 16 channels, the neighbours of columns first and then of lines")

@@ -1,4 +1,4 @@
-// Gaussian blur of pictures of two or four channels in two passes over lines.
+// Gaussian blur of pictures of two to four channels in two passes over lines.
 //
 //   using clcook::LineBlur;
 //   LineBlur blur{runtime, {1920, 1080, 64.0, LineBlur::RadiusFraction(0.5)}};
@@ -55,7 +55,7 @@ struct Problem {
   double radius = 0;  // pixels, 0 to kMaxRadius, may be fractional; below 1 the blur is
                       // a copy
   RadiusFraction relative_sigma{};  // standard deviation; 0 makes the blur a copy
-  Pixel pixel = Pixel::rgba32f;     // of two or four channels
+  Pixel pixel = Pixel::rgba32f;     // of two to four channels
   // What the last channel is. Straight alpha goes from 0 to 1, of integers to the largest one. With
   // it a pixel weighs as much in the colours as its alpha says, and errors are those of colours times
   // alpha. Premultiplied colours are blurred like any channel; a copy is a copy.

@@ -186,10 +186,10 @@ struct Spec : PlainSpec {
             .against("cpu_rows", "histograms of columns, which a neighbourhood adds and subtracts")
             .for_cpus(),
         Row("columns_first",
-            "the minimum and maximum: columns, then lines, few comparisons at any radius")
+            "the minimum and maximum: columns, then lines, neighbours share comparisons")
             .with(&Traits::is_extreme)
             .against("local_tile_multi",
-                     "extremes separate: columns, then lines, few comparisons each")
+                     "extremes separate: columns, then lines, neighbours share comparisons")
             .tunes({{"tile_width", {56, 120}}, {"outputs", {8, 4}}}),
         Row("cpu_windows",
             "for CPUs, the minimum and maximum: columns, then windows of lines, in vectors")
