@@ -374,25 +374,25 @@ __kernel RANK_FILTER_GROUP(TILE_W, TILE_H / OUTPUTS, 1) void rank_filter_local_t
 #endif
 
 // Two results of SIDE + 1 sorted rows.
-#define RANK_FILTER_PAIR(NAME, V)                                                         \
-  RANK_FILTER_INLINE V NAME##_choose(const V* common, const V* own) {                     \
-    V best = ~(V)(0);                                                                     \
-    _Pragma("unroll") for (int e = 0; e <= SIDE; ++e) {                                   \
-      const int rest = RANK + 1 - e;                                                      \
-      if (rest >= 0 && rest <= (SIDE - 1) * SIDE) {                                       \
-        const V last = e == 0 ? (V)(0) : own[e == 0 ? 0 : e - 1];                         \
-        const V other = common[rest == 0 ? 0 : rest - 1];                                 \
-        const V most = rest == 0 ? last : RANK_FILTER_MAX(last, other);                   \
-        best = RANK_FILTER_MIN(best, most);                                               \
-      }                                                                                   \
-    }                                                                                     \
-    return best;                                                                          \
-  }                                                                                       \
-  RANK_FILTER_INLINE void NAME(V(*rows)[SIDE], V* upper, V* lower) {                      \
-    V common[(SIDE - 1) * SIDE];                                                          \
-    RANK_FILTER_COMMON(V, rows + 1, common);                                              \
-    *upper = NAME##_choose(common, rows[0]);                                              \
-    *lower = NAME##_choose(common, rows[SIDE]);                                           \
+#define RANK_FILTER_PAIR(NAME, V)                                       \
+  RANK_FILTER_INLINE V NAME##_choose(const V* common, const V* own) {   \
+    V best = ~(V)(0);                                                   \
+    _Pragma("unroll") for (int e = 0; e <= SIDE; ++e) {                 \
+      const int rest = RANK + 1 - e;                                    \
+      if (rest >= 0 && rest <= (SIDE - 1) * SIDE) {                     \
+        const V last = e == 0 ? (V)(0) : own[e == 0 ? 0 : e - 1];       \
+        const V other = common[rest == 0 ? 0 : rest - 1];               \
+        const V most = rest == 0 ? last : RANK_FILTER_MAX(last, other); \
+        best = RANK_FILTER_MIN(best, most);                             \
+      }                                                                 \
+    }                                                                   \
+    return best;                                                        \
+  }                                                                     \
+  RANK_FILTER_INLINE void NAME(V(*rows)[SIDE], V* upper, V* lower) {    \
+    V common[(SIDE - 1) * SIDE];                                        \
+    RANK_FILTER_COMMON(V, rows + 1, common);                            \
+    *upper = NAME##_choose(common, rows[0]);                            \
+    *lower = NAME##_choose(common, rows[SIDE]);                         \
   }
 
 #if RADIUS <= 3
