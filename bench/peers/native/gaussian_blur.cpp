@@ -12,24 +12,27 @@
 namespace {
 
 constexpr std::size_t kBlock = 64;
-typedef float Vector __attribute__((vector_size(64), aligned(4), may_alias));
+// As long as a register: g++ 12 takes longer ones apart, and then as if they were aligned as a whole.
+#if defined(__AVX512F__)
+constexpr std::size_t kBytes = 64;
+#elif defined(__AVX__)
+constexpr std::size_t kBytes = 32;
+#else
+constexpr std::size_t kBytes = 16;
+#endif
+typedef float Vector __attribute__((vector_size(kBytes), aligned(4), may_alias));
+constexpr std::size_t kVectors = kBlock * sizeof(float) / kBytes;
 
 // The sum over the taps of 64 values, which lie at at(k) for tap k.
 template <class At>
 void weighted(const std::vector<float>& w, const At& at, float* to) {
-  Vector a = {}, b = {}, c = {}, d = {};
+  Vector sums[kVectors] = {};
   for (std::size_t k = 0; k < w.size(); ++k) {
     const auto* from = reinterpret_cast<const Vector*>(at(k));
-    a += w[k] * from[0];
-    b += w[k] * from[1];
-    c += w[k] * from[2];
-    d += w[k] * from[3];
+    for (std::size_t v = 0; v < kVectors; ++v) sums[v] += w[k] * from[v];
   }
   auto* out = reinterpret_cast<Vector*>(to);
-  out[0] = a;
-  out[1] = b;
-  out[2] = c;
-  out[3] = d;
+  for (std::size_t v = 0; v < kVectors; ++v) out[v] = sums[v];
 }
 
 void put(float& to, float sum) { to = sum; }
