@@ -24,6 +24,21 @@ using namespace clcook::testing;
 
 constexpr std::uint32_t kUntouched = 0xCDCDCDCDu;
 
+// As far as defaults ask.
+DeviceInfo h200() {
+  DeviceInfo out;
+  out.gpu = true;
+  out.compute_units = 132;
+  return out;
+}
+
+Regroup::Problem problem_of(std::size_t items, int paths) {
+  Regroup::Problem out;
+  out.items = items;
+  out.paths = paths;
+  return out;
+}
+
 struct Listed {
   std::vector<std::uint32_t> order;  // as many as there are items
   std::vector<std::uint32_t> offsets;
@@ -235,6 +250,18 @@ TEST_CASE("all paths for every item is offered for few paths only") {
   CHECK(contains(offer.why, "9"));
 }
 
+TEST_CASE(
+    "a number of items to sort is refused that no kernel takes, or by a variant that sorts none") {
+  const auto refused = [](const char* variant, int per_item, const std::string& value) {
+    check_refused([&] { Regroup(runtime(), problem_of(8, 2), variant, {64, per_item}); }, value);
+  };
+  refused("sorted_groups", 3, "got 3");
+  refused("sorted_groups", 32, "got 32");
+  refused("sorted_groups", -2, "got -2");
+  refused("branchy", 4, "per_item of branchy must be 0, got 4");
+  CHECK(Regroup(runtime(), problem_of(8, 2), "sorted_groups", {64, 4}).tune().per_item == 4);
+}
+
 TEST_CASE("an order's views that are too small or overlap are refused") {
   const cl::Buffer keys = upload(std::vector<std::uint8_t>(64));
   const RegroupOrder sort{runtime(), {64, 4}};
@@ -263,14 +290,9 @@ TEST_CASE("data: the share of random paths, and runs without them") {
 }
 
 TEST_CASE("few items of few paths are not sorted, but on CPUs") {
-  clcook::DeviceInfo device;
-  device.gpu = true;
-  device.compute_units = 132;
+  DeviceInfo device = h200();
   const auto is_short = [&](std::size_t items, int paths) {
-    Regroup::Problem p;
-    p.items = items;
-    p.paths = paths;
-    return Regroup::Spec::is_short(p, device);
+    return Regroup::Spec::is_short(problem_of(items, paths), device);
   };
   CHECK(is_short(1, 2));
   CHECK(is_short(17455, 3));
@@ -284,14 +306,9 @@ TEST_CASE("few items of few paths are not sorted, but on CPUs") {
 }
 
 TEST_CASE("a group sorts some 64 items of each path, and fewer where compute units would be idle") {
-  clcook::DeviceInfo device;
-  device.gpu = true;
-  device.compute_units = 132;
+  DeviceInfo device = h200();
   const auto window = [&](std::size_t items, int paths) {
-    Regroup::Problem p;
-    p.items = items;
-    p.paths = paths;
-    const Regroup::Tune tune = Regroup::Spec::sorting(p, device);
+    const Regroup::Tune tune = Regroup::Spec::sorting(problem_of(items, paths), device);
     return std::pair(tune.group, tune.per_item);
   };
   const std::size_t many = 4194304;

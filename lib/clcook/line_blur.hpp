@@ -714,7 +714,8 @@ struct Spec : PlainSpec {
 // A plan: constructed once, called often.
 //
 // Construction also uploads the weights and allocates scratch memory, which cpu_fused does in its
-// first call and fused needs none of; the radius, sigma and the size of the picture are not part of the programs.
+// first call and fused needs none of. Sigma and the size of the picture are not part of the programs,
+// nor is the radius, but that fused has one up to 4, one up to 8 and one up to 10.
 // Thread-safe as Plan says. Calls of one plan and its copies share its scratch memory and therefore
 // run one after the other on the device; use one plan per stream of work for more.
 class LineBlur : public Plan<line_blur::Spec> {

@@ -260,8 +260,8 @@ struct Spec : PlainSpec {
   }
 
   static void check_tune(const Setup<Spec>& s) {
-    if (s.row.traits.sorts) return check_one_of(kName, "per_item", s.tune.per_item, {2, 4, 8, 16});
-    check_one_of(kName, text("per_item of ", s.row.name), s.tune.per_item, {0});
+    if (!s.row.traits.sorts)
+      check_one_of(kName, text("per_item of ", s.row.name), s.tune.per_item, {0});
   }
 
   static void check(const Problem& p) {
@@ -291,9 +291,9 @@ struct Spec : PlainSpec {
     return {device.cpu ? 64 : 0, 0};
   }
   // Of sorted_groups, by the problem, so that nothing is left to tune by its size. What a group sorts
-  // is as long as some 64 items of each path, so that waves of 32 hardly have two.
-  // Longer, a work-item shades more of them one after the other, while others have none. Where there
-  // are few items every compute unit of a GPU gets a part. As measured on an H200.
+  // is as long as some 64 items of each path, so that waves of 32 hardly have two. Longer, a work-item
+  // shades more of them one after the other, while others have none. Where there are few items every
+  // compute unit of a GPU gets a part. As measured on an H200.
   static Tune sorting(const Problem& p, const DeviceInfo& device) {
     if (device.cpu) return {64, listing::kItems};
     Tune out{p.paths <= 16 ? 128 : 256, p.paths <= 8 ? 4 : 8};
