@@ -30,6 +30,7 @@
 #define CLCOOK_GROUP_SIZE_LOCAL_TABLE_DIVERGENT_LOOP
 #define CLCOOK_GROUP_SIZE_STATIC_LOCAL_BARRIERS
 #define CLCOOK_GROUP_SIZE_REGISTERS_BARRIERS
+#define CLCOOK_GROUP_SIZE_CPU_RUNS_STREAMING
 #define CLCOOK_GROUP_SIZE_CPU_RUNS_BARRIERS
 #define CLCOOK_GROUP_SIZE_CPU_RUNS_DIVERGENT_LOOP
 #define CLCOOK_GROUP_SIZE_CPU_RUNS_SLOW_WAVE
@@ -452,6 +453,37 @@ __kernel GROUP_SIZE_ITEMS void group_size_registers_barriers(__global const uint
 // ------------------------------------------------------------------------------------------------
 // cpu_runs: an item does the work of 1024 alone, in vectors where values do not depend on each other.
 #define CPU_RUN 1024
+
+#ifdef CLCOOK_GROUP_SIZE_CPU_RUNS_STREAMING
+#include <clcook/streaming_store.clh>
+// A result of as many values goes past the cache, in whole lines of 16.
+#define CPU_PAST_CACHE (1 << 20)
+
+// Without a guard for each value: compilers make stores under a mask of it, which take several times
+// as long on some CPUs.
+__kernel GROUP_SIZE_ITEMS void group_size_cpu_runs_streaming(
+    __global const float* restrict x, ulong x_offset, __global float* restrict y, ulong y_offset,
+    ulong count, float factor, float summand, __local uint* padding) {
+  if (count == 0) padding[0] = 0;
+  const ulong first = (ulong)get_global_id(0) * CPU_RUN;
+  const ulong end = min(first + CPU_RUN, count);
+  __global const float* from = x + x_offset;
+  __global float* to = y + y_offset;
+  const bool streams = count >= CPU_PAST_CACHE;
+  ulong i = first;
+  const ulong whole = streams ? min(first + (-((ulong)(to + first) / 4) & 15), end) : first;
+  for (; i < whole; ++i) to[i] = fma(factor, from[i], summand);
+  for (; i + 16 <= end; i += 16) {
+    const float16 value = fma((float16)factor, vload16(0, from + i), (float16)summand);
+    if (streams) {
+      CLCOOK_STREAM(value, (__global float16*)(to + i));
+    } else {
+      vstore16(value, 0, to + i);
+    }
+  }
+  for (; i < end; ++i) to[i] = fma(factor, from[i], summand);
+}
+#endif
 
 #ifdef CLCOOK_GROUP_SIZE_CPU_RUNS_BARRIERS
 __kernel GROUP_SIZE_ITEMS void group_size_cpu_runs_barriers(__global const uint* restrict in,

@@ -595,6 +595,7 @@ of_opencl("NVIDIA", "580.", opencl.of_implementation, opencl.of_gpu)
 of_opencl("NVIDIA-copies", "580.", opencl.copies, columns=tuple(opencl.SIZES))
 of_opencl("NVIDIA-images", "580.", opencl.images, columns=opencl.ACCESSES)
 of_opencl("NVIDIA-groups", "580.", opencl.resident)
+of_opencl("NVIDIA-several", "580.", opencl.of_several)
 
 # ---- Files ----
 

@@ -107,9 +107,9 @@ def version_of(part):
 
 
 class Device:
-    def __init__(self, device):
+    def __init__(self, device, context=None):
         self.device = device
-        self.context = self.new_context()
+        self.context = context or self.new_context()
         self.queue = self.new_queue(PROFILING)
         self.units = self.info(0x1002)
 
@@ -568,3 +568,157 @@ def of_gpu(device):
     yield "10¹² multiply-adds a second", arithmetic(device)
     yield "copy of 16,777,259 floats: local size left open, 256", primes(device)
     yield "10 s of multiply-adds", clocks(device)
+
+
+# ---- Several GPUs of one host ----
+
+
+def beside(device):
+    """All GPUs of the platform of this one, itself first, each in a context of its own; then all in one context."""
+    found = next((listed("clGetDeviceIDs", platform, 4) for platform in listed("clGetPlatformIDs") if device.device in listed("clGetDeviceIDs", platform, 4)))
+    found.sort(key=lambda one: one != device.device)
+    shared = make("clCreateContext", None, len(found), (ctypes.c_void_p * len(found))(*found), None, None)
+    return [device, *map(Device, found[1:])], [Device(one, shared) for one in found]
+
+
+def pinned_rates(gpus, size=256 * MIB):
+    """GB/s of all of these together: up, down, both at once."""
+    lanes = []
+    for gpu in gpus:
+        for name in ("clEnqueueWriteBuffer", "clEnqueueReadBuffer"):
+            pinned = gpu.buffer(size, READ_WRITE | ALLOC_HOST)
+            at = gpu.map(pinned, MAP_READ | MAP_WRITE, size)
+            ctypes.memset(at, 1, size)
+            lanes.append((name, gpu, gpu.new_queue(), gpu.buffer(size), pinned, at))
+    found = []
+    for names in (("clEnqueueWriteBuffer",), ("clEnqueueReadBuffer",), ("clEnqueueWriteBuffer", "clEnqueueReadBuffer")):
+        used = [lane for lane in lanes if lane[0] in names]
+
+        def run(used=used):
+            for _ in range(4):
+                for name, _, queue, on, _, at in used:
+                    call(name, queue, on, 0, 0, size, ctypes.c_void_p(at), 0, None, None)
+                    call("clFlush", queue)
+            for lane in used:
+                lane[1].finish(lane[2])
+
+        found.append(4 * len(used) * size / seconds(run, 5) / 1e9)
+    for _, gpu, _, on, pinned, at in lanes:
+        gpu.unmap(pinned, at)
+        gpu.free(on, pinned)
+    return ", ".join(f"{one:.0f}" for one in found)
+
+
+def memory_used():
+    """MiB of each GPU's memory that are in use."""
+    query = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
+    return [int(one) for one in subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()]
+
+
+def across(shared):
+    """From the memory of the first device to that of the second, in one context of both."""
+    first, second = shared[:2]
+    sizes = {name: size for name, size in SIZES.items() if size >= MIB}
+    copied, moved, read = [], [], []
+    reads, source = second.kernel(READ), first.program(SET)
+    fills = make("clCreateKernel", source, ctypes.c_char_p(b"k"))
+    little = second.buffer(16)
+    for size in sizes.values():
+        one, other = first.buffer(size), second.buffer(size)
+
+        def written(one=one, size=size):
+            first.launch(fills, size // 16, 256, one)
+            first.finish()
+
+        def copy(one=one, other=other, size=size):
+            call("clEnqueueCopyBuffer", second.queue, one, other, 0, 0, size, 0, None, None)
+            second.finish()
+
+        def migrate(one=one):
+            call("clEnqueueMigrateMemObjects", second.queue, 1, (ctypes.c_void_p * 1)(one), 0, 0, None, None)
+            second.finish()
+
+        def kernel(one=one, size=size):
+            second.launch(reads, size // 16, 256, one, little)
+            second.finish()
+
+        second.fill(other, size)
+        second.finish()
+        copied.append(f"{size / seconds(copy, before=written) / 1e9:.2g}")
+        moved.append(f"{size / seconds(migrate, before=written) / 1e9:.2g}")
+        read.append(f"{1000 * seconds(kernel, before=written):.2g}, {1000 * seconds(kernel):.2g}")
+        first.free(one, other)
+    yield f"GB/s of clEnqueueCopyBuffer from one device to the other, by {', '.join(sizes)}", ", ".join(copied)
+    yield "GB/s of clEnqueueMigrateMemObjects, the same sizes", ", ".join(moved)
+    yield "ms of a kernel that reads what the other device wrote, and again, the same sizes", "; ".join(read)
+
+
+def where_buffers_are(shared):
+    """MiB on each device: of a new buffer of 1 GiB, after the first device wrote it, after the second read it."""
+    first, second = shared[:2]
+    fills, reads, little = first.kernel(SET), second.kernel(READ), second.buffer(16)
+    for gpu in (first, second):
+        gpu.launch(fills if gpu is first else reads, 256, 256, *([little] if gpu is first else [little, little]))
+        gpu.finish()
+    before, found, size = memory_used(), [], 1 << 30
+    buffer = first.buffer(size)
+    for step in (lambda: None, lambda: first.launch(fills, size // 16, 256, buffer), lambda: second.launch(reads, size // 16, 256, buffer, little)):
+        step()
+        first.finish()
+        second.finish()
+        found.append(" and ".join(str(now - then) for now, then in list(zip(memory_used(), before))[:2]))
+    first.free(buffer)
+    return ", ".join(found)
+
+
+def spins_at_once(gpus):
+    """The time of a kernel on each at once over that on the first alone."""
+    ready = [(gpu, gpu.kernel(SPIN), gpu.buffer(64)) for gpu in gpus]
+
+    def wall(some):
+        def run():
+            for _ in range(8):
+                for gpu, kernel, buffer in some:
+                    gpu.launch(kernel, gpu.units * 256, 256, buffer, ctypes.c_int(200_000), ctypes.c_float(0.5))
+                    call("clFlush", gpu.queue)
+            for gpu, *_ in some:
+                gpu.finish()
+
+        return seconds(run, 5)
+
+    return wall(ready) / wall(ready[:1])
+
+
+def builds_for(shared):
+    """Milliseconds to build a program of ten kernels in one context: for the first device, for all."""
+    found = []
+    for which in (shared[:1], shared):
+        times = []
+        for _ in range(3):
+            serial = time.perf_counter_ns() % 1_000_003
+            source = "".join(
+                f"__kernel void k{at}(__global const float* a, __global float* b, int n) {{ int i = get_global_id(0); float v = {serial + at}.0f;"
+                " for (int j = 0; j < n; ++j) v = v * a[i + j] + sqrt(a[j]); b[i] = v / a[i]; }\n" for at in range(10))  # fmt: skip
+            given = ctypes.c_char_p(source.encode())
+            program = make("clCreateProgramWithSource", shared[0].context, 1, ctypes.byref(given), None)
+            listed_here = (ctypes.c_void_p * len(which))(*[one.device for one in which])
+            begin = time.perf_counter()
+            call("clBuildProgram", program, len(which), listed_here, None, None, None)
+            times.append(1000 * (time.perf_counter() - begin))
+        found.append(statistics.median(times))
+    return ", ".join(f"{one:.0f}" for one in found)
+
+
+def of_several(device):
+    """What changes where a host has more than one GPU."""
+    apart, shared = beside(device)
+    if len(apart) < 2:
+        raise RuntimeError("there is one GPU")
+    yield "GPUs", str(len(apart))
+    yield "GB/s of pinned copies on one: up, down, both at once", pinned_rates(apart[:1])
+    yield "GB/s of pinned copies on all together: up, down, both at once", pinned_rates(apart)
+    yield "the same in one context of all", pinned_rates(shared)
+    yield from across(shared)
+    yield "MiB on each of two devices in one context: a new buffer of 1 GiB, written by the first, read by the second", where_buffers_are(shared)
+    yield "time of kernels on all over that on one, 1 is side by side: a context each, one context", f"{spins_at_once(apart):.2f}, {spins_at_once(shared):.2f}"
+    yield "ms to build a program of ten kernels in one context, for one device and for all", builds_for(shared)

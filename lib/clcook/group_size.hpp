@@ -181,11 +181,7 @@ struct Spec : PlainSpec {
     return {std::string(kRecipe) + "/" + to_string(p.work)};
   }
 
-  // On a CPU nothing is to be gained over direct's streaming.
-  static bool does(const Row& row, Work work) {
-    if (row.is_for_cpus && work == Work::streaming) return false;
-    return row.traits.only.value_or(work) == work;
-  }
+  static bool does(const Row& row, Work work) { return row.traits.only.value_or(work) == work; }
 
   // Bytes of local memory that a group takes without padding.
   static std::size_t local_bytes(const Row& row, Work work) {
