@@ -201,6 +201,10 @@ def seconds(action, times=7, before=lambda: None):
     return statistics.median(found[1:])
 
 
+def two_digits(value):
+    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
+
+
 # ---- What it answers ----
 
 
@@ -340,7 +344,7 @@ def copies(device):
             device.unmap(buffer, mapped[0])
         device.free(on, pinned, used)
     for what, rates in found.items():
-        yield what, [f"{one:.2g}" if one < 10 else f"{one:.0f}" for one in rates]
+        yield what, [two_digits(one) for one in rates]
 
 
 def where_kernels_read(device):
@@ -615,14 +619,32 @@ def memory_used():
     return [int(one) for one in subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()]
 
 
-def across(shared):
+def by_hand(first, second, sizes):
+    """GB/s from a buffer of the first device to one of the second, through pinned memory of the first."""
+    found = []
+    for size in sizes.values():
+        one, other, pinned = first.buffer(size), second.buffer(size), first.buffer(size, READ_WRITE | ALLOC_HOST)
+        at = first.map(pinned, MAP_READ | MAP_WRITE, size)
+        memory = ctypes.c_void_p(at)
+        ctypes.memset(at, 1, size)
+
+        def copy(one=one, other=other, memory=memory, size=size):
+            call("clEnqueueReadBuffer", first.queue, one, 1, 0, size, memory, 0, None, None)
+            call("clEnqueueWriteBuffer", second.queue, other, 1, 0, size, memory, 0, None, None)
+
+        found.append(two_digits(size / seconds(copy) / 1e9))
+        first.unmap(pinned, at)
+        first.free(one, pinned)
+        second.free(other)
+    return ", ".join(found)
+
+
+def across(apart, shared):
     """From the memory of the first device to that of the second, in one context of both."""
     first, second = shared[:2]
     sizes = {name: size for name, size in SIZES.items() if size >= MIB}
     copied, moved, read = [], [], []
-    reads, source = second.kernel(READ), first.program(SET)
-    fills = make("clCreateKernel", source, ctypes.c_char_p(b"k"))
-    little = second.buffer(16)
+    reads, fills, little = second.kernel(READ), first.kernel(SET), second.buffer(16)
     for size in sizes.values():
         one, other = first.buffer(size), second.buffer(size)
 
@@ -644,12 +666,13 @@ def across(shared):
 
         second.fill(other, size)
         second.finish()
-        copied.append(f"{size / seconds(copy, before=written) / 1e9:.2g}")
-        moved.append(f"{size / seconds(migrate, before=written) / 1e9:.2g}")
-        read.append(f"{1000 * seconds(kernel, before=written):.2g}, {1000 * seconds(kernel):.2g}")
+        copied.append(two_digits(size / seconds(copy, before=written) / 1e9))
+        moved.append(two_digits(size / seconds(migrate, before=written) / 1e9))
+        read.append(f"{two_digits(1000 * seconds(kernel, before=written))}, {two_digits(1000 * seconds(kernel))}")
         first.free(one, other)
     yield f"GB/s of clEnqueueCopyBuffer from one device to the other, by {', '.join(sizes)}", ", ".join(copied)
     yield "GB/s of clEnqueueMigrateMemObjects, the same sizes", ", ".join(moved)
+    yield "GB/s of a read to pinned memory and a write from there, in contexts of their own, the same sizes", by_hand(*apart[:2], sizes)
     yield "ms of a kernel that reads what the other device wrote, and again, the same sizes", "; ".join(read)
 
 
@@ -701,9 +724,9 @@ def builds_for(shared):
                 " for (int j = 0; j < n; ++j) v = v * a[i + j] + sqrt(a[j]); b[i] = v / a[i]; }\n" for at in range(10))  # fmt: skip
             given = ctypes.c_char_p(source.encode())
             program = make("clCreateProgramWithSource", shared[0].context, 1, ctypes.byref(given), None)
-            listed_here = (ctypes.c_void_p * len(which))(*[one.device for one in which])
+            gpus = (ctypes.c_void_p * len(which))(*[one.device for one in which])
             begin = time.perf_counter()
-            call("clBuildProgram", program, len(which), listed_here, None, None, None)
+            call("clBuildProgram", program, len(which), gpus, None, None, None)
             times.append(1000 * (time.perf_counter() - begin))
         found.append(statistics.median(times))
     return ", ".join(f"{one:.0f}" for one in found)
@@ -718,7 +741,7 @@ def of_several(device):
     yield "GB/s of pinned copies on one: up, down, both at once", pinned_rates(apart[:1])
     yield "GB/s of pinned copies on all together: up, down, both at once", pinned_rates(apart)
     yield "the same in one context of all", pinned_rates(shared)
-    yield from across(shared)
+    yield from across(apart, shared)
     yield "MiB on each of two devices in one context: a new buffer of 1 GiB, written by the first, read by the second", where_buffers_are(shared)
     yield "time of kernels on all over that on one, 1 is side by side: a context each, one context", f"{spins_at_once(apart):.2f}, {spins_at_once(shared):.2f}"
     yield "ms to build a program of ten kernels in one context, for one device and for all", builds_for(shared)

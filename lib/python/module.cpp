@@ -35,6 +35,21 @@ const Runtime& standard_runtime() {
   return *runtime;
 }
 
+const std::vector<Runtime>& all_runtimes() {
+  refuse_fork();
+  static const auto* runtimes = [] {
+    const Runtime& first = standard_runtime();
+    auto* all = new std::vector<Runtime>{first};
+    for (const DeviceCandidate& one : find_devices()) {
+      if (one.usable && one.device() != first.device()() &&
+          one.info.platform == first.info().platform && one.info.gpu == first.info().gpu)
+        all->push_back(Runtime::pick(one.spec));
+    }
+    return all;
+  }();
+  return *runtimes;
+}
+
 namespace {
 
 // Two, so that rows of one call go up while those of another come down; more would only share the
@@ -176,6 +191,16 @@ NB_MODULE(_clcook, m) {
   m.def("_device", [] {
     const clcook::python::Unlocked unlocked;
     return clcook::python::standard_runtime().info().name;
+  });
+  m.def("_devices", [] {
+    std::vector<std::string> names;
+    {
+      const clcook::python::Unlocked unlocked;
+      for (const clcook::Runtime& rt : clcook::python::all_runtimes()) names.push_back(rt.info().name);
+    }
+    nb::list out;
+    for (const std::string& name : names) out.append(name.c_str());
+    return out;
   });
   m.def("_runtime", [] {
     const clcook::python::Unlocked unlocked;

@@ -371,6 +371,8 @@ inline HostArray host_array(std::uintptr_t address, std::size_t pitch) {
 
 // The runtime of functions on numpy arrays: the device that CLCOOK_DEVICE names, or the best.
 const Runtime& standard_runtime();
+// It, and one of every other device of its platform and kind.
+const std::vector<Runtime>& all_runtimes();
 
 // A staging of the standard runtime, of those that are kept: for one way, up or down, since others may
 // wait for it.

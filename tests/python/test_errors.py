@@ -84,6 +84,8 @@ def strange(a, **more):
         (lambda: blur(GOOD, None), clcook.WrongType, ["sigma", "None"]),
         (lambda: blur(GOOD, (1, 2, 3)), clcook.InvalidArgument, ["sigma", "got 3"]),
         (lambda: blur(GOOD, 1, alpha="straight", channel_axis=0), clcook.InvalidArgument, ["channels"]),
+        (lambda: blur(GOOD, 1, devices="both"), clcook.InvalidArgument, ["one, all", "'both'"]),
+        (lambda: blur(GOOD, 1, devices=2), clcook.WrongType, ["devices", "int"]),
         (lambda: blur(GOOD, -1), clcook.InvalidArgument, ["0 to 500", "-1"]),
         (lambda: blur(GOOD, 501), clcook.InvalidArgument, ["0 to 500", "501"]),
         (lambda: blur(GOOD, float("nan")), clcook.InvalidArgument, ["sigma", "nan"]),

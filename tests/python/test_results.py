@@ -7,7 +7,7 @@ import sys
 import clcook
 import numpy as np
 import pytest
-from conftest import DATA, MODES, PIXELS, blur, picture, pixel_type, plain, some
+from conftest import DATA, MODES, PIXELS, blur, picture, pixel_type, plain, python, some
 
 
 def cpp_blur(tmp_path, a, sigma, border="clamp", truncate=4):
@@ -287,6 +287,35 @@ def test_means_of_lines_volumes_and_frames_stay_within_their_range(monkeypatch, 
             assert is_within_range(clcook.gaussian_blur(a, sigma), a, axes), f"{name}, {sigma}"
         assert is_within_range(clcook.gaussian_blur(a, 2, channel_axis=0), a, (1, 2)), name
         assert is_within_range(clcook.gaussian_blur(a[0, 0], 2), a[0, 0], (0,)), name
+
+
+ON_ALL = """
+import numpy as np, clcook, threading
+random = np.random.default_rng(3)
+for dtype in ("uint8", "uint16", "float16", "float32"):
+    picture = (random.random((4, 203, 97)) * (1 if dtype.startswith("f") else 200)).astype(dtype)
+    for image, sigma, axis in ((picture[0], 5, None), (picture, (1, 2, 3), None), (picture, 2, 0), (picture, 2, -1)):
+        if axis == -1:
+            image = np.ascontiguousarray(np.moveaxis(image, 0, -1))
+        for mode in ("nearest", "wrap"):
+            one = clcook.gaussian_blur(image, sigma, mode=mode, channel_axis=axis)
+            out = image.copy()
+            calls = [threading.Thread(target=clcook.gaussian_blur, args=(image, sigma),
+                                      kwargs=dict(mode=mode, channel_axis=axis, devices="all")) for _ in range(2)]
+            for call in calls: call.start()
+            assert clcook.gaussian_blur(out, sigma, mode=mode, channel_axis=axis, out=out, devices="all") is out
+            for call in calls: call.join()
+            print(int(np.array_equal(out.view(np.uint8), one.view(np.uint8))), end="")
+clcook.clear()
+flat = np.full((300, 200), 1 / 3, np.float32)
+print(int((clcook.gaussian_blur(flat, 9, devices="all") == flat).all()), len(clcook.devices()))
+"""
+
+
+@pytest.mark.parametrize("drivers, count", [("pthread", 1), ("pthread basic", 2)])
+def test_all_devices_make_what_one_makes(drivers, count):
+    said = python(ON_ALL, POCL_DEVICES=drivers, CLCOOK_DEVICE="pocl")
+    assert said.split() == ["1" * 33, str(count)]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])

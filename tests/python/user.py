@@ -51,6 +51,7 @@ def arrays(a: np.ndarray, texture: pathlib.Path) -> List[np.ndarray]:
     out += [gaussian_blur(gray, np.array([3, 1]), mode="reflect")]
     out.append(gaussian_blur(a, 2, channel_axis=np.int64(-1), alpha="straight", out=frame))
     out.append(gaussian_blur(gray, 2, mode="constant", cval=np.uint8(3), truncate=np.float32(3)))
+    out.append(gaussian_blur(gray, 2, devices="all"))
     out.append(rank_filter(gray, np.int64(2), np.float32(0.25), mode="wrap", cval=0, out=None))
     out.append(dilate(gray, 1, mode="nearest", channel_axis=None))
     out.append(erode(gray, 1, mode="nearest", channel_axis=None))
@@ -155,6 +156,7 @@ def other_plans(queue: cl.CommandQueue, b: cl.Buffer, image: cl.Image) -> None:
 def refused(queue: cl.CommandQueue, a: np.ndarray) -> None:
     gaussian_blur(a, "wide")  # type: ignore
     gaussian_blur(a, 2, mode="edge")  # type: ignore
+    gaussian_blur(a, 2, devices="some")  # type: ignore
     rank_filter(a, 1.5)  # type: ignore
     clcook.GaussianBlur(queue, width="wide")  # type: ignore
     clcook.GaussianBlur(queue, tune=3)  # type: ignore

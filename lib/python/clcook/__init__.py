@@ -71,6 +71,11 @@ def device() -> str:
     return _clcook._device()
 
 
+def devices() -> list[str]:
+    """The names of that device and of all others of its platform and kind: what devices="all" means."""
+    return _clcook._devices()
+
+
 def queue() -> _Any:
     """The pyopencl.CommandQueue of that device, which functions on numpy arrays use. Plans that were
     pickled are made anew on it: their buffers belong to its context."""

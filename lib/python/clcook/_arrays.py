@@ -30,6 +30,7 @@ Mode = Literal[
     "grid-constant",
 ]
 Alpha = Literal["none", "straight", "premultiplied"]
+Devices = Literal["one", "all"]
 # numpy's scalars are such numbers too, and an array of one is one.
 Number = SupportsFloat
 Whole = SupportsIndex
@@ -262,6 +263,7 @@ class _Plans:
             idle, self._idle = self._idle, OrderedDict()
         _results.clear()
         _clcook._clear_stagings()
+        _clcook._clear_pipeline()
         if idle:
             idle.clear()
             _clcook._trim()
@@ -470,6 +472,7 @@ def gaussian_blur(
     channel_axis: Whole | None = None,
     alpha: Alpha = "none",
     out: np.ndarray | None = None,
+    devices: Devices = "one",
 ) -> np.ndarray:
     """Blurs a line, a picture or a volume with a Gaussian of any sigma; returns an array like `image`.
 
@@ -487,6 +490,8 @@ def gaussian_blur(
         in a PNG; then they count as much as their alpha says. "none" and "premultiplied" blur each
         channel by itself.
     out: where to write to, an array of the same shape and type; may be `image`, or overlap it.
+    devices: "one" is clcook.device(); with "all", every device of its platform and kind takes strips of
+        the rows, or slabs of a volume, as it gets ready. That pays for pictures of hundreds of megabytes.
 
     The result is the one of the C++ plan, bit for bit, and that of scipy.ndimage.gaussian_filter
     within what the plan promises; integers are rounded, not cut off. Floats that the rounding of sums
@@ -497,6 +502,11 @@ def gaussian_blur(
     Thread-safe. Raises clcook.Error.
     """
     where = "gaussian_blur"
+    if not isinstance(devices, str):
+        raise _invalid(where, f"devices must be a str, got {type(devices).__name__}", True)
+    if devices not in ("one", "all"):
+        raise _invalid(where, f"devices must be one of one, all, got {devices!r}")
+    on_all = devices == "all"
 
     def pose(extents: tuple[int, ...], channels: int) -> tuple[Callable, Callable]:
         problem, x, y = _gaussian_problem(
@@ -507,19 +517,20 @@ def gaussian_blur(
 
         def run(src: np.ndarray, dst: np.ndarray, row_dims: int) -> None:
             memory = _memory(src, dst, row_dims, where)
-            try:
-                _plans.run(
-                    key,
-                    lambda: _clcook._GaussianBlurOnHost(**whole),
-                    lambda plan: plan.run(*memory, x, y),
-                )
-                return
-            except OutOfResources:
-                _plans.clear()
-            # The picture is larger than the device.
+            if not on_all:
+                try:
+                    _plans.run(
+                        key,
+                        lambda: _clcook._GaussianBlurOnHost(**whole),
+                        lambda plan: plan.run(*memory, x, y),
+                    )
+                    return
+                except OutOfResources:
+                    _plans.clear()  # the picture is larger than the device
             if np.may_share_memory(src, dst):
                 src = src.copy()
-            _clcook._gaussian_by_strips(*_memory(src, dst, row_dims, where), **whole)
+            memory = _memory(src, dst, row_dims, where)
+            _clcook._gaussian_by_strips(*memory, on_all, **whole)
 
         return lambda: _clcook._gaussian_halo(**whole), run
 

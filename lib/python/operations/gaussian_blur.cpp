@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <type_traits>
@@ -405,12 +406,41 @@ class BlurOnHost : public PictureOnHost<GaussianBlur> {
   }
 };
 
-// Of what a device lacks the memory for; src and dst share no memory.
-void blur_by_strips(const Problem& problem, const HostArray& src, const HostArray& dst) {
-  const auto blur = [&] {
-    StripPipeline pipeline({standard_runtime()});
+// Over all devices, with its pinned memory and the buffers of strips; made by the first call that asks
+// for them. Calls take turns: each has all devices.
+struct OnAllDevices {
+  std::mutex mutex;
+  std::unique_ptr<StripPipeline> pipeline;
+};
+OnAllDevices& on_all_devices() {
+  static auto* kept = new OnAllDevices;  // a child of a fork does not release it
+  return *kept;
+}
+
+void clear_pipeline() {
+  if (is_forked()) return;
+  const Unlocked unlocked;
+  const std::lock_guard<std::mutex> lock(on_all_devices().mutex);
+  on_all_devices().pipeline.reset();
+}
+
+// Of what a device lacks the memory for, or all devices share; src and dst share no memory.
+void blur_by_strips(const Problem& problem, const HostArray& src, const HostArray& dst,
+                    bool on_all) {
+  const auto blur_over = [&](StripPipeline& pipeline) {
     GaussianBlur::by_strips(pipeline, problem, src.begin, src.pitch, dst.begin, dst.pitch, 0,
                             [](std::size_t) { check_signals(); });
+  };
+  const auto blur = [&] {
+    if (!on_all) {
+      StripPipeline pipeline({standard_runtime()});
+      return blur_over(pipeline);
+    }
+    const std::vector<Runtime>& all = all_runtimes();
+    OnAllDevices& kept = on_all_devices();
+    const std::lock_guard<std::mutex> lock(kept.mutex);
+    if (kept.pipeline == nullptr) kept.pipeline = std::make_unique<StripPipeline>(all);
+    blur_over(*kept.pipeline);
   };
   const auto in_ranges = [&](auto& ranges) {
     blur();
@@ -495,11 +525,12 @@ void bind_gaussian_blur(nb::module_& m) {
       .def_prop_ro("bytes", [](const Held<BlurOnHost>& self) { return self.get().bytes(); });
 
   m.def("_gaussian_by_strips", [](std::uintptr_t src, std::size_t src_pitch, std::uintptr_t dst,
-                                  std::size_t dst_pitch, const nb::kwargs& values) {
+                                  std::size_t dst_pitch, bool on_all, const nb::kwargs& values) {
     const Problem problem = problem_of(fields(), values, kName);
     const Unlocked unlocked;
-    blur_by_strips(problem, host_array(src, src_pitch), host_array(dst, dst_pitch));
+    blur_by_strips(problem, host_array(src, src_pitch), host_array(dst, dst_pitch), on_all);
   });
+  m.def("_clear_pipeline", &clear_pipeline);
 }
 
 }  // namespace clcook::python
