@@ -506,25 +506,42 @@ def conventions_table(result, package):
 CLOCKS = {"us": "the device's", "caller_us": "from numpy to numpy"}
 
 
+def whole_grids(grids):
+    """Rows of one seed on one device are one draw, also where recipes were measured in runs of their own: lists of results."""
+    out = []
+    for one in grids:
+        recipes = {row["recipe"] for row in one.json["rows"]}
+        for parts in out:
+            same = (parts[0].device, parts[0].json["seed"]) == (one.device, one.json["seed"])
+            if same and not any(row["recipe"] in recipes for part in parts for row in part.json["rows"]):
+                parts.append(one)
+                break
+        else:
+            out.append([one])
+    return out
+
+
 def grid_table(results):
     """Of rows that nobody chose: how many are lost to the fastest other program, and by how much."""
     table = Table(["Device", "Clock", "Rows", *map(Right, ["How many", "Lost", "Worst", "5 % quantile", "Median"])])
-    grids = [one for one in results if one.kind == "grid"]
-    recipes = [list(dict.fromkeys(row["recipe"] for row in one.json["rows"])) for one in grids]
-    most = max(map(len, recipes), default=0)
-    devices = [short_device(results, "grid", one.device) + (f", {', '.join(names)}" if len(names) < most else "")
+    grids = whole_grids([one for one in results if one.kind == "grid"])
+    rows_of = [[row for part in one for row in part.json["rows"]] for one in grids]
+    recipes = [list(dict.fromkeys(row["recipe"] for row in rows)) for rows in rows_of]
+    most = {one[0].device: 0 for one in grids}
+    for one, names in zip(grids, recipes):
+        most[one[0].device] = max(most[one[0].device], len(names))
+    devices = [short_device(results, "grid", one[0].device) + (f", {', '.join(names)}" if len(names) < most[one[0].device] else "")
                for one, names in zip(grids, recipes)]
-    for result, device in zip(grids, devices):
+    for rows, device in zip(rows_of, devices):
         for clock, title in CLOCKS.items():
-            for part, count, lost, *ratios in grid.summary(result.json["rows"], clock):
+            for part, count, lost, *ratios in grid.summary(rows, clock):
                 table.add(device, title, part, str(count), f"{lost} ({percent(lost / count)})", *(times(one) + "×" for one in ratios))
     if not grids:
         table.add(NOT_MEASURED, *["-"] * 7)
     notes = []
-    for one, device in zip(grids, devices):
-        rows = one.json["rows"]
+    for one, rows, device in zip(grids, rows_of, devices):
         over, absent = sum(row.get("skipped") == "the time was over" for row in rows), ", ".join(grid.absent(rows))
-        parts = [f"{device}: seed {one.json['seed']} of {one.date[:10]}, {len(rows)} rows drawn"]
+        parts = [f"{device}: seed {one[0].json['seed']} of {one[0].date[:10]}, {len(rows)} rows drawn"]
         parts += [f"for {over} the time was over"] if over else []
         for ratio, row in grid.worst(rows, count=1):
             shape = " ".join(f"{name}={value}" for name, value in row["shape"].items())

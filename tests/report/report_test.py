@@ -1215,6 +1215,13 @@ class Grid(Case):
         some = [result_of("grid", rows, seed=5), result_of("grid", [*rows, {**rows[2], "recipe": "s"}], seed=5)]
         devices = [line.partition("|the")[0] for line in lines_of(tables.grid_table(some)) if "|all|" in line and "device's" in line]
         self.assertEqual(devices, ["a device, r", "a device"])
+        # Runs of one seed, of other recipes each, are one draw; of another seed they are not.
+        other = [{**row, "recipe": "s"} for row in rows]
+        parts = tables.grid_table([result_of("grid", rows, seed=5), result_of("grid", other, seed=5)])
+        self.assertEqual(lines_of(parts)[0], "a device|the device's|all|8|2 (25 %)|0.50×|0.50×|3.0×")
+        self.assertRegex(parts.note, "seed 5 of [-0-9]+, 12 rows drawn; for 2 the time was over")
+        two = tables.grid_table([result_of("grid", rows, seed=5), result_of("grid", other, seed=6)])
+        self.assertEqual(sum("|all|4|" in line for line in lines_of(two)), 2)
         self.assertEqual(lines_of(tables.grid_table([])), ["not measured yet" + "|-" * 7])
 
 
