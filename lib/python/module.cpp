@@ -196,7 +196,8 @@ NB_MODULE(_clcook, m) {
     std::vector<std::string> names;
     {
       const clcook::python::Unlocked unlocked;
-      for (const clcook::Runtime& rt : clcook::python::all_runtimes()) names.push_back(rt.info().name);
+      for (const clcook::Runtime& rt : clcook::python::all_runtimes())
+        names.push_back(rt.info().name);
     }
     nb::list out;
     for (const std::string& name : names) out.append(name.c_str());

@@ -315,6 +315,9 @@ inline Recipe group_size() {
       values("streaming", 256),
       values("streaming", 257, 1),
       values("streaming", 100003, 7),
+      // Past the cache, with runs that begin within a line.
+      values("streaming", (1 << 20) + 37, 5),
+      values("streaming", 1 << 20),
       values("barriers", 1),
       values("barriers", 1023),
       values("barriers", 1024, 2),
