@@ -322,7 +322,7 @@ TEST_CASE("a shape's group and occupancy change the tune, and the offer knows") 
   // The kernels of all works, as the machine-code tables have them.
   CHECK(recipe.units("direct", {}, Params::parse("count=5"), {}).size() == 4);
   CHECK(recipe.units("single_wave", {}, Params::parse("count=5"), {}).size() == 1);
-  CHECK(recipe.units("cpu_runs", {}, Params::parse("count=5"), {}).size() == 3);
+  CHECK(recipe.units("cpu_runs", {}, Params::parse("count=5"), {}).size() == 4);
 }
 
 TEST_CASE("traced rays need two words each, and spheres four") {
