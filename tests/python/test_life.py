@@ -270,6 +270,34 @@ def test_the_interpreter_goes_on_while_a_picture_is_blurred():
     assert sum(begin < t < end for t in ticks) >= 5
 
 
+def test_a_signal_handler_may_blur_and_clear_within_a_call_on_all_devices():
+    a = picture((2000, 1500), "float32")
+    want = clcook.gaussian_blur(a, 3)
+    inside = []
+
+    def blur_too(*_):
+        inside.append(clcook.gaussian_blur(a, 3, devices="all"))
+        clcook.clear()
+
+    before = signal.signal(signal.SIGUSR1, blur_too)
+    try:
+        for attempt in range(50):
+            kill = lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
+            timer = threading.Timer(0.002 * attempt, kill)
+            timer.start()
+            assert (clcook.gaussian_blur(a, 60, devices="all").shape) == a.shape
+            during = len(inside)
+            timer.join()
+            time.sleep(0.01)  # for the signal
+            if during and attempt > 3:
+                break
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert inside
+    for got in inside:
+        np.testing.assert_array_equal(got, want)
+
+
 def test_a_signal_ends_a_picture_in_strips(monkeypatch):
     class Stop(Exception):
         pass

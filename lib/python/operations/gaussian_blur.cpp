@@ -406,11 +406,12 @@ class BlurOnHost : public PictureOnHost<GaussianBlur> {
   }
 };
 
-// Over all devices, with its pinned memory and the buffers of strips; made by the first call that asks
-// for them. Calls take turns: each has all devices.
+// The pipeline over all devices, with its pinned memory and the buffers of strips. Calls take turns, as
+// each has all devices. A call takes the pipeline out: a signal's handler that interrupts it, in the
+// same thread, makes its own.
 struct OnAllDevices {
-  std::mutex mutex;
-  std::unique_ptr<StripPipeline> pipeline;
+  std::recursive_mutex mutex;
+  std::unique_ptr<StripPipeline> idle;
 };
 OnAllDevices& on_all_devices() {
   static auto* kept = new OnAllDevices;  // a child of a fork does not release it
@@ -420,8 +421,8 @@ OnAllDevices& on_all_devices() {
 void clear_pipeline() {
   if (is_forked()) return;
   const Unlocked unlocked;
-  const std::lock_guard<std::mutex> lock(on_all_devices().mutex);
-  on_all_devices().pipeline.reset();
+  const std::lock_guard<std::recursive_mutex> lock(on_all_devices().mutex);
+  on_all_devices().idle.reset();
 }
 
 // Of what a device lacks the memory for, or all devices share; src and dst share no memory.
@@ -438,9 +439,11 @@ void blur_by_strips(const Problem& problem, const HostArray& src, const HostArra
     }
     const std::vector<Runtime>& all = all_runtimes();
     OnAllDevices& kept = on_all_devices();
-    const std::lock_guard<std::mutex> lock(kept.mutex);
-    if (kept.pipeline == nullptr) kept.pipeline = std::make_unique<StripPipeline>(all);
-    blur_over(*kept.pipeline);
+    const std::lock_guard<std::recursive_mutex> lock(kept.mutex);
+    std::unique_ptr<StripPipeline> pipeline = std::move(kept.idle);
+    if (pipeline == nullptr) pipeline = std::make_unique<StripPipeline>(all);
+    blur_over(*pipeline);
+    kept.idle = std::move(pipeline);
   };
   const auto in_ranges = [&](auto& ranges) {
     blur();
