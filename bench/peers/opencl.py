@@ -532,6 +532,13 @@ def clocks(device, length=10):
     return f"{min(mhz):.0f} to {max(mhz):.0f} MHz at {watts[-1]:.0f} W; launches {min(times) / 1000:.2f} to {max(times) / 1000:.2f} ms, after {length} s {times[-1] / 1000:.2f}"
 
 
+def some_kernels(count, serial):
+    """The source of so many kernels, which no cache of the driver has."""
+    return "".join(
+        f"__kernel void k{at}(__global const float* a, __global float* b, int n) {{ int i = get_global_id(0); float v = {serial * 1000 + at}.0f;"
+        " for (int j = 0; j < n; ++j) v = v * a[i + j] + sqrt(a[j]); b[i] = v / a[i]; }\n" for at in range(count))  # fmt: skip
+
+
 def builds(device):
     """Milliseconds to build a program, by its number of kernels."""
     found, serial = [], 0
@@ -539,9 +546,7 @@ def builds(device):
         times = []
         for _ in range(3 if count < 100 else 1):
             serial += 1
-            source = "".join(
-                f"__kernel void k{at}(__global const float* a, __global float* b, int n) {{ int i = get_global_id(0); float v = {serial * 1000 + at}.0f;"
-                " for (int j = 0; j < n; ++j) v = v * a[i + j] + sqrt(a[j]); b[i] = v / a[i]; }\n" for at in range(count))  # fmt: skip
+            source = some_kernels(count, serial)
             begin = time.perf_counter()
             device.program(source)
             times.append(1000 * (time.perf_counter() - begin))
@@ -579,8 +584,9 @@ def of_gpu(device):
 
 def beside(device):
     """All GPUs of the platform of this one, itself first, each in a context of its own; then all in one context."""
-    found = next((listed("clGetDeviceIDs", platform, 4) for platform in listed("clGetPlatformIDs") if device.device in listed("clGetDeviceIDs", platform, 4)))
-    found.sort(key=lambda one: one != device.device)
+    every = devices(4)
+    here = next(platform for platform, one in every if one == device.device)
+    found = sorted((one for platform, one in every if platform == here), key=lambda one: one != device.device)
     shared = make("clCreateContext", None, len(found), (ctypes.c_void_p * len(found))(*found), None, None)
     return [device, *map(Device, found[1:])], [Device(one, shared) for one in found]
 
@@ -718,10 +724,7 @@ def builds_for(shared):
     for which in (shared[:1], shared):
         times = []
         for _ in range(3):
-            serial = time.perf_counter_ns() % 1_000_003
-            source = "".join(
-                f"__kernel void k{at}(__global const float* a, __global float* b, int n) {{ int i = get_global_id(0); float v = {serial + at}.0f;"
-                " for (int j = 0; j < n; ++j) v = v * a[i + j] + sqrt(a[j]); b[i] = v / a[i]; }\n" for at in range(10))  # fmt: skip
+            source = some_kernels(10, time.perf_counter_ns() % 10_007)
             given = ctypes.c_char_p(source.encode())
             program = make("clCreateProgramWithSource", shared[0].context, 1, ctypes.byref(given), None)
             gpus = (ctypes.c_void_p * len(which))(*[one.device for one in which])
