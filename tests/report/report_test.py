@@ -1290,7 +1290,7 @@ class Peers(Case):
             with contextlib.suppress(peers.NotThisCase, peers.NotTried):
                 peers.PEERS["NPP"].make(peers.Case("rank_filter", shape, "", {"inputs": [], "outputs": [], "variant": "v"}, 2, ""))
                 tried.add(title)
-        rows = json.loads((RESULTS / "h100_peers_rank_filter.json").read_text())["rows"]
+        rows = json.loads((RESULTS / "h200_peers_rank_filter.json").read_text())["rows"]
         self.assertEqual(tried, {row["case"] for row in rows if row["who"] == "NPP" and "seconds" in row})
 
 
