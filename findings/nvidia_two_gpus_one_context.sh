@@ -8,7 +8,7 @@
 # Seen:     256 MiB take 245 to 300 ms by each of the three, 0.9 to 1.1 GB/s. The same bytes read to pinned memory
 #           and then written from there take 10 ms, 27 GB/s, although one step waits for the other.
 # Matters:  code that gives each device half of a picture, in one context, waits for the driver at every halo.
-#           A context for each device and copies of one's own through pinned memory is many times as fast.
+#           A context for each device and your own copies through pinned memory are many times as fast.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
