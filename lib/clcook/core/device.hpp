@@ -67,6 +67,9 @@ CLCOOK_INLINE cl_command_queue create_queue(cl_context context, cl_device_id dev
 
 CLCOOK_INLINE bool is_on_path(const std::string& program);
 
+// What the implementation runs to make kernels and cannot find; an empty string if nothing.
+CLCOOK_INLINE std::string missing_program(const DeviceInfo& info);
+
 // Builds and runs a small kernel on a device. Returns an empty string if the result is right,
 // otherwise what failed. The kernel comes from the cache if it is there.
 CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info,
@@ -80,7 +83,7 @@ CLCOOK_INLINE DiskCache cache_of_programs(const std::optional<DiskCache>& asked,
 enum class Probe {
   none,
   all,
-  until_one_is_chosen,  // the best first; those behind it are left alone
+  until_one_is_chosen,  // the best first, if there is another one to fall back on
 };
 
 // Lists devices as find_devices() does.
@@ -114,9 +117,10 @@ CLCOOK_INLINE std::vector<DeviceCandidate> find_devices(std::string_view spec = 
                                                         bool run_probe = true);
 
 // Chooses a device. An empty specification means the environment variable CLCOOK_DEVICE, else any
-// device. It probes only the best match, and another one only if that fails. Throws
-// Error(no_device) that says for every device why it was not taken. The kernel of the probe goes
-// through the cache of programs: RuntimeOptions::disk_cache.
+// device. Where several match, the best must build and run a small kernel, else the next is tried;
+// what is wrong with an only match shows when it is used. Throws Error(no_device) that says for
+// every device why it was not taken. The kernel of the probe goes through the cache of programs:
+// RuntimeOptions::disk_cache.
 CLCOOK_INLINE cl::Device pick_device(std::string_view spec = {},
                                      const std::optional<DiskCache>& disk = {});
 

@@ -147,12 +147,14 @@ CLCOOK_INLINE bool is_on_path(const std::string& program) {
   return false;
 }
 
+CLCOOK_INLINE std::string missing_program(const DeviceInfo& info) {
+  if (!quirks::runs_ld(info) || is_on_path("ld")) return {};
+  return info.platform_version +
+         " links kernels with ld, and PATH has none: install gcc and libc6-dev";
+}
+
 CLCOOK_INLINE std::string probe(const cl::Device& device, const DeviceInfo& info,
                                 const DiskCache& disk) {
-  if (quirks::runs_ld(info) && !is_on_path("ld")) {
-    return info.platform_version +
-           " links kernels with ld, and PATH has none: install gcc and libc6-dev";
-  }
   const cl_device_id id = device();
   cl_int status = CL_SUCCESS;
   const auto broken = [&](const char* step) {
@@ -284,8 +286,10 @@ CLCOOK_INLINE std::vector<DeviceCandidate> list_devices(std::string_view spec, P
   bool chosen = false;
   for (DeviceCandidate* candidate : best_first) {
     if (which == Probe::all || (which == Probe::until_one_is_chosen && !chosen)) {
-      const std::string problem =
-          probe(candidate->device, candidate->info, cache_of_programs(disk, candidate->info));
+      std::string problem = missing_program(candidate->info);
+      if (problem.empty() && (which == Probe::all || best_first.size() > 1))
+        problem =
+            probe(candidate->device, candidate->info, cache_of_programs(disk, candidate->info));
       candidate->usable = problem.empty();
       candidate->verdict = problem.empty() ? "usable" : "rejected: " + problem;
     }

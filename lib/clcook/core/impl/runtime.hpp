@@ -22,7 +22,10 @@ CLCOOK_INLINE Runtime Runtime::pick(std::string_view spec, PickOptions options) 
   const cl_device_id id = device();
   cl_int status = CL_SUCCESS;
   const cl::Context context(clCreateContext(nullptr, 1, &id, nullptr, nullptr, &status));
-  check(status, "clCreateContext");
+  if (status != CL_SUCCESS) {
+    const DeviceInfo info = device_info(device);
+    check(status, "clCreateContext for " + info.platform + ", " + info.name);
+  }
   cl_command_queue_properties properties = 0;
   if (options.profiling) properties |= CL_QUEUE_PROFILING_ENABLE;
   if (options.out_of_order) properties |= CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
