@@ -177,8 +177,11 @@ TEST_CASE("CPUs work in place where alignment and overlap allow it") {
   CHECK(staging.up(apart, kept).in_place);
   CHECK(!staging.up(oddly_apart, kept).in_place);
   CHECK(!staging.place({dst.begin(), 4096, 4000, 40}, kept, &rows).in_place);
-  // Pictures for which it does not pay.
-  CHECK(!staging.up({src.begin(), 64, 64, 64}, kept).in_place);
+  CHECK(staging.up({src.begin(), 64, 64, 2}, kept).in_place);  // small ones, too
+  CHECK(staging.up(apart, kept).view.pitch == 4096);
+  const Staged one_row = staging.up({src.begin(), 160000, 160000, 1}, kept);
+  CHECK(one_row.in_place);
+  CHECK(one_row.view.pitch == 0);  // as of a buffer: bytes that the operation has rows of
   stub::set_device(stub::gpu());
   Staging of_gpu(stub::make_runtime());
   CHECK(of_gpu.describe() == "staged");
@@ -234,30 +237,41 @@ TEST_CASE("each call that fails is an error, and the staging goes on") {
 }
 
 TEST_CASE("commands that fail on the device are errors with their code") {
-  stub::set_device(stub::gpu());
-  const Runtime runtime = stub::make_runtime();
-  const stub::Counts before = stub::alive();
-  for (const StripWay way : kWays) {
-    for (long n = 2; n < 12; ++n) {  // the first may map the pinned memory, which has a way back
-      Staging staging(runtime, {2, way});
-      Kept kept;
-      Picture src(4097, 300, 0, 0);
-      Picture dst(4097, 300, 0, 0);
-      number(src);
-      stub::fail_command(n, -77);
-      try {
-        pass(runtime, staging, kept, src, dst);
-      } catch (const Error& error) {
-        CHECK_MESSAGE(
-            (error.status == -77 || error.status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST),
-            error.what());
+  for (const bool cpu : {false, true}) {
+    stub::set_device(cpu ? stub::cpu() : stub::gpu());
+    const Runtime runtime = stub::make_runtime();
+    const stub::Counts before = stub::alive();
+    for (const StripWay way : kWays) {
+      for (const std::size_t width : {4096U, 4097U}) {  // of whole vectors: in place on a CPU
+        for (const std::size_t rows : {2U, 300U}) {     // the first are copied by OpenCL itself
+          const long first = cpu ? 1 : 2;  // it may map the pinned memory, which has a way back
+          for (long n = first; n < 12; ++n) {
+            CAPTURE(n);
+            Staging staging(runtime, {2, way});
+            Kept kept;
+            Picture src(width, rows, 0, 0);
+            Picture dst(width, rows, 0, 0);
+            number(src);
+            stub::fail_command(n, -77);
+            bool failed = false;
+            try {
+              pass(runtime, staging, kept, src, dst);
+            } catch (const Error& error) {
+              failed = true;
+              CHECK_MESSAGE((error.status == -77 ||
+                             error.status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST),
+                            error.what());
+            }
+            CHECK((failed || same_rows(src, dst)));
+            stub::fail_command(0, 0);
+            pass(runtime, staging, kept, src, dst);
+            CHECK(same_rows(src, dst));
+          }
+        }
       }
-      stub::fail_command(0, 0);
-      pass(runtime, staging, kept, src, dst);
-      CHECK(same_rows(src, dst));
     }
+    CHECK(stub::alive() == before);
   }
-  CHECK(stub::alive() == before);
 }
 
 TEST_CASE("rows that are none, and options out of range, are refused") {

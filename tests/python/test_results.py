@@ -2,6 +2,7 @@
 
 import itertools
 import mmap
+import struct
 import sys
 
 import clcook
@@ -564,6 +565,23 @@ def test_bc6h_decode_of_bytes():
         same(clcook.bc6h_decode(kind(file.read_bytes())), expected)
     with pytest.raises(clcook.FileError, match="cut off"):
         clcook.bc6h_decode(file.read_bytes()[:-1])
+
+
+@pytest.mark.parametrize("size", [(4, 4), (256, 260), (512, 1028)])
+def test_bc6h_decode_of_any_size(tmp_path, size):
+    width, height = size
+    blocks = np.random.default_rng(1).integers(0, 256, width * height, np.uint8).tobytes()
+    head = bytearray((DATA / "bc6h/lythwood_room.dds").read_bytes()[:148])
+    head[12:20] = struct.pack("<2I", height, width)
+    head[28:32] = struct.pack("<I", 1)  # mips
+    got = clcook.bc6h_decode(bytes(head) + blocks)
+    signed = head[84:88] == b"DX10" and head[128] == 96
+    (tmp_path / "in").write_bytes(blocks)
+    plain(
+        *("bc6h_decode", tmp_path / "in", tmp_path / "out", width, height),
+        *("signed_float" if signed else "unsigned_float", "rgba16f"),
+    )
+    same(got, np.fromfile(tmp_path / "out", np.float16).reshape(height, width, 4))
 
 
 def test_bc6h_decode_warns_of_an_odd_file(tmp_path):

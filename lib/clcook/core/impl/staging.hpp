@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <clcook/core/names.hpp>
 #include <clcook/core/staging.hpp>
 #include <condition_variable>
@@ -157,6 +158,22 @@ inline void wait_for(const cl::Event& event, const char* where = nullptr) {
   check(status, "clWaitForEvents");
 }
 
+// The same on a CPU: to sleep and to be woken takes as long there as a small picture, so it asks for a
+// while and lets others run in between.
+inline void wait_awake(const cl::Event& event) {
+  constexpr std::chrono::microseconds kWhile{200};
+  const auto end = std::chrono::steady_clock::now() + kWhile;
+  cl_int status = CL_QUEUED;
+  do {
+    check(
+        clGetEventInfo(event(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
+        "clGetEventInfo");
+    if (status <= CL_COMPLETE) break;
+    std::this_thread::yield();
+  } while (std::chrono::steady_clock::now() < end);
+  wait_for(event);
+}
+
 inline void flush_strip(cl_command_queue queue) { check(clFlush(queue), "clFlush"); }
 
 // Maps a buffer, behind an event or nothing. Waits until it is mapped, but with a place for the event.
@@ -301,10 +318,9 @@ struct Staging::State {
   }
 
   // Whether kernels can work on the user's own.
-  bool takes(const void* begin, std::size_t pitch, std::size_t row_bytes, std::size_t rows) const {
+  bool takes(const void* begin, std::size_t pitch, std::size_t row_bytes) const {
     constexpr std::uintptr_t kAlignment = 16;
-    return is_in_place && !goes_direct(row_bytes * rows) &&
-           reinterpret_cast<std::uintptr_t>(begin) % kAlignment == 0 &&
+    return is_in_place && reinterpret_cast<std::uintptr_t>(begin) % kAlignment == 0 &&
            (pitch == row_bytes || pitch % kAlignment == 0);
   }
 
@@ -486,15 +502,26 @@ struct Staging::State {
     const cl_command_queue queue = runtime.queue()();
     cl::Event mapping;
     unsigned char* const mapped =
-        detail::map_strip(queue, memory, CL_MAP_READ, total, made, work ? nullptr : &mapping);
-    if (work)
+        detail::map_strip(queue, memory, CL_MAP_READ, total, made, &mapping);
+    if (work) {
+      wait_for_last(mapping);
       threads.run(total, [&](std::size_t begin, std::size_t end) { work(mapped, begin, end); });
+    }
     const cl_event behind = mapping();
     cl_event event = nullptr;
-    check(clEnqueueUnmapMemObject(queue, memory(), mapped, behind == nullptr ? 0 : 1,
-                                  behind == nullptr ? nullptr : &behind, &event),
+    check(clEnqueueUnmapMemObject(queue, memory(), mapped, 1, &behind, &event),
           "clEnqueueUnmapMemObject");
-    detail::wait_for(cl::Event(event));
+    wait_for_last(cl::Event(event));
+  }
+
+  // Of what a call enqueues.
+  void wait_for_last(const cl::Event& event) const {
+    detail::flush_strip(runtime.queue()());
+    if (runtime.info().cpu) {
+      detail::wait_awake(event);
+    } else {
+      detail::wait_for(event);
+    }
   }
 
   void down_direct(const cl::Buffer& from, const HostRowsToWrite& dst, const cl::Event& made,
@@ -503,15 +530,17 @@ struct Staging::State {
     const cl_event wait = made();
     const std::size_t none[3] = {0, 0, 0};
     const std::size_t all[3] = {dst.row_bytes, dst.rows, 1};
+    cl_event event = nullptr;
     if (dst.pitch == dst.row_bytes || dst.rows == 1) {
-      check(clEnqueueReadBuffer(queue, from(), CL_TRUE, 0, dst.row_bytes * dst.rows, dst.begin, 1,
-                                &wait, nullptr),
+      check(clEnqueueReadBuffer(queue, from(), CL_FALSE, 0, dst.row_bytes * dst.rows, dst.begin, 1,
+                                &wait, &event),
             "clEnqueueReadBuffer");
     } else {
-      check(clEnqueueReadBufferRect(queue, from(), CL_TRUE, none, none, all, dst.row_bytes, 0,
-                                    dst.pitch, 0, dst.begin, 1, &wait, nullptr),
+      check(clEnqueueReadBufferRect(queue, from(), CL_FALSE, none, none, all, dst.row_bytes, 0,
+                                    dst.pitch, 0, dst.begin, 1, &wait, &event),
             "clEnqueueReadBufferRect");
     }
+    wait_for_last(cl::Event(event));
     if (each) threads.run(dst.row_bytes * dst.rows, each);
   }
 
@@ -549,12 +578,13 @@ CLCOOK_INLINE Staged Staging::up(const HostRows& src, cl::Buffer& kept, const St
   State& my = *state_;
   detail::check_rows("Staging", "src", src.begin, src.pitch, src.row_bytes, src.rows);
   const std::size_t total = src.row_bytes * src.rows;
-  if (my.takes(src.begin, src.pitch, src.row_bytes, src.rows)) {
+  if (my.takes(src.begin, src.pitch, src.row_bytes)) {
     if (seen) my.threads.run(total, seen);
     const std::size_t all = (src.rows - 1) * src.pitch + src.row_bytes;
+    // One row has no pitch: whoever reads it may take it for several.
     return {BufferView(
                 create_buffer(my.runtime, all, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, src.begin),
-                0, src.pitch),
+                0, src.rows == 1 ? 0 : src.pitch),
             {},
             true};
   }
@@ -566,12 +596,11 @@ CLCOOK_INLINE Staged Staging::up(const HostRows& src, cl::Buffer& kept, const St
       wait = {my.up_direct(src, kept, seen)};
     } else if (my.way == StripWay::staged) {
       my.up_staged(src, kept, seen);
-      wait = my.pieces.events();
+      if (my.runtime.out_of_order()) wait = my.pieces.events();  // else down() sees to them
     } else {
       wait = {my.up_mapped(src, kept, seen)};
     }
   });
-  if (!my.runtime.out_of_order()) wait.clear();
   return {BufferView(kept), wait, false};
 }
 
@@ -585,7 +614,7 @@ CLCOOK_INLINE Staged Staging::place(const HostRowsToWrite& dst, cl::Buffer& kept
       src == nullptr || begin_of(dst.begin) + total <= begin_of(src->begin) ||
       begin_of(src->begin) + (src->rows - 1) * src->pitch + src->row_bytes <= begin_of(dst.begin);
   if (apart && (dst.pitch == dst.row_bytes || dst.rows == 1) &&
-      my.takes(dst.begin, dst.row_bytes, dst.row_bytes, dst.rows)) {
+      my.takes(dst.begin, dst.row_bytes, dst.row_bytes)) {
     return {BufferView(create_buffer(my.runtime, total, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
                                      dst.begin)),
             {},
@@ -604,10 +633,8 @@ CLCOOK_INLINE void Staging::down(const Staged& from, const HostRowsToWrite& dst,
   if (!from.in_place) my.prepare(total);
   my.guarded([&] {
     if (from.in_place) {
-      State::Work work;
-      if (each)
-        work = [&](const unsigned char*, std::size_t begin, std::size_t end) { each(begin, end); };
-      my.with_mapped(memory, total, made, work);
+      my.with_mapped(memory, total, made, {});
+      if (each) my.threads.run(total, each);
     } else if (my.goes_direct(total)) {
       my.down_direct(memory, dst, made, each);
     } else if (my.way == StripWay::staged) {
