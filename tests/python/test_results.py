@@ -319,6 +319,13 @@ def test_all_devices_make_what_one_makes(drivers, count):
     assert said.split() == ["1" * 33, str(count)]
 
 
+def test_slices_of_one_row_that_lie_apart():
+    volume = picture((9, 20, 31), "uint8")
+    for plane in (volume[:, 7:8, :], volume[2:3, 3:4], volume[:, 19:, :]):
+        out = np.zeros_like(volume)[: plane.shape[0], 4:5, :]
+        same(clcook.gaussian_blur(plane, 2, out=out), clcook.gaussian_blur(np.ascontiguousarray(plane), 2))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_constants_in_rows_that_lie_apart(dtype):
     size = np.dtype(dtype).itemsize

@@ -306,8 +306,11 @@ def _rows(a: np.ndarray, where: str, name: str, row_dims: int) -> tuple[int, int
     pitch = 0
     if a.flags.c_contiguous:
         return _clcook._address(a), step * math.prod(a.shape[-row_dims:])
+    row = a.ndim - row_dims - 1
+    while row > 0 and a.shape[row] == 1:  # rows lie apart by the stride of what has several
+        row -= 1
     for d in range(a.ndim - 1, -1, -1):
-        is_row = d == a.ndim - row_dims - 1
+        is_row = d == row
         stride = a.strides[d]
         if a.shape[d] > 1 and (stride < step if is_row else stride != step):
             raise _invalid(
