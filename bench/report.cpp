@@ -79,6 +79,8 @@ Json to_json(const Recipe& recipe) {
     shows.push_back({{"number", one.number}, {"experiments", experiments}});
   }
   const VariantPair& headline = recipe.headline_pair;
+  Json without_first = Json::array();
+  for (const Params& one : recipe.without_first) without_first.push_back(tool::to_json(one));
   const Params first = recipe.bench_shapes.empty() ? Params() : recipe.bench_shapes.front();
   return {{"name", recipe.name},
           {"title", recipe.title},
@@ -89,6 +91,7 @@ Json to_json(const Recipe& recipe) {
           {"for_gpus", recipe.for_gpus},
           {"for_cpus", recipe.for_cpus},
           {"written_first", recipe.written_first},
+          {"without_first", without_first},
           {"headline",
            {{"with", headline.with}, {"without", headline.without}, {"words", headline.words}}},
           {"first_tune", tool::to_json(combinations(recipe.baseline().axes).front())},

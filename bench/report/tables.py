@@ -188,7 +188,7 @@ def span_cell(name, result):
     wanted = (recipe["for_cpus"] if result.is_cpu else recipe["for_gpus"]) if recipe else ""
     ratios, names = [], []
     for group in result.groups_of(name):
-        if recipe and not has_baseline(recipe, group):
+        if recipe and (not has_baseline(recipe, group) or group.rows[0].shape in recipe["without_first"]):
             continue
         rows = [row for row in group.rows if row.variant == wanted and row.verdict]
         best = max(rows, key=lambda row: row.against.value, default=None) if wanted else best_of(group.rows)

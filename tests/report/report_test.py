@@ -845,7 +845,7 @@ def recipe_of(name="r", **more):
     """slow <- fast <- faster."""
     variants = [{"name": one, "summary": "as it was", "baseline": one == "slow", "approximate": False, "predecessor": before, "change": change}
                 for one, before, change in (("slow", "", ""), ("fast", "slow", "one thing"), ("faster", "fast", "another"))]  # fmt: skip
-    return {"name": name, "question": "q", "described": False, "for_gpus": "", "for_cpus": "", "written_first": [], "first_tune": {"group": 128},
+    return {"name": name, "question": "q", "described": False, "for_gpus": "", "for_cpus": "", "written_first": [], "without_first": [], "first_tune": {"group": 128},
             "headline": {"with": "", "without": "", "words": ""}, "first_shape": {}, "variants": variants, "shows": [], **more}  # fmt: skip
 
 
@@ -1021,6 +1021,9 @@ class Comparisons(Case):
                 for one, ratio in zip([("slow", {"group": 128}, 1), ("fast", {}, 1), ("faster", {}, 1)], [1, *those])]  # fmt: skip
         result = result_of("bench", rows)
         self.assertEqual(self.cells([result], "r"), ["*1.00× to 2.0× (2)"])
+        take({**FIXTURES, "recipes": [recipe_of(written_first=["fast"], without_first=[{"n": 64}]), recipe_of("other")]})
+        self.assertEqual(self.cells([result], "r"), ["1.00× (1)"])
+        take({**FIXTURES, "recipes": [recipe_of(written_first=["fast"]), recipe_of("other")]})
         self.assertEqual(self.cells([result], "other"), ["not measured yet"])
 
     def test_say_that_a_wide_tie_is_not_told_apart(self):

@@ -173,6 +173,9 @@ struct Recipe {
   // What a good programmer may write first, beside the baseline. The table of recipes compares with
   // the fastest of them.
   std::vector<std::string> written_first;
+  // Bench shapes for which one writes a kernel first that the recipe does not have: the table leaves
+  // them out.
+  std::vector<Params> without_first;
   // The case of a checked shape; may throw Error(unsupported).
   std::function<std::unique_ptr<Case>(const Runtime&, const Params& shape, std::uint64_t seed)>
       make_case;

@@ -465,6 +465,11 @@ def _by_rows(height: int, run: Callable[[int, int], None]) -> None:
             count = (count + 1) // 2
 
 
+@functools.lru_cache(maxsize=None)
+def _has_several() -> bool:
+    return len(_clcook._devices()) > 1
+
+
 def gaussian_blur(
     image: np.ndarray,
     sigma: Sigma,
@@ -494,7 +499,8 @@ def gaussian_blur(
         channel by itself.
     out: where to write to, an array of the same shape and type; may be `image`, or overlap it.
     devices: "one" is clcook.device(); with "all", every device of its platform and kind takes strips of
-        the rows, or slabs of a volume, as it gets ready. That pays for pictures of hundreds of megabytes.
+        the rows, or slabs of a volume, as it gets ready. That pays where kernels take longer than the
+        host's copies: for large sigmas of large volumes. With one device it is "one".
 
     The result is the one of the C++ plan, bit for bit, and that of scipy.ndimage.gaussian_filter
     within what the plan promises; integers are rounded, not cut off. Floats that the rounding of sums
@@ -509,7 +515,7 @@ def gaussian_blur(
         raise _invalid(where, f"devices must be a str, got {type(devices).__name__}", True)
     if devices not in ("one", "all"):
         raise _invalid(where, f"devices must be one of one, all, got {devices!r}")
-    on_all = devices == "all"
+    on_all = devices == "all" and _has_several()
 
     def pose(extents: tuple[int, ...], channels: int) -> tuple[Callable, Callable]:
         problem, x, y = _gaussian_problem(
