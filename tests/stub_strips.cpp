@@ -37,10 +37,12 @@ struct Copying {
           [this, runtime, fails, around](const Strip& strip, const cl::Buffer& from,
                                          const cl::Buffer& to, const std::vector<cl::Event>& wait) {
             if (fails && strip.to >= fails_from) fail(Errc::opencl, "device", "lost", -9999);
-            const cl_event waits[] = {wait.at(0)()};
+            std::vector<cl_event> waits;
+            for (const cl::Event& one : wait) waits.push_back(one());
             cl_event done = nullptr;
             check(clEnqueueCopyBuffer(runtime.queue()(), from(), to(), around * kRow, 0,
-                                      strip.to_rows * kRow, 1, waits, &done),
+                                      strip.to_rows * kRow, static_cast<cl_uint>(waits.size()),
+                                      waits.data(), &done),
                   "clEnqueueCopyBuffer");
             return cl::Event(done);
           };
@@ -142,6 +144,34 @@ TEST_CASE("a command that fails on the device is an error with its code") {
       CHECK(stub::alive() == before);
     }
   }
+}
+
+// A strip goes in many pieces, by several threads; no command but one may fail, whichever it is.
+TEST_CASE("a command that fails among the pieces of several threads is an error") {
+  stub::set_device(stub::gpu());
+  const Runtime runtime = stub::make_runtime();
+  constexpr std::size_t kRows = 12 * (std::size_t{1} << 20) / kRow;
+  Copying copying(kRows, kRows / 3);
+  StripPipeline pipeline({runtime}, {8, StripWay::staged});
+  pipeline.run(copying.work);
+  CHECK(copying.dst == copying.src);
+  int thrown = 0;
+  for (long n = 1; n < 40; ++n) {
+    CAPTURE(n);
+    std::fill(copying.dst.begin(), copying.dst.end(), static_cast<unsigned char>(7));
+    stub::fail_command(n, -77);
+    try {
+      pipeline.run(copying.work);
+      CHECK(copying.dst == copying.src);
+    } catch (const Error& error) {
+      ++thrown;
+      CHECK_MESSAGE(
+          (error.status == -77 || error.status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST),
+          error.what());
+    }
+    stub::fail_command(0, 0);
+  }
+  CHECK(thrown > 8);
 }
 
 TEST_CASE("memory that cannot be pinned: the slower way, and why") {

@@ -1022,7 +1022,7 @@ class Comparisons(Case):
         result = result_of("bench", rows)
         self.assertEqual(self.cells([result], "r"), ["*1.00× to 2.0× (2)"])
         take({**FIXTURES, "recipes": [recipe_of(written_first=["fast"], without_first=[{"n": 64}]), recipe_of("other")]})
-        self.assertEqual(self.cells([result], "r"), ["1.00× (1)"])
+        self.assertEqual(self.cells([result], "r"), ["1.00× fast (1)"])
         take({**FIXTURES, "recipes": [recipe_of(written_first=["fast"]), recipe_of("other")]})
         self.assertEqual(self.cells([result], "other"), ["not measured yet"])
 

@@ -11,11 +11,10 @@
 //   work.make = [](const clcook::Runtime& runtime) {  // once for each device
 //     return [runtime](const clcook::Strip&, const cl::Buffer& from, const cl::Buffer& to,
 //                      const std::vector<cl::Event>& wait) {
-//       const cl_event waits[1] = {wait.at(0)()};
-//       cl_event done = nullptr;
-//       clcook::check(clEnqueueCopyBuffer(runtime.queue()(), from(), to(), 0, 0, 16 * 64 * 4, 1,
-//                                         waits, &done), "clEnqueueCopyBuffer");
-//       return cl::Event(done);
+//       cl::Event done;
+//       clcook::check(runtime.queue().enqueueCopyBuffer(from, to, 0, 0, 16 * 64 * 4, &wait, &done),
+//                     "enqueueCopyBuffer");
+//       return done;
 //     };
 //   };
 //   clcook::StripPipeline pipeline({clcook::Runtime::pick()});

@@ -74,6 +74,31 @@ class CopyThreads {
     ended_.wait(lock, [&] { return job.running == 0; });
   }
 
+  // Has work(worker, take) called in so many threads at most, where take(begin, end) says which of the
+  // bytes 0 to `total` come next, a piece at a time. Throws what one of them has thrown when all have
+  // ended.
+  template <class Work>
+  void share(std::size_t workers, std::size_t total, std::size_t piece, const Work& work) {
+    std::atomic<std::size_t> next{0};
+    std::mutex of_failure;
+    std::exception_ptr failure;
+    const auto take = [&](std::size_t& begin, std::size_t& end) {
+      begin = next.fetch_add(piece);
+      end = std::min(begin + piece, total);
+      return begin < total;
+    };
+    for_each(std::min(workers, (total + piece - 1) / piece), [&](std::size_t worker) {
+      try {
+        work(worker, take);
+      } catch (...) {
+        next = total;
+        const std::lock_guard<std::mutex> lock(of_failure);
+        if (!failure) failure = std::current_exception();
+      }
+    });
+    if (failure) std::rethrow_exception(failure);
+  }
+
  private:
   struct Job {
     const std::function<void(std::size_t)>* work;
@@ -239,11 +264,14 @@ class PinnedPieces {
     }
     return out;
   }
-  // Waits for it.
-  void wait(std::size_t piece) {
+  // Waits for it; `where` as of wait_for().
+  void wait(std::size_t piece, const char* where = nullptr) {
     if (events_[piece]() == nullptr) return;
     const cl::Event event = std::exchange(events_[piece], cl::Event());
-    wait_for(event);
+    wait_for(event, where);
+  }
+  void wait_all() {
+    for (std::size_t piece = 0; piece < events_.size(); ++piece) wait(piece);
   }
 
  private:
@@ -264,6 +292,77 @@ class PinnedPieces {
   std::size_t next_ = 0;
   std::vector<cl::Event> events_;
 };
+
+// How rows go through pinned pieces: several threads, each with pieces of its own.
+struct PieceWork {
+  CopyThreads& threads;
+  std::size_t workers;
+  PinnedPieces& pieces;
+  std::size_t piece;  // bytes, as many as a piece has or fewer
+  cl_command_queue queue;
+  const char* where;  // as of wait_for()
+};
+
+// The bytes of a piece, so that each worker has some.
+inline std::size_t piece_bytes(std::size_t total, std::size_t workers) {
+  std::size_t piece = kStagingPiece;
+  while (piece < 6 * kStagingPiece && total > piece * workers * kStagingSlots)
+    piece = std::min(2 * piece, 6 * kStagingPiece);
+  return piece;
+}
+
+// Writes the bytes 0 to `total` of a buffer; copy(begin, end, memory) has filled each piece before.
+template <class Copy>
+void write_pieces(const PieceWork& by, const cl::Buffer& to, std::size_t total, const Copy& copy) {
+  by.threads.share(by.workers, total, by.piece, [&](std::size_t worker, const auto& take) {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    for (std::size_t turn = 0; take(begin, end); ++turn) {
+      const std::size_t slot = worker * kStagingSlots + turn % kStagingSlots;
+      by.pieces.wait(slot, by.where);
+      copy(begin, end, by.pieces.at(slot));
+      cl_event event = nullptr;
+      check(clEnqueueWriteBuffer(by.queue, to(), CL_FALSE, begin, end - begin, by.pieces.at(slot),
+                                 0, nullptr, &event),
+            "clEnqueueWriteBuffer");
+      by.pieces.event(slot) = cl::Event(event);
+      if (total > by.piece) flush_strip(by.queue);
+    }
+  });
+}
+
+// Reads the bytes 0 to `total` of a buffer, behind an event; copy(begin, end, memory) empties each
+// piece.
+template <class Copy>
+void read_pieces(const PieceWork& by, const cl::Buffer& from, std::size_t total,
+                 const cl::Event& made, const Copy& copy) {
+  constexpr std::size_t kSlots = kStagingSlots;
+  const cl_event wait = made();
+  by.threads.share(by.workers, total, by.piece, [&](std::size_t worker, const auto& take) {
+    std::array<std::pair<std::size_t, std::size_t>, kSlots> bytes;
+    std::size_t begun = 0;
+    for (std::size_t ended = 0;; ++ended) {
+      while (begun < ended + kSlots &&
+             take(bytes[begun % kSlots].first, bytes[begun % kSlots].second)) {
+        const auto [begin, end] = bytes[begun % kSlots];
+        const std::size_t slot = worker * kSlots + begun % kSlots;
+        by.pieces.wait(slot, by.where);
+        cl_event event = nullptr;
+        check(clEnqueueReadBuffer(by.queue, from(), CL_FALSE, begin, end - begin,
+                                  by.pieces.at(slot), 1, &wait, &event),
+              "clEnqueueReadBuffer");
+        by.pieces.event(slot) = cl::Event(event);
+        flush_strip(by.queue);
+        ++begun;
+      }
+      if (ended == begun) return;
+      const auto [begin, end] = bytes[ended % kSlots];
+      const std::size_t slot = worker * kSlots + ended % kSlots;
+      by.pieces.wait(slot, by.where);
+      copy(begin, end, by.pieces.at(slot));
+    }
+  });
+}
 
 inline void check_rows(const std::string& where, const char* name, const void* begin,
                        std::size_t pitch, std::size_t row_bytes, std::size_t rows) {
@@ -334,40 +433,13 @@ struct Staging::State {
   // Pinned memory for so many bytes.
   void prepare(std::size_t total) {
     if (way != StripWay::staged || goes_direct(total)) return;
-    piece = detail::kStagingPiece;
-    while (piece < 6 * detail::kStagingPiece && total > piece * workers * detail::kStagingSlots)
-      piece = std::min(2 * piece, 6 * detail::kStagingPiece);
+    piece = detail::piece_bytes(total, workers);
     try {
       pieces.reserve(runtime, runtime.queue(), piece);
     } catch (const Error& error) {
       way = StripWay::direct;
       reason = text("no pinned memory: ", error.what());
     }
-  }
-
-  // ---- several threads ----
-
-  // Has work(worker, take) called in several threads, where take(begin, end) says which bytes come
-  // next. Throws what one of them has thrown when all have ended.
-  template <class Work>
-  void share(std::size_t total, const Work& work) {
-    std::atomic<std::size_t> next{0};
-    std::exception_ptr failure;
-    const auto take = [&](std::size_t& begin, std::size_t& end) {
-      begin = next.fetch_add(piece);
-      end = std::min(begin + piece, total);
-      return begin < total;
-    };
-    threads.for_each(std::min(workers, (total + piece - 1) / piece), [&](std::size_t worker) {
-      try {
-        work(worker, take);
-      } catch (...) {
-        next = total;
-        const std::lock_guard<std::mutex> lock(mutex);
-        if (!failure) failure = std::current_exception();
-      }
-    });
-    if (failure) std::rethrow_exception(failure);
   }
 
   // ---- up ----
@@ -383,24 +455,16 @@ struct Staging::State {
 
   // Through pinned memory.
   void up_staged(const HostRows& src, const cl::Buffer& to, const StagedBytes& seen) {
-    const cl_command_queue queue = runtime.queue()();
     pieces.drain();
-    share(src.row_bytes * src.rows, [&](std::size_t worker, const auto& take) {
-      std::size_t begin = 0;
-      std::size_t end = 0;
-      for (std::size_t turn = 0; take(begin, end); ++turn) {
-        const std::size_t slot = worker * detail::kStagingSlots + turn % detail::kStagingSlots;
-        pieces.wait(slot);
-        if (seen) seen(begin, end);
-        copy_in(src, begin, end, pieces.at(slot));
-        cl_event event = nullptr;
-        check(clEnqueueWriteBuffer(queue, to(), CL_FALSE, begin, end - begin, pieces.at(slot), 0,
-                                   nullptr, &event),
-              "clEnqueueWriteBuffer");
-        pieces.event(slot) = cl::Event(event);
-        if (src.row_bytes * src.rows > piece) detail::flush_strip(queue);
-      }
-    });
+    detail::write_pieces(by_pieces(), to, src.row_bytes * src.rows,
+                         [&](std::size_t begin, std::size_t end, unsigned char* memory) {
+                           if (seen) seen(begin, end);
+                           copy_in(src, begin, end, memory);
+                         });
+  }
+
+  detail::PieceWork by_pieces() {
+    return {threads, workers, pieces, piece, runtime.queue()(), nullptr};
   }
 
   cl::Event up_mapped(const HostRows& src, const cl::Buffer& to, const StagedBytes& seen) {
@@ -459,38 +523,18 @@ struct Staging::State {
       check(clEnqueueReadBuffer(runtime.queue()(), from(), CL_TRUE, 0, total, pieces.at(slot), 1,
                                 &wait, nullptr),
             "clEnqueueReadBuffer");
-      pieces.wait(0);  // whether the rows came up
+      pieces.wait_all();  // whether the rows came up
       copy_out(dst, 0, total, pieces.at(slot));
       if (each) each(0, total);
       return;
     }
-    const cl_command_queue queue = runtime.queue()();
-    detail::flush_strip(queue);
-    share(total, [&](std::size_t worker, const auto& take) {
-      std::array<std::pair<std::size_t, std::size_t>, kSlots> bytes;
-      std::size_t begun = 0;
-      for (std::size_t ended = 0;; ++ended) {
-        while (begun < ended + kSlots &&
-               take(bytes[begun % kSlots].first, bytes[begun % kSlots].second)) {
-          const auto [begin, end] = bytes[begun % kSlots];
-          const std::size_t slot = worker * kSlots + begun % kSlots;
-          pieces.wait(slot);
-          cl_event event = nullptr;
-          check(clEnqueueReadBuffer(queue, from(), CL_FALSE, begin, end - begin, pieces.at(slot), 1,
-                                    &wait, &event),
-                "clEnqueueReadBuffer");
-          pieces.event(slot) = cl::Event(event);
-          detail::flush_strip(queue);
-          ++begun;
-        }
-        if (ended == begun) return;
-        const auto [begin, end] = bytes[ended % kSlots];
-        const std::size_t slot = worker * kSlots + ended % kSlots;
-        pieces.wait(slot);
-        copy_out(dst, begin, end, pieces.at(slot));
-        if (each) each(begin, end);
-      }
-    });
+    detail::flush_strip(runtime.queue()());
+    detail::read_pieces(by_pieces(), from, total, made,
+                        [&](std::size_t begin, std::size_t end, const unsigned char* memory) {
+                          copy_out(dst, begin, end, memory);
+                          if (each) each(begin, end);
+                        });
+    pieces.wait_all();  // of a worker that had no piece to read: whether its rows came up
   }
 
   using Work = std::function<void(const unsigned char*, std::size_t, std::size_t)>;
@@ -563,7 +607,6 @@ struct Staging::State {
   std::string reason;  // why it is not the wanted way
   std::size_t workers;
   std::size_t piece = 0;  // bytes
-  std::mutex mutex;
   detail::CopyThreads threads;
   detail::PinnedPieces pieces;
 };

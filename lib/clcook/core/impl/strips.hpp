@@ -19,8 +19,6 @@
 namespace clcook::detail {
 
 inline constexpr std::size_t kStripSlots = 4;  // strips of a device on their way
-inline constexpr std::size_t kStripPieces = 4;
-inline constexpr std::size_t kStripPieceBytes = std::size_t{16} << 20;
 
 inline void wait_for_strip(const cl::Event& event) { wait_for(event, kStripName); }
 
@@ -35,7 +33,12 @@ struct StripLane {
     bool busy = false;
   };
 
-  StripLane(Runtime of, StripWay wanted) : runtime(std::move(of)), way(wanted) {
+  StripLane(Runtime of, StripWay wanted, std::size_t copying)
+      : runtime(std::move(of)),
+        way(wanted),
+        workers(copying),
+        up_pieces(copying * kStagingSlots),
+        down_pieces(copying * kStagingSlots) {
     if (way == StripWay::automatic) way = runtime.info().cpu ? StripWay::mapped : StripWay::staged;
   }
 
@@ -55,8 +58,8 @@ struct StripLane {
     }
     if (way == StripWay::staged) {
       try {
-        up_pieces.reserve(runtime, up, std::min(from_bytes, kStripPieceBytes));
-        down_pieces.reserve(runtime, down, std::min(to_bytes, kStripPieceBytes));
+        up_pieces.reserve(runtime, up, piece_bytes(from_bytes, workers));
+        down_pieces.reserve(runtime, down, piece_bytes(to_bytes, workers));
       } catch (const Error& error) {
         way = StripWay::direct;
         reason = text("no pinned memory: ", error.what());
@@ -105,11 +108,12 @@ struct StripLane {
 
   Runtime runtime;
   StripWay way;
-  std::string reason;  // why it is not the wanted one
+  std::string reason;   // why it is not the wanted one
+  std::size_t workers;  // that copy in one direction
   cl::CommandQueue up;
   cl::CommandQueue down;
-  PinnedPieces up_pieces{kStripPieces};
-  PinnedPieces down_pieces{kStripPieces};
+  PinnedPieces up_pieces;
+  PinnedPieces down_pieces;
   std::array<Slot, kStripSlots> slots;
 };
 
@@ -199,9 +203,6 @@ class StripWorker {
   };
   struct Read {
     Item item;
-    std::size_t begin = 0;  // bytes of the strip's result
-    std::size_t end = 0;
-    std::size_t piece = 0;
     cl::Event event;
   };
 
@@ -286,9 +287,9 @@ class StripWorker {
       const Strip& strip = run_.work.strips[item.strip];
       lane_.reserve(*item.slot, strip.from_rows * run_.work.src.row_bytes,
                     strip.to_rows * run_.work.dst.row_bytes);
-      const cl::Event uploaded = upload(strip, *item.slot);
+      const std::vector<cl::Event> uploaded = upload(strip, *item.slot);
       flush_strip(lane_.up());
-      item.computed = enqueue(strip, item.slot->from, item.slot->to, {uploaded});
+      item.computed = enqueue(strip, item.slot->from, item.slot->to, uploaded);
       flush_strip(lane_.runtime.queue()());
       const std::lock_guard<std::mutex> lock(run_.mutex);
       computed_.push_back(item);
@@ -296,100 +297,84 @@ class StripWorker {
     }
   }
 
-  // Enqueues what brings a strip's rows up, and returns the last event.
-  cl::Event upload(const Strip& strip, const StripLane::Slot& slot) {
+  // Enqueues what brings a strip's rows up, and returns the events that a kernel is to wait for: all,
+  // as a command that fails does not keep a later one of the queue from running.
+  std::vector<cl::Event> upload(const Strip& strip, const StripLane::Slot& slot) {
     const cl::Buffer& to = slot.from;
     const HostRows& src = run_.work.src;
     const auto* const host = static_cast<const unsigned char*>(src.begin);
     const std::size_t total = strip.from_rows * src.row_bytes;
     const cl_command_queue queue = lane_.up();
     bytes_up_ += static_cast<double>(total);
-    // Copies the bytes from `begin` on into memory of ours.
-    const auto fill = [&](unsigned char* memory, std::size_t begin, std::size_t end) {
-      copies_.run(end - begin, [&](std::size_t from, std::size_t until) {
-        for_each_run(src.pitch, src.row_bytes, src.rows, strip.from, begin + from, begin + until,
-                     [&](std::size_t at, std::size_t offset, std::size_t bytes) {
-                       std::memcpy(memory + from + offset, host + at, bytes);
-                     });
-      });
+    const auto fill = [&](std::size_t begin, std::size_t end, unsigned char* memory) {
+      for_each_run(src.pitch, src.row_bytes, src.rows, strip.from, begin, end,
+                   [&](std::size_t at, std::size_t offset, std::size_t bytes) {
+                     std::memcpy(memory + offset, host + at, bytes);
+                   });
     };
     cl_event last = nullptr;
     if (slot.way == StripWay::mapped) {
       unsigned char* const mapped = map_strip(queue, to, CL_MAP_WRITE_INVALIDATE_REGION, total, {});
-      fill(mapped, 0, total);
+      copies_.run(total,
+                  [&](std::size_t begin, std::size_t end) { fill(begin, end, mapped + begin); });
       check(clEnqueueUnmapMemObject(queue, to(), mapped, 0, nullptr, &last),
             "clEnqueueUnmapMemObject");
-      return cl::Event(last);
+      return {cl::Event(last)};
     }
-    if (slot.way == StripWay::direct) {
-      cl::Event done;
-      for (std::size_t row = 0; row < strip.from_rows;) {
-        const auto rows = static_cast<std::int64_t>(src.rows);
-        const std::int64_t from = strip.from + static_cast<std::int64_t>(row);
-        const auto first = static_cast<std::size_t>((from % rows + rows) % rows);
-        const std::size_t count = std::min(strip.from_rows - row, src.rows - first);
-        const std::size_t here[3] = {0, row, 0};
-        const std::size_t there[3] = {0, first, 0};
-        const std::size_t size[3] = {src.row_bytes, count, 1};
-        check(clEnqueueWriteBufferRect(queue, to(), CL_FALSE, here, there, size, src.row_bytes, 0,
-                                       src.pitch, 0, host, 0, nullptr, &last),
-              "clEnqueueWriteBufferRect");
-        done = cl::Event(last);
-        row += count;
-      }
-      return done;
+    if (slot.way == StripWay::staged) {
+      PinnedPieces& pieces = lane_.up_pieces;
+      write_pieces({copies_, lane_.workers, pieces, pieces.bytes(), queue, kStripName}, to, total,
+                   fill);
+      return pieces.events();
     }
-    PinnedPieces& pieces = lane_.up_pieces;
-    cl::Event done;
-    for (std::size_t begin = 0; begin < total; begin += pieces.bytes()) {
-      const std::size_t end = std::min(begin + pieces.bytes(), total);
-      const std::size_t piece = pieces.take();
-      if (pieces.event(piece)() != nullptr) wait_for_strip(pieces.event(piece));
-      pieces.event(piece) = cl::Event();
-      fill(pieces.at(piece), begin, end);
-      check(clEnqueueWriteBuffer(queue, to(), CL_FALSE, begin, end - begin, pieces.at(piece), 0,
-                                 nullptr, &last),
-            "clEnqueueWriteBuffer");
-      done = cl::Event(last);
-      pieces.event(piece) = done;
-      flush_strip(queue);
+    std::vector<cl::Event> done;
+    for (std::size_t row = 0; row < strip.from_rows;) {
+      const auto rows = static_cast<std::int64_t>(src.rows);
+      const std::int64_t from = strip.from + static_cast<std::int64_t>(row);
+      const auto first = static_cast<std::size_t>((from % rows + rows) % rows);
+      const std::size_t count = std::min(strip.from_rows - row, src.rows - first);
+      const std::size_t here[3] = {0, row, 0};
+      const std::size_t there[3] = {0, first, 0};
+      const std::size_t size[3] = {src.row_bytes, count, 1};
+      check(clEnqueueWriteBufferRect(queue, to(), CL_FALSE, here, there, size, src.row_bytes, 0,
+                                     src.pitch, 0, host, 0, nullptr, &last),
+            "clEnqueueWriteBufferRect");
+      done.emplace_back(last);
+      row += count;
     }
     return done;
   }
 
   void drain() {
-    std::deque<Read> reads;
-    Item item;
-    std::size_t at = 0;  // of the item's bytes, the next to bring down
+    std::deque<Read> reads;  // that OpenCL does by itself
     for (;;) {
-      while (reads.size() < kStripPieces) {
-        if (item.slot == nullptr) {
-          std::unique_lock<std::mutex> lock(run_.mutex);
-          if (reads.empty())
-            run_.changed.wait(lock, [&] { return is_over() || !computed_.empty(); });
-          if (is_over()) return;
-          if (computed_.empty()) break;
+      Item item;
+      if (reads.size() < kStripSlots) {
+        std::unique_lock<std::mutex> lock(run_.mutex);
+        if (reads.empty()) run_.changed.wait(lock, [&] { return is_over() || !computed_.empty(); });
+        if (is_over()) return;
+        if (!computed_.empty()) {
           item = computed_.front();
           computed_.pop_front();
-          at = 0;
         }
-        reads.push_back(read(item, at));
-        at = reads.back().end;
-        if (at == bytes_of(item)) item = Item();
       }
-      const Read first = reads.front();
-      reads.pop_front();
-      const StripWay way = first.item.slot->way;
-      if (way == StripWay::mapped) {
-        empty_mapped(first.item);
+      if (item.slot != nullptr && item.slot->way == StripWay::direct) {
+        reads.push_back(read(item));
+        continue;
+      }
+      if (item.slot != nullptr) {
+        if (item.slot->way == StripWay::mapped) {
+          empty_mapped(item);
+        } else {
+          empty_staged(item);
+        }
       } else {
-        wait_for_strip(first.event);
-        if (first.end == bytes_of(first.item)) free(*first.item.slot);
-        if (way == StripWay::staged) {
-          empty(lane_.down_pieces.at(first.piece), first.item, first.begin, first.end);
-        }
+        item = reads.front().item;
+        wait_for_strip(reads.front().event);
+        reads.pop_front();
       }
-      if (first.end == bytes_of(first.item)) is_done(first.item);
+      free(*item.slot);
+      is_done(item);
     }
   }
 
@@ -397,57 +382,55 @@ class StripWorker {
     return run_.work.strips[item.strip].to_rows * run_.work.dst.row_bytes;
   }
 
-  // Enqueues what brings down the result's bytes from `at` on, as many as go at once.
-  Read read(const Item& item, std::size_t at) {
+  // Enqueues what brings a result down without memory of ours.
+  Read read(const Item& item) {
     const HostRowsToWrite& dst = run_.work.dst;
     const Strip& strip = run_.work.strips[item.strip];
-    Read out{item, at, bytes_of(item), 0, {}};
-    if (item.slot->way == StripWay::mapped) return out;
     const cl_event wait = item.computed();
     cl_event event = nullptr;
-    if (item.slot->way == StripWay::direct) {
-      const std::size_t here[3] = {0, 0, 0};
-      const std::size_t there[3] = {0, strip.to, 0};
-      const std::size_t size[3] = {dst.row_bytes, strip.to_rows, 1};
-      check(clEnqueueReadBufferRect(lane_.down(), item.slot->to(), CL_FALSE, here, there, size,
-                                    dst.row_bytes, 0, dst.pitch, 0, dst.begin, 1, &wait, &event),
-            "clEnqueueReadBufferRect");
-    } else {
-      PinnedPieces& pieces = lane_.down_pieces;
-      out.end = std::min(at + pieces.bytes(), out.end);
-      out.piece = pieces.take();
-      check(clEnqueueReadBuffer(lane_.down(), item.slot->to(), CL_FALSE, at, out.end - at,
-                                pieces.at(out.piece), 1, &wait, &event),
-            "clEnqueueReadBuffer");
-    }
-    out.event = cl::Event(event);
+    const std::size_t here[3] = {0, 0, 0};
+    const std::size_t there[3] = {0, strip.to, 0};
+    const std::size_t size[3] = {dst.row_bytes, strip.to_rows, 1};
+    check(clEnqueueReadBufferRect(lane_.down(), item.slot->to(), CL_FALSE, here, there, size,
+                                  dst.row_bytes, 0, dst.pitch, 0, dst.begin, 1, &wait, &event),
+          "clEnqueueReadBufferRect");
+    const cl::Event done(event);
     flush_strip(lane_.down());
-    return out;
+    return {item, done};
+  }
+
+  void empty_staged(const Item& item) {
+    PinnedPieces& pieces = lane_.down_pieces;
+    read_pieces({copies_, lane_.workers, pieces, pieces.bytes(), lane_.down(), kStripName},
+                item.slot->to, bytes_of(item), item.computed,
+                [&](std::size_t begin, std::size_t end, const unsigned char* memory) {
+                  empty(memory, item, begin, end);
+                });
   }
 
   void empty_mapped(const Item& item) {
     const std::size_t bytes = bytes_of(item);
     unsigned char* const mapped =
         map_strip(lane_.down(), item.slot->to, CL_MAP_READ, bytes, item.computed);
-    empty(mapped, item, 0, bytes);
+    copies_.run(bytes, [&](std::size_t begin, std::size_t end) {
+      empty(mapped + begin, item, begin, end);
+    });
     cl_event unmapped = nullptr;
     check(clEnqueueUnmapMemObject(lane_.down(), item.slot->to(), mapped, 0, nullptr, &unmapped),
           "clEnqueueUnmapMemObject");
     wait_for_strip(cl::Event(unmapped));
-    free(*item.slot);
   }
 
   // Copies the result's bytes `begin` to `end` out of memory of ours.
-  void empty(const unsigned char* memory, const Item& item, std::size_t begin, std::size_t end) {
+  void empty(const unsigned char* memory, const Item& item, std::size_t begin,
+             std::size_t end) const {
     const HostRowsToWrite& dst = run_.work.dst;
     auto* const host = static_cast<unsigned char*>(dst.begin);
     const auto first = static_cast<std::int64_t>(run_.work.strips[item.strip].to);
-    copies_.run(end - begin, [&](std::size_t from, std::size_t until) {
-      for_each_run(dst.pitch, dst.row_bytes, dst.rows, first, begin + from, begin + until,
-                   [&](std::size_t at, std::size_t offset, std::size_t bytes) {
-                     std::memcpy(host + at, memory + from + offset, bytes);
-                   });
-    });
+    for_each_run(dst.pitch, dst.row_bytes, dst.rows, first, begin, end,
+                 [&](std::size_t at, std::size_t offset, std::size_t bytes) {
+                   std::memcpy(host + at, memory + offset, bytes);
+                 });
   }
 
   void free(StripLane::Slot& slot) {
@@ -536,8 +519,10 @@ namespace clcook {
 struct StripPipeline::State {
   State(std::vector<Runtime> of, StripOptions with)
       : runtimes(std::move(of)), copies(static_cast<std::size_t>(with.copy_threads) - 1) {
+    const std::size_t each = std::max<std::size_t>(
+        1, static_cast<std::size_t>(with.copy_threads) / (2 * runtimes.size()));
     for (const Runtime& runtime : runtimes)
-      lanes.push_back(std::make_unique<detail::StripLane>(runtime, with.way));
+      lanes.push_back(std::make_unique<detail::StripLane>(runtime, with.way, each));
   }
 
   std::vector<Runtime> runtimes;
