@@ -2,7 +2,7 @@
 """What the same words mean in other libraries: asked of the libraries themselves, for docs/moving.md.
 
     python3 -m venv venv && venv/bin/pip install $(bench/peers/conventions.py --requirements)
-    venv/bin/python bench/peers/conventions.py [--out bench/results/conventions.json]
+    venv/bin/python bench/peers/conventions.py [--out bench/results/conventions.json] [--only NAME...]
 
 Run it by hand when a version changes, then `clcook report --markdown`. What is not installed here, or in
 another version than the one that is pinned, keeps the rows of the file, with their version and date, and is
@@ -862,12 +862,12 @@ def known_of(path):
     return {one["package"]: one for one in json.loads(path.read_text())["packages"]} if path.exists() else {}
 
 
-def asked(name, old):
+def asked(name, old, is_wanted):
     """A package's rows, of now or as they were."""
     _, version, asks, here, columns = PACKAGES[name]
-    why = f"{version} is not here"
+    why = f"{version} is not here" if is_wanted else "not among --only"
     try:
-        found = here()
+        found = here() if is_wanted else ""
         if version in found:
             rows = [{"question": question, "answer": answer} for question, answer in asks()]
             about = {"package": name, "version": found, "seen": datetime.date.today().isoformat()}
@@ -884,6 +884,7 @@ def asked(name, old):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench/results/conventions.json")
+    parser.add_argument("--only", metavar="NAME", nargs="+", choices=PACKAGES, help="asks these alone; the others keep the rows of the file")
     parser.add_argument("--requirements", action="store_true", help="prints what pip installs")
     arguments = parser.parse_args()
     if arguments.requirements:
@@ -894,7 +895,7 @@ def main():
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
     out = {"format": 1, "kind": "conventions", "commit": commit.stdout.strip(),
            "date": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}",
-           "command": "bench/peers/conventions.py", "packages": [asked(name, old.get(name)) for name in PACKAGES]}  # fmt: skip
+           "command": "bench/peers/conventions.py", "packages": [asked(name, old.get(name), not arguments.only or name in arguments.only) for name in PACKAGES]}  # fmt: skip
     arguments.out.write_text(json.dumps(out, indent=1, ensure_ascii=False) + "\n")
 
 

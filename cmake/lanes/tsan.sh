@@ -16,7 +16,7 @@ if [ -z "$compiler" ]; then
   echo "SKIP: no compiler here has ThreadSanitizer (Debian packages libclang-rt-dev, libtsan2)"
   exit 77
 fi
-tests=(stub_opencl stub_threads stub_staging)
+tests=(stub_opencl stub_threads stub_staging stub_strips)
 [ "${CLCOOK_TEST_GRID:-full}" = short ] || tests+=(stub_every)
 "$cmake" -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_COMPILER=$compiler" \
   -DCMAKE_CXX_FLAGS=-O0 -DCLCOOK_SANITIZE=thread -DCLCOOK_BUILD_EXAMPLES=OFF \
