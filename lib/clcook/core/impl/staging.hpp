@@ -574,17 +574,20 @@ struct Staging::State {
     const cl_event wait = made();
     const std::size_t none[3] = {0, 0, 0};
     const std::size_t all[3] = {dst.row_bytes, dst.rows, 1};
+    // A driver of a GPU waits better by itself.
+    const cl_bool blocks = runtime.info().cpu ? CL_FALSE : CL_TRUE;
     cl_event event = nullptr;
     if (dst.pitch == dst.row_bytes || dst.rows == 1) {
-      check(clEnqueueReadBuffer(queue, from(), CL_FALSE, 0, dst.row_bytes * dst.rows, dst.begin, 1,
+      check(clEnqueueReadBuffer(queue, from(), blocks, 0, dst.row_bytes * dst.rows, dst.begin, 1,
                                 &wait, &event),
             "clEnqueueReadBuffer");
     } else {
-      check(clEnqueueReadBufferRect(queue, from(), CL_FALSE, none, none, all, dst.row_bytes, 0,
+      check(clEnqueueReadBufferRect(queue, from(), blocks, none, none, all, dst.row_bytes, 0,
                                     dst.pitch, 0, dst.begin, 1, &wait, &event),
             "clEnqueueReadBufferRect");
     }
-    wait_for_last(cl::Event(event));
+    const cl::Event read(event);
+    if (blocks == CL_FALSE) wait_for_last(read);
     if (each) threads.run(dst.row_bytes * dst.rows, each);
   }
 
