@@ -127,7 +127,7 @@ TEST_CASE("every way brings rows up and down, whole or in pieces that split them
         for (const int threads : {1, 3}) {
           Staging staging(runtime, {threads, way});
           Kept kept;  // grows
-          for (const Size size : {Size{1, 1}, {100, 7}, {70001, 1}, {4097, 300}, {1, 300000}}) {
+          for (const Size size : {Size{1, 1}, {100, 7}, {70001, 1}, {4097, 300}, {4097, 900}, {1, 300000}}) {
             for (const std::size_t gap : {0U, 16U, 5U}) {
               if (size.rows > 1000 && gap > 0) continue;
               Picture src(size.row_bytes, size.rows, gap, 0);
@@ -233,6 +233,34 @@ TEST_CASE("each call that fails is an error, and the staging goes on") {
       }
     }
     CHECK(stub::alive() == before);
+  }
+}
+
+TEST_CASE("an upload that fails is an error where the result needs larger pieces, too") {
+  stub::set_device(stub::gpu());
+  const Runtime runtime = stub::make_runtime();
+  Picture src(4096, 20, 0, 0);
+  number(src);
+  for (const std::size_t rows : {20U, 60U, 300U}) {
+    for (long n = 2; n < 9; ++n) {
+      CAPTURE(n);
+      Staging staging(runtime, {2, StripWay::staged});
+      Kept kept;
+      Picture dst(4096, rows, 0, 0);
+      bool failed = false;
+      stub::fail_command(n, -77);
+      try {
+        const HostRows from_rows = src.read();
+        const Staged from = staging.up(from_rows, kept.from);
+        const Staged to = staging.place(dst.write(), kept.to, &from_rows);
+        staging.down(to, dst.write(), copy(runtime, from, to, src.row_bytes, src.rows));
+      } catch (const Error&) {
+        failed = true;
+      }
+      stub::fail_command(0, 0);
+      CHECK((failed || std::memcmp(src.begin(), dst.begin(), std::size_t{4096} * 20) == 0));
+      CHECK((failed || n > 2));  // the second command is the upload
+    }
   }
 }
 

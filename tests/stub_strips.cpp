@@ -2,6 +2,7 @@
 // what progress reports of the rows that are done. That each call fails in turn is in stub_faults.cpp.
 #include <cstring>
 #include <functional>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -90,6 +91,29 @@ TEST_CASE("a device that fails leaves its strips to the others, and describe() s
         CHECK(report.devices[0].strips + report.devices[1].strips == 100);
       }
       CHECK(stub::alive() == before);
+    }
+  }
+}
+
+TEST_CASE("each byte of the result is told once, when it is there") {
+  stub::set_device(stub::gpu());
+  for (const StripWay way : {StripWay::staged, StripWay::direct, StripWay::mapped}) {
+    for (const std::size_t count : {1U, 2U}) {
+      const std::vector<Runtime> runtimes(count, stub::make_runtime());
+      Copying copying(401, 7, 3);
+      std::mutex mutex;
+      std::vector<int> told(copying.dst.size());
+      bool there = true;
+      copying.work.each = [&](std::size_t begin, std::size_t end) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        for (std::size_t i = begin; i < end; ++i) {
+          ++told[i];
+          there = there && copying.dst[i] == copying.src[i];
+        }
+      };
+      StripPipeline(runtimes, {3, way}).run(copying.work);
+      CHECK(told == std::vector<int>(told.size(), 1));
+      CHECK(there);
     }
   }
 }

@@ -121,7 +121,7 @@ class GaussianBlur : public Plan<gaussian::Spec> {
   // of `strip_rows` rows (0: chosen for the bus and the devices; whole slices of volumes) go to the
   // pipeline's devices as these get ready, with the rows around them that the filter reaches.
   // Upload, computation and download run at the same time. `progress` receives the number of rows
-  // that are done. The memories must not overlap. Blocks until dst is written.
+  // that are done; `each` is StripWork's. The memories must not overlap. Blocks until dst is written.
   //
   // Each device takes the method that it would take for the whole picture. The result is that of
   // the whole picture: bit for bit with methods that compute the filter itself in float, within
@@ -131,7 +131,8 @@ class GaussianBlur : public Plan<gaussian::Spec> {
                                std::size_t src_pitch, void* dst, std::size_t dst_pitch,
                                int strip_rows = 0,
                                const std::function<void(std::size_t rows_done)>& progress = {},
-                               Variant variant = {});
+                               Variant variant = {},
+                               const std::function<void(std::size_t, std::size_t)>& each = {});
 
   // The same on one device, with a pipeline for this call alone.
   static StripReport by_strips(const Runtime& runtime, const Problem& problem, const void* src,

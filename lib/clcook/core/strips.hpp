@@ -60,6 +60,9 @@ struct StripWork {
   std::vector<Strip> strips;  // their results do not overlap; in the order of the rows
   // Makes the function for a runtime: the runtime of each device is given in a thread of its own.
   std::function<StripFunction(const Runtime& runtime)> make;
+  // Called in several threads for the bytes of the result, counted without gaps, that have come; where
+  // a device fails more than once for some. Cut between strips or as for StagedBytes. Must not throw.
+  std::function<void(std::size_t begin, std::size_t end)> each;
   std::string where = "StripPipeline";  // names the operation in errors
 };
 

@@ -23,10 +23,11 @@ CLCOOK_INLINE StripReport GaussianBlur::by_strips(const Runtime& runtime, const 
   return by_strips(pipeline, problem, src, src_pitch, dst, dst_pitch, strip_rows, told);
 }
 
-CLCOOK_INLINE StripReport GaussianBlur::by_strips(StripPipeline& pipeline, const Problem& problem,
-                                                  const void* src, std::size_t src_pitch, void* dst,
-                                                  std::size_t dst_pitch, int strip_rows,
-                                                  const StripProgress& progress, Variant variant) {
+CLCOOK_INLINE StripReport
+GaussianBlur::by_strips(StripPipeline& pipeline, const Problem& problem, const void* src,
+                        std::size_t src_pitch, void* dst, std::size_t dst_pitch, int strip_rows,
+                        const StripProgress& progress, Variant variant,
+                        const std::function<void(std::size_t, std::size_t)>& each_bytes) {
   Spec::check(problem);
   if (strip_rows < 0) {
     fail(Errc::invalid_argument, kName,
@@ -49,6 +50,7 @@ CLCOOK_INLINE StripReport GaussianBlur::by_strips(StripPipeline& pipeline, const
   const std::size_t rows = height * static_cast<std::size_t>(problem.batch);
   StripWork work;
   work.where = kName;
+  work.each = each_bytes;
   work.src = {src, src_pitch, row_bytes, rows};
   work.dst = {dst, dst_pitch, row_bytes, rows};
   check_disjoint(work.src, HostRows{dst, dst_pitch, row_bytes, rows}, kName, "src", "dst");

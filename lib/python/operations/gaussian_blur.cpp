@@ -428,32 +428,30 @@ void clear_pipeline() {
 // Of what a device lacks the memory for, or all devices share; src and dst share no memory.
 void blur_by_strips(const Problem& problem, const HostArray& src, const HostArray& dst,
                     bool on_all) {
-  const auto blur_over = [&](StripPipeline& pipeline) {
-    GaussianBlur::by_strips(pipeline, problem, src.begin, src.pitch, dst.begin, dst.pitch, 0,
-                            [](std::size_t) { check_signals(); });
+  const auto blur_over = [&](StripPipeline& pipeline, const StagedBytes& each) {
+    GaussianBlur::by_strips(
+        pipeline, problem, src.begin, src.pitch, dst.begin, dst.pitch, 0,
+        [](std::size_t) { check_signals(); }, {}, each);
   };
-  const auto blur = [&] {
+  const auto blur = [&](const StagedBytes& each) {
     if (!on_all) {
       StripPipeline pipeline({standard_runtime()});
-      return blur_over(pipeline);
+      return blur_over(pipeline, each);
     }
     const std::vector<Runtime>& all = all_runtimes();
     OnAllDevices& kept = on_all_devices();
     const std::lock_guard<std::recursive_mutex> lock(kept.mutex);
     std::unique_ptr<StripPipeline> pipeline = std::move(kept.idle);
     if (pipeline == nullptr) pipeline = std::make_unique<StripPipeline>(all);
-    blur_over(*pipeline);
+    blur_over(*pipeline, each);
     kept.idle = std::move(pipeline);
   };
   const auto in_ranges = [&](auto& ranges) {
-    blur();
     std::decay_t<decltype(ranges)> results(problem);
-    StagingOfCall()->each(results.bytes(), [&](std::size_t begin, std::size_t end) {
-      results.find(dst, begin, end);
-    });
+    blur([&](std::size_t begin, std::size_t end) { results.find(dst, begin, end); });
     keep_within(src, dst, results, ranges);
   };
-  within_ranges(problem, in_ranges, blur);
+  within_ranges(problem, in_ranges, [&] { blur({}); });
 }
 
 }  // namespace

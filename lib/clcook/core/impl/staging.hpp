@@ -25,7 +25,8 @@ inline constexpr const char* kStripName = "StripPipeline";
 inline constexpr std::size_t kStripCopyBytes = std::size_t{256} << 10;  // least for a thread
 inline constexpr std::size_t kStagingStep =
     12288;  // where rows are cut: between pixels of all types
-inline constexpr std::size_t kStagingPiece = 21 * kStagingStep;      // or 2, 4 or 6 times as large
+inline constexpr std::size_t kStagingPiece = 21 * kStagingStep;      // or up to 6 times as large
+inline constexpr std::size_t kStagingShare = 42 * kStagingStep;      // for which a thread is woken
 inline constexpr std::size_t kStagingSmall = std::size_t{64} << 10;  // what OpenCL copies by itself
 inline constexpr std::size_t kStagingSlots = 2;                      // pieces of a worker
 
@@ -303,12 +304,13 @@ struct PieceWork {
   const char* where;  // as of wait_for()
 };
 
-// The bytes of a piece, so that each worker has some.
+// The bytes of a piece, so that each worker has some, and the last piece is no crumb.
 inline std::size_t piece_bytes(std::size_t total, std::size_t workers) {
-  std::size_t piece = kStagingPiece;
-  while (piece < 6 * kStagingPiece && total > piece * workers * kStagingSlots)
-    piece = std::min(2 * piece, 6 * kStagingPiece);
-  return piece;
+  constexpr std::size_t kMost = 6 * kStagingPiece;
+  const std::size_t wanted =
+      std::clamp(total / (workers * kStagingSlots), kStagingPiece, kMost);
+  const std::size_t count = std::max<std::size_t>(1, (total + wanted * 3 / 4) / wanted);
+  return std::min((total / count / kStagingStep + 1) * kStagingStep, kMost);
 }
 
 // Writes the bytes 0 to `total` of a buffer; copy(begin, end, memory) has filled each piece before.
@@ -430,10 +432,12 @@ struct Staging::State {
                          CL_MEM_READ_WRITE | (way == StripWay::mapped ? CL_MEM_ALLOC_HOST_PTR : 0));
   }
 
-  // Pinned memory for so many bytes.
+  // Pinned memory for so many bytes. Looks at what is under way before it makes larger pieces.
   void prepare(std::size_t total) {
     if (way != StripWay::staged || goes_direct(total)) return;
-    piece = detail::piece_bytes(total, workers);
+    copying = std::clamp<std::size_t>(total / detail::kStagingShare, 1, workers);
+    piece = detail::piece_bytes(total, copying);
+    if (piece > pieces.bytes()) pieces.wait_all();
     try {
       pieces.reserve(runtime, runtime.queue(), piece);
     } catch (const Error& error) {
@@ -464,7 +468,7 @@ struct Staging::State {
   }
 
   detail::PieceWork by_pieces() {
-    return {threads, workers, pieces, piece, runtime.queue()(), nullptr};
+    return {threads, copying, pieces, piece, runtime.queue()(), nullptr};
   }
 
   cl::Event up_mapped(const HostRows& src, const cl::Buffer& to, const StagedBytes& seen) {
@@ -609,7 +613,8 @@ struct Staging::State {
   bool is_in_place = false;
   std::string reason;  // why it is not the wanted way
   std::size_t workers;
-  std::size_t piece = 0;  // bytes
+  std::size_t copying = 1;  // of them, for the rows that go now
+  std::size_t piece = 0;    // bytes
   detail::CopyThreads threads;
   detail::PinnedPieces pieces;
 };
@@ -635,9 +640,9 @@ CLCOOK_INLINE Staged Staging::up(const HostRows& src, cl::Buffer& kept, const St
             true};
   }
   my.grow(kept, total);
-  my.prepare(total);
   std::vector<cl::Event> wait;
   my.guarded([&] {
+    my.prepare(total);
     if (my.goes_direct(total)) {
       wait = {my.up_direct(src, kept, seen)};
     } else if (my.way == StripWay::staged) {
@@ -676,8 +681,8 @@ CLCOOK_INLINE void Staging::down(const Staged& from, const HostRowsToWrite& dst,
   detail::check_rows("Staging", "dst", dst.begin, dst.pitch, dst.row_bytes, dst.rows);
   const std::size_t total = dst.row_bytes * dst.rows;
   const cl::Buffer& memory = from.view.buffer;
-  if (!from.in_place) my.prepare(total);
   my.guarded([&] {
+    if (!from.in_place) my.prepare(total);
     if (from.in_place) {
       my.with_mapped(memory, total, made, {});
       if (each) my.threads.run(total, each);

@@ -372,6 +372,9 @@ class StripWorker {
         item = reads.front().item;
         wait_for_strip(reads.front().event);
         reads.pop_front();
+        if (run_.work.each)
+          copies_.run(bytes_of(item),
+                      [&](std::size_t begin, std::size_t end) { have_come(item, begin, end); });
       }
       free(*item.slot);
       is_done(item);
@@ -431,6 +434,13 @@ class StripWorker {
                  [&](std::size_t at, std::size_t offset, std::size_t bytes) {
                    std::memcpy(host + at, memory + offset, bytes);
                  });
+    if (run_.work.each) have_come(item, begin, end);
+  }
+
+  // Of the result's bytes.
+  void have_come(const Item& item, std::size_t begin, std::size_t end) const {
+    const std::size_t at = run_.work.strips[item.strip].to * run_.work.dst.row_bytes;
+    run_.work.each(at + begin, at + end);
   }
 
   void free(StripLane::Slot& slot) {
