@@ -13,11 +13,15 @@
 #include <deque>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace clcook::detail {
 
@@ -29,25 +33,38 @@ inline constexpr std::size_t kStagingPiece = 21 * kStagingStep;      // or up to
 inline constexpr std::size_t kStagingShare = 42 * kStagingStep;      // for which a thread is woken
 inline constexpr std::size_t kStagingSmall = std::size_t{64} << 10;  // what OpenCL copies by itself
 inline constexpr std::size_t kStagingSlots = 2;                      // pieces of a worker
+inline constexpr std::size_t kPastCaches = std::size_t{32} << 20;    // results that no cache holds
 
 inline constexpr Named<StripWay> kStripWays[] = {{StripWay::automatic, "automatic"},
                                                  {StripWay::staged, "staged"},
                                                  {StripWay::direct, "direct"},
                                                  {StripWay::mapped, "mapped"}};
 
-// Threads that help others. Started when there is something to share.
+// How long a thread asks before it sleeps: to be woken takes as long as to copy some 100 KiB.
+inline constexpr std::chrono::microseconds kAwake{200};
+
+// Calls is_over() until it is true, or for kAwake, and lets others run in between.
+template <class IsOver>
+void stay_awake(const IsOver& is_over) {
+  const auto end = std::chrono::steady_clock::now() + kAwake;
+  while (!is_over() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+}
+
+// Threads that help others. Started when there is something to share. Who helped last is asked first,
+// so that few of them are awake.
 class CopyThreads {
  public:
-  explicit CopyThreads(std::size_t helpers) : wanted_(helpers) {}
+  // `awake`: they ask for a while before they sleep. Not where kernels run on the same cores.
+  CopyThreads(std::size_t helpers, bool awake) : wanted_(helpers), awake_(awake) {}
   CopyThreads(const CopyThreads&) = delete;
   CopyThreads& operator=(const CopyThreads&) = delete;
   ~CopyThreads() {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       stop_ = true;
+      for (const auto& one : helpers_) call(*one);
     }
-    posted_.notify_all();
-    for (std::thread& one : threads_) one.join();
+    for (const auto& one : helpers_) one->thread.join();
   }
 
   // Has copy(begin, end) called for parts of the bytes 0 to `bytes`, here and in other threads, and
@@ -65,14 +82,19 @@ class CopyThreads {
 
   // The same for work(0) to work(count - 1), in this order.
   void for_each(std::size_t count, const std::function<void(std::size_t)>& work) {
-    Job job{&work, count, 0, 0};
+    Job job{&work, count};
     std::unique_lock<std::mutex> lock(mutex_);
     if (count > 1) {
       start();
       jobs_.push_back(&job);
     }
     while (job.next < job.count) help_with(job, lock);
-    ended_.wait(lock, [&] { return job.running == 0; });
+    const auto is_over = [&] { return job.running == 0; };
+    if (is_over()) return;
+    lock.unlock();
+    stay_awake(is_over);
+    lock.lock();
+    ended_.wait(lock, is_over);
   }
 
   // Has work(worker, take) called in so many threads at most, where take(begin, end) says which of the
@@ -104,51 +126,78 @@ class CopyThreads {
   struct Job {
     const std::function<void(std::size_t)>* work;
     std::size_t count;
-    std::size_t next;
-    std::size_t running;
+    std::size_t next = 0;
+    std::atomic<std::size_t> running{0};
+  };
+  struct Helper {
+    std::atomic<bool> called{false};
+    std::condition_variable calling;
+    std::thread thread;
   };
 
   // As many as the system gives.
   void start() {
-    while (threads_.size() < wanted_) {
+    while (helpers_.size() < wanted_) {
+      helpers_.push_back(std::make_unique<Helper>());
       try {
-        threads_.emplace_back([this] { help(); });
+        helpers_.back()->thread = std::thread([this, &one = *helpers_.back()] { help(one); });
       } catch (const std::system_error&) {
-        wanted_ = threads_.size();
+        helpers_.pop_back();
+        wanted_ = helpers_.size();
       }
     }
   }
 
-  void help() {
+  // With the lock held.
+  static void call(Helper& one) {
+    one.called = true;
+    one.calling.notify_one();
+  }
+
+  void help(Helper& own) {
     std::unique_lock<std::mutex> lock(mutex_);
-    for (;;) {
-      posted_.wait(lock, [&] { return stop_ || !jobs_.empty(); });
-      if (stop_) return;
-      help_with(*jobs_.front(), lock);
+    while (!stop_) {
+      if (!jobs_.empty()) {
+        help_with(*jobs_.front(), lock);
+        continue;
+      }
+      idle_.push_back(&own);
+      const auto is_called = [&] { return own.called.load(); };
+      if (awake_) {
+        lock.unlock();
+        stay_awake(is_called);
+        lock.lock();
+      }
+      own.calling.wait(lock, is_called);
+      own.called = false;
     }
   }
 
-  // Does the job's next part; the lock is held before and after. Wakes two others before, which wake
+  // Does the job's next part; the lock is held before and after. Calls two others before, which call
   // two more each: to wake all takes one thread as long as to copy a megabyte.
   void help_with(Job& job, std::unique_lock<std::mutex>& lock) {
     const std::size_t part = job.next++;
     const std::size_t left = job.count - job.next;
     ++job.running;
     if (left == 0 && job.count > 1) jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+    for (std::size_t i = 0; i < std::min<std::size_t>(left, 2) && !idle_.empty(); ++i) {
+      call(*idle_.back());
+      idle_.pop_back();
+    }
     lock.unlock();
-    for (std::size_t i = 0; i < std::min<std::size_t>(left, 2); ++i) posted_.notify_one();
     (*job.work)(part);
     lock.lock();
     if (--job.running == 0 && job.next == job.count) ended_.notify_all();
   }
 
   std::size_t wanted_;
+  const bool awake_;
   std::mutex mutex_;
-  std::condition_variable posted_;
   std::condition_variable ended_;
   std::deque<Job*> jobs_;  // with parts that nobody has begun
   bool stop_ = false;
-  std::vector<std::thread> threads_;
+  std::vector<std::unique_ptr<Helper>> helpers_;
+  std::vector<Helper*> idle_;  // the last was busy last
 };
 
 // Of rows without gaps that begin with row `first` of the host's, the bytes `begin` to `end`: calls
@@ -168,6 +217,39 @@ void for_each_run(std::size_t pitch, std::size_t row_bytes, std::size_t rows, st
   }
 }
 
+// Copies into memory that nobody reads soon: past the caches, which would read it first.
+inline void copy_past_caches(unsigned char* to, const unsigned char* from, std::size_t bytes) {
+#ifdef __SSE2__
+  constexpr std::size_t kLine = 64;
+  const std::size_t head = (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine;
+  if (bytes >= head + 16 * kLine) {
+    std::memcpy(to, from, head);
+    std::size_t at = head;
+    for (; at + kLine <= bytes; at += kLine) {
+      for (std::size_t i = 0; i < kLine; i += 16) {
+        const __m128i value = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at + i));
+        _mm_stream_si128(reinterpret_cast<__m128i*>(to + at + i), value);
+      }
+    }
+    _mm_sfence();
+    to += at;
+    from += at;
+    bytes -= at;
+  }
+#endif
+  std::memcpy(to, from, bytes);
+}
+
+// Copies a piece of a result of so many bytes; `read` says whether somebody looks at it at once.
+inline void copy_result(unsigned char* to, const unsigned char* from, std::size_t bytes,
+                        std::size_t total, bool read) {
+  if (total >= kPastCaches && !read) {
+    copy_past_caches(to, from, bytes);
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
+
 // Waits until a command has ended. Throws Error with the command's own code where it failed; `where`,
 // if there is one, names who asks.
 inline void wait_for(const cl::Event& event, const char* where = nullptr) {
@@ -184,19 +266,15 @@ inline void wait_for(const cl::Event& event, const char* where = nullptr) {
   check(status, "clWaitForEvents");
 }
 
-// The same on a CPU: to sleep and to be woken takes as long there as a small picture, so it asks for a
-// while and lets others run in between.
+// The same on a CPU: to sleep and to be woken takes as long there as a small picture.
 inline void wait_awake(const cl::Event& event) {
-  constexpr std::chrono::microseconds kWhile{200};
-  const auto end = std::chrono::steady_clock::now() + kWhile;
-  cl_int status = CL_QUEUED;
-  do {
+  stay_awake([&] {
+    cl_int status = CL_QUEUED;
     check(
         clGetEventInfo(event(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
         "clGetEventInfo");
-    if (status <= CL_COMPLETE) break;
-    std::this_thread::yield();
-  } while (std::chrono::steady_clock::now() < end);
+    return status <= CL_COMPLETE;
+  });
   wait_for(event);
 }
 
@@ -405,7 +483,7 @@ struct Staging::State {
         way(options.way),
         is_automatic(way == StripWay::automatic),
         workers(detail::copy_threads(options, 1, "Staging")),
-        threads(workers - 1),
+        threads(workers - 1, !runtime.info().cpu),
         pieces(workers * detail::kStagingSlots) {
     is_in_place = is_automatic && runtime.info().cpu;
     if (is_automatic) way = runtime.info().cpu ? StripWay::mapped : StripWay::staged;
@@ -507,12 +585,14 @@ struct Staging::State {
 
   // ---- down ----
 
+  // `read`: somebody looks at it at once.
   static void copy_out(const HostRowsToWrite& dst, std::size_t begin, std::size_t end,
-                       const unsigned char* memory) {
+                       const unsigned char* memory, bool read) {
     auto* const host = static_cast<unsigned char*>(dst.begin);
     detail::for_each_run(dst.pitch, dst.row_bytes, dst.rows, 0, begin, end,
                          [&](std::size_t at, std::size_t offset, std::size_t bytes) {
-                           std::memcpy(host + at, memory + offset, bytes);
+                           detail::copy_result(host + at, memory + offset, bytes,
+                                               dst.row_bytes * dst.rows, read);
                          });
   }
 
@@ -528,14 +608,14 @@ struct Staging::State {
                                 &wait, nullptr),
             "clEnqueueReadBuffer");
       pieces.wait_all();  // whether the rows came up
-      copy_out(dst, 0, total, pieces.at(slot));
+      copy_out(dst, 0, total, pieces.at(slot), each != nullptr);
       if (each) each(0, total);
       return;
     }
     detail::flush_strip(runtime.queue()());
     detail::read_pieces(by_pieces(), from, total, made,
                         [&](std::size_t begin, std::size_t end, const unsigned char* memory) {
-                          copy_out(dst, begin, end, memory);
+                          copy_out(dst, begin, end, memory, each != nullptr);
                           if (each) each(begin, end);
                         });
     pieces.wait_all();  // of a worker that had no piece to read: whether its rows came up
@@ -693,7 +773,7 @@ CLCOOK_INLINE void Staging::down(const Staged& from, const HostRowsToWrite& dst,
     } else {
       my.with_mapped(memory, total, made,
                      [&](const unsigned char* mapped, std::size_t begin, std::size_t end) {
-                       State::copy_out(dst, begin, end, mapped + begin);
+                       State::copy_out(dst, begin, end, mapped + begin, each != nullptr);
                        if (each) each(begin, end);
                      });
     }

@@ -432,7 +432,8 @@ class StripWorker {
     const auto first = static_cast<std::int64_t>(run_.work.strips[item.strip].to);
     for_each_run(dst.pitch, dst.row_bytes, dst.rows, first, begin, end,
                  [&](std::size_t at, std::size_t offset, std::size_t bytes) {
-                   std::memcpy(host + at, memory + offset, bytes);
+                   copy_result(host + at, memory + offset, bytes, dst.row_bytes * dst.rows,
+                               run_.work.each != nullptr);
                  });
     if (run_.work.each) have_come(item, begin, end);
   }
@@ -528,7 +529,8 @@ namespace clcook {
 
 struct StripPipeline::State {
   State(std::vector<Runtime> of, StripOptions with)
-      : runtimes(std::move(of)), copies(static_cast<std::size_t>(with.copy_threads) - 1) {
+      : runtimes(std::move(of)),
+        copies(static_cast<std::size_t>(with.copy_threads) - 1, !runtimes.front().info().cpu) {
     const std::size_t each = std::max<std::size_t>(
         1, static_cast<std::size_t>(with.copy_threads) / (2 * runtimes.size()));
     for (const Runtime& runtime : runtimes)
