@@ -340,7 +340,7 @@ void keep_within(const HostArray& src, const HostArray& dst, const Ranges<T>& re
   std::size_t stride = parts / 8 * 5 + 1;
   while (std::gcd(stride, parts) != 1) ++stride;
   const StagingOfCall staging;
-  for (std::size_t done = 0, count = 16; done < parts; done += count, count *= 4) {
+  for (std::size_t done = 0, count = 4; done < parts; done += count, count *= 4) {
     count = std::min(count, parts - done);
     staging->each(count * kPart, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin / kPart; i < end / kPart; ++i) {

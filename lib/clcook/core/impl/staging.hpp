@@ -97,31 +97,6 @@ class CopyThreads {
     ended_.wait(lock, is_over);
   }
 
-  // Has work(worker, take) called in so many threads at most, where take(begin, end) says which of the
-  // bytes 0 to `total` come next, a piece at a time. Throws what one of them has thrown when all have
-  // ended.
-  template <class Work>
-  void share(std::size_t workers, std::size_t total, std::size_t piece, const Work& work) {
-    std::atomic<std::size_t> next{0};
-    std::mutex of_failure;
-    std::exception_ptr failure;
-    const auto take = [&](std::size_t& begin, std::size_t& end) {
-      begin = next.fetch_add(piece);
-      end = std::min(begin + piece, total);
-      return begin < total;
-    };
-    for_each(std::min(workers, (total + piece - 1) / piece), [&](std::size_t worker) {
-      try {
-        work(worker, take);
-      } catch (...) {
-        next = total;
-        const std::lock_guard<std::mutex> lock(of_failure);
-        if (!failure) failure = std::current_exception();
-      }
-    });
-    if (failure) std::rethrow_exception(failure);
-  }
-
  private:
   struct Job {
     const std::function<void(std::size_t)>* work;
@@ -330,11 +305,13 @@ class PinnedPieces {
   }
 
   std::size_t bytes() const { return bytes_; }
-  // The next piece in turn.
-  std::size_t take() { return next_++ % events_.size(); }
-  unsigned char* at(std::size_t piece) const { return mapped_ + piece * bytes_; }
+  std::size_t count() const { return events_.size(); }
+  // The first of so many pieces in turn, which are those that have been idle for longest. Numbers of
+  // pieces go on beyond the last.
+  std::size_t take(std::size_t pieces) { return std::exchange(next_, (next_ + pieces) % count()); }
+  unsigned char* at(std::size_t piece) const { return mapped_ + piece % count() * bytes_; }
   // What uses a piece; to be waited for before it is used again.
-  cl::Event& event(std::size_t piece) { return events_[piece]; }
+  cl::Event& event(std::size_t piece) { return events_[piece % count()]; }
   // Of all pieces, those that there are.
   std::vector<cl::Event> events() const {
     std::vector<cl::Event> out;
@@ -345,9 +322,9 @@ class PinnedPieces {
   }
   // Waits for it; `where` as of wait_for().
   void wait(std::size_t piece, const char* where = nullptr) {
-    if (events_[piece]() == nullptr) return;
-    const cl::Event event = std::exchange(events_[piece], cl::Event());
-    wait_for(event, where);
+    if (event(piece)() == nullptr) return;
+    const cl::Event ended = std::exchange(event(piece), cl::Event());
+    wait_for(ended, where);
   }
   void wait_all() {
     for (std::size_t piece = 0; piece < events_.size(); ++piece) wait(piece);
@@ -372,7 +349,8 @@ class PinnedPieces {
   std::vector<cl::Event> events_;
 };
 
-// How rows go through pinned pieces: several threads, each with pieces of its own.
+// How rows go through pinned pieces. One thread has the queue, since drivers keep others waiting, and
+// several copy.
 struct PieceWork {
   CopyThreads& threads;
   std::size_t workers;
@@ -381,6 +359,102 @@ struct PieceWork {
   cl_command_queue queue;
   const char* where;  // as of wait_for()
 };
+
+// Pieces that one thread drives, in their order, and that it and others copy.
+class PieceFlow {
+ public:
+  explicit PieceFlow(std::size_t count) : count_(count), copied_(count) {}
+
+  // Of the thread that drives: pieces before `end` may be copied.
+  void open(std::size_t end) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      open_ = std::min(end, count_);
+    }
+    changed_.notify_all();
+  }
+  // Copies others until piece i is copied.
+  template <class Copy>
+  void need(std::size_t i, const Copy& copy) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!copied_[i]) {
+      if (next_ < open_) {
+        copy_next(copy, lock);
+      } else {
+        sleep(lock, [&] { return copied_[i].load(); });
+      }
+    }
+  }
+  void stop() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+  }
+
+  // Of any thread: copies until none is left.
+  template <class Copy>
+  void help(const Copy& copy) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!is_over()) {
+      if (next_ < open_) {
+        copy_next(copy, lock);
+      } else {
+        sleep(lock, [&] { return next_ < open_ || is_over(); });
+      }
+    }
+  }
+
+ private:
+  bool is_over() const { return stop_ || next_ == count_; }
+
+  // The lock is held before and after.
+  template <class Copy>
+  void copy_next(const Copy& copy, std::unique_lock<std::mutex>& lock) {
+    const std::size_t i = next_++;
+    lock.unlock();
+    copy(i);
+    lock.lock();
+    copied_[i] = true;
+    changed_.notify_all();
+  }
+  template <class IsOver>
+  void sleep(std::unique_lock<std::mutex>& lock, const IsOver& is_over) {
+    lock.unlock();
+    stay_awake(is_over);
+    lock.lock();
+    changed_.wait(lock, is_over);
+  }
+
+  const std::size_t count_;
+  std::mutex mutex_;  // of all that changes; the others are read without it, too
+  std::condition_variable changed_;
+  std::atomic<std::size_t> next_{0};
+  std::atomic<std::size_t> open_{0};
+  std::atomic<bool> stop_{false};
+  std::vector<std::atomic<bool>> copied_;
+};
+
+// Calls drive(flow) in this thread, and has copy(i) called in several for the pieces 0 to `count` - 1.
+// Throws what drive() throws, when all have ended.
+template <class Copy, class Drive>
+void flow_pieces(const PieceWork& by, std::size_t count, const Copy& copy, const Drive& drive) {
+  PieceFlow flow(count);
+  std::exception_ptr failure;
+  by.threads.for_each(std::min(by.workers, count), [&](std::size_t part) {
+    if (part == 0) {  // the calling thread's
+      try {
+        drive(flow);
+      } catch (...) {
+        failure = std::current_exception();
+        flow.stop();
+      }
+    }
+    flow.help(copy);
+  });
+  if (failure) std::rethrow_exception(failure);
+}
 
 // The bytes of a piece, so that each worker has some, and the last piece is no crumb.
 inline std::size_t piece_bytes(std::size_t total, std::size_t workers) {
@@ -394,19 +468,27 @@ inline std::size_t piece_bytes(std::size_t total, std::size_t workers) {
 // Writes the bytes 0 to `total` of a buffer; copy(begin, end, memory) has filled each piece before.
 template <class Copy>
 void write_pieces(const PieceWork& by, const cl::Buffer& to, std::size_t total, const Copy& copy) {
-  by.threads.share(by.workers, total, by.piece, [&](std::size_t worker, const auto& take) {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-    for (std::size_t turn = 0; take(begin, end); ++turn) {
-      const std::size_t slot = worker * kStagingSlots + turn % kStagingSlots;
-      by.pieces.wait(slot, by.where);
-      copy(begin, end, by.pieces.at(slot));
+  PinnedPieces& pieces = by.pieces;
+  const std::size_t count = (total + by.piece - 1) / by.piece;
+  const std::size_t first = pieces.take(count);
+  const auto begin = [&](std::size_t i) { return i * by.piece; };
+  const auto end = [&](std::size_t i) { return std::min(begin(i) + by.piece, total); };
+  const auto fill = [&](std::size_t i) { copy(begin(i), end(i), pieces.at(first + i)); };
+  flow_pieces(by, count, fill, [&](PieceFlow& flow) {
+    // A half of the memory is filled, the other half is on its way.
+    std::size_t open = 0;
+    const auto open_to = [&](std::size_t wanted) {
+      for (; open < std::min(wanted, count); flow.open(++open)) pieces.wait(first + open, by.where);
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+      open_to(i + (pieces.count() + 1) / 2);
+      flow.need(i, fill);
       cl_event event = nullptr;
-      check(clEnqueueWriteBuffer(by.queue, to(), CL_FALSE, begin, end - begin, by.pieces.at(slot),
-                                 0, nullptr, &event),
+      check(clEnqueueWriteBuffer(by.queue, to(), CL_FALSE, begin(i), end(i) - begin(i),
+                                 pieces.at(first + i), 0, nullptr, &event),
             "clEnqueueWriteBuffer");
-      by.pieces.event(slot) = cl::Event(event);
-      if (total > by.piece) flush_strip(by.queue);
+      pieces.event(first + i) = cl::Event(event);
+      if (count > 1) flush_strip(by.queue);
     }
   });
 }
@@ -416,30 +498,28 @@ void write_pieces(const PieceWork& by, const cl::Buffer& to, std::size_t total, 
 template <class Copy>
 void read_pieces(const PieceWork& by, const cl::Buffer& from, std::size_t total,
                  const cl::Event& made, const Copy& copy) {
-  constexpr std::size_t kSlots = kStagingSlots;
+  PinnedPieces& pieces = by.pieces;
   const cl_event wait = made();
-  by.threads.share(by.workers, total, by.piece, [&](std::size_t worker, const auto& take) {
-    std::array<std::pair<std::size_t, std::size_t>, kSlots> bytes;
+  const std::size_t count = (total + by.piece - 1) / by.piece;
+  const std::size_t first = pieces.take(count);
+  const auto begin = [&](std::size_t i) { return i * by.piece; };
+  const auto end = [&](std::size_t i) { return std::min(begin(i) + by.piece, total); };
+  const auto empty = [&](std::size_t i) { copy(begin(i), end(i), pieces.at(first + i)); };
+  flow_pieces(by, count, empty, [&](PieceFlow& flow) {
     std::size_t begun = 0;
-    for (std::size_t ended = 0;; ++ended) {
-      while (begun < ended + kSlots &&
-             take(bytes[begun % kSlots].first, bytes[begun % kSlots].second)) {
-        const auto [begin, end] = bytes[begun % kSlots];
-        const std::size_t slot = worker * kSlots + begun % kSlots;
-        by.pieces.wait(slot, by.where);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (; begun < std::min(i + (pieces.count() + 1) / 2, count); ++begun) {
+        if (begun >= pieces.count()) flow.need(begun - pieces.count(), empty);
+        pieces.wait(first + begun, by.where);
         cl_event event = nullptr;
-        check(clEnqueueReadBuffer(by.queue, from(), CL_FALSE, begin, end - begin,
-                                  by.pieces.at(slot), 1, &wait, &event),
+        check(clEnqueueReadBuffer(by.queue, from(), CL_FALSE, begin(begun), end(begun) - begin(begun),
+                                  pieces.at(first + begun), 1, &wait, &event),
               "clEnqueueReadBuffer");
-        by.pieces.event(slot) = cl::Event(event);
+        pieces.event(first + begun) = cl::Event(event);
         flush_strip(by.queue);
-        ++begun;
       }
-      if (ended == begun) return;
-      const auto [begin, end] = bytes[ended % kSlots];
-      const std::size_t slot = worker * kSlots + ended % kSlots;
-      by.pieces.wait(slot, by.where);
-      copy(begin, end, by.pieces.at(slot));
+      pieces.wait(first + i, by.where);
+      flow.open(i + 1);
     }
   });
 }
@@ -598,11 +678,10 @@ struct Staging::State {
 
   void down_staged(const cl::Buffer& from, const HostRowsToWrite& dst, const cl::Event& made,
                    const StagedBytes& each) {
-    constexpr std::size_t kSlots = detail::kStagingSlots;
     const std::size_t total = dst.row_bytes * dst.rows;
     const cl_event wait = made();
     if (total <= piece) {
-      const std::size_t slot = kSlots - 1;
+      const std::size_t slot = pieces.take(1);
       pieces.wait(slot);
       check(clEnqueueReadBuffer(runtime.queue()(), from(), CL_TRUE, 0, total, pieces.at(slot), 1,
                                 &wait, nullptr),
@@ -618,7 +697,7 @@ struct Staging::State {
                           copy_out(dst, begin, end, memory, each != nullptr);
                           if (each) each(begin, end);
                         });
-    pieces.wait_all();  // of a worker that had no piece to read: whether its rows came up
+    pieces.wait_all();  // of pieces that were not read to: whether the rows came up
   }
 
   using Work = std::function<void(const unsigned char*, std::size_t, std::size_t)>;
